@@ -1,0 +1,46 @@
+# A front for the CMake presets: `make help`. Variables: JOBS (parallel jobs), PRESET (of `make build`).
+
+JOBS   ?= $(shell nproc)
+PRESET ?= release
+SCENE  := assets/scenes/armadillo_drop.toml
+ABUT   := build/release/bin/abut
+
+.DEFAULT_GOAL := help
+.PHONY: help setup build demo test asan bench clean
+
+help:      ## this list
+	@sed -nE 's/^([a-z]+): .*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
+
+setup:     ## install the missing Debian packages (root or sudo)
+	@cmake/install_dependencies.sh
+
+build: setup    ## configure and build PRESET (default: release)
+	cmake --preset $(PRESET)
+	cmake --build --preset $(PRESET) --parallel $(JOBS)
+
+demo: setup     ## build the program, simulate two armadillos, check the gradient
+	cmake --preset release
+	cmake --build --preset release --parallel $(JOBS) --target abut
+	@mkdir -p out
+	$(ABUT) run $(SCENE) --out out/armadillo_drop.npz
+	$(ABUT) gradcheck $(SCENE)
+
+test: setup     ## build with warnings as errors, then run every test
+	cmake --preset ci
+	cmake --build --preset ci --parallel $(JOBS)
+	ctest --preset ci --parallel $(JOBS)
+
+asan: setup     ## the tests under AddressSanitizer and UndefinedBehaviorSanitizer
+	cmake --preset asan
+	cmake --build --preset asan --parallel $(JOBS)
+	ctest --preset asan --parallel $(JOBS)
+
+bench: setup    ## build and run the benchmarks; results as JSON in out/
+	cmake --preset release
+	cmake --build --preset release --parallel $(JOBS) --target abut_benchmarks
+	@mkdir -p out
+	build/release/bin/abut_benchmarks --benchmark_out=out/benchmarks.json \
+	  --benchmark_context=commit=$$(git describe --always --dirty --exclude='*' 2>/dev/null || echo none)
+
+clean:     ## remove what was built and written
+	rm -rf build out

@@ -1,0 +1,99 @@
+# The build rules of every target: one set of compiler flags, and a function that makes a folder a library.
+
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(ABUT_ARCH "x86-64-v3" CACHE STRING "Instruction set, given to the compiler as -march=<value>")
+option(ABUT_WARNINGS_AS_ERRORS "Make every warning an error" OFF)
+option(ABUT_USE_CCACHE "Compile through ccache where it is installed" ON)
+
+if(PROJECT_IS_TOP_LEVEL)
+  if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+  endif()
+  set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+  set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+endif()
+set(CMAKE_CXX_EXTENSIONS OFF)
+if(ABUT_USE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  find_program(ABUT_CCACHE ccache)
+  mark_as_advanced(ABUT_CCACHE)
+  if(ABUT_CCACHE)
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${ABUT_CCACHE})
+  endif()
+endif()
+
+# What every target of ours and every user of ours must share, hence exported. The instruction set decides which type
+# Eigen packs a vector into, and EIGEN_MAX_ALIGN_BYTES how it is aligned: two settings in one program are two memory
+# layouts of the same type. Without contraction a product and a sum round twice everywhere, so that a kernel gives the
+# same bits on one number and on a pack of them. -fno-math-errno changes no value; it lets sqrt be one instruction.
+add_library(abut_options INTERFACE)
+add_library(abut::options ALIAS abut_options)
+set_target_properties(abut_options PROPERTIES EXPORT_NAME options)
+target_compile_features(abut_options INTERFACE cxx_std_20)
+target_compile_options(abut_options INTERFACE -march=${ABUT_ARCH} -ffp-contract=off -fno-math-errno -Wno-psabi)
+target_compile_definitions(abut_options INTERFACE
+  EIGEN_MAX_ALIGN_BYTES=32
+  ABUT_VERSION="${PROJECT_VERSION}"
+  $<$<CONFIG:Debug,RelWithDebInfo>:ABUT_ENABLE_ASSERTIONS>)
+install(TARGETS abut_options EXPORT abutTargets)
+
+# Warnings are ours alone, never exported. The exceptions are warnings of g++ 12's optimiser that it gets wrong in
+# inlined Eigen and std::string code; they are shown (or, -Wrestrict, PR 105329, hidden) but never errors.
+add_library(abut_warnings INTERFACE)
+target_compile_options(abut_warnings INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-qual -Wformat=2 -Wextra-semi
+  $<$<CXX_COMPILER_ID:GNU>:-Wduplicated-cond -Wlogical-op -Wno-restrict>
+  $<$<BOOL:${ABUT_WARNINGS_AS_ERRORS}>:-Werror>
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-error=maybe-uninitialized -Wno-error=array-bounds -Wno-error=stringop-overflow
+    -Wno-error=stringop-overread>)
+
+# abut_add_library(NAME [INTERNAL] [HEADERS file...] [SOURCES file...] [PUBLIC target...] [PRIVATE target...])
+#
+# Makes the current folder the library abut_NAME, alias abut::NAME. Headers are found from the repository root, as in
+# "engine/types.h", and installed under include/abut/ so that the same line works after find_package(abut). PUBLIC and
+# PRIVATE are the libraries it uses in its headers, and only in its sources. INTERNAL: not installed. A library without
+# sources is an interface library.
+function(abut_add_library name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "INTERNAL" "" "HEADERS;SOURCES;PUBLIC;PRIVATE")
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "abut_add_library(${name}): unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  set(target abut_${name})
+  if(arg_SOURCES)
+    add_library(${target} STATIC ${arg_SOURCES})
+    set(scope PUBLIC)
+    target_link_libraries(${target} PRIVATE ${arg_PRIVATE} $<BUILD_INTERFACE:abut_warnings>)
+  else()
+    add_library(${target} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  add_library(abut::${name} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
+  target_link_libraries(${target} ${scope} abut::options ${arg_PUBLIC})
+  target_include_directories(${target} ${scope} $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>)
+  set(file_set)
+  if(arg_HEADERS)
+    target_sources(${target} ${scope} FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${arg_HEADERS})
+    set(file_set FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/abut)
+  endif()
+  if(NOT arg_INTERNAL)
+    install(TARGETS ${target} EXPORT abutTargets ${file_set})
+  endif()
+endfunction()
+
+# Installs what find_package(abut) reads, and the bodies and scenes.
+function(abut_install_package)
+  set(destination ${CMAKE_INSTALL_LIBDIR}/cmake/abut)
+  configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/abutConfig.cmake.in ${PROJECT_BINARY_DIR}/abutConfig.cmake
+    INSTALL_DESTINATION ${destination})
+  write_basic_package_version_file(${PROJECT_BINARY_DIR}/abutConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+  install(FILES ${PROJECT_BINARY_DIR}/abutConfig.cmake ${PROJECT_BINARY_DIR}/abutConfigVersion.cmake
+    DESTINATION ${destination})
+  install(EXPORT abutTargets NAMESPACE abut:: DESTINATION ${destination})
+  foreach(folder bodies scenes)
+    if(EXISTS ${PROJECT_SOURCE_DIR}/assets/${folder})
+      install(DIRECTORY ${PROJECT_SOURCE_DIR}/assets/${folder} DESTINATION ${CMAKE_INSTALL_DATADIR}/abut/assets)
+    endif()
+  endforeach()
+endfunction()

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Installs what Abut needs and is missing, from Debian's own packages. Asks apt only where something is missing.
+set -euo pipefail
+
+packages=(
+  g++ cmake ninja-build pkg-config
+  libeigen3-dev libspdlog-dev                                      # everywhere
+  libassimp-dev zlib1g-dev libtomlplusplus-dev                     # engine: meshes (assimp links libz.so), scenes
+  libcli11-dev nlohmann-json3-dev libstb-dev                       # apps: command line, JSON, pictures
+  catch2 libceres-dev                                              # tests
+  libbenchmark-dev                                                 # tests/benchmarks
+)
+
+if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+  echo "Not a Debian system: please install the equivalents of these packages: ${packages[*]}" >&2
+  exit 0                                                           # CMake names whatever is missing
+fi
+
+missing=()
+for package in "${packages[@]}"; do
+  status=$(dpkg-query --show --showformat='${db:Status-Status}' "$package" 2>/dev/null || true)
+  [[ $status == installed ]] || missing+=("$package")
+done
+[[ ${#missing[@]} -gt 0 ]] || exit 0
+
+if [[ $EUID -eq 0 ]]; then
+  as_root=(env DEBIAN_FRONTEND=noninteractive)
+elif command -v sudo >/dev/null; then
+  as_root=(sudo env DEBIAN_FRONTEND=noninteractive)
+else
+  echo "Missing packages: ${missing[*]}" >&2
+  echo "Installing them needs root or sudo. As root, run: apt-get install ${missing[*]}" >&2
+  exit 1
+fi
+
+echo "Installing: ${missing[*]}"
+"${as_root[@]}" apt-get update -qq
+"${as_root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" </dev/null

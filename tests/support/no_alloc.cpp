@@ -1,0 +1,20 @@
+#include "tests/support/no_alloc.h"
+
+namespace {
+thread_local std::size_t allocations = 0;
+}
+
+namespace abut::test {
+std::size_t allocation_count() { return allocations; }
+}  // namespace abut::test
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+extern "C" {
+void* __libc_malloc(std::size_t size);  // glibc's own, behind the name that is taken over here
+
+void* malloc(std::size_t size) {
+  ++allocations;
+  return __libc_malloc(size);
+}
+}
+#endif
