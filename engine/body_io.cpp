@@ -1,0 +1,347 @@
+#include "engine/body_io.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <string_view>
+#include <system_error>
+
+#include <spdlog/fmt/fmt.h>
+
+#include "engine/atomic_file.h"
+#include "engine/input_error.h"
+#include "engine/mass_properties.h"
+#include "engine/mesh_io.h"
+#include "engine/toml_table.h"
+
+namespace abut {
+namespace fs = std::filesystem;
+
+namespace {
+
+const TomlTable::Words<PrimitiveKind> k_kinds{{"superquadric", PrimitiveKind::superquadric},
+                                              {"half_space", PrimitiveKind::half_space},
+                                              {"sphere", PrimitiveKind::sphere},
+                                              {"capsule", PrimitiveKind::capsule},
+                                              {"rounded_box", PrimitiveKind::rounded_box}};
+const TomlTable::Words<PrimitiveOperation> k_operations{{"add", PrimitiveOperation::add},
+                                                        {"subtract", PrimitiveOperation::subtract}};
+const TomlTable::Words<DistanceMode> k_distance_modes{{"taubin", DistanceMode::taubin},
+                                                      {"radial", DistanceMode::radial},
+                                                      {"projected", DistanceMode::projected}};
+
+template <typename Enum>
+std::string_view word_of(Enum value, const TomlTable::Words<Enum>& words) {
+  for (const auto& [word, other] : words) {
+    if (other == value) return word;
+  }
+  return "?";
+}
+
+// Reading -------------------------------------------------------------------------------------------------------------
+
+Primitive read_primitive(const TomlTable& table) {
+  Primitive primitive;
+  primitive.kind = table.required_choice("kind", k_kinds);
+  primitive.operation = table.choice("operation", PrimitiveOperation::add, k_operations);
+  primitive.X_BP.p = table.vector3("position", Vec3<double>::Zero());
+  primitive.X_BP.q = table.quaternion("orientation");
+  auto& p = primitive.parameters;
+  switch (primitive.kind) {
+    case PrimitiveKind::superquadric: {
+      const auto semi_axes = table.required_numbers("semi_axes", 3, positive());
+      const auto exponents = table.required_numbers("exponents", 2, between(k_min_exponent, k_max_exponent));
+      p = {semi_axes[0], semi_axes[1], semi_axes[2], exponents[0], exponents[1]};
+      break;
+    }
+    case PrimitiveKind::half_space: break;
+    case PrimitiveKind::sphere: p[0] = table.required_number("radius", positive()); break;
+    case PrimitiveKind::capsule:
+      p[0] = table.required_number("radius", positive());
+      p[1] = table.required_number("half_length", at_least(0.0));
+      break;
+    case PrimitiveKind::rounded_box: {
+      const auto half_extents = table.required_numbers("half_extents", 3, positive());
+      p = {half_extents[0], half_extents[1], half_extents[2], table.number("edge_radius", 0.0, at_least(0.0))};
+      const double smallest = std::min({p[0], p[1], p[2]});
+      if (p[3] >= smallest) {
+        table.fail("edge_radius", fmt::format("{}, allowed: < {}, the smallest half extent", p[3], smallest));
+      }
+      break;
+    }
+  }
+  table.finish();
+  return primitive;
+}
+
+/// A mesh that is closed and has its inside inside.
+TriangleMesh read_solid(const fs::path& path) {
+  TriangleMesh mesh = read_mesh(path);
+  try {
+    require_closed_surface(mesh, "the mesh");
+    (void)mass_properties(mesh, 1.0);
+  } catch (const std::invalid_argument& error) {
+    throw InputError(path.string(), 0, error.what());
+  }
+  return mesh;
+}
+
+Mat3<double> read_inertia(const TomlTable& table) {
+  const auto i = table.required_numbers("inertia", 6, any_number());
+  Mat3<double> inertia;
+  inertia << i[0], i[3], i[4],
+             i[3], i[1], i[5],
+             i[4], i[5], i[2];
+  try {
+    require_physical(1.0, inertia, "not that of a body");
+  } catch (const std::invalid_argument& error) {
+    table.fail("inertia", error.what());
+  }
+  return inertia;
+}
+
+void read_contact_keys(const TomlTable& table, BodyDescription& description) {
+  if (table.is_text("points")) {
+    (void)table.required_choice<int>("points", {{"mesh", 0}});
+    if (description.mesh.vertex_count() == 0) table.fail("points", "there is no mesh, so give a list of points");
+    description.contact_points = description.mesh.vertices;
+    description.contact_areas = vertex_areas(description.mesh);
+  } else if (table.has("points")) {
+    description.contact_points = table.required_points("points");
+  }
+  if (table.has("areas")) description.contact_areas = table.required_numbers("areas", at_least(0.0));
+  description.contact_radius = table.optional_number("radius", at_least(0.0));
+  table.finish();
+}
+
+}  // namespace
+
+Material read_material_keys(const TomlTable& table, const Material& material) {
+  Material result;
+  result.friction = table.number("friction", material.friction, at_least(0.0));
+  result.stiffness = table.number("stiffness", material.stiffness, positive_or_infinite());
+  result.dissipation_time = table.number("dissipation_time", material.dissipation_time, at_least(0.0));
+  return result;
+}
+
+Body read_body_keys(const TomlTable& table, const std::string& name, const Material& material, bool fixed) {
+  BodyDescription description;
+  description.name = name;
+  description.material = material;
+  const std::vector<TomlTable> primitives = table.tables("primitive");
+  if (primitives.empty()) table.fail("", "no [[primitive]], a body needs at least one");
+  for (const TomlTable& primitive : primitives) description.shape.primitives.push_back(read_primitive(primitive));
+  const bool unbounded = is_unbounded(description.shape);
+  description.fixed = fixed || unbounded;
+
+  description.shape.distance_mode = table.choice("distance_mode", DistanceMode::taubin, k_distance_modes);
+  description.shape.union_smoothing = table.number("union_smoothing", 0.0, positive());
+  table.require_one_of({"density", "mass"}, !description.fixed);
+  if (unbounded) {
+    for (const std::string_view key : {"density", "mass", "volume", "inertia", "center_of_mass", "mesh", "contact"}) {
+      if (table.has(key)) table.fail(key, "a body with a half_space never moves and has no mass, mesh or contact points");
+    }
+  }
+  if (table.has("density")) description.mass_or_density = Density{table.required_number("density", positive())};
+  if (table.has("mass")) description.mass_or_density = Mass{table.required_number("mass", positive())};
+  description.volume = table.optional_number("volume", positive());
+  if (table.has("center_of_mass") || table.has("inertia")) {
+    description.inertia = read_inertia(table);
+    const auto c = table.required_numbers("center_of_mass", 3, any_number());
+    description.center_of_mass = Vec3<double>(c[0], c[1], c[2]);
+  }
+  if (table.has("mesh")) {
+    const fs::path mesh_file = table.file().parent_path() / table.required_text("mesh");
+    if (std::error_code ignored; !fs::is_regular_file(mesh_file, ignored)) {
+      table.fail("mesh", fmt::format("there is no file '{}'", mesh_file.string()));
+    }
+    description.mesh = read_solid(mesh_file);
+  }
+  read_contact_keys(table.table("contact"), description);
+  try {
+    return make_body(description);
+  } catch (const std::invalid_argument& error) {
+    table.fail("", error.what());
+  }
+}
+
+Body read_body(const fs::path& path) {
+  std::error_code ignored;
+  const fs::path file = fs::is_directory(path, ignored) ? path / "body.toml" : path;
+  const TomlTable table = TomlTable::read(file);
+  const std::string name = table.text("name", fs::absolute(file).parent_path().filename().string());
+  const TomlTable material_table = table.table("material");
+  const Material material = read_material_keys(material_table, Material());
+  material_table.finish();
+  const Body body = read_body_keys(table, name, material, false);
+  table.finish();
+  return body;
+}
+
+// Writing -------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// The shortest text that reads back as the same number, and that TOML takes for a floating-point one.
+std::string number_text(double x) {
+  std::string text = fmt::format("{}", x);
+  if (text.find_first_of(".en") == std::string::npos) text += ".0";
+  return text;
+}
+
+template <typename Values>
+std::string array_text(const Values& values) {
+  std::string text = "[";
+  for (const double x : values) text += (text.size() > 1 ? ", " : "") + number_text(x);
+  return text + "]";
+}
+
+std::string vector_text(const Vec3<double>& v) { return array_text(std::array<double, 3>{v.x(), v.y(), v.z()}); }
+
+std::string string_text(std::string_view text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      result += '\\';
+      result += c;
+    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+      result += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
+    } else {
+      result += c;
+    }
+  }
+  return result + "\"";
+}
+
+std::string primitive_text(const Primitive& primitive) {
+  const auto& p = primitive.parameters;
+  std::string text = fmt::format("\n[[primitive]]\nkind = \"{}\"\n", word_of(primitive.kind, k_kinds));
+  if (primitive.operation != PrimitiveOperation::add) text += "operation = \"subtract\"\n";
+  if (primitive.X_BP.p != Vec3<double>::Zero()) text += fmt::format("position = {}\n", vector_text(primitive.X_BP.p));
+  const Quat<double>& q = primitive.X_BP.q;
+  if (q.coeffs() != Quat<double>::Identity().coeffs()) {
+    text += fmt::format("orientation = {}\n", array_text(std::array<double, 4>{q.w(), q.x(), q.y(), q.z()}));
+  }
+  switch (primitive.kind) {
+    case PrimitiveKind::superquadric:
+      text += fmt::format("semi_axes = {}\nexponents = {}\n", vector_text({p[0], p[1], p[2]}),
+                          array_text(std::array<double, 2>{p[3], p[4]}));
+      break;
+    case PrimitiveKind::half_space: break;
+    case PrimitiveKind::sphere: text += fmt::format("radius = {}\n", number_text(p[0])); break;
+    case PrimitiveKind::capsule:
+      text += fmt::format("radius = {}\nhalf_length = {}\n", number_text(p[0]), number_text(p[1]));
+      break;
+    case PrimitiveKind::rounded_box:
+      text += fmt::format("half_extents = {}\nedge_radius = {}\n", vector_text({p[0], p[1], p[2]}), number_text(p[3]));
+      break;
+  }
+  return text;
+}
+
+bool close(const Points& a, const Points& b, double tolerance) {
+  return a.cols() == b.cols() && (a.cols() == 0 || (a - b).cwiseAbs().maxCoeff() <= tolerance);
+}
+
+bool close(const std::vector<double>& a, const std::vector<double>& b) {
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (!(std::abs(a[i] - b[i]) <= 1e-12 * std::abs(b[i]))) return false;
+  }
+  return true;
+}
+
+/// The [contact] table; empty where reading the rest of the asset gives the same contact points anyway.
+std::string contact_text(const Body& body, const BodyDescription& in_A) {
+  const double tolerance = 1e-12 * body.size;
+  std::optional<Body> otherwise;
+  try {
+    otherwise = make_body(in_A);
+  } catch (const std::invalid_argument&) {
+    // No mesh: reading it needs the points.
+  }
+  if (otherwise && close(body.contact_points, otherwise->contact_points, tolerance) &&
+      close(body.contact_areas, otherwise->contact_areas) && body.contact_radius == otherwise->contact_radius) {
+    return {};
+  }
+  std::string text = "\n[contact]\n";
+  const bool is_mesh = body.mesh.vertex_count() > 0 && close(body.contact_points, body.mesh.vertices, tolerance);
+  if (is_mesh) {
+    text += "points = \"mesh\"\n";
+  } else {
+    text += "points = [\n";
+    for (Eigen::Index i = 0; i < body.contact_points.cols(); ++i) {
+      text += fmt::format("  {},\n", vector_text(Vec3<double>(body.contact_points.col(i)) - body.p_BA));
+    }
+    text += "]\n";
+  }
+  if (!is_mesh || !close(body.contact_areas, vertex_areas(body.mesh))) {
+    text += fmt::format("areas = {}\n", array_text(body.contact_areas));
+  }
+  return text + fmt::format("radius = {}\n", number_text(body.contact_radius));
+}
+
+}  // namespace
+
+void write_body(const fs::path& folder, const Body& body, const std::string& comment) {
+  constexpr std::string_view k_mesh_name = "mesh.obj";
+  const bool unbounded = is_unbounded(body.shape), has_mesh = body.mesh.vertex_count() > 0;
+
+  // The asset's frame A is where its author had put it: x_A = x_B - p_BA.
+  BodyDescription in_A;
+  in_A.name = body.name;
+  in_A.shape = body.shape;
+  for (Primitive& primitive : in_A.shape.primitives) primitive.X_BP.p -= body.p_BA;
+  in_A.mesh = body.mesh;
+  in_A.mesh.vertices.colwise() -= body.p_BA;
+  in_A.material = body.material;
+  const Vec3<double> center_of_mass = -body.p_BA;
+  if (!unbounded) {
+    in_A.mass_or_density = Mass{body.mass};
+    in_A.inertia = body.inertia;
+    in_A.center_of_mass = center_of_mass;
+    if (body.volume > 0.0) in_A.volume = body.volume;
+    BodyDescription whole = in_A;
+    whole.contact_points = body.contact_points;
+    whole.contact_areas = body.contact_areas;
+    whole.contact_radius = body.contact_radius;
+    (void)make_body(whole);  // throws before anything is written if this is no body
+  }
+
+  std::string text;
+  for (std::string_view rest = comment; !rest.empty();) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    text += fmt::format("# {}\n", rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  text += fmt::format("name = {}\n", string_text(body.name));
+  if (has_mesh) text += fmt::format("mesh = \"{}\"\n", k_mesh_name);
+  if (!unbounded) {
+    const Mat3<double>& i = body.inertia;
+    text += fmt::format("mass = {}\n", number_text(body.mass));
+    if (body.volume > 0.0) text += fmt::format("volume = {}\n", number_text(body.volume));
+    text += fmt::format("center_of_mass = {}\n", vector_text(center_of_mass));
+    text += fmt::format("inertia = {}\n",
+                        array_text(std::array<double, 6>{i(0, 0), i(1, 1), i(2, 2), i(0, 1), i(0, 2), i(1, 2)}));
+  }
+  text += fmt::format("union_smoothing = {}\n", number_text(body.shape.union_smoothing));
+  text += fmt::format("distance_mode = \"{}\"\n", word_of(body.shape.distance_mode, k_distance_modes));
+  if (!unbounded) text += contact_text(body, in_A);
+  text += fmt::format("\n[material]\nfriction = {}\nstiffness = {}\n", number_text(body.material.friction),
+                      number_text(body.material.stiffness));
+  if (body.material.dissipation_time >= 0.0) {
+    text += fmt::format("dissipation_time = {}\n", number_text(body.material.dissipation_time));
+  }
+  for (const Primitive& primitive : in_A.shape.primitives) text += primitive_text(primitive);
+
+  std::error_code error;
+  fs::create_directory(folder, error);
+  if (error) throw InputError(folder.string(), 0, fmt::format("this folder cannot be made: {}", error.message()));
+  AtomicFile body_file(folder / "body.toml");
+  body_file.write(text);
+  if (has_mesh) write_obj(folder / k_mesh_name, in_A.mesh);
+  body_file.commit();
+}
+
+}  // namespace abut

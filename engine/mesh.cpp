@@ -1,0 +1,73 @@
+#include "engine/mesh.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <unordered_map>
+
+#include <spdlog/fmt/fmt.h>
+
+#include "engine/check.h"
+
+namespace abut {
+
+void require_closed_surface(const TriangleMesh& mesh, const std::string& name) {
+  const int n = mesh.vertex_count();
+  require(n >= 4, fmt::format("{}: {} vertices, a closed surface has at least 4", name, n));
+
+  for (int i = 0; i < n; ++i) {
+    const Vec3<double> p = mesh.vertices.col(i);
+    require(p.allFinite(), fmt::format("{}: vertex {} ({}, {}, {}) is not finite", name, i, p.x(), p.y(), p.z()));
+  }
+
+  // Each directed edge belongs to one triangle; 64 bits hold both of its ends.
+  const auto key = [](int from, int to) {
+    return (static_cast<std::uint64_t>(static_cast<std::uint32_t>(from)) << 32) | static_cast<std::uint32_t>(to);
+  };
+  std::unordered_map<std::uint64_t, int> triangle_of_edge;
+  triangle_of_edge.reserve(3 * mesh.triangles.size());
+  std::vector<bool> used(static_cast<std::size_t>(n), false);
+  for (int t = 0; t < mesh.triangle_count(); ++t) {
+    const Eigen::Vector3i& triangle = mesh.triangles[static_cast<std::size_t>(t)];
+    for (int k = 0; k < 3; ++k) {
+      const int i = triangle[k];
+      require(i >= 0 && i < n,
+              fmt::format("{}: triangle {} has vertex {}, allowed: 0 to {}", name, t, i, n - 1));
+      used[static_cast<std::size_t>(i)] = true;
+    }
+    for (int k = 0; k < 3; ++k) {
+      const int from = triangle[k], to = triangle[(k + 1) % 3];
+      require(from != to, fmt::format("{}: triangle {} is degenerate, vertex {} occurs twice", name, t, from));
+      const auto [other, is_new] = triangle_of_edge.emplace(key(from, to), t);
+      require(is_new,
+              fmt::format("{}: triangles {} and {} both run along the edge {} -> {}: one of them is flipped, or more "
+                          "than two triangles meet there",
+                          name, is_new ? t : other->second, t, from, to));
+    }
+  }
+  for (int t = 0; t < mesh.triangle_count(); ++t) {
+    const Eigen::Vector3i& triangle = mesh.triangles[static_cast<std::size_t>(t)];
+    for (int k = 0; k < 3; ++k) {
+      const int from = triangle[k], to = triangle[(k + 1) % 3];
+      require(triangle_of_edge.contains(key(to, from)),
+              fmt::format("{}: the surface is open at the edge {} -> {} of triangle {}", name, from, to, t));
+    }
+  }
+  const auto unused = std::find(used.begin(), used.end(), false);
+  require(unused == used.end(),
+          fmt::format("{}: vertex {} belongs to no triangle", name, unused - used.begin()));
+}
+
+std::vector<double> vertex_areas(const TriangleMesh& mesh) {
+  std::vector<double> areas(static_cast<std::size_t>(mesh.vertex_count()), 0.0);
+  for (const Eigen::Vector3i& triangle : mesh.triangles) {
+    const Vec3<double> a = mesh.vertices.col(triangle[0]), b = mesh.vertices.col(triangle[1]),
+                       c = mesh.vertices.col(triangle[2]);
+    const double third = (b - a).cross(c - a).norm() / 6.0;
+    for (int k = 0; k < 3; ++k) areas[static_cast<std::size_t>(triangle[k])] += third;
+  }
+  return areas;
+}
+
+}  // namespace abut

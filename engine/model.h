@@ -1,0 +1,118 @@
+/// What never changes during a simulation: bodies, their geometry, mass and material, and gravity.
+///
+/// Frames: W world; B body, with its origin at the centre of mass and the axes of the body asset; P primitive.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "engine/mesh.h"
+#include "engine/pose.h"
+#include "engine/types.h"
+
+namespace abut {
+
+enum class PrimitiveKind { superquadric, half_space, sphere, capsule, rounded_box };
+enum class PrimitiveOperation { add, subtract };
+
+/// How a superquadric turns its gauge F into a distance.
+///   taubin     (F - 1)/|grad F|: first-order metric, the default
+///   radial     |x|(1 - 1/F): distance along the ray from the centre, as published
+///   projected  exact distance to the closest point, by Newton's method near the surface, blended into taubin
+enum class DistanceMode { taubin, radial, projected };
+
+/// An analytic signed distance function with five shape parameters and a pose in its body.
+///
+/// | kind         | parameters [0..4]                                                              |
+/// | ------------ | ------------------------------------------------------------------------------ |
+/// | superquadric | semi-axes a, b, c [m], exponents eps1, eps2 [-] in [0.02, 1.9]                  |
+/// | half_space   | none: the solid is z <= 0 of the primitive's frame                              |
+/// | sphere       | radius [m]                                                                      |
+/// | capsule      | radius [m], half length of the segment along z [m]                              |
+/// | rounded_box  | outer half extents x, y, z [m], edge radius [m] (0 <= radius < every extent)    |
+struct Primitive {
+  PrimitiveKind kind = PrimitiveKind::superquadric;
+  PrimitiveOperation operation = PrimitiveOperation::add;
+  std::array<double, 5> parameters{};
+  Pose<double> X_BP;
+};
+
+/// Number of shape parameters of a kind that mean something (superquadric 5, half_space 0, ...).
+[[nodiscard]] constexpr int parameter_count(PrimitiveKind kind) {
+  switch (kind) {
+    case PrimitiveKind::superquadric: return 5;
+    case PrimitiveKind::half_space: return 0;
+    case PrimitiveKind::sphere: return 1;
+    case PrimitiveKind::capsule: return 2;
+    case PrimitiveKind::rounded_box: return 4;
+  }
+  return 0;
+}
+
+/// The smooth signed distance function of a body: the smooth union of the added primitives, minus the smooth union of
+/// the subtracted ones.
+struct Shape {
+  std::vector<Primitive> primitives;
+  double union_smoothing = 0.0;  ///< tau of the union [m], > 0; the collision mesh belongs to this value
+  DistanceMode distance_mode = DistanceMode::taubin;
+};
+
+/// What a pair of touching bodies makes of its two materials is said in PairMaterial.
+struct Material {
+  double friction = 0.5;                                         ///< Coulomb coefficient mu [-], >= 0
+  double stiffness = std::numeric_limits<double>::infinity();    ///< of the whole contact of a pair [N/m], > 0
+  double dissipation_time = -1.0;                                ///< tau_d [s]; negative: 10 time steps
+};
+
+/// The material of a contact between two bodies.
+///   friction          harmonic mean 2 mu_A mu_B/(mu_A + mu_B), 0 if both are 0
+///   compliance        1/k_A + 1/k_B: two springs in series
+///   dissipation_time  the mean of the two
+/// A `[[pair]]` of the scene overrides any of the three.
+struct PairMaterial {
+  double friction = 0.5;          ///< [-]
+  double compliance = 0.0;        ///< [m/N], 0 when rigid
+  double dissipation_time = 0.0;  ///< [s]
+};
+
+/// Overrides of a pair's material; a NaN keeps what the two bodies give.
+struct PairOverride {
+  int body_A = -1, body_B = -1;  ///< body_A < body_B
+  double friction = std::numeric_limits<double>::quiet_NaN();
+  double stiffness = std::numeric_limits<double>::quiet_NaN();
+  double dissipation_time = std::numeric_limits<double>::quiet_NaN();
+  bool collide = true;           ///< false: the pair never touches
+};
+
+struct Body {
+  std::string name;
+  Shape shape;
+  TriangleMesh mesh;                  ///< surface in B, for pictures and mass; empty for a half-space
+  Points contact_points;              ///< (3, n) in B: centres of balls of `contact_radius`, on the surface if it is 0
+  std::vector<double> contact_areas;  ///< quadrature weight of each contact point [m^2]
+  double contact_radius = 0.0;        ///< [m]
+  bool contact_points_on_surface = true;  ///< they follow the surface when shape parameters change
+  bool fixed = false;                 ///< never moves (infinite mass)
+  double mass = 1.0;                  ///< [kg]
+  Mat3<double> inertia = Mat3<double>::Identity();  ///< about the centre of mass, in B [kg m^2]
+  double volume = 0.0;                ///< [m^3]; density = mass/volume
+  Vec3<double> p_BA = Vec3<double>::Zero();  ///< origin of the asset's frame A (axes as B) [m]
+  double size = 1.0;                  ///< largest extent of the shape [m]; infinite for a half-space
+  Material material;
+  double linear_damping = 0.0;        ///< c_v [1/s]: dv/dt = -c_v v
+  double angular_damping = 0.0;       ///< c_w [1/s]: dL/dt = -c_w L
+  Vec6<double> external_wrench = Vec6<double>::Zero();  ///< [torque; force] in W at the centre of mass [N m; N]
+};
+
+struct Model {
+  std::vector<Body> bodies;
+  std::vector<PairOverride> pair_overrides;
+  Vec3<double> gravity{0.0, 0.0, -9.81};  ///< [m/s^2]
+
+  [[nodiscard]] int body_count() const { return static_cast<int>(bodies.size()); }
+};
+
+}  // namespace abut

@@ -1,0 +1,608 @@
+/// Pack<T, W>: W numbers computed with as one, lane by lane. The only file that knows the instruction set.
+///
+/// A kernel written on a scalar S runs on a Pack unchanged, if it branches with select(), asks any() or all()
+/// of a comparison, and calls maths unqualified. Each lane of every operation depends on the same lane of its
+/// arguments alone and is rounded in the same way in every lane, width and instruction set that has fused
+/// multiply-add: a Pack equals its lanes bit for bit. (It does not equal the same kernel on a plain double
+/// where that calls std::exp and the like; fast_exp and fast_log are the scalar twins of these.)
+///
+/// | worst error measured [ulp], 0.5 is exact rounding | float              | double             |
+/// | -------------------------------------------------- | ------------------ | ------------------ |
+/// | exp                                                | 1.1                | 1.1                |
+/// | expm1                                              | 1.7                | 2.2                |
+/// | log                                                | 1.0                | 0.9                |
+/// | log1p                                              | 1.5                | 1.5                |
+/// | tanh                                               | 2.6                | 2.6                |
+/// | sin, cos                                           | 2.5, to abs(x) 3e3 | 2.5, to abs(x) 1e6 |
+///
+/// Transcendental functions follow the classic pattern, e.g. Muller et al. (2018), "Handbook of
+/// floating-point arithmetic", ch. 11: reduce the argument exactly (Cody and Waite), evaluate a minimax
+/// polynomial in pairs (Estrin), put the exponent back. The polynomials are our own Remez fits. There are no
+/// tables and no branches.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include <Eigen/Core>
+
+#include "engine/scalar.h"
+
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+#define ABUT_INLINE __attribute__((always_inline)) inline
+
+namespace abut {
+namespace simd {
+
+#if defined(__AVX512F__) && defined(__AVX512DQ__)
+inline constexpr int k_register_bytes = 64;
+#elif defined(__AVX__)
+inline constexpr int k_register_bytes = 32;
+#else
+inline constexpr int k_register_bytes = 16;
+#endif
+
+/// Numbers of the reductions and polynomials. The parts of a constant add up to it with extra digits; the
+/// high ones end in zeros, so that their products with the integer k are exact.
+template <typename T>
+struct Constants;
+
+template <>
+struct Constants<double> {
+  using Bits = std::int64_t;
+  using Unsigned = std::uint64_t;
+  static constexpr int mantissa_bits = 52;
+  static constexpr double ln2_high = 0x1.62e42fefa38p-1, ln2_low = 0x1.ef35793c7673p-45;
+  static constexpr double log2_e = 0x1.71547652b82fep+0;
+  static constexpr double exp_lowest = -746.0, exp_highest = 710.0;  // exp is 0 below, inf above
+  static constexpr double expm1_lowest = -40.0;                      // expm1 is -1 below
+  /// (e^r - 1 - r)/r^2 for |r| < 0.3468
+  static constexpr std::array<double, 10> exp{
+      0x1.0000000000004p-1,  0x1.555555555555cp-3,  0x1.555555555258dp-5,  0x1.111111110e91bp-7,
+      0x1.6c16c17e4a0bdp-10, 0x1.a01a01b524229p-13, 0x1.a019a8d982c46p-16, 0x1.71ddeb763e80ep-19,
+      0x1.28a0ac3f3ad06p-22, 0x1.af74919da8dedp-26};
+  static constexpr Unsigned sqrt_half = 0x3fe6a09e667f3bcd;
+  /// (2 atanh(s)/s - 2)/z with z = s^2 < 0.0295
+  static constexpr std::array<double, 7> log{0x1.555555555558fp-1, 0x1.9999999980d1dp-2, 0x1.249249413b39ap-2,
+                                             0x1.c71c528a10a45p-3, 0x1.7466274cad38ap-3, 0x1.39a3e567c1d28p-3,
+                                             0x1.2ef13e653cbe0p-3};
+  static constexpr double two_over_pi = 0x1.45f306dc9c883p-1;
+  static constexpr double half_pi_high = 0x1.921fb544p+0, half_pi_middle = 0x1.0b4611a6p-34,
+                          half_pi_low = 0x1.3198a2e037073p-69;
+  /// (sin(x)/x - 1)/z with z = x^2 < 0.62
+  static constexpr std::array<double, 6> sin{-0x1.5555555555549p-3,  0x1.111111110f854p-7,
+                                             -0x1.a01a019c0a273p-13, 0x1.71de356f9b84cp-19,
+                                             -0x1.ae5e5ee059899p-26, 0x1.5d90a20b3d879p-33};
+  /// (cos(x) - 1 + z/2)/z^2
+  static constexpr std::array<double, 6> cos{0x1.555555555554dp-5,  -0x1.6c16c16c15499p-10,
+                                             0x1.a01a019cf2dd0p-16, -0x1.27e4f83246119p-22,
+                                             0x1.1eea03c772457p-29, -0x1.8fb97d62dbc46p-37};
+};
+
+template <>
+struct Constants<float> {
+  using Bits = std::int32_t;
+  using Unsigned = std::uint32_t;
+  static constexpr int mantissa_bits = 23;
+  static constexpr float ln2_high = 0x1.62e4p-1f, ln2_low = 0x1.7f7d1cp-20f;
+  static constexpr float log2_e = 0x1.715476p+0f;
+  static constexpr float exp_lowest = -104.0f, exp_highest = 89.0f;
+  static constexpr float expm1_lowest = -18.0f;
+  static constexpr std::array<float, 5> exp{0x1p-1f, 0x1.5554b2p-3f, 0x1.55548ap-5f, 0x1.12263cp-7f,
+                                            0x1.6d965ep-10f};
+  static constexpr Unsigned sqrt_half = 0x3f3504f3;
+  /// (log(1 + f) - f + f^2/2)/f^3 for 1 + f in [sqrt(1/2), sqrt(2))
+  static constexpr std::array<float, 8> log{0x1.55554ap-2f, -0x1.000216p-2f, 0x1.99a592p-3f, -0x1.547ab8p-3f,
+                                            0x1.226f78p-3f, -0x1.0cce5ep-3f, 0x1.07c434p-3f, -0x1.422b6p-4f};
+  static constexpr float two_over_pi = 0x1.45f306p-1f;
+  static constexpr float half_pi_high = 0x1.922p+0f, half_pi_middle = -0x1.2afp-18f,
+                         half_pi_low = 0x1.0b4612p-34f;
+  static constexpr std::array<float, 3> sin{-0x1.555546p-3f, 0x1.110752p-7f, -0x1.99495ep-13f};
+  static constexpr std::array<float, 3> cos{0x1.55554ap-5f, -0x1.6c0c88p-10f, 0x1.9a009p-16f};
+};
+
+/// The operations that the vector extension has no sign for, lane by lane; below for the registers of x86.
+template <typename T, int bytes>
+struct Instructions {
+  typedef T Real __attribute__((vector_size(bytes)));
+  static constexpr int k_lanes = bytes / static_cast<int>(sizeof(T));
+
+  /// a * b + c, rounded once.
+  static Real fma(Real a, Real b, Real c) {
+    for (int i = 0; i < k_lanes; ++i) c[i] = std::fma(a[i], b[i], c[i]);
+    return c;
+  }
+  static Real sqrt(Real x) {
+    for (int i = 0; i < k_lanes; ++i) x[i] = std::sqrt(x[i]);
+    return x;
+  }
+  /// a < b ? a : b and a > b ? a : b: the second argument where one is NaN.
+  static Real min(Real a, Real b) { return a < b ? a : b; }
+  static Real max(Real a, Real b) { return a > b ? a : b; }
+  /// The sign bits, that of lane 0 lowest.
+  static std::uint32_t signs(Real x) {
+    std::uint32_t r = 0;
+    for (int i = 0; i < k_lanes; ++i) r |= std::uint32_t(std::signbit(x[i])) << i;
+    return r;
+  }
+};
+
+// clang-format off
+#define ABUT_INSTRUCTIONS(T, bytes, Native, fma_abc, sqrt_x, min_ab, max_ab, signs_x)               \
+  template <>                                                                                       \
+  struct Instructions<T, bytes> {                                                                   \
+    static ABUT_INLINE Native fma(Native a, Native b, Native c) { return fma_abc; }                 \
+    static ABUT_INLINE Native sqrt(Native x) { return sqrt_x; }                                     \
+    static ABUT_INLINE Native min(Native a, Native b) { return min_ab; }                            \
+    static ABUT_INLINE Native max(Native a, Native b) { return max_ab; }                            \
+    static ABUT_INLINE std::uint32_t signs(Native x) { return std::uint32_t(signs_x); }             \
+  };
+#if defined(__FMA__)
+ABUT_INSTRUCTIONS(float, 16, __m128, _mm_fmadd_ps(a, b, c), _mm_sqrt_ps(x), _mm_min_ps(a, b), _mm_max_ps(a, b),
+                  _mm_movemask_ps(x))
+ABUT_INSTRUCTIONS(double, 16, __m128d, _mm_fmadd_pd(a, b, c), _mm_sqrt_pd(x), _mm_min_pd(a, b), _mm_max_pd(a, b),
+                  _mm_movemask_pd(x))
+ABUT_INSTRUCTIONS(float, 32, __m256, _mm256_fmadd_ps(a, b, c), _mm256_sqrt_ps(x), _mm256_min_ps(a, b),
+                  _mm256_max_ps(a, b), _mm256_movemask_ps(x))
+ABUT_INSTRUCTIONS(double, 32, __m256d, _mm256_fmadd_pd(a, b, c), _mm256_sqrt_pd(x), _mm256_min_pd(a, b),
+                  _mm256_max_pd(a, b), _mm256_movemask_pd(x))
+#endif
+#if defined(__AVX512F__) && defined(__AVX512DQ__)   // maskz: g++ 12 warns of its own unmasked forms
+ABUT_INSTRUCTIONS(float, 64, __m512, _mm512_fmadd_ps(a, b, c), _mm512_maskz_sqrt_ps(0xffff, x),
+                  _mm512_maskz_min_ps(0xffff, a, b), _mm512_maskz_max_ps(0xffff, a, b), _mm512_movepi32_mask(__m512i(x)))
+ABUT_INSTRUCTIONS(double, 64, __m512d, _mm512_fmadd_pd(a, b, c), _mm512_maskz_sqrt_pd(0xff, x),
+                  _mm512_maskz_min_pd(0xff, a, b), _mm512_maskz_max_pd(0xff, a, b), _mm512_movepi64_mask(__m512i(x)))
+#endif
+#undef ABUT_INSTRUCTIONS
+// clang-format on
+
+/// The operations on one machine register of numbers T, in the vector extension of GCC and Clang.
+template <typename T, int bytes>
+struct Register {
+  using C = Constants<T>;
+  using Native = Instructions<T, bytes>;
+  typedef T Real __attribute__((vector_size(bytes)));
+  typedef typename C::Bits Bits __attribute__((vector_size(bytes)));  // also what a comparison gives: 0 or -1
+  typedef typename C::Unsigned Unsigned __attribute__((vector_size(bytes)));
+
+  static constexpr int k_lanes = bytes / static_cast<int>(sizeof(T));
+  static constexpr T k_infinity = std::numeric_limits<T>::infinity();
+  static constexpr T k_nan = std::numeric_limits<T>::quiet_NaN();
+  static constexpr auto k_sign = typename C::Unsigned(1) << (8 * sizeof(T) - 1);
+  static constexpr auto k_one = std::bit_cast<typename C::Unsigned>(T(1));
+  static constexpr auto k_mantissa = (typename C::Unsigned(1) << C::mantissa_bits) - 1;
+  static constexpr int k_bias = std::numeric_limits<T>::max_exponent - 1;
+  /// From here to its double, neighbouring numbers are 1 apart.
+  static constexpr T k_integer = T(typename C::Unsigned(1) << C::mantissa_bits);
+  /// Adding it rounds x to an integer, and leaves that integer + 2 k_bias in the low bits.
+  static constexpr T k_round = T(1.5) * k_integer + T(2 * k_bias);
+
+  static ABUT_INLINE Real broadcast(T x) { return x - Real{}; }
+  static ABUT_INLINE Real fma(Real a, Real b, Real c) { return Real(Native::fma(a, b, c)); }
+  static ABUT_INLINE Real sqrt(Real x) { return Real(Native::sqrt(x)); }
+  static ABUT_INLINE Real abs(Real x) { return Real(Unsigned(x) & ~k_sign); }
+  static ABUT_INLINE Real copysign(Real x, Real sign) {
+    return Real((Unsigned(x) & ~k_sign) | (Unsigned(sign) & k_sign));
+  }
+
+  /// c[first] + c[first + 1] x + ... (count terms) with powers = {x, x^2, x^4, x^8}, the two halves apart: a
+  /// dependency chain of length log(count).
+  template <int first, int count, std::size_t n>
+  static ABUT_INLINE Real polynomial(const std::array<T, n>& c, const Real (&powers)[4]) {
+    if constexpr (count == 1) {
+      return broadcast(c[first]);
+    } else {
+      constexpr int level = std::bit_width(unsigned(count - 1)) - 1, low = 1 << level;
+      return fma(polynomial<first + low, count - low>(c, powers), powers[level],
+                 polynomial<first, low>(c, powers));
+    }
+  }
+  template <std::size_t n>
+  static ABUT_INLINE Real polynomial(const std::array<T, n>& c, Real x) {
+    const Real x2 = x * x, x4 = x2 * x2;
+    const Real powers[4] = {x, x2, x4, x4 * x4};
+    return polynomial<0, int(n)>(c, powers);
+  }
+
+  /// exp(r) - 1, where x = k ln 2 + r with integer k and |r| <= ln(2)/2. The low bits of k_bits become
+  /// k + 2 k_bias.
+  static ABUT_INLINE Real exp_reduced(Real x, Unsigned& k_bits) {
+    const Real shifted = fma(x, broadcast(C::log2_e), broadcast(k_round));
+    const Real k = shifted - k_round;
+    const Real r = fma(k, broadcast(-C::ln2_low), fma(k, broadcast(-C::ln2_high), x));
+    k_bits = Unsigned(shifted);
+    return fma(polynomial(C::exp, r), r * r, r);
+  }
+
+  /// x, but at least `lowest` and at most exp_highest; a NaN stays, for it is the second argument.
+  static ABUT_INLINE Real clamp(T lowest, Real x) {
+    return Real(Native::min(broadcast(C::exp_highest), Native::max(broadcast(lowest), x)));
+  }
+
+  /// exp: 0 at -inf, inf at inf and beyond the largest number, gradual underflow.
+  static ABUT_INLINE Real exp(Real x) {
+    x = clamp(C::exp_lowest, x);
+    Unsigned k_bits;
+    const Real y = T(1) + exp_reduced(x, k_bits);
+    // 2^k as a product of two: it may overflow where the result does not, and a subnormal must round once.
+    const Unsigned half = k_bits >> 1;
+    return y * Real(half << C::mantissa_bits) * Real((k_bits - half) << C::mantissa_bits);
+  }
+
+  /// exp(x) - 1, accurate near 0 too.
+  static ABUT_INLINE Real expm1(Real x) {
+    x = clamp(C::expm1_lowest, x);
+    Unsigned k_bits;
+    const Real tail = exp_reduced(x, k_bits);
+    const Real half_scale = Real((k_bits - (k_bias + 1)) << C::mantissa_bits);  // 2^(k - 1)
+    return T(2) * fma(half_scale, tail, half_scale - T(0.5));
+  }
+
+  /// Natural logarithm: -inf at +-0, inf at inf, NaN below 0. x = 2^k m with m in [sqrt(1/2), sqrt(2)).
+  static ABUT_INLINE Real log(Real x) {
+    const auto is_tiny = x < std::numeric_limits<T>::min();  // subnormal: scale into the normal range
+    const Real scaled = is_tiny ? x * (T(4) * k_integer) : x;
+    const Unsigned shifted = Unsigned(scaled) + (k_one - C::sqrt_half);
+    const T zero = k_integer + T(k_bias);
+    const Real k = Real((shifted >> C::mantissa_bits) | std::bit_cast<typename C::Unsigned>(k_integer)) -
+                   (is_tiny ? broadcast(zero + T(C::mantissa_bits + 2)) : broadcast(zero));
+    const Real f = Real((shifted & k_mantissa) + C::sqrt_half) - T(1);
+    Real y;
+    if constexpr (std::is_same_v<T, float>) {  // f - f^2/2 + f^3 P(f)
+      const Real correction = (f * f) * fma(f, polynomial(C::log, f), broadcast(T(-0.5)));
+      y = fma(k, broadcast(C::ln2_high), f + fma(k, broadcast(C::ln2_low), correction));
+    } else {  // 2 atanh(s) = f - (f^2/2 - s (f^2/2 + z R(z)))
+      const Real s = f / (T(2) + f), z = s * s, half_f2 = T(0.5) * f * f;
+      const Real sum = fma(z, polynomial(C::log, z), half_f2);
+      y = fma(k, broadcast(C::ln2_high), f - (half_f2 - fma(s, sum, k * C::ln2_low)));
+    }
+    y = x < k_infinity ? y : x;
+    return x > T(0) ? y : (x == T(0) ? broadcast(-k_infinity) : broadcast(k_nan));
+  }
+
+  /// log(1 + x), accurate near 0 too: log of the rounded sum, plus what rounding lost over the sum.
+  static ABUT_INLINE Real log1p(Real x) {
+    const Real sum = T(1) + x;
+    const Real correction = (x - (sum - T(1))) / sum;  // NaN at -1 and at inf
+    return log(sum) + (correction == correction ? correction : Real{});
+  }
+
+  /// -expm1(-2|x|)/(2 + expm1(-2|x|)), with the sign of x.
+  static ABUT_INLINE Real tanh(Real x) {
+    const Real e = expm1(T(-2) * abs(x));
+    return copysign(e / (T(2) + e), x);
+  }
+
+  /// sin(x + quarter pi/2): x = k pi/2 + r with |r| <= pi/4, then +-sin r or +-cos r as (k + quarter) mod 4
+  /// says. For |x| <= 1e6 (double), 3e3 (float).
+  template <int quarter>
+  static ABUT_INLINE Real sin(Real x) {
+    const Real shifted = fma(x, broadcast(C::two_over_pi), broadcast(k_round + T(2)));
+    const Real k = shifted - (k_round + T(2));  // k_round + 2 is a multiple of 4
+    const Real r = fma(k, broadcast(-C::half_pi_low),
+                       fma(k, broadcast(-C::half_pi_middle), fma(k, broadcast(-C::half_pi_high), x)));
+    const Real z = r * r;
+    const Real sin_r = fma(polynomial(C::sin, z), z * r, r);
+    const Real cos_r = fma(polynomial(C::cos, z), z * z, fma(z, broadcast(T(-0.5)), broadcast(T(1))));
+    const Unsigned turn = Unsigned(shifted) + typename C::Unsigned(quarter);
+    const auto is_odd = (turn & 1) != 0;
+    const Unsigned sign = (turn & 2) << (8 * sizeof(T) - 2);
+    return Real(Unsigned(is_odd ? cos_r : sin_r) ^ sign);
+  }
+};
+
+/// f(0), ..., f(n - 1).
+template <int n, typename F>
+ABUT_INLINE void each(F f) {
+  static_assert(n == 1 || n == 2 || n == 4 || n == 8);
+  f(0);
+  if constexpr (n > 1) f(1);
+  if constexpr (n > 2) f(2), f(3);
+  if constexpr (n > 4) f(4), f(5), f(6), f(7);
+}
+
+}  // namespace simd
+
+/// What comparing two packs gives: one bool a lane. Combine with && || ! (both sides are evaluated), ask with
+/// any() and all(), choose with select().
+template <typename T, int W>
+class Mask {
+ public:
+  static constexpr int k_lanes = W;
+  using Register = simd::Register<T, (W * int(sizeof(T)) < simd::k_register_bytes ? W * int(sizeof(T))
+                                                                                  : simd::k_register_bytes)>;
+  static constexpr int k_registers = W / Register::k_lanes;
+
+  Mask() = default;
+  ABUT_INLINE Mask(bool all_lanes) {
+    *this = map([&](int) { return all_lanes ? ~typename Register::Bits{} : typename Register::Bits{}; });
+  }
+
+  ABUT_INLINE bool operator[](int lane) const {
+    return part_[lane / Register::k_lanes][lane % Register::k_lanes] != 0;
+  }
+
+  friend ABUT_INLINE Mask operator&&(const Mask& a, const Mask& b) {
+    return map([&](int i) { return a.part_[i] & b.part_[i]; });
+  }
+  friend ABUT_INLINE Mask operator||(const Mask& a, const Mask& b) {
+    return map([&](int i) { return a.part_[i] | b.part_[i]; });
+  }
+  ABUT_INLINE Mask operator!() const {
+    return map([&](int i) { return ~part_[i]; });
+  }
+
+  /// One bit a lane, lane 0 lowest.
+  friend ABUT_INLINE std::uint32_t bits(const Mask& m) {
+    std::uint32_t r = 0;
+    simd::each<k_registers>([&](int i) {
+      r |= Register::Native::signs(typename Register::Real(m.part_[i])) << (i * Register::k_lanes);
+    });
+    return r;
+  }
+  friend ABUT_INLINE bool any(const Mask& m) { return bits(m) != 0; }
+  friend ABUT_INLINE bool all(const Mask& m) { return bits(m) == (W == 32 ? ~0u : (1u << W) - 1u); }
+
+  /// The register i is f(i). For Pack.
+  template <typename F>
+  static ABUT_INLINE Mask map(F f) {
+    Mask r;
+    simd::each<k_registers>([&](int i) { r.part_[i] = f(i); });
+    return r;
+  }
+  ABUT_INLINE typename Register::Bits part(int i) const { return part_[i]; }
+
+ private:
+  typename Register::Bits part_[k_registers];
+};
+
+/// W numbers of type T (float or double) as one. W * sizeof(T) is 16 bytes or more, W a power of two. Not
+/// initialised by default, as T is not. A plain number converts to all lanes.
+template <typename T, int W>
+class Pack {
+  static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>);
+  static_assert((W & (W - 1)) == 0 && W * int(sizeof(T)) >= 16 && W <= 32);
+
+ public:
+  using Scalar = T;
+  using Mask = abut::Mask<T, W>;
+  static constexpr int k_lanes = W;
+
+  Pack() = default;
+  template <typename A>
+  requires std::is_arithmetic_v<A> ABUT_INLINE Pack(A x) {
+    *this = map([&](int) { return Register::broadcast(static_cast<T>(x)); });
+  }
+
+  // Memory: any alignment.
+
+  /// Lanes are p[0], ..., p[W - 1].
+  static ABUT_INLINE Pack load(const T* p) {
+    return map([&](int i) {
+      typename Register::Real part;
+      std::memcpy(&part, p + i * Register::k_lanes, sizeof(part));
+      return part;
+    });
+  }
+  /// Lanes are p[0], ..., p[count - 1], and copies of the last one of these; 1 <= count.
+  static Pack load(const T* p, int count) {
+    Pack r;
+    for (int i = 0; i < W; ++i) r.set_lane(i, p[i < count ? i : count - 1]);
+    return r;
+  }
+  /// Lanes are p[index[0]], ..., p[index[W - 1]].
+  template <typename Index>
+  static Pack gather(const T* p, const Index* index) {
+    T lanes[W];
+    for (int i = 0; i < W; ++i) lanes[i] = p[index[i]];
+    return load(lanes);
+  }
+  ABUT_INLINE void store(T* p) const {
+    simd::each<k_registers>(
+        [&](int i) { std::memcpy(p + i * Register::k_lanes, &part_[i], sizeof(part_[i])); });
+  }
+  /// Only the first `count` lanes.
+  void store(T* p, int count) const {
+    for (int i = 0; i < W && i < count; ++i) p[i] = (*this)[i];
+  }
+
+  ABUT_INLINE T operator[](int lane) const {
+    return part_[lane / Register::k_lanes][lane % Register::k_lanes];
+  }
+  ABUT_INLINE void set_lane(int lane, T x) { part_[lane / Register::k_lanes][lane % Register::k_lanes] = x; }
+
+  /// The same numbers in another precision.
+  template <typename U>
+  [[nodiscard]] Pack<U, W> cast() const {
+    Pack<U, W> r;
+    for (int i = 0; i < W; ++i) r.set_lane(i, static_cast<U>((*this)[i]));
+    return r;
+  }
+
+  // Arithmetic.
+
+  friend ABUT_INLINE Pack operator+(const Pack& a, const Pack& b) {
+    return map([&](int i) { return a.part_[i] + b.part_[i]; });
+  }
+  friend ABUT_INLINE Pack operator-(const Pack& a, const Pack& b) {
+    return map([&](int i) { return a.part_[i] - b.part_[i]; });
+  }
+  friend ABUT_INLINE Pack operator*(const Pack& a, const Pack& b) {
+    return map([&](int i) { return a.part_[i] * b.part_[i]; });
+  }
+  friend ABUT_INLINE Pack operator/(const Pack& a, const Pack& b) {
+    return map([&](int i) { return a.part_[i] / b.part_[i]; });
+  }
+  ABUT_INLINE Pack operator-() const {
+    return map([&](int i) { return -part_[i]; });
+  }
+  ABUT_INLINE Pack operator+() const { return *this; }
+  ABUT_INLINE Pack& operator+=(const Pack& b) { return *this = *this + b; }
+  ABUT_INLINE Pack& operator-=(const Pack& b) { return *this = *this - b; }
+  ABUT_INLINE Pack& operator*=(const Pack& b) { return *this = *this * b; }
+  ABUT_INLINE Pack& operator/=(const Pack& b) { return *this = *this / b; }
+
+  // Comparison and choice.
+
+  friend ABUT_INLINE Mask operator<(const Pack& a, const Pack& b) {
+    return Mask::map([&](int i) { return a.part_[i] < b.part_[i]; });
+  }
+  friend ABUT_INLINE Mask operator>(const Pack& a, const Pack& b) {
+    return Mask::map([&](int i) { return a.part_[i] > b.part_[i]; });
+  }
+  friend ABUT_INLINE Mask operator<=(const Pack& a, const Pack& b) {
+    return Mask::map([&](int i) { return a.part_[i] <= b.part_[i]; });
+  }
+  friend ABUT_INLINE Mask operator>=(const Pack& a, const Pack& b) {
+    return Mask::map([&](int i) { return a.part_[i] >= b.part_[i]; });
+  }
+  friend ABUT_INLINE Mask operator==(const Pack& a, const Pack& b) {
+    return Mask::map([&](int i) { return a.part_[i] == b.part_[i]; });
+  }
+  friend ABUT_INLINE Mask operator!=(const Pack& a, const Pack& b) {
+    return Mask::map([&](int i) { return a.part_[i] != b.part_[i]; });
+  }
+  friend ABUT_INLINE Pack select(const Mask& m, const Pack& a, const Pack& b) {
+    return map([&](int i) { return m.part(i) ? a.part_[i] : b.part_[i]; });
+  }
+  /// As std::min and std::max: the first argument where the two are equal or one is NaN.
+  friend ABUT_INLINE Pack min(const Pack& a, const Pack& b) {
+    return map([&](int i) { return b.part_[i] < a.part_[i] ? b.part_[i] : a.part_[i]; });
+  }
+  friend ABUT_INLINE Pack max(const Pack& a, const Pack& b) {
+    return map([&](int i) { return a.part_[i] < b.part_[i] ? b.part_[i] : a.part_[i]; });
+  }
+  friend ABUT_INLINE Mask isfinite(const Pack& x) { return abs(x) < Pack(Register::k_infinity); }
+  friend ABUT_INLINE Mask isnan(const Pack& x) { return x != x; }
+
+  // Functions.
+
+  friend ABUT_INLINE Pack abs(const Pack& x) {
+    return map([&](int i) { return Register::abs(x.part_[i]); });
+  }
+  friend ABUT_INLINE Pack copysign(const Pack& x, const Pack& s) {
+    return map([&](int i) { return Register::copysign(x.part_[i], s.part_[i]); });
+  }
+  friend ABUT_INLINE Pack sqrt(const Pack& x) {
+    return map([&](int i) { return Register::sqrt(x.part_[i]); });
+  }
+  friend ABUT_INLINE Pack fma(const Pack& a, const Pack& b, const Pack& c) {
+    return map([&](int i) { return Register::fma(a.part_[i], b.part_[i], c.part_[i]); });
+  }
+  friend ABUT_INLINE Pack exp(const Pack& x) {
+    return map([&](int i) { return Register::exp(x.part_[i]); });
+  }
+  friend ABUT_INLINE Pack expm1(const Pack& x) {
+    return map([&](int i) { return Register::expm1(x.part_[i]); });
+  }
+  friend ABUT_INLINE Pack log(const Pack& x) {
+    return map([&](int i) { return Register::log(x.part_[i]); });
+  }
+  friend ABUT_INLINE Pack log1p(const Pack& x) {
+    return map([&](int i) { return Register::log1p(x.part_[i]); });
+  }
+  friend ABUT_INLINE Pack tanh(const Pack& x) {
+    return map([&](int i) { return Register::tanh(x.part_[i]); });
+  }
+  /// For |x| <= 1e6 (double), 3e3 (float).
+  friend ABUT_INLINE Pack sin(const Pack& x) {
+    return map([&](int i) { return Register::template sin<0>(x.part_[i]); });
+  }
+  friend ABUT_INLINE Pack cos(const Pack& x) {
+    return map([&](int i) { return Register::template sin<1>(x.part_[i]); });
+  }
+  /// x^p = exp(p log x) for x >= 0 (NaN below), 1 at p = 0. Error at most (3 |p log x| + 2) ulp.
+  friend ABUT_INLINE Pack pow(const Pack& x, const Pack& p) {
+    return select(p == Pack(0), Pack(1), exp(p * log(x)));
+  }
+
+  // Across lanes; sums in the order of the lanes, so they are those of a plain loop.
+
+  friend T reduce_sum(const Pack& x) {
+    T r = x[0];
+    for (int i = 1; i < W; ++i) r += x[i];
+    return r;
+  }
+  friend T reduce_min(const Pack& x) {
+    T r = x[0];
+    for (int i = 1; i < W; ++i) r = x[i] < r ? x[i] : r;
+    return r;
+  }
+  friend T reduce_max(const Pack& x) {
+    T r = x[0];
+    for (int i = 1; i < W; ++i) r = r < x[i] ? x[i] : r;
+    return r;
+  }
+
+ private:
+  using Register = typename Mask::Register;
+  static constexpr int k_registers = Mask::k_registers;
+
+  /// The register i is f(i).
+  template <typename F>
+  static ABUT_INLINE Pack map(F f) {
+    Pack r;
+    simd::each<k_registers>([&](int i) { r.part_[i] = f(i); });
+    return r;
+  }
+
+  typename Register::Real part_[k_registers];
+};
+
+template <typename T, int W>
+struct ScalarValue<Pack<T, W>> {
+  using type = T;
+};
+
+/// exp and log of a single number, equal to a lane of the Pack's.
+[[nodiscard]] inline double fast_exp(double x) { return exp(Pack<double, 2>(x))[0]; }
+[[nodiscard]] inline float fast_exp(float x) { return exp(Pack<float, 4>(x))[0]; }
+[[nodiscard]] inline double fast_log(double x) { return log(Pack<double, 2>(x))[0]; }
+[[nodiscard]] inline float fast_log(float x) { return log(Pack<float, 4>(x))[0]; }
+
+}  // namespace abut
+
+namespace Eigen {
+
+template <typename T, int W>
+struct NumTraits<abut::Pack<T, W>> : GenericNumTraits<T> {
+  using Real = abut::Pack<T, W>;
+  using NonInteger = Real;
+  using Nested = Real;
+  using Literal = T;
+  enum {
+    IsComplex = 0,
+    IsInteger = 0,
+    IsSigned = 1,
+    RequireInitialization = 0,
+    ReadCost = 1,
+    AddCost = 2,
+    MulCost = 2
+  };
+  static Real epsilon() { return Real(NumTraits<T>::epsilon()); }
+  static Real dummy_precision() { return Real(NumTraits<T>::dummy_precision()); }
+  static Real highest() { return Real(NumTraits<T>::highest()); }
+  static Real lowest() { return Real(NumTraits<T>::lowest()); }
+};
+
+/// A matrix of packs times a plain number.
+template <typename T, int W, typename A, typename Operation>
+requires std::is_arithmetic_v<A>
+struct ScalarBinaryOpTraits<abut::Pack<T, W>, A, Operation> {
+  using ReturnType = abut::Pack<T, W>;
+};
+template <typename T, int W, typename A, typename Operation>
+requires std::is_arithmetic_v<A>
+struct ScalarBinaryOpTraits<A, abut::Pack<T, W>, Operation> {
+  using ReturnType = abut::Pack<T, W>;
+};
+
+}  // namespace Eigen

@@ -1,0 +1,108 @@
+/// A table of a TOML file, read one key a line:
+///
+///     config.h = table.number("time_step", config.h, positive());
+///
+/// The table remembers which keys it was asked for; finish() then finds every other key in the file and says which it
+/// was probably meant to be. All errors are InputError "file:line: table.key ...".
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "engine/types.h"
+
+namespace abut {
+
+/// The numbers that a key may have. NaN never is.
+struct NumberRange {
+  double lower, upper;
+  bool lower_excluded = false;
+  bool infinity_allowed = false;
+
+  [[nodiscard]] bool contains(double x) const;
+  [[nodiscard]] std::string text() const;  ///< "> 0", "in [0.02, 1.9]"
+};
+[[nodiscard]] NumberRange any_number();
+[[nodiscard]] NumberRange positive();
+[[nodiscard]] NumberRange positive_or_infinite();
+[[nodiscard]] NumberRange at_least(double lower);
+[[nodiscard]] NumberRange between(double lower, double upper);
+
+class TomlTable {
+ public:
+  /// Parses a file. Throws InputError if it is missing, no regular file, or no TOML.
+  [[nodiscard]] static TomlTable read(const std::filesystem::path& file);
+
+  [[nodiscard]] const std::filesystem::path& file() const;
+
+  /// Whether the key is there; also makes it a known one.
+  [[nodiscard]] bool has(std::string_view key) const;
+
+  // Each getter comes twice: with a default for a key that may be left out, and as required_... for one that may not.
+  [[nodiscard]] double number(std::string_view key, double otherwise, const NumberRange& range) const;
+  [[nodiscard]] double required_number(std::string_view key, const NumberRange& range) const;
+  [[nodiscard]] std::optional<double> optional_number(std::string_view key, const NumberRange& range) const;
+  [[nodiscard]] int integer(std::string_view key, int otherwise, int lower) const;
+  [[nodiscard]] bool boolean(std::string_view key, bool otherwise) const;
+  [[nodiscard]] std::string text(std::string_view key, std::string_view otherwise) const;
+  [[nodiscard]] std::string required_text(std::string_view key) const;
+  [[nodiscard]] Vec3<double> vector3(std::string_view key, const Vec3<double>& otherwise,
+                                     const NumberRange& range = any_number()) const;
+  /// An array of exactly `count` numbers.
+  [[nodiscard]] std::vector<double> required_numbers(std::string_view key, int count, const NumberRange& range) const;
+  /// An array of any length.
+  [[nodiscard]] std::vector<double> required_numbers(std::string_view key, const NumberRange& range) const;
+  /// An array of exactly `count` strings.
+  [[nodiscard]] std::vector<std::string> required_texts(std::string_view key, int count) const;
+  /// An array of arrays of three numbers, as columns.
+  [[nodiscard]] Points required_points(std::string_view key) const;
+  /// A unit quaternion wxyz: off by more than 1e-3 is an error, else it is normalised.
+  [[nodiscard]] Quat<double> quaternion(std::string_view key) const;
+  /// Whether the value is a string (and not, say, an array); false if there is none.
+  [[nodiscard]] bool is_text(std::string_view key) const;
+
+  /// One of a set of words.
+  template <typename Enum>
+  using Words = std::vector<std::pair<std::string_view, Enum>>;
+  template <typename Enum>
+  [[nodiscard]] Enum choice(std::string_view key, Enum otherwise, const Words<Enum>& words) const {
+    return has(key) ? required_choice<Enum>(key, words) : otherwise;
+  }
+  template <typename Enum>
+  [[nodiscard]] Enum required_choice(std::string_view key, const Words<Enum>& words) const {
+    std::vector<std::string_view> names;
+    for (const auto& word : words) names.push_back(word.first);
+    return words[choice_index(key, names)].second;
+  }
+
+  /// The table under a key, [key]; empty if it is left out.
+  [[nodiscard]] TomlTable table(std::string_view key) const;
+  /// The tables under a key, [[key]]; none if it is left out.
+  [[nodiscard]] std::vector<TomlTable> tables(std::string_view key) const;
+
+  /// Throws for the first key in the file that was never asked for. To be called when everything has been.
+  void finish() const;
+
+  /// Throws about a key (or, with "", the table itself): "file:line: table.key: message".
+  [[noreturn]] void fail(std::string_view key, std::string_view message) const;
+  /// Throws if more than one of the keys is there, or none and one is required.
+  void require_one_of(const std::vector<std::string_view>& keys, bool required) const;
+
+ private:
+  struct Content;
+  explicit TomlTable(std::shared_ptr<const Content> content) : content_(std::move(content)) {}
+  [[nodiscard]] std::size_t choice_index(std::string_view key, const std::vector<std::string_view>& words) const;
+
+  std::shared_ptr<const Content> content_;
+};
+
+/// The word closest to `word` in edit distance (a swap of neighbours counts as one), or "" if none is close enough to
+/// be what was meant: at most a third of its letters wrong.
+[[nodiscard]] std::string closest_word(std::string_view word, const std::vector<std::string>& candidates);
+
+}  // namespace abut

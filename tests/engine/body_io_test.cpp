@@ -1,0 +1,266 @@
+#include "engine/body_io.h"
+
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "engine/atomic_file.h"
+#include "engine/mesh_io.h"
+#include "engine/mesh_shapes.h"
+#include "engine/random.h"
+#include "tests/support/cases.h"
+#include "tests/support/close.h"
+#include "tests/support/malformed.h"
+#include "tests/support/mesh_files.h"
+#include "tests/support/temporary_folder.h"
+
+using namespace abut;
+
+namespace {
+
+void check_same(const Body& a, const Body& b, double rtol) {
+  const double length = std::isfinite(b.size) ? rtol * b.size : 0.0;
+  CHECK(a.name == b.name);
+  CHECK(test::close(a.mass, b.mass, rtol, 0));
+  CHECK(test::close(a.volume, b.volume, rtol, 0));
+  CHECK(test::close(a.inertia, b.inertia, rtol, rtol * b.inertia.cwiseAbs().maxCoeff()));
+  CHECK(test::close(a.p_BA, b.p_BA, rtol, length));
+  CHECK(test::close(a.size, b.size, rtol, 0));
+  CHECK(a.fixed == b.fixed);
+  CHECK(test::close(a.mesh.vertices, b.mesh.vertices, 0, length));
+  CHECK(a.mesh.triangles == b.mesh.triangles);
+  CHECK(test::close(a.contact_points, b.contact_points, 0, length));
+  CHECK(a.contact_radius == b.contact_radius);
+  CHECK(a.contact_points_on_surface == b.contact_points_on_surface);
+  REQUIRE(a.contact_areas.size() == b.contact_areas.size());
+  for (std::size_t i = 0; i < a.contact_areas.size(); ++i) {
+    CHECK(test::close(a.contact_areas[i], b.contact_areas[i], 1e-11, 0));
+  }
+  CHECK(test::close(a.shape.union_smoothing, b.shape.union_smoothing, rtol, 0));
+  CHECK(a.shape.distance_mode == b.shape.distance_mode);
+  REQUIRE(a.shape.primitives.size() == b.shape.primitives.size());
+  for (std::size_t i = 0; i < a.shape.primitives.size(); ++i) {
+    const Primitive &p = a.shape.primitives[i], &q = b.shape.primitives[i];
+    CHECK(p.kind == q.kind);
+    CHECK(p.operation == q.operation);
+    CHECK(p.parameters == q.parameters);
+    CHECK(test::close(p.X_BP.p, q.X_BP.p, 0, std::isfinite(b.size) ? length : 1e-14));
+    CHECK(test::close(p.X_BP.q.coeffs(), q.X_BP.q.coeffs(), 0, 1e-15));
+  }
+  CHECK(a.material.friction == b.material.friction);
+  CHECK(a.material.stiffness == b.material.stiffness);
+  CHECK(a.material.dissipation_time == b.material.dissipation_time);
+}
+
+void check_round_trip(const Body& body) {
+  const test::TemporaryFolder folder;
+  write_body(folder.path() / "asset", body, "Made by a test.\nTwo lines.");
+  const Body again = read_body(folder.path() / "asset");
+  check_same(again, body, 1e-14);
+  const std::string text = read_file(folder.path() / "asset" / "body.toml");
+  CHECK(text.starts_with("# Made by a test.\n# Two lines.\nname = "));
+  // A second time, into the same folder and by the other form of the path.
+  write_body(folder.path() / "asset", again);
+  check_same(read_body(folder.path() / "asset" / "body.toml"), body, 1e-13);
+}
+
+/// Two superquadrics less a sphere, off centre, with a mesh that belongs to something else but is closed.
+Body lump() {
+  Random random(3);
+  Shape shape;
+  Primitive a;
+  a.parameters = {0.3, 0.2, 0.1, 0.5, 1.9};
+  a.X_BP = test::random_pose(random, 0.2);
+  Primitive b = a;
+  b.parameters = {0.1, 0.2, 0.3, 0.02, 1.0};
+  b.X_BP = test::random_pose(random, 0.2);
+  Primitive c;
+  c.kind = PrimitiveKind::sphere;
+  c.operation = PrimitiveOperation::subtract;
+  c.parameters = {0.05};
+  shape.primitives = {a, b, c};
+  shape.distance_mode = DistanceMode::projected;
+  shape.union_smoothing = 0.0123;
+  TriangleMesh mesh = sphere_mesh(0.3, 2);
+  mesh.vertices.row(0) *= 1.7;
+  mesh.vertices.colwise() += Vec3<double>(0.3, -0.2, 0.7);
+  Body body = make_body("a \"lump\" \\ of clay", shape, mesh, Density{1234.5});
+  body.material = {0.37, 1e5, 0.02};
+  return body;
+}
+
+}  // namespace
+
+TEST_CASE("body_io: bodies come back as they were written", "[engine][value]") {
+  SECTION("sphere") { check_round_trip(make_sphere(0.1, 1000.0)); }
+  SECTION("capsule") { check_round_trip(make_capsule(0.1, 0.33, 1000.0)); }
+  SECTION("rounded box") { check_round_trip(make_box({0.1, 0.2, 0.3}, 0.01, 700.0)); }
+  SECTION("box") { check_round_trip(make_box({0.1, 0.2, 0.3}, 0.0, 3, 700.0)); }
+  SECTION("half-space") { check_round_trip(make_half_space()); }
+  SECTION("superquadrics and a mesh") { check_round_trip(lump()); }
+  SECTION("own contact points, with areas and a radius") {
+    Body body = lump();
+    body.contact_points = Points::Random(3, 5) * 0.1;
+    body.contact_areas = {0.1, 0.2, 0.3, 0.4, 0.5};
+    body.contact_radius = 0.003;
+    body.size += 2 * 0.003;
+    body.contact_points_on_surface = false;
+    check_round_trip(body);
+  }
+  SECTION("own areas of the mesh's points") {
+    Body body = lump();
+    for (double& area : body.contact_areas) area *= 2.0;
+    check_round_trip(body);
+  }
+}
+
+TEST_CASE("body_io: a short file is enough", "[engine][value]") {
+  const test::TemporaryFolder folder;
+  folder.write("ball/body.toml", "density = 500\n[[primitive]]\nkind = \"sphere\"\nradius = 0.5\n");
+  const Body ball = read_body(folder.path() / "ball");
+  CHECK(ball.name == "ball");
+  CHECK(ball.contact_radius == 0.5);
+  CHECK(ball.material.friction == 0.5);
+  CHECK(std::isinf(ball.material.stiffness));
+  CHECK(ball.material.dissipation_time < 0.0);
+
+  folder.write("box/body.toml", "mass = 2\nunion_smoothing = 0.01\n[material]\nstiffness = inf\nfriction = 0\n"
+                                "[[primitive]]\nkind = \"rounded_box\"\nhalf_extents = [1, 1, 2]\nposition = [0, 0, 2]\n");
+  const Body box = read_body(folder.path() / "box");
+  CHECK(box.mass == 2.0);
+  CHECK(box.p_BA == Vec3<double>(0, 0, -2));
+  CHECK(box.contact_points.cols() == 98);
+  CHECK(box.contact_radius == 0.0);
+  CHECK(box.material.friction == 0.0);
+}
+
+TEST_CASE("body_io: nothing is written for what is no body", "[engine][value]") {
+  const test::TemporaryFolder folder;
+  Body body = make_sphere(0.1, 1000.0);
+  body.mass = -1.0;
+  CHECK_THROWS_AS(write_body(folder.path() / "asset", body), std::invalid_argument);
+  CHECK_FALSE(std::filesystem::exists(folder.path() / "asset"));
+  const auto file = folder.write("file", "");
+  const std::string message = test::rejection([&] { write_body(file / "asset", make_sphere(1, 1)); return 0; });
+  CHECK(test::missing_part(message, {"asset", "cannot be made"}) == "");
+}
+
+TEST_CASE("body_io: a malformed asset is rejected with file, line, key and cause", "[engine][value]") {
+  const test::TemporaryFolder folder;
+  const TriangleMesh cube = box_mesh({1, 1, 1}, 1);
+  folder.write("mesh.obj", test::obj_text(cube));
+  TriangleMesh open = cube, flipped = cube, inwards = cube;
+  open.triangles.pop_back();
+  std::swap(flipped.triangles[3][0], flipped.triangles[3][1]);
+  for (auto& t : inwards.triangles) std::swap(t[0], t[1]);
+  folder.write("open.obj", test::obj_text(open));
+  folder.write("flipped.obj", test::obj_text(flipped));
+  folder.write("inwards.obj", test::obj_text(inwards));
+  folder.write("nan.obj", test::obj_text(cube) + "v nan 0 0\n");
+  folder.write("unused.obj", test::obj_text(cube) + "v 3 3 3\n");
+
+  const std::string sphere = "[[primitive]]\nkind = \"sphere\"\nradius = 0.1\n";
+  const std::string solid = "[[primitive]]\nkind = \"superquadric\"\nsemi_axes = [1, 1, 1]\nexponents = [0.1, 0.1]\n";
+  struct Case {
+    std::string text;
+    std::vector<std::string> parts;
+  };
+  const std::vector<Case> cases{
+      {"", {"body.toml", "no [[primitive]]"}},
+      {"density = 1\n", {"no [[primitive]]"}},
+      {"density = \n" + sphere, {"body.toml:1: not valid TOML"}},
+      {std::string("\x00\x01\xff\xfe garbage", 12), {"body.toml:1: not valid TOML"}},
+      {"density = 1\ndensity = 2\n" + sphere, {"body.toml:2: not valid TOML", "redefine"}},
+      {"densty = 1\n" + sphere, {"body.toml:1: missing key 'density'", "unknown key 'densty': did you mean 'density'?"}},
+      {sphere, {"missing key 'density'", "one of 'density', 'mass' is needed"}},
+      {"density = 1\nmass = 1\n" + sphere, {"body.toml:2: mass: only one of 'density', 'mass'"}},
+      {"density = 0\n" + sphere, {"body.toml:1: density = 0, allowed: > 0"}},
+      {"mass = -3\n" + sphere, {"body.toml:1: mass = -3, allowed: > 0"}},
+      {"mass = nan\n" + sphere, {"body.toml:1: mass = nan, allowed: > 0"}},
+      {"mass = inf\n" + sphere, {"body.toml:1: mass = inf"}},
+      {"mass = \"one\"\n" + sphere, {"body.toml:1: mass = \"one\", allowed: a number > 0"}},
+      {"mass = [1]\n" + sphere, {"body.toml:1: mass = an array of 1, allowed: a number"}},
+      {"mass = true\n" + sphere, {"body.toml:1: mass = true, allowed: a number"}},
+      {"mass = 1979-05-27\n" + sphere, {"body.toml:1: mass = a date or time"}},
+      {"mass = 1\nname = 3\n" + sphere, {"body.toml:2: name = 3, allowed: a string"}},
+      {"mass = 1\nname = \"\"\n" + sphere, {"body.toml:2: name = \"\", allowed: a string, not empty"}},
+      {"mass = 1\nunion_smoothing = 0\n" + sphere, {"body.toml:2: union_smoothing = 0, allowed: > 0"}},
+      {"mass = 1\ndistance_mode = \"taubn\"\n" + sphere,
+       {"body.toml:2: distance_mode = \"taubn\", allowed: taubin, radial, projected; did you mean 'taubin'?"}},
+      {"mass = 1\ncolour = \"red\"\n" + sphere, {"body.toml:2: unknown key 'colour', allowed: "}},
+      {"mass = 1\nprimitive = 3\n", {"body.toml:2: primitive = 3, allowed: tables, [[primitive]]"}},
+      {"mass = 1\nprimitive = [1, 2]\n", {"body.toml:2: primitive[0] = 1, allowed: tables"}},
+      {"mass = 1\n[primitive]\nkind = \"sphere\"\n", {"body.toml:2: primitive = a table, allowed: tables, [[primitive]]"}},
+      {"mass = 1\n[[primitive]]\nradius = 1\n", {"body.toml:2: missing key 'kind' in primitive[0], allowed: superquadric"}},
+      {"mass = 1\n[[primitive]]\nkind = \"spher\"\n", {"body.toml:3: primitive[0].kind = \"spher\"", "did you mean 'sphere'?"}},
+      {"mass = 1\n[[primitive]]\nkind = 4\n", {"body.toml:3: primitive[0].kind = 4, allowed: superquadric"}},
+      {"mass = 1\n" + sphere + "operation = \"cut\"\n", {"body.toml:5: primitive[0].operation = \"cut\", allowed: add, subtract"}},
+      {"mass = 1\n" + sphere + "operation = \"subtract\"\n", {"at least one added primitive"}},
+      {"mass = 1\n" + sphere + "half_length = 1\n", {"body.toml:5: unknown key 'half_length' in primitive[0], allowed: kind, operation"}},
+      {"mass = 1\n" + sphere + "position = [1, 2]\n", {"body.toml:5: primitive[0].position = an array of 2, allowed: an array of 3"}},
+      {"mass = 1\n" + sphere + "position = [1, 2, nan]\n", {"body.toml:5: primitive[0].position[2] = nan"}},
+      {"mass = 1\n" + sphere + "position = [1, 2, \"3\"]\n", {"body.toml:5: primitive[0].position[2] = \"3\", allowed: a number"}},
+      {"mass = 1\n" + sphere + "orientation = [0, 0, 0, 0]\n", {"body.toml:5: primitive[0].orientation", "length 0"}},
+      {"mass = 1\n" + sphere + "orientation = [1, 1, 0, 0]\n", {"body.toml:5: primitive[0].orientation", "length 1.41"}},
+      {"mass = 1\n[[primitive]]\nkind = \"sphere\"\nradius = -1\n", {"body.toml:4: primitive[0].radius = -1, allowed: > 0"}},
+      {"mass = 1\n[[primitive]]\nkind = \"sphere\"\nraduis = 1\n",
+       {"body.toml:4: missing key 'radius' in primitive[0]", "unknown key 'raduis': did you mean 'radius'?"}},
+      {"mass = 1\n[[primitive]]\nkind = \"capsule\"\nradius = 1\n", {"missing key 'half_length' in primitive[0]"}},
+      {"mass = 1\n[[primitive]]\nkind = \"rounded_box\"\nhalf_extents = [1, 1, 1]\nedge_radius = 1\n",
+       {"body.toml:5: primitive[0].edge_radius: 1, allowed: < 1"}},
+      {"mass = 1\nmesh = \"mesh.obj\"\n[[primitive]]\nkind = \"superquadric\"\nsemi_axes = [1, 1, 1]\nexponents = [0.01, 1]\n",
+       {"body.toml:6: primitive[0].exponents[0] = 0.01, allowed: [0.02, 1.9]"}},
+      {"mass = 1\n[[primitive]]\nkind = \"superquadric\"\nsemi_axes = [1, 1]\nexponents = [0.1, 1]\n",
+       {"body.toml:4: primitive[0].semi_axes = an array of 2, allowed: an array of 3 numbers"}},
+      {"mass = 1\n" + solid, {"a mesh is needed for the contact points"}},
+      {"mass = 1\nmesh = \"no.obj\"\n" + solid, {"body.toml:2: mesh: there is no file", "no.obj"}},
+      {"mass = 1\nmesh = \"..\"\n" + solid, {"body.toml:2: mesh: there is no file"}},
+      {"mass = 1\nmesh = 7\n" + solid, {"body.toml:2: mesh = 7, allowed: a string"}},
+      {"mass = 1\nmesh = \"open.obj\"\n" + solid, {"open.obj: ", "triangle", "open at the edge"}},
+      {"mass = 1\nmesh = \"flipped.obj\"\n" + solid, {"flipped.obj: ", "and 3", "flipped"}},
+      {"mass = 1\nmesh = \"inwards.obj\"\n" + solid, {"inwards.obj: ", "face inwards"}},
+      {"mass = 1\nmesh = \"nan.obj\"\n" + solid, {"nan.obj:25: coordinate 'nan' is not finite"}},
+      {"mass = 1\nmesh = \"unused.obj\"\n" + solid, {"unused.obj: ", "vertex 8 belongs to no triangle"}},
+      {"mass = 1\nmesh = \"body.toml\"\n" + solid, {"body.toml: a mesh file ends with '.toml'"}},
+      {"mass = 1\nmesh = \"mesh.obj\"\n[[primitive]]\nkind = \"rounded_box\"\nhalf_extents = [1, 1, 1]\nedge_radius = 0.1\n",
+       {"outside the inner box"}},
+      {"mass = 1\ninertia = [1, 1, 1, 0, 0]\ncenter_of_mass = [0, 0, 0]\n" + sphere,
+       {"body.toml:2: inertia = an array of 5, allowed: an array of 6"}},
+      {"mass = 1\ninertia = [1, 1, 3, 0, 0, 0]\ncenter_of_mass = [0, 0, 0]\n" + sphere,
+       {"body.toml:2: inertia: ", "exceeds the sum"}},
+      {"mass = 1\ninertia = [1, 1, 1, 2, 0, 0]\ncenter_of_mass = [0, 0, 0]\n" + sphere,
+       {"body.toml:2: inertia: ", "not positive definite"}},
+      {"mass = 1\ninertia = [1, 1, 1, 0, 0, 0]\n" + sphere, {"missing key 'center_of_mass'"}},
+      {"mass = 1\ncenter_of_mass = [0, 0, 0]\n" + sphere, {"missing key 'inertia'"}},
+      {"mass = 1\n[material]\nfriction = -0.1\n" + sphere, {"body.toml:3: material.friction = -0.1, allowed: >= 0"}},
+      {"mass = 1\n[material]\nfrction = 0.1\n" + sphere,
+       {"body.toml:3: unknown key 'frction' in material", "did you mean 'friction'?"}},
+      {"mass = 1\n[material]\nstiffness = 0\n" + sphere, {"body.toml:3: material.stiffness = 0, allowed: > 0, or inf"}},
+      {"mass = 1\nmaterial = 3\n" + sphere, {"body.toml:2: material = 3, allowed: a table, [material]"}},
+      {"mass = 1\n[contact]\npoints = \"vertices\"\n" + sphere, {"body.toml:3: contact.points = \"vertices\", allowed: mesh"}},
+      {"mass = 1\n[contact]\npoints = \"mesh\"\n" + sphere, {"body.toml:3: contact.points: there is no mesh"}},
+      {"mass = 1\n[contact]\npoints = [[0, 0, 0], [1, 2]]\n" + sphere,
+       {"body.toml:3: contact.points[1] = an array of 2, allowed: an array of 3 numbers"}},
+      {"mass = 1\n[contact]\npoints = [0, 0, 0]\n" + sphere, {"body.toml:3: contact.points[0] = 0, allowed: an array of 3"}},
+      {"mass = 1\n[contact]\nareas = [1, 2]\n" + sphere, {"2 contact areas for 1 contact points"}},
+      {"mass = 1\n[contact]\nradius = -1\n" + sphere, {"body.toml:3: contact.radius = -1, allowed: >= 0"}},
+      {"mass = 1\n[[primitive]]\nkind = \"half_space\"\n", {"body.toml:1: mass: a body with a half_space never moves"}},
+      {"[contact]\nradius = 1\n[[primitive]]\nkind = \"half_space\"\n", {"body.toml:1: contact: a body with a half_space"}},
+  };
+  for (const Case& c : cases) {
+    const auto path = folder.write("body.toml", c.text);
+    const std::string message = test::rejection([&] { return read_body(path); });
+    CAPTURE(c.text, message);
+    CHECK(message.starts_with(folder.path().string()));
+    CHECK(test::missing_part(message, c.parts) == "");
+  }
+  CHECK(cases.size() >= 60);
+  CHECK(test::missing_part(test::rejection([&] { return read_body(folder.path() / "none"); }), {"none", "no such file"}) == "");
+  std::filesystem::create_directories(folder.path() / "hollow");
+  CHECK(test::missing_part(test::rejection([&] { return read_body(folder.path() / "hollow"); }),
+                           {"hollow/body.toml", "no such file"}) == "");
+  std::filesystem::create_directories(folder.path() / "folder" / "body.toml");
+  CHECK(test::missing_part(test::rejection([&] { return read_body(folder.path() / "folder"); }),
+                           {"folder/body.toml", "is a folder"}) == "");
+}

@@ -1,0 +1,56 @@
+#include "engine/config.h"
+
+#include <limits>
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "engine/config_fields.h"
+
+using namespace abut;
+
+TEST_CASE("StepConfig: the defaults are valid", "[engine][value]") { CHECK_NOTHROW(validate(StepConfig())); }
+
+TEST_CASE("StepConfig: validate names every bad field and its value", "[engine][value]") {
+  StepConfig config;
+  config.h = -0.5;
+  config.tolerance = std::numeric_limits<double>::quiet_NaN();
+  config.friction_repeats = 0;
+  config.contact.activity_smoothing = std::numeric_limits<double>::infinity();
+  try {
+    validate(config);
+    FAIL("accepted");
+  } catch (const std::invalid_argument& error) {
+    const std::string message = error.what();
+    CAPTURE(message);
+    for (const char* part : {"time_step = -0.5, allowed: > 0", "tolerance = nan", "friction_repeats = 0, allowed: >= 1",
+                             "activity_smoothing = inf"}) {
+      CHECK(message.find(part) != std::string::npos);
+    }
+    CHECK(message.find("max_iterations") == std::string::npos);
+  }
+}
+
+TEST_CASE("StepConfig: every field is checked, and acceleration_scale may be left to the default", "[engine][value]") {
+  for (const StepConfigField& field : step_config_fields()) {
+    CAPTURE(field.key);
+    StepConfig config;
+    if (const auto* number = std::get_if<double& (*)(StepConfig&)>(&field.get)) {
+      (*number)(config) = 0.0;
+      CHECK_THROWS_WITH(validate(config), Catch::Contains(std::string(field.key)));
+      (*number)(config) = -1.0;
+      if (field.negative_means_default) {
+        CHECK_NOTHROW(validate(config));
+      } else {
+        CHECK_THROWS_WITH(validate(config), Catch::Contains(std::string(field.key)));
+      }
+      (*number)(config) = std::numeric_limits<double>::quiet_NaN();
+      CHECK_THROWS_WITH(validate(config), Catch::Contains(std::string(field.key)));
+      (*number)(config) = 0.5;
+      CHECK_NOTHROW(validate(config));
+    } else {
+      std::get<int& (*)(StepConfig&)>(field.get)(config) = 0;
+      CHECK_THROWS_WITH(validate(config), Catch::Contains(std::string(field.key)));
+    }
+  }
+}

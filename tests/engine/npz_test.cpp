@@ -1,0 +1,133 @@
+#include "engine/npz.h"
+
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "engine/atomic_file.h"
+#include "engine/random.h"
+#include "tests/support/malformed.h"
+#include "tests/support/temporary_folder.h"
+
+using namespace abut;
+
+namespace {
+
+using Shape2 = std::array<std::size_t, 2>;
+
+std::filesystem::path write_example(const test::TemporaryFolder& folder) {
+  NpzWriter writer;
+  const std::vector<double> matrix{1.0, -0.0, 1e-308, std::numeric_limits<double>::infinity(), 5.5, -6.25};
+  const std::vector<std::int64_t> counts{-1, std::numeric_limits<std::int64_t>::max(), 3};
+  writer.add("matrix", matrix, Shape2{2, 3});
+  writer.add("counts", counts, std::array<std::size_t, 1>{3});
+  writer.add("none", std::span<const double>{}, Shape2{0, 7});
+  writer.add("time_step", 2e-3);
+  writer.add("steps", std::int64_t{1000});
+  const auto path = folder.path() / "example.npz";
+  writer.write(path);
+  return path;
+}
+
+}  // namespace
+
+TEST_CASE("npz: arrays come back bit for bit", "[engine][value]") {
+  const test::TemporaryFolder folder;
+  const auto arrays = read_npz(write_example(folder));
+  REQUIRE(arrays.size() == 5);
+  const NpzArray& matrix = arrays.at("matrix");
+  CHECK(matrix.shape == std::vector<std::size_t>{2, 3});
+  CHECK(matrix.doubles() ==
+        std::vector<double>{1.0, 0.0, 1e-308, std::numeric_limits<double>::infinity(), 5.5, -6.25});
+  CHECK(std::signbit(matrix.doubles()[1]));
+  CHECK(arrays.at("counts").integers() ==
+        std::vector<std::int64_t>{-1, std::numeric_limits<std::int64_t>::max(), 3});
+  CHECK(arrays.at("none").doubles().empty());
+  CHECK(arrays.at("none").shape == std::vector<std::size_t>{0, 7});
+  CHECK(arrays.at("time_step").shape.empty());
+  CHECK(arrays.at("time_step").doubles() == std::vector<double>{2e-3});
+  CHECK(arrays.at("steps").integers() == std::vector<std::int64_t>{1000});
+  CHECK_THROWS_AS(arrays.at("steps").doubles(), std::invalid_argument);
+  CHECK_THROWS_AS(arrays.at("matrix").integers(), std::invalid_argument);
+}
+
+TEST_CASE("npz: the same arrays give the same file, and other programs accept it", "[engine][value]") {
+  const test::TemporaryFolder folder;
+  const auto path = write_example(folder);
+  const std::string first = read_file(path);
+  CHECK(read_file(write_example(folder)) == first);
+
+  // The header of .npy, version 1.0: magic, length, dictionary, padded so that the data start at a multiple of 64.
+  const std::size_t begin = first.find("\x93NUMPY");
+  REQUIRE(begin != std::string::npos);
+  CHECK(first.find("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }") != std::string::npos);
+  CHECK(first.find("'shape': (3,), }") != std::string::npos);
+  CHECK(first.find("'shape': (), }") != std::string::npos);
+
+  if (std::system("unzip -v > /dev/null 2>&1") == 0) {
+    CHECK(std::system(("unzip -tqq '" + path.string() + "' > /dev/null 2>&1").c_str()) == 0);
+  } else {
+    WARN("unzip is not installed");
+  }
+  if (std::system("python3 -c 'import zipfile' > /dev/null 2>&1") == 0) {
+    const std::string command = "python3 -c 'import sys, zipfile; z = zipfile.ZipFile(sys.argv[1]); "
+                                "sys.exit(z.testzip() is not None or len(z.namelist()) != 5)' '" + path.string() + "'";
+    CHECK(std::system(command.c_str()) == 0);
+  }
+  if (std::system("python3 -c 'import numpy' > /dev/null 2>&1") == 0) {
+    const std::string command = "python3 -c 'import sys, numpy; a = numpy.load(sys.argv[1]); "
+                                "sys.exit(not (a[\"matrix\"].shape == (2, 3) and a[\"matrix\"][1, 2] == -6.25 "
+                                "and a[\"steps\"] == 1000 and a[\"counts\"][0] == -1))' '" + path.string() + "'";
+    CHECK(std::system(command.c_str()) == 0);
+  }
+}
+
+TEST_CASE("npz: refuses names used twice and shapes that do not fit", "[engine][value]") {
+  NpzWriter writer;
+  writer.add("a", 1.0);
+  CHECK_THROWS_WITH(writer.add("a", 2.0), Catch::Contains("added before"));
+  CHECK_THROWS_WITH(writer.add("", 2.0), Catch::Contains("name"));
+  const std::vector<double> five(5);
+  CHECK_THROWS_WITH(writer.add("b", five, Shape2{2, 3}), Catch::Contains("'b': 5 values do not fill the shape (2, 3)"));
+  CHECK_THROWS_AS(writer.add("c", five, Shape2{std::size_t{1} << 40, std::size_t{1} << 40}), std::invalid_argument);
+}
+
+TEST_CASE("npz: a damaged archive is rejected with its name and the cause", "[engine][value]") {
+  const test::TemporaryFolder folder;
+  const std::string good = read_file(write_example(folder));
+  const auto message_of = [&](const std::string& bytes) {
+    const auto path = folder.write("bad.npz", bytes);
+    return test::rejection([&] { return read_npz(path); });
+  };
+  CHECK(test::missing_part(message_of(""), {"bad.npz", "too short"}) == "");
+  CHECK(test::missing_part(message_of(std::string(500, 'x')), {"bad.npz", "not a zip archive"}) == "");
+  CHECK(test::missing_part(message_of(good.substr(0, good.size() / 2)), {"bad.npz", "its end is missing"}) == "");
+  std::string flipped = good;
+  flipped[good.find("\x93NUMPY") + 135] ^= 1;
+  CHECK(test::missing_part(message_of(flipped), {"bad.npz", "array '", "checksum"}) == "");
+  CHECK(test::missing_part(test::rejection([&] { return read_npz(folder.path() / "no.npz"); }), {"no.npz", "no such file"}) ==
+        "");
+}
+
+TEST_CASE("npz: no mutation of an archive makes the reader crash", "[engine][property]") {
+  const test::TemporaryFolder folder;
+  const std::string good = read_file(write_example(folder));
+  Random random(7);
+  for (int i = 0; i < 2000; ++i) {
+    std::string bytes = good;
+    const std::uint64_t changes = 1 + random.integer(4);
+    for (std::uint64_t k = 0; k < changes; ++k) {
+      bytes[random.integer(bytes.size())] = static_cast<char>(random.integer(256));
+    }
+    if (random.integer(8) == 0) bytes.resize(random.integer(bytes.size()));
+    const auto path = folder.write("mutated.npz", bytes);
+    const std::string message = test::rejection([&] { return read_npz(path); });
+    CAPTURE(i, message);
+    REQUIRE((message == "accepted" || message.find("mutated.npz") != std::string::npos));
+    REQUIRE(message.find("wrong exception") == std::string::npos);
+  }
+}

@@ -1,0 +1,377 @@
+#include "engine/scene_io.h"
+
+#include <cmath>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "engine/body_io.h"
+#include "engine/config_fields.h"
+#include "engine/lie.h"
+#include "engine/mesh_shapes.h"
+#include "engine/random.h"
+#include "tests/support/close.h"
+#include "tests/support/malformed.h"
+#include "tests/support/mesh_files.h"
+#include "tests/support/temporary_folder.h"
+
+using namespace abut;
+
+namespace {
+
+/// Every key of the format, none at its default.
+const std::string k_full_scene = R"(name = "everything"
+
+[simulation]
+time_step = 0.004
+steps = 321
+law = "penalty"
+gravity = [0.1, 0.2, -3]
+near_rigid_factor = 0.2
+dissipation_steps = 11
+stiction_factor = 0.02
+normal_smoothing_factor = 0.03
+acceleration_scale = 4.5
+push_out_factor = 40
+friction_repeats = 3
+tolerance = 1e-9
+max_iterations = 77
+penalty_stiffness = 2e4
+penalty_stiction_factor = 6
+activity_smoothing = 3e-3
+
+[[body]]
+name = "floor"
+friction = 0.7
+rotation_vector = [0.1, 0, 0]
+[[body.primitive]]
+kind = "half_space"
+
+[[body]]
+name = "brick"
+asset = "../bodies/brick"
+position = [1, 2, 3]
+orientation = [0.5, 0.5, 0.5, 0.5]
+linear_velocity = [4, 5, 6]
+angular_velocity = [7, 8, 9]
+mass = 5
+friction = 0.25
+stiffness = 1e6
+dissipation_time = 0.01
+linear_damping = 0.1
+angular_damping = 0.2
+force = [1, 0, 2]
+torque = [3, 0, 4]
+
+[[body]]
+name = "second brick"
+asset = "../bodies/brick/body.toml"
+density = 100
+fixed = true
+
+[[body]]
+name = "ball"
+mass = 2
+stiffness = 1e4
+[[body.primitive]]
+kind = "sphere"
+radius = 0.5
+position = [0, 0, 1]
+
+[[pair]]
+bodies = ["ball", "floor"]
+friction = 0.9
+stiffness = inf
+dissipation_time = 0
+
+[[pair]]
+bodies = ["brick", "second brick"]
+collide = false
+)";
+
+/// A folder with scenes/, and bodies/brick: a box of 2 x 4 x 6 m whose asset frame is off its centre by (1, 0, 0).
+struct SceneFolder {
+  SceneFolder() {
+    TriangleMesh mesh = box_mesh({1, 2, 3}, 1);
+    mesh.vertices.row(0).array() += 1.0;
+    folder.write("bodies/brick/mesh.obj", test::obj_text(mesh));
+    folder.write("bodies/brick/body.toml",
+                 "density = 1000\nmesh = \"mesh.obj\"\n[material]\nfriction = 0.4\n[[primitive]]\n"
+                 "kind = \"superquadric\"\nsemi_axes = [1, 2, 3]\nexponents = [0.1, 0.1]\nposition = [1, 0, 0]\n");
+  }
+  Scene read(const std::string& text) const { return read_scene(folder.write("scenes/scene.toml", text)); }
+
+  test::TemporaryFolder folder;
+};
+
+}  // namespace
+
+TEST_CASE("scene_io: every key arrives where it belongs", "[engine][value]") {
+  const SceneFolder folder;
+  const Scene scene = folder.read(k_full_scene);
+  CHECK(scene.name == "everything");
+  CHECK(scene.config.steps == 321);
+  const StepConfig& step = scene.config.step;
+  CHECK(step.h == 0.004);
+  CHECK(step.law == ContactLaw::penalty);
+  CHECK(step.near_rigid_factor == 0.2);
+  CHECK(step.dissipation_steps == 11.0);
+  CHECK(step.stiction_factor == 0.02);
+  CHECK(step.normal_smoothing_factor == 0.03);
+  CHECK(step.acceleration_scale == 4.5);
+  CHECK(step.push_out_factor == 40.0);
+  CHECK(step.friction_repeats == 3);
+  CHECK(step.tolerance == 1e-9);
+  CHECK(step.max_iterations == 77);
+  CHECK(step.penalty_stiffness == 2e4);
+  CHECK(step.penalty_stiction_factor == 6.0);
+  CHECK(step.contact.activity_smoothing == 3e-3);
+  for (const StepConfigField& field : step_config_fields()) {
+    CHECK(k_full_scene.find("\n" + std::string(field.key) + " = ") != std::string::npos);
+  }
+
+  const Model& model = scene.model;
+  CHECK(model.gravity == Vec3<double>(0.1, 0.2, -3));
+  REQUIRE(model.body_count() == 4);
+  const Body &floor = model.bodies[0], &brick = model.bodies[1], &second = model.bodies[2], &ball = model.bodies[3];
+  CHECK(floor.name == "floor");
+  CHECK(floor.fixed);
+  CHECK(floor.material.friction == 0.7);
+  CHECK(brick.mass == 5.0);
+  CHECK(test::close(brick.inertia(0, 0), 5.0 / 3.0 * (4 + 9), 1e-12, 0));
+  CHECK(brick.material.friction == 0.25);
+  CHECK(brick.material.stiffness == 1e6);
+  CHECK(brick.material.dissipation_time == 0.01);
+  CHECK(brick.linear_damping == 0.1);
+  CHECK(brick.angular_damping == 0.2);
+  Vec6<double> wrench;
+  wrench << 3, 0, 4, 1, 0, 2;
+  CHECK(brick.external_wrench == wrench);
+  CHECK_FALSE(brick.fixed);
+  CHECK(second.name == "second brick");
+  CHECK(second.fixed);
+  CHECK(test::close(second.mass, 100.0 * 48.0, 1e-13, 0));
+  CHECK(second.material.friction == 0.4);
+  CHECK(std::isinf(second.material.stiffness));
+  CHECK(ball.mass == 2.0);
+  CHECK(ball.material.stiffness == 1e4);
+  CHECK(ball.contact_radius == 0.5);
+
+  // The file gives the pose of the asset's frame A; the state that of B, at the centre of mass.
+  const State& state = scene.initial;
+  REQUIRE(state.X_WB.size() == 4);
+  REQUIRE(state.V_WB.size() == 4);
+  CHECK(state.time == 0.0);
+  CHECK(test::close(state.X_WB[0].q.coeffs(), exp_quaternion(Vec3<double>(0.1, 0, 0)).coeffs(), 1e-15, 1e-16));
+  CHECK(test::close(brick.p_BA, Vec3<double>(-1, 0, 0), 1e-14, 1e-15));
+  CHECK(test::close(state.X_WB[1].p, Vec3<double>(1, 3, 3), 1e-14, 0));  // x -> y under the rotation about (1, 1, 1)
+  CHECK(test::close((state.X_WB[1] * brick.p_BA).eval(), Vec3<double>(1, 2, 3), 1e-14, 0));
+  Vec6<double> twist;
+  twist << 7, 8, 9, 4, 5, 6;
+  CHECK(state.V_WB[1] == twist);
+  CHECK(state.V_WB[2].norm() == 0.0);
+  CHECK(test::close(state.X_WB[3].p, Vec3<double>(0, 0, 1), 1e-15, 0));
+
+  REQUIRE(model.pair_overrides.size() == 2);
+  const PairOverride &pair = model.pair_overrides[0], &none = model.pair_overrides[1];
+  CHECK(pair.body_A == 0);
+  CHECK(pair.body_B == 3);
+  CHECK(pair.friction == 0.9);
+  CHECK(std::isinf(pair.stiffness));
+  CHECK(pair.dissipation_time == 0.0);
+  CHECK(pair.collide);
+  CHECK(none.body_A == 1);
+  CHECK(none.body_B == 2);
+  CHECK(std::isnan(none.friction));
+  CHECK(std::isnan(none.stiffness));
+  CHECK(std::isnan(none.dissipation_time));
+  CHECK_FALSE(none.collide);
+}
+
+TEST_CASE("scene_io: what is left out has the documented default", "[engine][value]") {
+  const SceneFolder folder;
+  const Scene scene = folder.read("[[body]]\nname = \"brick\"\nasset = \"../bodies/brick\"\n");
+  CHECK(scene.name == "scene");
+  const StepConfig defaults;
+  for (const StepConfigField& field : step_config_fields()) {
+    StepConfig a = scene.config.step, b = defaults;
+    if (const auto* number = std::get_if<double& (*)(StepConfig&)>(&field.get)) {
+      CHECK((*number)(a) == (*number)(b));
+    } else {
+      const auto get = std::get<int& (*)(StepConfig&)>(field.get);
+      CHECK(get(a) == get(b));
+    }
+  }
+  CHECK(scene.config.steps == RunConfig().steps);
+  CHECK(scene.model.gravity == Vec3<double>(0, 0, -9.81));
+  CHECK(test::close(scene.initial.X_WB[0].p, Vec3<double>(1, 0, 0), 1e-14, 1e-15));
+  CHECK(scene.model.bodies[0].external_wrench.norm() == 0.0);
+}
+
+TEST_CASE("scene_io: a quaternion of nearly unit length is normalised", "[engine][value]") {
+  const SceneFolder folder;
+  const Scene scene = folder.read("[[body]]\nname = \"b\"\nasset = \"../bodies/brick\"\norientation = [0.7071, 0.7071, 0, 0]\n");
+  CHECK(test::close(scene.initial.X_WB[0].q.norm(), 1.0, 1e-15, 0));
+}
+
+TEST_CASE("scene_io: a fixed body needs neither mass nor, given contact points, a mesh", "[engine][value]") {
+  const SceneFolder folder;
+  const Scene scene = folder.read(
+      "[[body]]\nname = \"channel\"\nfixed = true\n[body.contact]\npoints = []\n"
+      "[[body.primitive]]\nkind = \"rounded_box\"\nhalf_extents = [1, 1, 1]\n"
+      "[[body.primitive]]\nkind = \"rounded_box\"\nhalf_extents = [1, 0.5, 0.5]\noperation = \"subtract\"\n"
+      "position = [0, 0, 1]\n");
+  const Body& body = scene.model.bodies[0];
+  CHECK(body.fixed);
+  CHECK(body.contact_points.cols() == 0);
+  CHECK(body.size == 2.0);
+  CHECK(body.mass > 0.0);
+}
+
+TEST_CASE("scene_io: a malformed scene is rejected with file, line, key and cause", "[engine][value]") {
+  const SceneFolder folder;
+  folder.folder.write("bodies/broken/body.toml", "densty = 1\n[[primitive]]\nkind = \"sphere\"\nradius = 1\n");
+  folder.folder.write("bodies/open/mesh.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 2 3\nf 1 3 4\n");
+  folder.folder.write("bodies/open/body.toml", "mass = 1\nmesh = \"mesh.obj\"\n[[primitive]]\nkind = \"superquadric\"\n"
+                                               "semi_axes = [1, 1, 1]\nexponents = [1, 1]\n");
+  folder.folder.write("bodies/meshless/body.toml", "mass = 1\nmesh = \"mesh.obj\"\n[[primitive]]\nkind = \"superquadric\"\n"
+                                                   "semi_axes = [1, 1, 1]\nexponents = [1, 1]\n");
+  folder.folder.write("bodies/ground/body.toml", "[[primitive]]\nkind = \"half_space\"\n");
+  const std::string ball = "[[body]]\nname = \"ball\"\nmass = 1\nprimitive = [{kind = \"sphere\", radius = 1}]\n";
+  const std::string brick = "[[body]]\nname = \"brick\"\nasset = \"../bodies/brick\"\n";
+  const std::string floor = "[[body]]\nname = \"floor\"\nprimitive = [{kind = \"half_space\"}]\n";
+
+  struct Case {
+    std::string text;
+    std::vector<std::string> parts;
+  };
+  const std::vector<Case> cases{
+      {"", {"scene.toml", "no [[body]]"}},
+      {"name = 1\n" + ball, {"scene.toml:1: name = 1, allowed: a string"}},
+      {"\x01\x02\xff", {"scene.toml:1: not valid TOML"}},
+      {std::string(100, '\0'), {"scene.toml:1: not valid TOML"}},
+      {"[[body]\n" + ball, {"scene.toml:1: not valid TOML"}},
+      {"[simulation\ntime_step = 1\n", {"scene.toml:1: not valid TOML"}},
+      {"[simulation]\n[simulation]\n" + ball, {"scene.toml:2: not valid TOML"}},
+      {"[[bodies]]\nname = \"a\"\n", {"scene.toml:1: unknown key 'bodies', allowed: name, simulation, body, pair"}},
+      {"[simulations]\n" + ball, {"scene.toml:1: unknown key 'simulations'", "did you mean 'simulation'?"}},
+      {"simulation = 3\n" + ball, {"scene.toml:1: simulation = 3, allowed: a table, [simulation]"}},
+      {"[body]\nname = \"ball\"\n", {"scene.toml:1: body = a table, allowed: tables, [[body]]"}},
+      {"[simulation]\ntimestep = 0.1\n" + ball, {"scene.toml:2: unknown key 'timestep' in simulation", "did you mean 'time_step'?"}},
+      {"[simulation]\nh = 0.1\n" + ball, {"scene.toml:2: unknown key 'h' in simulation, allowed: steps, gravity, law, time_step"}},
+      {"[simulation]\ntime_step = 0\n" + ball, {"scene.toml:2: simulation.time_step = 0, allowed: > 0"}},
+      {"[simulation]\ntime_step = -1e-3\n" + ball, {"scene.toml:2: simulation.time_step = -0.001, allowed: > 0"}},
+      {"[simulation]\ntime_step = inf\n" + ball, {"scene.toml:2: simulation.time_step = inf, allowed: > 0, finite"}},
+      {"[simulation]\ntime_step = nan\n" + ball, {"scene.toml:2: simulation.time_step = nan"}},
+      {"[simulation]\ntime_step = \"1ms\"\n" + ball, {"scene.toml:2: simulation.time_step = \"1ms\", allowed: a number"}},
+      {"[simulation]\nsteps = 0\n" + ball, {"scene.toml:2: simulation.steps = 0, allowed: a whole number >= 1"}},
+      {"[simulation]\nsteps = 1.5\n" + ball, {"scene.toml:2: simulation.steps = 1.5, allowed: a whole number"}},
+      {"[simulation]\nsteps = 3000000000\n" + ball, {"scene.toml:2: simulation.steps = 3000000000, allowed"}},
+      {"[simulation]\nlaw = \"coulomb\"\n" + ball, {"scene.toml:2: simulation.law = \"coulomb\", allowed: smooth_coulomb, penalty"}},
+      {"[simulation]\nlaw = \"penality\"\n" + ball, {"did you mean 'penalty'?"}},
+      {"[simulation]\ngravity = -9.81\n" + ball, {"scene.toml:2: simulation.gravity = -9.81, allowed: an array of 3"}},
+      {"[simulation]\ngravity = [0, 0]\n" + ball, {"scene.toml:2: simulation.gravity = an array of 2, allowed: an array of 3"}},
+      {"[simulation]\ngravity = [0, 0, nan]\n" + ball, {"scene.toml:2: simulation.gravity[2] = nan"}},
+      {"[simulation]\nfriction_repeats = 0\n" + ball, {"scene.toml:2: simulation.friction_repeats = 0"}},
+      {"[simulation]\nmax_iterations = -1\n" + ball, {"scene.toml:2: simulation.max_iterations = -1"}},
+      {"[simulation]\ntolerance = 0\n" + ball, {"scene.toml:2: simulation.tolerance = 0"}},
+      {"[simulation]\nacceleration_scale = -1\n" + ball, {"scene.toml:2: simulation.acceleration_scale = -1, allowed: > 0"}},
+      {"[[body]]\nasset = \"../bodies/brick\"\n", {"scene.toml:1: missing key 'name' in body[0]"}},
+      {"[[body]]\nname = 3\n", {"scene.toml:2: body[0].name = 3, allowed: a string"}},
+      {"[[body]]\nname = \"a\"\n", {"scene.toml:1: body[0]: either 'asset' or at least one [[body.primitive]]"}},
+      {ball + ball, {"scene.toml:6: body[1].name: 'ball' is the name of two bodies"}},
+      {"[[body]]\nname = \"a\"\nasset = \"../bodies/none\"\n", {"scene.toml:3: body[0].asset: ", "bodies/none: no such file"}},
+      {"[[body]]\nname = \"a\"\nasset = \"..\"\n", {"scene.toml:3: body[0].asset: ", "body.toml: no such file"}},
+      {"[[body]]\nname = \"a\"\nasset = \"" + std::string(5000, 'x') + "\"\n", {"scene.toml:3: body[0].asset: ", "too long"}},
+      {"[[body]]\nname = \"a\"\nasset = 5\n", {"scene.toml:3: body[0].asset = 5, allowed: a string"}},
+      {"[[body]]\nname = \"a\"\nasset = \"../bodies/broken\"\n", {"broken/body.toml:1: ", "did you mean 'density'?"}},
+      {"[[body]]\nname = \"a\"\nasset = \"../bodies/open\"\n", {"open/mesh.obj: ", "open at the edge"}},
+      {"[[body]]\nname = \"a\"\nasset = \"../bodies/meshless\"\n", {"meshless/body.toml:2: mesh: there is no file"}},
+      {brick + "primitive = [{kind = \"sphere\", radius = 1}]\n", {"scene.toml:3: body[0].asset: only one of"}},
+      {brick + "frictoin = 0.5\n", {"scene.toml:4: unknown key 'frictoin' in body[0]", "did you mean 'friction'?"}},
+      {brick + "velocity = [1, 0, 0]\n", {"scene.toml:4: unknown key 'velocity' in body[0], allowed: ", "linear_velocity"}},
+      {brick + "friction = -0.5\n", {"scene.toml:4: body[0].friction = -0.5, allowed: >= 0"}},
+      {brick + "friction = \"high\"\n", {"scene.toml:4: body[0].friction = \"high\", allowed: a number"}},
+      {brick + "stiffness = 0\n", {"scene.toml:4: body[0].stiffness = 0, allowed: > 0, or inf"}},
+      {brick + "dissipation_time = -1\n", {"scene.toml:4: body[0].dissipation_time = -1, allowed: >= 0"}},
+      {brick + "dissipation_time = inf\n", {"scene.toml:4: body[0].dissipation_time = inf"}},
+      {brick + "mass = 0\n", {"scene.toml:4: body[0].mass = 0, allowed: > 0"}},
+      {brick + "mass = 1\ndensity = 1\n", {"scene.toml:5: body[0].density: only one of 'mass', 'density'"}},
+      {brick + "position = [0, 0]\n", {"scene.toml:4: body[0].position = an array of 2"}},
+      {brick + "position = [0, 0, inf]\n", {"scene.toml:4: body[0].position[2] = inf"}},
+      {brick + "orientation = [1, 0, 0]\n", {"scene.toml:4: body[0].orientation = an array of 3, allowed: an array of 4"}},
+      {brick + "orientation = [0, 0, 0, 0]\n", {"scene.toml:4: body[0].orientation = a quaternion of length 0"}},
+      {brick + "orientation = [1, 0, 0, 0.1]\n", {"scene.toml:4: body[0].orientation = a quaternion of length 1.00"}},
+      {brick + "orientation = [nan, 0, 0, 0]\n", {"scene.toml:4: body[0].orientation[0] = nan"}},
+      {brick + "orientation = [1, 0, 0, 0]\nrotation_vector = [0, 0, 0]\n", {"scene.toml:5: body[0].rotation_vector: only one of"}},
+      {brick + "rotation_vector = [1e999, 0, 0]\n", {"scene.toml:4:"}},
+      {brick + "linear_velocity = 3\n", {"scene.toml:4: body[0].linear_velocity = 3, allowed: an array of 3"}},
+      {brick + "fixed = 1\n", {"scene.toml:4: body[0].fixed = 1, allowed: true or false"}},
+      {brick + "fixed = true\nlinear_velocity = [1, 0, 0]\n", {"scene.toml:5: body[0].linear_velocity: a fixed body has no velocity"}},
+      {brick + "linear_damping = -1\n", {"scene.toml:4: body[0].linear_damping = -1"}},
+      {brick + "force = [1, 2, 3, 4]\n", {"scene.toml:4: body[0].force = an array of 4"}},
+      {floor + "fixed = false\n", {"scene.toml:4: body[0].fixed: false, but a body with a half_space never moves"}},
+      {floor + "angular_velocity = [0, 0, 1]\n", {"scene.toml:4: body[0].angular_velocity: a fixed body"}},
+      {floor + "mass = 1\n", {"scene.toml:4: body[0].mass: a body with a half_space"}},
+      {"[[body]]\nname = \"g\"\nasset = \"../bodies/ground\"\ndensity = 1\n", {"scene.toml:4: body[0].density: a body with a half_space"}},
+      {"[[body]]\nname = \"s\"\nprimitive = [{kind = \"sphere\", radius = 1}]\n", {"scene.toml:1: missing key 'density' in body[0]"}},
+      {"[[body]]\nname = \"s\"\nmass = 1\n[[body.primitive]]\nkind = \"sphere\"\nradius = 0\n", {"scene.toml:6: body[0].primitive[0].radius = 0"}},
+      {"[[body]]\nname = \"s\"\nmass = 1\n[[body.primitive]]\nkind = \"superquadric\"\nsemi_axes = [1, 1, 1]\nexponents = [1, 2]\n",
+       {"scene.toml:7: body[0].primitive[0].exponents[1] = 2, allowed: [0.02, 1.9]"}},
+      {ball + "[body.contact]\nradius = 1\npoint = []\n", {"scene.toml:7: unknown key 'point' in body[0].contact", "did you mean 'points'?"}},
+      {ball + "[[pair]]\nfriction = 1\n", {"scene.toml:5: missing key 'bodies' in pair[0]"}},
+      {ball + "[[pair]]\nbodies = [\"ball\"]\n", {"scene.toml:6: pair[0].bodies = an array of 1, allowed: an array of 2 strings"}},
+      {ball + "[[pair]]\nbodies = [\"ball\", 2]\n", {"scene.toml:6: pair[0].bodies[1] = 2, allowed: a string"}},
+      {ball + "[[pair]]\nbodies = [\"ball\", \"bal\"]\n", {"scene.toml:6: pair[0].bodies: there is no body 'bal'; did you mean 'ball'?"}},
+      {ball + "[[pair]]\nbodies = [\"ball\", \"ball\"]\n", {"scene.toml:6: pair[0].bodies: 'ball' cannot be paired with itself"}},
+      {ball + brick + "[[pair]]\nbodies = [\"ball\", \"brick\"]\n[[pair]]\nbodies = [\"brick\", \"ball\"]\n",
+       {"scene.toml:11: pair[1].bodies: 'brick' and 'ball' have a [[pair]] already"}},
+      {ball + brick + "[[pair]]\nbodies = [\"ball\", \"brick\"]\nfriction = -1\n", {"scene.toml:10: pair[0].friction = -1"}},
+      {ball + brick + "[[pair]]\nbodies = [\"ball\", \"brick\"]\ncolide = false\n",
+       {"scene.toml:10: unknown key 'colide' in pair[0]", "did you mean 'collide'?"}},
+  };
+  for (const Case& c : cases) {
+    const std::string message = test::rejection([&] { return folder.read(c.text); });
+    CAPTURE(c.text, message);
+    CHECK(message.starts_with(folder.folder.path().string()));
+    CHECK(test::missing_part(message, c.parts) == "");
+  }
+  CHECK(cases.size() >= 60);
+  const auto rejection_of = [&](const std::filesystem::path& path) { return test::rejection([&] { return read_scene(path); }); };
+  CHECK(test::missing_part(rejection_of(folder.folder.path() / "no.toml"), {"no.toml: no such file"}) == "");
+  CHECK(test::missing_part(rejection_of(folder.folder.path()), {"is a folder, not a file"}) == "");
+}
+
+TEST_CASE("scene_io: no mutation of a scene makes the reader crash or lets a number that is not finite through",
+          "[engine][property]") {
+  const SceneFolder folder;
+  const char* rounds_text = std::getenv("ABUT_FUZZ_ROUNDS");
+  const int rounds = rounds_text != nullptr ? std::atoi(rounds_text) : 2000;
+  const std::uint64_t seed = 5;
+  Random random(seed);
+  int accepted = 0;
+  for (int i = 0; i < rounds; ++i) {
+    const std::string text = test::mutated(k_full_scene, random);
+    CAPTURE(seed, i, text);
+    try {
+      const Scene scene = folder.read(text);
+      ++accepted;
+      REQUIRE_NOTHROW(validate(scene.config.step));
+      REQUIRE(scene.model.gravity.allFinite());
+      for (std::size_t k = 0; k < scene.model.bodies.size(); ++k) {
+        const Body& body = scene.model.bodies[k];
+        REQUIRE(body.mass > 0.0);
+        REQUIRE(body.inertia.allFinite());
+        REQUIRE(body.external_wrench.allFinite());
+        REQUIRE(scene.initial.X_WB[k].p.allFinite());
+        REQUIRE(std::abs(scene.initial.X_WB[k].q.norm() - 1.0) < 1e-12);
+        REQUIRE(scene.initial.V_WB[k].allFinite());
+      }
+    } catch (const InputError&) {
+    }
+  }
+  CHECK(accepted > 0);
+  CHECK(accepted < rounds);
+}
