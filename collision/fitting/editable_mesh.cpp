@@ -1,0 +1,153 @@
+#include "collision/fitting/editable_mesh.h"
+
+#include <algorithm>
+
+#include "engine/check.h"
+
+namespace abut {
+
+EditableMesh::EditableMesh(const TriangleMesh& mesh) {
+  require_closed_surface(mesh, "mesh to be edited");
+  incident_.resize(static_cast<std::size_t>(mesh.vertex_count()));
+  for (int v = 0; v < mesh.vertex_count(); ++v) positions_.emplace_back(mesh.vertices.col(v));
+  for (const Eigen::Vector3i& t : mesh.triangles) {
+    for (const int v : t) incident_[static_cast<std::size_t>(v)].push_back(static_cast<int>(triangles_.size()));
+    triangles_.push_back({t[0], t[1], t[2]});
+  }
+  vertex_count_ = mesh.vertex_count();
+}
+
+TriangleMesh EditableMesh::mesh() const {
+  TriangleMesh mesh;
+  mesh.vertices.resize(3, vertex_count_);
+  std::vector<int> new_number(positions_.size(), -1);
+  int count = 0;
+  for (int v = 0; v < vertex_slots(); ++v) {
+    if (!has_vertex(v)) continue;
+    mesh.vertices.col(count) = position(v);
+    new_number[static_cast<std::size_t>(v)] = count++;
+  }
+  for (const Triangle& t : triangles_) {
+    if (t[0] < 0) continue;
+    const auto number = [&](std::size_t i) { return new_number[static_cast<std::size_t>(t[i])]; };
+    mesh.triangles.emplace_back(number(0), number(1), number(2));
+  }
+  return mesh;
+}
+
+std::vector<int> EditableMesh::neighbors(int v) const {
+  std::vector<int> result;
+  for (const int t : triangles_of(v)) {
+    for (const int other : triangle(t)) {
+      if (other != v) result.push_back(other);
+    }
+  }
+  std::sort(result.begin(), result.end());
+  result.erase(std::unique(result.begin(), result.end()), result.end());
+  return result;
+}
+
+std::vector<std::pair<int, int>> EditableMesh::edges() const {
+  std::vector<std::pair<int, int>> result;
+  for (int v = 0; v < vertex_slots(); ++v) {
+    for (const int other : neighbors(v)) {
+      if (v < other) result.emplace_back(v, other);
+    }
+  }
+  return result;
+}
+
+std::array<int, 2> EditableMesh::triangles_of_edge(int a, int b) const {
+  std::array<int, 2> result{-1, -1};
+  for (const int t : triangles_of(a)) {
+    const Triangle& v = triangle(t);
+    for (std::size_t i = 0; i < 3; ++i) {
+      if (v[i] == a && v[(i + 1) % 3] == b) result[0] = t;
+      if (v[i] == b && v[(i + 1) % 3] == a) result[1] = t;
+    }
+  }
+  return result;
+}
+
+int EditableMesh::third(int t, int a, int b) const {
+  const Triangle& v = triangle(t);
+  return v[0] + v[1] + v[2] - a - b;
+}
+
+std::array<int, 2> EditableMesh::opposite(int a, int b) const {
+  const auto [left, right] = triangles_of_edge(a, b);
+  ABUT_ASSERT(left >= 0 && right >= 0);
+  return {third(left, a, b), third(right, a, b)};
+}
+
+bool EditableMesh::can_collapse(int a, int b) const {
+  if (vertex_count_ <= 4) return false;
+  const std::vector<int> of_a = neighbors(a), of_b = neighbors(b);
+  std::vector<int> common;
+  std::set_intersection(of_a.begin(), of_a.end(), of_b.begin(), of_b.end(), std::back_inserter(common));
+  if (common.size() != 2) return false;
+  return std::all_of(common.begin(), common.end(), [this](int v) { return triangles_of(v).size() > 3; });
+}
+
+void EditableMesh::remove_incidence(int v, int t) {
+  auto& list = incident_[static_cast<std::size_t>(v)];
+  list.erase(std::find(list.begin(), list.end(), t));
+}
+
+void EditableMesh::collapse(int a, int b) {
+  ABUT_ASSERT(can_collapse(a, b));
+  for (const int t : triangles_of_edge(a, b)) {
+    for (const int v : triangle(t)) remove_incidence(v, t);
+    triangles_[static_cast<std::size_t>(t)] = {-1, -1, -1};
+  }
+  auto& of_a = incident_[static_cast<std::size_t>(a)];
+  for (const int t : incident_[static_cast<std::size_t>(b)]) {
+    auto& triangle = triangles_[static_cast<std::size_t>(t)];
+    std::replace(triangle.begin(), triangle.end(), b, a);
+    of_a.push_back(t);
+  }
+  std::sort(of_a.begin(), of_a.end());
+  incident_[static_cast<std::size_t>(b)].clear();
+  --vertex_count_;
+}
+
+bool EditableMesh::can_flip(int a, int b) const {
+  const auto [c, d] = opposite(a, b);
+  return c != d && triangles_of(a).size() > 3 && triangles_of(b).size() > 3 && triangles_of_edge(c, d)[0] < 0;
+}
+
+void EditableMesh::flip(int a, int b) {
+  ABUT_ASSERT(can_flip(a, b));
+  const auto [left, right] = triangles_of_edge(a, b);
+  const auto [c, d] = opposite(a, b);
+  remove_incidence(b, left);
+  remove_incidence(a, right);
+  triangles_[static_cast<std::size_t>(left)] = {a, d, c};
+  triangles_[static_cast<std::size_t>(right)] = {b, c, d};
+  for (const auto& [v, t] : {std::pair{d, left}, std::pair{c, right}}) {
+    auto& list = incident_[static_cast<std::size_t>(v)];
+    list.insert(std::lower_bound(list.begin(), list.end(), t), t);
+  }
+}
+
+int EditableMesh::split(int a, int b, const Vec3<double>& position) {
+  const auto [left, right] = triangles_of_edge(a, b);
+  const auto [c, d] = opposite(a, b);
+  const int v = vertex_slots(), new_left = static_cast<int>(triangles_.size()), new_right = new_left + 1;
+  positions_.push_back(position);
+  triangles_[static_cast<std::size_t>(left)] = {a, v, c};
+  triangles_[static_cast<std::size_t>(right)] = {v, a, d};
+  triangles_.push_back({v, b, c});
+  triangles_.push_back({b, v, d});
+  remove_incidence(b, left);
+  remove_incidence(b, right);
+  for (const auto& [u, t] : {std::pair{b, new_left}, std::pair{c, new_left}, std::pair{b, new_right},
+                             std::pair{d, new_right}}) {
+    incident_[static_cast<std::size_t>(u)].push_back(t);       // the largest numbers so far, so still ascending
+  }
+  incident_.push_back({std::min(left, right), std::max(left, right), new_left, new_right});
+  ++vertex_count_;
+  return v;
+}
+
+}  // namespace abut

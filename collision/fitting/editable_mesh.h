@@ -1,0 +1,66 @@
+/// A closed triangle mesh whose edges can be collapsed, flipped and split, and which stays a closed manifold.
+#pragma once
+
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "engine/mesh.h"
+#include "engine/types.h"
+
+namespace abut {
+
+/// Vertices and triangles keep their numbers while others go; mesh() closes the gaps. The directed edge a -> b has the
+/// triangle (a, b, c) on its left.
+class EditableMesh {
+ public:
+  using Triangle = std::array<int, 3>;
+
+  /// The mesh must be a closed surface (require_closed_surface).
+  explicit EditableMesh(const TriangleMesh& mesh);
+
+  /// The vertices and triangles that are left, in order.
+  [[nodiscard]] TriangleMesh mesh() const;
+
+  [[nodiscard]] int vertex_count() const { return vertex_count_; }          ///< of those that are left
+  [[nodiscard]] int vertex_slots() const { return static_cast<int>(positions_.size()); }
+  [[nodiscard]] bool has_vertex(int v) const { return !triangles_of(v).empty(); }
+  [[nodiscard]] const Vec3<double>& position(int v) const { return positions_[static_cast<std::size_t>(v)]; }
+  void set_position(int v, const Vec3<double>& p) { positions_[static_cast<std::size_t>(v)] = p; }
+  [[nodiscard]] int triangle_slots() const { return static_cast<int>(triangles_.size()); }
+  /// {-1, -1, -1} if it is gone.
+  [[nodiscard]] const Triangle& triangle(int t) const { return triangles_[static_cast<std::size_t>(t)]; }
+  [[nodiscard]] const std::vector<int>& triangles_of(int v) const { return incident_[static_cast<std::size_t>(v)]; }
+
+  /// The vertices that share an edge with v, ascending.
+  [[nodiscard]] std::vector<int> neighbors(int v) const;
+  /// Every edge once, as (smaller, larger), ascending.
+  [[nodiscard]] std::vector<std::pair<int, int>> edges() const;
+  /// The triangles left and right of a -> b; -1 if a and b share no edge.
+  [[nodiscard]] std::array<int, 2> triangles_of_edge(int a, int b) const;
+  /// The third vertices of these two.
+  [[nodiscard]] std::array<int, 2> opposite(int a, int b) const;
+
+  /// Whether merging b into a leaves a manifold: their common neighbours are the two opposite vertices and no others
+  /// (the link condition), both of which keep at least three edges.
+  [[nodiscard]] bool can_collapse(int a, int b) const;
+  void collapse(int a, int b);                                              ///< a stays where it is, b goes
+
+  /// Whether the edge may become the other diagonal of its two triangles: that one is no edge yet.
+  [[nodiscard]] bool can_flip(int a, int b) const;
+  void flip(int a, int b);
+
+  /// Puts a new vertex on the edge and returns its number.
+  int split(int a, int b, const Vec3<double>& position);
+
+ private:
+  [[nodiscard]] int third(int t, int a, int b) const;
+  void remove_incidence(int v, int t);
+
+  std::vector<Vec3<double>> positions_;
+  std::vector<Triangle> triangles_;             // of a triangle that is gone: {-1, -1, -1}
+  std::vector<std::vector<int>> incident_;      // triangles around each vertex, ascending; empty when it is gone
+  int vertex_count_ = 0;
+};
+
+}  // namespace abut

@@ -1,0 +1,201 @@
+#include "collision/fitting/make_body.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <spdlog/fmt/fmt.h>
+
+#include "collision/fitting/marching_cubes.h"
+#include "collision/sdf/shape_sdf.h"
+#include "engine/check.h"
+#include "engine/mass_properties.h"
+
+namespace abut {
+namespace {
+
+constexpr int k_draft_resolution = 64;                         // where only the extents are wanted
+constexpr double k_least_extent = 1e-4;                        // of a primitive, relative to the size
+
+bool is_regular(const Shape& shape) {
+  if (shape.primitives.size() != 1) return false;
+  const PrimitiveKind kind = shape.primitives[0].kind;
+  return kind == PrimitiveKind::sphere || kind == PrimitiveKind::capsule || kind == PrimitiveKind::rounded_box;
+}
+
+/// How many of the parameters of a kind, the first ones, are lengths.
+std::size_t length_count(PrimitiveKind kind) {
+  return kind == PrimitiveKind::superquadric ? 3 : static_cast<std::size_t>(parameter_count(kind));
+}
+
+void scale(Shape& shape, double factor) {
+  for (Primitive& primitive : shape.primitives) {
+    for (std::size_t i = 0; i < length_count(primitive.kind); ++i) primitive.parameters[i] *= factor;
+    primitive.X_BP.p *= factor;
+  }
+  shape.union_smoothing *= factor;
+}
+
+double largest_extent(const TriangleMesh& mesh) {
+  return (mesh.vertices.rowwise().maxCoeff() - mesh.vertices.rowwise().minCoeff()).maxCoeff();
+}
+
+TriangleMesh mesh_of_zero_set(const Shape& shape, int resolution) {
+  const ShapeSdf sdf(shape);
+  TriangleMesh mesh = marching_cubes(field_of(sdf), grid_around(sdf.bounds(), resolution));
+  require(mesh.triangle_count() > 0, "the shape has no inside that a grid of this resolution can see");
+  return mesh;
+}
+
+void clamp_exponents(Shape& shape, std::vector<std::string>& notes) {
+  for (std::size_t i = 0; i < shape.primitives.size(); ++i) {
+    if (shape.primitives[i].kind != PrimitiveKind::superquadric) continue;
+    for (std::size_t k : {3, 4}) {
+      double& exponent = shape.primitives[i].parameters[k];
+      const double allowed = std::clamp(exponent, k_min_exponent, k_max_exponent);
+      if (allowed == exponent) continue;
+      notes.push_back(fmt::format("primitive {}: exponent {} is now {:.4g} instead of {:.4g}", i, k - 2, allowed, exponent));
+      exponent = allowed;
+    }
+  }
+}
+
+void drop(Shape& shape, const std::vector<bool>& is_dropped) {
+  std::vector<Primitive> kept;
+  for (std::size_t i = 0; i < shape.primitives.size(); ++i) {
+    if (!is_dropped[i]) kept.push_back(shape.primitives[i]);
+  }
+  shape.primitives = std::move(kept);
+}
+
+void drop_thin_primitives(Shape& shape, double size, std::vector<std::string>& notes) {
+  std::vector<bool> is_thin(shape.primitives.size(), false);
+  for (std::size_t i = 0; i < shape.primitives.size(); ++i) {
+    const Primitive& primitive = shape.primitives[i];
+    if (primitive.kind != PrimitiveKind::superquadric) continue;
+    const double thickness = 2.0 * *std::min_element(primitive.parameters.begin(), primitive.parameters.begin() + 3);
+    if (thickness >= k_least_extent * size) continue;
+    is_thin[i] = true;
+    notes.push_back(fmt::format("primitive {} is left out: it is only {:.2g} of the size thick", i, thickness / size));
+  }
+  drop(shape, is_thin);
+}
+
+/// Leaves out the primitives that make up components other than the first, and nothing of that one: those whose own
+/// surface comes near vertices of the others only.
+void drop_loose_primitives(Shape& shape, const std::vector<TriangleMesh>& components, std::vector<std::string>& notes) {
+  std::vector<bool> is_loose(shape.primitives.size(), false);
+  for (std::size_t i = 0; i < shape.primitives.size(); ++i) {
+    if (shape.primitives[i].operation == PrimitiveOperation::subtract) continue;
+    Shape alone = shape;
+    alone.primitives = {shape.primitives[i]};
+    const ShapeSdf sdf(alone);
+    const auto touches = [&](const TriangleMesh& mesh) {
+      for (int v = 0; v < mesh.vertex_count(); ++v) {
+        if (sdf.distance<double>(mesh.vertices.col(v)) < 5.0 * shape.union_smoothing) return true;
+      }
+      return false;
+    };
+    if (touches(components[0]) || std::none_of(components.begin() + 1, components.end(), touches)) continue;
+    is_loose[i] = true;
+    notes.push_back(fmt::format("primitive {} is left out: it floats apart from the rest", i));
+  }
+  drop(shape, is_loose);
+}
+
+/// Scales the shape so that its largest extent is `size`, or finds what that is; sets its union smoothing, on which the
+/// extent depends a little.
+void set_size(Shape& shape, const MeshedBodyOptions& options) {
+  const double relative_smoothing =
+      options.union_smoothing && options.size ? *options.union_smoothing / *options.size : k_union_smoothing_per_size;
+  const bool is_absolute = options.union_smoothing && !options.size;
+  shape.union_smoothing = 1e-6 * ShapeSdf(shape).bounds().sizes().maxCoeff();
+  for (int i = 0; i < 3; ++i) {                                // the smoothing changes the extent by less than 1 %
+    const double extent = largest_extent(connected_components(mesh_of_zero_set(shape, k_draft_resolution))[0]);
+    shape.union_smoothing = is_absolute ? *options.union_smoothing : relative_smoothing * extent;
+    if (options.size) {
+      scale(shape, *options.size / extent);
+      shape.union_smoothing = relative_smoothing * *options.size;
+    }
+  }
+}
+
+MeshedBody make_regular_body(Shape shape, const MeshedBodyOptions& options) {
+  if (options.size) {
+    scale(shape, *options.size / ShapeSdf(shape).bounds().sizes().maxCoeff());
+  }
+  shape.union_smoothing = options.union_smoothing.value_or(0.0);
+  BodyDescription description;
+  description.name = options.name;
+  description.shape = std::move(shape);
+  description.mass_or_density = Density{options.density};
+  description.material = options.material;
+  MeshedBody result;
+  result.body = make_body(description);
+  // The mesh of a rounded box is that of its inner box, and lies as deep as the radius of its edges.
+  const Primitive& primitive = result.body.shape.primitives[0];
+  const double depth = primitive.kind == PrimitiveKind::rounded_box ? primitive.parameters[3] : 0.0;
+  const ShapeSdf sdf(result.body.shape);
+  const SurfaceField field = [&](const Vec3<double>& x) {
+    SdfSample<double> sample = sdf.evaluate<double>(x);
+    sample.distance += depth;
+    return sample;
+  };
+  result.report = inspect_surface(field, result.body.mesh);
+  return result;
+}
+
+}  // namespace
+
+MeshedBody make_meshed_body(const Shape& given, const MeshedBodyOptions& options) {
+  require(!given.primitives.empty(), "a body needs at least one primitive");
+  require(!is_unbounded(given), "a half-space has no mesh");
+  require(!options.size || (*options.size > 0.0 && std::isfinite(*options.size)), "the size must be > 0");
+  require(!options.union_smoothing || (*options.union_smoothing > 0.0 && std::isfinite(*options.union_smoothing)),
+          "the union smoothing must be > 0");
+  require(options.resolution >= 16, "the resolution must be at least 16");
+
+  MeshedBody result;
+  Shape shape = given;
+  clamp_exponents(shape, result.notes);
+  for (std::size_t i = 0; i < shape.primitives.size(); ++i) {
+    require_valid(shape.primitives[i], fmt::format("primitive {}", i));
+  }
+  if (is_regular(shape)) return make_regular_body(std::move(shape), options);
+
+  drop_thin_primitives(shape, ShapeSdf(shape).bounds().sizes().maxCoeff(), result.notes);
+  require(!shape.primitives.empty(), "every primitive of the shape is too thin");
+  set_size(shape, options);
+  std::vector<TriangleMesh> components = connected_components(mesh_of_zero_set(shape, options.resolution));
+  if (components.size() > 1) {
+    drop_loose_primitives(shape, components, result.notes);
+    components = connected_components(mesh_of_zero_set(shape, options.resolution));
+    if (components.size() > 1) {
+      result.notes.push_back(fmt::format("{} more closed surfaces (cavities, or parts that float) are left out of the mesh",
+                                         components.size() - 1));
+    }
+  }
+  TriangleMesh& fine = components[0];
+
+  // Into the frame of the centre of mass.
+  const MassProperties properties = mass_properties(fine, options.density);
+  fine.vertices.colwise() -= properties.center_of_mass;
+  for (Primitive& primitive : shape.primitives) primitive.X_BP.p -= properties.center_of_mass;
+
+  const ShapeSdf sdf(shape);
+  const SurfaceField field = [&](const Vec3<double>& x) { return sdf.evaluate<double>(x); };
+  BodyDescription description;
+  description.name = options.name;
+  description.shape = std::move(shape);
+  description.mesh = make_surface_mesh(field, fine, options.mesh);
+  description.mass_or_density = Mass{properties.mass};
+  description.volume = properties.volume;
+  description.center_of_mass = Vec3<double>::Zero();
+  description.inertia = properties.inertia;
+  description.material = options.material;
+  result.body = make_body(description);
+  result.report = inspect_surface(field, result.body.mesh, fine);
+  return result;
+}
+
+}  // namespace abut

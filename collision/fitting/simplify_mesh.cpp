@@ -1,0 +1,146 @@
+#include "collision/fitting/simplify_mesh.h"
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <queue>
+#include <tuple>
+#include <vector>
+
+#include <Eigen/Cholesky>
+
+#include "collision/fitting/editable_mesh.h"
+#include "collision/fitting/triangle_geometry.h"
+#include "engine/check.h"
+
+namespace abut {
+namespace {
+
+/// x^T A x - 2 b^T x + c: a weighted sum of squared distances to planes and points.
+struct Quadric {
+  Mat3<double> A = Mat3<double>::Zero();
+  Vec3<double> b = Vec3<double>::Zero();
+  double c = 0.0;
+
+  void add_plane(const Vec3<double>& unit_normal, double offset, double weight) {
+    A += weight * unit_normal * unit_normal.transpose();
+    b += weight * offset * unit_normal;
+    c += weight * offset * offset;
+  }
+  void add_point(const Vec3<double>& p, double weight) {
+    A += weight * Mat3<double>::Identity();
+    b += weight * p;
+    c += weight * p.squaredNorm();
+  }
+  [[nodiscard]] double operator()(const Vec3<double>& x) const { return x.dot(A * x) - 2.0 * b.dot(x) + c; }
+};
+
+Quadric operator+(const Quadric& p, const Quadric& q) { return {p.A + q.A, p.b + q.b, p.c + q.c}; }
+
+class Simplifier {
+ public:
+  explicit Simplifier(const TriangleMesh& mesh)
+      : mesh_(mesh),
+        quadrics_(static_cast<std::size_t>(mesh.vertex_count())),
+        stamps_(static_cast<std::size_t>(mesh.vertex_count()), 0) {
+    for (const Eigen::Vector3i& t : mesh.triangles) {
+      const Vec3<double> a = mesh_.position(t[0]), b = mesh_.position(t[1]), c = mesh_.position(t[2]);
+      const Vec3<double> normal = (b - a).cross(c - a);
+      const double twice_area = normal.norm();
+      if (twice_area == 0.0) continue;
+      for (const int v : t) quadric(v).add_plane(normal / twice_area, normal.dot(a) / twice_area, twice_area / 6.0);
+    }
+  }
+
+  TriangleMesh run(int vertices) {
+    for (const double min_quality : {0.1, 0.02, 0.0}) {
+      for (const auto& [a, b] : mesh_.edges()) push(a, b);
+      while (mesh_.vertex_count() > vertices && !queue_.empty()) {
+        const Candidate candidate = queue_.top();
+        queue_.pop();
+        if (is_current(candidate) && mesh_.can_collapse(candidate.a, candidate.b) &&
+            keeps_shape(candidate, min_quality)) {
+          collapse(candidate);
+        }
+      }
+      queue_ = {};
+      if (mesh_.vertex_count() <= vertices) break;
+    }
+    return mesh_.mesh();
+  }
+
+ private:
+  struct Candidate {
+    double cost;
+    int a, b;
+    std::array<int, 2> stamps;   // of a and b when the cost was found
+    Vec3<double> position;
+    bool operator<(const Candidate& other) const {             // the cheapest is on top of the queue; ties by number
+      return std::tie(other.cost, other.a, other.b) < std::tie(cost, a, b);
+    }
+  };
+
+  Quadric& quadric(int v) { return quadrics_[static_cast<std::size_t>(v)]; }
+  int& stamp(int v) { return stamps_[static_cast<std::size_t>(v)]; }
+
+  bool is_current(const Candidate& c) {
+    return mesh_.has_vertex(c.a) && mesh_.has_vertex(c.b) && stamp(c.a) == c.stamps[0] && stamp(c.b) == c.stamps[1];
+  }
+
+  void push(int a, int b) {
+    const Vec3<double> middle = 0.5 * (mesh_.position(a) + mesh_.position(b));
+    Quadric sum = quadric(a) + quadric(b);
+    sum.add_point(middle, 1e-3 * sum.A.trace() + std::numeric_limits<double>::min());
+    const Vec3<double> best = sum.A.ldlt().solve(sum.b);
+    const Vec3<double> position = best.allFinite() ? best : middle;
+    queue_.push({sum(position), a, b, {stamp(a), stamp(b)}, position});
+  }
+
+  /// No triangle around the edge turns by more than 70 degrees, or becomes a sliver (or a worse one).
+  [[nodiscard]] bool keeps_shape(const Candidate& candidate, double min_quality) const {
+    constexpr double k_min_cosine = 0.34;
+    for (const int v : {candidate.a, candidate.b}) {
+      const int other = v == candidate.a ? candidate.b : candidate.a;
+      for (const int t : mesh_.triangles_of(v)) {
+        std::array<Vec3<double>, 3> before, after;
+        bool goes = false;
+        for (std::size_t i = 0; i < 3; ++i) {
+          const int u = mesh_.triangle(t)[i];
+          goes = goes || u == other;
+          before[i] = mesh_.position(u);
+          after[i] = u == v ? candidate.position : before[i];
+        }
+        if (goes) continue;
+        const Vec3<double> m = (before[1] - before[0]).cross(before[2] - before[0]);
+        const Vec3<double> n = (after[1] - after[0]).cross(after[2] - after[0]);
+        if (m.dot(n) < k_min_cosine * m.norm() * n.norm()) return false;
+        const double quality = triangle_quality(after[0], after[1], after[2]);
+        if (quality < min_quality && quality < triangle_quality(before[0], before[1], before[2])) return false;
+      }
+    }
+    return true;
+  }
+
+  void collapse(const Candidate& candidate) {
+    const auto& [cost, a, b, stamps, position] = candidate;
+    mesh_.collapse(a, b);
+    mesh_.set_position(a, position);
+    quadric(a) = quadric(a) + quadric(b);
+    ++stamp(a);
+    for (const int v : mesh_.neighbors(a)) push(std::min(a, v), std::max(a, v));
+  }
+
+  EditableMesh mesh_;
+  std::vector<Quadric> quadrics_;
+  std::vector<int> stamps_;      // counts the changes of a vertex
+  std::priority_queue<Candidate> queue_;
+};
+
+}  // namespace
+
+TriangleMesh simplify_mesh(const TriangleMesh& mesh, int vertices) {
+  require(vertices >= 4, "a closed surface has at least 4 vertices");
+  return Simplifier(mesh).run(vertices);
+}
+
+}  // namespace abut

@@ -1,0 +1,415 @@
+#include "collision/fitting/surface_refiner.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <span>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "collision/fitting/triangle_geometry.h"
+
+namespace abut {
+namespace {
+
+constexpr double k_infinity = std::numeric_limits<double>::infinity();
+constexpr double k_min_cosine = 0.3;                           // between the normals of triangle and surface
+constexpr double k_least_quality = 1e-6;                        // worse triangles cost no more, so they can be mended
+constexpr double k_first_slide = 0.2;                          // of the mean length of a vertex' edges
+constexpr double k_min_gain = 1e-3;                            // what a change must bring to be made
+
+using Corners = std::array<Vec3<double>, 3>;
+
+/// Triangles that stand for some samples: a part of the mesh as it is, or as it could be.
+struct Patch {
+  std::vector<Corners> triangles;
+  std::vector<int> samples;
+};
+
+class SurfaceRefiner {
+ public:
+  SurfaceRefiner(const SurfaceField& field, const Points& samples, const SurfaceMeshOptions& options, double tolerance,
+                 EditableMesh& mesh)
+      : field_(field), samples_(samples), options_(options), tolerance_(tolerance), mesh_(mesh) {
+    const Vec3<double> extents = samples.rowwise().maxCoeff() - samples.rowwise().minCoeff();
+    least_squared_distance_ = static_cast<double>(samples.cols()) * std::pow(1e-6 * extents.maxCoeff(), 2);
+    set_scales();
+    slide_steps_.assign(static_cast<std::size_t>(mesh_.vertex_slots()), k_first_slide);
+  }
+
+  void refine() {
+    while (mesh_.vertex_count() > options_.vertices) {         // each pass takes away one in six or so
+      const int before = mesh_.vertex_count();
+      flip_edges();
+      slide_vertices(1);
+      move_vertices();
+      set_scales();
+      if (mesh_.vertex_count() == before) break;
+    }
+    for (int round = 0; round < options_.rounds; ++round) {
+      flip_edges();
+      slide_vertices(3);
+      move_vertices();
+      assign_all_samples();
+    }
+    flip_edges();
+    slide_vertices(10);
+    flip_edges();
+  }
+
+ private:
+  /// Makes the energy one a triangle for distance, as the mesh is now.
+  void set_scales() {
+    double area = 0.0;
+    int triangles = 0;
+    for (int t = 0; t < mesh_.triangle_slots(); ++t) {
+      if (mesh_.triangle(t)[0] < 0) continue;
+      const Corners x = corners(t);
+      area += 0.5 * (x[1] - x[0]).cross(x[2] - x[0]).norm();
+      ++triangles;
+    }
+    mean_area_ = area / triangles;
+    distance_weight_ = triangles / std::max(assign_all_samples(), least_squared_distance_);
+  }
+
+  // What a patch costs -------------------------------------------------------------------------------------------------
+
+  [[nodiscard]] Corners corners(int t) const {
+    const auto& v = mesh_.triangle(t);
+    return {mesh_.position(v[0]), mesh_.position(v[1]), mesh_.position(v[2])};
+  }
+
+  /// The energy of the patch, or infinity as soon as it exceeds `limit`.
+  [[nodiscard]] double energy(const Patch& patch, double limit = k_infinity) const {
+    double sum = 0.0;
+    for (const auto& [a, b, c] : patch.triangles) {
+      const double quality = std::max(triangle_quality(a, b, c), k_least_quality);
+      const double relative_area = 0.5 * (b - a).cross(c - a).norm() / mean_area_;
+      sum += options_.shape_weight * (1.0 / quality - 1.0) + options_.area_weight * relative_area * relative_area;
+    }
+    for (const int s : patch.samples) {
+      if (sum >= limit) return k_infinity;
+      sum += distance_weight_ * nearest(patch.triangles, s).squared_distance;
+    }
+    return sum;
+  }
+
+  struct Nearest {
+    double squared_distance;
+    std::size_t triangle;
+  };
+  [[nodiscard]] Nearest nearest(std::span<const Corners> triangles, int sample) const {
+    const Vec3<double> p = samples_.col(sample);
+    Nearest best{k_infinity, 0};
+    for (std::size_t i = 0; i < triangles.size(); ++i) {
+      const auto& [a, b, c] = triangles[i];
+      const double d = squared_distance_to_triangle(p, a, b, c);
+      if (d < best.squared_distance) best = {d, i};
+    }
+    return best;
+  }
+
+  /// How many triangles face away from the surface.
+  [[nodiscard]] std::ptrdiff_t inward_count(const std::vector<Corners>& triangles) const {
+    return std::count_if(triangles.begin(), triangles.end(), [this](const Corners& x) {
+      const Vec3<double> normal = (x[1] - x[0]).cross(x[2] - x[0]);
+      const Vec3<double> gradient = field_((x[0] + x[1] + x[2]) / 3.0).gradient;
+      return !(normal.dot(gradient) >= k_min_cosine * normal.norm() * gradient.norm());
+    });
+  }
+
+  /// Whether `after` turns no triangle away from the surface that was not so before.
+  [[nodiscard]] bool is_allowed(const Patch& after, const std::vector<Corners>& before) const {
+    const std::ptrdiff_t count = inward_count(after.triangles);
+    return count == 0 || count <= inward_count(before);
+  }
+
+  // Which samples a triangle stands for --------------------------------------------------------------------------------
+
+  std::vector<int>& samples_of(int t) { return samples_of_triangle_[static_cast<std::size_t>(t)]; }
+  [[nodiscard]] const std::vector<int>& samples_of(int t) const {
+    return samples_of_triangle_[static_cast<std::size_t>(t)];
+  }
+
+  [[nodiscard]] Patch patch_of(std::span<const int> triangles) const {
+    Patch patch;
+    for (const int t : triangles) {
+      patch.triangles.push_back(corners(t));
+      patch.samples.insert(patch.samples.end(), samples_of(t).begin(), samples_of(t).end());
+    }
+    return patch;
+  }
+
+  /// Gives each sample to the nearest of the triangles, which had them before or are new.
+  void assign(std::span<const int> triangles, std::vector<int> samples) {
+    samples_of_triangle_.resize(static_cast<std::size_t>(mesh_.triangle_slots()));
+    std::vector<Corners> all;
+    for (const int t : triangles) {
+      all.push_back(corners(t));
+      samples_of(t).clear();
+    }
+    for (const int s : samples) samples_of(triangles[nearest(all, s).triangle]).push_back(s);
+  }
+
+  /// Gives every sample to the triangle that is nearest in the whole mesh. Returns the sum of squared distances.
+  double assign_all_samples() {
+    samples_of_triangle_.assign(static_cast<std::size_t>(mesh_.triangle_slots()), {});
+    struct Ball {
+      int triangle;
+      Corners x;
+      Vec3<double> center;
+      double radius;
+    };
+    std::vector<Ball> balls;
+    for (int t = 0; t < mesh_.triangle_slots(); ++t) {
+      if (mesh_.triangle(t)[0] < 0) continue;
+      const Corners x = corners(t);
+      const Vec3<double> center = (x[0] + x[1] + x[2]) / 3.0;
+      const double radius = std::max({(x[0] - center).norm(), (x[1] - center).norm(), (x[2] - center).norm()});
+      balls.push_back({t, x, center, radius});
+    }
+    double sum = 0.0;
+    for (int s = 0; s < static_cast<int>(samples_.cols()); ++s) {
+      const Vec3<double> p = samples_.col(s);
+      double best = k_infinity;                                // squared
+      int owner = -1;
+      for (const Ball& ball : balls) {
+        const double reach = std::sqrt(best) + ball.radius;
+        if ((ball.center - p).squaredNorm() >= reach * reach) continue;
+        const double d = squared_distance_to_triangle(p, ball.x[0], ball.x[1], ball.x[2]);
+        if (d < best) {
+          best = d;
+          owner = ball.triangle;
+        }
+      }
+      samples_of(owner).push_back(s);
+      sum += best;
+    }
+    return sum;
+  }
+
+  // Changes that keep the number of vertices ---------------------------------------------------------------------------
+
+  void flip_edges() {
+    for (int sweep = 0; sweep < 10; ++sweep) {
+      bool is_done = true;
+      for (const auto& [a, b] : mesh_.edges()) {
+        if (mesh_.triangles_of_edge(a, b)[0] < 0 || !mesh_.can_flip(a, b)) continue;
+        const std::array<int, 2> triangles = mesh_.triangles_of_edge(a, b);
+        const auto [c, d] = mesh_.opposite(a, b);
+        Patch patch = patch_of(triangles);
+        const double before = energy(patch);
+        const Vec3<double>&pa = mesh_.position(a), &pb = mesh_.position(b), &pc = mesh_.position(c),
+              &pd = mesh_.position(d);
+        const std::vector<Corners> old = std::exchange(patch.triangles, {{pa, pd, pc}, {pb, pc, pd}});
+        if (energy(patch, before) > before - k_min_gain || !is_allowed(patch, old)) continue;
+        mesh_.flip(a, b);
+        assign(triangles, std::move(patch.samples));
+        is_done = false;
+      }
+      if (is_done) break;
+    }
+  }
+
+  void slide_vertices(int sweeps) {
+    for (int sweep = 0; sweep < sweeps; ++sweep) {
+      for (int v = 0; v < mesh_.vertex_slots(); ++v) {
+        if (mesh_.has_vertex(v)) slide(v);
+      }
+    }
+  }
+
+  /// Pattern search along the surface: towards the middle of the neighbours, and four ways around.
+  void slide(int v) {
+    const Vec3<double> p = mesh_.position(v);
+    const Vec3<double> normal = field_(p).gradient.normalized();
+    Vec3<double> middle = Vec3<double>::Zero();
+    double length = 0.0;
+    const std::vector<int> neighbors = mesh_.neighbors(v);
+    for (const int u : neighbors) {
+      middle += mesh_.position(u) / static_cast<double>(neighbors.size());
+      length += (mesh_.position(u) - p).norm() / static_cast<double>(neighbors.size());
+    }
+    double& step = slide_steps_[static_cast<std::size_t>(v)];
+    const Vec3<double> first = step * length * normal.unitOrthogonal(), second = normal.cross(first);
+    const Vec3<double> to_middle = middle - p - normal * normal.dot(middle - p);
+
+    const std::vector<int>& triangles = mesh_.triangles_of(v);
+    Patch patch = patch_of(triangles);
+    const std::vector<Corners> old = patch.triangles;
+    double best = energy(patch) - k_min_gain * step;
+    Vec3<double> best_position = p;
+    for (const Vec3<double>& way : {to_middle, first, Vec3<double>(-first), second, Vec3<double>(-second)}) {
+      Vec3<double> x = p + way;
+      if (!project_to_surface(field_, x, tolerance_) || (x - p).norm() > 2.0 * way.norm()) continue;
+      for (std::size_t i = 0; i < triangles.size(); ++i) {
+        const auto& of_triangle = mesh_.triangle(triangles[i]);
+        for (std::size_t k = 0; k < 3; ++k) {
+          if (of_triangle[k] == v) patch.triangles[i][k] = x;
+        }
+      }
+      const double e = energy(patch, best);
+      if (e < best && is_allowed(patch, old)) {
+        best = e;
+        best_position = x;
+      }
+    }
+    const bool has_moved = best_position != p;
+    step = std::clamp(has_moved ? 1.3 * step : 0.5 * step, 1e-3, 0.5);
+    if (!has_moved) return;
+    mesh_.set_position(v, best_position);
+    assign(triangles, std::move(patch.samples));
+  }
+
+  // Vertices that go from one place to another -------------------------------------------------------------------------
+
+  /// A collapse, or a split, that could be done, and what it would do to the energy.
+  struct Change {
+    double energy;
+    int a, b;
+    Vec3<double> position;
+    bool operator<(const Change& other) const { return std::tie(energy, a, b) < std::tie(other.energy, other.a, other.b); }
+  };
+
+  /// To one of the ends or the middle.
+  [[nodiscard]] Change best_collapse(int a, int b) const {
+    Change best{k_infinity, a, b, mesh_.position(a)};
+    if (!mesh_.can_collapse(a, b)) return best;
+    const std::array<int, 2> gone = mesh_.triangles_of_edge(a, b);
+    std::vector<int> kept;
+    for (const int v : {a, b}) {
+      for (const int t : mesh_.triangles_of(v)) {
+        if (t != gone[0] && t != gone[1]) kept.push_back(t);
+      }
+    }
+    Patch patch = patch_of(kept);
+    const Patch gone_patch = patch_of(gone);
+    patch.triangles.insert(patch.triangles.end(), gone_patch.triangles.begin(), gone_patch.triangles.end());
+    patch.samples.insert(patch.samples.end(), gone_patch.samples.begin(), gone_patch.samples.end());
+    const double before = energy(patch);
+    const std::vector<Corners> old = patch.triangles;
+    patch.triangles.resize(kept.size());
+
+    Vec3<double> middle = 0.5 * (mesh_.position(a) + mesh_.position(b));
+    if (!project_to_surface(field_, middle, tolerance_)) middle = mesh_.position(a);
+    for (const Vec3<double>& p : {mesh_.position(a), mesh_.position(b), middle}) {
+      for (std::size_t i = 0; i < kept.size(); ++i) {
+        const auto& of_triangle = mesh_.triangle(kept[i]);
+        for (std::size_t k = 0; k < 3; ++k) {
+          if (of_triangle[k] == a || of_triangle[k] == b) patch.triangles[i][k] = p;
+        }
+      }
+      const double change = energy(patch, before + best.energy) - before;
+      if (change < best.energy && is_allowed(patch, old)) best = {change, a, b, p};
+    }
+    return best;
+  }
+
+  [[nodiscard]] Change best_split(int a, int b) const {
+    Change best{k_infinity, a, b, 0.5 * (mesh_.position(a) + mesh_.position(b))};
+    if (!project_to_surface(field_, best.position, tolerance_)) return best;
+    const std::array<int, 2> triangles = mesh_.triangles_of_edge(a, b);
+    const auto [c, d] = mesh_.opposite(a, b);
+    Patch patch = patch_of(triangles);
+    const double before = energy(patch);
+    const Vec3<double>&pa = mesh_.position(a), &pb = mesh_.position(b), &pc = mesh_.position(c), &pd = mesh_.position(d),
+          &p = best.position;
+    const std::vector<Corners> old =
+        std::exchange(patch.triangles, {{pa, p, pc}, {p, pb, pc}, {p, pa, pd}, {pb, p, pd}});
+    const double change = energy(patch) - before;
+    if (is_allowed(patch, old)) best.energy = change;
+    return best;
+  }
+
+  /// Collapses where it costs least and splits where it gains most, while the two together gain; brings the number of
+  /// vertices to what was asked for, too.
+  void move_vertices() {
+    std::vector<Change> collapses, splits;
+    for (const auto& [a, b] : mesh_.edges()) {
+      collapses.push_back(best_collapse(a, b));
+      splits.push_back(best_split(a, b));
+    }
+    std::sort(collapses.begin(), collapses.end());
+    std::sort(splits.begin(), splits.end());
+    is_touched_.assign(static_cast<std::size_t>(mesh_.vertex_slots()), false);
+    auto collapse = collapses.begin();
+    auto split = splits.begin();
+    while (true) {
+      const int surplus = mesh_.vertex_count() - options_.vertices;
+      while (collapse != collapses.end() && is_stale(*collapse)) ++collapse;
+      while (split != splits.end() && is_stale(*split)) ++split;
+      const double collapse_energy = collapse != collapses.end() ? collapse->energy : k_infinity;
+      const double split_energy = split != splits.end() ? split->energy : k_infinity;
+      if (surplus > 0 && collapse_energy < k_infinity) {
+        apply_collapse(*collapse);
+      } else if (surplus < 0 && split_energy < k_infinity) {
+        apply_split(*split);
+      } else if (surplus == 0 && collapse_energy + split_energy < -k_min_gain) {
+        apply_split(*split);                                   // the next turn collapses, here or somewhere nearly as good
+      } else {
+        break;
+      }
+    }
+    // A split whose collapse has become stale leaves one vertex too many for the next round.
+  }
+
+  /// Whether something around the edge has changed since its energy was found.
+  [[nodiscard]] bool is_stale(const Change& change) const {
+    if (is_touched(change.a) || is_touched(change.b)) return true;
+    const auto [c, d] = mesh_.opposite(change.a, change.b);
+    return is_touched(c) || is_touched(d);
+  }
+  [[nodiscard]] bool is_touched(int v) const { return is_touched_[static_cast<std::size_t>(v)]; }
+  void touch_around(int v) {
+    for (const int u : mesh_.neighbors(v)) is_touched_[static_cast<std::size_t>(u)] = true;
+    is_touched_[static_cast<std::size_t>(v)] = true;
+  }
+
+  void apply_collapse(const Change& change) {
+    const auto& [change_energy, a, b, position] = change;
+    touch_around(a);
+    touch_around(b);
+    std::vector<int> samples;
+    for (const int v : {a, b}) {
+      for (const int t : mesh_.triangles_of(v)) {
+        samples.insert(samples.end(), samples_of(t).begin(), samples_of(t).end());
+        samples_of(t).clear();                                 // so those of the two shared triangles come once
+      }
+    }
+    mesh_.collapse(a, b);
+    mesh_.set_position(a, position);
+    assign(mesh_.triangles_of(a), std::move(samples));
+    slide_steps_[static_cast<std::size_t>(a)] = k_first_slide;
+  }
+
+  void apply_split(const Change& change) {
+    Patch patch = patch_of(mesh_.triangles_of_edge(change.a, change.b));
+    const int v = mesh_.split(change.a, change.b, change.position);
+    assign(mesh_.triangles_of(v), std::move(patch.samples));
+    slide_steps_.push_back(k_first_slide);
+    is_touched_.push_back(true);
+    touch_around(v);
+  }
+
+  const SurfaceField& field_;
+  const Points& samples_;
+  SurfaceMeshOptions options_;
+  double tolerance_;
+  EditableMesh& mesh_;
+  double mean_area_ = 0.0, distance_weight_ = 0.0;
+  double least_squared_distance_ = 0.0;   // summed over the samples; a mesh may be exact
+  std::vector<std::vector<int>> samples_of_triangle_;
+  std::vector<double> slide_steps_;   // how far a vertex slides, relative to the mean length of its edges
+  std::vector<bool> is_touched_;      // vertices near a change of this round
+};
+
+}  // namespace
+
+void refine_surface(const SurfaceField& field, const Points& samples, const SurfaceMeshOptions& options,
+                    double tolerance, EditableMesh& mesh) {
+  SurfaceRefiner(field, samples, options, tolerance, mesh).refine();
+}
+
+}  // namespace abut

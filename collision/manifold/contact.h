@@ -1,0 +1,58 @@
+/// One contact between two bodies, whichever routine found it.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "engine/types.h"
+
+namespace abut {
+
+enum class ContactKind { vertex_sdf, edge_edge, edge_sdf };
+
+/// Where a contact comes from. In a vertex-SDF contact the body with a feature index (>= 0) carries the contact point,
+/// the other one, with -1, the signed distance function.
+struct ContactFeature {
+  ContactKind kind = ContactKind::vertex_sdf;
+  int body_A = -1, body_B = -1;        ///< body_A < body_B
+  int feature_A = -1, feature_B = -1;  ///< contact point (or edge) of each body, -1: its SDF
+};
+
+/// A contact. The normal points from A to B; |normal| = 1 except where the primitives of a body oppose each other
+/// (then it is shorter, and must not be renormalised: it fades where no direction is right).
+struct Contact {
+  ContactFeature feature;
+  Vec3<double> point_W;         ///< midway between the two surfaces [m]
+  double signed_distance = 0;   ///< [m], > 0 when apart
+  Vec3<double> normal_AB_W;     ///< [-]
+  double activity = 0;          ///< S(1/2 - d/(8 tau_p)) in [0, 1]: 1 when deeper than 4 tau_p, 0 when farther
+  double area = 0;              ///< quadrature weight of its contact point [m^2]
+};
+
+/// dL/d of a contact's outputs.
+struct ContactBar {
+  Vec3<double> point_W = Vec3<double>::Zero();
+  double signed_distance = 0;
+  Vec3<double> normal_AB_W = Vec3<double>::Zero();
+  double activity = 0;
+};
+
+/// The contacts of one pair: `contacts[begin, end)` of its manifold.
+struct ContactPair {
+  int body_A = -1, body_B = -1;
+  int begin = 0, end = 0;
+  double activity_smoothing = 0;  ///< tau_p of the pair [m]
+};
+
+/// All contacts at one state, grouped by pair, pairs in ascending order.
+struct ContactManifold {
+  std::vector<Contact> contacts;
+  std::vector<ContactPair> pairs;
+
+  void clear() {
+    contacts.clear();
+    pairs.clear();
+  }
+};
+
+}  // namespace abut

@@ -1,0 +1,195 @@
+#include "collision/sdf/shape_sdf.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "engine/check.h"
+#include "engine/dual.h"
+#include "engine/pose.h"
+#include "engine/smooth.h"
+
+namespace abut {
+namespace {
+
+template <typename T>
+std::array<T, 5> parameters_as(const Primitive& primitive) {
+  std::array<T, 5> parameters;
+  for (std::size_t i = 0; i < 5; ++i) parameters[i] = T(primitive.parameters[i]);
+  return parameters;
+}
+
+/// (u^(1/e) + v^(1/e))^e, e in [0, 1], of u, v >= 0; max(u, v) for e = 0.
+double norm_of_squares(double u, double v, double e) {
+  const double larger = std::max(u, v), smaller = std::min(u, v);
+  if (larger == 0.0 || e <= 0.0) return larger;
+  return larger * std::pow(1.0 + std::pow(smaller / larger, 1.0 / e), e);
+}
+
+/// The largest x.m over a superquadric: the norm dual to F.
+double support(const Primitive& sq, const Vec3<double>& m_P) {
+  const auto& [a, b, c, eps1, eps2] = sq.parameters;
+  const double x = a * m_P.x(), y = b * m_P.y(), z = c * m_P.z();
+  return std::sqrt(norm_of_squares(norm_of_squares(x * x, y * y, 2.0 - eps2), z * z, 2.0 - eps1));
+}
+
+/// Radius of the largest ball about the centre inside, of the smallest around. The rounding of ridges shrinks the solid
+/// by less than 1.5 delta^2 < 0.4 %.
+struct Radii {
+  double inner, outer;
+};
+
+Radii radii(const Primitive& sq) {
+  const auto& [a, b, c, eps1, eps2] = sq.parameters;
+  const double outer =
+      norm_of_squares(norm_of_squares(a * a, b * b, std::max(0.0, 1.0 - eps2)), c * c, std::max(0.0, 1.0 - eps1));
+  const double inner = norm_of_squares(norm_of_squares(1.0 / (a * a), 1.0 / (b * b), std::max(0.0, eps2 - 1.0)),
+                                       1.0 / (c * c), std::max(0.0, eps1 - 1.0));
+  return {0.996 / std::sqrt(inner), std::sqrt(outer)};
+}
+
+Eigen::AlignedBox3d primitive_box(const Primitive& primitive) {
+  const auto& p = primitive.parameters;
+  const Mat3<double> R_BP = primitive.X_BP.rotation();
+  Vec3<double> half;
+  for (int i = 0; i < 3; ++i) {
+    const Vec3<double> m_P = R_BP.row(i).transpose();
+    switch (primitive.kind) {
+      case PrimitiveKind::superquadric: half[i] = support(primitive, m_P); break;
+      case PrimitiveKind::half_space: half[i] = std::numeric_limits<double>::infinity(); break;
+      case PrimitiveKind::sphere: half[i] = p[0]; break;
+      case PrimitiveKind::capsule: half[i] = p[0] + p[1] * std::abs(m_P.z()); break;
+      case PrimitiveKind::rounded_box:
+        half[i] = p[3] + (Vec3<double>(p[0], p[1], p[2]).array() - p[3]).matrix().dot(m_P.cwiseAbs());
+        break;
+    }
+  }
+  return {primitive.X_BP.p - half, primitive.X_BP.p + half};
+}
+
+}  // namespace
+
+ShapeSdf::ShapeSdf(const Shape& shape) : shape_(shape) {
+  for (const PrimitiveOperation operation : {PrimitiveOperation::add, PrimitiveOperation::subtract}) {
+    for (std::size_t i = 0; i < shape.primitives.size(); ++i) {
+      if (shape.primitives[i].operation == operation) order_.push_back(static_cast<int>(i));
+    }
+    if (operation == PrimitiveOperation::add) added_ = static_cast<int>(order_.size());
+  }
+  for (const int i : order_) {
+    const Primitive& primitive = shape.primitives[static_cast<std::size_t>(i)];
+    prepared_double_.emplace_back(primitive, parameters_as<double>(primitive), shape.union_smoothing);
+    prepared_float_.emplace_back(primitive, parameters_as<float>(primitive), shape.union_smoothing);
+    rounding_ = std::max(rounding_, 16.0 * (primitive.X_BP.p.norm() + primitive.parameters[0] + primitive.parameters[1] +
+                                            primitive.parameters[2]));
+    if (primitive.operation == PrimitiveOperation::subtract) continue;
+    bounds_.extend(primitive_box(primitive));
+    if (primitive.kind == PrimitiveKind::superquadric && shape.distance_mode != DistanceMode::radial) {
+      const Radii r = radii(primitive);
+      distance_ratio_ = std::max(distance_ratio_, r.outer / r.inner);
+    }
+  }
+  if (added_ > 0) {
+    const double grown = distance_ratio_ * shape.union_smoothing * std::log(static_cast<double>(added_));
+    const double rounding = 1e-12 * std::min(bounds_.sizes().maxCoeff(), 1.0);
+    bounds_.min().array() -= grown + rounding;
+    bounds_.max().array() += grown + rounding;
+  }
+}
+
+Mat3<double> ShapeSdf::hessian(const Vec3<double>& x_B) const {
+  using D = Dual<double, 3>;
+  const SdfSample<D> at = evaluate<D>({D::variable(x_B[0], 0), D::variable(x_B[1], 1), D::variable(x_B[2], 2)});
+  Mat3<double> h;
+  for (int i = 0; i < 3; ++i) {
+    for (std::size_t j = 0; j < 3; ++j) h(i, static_cast<int>(j)) = at.gradient[i].d[j];
+  }
+  return h;
+}
+
+void ShapeSdf::parameter_vjp(const Vec3<double>& x_B, double distance_bar, const Vec3<double>& normal_bar,
+                             std::span<PrimitiveGradient> bar) const {
+  ABUT_ASSERT(bar.size() == prepared_double_.size());
+  if (added_ == 0) return;
+  const auto added = static_cast<std::size_t>(added_), count = prepared_double_.size();
+  const double tau = shape_.union_smoothing;
+  const auto at = [&](std::size_t i) {
+    return primitive_sample<SdfOrder::normal, double>(prepared_double_[i], shape_.distance_mode, x_B);
+  };
+  const auto union_of = [&](std::size_t begin, std::size_t end) {
+    UnionSum<SdfOrder::normal, double> sum(at(begin), tau);
+    for (std::size_t i = begin + 1; i < end; ++i) sum.add(at(i));
+    return sum.result();
+  };
+
+  // Forward as in sample(): the unions (d_+, m_+), (d_-, m_-) and their difference (d, m). Then back to them: with
+  // w_- = 1 - w_+,  d = smooth max(d_+, -d_-),  m = w_+ m_+ - w_- m_-,  dw_+ = w_+ w_- (dd_+ + dd_-)/tau.
+  struct Side {
+    SdfNormal<double> sum;
+    double distance_bar = 0.0;
+    Vec3<double> normal_bar = Vec3<double>::Zero();
+  } sides[2];
+  const bool subtracts = added < count;
+  sides[0].sum = union_of(0, added);
+  Vec3<double> m = sides[0].sum.normal;
+  double weight = 1.0;
+  if (subtracts) {
+    sides[1].sum = union_of(added, count);
+    weight = sigmoid((sides[0].sum.distance + sides[1].sum.distance) / tau);
+    m = weight * sides[0].sum.normal - (1.0 - weight) * sides[1].sum.normal;
+  }
+  const double square = m.squaredNorm() + k_normal_fade * k_normal_fade;
+  const double scale = std::sqrt((1.0 + k_normal_fade * k_normal_fade) / square);
+  const Vec3<double> m_bar = scale * (normal_bar - m * (m.dot(normal_bar) / square));
+  sides[0].distance_bar = weight * distance_bar;
+  sides[0].normal_bar = weight * m_bar;
+  if (subtracts) {
+    const double by_weight =
+        m_bar.dot(sides[0].sum.normal + sides[1].sum.normal) * weight * (1.0 - weight) / tau;
+    sides[0].distance_bar += by_weight;
+    sides[1].distance_bar = by_weight - (1.0 - weight) * distance_bar;
+    sides[1].normal_bar = -(1.0 - weight) * m_bar;
+  }
+
+  using D = Dual<double, 5>;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Side& side = sides[i < added ? 0 : 1];
+    const bool alone = i < added ? added == 1 : count - added == 1;
+    const double w = alone ? 1.0 : std::exp((side.sum.distance - at(i).distance) / tau);
+    if (w < 1e-18) continue;                                       // nothing of it is left in any sum
+    const auto sample = primitive_sample<SdfOrder::jacobian, double>(prepared_double_[i], shape_.distance_mode, x_B);
+    const Vec3<double> n_bar = w * side.normal_bar;
+    const double d_bar =
+        w * (side.distance_bar - (alone ? 0.0 : side.normal_bar.dot(sample.normal - side.sum.normal) / tau));
+
+    // Moving the primitive by (theta, t) moves the point by y = -t - theta x (x - p) in it, and turns its normal.
+    const std::size_t original = static_cast<std::size_t>(order_[i]);
+    const Primitive& primitive = shape_.primitives[original];
+    const Vec3<double> r = x_B - primitive.X_BP.p;
+    const Vec3<double> y_bar = d_bar * sample.gradient + sample.normal_jacobian.transpose() * n_bar;
+    bar[original].pose += stack<double>(sample.normal.cross(n_bar) - r.cross(y_bar), -y_bar);
+
+    const int parameters = parameter_count(primitive.kind);
+    if (parameters == 0) continue;
+    std::array<D, 5> dual;
+    for (std::size_t k = 0; k < 5; ++k) dual[k] = D::variable(primitive.parameters[k], static_cast<int>(k));
+    const PreparedPrimitive<D> prepared_dual(primitive, dual, tau);
+    const auto by_parameters =
+        primitive_sample<SdfOrder::normal, D>(prepared_dual, shape_.distance_mode, x_B.template cast<D>());
+    for (std::size_t k = 0; k < static_cast<std::size_t>(parameters); ++k) {
+      double sum = d_bar * by_parameters.distance.d[k];
+      for (int a = 0; a < 3; ++a) sum += n_bar[a] * by_parameters.normal[a].d[k];
+      bar[original].parameters[k] += sum;
+    }
+  }
+}
+
+#define ABUT_INSTANTIATE(S)                                                                     \
+  template SdfAnswer<SdfOrder::distance, S> ShapeSdf::sample<SdfOrder::distance, S>(const Vec3<S>&) const; \
+  template SdfAnswer<SdfOrder::normal, S> ShapeSdf::sample<SdfOrder::normal, S>(const Vec3<S>&) const; \
+  template SdfAnswer<SdfOrder::gradient, S> ShapeSdf::sample<SdfOrder::gradient, S>(const Vec3<S>&) const; \
+  template SdfAnswer<SdfOrder::jacobian, S> ShapeSdf::sample<SdfOrder::jacobian, S>(const Vec3<S>&) const; 
+ABUT_SDF_NUMBERS(ABUT_INSTANTIATE)
+#undef ABUT_INSTANTIATE
+
+}  // namespace abut

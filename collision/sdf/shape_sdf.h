@@ -1,0 +1,363 @@
+/// The smooth signed distance function of a body: the union of its added primitives, minus that of its subtracted ones.
+///
+///   union      d = -tau log sum_l exp(-d_l/tau),   weights w_l = exp((d - d_l)/tau), adding up to 1
+///   subtract   d = tau log(exp(d_+/tau) + exp(-d_-/tau)),   a smooth max of the union and minus the subtracted union
+///   normal     n = m sqrt(1.01)/sqrt(|m|^2 + 0.01),   m = sum_l w_l n_l  (subtracted primitives with weight < 0)
+///
+/// The union is lower than the least d_l by at most tau log L, so the solid grows by that where L primitives meet.
+/// |n| = 1 where the primitives agree, exactly so for one primitive; where they oppose each other n is shorter, smoothly
+/// down to 0. It must not be renormalised: where no direction is right, none is to be made up.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <optional>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <Eigen/Geometry>
+
+#include "collision/sdf/exact_primitives.h"
+#include "collision/sdf/sdf_sample.h"
+#include "collision/sdf/superquadric.h"
+#include "engine/model.h"
+#include "engine/pack.h"
+#include "engine/scalar.h"
+#include "engine/types.h"
+
+namespace abut {
+
+/// dL/d of one primitive.
+struct PrimitiveGradient {
+  std::array<double, 5> parameters{};
+  Vec6<double> pose = Vec6<double>::Zero();                        ///< by a left perturbation [rotation; translation] of X_BP, in B
+};
+
+/// A primitive made ready for evaluation in the number T.
+template <typename T>
+struct PreparedPrimitive {
+  using Solid = std::variant<Superquadric<T>, HalfSpace<T>, Sphere<T>, Capsule<T>, RoundedBox<T>>;
+
+  /// @param parameters  those of the primitive, in T
+  PreparedPrimitive(const Primitive& primitive, const std::array<T, 5>& parameters, double tau);
+
+  Solid solid;
+};
+
+/// Prepared once from a Shape; const, hence safe to share between threads, afterwards. A shape without an added
+/// primitive is empty: 1e30 m away from everywhere, with normal 0.
+///
+/// S is double, float, a Pack of either, or a forward-mode number of double (Dual, ceres::Jet).
+class ShapeSdf {
+ public:
+  explicit ShapeSdf(const Shape& shape);
+
+  /// d(x) [m].
+  template <typename S>
+  [[nodiscard]] S distance(const Vec3<S>& x_B) const {
+    return sample<SdfOrder::distance>(x_B).distance;
+  }
+
+  /// d and n.
+  template <typename S>
+  [[nodiscard]] SdfNormal<S> evaluate_normal(const Vec3<S>& x_B) const {
+    return sample<SdfOrder::normal>(x_B);
+  }
+
+  /// d, n and dd/dx.
+  template <typename S>
+  [[nodiscard]] SdfSample<S> evaluate(const Vec3<S>& x_B) const {
+    return sample<SdfOrder::gradient>(x_B);
+  }
+
+  /// d, n, dd/dx and dn/dx.
+  template <typename S>
+  [[nodiscard]] SdfSampleJacobian<S> evaluate_jacobian(const Vec3<S>& x_B) const {
+    return sample<SdfOrder::jacobian>(x_B);
+  }
+
+  /// As much as `order` says.
+  template <SdfOrder order, typename S>
+  [[nodiscard]] SdfAnswer<order, S> sample(const Vec3<S>& x_B) const;
+
+  /// Second derivative of d [1/m].
+  [[nodiscard]] Mat3<double> hessian(const Vec3<double>& x_B) const;
+
+  /// Adds dL/d(parameters, pose) of each primitive, given dL/dd and dL/dn at x_B. `bar` has one entry per primitive.
+  void parameter_vjp(const Vec3<double>& x_B, double distance_bar, const Vec3<double>& normal_bar,
+                     std::span<PrimitiveGradient> bar) const;
+
+  /// A box in B that contains the solid {d <= 0}; infinite with a half-space, empty without primitives.
+  [[nodiscard]] const Eigen::AlignedBox3d& bounds() const { return bounds_; }
+
+  /// kappa >= 1: d >= D/kappa - tau log L, D being the distance [m] to the added primitives (or to bounds()) and L their
+  /// number, for x outside of them.
+  [[nodiscard]] double distance_ratio() const { return distance_ratio_; }
+
+ private:
+  template <typename T>
+  [[nodiscard]] const std::vector<PreparedPrimitive<T>>& prepared() const {
+    if constexpr (std::is_same_v<T, float>) {
+      return prepared_float_;
+    } else {
+      return prepared_double_;
+    }
+  }
+
+  /// The smooth union of primitives [begin, end) of order_, its normal not scaled yet.
+  template <SdfOrder order, typename S>
+  [[nodiscard]] SdfAnswer<order, S> union_sample(const Vec3<S>& x_B, std::size_t begin, std::size_t end) const;
+
+  Shape shape_;
+  std::vector<int> order_;                                         // indices of primitives: added first, then subtracted
+  int added_ = 0;
+  std::vector<PreparedPrimitive<double>> prepared_double_;         // in that order
+  std::vector<PreparedPrimitive<float>> prepared_float_;
+  Eigen::AlignedBox3d bounds_;
+  double distance_ratio_ = 1.0;
+  double rounding_ = 0.0;                                          // lengths below rounding_ * epsilon mean nothing [m]
+};
+
+// Implementation ------------------------------------------------------------------------------------------------------
+
+template <typename T>
+PreparedPrimitive<T>::PreparedPrimitive(const Primitive& primitive, const std::array<T, 5>& parameters, double tau)
+    : solid([&]() -> Solid {
+        switch (primitive.kind) {
+          case PrimitiveKind::half_space: return HalfSpace<T>(parameters, primitive.X_BP);
+          case PrimitiveKind::sphere: return Sphere<T>(parameters, primitive.X_BP);
+          case PrimitiveKind::capsule: return Capsule<T>(parameters, primitive.X_BP);
+          case PrimitiveKind::rounded_box: return RoundedBox<T>(parameters, primitive.X_BP);
+          case PrimitiveKind::superquadric: break;
+        }
+        return Superquadric<T>(parameters, primitive.X_BP, tau);
+      }()) {}
+
+/// The sample of one primitive.
+template <SdfOrder order, typename S, typename T>
+[[nodiscard]] SdfAnswer<order, S> primitive_sample(const PreparedPrimitive<T>& primitive, DistanceMode mode,
+                                                    const Vec3<S>& x_B) {
+  return std::visit(
+      [&](const auto& solid) -> SdfAnswer<order, S> {
+        if constexpr (std::is_same_v<std::remove_cvref_t<decltype(solid)>, Superquadric<T>>) {
+          return superquadric_sample<order, S>(solid, mode, x_B);
+        } else {
+          return exact_sample<order, S>(solid, x_B);
+        }
+      },
+      primitive.solid);
+}
+
+/// Cheap bounds of the distance to one primitive; of an exact one, the distance itself.
+template <typename S, typename T>
+[[nodiscard]] DistanceBounds<S> primitive_bounds(const PreparedPrimitive<T>& primitive, DistanceMode mode,
+                                                 const Vec3<S>& x_B) {
+  return std::visit(
+      [&](const auto& solid) -> DistanceBounds<S> {
+        if constexpr (std::is_same_v<std::remove_cvref_t<decltype(solid)>, Superquadric<T>>) {
+          return distance_bounds<S>(solid, mode, x_B);
+        } else {
+          const S d = exact_sample<SdfOrder::distance, S>(solid, x_B).distance;
+          return {d, d};
+        }
+      },
+      primitive.solid);
+}
+
+/// Running sums of the smooth union: of exp(-(d_l - least)/tau) times what is averaged. One exp per primitive.
+template <SdfOrder order, typename S>
+class UnionSum {
+ public:
+  UnionSum(const SdfAnswer<order, S>& first, const S& tau)
+      : tau_(tau), inverse_tau_(S(1) / tau), least_(first.distance), weight_(S(1)), sum_(first) {
+    if constexpr (order >= SdfOrder::jacobian) subtract_spread(first, S(1));
+  }
+
+  ABUT_KERNEL void add(const SdfAnswer<order, S>& sample) {
+    using std::exp;
+    const auto is_least = sample.distance < least_;
+    const S lower = select(is_least, sample.distance, least_), higher = select(is_least, least_, sample.distance);
+    const S fade = exp((lower - higher) * inverse_tau_);
+    const S keep = select(is_least, fade, S(1)), weight = select(is_least, S(1), fade);
+    least_ = lower;
+    weight_ = weight_ * keep + weight;
+    for (int i = 0; i < 3; ++i) {
+      if constexpr (order >= SdfOrder::normal) sum_.normal[i] = sum_.normal[i] * keep + weight * sample.normal[i];
+      if constexpr (order >= SdfOrder::gradient) sum_.gradient[i] = sum_.gradient[i] * keep + weight * sample.gradient[i];
+      if constexpr (order >= SdfOrder::jacobian) {
+        for (int j = 0; j < 3; ++j) {
+          sum_.normal_jacobian(i, j) = sum_.normal_jacobian(i, j) * keep + weight * sample.normal_jacobian(i, j);
+        }
+      }
+    }
+    if constexpr (order >= SdfOrder::jacobian) subtract_spread(sample, weight);
+  }
+
+  /// d, grad d, m = sum w n (not scaled yet) and dm/dx = sum w N - (sum w n g^T - m (grad d)^T)/tau.
+  [[nodiscard]] ABUT_KERNEL SdfAnswer<order, S> result() const {
+    using std::log;
+    SdfAnswer<order, S> r;
+    r.distance = least_ - tau_ * log(weight_);
+    const S scale = S(1) / weight_;
+    for (int i = 0; i < 3; ++i) {
+      if constexpr (order >= SdfOrder::normal) r.normal[i] = sum_.normal[i] * scale;
+      if constexpr (order >= SdfOrder::gradient) r.gradient[i] = sum_.gradient[i] * scale;
+    }
+    if constexpr (order >= SdfOrder::jacobian) {
+      for (int i = 0; i < 3; ++i) {
+        for (int j = 0; j < 3; ++j) {
+          r.normal_jacobian(i, j) = sum_.normal_jacobian(i, j) * scale + r.normal[i] * inverse_tau_ * r.gradient[j];
+        }
+      }
+    }
+    return r;
+  }
+
+ private:
+  void subtract_spread(const SdfAnswer<order, S>& sample, const S& weight) {
+    const S scale = weight * inverse_tau_;
+    for (int i = 0; i < 3; ++i) {
+      for (int j = 0; j < 3; ++j) {
+        sum_.normal_jacobian(i, j) = sum_.normal_jacobian(i, j) - scale * sample.normal[i] * sample.gradient[j];
+      }
+    }
+  }
+
+  S tau_, inverse_tau_, least_, weight_;
+  SdfAnswer<order, S> sum_;
+};
+
+/// max(a, -b), smooth, of two unions before their normals are scaled.
+template <SdfOrder order, typename S>
+[[nodiscard]] ABUT_KERNEL SdfAnswer<order, S> smooth_difference(const SdfAnswer<order, S>& a, const SdfAnswer<order, S>& b,
+                                                     const S& tau) {
+  using std::exp, std::log;
+  const S sum = a.distance + b.distance;                           // a - (-b)
+  const auto is_a = sum > S(0);
+  const S fade = exp(select(is_a, -sum, sum) / tau), total = S(1) + fade;
+  const S larger = S(1) / total, smaller = fade * larger;
+  const S w_a = select(is_a, larger, smaller), w_b = select(is_a, smaller, larger);
+  SdfAnswer<order, S> r;
+  r.distance = select(is_a, a.distance, -b.distance) + tau * log(total);
+  for (int i = 0; i < 3; ++i) {
+    if constexpr (order >= SdfOrder::normal) r.normal[i] = w_a * a.normal[i] - w_b * b.normal[i];
+    if constexpr (order >= SdfOrder::gradient) r.gradient[i] = w_a * a.gradient[i] - w_b * b.gradient[i];
+  }
+  if constexpr (order >= SdfOrder::jacobian) {
+    const S spread = w_a * w_b / tau;
+    for (int i = 0; i < 3; ++i) {
+      for (int j = 0; j < 3; ++j) {
+        r.normal_jacobian(i, j) = w_a * a.normal_jacobian(i, j) - w_b * b.normal_jacobian(i, j) +
+                                  (a.normal[i] + b.normal[i]) * spread * (a.gradient[j] + b.gradient[j]);
+      }
+    }
+  }
+  return r;
+}
+
+inline constexpr double k_normal_fade = 0.1;                       ///< length of m below which n fades away
+
+/// m -> n = m sqrt(1.01)/sqrt(|m|^2 + 0.01), and its Jacobian.
+template <SdfOrder order, typename S>
+ABUT_KERNEL void scale_normal(SdfAnswer<order, S>& sample) {
+  using std::sqrt;
+  if constexpr (order >= SdfOrder::normal) {
+    constexpr double fade_squared = k_normal_fade * k_normal_fade;
+    const Vec3<S> m = sample.normal;
+    const S inverse_square = S(1) / (m[0] * m[0] + m[1] * m[1] + m[2] * m[2] + S(fade_squared));
+    const S scale = sqrt(S(1.0 + fade_squared) * inverse_square);
+    for (int i = 0; i < 3; ++i) sample.normal[i] = m[i] * scale;
+    if constexpr (order >= SdfOrder::jacobian) {
+      Mat3<S>& J = sample.normal_jacobian;
+      for (int j = 0; j < 3; ++j) {
+        const S along = (m[0] * J(0, j) + m[1] * J(1, j) + m[2] * J(2, j)) * inverse_square;
+        for (int i = 0; i < 3; ++i) J(i, j) = scale * (J(i, j) - m[i] * along);
+      }
+    }
+  }
+}
+
+/// A primitive whose distance is more than this many tau above the least has a weight that no sum would notice.
+template <typename T>
+inline constexpr double k_negligible = std::is_same_v<T, float> ? 18.0 : 40.0;
+
+template <SdfOrder order, typename S>
+SdfAnswer<order, S> ShapeSdf::union_sample(const Vec3<S>& x_B, std::size_t begin, std::size_t end) const {
+  using T = scalar_value_t<S>;
+  const auto& primitives = prepared<T>();
+  const DistanceMode mode = shape_.distance_mode;
+  if (end - begin == 1) return primitive_sample<order, S>(primitives[begin], mode, x_B);
+
+  // What is negligible is decided by bounds, lane by lane, so that a lane of a pack gives what it would give alone.
+  using std::abs;
+  using V = decltype(plain_value(x_B[0]));
+  constexpr std::size_t k_block = 32;
+  const Vec3<V> x(plain_value(x_B[0]), plain_value(x_B[1]), plain_value(x_B[2]));
+  std::array<V, k_block> lower;
+  V least = V(1e30);
+  for (std::size_t i = begin; i < end; ++i) {
+    const DistanceBounds<V> bounds = primitive_bounds<V>(primitives[i], mode, x);
+    if (i - begin < k_block) lower[i - begin] = bounds.lower;
+    least = select(bounds.upper < least, bounds.upper, least);
+  }
+  const V limit = least + V(k_negligible<T> * shape_.union_smoothing + rounding_ * std::numeric_limits<T>::epsilon()) +
+                  V(16 * std::numeric_limits<T>::epsilon()) * abs(least);
+
+  std::optional<UnionSum<order, S>> sum;
+  for (std::size_t i = begin; i < end; ++i) {
+    const auto is_negligible = i - begin < k_block ? lower[i - begin] > limit : V(1) < V(0);
+    if (all(is_negligible)) continue;
+    SdfAnswer<order, S> sample = primitive_sample<order, S>(primitives[i], mode, x_B);
+    sample.distance = select(is_negligible, S(1e30), sample.distance);
+    if (sum) {
+      sum->add(sample);
+    } else {
+      sum.emplace(sample, S(shape_.union_smoothing));
+    }
+  }
+  return sum->result();
+}
+
+template <SdfOrder order, typename S>
+SdfAnswer<order, S> ShapeSdf::sample(const Vec3<S>& x_B) const {
+  const auto& primitives = prepared<scalar_value_t<S>>();
+  if (added_ == 0) {
+    SdfAnswer<order, S> empty;
+    empty.distance = S(1e30);
+    if constexpr (order >= SdfOrder::normal) empty.normal.setConstant(S(0));
+    if constexpr (order >= SdfOrder::gradient) empty.gradient.setConstant(S(0));
+    if constexpr (order >= SdfOrder::jacobian) empty.normal_jacobian.setConstant(S(0));
+    return empty;
+  }
+  if (primitives.size() == 1) return primitive_sample<order, S>(primitives[0], shape_.distance_mode, x_B);
+
+  const auto added = static_cast<std::size_t>(added_);
+  SdfAnswer<order, S> result = union_sample<order, S>(x_B, 0, added);
+  if (added < primitives.size()) {
+    const SdfAnswer<order, S> subtracted = union_sample<order, S>(x_B, added, primitives.size());
+    result = smooth_difference<order, S>(result, subtracted, S(shape_.union_smoothing));
+  }
+  scale_normal<order, S>(result);
+  return result;
+}
+
+// Compiled once, in shape_sdf.cpp, for these numbers.
+using SdfFloat8 = Pack<float, 8>;
+using SdfFloat16 = Pack<float, 16>;
+using SdfDouble4 = Pack<double, 4>;
+using SdfDouble8 = Pack<double, 8>;
+#define ABUT_SDF_NUMBERS(X) X(float) X(double) X(SdfFloat8) X(SdfFloat16) X(SdfDouble4) X(SdfDouble8)
+#define ABUT_DECLARE(S)                                                                                \
+  extern template SdfAnswer<SdfOrder::distance, S> ShapeSdf::sample<SdfOrder::distance, S>(const Vec3<S>&) const;\
+  extern template SdfAnswer<SdfOrder::normal, S> ShapeSdf::sample<SdfOrder::normal, S>(const Vec3<S>&) const;\
+  extern template SdfAnswer<SdfOrder::gradient, S> ShapeSdf::sample<SdfOrder::gradient, S>(const Vec3<S>&) const;\
+  extern template SdfAnswer<SdfOrder::jacobian, S> ShapeSdf::sample<SdfOrder::jacobian, S>(const Vec3<S>&) const;
+ABUT_SDF_NUMBERS(ABUT_DECLARE)
+#undef ABUT_DECLARE
+
+}  // namespace abut
