@@ -1,0 +1,122 @@
+#include "dynamics/contact_rows.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "engine/smooth.h"
+
+namespace abut {
+namespace {
+
+double smallest_area(const Model& model, int body_A, int body_B) {
+  double smallest = std::numeric_limits<double>::infinity();
+  for (const int body : {body_A, body_B}) {
+    const auto& areas = model.bodies[static_cast<std::size_t>(body)].contact_areas;
+    if (!areas.empty()) smallest = std::min(smallest, *std::min_element(areas.begin(), areas.end()));
+  }
+  return smallest;
+}
+
+/// D(x) and its derivative; see the head of contact_rows.h.
+void share_denominator(double sum, double floor, double& value, double& slope) {
+  const double t = 1.0 - sum / floor;
+  value = sum + (t > 0.0 ? floor / 3.0 * t * t * t : 0.0);
+  slope = 1.0 - (t > 0.0 ? t * t : 0.0);
+}
+
+}  // namespace
+
+PairMaterial pair_material(const Model& model, int body_A, int body_B, double default_dissipation_time) {
+  const Material& a = model.bodies[static_cast<std::size_t>(body_A)].material;
+  const Material& b = model.bodies[static_cast<std::size_t>(body_B)].material;
+  const auto tau = [&](double t) { return t < 0.0 ? default_dissipation_time : t; };
+  PairMaterial pair;
+  const double sum = a.friction + b.friction;
+  pair.friction = sum > 0.0 ? 2.0 * a.friction * b.friction / sum : 0.0;
+  pair.compliance = 1.0 / a.stiffness + 1.0 / b.stiffness;
+  pair.dissipation_time = 0.5 * (tau(a.dissipation_time) + tau(b.dissipation_time));
+  for (const PairOverride& o : model.pair_overrides) {
+    if (o.body_A != body_A || o.body_B != body_B) continue;
+    if (!std::isnan(o.friction)) pair.friction = o.friction;
+    if (!std::isnan(o.stiffness)) pair.compliance = 1.0 / o.stiffness;
+    if (!std::isnan(o.dissipation_time)) pair.dissipation_time = tau(o.dissipation_time);
+  }
+  return pair;
+}
+
+void make_rows(const Model& model, const MassMatrix& mass, const State& state, const ContactManifold& manifold, double h,
+               double default_dissipation_time, ContactRows& out) {
+  out.rows.clear();
+  out.pairs.clear();
+  for (const ContactPair& contact_pair : manifold.pairs) {
+    const int A = contact_pair.body_A, B = contact_pair.body_B;
+    const auto a = static_cast<std::size_t>(A), b = static_cast<std::size_t>(B);
+    RowPair pair;
+    pair.body_A = A;
+    pair.body_B = B;
+    pair.slot_A = mass.slot(A);
+    pair.slot_B = mass.slot(B);
+    pair.begin = static_cast<int>(out.rows.size());
+    pair.tau = contact_pair.activity_smoothing;
+    double sum = 0.0;
+    for (int i = contact_pair.begin; i < contact_pair.end; ++i) {
+      const Contact& contact = manifold.contacts[static_cast<std::size_t>(i)];
+      ContactRow row;
+      row.r_A = contact.point_W - state.X_WB[a].p;
+      row.r_B = contact.point_W - state.X_WB[b].p;
+      const Vec6<double>&V_A = state.V_WB[a], &V_B = state.V_WB[b];
+      const Vec3<double> u = V_B.tail<3>() + V_B.head<3>().cross(row.r_B) - V_A.tail<3>() - V_A.head<3>().cross(row.r_A);
+      const double gap = contact.signed_distance + h * contact.normal_AB_W.dot(u);
+      const double x = 0.5 - gap / (8.0 * pair.tau);
+      if (!(x > 0.0)) continue;
+      row.body_A = A;
+      row.body_B = B;
+      row.slot_A = pair.slot_A;
+      row.slot_B = pair.slot_B;
+      row.pair = static_cast<int>(out.pairs.size());
+      row.contact = i;
+      row.n = contact.normal_AB_W;
+      row.distance = contact.signed_distance;
+      row.share = contact.area * smoothstep5(x);
+      row.share_slope = -contact.area * smoothstep5_dx(x) / (8.0 * pair.tau);
+      row.inverse_mass = mass.inverse_mass(A) + mass.inverse_mass(B);
+      sum += row.share;
+      out.rows.push_back(row);
+    }
+    pair.end = static_cast<int>(out.rows.size());
+    if (pair.end == pair.begin) continue;
+    share_denominator(sum, 0.5 * smallest_area(model, A, B), pair.denominator, pair.denominator_slope);
+    for (int i = pair.begin; i < pair.end; ++i) {
+      ContactRow& row = out.rows[static_cast<std::size_t>(i)];
+      row.weight = row.share / pair.denominator;
+    }
+    pair.material = pair_material(model, A, B, default_dissipation_time);
+    out.pairs.push_back(pair);
+  }
+}
+
+void weights_vjp(const ContactRows& rows, double h, const Eigen::VectorXd& velocity, std::span<ContactRowBar> bars,
+                 Eigen::VectorXd& velocity_bar) {
+  for (const RowPair& pair : rows.pairs) {
+    double shared = 0.0;
+    for (int i = pair.begin; i < pair.end; ++i) {
+      const auto k = static_cast<std::size_t>(i);
+      shared += bars[k].weight * rows.rows[k].weight;
+    }
+    shared *= pair.denominator_slope / pair.denominator;
+    for (int i = pair.begin; i < pair.end; ++i) {
+      const auto k = static_cast<std::size_t>(i);
+      const ContactRow& row = rows.rows[k];
+      ContactRowBar& bar = bars[k];
+      const double gap_bar = (bar.weight / pair.denominator - shared) * row.share_slope;
+      bar.distance += gap_bar;
+      bar.n += h * gap_bar * relative_velocity(row, velocity);
+      const Vec3<double> impulse = h * gap_bar * row.n;
+      add_arm_bar(row, impulse, velocity, bar);
+      add_impulse(row, impulse, velocity_bar);
+    }
+  }
+}
+
+}  // namespace abut

@@ -1,0 +1,26 @@
+#include "dynamics/contact_solver.h"
+
+#include "dynamics/penalty_solver.h"
+#include "dynamics/smooth_coulomb_solver.h"
+
+namespace abut {
+
+void ContactProblemBar::set_zero(const ContactProblem& problem) {
+  const auto slots = static_cast<std::size_t>(problem.mass.slot_count());
+  v_start.setZero(problem.mass.size());
+  v_free.setZero(problem.mass.size());
+  inertia_W.assign(slots, Mat3<double>::Zero());
+  mass.assign(slots, 0.0);
+  rows.assign(problem.rows.rows.size(), {});
+  pairs.assign(problem.rows.pairs.size(), {});
+}
+
+std::unique_ptr<ContactSolver> make_contact_solver(const StepConfig& config, double acceleration_scale) {
+  switch (config.law) {
+    case ContactLaw::penalty: return std::make_unique<PenaltySolver>(config, acceleration_scale);
+    case ContactLaw::smooth_coulomb: break;
+  }
+  return std::make_unique<SmoothCoulombSolver>(config, acceleration_scale);
+}
+
+}  // namespace abut

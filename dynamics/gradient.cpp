@@ -1,0 +1,41 @@
+#include "dynamics/gradient.h"
+
+#include <cmath>
+
+namespace abut {
+
+void ModelGradient::set_zero(const Model& model) {
+  bodies.assign(model.bodies.size(), {});
+  for (std::size_t b = 0; b < bodies.size(); ++b) bodies[b].geometry.set_zero(model.bodies[b]);
+  pairs.assign(model.pair_overrides.size(), {});
+  gravity.setZero();
+}
+
+void pair_material_vjp(const Model& model, int body_A, int body_B, const PairMaterialBar& bar, ModelGradient& gradient) {
+  PairMaterialBar from_bodies = bar;
+  for (std::size_t i = 0; i < model.pair_overrides.size(); ++i) {
+    const PairOverride& pair = model.pair_overrides[i];
+    if (pair.body_A != body_A || pair.body_B != body_B) continue;
+    PairGradient& out = gradient.pairs[i];
+    const auto take = [](double overridden, double& from, double& to) {
+      if (std::isnan(overridden)) return;
+      to += from;
+      from = 0.0;
+    };
+    take(pair.friction, from_bodies.friction, out.friction);
+    take(pair.stiffness, from_bodies.compliance, out.compliance);
+    take(pair.dissipation_time, from_bodies.dissipation_time, out.dissipation_time);
+  }
+  const auto a = static_cast<std::size_t>(body_A), b = static_cast<std::size_t>(body_B);
+  const double mu_A = model.bodies[a].material.friction, mu_B = model.bodies[b].material.friction, sum = mu_A + mu_B;
+  // Harmonic mean: d/dmu_A = 2 mu_B^2/(mu_A + mu_B)^2. Where both are 0 it is not differentiable; both equal gives 1/2.
+  const auto slope = [&](double other) { return sum > 0.0 ? 2.0 * other * other / (sum * sum) : 0.5; };
+  gradient.bodies[a].friction += slope(mu_B) * from_bodies.friction;
+  gradient.bodies[b].friction += slope(mu_A) * from_bodies.friction;
+  for (const std::size_t body : {a, b}) {
+    gradient.bodies[body].compliance += from_bodies.compliance;
+    gradient.bodies[body].dissipation_time += 0.5 * from_bodies.dissipation_time;
+  }
+}
+
+}  // namespace abut

@@ -1,0 +1,685 @@
+#include "dynamics/gradient_check.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <exception>
+#include <limits>
+#include <mutex>
+#include <numbers>
+#include <set>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+
+#include <spdlog/fmt/fmt.h>
+
+#include "dynamics/shape_change.h"
+#include "engine/check.h"
+#include "engine/random.h"
+
+namespace abut {
+
+void validate(const GradientCheckConfig& config) {
+  std::string wrong;
+  if (config.steps < 1) wrong += fmt::format("; steps = {}, allowed: >= 1", config.steps);
+  if (config.samples < 1) wrong += fmt::format("; samples = {}, allowed: >= 1", config.samples);
+  require(wrong.empty(), "gradient check" + wrong);
+}
+
+// Scoring ---------------------------------------------------------------------------------------------------------------
+
+DifferenceEstimate best_difference(std::span<const double> steps, std::span<const double> differences) {
+  require(steps.size() == differences.size(), "best_difference: as many steps as differences");
+  constexpr std::size_t k_orders = 4;  // of extrapolation, plus one: beyond that rounding wins
+  DifferenceEstimate best{std::numeric_limits<double>::quiet_NaN(), 0.0, std::numeric_limits<double>::infinity()};
+  std::array<std::vector<double>, k_orders> table;
+  const auto consider = [&](double value, double error, double step) {
+    if (std::isfinite(value) && error < best.error) best = {value, step, error};
+  };
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    table[0].push_back(differences[i]);
+    if (i > 0) consider(table[0][i], std::abs(table[0][i] - table[0][i - 1]), steps[i]);
+    for (std::size_t j = 1; j < k_orders; ++j) {
+      if (j > i) {
+        table[j].push_back(std::numeric_limits<double>::quiet_NaN());
+        continue;
+      }
+      const double ratio = steps[i - j] / steps[i], coarse = table[j - 1][i - 1], fine = table[j - 1][i];
+      const double value = fine + (fine - coarse) / (ratio * ratio - 1.0);
+      table[j].push_back(value);
+      consider(value, std::max(std::abs(value - fine), std::abs(value - coarse)), steps[i]);
+    }
+  }
+  return best;
+}
+
+double relative_error(double a, double b, double adjoint, double largest) {
+  constexpr double k_tiny = 1e-300;
+  return std::abs(a - b) / (std::abs(adjoint) + 1e-3 * largest + k_tiny);
+}
+
+GradientCheckSummary summarize(std::span<const GradientSample> samples) {
+  GradientCheckSummary summary;
+  summary.samples = static_cast<int>(samples.size());
+  std::vector<double> errors;
+  for (const GradientSample& sample : samples) {
+    errors.push_back(std::isnan(sample.relative_error) ? std::numeric_limits<double>::infinity() : sample.relative_error);
+    summary.non_finite += sample.non_finite ? 1 : 0;
+    summary.unresolved += sample.unresolved ? 1 : 0;
+  }
+  if (errors.empty()) return summary;
+  std::sort(errors.begin(), errors.end());
+  const std::size_t n = errors.size();
+  summary.median_relative_error = 0.5 * (errors[(n - 1) / 2] + errors[n / 2]);
+  summary.p99_relative_error = errors[(99 * n + 99) / 100 - 1];
+  summary.max_relative_error = errors.back();
+  return summary;
+}
+
+namespace {
+
+// Groups of inputs --------------------------------------------------------------------------------------------------------
+
+/// Everything a rollout depends on.
+struct Inputs {
+  Model model;
+  State initial;
+  Controls controls;
+};
+
+/// A group of inputs, as offsets x from the nominal ones; x = scale o d for a direction d of order 1.
+struct InputGroup {
+  std::string name;
+  std::vector<double> scale;
+  std::function<void(Inputs& inputs, std::span<const double> x)> move;
+  std::function<double(const Gradient& gradient, std::span<const double> x)> derivative;  ///< dL along x
+};
+
+/// One number of a model and where its gradient stands.
+struct Scalar {
+  double scale;
+  std::function<double&(Model&)> number;
+  std::function<double(const ModelGradient&)> bar;
+};
+
+Vec6<double> six(std::span<const double> x, std::size_t i) {
+  Vec6<double> v;
+  for (std::size_t k = 0; k < 6; ++k) v[static_cast<Eigen::Index>(k)] = x[6 * i + k];
+  return v;
+}
+
+class InputGroups {
+ public:
+  InputGroups(const Inputs& nominal, const Stepper& stepper, int steps)
+      : nominal_(nominal), config_(stepper.config()), g_(stepper.acceleration_scale()), steps_(steps) {
+    double longest = 0.0;
+    for (const Body& body : bodies()) {
+      if (std::isfinite(body.size)) longest = std::max(longest, body.size);
+      if (!body.fixed) heaviest_ = std::max(heaviest_, body.mass);
+    }
+    if (longest == 0.0) longest = 1.0;
+    for (std::size_t b = 0; b < bodies().size(); ++b) {
+      lengths_.push_back(std::isfinite(bodies()[b].size) ? bodies()[b].size : longest);
+      if (!bodies()[b].fixed) moving_.push_back(b);
+    }
+    add_initial_poses();
+    add_initial_twists();
+    add_controls();
+    add_mass();
+    add_inertia();
+    add_density();
+    add_friction();
+    add_compliance();
+    add_dissipation_time();
+    add_damping();
+    add_external_wrench();
+    add_gravity();
+    add_shape_parameters();
+    add_shape_poses();
+    add_pairs();
+  }
+
+  [[nodiscard]] const std::vector<InputGroup>& groups() const { return groups_; }
+  [[nodiscard]] const std::vector<std::size_t>& moving() const { return moving_; }
+  [[nodiscard]] double length(std::size_t body) const { return lengths_[body]; }
+  [[nodiscard]] double speed(std::size_t body) const { return std::sqrt(g_ * lengths_[body]); }
+
+ private:
+  [[nodiscard]] const std::vector<Body>& bodies() const { return nominal_.model.bodies; }
+  [[nodiscard]] double weight(std::size_t body) const { return bodies()[body].mass * g_; }
+
+  void add(InputGroup group) {
+    if (!group.scale.empty()) groups_.push_back(std::move(group));
+  }
+
+  void add_scalars(std::string name, std::vector<Scalar> scalars) {
+    InputGroup group;
+    group.name = std::move(name);
+    for (const Scalar& scalar : scalars) group.scale.push_back(scalar.scale);
+    group.move = [scalars](Inputs& inputs, std::span<const double> x) {
+      for (std::size_t i = 0; i < scalars.size(); ++i) scalars[i].number(inputs.model) += x[i];
+    };
+    group.derivative = [scalars](const Gradient& gradient, std::span<const double> x) {
+      double sum = 0.0;
+      for (std::size_t i = 0; i < scalars.size(); ++i) sum += scalars[i].bar(gradient.model) * x[i];
+      return sum;
+    };
+    add(std::move(group));
+  }
+
+  /// A number of each of some bodies.
+  template <typename Number, typename Bar, typename Scale>
+  void add_body_scalars(std::string name, const std::vector<std::size_t>& of, Number number, Bar bar, Scale scale) {
+    std::vector<Scalar> scalars;
+    for (const std::size_t b : of) {
+      const double s = scale(b);
+      if (s == 0.0) continue;
+      scalars.push_back({s, [b, number](Model& model) -> double& { return number(model.bodies[b]); },
+                         [b, bar](const ModelGradient& gradient) { return bar(gradient.bodies[b]); }});
+    }
+    add_scalars(std::move(name), std::move(scalars));
+  }
+
+  [[nodiscard]] std::vector<std::size_t> all() const {
+    std::vector<std::size_t> indices(bodies().size());
+    for (std::size_t b = 0; b < indices.size(); ++b) indices[b] = b;
+    return indices;
+  }
+
+  void add_initial_poses() {  // those of fixed bodies, too: a floor may be tilted
+    InputGroup group{"initial pose", {}, {}, {}};
+    for (const double length : lengths_) group.scale.insert(group.scale.end(), {1, 1, 1, length, length, length});
+    group.move = [](Inputs& inputs, std::span<const double> x) {
+      auto& poses = inputs.initial.X_WB;
+      for (std::size_t b = 0; b < poses.size(); ++b) poses[b] = retract<double>(poses[b], six(x, b));
+    };
+    group.derivative = [](const Gradient& gradient, std::span<const double> x) {
+      double sum = 0.0;
+      for (std::size_t b = 0; b < gradient.initial.pose.size(); ++b) sum += gradient.initial.pose[b].dot(six(x, b));
+      return sum;
+    };
+    add(std::move(group));
+  }
+
+  void add_initial_twists() {
+    InputGroup group{"initial twist", {}, {}, {}};
+    for (const std::size_t b : moving_) {
+      const double v = speed(b), w = v / length(b);
+      group.scale.insert(group.scale.end(), {w, w, w, v, v, v});
+    }
+    group.move = [moving = moving_](Inputs& inputs, std::span<const double> x) {
+      for (std::size_t i = 0; i < moving.size(); ++i) inputs.initial.V_WB[moving[i]] += six(x, i);
+    };
+    group.derivative = [moving = moving_](const Gradient& gradient, std::span<const double> x) {
+      double sum = 0.0;
+      for (std::size_t i = 0; i < moving.size(); ++i) sum += gradient.initial.twist[moving[i]].dot(six(x, i));
+      return sum;
+    };
+    add(std::move(group));
+  }
+
+  void add_controls() {
+    InputGroup group{"controls", {}, {}, {}};
+    for (int k = 0; k < steps_; ++k) {
+      for (const std::size_t b : moving_) {
+        const double force = weight(b), torque = force * length(b);
+        group.scale.insert(group.scale.end(), {torque, torque, torque, force, force, force});
+      }
+    }
+    const auto steps = static_cast<std::size_t>(steps_);
+    group.move = [moving = moving_, steps](Inputs& inputs, std::span<const double> x) {
+      inputs.controls.assign(steps, Control(inputs.model.bodies.size(), Vec6<double>::Zero()));
+      for (std::size_t k = 0; k < steps; ++k) {
+        for (std::size_t i = 0; i < moving.size(); ++i) inputs.controls[k][moving[i]] = six(x, k * moving.size() + i);
+      }
+    };
+    group.derivative = [moving = moving_, steps](const Gradient& gradient, std::span<const double> x) {
+      double sum = 0.0;
+      for (std::size_t k = 0; k < steps; ++k) {
+        for (std::size_t i = 0; i < moving.size(); ++i) {
+          sum += gradient.controls[k][moving[i]].dot(six(x, k * moving.size() + i));
+        }
+      }
+      return sum;
+    };
+    add(std::move(group));
+  }
+
+  void add_mass() {
+    add_body_scalars(
+        "mass", moving_, [](Body& body) -> double& { return body.mass; }, [](const BodyGradient& bar) { return bar.mass; },
+        [&](std::size_t b) { return bodies()[b].mass; });
+  }
+
+  void add_inertia() {  // I = L L^T moves to L (1 + S) L^T with S symmetric and small: positive definite
+    constexpr double k_scale = 0.3;
+    InputGroup group{"inertia", std::vector<double>(6 * moving_.size(), k_scale), {}, {}};
+    const auto change = [](const Body& body, const Vec6<double>& x) {
+      Mat3<double> S;
+      S << x[0], x[3], x[4], x[3], x[1], x[5], x[4], x[5], x[2];
+      const Mat3<double> L = body.inertia.llt().matrixL();
+      const Mat3<double> dI = L * S * L.transpose();
+      return Mat3<double>(0.5 * (dI + dI.transpose()));
+    };
+    group.move = [moving = moving_, change](Inputs& inputs, std::span<const double> x) {
+      for (std::size_t i = 0; i < moving.size(); ++i) {
+        Body& body = inputs.model.bodies[moving[i]];
+        body.inertia += change(body, six(x, i));
+      }
+    };
+    group.derivative = [this, change](const Gradient& gradient, std::span<const double> x) {
+      double sum = 0.0;
+      for (std::size_t i = 0; i < moving_.size(); ++i) {
+        sum += gradient.model.bodies[moving_[i]].inertia.cwiseProduct(change(bodies()[moving_[i]], six(x, i))).sum();
+      }
+      return sum;
+    };
+    add(std::move(group));
+  }
+
+  void add_density() {
+    std::vector<std::size_t> of;
+    for (const std::size_t b : moving_) {
+      if (bodies()[b].volume > 0.0) of.push_back(b);
+    }
+    InputGroup group{"density", std::vector<double>(of.size(), 1.0), {}, {}};
+    group.move = [of](Inputs& inputs, std::span<const double> x) {
+      for (std::size_t i = 0; i < of.size(); ++i) {
+        Body& body = inputs.model.bodies[of[i]];
+        body.mass *= 1.0 + x[i];
+        body.inertia *= 1.0 + x[i];
+      }
+    };
+    group.derivative = [this, of](const Gradient& gradient, std::span<const double> x) {
+      double sum = 0.0;
+      for (std::size_t i = 0; i < of.size(); ++i) {
+        const Body& body = bodies()[of[i]];
+        sum += gradient.model.bodies[of[i]].density * (body.mass / body.volume) * x[i];
+      }
+      return sum;
+    };
+    add(std::move(group));
+  }
+
+  void add_friction() {
+    add_body_scalars(
+        "friction", all(), [](Body& body) -> double& { return body.material.friction; },
+        [](const BodyGradient& bar) { return bar.friction; }, [&](std::size_t b) { return bodies()[b].material.friction; });
+  }
+
+  /// Scale of 1/k [m/N]: the compliance itself; where rigid, that which the smooth Coulomb law adds to every contact, so
+  /// that a small step below zero still leaves the contact compliant. The penalty law has none to change there.
+  [[nodiscard]] double compliance_scale(double stiffness, double mass) const {
+    if (std::isfinite(stiffness)) return 1.0 / stiffness;
+    if (config_.law == ContactLaw::penalty) return 0.0;
+    const double beta = config_.near_rigid_factor / (2.0 * std::numbers::pi);
+    return beta * beta / mass * config_.h * config_.h;
+  }
+
+  [[nodiscard]] static std::function<void(double&, double)> move_compliance() {
+    return [](double& stiffness, double x) { stiffness = 1.0 / (1.0 / stiffness + x); };
+  }
+
+  void add_compliance() {
+    std::vector<std::size_t> of;
+    InputGroup group{"compliance", {}, {}, {}};
+    for (std::size_t b = 0; b < bodies().size(); ++b) {
+      const double scale =
+          compliance_scale(bodies()[b].material.stiffness, bodies()[b].fixed ? heaviest_ : bodies()[b].mass);
+      if (!(scale > 0.0)) continue;
+      of.push_back(b);
+      group.scale.push_back(scale);
+    }
+    group.move = [of, move = move_compliance()](Inputs& inputs, std::span<const double> x) {
+      for (std::size_t i = 0; i < of.size(); ++i) move(inputs.model.bodies[of[i]].material.stiffness, x[i]);
+    };
+    group.derivative = [of](const Gradient& gradient, std::span<const double> x) {
+      double sum = 0.0;
+      for (std::size_t i = 0; i < of.size(); ++i) sum += gradient.model.bodies[of[i]].compliance * x[i];
+      return sum;
+    };
+    add(std::move(group));
+  }
+
+  void add_dissipation_time() {  // a time of 0 is left out: below it is the default
+    add_body_scalars(
+        "dissipation time", all(), [](Body& body) -> double& { return body.material.dissipation_time; },
+        [](const BodyGradient& bar) { return bar.dissipation_time; },
+        [&](std::size_t b) { return bodies()[b].material.dissipation_time; });
+  }
+
+  void add_damping() {
+    const double rate = 1.0 / (steps_ * config_.h);
+    add_body_scalars(
+        "linear damping", moving_, [](Body& body) -> double& { return body.linear_damping; },
+        [](const BodyGradient& bar) { return bar.linear_damping; }, [&](std::size_t) { return rate; });
+    add_body_scalars(
+        "angular damping", moving_, [](Body& body) -> double& { return body.angular_damping; },
+        [](const BodyGradient& bar) { return bar.angular_damping; }, [&](std::size_t) { return rate; });
+  }
+
+  void add_external_wrench() {
+    std::vector<Scalar> scalars;
+    for (const std::size_t b : moving_) {
+      for (Eigen::Index i = 0; i < 6; ++i) {
+        scalars.push_back({i < 3 ? weight(b) * length(b) : weight(b),
+                           [b, i](Model& model) -> double& { return model.bodies[b].external_wrench[i]; },
+                           [b, i](const ModelGradient& bar) { return bar.bodies[b].external_wrench[i]; }});
+      }
+    }
+    add_scalars("external wrench", std::move(scalars));
+  }
+
+  void add_gravity() {
+    std::vector<Scalar> scalars;
+    for (Eigen::Index i = 0; i < 3; ++i) {
+      scalars.push_back({g_, [i](Model& model) -> double& { return model.gravity[i]; },
+                         [i](const ModelGradient& bar) { return bar.gravity[i]; }});
+    }
+    add_scalars("gravity", std::move(scalars));
+  }
+
+  /// Moves all primitives by `change(primitive, next numbers of x)`, and what follows the surface with them.
+  template <typename Change>
+  static void move_shapes(Model& model, std::span<const double> x, const Change& change) {
+    std::size_t next = 0;
+    for (Body& body : model.bodies) {
+      std::vector<Primitive> primitives = body.shape.primitives;
+      for (Primitive& primitive : primitives) next += change(primitive, x.subspan(next));
+      body = with_primitives(body, primitives);
+    }
+  }
+
+  void add_shape_parameters() {
+    InputGroup group{"shape parameters", {}, {}, {}};
+    for (const Body& body : bodies()) {
+      for (const Primitive& primitive : body.shape.primitives) {
+        const auto count = parameter_count(primitive.kind);
+        group.scale.insert(group.scale.end(), primitive.parameters.begin(), primitive.parameters.begin() + count);
+      }
+    }
+    group.move = [](Inputs& inputs, std::span<const double> x) {
+      move_shapes(inputs.model, x, [](Primitive& primitive, std::span<const double> dx) {
+        const auto count = static_cast<std::size_t>(parameter_count(primitive.kind));
+        for (std::size_t i = 0; i < count; ++i) primitive.parameters[i] += dx[i];
+        return count;
+      });
+    };
+    group.derivative = [this](const Gradient& gradient, std::span<const double> x) {
+      double sum = 0.0;
+      std::size_t next = 0;
+      for (std::size_t b = 0; b < bodies().size(); ++b) {
+        for (std::size_t p = 0; p < bodies()[b].shape.primitives.size(); ++p) {
+          const auto count = static_cast<std::size_t>(parameter_count(bodies()[b].shape.primitives[p].kind));
+          for (std::size_t i = 0; i < count; ++i) sum += gradient.model.bodies[b].shape[p].parameters[i] * x[next++];
+        }
+      }
+      return sum;
+    };
+    add(std::move(group));
+  }
+
+  void add_shape_poses() {
+    InputGroup group{"shape poses", {}, {}, {}};
+    for (std::size_t b = 0; b < bodies().size(); ++b) {
+      for (std::size_t p = 0; p < bodies()[b].shape.primitives.size(); ++p) {
+        const double length = lengths_[b];
+        group.scale.insert(group.scale.end(), {1, 1, 1, length, length, length});
+      }
+    }
+    group.move = [](Inputs& inputs, std::span<const double> x) {
+      move_shapes(inputs.model, x, [](Primitive& primitive, std::span<const double> dx) {
+        primitive.X_BP = retract<double>(primitive.X_BP, six(dx, 0));
+        return std::size_t{6};
+      });
+    };
+    group.derivative = [](const Gradient& gradient, std::span<const double> x) {
+      double sum = 0.0;
+      std::size_t next = 0;
+      for (const BodyGradient& body : gradient.model.bodies) {
+        for (const PrimitiveGradient& primitive : body.shape) sum += primitive.pose.dot(six(x, next++));
+      }
+      return sum;
+    };
+    add(std::move(group));
+  }
+
+  void add_pairs() {
+    const auto& pairs = nominal_.model.pair_overrides;
+    std::vector<Scalar> frictions, times;
+    std::vector<std::size_t> of;
+    InputGroup stiffnesses{"pair compliance", {}, {}, {}};
+    for (std::size_t p = 0; p < pairs.size(); ++p) {
+      const PairOverride& pair = pairs[p];
+      if (!pair.collide) continue;
+      if (pair.friction > 0.0) {
+        frictions.push_back({pair.friction, [p](Model& model) -> double& { return model.pair_overrides[p].friction; },
+                             [p](const ModelGradient& bar) { return bar.pairs[p].friction; }});
+      }
+      if (pair.dissipation_time > 0.0) {
+        times.push_back({pair.dissipation_time,
+                         [p](Model& model) -> double& { return model.pair_overrides[p].dissipation_time; },
+                         [p](const ModelGradient& bar) { return bar.pairs[p].dissipation_time; }});
+      }
+      const double scale = std::isnan(pair.stiffness) ? 0.0 : compliance_scale(pair.stiffness, heaviest_);
+      if (scale > 0.0) {
+        of.push_back(p);
+        stiffnesses.scale.push_back(scale);
+      }
+    }
+    stiffnesses.move = [of, move = move_compliance()](Inputs& inputs, std::span<const double> x) {
+      for (std::size_t i = 0; i < of.size(); ++i) move(inputs.model.pair_overrides[of[i]].stiffness, x[i]);
+    };
+    stiffnesses.derivative = [of](const Gradient& gradient, std::span<const double> x) {
+      double sum = 0.0;
+      for (std::size_t i = 0; i < of.size(); ++i) sum += gradient.model.pairs[of[i]].compliance * x[i];
+      return sum;
+    };
+    add_scalars("pair friction", std::move(frictions));
+    add(std::move(stiffnesses));
+    add_scalars("pair dissipation time", std::move(times));
+  }
+
+  const Inputs& nominal_;
+  StepConfig config_;
+  double g_;
+  int steps_;
+  double heaviest_ = 0.0;
+  std::vector<double> lengths_;
+  std::vector<std::size_t> moving_;
+  std::vector<InputGroup> groups_;
+};
+
+// Losses ------------------------------------------------------------------------------------------------------------------
+
+/// L = sum over times k and moving bodies of a weight times [log(R R_nominal^-1); (p - p_nominal)/size; twist/speed].
+/// What is subtracted does not change the gradient, but keeps differences of L from losing digits.
+class RandomLoss {
+ public:
+  RandomLoss(const Trajectory& nominal, const InputGroups& inputs, Random& random) : nominal_(nominal) {
+    const int steps = nominal.step_count();
+    for (const int k : std::set<int>{steps, 2 * steps / 3, steps / 3}) {
+      if (k == 0) continue;
+      const double importance = k == steps ? 1.0 : 0.5;
+      for (const std::size_t b : inputs.moving()) {
+        Term term{k, b, {}, {}};
+        const double v = inputs.speed(b), length = inputs.length(b);
+        for (Eigen::Index i = 0; i < 6; ++i) {
+          term.pose[i] = importance * random.uniform(-1.0, 1.0) / (i < 3 ? 1.0 : length);
+          term.twist[i] = importance * random.uniform(-1.0, 1.0) / (i < 3 ? v / length : v);
+        }
+        terms_.push_back(term);
+      }
+    }
+  }
+
+  [[nodiscard]] double value(int k, const State& state) const {
+    double sum = 0.0;
+    for (const Term& term : terms_) {
+      if (term.step != k) continue;
+      const State& from = nominal_.states[static_cast<std::size_t>(k)];
+      sum += term.pose.dot(difference<double>(state.X_WB[term.body], from.X_WB[term.body]));
+      sum += term.twist.dot(state.V_WB[term.body] - from.V_WB[term.body]);
+    }
+    return sum;
+  }
+
+  /// At the nominal states, where the Jacobian of log is the identity.
+  void add_gradient(int k, StateTangent& bar) const {
+    for (const Term& term : terms_) {
+      if (term.step != k) continue;
+      bar.pose[term.body] += term.pose;
+      bar.twist[term.body] += term.twist;
+    }
+  }
+
+ private:
+  struct Term {
+    int step;
+    std::size_t body;
+    Vec6<double> pose, twist;
+  };
+  const Trajectory& nominal_;
+  std::vector<Term> terms_;
+};
+
+// Samples -----------------------------------------------------------------------------------------------------------------
+
+/// The loss after a rollout from other inputs; NaN if that fails.
+double loss_of(const Inputs& inputs, const StepConfig& config, int steps, const RandomLoss& loss, bool& non_finite) {
+  const Stepper stepper(inputs.model, config);
+  double sum = 0.0;
+  State end;
+  const StepReport report = simulate(stepper, inputs.initial, steps, inputs.controls, end,
+                                     [&](int k, const State& state, const StepReport&) {
+                                       sum += loss.value(k + 1, state);
+                                       return true;
+                                     });
+  non_finite = non_finite || report.status == StepStatus::non_finite;
+  return report.status == StepStatus::ok ? sum : std::numeric_limits<double>::quiet_NaN();
+}
+
+GradientSample check_sample(const Inputs& nominal, const Stepper& stepper, const Trajectory& trajectory,
+                            const InputGroups& inputs, std::size_t group_index, Random random,
+                            const GradientFunction& gradient_function) {
+  constexpr double k_first_step = 1e-3, k_ratio = 0.25;
+  constexpr std::size_t k_steps = 9;  // 1e-3 ... 1.5e-8
+
+  const RandomLoss loss(trajectory, inputs, random);
+  const Gradient gradient = gradient_function(
+      stepper, trajectory, [&](int k, const State&, StateTangent& bar) { loss.add_gradient(k, bar); });
+
+  GradientSample sample;
+  std::vector<double> direction;
+  for (std::size_t g = 0; g < inputs.groups().size(); ++g) {
+    const InputGroup& group = inputs.groups()[g];
+    std::vector<double> x = group.scale;
+    for (double& xi : x) xi *= random.uniform(-1.0, 1.0);
+    const double derivative = group.derivative(gradient, x);
+    if (!std::isfinite(derivative)) sample.non_finite = true;
+    sample.largest = std::max(sample.largest, std::abs(derivative));
+    if (g != group_index) continue;
+    sample.group = group.name;
+    sample.adjoint = derivative;
+    direction = std::move(x);
+  }
+
+  const InputGroup& group = inputs.groups()[group_index];
+  std::vector<double> steps, differences, x(direction.size());
+  double h = k_first_step;
+  for (std::size_t i = 0; i < k_steps; ++i, h *= k_ratio) {
+    double ends[2];
+    for (const int side : {0, 1}) {
+      for (std::size_t j = 0; j < x.size(); ++j) x[j] = (side == 0 ? -h : h) * direction[j];
+      Inputs moved = nominal;
+      group.move(moved, x);
+      ends[side] = loss_of(moved, stepper.config(), trajectory.step_count(), loss, sample.non_finite);
+    }
+    steps.push_back(h);
+    differences.push_back((ends[1] - ends[0]) / (2.0 * h));
+  }
+  const DifferenceEstimate estimate = best_difference(steps, differences);
+  sample.difference = estimate.value;
+  sample.step = estimate.step;
+  sample.relative_error = relative_error(sample.adjoint, estimate.value, sample.adjoint, sample.largest);
+  sample.self_disagreement = relative_error(estimate.error, 0.0, sample.adjoint, sample.largest);
+  sample.non_finite = sample.non_finite || !std::isfinite(sample.relative_error);
+  if (!std::isfinite(sample.relative_error)) sample.relative_error = std::numeric_limits<double>::infinity();
+  sample.unresolved = !(sample.self_disagreement <= k_unresolved_limit);
+  return sample;
+}
+
+/// Calls work(0), ..., work(count - 1) on all cores; the first exception is passed on.
+template <typename Work>
+void in_parallel(int count, const Work& work) {
+  std::atomic<int> next{0};
+  std::mutex mutex;
+  std::exception_ptr error;
+  const auto run = [&] {
+    for (int i = next++; i < count; i = next++) {
+      try {
+        work(i);
+      } catch (...) {
+        const std::scoped_lock lock(mutex);
+        if (!error) error = std::current_exception();
+        next = count;
+      }
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    const int helpers = std::min(count, std::max(1, static_cast<int>(std::thread::hardware_concurrency()))) - 1;
+    for (int i = 0; i < helpers; ++i) threads.emplace_back(run);
+    run();
+  }
+  if (error) std::rethrow_exception(error);
+}
+
+}  // namespace
+
+GradientCheck check_gradient(const Model& model, const StepConfig& step_config, const State& initial,
+                             const GradientCheckConfig& config, const GradientCheckProgress& progress,
+                             const GradientFunction& gradient) {
+  constexpr double k_tolerance = 1e-12;
+  validate(config);
+  Inputs nominal{model, initial, {}};
+  StepConfig step = step_config;
+  step.tolerance = std::min(step.tolerance, k_tolerance);
+  {
+    const Stepper defaults(model, step);
+    step.acceleration_scale = defaults.acceleration_scale();
+    for (Body& body : nominal.model.bodies) {
+      body.mesh = {};  // pictures only
+      double& time = body.material.dissipation_time;
+      if (time < 0.0) time = defaults.default_dissipation_time();
+    }
+  }
+  const Stepper stepper(nominal.model, step);
+  const Trajectory trajectory = rollout(stepper, nominal.initial, config.steps);
+  GradientCheck check;
+  if (!trajectory.ok()) {
+    check.failed_step = trajectory.failed_step;
+    check.failure = trajectory.failure;
+    return check;
+  }
+  const InputGroups inputs(nominal, stepper, config.steps);
+  Random seeds(config.seed);
+  std::vector<Random> random;
+  for (int i = 0; i < config.samples; ++i) random.emplace_back(seeds.bits());
+  check.samples.resize(random.size());
+  std::mutex mutex;
+  int done = 0;
+  in_parallel(config.samples, [&](int i) {
+    const auto k = static_cast<std::size_t>(i);
+    check.samples[k] =
+        check_sample(nominal, stepper, trajectory, inputs, k % inputs.groups().size(), random[k], gradient);
+    const std::scoped_lock lock(mutex);
+    ++done;
+    if (progress) progress(done, config.samples);
+  });
+  check.summary = summarize(check.samples);
+  return check;
+}
+
+}  // namespace abut

@@ -1,0 +1,41 @@
+/// The block-diagonal mass matrix of the moving bodies, velocities stacked as [w; v] per body.
+#pragma once
+
+#include <vector>
+
+#include "engine/model.h"
+#include "engine/state.h"
+
+namespace abut {
+
+class MassMatrix {
+ public:
+  /// World inertia of every moving body at `state`.
+  void update(const Model& model, const State& state);
+
+  [[nodiscard]] int slot(int body) const { return slots_[static_cast<std::size_t>(body)]; }
+  [[nodiscard]] int body(int slot) const { return bodies_[static_cast<std::size_t>(slot)]; }
+  [[nodiscard]] int slot_count() const { return static_cast<int>(bodies_.size()); }
+  [[nodiscard]] int size() const { return 6 * slot_count(); }
+  [[nodiscard]] double inverse_mass(int body) const {
+    const int s = slot(body);
+    return s < 0 ? 0.0 : 1.0 / mass_[static_cast<std::size_t>(s)];
+  }
+  [[nodiscard]] double mass(int slot) const { return mass_[static_cast<std::size_t>(slot)]; }
+  [[nodiscard]] double total_mass() const;
+  [[nodiscard]] const Mat3<double>& inertia_W(int slot) const { return inertia_W_[static_cast<std::size_t>(slot)]; }
+  [[nodiscard]] const Mat3<double>& inverse_inertia_W(int slot) const {
+    return inverse_inertia_W_[static_cast<std::size_t>(slot)];
+  }
+
+  void multiply(const Eigen::VectorXd& v, Eigen::VectorXd& out) const;       ///< out = M v
+  void solve(const Eigen::VectorXd& f, Eigen::VectorXd& out) const;          ///< out = M^-1 f
+  [[nodiscard]] double inverse_norm(const Eigen::VectorXd& f) const;         ///< sqrt(f^T M^-1 f)
+
+ private:
+  std::vector<int> slots_, bodies_;
+  std::vector<double> mass_;
+  std::vector<Mat3<double>> inertia_W_, inverse_inertia_W_;
+};
+
+}  // namespace abut

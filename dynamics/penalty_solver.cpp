@@ -1,0 +1,90 @@
+#include "dynamics/penalty_solver.h"
+
+#include "dynamics/contact_laws/friction.h"
+
+namespace abut {
+
+using penalty::Force;
+
+PenaltySolver::PenaltySolver(const StepConfig& config, double acceleration_scale)
+    : config_(config), stiction_speed_(config.penalty_stiction_factor * acceleration_scale * config.h) {}
+
+Force PenaltySolver::normal_force(const RowPair& pair, const ContactRow& row, const Vec3<double>& u) const {
+  const double compliance = pair.material.compliance;
+  const double stiffness = compliance > 0.0 ? 1.0 / compliance : config_.penalty_stiffness;
+  return penalty::normal_force(row.n.dot(u), row.distance, row.weight, stiffness, pair.material.dissipation_time,
+                               0.25 * pair.tau);
+}
+
+Vec3<double> PenaltySolver::impulse(const RowPair& pair, const ContactRow& row, const Vec3<double>& u) const {
+  const double normal = config_.h * normal_force(pair, row, u).value;
+  return normal * row.n + Friction(u, row.n, stiction_speed_).impulse(pair.material.friction * normal);
+}
+
+void PenaltySolver::solve(const ContactProblem& problem, SolverScratch& scratch, ContactSolution& solution) const {
+  solution.passes.resize(1);
+  solution.iterations = 0;
+  solution.residual = 0.0;
+  solution.converged = true;
+  scratch.momentum.setZero(problem.mass.size());
+  for (const RowPair& pair : problem.rows.pairs) {
+    for (int k = pair.begin; k < pair.end; ++k) {
+      const ContactRow& row = problem.rows.rows[static_cast<std::size_t>(k)];
+      add_impulse(row, impulse(pair, row, relative_velocity(row, problem.v_start)), scratch.momentum);
+    }
+  }
+  problem.mass.solve(scratch.momentum, solution.passes[0]);
+  solution.passes[0] += problem.v_free;
+}
+
+void PenaltySolver::vjp(const ContactProblem& problem, const ContactSolution& solution, const Eigen::VectorXd& v_bar,
+                        SolverScratch& scratch, ContactProblemBar& bar) const {
+  bar.v_free += v_bar;
+  Eigen::VectorXd& w = scratch.direction;
+  problem.mass.solve(v_bar, w);
+  for (int s = 0; s < problem.mass.slot_count(); ++s) {  // -w^T M (v - v*)
+    const Vec6<double> dv = solution.velocity().segment<6>(6 * s) - problem.v_free.segment<6>(6 * s);
+    bar.inertia_W[static_cast<std::size_t>(s)].noalias() -= w.segment<3>(6 * s) * dv.head<3>().transpose();
+    bar.mass[static_cast<std::size_t>(s)] -= w.segment<3>(6 * s + 3).dot(dv.tail<3>());
+  }
+  const double h = config_.h;
+  for (std::size_t p = 0; p < problem.rows.pairs.size(); ++p) {
+    const RowPair& pair = problem.rows.pairs[p];
+    PairMaterialBar& material_bar = bar.pairs[p];
+    const double mu = pair.material.friction, compliance = pair.material.compliance;
+    for (int k = pair.begin; k < pair.end; ++k) {
+      const auto i = static_cast<std::size_t>(k);
+      const ContactRow& row = problem.rows.rows[i];
+      ContactRowBar& row_bar = bar.rows[i];
+      const Vec3<double> u = relative_velocity(row, problem.v_start), u_w = relative_velocity(row, w);
+      const Force force = normal_force(pair, row, u);
+      const Friction friction(u, row.n, stiction_speed_);
+      const double bound = mu * h * force.value;
+      const Friction::Bar friction_bar = friction.vjp(bound, u, u_w);
+
+      const double force_bar = h * (row.n.dot(u_w) + mu * friction_bar.bound);
+      material_bar.friction += h * force.value * friction_bar.bound;
+      material_bar.dissipation_time += force_bar * force.d_dissipation_time;
+      if (compliance > 0.0) material_bar.compliance -= force_bar * force.d_stiffness / (compliance * compliance);
+      row_bar.distance += force_bar * force.d_distance;
+      row_bar.weight += force_bar * force.d_weight;
+      row_bar.n += h * force.value * u_w + force_bar * force.d_velocity * u + friction_bar.n;
+      const Vec3<double> u_bar = force_bar * force.d_velocity * row.n + friction_bar.u;
+      add_arm_bar(row, h * force.value * row.n + friction.impulse(bound), w, row_bar);
+      add_arm_bar(row, u_bar, problem.v_start, row_bar);
+      add_impulse(row, u_bar, bar.v_start);
+    }
+  }
+}
+
+void PenaltySolver::impulses(const ContactProblem& problem, const ContactSolution&,
+                             std::vector<Vec3<double>>& impulses) const {
+  impulses.resize(problem.rows.rows.size());
+  for (std::size_t i = 0; i < impulses.size(); ++i) {
+    const ContactRow& row = problem.rows.rows[i];
+    impulses[i] = impulse(problem.rows.pairs[static_cast<std::size_t>(row.pair)], row,
+                          relative_velocity(row, problem.v_start));
+  }
+}
+
+}  // namespace abut

@@ -1,0 +1,30 @@
+/// The explicit penalty law: forces of the state at the start of the step, no equation to solve.
+///
+///     v+ = v* + M^-1 sum_c J_c^T h f_c
+#pragma once
+
+#include "dynamics/contact_laws/penalty.h"
+#include "dynamics/contact_solver.h"
+
+namespace abut {
+
+class PenaltySolver final : public ContactSolver {
+ public:
+  PenaltySolver(const StepConfig& config, double acceleration_scale);
+
+  void solve(const ContactProblem& problem, SolverScratch& scratch, ContactSolution& solution) const override;
+  void vjp(const ContactProblem& problem, const ContactSolution& solution, const Eigen::VectorXd& v_bar,
+           SolverScratch& scratch, ContactProblemBar& bar) const override;
+  void impulses(const ContactProblem& problem, const ContactSolution& solution,
+                std::vector<Vec3<double>>& impulses) const override;
+  [[nodiscard]] double default_dissipation_time() const override { return 0.0; }
+
+ private:
+  [[nodiscard]] penalty::Force normal_force(const RowPair& pair, const ContactRow& row, const Vec3<double>& u) const;
+  [[nodiscard]] Vec3<double> impulse(const RowPair& pair, const ContactRow& row, const Vec3<double>& u) const;
+
+  StepConfig config_;
+  double stiction_speed_;
+};
+
+}  // namespace abut

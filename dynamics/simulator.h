@@ -1,0 +1,42 @@
+/// The way in for users of the library: a model, a config, rollouts and their gradients.
+///
+///     const abut::Scene scene = abut::read_scene("scene.toml");
+///     const abut::Simulator simulator(scene.model, scene.config.step);
+///     const abut::Trajectory trajectory = simulator.rollout(scene.initial, 500);
+///     const abut::Gradient gradient = simulator.gradient(trajectory, loss);   // dL/d(everything)
+#pragma once
+
+#include <memory>
+
+#include "dynamics/rollout.h"
+#include "dynamics/stepper.h"
+
+namespace abut {
+
+class Simulator {
+ public:
+  /// Throws std::invalid_argument for a model or config that makes no sense, contact points off their own
+  /// body's surface included.
+  Simulator(Model model, const StepConfig& config);
+
+  [[nodiscard]] const Model& model() const { return *model_; }
+  [[nodiscard]] const Stepper& stepper() const { return *stepper_; }
+
+  /// The contacts of a state whose activity is not zero.
+  [[nodiscard]] ContactManifold contacts(const State& state) const;
+
+  [[nodiscard]] Trajectory rollout(const State& initial, int steps, Controls controls = {},
+                                   const StepObserver& observer = {}) const {
+    return abut::rollout(*stepper_, initial, steps, std::move(controls), observer);
+  }
+
+  [[nodiscard]] Gradient gradient(const Trajectory& trajectory, const LossGradient& loss) const {
+    return adjoint(*stepper_, trajectory, loss);
+  }
+
+ private:
+  std::unique_ptr<const Model> model_;
+  std::unique_ptr<const Stepper> stepper_;
+};
+
+}  // namespace abut

@@ -1,0 +1,44 @@
+/// Smooth Coulomb friction in three convex passes.
+///
+/// Pass 0 is frictionless; each further pass solves the same problem with friction bounded by mu times the normal
+/// impulse of the pass before (Picard). Every pass minimises a strictly convex C-infinity function of velocity,
+///     L(v) = 1/2 (v - v*)^T M (v - v*) + sum_c [ N_c(n.u_c) + b_c (sqrt(|P u_c|^2 + v_s^2) - v_s) ],   u_c = J_c v,
+/// by Newton's method with Cholesky and an exact line search, and is differentiated implicitly: one linear solve with
+/// the Hessian of each pass.
+#pragma once
+
+#include "dynamics/contact_laws/smooth_coulomb.h"
+#include "dynamics/contact_solver.h"
+
+namespace abut {
+
+class SmoothCoulombSolver final : public ContactSolver {
+ public:
+  SmoothCoulombSolver(const StepConfig& config, double acceleration_scale);
+
+  void solve(const ContactProblem& problem, SolverScratch& scratch, ContactSolution& solution) const override;
+  void vjp(const ContactProblem& problem, const ContactSolution& solution, const Eigen::VectorXd& v_bar,
+           SolverScratch& scratch, ContactProblemBar& bar) const override;
+  void impulses(const ContactProblem& problem, const ContactSolution& solution,
+                std::vector<Vec3<double>>& impulses) const override;
+  [[nodiscard]] double default_dissipation_time() const override { return config_.dissipation_steps * config_.h; }
+  [[nodiscard]] const smooth_coulomb::Settings& settings() const { return settings_; }
+
+ private:
+  void prepare(const ContactProblem& problem, SolverScratch& scratch) const;
+  void friction_bounds(const ContactProblem& problem, const Eigen::VectorXd& v, SolverScratch& scratch) const;
+  bool newton(const ContactProblem& problem, bool with_friction, Eigen::VectorXd& v, SolverScratch& scratch,
+              ContactSolution& solution) const;
+  double gradient(const ContactProblem& problem, bool with_friction, const Eigen::VectorXd& v,
+                  SolverScratch& scratch) const;
+  bool factorize(const ContactProblem& problem, bool with_friction, SolverScratch& scratch) const;
+  double line_search(const ContactProblem& problem, bool with_friction, const Eigen::VectorXd& v,
+                     SolverScratch& scratch) const;
+  [[nodiscard]] smooth_coulomb::Parameters parameters(const ContactProblem& problem, std::size_t row) const;
+
+  StepConfig config_;
+  double acceleration_scale_;
+  smooth_coulomb::Settings settings_;
+};
+
+}  // namespace abut

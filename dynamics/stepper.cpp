@@ -1,0 +1,217 @@
+#include "dynamics/stepper.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include <spdlog/fmt/fmt.h>
+
+#include "engine/check.h"
+
+namespace abut {
+namespace {
+
+double resolve_acceleration_scale(const Model& model, const StepConfig& config) {
+  constexpr double k_earth = 9.81;
+  if (config.acceleration_scale > 0.0) return config.acceleration_scale;
+  const double gravity = model.gravity.norm();
+  return gravity > 0.0 ? gravity : k_earth;
+}
+
+void require_valid(const Model& model) {
+  for (const Body& body : model.bodies) {
+    if (body.fixed) continue;
+    require(std::isfinite(body.mass) && body.mass > 0.0, fmt::format("body '{}': mass {} is not positive", body.name, body.mass));
+    require(body.inertia.allFinite() && body.inertia.isApprox(body.inertia.transpose()) &&
+                body.inertia.llt().info() == Eigen::Success,
+            fmt::format("body '{}': inertia is not symmetric positive definite", body.name));
+  }
+  for (const Body& body : model.bodies) {
+    require(body.contact_areas.size() == static_cast<std::size_t>(body.contact_points.cols()),
+            fmt::format("body '{}': {} contact areas for {} contact points", body.name, body.contact_areas.size(),
+                        body.contact_points.cols()));
+  }
+}
+
+bool is_finite(const State& state, int& culprit) {
+  for (std::size_t b = 0; b < state.X_WB.size(); ++b) {
+    if (state.X_WB[b].q.coeffs().allFinite() && state.X_WB[b].p.allFinite() && state.V_WB[b].allFinite()) continue;
+    culprit = static_cast<int>(b);
+    return false;
+  }
+  return true;
+}
+
+/// The deepest contact of `body` (or of any, if -1), and the penetration there.
+void find_deepest(const ContactRows& rows, const ContactManifold& manifold, int body, double& depth, ContactFeature& feature,
+                  int& found_body) {
+  depth = -std::numeric_limits<double>::infinity();
+  for (const ContactRow& row : rows.rows) {
+    if (body >= 0 && row.body_A != body && row.body_B != body) continue;
+    if (-row.distance <= depth) continue;
+    depth = -row.distance;
+    feature = manifold.contacts[static_cast<std::size_t>(row.contact)].feature;
+    found_body = row.slot_B >= 0 ? row.body_B : row.body_A;
+  }
+}
+
+}  // namespace
+
+const char* to_string(StepStatus status) {
+  switch (status) {
+    case StepStatus::ok: return "ok";
+    case StepStatus::not_converged: return "not_converged";
+    case StepStatus::non_finite: return "non_finite";
+  }
+  return "unknown";
+}
+
+Stepper::Stepper(const Model& model, const StepConfig& config)
+    : model_(&model),
+      config_((validate(config), require_valid(model), config)),
+      acceleration_scale_(resolve_acceleration_scale(model, config)),
+      detector_(model, config.contact),
+      solver_(make_contact_solver(config, acceleration_scale_)) {}
+
+void Stepper::contacts(const State& state, StepScratch& scratch, ContactManifold& manifold) const {
+  detector_.detect(state.X_WB, {}, scratch.detector, manifold);
+}
+
+StepReport Stepper::step(const State& state, const Control& control, State& next, StepScratch& scratch,
+                         StepRecord* record) const {
+  StepReport report;
+  const Model& model = *model_;
+  const double h = config_.h;
+  if (!is_finite(state, report.body)) {
+    report.status = StepStatus::non_finite;
+    return report;
+  }
+  scratch.mass.update(model, state);
+  scratch.margins.assign(model.bodies.size(), 0.0);
+  for (std::size_t b = 0; b < model.bodies.size(); ++b) {
+    if (model.bodies[b].fixed) continue;
+    const Vec6<double>& V = state.V_WB[b];
+    // The contact point moves with its body's velocity; a solid's, too, within its own reach.
+    scratch.margins[b] = h * (V.tail<3>().norm() + V.head<3>().norm() * detector_.reach(static_cast<int>(b)));
+  }
+  detector_.detect(state.X_WB, scratch.margins, scratch.detector, scratch.manifold);
+  make_rows(model, scratch.mass, state, scratch.manifold, h, default_dissipation_time(), scratch.rows);
+  free_motion(model, scratch.mass, state, control, h, scratch.free);
+  const ContactProblem problem{scratch.mass, scratch.rows, scratch.free.v_start, scratch.free.v_free};
+  solver_->solve(problem, scratch.solver, scratch.solution);
+  advance(model, scratch.mass, state, control, h, scratch.free, scratch.solution.velocity(), next);
+
+  report.contacts = static_cast<int>(scratch.rows.rows.size());
+  for (const ContactRow& row : scratch.rows.rows) report.max_penetration = std::max(report.max_penetration, -row.distance);
+  report.iterations = scratch.solution.iterations;
+  report.residual = scratch.solution.residual;
+  if (!is_finite(next, report.body)) {
+    report.status = StepStatus::non_finite;
+  } else if (!scratch.solution.converged || !scratch.free.converged) {
+    report.status = StepStatus::not_converged;
+  }
+  if (report.status != StepStatus::ok) {
+    double depth;
+    int deepest_body = -1;
+    find_deepest(scratch.rows, scratch.manifold, report.body, depth, report.contact, deepest_body);
+    if (report.body < 0) report.body = deepest_body;
+  }
+  if (record) {
+    record->features.clear();
+    for (const ContactRow& row : scratch.rows.rows) {
+      record->features.push_back(scratch.manifold.contacts[static_cast<std::size_t>(row.contact)].feature);
+    }
+    record->passes = scratch.solution.passes;
+    record->report = report;
+  }
+  return report;
+}
+
+void Stepper::step_vjp(const State& state, const Control& control, const State& next, const StepRecord& record,
+                       const StateTangent& next_bar, StateTangent& state_bar, std::span<Vec6<double>> wrench_bar,
+                       ModelGradient& model_bar, StepScratch& scratch) const {
+  if (record.report.status != StepStatus::ok) {
+    throw std::logic_error(fmt::format("a step that ended '{}' has no gradient", to_string(record.report.status)));
+  }
+  const Model& model = *model_;
+  const double h = config_.h;
+
+  // The forward step again, from what was recorded.
+  scratch.mass.update(model, state);
+  ContactManifold& manifold = scratch.manifold;
+  detector_.linearize(state.X_WB, record.features, manifold.contacts, scratch.linearizations);
+  manifold.pairs.clear();
+  for (std::size_t i = 0; i < record.features.size(); ++i) {
+    const ContactFeature& feature = record.features[i];
+    const int k = static_cast<int>(i);
+    if (manifold.pairs.empty() || manifold.pairs.back().body_A != feature.body_A ||
+        manifold.pairs.back().body_B != feature.body_B) {
+      manifold.pairs.push_back({feature.body_A, feature.body_B, k, k, scratch.linearizations[i].tau});
+    }
+    manifold.pairs.back().end = k + 1;
+  }
+  make_rows(model, scratch.mass, state, manifold, h, default_dissipation_time(), scratch.rows);
+  free_motion(model, scratch.mass, state, control, h, scratch.free);
+  const ContactProblem problem{scratch.mass, scratch.rows, scratch.free.v_start, scratch.free.v_free};
+  scratch.solution.passes = record.passes;
+
+  // Backwards: pose update, contact problem, weights, free motion, geometry.
+  const auto slots = static_cast<std::size_t>(scratch.mass.slot_count());
+  state_bar.set_zero(model.body_count());
+  ContactProblemBar bar;
+  bar.set_zero(problem);
+  std::vector<Vec3<double>> momentum_bar(slots, Vec3<double>::Zero());
+  std::vector<FreeMotionParameterBar> parameter_bar(slots);
+  Eigen::VectorXd v_end_bar;
+  advance_vjp(model, scratch.mass, h, scratch.free, scratch.solution.velocity(), next, next_bar, state_bar, wrench_bar,
+              v_end_bar, bar.v_free, momentum_bar, bar.inertia_W, parameter_bar);
+  solver_->vjp(problem, scratch.solution, v_end_bar, scratch.solver, bar);
+  weights_vjp(scratch.rows, h, scratch.free.v_start, bar.rows, bar.v_start);
+  free_motion_vjp(model, scratch.mass, state, control, h, scratch.free, bar.v_free, momentum_bar, bar.inertia_W, state_bar,
+                  wrench_bar, model_bar.gravity, parameter_bar);
+
+  for (std::size_t s = 0; s < slots; ++s) {
+    const auto b = static_cast<std::size_t>(scratch.mass.body(static_cast<int>(s)));
+    state_bar.twist[b] += bar.v_start.segment<6>(6 * static_cast<Eigen::Index>(s));
+    BodyGradient& body = model_bar.bodies[b];
+    body.mass += bar.mass[s] + parameter_bar[s].mass;
+    body.inertia += parameter_bar[s].inertia_B;
+    body.linear_damping += parameter_bar[s].linear_damping;
+    body.angular_damping += parameter_bar[s].angular_damping;
+  }
+  std::vector<GeometryGradient> geometry(model.bodies.size());
+  for (std::size_t b = 0; b < geometry.size(); ++b) geometry[b] = std::move(model_bar.bodies[b].geometry);
+  for (std::size_t i = 0; i < scratch.rows.rows.size(); ++i) {
+    const ContactRow& row = scratch.rows.rows[i];
+    const ContactRowBar& row_bar = bar.rows[i];
+    const auto k = static_cast<std::size_t>(row.contact);
+    state_bar.pose[static_cast<std::size_t>(row.body_A)].tail<3>() -= row_bar.r_A;
+    state_bar.pose[static_cast<std::size_t>(row.body_B)].tail<3>() -= row_bar.r_B;
+    detector_.vjp(scratch.linearizations[k], record.features[k],
+                  {row_bar.r_A + row_bar.r_B, row_bar.distance, row_bar.n, 0.0}, state.X_WB, state_bar.pose, geometry);
+    for (const int body : {row.body_A, row.body_B}) {
+      const double inverse = scratch.mass.inverse_mass(body);
+      model_bar.bodies[static_cast<std::size_t>(body)].mass -= row_bar.inverse_mass * inverse * inverse;
+    }
+  }
+  for (std::size_t b = 0; b < geometry.size(); ++b) model_bar.bodies[b].geometry = std::move(geometry[b]);
+  for (std::size_t p = 0; p < scratch.rows.pairs.size(); ++p) {
+    const RowPair& pair = scratch.rows.pairs[p];
+    pair_material_vjp(model, pair.body_A, pair.body_B, bar.pairs[p], model_bar);
+  }
+}
+
+double mechanical_energy(const Model& model, const State& state) {
+  double energy = 0.0;
+  for (std::size_t b = 0; b < model.bodies.size(); ++b) {
+    const Body& body = model.bodies[b];
+    if (body.fixed) continue;
+    const Vec3<double> w_B = state.X_WB[b].q.conjugate() * Vec3<double>(state.V_WB[b].head<3>());
+    energy += 0.5 * w_B.dot(body.inertia * w_B) + 0.5 * body.mass * state.V_WB[b].tail<3>().squaredNorm() -
+              (body.mass * model.gravity + body.external_wrench.tail<3>()).dot(state.X_WB[b].p);
+  }
+  return energy;
+}
+
+}  // namespace abut
