@@ -45,8 +45,8 @@ PairMaterial pair_material(const Model& model, int body_A, int body_B, double de
   return pair;
 }
 
-void make_rows(const Model& model, const MassMatrix& mass, const State& state, const ContactManifold& manifold, double h,
-               double default_dissipation_time, ContactRows& out) {
+void make_rows(const Model& model, const MassMatrix& mass, const State& state, const ContactManifold& manifold,
+               const RowSettings& settings, ContactRows& out) {
   out.rows.clear();
   out.pairs.clear();
   for (const ContactPair& contact_pair : manifold.pairs) {
@@ -58,7 +58,7 @@ void make_rows(const Model& model, const MassMatrix& mass, const State& state, c
     pair.slot_A = mass.slot(A);
     pair.slot_B = mass.slot(B);
     pair.begin = static_cast<int>(out.rows.size());
-    pair.tau = contact_pair.activity_smoothing;
+    pair.tau = contact_pair.activity_smoothing + settings.resting_band;
     double sum = 0.0;
     for (int i = contact_pair.begin; i < contact_pair.end; ++i) {
       const Contact& contact = manifold.contacts[static_cast<std::size_t>(i)];
@@ -67,7 +67,7 @@ void make_rows(const Model& model, const MassMatrix& mass, const State& state, c
       row.r_B = contact.point_W - state.X_WB[b].p;
       const Vec6<double>&V_A = state.V_WB[a], &V_B = state.V_WB[b];
       const Vec3<double> u = V_B.tail<3>() + V_B.head<3>().cross(row.r_B) - V_A.tail<3>() - V_A.head<3>().cross(row.r_A);
-      const double gap = contact.signed_distance + h * contact.normal_AB_W.dot(u);
+      const double gap = contact.signed_distance + settings.h * contact.normal_AB_W.dot(u);
       const double x = 0.5 - gap / (8.0 * pair.tau);
       if (!(x > 0.0)) continue;
       row.body_A = A;
@@ -91,7 +91,7 @@ void make_rows(const Model& model, const MassMatrix& mass, const State& state, c
       ContactRow& row = out.rows[static_cast<std::size_t>(i)];
       row.weight = row.share / pair.denominator;
     }
-    pair.material = pair_material(model, A, B, default_dissipation_time);
+    pair.material = pair_material(model, A, B, settings.default_dissipation_time);
     out.pairs.push_back(pair);
   }
 }

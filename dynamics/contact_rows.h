@@ -2,9 +2,11 @@
 ///
 /// The share makes the pair's response independent of how finely its bodies are meshed:
 ///     g = d + h u_n            gap expected after the step, with the velocities at its start
-///     gamma = area S(1/2 - g/(8 tau_p)),   Gamma = gamma / D(sum over the pair of gamma),
+///     gamma = area S(1/2 - g/(8 tau)),   Gamma = gamma / D(sum over the pair of gamma),   tau = tau_p + tau_h,
 ///     D(x) = x for x >= a_0,  x + a_0/3 (1 - x/a_0)^3 below,   a_0 = half the smallest contact area of the pair,
 /// so a lone touching corner has Gamma = 1, a face shares it out by area, and everything sets in with C^2 smoothness.
+/// tau_h = 0.1 a h^2, a being the config's acceleration scale, keeps the band wider than the gap of about 0.1 a h^2 at
+/// which the smoothed law lets a body rest, however small the body and long the step.
 #pragma once
 
 #include <span>
@@ -34,7 +36,7 @@ struct RowPair {
   int body_A = -1, body_B = -1;
   int slot_A = -1, slot_B = -1;
   int begin = 0, end = 0;              ///< rows
-  double tau = 0;                      ///< tau_p [m]
+  double tau = 0;                      ///< tau_p + tau_h [m]
   double denominator = 1, denominator_slope = 1;  ///< D and dD/dx
   PairMaterial material;
 };
@@ -58,9 +60,16 @@ struct ContactRows {
 /// The material of a pair: see PairMaterial. `default_dissipation_time` [s] stands for negative values.
 [[nodiscard]] PairMaterial pair_material(const Model& model, int body_A, int body_B, double default_dissipation_time);
 
+/// What all rows of a step share.
+struct RowSettings {
+  double h = 0;                        ///< time step [s]
+  double resting_band = 0;             ///< tau_h [m]
+  double default_dissipation_time = 0; ///< tau_d of materials that give none [s]
+};
+
 /// Rows of the contacts whose weight is not zero, in the manifold's order.
-void make_rows(const Model& model, const MassMatrix& mass, const State& state, const ContactManifold& manifold, double h,
-               double default_dissipation_time, ContactRows& rows);
+void make_rows(const Model& model, const MassMatrix& mass, const State& state, const ContactManifold& manifold,
+               const RowSettings& settings, ContactRows& rows);
 
 /// Velocity of B's contact point relative to A's for velocities of the moving bodies.
 [[nodiscard]] inline Vec3<double> relative_velocity(const ContactRow& row, const Eigen::VectorXd& v) {

@@ -91,9 +91,10 @@ void advance(const Model& model, const MassMatrix& mass, const State& state, con
     const Vec3<double> momentum = std::exp(-body.angular_damping * h) * (mass.inertia_W(s) * w_start) +
                                   h * applied_wrench(model, control, mass.body(s)).head<3>() +
                                   mass.inertia_W(s) * (w - w_free);
-    const Mat3<double> R = next.X_WB[b].rotation();
-    const Vec3<double> momentum_B = R.transpose() * momentum;
-    next.V_WB[b] = stack<double>(R * body.inertia.ldlt().solve(momentum_B), v);
+    // Solved with the very matrix that the next step multiplies by (see MassMatrix): through the inverse in B, the
+    // rounding of |q| would add up to a drift of the angular momentum, 1e-15 of it a step.
+    const Mat3<double> R = next.X_WB[b].rotation(), I = R * body.inertia * R.transpose();
+    next.V_WB[b] = stack<double>(I.ldlt().solve(momentum), v);
   }
 }
 

@@ -74,6 +74,11 @@ Stepper::Stepper(const Model& model, const StepConfig& config)
       detector_(model, config.contact),
       solver_(make_contact_solver(config, acceleration_scale_)) {}
 
+RowSettings Stepper::row_settings() const {
+  constexpr double k_resting = 0.1;
+  return {config_.h, k_resting * acceleration_scale_ * config_.h * config_.h, default_dissipation_time()};
+}
+
 void Stepper::contacts(const State& state, StepScratch& scratch, ContactManifold& manifold) const {
   detector_.detect(state.X_WB, {}, scratch.detector, manifold);
 }
@@ -93,10 +98,11 @@ StepReport Stepper::step(const State& state, const Control& control, State& next
     if (model.bodies[b].fixed) continue;
     const Vec6<double>& V = state.V_WB[b];
     // The contact point moves with its body's velocity; a solid's, too, within its own reach.
-    scratch.margins[b] = h * (V.tail<3>().norm() + V.head<3>().norm() * detector_.reach(static_cast<int>(b)));
+    scratch.margins[b] = h * (V.tail<3>().norm() + V.head<3>().norm() * detector_.reach(static_cast<int>(b))) +
+                         4.0 * row_settings().resting_band;
   }
   detector_.detect(state.X_WB, scratch.margins, scratch.detector, scratch.manifold);
-  make_rows(model, scratch.mass, state, scratch.manifold, h, default_dissipation_time(), scratch.rows);
+  make_rows(model, scratch.mass, state, scratch.manifold, row_settings(), scratch.rows);
   free_motion(model, scratch.mass, state, control, h, scratch.free);
   const ContactProblem problem{scratch.mass, scratch.rows, scratch.free.v_start, scratch.free.v_free};
   solver_->solve(problem, scratch.solver, scratch.solution);
@@ -151,7 +157,7 @@ void Stepper::step_vjp(const State& state, const Control& control, const State& 
     }
     manifold.pairs.back().end = k + 1;
   }
-  make_rows(model, scratch.mass, state, manifold, h, default_dissipation_time(), scratch.rows);
+  make_rows(model, scratch.mass, state, manifold, row_settings(), scratch.rows);
   free_motion(model, scratch.mass, state, control, h, scratch.free);
   const ContactProblem problem{scratch.mass, scratch.rows, scratch.free.v_start, scratch.free.v_free};
   scratch.solution.passes = record.passes;

@@ -76,6 +76,7 @@ class Stepper {
   /// tau_d [s] of materials that give none.
   [[nodiscard]] double default_dissipation_time() const { return solver_->default_dissipation_time(); }
   [[nodiscard]] double acceleration_scale() const { return acceleration_scale_; }
+  [[nodiscard]] RowSettings row_settings() const;
 
  private:
   const Model* model_;

@@ -295,7 +295,8 @@ CleanStl clean_binary_stl(const Source& source) {
 /// Of a text file; several solids become one.
 CleanStl clean_ascii_stl(const Source& source) {
   WordReader reader(source.bytes);
-  CleanStl clean{"solid part\n", 0};
+  // Assimp takes a file for binary if bytes 80 to 83, as a number of triangles, fit its size: here these are blanks.
+  CleanStl clean{"solid part" + std::string(90, ' ') + "\n", 0};
   const auto expect = [&](std::string_view expected) {
     const std::string_view word = reader.next();
     if (word == expected) return;
@@ -590,10 +591,11 @@ class PlyNumbers {
     const std::size_t size = size_of(type);
     if (data_.size() < size) fail("is cut off by the end of the file");
     std::array<char, 8> raw{};
-    std::copy_n(data_.begin(), size, raw.begin());
-    data_.remove_prefix(size);
     static_assert(std::endian::native == std::endian::little);
-    if (format_ == PlyFormat::binary_big_endian) std::reverse(raw.begin(), raw.begin() + static_cast<std::ptrdiff_t>(size));
+    for (std::size_t k = 0; k < size; ++k) {
+      raw[k] = data_[format_ == PlyFormat::binary_big_endian ? size - 1 - k : k];
+    }
+    data_.remove_prefix(size);
     switch (type) {
       case PlyType::int8: return number<std::int8_t>(raw);
       case PlyType::uint8: return number<std::uint8_t>(raw);

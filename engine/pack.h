@@ -50,6 +50,9 @@ inline constexpr int k_register_bytes = 32;
 inline constexpr int k_register_bytes = 16;
 #endif
 
+/// No more than the 32 bytes to which Eigen is told to align its arrays (EIGEN_MAX_ALIGN_BYTES).
+constexpr int alignment_of(int bytes) { return bytes < 32 ? bytes : 32; }
+
 /// Numbers of the reductions and polynomials. The parts of a constant add up to it with extra digits; the
 /// high ones end in zeros, so that their products with the integer k are exact.
 template <typename T>
@@ -112,7 +115,7 @@ struct Constants<float> {
 /// The operations that the vector extension has no sign for, lane by lane; below for the registers of x86.
 template <typename T, int bytes>
 struct Instructions {
-  typedef T Real __attribute__((vector_size(bytes)));
+  typedef T Real __attribute__((vector_size(bytes), aligned(alignment_of(bytes))));
   static constexpr int k_lanes = bytes / static_cast<int>(sizeof(T));
 
   /// a * b + c, rounded once.
@@ -169,8 +172,9 @@ template <typename T, int bytes>
 struct Register {
   using C = Constants<T>;
   using Native = Instructions<T, bytes>;
-  typedef T Real __attribute__((vector_size(bytes)));
-  typedef typename C::Bits Bits __attribute__((vector_size(bytes)));  // also what a comparison gives: 0 or -1
+  typedef T Real __attribute__((vector_size(bytes), aligned(alignment_of(bytes))));
+  /// What a comparison gives: 0 or -1 a lane.
+  typedef typename C::Bits Bits __attribute__((vector_size(bytes), aligned(alignment_of(bytes))));
   typedef typename C::Unsigned Unsigned __attribute__((vector_size(bytes)));
 
   static constexpr int k_lanes = bytes / static_cast<int>(sizeof(T));

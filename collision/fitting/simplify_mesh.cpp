@@ -127,7 +127,10 @@ class Simplifier {
     mesh_.set_position(a, position);
     quadric(a) = quadric(a) + quadric(b);
     ++stamp(a);
-    for (const int v : mesh_.neighbors(a)) push(std::min(a, v), std::max(a, v));
+    // Not only the edges whose cost has changed: others nearby may have been refused for their shape, and be good now.
+    for (const int v : mesh_.neighbors(a)) {
+      for (const int u : mesh_.neighbors(v)) push(std::min(u, v), std::max(u, v));
+    }
   }
 
   EditableMesh mesh_;

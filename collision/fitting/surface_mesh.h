@@ -42,13 +42,13 @@ bool project_to_surface(const SurfaceField& field, Vec3<double>& x, double toler
 
 /// A mesh with about as many vertices as asked for, of the surface that `fine` follows closely.
 ///
-/// Edges of `fine` are collapsed (simplify_mesh) until twice as many vertices are left, these are projected to d = 0, and
-/// then the energy
+/// Edges of `fine` are collapsed (simplify_mesh) until twice as many vertices are left, these are projected to the surface,
+/// and then the energy
 ///
-///   T (mean squared distance of points of `fine` from the mesh)/sigma^2
+///   T mean(d^2/sigma^2 (1 + 0.1 d^2/sigma^2)), d being the distances of points of `fine` from the mesh
 ///     + sum over the T triangles of  shape_weight (1/quality - 1) + area_weight (area/mean area)^2
 ///
-/// chooses which of them go, sigma being the root of that mean before, and what happens to the others: each round takes
+/// chooses which of them go, sigma^2 being the mean of d^2 then, and what happens to the others: each round takes
 /// vertices from where they matter least to where they matter most (a collapse and a split at a time), flips edges, and
 /// slides vertices along the surface. So vertices gather where the surface bends and line up along the creases of a smooth
 /// union, without slivers. No step may turn a triangle away from grad d. (Distance is measured from the fine surface, as

@@ -18,6 +18,7 @@ constexpr double k_infinity = std::numeric_limits<double>::infinity();
 constexpr double k_min_cosine = 0.3;                           // between the normals of triangle and surface
 constexpr double k_least_quality = 1e-6;                        // worse triangles cost no more, so they can be mended
 constexpr double k_first_slide = 0.2;                          // of the mean length of a vertex' edges
+constexpr double k_outlier_weight = 0.1;                       // of the fourth power of the distance
 constexpr double k_min_gain = 1e-3;                            // what a change must bring to be made
 
 using Corners = std::array<Vec3<double>, 3>;
@@ -34,7 +35,7 @@ class SurfaceRefiner {
                  EditableMesh& mesh)
       : field_(field), samples_(samples), options_(options), tolerance_(tolerance), mesh_(mesh) {
     const Vec3<double> extents = samples.rowwise().maxCoeff() - samples.rowwise().minCoeff();
-    least_squared_distance_ = static_cast<double>(samples.cols()) * std::pow(1e-6 * extents.maxCoeff(), 2);
+    least_squared_distance_ = std::pow(1e-6 * extents.maxCoeff(), 2);
     set_scales();
     slide_steps_.assign(static_cast<std::size_t>(mesh_.vertex_slots()), k_first_slide);
   }
@@ -71,7 +72,9 @@ class SurfaceRefiner {
       ++triangles;
     }
     mean_area_ = area / triangles;
-    distance_weight_ = triangles / std::max(assign_all_samples(), least_squared_distance_);
+    sample_weight_ = triangles / static_cast<double>(samples_.cols());
+    mean_squared_distance_ =
+        std::max(assign_all_samples() / static_cast<double>(samples_.cols()), least_squared_distance_);
   }
 
   // What a patch costs -------------------------------------------------------------------------------------------------
@@ -91,7 +94,8 @@ class SurfaceRefiner {
     }
     for (const int s : patch.samples) {
       if (sum >= limit) return k_infinity;
-      sum += distance_weight_ * nearest(patch.triangles, s).squared_distance;
+      const double relative = nearest(patch.triangles, s).squared_distance / mean_squared_distance_;
+      sum += sample_weight_ * relative * (1.0 + k_outlier_weight * relative);
     }
     return sum;
   }
@@ -398,8 +402,8 @@ class SurfaceRefiner {
   SurfaceMeshOptions options_;
   double tolerance_;
   EditableMesh& mesh_;
-  double mean_area_ = 0.0, distance_weight_ = 0.0;
-  double least_squared_distance_ = 0.0;   // summed over the samples; a mesh may be exact
+  double mean_area_ = 0.0, mean_squared_distance_ = 0.0, sample_weight_ = 0.0;
+  double least_squared_distance_ = 0.0;   // that is taken for the mean; a mesh may be exact
   std::vector<std::vector<int>> samples_of_triangle_;
   std::vector<double> slide_steps_;   // how far a vertex slides, relative to the mean length of its edges
   std::vector<bool> is_touched_;      // vertices near a change of this round

@@ -1,9 +1,9 @@
 /// Signed distance functions that are exact: half-space, sphere, capsule, rounded box.
 ///
-/// The gradient of an exact distance is the normal, and the Jacobian of the normal its Hessian, zero where the distance
-/// is linear. Where no closest point is singled out (the centre of a sphere, the axis of a capsule, the medial planes of
-/// a box) a fixed unit normal is given, with Jacobian zero at the centre and on the axis. Everything is in the frame of
-/// the body B; parameters are those of Primitive.
+/// The gradient of an exact distance is the normal, and the Jacobian of the normal its Hessian, zero where
+/// the distance is linear. Where no closest point is singled out (the centre of a sphere, the axis of a
+/// capsule, the medial planes of a box) a fixed unit normal is given, with Jacobian zero at the centre and on
+/// the axis. Everything is in the frame of the body B; parameters are those of Primitive.
 #pragma once
 
 #include <array>
@@ -20,8 +20,8 @@ namespace abut {
 /// The solid below a plane.
 template <typename T>
 struct HalfSpace {
-  Vec3<T> normal;                                                  ///< z axis of P in B
-  Vec3<T> point;                                                   ///< p_BP [m]
+  Vec3<T> normal;  ///< z axis of P in B
+  Vec3<T> point;   ///< p_BP [m]
 
   HalfSpace(const std::array<T, 5>&, const Pose<double>& X_BP)
       : normal(X_BP.rotation().col(2).template cast<T>()), point(X_BP.p.template cast<T>()) {}
@@ -29,8 +29,8 @@ struct HalfSpace {
 
 template <typename T>
 struct Sphere {
-  Vec3<T> centre;                                                  ///< p_BP [m]
-  T radius;                                                        ///< [m]
+  Vec3<T> centre;  ///< p_BP [m]
+  T radius;        ///< [m]
 
   Sphere(const std::array<T, 5>& parameters, const Pose<double>& X_BP)
       : centre(X_BP.p.template cast<T>()), radius(parameters[0]) {}
@@ -39,10 +39,10 @@ struct Sphere {
 /// All points within `radius` of a segment of half length `half_length` about `centre` along `axis`.
 template <typename T>
 struct Capsule {
-  Vec3<T> axis;                                                    ///< z axis of P in B
-  Vec3<T> side;                                                    ///< x axis of P in B: the normal on the axis
-  Vec3<T> centre;                                                  ///< p_BP [m]
-  T radius, half_length;                                           ///< [m]
+  Vec3<T> axis;           ///< z axis of P in B
+  Vec3<T> side;           ///< x axis of P in B: the normal on the axis
+  Vec3<T> centre;         ///< p_BP [m]
+  T radius, half_length;  ///< [m]
 
   Capsule(const std::array<T, 5>& parameters, const Pose<double>& X_BP)
       : axis(X_BP.rotation().col(2).template cast<T>()),
@@ -56,9 +56,9 @@ struct Capsule {
 template <typename T>
 struct RoundedBox {
   Mat3<T> R_BP;
-  Vec3<T> centre;                                                  ///< p_BP [m]
-  Vec3<T> core;                                                    ///< half extents less the radius of the edges [m]
-  T radius;                                                        ///< of the edges [m]
+  Vec3<T> centre;  ///< p_BP [m]
+  Vec3<T> core;    ///< half extents less the radius of the edges [m]
+  T radius;        ///< of the edges [m]
 
   RoundedBox(const std::array<T, 5>& parameters, const Pose<double>& X_BP)
       : R_BP(X_BP.rotation().template cast<T>()), centre(X_BP.p.template cast<T>()), radius(parameters[3]) {
@@ -68,7 +68,8 @@ struct RoundedBox {
 
 /// d = n.(x - p)
 template <SdfOrder order, typename S, typename T>
-[[nodiscard]] ABUT_KERNEL SdfAnswer<order, S> exact_sample(const HalfSpace<T>& half_space, const Vec3<S>& x_B) {
+[[nodiscard]] ABUT_KERNEL SdfAnswer<order, S> exact_sample(const HalfSpace<T>& half_space,
+                                                           const Vec3<S>& x_B) {
   const Vec3<S> r = relative(x_B, half_space.point);
   const Vec3<S> n(S(half_space.normal[0]), S(half_space.normal[1]), S(half_space.normal[2]));
   SdfAnswer<order, S> out;
@@ -81,7 +82,8 @@ template <SdfOrder order, typename S, typename T>
 
 /// |r| - radius with n = r/|r|, and at r = 0 `normal_at_centre`. What sphere and capsule share.
 template <SdfOrder order, typename S>
-[[nodiscard]] SdfAnswer<order, S> distance_to_point(const Vec3<S>& r, const S& radius, const Vec3<S>& normal_at_centre) {
+[[nodiscard]] SdfAnswer<order, S> distance_to_point(const Vec3<S>& r, const S& radius,
+                                                    const Vec3<S>& normal_at_centre) {
   using std::sqrt;
   const S r_squared = r[0] * r[0] + r[1] * r[1] + r[2] * r[2];
   const auto is_centre = !(r_squared > S(std::numeric_limits<scalar_value_t<S>>::min()));
@@ -106,7 +108,8 @@ template <SdfOrder order, typename S>
 
 template <SdfOrder order, typename S, typename T>
 [[nodiscard]] ABUT_KERNEL SdfAnswer<order, S> exact_sample(const Sphere<T>& sphere, const Vec3<S>& x_B) {
-  return distance_to_point<order, S>(relative(x_B, sphere.centre), S(sphere.radius), Vec3<S>(S(0), S(0), S(1)));
+  return distance_to_point<order, S>(relative(x_B, sphere.centre), S(sphere.radius),
+                                     Vec3<S>(S(0), S(0), S(1)));
 }
 
 /// The distance to the closest point of the segment, less the radius.
@@ -120,11 +123,12 @@ template <SdfOrder order, typename S, typename T>
   const S closest = select(above, h, select(below, -h, along));
   const Vec3<S> from_axis(r[0] - closest * a[0], r[1] - closest * a[1], r[2] - closest * a[2]);
   SdfAnswer<order, S> out = distance_to_point<order, S>(from_axis, S(capsule.radius), side);
-  if constexpr (order >= SdfOrder::jacobian) {                     // along the side the normal does not change: N - N a a^T
+  if constexpr (order >= SdfOrder::jacobian) {  // along the side the normal does not change: N - N a a^T
     const auto on_cap = above || below;
     for (int i = 0; i < 3; ++i) {
-      const S N_a = select(on_cap, S(0), out.normal_jacobian(i, 0) * a[0] + out.normal_jacobian(i, 1) * a[1] +
-                                             out.normal_jacobian(i, 2) * a[2]);
+      const S N_a = select(on_cap, S(0),
+                           out.normal_jacobian(i, 0) * a[0] + out.normal_jacobian(i, 1) * a[1] +
+                               out.normal_jacobian(i, 2) * a[2]);
       for (int j = 0; j < 3; ++j) out.normal_jacobian(i, j) = out.normal_jacobian(i, j) - N_a * a[j];
     }
   }
@@ -145,7 +149,7 @@ template <SdfOrder order, typename S, typename T>
   const auto y_deepest = q[1] > q[0];
   const S larger = select(y_deepest, q[1], q[0]);
   const auto z_deepest = q[2] > larger;
-  const S deepest = select(z_deepest, q[2], larger);               // max_i q_i
+  const S deepest = select(z_deepest, q[2], larger);  // max_i q_i
   const S squared = beyond[0] * beyond[0] + beyond[1] * beyond[1] + beyond[2] * beyond[2];
   const auto is_inside = !(squared > S(std::numeric_limits<scalar_value_t<S>>::min()));
   const S length = sqrt(select(is_inside, S(1), squared));
@@ -154,19 +158,20 @@ template <SdfOrder order, typename S, typename T>
   if constexpr (order >= SdfOrder::normal) {
     const S inverse = S(1) / length;
     const Vec3<S> inner(select(z_deepest, S(0), select(y_deepest, S(0), sign[0])),
-                        select(z_deepest, S(0), select(y_deepest, sign[1], S(0))), select(z_deepest, sign[2], S(0)));
+                        select(z_deepest, S(0), select(y_deepest, sign[1], S(0))),
+                        select(z_deepest, sign[2], S(0)));
     Vec3<S> n;
     for (int i = 0; i < 3; ++i) n[i] = select(is_inside, inner[i], sign[i] * beyond[i] * inverse);
     out.normal = transform<S>(box.R_BP, n);
     if constexpr (order >= SdfOrder::gradient) out.gradient = out.normal;
-    if constexpr (order >= SdfOrder::jacobian) {                   // in P, on the coordinates that are beyond the core
+    if constexpr (order >= SdfOrder::jacobian) {  // in P, on the coordinates that are beyond the core
       const S curvature = select(is_inside, S(0), inverse);
       Mat3<S> N, half;
       for (int i = 0; i < 3; ++i) {
         for (int j = 0; j < 3; ++j) N(i, j) = -curvature * n[i] * n[j];
         N(i, i) = N(i, i) + select(q[i] > S(0), curvature, S(0));
       }
-      for (int j = 0; j < 3; ++j) half.col(j) = transform<S>(box.R_BP, Vec3<S>(N.col(j)));                  // R N R^T
+      for (int j = 0; j < 3; ++j) half.col(j) = transform<S>(box.R_BP, Vec3<S>(N.col(j)));  // R N R^T
       for (int i = 0; i < 3; ++i) {
         out.normal_jacobian.row(i) = transform<S>(box.R_BP, Vec3<S>(half.row(i).transpose())).transpose();
       }

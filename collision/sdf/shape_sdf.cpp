@@ -33,18 +33,19 @@ double support(const Primitive& sq, const Vec3<double>& m_P) {
   return std::sqrt(norm_of_squares(norm_of_squares(x * x, y * y, 2.0 - eps2), z * z, 2.0 - eps1));
 }
 
-/// Radius of the largest ball about the centre inside, of the smallest around. The rounding of ridges shrinks the solid
-/// by less than 1.5 delta^2 < 0.4 %.
+/// Radius of the largest ball about the centre inside, of the smallest around. The rounding of ridges shrinks
+/// the solid by less than 1.5 delta^2 < 0.4 %.
 struct Radii {
   double inner, outer;
 };
 
 Radii radii(const Primitive& sq) {
   const auto& [a, b, c, eps1, eps2] = sq.parameters;
-  const double outer =
-      norm_of_squares(norm_of_squares(a * a, b * b, std::max(0.0, 1.0 - eps2)), c * c, std::max(0.0, 1.0 - eps1));
-  const double inner = norm_of_squares(norm_of_squares(1.0 / (a * a), 1.0 / (b * b), std::max(0.0, eps2 - 1.0)),
-                                       1.0 / (c * c), std::max(0.0, eps1 - 1.0));
+  const double outer = norm_of_squares(norm_of_squares(a * a, b * b, std::max(0.0, 1.0 - eps2)), c * c,
+                                       std::max(0.0, 1.0 - eps1));
+  const double inner =
+      norm_of_squares(norm_of_squares(1.0 / (a * a), 1.0 / (b * b), std::max(0.0, eps2 - 1.0)), 1.0 / (c * c),
+                      std::max(0.0, eps1 - 1.0));
   return {0.996 / std::sqrt(inner), std::sqrt(outer)};
 }
 
@@ -55,10 +56,18 @@ Eigen::AlignedBox3d primitive_box(const Primitive& primitive) {
   for (int i = 0; i < 3; ++i) {
     const Vec3<double> m_P = R_BP.row(i).transpose();
     switch (primitive.kind) {
-      case PrimitiveKind::superquadric: half[i] = support(primitive, m_P); break;
-      case PrimitiveKind::half_space: half[i] = std::numeric_limits<double>::infinity(); break;
-      case PrimitiveKind::sphere: half[i] = p[0]; break;
-      case PrimitiveKind::capsule: half[i] = p[0] + p[1] * std::abs(m_P.z()); break;
+      case PrimitiveKind::superquadric:
+        half[i] = support(primitive, m_P);
+        break;
+      case PrimitiveKind::half_space:
+        half[i] = std::numeric_limits<double>::infinity();
+        break;
+      case PrimitiveKind::sphere:
+        half[i] = p[0];
+        break;
+      case PrimitiveKind::capsule:
+        half[i] = p[0] + p[1] * std::abs(m_P.z());
+        break;
       case PrimitiveKind::rounded_box:
         half[i] = p[3] + (Vec3<double>(p[0], p[1], p[2]).array() - p[3]).matrix().dot(m_P.cwiseAbs());
         break;
@@ -80,8 +89,8 @@ ShapeSdf::ShapeSdf(const Shape& shape) : shape_(shape) {
     const Primitive& primitive = shape.primitives[static_cast<std::size_t>(i)];
     prepared_double_.emplace_back(primitive, parameters_as<double>(primitive), shape.union_smoothing);
     prepared_float_.emplace_back(primitive, parameters_as<float>(primitive), shape.union_smoothing);
-    rounding_ = std::max(rounding_, 16.0 * (primitive.X_BP.p.norm() + primitive.parameters[0] + primitive.parameters[1] +
-                                            primitive.parameters[2]));
+    rounding_ = std::max(rounding_, 16.0 * (primitive.X_BP.p.norm() + primitive.parameters[0] +
+                                            primitive.parameters[1] + primitive.parameters[2]));
     if (primitive.operation == PrimitiveOperation::subtract) continue;
     bounds_.extend(primitive_box(primitive));
     if (primitive.kind == PrimitiveKind::superquadric && shape.distance_mode != DistanceMode::radial) {
@@ -99,7 +108,8 @@ ShapeSdf::ShapeSdf(const Shape& shape) : shape_(shape) {
 
 Mat3<double> ShapeSdf::hessian(const Vec3<double>& x_B) const {
   using D = Dual<double, 3>;
-  const SdfSample<D> at = evaluate<D>({D::variable(x_B[0], 0), D::variable(x_B[1], 1), D::variable(x_B[2], 2)});
+  const SdfSample<D> at =
+      evaluate<D>({D::variable(x_B[0], 0), D::variable(x_B[1], 1), D::variable(x_B[2], 2)});
   Mat3<double> h;
   for (int i = 0; i < 3; ++i) {
     for (std::size_t j = 0; j < 3; ++j) h(i, static_cast<int>(j)) = at.gradient[i].d[j];
@@ -122,8 +132,8 @@ void ShapeSdf::parameter_vjp(const Vec3<double>& x_B, double distance_bar, const
     return sum.result();
   };
 
-  // Forward as in sample(): the unions (d_+, m_+), (d_-, m_-) and their difference (d, m). Then back to them: with
-  // w_- = 1 - w_+,  d = smooth max(d_+, -d_-),  m = w_+ m_+ - w_- m_-,  dw_+ = w_+ w_- (dd_+ + dd_-)/tau.
+  // Forward as in sample(): the unions (d_+, m_+), (d_-, m_-) and their difference (d, m). Then back to them:
+  // d = smooth max(d_+, -d_-),  m = w_+ m_+ - w_- m_-,  w_- = 1 - w_+,  dw_+ = w_+ w_- (dd_+ + dd_-)/tau.
   struct Side {
     SdfNormal<double> sum;
     double distance_bar = 0.0;
@@ -156,13 +166,14 @@ void ShapeSdf::parameter_vjp(const Vec3<double>& x_B, double distance_bar, const
     const Side& side = sides[i < added ? 0 : 1];
     const bool alone = i < added ? added == 1 : count - added == 1;
     const double w = alone ? 1.0 : std::exp((side.sum.distance - at(i).distance) / tau);
-    if (w < 1e-18) continue;                                       // nothing of it is left in any sum
-    const auto sample = primitive_sample<SdfOrder::jacobian, double>(prepared_double_[i], shape_.distance_mode, x_B);
+    if (w < 1e-18) continue;  // nothing of it is left in any sum
+    const auto sample =
+        primitive_sample<SdfOrder::jacobian, double>(prepared_double_[i], shape_.distance_mode, x_B);
     const Vec3<double> n_bar = w * side.normal_bar;
     const double d_bar =
         w * (side.distance_bar - (alone ? 0.0 : side.normal_bar.dot(sample.normal - side.sum.normal) / tau));
 
-    // Moving the primitive by (theta, t) moves the point by y = -t - theta x (x - p) in it, and turns its normal.
+    // Moving the primitive by (theta, t) moves the point in it by y = -t - theta x (x - p), and turns n.
     const std::size_t original = static_cast<std::size_t>(order_[i]);
     const Primitive& primitive = shape_.primitives[original];
     const Vec3<double> r = x_B - primitive.X_BP.p;
@@ -184,12 +195,6 @@ void ShapeSdf::parameter_vjp(const Vec3<double>& x_B, double distance_bar, const
   }
 }
 
-#define ABUT_INSTANTIATE(S)                                                                     \
-  template SdfAnswer<SdfOrder::distance, S> ShapeSdf::sample<SdfOrder::distance, S>(const Vec3<S>&) const; \
-  template SdfAnswer<SdfOrder::normal, S> ShapeSdf::sample<SdfOrder::normal, S>(const Vec3<S>&) const; \
-  template SdfAnswer<SdfOrder::gradient, S> ShapeSdf::sample<SdfOrder::gradient, S>(const Vec3<S>&) const; \
-  template SdfAnswer<SdfOrder::jacobian, S> ShapeSdf::sample<SdfOrder::jacobian, S>(const Vec3<S>&) const; 
-ABUT_SDF_NUMBERS(ABUT_INSTANTIATE)
-#undef ABUT_INSTANTIATE
+ABUT_SDF_DOUBLE()
 
 }  // namespace abut

@@ -1,12 +1,12 @@
-/// The smooth signed distance function of a body: the union of its added primitives, minus that of its subtracted ones.
+/// The smooth signed distance function of a body: the union of added primitives less that of subtracted ones.
 ///
 ///   union      d = -tau log sum_l exp(-d_l/tau),   weights w_l = exp((d - d_l)/tau), adding up to 1
-///   subtract   d = tau log(exp(d_+/tau) + exp(-d_-/tau)),   a smooth max of the union and minus the subtracted union
-///   normal     n = m sqrt(1.01)/sqrt(|m|^2 + 0.01),   m = sum_l w_l n_l  (subtracted primitives with weight < 0)
+///   subtract   d = tau log(exp(d_+/tau) + exp(-d_-/tau)),   a smooth max of the two unions d_+ and -d_-
+///   normal     n = m sqrt(1.01)/sqrt(|m|^2 + 0.01),   m = sum_l w_l n_l,   subtracted ones with w_l < 0
 ///
-/// The union is lower than the least d_l by at most tau log L, so the solid grows by that where L primitives meet.
-/// |n| = 1 where the primitives agree, exactly so for one primitive; where they oppose each other n is shorter, smoothly
-/// down to 0. It must not be renormalised: where no direction is right, none is to be made up.
+/// The union is lower than the least d_l by at most tau log L, so the solid grows by that where L primitives
+/// meet. |n| = 1 where the primitives agree, exactly so for one primitive; where they oppose each other n is
+/// shorter, smoothly down to 0. Do not renormalise it: where no direction is right, none must be made up.
 #pragma once
 
 #include <array>
@@ -35,7 +35,7 @@ namespace abut {
 /// dL/d of one primitive.
 struct PrimitiveGradient {
   std::array<double, 5> parameters{};
-  Vec6<double> pose = Vec6<double>::Zero();                        ///< by a left perturbation [rotation; translation] of X_BP, in B
+  Vec6<double> pose = Vec6<double>::Zero();  ///< by a left perturbation [rotation; translation] of X_BP, in B
 };
 
 /// A primitive made ready for evaluation in the number T.
@@ -49,8 +49,8 @@ struct PreparedPrimitive {
   Solid solid;
 };
 
-/// Prepared once from a Shape; const, hence safe to share between threads, afterwards. A shape without an added
-/// primitive is empty: 1e30 m away from everywhere, with normal 0.
+/// Prepared once from a Shape; const, hence safe to share between threads, afterwards. A shape without an
+/// added primitive is empty: 1e30 m away from everywhere, with normal 0.
 ///
 /// S is double, float, a Pack of either, or a forward-mode number of double (Dual, ceres::Jet).
 class ShapeSdf {
@@ -60,7 +60,7 @@ class ShapeSdf {
   /// d(x) [m].
   template <typename S>
   [[nodiscard]] S distance(const Vec3<S>& x_B) const {
-    return sample<SdfOrder::distance>(x_B).distance;
+    return sample<SdfOrder::normal>(x_B).distance;  // the normal comes with it
   }
 
   /// d and n.
@@ -88,15 +88,15 @@ class ShapeSdf {
   /// Second derivative of d [1/m].
   [[nodiscard]] Mat3<double> hessian(const Vec3<double>& x_B) const;
 
-  /// Adds dL/d(parameters, pose) of each primitive, given dL/dd and dL/dn at x_B. `bar` has one entry per primitive.
+  /// Adds dL/d(parameters, pose) of each primitive to its entry of `bar`, given dL/dd and dL/dn at x_B.
   void parameter_vjp(const Vec3<double>& x_B, double distance_bar, const Vec3<double>& normal_bar,
                      std::span<PrimitiveGradient> bar) const;
 
   /// A box in B that contains the solid {d <= 0}; infinite with a half-space, empty without primitives.
   [[nodiscard]] const Eigen::AlignedBox3d& bounds() const { return bounds_; }
 
-  /// kappa >= 1: d >= D/kappa - tau log L, D being the distance [m] to the added primitives (or to bounds()) and L their
-  /// number, for x outside of them.
+  /// kappa >= 1: d >= D/kappa - tau log L, D being the distance [m] to the added primitives (or to bounds())
+  /// and L their number, for x outside of them.
   [[nodiscard]] double distance_ratio() const { return distance_ratio_; }
 
  private:
@@ -111,29 +111,36 @@ class ShapeSdf {
 
   /// The smooth union of primitives [begin, end) of order_, its normal not scaled yet.
   template <SdfOrder order, typename S>
-  [[nodiscard]] SdfAnswer<order, S> union_sample(const Vec3<S>& x_B, std::size_t begin, std::size_t end) const;
+  [[nodiscard]] SdfAnswer<order, S> union_sample(const Vec3<S>& x_B, std::size_t begin,
+                                                 std::size_t end) const;
 
   Shape shape_;
-  std::vector<int> order_;                                         // indices of primitives: added first, then subtracted
+  std::vector<int> order_;  // indices of primitives: added first, then subtracted
   int added_ = 0;
-  std::vector<PreparedPrimitive<double>> prepared_double_;         // in that order
+  std::vector<PreparedPrimitive<double>> prepared_double_;  // in that order
   std::vector<PreparedPrimitive<float>> prepared_float_;
   Eigen::AlignedBox3d bounds_;
   double distance_ratio_ = 1.0;
-  double rounding_ = 0.0;                                          // lengths below rounding_ * epsilon mean nothing [m]
+  double rounding_ = 0.0;  // lengths below rounding_ * epsilon mean nothing [m]
 };
 
-// Implementation ------------------------------------------------------------------------------------------------------
+// Implementation --------------------------------------------------------------------------------------------
 
 template <typename T>
-PreparedPrimitive<T>::PreparedPrimitive(const Primitive& primitive, const std::array<T, 5>& parameters, double tau)
+PreparedPrimitive<T>::PreparedPrimitive(const Primitive& primitive, const std::array<T, 5>& parameters,
+                                        double tau)
     : solid([&]() -> Solid {
         switch (primitive.kind) {
-          case PrimitiveKind::half_space: return HalfSpace<T>(parameters, primitive.X_BP);
-          case PrimitiveKind::sphere: return Sphere<T>(parameters, primitive.X_BP);
-          case PrimitiveKind::capsule: return Capsule<T>(parameters, primitive.X_BP);
-          case PrimitiveKind::rounded_box: return RoundedBox<T>(parameters, primitive.X_BP);
-          case PrimitiveKind::superquadric: break;
+          case PrimitiveKind::half_space:
+            return HalfSpace<T>(parameters, primitive.X_BP);
+          case PrimitiveKind::sphere:
+            return Sphere<T>(parameters, primitive.X_BP);
+          case PrimitiveKind::capsule:
+            return Capsule<T>(parameters, primitive.X_BP);
+          case PrimitiveKind::rounded_box:
+            return RoundedBox<T>(parameters, primitive.X_BP);
+          case PrimitiveKind::superquadric:
+            break;
         }
         return Superquadric<T>(parameters, primitive.X_BP, tau);
       }()) {}
@@ -141,7 +148,7 @@ PreparedPrimitive<T>::PreparedPrimitive(const Primitive& primitive, const std::a
 /// The sample of one primitive.
 template <SdfOrder order, typename S, typename T>
 [[nodiscard]] SdfAnswer<order, S> primitive_sample(const PreparedPrimitive<T>& primitive, DistanceMode mode,
-                                                    const Vec3<S>& x_B) {
+                                                   const Vec3<S>& x_B) {
   return std::visit(
       [&](const auto& solid) -> SdfAnswer<order, S> {
         if constexpr (std::is_same_v<std::remove_cvref_t<decltype(solid)>, Superquadric<T>>) {
@@ -169,7 +176,7 @@ template <typename S, typename T>
       primitive.solid);
 }
 
-/// Running sums of the smooth union: of exp(-(d_l - least)/tau) times what is averaged. One exp per primitive.
+/// Running sums of the smooth union: exp(-(d_l - least)/tau) times what is averaged. One exp per primitive.
 template <SdfOrder order, typename S>
 class UnionSum {
  public:
@@ -181,17 +188,21 @@ class UnionSum {
   ABUT_KERNEL void add(const SdfAnswer<order, S>& sample) {
     using std::exp;
     const auto is_least = sample.distance < least_;
-    const S lower = select(is_least, sample.distance, least_), higher = select(is_least, least_, sample.distance);
+    const S lower = select(is_least, sample.distance, least_),
+            higher = select(is_least, least_, sample.distance);
     const S fade = exp((lower - higher) * inverse_tau_);
     const S keep = select(is_least, fade, S(1)), weight = select(is_least, S(1), fade);
     least_ = lower;
     weight_ = weight_ * keep + weight;
     for (int i = 0; i < 3; ++i) {
-      if constexpr (order >= SdfOrder::normal) sum_.normal[i] = sum_.normal[i] * keep + weight * sample.normal[i];
-      if constexpr (order >= SdfOrder::gradient) sum_.gradient[i] = sum_.gradient[i] * keep + weight * sample.gradient[i];
+      if constexpr (order >= SdfOrder::normal)
+        sum_.normal[i] = sum_.normal[i] * keep + weight * sample.normal[i];
+      if constexpr (order >= SdfOrder::gradient)
+        sum_.gradient[i] = sum_.gradient[i] * keep + weight * sample.gradient[i];
       if constexpr (order >= SdfOrder::jacobian) {
         for (int j = 0; j < 3; ++j) {
-          sum_.normal_jacobian(i, j) = sum_.normal_jacobian(i, j) * keep + weight * sample.normal_jacobian(i, j);
+          sum_.normal_jacobian(i, j) =
+              sum_.normal_jacobian(i, j) * keep + weight * sample.normal_jacobian(i, j);
         }
       }
     }
@@ -211,7 +222,8 @@ class UnionSum {
     if constexpr (order >= SdfOrder::jacobian) {
       for (int i = 0; i < 3; ++i) {
         for (int j = 0; j < 3; ++j) {
-          r.normal_jacobian(i, j) = sum_.normal_jacobian(i, j) * scale + r.normal[i] * inverse_tau_ * r.gradient[j];
+          r.normal_jacobian(i, j) =
+              sum_.normal_jacobian(i, j) * scale + r.normal[i] * inverse_tau_ * r.gradient[j];
         }
       }
     }
@@ -223,7 +235,8 @@ class UnionSum {
     const S scale = weight * inverse_tau_;
     for (int i = 0; i < 3; ++i) {
       for (int j = 0; j < 3; ++j) {
-        sum_.normal_jacobian(i, j) = sum_.normal_jacobian(i, j) - scale * sample.normal[i] * sample.gradient[j];
+        sum_.normal_jacobian(i, j) =
+            sum_.normal_jacobian(i, j) - scale * sample.normal[i] * sample.gradient[j];
       }
     }
   }
@@ -234,10 +247,10 @@ class UnionSum {
 
 /// max(a, -b), smooth, of two unions before their normals are scaled.
 template <SdfOrder order, typename S>
-[[nodiscard]] ABUT_KERNEL SdfAnswer<order, S> smooth_difference(const SdfAnswer<order, S>& a, const SdfAnswer<order, S>& b,
-                                                     const S& tau) {
+[[nodiscard]] ABUT_KERNEL SdfAnswer<order, S> smooth_difference(const SdfAnswer<order, S>& a,
+                                                                const SdfAnswer<order, S>& b, const S& tau) {
   using std::exp, std::log;
-  const S sum = a.distance + b.distance;                           // a - (-b)
+  const S sum = a.distance + b.distance;  // a - (-b)
   const auto is_a = sum > S(0);
   const S fade = exp(select(is_a, -sum, sum) / tau), total = S(1) + fade;
   const S larger = S(1) / total, smaller = fade * larger;
@@ -260,7 +273,7 @@ template <SdfOrder order, typename S>
   return r;
 }
 
-inline constexpr double k_normal_fade = 0.1;                       ///< length of m below which n fades away
+inline constexpr double k_normal_fade = 0.1;  ///< length of m below which n fades away
 
 /// m -> n = m sqrt(1.01)/sqrt(|m|^2 + 0.01), and its Jacobian.
 template <SdfOrder order, typename S>
@@ -282,7 +295,7 @@ ABUT_KERNEL void scale_normal(SdfAnswer<order, S>& sample) {
   }
 }
 
-/// A primitive whose distance is more than this many tau above the least has a weight that no sum would notice.
+/// A primitive that is this many tau farther than the closest one has a weight that no sum would notice.
 template <typename T>
 inline constexpr double k_negligible = std::is_same_v<T, float> ? 18.0 : 40.0;
 
@@ -293,7 +306,7 @@ SdfAnswer<order, S> ShapeSdf::union_sample(const Vec3<S>& x_B, std::size_t begin
   const DistanceMode mode = shape_.distance_mode;
   if (end - begin == 1) return primitive_sample<order, S>(primitives[begin], mode, x_B);
 
-  // What is negligible is decided by bounds, lane by lane, so that a lane of a pack gives what it would give alone.
+  // What is negligible is decided by bounds, lane by lane: a lane of a pack gives what it would give alone.
   using std::abs;
   using V = decltype(plain_value(x_B[0]));
   constexpr std::size_t k_block = 32;
@@ -305,8 +318,10 @@ SdfAnswer<order, S> ShapeSdf::union_sample(const Vec3<S>& x_B, std::size_t begin
     if (i - begin < k_block) lower[i - begin] = bounds.lower;
     least = select(bounds.upper < least, bounds.upper, least);
   }
-  const V limit = least + V(k_negligible<T> * shape_.union_smoothing + rounding_ * std::numeric_limits<T>::epsilon()) +
-                  V(16 * std::numeric_limits<T>::epsilon()) * abs(least);
+  const V slack =
+      V(k_negligible<T> * shape_.union_smoothing + rounding_ * std::numeric_limits<T>::epsilon()) +
+      V(16 * std::numeric_limits<T>::epsilon()) * abs(least);
+  V limit = least + slack;
 
   std::optional<UnionSum<order, S>> sum;
   for (std::size_t i = begin; i < end; ++i) {
@@ -314,6 +329,8 @@ SdfAnswer<order, S> ShapeSdf::union_sample(const Vec3<S>& x_B, std::size_t begin
     if (all(is_negligible)) continue;
     SdfAnswer<order, S> sample = primitive_sample<order, S>(primitives[i], mode, x_B);
     sample.distance = select(is_negligible, S(1e30), sample.distance);
+    const V now = plain_value(sample.distance) + slack;
+    limit = select(now < limit, now, limit);
     if (sum) {
       sum->add(sample);
     } else {
@@ -346,18 +363,24 @@ SdfAnswer<order, S> ShapeSdf::sample(const Vec3<S>& x_B) const {
   return result;
 }
 
-// Compiled once, in shape_sdf.cpp, for these numbers.
+// Compiled once for the numbers that are used most, in shape_sdf.cpp and shape_sdf_packs.cpp.
 using SdfFloat8 = Pack<float, 8>;
-using SdfFloat16 = Pack<float, 16>;
 using SdfDouble4 = Pack<double, 4>;
 using SdfDouble8 = Pack<double, 8>;
-#define ABUT_SDF_NUMBERS(X) X(float) X(double) X(SdfFloat8) X(SdfFloat16) X(SdfDouble4) X(SdfDouble8)
-#define ABUT_DECLARE(S)                                                                                \
-  extern template SdfAnswer<SdfOrder::distance, S> ShapeSdf::sample<SdfOrder::distance, S>(const Vec3<S>&) const;\
-  extern template SdfAnswer<SdfOrder::normal, S> ShapeSdf::sample<SdfOrder::normal, S>(const Vec3<S>&) const;\
-  extern template SdfAnswer<SdfOrder::gradient, S> ShapeSdf::sample<SdfOrder::gradient, S>(const Vec3<S>&) const;\
-  extern template SdfAnswer<SdfOrder::jacobian, S> ShapeSdf::sample<SdfOrder::jacobian, S>(const Vec3<S>&) const;
-ABUT_SDF_NUMBERS(ABUT_DECLARE)
-#undef ABUT_DECLARE
+#define ABUT_SDF_SAMPLE(prefix, order, S) \
+  prefix template SdfAnswer<SdfOrder::order, S> ShapeSdf::sample<SdfOrder::order, S>(const Vec3<S>&) const;
+#define ABUT_SDF_DOUBLE(prefix)             \
+  ABUT_SDF_SAMPLE(prefix, normal, double)   \
+  ABUT_SDF_SAMPLE(prefix, gradient, double) \
+  ABUT_SDF_SAMPLE(prefix, jacobian, double)
+#define ABUT_SDF_PACKS(prefix)                  \
+  ABUT_SDF_SAMPLE(prefix, normal, SdfFloat8)    \
+  ABUT_SDF_SAMPLE(prefix, jacobian, SdfFloat8)  \
+  ABUT_SDF_SAMPLE(prefix, normal, SdfDouble4)   \
+  ABUT_SDF_SAMPLE(prefix, jacobian, SdfDouble4) \
+  ABUT_SDF_SAMPLE(prefix, normal, SdfDouble8)   \
+  ABUT_SDF_SAMPLE(prefix, jacobian, SdfDouble8)
+ABUT_SDF_DOUBLE(extern)
+ABUT_SDF_PACKS(extern)
 
 }  // namespace abut

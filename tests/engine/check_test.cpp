@@ -1,4 +1,6 @@
+#ifndef ABUT_ENABLE_ASSERTIONS
 #define ABUT_ENABLE_ASSERTIONS  // here always, whatever the build
+#endif
 #include "engine/check.h"
 
 #include <catch2/catch.hpp>

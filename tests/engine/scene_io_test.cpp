@@ -7,9 +7,12 @@
 
 #include <catch2/catch.hpp>
 
+#include "engine/atomic_file.h"
+#include "engine/body_builder.h"
 #include "engine/body_io.h"
 #include "engine/config_fields.h"
 #include "engine/lie.h"
+#include "engine/mesh_io.h"
 #include "engine/mesh_shapes.h"
 #include "engine/random.h"
 #include "tests/support/close.h"
@@ -208,6 +211,28 @@ TEST_CASE("scene_io: what is left out has the documented default", "[engine][val
   CHECK(scene.model.gravity == Vec3<double>(0, 0, -9.81));
   CHECK(test::close(scene.initial.X_WB[0].p, Vec3<double>(1, 0, 0), 1e-14, 1e-15));
   CHECK(scene.model.bodies[0].external_wrench.norm() == 0.0);
+}
+
+TEST_CASE("scene_io: the documentation names every setting, and its examples are valid", "[engine][value]") {
+  const std::string text = read_file(std::filesystem::path(ABUT_SOURCE_DIR) / "docs" / "scene_format.md");
+  for (const StepConfigField& field : step_config_fields()) {
+    CAPTURE(field.key);
+    CHECK(text.find("| `" + std::string(field.key) + "` |") != std::string::npos);
+  }
+  std::vector<std::string> examples;
+  for (std::size_t end = 0, at = 0; (at = text.find("```toml\n", end)) != std::string::npos;) {
+    end = text.find("```\n", at + 8);
+    examples.push_back(text.substr(at + 8, end - at - 8));
+  }
+  REQUIRE(examples.size() == 2);
+  const SceneFolder folder;
+  write_body(folder.folder.path() / "bodies" / "box", make_box({0.1, 0.1, 0.1}, 0.01, 1000.0));
+  const Scene scene = folder.read(examples[0]);
+  CHECK(scene.name == "a ball and a brick on a floor");
+  CHECK(scene.model.body_count() == 3);
+  folder.folder.write("bodies/bottle/body.toml", examples[1]);
+  write_obj(folder.folder.path() / "bodies" / "bottle" / "mesh.obj", sphere_mesh(0.1));
+  CHECK(read_body(folder.folder.path() / "bodies" / "bottle").name == "mustard bottle");
 }
 
 TEST_CASE("scene_io: a quaternion of nearly unit length is normalised", "[engine][value]") {

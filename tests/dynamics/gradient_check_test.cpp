@@ -1,0 +1,296 @@
+#include "dynamics/gradient_check.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "tests/support/close.h"
+#include "tests/support/scenes.h"
+
+namespace abut {
+namespace {
+
+constexpr double k_nan = std::numeric_limits<double>::quiet_NaN();
+
+/// Differences of f at 0 with steps 0.1, 0.025, ...
+template <typename F>
+Differences differences_of(const F& f, int count = 10) {
+  Differences d;
+  double h = 0.1;
+  for (int i = 0; i < count; ++i, h *= 0.25) {
+    d.steps.push_back(h);
+    d.forward.push_back((f(h) - f(0.0)) / h);
+    d.backward.push_back((f(0.0) - f(-h)) / h);
+  }
+  return d;
+}
+
+GradientSample sample_of(double error) {
+  GradientSample sample;
+  sample.relative_error = error;
+  return sample;
+}
+
+/// Two bodies on a floor that touch it and each other at once; compliant and rigid, with an override.
+test::TestScene small_scene() {
+  Random random(4);
+  test::TestScene scene = test::random_contact_scene(random, {2, 2});
+  scene.body(1).material.stiffness = 2e4;
+  scene.body(2).material.stiffness = test::k_infinity;
+  scene.body(2).material.dissipation_time = -1.0;
+  scene.model.pair_overrides.push_back({0, 1, 0.7, 3e4, 0.03});
+  return scene;
+}
+
+/// The adjoint with something done to it.
+template <typename Change>
+GradientFunction changed_adjoint(const Change& change) {
+  return [change](const Stepper& stepper, const Trajectory& trajectory, const LossGradient& loss) {
+    Gradient gradient = adjoint(stepper, trajectory, loss);
+    change(gradient);
+    return gradient;
+  };
+}
+
+// Scoring ---------------------------------------------------------------------------------------------------
+
+TEST_CASE("best_difference: finds the slope of a curved function to ten digits", "[dynamics][value]") {
+  const double curvature = GENERATE(1.0, 30.0);
+  const auto f = [&](double x) { return std::sin(curvature * (x + 0.3)) / curvature; };
+  const DifferenceEstimate estimate = best_difference(differences_of(f));
+  CAPTURE(curvature, estimate.step);
+  CHECK(test::close(estimate.value, std::cos(0.3 * curvature), 1e-10, 0));
+  CHECK(estimate.error < 1e-8);
+  CHECK(estimate.kink < 1e-6);
+  CHECK(estimate.step < 0.1);
+}
+
+TEST_CASE("best_difference: a kink between equal steps is seen, although central differences agree",
+          "[dynamics][value]") {
+  const auto f = [](double x) { return 2.0 * x + 0.3 * std::abs(x) + x * x * x; };
+  const DifferenceEstimate estimate = best_difference(differences_of(f));
+  CHECK(test::close(estimate.value, 2.0, 1e-10, 0));
+  CHECK(estimate.error < 1e-8);
+  CHECK(test::close(estimate.kink, 0.3, 1e-6, 0));
+  CHECK(self_disagreement(estimate, 1.0) > 0.1);
+}
+
+TEST_CASE("best_difference: noise is told by the error", "[dynamics][value]") {
+  Random random(1);
+  const auto f = [&](double x) { return x + 1e-6 * random.uniform(-1.0, 1.0); };
+  const DifferenceEstimate estimate = best_difference(differences_of(f));
+  CHECK(std::abs(estimate.value - 1.0) < 1e-4);
+  CHECK(estimate.error > 1e-9);
+}
+
+TEST_CASE("best_difference: steps that failed are passed over, and alone give NaN", "[dynamics][value]") {
+  Differences d = differences_of([](double x) { return std::exp(x); });
+  d.forward[0] = k_nan;
+  d.backward[3] = std::numeric_limits<double>::infinity();
+  CHECK(test::close(best_difference(d).value, 1.0, 1e-9, 0));
+  for (double& slope : d.forward) slope = k_nan;
+  CHECK(std::isnan(best_difference(d).value));
+  CHECK(std::isinf(best_difference(d).error));
+  CHECK(std::isnan(best_difference({}).value));
+  CHECK_THROWS_AS(best_difference({{0.1, 0.05}, {1.0}, {1.0}}), std::invalid_argument);
+}
+
+TEST_CASE("relative_error: a derivative far below the largest is measured by the largest",
+          "[dynamics][value]") {
+  CHECK(test::close(relative_error(1.0, 1.0001, 1.0, 1.0), 1e-4 / 1.001, 1e-9, 0));
+  CHECK(test::close(relative_error(0.0, 1e-9, 0.0, 1.0), 1e-6, 1e-9, 0));
+  CHECK(relative_error(0.0, 0.0, 0.0, 0.0) == 0.0);
+  CHECK(std::isnan(relative_error(k_nan, 1.0, k_nan, 1.0)));
+}
+
+TEST_CASE("self_disagreement: a huge adjoint does not hide that differences do not converge",
+          "[dynamics][value]") {
+  CHECK(self_disagreement({1.0, 1e-6, 0.5, 0.0}, 1e20) > 0.1);
+  CHECK(self_disagreement({1.0, 1e-6, 0.0, 0.5}, 1e20) > 0.1);
+  CHECK(self_disagreement({0.0, 1e-6, 1e-9, 1e-9}, 1.0) < 1e-5);
+}
+
+TEST_CASE("summarize: median, 99th percentile and maximum of all samples, bad ones included",
+          "[dynamics][value]") {
+  std::vector<GradientSample> samples;
+  for (int i = 200; i >= 1; --i) samples.push_back(sample_of(i));
+  GradientCheckSummary summary = summarize(samples);
+  CHECK(summary.samples == 200);
+  CHECK(summary.median_relative_error == 100.5);
+  CHECK(summary.p99_relative_error == 198.0);
+  CHECK(summary.max_relative_error == 200.0);
+  CHECK(summary.non_finite == 0);
+  CHECK(summary.unresolved == 0);
+
+  samples[0] = sample_of(k_nan);
+  samples[0].non_finite = true;
+  samples[1].unresolved = true;
+  summary = summarize(samples);
+  CHECK(std::isinf(summary.max_relative_error));
+  CHECK(summary.p99_relative_error == 198.0);
+  CHECK(summary.non_finite == 1);
+  CHECK(summary.unresolved == 1);
+
+  const std::vector<GradientSample> one{sample_of(0.25)};
+  summary = summarize(one);
+  CHECK(summary.median_relative_error == 0.25);
+  CHECK(summary.p99_relative_error == 0.25);
+  CHECK(summarize({}).samples == 0);
+}
+
+TEST_CASE("GradientCheckConfig: every bad field is named", "[dynamics][value]") {
+  CHECK_NOTHROW(validate(GradientCheckConfig{}));
+  CHECK_THROWS_WITH(validate(GradientCheckConfig{0, -3, 1}),
+                    Catch::Contains("steps = 0") && Catch::Contains("samples = -3"));
+}
+
+// The check itself ------------------------------------------------------------------------------------------
+
+TEST_CASE("check_gradient: the adjoint agrees with differences in every group of inputs",
+          "[dynamics][derivative]") {
+  const test::TestScene scene = small_scene();
+  const int steps = GENERATE(1, 10, 60);
+  const GradientCheck check =
+      check_gradient(scene.model, {}, scene.state, {.steps = steps, .samples = 40, .seed = 3});
+  CAPTURE(steps);
+  REQUIRE(check.failed_step < 0);
+  REQUIRE(check.samples.size() == 40);
+  std::set<std::string> groups;
+  for (const GradientSample& sample : check.samples) {
+    CAPTURE(sample.group, sample.adjoint, sample.difference, sample.step, sample.largest);
+    CHECK(sample.relative_error < 1e-5);
+    CHECK_FALSE(sample.unresolved);
+    groups.insert(sample.group);
+  }
+  CHECK(groups == std::set<std::string>{"initial pose", "initial twist", "controls", "mass", "inertia",
+                                        "density", "friction", "compliance", "dissipation time",
+                                        "linear damping", "angular damping", "external wrench", "gravity",
+                                        "shape parameters", "shape poses", "pair friction", "pair compliance",
+                                        "pair dissipation time"});
+  CHECK(check.summary.median_relative_error < 1e-7);
+  CHECK(check.summary.non_finite == 0);
+  CHECK(check.summary.max_relative_error > 0.0);
+}
+
+TEST_CASE("check_gradient: the adjoint of the penalty law agrees with differences",
+          "[dynamics][derivative]") {
+  const test::TestScene scene = small_scene();
+  StepConfig config;
+  config.law = ContactLaw::penalty;
+  config.h = 2e-4;
+  config.penalty_stiction_factor =
+      200.0;  // explicit friction is only stable for v_s > mu f_n h/m: else gradients explode
+  const GradientCheck check =
+      check_gradient(scene.model, config, scene.state, {.steps = 30, .samples = 36, .seed = 5});
+  REQUIRE(check.samples.size() == 36);
+  CHECK(check.summary.max_relative_error < 1e-5);
+  CHECK(check.summary.unresolved == 0);
+}
+
+TEST_CASE("check_gradient: a gradient that is wrong by 1e-4 is caught, in all groups or in one",
+          "[dynamics][derivative]") {
+  const test::TestScene scene = small_scene();
+  const GradientCheckConfig config{.steps = 5, .samples = 36, .seed = 2};
+  const GradientFunction wrong_everywhere = changed_adjoint([](Gradient& g) {
+    constexpr double k_factor = 1.0 + 1e-4;
+    for (auto& pose : g.initial.pose) pose *= k_factor;
+    for (auto& twist : g.initial.twist) twist *= k_factor;
+    for (auto& control : g.controls) {
+      for (auto& wrench : control) wrench *= k_factor;
+    }
+    g.model.gravity *= k_factor;
+    for (auto& body : g.model.bodies) {
+      for (double* number : {&body.mass, &body.density, &body.friction, &body.compliance,
+                             &body.dissipation_time, &body.linear_damping, &body.angular_damping}) {
+        *number *= k_factor;
+      }
+      body.inertia *= k_factor;
+      body.external_wrench *= k_factor;
+      for (auto& primitive : body.shape) {
+        primitive.pose *= k_factor;
+        for (double& parameter : primitive.parameters) parameter *= k_factor;
+      }
+    }
+    for (auto& pair : g.model.pairs) {
+      for (double* number : {&pair.friction, &pair.compliance, &pair.dissipation_time}) *number *= k_factor;
+    }
+  });
+  const GradientCheck check = check_gradient(scene.model, {}, scene.state, config, {}, wrong_everywhere);
+  for (const GradientSample& sample : check.samples) {
+    const double expected =
+        1e-4 * std::abs(sample.adjoint) / (std::abs(sample.adjoint) + 1e-3 * sample.largest);
+    CAPTURE(sample.group, sample.adjoint, sample.difference);
+    CHECK(test::close(sample.relative_error, expected, 0.02, 1e-7));
+  }
+  CHECK(check.summary.max_relative_error > 0.9e-4);
+
+  const GradientFunction wrong_mass =
+      changed_adjoint([](Gradient& g) { g.model.bodies[1].mass *= 1.0 + 1e-2; });
+  const GradientCheck one = check_gradient(scene.model, {}, scene.state, config, {}, wrong_mass);
+  for (const GradientSample& sample : one.samples) {
+    CAPTURE(sample.group, sample.relative_error);
+    CHECK((sample.relative_error > 1e-5) == (sample.group == "mass"));
+  }
+}
+
+TEST_CASE("check_gradient: what is not finite is counted, and is no small error", "[dynamics][derivative]") {
+  const test::TestScene scene = small_scene();
+  const GradientFunction broken = changed_adjoint([](Gradient& g) { g.model.bodies[1].friction = k_nan; });
+  const GradientCheck check =
+      check_gradient(scene.model, {}, scene.state, {.steps = 2, .samples = 18, .seed = 1}, {}, broken);
+  CHECK(check.summary.non_finite > 0);
+  CHECK(std::isinf(check.summary.max_relative_error));
+}
+
+TEST_CASE("check_gradient: a rollout that fails is reported, not differentiated", "[dynamics][value]") {
+  const test::TestScene scene = small_scene();
+  StepConfig config;
+  config.max_iterations = 1;
+  const GradientCheck check =
+      check_gradient(scene.model, config, scene.state, {.steps = 5, .samples = 4, .seed = 1});
+  CHECK(check.failed_step >= 0);
+  CHECK(check.failure.status == StepStatus::not_converged);
+  CHECK(check.samples.empty());
+}
+
+TEST_CASE("check_gradient: the seed decides the samples, and progress counts them",
+          "[dynamics][determinism]") {
+  const test::TestScene scene = small_scene();
+  const auto adjoints = [&](std::uint64_t seed) {
+    std::vector<double> values;
+    for (const auto& sample :
+         check_gradient(scene.model, {}, scene.state, {.steps = 2, .samples = 6, .seed = seed}).samples) {
+      values.push_back(sample.adjoint);
+      values.push_back(sample.difference);
+    }
+    return values;
+  };
+  CHECK(adjoints(7) == adjoints(7));
+  CHECK(adjoints(7) != adjoints(8));
+
+  std::vector<int> seen;
+  (void)check_gradient(scene.model, {}, scene.state, {.steps = 1, .samples = 5, .seed = 1},
+                       [&](int done, int samples) { seen.push_back(100 * done + samples); });
+  CHECK(seen == std::vector<int>{105, 205, 305, 405, 505});
+}
+
+TEST_CASE("check_gradient: free flight, where nothing but motion has a gradient", "[dynamics][derivative]") {
+  test::TestScene scene;
+  scene.model.gravity.setZero();
+  scene.add(test::box_of_mass({0.1, 0.2, 0.3}, 2.0), {},
+            stack<double>(Vec3<double>(1.0, 2.0, -1.0), Vec3<double>(0.1, 0.0, 0.2)));
+  const GradientCheck check =
+      check_gradient(scene.model, {}, scene.state, {.steps = 50, .samples = 30, .seed = 1});
+  CHECK(check.summary.max_relative_error < 1e-7);
+  CHECK(check.summary.unresolved == 0);
+  for (const GradientSample& sample : check.samples) {
+    if (sample.group == "friction") CHECK((sample.adjoint == 0.0 && sample.difference == 0.0));
+  }
+}
+
+}  // namespace
+}  // namespace abut
