@@ -19,7 +19,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A name that no other thread or process uses, in the folder of `path`: rename() works within one file system only.
+/// A name that no other thread or process uses, in the folder of `path`: rename() works within one file
+/// system only.
 fs::path temporary_name(const fs::path& path) {
   static std::atomic<unsigned> counter{0};
   return path.parent_path() / fmt::format(".{}.{}.{}.tmp", path.filename().string(), ::getpid(), counter++);
@@ -34,7 +35,8 @@ AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)) {
   if (fs::is_directory(status)) throw InputError(path_.string(), 0, "cannot be written: it is a folder");
   const fs::path folder = path_.has_parent_path() ? path_.parent_path() : fs::path(".");
   if (!fs::is_directory(folder, ignored)) {
-    throw InputError(path_.string(), 0, fmt::format("cannot be written: there is no folder '{}'", folder.string()));
+    throw InputError(path_.string(), 0,
+                     fmt::format("cannot be written: there is no folder '{}'", folder.string()));
   }
   const bool is_device = fs::exists(status) && !fs::is_regular_file(status);
   // What a symbolic link points to is replaced, not the link.
@@ -101,14 +103,16 @@ std::string read_file(const fs::path& path) {
   const fs::file_status status = fs::status(path, error);
   if (!fs::exists(status)) {
     throw InputError(path.string(), 0,
-                     status.type() == fs::file_type::not_found ? "no such file"
-                                                               : fmt::format("cannot be read: {}", error.message()));
+                     status.type() == fs::file_type::not_found
+                         ? "no such file"
+                         : fmt::format("cannot be read: {}", error.message()));
   }
   if (fs::is_directory(status)) throw InputError(path.string(), 0, "is a folder, not a file");
   if (!fs::is_regular_file(status)) throw InputError(path.string(), 0, "is not a regular file");
 
   std::FILE* const file = std::fopen(path.c_str(), "rb");
-  if (file == nullptr) throw InputError(path.string(), 0, fmt::format("cannot be read: {}", std::strerror(errno)));
+  if (file == nullptr)
+    throw InputError(path.string(), 0, fmt::format("cannot be read: {}", std::strerror(errno)));
   std::string bytes;
   char buffer[1 << 16];
   std::size_t count = 0;

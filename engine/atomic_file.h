@@ -8,9 +8,9 @@
 
 namespace abut {
 
-/// A file written under a temporary name in its own folder and given its own name by commit(). Without a commit the
-/// destructor removes it, and what stood under that name before stays as it was. Something that is neither a file nor
-/// a folder (a terminal, a pipe) is written to directly.
+/// A file written under a temporary name in its own folder and given its own name by commit(). Without a
+/// commit the destructor removes it, and what stood under that name before stays as it was. Something that is
+/// neither a file nor a folder (a terminal, a pipe) is written to directly.
 ///
 /// Every failure throws InputError with the path and the reason: no such folder, no permission, disk full.
 class AtomicFile {

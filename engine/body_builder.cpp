@@ -21,11 +21,16 @@ constexpr int k_max_capsule_points = 1000;
 
 std::string_view kind_name(PrimitiveKind kind) {
   switch (kind) {
-    case PrimitiveKind::superquadric: return "superquadric";
-    case PrimitiveKind::half_space: return "half_space";
-    case PrimitiveKind::sphere: return "sphere";
-    case PrimitiveKind::capsule: return "capsule";
-    case PrimitiveKind::rounded_box: return "rounded_box";
+    case PrimitiveKind::superquadric:
+      return "superquadric";
+    case PrimitiveKind::half_space:
+      return "half_space";
+    case PrimitiveKind::sphere:
+      return "sphere";
+    case PrimitiveKind::capsule:
+      return "capsule";
+    case PrimitiveKind::rounded_box:
+      return "rounded_box";
   }
   return "primitive";
 }
@@ -38,7 +43,8 @@ Vec3<double> first_three(const Primitive& primitive) {
 const Primitive* single_simple_primitive(const Shape& shape) {
   if (shape.primitives.size() != 1) return nullptr;
   const Primitive& primitive = shape.primitives[0];
-  const bool is_simple = primitive.kind == PrimitiveKind::sphere || primitive.kind == PrimitiveKind::capsule ||
+  const bool is_simple = primitive.kind == PrimitiveKind::sphere ||
+                         primitive.kind == PrimitiveKind::capsule ||
                          primitive.kind == PrimitiveKind::rounded_box;
   return is_simple ? &primitive : nullptr;
 }
@@ -47,27 +53,36 @@ const Primitive* single_simple_primitive(const Shape& shape) {
 TriangleMesh mesh_of(const Primitive& primitive, int box_subdivisions) {
   const auto& [a, b, c, d, e] = primitive.parameters;
   switch (primitive.kind) {
-    case PrimitiveKind::sphere: return sphere_mesh(a);
-    case PrimitiveKind::capsule: return capsule_mesh(a, b);
-    default: return box_mesh(first_three(primitive).array() - d, box_subdivisions);
+    case PrimitiveKind::sphere:
+      return sphere_mesh(a);
+    case PrimitiveKind::capsule:
+      return capsule_mesh(a, b);
+    default:
+      return box_mesh(first_three(primitive).array() - d, box_subdivisions);
   }
 }
 
 MassProperties mass_properties_of(const Primitive& primitive, double density) {
   const auto& [a, b, c, d, e] = primitive.parameters;
   switch (primitive.kind) {
-    case PrimitiveKind::sphere: return sphere_mass_properties(a, density);
-    case PrimitiveKind::capsule: return capsule_mass_properties(a, b, density);
-    default: return rounded_box_mass_properties(first_three(primitive), d, density);
+    case PrimitiveKind::sphere:
+      return sphere_mass_properties(a, density);
+    case PrimitiveKind::capsule:
+      return capsule_mass_properties(a, b, density);
+    default:
+      return rounded_box_mass_properties(first_three(primitive), d, density);
   }
 }
 
 double size_of(const Primitive& primitive) {
   const auto& [a, b, c, d, e] = primitive.parameters;
   switch (primitive.kind) {
-    case PrimitiveKind::sphere: return 2.0 * a;
-    case PrimitiveKind::capsule: return 2.0 * (a + b);
-    default: return 2.0 * first_three(primitive).maxCoeff();
+    case PrimitiveKind::sphere:
+      return 2.0 * a;
+    case PrimitiveKind::capsule:
+      return 2.0 * (a + b);
+    default:
+      return 2.0 * first_three(primitive).maxCoeff();
   }
 }
 
@@ -75,9 +90,12 @@ double size_of(const Primitive& primitive) {
 Vec3<double> half_extents_of(const Primitive& primitive) {
   const auto& [a, b, c, d, e] = primitive.parameters;
   switch (primitive.kind) {
-    case PrimitiveKind::sphere: return {a, a, a};
-    case PrimitiveKind::capsule: return {a, a, a + b};
-    default: return first_three(primitive);
+    case PrimitiveKind::sphere:
+      return {a, a, a};
+    case PrimitiveKind::capsule:
+      return {a, a, a + b};
+    default:
+      return first_three(primitive);
   }
 }
 
@@ -130,7 +148,8 @@ class Builder {
 
  private:
   void need(bool condition, std::string_view message) const {
-    if (!condition) throw std::invalid_argument(fmt::format("{}: {}", d_.name.empty() ? "body" : d_.name, message));
+    if (!condition)
+      throw std::invalid_argument(fmt::format("{}: {}", d_.name.empty() ? "body" : d_.name, message));
   }
 
   void check_shape() {
@@ -176,7 +195,8 @@ class Builder {
     for (int i = 0; i < body_.mesh.vertex_count(); ++i) {
       const Vec3<double> p = inverse_point<double>(simple->X_BP, body_.mesh.vertices.col(i));
       need((p.cwiseAbs() - inner).maxCoeff() <= 1e-6 * inner.maxCoeff(),
-           fmt::format("vertex {} of the mesh lies outside the inner box: the mesh of a rounded box is that of the box "
+           fmt::format("vertex {} of the mesh lies outside the inner box: the mesh of a rounded box is that "
+                       "of the box "
                        "with half extents less edge_radius",
                        i));
     }
@@ -189,7 +209,8 @@ class Builder {
       body_.contact_points = *d_.contact_points;
       need(body_.contact_points.allFinite(), "the contact points are not finite");
       const std::size_t count = static_cast<std::size_t>(body_.contact_points.cols());
-      const double area = has_mesh ? surface_area(body_.mesh) / static_cast<double>(std::max<std::size_t>(count, 1)) : 1.0;
+      const double area =
+          has_mesh ? surface_area(body_.mesh) / static_cast<double>(std::max<std::size_t>(count, 1)) : 1.0;
       body_.contact_areas.assign(count, area);
     } else if (simple != nullptr && simple->kind == PrimitiveKind::sphere) {
       const double r = simple->parameters[0];
@@ -200,8 +221,8 @@ class Builder {
       const auto& [r, half_length, unused_c, unused_d, unused_e] = simple->parameters;
       const double intervals = std::ceil(2.0 * half_length / r);
       need(intervals < k_max_capsule_points,
-           fmt::format("a capsule of radius {} and half length {} needs more than {} contact points", r, half_length,
-                       k_max_capsule_points));
+           fmt::format("a capsule of radius {} and half length {} needs more than {} contact points", r,
+                       half_length, k_max_capsule_points));
       const int count = static_cast<int>(intervals) + 1;
       body_.contact_points.resize(3, count);
       for (int i = 0; i < count; ++i) {
@@ -219,7 +240,8 @@ class Builder {
     }
     if (d_.contact_areas) body_.contact_areas = *d_.contact_areas;
     need(body_.contact_areas.size() == static_cast<std::size_t>(body_.contact_points.cols()),
-         fmt::format("{} contact areas for {} contact points", body_.contact_areas.size(), body_.contact_points.cols()));
+         fmt::format("{} contact areas for {} contact points", body_.contact_areas.size(),
+                     body_.contact_points.cols()));
     for (const double area : body_.contact_areas) {
       need(area >= 0.0 && std::isfinite(area), fmt::format("contact area {}, allowed: >= 0", area));
     }
@@ -238,7 +260,8 @@ class Builder {
     } else {
       body_.size = largest_extent(body_.shape);
     }
-    if (body_.shape.union_smoothing == 0.0) body_.shape.union_smoothing = k_union_smoothing_per_size * body_.size;
+    if (body_.shape.union_smoothing == 0.0)
+      body_.shape.union_smoothing = k_union_smoothing_per_size * body_.size;
   }
 
   void set_mass_and_recenter() {
@@ -253,7 +276,9 @@ class Builder {
         need(false, error.what());
       }
     }
-    if (d_.volume) need(*d_.volume > 0.0 && std::isfinite(*d_.volume), fmt::format("volume = {}, allowed: > 0", *d_.volume));
+    if (d_.volume)
+      need(*d_.volume > 0.0 && std::isfinite(*d_.volume),
+           fmt::format("volume = {}, allowed: > 0", *d_.volume));
     body_.volume = d_.volume ? *d_.volume : computed ? computed->volume : 0.0;
 
     need(d_.mass_or_density.has_value() || d_.fixed, "a mass or a density is needed");
@@ -264,7 +289,8 @@ class Builder {
       mass = given->value;
     } else {
       const double density = std::get<Density>(*d_.mass_or_density).value;
-      need(density > 0.0 && std::isfinite(density), fmt::format("density = {}, allowed: > 0 and finite", density));
+      need(density > 0.0 && std::isfinite(density),
+           fmt::format("density = {}, allowed: > 0 and finite", density));
       need(body_.volume > 0.0, "a density needs a mesh or a volume");
       mass = density * body_.volume;
     }
@@ -293,8 +319,8 @@ class Builder {
   Body body_;
 };
 
-Body make_single(PrimitiveKind kind, const std::array<double, 5>& parameters, std::optional<MassOrDensity> density,
-                 int box_subdivisions = 4) {
+Body make_single(PrimitiveKind kind, const std::array<double, 5>& parameters,
+                 std::optional<MassOrDensity> density, int box_subdivisions = 4) {
   BodyDescription description;
   description.name = std::string(kind_name(kind));
   Primitive primitive;
@@ -328,14 +354,16 @@ Body make_capsule(double radius, double half_length, double density) {
 }
 
 Body make_box(const Vec3<double>& half_extents, double edge_radius, int subdivisions, double density) {
-  return make_single(PrimitiveKind::rounded_box, {half_extents.x(), half_extents.y(), half_extents.z(), edge_radius},
-                     Density{density}, subdivisions);
+  return make_single(PrimitiveKind::rounded_box,
+                     {half_extents.x(), half_extents.y(), half_extents.z(), edge_radius}, Density{density},
+                     subdivisions);
 }
 
 Body make_half_space() { return make_single(PrimitiveKind::half_space, {}, std::nullopt); }
 
 void set_mass(Body& body, double mass) {
-  require(mass > 0.0 && std::isfinite(mass), fmt::format("{}: mass = {}, allowed: > 0 and finite", body.name, mass));
+  require(mass > 0.0 && std::isfinite(mass),
+          fmt::format("{}: mass = {}, allowed: > 0 and finite", body.name, mass));
   body.inertia *= mass / body.mass;
   body.mass = mass;
 }
@@ -355,7 +383,8 @@ bool is_unbounded(const Shape& shape) {
 
 void require_valid(const Primitive& primitive, const std::string& name) {
   const auto need = [&](bool condition, std::string_view what, double value, std::string_view allowed) {
-    require(condition, fmt::format("{} ({}): {} = {}, allowed: {}", name, kind_name(primitive.kind), what, value, allowed));
+    require(condition, fmt::format("{} ({}): {} = {}, allowed: {}", name, kind_name(primitive.kind), what,
+                                   value, allowed));
   };
   const auto positive = [&](std::size_t i, std::string_view what) {
     const double value = primitive.parameters[i];
@@ -370,8 +399,11 @@ void require_valid(const Primitive& primitive, const std::string& name) {
              fmt::format("in [{}, {}]", k_min_exponent, k_max_exponent));
       }
       break;
-    case PrimitiveKind::half_space: break;
-    case PrimitiveKind::sphere: positive(0, "radius"); break;
+    case PrimitiveKind::half_space:
+      break;
+    case PrimitiveKind::sphere:
+      positive(0, "radius");
+      break;
     case PrimitiveKind::capsule:
       positive(0, "radius");
       need(p[1] >= 0.0 && std::isfinite(p[1]), "half_length", p[1], ">= 0 and finite");

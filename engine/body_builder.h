@@ -1,11 +1,11 @@
 /// Bodies made by a program: mass properties, contact points and defaults, from shapes and meshes.
 ///
 /// A body touches others with balls of `contact_radius` about its `contact_points`:
-///   sphere         one point, its centre, with its radius
-///   capsule        points along its segment, both ends included and at most a radius apart, with its radius
-///   rounded box    the vertices of the subdivided inner box (half extents less edge radius), with the edge radius
-///   any other      the vertices of its mesh, with radius 0: they lie on the surface
-///   half-space     none: others touch it with theirs
+///   sphere       one point, its centre, with its radius
+///   capsule      points along its segment, both ends included and at most a radius apart, with its radius
+///   rounded box  the vertices of the subdivided inner box (half extents less edge radius), with that radius
+///   any other    the vertices of its mesh, with radius 0: they lie on the surface
+///   half-space   none: others touch it with theirs
 #pragma once
 
 #include <optional>
@@ -28,31 +28,32 @@ struct Mass {
 };
 using MassOrDensity = std::variant<Density, Mass>;
 
-/// What a body is made from, in the frame A of its asset: the axes of B, any origin. What is left out follows from the
-/// rest.
+/// What a body is made from, in the frame A of its asset: the axes of B, any origin. What is left out follows
+/// from the rest.
 struct BodyDescription {
   std::string name;
-  Shape shape;                                        ///< X_BP is the pose of P in A; union_smoothing 0: 0.002 of the size
-  TriangleMesh mesh;                                  ///< closed surface; may be empty for one sphere, capsule, rounded
-                                                      ///< box (there it is the inner box), for a half-space, and where
-                                                      ///< nothing has to be computed from it
-  std::optional<MassOrDensity> mass_or_density;       ///< left out only where there is a half-space, or `fixed`
-  std::optional<double> volume;                       ///< [m^3]
-  std::optional<Vec3<double>> center_of_mass;         ///< [m]; comes with `inertia`
-  std::optional<Mat3<double>> inertia;                ///< about the centre of mass [kg m^2]; comes with `center_of_mass`
-  std::optional<Points> contact_points;               ///< (3, n) [m]; default: see above
-  std::optional<std::vector<double>> contact_areas;   ///< n values [m^2], >= 0
-  std::optional<double> contact_radius;               ///< [m], >= 0
-  int box_subdivisions = 4;                           ///< of the mesh made for a rounded box without one
+  Shape shape;  ///< X_BP is the pose of P in A; union_smoothing 0 stands for 0.002 of the size
+  /// Closed surface; may be empty for one sphere, capsule or rounded box (there it is the inner box), for a
+  /// half-space, and where nothing has to be computed from it.
+  TriangleMesh mesh;
+  std::optional<MassOrDensity> mass_or_density;  ///< left out only where there is a half-space, or `fixed`
+  std::optional<double> volume;                  ///< [m^3]
+  std::optional<Vec3<double>> center_of_mass;    ///< [m]; comes with `inertia`
+  std::optional<Mat3<double>> inertia;           ///< about it [kg m^2]; comes with `center_of_mass`
+  std::optional<Points> contact_points;          ///< (3, n) [m]; default: see above
+  std::optional<std::vector<double>> contact_areas;  ///< n values [m^2], >= 0
+  std::optional<double> contact_radius;              ///< [m], >= 0
+  int box_subdivisions = 4;                          ///< of the mesh made for a rounded box without one
   bool fixed = false;
   Material material;
 };
 
 /// The body: recentred so that B has its origin at the centre of mass, `p_BA` telling where A's went.
 ///
-/// Mass, volume, centre and inertia are, in this order: those given; the closed forms of a single sphere, capsule or
-/// rounded box; the integrals over the mesh. Given a density and an inertia, the mass is density times volume.
-/// Throws std::invalid_argument, starting with the name, for whatever is missing or makes no sense.
+/// Mass, volume, centre and inertia are, in this order: those given; the closed forms of a single sphere,
+/// capsule or rounded box; the integrals over the mesh. Given a density and an inertia, the mass is density
+/// times volume. Throws std::invalid_argument, starting with the name, for whatever is missing or makes no
+/// sense.
 [[nodiscard]] Body make_body(const BodyDescription& description);
 
 /// A body with the given signed distance function (primitives in the frame of the mesh) and surface.
@@ -61,7 +62,8 @@ struct BodyDescription {
 /// Sizes in [m], density in [kg/m^3]. The frames A and B are the same here: p_BA = 0.
 [[nodiscard]] Body make_sphere(double radius, double density);
 [[nodiscard]] Body make_capsule(double radius, double half_length, double density);
-[[nodiscard]] Body make_box(const Vec3<double>& half_extents, double edge_radius, int subdivisions, double density);
+[[nodiscard]] Body make_box(const Vec3<double>& half_extents, double edge_radius, int subdivisions,
+                            double density);
 [[nodiscard]] inline Body make_box(const Vec3<double>& half_extents, double edge_radius, double density) {
   return make_box(half_extents, edge_radius, 4, density);
 }
@@ -75,8 +77,8 @@ void set_density(Body& body, double density);
 /// Whether a half-space is among the added primitives.
 [[nodiscard]] bool is_unbounded(const Shape& shape);
 
-/// Throws std::invalid_argument, starting with `name`, unless every parameter of the kind is finite and in its range,
-/// the orientation is a unit quaternion and the position finite.
+/// Throws std::invalid_argument, starting with `name`, unless every parameter of the kind is finite and in
+/// its range, the orientation is a unit quaternion and the position finite.
 void require_valid(const Primitive& primitive, const std::string& name);
 
 }  // namespace abut

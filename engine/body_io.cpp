@@ -39,7 +39,7 @@ std::string_view word_of(Enum value, const TomlTable::Words<Enum>& words) {
   return "?";
 }
 
-// Reading -------------------------------------------------------------------------------------------------------------
+// Reading ---------------------------------------------------------------------------------------------------
 
 Primitive read_primitive(const TomlTable& table) {
   Primitive primitive;
@@ -55,15 +55,19 @@ Primitive read_primitive(const TomlTable& table) {
       p = {semi_axes[0], semi_axes[1], semi_axes[2], exponents[0], exponents[1]};
       break;
     }
-    case PrimitiveKind::half_space: break;
-    case PrimitiveKind::sphere: p[0] = table.required_number("radius", positive()); break;
+    case PrimitiveKind::half_space:
+      break;
+    case PrimitiveKind::sphere:
+      p[0] = table.required_number("radius", positive());
+      break;
     case PrimitiveKind::capsule:
       p[0] = table.required_number("radius", positive());
       p[1] = table.required_number("half_length", at_least(0.0));
       break;
     case PrimitiveKind::rounded_box: {
       const auto half_extents = table.required_numbers("half_extents", 3, positive());
-      p = {half_extents[0], half_extents[1], half_extents[2], table.number("edge_radius", 0.0, at_least(0.0))};
+      p = {half_extents[0], half_extents[1], half_extents[2],
+           table.number("edge_radius", 0.0, at_least(0.0))};
       const double smallest = std::min({p[0], p[1], p[2]});
       if (p[3] >= smallest) {
         table.fail("edge_radius", fmt::format("{}, allowed: < {}, the smallest half extent", p[3], smallest));
@@ -90,9 +94,11 @@ TriangleMesh read_solid(const fs::path& path) {
 Mat3<double> read_inertia(const TomlTable& table) {
   const auto i = table.required_numbers("inertia", 6, any_number());
   Mat3<double> inertia;
+  // clang-format off
   inertia << i[0], i[3], i[4],
              i[3], i[1], i[5],
              i[4], i[5], i[2];
+  // clang-format on
   try {
     require_physical(1.0, inertia, "not that of a body");
   } catch (const std::invalid_argument& error) {
@@ -104,7 +110,8 @@ Mat3<double> read_inertia(const TomlTable& table) {
 void read_contact_keys(const TomlTable& table, BodyDescription& description) {
   if (table.is_text("points")) {
     (void)table.required_choice<int>("points", {{"mesh", 0}});
-    if (description.mesh.vertex_count() == 0) table.fail("points", "there is no mesh, so give a list of points");
+    if (description.mesh.vertex_count() == 0)
+      table.fail("points", "there is no mesh, so give a list of points");
     description.contact_points = description.mesh.vertices;
     description.contact_areas = vertex_areas(description.mesh);
   } else if (table.has("points")) {
@@ -131,7 +138,8 @@ Body read_body_keys(const TomlTable& table, const std::string& name, const Mater
   description.material = material;
   const std::vector<TomlTable> primitives = table.tables("primitive");
   if (primitives.empty()) table.fail("", "no [[primitive]], a body needs at least one");
-  for (const TomlTable& primitive : primitives) description.shape.primitives.push_back(read_primitive(primitive));
+  for (const TomlTable& primitive : primitives)
+    description.shape.primitives.push_back(read_primitive(primitive));
   const bool unbounded = is_unbounded(description.shape);
   description.fixed = fixed || unbounded;
 
@@ -139,11 +147,14 @@ Body read_body_keys(const TomlTable& table, const std::string& name, const Mater
   description.shape.union_smoothing = table.number("union_smoothing", 0.0, positive());
   table.require_one_of({"density", "mass"}, !description.fixed);
   if (unbounded) {
-    for (const std::string_view key : {"density", "mass", "volume", "inertia", "center_of_mass", "mesh", "contact"}) {
-      if (table.has(key)) table.fail(key, "a body with a half_space never moves and has no mass, mesh or contact points");
+    for (const std::string_view key :
+         {"density", "mass", "volume", "inertia", "center_of_mass", "mesh", "contact"}) {
+      if (table.has(key))
+        table.fail(key, "a body with a half_space never moves and has no mass, mesh or contact points");
     }
   }
-  if (table.has("density")) description.mass_or_density = Density{table.required_number("density", positive())};
+  if (table.has("density"))
+    description.mass_or_density = Density{table.required_number("density", positive())};
   if (table.has("mass")) description.mass_or_density = Mass{table.required_number("mass", positive())};
   description.volume = table.optional_number("volume", positive());
   if (table.has("center_of_mass") || table.has("inertia")) {
@@ -179,7 +190,7 @@ Body read_body(const fs::path& path) {
   return body;
 }
 
-// Writing -------------------------------------------------------------------------------------------------------------
+// Writing ---------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -197,7 +208,9 @@ std::string array_text(const Values& values) {
   return text + "]";
 }
 
-std::string vector_text(const Vec3<double>& v) { return array_text(std::array<double, 3>{v.x(), v.y(), v.z()}); }
+std::string vector_text(const Vec3<double>& v) {
+  return array_text(std::array<double, 3>{v.x(), v.y(), v.z()});
+}
 
 std::string string_text(std::string_view text) {
   std::string result = "\"";
@@ -218,7 +231,8 @@ std::string primitive_text(const Primitive& primitive) {
   const auto& p = primitive.parameters;
   std::string text = fmt::format("\n[[primitive]]\nkind = \"{}\"\n", word_of(primitive.kind, k_kinds));
   if (primitive.operation != PrimitiveOperation::add) text += "operation = \"subtract\"\n";
-  if (primitive.X_BP.p != Vec3<double>::Zero()) text += fmt::format("position = {}\n", vector_text(primitive.X_BP.p));
+  if (primitive.X_BP.p != Vec3<double>::Zero())
+    text += fmt::format("position = {}\n", vector_text(primitive.X_BP.p));
   const Quat<double>& q = primitive.X_BP.q;
   if (q.coeffs() != Quat<double>::Identity().coeffs()) {
     text += fmt::format("orientation = {}\n", array_text(std::array<double, 4>{q.w(), q.x(), q.y(), q.z()}));
@@ -228,13 +242,17 @@ std::string primitive_text(const Primitive& primitive) {
       text += fmt::format("semi_axes = {}\nexponents = {}\n", vector_text({p[0], p[1], p[2]}),
                           array_text(std::array<double, 2>{p[3], p[4]}));
       break;
-    case PrimitiveKind::half_space: break;
-    case PrimitiveKind::sphere: text += fmt::format("radius = {}\n", number_text(p[0])); break;
+    case PrimitiveKind::half_space:
+      break;
+    case PrimitiveKind::sphere:
+      text += fmt::format("radius = {}\n", number_text(p[0]));
+      break;
     case PrimitiveKind::capsule:
       text += fmt::format("radius = {}\nhalf_length = {}\n", number_text(p[0]), number_text(p[1]));
       break;
     case PrimitiveKind::rounded_box:
-      text += fmt::format("half_extents = {}\nedge_radius = {}\n", vector_text({p[0], p[1], p[2]}), number_text(p[3]));
+      text += fmt::format("half_extents = {}\nedge_radius = {}\n", vector_text({p[0], p[1], p[2]}),
+                          number_text(p[3]));
       break;
   }
   return text;
@@ -262,11 +280,13 @@ std::string contact_text(const Body& body, const BodyDescription& in_A) {
     // No mesh: reading it needs the points.
   }
   if (otherwise && close(body.contact_points, otherwise->contact_points, tolerance) &&
-      close(body.contact_areas, otherwise->contact_areas) && body.contact_radius == otherwise->contact_radius) {
+      close(body.contact_areas, otherwise->contact_areas) &&
+      body.contact_radius == otherwise->contact_radius) {
     return {};
   }
   std::string text = "\n[contact]\n";
-  const bool is_mesh = body.mesh.vertex_count() > 0 && close(body.contact_points, body.mesh.vertices, tolerance);
+  const bool is_mesh =
+      body.mesh.vertex_count() > 0 && close(body.contact_points, body.mesh.vertices, tolerance);
   if (is_mesh) {
     text += "points = \"mesh\"\n";
   } else {
@@ -322,8 +342,9 @@ void write_body(const fs::path& folder, const Body& body, const std::string& com
     text += fmt::format("mass = {}\n", number_text(body.mass));
     if (body.volume > 0.0) text += fmt::format("volume = {}\n", number_text(body.volume));
     text += fmt::format("center_of_mass = {}\n", vector_text(center_of_mass));
-    text += fmt::format("inertia = {}\n",
-                        array_text(std::array<double, 6>{i(0, 0), i(1, 1), i(2, 2), i(0, 1), i(0, 2), i(1, 2)}));
+    text +=
+        fmt::format("inertia = {}\n",
+                    array_text(std::array<double, 6>{i(0, 0), i(1, 1), i(2, 2), i(0, 1), i(0, 2), i(1, 2)}));
   }
   text += fmt::format("union_smoothing = {}\n", number_text(body.shape.union_smoothing));
   text += fmt::format("distance_mode = \"{}\"\n", word_of(body.shape.distance_mode, k_distance_modes));
@@ -337,7 +358,8 @@ void write_body(const fs::path& folder, const Body& body, const std::string& com
 
   std::error_code error;
   fs::create_directory(folder, error);
-  if (error) throw InputError(folder.string(), 0, fmt::format("this folder cannot be made: {}", error.message()));
+  if (error)
+    throw InputError(folder.string(), 0, fmt::format("this folder cannot be made: {}", error.message()));
   AtomicFile body_file(folder / "body.toml");
   body_file.write(text);
   if (has_mesh) write_obj(folder / k_mesh_name, in_A.mesh);

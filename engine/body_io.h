@@ -11,18 +11,20 @@ namespace abut {
 
 class TomlTable;
 
-/// Reads a body asset from its folder, or from the path of its body.toml. Throws InputError: "file:line: what is wrong".
+/// Reads a body asset from its folder, or from the path of its body.toml. Throws InputError: "file:line: what
+/// is wrong".
 [[nodiscard]] Body read_body(const std::filesystem::path& path);
 
-/// Writes body.toml and, if the body has a mesh, mesh.obj into the folder, made if need be. Each file appears whole or
-/// not at all. What is written reads back as the same body, up to the rounding of its shift to the centre of mass; what
-/// belongs to a scene (fixed, damping, external wrench) is not part of an asset.
+/// Writes body.toml and, if the body has a mesh, mesh.obj into the folder, made if need be. Each file appears
+/// whole or not at all. What is written reads back as the same body, up to the rounding of its shift to the
+/// centre of mass; what belongs to a scene (fixed, damping, external wrench) is not part of an asset.
 /// `comment`, of any number of lines, is put on top of body.toml: how the asset was made.
 void write_body(const std::filesystem::path& folder, const Body& body, const std::string& comment = {});
 
-/// What scenes and assets have in common: reads the keys of shape, mesh, mass and contact points, and makes the body.
-/// Paths are relative to the folder of the table's file.
-[[nodiscard]] Body read_body_keys(const TomlTable& table, const std::string& name, const Material& material, bool fixed);
+/// What scenes and assets have in common: reads the keys of shape, mesh, mass and contact points, and makes
+/// the body. Paths are relative to the folder of the table's file.
+[[nodiscard]] Body read_body_keys(const TomlTable& table, const std::string& name, const Material& material,
+                                  bool fixed);
 
 /// Reads friction, stiffness and dissipation_time; what is left out stays as in `material`.
 [[nodiscard]] Material read_material_keys(const TomlTable& table, const Material& material);

@@ -31,11 +31,13 @@ constexpr std::array<StepConfigField, 13> k_fields{{
     {"activity_smoothing", Number([](StepConfig& c) -> double& { return c.contact.activity_smoothing; })},
 }};
 
-/// Does not compile once a structure has a member more: which then needs a line above, and in docs/scene_format.md.
+/// Does not compile once a structure has a member more: which then needs a line above, and in
+/// docs/scene_format.md.
 [[maybe_unused]] void list_is_complete(const StepConfig& config) {
-  [[maybe_unused]] const auto& [h, law, near_rigid_factor, dissipation_steps, stiction_factor, normal_smoothing_factor,
-                                acceleration_scale, push_out_factor, friction_repeats, tolerance, max_iterations,
-                                penalty_stiffness, penalty_stiction_factor, contact] = config;
+  [[maybe_unused]] const auto& [h, law, near_rigid_factor, dissipation_steps, stiction_factor,
+                                normal_smoothing_factor, acceleration_scale, push_out_factor,
+                                friction_repeats, tolerance, max_iterations, penalty_stiffness,
+                                penalty_stiction_factor, contact] = config;
   [[maybe_unused]] const auto& [activity_smoothing] = contact;
 }
 
@@ -54,8 +56,9 @@ void validate(const StepConfig& config) {
       const double value = (*number)(copy);
       const bool is_default = field.negative_means_default && value < 0.0;
       if (!std::isfinite(value) || !(value > field.lower || is_default)) {
-        add(field.key, value, fmt::format("> {}, finite{}", field.lower,
-                                          field.negative_means_default ? ", or negative for the default" : ""));
+        add(field.key, value,
+            fmt::format("> {}, finite{}", field.lower,
+                        field.negative_means_default ? ", or negative for the default" : ""));
       }
     } else {
       const int value = std::get<Count>(field.get)(copy);

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <numbers>
 
-#include <Eigen/Eigenvalues>
 #include <spdlog/fmt/fmt.h>
+#include <Eigen/Eigenvalues>
 
 #include "engine/check.h"
 
@@ -34,19 +34,22 @@ MassProperties mass_properties(const TriangleMesh& mesh, double density) {
   require_positive(density, "density");
   require(mesh.triangle_count() > 0, "the mesh has no triangles");
 
-  // About the middle of the mesh: far from the world's origin, the tetrahedra would be large and nearly cancel.
+  // About the middle of the mesh: far from the world's origin, the tetrahedra would be large and nearly
+  // cancel.
   const Vec3<double> origin = 0.5 * (mesh.vertices.rowwise().minCoeff() + mesh.vertices.rowwise().maxCoeff());
   double volume = 0.0, absolute_volume = 0.0;
   Vec3<double> first_moment = Vec3<double>::Zero();
   Mat3<double> second_moment = Mat3<double>::Zero();
   for (const Eigen::Vector3i& triangle : mesh.triangles) {
-    const Vec3<double> a = mesh.vertices.col(triangle[0]) - origin, b = mesh.vertices.col(triangle[1]) - origin,
+    const Vec3<double> a = mesh.vertices.col(triangle[0]) - origin,
+                       b = mesh.vertices.col(triangle[1]) - origin,
                        c = mesh.vertices.col(triangle[2]) - origin, s = a + b + c;
     const double det = a.dot(b.cross(c));
     volume += det / 6.0;
     absolute_volume += std::abs(det) / 6.0;
     first_moment += det / 24.0 * s;
-    second_moment += det / 120.0 * (a * a.transpose() + b * b.transpose() + c * c.transpose() + s * s.transpose());
+    second_moment +=
+        det / 120.0 * (a * a.transpose() + b * b.transpose() + c * c.transpose() + s * s.transpose());
   }
   require(volume > 1e-12 * absolute_volume,
           fmt::format("the mesh encloses a volume of {} m^3, allowed: > 0; {}", volume,
@@ -69,7 +72,8 @@ MassProperties sphere_mass_properties(double radius, double density) {
   return from_second_moments(volume, Vec3<double>::Constant(volume * radius * radius / 5.0), density);
 }
 
-// The pieces of the two shapes below are parts of a disc or ball moved outwards by a length l, whose integrals are
+// The pieces of the two shapes below are parts of a disc or ball moved outwards by a length l, whose
+// integrals are
 //   disc: int 1 = pi r^2,     int |u| = 4/3 r^3,    int u^2 = pi r^4 / 4
 //   ball: int 1 = 4/3 pi r^3, int |u| = pi r^4 / 2, int u^2 = 4/15 pi r^5
 // so that int (l + |u|)^2 = l^2 int 1 + 2 l int |u| + int u^2.
@@ -86,7 +90,8 @@ MassProperties capsule_mass_properties(double radius, double half_length, double
   return from_second_moments(cylinder + ball, {xx, xx, zz}, density);
 }
 
-MassProperties rounded_box_mass_properties(const Vec3<double>& half_extents, double edge_radius, double density) {
+MassProperties rounded_box_mass_properties(const Vec3<double>& half_extents, double edge_radius,
+                                           double density) {
   for (int i = 0; i < 3; ++i) require_positive(half_extents[i], "half_extents");
   require(edge_radius >= 0.0 && edge_radius < half_extents.minCoeff(),
           fmt::format("edge_radius = {}, allowed: >= 0 and < {}, the smallest half extent", edge_radius,
@@ -99,14 +104,15 @@ MassProperties rounded_box_mass_properties(const Vec3<double>& half_extents, dou
   Vec3<double> moments;
   for (int i = 0; i < 3; ++i) {
     const double a = inner[i], b = inner[(i + 1) % 3], c = inner[(i + 2) % 3];  // a along x_i
-    volume += 8.0 * r * a * b + 2.0 * a * pi * r2;                              // two slabs, four quarter cylinders
+    volume += 8.0 * r * a * b + 2.0 * a * pi * r2;  // two slabs, four quarter cylinders
     const double disc = a * a * pi * r2 + 2.0 * a * 4.0 / 3.0 * r2 * r + pi * r2 * r2 / 4.0;
-    moments[i] = 8.0 * a * b * c * a * a / 3.0                                  // inner box
-                 + 8.0 * b * c * r * (3.0 * a * a + 3.0 * a * r + r2) / 3.0     // slabs at both ends of x_i
-                 + 8.0 * r * a * (b + c) * a * a / 3.0                          // the other four slabs
-                 + 2.0 * a * pi * r2 * a * a / 3.0                              // quarter cylinders along x_i
-                 + 2.0 * (b + c) * disc                                         // quarter cylinders across it
-                 + a * a * 4.0 / 3.0 * pi * r2 * r + a * pi * r2 * r2 + 4.0 / 15.0 * pi * r2 * r2 * r;  // octants
+    moments[i] = 8.0 * a * b * c * a * a / 3.0                               // inner box
+                 + 8.0 * b * c * r * (3.0 * a * a + 3.0 * a * r + r2) / 3.0  // slabs at both ends of x_i
+                 + 8.0 * r * a * (b + c) * a * a / 3.0                       // the other four slabs
+                 + 2.0 * a * pi * r2 * a * a / 3.0                           // quarter cylinders along x_i
+                 + 2.0 * (b + c) * disc                                      // quarter cylinders across it
+                 + a * a * 4.0 / 3.0 * pi * r2 * r + a * pi * r2 * r2 +
+                 4.0 / 15.0 * pi * r2 * r2 * r;  // octants
   }
   return from_second_moments(volume, moments, density);
 }
@@ -146,7 +152,8 @@ MassProperties with_mass(const MassProperties& properties, double mass) {
 }
 
 void require_physical(double mass, const Mat3<double>& inertia, const std::string& name) {
-  require(mass > 0.0 && std::isfinite(mass), fmt::format("{}: mass = {}, allowed: > 0 and finite", name, mass));
+  require(mass > 0.0 && std::isfinite(mass),
+          fmt::format("{}: mass = {}, allowed: > 0 and finite", name, mass));
   require(inertia.allFinite(), fmt::format("{}: the inertia is not finite", name));
   const double scale = inertia.cwiseAbs().maxCoeff();
   require((inertia - inertia.transpose()).cwiseAbs().maxCoeff() <= 1e-9 * scale,
@@ -154,8 +161,8 @@ void require_physical(double mass, const Mat3<double>& inertia, const std::strin
   const Eigen::SelfAdjointEigenSolver<Mat3<double>> solver(inertia, Eigen::EigenvaluesOnly);
   const Vec3<double> principal = solver.eigenvalues();  // in increasing order
   const auto says = [&](std::string_view cause) {
-    return fmt::format("{}: the inertia with principal moments {}, {}, {} {}", name, principal[0], principal[1],
-                       principal[2], cause);
+    return fmt::format("{}: the inertia with principal moments {}, {}, {} {}", name, principal[0],
+                       principal[1], principal[2], cause);
   };
   require(principal[0] > 0.0, says("is not positive definite"));
   require(principal[2] <= principal[0] + principal[1] + 1e-9 * principal[2],

@@ -18,12 +18,14 @@ void require_closed_surface(const TriangleMesh& mesh, const std::string& name) {
 
   for (int i = 0; i < n; ++i) {
     const Vec3<double> p = mesh.vertices.col(i);
-    require(p.allFinite(), fmt::format("{}: vertex {} ({}, {}, {}) is not finite", name, i, p.x(), p.y(), p.z()));
+    require(p.allFinite(),
+            fmt::format("{}: vertex {} ({}, {}, {}) is not finite", name, i, p.x(), p.y(), p.z()));
   }
 
   // Each directed edge belongs to one triangle; 64 bits hold both of its ends.
   const auto key = [](int from, int to) {
-    return (static_cast<std::uint64_t>(static_cast<std::uint32_t>(from)) << 32) | static_cast<std::uint32_t>(to);
+    return (static_cast<std::uint64_t>(static_cast<std::uint32_t>(from)) << 32) |
+           static_cast<std::uint32_t>(to);
   };
   std::unordered_map<std::uint64_t, int> triangle_of_edge;
   triangle_of_edge.reserve(3 * mesh.triangles.size());
@@ -38,12 +40,14 @@ void require_closed_surface(const TriangleMesh& mesh, const std::string& name) {
     }
     for (int k = 0; k < 3; ++k) {
       const int from = triangle[k], to = triangle[(k + 1) % 3];
-      require(from != to, fmt::format("{}: triangle {} is degenerate, vertex {} occurs twice", name, t, from));
+      require(from != to,
+              fmt::format("{}: triangle {} is degenerate, vertex {} occurs twice", name, t, from));
       const auto [other, is_new] = triangle_of_edge.emplace(key(from, to), t);
       require(is_new,
-              fmt::format("{}: triangles {} and {} both run along the edge {} -> {}: one of them is flipped, or more "
-                          "than two triangles meet there",
-                          name, is_new ? t : other->second, t, from, to));
+              fmt::format(
+                  "{}: triangles {} and {} both run along the edge {} -> {}: one of them is flipped, or more "
+                  "than two triangles meet there",
+                  name, is_new ? t : other->second, t, from, to));
     }
   }
   for (int t = 0; t < mesh.triangle_count(); ++t) {

@@ -11,17 +11,17 @@ namespace abut {
 
 /// A triangle mesh. Vertices are stored as a structure of arrays (one row a coordinate).
 struct TriangleMesh {
-  Points vertices;                             ///< (3, n) positions [m], in the body frame
-  std::vector<Eigen::Vector3i> triangles;      ///< vertex indices, counter-clockwise seen from outside
+  Points vertices;                         ///< (3, n) positions [m], in the body frame
+  std::vector<Eigen::Vector3i> triangles;  ///< vertex indices, counter-clockwise seen from outside
 
   [[nodiscard]] int vertex_count() const { return static_cast<int>(vertices.cols()); }
   [[nodiscard]] int triangle_count() const { return static_cast<int>(triangles.size()); }
 };
 
-/// Throws std::invalid_argument naming `name`, the element and the cause unless the mesh has at least four vertices,
-/// finite coordinates, indices in range, no degenerate triangle (repeated index), no vertex without a triangle, and is
-/// closed and consistently oriented: every directed edge occurs exactly once and its opposite exactly once. Elements are
-/// counted from 0.
+/// Throws std::invalid_argument naming `name`, the element and the cause unless the mesh has at least four
+/// vertices, finite coordinates, indices in range, no degenerate triangle (repeated index), no vertex without
+/// a triangle, and is closed and consistently oriented: every directed edge occurs exactly once and its
+/// opposite exactly once. Elements are counted from 0.
 void require_closed_surface(const TriangleMesh& mesh, const std::string& name);
 
 /// One third of the area of the triangles around each vertex [m^2]; sums to the surface area.

@@ -1,10 +1,11 @@
-// How the importer behind this file is kept from harm. Assimp 5.2 can abort on a truncated PLY file and returns
-// vertices that are not finite, or faces without vertices, for damaged STL files. So
-//   - an OBJ file, the format of our own assets, is read here: Assimp keeps coordinates as float and splits vertices;
-//   - STL and PLY files are first walked through here, to the last byte, and rejected with the line or element that is
-//     wrong; Assimp gets a clean copy from memory, without names, comments, normals and colours (it leaks memory when
-//     one of them is damaged) and without any post-processing (its triangulation is what aborts), and what comes back
-//     is checked once more.
+// How the importer behind this file is kept from harm. Assimp 5.2 can abort on a truncated PLY file and
+// returns vertices that are not finite, or faces without vertices, for damaged STL files. So
+//   - an OBJ file, the format of our own assets, is read here: Assimp keeps coordinates as float and splits
+//     vertices;
+//   - STL and PLY files are first walked through here, to the last byte, and rejected with the line or
+//     element that is wrong; Assimp gets a clean copy from memory, without names, comments, normals and
+//     colours (it leaks memory when one of them is damaged) and without any post-processing (its
+//     triangulation is what aborts), and what comes back is checked once more.
 #include "engine/mesh_io.h"
 
 #include <algorithm>
@@ -23,10 +24,10 @@
 #include <utility>
 #include <vector>
 
-#include <assimp/Importer.hpp>
 #include <assimp/mesh.h>
 #include <assimp/scene.h>
 #include <spdlog/fmt/fmt.h>
+#include <assimp/Importer.hpp>
 
 #include "engine/atomic_file.h"
 #include "engine/input_error.h"
@@ -40,7 +41,8 @@ constexpr std::size_t k_max_count = 100'000'000;  // vertices or faces; keeps ev
 std::string quoted(std::string_view text, std::size_t longest = 40) {
   std::string result = "'";
   for (const char c : text.substr(0, longest)) {
-    result += c >= ' ' && c <= '~' ? std::string(1, c) : fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    result +=
+        c >= ' ' && c <= '~' ? std::string(1, c) : fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
   }
   return result + (text.size() > longest ? "...'" : "'");
 }
@@ -54,7 +56,8 @@ class WordReader {
 
   /// The next word; empty at the end of the text.
   std::string_view next() {
-    for (; position_ < text_.size() && is_space(text_[position_]); ++position_) line_ += text_[position_] == '\n';
+    for (; position_ < text_.size() && is_space(text_[position_]); ++position_)
+      line_ += text_[position_] == '\n';
     const std::size_t begin = position_;
     while (position_ < text_.size() && !is_space(text_[position_])) ++position_;
     return text_.substr(begin, position_ - begin);
@@ -112,14 +115,15 @@ bool add_polygon(const std::vector<int>& polygon, std::vector<Eigen::Vector3i>& 
   std::vector<int> sorted = polygon;
   std::sort(sorted.begin(), sorted.end());
   if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) return false;
-  for (std::size_t k = 2; k < polygon.size(); ++k) triangles.emplace_back(polygon[0], polygon[k - 1], polygon[k]);
+  for (std::size_t k = 2; k < polygon.size(); ++k)
+    triangles.emplace_back(polygon[0], polygon[k - 1], polygon[k]);
   return true;
 }
 
-// OBJ -----------------------------------------------------------------------------------------------------------------
+// OBJ -------------------------------------------------------------------------------------------------------
 
-/// The vertex of `7`, `7/1`, `7//3`, `7/1/3`, or -2 for the last but one so far; as an index from 0, not yet checked
-/// against the number of vertices, as files may name vertices before they define them.
+/// The vertex of `7`, `7/1`, `7//3`, `7/1/3`, or -2 for the last but one so far; as an index from 0, not yet
+/// checked against the number of vertices, as files may name vertices before they define them.
 std::int64_t obj_vertex(const Source& source, std::string_view word, int line, std::size_t vertex_count) {
   std::size_t begin = 0;
   std::int64_t index = 0;
@@ -129,7 +133,8 @@ std::int64_t obj_vertex(const Source& source, std::string_view word, int line, s
     const std::optional<std::int64_t> value = parse<std::int64_t>(part);
     const bool may_be_empty = field == 1;
     if (field > 2 || (!value && !(part.empty() && may_be_empty))) {
-      source.fail(line, fmt::format("{} is not a vertex of a face, allowed: v, v/vt, v//vn or v/vt/vn", quoted(word)));
+      source.fail(line, fmt::format("{} is not a vertex of a face, allowed: v, v/vt, v//vn or v/vt/vn",
+                                    quoted(word)));
     }
     if (field == 0) index = *value;
     begin = end + 1;
@@ -167,7 +172,8 @@ TriangleMesh read_obj(const Source& source) {
     const std::size_t count = words.size() - 1;
     if (statement == "v") {
       if (count < 3 || count > 7 || count == 5) {  // x y z [w] [red green blue]
-        source.fail(first_line, fmt::format("a vertex with {} numbers, allowed: x y z, and a weight or colour", count));
+        source.fail(first_line,
+                    fmt::format("a vertex with {} numbers, allowed: x y z, and a weight or colour", count));
       }
       Vec3<double> p;
       for (std::size_t k = 0; k < count; ++k) {
@@ -177,12 +183,14 @@ TriangleMesh read_obj(const Source& source) {
       if (vertices.size() >= k_max_count) source.fail(first_line, "too many vertices");
       vertices.push_back(p);
     } else if (statement == "f") {
-      if (count < 3) source.fail(first_line, fmt::format("a face with {} vertices, allowed: at least 3", count));
+      if (count < 3)
+        source.fail(first_line, fmt::format("a face with {} vertices, allowed: at least 3", count));
       std::vector<int> polygon;
       for (std::size_t k = 0; k < count; ++k) {
         const std::int64_t index = obj_vertex(source, words[k + 1], first_line, vertices.size());
         if (index < 0 || index >= static_cast<std::int64_t>(k_max_count)) {
-          source.fail(first_line, fmt::format("face with vertex {}, which is not there", quoted(words[k + 1])));
+          source.fail(first_line,
+                      fmt::format("face with vertex {}, which is not there", quoted(words[k + 1])));
         }
         polygon.push_back(static_cast<int>(index));
       }
@@ -202,21 +210,24 @@ TriangleMesh read_obj(const Source& source) {
   if (polygons.empty()) source.fail("no faces: not one line 'f i j k'");
   TriangleMesh mesh;
   mesh.vertices.resize(3, static_cast<Eigen::Index>(vertices.size()));
-  for (std::size_t i = 0; i < vertices.size(); ++i) mesh.vertices.col(static_cast<Eigen::Index>(i)) = vertices[i];
+  for (std::size_t i = 0; i < vertices.size(); ++i)
+    mesh.vertices.col(static_cast<Eigen::Index>(i)) = vertices[i];
   for (std::size_t i = 0; i < polygons.size(); ++i) {
     const int largest = *std::max_element(polygons[i].begin(), polygons[i].end());
     if (largest >= mesh.vertex_count()) {
-      source.fail(polygon_lines[i],
-                  fmt::format("face with vertex {}, but there are {} vertices", largest + 1, vertices.size()));
+      source.fail(polygon_lines[i], fmt::format("face with vertex {}, but there are {} vertices", largest + 1,
+                                                vertices.size()));
     }
-    if (!add_polygon(polygons[i], mesh.triangles)) source.fail(polygon_lines[i], "a face that has a vertex twice");
+    if (!add_polygon(polygons[i], mesh.triangles))
+      source.fail(polygon_lines[i], "a face that has a vertex twice");
   }
   return mesh;
 }
 
-// What is shared by the formats that Assimp reads ---------------------------------------------------------------------
+// What is shared by the formats that Assimp reads -----------------------------------------------------------
 
-/// The faces of a file that has been found in order, one list of corners a face; vertices of several meshes in a row.
+/// The faces of a file that has been found in order, one list of corners a face; vertices of several meshes
+/// in a row.
 struct ImportedFaces {
   std::vector<std::array<float, 3>> vertices;
   std::vector<std::vector<int>> faces;
@@ -225,12 +236,14 @@ struct ImportedFaces {
 ImportedFaces import_with_assimp(const Source& source, std::string_view bytes, const char* format) {
   Assimp::Importer importer;
   const aiScene* scene = importer.ReadFileFromMemory(bytes.data(), bytes.size(), 0, format);
-  if (scene == nullptr) source.fail(fmt::format("cannot be imported: {}", quoted(importer.GetErrorString(), 200)));
+  if (scene == nullptr)
+    source.fail(fmt::format("cannot be imported: {}", quoted(importer.GetErrorString(), 200)));
 
   ImportedFaces result;
   for (unsigned m = 0; m < scene->mNumMeshes; ++m) {
     const aiMesh& part = *scene->mMeshes[m];
-    if (part.mNumVertices == 0 || part.mVertices == nullptr || (part.mNumFaces > 0 && part.mFaces == nullptr)) {
+    if (part.mNumVertices == 0 || part.mVertices == nullptr ||
+        (part.mNumFaces > 0 && part.mFaces == nullptr)) {
       source.fail("was imported without vertices");
     }
     const std::size_t first = result.vertices.size();
@@ -257,14 +270,15 @@ ImportedFaces import_with_assimp(const Source& source, std::string_view bytes, c
   return result;
 }
 
-void require_counts(const Source& source, const ImportedFaces& imported, std::size_t vertices, std::size_t faces) {
+void require_counts(const Source& source, const ImportedFaces& imported, std::size_t vertices,
+                    std::size_t faces) {
   if (imported.vertices.size() != vertices || imported.faces.size() != faces) {
     source.fail(fmt::format("has {} vertices and {} faces, but {} and {} were imported", vertices, faces,
                             imported.vertices.size(), imported.faces.size()));
   }
 }
 
-// STL -----------------------------------------------------------------------------------------------------------------
+// STL -------------------------------------------------------------------------------------------------------
 
 constexpr std::size_t k_stl_header = 84, k_stl_triangle = 50;
 
@@ -285,7 +299,8 @@ CleanStl clean_binary_stl(const Source& source) {
     std::array<float, 9> corners;
     std::memcpy(corners.data(), source.bytes.data() + offset, sizeof(corners));
     for (const float x : corners) {
-      if (!std::isfinite(x)) source.fail(fmt::format("triangle {} has the coordinate {}, which is not finite", t, x));
+      if (!std::isfinite(x))
+        source.fail(fmt::format("triangle {} has the coordinate {}, which is not finite", t, x));
     }
     std::memcpy(clean.bytes.data() + offset, corners.data(), sizeof(corners));
   }
@@ -295,13 +310,15 @@ CleanStl clean_binary_stl(const Source& source) {
 /// Of a text file; several solids become one.
 CleanStl clean_ascii_stl(const Source& source) {
   WordReader reader(source.bytes);
-  // Assimp takes a file for binary if bytes 80 to 83, as a number of triangles, fit its size: here these are blanks.
+  // Assimp takes a file for binary if bytes 80 to 83, as a number of triangles, fit its size: here these are
+  // blanks.
   CleanStl clean{"solid part" + std::string(90, ' ') + "\n", 0};
   const auto expect = [&](std::string_view expected) {
     const std::string_view word = reader.next();
     if (word == expected) return;
-    source.fail(reader.line(), word.empty() ? fmt::format("the file ends where '{}' is expected", expected)
-                                            : fmt::format("{} where '{}' is expected", quoted(word), expected));
+    source.fail(reader.line(), word.empty()
+                                   ? fmt::format("the file ends where '{}' is expected", expected)
+                                   : fmt::format("{} where '{}' is expected", quoted(word), expected));
   };
   const auto next_of = [&](std::string_view what) {
     const std::string_view word = reader.next();
@@ -335,14 +352,15 @@ CleanStl clean_ascii_stl(const Source& source) {
       ++clean.triangle_count;
     }
     if (word != "endsolid") {
-      source.fail(reader.line(), word.empty()
-                                     ? std::string("the file ends where 'facet' or 'endsolid' is expected")
-                                     : fmt::format("{} where 'facet' or 'endsolid' is expected", quoted(word)));
+      source.fail(reader.line(),
+                  word.empty() ? std::string("the file ends where 'facet' or 'endsolid' is expected")
+                               : fmt::format("{} where 'facet' or 'endsolid' is expected", quoted(word)));
     }
     reader.skip_line();
     word = reader.next();
     if (word.empty()) break;
-    if (word != "solid") source.fail(reader.line(), fmt::format("{} where 'solid' is expected", quoted(word)));
+    if (word != "solid")
+      source.fail(reader.line(), fmt::format("{} where 'solid' is expected", quoted(word)));
   }
   clean.bytes += "endsolid part\n";
   return clean;
@@ -357,12 +375,13 @@ TriangleMesh read_stl(const Source& source) {
   const std::vector<std::string_view> first_words = words_of(std::string_view(bytes).substr(0, 80));
   const bool is_ascii = !is_binary && !first_words.empty() && first_words[0] == "solid";
   if (!is_binary && !is_ascii) {
-    source.fail(bytes.size() < k_stl_header
-                    ? fmt::format("{} bytes are too few for an STL file, and it does not begin with 'solid'",
-                                  bytes.size())
-                    : fmt::format("{} triangles are declared, which take {} bytes, but the file has {}; it does not "
-                                  "begin with 'solid' either",
-                                  declared, needed, bytes.size()));
+    source.fail(
+        bytes.size() < k_stl_header
+            ? fmt::format("{} bytes are too few for an STL file, and it does not begin with 'solid'",
+                          bytes.size())
+            : fmt::format("{} triangles are declared, which take {} bytes, but the file has {}; it does not "
+                          "begin with 'solid' either",
+                          declared, needed, bytes.size()));
   }
   const CleanStl clean = is_binary ? clean_binary_stl(source) : clean_ascii_stl(source);
   if (clean.triangle_count == 0) source.fail("no triangles");
@@ -382,7 +401,8 @@ TriangleMesh read_stl(const Source& source) {
   }
   mesh.vertices.resize(3, static_cast<Eigen::Index>(vertices.size()));
   for (std::size_t i = 0; i < vertices.size(); ++i) {
-    for (int k = 0; k < 3; ++k) mesh.vertices(k, static_cast<Eigen::Index>(i)) = vertices[i][static_cast<std::size_t>(k)];
+    for (int k = 0; k < 3; ++k)
+      mesh.vertices(k, static_cast<Eigen::Index>(i)) = vertices[i][static_cast<std::size_t>(k)];
   }
   for (std::size_t t = 0; t < imported.faces.size(); ++t) {
     std::vector<int> triangle;
@@ -394,15 +414,27 @@ TriangleMesh read_stl(const Source& source) {
   return mesh;
 }
 
-// PLY -----------------------------------------------------------------------------------------------------------------
+// PLY -------------------------------------------------------------------------------------------------------
 
 enum class PlyType { int8, uint8, int16, uint16, int32, uint32, float32, float64 };
 
 constexpr std::array<std::pair<std::string_view, PlyType>, 16> k_ply_types{{
-    {"char", PlyType::int8},     {"int8", PlyType::int8},     {"uchar", PlyType::uint8},    {"uint8", PlyType::uint8},
-    {"short", PlyType::int16},   {"int16", PlyType::int16},   {"ushort", PlyType::uint16},  {"uint16", PlyType::uint16},
-    {"int", PlyType::int32},     {"int32", PlyType::int32},   {"uint", PlyType::uint32},    {"uint32", PlyType::uint32},
-    {"float", PlyType::float32}, {"float32", PlyType::float32}, {"double", PlyType::float64}, {"float64", PlyType::float64},
+    {"char", PlyType::int8},
+    {"int8", PlyType::int8},
+    {"uchar", PlyType::uint8},
+    {"uint8", PlyType::uint8},
+    {"short", PlyType::int16},
+    {"int16", PlyType::int16},
+    {"ushort", PlyType::uint16},
+    {"uint16", PlyType::uint16},
+    {"int", PlyType::int32},
+    {"int32", PlyType::int32},
+    {"uint", PlyType::uint32},
+    {"uint32", PlyType::uint32},
+    {"float", PlyType::float32},
+    {"float32", PlyType::float32},
+    {"double", PlyType::float64},
+    {"float64", PlyType::float64},
 }};
 
 std::size_t size_of(PlyType type) {
@@ -444,10 +476,12 @@ PlyHeader read_ply_header(const Source& source) {
   std::size_t begin = 0;
   for (int line = 1;; ++line) {
     const std::size_t end = text.find('\n', begin);
-    if (line == 1 && text.substr(0, std::min(end, text.size())).substr(0, 4) != "ply" && !text.starts_with("ply\r")) {
+    if (line == 1 && text.substr(0, std::min(end, text.size())).substr(0, 4) != "ply" &&
+        !text.starts_with("ply\r")) {
       source.fail(1, "a PLY file begins with the line 'ply'");
     }
-    if (end == std::string_view::npos) source.fail(line, "the file ends within the header, before 'end_header'");
+    if (end == std::string_view::npos)
+      source.fail(line, "the file ends within the header, before 'end_header'");
     const std::string_view line_text = text.substr(begin, end - begin);
     const std::vector<std::string_view> words = words_of(line_text);
     begin = end + 1;
@@ -462,8 +496,10 @@ PlyHeader read_ply_header(const Source& source) {
     }
     if (statement == "comment" || statement == "obj_info") continue;
     if (statement == "format") {
-      constexpr std::array<std::string_view, 3> k_formats{"ascii", "binary_little_endian", "binary_big_endian"};
-      const auto found = words.size() == 3 ? std::find(k_formats.begin(), k_formats.end(), words[1]) : k_formats.end();
+      constexpr std::array<std::string_view, 3> k_formats{"ascii", "binary_little_endian",
+                                                          "binary_big_endian"};
+      const auto found =
+          words.size() == 3 ? std::find(k_formats.begin(), k_formats.end(), words[1]) : k_formats.end();
       if (found == k_formats.end() || words[2] != "1.0" || has_format) {
         source.fail(line, fmt::format("{}, allowed: one line 'format F 1.0' with F = {}", quoted(line_text),
                                       fmt::join(k_formats, ", ")));
@@ -471,10 +507,11 @@ PlyHeader read_ply_header(const Source& source) {
       header.format = static_cast<PlyFormat>(found - k_formats.begin());
       has_format = true;
     } else if (statement == "element") {
-      const std::optional<std::uint64_t> count = words.size() == 3 ? parse<std::uint64_t>(words[2]) : std::nullopt;
+      const std::optional<std::uint64_t> count =
+          words.size() == 3 ? parse<std::uint64_t>(words[2]) : std::nullopt;
       if (!count || *count > k_max_count) {
-        source.fail(line, fmt::format("{}, allowed: 'element NAME COUNT', count at most {}", quoted(line_text),
-                                      k_max_count));
+        source.fail(line, fmt::format("{}, allowed: 'element NAME COUNT', count at most {}",
+                                      quoted(line_text), k_max_count));
       }
       const std::string_view expected = header.elements.empty() ? "vertex" : "face";
       if (header.elements.size() == 2 || words[1] != expected) {
@@ -495,13 +532,15 @@ PlyHeader read_ply_header(const Source& source) {
                                       quoted(line_text)));
       }
       for (const PlyProperty& other : element.properties) {
-        if (other.name == property.name) source.fail(line, fmt::format("property {} twice", quoted(property.name)));
+        if (other.name == property.name)
+          source.fail(line, fmt::format("property {} twice", quoted(property.name)));
       }
       const bool is_index = property.name == "vertex_indices" || property.name == "vertex_index";
       if (property.count_type.has_value() != (element.name == "face" && is_index)) {
-        source.fail(line, fmt::format("property {} of element '{}': the one list allowed is 'vertex_indices' (or "
-                                      "'vertex_index') of 'face'",
-                                      quoted(property.name), element.name));
+        source.fail(line,
+                    fmt::format("property {} of element '{}': the one list allowed is 'vertex_indices' (or "
+                                "'vertex_index') of 'face'",
+                                quoted(property.name), element.name));
       }
       if (property.count_type && (is_float(*property.count_type) || is_float(property.type))) {
         source.fail(line, "the list of vertex indices must be one of whole numbers");
@@ -516,14 +555,16 @@ PlyHeader read_ply_header(const Source& source) {
   if (header.elements.size() != 2) source.fail("the header must declare the elements 'vertex' and 'face'");
   for (const std::string_view name : {"x", "y", "z"}) {
     const auto& properties = header.elements[0].properties;
-    const auto found = std::find_if(properties.begin(), properties.end(), [&](const auto& p) { return p.name == name; });
+    const auto found =
+        std::find_if(properties.begin(), properties.end(), [&](const auto& p) { return p.name == name; });
     if (found == properties.end() || !is_float(found->type)) {
-      source.fail(header.elements[0].line, fmt::format("element 'vertex' has no property '{}' of type float or double",
-                                                       name));
+      source.fail(header.elements[0].line,
+                  fmt::format("element 'vertex' has no property '{}' of type float or double", name));
     }
   }
   const auto& properties = header.elements[1].properties;
-  if (std::count_if(properties.begin(), properties.end(), [](const auto& p) { return p.count_type.has_value(); }) != 1) {
+  if (std::count_if(properties.begin(), properties.end(),
+                    [](const auto& p) { return p.count_type.has_value(); }) != 1) {
     source.fail(header.elements[1].line, "element 'face' needs one list 'vertex_indices'");
   }
   for (const PlyElement& element : header.elements) {
@@ -536,7 +577,9 @@ PlyHeader read_ply_header(const Source& source) {
 class PlyNumbers {
  public:
   PlyNumbers(const Source& source, const PlyHeader& header)
-      : source_(source), format_(header.format), data_(std::string_view(source.bytes).substr(header.size)),
+      : source_(source),
+        format_(header.format),
+        data_(std::string_view(source.bytes).substr(header.size)),
         line_(header.lines) {}
 
   /// Where we are, for an error message.
@@ -597,14 +640,22 @@ class PlyNumbers {
     }
     data_.remove_prefix(size);
     switch (type) {
-      case PlyType::int8: return number<std::int8_t>(raw);
-      case PlyType::uint8: return number<std::uint8_t>(raw);
-      case PlyType::int16: return number<std::int16_t>(raw);
-      case PlyType::uint16: return number<std::uint16_t>(raw);
-      case PlyType::int32: return number<std::int32_t>(raw);
-      case PlyType::uint32: return number<std::uint32_t>(raw);
-      case PlyType::float32: return number<float>(raw);
-      case PlyType::float64: return number<double>(raw);
+      case PlyType::int8:
+        return number<std::int8_t>(raw);
+      case PlyType::uint8:
+        return number<std::uint8_t>(raw);
+      case PlyType::int16:
+        return number<std::int16_t>(raw);
+      case PlyType::uint16:
+        return number<std::uint16_t>(raw);
+      case PlyType::int32:
+        return number<std::int32_t>(raw);
+      case PlyType::uint32:
+        return number<std::uint32_t>(raw);
+      case PlyType::float32:
+        return number<float>(raw);
+      case PlyType::float64:
+        return number<double>(raw);
     }
     return 0.0;
   }
@@ -651,9 +702,11 @@ TriangleMesh read_ply(const Source& source) {
   const PlyHeader header = read_ply_header(source);
   check_ply_data(source, header);
 
-  // Assimp gets a header of the bare necessities: no comments (some of which it obeys), no line ends but '\n'.
+  // Assimp gets a header of the bare necessities: no comments (some of which it obeys), no line ends but
+  // '\n'.
   constexpr std::array<std::string_view, 3> k_formats{"ascii", "binary_little_endian", "binary_big_endian"};
-  constexpr std::array<std::string_view, 8> k_types{"char", "uchar", "short", "ushort", "int", "uint", "float", "double"};
+  constexpr std::array<std::string_view, 8> k_types{"char", "uchar", "short", "ushort",
+                                                    "int",  "uint",  "float", "double"};
   const auto type_name = [&](PlyType type) { return k_types[static_cast<std::size_t>(type)]; };
   std::string clean = fmt::format("ply\nformat {} 1.0\n", k_formats[static_cast<std::size_t>(header.format)]);
   for (const PlyElement& element : header.elements) {
@@ -688,8 +741,10 @@ TriangleMesh read_ply(const Source& source) {
     }
   }
   for (std::size_t f = 0; f < imported.faces.size(); ++f) {
-    if (imported.faces[f].size() < 3) source.fail(fmt::format("face {} was imported without its vertices", f));
-    if (!add_polygon(imported.faces[f], mesh.triangles)) source.fail(fmt::format("face {} has a vertex twice", f));
+    if (imported.faces[f].size() < 3)
+      source.fail(fmt::format("face {} was imported without its vertices", f));
+    if (!add_polygon(imported.faces[f], mesh.triangles))
+      source.fail(fmt::format("face {} has a vertex twice", f));
   }
   return mesh;
 }
@@ -713,7 +768,8 @@ void write_obj(const std::filesystem::path& path, const TriangleMesh& mesh) {
   for (int i = 0; i < mesh.vertex_count(); ++i) {
     text += fmt::format("v {} {} {}\n", mesh.vertices(0, i), mesh.vertices(1, i), mesh.vertices(2, i));
   }
-  for (const Eigen::Vector3i& t : mesh.triangles) text += fmt::format("f {} {} {}\n", t[0] + 1, t[1] + 1, t[2] + 1);
+  for (const Eigen::Vector3i& t : mesh.triangles)
+    text += fmt::format("f {} {} {}\n", t[0] + 1, t[1] + 1, t[2] + 1);
   write_file(path, text);
 }
 

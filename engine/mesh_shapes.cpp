@@ -59,7 +59,8 @@ TriangleMesh box_mesh(const Vec3<double>& half_extents, int subdivisions) {
             return vertex(place);
           };
           std::array<int, 4> quad{corner(0, 0), corner(1, 0), corner(1, 1), corner(0, 1)};
-          const bool diagonal_from_first = (2 * i + 1 < n) == (2 * j + 1 < n);  // towards the middle of the face
+          const bool diagonal_from_first =
+              (2 * i + 1 < n) == (2 * j + 1 < n);  // towards the middle of the face
           if (!diagonal_from_first) std::rotate(quad.begin(), quad.begin() + 1, quad.end());
           if (!upper) std::swap(quad[1], quad[3]);
           mesh.triangles.emplace_back(quad[0], quad[1], quad[2]);
@@ -74,21 +75,24 @@ TriangleMesh box_mesh(const Vec3<double>& half_extents, int subdivisions) {
 
 TriangleMesh sphere_mesh(double radius, int subdivisions) {
   require_positive(radius, "radius");
-  require(subdivisions >= 0 && subdivisions <= 8, fmt::format("subdivisions = {}, allowed: 0 to 8", subdivisions));
+  require(subdivisions >= 0 && subdivisions <= 8,
+          fmt::format("subdivisions = {}, allowed: 0 to 8", subdivisions));
   constexpr double g = std::numbers::phi;
-  std::vector<Vec3<double>> vertices{{-1, g, 0}, {1, g, 0}, {-1, -g, 0}, {1, -g, 0}, {0, -1, g}, {0, 1, g},
-                                     {0, -1, -g}, {0, 1, -g}, {g, 0, -1}, {g, 0, 1}, {-g, 0, -1}, {-g, 0, 1}};
+  std::vector<Vec3<double>> vertices{{-1, g, 0}, {1, g, 0}, {-1, -g, 0}, {1, -g, 0},
+                                     {0, -1, g}, {0, 1, g}, {0, -1, -g}, {0, 1, -g},
+                                     {g, 0, -1}, {g, 0, 1}, {-g, 0, -1}, {-g, 0, 1}};
   for (Vec3<double>& p : vertices) p *= radius / p.norm();
-  std::vector<Eigen::Vector3i> triangles{
-      {0, 11, 5}, {0, 5, 1},  {0, 1, 7},   {0, 7, 10}, {0, 10, 11}, {1, 5, 9}, {5, 11, 4},
-      {11, 10, 2}, {10, 7, 6}, {7, 1, 8},   {3, 9, 4},  {3, 4, 2},   {3, 2, 6}, {3, 6, 8},
-      {3, 8, 9},  {4, 9, 5},  {2, 4, 11},  {6, 2, 10}, {8, 6, 7},   {9, 8, 1}};
+  std::vector<Eigen::Vector3i> triangles{{0, 11, 5}, {0, 5, 1},  {0, 1, 7},   {0, 7, 10}, {0, 10, 11},
+                                         {1, 5, 9},  {5, 11, 4}, {11, 10, 2}, {10, 7, 6}, {7, 1, 8},
+                                         {3, 9, 4},  {3, 4, 2},  {3, 2, 6},   {3, 6, 8},  {3, 8, 9},
+                                         {4, 9, 5},  {2, 4, 11}, {6, 2, 10},  {8, 6, 7},  {9, 8, 1}};
   for (int level = 0; level < subdivisions; ++level) {
     std::map<std::pair<int, int>, int> middle_of;
     const auto middle = [&](int i, int j) {
       const auto [found, is_new] = middle_of.emplace(std::minmax(i, j), static_cast<int>(vertices.size()));
       if (is_new) {
-        const Vec3<double> sum = vertices[static_cast<std::size_t>(i)] + vertices[static_cast<std::size_t>(j)];
+        const Vec3<double> sum =
+            vertices[static_cast<std::size_t>(i)] + vertices[static_cast<std::size_t>(j)];
         vertices.push_back(sum * (radius / sum.norm()));
       }
       return found->second;
@@ -121,7 +125,8 @@ TriangleMesh capsule_mesh(double radius, double half_length, int segments) {
     for (int k = 0; k < segments; ++k) {
       const double longitude = 2.0 * std::numbers::pi * k / segments;
       vertices.emplace_back(radius * std::cos(latitude) * std::cos(longitude),
-                            radius * std::cos(latitude) * std::sin(longitude), center + radius * std::sin(latitude));
+                            radius * std::cos(latitude) * std::sin(longitude),
+                            center + radius * std::sin(latitude));
     }
   };
   for (int step = 1 - quarter; step <= 0; ++step) add_ring(step, -half_length);

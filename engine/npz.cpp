@@ -18,9 +18,11 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "arrays are written as they lie in memory");
 static_assert(sizeof(double) == 8 && std::numeric_limits<double>::is_iec559);
 
-constexpr std::uint32_t k_local_header = 0x04034b50, k_directory_header = 0x02014b50, k_directory_end = 0x06054b50;
-constexpr std::uint16_t k_version = 20;                       // 2.0: all that a stored entry asks of a reader
-constexpr std::uint16_t k_date = (1980 - 1980) << 9 | 1 << 5 | 1;  // 1 January 1980: the same data, the same file
+constexpr std::uint32_t k_local_header = 0x04034b50, k_directory_header = 0x02014b50,
+                        k_directory_end = 0x06054b50;
+constexpr std::uint16_t k_version = 20;  // 2.0: all that a stored entry asks of a reader
+constexpr std::uint16_t k_date =
+    (1980 - 1980) << 9 | 1 << 5 | 1;  // 1 January 1980: the same data, the same file
 constexpr std::string_view k_magic("\x93NUMPY\x01\x00", 8);
 constexpr std::string_view k_extension = ".npy";
 
@@ -58,21 +60,22 @@ T get(std::string_view bytes, std::size_t offset) {
 /// The fields that the local header and the directory share.
 void put_common(std::string& bytes, const std::string& name, const std::string& data, std::uint32_t crc) {
   put<std::uint16_t>(bytes, k_version);
-  put<std::uint16_t>(bytes, 0);                               // flags
-  put<std::uint16_t>(bytes, 0);                               // method: stored
-  put<std::uint16_t>(bytes, 0);                               // time of day
+  put<std::uint16_t>(bytes, 0);  // flags
+  put<std::uint16_t>(bytes, 0);  // method: stored
+  put<std::uint16_t>(bytes, 0);  // time of day
   put<std::uint16_t>(bytes, k_date);
   put<std::uint32_t>(bytes, crc);
-  put(bytes, static_cast<std::uint32_t>(data.size()));        // stored size
-  put(bytes, static_cast<std::uint32_t>(data.size()));        // size
+  put(bytes, static_cast<std::uint32_t>(data.size()));  // stored size
+  put(bytes, static_cast<std::uint32_t>(data.size()));  // size
   put(bytes, static_cast<std::uint16_t>(name.size()));
-  put<std::uint16_t>(bytes, 0);                               // extra field
+  put<std::uint16_t>(bytes, 0);  // extra field
 }
 
 std::size_t product(std::span<const std::size_t> shape) {
   std::size_t count = 1;
   for (const std::size_t n : shape) {
-    if (n != 0 && count > std::numeric_limits<std::size_t>::max() / n) return std::numeric_limits<std::size_t>::max();
+    if (n != 0 && count > std::numeric_limits<std::size_t>::max() / n)
+      return std::numeric_limits<std::size_t>::max();
     count *= n;
   }
   return count;
@@ -130,7 +133,8 @@ NpzArray parse_npy(std::string_view bytes, const Fail& fail) {
   const std::size_t header_size = get<std::uint16_t>(bytes, k_magic.size());
   const std::size_t data_offset = k_magic.size() + 2 + header_size;
   if (bytes.size() < data_offset) fail("ends within the header");
-  const std::string_view header = bytes.substr(k_magic.size() + 2, header_size), data = bytes.substr(data_offset);
+  const std::string_view header = bytes.substr(k_magic.size() + 2, header_size),
+                         data = bytes.substr(data_offset);
 
   NpzArray array;
   const std::string_view type = header_value(header, "descr");
@@ -163,11 +167,13 @@ const std::vector<std::int64_t>& NpzArray::integers() const {
   return *found;
 }
 
-void NpzWriter::add(std::string_view name, std::span<const double> values, std::span<const std::size_t> shape) {
+void NpzWriter::add(std::string_view name, std::span<const double> values,
+                    std::span<const std::size_t> shape) {
   add_entry(name, "<f8", std::as_bytes(values), shape, values.size());
 }
 
-void NpzWriter::add(std::string_view name, std::span<const std::int64_t> values, std::span<const std::size_t> shape) {
+void NpzWriter::add(std::string_view name, std::span<const std::int64_t> values,
+                    std::span<const std::size_t> shape) {
   add_entry(name, "<i8", std::as_bytes(values), shape, values.size());
 }
 
@@ -178,8 +184,8 @@ void NpzWriter::add(std::string_view name, std::int64_t value) { add(name, std::
 void NpzWriter::add_entry(std::string_view name, std::string_view type, std::span<const std::byte> bytes,
                           std::span<const std::size_t> shape, std::size_t value_count) {
   require(!name.empty() && name.size() < 1000, "an array needs a name of less than 1000 characters");
-  require(product(shape) == value_count,
-          fmt::format("array '{}': {} values do not fill the shape ({})", name, value_count, fmt::join(shape, ", ")));
+  require(product(shape) == value_count, fmt::format("array '{}': {} values do not fill the shape ({})", name,
+                                                     value_count, fmt::join(shape, ", ")));
   std::string dictionary = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", type,
                                        fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
   // The format wants the data to start at a multiple of 64, and the header to end in a new line.
@@ -208,12 +214,12 @@ void NpzWriter::write(const std::filesystem::path& path) const {
     header += name;
 
     put(directory, k_directory_header);
-    put<std::uint16_t>(directory, k_version);                 // made by
+    put<std::uint16_t>(directory, k_version);  // made by
     put_common(directory, name, data, crc);
-    put<std::uint16_t>(directory, 0);                         // comment
-    put<std::uint16_t>(directory, 0);                         // disk
-    put<std::uint16_t>(directory, 0);                         // internal attributes
-    put<std::uint32_t>(directory, 0);                         // external attributes
+    put<std::uint16_t>(directory, 0);  // comment
+    put<std::uint16_t>(directory, 0);  // disk
+    put<std::uint16_t>(directory, 0);  // internal attributes
+    put<std::uint32_t>(directory, 0);  // external attributes
     put(directory, static_cast<std::uint32_t>(offset));
     directory += name;
 
@@ -224,16 +230,17 @@ void NpzWriter::write(const std::filesystem::path& path) const {
     file.write(header);
     file.write(data);
   }
-  if (entries_.size() >= 0xFFFF) throw InputError(path.string(), 0, "cannot be written: more than 65534 arrays");
+  if (entries_.size() >= 0xFFFF)
+    throw InputError(path.string(), 0, "cannot be written: more than 65534 arrays");
   const std::size_t directory_size = directory.size();
   put(directory, k_directory_end);
-  put<std::uint16_t>(directory, 0);                           // this disk
-  put<std::uint16_t>(directory, 0);                           // disk of the directory
+  put<std::uint16_t>(directory, 0);  // this disk
+  put<std::uint16_t>(directory, 0);  // disk of the directory
   put(directory, static_cast<std::uint16_t>(entries_.size()));
   put(directory, static_cast<std::uint16_t>(entries_.size()));
   put(directory, static_cast<std::uint32_t>(directory_size));
   put(directory, static_cast<std::uint32_t>(offset));
-  put<std::uint16_t>(directory, 0);                           // comment
+  put<std::uint16_t>(directory, 0);  // comment
   file.write(directory);
   file.commit();
 }
@@ -263,13 +270,17 @@ std::map<std::string, NpzArray> read_npz(const std::filesystem::path& path) {
       fail(entry + " of the archive's directory is damaged");
     }
     const std::size_t name_size = get<std::uint16_t>(bytes, cursor + 28);
-    const std::size_t entry_size = k_directory_entry_size + name_size + get<std::uint16_t>(bytes, cursor + 30) +
+    const std::size_t entry_size = k_directory_entry_size + name_size +
+                                   get<std::uint16_t>(bytes, cursor + 30) +
                                    get<std::uint16_t>(bytes, cursor + 32);
     if (end - cursor < entry_size) fail(entry + " of the archive's directory is damaged");
     const std::string file_name(bytes.substr(cursor + k_directory_entry_size, name_size));
-    const auto fail_array = [&](const std::string& message) { fail(fmt::format("array '{}' {}", file_name, message)); };
+    const auto fail_array = [&](const std::string& message) {
+      fail(fmt::format("array '{}' {}", file_name, message));
+    };
 
-    const std::size_t size = get<std::uint32_t>(bytes, cursor + 24), local = get<std::uint32_t>(bytes, cursor + 42);
+    const std::size_t size = get<std::uint32_t>(bytes, cursor + 24),
+                      local = get<std::uint32_t>(bytes, cursor + 42);
     if (get<std::uint16_t>(bytes, cursor + 10) != 0 || get<std::uint32_t>(bytes, cursor + 20) != size) {
       fail_array("is compressed; only stored arrays can be read");
     }
@@ -278,11 +289,12 @@ std::map<std::string, NpzArray> read_npz(const std::filesystem::path& path) {
       fail_array("has no header");
     }
     // NumPy gives the local header an extra field that the directory has not.
-    const std::size_t data = local + k_local_size + get<std::uint16_t>(bytes, local + 26) +
-                             get<std::uint16_t>(bytes, local + 28);
+    const std::size_t data =
+        local + k_local_size + get<std::uint16_t>(bytes, local + 26) + get<std::uint16_t>(bytes, local + 28);
     if (data > bytes.size() || bytes.size() - data < size) fail_array("goes beyond the end of the file");
     const std::string_view array_bytes = bytes.substr(data, size);
-    if (crc32(array_bytes) != get<std::uint32_t>(bytes, cursor + 16)) fail_array("is damaged: its checksum differs");
+    if (crc32(array_bytes) != get<std::uint32_t>(bytes, cursor + 16))
+      fail_array("is damaged: its checksum differs");
 
     if (!file_name.ends_with(k_extension)) fail_array("is no .npy file");
     const std::string name = file_name.substr(0, file_name.size() - k_extension.size());

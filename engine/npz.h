@@ -1,5 +1,5 @@
-/// Arrays in files that NumPy opens with `numpy.load`: a zip archive, not compressed, of arrays in the .npy format
-/// (version 1.0, little endian, C order).
+/// Arrays in files that NumPy opens with `numpy.load`: a zip archive, not compressed, of arrays in the .npy
+/// format (version 1.0, little endian, C order).
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,8 @@ struct NpzArray {
   std::vector<std::size_t> shape;  ///< empty for a single number; the last index runs fastest
   std::variant<std::vector<double>, std::vector<std::int64_t>> values;
 
-  /// The values of an array known to be of doubles, or of integers; std::invalid_argument if it is of the other kind.
+  /// The values of an array known to be of doubles, or of integers; std::invalid_argument if it is of the
+  /// other kind.
   [[nodiscard]] const std::vector<double>& doubles() const;
   [[nodiscard]] const std::vector<std::int64_t>& integers() const;
 };
@@ -26,13 +27,15 @@ struct NpzArray {
 /// Collects arrays and writes them. The names are what NumPy shows; each may be used once.
 class NpzWriter {
  public:
-  /// Throws std::invalid_argument if the name is empty or used, or if the shape does not fit the number of values.
+  /// Throws std::invalid_argument if the name is empty or used, or if the shape does not fit the number of
+  /// values.
   void add(std::string_view name, std::span<const double> values, std::span<const std::size_t> shape);
   void add(std::string_view name, std::span<const std::int64_t> values, std::span<const std::size_t> shape);
   void add(std::string_view name, double value);
   void add(std::string_view name, std::int64_t value);
 
-  /// Writes the archive atomically. Throws InputError if that is impossible, or if it would need more than 4 GiB.
+  /// Writes the archive atomically. Throws InputError if that is impossible, or if it would need more than 4
+  /// GiB.
   void write(const std::filesystem::path& path) const;
 
  private:
@@ -42,8 +45,9 @@ class NpzWriter {
   std::map<std::string, std::string, std::less<>> entries_;  // file name in the archive -> its bytes
 };
 
-/// Reads an archive that is not compressed, of arrays of type <f8 and <i8 in C order: what NpzWriter and numpy.savez
-/// write. Checks lengths and checksums; throws InputError naming the file, the array and the cause.
+/// Reads an archive that is not compressed, of arrays of type <f8 and <i8 in C order: what NpzWriter and
+/// numpy.savez write. Checks lengths and checksums; throws InputError naming the file, the array and the
+/// cause.
 [[nodiscard]] std::map<std::string, NpzArray> read_npz(const std::filesystem::path& path);
 
 }  // namespace abut

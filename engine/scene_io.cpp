@@ -47,7 +47,8 @@ Body read_body_of_scene(const TomlTable& table, const std::string& name) {
     table.fail("asset", "only one of 'asset' and [[body.primitive]] can be given");
   }
   if (!table.has("asset")) {
-    if (!table.has("primitive")) table.fail("", "either 'asset' or at least one [[body.primitive]] is needed");
+    if (!table.has("primitive"))
+      table.fail("", "either 'asset' or at least one [[body.primitive]] is needed");
     return read_body_keys(table, name, read_material_keys(table, Material()), fixed);
   }
 
@@ -100,9 +101,11 @@ void read_body_table(const TomlTable& table, Scene& scene) {
   const Vec3<double> zero = Vec3<double>::Zero();
   const Pose<double> X_WA = read_asset_pose(table);
   const Pose<double> X_AB{Quat<double>::Identity(), -body.p_BA};
-  const Vec6<double> V_WB = stack(table.vector3("angular_velocity", zero), table.vector3("linear_velocity", zero));
+  const Vec6<double> V_WB =
+      stack(table.vector3("angular_velocity", zero), table.vector3("linear_velocity", zero));
   for (const std::string_view key : {"linear_velocity", "angular_velocity"}) {
-    if (body.fixed && table.has(key) && table.vector3(key, zero) != zero) table.fail(key, "a fixed body has no velocity");
+    if (body.fixed && table.has(key) && table.vector3(key, zero) != zero)
+      table.fail(key, "a fixed body has no velocity");
   }
   body.linear_damping = table.number("linear_damping", 0.0, at_least(0.0));
   body.angular_damping = table.number("angular_damping", 0.0, at_least(0.0));
@@ -128,7 +131,8 @@ void read_pair_table(const TomlTable& table, Model& model) {
     }
     indices.push_back(static_cast<int>(found - known.begin()));
   }
-  if (indices[0] == indices[1]) table.fail("bodies", fmt::format("'{}' cannot be paired with itself", names[0]));
+  if (indices[0] == indices[1])
+    table.fail("bodies", fmt::format("'{}' cannot be paired with itself", names[0]));
 
   PairOverride pair;
   pair.body_A = std::min(indices[0], indices[1]);

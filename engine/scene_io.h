@@ -1,4 +1,5 @@
-/// Scenes: a TOML file with settings, bodies, their initial state, and pairs. Every key: docs/scene_format.md.
+/// Scenes: a TOML file with settings, bodies, their initial state, and pairs. Every key:
+/// docs/scene_format.md.
 #pragma once
 
 #include <filesystem>
@@ -17,8 +18,8 @@ struct Scene {
   State initial;
 };
 
-/// Throws InputError: "file:line: what is wrong (value), what is allowed; did you mean ...?". What it returns is valid:
-/// every number finite but where the format allows inf, names unique, orientations of unit length.
+/// Throws InputError: "file:line: what is wrong (value), what is allowed; did you mean ...?". What it returns
+/// is valid: every number finite but where the format allows inf, names unique, orientations of unit length.
 [[nodiscard]] Scene read_scene(const std::filesystem::path& path);
 
 }  // namespace abut

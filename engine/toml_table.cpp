@@ -38,8 +38,10 @@ int edit_distance(std::string_view a, std::string_view b) {
         d[i][j] = static_cast<int>(i + j);
         continue;
       }
-      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+      d[i][j] =
+          std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
     }
   }
   return d[a.size()][b.size()];
@@ -90,9 +92,9 @@ struct TomlTable::Content {
   std::shared_ptr<const std::filesystem::path> file;
   std::shared_ptr<const toml::table> root;  // keeps `table` alive
   const toml::table* table = nullptr;
-  std::string name;                         // "body[1].contact"; empty for the whole file
+  std::string name;  // "body[1].contact"; empty for the whole file
   int line = 0;
-  mutable std::vector<std::string> known;   // keys asked for, in that order
+  mutable std::vector<std::string> known;  // keys asked for, in that order
 
   const toml::node* find(std::string_view key) const {
     if (std::find(known.begin(), known.end(), key) == known.end()) known.emplace_back(key);
@@ -109,11 +111,13 @@ struct TomlTable::Content {
     fail(line_of(node), fmt::format("{} = {}, allowed: {}", full(key), describe(node), allowed));
   }
   [[noreturn]] void missing(std::string_view key, std::string_view what) const {
-    // A key of the file that no one knows and that looks like this one is what the user thought to have written.
+    // A key of the file that no one knows and that looks like this one is what the user thought to have
+    // written.
     std::vector<std::string> unknown;
     if (table != nullptr) {
       for (const auto& [other, node] : *table) {
-        if (std::find(known.begin(), known.end(), other.str()) == known.end()) unknown.emplace_back(other.str());
+        if (std::find(known.begin(), known.end(), other.str()) == known.end())
+          unknown.emplace_back(other.str());
       }
     }
     std::string message = fmt::format("missing key '{}'{}, {}", key, name.empty() ? "" : " in " + name, what);
@@ -143,7 +147,9 @@ struct TomlTable::Content {
     const toml::array* array = node.as_array();
     const bool any_count = count < 0;
     if (array == nullptr || (!any_count && array->size() != static_cast<std::size_t>(count))) {
-      wrong_type(node, key, any_count ? std::string("an array of numbers") : fmt::format("an array of {} numbers", count));
+      wrong_type(
+          node, key,
+          any_count ? std::string("an array of numbers") : fmt::format("an array of {} numbers", count));
     }
     std::vector<double> values;
     for (std::size_t i = 0; i < array->size(); ++i) {
@@ -160,7 +166,8 @@ TomlTable TomlTable::read(const std::filesystem::path& file) {
   try {
     content->root = std::make_shared<const toml::table>(toml::parse(text));
   } catch (const toml::parse_error& error) {
-    content->fail(static_cast<int>(error.source().begin.line), fmt::format("not valid TOML: {}", error.description()));
+    content->fail(static_cast<int>(error.source().begin.line),
+                  fmt::format("not valid TOML: {}", error.description()));
   }
   content->table = content->root.get();
   return TomlTable(std::move(content));
@@ -211,7 +218,8 @@ bool TomlTable::boolean(std::string_view key, bool otherwise) const {
 std::string TomlTable::text(std::string_view key, std::string_view otherwise) const {
   const toml::node* node = content_->find(key);
   if (node == nullptr) return std::string(otherwise);
-  if (!node->is_string() || node->as_string()->get().empty()) content_->wrong_type(*node, key, "a string, not empty");
+  if (!node->is_string() || node->as_string()->get().empty())
+    content_->wrong_type(*node, key, "a string, not empty");
   return node->as_string()->get();
 }
 
@@ -220,16 +228,19 @@ std::string TomlTable::required_text(std::string_view key) const {
   return text(key, "");
 }
 
-Vec3<double> TomlTable::vector3(std::string_view key, const Vec3<double>& otherwise, const NumberRange& range) const {
+Vec3<double> TomlTable::vector3(std::string_view key, const Vec3<double>& otherwise,
+                                const NumberRange& range) const {
   const toml::node* node = content_->find(key);
   if (node == nullptr) return otherwise;
   const std::vector<double> values = content_->numbers_of(*node, key, 3, range);
   return {values[0], values[1], values[2]};
 }
 
-std::vector<double> TomlTable::required_numbers(std::string_view key, int count, const NumberRange& range) const {
+std::vector<double> TomlTable::required_numbers(std::string_view key, int count,
+                                                const NumberRange& range) const {
   const toml::node* node = content_->find(key);
-  if (node == nullptr) content_->missing(key, fmt::format("allowed: an array of {} numbers {}", count, range.text()));
+  if (node == nullptr)
+    content_->missing(key, fmt::format("allowed: an array of {} numbers {}", count, range.text()));
   return content_->numbers_of(*node, key, count, range);
 }
 
@@ -244,10 +255,12 @@ std::vector<std::string> TomlTable::required_texts(std::string_view key, int cou
   const std::string allowed = fmt::format("an array of {} strings", count);
   if (node == nullptr) content_->missing(key, "allowed: " + allowed);
   const toml::array* array = node->as_array();
-  if (array == nullptr || array->size() != static_cast<std::size_t>(count)) content_->wrong_type(*node, key, allowed);
+  if (array == nullptr || array->size() != static_cast<std::size_t>(count))
+    content_->wrong_type(*node, key, allowed);
   std::vector<std::string> values;
   for (const toml::node& element : *array) {
-    if (!element.is_string()) content_->wrong_type(element, fmt::format("{}[{}]", key, values.size()), "a string");
+    if (!element.is_string())
+      content_->wrong_type(element, fmt::format("{}[{}]", key, values.size()), "a string");
     values.push_back(element.as_string()->get());
   }
   return values;
@@ -261,7 +274,8 @@ Points TomlTable::required_points(std::string_view key) const {
   if (array == nullptr) content_->wrong_type(*node, key, k_allowed);
   Points points(3, static_cast<Eigen::Index>(array->size()));
   for (std::size_t i = 0; i < array->size(); ++i) {
-    const std::vector<double> p = content_->numbers_of(*array->get(i), fmt::format("{}[{}]", key, i), 3, any_number());
+    const std::vector<double> p =
+        content_->numbers_of(*array->get(i), fmt::format("{}[{}]", key, i), 3, any_number());
     points.col(static_cast<Eigen::Index>(i)) = Vec3<double>(p[0], p[1], p[2]);
   }
   return points;
@@ -275,8 +289,9 @@ Quat<double> TomlTable::quaternion(std::string_view key) const {
   constexpr double k_tolerance = 1e-3;
   const double norm = q.norm();
   if (!(std::abs(norm - 1.0) <= k_tolerance)) {
-    content_->fail(line_of(*node), fmt::format("{} = a quaternion of length {}, allowed: w, x, y, z of length 1",
-                                               content_->full(key), norm));
+    content_->fail(line_of(*node),
+                   fmt::format("{} = a quaternion of length {}, allowed: w, x, y, z of length 1",
+                               content_->full(key), norm));
   }
   return q.normalized();
 }
@@ -290,7 +305,8 @@ std::size_t TomlTable::choice_index(std::string_view key, const std::vector<std:
     if (found != words.end()) return static_cast<std::size_t>(found - words.begin());
   }
   std::string message = fmt::format("{} = {}, {}", content_->full(key), describe(*node), allowed);
-  if (const auto* value = node->as_string()) message += did_you_mean(value->get(), {words.begin(), words.end()});
+  if (const auto* value = node->as_string())
+    message += did_you_mean(value->get(), {words.begin(), words.end()});
   content_->fail(line_of(*node), message);
 }
 
@@ -335,14 +351,15 @@ void TomlTable::finish() const {
   const toml::node* first = nullptr;
   std::string first_key;
   for (const auto& [key, node] : *content_->table) {
-    if (std::find(content_->known.begin(), content_->known.end(), key.str()) != content_->known.end()) continue;
+    if (std::find(content_->known.begin(), content_->known.end(), key.str()) != content_->known.end())
+      continue;
     if (first != nullptr && line_of(*first) <= line_of(node)) continue;
     first = &node;
     first_key = std::string(key.str());
   }
   if (first == nullptr) return;
-  std::string message = fmt::format("unknown key '{}'{}", first_key,
-                                    content_->name.empty() ? "" : " in " + content_->name);
+  std::string message =
+      fmt::format("unknown key '{}'{}", first_key, content_->name.empty() ? "" : " in " + content_->name);
   message += fmt::format(", allowed: {}", fmt::join(content_->known, ", "));
   content_->fail(line_of(*first), message + did_you_mean(first_key, content_->known));
 }
@@ -362,7 +379,8 @@ void TomlTable::require_one_of(const std::vector<std::string_view>& keys, bool r
   if (present.size() > 1) {
     fail(present[1], fmt::format("only one of '{}' can be given", fmt::join(keys, "', '")));
   }
-  if (present.empty() && required) content_->missing(keys[0], fmt::format("one of '{}' is needed", fmt::join(keys, "', '")));
+  if (present.empty() && required)
+    content_->missing(keys[0], fmt::format("one of '{}' is needed", fmt::join(keys, "', '")));
 }
 
 }  // namespace abut

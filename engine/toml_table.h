@@ -2,8 +2,8 @@
 ///
 ///     config.h = table.number("time_step", config.h, positive());
 ///
-/// The table remembers which keys it was asked for; finish() then finds every other key in the file and says which it
-/// was probably meant to be. All errors are InputError "file:line: table.key ...".
+/// The table remembers which keys it was asked for; finish() then finds every other key in the file and says
+/// which it was probably meant to be. All errors are InputError "file:line: table.key ...".
 #pragma once
 
 #include <filesystem>
@@ -43,7 +43,8 @@ class TomlTable {
   /// Whether the key is there; also makes it a known one.
   [[nodiscard]] bool has(std::string_view key) const;
 
-  // Each getter comes twice: with a default for a key that may be left out, and as required_... for one that may not.
+  // Each getter comes twice: with a default for a key that may be left out, and as required_... for one that
+  // may not.
   [[nodiscard]] double number(std::string_view key, double otherwise, const NumberRange& range) const;
   [[nodiscard]] double required_number(std::string_view key, const NumberRange& range) const;
   [[nodiscard]] std::optional<double> optional_number(std::string_view key, const NumberRange& range) const;
@@ -54,7 +55,8 @@ class TomlTable {
   [[nodiscard]] Vec3<double> vector3(std::string_view key, const Vec3<double>& otherwise,
                                      const NumberRange& range = any_number()) const;
   /// An array of exactly `count` numbers.
-  [[nodiscard]] std::vector<double> required_numbers(std::string_view key, int count, const NumberRange& range) const;
+  [[nodiscard]] std::vector<double> required_numbers(std::string_view key, int count,
+                                                     const NumberRange& range) const;
   /// An array of any length.
   [[nodiscard]] std::vector<double> required_numbers(std::string_view key, const NumberRange& range) const;
   /// An array of exactly `count` strings.
@@ -96,13 +98,14 @@ class TomlTable {
  private:
   struct Content;
   explicit TomlTable(std::shared_ptr<const Content> content) : content_(std::move(content)) {}
-  [[nodiscard]] std::size_t choice_index(std::string_view key, const std::vector<std::string_view>& words) const;
+  [[nodiscard]] std::size_t choice_index(std::string_view key,
+                                         const std::vector<std::string_view>& words) const;
 
   std::shared_ptr<const Content> content_;
 };
 
-/// The word closest to `word` in edit distance (a swap of neighbours counts as one), or "" if none is close enough to
-/// be what was meant: at most a third of its letters wrong.
+/// The word closest to `word` in edit distance (a swap of neighbours counts as one), or "" if none is close
+/// enough to be what was meant: at most a third of its letters wrong.
 [[nodiscard]] std::string closest_word(std::string_view word, const std::vector<std::string>& candidates);
 
 }  // namespace abut

@@ -63,8 +63,14 @@ TEST_CASE("AtomicFile: a symbolic link stays one, a device is written to as it i
 
 TEST_CASE("AtomicFile: says which path cannot be written, and why", "[engine][value]") {
   const test::TemporaryFolder folder;
-  const auto message_of = [](const fs::path& path) { return test::rejection([&] { write_file(path, "x"); return 0; }); };
-  CHECK(test::missing_part(message_of(folder.path() / "no" / "out.txt"), {"out.txt", "there is no folder", "/no'"}) == "");
+  const auto message_of = [](const fs::path& path) {
+    return test::rejection([&] {
+      write_file(path, "x");
+      return 0;
+    });
+  };
+  CHECK(test::missing_part(message_of(folder.path() / "no" / "out.txt"),
+                           {"out.txt", "there is no folder", "/no'"}) == "");
   CHECK(test::missing_part(message_of(folder.path()), {folder.path().string(), "it is a folder"}) == "");
   CHECK(test::missing_part(message_of(""), {"not the name of a file"}) == "");
   CHECK(test::missing_part(message_of(folder.path() / ""), {"not the name of a file"}) == "");
@@ -82,7 +88,9 @@ TEST_CASE("AtomicFile: says which path cannot be written, and why", "[engine][va
 
 TEST_CASE("read_file: says what cannot be read, and why", "[engine][value]") {
   const test::TemporaryFolder folder;
-  const auto message_of = [](const fs::path& path) { return test::rejection([&] { return read_file(path); }); };
+  const auto message_of = [](const fs::path& path) {
+    return test::rejection([&] { return read_file(path); });
+  };
   CHECK(test::missing_part(message_of(folder.path() / "no.txt"), {"no.txt", "no such file"}) == "");
   CHECK(test::missing_part(message_of(folder.path()), {folder.path().string(), "is a folder"}) == "");
   CHECK(test::missing_part(message_of("/dev/zero"), {"/dev/zero", "not a regular file"}) == "");

@@ -117,7 +117,8 @@ TEST_CASE("make_body: puts the origin at the centre of mass, wherever the asset 
   CHECK(test::close(body.shape.primitives[0].X_BP.p, Vec3<double>::Zero(), 0, 1e-14));
   CHECK(body.shape.primitives[0].X_BP.q.coeffs() == X_AP.q.coeffs());
   CHECK(mass_properties(body.mesh, 1.0).center_of_mass.norm() < 1e-14);
-  CHECK(test::close(body.inertia, transformed(X_AP, mass_properties(box_mesh({1, 2, 3}), 10.0)).inertia, 1e-12, 1e-10));
+  CHECK(test::close(body.inertia, transformed(X_AP, mass_properties(box_mesh({1, 2, 3}), 10.0)).inertia,
+                    1e-12, 1e-10));
   CHECK(test::close(body.mass, 480.0, 1e-13, 0));
   CHECK(body.contact_points == body.mesh.vertices);
   CHECK(body.contact_radius == 0.0);
@@ -185,23 +186,34 @@ TEST_CASE("make_body: rejects what makes no sense, by name and cause", "[engine]
     CHECK_THROWS_WITH(make_body(description), Catch::StartsWith("brick: ") && Catch::Contains(cause));
   };
   rejected([](auto& d) { d.shape.primitives.clear(); }, "at least one added primitive");
-  rejected([](auto& d) { d.shape.primitives[0].operation = PrimitiveOperation::subtract; }, "added primitive");
-  rejected([](auto& d) { d.shape.primitives[0].parameters[3] = 1.95; }, "exponent = 1.95, allowed: in [0.02, 1.9]");
+  rejected([](auto& d) { d.shape.primitives[0].operation = PrimitiveOperation::subtract; },
+           "added primitive");
+  rejected([](auto& d) { d.shape.primitives[0].parameters[3] = 1.95; },
+           "exponent = 1.95, allowed: in [0.02, 1.9]");
   rejected([](auto& d) { d.shape.primitives[0].parameters[4] = 0.01; }, "exponent = 0.01");
   rejected([](auto& d) { d.shape.primitives[0].parameters[1] = std::nan(""); }, "semi-axis = nan");
   rejected([](auto& d) { d.shape.primitives[0].X_BP.q.w() = 2.0; }, "length of the orientation");
   rejected([](auto& d) { d.shape.primitives[0].X_BP.p.x() = std::nan(""); }, "position = nan");
   rejected([](auto& d) { d.shape.union_smoothing = -1.0; }, "union_smoothing = -1");
   rejected([](auto& d) { d.mesh.triangles.pop_back(); }, "open at the edge");
-  rejected([](auto& d) { for (auto& t : d.mesh.triangles) std::swap(t[0], t[1]); }, "face inwards");
+  rejected(
+      [](auto& d) {
+        for (auto& t : d.mesh.triangles) std::swap(t[0], t[1]);
+      },
+      "face inwards");
   rejected([](auto& d) { d.mesh = {}; }, "a mesh is needed");
   rejected([](auto& d) { d.mass_or_density.reset(); }, "a mass or a density is needed");
   rejected([](auto& d) { d.mass_or_density = Mass{0.0}; }, "mass = 0");
   rejected([](auto& d) { d.inertia = Mat3<double>::Identity(); }, "come together");
-  rejected([](auto& d) { d.center_of_mass = Vec3<double>::Zero(); d.inertia = Vec3<double>(1, 1, 3).asDiagonal(); },
-           "exceeds the sum");
+  rejected(
+      [](auto& d) {
+        d.center_of_mass = Vec3<double>::Zero();
+        d.inertia = Vec3<double>(1, 1, 3).asDiagonal();
+      },
+      "exceeds the sum");
   rejected([](auto& d) { d.contact_areas = std::vector<double>{1.0}; }, "1 contact areas for 26");
   rejected([](auto& d) { d.contact_radius = -1.0; }, "contact radius -1");
   rejected([](auto& d) { d.material.friction = -1.0; }, "friction = -1");
-  rejected([](auto& d) { d.shape.primitives[0].kind = PrimitiveKind::half_space; }, "a half-space has no mesh");
+  rejected([](auto& d) { d.shape.primitives[0].kind = PrimitiveKind::half_space; },
+           "a half-space has no mesh");
 }

@@ -125,8 +125,9 @@ TEST_CASE("body_io: a short file is enough", "[engine][value]") {
   CHECK(std::isinf(ball.material.stiffness));
   CHECK(ball.material.dissipation_time < 0.0);
 
-  folder.write("box/body.toml", "mass = 2\nunion_smoothing = 0.01\n[material]\nstiffness = inf\nfriction = 0\n"
-                                "[[primitive]]\nkind = \"rounded_box\"\nhalf_extents = [1, 1, 2]\nposition = [0, 0, 2]\n");
+  folder.write("box/body.toml",
+               "mass = 2\nunion_smoothing = 0.01\n[material]\nstiffness = inf\nfriction = 0\n"
+               "[[primitive]]\nkind = \"rounded_box\"\nhalf_extents = [1, 1, 2]\nposition = [0, 0, 2]\n");
   const Body box = read_body(folder.path() / "box");
   CHECK(box.mass == 2.0);
   CHECK(box.p_BA == Vec3<double>(0, 0, -2));
@@ -142,7 +143,10 @@ TEST_CASE("body_io: nothing is written for what is no body", "[engine][value]") 
   CHECK_THROWS_AS(write_body(folder.path() / "asset", body), std::invalid_argument);
   CHECK_FALSE(std::filesystem::exists(folder.path() / "asset"));
   const auto file = folder.write("file", "");
-  const std::string message = test::rejection([&] { write_body(file / "asset", make_sphere(1, 1)); return 0; });
+  const std::string message = test::rejection([&] {
+    write_body(file / "asset", make_sphere(1, 1));
+    return 0;
+  });
   CHECK(test::missing_part(message, {"asset", "cannot be made"}) == "");
 }
 
@@ -161,7 +165,8 @@ TEST_CASE("body_io: a malformed asset is rejected with file, line, key and cause
   folder.write("unused.obj", test::obj_text(cube) + "v 3 3 3\n");
 
   const std::string sphere = "[[primitive]]\nkind = \"sphere\"\nradius = 0.1\n";
-  const std::string solid = "[[primitive]]\nkind = \"superquadric\"\nsemi_axes = [1, 1, 1]\nexponents = [0.1, 0.1]\n";
+  const std::string solid =
+      "[[primitive]]\nkind = \"superquadric\"\nsemi_axes = [1, 1, 1]\nexponents = [0.1, 0.1]\n";
   struct Case {
     std::string text;
     std::vector<std::string> parts;
@@ -172,7 +177,8 @@ TEST_CASE("body_io: a malformed asset is rejected with file, line, key and cause
       {"density = \n" + sphere, {"body.toml:1: not valid TOML"}},
       {std::string("\x00\x01\xff\xfe garbage", 12), {"body.toml:1: not valid TOML"}},
       {"density = 1\ndensity = 2\n" + sphere, {"body.toml:2: not valid TOML", "redefine"}},
-      {"densty = 1\n" + sphere, {"body.toml:1: missing key 'density'", "unknown key 'densty': did you mean 'density'?"}},
+      {"densty = 1\n" + sphere,
+       {"body.toml:1: missing key 'density'", "unknown key 'densty': did you mean 'density'?"}},
       {sphere, {"missing key 'density'", "one of 'density', 'mass' is needed"}},
       {"density = 1\nmass = 1\n" + sphere, {"body.toml:2: mass: only one of 'density', 'mass'"}},
       {"density = 0\n" + sphere, {"body.toml:1: density = 0, allowed: > 0"}},
@@ -187,29 +193,42 @@ TEST_CASE("body_io: a malformed asset is rejected with file, line, key and cause
       {"mass = 1\nname = \"\"\n" + sphere, {"body.toml:2: name = \"\", allowed: a string, not empty"}},
       {"mass = 1\nunion_smoothing = 0\n" + sphere, {"body.toml:2: union_smoothing = 0, allowed: > 0"}},
       {"mass = 1\ndistance_mode = \"taubn\"\n" + sphere,
-       {"body.toml:2: distance_mode = \"taubn\", allowed: taubin, radial, projected; did you mean 'taubin'?"}},
+       {"body.toml:2: distance_mode = \"taubn\", allowed: taubin, radial, projected; did you mean "
+        "'taubin'?"}},
       {"mass = 1\ncolour = \"red\"\n" + sphere, {"body.toml:2: unknown key 'colour', allowed: "}},
       {"mass = 1\nprimitive = 3\n", {"body.toml:2: primitive = 3, allowed: tables, [[primitive]]"}},
       {"mass = 1\nprimitive = [1, 2]\n", {"body.toml:2: primitive[0] = 1, allowed: tables"}},
-      {"mass = 1\n[primitive]\nkind = \"sphere\"\n", {"body.toml:2: primitive = a table, allowed: tables, [[primitive]]"}},
-      {"mass = 1\n[[primitive]]\nradius = 1\n", {"body.toml:2: missing key 'kind' in primitive[0], allowed: superquadric"}},
-      {"mass = 1\n[[primitive]]\nkind = \"spher\"\n", {"body.toml:3: primitive[0].kind = \"spher\"", "did you mean 'sphere'?"}},
+      {"mass = 1\n[primitive]\nkind = \"sphere\"\n",
+       {"body.toml:2: primitive = a table, allowed: tables, [[primitive]]"}},
+      {"mass = 1\n[[primitive]]\nradius = 1\n",
+       {"body.toml:2: missing key 'kind' in primitive[0], allowed: superquadric"}},
+      {"mass = 1\n[[primitive]]\nkind = \"spher\"\n",
+       {"body.toml:3: primitive[0].kind = \"spher\"", "did you mean 'sphere'?"}},
       {"mass = 1\n[[primitive]]\nkind = 4\n", {"body.toml:3: primitive[0].kind = 4, allowed: superquadric"}},
-      {"mass = 1\n" + sphere + "operation = \"cut\"\n", {"body.toml:5: primitive[0].operation = \"cut\", allowed: add, subtract"}},
+      {"mass = 1\n" + sphere + "operation = \"cut\"\n",
+       {"body.toml:5: primitive[0].operation = \"cut\", allowed: add, subtract"}},
       {"mass = 1\n" + sphere + "operation = \"subtract\"\n", {"at least one added primitive"}},
-      {"mass = 1\n" + sphere + "half_length = 1\n", {"body.toml:5: unknown key 'half_length' in primitive[0], allowed: kind, operation"}},
-      {"mass = 1\n" + sphere + "position = [1, 2]\n", {"body.toml:5: primitive[0].position = an array of 2, allowed: an array of 3"}},
+      {"mass = 1\n" + sphere + "half_length = 1\n",
+       {"body.toml:5: unknown key 'half_length' in primitive[0], allowed: kind, operation"}},
+      {"mass = 1\n" + sphere + "position = [1, 2]\n",
+       {"body.toml:5: primitive[0].position = an array of 2, allowed: an array of 3"}},
       {"mass = 1\n" + sphere + "position = [1, 2, nan]\n", {"body.toml:5: primitive[0].position[2] = nan"}},
-      {"mass = 1\n" + sphere + "position = [1, 2, \"3\"]\n", {"body.toml:5: primitive[0].position[2] = \"3\", allowed: a number"}},
-      {"mass = 1\n" + sphere + "orientation = [0, 0, 0, 0]\n", {"body.toml:5: primitive[0].orientation", "length 0"}},
-      {"mass = 1\n" + sphere + "orientation = [1, 1, 0, 0]\n", {"body.toml:5: primitive[0].orientation", "length 1.41"}},
-      {"mass = 1\n[[primitive]]\nkind = \"sphere\"\nradius = -1\n", {"body.toml:4: primitive[0].radius = -1, allowed: > 0"}},
+      {"mass = 1\n" + sphere + "position = [1, 2, \"3\"]\n",
+       {"body.toml:5: primitive[0].position[2] = \"3\", allowed: a number"}},
+      {"mass = 1\n" + sphere + "orientation = [0, 0, 0, 0]\n",
+       {"body.toml:5: primitive[0].orientation", "length 0"}},
+      {"mass = 1\n" + sphere + "orientation = [1, 1, 0, 0]\n",
+       {"body.toml:5: primitive[0].orientation", "length 1.41"}},
+      {"mass = 1\n[[primitive]]\nkind = \"sphere\"\nradius = -1\n",
+       {"body.toml:4: primitive[0].radius = -1, allowed: > 0"}},
       {"mass = 1\n[[primitive]]\nkind = \"sphere\"\nraduis = 1\n",
        {"body.toml:4: missing key 'radius' in primitive[0]", "unknown key 'raduis': did you mean 'radius'?"}},
-      {"mass = 1\n[[primitive]]\nkind = \"capsule\"\nradius = 1\n", {"missing key 'half_length' in primitive[0]"}},
+      {"mass = 1\n[[primitive]]\nkind = \"capsule\"\nradius = 1\n",
+       {"missing key 'half_length' in primitive[0]"}},
       {"mass = 1\n[[primitive]]\nkind = \"rounded_box\"\nhalf_extents = [1, 1, 1]\nedge_radius = 1\n",
        {"body.toml:5: primitive[0].edge_radius: 1, allowed: < 1"}},
-      {"mass = 1\nmesh = \"mesh.obj\"\n[[primitive]]\nkind = \"superquadric\"\nsemi_axes = [1, 1, 1]\nexponents = [0.01, 1]\n",
+      {"mass = 1\nmesh = \"mesh.obj\"\n[[primitive]]\nkind = \"superquadric\"\nsemi_axes = [1, 1, "
+       "1]\nexponents = [0.01, 1]\n",
        {"body.toml:6: primitive[0].exponents[0] = 0.01, allowed: [0.02, 1.9]"}},
       {"mass = 1\n[[primitive]]\nkind = \"superquadric\"\nsemi_axes = [1, 1]\nexponents = [0.1, 1]\n",
        {"body.toml:4: primitive[0].semi_axes = an array of 2, allowed: an array of 3 numbers"}},
@@ -223,7 +242,8 @@ TEST_CASE("body_io: a malformed asset is rejected with file, line, key and cause
       {"mass = 1\nmesh = \"nan.obj\"\n" + solid, {"nan.obj:25: coordinate 'nan' is not finite"}},
       {"mass = 1\nmesh = \"unused.obj\"\n" + solid, {"unused.obj: ", "vertex 8 belongs to no triangle"}},
       {"mass = 1\nmesh = \"body.toml\"\n" + solid, {"body.toml: a mesh file ends with '.toml'"}},
-      {"mass = 1\nmesh = \"mesh.obj\"\n[[primitive]]\nkind = \"rounded_box\"\nhalf_extents = [1, 1, 1]\nedge_radius = 0.1\n",
+      {"mass = 1\nmesh = \"mesh.obj\"\n[[primitive]]\nkind = \"rounded_box\"\nhalf_extents = [1, 1, "
+       "1]\nedge_radius = 0.1\n",
        {"outside the inner box"}},
       {"mass = 1\ninertia = [1, 1, 1, 0, 0]\ncenter_of_mass = [0, 0, 0]\n" + sphere,
        {"body.toml:2: inertia = an array of 5, allowed: an array of 6"}},
@@ -233,20 +253,27 @@ TEST_CASE("body_io: a malformed asset is rejected with file, line, key and cause
        {"body.toml:2: inertia: ", "not positive definite"}},
       {"mass = 1\ninertia = [1, 1, 1, 0, 0, 0]\n" + sphere, {"missing key 'center_of_mass'"}},
       {"mass = 1\ncenter_of_mass = [0, 0, 0]\n" + sphere, {"missing key 'inertia'"}},
-      {"mass = 1\n[material]\nfriction = -0.1\n" + sphere, {"body.toml:3: material.friction = -0.1, allowed: >= 0"}},
+      {"mass = 1\n[material]\nfriction = -0.1\n" + sphere,
+       {"body.toml:3: material.friction = -0.1, allowed: >= 0"}},
       {"mass = 1\n[material]\nfrction = 0.1\n" + sphere,
        {"body.toml:3: unknown key 'frction' in material", "did you mean 'friction'?"}},
-      {"mass = 1\n[material]\nstiffness = 0\n" + sphere, {"body.toml:3: material.stiffness = 0, allowed: > 0, or inf"}},
+      {"mass = 1\n[material]\nstiffness = 0\n" + sphere,
+       {"body.toml:3: material.stiffness = 0, allowed: > 0, or inf"}},
       {"mass = 1\nmaterial = 3\n" + sphere, {"body.toml:2: material = 3, allowed: a table, [material]"}},
-      {"mass = 1\n[contact]\npoints = \"vertices\"\n" + sphere, {"body.toml:3: contact.points = \"vertices\", allowed: mesh"}},
-      {"mass = 1\n[contact]\npoints = \"mesh\"\n" + sphere, {"body.toml:3: contact.points: there is no mesh"}},
+      {"mass = 1\n[contact]\npoints = \"vertices\"\n" + sphere,
+       {"body.toml:3: contact.points = \"vertices\", allowed: mesh"}},
+      {"mass = 1\n[contact]\npoints = \"mesh\"\n" + sphere,
+       {"body.toml:3: contact.points: there is no mesh"}},
       {"mass = 1\n[contact]\npoints = [[0, 0, 0], [1, 2]]\n" + sphere,
        {"body.toml:3: contact.points[1] = an array of 2, allowed: an array of 3 numbers"}},
-      {"mass = 1\n[contact]\npoints = [0, 0, 0]\n" + sphere, {"body.toml:3: contact.points[0] = 0, allowed: an array of 3"}},
+      {"mass = 1\n[contact]\npoints = [0, 0, 0]\n" + sphere,
+       {"body.toml:3: contact.points[0] = 0, allowed: an array of 3"}},
       {"mass = 1\n[contact]\nareas = [1, 2]\n" + sphere, {"2 contact areas for 1 contact points"}},
       {"mass = 1\n[contact]\nradius = -1\n" + sphere, {"body.toml:3: contact.radius = -1, allowed: >= 0"}},
-      {"mass = 1\n[[primitive]]\nkind = \"half_space\"\n", {"body.toml:1: mass: a body with a half_space never moves"}},
-      {"[contact]\nradius = 1\n[[primitive]]\nkind = \"half_space\"\n", {"body.toml:1: contact: a body with a half_space"}},
+      {"mass = 1\n[[primitive]]\nkind = \"half_space\"\n",
+       {"body.toml:1: mass: a body with a half_space never moves"}},
+      {"[contact]\nradius = 1\n[[primitive]]\nkind = \"half_space\"\n",
+       {"body.toml:1: contact: a body with a half_space"}},
   };
   for (const Case& c : cases) {
     const auto path = folder.write("body.toml", c.text);
@@ -256,7 +283,8 @@ TEST_CASE("body_io: a malformed asset is rejected with file, line, key and cause
     CHECK(test::missing_part(message, c.parts) == "");
   }
   CHECK(cases.size() >= 60);
-  CHECK(test::missing_part(test::rejection([&] { return read_body(folder.path() / "none"); }), {"none", "no such file"}) == "");
+  CHECK(test::missing_part(test::rejection([&] { return read_body(folder.path() / "none"); }),
+                           {"none", "no such file"}) == "");
   std::filesystem::create_directories(folder.path() / "hollow");
   CHECK(test::missing_part(test::rejection([&] { return read_body(folder.path() / "hollow"); }),
                            {"hollow/body.toml", "no such file"}) == "");

@@ -23,15 +23,16 @@ TEST_CASE("StepConfig: validate names every bad field and its value", "[engine][
   } catch (const std::invalid_argument& error) {
     const std::string message = error.what();
     CAPTURE(message);
-    for (const char* part : {"time_step = -0.5, allowed: > 0", "tolerance = nan", "friction_repeats = 0, allowed: >= 1",
-                             "activity_smoothing = inf"}) {
+    for (const char* part : {"time_step = -0.5, allowed: > 0", "tolerance = nan",
+                             "friction_repeats = 0, allowed: >= 1", "activity_smoothing = inf"}) {
       CHECK(message.find(part) != std::string::npos);
     }
     CHECK(message.find("max_iterations") == std::string::npos);
   }
 }
 
-TEST_CASE("StepConfig: every field is checked, and acceleration_scale may be left to the default", "[engine][value]") {
+TEST_CASE("StepConfig: every field is checked, and acceleration_scale may be left to the default",
+          "[engine][value]") {
   for (const StepConfigField& field : step_config_fields()) {
     CAPTURE(field.key);
     StepConfig config;

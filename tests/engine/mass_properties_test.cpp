@@ -17,7 +17,8 @@ using std::numbers::pi;
 
 namespace {
 
-TriangleMesh tetrahedron(const Vec3<double>& a, const Vec3<double>& b, const Vec3<double>& c, const Vec3<double>& d) {
+TriangleMesh tetrahedron(const Vec3<double>& a, const Vec3<double>& b, const Vec3<double>& c,
+                         const Vec3<double>& d) {
   TriangleMesh mesh;
   mesh.vertices.resize(3, 4);
   mesh.vertices << a, b, c, d;
@@ -50,7 +51,8 @@ void check_same(const MassProperties& a, const MassProperties& b, double rtol, d
   CHECK(test::close(a.inertia, b.inertia, rtol, rtol * b.inertia.cwiseAbs().maxCoeff()));
 }
 
-/// How much smaller the error of a mesh against the closed form gets from a coarse to a mesh of half the edge length.
+/// How much smaller the error of a mesh against the closed form gets from a coarse to a mesh of half the edge
+/// length.
 double improvement(const MassProperties& coarse, const MassProperties& fine, const MassProperties& exact) {
   return (coarse.inertia - exact.inertia).norm() / (fine.inertia - exact.inertia).norm();
 }
@@ -72,16 +74,18 @@ TEST_CASE("mass_properties: of a box mesh are those of the box", "[engine][value
 }
 
 TEST_CASE("mass_properties: of a tetrahedron are the textbook's", "[engine][value]") {
-  // With corners at the origin and at a, b, c on the axes: V = abc/6, centre (a, b, c)/4, and about the origin
-  // int x^2 = V a^2/10, int xy = V ab/20.
+  // With corners at the origin and at a, b, c on the axes: V = abc/6, centre (a, b, c)/4, and about the
+  // origin int x^2 = V a^2/10, int xy = V ab/20.
   const double a = 1.0, b = 2.0, c = 3.0, V = a * b * c / 6.0;
   const MassProperties m = mass_properties(tetrahedron({0, 0, 0}, {a, 0, 0}, {0, b, 0}, {0, 0, c}), 2.0);
   CHECK(test::close(m.volume, V, 1e-14, 0));
   CHECK(test::close(m.center_of_mass, Vec3<double>(a, b, c) / 4.0, 1e-14, 0));
   Mat3<double> about_origin;
+  // clang-format off
   about_origin << (b * b + c * c) / 10, -a * b / 20, -a * c / 20,
                   -a * b / 20, (a * a + c * c) / 10, -b * c / 20,
                   -a * c / 20, -b * c / 20, (a * a + b * b) / 10;
+  // clang-format on
   CHECK(test::close(inertia_about(m, Vec3<double>::Zero()), 2.0 * V * about_origin, 1e-13, 0));
 }
 
@@ -91,15 +95,16 @@ TEST_CASE("mass_properties: closed forms are the limits of fine meshes", "[engin
     const MassProperties exact = sphere_mass_properties(0.4, density);
     CHECK(test::close(exact.inertia(0, 0), 0.4 * exact.mass * 0.16, 1e-14, 0));
     check_same(mass_properties(sphere_mesh(0.4, 5), density), exact, 2e-3, 1.0);
-    CHECK(improvement(mass_properties(sphere_mesh(0.4, 3), density), mass_properties(sphere_mesh(0.4, 4), density),
-                      exact) == Approx(4.0).margin(0.1));
+    CHECK(improvement(mass_properties(sphere_mesh(0.4, 3), density),
+                      mass_properties(sphere_mesh(0.4, 4), density), exact) == Approx(4.0).margin(0.1));
   }
   SECTION("capsule") {
     const MassProperties exact = capsule_mass_properties(0.3, 0.8, density);
     CHECK(test::close(exact.volume, pi * 0.09 * (1.6 + 0.4), 1e-14, 0));
     check_same(mass_properties(capsule_mesh(0.3, 0.8, 200), density), exact, 1e-3, 1.0);
     CHECK(improvement(mass_properties(capsule_mesh(0.3, 0.8, 48), density),
-                      mass_properties(capsule_mesh(0.3, 0.8, 96), density), exact) == Approx(4.0).margin(0.1));
+                      mass_properties(capsule_mesh(0.3, 0.8, 96), density),
+                      exact) == Approx(4.0).margin(0.1));
     check_same(capsule_mass_properties(0.3, 0.0, density), sphere_mass_properties(0.3, density), 1e-14, 1.0);
   }
   SECTION("rounded box: an inner box mesh inflated along the normals of a sphere") {
@@ -111,8 +116,8 @@ TEST_CASE("mass_properties: closed forms are the limits of fine meshes", "[engin
       TriangleMesh mesh = box_mesh({1, 1, 1}, n);
       const Vec3<double> inner = h.array() - r;
       for (Eigen::Index i = 0; i < mesh.vertices.cols(); ++i) {
-        // The direction picks the octant (even n: the mesh has vertices on the planes between them); a coordinate in the
-        // middle third of the cube stays on the flat part.
+        // The direction picks the octant (even n: the mesh has vertices on the planes between them); a
+        // coordinate in the middle third of the cube stays on the flat part.
         Vec3<double> outside, core;
         for (int k = 0; k < 3; ++k) {
           const double x = mesh.vertices(k, i), flat = 1.0 / 2.0;
@@ -129,10 +134,11 @@ TEST_CASE("mass_properties: closed forms are the limits of fine meshes", "[engin
   }
   SECTION("rounded box: its limits") {
     const Vec3<double> h(0.5, 0.7, 0.9);
-    check_same(rounded_box_mass_properties(h, 0.0, density), mass_properties(box_mesh(h), density), 1e-13, 1.0);
+    check_same(rounded_box_mass_properties(h, 0.0, density), mass_properties(box_mesh(h), density), 1e-13,
+               1.0);
     const double r = 0.4, almost = r * (1 + 1e-13);
-    check_same(rounded_box_mass_properties({almost, almost, almost}, r, density), sphere_mass_properties(r, density),
-               1e-12, 1.0);
+    check_same(rounded_box_mass_properties({almost, almost, almost}, r, density),
+               sphere_mass_properties(r, density), 1e-12, 1.0);
     check_same(rounded_box_mass_properties({almost, almost, almost + 0.6}, r, density),
                capsule_mass_properties(r, 0.6, density), 1e-12, 1.0);
   }
@@ -166,9 +172,11 @@ TEST_CASE("mass_properties: a mass scales the inertia, parallel_axis is the text
   CHECK(m.mass == 7.0);
   CHECK(test::close(m.inertia(1, 1), 0.4 * 7.0 * 0.25, 1e-14, 0));
   Mat3<double> expected;
+  // clang-format off
   expected << 13, -2, -3,
               -2, 10, -6,
               -3, -6, 5;
+  // clang-format on
   CHECK(parallel_axis(1.0, {1, 2, 3}) == expected);
 }
 

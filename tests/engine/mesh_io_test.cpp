@@ -64,7 +64,8 @@ TEST_CASE("mesh_io: every format gives the same mesh", "[engine][value]") {
   CHECK(same_triangles(read_mesh(folder.write("b.ply", test::binary_ply(mesh, ByteOrder::little))), mesh));
   CHECK(same_triangles(read_mesh(folder.write("c.ply", test::binary_ply(mesh, ByteOrder::big))), mesh));
 
-  // An STL file knows no indices: the vertices come back merged, in the order in which the triangles name them.
+  // An STL file knows no indices: the vertices come back merged, in the order in which the triangles name
+  // them.
   for (const std::string& bytes : {test::ascii_stl(mesh), test::binary_stl(mesh)}) {
     const TriangleMesh merged = read_mesh(folder.write("a.stl", bytes));
     CHECK(merged.vertex_count() == mesh.vertex_count());
@@ -81,10 +82,12 @@ TEST_CASE("mesh_io: every format gives the same mesh", "[engine][value]") {
 TEST_CASE("mesh_io: reads what other programs write", "[engine][value]") {
   const test::TemporaryFolder folder;
   const double volume = 8.0;
-  SECTION("OBJ with quads, negative indices, continued lines, colours, carriage returns and no last line end") {
+  SECTION(
+      "OBJ with quads, negative indices, continued lines, colours, carriage returns and no last line end") {
     const std::string text =
         "# cube\r\nmtllib none.mtl\r\ng cube\r\nusemtl grey\r\ns off\r\n"
-        "v -1 -1 -1\r\nv 1 -1 -1 0.5 0.5 0.5\r\nv 1 1 -1 1.0\r\nv -1 +1 -1\r\nv -1 -1 1\r\nv 1 -1 1\r\nv 1 1 1.0e0\r\n"
+        "v -1 -1 -1\r\nv 1 -1 -1 0.5 0.5 0.5\r\nv 1 1 -1 1.0\r\nv -1 +1 -1\r\nv -1 -1 1\r\nv 1 -1 1\r\nv 1 1 "
+        "1.0e0\r\n"
         "v -1 1 1 # the last\r\n"
         "f 4 3 2 1\r\nf 5 6 7 8\r\nf 1 2 \\\r\n 6 5\r\nf -6 -5 -1 -2\r\nf 2 3 7 6\r\nf 4 1 5 8";
     const TriangleMesh mesh = read_mesh(folder.write("cube.obj", text));
@@ -95,10 +98,12 @@ TEST_CASE("mesh_io: reads what other programs write", "[engine][value]") {
   }
   SECTION("PLY with quads, doubles, other properties and 'vertex_index'") {
     const std::string text =
-        "ply\r\nformat ascii 1.0\r\nobj_info none\r\nelement vertex 8\r\nproperty double x\r\nproperty double y\r\n"
+        "ply\r\nformat ascii 1.0\r\nobj_info none\r\nelement vertex 8\r\nproperty double x\r\nproperty "
+        "double y\r\n"
         "property double z\r\nproperty float nx\r\nelement face 6\r\nproperty uchar red\r\n"
         "property list uchar uint vertex_index\r\nend_header\r\n"
-        "-1 -1 -1 nan\r\n1 -1 -1 0\r\n1 1 -1 0\r\n-1 1 -1 0\r\n-1 -1 1 0\r\n1 -1 1 0\r\n1 1 1 0\r\n-1 1 1 0\r\n"
+        "-1 -1 -1 nan\r\n1 -1 -1 0\r\n1 1 -1 0\r\n-1 1 -1 0\r\n-1 -1 1 0\r\n1 -1 1 0\r\n1 1 1 0\r\n-1 1 1 "
+        "0\r\n"
         "9 4 3 2 1 0\r\n9 4 4 5 6 7\r\n9 4 0 1 5 4\r\n9 4 2 3 7 6\r\n9 4 1 2 6 5\r\n9 4 3 0 4 7\r\n\r\n";
     const TriangleMesh mesh = read_mesh(folder.write("cube.ply", text));
     CHECK(mesh.vertex_count() == 8);
@@ -134,7 +139,10 @@ TEST_CASE("mesh_io: a malformed file is rejected with file, element and cause", 
     std::memcpy(bytes.data() + at, &value, 4);
     return bytes;
   };
-  const std::string garbage = "\x7f" "ELF\x02\x01\x01" + std::string(300, '\0') + "\xff\xfe";
+  const std::string garbage =
+      "\x7f"
+      "ELF\x02\x01\x01" +
+      std::string(300, '\0') + "\xff\xfe";
   const float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
 
   struct Case {
@@ -173,24 +181,40 @@ TEST_CASE("mesh_io: a malformed file is rejected with file, element and cause", 
       {"garbage.ply", garbage, {":1: a PLY file begins with the line 'ply'"}},
       {"header.ply", ply.substr(0, 60), {"ends within the header"}},
       {"noformat.ply", replaced(ply, "format ascii 1.0\n", ""), {"no line 'format'"}},
-      {"format.ply", replaced(ply, "ascii", "binary"), {":2:", "'format binary 1.0'", "binary_little_endian"}},
+      {"format.ply",
+       replaced(ply, "ascii", "binary"),
+       {":2:", "'format binary 1.0'", "binary_little_endian"}},
       {"version.ply", replaced(ply, " 1.0", " 2.0"), {":2:", "'format ascii 2.0'"}},
       {"type.ply", replaced(ply, "float y", "real y"), {":6: unknown type 'real'"}},
-      {"coordinate.ply", replaced(ply, "property float z\n", ""), {":4: element 'vertex' has no property 'z'"}},
+      {"coordinate.ply",
+       replaced(ply, "property float z\n", ""),
+       {":4: element 'vertex' has no property 'z'"}},
       {"intcoordinate.ply", replaced(ply, "float x", "int x"), {"no property 'x' of type float or double"}},
       {"again.ply", replaced(ply, "float z", "float y"), {":7: property 'y' twice"}},
-      {"nolist.ply", replaced(ply, "list uchar int vertex_indices", "int vertex_indices"), {":10:", "the one list"}},
-      {"otherlist.ply", replaced(ply, "vertex_indices", "texcoord"), {":10: property 'texcoord'", "the one list"}},
+      {"nolist.ply",
+       replaced(ply, "list uchar int vertex_indices", "int vertex_indices"),
+       {":10:", "the one list"}},
+      {"otherlist.ply",
+       replaced(ply, "vertex_indices", "texcoord"),
+       {":10: property 'texcoord'", "the one list"}},
       {"floatlist.ply", replaced(ply, "list uchar int", "list float int"), {":10:", "whole numbers"}},
-      {"strips.ply", replaced(ply, "element face", "element tristrips"), {":9: element 'tristrips'", "'face' second"}},
-      {"order.ply", replaced(ply, "element vertex", "element face"), {":4: element 'face'", "'vertex' first"}},
-      {"negative.ply", replaced(ply, "element vertex 8", "element vertex -8"), {":4:", "'element NAME COUNT'"}},
+      {"strips.ply",
+       replaced(ply, "element face", "element tristrips"),
+       {":9: element 'tristrips'", "'face' second"}},
+      {"order.ply",
+       replaced(ply, "element vertex", "element face"),
+       {":4: element 'face'", "'vertex' first"}},
+      {"negative.ply",
+       replaced(ply, "element vertex 8", "element vertex -8"),
+       {":4:", "'element NAME COUNT'"}},
       {"bomb.ply", replaced(ply, "element vertex 8", "element vertex 4000000000"), {":4:", "count at most"}},
       {"more.ply", replaced(ply, "element vertex 8", "element vertex 9"), {":32: face 11 has fewer numbers"}},
       {"fewer.ply", replaced(ply, "element face 12", "element face 11"), {"bytes after the last element"}},
       {"zero.ply", replaced(ply, "element face 12", "element face 0"), {":9: no elements 'face'"}},
       {"unknown.ply", replaced(ply, "comment", "komment"), {":3: unknown statement 'komment'"}},
-      {"nan.ply", replaced(ply, "\n1 -1 -1 200", "\nnan -1 -1 200"), {"vertex", "x = nan, which is not finite"}},
+      {"nan.ply",
+       replaced(ply, "\n1 -1 -1 200", "\nnan -1 -1 200"),
+       {"vertex", "x = nan, which is not finite"}},
       {"float.ply", replaced(ply, "\n1 -1 -1 200", "\n1e39 -1 -1 200"), {"x = 1e+39, which is not finite"}},
       {"word.ply", replaced(ply, "\n1 -1 -1 200", "\none -1 -1 200"), {"'one', which is not a number"}},
       {"columns.ply", replaced(ply, "1 -1 -1 200", "1 -1 -1 200 7"), {"more numbers than the header says"}},
@@ -203,7 +227,9 @@ TEST_CASE("mesh_io: a malformed file is rejected with file, element and cause", 
       {"cutvertices.ply", bin_ply.substr(0, ply_data + 20), {"vertex 1 is cut off"}},
       {"longbinary.ply", bin_ply + "xy", {"2 bytes after the last element"}},
       {"nanbinary.ply", with_float(bin_ply, ply_data + 13, nan), {"vertex 1 has x = nan"}},
-      {"indexbinary.ply", with_int(bin_ply, ply_data + 8 * 13 + 1, 1 << 30), {"face 0 has vertex 1073741824"}},
+      {"indexbinary.ply",
+       with_int(bin_ply, ply_data + 8 * 13 + 1, 1 << 30),
+       {"face 0 has vertex 1073741824"}},
       {"minusbinary.ply", with_int(bin_ply, ply_data + 8 * 13 + 1, -5), {"face 0 has vertex -5"}},
       // STL
       {"garbage.stl", garbage, {"does not begin with 'solid'"}},
@@ -216,7 +242,9 @@ TEST_CASE("mesh_io: a malformed file is rejected with file, element and cause", 
       {"nanbinary.stl", with_float(bin_stl, 84 + 50 + 12, nan), {"triangle 1", "nan, which is not finite"}},
       {"infbinary.stl", with_float(bin_stl, 84 + 44, -inf), {"triangle 0", "-inf, which is not finite"}},
       {"cut.stl", stl.substr(0, stl.find("endloop")), {":7: the file ends where 'endloop' is expected"}},
-      {"cutvertex.stl", stl.substr(0, stl.find("\n", stl.find("vertex")) - 2), {":4: the file ends within a vertex"}},
+      {"cutvertex.stl",
+       stl.substr(0, stl.find("\n", stl.find("vertex")) - 2),
+       {":4: the file ends within a vertex"}},
       {"word.stl", replaced(stl, "outer loop", "outer lop"), {":3: 'lop' where 'loop' is expected"}},
       {"nan.stl", replaced(stl, "vertex ", "vertex nan "), {":4: coordinate 'nan' is not finite"}},
       {"float.stl", replaced(stl, "vertex ", "vertex 1e39 "), {":4: coordinate '1e39' is not finite"}},
@@ -234,7 +262,8 @@ TEST_CASE("mesh_io: a malformed file is rejected with file, element and cause", 
   TriangleMesh sliver = mesh;
   sliver.vertices.col(sliver.triangles[3][1]) = sliver.vertices.col(sliver.triangles[3][0]);
   const auto path = folder.write("sliver.stl", test::binary_stl(sliver));
-  CHECK(test::missing_part(test::rejection([&] { return read_mesh(path); }), {"sliver.stl", "two equal corners"}) == "");
+  CHECK(test::missing_part(test::rejection([&] { return read_mesh(path); }),
+                           {"sliver.stl", "two equal corners"}) == "");
 
   CHECK(test::missing_part(test::rejection([&] { return read_mesh(folder.path() / "no.obj"); }),
                            {"no.obj", "no such file"}) == "");
@@ -244,7 +273,8 @@ TEST_CASE("mesh_io: a malformed file is rejected with file, element and cause", 
   CHECK(cases.size() >= 60);
 }
 
-TEST_CASE("mesh_io: no mutation of a file makes it crash or lets an invalid mesh through", "[engine][property]") {
+TEST_CASE("mesh_io: no mutation of a file makes it crash or lets an invalid mesh through",
+          "[engine][property]") {
   const test::TemporaryFolder folder;
   const TriangleMesh mesh = box_mesh({1, 1, 1}, 1);
   struct Format {

@@ -27,7 +27,8 @@ std::string complaint(const TriangleMesh& mesh) {
 
 }  // namespace
 
-TEST_CASE("require_closed_surface: accepts closed meshes and names what is wrong with others", "[engine][value]") {
+TEST_CASE("require_closed_surface: accepts closed meshes and names what is wrong with others",
+          "[engine][value]") {
   CHECK(complaint(box_mesh({1, 2, 3})) == "");
   CHECK(complaint(sphere_mesh(1.0)) == "");
 
@@ -41,13 +42,22 @@ TEST_CASE("require_closed_surface: accepts closed meshes and names what is wrong
       {"nan", [](TriangleMesh& m) { m.vertices(1, 5) = std::nan(""); }, "vertex 5", "not finite"},
       {"inf", [](TriangleMesh& m) { m.vertices(2, 7) = std::numeric_limits<double>::infinity(); }, "vertex 7",
        "not finite"},
-      {"index", [](TriangleMesh& m) { m.triangles[2][1] = 99; }, "triangle 2", "has vertex 99, allowed: 0 to 7"},
+      {"index", [](TriangleMesh& m) { m.triangles[2][1] = 99; }, "triangle 2",
+       "has vertex 99, allowed: 0 to 7"},
       {"negative", [](TriangleMesh& m) { m.triangles[2][1] = -1; }, "triangle 2", "has vertex -1"},
-      {"repeated", [](TriangleMesh& m) { m.triangles[4][0] = m.triangles[4][1]; }, "triangle 4", "degenerate"},
-      {"flipped", [](TriangleMesh& m) { std::swap(m.triangles[3][0], m.triangles[3][1]); }, "and 3", "flipped"},
-      {"hole", [](TriangleMesh& m) { m.triangles.erase(m.triangles.begin() + 6); }, "of triangle", "open at the edge"},
-      {"twice", [](TriangleMesh& m) { m.triangles.push_back(m.triangles[0]); }, "triangles 0 and 12", "flipped"},
-      {"unused", [](TriangleMesh& m) { m.vertices.conservativeResize(3, 9); m.vertices.col(8).setZero(); },
+      {"repeated", [](TriangleMesh& m) { m.triangles[4][0] = m.triangles[4][1]; }, "triangle 4",
+       "degenerate"},
+      {"flipped", [](TriangleMesh& m) { std::swap(m.triangles[3][0], m.triangles[3][1]); }, "and 3",
+       "flipped"},
+      {"hole", [](TriangleMesh& m) { m.triangles.erase(m.triangles.begin() + 6); }, "of triangle",
+       "open at the edge"},
+      {"twice", [](TriangleMesh& m) { m.triangles.push_back(m.triangles[0]); }, "triangles 0 and 12",
+       "flipped"},
+      {"unused",
+       [](TriangleMesh& m) {
+         m.vertices.conservativeResize(3, 9);
+         m.vertices.col(8).setZero();
+       },
        "vertex 8", "belongs to no triangle"},
   };
   for (const Case& c : cases) {
@@ -61,7 +71,8 @@ TEST_CASE("require_closed_surface: accepts closed meshes and names what is wrong
   }
 }
 
-TEST_CASE("vertex_areas: sum to the surface area, and are equal at equal corners of a box", "[engine][value]") {
+TEST_CASE("vertex_areas: sum to the surface area, and are equal at equal corners of a box",
+          "[engine][value]") {
   const Vec3<double> half_extents(0.5, 1.0, 2.0);
   const TriangleMesh mesh = box_mesh(half_extents);
   const std::vector<double> areas = vertex_areas(mesh);

@@ -61,7 +61,8 @@ TEST_CASE("npz: the same arrays give the same file, and other programs accept it
   const std::string first = read_file(path);
   CHECK(read_file(write_example(folder)) == first);
 
-  // The header of .npy, version 1.0: magic, length, dictionary, padded so that the data start at a multiple of 64.
+  // The header of .npy, version 1.0: magic, length, dictionary, padded so that the data start at a multiple
+  // of 64.
   const std::size_t begin = first.find("\x93NUMPY");
   REQUIRE(begin != std::string::npos);
   CHECK(first.find("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }") != std::string::npos);
@@ -74,14 +75,18 @@ TEST_CASE("npz: the same arrays give the same file, and other programs accept it
     WARN("unzip is not installed");
   }
   if (std::system("python3 -c 'import zipfile' > /dev/null 2>&1") == 0) {
-    const std::string command = "python3 -c 'import sys, zipfile; z = zipfile.ZipFile(sys.argv[1]); "
-                                "sys.exit(z.testzip() is not None or len(z.namelist()) != 5)' '" + path.string() + "'";
+    const std::string command =
+        "python3 -c 'import sys, zipfile; z = zipfile.ZipFile(sys.argv[1]); "
+        "sys.exit(z.testzip() is not None or len(z.namelist()) != 5)' '" +
+        path.string() + "'";
     CHECK(std::system(command.c_str()) == 0);
   }
   if (std::system("python3 -c 'import numpy' > /dev/null 2>&1") == 0) {
-    const std::string command = "python3 -c 'import sys, numpy; a = numpy.load(sys.argv[1]); "
-                                "sys.exit(not (a[\"matrix\"].shape == (2, 3) and a[\"matrix\"][1, 2] == -6.25 "
-                                "and a[\"steps\"] == 1000 and a[\"counts\"][0] == -1))' '" + path.string() + "'";
+    const std::string command =
+        "python3 -c 'import sys, numpy; a = numpy.load(sys.argv[1]); "
+        "sys.exit(not (a[\"matrix\"].shape == (2, 3) and a[\"matrix\"][1, 2] == -6.25 "
+        "and a[\"steps\"] == 1000 and a[\"counts\"][0] == -1))' '" +
+        path.string() + "'";
     CHECK(std::system(command.c_str()) == 0);
   }
 }
@@ -92,8 +97,10 @@ TEST_CASE("npz: refuses names used twice and shapes that do not fit", "[engine][
   CHECK_THROWS_WITH(writer.add("a", 2.0), Catch::Contains("added before"));
   CHECK_THROWS_WITH(writer.add("", 2.0), Catch::Contains("name"));
   const std::vector<double> five(5);
-  CHECK_THROWS_WITH(writer.add("b", five, Shape2{2, 3}), Catch::Contains("'b': 5 values do not fill the shape (2, 3)"));
-  CHECK_THROWS_AS(writer.add("c", five, Shape2{std::size_t{1} << 40, std::size_t{1} << 40}), std::invalid_argument);
+  CHECK_THROWS_WITH(writer.add("b", five, Shape2{2, 3}),
+                    Catch::Contains("'b': 5 values do not fill the shape (2, 3)"));
+  CHECK_THROWS_AS(writer.add("c", five, Shape2{std::size_t{1} << 40, std::size_t{1} << 40}),
+                  std::invalid_argument);
 }
 
 TEST_CASE("npz: a damaged archive is rejected with its name and the cause", "[engine][value]") {
@@ -105,12 +112,13 @@ TEST_CASE("npz: a damaged archive is rejected with its name and the cause", "[en
   };
   CHECK(test::missing_part(message_of(""), {"bad.npz", "too short"}) == "");
   CHECK(test::missing_part(message_of(std::string(500, 'x')), {"bad.npz", "not a zip archive"}) == "");
-  CHECK(test::missing_part(message_of(good.substr(0, good.size() / 2)), {"bad.npz", "its end is missing"}) == "");
+  CHECK(test::missing_part(message_of(good.substr(0, good.size() / 2)), {"bad.npz", "its end is missing"}) ==
+        "");
   std::string flipped = good;
   flipped[good.find("\x93NUMPY") + 135] ^= 1;
   CHECK(test::missing_part(message_of(flipped), {"bad.npz", "array '", "checksum"}) == "");
-  CHECK(test::missing_part(test::rejection([&] { return read_npz(folder.path() / "no.npz"); }), {"no.npz", "no such file"}) ==
-        "");
+  CHECK(test::missing_part(test::rejection([&] { return read_npz(folder.path() / "no.npz"); }),
+                           {"no.npz", "no such file"}) == "");
 }
 
 TEST_CASE("npz: no mutation of an archive makes the reader crash", "[engine][property]") {

@@ -94,15 +94,17 @@ bodies = ["brick", "second brick"]
 collide = false
 )";
 
-/// A folder with scenes/, and bodies/brick: a box of 2 x 4 x 6 m whose asset frame is off its centre by (1, 0, 0).
+/// A folder with scenes/, and bodies/brick: a box of 2 x 4 x 6 m whose asset frame is off its centre by (1,
+/// 0, 0).
 struct SceneFolder {
   SceneFolder() {
     TriangleMesh mesh = box_mesh({1, 2, 3}, 1);
     mesh.vertices.row(0).array() += 1.0;
     folder.write("bodies/brick/mesh.obj", test::obj_text(mesh));
-    folder.write("bodies/brick/body.toml",
-                 "density = 1000\nmesh = \"mesh.obj\"\n[material]\nfriction = 0.4\n[[primitive]]\n"
-                 "kind = \"superquadric\"\nsemi_axes = [1, 2, 3]\nexponents = [0.1, 0.1]\nposition = [1, 0, 0]\n");
+    folder.write(
+        "bodies/brick/body.toml",
+        "density = 1000\nmesh = \"mesh.obj\"\n[material]\nfriction = 0.4\n[[primitive]]\n"
+        "kind = \"superquadric\"\nsemi_axes = [1, 2, 3]\nexponents = [0.1, 0.1]\nposition = [1, 0, 0]\n");
   }
   Scene read(const std::string& text) const { return read_scene(folder.write("scenes/scene.toml", text)); }
 
@@ -138,7 +140,8 @@ TEST_CASE("scene_io: every key arrives where it belongs", "[engine][value]") {
   const Model& model = scene.model;
   CHECK(model.gravity == Vec3<double>(0.1, 0.2, -3));
   REQUIRE(model.body_count() == 4);
-  const Body &floor = model.bodies[0], &brick = model.bodies[1], &second = model.bodies[2], &ball = model.bodies[3];
+  const Body &floor = model.bodies[0], &brick = model.bodies[1], &second = model.bodies[2],
+             &ball = model.bodies[3];
   CHECK(floor.name == "floor");
   CHECK(floor.fixed);
   CHECK(floor.material.friction == 0.7);
@@ -167,9 +170,11 @@ TEST_CASE("scene_io: every key arrives where it belongs", "[engine][value]") {
   REQUIRE(state.X_WB.size() == 4);
   REQUIRE(state.V_WB.size() == 4);
   CHECK(state.time == 0.0);
-  CHECK(test::close(state.X_WB[0].q.coeffs(), exp_quaternion(Vec3<double>(0.1, 0, 0)).coeffs(), 1e-15, 1e-16));
+  CHECK(
+      test::close(state.X_WB[0].q.coeffs(), exp_quaternion(Vec3<double>(0.1, 0, 0)).coeffs(), 1e-15, 1e-16));
   CHECK(test::close(brick.p_BA, Vec3<double>(-1, 0, 0), 1e-14, 1e-15));
-  CHECK(test::close(state.X_WB[1].p, Vec3<double>(1, 3, 3), 1e-14, 0));  // x -> y under the rotation about (1, 1, 1)
+  CHECK(test::close(state.X_WB[1].p, Vec3<double>(1, 3, 3), 1e-14,
+                    0));  // x -> y under the rotation about (1, 1, 1)
   CHECK(test::close((state.X_WB[1] * brick.p_BA).eval(), Vec3<double>(1, 2, 3), 1e-14, 0));
   Vec6<double> twist;
   twist << 7, 8, 9, 4, 5, 6;
@@ -237,7 +242,8 @@ TEST_CASE("scene_io: the documentation names every setting, and its examples are
 
 TEST_CASE("scene_io: a quaternion of nearly unit length is normalised", "[engine][value]") {
   const SceneFolder folder;
-  const Scene scene = folder.read("[[body]]\nname = \"b\"\nasset = \"../bodies/brick\"\norientation = [0.7071, 0.7071, 0, 0]\n");
+  const Scene scene = folder.read(
+      "[[body]]\nname = \"b\"\nasset = \"../bodies/brick\"\norientation = [0.7071, 0.7071, 0, 0]\n");
   CHECK(test::close(scene.initial.X_WB[0].q.norm(), 1.0, 1e-15, 0));
 }
 
@@ -257,14 +263,18 @@ TEST_CASE("scene_io: a fixed body needs neither mass nor, given contact points, 
 
 TEST_CASE("scene_io: a malformed scene is rejected with file, line, key and cause", "[engine][value]") {
   const SceneFolder folder;
-  folder.folder.write("bodies/broken/body.toml", "densty = 1\n[[primitive]]\nkind = \"sphere\"\nradius = 1\n");
+  folder.folder.write("bodies/broken/body.toml",
+                      "densty = 1\n[[primitive]]\nkind = \"sphere\"\nradius = 1\n");
   folder.folder.write("bodies/open/mesh.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 2 3\nf 1 3 4\n");
-  folder.folder.write("bodies/open/body.toml", "mass = 1\nmesh = \"mesh.obj\"\n[[primitive]]\nkind = \"superquadric\"\n"
-                                               "semi_axes = [1, 1, 1]\nexponents = [1, 1]\n");
-  folder.folder.write("bodies/meshless/body.toml", "mass = 1\nmesh = \"mesh.obj\"\n[[primitive]]\nkind = \"superquadric\"\n"
-                                                   "semi_axes = [1, 1, 1]\nexponents = [1, 1]\n");
+  folder.folder.write("bodies/open/body.toml",
+                      "mass = 1\nmesh = \"mesh.obj\"\n[[primitive]]\nkind = \"superquadric\"\n"
+                      "semi_axes = [1, 1, 1]\nexponents = [1, 1]\n");
+  folder.folder.write("bodies/meshless/body.toml",
+                      "mass = 1\nmesh = \"mesh.obj\"\n[[primitive]]\nkind = \"superquadric\"\n"
+                      "semi_axes = [1, 1, 1]\nexponents = [1, 1]\n");
   folder.folder.write("bodies/ground/body.toml", "[[primitive]]\nkind = \"half_space\"\n");
-  const std::string ball = "[[body]]\nname = \"ball\"\nmass = 1\nprimitive = [{kind = \"sphere\", radius = 1}]\n";
+  const std::string ball =
+      "[[body]]\nname = \"ball\"\nmass = 1\nprimitive = [{kind = \"sphere\", radius = 1}]\n";
   const std::string brick = "[[body]]\nname = \"brick\"\nasset = \"../bodies/brick\"\n";
   const std::string floor = "[[body]]\nname = \"floor\"\nprimitive = [{kind = \"half_space\"}]\n";
 
@@ -280,43 +290,64 @@ TEST_CASE("scene_io: a malformed scene is rejected with file, line, key and caus
       {"[[body]\n" + ball, {"scene.toml:1: not valid TOML"}},
       {"[simulation\ntime_step = 1\n", {"scene.toml:1: not valid TOML"}},
       {"[simulation]\n[simulation]\n" + ball, {"scene.toml:2: not valid TOML"}},
-      {"[[bodies]]\nname = \"a\"\n", {"scene.toml:1: unknown key 'bodies', allowed: name, simulation, body, pair"}},
+      {"[[bodies]]\nname = \"a\"\n",
+       {"scene.toml:1: unknown key 'bodies', allowed: name, simulation, body, pair"}},
       {"[simulations]\n" + ball, {"scene.toml:1: unknown key 'simulations'", "did you mean 'simulation'?"}},
       {"simulation = 3\n" + ball, {"scene.toml:1: simulation = 3, allowed: a table, [simulation]"}},
       {"[body]\nname = \"ball\"\n", {"scene.toml:1: body = a table, allowed: tables, [[body]]"}},
-      {"[simulation]\ntimestep = 0.1\n" + ball, {"scene.toml:2: unknown key 'timestep' in simulation", "did you mean 'time_step'?"}},
-      {"[simulation]\nh = 0.1\n" + ball, {"scene.toml:2: unknown key 'h' in simulation, allowed: steps, gravity, law, time_step"}},
+      {"[simulation]\ntimestep = 0.1\n" + ball,
+       {"scene.toml:2: unknown key 'timestep' in simulation", "did you mean 'time_step'?"}},
+      {"[simulation]\nh = 0.1\n" + ball,
+       {"scene.toml:2: unknown key 'h' in simulation, allowed: steps, gravity, law, time_step"}},
       {"[simulation]\ntime_step = 0\n" + ball, {"scene.toml:2: simulation.time_step = 0, allowed: > 0"}},
-      {"[simulation]\ntime_step = -1e-3\n" + ball, {"scene.toml:2: simulation.time_step = -0.001, allowed: > 0"}},
-      {"[simulation]\ntime_step = inf\n" + ball, {"scene.toml:2: simulation.time_step = inf, allowed: > 0, finite"}},
+      {"[simulation]\ntime_step = -1e-3\n" + ball,
+       {"scene.toml:2: simulation.time_step = -0.001, allowed: > 0"}},
+      {"[simulation]\ntime_step = inf\n" + ball,
+       {"scene.toml:2: simulation.time_step = inf, allowed: > 0, finite"}},
       {"[simulation]\ntime_step = nan\n" + ball, {"scene.toml:2: simulation.time_step = nan"}},
-      {"[simulation]\ntime_step = \"1ms\"\n" + ball, {"scene.toml:2: simulation.time_step = \"1ms\", allowed: a number"}},
-      {"[simulation]\nsteps = 0\n" + ball, {"scene.toml:2: simulation.steps = 0, allowed: a whole number >= 1"}},
-      {"[simulation]\nsteps = 1.5\n" + ball, {"scene.toml:2: simulation.steps = 1.5, allowed: a whole number"}},
+      {"[simulation]\ntime_step = \"1ms\"\n" + ball,
+       {"scene.toml:2: simulation.time_step = \"1ms\", allowed: a number"}},
+      {"[simulation]\nsteps = 0\n" + ball,
+       {"scene.toml:2: simulation.steps = 0, allowed: a whole number >= 1"}},
+      {"[simulation]\nsteps = 1.5\n" + ball,
+       {"scene.toml:2: simulation.steps = 1.5, allowed: a whole number"}},
       {"[simulation]\nsteps = 3000000000\n" + ball, {"scene.toml:2: simulation.steps = 3000000000, allowed"}},
-      {"[simulation]\nlaw = \"coulomb\"\n" + ball, {"scene.toml:2: simulation.law = \"coulomb\", allowed: smooth_coulomb, penalty"}},
+      {"[simulation]\nlaw = \"coulomb\"\n" + ball,
+       {"scene.toml:2: simulation.law = \"coulomb\", allowed: smooth_coulomb, penalty"}},
       {"[simulation]\nlaw = \"penality\"\n" + ball, {"did you mean 'penalty'?"}},
-      {"[simulation]\ngravity = -9.81\n" + ball, {"scene.toml:2: simulation.gravity = -9.81, allowed: an array of 3"}},
-      {"[simulation]\ngravity = [0, 0]\n" + ball, {"scene.toml:2: simulation.gravity = an array of 2, allowed: an array of 3"}},
+      {"[simulation]\ngravity = -9.81\n" + ball,
+       {"scene.toml:2: simulation.gravity = -9.81, allowed: an array of 3"}},
+      {"[simulation]\ngravity = [0, 0]\n" + ball,
+       {"scene.toml:2: simulation.gravity = an array of 2, allowed: an array of 3"}},
       {"[simulation]\ngravity = [0, 0, nan]\n" + ball, {"scene.toml:2: simulation.gravity[2] = nan"}},
       {"[simulation]\nfriction_repeats = 0\n" + ball, {"scene.toml:2: simulation.friction_repeats = 0"}},
       {"[simulation]\nmax_iterations = -1\n" + ball, {"scene.toml:2: simulation.max_iterations = -1"}},
       {"[simulation]\ntolerance = 0\n" + ball, {"scene.toml:2: simulation.tolerance = 0"}},
-      {"[simulation]\nacceleration_scale = -1\n" + ball, {"scene.toml:2: simulation.acceleration_scale = -1, allowed: > 0"}},
+      {"[simulation]\nacceleration_scale = -1\n" + ball,
+       {"scene.toml:2: simulation.acceleration_scale = -1, allowed: > 0"}},
       {"[[body]]\nasset = \"../bodies/brick\"\n", {"scene.toml:1: missing key 'name' in body[0]"}},
       {"[[body]]\nname = 3\n", {"scene.toml:2: body[0].name = 3, allowed: a string"}},
-      {"[[body]]\nname = \"a\"\n", {"scene.toml:1: body[0]: either 'asset' or at least one [[body.primitive]]"}},
+      {"[[body]]\nname = \"a\"\n",
+       {"scene.toml:1: body[0]: either 'asset' or at least one [[body.primitive]]"}},
       {ball + ball, {"scene.toml:6: body[1].name: 'ball' is the name of two bodies"}},
-      {"[[body]]\nname = \"a\"\nasset = \"../bodies/none\"\n", {"scene.toml:3: body[0].asset: ", "bodies/none: no such file"}},
-      {"[[body]]\nname = \"a\"\nasset = \"..\"\n", {"scene.toml:3: body[0].asset: ", "body.toml: no such file"}},
-      {"[[body]]\nname = \"a\"\nasset = \"" + std::string(5000, 'x') + "\"\n", {"scene.toml:3: body[0].asset: ", "too long"}},
+      {"[[body]]\nname = \"a\"\nasset = \"../bodies/none\"\n",
+       {"scene.toml:3: body[0].asset: ", "bodies/none: no such file"}},
+      {"[[body]]\nname = \"a\"\nasset = \"..\"\n",
+       {"scene.toml:3: body[0].asset: ", "body.toml: no such file"}},
+      {"[[body]]\nname = \"a\"\nasset = \"" + std::string(5000, 'x') + "\"\n",
+       {"scene.toml:3: body[0].asset: ", "too long"}},
       {"[[body]]\nname = \"a\"\nasset = 5\n", {"scene.toml:3: body[0].asset = 5, allowed: a string"}},
-      {"[[body]]\nname = \"a\"\nasset = \"../bodies/broken\"\n", {"broken/body.toml:1: ", "did you mean 'density'?"}},
+      {"[[body]]\nname = \"a\"\nasset = \"../bodies/broken\"\n",
+       {"broken/body.toml:1: ", "did you mean 'density'?"}},
       {"[[body]]\nname = \"a\"\nasset = \"../bodies/open\"\n", {"open/mesh.obj: ", "open at the edge"}},
-      {"[[body]]\nname = \"a\"\nasset = \"../bodies/meshless\"\n", {"meshless/body.toml:2: mesh: there is no file"}},
-      {brick + "primitive = [{kind = \"sphere\", radius = 1}]\n", {"scene.toml:3: body[0].asset: only one of"}},
-      {brick + "frictoin = 0.5\n", {"scene.toml:4: unknown key 'frictoin' in body[0]", "did you mean 'friction'?"}},
-      {brick + "velocity = [1, 0, 0]\n", {"scene.toml:4: unknown key 'velocity' in body[0], allowed: ", "linear_velocity"}},
+      {"[[body]]\nname = \"a\"\nasset = \"../bodies/meshless\"\n",
+       {"meshless/body.toml:2: mesh: there is no file"}},
+      {brick + "primitive = [{kind = \"sphere\", radius = 1}]\n",
+       {"scene.toml:3: body[0].asset: only one of"}},
+      {brick + "frictoin = 0.5\n",
+       {"scene.toml:4: unknown key 'frictoin' in body[0]", "did you mean 'friction'?"}},
+      {brick + "velocity = [1, 0, 0]\n",
+       {"scene.toml:4: unknown key 'velocity' in body[0], allowed: ", "linear_velocity"}},
       {brick + "friction = -0.5\n", {"scene.toml:4: body[0].friction = -0.5, allowed: >= 0"}},
       {brick + "friction = \"high\"\n", {"scene.toml:4: body[0].friction = \"high\", allowed: a number"}},
       {brick + "stiffness = 0\n", {"scene.toml:4: body[0].stiffness = 0, allowed: > 0, or inf"}},
@@ -326,34 +357,51 @@ TEST_CASE("scene_io: a malformed scene is rejected with file, line, key and caus
       {brick + "mass = 1\ndensity = 1\n", {"scene.toml:5: body[0].density: only one of 'mass', 'density'"}},
       {brick + "position = [0, 0]\n", {"scene.toml:4: body[0].position = an array of 2"}},
       {brick + "position = [0, 0, inf]\n", {"scene.toml:4: body[0].position[2] = inf"}},
-      {brick + "orientation = [1, 0, 0]\n", {"scene.toml:4: body[0].orientation = an array of 3, allowed: an array of 4"}},
-      {brick + "orientation = [0, 0, 0, 0]\n", {"scene.toml:4: body[0].orientation = a quaternion of length 0"}},
-      {brick + "orientation = [1, 0, 0, 0.1]\n", {"scene.toml:4: body[0].orientation = a quaternion of length 1.00"}},
+      {brick + "orientation = [1, 0, 0]\n",
+       {"scene.toml:4: body[0].orientation = an array of 3, allowed: an array of 4"}},
+      {brick + "orientation = [0, 0, 0, 0]\n",
+       {"scene.toml:4: body[0].orientation = a quaternion of length 0"}},
+      {brick + "orientation = [1, 0, 0, 0.1]\n",
+       {"scene.toml:4: body[0].orientation = a quaternion of length 1.00"}},
       {brick + "orientation = [nan, 0, 0, 0]\n", {"scene.toml:4: body[0].orientation[0] = nan"}},
-      {brick + "orientation = [1, 0, 0, 0]\nrotation_vector = [0, 0, 0]\n", {"scene.toml:5: body[0].rotation_vector: only one of"}},
+      {brick + "orientation = [1, 0, 0, 0]\nrotation_vector = [0, 0, 0]\n",
+       {"scene.toml:5: body[0].rotation_vector: only one of"}},
       {brick + "rotation_vector = [1e999, 0, 0]\n", {"scene.toml:4:"}},
-      {brick + "linear_velocity = 3\n", {"scene.toml:4: body[0].linear_velocity = 3, allowed: an array of 3"}},
+      {brick + "linear_velocity = 3\n",
+       {"scene.toml:4: body[0].linear_velocity = 3, allowed: an array of 3"}},
       {brick + "fixed = 1\n", {"scene.toml:4: body[0].fixed = 1, allowed: true or false"}},
-      {brick + "fixed = true\nlinear_velocity = [1, 0, 0]\n", {"scene.toml:5: body[0].linear_velocity: a fixed body has no velocity"}},
+      {brick + "fixed = true\nlinear_velocity = [1, 0, 0]\n",
+       {"scene.toml:5: body[0].linear_velocity: a fixed body has no velocity"}},
       {brick + "linear_damping = -1\n", {"scene.toml:4: body[0].linear_damping = -1"}},
       {brick + "force = [1, 2, 3, 4]\n", {"scene.toml:4: body[0].force = an array of 4"}},
-      {floor + "fixed = false\n", {"scene.toml:4: body[0].fixed: false, but a body with a half_space never moves"}},
+      {floor + "fixed = false\n",
+       {"scene.toml:4: body[0].fixed: false, but a body with a half_space never moves"}},
       {floor + "angular_velocity = [0, 0, 1]\n", {"scene.toml:4: body[0].angular_velocity: a fixed body"}},
       {floor + "mass = 1\n", {"scene.toml:4: body[0].mass: a body with a half_space"}},
-      {"[[body]]\nname = \"g\"\nasset = \"../bodies/ground\"\ndensity = 1\n", {"scene.toml:4: body[0].density: a body with a half_space"}},
-      {"[[body]]\nname = \"s\"\nprimitive = [{kind = \"sphere\", radius = 1}]\n", {"scene.toml:1: missing key 'density' in body[0]"}},
-      {"[[body]]\nname = \"s\"\nmass = 1\n[[body.primitive]]\nkind = \"sphere\"\nradius = 0\n", {"scene.toml:6: body[0].primitive[0].radius = 0"}},
-      {"[[body]]\nname = \"s\"\nmass = 1\n[[body.primitive]]\nkind = \"superquadric\"\nsemi_axes = [1, 1, 1]\nexponents = [1, 2]\n",
+      {"[[body]]\nname = \"g\"\nasset = \"../bodies/ground\"\ndensity = 1\n",
+       {"scene.toml:4: body[0].density: a body with a half_space"}},
+      {"[[body]]\nname = \"s\"\nprimitive = [{kind = \"sphere\", radius = 1}]\n",
+       {"scene.toml:1: missing key 'density' in body[0]"}},
+      {"[[body]]\nname = \"s\"\nmass = 1\n[[body.primitive]]\nkind = \"sphere\"\nradius = 0\n",
+       {"scene.toml:6: body[0].primitive[0].radius = 0"}},
+      {"[[body]]\nname = \"s\"\nmass = 1\n[[body.primitive]]\nkind = \"superquadric\"\nsemi_axes = [1, 1, "
+       "1]\nexponents = [1, 2]\n",
        {"scene.toml:7: body[0].primitive[0].exponents[1] = 2, allowed: [0.02, 1.9]"}},
-      {ball + "[body.contact]\nradius = 1\npoint = []\n", {"scene.toml:7: unknown key 'point' in body[0].contact", "did you mean 'points'?"}},
+      {ball + "[body.contact]\nradius = 1\npoint = []\n",
+       {"scene.toml:7: unknown key 'point' in body[0].contact", "did you mean 'points'?"}},
       {ball + "[[pair]]\nfriction = 1\n", {"scene.toml:5: missing key 'bodies' in pair[0]"}},
-      {ball + "[[pair]]\nbodies = [\"ball\"]\n", {"scene.toml:6: pair[0].bodies = an array of 1, allowed: an array of 2 strings"}},
-      {ball + "[[pair]]\nbodies = [\"ball\", 2]\n", {"scene.toml:6: pair[0].bodies[1] = 2, allowed: a string"}},
-      {ball + "[[pair]]\nbodies = [\"ball\", \"bal\"]\n", {"scene.toml:6: pair[0].bodies: there is no body 'bal'; did you mean 'ball'?"}},
-      {ball + "[[pair]]\nbodies = [\"ball\", \"ball\"]\n", {"scene.toml:6: pair[0].bodies: 'ball' cannot be paired with itself"}},
+      {ball + "[[pair]]\nbodies = [\"ball\"]\n",
+       {"scene.toml:6: pair[0].bodies = an array of 1, allowed: an array of 2 strings"}},
+      {ball + "[[pair]]\nbodies = [\"ball\", 2]\n",
+       {"scene.toml:6: pair[0].bodies[1] = 2, allowed: a string"}},
+      {ball + "[[pair]]\nbodies = [\"ball\", \"bal\"]\n",
+       {"scene.toml:6: pair[0].bodies: there is no body 'bal'; did you mean 'ball'?"}},
+      {ball + "[[pair]]\nbodies = [\"ball\", \"ball\"]\n",
+       {"scene.toml:6: pair[0].bodies: 'ball' cannot be paired with itself"}},
       {ball + brick + "[[pair]]\nbodies = [\"ball\", \"brick\"]\n[[pair]]\nbodies = [\"brick\", \"ball\"]\n",
        {"scene.toml:11: pair[1].bodies: 'brick' and 'ball' have a [[pair]] already"}},
-      {ball + brick + "[[pair]]\nbodies = [\"ball\", \"brick\"]\nfriction = -1\n", {"scene.toml:10: pair[0].friction = -1"}},
+      {ball + brick + "[[pair]]\nbodies = [\"ball\", \"brick\"]\nfriction = -1\n",
+       {"scene.toml:10: pair[0].friction = -1"}},
       {ball + brick + "[[pair]]\nbodies = [\"ball\", \"brick\"]\ncolide = false\n",
        {"scene.toml:10: unknown key 'colide' in pair[0]", "did you mean 'collide'?"}},
   };
@@ -364,13 +412,16 @@ TEST_CASE("scene_io: a malformed scene is rejected with file, line, key and caus
     CHECK(test::missing_part(message, c.parts) == "");
   }
   CHECK(cases.size() >= 60);
-  const auto rejection_of = [&](const std::filesystem::path& path) { return test::rejection([&] { return read_scene(path); }); };
+  const auto rejection_of = [&](const std::filesystem::path& path) {
+    return test::rejection([&] { return read_scene(path); });
+  };
   CHECK(test::missing_part(rejection_of(folder.folder.path() / "no.toml"), {"no.toml: no such file"}) == "");
   CHECK(test::missing_part(rejection_of(folder.folder.path()), {"is a folder, not a file"}) == "");
 }
 
-TEST_CASE("scene_io: no mutation of a scene makes the reader crash or lets a number that is not finite through",
-          "[engine][property]") {
+TEST_CASE(
+    "scene_io: no mutation of a scene makes the reader crash or lets a number that is not finite through",
+    "[engine][property]") {
   const SceneFolder folder;
   const char* rounds_text = std::getenv("ABUT_FUZZ_ROUNDS");
   const int rounds = rounds_text != nullptr ? std::atoi(rounds_text) : 2000;

@@ -25,7 +25,8 @@ TEST_CASE("closest_word: finds what was meant, and nothing where nothing is clos
 }
 
 TEST_CASE("NumberRange: contains what its text says", "[engine][value]") {
-  const double infinity = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+  const double infinity = std::numeric_limits<double>::infinity(),
+               nan = std::numeric_limits<double>::quiet_NaN();
   CHECK(positive().contains(1e-300));
   CHECK_FALSE(positive().contains(0.0));
   CHECK_FALSE(positive().contains(infinity));
@@ -36,7 +37,8 @@ TEST_CASE("NumberRange: contains what its text says", "[engine][value]") {
   CHECK(between(0.02, 1.9).contains(1.9));
   CHECK_FALSE(between(0.02, 1.9).contains(1.9000001));
   CHECK_FALSE(any_number().contains(infinity));
-  for (const NumberRange& range : {any_number(), positive(), positive_or_infinite(), at_least(-5), between(0, 1)}) {
+  for (const NumberRange& range :
+       {any_number(), positive(), positive_or_infinite(), at_least(-5), between(0, 1)}) {
     CHECK_FALSE(range.contains(nan));
     CHECK_FALSE(range.contains(-infinity));
   }
@@ -47,7 +49,8 @@ TEST_CASE("NumberRange: contains what its text says", "[engine][value]") {
 
 TEST_CASE("TomlTable: knows every key that it was asked for, and no other", "[engine][value]") {
   const test::TemporaryFolder folder;
-  const auto file = folder.write("a.toml", "one = 1\ntwo = 2.5\n[three]\nfour = [1, 2, 3]\nfive = 5\n[[six]]\n[[six]]\n");
+  const auto file =
+      folder.write("a.toml", "one = 1\ntwo = 2.5\n[three]\nfour = [1, 2, 3]\nfive = 5\n[[six]]\n[[six]]\n");
   const TomlTable table = TomlTable::read(file);
   CHECK(table.integer("one", 7, 0) == 1);
   CHECK(table.number("one", 7, any_number()) == 1.0);
@@ -57,7 +60,10 @@ TEST_CASE("TomlTable: knows every key that it was asked for, and no other", "[en
   CHECK(three.vector3("four", Vec3<double>::Zero()) == Vec3<double>(1, 2, 3));
   CHECK(table.tables("six").size() == 2);
   CHECK_NOTHROW(table.finish());
-  CHECK(test::missing_part(test::rejection([&] { three.finish(); return 0; }),
+  CHECK(test::missing_part(test::rejection([&] {
+                             three.finish();
+                             return 0;
+                           }),
                            {"a.toml:5: unknown key 'five' in three, allowed: four"}) == "");
   CHECK_NOTHROW(table.table("not there").finish());
   CHECK(test::missing_part(test::rejection([&] { return table.integer("two", 0, 0); }),

@@ -64,10 +64,11 @@ inline std::string binary_stl(const TriangleMesh& mesh) {
 }
 
 inline std::string ply_header(const TriangleMesh& mesh, const std::string& format) {
-  return fmt::format("ply\nformat {} 1.0\ncomment by a test\nelement vertex {}\nproperty float x\nproperty float y\n"
-                     "property float z\nproperty uchar red\nelement face {}\n"
-                     "property list uchar int vertex_indices\nend_header\n",
-                     format, mesh.vertex_count(), mesh.triangle_count());
+  return fmt::format(
+      "ply\nformat {} 1.0\ncomment by a test\nelement vertex {}\nproperty float x\nproperty float y\n"
+      "property float z\nproperty uchar red\nelement face {}\n"
+      "property list uchar int vertex_indices\nend_header\n",
+      format, mesh.vertex_count(), mesh.triangle_count());
 }
 
 inline std::string ascii_ply(const TriangleMesh& mesh) {
@@ -80,7 +81,8 @@ inline std::string ascii_ply(const TriangleMesh& mesh) {
 }
 
 inline std::string binary_ply(const TriangleMesh& mesh, ByteOrder order) {
-  std::string bytes = ply_header(mesh, order == ByteOrder::little ? "binary_little_endian" : "binary_big_endian");
+  std::string bytes =
+      ply_header(mesh, order == ByteOrder::little ? "binary_little_endian" : "binary_big_endian");
   for (int i = 0; i < mesh.vertex_count(); ++i) {
     for (int k = 0; k < 3; ++k) append_bytes(bytes, static_cast<float>(mesh.vertices(k, i)), order);
     append_bytes(bytes, std::uint8_t{200}, order);
@@ -98,13 +100,28 @@ inline std::string mutated(std::string bytes, Random& random) {
   for (std::uint64_t k = 0; k < changes && !bytes.empty(); ++k) {
     const std::size_t at = random.integer(bytes.size());
     switch (random.integer(8)) {
-      case 0: bytes.resize(at); break;
-      case 1: bytes.erase(at, 1 + random.integer(20)); break;
-      case 2: bytes.insert(at, bytes.substr(random.integer(bytes.size()), 1 + random.integer(20))); break;
-      case 3: bytes[at] = static_cast<char>(bytes[at] ^ (1 << random.integer(8))); break;
-      case 4: bytes[at] = "0123456789-+.eE/ \n"[random.integer(18)]; break;
-      case 5: bytes.insert(at, std::array<const char*, 6>{"nan", "inf", "-1", "1e999", "4294967295", "\n"}[random.integer(6)]); break;
-      default: bytes[at] = static_cast<char>(random.integer(256)); break;
+      case 0:
+        bytes.resize(at);
+        break;
+      case 1:
+        bytes.erase(at, 1 + random.integer(20));
+        break;
+      case 2:
+        bytes.insert(at, bytes.substr(random.integer(bytes.size()), 1 + random.integer(20)));
+        break;
+      case 3:
+        bytes[at] = static_cast<char>(bytes[at] ^ (1 << random.integer(8)));
+        break;
+      case 4:
+        bytes[at] = "0123456789-+.eE/ \n"[random.integer(18)];
+        break;
+      case 5:
+        bytes.insert(at, std::array<const char*, 6>{"nan", "inf", "-1", "1e999", "4294967295",
+                                                    "\n"}[random.integer(6)]);
+        break;
+      default:
+        bytes[at] = static_cast<char>(random.integer(256));
+        break;
     }
   }
   return bytes;
