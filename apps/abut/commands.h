@@ -1,0 +1,20 @@
+/// The verbs of the program `abut`, one source file each.
+///
+/// Each function adds its verb with its options to `app`. When that verb has been parsed, it does its work
+/// right away and sets `exit_code`: 0 well, 1 the simulation failed. Bad input throws InputError or
+/// std::invalid_argument, which the program answers with exit code 2.
+#pragma once
+
+namespace CLI {
+class App;
+}
+
+namespace abut {
+
+void add_run_command(CLI::App& app, int& exit_code);
+void add_contacts_command(CLI::App& app, int& exit_code);
+void add_gradcheck_command(CLI::App& app, int& exit_code);
+void add_mesh_command(CLI::App& app, int& exit_code);
+void add_snapshot_command(CLI::App& app, int& exit_code);
+
+}  // namespace abut

@@ -1,0 +1,113 @@
+#include <filesystem>
+#include <memory>
+
+#include <spdlog/fmt/fmt.h>
+#include <CLI/CLI.hpp>
+
+#include "apps/abut/commands.h"
+#include "apps/abut/report.h"
+#include "dynamics/simulator.h"
+#include "engine/scene_io.h"
+
+namespace abut {
+namespace {
+
+struct ContactsArguments {
+  std::filesystem::path scene;
+  bool json = false;
+};
+
+const char* to_string(ContactKind kind) {
+  switch (kind) {
+    case ContactKind::vertex_sdf:
+      return "vertex_sdf";
+    case ContactKind::edge_edge:
+      return "edge_edge";
+    case ContactKind::edge_sdf:
+      return "edge_sdf";
+  }
+  return "unknown";
+}
+
+/// Calls visit(name of A, name of B, contacts) for every pair of a manifold.
+template <typename Visit>
+void for_each_pair(const Model& model, const ContactManifold& manifold, const Visit& visit) {
+  for (const ContactPair& pair : manifold.pairs) {
+    visit(
+        model.bodies[static_cast<std::size_t>(pair.body_A)].name,
+        model.bodies[static_cast<std::size_t>(pair.body_B)].name,
+        std::span(manifold.contacts)
+            .subspan(static_cast<std::size_t>(pair.begin), static_cast<std::size_t>(pair.end - pair.begin)));
+  }
+}
+
+Json json_of_manifold(const Model& model, const ContactManifold& manifold) {
+  Json pairs = Json::array();
+  for_each_pair(model, manifold,
+                [&](const std::string& a, const std::string& b, std::span<const Contact> contacts) {
+                  Json list = Json::array();
+                  for (const Contact& contact : contacts) {
+                    list.push_back({{"kind", to_string(contact.feature.kind)},
+                                    {"point", json_of(contact.point_W)},
+                                    {"signed_distance", contact.signed_distance},
+                                    {"normal", json_of(contact.normal_AB_W)},
+                                    {"activity", contact.activity}});
+                  }
+                  pairs.push_back({{"a", a}, {"b", b}, {"contacts", std::move(list)}});
+                });
+  return {{"pairs", std::move(pairs)}};
+}
+
+void print_table(const Model& model, const ContactManifold& manifold) {
+  if (manifold.pairs.empty()) {
+    fmt::print("no contacts\n");
+    return;
+  }
+  Table table({"a", "b", "kind", "x [m]", "y [m]", "z [m]", "distance [m]", "n_x", "n_y", "n_z", "activity"});
+  for_each_pair(model, manifold,
+                [&](const std::string& a, const std::string& b, std::span<const Contact> contacts) {
+                  for (const Contact& contact : contacts) {
+                    const auto& p = contact.point_W;
+                    const auto& n = contact.normal_AB_W;
+                    table.add({a, b, to_string(contact.feature.kind), fmt::format("{:.5f}", p.x()),
+                               fmt::format("{:.5f}", p.y()), fmt::format("{:.5f}", p.z()),
+                               fmt::format("{:.3e}", contact.signed_distance), fmt::format("{:.4f}", n.x()),
+                               fmt::format("{:.4f}", n.y()), fmt::format("{:.4f}", n.z()),
+                               fmt::format("{:.4f}", contact.activity)});
+                  }
+                });
+  fmt::print("{}contacts: {}, pairs: {}; normals point from a to b, distances are negative in overlap\n",
+             table.text(3), manifold.contacts.size(), manifold.pairs.size());
+}
+
+int contacts(const ContactsArguments& arguments) {
+  Scene scene = read_scene(arguments.scene);
+  const Simulator simulator(std::move(scene.model), scene.config.step);
+  const ContactManifold manifold = simulator.contacts(scene.initial);
+  if (arguments.json) {
+    print_json(json_of_manifold(simulator.model(), manifold));
+  } else {
+    print_table(simulator.model(), manifold);
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_contacts_command(CLI::App& app, int& exit_code) {
+  auto arguments = std::make_shared<ContactsArguments>();
+  CLI::App* command = app.add_subcommand("contacts", "print the contacts of a scene's initial state");
+  command->add_option("SCENE", arguments->scene, "scene file (TOML)")->required()->type_name("");
+  command->add_flag("--json", arguments->json, "print one JSON object");
+  command->footer(
+      "A contact is a point [m] midway between the surfaces, the signed distance [m] (negative in overlap),\n"
+      "the normal from body a to body b, and the activity, which falls smoothly from 1 (in overlap) to 0\n"
+      "(apart).\n"
+      "\n"
+      "Examples:\n"
+      "  abut contacts assets/scenes/drill_mustard.toml\n"
+      "  abut contacts assets/scenes/box_stack.toml --json");
+  command->callback([arguments, &exit_code] { exit_code = contacts(*arguments); });
+}
+
+}  // namespace abut

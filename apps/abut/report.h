@@ -1,0 +1,46 @@
+/// How results and failures are put into words, tables and JSON.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "dynamics/stepper.h"
+#include "engine/config.h"
+#include "engine/model.h"
+#include "engine/types.h"
+
+namespace abut {
+
+/// What went wrong in a step, in one line: which step, when, which body and contact, and why.
+///
+/// @param step  from 0
+/// @param time  at the end of that step [s]
+[[nodiscard]] std::string failure_text(const Model& model, const StepConfig& config, int step, double time,
+                                       const StepReport& report);
+
+/// A table of texts with aligned columns; the first row is the header, with a line below it.
+class Table {
+ public:
+  explicit Table(std::vector<std::string> header) { add(std::move(header)); }
+  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+
+  /// @param left  how many of the first columns are aligned to the left; the rest is to the right
+  [[nodiscard]] std::string text(std::size_t left = 1) const;
+
+ private:
+  std::vector<std::vector<std::string>> rows_;
+};
+
+/// Keys stay in the order they were added.
+using Json = nlohmann::ordered_json;
+
+[[nodiscard]] Json json_of(const Vec3<double>& v);
+
+/// Writes one JSON object to stdout. What is not finite becomes null, and bytes that are no UTF-8 are
+/// replaced.
+void print_json(const Json& json);
+
+}  // namespace abut

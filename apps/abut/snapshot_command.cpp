@@ -1,0 +1,131 @@
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <spdlog/fmt/fmt.h>
+
+#include "apps/abut/commands.h"
+#include "apps/abut/image.h"
+#include "apps/abut/options.h"
+#include "apps/abut/ray_tracer.h"
+#include "engine/input_error.h"
+#include "engine/npz.h"
+#include "engine/scene_io.h"
+
+namespace abut {
+namespace {
+
+struct SnapshotArguments {
+  std::filesystem::path scene, trajectory, out;
+  std::string frame = "last";
+  std::vector<double> from, to;
+  int width = PictureOptions().width, height = PictureOptions().height;
+};
+
+/// The frame that `text` means, of `count` there are; a negative number counts from the end.
+std::size_t frame_index(const std::string& text, std::size_t count, const std::filesystem::path& file) {
+  long long index = -1;
+  if (text != "last") {
+    const char* const end = text.data() + text.size();
+    const auto [stopped, error] = std::from_chars(text.data(), end, index);
+    if (error != std::errc() || stopped != end) {
+      throw std::invalid_argument(fmt::format("--frame {}, allowed: a whole number, or last", text));
+    }
+  }
+  const auto signed_count = static_cast<long long>(count);
+  if (index < -signed_count || index >= signed_count) {
+    throw InputError(file.string(), 0, fmt::format("there is no frame {}, it has {}", text, count));
+  }
+  return static_cast<std::size_t>(index < 0 ? index + signed_count : index);
+}
+
+/// Poses of the bodies at one time of a trajectory, whose poses are those of the assets' frames.
+std::vector<Pose<double>> read_frame(const std::filesystem::path& file, const std::string& frame, const Model& model) {
+  const auto arrays = read_npz(file);
+  const auto n = static_cast<std::size_t>(model.body_count());
+  const auto array = [&](const std::string& name, std::size_t width) -> const NpzArray& {
+    const auto found = arrays.find(name);
+    if (found == arrays.end()) throw InputError(file.string(), 0, fmt::format("there is no array '{}'", name));
+    const auto& shape = found->second.shape;
+    if (shape.size() != 3 || shape[0] == 0 || shape[1] != n || shape[2] != width) {
+      throw InputError(file.string(), 0,
+                       fmt::format("'{}' has shape ({}), expected (times, {}, {}): not a trajectory of this scene", name,
+                                   fmt::join(shape, ", "), n, width));
+    }
+    return found->second;
+  };
+  const NpzArray &positions = array("position", 3), &orientations = array("orientation_wxyz", 4);
+  const std::size_t row = frame_index(frame, std::min(positions.shape[0], orientations.shape[0]), file);
+  std::vector<Pose<double>> X_WB;
+  for (std::size_t b = 0; b < n; ++b) {
+    const double* p = &positions.doubles()[3 * (row * n + b)];
+    const double* q = &orientations.doubles()[4 * (row * n + b)];
+    const Pose<double> X_WA{Quat<double>(q[0], q[1], q[2], q[3]), Vec3<double>(p[0], p[1], p[2])};
+    if (!X_WA.p.allFinite() || !(std::abs(X_WA.q.norm() - 1.0) < 1e-3)) {
+      throw InputError(file.string(), 0, fmt::format("the pose of body {} in frame {} is not finite or no pose", b, row));
+    }
+    const Vec3<double> p_AB = -model.bodies[b].p_BA;           // the axes of A and B are the same
+    X_WB.push_back(X_WA.normalized() * Pose<double>{Quat<double>::Identity(), p_AB});
+  }
+  return X_WB;
+}
+
+std::optional<Vec3<double>> point(const std::vector<double>& numbers) {
+  if (numbers.empty()) return std::nullopt;
+  const Vec3<double> p(numbers[0], numbers[1], numbers[2]);
+  if (!p.allFinite()) throw std::invalid_argument("a camera position must be finite");
+  return p;
+}
+
+void run(const SnapshotArguments& arguments) {
+  const Scene scene = read_scene(arguments.scene);
+  const std::vector<Pose<double>> X_WB = arguments.trajectory.empty()
+                                             ? scene.initial.X_WB
+                                             : read_frame(arguments.trajectory, arguments.frame, scene.model);
+  PictureOptions options;
+  options.width = arguments.width;
+  options.height = arguments.height;
+  options.from = point(arguments.from);
+  options.to = point(arguments.to);
+  if (options.from && options.to && *options.from == *options.to) {
+    throw std::invalid_argument("--camera-from and --camera-to are the same point");
+  }
+  write_png(arguments.out, draw_picture(scene.model, X_WB, options));
+}
+
+}  // namespace
+
+void add_snapshot_command(CLI::App& app, int& exit_code) {
+  auto arguments = std::make_shared<SnapshotArguments>();
+  CLI::App* command = app.add_subcommand("snapshot", "draw a picture of a scene, or of one time of a trajectory");
+  command->add_option("scene", arguments->scene, "scene file")->required()->type_name("SCENE");
+  CLI::Option* trajectory =
+      command->add_option("--trajectory", arguments->trajectory, "what `abut run SCENE --out` wrote; default: the initial state")
+          ->type_name("FILE.npz");
+  command->add_option("--frame", arguments->frame, "which of its states, from 0; -1 or last is the last")
+      ->needs(trajectory)
+      ->type_name("N")
+      ->capture_default_str();
+  command->add_option("--width", arguments->width, "[pixels]")->check(whole_number(1, 16384))->capture_default_str();
+  command->add_option("--height", arguments->height, "[pixels]")->check(whole_number(1, 16384))->capture_default_str();
+  command->add_option("--camera-from", arguments->from, "where the camera is [m]; default: all is in view")
+      ->expected(3)
+      ->delimiter(',')
+      ->type_name("X,Y,Z");
+  command->add_option("--camera-to", arguments->to, "where it looks [m]; default: the middle")
+      ->expected(3)
+      ->delimiter(',')
+      ->type_name("X,Y,Z");
+  command->add_option("--out", arguments->out, "picture to write")->required()->type_name("FILE.png");
+  command->callback([arguments, &exit_code] {
+    run(*arguments);
+    exit_code = 0;
+  });
+}
+
+}  // namespace abut

@@ -1,0 +1,129 @@
+#include "apps/abut/trajectory_file.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include <unistd.h>
+
+#include <spdlog/fmt/fmt.h>
+
+#include "engine/atomic_file.h"
+#include "engine/input_error.h"
+#include "engine/npz.h"
+
+namespace abut {
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Quoted, as RFC 4180 has it, where it contains what would end the field.
+std::string csv_text(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + '"';
+}
+
+}  // namespace
+
+void require_trajectory_path(const fs::path& path) {
+  const std::string extension = path.extension().string();
+  if (extension != ".npz" && extension != ".csv") {
+    throw InputError(
+        path.string(), 0,
+        fmt::format("cannot be written: unknown extension '{}', allowed: .npz, .csv", extension));
+  }
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored))
+    throw InputError(path.string(), 0, "cannot be written: it is a folder");
+  fs::path folder = fs::absolute(path).parent_path();
+  while (!fs::exists(folder, ignored) && folder.has_relative_path()) folder = folder.parent_path();
+  if (!fs::is_directory(folder, ignored)) {
+    throw InputError(path.string(), 0,
+                     fmt::format("cannot be written: '{}' is not a folder", folder.string()));
+  }
+  if (::access(folder.c_str(), W_OK | X_OK) != 0) {
+    throw InputError(path.string(), 0,
+                     fmt::format("cannot be written: no permission to write in '{}'", folder.string()));
+  }
+}
+
+void TrajectoryFile::add(const State& state, double energy, int contacts) {
+  time_.push_back(state.time);
+  energy_.push_back(energy);
+  contacts_.push_back(contacts);
+  for (std::size_t b = 0; b < model_->bodies.size(); ++b) {
+    const Pose<double>& X_WB = state.X_WB[b];
+    const Vec3<double> p_WA = X_WB * model_->bodies[b].p_BA;
+    const Vec6<double>& V = state.V_WB[b];
+    position_.insert(position_.end(), p_WA.begin(), p_WA.end());
+    orientation_.insert(orientation_.end(), {X_WB.q.w(), X_WB.q.x(), X_WB.q.y(), X_WB.q.z()});
+    angular_velocity_.insert(angular_velocity_.end(), V.begin(), V.begin() + 3);
+    linear_velocity_.insert(linear_velocity_.end(), V.begin() + 3, V.end());
+  }
+}
+
+void TrajectoryFile::write(const fs::path& path) const {
+  const fs::path folder = path.parent_path();
+  if (!folder.empty()) {
+    std::error_code error;
+    fs::create_directories(folder, error);
+    if (error) {
+      throw InputError(path.string(), 0,
+                       fmt::format("cannot make the folder '{}': {}", folder.string(), error.message()));
+    }
+  }
+  path.extension() == ".npz" ? write_npz(path) : write_csv(path);
+}
+
+void TrajectoryFile::write_npz(const fs::path& path) const {
+  const std::size_t rows = time_.size(), n = model_->bodies.size();
+  NpzWriter writer;
+  writer.add("time", time_, std::array{rows});
+  writer.add("position", position_, std::array{rows, n, std::size_t{3}});
+  writer.add("orientation_wxyz", orientation_, std::array{rows, n, std::size_t{4}});
+  writer.add("linear_velocity", linear_velocity_, std::array{rows, n, std::size_t{3}});
+  writer.add("angular_velocity", angular_velocity_, std::array{rows, n, std::size_t{3}});
+  writer.add("energy", energy_, std::array{rows});
+  writer.add("contacts", contacts_, std::array{rows});
+
+  std::size_t width = 0;
+  for (const Body& body : model_->bodies) width = std::max(width, body.name.size());
+  std::vector<std::int64_t> names;
+  for (const Body& body : model_->bodies) {
+    for (std::size_t i = 0; i < width; ++i) {
+      names.push_back(i < body.name.size() ? static_cast<unsigned char>(body.name[i]) : 0);
+    }
+  }
+  writer.add("body_names", names, std::array{n, width});
+  writer.write(path);
+}
+
+void TrajectoryFile::write_csv(const fs::path& path) const {
+  const std::size_t n = model_->bodies.size();
+  std::vector<std::string> names;
+  for (const Body& body : model_->bodies) names.push_back(csv_text(body.name));
+  AtomicFile file(path);
+  file.write(
+      "time,body,position_x,position_y,position_z,orientation_w,orientation_x,orientation_y,orientation_z,"
+      "linear_velocity_x,linear_velocity_y,linear_velocity_z,"
+      "angular_velocity_x,angular_velocity_y,angular_velocity_z,energy,contacts\n");
+  for (std::size_t t = 0; t < time_.size(); ++t) {
+    for (std::size_t b = 0; b < n; ++b) {
+      const std::size_t k = t * n + b;
+      const auto numbers = [](const std::vector<double>& values, std::size_t index, std::size_t count) {
+        return fmt::join(std::span(values).subspan(index * count, count), ",");
+      };
+      file.write(fmt::format("{},{},{},{},{},{},{},{}\n", time_[t], names[b], numbers(position_, k, 3),
+                             numbers(orientation_, k, 4), numbers(linear_velocity_, k, 3),
+                             numbers(angular_velocity_, k, 3), energy_[t], contacts_[t]));
+    }
+  }
+  file.commit();
+}
+
+}  // namespace abut

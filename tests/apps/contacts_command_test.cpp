@@ -1,0 +1,119 @@
+#include <cmath>
+
+#include <catch2/catch.hpp>
+
+#include "tests/apps/program.h"
+#include "tests/support/close.h"
+
+namespace abut::test {
+namespace {
+
+using Catch::Contains;
+
+std::string body_text(const std::string& name, const std::string& keys) {
+  return "[[body]]\nname = \"" + name + "\"\n" + keys;
+}
+const std::string k_upper = body_text("upper", R"(density = 500.0
+position = [0.03, 0.0, 0.199]
+rotation_vector = [0.01, 0.02, 0.3]
+[[body.primitive]]
+kind = "rounded_box"
+half_extents = [0.1, 0.1, 0.1]
+edge_radius = 0.01
+)");
+const std::string k_lower = body_text("lower", R"(density = 500.0
+[[body.primitive]]
+kind = "rounded_box"
+half_extents = [0.12, 0.1, 0.1]
+edge_radius = 0.02
+)");
+
+TEST_CASE("abut contacts: every contact has a kind, a unit normal and an activity between 0 and 1",
+          "[apps][value]") {
+  const TemporaryFolder folder;
+  const ProgramResult result = run_program({"contacts", folder.write("scene.toml", k_scene), "--json"});
+  CAPTURE(result.out, result.err);
+  REQUIRE(result.exit_code == 0);
+  CHECK(result.err.empty());
+  const Json json = parse_json(result.out);
+  CHECK(keys_of(json) == std::vector<std::string>{"pairs"});
+  REQUIRE(json["pairs"].size() == 2);
+  CHECK(json["pairs"][0]["a"] == "floor");
+  CHECK(json["pairs"][0]["b"] == "box, tilted");
+  CHECK(json["pairs"][1]["b"] == "ball");
+  for (const Json& pair : json["pairs"]) {
+    CHECK(keys_of(pair) == std::vector<std::string>{"a", "b", "contacts"});
+    CHECK_FALSE(pair["contacts"].empty());
+    for (const Json& contact : pair["contacts"]) {
+      CHECK(keys_of(contact) ==
+            std::vector<std::string>{"kind", "point", "signed_distance", "normal", "activity"});
+      CHECK(contact["kind"] == "vertex_sdf");
+      const auto n = contact["normal"].get<std::vector<double>>();
+      REQUIRE(n.size() == 3);
+      CHECK(close(std::hypot(n[0], n[1], n[2]), 1.0, 1e-12, 0));
+      CHECK(n[2] > 0.0);  // from the floor up
+      CHECK(contact["activity"].get<double>() > 0.0);
+      CHECK(contact["activity"].get<double>() <= 1.0);
+    }
+  }
+  const Json& ball = json["pairs"][1]["contacts"];
+  REQUIRE(ball.size() == 1);
+  CHECK(close(ball[0]["signed_distance"].get<double>(), -1e-4, 1e-9, 0));
+  CHECK(close(ball[0]["point"][0].get<double>(), 0.6, 1e-12, 0));
+  CHECK(close(ball[0]["point"][2].get<double>(), -0.5e-4, 1e-9, 0));
+}
+
+TEST_CASE("abut contacts: with the bodies in the other order, normals turn round and the rest stays",
+          "[apps][property]") {
+  const TemporaryFolder folder;
+  const auto contacts = [&](const std::string& text) {
+    return parse_json(run_program({"contacts", folder.write("scene.toml", text), "--json"}).out)["pairs"];
+  };
+  const Json one = contacts(k_upper + k_lower), other = contacts(k_lower + k_upper);
+  REQUIRE(one.size() == 1);
+  REQUIRE(other.size() == 1);
+  CHECK(one[0]["a"] == "upper");
+  CHECK(other[0]["a"] == "lower");
+  REQUIRE(one[0]["contacts"].size() == other[0]["contacts"].size());
+  REQUIRE(one[0]["contacts"].size() > 1);
+  // Which body's points come first depends on the order; the sets are the same.
+  for (const Json& contact : one[0]["contacts"]) {
+    int matches = 0;
+    for (const Json& candidate : other[0]["contacts"]) {
+      bool same = close(contact["signed_distance"].get<double>(), candidate["signed_distance"].get<double>(),
+                        0, 1e-14) &&
+                  close(contact["activity"].get<double>(), candidate["activity"].get<double>(), 0, 1e-12);
+      for (std::size_t i = 0; i < 3; ++i) {
+        same = same &&
+               close(contact["point"][i].get<double>(), candidate["point"][i].get<double>(), 0, 1e-14) &&
+               close(contact["normal"][i].get<double>(), -candidate["normal"][i].get<double>(), 0, 1e-12);
+      }
+      matches += same ? 1 : 0;
+    }
+    CHECK(matches == 1);
+  }
+}
+
+TEST_CASE("abut contacts: a table for people, and a word where nothing touches", "[apps][value]") {
+  const TemporaryFolder folder;
+  const ProgramResult result = run_program({"contacts", folder.write("scene.toml", k_scene)});
+  CHECK(result.exit_code == 0);
+  CHECK_THAT(result.out,
+             Contains("activity") && Contains("floor") && Contains("ball") && Contains("vertex_sdf"));
+
+  const std::string alone = folder.write("alone.toml", k_lower);
+  CHECK_THAT(run_program({"contacts", alone}).out, Contains("no contacts"));
+  CHECK(parse_json(run_program({"contacts", alone, "--json"}).out) == Json{{"pairs", Json::array()}});
+}
+
+TEST_CASE("abut contacts: a bad scene is answered with file and line", "[apps][value]") {
+  const TemporaryFolder folder;
+  const std::string scene = folder.write("scene.toml", k_lower + "colour = \"red\"\n");
+  const ProgramResult result = run_program({"contacts", scene});
+  CHECK(result.exit_code == 2);
+  CHECK(result.out.empty());
+  CHECK_THAT(result.err, Contains(scene + ":8: "));
+}
+
+}  // namespace
+}  // namespace abut::test

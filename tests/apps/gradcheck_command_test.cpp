@@ -1,0 +1,94 @@
+#include <set>
+
+#include <catch2/catch.hpp>
+
+#include "tests/apps/program.h"
+
+namespace abut::test {
+namespace {
+
+using Catch::Contains;
+
+TEST_CASE("abut gradcheck: --json prints one object with these keys, and the adjoint is right",
+          "[apps][derivative]") {
+  const TemporaryFolder folder;
+  const std::string scene = folder.write("scene.toml", k_scene);
+  const ProgramResult result =
+      run_program({"gradcheck", scene, "--steps", "10", "--samples", "30", "--json"});
+  CAPTURE(result.out, result.err);
+  REQUIRE(result.exit_code == 0);
+  const Json json = parse_json(result.out);
+  const std::vector<std::string> numbers{
+      "samples",   "median_relative_error", "p99_relative_error", "max_relative_error", "non_finite",
+      "unresolved"};
+  std::vector<std::string> keys = numbers;
+  keys.push_back("groups");
+  CHECK(keys_of(json) == keys);
+  CHECK(json["samples"] == 30);
+  CHECK(json["non_finite"] == 0);
+  CHECK(json["unresolved"] == 0);
+  CHECK(json["median_relative_error"].get<double>() < 1e-7);
+  CHECK(json["max_relative_error"].get<double>() < 1e-4);
+  CHECK(json["median_relative_error"] <= json["p99_relative_error"]);
+  CHECK(json["p99_relative_error"] <= json["max_relative_error"]);
+
+  int samples = 0;
+  std::set<std::string> names;
+  for (const Json& group : json["groups"]) {
+    for (const std::string& key : numbers) CHECK(group.contains(key));
+    CHECK(group["max_relative_error"] <= json["max_relative_error"]);
+    samples += group["samples"].get<int>();
+    names.insert(group["group"].get<std::string>());
+  }
+  CHECK(samples == 30);
+  CHECK(names.size() == json["groups"].size());
+  for (const char* name : {"initial pose", "controls", "mass", "friction", "gravity", "shape parameters"}) {
+    CHECK(names.count(name) == 1);
+  }
+
+  CHECK(run_program({"gradcheck", scene, "--steps", "10", "--samples", "30", "--seed", "1", "--json"}).out ==
+        result.out);
+  CHECK(run_program({"gradcheck", scene, "--steps", "10", "--samples", "30", "--seed", "2", "--json"}).out !=
+        result.out);
+}
+
+TEST_CASE("abut gradcheck: a table of the groups, progress on stderr", "[apps][value]") {
+  const TemporaryFolder folder;
+  const ProgramResult result =
+      run_program({"gradcheck", folder.write("scene.toml", k_scene), "--steps", "2", "--samples", "4"});
+  CHECK(result.exit_code == 0);
+  CHECK_THAT(result.out, Contains("adjoint of 2 steps of 0.002 s") && Contains("initial pose") &&
+                             Contains("median error") && Contains("relative error of 4 samples"));
+  CHECK_THAT(result.err, Contains("4/4 samples"));
+}
+
+TEST_CASE("abut gradcheck: a rollout that fails ends with code 1 and its reason", "[apps][value]") {
+  const TemporaryFolder folder;
+  const std::string scene = folder.write("scene.toml", scene_with("max_iterations = 1"));
+  const ProgramResult result = run_program({"gradcheck", scene, "--json"});
+  CHECK(result.exit_code == 1);
+  CHECK(result.out.empty());
+  CHECK_THAT(result.err,
+             Contains("abut gradcheck: step 1 ") && Contains("not converged") && Contains("'floor'"));
+}
+
+TEST_CASE("abut gradcheck: options that make no sense are refused by name", "[apps][value]") {
+  const TemporaryFolder folder;
+  const std::string scene = folder.write("scene.toml", k_scene);
+  const std::vector<std::vector<std::string>> cases{{"--steps", "0"},     {"--samples", "0"},
+                                                    {"--samples", "nan"}, {"--seed", "-1"},
+                                                    {"--seed", "1.5"},    {"--seed", "18446744073709551616"},
+                                                    {"--quiet"},          {"second.toml"}};
+  for (const auto& options : cases) {
+    std::vector<std::string> arguments{"gradcheck", scene};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    const ProgramResult result = run_program(arguments);
+    CAPTURE(options, result.err);
+    CHECK(result.exit_code == 2);
+    CHECK(result.out.empty());
+    CHECK_THAT(result.err, Contains(options[0]) && Contains("abut gradcheck --help"));
+  }
+}
+
+}  // namespace
+}  // namespace abut::test
