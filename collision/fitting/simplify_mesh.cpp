@@ -58,9 +58,11 @@ class Simplifier {
       while (mesh_.vertex_count() > vertices && !queue_.empty()) {
         const Candidate candidate = queue_.top();
         queue_.pop();
-        if (is_current(candidate) && mesh_.can_collapse(candidate.a, candidate.b) &&
-            keeps_shape(candidate, min_quality)) {
+        if (!is_current(candidate) || !mesh_.can_collapse(candidate.a, candidate.b)) continue;
+        if (keeps_shape(candidate, min_quality)) {
           collapse(candidate);
+        } else if (candidate.place == Place::best) {
+          push(candidate.a, candidate.b, Place::middle);       // not as good, but it may be allowed
         }
       }
       queue_ = {};
@@ -70,11 +72,14 @@ class Simplifier {
   }
 
  private:
+  enum class Place { best, middle };   ///< of the vertex that an edge collapses to
+
   struct Candidate {
     double cost;
     int a, b;
     std::array<int, 2> stamps;   // of a and b when the cost was found
     Vec3<double> position;
+    Place place;
     bool operator<(const Candidate& other) const {             // the cheapest is on top of the queue; ties by number
       return std::tie(other.cost, other.a, other.b) < std::tie(cost, a, b);
     }
@@ -87,18 +92,24 @@ class Simplifier {
     return mesh_.has_vertex(c.a) && mesh_.has_vertex(c.b) && stamp(c.a) == c.stamps[0] && stamp(c.b) == c.stamps[1];
   }
 
-  void push(int a, int b) {
+  void push(int a, int b, Place place = Place::best) {
     const Vec3<double> middle = 0.5 * (mesh_.position(a) + mesh_.position(b));
     Quadric sum = quadric(a) + quadric(b);
     sum.add_point(middle, 1e-3 * sum.A.trace() + std::numeric_limits<double>::min());
-    const Vec3<double> best = sum.A.ldlt().solve(sum.b);
-    const Vec3<double> position = best.allFinite() ? best : middle;
-    queue_.push({sum(position), a, b, {stamp(a), stamp(b)}, position});
+    Vec3<double> position = middle;
+    if (place == Place::best) {
+      // Nearly flat surroundings would put it anywhere along the surface.
+      const Vec3<double> best = sum.A.ldlt().solve(sum.b), step = best - middle;
+      const double reach = (mesh_.position(a) - mesh_.position(b)).norm();
+      if (step.allFinite()) position += std::min(1.0, reach / std::max(step.norm(), 1e-300)) * step;
+    }
+    queue_.push({sum(position), a, b, {stamp(a), stamp(b)}, position, place});
   }
 
-  /// No triangle around the edge turns by more than 70 degrees, or becomes a sliver (or a worse one).
+  /// No triangle around the edge turns by more than 70 degrees, and the worst of them becomes no sliver (or no worse one).
   [[nodiscard]] bool keeps_shape(const Candidate& candidate, double min_quality) const {
-    constexpr double k_min_cosine = 0.34;
+    constexpr double k_min_cosine = 0.34, k_sliver = 0.05;
+    double worst_before = 1.0, worst_after = 1.0;
     for (const int v : {candidate.a, candidate.b}) {
       const int other = v == candidate.a ? candidate.b : candidate.a;
       for (const int t : mesh_.triangles_of(v)) {
@@ -110,19 +121,21 @@ class Simplifier {
           before[i] = mesh_.position(u);
           after[i] = u == v ? candidate.position : before[i];
         }
+        const double quality = triangle_quality(before[0], before[1], before[2]);
+        worst_before = std::min(worst_before, quality);
         if (goes) continue;
+        worst_after = std::min(worst_after, triangle_quality(after[0], after[1], after[2]));
+        if (quality < k_sliver) continue;                      // its normal says nothing; marching cubes make many
         const Vec3<double> m = (before[1] - before[0]).cross(before[2] - before[0]);
         const Vec3<double> n = (after[1] - after[0]).cross(after[2] - after[0]);
         if (m.dot(n) < k_min_cosine * m.norm() * n.norm()) return false;
-        const double quality = triangle_quality(after[0], after[1], after[2]);
-        if (quality < min_quality && quality < triangle_quality(before[0], before[1], before[2])) return false;
       }
     }
-    return true;
+    return worst_after >= std::min(min_quality, worst_before);
   }
 
   void collapse(const Candidate& candidate) {
-    const auto& [cost, a, b, stamps, position] = candidate;
+    const auto& [cost, a, b, stamps, position, place] = candidate;
     mesh_.collapse(a, b);
     mesh_.set_position(a, position);
     quadric(a) = quadric(a) + quadric(b);

@@ -91,7 +91,10 @@ ContactDetector::BodyGeometry::BodyGeometry(const Body& body) : sdf(body.shape),
 ContactDetector::ContactDetector(const Model& model, const ContactConfig& config)
     : model_(&model), relative_activity_smoothing_(config.activity_smoothing) {
   bodies_.reserve(model.bodies.size());
-  for (const Body& body : model.bodies) bodies_.emplace_back(body);
+  for (const Body& body : model.bodies) {
+    bodies_.emplace_back(body);
+    largest_distance_ratio_ = std::max(largest_distance_ratio_, bodies_.back().sdf.distance_ratio());
+  }
 }
 
 double ContactDetector::activity_smoothing(int body_A, int body_B) const {
@@ -116,8 +119,10 @@ void ContactDetector::detect(std::span<const Pose<double>> X_WB, std::span<const
   for (std::size_t b = 0; b < bodies_.size(); ++b) {
     const double size = model_->bodies[b].size;
     const double band = std::isfinite(size) ? 4.0 * relative_activity_smoothing_ * size : 0.0;
-    scratch.boxes[b] =
-        world_box(bodies_[b].box, X_WB[b].rotation(), X_WB[b].p, margin(static_cast<int>(b)) + band);
+    // A solid's distance may be smaller than the true one, by as much as its distance_ratio.
+    const double grown = largest_distance_ratio_ * (margin(static_cast<int>(b)) + band) +
+                         (largest_distance_ratio_ - 1.0) * model_->bodies[b].contact_radius;
+    scratch.boxes[b] = world_box(bodies_[b].box, X_WB[b].rotation(), X_WB[b].p, grown);
   }
   for (const auto& [A, B] : scratch.broad_phase.overlapping_pairs(scratch.boxes)) {
     if (!collide(A, B)) continue;

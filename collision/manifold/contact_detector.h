@@ -100,6 +100,7 @@ class ContactDetector {
 
   const Model* model_;
   double relative_activity_smoothing_;
+  double largest_distance_ratio_ = 1.0;
   std::vector<BodyGeometry> bodies_;
 };
 

@@ -9,8 +9,7 @@
 #include "engine/types.h"
 
 /// A kernel inlines whatever it calls, and its parts are inlined, so that all stays in registers; in
-/// functions of such length compilers give up on that by themselves. Sanitizers multiply the code, so not
-/// with them.
+/// functions of such length compilers do not by themselves. Not with sanitizers, which multiply the code.
 #if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define ABUT_KERNEL __attribute__((flatten))
 #define ABUT_KERNEL_PART __attribute__((always_inline)) inline

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include <spdlog/fmt/fmt.h>
+
 #include "engine/check.h"
 #include "engine/dual.h"
 #include "engine/pose.h"
@@ -17,6 +19,31 @@ std::array<T, 5> parameters_as(const Primitive& primitive) {
   std::array<T, 5> parameters;
   for (std::size_t i = 0; i < 5; ++i) parameters[i] = T(primitive.parameters[i]);
   return parameters;
+}
+
+/// Throws std::invalid_argument where the function of a primitive would not be one.
+void require_valid(const Primitive& primitive, std::size_t index) {
+  const auto& p = primitive.parameters;
+  bool is_valid = true;
+  switch (primitive.kind) {
+    case PrimitiveKind::superquadric:
+      is_valid =
+          p[0] > 0.0 && p[1] > 0.0 && p[2] > 0.0 && p[3] > 0.0 && p[3] <= 2.0 && p[4] > 0.0 && p[4] <= 2.0;
+      break;
+    case PrimitiveKind::half_space:
+      break;
+    case PrimitiveKind::sphere:
+      is_valid = p[0] > 0.0;
+      break;
+    case PrimitiveKind::capsule:
+      is_valid = p[0] > 0.0 && p[1] >= 0.0;
+      break;
+    case PrimitiveKind::rounded_box:
+      is_valid = p[3] >= 0.0 && p[3] < p[0] && p[3] < p[1] && p[3] < p[2];
+      break;
+  }
+  require(is_valid, fmt::format("primitive {}: no solid has the parameters {}, {}, {}, {}, {}", index, p[0],
+                                p[1], p[2], p[3], p[4]));
 }
 
 /// (u^(1/e) + v^(1/e))^e, e in [0, 1], of u, v >= 0; max(u, v) for e = 0.
@@ -79,6 +106,10 @@ Eigen::AlignedBox3d primitive_box(const Primitive& primitive) {
 }  // namespace
 
 ShapeSdf::ShapeSdf(const Shape& shape) : shape_(shape) {
+  require(shape.primitives.size() < 2 || shape.union_smoothing > 0.0,
+          fmt::format("union_smoothing is {} m, but must be > 0 for more than one primitive",
+                      shape.union_smoothing));
+  for (std::size_t i = 0; i < shape.primitives.size(); ++i) require_valid(shape.primitives[i], i);
   for (const PrimitiveOperation operation : {PrimitiveOperation::add, PrimitiveOperation::subtract}) {
     for (std::size_t i = 0; i < shape.primitives.size(); ++i) {
       if (shape.primitives[i].operation == operation) order_.push_back(static_cast<int>(i));
@@ -123,15 +154,6 @@ void ShapeSdf::parameter_vjp(const Vec3<double>& x_B, double distance_bar, const
   if (added_ == 0) return;
   const auto added = static_cast<std::size_t>(added_), count = prepared_double_.size();
   const double tau = shape_.union_smoothing;
-  const auto at = [&](std::size_t i) {
-    return primitive_sample<SdfOrder::normal, double>(prepared_double_[i], shape_.distance_mode, x_B);
-  };
-  const auto union_of = [&](std::size_t begin, std::size_t end) {
-    UnionSum<SdfOrder::normal, double> sum(at(begin), tau);
-    for (std::size_t i = begin + 1; i < end; ++i) sum.add(at(i));
-    return sum.result();
-  };
-
   // Forward as in sample(): the unions (d_+, m_+), (d_-, m_-) and their difference (d, m). Then back to them:
   // d = smooth max(d_+, -d_-),  m = w_+ m_+ - w_- m_-,  w_- = 1 - w_+,  dw_+ = w_+ w_- (dd_+ + dd_-)/tau.
   struct Side {
@@ -140,11 +162,11 @@ void ShapeSdf::parameter_vjp(const Vec3<double>& x_B, double distance_bar, const
     Vec3<double> normal_bar = Vec3<double>::Zero();
   } sides[2];
   const bool subtracts = added < count;
-  sides[0].sum = union_of(0, added);
+  sides[0].sum = union_sample<SdfOrder::normal, double>(x_B, 0, added);
   Vec3<double> m = sides[0].sum.normal;
   double weight = 1.0;
   if (subtracts) {
-    sides[1].sum = union_of(added, count);
+    sides[1].sum = union_sample<SdfOrder::normal, double>(x_B, added, count);
     weight = sigmoid((sides[0].sum.distance + sides[1].sum.distance) / tau);
     m = weight * sides[0].sum.normal - (1.0 - weight) * sides[1].sum.normal;
   }
@@ -165,10 +187,12 @@ void ShapeSdf::parameter_vjp(const Vec3<double>& x_B, double distance_bar, const
   for (std::size_t i = 0; i < count; ++i) {
     const Side& side = sides[i < added ? 0 : 1];
     const bool alone = i < added ? added == 1 : count - added == 1;
-    const double w = alone ? 1.0 : std::exp((side.sum.distance - at(i).distance) / tau);
-    if (w < 1e-18) continue;  // nothing of it is left in any sum
-    const auto sample =
-        primitive_sample<SdfOrder::jacobian, double>(prepared_double_[i], shape_.distance_mode, x_B);
+    const PreparedPrimitive<double>& prepared = prepared_double_[i];
+    const double negligible = side.sum.distance + k_negligible<double> * tau;
+    if (!alone && primitive_bounds<double>(prepared, shape_.distance_mode, x_B).lower > negligible) continue;
+    const auto sample = primitive_sample<SdfOrder::jacobian, double>(prepared, shape_.distance_mode, x_B);
+    if (!alone && sample.distance > negligible) continue;
+    const double w = alone ? 1.0 : std::exp((side.sum.distance - sample.distance) / tau);
     const Vec3<double> n_bar = w * side.normal_bar;
     const double d_bar =
         w * (side.distance_bar - (alone ? 0.0 : side.normal_bar.dot(sample.normal - side.sum.normal) / tau));

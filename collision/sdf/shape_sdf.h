@@ -55,6 +55,7 @@ struct PreparedPrimitive {
 /// S is double, float, a Pack of either, or a forward-mode number of double (Dual, ceres::Jet).
 class ShapeSdf {
  public:
+  /// Throws std::invalid_argument where parameters make no solid, or two primitives have no smoothing.
   explicit ShapeSdf(const Shape& shape);
 
   /// d(x) [m].

@@ -176,7 +176,9 @@ template <typename S, typename T>
 /// projected_value with its derivatives, those of just what it computes, carried through it by dual numbers.
 template <SdfOrder order, typename S, typename T>
 [[nodiscard]] SdfAnswer<order, S> projected_sample(const Superquadric<T>& sq, const Vec3<S>& x_B) {
-  if constexpr (order <= SdfOrder::normal) {
+  if constexpr (order == SdfOrder::distance) {
+    return {projected_value(sq, x_B).distance};
+  } else if constexpr (order == SdfOrder::normal) {
     return projected_value(sq, x_B);
   } else {
     const SdfAnswer<order, S> taubin = taubin_sample<order, S>(sq, x_B);

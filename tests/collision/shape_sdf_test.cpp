@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <stdexcept>
 #include <vector>
 
 #include "engine/dual.h"
@@ -480,6 +482,27 @@ TEST_CASE("ShapeSdf: a shape without added primitives is nowhere", "[collision][
   CHECK(sdf.distance_ratio() == 1.0);
   CHECK(sdf.hessian(Vec3<double>(1, 2, 3)).isZero(0));
   sdf.parameter_vjp(Vec3<double>(1, 2, 3), 1.0, Vec3<double>(1, 1, 1), {});
+}
+
+TEST_CASE("ShapeSdf: what makes no solid is refused", "[collision][value]") {
+  Random random(11);
+  const Shape good = random_shape(random, 2, false);
+  CHECK_NOTHROW(ShapeSdf(good));
+  Shape bad = good;
+  bad.union_smoothing = 0.0;
+  CHECK_THROWS_AS(ShapeSdf(bad), std::invalid_argument);
+  bad = good;
+  bad.primitives[1] = random_primitive(random, PrimitiveKind::superquadric, 0.4);
+  for (const std::size_t k : {0u, 1u, 2u, 3u, 4u}) {
+    for (const double value : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN()}) {
+      Shape broken = bad;
+      broken.primitives[1].parameters[k] = value;
+      CHECK_THROWS_WITH(ShapeSdf(broken), Catch::Contains("primitive 1"));
+    }
+  }
+  bad.primitives[1].kind = PrimitiveKind::rounded_box;
+  bad.primitives[1].parameters = {1.0, 0.1, 1.0, 0.2};
+  CHECK_THROWS_AS(ShapeSdf(bad), std::invalid_argument);
 }
 
 }  // namespace

@@ -1,0 +1,100 @@
+/// Whole rollouts of the scenes, and the gradient of a loss over one. One iteration is one time step; the
+/// time is the mean over the rollout, free fall and rest included.
+#include <benchmark/benchmark.h>
+
+#include <string>
+
+#include <spdlog/fmt/fmt.h>
+
+#include "dynamics/rollout.h"
+#include "dynamics/simulator.h"
+#include "scenes.h"
+#include "timer.h"
+
+namespace abut::benchmarks {
+namespace {
+
+std::string failure(int step, const StepReport& report) {
+  return fmt::format("step {} ended '{}'", step, to_string(report.status));
+}
+
+void step(benchmark::State& state, const char* name) {
+  const Scene scene = read_asset_scene(name);
+  const Simulator simulator(scene.model, scene.config.step);
+  const int steps = scene.config.steps;
+  State final_state;
+  double contacts = 0.0, newton_iterations = 0.0;
+  int last = 0;
+  const auto observe = [&](int k, const State&, const StepReport& report) {
+    last = k;
+    contacts += report.contacts;
+    newton_iterations += report.iterations;
+    return true;
+  };
+  while (state.KeepRunningBatch(steps)) {
+    const StepReport report = simulate(simulator.stepper(), scene.initial, steps, {}, final_state, observe);
+    if (report.status != StepStatus::ok) {
+      state.SkipWithError(failure(last, report).c_str());
+      return;
+    }
+  }
+  const auto measured = static_cast<double>(state.iterations());
+  state.counters["steps_per_second"] = benchmark::Counter(measured, benchmark::Counter::kIsRate);
+  state.counters["contacts"] = contacts / measured;
+  state.counters["newton_iterations"] = newton_iterations / measured;
+  state.counters["steps"] = steps;
+  state.SetLabel(Hash::text(state_hash(final_state)));
+}
+
+/// Rollout and adjoint of L = 1/2 sum over the moving bodies of |p_WB|^2 at the end. `ratio` is their time by
+/// that of simulate() of the same steps, which runs before each of them, untimed as far as the benchmark is
+/// concerned; `rollout_ratio` and `adjoint_ratio` are its two parts.
+void gradient(benchmark::State& state, const char* name) {
+  const Scene scene = read_asset_scene(name);
+  const Simulator simulator(scene.model, scene.config.step);
+  const int steps = scene.config.steps;
+  const auto loss = [&](int k, const State& at, StateTangent& bar) {
+    if (k != steps) return;
+    for (std::size_t b = 0; b < at.X_WB.size(); ++b) {
+      if (!scene.model.bodies[b].fixed) bar.pose[b].tail<3>() += at.X_WB[b].p;
+    }
+  };
+  State final_state;
+  double simulate_seconds = 0.0, rollout_seconds = 0.0, adjoint_seconds = 0.0;
+  while (state.KeepRunningBatch(steps)) {
+    state.PauseTiming();
+    {
+      const CpuTimer timer(simulate_seconds);
+      (void)simulate(simulator.stepper(), scene.initial, steps, {}, final_state);
+    }
+    state.ResumeTiming();
+    Trajectory trajectory;
+    {
+      const CpuTimer timer(rollout_seconds);
+      trajectory = simulator.rollout(scene.initial, steps);
+    }
+    if (!trajectory.ok()) {
+      state.SkipWithError(failure(trajectory.failed_step, trajectory.failure).c_str());
+      return;
+    }
+    const CpuTimer timer(adjoint_seconds);
+    const Gradient gradient = simulator.gradient(trajectory, loss);
+    benchmark::DoNotOptimize(gradient.initial.pose.data());
+  }
+  state.counters["ratio"] = (rollout_seconds + adjoint_seconds) / simulate_seconds;
+  state.counters["rollout_ratio"] = rollout_seconds / simulate_seconds;
+  state.counters["adjoint_ratio"] = adjoint_seconds / simulate_seconds;
+  state.counters["steps"] = steps;
+  state.SetLabel(Hash::text(state_hash(final_state)));
+}
+
+BENCHMARK_CAPTURE(step, armadillo_drop, "armadillo_drop")
+    ->Name("step/armadillo_drop")
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(gradient, armadillo_drop, "armadillo_drop")
+    ->Name("gradient/armadillo_drop")
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(step, box_stack, "box_stack")->Name("step/box_stack")->Unit(benchmark::kMicrosecond);
+
+}  // namespace
+}  // namespace abut::benchmarks

@@ -1,0 +1,46 @@
+/// What is measured: the scenes of the assets, and two armadillos in poses in which they overlap.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "collision/manifold/contact.h"
+#include "engine/model.h"
+#include "engine/pose.h"
+#include "engine/scene_io.h"
+
+namespace abut::benchmarks {
+
+/// assets/scenes/<name>.toml of this source tree.
+[[nodiscard]] Scene read_asset_scene(const std::string& name);
+
+using PosePair = std::array<Pose<double>, 2>;
+
+struct PoseSet {
+  Model model;                 ///< the two bodies
+  std::vector<PosePair> X_WB;  ///< of both, in each of the poses
+};
+
+/// Two armadillos and 100 random poses in which a contact point of one lies inside the other: rotations
+/// uniform, the centres of mass 0.25 to 0.75 of the size apart in a uniform direction. The same on every
+/// machine.
+[[nodiscard]] const PoseSet& colliding_armadillos();
+
+/// The middle of a set of numbers; 0 of none.
+[[nodiscard]] double median(std::vector<double> values);
+
+/// FNV-1a over the bits of numbers: tells whether two runs computed the same thing.
+class Hash {
+ public:
+  void add(double x);
+  void add(const ContactManifold& manifold);  ///< distances, normals and points
+  [[nodiscard]] std::string text() const;
+  [[nodiscard]] static std::string text(std::uint64_t hash);
+
+ private:
+  std::uint64_t hash_ = 0xcbf29ce484222325u;
+};
+
+}  // namespace abut::benchmarks
