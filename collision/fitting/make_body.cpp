@@ -103,13 +103,20 @@ void drop_loose_primitives(Shape& shape, const std::vector<TriangleMesh>& compon
   drop(shape, is_loose);
 }
 
+/// The largest extent of the primitives' common box [m], whatever the smoothing of their union will be.
+double rough_extent(Shape shape) {
+  constexpr double k_hardly_smooth = 1e-9;
+  shape.union_smoothing = k_hardly_smooth;
+  return ShapeSdf(shape).bounds().sizes().maxCoeff();
+}
+
 /// Scales the shape so that its largest extent is `size`, or finds what that is; sets its union smoothing, on which the
 /// extent depends a little.
 void set_size(Shape& shape, const MeshedBodyOptions& options) {
   const double relative_smoothing =
       options.union_smoothing && options.size ? *options.union_smoothing / *options.size : k_union_smoothing_per_size;
   const bool is_absolute = options.union_smoothing && !options.size;
-  shape.union_smoothing = 1e-6 * ShapeSdf(shape).bounds().sizes().maxCoeff();
+  shape.union_smoothing = 1e-6 * rough_extent(shape);
   for (int i = 0; i < 3; ++i) {                                // the smoothing changes the extent by less than 1 %
     const double extent = largest_extent(connected_components(mesh_of_zero_set(shape, k_draft_resolution))[0]);
     shape.union_smoothing = is_absolute ? *options.union_smoothing : relative_smoothing * extent;
@@ -122,7 +129,7 @@ void set_size(Shape& shape, const MeshedBodyOptions& options) {
 
 MeshedBody make_regular_body(Shape shape, const MeshedBodyOptions& options) {
   if (options.size) {
-    scale(shape, *options.size / ShapeSdf(shape).bounds().sizes().maxCoeff());
+    scale(shape, *options.size / rough_extent(shape));
   }
   shape.union_smoothing = options.union_smoothing.value_or(0.0);
   BodyDescription description;
@@ -163,7 +170,7 @@ MeshedBody make_meshed_body(const Shape& given, const MeshedBodyOptions& options
   }
   if (is_regular(shape)) return make_regular_body(std::move(shape), options);
 
-  drop_thin_primitives(shape, ShapeSdf(shape).bounds().sizes().maxCoeff(), result.notes);
+  drop_thin_primitives(shape, rough_extent(shape), result.notes);
   require(!shape.primitives.empty(), "every primitive of the shape is too thin");
   set_size(shape, options);
   std::vector<TriangleMesh> components = connected_components(mesh_of_zero_set(shape, options.resolution));

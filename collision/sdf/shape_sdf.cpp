@@ -210,7 +210,7 @@ void ShapeSdf::parameter_vjp(const Vec3<double>& x_B, double distance_bar, const
     for (std::size_t k = 0; k < 5; ++k) dual[k] = D::variable(primitive.parameters[k], static_cast<int>(k));
     const PreparedPrimitive<D> prepared_dual(primitive, dual, tau);
     const auto by_parameters =
-        primitive_sample<SdfOrder::normal, D>(prepared_dual, shape_.distance_mode, x_B.template cast<D>());
+        primitive_sample<SdfOrder::normal, D>(prepared_dual, shape_.distance_mode, x_B.cast<D>());
     for (std::size_t k = 0; k < static_cast<std::size_t>(parameters); ++k) {
       double sum = d_bar * by_parameters.distance.d[k];
       for (int a = 0; a < 3; ++a) sum += n_bar[a] * by_parameters.normal[a].d[k];

@@ -248,7 +248,8 @@ TEST_CASE("inspect_surface: measures what is known of an icosahedron and of a me
   CHECK(report.max_vertex_distance < 1e-15);
   const double inner_radius = std::sqrt((5.0 + 2.0 * std::sqrt(5.0)) / 15.0);        // of the icosahedron, about 0.7947
   CHECK(test::close(report.max_sag, 1.0 - inner_radius, 1e-12, 0.0));
-  CHECK(test::close(report.max_distance, 1.0 - inner_radius, 5e-3, 0.0));
+  // The finer mesh has a vertex near the middle of each face, not in it.
+  CHECK(test::close(report.max_distance, 1.0 - inner_radius, 1e-2, 0.0));
   CHECK(test::close(report.min_angle, std::numbers::pi / 3.0, 1e-12, 0.0));
 
   mesh.triangles.pop_back();

@@ -1,7 +1,6 @@
 #include "dynamics/rollout.h"
 
 #include <catch2/catch.hpp>
-#include <cstdio>
 
 #include <algorithm>
 #include <array>
@@ -381,7 +380,6 @@ TEST_CASE("adjoint: agrees with differences on 200 random contact scenes", "[dyn
   REQUIRE(n >= 198);
   const double median = d.errors[n / 2], p99 = d.errors[n - 1 - n / 100], largest = d.errors.back();
   CAPTURE(steps, n, d.comparisons, d.unresolved, d.failed_steps, median, p99, largest, d.worst);
-  std::printf("steps %d n %zu comps %d unres %d failed %d nonfinite %d median %.2e p90 %.2e p99 %.2e max %.2e (%s)\n",steps,n,d.comparisons,d.unresolved,d.failed_steps,d.non_finite,median,d.errors[n*9/10],p99,largest,d.worst.c_str());
   CHECK(d.non_finite == 0);
   CHECK(d.failed_steps == 0);
   CHECK(median <= 1e-7);

@@ -36,7 +36,8 @@ struct Problem {
     const std::vector<double> margins(scene.model.bodies.size(), 0.01);
     detector.detect(scene.state.X_WB, margins, scratch, manifold);
     mass.update(scene.model, scene.state);
-    make_rows(scene.model, mass, scene.state, manifold, config.h, config.dissipation_steps * config.h, rows);
+    const RowSettings settings{config.h, 0.1 * gravity() * config.h * config.h, config.dissipation_steps * config.h};
+    make_rows(scene.model, mass, scene.state, manifold, settings, rows);
     free_motion(scene.model, mass, scene.state, {}, config.h, free);
   }
   [[nodiscard]] ContactProblem problem() const { return {mass, rows, free.v_start, free.v_free}; }
