@@ -34,7 +34,7 @@ struct PointsOfPrimitive {
       case PrimitiveKind::superquadric:
       case PrimitiveKind::half_space: return;
     }
-    valid = body.contact_radius > 0.0 && body.contact_radius == q[static_cast<std::size_t>(radius_index)];
+    valid = body.contact_radius == q[static_cast<std::size_t>(radius_index)];  // 0 for a box with sharp edges
   }
 };
 

@@ -34,9 +34,13 @@ void require_valid(const Model& model) {
   }
 }
 
+/// Squares included: energies are made of them.
 bool is_finite(const State& state, int& culprit) {
   for (std::size_t b = 0; b < state.X_WB.size(); ++b) {
-    if (state.X_WB[b].q.coeffs().allFinite() && state.X_WB[b].p.allFinite() && state.V_WB[b].allFinite()) continue;
+    if (std::isfinite(state.X_WB[b].q.squaredNorm()) && std::isfinite(state.X_WB[b].p.squaredNorm()) &&
+        std::isfinite(state.V_WB[b].squaredNorm())) {
+      continue;
+    }
     culprit = static_cast<int>(b);
     return false;
   }
@@ -80,7 +84,9 @@ RowSettings Stepper::row_settings() const {
 }
 
 void Stepper::contacts(const State& state, StepScratch& scratch, ContactManifold& manifold) const {
-  detector_.detect(state.X_WB, {}, scratch.detector, manifold);
+  manifold.clear();
+  int culprit = -1;
+  if (is_finite(state, culprit)) detector_.detect(state.X_WB, {}, scratch.detector, manifold);
 }
 
 StepReport Stepper::step(const State& state, const Control& control, State& next, StepScratch& scratch,

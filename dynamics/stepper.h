@@ -67,7 +67,7 @@ class Stepper {
                 const StateTangent& next_bar, StateTangent& state_bar, std::span<Vec6<double>> wrench_bar,
                 ModelGradient& model_bar, StepScratch& scratch) const;
 
-  /// Contacts of a state: those whose activity is not zero.
+  /// Contacts of a state: those whose activity is not zero. None if the state is not finite.
   void contacts(const State& state, StepScratch& scratch, ContactManifold& manifold) const;
 
   [[nodiscard]] const Model& model() const { return *model_; }

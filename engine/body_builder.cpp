@@ -243,7 +243,7 @@ class Builder {
          fmt::format("{} contact areas for {} contact points", body_.contact_areas.size(),
                      body_.contact_points.cols()));
     for (const double area : body_.contact_areas) {
-      need(area >= 0.0 && std::isfinite(area), fmt::format("contact area {}, allowed: >= 0", area));
+      need(area > 0.0 && std::isfinite(area), fmt::format("contact area {}, allowed: > 0", area));
     }
     if (d_.contact_radius) body_.contact_radius = *d_.contact_radius;
     need(body_.contact_radius >= 0.0 && std::isfinite(body_.contact_radius),
@@ -388,7 +388,8 @@ void require_valid(const Primitive& primitive, const std::string& name) {
   };
   const auto positive = [&](std::size_t i, std::string_view what) {
     const double value = primitive.parameters[i];
-    need(value > 0.0 && std::isfinite(value), what, value, "> 0 and finite");
+    constexpr double k_least = 1e-9, k_largest = 1e9;  // [m]; beyond, squares and cubes leave double precision
+    need(value >= k_least && value <= k_largest, what, value, fmt::format("in [{}, {}] m", k_least, k_largest));
   };
   const auto& p = primitive.parameters;
   switch (primitive.kind) {

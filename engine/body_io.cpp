@@ -117,7 +117,7 @@ void read_contact_keys(const TomlTable& table, BodyDescription& description) {
   } else if (table.has("points")) {
     description.contact_points = table.required_points("points");
   }
-  if (table.has("areas")) description.contact_areas = table.required_numbers("areas", at_least(0.0));
+  if (table.has("areas")) description.contact_areas = table.required_numbers("areas", positive());
   description.contact_radius = table.optional_number("radius", at_least(0.0));
   table.finish();
 }

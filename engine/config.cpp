@@ -65,6 +65,10 @@ void validate(const StepConfig& config) {
       if (value < field.lower) add(field.key, value, fmt::format(">= {}", field.lower));
     }
   }
+  constexpr int k_most_repeats = 100;
+  if (config.friction_repeats > k_most_repeats) {
+    add("friction_repeats", config.friction_repeats, fmt::format("<= {}", k_most_repeats));
+  }
   if (config.law != ContactLaw::smooth_coulomb && config.law != ContactLaw::penalty) {
     add("law", static_cast<int>(config.law), "a ContactLaw");
   }

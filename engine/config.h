@@ -22,7 +22,7 @@ struct StepConfig {
   double normal_smoothing_factor = 0.02;  ///< tau_v = normal_smoothing_factor * g * h [-], > 0
   double acceleration_scale = -1.0;       ///< g of all such factors [m/s^2]; negative: |gravity|, or 9.81 without it
   double push_out_factor = 50.0;          ///< overlap is resolved at push_out_factor * g * h [m/s] at most [-], > 0
-  int friction_repeats = 2;               ///< passes with friction after the frictionless one, >= 1
+  int friction_repeats = 2;               ///< passes with friction after the frictionless one, 1 to 100
   double tolerance = 1e-8;                ///< relative residual of every pass [-], > 0
   int max_iterations = 100;               ///< Newton iterations of a pass, >= 1
   double penalty_stiffness = 1e4;         ///< penalty law where a pair is rigid: stiffness [N/m], > 0

@@ -367,6 +367,7 @@ TEST_CASE("scene_io: a malformed scene is rejected with file, line, key and caus
       {brick + "orientation = [1, 0, 0, 0]\nrotation_vector = [0, 0, 0]\n",
        {"scene.toml:5: body[0].rotation_vector: only one of"}},
       {brick + "rotation_vector = [1e999, 0, 0]\n", {"scene.toml:4:"}},
+      {brick + "rotation_vector = [1e155, 0, 1]\n", {"scene.toml:4: body[0].rotation_vector", "at most 1000"}},
       {brick + "linear_velocity = 3\n",
        {"scene.toml:4: body[0].linear_velocity = 3, allowed: an array of 3"}},
       {brick + "fixed = 1\n", {"scene.toml:4: body[0].fixed = 1, allowed: true or false"}},

@@ -1,0 +1,249 @@
+#include "dynamics/contact_rows.h"
+
+#include <catch2/catch.hpp>
+
+#include <cmath>
+#include <vector>
+
+#include "collision/manifold/contact_detector.h"
+#include "dynamics/gradient.h"
+#include "engine/smooth.h"
+#include "tests/support/close.h"
+#include "tests/support/gradient_check.h"
+#include "tests/support/scenes.h"
+
+namespace {
+
+using namespace abut;
+using test::TestScene;
+
+constexpr RowSettings k_settings{2e-3, 4e-6, 0.02};
+
+struct Rows {
+  MassMatrix mass;
+  ContactManifold manifold;
+  ContactRows rows;
+
+  explicit Rows(const TestScene& scene, const RowSettings& settings = k_settings) {
+    DetectorScratch scratch;
+    const ContactDetector detector(scene.model, {});
+    const std::vector<double> margins(scene.model.bodies.size(), 0.02);
+    detector.detect(scene.state.X_WB, margins, scratch, manifold);
+    mass.update(scene.model, scene.state);
+    make_rows(scene.model, mass, scene.state, manifold, settings, rows);
+  }
+  [[nodiscard]] double sum() const {
+    double total = 0.0;
+    for (const ContactRow& row : rows.rows) total += row.weight;
+    return total;
+  }
+};
+
+TestScene box_at(double height, int subdivisions = 4, double tilt = 0.0) {
+  const Vec3<double> half(0.1, 0.08, 0.05);
+  TestScene scene = test::floor_scene();
+  scene.add(test::box_of_mass(half, 1.0, subdivisions), test::pose_at({0, 0, half.z() + height}, {tilt, 0.7 * tilt, 0}));
+  return scene;
+}
+
+}  // namespace
+
+TEST_CASE("make_rows: the shares of a touching pair add up to 1, however it is meshed", "[dynamics][property]") {
+  const int subdivisions = GENERATE(1, 2, 4, 8, 16);
+  const double height = GENERATE(0.0, -1e-4, -5e-4, 1e-4);
+  const Rows rows(box_at(height, subdivisions));
+  CAPTURE(subdivisions, height);
+  REQUIRE(rows.rows.pairs.size() == 1);
+  CHECK(static_cast<int>(rows.rows.rows.size()) == (subdivisions + 1) * (subdivisions + 1));
+  CHECK(test::close(rows.sum(), 1.0, 1e-12, 0));
+}
+
+TEST_CASE("make_rows: a lone corner carries the whole pair", "[dynamics][value]") {
+  const double tilt = 0.4;
+  TestScene scene = box_at(0.0, 4, tilt);
+  double lowest = 1.0;
+  const Body& box = scene.model.bodies[1];
+  for (Eigen::Index i = 0; i < box.contact_points.cols(); ++i) {
+    lowest = std::min(lowest, (scene.state.X_WB[1] * Vec3<double>(box.contact_points.col(i))).z() - box.contact_radius);
+  }
+  scene.X_WB(1).p.z() -= lowest;                                   // now it just touches, half active
+  const Rows rows(scene);
+  REQUIRE(rows.rows.rows.size() == 1);
+  CHECK(test::close(rows.rows.rows[0].share, 0.5 * rows.manifold.contacts[0].area, 1e-12, 0));
+  CHECK(rows.rows.rows[0].weight > 0.9);
+  CHECK(rows.rows.rows[0].weight <= 1.0);
+}
+
+TEST_CASE("make_rows: weights set in smoothly as a body arrives, and stay in 0 to 1", "[dynamics][property]") {
+  // Gamma(g) = gamma/D(gamma) of a lone contact: C^2, from 0 to 1. Differences of the weight may not jump.
+  const auto weight_at = [](double height) {
+    TestScene scene = test::floor_scene();
+    scene.add(test::sphere_of_mass(0.1, 1.0), test::pose_at({0, 0, 0.1 + height}));
+    const Rows rows(scene);
+    return rows.rows.rows.empty() ? 0.0 : rows.rows.rows[0].weight;
+  };
+  const double tau = 2e-3 * 0.2 + k_settings.resting_band;
+  CHECK(weight_at(4.001 * tau) == 0.0);
+  CHECK(weight_at(-4.0 * tau) == 1.0);
+  CHECK(weight_at(0.0) == 1.0);                                    // half active is the floor a_0 of the denominator
+  const double step = 1e-3 * tau;
+  double previous = 0.0, previous_slope = 0.0;
+  for (double height = 4.1 * tau; height > -1.0 * tau; height -= step) {
+    const double weight = weight_at(height), slope = (weight - previous) / step;
+    REQUIRE(weight >= previous);
+    REQUIRE(weight <= 1.0);
+    REQUIRE(slope <= 1.0 / tau);
+    REQUIRE(std::abs(slope - previous_slope) <= 2.0 * step / (tau * tau));
+    previous = weight;
+    previous_slope = slope;
+  }
+}
+
+TEST_CASE("make_rows: a body on its way counts with the gap it will have", "[dynamics][value]") {
+  TestScene scene = test::floor_scene();
+  const double r = 0.1, speed = 3.0, gap = 1e-4;
+  scene.add(test::sphere_of_mass(r, 1.0), test::pose_at({0, 0, r + gap + speed * k_settings.h}), test::moving_at({0.5, 0, -speed}));
+  const Rows rows(scene);
+  REQUIRE(rows.rows.rows.size() == 1);
+  const ContactRow& row = rows.rows.rows[0];
+  const double tau = 2e-3 * 2.0 * r + k_settings.resting_band;
+  CHECK(test::close(row.distance, gap + speed * k_settings.h, 1e-12, 0));
+  CHECK(test::close(row.share / rows.manifold.contacts[0].area, smoothstep5(0.5 - gap / (8.0 * tau)), 1e-9, 0));
+  CHECK(test::close(row.inverse_mass, 1.0, 1e-14, 0));
+  scene.V_WB(1)[5] = 0.0;                                          // at rest up there it has none
+  CHECK(Rows(scene).rows.rows.empty());
+}
+
+TEST_CASE("pair_material: two bodies make one pair, and an override any part of it", "[dynamics][value]") {
+  TestScene scene = test::floor_scene();
+  scene.add(test::sphere_of_mass(0.1, 1.0));
+  scene.body(0).material = {0.2, 1e4, 0.01};
+  scene.body(1).material = {0.6, 3e4, -1.0};
+  const PairMaterial pair = pair_material(scene.model, 0, 1, 0.05);
+  CHECK(test::close(pair.friction, 2.0 * 0.2 * 0.6 / 0.8, 1e-15, 0));
+  CHECK(test::close(pair.compliance, 1e-4 + 1.0 / 3e4, 1e-15, 0));
+  CHECK(test::close(pair.dissipation_time, 0.5 * (0.01 + 0.05), 1e-15, 0));
+  scene.model.pair_overrides.push_back({.body_A = 0, .body_B = 1, .friction = 0.9});
+  scene.model.pair_overrides.push_back({.body_A = 0, .body_B = 1, .stiffness = 500.0, .dissipation_time = -1.0});
+  const PairMaterial overridden = pair_material(scene.model, 0, 1, 0.05);
+  CHECK(overridden.friction == 0.9);
+  CHECK(overridden.compliance == 1.0 / 500.0);
+  CHECK(overridden.dissipation_time == 0.05);
+  scene.body(0).material.friction = scene.body(1).material.friction = 0.0;
+  CHECK(pair_material(scene.model, 0, 1, 0.05).friction == 0.9);
+  scene.model.pair_overrides.clear();
+  CHECK(pair_material(scene.model, 0, 1, 0.05).friction == 0.0);
+  scene.body(0).material.stiffness = scene.body(1).material.stiffness = test::k_infinity;
+  CHECK(pair_material(scene.model, 0, 1, 0.05).compliance == 0.0);
+}
+
+TEST_CASE("pair_material: VJP agrees with differences, overridden parts belong to the override", "[dynamics][derivative]") {
+  Random random(3);
+  for (int i = 0; i < 100; ++i) {
+    TestScene scene = test::floor_scene();
+    scene.add(test::sphere_of_mass(0.1, 1.0));
+    for (Body& body : scene.model.bodies) {
+      body.material = {random.uniform(0.01, 1.0), std::pow(10.0, random.uniform(3.0, 5.0)), random.uniform(0.001, 0.1)};
+    }
+    if (i % 2 == 0) {
+      PairOverride pair;
+      pair.body_A = 0;
+      pair.body_B = 1;
+      if (i % 4 == 0) pair.friction = random.uniform();
+      pair.stiffness = 2e4;
+      scene.model.pair_overrides.push_back(pair);
+    }
+    const PairMaterialBar bar{random.uniform(-1.0, 1.0), random.uniform(-1.0, 1.0) * 1e4, random.uniform(-1.0, 1.0) * 10.0};
+    ModelGradient gradient;
+    gradient.set_zero(scene.model);
+    pair_material_vjp(scene.model, 0, 1, bar, gradient);
+    const auto loss = [&](const Model& model) {
+      const PairMaterial pair = pair_material(model, 0, 1, 0.05);
+      return bar.friction * pair.friction + bar.compliance * pair.compliance + bar.dissipation_time * pair.dissipation_time;
+    };
+    for (std::size_t b = 0; b < 2; ++b) {
+      const Material& at = scene.model.bodies[b].material;
+      const auto with = [&](Material material) {
+        Model model = scene.model;
+        model.bodies[b].material = material;
+        return loss(model);
+      };
+      const double by_friction = test::fd_derivative([&](double x) { return with({x, at.stiffness, at.dissipation_time}); }, at.friction, 1e-6);
+      const double by_compliance = test::fd_derivative([&](double x) { return with({at.friction, 1.0 / x, at.dissipation_time}); }, 1.0 / at.stiffness, 1e-3 / at.stiffness);
+      const double by_time = test::fd_derivative([&](double x) { return with({at.friction, at.stiffness, x}); }, at.dissipation_time, 1e-6);
+      REQUIRE(test::close(gradient.bodies[b].friction, by_friction, 1e-6, 1e-7));
+      REQUIRE(test::close(gradient.bodies[b].compliance, by_compliance, 1e-6, 1e-6));
+      REQUIRE(test::close(gradient.bodies[b].dissipation_time, by_time, 1e-6, 1e-7));
+    }
+    if (scene.model.pair_overrides.empty()) continue;
+    REQUIRE(gradient.pairs[0].compliance == bar.compliance);
+    REQUIRE(gradient.pairs[0].friction == (i % 4 == 0 ? bar.friction : 0.0));
+    REQUIRE(gradient.pairs[0].dissipation_time == 0.0);
+  }
+}
+
+TEST_CASE("weights_vjp: agrees with differences in distance, normal, arms and velocity", "[dynamics][derivative]") {
+  int compared = 0;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    Random random(seed);
+    const TestScene scene = test::random_contact_scene(random, {1, 3});
+    const Rows at(scene);
+    if (at.rows.rows.empty()) continue;
+    Eigen::VectorXd velocity(at.mass.size()), d_velocity(at.mass.size());
+    for (int s = 0; s < at.mass.slot_count(); ++s) {
+      velocity.segment<6>(6 * s) = scene.state.V_WB[static_cast<std::size_t>(at.mass.body(s))];
+      d_velocity.segment<6>(6 * s) = test::random_vector<6>(random);
+    }
+    std::vector<ContactRowBar> bars(at.rows.rows.size());
+    std::vector<double> weights;
+    for (ContactRowBar& bar : bars) {
+      bar.weight = random.uniform(-1.0, 1.0);
+      weights.push_back(bar.weight);
+    }
+    Eigen::VectorXd velocity_bar = Eigen::VectorXd::Zero(at.mass.size());
+    weights_vjp(at.rows, k_settings.h, velocity, bars, velocity_bar);
+
+    // Along one direction of all contacts and velocities at once. The point moves both arms by the same.
+    ContactManifold moved = at.manifold;
+    std::vector<Vec3<double>> d_point(moved.contacts.size()), d_normal(moved.contacts.size());
+    std::vector<double> d_distance(moved.contacts.size());
+    double slope = velocity_bar.dot(d_velocity);
+    for (std::size_t k = 0; k < moved.contacts.size(); ++k) {
+      d_point[k] = test::random_vector(random, 0.01);
+      d_normal[k] = test::random_vector(random, 0.1);
+      d_distance[k] = random.uniform(-1e-3, 1e-3);
+    }
+    for (std::size_t i = 0; i < bars.size(); ++i) {
+      const auto k = static_cast<std::size_t>(at.rows.rows[i].contact);
+      slope += (bars[i].r_A + bars[i].r_B).dot(d_point[k]) + bars[i].n.dot(d_normal[k]) + bars[i].distance * d_distance[k];
+    }
+    const auto loss = [&](double t) {
+      State state = scene.state;
+      for (int s = 0; s < at.mass.slot_count(); ++s) {
+        state.V_WB[static_cast<std::size_t>(at.mass.body(s))] += t * d_velocity.segment<6>(6 * s);
+      }
+      for (std::size_t k = 0; k < moved.contacts.size(); ++k) {
+        moved.contacts[k] = at.manifold.contacts[k];
+        moved.contacts[k].point_W += t * d_point[k];
+        moved.contacts[k].normal_AB_W += t * d_normal[k];
+        moved.contacts[k].signed_distance += t * d_distance[k];
+      }
+      ContactRows rows;
+      make_rows(scene.model, at.mass, state, moved, k_settings, rows);
+      // A contact that has come in or gone out has weight 0 there: by its number in the manifold.
+      double sum = 0.0;
+      for (const ContactRow& row : rows.rows) {
+        for (std::size_t i = 0; i < weights.size(); ++i) {
+          if (at.rows.rows[i].contact == row.contact) sum += weights[i] * row.weight;
+        }
+      }
+      return sum;
+    };
+    const auto fd = test::fd_sweep(loss, 0.0, 0.02, 1e-6, 1e-8);
+    CAPTURE(seed, slope, fd.value, fd.error, at.rows.rows.size());
+    if (fd.disagrees_with_itself) continue;
+    ++compared;
+    REQUIRE(test::close(slope, fd.value, 1e-5, 1e-6));
+  }
+  CHECK(compared >= 25);
+}
