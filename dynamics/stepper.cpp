@@ -118,7 +118,7 @@ StepReport Stepper::step(const State& state, const Control& control, State& next
   for (const ContactRow& row : scratch.rows.rows) report.max_penetration = std::max(report.max_penetration, -row.distance);
   report.iterations = scratch.solution.iterations;
   report.residual = scratch.solution.residual;
-  if (!is_finite(next, report.body)) {
+  if (!is_finite(next, report.body) || !std::isfinite(report.residual)) {
     report.status = StepStatus::non_finite;
   } else if (!scratch.solution.converged || !scratch.free.converged) {
     report.status = StepStatus::not_converged;
