@@ -11,9 +11,8 @@ const std::vector<std::pair<int, int>>& BroadPhase::overlapping_pairs(const std:
   std::iota(order_.begin(), order_.end(), 0);
   const auto lower = [&](int i) { return boxes[static_cast<std::size_t>(i)].min().x(); };
   const auto upper = [&](int i) { return boxes[static_cast<std::size_t>(i)].max().x(); };
-  std::sort(order_.begin(), order_.end(), [&](int i, int j) {
-    return lower(i) != lower(j) ? lower(i) < lower(j) : i < j;
-  });
+  std::sort(order_.begin(), order_.end(),
+            [&](int i, int j) { return lower(i) != lower(j) ? lower(i) < lower(j) : i < j; });
   for (std::size_t a = 0; a < order_.size(); ++a) {
     const int i = order_[a];
     for (std::size_t b = a + 1; b < order_.size() && lower(order_[b]) <= upper(i); ++b) {

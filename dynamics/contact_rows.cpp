@@ -45,8 +45,8 @@ PairMaterial pair_material(const Model& model, int body_A, int body_B, double de
   return pair;
 }
 
-void make_rows(const Model& model, const MassMatrix& mass, const State& state, const ContactManifold& manifold,
-               const RowSettings& settings, ContactRows& out) {
+void make_rows(const Model& model, const MassMatrix& mass, const State& state,
+               const ContactManifold& manifold, const RowSettings& settings, ContactRows& out) {
   out.rows.clear();
   out.pairs.clear();
   for (const ContactPair& contact_pair : manifold.pairs) {
@@ -66,7 +66,8 @@ void make_rows(const Model& model, const MassMatrix& mass, const State& state, c
       row.r_A = contact.point_W - state.X_WB[a].p;
       row.r_B = contact.point_W - state.X_WB[b].p;
       const Vec6<double>&V_A = state.V_WB[a], &V_B = state.V_WB[b];
-      const Vec3<double> u = V_B.tail<3>() + V_B.head<3>().cross(row.r_B) - V_A.tail<3>() - V_A.head<3>().cross(row.r_A);
+      const Vec3<double> u =
+          V_B.tail<3>() + V_B.head<3>().cross(row.r_B) - V_A.tail<3>() - V_A.head<3>().cross(row.r_A);
       const double gap = contact.signed_distance + settings.h * contact.normal_AB_W.dot(u);
       const double x = 0.5 - gap / (8.0 * pair.tau);
       if (!(x > 0.0)) continue;
@@ -96,8 +97,8 @@ void make_rows(const Model& model, const MassMatrix& mass, const State& state, c
   }
 }
 
-void weights_vjp(const ContactRows& rows, double h, const Eigen::VectorXd& velocity, std::span<ContactRowBar> bars,
-                 Eigen::VectorXd& velocity_bar) {
+void weights_vjp(const ContactRows& rows, double h, const Eigen::VectorXd& velocity,
+                 std::span<ContactRowBar> bars, Eigen::VectorXd& velocity_bar) {
   for (const RowPair& pair : rows.pairs) {
     double shared = 0.0;
     for (int i = pair.begin; i < pair.end; ++i) {

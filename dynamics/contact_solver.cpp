@@ -17,8 +17,10 @@ void ContactProblemBar::set_zero(const ContactProblem& problem) {
 
 std::unique_ptr<ContactSolver> make_contact_solver(const StepConfig& config, double acceleration_scale) {
   switch (config.law) {
-    case ContactLaw::penalty: return std::make_unique<PenaltySolver>(config, acceleration_scale);
-    case ContactLaw::smooth_coulomb: break;
+    case ContactLaw::penalty:
+      return std::make_unique<PenaltySolver>(config, acceleration_scale);
+    case ContactLaw::smooth_coulomb:
+      break;
   }
   return std::make_unique<SmoothCoulombSolver>(config, acceleration_scale);
 }

@@ -1,4 +1,5 @@
-/// From free velocities to velocities with contact, and the way back: the interface every contact law implements.
+/// From free velocities to velocities with contact, and the way back: the interface every contact law
+/// implements.
 #pragma once
 
 #include <memory>
@@ -38,7 +39,8 @@ struct ContactProblemBar {
   void set_zero(const ContactProblem& problem);
 };
 
-/// Scratch of one thread. `previous_*` are the warm start of the next solve: forget them before an unrelated one.
+/// Scratch of one thread. `previous_*` are the warm start of the next solve: forget them before an unrelated
+/// one.
 struct SolverScratch {
   Eigen::MatrixXd hessian;
   Eigen::LLT<Eigen::MatrixXd> factor;
@@ -53,11 +55,12 @@ class ContactSolver {
  public:
   virtual ~ContactSolver() = default;
 
-  virtual void solve(const ContactProblem& problem, SolverScratch& scratch, ContactSolution& solution) const = 0;
+  virtual void solve(const ContactProblem& problem, SolverScratch& scratch,
+                     ContactSolution& solution) const = 0;
 
   /// Adds to `bar` the gradient of a loss whose gradient with respect to `solution.velocity()` is `v_bar`.
-  virtual void vjp(const ContactProblem& problem, const ContactSolution& solution, const Eigen::VectorXd& v_bar,
-                   SolverScratch& scratch, ContactProblemBar& bar) const = 0;
+  virtual void vjp(const ContactProblem& problem, const ContactSolution& solution,
+                   const Eigen::VectorXd& v_bar, SolverScratch& scratch, ContactProblemBar& bar) const = 0;
 
   /// The impulse [N s] each row's contact applies to its body B, in W, for a solved problem.
   virtual void impulses(const ContactProblem& problem, const ContactSolution& solution,
@@ -68,6 +71,7 @@ class ContactSolver {
 };
 
 /// @param acceleration_scale  g [m/s^2], > 0: turns the scale-free factors of the config into speeds.
-[[nodiscard]] std::unique_ptr<ContactSolver> make_contact_solver(const StepConfig& config, double acceleration_scale);
+[[nodiscard]] std::unique_ptr<ContactSolver> make_contact_solver(const StepConfig& config,
+                                                                 double acceleration_scale);
 
 }  // namespace abut

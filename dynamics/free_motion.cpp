@@ -27,8 +27,8 @@ struct Midpoint {
   }
 };
 
-bool solve_midpoint(const Mat3<double>& R, const Mat3<double>& inertia_B, const Vec3<double>& momentum, double h,
-                    Vec3<double>& w) {
+bool solve_midpoint(const Mat3<double>& R, const Mat3<double>& inertia_B, const Vec3<double>& momentum,
+                    double h, Vec3<double>& w) {
   constexpr int k_max_iterations = 50;
   const double scale = momentum.norm();
   double previous = std::numeric_limits<double>::infinity();
@@ -53,8 +53,8 @@ Vec6<double> applied_wrench(const Model& model, const Control& control, int body
   return wrench;
 }
 
-void free_motion(const Model& model, const MassMatrix& mass, const State& state, const Control& control, double h,
-                 FreeMotion& free) {
+void free_motion(const Model& model, const MassMatrix& mass, const State& state, const Control& control,
+                 double h, FreeMotion& free) {
   free.v_start.resize(mass.size());
   free.v_free.resize(mass.size());
   free.converged = true;
@@ -66,11 +66,12 @@ void free_motion(const Model& model, const MassMatrix& mass, const State& state,
     free.v_start.segment<6>(6 * s) = V;
     const Vec3<double> momentum = std::exp(-body.angular_damping * h) * (mass.inertia_W(s) * V.head<3>());
     Vec3<double> w = V.head<3>();
-    free.converged = solve_midpoint(state.X_WB[b].rotation(), body.inertia, momentum + 0.5 * h * wrench.head<3>(), h, w) &&
-                     free.converged;
+    free.converged =
+        solve_midpoint(state.X_WB[b].rotation(), body.inertia, momentum + 0.5 * h * wrench.head<3>(), h, w) &&
+        free.converged;
     free.v_free.segment<3>(6 * s) = w;
-    free.v_free.segment<3>(6 * s + 3) = std::exp(-body.linear_damping * h) * V.tail<3>() +
-                                        h * (model.gravity + wrench.tail<3>() / body.mass);
+    free.v_free.segment<3>(6 * s + 3) =
+        std::exp(-body.linear_damping * h) * V.tail<3>() + h * (model.gravity + wrench.tail<3>() / body.mass);
   }
 }
 
@@ -91,18 +92,18 @@ void advance(const Model& model, const MassMatrix& mass, const State& state, con
     const Vec3<double> momentum = std::exp(-body.angular_damping * h) * (mass.inertia_W(s) * w_start) +
                                   h * applied_wrench(model, control, mass.body(s)).head<3>() +
                                   mass.inertia_W(s) * (w - w_free);
-    // Solved with the very matrix that the next step multiplies by (see MassMatrix): through the inverse in B, the
-    // rounding of |q| would add up to a drift of the angular momentum, 1e-15 of it a step.
+    // Solved with the very matrix that the next step multiplies by (see MassMatrix): through the inverse in
+    // B, the rounding of |q| would add up to a drift of the angular momentum, 1e-15 of it a step.
     const Mat3<double> R = next.X_WB[b].rotation(), I = R * body.inertia * R.transpose();
     next.V_WB[b] = stack<double>(I.ldlt().solve(momentum), v);
   }
 }
 
 void advance_vjp(const Model& model, const MassMatrix& mass, double h, const FreeMotion& free,
-                 const Eigen::VectorXd& v_end, const State& next, const StateTangent& next_bar, StateTangent& state_bar,
-                 std::span<Vec6<double>> wrench_bar, Eigen::VectorXd& v_end_bar, Eigen::VectorXd& v_free_bar,
-                 std::span<Vec3<double>> momentum_bar, std::span<Mat3<double>> inertia_W_bar,
-                 std::span<FreeMotionParameterBar> parameter_bar) {
+                 const Eigen::VectorXd& v_end, const State& next, const StateTangent& next_bar,
+                 StateTangent& state_bar, std::span<Vec6<double>> wrench_bar, Eigen::VectorXd& v_end_bar,
+                 Eigen::VectorXd& v_free_bar, std::span<Vec3<double>> momentum_bar,
+                 std::span<Mat3<double>> inertia_W_bar, std::span<FreeMotionParameterBar> parameter_bar) {
   v_end_bar.resize(mass.size());
   for (int s = 0; s < mass.slot_count(); ++s) {
     const auto b = static_cast<std::size_t>(mass.body(s)), k = static_cast<std::size_t>(s);
@@ -110,7 +111,8 @@ void advance_vjp(const Model& model, const MassMatrix& mass, double h, const Fre
     // w_next = I(R+)^-1 L+
     const Mat3<double> R = next.X_WB[b].rotation();
     const Mat3<double> I = R * model.bodies[b].inertia * R.transpose();
-    const Vec3<double> L_bar = R * model.bodies[b].inertia.ldlt().solve(R.transpose() * next_bar.twist[b].head<3>());
+    const Vec3<double> L_bar =
+        R * model.bodies[b].inertia.ldlt().solve(R.transpose() * next_bar.twist[b].head<3>());
     Vec3<double> theta_bar = next_bar.pose[b].head<3>() - momentum_dtheta(I, w_next).transpose() * L_bar;
     const Mat3<double> inertia_bar = -(R.transpose() * L_bar) * (R.transpose() * w_next).transpose();
     parameter_bar[k].inertia_B += 0.5 * (inertia_bar + inertia_bar.transpose());
@@ -135,8 +137,8 @@ void advance_vjp(const Model& model, const MassMatrix& mass, double h, const Fre
   }
 }
 
-void free_motion_vjp(const Model& model, const MassMatrix& mass, const State& state, const Control& control, double h,
-                     const FreeMotion& free, const Eigen::VectorXd& v_free_bar,
+void free_motion_vjp(const Model& model, const MassMatrix& mass, const State& state, const Control& control,
+                     double h, const FreeMotion& free, const Eigen::VectorXd& v_free_bar,
                      std::span<const Vec3<double>> momentum_bar, std::span<Mat3<double>> inertia_W_bar,
                      StateTangent& state_bar, std::span<Vec6<double>> wrench_bar, Vec3<double>& gravity_bar,
                      std::span<FreeMotionParameterBar> parameter_bar) {
@@ -156,7 +158,8 @@ void free_motion_vjp(const Model& model, const MassMatrix& mass, const State& st
     const Vec3<double> middle_bar = -momentum_dtheta(at.inertia, w_free).transpose() * multiplier;
     const Vec3<double> half = 0.5 * h * w_free;
     state_bar.pose[b].head<3>() += exp_so3<double>(half).transpose() * middle_bar;
-    Mat3<double> inertia_B_bar = -(at.rotation.transpose() * multiplier) * (at.rotation.transpose() * w_free).transpose();
+    Mat3<double> inertia_B_bar =
+        -(at.rotation.transpose() * multiplier) * (at.rotation.transpose() * w_free).transpose();
 
     // L = e^{-c_w h} I w
     const double decay = std::exp(-body.angular_damping * h);
@@ -178,8 +181,7 @@ void free_motion_vjp(const Model& model, const MassMatrix& mass, const State& st
     // I = R I_B R^T: <A, [dtheta]x I - I [dtheta]x> for A = dL/dI
     const Mat3<double>& A = inertia_W_bar[k];
     const Mat3<double> X = mass.inertia_W(s) * A.transpose() - A.transpose() * mass.inertia_W(s);
-    state_bar.pose[b].head<3>() +=
-        Vec3<double>(X(1, 2) - X(2, 1), X(2, 0) - X(0, 2), X(0, 1) - X(1, 0));
+    state_bar.pose[b].head<3>() += Vec3<double>(X(1, 2) - X(2, 1), X(2, 0) - X(0, 2), X(0, 1) - X(1, 0));
     inertia_B_bar += R.transpose() * A * R;
     bar.inertia_B += 0.5 * (inertia_B_bar + inertia_B_bar.transpose());
   }

@@ -1,10 +1,10 @@
-/// Rigid bodies without contact: free velocities at the end of a step, and the pose update that follows a solve.
+/// Rigid bodies without contact: free velocities at the end of a step, and the pose update that follows a
+/// solve.
 ///
 /// Angular momentum is carried exactly. With L = e^{-c_w h} I(R) w and the torque tau of the step,
-///     I(Exp(h w_m/2) R) w_m = L + h tau/2          the implicit midpoint: w* = w_m enters the contact problem
-///     R+ = Exp(h w+) R,   p+ = p + h v+            w+, v+ as the contact problem leaves them
-///     L+ = L + h tau + I(R) (w+ - w_m),   w_next = I(R+)^-1 L+
-///     v* = e^{-c_v h} v + h (g + f/m).
+///     I(Exp(h w_m/2) R) w_m = L + h tau/2          the implicit midpoint: w* = w_m enters the contact
+///     problem R+ = Exp(h w+) R,   p+ = p + h v+            w+, v+ as the contact problem leaves them L+ = L
+///     + h tau + I(R) (w+ - w_m),   w_next = I(R+)^-1 L+ v* = e^{-c_v h} v + h (g + f/m).
 #pragma once
 
 #include <span>
@@ -33,25 +33,27 @@ struct FreeMotionParameterBar {
 /// Wrench on a body during a step: its own constant one plus the control's.
 [[nodiscard]] Vec6<double> applied_wrench(const Model& model, const Control& control, int body);
 
-void free_motion(const Model& model, const MassMatrix& mass, const State& state, const Control& control, double h,
-                 FreeMotion& free);
+void free_motion(const Model& model, const MassMatrix& mass, const State& state, const Control& control,
+                 double h, FreeMotion& free);
 
-/// The state a step later, given the velocities `v_end` of the moving bodies that the contact problem ends with.
+/// The state a step later, given the velocities `v_end` of the moving bodies that the contact problem ends
+/// with.
 void advance(const Model& model, const MassMatrix& mass, const State& state, const Control& control, double h,
              const FreeMotion& free, const Eigen::VectorXd& v_end, State& next);
 
-/// The way back through advance(). `next_bar` is dL/d(next state). Overwrites `v_end_bar`, adds to everything else;
-/// `inertia_W_bar` is dL/d(world inertia at the start), not symmetrised, `momentum_bar` dL/dL per moving body.
+/// The way back through advance(). `next_bar` is dL/d(next state). Overwrites `v_end_bar`, adds to everything
+/// else; `inertia_W_bar` is dL/d(world inertia at the start), not symmetrised, `momentum_bar` dL/dL per
+/// moving body.
 void advance_vjp(const Model& model, const MassMatrix& mass, double h, const FreeMotion& free,
-                 const Eigen::VectorXd& v_end, const State& next, const StateTangent& next_bar, StateTangent& state_bar,
-                 std::span<Vec6<double>> wrench_bar, Eigen::VectorXd& v_end_bar, Eigen::VectorXd& v_free_bar,
-                 std::span<Vec3<double>> momentum_bar, std::span<Mat3<double>> inertia_W_bar,
-                 std::span<FreeMotionParameterBar> parameter_bar);
+                 const Eigen::VectorXd& v_end, const State& next, const StateTangent& next_bar,
+                 StateTangent& state_bar, std::span<Vec6<double>> wrench_bar, Eigen::VectorXd& v_end_bar,
+                 Eigen::VectorXd& v_free_bar, std::span<Vec3<double>> momentum_bar,
+                 std::span<Mat3<double>> inertia_W_bar, std::span<FreeMotionParameterBar> parameter_bar);
 
 /// The way back through free_motion(), called after everything that adds to `v_free_bar`, `momentum_bar` and
 /// `inertia_W_bar`; also turns the latter into pose and inertia.
-void free_motion_vjp(const Model& model, const MassMatrix& mass, const State& state, const Control& control, double h,
-                     const FreeMotion& free, const Eigen::VectorXd& v_free_bar,
+void free_motion_vjp(const Model& model, const MassMatrix& mass, const State& state, const Control& control,
+                     double h, const FreeMotion& free, const Eigen::VectorXd& v_free_bar,
                      std::span<const Vec3<double>> momentum_bar, std::span<Mat3<double>> inertia_W_bar,
                      StateTangent& state_bar, std::span<Vec6<double>> wrench_bar, Vec3<double>& gravity_bar,
                      std::span<FreeMotionParameterBar> parameter_bar);

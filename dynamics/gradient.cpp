@@ -11,7 +11,8 @@ void ModelGradient::set_zero(const Model& model) {
   gravity.setZero();
 }
 
-void pair_material_vjp(const Model& model, int body_A, int body_B, const PairMaterialBar& bar, ModelGradient& gradient) {
+void pair_material_vjp(const Model& model, int body_A, int body_B, const PairMaterialBar& bar,
+                       ModelGradient& gradient) {
   PairMaterialBar from_bodies = bar;
   for (std::size_t i = 0; i < model.pair_overrides.size(); ++i) {
     const PairOverride& pair = model.pair_overrides[i];
@@ -27,8 +28,10 @@ void pair_material_vjp(const Model& model, int body_A, int body_B, const PairMat
     take(pair.dissipation_time, from_bodies.dissipation_time, out.dissipation_time);
   }
   const auto a = static_cast<std::size_t>(body_A), b = static_cast<std::size_t>(body_B);
-  const double mu_A = model.bodies[a].material.friction, mu_B = model.bodies[b].material.friction, sum = mu_A + mu_B;
-  // Harmonic mean: d/dmu_A = 2 mu_B^2/(mu_A + mu_B)^2. Where both are 0 it is not differentiable; both equal gives 1/2.
+  const double mu_A = model.bodies[a].material.friction, mu_B = model.bodies[b].material.friction,
+               sum = mu_A + mu_B;
+  // Harmonic mean: d/dmu_A = 2 mu_B^2/(mu_A + mu_B)^2. Where both are 0 it is not differentiable; both equal
+  // gives 1/2.
   const auto slope = [&](double other) { return sum > 0.0 ? 2.0 * other * other / (sum * sum) : 0.5; };
   gradient.bodies[a].friction += slope(mu_B) * from_bodies.friction;
   gradient.bodies[b].friction += slope(mu_A) * from_bodies.friction;

@@ -12,15 +12,15 @@ namespace abut {
 
 /// dL/d(parameters of one body).
 struct BodyGradient {
-  double mass = 0;                                        ///< inertia held fixed [1/kg]
-  Mat3<double> inertia = Mat3<double>::Zero();            ///< symmetric: dL = sum_ij inertia_ij dI_ij, mass held fixed
-  double density = 0;                                     ///< mass and inertia in proportion, shape held fixed
-  double friction = 0, compliance = 0, stiffness = 0;     ///< of the body's material; compliance = 1/stiffness
-  double dissipation_time = 0;                            ///< of its resolved value, where the material gives none
+  double mass = 0;                              ///< inertia held fixed [1/kg]
+  Mat3<double> inertia = Mat3<double>::Zero();  ///< symmetric: dL = sum_ij inertia_ij dI_ij, mass held fixed
+  double density = 0;                           ///< mass and inertia in proportion, shape held fixed
+  double friction = 0, compliance = 0, stiffness = 0;  ///< of the body's material; compliance = 1/stiffness
+  double dissipation_time = 0;  ///< of its resolved value, where the material gives none
   double linear_damping = 0, angular_damping = 0;
   Vec6<double> external_wrench = Vec6<double>::Zero();
-  GeometryGradient geometry;                              ///< partial: SDF and contact points independent of each other
-  std::vector<PrimitiveGradient> shape;                   ///< total: contact points follow the surface (see shape_change.h)
+  GeometryGradient geometry;             ///< partial: SDF and contact points independent of each other
+  std::vector<PrimitiveGradient> shape;  ///< total: contact points follow the surface (see shape_change.h)
 };
 
 /// dL/d(overridden values of a pair), in the order of Model::pair_overrides.
@@ -37,6 +37,7 @@ struct ModelGradient {
 };
 
 /// Adds the way back of pair_material().
-void pair_material_vjp(const Model& model, int body_A, int body_B, const PairMaterialBar& bar, ModelGradient& gradient);
+void pair_material_vjp(const Model& model, int body_A, int body_B, const PairMaterialBar& bar,
+                       ModelGradient& gradient);
 
 }  // namespace abut

@@ -23,14 +23,16 @@ class MassMatrix {
   }
   [[nodiscard]] double mass(int slot) const { return mass_[static_cast<std::size_t>(slot)]; }
   [[nodiscard]] double total_mass() const;
-  [[nodiscard]] const Mat3<double>& inertia_W(int slot) const { return inertia_W_[static_cast<std::size_t>(slot)]; }
+  [[nodiscard]] const Mat3<double>& inertia_W(int slot) const {
+    return inertia_W_[static_cast<std::size_t>(slot)];
+  }
   [[nodiscard]] const Mat3<double>& inverse_inertia_W(int slot) const {
     return inverse_inertia_W_[static_cast<std::size_t>(slot)];
   }
 
-  void multiply(const Eigen::VectorXd& v, Eigen::VectorXd& out) const;       ///< out = M v
-  void solve(const Eigen::VectorXd& f, Eigen::VectorXd& out) const;          ///< out = M^-1 f
-  [[nodiscard]] double inverse_norm(const Eigen::VectorXd& f) const;         ///< sqrt(f^T M^-1 f)
+  void multiply(const Eigen::VectorXd& v, Eigen::VectorXd& out) const;  ///< out = M v
+  void solve(const Eigen::VectorXd& f, Eigen::VectorXd& out) const;     ///< out = M^-1 f
+  [[nodiscard]] double inverse_norm(const Eigen::VectorXd& f) const;    ///< sqrt(f^T M^-1 f)
 
  private:
   std::vector<int> slots_, bodies_;

@@ -12,8 +12,8 @@ PenaltySolver::PenaltySolver(const StepConfig& config, double acceleration_scale
 Force PenaltySolver::normal_force(const RowPair& pair, const ContactRow& row, const Vec3<double>& u) const {
   const double compliance = pair.material.compliance;
   const double stiffness = compliance > 0.0 ? 1.0 / compliance : config_.penalty_stiffness;
-  return penalty::normal_force(row.n.dot(u), row.distance, row.weight, stiffness, pair.material.dissipation_time,
-                               0.25 * pair.tau);
+  return penalty::normal_force(row.n.dot(u), row.distance, row.weight, stiffness,
+                               pair.material.dissipation_time, 0.25 * pair.tau);
 }
 
 Vec3<double> PenaltySolver::impulse(const RowPair& pair, const ContactRow& row, const Vec3<double>& u) const {
@@ -21,7 +21,8 @@ Vec3<double> PenaltySolver::impulse(const RowPair& pair, const ContactRow& row, 
   return normal * row.n + Friction(u, row.n, stiction_speed_).impulse(pair.material.friction * normal);
 }
 
-void PenaltySolver::solve(const ContactProblem& problem, SolverScratch& scratch, ContactSolution& solution) const {
+void PenaltySolver::solve(const ContactProblem& problem, SolverScratch& scratch,
+                          ContactSolution& solution) const {
   solution.passes.resize(1);
   solution.iterations = 0;
   solution.residual = 0.0;
@@ -37,8 +38,8 @@ void PenaltySolver::solve(const ContactProblem& problem, SolverScratch& scratch,
   solution.passes[0] += problem.v_free;
 }
 
-void PenaltySolver::vjp(const ContactProblem& problem, const ContactSolution& solution, const Eigen::VectorXd& v_bar,
-                        SolverScratch& scratch, ContactProblemBar& bar) const {
+void PenaltySolver::vjp(const ContactProblem& problem, const ContactSolution& solution,
+                        const Eigen::VectorXd& v_bar, SolverScratch& scratch, ContactProblemBar& bar) const {
   bar.v_free += v_bar;
   Eigen::VectorXd& w = scratch.direction;
   problem.mass.solve(v_bar, w);
@@ -65,7 +66,8 @@ void PenaltySolver::vjp(const ContactProblem& problem, const ContactSolution& so
       const double force_bar = h * (row.n.dot(u_w) + mu * friction_bar.bound);
       material_bar.friction += h * force.value * friction_bar.bound;
       material_bar.dissipation_time += force_bar * force.d_dissipation_time;
-      if (compliance > 0.0) material_bar.compliance -= force_bar * force.d_stiffness / (compliance * compliance);
+      if (compliance > 0.0)
+        material_bar.compliance -= force_bar * force.d_stiffness / (compliance * compliance);
       row_bar.distance += force_bar * force.d_distance;
       row_bar.weight += force_bar * force.d_weight;
       row_bar.n += h * force.value * u_w + force_bar * force.d_velocity * u + friction_bar.n;

@@ -20,7 +20,8 @@ class PenaltySolver final : public ContactSolver {
   [[nodiscard]] double default_dissipation_time() const override { return 0.0; }
 
  private:
-  [[nodiscard]] penalty::Force normal_force(const RowPair& pair, const ContactRow& row, const Vec3<double>& u) const;
+  [[nodiscard]] penalty::Force normal_force(const RowPair& pair, const ContactRow& row,
+                                            const Vec3<double>& u) const;
   [[nodiscard]] Vec3<double> impulse(const RowPair& pair, const ContactRow& row, const Vec3<double>& u) const;
 
   StepConfig config_;

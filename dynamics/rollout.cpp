@@ -21,14 +21,16 @@ void require_controls(const Stepper& stepper, int steps, const Controls& control
           fmt::format("{} controls for {} steps: give one per step or none", controls.size(), steps));
   for (std::size_t k = 0; k < controls.size(); ++k) {
     require(controls[k].empty() || static_cast<int>(controls[k].size()) == stepper.model().body_count(),
-            fmt::format("control of step {}: {} wrenches for {} bodies", k, controls[k].size(), stepper.model().body_count()));
+            fmt::format("control of step {}: {} wrenches for {} bodies", k, controls[k].size(),
+                        stepper.model().body_count()));
   }
 }
 
 void require_state(const Stepper& stepper, const State& state) {
   const auto bodies = static_cast<std::size_t>(stepper.model().body_count());
   require(state.X_WB.size() == bodies && state.V_WB.size() == bodies,
-          fmt::format("state of {} poses and {} twists for {} bodies", state.X_WB.size(), state.V_WB.size(), bodies));
+          fmt::format("state of {} poses and {} twists for {} bodies", state.X_WB.size(), state.V_WB.size(),
+                      bodies));
 }
 
 const Control& control_of(const Controls& controls, int step) {
@@ -51,7 +53,8 @@ void complete(const Stepper& stepper, ModelGradient& gradient) {
     const double k = body.material.stiffness;
     bar.stiffness = std::isfinite(k) ? -bar.compliance / (k * k) : 0.0;
     if (!body.fixed && body.volume > 0.0) {
-      bar.density = (body.mass * bar.mass + body.inertia.cwiseProduct(bar.inertia).sum()) / (body.mass / body.volume);
+      bar.density =
+          (body.mass * bar.mass + body.inertia.cwiseProduct(bar.inertia).sum()) / (body.mass / body.volume);
     }
     bar.shape = total_shape_gradient(body, stepper.detector().sdf(static_cast<int>(b)), bar.geometry);
   }
@@ -63,7 +66,8 @@ void complete(const Stepper& stepper, ModelGradient& gradient) {
 
 }  // namespace
 
-Trajectory rollout(const Stepper& stepper, const State& initial, int steps, Controls controls, const StepObserver& observer) {
+Trajectory rollout(const Stepper& stepper, const State& initial, int steps, Controls controls,
+                   const StepObserver& observer) {
   require_controls(stepper, steps, controls);
   require_state(stepper, initial);
   Trajectory trajectory;
@@ -75,7 +79,8 @@ Trajectory rollout(const Stepper& stepper, const State& initial, int steps, Cont
   for (int k = 0; k < steps; ++k) {
     State next;
     StepRecord record;
-    const StepReport report = stepper.step(trajectory.states.back(), control_of(trajectory.controls, k), next, scratch, &record);
+    const StepReport report =
+        stepper.step(trajectory.states.back(), control_of(trajectory.controls, k), next, scratch, &record);
     if (report.status != StepStatus::ok) {
       trajectory.failed_step = k;
       trajectory.failure = report;
@@ -88,8 +93,8 @@ Trajectory rollout(const Stepper& stepper, const State& initial, int steps, Cont
   return trajectory;
 }
 
-StepReport simulate(const Stepper& stepper, const State& initial, int steps, const Controls& controls, State& final_state,
-                    const StepObserver& observer) {
+StepReport simulate(const Stepper& stepper, const State& initial, int steps, const Controls& controls,
+                    State& final_state, const StepObserver& observer) {
   require_controls(stepper, steps, controls);
   require_state(stepper, initial);
   StepScratch scratch;
@@ -107,8 +112,8 @@ StepReport simulate(const Stepper& stepper, const State& initial, int steps, con
 
 Gradient adjoint(const Stepper& stepper, const Trajectory& trajectory, const LossGradient& loss) {
   if (!trajectory.ok()) {
-    throw std::logic_error(fmt::format("step {} of the rollout ended '{}': it has no gradient", trajectory.failed_step,
-                                       to_string(trajectory.failure.status)));
+    throw std::logic_error(fmt::format("step {} of the rollout ended '{}': it has no gradient",
+                                       trajectory.failed_step, to_string(trajectory.failure.status)));
   }
   const int bodies = stepper.model().body_count(), steps = trajectory.step_count();
   Gradient gradient;
@@ -148,7 +153,9 @@ std::uint64_t state_hash(const State& state) {
     }
   };
   for (std::size_t b = 0; b < state.X_WB.size(); ++b) {
-    for (const double x : {state.X_WB[b].q.w(), state.X_WB[b].q.x(), state.X_WB[b].q.y(), state.X_WB[b].q.z()}) add(x);
+    for (const double x :
+         {state.X_WB[b].q.w(), state.X_WB[b].q.x(), state.X_WB[b].q.y(), state.X_WB[b].q.z()})
+      add(x);
     for (int i = 0; i < 3; ++i) add(state.X_WB[b].p[i]);
     for (int i = 0; i < 6; ++i) add(state.V_WB[b][i]);
   }

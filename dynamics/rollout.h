@@ -14,11 +14,11 @@ namespace abut {
 using Controls = std::vector<Control>;
 
 struct Trajectory {
-  std::vector<State> states;         ///< steps + 1, the initial one first (fewer after a failure)
-  std::vector<StepRecord> records;   ///< one per step
-  Controls controls;                 ///< as given
-  int failed_step = -1;              ///< the first step that did not end well, -1 if all did
-  StepReport failure;                ///< of that step
+  std::vector<State> states;        ///< steps + 1, the initial one first (fewer after a failure)
+  std::vector<StepRecord> records;  ///< one per step
+  Controls controls;                ///< as given
+  int failed_step = -1;             ///< the first step that did not end well, -1 if all did
+  StepReport failure;               ///< of that step
 
   [[nodiscard]] int step_count() const { return static_cast<int>(records.size()); }
   [[nodiscard]] bool ok() const { return failed_step < 0; }
@@ -27,28 +27,29 @@ struct Trajectory {
 /// Called after every step with its number (from 0), its end state and its report; return false to stop.
 using StepObserver = std::function<bool(int step, const State& state, const StepReport& report)>;
 
-/// Steps from `initial`, recorded for the adjoint. Stops at the first step that fails. `controls` has one entry per step
-/// or none at all (std::invalid_argument otherwise).
-[[nodiscard]] Trajectory rollout(const Stepper& stepper, const State& initial, int steps, Controls controls = {},
-                                 const StepObserver& observer = {});
+/// Steps from `initial`, recorded for the adjoint. Stops at the first step that fails. `controls` has one
+/// entry per step or none at all (std::invalid_argument otherwise).
+[[nodiscard]] Trajectory rollout(const Stepper& stepper, const State& initial, int steps,
+                                 Controls controls = {}, const StepObserver& observer = {});
 
 /// The same without a record: only the end state.
-StepReport simulate(const Stepper& stepper, const State& initial, int steps, const Controls& controls, State& final_state,
-                    const StepObserver& observer = {});
+StepReport simulate(const Stepper& stepper, const State& initial, int steps, const Controls& controls,
+                    State& final_state, const StepObserver& observer = {});
 
 /// A loss, seen by the adjoint: adds dL/d(state k) to `bar`, for k = 0 ... steps.
 using LossGradient = std::function<void(int k, const State& state, StateTangent& bar)>;
 
 struct Gradient {
-  StateTangent initial;                          ///< dL/d(initial poses, twists)
+  StateTangent initial;                             ///< dL/d(initial poses, twists)
   std::vector<std::vector<Vec6<double>>> controls;  ///< dL/d(wrench of step k on body b)
   ModelGradient model;
-  std::vector<double> adjoint_norm;              ///< |dL/d(state k)|, k = 0 ... steps: growth tells of chaos
+  std::vector<double> adjoint_norm;  ///< |dL/d(state k)|, k = 0 ... steps: growth tells of chaos
 };
 
-/// Exact gradient of the loss over a rollout. Throws std::logic_error if the trajectory failed: a step that did not
-/// converge or is not finite has no gradient.
-[[nodiscard]] Gradient adjoint(const Stepper& stepper, const Trajectory& trajectory, const LossGradient& loss);
+/// Exact gradient of the loss over a rollout. Throws std::logic_error if the trajectory failed: a step that
+/// did not converge or is not finite has no gradient.
+[[nodiscard]] Gradient adjoint(const Stepper& stepper, const Trajectory& trajectory,
+                               const LossGradient& loss);
 
 /// 64-bit hash of every bit of a state (FNV-1a over poses and twists): equal for equal states on every run.
 [[nodiscard]] std::uint64_t state_hash(const State& state);

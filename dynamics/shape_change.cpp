@@ -10,7 +10,8 @@ namespace {
 
 /// How contact points depend on the parameters of the one primitive they were made from:
 ///   p = X_BP (t o scale(parameters)),   contact radius = parameters[radius_index],
-/// with t constant. Only for a single added sphere, capsule or rounded box whose radius is the contact radius.
+/// with t constant. Only for a single added sphere, capsule or rounded box whose radius is the contact
+/// radius.
 struct PointsOfPrimitive {
   int radius_index = -1;
   Vec3<double> scale = Vec3<double>::Ones();
@@ -22,7 +23,9 @@ struct PointsOfPrimitive {
     if (primitive.operation != PrimitiveOperation::add) return;
     const auto& q = primitive.parameters;
     switch (primitive.kind) {
-      case PrimitiveKind::sphere: radius_index = 0; break;
+      case PrimitiveKind::sphere:
+        radius_index = 0;
+        break;
       case PrimitiveKind::capsule:
         radius_index = 0;
         scale = {1.0, 1.0, q[1]};
@@ -32,7 +35,8 @@ struct PointsOfPrimitive {
         scale = {q[0] - q[3], q[1] - q[3], q[2] - q[3]};
         break;
       case PrimitiveKind::superquadric:
-      case PrimitiveKind::half_space: return;
+      case PrimitiveKind::half_space:
+        return;
     }
     valid = body.contact_radius == q[static_cast<std::size_t>(radius_index)];  // 0 for a box with sharp edges
   }
@@ -42,7 +46,8 @@ struct PointsOfPrimitive {
 void scale_vjp(PrimitiveKind kind, const Vec3<double>& scale_bar, PrimitiveGradient& bar) {
   if (kind == PrimitiveKind::capsule) bar.parameters[1] += scale_bar.z();
   if (kind == PrimitiveKind::rounded_box) {
-    for (std::size_t axis = 0; axis < 3; ++axis) bar.parameters[axis] += scale_bar[static_cast<Eigen::Index>(axis)];
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      bar.parameters[axis] += scale_bar[static_cast<Eigen::Index>(axis)];
     bar.parameters[3] -= scale_bar.sum();
   }
 }
@@ -66,7 +71,8 @@ Vec3<double> project(const ShapeSdf& sdf, Vec3<double> x, double level, double t
 }  // namespace
 
 Body with_primitives(const Body& body, const std::vector<Primitive>& primitives) {
-  require(primitives.size() == body.shape.primitives.size(), "with_primitives: the number of primitives may not change");
+  require(primitives.size() == body.shape.primitives.size(),
+          "with_primitives: the number of primitives may not change");
   Body changed = body;
   changed.shape.primitives = primitives;
   const PointsOfPrimitive before(body);
@@ -75,7 +81,8 @@ Body with_primitives(const Body& body, const std::vector<Primitive>& primitives)
     const PointsOfPrimitive after(changed);
     for (Eigen::Index i = 0; i < body.contact_points.cols(); ++i) {
       const Vec3<double> local =
-          inverse_point<double>(body.shape.primitives.front().X_BP, body.contact_points.col(i)).cwiseQuotient(before.scale);
+          inverse_point<double>(body.shape.primitives.front().X_BP, body.contact_points.col(i))
+              .cwiseQuotient(before.scale);
       changed.contact_points.col(i) = primitives.front().X_BP * Vec3<double>(local.cwiseProduct(after.scale));
     }
   } else if (points_follow_zero_set(body)) {
@@ -88,7 +95,8 @@ Body with_primitives(const Body& body, const std::vector<Primitive>& primitives)
   return changed;
 }
 
-std::vector<PrimitiveGradient> total_shape_gradient(const Body& body, const ShapeSdf& sdf, const GeometryGradient& partial) {
+std::vector<PrimitiveGradient> total_shape_gradient(const Body& body, const ShapeSdf& sdf,
+                                                    const GeometryGradient& partial) {
   std::vector<PrimitiveGradient> total = partial.primitives;
   const PointsOfPrimitive points(body);
   if (points.valid) {

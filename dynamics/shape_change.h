@@ -1,8 +1,11 @@
 /// What moves with a body's shape parameters: contact points and radius follow the surface of the SDF.
 ///
-/// - A body that is one sphere, capsule or rounded box: its points keep their place relative to the parameters (a sphere's
-///   radius is its contact radius, a capsule's points spread with its half length, a box's with its inner extents).
-/// - Any other body with contact points on its surface: each point v moves along the normal onto the new zero set,
+/// - A body that is one sphere, capsule or rounded box: its points keep their place relative to the
+/// parameters (a sphere's
+///   radius is its contact radius, a capsule's points spread with its half length, a box's with its inner
+///   extents).
+/// - Any other body with contact points on its surface: each point v moves along the normal onto the new zero
+/// set,
 ///   dv = -grad phi (d phi/d theta)/|grad phi|^2.
 /// Mass, inertia, areas and smoothing are held fixed: they have gradients of their own.
 #pragma once

@@ -4,7 +4,8 @@
 
 namespace abut {
 
-Simulator::Simulator(Model model, const StepConfig& config) : model_(std::make_unique<const Model>(std::move(model))) {
+Simulator::Simulator(Model model, const StepConfig& config)
+    : model_(std::make_unique<const Model>(std::move(model))) {
   for (const Body& body : model_->bodies) require_points_on_surface(body);
   stepper_ = std::make_unique<const Stepper>(*model_, config);
 }

@@ -17,7 +17,8 @@ SmoothCoulombSolver::SmoothCoulombSolver(const StepConfig& config, double accele
     : config_(config), acceleration_scale_(acceleration_scale) {
   const double speed = acceleration_scale * config.h;
   settings_.h = config.h;
-  settings_.near_rigid = config.near_rigid_factor * config.near_rigid_factor / (4.0 * std::numbers::pi * std::numbers::pi);
+  settings_.near_rigid =
+      config.near_rigid_factor * config.near_rigid_factor / (4.0 * std::numbers::pi * std::numbers::pi);
   settings_.velocity_smoothing = config.normal_smoothing_factor * speed;
   settings_.stiction_speed = config.stiction_factor * speed;
   settings_.push_out_speed = config.push_out_factor * speed;
@@ -51,16 +52,17 @@ void SmoothCoulombSolver::friction_bounds(const ContactProblem& problem, const E
     const ContactRow& row = problem.rows.rows[i];
     const double mu = problem.rows.pairs[static_cast<std::size_t>(row.pair)].material.friction;
     double impulse, slope;
-    smooth_coulomb::normal_impulse(row.n.dot(relative_velocity(row, v)), scratch.targets[i], scratch.resistances[i],
-                                   row.weight, settings_.velocity_smoothing, impulse, slope);
+    smooth_coulomb::normal_impulse(row.n.dot(relative_velocity(row, v)), scratch.targets[i],
+                                   scratch.resistances[i], row.weight, settings_.velocity_smoothing, impulse,
+                                   slope);
     scratch.bounds[i] = mu * impulse;
   }
 }
 
 /// Fills gradient, u and the normal impulses; returns the relative residual
 /// rho = |grad L|_{M^-1} / sqrt(v*^T M v* + m_total g^2 h^2).
-double SmoothCoulombSolver::gradient(const ContactProblem& problem, bool with_friction, const Eigen::VectorXd& v,
-                                     SolverScratch& scratch) const {
+double SmoothCoulombSolver::gradient(const ContactProblem& problem, bool with_friction,
+                                     const Eigen::VectorXd& v, SolverScratch& scratch) const {
   scratch.direction = v - problem.v_free;
   problem.mass.multiply(scratch.direction, scratch.gradient);
   for (std::size_t i = 0; i < problem.rows.rows.size(); ++i) {
@@ -68,7 +70,8 @@ double SmoothCoulombSolver::gradient(const ContactProblem& problem, bool with_fr
     const Vec3<double> u = relative_velocity(row, v);
     scratch.u[i] = u;
     smooth_coulomb::normal_impulse(row.n.dot(u), scratch.targets[i], scratch.resistances[i], row.weight,
-                                   settings_.velocity_smoothing, scratch.normal_impulses[i], scratch.normal_slopes[i]);
+                                   settings_.velocity_smoothing, scratch.normal_impulses[i],
+                                   scratch.normal_slopes[i]);
     Vec3<double> impulse = scratch.normal_impulses[i] * row.n;
     if (with_friction) impulse += Friction(u, row.n, settings_.stiction_speed).impulse(scratch.bounds[i]);
     add_impulse(row, -impulse, scratch.gradient);
@@ -80,9 +83,10 @@ double SmoothCoulombSolver::gradient(const ContactProblem& problem, bool with_fr
   return problem.mass.inverse_norm(scratch.gradient) / scale;
 }
 
-/// H = M + sum J^T K J, K = -d impulse/du, accumulated per pair about the centre of one of its bodies. False if H is not
-/// positive definite (which only non-finite numbers can bring about).
-bool SmoothCoulombSolver::factorize(const ContactProblem& problem, bool with_friction, SolverScratch& scratch) const {
+/// H = M + sum J^T K J, K = -d impulse/du, accumulated per pair about the centre of one of its bodies. False
+/// if H is not positive definite (which only non-finite numbers can bring about).
+bool SmoothCoulombSolver::factorize(const ContactProblem& problem, bool with_friction,
+                                    SolverScratch& scratch) const {
   const MassMatrix& mass = problem.mass;
   Eigen::MatrixXd& H = scratch.hessian;
   H.setZero(mass.size(), mass.size());
@@ -97,7 +101,8 @@ bool SmoothCoulombSolver::factorize(const ContactProblem& problem, bool with_fri
       const auto i = static_cast<std::size_t>(k);
       const ContactRow& row = problem.rows.rows[i];
       Mat3<double> K = -scratch.normal_slopes[i] * (row.n * row.n.transpose());
-      if (with_friction) K += Friction(scratch.u[i], row.n, settings_.stiction_speed).resistance(scratch.bounds[i]);
+      if (with_friction)
+        K += Friction(scratch.u[i], row.n, settings_.stiction_speed).resistance(scratch.bounds[i]);
       const Mat3<double> r = skew<double>(about_A ? row.r_A : row.r_B);
       const Mat3<double> rK = r * K;
       S0 += K;
@@ -131,12 +136,14 @@ bool SmoothCoulombSolver::factorize(const ContactProblem& problem, bool with_fri
   return scratch.factor.info() == Eigen::Success;
 }
 
-/// The minimiser a of L(v + a dv): a full step where the slope there is small, a bracketed Newton search elsewhere.
-double SmoothCoulombSolver::line_search(const ContactProblem& problem, bool with_friction, const Eigen::VectorXd& v,
-                                        SolverScratch& scratch) const {
+/// The minimiser a of L(v + a dv): a full step where the slope there is small, a bracketed Newton search
+/// elsewhere.
+double SmoothCoulombSolver::line_search(const ContactProblem& problem, bool with_friction,
+                                        const Eigen::VectorXd& v, SolverScratch& scratch) const {
   const Eigen::VectorXd& dv = scratch.direction;
   problem.mass.multiply(dv, scratch.mass_direction);
-  const double constant = scratch.mass_direction.dot(v - problem.v_free), linear = scratch.mass_direction.dot(dv);
+  const double constant = scratch.mass_direction.dot(v - problem.v_free),
+               linear = scratch.mass_direction.dot(dv);
   const std::size_t n = problem.rows.rows.size();
   for (std::size_t i = 0; i < n; ++i) scratch.du[i] = relative_velocity(problem.rows.rows[i], dv);
 
@@ -182,7 +189,8 @@ bool SmoothCoulombSolver::newton(const ContactProblem& problem, bool with_fricti
   for (int iteration = 0;; ++iteration) {
     const double residual = gradient(problem, with_friction, v, scratch);
     const bool stalled = iteration > 3 && residual < k_rounding && residual > 0.5 * previous;
-    if (residual <= config_.tolerance || stalled || iteration == config_.max_iterations || !std::isfinite(residual)) {
+    if (residual <= config_.tolerance || stalled || iteration == config_.max_iterations ||
+        !std::isfinite(residual)) {
       solution.residual = std::isfinite(residual) ? std::max(solution.residual, residual) : residual;
       return residual <= config_.tolerance || stalled;
     }
@@ -195,7 +203,8 @@ bool SmoothCoulombSolver::newton(const ContactProblem& problem, bool with_fricti
   }
 }
 
-void SmoothCoulombSolver::solve(const ContactProblem& problem, SolverScratch& scratch, ContactSolution& solution) const {
+void SmoothCoulombSolver::solve(const ContactProblem& problem, SolverScratch& scratch,
+                                ContactSolution& solution) const {
   const auto passes = static_cast<std::size_t>(config_.friction_repeats + 1);
   solution.passes.resize(passes);
   solution.iterations = 0;
@@ -206,7 +215,8 @@ void SmoothCoulombSolver::solve(const ContactProblem& problem, SolverScratch& sc
     scratch.previous_passes.clear();
     return;
   }
-  const bool warm = scratch.previous_passes.size() == passes && scratch.previous_start.size() == problem.v_free.size();
+  const bool warm =
+      scratch.previous_passes.size() == passes && scratch.previous_start.size() == problem.v_free.size();
   prepare(problem, scratch);
   for (std::size_t pass = 0; pass < passes; ++pass) {
     Eigen::VectorXd& v = solution.passes[pass];
@@ -225,8 +235,8 @@ void SmoothCoulombSolver::solve(const ContactProblem& problem, SolverScratch& sc
 namespace {
 
 /// Adds impulse_bar * d(gamma_n)/d(everything but the lever arms) at relative velocity u.
-void normal_impulse_vjp(const NormalImpulse& gamma, double impulse_bar, const Vec3<double>& u, ContactRowBar& bar,
-                        PairMaterialBar& material) {
+void normal_impulse_vjp(const NormalImpulse& gamma, double impulse_bar, const Vec3<double>& u,
+                        ContactRowBar& bar, PairMaterialBar& material) {
   bar.n += impulse_bar * gamma.d_velocity * u;
   bar.distance += impulse_bar * gamma.d_distance;
   bar.weight += impulse_bar * gamma.d_weight;
@@ -237,8 +247,9 @@ void normal_impulse_vjp(const NormalImpulse& gamma, double impulse_bar, const Ve
 
 }  // namespace
 
-void SmoothCoulombSolver::vjp(const ContactProblem& problem, const ContactSolution& solution, const Eigen::VectorXd& v_bar,
-                              SolverScratch& scratch, ContactProblemBar& bar) const {
+void SmoothCoulombSolver::vjp(const ContactProblem& problem, const ContactSolution& solution,
+                              const Eigen::VectorXd& v_bar, SolverScratch& scratch,
+                              ContactProblemBar& bar) const {
   const std::size_t n = problem.rows.rows.size();
   prepare(problem, scratch);
   Eigen::VectorXd pass_bar = v_bar, w, w_total = Eigen::VectorXd::Zero(v_bar.size());
@@ -284,7 +295,8 @@ void SmoothCoulombSolver::vjp(const ContactProblem& problem, const ContactSoluti
       // b = mu gamma_n of the pass before
       const Eigen::VectorXd& v_before = solution.passes[pass - 1];
       const Vec3<double> u_before = relative_velocity(row, v_before);
-      const NormalImpulse before = smooth_coulomb::normal_impulse_derivatives(n_W.dot(u_before), c, settings_);
+      const NormalImpulse before =
+          smooth_coulomb::normal_impulse_derivatives(n_W.dot(u_before), c, settings_);
       material_bar.friction += before.value * friction_bar.bound;
       const double impulse_bar = mu * friction_bar.bound;
       normal_impulse_vjp(before, impulse_bar, u_before, row_bar, material_bar);

@@ -1,10 +1,12 @@
 /// Smooth Coulomb friction in three convex passes.
 ///
-/// Pass 0 is frictionless; each further pass solves the same problem with friction bounded by mu times the normal
-/// impulse of the pass before (Picard). Every pass minimises a strictly convex C-infinity function of velocity,
-///     L(v) = 1/2 (v - v*)^T M (v - v*) + sum_c [ N_c(n.u_c) + b_c (sqrt(|P u_c|^2 + v_s^2) - v_s) ],   u_c = J_c v,
-/// by Newton's method with Cholesky and an exact line search, and is differentiated implicitly: one linear solve with
-/// the Hessian of each pass.
+/// Pass 0 is frictionless; each further pass solves the same problem with friction bounded by mu times the
+/// normal impulse of the pass before (Picard). Every pass minimises a strictly convex C-infinity function of
+/// velocity,
+///     L(v) = 1/2 (v - v*)^T M (v - v*) + sum_c [ N_c(n.u_c) + b_c (sqrt(|P u_c|^2 + v_s^2) - v_s) ],   u_c =
+///     J_c v,
+/// by Newton's method with Cholesky and an exact line search, and is differentiated implicitly: one linear
+/// solve with the Hessian of each pass.
 #pragma once
 
 #include "dynamics/contact_laws/smooth_coulomb.h"
@@ -21,7 +23,9 @@ class SmoothCoulombSolver final : public ContactSolver {
            SolverScratch& scratch, ContactProblemBar& bar) const override;
   void impulses(const ContactProblem& problem, const ContactSolution& solution,
                 std::vector<Vec3<double>>& impulses) const override;
-  [[nodiscard]] double default_dissipation_time() const override { return config_.dissipation_steps * config_.h; }
+  [[nodiscard]] double default_dissipation_time() const override {
+    return config_.dissipation_steps * config_.h;
+  }
   [[nodiscard]] const smooth_coulomb::Settings& settings() const { return settings_; }
 
  private:

@@ -22,15 +22,16 @@ double resolve_acceleration_scale(const Model& model, const StepConfig& config) 
 void require_valid(const Model& model) {
   for (const Body& body : model.bodies) {
     if (body.fixed) continue;
-    require(std::isfinite(body.mass) && body.mass > 0.0, fmt::format("body '{}': mass {} is not positive", body.name, body.mass));
+    require(std::isfinite(body.mass) && body.mass > 0.0,
+            fmt::format("body '{}': mass {} is not positive", body.name, body.mass));
     require(body.inertia.allFinite() && body.inertia.isApprox(body.inertia.transpose()) &&
                 body.inertia.llt().info() == Eigen::Success,
             fmt::format("body '{}': inertia is not symmetric positive definite", body.name));
   }
   for (const Body& body : model.bodies) {
     require(body.contact_areas.size() == static_cast<std::size_t>(body.contact_points.cols()),
-            fmt::format("body '{}': {} contact areas for {} contact points", body.name, body.contact_areas.size(),
-                        body.contact_points.cols()));
+            fmt::format("body '{}': {} contact areas for {} contact points", body.name,
+                        body.contact_areas.size(), body.contact_points.cols()));
   }
 }
 
@@ -48,8 +49,8 @@ bool is_finite(const State& state, int& culprit) {
 }
 
 /// The deepest contact of `body` (or of any, if -1), and the penetration there.
-void find_deepest(const ContactRows& rows, const ContactManifold& manifold, int body, double& depth, ContactFeature& feature,
-                  int& found_body) {
+void find_deepest(const ContactRows& rows, const ContactManifold& manifold, int body, double& depth,
+                  ContactFeature& feature, int& found_body) {
   depth = -std::numeric_limits<double>::infinity();
   for (const ContactRow& row : rows.rows) {
     if (body >= 0 && row.body_A != body && row.body_B != body) continue;
@@ -64,9 +65,12 @@ void find_deepest(const ContactRows& rows, const ContactManifold& manifold, int 
 
 const char* to_string(StepStatus status) {
   switch (status) {
-    case StepStatus::ok: return "ok";
-    case StepStatus::not_converged: return "not_converged";
-    case StepStatus::non_finite: return "non_finite";
+    case StepStatus::ok:
+      return "ok";
+    case StepStatus::not_converged:
+      return "not_converged";
+    case StepStatus::non_finite:
+      return "non_finite";
   }
   return "unknown";
 }
@@ -104,8 +108,9 @@ StepReport Stepper::step(const State& state, const Control& control, State& next
     if (model.bodies[b].fixed) continue;
     const Vec6<double>& V = state.V_WB[b];
     // The contact point moves with its body's velocity; a solid's, too, within its own reach.
-    scratch.margins[b] = h * (V.tail<3>().norm() + V.head<3>().norm() * detector_.reach(static_cast<int>(b))) +
-                         4.0 * row_settings().resting_band;
+    scratch.margins[b] =
+        h * (V.tail<3>().norm() + V.head<3>().norm() * detector_.reach(static_cast<int>(b))) +
+        4.0 * row_settings().resting_band;
   }
   detector_.detect(state.X_WB, scratch.margins, scratch.detector, scratch.manifold);
   make_rows(model, scratch.mass, state, scratch.manifold, row_settings(), scratch.rows);
@@ -115,7 +120,8 @@ StepReport Stepper::step(const State& state, const Control& control, State& next
   advance(model, scratch.mass, state, control, h, scratch.free, scratch.solution.velocity(), next);
 
   report.contacts = static_cast<int>(scratch.rows.rows.size());
-  for (const ContactRow& row : scratch.rows.rows) report.max_penetration = std::max(report.max_penetration, -row.distance);
+  for (const ContactRow& row : scratch.rows.rows)
+    report.max_penetration = std::max(report.max_penetration, -row.distance);
   report.iterations = scratch.solution.iterations;
   report.residual = scratch.solution.residual;
   if (!is_finite(next, report.body) || !std::isfinite(report.residual)) {
@@ -140,11 +146,13 @@ StepReport Stepper::step(const State& state, const Control& control, State& next
   return report;
 }
 
-void Stepper::step_vjp(const State& state, const Control& control, const State& next, const StepRecord& record,
-                       const StateTangent& next_bar, StateTangent& state_bar, std::span<Vec6<double>> wrench_bar,
-                       ModelGradient& model_bar, StepScratch& scratch) const {
+void Stepper::step_vjp(const State& state, const Control& control, const State& next,
+                       const StepRecord& record, const StateTangent& next_bar, StateTangent& state_bar,
+                       std::span<Vec6<double>> wrench_bar, ModelGradient& model_bar,
+                       StepScratch& scratch) const {
   if (record.report.status != StepStatus::ok) {
-    throw std::logic_error(fmt::format("a step that ended '{}' has no gradient", to_string(record.report.status)));
+    throw std::logic_error(
+        fmt::format("a step that ended '{}' has no gradient", to_string(record.report.status)));
   }
   const Model& model = *model_;
   const double h = config_.h;
@@ -176,12 +184,12 @@ void Stepper::step_vjp(const State& state, const Control& control, const State& 
   std::vector<Vec3<double>> momentum_bar(slots, Vec3<double>::Zero());
   std::vector<FreeMotionParameterBar> parameter_bar(slots);
   Eigen::VectorXd v_end_bar;
-  advance_vjp(model, scratch.mass, h, scratch.free, scratch.solution.velocity(), next, next_bar, state_bar, wrench_bar,
-              v_end_bar, bar.v_free, momentum_bar, bar.inertia_W, parameter_bar);
+  advance_vjp(model, scratch.mass, h, scratch.free, scratch.solution.velocity(), next, next_bar, state_bar,
+              wrench_bar, v_end_bar, bar.v_free, momentum_bar, bar.inertia_W, parameter_bar);
   solver_->vjp(problem, scratch.solution, v_end_bar, scratch.solver, bar);
   weights_vjp(scratch.rows, h, scratch.free.v_start, bar.rows, bar.v_start);
-  free_motion_vjp(model, scratch.mass, state, control, h, scratch.free, bar.v_free, momentum_bar, bar.inertia_W, state_bar,
-                  wrench_bar, model_bar.gravity, parameter_bar);
+  free_motion_vjp(model, scratch.mass, state, control, h, scratch.free, bar.v_free, momentum_bar,
+                  bar.inertia_W, state_bar, wrench_bar, model_bar.gravity, parameter_bar);
 
   for (std::size_t s = 0; s < slots; ++s) {
     const auto b = static_cast<std::size_t>(scratch.mass.body(static_cast<int>(s)));
@@ -201,7 +209,8 @@ void Stepper::step_vjp(const State& state, const Control& control, const State& 
     state_bar.pose[static_cast<std::size_t>(row.body_A)].tail<3>() -= row_bar.r_A;
     state_bar.pose[static_cast<std::size_t>(row.body_B)].tail<3>() -= row_bar.r_B;
     detector_.vjp(scratch.linearizations[k], record.features[k],
-                  {row_bar.r_A + row_bar.r_B, row_bar.distance, row_bar.n, 0.0}, state.X_WB, state_bar.pose, geometry);
+                  {row_bar.r_A + row_bar.r_B, row_bar.distance, row_bar.n, 0.0}, state.X_WB, state_bar.pose,
+                  geometry);
     for (const int body : {row.body_A, row.body_B}) {
       const double inverse = scratch.mass.inverse_mass(body);
       model_bar.bodies[static_cast<std::size_t>(body)].mass -= row_bar.inverse_mass * inverse * inverse;

@@ -22,12 +22,12 @@ enum class StepStatus { ok, not_converged, non_finite };
 /// What a step did. `body` and `contact` point at the culprit of a failure, -1 where there is none.
 struct StepReport {
   StepStatus status = StepStatus::ok;
-  int contacts = 0;                ///< with a weight > 0
-  double max_penetration = 0.0;    ///< of those contacts, at the start of the step [m], >= 0
-  int iterations = 0;              ///< Newton iterations of all passes
-  double residual = 0.0;           ///< relative residual of the worst pass
+  int contacts = 0;              ///< with a weight > 0
+  double max_penetration = 0.0;  ///< of those contacts, at the start of the step [m], >= 0
+  int iterations = 0;            ///< Newton iterations of all passes
+  double residual = 0.0;         ///< relative residual of the worst pass
   int body = -1;
-  ContactFeature contact;          ///< of the deepest contact of `body`, if it has any
+  ContactFeature contact;  ///< of the deepest contact of `body`, if it has any
 };
 
 /// What the adjoint needs of a step besides the states before and after it.
@@ -56,13 +56,14 @@ class Stepper {
   /// Throws std::invalid_argument for a bad config or model.
   Stepper(const Model& model, const StepConfig& config);
 
-  /// One step of h seconds under the wrenches of `control`. `next` may not be `state`. Never throws; a failed step leaves
-  /// `next` as far as it got. With `record`, what the way back needs.
+  /// One step of h seconds under the wrenches of `control`. `next` may not be `state`. Never throws; a failed
+  /// step leaves `next` as far as it got. With `record`, what the way back needs.
   StepReport step(const State& state, const Control& control, State& next, StepScratch& scratch,
                   StepRecord* record = nullptr) const;
 
-  /// The step backwards: from dL/d(next) to dL/d(state), which is overwritten; adds to dL/d(wrenches of this step), one
-  /// per body, and to the gradient with respect to the model. Throws std::logic_error for a record of a failed step.
+  /// The step backwards: from dL/d(next) to dL/d(state), which is overwritten; adds to dL/d(wrenches of this
+  /// step), one per body, and to the gradient with respect to the model. Throws std::logic_error for a record
+  /// of a failed step.
   void step_vjp(const State& state, const Control& control, const State& next, const StepRecord& record,
                 const StateTangent& next_bar, StateTangent& state_bar, std::span<Vec6<double>> wrench_bar,
                 ModelGradient& model_bar, StepScratch& scratch) const;

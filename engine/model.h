@@ -1,6 +1,7 @@
 /// What never changes during a simulation: bodies, their geometry, mass and material, and gravity.
 ///
-/// Frames: W world; B body, with its origin at the centre of mass and the axes of the body asset; P primitive.
+/// Frames: W world; B body, with its origin at the centre of mass and the axes of the body asset; P
+/// primitive.
 #pragma once
 
 #include <array>
@@ -43,17 +44,22 @@ struct Primitive {
 /// Number of shape parameters of a kind that mean something (superquadric 5, half_space 0, ...).
 [[nodiscard]] constexpr int parameter_count(PrimitiveKind kind) {
   switch (kind) {
-    case PrimitiveKind::superquadric: return 5;
-    case PrimitiveKind::half_space: return 0;
-    case PrimitiveKind::sphere: return 1;
-    case PrimitiveKind::capsule: return 2;
-    case PrimitiveKind::rounded_box: return 4;
+    case PrimitiveKind::superquadric:
+      return 5;
+    case PrimitiveKind::half_space:
+      return 0;
+    case PrimitiveKind::sphere:
+      return 1;
+    case PrimitiveKind::capsule:
+      return 2;
+    case PrimitiveKind::rounded_box:
+      return 4;
   }
   return 0;
 }
 
-/// The smooth signed distance function of a body: the smooth union of the added primitives, minus the smooth union of
-/// the subtracted ones.
+/// The smooth signed distance function of a body: the smooth union of the added primitives, minus the smooth
+/// union of the subtracted ones.
 struct Shape {
   std::vector<Primitive> primitives;
   double union_smoothing = 0.0;  ///< tau of the union [m], > 0; the collision mesh belongs to this value
@@ -62,9 +68,9 @@ struct Shape {
 
 /// What a pair of touching bodies makes of its two materials is said in PairMaterial.
 struct Material {
-  double friction = 0.5;                                         ///< Coulomb coefficient mu [-], >= 0
-  double stiffness = std::numeric_limits<double>::infinity();    ///< of the whole contact of a pair [N/m], > 0
-  double dissipation_time = -1.0;                                ///< tau_d [s]; negative: 10 time steps
+  double friction = 0.5;                                       ///< Coulomb coefficient mu [-], >= 0
+  double stiffness = std::numeric_limits<double>::infinity();  ///< of the whole contact of a pair [N/m], > 0
+  double dissipation_time = -1.0;                              ///< tau_d [s]; negative: 10 time steps
 };
 
 /// The material of a contact between two bodies.
@@ -84,27 +90,28 @@ struct PairOverride {
   double friction = std::numeric_limits<double>::quiet_NaN();
   double stiffness = std::numeric_limits<double>::quiet_NaN();
   double dissipation_time = std::numeric_limits<double>::quiet_NaN();
-  bool collide = true;           ///< false: the pair never touches
+  bool collide = true;  ///< false: the pair never touches
 };
 
 struct Body {
   std::string name;
   Shape shape;
-  TriangleMesh mesh;                  ///< surface in B, for pictures and mass; empty for a half-space
-  Points contact_points;              ///< (3, n) in B: centres of balls of `contact_radius`, on the surface if it is 0
-  std::vector<double> contact_areas;  ///< quadrature weight of each contact point [m^2]
-  double contact_radius = 0.0;        ///< [m]
-  bool contact_points_on_surface = true;  ///< they follow the surface when shape parameters change
-  bool fixed = false;                 ///< never moves (infinite mass)
-  double mass = 1.0;                  ///< [kg]
+  TriangleMesh mesh;      ///< surface in B, for pictures and mass; empty for a half-space
+  Points contact_points;  ///< (3, n) in B: centres of balls of `contact_radius`, on the surface if it is 0
+  std::vector<double> contact_areas;                ///< quadrature weight of each contact point [m^2]
+  double contact_radius = 0.0;                      ///< [m]
+  bool contact_points_on_surface = true;            ///< they follow the surface when shape parameters change
+  bool fixed = false;                               ///< never moves (infinite mass)
+  double mass = 1.0;                                ///< [kg]
   Mat3<double> inertia = Mat3<double>::Identity();  ///< about the centre of mass, in B [kg m^2]
-  double volume = 0.0;                ///< [m^3]; density = mass/volume
-  Vec3<double> p_BA = Vec3<double>::Zero();  ///< origin of the asset's frame A (axes as B) [m]
-  double size = 1.0;                  ///< largest extent of the shape [m]; infinite for a half-space
+  double volume = 0.0;                              ///< [m^3]; density = mass/volume
+  Vec3<double> p_BA = Vec3<double>::Zero();         ///< origin of the asset's frame A (axes as B) [m]
+  double size = 1.0;  ///< largest extent of the shape [m]; infinite for a half-space
   Material material;
-  double linear_damping = 0.0;        ///< c_v [1/s]: dv/dt = -c_v v
-  double angular_damping = 0.0;       ///< c_w [1/s]: dL/dt = -c_w L
-  Vec6<double> external_wrench = Vec6<double>::Zero();  ///< [torque; force] in W at the centre of mass [N m; N]
+  double linear_damping = 0.0;   ///< c_v [1/s]: dv/dt = -c_v v
+  double angular_damping = 0.0;  ///< c_w [1/s]: dL/dt = -c_w L
+  Vec6<double> external_wrench =
+      Vec6<double>::Zero();  ///< [torque; force] in W at the centre of mass [N m; N]
 };
 
 struct Model {

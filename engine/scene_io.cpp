@@ -84,9 +84,11 @@ Pose<double> read_asset_pose(const TomlTable& table) {
   X_WA.p = table.vector3("position", Vec3<double>::Zero());
   X_WA.q = table.quaternion("orientation");
   const Vec3<double> rotation = table.vector3("rotation_vector", Vec3<double>::Zero());
-  constexpr double k_max_rotation = 1000.0;  // [rad]; a longer one has few digits left of its angle, or overflows
+  constexpr double k_max_rotation =
+      1000.0;  // [rad]; a longer one has few digits left of its angle, or overflows
   if (!(rotation.norm() <= k_max_rotation)) {
-    table.fail("rotation_vector", fmt::format("{} rad long, allowed: at most {}", rotation.norm(), k_max_rotation));
+    table.fail("rotation_vector",
+               fmt::format("{} rad long, allowed: at most {}", rotation.norm(), k_max_rotation));
   }
   if (table.has("rotation_vector")) X_WA.q = exp_quaternion(rotation).normalized();
   return X_WA;

@@ -1,8 +1,8 @@
 /// What changes during a simulation, its tangent, and the wrenches that act on it.
 ///
-/// Tangents are left perturbations in the world frame, [rotation; translation]: R <- Exp(dtheta) R, p <- p + dp.
-/// Twists are [w_WB; v_WB] [rad/s; m/s] of the centre of mass, wrenches [torque; force] about it, both in W; so a
-/// tangent, a twist, a wrench and every adjoint `_bar` share one 6-vector layout.
+/// Tangents are left perturbations in the world frame, [rotation; translation]: R <- Exp(dtheta) R, p <- p +
+/// dp. Twists are [w_WB; v_WB] [rad/s; m/s] of the centre of mass, wrenches [torque; force] about it, both in
+/// W; so a tangent, a twist, a wrench and every adjoint `_bar` share one 6-vector layout.
 #pragma once
 
 #include <vector>
@@ -13,15 +13,15 @@
 namespace abut {
 
 struct State {
-  std::vector<Pose<double>> X_WB;    ///< pose of each body (origin at its centre of mass)
-  std::vector<Vec6<double>> V_WB;    ///< twist of each body; zero for a fixed one
-  double time = 0.0;                 ///< [s]
+  std::vector<Pose<double>> X_WB;  ///< pose of each body (origin at its centre of mass)
+  std::vector<Vec6<double>> V_WB;  ///< twist of each body; zero for a fixed one
+  double time = 0.0;               ///< [s]
 };
 
 /// A tangent of the state, or the gradient of a loss with respect to it.
 struct StateTangent {
-  std::vector<Vec6<double>> pose;    ///< [rad; m], or dL/d of these
-  std::vector<Vec6<double>> twist;   ///< [rad/s; m/s], or dL/d of these
+  std::vector<Vec6<double>> pose;   ///< [rad; m], or dL/d of these
+  std::vector<Vec6<double>> twist;  ///< [rad/s; m/s], or dL/d of these
 
   StateTangent() = default;
   explicit StateTangent(int body_count) { set_zero(body_count); }

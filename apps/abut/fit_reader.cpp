@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
 #include <spdlog/fmt/fmt.h>
+#include <nlohmann/json.hpp>
 
 #include "engine/atomic_file.h"
 #include "engine/input_error.h"
@@ -29,7 +29,7 @@ class FitReader {
       const auto end = text.begin() + static_cast<std::ptrdiff_t>(std::min(error.byte, text.size()));
       const auto line = 1 + std::count(text.begin(), end, '\n');
       throw InputError(path_, static_cast<int>(line), fmt::format("not JSON: {}", error.what()));
-    } catch (const Json::out_of_range& error) {                // a number that no double can hold
+    } catch (const Json::out_of_range& error) {  // a number that no double can hold
       fail(error.what());
     }
     if (!json.is_object() || !json.contains("superquadrics") || !json["superquadrics"].is_array() ||
@@ -63,8 +63,10 @@ class FitReader {
   }
 
   Primitive superquadric(const Json& element) const {
-    const std::vector<double> exponents = numbers(element, "epsilon", 2), axes = numbers(element, "semi_axes", 3),
-                              q = numbers(element, "rotation_wxyz", 4), center = numbers(element, "center", 3);
+    const std::vector<double> exponents = numbers(element, "epsilon", 2),
+                              axes = numbers(element, "semi_axes", 3),
+                              q = numbers(element, "rotation_wxyz", 4),
+                              center = numbers(element, "center", 3);
     for (const double axis : axes) {
       if (!(axis > 0.0)) fail(fmt::format("semi-axis {}, allowed: > 0", axis));
     }
@@ -75,7 +77,8 @@ class FitReader {
     primitive.parameters = {axes[0], axes[1], axes[2], exponents[0], exponents[1]};
     primitive.X_BP.q = Quat<double>(q[0], q[1], q[2], q[3]);
     const double norm = primitive.X_BP.q.norm();
-    if (!(std::abs(norm - 1.0) < 1e-3)) fail(fmt::format("\"rotation_wxyz\" has length {}, allowed: 1", norm));
+    if (!(std::abs(norm - 1.0) < 1e-3))
+      fail(fmt::format("\"rotation_wxyz\" has length {}, allowed: 1", norm));
     primitive.X_BP = primitive.X_BP.normalized();
     primitive.X_BP.p = Vec3<double>(center[0], center[1], center[2]);
     return primitive;

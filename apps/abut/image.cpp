@@ -36,9 +36,11 @@ std::uint8_t srgb_byte(double linear) {
 void write_png(const std::filesystem::path& path, const Image& image) {
   std::string bytes;
   const auto append = [](void* context, void* data, int size) {
-    static_cast<std::string*>(context)->append(static_cast<const char*>(data), static_cast<std::size_t>(size));
+    static_cast<std::string*>(context)->append(static_cast<const char*>(data),
+                                               static_cast<std::size_t>(size));
   };
-  if (stbi_write_png_to_func(append, &bytes, image.width, image.height, 3, image.pixels.data(), 3 * image.width) == 0) {
+  if (stbi_write_png_to_func(append, &bytes, image.width, image.height, 3, image.pixels.data(),
+                             3 * image.width) == 0) {
     throw InputError(path.string(), 0, "the picture cannot be compressed");
   }
   write_file(path, bytes);

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include <CLI/CLI.hpp>
 #include <spdlog/fmt/fmt.h>
+#include <CLI/CLI.hpp>
 
 #include "apps/abut/commands.h"
 #include "apps/abut/fit_reader.h"
@@ -25,15 +25,18 @@ struct MeshArguments {
   int resolution = MeshedBodyOptions().resolution;
 };
 
-/// The command that makes the same asset again; without folders, so that it is the same wherever it was typed.
+/// The command that makes the same asset again; without folders, so that it is the same wherever it was
+/// typed.
 std::string command_text(const MeshArguments& arguments) {
   std::string text = "Made by: abut mesh";
   text += arguments.fit.empty() ? fmt::format(" --body {}", arguments.body.filename().string())
                                 : fmt::format(" --fit {}", arguments.fit.filename().string());
   if (arguments.name) text += fmt::format(" --name '{}'", *arguments.name);
   if (arguments.size) text += fmt::format(" --size {}", *arguments.size);
-  if (arguments.vertices != MeshArguments().vertices) text += fmt::format(" --vertices {}", arguments.vertices);
-  if (arguments.resolution != MeshArguments().resolution) text += fmt::format(" --resolution {}", arguments.resolution);
+  if (arguments.vertices != MeshArguments().vertices)
+    text += fmt::format(" --vertices {}", arguments.vertices);
+  if (arguments.resolution != MeshArguments().resolution)
+    text += fmt::format(" --resolution {}", arguments.resolution);
   if (arguments.density) text += fmt::format(" --density {}", *arguments.density);
   if (arguments.friction) text += fmt::format(" --friction {}", *arguments.friction);
   if (arguments.union_smoothing) text += fmt::format(" --smoothing {}", *arguments.union_smoothing);
@@ -49,8 +52,10 @@ void print_report(const MeshedBody& made, const std::filesystem::path& out) {
              body.shape.primitives.size(), body.size, body.mass, body.volume);
   fmt::print("  mesh            {} vertices, {} triangles, {}, V - E + F = {}\n", r.vertices, r.triangles,
              r.closed ? "closed" : "OPEN", r.euler_characteristic);
-  fmt::print("  vertices        at most {:.1e} of the size off the surface\n", r.max_vertex_distance / body.size);
-  fmt::print("  chord sag       mean {:.3f} %, largest {:.3f} % of the size\n", percent(r.mean_sag), percent(r.max_sag));
+  fmt::print("  vertices        at most {:.1e} of the size off the surface\n",
+             r.max_vertex_distance / body.size);
+  fmt::print("  chord sag       mean {:.3f} %, largest {:.3f} % of the size\n", percent(r.mean_sag),
+             percent(r.max_sag));
   if (r.max_distance > 0.0) {
     fmt::print("  fine surface    mean {:.3f} %, largest {:.3f} % of the size away from the mesh\n",
                percent(r.mean_distance), percent(r.max_distance));
@@ -60,7 +65,8 @@ void print_report(const MeshedBody& made, const std::filesystem::path& out) {
 }
 
 void run(const MeshArguments& arguments) {
-  const std::filesystem::path parent = std::filesystem::absolute(arguments.out).lexically_normal().parent_path();
+  const std::filesystem::path parent =
+      std::filesystem::absolute(arguments.out).lexically_normal().parent_path();
   if (!std::filesystem::is_directory(parent)) throw InputError(parent.string(), 0, "there is no such folder");
   MeshedBodyOptions options;
   Shape shape;
@@ -91,12 +97,18 @@ void run(const MeshArguments& arguments) {
 
 void add_mesh_command(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<MeshArguments>();
-  CLI::App* command = app.add_subcommand("mesh", "make a body asset of superquadrics: collision mesh, mass, frame");
-  CLI::Option* fit = command->add_option("--fit", arguments->fit, "superquadrics in a JSON file")->type_name("FILE");
-  CLI::Option* body = command->add_option("--body", arguments->body, "body asset: its folder or body.toml")->type_name("PATH");
+  CLI::App* command =
+      app.add_subcommand("mesh", "make a body asset of superquadrics: collision mesh, mass, frame");
+  CLI::Option* fit =
+      command->add_option("--fit", arguments->fit, "superquadrics in a JSON file")->type_name("FILE");
+  CLI::Option* body = command->add_option("--body", arguments->body, "body asset: its folder or body.toml")
+                          ->type_name("PATH");
   fit->excludes(body);
-  command->add_option("--out", arguments->out, "folder to write body.toml and mesh.obj to")->required()->type_name("FOLDER");
-  command->add_option("--size", arguments->size, "scale to this largest extent [m]")->check(finite_positive());
+  command->add_option("--out", arguments->out, "folder to write body.toml and mesh.obj to")
+      ->required()
+      ->type_name("FOLDER");
+  command->add_option("--size", arguments->size, "scale to this largest extent [m]")
+      ->check(finite_positive());
   command->add_option("--vertices", arguments->vertices, "vertices of the collision mesh")
       ->check(whole_number(4, 100000))
       ->capture_default_str();
@@ -104,7 +116,9 @@ void add_mesh_command(CLI::App& app, int& exit_code) {
       ->check(finite_positive());
   command->add_option("--friction", arguments->friction, "coefficient; default: that of --body, or 0.5")
       ->check(CLI::NonNegativeNumber);
-  command->add_option("--smoothing", arguments->union_smoothing, "of the union of primitives [m]; default: 0.002 of the size")
+  command
+      ->add_option("--smoothing", arguments->union_smoothing,
+                   "of the union of primitives [m]; default: 0.002 of the size")
       ->check(finite_positive());
   command->add_option("--name", arguments->name, "of the body; default: that of --body, or of the file");
   command->add_option("--resolution", arguments->resolution, "cubes of the fine grid along the longest side")

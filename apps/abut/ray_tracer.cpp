@@ -19,14 +19,20 @@ namespace {
 constexpr int k_lanes = 8;
 using S = Pack<double, k_lanes>;
 using Mask8 = Mask<double, k_lanes>;
-using Color = Vec3<double>;                                    // linear light
+using Color = Vec3<double>;  // linear light
 
 constexpr int k_max_steps = 300;
 constexpr double k_infinity = std::numeric_limits<double>::infinity();
 
-// Okabe and Ito (2008), "Color universal design": orange, sky blue, bluish green, vermillion, reddish purple, yellow, blue.
-constexpr std::array<std::array<int, 3>, 7> k_palette{{{230, 159, 0}, {86, 180, 233}, {0, 158, 115}, {213, 94, 0},
-                                                       {204, 121, 167}, {240, 228, 66}, {0, 114, 178}}};
+// Okabe and Ito (2008), "Color universal design": orange, sky blue, bluish green, vermillion, reddish purple,
+// yellow, blue.
+constexpr std::array<std::array<int, 3>, 7> k_palette{{{230, 159, 0},
+                                                       {86, 180, 233},
+                                                       {0, 158, 115},
+                                                       {213, 94, 0},
+                                                       {204, 121, 167},
+                                                       {240, 228, 66},
+                                                       {0, 114, 178}}};
 
 Color palette_color(int index) {
   const auto& bytes = k_palette[static_cast<std::size_t>(index) % k_palette.size()];
@@ -52,8 +58,8 @@ struct Solid {
   ShapeSdf sdf;
   Mat3<double> R_BW;
   Vec3<double> p_WB;
-  Vec3<double> center_W;   // of a ball that holds it
-  double radius;           // [m]; infinite if it is unbounded
+  Vec3<double> center_W;  // of a ball that holds it
+  double radius;          // [m]; infinite if it is unbounded
 };
 
 /// A lone half-space, which rays meet in closed form.
@@ -63,16 +69,17 @@ struct Plane {
 
 /// What a ray has met.
 struct Hit {
-  double t = k_infinity;   // [m]
+  double t = k_infinity;  // [m]
   int solid = -1, plane = -1;
 };
 
 class RayTracer {
  public:
-  RayTracer(const Model& model, std::span<const Pose<double>> X_WB, const Camera& camera, const PictureOptions& options)
+  RayTracer(const Model& model, std::span<const Pose<double>> X_WB, const Camera& camera,
+            const PictureOptions& options)
       : camera_(camera), width_(options.width), height_(options.height) {
     int colors = 0;
-    double lower = k_infinity, upper = 0.0;
+    double upper = 0.0;
     for (int b = 0; b < model.body_count(); ++b) {
       const Body& body = model.bodies[static_cast<std::size_t>(b)];
       const Pose<double>& X = X_WB[static_cast<std::size_t>(b)];
@@ -88,7 +95,6 @@ class RayTracer {
       if (!is_unbounded(body.shape)) {
         solid.center_W = X * Vec3<double>(box.center());
         solid.radius = 0.5 * box.diagonal().norm();
-        lower = std::min(lower, solid.radius);
         upper = std::max(upper, solid.radius);
       }
       solids_.push_back(std::move(solid));
@@ -96,7 +102,8 @@ class RayTracer {
     scene_scale_ = upper > 0.0 ? upper : (camera.to - camera.from).norm();
     far_ = 100.0 * std::max(scene_scale_, (camera.to - camera.from).norm());
     // Tiles of a round size, about a tenth of the way to what is looked at.
-    const double tile = 0.15 * (camera.to - camera.from).norm(), power = std::pow(10.0, std::floor(std::log10(tile)));
+    const double tile = 0.15 * (camera.to - camera.from).norm(),
+                 power = std::pow(10.0, std::floor(std::log10(tile)));
     tile_ = tile / power >= 5.0 ? 5.0 * power : tile / power >= 2.0 ? 2.0 * power : power;
 
     forward_ = (camera.to - camera.from).normalized();
@@ -115,7 +122,8 @@ class RayTracer {
     };
     std::vector<Sample> samples(static_cast<std::size_t>(width_) * static_cast<std::size_t>(height_));
     const auto at = [&](int x, int y) -> Sample& {
-      return samples[static_cast<std::size_t>(x) + static_cast<std::size_t>(width_) * static_cast<std::size_t>(y)];
+      return samples[static_cast<std::size_t>(x) +
+                     static_cast<std::size_t>(width_) * static_cast<std::size_t>(y)];
     };
     for_each_row(threads, [&](int y) {
       for (int first = 0; first < width_; first += k_lanes) {
@@ -136,7 +144,7 @@ class RayTracer {
       return a.hit.solid != b.hit.solid || a.hit.plane != b.hit.plane || a.normal.dot(b.normal) < 0.9 ||
              (a.color - b.color).cwiseAbs().maxCoeff() > 0.05;
     };
-    for_each_row(threads, [&](int y) {                         // eight more rays where neighbours differ
+    for_each_row(threads, [&](int y) {  // eight more rays where neighbours differ
       for (int x = 0; x < width_; ++x) {
         const Sample& sample = at(x, y);
         bool is_edge = false;
@@ -147,16 +155,17 @@ class RayTracer {
         Color color = sample.color;
         if (is_edge) {
           std::array<Vec3<double>, k_lanes> directions;
-          for (int i = 0; i < k_lanes; ++i) {                  // a rook's pattern: each row and column once
+          for (int i = 0; i < k_lanes; ++i) {  // a rook's pattern: each row and column once
             constexpr std::array<int, k_lanes> k_columns{3, 6, 0, 5, 2, 7, 1, 4};
-            directions[static_cast<std::size_t>(i)] =
-                direction(x + (k_columns[static_cast<std::size_t>(i)] + 0.5) / k_lanes, y + (i + 0.5) / k_lanes);
+            directions[static_cast<std::size_t>(i)] = direction(
+                x + (k_columns[static_cast<std::size_t>(i)] + 0.5) / k_lanes, y + (i + 0.5) / k_lanes);
           }
           color.setZero();
           for (const Color& c : shade(directions).color) color += c.cwiseMin(1.0) / k_lanes;
         }
         for (int i = 0; i < 3; ++i) {
-          const std::size_t pixel = static_cast<std::size_t>(x) + static_cast<std::size_t>(width_) * static_cast<std::size_t>(y);
+          const std::size_t pixel =
+              static_cast<std::size_t>(x) + static_cast<std::size_t>(width_) * static_cast<std::size_t>(y);
           image.pixels[3 * pixel + static_cast<std::size_t>(i)] = srgb_byte(color[i]);
         }
       }
@@ -181,7 +190,8 @@ class RayTracer {
     return (forward_ + pixel_ * ((x - 0.5 * width_) * right_ - (y - 0.5 * height_) * up_)).normalized();
   }
 
-  /// Distance [m] to the nearest solid, or less: where it is beyond `exact_within`, to a ball that holds the solid.
+  /// Distance [m] to the nearest solid, or less: where it is beyond `exact_within`, to a ball that holds the
+  /// solid.
   [[nodiscard]] S distance(const Vec3<S>& x_W, const S& exact_within = S(0.0)) const {
     S best = S(1e30);
     for (const Solid& solid : solids_) {
@@ -239,7 +249,8 @@ class RayTracer {
       const double step = 0.06 * scene_scale_ * i;
       const Vec3<S> x = along(x_W, normal, S(step));
       S d = distance(x, S(step));
-      for (const Plane& plane : planes_) d = min(d, dot(relative(x, plane.point_W), broadcast(plane.normal_W)));
+      for (const Plane& plane : planes_)
+        d = min(d, dot(relative(x, plane.point_W), broadcast(plane.normal_W)));
       hidden = hidden + S(weight) * max(S(0.0), S(1.0) - d / S(step));
       weight *= 0.6;
     }
@@ -273,12 +284,14 @@ class RayTracer {
       const auto k = static_cast<std::size_t>(i);
       Hit& hit = result.hit[k];
       if (t[i] < k_infinity) hit = {t[i], nearest_solid(camera_.from + t[i] * directions[k]), -1};
-      const Vec3<double> x = hit.t < k_infinity ? Vec3<double>(camera_.from + hit.t * directions[k]) : camera_.from;
+      const Vec3<double> x =
+          hit.t < k_infinity ? Vec3<double>(camera_.from + hit.t * directions[k]) : camera_.from;
       result.normal[k] = normal_at(hit, x);
       set_lane(x_W, i, x + 1e-4 * scene_scale_ * result.normal[k]);
       set_lane(normal, i, result.normal[k]);
     }
-    const bool has_hit = std::any_of(result.hit.begin(), result.hit.end(), [](const Hit& h) { return h.t < k_infinity; });
+    const bool has_hit =
+        std::any_of(result.hit.begin(), result.hit.end(), [](const Hit& h) { return h.t < k_infinity; });
     const S lamp = has_hit ? light_seen(x_W) : S(0.0), sky = has_hit ? sky_seen(x_W, normal) : S(0.0);
     for (int i = 0; i < k_lanes; ++i) {
       const auto k = static_cast<std::size_t>(i);
@@ -289,11 +302,12 @@ class RayTracer {
         continue;
       }
       const Vec3<double>& n = result.normal[k];
-      const double facing = std::max(0.0, n.dot(light_)), upwards = 0.5 + 0.5 * n.dot(camera_.up.normalized());
+      const double facing = std::max(0.0, n.dot(light_)),
+                   upwards = 0.5 + 0.5 * n.dot(camera_.up.normalized());
       const Color light = lamp[i] * facing * Color(0.95, 0.92, 0.87) +
                           sky[i] * ((0.18 + 0.22 * upwards) * Color(0.85, 0.93, 1.0));
       Color color = surface_color(hit, lane_of(x_W, i), directions[k]).cwiseProduct(light);
-      if (hit.plane >= 0) {                                    // the floor fades into the distance
+      if (hit.plane >= 0) {  // the floor fades into the distance
         const double fade = std::exp(-std::pow(hit.t / (0.35 * far_), 2));
         color = fade * color + (1.0 - fade) * background;
       }
@@ -333,7 +347,8 @@ class RayTracer {
     // Tiles smaller than a few pixels become grey.
     const double slant = std::max(1e-3, std::abs(plane.normal_W.dot(ray)));
     const double blur = std::clamp(2.0 * pixel_ * hit.t / (slant * tile_) - 0.3, 0.0, 1.0);
-    const int parity = static_cast<int>(std::floor(r.dot(plane.u_W) / tile_) + std::floor(r.dot(plane.v_W) / tile_)) & 1;
+    const int parity =
+        static_cast<int>(std::floor(r.dot(plane.u_W) / tile_) + std::floor(r.dot(plane.v_W) / tile_)) & 1;
     const double light = 0.62, dark = 0.36, middle = 0.5 * (light + dark);
     const double value = middle + (1.0 - blur) * ((parity != 0 ? light : dark) - middle);
     return Color(value, value, 1.02 * value);
@@ -349,10 +364,10 @@ class RayTracer {
   std::vector<Solid> solids_;
   std::vector<Plane> planes_;
   Vec3<double> forward_, right_, up_, light_;
-  double pixel_ = 0.0;         // width of a pixel at distance 1
-  double scene_scale_ = 1.0;   // radius of the largest solid [m]
-  double far_ = 1.0;           // no farther than this [m]
-  double tile_ = 1.0;          // of the floor [m]
+  double pixel_ = 0.0;        // width of a pixel at distance 1
+  double scene_scale_ = 1.0;  // radius of the largest solid [m]
+  double far_ = 1.0;          // no farther than this [m]
+  double tile_ = 1.0;         // of the floor [m]
 };
 
 }  // namespace
@@ -381,11 +396,13 @@ Camera camera_for(const Model& model, std::span<const Pose<double>> X_WB, const 
   }
   // As near as every corner allows.
   Vec3<double> side = camera.up.unitOrthogonal();
-  if (std::abs(camera.up.z()) > 0.5) side = (Vec3<double>(0, -1, 0) - camera.up * camera.up.dot(Vec3<double>(0, -1, 0)));
+  if (std::abs(camera.up.z()) > 0.5)
+    side = (Vec3<double>(0, -1, 0) - camera.up * camera.up.dot(Vec3<double>(0, -1, 0)));
   side = Eigen::AngleAxisd(0.5, camera.up) * side.normalized();
   const Vec3<double> backward = (side + 0.36 * camera.up).normalized();
   const Vec3<double> right = camera.up.cross(backward).normalized(), up = backward.cross(right);
-  const double tan_up = std::tan(0.5 * camera.vertical_angle), tan_right = tan_up * options.width / options.height;
+  const double tan_up = std::tan(0.5 * camera.vertical_angle),
+               tan_right = tan_up * options.width / options.height;
   double distance = 0.0;
   for (const Vec3<double>& corner : corners) {
     const Vec3<double> r = corner - camera.to;

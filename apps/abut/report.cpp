@@ -20,7 +20,8 @@ std::string failure_text(const Model& model, const StepConfig& config, int step,
     text += fmt::format("not converged, relative residual {:.2e} after {} Newton iterations, allowed: {:.2e}",
                         report.residual, report.iterations, config.tolerance);
   }
-  if (report.body >= 0) text += fmt::format("; body '{}'", name(report.body));
+  if (report.body < 0) return text;
+  text += fmt::format("; body '{}'", name(report.body));
   const ContactFeature& contact = report.contact;
   if (contact.body_A < 0 || contact.body_B < 0) return text + ", which touches nothing";
   const bool A_has_point = contact.feature_A >= 0;

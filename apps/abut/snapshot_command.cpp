@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <spdlog/fmt/fmt.h>
+#include <CLI/CLI.hpp>
 
 #include "apps/abut/commands.h"
 #include "apps/abut/image.h"
@@ -45,17 +45,20 @@ std::size_t frame_index(const std::string& text, std::size_t count, const std::f
 }
 
 /// Poses of the bodies at one time of a trajectory, whose poses are those of the assets' frames.
-std::vector<Pose<double>> read_frame(const std::filesystem::path& file, const std::string& frame, const Model& model) {
+std::vector<Pose<double>> read_frame(const std::filesystem::path& file, const std::string& frame,
+                                     const Model& model) {
   const auto arrays = read_npz(file);
   const auto n = static_cast<std::size_t>(model.body_count());
   const auto array = [&](const std::string& name, std::size_t width) -> const NpzArray& {
     const auto found = arrays.find(name);
-    if (found == arrays.end()) throw InputError(file.string(), 0, fmt::format("there is no array '{}'", name));
+    if (found == arrays.end())
+      throw InputError(file.string(), 0, fmt::format("there is no array '{}'", name));
     const auto& shape = found->second.shape;
     if (shape.size() != 3 || shape[0] == 0 || shape[1] != n || shape[2] != width) {
-      throw InputError(file.string(), 0,
-                       fmt::format("'{}' has shape ({}), expected (times, {}, {}): not a trajectory of this scene", name,
-                                   fmt::join(shape, ", "), n, width));
+      throw InputError(
+          file.string(), 0,
+          fmt::format("'{}' has shape ({}), expected (times, {}, {}): not a trajectory of this scene", name,
+                      fmt::join(shape, ", "), n, width));
     }
     return found->second;
   };
@@ -67,9 +70,10 @@ std::vector<Pose<double>> read_frame(const std::filesystem::path& file, const st
     const double* q = &orientations.doubles()[4 * (row * n + b)];
     const Pose<double> X_WA{Quat<double>(q[0], q[1], q[2], q[3]), Vec3<double>(p[0], p[1], p[2])};
     if (!X_WA.p.allFinite() || !(std::abs(X_WA.q.norm() - 1.0) < 1e-3)) {
-      throw InputError(file.string(), 0, fmt::format("the pose of body {} in frame {} is not finite or no pose", b, row));
+      throw InputError(file.string(), 0,
+                       fmt::format("the pose of body {} in frame {} is not finite or no pose", b, row));
     }
-    const Vec3<double> p_AB = -model.bodies[b].p_BA;           // the axes of A and B are the same
+    const Vec3<double> p_AB = -model.bodies[b].p_BA;  // the axes of A and B are the same
     X_WB.push_back(X_WA.normalized() * Pose<double>{Quat<double>::Identity(), p_AB});
   }
   return X_WB;
@@ -102,17 +106,23 @@ void run(const SnapshotArguments& arguments) {
 
 void add_snapshot_command(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<SnapshotArguments>();
-  CLI::App* command = app.add_subcommand("snapshot", "draw a picture of a scene, or of one time of a trajectory");
+  CLI::App* command =
+      app.add_subcommand("snapshot", "draw a picture of a scene, or of one time of a trajectory");
   command->add_option("scene", arguments->scene, "scene file")->required()->type_name("SCENE");
-  CLI::Option* trajectory =
-      command->add_option("--trajectory", arguments->trajectory, "what `abut run SCENE --out` wrote; default: the initial state")
-          ->type_name("FILE.npz");
+  CLI::Option* trajectory = command
+                                ->add_option("--trajectory", arguments->trajectory,
+                                             "what `abut run SCENE --out` wrote; default: the initial state")
+                                ->type_name("FILE.npz");
   command->add_option("--frame", arguments->frame, "which of its states, from 0; -1 or last is the last")
       ->needs(trajectory)
       ->type_name("N")
       ->capture_default_str();
-  command->add_option("--width", arguments->width, "[pixels]")->check(whole_number(1, 16384))->capture_default_str();
-  command->add_option("--height", arguments->height, "[pixels]")->check(whole_number(1, 16384))->capture_default_str();
+  command->add_option("--width", arguments->width, "[pixels]")
+      ->check(whole_number(1, 16384))
+      ->capture_default_str();
+  command->add_option("--height", arguments->height, "[pixels]")
+      ->check(whole_number(1, 16384))
+      ->capture_default_str();
   command->add_option("--camera-from", arguments->from, "where the camera is [m]; default: all is in view")
       ->expected(3)
       ->delimiter(',')

@@ -11,7 +11,8 @@ EditableMesh::EditableMesh(const TriangleMesh& mesh) {
   incident_.resize(static_cast<std::size_t>(mesh.vertex_count()));
   for (int v = 0; v < mesh.vertex_count(); ++v) positions_.emplace_back(mesh.vertices.col(v));
   for (const Eigen::Vector3i& t : mesh.triangles) {
-    for (const int v : t) incident_[static_cast<std::size_t>(v)].push_back(static_cast<int>(triangles_.size()));
+    for (const int v : t)
+      incident_[static_cast<std::size_t>(v)].push_back(static_cast<int>(triangles_.size()));
     triangles_.push_back({t[0], t[1], t[2]});
   }
   vertex_count_ = mesh.vertex_count();
@@ -141,9 +142,9 @@ int EditableMesh::split(int a, int b, const Vec3<double>& position) {
   triangles_.push_back({b, v, d});
   remove_incidence(b, left);
   remove_incidence(b, right);
-  for (const auto& [u, t] : {std::pair{b, new_left}, std::pair{c, new_left}, std::pair{b, new_right},
-                             std::pair{d, new_right}}) {
-    incident_[static_cast<std::size_t>(u)].push_back(t);       // the largest numbers so far, so still ascending
+  for (const auto& [u, t] :
+       {std::pair{b, new_left}, std::pair{c, new_left}, std::pair{b, new_right}, std::pair{d, new_right}}) {
+    incident_[static_cast<std::size_t>(u)].push_back(t);  // the largest numbers so far, so still ascending
   }
   incident_.push_back({std::min(left, right), std::max(left, right), new_left, new_right});
   ++vertex_count_;

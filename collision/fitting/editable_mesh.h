@@ -10,8 +10,8 @@
 
 namespace abut {
 
-/// Vertices and triangles keep their numbers while others go; mesh() closes the gaps. The directed edge a -> b has the
-/// triangle (a, b, c) on its left.
+/// Vertices and triangles keep their numbers while others go; mesh() closes the gaps. The directed edge a ->
+/// b has the triangle (a, b, c) on its left.
 class EditableMesh {
  public:
   using Triangle = std::array<int, 3>;
@@ -22,7 +22,7 @@ class EditableMesh {
   /// The vertices and triangles that are left, in order.
   [[nodiscard]] TriangleMesh mesh() const;
 
-  [[nodiscard]] int vertex_count() const { return vertex_count_; }          ///< of those that are left
+  [[nodiscard]] int vertex_count() const { return vertex_count_; }  ///< of those that are left
   [[nodiscard]] int vertex_slots() const { return static_cast<int>(positions_.size()); }
   [[nodiscard]] bool has_vertex(int v) const { return !triangles_of(v).empty(); }
   [[nodiscard]] const Vec3<double>& position(int v) const { return positions_[static_cast<std::size_t>(v)]; }
@@ -30,7 +30,9 @@ class EditableMesh {
   [[nodiscard]] int triangle_slots() const { return static_cast<int>(triangles_.size()); }
   /// {-1, -1, -1} if it is gone.
   [[nodiscard]] const Triangle& triangle(int t) const { return triangles_[static_cast<std::size_t>(t)]; }
-  [[nodiscard]] const std::vector<int>& triangles_of(int v) const { return incident_[static_cast<std::size_t>(v)]; }
+  [[nodiscard]] const std::vector<int>& triangles_of(int v) const {
+    return incident_[static_cast<std::size_t>(v)];
+  }
 
   /// The vertices that share an edge with v, ascending.
   [[nodiscard]] std::vector<int> neighbors(int v) const;
@@ -41,10 +43,10 @@ class EditableMesh {
   /// The third vertices of these two.
   [[nodiscard]] std::array<int, 2> opposite(int a, int b) const;
 
-  /// Whether merging b into a leaves a manifold: their common neighbours are the two opposite vertices and no others
-  /// (the link condition), both of which keep at least three edges.
+  /// Whether merging b into a leaves a manifold: their common neighbours are the two opposite vertices and no
+  /// others (the link condition), both of which keep at least three edges.
   [[nodiscard]] bool can_collapse(int a, int b) const;
-  void collapse(int a, int b);                                              ///< a stays where it is, b goes
+  void collapse(int a, int b);  ///< a stays where it is, b goes
 
   /// Whether the edge may become the other diagonal of its two triangles: that one is no edge yet.
   [[nodiscard]] bool can_flip(int a, int b) const;
@@ -58,8 +60,8 @@ class EditableMesh {
   void remove_incidence(int v, int t);
 
   std::vector<Vec3<double>> positions_;
-  std::vector<Triangle> triangles_;             // of a triangle that is gone: {-1, -1, -1}
-  std::vector<std::vector<int>> incident_;      // triangles around each vertex, ascending; empty when it is gone
+  std::vector<Triangle> triangles_;         // of a triangle that is gone: {-1, -1, -1}
+  std::vector<std::vector<int>> incident_;  // triangles around each vertex, ascending; empty when it is gone
   int vertex_count_ = 0;
 };
 

@@ -14,13 +14,14 @@
 namespace abut {
 namespace {
 
-constexpr int k_draft_resolution = 64;                         // where only the extents are wanted
-constexpr double k_least_extent = 1e-4;                        // of a primitive, relative to the size
+constexpr int k_draft_resolution = 64;   // where only the extents are wanted
+constexpr double k_least_extent = 1e-4;  // of a primitive, relative to the size
 
 bool is_regular(const Shape& shape) {
   if (shape.primitives.size() != 1) return false;
   const PrimitiveKind kind = shape.primitives[0].kind;
-  return kind == PrimitiveKind::sphere || kind == PrimitiveKind::capsule || kind == PrimitiveKind::rounded_box;
+  return kind == PrimitiveKind::sphere || kind == PrimitiveKind::capsule ||
+         kind == PrimitiveKind::rounded_box;
 }
 
 /// How many of the parameters of a kind, the first ones, are lengths.
@@ -54,7 +55,8 @@ void clamp_exponents(Shape& shape, std::vector<std::string>& notes) {
       double& exponent = shape.primitives[i].parameters[k];
       const double allowed = std::clamp(exponent, k_min_exponent, k_max_exponent);
       if (allowed == exponent) continue;
-      notes.push_back(fmt::format("primitive {}: exponent {} is now {:.4g} instead of {:.4g}", i, k - 2, allowed, exponent));
+      notes.push_back(fmt::format("primitive {}: exponent {} is now {:.4g} instead of {:.4g}", i, k - 2,
+                                  allowed, exponent));
       exponent = allowed;
     }
   }
@@ -73,17 +75,20 @@ void drop_thin_primitives(Shape& shape, double size, std::vector<std::string>& n
   for (std::size_t i = 0; i < shape.primitives.size(); ++i) {
     const Primitive& primitive = shape.primitives[i];
     if (primitive.kind != PrimitiveKind::superquadric) continue;
-    const double thickness = 2.0 * *std::min_element(primitive.parameters.begin(), primitive.parameters.begin() + 3);
+    const double thickness =
+        2.0 * *std::min_element(primitive.parameters.begin(), primitive.parameters.begin() + 3);
     if (thickness >= k_least_extent * size) continue;
     is_thin[i] = true;
-    notes.push_back(fmt::format("primitive {} is left out: it is only {:.2g} of the size thick", i, thickness / size));
+    notes.push_back(
+        fmt::format("primitive {} is left out: it is only {:.2g} of the size thick", i, thickness / size));
   }
   drop(shape, is_thin);
 }
 
-/// Leaves out the primitives that make up components other than the first, and nothing of that one: those whose own
-/// surface comes near vertices of the others only.
-void drop_loose_primitives(Shape& shape, const std::vector<TriangleMesh>& components, std::vector<std::string>& notes) {
+/// Leaves out the primitives that make up components other than the first, and nothing of that one: those
+/// whose own surface comes near vertices of the others only.
+void drop_loose_primitives(Shape& shape, const std::vector<TriangleMesh>& components,
+                           std::vector<std::string>& notes) {
   std::vector<bool> is_loose(shape.primitives.size(), false);
   for (std::size_t i = 0; i < shape.primitives.size(); ++i) {
     if (shape.primitives[i].operation == PrimitiveOperation::subtract) continue;
@@ -110,15 +115,17 @@ double rough_extent(Shape shape) {
   return ShapeSdf(shape).bounds().sizes().maxCoeff();
 }
 
-/// Scales the shape so that its largest extent is `size`, or finds what that is; sets its union smoothing, on which the
-/// extent depends a little.
+/// Scales the shape so that its largest extent is `size`, or finds what that is; sets its union smoothing, on
+/// which the extent depends a little.
 void set_size(Shape& shape, const MeshedBodyOptions& options) {
-  const double relative_smoothing =
-      options.union_smoothing && options.size ? *options.union_smoothing / *options.size : k_union_smoothing_per_size;
+  const double relative_smoothing = options.union_smoothing && options.size
+                                        ? *options.union_smoothing / *options.size
+                                        : k_union_smoothing_per_size;
   const bool is_absolute = options.union_smoothing && !options.size;
   shape.union_smoothing = 1e-6 * rough_extent(shape);
-  for (int i = 0; i < 3; ++i) {                                // the smoothing changes the extent by less than 1 %
-    const double extent = largest_extent(connected_components(mesh_of_zero_set(shape, k_draft_resolution))[0]);
+  for (int i = 0; i < 3; ++i) {  // the smoothing changes the extent by less than 1 %
+    const double extent =
+        largest_extent(connected_components(mesh_of_zero_set(shape, k_draft_resolution))[0]);
     shape.union_smoothing = is_absolute ? *options.union_smoothing : relative_smoothing * extent;
     if (options.size) {
       scale(shape, *options.size / extent);
@@ -158,8 +165,9 @@ MeshedBody make_meshed_body(const Shape& given, const MeshedBodyOptions& options
   require(!given.primitives.empty(), "a body needs at least one primitive");
   require(!is_unbounded(given), "a half-space has no mesh");
   require(!options.size || (*options.size > 0.0 && std::isfinite(*options.size)), "the size must be > 0");
-  require(!options.union_smoothing || (*options.union_smoothing > 0.0 && std::isfinite(*options.union_smoothing)),
-          "the union smoothing must be > 0");
+  require(
+      !options.union_smoothing || (*options.union_smoothing > 0.0 && std::isfinite(*options.union_smoothing)),
+      "the union smoothing must be > 0");
   require(options.resolution >= 16, "the resolution must be at least 16");
 
   MeshedBody result;
@@ -178,8 +186,9 @@ MeshedBody make_meshed_body(const Shape& given, const MeshedBodyOptions& options
     drop_loose_primitives(shape, components, result.notes);
     components = connected_components(mesh_of_zero_set(shape, options.resolution));
     if (components.size() > 1) {
-      result.notes.push_back(fmt::format("{} more closed surfaces (cavities, or parts that float) are left out of the mesh",
-                                         components.size() - 1));
+      result.notes.push_back(
+          fmt::format("{} more closed surfaces (cavities, or parts that float) are left out of the mesh",
+                      components.size() - 1));
     }
   }
   TriangleMesh& fine = components[0];

@@ -13,8 +13,8 @@ namespace abut {
 
 struct MeshedBodyOptions {
   std::string name = "body";
-  std::optional<double> size;             ///< largest extent [m] to scale the shape to; default: it stays as it is
-  double density = 1000.0;                ///< [kg/m^3], > 0
+  std::optional<double> size;  ///< largest extent [m] to scale the shape to; default: it stays as it is
+  double density = 1000.0;     ///< [kg/m^3], > 0
   std::optional<double> union_smoothing;  ///< [m], after scaling; default: 0.002 of the size
   int resolution = 128;                   ///< cubes of the fine grid along the longest side, >= 16
   SurfaceMeshOptions mesh;
@@ -23,20 +23,21 @@ struct MeshedBodyOptions {
 
 struct MeshedBody {
   Body body;
-  SurfaceReport report;            ///< of the collision mesh, against the SDF and the fine mesh of marching cubes
+  SurfaceReport report;  ///< of the collision mesh, against the SDF and the fine mesh of marching cubes
   std::vector<std::string> notes;  ///< what had to be changed about the shape, a sentence each
 };
 
 /// Makes a body of a shape given in any frame and unit.
 ///
-/// The shape is scaled to `size`, exponents are brought into the range of the simulator, primitives that are next to
-/// nothing (some extent below 1e-4 of the size) or that float apart from the rest are left out; each such change is a
-/// note. The surface is that of ShapeSdf at the union smoothing that the body will have, so that run time sees the same
-/// one. Volume, mass, centre of mass and inertia come from a fine mesh of marching cubes, contact points from a coarse
-/// one made of it (make_surface_mesh). The body's frame has its origin at the centre of mass, and so has the asset's.
+/// The shape is scaled to `size`, exponents are brought into the range of the simulator, primitives that are
+/// next to nothing (some extent below 1e-4 of the size) or that float apart from the rest are left out; each
+/// such change is a note. The surface is that of ShapeSdf at the union smoothing that the body will have, so
+/// that run time sees the same one. Volume, mass, centre of mass and inertia come from a fine mesh of
+/// marching cubes, contact points from a coarse one made of it (make_surface_mesh). The body's frame has its
+/// origin at the centre of mass, and so has the asset's.
 ///
-/// A single sphere, capsule or rounded box keeps its regular mesh and closed forms (engine/body_builder.h), whatever
-/// `resolution` and `mesh` say.
+/// A single sphere, capsule or rounded box keeps its regular mesh and closed forms (engine/body_builder.h),
+/// whatever `resolution` and `mesh` say.
 ///
 /// Throws std::invalid_argument if the shape is empty, unbounded, not valid, or its surface cannot be meshed.
 [[nodiscard]] MeshedBody make_meshed_body(const Shape& shape, const MeshedBodyOptions& options);

@@ -15,8 +15,8 @@
 namespace abut {
 namespace {
 
-// A cube's corner c lies at the bits (x, y, z) = (c & 1, c >> 1 & 1, c >> 2 & 1). Its edge along axis a that starts at
-// corner c (bit a of c is 0) has the number 4 a + (the other two bits of c, the lower axis first).
+// A cube's corner c lies at the bits (x, y, z) = (c & 1, c >> 1 & 1, c >> 2 & 1). Its edge along axis a that
+// starts at corner c (bit a of c is 0) has the number 4 a + (the other two bits of c, the lower axis first).
 
 constexpr int k_edges = 12;
 using Loop = std::vector<int>;  // edges of a cube in the order in which the surface crosses them
@@ -26,7 +26,7 @@ struct Edge {
 };
 
 int edge_number(int corner_a, int corner_b) {
-  const int bit = corner_a ^ corner_b, axis = bit >> 1;        // bits 1, 2, 4 -> axes 0, 1, 2
+  const int bit = corner_a ^ corner_b, axis = bit >> 1;  // bits 1, 2, 4 -> axes 0, 1, 2
   const int from = corner_a & corner_b;
   const int low = axis == 0 ? 1 : 0, high = axis == 2 ? 1 : 2;
   return 4 * axis + (from >> low & 1) + 2 * (from >> high & 1);
@@ -51,11 +51,12 @@ bool share_a_face(int edge_a, int edge_b) {
   };
   const auto a = corners(edge_a), b = corners(edge_b);
   const int all = a[0] & a[1] & b[0] & b[1], any = a[0] | a[1] | b[0] | b[1];
-  return all != 0 || any != 7;                                 // some coordinate is 1, or 0, at all four corners
+  return all != 0 || any != 7;  // some coordinate is 1, or 0, at all four corners
 }
 
-/// Cuts a loop into triangles without a diagonal that lies in a face of the cube: the neighbour cube might draw the same
-/// one, and the edge would have four triangles. Clips ears, going back where that ends in a dead end.
+/// Cuts a loop into triangles without a diagonal that lies in a face of the cube: the neighbour cube might
+/// draw the same one, and the edge would have four triangles. Clips ears, going back where that ends in a
+/// dead end.
 bool triangulate(const Loop& loop, std::vector<std::array<int, 3>>& triangles) {
   const std::size_t n = loop.size();
   if (n == 3) {
@@ -74,12 +75,13 @@ bool triangulate(const Loop& loop, std::vector<std::array<int, 3>>& triangles) {
   return false;
 }
 
-/// The triangles of a cube, each three of its edges, for every set of corners inside (bit c of the index: corner c).
+/// The triangles of a cube, each three of its edges, for every set of corners inside (bit c of the index:
+/// corner c).
 ///
-/// Going round a face counter-clockwise, the surface leaves it through the edge that enters the inside, and comes in
-/// through the next one that exits: that leaves the inside to its left, and cuts off each run of inside corners by
-/// itself. An edge is entered in one of its two faces and exited in the other, so following these segments from face to
-/// face gives closed loops.
+/// Going round a face counter-clockwise, the surface leaves it through the edge that enters the inside, and
+/// comes in through the next one that exits: that leaves the inside to its left, and cuts off each run of
+/// inside corners by itself. An edge is entered in one of its two faces and exited in the other, so following
+/// these segments from face to face gives closed loops.
 std::array<std::vector<std::array<int, 3>>, 256> make_case_table() {
   std::array<std::vector<std::array<int, 3>>, 256> table;
   for (int inside = 0; inside < 256; ++inside) {
@@ -99,7 +101,8 @@ std::array<std::vector<std::array<int, 3>>, 256> make_case_table() {
     std::array<bool, k_edges> done{};
     for (int start = 0; start < k_edges; ++start) {
       Loop loop;
-      for (int edge = start; next[static_cast<std::size_t>(edge)] >= 0 && !done[static_cast<std::size_t>(edge)];
+      for (int edge = start;
+           next[static_cast<std::size_t>(edge)] >= 0 && !done[static_cast<std::size_t>(edge)];
            edge = next[static_cast<std::size_t>(edge)]) {
         done[static_cast<std::size_t>(edge)] = true;
         loop.push_back(edge);
@@ -117,15 +120,15 @@ std::array<std::vector<std::array<int, 3>>, 256> make_case_table() {
 struct Bracket {
   Vec3<double> a, b;
   double fa, fb;
-  double ta = 0.0, tb = 1.0;     // where the root is known to be, and the values there
+  double ta = 0.0, tb = 1.0;  // where the root is known to be, and the values there
   [[nodiscard]] double next() const { return (ta * fb - tb * fa) / (fb - fa); }
   [[nodiscard]] Vec3<double> at(double t) const { return a + t * (b - a); }
 };
 
-/// The roots of all brackets at once, as points. Secant steps that keep the bracket, with the value of an end that stays
-/// halved each time (Illinois).
+/// The roots of all brackets at once, as points. Secant steps that keep the bracket, with the value of an end
+/// that stays halved each time (Illinois).
 Points roots(const ScalarField& field, std::vector<Bracket> brackets) {
-  std::vector<std::size_t> open(brackets.size());              // those not converged yet
+  std::vector<std::size_t> open(brackets.size());  // those not converged yet
   std::iota(open.begin(), open.end(), std::size_t{0});
   std::vector<double> values;
   for (int i = 0; i < 100 && !open.empty(); ++i) {
@@ -163,7 +166,8 @@ Points roots(const ScalarField& field, std::vector<Bracket> brackets) {
 class Marcher {
  public:
   Marcher(const ScalarField& field, const SampleGrid& grid) : field_(field), grid_(grid) {
-    const std::size_t corners = static_cast<std::size_t>(grid.cells.x() + 1) * static_cast<std::size_t>(grid.cells.y() + 1);
+    const std::size_t corners =
+        static_cast<std::size_t>(grid.cells.x() + 1) * static_cast<std::size_t>(grid.cells.y() + 1);
     layer_points_.resize(3, static_cast<Eigen::Index>(corners));
     for (auto& layer : values_) layer.resize(corners);
     for (auto& layer : vertex_of_edge_) {
@@ -173,7 +177,7 @@ class Marcher {
 
   TriangleMesh run() {
     sample(0);
-    for (int k = 0; k < grid_.cells.z(); ++k) {                // only two layers of corners are ever in memory
+    for (int k = 0; k < grid_.cells.z(); ++k) {  // only two layers of corners are ever in memory
       sample(k + 1);
       for (int j = 0; j < grid_.cells.y(); ++j) {
         for (int i = 0; i < grid_.cells.x(); ++i) march(i, j, k);
@@ -190,9 +194,12 @@ class Marcher {
     return grid_.lower + grid_.cell_size * Vec3<double>(i, j, k);
   }
   [[nodiscard]] std::size_t index(int i, int j) const {
-    return static_cast<std::size_t>(i) + static_cast<std::size_t>(grid_.cells.x() + 1) * static_cast<std::size_t>(j);
+    return static_cast<std::size_t>(i) +
+           static_cast<std::size_t>(grid_.cells.x() + 1) * static_cast<std::size_t>(j);
   }
-  [[nodiscard]] double value(int i, int j, int k) const { return values_[static_cast<std::size_t>(k & 1)][index(i, j)]; }
+  [[nodiscard]] double value(int i, int j, int k) const {
+    return values_[static_cast<std::size_t>(k & 1)][index(i, j)];
+  }
 
   void sample(int k) {
     for (auto& axis : vertex_of_edge_[static_cast<std::size_t>(k & 1)]) axis.assign(axis.size(), -1);
@@ -222,7 +229,8 @@ class Marcher {
     if (inside == 0 || inside == 255) return;
     static const auto table = make_case_table();
     for (const auto& edges : table[static_cast<std::size_t>(inside)]) {
-      triangles_.emplace_back(vertex(i, j, k, edges[0]), vertex(i, j, k, edges[1]), vertex(i, j, k, edges[2]));
+      triangles_.emplace_back(vertex(i, j, k, edges[0]), vertex(i, j, k, edges[1]),
+                              vertex(i, j, k, edges[2]));
     }
   }
 
@@ -236,18 +244,17 @@ class Marcher {
     if (v < 0) {
       const int i1 = i + (e.axis == 0), j1 = j + (e.axis == 1), k1 = k + (e.axis == 2);
       v = static_cast<int>(brackets_.size());
-      brackets_.push_back(
-          {position(i, j, k), position(i1, j1, k1), value(i, j, k), value(i1, j1, k1)});
+      brackets_.push_back({position(i, j, k), position(i1, j1, k1), value(i, j, k), value(i1, j1, k1)});
     }
     return v;
   }
 
   const ScalarField& field_;
   const SampleGrid& grid_;
-  std::array<std::vector<double>, 2> values_;                             // of corner layers k (by k mod 2)
-  std::array<std::array<std::vector<int>, 3>, 2> vertex_of_edge_;         // of edges that start in these layers
+  std::array<std::vector<double>, 2> values_;                      // of corner layers k (by k mod 2)
+  std::array<std::array<std::vector<int>, 3>, 2> vertex_of_edge_;  // of edges that start in these layers
   Points layer_points_;
-  std::vector<Bracket> brackets_;                                         // one a vertex
+  std::vector<Bracket> brackets_;  // one a vertex
   std::vector<Eigen::Vector3i> triangles_;
 };
 
@@ -255,7 +262,8 @@ class Marcher {
 
 ScalarField field_of(std::function<double(const Vec3<double>&)> function) {
   return [function = std::move(function)](const Points& points, std::span<double> values) {
-    for (Eigen::Index i = 0; i < points.cols(); ++i) values[static_cast<std::size_t>(i)] = function(points.col(i));
+    for (Eigen::Index i = 0; i < points.cols(); ++i)
+      values[static_cast<std::size_t>(i)] = function(points.col(i));
   };
 }
 
@@ -279,14 +287,15 @@ SampleGrid grid_around(const Eigen::AlignedBox3d& box, int resolution) {
   require(sizes.allFinite() && sizes.minCoeff() > 0.0, "a grid needs a finite box with a volume");
   SampleGrid grid;
   grid.cell_size = sizes.maxCoeff() / resolution;
-  const Vec3<double> margin(1.3819, 1.4142, 1.4472);           // in cells: no multiple of a half
+  const Vec3<double> margin(1.3819, 1.4142, 1.4472);  // in cells: no multiple of a half
   grid.lower = box.min() - grid.cell_size * margin;
   grid.cells = (sizes.array() / grid.cell_size + margin.array() + 1.0).ceil().cast<int>();
   return grid;
 }
 
 TriangleMesh marching_cubes(const ScalarField& field, const SampleGrid& grid) {
-  require(std::isfinite(grid.cell_size) && grid.cell_size > 0.0 && grid.cells.minCoeff() > 0 && grid.lower.allFinite(),
+  require(std::isfinite(grid.cell_size) && grid.cell_size > 0.0 && grid.cells.minCoeff() > 0 &&
+              grid.lower.allFinite(),
           "marching cubes: the grid must have cubes of finite size");
   return Marcher(field, grid).run();
 }

@@ -48,7 +48,8 @@ class Simplifier {
       const Vec3<double> normal = (b - a).cross(c - a);
       const double twice_area = normal.norm();
       if (twice_area == 0.0) continue;
-      for (const int v : t) quadric(v).add_plane(normal / twice_area, normal.dot(a) / twice_area, twice_area / 6.0);
+      for (const int v : t)
+        quadric(v).add_plane(normal / twice_area, normal.dot(a) / twice_area, twice_area / 6.0);
     }
   }
 
@@ -62,7 +63,7 @@ class Simplifier {
         if (keeps_shape(candidate, min_quality)) {
           collapse(candidate);
         } else if (candidate.place == Place::best) {
-          push(candidate.a, candidate.b, Place::middle);       // not as good, but it may be allowed
+          push(candidate.a, candidate.b, Place::middle);  // not as good, but it may be allowed
         }
       }
       queue_ = {};
@@ -72,15 +73,15 @@ class Simplifier {
   }
 
  private:
-  enum class Place { best, middle };   ///< of the vertex that an edge collapses to
+  enum class Place { best, middle };  ///< of the vertex that an edge collapses to
 
   struct Candidate {
     double cost;
     int a, b;
-    std::array<int, 2> stamps;   // of a and b when the cost was found
+    std::array<int, 2> stamps;  // of a and b when the cost was found
     Vec3<double> position;
     Place place;
-    bool operator<(const Candidate& other) const {             // the cheapest is on top of the queue; ties by number
+    bool operator<(const Candidate& other) const {  // the cheapest is on top of the queue; ties by number
       return std::tie(other.cost, other.a, other.b) < std::tie(cost, a, b);
     }
   };
@@ -89,7 +90,8 @@ class Simplifier {
   int& stamp(int v) { return stamps_[static_cast<std::size_t>(v)]; }
 
   bool is_current(const Candidate& c) {
-    return mesh_.has_vertex(c.a) && mesh_.has_vertex(c.b) && stamp(c.a) == c.stamps[0] && stamp(c.b) == c.stamps[1];
+    return mesh_.has_vertex(c.a) && mesh_.has_vertex(c.b) && stamp(c.a) == c.stamps[0] &&
+           stamp(c.b) == c.stamps[1];
   }
 
   void push(int a, int b, Place place = Place::best) {
@@ -106,7 +108,8 @@ class Simplifier {
     queue_.push({sum(position), a, b, {stamp(a), stamp(b)}, position, place});
   }
 
-  /// No triangle around the edge turns by more than 70 degrees, and the worst of them becomes no sliver (or no worse one).
+  /// No triangle around the edge turns by more than 70 degrees, and the worst of them becomes no sliver (or
+  /// no worse one).
   [[nodiscard]] bool keeps_shape(const Candidate& candidate, double min_quality) const {
     constexpr double k_min_cosine = 0.34, k_sliver = 0.05;
     double worst_before = 1.0, worst_after = 1.0;
@@ -125,7 +128,7 @@ class Simplifier {
         worst_before = std::min(worst_before, quality);
         if (goes) continue;
         worst_after = std::min(worst_after, triangle_quality(after[0], after[1], after[2]));
-        if (quality < k_sliver) continue;                      // its normal says nothing; marching cubes make many
+        if (quality < k_sliver) continue;  // its normal says nothing; marching cubes make many
         const Vec3<double> m = (before[1] - before[0]).cross(before[2] - before[0]);
         const Vec3<double> n = (after[1] - after[0]).cross(after[2] - after[0]);
         if (m.dot(n) < k_min_cosine * m.norm() * n.norm()) return false;
@@ -140,7 +143,8 @@ class Simplifier {
     mesh_.set_position(a, position);
     quadric(a) = quadric(a) + quadric(b);
     ++stamp(a);
-    // Not only the edges whose cost has changed: others nearby may have been refused for their shape, and be good now.
+    // Not only the edges whose cost has changed: others nearby may have been refused for their shape, and be
+    // good now.
     for (const int v : mesh_.neighbors(a)) {
       for (const int u : mesh_.neighbors(v)) push(std::min(u, v), std::max(u, v));
     }
@@ -148,7 +152,7 @@ class Simplifier {
 
   EditableMesh mesh_;
   std::vector<Quadric> quadrics_;
-  std::vector<int> stamps_;      // counts the changes of a vertex
+  std::vector<int> stamps_;  // counts the changes of a vertex
   std::priority_queue<Candidate> queue_;
 };
 

@@ -20,10 +20,10 @@
 namespace abut {
 namespace {
 
-constexpr double k_projection_tolerance = 1e-12;               // of the size; reached up to rounding
-constexpr double k_accepted_distance = 1e-9;                   // of the size
-constexpr int k_first_reduction = 2;                            // times the vertices wanted: the rest is done with care
-constexpr int k_samples_per_vertex = 20;                       // of the fine mesh, that stand for the surface at most
+constexpr double k_projection_tolerance = 1e-12;  // of the size; reached up to rounding
+constexpr double k_accepted_distance = 1e-9;      // of the size
+constexpr int k_first_reduction = 2;              // times the vertices wanted: the rest is done with care
+constexpr int k_samples_per_vertex = 20;          // of the fine mesh, that stand for the surface at most
 
 double largest_extent(const TriangleMesh& mesh) {
   return (mesh.vertices.rowwise().maxCoeff() - mesh.vertices.rowwise().minCoeff()).maxCoeff();
@@ -39,14 +39,14 @@ double enclosed_volume(const TriangleMesh& mesh) {
 }
 
 /// Distance of a point from the nearest triangle: those whose bounding sphere is nearer than the best so far.
-double distance_to_mesh(const Vec3<double>& p, const TriangleMesh& mesh, std::span<const Vec3<double>> centers,
-                        std::span<const double> radii) {
+double distance_to_mesh(const Vec3<double>& p, const TriangleMesh& mesh,
+                        std::span<const Vec3<double>> centers, std::span<const double> radii) {
   double best = std::numeric_limits<double>::infinity();
   for (std::size_t t = 0; t < mesh.triangles.size(); ++t) {
     if ((centers[t] - p).norm() - radii[t] >= best) continue;
     const Eigen::Vector3i& v = mesh.triangles[t];
-    best = std::min(best, std::sqrt(squared_distance_to_triangle(p, mesh.vertices.col(v[0]), mesh.vertices.col(v[1]),
-                                                                 mesh.vertices.col(v[2]))));
+    best = std::min(best, std::sqrt(squared_distance_to_triangle(
+                              p, mesh.vertices.col(v[0]), mesh.vertices.col(v[1]), mesh.vertices.col(v[2]))));
   }
   return best;
 }
@@ -87,7 +87,7 @@ bool project_to_surface(const SurfaceField& field, Vec3<double>& x, double toler
         is_nearer = true;
       }
     }
-    if (!is_nearer) return std::abs(at.distance) <= 1e3 * tolerance;   // as near as rounding lets it come
+    if (!is_nearer) return std::abs(at.distance) <= 1e3 * tolerance;  // as near as rounding lets it come
   }
   return std::abs(at.distance) <= tolerance;
 }
@@ -130,8 +130,8 @@ std::vector<TriangleMesh> connected_components(const TriangleMesh& mesh) {
   }
   for (const Eigen::Vector3i& t : mesh.triangles) {
     const auto number = [&](int i) { return new_number[static_cast<std::size_t>(t[i])]; };
-    result[static_cast<std::size_t>(component_of_root[static_cast<std::size_t>(find(t[0]))])].triangles.emplace_back(
-        number(0), number(1), number(2));
+    result[static_cast<std::size_t>(component_of_root[static_cast<std::size_t>(find(t[0]))])]
+        .triangles.emplace_back(number(0), number(1), number(2));
   }
   std::stable_sort(result.begin(), result.end(), [](const TriangleMesh& a, const TriangleMesh& b) {
     return enclosed_volume(a) > enclosed_volume(b);
@@ -139,7 +139,8 @@ std::vector<TriangleMesh> connected_components(const TriangleMesh& mesh) {
   return result;
 }
 
-TriangleMesh make_surface_mesh(const SurfaceField& field, const TriangleMesh& fine, const SurfaceMeshOptions& options) {
+TriangleMesh make_surface_mesh(const SurfaceField& field, const TriangleMesh& fine,
+                               const SurfaceMeshOptions& options) {
   const double size = largest_extent(fine);
   TriangleMesh coarse = simplify_mesh(fine, k_first_reduction * options.vertices);
   for (int v = 0; v < coarse.vertex_count(); ++v) {
@@ -147,8 +148,9 @@ TriangleMesh make_surface_mesh(const SurfaceField& field, const TriangleMesh& fi
     if (!project_to_surface(field, x, k_projection_tolerance * size)) {
       const double distance = std::abs(field(x).distance);
       require(distance <= k_accepted_distance * size,
-              fmt::format("vertex {} at ({:.6g}, {:.6g}, {:.6g}) cannot be brought to the surface: {:.3g} m are left", v,
-                          x.x(), x.y(), x.z(), distance));
+              fmt::format(
+                  "vertex {} at ({:.6g}, {:.6g}, {:.6g}) cannot be brought to the surface: {:.3g} m are left",
+                  v, x.x(), x.y(), x.z(), distance));
     }
     coarse.vertices.col(v) = x;
   }
@@ -160,7 +162,8 @@ TriangleMesh make_surface_mesh(const SurfaceField& field, const TriangleMesh& fi
   return mesh.mesh();
 }
 
-SurfaceReport inspect_surface(const SurfaceField& field, const TriangleMesh& mesh, const TriangleMesh& reference) {
+SurfaceReport inspect_surface(const SurfaceField& field, const TriangleMesh& mesh,
+                              const TriangleMesh& reference) {
   SurfaceReport report;
   report.vertices = mesh.vertex_count();
   report.triangles = mesh.triangle_count();
@@ -172,7 +175,8 @@ SurfaceReport inspect_surface(const SurfaceField& field, const TriangleMesh& mes
     report.closed = false;
   }
   for (int v = 0; v < mesh.vertex_count(); ++v) {
-    report.max_vertex_distance = std::max(report.max_vertex_distance, std::abs(field(mesh.vertices.col(v)).distance));
+    report.max_vertex_distance =
+        std::max(report.max_vertex_distance, std::abs(field(mesh.vertices.col(v)).distance));
   }
 
   std::vector<std::pair<int, int>> edges;

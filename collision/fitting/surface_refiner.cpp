@@ -15,11 +15,11 @@ namespace abut {
 namespace {
 
 constexpr double k_infinity = std::numeric_limits<double>::infinity();
-constexpr double k_min_cosine = 0.3;                           // between the normals of triangle and surface
-constexpr double k_least_quality = 1e-6;                        // worse triangles cost no more, so they can be mended
-constexpr double k_first_slide = 0.2;                          // of the mean length of a vertex' edges
-constexpr double k_outlier_weight = 0.1;                       // of the fourth power of the distance
-constexpr double k_min_gain = 1e-3;                            // what a change must bring to be made
+constexpr double k_min_cosine = 0.3;      // between the normals of triangle and surface
+constexpr double k_least_quality = 1e-6;  // worse triangles cost no more, so they can be mended
+constexpr double k_first_slide = 0.2;     // of the mean length of a vertex' edges
+constexpr double k_outlier_weight = 0.1;  // of the fourth power of the distance
+constexpr double k_min_gain = 1e-3;       // what a change must bring to be made
 
 using Corners = std::array<Vec3<double>, 3>;
 
@@ -31,8 +31,8 @@ struct Patch {
 
 class SurfaceRefiner {
  public:
-  SurfaceRefiner(const SurfaceField& field, const Points& samples, const SurfaceMeshOptions& options, double tolerance,
-                 EditableMesh& mesh)
+  SurfaceRefiner(const SurfaceField& field, const Points& samples, const SurfaceMeshOptions& options,
+                 double tolerance, EditableMesh& mesh)
       : field_(field), samples_(samples), options_(options), tolerance_(tolerance), mesh_(mesh) {
     const Vec3<double> extents = samples.rowwise().maxCoeff() - samples.rowwise().minCoeff();
     least_squared_distance_ = std::pow(1e-6 * extents.maxCoeff(), 2);
@@ -41,7 +41,7 @@ class SurfaceRefiner {
   }
 
   void refine() {
-    while (mesh_.vertex_count() > options_.vertices) {         // each pass takes away one in six or so
+    while (mesh_.vertex_count() > options_.vertices) {  // each pass takes away one in six or so
       const int before = mesh_.vertex_count();
       flip_edges();
       slide_vertices(1);
@@ -77,7 +77,8 @@ class SurfaceRefiner {
         std::max(assign_all_samples() / static_cast<double>(samples_.cols()), least_squared_distance_);
   }
 
-  // What a patch costs -------------------------------------------------------------------------------------------------
+  // What a patch costs
+  // -------------------------------------------------------------------------------------------------
 
   [[nodiscard]] Corners corners(int t) const {
     const auto& v = mesh_.triangle(t);
@@ -90,7 +91,8 @@ class SurfaceRefiner {
     for (const auto& [a, b, c] : patch.triangles) {
       const double quality = std::max(triangle_quality(a, b, c), k_least_quality);
       const double relative_area = 0.5 * (b - a).cross(c - a).norm() / mean_area_;
-      sum += options_.shape_weight * (1.0 / quality - 1.0) + options_.area_weight * relative_area * relative_area;
+      sum += options_.shape_weight * (1.0 / quality - 1.0) +
+             options_.area_weight * relative_area * relative_area;
     }
     for (const int s : patch.samples) {
       if (sum >= limit) return k_infinity;
@@ -130,7 +132,8 @@ class SurfaceRefiner {
     return count == 0 || count <= inward_count(before);
   }
 
-  // Which samples a triangle stands for --------------------------------------------------------------------------------
+  // Which samples a triangle stands for
+  // --------------------------------------------------------------------------------
 
   std::vector<int>& samples_of(int t) { return samples_of_triangle_[static_cast<std::size_t>(t)]; }
   [[nodiscard]] const std::vector<int>& samples_of(int t) const {
@@ -157,7 +160,8 @@ class SurfaceRefiner {
     for (const int s : samples) samples_of(triangles[nearest(all, s).triangle]).push_back(s);
   }
 
-  /// Gives every sample to the triangle that is nearest in the whole mesh. Returns the sum of squared distances.
+  /// Gives every sample to the triangle that is nearest in the whole mesh. Returns the sum of squared
+  /// distances.
   double assign_all_samples() {
     samples_of_triangle_.assign(static_cast<std::size_t>(mesh_.triangle_slots()), {});
     struct Ball {
@@ -171,13 +175,14 @@ class SurfaceRefiner {
       if (mesh_.triangle(t)[0] < 0) continue;
       const Corners x = corners(t);
       const Vec3<double> center = (x[0] + x[1] + x[2]) / 3.0;
-      const double radius = std::max({(x[0] - center).norm(), (x[1] - center).norm(), (x[2] - center).norm()});
+      const double radius =
+          std::max({(x[0] - center).norm(), (x[1] - center).norm(), (x[2] - center).norm()});
       balls.push_back({t, x, center, radius});
     }
     double sum = 0.0;
     for (int s = 0; s < static_cast<int>(samples_.cols()); ++s) {
       const Vec3<double> p = samples_.col(s);
-      double best = k_infinity;                                // squared
+      double best = k_infinity;  // squared
       int owner = -1;
       for (const Ball& ball : balls) {
         const double reach = std::sqrt(best) + ball.radius;
@@ -194,7 +199,8 @@ class SurfaceRefiner {
     return sum;
   }
 
-  // Changes that keep the number of vertices ---------------------------------------------------------------------------
+  // Changes that keep the number of vertices
+  // ---------------------------------------------------------------------------
 
   void flip_edges() {
     for (int sweep = 0; sweep < 10; ++sweep) {
@@ -267,14 +273,17 @@ class SurfaceRefiner {
     assign(triangles, std::move(patch.samples));
   }
 
-  // Vertices that go from one place to another -------------------------------------------------------------------------
+  // Vertices that go from one place to another
+  // -------------------------------------------------------------------------
 
   /// A collapse, or a split, that could be done, and what it would do to the energy.
   struct Change {
     double energy;
     int a, b;
     Vec3<double> position;
-    bool operator<(const Change& other) const { return std::tie(energy, a, b) < std::tie(other.energy, other.a, other.b); }
+    bool operator<(const Change& other) const {
+      return std::tie(energy, a, b) < std::tie(other.energy, other.a, other.b);
+    }
   };
 
   /// To one of the ends or the middle.
@@ -318,8 +327,8 @@ class SurfaceRefiner {
     const auto [c, d] = mesh_.opposite(a, b);
     Patch patch = patch_of(triangles);
     const double before = energy(patch);
-    const Vec3<double>&pa = mesh_.position(a), &pb = mesh_.position(b), &pc = mesh_.position(c), &pd = mesh_.position(d),
-          &p = best.position;
+    const Vec3<double>&pa = mesh_.position(a), &pb = mesh_.position(b), &pc = mesh_.position(c),
+          &pd = mesh_.position(d), &p = best.position;
     const std::vector<Corners> old =
         std::exchange(patch.triangles, {{pa, p, pc}, {p, pb, pc}, {p, pa, pd}, {pb, p, pd}});
     const double change = energy(patch) - before;
@@ -327,8 +336,8 @@ class SurfaceRefiner {
     return best;
   }
 
-  /// Collapses where it costs least and splits where it gains most, while the two together gain; brings the number of
-  /// vertices to what was asked for, too.
+  /// Collapses where it costs least and splits where it gains most, while the two together gain; brings the
+  /// number of vertices to what was asked for, too.
   void move_vertices() {
     std::vector<Change> collapses, splits;
     for (const auto& [a, b] : mesh_.edges()) {
@@ -351,7 +360,7 @@ class SurfaceRefiner {
       } else if (surplus < 0 && split_energy < k_infinity) {
         apply_split(*split);
       } else if (surplus == 0 && collapse_energy + split_energy < -k_min_gain) {
-        apply_split(*split);                                   // the next turn collapses, here or somewhere nearly as good
+        apply_split(*split);  // the next turn collapses, here or somewhere nearly as good
       } else {
         break;
       }
@@ -379,7 +388,7 @@ class SurfaceRefiner {
     for (const int v : {a, b}) {
       for (const int t : mesh_.triangles_of(v)) {
         samples.insert(samples.end(), samples_of(t).begin(), samples_of(t).end());
-        samples_of(t).clear();                                 // so those of the two shared triangles come once
+        samples_of(t).clear();  // so those of the two shared triangles come once
       }
     }
     mesh_.collapse(a, b);
@@ -403,10 +412,10 @@ class SurfaceRefiner {
   double tolerance_;
   EditableMesh& mesh_;
   double mean_area_ = 0.0, mean_squared_distance_ = 0.0, sample_weight_ = 0.0;
-  double least_squared_distance_ = 0.0;   // that is taken for the mean; a mesh may be exact
+  double least_squared_distance_ = 0.0;  // that is taken for the mean; a mesh may be exact
   std::vector<std::vector<int>> samples_of_triangle_;
-  std::vector<double> slide_steps_;   // how far a vertex slides, relative to the mean length of its edges
-  std::vector<bool> is_touched_;      // vertices near a change of this round
+  std::vector<double> slide_steps_;  // how far a vertex slides, relative to the mean length of its edges
+  std::vector<bool> is_touched_;     // vertices near a change of this round
 };
 
 }  // namespace

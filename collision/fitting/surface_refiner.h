@@ -1,4 +1,5 @@
-/// The second half of make_surface_mesh: a coarse mesh brought closer to its surface, with the same number of vertices.
+/// The second half of make_surface_mesh: a coarse mesh brought closer to its surface, with the same number of
+/// vertices.
 #pragma once
 
 #include "collision/fitting/editable_mesh.h"

@@ -10,23 +10,23 @@ namespace abut {
 
 enum class ContactKind { vertex_sdf, edge_edge, edge_sdf };
 
-/// Where a contact comes from. In a vertex-SDF contact the body with a feature index (>= 0) carries the contact point,
-/// the other one, with -1, the signed distance function.
+/// Where a contact comes from. In a vertex-SDF contact the body with a feature index (>= 0) carries the
+/// contact point, the other one, with -1, the signed distance function.
 struct ContactFeature {
   ContactKind kind = ContactKind::vertex_sdf;
   int body_A = -1, body_B = -1;        ///< body_A < body_B
   int feature_A = -1, feature_B = -1;  ///< contact point (or edge) of each body, -1: its SDF
 };
 
-/// A contact. The normal points from A to B; |normal| = 1 except where the primitives of a body oppose each other
-/// (then it is shorter, and must not be renormalised: it fades where no direction is right).
+/// A contact. The normal points from A to B; |normal| = 1 except where the primitives of a body oppose each
+/// other (then it is shorter, and must not be renormalised: it fades where no direction is right).
 struct Contact {
   ContactFeature feature;
-  Vec3<double> point_W;         ///< midway between the two surfaces [m]
-  double signed_distance = 0;   ///< [m], > 0 when apart
-  Vec3<double> normal_AB_W;     ///< [-]
-  double activity = 0;          ///< S(1/2 - d/(8 tau_p)) in [0, 1]: 1 when deeper than 4 tau_p, 0 when farther
-  double area = 0;              ///< quadrature weight of its contact point [m^2]
+  Vec3<double> point_W;        ///< midway between the two surfaces [m]
+  double signed_distance = 0;  ///< [m], > 0 when apart
+  Vec3<double> normal_AB_W;    ///< [-]
+  double activity = 0;         ///< S(1/2 - d/(8 tau_p)) in [0, 1]: 1 when deeper than 4 tau_p, 0 when farther
+  double area = 0;             ///< quadrature weight of its contact point [m^2]
 };
 
 /// dL/d of a contact's outputs.

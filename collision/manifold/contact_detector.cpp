@@ -36,7 +36,8 @@ Eigen::AlignedBox3d contact_point_box(const Body& body) {
 bool is_bounded(const Eigen::AlignedBox3d& box) { return box.min().allFinite() && box.max().allFinite(); }
 
 /// The box in W around a box in B, grown by `margin`.
-WorldBox world_box(const Eigen::AlignedBox3d& box, const Mat3<double>& R, const Vec3<double>& p, double margin) {
+WorldBox world_box(const Eigen::AlignedBox3d& box, const Mat3<double>& R, const Vec3<double>& p,
+                   double margin) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   if (box.isEmpty()) return {};
   if (!is_bounded(box)) return {Vec3<double>::Constant(-infinity), Vec3<double>::Constant(infinity)};
@@ -46,8 +47,8 @@ WorldBox world_box(const Eigen::AlignedBox3d& box, const Mat3<double>& R, const 
 }
 
 /// What a contact is made of, before it is oriented from A to B.
-Contact make_contact(const ContactFeature& feature, const Body& owner, int point, const Vec3<double>& x_W, double sdf,
-                     const Vec3<double>& normal_W, double tau) {
+Contact make_contact(const ContactFeature& feature, const Body& owner, int point, const Vec3<double>& x_W,
+                     double sdf, const Vec3<double>& normal_W, double tau) {
   Contact contact;
   contact.feature = feature;
   contact.signed_distance = sdf - owner.contact_radius;
@@ -76,7 +77,8 @@ void GeometryGradient::set_zero(const Body& body) {
   contact_radius = 0.0;
 }
 
-ContactDetector::BodyGeometry::BodyGeometry(const Body& body) : sdf(body.shape), box(contact_point_box(body)) {
+ContactDetector::BodyGeometry::BodyGeometry(const Body& body)
+    : sdf(body.shape), box(contact_point_box(body)) {
   if (!box.isEmpty()) {
     for (Eigen::Index i = 0; i < body.contact_points.cols(); ++i) {
       reach = std::max(reach, body.contact_points.col(i).norm() + body.contact_radius);
@@ -114,7 +116,9 @@ bool ContactDetector::collide(int body_A, int body_B) const {
 void ContactDetector::detect(std::span<const Pose<double>> X_WB, std::span<const double> margins,
                              DetectorScratch& scratch, ContactManifold& manifold) const {
   manifold.clear();
-  const auto margin = [&](int body) { return margins.empty() ? 0.0 : margins[static_cast<std::size_t>(body)]; };
+  const auto margin = [&](int body) {
+    return margins.empty() ? 0.0 : margins[static_cast<std::size_t>(body)];
+  };
   scratch.boxes.resize(bodies_.size());
   for (std::size_t b = 0; b < bodies_.size(); ++b) {
     const double size = model_->bodies[b].size;
@@ -135,8 +139,8 @@ void ContactDetector::detect(std::span<const Pose<double>> X_WB, std::span<const
   }
 }
 
-void ContactDetector::append_contacts(int owner, int solid, std::span<const Pose<double>> X_WB, double reach, double tau,
-                                      DetectorScratch& scratch, ContactManifold& manifold) const {
+void ContactDetector::append_contacts(int owner, int solid, std::span<const Pose<double>> X_WB, double reach,
+                                      double tau, DetectorScratch& scratch, ContactManifold& manifold) const {
   const auto o = static_cast<std::size_t>(owner), s = static_cast<std::size_t>(solid);
   const Body& body = model_->bodies[o];
   const ShapeSdf& sdf = bodies_[s].sdf;
@@ -171,7 +175,8 @@ void ContactDetector::append_contacts(int owner, int solid, std::span<const Pose
   ContactFeature feature{ContactKind::vertex_sdf, std::min(owner, solid), std::max(owner, solid), -1, -1};
   const Mat3<double> R_WS = X_WB[s].rotation(), R_WO = X_WB[o].rotation();
   for (std::size_t block = 0; block < candidates; block += k_lanes) {
-    const auto sample = sdf.evaluate_normal<Lanes>(gather<Lanes>(scratch.points_S, &scratch.candidates[block]));
+    const auto sample =
+        sdf.evaluate_normal<Lanes>(gather<Lanes>(scratch.points_S, &scratch.candidates[block]));
     for (std::size_t lane = 0; lane < k_lanes && block + lane < candidates; ++lane) {
       const int l = static_cast<int>(lane);
       const double distance = sample.distance[l];
@@ -193,12 +198,15 @@ Contact ContactDetector::contact(std::span<const Pose<double>> X_WB, const Conta
 }
 
 void ContactDetector::linearize(std::span<const Pose<double>> X_WB, std::span<const ContactFeature> features,
-                                std::vector<Contact>& contacts, std::vector<ContactLinearization>& linearizations) const {
+                                std::vector<Contact>& contacts,
+                                std::vector<ContactLinearization>& linearizations) const {
   contacts.resize(features.size());
   linearizations.resize(features.size());
   for (std::size_t i = 0; i < features.size();) {
     // Up to k_lanes contacts on the same solid at a time.
-    const auto solid_of = [&](std::size_t k) { return features[k].feature_A >= 0 ? features[k].body_B : features[k].body_A; };
+    const auto solid_of = [&](std::size_t k) {
+      return features[k].feature_A >= 0 ? features[k].body_B : features[k].body_A;
+    };
     std::size_t end = i + 1;
     while (end < features.size() && end < i + k_lanes && solid_of(end) == solid_of(i)) ++end;
     const int solid = solid_of(i);
@@ -234,7 +242,8 @@ void ContactDetector::linearize(std::span<const Pose<double>> X_WB, std::span<co
       for (int row = 0; row < 3; ++row) {
         gradient[row] = sample.gradient[row][l];
         normal[row] = sample.normal[row][l];
-        for (int column = 0; column < 3; ++column) jacobian(row, column) = sample.normal_jacobian(row, column)[l];
+        for (int column = 0; column < 3; ++column)
+          jacobian(row, column) = sample.normal_jacobian(row, column)[l];
       }
       at.normal = R_WS * normal;
       at.gradient = R_WS * gradient;
@@ -248,7 +257,8 @@ void ContactDetector::linearize(std::span<const Pose<double>> X_WB, std::span<co
   }
 }
 
-ContactBar ContactDetector::jvp(const ContactLinearization& at, const Vec6<double>& pose_O, const Vec6<double>& pose_S) {
+ContactBar ContactDetector::jvp(const ContactLinearization& at, const Vec6<double>& pose_O,
+                                const Vec6<double>& pose_S) {
   const Vec3<double> theta_O = pose_O.head<3>(), theta_S = pose_S.head<3>();
   const Vec3<double> dx_W = pose_O.tail<3>() + theta_O.cross(at.arm_O);
   const Vec3<double> y = dx_W - pose_S.tail<3>() - theta_S.cross(at.arm_S);
@@ -261,9 +271,9 @@ ContactBar ContactDetector::jvp(const ContactLinearization& at, const Vec6<doubl
   return d;
 }
 
-void ContactDetector::vjp(const ContactLinearization& at, const ContactFeature& feature, const ContactBar& bar,
-                          std::span<const Pose<double>> X_WB, std::span<Vec6<double>> pose_bar,
-                          std::span<GeometryGradient> geometry) const {
+void ContactDetector::vjp(const ContactLinearization& at, const ContactFeature& feature,
+                          const ContactBar& bar, std::span<const Pose<double>> X_WB,
+                          std::span<Vec6<double>> pose_bar, std::span<GeometryGradient> geometry) const {
   const auto o = static_cast<std::size_t>(at.owner), s = static_cast<std::size_t>(at.solid);
   const double along = bar.point_W.dot(at.normal);
   const double distance_bar =
@@ -277,7 +287,8 @@ void ContactDetector::vjp(const ContactLinearization& at, const ContactFeature& 
   const int point = std::max(feature.feature_A, feature.feature_B);
   geometry[o].contact_points.col(point) += X_WB[o].q.conjugate() * x_W_bar;
   geometry[o].contact_radius -= distance_bar + along;
-  bodies_[s].sdf.parameter_vjp(at.x_S, distance_bar, X_WB[s].q.conjugate() * normal_bar, geometry[s].primitives);
+  bodies_[s].sdf.parameter_vjp(at.x_S, distance_bar, X_WB[s].q.conjugate() * normal_bar,
+                               geometry[s].primitives);
 }
 
 void require_points_on_surface(const Body& body, double tolerance) {
@@ -286,9 +297,10 @@ void require_points_on_surface(const Body& body, double tolerance) {
   for (Eigen::Index i = 0; i < body.contact_points.cols(); ++i) {
     const double off = sdf.distance<double>(body.contact_points.col(i)) + body.contact_radius;
     if (!(std::abs(off) <= tolerance * body.size)) {
-      throw std::invalid_argument(fmt::format(
-          "body '{}': contact point {} lies {:.3g} m off the surface of its signed distance function (at most {:.3g} m)",
-          body.name, i, off, tolerance * body.size));
+      throw std::invalid_argument(
+          fmt::format("body '{}': contact point {} lies {:.3g} m off the surface of its signed distance "
+                      "function (at most {:.3g} m)",
+                      body.name, i, off, tolerance * body.size));
     }
   }
 }

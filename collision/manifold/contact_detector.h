@@ -1,8 +1,8 @@
 /// Vertex-SDF contacts of every pair of bodies, and their derivatives with respect to poses and shapes.
 ///
-/// A body touches others with balls of its `contact_radius` at its `contact_points`, and is touched at its signed
-/// distance function. Both directions of a pair are one code path: the *owner* O carries the point v, the *solid* S the
-/// function phi:
+/// A body touches others with balls of its `contact_radius` at its `contact_points`, and is touched at its
+/// signed distance function. Both directions of a pair are one code path: the *owner* O carries the point v,
+/// the *solid* S the function phi:
 ///     x_W = X_WO v,   x_S = X_WS^-1 x_W,   d = phi_S(x_S) - r_O,   n = R_WS n_S(x_S) (out of S),
 ///     point = x_W - (r_O + d/2) n,   activity = S(1/2 - d/(8 tau_p)),   S = smoothstep5.
 /// The point midway between the surfaces is shared by both bodies, so their impulses balance.
@@ -24,7 +24,7 @@ namespace abut {
 /// dL/d of one body's geometry.
 struct GeometryGradient {
   std::vector<PrimitiveGradient> primitives;
-  Points contact_points;       ///< (3, n) in B
+  Points contact_points;  ///< (3, n) in B
   double contact_radius = 0;
 
   void set_zero(const Body& body);
@@ -33,15 +33,15 @@ struct GeometryGradient {
 /// First derivatives of a contact: what its JVP and VJP need, all in W.
 struct ContactLinearization {
   int owner = -1, solid = -1;
-  double sign = 1;              ///< normal_AB = sign * n: +1 if the owner is B
-  double radius = 0;            ///< r_O [m]
-  double tau = 0;               ///< tau_p of the pair [m]
-  double distance = 0;          ///< d [m]
-  Vec3<double> x_S;             ///< v in the solid's frame
-  Vec3<double> arm_O, arm_S;    ///< x_W - p_WO, x_W - p_WS
-  Vec3<double> normal;          ///< n, out of the solid
-  Vec3<double> gradient;        ///< dd/dx
-  Mat3<double> normal_jacobian; ///< dn/dx
+  double sign = 1;               ///< normal_AB = sign * n: +1 if the owner is B
+  double radius = 0;             ///< r_O [m]
+  double tau = 0;                ///< tau_p of the pair [m]
+  double distance = 0;           ///< d [m]
+  Vec3<double> x_S;              ///< v in the solid's frame
+  Vec3<double> arm_O, arm_S;     ///< x_W - p_WO, x_W - p_WS
+  Vec3<double> normal;           ///< n, out of the solid
+  Vec3<double> gradient;         ///< dd/dx
+  Mat3<double> normal_jacobian;  ///< dn/dx
 };
 
 /// Scratch of one thread; allocates only while it grows.
@@ -57,8 +57,8 @@ class ContactDetector {
  public:
   ContactDetector(const Model& model, const ContactConfig& config);
 
-  /// All contacts with signed distance < 4 tau_p + margin_A + margin_B. `margins` [m, >= 0] has one entry per body or is
-  /// empty; a margin covers the way a body may travel before it is asked again.
+  /// All contacts with signed distance < 4 tau_p + margin_A + margin_B. `margins` [m, >= 0] has one entry per
+  /// body or is empty; a margin covers the way a body may travel before it is asked again.
   void detect(std::span<const Pose<double>> X_WB, std::span<const double> margins, DetectorScratch& scratch,
               ContactManifold& manifold) const;
 
@@ -73,14 +73,16 @@ class ContactDetector {
   [[nodiscard]] static ContactBar jvp(const ContactLinearization& at, const Vec6<double>& pose_O,
                                       const Vec6<double>& pose_S);
 
-  /// Adds dL/d(poses) given dL/d(outputs of a contact); with `geometry` (one entry per body) also dL/d(shape).
+  /// Adds dL/d(poses) given dL/d(outputs of a contact); with `geometry` (one entry per body) also
+  /// dL/d(shape).
   void vjp(const ContactLinearization& at, const ContactFeature& feature, const ContactBar& bar,
            std::span<const Pose<double>> X_WB, std::span<Vec6<double>> pose_bar,
            std::span<GeometryGradient> geometry = {}) const;
 
   [[nodiscard]] const ShapeSdf& sdf(int body) const { return bodies_[static_cast<std::size_t>(body)].sdf; }
 
-  /// Distance from the centre of mass within which a body's contact points, their balls and its (bounded) solid lie [m].
+  /// Distance from the centre of mass within which a body's contact points, their balls and its (bounded)
+  /// solid lie [m].
   [[nodiscard]] double reach(int body) const { return bodies_[static_cast<std::size_t>(body)].reach; }
 
   /// tau_p of a pair [m].
@@ -89,7 +91,7 @@ class ContactDetector {
  private:
   struct BodyGeometry {
     ShapeSdf sdf;
-    Eigen::AlignedBox3d box;    // of the solid and of the contact points with their radius, in B
+    Eigen::AlignedBox3d box;  // of the solid and of the contact points with their radius, in B
     double reach = 0;
     explicit BodyGeometry(const Body& body);
   };
@@ -104,8 +106,8 @@ class ContactDetector {
   std::vector<BodyGeometry> bodies_;
 };
 
-/// Throws std::invalid_argument unless every contact point lies at -contact_radius of its own body's SDF, within `tolerance` of the
-/// body's size (names the body, the point and its distance).
+/// Throws std::invalid_argument unless every contact point lies at -contact_radius of its own body's SDF,
+/// within `tolerance` of the body's size (names the body, the point and its distance).
 void require_points_on_surface(const Body& body, double tolerance = 1e-3);
 
 }  // namespace abut

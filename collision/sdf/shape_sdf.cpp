@@ -106,9 +106,8 @@ Eigen::AlignedBox3d primitive_box(const Primitive& primitive) {
 }  // namespace
 
 ShapeSdf::ShapeSdf(const Shape& shape) : shape_(shape) {
-  require(shape.primitives.size() < 2 || shape.union_smoothing > 0.0,
-          fmt::format("union_smoothing is {} m, but must be > 0 for more than one primitive",
-                      shape.union_smoothing));
+  require(shape.union_smoothing >= 0.0,
+          fmt::format("union_smoothing is {} m, but must be >= 0", shape.union_smoothing));
   for (std::size_t i = 0; i < shape.primitives.size(); ++i) require_valid(shape.primitives[i], i);
   for (const PrimitiveOperation operation : {PrimitiveOperation::add, PrimitiveOperation::subtract}) {
     for (std::size_t i = 0; i < shape.primitives.size(); ++i) {
@@ -129,8 +128,9 @@ ShapeSdf::ShapeSdf(const Shape& shape) : shape_(shape) {
       distance_ratio_ = std::max(distance_ratio_, r.outer / r.inner);
     }
   }
+  tau_ = shape.union_smoothing > 0.0 ? shape.union_smoothing : 1e-10 * std::max(rounding_, 1e-10);
   if (added_ > 0) {
-    const double grown = distance_ratio_ * shape.union_smoothing * std::log(static_cast<double>(added_));
+    const double grown = distance_ratio_ * tau_ * std::log(static_cast<double>(added_));
     const double rounding = 1e-12 * std::min(bounds_.sizes().maxCoeff(), 1.0);
     bounds_.min().array() -= grown + rounding;
     bounds_.max().array() += grown + rounding;
@@ -153,7 +153,7 @@ void ShapeSdf::parameter_vjp(const Vec3<double>& x_B, double distance_bar, const
   ABUT_ASSERT(bar.size() == prepared_double_.size());
   if (added_ == 0) return;
   const auto added = static_cast<std::size_t>(added_), count = prepared_double_.size();
-  const double tau = shape_.union_smoothing;
+  const double tau = tau_;
   // Forward as in sample(): the unions (d_+, m_+), (d_-, m_-) and their difference (d, m). Then back to them:
   // d = smooth max(d_+, -d_-),  m = w_+ m_+ - w_- m_-,  w_- = 1 - w_+,  dw_+ = w_+ w_- (dd_+ + dd_-)/tau.
   struct Side {
@@ -208,7 +208,7 @@ void ShapeSdf::parameter_vjp(const Vec3<double>& x_B, double distance_bar, const
     if (parameters == 0) continue;
     std::array<D, 5> dual;
     for (std::size_t k = 0; k < 5; ++k) dual[k] = D::variable(primitive.parameters[k], static_cast<int>(k));
-    const PreparedPrimitive<D> prepared_dual(primitive, dual, tau);
+    const PreparedPrimitive<D> prepared_dual(primitive, dual, shape_.union_smoothing);
     const auto by_parameters =
         primitive_sample<SdfOrder::normal, D>(prepared_dual, shape_.distance_mode, x_B.cast<D>());
     for (std::size_t k = 0; k < static_cast<std::size_t>(parameters); ++k) {

@@ -55,7 +55,7 @@ struct PreparedPrimitive {
 /// S is double, float, a Pack of either, or a forward-mode number of double (Dual, ceres::Jet).
 class ShapeSdf {
  public:
-  /// Throws std::invalid_argument where parameters make no solid, or two primitives have no smoothing.
+  /// No union smoothing means a negligible one. Throws std::invalid_argument if parameters make no solid.
   explicit ShapeSdf(const Shape& shape);
 
   /// d(x) [m].
@@ -122,6 +122,7 @@ class ShapeSdf {
   std::vector<PreparedPrimitive<float>> prepared_float_;
   Eigen::AlignedBox3d bounds_;
   double distance_ratio_ = 1.0;
+  double tau_ = 0.0;       // of the union [m], > 0
   double rounding_ = 0.0;  // lengths below rounding_ * epsilon mean nothing [m]
 };
 
@@ -319,9 +320,8 @@ SdfAnswer<order, S> ShapeSdf::union_sample(const Vec3<S>& x_B, std::size_t begin
     if (i - begin < k_block) lower[i - begin] = bounds.lower;
     least = select(bounds.upper < least, bounds.upper, least);
   }
-  const V slack =
-      V(k_negligible<T> * shape_.union_smoothing + rounding_ * std::numeric_limits<T>::epsilon()) +
-      V(16 * std::numeric_limits<T>::epsilon()) * abs(least);
+  const V slack = V(k_negligible<T> * tau_ + rounding_ * std::numeric_limits<T>::epsilon()) +
+                  V(16 * std::numeric_limits<T>::epsilon()) * abs(least);
   V limit = least + slack;
 
   std::optional<UnionSum<order, S>> sum;
@@ -335,7 +335,7 @@ SdfAnswer<order, S> ShapeSdf::union_sample(const Vec3<S>& x_B, std::size_t begin
     if (sum) {
       sum->add(sample);
     } else {
-      sum.emplace(sample, S(shape_.union_smoothing));
+      sum.emplace(sample, S(tau_));
     }
   }
   return sum->result();
@@ -358,7 +358,7 @@ SdfAnswer<order, S> ShapeSdf::sample(const Vec3<S>& x_B) const {
   SdfAnswer<order, S> result = union_sample<order, S>(x_B, 0, added);
   if (added < primitives.size()) {
     const SdfAnswer<order, S> subtracted = union_sample<order, S>(x_B, added, primitives.size());
-    result = smooth_difference<order, S>(result, subtracted, S(shape_.union_smoothing));
+    result = smooth_difference<order, S>(result, subtracted, S(tau_));
   }
   scale_normal<order, S>(result);
   return result;

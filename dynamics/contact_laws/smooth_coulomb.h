@@ -1,7 +1,8 @@
-/// The normal impulse of the smooth Coulomb law: compliant, unilateral, C-infinity in velocity. (Friction: friction.h.)
+/// The normal impulse of the smooth Coulomb law: compliant, unilateral, C-infinity in velocity. (Friction:
+/// friction.h.)
 ///
-/// Signs: u is the velocity of B's contact point relative to A's, n points from A to B, so u_n = n.u > 0 separates; the
-/// impulse acts on B, its opposite on A.
+/// Signs: u is the velocity of B's contact point relative to A's, n points from A to B, so u_n = n.u > 0
+/// separates; the impulse acts on B, its opposite on A.
 #pragma once
 
 #include <algorithm>
@@ -13,11 +14,11 @@ namespace abut::smooth_coulomb {
 
 /// Settings of a step that every contact shares.
 struct Settings {
-  double h = 0;                 ///< time step [s]
-  double near_rigid = 0;        ///< beta^2/(4 pi^2) [-]
+  double h = 0;                   ///< time step [s]
+  double near_rigid = 0;          ///< beta^2/(4 pi^2) [-]
   double velocity_smoothing = 0;  ///< tau_v [m/s]
-  double stiction_speed = 0;    ///< v_s [m/s]
-  double push_out_speed = 0;    ///< cap of the normal target [m/s]
+  double stiction_speed = 0;      ///< v_s [m/s]
+  double push_out_speed = 0;      ///< cap of the normal target [m/s]
 };
 
 /// What the law needs to know of one contact.
@@ -29,8 +30,8 @@ struct Parameters {
   double dissipation_time = 0;  ///< tau_d [s]
 };
 
-/// Normal target velocity v_hat(d) and its derivatives: -d/h before touching, -d/(h + tau_d) in overlap, joined by a
-/// softplus of width tau_v h and capped at the push-out speed.
+/// Normal target velocity v_hat(d) and its derivatives: -d/h before touching, -d/(h + tau_d) in overlap,
+/// joined by a softplus of width tau_v h and capped at the push-out speed.
 struct NormalTarget {
   double value = 0, d_distance = 0, d_dissipation_time = 0;
 };
@@ -53,8 +54,8 @@ inline NormalTarget normal_target(double distance, double dissipation_time, cons
 ///   R = 1/(h k (h + tau_d)) + beta^2/(4 pi^2) W,
 /// with its derivatives. It is the negative derivative of a convex potential of u_n.
 struct NormalImpulse {
-  double value = 0;             ///< [N s], >= 0
-  double d_velocity = 0;        ///< d/du_n [kg], <= 0
+  double value = 0;       ///< [N s], >= 0
+  double d_velocity = 0;  ///< d/du_n [kg], <= 0
   double d_distance = 0, d_weight = 0, d_inverse_mass = 0, d_compliance = 0, d_dissipation_time = 0;
 };
 
@@ -62,10 +63,10 @@ inline double normal_resistance(const Parameters& c, const Settings& s) {
   return c.compliance / (s.h * (s.h + c.dissipation_time)) + s.near_rigid * c.inverse_mass;
 }
 
-/// Value and slope only, for a precomputed target and R: what the solver evaluates many times. (softplus and its
-/// derivative, sharing their exponential.)
-inline void normal_impulse(double u_n, double target, double resistance, double weight, double velocity_smoothing,
-                           double& value, double& d_velocity) {
+/// Value and slope only, for a precomputed target and R: what the solver evaluates many times. (softplus and
+/// its derivative, sharing their exponential.)
+inline void normal_impulse(double u_n, double target, double resistance, double weight,
+                           double velocity_smoothing, double& value, double& d_velocity) {
   const double scale = weight / resistance, x = (target - u_n) / velocity_smoothing;
   const double e = std::exp(-std::abs(x));
   value = scale * velocity_smoothing * (std::max(x, 0.0) + std::log1p(e));
@@ -83,8 +84,8 @@ inline NormalImpulse normal_impulse_derivatives(double u_n, const Parameters& c,
   gamma.d_weight = softplus(target.value - u_n, s.velocity_smoothing) / R;
   gamma.d_inverse_mass = d_resistance * s.near_rigid;
   gamma.d_compliance = d_resistance / stretch;
-  gamma.d_dissipation_time = d_target * target.d_dissipation_time -
-                             d_resistance * c.compliance * s.h / (stretch * stretch);
+  gamma.d_dissipation_time =
+      d_target * target.d_dissipation_time - d_resistance * c.compliance * s.h / (stretch * stretch);
   return gamma;
 }
 

@@ -39,7 +39,8 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   return text.replace(text.find(from), from.size(), to);
 }
 
-TEST_CASE("read_superquadric_fit: gives what is in the file, and says what is wrong with another", "[apps][value]") {
+TEST_CASE("read_superquadric_fit: gives what is in the file, and says what is wrong with another",
+          "[apps][value]") {
   const TemporaryFolder folder;
   const Shape shape = read_superquadric_fit(folder.write("fit.json", k_fit));
   REQUIRE(shape.primitives.size() == 3);
@@ -71,18 +72,20 @@ TEST_CASE("read_superquadric_fit: gives what is in the file, and says what is wr
   CHECK_THROWS_AS(read_superquadric_fit(folder.path() / "missing.json"), InputError);
 }
 
-TEST_CASE("abut mesh --fit: writes a body that reads back, with every vertex on its zero set, the same each time",
-          "[apps][value][determinism]") {
+TEST_CASE(
+    "abut mesh --fit: writes a body that reads back, with every vertex on its zero set, the same each time",
+    "[apps][value][determinism]") {
   const TemporaryFolder folder;
   const std::string fit = folder.write("dumbbell.json", k_fit);
   const auto run = [&](const std::string& out) {
-    return run_program({"mesh", "--fit", fit, "--out", folder.path() / out, "--size", "0.5", "--vertices", "100", "--density",
-                        "500", "--resolution", "40", "--friction", "0.3"});
+    return run_program({"mesh", "--fit", fit, "--out", folder.path() / out, "--size", "0.5", "--vertices",
+                        "100", "--density", "500", "--resolution", "40", "--friction", "0.3"});
   };
   const ProgramResult result = run("a");
   CAPTURE(result.out, result.err);
   REQUIRE(result.exit_code == 0);
-  CHECK_THAT(result.out, Contains("dumbbell: 3 primitives") && Contains("closed, V - E + F = 2") && Contains("exponent 2"));
+  CHECK_THAT(result.out, Contains("dumbbell: 3 primitives") && Contains("closed, V - E + F = 2") &&
+                             Contains("exponent 2"));
   const Body body = read_body(folder.path() / "a");
   CHECK(body.name == "dumbbell");
   CHECK(body.mesh.vertex_count() == 100);
@@ -100,8 +103,9 @@ TEST_CASE("abut mesh --fit: writes a body that reads back, with every vertex on 
   }
 
   SECTION("and --body makes it again in another size, with the material and density it has") {
-    const ProgramResult again = run_program({"mesh", "--body", folder.path() / "a", "--out", folder.path() / "c", "--size", "1",
-                                             "--vertices", "120", "--resolution", "40", "--name", "large"});
+    const ProgramResult again =
+        run_program({"mesh", "--body", folder.path() / "a", "--out", folder.path() / "c", "--size", "1",
+                     "--vertices", "120", "--resolution", "40", "--name", "large"});
     CAPTURE(again.err);
     REQUIRE(again.exit_code == 0);
     const Body large = read_body(folder.path() / "c");
@@ -128,7 +132,9 @@ TEST_CASE("abut mesh: bad usage and bad input are exit code 2 and one line", "[a
       {{"mesh", "--fit", fit, "--out", out, "--density", "nan"}, "--density"},
       {{"mesh", "--fit", folder.path() / "none.json", "--out", out}, "none.json"},
       {{"mesh", "--body", folder.path() / "none", "--out", out}, "none"},
-      {{"mesh", "--fit", fit, "--out", folder.path() / "no" / "such", "--resolution", "16", "--vertices", "20"}, "such"},
+      {{"mesh", "--fit", fit, "--out", folder.path() / "no" / "such", "--resolution", "16", "--vertices",
+        "20"},
+       "such"},
   };
   for (const Case& c : cases) {
     const ProgramResult result = run_program(c.arguments);
@@ -140,7 +146,8 @@ TEST_CASE("abut mesh: bad usage and bad input are exit code 2 and one line", "[a
   CHECK_FALSE(std::filesystem::exists(out));
 }
 
-TEST_CASE("assets: the fitted bodies hold the primitives of the reference fits they were made of", "[apps][value]") {
+TEST_CASE("assets: the fitted bodies hold the primitives of the reference fits they were made of",
+          "[apps][value]") {
   for (const std::string name : {"armadillo", "power_drill", "mustard_bottle", "spot"}) {
     ABUT_REFERENCE_DATA_OR_SKIP(path, "reference_fits/" + name + ".json");
     const Shape fit = read_superquadric_fit(path);

@@ -22,7 +22,9 @@ struct Balls {
 
   Balls() {
     model.bodies = {make_half_space(), make_sphere(0.1, 1000.0), make_sphere(0.1, 1000.0)};
-    X_WB = {Pose<double>(), {Quat<double>::Identity(), {-0.2, 0, 0.2}}, {Quat<double>::Identity(), {0.2, 0, 0.2}}};
+    X_WB = {Pose<double>(),
+            {Quat<double>::Identity(), {-0.2, 0, 0.2}},
+            {Quat<double>::Identity(), {0.2, 0, 0.2}}};
   }
 };
 
@@ -36,7 +38,8 @@ PictureOptions from_the_front() {
 }
 
 std::array<int, 3> pixel(const Image& image, int x, int y) {
-  const std::size_t i = 3 * (static_cast<std::size_t>(y) * static_cast<std::size_t>(image.width) + static_cast<std::size_t>(x));
+  const std::size_t i =
+      3 * (static_cast<std::size_t>(y) * static_cast<std::size_t>(image.width) + static_cast<std::size_t>(x));
   return {image.pixels[i], image.pixels[i + 1], image.pixels[i + 2]};
 }
 
@@ -53,9 +56,9 @@ TEST_CASE("draw_picture: each body is where the camera sees it, in its own colou
   REQUIRE(image.pixels.size() == 3u * 160u * 90u);
   // Of a camera at y = -1.5 with 0.55 rad across the height, +-0.2 m are +-21 pixels.
   const auto left = pixel(image, 59, 45), right = pixel(image, 101, 45), between = pixel(image, 80, 42);
-  CHECK(left[0] > left[2] + 60);                               // orange
-  CHECK(right[2] > right[0] + 60);                             // blue
-  CHECK(std::abs(between[0] - between[2]) < 40);               // neither
+  CHECK(left[0] > left[2] + 60);                  // orange
+  CHECK(right[2] > right[0] + 60);                // blue
+  CHECK(std::abs(between[0] - between[2]) < 40);  // neither
   const auto sky = pixel(image, 80, 2), floor = pixel(image, 80, 87);
   CHECK(sky != floor);
 }
@@ -70,7 +73,8 @@ TEST_CASE("draw_picture: the number of threads does not change a bit", "[apps][d
 }
 
 TEST_CASE("camera_for: all bodies are in view, from either side of the world", "[apps][value]") {
-  for (const Vec3<double>& gravity : {Vec3<double>(0, 0, -9.81), Vec3<double>(0, -9.81, 0), Vec3<double>(0, 0, 0)}) {
+  for (const Vec3<double>& gravity :
+       {Vec3<double>(0, 0, -9.81), Vec3<double>(0, -9.81, 0), Vec3<double>(0, 0, 0)}) {
     Balls balls;
     balls.model.gravity = gravity;
     const PictureOptions options;
@@ -87,14 +91,15 @@ TEST_CASE("camera_for: all bodies are in view, from either side of the world", "
   }
 }
 
-TEST_CASE("abut snapshot: draws the initial state and any frame of a trajectory as a PNG file", "[apps][value]") {
+TEST_CASE("abut snapshot: draws the initial state and any frame of a trajectory as a PNG file",
+          "[apps][value]") {
   const TemporaryFolder folder;
   const std::string scene = folder.write("scene.toml", k_scene), trajectory = folder.path() / "run.npz";
   REQUIRE(run_program({"run", scene, "--out", trajectory, "--quiet"}).exit_code == 0);
   const auto picture = [&](std::vector<std::string> more) {
     const std::string out = folder.path() / "picture.png";
-    std::vector<std::string> arguments{"snapshot", scene, "--width", "64", "--height", "48", "--camera-from", "1,-2,1",
-                                       "--camera-to", "0,0,0.1", "--out", out};
+    std::vector<std::string> arguments{"snapshot",      scene,    "--width",     "64",      "--height", "48",
+                                       "--camera-from", "1,-2,1", "--camera-to", "0,0,0.1", "--out",    out};
     arguments.insert(arguments.end(), more.begin(), more.end());
     const ProgramResult result = run_program(arguments);
     CAPTURE(result.err);
@@ -105,7 +110,8 @@ TEST_CASE("abut snapshot: draws the initial state and any frame of a trajectory 
   CHECK(initial.substr(0, 8) == "\x89PNG\r\n\x1a\n");
   CHECK(big_endian(initial, 16) == 64);
   CHECK(big_endian(initial, 20) == 48);
-  CHECK(picture({"--trajectory", trajectory, "--frame", "0"}) == initial);       // asset frames, so no shift either
+  CHECK(picture({"--trajectory", trajectory, "--frame", "0"}) ==
+        initial);  // asset frames, so no shift either
   const std::string last = picture({"--trajectory", trajectory});
   CHECK(last != initial);
   CHECK(picture({"--trajectory", trajectory, "--frame", "last"}) == last);
@@ -113,7 +119,8 @@ TEST_CASE("abut snapshot: draws the initial state and any frame of a trajectory 
   CHECK(picture({"--trajectory", trajectory, "--frame", "-1"}) == last);
 }
 
-TEST_CASE("abut snapshot: bad usage and trajectories of other scenes are exit code 2 and one line", "[apps][value]") {
+TEST_CASE("abut snapshot: bad usage and trajectories of other scenes are exit code 2 and one line",
+          "[apps][value]") {
   const TemporaryFolder folder;
   const std::string scene = folder.write("scene.toml", k_scene), out = folder.path() / "picture.png";
   const std::string other = folder.path() / "other.npz";
@@ -136,7 +143,8 @@ TEST_CASE("abut snapshot: bad usage and trajectories of other scenes are exit co
       {{"snapshot", scene, "--out", out, "--camera-from", "1,2,3", "--camera-to", "1,2,3"}, "same point"},
       {{"snapshot", scene, "--out", out, "--trajectory", folder.path() / "none.npz"}, "none.npz"},
       {{"snapshot", scene, "--out", out, "--trajectory", other}, "not a trajectory of this scene"},
-      {{"snapshot", scene, "--out", folder.path() / "no" / "such.png", "--width", "8", "--height", "8"}, "such.png"},
+      {{"snapshot", scene, "--out", folder.path() / "no" / "such.png", "--width", "8", "--height", "8"},
+       "such.png"},
   };
   for (const Case& c : cases) {
     const ProgramResult result = run_program(c.arguments);

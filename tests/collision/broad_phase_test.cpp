@@ -21,7 +21,8 @@ Pairs brute_force(const std::vector<WorldBox>& boxes) {
   for (int i = 0; i < static_cast<int>(boxes.size()); ++i) {
     for (int j = i + 1; j < static_cast<int>(boxes.size()); ++j) {
       const WorldBox &a = boxes[static_cast<std::size_t>(i)], &b = boxes[static_cast<std::size_t>(j)];
-      const bool apart = (a.max().array() < b.min().array()).any() || (b.max().array() < a.min().array()).any();
+      const bool apart =
+          (a.max().array() < b.min().array()).any() || (b.max().array() < a.min().array()).any();
       if (!apart) pairs.emplace_back(i, j);
     }
   }
@@ -33,7 +34,8 @@ std::vector<WorldBox> random_boxes(Random& random, int count, double size) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   std::vector<WorldBox> boxes;
   for (int i = 0; i < count; ++i) {
-    const Vec3<double> corner = test::random_vector(random), extent = size * (test::random_vector(random).array() + 1.0).matrix();
+    const Vec3<double> corner = test::random_vector(random),
+                       extent = size * (test::random_vector(random).array() + 1.0).matrix();
     WorldBox box(corner, corner + extent);
     const double kind = random.uniform();
     if (kind < 0.02) box = WorldBox(Vec3<double>::Constant(-infinity), Vec3<double>::Constant(infinity));
@@ -52,10 +54,11 @@ std::vector<WorldBox> random_boxes(Random& random, int count, double size) {
 
 TEST_CASE("BroadPhase: finds the pairs that brute force finds, in ascending order", "[collision][property]") {
   Random random(1);
-  BroadPhase broad_phase;                                          // one for all: what it remembers must not matter
+  BroadPhase broad_phase;  // one for all: what it remembers must not matter
   std::size_t found = 0;
   for (int i = 0; i < 300; ++i) {
-    const auto boxes = random_boxes(random, static_cast<int>(random.integer(60)), std::pow(10.0, random.uniform(-2.0, 0.0)));
+    const auto boxes =
+        random_boxes(random, static_cast<int>(random.integer(60)), std::pow(10.0, random.uniform(-2.0, 0.0)));
     const Pairs& pairs = broad_phase.overlapping_pairs(boxes);
     CAPTURE(i, boxes.size());
     REQUIRE(pairs == brute_force(boxes));

@@ -32,13 +32,19 @@ ContactManifold detect(const TestScene& scene, const std::vector<double>& margin
 
 /// A body of a random kind, 5 to 20 cm.
 Body random_body(Random& random) {
-  const Vec3<double> half = 0.1 * Vec3<double>(random.uniform(0.5, 1.0), random.uniform(0.5, 1.0), random.uniform(0.25, 1.0));
+  const Vec3<double> half =
+      0.1 * Vec3<double>(random.uniform(0.5, 1.0), random.uniform(0.5, 1.0), random.uniform(0.25, 1.0));
   switch (random.integer(5)) {
-    case 0: return test::sphere_of_mass(half.x(), 1.0);
-    case 1: return make_capsule(half.z(), half.x(), 1000.0);
-    case 2: return test::box_of_mass(half, 1.0);
-    case 3: return test::superquadric_of_mass(half, random.uniform(0.1, 1.8), random.uniform(0.1, 1.8), 1.0);
-    default: return test::cross_of_mass(half, random.uniform(0.2, 0.8), random.uniform(0.3, 1.0), 1.0);
+    case 0:
+      return test::sphere_of_mass(half.x(), 1.0);
+    case 1:
+      return make_capsule(half.z(), half.x(), 1000.0);
+    case 2:
+      return test::box_of_mass(half, 1.0);
+    case 3:
+      return test::superquadric_of_mass(half, random.uniform(0.1, 1.8), random.uniform(0.1, 1.8), 1.0);
+    default:
+      return test::cross_of_mass(half, random.uniform(0.2, 0.8), random.uniform(0.3, 1.0), 1.0);
   }
 }
 
@@ -71,30 +77,36 @@ std::vector<ContactFeature> all_features(const Model& model) {
 }
 
 double closest_to_kink(const Body& solid, const Vec3<double>& x_S) {
-  // A rounded box's normal has a kink where |x| passes its core, a capsule's where it passes the ends of the segment.
+  // A rounded box's normal has a kink where |x| passes its core, a capsule's where it passes the ends of the
+  // segment.
   const Primitive& p = solid.shape.primitives.front();
   if (solid.shape.primitives.size() > 1) return 1.0;
   double closest = 1.0;
   if (p.kind == PrimitiveKind::rounded_box) {
     for (std::size_t i = 0; i < 3; ++i) {
-      closest = std::min(closest, std::abs(std::abs(x_S[static_cast<int>(i)]) - p.parameters[i] + p.parameters[3]));
-      closest = std::min(closest, std::abs(x_S[static_cast<int>(i)]) + (std::abs(x_S[static_cast<int>(i)]) > 0.01 ? 1.0 : 0.0));
+      closest =
+          std::min(closest, std::abs(std::abs(x_S[static_cast<int>(i)]) - p.parameters[i] + p.parameters[3]));
+      closest = std::min(closest, std::abs(x_S[static_cast<int>(i)]) +
+                                      (std::abs(x_S[static_cast<int>(i)]) > 0.01 ? 1.0 : 0.0));
     }
     // Inside the core the deepest coordinate decides.
     Vec3<double> q;
-    for (std::size_t i = 0; i < 3; ++i) q[static_cast<int>(i)] = std::abs(x_S[static_cast<int>(i)]) - p.parameters[i] + p.parameters[3];
+    for (std::size_t i = 0; i < 3; ++i)
+      q[static_cast<int>(i)] = std::abs(x_S[static_cast<int>(i)]) - p.parameters[i] + p.parameters[3];
     if (q.maxCoeff() < 0.0) {
       std::sort(q.data(), q.data() + 3);
       closest = std::min(closest, q[2] - q[1]);
     }
   }
-  if (p.kind == PrimitiveKind::capsule) closest = std::min(closest, std::abs(std::abs(x_S.z()) - p.parameters[1]));
+  if (p.kind == PrimitiveKind::capsule)
+    closest = std::min(closest, std::abs(std::abs(x_S.z()) - p.parameters[1]));
   return closest;
 }
 
-/// Contacts to differentiate: near the surface of their solid, not deep inside where it has its skeleton, nor within 3 mm
-/// of a kink, across which differences would reach.
-std::vector<ContactFeature> smooth_features(const TestScene& scene, const ContactDetector& detector, Random& random, std::size_t count) {
+/// Contacts to differentiate: near the surface of their solid, not deep inside where it has its skeleton, nor
+/// within 3 mm of a kink, across which differences would reach.
+std::vector<ContactFeature> smooth_features(const TestScene& scene, const ContactDetector& detector,
+                                            Random& random, std::size_t count) {
   std::vector<ContactFeature> features;
   const std::vector<ContactFeature> all = all_features(scene.model);
   for (int attempt = 0; attempt < 20000 && features.size() < count; ++attempt) {
@@ -112,7 +124,8 @@ std::vector<ContactFeature> smooth_features(const TestScene& scene, const Contac
 
 /// A scalar of a contact with random weights.
 double weighted(const ContactBar& w, const Contact& c) {
-  return w.point_W.dot(c.point_W) + w.signed_distance * c.signed_distance + w.normal_AB_W.dot(c.normal_AB_W) + w.activity * c.activity;
+  return w.point_W.dot(c.point_W) + w.signed_distance * c.signed_distance + w.normal_AB_W.dot(c.normal_AB_W) +
+         w.activity * c.activity;
 }
 
 ContactBar random_bar(Random& random) {
@@ -126,14 +139,15 @@ ContactBar random_bar(Random& random) {
 
 }  // namespace
 
-// Values ----------------------------------------------------------------------------------------------------------------
+// Values
+// ----------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("contacts: a sphere above a half-space", "[collision][value]") {
   const double r = 0.3, height = GENERATE(0.3004, 0.3, 0.2995);
   TestScene scene = test::floor_scene();
   scene.add(test::sphere_of_mass(r, 1.0), test::pose_at({1.0, 2.0, height}, {0.3, 0.2, 0.1}));
   const ContactManifold manifold = detect(scene);
-  REQUIRE(manifold.contacts.size() == 1);                          // the floor has no points of its own
+  REQUIRE(manifold.contacts.size() == 1);  // the floor has no points of its own
   REQUIRE(manifold.pairs.size() == 1);
   const Contact& c = manifold.contacts[0];
   CHECK(key_of(c.feature) == Key{0, 1, -1, 0});
@@ -152,7 +166,7 @@ TEST_CASE("contacts: two spheres meet midway between their surfaces, twice", "[c
   const double gap = GENERATE(-0.004, -0.0002, 0.0005);
   scene.add(test::sphere_of_mass(0.2, 1.0), test::pose_at((0.3 + gap) * direction));
   const ContactManifold manifold = detect(scene);
-  REQUIRE(manifold.contacts.size() == 2);                          // either one's centre against the other's SDF
+  REQUIRE(manifold.contacts.size() == 2);  // either one's centre against the other's SDF
   CHECK(key_of(manifold.contacts[0].feature) == Key{0, 1, 0, -1});
   CHECK(key_of(manifold.contacts[1].feature) == Key{0, 1, -1, 0});
   for (const Contact& c : manifold.contacts) {
@@ -162,7 +176,8 @@ TEST_CASE("contacts: two spheres meet midway between their surfaces, twice", "[c
   }
 }
 
-TEST_CASE("contacts: a box flat on the floor touches with its lower face, corners included", "[collision][value]") {
+TEST_CASE("contacts: a box flat on the floor touches with its lower face, corners included",
+          "[collision][value]") {
   const Vec3<double> half(0.1, 0.08, 0.05);
   const TestScene scene = test::box_on_floor(test::box_of_mass(half, 1.0, 4), half, 0.5);
   const ContactManifold manifold = detect(scene);
@@ -176,7 +191,7 @@ TEST_CASE("contacts: a box flat on the floor touches with its lower face, corner
     high = high.cwiseMax(c.point_W);
     area += c.area;
   }
-  const double edge = 0.05 * 0.05;                                 // radius: balls of it roll on the inner box's vertices
+  const double edge = 0.05 * 0.05;  // radius: balls of it roll on the inner box's vertices
   CHECK(test::close(high, Vec3<double>(0.1 - edge, 0.08 - edge, 0.0), 1e-14, 1e-15));
   CHECK(test::close(low, Vec3<double>(edge - 0.1, edge - 0.08, 0.0), 1e-14, 1e-15));
   // The areas of the inner box: its face, and a strip of half an interval of each face beside it.
@@ -194,7 +209,7 @@ TEST_CASE("contacts: a sphere against the face, edge and corner of a rounded box
     scene.add(make_box(half, edge, 1, 1000.0), X);
     // A point of the core's surface, and a direction of its normal cone there.
     const Vec3<double> core = half.array() - edge;
-    const std::uint64_t dimensions = random.integer(3);            // of the normal cone, less one: face, edge, corner
+    const std::uint64_t dimensions = random.integer(3);  // of the normal cone, less one: face, edge, corner
     Vec3<double> on_core, n = Vec3<double>::Zero();
     for (int k = 0; k < 3; ++k) {
       const bool at_end = k <= static_cast<int>(dimensions);
@@ -204,7 +219,8 @@ TEST_CASE("contacts: a sphere against the face, edge and corner of a rounded box
     }
     n.normalize();
     const double gap = random.uniform(-5e-4, 5e-4);
-    scene.add(test::sphere_of_mass(r, 1.0), Pose<double>{random.quaternion(), X * Vec3<double>(on_core + (edge + r + gap) * n)});
+    scene.add(test::sphere_of_mass(r, 1.0),
+              Pose<double>{random.quaternion(), X * Vec3<double>(on_core + (edge + r + gap) * n)});
     const ContactFeature sphere_on_box{ContactKind::vertex_sdf, 0, 1, -1, 0};
     const Contact c = ContactDetector(scene.model, {}).contact(scene.state.X_WB, sphere_on_box);
     CAPTURE(i, dimensions, gap);
@@ -238,7 +254,8 @@ TEST_CASE("contacts: activities lie between 0 and 1, with both ends reached", "[
   CHECK(ones > 0);
 }
 
-// Which contacts ---------------------------------------------------------------------------------------------------------
+// Which contacts
+// ---------------------------------------------------------------------------------------------------------
 
 TEST_CASE("detect: finds every contact within reach, and no other", "[collision][property]") {
   std::size_t found_in_all = 0;
@@ -248,12 +265,14 @@ TEST_CASE("detect: finds every contact within reach, and no other", "[collision]
     if (seed % 3 == 0) {
       // Thin plates: beside their edges the distance of a superquadric is several times too small.
       for (int i = 0; i < 3; ++i) {
-        scene.add(test::superquadric_of_mass({0.1, 0.07, 0.005}, random.uniform(0.1, 1.0), random.uniform(0.1, 1.8), 1.0),
+        scene.add(test::superquadric_of_mass({0.1, 0.07, 0.005}, random.uniform(0.1, 1.0),
+                                             random.uniform(0.1, 1.8), 1.0),
                   test::random_pose(random, 0.15));
       }
     }
     std::vector<double> margins;
-    for (int b = 0; b < scene.model.body_count(); ++b) margins.push_back(seed % 2 == 0 ? random.uniform(0.0, 0.05) : 0.0);
+    for (int b = 0; b < scene.model.body_count(); ++b)
+      margins.push_back(seed % 2 == 0 ? random.uniform(0.0, 0.05) : 0.0);
     const ContactManifold manifold = detect(scene, margins);
     std::map<Key, Contact> found;
     for (const Contact& c : manifold.contacts) REQUIRE(found.emplace(key_of(c.feature), c).second);
@@ -263,13 +282,16 @@ TEST_CASE("detect: finds every contact within reach, and no other", "[collision]
     for (const ContactFeature& feature : all_features(scene.model)) {
       const Contact c = detector.contact(scene.state.X_WB, feature);
       const auto A = static_cast<std::size_t>(feature.body_A), B = static_cast<std::size_t>(feature.body_B);
-      const double reach = 4.0 * detector.activity_smoothing(feature.body_A, feature.body_B) + margins[A] + margins[B];
-      CAPTURE(seed, feature.body_A, feature.body_B, feature.feature_A, feature.feature_B, c.signed_distance, reach);
+      const double reach =
+          4.0 * detector.activity_smoothing(feature.body_A, feature.body_B) + margins[A] + margins[B];
+      CAPTURE(seed, feature.body_A, feature.body_B, feature.feature_A, feature.feature_B, c.signed_distance,
+              reach);
       const auto it = found.find(key_of(feature));
-      if (std::abs(c.signed_distance - reach) < 1e-12) continue;   // the same to rounding only
+      if (std::abs(c.signed_distance - reach) < 1e-12) continue;  // the same to rounding only
       REQUIRE((it != found.end()) == (c.signed_distance < reach));
       if (it == found.end()) continue;
-      // The two evaluate the point by other roundings: a few ulp of a metre, magnified by the curvature of a ridge.
+      // The two evaluate the point by other roundings: a few ulp of a metre, magnified by the curvature of a
+      // ridge.
       REQUIRE(test::close(it->second.signed_distance, c.signed_distance, 1e-9, 1e-13));
       REQUIRE(test::close(it->second.normal_AB_W, c.normal_AB_W, 1e-9, 1e-9));
       REQUIRE(test::close(it->second.point_W, c.point_W, 1e-9, 1e-10));
@@ -315,7 +337,8 @@ TEST_CASE("detect: two fixed bodies and pairs that may not collide have no conta
   CHECK(detect(scene).pairs.size() == 1);
 }
 
-// Symmetries ------------------------------------------------------------------------------------------------------------
+// Symmetries
+// ------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("contacts: moving the whole world moves them along", "[collision][property]") {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
@@ -331,7 +354,7 @@ TEST_CASE("contacts: moving the whole world moves them along", "[collision][prop
     detector.linearize(scene.state.X_WB, features, before, unused);
     detector.linearize(moved.state.X_WB, features, after, unused);
     for (std::size_t i = 0; i < features.size(); ++i) {
-      if (before[i].signed_distance < -0.02) continue;             // near a skeleton rounding decides the normal
+      if (before[i].signed_distance < -0.02) continue;  // near a skeleton rounding decides the normal
       CAPTURE(seed, i, before[i].signed_distance);
       // 1e-15 m of rounding in a frame 2 m away; on a ridge of 0.1 mm radius the normal turns 1e4 times that.
       REQUIRE(test::close(after[i].signed_distance, before[i].signed_distance, 0, 1e-13));
@@ -342,7 +365,8 @@ TEST_CASE("contacts: moving the whole world moves them along", "[collision][prop
   }
 }
 
-TEST_CASE("contacts: swapping the bodies of a pair turns the normals round and nothing else", "[collision][property]") {
+TEST_CASE("contacts: swapping the bodies of a pair turns the normals round and nothing else",
+          "[collision][property]") {
   std::size_t compared = 0;
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     Random random(seed);
@@ -358,7 +382,7 @@ TEST_CASE("contacts: swapping the bodies of a pair turns the normals round and n
       const auto it = by_feature.find(Key{0, 1, c.feature.feature_B, c.feature.feature_A});
       REQUIRE(it != by_feature.end());
       CAPTURE(seed);
-      REQUIRE(it->second.signed_distance == c.signed_distance);    // the same code on the same numbers
+      REQUIRE(it->second.signed_distance == c.signed_distance);  // the same code on the same numbers
       REQUIRE(it->second.normal_AB_W == -c.normal_AB_W);
       REQUIRE(it->second.point_W == c.point_W);
       REQUIRE(it->second.activity == c.activity);
@@ -369,7 +393,8 @@ TEST_CASE("contacts: swapping the bodies of a pair turns the normals round and n
   CHECK(compared > 200);
 }
 
-// Derivatives -----------------------------------------------------------------------------------------------------------
+// Derivatives
+// -----------------------------------------------------------------------------------------------------------
 
 TEST_CASE("contacts: JVP agrees with differences, VJP is its transpose", "[collision][derivative]") {
   int compared = 0, disagreements = 0;
@@ -395,7 +420,7 @@ TEST_CASE("contacts: JVP agrees with differences, VJP is its transpose", "[colli
       const auto fd = test::fd_sweep(loss, 0.0, 1e-3, 1e-6, 1e-8);
       CAPTURE(seed, feature.body_A, feature.body_B, contacts[0].signed_distance, fd.error);
       ++compared;
-      if (fd.disagrees_with_itself) {                              // a ridge sharper than the smallest useful step
+      if (fd.disagrees_with_itself) {  // a ridge sharper than the smallest useful step
         ++disagreements;
       } else {
         REQUIRE(test::close(slope, fd.value, 1e-5, 1e-6));
@@ -403,7 +428,8 @@ TEST_CASE("contacts: JVP agrees with differences, VJP is its transpose", "[colli
 
       std::vector<Vec6<double>> pose_bar(scene.model.bodies.size(), Vec6<double>::Zero());
       detector.vjp(at[0], feature, bar, scene.state.X_WB, pose_bar);
-      REQUIRE(test::close(pose_bar[o].dot(d_owner) + pose_bar[s].dot(d_solid), slope, 1e-11, 1e-12 * (1.0 + at[0].normal_jacobian.norm())));
+      REQUIRE(test::close(pose_bar[o].dot(d_owner) + pose_bar[s].dot(d_solid), slope, 1e-11,
+                          1e-12 * (1.0 + at[0].normal_jacobian.norm())));
       for (std::size_t b = 0; b < pose_bar.size(); ++b) {
         if (b != o && b != s) REQUIRE(pose_bar[b].isZero(0.0));
       }
@@ -414,9 +440,10 @@ TEST_CASE("contacts: JVP agrees with differences, VJP is its transpose", "[colli
   CHECK(disagreements <= compared / 50);
 }
 
-TEST_CASE("contacts: gradients of quantities that the frame does not matter to balance", "[collision][property]") {
-  // Distance and activity stay when the whole world moves: forces and torques about the origin add up to nothing, as
-  // those of an impulse along the normal must.
+TEST_CASE("contacts: gradients of quantities that the frame does not matter to balance",
+          "[collision][property]") {
+  // Distance and activity stay when the whole world moves: forces and torques about the origin add up to
+  // nothing, as those of an impulse along the normal must.
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     Random random(seed);
     const TestScene scene = random_cluster(random, 3);
@@ -442,7 +469,8 @@ TEST_CASE("contacts: gradients of quantities that the frame does not matter to b
   }
 }
 
-TEST_CASE("contacts: VJP of shape parameters, poses of primitives, points and radius agrees with differences", "[collision][derivative]") {
+TEST_CASE("contacts: VJP of shape parameters, poses of primitives, points and radius agrees with differences",
+          "[collision][derivative]") {
   int compared = 0, disagreements = 0;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     Random random(seed);
@@ -463,12 +491,14 @@ TEST_CASE("contacts: VJP of shape parameters, poses of primitives, points and ra
       const int point = std::max(feature.feature_A, feature.feature_B);
       const Vec3<double> d_point = test::random_vector(random, 0.1);
       const double d_radius = random.uniform(-0.1, 0.1);
-      double slope = geometry[o].contact_points.col(point).dot(d_point) + geometry[o].contact_radius * d_radius;
+      double slope =
+          geometry[o].contact_points.col(point).dot(d_point) + geometry[o].contact_radius * d_radius;
       std::vector<PrimitiveGradient> d_primitives;
       for (const Primitive& primitive : scene.model.bodies[s].shape.primitives) {
         PrimitiveGradient d;
         for (std::size_t k = 0; k < static_cast<std::size_t>(parameter_count(primitive.kind)); ++k) {
-          d.parameters[k] = random.uniform(-1.0, 1.0) * (k >= 3 && primitive.kind == PrimitiveKind::superquadric ? 1.0 : 0.1);
+          d.parameters[k] = random.uniform(-1.0, 1.0) *
+                            (k >= 3 && primitive.kind == PrimitiveKind::superquadric ? 1.0 : 0.1);
         }
         d.pose = test::random_vector<6>(random, 0.1);
         const PrimitiveGradient& g = geometry[s].primitives[d_primitives.size()];
@@ -488,14 +518,15 @@ TEST_CASE("contacts: VJP of shape parameters, poses of primitives, points and ra
         return weighted(bar, ContactDetector(model, {}).contact(scene.state.X_WB, feature));
       };
       const auto fd = test::fd_sweep(loss, 0.0, 3e-3, 1e-6, 1e-7);
-      CAPTURE(seed, feature.body_A, feature.body_B, static_cast<int>(scene.model.bodies[s].shape.primitives[0].kind), fd.error);
+      CAPTURE(seed, feature.body_A, feature.body_B,
+              static_cast<int>(scene.model.bodies[s].shape.primitives[0].kind), fd.error);
       ++compared;
       if (fd.disagrees_with_itself) {
         ++disagreements;
       } else {
         REQUIRE(test::close(slope, fd.value, 1e-5, 1e-6));
       }
-      for (std::size_t b = 0; b < geometry.size(); ++b) {          // nothing anywhere else
+      for (std::size_t b = 0; b < geometry.size(); ++b) {  // nothing anywhere else
         if (b != o) REQUIRE(geometry[b].contact_points.isZero(0.0));
         if (b == s) continue;
         for (const PrimitiveGradient& g : geometry[b].primitives) REQUIRE(g.pose.isZero(0.0));
@@ -507,7 +538,8 @@ TEST_CASE("contacts: VJP of shape parameters, poses of primitives, points and ra
   CHECK(disagreements <= compared / 50);
 }
 
-// Set-up ------------------------------------------------------------------------------------------------------------------
+// Set-up
+// ------------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("require_points_on_surface: names the point that lies off", "[collision][value]") {
   Body body = test::cross_of_mass({0.1, 0.08, 0.06}, 0.5, 0.8, 1.0);
@@ -516,5 +548,6 @@ TEST_CASE("require_points_on_surface: names the point that lies off", "[collisio
   CHECK_NOTHROW(require_points_on_surface(make_half_space()));
   body.name = "crooked";
   body.contact_points.col(17) *= 1.05;
-  CHECK_THROWS_WITH(require_points_on_surface(body), Catch::Contains("'crooked'") && Catch::Contains("contact point 17"));
+  CHECK_THROWS_WITH(require_points_on_surface(body),
+                    Catch::Contains("'crooked'") && Catch::Contains("contact point 17"));
 }

@@ -18,7 +18,8 @@ using namespace abut;
 
 namespace {
 
-Primitive superquadric(const Vec3<double>& axes, double eps1, double eps2, const Vec3<double>& p = Vec3<double>::Zero()) {
+Primitive superquadric(const Vec3<double>& axes, double eps1, double eps2,
+                       const Vec3<double>& p = Vec3<double>::Zero()) {
   Primitive primitive;
   primitive.parameters = {axes.x(), axes.y(), axes.z(), eps1, eps2};
   primitive.X_BP.p = p;
@@ -46,7 +47,8 @@ bool mentions(const std::vector<std::string>& notes, const std::string& word) {
 
 std::vector<std::filesystem::path> entries(const std::string& folder) {
   std::vector<std::filesystem::path> result;
-  for (const auto& entry : std::filesystem::directory_iterator(std::string(ABUT_SOURCE_DIR) + "/assets/" + folder)) {
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::string(ABUT_SOURCE_DIR) + "/assets/" + folder)) {
     result.push_back(entry.path());
   }
   std::sort(result.begin(), result.end());
@@ -61,7 +63,8 @@ TEST_CASE("make_meshed_body: an ellipsoid has its analytic mass properties, in t
   options.density = 700.0;
   options.resolution = 96;
   const Vec3<double> axes(0.05, 0.04, 0.03);
-  const MeshedBody made = make_meshed_body(shape_of({superquadric(axes, 1.0, 1.0, {0.3, -0.2, 0.1})}), options);
+  const MeshedBody made =
+      make_meshed_body(shape_of({superquadric(axes, 1.0, 1.0, {0.3, -0.2, 0.1})}), options);
   const Body& body = made.body;
   CHECK(made.notes.empty());
   const double mass = 700.0 * 4.0 / 3.0 * std::numbers::pi * axes.prod();
@@ -77,7 +80,8 @@ TEST_CASE("make_meshed_body: an ellipsoid has its analytic mass properties, in t
 }
 
 TEST_CASE("make_meshed_body: scaling a shape scales everything", "[collision][value]") {
-  const Shape shape = shape_of({superquadric({0.5, 0.3, 0.2}, 0.4, 0.8), superquadric({0.2, 0.2, 0.5}, 0.9, 0.5, {0.3, 0.1, 0.3})});
+  const Shape shape = shape_of(
+      {superquadric({0.5, 0.3, 0.2}, 0.4, 0.8), superquadric({0.2, 0.2, 0.5}, 0.9, 0.5, {0.3, 0.1, 0.3})});
   MeshedBodyOptions options = quick_options();
   options.size = 0.2;
   const MeshedBody small = make_meshed_body(shape, options);
@@ -93,7 +97,8 @@ TEST_CASE("make_meshed_body: scaling a shape scales everything", "[collision][va
 TEST_CASE("make_meshed_body: says what it changed about a shape", "[collision][value]") {
   const Primitive base = superquadric({0.3, 0.2, 0.2}, 0.5, 0.5);
   SECTION("exponents out of range") {
-    const MeshedBody made = make_meshed_body(shape_of({base, superquadric({0.2, 0.2, 0.2}, 2.0, 0.0, {0.3, 0, 0})}), quick_options());
+    const MeshedBody made = make_meshed_body(
+        shape_of({base, superquadric({0.2, 0.2, 0.2}, 2.0, 0.0, {0.3, 0, 0})}), quick_options());
     CHECK(made.notes.size() == 2);
     CHECK(mentions(made.notes, "exponent 1"));
     CHECK(mentions(made.notes, "exponent 2"));
@@ -101,31 +106,35 @@ TEST_CASE("make_meshed_body: says what it changed about a shape", "[collision][v
     CHECK(made.body.shape.primitives[1].parameters[4] == k_min_exponent);
   }
   SECTION("a primitive without thickness") {
-    const MeshedBody made = make_meshed_body(shape_of({base, superquadric({0.2, 0.2, 1e-6}, 1.0, 1.0)}), quick_options());
+    const MeshedBody made =
+        make_meshed_body(shape_of({base, superquadric({0.2, 0.2, 1e-6}, 1.0, 1.0)}), quick_options());
     CHECK(mentions(made.notes, "thick"));
     CHECK(made.body.shape.primitives.size() == 1);
   }
   SECTION("a primitive that floats apart, with what sits on it") {
-    const MeshedBody made = make_meshed_body(
-        shape_of({superquadric({0.1, 0.1, 0.1}, 1.0, 1.0, {1.0, 0, 0}), base,
-                  superquadric({0.05, 0.05, 0.1}, 1.0, 1.0, {1.0, 0, 0.1}), superquadric({0.1, 0.1, 0.1}, 1.0, 1.0)}),
-        quick_options());
+    const MeshedBody made =
+        make_meshed_body(shape_of({superquadric({0.1, 0.1, 0.1}, 1.0, 1.0, {1.0, 0, 0}), base,
+                                   superquadric({0.05, 0.05, 0.1}, 1.0, 1.0, {1.0, 0, 0.1}),
+                                   superquadric({0.1, 0.1, 0.1}, 1.0, 1.0)}),
+                         quick_options());
     CHECK(mentions(made.notes, "primitive 0"));
     CHECK(mentions(made.notes, "primitive 2"));
     CHECK(made.notes.size() == 2);
-    CHECK(made.body.shape.primitives.size() == 2);             // the hidden one inside the base stays
+    CHECK(made.body.shape.primitives.size() == 2);  // the hidden one inside the base stays
     CHECK(made.report.max_vertex_distance < 1e-9);
   }
 }
 
-TEST_CASE("make_meshed_body: single simple primitives keep closed forms and regular meshes", "[collision][value]") {
+TEST_CASE("make_meshed_body: single simple primitives keep closed forms and regular meshes",
+          "[collision][value]") {
   Primitive sphere;
   sphere.kind = PrimitiveKind::sphere;
   sphere.parameters = {1.0};
   MeshedBodyOptions options;
   options.size = 0.1;
   const MeshedBody made = make_meshed_body(shape_of({sphere}), options);
-  CHECK(test::close(made.body.mass, 1000.0 * 4.0 / 3.0 * std::numbers::pi * 1.25e-4, 1e-10, 0.0));  // the box of the SDF is rounded outwards
+  CHECK(test::close(made.body.mass, 1000.0 * 4.0 / 3.0 * std::numbers::pi * 1.25e-4, 1e-10,
+                    0.0));  // the box of the SDF is rounded outwards
   CHECK(made.body.contact_points.cols() == 1);
   CHECK(made.report.closed);
 }
@@ -137,19 +146,23 @@ TEST_CASE("make_meshed_body: shapes that cannot be bodies are errors", "[collisi
   hole.operation = PrimitiveOperation::subtract;
   CHECK_THROWS_AS(make_meshed_body(Shape(), quick_options()), std::invalid_argument);
   CHECK_THROWS_AS(make_meshed_body(shape_of({half_space}), quick_options()), std::invalid_argument);
-  CHECK_THROWS_AS(make_meshed_body(shape_of({superquadric({0.1, -0.1, 0.1}, 1.0, 1.0)}), quick_options()), std::invalid_argument);
+  CHECK_THROWS_AS(make_meshed_body(shape_of({superquadric({0.1, -0.1, 0.1}, 1.0, 1.0)}), quick_options()),
+                  std::invalid_argument);
   CHECK_THROWS_AS(make_meshed_body(shape_of({hole}), quick_options()), std::invalid_argument);
   MeshedBodyOptions options = quick_options();
   options.size = -1.0;
-  CHECK_THROWS_AS(make_meshed_body(shape_of({superquadric({0.1, 0.1, 0.1}, 1.0, 1.0)}), options), std::invalid_argument);
+  CHECK_THROWS_AS(make_meshed_body(shape_of({superquadric({0.1, 0.1, 0.1}, 1.0, 1.0)}), options),
+                  std::invalid_argument);
 }
 
-TEST_CASE("assets: every body is closed, touches with points of its own zero set, and has the mass of its mesh",
-          "[collision][value]") {
+TEST_CASE(
+    "assets: every body is closed, touches with points of its own zero set, and has the mass of its mesh",
+    "[collision][value]") {
   const auto folders = entries("bodies");
   std::vector<std::string> names;
   for (const auto& folder : folders) names.push_back(folder.filename().string());
-  CHECK(names == std::vector<std::string>{"armadillo", "box", "capsule", "mustard_bottle", "plate", "power_drill", "sphere", "spot"});
+  CHECK(names == std::vector<std::string>{"armadillo", "box", "capsule", "mustard_bottle", "plate",
+                                          "power_drill", "sphere", "spot"});
   for (const auto& folder : folders) {
     const Body body = read_body(folder);
     CAPTURE(body.name);
@@ -175,7 +188,8 @@ TEST_CASE("assets: every body is closed, touches with points of its own zero set
       CHECK(test::close(of_mesh.volume, body.volume, 0.06, 0.0));  // armadillo: 5.2 %
       CHECK(of_mesh.center_of_mass.norm() < 0.01 * body.size);
       CHECK(test::close(of_mesh.inertia.diagonal(), body.inertia.diagonal(), 0.12, 0.0));
-      const SurfaceReport report = inspect_surface([&](const Vec3<double>& x) { return sdf.evaluate<double>(x); }, body.mesh);
+      const SurfaceReport report =
+          inspect_surface([&](const Vec3<double>& x) { return sdf.evaluate<double>(x); }, body.mesh);
       CHECK(report.euler_characteristic == 2);
       CHECK(report.mean_sag < 0.005 * body.size);
       CHECK(report.max_sag < 0.05 * body.size);
@@ -201,9 +215,11 @@ TEST_CASE("assets: every scene loads, and nothing overlaps at the start but the 
         const Body& solid = scene.model.bodies[static_cast<std::size_t>(j)];
         if (i == j || (owner.fixed && solid.fixed)) continue;
         const ShapeSdf sdf(solid.shape);
-        const Pose<double> X_SO = scene.initial.X_WB[static_cast<std::size_t>(j)].inverse() * scene.initial.X_WB[static_cast<std::size_t>(i)];
+        const Pose<double> X_SO = scene.initial.X_WB[static_cast<std::size_t>(j)].inverse() *
+                                  scene.initial.X_WB[static_cast<std::size_t>(i)];
         for (Eigen::Index k = 0; k < owner.contact_points.cols(); ++k) {
-          least = std::min(least, sdf.distance<double>(X_SO * Vec3<double>(owner.contact_points.col(k))) - owner.contact_radius);
+          least = std::min(least, sdf.distance<double>(X_SO * Vec3<double>(owner.contact_points.col(k))) -
+                                      owner.contact_radius);
         }
       }
     }

@@ -31,7 +31,8 @@ Shape single_superquadric(const Vec3<double>& axes, double eps1, double eps2) {
 
 /// 2 a b c eps1 eps2 B(eps1/2 + 1, eps1) B(eps2/2, eps2/2).
 double superquadric_volume(const Vec3<double>& axes, double eps1, double eps2) {
-  return 2.0 * axes.prod() * eps1 * eps2 * std::beta(0.5 * eps1 + 1.0, eps1) * std::beta(0.5 * eps2, 0.5 * eps2);
+  return 2.0 * axes.prod() * eps1 * eps2 * std::beta(0.5 * eps1 + 1.0, eps1) *
+         std::beta(0.5 * eps2, 0.5 * eps2);
 }
 
 double volume_of(const Shape& shape, int resolution) {
@@ -66,7 +67,9 @@ TEST_CASE("marching_cubes: random signs at the corners of the grid always give a
   CAPTURE(seed);
   Random random(static_cast<std::uint64_t>(seed));
   std::vector<double> values(static_cast<std::size_t>((n + 1) * (n + 1) * (n + 1)));
-  const auto at = [&](int i, int j, int k) -> double& { return values[static_cast<std::size_t>((k * (n + 1) + j) * (n + 1) + i)]; };
+  const auto at = [&](int i, int j, int k) -> double& {
+    return values[static_cast<std::size_t>((k * (n + 1) + j) * (n + 1) + i)];
+  };
   std::set<int> cases;
   for (int k = 0; k <= n; ++k) {
     for (int j = 0; j <= n; ++j) {
@@ -91,7 +94,8 @@ TEST_CASE("marching_cubes: random signs at the corners of the grid always give a
     for (int j = 0; j < n; ++j) {
       for (int i = 0; i < n; ++i) {
         int inside = 0;
-        for (int c = 0; c < 8; ++c) inside |= (at(i + (c & 1), j + (c >> 1 & 1), k + (c >> 2 & 1)) < 0.0) << c;
+        for (int c = 0; c < 8; ++c)
+          inside |= (at(i + (c & 1), j + (c >> 1 & 1), k + (c >> 2 & 1)) < 0.0) << c;
         cases.insert(inside);
       }
     }
@@ -105,12 +109,13 @@ TEST_CASE("marching_cubes: random signs at the corners of the grid always give a
   trilinear(mesh.vertices, at_vertices);
   for (int v = 0; v < mesh.vertex_count(); ++v) {
     REQUIRE(std::abs(at_vertices[static_cast<std::size_t>(v)]) < 1e-11);
-    const Vec3<double> x = mesh.vertices.col(v);               // on an edge of the grid: two whole coordinates
+    const Vec3<double> x = mesh.vertices.col(v);  // on an edge of the grid: two whole coordinates
     REQUIRE((x.array() - x.array().round() == 0.0).count() >= 2);
   }
 }
 
-TEST_CASE("marching_cubes: the volume of a sphere converges with the square of the cell", "[collision][value]") {
+TEST_CASE("marching_cubes: the volume of a sphere converges with the square of the cell",
+          "[collision][value]") {
   const ScalarField sphere = field_of([](const Vec3<double>& x) { return x.norm() - 0.7; });
   const Eigen::AlignedBox3d box(Vec3<double>::Constant(-0.7), Vec3<double>::Constant(0.7));
   const double exact = 4.0 / 3.0 * std::numbers::pi * 0.7 * 0.7 * 0.7;
@@ -119,7 +124,8 @@ TEST_CASE("marching_cubes: the volume of a sphere converges with the square of t
     const TriangleMesh mesh = marching_cubes(sphere, grid_around(box, resolution));
     CHECK_NOTHROW(require_closed_surface(mesh, "mesh"));
     CHECK(euler_characteristic(mesh) == 2);
-    const double error = exact - mass_properties(mesh, 1.0).volume;   // vertices on a convex surface: too small
+    const double error =
+        exact - mass_properties(mesh, 1.0).volume;  // vertices on a convex surface: too small
     CAPTURE(resolution, error);
     CHECK(error > 0.0);
     if (previous > 0.0) CHECK(test::close(previous / error, 4.0, 0.1, 0.0));
@@ -130,21 +136,29 @@ TEST_CASE("marching_cubes: the volume of a sphere converges with the square of t
 TEST_CASE("marching_cubes: the volume of superquadrics is the analytic one", "[collision][value]") {
   const Vec3<double> axes(0.5, 0.4, 0.3);
   for (const auto& [eps1, eps2, tolerance] : std::vector<std::array<double, 3>>{
-           {1.0, 1.0, 1e-3}, {0.5, 0.7, 1e-3}, {0.1, 0.1, 2e-3}, {0.3, 1.0, 1e-3}, {0.02, 0.02, 2e-3},
-           {1.5, 0.6, 5e-3}, {0.8, 1.9, 5e-3}}) {              // above 1 the ridges are rounded, which takes some away
+           {1.0, 1.0, 1e-3},
+           {0.5, 0.7, 1e-3},
+           {0.1, 0.1, 2e-3},
+           {0.3, 1.0, 1e-3},
+           {0.02, 0.02, 2e-3},
+           {1.5, 0.6, 5e-3},
+           {0.8, 1.9, 5e-3}}) {  // above 1 the ridges are rounded, which takes some away
     CAPTURE(eps1, eps2);
     const double exact = superquadric_volume(axes, eps1, eps2);
     CHECK(test::close(volume_of(single_superquadric(axes, eps1, eps2), 64), exact, tolerance, 0.0));
   }
-  CHECK(test::close(superquadric_volume(axes, 1.0, 1.0), 4.0 / 3.0 * std::numbers::pi * axes.prod(), 1e-14, 0.0));
+  CHECK(test::close(superquadric_volume(axes, 1.0, 1.0), 4.0 / 3.0 * std::numbers::pi * axes.prod(), 1e-14,
+                    0.0));
 }
 
 TEST_CASE("marching_cubes: a ring has genus one, whether a formula or a smooth union", "[collision][value]") {
-  const ScalarField torus = field_of([](const Vec3<double>& x) { return std::hypot(std::hypot(x.x(), x.y()) - 1.0, x.z()) - 0.3; });
+  const ScalarField torus =
+      field_of([](const Vec3<double>& x) { return std::hypot(std::hypot(x.x(), x.y()) - 1.0, x.z()) - 0.3; });
   const Eigen::AlignedBox3d box(Vec3<double>(-1.3, -1.3, -0.3), Vec3<double>(1.3, 1.3, 0.3));
   const TriangleMesh from_formula = marching_cubes(torus, grid_around(box, 48));
   CHECK(euler_characteristic(from_formula) == 0);
-  CHECK(test::close(mass_properties(from_formula, 1.0).volume, 2.0 * std::pow(std::numbers::pi * 0.3, 2), 1e-2, 0.0));
+  CHECK(test::close(mass_properties(from_formula, 1.0).volume, 2.0 * std::pow(std::numbers::pi * 0.3, 2),
+                    1e-2, 0.0));
 
   const ShapeSdf ring(ring_of_capsules(7));
   const TriangleMesh from_union = marching_cubes(field_of(ring), grid_around(ring.bounds(), 40));
@@ -165,7 +179,8 @@ TEST_CASE("marching_cubes: triangles face the way of the gradient", "[collision]
   CHECK(inwards == 0);
 }
 
-TEST_CASE("field_of: an SDF on packs is the SDF point by point, for any number of points", "[collision][batch]") {
+TEST_CASE("field_of: an SDF on packs is the SDF point by point, for any number of points",
+          "[collision][batch]") {
   const ShapeSdf sdf(ring_of_capsules(5));
   Random random(3);
   for (const int count : {1, 7, 8, 9, 100}) {
@@ -174,20 +189,25 @@ TEST_CASE("field_of: an SDF on packs is the SDF point by point, for any number o
     std::vector<double> values(static_cast<std::size_t>(count)), one_by_one(values);
     field_of(sdf)(points, values);
     field_of([&](const Vec3<double>& x) { return sdf.distance(x); })(points, one_by_one);
-    for (std::size_t i = 0; i < values.size(); ++i) CHECK(test::close(values[i], one_by_one[i], 1e-12, 1e-13));
+    for (std::size_t i = 0; i < values.size(); ++i)
+      CHECK(test::close(values[i], one_by_one[i], 1e-12, 1e-13));
   }
 }
 
-TEST_CASE("marching_cubes: a surface that leaves the grid, a NaN and an empty grid are errors", "[collision][value]") {
+TEST_CASE("marching_cubes: a surface that leaves the grid, a NaN and an empty grid are errors",
+          "[collision][value]") {
   const SampleGrid grid{Vec3<double>::Constant(-1.0), 0.25, {8, 8, 8}};
   CHECK_THROWS_AS(marching_cubes(field_of([](const Vec3<double>& x) { return x.norm() - 1.1; }), grid),
                   std::invalid_argument);
-  CHECK_THROWS_AS(marching_cubes(field_of([](const Vec3<double>& x) { return x.x() > 0.1 ? std::nan("") : 1.0; }), grid),
-                  std::invalid_argument);
+  CHECK_THROWS_AS(
+      marching_cubes(field_of([](const Vec3<double>& x) { return x.x() > 0.1 ? std::nan("") : 1.0; }), grid),
+      std::invalid_argument);
   CHECK(marching_cubes(field_of([](const Vec3<double>&) { return 1.0; }), grid).triangle_count() == 0);
-  CHECK_THROWS_AS(marching_cubes(field_of([](const Vec3<double>&) { return 1.0; }), SampleGrid{}), std::invalid_argument);
+  CHECK_THROWS_AS(marching_cubes(field_of([](const Vec3<double>&) { return 1.0; }), SampleGrid{}),
+                  std::invalid_argument);
   const double inf = std::numeric_limits<double>::infinity();
-  CHECK_THROWS_AS(grid_around({Vec3<double>::Constant(-inf), Vec3<double>::Constant(inf)}, 32), std::invalid_argument);
+  CHECK_THROWS_AS(grid_around({Vec3<double>::Constant(-inf), Vec3<double>::Constant(inf)}, 32),
+                  std::invalid_argument);
   CHECK_THROWS_AS(grid_around(Eigen::AlignedBox3d(), 32), std::invalid_argument);
   CHECK_THROWS_AS(grid_around({Vec3<double>::Zero(), Vec3<double>::Ones()}, 3), std::invalid_argument);
 }

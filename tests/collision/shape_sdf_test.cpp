@@ -153,6 +153,21 @@ TEST_CASE(
               1e-13, 0));
 }
 
+TEST_CASE("ShapeSdf: no smoothing means the hard minimum, finite all over", "[collision][value]") {
+  Random random(12);
+  for (int i = 0; i < 100; ++i) {
+    Shape shape = random_shape(random, 5, false);
+    shape.union_smoothing = 0.0;
+    const Vec3<double> x = test::random_vector(random, 1.0);
+    double least = 1e300;
+    for (std::size_t k = 0; k < 5; ++k) least = std::min(least, ShapeSdf(alone(shape, k)).distance(x));
+    const auto s = ShapeSdf(shape).evaluate_jacobian(x);
+    CHECK(close(s.distance, least, 0, 1e-8));
+    CHECK(close(s.normal.norm(), 1.0, 1e-9, 0));
+    CHECK(s.normal_jacobian.allFinite());
+  }
+}
+
 TEST_CASE("ShapeSdf: subtraction is a smooth max with minus the subtracted union", "[collision][value]") {
   Random random(3);
   for (int i = 0; i < 300; ++i) {
@@ -489,7 +504,7 @@ TEST_CASE("ShapeSdf: what makes no solid is refused", "[collision][value]") {
   const Shape good = random_shape(random, 2, false);
   CHECK_NOTHROW(ShapeSdf(good));
   Shape bad = good;
-  bad.union_smoothing = 0.0;
+  bad.union_smoothing = -1.0;
   CHECK_THROWS_AS(ShapeSdf(bad), std::invalid_argument);
   bad = good;
   bad.primitives[1] = random_primitive(random, PrimitiveKind::superquadric, 0.4);

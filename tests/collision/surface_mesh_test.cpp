@@ -29,7 +29,8 @@ TriangleMesh fine_mesh(const ShapeSdf& sdf, int resolution) {
 
 int euler_characteristic(const TriangleMesh& mesh) { return mesh.vertex_count() - mesh.triangle_count() / 2; }
 
-/// A chain of superquadrics of any form, each centred near the surface of the one before: limbs, creases, holes.
+/// A chain of superquadrics of any form, each centred near the surface of the one before: limbs, creases,
+/// holes.
 Shape random_union(Random& random, int count) {
   Shape shape;
   Vec3<double> p = Vec3<double>::Zero();
@@ -67,7 +68,8 @@ SdfSample<double> torus(const Vec3<double>& x) {
 
 }  // namespace
 
-TEST_CASE("EditableMesh: any sequence of allowed changes leaves a closed manifold of the same kind", "[collision][value]") {
+TEST_CASE("EditableMesh: any sequence of allowed changes leaves a closed manifold of the same kind",
+          "[collision][value]") {
   const int seed = GENERATE(range(0, 4));
   CAPTURE(seed);
   Random random(static_cast<std::uint64_t>(seed));
@@ -95,7 +97,8 @@ TEST_CASE("EditableMesh: any sequence of allowed changes leaves a closed manifol
   }
   CHECK(changes > 400);
 
-  // What the link condition is for: a tetrahedron has no edge to spare, a neck of three edges must not be pinched.
+  // What the link condition is for: a tetrahedron has no edge to spare, a neck of three edges must not be
+  // pinched.
   EditableMesh smallest(simplify_mesh(sphere_mesh(1.0, 1), 4));
   CHECK(smallest.vertex_count() == 4);
   for (const auto& [a, b] : smallest.edges()) CHECK_FALSE(smallest.can_collapse(a, b));
@@ -108,8 +111,8 @@ TEST_CASE("triangle_geometry: distances are those of a fine sampling, quality is
   CHECK(triangle_quality({1, 1, 1}, {1, 1, 1}, {1, 1, 1}) == 0.0);
   Random random(5);
   for (int i = 0; i < 200; ++i) {
-    const Vec3<double> a = test::random_vector(random), b = test::random_vector(random), c = test::random_vector(random),
-                       p = test::random_vector(random, 2.0);
+    const Vec3<double> a = test::random_vector(random), b = test::random_vector(random),
+                       c = test::random_vector(random), p = test::random_vector(random, 2.0);
     double least = 1e9;
     constexpr int n = 200;
     for (int u = 0; u <= n; ++u) {
@@ -124,7 +127,8 @@ TEST_CASE("triangle_geometry: distances are those of a fine sampling, quality is
   }
 }
 
-TEST_CASE("project_to_surface: gets to the zero set from nearby, creases of a union included", "[collision][value]") {
+TEST_CASE("project_to_surface: gets to the zero set from nearby, creases of a union included",
+          "[collision][value]") {
   Random random(11);
   const ShapeSdf sdf(random_union(random, 6));
   const TriangleMesh fine = fine_mesh(sdf, 48);
@@ -138,8 +142,11 @@ TEST_CASE("project_to_surface: gets to the zero set from nearby, creases of a un
   CHECK(failures == 0);
   CHECK(largest < 1e-9);
   Vec3<double> centre = Vec3<double>::Zero();
-  CHECK_FALSE(project_to_surface([](const Vec3<double>&) { return SdfSample<double>{1.0, {0, 0, 0}, {0, 0, 0}}; }, centre,
-                                 1e-12));
+  CHECK_FALSE(project_to_surface(
+      [](const Vec3<double>&) {
+        return SdfSample<double>{1.0, {0, 0, 0}, {0, 0, 0}};
+      },
+      centre, 1e-12));
 }
 
 TEST_CASE("connected_components: parts come apart whole, the largest first", "[collision][value]") {
@@ -179,8 +186,9 @@ TEST_CASE("simplify_mesh: random unions keep their topology and stay near", "[co
   }
 }
 
-TEST_CASE("make_surface_mesh: random unions get closed meshes on their zero set, near the surface, without slivers",
-          "[collision][value]") {
+TEST_CASE(
+    "make_surface_mesh: random unions get closed meshes on their zero set, near the surface, without slivers",
+    "[collision][value]") {
   const int seed = GENERATE(range(0, 8));
   CAPTURE(seed);
   Random random(static_cast<std::uint64_t>(200 + seed));
@@ -201,7 +209,7 @@ TEST_CASE("make_surface_mesh: random unions get closed meshes on their zero set,
   CHECK(report.max_distance < 0.06 * report.size);
   CHECK(report.min_angle > 2.0 * std::numbers::pi / 180.0);
   CHECK(test::close(mass_properties(mesh, 1.0).volume, mass_properties(fine, 1.0).volume, 0.08, 0.0));
-  CHECK(make_surface_mesh(field_at(sdf), fine, options).vertices == mesh.vertices);      // bit for bit
+  CHECK(make_surface_mesh(field_at(sdf), fine, options).vertices == mesh.vertices);  // bit for bit
 }
 
 TEST_CASE("make_surface_mesh: more vertices come closer, with the square of the edge", "[collision][value]") {
@@ -212,9 +220,10 @@ TEST_CASE("make_surface_mesh: more vertices come closer, with the square of the 
   double previous = 0.0;
   for (const int vertices : {60, 120, 240}) {
     options.vertices = vertices;
-    const SurfaceReport report = inspect_surface(field_at(sdf), make_surface_mesh(field_at(sdf), fine, options), fine);
+    const SurfaceReport report =
+        inspect_surface(field_at(sdf), make_surface_mesh(field_at(sdf), fine, options), fine);
     CAPTURE(vertices, report.mean_distance, report.max_distance);
-    CHECK(report.max_distance < 0.05 * report.size);           // and so none has lost the arm
+    CHECK(report.max_distance < 0.05 * report.size);  // and so none has lost the arm
     if (previous > 0.0) CHECK(previous / report.mean_distance > 1.5);
     previous = report.mean_distance;
   }
@@ -235,7 +244,8 @@ TEST_CASE("make_surface_mesh: a torus stays a torus", "[collision][value]") {
   CHECK(report.max_sag < 0.06);
 }
 
-TEST_CASE("inspect_surface: measures what is known of an icosahedron and of a mesh with a hole", "[collision][value]") {
+TEST_CASE("inspect_surface: measures what is known of an icosahedron and of a mesh with a hole",
+          "[collision][value]") {
   const SurfaceField ball = [](const Vec3<double>& x) {
     return SdfSample<double>{x.norm() - 1.0, x.normalized(), x.normalized()};
   };
@@ -246,7 +256,8 @@ TEST_CASE("inspect_surface: measures what is known of an icosahedron and of a me
   CHECK(report.euler_characteristic == 2);
   CHECK(report.closed);
   CHECK(report.max_vertex_distance < 1e-15);
-  const double inner_radius = std::sqrt((5.0 + 2.0 * std::sqrt(5.0)) / 15.0);        // of the icosahedron, about 0.7947
+  const double inner_radius =
+      std::sqrt((5.0 + 2.0 * std::sqrt(5.0)) / 15.0);  // of the icosahedron, about 0.7947
   CHECK(test::close(report.max_sag, 1.0 - inner_radius, 1e-12, 0.0));
   // The finer mesh has a vertex near the middle of each face, not in it.
   CHECK(test::close(report.max_distance, 1.0 - inner_radius, 1e-2, 0.0));

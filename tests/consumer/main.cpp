@@ -11,5 +11,6 @@ int main() {
   state.V_WB.assign(2, abut::Vec6<double>::Zero());
   const abut::Simulator simulator(model, {});
   const abut::Trajectory trajectory = simulator.rollout(state, 100);
-  std::cout << "abut " << ABUT_VERSION << ": the sphere rests at " << trajectory.states.back().X_WB[1].p.z() << " m\n";
+  std::cout << "abut " << ABUT_VERSION << ": the sphere rests at " << trajectory.states.back().X_WB[1].p.z()
+            << " m\n";
 }

@@ -26,8 +26,8 @@ struct Inputs {
   Controls controls;
 };
 
-/// A loss of the states k = N and k = N/2: sums of coordinates with random weights, an orientation R entering as
-/// a . R b, so that nothing cancels and every gradient is exact.
+/// A loss of the states k = N and k = N/2: sums of coordinates with random weights, an orientation R entering
+/// as a . R b, so that nothing cancels and every gradient is exact.
 class Loss {
  public:
   Loss(Random& random, int bodies, int steps) : steps_(steps) {
@@ -91,7 +91,8 @@ struct Group {
 };
 
 /// One random direction for every kind of input. Steps are relative to the size of what they change.
-std::vector<Group> groups_of(const Inputs& inputs, const StepConfig& config, const Gradient& gradient, Random& random) {
+std::vector<Group> groups_of(const Inputs& inputs, const StepConfig& config, const Gradient& gradient,
+                             Random& random) {
   const Model& model = inputs.scene.model;
   const std::size_t bodies = model.bodies.size();
   std::vector<Vec6<double>> d6;
@@ -115,18 +116,25 @@ std::vector<Group> groups_of(const Inputs& inputs, const StepConfig& config, con
   const auto& bars = gradient.model.bodies;
 
   // The floor's pose is among these: its tilt and height have gradients as well.
-  add("position", [&](std::size_t b) { return 0.1 * gradient.initial.pose[b].tail<3>().dot(d6[b].tail<3>()); },
-      [=](Inputs& in, std::size_t b, double step) { in.scene.state.X_WB[b].p += 0.1 * step * d6[b].tail<3>(); });
-  add("orientation", [&](std::size_t b) { return gradient.initial.pose[b].head<3>().dot(d6[b].head<3>()); },
+  add(
+      "position",
+      [&](std::size_t b) { return 0.1 * gradient.initial.pose[b].tail<3>().dot(d6[b].tail<3>()); },
+      [=](Inputs& in, std::size_t b, double step) {
+        in.scene.state.X_WB[b].p += 0.1 * step * d6[b].tail<3>();
+      });
+  add(
+      "orientation", [&](std::size_t b) { return gradient.initial.pose[b].head<3>().dot(d6[b].head<3>()); },
       [=](Inputs& in, std::size_t b, double step) {
         Pose<double>& X = in.scene.state.X_WB[b];
         X.q = exp_quaternion<double>(step * d6[b].head<3>()) * X.q;
       });
-  add("twist", [&](std::size_t b) { return is_moving(b) ? gradient.initial.twist[b].dot(d6[b]) : 0.0; },
+  add(
+      "twist", [&](std::size_t b) { return is_moving(b) ? gradient.initial.twist[b].dot(d6[b]) : 0.0; },
       [=](Inputs& in, std::size_t b, double step) {
         if (is_moving(b)) in.scene.state.V_WB[b] += step * d6[b];
       });
-  add("mass", [&](std::size_t b) { return is_moving(b) ? 0.3 * bars[b].mass * d1[b] : 0.0; },
+  add(
+      "mass", [&](std::size_t b) { return is_moving(b) ? 0.3 * bars[b].mass * d1[b] : 0.0; },
       [=](Inputs& in, std::size_t b, double step) { in.scene.model.bodies[b].mass += 0.3 * step * d1[b]; });
   const auto inertia_direction = [=, &model](std::size_t b) -> Mat3<double> {
     const Vec3<double> x = d6[b].head<3>(), y = d6[b].tail<3>();
@@ -134,21 +142,32 @@ std::vector<Group> groups_of(const Inputs& inputs, const StepConfig& config, con
   };
   std::vector<Mat3<double>> dI;
   for (std::size_t b = 0; b < bodies; ++b) dI.push_back(inertia_direction(b));
-  add("inertia", [&](std::size_t b) { return is_moving(b) ? bars[b].inertia.cwiseProduct(dI[b]).sum() : 0.0; },
+  add(
+      "inertia",
+      [&](std::size_t b) { return is_moving(b) ? bars[b].inertia.cwiseProduct(dI[b]).sum() : 0.0; },
       [=](Inputs& in, std::size_t b, double step) { in.scene.model.bodies[b].inertia += step * dI[b]; });
-  add("density",
+  add(
+      "density",
       [&](std::size_t b) {
-        return is_moving(b) ? 0.3 * bars[b].density * d2[b] * model.bodies[b].mass / model.bodies[b].volume : 0.0;
+        return is_moving(b) ? 0.3 * bars[b].density * d2[b] * model.bodies[b].mass / model.bodies[b].volume
+                            : 0.0;
       },
       [=](Inputs& in, std::size_t b, double step) {
-        if (is_moving(b)) set_mass(in.scene.model.bodies[b], in.scene.model.bodies[b].mass * (1.0 + 0.3 * step * d2[b]));
+        if (is_moving(b))
+          set_mass(in.scene.model.bodies[b], in.scene.model.bodies[b].mass * (1.0 + 0.3 * step * d2[b]));
       });
-  add("friction", [&](std::size_t b) { return 0.3 * bars[b].friction * d1[b]; },
-      [=](Inputs& in, std::size_t b, double step) { in.scene.model.bodies[b].material.friction += 0.3 * step * d1[b]; });
-  const auto is_compliant = [&model](std::size_t b) { return std::isfinite(model.bodies[b].material.stiffness); };
+  add(
+      "friction", [&](std::size_t b) { return 0.3 * bars[b].friction * d1[b]; },
+      [=](Inputs& in, std::size_t b, double step) {
+        in.scene.model.bodies[b].material.friction += 0.3 * step * d1[b];
+      });
+  const auto is_compliant = [&model](std::size_t b) {
+    return std::isfinite(model.bodies[b].material.stiffness);
+  };
   std::vector<bool> compliant;
   for (std::size_t b = 0; b < bodies; ++b) compliant.push_back(is_compliant(b));
-  add("stiffness",
+  add(
+      "stiffness",
       [&](std::size_t b) {
         const double k = model.bodies[b].material.stiffness;
         return compliant[b] ? 0.3 * k * bars[b].stiffness * d1[b] : 0.0;
@@ -158,23 +177,34 @@ std::vector<Group> groups_of(const Inputs& inputs, const StepConfig& config, con
       });
   if (config.law == ContactLaw::smooth_coulomb) {
     // Of rigid bodies too, around 1/k = 0. (The penalty law has another stiffness there.)
-    add("compliance", [&](std::size_t b) { return 1e-6 * bars[b].compliance * d2[b]; },
+    add(
+        "compliance", [&](std::size_t b) { return 1e-6 * bars[b].compliance * d2[b]; },
         [=](Inputs& in, std::size_t b, double step) {
           double& k = in.scene.model.bodies[b].material.stiffness;
           k = 1.0 / (1.0 / k + 1e-6 * step * d2[b]);
         });
   }
-  add("dissipation time", [&](std::size_t b) { return 0.3 * bars[b].dissipation_time * d1[b] * model.bodies[b].material.dissipation_time; },
+  add(
+      "dissipation time",
+      [&](std::size_t b) {
+        return 0.3 * bars[b].dissipation_time * d1[b] * model.bodies[b].material.dissipation_time;
+      },
       [=](Inputs& in, std::size_t b, double step) {
         in.scene.model.bodies[b].material.dissipation_time *= 1.0 + 0.3 * step * d1[b];
       });
-  add("damping", [&](std::size_t b) { return bars[b].linear_damping * d1[b] + bars[b].angular_damping * d2[b]; },
+  add(
+      "damping",
+      [&](std::size_t b) { return bars[b].linear_damping * d1[b] + bars[b].angular_damping * d2[b]; },
       [=](Inputs& in, std::size_t b, double step) {
         in.scene.model.bodies[b].linear_damping += step * d1[b];
         in.scene.model.bodies[b].angular_damping += step * d2[b];
       });
-  add("external wrench", [&](std::size_t b) { return is_moving(b) ? 0.3 * bars[b].external_wrench.dot(d6[b]) : 0.0; },
-      [=](Inputs& in, std::size_t b, double step) { in.scene.model.bodies[b].external_wrench += 0.3 * step * d6[b]; });
+  add(
+      "external wrench",
+      [&](std::size_t b) { return is_moving(b) ? 0.3 * bars[b].external_wrench.dot(d6[b]) : 0.0; },
+      [=](Inputs& in, std::size_t b, double step) {
+        in.scene.model.bodies[b].external_wrench += 0.3 * step * d6[b];
+      });
 
   {
     const Vec3<double> direction = test::random_vector(random, 3.0);
@@ -187,13 +217,15 @@ std::vector<Group> groups_of(const Inputs& inputs, const StepConfig& config, con
     double slope = 0.0;
     for (std::size_t k = 0; k < steps; ++k) {
       for (std::size_t b = 0; b < bodies; ++b) {
-        direction[k].push_back(stack<double>(test::random_vector(random, 0.01), test::random_vector(random, 0.3)));
+        direction[k].push_back(
+            stack<double>(test::random_vector(random, 0.01), test::random_vector(random, 0.3)));
         slope += gradient.controls[k][b].dot(direction[k][b]);
       }
     }
     groups.push_back({"control", slope, [=](Inputs& in, double step) {
                         for (std::size_t k = 0; k < steps; ++k) {
-                          for (std::size_t b = 0; b < bodies; ++b) in.controls[k][b] += step * direction[k][b];
+                          for (std::size_t b = 0; b < bodies; ++b)
+                            in.controls[k][b] += step * direction[k][b];
                         }
                       }});
   }
@@ -225,7 +257,8 @@ std::vector<Group> groups_of(const Inputs& inputs, const StepConfig& config, con
       shape_direction[b].push_back(direction);
     }
     point_direction[b] = Points::Zero(3, model.bodies[b].contact_points.cols());
-    for (Eigen::Index i = 0; i < point_direction[b].cols(); ++i) point_direction[b].col(i) = test::random_vector(random, 0.01);
+    for (Eigen::Index i = 0; i < point_direction[b].cols(); ++i)
+      point_direction[b].col(i) = test::random_vector(random, 0.01);
   }
   const auto moved_primitives = [shape_direction](const Body& body, std::size_t b, double step) {
     std::vector<Primitive> primitives = body.shape.primitives;
@@ -244,12 +277,14 @@ std::vector<Group> groups_of(const Inputs& inputs, const StepConfig& config, con
     }
     return sum;
   };
-  add("signed distance function", [&](std::size_t b) { return shape_slope(bars[b].geometry.primitives, b); },
+  add(
+      "signed distance function", [&](std::size_t b) { return shape_slope(bars[b].geometry.primitives, b); },
       [=](Inputs& in, std::size_t b, double step) {
         Body& body = in.scene.model.bodies[b];
         body.shape.primitives = moved_primitives(body, b, step);
       });
-  add("contact points",
+  add(
+      "contact points",
       [&](std::size_t b) {
         return bars[b].geometry.contact_points.cwiseProduct(point_direction[b]).sum() +
                0.01 * d1[b] * bars[b].geometry.contact_radius;
@@ -258,7 +293,8 @@ std::vector<Group> groups_of(const Inputs& inputs, const StepConfig& config, con
         in.scene.model.bodies[b].contact_points += step * point_direction[b];
         in.scene.model.bodies[b].contact_radius += 0.01 * step * d1[b];
       });
-  add("shape", [&](std::size_t b) { return shape_slope(bars[b].shape, b); },
+  add(
+      "shape", [&](std::size_t b) { return shape_slope(bars[b].shape, b); },
       [=](Inputs& in, std::size_t b, double step) {
         Body& body = in.scene.model.bodies[b];
         body = with_primitives(body, moved_primitives(body, b, step));
@@ -267,21 +303,23 @@ std::vector<Group> groups_of(const Inputs& inputs, const StepConfig& config, con
 }
 
 struct Comparison {
-  double error = std::numeric_limits<double>::infinity();  ///< of the best estimate, relative to the slope (and to 1e-3
-                                                           ///< of the largest group's)
-  bool is_resolved = false;                                ///< two of the estimates agree with each other to 1e-5
+  double error = std::numeric_limits<double>::infinity();  ///< of the best estimate, relative to the slope
+                                                           ///< (and to 1e-3 of the largest group's)
+  bool is_resolved = false;  ///< two of the estimates agree with each other to 1e-5
 };
 
-/// Central differences of several steps, each also extrapolated from its neighbour (Richardson), until one agrees to 1e-8
-/// or they are used up. Where a rollout is chaotic only the smallest ones are in the linear range.
-Comparison compare(const Group& group, const Inputs& inputs, const StepConfig& config, int steps, const Loss& loss,
-                   double scale) {
+/// Central differences of several steps, each also extrapolated from its neighbour (Richardson), until one
+/// agrees to 1e-8 or they are used up. Where a rollout is chaotic only the smallest ones are in the linear
+/// range.
+Comparison compare(const Group& group, const Inputs& inputs, const StepConfig& config, int steps,
+                   const Loss& loss, double scale) {
   const double reference = std::abs(group.slope) + scale;
   Comparison result;
   std::map<int, double> slopes;  // by the exponent of the step
   std::vector<double> estimates;
   const auto consider = [&](double estimate) {
-    for (const double other : estimates) result.is_resolved = result.is_resolved || std::abs(estimate - other) <= 1e-5 * reference;
+    for (const double other : estimates)
+      result.is_resolved = result.is_resolved || std::abs(estimate - other) <= 1e-5 * reference;
     estimates.push_back(estimate);
     const double error = std::abs(estimate - group.slope) / reference;
     if (error < result.error) result.error = error;
@@ -305,7 +343,7 @@ Comparison compare(const Group& group, const Inputs& inputs, const StepConfig& c
 }
 
 struct Distribution {
-  std::vector<double> errors;                          ///< worst group of each scene
+  std::vector<double> errors;  ///< worst group of each scene
   int unresolved = 0, comparisons = 0, failed_steps = 0, non_finite = 0;
   std::string worst;
 };
@@ -326,10 +364,11 @@ Distribution compare_scenes(int scenes, int steps, std::size_t groups_per_scene,
     config.law = i % 3 == 2 ? ContactLaw::penalty : ContactLaw::smooth_coulomb;
     config.h = config.law == ContactLaw::penalty ? 2.5e-4 : 5e-3;
     config.tolerance = 1e-12;
-    config.acceleration_scale = 9.81;   // its default follows gravity, which is one of the inputs
+    config.acceleration_scale = 9.81;  // its default follows gravity, which is one of the inputs
     if (i % 5 == 4) {
-      inputs.scene.model.pair_overrides.push_back(
-          {0, 1, random.uniform(0.1, 0.9), std::pow(10.0, random.uniform(3.5, 4.5)), random.uniform(0.002, 0.05), true});
+      inputs.scene.model.pair_overrides.push_back({0, 1, random.uniform(0.1, 0.9),
+                                                   std::pow(10.0, random.uniform(3.5, 4.5)),
+                                                   random.uniform(0.002, 0.05), true});
     }
     for (int k = 0; k < steps; ++k) {
       Control control;
@@ -345,8 +384,9 @@ Distribution compare_scenes(int scenes, int steps, std::size_t groups_per_scene,
       ++result.failed_steps;
       continue;
     }
-    const Gradient gradient =
-        adjoint(stepper, trajectory, [&](int k, const State& state, StateTangent& bar) { loss.gradient(k, state, bar); });
+    const Gradient gradient = adjoint(stepper, trajectory, [&](int k, const State& state, StateTangent& bar) {
+      loss.gradient(k, state, bar);
+    });
     const std::vector<Group> groups = groups_of(inputs, config, gradient, random);
     double largest = 0.0;
     for (const Group& group : groups) {
@@ -362,7 +402,8 @@ Distribution compare_scenes(int scenes, int steps, std::size_t groups_per_scene,
       worst_of_scene = std::max(worst_of_scene, c.error);
       if (c.error > worst) {
         worst = c.error;
-        result.worst = group.name + " of scene " + std::to_string(i) + (config.law == ContactLaw::penalty ? " (penalty)" : "");
+        result.worst = group.name + " of scene " + std::to_string(i) +
+                       (config.law == ContactLaw::penalty ? " (penalty)" : "");
       }
     }
     result.errors.push_back(worst_of_scene);

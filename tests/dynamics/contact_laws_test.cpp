@@ -25,7 +25,8 @@ using namespace abut;
 using smooth_coulomb::Settings;
 using test::Jet;
 
-/// tau log(1 + exp(x/tau)), once more and for any scalar, so that the laws below are not checked by themselves.
+/// tau log(1 + exp(x/tau)), once more and for any scalar, so that the laws below are not checked by
+/// themselves.
 template <typename S>
 S ramp(const S& x, double tau) {
   using std::exp, std::log1p;
@@ -41,7 +42,8 @@ S target_of(const S& d, const S& tau_d, const Settings& s) {
 }
 
 template <typename S>
-S impulse_of(const S& u_n, const S& d, const S& weight, const S& W, const S& compliance, const S& tau_d, const Settings& s) {
+S impulse_of(const S& u_n, const S& d, const S& weight, const S& W, const S& compliance, const S& tau_d,
+             const Settings& s) {
   const S R = compliance / (s.h * (s.h + tau_d)) + s.near_rigid * W;
   return weight / R * ramp(S(target_of(d, tau_d, s) - u_n), s.velocity_smoothing);
 }
@@ -58,7 +60,8 @@ Settings random_settings(Random& random) {
 
 /// A number of the order of `scale`, in one case of four far out in a tail of either side.
 double around(Random& random, double scale) {
-  const double x = random.uniform() < 0.25 ? test::random_magnitude(random, 0.0, 3.0) : random.uniform(-3.0, 3.0);
+  const double x =
+      random.uniform() < 0.25 ? test::random_magnitude(random, 0.0, 3.0) : random.uniform(-3.0, 3.0);
   return scale * x;
 }
 
@@ -69,9 +72,11 @@ Vec3<double> random_normal(Random& random) {
 
 }  // namespace
 
-// Normal target ---------------------------------------------------------------------------------------------------------
+// Normal target
+// ---------------------------------------------------------------------------------------------------------
 
-TEST_CASE("normal_target: value and derivatives are those of the formula, tails included", "[dynamics][derivative]") {
+TEST_CASE("normal_target: value and derivatives are those of the formula, tails included",
+          "[dynamics][derivative]") {
   Random random(1);
   for (int i = 0; i < 1000; ++i) {
     const Settings s = random_settings(random);
@@ -83,26 +88,28 @@ TEST_CASE("normal_target: value and derivatives are those of the formula, tails 
     REQUIRE(test::close(target.value, exact.a, 1e-12, 1e-14 * s.push_out_speed));
     REQUIRE(test::close(target.d_distance, exact.v[0], 1e-12, 1e-13 / s.h));
     REQUIRE(test::close(target.d_dissipation_time, exact.v[1], 1e-12, 1e-14 * s.push_out_speed / s.h));
-    const auto fd = test::fd_sweep([&](double x) { return smooth_coulomb::normal_target(x, tau_d, s).value; }, d,
-                                   s.velocity_smoothing * s.h, 1e-7, 1e-9 / s.h);
+    const auto fd = test::fd_sweep([&](double x) { return smooth_coulomb::normal_target(x, tau_d, s).value; },
+                                   d, s.velocity_smoothing * s.h, 1e-7, 1e-9 / s.h);
     REQUIRE(!fd.disagrees_with_itself);
     REQUIRE(test::close(target.d_distance, fd.value, 1e-6, 1e-8 / s.h));
   }
 }
 
-TEST_CASE("normal_target: -d/h apart, -d/(h + tau_d) in overlap, never above the push-out speed", "[dynamics][value]") {
+TEST_CASE("normal_target: -d/h apart, -d/(h + tau_d) in overlap, never above the push-out speed",
+          "[dynamics][value]") {
   Settings s;
   s.h = 2e-3;
   s.velocity_smoothing = 4e-4;
   s.push_out_speed = 1.0;
   const double tau_d = 0.02;
   const auto value = [&](double d) { return smooth_coulomb::normal_target(d, tau_d, s).value; };
-  CHECK(test::close(value(0.01), -5.0, 1e-12, 0));                 // a body at 5 m/s may just reach the surface
+  CHECK(test::close(value(0.01), -5.0, 1e-12, 0));  // a body at 5 m/s may just reach the surface
   CHECK(test::close(value(1e-5), -5e-3, 1e-6, 0));
   CHECK(test::close(value(-1e-4), 1e-4 / 0.022, 1e-6, 0));
-  CHECK(test::close(value(-1.0), 1.0, 1e-6, 0));                   // deep: the cap
+  CHECK(test::close(value(-1.0), 1.0, 1e-6, 0));  // deep: the cap
   CHECK(value(-10.0) <= 1.0);
-  CHECK(test::close(value(-1e-9), value(1e-9), 0, 1.1e-9 * (1.0 / s.h + 1.0 / 0.022)));  // continuous at d = 0
+  CHECK(
+      test::close(value(-1e-9), value(1e-9), 0, 1.1e-9 * (1.0 / s.h + 1.0 / 0.022)));  // continuous at d = 0
   double previous = value(-0.1);
   for (double d = -0.1; d < 0.1; d += 1e-5) {
     const double now = value(d);
@@ -111,9 +118,11 @@ TEST_CASE("normal_target: -d/h apart, -d/(h + tau_d) in overlap, never above the
   }
 }
 
-// Normal impulse --------------------------------------------------------------------------------------------------------
+// Normal impulse
+// --------------------------------------------------------------------------------------------------------
 
-TEST_CASE("normal_impulse: value and derivatives are those of the formula, tails included", "[dynamics][derivative]") {
+TEST_CASE("normal_impulse: value and derivatives are those of the formula, tails included",
+          "[dynamics][derivative]") {
   Random random(2);
   int disagreements = 0, vanishing = 0;
   for (int i = 0; i < 1000; ++i) {
@@ -124,49 +133,54 @@ TEST_CASE("normal_impulse: value and derivatives are those of the formula, tails
     c.inverse_mass = std::pow(10.0, random.uniform(-3.0, 3.0));
     c.compliance = random.uniform() < 0.3 ? 0.0 : std::pow(10.0, random.uniform(-7.0, -2.0));
     c.dissipation_time = s.h * std::pow(10.0, random.uniform(-2.0, 2.0));
-    const double u_n = smooth_coulomb::normal_target(c.distance, c.dissipation_time, s).value + around(random, s.velocity_smoothing);
+    const double u_n = smooth_coulomb::normal_target(c.distance, c.dissipation_time, s).value +
+                       around(random, s.velocity_smoothing);
     CAPTURE(i, u_n, c.distance, c.weight, c.inverse_mass, c.compliance, c.dissipation_time, s.h);
 
     using J = Jet<6>;
-    const J exact = impulse_of(J(u_n, 0), J(c.distance, 1), J(c.weight, 2), J(c.inverse_mass, 3), J(c.compliance, 4),
-                               J(c.dissipation_time, 5), s);
+    const J exact = impulse_of(J(u_n, 0), J(c.distance, 1), J(c.weight, 2), J(c.inverse_mass, 3),
+                               J(c.compliance, 4), J(c.dissipation_time, 5), s);
     const smooth_coulomb::NormalImpulse gamma = smooth_coulomb::normal_impulse_derivatives(u_n, c, s);
-    // u_n and the target are rounded at the push-out speed's scale; in the tail the impulse itself follows exp of them.
+    // u_n and the target are rounded at the push-out speed's scale; in the tail the impulse itself follows
+    // exp of them.
     const double R = smooth_coulomb::normal_resistance(c, s);
     const double unit = s.velocity_smoothing / R, noise = 1e-11;
     REQUIRE(gamma.value >= 0.0);
     REQUIRE(gamma.d_velocity <= 0.0);
     REQUIRE(test::close(gamma.value, exact.a, noise, 0));
     REQUIRE(test::close(gamma.d_velocity, exact.v[0], noise, 0));
-    REQUIRE(test::close(gamma.d_distance, exact.v[1], noise, noise * unit * c.weight / (s.velocity_smoothing * s.h)));
+    REQUIRE(test::close(gamma.d_distance, exact.v[1], noise,
+                        noise * unit * c.weight / (s.velocity_smoothing * s.h)));
     REQUIRE(test::close(gamma.d_weight, exact.v[2], noise, 0));
     REQUIRE(test::close(gamma.d_inverse_mass, exact.v[3], noise, 0));
     REQUIRE(test::close(gamma.d_compliance, exact.v[4], noise, 0));
     // The parts of tau_d by the target and by R may cancel.
-    const double by_R = std::abs(gamma.value / R * c.compliance / (s.h * (s.h + c.dissipation_time) * (s.h + c.dissipation_time)));
+    const double by_R = std::abs(gamma.value / R * c.compliance /
+                                 (s.h * (s.h + c.dissipation_time) * (s.h + c.dissipation_time)));
     REQUIRE(test::close(gamma.d_dissipation_time, exact.v[5], noise, noise * (by_R + 1e-3 * unit / s.h)));
     if (gamma.value < 1e-9 * unit) ++vanishing;
 
-    const auto fd = test::fd_sweep(
-        [&](double u) { return smooth_coulomb::normal_impulse_derivatives(u, c, s).value; }, u_n, s.velocity_smoothing,
-        1e-7, 1e-9 / R);
+    const auto fd =
+        test::fd_sweep([&](double u) { return smooth_coulomb::normal_impulse_derivatives(u, c, s).value; },
+                       u_n, s.velocity_smoothing, 1e-7, 1e-9 / R);
     if (fd.disagrees_with_itself) ++disagreements;
     REQUIRE(test::close(gamma.d_velocity, fd.value, 1e-5, 1e-7 / R));
   }
   CHECK(disagreements <= 10);
-  CHECK(vanishing >= 20);                                          // the far tail is among the cases
+  CHECK(vanishing >= 20);  // the far tail is among the cases
 }
 
 TEST_CASE("normal_impulse: grows with approach and with depth", "[dynamics][property]") {
   Random random(3);
   for (int i = 0; i < 200; ++i) {
     const Settings s = random_settings(random);
-    smooth_coulomb::Parameters c{0.0, random.uniform(0.1, 1.0), random.uniform(0.1, 10.0), 1e-5 * random.uniform(), 10.0 * s.h};
+    smooth_coulomb::Parameters c{0.0, random.uniform(0.1, 1.0), random.uniform(0.1, 10.0),
+                                 1e-5 * random.uniform(), 10.0 * s.h};
     const double tau = s.velocity_smoothing;
     double previous = std::numeric_limits<double>::infinity();
     for (double x = -30.0; x <= 30.0; x += 0.5) {
       const double value = smooth_coulomb::normal_impulse_derivatives(x * tau, c, s).value;
-      REQUIRE(value < previous);                                   // strictly, hence a strictly convex potential
+      REQUIRE(value < previous);  // strictly, hence a strictly convex potential
       previous = value;
     }
     previous = std::numeric_limits<double>::infinity();
@@ -184,26 +198,30 @@ TEST_CASE("normal_impulse: is 0 or linear away from the knee", "[dynamics][value
   const smooth_coulomb::Parameters c{-1e-4, 0.25, 2.0, 1e-4, 0.02};
   const double R = 1e-4 / (2e-3 * 0.022) + 2.5e-4 * 2.0, target = 1e-4 / 0.022;
   CHECK(test::close(smooth_coulomb::normal_resistance(c, s), R, 1e-14, 0));
-  CHECK(test::close(smooth_coulomb::normal_impulse_derivatives(-0.5, c, s).value, 0.25 * (0.5 + target) / R, 1e-6, 0));
+  CHECK(test::close(smooth_coulomb::normal_impulse_derivatives(-0.5, c, s).value, 0.25 * (0.5 + target) / R,
+                    1e-6, 0));
   CHECK(smooth_coulomb::normal_impulse_derivatives(0.1, c, s).value < 1e-90);
   CHECK(smooth_coulomb::normal_impulse_derivatives(0.1, c, s).value > 0.0);
 }
 
 TEST_CASE("normal_impulse: a static load sags by F over k", "[dynamics][value]") {
   // At rest u_n = 0 and gamma = F h:  v_hat = R F h  ->  d = -(F/k + beta^2/(4 pi^2) W F h (h + tau_d)).
-  const Settings s{2e-3, 2.5e-4, 4e-8, 2e-4, 10.0};                // a sharp knee, so that the smoothing does not show
+  const Settings s{2e-3, 2.5e-4, 4e-8, 2e-4, 10.0};  // a sharp knee, so that the smoothing does not show
   smooth_coulomb::Parameters c{0.0, 1.0, 0.5, 1e-4, 0.02};
   const double F = 30.0;
   c.distance = -F * (1e-4 + 2.5e-4 * 0.5 * 2e-3 * 0.022);
-  CHECK(test::close(smooth_coulomb::normal_impulse_derivatives(0.0, c, s).value, F * s.h, 1e-7, 0));  // the far cap's tail: 1e-9 m/s
+  CHECK(test::close(smooth_coulomb::normal_impulse_derivatives(0.0, c, s).value, F * s.h, 1e-7,
+                    0));  // the far cap's tail: 1e-9 m/s
 }
 
-// Friction --------------------------------------------------------------------------------------------------------------
+// Friction
+// --------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("Friction: impulse opposes slip and stays below its bound", "[dynamics][property]") {
   Random random(4);
   for (int i = 0; i < 1000; ++i) {
-    const double v_s = std::pow(10.0, random.uniform(-5.0, -1.0)), bound = std::pow(10.0, random.uniform(-6.0, 2.0));
+    const double v_s = std::pow(10.0, random.uniform(-5.0, -1.0)),
+                 bound = std::pow(10.0, random.uniform(-6.0, 2.0));
     const Vec3<double> n = random_normal(random), u = std::abs(around(random, v_s)) * random.unit_vector();
     const Friction friction(u, n, v_s);
     const Vec3<double> impulse = friction.impulse(bound);
@@ -212,16 +230,19 @@ TEST_CASE("Friction: impulse opposes slip and stays below its bound", "[dynamics
     REQUIRE(impulse.dot(u) <= 0.0);
     if (std::abs(n.norm() - 1.0) > 1e-12) continue;
     REQUIRE(std::abs(impulse.dot(n)) <= 1e-12 * bound);
-    // v_s r/sqrt(1 - r^2) is the slip at which a share r of the bound acts: what creep on a slope follows from.
+    // v_s r/sqrt(1 - r^2) is the slip at which a share r of the bound acts: what creep on a slope follows
+    // from.
     const double r = impulse.norm() / bound, slip = (u - n.dot(u) * n).norm();
     if (r < 0.99) REQUIRE(test::close(v_s * r / std::sqrt(1.0 - r * r), slip, 1e-9, 0));
   }
 }
 
-TEST_CASE("Friction: resistance is minus the impulse's Jacobian, symmetric and positive semidefinite", "[dynamics][derivative]") {
+TEST_CASE("Friction: resistance is minus the impulse's Jacobian, symmetric and positive semidefinite",
+          "[dynamics][derivative]") {
   Random random(5);
   for (int i = 0; i < 1000; ++i) {
-    const double v_s = std::pow(10.0, random.uniform(-5.0, -1.0)), bound = std::pow(10.0, random.uniform(-6.0, 2.0));
+    const double v_s = std::pow(10.0, random.uniform(-5.0, -1.0)),
+                 bound = std::pow(10.0, random.uniform(-6.0, 2.0));
     const Vec3<double> n = random_normal(random), u = std::abs(around(random, v_s)) * random.unit_vector();
     const Friction friction(u, n, v_s);
     const Mat3<double> K = friction.resistance(bound);
@@ -236,10 +257,12 @@ TEST_CASE("Friction: resistance is minus the impulse's Jacobian, symmetric and p
   }
 }
 
-TEST_CASE("Friction: VJP agrees with Jet and differences in bound, velocity and normal", "[dynamics][derivative]") {
+TEST_CASE("Friction: VJP agrees with Jet and differences in bound, velocity and normal",
+          "[dynamics][derivative]") {
   Random random(6);
   for (int i = 0; i < 1000; ++i) {
-    const double v_s = std::pow(10.0, random.uniform(-5.0, -1.0)), bound = std::pow(10.0, random.uniform(-6.0, 2.0));
+    const double v_s = std::pow(10.0, random.uniform(-5.0, -1.0)),
+                 bound = std::pow(10.0, random.uniform(-6.0, 2.0));
     const Vec3<double> n = random_normal(random), u = std::abs(around(random, v_s)) * random.unit_vector();
     const Vec3<double> lambda = test::random_vector(random);
     // lambda . gamma_t with gamma_t = -b P P u/sqrt(|P u|^2 + v_s^2), P = I - n n^T, of x = (b, u, n)
@@ -265,18 +288,23 @@ TEST_CASE("Friction: VJP agrees with Jet and differences in bound, velocity and 
     REQUIRE(test::close(bar.u, exact.segment<3>(1), 1e-10, 1e-13 * bound / friction.w));
     REQUIRE(test::close(bar.n, exact.tail<3>(), 1e-10, 1e-13 * bound * (1.0 + u.norm() / friction.w)));
 
-    const auto along_n = [&](double t) { return Friction(u, n + t * lambda, v_s).impulse(bound).dot(lambda); };
-    const double reach = v_s / (v_s + u.norm());                   // the turn of n that brings v_s of slip
+    const auto along_n = [&](double t) {
+      return Friction(u, n + t * lambda, v_s).impulse(bound).dot(lambda);
+    };
+    const double reach = v_s / (v_s + u.norm());  // the turn of n that brings v_s of slip
     const auto fd = test::fd_sweep(along_n, 0.0, 0.1 * reach, 1e-7, 1e-9 * bound / reach);
     REQUIRE(test::close(bar.n.dot(lambda), fd.value, 1e-5, 1e-7 * bound / reach));
   }
 }
 
-// Penalty ---------------------------------------------------------------------------------------------------------------
+// Penalty
+// ---------------------------------------------------------------------------------------------------------------
 
-TEST_CASE("penalty: value and derivatives are those of the formula, tails included", "[dynamics][derivative]") {
+TEST_CASE("penalty: value and derivatives are those of the formula, tails included",
+          "[dynamics][derivative]") {
   Random random(7);
-  const auto force_of = [](const auto& u_n, const auto& d, const auto& weight, const auto& k, const auto& tau_d, double w) {
+  const auto force_of = [](const auto& u_n, const auto& d, const auto& weight, const auto& k,
+                           const auto& tau_d, double w) {
     using S = std::decay_t<decltype(u_n)>;
     using std::exp;
     const S x = -d / w;
@@ -303,24 +331,30 @@ TEST_CASE("penalty: value and derivatives are those of the formula, tails includ
     REQUIRE(test::close(f.d_stiffness, exact.v[3], noise, 1e-14 * unit / k));
     REQUIRE(test::close(f.d_dissipation_time, exact.v[4], noise, 1e-13 * k * weight * std::abs(u_n)));
     if (d < -w && tau_d * u_n > -d) ++pulling;
-    const auto fd = test::fd_sweep([&](double x) { return penalty::normal_force(u_n, x, weight, k, tau_d, w).value; }, d, w,
-                                   1e-6, 1e-8 * unit / w);
+    const auto fd =
+        test::fd_sweep([&](double x) { return penalty::normal_force(u_n, x, weight, k, tau_d, w).value; }, d,
+                       w, 1e-6, 1e-8 * unit / w);
     // C^2 only, where y passes 0 and w; there differences of high order do not converge.
-    if (!fd.disagrees_with_itself) REQUIRE(test::close(f.d_distance, fd.value, 1e-5, 1e-7 * unit / w * (1.0 + tau_d * std::abs(u_n) / w)));
+    if (!fd.disagrees_with_itself)
+      REQUIRE(test::close(f.d_distance, fd.value, 1e-5, 1e-7 * unit / w * (1.0 + tau_d * std::abs(u_n) / w)));
   }
-  CHECK(pulling >= 10);                                            // where a damper alone would pull, there are cases
+  CHECK(pulling >= 10);  // where a damper alone would pull, there are cases
 }
 
-TEST_CASE("penalty: is a spring and damper once deep, nothing when apart, and grows with depth", "[dynamics][property]") {
+TEST_CASE("penalty: is a spring and damper once deep, nothing when apart, and grows with depth",
+          "[dynamics][property]") {
   const double w = 1e-4, k = 1e4;
-  CHECK(test::close(penalty::normal_force(-0.3, -5e-3, 0.7, k, 0.01, w).value, 0.7 * k * (5e-3 + 0.01 * 0.3), 1e-12, 0));
+  CHECK(test::close(penalty::normal_force(-0.3, -5e-3, 0.7, k, 0.01, w).value, 0.7 * k * (5e-3 + 0.01 * 0.3),
+                    1e-12, 0));
   CHECK(penalty::normal_force(0.0, 40.0 * w, 1.0, k, 0.0, w).value < 1e-50);
-  CHECK(penalty::normal_force(2.0, -5e-3, 1.0, k, 0.01, w).value == 0.0);      // parting faster than the spring follows
+  CHECK(penalty::normal_force(2.0, -5e-3, 1.0, k, 0.01, w).value ==
+        0.0);  // parting faster than the spring follows
   double previous = -1.0;
   for (double d = 5e-4; d > -5e-3; d -= 1e-6) {
     const double value = penalty::normal_force(0.0, d, 1.0, k, 0.01, w).value;
     REQUIRE(value >= previous);
-    REQUIRE(value - previous <= 2.0 * k * 1e-6 + 1.0 * (previous < 0.0));      // no jump, nor a slope above twice k
+    REQUIRE(value - previous <=
+            2.0 * k * 1e-6 + 1.0 * (previous < 0.0));  // no jump, nor a slope above twice k
     previous = value;
   }
 }

@@ -42,13 +42,15 @@ struct Rows {
 TestScene box_at(double height, int subdivisions = 4, double tilt = 0.0) {
   const Vec3<double> half(0.1, 0.08, 0.05);
   TestScene scene = test::floor_scene();
-  scene.add(test::box_of_mass(half, 1.0, subdivisions), test::pose_at({0, 0, half.z() + height}, {tilt, 0.7 * tilt, 0}));
+  scene.add(test::box_of_mass(half, 1.0, subdivisions),
+            test::pose_at({0, 0, half.z() + height}, {tilt, 0.7 * tilt, 0}));
   return scene;
 }
 
 }  // namespace
 
-TEST_CASE("make_rows: the shares of a touching pair add up to 1, however it is meshed", "[dynamics][property]") {
+TEST_CASE("make_rows: the shares of a touching pair add up to 1, however it is meshed",
+          "[dynamics][property]") {
   const int subdivisions = GENERATE(1, 2, 4, 8, 16);
   const double height = GENERATE(0.0, -1e-4, -5e-4, 1e-4);
   const Rows rows(box_at(height, subdivisions));
@@ -64,9 +66,10 @@ TEST_CASE("make_rows: a lone corner carries the whole pair", "[dynamics][value]"
   double lowest = 1.0;
   const Body& box = scene.model.bodies[1];
   for (Eigen::Index i = 0; i < box.contact_points.cols(); ++i) {
-    lowest = std::min(lowest, (scene.state.X_WB[1] * Vec3<double>(box.contact_points.col(i))).z() - box.contact_radius);
+    lowest = std::min(
+        lowest, (scene.state.X_WB[1] * Vec3<double>(box.contact_points.col(i))).z() - box.contact_radius);
   }
-  scene.X_WB(1).p.z() -= lowest;                                   // now it just touches, half active
+  scene.X_WB(1).p.z() -= lowest;  // now it just touches, half active
   const Rows rows(scene);
   REQUIRE(rows.rows.rows.size() == 1);
   CHECK(test::close(rows.rows.rows[0].share, 0.5 * rows.manifold.contacts[0].area, 1e-12, 0));
@@ -74,7 +77,8 @@ TEST_CASE("make_rows: a lone corner carries the whole pair", "[dynamics][value]"
   CHECK(rows.rows.rows[0].weight <= 1.0);
 }
 
-TEST_CASE("make_rows: weights set in smoothly as a body arrives, and stay in 0 to 1", "[dynamics][property]") {
+TEST_CASE("make_rows: weights set in smoothly as a body arrives, and stay in 0 to 1",
+          "[dynamics][property]") {
   // Gamma(g) = gamma/D(gamma) of a lone contact: C^2, from 0 to 1. Differences of the weight may not jump.
   const auto weight_at = [](double height) {
     TestScene scene = test::floor_scene();
@@ -85,7 +89,7 @@ TEST_CASE("make_rows: weights set in smoothly as a body arrives, and stay in 0 t
   const double tau = 2e-3 * 0.2 + k_settings.resting_band;
   CHECK(weight_at(4.001 * tau) == 0.0);
   CHECK(weight_at(-4.0 * tau) == 1.0);
-  CHECK(weight_at(0.0) == 1.0);                                    // half active is the floor a_0 of the denominator
+  CHECK(weight_at(0.0) == 1.0);  // half active is the floor a_0 of the denominator
   const double step = 1e-3 * tau;
   double previous = 0.0, previous_slope = 0.0;
   for (double height = 4.1 * tau; height > -1.0 * tau; height -= step) {
@@ -102,15 +106,17 @@ TEST_CASE("make_rows: weights set in smoothly as a body arrives, and stay in 0 t
 TEST_CASE("make_rows: a body on its way counts with the gap it will have", "[dynamics][value]") {
   TestScene scene = test::floor_scene();
   const double r = 0.1, speed = 3.0, gap = 1e-4;
-  scene.add(test::sphere_of_mass(r, 1.0), test::pose_at({0, 0, r + gap + speed * k_settings.h}), test::moving_at({0.5, 0, -speed}));
+  scene.add(test::sphere_of_mass(r, 1.0), test::pose_at({0, 0, r + gap + speed * k_settings.h}),
+            test::moving_at({0.5, 0, -speed}));
   const Rows rows(scene);
   REQUIRE(rows.rows.rows.size() == 1);
   const ContactRow& row = rows.rows.rows[0];
   const double tau = 2e-3 * 2.0 * r + k_settings.resting_band;
   CHECK(test::close(row.distance, gap + speed * k_settings.h, 1e-12, 0));
-  CHECK(test::close(row.share / rows.manifold.contacts[0].area, smoothstep5(0.5 - gap / (8.0 * tau)), 1e-9, 0));
+  CHECK(
+      test::close(row.share / rows.manifold.contacts[0].area, smoothstep5(0.5 - gap / (8.0 * tau)), 1e-9, 0));
   CHECK(test::close(row.inverse_mass, 1.0, 1e-14, 0));
-  scene.V_WB(1)[5] = 0.0;                                          // at rest up there it has none
+  scene.V_WB(1)[5] = 0.0;  // at rest up there it has none
   CHECK(Rows(scene).rows.rows.empty());
 }
 
@@ -124,7 +130,8 @@ TEST_CASE("pair_material: two bodies make one pair, and an override any part of 
   CHECK(test::close(pair.compliance, 1e-4 + 1.0 / 3e4, 1e-15, 0));
   CHECK(test::close(pair.dissipation_time, 0.5 * (0.01 + 0.05), 1e-15, 0));
   scene.model.pair_overrides.push_back({.body_A = 0, .body_B = 1, .friction = 0.9});
-  scene.model.pair_overrides.push_back({.body_A = 0, .body_B = 1, .stiffness = 500.0, .dissipation_time = -1.0});
+  scene.model.pair_overrides.push_back(
+      {.body_A = 0, .body_B = 1, .stiffness = 500.0, .dissipation_time = -1.0});
   const PairMaterial overridden = pair_material(scene.model, 0, 1, 0.05);
   CHECK(overridden.friction == 0.9);
   CHECK(overridden.compliance == 1.0 / 500.0);
@@ -137,13 +144,15 @@ TEST_CASE("pair_material: two bodies make one pair, and an override any part of 
   CHECK(pair_material(scene.model, 0, 1, 0.05).compliance == 0.0);
 }
 
-TEST_CASE("pair_material: VJP agrees with differences, overridden parts belong to the override", "[dynamics][derivative]") {
+TEST_CASE("pair_material: VJP agrees with differences, overridden parts belong to the override",
+          "[dynamics][derivative]") {
   Random random(3);
   for (int i = 0; i < 100; ++i) {
     TestScene scene = test::floor_scene();
     scene.add(test::sphere_of_mass(0.1, 1.0));
     for (Body& body : scene.model.bodies) {
-      body.material = {random.uniform(0.01, 1.0), std::pow(10.0, random.uniform(3.0, 5.0)), random.uniform(0.001, 0.1)};
+      body.material = {random.uniform(0.01, 1.0), std::pow(10.0, random.uniform(3.0, 5.0)),
+                       random.uniform(0.001, 0.1)};
     }
     if (i % 2 == 0) {
       PairOverride pair;
@@ -153,13 +162,15 @@ TEST_CASE("pair_material: VJP agrees with differences, overridden parts belong t
       pair.stiffness = 2e4;
       scene.model.pair_overrides.push_back(pair);
     }
-    const PairMaterialBar bar{random.uniform(-1.0, 1.0), random.uniform(-1.0, 1.0) * 1e4, random.uniform(-1.0, 1.0) * 10.0};
+    const PairMaterialBar bar{random.uniform(-1.0, 1.0), random.uniform(-1.0, 1.0) * 1e4,
+                              random.uniform(-1.0, 1.0) * 10.0};
     ModelGradient gradient;
     gradient.set_zero(scene.model);
     pair_material_vjp(scene.model, 0, 1, bar, gradient);
     const auto loss = [&](const Model& model) {
       const PairMaterial pair = pair_material(model, 0, 1, 0.05);
-      return bar.friction * pair.friction + bar.compliance * pair.compliance + bar.dissipation_time * pair.dissipation_time;
+      return bar.friction * pair.friction + bar.compliance * pair.compliance +
+             bar.dissipation_time * pair.dissipation_time;
     };
     for (std::size_t b = 0; b < 2; ++b) {
       const Material& at = scene.model.bodies[b].material;
@@ -168,9 +179,21 @@ TEST_CASE("pair_material: VJP agrees with differences, overridden parts belong t
         model.bodies[b].material = material;
         return loss(model);
       };
-      const double by_friction = test::fd_derivative([&](double x) { return with({x, at.stiffness, at.dissipation_time}); }, at.friction, 1e-6);
-      const double by_compliance = test::fd_derivative([&](double x) { return with({at.friction, 1.0 / x, at.dissipation_time}); }, 1.0 / at.stiffness, 1e-3 / at.stiffness);
-      const double by_time = test::fd_derivative([&](double x) { return with({at.friction, at.stiffness, x}); }, at.dissipation_time, 1e-6);
+      const double by_friction = test::fd_derivative(
+          [&](double x) {
+            return with({x, at.stiffness, at.dissipation_time});
+          },
+          at.friction, 1e-6);
+      const double by_compliance = test::fd_derivative(
+          [&](double x) {
+            return with({at.friction, 1.0 / x, at.dissipation_time});
+          },
+          1.0 / at.stiffness, 1e-3 / at.stiffness);
+      const double by_time = test::fd_derivative(
+          [&](double x) {
+            return with({at.friction, at.stiffness, x});
+          },
+          at.dissipation_time, 1e-6);
       REQUIRE(test::close(gradient.bodies[b].friction, by_friction, 1e-6, 1e-7));
       REQUIRE(test::close(gradient.bodies[b].compliance, by_compliance, 1e-6, 1e-6));
       REQUIRE(test::close(gradient.bodies[b].dissipation_time, by_time, 1e-6, 1e-7));
@@ -182,7 +205,8 @@ TEST_CASE("pair_material: VJP agrees with differences, overridden parts belong t
   }
 }
 
-TEST_CASE("weights_vjp: agrees with differences in distance, normal, arms and velocity", "[dynamics][derivative]") {
+TEST_CASE("weights_vjp: agrees with differences in distance, normal, arms and velocity",
+          "[dynamics][derivative]") {
   int compared = 0;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     Random random(seed);
@@ -215,7 +239,8 @@ TEST_CASE("weights_vjp: agrees with differences in distance, normal, arms and ve
     }
     for (std::size_t i = 0; i < bars.size(); ++i) {
       const auto k = static_cast<std::size_t>(at.rows.rows[i].contact);
-      slope += (bars[i].r_A + bars[i].r_B).dot(d_point[k]) + bars[i].n.dot(d_normal[k]) + bars[i].distance * d_distance[k];
+      slope += (bars[i].r_A + bars[i].r_B).dot(d_point[k]) + bars[i].n.dot(d_normal[k]) +
+               bars[i].distance * d_distance[k];
     }
     const auto loss = [&](double t) {
       State state = scene.state;

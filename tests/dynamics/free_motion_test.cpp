@@ -53,7 +53,9 @@ struct Flight {
   [[nodiscard]] const Body& body() const { return model.bodies[0]; }
   [[nodiscard]] Vec3<double> w() const { return state.V_WB[0].head<3>(); }
   [[nodiscard]] Vec3<double> w_B() const { return state.X_WB[0].q.conjugate() * w(); }
-  [[nodiscard]] Vec3<double> angular_momentum() const { return state.X_WB[0].q * Vec3<double>(body().inertia * w_B()); }
+  [[nodiscard]] Vec3<double> angular_momentum() const {
+    return state.X_WB[0].q * Vec3<double>(body().inertia * w_B());
+  }
   [[nodiscard]] double spin_energy() const { return 0.5 * w_B().dot(body().inertia * w_B()); }
 };
 
@@ -64,25 +66,30 @@ Flight dzhanibekov(double h) {
   Flight flight(2.0, diagonal(0.01, 0.02, 0.027));
   flight.h = h;
   flight.state.X_WB[0].q = Random(3).quaternion();
-  flight.state.V_WB[0] = stack<double>(flight.state.X_WB[0].q * Vec3<double>(0.01, 6.0, 0.02), {0.3, -0.2, 0.5});
+  flight.state.V_WB[0] =
+      stack<double>(flight.state.X_WB[0].q * Vec3<double>(0.01, 6.0, 0.02), {0.3, -0.2, 0.5});
   return flight;
 }
 
 /// A random inertia that a body can have.
 Mat3<double> random_inertia(Random& random) {
   const Mat3<double> R = random.quaternion().toRotationMatrix();
-  const Vec3<double> second_moments(random.uniform(0.05, 1.0), random.uniform(0.05, 1.0), random.uniform(0.05, 1.0));
-  const Mat3<double> I = R * Mat3<double>((second_moments.sum() - second_moments.array()).matrix().asDiagonal()) * R.transpose();
+  const Vec3<double> second_moments(random.uniform(0.05, 1.0), random.uniform(0.05, 1.0),
+                                    random.uniform(0.05, 1.0));
+  const Mat3<double> I =
+      R * Mat3<double>((second_moments.sum() - second_moments.array()).matrix().asDiagonal()) * R.transpose();
   return 0.025 * (I + I.transpose());
 }
 
 }  // namespace
 
-// Conservation --------------------------------------------------------------------------------------------------------
+// Conservation
+// --------------------------------------------------------------------------------------------------------
 
 TEST_CASE("free_motion: an asymmetric top keeps both momenta over 100000 steps", "[dynamics][property]") {
   Flight flight = dzhanibekov(2e-3);
-  const Vec3<double> L = flight.angular_momentum(), v = flight.state.V_WB[0].tail<3>(), p = flight.state.X_WB[0].p;
+  const Vec3<double> L = flight.angular_momentum(), v = flight.state.V_WB[0].tail<3>(),
+                     p = flight.state.X_WB[0].p;
   double worst = 0.0;
   int flips = 0;
   double side = flight.w_B().y();
@@ -92,14 +99,15 @@ TEST_CASE("free_motion: an asymmetric top keeps both momenta over 100000 steps",
     if (side * flight.w_B().y() < 0.0) ++flips, side = flight.w_B().y();
   }
   CAPTURE(worst, flips);
-  CHECK(flips > 20);                                               // it does tumble, so I(R) w has to be carried
-  CHECK(worst <= 1e-11 * L.norm());                                // 1e-16 a step, were all roundings of one sign
-  CHECK(flight.state.V_WB[0].tail<3>() == v);                      // nothing is added to the velocity, not even rounding
+  CHECK(flips > 20);                           // it does tumble, so I(R) w has to be carried
+  CHECK(worst <= 1e-11 * L.norm());            // 1e-16 a step, were all roundings of one sign
+  CHECK(flight.state.V_WB[0].tail<3>() == v);  // nothing is added to the velocity, not even rounding
   CHECK(test::close(flight.state.X_WB[0].p, p + 200.0 * v, 1e-10, 0));
   CHECK(std::abs(flight.state.X_WB[0].q.norm() - 1.0) <= 1e-15);
 }
 
-TEST_CASE("free_motion: the energy of an asymmetric top oscillates, without drift, by O(h^2)", "[dynamics][property]") {
+TEST_CASE("free_motion: the energy of an asymmetric top oscillates, without drift, by O(h^2)",
+          "[dynamics][property]") {
   struct Energy {
     double first_half = 0.0, second_half = 0.0;
   };
@@ -117,7 +125,8 @@ TEST_CASE("free_motion: the energy of an asymmetric top oscillates, without drif
   };
   const Energy coarse = error(2e-3), fine = error(1e-3);
   CAPTURE(coarse.first_half, coarse.second_half, fine.first_half, fine.second_half);
-  // The midpoint equation is symplectic: the error stays (h w)^2/24 or so of what tumbling exchanges between the axes.
+  // The midpoint equation is symplectic: the error stays (h w)^2/24 or so of what tumbling exchanges between
+  // the axes.
   CHECK(coarse.first_half <= 1e-5);
   CHECK(coarse.second_half <= 1.01 * coarse.first_half);
   CHECK(coarse.first_half >= 3.5 * fine.first_half);
@@ -128,7 +137,7 @@ TEST_CASE("free_motion: energy stays for tops of every shape, fast and slow", "[
   const std::uint64_t seed = GENERATE(range(1, 11));
   Random random(seed);
   Flight flight(1.0, random_inertia(random));
-  const double hw = GENERATE(0.3, 0.03);                           // h |w|: 0.3 is 17 degrees a step
+  const double hw = GENERATE(0.3, 0.03);  // h |w|: 0.3 is 17 degrees a step
   flight.h = 5e-3;
   flight.state.X_WB[0].q = random.quaternion();
   flight.state.V_WB[0].head<3>() = hw / flight.h * random.unit_vector();
@@ -141,13 +150,15 @@ TEST_CASE("free_motion: energy stays for tops of every shape, fast and slow", "[
   }
   CAPTURE(seed, hw, early, late);
   CHECK(early <= hw * hw);
-  CHECK(late <= 1.05 * early + 1e-12);                             // 1.05: the two halves see different phases
+  CHECK(late <= 1.05 * early + 1e-12);  // 1.05: the two halves see different phases
   CHECK(test::close(flight.angular_momentum().norm(), L, 2e-12, 0));
 }
 
-// Closed forms --------------------------------------------------------------------------------------------------------
+// Closed forms
+// --------------------------------------------------------------------------------------------------------
 
-TEST_CASE("free_motion: the middle axis flips with the period of Jacobi's elliptic functions", "[dynamics][value]") {
+TEST_CASE("free_motion: the middle axis flips with the period of Jacobi's elliptic functions",
+          "[dynamics][value]") {
   // Euler's equations for I1 < I2 < I3 with L^2 < 2 E I2 (the polhode around I1's axis) or > (around I3's):
   //   w_2 has the period 4 K(k)/rate; around I3:  rate^2 = (I3 - I2)(L^2 - 2 E I1)/(I1 I2 I3),
   //   k^2 = (I2 - I1)(2 E I3 - L^2)/((I3 - I2)(L^2 - 2 E I1)); around I1 swap the indices 1 and 3.
@@ -159,10 +170,10 @@ TEST_CASE("free_motion: the middle axis flips with the period of Jacobi's ellipt
   const double rate2 = (I3 - I2) * (L2 - 2.0 * E * I1) / (I1 * I2 * I3);
   const double k2 = (I2 - I1) * (2.0 * E * I3 - L2) / ((I3 - I2) * (L2 - 2.0 * E * I1));
   REQUIRE(rate2 > 0.0);
-  REQUIRE(k2 > 0.99);                                              // near the separatrix: it lingers, then flips
+  REQUIRE(k2 > 0.99);  // near the separatrix: it lingers, then flips
   const double half_period = 2.0 * std::comp_ellint_1(std::sqrt(k2)) / std::sqrt(rate2);
 
-  std::vector<double> crossings;                                   // of w_2 through 0, by linear interpolation
+  std::vector<double> crossings;  // of w_2 through 0, by linear interpolation
   double before = w.y();
   for (int k = 1; crossings.size() < 5; ++k) {
     REQUIRE(k < 100000);
@@ -178,7 +189,8 @@ TEST_CASE("free_motion: the middle axis flips with the period of Jacobi's ellipt
   }
 }
 
-TEST_CASE("free_motion: a symmetric top precesses at L over I1 about its angular momentum", "[dynamics][value]") {
+TEST_CASE("free_motion: a symmetric top precesses at L over I1 about its angular momentum",
+          "[dynamics][value]") {
   // e3(t) turns about L at the rate |L|/I1; what is left is the O(h^2) of the midpoint rule.
   const auto error = [](double h) {
     Flight flight(1.0, diagonal(0.02, 0.02, 0.03));
@@ -226,7 +238,8 @@ TEST_CASE("free_motion: force and gravity give the semi-implicit parabola", "[dy
   CHECK(flight.state.V_WB[0].head<3>().isZero(0.0));
 }
 
-TEST_CASE("free_motion: a torque about a principal axis turns by exactly half alpha t^2", "[dynamics][value]") {
+TEST_CASE("free_motion: a torque about a principal axis turns by exactly half alpha t^2",
+          "[dynamics][value]") {
   Flight flight(1.0, diagonal(0.5, 0.8, 1.1));
   const double tau = 0.02;
   flight.control = {stack<double>({0.0, tau, 0.0}, Vec3<double>::Zero())};
@@ -238,7 +251,8 @@ TEST_CASE("free_motion: a torque about a principal axis turns by exactly half al
   CHECK(test::close(turn, Vec3<double>(0.0, 0.5 * alpha * t * t, 0.0), 1e-12, 1e-15));
 }
 
-TEST_CASE("free_motion: a constant torque changes the angular momentum of any top by tau t", "[dynamics][value]") {
+TEST_CASE("free_motion: a constant torque changes the angular momentum of any top by tau t",
+          "[dynamics][value]") {
   Flight flight = dzhanibekov(1e-3);
   const Vec3<double> L = flight.angular_momentum(), tau(0.003, -0.01, 0.02);
   flight.model.bodies[0].external_wrench.head<3>() = tau;
@@ -256,7 +270,8 @@ TEST_CASE("free_motion: a falling body with damping reaches its terminal speed",
   CHECK(test::close(flight.state.V_WB[0][5], -9.81 / 2.0, 2e-3, 0));
 }
 
-// The midpoint equation ------------------------------------------------------------------------------------------------
+// The midpoint equation
+// ------------------------------------------------------------------------------------------------
 
 TEST_CASE("free_motion: w_m solves the midpoint equation", "[dynamics][value]") {
   Random random(11);
@@ -267,7 +282,8 @@ TEST_CASE("free_motion: w_m solves the midpoint equation", "[dynamics][value]") 
     Flight flight(1.0, random_inertia(random));
     flight.h = 0.01;
     flight.state.X_WB[0].q = random.quaternion();
-    flight.state.V_WB[0].head<3>() = std::pow(10.0, random.uniform(-3.0, 2.0)) * random.unit_vector();  // h |w| to 1
+    flight.state.V_WB[0].head<3>() =
+        std::pow(10.0, random.uniform(-3.0, 2.0)) * random.unit_vector();  // h |w| to 1
     const Vec3<double> tau = std::pow(10.0, random.uniform(-3.0, 0.0)) * random.unit_vector();
     flight.control = {stack<double>(tau, Vec3<double>::Zero())};
     const Vec3<double> right = flight.angular_momentum() + 0.5 * flight.h * tau;
@@ -281,7 +297,7 @@ TEST_CASE("free_motion: w_m solves the midpoint equation", "[dynamics][value]") 
   }
   CAPTURE(worst);
   CHECK(solved == k_cases);
-  CHECK(worst <= 2e-14);                                           // a hundred roundings
+  CHECK(worst <= 2e-14);  // a hundred roundings
 }
 
 TEST_CASE("free_motion: says so where the midpoint equation is not solved", "[dynamics][value]") {
@@ -296,7 +312,8 @@ TEST_CASE("free_motion: says so where the midpoint equation is not solved", "[dy
     free_motion(flight.model, flight.mass, flight.state, flight.control, flight.h, flight.free);
     const Vec3<double> w_m = flight.free.v_free.head<3>(), half = 0.5 * flight.h * w_m;
     const Mat3<double> R = exp_so3<double>(half);
-    const bool is_solved = (R * flight.body().inertia * R.transpose() * w_m - right).norm() <= 1e-11 * right.norm();
+    const bool is_solved =
+        (R * flight.body().inertia * R.transpose() * w_m - right).norm() <= 1e-11 * right.norm();
     if (!is_solved) ++unsolved;
     if (flight.free.converged && !is_solved) ++lied;
   }
@@ -304,15 +321,16 @@ TEST_CASE("free_motion: says so where the midpoint equation is not solved", "[dy
   CHECK(lied == 0);
 }
 
-// Derivatives -----------------------------------------------------------------------------------------------------------
+// Derivatives
+// -----------------------------------------------------------------------------------------------------------
 
 namespace {
 
-/// A random flight and a random loss  l(next) = pose weights . difference(next, next at the point) + twist weights . V,
-/// where next follows from independent inputs: state, wrench, v_end, parameters.
+/// A random flight and a random loss  l(next) = pose weights . difference(next, next at the point) + twist
+/// weights . V, where next follows from independent inputs: state, wrench, v_end, parameters.
 struct FlightCase {
   Flight flight;
-  Vec6<double> v_end_offset;       ///< v_end = v_free + this, so that contact has acted
+  Vec6<double> v_end_offset;  ///< v_end = v_free + this, so that contact has acted
   Vec6<double> pose_weight, twist_weight;
 
   explicit FlightCase(Random& random) : flight(random.uniform(0.5, 3.0), random_inertia(random)) {
@@ -324,7 +342,8 @@ struct FlightCase {
     body.external_wrench = test::random_vector<6>(random, 0.5);
     flight.control = {test::random_vector<6>(random, 0.5)};
     flight.state.X_WB[0] = test::random_pose(random);
-    flight.state.V_WB[0] = stack<double>(random.uniform(0.0, 0.5) / flight.h * random.unit_vector(), test::random_vector(random, 3.0));
+    flight.state.V_WB[0] = stack<double>(random.uniform(0.0, 0.5) / flight.h * random.unit_vector(),
+                                         test::random_vector(random, 3.0));
     v_end_offset = test::random_vector<6>(random, 1.0);
     pose_weight = test::random_vector<6>(random);
     twist_weight = test::random_vector<6>(random);
@@ -354,21 +373,28 @@ TEST_CASE("free_motion: VJP of v_free agrees with differences in every input", "
     std::vector<Vec6<double>> wrench_bar{Vec6<double>::Zero()};
     Vec3<double> gravity_bar = Vec3<double>::Zero();
     std::vector<FreeMotionParameterBar> parameter_bar(1);
-    free_motion_vjp(at.model, at.mass, at.state, at.control, at.h, at.free, bar, momentum_bar, inertia_W_bar, state_bar,
-                    wrench_bar, gravity_bar, parameter_bar);
+    free_motion_vjp(at.model, at.mass, at.state, at.control, at.h, at.free, bar, momentum_bar, inertia_W_bar,
+                    state_bar, wrench_bar, gravity_bar, parameter_bar);
 
     const Vec6<double> d = test::random_vector<6>(random);
-    const Mat3<double> dI = 0.1 * at.body().inertia.trace() * (d.head<3>() * d.tail<3>().transpose() + d.tail<3>() * d.head<3>().transpose());
+    const Mat3<double> dI = 0.1 * at.body().inertia.trace() *
+                            (d.head<3>() * d.tail<3>().transpose() + d.tail<3>() * d.head<3>().transpose());
     const double w = at.w().norm();
     const std::vector<NamedDirection> directions{
-        {"orientation", state_bar.pose[0].dot(d), [&](Flight& f, double t) { f.state.X_WB[0] = retract<double>(f.state.X_WB[0], t * d); }},
-        {"twist", state_bar.twist[0].dot((1.0 + w) * d), [&](Flight& f, double t) { f.state.V_WB[0] += (1.0 + w) * t * d; }},
+        {"orientation", state_bar.pose[0].dot(d),
+         [&](Flight& f, double t) { f.state.X_WB[0] = retract<double>(f.state.X_WB[0], t * d); }},
+        {"twist", state_bar.twist[0].dot((1.0 + w) * d),
+         [&](Flight& f, double t) { f.state.V_WB[0] += (1.0 + w) * t * d; }},
         {"wrench", wrench_bar[0].dot(d), [&](Flight& f, double t) { f.control[0] += t * d; }},
-        {"gravity", gravity_bar.dot(d.head<3>()), [&](Flight& f, double t) { f.model.gravity += t * d.head<3>(); }},
+        {"gravity", gravity_bar.dot(d.head<3>()),
+         [&](Flight& f, double t) { f.model.gravity += t * d.head<3>(); }},
         {"mass", parameter_bar[0].mass, [&](Flight& f, double t) { f.model.bodies[0].mass += t; }},
-        {"inertia", parameter_bar[0].inertia_B.cwiseProduct(dI).sum(), [&](Flight& f, double t) { f.model.bodies[0].inertia += t * dI; }},
-        {"linear damping", parameter_bar[0].linear_damping, [&](Flight& f, double t) { f.model.bodies[0].linear_damping += t; }},
-        {"angular damping", parameter_bar[0].angular_damping, [&](Flight& f, double t) { f.model.bodies[0].angular_damping += t; }}};
+        {"inertia", parameter_bar[0].inertia_B.cwiseProduct(dI).sum(),
+         [&](Flight& f, double t) { f.model.bodies[0].inertia += t * dI; }},
+        {"linear damping", parameter_bar[0].linear_damping,
+         [&](Flight& f, double t) { f.model.bodies[0].linear_damping += t; }},
+        {"angular damping", parameter_bar[0].angular_damping,
+         [&](Flight& f, double t) { f.model.bodies[0].angular_damping += t; }}};
     for (const NamedDirection& direction : directions) {
       const auto loss = [&](double t) {
         Flight f = c.flight;
@@ -383,10 +409,11 @@ TEST_CASE("free_motion: VJP of v_free agrees with differences in every input", "
       REQUIRE(test::close(direction.slope, fd.value, 1e-6, 1e-8 * (1.0 + w)));
     }
   }
-  CHECK(disagreements <= 80);                                      // 1 % of all
+  CHECK(disagreements <= 80);  // 1 % of all
 }
 
-TEST_CASE("advance: VJP agrees with differences in every input, v_end independent of the state", "[dynamics][derivative]") {
+TEST_CASE("advance: VJP agrees with differences in every input, v_end independent of the state",
+          "[dynamics][derivative]") {
   Random random(22);
   int disagreements = 0;
   for (int i = 0; i < 1000; ++i) {
@@ -407,22 +434,28 @@ TEST_CASE("advance: VJP agrees with differences in every input, v_end independen
     std::vector<Mat3<double>> inertia_W_bar{Mat3<double>::Zero()};
     Vec3<double> gravity_bar = Vec3<double>::Zero();
     std::vector<FreeMotionParameterBar> parameter_bar(1);
-    advance_vjp(at.model, at.mass, at.h, at.free, v_end, next, next_bar, state_bar, wrench_bar, v_end_bar, v_free_bar,
-                momentum_bar, inertia_W_bar, parameter_bar);
-    free_motion_vjp(at.model, at.mass, at.state, at.control, at.h, at.free, v_free_bar, momentum_bar, inertia_W_bar,
-                    state_bar, wrench_bar, gravity_bar, parameter_bar);
+    advance_vjp(at.model, at.mass, at.h, at.free, v_end, next, next_bar, state_bar, wrench_bar, v_end_bar,
+                v_free_bar, momentum_bar, inertia_W_bar, parameter_bar);
+    free_motion_vjp(at.model, at.mass, at.state, at.control, at.h, at.free, v_free_bar, momentum_bar,
+                    inertia_W_bar, state_bar, wrench_bar, gravity_bar, parameter_bar);
 
     const Vec6<double> d = test::random_vector<6>(random);
-    const Mat3<double> dI = 0.1 * at.body().inertia.trace() * (d.head<3>() * d.tail<3>().transpose() + d.tail<3>() * d.head<3>().transpose());
+    const Mat3<double> dI = 0.1 * at.body().inertia.trace() *
+                            (d.head<3>() * d.tail<3>().transpose() + d.tail<3>() * d.head<3>().transpose());
     const double w = at.w().norm();
     Eigen::VectorXd v_end_moved = v_end;
     const std::vector<NamedDirection> directions{
-        {"pose", state_bar.pose[0].dot(d), [&](Flight& f, double t) { f.state.X_WB[0] = retract<double>(f.state.X_WB[0], t * d); }},
-        {"twist", state_bar.twist[0].dot((1.0 + w) * d), [&](Flight& f, double t) { f.state.V_WB[0] += (1.0 + w) * t * d; }},
-        {"v_end", v_end_bar.dot((1.0 + w) * d), [&](Flight&, double t) { v_end_moved = v_end + (1.0 + w) * t * d; }},
+        {"pose", state_bar.pose[0].dot(d),
+         [&](Flight& f, double t) { f.state.X_WB[0] = retract<double>(f.state.X_WB[0], t * d); }},
+        {"twist", state_bar.twist[0].dot((1.0 + w) * d),
+         [&](Flight& f, double t) { f.state.V_WB[0] += (1.0 + w) * t * d; }},
+        {"v_end", v_end_bar.dot((1.0 + w) * d),
+         [&](Flight&, double t) { v_end_moved = v_end + (1.0 + w) * t * d; }},
         {"wrench", wrench_bar[0].dot(d), [&](Flight& f, double t) { f.control[0] += t * d; }},
-        {"inertia", parameter_bar[0].inertia_B.cwiseProduct(dI).sum(), [&](Flight& f, double t) { f.model.bodies[0].inertia += t * dI; }},
-        {"angular damping", parameter_bar[0].angular_damping, [&](Flight& f, double t) { f.model.bodies[0].angular_damping += t; }}};
+        {"inertia", parameter_bar[0].inertia_B.cwiseProduct(dI).sum(),
+         [&](Flight& f, double t) { f.model.bodies[0].inertia += t * dI; }},
+        {"angular damping", parameter_bar[0].angular_damping,
+         [&](Flight& f, double t) { f.model.bodies[0].angular_damping += t; }}};
     for (const NamedDirection& direction : directions) {
       const auto loss = [&](double t) {
         Flight f = c.flight;

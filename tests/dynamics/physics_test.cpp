@@ -18,7 +18,8 @@ namespace {
 constexpr double k_g = 9.81;
 
 /// The state after `seconds`; a failed step fails the test.
-State after(const TestScene& scene, double seconds, const StepConfig& config = {}, const StepObserver& observer = {}) {
+State after(const TestScene& scene, double seconds, const StepConfig& config = {},
+            const StepObserver& observer = {}) {
   const Stepper stepper(scene.model, config);
   State end;
   const int steps = static_cast<int>(std::lround(seconds / config.h));
@@ -39,7 +40,8 @@ TEST_CASE("Stepper: a sliding box stops after v^2/(2 mu g)", "[dynamics][value]"
   const double speed = std::sqrt(2.0 * mu * k_g * 5.0 * size);  // to slide 5 sizes
   const TestScene scene = box_on_floor(box_of_mass(half, size * size * size * 700.0), half, mu, 0.0, speed);
   StepConfig config;
-  config.h = std::min(2e-3, speed / (mu * k_g) / 300.0);        // 300 steps or more: the step errs by h v/2, 1/300 of the way
+  config.h = std::min(
+      2e-3, speed / (mu * k_g) / 300.0);  // 300 steps or more: the step errs by h v/2, 1/300 of the way
   const State end = after(scene, 1.2 * speed / (mu * k_g), config);
   const double exact = speed * speed / (2.0 * mu * k_g);
   CAPTURE(mu, size, config.h, end.X_WB[1].p.x(), exact);
@@ -48,7 +50,8 @@ TEST_CASE("Stepper: a sliding box stops after v^2/(2 mu g)", "[dynamics][value]"
 }
 
 TEST_CASE("Stepper: below the friction angle a box creeps as the law predicts", "[dynamics][value]") {
-  // b u/sqrt(u^2 + v_s^2) = m g sin(alpha) with b = mu m g cos(alpha): u = v_s r/sqrt(1 - r^2), r = tan(alpha)/mu.
+  // b u/sqrt(u^2 + v_s^2) = m g sin(alpha) with b = mu m g cos(alpha): u = v_s r/sqrt(1 - r^2), r =
+  // tan(alpha)/mu.
   const double mu = GENERATE(0.3, 1.0), r = GENERATE(0.3, 0.7, 0.9), size = GENERATE(0.01, 10.0);
   const Vec3<double> half(0.5 * size, 0.5 * size, 0.25 * size);
   TestScene scene = box_on_floor(box_of_mass(half, 1.0), half, mu, std::atan(r * mu));
@@ -69,9 +72,11 @@ TEST_CASE("Stepper: above the friction angle a box accelerates with g(sin - mu c
   CHECK(close(end.V_WB[1].tail<3>().norm(), k_g * (std::sin(angle) - mu * std::cos(angle)), 0.01, 0.0));
 }
 
-TEST_CASE("Stepper: a ladder on a rough floor and a smooth wall slips at the friction that statics gives", "[dynamics][value]") {
-  // Foot at (x, 0), top against the wall; both ends are balls of radius r about the ends of a segment of length L at an
-  // angle phi from the vertical. Moments about the foot: N_w (r + L cos phi) = m g L/2 sin phi; N_f = m g; friction = N_w.
+TEST_CASE("Stepper: a ladder on a rough floor and a smooth wall slips at the friction that statics gives",
+          "[dynamics][value]") {
+  // Foot at (x, 0), top against the wall; both ends are balls of radius r about the ends of a segment of
+  // length L at an angle phi from the vertical. Moments about the foot: N_w (r + L cos phi) = m g L/2 sin
+  // phi; N_f = m g; friction = N_w.
   const double phi = GENERATE(15.0, 20.0, 25.0) * std::numbers::pi / 180.0;
   constexpr double k_length = 2.0, k_radius = 0.02, k_half = 0.5 * k_length;
   const double critical = k_half * std::sin(phi) / (k_radius + k_length * std::cos(phi));
@@ -83,7 +88,8 @@ TEST_CASE("Stepper: a ladder on a rough floor and a smooth wall slips at the fri
     ends << 0.0, 0.0, 0.0, 0.0, -k_half, k_half;
     ladder.contact_points = ends;
     ladder.contact_areas = {0.01, 0.01};
-    scene.add(ladder, pose_at({k_radius + k_half * std::sin(phi), 0.0, k_radius + k_half * std::cos(phi)}, {0.0, -phi, 0.0}));
+    scene.add(ladder, pose_at({k_radius + k_half * std::sin(phi), 0.0, k_radius + k_half * std::cos(phi)},
+                              {0.0, -phi, 0.0}));
     scene.set_friction(mu);
     PairOverride smooth_wall;
     smooth_wall.body_A = 1;
@@ -106,18 +112,21 @@ TEST_CASE("Stepper: a sliding sphere ends up rolling at 5/7 of its speed", "[dyn
   const State end = after(scene, 1.5 * (2.0 / 7.0) * speed / (mu * k_g), config);
   CAPTURE(mu, radius);
   CHECK(close(end.V_WB[1][3], 5.0 / 7.0 * speed, 1e-3, 0.0));
-  // It rolls: the point of contact is at rest, but for a fraction of the speed at which friction is regularised.
+  // It rolls: the point of contact is at rest, but for a fraction of the speed at which friction is
+  // regularised.
   CHECK(std::abs(end.V_WB[1][3] - radius * end.V_WB[1][1]) < config.stiction_factor * k_g * config.h);
 }
 
 TEST_CASE("PenaltySolver: a bouncing sphere follows the half period of its spring", "[dynamics][value]") {
-  // In contact z'' = -(k/m) z: depth v sqrt(m/k), contact time pi sqrt(m/k), and it leaves as fast as it came.
+  // In contact z'' = -(k/m) z: depth v sqrt(m/k), contact time pi sqrt(m/k), and it leaves as fast as it
+  // came.
   constexpr double k_radius = 0.05, k_mass = 1.0, k_stiffness = 1e4, k_speed = 2.0;
   const double omega = std::sqrt(k_stiffness / k_mass);
   const auto bounce = [&](double h) {
     TestScene scene = floor_scene();
     scene.model.gravity.setZero();
-    scene.add(sphere_of_mass(k_radius, k_mass), pose_at({0.0, 0.0, k_radius + 1e-3}), moving_at({0.0, 0.0, -k_speed}));
+    scene.add(sphere_of_mass(k_radius, k_mass), pose_at({0.0, 0.0, k_radius + 1e-3}),
+              moving_at({0.0, 0.0, -k_speed}));
     scene.body(1).material.stiffness = k_stiffness;
     StepConfig config;
     config.h = h;
@@ -129,13 +138,14 @@ TEST_CASE("PenaltySolver: a bouncing sphere follows the half period of its sprin
       if (penetration > 0.0) time_in_contact += h;
       return true;
     });
-    return Vec3<double>(end.V_WB[1][5] / k_speed, depth / (k_speed / omega), time_in_contact * omega / std::numbers::pi);
+    return Vec3<double>(end.V_WB[1][5] / k_speed, depth / (k_speed / omega),
+                        time_in_contact * omega / std::numbers::pi);
   };
   const Vec3<double> coarse = bounce(1e-3), fine = bounce(1.25e-4);
   CAPTURE(coarse.transpose(), fine.transpose());
   CHECK(close(fine[0], 1.0, 1e-3, 0.0));
   CHECK(close(fine[1], 1.0, 1e-3, 0.0));
-  CHECK(close(fine[2], 1.0, 0.01, 0.0));                          // to within a step or two of 251
+  CHECK(close(fine[2], 1.0, 0.01, 0.0));  // to within a step or two of 251
   CHECK(std::abs(fine[0] - 1.0) < std::abs(coarse[0] - 1.0));
 }
 
@@ -166,7 +176,8 @@ TEST_CASE("Stepper: a stack of ten boxes stands for ten seconds", "[dynamics][va
     drift = std::max(drift, d.tail<3>().norm());
   }
   CAPTURE(drift, tilt);
-  CHECK(drift < 1e-4);  // measured 1.6e-5 m: the boxes come to rest where the smoothed law balances their weight
+  CHECK(drift <
+        1e-4);  // measured 1.6e-5 m: the boxes come to rest where the smoothed law balances their weight
   CHECK(tilt < 1e-4);
 }
 
@@ -210,8 +221,8 @@ TEST_CASE("Stepper: a box slides and lands the same however finely it is meshed"
   const auto end_of = [](int subdivisions, double tilt) {
     const Vec3<double> half(0.1, 0.08, 0.05);
     TestScene scene = floor_scene();
-    scene.add(box_of_mass(half, 1.0, subdivisions), pose_at({0.0, 0.0, 0.07 + 0.1 * tilt}, {tilt, 0.7 * tilt, 0.3}),
-              moving_at({1.0, 0.3, -0.2}));
+    scene.add(box_of_mass(half, 1.0, subdivisions),
+              pose_at({0.0, 0.0, 0.07 + 0.1 * tilt}, {tilt, 0.7 * tilt, 0.3}), moving_at({1.0, 0.3, -0.2}));
     scene.set_friction(0.4);
     return after(scene, 1.0).X_WB[1];
   };
@@ -228,7 +239,7 @@ TEST_CASE("Stepper: a box slides and lands the same however finely it is meshed"
     for (const int n : {4, 8}) {
       const Vec6<double> d = difference(end_of(n, 0.02), reference);
       CAPTURE(n, d.transpose());
-      CHECK(d.head<3>().norm() < 5e-3);       // of a path of 0.12 m
+      CHECK(d.head<3>().norm() < 5e-3);  // of a path of 0.12 m
       CHECK(d.tail<3>().norm() < 5e-5);
     }
   }
@@ -255,14 +266,17 @@ TEST_CASE("Stepper: contact without gravity conserves momentum", "[dynamics][pro
     TestScene scene;
     scene.model.gravity.setZero();
     for (const double side : {-1.0, 1.0}) {
-      const Vec3<double> half(random.uniform(0.05, 0.1), random.uniform(0.05, 0.1), random.uniform(0.05, 0.1));
+      const Vec3<double> half(random.uniform(0.05, 0.1), random.uniform(0.05, 0.1),
+                              random.uniform(0.05, 0.1));
       const Body body = trial % 2 == 0 ? box_of_mass(half, random.uniform(0.5, 2.0))
                                        : cross_of_mass(half, 0.5, 0.7, random.uniform(0.5, 2.0));
       Vec6<double> V = moving_at({-side, random.uniform(-0.2, 0.2), random.uniform(-0.2, 0.2)});
       V.head<3>() = random.uniform(0.0, 3.0) * random.unit_vector();
-      scene.add(body, {random.quaternion(), Vec3<double>(0.2 * side, 0.02 * random.uniform(-1.0, 1.0), 0.0)}, V);
+      scene.add(body, {random.quaternion(), Vec3<double>(0.2 * side, 0.02 * random.uniform(-1.0, 1.0), 0.0)},
+                V);
     }
-    // Linear and angular momentum of velocities and orientations, with the centres of mass where `places` has them.
+    // Linear and angular momentum of velocities and orientations, with the centres of mass where `places` has
+    // them.
     const auto momentum = [&](const State& state, const State& places) {
       Vec6<double> sum = Vec6<double>::Zero();
       for (std::size_t b = 0; b < 2; ++b) {
@@ -286,8 +300,8 @@ TEST_CASE("Stepper: contact without gravity conserves momentum", "[dynamics][pro
       const StepReport report = stepper.step(state, {}, next, scratch);
       REQUIRE(report.status == StepStatus::ok);
       contacts += report.contacts;
-      // An impulse acts at one point on both bodies, where they are when the step starts. (Moving on with the new
-      // velocities changes no momentum: p + h v+ moves along the new linear momentum.)
+      // An impulse acts at one point on both bodies, where they are when the step starts. (Moving on with the
+      // new velocities changes no momentum: p + h v+ moves along the new linear momentum.)
       const Vec6<double> change = momentum(next, state) - momentum(state, state);
       angular = std::max(angular, change.head<3>().norm());
       linear = std::max(linear, change.tail<3>().norm());

@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "dynamics/simulator.h"
 #include "tests/support/close.h"
 #include "tests/support/scenes.h"
 
@@ -32,7 +33,8 @@ Controls random_controls(Random& random, int steps, int bodies) {
   Controls controls;
   for (int k = 0; k < steps; ++k) {
     Control control;
-    for (int b = 0; b < bodies; ++b) control.push_back(stack<double>(test::random_vector(random, 0.01), test::random_vector(random, 0.3)));
+    for (int b = 0; b < bodies; ++b)
+      control.push_back(stack<double>(test::random_vector(random, 0.01), test::random_vector(random, 0.3)));
     controls.push_back(std::move(control));
   }
   return controls;
@@ -48,13 +50,15 @@ StateTangent random_tangent(Random& random, int bodies) {
 
 double dot(const StateTangent& a, const StateTangent& b) {
   double sum = 0.0;
-  for (std::size_t i = 0; i < a.pose.size(); ++i) sum += a.pose[i].dot(b.pose[i]) + a.twist[i].dot(b.twist[i]);
+  for (std::size_t i = 0; i < a.pose.size(); ++i)
+    sum += a.pose[i].dot(b.pose[i]) + a.twist[i].dot(b.twist[i]);
   return sum;
 }
 
 double largest(const StateTangent& a) {
   double m = 0.0;
-  for (std::size_t i = 0; i < a.pose.size(); ++i) m = std::max({m, a.pose[i].cwiseAbs().maxCoeff(), a.twist[i].cwiseAbs().maxCoeff()});
+  for (std::size_t i = 0; i < a.pose.size(); ++i)
+    m = std::max({m, a.pose[i].cwiseAbs().maxCoeff(), a.twist[i].cwiseAbs().maxCoeff()});
   return m;
 }
 
@@ -98,7 +102,8 @@ StepConfig hopeless() {
 
 }  // namespace
 
-// Determinism -----------------------------------------------------------------------------------------------------------
+// Determinism
+// -----------------------------------------------------------------------------------------------------------
 
 TEST_CASE("rollout: the same inputs give the same bits, recorded or not", "[dynamics][determinism]") {
   const ContactLaw law = GENERATE(ContactLaw::smooth_coulomb, ContactLaw::penalty);
@@ -107,11 +112,12 @@ TEST_CASE("rollout: the same inputs give the same bits, recorded or not", "[dyna
     Random random(seed);
     const Controls controls = random_controls(random, 200, scene.model.body_count());
     const Stepper stepper(scene.model, config_of(law));
-    const Trajectory once = rollout(stepper, scene.state, 200, controls), again = rollout(stepper, scene.state, 200, controls);
+    const Trajectory once = rollout(stepper, scene.state, 200, controls),
+                     again = rollout(stepper, scene.state, 200, controls);
     State end;
     simulate(stepper, scene.state, 200, controls, end);
     const Model copy = scene.model;
-    const Stepper other(copy, config_of(law));                     // prepared anew, from a copy
+    const Stepper other(copy, config_of(law));  // prepared anew, from a copy
     State other_end;
     simulate(other, scene.state, 200, controls, other_end);
     CAPTURE(seed);
@@ -166,7 +172,8 @@ TEST_CASE("state_hash: tells apart states that differ in one bit of one number",
 }
 
 TEST_CASE("Stepper: a used scratch changes a step by no more than the tolerance", "[dynamics][property]") {
-  // Its warm start may: it enters by where Newton's method stops. Converged to rounding, hardly a bit is left of it.
+  // Its warm start may: it enters by where Newton's method stops. Converged to rounding, hardly a bit is left
+  // of it.
   StepConfig config;
   config.tolerance = 1e-12;
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
@@ -174,7 +181,7 @@ TEST_CASE("Stepper: a used scratch changes a step by no more than the tolerance"
     const Stepper stepper(scene.model, config);
     StepScratch fresh, used;
     State next, other = scene.state, trash;
-    for (int k = 0; k < 5; ++k) {                                  // anywhere else
+    for (int k = 0; k < 5; ++k) {  // anywhere else
       REQUIRE(stepper.step(other, {}, trash, used).status == StepStatus::ok);
       other = trash;
     }
@@ -187,7 +194,8 @@ TEST_CASE("Stepper: a used scratch changes a step by no more than the tolerance"
 
 TEST_CASE("Stepper: without contacts a used scratch changes nothing", "[dynamics][determinism]") {
   TestScene scene = test::floor_scene();
-  scene.add(test::box_of_mass({0.1, 0.2, 0.3}, 1.0), test::pose_at({0, 0, 9}, {0.1, 0.2, 0.3}), stack<double>(Vec3<double>(1, 2, 3), Vec3<double>(1, 0, 0)));
+  scene.add(test::box_of_mass({0.1, 0.2, 0.3}, 1.0), test::pose_at({0, 0, 9}, {0.1, 0.2, 0.3}),
+            stack<double>(Vec3<double>(1, 2, 3), Vec3<double>(1, 0, 0)));
   TestScene touching = test::stack_scene(1, 0.1, 1.0);
   const Stepper flying(scene.model, {}), resting(touching.model, {});
   StepScratch fresh, used;
@@ -198,7 +206,8 @@ TEST_CASE("Stepper: without contacts a used scratch changes nothing", "[dynamics
   CHECK(state_hash(a) == state_hash(b));
 }
 
-// Observers, controls, failures -------------------------------------------------------------------------------------------
+// Observers, controls, failures
+// -------------------------------------------------------------------------------------------
 
 TEST_CASE("rollout: the observer sees every step and may stop it", "[dynamics][value]") {
   const TestScene scene = test::stack_scene(1, 0.1, 1.0);
@@ -232,7 +241,8 @@ TEST_CASE("rollout: the control of a step acts in that step alone", "[dynamics][
   const Trajectory trajectory = rollout(stepper, scene.state, 6, controls);
   REQUIRE(trajectory.ok());
   for (std::size_t k = 0; k <= 6; ++k) {
-    CHECK(test::close(trajectory.states[k].V_WB[1][3], k > 3 ? 10.0 / 2.0 * stepper.config().h : 0.0, 1e-14, 0));
+    CHECK(test::close(trajectory.states[k].V_WB[1][3], k > 3 ? 10.0 / 2.0 * stepper.config().h : 0.0, 1e-14,
+                      0));
   }
 }
 
@@ -243,10 +253,13 @@ TEST_CASE("rollout: rejects controls and states that do not fit", "[dynamics][va
   State end, missing = scene.state;
   missing.V_WB.pop_back();
   CHECK_THROWS_WITH(rollout(stepper, scene.state, 0), Catch::Contains("at least 1 step"));
-  CHECK_THROWS_WITH(rollout(stepper, scene.state, 3, Controls(2, right)), Catch::Contains("2 controls for 3 steps"));
-  CHECK_THROWS_WITH(rollout(stepper, scene.state, 2, {right, wrong}), Catch::Contains("control of step 1: 3 wrenches for 2 bodies"));
-  CHECK_THROWS_WITH(simulate(stepper, missing, 2, {}, end), Catch::Contains("2 poses and 1 twists for 2 bodies"));
-  CHECK_NOTHROW(rollout(stepper, scene.state, 2, {right, {}}));    // none in one step is none
+  CHECK_THROWS_WITH(rollout(stepper, scene.state, 3, Controls(2, right)),
+                    Catch::Contains("2 controls for 3 steps"));
+  CHECK_THROWS_WITH(rollout(stepper, scene.state, 2, {right, wrong}),
+                    Catch::Contains("control of step 1: 3 wrenches for 2 bodies"));
+  CHECK_THROWS_WITH(simulate(stepper, missing, 2, {}, end),
+                    Catch::Contains("2 poses and 1 twists for 2 bodies"));
+  CHECK_NOTHROW(rollout(stepper, scene.state, 2, {right, {}}));  // none in one step is none
 }
 
 TEST_CASE("Stepper: rejects bodies that no law of motion fits", "[dynamics][value]") {
@@ -267,7 +280,8 @@ TEST_CASE("Stepper: rejects bodies that no law of motion fits", "[dynamics][valu
   CHECK_THROWS_AS(Stepper(test::stack_scene(1, 0.1, 1.0).model, bad), std::invalid_argument);
 }
 
-TEST_CASE("rollout: stops at a step that does not converge, says where, and refuses its gradient", "[dynamics][value]") {
+TEST_CASE("rollout: stops at a step that does not converge, says where, and refuses its gradient",
+          "[dynamics][value]") {
   TestScene scene = test::stack_scene(3, 0.1, 1.0);
   scene.V_WB(3) << 1, 2, 3, 0.5, 0.2, -1;
   const Stepper stepper(scene.model, hopeless());
@@ -282,7 +296,8 @@ TEST_CASE("rollout: stops at a step that does not converge, says where, and refu
   CHECK(trajectory.step_count() == 0);
   const auto no_loss = [](int, const State&, StateTangent&) {};
   CHECK_THROWS_AS(adjoint(stepper, trajectory, no_loss), std::logic_error);
-  CHECK_THROWS_WITH(adjoint(stepper, trajectory, no_loss), Catch::Contains("step 0") && Catch::Contains("not_converged"));
+  CHECK_THROWS_WITH(adjoint(stepper, trajectory, no_loss),
+                    Catch::Contains("step 0") && Catch::Contains("not_converged"));
 
   StepScratch scratch;
   State next;
@@ -293,7 +308,8 @@ TEST_CASE("rollout: stops at a step that does not converge, says where, and refu
   std::vector<Vec6<double>> wrench_bar(4, Vec6<double>::Zero());
   ModelGradient model_bar;
   model_bar.set_zero(scene.model);
-  CHECK_THROWS_AS(stepper.step_vjp(scene.state, {}, next, record, bar, out, wrench_bar, model_bar, scratch), std::logic_error);
+  CHECK_THROWS_AS(stepper.step_vjp(scene.state, {}, next, record, bar, out, wrench_bar, model_bar, scratch),
+                  std::logic_error);
 }
 
 TEST_CASE("rollout: a number that is not finite is a failure that names the body", "[dynamics][value]") {
@@ -322,7 +338,8 @@ TEST_CASE("rollout: a number that is not finite is a failure that names the body
   }
 }
 
-// Linearity ---------------------------------------------------------------------------------------------------------------
+// Linearity
+// ---------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("step_vjp: is linear in what it is given, and adds to what is there", "[dynamics][derivative]") {
   const ContactLaw law = GENERATE(ContactLaw::smooth_coulomb, ContactLaw::penalty);
@@ -348,14 +365,18 @@ TEST_CASE("step_vjp: is linear in what it is given, and adds to what is there", 
     };
     Random random(seed);
     const StateTangent x = random_tangent(random, bodies), y = random_tangent(random, bodies);
-    const Out at_x = vjp(x), at_y = vjp(y), at_both = vjp(combined(2.0, x, -3.0, y)), at_zero = vjp(StateTangent(bodies));
+    const Out at_x = vjp(x), at_y = vjp(y), at_both = vjp(combined(2.0, x, -3.0, y)),
+              at_zero = vjp(StateTangent(bodies));
     CAPTURE(seed);
     const double scale = largest(at_x.state) + largest(at_y.state);
-    REQUIRE(largest(combined(1.0, at_both.state, -1.0, combined(2.0, at_x.state, -3.0, at_y.state))) <= 1e-11 * scale);
+    REQUIRE(largest(combined(1.0, at_both.state, -1.0, combined(2.0, at_x.state, -3.0, at_y.state))) <=
+            1e-11 * scale);
     REQUIRE(largest(at_zero.state) == 0.0);
     for (std::size_t b = 0; b < at_x.wrench.size(); ++b) {
-      REQUIRE(test::close(at_both.wrench[b], 2.0 * at_x.wrench[b] - 3.0 * at_y.wrench[b], 1e-11, 1e-12 * scale));
-      const BodyGradient &bx = at_x.model.bodies[b], &by = at_y.model.bodies[b], &both = at_both.model.bodies[b];
+      REQUIRE(
+          test::close(at_both.wrench[b], 2.0 * at_x.wrench[b] - 3.0 * at_y.wrench[b], 1e-11, 1e-12 * scale));
+      const BodyGradient &bx = at_x.model.bodies[b], &by = at_y.model.bodies[b],
+                         &both = at_both.model.bodies[b];
       REQUIRE(test::close(both.mass, 2.0 * bx.mass - 3.0 * by.mass, 1e-10, 1e-12 * scale));
       REQUIRE(test::close(both.friction, 2.0 * bx.friction - 3.0 * by.friction, 1e-10, 1e-12 * scale));
     }
@@ -370,8 +391,10 @@ TEST_CASE("step_vjp: is linear in what it is given, and adds to what is there", 
   }
 }
 
-TEST_CASE("adjoint: one JVP by differences and the VJPs of many losses have the same products", "[dynamics][derivative]") {
-  // <bar, J d> = <J^T bar, d> for the map from the first to the last state, J d by Richardson's central differences.
+TEST_CASE("adjoint: one JVP by differences and the VJPs of many losses have the same products",
+          "[dynamics][derivative]") {
+  // <bar, J d> = <J^T bar, d> for the map from the first to the last state, J d by Richardson's central
+  // differences.
   const ContactLaw law = GENERATE(ContactLaw::smooth_coulomb, ContactLaw::penalty);
   const bool gravity = GENERATE(true, false);
   constexpr int k_steps = 25;
@@ -386,11 +409,13 @@ TEST_CASE("adjoint: one JVP by differences and the VJPs of many losses have the 
     REQUIRE(trajectory.ok());
     const State& end = trajectory.states.back();
     StateTangent d = random_tangent(random, bodies);
-    d.twist[0].setZero();                                          // the floor's
+    d.twist[0].setZero();  // the floor's
     const auto difference_with = [&](double step) {
       State forward, backward;
-      REQUIRE(simulate(stepper, moved(scene.model, scene.state, d, step), k_steps, {}, forward).status == StepStatus::ok);
-      REQUIRE(simulate(stepper, moved(scene.model, scene.state, d, -step), k_steps, {}, backward).status == StepStatus::ok);
+      REQUIRE(simulate(stepper, moved(scene.model, scene.state, d, step), k_steps, {}, forward).status ==
+              StepStatus::ok);
+      REQUIRE(simulate(stepper, moved(scene.model, scene.state, d, -step), k_steps, {}, backward).status ==
+              StepStatus::ok);
       return combined(0.5 / step, between(forward, end), -0.5 / step, between(backward, end));
     };
     // The step that agrees best with the next: rollouts differ in how soon they are not linear any more.
@@ -415,18 +440,20 @@ TEST_CASE("adjoint: one JVP by differences and the VJPs of many losses have the 
   }
 }
 
-TEST_CASE("adjoint: a loss of states on the way counts them all, the first included", "[dynamics][derivative]") {
+TEST_CASE("adjoint: a loss of states on the way counts them all, the first included",
+          "[dynamics][derivative]") {
   TestScene scene = test::floor_scene();
   scene.model.gravity.setZero();
   scene.add(test::sphere_of_mass(0.1, 2.0), test::pose_at({0, 0, 5}), test::moving_at({1, 0, 0}));
   const Stepper stepper(scene.model, {});
   const int n = 10;
   const double h = stepper.config().h;
-  const Trajectory trajectory = rollout(stepper, scene.state, n, Controls(n, Control(2, Vec6<double>::Zero())));
+  const Trajectory trajectory =
+      rollout(stepper, scene.state, n, Controls(n, Control(2, Vec6<double>::Zero())));
   std::vector<int> asked;
   const Gradient gradient = adjoint(stepper, trajectory, [&](int k, const State&, StateTangent& bar) {
     asked.push_back(k);
-    bar.pose[1][3] += 1.0;                                         // L = sum over k of x_k
+    bar.pose[1][3] += 1.0;  // L = sum over k of x_k
   });
   CHECK(asked == std::vector<int>{10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0});
   CHECK(test::close(gradient.initial.pose[1][3], n + 1.0, 1e-13, 0));
@@ -434,7 +461,57 @@ TEST_CASE("adjoint: a loss of states on the way counts them all, the first inclu
   // A force in step k moves x_j, j > k, by (j - k) h^2/m.
   for (int k = 0; k < n; ++k) {
     const double m = n - k;
-    CHECK(test::close(gradient.controls[static_cast<std::size_t>(k)][1][3], h * h / 2.0 * m * (m + 1.0) / 2.0, 1e-12, 0));
+    CHECK(test::close(gradient.controls[static_cast<std::size_t>(k)][1][3], h * h / 2.0 * m * (m + 1.0) / 2.0,
+                      1e-12, 0));
   }
   CHECK(test::close(gradient.model.gravity.x(), 2.0 * gradient.model.bodies[1].external_wrench[3], 1e-12, 0));
+}
+
+TEST_CASE("adjoint: of a constant wrench it is the sum of those of the steps' wrenches",
+          "[dynamics][derivative]") {
+  const ContactLaw law = GENERATE(ContactLaw::smooth_coulomb, ContactLaw::penalty);
+  const TestScene scene = scene_of(4);
+  const int bodies = scene.model.body_count();
+  const Stepper stepper(scene.model, config_of(law));
+  const Trajectory trajectory = rollout(stepper, scene.state, 30);
+  REQUIRE(trajectory.ok());
+  Random random(4);
+  const StateTangent end_bar = random_tangent(random, bodies);
+  const Gradient gradient = adjoint(stepper, trajectory, [&](int k, const State&, StateTangent& bar) {
+    if (k == 30) bar = combined(1.0, bar, 1.0, end_bar);
+  });
+  REQUIRE(gradient.adjoint_norm.size() == 31);
+  for (std::size_t b = 1; b < scene.model.bodies.size(); ++b) {
+    Vec6<double> sum = Vec6<double>::Zero();
+    for (const auto& control : gradient.controls) sum += control[b];
+    CHECK(sum.norm() > 0.0);
+    CHECK(test::close(sum, gradient.model.bodies[b].external_wrench, 1e-12, 1e-14));
+  }
+  CHECK(gradient.model.bodies[0].external_wrench.isZero(0.0));  // the floor does not feel any
+}
+
+TEST_CASE("adjoint: without contact, gradients are those of the free fall", "[dynamics][value]") {
+  TestScene scene = test::floor_scene();
+  scene.add(test::sphere_of_mass(0.1, 2.0), test::pose_at({0, 0, 5}), test::moving_at({1, 0, 0}));
+  const Stepper stepper(scene.model, {});
+  const int n = 50;
+  const double h = stepper.config().h;
+  const Gradient gradient =
+      adjoint(stepper, rollout(stepper, scene.state, n), [](int k, const State&, StateTangent& bar) {
+        if (k == n) bar.pose[1][5] += 1.0;  // L = z_n = z_0 + n h v_z + n (n + 1)/2 h^2 g_z
+      });
+  CHECK(test::close(gradient.initial.pose[1][5], 1.0, 1e-14, 0));
+  CHECK(test::close(gradient.initial.twist[1][5], n * h, 1e-13, 0));
+  CHECK(test::close(gradient.model.gravity.z(), 0.5 * h * h * n * (n + 1), 1e-13, 0));
+  CHECK(test::close(gradient.controls[10][1][5], h * h * (n - 10) / 2.0, 1e-13, 0));
+  CHECK(gradient.model.bodies[1].friction == 0.0);
+  CHECK(gradient.model.bodies[1].mass == 0.0);  // all bodies fall alike
+}
+
+TEST_CASE("Simulator: a contact point off its body's surface is an error", "[dynamics][value]") {
+  TestScene scene = test::floor_scene();
+  const int i = scene.add(test::superquadric_of_mass({0.1, 0.1, 0.1}, 0.5, 0.5, 1.0));
+  CHECK_NOTHROW(Simulator(scene.model, StepConfig{}));
+  scene.body(i).contact_points.col(7) *= 1.05;
+  CHECK_THROWS_WITH(Simulator(scene.model, StepConfig{}), Catch::Contains("contact point 7"));
 }

@@ -15,11 +15,16 @@ using namespace abut;
 
 Body body_of_kind(int kind) {
   switch (kind) {
-    case 0: return test::sphere_of_mass(0.1, 1.0);
-    case 1: return make_capsule(0.05, 0.1, 1000.0);
-    case 2: return test::box_of_mass({0.1, 0.08, 0.06}, 1.0);
-    case 3: return test::superquadric_of_mass({0.1, 0.08, 0.06}, 0.4, 1.3, 1.0);
-    default: return test::cross_of_mass({0.1, 0.08, 0.06}, 0.5, 0.8, 1.0);
+    case 0:
+      return test::sphere_of_mass(0.1, 1.0);
+    case 1:
+      return make_capsule(0.05, 0.1, 1000.0);
+    case 2:
+      return test::box_of_mass({0.1, 0.08, 0.06}, 1.0);
+    case 3:
+      return test::superquadric_of_mass({0.1, 0.08, 0.06}, 0.4, 1.3, 1.0);
+    default:
+      return test::cross_of_mass({0.1, 0.08, 0.06}, 0.5, 0.8, 1.0);
   }
 }
 
@@ -65,8 +70,10 @@ TEST_CASE("with_primitives: the same primitives give the same body", "[dynamics]
   CHECK(same.mass == body.mass);
 }
 
-TEST_CASE("with_primitives: contact points are where the builder puts them for the new size", "[dynamics][value]") {
-  const Body box = make_box({0.1, 0.08, 0.06}, 0.003, 4, 1000.0), larger = make_box({0.12, 0.07, 0.09}, 0.005, 4, 1000.0);
+TEST_CASE("with_primitives: contact points are where the builder puts them for the new size",
+          "[dynamics][value]") {
+  const Body box = make_box({0.1, 0.08, 0.06}, 0.003, 4, 1000.0),
+             larger = make_box({0.12, 0.07, 0.09}, 0.005, 4, 1000.0);
   const Body changed = with_primitives(box, larger.shape.primitives);
   CHECK(test::close(changed.contact_points, larger.contact_points, 1e-13, 1e-16));
   CHECK(changed.contact_radius == larger.contact_radius);
@@ -129,13 +136,16 @@ TEST_CASE("total_shape_gradient: is the gradient along with_primitives", "[dynam
     partial.set_zero(body);
     partial.contact_points = by_points;
     partial.contact_radius = by_radius;
-    for (std::size_t k = 0; k < probes.size(); ++k) sdf.parameter_vjp(probes[k], by_distance[k], by_normal[k], partial.primitives);
+    for (std::size_t k = 0; k < probes.size(); ++k)
+      sdf.parameter_vjp(probes[k], by_distance[k], by_normal[k], partial.primitives);
     const std::vector<PrimitiveGradient> total = total_shape_gradient(body, sdf, partial);
 
     const ShapeDirection direction(random, body);
-    const auto fd = test::fd_sweep([&](double t) { return loss_of(with_primitives(body, direction.moved(body, t))); }, 0.0, 0.02, 1e-7, 1e-8);
+    const auto fd =
+        test::fd_sweep([&](double t) { return loss_of(with_primitives(body, direction.moved(body, t))); },
+                       0.0, 0.02, 1e-7, 1e-8);
     CAPTURE(kind, i, fd.value, fd.error, direction.dot(total));
-    if (kind == 2 && fd.disagrees_with_itself) continue;           // a probe in line with an edge of the core: a kink
+    if (kind == 2 && fd.disagrees_with_itself) continue;  // a probe in line with an edge of the core: a kink
     REQUIRE(!fd.disagrees_with_itself);
     REQUIRE(test::close(direction.dot(total), fd.value, 1e-6, 1e-7));
   }

@@ -38,7 +38,8 @@ struct Problem {
     const std::vector<double> margins(scene.model.bodies.size(), 0.01);
     detector.detect(scene.state.X_WB, margins, scratch, manifold);
     mass.update(scene.model, scene.state);
-    const RowSettings settings{config.h, 0.1 * gravity() * config.h * config.h, config.dissipation_steps * config.h};
+    const RowSettings settings{config.h, 0.1 * gravity() * config.h * config.h,
+                               config.dissipation_steps * config.h};
     make_rows(scene.model, mass, scene.state, manifold, settings, rows);
     free_motion(scene.model, mass, scene.state, {}, config.h, free);
   }
@@ -61,20 +62,21 @@ ContactSolution solve(const Problem& p) {
   return solution;
 }
 
-// The potential again, from its definition and by other means: with an integral for that of the normal impulse, and
-// velocities that know nothing of rows and slots.
+// The potential again, from its definition and by other means: with an integral for that of the normal
+// impulse, and velocities that know nothing of rows and slots.
 
 /// int_{-inf}^x log(1 + e^t) dt = int_0^{e^x} log(1 + s)/s ds, by Gauss-Legendre; for x > 0 from x -> -x.
 template <typename S>
 S softplus_integral(const S& x) {
   using std::exp, std::log1p;
-  static constexpr std::array<double, 8> nodes{0.0950125098376374402, 0.2816035507792589132, 0.4580167776572273863,
-                                               0.6178762444026437484, 0.7554044083550030339, 0.8656312023878317439,
-                                               0.9445750230732325761, 0.9894009349916499326};
-  static constexpr std::array<double, 8> weights{0.1894506104550684963, 0.1826034150449235889, 0.1691565193950025382,
-                                                 0.1495959888165767321, 0.1246289712555338721, 0.0951585116824927848,
-                                                 0.0622535239386478929, 0.0271524594117540949};
-  if (x > S(0)) return S(0.5) * x * x + S(std::numbers::pi * std::numbers::pi / 6.0) - softplus_integral(S(-x));
+  static constexpr std::array<double, 8> nodes{
+      0.0950125098376374402, 0.2816035507792589132, 0.4580167776572273863, 0.6178762444026437484,
+      0.7554044083550030339, 0.8656312023878317439, 0.9445750230732325761, 0.9894009349916499326};
+  static constexpr std::array<double, 8> weights{
+      0.1894506104550684963, 0.1826034150449235889, 0.1691565193950025382, 0.1495959888165767321,
+      0.1246289712555338721, 0.0951585116824927848, 0.0622535239386478929, 0.0271524594117540949};
+  if (x > S(0))
+    return S(0.5) * x * x + S(std::numbers::pi * std::numbers::pi / 6.0) - softplus_integral(S(-x));
   const S end = exp(x);
   S sum = S(0);
   for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -88,10 +90,11 @@ S softplus_integral(const S& x) {
 
 struct Potential {
   const Problem& p;
-  std::vector<double> bounds;      ///< mu gamma_n of the pass before, empty in pass 0
+  std::vector<double> bounds;  ///< mu gamma_n of the pass before, empty in pass 0
   smooth_coulomb::Settings s;
 
-  explicit Potential(const Problem& problem) : p(problem), s(SmoothCoulombSolver(p.config, p.gravity()).settings()) {}
+  explicit Potential(const Problem& problem)
+      : p(problem), s(SmoothCoulombSolver(p.config, p.gravity()).settings()) {}
 
   template <typename S>
   [[nodiscard]] Vec3<S> slip(const ContactRow& row, const VecX<S>& v) const {
@@ -108,7 +111,9 @@ struct Potential {
     return m.compliance / (s.h * (s.h + m.dissipation_time)) + s.near_rigid * row.inverse_mass;
   }
   [[nodiscard]] double target(const ContactRow& row) const {
-    return smooth_coulomb::normal_target(row.distance, p.rows.pairs[static_cast<std::size_t>(row.pair)].material.dissipation_time, s).value;
+    return smooth_coulomb::normal_target(
+               row.distance, p.rows.pairs[static_cast<std::size_t>(row.pair)].material.dissipation_time, s)
+        .value;
   }
 
   /// L(v) of this pass.
@@ -119,7 +124,8 @@ struct Potential {
     for (int slot = 0; slot < p.mass.slot_count(); ++slot) {
       const TestScene& scene = p.scene;
       const auto b = static_cast<std::size_t>(p.mass.body(slot));
-      const Mat3<double> R = scene.state.X_WB[b].rotation(), I = R * scene.model.bodies[b].inertia * R.transpose();
+      const Mat3<double> R = scene.state.X_WB[b].rotation(),
+                         I = R * scene.model.bodies[b].inertia * R.transpose();
       Vec6<S> d;
       for (int i = 0; i < 6; ++i) d[i] = v[6 * slot + i] - S(p.free.v_free[6 * slot + i]);
       for (int i = 0; i < 3; ++i) {
@@ -135,7 +141,8 @@ struct Potential {
       sum += S(row.weight / resistance(row) * tau * tau) * softplus_integral(S((S(target(row)) - u_n) / tau));
       if (bounds.empty()) continue;
       const Vec3<S> u_t = u - n * u_n;
-      sum += S(bounds[i]) * (sqrt(u_t.dot(u_t) + S(s.stiction_speed * s.stiction_speed)) - S(s.stiction_speed));
+      sum +=
+          S(bounds[i]) * (sqrt(u_t.dot(u_t) + S(s.stiction_speed * s.stiction_speed)) - S(s.stiction_speed));
     }
     return sum;
   }
@@ -162,7 +169,8 @@ Eigen::VectorXd gradient_of(const Potential& L, const Eigen::VectorXd& v) {
   return L(x).v.head(v.size());
 }
 
-/// Minimiser by a slow and sure method: Newton with a Hessian by differences, and halving until the potential falls.
+/// Minimiser by a slow and sure method: Newton with a Hessian by differences, and halving until the potential
+/// falls.
 Eigen::VectorXd minimise(const Potential& L, Eigen::VectorXd v) {
   const auto n = v.size();
   Eigen::MatrixXd H(n, n);
@@ -179,7 +187,9 @@ Eigen::VectorXd minimise(const Potential& L, Eigen::VectorXd v) {
     const Eigen::VectorXd direction = -(0.5 * (H + H.transpose())).llt().solve(g);
     double a = 1.0;
     const double value = L(VecX<double>(v));
-    while (a > 1e-12 && L(VecX<double>(v + a * direction)) > value + 1e-4 * a * g.dot(direction) + 1e-15 * std::abs(value)) a *= 0.5;
+    while (a > 1e-12 &&
+           L(VecX<double>(v + a * direction)) > value + 1e-4 * a * g.dot(direction) + 1e-15 * std::abs(value))
+      a *= 0.5;
     v += a * direction;
     if (direction.norm() < 1e-13 * (1.0 + v.norm())) break;
   }
@@ -190,7 +200,8 @@ std::vector<Problem> random_problems(int count, int max_bodies) {
   std::vector<Problem> problems;
   for (std::uint64_t seed = 1; static_cast<int>(problems.size()) < count; ++seed) {
     Random random(seed);
-    Problem p(test::random_contact_scene(random, {1, max_bodies, true, seed % 4 == 0, 0.5, 2.0}), exact_config());
+    Problem p(test::random_contact_scene(random, {1, max_bodies, true, seed % 4 == 0, 0.5, 2.0}),
+              exact_config());
     if (!p.rows.rows.empty()) problems.push_back(std::move(p));
   }
   return problems;
@@ -198,7 +209,8 @@ std::vector<Problem> random_problems(int count, int max_bodies) {
 
 }  // namespace
 
-TEST_CASE("SmoothCoulombSolver: velocities and impulses balance, M (v - v*) = sum J^T gamma", "[dynamics][value]") {
+TEST_CASE("SmoothCoulombSolver: velocities and impulses balance, M (v - v*) = sum J^T gamma",
+          "[dynamics][value]") {
   for (const Problem& p : random_problems(100, 4)) {
     const SmoothCoulombSolver solver(p.config, p.gravity());
     const ContactSolution solution = solve(p);
@@ -206,17 +218,22 @@ TEST_CASE("SmoothCoulombSolver: velocities and impulses balance, M (v - v*) = su
     REQUIRE(solution.residual <= 1e-10);
     std::vector<Vec3<double>> impulses;
     solver.impulses(p.problem(), solution, impulses);
-    // Of each body by itself, as wrenches about its centre of mass, from the lever arms to the contact points.
+    // Of each body by itself, as wrenches about its centre of mass, from the lever arms to the contact
+    // points.
     Eigen::VectorXd momentum = Eigen::VectorXd::Zero(p.mass.size());
     double scale = 0.0;
     for (std::size_t i = 0; i < impulses.size(); ++i) {
       const ContactRow& row = p.rows.rows[i];
-      if (row.slot_B >= 0) momentum.segment<6>(6 * row.slot_B) += wrench_of_force<double>(row.r_B, impulses[i]);
-      if (row.slot_A >= 0) momentum.segment<6>(6 * row.slot_A) -= wrench_of_force<double>(row.r_A, impulses[i]);
+      if (row.slot_B >= 0)
+        momentum.segment<6>(6 * row.slot_B) += wrench_of_force<double>(row.r_B, impulses[i]);
+      if (row.slot_A >= 0)
+        momentum.segment<6>(6 * row.slot_A) -= wrench_of_force<double>(row.r_A, impulses[i]);
       scale += impulses[i].norm();
-      // An impulse pushes, but for what the projector of friction leaves along n: rounding, and more where |n| < 1.
+      // An impulse pushes, but for what the projector of friction leaves along n: rounding, and more where
+      // |n| < 1.
       const double weight = 9.81 * p.config.h * p.mass.total_mass();
-      if (std::abs(row.n.norm() - 1.0) < 1e-14) REQUIRE(impulses[i].dot(row.n) >= -1e-12 * (impulses[i].norm() + weight));
+      if (std::abs(row.n.norm() - 1.0) < 1e-14)
+        REQUIRE(impulses[i].dot(row.n) >= -1e-12 * (impulses[i].norm() + weight));
     }
     Eigen::VectorXd change;
     p.mass.multiply(solution.velocity() - p.free.v_free, change);
@@ -267,7 +284,7 @@ TEST_CASE("SmoothCoulombSolver: agrees with a brute-force minimiser in every pas
     }
   }
   CAPTURE(worst);
-  CHECK(worst > 0.0);                                              // they are two programs
+  CHECK(worst > 0.0);  // they are two programs
 }
 
 TEST_CASE("SmoothCoulombSolver: does not depend on where it starts", "[dynamics][property]") {
@@ -276,7 +293,7 @@ TEST_CASE("SmoothCoulombSolver: does not depend on where it starts", "[dynamics]
     const Problem& p = problems[i];
     const SmoothCoulombSolver solver(p.config, p.gravity());
     const ContactSolution cold = solve(p);
-    SolverScratch scratch;                                         // warm from a wrong place
+    SolverScratch scratch;  // warm from a wrong place
     scratch.previous_passes.assign(3, p.free.v_free + Eigen::VectorXd::Constant(p.mass.size(), 3.0));
     scratch.previous_start = Eigen::VectorXd::Zero(p.mass.size());
     ContactSolution warm;
@@ -338,7 +355,8 @@ TEST_CASE("SmoothCoulombSolver: says so when it does not converge", "[dynamics][
   CHECK(unconverged >= 9);
 }
 
-TEST_CASE("SmoothCoulombSolver: VJP agrees with differences in everything a problem is made of", "[dynamics][derivative]") {
+TEST_CASE("SmoothCoulombSolver: VJP agrees with differences in everything a problem is made of",
+          "[dynamics][derivative]") {
   Random random(9);
   int compared = 0, disagreements = 0;
   std::string unresolved;
@@ -351,7 +369,7 @@ TEST_CASE("SmoothCoulombSolver: VJP agrees with differences in everything a prob
     ContactProblemBar bar;
     bar.set_zero(p.problem());
     solver.vjp(p.problem(), solution, v_bar, scratch, bar);
-    REQUIRE(bar.v_start.isZero(0.0));                              // the weights know it, this solver does not
+    REQUIRE(bar.v_start.isZero(0.0));  // the weights know it, this solver does not
 
     const auto value = [&](const ContactRows& rows, const Eigen::VectorXd& v_free, const MassMatrix& mass) {
       SolverScratch fresh;
@@ -373,7 +391,9 @@ TEST_CASE("SmoothCoulombSolver: VJP agrees with differences in everything a prob
 
     Eigen::VectorXd d(p.mass.size());
     for (double& x : d) x = random.uniform(-1.0, 1.0);
-    check("v*", bar.v_free.dot(d), [&](double t) { return value(p.rows, p.free.v_free + t * d, p.mass); }, 5e-5);
+    check(
+        "v*", bar.v_free.dot(d), [&](double t) { return value(p.rows, p.free.v_free + t * d, p.mass); },
+        5e-5);
 
     // Row by row: normal, distance, weight, inverse mass; all rows in one random direction each.
     std::vector<ContactRowBar> directions;
@@ -397,12 +417,14 @@ TEST_CASE("SmoothCoulombSolver: VJP agrees with differences in everything a prob
       for (std::size_t i = 0; i < rows.rows.size(); ++i) move(rows.rows[i], directions[i]);
       return value(rows, p.free.v_free, p.mass);
     };
-    // The Hessian of a pair is summed about one body's centre, with r_B - r_A the same for all rows, as it is in every
-    // manifold: moving arms at random breaks that, so here they move by one vector for each body of a pair.
+    // The Hessian of a pair is summed about one body's centre, with r_B - r_A the same for all rows, as it is
+    // in every manifold: moving arms at random breaks that, so here they move by one vector for each body of
+    // a pair.
     {
       double slope = 0.0;
       for (std::size_t i = 0; i < bar.rows.size(); ++i) {
-        const auto first = static_cast<std::size_t>(p.rows.pairs[static_cast<std::size_t>(p.rows.rows[i].pair)].begin);
+        const auto first =
+            static_cast<std::size_t>(p.rows.pairs[static_cast<std::size_t>(p.rows.rows[i].pair)].begin);
         slope += directions[first].r_A.dot(bar.rows[i].r_A) + directions[first].r_B.dot(bar.rows[i].r_B);
       }
       const auto loss = [&](double t) {
@@ -416,36 +438,54 @@ TEST_CASE("SmoothCoulombSolver: VJP agrees with differences in everything a prob
       };
       check("arms", slope, loss, 3e-4);
     }
-    check("normals", by_normal, [&](double t) {
-      return moved_rows([&](ContactRow& row, const ContactRowBar& e) { row.n += t * e.n; });
-    }, 1e-4);
-    check("distances", by_distance, [&](double t) {
-      return moved_rows([&](ContactRow& row, const ContactRowBar& e) { row.distance += t * e.distance; });
-    }, 1e-3);
-    check("weights", by_weight, [&](double t) {
-      return moved_rows([&](ContactRow& row, const ContactRowBar& e) { row.weight += t * e.weight; });
-    }, 1e-3);
-    check("inverse masses", by_mass, [&](double t) {
-      return moved_rows([&](ContactRow& row, const ContactRowBar& e) { row.inverse_mass += t * e.inverse_mass; });
-    }, 1e-2);
+    check(
+        "normals", by_normal,
+        [&](double t) {
+          return moved_rows([&](ContactRow& row, const ContactRowBar& e) { row.n += t * e.n; });
+        },
+        1e-4);
+    check(
+        "distances", by_distance,
+        [&](double t) {
+          return moved_rows([&](ContactRow& row, const ContactRowBar& e) { row.distance += t * e.distance; });
+        },
+        1e-3);
+    check(
+        "weights", by_weight,
+        [&](double t) {
+          return moved_rows([&](ContactRow& row, const ContactRowBar& e) { row.weight += t * e.weight; });
+        },
+        1e-3);
+    check(
+        "inverse masses", by_mass,
+        [&](double t) {
+          return moved_rows(
+              [&](ContactRow& row, const ContactRowBar& e) { row.inverse_mass += t * e.inverse_mass; });
+        },
+        1e-2);
 
     // Materials of the pairs.
     double by_material = 0.0;
     std::vector<Vec3<double>> d_material;
     for (std::size_t k = 0; k < bar.pairs.size(); ++k) {
-      const Vec3<double> e(random.uniform(-0.1, 0.1), random.uniform(-1e-5, 1e-5), random.uniform(-1e-3, 1e-3));
-      by_material += e[0] * bar.pairs[k].friction + e[1] * bar.pairs[k].compliance + e[2] * bar.pairs[k].dissipation_time;
+      const Vec3<double> e(random.uniform(-0.1, 0.1), random.uniform(-1e-5, 1e-5),
+                           random.uniform(-1e-3, 1e-3));
+      by_material += e[0] * bar.pairs[k].friction + e[1] * bar.pairs[k].compliance +
+                     e[2] * bar.pairs[k].dissipation_time;
       d_material.push_back(e);
     }
-    check("materials", by_material, [&](double t) {
-      ContactRows rows = p.rows;
-      for (std::size_t k = 0; k < rows.pairs.size(); ++k) {
-        rows.pairs[k].material.friction += t * d_material[k][0];
-        rows.pairs[k].material.compliance += t * d_material[k][1];
-        rows.pairs[k].material.dissipation_time += t * d_material[k][2];
-      }
-      return value(rows, p.free.v_free, p.mass);
-    }, 1e-2);
+    check(
+        "materials", by_material,
+        [&](double t) {
+          ContactRows rows = p.rows;
+          for (std::size_t k = 0; k < rows.pairs.size(); ++k) {
+            rows.pairs[k].material.friction += t * d_material[k][0];
+            rows.pairs[k].material.compliance += t * d_material[k][1];
+            rows.pairs[k].material.dissipation_time += t * d_material[k][2];
+          }
+          return value(rows, p.free.v_free, p.mass);
+        },
+        1e-2);
 
     // Mass and world inertia: in the potential alone, the rows' inverse masses held.
     double by_inertia = 0.0;
@@ -453,18 +493,22 @@ TEST_CASE("SmoothCoulombSolver: VJP agrees with differences in everything a prob
     for (int s = 0; s < p.mass.slot_count(); ++s) {
       d_mass.push_back(random.uniform(-0.3, 0.3));
       const auto k = static_cast<std::size_t>(s);
-      by_inertia += d_mass[k] * (p.mass.mass(s) * bar.mass[k] + p.mass.inertia_W(s).cwiseProduct(bar.inertia_W[k]).sum());
+      by_inertia += d_mass[k] *
+                    (p.mass.mass(s) * bar.mass[k] + p.mass.inertia_W(s).cwiseProduct(bar.inertia_W[k]).sum());
     }
-    check("mass and inertia", by_inertia, [&](double t) {
-      Model model = p.scene.model;
-      for (int s = 0; s < p.mass.slot_count(); ++s) {
-        Body& body = model.bodies[static_cast<std::size_t>(p.mass.body(s))];
-        set_mass(body, body.mass * (1.0 + t * d_mass[static_cast<std::size_t>(s)]));
-      }
-      MassMatrix mass;
-      mass.update(model, p.scene.state);
-      return value(p.rows, p.free.v_free, mass);
-    }, 1e-2);
+    check(
+        "mass and inertia", by_inertia,
+        [&](double t) {
+          Model model = p.scene.model;
+          for (int s = 0; s < p.mass.slot_count(); ++s) {
+            Body& body = model.bodies[static_cast<std::size_t>(p.mass.body(s))];
+            set_mass(body, body.mass * (1.0 + t * d_mass[static_cast<std::size_t>(s)]));
+          }
+          MassMatrix mass;
+          mass.update(model, p.scene.state);
+          return value(p.rows, p.free.v_free, mass);
+        },
+        1e-2);
   }
   CAPTURE(compared, unresolved);
   CHECK(disagreements <= compared / 20);

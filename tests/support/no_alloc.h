@@ -1,7 +1,7 @@
 /// Counts heap allocations: `NoAlloc guard; work(); const auto n = guard.allocations(); CHECK(n == 0);`.
 ///
-/// no_alloc.cpp stands in for malloc in every test program, so operator new and Eigen are counted alike. Not under the
-/// sanitizers, which do so themselves: then nothing is counted and k_counts_allocations is false.
+/// no_alloc.cpp stands in for malloc in every test program, so operator new and Eigen are counted alike. Not
+/// under the sanitizers, which do so themselves: then nothing is counted and k_counts_allocations is false.
 #pragma once
 
 #include <cstddef>

@@ -41,13 +41,15 @@ struct TestScene {
   }
 };
 
-inline Pose<double> pose_at(const Vec3<double>& p, const Vec3<double>& rotation_vector = Vec3<double>::Zero()) {
+inline Pose<double> pose_at(const Vec3<double>& p,
+                            const Vec3<double>& rotation_vector = Vec3<double>::Zero()) {
   return {exp_quaternion<double>(rotation_vector), p};
 }
 
 inline Vec6<double> moving_at(const Vec3<double>& v) { return stack<double>(Vec3<double>::Zero(), v); }
 
-// Bodies -------------------------------------------------------------------------------------------------------------------
+// Bodies
+// -------------------------------------------------------------------------------------------------------------------
 
 /// A box of the given mass with edges rounded by 5 % of its shortest half extent.
 inline Body box_of_mass(const Vec3<double>& half_extents, double mass, int subdivisions = 4) {
@@ -62,8 +64,8 @@ inline Body sphere_of_mass(double radius, double mass) {
   return body;
 }
 
-/// A body with any shape that is star-shaped about its origin: 10 4^n + 2 vertices of its mesh on the surface, found by
-/// bisection along rays.
+/// A body with any shape that is star-shaped about its origin: 10 4^n + 2 vertices of its mesh on the
+/// surface, found by bisection along rays.
 inline Body star_shaped_body(Shape shape, double mass, int subdivisions = 2) {
   TriangleMesh mesh = sphere_mesh(1.0, subdivisions);
   double extent = 0.0;
@@ -85,18 +87,22 @@ inline Body star_shaped_body(Shape shape, double mass, int subdivisions = 2) {
   return make_body("star", std::move(shape), std::move(mesh), Mass{mass});
 }
 
-inline Primitive superquadric(const Vec3<double>& axes, double eps1, double eps2, const Pose<double>& X_BP = {}) {
-  return {PrimitiveKind::superquadric, PrimitiveOperation::add, {axes.x(), axes.y(), axes.z(), eps1, eps2}, X_BP};
+inline Primitive superquadric(const Vec3<double>& axes, double eps1, double eps2,
+                              const Pose<double>& X_BP = {}) {
+  return {
+      PrimitiveKind::superquadric, PrimitiveOperation::add, {axes.x(), axes.y(), axes.z(), eps1, eps2}, X_BP};
 }
 
-inline Body superquadric_of_mass(const Vec3<double>& axes, double eps1, double eps2, double mass, int subdivisions = 2) {
+inline Body superquadric_of_mass(const Vec3<double>& axes, double eps1, double eps2, double mass,
+                                 int subdivisions = 2) {
   Shape shape;
   shape.primitives = {superquadric(axes, eps1, eps2)};
   return star_shaped_body(std::move(shape), mass, subdivisions);
 }
 
 /// A superquadric with a thinner, longer one through it: a union, hence not convex.
-inline Body cross_of_mass(const Vec3<double>& axes, double eps1, double eps2, double mass, int subdivisions = 2) {
+inline Body cross_of_mass(const Vec3<double>& axes, double eps1, double eps2, double mass,
+                          int subdivisions = 2) {
   Shape shape;
   shape.primitives = {superquadric(axes, eps1, eps2),
                       superquadric({0.5 * axes.x(), 0.5 * axes.y(), 1.4 * axes.z()}, 0.7, 0.8,
@@ -104,8 +110,8 @@ inline Body cross_of_mass(const Vec3<double>& axes, double eps1, double eps2, do
   return star_shaped_body(std::move(shape), mass, subdivisions);
 }
 
-/// A box on the outside that is no rounded box but a union of three: a channel along y, open at the top. The floor of the
-/// channel is z = 0; the walls, `wall` thick, rise to `height` at x = +-half_width.
+/// A box on the outside that is no rounded box but a union of three: a channel along y, open at the top. The
+/// floor of the channel is z = 0; the walls, `wall` thick, rise to `height` at x = +-half_width.
 inline Body fixed_channel(double half_width, double height, double half_length, double wall) {
   BodyDescription description;
   description.name = "channel";
@@ -131,7 +137,8 @@ inline Body fixed_channel(double half_width, double height, double half_length, 
   return make_body(description);
 }
 
-// Scenes -------------------------------------------------------------------------------------------------------------------
+// Scenes
+// -------------------------------------------------------------------------------------------------------------------
 
 /// A floor (body 0) through the origin whose slope falls by `angle` [rad] towards +x.
 inline TestScene floor_scene(double friction = 0.5, double angle = 0.0) {
@@ -142,17 +149,19 @@ inline TestScene floor_scene(double friction = 0.5, double angle = 0.0) {
 }
 
 /// A box (body 1) flat on such a floor, moving down the slope at `speed`.
-inline TestScene box_on_floor(const Body& box, const Vec3<double>& half_extents, double friction, double angle = 0.0,
-                              double speed = 0.0) {
+inline TestScene box_on_floor(const Body& box, const Vec3<double>& half_extents, double friction,
+                              double angle = 0.0, double speed = 0.0) {
   TestScene scene = floor_scene(friction, angle);
-  const Vec3<double> normal(std::sin(angle), 0.0, std::cos(angle)), down(std::cos(angle), 0.0, -std::sin(angle));
+  const Vec3<double> normal(std::sin(angle), 0.0, std::cos(angle)),
+      down(std::cos(angle), 0.0, -std::sin(angle));
   scene.add(box, pose_at(half_extents.z() * normal, {0.0, angle, 0.0}), moving_at(speed * down));
   scene.set_friction(friction);
   return scene;
 }
 
 /// `count` cubes (bodies 1 ... count) on each other on a floor, just touching.
-inline TestScene stack_scene(int count, double edge, double mass, double friction = 0.5, int subdivisions = 4) {
+inline TestScene stack_scene(int count, double edge, double mass, double friction = 0.5,
+                             int subdivisions = 4) {
   TestScene scene = floor_scene(friction);
   const Body cube = box_of_mass(Vec3<double>::Constant(0.5 * edge), mass, subdivisions);
   for (int i = 0; i < count; ++i) scene.add(cube, pose_at({0.0, 0.0, (i + 0.5) * edge}));
@@ -162,21 +171,23 @@ inline TestScene stack_scene(int count, double edge, double mass, double frictio
 
 /// What random_contact_scene may do.
 struct RandomSceneOptions {
-  int min_bodies = 1, max_bodies = 3;   ///< moving ones
+  int min_bodies = 1, max_bodies = 3;  ///< moving ones
   bool gravity = true;
-  bool aligned = false;                 ///< boxes with the floor's axes
-  double speed = 0.5, spin = 2.0;       ///< of every component [m/s, rad/s]
+  bool aligned = false;            ///< boxes with the floor's axes
+  double speed = 0.5, spin = 2.0;  ///< of every component [m/s, rad/s]
 };
 
-/// Boxes, spheres, capsules, superquadrics and unions of them, of 8 to 24 cm, on top of each other on a tilted floor
-/// (body 0), close enough to touch at once; friction 0 to 1, half of them compliant, with damping and dissipation times.
+/// Boxes, spheres, capsules, superquadrics and unions of them, of 8 to 24 cm, on top of each other on a
+/// tilted floor (body 0), close enough to touch at once; friction 0 to 1 (the last body's exactly 0 in a
+/// tenth of the scenes), half of them compliant, with damping and dissipation times.
 inline TestScene random_contact_scene(Random& random, const RandomSceneOptions& options = {}) {
   TestScene scene = floor_scene();
   if (!options.gravity) scene.model.gravity.setZero();
-  scene.X_WB(0).q = exp_quaternion<double>(options.aligned ? Vec3<double>(Vec3<double>::Zero())
-                                                           : Vec3<double>(random.uniform(-0.1, 0.1), random.uniform(-0.1, 0.1), 0.0));
-  const int bodies = options.min_bodies +
-                     static_cast<int>(random.integer(static_cast<std::uint64_t>(options.max_bodies - options.min_bodies + 1)));
+  scene.X_WB(0).q = exp_quaternion<double>(
+      options.aligned ? Vec3<double>(Vec3<double>::Zero())
+                      : Vec3<double>(random.uniform(-0.1, 0.1), random.uniform(-0.1, 0.1), 0.0));
+  const int bodies = options.min_bodies + static_cast<int>(random.integer(static_cast<std::uint64_t>(
+                                              options.max_bodies - options.min_bodies + 1)));
   double top = 0.0;
   for (int i = 0; i < bodies; ++i) {
     const double size = random.uniform(0.04, 0.12), mass = random.uniform(0.2, 1.8);
@@ -185,8 +196,9 @@ inline TestScene random_contact_scene(Random& random, const RandomSceneOptions& 
     Body body = kind == 0   ? box_of_mass(half, mass)
                 : kind == 1 ? sphere_of_mass(size, mass)
                 : kind == 2 ? make_capsule(0.6 * size, 0.8 * size, 1000.0)
-                : kind == 3 ? superquadric_of_mass(half, random.uniform(0.2, 1.2), random.uniform(0.2, 1.2), mass)
-                            : cross_of_mass(half, random.uniform(0.2, 0.8), random.uniform(0.3, 1.0), mass);
+                : kind == 3
+                    ? superquadric_of_mass(half, random.uniform(0.2, 1.2), random.uniform(0.2, 1.2), mass)
+                    : cross_of_mass(half, random.uniform(0.2, 0.8), random.uniform(0.3, 1.0), mass);
     set_mass(body, mass);
     Pose<double> X = pose_at({random.uniform(-0.03, 0.03), random.uniform(-0.03, 0.03), 0.0});
     if (!options.aligned) X.q = random.quaternion();
@@ -210,6 +222,7 @@ inline TestScene random_contact_scene(Random& random, const RandomSceneOptions& 
     body.material.dissipation_time = random.uniform(0.002, 0.05);
     body.material.stiffness = random.uniform() < 0.5 ? k_infinity : std::pow(10.0, random.uniform(3.5, 5.0));
   }
+  if (random.uniform() < 0.1) scene.model.bodies.back().material.friction = 0.0;
   return scene;
 }
 
