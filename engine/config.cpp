@@ -38,7 +38,6 @@ constexpr std::array<StepConfigField, 13> k_fields{{
                                 normal_smoothing_factor, acceleration_scale, push_out_factor,
                                 friction_repeats, tolerance, max_iterations, penalty_stiffness,
                                 penalty_stiction_factor, contact] = config;
-  [[maybe_unused]] const auto& [activity_smoothing] = contact;
 }
 
 }  // namespace

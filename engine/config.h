@@ -3,14 +3,11 @@
 
 #include <string>
 
+#include "engine/contact_config.h"
+
 namespace abut {
 
 enum class ContactLaw { smooth_coulomb, penalty };
-
-/// Settings of the contact geometry.
-struct ContactConfig {
-  double activity_smoothing = 2e-3;  ///< tau_p of the activity, relative to the smaller body's size [-], > 0
-};
 
 /// Settings of a time step. All smoothing is scale-free: lengths and speeds follow from h and
 /// `acceleration_scale`.
