@@ -139,8 +139,7 @@ ABUT_KERNEL_PART void side_slopes(const BoxMinimum<S>& m, S (&slope)[4]) {
 template <typename S, typename T>
 ABUT_KERNEL_PART void clip_slopes(const BoxMinimum<S>& m, const BoxSmoothing<T>& smoothing, S (&slope)[4]) {
   for (int k = 0; k < 4; ++k) {
-    slope[k] =
-        S(T(1) - smoothing.clip_end) * m.ends[k] * m.inverse_far_end[k] / (S(1) + m.ends[k]);
+    slope[k] = S(T(1) - smoothing.clip_end) * m.ends[k] * m.inverse_far_end[k] / (S(1) + m.ends[k]);
   }
 }
 
@@ -197,8 +196,7 @@ template <typename S, typename T>
   S sigmoids[2];
   for (int i = 0; i < 2; ++i) {
     m.interior_ends[i] = exp(S(smoothing.inverse_interior) * to_nearer_end(m.free[i]));
-    sigmoids[i] =
-        (S(1) + m.interior_ends[i]) * (S(1) + S(smoothing.interior_end) * m.interior_ends[i]);
+    sigmoids[i] = (S(1) + m.interior_ends[i]) * (S(1) + S(smoothing.interior_end) * m.interior_ends[i]);
   }
   const S sigmoid_product = sigmoids[0] * sigmoids[1];
   const S inverse = S(1) / (sum * sigmoid_product);
@@ -260,14 +258,13 @@ template <typename S, typename T>
       weight[i][k] = S(smoothing.inverse_minimum) * p[k] * (m.on_sides[i] - coordinate[i][k]);
   }
   for (int x = 0; x < 3; ++x) {
-    r.gamma[x] =
-        m.gamma * (interior_slope[0] * free_dx[0][x] + interior_slope[1] * free_dx[1][x]);
+    r.gamma[x] = m.gamma * (interior_slope[0] * free_dx[0][x] + interior_slope[1] * free_dx[1][x]);
     for (int i = 0; i < 2; ++i) {
       S on_sides = sides_dx[i][x];
       for (int k = 0; k < 4; ++k) on_sides = on_sides + weight[i][k] * cost_dx[k][x];
-      r.alpha[i][x] = (on_sides + m.gamma * (free_dx[i][x] - on_sides) +
-                       r.gamma[x] * (m.free[i] - m.on_sides[i])) *
-                      m.inverse_scale;
+      r.alpha[i][x] =
+          (on_sides + m.gamma * (free_dx[i][x] - on_sides) + r.gamma[x] * (m.free[i] - m.on_sides[i])) *
+          m.inverse_scale;
     }
     r.gamma[x] = r.gamma[x] * m.inverse_scale;
   }
@@ -278,8 +275,7 @@ template <typename S, typename T>
 template <typename S, typename T>
 [[nodiscard]] ABUT_KERNEL_PART BoxQuadratic<S> box_minimum_vjp(const BoxMinimum<S>& m,
                                                                const BoxSmoothing<T>& smoothing,
-                                                               const S (&alpha_bar)[2],
-                                                               const S& gamma_bar) {
+                                                               const S (&alpha_bar)[2], const S& gamma_bar) {
   using namespace box_quadratic_detail;
   S clip_slope[4], cost_slope[4], interior_slope[2];
   clip_slopes(m, smoothing, clip_slope);
@@ -315,8 +311,8 @@ template <typename S, typename T>
             ratio_bar[2] * m.ratio[2] - ratio_bar[3] * m.ratio[3] - w1 * m.free[0];
   bar.Q22 = S(0.5) * (cost_bar[2] + cost_bar[0] * s[0] * s[0] + cost_bar[1] * s[1] * s[1]) -
             ratio_bar[0] * m.ratio[0] - ratio_bar[1] * m.ratio[1] - w2 * m.free[1];
-  bar.Q12 = cost_bar[0] * s[0] + cost_bar[2] * s[2] - ratio_bar[0] - ratio_bar[2] - w1 * m.free[1] -
-            w2 * m.free[0];
+  bar.Q12 =
+      cost_bar[0] * s[0] + cost_bar[2] * s[2] - ratio_bar[0] - ratio_bar[2] - w1 * m.free[1] - w2 * m.free[0];
   bar.c1 = cost_bar[0] + cost_bar[2] * s[2] + cost_bar[3] * s[3] - ratio_bar[2] - ratio_bar[3] - w1;
   bar.c2 = cost_bar[2] + cost_bar[0] * s[0] + cost_bar[1] * s[1] - ratio_bar[0] - ratio_bar[1] - w2;
 
@@ -356,8 +352,7 @@ template <typename S>
     least = select(is_less, cost[k], least);
     for (int i = 0; i < 2; ++i) r.alpha[i] = select(is_less, point[k][i], r.alpha[i]);
   }
-  const auto inside =
-      m.free[0] >= S(0) && m.free[0] <= S(1) && m.free[1] >= S(0) && m.free[1] <= S(1);
+  const auto inside = m.free[0] >= S(0) && m.free[0] <= S(1) && m.free[1] >= S(0) && m.free[1] <= S(1);
   for (int i = 0; i < 2; ++i) r.alpha[i] = select(inside, m.free[i], r.alpha[i]);
   r.gamma = select(inside, S(1), S(0));
   return r;
