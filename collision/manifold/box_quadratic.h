@@ -165,12 +165,17 @@ template <typename S, typename T>
   using namespace box_quadratic_detail;
   BoxMinimum<S> m = scaled_problem(problem);
 
-  const S clip_end = S(smoothing.clip_end);
-  S far_end[4];
+  // All exponentials that wait for nothing come first, so that the processor has them to do while it divides.
+  S far_end[4], sigmoids[2];
   for (int k = 0; k < 4; ++k) {
     m.ends[k] = exp(S(smoothing.inverse_clip) * to_nearer_end(m.ratio[k]));
-    far_end[k] = S(1) + clip_end * m.ends[k];  // in [1, 2]
+    far_end[k] = S(1) + S(smoothing.clip_end) * m.ends[k];  // in [1, 2]
   }
+  for (int i = 0; i < 2; ++i) {
+    m.interior_ends[i] = exp(S(smoothing.inverse_interior) * to_nearer_end(m.free[i]));
+    sigmoids[i] = (S(1) + m.interior_ends[i]) * (S(1) + S(smoothing.interior_end) * m.interior_ends[i]);
+  }
+
   const S product_01 = far_end[0] * far_end[1], product_23 = far_end[2] * far_end[3];
   const S inverse_all = S(1) / (product_01 * product_23);
   const S inverse_01 = inverse_all * product_23, inverse_23 = inverse_all * product_01;
@@ -185,31 +190,23 @@ template <typename S, typename T>
 
   S cost[4];
   side_costs(m, cost);
-  S least = cost[0];
-  for (int k = 1; k < 4; ++k) least = select(cost[k] < least, cost[k], least);
-  S sum = S(0);
-  for (int k = 0; k < 4; ++k) {
-    m.share[k] = exp((least - cost[k]) * S(smoothing.inverse_minimum));
-    sum = sum + m.share[k];
-  }
+  const S least_01 = select(cost[0] < cost[1], cost[0], cost[1]);
+  const S least_23 = select(cost[2] < cost[3], cost[2], cost[3]);
+  const S least = select(least_01 < least_23, least_01, least_23);
+  S weight[4];
+  for (int k = 0; k < 4; ++k) weight[k] = exp((least - cost[k]) * S(smoothing.inverse_minimum));
+  const S sum = (weight[0] + weight[1]) + (weight[2] + weight[3]);
 
-  S sigmoids[2];
-  for (int i = 0; i < 2; ++i) {
-    m.interior_ends[i] = exp(S(smoothing.inverse_interior) * to_nearer_end(m.free[i]));
-    sigmoids[i] = (S(1) + m.interior_ends[i]) * (S(1) + S(smoothing.interior_end) * m.interior_ends[i]);
-  }
   const S sigmoid_product = sigmoids[0] * sigmoids[1];
   const S inverse = S(1) / (sum * sigmoid_product);
   const S inverse_sum = inverse * sigmoid_product, inverse_product = inverse * sum;
   m.inverse_interior_sigmoids[0] = inverse_product * sigmoids[1];
   m.inverse_interior_sigmoids[1] = inverse_product * sigmoids[0];
   m.gamma = m.interior_ends[0] * m.interior_ends[1] * inverse_product;
-
-  for (int k = 0; k < 4; ++k) m.share[k] = m.share[k] * inverse_sum;
-  const S* p = m.share;
   const S* s = m.clipped;
-  m.on_sides[0] = p[0] + p[2] * s[2] + p[3] * s[3];
-  m.on_sides[1] = p[2] + p[0] * s[0] + p[1] * s[1];
+  m.on_sides[0] = (weight[0] + weight[2] * s[2] + weight[3] * s[3]) * inverse_sum;
+  m.on_sides[1] = (weight[2] + weight[0] * s[0] + weight[1] * s[1]) * inverse_sum;
+  for (int k = 0; k < 4; ++k) m.share[k] = weight[k] * inverse_sum;
   for (int i = 0; i < 2; ++i) m.alpha[i] = m.on_sides[i] + m.gamma * (m.free[i] - m.on_sides[i]);
   return m;
 }
