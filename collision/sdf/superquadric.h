@@ -29,7 +29,7 @@ template <SdfOrder order, typename S, typename T>
   using std::sqrt;
   const GaugePoint<S> g = gauge_point(sq, x_B);
   const Vec3<S>& v = g.F_gradient;  // F grad F, so G = |v|/F
-  const S inverse = S(1) / sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+  const S inverse = inverse_sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
   SdfAnswer<order, S> out;
   out.distance = (g.F_squared - g.F) * inverse;
   if constexpr (order >= SdfOrder::normal) out.normal = {v[0] * inverse, v[1] * inverse, v[2] * inverse};
