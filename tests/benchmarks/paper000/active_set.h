@@ -39,7 +39,7 @@ struct Best {
 
 template <typename S>
 [[nodiscard]] ABUT_KERNEL_PART std::array<S, 2> free_minimum(const QuadraticProgram<S>& p) {
-  const S inverse = S(1) / (p.Q11 * p.Q22 - p.Q12 * p.Q12);
+  const S inverse = inverse_of(S(p.Q11 * p.Q22 - p.Q12 * p.Q12));
   return {(p.Q12 * p.c2 - p.Q22 * p.c1) * inverse, (p.Q12 * p.c1 - p.Q11 * p.c2) * inverse};
 }
 
@@ -49,7 +49,7 @@ template <typename S>
 template <typename S>
 [[nodiscard]] ABUT_KERNEL_PART ActiveSetAnswer<S> active_set(const QuadraticProgram<S>& p, UnitSquare) {
   using namespace active_set_detail;
-  const S inverse1 = S(1) / p.Q11, inverse2 = S(1) / p.Q22;
+  const S inverse1 = inverse_of(p.Q11), inverse2 = inverse_of(p.Q22);
   Best<S> best;
   best.x = {S(0), clip_to_unit(S(-p.c2 * inverse2))};
   best.cost = p.value(best.x);
@@ -67,10 +67,10 @@ template <typename S>
 [[nodiscard]] ABUT_KERNEL_PART ActiveSetAnswer<S> active_set(const QuadraticProgram<S>& p, UnitTriangle) {
   using namespace active_set_detail;
   Best<S> best;
-  best.x = {S(0), clip_to_unit(S(-p.c2 / p.Q22))};
+  best.x = {S(0), clip_to_unit(S(-p.c2 * inverse_of(p.Q22)))};
   best.cost = p.value(best.x);
-  best.offer(p, {clip_to_unit(S(-p.c1 / p.Q11)), S(0)});
-  const S t = clip_to_unit(S((p.Q22 - p.Q12 + p.c2 - p.c1) / (p.Q11 - S(2) * p.Q12 + p.Q22)));
+  best.offer(p, {clip_to_unit(S(-p.c1 * inverse_of(p.Q11))), S(0)});
+  const S t = clip_to_unit(S((p.Q22 - p.Q12 + p.c2 - p.c1) * inverse_of(S(p.Q11 - S(2) * p.Q12 + p.Q22))));
   best.offer(p, {t, S(1) - t});
   const std::array<S, 2> free = free_minimum(p);
   const auto inside = free[0] >= S(0) && free[1] >= S(0) && free[0] + free[1] <= S(1);

@@ -64,7 +64,9 @@ template <typename Objective, typename S, typename T>
   };
   const auto gradient = [&](const Point& x) {
     Point g = objective.gradient(x);
-    for (std::size_t j = 0; j < 2; ++j) g[j] = g[j] - kappa * (S(1) - S(2) * x[j]) / (x[j] * (S(1) - x[j]));
+    for (std::size_t j = 0; j < 2; ++j) {
+      g[j] = g[j] - kappa * (S(1) - S(2) * x[j]) * inverse_of(S(x[j] * (S(1) - x[j])));
+    }
     return g;
   };
 
@@ -104,9 +106,10 @@ template <typename Objective, typename S, typename T>
 
     S fastest(0.9);  // at most 0.9 of the way to the nearest side
     for (std::size_t j = 0; j < 2; ++j) {
-      fastest = larger(fastest, larger(S(-d[j] / r.x[j]), S(d[j] / (S(1) - r.x[j]))));
+      fastest =
+          larger(fastest, larger(S(-d[j] * inverse_of(r.x[j])), S(d[j] * inverse_of(S(S(1) - r.x[j])))));
     }
-    S t = S(0.9) / fastest;
+    S t = S(0.9) * inverse_of(fastest);
     const S slack = rounding * (magnitude(f) + kappa);
     Point x;
     S f_new;

@@ -31,5 +31,7 @@ struct Figure {
 [[nodiscard]] const Figure* find_figure(std::string_view name);
 
 void draw_smoothed_primitives(const FigureOptions& options);  // figure 2
+void draw_rotating_edge(const FigureOptions& options);        // figure 3
+void draw_witness_times(const FigureOptions& options);        // figure 6
 
 }  // namespace abut::paper000

@@ -56,8 +56,9 @@ template <typename Set, typename S, typename T>
   InteriorPointAnswer<S> r{{S(Set::k_centre), S(Set::k_centre)}, S(0), false};
   std::array<S, m> s = Set::slacks(r.x), y;
   {
-    const std::array<S, 2> g = program.gradient(r.x);
-    const S start = larger(S(S(0.5) * (magnitude(g[0]) + magnitude(g[1]))), S(1e-3));
+    const std::array<S, 2> g = program.gradient(r.x);  // too small a start, near a flat place, would jam
+    const S start =
+        S(0.3) * (magnitude(g[0]) + magnitude(g[1])) + S(0.05) * (program.Q11 + program.Q22) + S(4) * kappa;
     for (std::size_t i = 0; i < m; ++i) y[i] = start;
   }
   for (int iteration = 0; iteration <= settings.max_iterations; ++iteration) {
@@ -82,12 +83,12 @@ template <typename Set, typename S, typename T>
     // (Q + G^T diag(y/s) G) dx = -residual - G^T(rho/s),  ds = -G dx,  dy = (rho - y ds)/s
     std::array<S, m> inverse_s, weight;
     for (std::size_t i = 0; i < m; ++i) {
-      inverse_s[i] = S(1) / s[i];
+      inverse_s[i] = inverse_of(s[i]);
       weight[i] = y[i] * inverse_s[i];
     }
     const std::array<S, 3> GWG = Set::normal_matrix(weight);
-    const S H11 = program.Q11 + GWG[0], H12 = program.Q12 + GWG[1], inverse_H11 = S(1) / H11;
-    const S factor = H12 * inverse_H11, inverse_pivot = H11 / Set::determinant(program, weight);
+    const S H11 = program.Q11 + GWG[0], H12 = program.Q12 + GWG[1], inverse_H11 = inverse_of(H11);
+    const S factor = H12 * inverse_H11, inverse_pivot = H11 * inverse_of(Set::determinant(program, weight));
     std::array<S, 2> dx;
     std::array<S, m> ds, dy;
     const auto solve = [&](const std::array<S, m>& rho) {
@@ -105,13 +106,13 @@ template <typename Set, typename S, typename T>
       }
     };
     std::array<S, m> inverse_y;
-    for (std::size_t i = 0; i < m; ++i) inverse_y[i] = S(1) / y[i];
+    for (std::size_t i = 0; i < m; ++i) inverse_y[i] = inverse_of(y[i]);
     const auto longest_step = [&](const S& share) {
       S fastest = share;  // so that the step is 1 at most
       for (std::size_t i = 0; i < m; ++i) {
         fastest = larger(fastest, larger(S(-ds[i] * inverse_s[i]), S(-dy[i] * inverse_y[i])));
       }
-      return S(share / fastest);
+      return S(share * inverse_of(fastest));
     };
 
     std::array<S, m> rho;
@@ -122,7 +123,7 @@ template <typename Set, typename S, typename T>
     for (std::size_t i = 0; i < m; ++i) {
       predicted = predicted + (s[i] + predicted_step * ds[i]) * (y[i] + predicted_step * dy[i]);
     }
-    const S ratio = predicted / sum;
+    const S ratio = predicted * inverse_of(sum);
     const S target = larger(kappa, S(ratio * ratio * ratio * sum * S(1.0 / static_cast<double>(m))));
     for (std::size_t i = 0; i < m; ++i) rho[i] = target - product[i] - ds[i] * dy[i];
     solve(rho);

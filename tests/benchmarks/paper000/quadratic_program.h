@@ -14,6 +14,16 @@
 
 namespace abut::paper000 {
 
+/// 1/x, as fast as the number has it.
+template <typename S>
+[[nodiscard]] ABUT_KERNEL_PART S inverse_of(const S& x) {
+  if constexpr (requires { reciprocal(x); }) {
+    return reciprocal(x);
+  } else {
+    return S(1) / x;
+  }
+}
+
 template <typename S>
 struct QuadraticProgram {
   S Q11, Q12, Q22, c1, c2;
