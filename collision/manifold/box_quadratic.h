@@ -161,14 +161,13 @@ ABUT_KERNEL_PART void interior_slopes(const BoxMinimum<S>& m, const BoxSmoothing
 template <typename S, typename T>
 [[nodiscard]] ABUT_KERNEL_PART BoxMinimum<S> box_minimum(const BoxQuadratic<S>& problem,
                                                          const BoxSmoothing<T>& smoothing) {
-  using std::exp, std::log;
   using namespace box_quadratic_detail;
   BoxMinimum<S> m = scaled_problem(problem);
 
   const S clip_end = S(smoothing.clip_end);
   S far_end[4];
   for (int k = 0; k < 4; ++k) {
-    m.ends[k] = exp(S(smoothing.inverse_clip) * to_nearer_end(m.ratio[k]));
+    m.ends[k] = exp_normal(S(smoothing.inverse_clip) * to_nearer_end(m.ratio[k]));
     far_end[k] = S(1) + clip_end * m.ends[k];  // in [1, 2]
   }
   const S product_01 = far_end[0] * far_end[1], product_23 = far_end[2] * far_end[3];
@@ -179,7 +178,7 @@ template <typename S, typename T>
   m.inverse_far_end[2] = inverse_23 * far_end[3];
   m.inverse_far_end[3] = inverse_23 * far_end[2];
   for (int k = 0; k < 4; ++k) {
-    const S from_end = S(smoothing.clip) * log((S(1) + m.ends[k]) * m.inverse_far_end[k]);
+    const S from_end = S(smoothing.clip) * log_normal((S(1) + m.ends[k]) * m.inverse_far_end[k]);
     m.clipped[k] = select(m.ratio[k] < S(0.5), from_end, S(S(1) - from_end));
   }
 
@@ -189,13 +188,13 @@ template <typename S, typename T>
   for (int k = 1; k < 4; ++k) least = select(cost[k] < least, cost[k], least);
   S sum = S(0);
   for (int k = 0; k < 4; ++k) {
-    m.share[k] = exp((least - cost[k]) * S(smoothing.inverse_minimum));
+    m.share[k] = exp_normal((least - cost[k]) * S(smoothing.inverse_minimum));
     sum = sum + m.share[k];
   }
 
   S sigmoids[2];
   for (int i = 0; i < 2; ++i) {
-    m.interior_ends[i] = exp(S(smoothing.inverse_interior) * to_nearer_end(m.free[i]));
+    m.interior_ends[i] = exp_normal(S(smoothing.inverse_interior) * to_nearer_end(m.free[i]));
     sigmoids[i] = (S(1) + m.interior_ends[i]) * (S(1) + S(smoothing.interior_end) * m.interior_ends[i]);
   }
   const S sigmoid_product = sigmoids[0] * sigmoids[1];

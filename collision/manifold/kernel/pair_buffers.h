@@ -30,12 +30,12 @@ enum ManifoldColumn {
   k_place_A = 8,           ///< place in A's tables: of a point (vertex contacts) or an edge; -1 without
   k_place_B = 9,
   k_value_columns = 10,
-  k_distance_by_motion = 10,  ///< 6, by the motion [rotation; translation] of B about A's origin
-  k_normal_by_motion = 16     ///< 18, row by row
+  k_distance_by_poses = 10,  ///< 12, by the tangents [rotation; translation] of A, then of B
+  k_normal_by_poses = 22     ///< 36, row by row
 };
 
 [[nodiscard]] constexpr int column_count(ManifoldOrder order) {
-  return order == ManifoldOrder::value ? 10 : order == ManifoldOrder::distance_gradient ? 16 : 34;
+  return order == ManifoldOrder::value ? 10 : order == ManifoldOrder::distance_gradient ? 22 : 58;
 }
 
 template <typename T>
@@ -94,9 +94,18 @@ struct PairBuffers {
   T *candidate_metric, *candidate_edge;
   SelectedEdges<T> selected[2];
   T *pair_alpha[2], *pair_interior, *pair_clash, *pair_nearness;  ///< of each pair of selected edges
-  T* survivor[5];            ///< pair, alpha 1, alpha 2, activity but for penetration, (spare)
+  T* survivor[5];            ///< of pairs: place, activity, point; of vertices: point, place
+  std::uint64_t* survivor_primitives;
+  int pair_capacity;         ///< pairs of edges that there is room for
+
+  /// Makes room for as many pairs of edges. What was computed is lost.
+  void grow(int pairs);
 
  private:
+  void allocate();
+
+  int points_[2], edges_[2], primitives_ = 0;
+  ManifoldOrder order_;
   std::vector<T> numbers_;
   std::vector<std::uint64_t> masks_;
   std::vector<std::uint32_t> kept_;

@@ -227,6 +227,50 @@ void append_near_points(const BodyFeatures<T>& owner, const BodyFeatures<T>& sol
   }
 }
 
+template <typename T>
+using WideLanes = Pack<T, 2 * k_width<T>>;
+
+/// Two superquadrics as one: lanes of the first half have the constants of the one, the others of the other.
+/// Two chains of dependent instructions keep the machine busy where one would make it wait.
+template <typename T>
+struct SuperquadricPair {
+  using Q = WideLanes<T>;
+
+  ABUT_INLINE SuperquadricPair(const Superquadric<T>& a, const Superquadric<T>& b)
+      : eps1(both(a.eps1, b.eps1)), eps2(both(a.eps2, b.eps2)), power1(both(a.power1, b.power1)),
+        power2(both(a.power2, b.power2)), delta_squared(both(a.delta_squared, b.delta_squared)),
+        rounded(a.rounded || b.rounded) {
+    for (int i = 0; i < 3; ++i) {
+      centre[i] = both(a.centre[i], b.centre[i]);
+      for (int j = 0; j < 3; ++j) to_scaled(i, j) = both(a.to_scaled(i, j), b.to_scaled(i, j));
+    }
+  }
+
+  Mat3<Q> to_scaled;
+  Vec3<Q> centre;
+  Q eps1, eps2, power1, power2, delta_squared;
+  bool rounded;
+  int shortest = 0;  // which way is up at the very centre of a solid does not matter
+
+ private:
+  [[nodiscard]] static ABUT_INLINE Q both(T a, T b) { return Q::joined(Lanes<T>(a), Lanes<T>(b)); }
+};
+
+/// One half of the lanes of an answer.
+template <SdfOrder order, typename P, typename Q>
+[[nodiscard]] ABUT_INLINE SdfAnswer<order, P> half_of(const SdfAnswer<order, Q>& answer, int which) {
+  SdfAnswer<order, P> r;
+  r.distance = answer.distance.half(which);
+  for (int i = 0; i < 3; ++i) {
+    if constexpr (order >= SdfOrder::normal) r.normal[i] = answer.normal[i].half(which);
+    if constexpr (order >= SdfOrder::gradient) r.gradient[i] = answer.gradient[i].half(which);
+    if constexpr (order >= SdfOrder::jacobian) {
+      for (int j = 0; j < 3; ++j) r.normal_jacobian(i, j) = answer.normal_jacobian(i, j).half(which);
+    }
+  }
+  return r;
+}
+
 /// The solid's answer at a pack of points, from the primitives of a mask.
 template <SdfOrder order, typename T>
 [[nodiscard]] SdfAnswer<order, Lanes<T>> sample_solid(const BodyFeatures<T>& solid, std::uint64_t mask,
@@ -238,10 +282,25 @@ template <SdfOrder order, typename T>
   const int added = solid.sdf.added();
   UnionSum<order, P> sides[2] = {UnionSum<order, P>(tau), UnionSum<order, P>(tau)};
   bool subtracts = false;
+  const Superquadric<T>* waiting = nullptr;  // one that has no partner yet
   PrimitiveSet<T>(solid).each(mask, [&](int l) {
-    sides[l < added ? 0 : 1].add(primitive_sample<order, P>(primitives[static_cast<std::size_t>(l)], mode, x));
-    subtracts = subtracts || l >= added;
+    const PreparedPrimitive<T>& primitive = primitives[static_cast<std::size_t>(l)];
+    const auto* superquadric = mode == DistanceMode::taubin ? std::get_if<Superquadric<T>>(&primitive.solid) : nullptr;
+    if (l >= added || superquadric == nullptr) {
+      sides[l < added ? 0 : 1].add(primitive_sample<order, P>(primitive, mode, x));
+      subtracts = subtracts || l >= added;
+    } else if (waiting == nullptr) {
+      waiting = superquadric;
+    } else {
+      using Q = WideLanes<T>;
+      const Vec3<Q> twice(Q::joined(x[0], x[0]), Q::joined(x[1], x[1]), Q::joined(x[2], x[2]));
+      const auto answers = taubin_sample<order, Q>(SuperquadricPair<T>(*waiting, *superquadric), twice);
+      sides[0].add(half_of<order, P, Q>(answers, 0));
+      sides[0].add(half_of<order, P, Q>(answers, 1));
+      waiting = nullptr;
+    }
   });
+  if (waiting != nullptr) sides[0].add(taubin_sample<order, P>(*waiting, x));
   SdfAnswer<order, P> result = sides[0].result();
   if (subtracts) result = smooth_difference<order, P>(result, sides[1].result(), tau);
   scale_normal<order, P>(result);
