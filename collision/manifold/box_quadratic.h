@@ -19,9 +19,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <numbers>
 #include <type_traits>
-#include <utility>
 
 #include "collision/sdf/sdf_sample.h"
 #include "engine/contact_config.h"
@@ -39,25 +38,29 @@ struct BoxQuadratic {
 /// Widths of the choices, made ready for a scalar whose plain type is T.
 template <typename T>
 struct BoxSmoothing {
-  T clip;              ///< of the parameter at the ends of a side [-]
-  T inverse_clip;      ///< 1/clip
-  T clip_end;          ///< exp(-1/clip)
-  T inverse_minimum;   ///< 1/eps_min
-  T inverse_interior;  ///< 1/eps of the interior
-  T interior_end;      ///< exp(-1/eps)
+  T clip_exponent;      ///< log2(e)/eps of the parameter at the ends of a side
+  T clip_logarithm;     ///< eps/log2(e) of it
+  T clip_end;           ///< exp(-1/eps) of it
+  T inverse_minimum;    ///< 1/eps of the choice among the sides
+  T inverse_interior;   ///< 1/eps of the interior
+  T interior_end;       ///< exp(-1/eps) of it
+  T minimum_exponent;   ///< log2(e)/eps
+  T interior_exponent;  ///< log2(e)/eps
 
-  /// Widths are > 0. Below 1/700 (double), 1/80 (float) a clip or an interior would leave the range of the
+  /// Widths are > 0. Below 1/700 (double), 1/40 (float) a clip or an interior would leave the range of the
   /// numbers; these are the least there are.
   explicit BoxSmoothing(const ContactConfig& config) {
-    constexpr double least = std::is_same_v<T, float> ? 1.0 / 80.0 : 1.0 / 700.0;
-    const double clip_width = std::max(config.clip_smoothing, least);
-    const double interior_width = std::max(config.interior_smoothing, least);
-    clip = static_cast<T>(clip_width);
-    inverse_clip = static_cast<T>(1.0 / clip_width);
-    clip_end = static_cast<T>(std::exp(-1.0 / clip_width));
+    constexpr double least = std::is_same_v<T, float> ? 1.0 / 40.0 : 1.0 / 700.0;
+    const double clip = std::max(config.clip_smoothing, least);
+    const double interior = std::max(config.interior_smoothing, least);
+    clip_exponent = static_cast<T>(std::numbers::log2e / clip);
+    clip_logarithm = static_cast<T>(std::numbers::ln2 * clip);
+    clip_end = static_cast<T>(std::exp(-1.0 / clip));
     inverse_minimum = static_cast<T>(1.0 / config.minimum_smoothing);
-    inverse_interior = static_cast<T>(1.0 / interior_width);
-    interior_end = static_cast<T>(std::exp(-1.0 / interior_width));
+    inverse_interior = static_cast<T>(1.0 / interior);
+    interior_end = static_cast<T>(std::exp(-1.0 / interior));
+    minimum_exponent = static_cast<T>(std::numbers::log2e / config.minimum_smoothing);
+    interior_exponent = static_cast<T>(std::numbers::log2e / interior);
   }
 };
 
@@ -84,6 +87,40 @@ struct BoxMinimum {
 
 namespace box_quadratic_detail {
 
+// What a Pack does faster where its argument is known to be no special case.
+
+/// 2^x, where any result below the smallest normal number will do as 0.
+template <typename S>
+[[nodiscard]] ABUT_KERNEL_PART S power_of_two(const S& x) {
+  if constexpr (requires { exp2_normal(x); }) {
+    return exp2_normal(x);
+  } else {
+    using std::exp;
+    return exp(x * S(std::numbers::ln2));
+  }
+}
+
+/// log2(x) for x in [1, 1e300] (double), [1, 1e30] (float).
+template <typename S>
+[[nodiscard]] ABUT_KERNEL_PART S log2_above_1(const S& x) {
+  if constexpr (requires { log2_normal(x); }) {
+    return log2_normal(x);
+  } else {
+    using std::log;
+    return log(x) * S(std::numbers::log2e);
+  }
+}
+
+/// 1/x, x neither very small nor very large.
+template <typename S>
+[[nodiscard]] ABUT_KERNEL_PART S inverse(const S& x) {
+  if constexpr (requires { reciprocal(x); }) {
+    return reciprocal(x);
+  } else {
+    return S(1) / x;
+  }
+}
+
 /// min(x, 1 - x).
 template <typename S>
 [[nodiscard]] ABUT_KERNEL_PART S to_nearer_end(const S& x) {
@@ -94,16 +131,16 @@ template <typename S>
 template <typename S>
 [[nodiscard]] ABUT_KERNEL_PART BoxMinimum<S> scaled_problem(const BoxQuadratic<S>& problem) {
   BoxMinimum<S> m;
-  m.inverse_scale = S(1) / problem.scale;
+  m.inverse_scale = inverse(problem.scale);
   m.q11 = problem.Q11 * m.inverse_scale;
   m.q12 = problem.Q12 * m.inverse_scale;
   m.q22 = problem.Q22 * m.inverse_scale;
   m.c1 = problem.c1 * m.inverse_scale;
   m.c2 = problem.c2 * m.inverse_scale;
   const S diagonal = m.q11 * m.q22, determinant = diagonal - m.q12 * m.q12;
-  const S inverse = S(1) / (diagonal * determinant);  // one division for three
-  m.inverse_determinant = inverse * diagonal;
-  const S inverse_diagonal = inverse * determinant;
+  const S inverse_both = inverse(S(diagonal * determinant));  // one division for three
+  m.inverse_determinant = inverse_both * diagonal;
+  const S inverse_diagonal = inverse_both * determinant;
   m.inverse_q11 = inverse_diagonal * m.q22;
   m.inverse_q22 = inverse_diagonal * m.q11;
   m.free[0] = (m.q12 * m.c2 - m.q22 * m.c1) * m.inverse_determinant;
@@ -139,7 +176,7 @@ ABUT_KERNEL_PART void side_slopes(const BoxMinimum<S>& m, S (&slope)[4]) {
 template <typename S, typename T>
 ABUT_KERNEL_PART void clip_slopes(const BoxMinimum<S>& m, const BoxSmoothing<T>& smoothing, S (&slope)[4]) {
   for (int k = 0; k < 4; ++k) {
-    slope[k] = S(T(1) - smoothing.clip_end) * m.ends[k] * m.inverse_far_end[k] / (S(1) + m.ends[k]);
+    slope[k] = S(T(1) - smoothing.clip_end) * m.ends[k] * m.inverse_far_end[k] * inverse(S(S(1) + m.ends[k]));
   }
 }
 
@@ -164,51 +201,49 @@ template <typename S, typename T>
   using namespace box_quadratic_detail;
   BoxMinimum<S> m = scaled_problem(problem);
 
-  const S clip_end = S(smoothing.clip_end);
-  S far_end[4];
+  // All exponentials that wait for nothing come first, so that the processor has them to do while it divides.
+  S far_end[4], sigmoids[2];
   for (int k = 0; k < 4; ++k) {
-    m.ends[k] = exp_normal(S(smoothing.inverse_clip) * to_nearer_end(m.ratio[k]));
-    far_end[k] = S(1) + clip_end * m.ends[k];  // in [1, 2]
+    m.ends[k] = power_of_two(S(S(smoothing.clip_exponent) * to_nearer_end(m.ratio[k])));
+    far_end[k] = S(1) + S(smoothing.clip_end) * m.ends[k];  // in [1, 2]
   }
+  for (int i = 0; i < 2; ++i) {
+    m.interior_ends[i] = power_of_two(S(S(smoothing.interior_exponent) * to_nearer_end(m.free[i])));
+    sigmoids[i] = (S(1) + m.interior_ends[i]) * (S(1) + S(smoothing.interior_end) * m.interior_ends[i]);
+  }
+
   const S product_01 = far_end[0] * far_end[1], product_23 = far_end[2] * far_end[3];
-  const S inverse_all = S(1) / (product_01 * product_23);
+  const S inverse_all = inverse(S(product_01 * product_23));
   const S inverse_01 = inverse_all * product_23, inverse_23 = inverse_all * product_01;
   m.inverse_far_end[0] = inverse_01 * far_end[1];
   m.inverse_far_end[1] = inverse_01 * far_end[0];
   m.inverse_far_end[2] = inverse_23 * far_end[3];
   m.inverse_far_end[3] = inverse_23 * far_end[2];
   for (int k = 0; k < 4; ++k) {
-    const S from_end = S(smoothing.clip) * log_normal((S(1) + m.ends[k]) * m.inverse_far_end[k]);
+    const S from_end =
+        S(smoothing.clip_logarithm) * log2_above_1(S((S(1) + m.ends[k]) * m.inverse_far_end[k]));
     m.clipped[k] = select(m.ratio[k] < S(0.5), from_end, S(S(1) - from_end));
   }
 
   S cost[4];
   side_costs(m, cost);
-  S least = cost[0];
-  for (int k = 1; k < 4; ++k) least = select(cost[k] < least, cost[k], least);
-  S sum = S(0);
-  for (int k = 0; k < 4; ++k) {
-    m.share[k] = exp_normal((least - cost[k]) * S(smoothing.inverse_minimum));
-    sum = sum + m.share[k];
-  }
+  const S least_01 = select(cost[0] < cost[1], cost[0], cost[1]);
+  const S least_23 = select(cost[2] < cost[3], cost[2], cost[3]);
+  const S least = select(least_01 < least_23, least_01, least_23);
+  S weight[4];
+  for (int k = 0; k < 4; ++k) weight[k] = power_of_two(S((least - cost[k]) * S(smoothing.minimum_exponent)));
+  const S sum = (weight[0] + weight[1]) + (weight[2] + weight[3]);
 
-  S sigmoids[2];
-  for (int i = 0; i < 2; ++i) {
-    m.interior_ends[i] = exp_normal(S(smoothing.inverse_interior) * to_nearer_end(m.free[i]));
-    sigmoids[i] = (S(1) + m.interior_ends[i]) * (S(1) + S(smoothing.interior_end) * m.interior_ends[i]);
-  }
   const S sigmoid_product = sigmoids[0] * sigmoids[1];
-  const S inverse = S(1) / (sum * sigmoid_product);
-  const S inverse_sum = inverse * sigmoid_product, inverse_product = inverse * sum;
+  const S inverse_both = inverse(S(sum * sigmoid_product));
+  const S inverse_sum = inverse_both * sigmoid_product, inverse_product = inverse_both * sum;
   m.inverse_interior_sigmoids[0] = inverse_product * sigmoids[1];
   m.inverse_interior_sigmoids[1] = inverse_product * sigmoids[0];
   m.gamma = m.interior_ends[0] * m.interior_ends[1] * inverse_product;
-
-  for (int k = 0; k < 4; ++k) m.share[k] = m.share[k] * inverse_sum;
-  const S* p = m.share;
   const S* s = m.clipped;
-  m.on_sides[0] = p[0] + p[2] * s[2] + p[3] * s[3];
-  m.on_sides[1] = p[2] + p[0] * s[0] + p[1] * s[1];
+  m.on_sides[0] = (weight[0] + weight[2] * s[2] + weight[3] * s[3]) * inverse_sum;
+  m.on_sides[1] = (weight[2] + weight[0] * s[0] + weight[1] * s[1]) * inverse_sum;
+  for (int k = 0; k < 4; ++k) m.share[k] = weight[k] * inverse_sum;
   for (int i = 0; i < 2; ++i) m.alpha[i] = m.on_sides[i] + m.gamma * (m.free[i] - m.on_sides[i]);
   return m;
 }
