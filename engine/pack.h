@@ -213,11 +213,13 @@ ABUT_INSTRUCTIONS(double, 16, __m128d, _mm_fmadd_pd(a, b, c), _mm_sqrt_pd(x), _m
 ABUT_INSTRUCTIONS(float, 32, __m256, _mm256_fmadd_ps(a, b, c), _mm256_sqrt_ps(x), _mm256_min_ps(a, b),
                   _mm256_max_ps(a, b), _mm256_movemask_ps(x), store_chosen_one_by_one(p, x, bits),
                   refined_reciprocal<1>(x, _mm256_rcp_ps(x)), refined_reciprocal_sqrt<1>(x, _mm256_rsqrt_ps(x)),
-                  _mm256_i32gather_ps(p, _mm256_loadu_si256(reinterpret_cast<const __m256i_u*>(index)), 4))
+                  _mm256_mask_i32gather_ps(__m256{}, p, _mm256_loadu_si256(reinterpret_cast<const __m256i_u*>(index)),
+                                           __m256(~__m256i{}), 4))
 ABUT_INSTRUCTIONS(double, 32, __m256d, _mm256_fmadd_pd(a, b, c), _mm256_sqrt_pd(x), _mm256_min_pd(a, b),
                   _mm256_max_pd(a, b), _mm256_movemask_pd(x), store_chosen_one_by_one(p, x, bits), 1 / x,
                   1 / _mm256_sqrt_pd(x),
-                  _mm256_i32gather_pd(p, _mm_loadu_si128(reinterpret_cast<const __m128i_u*>(index)), 8))
+                  _mm256_mask_i32gather_pd(__m256d{}, p, _mm_loadu_si128(reinterpret_cast<const __m128i_u*>(index)),
+                                           __m256d(~__m256i{}), 8))
 #endif
 #if ABUT_SIMD_REGISTER_BYTES == 64   // maskz: g++ 12 warns of its own unmasked forms
 ABUT_INSTRUCTIONS(float, 64, __m512, _mm512_fmadd_ps(a, b, c), _mm512_maskz_sqrt_ps(0xffff, x),

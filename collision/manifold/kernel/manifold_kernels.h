@@ -12,8 +12,10 @@ namespace abut {
 /// buffers.selected says how many there are, and it has to be called again.
 struct ManifoldKernels {
   std::string_view instruction_set;  ///< "sse2", "avx2" or "avx512"
-  bool (*run_float)(const PairProblem<float>&, ManifoldOrder, const RelativePose<float>&, PairBuffers<float>&);
-  bool (*run_double)(const PairProblem<double>&, ManifoldOrder, const RelativePose<double>&, PairBuffers<double>&);
+  bool (*run_float)(const PairProblem<float>&, ManifoldOrder, const RelativePose<float>&,
+                    PairBuffers<float>&);
+  bool (*run_double)(const PairProblem<double>&, ManifoldOrder, const RelativePose<double>&,
+                     PairBuffers<double>&);
 
   template <typename T>
   [[nodiscard]] bool run(const PairProblem<T>& problem, ManifoldOrder order, const RelativePose<T>& X_AB,

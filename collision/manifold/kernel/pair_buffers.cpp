@@ -17,9 +17,10 @@ PairProblem<T>::PairProblem(const BodyFeatures<T>& body_A, const BodyFeatures<T>
                             const ContactConfig& config, bool all_contacts)
     : A(&body_A),
       B(&body_B),
-      vertices{config.vertex_contacts != VertexContacts::none, config.vertex_contacts == VertexContacts::both},
-      edge_edge(config.edge_edge && body_A.edges.edges > 0 && body_B.edges.edges > 0 && !body_A.bounds.empty() &&
-                !body_B.bounds.empty()),
+      vertices{config.vertex_contacts != VertexContacts::none,
+               config.vertex_contacts == VertexContacts::both},
+      edge_edge(config.edge_edge && body_A.edges.edges > 0 && body_B.edges.edges > 0 &&
+                !body_A.bounds.empty() && !body_B.bounds.empty()),
       everything(all_contacts),
       edges(config, static_cast<double>(std::min(body_A.size, body_B.size))) {
   const double size = static_cast<double>(std::min(body_A.size, body_B.size));
@@ -53,11 +54,12 @@ void PairBuffers<T>::grow(int pairs) {
 
 template <typename T>
 void PairBuffers<T>::allocate() {
-  const int pairs = pair_capacity, list = std::max({whole_packs(points_[0]), whole_packs(points_[1]), whole_packs(pairs)});
+  const int pairs = pair_capacity,
+            list = std::max({whole_packs(points_[0]), whole_packs(points_[1]), whole_packs(pairs)});
   capacity = whole_packs(points_[0] + points_[1] + 2 * pairs);
 
   std::vector<std::pair<T**, int>> wanted;
-  const auto want = [&](T*& pointer, int count) { wanted.emplace_back(&pointer, whole_packs(count)); };
+  const auto want = [&](T*& pointer, int size) { wanted.emplace_back(&pointer, whole_packs(size)); };
   want(columns, capacity * column_count(order_));
   for (T*& numbers : list_numbers) want(numbers, list);
   want(lower, primitives_ * k_pack);
@@ -82,13 +84,13 @@ void PairBuffers<T>::allocate() {
   for (T*& numbers : survivor) want(numbers, list);
 
   std::size_t total = 16;
-  for (const auto& [pointer, count] : wanted) total += static_cast<std::size_t>(count);
+  for (const auto& [pointer, size] : wanted) total += static_cast<std::size_t>(size);
   numbers_.assign(total, T(0));
   std::size_t offset = 0;
   while (reinterpret_cast<std::uintptr_t>(numbers_.data() + offset) % 64 != 0) ++offset;
-  for (const auto& [pointer, count] : wanted) {
+  for (const auto& [pointer, size] : wanted) {
     *pointer = numbers_.data() + offset;
-    offset += static_cast<std::size_t>(count);
+    offset += static_cast<std::size_t>(size);
   }
   const int groups = list / 4 + 2;  // of the narrowest packs
   masks_.assign(static_cast<std::size_t>(2 * groups), 0);

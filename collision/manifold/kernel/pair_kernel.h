@@ -66,12 +66,16 @@ class PairKernel {
   [[nodiscard]] Edge<P> gathered_edge(int side, const int (&index)[W]) const;
 
   [[nodiscard]] const BodyFeatures<T>& body(int side) const { return *(side == 0 ? problem_.A : problem_.B); }
-  [[nodiscard]] const BodyFeatures<T>& other(int side) const { return *(side == 0 ? problem_.B : problem_.A); }
+  [[nodiscard]] const BodyFeatures<T>& other(int side) const {
+    return *(side == 0 ? problem_.B : problem_.A);
+  }
 
   [[nodiscard]] static ABUT_INLINE P indicator(const P& distance, T tau) {
     return smoothstep5<P>(fma(distance, P(T(-0.125) / tau), P(T(0.5))));
   }
-  ABUT_INLINE T* column(int c) const { return b_.columns + static_cast<std::ptrdiff_t>(c) * b_.capacity + b_.contacts; }
+  ABUT_INLINE T* column(int c) const {
+    return b_.columns + static_cast<std::ptrdiff_t>(c) * b_.capacity + b_.contacts;
+  }
 
   [[nodiscard]] static ABUT_INLINE Vec3<P> rotated(const Mat3<T>& R, const Vec3<P>& v) {
     Vec3<P> r;
@@ -84,7 +88,7 @@ class PairKernel {
 
   const PairProblem<T>& problem_;
   PairBuffers<T>& b_;
-  Mat3<T> R_AB_, R_BA_;   ///< R_BA takes A's frame to B's
+  Mat3<T> R_AB_, R_BA_;  ///< R_BA takes A's frame to B's
   Vec3<T> p_AB_, p_BA_;
 };
 
@@ -125,20 +129,22 @@ void PairKernel<T, order>::vertex_contacts(int side) {
   const Mat3<T>& R = side == 0 ? R_BA_ : R_AB_;
   const Vec3<T>& p = side == 0 ? p_BA_ : p_AB_;
   const T reach = T(4) * problem_.activity_smoothing + owner.contact_radius;
-  const T cut = problem_.everything ? T(1e9)
+  const T cut = problem_.everything   ? T(1e9)
                 : !problem_.edge_edge ? reach
                 : carries             ? std::max(reach, problem_.metric_range)
                                       : problem_.metric_range;
-  PointList<T> list{b_.list_numbers[0], b_.list_numbers[1], b_.list_numbers[2], b_.list_numbers[3], b_.list_primitives};
+  PointList<T> list{b_.list_numbers[0], b_.list_numbers[1], b_.list_numbers[2], b_.list_numbers[3],
+                    b_.list_primitives};
   list.clear();
   const CullBuffers<T> cull{b_.kept, b_.nearby, b_.lower};
   append_near_points(owner, solid, R, p, cut, cull, list, b_.near_blocks[side]);
   list.finish();
-  PointList<T> touching{b_.survivor[0], b_.survivor[1], b_.survivor[2], b_.survivor[3], b_.survivor_primitives};
+  PointList<T> touching{b_.survivor[0], b_.survivor[1], b_.survivor[2], b_.survivor[3],
+                        b_.survivor_primitives};
   touching.clear();
   const int begin = b_.contacts;
 
-  constexpr SdfOrder k_sdf_order = order == ManifoldOrder::value              ? SdfOrder::normal
+  constexpr SdfOrder k_sdf_order = order == ManifoldOrder::value               ? SdfOrder::normal
                                    : order == ManifoldOrder::distance_gradient ? SdfOrder::gradient
                                                                                : SdfOrder::jacobian;
   for (int group = 0; group < list.groups(); ++group) {
@@ -147,7 +153,8 @@ void PairKernel<T, order>::vertex_contacts(int side) {
     const auto sample = sample_solid<SdfOrder::normal, T>(solid, list.primitives[group], x);
     if (problem_.edge_edge) {
       const P clamped = clamped_metric(sample.distance - P(owner.contact_radius), problem_.metric_range);
-      for (int lane = 0; lane < lanes; ++lane) metric[static_cast<int>(list.id[first + lane])] = clamped[lane];
+      for (int lane = 0; lane < lanes; ++lane)
+        metric[static_cast<int>(list.id[first + lane])] = clamped[lane];
     }
     if (!carries) continue;
     const P distance = sample.distance - P(owner.contact_radius);
@@ -186,7 +193,8 @@ void PairKernel<T, order>::vertex_contacts(int side) {
     for (int group = 0; group < touching.groups(); ++group) {
       const int first = group * W;
       const Vec3<P> x(P::load(touching.x + first), P::load(touching.y + first), P::load(touching.z + first));
-      store_vertex_derivatives(side, sample_solid<k_sdf_order, T>(solid, touching.primitives[group], x), x, begin + first);
+      store_vertex_derivatives(side, sample_solid<k_sdf_order, T>(solid, touching.primitives[group], x), x,
+                               begin + first);
     }
   }
 }
@@ -195,7 +203,8 @@ void PairKernel<T, order>::vertex_contacts(int side) {
 /// the opposite in the eyes of B, whose normals turn by w.
 template <typename T, ManifoldOrder order>
 template <typename Sample>
-void PairKernel<T, order>::store_vertex_derivatives(int side, const Sample& sample, const Vec3<P>& x_S, int first) {
+void PairKernel<T, order>::store_vertex_derivatives(int side, const Sample& sample, const Vec3<P>& x_S,
+                                                    int first) {
   const bool solid_is_B = side == 0;
   const Vec3<P> x_A = solid_is_B ? moved(R_AB_, p_AB_, x_S[0], x_S[1], x_S[2]) : x_S;
   const Vec3<P> g = solid_is_B ? rotated(R_AB_, sample.gradient) : sample.gradient;
@@ -244,8 +253,8 @@ ABUT_INLINE void PairKernel<T, order>::store_distance_derivative(const MotionRow
 
 /// Of a vector fixed in the eyes of A, a turn of A is a turn.
 template <typename T, ManifoldOrder order>
-ABUT_INLINE void PairKernel<T, order>::store_normal_derivative(const MotionRow<P> (&rows)[3], const Vec3<P>& normal,
-                                                               int first) {
+ABUT_INLINE void PairKernel<T, order>::store_normal_derivative(const MotionRow<P> (&rows)[3],
+                                                               const Vec3<P>& normal, int first) {
   for (int i = 0; i < 3; ++i) {
     Vec3<P> turn{P(0), P(0), P(0)};  // (w x n)_i
     turn[(i + 1) % 3] = normal[(i + 2) % 3];
@@ -255,8 +264,8 @@ ABUT_INLINE void PairKernel<T, order>::store_normal_derivative(const MotionRow<P
 }
 
 template <typename T, ManifoldOrder order>
-ABUT_INLINE void PairKernel<T, order>::store_row(int columns, const MotionRow<P>& row, const Vec3<P>& turn_of_A,
-                                                 int first) {
+ABUT_INLINE void PairKernel<T, order>::store_row(int columns, const MotionRow<P>& row,
+                                                 const Vec3<P>& turn_of_A, int first) {
   const Vec3<P> p_B{P(p_AB_[0]), P(p_AB_[1]), P(p_AB_[2])}, lever = crossed(p_B, row.v);
   const auto put = [&](int c, const P& value) {
     value.store(b_.columns + static_cast<std::ptrdiff_t>(columns + c) * b_.capacity + first);
@@ -276,7 +285,8 @@ void PairKernel<T, order>::select_edges(int side) {
   const BodyFeatures<T>& owner = body(side);
   const EdgeTable<T>& edges = owner.edges;
   const T* metric = b_.metric[side];
-  const T range = problem_.metric_range, band = problem_.selection_band, wanted = static_cast<T>(edges.selected);
+  const T range = problem_.metric_range, band = problem_.selection_band,
+          wanted = static_cast<T>(edges.selected);
   const bool takes_all = edges.selected >= edges.edges;
   SelectedEdges<T>& out = b_.selected[side];
 
@@ -285,7 +295,8 @@ void PairKernel<T, order>::select_edges(int side) {
   T lane_numbers[W];
   for (int i = 0; i < W; ++i) lane_numbers[i] = static_cast<T>(i);
   for (int group = 0; group * k_group < edges.edges; ++group) {
-    if (!takes_all && (edges.group_mask[static_cast<std::size_t>(group)] & b_.near_blocks[side]) == 0) continue;
+    if (!takes_all && (edges.group_mask[static_cast<std::size_t>(group)] & b_.near_blocks[side]) == 0)
+      continue;
     for (int first = group * k_group; first < (group + 1) * k_group && first < edges.edges; first += W) {
       const auto at = static_cast<std::size_t>(first);
       const P m = P(T(0.5)) * (P::gather(metric, &edges.start[at]) + P::gather(metric, &edges.end[at]));
@@ -327,12 +338,15 @@ void PairKernel<T, order>::select_edges(int side) {
   for (int i = 0; i < candidates; ++i) {
     const T weight = takes_all ? T(1) : smoothstep5<T>((threshold - b_.candidate_metric[i]) / band);
     if (!(weight > T(0))) continue;
-    const auto e = static_cast<std::size_t>(b_.candidate_edge[i]), start = static_cast<std::size_t>(edges.start[e]);
+    const auto e = static_cast<std::size_t>(b_.candidate_edge[i]),
+               start = static_cast<std::size_t>(edges.start[e]);
     const T x[3] = {owner.points.x[start], owner.points.y[start], owner.points.z[start]};
     const T t[3] = {edges.vector_x[e], edges.vector_y[e], edges.vector_z[e]};
     const T n[3] = {edges.normal_x[e], edges.normal_y[e], edges.normal_z[e]};
     for (int k = 0; k < 3; ++k) {
-      const auto turned = [&](const T(&v)[3]) { return R_AB_(k, 0) * v[0] + R_AB_(k, 1) * v[1] + R_AB_(k, 2) * v[2]; };
+      const auto turned = [&](const T(&v)[3]) {
+        return R_AB_(k, 0) * v[0] + R_AB_(k, 1) * v[1] + R_AB_(k, 2) * v[2];
+      };
       out.start[k][out.count] = side == 0 ? x[k] : turned(x) + p_AB_[k];
       out.vector[k][out.count] = side == 0 ? t[k] : turned(t);
       out.normal[k][out.count] = side == 0 ? n[k] : turned(n);
@@ -423,10 +437,11 @@ void PairKernel<T, order>::edge_contacts_of(int side) {
     const T row = side == 0 ? T(1) / (T(1) + A.sum[i]) : T(1);
     for (int j = 0; j < B.padded; j += W) {
       const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(i) * B.padded + j;
-      P activity = P::load(b_.pair_interior + at) * P::load(b_.pair_clash + at) * P::load(b_.pair_nearness + at) *
-                   P::load(B.weight + j) * P(A.weight[i] * row);
+      P activity = P::load(b_.pair_interior + at) * P::load(b_.pair_clash + at) *
+                   P::load(b_.pair_nearness + at) * P::load(B.weight + j) * P(A.weight[i] * row);
       if (side == 1) activity = activity / (P(1) + P::load(B.sum + j));
-      std::uint32_t chosen = problem_.everything ? bits(P::load(B.weight + j) > P(0)) : bits(activity > P(k_negligible_activity));
+      std::uint32_t chosen = problem_.everything ? bits(P::load(B.weight + j) > P(0))
+                                                 : bits(activity > P(k_negligible_activity));
       if (chosen == 0) continue;
       const P alpha = P::load(b_.pair_alpha[side] + at);
       Vec3<P> x;
@@ -453,7 +468,8 @@ void PairKernel<T, order>::edge_contacts_of(int side) {
   int found = 0;
   for (int first = 0; first < survivors; first += W) {
     const int lanes = std::min(W, survivors - first);
-    const Vec3<P> x(P::load(b_.survivor[2] + first), P::load(b_.survivor[3] + first), P::load(b_.survivor[4] + first));
+    const Vec3<P> x(P::load(b_.survivor[2] + first), P::load(b_.survivor[3] + first),
+                    P::load(b_.survivor[4] + first));
     std::uint32_t chosen = lanes < W ? (1u << lanes) - 1u : ~0u >> (32 - W);
     const std::uint64_t mask = primitives_near(solid, x, cut, cull, chosen);
     if (chosen == 0) continue;
@@ -485,7 +501,8 @@ void PairKernel<T, order>::edge_contacts_of(int side) {
       contact.normal = edge_normal<P>(edge_A, edge_B, problem_.edges);
       contact.distance = P(0);
       for (int k = 0; k < 3; ++k)
-        contact.distance = fma(contact.normal.n[k], contact.witness.e1[k] - contact.witness.e2[k], contact.distance);
+        contact.distance =
+            fma(contact.normal.n[k], contact.witness.e1[k] - contact.witness.e2[k], contact.distance);
     } else {
       contact = edge_contact<P>(edge_A, edge_B, problem_.edges);
     }

@@ -1,4 +1,5 @@
-/// What a source file compiled for one instruction set consists of; it defines ABUT_KERNELS, the function's name.
+/// What a source file compiled for one instruction set consists of; it defines ABUT_KERNELS, the function's
+/// name.
 #include "collision/manifold/kernel/manifold_kernels.h"
 #include "collision/manifold/kernel/pair_kernel.h"
 
@@ -13,10 +14,12 @@ template <typename T>
 bool run_pair_kernel(const PairProblem<T>& problem, ManifoldOrder order, const RelativePose<T>& X_AB,
                      PairBuffers<T>& buffers) {
   switch (order) {
-    case ManifoldOrder::value: return PairKernel<T, ManifoldOrder::value>(problem, buffers).run(X_AB);
+    case ManifoldOrder::value:
+      return PairKernel<T, ManifoldOrder::value>(problem, buffers).run(X_AB);
     case ManifoldOrder::distance_gradient:
       return PairKernel<T, ManifoldOrder::distance_gradient>(problem, buffers).run(X_AB);
-    case ManifoldOrder::jacobian: break;
+    case ManifoldOrder::jacobian:
+      break;
   }
   return PairKernel<T, ManifoldOrder::jacobian>(problem, buffers).run(X_AB);
 }

@@ -29,7 +29,7 @@ using Lanes = Pack<T, k_width<T>>;
 template <typename T>
 struct PointList {
   T *x, *y, *z;
-  T* id;  ///< place of each point where it comes from: whole numbers
+  T* id;                      ///< place of each point where it comes from: whole numbers
   std::uint64_t* primitives;  ///< a bit for each primitive, of a pack of points
   int count = 0;
 
@@ -38,7 +38,8 @@ struct PointList {
     primitives[0] = 0;
   }
 
-  ABUT_INLINE void append(const Vec3<Lanes<T>>& p, const Lanes<T>& ids, std::uint32_t lane_bits, std::uint64_t mask) {
+  ABUT_INLINE void append(const Vec3<Lanes<T>>& p, const Lanes<T>& ids, std::uint32_t lane_bits,
+                          std::uint64_t mask) {
     constexpr int W = k_width<T>;
     const int first = count / W;
     p[0].store_chosen(x + count, lane_bits);
@@ -54,7 +55,8 @@ struct PointList {
   ABUT_INLINE void finish() {
     constexpr int W = k_width<T>;
     if (count == 0) return;
-    for (int i = count; i % W != 0; ++i) x[i] = x[count - 1], y[i] = y[count - 1], z[i] = z[count - 1], id[i] = id[count - 1];
+    for (int i = count; i % W != 0; ++i)
+      x[i] = x[count - 1], y[i] = y[count - 1], z[i] = z[count - 1], id[i] = id[count - 1];
   }
 
   [[nodiscard]] int groups() const { return (count + k_width<T> - 1) / k_width<T>; }
@@ -62,7 +64,8 @@ struct PointList {
 
 /// R x + p.
 template <typename T, typename P>
-[[nodiscard]] ABUT_INLINE Vec3<P> moved(const Mat3<T>& R, const Vec3<T>& t, const P& x, const P& y, const P& z) {
+[[nodiscard]] ABUT_INLINE Vec3<P> moved(const Mat3<T>& R, const Vec3<T>& t, const P& x, const P& y,
+                                        const P& z) {
   Vec3<P> r;
   for (int i = 0; i < 3; ++i) r[i] = fma(P(R(i, 0)), x, fma(P(R(i, 1)), y, fma(P(R(i, 2)), z, P(t[i]))));
   return r;
@@ -99,7 +102,8 @@ class PrimitiveSet {
 template <typename T>
 [[nodiscard]] T negligible_distance(const BodyFeatures<T>& solid) {
   const double tau = solid.sdf.smoothing();
-  return static_cast<T>(k_negligible<T> * tau + 64.0 * std::numeric_limits<T>::epsilon() * static_cast<double>(solid.size));
+  return static_cast<T>(k_negligible<T> * tau +
+                        64.0 * std::numeric_limits<T>::epsilon() * static_cast<double>(solid.size));
 }
 
 /// d >= this, from the box of a primitive, for all points within r of x.
@@ -108,7 +112,8 @@ template <typename T, typename P>
   const P dx = x[0] - P(bound.center[0]), dy = x[1] - P(bound.center[1]), dz = x[2] - P(bound.center[2]);
   P most = P(T(-1e30));
   for (int i = 0; i < 3; ++i) {
-    const P t = abs(fma(P(bound.to_scaled(i, 0)), dx, fma(P(bound.to_scaled(i, 1)), dy, P(bound.to_scaled(i, 2)) * dz)));
+    const P t = abs(
+        fma(P(bound.to_scaled(i, 0)), dx, fma(P(bound.to_scaled(i, 1)), dy, P(bound.to_scaled(i, 2)) * dz)));
     most = max(most, fma(-r, P(bound.inverse_axes[i]), t - P(bound.half[i])));
   }
   return most * P(bound.steepest);
@@ -116,9 +121,9 @@ template <typename T, typename P>
 
 template <typename T>
 struct CullBuffers {
-  std::uint32_t* kept;     ///< lane bits, of a primitive
-  std::uint16_t* nearby;   ///< primitives
-  T* lower;                ///< bounds, a pack each
+  std::uint32_t* kept;    ///< lane bits, of a primitive
+  std::uint16_t* nearby;  ///< primitives
+  T* lower;               ///< bounds, a pack each
 };
 
 /// How far away what counts may be [m].
@@ -137,9 +142,10 @@ struct CullDistances {
 /// Which of the `nearby` primitives matter at a pack of points; leaves in `lanes` those that may be nearer to
 /// the solid than `reach`.
 template <typename T>
-[[nodiscard]] ABUT_INLINE std::uint64_t primitives_that_matter(const BodyFeatures<T>& solid, const Vec3<Lanes<T>>& x,
-                                                               T reach, T margin, int nearby,
-                                                               const CullBuffers<T>& buffers, std::uint32_t& lanes) {
+[[nodiscard]] ABUT_INLINE std::uint64_t primitives_that_matter(const BodyFeatures<T>& solid,
+                                                               const Vec3<Lanes<T>>& x, T reach, T margin,
+                                                               int nearby, const CullBuffers<T>& buffers,
+                                                               std::uint32_t& lanes) {
   using P = Lanes<T>;
   constexpr int W = k_width<T>;
   const PrimitiveSet<T> set(solid);
@@ -181,8 +187,9 @@ template <typename T>
 /// Appends to `list` the points of `owner` that may be nearer to the solid than `cut` [m], and tells (a bit a
 /// block, PointBlocks::bit_of) where there are any. (R, p) takes the owner's frame to the solid's.
 template <typename T>
-void append_near_points(const BodyFeatures<T>& owner, const BodyFeatures<T>& solid, const Mat3<T>& R, const Vec3<T>& p,
-                        T cut, const CullBuffers<T>& buffers, PointList<T>& list, std::uint64_t& near_blocks) {
+void append_near_points(const BodyFeatures<T>& owner, const BodyFeatures<T>& solid, const Mat3<T>& R,
+                        const Vec3<T>& p, T cut, const CullBuffers<T>& buffers, PointList<T>& list,
+                        std::uint64_t& near_blocks) {
   using P = Lanes<T>;
   constexpr int W = k_width<T>;
   const PointBlocks<T>& points = owner.points;
@@ -237,8 +244,11 @@ struct SuperquadricPair {
   using Q = WideLanes<T>;
 
   ABUT_INLINE SuperquadricPair(const Superquadric<T>& a, const Superquadric<T>& b)
-      : eps1(both(a.eps1, b.eps1)), eps2(both(a.eps2, b.eps2)), power1(both(a.power1, b.power1)),
-        power2(both(a.power2, b.power2)), delta_squared(both(a.delta_squared, b.delta_squared)),
+      : eps1(both(a.eps1, b.eps1)),
+        eps2(both(a.eps2, b.eps2)),
+        power1(both(a.power1, b.power1)),
+        power2(both(a.power2, b.power2)),
+        delta_squared(both(a.delta_squared, b.delta_squared)),
         rounded(a.rounded || b.rounded) {
     for (int i = 0; i < 3; ++i) {
       centre[i] = both(a.centre[i], b.centre[i]);
@@ -285,7 +295,8 @@ template <SdfOrder order, typename T>
   const Superquadric<T>* waiting = nullptr;  // one that has no partner yet
   PrimitiveSet<T>(solid).each(mask, [&](int l) {
     const PreparedPrimitive<T>& primitive = primitives[static_cast<std::size_t>(l)];
-    const auto* superquadric = mode == DistanceMode::taubin ? std::get_if<Superquadric<T>>(&primitive.solid) : nullptr;
+    const auto* superquadric =
+        mode == DistanceMode::taubin ? std::get_if<Superquadric<T>>(&primitive.solid) : nullptr;
     if (l >= added || superquadric == nullptr) {
       sides[l < added ? 0 : 1].add(primitive_sample<order, P>(primitive, mode, x));
       subtracts = subtracts || l >= added;
