@@ -143,6 +143,7 @@ class Builder {
     set_contact_points();
     set_size();
     set_mass_and_recenter();
+    body_.selected_edges = default_selected_edges(body_);
     return std::move(body_);
   }
 
@@ -373,6 +374,29 @@ void set_density(Body& body, double density) {
           fmt::format("{}: density = {}, allowed: > 0 and finite", body.name, density));
   require(body.volume > 0.0, fmt::format("{}: a density needs a volume, and the body has none", body.name));
   set_mass(body, density * body.volume);
+}
+
+void set_selected_vertices(Body& body, int count) {
+  const auto vertices = body.contact_points.cols();
+  require(count >= 0 && count <= vertices,
+          fmt::format("{}, allowed: 0 (all) to {}, the number of contact points of '{}'", count, vertices,
+                      body.name));
+  body.selected_vertices = count;
+}
+
+void set_selected_edges(Body& body, int count) {
+  const int edges = body.mesh.edge_count();
+  require(edges > 0, fmt::format("{}, but '{}' has no mesh, hence no edges", count, body.name));
+  require(
+      count >= 1 && count <= edges,
+      fmt::format("{}, allowed: 1 to {}, the number of edges of the mesh of '{}'", count, edges, body.name));
+  body.selected_edges = count;
+}
+
+int default_selected_edges(const Body& body) {
+  constexpr int k_least = 12;
+  const int wanted = std::max(k_least, static_cast<int>(body.shape.primitives.size()));
+  return std::min(wanted, body.mesh.edge_count());
 }
 
 bool is_unbounded(const Shape& shape) {

@@ -132,6 +132,20 @@ Material read_material_keys(const TomlTable& table, const Material& material) {
   return result;
 }
 
+void read_selection_keys(const TomlTable& table, Body& body) {
+  const auto read = [&](std::string_view key, int lower, void (*set)(Body&, int)) {
+    if (!table.has(key)) return;
+    const int count = table.integer(key, lower, lower);
+    try {
+      set(body, count);
+    } catch (const std::invalid_argument& error) {
+      table.fail(key, error.what());
+    }
+  };
+  read("selected_vertices", 0, set_selected_vertices);
+  read("selected_edges", 1, set_selected_edges);
+}
+
 Body read_body_keys(const TomlTable& table, const std::string& name, const Material& material, bool fixed) {
   BodyDescription description;
   description.name = name;
@@ -170,11 +184,14 @@ Body read_body_keys(const TomlTable& table, const std::string& name, const Mater
     description.mesh = read_solid(mesh_file);
   }
   read_contact_keys(table.table("contact"), description);
+  Body body;
   try {
-    return make_body(description);
+    body = make_body(description);
   } catch (const std::invalid_argument& error) {
     table.fail("", error.what());
   }
+  read_selection_keys(table, body);
+  return body;
 }
 
 Body read_body(const fs::path& path) {
@@ -348,6 +365,10 @@ void write_body(const fs::path& folder, const Body& body, const std::string& com
   }
   text += fmt::format("union_smoothing = {}\n", number_text(body.shape.union_smoothing));
   text += fmt::format("distance_mode = \"{}\"\n", word_of(body.shape.distance_mode, k_distance_modes));
+  if (body.selected_vertices != 0) text += fmt::format("selected_vertices = {}\n", body.selected_vertices);
+  if (body.selected_edges != default_selected_edges(body)) {
+    text += fmt::format("selected_edges = {}\n", body.selected_edges);
+  }
   if (!unbounded) text += contact_text(body, in_A);
   text += fmt::format("\n[material]\nfriction = {}\nstiffness = {}\n", number_text(body.material.friction),
                       number_text(body.material.stiffness));

@@ -29,4 +29,7 @@ void write_body(const std::filesystem::path& folder, const Body& body, const std
 /// Reads friction, stiffness and dissipation_time; what is left out stays as in `material`.
 [[nodiscard]] Material read_material_keys(const TomlTable& table, const Material& material);
 
+/// Reads `selected_vertices` and `selected_edges`, where they are there, into the body.
+void read_selection_keys(const TomlTable& table, Body& body);
+
 }  // namespace abut

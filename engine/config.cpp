@@ -1,13 +1,16 @@
 #include "engine/config.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <string>
 
 #include <spdlog/fmt/fmt.h>
 
 #include "engine/check.h"
 #include "engine/config_fields.h"
+#include "engine/model.h"
 
 namespace abut {
 namespace {
@@ -15,7 +18,7 @@ namespace {
 using Number = double& (*)(StepConfig&);
 using Count = int& (*)(StepConfig&);
 
-constexpr std::array<StepConfigField, 13> k_fields{{
+constexpr std::array<StepConfigField, 12> k_fields{{
     {"time_step", Number([](StepConfig& c) -> double& { return c.h; })},
     {"near_rigid_factor", Number([](StepConfig& c) -> double& { return c.near_rigid_factor; })},
     {"dissipation_steps", Number([](StepConfig& c) -> double& { return c.dissipation_steps; })},
@@ -28,10 +31,45 @@ constexpr std::array<StepConfigField, 13> k_fields{{
     {"max_iterations", Count([](StepConfig& c) -> int& { return c.max_iterations; }), 1},
     {"penalty_stiffness", Number([](StepConfig& c) -> double& { return c.penalty_stiffness; })},
     {"penalty_stiction_factor", Number([](StepConfig& c) -> double& { return c.penalty_stiction_factor; })},
-    {"activity_smoothing", Number([](StepConfig& c) -> double& { return c.contact.activity_smoothing; })},
 }};
 
-/// Does not compile once a structure has a member more: which then needs a line above, and in
+constexpr std::array<std::pair<std::string_view, Fidelity>, 2> k_fidelities{
+    {{"corrected", Fidelity::corrected}, {"paper", Fidelity::paper}}};
+constexpr std::array<std::pair<std::string_view, VertexContacts>, 3> k_vertex_contacts{
+    {{"both", VertexContacts::both}, {"first", VertexContacts::first}, {"none", VertexContacts::none}}};
+constexpr std::array<std::pair<std::string_view, Reduction>, 3> k_reductions{
+    {{"none", Reduction::none}, {"blend", Reduction::blend}, {"cluster", Reduction::cluster}}};
+
+using C = ContactConfig;
+using O = ContactOverrides;
+constexpr std::array<ContactField, 23> k_contact_fields{{
+    ContactChoice<Fidelity>{{"fidelity", &C::fidelity, &O::fidelity}, k_fidelities},
+    ContactChoice<VertexContacts>{{"vertex_contacts", &C::vertex_contacts, &O::vertex_contacts},
+                                  k_vertex_contacts},
+    ContactSwitch{{"edge_edge", &C::edge_edge, &O::edge_edge}},
+    ContactSwitch{{"edge_sdf", &C::edge_sdf, &O::edge_sdf}},
+    ContactNumber{{"activity_smoothing", &C::activity_smoothing, &O::activity_smoothing}},
+    ContactNumber{{"clash_smoothing", &C::clash_smoothing, &O::clash_smoothing}},
+    ContactNumber{{"clash_threshold", &C::clash_threshold, &O::clash_threshold}, -1.0, 1.0},
+    ContactNumber{{"neighbour_smoothing", &C::neighbour_smoothing, &O::neighbour_smoothing}},
+    ContactNumber{{"neighbour_cutoff", &C::neighbour_cutoff, &O::neighbour_cutoff}},
+    ContactNumber{{"selection_band", &C::selection_band, &O::selection_band}},
+    ContactNumber{{"metric_range", &C::metric_range, &O::metric_range}},
+    ContactNumber{{"edge_regularization", &C::edge_regularization, &O::edge_regularization}},
+    ContactNumber{{"clip_smoothing", &C::clip_smoothing, &O::clip_smoothing}},
+    ContactNumber{{"minimum_smoothing", &C::minimum_smoothing, &O::minimum_smoothing}},
+    ContactNumber{{"interior_smoothing", &C::interior_smoothing, &O::interior_smoothing}},
+    ContactNumber{{"cross_smoothing", &C::cross_smoothing, &O::cross_smoothing}},
+    ContactNumber{{"parallel_blend", &C::parallel_blend, &O::parallel_blend}},
+    ContactNumber{{"normal_fade", &C::normal_fade, &O::normal_fade}},
+    ContactNumber{{"chord_pull", &C::chord_pull, &O::chord_pull}},
+    ContactChoice<Reduction>{{"reduction", &C::reduction, &O::reduction}, k_reductions},
+    ContactNumber{{"blend_length", &C::blend_length, &O::blend_length}},
+    ContactNumber{{"cluster_radius", &C::cluster_radius, &O::cluster_radius}},
+    ContactCount{{"cluster_points", &C::cluster_points, &O::cluster_points}},
+}};
+
+/// None compiles once a structure has a member more: which then needs a line above, and in
 /// docs/scene_format.md.
 [[maybe_unused]] void list_is_complete(const StepConfig& config) {
   [[maybe_unused]] const auto& [h, law, near_rigid_factor, dissipation_steps, stiction_factor,
@@ -39,39 +77,107 @@ constexpr std::array<StepConfigField, 13> k_fields{{
                                 friction_repeats, tolerance, max_iterations, penalty_stiffness,
                                 penalty_stiction_factor, contact] = config;
 }
+[[maybe_unused]] void list_is_complete(const ContactConfig& config) {
+  [[maybe_unused]] const auto& [c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15, c16, c17,
+                                c18, c19, c20, c21, c22, c23] = config;
+  static_assert(std::size(k_contact_fields) == 23);
+}
+[[maybe_unused]] void list_is_complete(const ContactOverrides& overrides) {
+  [[maybe_unused]] const auto& [c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15, c16, c17,
+                                c18, c19, c20, c21, c22, c23] = overrides;
+}
+
+/// Collects what is wrong, to say it all at once.
+class Problems {
+ public:
+  void add(std::string_view key, const auto& value, std::string_view allowed) {
+    text_ += fmt::format("{}{} = {}, allowed: {}", text_.empty() ? "" : "; ", key, value, allowed);
+  }
+  void require_none() const { require(text_.empty(), text_); }
+
+ private:
+  std::string text_;
+};
+
+void check(const ContactNumber& field, double value, Problems& problems) {
+  if (std::isfinite(value) && value > field.lower && value < field.upper) return;
+  problems.add(field.key, value,
+               std::isfinite(field.upper) ? fmt::format("in ({}, {})", field.lower, field.upper)
+                                          : fmt::format("> {}, finite", field.lower));
+}
+void check(const ContactCount& field, int value, Problems& problems) {
+  if (value < field.lower) problems.add(field.key, value, fmt::format(">= {}", field.lower));
+}
+void check(const ContactSwitch&, bool, Problems&) {}
+template <typename Enum>
+void check(const ContactChoice<Enum>& field, Enum value, Problems& problems) {
+  std::string allowed;
+  for (const auto& [word, choice] : field.words) {
+    if (choice == value) return;
+    allowed += fmt::format("{}{}", allowed.empty() ? "" : ", ", word);
+  }
+  problems.add(field.key, static_cast<int>(value), allowed);
+}
+
+void check(const ContactConfig& config, Problems& problems) {
+  for (const ContactField& field : k_contact_fields) {
+    std::visit([&](const auto& f) { check(f, config.*f.value, problems); }, field);
+  }
+}
 
 }  // namespace
 
 std::span<const StepConfigField> step_config_fields() { return k_fields; }
+std::span<const ContactField> contact_fields() { return k_contact_fields; }
+
+void validate(const ContactConfig& config) {
+  Problems problems;
+  check(config, problems);
+  problems.require_none();
+}
+
+ContactConfig contact_config_of(const Model& model, const ContactConfig& defaults, int body_A, int body_B) {
+  ContactConfig config = defaults;
+  const auto [lower, higher] = std::minmax(body_A, body_B);
+  for (const PairOverride& pair : model.pair_overrides) {
+    if (pair.body_A != lower || pair.body_B != higher) continue;
+    for (const ContactField& field : k_contact_fields) {
+      std::visit(
+          [&](const auto& f) {
+            config.*f.value = (pair.contact.*f.override_value).value_or(config.*f.value);
+          },
+          field);
+    }
+  }
+  return config;
+}
 
 void validate(const StepConfig& config) {
-  std::string problems;
-  const auto add = [&](std::string_view key, auto value, std::string_view allowed) {
-    problems += fmt::format("{}{} = {}, allowed: {}", problems.empty() ? "" : "; ", key, value, allowed);
-  };
+  Problems problems;
   StepConfig copy = config;  // the list gives access for writing
   for (const StepConfigField& field : k_fields) {
     if (const auto* number = std::get_if<Number>(&field.get)) {
       const double value = (*number)(copy);
       const bool is_default = field.negative_means_default && value < 0.0;
       if (!std::isfinite(value) || !(value > field.lower || is_default)) {
-        add(field.key, value,
-            fmt::format("> {}, finite{}", field.lower,
-                        field.negative_means_default ? ", or negative for the default" : ""));
+        problems.add(field.key, value,
+                     fmt::format("> {}, finite{}", field.lower,
+                                 field.negative_means_default ? ", or negative for the default" : ""));
       }
     } else {
       const int value = std::get<Count>(field.get)(copy);
-      if (value < field.lower) add(field.key, value, fmt::format(">= {}", field.lower));
+      if (value < field.lower) problems.add(field.key, value, fmt::format(">= {}", field.lower));
     }
   }
   constexpr int k_most_repeats = 100;
   if (config.friction_repeats > k_most_repeats) {
-    add("friction_repeats", config.friction_repeats, fmt::format("<= {}", k_most_repeats));
+    problems.add("friction_repeats", config.friction_repeats, fmt::format("<= {}", k_most_repeats));
   }
   if (config.law != ContactLaw::smooth_coulomb && config.law != ContactLaw::penalty) {
-    add("law", static_cast<int>(config.law), "a ContactLaw");
+    problems.add("law", static_cast<int>(config.law), "a ContactLaw");
   }
-  require(problems.empty(), problems);
+  check(config.contact, problems);
+  problems.require_none();
 }
 
 }  // namespace abut

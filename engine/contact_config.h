@@ -1,8 +1,11 @@
 /// Settings of the smooth contact manifold of a pair of bodies.
 ///
 /// Lengths are relative to the size of the smaller body, areas of parameters (0 to 1 along an edge) and
-/// angles have no unit, so a scene keeps its contacts when it is scaled.
+/// angles have no unit, so a scene keeps its contacts when it is scaled. Their keys in a scene, what is
+/// allowed and what they do: docs/scene_format.md.
 #pragma once
+
+#include <optional>
 
 namespace abut {
 
@@ -13,6 +16,12 @@ enum class Fidelity { corrected, paper };
 
 /// Which bodies carry vertices that meet the other's signed distance function.
 enum class VertexContacts { both, first, none };
+
+/// What is done with the contacts of a pair before anyone sees them.
+///   none     nothing
+///   blend    smooth averages at the extremes of each group of like normals (contact_blending.h)
+///   cluster  the extremes of each cluster speak for their neighbours (contact_clustering.h)
+enum class Reduction { none, blend, cluster };
 
 struct ContactConfig {
   Fidelity fidelity = Fidelity::corrected;
@@ -25,7 +34,7 @@ struct ContactConfig {
       2e-3;  ///< tau_p: penetration counts fully at -4 tau_p, not at all at 4 tau_p, > 0
   double clash_smoothing =
       0.1;  ///< tau_n: width over which n_1 . n_2 decides that two edges face each other, > 0
-  double clash_threshold = 0.2;  ///< n_1 . n_2 from which they count as half facing each other, in (-1, 1)
+  double clash_threshold = 0.2;  ///< n_1 . n_2 at and above which two edges do not count, in (-1, 1)
   double neighbour_smoothing =
       1e-2;                       ///< tau_d: distances of edge pairs that differ by less share a contact, > 0
   double neighbour_cutoff = 3.0;  ///< D_0/tau_d: pairs farther apart than that fade away [-], > 0
@@ -47,6 +56,46 @@ struct ContactConfig {
       0.2;  ///< eta_c: sine of the angle between edges below which they count as parallel, > 0
   double parallel_blend = 0.05;  ///< kappa: share of the surfaces' own normals, > 0
   double normal_fade = 0.05;     ///< eta: length of the unscaled normal below which it fades away, > 0
+
+  // Edges against a solid.
+  double chord_pull =
+      1.0;  ///< pull to the quadrature points of the chord; smaller follows ridges closer, > 0
+
+  // Reduction.
+  Reduction reduction = Reduction::none;
+  double blend_length = 0.02;   ///< contacts this much nearer to an extreme dominate it, > 0
+  double cluster_radius = 0.1;  ///< from the centre of a cluster within which contacts join it, > 0
+  int cluster_points = 4;       ///< contacts that a cluster keeps, >= 1
 };
+
+/// Settings of one pair in place of those of the scene; what is empty stays.
+struct ContactOverrides {
+  std::optional<Fidelity> fidelity;
+  std::optional<VertexContacts> vertex_contacts;
+  std::optional<bool> edge_edge;
+  std::optional<bool> edge_sdf;
+  std::optional<double> activity_smoothing;
+  std::optional<double> clash_smoothing;
+  std::optional<double> clash_threshold;
+  std::optional<double> neighbour_smoothing;
+  std::optional<double> neighbour_cutoff;
+  std::optional<double> selection_band;
+  std::optional<double> metric_range;
+  std::optional<double> edge_regularization;
+  std::optional<double> clip_smoothing;
+  std::optional<double> minimum_smoothing;
+  std::optional<double> interior_smoothing;
+  std::optional<double> cross_smoothing;
+  std::optional<double> parallel_blend;
+  std::optional<double> normal_fade;
+  std::optional<double> chord_pull;
+  std::optional<Reduction> reduction;
+  std::optional<double> blend_length;
+  std::optional<double> cluster_radius;
+  std::optional<int> cluster_points;
+};
+
+/// Throws std::invalid_argument naming every bad field and its value.
+void validate(const ContactConfig& config);
 
 }  // namespace abut

@@ -16,6 +16,8 @@ struct TriangleMesh {
 
   [[nodiscard]] int vertex_count() const { return static_cast<int>(vertices.cols()); }
   [[nodiscard]] int triangle_count() const { return static_cast<int>(triangles.size()); }
+  /// Of a closed mesh: every edge belongs to two triangles.
+  [[nodiscard]] int edge_count() const { return triangle_count() * 3 / 2; }
 };
 
 /// Throws std::invalid_argument naming `name`, the element and the cause unless the mesh has at least four

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/contact_config.h"
 #include "engine/mesh.h"
 #include "engine/pose.h"
 #include "engine/types.h"
@@ -84,13 +85,14 @@ struct PairMaterial {
   double dissipation_time = 0.0;  ///< [s]
 };
 
-/// Overrides of a pair's material; a NaN keeps what the two bodies give.
+/// What is different between two bodies; a NaN keeps what the materials of the two give.
 struct PairOverride {
   int body_A = -1, body_B = -1;  ///< body_A < body_B
   double friction = std::numeric_limits<double>::quiet_NaN();
   double stiffness = std::numeric_limits<double>::quiet_NaN();
   double dissipation_time = std::numeric_limits<double>::quiet_NaN();
-  bool collide = true;  ///< false: the pair never touches
+  bool collide = true;       ///< false: the pair never touches
+  ContactOverrides contact;  ///< in place of the scene's settings, see contact_config_of()
 };
 
 struct Body {
@@ -98,8 +100,13 @@ struct Body {
   Shape shape;
   TriangleMesh mesh;      ///< surface in B, for pictures and mass; empty for a half-space
   Points contact_points;  ///< (3, n) in B: centres of balls of `contact_radius`, on the surface if it is 0
-  std::vector<double> contact_areas;                ///< quadrature weight of each contact point [m^2]
-  double contact_radius = 0.0;                      ///< [m]
+  std::vector<double> contact_areas;  ///< quadrature weight of each contact point [m^2]
+  double contact_radius = 0.0;        ///< [m]
+  /// |V_b|: so many contact points, those that reach deepest, may touch at a time; 0 is all of them.
+  int selected_vertices = 0;
+  /// |E_b|: so many edges of the mesh, those that reach deepest, may touch at a time. By default the number
+  /// of primitives, but at least 12 (and at most all edges there are); 0 without a mesh.
+  int selected_edges = 0;
   bool contact_points_on_surface = true;            ///< they follow the surface when shape parameters change
   bool fixed = false;                               ///< never moves (infinite mass)
   double mass = 1.0;                                ///< [kg]
@@ -121,5 +128,9 @@ struct Model {
 
   [[nodiscard]] int body_count() const { return static_cast<int>(bodies.size()); }
 };
+
+/// The contact settings of a pair (in either order): those of its PairOverride, else the defaults.
+[[nodiscard]] ContactConfig contact_config_of(const Model& model, const ContactConfig& defaults, int body_A,
+                                              int body_B);
 
 }  // namespace abut

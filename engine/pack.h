@@ -162,6 +162,11 @@ struct Instructions {
   }
   static Real reciprocal(Real x) { return T(1) / x; }
   static Real reciprocal_sqrt(Real x) { return T(1) / sqrt(x); }
+  static Real gather(const T* p, const std::int32_t* index) {
+    Real x;
+    for (int i = 0; i < k_lanes; ++i) x[i] = p[index[i]];
+    return x;
+  }
 };
 
 /// Newton's steps from an estimate y with 12 good bits or more: each doubles them.
@@ -184,7 +189,7 @@ ABUT_INLINE void store_chosen_one_by_one(T* p, Native x, std::uint32_t bits) {
 
 // clang-format off
 #define ABUT_INSTRUCTIONS(T, bytes, Native, fma_abc, sqrt_x, min_ab, max_ab, signs_x, store, reciprocal_x, \
-                          reciprocal_sqrt_x)                                                        \
+                          reciprocal_sqrt_x, gather_x)                                              \
   template <>                                                                                       \
   struct Instructions<T, bytes> {                                                                   \
     static ABUT_INLINE Native fma(Native a, Native b, Native c) { return fma_abc; }                 \
@@ -195,32 +200,40 @@ ABUT_INLINE void store_chosen_one_by_one(T* p, Native x, std::uint32_t bits) {
     static ABUT_INLINE void store_chosen(T* p, Native x, std::uint32_t bits) { store; }             \
     static ABUT_INLINE Native reciprocal(Native x) { return reciprocal_x; }                         \
     static ABUT_INLINE Native reciprocal_sqrt(Native x) { return reciprocal_sqrt_x; }               \
+    static ABUT_INLINE Native gather(const T* p, const std::int32_t* index) { return gather_x; }    \
   };
 #if ABUT_SIMD_REGISTER_BYTES >= 32
 ABUT_INSTRUCTIONS(float, 16, __m128, _mm_fmadd_ps(a, b, c), _mm_sqrt_ps(x), _mm_min_ps(a, b), _mm_max_ps(a, b),
                   _mm_movemask_ps(x), store_chosen_one_by_one(p, x, bits),
-                  refined_reciprocal<1>(x, _mm_rcp_ps(x)), refined_reciprocal_sqrt<1>(x, _mm_rsqrt_ps(x)))
+                  refined_reciprocal<1>(x, _mm_rcp_ps(x)), refined_reciprocal_sqrt<1>(x, _mm_rsqrt_ps(x)),
+                  (__m128{p[index[0]], p[index[1]], p[index[2]], p[index[3]]}))
 ABUT_INSTRUCTIONS(double, 16, __m128d, _mm_fmadd_pd(a, b, c), _mm_sqrt_pd(x), _mm_min_pd(a, b), _mm_max_pd(a, b),
                   _mm_movemask_pd(x), store_chosen_one_by_one(p, x, bits), 1 / x,
-                  1 / _mm_sqrt_pd(x))
+                  1 / _mm_sqrt_pd(x), (__m128d{p[index[0]], p[index[1]]}))
 ABUT_INSTRUCTIONS(float, 32, __m256, _mm256_fmadd_ps(a, b, c), _mm256_sqrt_ps(x), _mm256_min_ps(a, b),
                   _mm256_max_ps(a, b), _mm256_movemask_ps(x), store_chosen_one_by_one(p, x, bits),
-                  refined_reciprocal<1>(x, _mm256_rcp_ps(x)), refined_reciprocal_sqrt<1>(x, _mm256_rsqrt_ps(x)))
+                  refined_reciprocal<1>(x, _mm256_rcp_ps(x)), refined_reciprocal_sqrt<1>(x, _mm256_rsqrt_ps(x)),
+                  _mm256_mask_i32gather_ps(__m256{}, p, _mm256_loadu_si256(reinterpret_cast<const __m256i_u*>(index)),
+                                           __m256(~__m256i{}), 4))
 ABUT_INSTRUCTIONS(double, 32, __m256d, _mm256_fmadd_pd(a, b, c), _mm256_sqrt_pd(x), _mm256_min_pd(a, b),
                   _mm256_max_pd(a, b), _mm256_movemask_pd(x), store_chosen_one_by_one(p, x, bits), 1 / x,
-                  1 / _mm256_sqrt_pd(x))
+                  1 / _mm256_sqrt_pd(x),
+                  _mm256_mask_i32gather_pd(__m256d{}, p, _mm_loadu_si128(reinterpret_cast<const __m128i_u*>(index)),
+                                           __m256d(~__m256i{}), 8))
 #endif
 #if ABUT_SIMD_REGISTER_BYTES == 64   // maskz: g++ 12 warns of its own unmasked forms
 ABUT_INSTRUCTIONS(float, 64, __m512, _mm512_fmadd_ps(a, b, c), _mm512_maskz_sqrt_ps(0xffff, x),
                   _mm512_maskz_min_ps(0xffff, a, b), _mm512_maskz_max_ps(0xffff, a, b), _mm512_movepi32_mask(__m512i(x)),
-                  _mm512_mask_compressstoreu_ps(p, __mmask16(bits), x),
+                  _mm512_storeu_ps(p, _mm512_maskz_compress_ps(__mmask16(bits), x)),
                   refined_reciprocal<1>(x, _mm512_maskz_rcp14_ps(0xffff, x)),
-                  refined_reciprocal_sqrt<1>(x, _mm512_maskz_rsqrt14_ps(0xffff, x)))
+                  refined_reciprocal_sqrt<1>(x, _mm512_maskz_rsqrt14_ps(0xffff, x)),
+                  _mm512_mask_i32gather_ps(__m512{}, 0xffff, _mm512_loadu_si512(index), p, 4))
 ABUT_INSTRUCTIONS(double, 64, __m512d, _mm512_fmadd_pd(a, b, c), _mm512_maskz_sqrt_pd(0xff, x),
                   _mm512_maskz_min_pd(0xff, a, b), _mm512_maskz_max_pd(0xff, a, b), _mm512_movepi64_mask(__m512i(x)),
-                  _mm512_mask_compressstoreu_pd(p, __mmask8(bits), x),
+                  _mm512_storeu_pd(p, _mm512_maskz_compress_pd(__mmask8(bits), x)),
                   refined_reciprocal<2>(x, _mm512_maskz_rcp14_pd(0xff, x)),
-                  refined_reciprocal_sqrt<2>(x, _mm512_maskz_rsqrt14_pd(0xff, x)))
+                  refined_reciprocal_sqrt<2>(x, _mm512_maskz_rsqrt14_pd(0xff, x)),
+                  _mm512_mask_i32gather_pd(__m512d{}, 0xff, _mm256_loadu_si256(reinterpret_cast<const __m256i_u*>(index)), p, 8))
 #endif
 #undef ABUT_INSTRUCTIONS
 // clang-format on
@@ -475,12 +488,36 @@ class Pack {
  public:
   using Scalar = T;
   using Mask = abut::Mask<T, W>;
+  using Register = typename Mask::Register;
   static constexpr int k_lanes = W;
+  static constexpr int k_registers = Mask::k_registers;
 
   Pack() = default;
   template <typename A>
   requires std::is_arithmetic_v<A> ABUT_INLINE Pack(A x) {
     *this = map([&](int) { return Register::broadcast(static_cast<T>(x)); });
+  }
+
+  /// The lanes of a, then those of b.
+  static ABUT_INLINE Pack joined(const Pack<T, W / 2>& a, const Pack<T, W / 2>& b) {
+    if constexpr (k_registers >= 2) {
+      return map([&](int i) { return i < k_registers / 2 ? a.part(i) : b.part(i - k_registers / 2); });
+    } else {
+      T lanes[W];
+      a.store(lanes);
+      b.store(lanes + W / 2);
+      return load(lanes);
+    }
+  }
+  /// The first and the second half of the lanes.
+  [[nodiscard]] ABUT_INLINE Pack<T, W / 2> half(int which) const {
+    if constexpr (k_registers >= 2) {
+      return Pack<T, W / 2>::map([&](int i) { return part_[i + which * (k_registers / 2)]; });
+    } else {
+      T lanes[W];
+      store(lanes);
+      return Pack<T, W / 2>::load(lanes + which * (W / 2));
+    }
   }
 
   // Memory: any alignment.
@@ -500,11 +537,10 @@ class Pack {
     return r;
   }
   /// Lanes are p[index[0]], ..., p[index[W - 1]].
-  template <typename Index>
-  static Pack gather(const T* p, const Index* index) {
-    T lanes[W];
-    for (int i = 0; i < W; ++i) lanes[i] = p[index[i]];
-    return load(lanes);
+  static ABUT_INLINE Pack gather(const T* p, const std::int32_t* index) {
+    return map([&](int i) {
+      return typename Register::Real(Register::Native::gather(p, index + i * Register::k_lanes));
+    });
   }
   ABUT_INLINE void store(T* p) const {
     simd::each<k_registers>(
@@ -622,6 +658,13 @@ class Pack {
   friend ABUT_INLINE Pack log2_1p_unit(const Pack& x) {
     return map([&](int i) { return Register::log2_1p_unit(x.part_[i]); });
   }
+  /// exp and log for results, and arguments, that are normal numbers.
+  friend ABUT_INLINE Pack exp_normal(const Pack& x) {
+    return exp2_normal(x * Pack(simd::Constants<T>::log2_e));
+  }
+  friend ABUT_INLINE Pack log_normal(const Pack& x) {
+    return log2_normal(x) * Pack(T(0.6931471805599453));
+  }
   /// 1/x and 1/sqrt(x) of numbers whose square and reciprocal are normal numbers; within 3 ulp.
   friend ABUT_INLINE Pack reciprocal(const Pack& x) {
     return map([&](int i) { return typename Register::Real(Register::Native::reciprocal(x.part_[i])); });
@@ -671,11 +714,7 @@ class Pack {
     return r;
   }
 
- private:
-  using Register = typename Mask::Register;
-  static constexpr int k_registers = Mask::k_registers;
-
-  /// The register i is f(i).
+  /// The register i is f(i). For Pack and Mask.
   template <typename F>
   static ABUT_INLINE Pack map(F f) {
     Pack r;
@@ -683,6 +722,9 @@ class Pack {
     return r;
   }
 
+  [[nodiscard]] ABUT_INLINE typename Register::Real part(int i) const { return part_[i]; }
+
+ private:
   typename Register::Real part_[k_registers];
 };
 

@@ -1,6 +1,7 @@
 #include "engine/scene_io.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <stdexcept>
 #include <system_error>
@@ -20,6 +21,41 @@
 namespace abut {
 namespace {
 
+double read_setting(const TomlTable& table, const ContactNumber& field, double otherwise) {
+  NumberRange range = positive();
+  range.lower = field.lower;
+  if (std::isfinite(field.upper)) range = strictly_between(field.lower, field.upper);
+  return table.number(field.key, otherwise, range);
+}
+int read_setting(const TomlTable& table, const ContactCount& field, int otherwise) {
+  return table.integer(field.key, otherwise, field.lower);
+}
+bool read_setting(const TomlTable& table, const ContactSwitch& field, bool otherwise) {
+  return table.boolean(field.key, otherwise);
+}
+template <typename Enum>
+Enum read_setting(const TomlTable& table, const ContactChoice<Enum>& field, Enum otherwise) {
+  return table.choice<Enum>(field.key, otherwise, {field.words.begin(), field.words.end()});
+}
+
+void read_contact_settings(const TomlTable& table, ContactConfig& config) {
+  for (const ContactField& field : contact_fields()) {
+    std::visit([&](const auto& f) { config.*f.value = read_setting(table, f, config.*f.value); }, field);
+  }
+  table.finish();
+}
+
+void read_contact_overrides(const TomlTable& table, ContactOverrides& overrides) {
+  for (const ContactField& field : contact_fields()) {
+    std::visit(
+        [&](const auto& f) {
+          if (table.has(f.key)) overrides.*f.override_value = read_setting(table, f, {});
+        },
+        field);
+  }
+  table.finish();
+}
+
 void read_simulation(const TomlTable& table, Scene& scene) {
   StepConfig& step = scene.config.step;
   scene.config.steps = table.integer("steps", scene.config.steps, 1);
@@ -37,6 +73,7 @@ void read_simulation(const TomlTable& table, Scene& scene) {
       value = table.integer(field.key, value, static_cast<int>(field.lower));
     }
   }
+  read_contact_settings(table.table("contact"), step.contact);
   table.finish();
 }
 
@@ -64,6 +101,7 @@ Body read_body_of_scene(const TomlTable& table, const std::string& name) {
   body.name = name;
   body.fixed = body.fixed || fixed;
   body.material = read_material_keys(table, body.material);
+  read_selection_keys(table, body);
   table.require_one_of({"mass", "density"}, false);
   for (const std::string_view key : {"mass", "density"}) {
     if (!table.has(key)) continue;
@@ -152,6 +190,7 @@ void read_pair_table(const TomlTable& table, Model& model) {
   pair.stiffness = table.number("stiffness", pair.stiffness, positive_or_infinite());
   pair.dissipation_time = table.number("dissipation_time", pair.dissipation_time, at_least(0.0));
   pair.collide = table.boolean("collide", pair.collide);
+  read_contact_overrides(table.table("contact"), pair.contact);
   table.finish();
   model.pair_overrides.push_back(pair);
 }

@@ -71,12 +71,14 @@ std::string closest_word(std::string_view word, const std::vector<std::string>& 
 
 bool NumberRange::contains(double x) const {
   if (std::isnan(x) || (std::isinf(x) && !infinity_allowed)) return false;
-  return (lower_excluded ? x > lower : x >= lower) && x <= upper;
+  return (lower_excluded ? x > lower : x >= lower) && (upper_excluded ? x < upper : x <= upper);
 }
 
 std::string NumberRange::text() const {
   const bool has_lower = lower > -k_infinity, has_upper = upper < k_infinity;
-  if (has_lower && has_upper) return fmt::format("{}{}, {}]", lower_excluded ? "(" : "[", lower, upper);
+  if (has_lower && has_upper) {
+    return fmt::format("{}{}, {}{}", lower_excluded ? "(" : "[", lower, upper, upper_excluded ? ")" : "]");
+  }
   if (!has_lower && !has_upper) return "any finite number";
   if (has_upper) return fmt::format("<= {}", upper);
   return fmt::format("{} {}, {}", lower_excluded ? ">" : ">=", lower, infinity_allowed ? "or inf" : "finite");
@@ -87,6 +89,7 @@ NumberRange positive() { return {0.0, k_infinity, true}; }
 NumberRange positive_or_infinite() { return {0.0, k_infinity, true, true}; }
 NumberRange at_least(double lower) { return {lower, k_infinity}; }
 NumberRange between(double lower, double upper) { return {lower, upper}; }
+NumberRange strictly_between(double lower, double upper) { return {lower, upper, true, false, true}; }
 
 struct TomlTable::Content {
   std::shared_ptr<const std::filesystem::path> file;

@@ -23,6 +23,7 @@ struct NumberRange {
   double lower, upper;
   bool lower_excluded = false;
   bool infinity_allowed = false;
+  bool upper_excluded = false;
 
   [[nodiscard]] bool contains(double x) const;
   [[nodiscard]] std::string text() const;  ///< "> 0", "in [0.02, 1.9]"
@@ -32,6 +33,7 @@ struct NumberRange {
 [[nodiscard]] NumberRange positive_or_infinite();
 [[nodiscard]] NumberRange at_least(double lower);
 [[nodiscard]] NumberRange between(double lower, double upper);
+[[nodiscard]] NumberRange strictly_between(double lower, double upper);
 
 class TomlTable {
  public:

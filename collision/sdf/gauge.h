@@ -169,8 +169,8 @@ struct GaugePoint {
 /// the sums, k'_i = k_i + delta^2 (k_x + k_y + k_z), M = to_scaled.
 ///
 /// Nearer to the centre than 1e-15 axes, where F has no gradient, x is taken to be on the shortest axis.
-template <typename S, typename T>
-[[nodiscard]] ABUT_KERNEL_PART GaugePoint<S> gauge_point(const Superquadric<T>& sq, const Vec3<S>& x_B) {
+template <typename S, typename Constants>
+[[nodiscard]] ABUT_KERNEL_PART GaugePoint<S> gauge_point(const Constants& sq, const Vec3<S>& x_B) {
   using std::sqrt;
   GaugePoint<S> g;
   const Vec3<S> t = transform<S>(sq.to_scaled, relative(x_B, sq.centre));
@@ -218,9 +218,8 @@ struct Symmetric {
 ///
 /// With rounded ridges, y_i = sqrt(t^T S_i t) with S_i = e_i e_i^T + delta^2 I stands for |t_i|. Then K is
 /// J^T K(y) J, J = dy/dt, plus E, the sum of (dF/dy_i)/y_i (S_i - J_i J_i^T), its difference taken by hand.
-template <typename S, typename T>
-[[nodiscard]] ABUT_KERNEL_PART Symmetric<S> gauge_curvature(const Superquadric<T>& sq,
-                                                            const GaugePoint<S>& g) {
+template <typename S, typename Constants>
+[[nodiscard]] ABUT_KERNEL_PART Symmetric<S> gauge_curvature(const Constants& sq, const GaugePoint<S>& g) {
   const S tiny = S(std::numeric_limits<scalar_value_t<S>>::min());
   const S Qx = g.inner.u_factor, Qy = g.inner.v_factor;
   const S outer =
@@ -270,9 +269,9 @@ template <typename S, typename T>
 }
 
 /// F H in B from K in scaled coordinates, M^T K M [1/m^2].
-template <typename S, typename T>
-[[nodiscard]] ABUT_KERNEL_PART Mat3<S> curvature_matrix(const Superquadric<T>& sq, const Symmetric<S>& K) {
-  const Mat3<T>& M = sq.to_scaled;
+template <typename S, typename Constants>
+[[nodiscard]] ABUT_KERNEL_PART Mat3<S> curvature_matrix(const Constants& sq, const Symmetric<S>& K) {
+  const auto& M = sq.to_scaled;
   Mat3<S> FH;
   for (int j = 0; j < 3; ++j) {
     const Vec3<S> K_Mj = K.times({S(M(0, j)), S(M(1, j)), S(M(2, j))});

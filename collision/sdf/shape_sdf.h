@@ -206,11 +206,10 @@ class UnionSum {
   }
 
   ABUT_KERNEL void add(const SdfAnswer<order, S>& sample) {
-    using std::exp;
     const auto is_least = sample.distance < least_;
     const S lower = select(is_least, sample.distance, least_),
             higher = select(is_least, least_, sample.distance);
-    const S fade = exp((lower - higher) * inverse_tau_);
+    const S fade = exp_normal((lower - higher) * inverse_tau_);
     const S keep = select(is_least, fade, S(1)), weight = select(is_least, S(1), fade);
     least_ = lower;
     weight_ = weight_ * keep + weight;

@@ -136,6 +136,40 @@ TEST_CASE("body_io: a short file is enough", "[engine][value]") {
   CHECK(box.material.friction == 0.0);
 }
 
+TEST_CASE("body_io: how many vertices and edges are selected is read, has a default, and comes back",
+          "[engine][value]") {
+  const test::TemporaryFolder folder;
+  folder.write("mesh.obj", test::obj_text(box_mesh({1, 1, 1}, 2)));  // 26 vertices, 72 edges
+  const std::string primitive =
+      "[[primitive]]\nkind = \"superquadric\"\nsemi_axes = [1, 1, 1]\nexponents = [0.1, 0.1]\n";
+  const auto read = [&](const std::string& keys, int primitives) {
+    std::string text = "density = 1000\nmesh = \"mesh.obj\"\n" + keys;
+    for (int i = 0; i < primitives; ++i) text += primitive;
+    folder.write("body.toml", text);
+    return read_body(folder.path());
+  };
+  const Body default_body = read("", 1), many = read("", 15);
+  CHECK(default_body.mesh.edge_count() == 72);
+  CHECK(default_body.selected_vertices == 0);
+  CHECK(default_body.selected_edges == 12);
+  CHECK(many.selected_edges == 15);
+  CHECK(read("", 80).selected_edges == 72);
+
+  const Body chosen = read("selected_vertices = 26\nselected_edges = 72\n", 1);
+  CHECK(chosen.selected_vertices == 26);
+  CHECK(chosen.selected_edges == 72);
+  write_body(folder.path() / "copy", chosen);
+  const Body copy = read_body(folder.path() / "copy");
+  CHECK(copy.selected_vertices == 26);
+  CHECK(copy.selected_edges == 72);
+  write_body(folder.path() / "plain", default_body);
+  CHECK(read_file(folder.path() / "plain" / "body.toml").find("selected") == std::string::npos);
+  CHECK_THROWS_WITH(read("selected_vertices = 27\n", 1),
+                    Catch::Contains("body.toml:3: selected_vertices: 27, allowed: 0 (all) to 26"));
+  CHECK_THROWS_WITH(read("selected_edges = 73\n", 1),
+                    Catch::Contains("body.toml:3: selected_edges: 73, allowed: 1 to 72"));
+}
+
 TEST_CASE("body_io: nothing is written for what is no body", "[engine][value]") {
   const test::TemporaryFolder folder;
   Body body = make_sphere(0.1, 1000.0);

@@ -1,5 +1,6 @@
 #include "engine/config.h"
 
+#include <cmath>
 #include <limits>
 #include <string>
 
@@ -54,4 +55,34 @@ TEST_CASE("StepConfig: every field is checked, and acceleration_scale may be lef
       CHECK_THROWS_WITH(validate(config), Catch::Contains(std::string(field.key)));
     }
   }
+}
+
+TEST_CASE("ContactConfig: every number and count is checked at both ends of its range", "[engine][value]") {
+  int numbers = 0;
+  for (const ContactField& field : contact_fields()) {
+    if (const auto* number = std::get_if<ContactNumber>(&field)) {
+      CAPTURE(number->key);
+      ContactConfig config;
+      for (const double bad : {number->lower, number->upper, std::numeric_limits<double>::quiet_NaN()}) {
+        config.*number->value = bad;
+        CHECK_THROWS_WITH(validate(config), Catch::Contains(std::string(number->key)));
+      }
+      config.*number->value = std::nextafter(number->lower, 1.0);
+      CHECK_NOTHROW(validate(config));
+      ++numbers;
+    } else if (const auto* count = std::get_if<ContactCount>(&field)) {
+      ContactConfig config;
+      config.*count->value = count->lower - 1;
+      CHECK_THROWS_WITH(validate(config), Catch::Contains(std::string(count->key)));
+    }
+  }
+  CHECK(numbers == 17);
+}
+
+TEST_CASE("ContactConfig: a word that is none is refused, and so is one in a StepConfig", "[engine][value]") {
+  StepConfig config;
+  config.contact.reduction = static_cast<Reduction>(7);
+  CHECK_THROWS_WITH(validate(config), Catch::Contains("reduction = 7, allowed: none, blend, cluster"));
+  config.contact.reduction = Reduction::none;
+  CHECK_NOTHROW(validate(config));
 }

@@ -1,8 +1,10 @@
 #include "engine/scene_io.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -43,7 +45,31 @@ tolerance = 1e-9
 max_iterations = 77
 penalty_stiffness = 2e4
 penalty_stiction_factor = 6
+
+[simulation.contact]
+fidelity = "paper"
+vertex_contacts = "first"
+edge_edge = false
+edge_sdf = true
 activity_smoothing = 3e-3
+clash_smoothing = 0.2
+clash_threshold = -0.3
+neighbour_smoothing = 0.02
+neighbour_cutoff = 4
+selection_band = 0.03
+metric_range = 0.05
+edge_regularization = 0.025
+clip_smoothing = 0.055
+minimum_smoothing = 0.06
+interior_smoothing = 0.07
+cross_smoothing = 0.3
+parallel_blend = 0.08
+normal_fade = 0.09
+chord_pull = 2
+reduction = "cluster"
+blend_length = 0.04
+cluster_radius = 0.15
+cluster_points = 3
 
 [[body]]
 name = "floor"
@@ -63,6 +89,8 @@ mass = 5
 friction = 0.25
 stiffness = 1e6
 dissipation_time = 0.01
+selected_vertices = 6
+selected_edges = 9
 linear_damping = 0.1
 angular_damping = 0.2
 force = [1, 0, 2]
@@ -88,6 +116,30 @@ bodies = ["ball", "floor"]
 friction = 0.9
 stiffness = inf
 dissipation_time = 0
+[pair.contact]
+fidelity = "corrected"
+vertex_contacts = "none"
+edge_edge = true
+edge_sdf = false
+activity_smoothing = 1e-3
+clash_smoothing = 0.3
+clash_threshold = 0.5
+neighbour_smoothing = 0.03
+neighbour_cutoff = 5
+selection_band = 0.04
+metric_range = 0.06
+edge_regularization = 0.03
+clip_smoothing = 0.06
+minimum_smoothing = 0.07
+interior_smoothing = 0.08
+cross_smoothing = 0.4
+parallel_blend = 0.09
+normal_fade = 0.1
+chord_pull = 3
+reduction = "blend"
+blend_length = 0.05
+cluster_radius = 0.16
+cluster_points = 5
 
 [[pair]]
 bodies = ["brick", "second brick"]
@@ -132,10 +184,18 @@ TEST_CASE("scene_io: every key arrives where it belongs", "[engine][value]") {
   CHECK(step.max_iterations == 77);
   CHECK(step.penalty_stiffness == 2e4);
   CHECK(step.penalty_stiction_factor == 6.0);
-  CHECK(step.contact.activity_smoothing == 3e-3);
   for (const StepConfigField& field : step_config_fields()) {
     CHECK(k_full_scene.find("\n" + std::string(field.key) + " = ") != std::string::npos);
   }
+  CHECK(step.contact.fidelity == Fidelity::paper);
+  CHECK(step.contact.vertex_contacts == VertexContacts::first);
+  CHECK_FALSE(step.contact.edge_edge);
+  CHECK(step.contact.edge_sdf);
+  CHECK(step.contact.activity_smoothing == 3e-3);
+  CHECK(step.contact.clash_threshold == -0.3);
+  CHECK(step.contact.chord_pull == 2.0);
+  CHECK(step.contact.reduction == Reduction::cluster);
+  CHECK(step.contact.cluster_points == 3);
 
   const Model& model = scene.model;
   CHECK(model.gravity == Vec3<double>(0.1, 0.2, -3));
@@ -150,6 +210,11 @@ TEST_CASE("scene_io: every key arrives where it belongs", "[engine][value]") {
   CHECK(brick.material.friction == 0.25);
   CHECK(brick.material.stiffness == 1e6);
   CHECK(brick.material.dissipation_time == 0.01);
+  CHECK(brick.selected_vertices == 6);
+  CHECK(brick.selected_edges == 9);
+  CHECK(second.selected_vertices == 0);
+  CHECK(second.selected_edges == 12);  // the least default
+  CHECK(floor.selected_edges == 0);    // no mesh
   CHECK(brick.linear_damping == 0.1);
   CHECK(brick.angular_damping == 0.2);
   Vec6<double> wrench;
@@ -196,6 +261,50 @@ TEST_CASE("scene_io: every key arrives where it belongs", "[engine][value]") {
   CHECK(std::isnan(none.stiffness));
   CHECK(std::isnan(none.dissipation_time));
   CHECK_FALSE(none.collide);
+  CHECK(pair.contact.fidelity == Fidelity::corrected);
+  CHECK(pair.contact.vertex_contacts == VertexContacts::none);
+  CHECK(pair.contact.edge_edge == true);
+  CHECK(pair.contact.reduction == Reduction::blend);
+  CHECK(pair.contact.cluster_points == 5);
+  CHECK_FALSE(none.contact.fidelity.has_value());
+
+  // Every setting arrives at its own place: all differ from the defaults, the pair's from the scene's, and
+  // all numbers from each other.
+  const ContactConfig defaults, of_pair = contact_config_of(model, step.contact, 3, 0),
+                                of_none = contact_config_of(model, step.contact, 1, 2),
+                                of_others = contact_config_of(model, step.contact, 0, 1);
+  std::vector<double> numbers;
+  for (const ContactField& field : contact_fields()) {
+    std::visit(
+        [&](const auto& f) {
+          CAPTURE(f.key);
+          CHECK(step.contact.*f.value != defaults.*f.value);
+          REQUIRE((pair.contact.*f.override_value).has_value());
+          CHECK(of_pair.*f.value == *(pair.contact.*f.override_value));
+          CHECK(of_pair.*f.value != step.contact.*f.value);
+          CHECK(of_none.*f.value == step.contact.*f.value);
+          CHECK(of_others.*f.value == step.contact.*f.value);
+          CHECK(k_full_scene.find("\n" + std::string(f.key) + " = ") != std::string::npos);
+          if constexpr (std::is_same_v<std::remove_cvref_t<decltype(f)>, ContactNumber>) {
+            numbers.push_back(step.contact.*f.value);
+          }
+        },
+        field);
+  }
+  std::sort(numbers.begin(), numbers.end());
+  CHECK(std::adjacent_find(numbers.begin(), numbers.end()) == numbers.end());
+}
+
+TEST_CASE("scene_io: a pair overrides only the contact settings that it names", "[engine][value]") {
+  const SceneFolder folder;
+  const Scene scene = folder.read(
+      "[simulation.contact]\nchord_pull = 0.5\n[[body]]\nname = \"a\"\nasset = \"../bodies/brick\"\n"
+      "[[body]]\nname = \"b\"\nasset = \"../bodies/brick\"\n"
+      "[[pair]]\nbodies = [\"b\", \"a\"]\n[pair.contact]\nedge_sdf = true\n");
+  const ContactConfig config = contact_config_of(scene.model, scene.config.step.contact, 0, 1);
+  CHECK(config.edge_sdf);
+  CHECK(config.chord_pull == 0.5);
+  CHECK(config.activity_smoothing == ContactConfig().activity_smoothing);
 }
 
 TEST_CASE("scene_io: what is left out has the documented default", "[engine][value]") {
@@ -212,6 +321,10 @@ TEST_CASE("scene_io: what is left out has the documented default", "[engine][val
       CHECK(get(a) == get(b));
     }
   }
+  for (const ContactField& field : contact_fields()) {
+    std::visit([&](const auto& f) { CHECK(scene.config.step.contact.*f.value == defaults.contact.*f.value); },
+               field);
+  }
   CHECK(scene.config.steps == RunConfig().steps);
   CHECK(scene.model.gravity == Vec3<double>(0, 0, -9.81));
   CHECK(test::close(scene.initial.X_WB[0].p, Vec3<double>(1, 0, 0), 1e-14, 1e-15));
@@ -223,6 +336,11 @@ TEST_CASE("scene_io: the documentation names every setting, and its examples are
   for (const StepConfigField& field : step_config_fields()) {
     CAPTURE(field.key);
     CHECK(text.find("| `" + std::string(field.key) + "` |") != std::string::npos);
+  }
+  for (const ContactField& field : contact_fields()) {
+    const std::string_view key = std::visit([](const auto& f) { return f.key; }, field);
+    CAPTURE(key);
+    CHECK(text.find("| `" + std::string(key) + "` |") != std::string::npos);
   }
   std::vector<std::string> examples;
   for (std::size_t end = 0, at = 0; (at = text.find("```toml\n", end)) != std::string::npos;) {
@@ -325,6 +443,37 @@ TEST_CASE("scene_io: a malformed scene is rejected with file, line, key and caus
       {"[simulation]\ntolerance = 0\n" + ball, {"scene.toml:2: simulation.tolerance = 0"}},
       {"[simulation]\nacceleration_scale = -1\n" + ball,
        {"scene.toml:2: simulation.acceleration_scale = -1, allowed: > 0"}},
+      {"[simulation]\nactivity_smoothing = 1e-3\n" + ball,
+       {"scene.toml:2: unknown key 'activity_smoothing' in simulation"}},
+      {"[simulation.contact]\nactivity_smoothing = 0\n" + ball,
+       {"scene.toml:2: simulation.contact.activity_smoothing = 0, allowed: > 0, finite"}},
+      {"[simulation.contact]\nclash_threshold = 1\n" + ball,
+       {"scene.toml:2: simulation.contact.clash_threshold = 1, allowed: (-1, 1)"}},
+      {"[simulation.contact]\nclash_threshold = -1\n" + ball,
+       {"scene.toml:2: simulation.contact.clash_threshold = -1, allowed: (-1, 1)"}},
+      {"[simulation.contact]\nedge_edge = 1\n" + ball,
+       {"scene.toml:2: simulation.contact.edge_edge = 1, allowed: true or false"}},
+      {"[simulation.contact]\nvertex_contacts = \"second\"\n" + ball,
+       {"scene.toml:2: simulation.contact.vertex_contacts = \"second\", allowed: both, first, none"}},
+      {"[simulation.contact]\nfidelity = \"papr\"\n" + ball, {"did you mean 'paper'?"}},
+      {"[simulation.contact]\ncluster_points = 0\n" + ball,
+       {"scene.toml:2: simulation.contact.cluster_points = 0, allowed: a whole number >= 1"}},
+      {"[simulation.contact]\nclash_smoothin = 1\n" + ball,
+       {"scene.toml:2: unknown key 'clash_smoothin' in simulation.contact",
+        "did you mean 'clash_smoothing'?"}},
+      {ball + brick + "[[pair]]\nbodies = [\"ball\", \"brick\"]\n[pair.contact]\nnormal_fade = nan\n",
+       {"scene.toml:11: pair[0].contact.normal_fade = nan, allowed: > 0, finite"}},
+      {ball + brick + "[[pair]]\nbodies = [\"ball\", \"brick\"]\n[pair.contact]\nblend = true\n",
+       {"scene.toml:11: unknown key 'blend' in pair[0].contact"}},
+      {brick + "selected_vertices = 9\n",
+       {"scene.toml:4: body[0].selected_vertices: 9, allowed: 0 (all) to 8, the number of contact points"}},
+      {brick + "selected_vertices = -1\n",
+       {"scene.toml:4: body[0].selected_vertices = -1, allowed: a whole number >= 0"}},
+      {brick + "selected_edges = 19\n",
+       {"scene.toml:4: body[0].selected_edges: 19, allowed: 1 to 18, the number of edges of the mesh"}},
+      {brick + "selected_edges = 0\n",
+       {"scene.toml:4: body[0].selected_edges = 0, allowed: a whole number >= 1"}},
+      {floor + "selected_edges = 1\n", {"scene.toml:4: body[0].selected_edges: 1, but 'floor' has no mesh"}},
       {"[[body]]\nasset = \"../bodies/brick\"\n", {"scene.toml:1: missing key 'name' in body[0]"}},
       {"[[body]]\nname = 3\n", {"scene.toml:2: body[0].name = 3, allowed: a string"}},
       {"[[body]]\nname = \"a\"\n",

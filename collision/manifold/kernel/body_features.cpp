@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
 #include <span>
 #include <variant>
+
+#include "collision/manifold/edge_normals.h"
+#include "engine/body_builder.h"
 
 namespace abut {
 namespace {
@@ -22,7 +24,8 @@ void split_into_blocks(const Points& points, std::span<int> indices) {
   const std::size_t middle = (blocks / 2) * k_block_points;
   std::nth_element(indices.begin(), indices.begin() + static_cast<std::ptrdiff_t>(middle), indices.end(),
                    [&](int a, int b) {
-                     return points(axis, a) < points(axis, b) || (points(axis, a) == points(axis, b) && a < b);
+                     return points(axis, a) < points(axis, b) ||
+                            (points(axis, a) == points(axis, b) && a < b);
                    });
   split_into_blocks(points, indices.first(middle));
   split_into_blocks(points, indices.subspan(middle));
@@ -76,35 +79,6 @@ PointBlocks<T> make_blocks(const Points& points, int contact_points, std::span<c
   return out;
 }
 
-struct MeshEdge {
-  int start, end;
-  Vec3<double> normal;
-  double area;
-};
-
-std::vector<MeshEdge> edges_of(const Body& body, const ShapeSdf& sdf) {
-  std::map<std::pair<int, int>, std::pair<int, double>> found;
-  const TriangleMesh& mesh = body.mesh;
-  for (const auto& t : mesh.triangles) {
-    const Vec3<double> a = mesh.vertices.col(t[0]), b = mesh.vertices.col(t[1]), c = mesh.vertices.col(t[2]);
-    const double area = 0.5 * (b - a).cross(c - a).norm();
-    for (int k = 0; k < 3; ++k) {
-      auto& entry = found[std::minmax(t[k], t[(k + 1) % 3])];
-      entry.second += area / 3.0;
-    }
-  }
-  std::vector<MeshEdge> edges;
-  for (const auto& [ends, entry] : found) {
-    const Vec3<double> a = mesh.vertices.col(ends.first), b = mesh.vertices.col(ends.second);
-    Vec3<double> n = Vec3<double>::Zero();
-    for (int k = 0; k < 9; ++k) n += sdf.evaluate_normal<double>(Vec3<double>(a + (b - a) * (k + 0.5) / 9.0)).normal;
-    const Vec3<double> t = (b - a).normalized();
-    n = (n - t * t.dot(n)).normalized();
-    edges.push_back({ends.first, ends.second, n, entry.second});
-  }
-  return edges;
-}
-
 template <typename T>
 EdgeTable<T> make_edges(const Body& body, const ShapeSdf& sdf, const PointBlocks<T>& points) {
   EdgeTable<T> out;
@@ -113,12 +87,14 @@ EdgeTable<T> make_edges(const Body& body, const ShapeSdf& sdf, const PointBlocks
     const int i = points.point[k] >= 0 ? points.point[k] : -1 - points.point[k];
     place_of_vertex[static_cast<std::size_t>(i)] = static_cast<int>(k);
   }
-  std::vector<MeshEdge> edges = edges_of(body, sdf);
+  const std::vector<MeshEdge> edges = mesh_edges(body.mesh, sdf);
   std::vector<int> order(edges.size());
   std::iota(order.begin(), order.end(), 0);
   const auto key = [&](int e) {
-    const int a = place_of_vertex[static_cast<std::size_t>(edges[static_cast<std::size_t>(e)].start)] / k_block_points,
-              b = place_of_vertex[static_cast<std::size_t>(edges[static_cast<std::size_t>(e)].end)] / k_block_points;
+    const int a = place_of_vertex[static_cast<std::size_t>(edges[static_cast<std::size_t>(e)].start)] /
+                  k_block_points,
+              b = place_of_vertex[static_cast<std::size_t>(edges[static_cast<std::size_t>(e)].end)] /
+                  k_block_points;
     return std::minmax(a, b);
   };
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return key(a) < key(b); });
@@ -129,16 +105,21 @@ EdgeTable<T> make_edges(const Body& body, const ShapeSdf& sdf, const PointBlocks
   for (int k = 0; k < padded; ++k) {
     const int e = order[static_cast<std::size_t>(std::min(k, out.edges - 1))];
     const MeshEdge& edge = edges[static_cast<std::size_t>(e)];
-    const int a = place_of_vertex[static_cast<std::size_t>(edge.start)], b = place_of_vertex[static_cast<std::size_t>(edge.end)];
+    const int a = place_of_vertex[static_cast<std::size_t>(edge.start)],
+              b = place_of_vertex[static_cast<std::size_t>(edge.end)];
     const Vec3<double> t = body.mesh.vertices.col(edge.end) - body.mesh.vertices.col(edge.start);
     out.edge.push_back(e);
     out.start.push_back(a);
     out.end.push_back(b);
     out.group_mask[static_cast<std::size_t>(k / k_group)] |=
-        std::uint64_t{1} << points.bit_of(a / k_block_points) | std::uint64_t{1} << points.bit_of(b / k_block_points);
+        std::uint64_t{1} << points.bit_of(a / k_block_points) | std::uint64_t{1}
+                                                                    << points.bit_of(b / k_block_points);
     for (int i = 0; i < 3; ++i) {
       (i == 0 ? out.vector_x : i == 1 ? out.vector_y : out.vector_z).push_back(static_cast<T>(t[i]));
-      (i == 0 ? out.normal_x : i == 1 ? out.normal_y : out.normal_z).push_back(static_cast<T>(edge.normal[i]));
+      (i == 0   ? out.normal_x
+       : i == 1 ? out.normal_y
+                : out.normal_z)
+          .push_back(static_cast<T>(edge.normal[i]));
     }
     out.area.push_back(static_cast<T>(edge.area));
   }
@@ -162,7 +143,8 @@ PrimitiveBound<T> make_bound(const ShapeSdf& sdf, std::size_t i) {
   bound.to_scaled.setIdentity();
   bound.center = is_bounded ? Vec3<T>(box.center().cast<T>()) : Vec3<T>(Vec3<T>::Zero());
   bound.inverse_axes.setConstant(T(1));
-  bound.half = is_bounded ? Vec3<T>((0.5 * box.sizes()).cast<T>()) : Vec3<T>(Vec3<T>::Constant(T(k_unbounded)));
+  bound.half =
+      is_bounded ? Vec3<T>((0.5 * box.sizes()).cast<T>()) : Vec3<T>(Vec3<T>::Constant(T(k_unbounded)));
   bound.steepest = static_cast<T>(1.0 / sdf.distance_ratio());
   return bound;
 }
@@ -171,16 +153,14 @@ PrimitiveBound<T> make_bound(const ShapeSdf& sdf, std::size_t i) {
 
 template <typename T>
 BodyFeatures<T>::BodyFeatures(const Body& body)
-    : sdf(body.shape),
-      contact_radius(static_cast<T>(body.contact_radius)),
-      size(static_cast<T>(body.size)) {
+    : sdf(body.shape), contact_radius(static_cast<T>(body.contact_radius)), size(static_cast<T>(body.size)) {
   for (std::size_t i = 0; i < body.shape.primitives.size(); ++i) bounds.push_back(make_bound<T>(sdf, i));
   if (body.contact_points.cols() > 0)
-    points = make_blocks<T>(body.contact_points, static_cast<int>(body.contact_points.cols()), body.contact_areas);
-  edges.selected = 0;
+    points =
+        make_blocks<T>(body.contact_points, static_cast<int>(body.contact_points.cols()), body.contact_areas);
   if (body.mesh.vertex_count() == body.contact_points.cols() && body.mesh.vertices == body.contact_points)
     edges = make_edges<T>(body, sdf, points);
-  edges.selected = std::max(12, static_cast<int>(body.shape.primitives.size()));
+  edges.selected = body.selected_edges > 0 ? body.selected_edges : default_selected_edges(body);
 }
 
 template struct BodyFeatures<float>;

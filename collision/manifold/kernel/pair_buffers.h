@@ -23,19 +23,19 @@ enum ManifoldSection { k_vertex_of_A, k_vertex_of_B, k_edge_on_A, k_edge_on_B, k
 
 /// Columns of the output, a number a contact each.
 enum ManifoldColumn {
-  k_point = 0,             ///< 3, midway between the surfaces [m]
-  k_distance = 3,          ///< [m]
-  k_normal = 4,            ///< 3, from A to B
-  k_activity = 7,          ///< [-]
-  k_place_A = 8,           ///< place in A's tables: of a point (vertex contacts) or an edge; -1 without
+  k_point = 0,     ///< 3, midway between the surfaces [m]
+  k_distance = 3,  ///< [m]
+  k_normal = 4,    ///< 3, from A to B
+  k_activity = 7,  ///< [-]
+  k_place_A = 8,   ///< place in A's tables: of a point (vertex contacts) or an edge; -1 without
   k_place_B = 9,
   k_value_columns = 10,
-  k_distance_by_motion = 10,  ///< 6, by the motion [rotation; translation] of B about A's origin
-  k_normal_by_motion = 16     ///< 18, row by row
+  k_distance_by_poses = 10,  ///< 12, by the tangents [rotation; translation] of A, then of B
+  k_normal_by_poses = 22     ///< 36, row by row
 };
 
 [[nodiscard]] constexpr int column_count(ManifoldOrder order) {
-  return order == ManifoldOrder::value ? 10 : order == ManifoldOrder::distance_gradient ? 16 : 34;
+  return order == ManifoldOrder::value ? 10 : order == ManifoldOrder::distance_gradient ? 22 : 58;
 }
 
 template <typename T>
@@ -49,14 +49,14 @@ template <typename T>
 struct PairProblem {
   const BodyFeatures<T>* A;
   const BodyFeatures<T>* B;
-  bool vertices[2];             ///< whether the vertices of A, of B carry contacts
+  bool vertices[2];  ///< whether the vertices of A, of B carry contacts
   bool edge_edge;
-  bool everything;              ///< compute every contact, not only those with weight
-  T activity_smoothing;         ///< tau_p [m]
-  T neighbour_smoothing;        ///< tau_d [m]
-  T neighbour_cutoff;           ///< D_0 [m]
-  T selection_band;             ///< [m]
-  T metric_range;               ///< [m]
+  bool everything;        ///< compute every contact, not only those with weight
+  T activity_smoothing;   ///< tau_p [m]
+  T neighbour_smoothing;  ///< tau_d [m]
+  T neighbour_cutoff;     ///< D_0 [m]
+  T selection_band;       ///< [m]
+  T metric_range;         ///< [m]
   EdgeEdgeSettings<T> edges;
 
   PairProblem(const BodyFeatures<T>& body_A, const BodyFeatures<T>& body_B, const ContactConfig& config,
@@ -69,7 +69,7 @@ struct SelectedEdges {
   int count = 0, padded = 0;
   T *start[3], *vector[3], *normal[3];
   T *weight, *place;
-  T *sum;  ///< over the other side's edges, of weight times nearness
+  T* sum;  ///< over the other side's edges, of weight times nearness
 };
 
 /// Memory of one thread for one pair; nothing is allocated while a kernel runs.
@@ -89,14 +89,23 @@ struct PairBuffers {
   std::uint32_t* kept;
   std::uint16_t* nearby;
   T* lower;
-  T* metric[2];              ///< clamped distance of each point of A, of B, to the other's solid
+  T* metric[2];  ///< clamped distance of each point of A, of B, to the other's solid
   std::uint64_t near_blocks[2];
   T *candidate_metric, *candidate_edge;
   SelectedEdges<T> selected[2];
   T *pair_alpha[2], *pair_interior, *pair_clash, *pair_nearness;  ///< of each pair of selected edges
-  T* survivor[5];            ///< pair, alpha 1, alpha 2, activity but for penetration, (spare)
+  T* survivor[5];  ///< of pairs: place, activity, point; of vertices: point, place
+  std::uint64_t* survivor_primitives;
+  int pair_capacity;  ///< pairs of edges that there is room for
+
+  /// Makes room for as many pairs of edges. What was computed is lost.
+  void grow(int pairs);
 
  private:
+  void allocate();
+
+  int points_[2], edges_[2], primitives_ = 0;
+  ManifoldOrder order_;
   std::vector<T> numbers_;
   std::vector<std::uint64_t> masks_;
   std::vector<std::uint32_t> kept_;

@@ -29,7 +29,7 @@ using Lanes = Pack<T, k_width<T>>;
 template <typename T>
 struct PointList {
   T *x, *y, *z;
-  T* id;  ///< place of each point where it comes from: whole numbers
+  T* id;                      ///< place of each point where it comes from: whole numbers
   std::uint64_t* primitives;  ///< a bit for each primitive, of a pack of points
   int count = 0;
 
@@ -38,7 +38,8 @@ struct PointList {
     primitives[0] = 0;
   }
 
-  ABUT_INLINE void append(const Vec3<Lanes<T>>& p, const Lanes<T>& ids, std::uint32_t lane_bits, std::uint64_t mask) {
+  ABUT_INLINE void append(const Vec3<Lanes<T>>& p, const Lanes<T>& ids, std::uint32_t lane_bits,
+                          std::uint64_t mask) {
     constexpr int W = k_width<T>;
     const int first = count / W;
     p[0].store_chosen(x + count, lane_bits);
@@ -54,7 +55,8 @@ struct PointList {
   ABUT_INLINE void finish() {
     constexpr int W = k_width<T>;
     if (count == 0) return;
-    for (int i = count; i % W != 0; ++i) x[i] = x[count - 1], y[i] = y[count - 1], z[i] = z[count - 1], id[i] = id[count - 1];
+    for (int i = count; i % W != 0; ++i)
+      x[i] = x[count - 1], y[i] = y[count - 1], z[i] = z[count - 1], id[i] = id[count - 1];
   }
 
   [[nodiscard]] int groups() const { return (count + k_width<T> - 1) / k_width<T>; }
@@ -62,7 +64,8 @@ struct PointList {
 
 /// R x + p.
 template <typename T, typename P>
-[[nodiscard]] ABUT_INLINE Vec3<P> moved(const Mat3<T>& R, const Vec3<T>& t, const P& x, const P& y, const P& z) {
+[[nodiscard]] ABUT_INLINE Vec3<P> moved(const Mat3<T>& R, const Vec3<T>& t, const P& x, const P& y,
+                                        const P& z) {
   Vec3<P> r;
   for (int i = 0; i < 3; ++i) r[i] = fma(P(R(i, 0)), x, fma(P(R(i, 1)), y, fma(P(R(i, 2)), z, P(t[i]))));
   return r;
@@ -99,7 +102,8 @@ class PrimitiveSet {
 template <typename T>
 [[nodiscard]] T negligible_distance(const BodyFeatures<T>& solid) {
   const double tau = solid.sdf.smoothing();
-  return static_cast<T>(k_negligible<T> * tau + 64.0 * std::numeric_limits<T>::epsilon() * static_cast<double>(solid.size));
+  return static_cast<T>(k_negligible<T> * tau +
+                        64.0 * std::numeric_limits<T>::epsilon() * static_cast<double>(solid.size));
 }
 
 /// d >= this, from the box of a primitive, for all points within r of x.
@@ -108,7 +112,8 @@ template <typename T, typename P>
   const P dx = x[0] - P(bound.center[0]), dy = x[1] - P(bound.center[1]), dz = x[2] - P(bound.center[2]);
   P most = P(T(-1e30));
   for (int i = 0; i < 3; ++i) {
-    const P t = abs(fma(P(bound.to_scaled(i, 0)), dx, fma(P(bound.to_scaled(i, 1)), dy, P(bound.to_scaled(i, 2)) * dz)));
+    const P t = abs(
+        fma(P(bound.to_scaled(i, 0)), dx, fma(P(bound.to_scaled(i, 1)), dy, P(bound.to_scaled(i, 2)) * dz)));
     most = max(most, fma(-r, P(bound.inverse_axes[i]), t - P(bound.half[i])));
   }
   return most * P(bound.steepest);
@@ -116,9 +121,9 @@ template <typename T, typename P>
 
 template <typename T>
 struct CullBuffers {
-  std::uint32_t* kept;     ///< lane bits, of a primitive
-  std::uint16_t* nearby;   ///< primitives
-  T* lower;                ///< bounds, a pack each
+  std::uint32_t* kept;    ///< lane bits, of a primitive
+  std::uint16_t* nearby;  ///< primitives
+  T* lower;               ///< bounds, a pack each
 };
 
 /// How far away what counts may be [m].
@@ -137,9 +142,10 @@ struct CullDistances {
 /// Which of the `nearby` primitives matter at a pack of points; leaves in `lanes` those that may be nearer to
 /// the solid than `reach`.
 template <typename T>
-[[nodiscard]] ABUT_INLINE std::uint64_t primitives_that_matter(const BodyFeatures<T>& solid, const Vec3<Lanes<T>>& x,
-                                                               T reach, T margin, int nearby,
-                                                               const CullBuffers<T>& buffers, std::uint32_t& lanes) {
+[[nodiscard]] ABUT_INLINE std::uint64_t primitives_that_matter(const BodyFeatures<T>& solid,
+                                                               const Vec3<Lanes<T>>& x, T reach, T margin,
+                                                               int nearby, const CullBuffers<T>& buffers,
+                                                               std::uint32_t& lanes) {
   using P = Lanes<T>;
   constexpr int W = k_width<T>;
   const PrimitiveSet<T> set(solid);
@@ -181,8 +187,9 @@ template <typename T>
 /// Appends to `list` the points of `owner` that may be nearer to the solid than `cut` [m], and tells (a bit a
 /// block, PointBlocks::bit_of) where there are any. (R, p) takes the owner's frame to the solid's.
 template <typename T>
-void append_near_points(const BodyFeatures<T>& owner, const BodyFeatures<T>& solid, const Mat3<T>& R, const Vec3<T>& p,
-                        T cut, const CullBuffers<T>& buffers, PointList<T>& list, std::uint64_t& near_blocks) {
+void append_near_points(const BodyFeatures<T>& owner, const BodyFeatures<T>& solid, const Mat3<T>& R,
+                        const Vec3<T>& p, T cut, const CullBuffers<T>& buffers, PointList<T>& list,
+                        std::uint64_t& near_blocks) {
   using P = Lanes<T>;
   constexpr int W = k_width<T>;
   const PointBlocks<T>& points = owner.points;
@@ -227,6 +234,53 @@ void append_near_points(const BodyFeatures<T>& owner, const BodyFeatures<T>& sol
   }
 }
 
+template <typename T>
+using WideLanes = Pack<T, 2 * k_width<T>>;
+
+/// Two superquadrics as one: lanes of the first half have the constants of the one, the others of the other.
+/// Two chains of dependent instructions keep the machine busy where one would make it wait.
+template <typename T>
+struct SuperquadricPair {
+  using Q = WideLanes<T>;
+
+  ABUT_INLINE SuperquadricPair(const Superquadric<T>& a, const Superquadric<T>& b)
+      : eps1(both(a.eps1, b.eps1)),
+        eps2(both(a.eps2, b.eps2)),
+        power1(both(a.power1, b.power1)),
+        power2(both(a.power2, b.power2)),
+        delta_squared(both(a.delta_squared, b.delta_squared)),
+        rounded(a.rounded || b.rounded) {
+    for (int i = 0; i < 3; ++i) {
+      centre[i] = both(a.centre[i], b.centre[i]);
+      for (int j = 0; j < 3; ++j) to_scaled(i, j) = both(a.to_scaled(i, j), b.to_scaled(i, j));
+    }
+  }
+
+  Mat3<Q> to_scaled;
+  Vec3<Q> centre;
+  Q eps1, eps2, power1, power2, delta_squared;
+  bool rounded;
+  int shortest = 0;  // which way is up at the very centre of a solid does not matter
+
+ private:
+  [[nodiscard]] static ABUT_INLINE Q both(T a, T b) { return Q::joined(Lanes<T>(a), Lanes<T>(b)); }
+};
+
+/// One half of the lanes of an answer.
+template <SdfOrder order, typename P, typename Q>
+[[nodiscard]] ABUT_INLINE SdfAnswer<order, P> half_of(const SdfAnswer<order, Q>& answer, int which) {
+  SdfAnswer<order, P> r;
+  r.distance = answer.distance.half(which);
+  for (int i = 0; i < 3; ++i) {
+    if constexpr (order >= SdfOrder::normal) r.normal[i] = answer.normal[i].half(which);
+    if constexpr (order >= SdfOrder::gradient) r.gradient[i] = answer.gradient[i].half(which);
+    if constexpr (order >= SdfOrder::jacobian) {
+      for (int j = 0; j < 3; ++j) r.normal_jacobian(i, j) = answer.normal_jacobian(i, j).half(which);
+    }
+  }
+  return r;
+}
+
 /// The solid's answer at a pack of points, from the primitives of a mask.
 template <SdfOrder order, typename T>
 [[nodiscard]] SdfAnswer<order, Lanes<T>> sample_solid(const BodyFeatures<T>& solid, std::uint64_t mask,
@@ -238,10 +292,26 @@ template <SdfOrder order, typename T>
   const int added = solid.sdf.added();
   UnionSum<order, P> sides[2] = {UnionSum<order, P>(tau), UnionSum<order, P>(tau)};
   bool subtracts = false;
+  const Superquadric<T>* waiting = nullptr;  // one that has no partner yet
   PrimitiveSet<T>(solid).each(mask, [&](int l) {
-    sides[l < added ? 0 : 1].add(primitive_sample<order, P>(primitives[static_cast<std::size_t>(l)], mode, x));
-    subtracts = subtracts || l >= added;
+    const PreparedPrimitive<T>& primitive = primitives[static_cast<std::size_t>(l)];
+    const auto* superquadric =
+        mode == DistanceMode::taubin ? std::get_if<Superquadric<T>>(&primitive.solid) : nullptr;
+    if (l >= added || superquadric == nullptr) {
+      sides[l < added ? 0 : 1].add(primitive_sample<order, P>(primitive, mode, x));
+      subtracts = subtracts || l >= added;
+    } else if (waiting == nullptr) {
+      waiting = superquadric;
+    } else {
+      using Q = WideLanes<T>;
+      const Vec3<Q> twice(Q::joined(x[0], x[0]), Q::joined(x[1], x[1]), Q::joined(x[2], x[2]));
+      const auto answers = taubin_sample<order, Q>(SuperquadricPair<T>(*waiting, *superquadric), twice);
+      sides[0].add(half_of<order, P, Q>(answers, 0));
+      sides[0].add(half_of<order, P, Q>(answers, 1));
+      waiting = nullptr;
+    }
   });
+  if (waiting != nullptr) sides[0].add(taubin_sample<order, P>(*waiting, x));
   SdfAnswer<order, P> result = sides[0].result();
   if (subtracts) result = smooth_difference<order, P>(result, sides[1].result(), tau);
   scale_normal<order, P>(result);
