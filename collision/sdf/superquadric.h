@@ -24,10 +24,12 @@ namespace abut {
 /// with G = |grad F| and H the Hessian of F.
 /// d never exceeds the true distance outside, and is its first-order approximation near the surface.
 /// @see  Taubin (1991), "Estimation of planar curves, surfaces, and nonplanar space curves".
-template <SdfOrder order, typename S, typename T>
-[[nodiscard]] ABUT_KERNEL SdfAnswer<order, S> taubin_sample(const Superquadric<T>& sq, const Vec3<S>& x_B) {
+///
+/// `Gauge` is a Superquadric or what else has a gauge_point and a gauge_curvature (ExtrudedSuperquadric).
+template <SdfOrder order, typename S, typename Gauge>
+[[nodiscard]] ABUT_KERNEL SdfAnswer<order, S> taubin_sample(const Gauge& sq, const Vec3<S>& x_B) {
   using std::sqrt;
-  const GaugePoint<S> g = gauge_point(sq, x_B);
+  const auto g = gauge_point(sq, x_B);
   const Vec3<S>& v = g.F_gradient;  // F grad F, so G = |v|/F
   const S inverse = S(1) / sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
   SdfAnswer<order, S> out;
@@ -204,12 +206,6 @@ template <SdfOrder order, typename S, typename T>
     return out;
   }
 }
-
-/// Bounds of a distance that are cheap to have.
-template <typename S>
-struct DistanceBounds {
-  S lower, upper;
-};
 
 /// lower <= d <= upper without exp and log, for all three modes (lower is -1e30 within the box of the axes).
 ///
