@@ -74,7 +74,9 @@ Vec3<S> gather(const Points& points, const int* indices) {
 
 void GeometryGradient::set_zero(const Body& body) {
   primitives.assign(body.shape.primitives.size(), PrimitiveGradient{});
-  for (PrimitiveGradient& primitive : primitives) primitive.pose.setZero();
+  for (std::size_t i = 0; i < primitives.size(); ++i) {
+    primitives[i].values.assign(body.shape.primitives[i].values.size(), 0.0);
+  }
   contact_points = Points::Zero(3, body.contact_points.cols());
   contact_radius = 0.0;
 }

@@ -32,11 +32,11 @@ struct ContactLinearization {
   double radius = 0;             ///< r_O [m]
   double tau = 0;                ///< tau_p of the pair [m]
   double distance = 0;           ///< d [m]
-  Vec3<double> x_S;              ///< v in the solid's frame
-  Vec3<double> arm_O, arm_S;     ///< x_W - p_WO, x_W - p_WS
-  Vec3<double> normal;           ///< n, out of the solid
-  Vec3<double> gradient;         ///< dd/dx
-  Mat3<double> normal_jacobian;  ///< dn/dx
+  Vec3<double> x_S = Vec3<double>::Zero();              ///< v in the solid's frame
+  Vec3<double> arm_O = Vec3<double>::Zero(), arm_S = Vec3<double>::Zero();     ///< x_W - p_WO, x_W - p_WS
+  Vec3<double> normal = Vec3<double>::Zero();           ///< n, out of the solid
+  Vec3<double> gradient = Vec3<double>::Zero();         ///< dd/dx
+  Mat3<double> normal_jacobian = Mat3<double>::Zero();  ///< dn/dx
 };
 
 /// Scratch of one thread; allocates only while it grows.
