@@ -8,9 +8,9 @@
 ///   choice    a^c = sum_k p_k a_k,   p = softmax(-C/(eps_min L^2)),  C_k the cost of a_k
 ///   interior  gamma = prod_i sigma(a^u_i/eps) sigma((1 - a^u_i)/eps)
 ///   answer    a = gamma a^u + (1 - gamma) a^c
-/// with clip(x) = eps log((1 + e^(x/eps))/(1 + e^((x-1)/eps))). L^2 is the unit of Q, c and the costs: all is
-/// divided by it first. Clip and interior are functions of F = e^(y/eps) with y = min(x, 1 - x) <= 1/2, so
-/// that one exponential serves a factor with all its derivatives, and nothing overflows.
+/// with clip(x) = eps log((1 + e^(x/eps))/(1 + e^((x-1)/eps))). L^2 is a number in the unit of the costs.
+/// Clip and interior are functions of F = e^(y/eps) with y = min(x, 1 - x) <= 1/2, so that one exponential
+/// serves a factor with all its derivatives, and nothing overflows.
 ///
 /// @see  Beker et al., "Smoothly differentiable and efficiently vectorizable contact manifold generation",
 ///       IV-D2 and supplement III-B. Mended: a^u is -Q^-1 c, the side a_1 = 1 has r = -(Q12 + c2)/Q22, the
@@ -64,22 +64,23 @@ struct BoxSmoothing {
   }
 };
 
-/// The answer, and what its derivatives are made of. Divided by L^2: q, c, the inverses and costs.
+/// The answer, and what its derivatives are made of.
 ///
 /// Sides are numbered 0: a_1 = 1, 1: a_1 = 0, 2: a_2 = 1, 3: a_2 = 0.
 template <typename S>
 struct BoxMinimum {
-  S alpha[2];       ///< a
-  S gamma;          ///< how much the free minimum lies inside, in (0, 1)
-  S free[2];        ///< a^u
-  S on_sides[2];    ///< a^c
-  S inverse_scale;  ///< 1/L^2
-  S q11, q12, q22, c1, c2;
-  S inverse_q11, inverse_q22, inverse_determinant;
+  S alpha[2];     ///< a
+  S gamma;        ///< how much the free minimum lies inside, in (0, 1)
+  S free[2];      ///< a^u
+  S on_sides[2];  ///< a^c
+  S Q11, Q12, Q22, c1, c2;
+  S inverse_Q11, inverse_Q22, inverse_determinant;
+  S inverse_scale;                 ///< 1/L^2
   S clipped[4];                    ///< clip(r_k), the coordinate along side k
   S ratio[4];                      ///< r_k
   S ends[4];                       ///< F of r_k
   S inverse_far_end[4];            ///< 1/(1 + F e^(-1/eps)) of r_k
+  S cost[4];                       ///< C_k
   S share[4];                      ///< p_k
   S interior_ends[2];              ///< F of a^u_i
   S inverse_interior_sigmoids[2];  ///< 1/((1 + F)(1 + F e^(-1/eps))) of a^u_i
@@ -129,47 +130,45 @@ template <typename S>
 
 /// Everything before the choices: free minimum and the unclipped minima along the sides.
 template <typename S>
-[[nodiscard]] ABUT_KERNEL_PART BoxMinimum<S> scaled_problem(const BoxQuadratic<S>& problem) {
+[[nodiscard]] ABUT_KERNEL_PART BoxMinimum<S> free_minimum(const BoxQuadratic<S>& problem) {
   BoxMinimum<S> m;
+  m.Q11 = problem.Q11;
+  m.Q12 = problem.Q12;
+  m.Q22 = problem.Q22;
+  m.c1 = problem.c1;
+  m.c2 = problem.c2;
   m.inverse_scale = inverse(problem.scale);
-  m.q11 = problem.Q11 * m.inverse_scale;
-  m.q12 = problem.Q12 * m.inverse_scale;
-  m.q22 = problem.Q22 * m.inverse_scale;
-  m.c1 = problem.c1 * m.inverse_scale;
-  m.c2 = problem.c2 * m.inverse_scale;
-  const S diagonal = m.q11 * m.q22, determinant = diagonal - m.q12 * m.q12;
-  const S inverse_both = inverse(S(diagonal * determinant));  // one division for three
-  m.inverse_determinant = inverse_both * diagonal;
-  const S inverse_diagonal = inverse_both * determinant;
-  m.inverse_q11 = inverse_diagonal * m.q22;
-  m.inverse_q22 = inverse_diagonal * m.q11;
-  m.free[0] = (m.q12 * m.c2 - m.q22 * m.c1) * m.inverse_determinant;
-  m.free[1] = (m.q12 * m.c1 - m.q11 * m.c2) * m.inverse_determinant;
-  m.ratio[0] = -(m.q12 + m.c2) * m.inverse_q22;
-  m.ratio[1] = -m.c2 * m.inverse_q22;
-  m.ratio[2] = -(m.q12 + m.c1) * m.inverse_q11;
-  m.ratio[3] = -m.c1 * m.inverse_q11;
+  const S diagonal = m.Q11 * m.Q22, inverse_diagonal = inverse(diagonal);
+  m.inverse_determinant = inverse(S(diagonal - m.Q12 * m.Q12));
+  m.inverse_Q11 = inverse_diagonal * m.Q22;
+  m.inverse_Q22 = inverse_diagonal * m.Q11;
+  m.free[0] = (m.Q12 * m.c2 - m.Q22 * m.c1) * m.inverse_determinant;
+  m.free[1] = (m.Q12 * m.c1 - m.Q11 * m.c2) * m.inverse_determinant;
+  m.ratio[0] = -(m.Q12 + m.c2) * m.inverse_Q22;
+  m.ratio[1] = -m.c2 * m.inverse_Q22;
+  m.ratio[2] = -(m.Q12 + m.c1) * m.inverse_Q11;
+  m.ratio[3] = -m.c1 * m.inverse_Q11;
   return m;
 }
 
 /// C_k of points on the sides, given by their clipped coordinates.
 template <typename S>
-ABUT_KERNEL_PART void side_costs(const BoxMinimum<S>& m, S (&cost)[4]) {
+ABUT_KERNEL_PART void side_costs(BoxMinimum<S>& m) {
   const S* s = m.clipped;
-  const S half_q11 = S(0.5) * m.q11, half_q22 = S(0.5) * m.q22;
-  cost[0] = half_q11 + m.c1 + s[0] * (m.q12 + m.c2 + half_q22 * s[0]);
-  cost[1] = s[1] * (m.c2 + half_q22 * s[1]);
-  cost[2] = half_q22 + m.c2 + s[2] * (m.q12 + m.c1 + half_q11 * s[2]);
-  cost[3] = s[3] * (m.c1 + half_q11 * s[3]);
+  const S half_Q11 = S(0.5) * m.Q11, half_Q22 = S(0.5) * m.Q22;
+  m.cost[0] = half_Q11 + m.c1 + s[0] * (m.Q12 + m.c2 + half_Q22 * s[0]);
+  m.cost[1] = s[1] * (m.c2 + half_Q22 * s[1]);
+  m.cost[2] = half_Q22 + m.c2 + s[2] * (m.Q12 + m.c1 + half_Q11 * s[2]);
+  m.cost[3] = s[3] * (m.c1 + half_Q11 * s[3]);
 }
 
 /// dC_k by its own coordinate.
 template <typename S>
 ABUT_KERNEL_PART void side_slopes(const BoxMinimum<S>& m, S (&slope)[4]) {
-  slope[0] = m.q12 + m.c2 + m.q22 * m.clipped[0];
-  slope[1] = m.c2 + m.q22 * m.clipped[1];
-  slope[2] = m.q12 + m.c1 + m.q11 * m.clipped[2];
-  slope[3] = m.c1 + m.q11 * m.clipped[3];
+  slope[0] = m.Q12 + m.c2 + m.Q22 * m.clipped[0];
+  slope[1] = m.c2 + m.Q22 * m.clipped[1];
+  slope[2] = m.Q12 + m.c1 + m.Q11 * m.clipped[2];
+  slope[3] = m.c1 + m.Q11 * m.clipped[3];
 }
 
 /// d clip / dr_k = (1 - e^(-1/eps)) F/((1 + F)(1 + F e^(-1/eps))).
@@ -199,7 +198,7 @@ template <typename S, typename T>
 [[nodiscard]] ABUT_KERNEL_PART BoxMinimum<S> box_minimum(const BoxQuadratic<S>& problem,
                                                          const BoxSmoothing<T>& smoothing) {
   using namespace box_quadratic_detail;
-  BoxMinimum<S> m = scaled_problem(problem);
+  BoxMinimum<S> m = free_minimum(problem);
 
   // All exponentials that wait for nothing come first, so that the processor has them to do while it divides.
   S far_end[4], sigmoids[2];
@@ -225,13 +224,14 @@ template <typename S, typename T>
     m.clipped[k] = select(m.ratio[k] < S(0.5), from_end, S(S(1) - from_end));
   }
 
-  S cost[4];
-  side_costs(m, cost);
+  side_costs(m);
+  const S* cost = m.cost;
   const S least_01 = select(cost[0] < cost[1], cost[0], cost[1]);
   const S least_23 = select(cost[2] < cost[3], cost[2], cost[3]);
   const S least = select(least_01 < least_23, least_01, least_23);
+  const S inverse_width = S(smoothing.minimum_exponent) * m.inverse_scale;
   S weight[4];
-  for (int k = 0; k < 4; ++k) weight[k] = power_of_two(S((least - cost[k]) * S(smoothing.minimum_exponent)));
+  for (int k = 0; k < 4; ++k) weight[k] = power_of_two(S((least - cost[k]) * inverse_width));
   const S sum = (weight[0] + weight[1]) + (weight[2] + weight[3]);
 
   const S sigmoid_product = sigmoids[0] * sigmoids[1];
@@ -267,14 +267,14 @@ template <typename S, typename T>
   const S* s = m.clipped;
 
   // Q a^u = -c: da^u = -Q^-1 (dQ a^u + dc).
-  const S r11 = -m.q22 * m.inverse_determinant, r12 = m.q12 * m.inverse_determinant,
-          r22 = -m.q11 * m.inverse_determinant;
+  const S r11 = -m.Q22 * m.inverse_determinant, r12 = m.Q12 * m.inverse_determinant,
+          r22 = -m.Q11 * m.inverse_determinant;
   const S free_dx[2][3] = {{r11 * m.free[1] + r12 * m.free[0], r11, r12},
                            {r12 * m.free[1] + r22 * m.free[0], r12, r22}};
 
   // Coordinates of the sides: ds_k is this along dQ12 (odd k: not) and along c_2 (k < 2) or c_1.
-  const S ds[4] = {-clip_slope[0] * m.inverse_q22, -clip_slope[1] * m.inverse_q22,
-                   -clip_slope[2] * m.inverse_q11, -clip_slope[3] * m.inverse_q11};
+  const S ds[4] = {-clip_slope[0] * m.inverse_Q22, -clip_slope[1] * m.inverse_Q22,
+                   -clip_slope[2] * m.inverse_Q11, -clip_slope[3] * m.inverse_Q11};
   const S moved[4] = {cost_slope[0] * ds[0], cost_slope[1] * ds[1], cost_slope[2] * ds[2],
                       cost_slope[3] * ds[3]};
   const S cost_dx[4][3] = {{s[0] + moved[0], S(1), s[0] + moved[0]},
@@ -286,10 +286,10 @@ template <typename S, typename T>
   // dp_k = -(p_k/eps)(dC_k - sum_j p_j dC_j): weights of dC_k in da^c_i.
   const S coordinate[2][4] = {{S(1), S(0), s[2], s[3]}, {s[0], s[1], S(1), S(0)}};
   BoxMinimumDerivative<S> r;
+  const S inverse_width = S(smoothing.inverse_minimum) * m.inverse_scale;
   S weight[2][4];
   for (int i = 0; i < 2; ++i) {
-    for (int k = 0; k < 4; ++k)
-      weight[i][k] = S(smoothing.inverse_minimum) * p[k] * (m.on_sides[i] - coordinate[i][k]);
+    for (int k = 0; k < 4; ++k) weight[i][k] = inverse_width * p[k] * (m.on_sides[i] - coordinate[i][k]);
   }
   for (int x = 0; x < 3; ++x) {
     r.gamma[x] = m.gamma * (interior_slope[0] * free_dx[0][x] + interior_slope[1] * free_dx[1][x]);
@@ -297,10 +297,8 @@ template <typename S, typename T>
       S on_sides = sides_dx[i][x];
       for (int k = 0; k < 4; ++k) on_sides = on_sides + weight[i][k] * cost_dx[k][x];
       r.alpha[i][x] =
-          (on_sides + m.gamma * (free_dx[i][x] - on_sides) + r.gamma[x] * (m.free[i] - m.on_sides[i])) *
-          m.inverse_scale;
+          on_sides + m.gamma * (free_dx[i][x] - on_sides) + r.gamma[x] * (m.free[i] - m.on_sides[i]);
     }
-    r.gamma[x] = r.gamma[x] * m.inverse_scale;
   }
   return r;
 }
@@ -329,16 +327,17 @@ template <typename S, typename T>
   const S share_bar[4] = {sides_bar[0] + s[0] * sides_bar[1], s[1] * sides_bar[1],
                           s[2] * sides_bar[0] + sides_bar[1], s[3] * sides_bar[0]};
   const S mean_bar = m.on_sides[0] * sides_bar[0] + m.on_sides[1] * sides_bar[1];
+  const S inverse_width = S(smoothing.inverse_minimum) * m.inverse_scale;
   S cost_bar[4], ratio_bar[4];
   for (int k = 0; k < 4; ++k) {
-    cost_bar[k] = S(smoothing.inverse_minimum) * p[k] * (mean_bar - share_bar[k]);
+    cost_bar[k] = inverse_width * p[k] * (mean_bar - share_bar[k]);
     const S s_bar = p[k] * sides_bar[k < 2 ? 1 : 0] + cost_bar[k] * cost_slope[k];
-    ratio_bar[k] = s_bar * clip_slope[k] * (k < 2 ? m.inverse_q22 : m.inverse_q11);
+    ratio_bar[k] = s_bar * clip_slope[k] * (k < 2 ? m.inverse_Q22 : m.inverse_Q11);
   }
 
   // Q a^u = -c, adjoint w = Q^-1 free_bar.
-  const S w1 = (m.q22 * free_bar[0] - m.q12 * free_bar[1]) * m.inverse_determinant;
-  const S w2 = (m.q11 * free_bar[1] - m.q12 * free_bar[0]) * m.inverse_determinant;
+  const S w1 = (m.Q22 * free_bar[0] - m.Q12 * free_bar[1]) * m.inverse_determinant;
+  const S w2 = (m.Q11 * free_bar[1] - m.Q12 * free_bar[0]) * m.inverse_determinant;
 
   BoxQuadratic<S> bar;
   bar.Q11 = S(0.5) * (cost_bar[0] + cost_bar[2] * s[2] * s[2] + cost_bar[3] * s[3] * s[3]) -
@@ -349,14 +348,9 @@ template <typename S, typename T>
       cost_bar[0] * s[0] + cost_bar[2] * s[2] - ratio_bar[0] - ratio_bar[2] - w1 * m.free[1] - w2 * m.free[0];
   bar.c1 = cost_bar[0] + cost_bar[2] * s[2] + cost_bar[3] * s[3] - ratio_bar[2] - ratio_bar[3] - w1;
   bar.c2 = cost_bar[2] + cost_bar[0] * s[0] + cost_bar[1] * s[1] - ratio_bar[0] - ratio_bar[1] - w2;
-
-  bar.scale = -(bar.Q11 * m.q11 + bar.Q12 * m.q12 + bar.Q22 * m.q22 + bar.c1 * m.c1 + bar.c2 * m.c2) *
+  bar.scale = -(cost_bar[0] * m.cost[0] + cost_bar[1] * m.cost[1] + cost_bar[2] * m.cost[2] +
+                cost_bar[3] * m.cost[3]) *
               m.inverse_scale;
-  bar.Q11 = bar.Q11 * m.inverse_scale;
-  bar.Q12 = bar.Q12 * m.inverse_scale;
-  bar.Q22 = bar.Q22 * m.inverse_scale;
-  bar.c1 = bar.c1 * m.inverse_scale;
-  bar.c2 = bar.c2 * m.inverse_scale;
   return bar;
 }
 
@@ -370,13 +364,13 @@ struct HardBoxMinimum {
 template <typename S>
 [[nodiscard]] ABUT_KERNEL_PART HardBoxMinimum<S> hard_box_minimum(const BoxQuadratic<S>& problem) {
   using namespace box_quadratic_detail;
-  BoxMinimum<S> m = scaled_problem(problem);
+  BoxMinimum<S> m = free_minimum(problem);
   for (int k = 0; k < 4; ++k) {
     const S from_below = select(m.ratio[k] < S(0), S(0), m.ratio[k]);
     m.clipped[k] = select(from_below > S(1), S(1), from_below);
   }
-  S cost[4];
-  side_costs(m, cost);
+  side_costs(m);
+  const S* cost = m.cost;
   const S point[4][2] = {
       {S(1), m.clipped[0]}, {S(0), m.clipped[1]}, {m.clipped[2], S(1)}, {m.clipped[3], S(0)}};
   S least = cost[0];

@@ -86,8 +86,8 @@ template <typename S>
   return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
 }
 
-/// Edges shorter than 1 nm count as points: |t|^2 is taken to be this [m^2] where it divides.
-inline constexpr double k_tiny_square = 1e-18;
+/// Edges shorter than 0.1 um count as points: |t|^2 is taken to be this [m^2] where it divides.
+inline constexpr double k_tiny_square = 1e-14;
 
 /// A squared length that may be divided by.
 template <typename S>
