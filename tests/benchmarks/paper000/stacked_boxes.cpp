@@ -13,6 +13,7 @@
 #include "collision/manifold/edge_edge.h"
 #include "collision/manifold/edge_normals.h"
 #include "collision/manifold/manifold_batch.h"
+#include "collision/sdf/gauge.h"
 #include "engine/body_builder.h"
 #include "figure.h"
 #include "table.h"
@@ -29,7 +30,7 @@ Body box_of(int n) {
   Primitive primitive;
   primitive.parameters = {k_half, k_half, k_half, k_exponent, k_exponent};
   shape.primitives = {primitive};
-  const Superquadric<double> gauge(primitive, primitive.parameters);
+  const Superquadric<double> gauge(primitive.parameters, primitive.X_BP, 0.0);
 
   std::map<std::array<int, 3>, int> index;
   std::vector<Vec3<double>> vertices;
@@ -66,12 +67,14 @@ Body box_of(int n) {
   return make_body("box", shape, mesh, Density{1000.0});
 }
 
-/// Of the upper box in the lower one: turned by 40 degrees, a little aside, edges 2 % of the size deep.
-Pose<double> upper_pose() {
-  constexpr double k_angle = 40.0 * std::numbers::pi / 180.0;
+/// Of the upper box in the lower one: turned by 40 degrees, a little aside, 2 % of the size deep if both
+/// reach to `half` [m]. The corners of the cubes lie on the surface, so their edges run below its faces, at
+/// 0.473 m.
+Pose<double> upper_pose(double half) {
+  constexpr double k_angle = 40.0 * std::numbers::pi / 180.0, k_depth = 0.02;
   Pose<double> X_AB;
   X_AB.q = Quat<double>(Eigen::AngleAxisd(k_angle, Vec3<double>::UnitZ()));
-  X_AB.p = Vec3<double>(0.08, 0.04, 2.0 * k_half * std::pow(3.0, -0.5 * k_exponent) - 0.02);
+  X_AB.p = Vec3<double>(0.08, 0.04, 2.0 * half - k_depth);
   return X_AB;
 }
 
@@ -81,12 +84,13 @@ Table contact_table() {
 
 struct Summary {
   int contacts = 0, active = 0;
-  double activity = 0.0,
-         steepest_tilt = 0.0;  ///< sum; largest angle of an active normal with the vertical [deg]
+  double activity = 0.0, largest_activity = 0.0;
+  double steepest_tilt = 0.0;  ///< largest angle of an active normal with the vertical [deg]
 
   void add(double weight, const Vec3<double>& normal) {
     ++contacts;
     activity += weight;
+    largest_activity = std::max(largest_activity, weight);
     if (weight < 0.05) return;
     ++active;
     const double tilt = std::atan2(normal.head<2>().norm(), normal[2]) * 180.0 / std::numbers::pi;
@@ -144,16 +148,16 @@ Summary write_vertex_contacts(const Body& box, const Pose<double>& X_AB, const F
 }
 
 /// The twelve edges of both boxes' bounding cubes, a block each, for the picture.
-void write_outlines(const Pose<double>& X_AB, const FigureOptions& options) {
+void write_outlines(const char* name, double half, const Pose<double>& X_AB, const FigureOptions& options) {
   Table table({"x[m]", "y[m]", "z[m]"});
   for (const Pose<double>& X : {Pose<double>(), X_AB}) {
     for (int axis = 0; axis < 3; ++axis) {
       for (int corner = 0; corner < 4; ++corner) {
         for (const double end : {-1.0, 1.0}) {
           Vec3<double> x;
-          x[axis] = end * k_half;
-          x[(axis + 1) % 3] = (corner % 2 == 0 ? -k_half : k_half);
-          x[(axis + 2) % 3] = (corner / 2 == 0 ? -k_half : k_half);
+          x[axis] = end * half;
+          x[(axis + 1) % 3] = corner % 2 == 0 ? -half : half;
+          x[(axis + 2) % 3] = corner / 2 == 0 ? -half : half;
           x = X * x;
           table.add_row({x[0], x[1], x[2]});
         }
@@ -162,16 +166,18 @@ void write_outlines(const Pose<double>& X_AB, const FigureOptions& options) {
       }
     }
   }
-  table.write(options.folder / "figure5_outlines.tsv");
+  table.write(options.folder / fmt::format("figure5_{}_outlines.tsv", name));
 }
 
 }  // namespace
 
 void draw_stacked_boxes(const FigureOptions& options) {
-  const Pose<double> X_AB = upper_pose();
-  const Summary edges = write_edge_contacts(box_of(1), X_AB, options),
-                vertices = write_vertex_contacts(box_of(4), X_AB, options);
-  write_outlines(X_AB, options);
+  const double edge_half = k_half * std::pow(3.0, -0.5 * k_exponent);
+  const Pose<double> X_of_edges = upper_pose(edge_half), X_of_vertices = upper_pose(k_half);
+  const Summary edges = write_edge_contacts(box_of(1), X_of_edges, options),
+                vertices = write_vertex_contacts(box_of(4), X_of_vertices, options);
+  write_outlines("edge_edge", edge_half, X_of_edges, options);
+  write_outlines("vertex_sdf", k_half, X_of_vertices, options);
   const auto describe = [](const char* name, const Summary& s) {
     fmt::print(
         "  {}: {} contacts on the upper box, {} with activity > 0.05, sum {:.2f}, their normals within "
@@ -183,39 +189,45 @@ void draw_stacked_boxes(const FigureOptions& options) {
   describe("vertex-SDF", vertices);
   if (!options.pictures) return;
 
-  std::string script = png_header("figure5.png", 1000, 900);
+  std::string script = png_header("figure5.png", 900, 920);
   script += R"(
-set multiplot layout 2,2 margins 0.0,0.9,0.02,0.95 spacing 0.0,0.05
-set view 66, 24, 1.45, 1
-set view equal xyz
-set xyplane at -0.55
+set multiplot layout 2,2 margins 0.01,0.885,0.01,0.96 spacing 0.01,0.05
+set angles degrees
+u(x, y) = x*cos(24) + y*sin(24)
+v(x, y, z) = z*cos(22) + (y*cos(24) - x*sin(24))*sin(22)
+set size ratio -1
 unset border
-unset tics
+unset xtics
+unset ytics
 unset grid
-set xrange [-0.75:0.85]
-set yrange [-0.75:0.85]
-set zrange [-0.55:1.55]
-set cbrange [0:1]
+set xrange [-1.15:1.15]
+set yrange [-0.8:1.95]
 set palette defined (0 '#B8C4CC', 0.05 '#56B4E9', 0.5 '#E69F00', 1 '#D55E00')
-set cblabel 'activity [-]' offset 0.5,0
+set cblabel 'activity [-]' offset 0,0
 )";
-  const auto panel = [&](const char* name, const char* title, const char* length, bool colorbox) {
-    script += fmt::format(R"(
-set title '{1}' offset 0,-1.5
-{3}
-splot 'figure5_outlines.tsv' using 1:2:3 with lines lc rgb '#888888' lw 1, \
-      'figure5_{0}.tsv' using 1:2:3:(0.22*$4*{2}):(0.22*$5*{2}):(0.22*$6*{2}):7 with vectors filled head lw 1.8 lc palette, \
-      '' using 1:2:3:7 with points pt 7 ps 0.55 lc palette
+  const auto panels = [&](const char* name, const std::string& title, const Summary& s, double colorbox_y) {
+    for (const bool scaled : {false, true}) {
+      script += fmt::format(
+          R"(
+set title '{title}, {how}' offset 0,-0.8
+set cbrange [0:{largest}]
+{colorbox}
+plot 'figure5_{name}_outlines.tsv' using (u($1,$2)):(v($1,$2,$3)) with lines lc rgb '#888888' lw 1, \
+     'figure5_{name}.tsv' using (u($1,$2)):(v($1,$2,$3)):({length}*u($4,$5)):({length}*v($4,$5,$6)):7 \
+     with vectors filled head lw 1.8 lc palette, \
+     '' using (u($1,$2)):(v($1,$2,$3)):7 with points pt 7 ps 0.55 lc palette
 )",
-                          name, title, length,
-                          colorbox ? "set colorbox user origin 0.92,0.25 size 0.02,0.5" : "unset colorbox");
+          fmt::arg("title", title), fmt::arg("name", name),
+          fmt::arg("how", scaled ? "scaled by activity" : "unscaled"),
+          fmt::arg("largest", fmt::format("{:.3f}", s.largest_activity)),
+          fmt::arg("length", scaled ? fmt::format("0.28*$7/{:.4f}", s.largest_activity) : "0.28"),
+          fmt::arg("colorbox",
+                   scaled ? "unset colorbox"
+                          : fmt::format("set colorbox user origin 0.9,{} size 0.018,0.3", colorbox_y)));
+    }
   };
-  const std::string of_edges = fmt::format("{} edge-edge contacts", edges.contacts),
-                    of_vertices = fmt::format("{} vertex-SDF contacts", vertices.contacts);
-  panel("edge_edge", (of_edges + ", unscaled").c_str(), "1", true);
-  panel("edge_edge", (of_edges + ", scaled by activity").c_str(), "$7", false);
-  panel("vertex_sdf", (of_vertices + ", unscaled").c_str(), "1", false);
-  panel("vertex_sdf", (of_vertices + ", scaled by activity").c_str(), "$7", false);
+  panels("edge_edge", fmt::format("{} edge-edge contacts", edges.contacts), edges, 0.56);
+  panels("vertex_sdf", fmt::format("{} vertex-SDF contacts", vertices.contacts), vertices, 0.09);
   run_gnuplot(script + "unset multiplot\n", options.folder);
 }
 
