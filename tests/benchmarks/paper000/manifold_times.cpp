@@ -113,7 +113,7 @@ struct Protocol {
   double seconds, least_duration;  ///< as in figure 6 [s]
 };
 
-Protocol protocol(bool quick) { return quick ? Protocol{3, 1, 0.01, 0.0} : Protocol{51, 5, 0.2, 2e-3}; }
+Protocol protocol(bool quick) { return quick ? Protocol{3, 1, 0.01, 0.0} : Protocol{51, 3, 0.05, 1e-3}; }
 
 /// Median time of one manifold of a batch, in a row of poses [us]; `contacts` is their mean number.
 double time_of_manifold(const Body& body, const ContactConfig& config, ManifoldScope scope, bool gradient,
@@ -230,42 +230,45 @@ void draw_manifold_times(const FigureOptions& options) {
     batches.write(options.folder / fmt::format("figure7_batch_{}.tsv", k == shown[0] ? "few" : "many"));
   }
   if (!options.pictures) return;
-  std::string script = png_header("figure7.png", 1150, 560);
+  std::string script = png_header("figure7.png", 1100, 520);
   script += R"(
-set multiplot layout 1,2 margins 0.065,0.985,0.245,0.93 spacing 0.075,0.1
+set multiplot layout 1,2 margins 0.07,0.985,0.215,0.93 spacing 0.08,0.1
 set xlabel 'superquadrics of each body [-]' offset 0,0.3
 set ylabel 'time of a manifold [µs]' offset 1,0
-set title 'by complexity (mean of 100 poses)' offset 0,-0.5
+set title 'by complexity, mean of 100 poses' offset 0,-0.5
 set logscale y
-set yrange [0.5:300]
+set yrange [10:500]
 set xrange [0.5:18.5]
 set xtics 1,2
-set key at screen 0.27,0.12 center maxrows 2 samplen 2.5
+unset key
 plot )";
+  const auto curve = [&](const char* file, std::size_t variant, std::size_t column, const char* dashes,
+                         bool titled) {
+    return fmt::format("'figure7_{}.tsv' using 1:{} with linespoints ls {}{} title '{}'", file, column,
+                       variant + 1, dashes, titled ? k_variants[variant].title : "");
+  };
+  std::string separator;
   for (std::size_t i = 0; i < k_variants.size(); ++i) {
-    script += fmt::format("{}'figure7_complexity.tsv' using 1:{} with linespoints ls {} title '{}'",
-                          i == 0 ? "" : ", ", i + 4, i + 1, k_variants[i].title);
+    script += separator + curve("complexity", i, i + 4, "", false);
+    separator = ", ";
   }
   script += fmt::format(R"(
-set title 'by batch' offset 0,-0.5
+set title 'by batch: {1} x {1} superquadrics solid, {0} x {0} dashed' offset 0,-0.5
 set xlabel 'poses in a batch [-]' offset 0,0.3
 set ylabel 'time of a batch [µs]' offset 1,0
 set logscale xy
 set format y '10^{{%T}}'
 set xrange [0.8:1300]
-set yrange [0.5:3e5]
+set yrange [10:1e6]
 set xtics ('1' 1, '4' 4, '16' 16, '64' 64, '256' 256, '1024' 1024)
-set key at screen 0.77,0.1 center maxrows 4 samplen 2.5
-plot )");
-  std::string separator;
+set key at screen 0.5,0.055 center maxrows 2 samplen 3
+plot )",
+                        shown[0], shown[1]);
+  separator.clear();
   for (std::size_t i = 0; i < k_variants.size(); ++i) {
-    for (const bool many : {true, false}) {
-      script += fmt::format("{}'figure7_batch_{}.tsv' using 1:{} with linespoints ls {}{} title '{} {}'",
-                            separator, many ? "many" : "few", i + 2, i + 1, many ? "" : " dt 2",
-                            many ? fmt::format("{0}x{0}", shown[1]) : fmt::format("{0}x{0}", shown[0]),
-                            k_variants[i].title);
-      separator = ", ";
-    }
+    script += separator + curve("batch_many", i, i + 2, "", true) + ", " +
+              curve("batch_few", i, i + 2, " dt 2", false);
+    separator = ", ";
   }
   run_gnuplot(script + "\nunset multiplot\n", options.folder);
 }
@@ -319,7 +322,7 @@ set xlabel 'poses in a batch [-]' offset 0,0.3
 set logscale xy
 set format y '10^{%T}'
 set xrange [0.8:1300]
-set yrange [0.5:3e5]
+set yrange [3:1e6]
 set xtics ('1' 1, '4' 4, '16' 16, '64' 64, '256' 256, '1024' 1024)
 )";
   for (std::size_t s = 0; s < 2; ++s) {
