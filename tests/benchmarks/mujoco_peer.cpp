@@ -122,6 +122,10 @@ class ModelText {
         return fmt::format("type=\"box\" size=\"{} {} {}\"", p[0], p[1], p[2]);
       case PrimitiveKind::superquadric:
         break;
+      case PrimitiveKind::convex_polyhedron:
+      case PrimitiveKind::oriented_point_cloud:
+      case PrimitiveKind::extruded_superquadric:
+        throw std::runtime_error("MuJoCo has nothing like this primitive");
     }
     return fmt::format("type=\"mesh\" mesh=\"{}\"", mesh_name(p));
   }
