@@ -78,7 +78,8 @@ namespace edge_edge_detail {
 
 template <typename S>
 [[nodiscard]] ABUT_KERNEL_PART S dot3(const Vec3<S>& a, const Vec3<S>& b) {
-  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+  using box_quadratic_detail::multiply_add;
+  return multiply_add<S>(a[2], b[2], multiply_add<S>(a[1], b[1], a[0] * b[0]));
 }
 
 template <typename S>
@@ -134,20 +135,22 @@ struct EdgeWitness {
 
 template <typename S>
 [[nodiscard]] ABUT_KERNEL_PART Vec3<S> point_on(const Edge<S>& edge, const S& parameter) {
-  return {edge.start[0] + parameter * edge.vector[0], edge.start[1] + parameter * edge.vector[1],
-          edge.start[2] + parameter * edge.vector[2]};
+  using box_quadratic_detail::multiply_add;
+  return {multiply_add<S>(parameter, edge.vector[0], edge.start[0]),
+          multiply_add<S>(parameter, edge.vector[1], edge.start[1]),
+          multiply_add<S>(parameter, edge.vector[2], edge.start[2])};
 }
 
 template <typename S, typename T>
 [[nodiscard]] ABUT_KERNEL_PART EdgeWitness<S> edge_witness(const Edge<S>& edge1, const Edge<S>& edge2,
                                                            const EdgeEdgeSettings<T>& settings) {
-  using std::sqrt;
   EdgeWitness<S> w;
   w.minimum = box_minimum(edge_problem(edge1, edge2, settings), settings.box);
   w.e1 = point_on(edge1, w.minimum.alpha[0]);
   w.e2 = point_on(edge2, w.minimum.alpha[1]);
   for (int i = 0; i < 3; ++i) w.difference[i] = w.e1[i] - w.e2[i];
-  w.softened = sqrt(edge_edge_detail::dot3(w.difference, w.difference) + S(settings.softening_squared));
+  const S square = edge_edge_detail::dot3(w.difference, w.difference) + S(settings.softening_squared);
+  w.softened = square * inverse_sqrt(square);
   return w;
 }
 
@@ -169,7 +172,6 @@ struct EdgeNormal {
 template <typename S, typename T>
 [[nodiscard]] ABUT_KERNEL_PART EdgeNormal<S> edge_normal(const Edge<S>& edge1, const Edge<S>& edge2,
                                                          const EdgeEdgeSettings<T>& settings) {
-  using std::sqrt;
   using namespace edge_edge_detail;
   const Vec3<S>&t1 = edge1.vector, &t2 = edge2.vector;
   EdgeNormal<S> r;
@@ -190,7 +192,7 @@ template <typename S, typename T>
   for (int i = 0; i < 3; ++i) {
     r.n[i] = r.cross[i] * crossing + S(settings.blend) * r.g[i] - share1 * t1[i] - share2 * t2[i];
   }
-  r.inverse_length = S(1) / sqrt(dot3(r.n, r.n) + S(settings.fade_squared));
+  r.inverse_length = inverse_sqrt(S(dot3(r.n, r.n) + S(settings.fade_squared)));
   for (int i = 0; i < 3; ++i) r.n[i] = r.n[i] * r.inverse_length;
   return r;
 }
