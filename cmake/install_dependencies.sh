@@ -6,6 +6,7 @@ packages=(
   g++ cmake ninja-build pkg-config
   libeigen3-dev libspdlog-dev                                      # everywhere
   libassimp-dev zlib1g-dev libtomlplusplus-dev                     # engine: meshes (assimp links libz.so), scenes
+  libqhull-dev                                                     # engine: convex hulls
   libcli11-dev nlohmann-json3-dev libstb-dev                       # apps: command line, JSON, pictures
   catch2 libceres-dev                                              # tests
   libbenchmark-dev                                                 # tests/benchmarks

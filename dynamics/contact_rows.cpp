@@ -68,9 +68,9 @@ void make_rows(const Model& model, const MassMatrix& mass, const State& state,
       const Vec6<double>&V_A = state.V_WB[a], &V_B = state.V_WB[b];
       const Vec3<double> u =
           V_B.tail<3>() + V_B.head<3>().cross(row.r_B) - V_A.tail<3>() - V_A.head<3>().cross(row.r_A);
-      const double gap = contact.signed_distance + settings.h * contact.normal_AB_W.dot(u);
+      const double gap = contact.penetration + settings.h * contact.normal_AB_W.dot(u);
       const double x = 0.5 - gap / (8.0 * pair.tau);
-      if (!(x > 0.0)) continue;
+      if (!(x > 0.0 && contact.weight > 0.0)) continue;
       row.body_A = A;
       row.body_B = B;
       row.slot_A = pair.slot_A;
@@ -79,8 +79,9 @@ void make_rows(const Model& model, const MassMatrix& mass, const State& state,
       row.contact = i;
       row.n = contact.normal_AB_W;
       row.distance = contact.signed_distance;
-      row.share = contact.area * smoothstep5(x);
-      row.share_slope = -contact.area * smoothstep5_dx(x) / (8.0 * pair.tau);
+      row.share_by_weight = contact.area * smoothstep5(x);
+      row.share = contact.weight * row.share_by_weight;
+      row.share_slope = -contact.area * contact.weight * smoothstep5_dx(x) / (8.0 * pair.tau);
       row.inverse_mass = mass.inverse_mass(A) + mass.inverse_mass(B);
       sum += row.share;
       out.rows.push_back(row);
@@ -110,8 +111,10 @@ void weights_vjp(const ContactRows& rows, double h, const Eigen::VectorXd& veloc
       const auto k = static_cast<std::size_t>(i);
       const ContactRow& row = rows.rows[k];
       ContactRowBar& bar = bars[k];
-      const double gap_bar = (bar.weight / pair.denominator - shared) * row.share_slope;
-      bar.distance += gap_bar;
+      const double share_bar = bar.weight / pair.denominator - shared;
+      const double gap_bar = share_bar * row.share_slope;
+      bar.penetration += gap_bar;
+      bar.contact_weight += share_bar * row.share_by_weight;
       bar.n += h * gap_bar * relative_velocity(row, velocity);
       const Vec3<double> impulse = h * gap_bar * row.n;
       add_arm_bar(row, impulse, velocity, bar);

@@ -2,8 +2,8 @@
 /// material.
 ///
 /// The share makes the pair's response independent of how finely its bodies are meshed:
-///     g = d + h u_n            gap expected after the step, with the velocities at its start
-///     gamma = area S(1/2 - g/(8 tau)),   Gamma = gamma / D(sum over the pair of gamma),   tau = tau_p +
+///     g = p + h u_n            penetration expected after the step, with the velocities at its start
+///     gamma = area w S(1/2 - g/(8 tau)),   Gamma = gamma / D(sum over the pair of gamma),   tau = tau_p +
 ///     tau_h, D(x) = x for x >= a_0,  x + a_0/3 (1 - x/a_0)^3 below,   a_0 = half the smallest contact area
 ///     of the pair,
 /// so a lone touching corner has Gamma = 1, a face shares it out by area, and everything sets in with C^2
@@ -31,6 +31,7 @@ struct ContactRow {
   double distance = 0;                ///< [m]
   double weight = 0;                  ///< Gamma
   double share = 0, share_slope = 0;  ///< gamma [m^2] and d gamma/dg
+  double share_by_weight = 0;         ///< d gamma/dw, w being the weight of the contact [m^2]
   double inverse_mass = 0;            ///< 1/m_A + 1/m_B [1/kg]
 };
 
@@ -47,6 +48,7 @@ struct RowPair {
 struct ContactRowBar {
   Vec3<double> r_A = Vec3<double>::Zero(), r_B = Vec3<double>::Zero(), n = Vec3<double>::Zero();
   double distance = 0, weight = 0, inverse_mass = 0;
+  double penetration = 0, contact_weight = 0;  ///< p and w of the contact, on which the weight depends
 };
 
 /// dL/d of a pair's material.

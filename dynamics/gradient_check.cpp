@@ -381,19 +381,27 @@ class InputGroups {
     }
   }
 
+  /// By how much a shape parameter is moved, times the step: by itself, or where that may be 0 by what is
+  /// as large.
+  static double parameter_scale(const Primitive& primitive, std::size_t i) {
+    if (primitive.kind == PrimitiveKind::oriented_point_cloud) return primitive.parameters[0];
+    if (!is_length(primitive.kind, i) && i > 5) return 1.0;  // an angle
+    return shape_parameter(primitive, primitive.kind, i);
+  }
+
   void add_shape_parameters() {
     InputGroup group{"shape parameters", {}, {}, {}};
     for (const Body& body : bodies()) {
       for (const Primitive& primitive : body.shape.primitives) {
-        const auto count = parameter_count(primitive.kind);
-        group.scale.insert(group.scale.end(), primitive.parameters.begin(),
-                           primitive.parameters.begin() + count);
+        for (std::size_t i = 0; i < parameter_count(primitive); ++i) {
+          group.scale.push_back(parameter_scale(primitive, i));
+        }
       }
     }
     group.move = [](Inputs& inputs, std::span<const double> x) {
       move_shapes(inputs.model, x, [](Primitive& primitive, std::span<const double> dx) {
-        const auto count = static_cast<std::size_t>(parameter_count(primitive.kind));
-        for (std::size_t i = 0; i < count; ++i) primitive.parameters[i] += dx[i];
+        const std::size_t count = parameter_count(primitive);
+        for (std::size_t i = 0; i < count; ++i) shape_parameter(primitive, primitive.kind, i) += dx[i];
         return count;
       });
     };
@@ -402,9 +410,9 @@ class InputGroups {
       std::size_t next = 0;
       for (std::size_t b = 0; b < bodies().size(); ++b) {
         for (std::size_t p = 0; p < bodies()[b].shape.primitives.size(); ++p) {
-          const auto count = static_cast<std::size_t>(parameter_count(bodies()[b].shape.primitives[p].kind));
-          for (std::size_t i = 0; i < count; ++i)
-            sum += gradient.model.bodies[b].shape[p].parameters[i] * x[next++];
+          const Primitive& primitive = bodies()[b].shape.primitives[p];
+          for (std::size_t i = 0; i < parameter_count(primitive); ++i)
+            sum += shape_parameter(gradient.model.bodies[b].shape[p], primitive.kind, i) * x[next++];
         }
       }
       return sum;

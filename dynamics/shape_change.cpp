@@ -36,6 +36,9 @@ struct PointsOfPrimitive {
         break;
       case PrimitiveKind::superquadric:
       case PrimitiveKind::half_space:
+      case PrimitiveKind::convex_polyhedron:
+      case PrimitiveKind::oriented_point_cloud:
+      case PrimitiveKind::extruded_superquadric:
         return;
     }
     valid = body.contact_radius == q[static_cast<std::size_t>(radius_index)];  // 0 for a box with sharp edges

@@ -54,9 +54,10 @@ void find_deepest(const ContactRows& rows, const ContactManifold& manifold, int 
   depth = -std::numeric_limits<double>::infinity();
   for (const ContactRow& row : rows.rows) {
     if (body >= 0 && row.body_A != body && row.body_B != body) continue;
-    if (-row.distance <= depth) continue;
-    depth = -row.distance;
-    feature = manifold.contacts[static_cast<std::size_t>(row.contact)].feature;
+    const Contact& contact = manifold.contacts[static_cast<std::size_t>(row.contact)];
+    if (-contact.penetration <= depth) continue;
+    depth = -contact.penetration;
+    feature = contact.feature;
     found_body = row.slot_B >= 0 ? row.body_B : row.body_A;
   }
 }
@@ -120,8 +121,10 @@ StepReport Stepper::step(const State& state, const Control& control, State& next
   advance(model, scratch.mass, state, control, h, scratch.free, scratch.solution.velocity(), next);
 
   report.contacts = static_cast<int>(scratch.rows.rows.size());
-  for (const ContactRow& row : scratch.rows.rows)
-    report.max_penetration = std::max(report.max_penetration, -row.distance);
+  for (const ContactRow& row : scratch.rows.rows) {
+    report.max_penetration = std::max(
+        report.max_penetration, -scratch.manifold.contacts[static_cast<std::size_t>(row.contact)].penetration);
+  }
   report.iterations = scratch.solution.iterations;
   report.residual = scratch.solution.residual;
   if (!is_finite(next, report.body) || !std::isfinite(report.residual)) {
@@ -160,7 +163,8 @@ void Stepper::step_vjp(const State& state, const Control& control, const State& 
   // The forward step again, from what was recorded.
   scratch.mass.update(model, state);
   ContactManifold& manifold = scratch.manifold;
-  detector_.linearize(state.X_WB, record.features, manifold.contacts, scratch.linearizations);
+  detector_.linearize(state.X_WB, record.features, manifold.contacts, scratch.linearizations,
+                      &scratch.edge_pairs);
   manifold.pairs.clear();
   for (std::size_t i = 0; i < record.features.size(); ++i) {
     const ContactFeature& feature = record.features[i];
@@ -208,14 +212,25 @@ void Stepper::step_vjp(const State& state, const Control& control, const State& 
     const auto k = static_cast<std::size_t>(row.contact);
     state_bar.pose[static_cast<std::size_t>(row.body_A)].tail<3>() -= row_bar.r_A;
     state_bar.pose[static_cast<std::size_t>(row.body_B)].tail<3>() -= row_bar.r_B;
-    detector_.vjp(scratch.linearizations[k], record.features[k],
-                  {row_bar.r_A + row_bar.r_B, row_bar.distance, row_bar.n, 0.0}, state.X_WB, state_bar.pose,
-                  geometry);
+    ContactBar contact_bar;
+    contact_bar.point_W = row_bar.r_A + row_bar.r_B;
+    contact_bar.signed_distance = row_bar.distance;
+    contact_bar.normal_AB_W = row_bar.n;
+    contact_bar.penetration = row_bar.penetration;
+    contact_bar.weight = row_bar.contact_weight;
+    const ContactLinearization& at = scratch.linearizations[k];
+    if (at.edge_pair >= 0) {
+      detector_.add_edge_bar(scratch.edge_pairs[static_cast<std::size_t>(at.edge_pair)], record.features[k],
+                             contact_bar);
+    } else {
+      detector_.vjp(at, record.features[k], contact_bar, state.X_WB, state_bar.pose, geometry);
+    }
     for (const int body : {row.body_A, row.body_B}) {
       const double inverse = scratch.mass.inverse_mass(body);
       model_bar.bodies[static_cast<std::size_t>(body)].mass -= row_bar.inverse_mass * inverse * inverse;
     }
   }
+  detector_.edge_vjp(scratch.edge_pairs, state.X_WB, state_bar.pose, geometry);
   for (std::size_t b = 0; b < geometry.size(); ++b) model_bar.bodies[b].geometry = std::move(geometry[b]);
   for (std::size_t p = 0; p < scratch.rows.pairs.size(); ++p) {
     const RowPair& pair = scratch.rows.pairs[p];

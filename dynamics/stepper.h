@@ -48,6 +48,7 @@ struct StepScratch {
   ContactSolution solution;
   std::vector<double> margins;
   std::vector<ContactLinearization> linearizations;
+  std::vector<EdgePair> edge_pairs;
 };
 
 /// Prepared once for a model, const afterwards; the model must outlive it.

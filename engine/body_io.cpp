@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <optional>
+#include <stdexcept>
 #include <string_view>
 #include <system_error>
 
@@ -13,6 +14,7 @@
 #include "engine/input_error.h"
 #include "engine/mass_properties.h"
 #include "engine/mesh_io.h"
+#include "engine/primitive_builder.h"
 #include "engine/toml_table.h"
 
 namespace abut {
@@ -20,11 +22,15 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const TomlTable::Words<PrimitiveKind> k_kinds{{"superquadric", PrimitiveKind::superquadric},
-                                              {"half_space", PrimitiveKind::half_space},
-                                              {"sphere", PrimitiveKind::sphere},
-                                              {"capsule", PrimitiveKind::capsule},
-                                              {"rounded_box", PrimitiveKind::rounded_box}};
+const TomlTable::Words<PrimitiveKind> k_kinds{
+    {"superquadric", PrimitiveKind::superquadric},
+    {"half_space", PrimitiveKind::half_space},
+    {"sphere", PrimitiveKind::sphere},
+    {"capsule", PrimitiveKind::capsule},
+    {"rounded_box", PrimitiveKind::rounded_box},
+    {"convex_polyhedron", PrimitiveKind::convex_polyhedron},
+    {"oriented_point_cloud", PrimitiveKind::oriented_point_cloud},
+    {"extruded_superquadric", PrimitiveKind::extruded_superquadric}};
 const TomlTable::Words<PrimitiveOperation> k_operations{{"add", PrimitiveOperation::add},
                                                         {"subtract", PrimitiveOperation::subtract}};
 const TomlTable::Words<DistanceMode> k_distance_modes{{"taubin", DistanceMode::taubin},
@@ -41,6 +47,84 @@ std::string_view word_of(Enum value, const TomlTable::Words<Enum>& words) {
 
 // Reading ---------------------------------------------------------------------------------------------------
 
+/// The file under the key "mesh", relative to that of the table.
+fs::path mesh_file(const TomlTable& table) {
+  const fs::path file = table.file().parent_path() / table.required_text("mesh");
+  if (std::error_code ignored; !fs::is_regular_file(file, ignored)) {
+    table.fail("mesh", fmt::format("there is no file '{}'", file.string()));
+  }
+  return file;
+}
+
+/// An array of vectors with a direction, `count` of them if that is not 0.
+Points read_normals(const TomlTable& table, Eigen::Index count) {
+  const Points normals = table.required_points("normals");
+  if (count != 0 && normals.cols() != count) {
+    table.fail("normals",
+               fmt::format("{} normals, allowed: one for each of the {} points", normals.cols(), count));
+  }
+  for (Eigen::Index i = 0; i < normals.cols(); ++i) {
+    const double length = normals.col(i).norm();
+    if (!(std::abs(length - 1.0) <= 1e-3))
+      table.fail("normals", fmt::format("normal {} has length {}, allowed: 1", i, length));
+  }
+  return normals;
+}
+
+/// What `make` makes, its complaints being about `key`.
+template <typename Make>
+Primitive made(const TomlTable& table, std::string_view key, const Make& make) {
+  try {
+    return make();
+  } catch (const std::invalid_argument& error) {
+    table.fail(key, error.what());
+  }
+}
+
+/// Given by planes, or as the hull of a mesh.
+Primitive read_polyhedron(const TomlTable& table) {
+  const std::optional<double> smoothing = table.optional_number("smoothing", positive());
+  table.require_one_of({"normals", "mesh"}, true);
+  if (table.has("mesh")) {
+    const double merge_angle = table.number("merge_angle", 1e-4, between(0.0, 0.5));
+    const Points points = read_mesh(mesh_file(table)).vertices;
+    return made(table, "mesh", [&] { return make_convex_hull_polyhedron(points, smoothing, merge_angle); });
+  }
+  const Points normals = read_normals(table, 0);
+  const std::vector<double> offsets =
+      table.required_numbers("offsets", static_cast<int>(normals.cols()), positive());
+  return made(table, "normals", [&] { return make_convex_polyhedron(normals, offsets, smoothing); });
+}
+
+/// Given by points and normals, or as those of a mesh.
+Primitive read_point_cloud(const TomlTable& table) {
+  const std::optional<double> width = table.optional_number("width", positive());
+  table.require_one_of({"points", "mesh"}, true);
+  if (table.has("mesh")) {
+    const TriangleMesh mesh = read_mesh(mesh_file(table));
+    return made(table, "mesh", [&] { return make_oriented_point_cloud(mesh, width); });
+  }
+  const Points points = table.required_points("points");
+  if (points.cols() < 4) table.fail("points", fmt::format("{} points, allowed: at least 4", points.cols()));
+  const Points normals = read_normals(table, points.cols());
+  return made(table, "points", [&] { return make_oriented_point_cloud(points, normals, width); });
+}
+
+Primitive read_extruded_superquadric(const TomlTable& table) {
+  const auto semi_axes = table.required_numbers("semi_axes", 3, positive());
+  const auto exponents = table.required_numbers("exponents", 2, between(k_min_exponent, k_max_exponent));
+  const double power = table.number("profile_power", k_default_profile_power,
+                                    between(k_min_profile_power, k_max_profile_power));
+  std::vector<double> angles, offsets;
+  if (table.has("angles")) angles = table.required_numbers("angles", any_number());
+  if (table.has("offsets") || !angles.empty())
+    offsets = table.required_numbers("offsets", static_cast<int>(angles.size()), positive());
+  return made(table, "", [&] {
+    return make_extruded_superquadric({semi_axes[0], semi_axes[1], semi_axes[2]}, exponents[0], exponents[1],
+                                      angles, offsets, power);
+  });
+}
+
 Primitive read_primitive(const TomlTable& table) {
   Primitive primitive;
   primitive.kind = table.required_choice("kind", k_kinds);
@@ -48,6 +132,12 @@ Primitive read_primitive(const TomlTable& table) {
   primitive.X_BP.p = table.vector3("position", Vec3<double>::Zero());
   primitive.X_BP.q = table.quaternion("orientation");
   auto& p = primitive.parameters;
+  const auto take_shape = [&](const Primitive& shape) {  // its own pose is that in the frame of the file
+    p = shape.parameters;
+    primitive.values = shape.values;
+    primitive.directions = shape.directions;
+    primitive.X_BP.p = primitive.X_BP * shape.X_BP.p;
+  };
   switch (primitive.kind) {
     case PrimitiveKind::superquadric: {
       const auto semi_axes = table.required_numbers("semi_axes", 3, positive());
@@ -74,6 +164,15 @@ Primitive read_primitive(const TomlTable& table) {
       }
       break;
     }
+    case PrimitiveKind::convex_polyhedron:
+      take_shape(read_polyhedron(table));
+      break;
+    case PrimitiveKind::oriented_point_cloud:
+      take_shape(read_point_cloud(table));
+      break;
+    case PrimitiveKind::extruded_superquadric:
+      take_shape(read_extruded_superquadric(table));
+      break;
   }
   table.finish();
   return primitive;
@@ -177,11 +276,7 @@ Body read_body_keys(const TomlTable& table, const std::string& name, const Mater
     description.center_of_mass = Vec3<double>(c[0], c[1], c[2]);
   }
   if (table.has("mesh")) {
-    const fs::path mesh_file = table.file().parent_path() / table.required_text("mesh");
-    if (std::error_code ignored; !fs::is_regular_file(mesh_file, ignored)) {
-      table.fail("mesh", fmt::format("there is no file '{}'", mesh_file.string()));
-    }
-    description.mesh = read_solid(mesh_file);
+    description.mesh = read_solid(mesh_file(table));
   }
   read_contact_keys(table.table("contact"), description);
   Body body;
@@ -244,6 +339,21 @@ std::string string_text(std::string_view text) {
   return result + "\"";
 }
 
+/// An array of vectors, one a line.
+std::string vectors_text(const Points& vectors) {
+  std::string text = "[\n";
+  for (Eigen::Index i = 0; i < vectors.cols(); ++i)
+    text += fmt::format("  {},\n", vector_text(vectors.col(i)));
+  return text + "]";
+}
+
+/// A cut's angle and offset stand next to each other in `values`; `first` is 1 or 2.
+std::vector<double> every_second(const std::vector<double>& values, std::size_t first) {
+  std::vector<double> result;
+  for (std::size_t i = first; i < values.size(); i += 2) result.push_back(values[i]);
+  return result;
+}
+
 std::string primitive_text(const Primitive& primitive) {
   const auto& p = primitive.parameters;
   std::string text = fmt::format("\n[[primitive]]\nkind = \"{}\"\n", word_of(primitive.kind, k_kinds));
@@ -270,6 +380,22 @@ std::string primitive_text(const Primitive& primitive) {
     case PrimitiveKind::rounded_box:
       text += fmt::format("half_extents = {}\nedge_radius = {}\n", vector_text({p[0], p[1], p[2]}),
                           number_text(p[3]));
+      break;
+    case PrimitiveKind::convex_polyhedron:
+      text += fmt::format("smoothing = {}\nnormals = {}\noffsets = {}\n", number_text(p[0]),
+                          vectors_text(primitive.directions), array_text(primitive.values));
+      break;
+    case PrimitiveKind::oriented_point_cloud:
+      text += fmt::format("width = {}\npoints = {}\nnormals = {}\n", number_text(p[0]),
+                          vectors_text(Eigen::Map<const Eigen::Matrix3Xd>(primitive.values.data(), 3,
+                                                                          primitive.directions.cols())),
+                          vectors_text(primitive.directions));
+      break;
+    case PrimitiveKind::extruded_superquadric:
+      text += fmt::format("semi_axes = {}\nexponents = {}\nprofile_power = {}\nangles = {}\noffsets = {}\n",
+                          vector_text({p[0], p[1], p[2]}), array_text(std::array<double, 2>{p[3], p[4]}),
+                          number_text(primitive.values[0]), array_text(every_second(primitive.values, 1)),
+                          array_text(every_second(primitive.values, 2)));
       break;
   }
   return text;

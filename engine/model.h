@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 #include <string>
 #include <vector>
@@ -17,7 +18,16 @@
 
 namespace abut {
 
-enum class PrimitiveKind { superquadric, half_space, sphere, capsule, rounded_box };
+enum class PrimitiveKind {
+  superquadric,
+  half_space,
+  sphere,
+  capsule,
+  rounded_box,
+  convex_polyhedron,
+  oriented_point_cloud,
+  extruded_superquadric
+};
 enum class PrimitiveOperation { add, subtract };
 
 /// How a superquadric turns its gauge F into a distance.
@@ -26,30 +36,48 @@ enum class PrimitiveOperation { add, subtract };
 ///   projected  exact distance to the closest point, by Newton's method near the surface, blended into taubin
 enum class DistanceMode { taubin, radial, projected };
 
-/// An analytic signed distance function with five shape parameters and a pose in its body.
+/// An analytic signed distance function with shape parameters and a pose in its body.
 ///
-/// | kind         | parameters [0..4]                                                              |
-/// | ------------ | ------------------------------------------------------------------------------ |
-/// | superquadric | semi-axes a, b, c [m], exponents eps1, eps2 [-] in [0.02, 1.9]                  |
-/// | half_space   | none: the solid is z <= 0 of the primitive's frame                              |
-/// | sphere       | radius [m]                                                                      |
-/// | capsule      | radius [m], half length of the segment along z [m]                              |
-/// | rounded_box  | outer half extents x, y, z [m], edge radius [m] (0 <= radius < every extent)    |
+/// | kind                  | parameters [0..4]                                                     |
+/// | --------------------- | --------------------------------------------------------------------- |
+/// | superquadric          | semi-axes a, b, c [m], exponents eps1, eps2 [-] in [0.02, 1.9]         |
+/// | half_space            | none: the solid is z <= 0 of the primitive's frame                     |
+/// | sphere                | radius [m]                                                             |
+/// | capsule               | radius [m], half length of the segment along z [m]                     |
+/// | rounded_box           | outer half extents x, y, z [m], edge radius [m] (0 <= r < every extent) |
+/// | convex_polyhedron     | smoothing tau_c [m] > 0 of its edges                                   |
+/// | oriented_point_cloud  | width h [m] > 0 of the radial basis along the surface                  |
+/// | extruded_superquadric | those of a superquadric                                                |
+///
+/// The last three have more, as many as there are planes or points:
+///
+/// | kind                  | directions (3, n), unit | values, which are parameters like those above |
+/// | --------------------- | ----------------------- | --------------------------------------------- |
+/// | convex_polyhedron     | outward normals n_i     | o_i > 0 [m] of the half-spaces n_i.x <= o_i   |
+/// | oriented_point_cloud  | outward normals n_i     | x, y, z [m] of each point in turn             |
+/// | extruded_superquadric | none                    | p3 [-] in [3, 100], then angle [rad] and offset > 0
+/// [m] of each cut: | |                       |                         | cos(angle) x + sin(angle) y <=
+/// offset         |
 struct Primitive {
   PrimitiveKind kind = PrimitiveKind::superquadric;
   PrimitiveOperation operation = PrimitiveOperation::add;
   std::array<double, 5> parameters{};
   Pose<double> X_BP;
+  std::vector<double> values{};
+  Points directions{};  ///< constants, in P
 };
 
-/// Number of shape parameters of a kind that mean something (superquadric 5, half_space 0, ...).
+/// How many of `parameters` a kind uses (superquadric 5, half_space 0, ...).
 [[nodiscard]] constexpr int parameter_count(PrimitiveKind kind) {
   switch (kind) {
     case PrimitiveKind::superquadric:
+    case PrimitiveKind::extruded_superquadric:
       return 5;
     case PrimitiveKind::half_space:
       return 0;
     case PrimitiveKind::sphere:
+    case PrimitiveKind::convex_polyhedron:
+    case PrimitiveKind::oriented_point_cloud:
       return 1;
     case PrimitiveKind::capsule:
       return 2;
@@ -57,6 +85,25 @@ struct Primitive {
       return 4;
   }
   return 0;
+}
+
+/// How many shape parameters a primitive has: those of `parameters`, then all `values`.
+[[nodiscard]] inline std::size_t parameter_count(const Primitive& primitive) {
+  return static_cast<std::size_t>(parameter_count(primitive.kind)) + primitive.values.size();
+}
+
+/// The i-th of them all, of a Primitive or of what has a number for each (PrimitiveGradient).
+template <typename HasParameters>
+[[nodiscard]] auto& shape_parameter(HasParameters& of, PrimitiveKind kind, std::size_t i) {
+  const auto fixed = static_cast<std::size_t>(parameter_count(kind));
+  return i < fixed ? of.parameters[i] : of.values[i - fixed];
+}
+
+/// Whether the i-th of them all is a length [m], and not an exponent or an angle.
+[[nodiscard]] constexpr bool is_length(PrimitiveKind kind, std::size_t i) {
+  if (kind == PrimitiveKind::superquadric) return i < 3;
+  if (kind == PrimitiveKind::extruded_superquadric) return i < 3 || (i >= 7 && i % 2 == 1);
+  return true;
 }
 
 /// The smooth signed distance function of a body: the smooth union of the added primitives, minus the smooth

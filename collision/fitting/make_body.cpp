@@ -24,14 +24,15 @@ bool is_regular(const Shape& shape) {
          kind == PrimitiveKind::rounded_box;
 }
 
-/// How many of the parameters of a kind, the first ones, are lengths.
-std::size_t length_count(PrimitiveKind kind) {
-  return kind == PrimitiveKind::superquadric ? 3 : static_cast<std::size_t>(parameter_count(kind));
+bool has_exponents(PrimitiveKind kind) {
+  return kind == PrimitiveKind::superquadric || kind == PrimitiveKind::extruded_superquadric;
 }
 
 void scale(Shape& shape, double factor) {
   for (Primitive& primitive : shape.primitives) {
-    for (std::size_t i = 0; i < length_count(primitive.kind); ++i) primitive.parameters[i] *= factor;
+    for (std::size_t i = 0; i < parameter_count(primitive); ++i) {
+      if (is_length(primitive.kind, i)) shape_parameter(primitive, primitive.kind, i) *= factor;
+    }
     primitive.X_BP.p *= factor;
   }
   shape.union_smoothing *= factor;
@@ -50,7 +51,7 @@ TriangleMesh mesh_of_zero_set(const Shape& shape, int resolution) {
 
 void clamp_exponents(Shape& shape, std::vector<std::string>& notes) {
   for (std::size_t i = 0; i < shape.primitives.size(); ++i) {
-    if (shape.primitives[i].kind != PrimitiveKind::superquadric) continue;
+    if (!has_exponents(shape.primitives[i].kind)) continue;
     for (std::size_t k : {3, 4}) {
       double& exponent = shape.primitives[i].parameters[k];
       const double allowed = std::clamp(exponent, k_min_exponent, k_max_exponent);
@@ -74,7 +75,7 @@ void drop_thin_primitives(Shape& shape, double size, std::vector<std::string>& n
   std::vector<bool> is_thin(shape.primitives.size(), false);
   for (std::size_t i = 0; i < shape.primitives.size(); ++i) {
     const Primitive& primitive = shape.primitives[i];
-    if (primitive.kind != PrimitiveKind::superquadric) continue;
+    if (!has_exponents(primitive.kind)) continue;
     const double thickness =
         2.0 * *std::min_element(primitive.parameters.begin(), primitive.parameters.begin() + 3);
     if (thickness >= k_least_extent * size) continue;

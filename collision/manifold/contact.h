@@ -16,6 +16,7 @@ struct ContactFeature {
   ContactKind kind = ContactKind::vertex_sdf;
   int body_A = -1, body_B = -1;        ///< body_A < body_B
   int feature_A = -1, feature_B = -1;  ///< contact point (or edge) of each body, -1: its SDF
+  bool on_B = false;                   ///< edge-edge: the witness point on B's edge counts, not that on A's
 };
 
 /// A contact. The normal points from A to B; |normal| = 1 except where the primitives of a body oppose each
@@ -25,8 +26,10 @@ struct Contact {
   Vec3<double> point_W;        ///< midway between the two surfaces [m]
   double signed_distance = 0;  ///< [m], > 0 when apart
   Vec3<double> normal_AB_W;    ///< [-]
-  double activity = 0;         ///< S(1/2 - d/(8 tau_p)) in [0, 1]: 1 when deeper than 4 tau_p, 0 when farther
-  double area = 0;             ///< quadrature weight of its contact point [m^2]
+  double penetration = 0;  ///< what its activity depends on [m]: of a vertex d, of an edge phi at its point
+  double weight = 1;       ///< of the indicators but for penetration [-]; 1 for vertices
+  double activity = 0;     ///< weight S(1/2 - penetration/(8 tau_p)) in [0, 1]
+  double area = 0;         ///< quadrature weight of its contact point or edge [m^2]
 };
 
 /// dL/d of a contact's outputs.
@@ -35,6 +38,8 @@ struct ContactBar {
   double signed_distance = 0;
   Vec3<double> normal_AB_W = Vec3<double>::Zero();
   double activity = 0;
+  double penetration = 0;
+  double weight = 0;
 };
 
 /// The contacts of one pair: `contacts[begin, end)` of its manifold.

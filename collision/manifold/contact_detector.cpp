@@ -7,6 +7,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include "engine/check.h"
 #include "engine/pack.h"
 #include "engine/smooth.h"
 
@@ -54,6 +55,7 @@ Contact make_contact(const ContactFeature& feature, const Body& owner, int point
   contact.signed_distance = sdf - owner.contact_radius;
   contact.point_W = x_W - (owner.contact_radius + 0.5 * contact.signed_distance) * normal_W;
   contact.normal_AB_W = feature.feature_B >= 0 ? normal_W : Vec3<double>(-normal_W);
+  contact.penetration = contact.signed_distance;
   contact.activity = activity(contact.signed_distance, tau);
   contact.area = owner.contact_areas[static_cast<std::size_t>(point)];
   return contact;
@@ -72,7 +74,9 @@ Vec3<S> gather(const Points& points, const int* indices) {
 
 void GeometryGradient::set_zero(const Body& body) {
   primitives.assign(body.shape.primitives.size(), PrimitiveGradient{});
-  for (PrimitiveGradient& primitive : primitives) primitive.pose.setZero();
+  for (std::size_t i = 0; i < primitives.size(); ++i) {
+    primitives[i].values.assign(body.shape.primitives[i].values.size(), 0.0);
+  }
   contact_points = Points::Zero(3, body.contact_points.cols());
   contact_radius = 0.0;
 }
@@ -91,17 +95,32 @@ ContactDetector::BodyGeometry::BodyGeometry(const Body& body)
 }
 
 ContactDetector::ContactDetector(const Model& model, const ContactConfig& config)
-    : model_(&model), relative_activity_smoothing_(config.activity_smoothing) {
+    : model_(&model), config_(config) {
   bodies_.reserve(model.bodies.size());
   for (const Body& body : model.bodies) {
     bodies_.emplace_back(body);
     largest_distance_ratio_ = std::max(largest_distance_ratio_, bodies_.back().sdf.distance_ratio());
   }
+  edge_bodies_.reserve(model.bodies.size());
+  for (std::size_t b = 0; b < model.bodies.size(); ++b)
+    edge_bodies_.emplace_back(model.bodies[b], bodies_[b].sdf);
+  for (int A = 0; A < model.body_count(); ++A) {
+    for (int B = A + 1; B < model.body_count(); ++B) {
+      if (pair_config(A, B).fidelity == Fidelity::paper) {
+        throw std::invalid_argument(fmt::format(
+            "bodies '{}' and '{}': fidelity \"paper\" is for the experiments of the paper; a simulation "
+            "needs "
+            "\"corrected\"",
+            model.bodies[static_cast<std::size_t>(A)].name, model.bodies[static_cast<std::size_t>(B)].name));
+      }
+    }
+  }
 }
 
 double ContactDetector::activity_smoothing(int body_A, int body_B) const {
-  return relative_activity_smoothing_ * std::min(model_->bodies[static_cast<std::size_t>(body_A)].size,
-                                                 model_->bodies[static_cast<std::size_t>(body_B)].size);
+  return pair_config(body_A, body_B).activity_smoothing *
+         std::min(model_->bodies[static_cast<std::size_t>(body_A)].size,
+                  model_->bodies[static_cast<std::size_t>(body_B)].size);
 }
 
 bool ContactDetector::collide(int body_A, int body_B) const {
@@ -120,9 +139,12 @@ void ContactDetector::detect(std::span<const Pose<double>> X_WB, std::span<const
     return margins.empty() ? 0.0 : margins[static_cast<std::size_t>(body)];
   };
   scratch.boxes.resize(bodies_.size());
+  double widest = config_.activity_smoothing;
+  for (const PairOverride& pair : model_->pair_overrides)
+    widest = std::max(widest, pair.contact.activity_smoothing.value_or(0.0));
   for (std::size_t b = 0; b < bodies_.size(); ++b) {
     const double size = model_->bodies[b].size;
-    const double band = std::isfinite(size) ? 4.0 * relative_activity_smoothing_ * size : 0.0;
+    const double band = std::isfinite(size) ? 4.0 * widest * size : 0.0;
     // A solid's distance may be smaller than the true one, by as much as its distance_ratio.
     const double grown = largest_distance_ratio_ * (margin(static_cast<int>(b)) + band) +
                          (largest_distance_ratio_ - 1.0) * model_->bodies[b].contact_radius;
@@ -132,8 +154,18 @@ void ContactDetector::detect(std::span<const Pose<double>> X_WB, std::span<const
     if (!collide(A, B)) continue;
     ContactPair pair{A, B, static_cast<int>(manifold.contacts.size()), 0, activity_smoothing(A, B)};
     const double reach = 4.0 * pair.activity_smoothing + margin(A) + margin(B);
-    append_contacts(A, B, X_WB, reach, pair.activity_smoothing, scratch, manifold);
-    append_contacts(B, A, X_WB, reach, pair.activity_smoothing, scratch, manifold);
+    const ContactConfig config = pair_config(A, B);
+    if (config.vertex_contacts != VertexContacts::none)
+      append_contacts(A, B, X_WB, reach, pair.activity_smoothing, scratch, manifold);
+    if (config.vertex_contacts == VertexContacts::both)
+      append_contacts(B, A, X_WB, reach, pair.activity_smoothing, scratch, manifold);
+    if (const EdgeContacts edges = edge_contacts(A, B); config.edge_edge && edges.possible()) {
+      const auto a = static_cast<std::size_t>(A), b = static_cast<std::size_t>(B);
+      scratch.edge_pair.body_A = A;
+      scratch.edge_pair.body_B = B;
+      edges.prepare(X_WB[a], X_WB[b], scratch.edge_pair);
+      edges.append(X_WB[a], X_WB[b], reach, scratch.edge_pair, manifold.contacts);
+    }
     pair.end = static_cast<int>(manifold.contacts.size());
     if (pair.end > pair.begin) manifold.pairs.push_back(pair);
   }
@@ -193,22 +225,49 @@ void ContactDetector::append_contacts(int owner, int solid, std::span<const Pose
 Contact ContactDetector::contact(std::span<const Pose<double>> X_WB, const ContactFeature& feature) const {
   std::vector<Contact> contacts;
   std::vector<ContactLinearization> linearizations;
-  linearize(X_WB, {&feature, 1}, contacts, linearizations);
+  std::vector<EdgePair> edge_pairs;
+  linearize(X_WB, {&feature, 1}, contacts, linearizations, &edge_pairs);
   return contacts.front();
 }
 
 void ContactDetector::linearize(std::span<const Pose<double>> X_WB, std::span<const ContactFeature> features,
                                 std::vector<Contact>& contacts,
-                                std::vector<ContactLinearization>& linearizations) const {
+                                std::vector<ContactLinearization>& linearizations,
+                                std::vector<EdgePair>* edge_pairs) const {
   contacts.resize(features.size());
   linearizations.resize(features.size());
+  std::size_t used_pairs = 0;
   for (std::size_t i = 0; i < features.size();) {
+    if (const ContactFeature& feature = features[i]; feature.kind == ContactKind::edge_edge) {
+      require(edge_pairs != nullptr, "contacts of edges need a place for their pairs");
+      const auto a = static_cast<std::size_t>(feature.body_A), b = static_cast<std::size_t>(feature.body_B);
+      const EdgeContacts edges = edge_contacts(feature.body_A, feature.body_B);
+      const bool is_same_pair = used_pairs > 0 && (*edge_pairs)[used_pairs - 1].body_A == feature.body_A &&
+                                (*edge_pairs)[used_pairs - 1].body_B == feature.body_B;
+      if (!is_same_pair) {
+        if (edge_pairs->size() <= used_pairs) edge_pairs->emplace_back();
+        EdgePair& pair = (*edge_pairs)[used_pairs++];
+        pair.body_A = feature.body_A;
+        pair.body_B = feature.body_B;
+        pair.bars.any = false;
+        edges.prepare(X_WB[a], X_WB[b], pair);
+      }
+      contacts[i] = edges.contact(X_WB[a], X_WB[b], (*edge_pairs)[used_pairs - 1], feature);
+      linearizations[i] = {};
+      linearizations[i].edge_pair = static_cast<int>(used_pairs) - 1;
+      linearizations[i].tau = activity_smoothing(feature.body_A, feature.body_B);
+      ++i;
+      continue;
+    }
     // Up to k_lanes contacts on the same solid at a time.
     const auto solid_of = [&](std::size_t k) {
       return features[k].feature_A >= 0 ? features[k].body_B : features[k].body_A;
     };
     std::size_t end = i + 1;
-    while (end < features.size() && end < i + k_lanes && solid_of(end) == solid_of(i)) ++end;
+    while (end < features.size() && end < i + k_lanes && features[end].kind == ContactKind::vertex_sdf &&
+           solid_of(end) == solid_of(i)) {
+      ++end;
+    }
     const int solid = solid_of(i);
     const auto s = static_cast<std::size_t>(solid);
     const Pose<double>& X_WS = X_WB[s];
@@ -218,6 +277,7 @@ void ContactDetector::linearize(std::span<const Pose<double>> X_WB, std::span<co
     for (int l = 0; l < k_lanes; ++l) {
       const std::size_t k = std::min(i + static_cast<std::size_t>(l), end - 1);
       ContactLinearization& at = linearizations[k];
+      at.edge_pair = -1;
       at.owner = features[k].feature_A >= 0 ? features[k].body_A : features[k].body_B;
       at.solid = solid;
       at.sign = features[k].feature_B >= 0 ? 1.0 : -1.0;
@@ -255,6 +315,22 @@ void ContactDetector::linearize(std::span<const Pose<double>> X_WB, std::span<co
     }
     i = end;
   }
+  if (edge_pairs != nullptr) edge_pairs->resize(used_pairs);
+}
+
+void ContactDetector::add_edge_bar(EdgePair& pair, const ContactFeature& feature,
+                                   const ContactBar& bar) const {
+  EdgeContacts::add_bar(pair, feature, bar, pair.bars);
+}
+
+void ContactDetector::edge_vjp(std::span<const EdgePair> pairs, std::span<const Pose<double>> X_WB,
+                               std::span<Vec6<double>> pose_bar, std::span<GeometryGradient> geometry) const {
+  for (const EdgePair& pair : pairs) {
+    const auto a = static_cast<std::size_t>(pair.body_A), b = static_cast<std::size_t>(pair.body_B);
+    edge_contacts(pair.body_A, pair.body_B)
+        .vjp(X_WB[a], X_WB[b], pair, pair.bars, pose_bar[a], pose_bar[b],
+             geometry.empty() ? nullptr : &geometry[a], geometry.empty() ? nullptr : &geometry[b]);
+  }
 }
 
 ContactBar ContactDetector::jvp(const ContactLinearization& at, const Vec6<double>& pose_O,
@@ -267,6 +343,7 @@ ContactBar ContactDetector::jvp(const ContactLinearization& at, const Vec6<doubl
   d.signed_distance = at.gradient.dot(y);
   d.normal_AB_W = at.sign * dn;
   d.point_W = dx_W - 0.5 * d.signed_distance * at.normal - (at.radius + 0.5 * at.distance) * dn;
+  d.penetration = d.signed_distance;
   d.activity = activity_d_distance(at.distance, at.tau) * d.signed_distance;
   return d;
 }
@@ -276,8 +353,8 @@ void ContactDetector::vjp(const ContactLinearization& at, const ContactFeature& 
                           std::span<Vec6<double>> pose_bar, std::span<GeometryGradient> geometry) const {
   const auto o = static_cast<std::size_t>(at.owner), s = static_cast<std::size_t>(at.solid);
   const double along = bar.point_W.dot(at.normal);
-  const double distance_bar =
-      bar.signed_distance - 0.5 * along + activity_d_distance(at.distance, at.tau) * bar.activity;
+  const double distance_bar = bar.signed_distance + bar.penetration - 0.5 * along +
+                              activity_d_distance(at.distance, at.tau) * bar.activity;
   const Vec3<double> normal_bar = at.sign * bar.normal_AB_W - (at.radius + 0.5 * at.distance) * bar.point_W;
   const Vec3<double> y_bar = distance_bar * at.gradient + at.normal_jacobian.transpose() * normal_bar;
   const Vec3<double> x_W_bar = bar.point_W + y_bar;

@@ -76,4 +76,39 @@ std::vector<MeshEdge> mesh_edges(const TriangleMesh& mesh, const ShapeSdf& sdf,
   return edges;
 }
 
+void mesh_edge_normal_vjp(const ShapeSdf& sdf, const Vec3<double>& a, const Vec3<double>& b,
+                          const MeshEdge& edge, const Vec3<double>& normal_bar, Vec3<double>& a_bar,
+                          Vec3<double>& b_bar, std::span<PrimitiveGradient> primitives_bar) {
+  if (normal_bar.isZero(0.0)) return;
+  const double length = (b - a).norm();
+  const Vec3<double> along = (b - a) / length;
+  SdfSampleJacobian<double> samples[k_samples];
+  Vec3<double> mean = Vec3<double>::Zero();
+  for (int k = 0; k < k_samples; ++k) {
+    const double t = (k + 0.5) / k_samples;
+    samples[k] = sdf.evaluate_jacobian<double>(Vec3<double>(a + t * (b - a)));
+    mean += samples[k].normal / k_samples;
+  }
+  // n = m/|m|,  m = mean - u (u.mean),  u = (b - a)/|b - a|
+  const double mean_along = along.dot(mean);
+  const Vec3<double> m = mean - along * mean_along;
+  if (m.norm() < k_shortest_mean || !m.normalized().isApprox(edge.normal, 1e-9)) return;
+  const Vec3<double> n = m.normalized();
+  const Vec3<double> m_bar = (normal_bar - n * n.dot(normal_bar)) / m.norm();
+  const double m_bar_along = along.dot(m_bar);
+  const Vec3<double> mean_bar = m_bar - along * m_bar_along;
+  const Vec3<double> along_bar = -(m_bar * mean_along + mean * m_bar_along);
+  const Vec3<double> vector_bar = (along_bar - along * along.dot(along_bar)) / length;
+  a_bar -= vector_bar;
+  b_bar += vector_bar;
+  for (int k = 0; k < k_samples; ++k) {
+    const double t = (k + 0.5) / k_samples;
+    const Vec3<double> sample_bar = mean_bar / k_samples;
+    const Vec3<double> x_bar = samples[k].normal_jacobian.transpose() * sample_bar;
+    a_bar += (1.0 - t) * x_bar;
+    b_bar += t * x_bar;
+    sdf.parameter_vjp(Vec3<double>(a + t * (b - a)), 0.0, sample_bar, primitives_bar);
+  }
+}
+
 }  // namespace abut

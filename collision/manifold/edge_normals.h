@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <span>
 #include <vector>
 
 #include "collision/sdf/shape_sdf.h"
@@ -45,5 +46,11 @@ struct MeshEdgeOptions {
 ///                      the edge to their third corners
 [[nodiscard]] Vec3<double> mesh_edge_normal(const ShapeSdf& sdf, const Vec3<double>& a, const Vec3<double>& b,
                                             const Vec3<double>& face_normals, const Vec3<double>& outward);
+
+/// VJP of an edge's normal: adds dL/d(ends, primitives of its own body), given dL/dn_e. A normal that had to
+/// be taken from the triangles counts as constant.
+void mesh_edge_normal_vjp(const ShapeSdf& sdf, const Vec3<double>& a, const Vec3<double>& b,
+                          const MeshEdge& edge, const Vec3<double>& normal_bar, Vec3<double>& a_bar,
+                          Vec3<double>& b_bar, std::span<PrimitiveGradient> primitives_bar);
 
 }  // namespace abut

@@ -66,6 +66,17 @@ struct RoundedBox {
   }
 };
 
+template <typename Solid>
+inline constexpr bool k_is_exact = false;
+template <typename T>
+inline constexpr bool k_is_exact<HalfSpace<T>> = true;
+template <typename T>
+inline constexpr bool k_is_exact<Sphere<T>> = true;
+template <typename T>
+inline constexpr bool k_is_exact<Capsule<T>> = true;
+template <typename T>
+inline constexpr bool k_is_exact<RoundedBox<T>> = true;
+
 /// d = n.(x - p)
 template <SdfOrder order, typename S, typename T>
 [[nodiscard]] ABUT_KERNEL SdfAnswer<order, S> exact_sample(const HalfSpace<T>& half_space,

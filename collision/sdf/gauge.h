@@ -298,6 +298,24 @@ template <typename S, typename T>
   return {g.F, g.F_gradient * inverse, curvature_matrix(sq, gauge_curvature(sq, g)) * inverse};
 }
 
+/// d log F / d(a, b, c) from k = (dF^2/d squares), 1/F^2: directly and through delta.
+template <typename S, typename T>
+[[nodiscard]] std::array<S, 3> axis_log_derivatives(const Superquadric<T>& sq, const S (&t)[3],
+                                                    const S (&k)[3], const S& inverse) {
+  const S k_sum = k[0] + k[1] + k[2];
+  std::array<S, 3> by;
+  S tt = S(0);
+  for (int i = 0; i < 3; ++i) {
+    const S square = t[i] * t[i] * inverse;
+    tt = tt + square;
+    by[static_cast<std::size_t>(i)] = -(k[i] + S(sq.delta_squared) * k_sum) * square / S(sq.axes[i]);
+  }
+  const auto shortest = static_cast<std::size_t>(sq.shortest);  // d delta^2 / d axis = -2 delta^2/axis
+  if (sq.delta_follows_axis)
+    by[shortest] = by[shortest] - k_sum * tt * S(sq.delta_squared) / S(sq.shortest_axis);
+  return by;
+}
+
 /// d log F / d(a, b, c, eps1, eps2), at most (1/a, 1/b, 1/c, log(2)/2, log(2)/2) where no ridge is rounded.
 ///   by an axis      -k'_i t_i^2/(F^2 axis_i), and through delta where that follows the shortest axis
 ///   by eps1, eps2   h(U, W)/2 and U h(u, w)/2,  h(p, q) = -(p log p + q log q), with the shares of the sums
@@ -315,17 +333,9 @@ template <typename S, typename T>
   const S u = g.inner.u_factor * g.squares[0] * inverse_inner,
           w = g.inner.v_factor * g.squares[1] * inverse_inner;
   const S k[3] = {g.outer.u_factor * g.inner.u_factor, g.outer.u_factor * g.inner.v_factor, g.outer.v_factor};
-  const S k_sum = k[0] + k[1] + k[2];
+  const std::array<S, 3> by_axes = axis_log_derivatives(sq, g.t, k, inverse);
   std::array<S, 5> by;
-  S tt = S(0);
-  for (int i = 0; i < 3; ++i) {
-    const S square = g.t[i] * g.t[i] * inverse;
-    tt = tt + square;
-    by[static_cast<std::size_t>(i)] = -(k[i] + S(sq.delta_squared) * k_sum) * square / S(sq.axes[i]);
-  }
-  const auto shortest = static_cast<std::size_t>(sq.shortest);  // d delta^2 / d axis = -2 delta^2/axis
-  if (sq.delta_follows_axis)
-    by[shortest] = by[shortest] - k_sum * tt * S(sq.delta_squared) / S(sq.shortest_axis);
+  for (std::size_t i = 0; i < 3; ++i) by[i] = by_axes[i];
   by[3] = S(0.5) * (entropy_term(U) + entropy_term(W));
   by[4] = S(0.5) * U * (entropy_term(u) + entropy_term(w));
   return by;

@@ -54,6 +54,12 @@ using SdfAnswer = std::conditional_t<
     std::conditional_t<order == SdfOrder::normal, SdfNormal<S>,
                        std::conditional_t<order == SdfOrder::gradient, SdfSample<S>, SdfSampleJacobian<S>>>>;
 
+/// Bounds of a distance that are cheap to have.
+template <typename S>
+struct DistanceBounds {
+  S lower, upper;
+};
+
 /// A number without its derivatives: a double, a float or a Pack of them.
 template <typename S>
 [[nodiscard]] auto plain_value(const S& x) {

@@ -6,7 +6,9 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include "engine/body_builder.h"
 #include "engine/check.h"
+#include "engine/convex_hull.h"
 #include "engine/dual.h"
 #include "engine/pose.h"
 #include "engine/smooth.h"
@@ -22,25 +24,30 @@ std::array<T, 5> parameters_as(const Primitive& primitive) {
 }
 
 /// Throws std::invalid_argument where the function of a primitive would not be one.
-void require_valid(const Primitive& primitive, std::size_t index) {
+void require_solid(const Primitive& primitive, std::size_t index) {
   const auto& p = primitive.parameters;
-  bool is_valid = true;
+  bool is_valid = primitive.values.empty();
   switch (primitive.kind) {
     case PrimitiveKind::superquadric:
-      is_valid =
+      is_valid &=
           p[0] > 0.0 && p[1] > 0.0 && p[2] > 0.0 && p[3] > 0.0 && p[3] <= 2.0 && p[4] > 0.0 && p[4] <= 2.0;
       break;
     case PrimitiveKind::half_space:
       break;
     case PrimitiveKind::sphere:
-      is_valid = p[0] > 0.0;
+      is_valid &= p[0] > 0.0;
       break;
     case PrimitiveKind::capsule:
-      is_valid = p[0] > 0.0 && p[1] >= 0.0;
+      is_valid &= p[0] > 0.0 && p[1] >= 0.0;
       break;
     case PrimitiveKind::rounded_box:
-      is_valid = p[3] >= 0.0 && p[3] < p[0] && p[3] < p[1] && p[3] < p[2];
+      is_valid &= p[3] >= 0.0 && p[3] < p[0] && p[3] < p[1] && p[3] < p[2];
       break;
+    case PrimitiveKind::convex_polyhedron:
+    case PrimitiveKind::oriented_point_cloud:
+    case PrimitiveKind::extruded_superquadric:
+      require_valid(primitive, fmt::format("primitive {}", index));
+      return;
   }
   require(is_valid, fmt::format("primitive {}: no solid has the parameters {}, {}, {}, {}, {}", index, p[0],
                                 p[1], p[2], p[3], p[4]));
@@ -76,18 +83,66 @@ Radii radii(const Primitive& sq) {
   return {0.996 / std::sqrt(inner), std::sqrt(outer)};
 }
 
-Eigen::AlignedBox3d primitive_box(const Primitive& primitive) {
+/// Where a primitive is, and how far its distance may be from metric: d >= (distance from the box)/ratio.
+struct Extent {
+  Eigen::AlignedBox3d box;  // in B
+  double ratio = 1.0;
+};
+
+/// With M the largest plane distance: M >= |p| D in front of a corner, D being the distance to it and p the
+/// shortest vector in the convex hull of the normals n_i that meet there, and |p| >= min_i n_i.u for any unit
+/// u. Everywhere M >= D r/R with balls of radius r inside and R around.
+Extent polyhedron_extent(const Primitive& polyhedron) {
+  Extent extent;
+  const Points vertices = polyhedron_vertices(polyhedron.directions, polyhedron.values);
+  const double largest = vertices.colwise().norm().maxCoeff();
+  const double ratio_of_balls =
+      largest / *std::min_element(polyhedron.values.begin(), polyhedron.values.end());
+  for (Eigen::Index v = 0; v < vertices.cols(); ++v) {
+    const Vec3<double> vertex = vertices.col(v);
+    extent.box.extend(polyhedron.X_BP * vertex);
+    std::vector<Vec3<double>> normals;
+    Vec3<double> u = Vec3<double>::Zero();
+    for (std::size_t i = 0; i < polyhedron.values.size(); ++i) {
+      const Vec3<double> n = polyhedron.directions.col(static_cast<Eigen::Index>(i));
+      if (n.dot(vertex) < polyhedron.values[i] - 1e-6 * largest) continue;
+      normals.push_back(n);
+      u += n;
+    }
+    double shortest = 0.0;
+    for (int iteration = 1; iteration <= 20; ++iteration) {  // towards the normal that is farthest off
+      const Vec3<double> direction = u.normalized();
+      const auto worst = std::min_element(
+          normals.begin(), normals.end(),
+          [&](const Vec3<double>& a, const Vec3<double>& b) { return a.dot(direction) < b.dot(direction); });
+      shortest = std::max(shortest, worst->dot(direction));
+      u = direction + *worst / (1.0 + iteration);
+    }
+    extent.ratio = std::max(extent.ratio, shortest > 0.0 ? 1.0 / shortest : ratio_of_balls);
+  }
+  extent.ratio = std::min(extent.ratio, ratio_of_balls);
+  return extent;
+}
+
+/// Of a cloud the box that its distance is never below, which is larger by 4 h.
+Extent extent_of(const Primitive& primitive, double tau, DistanceMode mode) {
   const auto& p = primitive.parameters;
   const Mat3<double> R_BP = primitive.X_BP.rotation();
+  Extent extent;
+  if (primitive.kind == PrimitiveKind::convex_polyhedron) return polyhedron_extent(primitive);
+  if (primitive.kind == PrimitiveKind::oriented_point_cloud) {
+    const RoundedBox<double> box = OrientedPointCloud<double>(primitive, p).box;
+    const Vec3<double> half = R_BP.cwiseAbs() * box.core + Vec3<double>::Constant(box.radius);
+    extent.box = Eigen::AlignedBox3d(box.centre - half, box.centre + half);
+    return extent;
+  }
   Vec3<double> half;
   for (int i = 0; i < 3; ++i) {
     const Vec3<double> m_P = R_BP.row(i).transpose();
     switch (primitive.kind) {
       case PrimitiveKind::superquadric:
+      case PrimitiveKind::extruded_superquadric:
         half[i] = support(primitive, m_P);
-        break;
-      case PrimitiveKind::half_space:
-        half[i] = std::numeric_limits<double>::infinity();
         break;
       case PrimitiveKind::sphere:
         half[i] = p[0];
@@ -98,9 +153,19 @@ Eigen::AlignedBox3d primitive_box(const Primitive& primitive) {
       case PrimitiveKind::rounded_box:
         half[i] = p[3] + (Vec3<double>(p[0], p[1], p[2]).array() - p[3]).matrix().dot(m_P.cwiseAbs());
         break;
+      default:
+        half[i] = std::numeric_limits<double>::infinity();
     }
   }
-  return {primitive.X_BP.p - half, primitive.X_BP.p + half};
+  extent.box = Eigen::AlignedBox3d(primitive.X_BP.p - half, primitive.X_BP.p + half);
+  if (primitive.kind == PrimitiveKind::superquadric && mode != DistanceMode::radial) {
+    const Radii r = radii(primitive);
+    extent.ratio = r.outer / r.inner;
+  }
+  if (primitive.kind == PrimitiveKind::extruded_superquadric) {
+    extent.ratio = radii(primitive).outer / ExtrudedSuperquadric<double>(primitive, p, tau).steepest;
+  }
+  return extent;
 }
 
 }  // namespace
@@ -108,7 +173,7 @@ Eigen::AlignedBox3d primitive_box(const Primitive& primitive) {
 ShapeSdf::ShapeSdf(const Shape& shape) : shape_(shape) {
   require(shape.union_smoothing >= 0.0,
           fmt::format("union_smoothing is {} m, but must be >= 0", shape.union_smoothing));
-  for (std::size_t i = 0; i < shape.primitives.size(); ++i) require_valid(shape.primitives[i], i);
+  for (std::size_t i = 0; i < shape.primitives.size(); ++i) require_solid(shape.primitives[i], i);
   for (const PrimitiveOperation operation : {PrimitiveOperation::add, PrimitiveOperation::subtract}) {
     for (std::size_t i = 0; i < shape.primitives.size(); ++i) {
       if (shape.primitives[i].operation == operation) order_.push_back(static_cast<int>(i));
@@ -119,14 +184,14 @@ ShapeSdf::ShapeSdf(const Shape& shape) : shape_(shape) {
     const Primitive& primitive = shape.primitives[static_cast<std::size_t>(i)];
     prepared_double_.emplace_back(primitive, parameters_as<double>(primitive), shape.union_smoothing);
     prepared_float_.emplace_back(primitive, parameters_as<float>(primitive), shape.union_smoothing);
+    const Extent extent = extent_of(primitive, shape.union_smoothing, shape.distance_mode);
+    boxes_.push_back(extent.box);
+    const double reach = primitive.values.empty() ? 0.0 : extent.box.sizes().norm();
     rounding_ = std::max(rounding_, 16.0 * (primitive.X_BP.p.norm() + primitive.parameters[0] +
-                                            primitive.parameters[1] + primitive.parameters[2]));
+                                            primitive.parameters[1] + primitive.parameters[2] + reach));
     if (primitive.operation == PrimitiveOperation::subtract) continue;
-    bounds_.extend(primitive_box(primitive));
-    if (primitive.kind == PrimitiveKind::superquadric && shape.distance_mode != DistanceMode::radial) {
-      const Radii r = radii(primitive);
-      distance_ratio_ = std::max(distance_ratio_, r.outer / r.inner);
-    }
+    bounds_.extend(extent.box);
+    distance_ratio_ = std::max(distance_ratio_, extent.ratio);
   }
   tau_ = shape.union_smoothing > 0.0 ? shape.union_smoothing : 1e-10 * std::max(rounding_, 1e-10);
   if (added_ > 0) {
@@ -135,10 +200,6 @@ ShapeSdf::ShapeSdf(const Shape& shape) : shape_(shape) {
     bounds_.min().array() -= grown + rounding;
     bounds_.max().array() += grown + rounding;
   }
-}
-
-Eigen::AlignedBox3d ShapeSdf::box_of_primitive(std::size_t i) const {
-  return primitive_box(shape_.primitives[static_cast<std::size_t>(order_[i])]);
 }
 
 Mat3<double> ShapeSdf::hessian(const Vec3<double>& x_B) const {
@@ -208,6 +269,25 @@ void ShapeSdf::parameter_vjp(const Vec3<double>& x_B, double distance_bar, const
     const Vec3<double> y_bar = d_bar * sample.gradient + sample.normal_jacobian.transpose() * n_bar;
     bar[original].pose += stack<double>(sample.normal.cross(n_bar) - r.cross(y_bar), -y_bar);
 
+    if (!primitive.values.empty()) {
+      if (bar[original].values.empty()) bar[original].values.resize(primitive.values.size());
+      const auto add = [&](std::size_t k, double by) {
+        shape_parameter(bar[original], primitive.kind, k) += by;
+      };
+      if (const auto* polyhedron = std::get_if<ConvexPolyhedron<double>>(&prepared.solid)) {
+        sample_parameter_vjp(*polyhedron, x_B, sample.gradient, d_bar, n_bar, add);
+      } else if (const auto* cloud = std::get_if<OrientedPointCloud<double>>(&prepared.solid)) {
+        sample_parameter_vjp(*cloud, x_B, sample.gradient, d_bar, n_bar, add);
+      } else {  // d = (F - 1)/G and n = grad F/G, G = |grad F|
+        const auto& solid = std::get<ExtrudedSuperquadric<double>>(prepared.solid);
+        const auto g = gauge_point<double>(solid, x_B);
+        const double inverse = g.F / g.F_gradient.norm();
+        const Vec3<double>& n = sample.normal;
+        const Vec3<double> by_gradient = (n_bar - n * (n.dot(n_bar) + d_bar * sample.distance)) * inverse;
+        potential_parameter_vjp(solid, x_B, d_bar * inverse, by_gradient, add);
+      }
+      continue;
+    }
     const int parameters = parameter_count(primitive.kind);
     if (parameters == 0) continue;
     std::array<D, 5> dual;

@@ -22,7 +22,11 @@
 
 #include <Eigen/Geometry>
 
+#include "collision/sdf/convex_polyhedron.h"
 #include "collision/sdf/exact_primitives.h"
+#include "collision/sdf/extruded_superquadric.h"
+#include "collision/sdf/oriented_point_cloud.h"
+#include "collision/sdf/potential.h"
 #include "collision/sdf/sdf_sample.h"
 #include "collision/sdf/superquadric.h"
 #include "engine/model.h"
@@ -35,13 +39,19 @@ namespace abut {
 /// dL/d of one primitive.
 struct PrimitiveGradient {
   std::array<double, 5> parameters{};
+  std::vector<double> values{};              ///< as many as the primitive has, or none yet: all 0
   Vec6<double> pose = Vec6<double>::Zero();  ///< by a left perturbation [rotation; translation] of X_BP, in B
 };
 
-/// A primitive made ready for evaluation in the number T.
+/// A primitive made ready for evaluation in the number T. Those with any number of parameters are prepared
+/// in float and double only: they have parameter derivatives of their own.
 template <typename T>
 struct PreparedPrimitive {
-  using Solid = std::variant<Superquadric<T>, HalfSpace<T>, Sphere<T>, Capsule<T>, RoundedBox<T>>;
+  using Solid =
+      std::conditional_t<std::is_floating_point_v<T>,
+                         std::variant<Superquadric<T>, HalfSpace<T>, Sphere<T>, Capsule<T>, RoundedBox<T>,
+                                      ConvexPolyhedron<T>, OrientedPointCloud<T>, ExtrudedSuperquadric<T>>,
+                         std::variant<Superquadric<T>, HalfSpace<T>, Sphere<T>, Capsule<T>, RoundedBox<T>>>;
 
   /// @param parameters  those of the primitive, in T
   PreparedPrimitive(const Primitive& primitive, const std::array<T, 5>& parameters, double tau);
@@ -116,7 +126,7 @@ class ShapeSdf {
   /// tau of the union [m], > 0.
   [[nodiscard]] double smoothing() const { return tau_; }
   /// A box in B around primitive i in that order; infinite for a half-space.
-  [[nodiscard]] Eigen::AlignedBox3d box_of_primitive(std::size_t i) const;
+  [[nodiscard]] const Eigen::AlignedBox3d& box_of_primitive(std::size_t i) const { return boxes_[i]; }
 
  private:
 
@@ -128,7 +138,8 @@ class ShapeSdf {
   Shape shape_;
   std::vector<int> order_;  // indices of primitives: added first, then subtracted
   int added_ = 0;
-  std::vector<PreparedPrimitive<double>> prepared_double_;  // in that order
+  std::vector<Eigen::AlignedBox3d> boxes_;                  // in that order
+  std::vector<PreparedPrimitive<double>> prepared_double_;
   std::vector<PreparedPrimitive<float>> prepared_float_;
   Eigen::AlignedBox3d bounds_;
   double distance_ratio_ = 1.0;
@@ -151,11 +162,34 @@ PreparedPrimitive<T>::PreparedPrimitive(const Primitive& primitive, const std::a
             return Capsule<T>(parameters, primitive.X_BP);
           case PrimitiveKind::rounded_box:
             return RoundedBox<T>(parameters, primitive.X_BP);
+          case PrimitiveKind::convex_polyhedron:
+            if constexpr (std::is_floating_point_v<T>) return ConvexPolyhedron<T>(primitive, parameters);
+            break;
+          case PrimitiveKind::oriented_point_cloud:
+            if constexpr (std::is_floating_point_v<T>) return OrientedPointCloud<T>(primitive, parameters);
+            break;
+          case PrimitiveKind::extruded_superquadric:
+            if constexpr (std::is_floating_point_v<T>)
+              return ExtrudedSuperquadric<T>(primitive, parameters, tau);
+            break;
           case PrimitiveKind::superquadric:
             break;
         }
         return Superquadric<T>(parameters, primitive.X_BP, tau);
       }()) {}
+
+/// Distance, normal and their derivatives of what is a potential; out of line, to keep others' code short.
+template <SdfOrder order, typename S, typename Solid>
+[[nodiscard]] __attribute__((noinline)) SdfAnswer<order, S> potential_sample(const Solid& solid,
+                                                                             const Vec3<S>& x_B) {
+  return sample_of_potential<order, S>(potential<order, S>(solid, x_B));
+}
+
+template <SdfOrder order, typename S, typename T>
+[[nodiscard]] __attribute__((noinline)) SdfAnswer<order, S> extruded_sample(
+    const ExtrudedSuperquadric<T>& solid, const Vec3<S>& x_B) {
+  return taubin_sample<order, S>(solid, x_B);
+}
 
 /// The sample of one primitive.
 template <SdfOrder order, typename S, typename T>
@@ -163,10 +197,15 @@ template <SdfOrder order, typename S, typename T>
                                                    const Vec3<S>& x_B) {
   return std::visit(
       [&](const auto& solid) -> SdfAnswer<order, S> {
-        if constexpr (std::is_same_v<std::remove_cvref_t<decltype(solid)>, Superquadric<T>>) {
+        using Solid = std::remove_cvref_t<decltype(solid)>;
+        if constexpr (std::is_same_v<Solid, Superquadric<T>>) {
           return superquadric_sample<order, S>(solid, mode, x_B);
-        } else {
+        } else if constexpr (k_is_exact<Solid>) {
           return exact_sample<order, S>(solid, x_B);
+        } else if constexpr (std::is_base_of_v<Superquadric<T>, Solid>) {
+          return extruded_sample<order, S>(solid, x_B);
+        } else {
+          return potential_sample<order, S>(solid, x_B);
         }
       },
       primitive.solid);
@@ -178,11 +217,14 @@ template <typename S, typename T>
                                                  const Vec3<S>& x_B) {
   return std::visit(
       [&](const auto& solid) -> DistanceBounds<S> {
-        if constexpr (std::is_same_v<std::remove_cvref_t<decltype(solid)>, Superquadric<T>>) {
+        using Solid = std::remove_cvref_t<decltype(solid)>;
+        if constexpr (std::is_same_v<Solid, Superquadric<T>>) {
           return distance_bounds<S>(solid, mode, x_B);
-        } else {
+        } else if constexpr (k_is_exact<Solid>) {
           const S d = exact_sample<SdfOrder::distance, S>(solid, x_B).distance;
           return {d, d};
+        } else {
+          return distance_bounds<S>(solid, x_B);
         }
       },
       primitive.solid);
@@ -314,10 +356,7 @@ ABUT_KERNEL void scale_normal(SdfAnswer<order, S>& sample) {
   }
 }
 
-/// A primitive that is this many tau farther than the closest one has a weight that no sum would notice.
-template <typename T>
-inline constexpr double k_negligible = std::is_same_v<T, float> ? 18.0 : 40.0;
-
+/// A primitive that is k_negligible tau farther than the closest one is left out.
 template <SdfOrder order, typename S>
 SdfAnswer<order, S> ShapeSdf::union_sample(const Vec3<S>& x_B, std::size_t begin, std::size_t end) const {
   using T = scalar_value_t<S>;

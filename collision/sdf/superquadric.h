@@ -24,11 +24,13 @@ namespace abut {
 /// with G = |grad F| and H the Hessian of F.
 /// d never exceeds the true distance outside, and is its first-order approximation near the surface.
 /// @see  Taubin (1991), "Estimation of planar curves, surfaces, and nonplanar space curves".
-/// The constants are those of a Superquadric, of one or of a pack.
-template <SdfOrder order, typename S, typename Constants>
-[[nodiscard]] ABUT_KERNEL SdfAnswer<order, S> taubin_sample(const Constants& sq, const Vec3<S>& x_B) {
+///
+/// `Gauge` is a Superquadric, a pack of them (kernel/solid_lanes.h), or what else has a gauge_point and a
+/// gauge_curvature (ExtrudedSuperquadric).
+template <SdfOrder order, typename S, typename Gauge>
+[[nodiscard]] ABUT_KERNEL SdfAnswer<order, S> taubin_sample(const Gauge& sq, const Vec3<S>& x_B) {
   using std::sqrt;
-  const GaugePoint<S> g = gauge_point(sq, x_B);
+  const auto g = gauge_point(sq, x_B);
   const Vec3<S>& v = g.F_gradient;  // F grad F, so G = |v|/F
   const S inverse = inverse_sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
   SdfAnswer<order, S> out;
@@ -205,12 +207,6 @@ template <SdfOrder order, typename S, typename T>
     return out;
   }
 }
-
-/// Bounds of a distance that are cheap to have.
-template <typename S>
-struct DistanceBounds {
-  S lower, upper;
-};
 
 /// lower <= d <= upper without exp and log, for all three modes (lower is -1e30 within the box of the axes).
 ///

@@ -1,0 +1,387 @@
+#include "collision/manifold/edge_contacts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "engine/pack.h"
+#include "engine/smooth.h"
+
+namespace abut {
+namespace {
+
+using Lanes = Pack<double, 4>;
+constexpr int k_lanes = 4;
+constexpr double k_far = 1e30;
+
+// The end of the neighbours' tail: where it begins to fade, and over what distance, by tau_d beyond D_0.
+constexpr double k_tail_end = 12.0, k_tail_width = 4.0;
+
+/// S((D_0 + 12 tau_d - D)/(4 tau_d)), its argument.
+double tail_argument(double softened, const NeighbourSettings<double>& settings) {
+  return ((settings.cutoff + k_tail_end) * settings.smoothing - softened) /
+         (k_tail_width * settings.smoothing);
+}
+
+double activity(double penetration, double tau) { return smoothstep5(0.5 - penetration / (8.0 * tau)); }
+
+Edge<double> edge_in_world(const EdgeBody& body, int edge, const Pose<double>& X_WO) {
+  const MeshEdge& e = body.edges[static_cast<std::size_t>(edge)];
+  const Vec3<double> a = body.body->contact_points.col(e.start), b = body.body->contact_points.col(e.end);
+  const Mat3<double> R = X_WO.rotation();
+  return {R * a + X_WO.p, R * (b - a), R * e.normal};
+}
+
+template <typename S>
+Edge<S> lanes_of(const std::vector<Edge<double>>& edges, std::size_t first) {
+  Edge<S> edge;
+  for (int i = 0; i < 3; ++i) {
+    for (int lane = 0; lane < k_lanes; ++lane) {
+      const Edge<double>& from = edges[std::min(first + static_cast<std::size_t>(lane), edges.size() - 1)];
+      edge.start[i].set_lane(lane, from.start[i]);
+      edge.vector[i].set_lane(lane, from.vector[i]);
+      edge.normal[i].set_lane(lane, from.normal[i]);
+    }
+  }
+  return edge;
+}
+
+template <typename S>
+Edge<S> repeated(const Edge<double>& edge) {
+  Edge<S> r;
+  for (int i = 0; i < 3; ++i) {
+    r.start[i] = S(edge.start[i]);
+    r.vector[i] = S(edge.vector[i]);
+    r.normal[i] = S(edge.normal[i]);
+  }
+  return r;
+}
+
+/// phi of the solid at each contact point of the owner that may be nearer than `range`.
+void distances_to(const EdgeBody& owner, const EdgeBody& solid, const Pose<double>& X_SO, double range,
+                  std::vector<double>& distances) {
+  const Points& points = owner.body->contact_points;
+  const auto count = static_cast<std::size_t>(points.cols());
+  distances.assign(count, k_far);
+  const Mat3<double> R = X_SO.rotation();
+  const double lowered =
+      solid.body->shape.union_smoothing *
+      std::log(static_cast<double>(std::max<std::size_t>(1, solid.body->shape.primitives.size())));
+  const double grown = solid.sdf->distance_ratio() * (range + lowered);
+  const Vec3<double> low = solid.sdf->bounds().min() - Vec3<double>::Constant(grown),
+                     high = solid.sdf->bounds().max() + Vec3<double>::Constant(grown);
+  std::size_t waiting[k_lanes];
+  Vec3<Lanes> x;
+  int lanes = 0;
+  const auto flush = [&] {
+    if (lanes == 0) return;
+    for (int lane = lanes; lane < k_lanes; ++lane) {
+      for (int i = 0; i < 3; ++i) x[i].set_lane(lane, x[i][0]);
+    }
+    const Lanes distance = solid.sdf->evaluate_normal<Lanes>(x).distance;
+    for (int lane = 0; lane < lanes; ++lane) distances[waiting[lane]] = distance[lane];
+    lanes = 0;
+  };
+  for (std::size_t i = 0; i < count; ++i) {
+    const Vec3<double> p = R * points.col(static_cast<Eigen::Index>(i)) + X_SO.p;
+    if (!((p.array() >= low.array()).all() && (p.array() <= high.array()).all())) continue;
+    for (int k = 0; k < 3; ++k) x[k].set_lane(lanes, p[k]);
+    waiting[lanes++] = i;
+    if (lanes == k_lanes) flush();
+  }
+  flush();
+}
+
+}  // namespace
+
+EdgeBody::EdgeBody(const Body& of, const ShapeSdf& its_sdf)
+    : body(&of), sdf(&its_sdf), selected(of.selected_edges) {
+  const bool has_edges = of.contact_radius == 0.0 && !of.mesh.triangles.empty() &&
+                         of.mesh.vertex_count() == of.contact_points.cols() && of.selected_edges > 0;
+  if (!has_edges) return;
+  edges = mesh_edges({of.contact_points, of.mesh.triangles}, its_sdf);
+}
+
+EdgeContacts::EdgeContacts(const EdgeBody& A, const EdgeBody& B, const ContactConfig& config)
+    : A_(&A),
+      B_(&B),
+      settings_(config, std::min(A.body->size, B.body->size)),
+      neighbours_{config.neighbour_smoothing * std::min(A.body->size, B.body->size),
+                  config.neighbour_cutoff} {
+  const double size = std::min(A.body->size, B.body->size);
+  activity_smoothing_ = config.activity_smoothing * size;
+  band_ = config.selection_band * size;
+  clamp_width_ = config.metric_range * size / 3.0;
+  largest_metric_ = 2.0 * clamp_width_;
+}
+
+void EdgeContacts::prepare(const Pose<double>& X_WA, const Pose<double>& X_WB, EdgePair& pair) const {
+  for (int side = 0; side < 2; ++side) {
+    const EdgeBody &owner = body(side), &solid = body(1 - side);
+    const Pose<double>&X_WO = side == 0 ? X_WA : X_WB, &X_WS = side == 0 ? X_WB : X_WA;
+    EdgePair::Side& s = pair.sides[side];
+    distances_to(owner, solid, X_WS.inverse() * X_WO, largest_metric_ + clamp_width_, s.distances);
+    s.metrics.resize(owner.edges.size());
+    const auto clamped = [&](int point) {
+      return clamped_metric<double>(s.distances[static_cast<std::size_t>(point)], largest_metric_,
+                                    clamp_width_);
+    };
+    for (std::size_t e = 0; e < owner.edges.size(); ++e)
+      s.metrics[e] = 0.5 * (clamped(owner.edges[e].start) + clamped(owner.edges[e].end));
+    s.selection = soft_selection<double>(s.metrics, owner.selected, band_, largest_metric_);
+    s.edges.clear();
+    s.weights.clear();
+    s.geometry.clear();
+    for (std::size_t e = 0; e < owner.edges.size(); ++e) {
+      const double weight = s.selection.weight(s.metrics[e]);
+      if (!(weight > 0.0)) continue;
+      s.edges.push_back(static_cast<int>(e));
+      s.weights.push_back(weight);
+      s.geometry.push_back(edge_in_world(owner, static_cast<int>(e), X_WO));
+    }
+  }
+
+  const std::size_t rows = pair.sides[0].edges.size(), columns = pair.sides[1].edges.size(),
+                    count = rows * columns;
+  for (auto* numbers : {&pair.softened, &pair.interior, &pair.clash, &pair.tail}) numbers->resize(count);
+  for (auto& numbers : pair.points) numbers.resize(count);
+  for (std::size_t i = 0; i < 5; ++i) pair.matrices[i].resize(i < 3 ? count : i == 3 ? rows : columns);
+  for (std::size_t k = 0; k < rows; ++k) {
+    const Edge<Lanes> edge_A = repeated<Lanes>(pair.sides[0].geometry[k]);
+    for (std::size_t l = 0; l < columns; l += k_lanes) {
+      const Edge<Lanes> edge_B = lanes_of<Lanes>(pair.sides[1].geometry, l);
+      const EdgeWitness<Lanes> w = edge_witness<Lanes>(edge_A, edge_B, settings_);
+      const Lanes clash = edge_clash<Lanes>(edge_A, edge_B, settings_);
+      for (std::size_t lane = 0; lane < k_lanes && l + lane < columns; ++lane) {
+        const std::size_t at = k * columns + l + lane;
+        const int i = static_cast<int>(lane);
+        pair.softened[at] = w.softened[i];
+        pair.interior[at] = w.minimum.gamma[i];
+        pair.clash[at] = clash[i];
+        pair.tail[at] = smoothstep5(tail_argument(w.softened[i], neighbours_));
+        pair.points[0][at] = {w.e1[0][i], w.e1[1][i], w.e1[2][i]};
+        pair.points[1][at] = {w.e2[0][i], w.e2[1][i], w.e2[2][i]};
+      }
+    }
+  }
+  NeighbourWeights<double>& n = pair.neighbours;
+  n.rows = rows;
+  n.columns = columns;
+  n.by_row = pair.matrices[0];
+  n.by_column = pair.matrices[1];
+  n.nearness = pair.matrices[2];
+  n.row_sums = pair.matrices[3];
+  n.column_sums = pair.matrices[4];
+  neighbour_weights<double>(pair.softened, pair.sides[0].weights, pair.sides[1].weights, neighbours_, n);
+}
+
+Contact EdgeContacts::make_contact(const Pose<double>& X_WA, const Pose<double>& X_WB, const EdgePair& pair,
+                                   std::size_t k, std::size_t l, int side) const {
+  const std::size_t at = k * pair.neighbours.columns + l;
+  const Edge<double>&edge_A = pair.sides[0].geometry[k], &edge_B = pair.sides[1].geometry[l];
+  const EdgeNormal<double> normal = edge_normal<double>(edge_A, edge_B, settings_);
+  Contact contact;
+  contact.feature = {ContactKind::edge_edge, pair.body_A, pair.body_B, pair.sides[0].edges[k],
+                     pair.sides[1].edges[l], side == 1};
+  contact.point_W = 0.5 * (pair.points[0][at] + pair.points[1][at]);
+  contact.signed_distance = normal.n.dot(pair.points[0][at] - pair.points[1][at]);
+  contact.normal_AB_W = -normal.n;
+  const Pose<double>& X_WS = side == 0 ? X_WB : X_WA;
+  contact.penetration =
+      body(1 - side).sdf->distance<double>(inverse_point<double>(X_WS, pair.points[side][at]));
+  contact.weight = pair.interior[at] * pair.clash[at] * pair.tail[at] *
+                   (side == 0 ? pair.neighbours.by_row[at] : pair.neighbours.by_column[at]);
+  contact.activity = contact.weight * activity(contact.penetration, activity_smoothing_);
+  const EdgeBody& owner = body(side);
+  contact.area =
+      owner.edges[static_cast<std::size_t>(side == 0 ? pair.sides[0].edges[k] : pair.sides[1].edges[l])].area;
+  return contact;
+}
+
+void EdgeContacts::append(const Pose<double>& X_WA, const Pose<double>& X_WB, double reach,
+                          const EdgePair& pair, std::vector<Contact>& contacts) const {
+  const std::size_t rows = pair.neighbours.rows, columns = pair.neighbours.columns;
+  for (int side = 0; side < 2; ++side) {
+    const std::span<const double> near = side == 0 ? pair.neighbours.by_row : pair.neighbours.by_column;
+    for (std::size_t k = 0; k < rows; ++k) {
+      for (std::size_t l = 0; l < columns; ++l) {
+        const std::size_t at = k * columns + l;
+        if (!(pair.interior[at] * pair.clash[at] * pair.tail[at] * near[at] > 0.0)) continue;
+        const Contact contact = make_contact(X_WA, X_WB, pair, k, l, side);
+        if (contact.penetration < reach) contacts.push_back(contact);
+      }
+    }
+  }
+}
+
+Contact EdgeContacts::contact(const Pose<double>& X_WA, const Pose<double>& X_WB, const EdgePair& pair,
+                              const ContactFeature& feature) const {
+  const auto place = [&](int side, int edge) {
+    const auto& edges = pair.sides[side].edges;
+    const auto found = std::lower_bound(edges.begin(), edges.end(), edge);
+    return found != edges.end() && *found == edge ? static_cast<std::size_t>(found - edges.begin())
+                                                  : edges.size();
+  };
+  const std::size_t k = place(0, feature.feature_A), l = place(1, feature.feature_B);
+  if (k < pair.neighbours.rows && l < pair.neighbours.columns)
+    return make_contact(X_WA, X_WB, pair, k, l, feature.on_B ? 1 : 0);
+
+  Contact contact;  // its edges are not among the selected ones
+  contact.feature = feature;
+  const EdgeContact<double> edges = edge_contact<double>(
+      edge_in_world(*A_, feature.feature_A, X_WA), edge_in_world(*B_, feature.feature_B, X_WB), settings_);
+  contact.point_W = 0.5 * (edges.witness.e1 + edges.witness.e2);
+  contact.signed_distance = edges.distance;
+  contact.normal_AB_W = -edges.normal.n;
+  contact.penetration = k_far;
+  contact.weight = 0.0;
+  return contact;
+}
+
+void EdgeContacts::add_bar(const EdgePair& pair, const ContactFeature& feature, const ContactBar& bar,
+                           EdgePair::Bars& bars) {
+  const std::size_t count = pair.softened.size();
+  if (!bars.any) {
+    bars.any = true;
+    bars.distance.assign(count, 0.0);
+    for (int side = 0; side < 2; ++side) {
+      bars.penetration[side].assign(count, 0.0);
+      bars.weight[side].assign(count, 0.0);
+    }
+    bars.point.assign(count, Vec3<double>::Zero());
+    bars.normal.assign(count, Vec3<double>::Zero());
+  }
+  const auto& edges_A = pair.sides[0].edges;
+  const auto& edges_B = pair.sides[1].edges;
+  const auto k = std::lower_bound(edges_A.begin(), edges_A.end(), feature.feature_A);
+  const auto l = std::lower_bound(edges_B.begin(), edges_B.end(), feature.feature_B);
+  if (k == edges_A.end() || *k != feature.feature_A || l == edges_B.end() || *l != feature.feature_B) return;
+  const std::size_t at = static_cast<std::size_t>(k - edges_A.begin()) * edges_B.size() +
+                         static_cast<std::size_t>(l - edges_B.begin());
+  const std::size_t side = feature.on_B ? 1 : 0;
+  bars.distance[at] += bar.signed_distance;
+  bars.penetration[side][at] += bar.penetration;
+  bars.weight[side][at] += bar.weight;
+  bars.point[at] += bar.point_W;
+  bars.normal[at] -= bar.normal_AB_W;
+}
+
+void EdgeContacts::vjp(const Pose<double>& X_WA, const Pose<double>& X_WB, const EdgePair& pair,
+                       const EdgePair::Bars& bars, Vec6<double>& pose_A_bar, Vec6<double>& pose_B_bar,
+                       GeometryGradient* geometry_A, GeometryGradient* geometry_B) const {
+  if (!bars.any) return;
+  const Pose<double>* poses[2] = {&X_WA, &X_WB};
+  Vec6<double>* pose_bars[2] = {&pose_A_bar, &pose_B_bar};
+  GeometryGradient* geometries[2] = {geometry_A, geometry_B};
+  const std::size_t rows = pair.neighbours.rows, columns = pair.neighbours.columns, count = rows * columns;
+
+  // phi of a body's solid at a point x in W: dL/dx, with what moves the solid added at once.
+  const auto distance_vjp = [&](int solid, const Vec3<double>& x_W, double distance_bar) {
+    const Pose<double>& X_WS = *poses[solid];
+    const Vec3<double> x_S = inverse_point<double>(X_WS, x_W);
+    const Vec3<double> x_bar = distance_bar * (X_WS.q * body(solid).sdf->evaluate<double>(x_S).gradient);
+    *pose_bars[solid] -= stack<double>((x_W - X_WS.p).cross(x_bar), x_bar);
+    if (geometries[solid] != nullptr)
+      body(solid).sdf->parameter_vjp(x_S, distance_bar, Vec3<double>::Zero(), geometries[solid]->primitives);
+    return x_bar;
+  };
+
+  // The weight is a product of four factors.
+  std::vector<double> near_bar[2], softened_bar(count, 0.0), weights_bar[2], neighbour_bar(count, 0.0);
+  for (auto& numbers : near_bar) numbers.assign(count, 0.0);
+  weights_bar[0].assign(rows, 0.0);
+  weights_bar[1].assign(columns, 0.0);
+  std::vector<EdgeContactBar<double>> contact_bars(count);
+  for (std::size_t at = 0; at < count; ++at) {
+    EdgeContactBar<double>& bar = contact_bars[at];
+    bar.distance = bars.distance[at];
+    bar.n = bars.normal[at];
+    bar.e1 = bar.e2 = 0.5 * bars.point[at];
+    for (int side = 0; side < 2; ++side) {
+      const double near = side == 0 ? pair.neighbours.by_row[at] : pair.neighbours.by_column[at];
+      const double w_bar = bars.weight[side][at];
+      near_bar[side][at] = w_bar * pair.interior[at] * pair.clash[at] * pair.tail[at];
+      bar.gamma_con += w_bar * near * pair.clash[at] * pair.tail[at];
+      bar.clash += w_bar * near * pair.interior[at] * pair.tail[at];
+      softened_bar[at] -= w_bar * near * pair.interior[at] * pair.clash[at] *
+                          smoothstep5_dx(tail_argument(pair.softened[at], neighbours_)) /
+                          (k_tail_width * neighbours_.smoothing);
+      if (bars.penetration[side][at] == 0.0) continue;
+      (side == 0 ? bar.e1 : bar.e2) +=
+          distance_vjp(1 - side, pair.points[side][at], bars.penetration[side][at]);
+    }
+  }
+  neighbour_weights_vjp<double>(pair.neighbours, pair.sides[0].weights, pair.sides[1].weights, neighbours_,
+                                near_bar[0], near_bar[1], neighbour_bar, weights_bar[0], weights_bar[1]);
+
+  // Pairs of edges to edges.
+  std::vector<Edge<double>> edge_bars[2];
+  const Edge<double> zero{Vec3<double>::Zero(), Vec3<double>::Zero(), Vec3<double>::Zero()};
+  edge_bars[0].assign(rows, zero);
+  edge_bars[1].assign(columns, zero);
+  for (std::size_t k = 0; k < rows; ++k) {
+    for (std::size_t l = 0; l < columns; ++l) {
+      const std::size_t at = k * columns + l;
+      EdgeContactBar<double>& bar = contact_bars[at];
+      bar.softened = softened_bar[at] + neighbour_bar[at];
+      const bool is_zero = bar.distance == 0.0 && bar.softened == 0.0 && bar.gamma_con == 0.0 &&
+                           bar.clash == 0.0 && bar.n.isZero(0.0) && bar.e1.isZero(0.0) && bar.e2.isZero(0.0);
+      if (is_zero) continue;
+      const Edge<double>&edge_A = pair.sides[0].geometry[k], &edge_B = pair.sides[1].geometry[l];
+      const EdgePairBar<double> r =
+          edge_contact_vjp(edge_A, edge_B, edge_contact<double>(edge_A, edge_B, settings_), settings_, bar);
+      const auto add = [](Edge<double>& to, const Edge<double>& from) {
+        to.start += from.start;
+        to.vector += from.vector;
+        to.normal += from.normal;
+      };
+      add(edge_bars[0][k], r.edge1);
+      add(edge_bars[1][l], r.edge2);
+    }
+  }
+
+  // Edges to poses and points; selection weights to metrics to distances of points.
+  for (int side = 0; side < 2; ++side) {
+    const EdgeBody& owner = body(side);
+    const EdgePair::Side& s = pair.sides[side];
+    const Pose<double>& X_WO = *poses[side];
+    for (std::size_t i = 0; i < s.edges.size(); ++i) {
+      const Edge<double>& bar = edge_bars[side][i];
+      *pose_bars[side] += edge_tangent_bar<double>(s.geometry[i], bar, X_WO.p);
+      if (geometries[side] == nullptr) continue;
+      const MeshEdge& edge = owner.edges[static_cast<std::size_t>(s.edges[i])];
+      Vec3<double> a_bar = X_WO.q.conjugate() * Vec3<double>(bar.start - bar.vector),
+                   b_bar = X_WO.q.conjugate() * bar.vector;
+      mesh_edge_normal_vjp(*owner.sdf, owner.body->contact_points.col(edge.start),
+                           owner.body->contact_points.col(edge.end), edge, X_WO.q.conjugate() * bar.normal,
+                           a_bar, b_bar, geometries[side]->primitives);
+      geometries[side]->contact_points.col(edge.start) += a_bar;
+      geometries[side]->contact_points.col(edge.end) += b_bar;
+    }
+
+    std::vector<double> all_weights_bar(owner.edges.size(), 0.0), metrics_bar(owner.edges.size(), 0.0);
+    for (std::size_t i = 0; i < s.edges.size(); ++i)
+      all_weights_bar[static_cast<std::size_t>(s.edges[i])] = weights_bar[side][i];
+    soft_selection_vjp<double>(s.metrics, s.selection, all_weights_bar, metrics_bar);
+    std::vector<double> distances_bar(s.distances.size(), 0.0);
+    for (std::size_t e = 0; e < owner.edges.size(); ++e) {
+      if (metrics_bar[e] == 0.0) continue;
+      for (const int point : {owner.edges[e].start, owner.edges[e].end}) {
+        const auto p = static_cast<std::size_t>(point);
+        distances_bar[p] +=
+            0.5 * metrics_bar[e] * clamped_metric_dx<double>(s.distances[p], largest_metric_, clamp_width_);
+      }
+    }
+    for (std::size_t p = 0; p < distances_bar.size(); ++p) {
+      if (distances_bar[p] == 0.0) continue;
+      const Vec3<double> arm =
+          X_WO.q * Vec3<double>(owner.body->contact_points.col(static_cast<Eigen::Index>(p)));
+      const Vec3<double> x_bar = distance_vjp(1 - side, arm + X_WO.p, distances_bar[p]);
+      *pose_bars[side] += stack<double>(arm.cross(x_bar), x_bar);
+      if (geometries[side] != nullptr)
+        geometries[side]->contact_points.col(static_cast<Eigen::Index>(p)) += X_WO.q.conjugate() * x_bar;
+    }
+  }
+}
+
+}  // namespace abut

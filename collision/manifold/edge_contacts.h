@@ -1,0 +1,102 @@
+/// Edge-edge contacts of a pair of bodies for the simulation: in double precision, with the way back to poses
+/// and shapes.
+///
+/// Each pair of selected edges (k of A, l of B) has two contacts, at the witness point on either edge. They
+/// share point, signed distance and normal; each has its own
+///   penetration   phi of the other body at its witness point
+///   weight        gamma_con gamma_cl nn_kl S((D_0 + 12 tau_d - D_kl)/(4 tau_d)),  nn by row for the edge of
+///                 A, by column for that of B; the last factor ends the tail of nn, where it is below 1e-5
+/// A body has edge contacts if its contact points are the vertices of its mesh. Edges of flat faces are left
+/// out (MeshEdgeOptions).
+///
+/// @see  edge_edge.h, neighbour_weights.h, soft_selection.h, edge_normals.h for the formulas.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "collision/manifold/contact.h"
+#include "collision/manifold/edge_edge.h"
+#include "collision/manifold/edge_normals.h"
+#include "collision/manifold/geometry_gradient.h"
+#include "collision/manifold/neighbour_weights.h"
+#include "collision/manifold/soft_selection.h"
+#include "collision/sdf/shape_sdf.h"
+#include "engine/contact_config.h"
+#include "engine/model.h"
+
+namespace abut {
+
+/// A body as edge contacts see it.
+struct EdgeBody {
+  EdgeBody(const Body& body, const ShapeSdf& sdf);
+
+  const Body* body;
+  const ShapeSdf* sdf;
+  std::vector<MeshEdge> edges;  ///< none if the body has no edge contacts
+  int selected = 0;             ///< K
+};
+
+/// Everything about the edges of one pair at one state. Keeps its memory from one use to the next.
+struct EdgePair {
+  struct Side {
+    std::vector<double> distances;  ///< phi of the other body at each contact point; large where far [m]
+    std::vector<double> metrics;    ///< of each edge, clamped [m]
+    SoftSelection<double> selection;
+    std::vector<int> edges;              ///< selected
+    std::vector<double> weights;         ///< of these
+    std::vector<Edge<double>> geometry;  ///< of these, in W
+  };
+  int body_A = -1, body_B = -1;
+  Side sides[2];
+  NeighbourWeights<double> neighbours;
+  std::vector<double> softened, interior, clash, tail;  ///< (n_A, n_B)
+  std::vector<Vec3<double>> points[2];                  ///< witness points in W
+  std::vector<double> matrices[5];                      ///< memory of `neighbours`
+
+  /// dL/d of what the contacts say, per pair of edges and side.
+  struct Bars {
+    std::vector<double> distance, penetration[2], weight[2];
+    std::vector<Vec3<double>> point, normal;
+    bool any = false;
+  } bars;
+};
+
+class EdgeContacts {
+ public:
+  EdgeContacts(const EdgeBody& A, const EdgeBody& B, const ContactConfig& config);
+
+  [[nodiscard]] bool possible() const { return !A_->edges.empty() && !B_->edges.empty(); }
+
+  /// Selects edges and relates all pairs of them.
+  void prepare(const Pose<double>& X_WA, const Pose<double>& X_WB, EdgePair& pair) const;
+
+  /// Appends the contacts with weight whose penetration is below `reach` [m].
+  void append(const Pose<double>& X_WA, const Pose<double>& X_WB, double reach, const EdgePair& pair,
+              std::vector<Contact>& contacts) const;
+
+  /// The contact of a feature; weight 0 if its edges are not selected.
+  [[nodiscard]] Contact contact(const Pose<double>& X_WA, const Pose<double>& X_WB, const EdgePair& pair,
+                                const ContactFeature& feature) const;
+
+  /// Notes dL/d(outputs of a contact).
+  static void add_bar(const EdgePair& pair, const ContactFeature& feature, const ContactBar& bar,
+                      EdgePair::Bars& bars);
+
+  /// Adds dL/d(poses), and dL/d(shapes) if there is a `geometry`, from what was noted.
+  void vjp(const Pose<double>& X_WA, const Pose<double>& X_WB, const EdgePair& pair,
+           const EdgePair::Bars& bars, Vec6<double>& pose_A_bar, Vec6<double>& pose_B_bar,
+           GeometryGradient* geometry_A, GeometryGradient* geometry_B) const;
+
+ private:
+  [[nodiscard]] const EdgeBody& body(int side) const { return side == 0 ? *A_ : *B_; }
+  [[nodiscard]] Contact make_contact(const Pose<double>& X_WA, const Pose<double>& X_WB, const EdgePair& pair,
+                                     std::size_t k, std::size_t l, int side) const;
+
+  const EdgeBody *A_, *B_;
+  EdgeEdgeSettings<double> settings_;
+  NeighbourSettings<double> neighbours_;
+  double activity_smoothing_, band_, largest_metric_, clamp_width_;  ///< [m]
+};
+
+}  // namespace abut

@@ -1,0 +1,64 @@
+#include "table.h"
+
+#include <cstdio>
+#include <stdexcept>
+
+#include <spdlog/fmt/fmt.h>
+
+#include "engine/atomic_file.h"
+
+namespace abut::paper000 {
+
+Table::Table(std::vector<std::string> columns) : columns_(columns.size()) {
+  text_ = fmt::format("# {}\n", fmt::join(columns, "\t"));
+}
+
+void Table::add_row(std::span<const double> row) {
+  if (row.size() != columns_) {
+    throw std::invalid_argument(fmt::format("a row of {} numbers in a table of {}", row.size(), columns_));
+  }
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    text_ += fmt::format("{}{:.9g}", i == 0 ? "" : "\t", row[i]);
+  }
+  text_ += '\n';
+}
+
+void Table::write(const std::filesystem::path& path) const { write_file(path, text_); }
+
+void run_gnuplot(std::string_view script, const std::filesystem::path& folder) {
+  std::string quoted;
+  for (const char c : std::filesystem::absolute(folder).string()) {
+    if (c == '\'') quoted += "'\\'";
+    quoted += c;
+  }
+  std::FILE* gnuplot = ::popen(("cd '" + quoted + "' && exec gnuplot -").c_str(), "w");
+  if (gnuplot == nullptr) throw std::runtime_error("cannot start a shell for gnuplot");
+  const bool written = std::fwrite(script.data(), 1, script.size(), gnuplot) == script.size();
+  const int status = ::pclose(gnuplot);
+  if (!written || status != 0) {
+    throw std::runtime_error(
+        "gnuplot failed; is it installed (Debian: gnuplot-nox)? --no-pictures does without");
+  }
+}
+
+std::string png_header(std::string_view name, int width, int height) {
+  return fmt::format(R"(
+set terminal pngcairo size {},{} font 'DejaVu Sans,11' background rgb 'white'
+set output '{}'
+set encoding utf8
+set style line 1 lc rgb '#0072B2' lw 2.5 pt 7 ps 0.9
+set style line 2 lc rgb '#D55E00' lw 2.5 pt 5 ps 0.9
+set style line 3 lc rgb '#009E73' lw 2.5 pt 9 ps 1.0
+set style line 4 lc rgb '#CC79A7' lw 2.5 pt 11 ps 1.0
+set style line 5 lc rgb '#E69F00' lw 2.5 pt 13 ps 1.1
+set style line 6 lc rgb '#56B4E9' lw 2.5 pt 4 ps 1.0
+set style line 7 lc rgb '#000000' lw 2.5 pt 6 ps 1.0
+set style line 8 lc rgb '#999999' lw 1.5 pt 1 ps 1.0
+set border lw 1.2 lc rgb '#444444'
+set grid lc rgb '#DDDDDD' lw 1 lt 1
+set key noautotitle
+)",
+                     width, height, name);
+}
+
+}  // namespace abut::paper000
