@@ -122,16 +122,6 @@ template <typename S>
   }
 }
 
-/// a b + c, in one operation where there is one.
-template <typename S>
-[[nodiscard]] ABUT_KERNEL_PART S multiply_add(const S& a, const S& b, const S& c) {
-  if constexpr (requires { typename S::Mask; }) {
-    return fma(a, b, c);
-  } else {
-    return a * b + c;
-  }
-}
-
 /// min(x, 1 - x).
 template <typename S>
 [[nodiscard]] ABUT_KERNEL_PART S to_nearer_end(const S& x) {
@@ -149,11 +139,11 @@ template <typename S>
   m.c2 = problem.c2;
   m.inverse_scale = inverse(problem.scale);
   const S diagonal = m.Q11 * m.Q22, inverse_diagonal = inverse(diagonal);
-  m.inverse_determinant = inverse(multiply_add<S>(-m.Q12, m.Q12, diagonal));
+  m.inverse_determinant = inverse(S(diagonal - m.Q12 * m.Q12));
   m.inverse_Q11 = inverse_diagonal * m.Q22;
   m.inverse_Q22 = inverse_diagonal * m.Q11;
-  m.free[0] = multiply_add<S>(m.Q12, m.c2, -(m.Q22 * m.c1)) * m.inverse_determinant;
-  m.free[1] = multiply_add<S>(m.Q12, m.c1, -(m.Q11 * m.c2)) * m.inverse_determinant;
+  m.free[0] = (m.Q12 * m.c2 - m.Q22 * m.c1) * m.inverse_determinant;
+  m.free[1] = (m.Q12 * m.c1 - m.Q11 * m.c2) * m.inverse_determinant;
   m.ratio[0] = -(m.Q12 + m.c2) * m.inverse_Q22;
   m.ratio[1] = -m.c2 * m.inverse_Q22;
   m.ratio[2] = -(m.Q12 + m.c1) * m.inverse_Q11;
@@ -166,10 +156,10 @@ template <typename S>
 ABUT_KERNEL_PART void side_costs(BoxMinimum<S>& m) {
   const S* s = m.clipped;
   const S half_Q11 = S(0.5) * m.Q11, half_Q22 = S(0.5) * m.Q22;
-  m.cost[0] = multiply_add<S>(s[0], multiply_add<S>(half_Q22, s[0], m.Q12 + m.c2), half_Q11 + m.c1);
-  m.cost[1] = s[1] * multiply_add<S>(half_Q22, s[1], m.c2);
-  m.cost[2] = multiply_add<S>(s[2], multiply_add<S>(half_Q11, s[2], m.Q12 + m.c1), half_Q22 + m.c2);
-  m.cost[3] = s[3] * multiply_add<S>(half_Q11, s[3], m.c1);
+  m.cost[0] = half_Q11 + m.c1 + s[0] * (m.Q12 + m.c2 + half_Q22 * s[0]);
+  m.cost[1] = s[1] * (m.c2 + half_Q22 * s[1]);
+  m.cost[2] = half_Q22 + m.c2 + s[2] * (m.Q12 + m.c1 + half_Q11 * s[2]);
+  m.cost[3] = s[3] * (m.c1 + half_Q11 * s[3]);
 }
 
 /// dC_k by its own coordinate.
@@ -214,12 +204,11 @@ template <typename S, typename T>
   S far_end[4], sigmoids[2];
   for (int k = 0; k < 4; ++k) {
     m.ends[k] = power_of_two(S(S(smoothing.clip_exponent) * to_nearer_end(m.ratio[k])));
-    far_end[k] = multiply_add<S>(S(smoothing.clip_end), m.ends[k], S(1));  // in [1, 2]
+    far_end[k] = S(1) + S(smoothing.clip_end) * m.ends[k];  // in [1, 2]
   }
   for (int i = 0; i < 2; ++i) {
     m.interior_ends[i] = power_of_two(S(S(smoothing.interior_exponent) * to_nearer_end(m.free[i])));
-    sigmoids[i] =
-        (S(1) + m.interior_ends[i]) * multiply_add<S>(S(smoothing.interior_end), m.interior_ends[i], S(1));
+    sigmoids[i] = (S(1) + m.interior_ends[i]) * (S(1) + S(smoothing.interior_end) * m.interior_ends[i]);
   }
 
   const S product_01 = far_end[0] * far_end[1], product_23 = far_end[2] * far_end[3];
@@ -252,10 +241,10 @@ template <typename S, typename T>
   m.inverse_interior_sigmoids[1] = inverse_product * sigmoids[0];
   m.gamma = m.interior_ends[0] * m.interior_ends[1] * inverse_product;
   const S* s = m.clipped;
-  m.on_sides[0] = multiply_add<S>(weight[3], s[3], multiply_add<S>(weight[2], s[2], weight[0])) * inverse_sum;
-  m.on_sides[1] = multiply_add<S>(weight[1], s[1], multiply_add<S>(weight[0], s[0], weight[2])) * inverse_sum;
+  m.on_sides[0] = (weight[0] + weight[2] * s[2] + weight[3] * s[3]) * inverse_sum;
+  m.on_sides[1] = (weight[2] + weight[0] * s[0] + weight[1] * s[1]) * inverse_sum;
   for (int k = 0; k < 4; ++k) m.share[k] = weight[k] * inverse_sum;
-  for (int i = 0; i < 2; ++i) m.alpha[i] = multiply_add<S>(m.gamma, m.free[i] - m.on_sides[i], m.on_sides[i]);
+  for (int i = 0; i < 2; ++i) m.alpha[i] = m.on_sides[i] + m.gamma * (m.free[i] - m.on_sides[i]);
   return m;
 }
 
