@@ -2,6 +2,7 @@
 /// name.
 #include "collision/manifold/kernel/manifold_kernels.h"
 #include "collision/manifold/kernel/pair_kernel.h"
+#include "collision/manifold/kernel/point_kernels.h"
 
 #define ABUT_TEXT_OF(name) #name
 #define ABUT_TEXT(name) ABUT_TEXT_OF(name)
@@ -29,7 +30,8 @@ bool run_pair_kernel(const PairProblem<T>& problem, ManifoldOrder order, const R
 
 ManifoldKernels ABUT_KERNELS();
 ManifoldKernels ABUT_KERNELS() {
-  return {ABUT_TEXT(ABUT_SIMD), &run_pair_kernel<float>, &run_pair_kernel<double>};
+  return {ABUT_TEXT(ABUT_SIMD), &run_pair_kernel<float>, &run_pair_kernel<double>, &sample_points_by_lanes,
+          &relate_edges_by_lanes};
 }
 
 }  // namespace abut
