@@ -11,6 +11,10 @@ packages=(
   catch2 libceres-dev                                              # tests
   libbenchmark-dev                                                 # tests/benchmarks
 )
+optional=(
+  gnuplot-nox                                                      # pictures of abut_paper000 for the documentation
+)
+[[ ${1:-} == --with-optional ]] && packages+=("${optional[@]}")
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   echo "Not a Debian system: please install the equivalents of these packages: ${packages[*]}" >&2

@@ -60,6 +60,8 @@ const std::vector<abut::benchmarks::Ratio>& ratios() {
   static const std::vector<abut::benchmarks::Ratio> list{
       {"manifold/armadillo/vertex_sdf_jacobian", "manifold/armadillo/vertex_sdf"},
       {"gradient/armadillo_drop", "step/armadillo_drop"},
+      {"witness/edge_edge_interior_point", "witness/edge_edge"},
+      {"witness/edge_edge_interior_point_lanes", "witness/edge_edge"},
       {"manifold/armadillo/vertex_sdf", "mujoco/manifold/armadillo"},
       {"manifold/armadillo/vertex_sdf", "mujoco/manifold/armadillo_with_kinematics"},
       {"manifold/armadillo/vertex_sdf_jacobian", "mujoco/manifold/armadillo_differences"},

@@ -32,6 +32,9 @@ struct Figure {
 
 void draw_smoothed_primitives(const FigureOptions& options);  // figure 2
 void draw_rotating_edge(const FigureOptions& options);        // figure 3
+void draw_stacked_boxes(const FigureOptions& options);        // figure 5
 void draw_witness_times(const FigureOptions& options);        // figure 6
+void draw_manifold_times(const FigureOptions& options);       // figure 7
+void draw_ablation_times(const FigureOptions& options);       // figure 8
 
 }  // namespace abut::paper000

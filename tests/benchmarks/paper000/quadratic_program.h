@@ -108,6 +108,18 @@ template <typename S>
   return {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
 }
 
+/// |p + x_1 t - q - x_2 u|^2/2 + regularization |x - 1/2|^2/2 without its constant, of edges from p along t
+/// and from q along u.
+template <typename S>
+[[nodiscard]] ABUT_KERNEL_PART QuadraticProgram<S> edge_edge_program(const Vec3<S>& p, const Vec3<S>& t,
+                                                                     const Vec3<S>& q, const Vec3<S>& u,
+                                                                     const S& regularization) {
+  const Vec3<S> b = difference(p, q);
+  const S half = S(0.5) * regularization;
+  return {dot(t, t) + regularization, -dot(t, u), dot(u, u) + regularization, dot(t, b) - half,
+          -dot(u, b) - half};
+}
+
 /// |v - a - x_1 (b - a) - x_2 (c - a)|^2/2 without its constant.
 template <typename S>
 [[nodiscard]] ABUT_KERNEL_PART QuadraticProgram<S> vertex_face_program(const Vec3<S>& v, const Vec3<S>& a,

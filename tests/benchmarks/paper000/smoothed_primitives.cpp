@@ -1,6 +1,8 @@
 /// Figure 2: how signed distance functions change with their smoothing. Of each kind of primitive the slice
 /// z = 0 at three smoothings, as level lines of the distance.
 #include <array>
+#include <cmath>
+#include <numbers>
 #include <string>
 #include <vector>
 
@@ -8,6 +10,7 @@
 
 #include "collision/sdf/shape_sdf.h"
 #include "engine/model.h"
+#include "engine/primitive_builder.h"
 #include "figure.h"
 #include "table.h"
 
@@ -41,6 +44,40 @@ Shape subtracted(double tau) {
   return shape;
 }
 
+/// A pentagonal prism with its top cut off askew.
+Shape polyhedron(double tau) {
+  Points normals(3, 7);
+  std::vector<double> offsets(7, 0.75);
+  for (int i = 0; i < 5; ++i) {
+    const double angle = 0.3 + 0.4 * std::numbers::pi * i;
+    normals.col(i) = Vec3<double>(std::cos(angle), std::sin(angle), 0.0);
+  }
+  normals.col(5) = Vec3<double>(0.2, 0.0, 1.0);
+  normals.col(6) = Vec3<double>(0.0, 0.0, -1.0);
+  return {.primitives = {make_convex_polyhedron(normals, offsets, tau)}, .union_smoothing = 1e-3};
+}
+
+/// A sphere pulled out into three lobes, as 40 x 15 points with normals.
+Shape point_cloud(double width) {
+  constexpr int k_around = 40, k_along = 15;
+  Points points(3, k_around * k_along), normals(3, k_around * k_along);
+  const auto surface = [](double theta, double u) {
+    const double r = (0.8 + 0.3 * std::cos(3.0 * theta)) * std::sqrt(1.0 - u * u);
+    return Vec3<double>(r * std::cos(theta), r * std::sin(theta), 0.6 * u);
+  };
+  for (int i = 0; i < k_around; ++i) {
+    for (int j = 0; j < k_along; ++j) {
+      constexpr double k_step = 1e-5;
+      const double theta = 2.0 * std::numbers::pi * i / k_around, u = 0.95 * (2.0 * j / (k_along - 1) - 1.0);
+      const Vec3<double> by_theta = surface(theta + k_step, u) - surface(theta - k_step, u),
+                         by_u = surface(theta, u + k_step) - surface(theta, u - k_step);
+      points.col(i * k_along + j) = surface(theta, u);
+      normals.col(i * k_along + j) = by_theta.cross(by_u).normalized();
+    }
+  }
+  return {.primitives = {make_oriented_point_cloud(points, normals, width)}, .union_smoothing = 1e-3};
+}
+
 struct Kind {
   const char *name, *title;
   const char *symbol, *unit;  ///< of the smoothing, as gnuplot's enhanced text has it
@@ -50,6 +87,8 @@ struct Kind {
 
 constexpr std::array k_kinds{
     Kind{"superquadric", "superquadric", "{/Symbol e}_1 = {/Symbol e}_2", "", {0.1, 0.5, 1.0}, of_exponent},
+    Kind{"polyhedron", "convex polyhedron", "{/Symbol t}", " m", {0.005, 0.05, 0.15}, polyhedron},
+    Kind{"point_cloud", "oriented point cloud", "h", " m", {0.08, 0.15, 0.3}, point_cloud},
     Kind{"union", "union of two", "{/Symbol t}", " m", {0.005, 0.05, 0.2}, united},
     Kind{"subtraction", "subtraction", "{/Symbol t}", " m", {0.005, 0.05, 0.2}, subtracted},
 };
@@ -79,9 +118,9 @@ void draw_smoothed_primitives(const FigureOptions& options) {
   }
   if (!options.pictures) return;
 
-  std::string script = png_header("figure2.png", 1000, 60 + 330 * static_cast<int>(k_kinds.size()));
+  std::string script = png_header("figure2.png", 920, 60 + 300 * static_cast<int>(k_kinds.size()));
   script += fmt::format(R"(
-set multiplot layout {},3 margins 0.075,0.875,0.06,0.94 spacing 0.015,0.055
+set multiplot layout {},3 margins 0.075,0.875,0.045,0.965 spacing 0.015,0.035
 set xrange [-{e}:{e}]
 set yrange [-{e}:{e}]
 set size ratio -1

@@ -2,16 +2,18 @@
 
 #include "dense_interior_point.h"
 #include "engine/random.h"
-#include "witness_kernels.h"
 
 namespace abut::paper000 {
 
-#ifdef ABUT_PAPER000_AVX512
-void solve_witnesses_avx512(WitnessPair pair, WitnessMethod method, const WitnessSettings<float>& settings,
-                            const WitnessView<float>& view);
-void solve_witnesses_avx512(WitnessPair pair, WitnessMethod method, const WitnessSettings<double>& settings,
-                            const WitnessView<double>& view);
-#endif
+// Each of these is compiled with the flags of its instruction set.
+void solve_on_packs_base(WitnessPair, WitnessMethod, const WitnessSettings<float>&,
+                         const WitnessView<float>&);
+void solve_on_packs_base(WitnessPair, WitnessMethod, const WitnessSettings<double>&,
+                         const WitnessView<double>&);
+void solve_on_packs_avx512(WitnessPair, WitnessMethod, const WitnessSettings<float>&,
+                           const WitnessView<float>&);
+void solve_on_packs_avx512(WitnessPair, WitnessMethod, const WitnessSettings<double>&,
+                           const WitnessView<double>&);
 
 namespace {
 
@@ -33,11 +35,11 @@ void solve_one_by_one(WitnessPair pair, const WitnessSettings<T>& settings, cons
     const auto& [a, b, c, d] = points;
     int iterations = 0;
     if (pair == WitnessPair::edge_edge) {
-      const Edge<T> edge1{a, b - a, Vec3<T>::Zero()}, edge2{c, d - c, Vec3<T>::Zero()};
-      const auto program = edge_edge_program(edge1, edge2, settings.regularization);
+      const Vec3<T> t1 = b - a, t2 = d - c;
+      const auto program = edge_edge_program<T>(a, t1, c, t2, settings.regularization);
       const auto answer = dense_interior_point(dense_program<UnitSquare>(program), settings.interior_point);
-      first = a + answer.x[0] * edge1.vector;
-      second = c + answer.x[1] * edge2.vector;
+      first = a + answer.x[0] * t1;
+      second = c + answer.x[1] * t2;
       iterations = answer.iterations;
     } else {
       const auto program = vertex_face_program(a, b, c, d);
@@ -96,9 +98,9 @@ void solve_witnesses(WitnessPair pair, WitnessMethod method, const WitnessSettin
                      const WitnessView<T>& view) {
   if (method == WitnessMethod::dense_interior_point) return solve_one_by_one(pair, settings, view);
 #ifdef ABUT_PAPER000_AVX512
-  if (has_avx512()) return solve_witnesses_avx512(pair, method, settings, view);
+  if (has_avx512()) return solve_on_packs_avx512(pair, method, settings, view);
 #endif
-  solve_on_packs(pair, method, settings, view);
+  solve_on_packs_base(pair, method, settings, view);
 }
 
 int witness_register_bits() { return has_avx512() ? 512 : 8 * simd::k_register_bytes; }

@@ -1,5 +1,5 @@
-/// The loops over a batch, on packs that fill a register. Included by one source for each instruction set;
-/// what these make of the templates has names of its own, as Pack has.
+/// The loops over a batch, on packs that fill one register or two. Included by one source for each
+/// instruction set; what these make of the templates has names of its own, as Pack has.
 #pragma once
 
 #include "active_set.h"
@@ -8,17 +8,6 @@
 
 namespace abut::paper000 {
 inline namespace ABUT_SIMD {
-
-template <typename S>
-[[nodiscard]] ABUT_KERNEL_PART QuadraticProgram<S> edge_edge_program(const Edge<S>& edge1,
-                                                                     const Edge<S>& edge2,
-                                                                     const S& regularization) {
-  const Vec3<S> b = difference(edge1.start, edge2.start);
-  const S half = S(0.5) * regularization;
-  return {dot(edge1.vector, edge1.vector) + regularization, -dot(edge1.vector, edge2.vector),
-          dot(edge2.vector, edge2.vector) + regularization, dot(edge1.vector, b) - half,
-          -dot(edge2.vector, b) - half};
-}
 
 template <WitnessMethod method, typename S, typename T>
 ABUT_KERNEL_PART void solve_edge_edge(const std::array<S, 12>& in, const WitnessSettings<T>& settings,
@@ -39,7 +28,8 @@ ABUT_KERNEL_PART void solve_edge_edge(const std::array<S, 12>& in, const Witness
     x = {minimum.alpha[0], minimum.alpha[1]};
     out[6] = minimum.gamma;
   } else {
-    const QuadraticProgram<S> program = edge_edge_program(edge[0], edge[1], S(settings.regularization));
+    const QuadraticProgram<S> program = edge_edge_program<S>(edge[0].start, edge[0].vector, edge[1].start,
+                                                             edge[1].vector, S(settings.regularization));
     if constexpr (method == WitnessMethod::active_set) {
       const auto answer = active_set(program, UnitSquare());
       x = answer.x;
@@ -101,7 +91,9 @@ ABUT_KERNEL_PART void solve_vertex_face(const std::array<S, 12>& in, const Witne
 
 template <WitnessPair pair, WitnessMethod method, typename T>
 ABUT_KERNEL void solve_all(const WitnessSettings<T>& settings, const WitnessView<T>& view) {
-  constexpr int k_lanes = simd::k_register_bytes / static_cast<int>(sizeof(T));
+  // Two registers at once are what long chains of operations gain from; the exact methods have none.
+  constexpr int k_registers = method == WitnessMethod::active_set ? 1 : 2;
+  constexpr int k_lanes = k_registers * simd::k_register_bytes / static_cast<int>(sizeof(T));
   static_assert(k_padding % k_lanes == 0);
   using S = Pack<T, k_lanes>;
   for (std::size_t begin = 0; begin < view.count; begin += k_lanes) {

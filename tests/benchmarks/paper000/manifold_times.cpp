@@ -1,0 +1,339 @@
+/// Figures 7 and 8: time of whole manifolds of two armadillos, and of the gradient of the mean signed
+/// distance; by the number of superquadrics, by the number of poses in a batch, and without some kinds of
+/// contacts.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <spdlog/fmt/fmt.h>
+
+#include "../timer.h"
+#include "collision/fitting/make_body.h"
+#include "collision/manifold/manifold_batch.h"
+#include "engine/body_io.h"
+#include "engine/random.h"
+#include "figure.h"
+#include "table.h"
+
+namespace abut::paper000 {
+namespace {
+
+constexpr int k_most_primitives = 18;
+constexpr int k_vertices = 305;
+constexpr double k_nearest = 0.25, k_farthest = 0.75;  // distance of the centres, by the size
+
+double volume_of(const Primitive& primitive) {
+  return primitive.parameters[0] * primitive.parameters[1] * primitive.parameters[2];
+}
+
+/// How deep a primitive reaches into a solid: the least distance over points within it [m].
+double reach_into(const ShapeSdf& sdf, const Primitive& primitive) {
+  const ShapeSdf own({.primitives = {primitive}, .union_smoothing = 1e-6});
+  constexpr int k_steps = 8;
+  double least = std::numeric_limits<double>::infinity();
+  for (int i = 0; i <= k_steps; ++i) {
+    for (int j = 0; j <= k_steps; ++j) {
+      for (int k = 0; k <= k_steps; ++k) {
+        Vec3<double> x(2.0 * i / k_steps - 1.0, 2.0 * j / k_steps - 1.0, 2.0 * k / k_steps - 1.0);
+        for (int axis = 0; axis < 3; ++axis) x[axis] *= primitive.parameters[static_cast<std::size_t>(axis)];
+        x = primitive.X_BP * x;
+        if (own.distance(x) <= 0.0) least = std::min(least, sdf.distance(x));
+      }
+    }
+  }
+  return least;
+}
+
+/// The primitives of the armadillo in an order in which each touches those before it, the large ones first.
+std::vector<Primitive> grown_armadillo(const Body& armadillo) {
+  std::vector<Primitive> left = armadillo.shape.primitives, chosen;
+  std::sort(left.begin(), left.end(),
+            [](const Primitive& a, const Primitive& b) { return volume_of(a) > volume_of(b); });
+  while (!left.empty()) {
+    std::size_t next = 0;
+    if (!chosen.empty()) {
+      const ShapeSdf sdf({.primitives = chosen, .union_smoothing = armadillo.shape.union_smoothing});
+      std::vector<double> reach;
+      for (const Primitive& primitive : left) reach.push_back(reach_into(sdf, primitive));
+      const auto touching = std::find_if(reach.begin(), reach.end(), [](double d) { return d < 0.0; });
+      next = static_cast<std::size_t>(
+          (touching != reach.end() ? touching : std::min_element(reach.begin(), reach.end())) -
+          reach.begin());
+    }
+    chosen.push_back(left[next]);
+    left.erase(left.begin() + static_cast<std::ptrdiff_t>(next));
+  }
+  return chosen;
+}
+
+/// The armadillo of its first `count` primitives, with a collision mesh of its own and as many selected
+/// edges.
+Body armadillo_of(const std::vector<Primitive>& primitives, int count, double union_smoothing, bool quick) {
+  Shape shape;
+  shape.primitives.assign(primitives.begin(), primitives.begin() + count);
+  MeshedBodyOptions options;
+  options.union_smoothing = union_smoothing;
+  options.resolution = quick ? 32 : 96;
+  options.mesh.vertices = k_vertices;
+  options.mesh.rounds = quick ? 1 : 4;
+  Body body = make_meshed_body(shape, options).body;
+  body.selected_edges = count;
+  return body;
+}
+
+/// Random poses of B in A at which a contact point of one lies in the other: rotations uniform, the centres
+/// of mass 0.25 to 0.75 of the size apart in a uniform direction.
+std::vector<Pose<double>> colliding_poses(const Body& body, int count) {
+  ContactConfig config;
+  config.edge_edge = false;
+  const PairManifold<double> pair(body, body, config);
+  PairBuffers<double> buffers = pair.make_buffers(ManifoldOrder::value);
+  std::vector<Pose<double>> poses;
+  Random random(1);
+  while (static_cast<int>(poses.size()) < count) {
+    Pose<double> X_AB;
+    X_AB.q = random.quaternion();
+    const Vec3<double> direction = random.unit_vector();
+    X_AB.p = random.uniform(k_nearest, k_farthest) * body.size * direction;
+    pair.evaluate(X_AB, ManifoldOrder::value, buffers);
+    const auto distances = pair.view(buffers).column(k_distance);
+    if (std::any_of(distances.begin(), distances.end(), [](double d) { return d < 0.0; }))
+      poses.push_back(X_AB);
+  }
+  return poses;
+}
+
+struct Protocol {
+  int repetitions, least_repetitions;
+  double seconds, least_duration;  ///< as in figure 6 [s]
+};
+
+Protocol protocol(bool quick) { return quick ? Protocol{3, 1, 0.01, 0.0} : Protocol{51, 5, 0.2, 2e-3}; }
+
+/// Median time of one manifold of a batch, in a row of poses [us]; `contacts` is their mean number.
+double time_of_manifold(const Body& body, const ContactConfig& config, ManifoldScope scope, bool gradient,
+                        std::span<const Pose<double>> poses, const Protocol& protocol,
+                        double* contacts = nullptr) {
+  const PairManifold<float> pair(body, body, config, scope);
+  const ManifoldOrder order = gradient ? ManifoldOrder::distance_gradient : ManifoldOrder::value;
+  ManifoldBatch<float> batch;
+  float sink = 0.0F;
+  const auto seconds_of = [&](int calls) {
+    const double start = benchmarks::cpu_seconds();
+    for (int call = 0; call < calls; ++call) {
+      pair.evaluate(poses, order, 1, batch);
+      if (!gradient) continue;
+      for (int i = 0; i < batch.size(); ++i) {
+        Eigen::Matrix<float, 12, 1> mean_gradient;
+        sink += mean_distance_gradient(batch[i], mean_gradient) + mean_gradient[0];
+      }
+    }
+    return benchmarks::cpu_seconds() - start;
+  };
+  int calls = 1;
+  double total = seconds_of(calls);
+  while (total < protocol.least_duration) total = seconds_of(calls *= 2);
+  std::vector<double> times;
+  total = 0.0;
+  while (static_cast<int>(times.size()) < protocol.repetitions &&
+         (total < protocol.seconds || static_cast<int>(times.size()) < protocol.least_repetitions)) {
+    times.push_back(seconds_of(calls));
+    total += times.back();
+  }
+  if (contacts != nullptr) {
+    *contacts = 0.0;
+    for (int i = 0; i < batch.size(); ++i) *contacts += static_cast<double>(batch[i].size()) / batch.size();
+  }
+  std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2), times.end());
+  if (!std::isfinite(sink)) throw std::runtime_error("a gradient is not finite");
+  return 1e6 * times[times.size() / 2] / (static_cast<double>(poses.size()) * calls);
+}
+
+/// `count` poses, taken again from the start where there are fewer.
+std::vector<Pose<double>> repeated(const std::vector<Pose<double>>& poses, std::size_t count) {
+  std::vector<Pose<double>> r;
+  for (std::size_t i = 0; i < count; ++i) r.push_back(poses[i % poses.size()]);
+  return r;
+}
+
+struct Variant {
+  const char *name, *title;
+  ManifoldScope scope;
+  bool gradient;
+};
+
+constexpr std::array k_variants{
+    Variant{"all", "all contacts", ManifoldScope::all, false},
+    Variant{"all_gradient", "all contacts, with gradient", ManifoldScope::all, true},
+    Variant{"active", "those with weight", ManifoldScope::active, false},
+    Variant{"active_gradient", "those with weight, with gradient", ManifoldScope::active, true}};
+
+std::vector<int> batch_sizes(bool quick) {
+  return quick ? std::vector<int>{1, 4} : std::vector<int>{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024};
+}
+
+Body read_armadillo() { return read_body(ABUT_SOURCE_DIR "/assets/bodies/armadillo"); }
+
+}  // namespace
+
+void draw_manifold_times(const FigureOptions& options) {
+  const Protocol steps = protocol(options.quick);
+  const Body armadillo = read_armadillo();
+  const std::vector<Primitive> primitives = grown_armadillo(armadillo);
+  const double tau = armadillo.shape.union_smoothing;
+  const std::size_t pose_count = options.quick ? 4 : 100;
+
+  std::vector<std::string> columns{"primitives", "contacts", "contacts_with_weight"};
+  for (const Variant& variant : k_variants) columns.push_back(fmt::format("{}[us/manifold]", variant.name));
+  Table complexity(columns);
+  std::vector<int> counts;
+  for (int k = 1; k <= (options.quick ? 2 : k_most_primitives); ++k) counts.push_back(k);
+  for (const int k : counts) {
+    const Body body = armadillo_of(primitives, k, tau, options.quick);
+    const std::vector<Pose<double>> poses = colliding_poses(body, static_cast<int>(pose_count));
+    std::vector<double> row{static_cast<double>(k), 0.0, 0.0};
+    for (const Variant& variant : k_variants) {
+      double contacts = 0.0;
+      row.push_back(
+          time_of_manifold(body, ContactConfig(), variant.scope, variant.gradient, poses, steps, &contacts));
+      row[variant.scope == ManifoldScope::all ? 1 : 2] = contacts;
+    }
+    complexity.add_row(row);
+    fmt::print(
+        "  {0} x {0}: {1:.0f} contacts, {2:.0f} with weight; {3:.1f}, with gradient {4:.1f} us; those with "
+        "weight {5:.1f}, {6:.1f} us\n",
+        k, row[1], row[2], row[3], row[4], row[5], row[6]);
+  }
+  complexity.write(options.folder / "figure7_complexity.tsv");
+
+  const std::array<int, 2> shown{options.quick ? 1 : 5, options.quick ? 2 : k_most_primitives};
+  for (const int k : shown) {
+    const Body body = armadillo_of(primitives, k, tau, options.quick);
+    const std::vector<Pose<double>> poses = colliding_poses(body, static_cast<int>(pose_count));
+    columns = {"batch"};
+    for (const Variant& variant : k_variants) columns.push_back(fmt::format("{}[us/batch]", variant.name));
+    Table batches(columns);
+    for (const int size : batch_sizes(options.quick)) {
+      const std::vector<Pose<double>> batch = repeated(poses, static_cast<std::size_t>(size));
+      std::vector<double> row{static_cast<double>(size)};
+      for (const Variant& variant : k_variants) {
+        row.push_back(size *
+                      time_of_manifold(body, ContactConfig(), variant.scope, variant.gradient, batch, steps));
+      }
+      batches.add_row(row);
+    }
+    batches.write(options.folder / fmt::format("figure7_batch_{}.tsv", k == shown[0] ? "few" : "many"));
+  }
+  if (!options.pictures) return;
+  std::string script = png_header("figure7.png", 1150, 560);
+  script += R"(
+set multiplot layout 1,2 margins 0.065,0.985,0.245,0.93 spacing 0.075,0.1
+set xlabel 'superquadrics of each body [-]' offset 0,0.3
+set ylabel 'time of a manifold [µs]' offset 1,0
+set title 'by complexity (mean of 100 poses)' offset 0,-0.5
+set logscale y
+set yrange [0.5:300]
+set xrange [0.5:18.5]
+set xtics 1,2
+set key at screen 0.27,0.12 center maxrows 2 samplen 2.5
+plot )";
+  for (std::size_t i = 0; i < k_variants.size(); ++i) {
+    script += fmt::format("{}'figure7_complexity.tsv' using 1:{} with linespoints ls {} title '{}'",
+                          i == 0 ? "" : ", ", i + 4, i + 1, k_variants[i].title);
+  }
+  script += fmt::format(R"(
+set title 'by batch' offset 0,-0.5
+set xlabel 'poses in a batch [-]' offset 0,0.3
+set ylabel 'time of a batch [µs]' offset 1,0
+set logscale xy
+set format y '10^{{%T}}'
+set xrange [0.8:1300]
+set yrange [0.5:3e5]
+set xtics ('1' 1, '4' 4, '16' 16, '64' 64, '256' 256, '1024' 1024)
+set key at screen 0.77,0.1 center maxrows 4 samplen 2.5
+plot )");
+  std::string separator;
+  for (std::size_t i = 0; i < k_variants.size(); ++i) {
+    for (const bool many : {true, false}) {
+      script += fmt::format("{}'figure7_batch_{}.tsv' using 1:{} with linespoints ls {}{} title '{} {}'",
+                            separator, many ? "many" : "few", i + 2, i + 1, many ? "" : " dt 2",
+                            many ? fmt::format("{0}x{0}", shown[1]) : fmt::format("{0}x{0}", shown[0]),
+                            k_variants[i].title);
+      separator = ", ";
+    }
+  }
+  run_gnuplot(script + "\nunset multiplot\n", options.folder);
+}
+
+void draw_ablation_times(const FigureOptions& options) {
+  const Protocol steps = protocol(options.quick);
+  const Body armadillo = read_armadillo();
+  const Body body = armadillo_of(grown_armadillo(armadillo), options.quick ? 2 : k_most_primitives,
+                                 armadillo.shape.union_smoothing, options.quick);
+  const std::vector<Pose<double>> poses = colliding_poses(body, options.quick ? 4 : 100);
+  struct Ablation {
+    const char *name, *title;
+    ContactConfig config;
+  };
+  std::array<Ablation, 3> ablations{Ablation{"full", "full manifold", {}},
+                                    Ablation{"no_edges", "without edge-edge", {}},
+                                    Ablation{"one_sided", "one-sided vertex-SDF alone", {}}};
+  ablations[1].config.edge_edge = false;
+  ablations[2].config.edge_edge = false;
+  ablations[2].config.vertex_contacts = VertexContacts::first;
+  constexpr std::array k_scopes{ManifoldScope::all, ManifoldScope::active};
+  std::vector<std::string> columns{"batch"};
+  for (const char* scope : {"all", "active"}) {
+    for (const Ablation& ablation : ablations)
+      columns.push_back(fmt::format("{}_{}[us/batch]", scope, ablation.name));
+  }
+  Table table(columns);
+  std::vector<double> row;
+  for (const int size : batch_sizes(options.quick)) {
+    const std::vector<Pose<double>> batch = repeated(poses, static_cast<std::size_t>(size));
+    row = {static_cast<double>(size)};
+    for (const ManifoldScope scope : k_scopes) {
+      for (const Ablation& ablation : ablations) {
+        row.push_back(size * time_of_manifold(body, ablation.config, scope, false, batch, steps));
+      }
+    }
+    table.add_row(row);
+  }
+  table.write(options.folder / "figure8.tsv");
+  for (std::size_t s = 0; s < 2; ++s) {
+    const double full = row[1 + 3 * s], no_edges = row[2 + 3 * s], one_sided = row[3 + 3 * s];
+    fmt::print(
+        "  {}: {:.1f} us a manifold; without edges {:.2f} times as fast, one-sided {:.2f} times that\n",
+        s == 0 ? "all contacts" : "those with weight", full / row[0], full / no_edges, no_edges / one_sided);
+  }
+  if (!options.pictures) return;
+  std::string script = png_header("figure8.png", 1000, 480);
+  script += R"(
+set multiplot layout 1,2 margins 0.075,0.985,0.2,0.92 spacing 0.08,0.1
+set xlabel 'poses in a batch [-]' offset 0,0.3
+set logscale xy
+set format y '10^{%T}'
+set xrange [0.8:1300]
+set yrange [0.5:3e5]
+set xtics ('1' 1, '4' 4, '16' 16, '64' 64, '256' 256, '1024' 1024)
+)";
+  for (std::size_t s = 0; s < 2; ++s) {
+    script += fmt::format("set title '{}' offset 0,-0.5\n{}\n{}\nplot ",
+                          s == 0 ? "all contacts" : "contacts with weight",
+                          s == 0 ? "set ylabel 'time of a batch [µs]' offset 1,0" : "unset ylabel",
+                          s == 0 ? "set key at screen 0.5,0.04 center maxrows 1 samplen 3" : "unset key");
+    for (std::size_t i = 0; i < 3; ++i) {
+      script += fmt::format("{}'figure8.tsv' using 1:{} with linespoints ls {} title '{}'",
+                            i == 0 ? "" : ", ", 2 + 3 * s + i, i + 1, ablations[i].title);
+    }
+    script += "\n";
+  }
+  run_gnuplot(script + "unset multiplot\n", options.folder);
+}
+
+}  // namespace abut::paper000
