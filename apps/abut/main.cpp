@@ -13,6 +13,7 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/abut/commands.h"
+#include "collision/manifold/kernel/manifold_kernels.h"
 #include "engine/input_error.h"
 #include "engine/toml_table.h"
 
@@ -78,12 +79,16 @@ int run(CLI::App& app, int argc, char** argv, const int& exit_code) {
   }
 }
 
+std::string version_text() {
+  return fmt::format("abut {}\nmanifold kernels: {}", ABUT_VERSION, manifold_kernels().instruction_set);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app{"Abut simulates rigid bodies with smooth contact, and differentiates the simulation.", "abut"};
   app.set_help_flag("-h,--help", "show this help");
-  app.set_version_flag("--version", "abut " ABUT_VERSION, "show the version");
+  app.set_version_flag("--version", version_text, "show the version, and the instruction set in use");
   app.get_formatter()->label("SUBCOMMAND", "VERB");
   app.require_subcommand(0, 1);  // none is noticed later: an unknown option is the better complaint
   app.footer(

@@ -8,6 +8,11 @@
 #define ABUT_TEXT(name) ABUT_TEXT_OF(name)
 
 namespace abut {
+
+// shape_sdf_packs.cpp has those of the instruction set of the rest of the library.
+ABUT_SDF_SAMPLE(, normal, SdfDouble8)
+ABUT_SDF_SAMPLE(, jacobian, SdfDouble8)
+
 inline namespace ABUT_SIMD {
 namespace {
 
