@@ -80,7 +80,7 @@ int run(CLI::App& app, int argc, char** argv, const int& exit_code) {
 }
 
 std::string version_text() {
-  return fmt::format("abut {}\nmanifold kernels: {}", ABUT_VERSION, manifold_kernels().instruction_set);
+  return fmt::format("abut {}\nmanifold kernels: {}", ABUT_VERSION, abut::manifold_kernels().instruction_set);
 }
 
 }  // namespace

@@ -126,10 +126,6 @@ class ModelText {
         throw std::invalid_argument("this kind of primitive is not translated for MuJoCo");
       case PrimitiveKind::superquadric:
         break;
-      case PrimitiveKind::convex_polyhedron:
-      case PrimitiveKind::oriented_point_cloud:
-      case PrimitiveKind::extruded_superquadric:
-        throw std::runtime_error("MuJoCo has nothing like this primitive");
     }
     return fmt::format("type=\"mesh\" mesh=\"{}\"", mesh_name(p));
   }
