@@ -59,7 +59,7 @@ struct ContactConfig {
 
   // Edges against a solid.
   double chord_pull =
-      1.0;  ///< pull to the quadrature points of the chord; smaller follows ridges closer, > 0
+      0.3;  ///< pull to the quadrature points of the chord; smaller follows ridges closer, > 0
 
   // Reduction.
   Reduction reduction = Reduction::none;
