@@ -39,16 +39,24 @@
 
 #define ABUT_INLINE __attribute__((always_inline)) inline
 
+// Sources compiled for different instruction sets meet in one program. What they make of these templates must
+// not have one name, or the linker would keep one of them for all; hence an inline namespace for each set.
+#if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512VL__) && defined(__AVX512BW__)
+#define ABUT_SIMD avx512
+#define ABUT_SIMD_REGISTER_BYTES 64
+#elif defined(__AVX2__) && defined(__FMA__)
+#define ABUT_SIMD avx2
+#define ABUT_SIMD_REGISTER_BYTES 32
+#else
+#define ABUT_SIMD sse2
+#define ABUT_SIMD_REGISTER_BYTES 16
+#endif
+
 namespace abut {
+inline namespace ABUT_SIMD {
 namespace simd {
 
-#if defined(__AVX512F__) && defined(__AVX512DQ__)
-inline constexpr int k_register_bytes = 64;
-#elif defined(__AVX__)
-inline constexpr int k_register_bytes = 32;
-#else
-inline constexpr int k_register_bytes = 16;
-#endif
+inline constexpr int k_register_bytes = ABUT_SIMD_REGISTER_BYTES;
 
 /// No more than the 32 bytes to which Eigen is told to align its arrays (EIGEN_MAX_ALIGN_BYTES).
 constexpr int alignment_of(int bytes) { return bytes < 32 ? bytes : 32; }
@@ -73,6 +81,12 @@ struct Constants<double> {
       0x1.6c16c17e4a0bdp-10, 0x1.a01a01b524229p-13, 0x1.a019a8d982c46p-16, 0x1.71ddeb763e80ep-19,
       0x1.28a0ac3f3ad06p-22, 0x1.af74919da8dedp-26};
   static constexpr Unsigned sqrt_half = 0x3fe6a09e667f3bcd;
+  static constexpr double sqrt_half_value = 0x1.6a09e667f3bcdp-1;
+  /// 2^r for |r| <= 1/2
+  static constexpr std::array<double, 12> exp2{
+      0x1.0000000000000p+0,  0x1.62e42fefa39efp-1,  0x1.ebfbdff82c5aep-3,  0x1.c6b08d704a0c6p-5,
+      0x1.3b2ab6fb9f1a5p-7,  0x1.5d87fe78a3fa6p-10, 0x1.430913112c6b3p-13, 0x1.ffcbfc6da3d43p-17,
+      0x1.62bfc2c855108p-20, 0x1.b524ebd819587p-24, 0x1.e6228af87127fp-28, 0x1.e9ec14d0b4b6cp-32};
   /// (2 atanh(s)/s - 2)/z with z = s^2 < 0.0295
   static constexpr std::array<double, 7> log{0x1.555555555558fp-1, 0x1.9999999980d1dp-2, 0x1.249249413b39ap-2,
                                              0x1.c71c528a10a45p-3, 0x1.7466274cad38ap-3, 0x1.39a3e567c1d28p-3,
@@ -102,6 +116,16 @@ struct Constants<float> {
   static constexpr std::array<float, 5> exp{0x1p-1f, 0x1.5554b2p-3f, 0x1.55548ap-5f, 0x1.12263cp-7f,
                                             0x1.6d965ep-10f};
   static constexpr Unsigned sqrt_half = 0x3f3504f3;
+  /// 2^r for |r| <= 1/2
+  static constexpr std::array<float, 7> exp2{0x1p+0f,         0x1.62e43p-1f,   0x1.ebfbep-3f,  0x1.c6aeccp-5f,
+                                             0x1.3b2a1cp-7f, 0x1.5f48cp-10f, 0x1.443ff8p-13f};
+  /// log2(1 + f)/f for 1 + f in [sqrt(1/2), sqrt(2)], and for f in [0, 1]
+  static constexpr std::array<float, 9> log2{0x1.715476p+0f, -0x1.715474p-1f, 0x1.ec73dep-2f,
+                                             -0x1.715994p-2f, 0x1.26d01cp-2f,  -0x1.e9d1e6p-3f,
+                                             0x1.ba8738p-3f,  -0x1.a59aeap-3f, 0x1.f841dcp-4f};
+  static constexpr std::array<float, 9> log2_1p{0x1.715476p+0f, -0x1.71536ap-1f, 0x1.ec3716p-2f,
+                                                -0x1.6ee5f4p-2f, 0x1.19d396p-2f,  -0x1.91e5bap-3f,
+                                                0x1.ca106ep-4f,  -0x1.579d1p-5f,  0x1.e4aa42p-8f};
   /// (log(1 + f) - f + f^2/2)/f^3 for 1 + f in [sqrt(1/2), sqrt(2))
   static constexpr std::array<float, 8> log{0x1.55554ap-2f, -0x1.000216p-2f, 0x1.99a592p-3f, -0x1.547ab8p-3f,
                                             0x1.226f78p-3f, -0x1.0cce5ep-3f, 0x1.07c434p-3f, -0x1.422b6p-4f};
@@ -118,11 +142,8 @@ struct Instructions {
   typedef T Real __attribute__((vector_size(bytes), aligned(alignment_of(bytes))));
   static constexpr int k_lanes = bytes / static_cast<int>(sizeof(T));
 
-  /// a * b + c, rounded once.
-  static Real fma(Real a, Real b, Real c) {
-    for (int i = 0; i < k_lanes; ++i) c[i] = std::fma(a[i], b[i], c[i]);
-    return c;
-  }
+  /// a * b + c, rounded once; twice on machines that have no instruction for it.
+  static ABUT_INLINE Real fma(Real a, Real b, Real c) { return a * b + c; }
   static Real sqrt(Real x) {
     for (int i = 0; i < k_lanes; ++i) x[i] = std::sqrt(x[i]);
     return x;
@@ -136,10 +157,39 @@ struct Instructions {
     for (int i = 0; i < k_lanes; ++i) r |= std::uint32_t(std::signbit(x[i])) << i;
     return r;
   }
+  static void store_chosen(T* p, Real x, std::uint32_t bits) {
+    for (; bits != 0; bits &= bits - 1) *p++ = x[std::countr_zero(bits)];
+  }
+  static Real reciprocal(Real x) { return T(1) / x; }
+  static Real reciprocal_sqrt(Real x) { return T(1) / sqrt(x); }
+  static Real gather(const T* p, const std::int32_t* index) {
+    Real x;
+    for (int i = 0; i < k_lanes; ++i) x[i] = p[index[i]];
+    return x;
+  }
 };
 
+/// Newton's steps from an estimate y with 12 good bits or more: each doubles them.
+template <int steps, typename Native>
+ABUT_INLINE Native refined_reciprocal(Native x, Native y) {
+  for (int i = 0; i < steps; ++i) y = y + y * (1 - x * y);
+  return y;
+}
+template <int steps, typename Native>
+ABUT_INLINE Native refined_reciprocal_sqrt(Native x, Native y) {
+  for (int i = 0; i < steps; ++i) y = y + y * (Native{} + decltype(y[0] + y[0])(0.5) - (x * y) * (y * decltype(y[0] + y[0])(0.5)));
+  return y;
+}
+
+/// For the registers without an instruction for it.
+template <typename T, typename Native>
+ABUT_INLINE void store_chosen_one_by_one(T* p, Native x, std::uint32_t bits) {
+  for (; bits != 0; bits &= bits - 1) *p++ = x[std::countr_zero(bits)];
+}
+
 // clang-format off
-#define ABUT_INSTRUCTIONS(T, bytes, Native, fma_abc, sqrt_x, min_ab, max_ab, signs_x)               \
+#define ABUT_INSTRUCTIONS(T, bytes, Native, fma_abc, sqrt_x, min_ab, max_ab, signs_x, store, reciprocal_x, \
+                          reciprocal_sqrt_x, gather_x)                                              \
   template <>                                                                                       \
   struct Instructions<T, bytes> {                                                                   \
     static ABUT_INLINE Native fma(Native a, Native b, Native c) { return fma_abc; }                 \
@@ -147,22 +197,43 @@ struct Instructions {
     static ABUT_INLINE Native min(Native a, Native b) { return min_ab; }                            \
     static ABUT_INLINE Native max(Native a, Native b) { return max_ab; }                            \
     static ABUT_INLINE std::uint32_t signs(Native x) { return std::uint32_t(signs_x); }             \
+    static ABUT_INLINE void store_chosen(T* p, Native x, std::uint32_t bits) { store; }             \
+    static ABUT_INLINE Native reciprocal(Native x) { return reciprocal_x; }                         \
+    static ABUT_INLINE Native reciprocal_sqrt(Native x) { return reciprocal_sqrt_x; }               \
+    static ABUT_INLINE Native gather(const T* p, const std::int32_t* index) { return gather_x; }    \
   };
-#if defined(__FMA__)
+#if ABUT_SIMD_REGISTER_BYTES >= 32
 ABUT_INSTRUCTIONS(float, 16, __m128, _mm_fmadd_ps(a, b, c), _mm_sqrt_ps(x), _mm_min_ps(a, b), _mm_max_ps(a, b),
-                  _mm_movemask_ps(x))
+                  _mm_movemask_ps(x), store_chosen_one_by_one(p, x, bits),
+                  refined_reciprocal<1>(x, _mm_rcp_ps(x)), refined_reciprocal_sqrt<1>(x, _mm_rsqrt_ps(x)),
+                  (__m128{p[index[0]], p[index[1]], p[index[2]], p[index[3]]}))
 ABUT_INSTRUCTIONS(double, 16, __m128d, _mm_fmadd_pd(a, b, c), _mm_sqrt_pd(x), _mm_min_pd(a, b), _mm_max_pd(a, b),
-                  _mm_movemask_pd(x))
+                  _mm_movemask_pd(x), store_chosen_one_by_one(p, x, bits), 1 / x,
+                  1 / _mm_sqrt_pd(x), (__m128d{p[index[0]], p[index[1]]}))
 ABUT_INSTRUCTIONS(float, 32, __m256, _mm256_fmadd_ps(a, b, c), _mm256_sqrt_ps(x), _mm256_min_ps(a, b),
-                  _mm256_max_ps(a, b), _mm256_movemask_ps(x))
+                  _mm256_max_ps(a, b), _mm256_movemask_ps(x), store_chosen_one_by_one(p, x, bits),
+                  refined_reciprocal<1>(x, _mm256_rcp_ps(x)), refined_reciprocal_sqrt<1>(x, _mm256_rsqrt_ps(x)),
+                  _mm256_mask_i32gather_ps(__m256{}, p, _mm256_loadu_si256(reinterpret_cast<const __m256i_u*>(index)),
+                                           __m256(~__m256i{}), 4))
 ABUT_INSTRUCTIONS(double, 32, __m256d, _mm256_fmadd_pd(a, b, c), _mm256_sqrt_pd(x), _mm256_min_pd(a, b),
-                  _mm256_max_pd(a, b), _mm256_movemask_pd(x))
+                  _mm256_max_pd(a, b), _mm256_movemask_pd(x), store_chosen_one_by_one(p, x, bits), 1 / x,
+                  1 / _mm256_sqrt_pd(x),
+                  _mm256_mask_i32gather_pd(__m256d{}, p, _mm_loadu_si128(reinterpret_cast<const __m128i_u*>(index)),
+                                           __m256d(~__m256i{}), 8))
 #endif
-#if defined(__AVX512F__) && defined(__AVX512DQ__)   // maskz: g++ 12 warns of its own unmasked forms
+#if ABUT_SIMD_REGISTER_BYTES == 64   // maskz: g++ 12 warns of its own unmasked forms
 ABUT_INSTRUCTIONS(float, 64, __m512, _mm512_fmadd_ps(a, b, c), _mm512_maskz_sqrt_ps(0xffff, x),
-                  _mm512_maskz_min_ps(0xffff, a, b), _mm512_maskz_max_ps(0xffff, a, b), _mm512_movepi32_mask(__m512i(x)))
+                  _mm512_maskz_min_ps(0xffff, a, b), _mm512_maskz_max_ps(0xffff, a, b), _mm512_movepi32_mask(__m512i(x)),
+                  _mm512_storeu_ps(p, _mm512_maskz_compress_ps(__mmask16(bits), x)),
+                  refined_reciprocal<1>(x, _mm512_maskz_rcp14_ps(0xffff, x)),
+                  refined_reciprocal_sqrt<1>(x, _mm512_maskz_rsqrt14_ps(0xffff, x)),
+                  _mm512_mask_i32gather_ps(__m512{}, 0xffff, _mm512_loadu_si512(index), p, 4))
 ABUT_INSTRUCTIONS(double, 64, __m512d, _mm512_fmadd_pd(a, b, c), _mm512_maskz_sqrt_pd(0xff, x),
-                  _mm512_maskz_min_pd(0xff, a, b), _mm512_maskz_max_pd(0xff, a, b), _mm512_movepi64_mask(__m512i(x)))
+                  _mm512_maskz_min_pd(0xff, a, b), _mm512_maskz_max_pd(0xff, a, b), _mm512_movepi64_mask(__m512i(x)),
+                  _mm512_storeu_pd(p, _mm512_maskz_compress_pd(__mmask8(bits), x)),
+                  refined_reciprocal<2>(x, _mm512_maskz_rcp14_pd(0xff, x)),
+                  refined_reciprocal_sqrt<2>(x, _mm512_maskz_rsqrt14_pd(0xff, x)),
+                  _mm512_mask_i32gather_pd(__m512d{}, 0xff, _mm256_loadu_si256(reinterpret_cast<const __m256i_u*>(index)), p, 8))
 #endif
 #undef ABUT_INSTRUCTIONS
 // clang-format on
@@ -239,6 +310,45 @@ struct Register {
     // 2^k as a product of two: it may overflow where the result does not, and a subnormal must round once.
     const Unsigned half = k_bits >> 1;
     return y * Real(half << C::mantissa_bits) * Real((k_bits - half) << C::mantissa_bits);
+  }
+
+  /// 2^x, without the care for special cases: for x from k_exp2_lowest up to the largest exponent, and
+  /// 2^k_exp2_lowest below.
+  static constexpr T k_exp2_lowest = T(2 - k_bias);
+  static ABUT_INLINE Real exp2_normal(Real x) {
+    x = Real(Native::max(broadcast(k_exp2_lowest), x));
+    const Real shifted = x + k_round;
+    const Real r = x - (shifted - k_round);
+    return Real(Unsigned(polynomial(C::exp2, r)) + ((Unsigned(shifted) - 2 * k_bias) << C::mantissa_bits));
+  }
+
+  /// log2 of a normal number > 0, without the care for others.
+  static ABUT_INLINE Real log2_normal(Real x) {
+    const Unsigned shifted = Unsigned(x) + (k_one - C::sqrt_half);
+    const Real k = Real((shifted >> C::mantissa_bits) | std::bit_cast<typename C::Unsigned>(k_integer)) -
+                   broadcast(k_integer + T(k_bias));
+    const Real f = Real((shifted & k_mantissa) + C::sqrt_half) - T(1);
+    if constexpr (std::is_same_v<T, float>) {
+      return fma(polynomial(C::log2, f), f, k);
+    } else {
+      return fma(log1p_by_atanh(f), broadcast(C::log2_e), k);
+    }
+  }
+
+  /// log2(1 + f) for f from 0 to 1.
+  static ABUT_INLINE Real log2_1p_unit(Real f) {
+    if constexpr (std::is_same_v<T, float>) {
+      return polynomial(C::log2_1p, f) * f;
+    } else {  // of (1 + f)/sqrt(2), which is in the range of the polynomial
+      const Real g = fma(f, broadcast(C::sqrt_half_value), broadcast(C::sqrt_half_value - T(1)));
+      return fma(log1p_by_atanh(g), broadcast(C::log2_e), broadcast(T(0.5)));
+    }
+  }
+
+  /// log(1 + f) = 2 atanh(s), s = f/(2 + f), for 1 + f in [sqrt(1/2), sqrt(2)].
+  static ABUT_INLINE Real log1p_by_atanh(Real f) {
+    const Real s = f * Real(Native::reciprocal(T(2) + f)), z = s * s, half_f2 = T(0.5) * f * f;
+    return f - (half_f2 - s * fma(z, polynomial(C::log, z), half_f2));
   }
 
   /// exp(x) - 1, accurate near 0 too.
@@ -378,12 +488,36 @@ class Pack {
  public:
   using Scalar = T;
   using Mask = abut::Mask<T, W>;
+  using Register = typename Mask::Register;
   static constexpr int k_lanes = W;
+  static constexpr int k_registers = Mask::k_registers;
 
   Pack() = default;
   template <typename A>
   requires std::is_arithmetic_v<A> ABUT_INLINE Pack(A x) {
     *this = map([&](int) { return Register::broadcast(static_cast<T>(x)); });
+  }
+
+  /// The lanes of a, then those of b.
+  static ABUT_INLINE Pack joined(const Pack<T, W / 2>& a, const Pack<T, W / 2>& b) {
+    if constexpr (k_registers >= 2) {
+      return map([&](int i) { return i < k_registers / 2 ? a.part(i) : b.part(i - k_registers / 2); });
+    } else {
+      T lanes[W];
+      a.store(lanes);
+      b.store(lanes + W / 2);
+      return load(lanes);
+    }
+  }
+  /// The first and the second half of the lanes.
+  [[nodiscard]] ABUT_INLINE Pack<T, W / 2> half(int which) const {
+    if constexpr (k_registers >= 2) {
+      return Pack<T, W / 2>::map([&](int i) { return part_[i + which * (k_registers / 2)]; });
+    } else {
+      T lanes[W];
+      store(lanes);
+      return Pack<T, W / 2>::load(lanes + which * (W / 2));
+    }
   }
 
   // Memory: any alignment.
@@ -403,11 +537,10 @@ class Pack {
     return r;
   }
   /// Lanes are p[index[0]], ..., p[index[W - 1]].
-  template <typename Index>
-  static Pack gather(const T* p, const Index* index) {
-    T lanes[W];
-    for (int i = 0; i < W; ++i) lanes[i] = p[index[i]];
-    return load(lanes);
+  static ABUT_INLINE Pack gather(const T* p, const std::int32_t* index) {
+    return map([&](int i) {
+      return typename Register::Real(Register::Native::gather(p, index + i * Register::k_lanes));
+    });
   }
   ABUT_INLINE void store(T* p) const {
     simd::each<k_registers>(
@@ -416,6 +549,15 @@ class Pack {
   /// Only the first `count` lanes.
   void store(T* p, int count) const {
     for (int i = 0; i < W && i < count; ++i) p[i] = (*this)[i];
+  }
+  /// The lanes chosen, one after the other; what lies behind them, up to p[W - 1], may be overwritten too.
+  ABUT_INLINE void store_chosen(T* p, std::uint32_t lane_bits) const {
+    simd::each<k_registers>([&](int i) {
+      const std::uint32_t part_bits =
+          (lane_bits >> (i * Register::k_lanes)) & ((1u << Register::k_lanes) - 1u);
+      Register::Native::store_chosen(p, part_[i], part_bits);
+      p += std::popcount(part_bits);
+    });
   }
 
   ABUT_INLINE T operator[](int lane) const {
@@ -504,6 +646,32 @@ class Pack {
   friend ABUT_INLINE Pack exp(const Pack& x) {
     return map([&](int i) { return Register::exp(x.part_[i]); });
   }
+  /// 2^x for results that are normal numbers; below, the smallest of these.
+  friend ABUT_INLINE Pack exp2_normal(const Pack& x) {
+    return map([&](int i) { return Register::exp2_normal(x.part_[i]); });
+  }
+  /// For normal numbers > 0 only.
+  friend ABUT_INLINE Pack log2_normal(const Pack& x) {
+    return map([&](int i) { return Register::log2_normal(x.part_[i]); });
+  }
+  /// log2(1 + x) for x from 0 to 1.
+  friend ABUT_INLINE Pack log2_1p_unit(const Pack& x) {
+    return map([&](int i) { return Register::log2_1p_unit(x.part_[i]); });
+  }
+  /// exp and log for results, and arguments, that are normal numbers.
+  friend ABUT_INLINE Pack exp_normal(const Pack& x) {
+    return exp2_normal(x * Pack(simd::Constants<T>::log2_e));
+  }
+  friend ABUT_INLINE Pack log_normal(const Pack& x) {
+    return log2_normal(x) * Pack(T(0.6931471805599453));
+  }
+  /// 1/x and 1/sqrt(x) of numbers whose square and reciprocal are normal numbers; within 3 ulp.
+  friend ABUT_INLINE Pack reciprocal(const Pack& x) {
+    return map([&](int i) { return typename Register::Real(Register::Native::reciprocal(x.part_[i])); });
+  }
+  friend ABUT_INLINE Pack reciprocal_sqrt(const Pack& x) {
+    return map([&](int i) { return typename Register::Real(Register::Native::reciprocal_sqrt(x.part_[i])); });
+  }
   friend ABUT_INLINE Pack expm1(const Pack& x) {
     return map([&](int i) { return Register::expm1(x.part_[i]); });
   }
@@ -546,11 +714,7 @@ class Pack {
     return r;
   }
 
- private:
-  using Register = typename Mask::Register;
-  static constexpr int k_registers = Mask::k_registers;
-
-  /// The register i is f(i).
+  /// The register i is f(i). For Pack and Mask.
   template <typename F>
   static ABUT_INLINE Pack map(F f) {
     Pack r;
@@ -558,12 +722,10 @@ class Pack {
     return r;
   }
 
-  typename Register::Real part_[k_registers];
-};
+  [[nodiscard]] ABUT_INLINE typename Register::Real part(int i) const { return part_[i]; }
 
-template <typename T, int W>
-struct ScalarValue<Pack<T, W>> {
-  using type = T;
+ private:
+  typename Register::Real part_[k_registers];
 };
 
 /// exp and log of a single number, equal to a lane of the Pack's.
@@ -571,6 +733,13 @@ struct ScalarValue<Pack<T, W>> {
 [[nodiscard]] inline float fast_exp(float x) { return exp(Pack<float, 4>(x))[0]; }
 [[nodiscard]] inline double fast_log(double x) { return log(Pack<double, 2>(x))[0]; }
 [[nodiscard]] inline float fast_log(float x) { return log(Pack<float, 4>(x))[0]; }
+
+}  // namespace ABUT_SIMD
+
+template <typename T, int W>
+struct ScalarValue<Pack<T, W>> {
+  using type = T;
+};
 
 }  // namespace abut
 

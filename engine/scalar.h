@@ -5,6 +5,7 @@
 /// (`using std::exp;` first) and has no `if` on a number: it uses select().
 #pragma once
 
+#include <cmath>
 #include <type_traits>
 
 namespace abut {
@@ -19,6 +20,19 @@ template <typename S>
 /// What is true of one number is true of any and of all of it: a kernel may ask numbers as it asks packs.
 [[nodiscard]] constexpr bool any(bool condition) { return condition; }
 [[nodiscard]] constexpr bool all(bool condition) { return condition; }
+
+/// exp and log where a pack may do without the care for special cases: results of exp and arguments of log are
+/// normal numbers, or as good as 0. The same as exp and log for single numbers.
+template <typename S>
+[[nodiscard]] S exp_normal(const S& x) {
+  using std::exp;
+  return exp(x);
+}
+template <typename S>
+[[nodiscard]] S log_normal(const S& x) {
+  using std::log;
+  return log(x);
+}
 
 /// The value of a number without its derivatives: itself if arithmetic, else that of its member `a`.
 /// A type of another make gets an overload in its own namespace, found by argument-dependent lookup.

@@ -44,7 +44,7 @@
 #include <vector>
 
 #include "collision/manifold/contact.h"
-#include "collision/manifold/mesh_edges.h"
+#include "collision/manifold/edge_normals.h"
 #include "collision/sdf/shape_sdf.h"
 #include "engine/contact_config.h"
 #include "engine/pose.h"

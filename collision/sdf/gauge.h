@@ -95,6 +95,64 @@ template <typename S>
           select(u_is_larger, smaller_factor, larger_factor)};
 }
 
+/// The nested norm of three squares, and the factors that its derivatives are made of.
+template <typename S>
+struct NestedNorm {
+  S F_squared;
+  Vec3<S> k;                 ///< dF^2/d(squares)
+  PowerSum<S> inner, outer;  ///< of x and y, and of that and z
+};
+
+template <typename S>
+[[nodiscard]] ABUT_KERNEL_PART NestedNorm<S> nested_norm(const S (&squares)[3], const S& eps1, const S& eps2,
+                                                         const S& power1, const S& power2) {
+  NestedNorm<S> n;
+  n.inner = power_sum<S>(squares[0], squares[1], eps2, power2);
+  n.outer = power_sum<S>(n.inner.value, squares[2], eps1, power1);
+  n.F_squared = n.outer.value;
+  n.k = {n.outer.u_factor * n.inner.u_factor, n.outer.u_factor * n.inner.v_factor, n.outer.v_factor};
+  return n;
+}
+
+/// The same for packs, which have no time: all in logarithms to base 2, so that the chain of functions that
+/// wait for each other is as short as it can be, without special cases. With shares
+///   u = x^(1/eps2)/(x^(1/eps2) + y^(1/eps2)),  U = s^(1/eps1)/(s^(1/eps1) + z^(1/eps1)),  w = 1 - u, W = 1 - U,
+/// s being the inner norm, k = F^2 (U u/x, U w/y, W/z). Squares below the smallest normal number count as it.
+template <typename S>
+requires requires(const S& x) { exp2_normal(x); }
+[[nodiscard]] ABUT_KERNEL_PART NestedNorm<S> nested_norm(const S (&squares)[3], const S& eps1, const S& eps2,
+                                                         const S& power1, const S& power2) {
+  const S smallest = S(1e-30);
+  const S x = max(squares[0], smallest), y = max(squares[1], smallest), z = max(squares[2], smallest);
+  const S inverse_x = reciprocal(x), inverse_y = reciprocal(y), inverse_z = reciprocal(z);
+  const S zero = S(0), one = S(1);
+
+  const S a = (power2 + one) * log2_normal(x * inverse_y);
+  const auto x_is_larger = a > zero;
+  const S larger = max(x, y), inverse_larger = min(inverse_x, inverse_y);
+  const S e = exp2_normal(-abs(a)), larger_share = reciprocal(one + e), smaller_share = e * larger_share;
+  const S inner_log = eps2 * log2_1p_unit(e);
+
+  const S b = (power1 + one) * (log2_normal(z * inverse_larger) - inner_log);
+  const auto z_is_larger = b > zero;
+  const S f = exp2_normal(-abs(b)), larger_Share = reciprocal(one + f), smaller_Share = f * larger_Share;
+  const S outer_log = eps1 * log2_1p_unit(f);
+
+  NestedNorm<S> n;
+  n.F_squared = select(z_is_larger, z, larger) * exp2_normal(select(z_is_larger, outer_log, outer_log + inner_log));
+  const S u = select(x_is_larger, larger_share, smaller_share), w = select(x_is_larger, smaller_share, larger_share);
+  const S U = select(z_is_larger, smaller_Share, larger_Share), W = select(z_is_larger, larger_Share, smaller_Share);
+  const S F_squared_U = n.F_squared * U;
+  n.k = {F_squared_U * u * inverse_x, F_squared_U * w * inverse_y, n.F_squared * W * inverse_z};
+  n.inner.value = larger * exp2_normal(inner_log);
+  n.inner.u_factor = u * n.inner.value * inverse_x;
+  n.inner.v_factor = w * n.inner.value * inverse_y;
+  n.outer.value = n.F_squared;
+  n.outer.u_factor = F_squared_U / n.inner.value;
+  n.outer.v_factor = n.k[2];
+  return n;
+}
+
 /// Everything about F at a point that value, gradient and Hessian share.
 template <typename S>
 struct GaugePoint {
@@ -111,8 +169,8 @@ struct GaugePoint {
 /// the sums, k'_i = k_i + delta^2 (k_x + k_y + k_z), M = to_scaled.
 ///
 /// Nearer to the centre than 1e-15 axes, where F has no gradient, x is taken to be on the shortest axis.
-template <typename S, typename T>
-[[nodiscard]] ABUT_KERNEL_PART GaugePoint<S> gauge_point(const Superquadric<T>& sq, const Vec3<S>& x_B) {
+template <typename S, typename Constants>
+[[nodiscard]] ABUT_KERNEL_PART GaugePoint<S> gauge_point(const Constants& sq, const Vec3<S>& x_B) {
   using std::sqrt;
   GaugePoint<S> g;
   const Vec3<S> t = transform<S>(sq.to_scaled, relative(x_B, sq.centre));
@@ -125,11 +183,12 @@ template <typename S, typename T>
     const S ridge = S(sq.delta_squared) * (g.squares[0] + g.squares[1] + g.squares[2]);
     for (int i = 0; i < 3; ++i) g.squares[i] = g.squares[i] + ridge;
   }
-  g.inner = power_sum<S>(g.squares[0], g.squares[1], S(sq.eps2), S(sq.power2));
-  g.outer = power_sum<S>(g.inner.value, g.squares[2], S(sq.eps1), S(sq.power1));
-  g.F_squared = g.outer.value;
+  const NestedNorm<S> norm = nested_norm<S>(g.squares, S(sq.eps1), S(sq.eps2), S(sq.power1), S(sq.power2));
+  g.inner = norm.inner;
+  g.outer = norm.outer;
+  g.F_squared = norm.F_squared;
   g.F = sqrt(g.F_squared);
-  Vec3<S> k(g.outer.u_factor * g.inner.u_factor, g.outer.u_factor * g.inner.v_factor, g.outer.v_factor);
+  Vec3<S> k = norm.k;
   if (sq.rounded) {
     const S ridge = S(sq.delta_squared) * (k[0] + k[1] + k[2]);
     for (int i = 0; i < 3; ++i) k[i] = k[i] + ridge;
@@ -159,9 +218,8 @@ struct Symmetric {
 ///
 /// With rounded ridges, y_i = sqrt(t^T S_i t) with S_i = e_i e_i^T + delta^2 I stands for |t_i|. Then K is
 /// J^T K(y) J, J = dy/dt, plus E, the sum of (dF/dy_i)/y_i (S_i - J_i J_i^T), its difference taken by hand.
-template <typename S, typename T>
-[[nodiscard]] ABUT_KERNEL_PART Symmetric<S> gauge_curvature(const Superquadric<T>& sq,
-                                                            const GaugePoint<S>& g) {
+template <typename S, typename Constants>
+[[nodiscard]] ABUT_KERNEL_PART Symmetric<S> gauge_curvature(const Constants& sq, const GaugePoint<S>& g) {
   const S tiny = S(std::numeric_limits<scalar_value_t<S>>::min());
   const S Qx = g.inner.u_factor, Qy = g.inner.v_factor;
   const S outer =
@@ -211,9 +269,9 @@ template <typename S, typename T>
 }
 
 /// F H in B from K in scaled coordinates, M^T K M [1/m^2].
-template <typename S, typename T>
-[[nodiscard]] ABUT_KERNEL_PART Mat3<S> curvature_matrix(const Superquadric<T>& sq, const Symmetric<S>& K) {
-  const Mat3<T>& M = sq.to_scaled;
+template <typename S, typename Constants>
+[[nodiscard]] ABUT_KERNEL_PART Mat3<S> curvature_matrix(const Constants& sq, const Symmetric<S>& K) {
+  const auto& M = sq.to_scaled;
   Mat3<S> FH;
   for (int j = 0; j < 3; ++j) {
     const Vec3<S> K_Mj = K.times({S(M(0, j)), S(M(1, j)), S(M(2, j))});

@@ -66,6 +66,17 @@ template <typename S>
   }
 }
 
+/// 1/sqrt(x), x neither very small nor very large.
+template <typename S>
+[[nodiscard]] ABUT_KERNEL_PART S inverse_sqrt(const S& x) {
+  if constexpr (requires { reciprocal_sqrt(x); }) {
+    return reciprocal_sqrt(x);
+  } else {
+    using std::sqrt;
+    return S(1) / sqrt(x);
+  }
+}
+
 /// m v, where the matrix is in the precision of the shape and the vector in that of the point.
 template <typename S, typename T>
 [[nodiscard]] ABUT_KERNEL_PART Vec3<S> transform(const Mat3<T>& m, const Vec3<S>& v) {

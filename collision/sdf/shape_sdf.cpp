@@ -137,6 +137,10 @@ ShapeSdf::ShapeSdf(const Shape& shape) : shape_(shape) {
   }
 }
 
+Eigen::AlignedBox3d ShapeSdf::box_of_primitive(std::size_t i) const {
+  return primitive_box(shape_.primitives[static_cast<std::size_t>(order_[i])]);
+}
+
 Mat3<double> ShapeSdf::hessian(const Vec3<double>& x_B) const {
   using D = Dual<double, 3>;
   const SdfSample<D> at =

@@ -100,15 +100,25 @@ class ShapeSdf {
   /// and L their number, for x outside of them.
   [[nodiscard]] double distance_ratio() const { return distance_ratio_; }
 
- private:
+  // For kernels that choose the primitives that matter themselves.
+
+  /// In the precision T: added ones first, then the subtracted.
   template <typename T>
-  [[nodiscard]] const std::vector<PreparedPrimitive<T>>& prepared() const {
+  [[nodiscard]] const std::vector<PreparedPrimitive<T>>& primitives() const {
     if constexpr (std::is_same_v<T, float>) {
       return prepared_float_;
     } else {
       return prepared_double_;
     }
   }
+  [[nodiscard]] int added() const { return added_; }
+  [[nodiscard]] DistanceMode distance_mode() const { return shape_.distance_mode; }
+  /// tau of the union [m], > 0.
+  [[nodiscard]] double smoothing() const { return tau_; }
+  /// A box in B around primitive i in that order; infinite for a half-space.
+  [[nodiscard]] Eigen::AlignedBox3d box_of_primitive(std::size_t i) const;
+
+ private:
 
   /// The smooth union of primitives [begin, end) of order_, its normal not scaled yet.
   template <SdfOrder order, typename S>
@@ -187,12 +197,19 @@ class UnionSum {
     if constexpr (order >= SdfOrder::jacobian) subtract_spread(first, S(1));
   }
 
+  /// Of nothing yet.
+  explicit UnionSum(const S& tau) : tau_(tau), inverse_tau_(S(1) / tau), least_(S(1e30)), weight_(S(0)) {
+    sum_.distance = S(1e30);
+    if constexpr (order >= SdfOrder::normal) sum_.normal.setConstant(S(0));
+    if constexpr (order >= SdfOrder::gradient) sum_.gradient.setConstant(S(0));
+    if constexpr (order >= SdfOrder::jacobian) sum_.normal_jacobian.setConstant(S(0));
+  }
+
   ABUT_KERNEL void add(const SdfAnswer<order, S>& sample) {
-    using std::exp;
     const auto is_least = sample.distance < least_;
     const S lower = select(is_least, sample.distance, least_),
             higher = select(is_least, least_, sample.distance);
-    const S fade = exp((lower - higher) * inverse_tau_);
+    const S fade = exp_normal((lower - higher) * inverse_tau_);
     const S keep = select(is_least, fade, S(1)), weight = select(is_least, S(1), fade);
     least_ = lower;
     weight_ = weight_ * keep + weight;
@@ -304,7 +321,7 @@ inline constexpr double k_negligible = std::is_same_v<T, float> ? 18.0 : 40.0;
 template <SdfOrder order, typename S>
 SdfAnswer<order, S> ShapeSdf::union_sample(const Vec3<S>& x_B, std::size_t begin, std::size_t end) const {
   using T = scalar_value_t<S>;
-  const auto& primitives = prepared<T>();
+  const auto& primitives = this->primitives<T>();
   const DistanceMode mode = shape_.distance_mode;
   if (end - begin == 1) return primitive_sample<order, S>(primitives[begin], mode, x_B);
 
@@ -343,7 +360,7 @@ SdfAnswer<order, S> ShapeSdf::union_sample(const Vec3<S>& x_B, std::size_t begin
 
 template <SdfOrder order, typename S>
 SdfAnswer<order, S> ShapeSdf::sample(const Vec3<S>& x_B) const {
-  const auto& primitives = prepared<scalar_value_t<S>>();
+  const auto& primitives = this->primitives<scalar_value_t<S>>();
   if (added_ == 0) {
     SdfAnswer<order, S> empty;
     empty.distance = S(1e30);

@@ -24,12 +24,13 @@ namespace abut {
 /// with G = |grad F| and H the Hessian of F.
 /// d never exceeds the true distance outside, and is its first-order approximation near the surface.
 /// @see  Taubin (1991), "Estimation of planar curves, surfaces, and nonplanar space curves".
-template <SdfOrder order, typename S, typename T>
-[[nodiscard]] ABUT_KERNEL SdfAnswer<order, S> taubin_sample(const Superquadric<T>& sq, const Vec3<S>& x_B) {
+/// The constants are those of a Superquadric, of one or of a pack.
+template <SdfOrder order, typename S, typename Constants>
+[[nodiscard]] ABUT_KERNEL SdfAnswer<order, S> taubin_sample(const Constants& sq, const Vec3<S>& x_B) {
   using std::sqrt;
   const GaugePoint<S> g = gauge_point(sq, x_B);
   const Vec3<S>& v = g.F_gradient;  // F grad F, so G = |v|/F
-  const S inverse = S(1) / sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+  const S inverse = inverse_sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
   SdfAnswer<order, S> out;
   out.distance = (g.F_squared - g.F) * inverse;
   if constexpr (order >= SdfOrder::normal) out.normal = {v[0] * inverse, v[1] * inverse, v[2] * inverse};

@@ -1,0 +1,49 @@
+/// The edges of a body's mesh that can touch another's, each with the constant normal that its contacts use.
+///
+/// The normal of an edge is the mean of nine normals of the signed distance function along it, made
+/// perpendicular to the edge and of unit length. It does not change as the witness point slides along the
+/// edge, where the function's own normal turns quickly, and costs nothing per step.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "collision/sdf/shape_sdf.h"
+#include "engine/mesh.h"
+#include "engine/types.h"
+
+namespace abut {
+
+/// An edge between two triangles of a mesh, start < end.
+struct MeshEdge {
+  int start = -1, end = -1;              ///< vertices
+  std::array<int, 2> triangles{-1, -1};  ///< the one that goes from start to end, then the other; -1: none
+  Vec3<double> normal{0.0, 0.0, 0.0};    ///< n_e in the body, of unit length, perpendicular to the edge
+  double angle = 0.0;                    ///< between the normals of the two triangles [rad], in [0, pi]
+  double area = 0.0;                     ///< a third of both triangles [m^2]
+};
+
+struct MeshEdgeOptions {
+  /// Edges whose triangles' normals differ by less than this [rad] are left out: the diagonal of a flat face
+  /// carries no contact that a vertex or an edge of its rim does not. 0 keeps all edges, those too whose
+  /// triangles are exactly coplanar.
+  double flat_angle = 0.0175;
+};
+
+/// Ordered by (start, end), each edge once. Where an edge has one triangle only, its angle is pi.
+///
+/// Where the nine normals cancel (their perpendicular mean is shorter than 0.1, as in a wall as thin as the
+/// smoothing), the mean of the triangles' normals stands in; where that cancels too (both triangles folded
+/// onto each other), the direction in which they point with the edge. An edge of length 0 is left out.
+[[nodiscard]] std::vector<MeshEdge> mesh_edges(const TriangleMesh& mesh, const ShapeSdf& sdf,
+                                               const MeshEdgeOptions& options = {});
+
+/// The normal alone, of the edge from a to b.
+///
+/// @param face_normals  sum of the unit normals of the triangles at the edge
+/// @param outward       away from the triangles, within their planes: minus the sum of the directions from
+///                      the edge to their third corners
+[[nodiscard]] Vec3<double> mesh_edge_normal(const ShapeSdf& sdf, const Vec3<double>& a, const Vec3<double>& b,
+                                            const Vec3<double>& face_normals, const Vec3<double>& outward);
+
+}  // namespace abut

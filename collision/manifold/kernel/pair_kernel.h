@@ -1,0 +1,544 @@
+/// The smooth contact manifold of two bodies at one relative pose, lanes at a time.
+///
+/// Everything is in A's frame. The stages, for both directions where there are two:
+///   near points    of one body to the other's solid, blocks and primitives culled by bounds
+///   vertex-SDF     contacts of those with weight
+///   edge metric    mean of the two ends' distances, clamped; soft-K weights (soft threshold)
+///   witness points of all pairs of selected edges; neighbour sums of rows and columns
+///   edge-edge      contacts of those with weight: distance to the other solid, normal, signed distance
+///   derivatives    of what is left, by the relative motion
+/// @see  Beker et al., sections IV-C and IV-D; contact_config.h says what each setting does.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+#include "collision/manifold/box_quadratic.h"
+#include "collision/manifold/kernel/body_features.h"
+#include "collision/manifold/kernel/pair_buffers.h"
+#include "collision/manifold/kernel/solid_lanes.h"
+#include "engine/pack.h"
+#include "engine/smooth.h"
+
+namespace abut {
+inline namespace ABUT_SIMD {
+
+/// A derivative by the motion (w; v) of B about A's origin.
+template <typename P>
+struct MotionRow {
+  Vec3<P> w, v;
+};
+
+template <typename T, ManifoldOrder order>
+class PairKernel {
+ public:
+  using P = Lanes<T>;
+  static constexpr int W = k_width<T>;
+
+  PairKernel(const PairProblem<T>& problem, PairBuffers<T>& buffers) : problem_(problem), b_(buffers) {}
+
+  /// Whether there was room for all pairs of selected edges; if not, b.selected says how many there are.
+  [[nodiscard]] bool run(const RelativePose<T>& X_AB) {
+    set_pose(X_AB);
+    for (int& count : b_.count) count = 0;
+    b_.contacts = 0;
+    for (int side = 0; side < 2; ++side) vertex_contacts(side);
+    if (!problem_.edge_edge) return true;
+    for (int side = 0; side < 2; ++side) select_edges(side);
+    if (b_.selected[0].count * b_.selected[1].padded > b_.pair_capacity) return false;
+    edge_contacts();
+    return true;
+  }
+
+ private:
+  void set_pose(const RelativePose<T>& X_AB);
+  void vertex_contacts(int side);
+  void select_edges(int side);
+  void edge_contacts();
+  void edge_contacts_of(int side);
+  template <typename Sample>
+  void store_vertex_derivatives(int side, const Sample& sample, const Vec3<P>& x_S, int first);
+  void store_distance_derivative(const MotionRow<P>& row, int first);
+  void store_normal_derivative(const MotionRow<P> (&rows)[3], const Vec3<P>& normal, int first);
+  void store_row(int columns, const MotionRow<P>& row, const Vec3<P>& turn_of_A, int first);
+  [[nodiscard]] Edge<P> gathered_edge(int side, const int (&index)[W]) const;
+
+  [[nodiscard]] const BodyFeatures<T>& body(int side) const { return *(side == 0 ? problem_.A : problem_.B); }
+  [[nodiscard]] const BodyFeatures<T>& other(int side) const {
+    return *(side == 0 ? problem_.B : problem_.A);
+  }
+
+  [[nodiscard]] static ABUT_INLINE P indicator(const P& distance, T tau) {
+    return smoothstep5<P>(fma(distance, P(T(-0.125) / tau), P(T(0.5))));
+  }
+  ABUT_INLINE T* column(int c) const {
+    return b_.columns + static_cast<std::ptrdiff_t>(c) * b_.capacity + b_.contacts;
+  }
+
+  [[nodiscard]] static ABUT_INLINE Vec3<P> rotated(const Mat3<T>& R, const Vec3<P>& v) {
+    Vec3<P> r;
+    for (int i = 0; i < 3; ++i) r[i] = fma(P(R(i, 0)), v[0], fma(P(R(i, 1)), v[1], P(R(i, 2)) * v[2]));
+    return r;
+  }
+  [[nodiscard]] static ABUT_INLINE Vec3<P> crossed(const Vec3<P>& a, const Vec3<P>& b) {
+    return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
+  }
+
+  const PairProblem<T>& problem_;
+  PairBuffers<T>& b_;
+  Mat3<T> R_AB_, R_BA_;  ///< R_BA takes A's frame to B's
+  Vec3<T> p_AB_, p_BA_;
+};
+
+/// x - r psi((range - x)/r), r = range/2, psi(t) = t^3 (6 - 8 t + 3 t^2) on [0, 1]: x up to range/2, `range`
+/// from there on; C2 and monotonic.
+template <typename P, typename T>
+[[nodiscard]] ABUT_INLINE P clamped_metric(const P& x, T range) {
+  const P t = min(max((P(range) - x) * P(T(2) / range), P(0)), P(1));
+  const P psi = t * t * t * (P(6) + t * (P(3) * t - P(8)));
+  return min(x, P(range * T(0.5))) + P(range * T(0.5)) * (P(1) - psi);
+}
+
+template <typename T, ManifoldOrder order>
+void PairKernel<T, order>::set_pose(const RelativePose<T>& X_AB) {
+  R_AB_ = X_AB.R_AB;
+  p_AB_ = X_AB.p_AB;
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 3; ++j) R_BA_(i, j) = R_AB_(j, i);
+  }
+  for (int i = 0; i < 3; ++i)
+    p_BA_[i] = -(R_BA_(i, 0) * p_AB_[0] + R_BA_(i, 1) * p_AB_[1] + R_BA_(i, 2) * p_AB_[2]);
+}
+
+template <typename T, ManifoldOrder order>
+void PairKernel<T, order>::vertex_contacts(int side) {
+  const BodyFeatures<T>&owner = body(side), &solid = other(side);
+  b_.near_blocks[side] = 0;
+  if (owner.points.points == 0 || solid.bounds.empty()) return;
+  T* metric = b_.metric[side];
+  if (problem_.edge_edge) {
+    const P far(problem_.metric_range);
+    for (int k = 0; k < owner.points.blocks * k_block_points; k += W) far.store(metric + k);
+  }
+  const bool carries = problem_.vertices[side];
+  if (!carries && !problem_.edge_edge) return;
+
+  // Into the solid's frame.
+  const Mat3<T>& R = side == 0 ? R_BA_ : R_AB_;
+  const Vec3<T>& p = side == 0 ? p_BA_ : p_AB_;
+  const T reach = T(4) * problem_.activity_smoothing + owner.contact_radius;
+  const T cut = problem_.everything   ? T(1e9)
+                : !problem_.edge_edge ? reach
+                : carries             ? std::max(reach, problem_.metric_range)
+                                      : problem_.metric_range;
+  PointList<T> list{b_.list_numbers[0], b_.list_numbers[1], b_.list_numbers[2], b_.list_numbers[3],
+                    b_.list_primitives};
+  list.clear();
+  const CullBuffers<T> cull{b_.kept, b_.nearby, b_.lower};
+  append_near_points(owner, solid, R, p, cut, cull, list, b_.near_blocks[side]);
+  list.finish();
+  PointList<T> touching{b_.survivor[0], b_.survivor[1], b_.survivor[2], b_.survivor[3],
+                        b_.survivor_primitives};
+  touching.clear();
+  const int begin = b_.contacts;
+
+  constexpr SdfOrder k_sdf_order = order == ManifoldOrder::value               ? SdfOrder::normal
+                                   : order == ManifoldOrder::distance_gradient ? SdfOrder::gradient
+                                                                               : SdfOrder::jacobian;
+  for (int group = 0; group < list.groups(); ++group) {
+    const int first = group * W, lanes = std::min(W, list.count - first);
+    const Vec3<P> x(P::load(list.x + first), P::load(list.y + first), P::load(list.z + first));
+    const auto sample = sample_solid<SdfOrder::normal, T>(solid, list.primitives[group], x);
+    if (problem_.edge_edge) {
+      const P clamped = clamped_metric(sample.distance - P(owner.contact_radius), problem_.metric_range);
+      for (int lane = 0; lane < lanes; ++lane)
+        metric[static_cast<int>(list.id[first + lane])] = clamped[lane];
+    }
+    if (!carries) continue;
+    const P distance = sample.distance - P(owner.contact_radius);
+    std::uint32_t chosen = lanes < W ? (1u << lanes) - 1u : ~0u >> (32 - W);
+    if (!problem_.everything) chosen &= bits(distance < P(T(4) * problem_.activity_smoothing));
+    for (std::uint32_t left = chosen; left != 0; left &= left - 1) {
+      const int lane = std::countr_zero(left);
+      if (owner.points.point[static_cast<std::size_t>(list.id[first + lane])] < 0) chosen &= ~(1u << lane);
+    }
+    if (chosen == 0) continue;
+
+    // Back into A's frame; n out of the solid.
+    const Mat3<T>& R_AS = side == 0 ? R_AB_ : R_BA_;  // of the solid B; the solid A is at home
+    Vec3<P> n = sample.normal, x_A = x;
+    if (side == 0) {
+      n = rotated(R_AS, sample.normal);
+      x_A = moved(R_AB_, p_AB_, x[0], x[1], x[2]);
+    }
+    const P half = P(owner.contact_radius) + P(T(0.5)) * distance;
+    const P sign = P(side == 0 ? T(-1) : T(1));
+    for (int i = 0; i < 3; ++i) {
+      (x_A[i] - half * n[i]).store_chosen(column(k_point + i), chosen);
+      (sign * n[i]).store_chosen(column(k_normal + i), chosen);
+    }
+    distance.store_chosen(column(k_distance), chosen);
+    indicator(distance, problem_.activity_smoothing).store_chosen(column(k_activity), chosen);
+    P::load(list.id + first).store_chosen(column(side == 0 ? k_place_A : k_place_B), chosen);
+    P(-1).store_chosen(column(side == 0 ? k_place_B : k_place_A), chosen);
+    if constexpr (order != ManifoldOrder::value)
+      touching.append(x, P::load(list.id + first), chosen, list.primitives[group]);
+    b_.contacts += std::popcount(chosen);
+  }
+  b_.count[side == 0 ? k_vertex_of_A : k_vertex_of_B] = b_.contacts - begin;
+  if constexpr (order != ManifoldOrder::value) {
+    touching.finish();
+    for (int group = 0; group < touching.groups(); ++group) {
+      const int first = group * W;
+      const Vec3<P> x(P::load(touching.x + first), P::load(touching.y + first), P::load(touching.z + first));
+      store_vertex_derivatives(side, sample_solid<k_sdf_order, T>(solid, touching.primitives[group], x), x,
+                               begin + first);
+    }
+  }
+}
+
+/// By the motion (w; v) of B about A's origin. A point of B moves by w x x + v in A's frame; a point of A by
+/// the opposite in the eyes of B, whose normals turn by w.
+template <typename T, ManifoldOrder order>
+template <typename Sample>
+void PairKernel<T, order>::store_vertex_derivatives(int side, const Sample& sample, const Vec3<P>& x_S,
+                                                    int first) {
+  const bool solid_is_B = side == 0;
+  const Vec3<P> x_A = solid_is_B ? moved(R_AB_, p_AB_, x_S[0], x_S[1], x_S[2]) : x_S;
+  const Vec3<P> g = solid_is_B ? rotated(R_AB_, sample.gradient) : sample.gradient;
+  const P sign = P(solid_is_B ? T(-1) : T(1));  // of the point's motion in the solid's eyes, and of n
+  const auto row = [&](const Vec3<P>& by_point, const Vec3<P>& turn) {
+    const Vec3<P> torque = crossed(x_A, by_point);
+    return MotionRow<P>{{torque[0] + turn[0], torque[1] + turn[1], torque[2] + turn[2]}, by_point};
+  };
+  const Vec3<P> none{P(0), P(0), P(0)};
+  store_distance_derivative(row(Vec3<P>(sign * g[0], sign * g[1], sign * g[2]), none), first);
+  if constexpr (order == ManifoldOrder::jacobian) {
+    const Vec3<P> n = solid_is_B ? rotated(R_AB_, sample.normal) : sample.normal;
+    Mat3<P> N = sample.normal_jacobian;
+    if (solid_is_B) {  // R N R^T
+      Mat3<P> RN;
+      for (int j = 0; j < 3; ++j) {
+        const Vec3<P> c = rotated(R_AB_, Vec3<P>(N(0, j), N(1, j), N(2, j)));
+        for (int i = 0; i < 3; ++i) RN(i, j) = c[i];
+      }
+      for (int i = 0; i < 3; ++i) {
+        const Vec3<P> r = rotated(R_AB_, Vec3<P>(RN(i, 0), RN(i, 1), RN(i, 2)));
+        for (int j = 0; j < 3; ++j) N(i, j) = r[j];
+      }
+    }
+    MotionRow<P> rows[3];
+    for (int i = 0; i < 3; ++i) {
+      // normal_AB = sign n and the point moves by sign of B's motion: the two signs cancel.
+      Vec3<P> turn = none;
+      if (solid_is_B) {  // d(-n)_i/dw = -(w x n)_i = -(n x e_i).w
+        turn[(i + 1) % 3] = -n[(i + 2) % 3];
+        turn[(i + 2) % 3] = n[(i + 1) % 3];
+      }
+      rows[i] = row(Vec3<P>(N(i, 0), N(i, 1), N(i, 2)), turn);
+    }
+    const Vec3<P> normal(sign * n[0], sign * n[1], sign * n[2]);
+    store_normal_derivative(rows, normal, first);
+  }
+}
+
+/// A motion (w; v) of B about A's origin is a tangent (w; v + w x p_B) of B about its own, and for a number
+/// the opposite of a tangent of A, whose origin it is.
+template <typename T, ManifoldOrder order>
+ABUT_INLINE void PairKernel<T, order>::store_distance_derivative(const MotionRow<P>& row, int first) {
+  store_row(k_distance_by_poses, row, Vec3<P>(P(0), P(0), P(0)), first);
+}
+
+/// Of a vector fixed in the eyes of A, a turn of A is a turn.
+template <typename T, ManifoldOrder order>
+ABUT_INLINE void PairKernel<T, order>::store_normal_derivative(const MotionRow<P> (&rows)[3],
+                                                               const Vec3<P>& normal, int first) {
+  for (int i = 0; i < 3; ++i) {
+    Vec3<P> turn{P(0), P(0), P(0)};  // (w x n)_i
+    turn[(i + 1) % 3] = normal[(i + 2) % 3];
+    turn[(i + 2) % 3] = -normal[(i + 1) % 3];
+    store_row(k_normal_by_poses + 12 * i, rows[i], turn, first);
+  }
+}
+
+template <typename T, ManifoldOrder order>
+ABUT_INLINE void PairKernel<T, order>::store_row(int columns, const MotionRow<P>& row,
+                                                 const Vec3<P>& turn_of_A, int first) {
+  const Vec3<P> p_B{P(p_AB_[0]), P(p_AB_[1]), P(p_AB_[2])}, lever = crossed(p_B, row.v);
+  const auto put = [&](int c, const P& value) {
+    value.store(b_.columns + static_cast<std::ptrdiff_t>(columns + c) * b_.capacity + first);
+  };
+  for (int k = 0; k < 3; ++k) {
+    put(k, turn_of_A[k] - row.w[k]);
+    put(3 + k, -row.v[k]);
+    put(6 + k, row.w[k] - lever[k]);
+    put(9 + k, row.v[k]);
+  }
+}
+
+/// Soft K: weights w_i = S((c - m_i)/band) of the edges, c such that sum w_i + K S((c - range)/band + 1) = K.
+/// The second term keeps c below `range`, where metrics are clamped, so edges that are far weigh exactly 0.
+template <typename T, ManifoldOrder order>
+void PairKernel<T, order>::select_edges(int side) {
+  const BodyFeatures<T>& owner = body(side);
+  const EdgeTable<T>& edges = owner.edges;
+  const T* metric = b_.metric[side];
+  const T range = problem_.metric_range, band = problem_.selection_band,
+          wanted = static_cast<T>(edges.selected);
+  const bool takes_all = edges.selected >= edges.edges;
+  SelectedEdges<T>& out = b_.selected[side];
+
+  int candidates = 0;
+  constexpr int k_group = 16;
+  T lane_numbers[W];
+  for (int i = 0; i < W; ++i) lane_numbers[i] = static_cast<T>(i);
+  for (int group = 0; group * k_group < edges.edges; ++group) {
+    if (!takes_all && (edges.group_mask[static_cast<std::size_t>(group)] & b_.near_blocks[side]) == 0)
+      continue;
+    for (int first = group * k_group; first < (group + 1) * k_group && first < edges.edges; first += W) {
+      const auto at = static_cast<std::size_t>(first);
+      const P m = P(T(0.5)) * (P::gather(metric, &edges.start[at]) + P::gather(metric, &edges.end[at]));
+      std::uint32_t chosen = takes_all ? ~0u >> (32 - W) : bits(m < P(range));
+      if (edges.edges - first < W) chosen &= (1u << (edges.edges - first)) - 1u;
+      m.store_chosen(b_.candidate_metric + candidates, chosen);
+      (P::load(lane_numbers) + P(static_cast<T>(first))).store_chosen(b_.candidate_edge + candidates, chosen);
+      candidates += std::popcount(chosen);
+    }
+  }
+  const int packs = (candidates + W - 1) / W;
+  for (int i = candidates; i < packs * W; ++i) b_.candidate_metric[i] = T(1e9);
+
+  T threshold = T(1e9);
+  if (!takes_all && candidates > 0) {
+    T low = T(1e9), high = range;
+    for (int i = 0; i < packs; ++i) low = std::min(low, reduce_min(P::load(b_.candidate_metric + i * W)));
+    threshold = T(0.5) * (low + high);
+    for (int iteration = 0; iteration < 60; ++iteration) {
+      P sum = P(0), slope = P(0);
+      for (int i = 0; i < packs; ++i) {
+        const P x = (P(threshold) - P::load(b_.candidate_metric + i * W)) * P(T(1) / band);
+        sum += smoothstep5<P>(x);
+        slope += smoothstep5_dx<P>(x);
+      }
+      const T phantom = (threshold - range) / band + T(1);
+      const T excess = reduce_sum(sum) + wanted * smoothstep5<T>(phantom) - wanted;
+      const T rate = (reduce_sum(slope) + wanted * smoothstep5_dx<T>(phantom)) / band;
+      (excess > T(0) ? high : low) = threshold;
+      const T newton = threshold - excess / rate;
+      const T next = newton > low && newton < high ? newton : T(0.5) * (low + high);
+      const bool is_settled = std::abs(next - threshold) <= T(8) * std::numeric_limits<T>::epsilon() * range;
+      threshold = next;
+      if (is_settled) break;
+    }
+  }
+
+  out.count = 0;
+  for (int i = 0; i < candidates; ++i) {
+    const T weight = takes_all ? T(1) : smoothstep5<T>((threshold - b_.candidate_metric[i]) / band);
+    if (!(weight > T(0))) continue;
+    const auto e = static_cast<std::size_t>(b_.candidate_edge[i]),
+               start = static_cast<std::size_t>(edges.start[e]);
+    const T x[3] = {owner.points.x[start], owner.points.y[start], owner.points.z[start]};
+    const T t[3] = {edges.vector_x[e], edges.vector_y[e], edges.vector_z[e]};
+    const T n[3] = {edges.normal_x[e], edges.normal_y[e], edges.normal_z[e]};
+    for (int k = 0; k < 3; ++k) {
+      const auto turned = [&](const T(&v)[3]) {
+        return R_AB_(k, 0) * v[0] + R_AB_(k, 1) * v[1] + R_AB_(k, 2) * v[2];
+      };
+      out.start[k][out.count] = side == 0 ? x[k] : turned(x) + p_AB_[k];
+      out.vector[k][out.count] = side == 0 ? t[k] : turned(t);
+      out.normal[k][out.count] = side == 0 ? n[k] : turned(n);
+    }
+    out.weight[out.count] = weight;
+    out.place[out.count] = static_cast<T>(e);
+    ++out.count;
+  }
+  constexpr int k_wide = WideLanes<T>::k_lanes;
+  out.padded = (out.count + k_wide - 1) / k_wide * k_wide;
+  for (int i = out.count; i < out.padded; ++i) {
+    for (int k = 0; k < 3; ++k) {
+      out.start[k][i] = out.start[k][out.count - 1];
+      out.vector[k][i] = out.vector[k][out.count - 1];
+      out.normal[k][i] = out.normal[k][out.count - 1];
+    }
+    out.weight[i] = T(0);
+    out.place[i] = out.place[out.count - 1];
+  }
+}
+
+/// All pairs of selected edges: witness points, indicators, and how near they are to each other.
+template <typename T, ManifoldOrder order>
+void PairKernel<T, order>::edge_contacts() {
+  SelectedEdges<T>&A = b_.selected[0], &B = b_.selected[1];
+  if (A.count == 0 || B.count == 0) return;
+  for (int j = 0; j < B.padded; j += W) P(0).store(B.sum + j);
+  const T inverse_smoothing = T(1) / problem_.neighbour_smoothing;
+  const WideLanes<T> nearest = WideLanes<T>(problem_.neighbour_cutoff * inverse_smoothing);
+  using Q = WideLanes<T>;
+  for (int i = 0; i < A.count; ++i) {
+    Edge<Q> edge_A;
+    for (int k = 0; k < 3; ++k) {
+      edge_A.start[k] = Q(A.start[k][i]);
+      edge_A.vector[k] = Q(A.vector[k][i]);
+      edge_A.normal[k] = Q(A.normal[k][i]);
+    }
+    Q sum = Q(0);
+    for (int j = 0; j < B.padded; j += Q::k_lanes) {
+      Edge<Q> edge_B;
+      for (int k = 0; k < 3; ++k) {
+        edge_B.start[k] = Q::load(B.start[k] + j);
+        edge_B.vector[k] = Q::load(B.vector[k] + j);
+        edge_B.normal[k] = Q::load(B.normal[k] + j);
+      }
+      const EdgeWitness<Q> w = edge_witness<Q>(edge_A, edge_B, problem_.edges);
+      const Q near = exp_normal(nearest - w.softened * Q(inverse_smoothing));
+      const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(i) * B.padded + j;
+      w.minimum.alpha[0].store(b_.pair_alpha[0] + at);
+      w.minimum.alpha[1].store(b_.pair_alpha[1] + at);
+      w.minimum.gamma.store(b_.pair_interior + at);
+      edge_clash<Q>(edge_A, edge_B, problem_.edges).store(b_.pair_clash + at);
+      near.store(b_.pair_nearness + at);
+      sum += Q::load(B.weight + j) * near;
+      fma(Q(A.weight[i]), near, Q::load(B.sum + j)).store(B.sum + j);
+    }
+    A.sum[i] = reduce_sum(sum);
+  }
+  for (int side = 0; side < 2; ++side) edge_contacts_of(side);
+}
+
+template <typename T, ManifoldOrder order>
+Edge<Lanes<T>> PairKernel<T, order>::gathered_edge(int side, const int (&index)[W]) const {
+  const SelectedEdges<T>& edges = b_.selected[side];
+  Edge<P> edge;
+  for (int k = 0; k < 3; ++k) {
+    edge.start[k] = P::gather(edges.start[k], index);
+    edge.vector[k] = P::gather(edges.vector[k], index);
+    edge.normal[k] = P::gather(edges.normal[k], index);
+  }
+  return edge;
+}
+
+/// The contacts at the witness points on one body's edges, where these enter the other body's solid.
+template <typename T, ManifoldOrder order>
+void PairKernel<T, order>::edge_contacts_of(int side) {
+  constexpr T k_negligible_activity = T(1e-7);
+  const SelectedEdges<T>&A = b_.selected[0], &B = b_.selected[1];
+  const BodyFeatures<T>& solid = other(side);
+  const Mat3<T>& R = side == 0 ? R_BA_ : R_AB_;  // into the solid's frame
+  const Vec3<T>& p = side == 0 ? p_BA_ : p_AB_;
+  T lane_numbers[W];
+  for (int i = 0; i < W; ++i) lane_numbers[i] = static_cast<T>(i);
+
+  // Those with weight, penetration not known yet: place of the pair, activity so far, point.
+  int survivors = 0;
+  for (int i = 0; i < A.count; ++i) {
+    const T row = side == 0 ? T(1) / (T(1) + A.sum[i]) : T(1);
+    for (int j = 0; j < B.padded; j += W) {
+      const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(i) * B.padded + j;
+      P activity = P::load(b_.pair_interior + at) * P::load(b_.pair_clash + at) *
+                   P::load(b_.pair_nearness + at) * P::load(B.weight + j) * P(A.weight[i] * row);
+      if (side == 1) activity = activity / (P(1) + P::load(B.sum + j));
+      std::uint32_t chosen = problem_.everything ? bits(P::load(B.weight + j) > P(0))
+                                                 : bits(activity > P(k_negligible_activity));
+      if (chosen == 0) continue;
+      const P alpha = P::load(b_.pair_alpha[side] + at);
+      Vec3<P> x;
+      for (int k = 0; k < 3; ++k) {
+        x[k] = side == 0 ? fma(alpha, P(A.vector[k][i]), P(A.start[k][i]))
+                         : fma(alpha, P::load(B.vector[k] + j), P::load(B.start[k] + j));
+      }
+      if (side == 0) {
+        x = moved(R, p, x[0], x[1], x[2]);
+      }
+      (P::load(lane_numbers) + P(static_cast<T>(at))).store_chosen(b_.survivor[0] + survivors, chosen);
+      activity.store_chosen(b_.survivor[1] + survivors, chosen);
+      for (int k = 0; k < 3; ++k) x[k].store_chosen(b_.survivor[2 + k] + survivors, chosen);
+      survivors += std::popcount(chosen);
+    }
+  }
+  if (survivors == 0) return;
+  for (int i = survivors; i % W != 0; ++i) {
+    for (T* numbers : b_.survivor) numbers[i] = numbers[survivors - 1];
+  }
+
+  const T cut = problem_.everything ? T(1e9) : T(4) * problem_.activity_smoothing;
+  const CullBuffers<T> cull{b_.kept, b_.nearby, b_.lower};
+  int found = 0;
+  for (int first = 0; first < survivors; first += W) {
+    const int lanes = std::min(W, survivors - first);
+    const Vec3<P> x(P::load(b_.survivor[2] + first), P::load(b_.survivor[3] + first),
+                    P::load(b_.survivor[4] + first));
+    std::uint32_t chosen = lanes < W ? (1u << lanes) - 1u : ~0u >> (32 - W);
+    const std::uint64_t mask = primitives_near(solid, x, cut, cull, chosen);
+    if (chosen == 0) continue;
+    const P distance = sample_solid<SdfOrder::normal, T>(solid, mask, x).distance;
+    const P activity = P::load(b_.survivor[1] + first) * indicator(distance, problem_.activity_smoothing);
+    if (!problem_.everything) chosen &= bits(activity > P(k_negligible_activity));
+    P::load(b_.survivor[0] + first).store_chosen(b_.survivor[0] + found, chosen);
+    activity.store_chosen(b_.survivor[1] + found, chosen);
+    found += std::popcount(chosen);
+  }
+  if (found == 0) return;
+  for (int i = found; i % W != 0; ++i) {
+    b_.survivor[0][i] = b_.survivor[0][found - 1];
+    b_.survivor[1][i] = b_.survivor[1][found - 1];
+  }
+
+  for (int first = 0; first < found; first += W) {
+    std::int32_t pair[W], in_A[W], in_B[W];
+    for (int lane = 0; lane < W; ++lane) {
+      pair[lane] = static_cast<std::int32_t>(b_.survivor[0][first + lane]);
+      in_A[lane] = pair[lane] / B.padded;
+      in_B[lane] = pair[lane] - in_A[lane] * B.padded;
+    }
+    const Edge<P> edge_A = gathered_edge(0, in_A), edge_B = gathered_edge(1, in_B);
+    EdgeContact<P> contact;
+    if constexpr (order == ManifoldOrder::value) {  // witness points are known
+      contact.witness.e1 = point_on<P>(edge_A, P::gather(b_.pair_alpha[0], pair));
+      contact.witness.e2 = point_on<P>(edge_B, P::gather(b_.pair_alpha[1], pair));
+      contact.normal = edge_normal<P>(edge_A, edge_B, problem_.edges);
+      contact.distance = P(0);
+      for (int k = 0; k < 3; ++k)
+        contact.distance =
+            fma(contact.normal.n[k], contact.witness.e1[k] - contact.witness.e2[k], contact.distance);
+    } else {
+      contact = edge_contact<P>(edge_A, edge_B, problem_.edges);
+    }
+    const int at = b_.contacts + first;
+    const auto put = [&](int c, const P& value) {
+      value.store(b_.columns + static_cast<std::ptrdiff_t>(c) * b_.capacity + at);
+    };
+    const Vec3<P> normal_AB(-contact.normal.n[0], -contact.normal.n[1], -contact.normal.n[2]);
+    for (int k = 0; k < 3; ++k) {
+      put(k_point + k, P(T(0.5)) * (contact.witness.e1[k] + contact.witness.e2[k]));
+      put(k_normal + k, normal_AB[k]);
+    }
+    put(k_distance, contact.distance);
+    put(k_activity, P::load(b_.survivor[1] + first));
+    put(k_place_A, P::gather(A.place, in_A));
+    put(k_place_B, P::gather(B.place, in_B));
+    if constexpr (order != ManifoldOrder::value) {
+      const EdgeContactJacobian<P> J = edge_contact_jacobian(edge_A, edge_B, contact, problem_.edges);
+      const auto row = [&](int r, const P& sign) {
+        MotionRow<P> motion;
+        for (int k = 0; k < 3; ++k) {
+          motion.w[k] = sign * J.distance_normal(r, k);
+          motion.v[k] = sign * J.distance_normal(r, 3 + k);
+        }
+        return motion;
+      };
+      store_distance_derivative(row(0, P(1)), at);
+      if constexpr (order == ManifoldOrder::jacobian) {
+        const MotionRow<P> rows[3] = {row(1, P(-1)), row(2, P(-1)), row(3, P(-1))};
+        store_normal_derivative(rows, normal_AB, at);
+      }
+    }
+  }
+  b_.contacts += found;
+  b_.count[side == 0 ? k_edge_on_A : k_edge_on_B] = found;
+}
+
+}  // namespace ABUT_SIMD
+}  // namespace abut

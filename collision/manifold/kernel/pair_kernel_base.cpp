@@ -1,0 +1,2 @@
+#define ABUT_KERNELS manifold_kernels_base
+#include "collision/manifold/kernel/pair_kernel_instance.h"

@@ -1,0 +1,322 @@
+/// A solid's signed distance at many points at once: which points are near it, which primitives matter to
+/// them, and the answer, a pack of points at a time.
+///
+/// A primitive matters at a point if its distance is within `negligible` of the least one's; bounds decide.
+/// Leaving the others out changes results by less than rounding. For instruction sets see engine/pack.h.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <variant>
+
+#include "collision/manifold/kernel/body_features.h"
+#include "collision/sdf/shape_sdf.h"
+#include "engine/pack.h"
+
+namespace abut {
+inline namespace ABUT_SIMD {
+
+/// The packs of the kernels: 64 bytes, one to four registers.
+template <typename T>
+inline constexpr int k_width = 64 / static_cast<int>(sizeof(T));
+template <typename T>
+using Lanes = Pack<T, k_width<T>>;
+
+/// Points in the frame of a solid, densely packed, with a mask of primitives for every pack of them. The
+/// buffers belong to somebody else; they have room for a pack more than is ever used.
+template <typename T>
+struct PointList {
+  T *x, *y, *z;
+  T* id;                      ///< place of each point where it comes from: whole numbers
+  std::uint64_t* primitives;  ///< a bit for each primitive, of a pack of points
+  int count = 0;
+
+  void clear() {
+    count = 0;
+    primitives[0] = 0;
+  }
+
+  ABUT_INLINE void append(const Vec3<Lanes<T>>& p, const Lanes<T>& ids, std::uint32_t lane_bits,
+                          std::uint64_t mask) {
+    constexpr int W = k_width<T>;
+    const int first = count / W;
+    p[0].store_chosen(x + count, lane_bits);
+    p[1].store_chosen(y + count, lane_bits);
+    p[2].store_chosen(z + count, lane_bits);
+    ids.store_chosen(id + count, lane_bits);
+    count += std::popcount(lane_bits);
+    primitives[first] |= mask;
+    for (int group = first + 1; group <= count / W; ++group) primitives[group] = group * W < count ? mask : 0;
+  }
+
+  /// Fills the last pack up with copies of the last point.
+  ABUT_INLINE void finish() {
+    constexpr int W = k_width<T>;
+    if (count == 0) return;
+    for (int i = count; i % W != 0; ++i)
+      x[i] = x[count - 1], y[i] = y[count - 1], z[i] = z[count - 1], id[i] = id[count - 1];
+  }
+
+  [[nodiscard]] int groups() const { return (count + k_width<T> - 1) / k_width<T>; }
+};
+
+/// R x + p.
+template <typename T, typename P>
+[[nodiscard]] ABUT_INLINE Vec3<P> moved(const Mat3<T>& R, const Vec3<T>& t, const P& x, const P& y,
+                                        const P& z) {
+  Vec3<P> r;
+  for (int i = 0; i < 3; ++i) r[i] = fma(P(R(i, 0)), x, fma(P(R(i, 1)), y, fma(P(R(i, 2)), z, P(t[i]))));
+  return r;
+}
+
+/// The primitives of a solid as bits of a mask: one each, or several to a bit if there are more than 64.
+template <typename T>
+class PrimitiveSet {
+ public:
+  explicit PrimitiveSet(const BodyFeatures<T>& solid)
+      : count_(static_cast<int>(solid.bounds.size())), to_a_bit_((count_ + k_mask_bits - 1) / k_mask_bits) {}
+
+  [[nodiscard]] ABUT_INLINE std::uint64_t bit(int primitive) const {
+    return std::uint64_t{1} << (to_a_bit_ == 1 ? primitive : primitive / to_a_bit_);
+  }
+  [[nodiscard]] std::uint64_t all() const {
+    const int bits = (count_ + to_a_bit_ - 1) / to_a_bit_;
+    return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
+  }
+  /// f(primitive) for each that is in the mask, in ascending order.
+  template <typename F>
+  ABUT_INLINE void each(std::uint64_t mask, F f) const {
+    for (; mask != 0; mask &= mask - 1) {
+      const int first = std::countr_zero(mask) * to_a_bit_;
+      for (int i = first; i < first + to_a_bit_ && i < count_; ++i) f(i);
+    }
+  }
+
+ private:
+  int count_, to_a_bit_;
+};
+
+/// Differences of distance that no sum notices [m], for culling with bounds that are not exact themselves.
+template <typename T>
+[[nodiscard]] T negligible_distance(const BodyFeatures<T>& solid) {
+  const double tau = solid.sdf.smoothing();
+  return static_cast<T>(k_negligible<T> * tau +
+                        64.0 * std::numeric_limits<T>::epsilon() * static_cast<double>(solid.size));
+}
+
+/// d >= this, from the box of a primitive, for all points within r of x.
+template <typename T, typename P>
+[[nodiscard]] ABUT_INLINE P lower_bound(const PrimitiveBound<T>& bound, const Vec3<P>& x, const P& r) {
+  const P dx = x[0] - P(bound.center[0]), dy = x[1] - P(bound.center[1]), dz = x[2] - P(bound.center[2]);
+  P most = P(T(-1e30));
+  for (int i = 0; i < 3; ++i) {
+    const P t = abs(
+        fma(P(bound.to_scaled(i, 0)), dx, fma(P(bound.to_scaled(i, 1)), dy, P(bound.to_scaled(i, 2)) * dz)));
+    most = max(most, fma(-r, P(bound.inverse_axes[i]), t - P(bound.half[i])));
+  }
+  return most * P(bound.steepest);
+}
+
+template <typename T>
+struct CullBuffers {
+  std::uint32_t* kept;    ///< lane bits, of a primitive
+  std::uint16_t* nearby;  ///< primitives
+  T* lower;               ///< bounds, a pack each
+};
+
+/// How far away what counts may be [m].
+template <typename T>
+struct CullDistances {
+  T reach;   ///< of a primitive, for its union to be nearer than the cut
+  T margin;  ///< beyond the nearest primitive
+
+  CullDistances(const BodyFeatures<T>& solid, T cut) {
+    const T lowered = static_cast<T>(solid.sdf.smoothing() * std::log(std::max(solid.sdf.added(), 1)));
+    reach = cut + lowered;
+    margin = negligible_distance(solid) + lowered;
+  }
+};
+
+/// Which of the `nearby` primitives matter at a pack of points; leaves in `lanes` those that may be nearer to
+/// the solid than `reach`.
+template <typename T>
+[[nodiscard]] ABUT_INLINE std::uint64_t primitives_that_matter(const BodyFeatures<T>& solid,
+                                                               const Vec3<Lanes<T>>& x, T reach, T margin,
+                                                               int nearby, const CullBuffers<T>& buffers,
+                                                               std::uint32_t& lanes) {
+  using P = Lanes<T>;
+  constexpr int W = k_width<T>;
+  const PrimitiveSet<T> set(solid);
+  const auto& primitives = solid.sdf.template primitives<T>();
+  P least_lower = P(T(1e30)), least_upper = P(reach);
+  for (int i = 0; i < nearby; ++i) {
+    const DistanceBounds<P> bounds =
+        primitive_bounds<P>(primitives[buffers.nearby[i]], solid.sdf.distance_mode(), x);
+    bounds.lower.store(buffers.lower + i * W);
+    least_lower = min(least_lower, bounds.lower);
+    least_upper = min(least_upper, bounds.upper);
+  }
+  lanes &= bits(least_lower < P(reach));
+  std::uint64_t mask = 0;
+  if (lanes == 0) return mask;
+  const P limit = least_upper + P(margin);
+  for (int i = 0; i < nearby; ++i) {
+    if ((bits(P::load(buffers.lower + i * W) < limit) & lanes) != 0) mask |= set.bit(buffers.nearby[i]);
+  }
+  for (int l = solid.sdf.added(); l < static_cast<int>(solid.bounds.size()); ++l) mask |= set.bit(l);
+  return mask;
+}
+
+/// The same for points from anywhere.
+template <typename T>
+[[nodiscard]] std::uint64_t primitives_near(const BodyFeatures<T>& solid, const Vec3<Lanes<T>>& x, T cut,
+                                            const CullBuffers<T>& buffers, std::uint32_t& lanes) {
+  using P = Lanes<T>;
+  const CullDistances<T> culling(solid, cut);
+  int nearby = 0;
+  for (int l = 0; l < solid.sdf.added(); ++l) {
+    const P lower = lower_bound(solid.bounds[static_cast<std::size_t>(l)], x, P(0));
+    if ((bits(lower < P(culling.reach + culling.margin)) & lanes) != 0)
+      buffers.nearby[nearby++] = static_cast<std::uint16_t>(l);
+  }
+  return primitives_that_matter(solid, x, culling.reach, culling.margin, nearby, buffers, lanes);
+}
+
+/// Appends to `list` the points of `owner` that may be nearer to the solid than `cut` [m], and tells (a bit a
+/// block, PointBlocks::bit_of) where there are any. (R, p) takes the owner's frame to the solid's.
+template <typename T>
+void append_near_points(const BodyFeatures<T>& owner, const BodyFeatures<T>& solid, const Mat3<T>& R,
+                        const Vec3<T>& p, T cut, const CullBuffers<T>& buffers, PointList<T>& list,
+                        std::uint64_t& near_blocks) {
+  using P = Lanes<T>;
+  constexpr int W = k_width<T>;
+  const PointBlocks<T>& points = owner.points;
+  const int added = solid.sdf.added();
+  const CullDistances<T> culling(solid, cut);
+  const T reach = culling.reach, margin = culling.margin;
+  alignas(64) T lane_numbers[W];
+  for (int i = 0; i < W; ++i) lane_numbers[i] = static_cast<T>(i);
+  const P lane_number = P::load(lane_numbers);
+
+  for (int first = 0; first < points.blocks; first += W) {
+    const Vec3<P> center = moved(R, p, P::load(&points.center_x[static_cast<std::size_t>(first)]),
+                                 P::load(&points.center_y[static_cast<std::size_t>(first)]),
+                                 P::load(&points.center_z[static_cast<std::size_t>(first)]));
+    const P radius = P::load(&points.radius[static_cast<std::size_t>(first)]);
+    std::uint32_t near = 0;
+    for (int l = 0; l < added; ++l) {
+      const P lower = lower_bound(solid.bounds[static_cast<std::size_t>(l)], center, radius);
+      buffers.kept[l] = bits(lower < P(reach + margin));
+      near |= bits(lower < P(reach));
+    }
+    if (points.blocks - first < W) near &= (1u << (points.blocks - first)) - 1u;
+    for (; near != 0; near &= near - 1) {
+      const int lane = std::countr_zero(near), block = first + lane;
+      int nearby = 0;
+      for (int l = 0; l < added; ++l) {
+        buffers.nearby[nearby] = static_cast<std::uint16_t>(l);
+        nearby += static_cast<int>(buffers.kept[l] >> lane & 1u);
+      }
+      for (int begin = block * k_block_points; begin < (block + 1) * k_block_points; begin += W) {
+        const int valid = points.points - begin;
+        if (valid <= 0) break;
+        const auto at = static_cast<std::size_t>(begin);
+        const Vec3<P> x = moved(R, p, P::load(&points.x[at]), P::load(&points.y[at]), P::load(&points.z[at]));
+        std::uint32_t chosen = valid < W ? (1u << valid) - 1u : ~0u >> (32 - W);
+        const std::uint64_t mask = primitives_that_matter(solid, x, reach, margin, nearby, buffers, chosen);
+        if (chosen == 0) continue;
+        list.append(x, lane_number + P(static_cast<T>(begin)), chosen, mask);
+        near_blocks |= std::uint64_t{1} << points.bit_of(block);
+      }
+    }
+  }
+}
+
+template <typename T>
+using WideLanes = Pack<T, 2 * k_width<T>>;
+
+/// Two superquadrics as one: lanes of the first half have the constants of the one, the others of the other.
+/// Two chains of dependent instructions keep the machine busy where one would make it wait.
+template <typename T>
+struct SuperquadricPair {
+  using Q = WideLanes<T>;
+
+  ABUT_INLINE SuperquadricPair(const Superquadric<T>& a, const Superquadric<T>& b)
+      : eps1(both(a.eps1, b.eps1)),
+        eps2(both(a.eps2, b.eps2)),
+        power1(both(a.power1, b.power1)),
+        power2(both(a.power2, b.power2)),
+        delta_squared(both(a.delta_squared, b.delta_squared)),
+        rounded(a.rounded || b.rounded) {
+    for (int i = 0; i < 3; ++i) {
+      centre[i] = both(a.centre[i], b.centre[i]);
+      for (int j = 0; j < 3; ++j) to_scaled(i, j) = both(a.to_scaled(i, j), b.to_scaled(i, j));
+    }
+  }
+
+  Mat3<Q> to_scaled;
+  Vec3<Q> centre;
+  Q eps1, eps2, power1, power2, delta_squared;
+  bool rounded;
+  int shortest = 0;  // which way is up at the very centre of a solid does not matter
+
+ private:
+  [[nodiscard]] static ABUT_INLINE Q both(T a, T b) { return Q::joined(Lanes<T>(a), Lanes<T>(b)); }
+};
+
+/// One half of the lanes of an answer.
+template <SdfOrder order, typename P, typename Q>
+[[nodiscard]] ABUT_INLINE SdfAnswer<order, P> half_of(const SdfAnswer<order, Q>& answer, int which) {
+  SdfAnswer<order, P> r;
+  r.distance = answer.distance.half(which);
+  for (int i = 0; i < 3; ++i) {
+    if constexpr (order >= SdfOrder::normal) r.normal[i] = answer.normal[i].half(which);
+    if constexpr (order >= SdfOrder::gradient) r.gradient[i] = answer.gradient[i].half(which);
+    if constexpr (order >= SdfOrder::jacobian) {
+      for (int j = 0; j < 3; ++j) r.normal_jacobian(i, j) = answer.normal_jacobian(i, j).half(which);
+    }
+  }
+  return r;
+}
+
+/// The solid's answer at a pack of points, from the primitives of a mask.
+template <SdfOrder order, typename T>
+[[nodiscard]] SdfAnswer<order, Lanes<T>> sample_solid(const BodyFeatures<T>& solid, std::uint64_t mask,
+                                                      const Vec3<Lanes<T>>& x) {
+  using P = Lanes<T>;
+  const auto& primitives = solid.sdf.template primitives<T>();
+  const DistanceMode mode = solid.sdf.distance_mode();
+  const P tau = P(static_cast<T>(solid.sdf.smoothing()));
+  const int added = solid.sdf.added();
+  UnionSum<order, P> sides[2] = {UnionSum<order, P>(tau), UnionSum<order, P>(tau)};
+  bool subtracts = false;
+  const Superquadric<T>* waiting = nullptr;  // one that has no partner yet
+  PrimitiveSet<T>(solid).each(mask, [&](int l) {
+    const PreparedPrimitive<T>& primitive = primitives[static_cast<std::size_t>(l)];
+    const auto* superquadric =
+        mode == DistanceMode::taubin ? std::get_if<Superquadric<T>>(&primitive.solid) : nullptr;
+    if (l >= added || superquadric == nullptr) {
+      sides[l < added ? 0 : 1].add(primitive_sample<order, P>(primitive, mode, x));
+      subtracts = subtracts || l >= added;
+    } else if (waiting == nullptr) {
+      waiting = superquadric;
+    } else {
+      using Q = WideLanes<T>;
+      const Vec3<Q> twice(Q::joined(x[0], x[0]), Q::joined(x[1], x[1]), Q::joined(x[2], x[2]));
+      const auto answers = taubin_sample<order, Q>(SuperquadricPair<T>(*waiting, *superquadric), twice);
+      sides[0].add(half_of<order, P, Q>(answers, 0));
+      sides[0].add(half_of<order, P, Q>(answers, 1));
+      waiting = nullptr;
+    }
+  });
+  if (waiting != nullptr) sides[0].add(taubin_sample<order, P>(*waiting, x));
+  SdfAnswer<order, P> result = sides[0].result();
+  if (subtracts) result = smooth_difference<order, P>(result, sides[1].result(), tau);
+  scale_normal<order, P>(result);
+  return result;
+}
+
+}  // namespace ABUT_SIMD
+}  // namespace abut

@@ -1,0 +1,124 @@
+#include "collision/manifold/manifold_batch.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include "collision/manifold/kernel/manifold_kernels.h"
+#include "engine/check.h"
+
+namespace abut {
+namespace {
+
+/// Poses that a thread takes at a time.
+constexpr int k_chunk = 16;
+
+template <typename T>
+RelativePose<T> relative_pose(const Pose<double>& X_AB) {
+  return {X_AB.rotation().template cast<T>(), X_AB.p.template cast<T>()};
+}
+
+}  // namespace
+
+template <typename T>
+PairManifold<T>::PairManifold(const Body& A, const Body& B, const ContactConfig& config, ManifoldScope scope)
+    : A_(A), B_(B), problem_(A_, B_, config, scope == ManifoldScope::all) {
+  require(config.fidelity == Fidelity::corrected, "batches are evaluated with fidelity \"corrected\" only");
+}
+
+template <typename T>
+void PairManifold<T>::evaluate(const Pose<double>& X_AB, ManifoldOrder order, PairBuffers<T>& buffers) const {
+  const ManifoldKernels& kernels = manifold_kernels();
+  const RelativePose<T> pose = relative_pose<T>(X_AB);
+  while (!kernels.run(problem_, order, pose, buffers))
+    buffers.grow(2 * buffers.selected[0].count * buffers.selected[1].padded);
+}
+
+template <typename T>
+void PairManifold<T>::evaluate(std::span<const Pose<double>> X_AB, ManifoldOrder order, int threads,
+                               ManifoldBatch<T>& batch) const {
+  require(threads >= 0, "the number of threads must be >= 0");
+  const std::size_t chunks = (X_AB.size() + k_chunk - 1) / k_chunk;
+  batch.A_ = &A_;
+  batch.B_ = &B_;
+  batch.poses_.resize(X_AB.size());
+  batch.chunks_.resize(chunks);
+  const int columns = column_count(order);
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    PairBuffers<T> buffers = make_buffers(order);
+    for (std::size_t chunk = next++; chunk < chunks; chunk = next++) {
+      std::vector<T>& numbers = batch.chunks_[chunk];
+      numbers.clear();
+      for (std::size_t i = chunk * k_chunk; i < std::min(X_AB.size(), (chunk + 1) * k_chunk); ++i) {
+        evaluate(X_AB[i], order, buffers);
+        auto& result = batch.poses_[i];
+        result.chunk = chunk;
+        result.begin = numbers.size();
+        result.stride = buffers.contacts;
+        std::copy(std::begin(buffers.count), std::end(buffers.count), result.counts.begin());
+        for (int c = 0; c < columns; ++c) {
+          const T* column = buffers.columns + static_cast<std::ptrdiff_t>(c) * buffers.capacity;
+          numbers.insert(numbers.end(), column, column + buffers.contacts);
+        }
+      }
+    }
+  };
+
+  const int wanted =
+      threads > 0 ? threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  const int count = std::min(wanted, static_cast<int>(std::max<std::size_t>(1, chunks)));
+  std::exception_ptr failure;
+  std::mutex failure_mutex;
+  const auto guarded = [&] {
+    try {
+      work();
+    } catch (...) {
+      const std::lock_guard lock(failure_mutex);
+      if (!failure) failure = std::current_exception();
+    }
+  };
+  std::vector<std::thread> helpers;
+  for (int i = 1; i < count; ++i) helpers.emplace_back(guarded);
+  guarded();
+  for (std::thread& helper : helpers) helper.join();
+  if (failure) std::rethrow_exception(failure);
+}
+
+template <typename T>
+ManifoldView<T> ManifoldBatch<T>::operator[](int pose) const {
+  const PoseResult& result = poses_[static_cast<std::size_t>(pose)];
+  return {chunks_[result.chunk].data() + result.begin, result.stride, result.counts, *A_, *B_};
+}
+
+template <typename T>
+T mean_distance_gradient(const ManifoldView<T>& manifold, Eigen::Matrix<T, 12, 1>& gradient) {
+  gradient.setZero();
+  const int count = manifold.size();
+  if (count == 0) return T(0);
+  const auto mean = [&](int c) {
+    const std::span<const T> column = manifold.column(c);
+    T sum[8] = {};
+    std::size_t i = 0;
+    for (; i + 8 <= column.size(); i += 8) {
+      for (std::size_t k = 0; k < 8; ++k) sum[k] += column[i + k];
+    }
+    for (; i < column.size(); ++i) sum[0] += column[i];
+    return (((sum[0] + sum[4]) + (sum[1] + sum[5])) + ((sum[2] + sum[6]) + (sum[3] + sum[7]))) /
+           static_cast<T>(count);
+  };
+  for (int c = 0; c < 12; ++c) gradient[c] = mean(k_distance_by_poses + c);
+  return mean(k_distance);
+}
+
+template float mean_distance_gradient(const ManifoldView<float>&, Eigen::Matrix<float, 12, 1>&);
+template double mean_distance_gradient(const ManifoldView<double>&, Eigen::Matrix<double, 12, 1>&);
+template class ManifoldBatch<float>;
+template class ManifoldBatch<double>;
+template class PairManifold<float>;
+template class PairManifold<double>;
+
+}  // namespace abut
