@@ -63,7 +63,7 @@ struct ContactConfig {
 
   // Reduction.
   Reduction reduction = Reduction::none;
-  double blend_length = 0.02;   ///< contacts this much nearer to an extreme dominate it, > 0
+  double blend_length = 0.05;   ///< contacts this much nearer to an extreme dominate it, > 0
   double cluster_radius = 0.1;  ///< from the centre of a cluster within which contacts join it, > 0
   int cluster_points = 4;       ///< contacts that a cluster keeps, >= 1
 };
