@@ -104,6 +104,7 @@ int main(int argc, char** argv) {
   abut::add_gradcheck_command(app, exit_code);
   abut::add_mesh_command(app, exit_code);
   abut::add_snapshot_command(app, exit_code);
+  abut::add_suggest_k_command(app, exit_code);
   for (CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) verb->group("Verbs");
   const int code = run(app, argc, argv, exit_code);
   if (std::fflush(stdout) != 0) return complain(k_bad_input, "abut", "cannot write to standard output");
