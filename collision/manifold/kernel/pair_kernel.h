@@ -128,11 +128,9 @@ void PairKernel<T, order>::vertex_contacts(int side) {
   // Into the solid's frame.
   const Mat3<T>& R = side == 0 ? R_BA_ : R_AB_;
   const Vec3<T>& p = side == 0 ? p_BA_ : p_AB_;
-  const T reach = T(4) * problem_.activity_smoothing + owner.contact_radius;
-  const T cut = problem_.everything   ? T(1e9)
-                : !problem_.edge_edge ? reach
-                : carries             ? std::max(reach, problem_.metric_range)
-                                      : problem_.metric_range;
+  T farthest = problem_.edge_edge ? problem_.metric_range : T(0);
+  if (carries) farthest = std::max(farthest, T(4) * problem_.activity_smoothing);
+  const T cut = problem_.everything ? T(1e9) : farthest + owner.contact_radius;
   PointList<T> list{b_.list_numbers[0], b_.list_numbers[1], b_.list_numbers[2], b_.list_numbers[3],
                     b_.list_primitives};
   list.clear();
