@@ -58,11 +58,18 @@ void add_context(bool with_commit) {
 
 const std::vector<abut::benchmarks::Ratio>& ratios() {
   static const std::vector<abut::benchmarks::Ratio> list{
-      {"manifold/armadillo/vertex_sdf_jacobian", "manifold/armadillo/vertex_sdf"},
+      {"manifold/armadillo/forward", "mujoco/manifold/armadillo"},
+      {"manifold/armadillo/forward_all", "mujoco/manifold/armadillo"},
+      {"manifold/armadillo/jacobian", "manifold/armadillo/forward"},
+      {"mujoco/manifold/armadillo_differences", "manifold/armadillo/jacobian"},
+      {"manifold/armadillo/gradient_mean_distance", "manifold/armadillo/forward"},
+      {"manifold/armadillo/no_edge_edge", "manifold/armadillo/forward"},
+      {"manifold/armadillo/one_sided", "manifold/armadillo/forward"},
+      {"manifold/armadillo/forward_double", "manifold/armadillo/forward"},
+      {"manifold/armadillo/batch/1", "manifold/armadillo/batch/1024"},
+      {"manifold/armadillo/batch/1024", "manifold/armadillo/batch_two_threads/1024"},
+      {"manifold/primitives/64", "manifold/primitives/1"},
       {"gradient/armadillo_drop", "step/armadillo_drop"},
-      {"manifold/armadillo/vertex_sdf", "mujoco/manifold/armadillo"},
-      {"manifold/armadillo/vertex_sdf", "mujoco/manifold/armadillo_with_kinematics"},
-      {"manifold/armadillo/vertex_sdf_jacobian", "mujoco/manifold/armadillo_differences"},
       {"step/armadillo_drop", "mujoco/step/armadillo_drop"},
       {"step/box_stack", "mujoco/step/box_stack"},
       {"gradient/armadillo_drop", "mujoco/gradient/armadillo_drop"},

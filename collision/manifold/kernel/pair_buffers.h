@@ -76,6 +76,8 @@ struct SelectedEdges {
 template <typename T>
 struct PairBuffers {
   explicit PairBuffers(const PairProblem<T>& problem, ManifoldOrder order);
+  PairBuffers(PairBuffers&&) noexcept = default;  // a copy would point into the original
+  PairBuffers& operator=(PairBuffers&&) noexcept = default;
 
   // Output.
   T* columns;    ///< column c of contact i is columns[c * capacity + i]
