@@ -25,6 +25,39 @@ simple box      700 'kind = "rounded_box"\nhalf_extents = [0.05, 0.05, 0.05]\ned
 simple capsule 1000 'kind = "capsule"\nradius = 0.03\nhalf_length = 0.06'
 simple plate    700 'kind = "rounded_box"\nhalf_extents = [0.1, 0.1, 0.01]\nedge_radius = 0.001'
 
+# One of each kind with planes, cuts or points: what the mesh command computes anyway is written as 1.
+meshed() {  # name, keys of the primitives, further options
+  printf 'name = "%s"\nmass = 1\ncenter_of_mass = [0, 0, 0]\ninertia = [1, 1, 1, 0, 0, 0]\n' "$1" > "$shapes/$1.toml"
+  printf '[contact]\npoints = []\n%b\n' "$2" >> "$shapes/$1.toml"
+  "$abut" mesh --body "$shapes/$1.toml" --out "$out/$1" "${@:3}"
+}
+# Twelve normals (0, +-1, +-phi) and their cyclic permutations, phi the golden ratio.
+normals=$(awk 'BEGIN {
+  phi = (1 + sqrt(5))/2; l = sqrt(1 + phi*phi)
+  for (s = 1; s >= -1; s -= 2) for (t = 1; t >= -1; t -= 2) {
+    a = s/l; b = t*phi/l
+    printf "[0, %.17g, %.17g], [%.17g, %.17g, 0], [%.17g, 0, %.17g], ", a, b, a, b, b, a
+  }}')
+meshed dodecahedron "[[primitive]]\nkind = \"convex_polyhedron\"\nnormals = [$normals]
+offsets = [0.05, 0.05, 0.05, 0.05, 0.05, 0.05, 0.05, 0.05, 0.05, 0.05, 0.05, 0.05]" --density 2500 --vertices 162
+meshed hex_nut '[[primitive]]\nkind = "extruded_superquadric"\nsemi_axes = [0.0205, 0.0205, 0.0095]
+exponents = [0.1, 0.9]\nprofile_power = 50
+angles = [0, 1.047197551196598, 2.094395102393195, 3.141592653589793, 4.188790204786391, 5.235987755982989]
+offsets = [0.018, 0.018, 0.018, 0.018, 0.018, 0.018]
+[[primitive]]\nkind = "superquadric"\noperation = "subtract"\nsemi_axes = [0.0107, 0.0107, 0.02]
+exponents = [0.1, 0.9]' --density 7850 --vertices 240
+# 32 rings of 14 points about a circle of radius 0.07 m, every other one turned by half a step.
+torus=$(awk 'BEGIN {
+  pi = atan2(0, -1)
+  for (i = 0; i < 32; ++i) for (j = 0; j < 14; ++j) {
+    a = 2*pi*i/32; b = 2*pi*(j + 0.5*(i%2))/14; x = cos(b)*cos(a); y = cos(b)*sin(a); z = sin(b)
+    points = points sprintf("[%.9f, %.9f, %.9f], ", 0.07*cos(a) + 0.03*x, 0.07*sin(a) + 0.03*y, 0.03*z)
+    normals = normals sprintf("[%.9f, %.9f, %.9f], ", x, y, z)
+  }
+  printf "points = [%s]\nnormals = [%s]\n", points, normals
+}')
+meshed ring "[[primitive]]\nkind = \"oriented_point_cloud\"\nwidth = 0.01\n$torus" --density 1000 --vertices 300
+
 # Smooth unions of superquadrics: collision meshes on their zero sets.
 if [[ ! -d $data/reference_fits ]]; then
   echo "no $data/reference_fits: armadillo, power_drill, mustard_bottle and spot are left as they are" >&2

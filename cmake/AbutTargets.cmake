@@ -3,7 +3,8 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-set(ABUT_ARCH "x86-64-v3" CACHE STRING "Instruction set, given to the compiler as -march=<value>")
+set(ABUT_ARCH "x86-64" CACHE STRING
+  "Instruction set of all but the manifold kernels, given to the compiler as -march=<value>")
 option(ABUT_WARNINGS_AS_ERRORS "Make every warning an error" OFF)
 option(ABUT_USE_CCACHE "Compile through ccache where it is installed" ON)
 

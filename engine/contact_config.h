@@ -59,11 +59,11 @@ struct ContactConfig {
 
   // Edges against a solid.
   double chord_pull =
-      1.0;  ///< pull to the quadrature points of the chord; smaller follows ridges closer, > 0
+      0.3;  ///< pull to the quadrature points of the chord; smaller follows ridges closer, > 0
 
   // Reduction.
   Reduction reduction = Reduction::none;
-  double blend_length = 0.02;   ///< contacts this much nearer to an extreme dominate it, > 0
+  double blend_length = 0.05;   ///< contacts this much nearer to an extreme dominate it, > 0
   double cluster_radius = 0.1;  ///< from the centre of a cluster within which contacts join it, > 0
   int cluster_points = 4;       ///< contacts that a cluster keeps, >= 1
 };

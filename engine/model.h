@@ -139,7 +139,7 @@ struct PairOverride {
   double stiffness = std::numeric_limits<double>::quiet_NaN();
   double dissipation_time = std::numeric_limits<double>::quiet_NaN();
   bool collide = true;       ///< false: the pair never touches
-  ContactOverrides contact;  ///< in place of the scene's settings, see contact_config_of()
+  ContactOverrides contact{};  ///< in place of the scene's settings, see contact_config_of()
 };
 
 struct Body {

@@ -25,6 +25,8 @@ const char* to_string(ContactKind kind) {
       return "edge_edge";
     case ContactKind::edge_sdf:
       return "edge_sdf";
+    case ContactKind::blended:
+      return "blended";
   }
   return "unknown";
 }

@@ -13,6 +13,7 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/abut/commands.h"
+#include "collision/manifold/kernel/manifold_kernels.h"
 #include "engine/input_error.h"
 #include "engine/toml_table.h"
 
@@ -78,12 +79,16 @@ int run(CLI::App& app, int argc, char** argv, const int& exit_code) {
   }
 }
 
+std::string version_text() {
+  return fmt::format("abut {}\nmanifold kernels: {}", ABUT_VERSION, abut::manifold_kernels().instruction_set);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app{"Abut simulates rigid bodies with smooth contact, and differentiates the simulation.", "abut"};
   app.set_help_flag("-h,--help", "show this help");
-  app.set_version_flag("--version", "abut " ABUT_VERSION, "show the version");
+  app.set_version_flag("--version", version_text, "show the version, and the instruction set in use");
   app.get_formatter()->label("SUBCOMMAND", "VERB");
   app.require_subcommand(0, 1);  // none is noticed later: an unknown option is the better complaint
   app.footer(
@@ -99,6 +104,7 @@ int main(int argc, char** argv) {
   abut::add_gradcheck_command(app, exit_code);
   abut::add_mesh_command(app, exit_code);
   abut::add_snapshot_command(app, exit_code);
+  abut::add_suggest_k_command(app, exit_code);
   for (CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) verb->group("Verbs");
   const int code = run(app, argc, argv, exit_code);
   if (std::fflush(stdout) != 0) return complain(k_bad_input, "abut", "cannot write to standard output");

@@ -8,7 +8,8 @@
 
 namespace abut {
 
-enum class ContactKind { vertex_sdf, edge_edge, edge_sdf };
+/// blended: a mean of others (contact_blending.h); those kept by clustering stay of their kind.
+enum class ContactKind { vertex_sdf, edge_edge, edge_sdf, blended };
 
 /// Where a contact comes from. In a vertex-SDF contact the body with a feature index (>= 0) carries the
 /// contact point, the other one, with -1, the signed distance function.

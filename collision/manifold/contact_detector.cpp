@@ -7,15 +7,12 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include "collision/manifold/kernel/manifold_kernels.h"
 #include "engine/check.h"
-#include "engine/pack.h"
 #include "engine/smooth.h"
 
 namespace abut {
 namespace {
-
-using Lanes = Pack<double, 4>;
-constexpr int k_lanes = 4;
 
 /// S(1/2 - d/(8 tau_p)): at 0 for d = 4 tau_p, at 1 for d = -4 tau_p.
 double activity(double distance, double tau) { return smoothstep5(0.5 - distance / (8.0 * tau)); }
@@ -59,15 +56,6 @@ Contact make_contact(const ContactFeature& feature, const Body& owner, int point
   contact.activity = activity(contact.signed_distance, tau);
   contact.area = owner.contact_areas[static_cast<std::size_t>(point)];
   return contact;
-}
-
-template <typename S>
-Vec3<S> gather(const Points& points, const int* indices) {
-  alignas(64) double lanes[3][k_lanes];
-  for (int lane = 0; lane < k_lanes; ++lane) {
-    for (int axis = 0; axis < 3; ++axis) lanes[axis][lane] = points(axis, indices[lane]);
-  }
-  return {S::load(lanes[0]), S::load(lanes[1]), S::load(lanes[2])};
 }
 
 }  // namespace
@@ -200,25 +188,28 @@ void ContactDetector::append_contacts(int owner, int solid, std::span<const Pose
   }
   const std::size_t candidates = scratch.candidates.size();
   if (candidates == 0) return;
-  // The lanes of a short tail repeat the last candidate.
-  while (scratch.candidates.size() % k_lanes != 0) scratch.candidates.push_back(scratch.candidates.back());
-
   const bool owner_is_A = owner < solid;
   ContactFeature feature{ContactKind::vertex_sdf, std::min(owner, solid), std::max(owner, solid), -1, -1};
   const Mat3<double> R_WS = X_WB[s].rotation(), R_WO = X_WB[o].rotation();
-  for (std::size_t block = 0; block < candidates; block += k_lanes) {
-    const auto sample =
-        sdf.evaluate_normal<Lanes>(gather<Lanes>(scratch.points_S, &scratch.candidates[block]));
-    for (std::size_t lane = 0; lane < k_lanes && block + lane < candidates; ++lane) {
-      const int l = static_cast<int>(lane);
-      const double distance = sample.distance[l];
-      if (!(distance - body.contact_radius < reach)) continue;
-      const int point = scratch.candidates[block + lane];
-      (owner_is_A ? feature.feature_A : feature.feature_B) = point;
-      const Vec3<double> normal_S(sample.normal.x()[l], sample.normal.y()[l], sample.normal.z()[l]);
-      const Vec3<double> x_W = R_WO * body.contact_points.col(point) + X_WB[o].p;
-      manifold.contacts.push_back(make_contact(feature, body, point, x_W, distance, R_WS * normal_S, tau));
-    }
+  for (int axis = 0; axis < 3; ++axis) {
+    scratch.coordinates[axis].resize(candidates);
+    for (std::size_t i = 0; i < candidates; ++i)
+      scratch.coordinates[axis][i] = scratch.points_S(axis, scratch.candidates[i]);
+  }
+  scratch.samples.resize(k_sample_normal_columns * candidates);
+  manifold_kernels().sample_points(sdf, SdfOrder::normal, scratch.coordinates[0].data(),
+                                   scratch.coordinates[1].data(), scratch.coordinates[2].data(),
+                                   static_cast<int>(candidates), scratch.samples.data());
+  for (std::size_t i = 0; i < candidates; ++i) {
+    const auto number = [&](std::size_t column) { return scratch.samples[column * candidates + i]; };
+    const double distance = number(k_sample_distance);
+    if (!(distance - body.contact_radius < reach)) continue;
+    const int point = scratch.candidates[i];
+    (owner_is_A ? feature.feature_A : feature.feature_B) = point;
+    const Vec3<double> normal_S(number(k_sample_normal), number(k_sample_normal + 1),
+                                number(k_sample_normal + 2));
+    const Vec3<double> x_W = R_WO * body.contact_points.col(point) + X_WB[o].p;
+    manifold.contacts.push_back(make_contact(feature, body, point, x_W, distance, R_WS * normal_S, tau));
   }
 }
 
@@ -259,12 +250,13 @@ void ContactDetector::linearize(std::span<const Pose<double>> X_WB, std::span<co
       ++i;
       continue;
     }
-    // Up to k_lanes contacts on the same solid at a time.
+    // Contacts on the same solid, many at a time.
+    constexpr std::size_t k_most = 32;
     const auto solid_of = [&](std::size_t k) {
       return features[k].feature_A >= 0 ? features[k].body_B : features[k].body_A;
     };
     std::size_t end = i + 1;
-    while (end < features.size() && end < i + k_lanes && features[end].kind == ContactKind::vertex_sdf &&
+    while (end < features.size() && end < i + k_most && features[end].kind == ContactKind::vertex_sdf &&
            solid_of(end) == solid_of(i)) {
       ++end;
     }
@@ -273,9 +265,9 @@ void ContactDetector::linearize(std::span<const Pose<double>> X_WB, std::span<co
     const Pose<double>& X_WS = X_WB[s];
     const Mat3<double> R_WS = X_WS.rotation();
 
-    alignas(64) double lanes[3][k_lanes];
-    for (int l = 0; l < k_lanes; ++l) {
-      const std::size_t k = std::min(i + static_cast<std::size_t>(l), end - 1);
+    const std::size_t many = end - i;
+    double x_S[3][k_most], samples[k_sample_columns * k_most];
+    for (std::size_t k = i; k < end; ++k) {
       ContactLinearization& at = linearizations[k];
       at.edge_pair = -1;
       at.owner = features[k].feature_A >= 0 ? features[k].body_A : features[k].body_B;
@@ -290,28 +282,30 @@ void ContactDetector::linearize(std::span<const Pose<double>> X_WB, std::span<co
       at.arm_O = X_WB[o].q * v;
       at.arm_S = at.arm_O + X_WB[o].p - X_WS.p;
       at.x_S = R_WS.transpose() * at.arm_S;
-      for (int axis = 0; axis < 3; ++axis) lanes[axis][l] = at.x_S[axis];
+      for (int axis = 0; axis < 3; ++axis) x_S[axis][k - i] = at.x_S[axis];
     }
-    const Vec3<Lanes> x{Lanes::load(lanes[0]), Lanes::load(lanes[1]), Lanes::load(lanes[2])};
-    const auto sample = bodies_[s].sdf.evaluate_jacobian<Lanes>(x);
+    manifold_kernels().sample_points(bodies_[s].sdf, SdfOrder::jacobian, x_S[0], x_S[1], x_S[2],
+                                     static_cast<int>(many), samples);
     for (std::size_t k = i; k < end; ++k) {
-      const int l = static_cast<int>(k - i);
+      const auto number = [&](int column) {
+        return samples[static_cast<std::size_t>(column) * many + (k - i)];
+      };
       ContactLinearization& at = linearizations[k];
       Mat3<double> jacobian;
       Vec3<double> gradient, normal;
       for (int row = 0; row < 3; ++row) {
-        gradient[row] = sample.gradient[row][l];
-        normal[row] = sample.normal[row][l];
+        gradient[row] = number(k_sample_gradient + row);
+        normal[row] = number(k_sample_normal + row);
         for (int column = 0; column < 3; ++column)
-          jacobian(row, column) = sample.normal_jacobian(row, column)[l];
+          jacobian(row, column) = number(k_sample_normal_jacobian + 3 * row + column);
       }
       at.normal = R_WS * normal;
       at.gradient = R_WS * gradient;
       at.normal_jacobian = R_WS * jacobian * R_WS.transpose();
-      at.distance = sample.distance[l] - at.radius;
+      at.distance = number(k_sample_distance) - at.radius;
       const int point = std::max(features[k].feature_A, features[k].feature_B);
       contacts[k] = make_contact(features[k], model_->bodies[static_cast<std::size_t>(at.owner)], point,
-                                 at.arm_S + X_WS.p, sample.distance[l], at.normal, at.tau);
+                                 at.arm_S + X_WS.p, number(k_sample_distance), at.normal, at.tau);
     }
     i = end;
   }

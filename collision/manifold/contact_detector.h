@@ -26,17 +26,17 @@ namespace abut {
 
 /// First derivatives of a contact: what its JVP and VJP need, all in W.
 struct ContactLinearization {
-  int owner = -1, solid = -1;    ///< of a vertex contact
-  int edge_pair = -1;            ///< of an edge contact: which of the edge pairs
-  double sign = 1;               ///< normal_AB = sign * n: +1 if the owner is B
-  double radius = 0;             ///< r_O [m]
-  double tau = 0;                ///< tau_p of the pair [m]
-  double distance = 0;           ///< d [m]
-  Vec3<double> x_S = Vec3<double>::Zero();              ///< v in the solid's frame
-  Vec3<double> arm_O = Vec3<double>::Zero(), arm_S = Vec3<double>::Zero();     ///< x_W - p_WO, x_W - p_WS
-  Vec3<double> normal = Vec3<double>::Zero();           ///< n, out of the solid
-  Vec3<double> gradient = Vec3<double>::Zero();         ///< dd/dx
-  Mat3<double> normal_jacobian = Mat3<double>::Zero();  ///< dn/dx
+  int owner = -1, solid = -1;               ///< of a vertex contact
+  int edge_pair = -1;                       ///< of an edge contact: which of the edge pairs
+  double sign = 1;                          ///< normal_AB = sign * n: +1 if the owner is B
+  double radius = 0;                        ///< r_O [m]
+  double tau = 0;                           ///< tau_p of the pair [m]
+  double distance = 0;                      ///< d [m]
+  Vec3<double> x_S = Vec3<double>::Zero();  ///< v in the solid's frame
+  Vec3<double> arm_O = Vec3<double>::Zero(), arm_S = Vec3<double>::Zero();  ///< x_W - p_WO, x_W - p_WS
+  Vec3<double> normal = Vec3<double>::Zero();                               ///< n, out of the solid
+  Vec3<double> gradient = Vec3<double>::Zero();                             ///< dd/dx
+  Mat3<double> normal_jacobian = Mat3<double>::Zero();                      ///< dn/dx
 };
 
 /// Scratch of one thread; allocates only while it grows.
@@ -46,6 +46,7 @@ struct DetectorScratch {
   std::vector<WorldBox> boxes;
   std::vector<int> candidates;
   Points points_S;
+  std::vector<double> coordinates[3], samples;
 };
 
 /// Prepared once for a model, const afterwards; the model must outlive it.

@@ -4,14 +4,12 @@
 #include <cmath>
 #include <limits>
 
-#include "engine/pack.h"
+#include "collision/manifold/kernel/manifold_kernels.h"
 #include "engine/smooth.h"
 
 namespace abut {
 namespace {
 
-using Lanes = Pack<double, 4>;
-constexpr int k_lanes = 4;
 constexpr double k_far = 1e30;
 
 // The end of the neighbours' tail: where it begins to fade, and over what distance, by tau_d beyond D_0.
@@ -32,34 +30,10 @@ Edge<double> edge_in_world(const EdgeBody& body, int edge, const Pose<double>& X
   return {R * a + X_WO.p, R * (b - a), R * e.normal};
 }
 
-template <typename S>
-Edge<S> lanes_of(const std::vector<Edge<double>>& edges, std::size_t first) {
-  Edge<S> edge;
-  for (int i = 0; i < 3; ++i) {
-    for (int lane = 0; lane < k_lanes; ++lane) {
-      const Edge<double>& from = edges[std::min(first + static_cast<std::size_t>(lane), edges.size() - 1)];
-      edge.start[i].set_lane(lane, from.start[i]);
-      edge.vector[i].set_lane(lane, from.vector[i]);
-      edge.normal[i].set_lane(lane, from.normal[i]);
-    }
-  }
-  return edge;
-}
-
-template <typename S>
-Edge<S> repeated(const Edge<double>& edge) {
-  Edge<S> r;
-  for (int i = 0; i < 3; ++i) {
-    r.start[i] = S(edge.start[i]);
-    r.vector[i] = S(edge.vector[i]);
-    r.normal[i] = S(edge.normal[i]);
-  }
-  return r;
-}
-
 /// phi of the solid at each contact point of the owner that may be nearer than `range`.
 void distances_to(const EdgeBody& owner, const EdgeBody& solid, const Pose<double>& X_SO, double range,
-                  std::vector<double>& distances) {
+                  EdgePair::Memory& memory, std::vector<double>& distances) {
+  auto& [near, coordinates, samples, columns] = memory;
   const Points& points = owner.body->contact_points;
   const auto count = static_cast<std::size_t>(points.cols());
   distances.assign(count, k_far);
@@ -70,26 +44,18 @@ void distances_to(const EdgeBody& owner, const EdgeBody& solid, const Pose<doubl
   const double grown = solid.sdf->distance_ratio() * (range + lowered);
   const Vec3<double> low = solid.sdf->bounds().min() - Vec3<double>::Constant(grown),
                      high = solid.sdf->bounds().max() + Vec3<double>::Constant(grown);
-  std::size_t waiting[k_lanes];
-  Vec3<Lanes> x;
-  int lanes = 0;
-  const auto flush = [&] {
-    if (lanes == 0) return;
-    for (int lane = lanes; lane < k_lanes; ++lane) {
-      for (int i = 0; i < 3; ++i) x[i].set_lane(lane, x[i][0]);
-    }
-    const Lanes distance = solid.sdf->evaluate_normal<Lanes>(x).distance;
-    for (int lane = 0; lane < lanes; ++lane) distances[waiting[lane]] = distance[lane];
-    lanes = 0;
-  };
+  near.clear();
+  for (auto& numbers : coordinates) numbers.clear();
   for (std::size_t i = 0; i < count; ++i) {
     const Vec3<double> p = R * points.col(static_cast<Eigen::Index>(i)) + X_SO.p;
     if (!((p.array() >= low.array()).all() && (p.array() <= high.array()).all())) continue;
-    for (int k = 0; k < 3; ++k) x[k].set_lane(lanes, p[k]);
-    waiting[lanes++] = i;
-    if (lanes == k_lanes) flush();
+    near.push_back(i);
+    for (int k = 0; k < 3; ++k) coordinates[k].push_back(p[k]);
   }
-  flush();
+  samples.resize(k_sample_normal_columns * near.size());
+  manifold_kernels().sample_points(*solid.sdf, SdfOrder::normal, coordinates[0].data(), coordinates[1].data(),
+                                   coordinates[2].data(), static_cast<int>(near.size()), samples.data());
+  for (std::size_t i = 0; i < near.size(); ++i) distances[near[i]] = samples[i];
 }
 
 }  // namespace
@@ -120,7 +86,8 @@ void EdgeContacts::prepare(const Pose<double>& X_WA, const Pose<double>& X_WB, E
     const EdgeBody &owner = body(side), &solid = body(1 - side);
     const Pose<double>&X_WO = side == 0 ? X_WA : X_WB, &X_WS = side == 0 ? X_WB : X_WA;
     EdgePair::Side& s = pair.sides[side];
-    distances_to(owner, solid, X_WS.inverse() * X_WO, largest_metric_ + clamp_width_, s.distances);
+    distances_to(owner, solid, X_WS.inverse() * X_WO, largest_metric_ + clamp_width_, pair.memory,
+                 s.distances);
     s.metrics.resize(owner.edges.size());
     const auto clamped = [&](int point) {
       return clamped_metric<double>(s.distances[static_cast<std::size_t>(point)], largest_metric_,
@@ -144,26 +111,29 @@ void EdgeContacts::prepare(const Pose<double>& X_WA, const Pose<double>& X_WB, E
   const std::size_t rows = pair.sides[0].edges.size(), columns = pair.sides[1].edges.size(),
                     count = rows * columns;
   for (auto* numbers : {&pair.softened, &pair.interior, &pair.clash, &pair.tail}) numbers->resize(count);
-  for (auto& numbers : pair.points) numbers.resize(count);
+  for (auto& points : pair.points) points.resize(3, static_cast<Eigen::Index>(count));
   for (std::size_t i = 0; i < 5; ++i) pair.matrices[i].resize(i < 3 ? count : i == 3 ? rows : columns);
-  for (std::size_t k = 0; k < rows; ++k) {
-    const Edge<Lanes> edge_A = repeated<Lanes>(pair.sides[0].geometry[k]);
-    for (std::size_t l = 0; l < columns; l += k_lanes) {
-      const Edge<Lanes> edge_B = lanes_of<Lanes>(pair.sides[1].geometry, l);
-      const EdgeWitness<Lanes> w = edge_witness<Lanes>(edge_A, edge_B, settings_);
-      const Lanes clash = edge_clash<Lanes>(edge_A, edge_B, settings_);
-      for (std::size_t lane = 0; lane < k_lanes && l + lane < columns; ++lane) {
-        const std::size_t at = k * columns + l + lane;
-        const int i = static_cast<int>(lane);
-        pair.softened[at] = w.softened[i];
-        pair.interior[at] = w.minimum.gamma[i];
-        pair.clash[at] = clash[i];
-        pair.tail[at] = smoothstep5(tail_argument(w.softened[i], neighbours_));
-        pair.points[0][at] = {w.e1[0][i], w.e1[1][i], w.e1[2][i]};
-        pair.points[1][at] = {w.e2[0][i], w.e2[1][i], w.e2[2][i]};
+  for (int side = 0; side < 2; ++side) {
+    const std::vector<Edge<double>>& edges = pair.sides[side].geometry;
+    std::vector<double>& numbers = pair.memory.columns[side];
+    numbers.resize(9 * edges.size());
+    for (std::size_t i = 0; i < edges.size(); ++i) {
+      for (int c = 0; c < 3; ++c) {
+        const auto column = static_cast<std::size_t>(c);
+        numbers[column * edges.size() + i] = edges[i].start[c];
+        numbers[(3 + column) * edges.size() + i] = edges[i].vector[c];
+        numbers[(6 + column) * edges.size() + i] = edges[i].normal[c];
       }
     }
   }
+  EdgeRelations relations{pair.softened.data(), pair.interior.data(), pair.clash.data(), {}};
+  for (int side = 0; side < 2; ++side) {
+    for (int i = 0; i < 3; ++i) relations.points[side][i] = pair.points[side].row(i).data();
+  }
+  manifold_kernels().relate_edges(settings_, {pair.memory.columns[0].data(), static_cast<int>(rows)},
+                                  {pair.memory.columns[1].data(), static_cast<int>(columns)}, relations);
+  for (std::size_t at = 0; at < count; ++at)
+    pair.tail[at] = smoothstep5(tail_argument(pair.softened[at], neighbours_));
   NeighbourWeights<double>& n = pair.neighbours;
   n.rows = rows;
   n.columns = columns;
@@ -183,12 +153,12 @@ Contact EdgeContacts::make_contact(const Pose<double>& X_WA, const Pose<double>&
   Contact contact;
   contact.feature = {ContactKind::edge_edge, pair.body_A, pair.body_B, pair.sides[0].edges[k],
                      pair.sides[1].edges[l], side == 1};
-  contact.point_W = 0.5 * (pair.points[0][at] + pair.points[1][at]);
-  contact.signed_distance = normal.n.dot(pair.points[0][at] - pair.points[1][at]);
+  contact.point_W = 0.5 * (pair.point(0, at) + pair.point(1, at));
+  contact.signed_distance = normal.n.dot(pair.point(0, at) - pair.point(1, at));
   contact.normal_AB_W = -normal.n;
   const Pose<double>& X_WS = side == 0 ? X_WB : X_WA;
   contact.penetration =
-      body(1 - side).sdf->distance<double>(inverse_point<double>(X_WS, pair.points[side][at]));
+      body(1 - side).sdf->distance<double>(inverse_point<double>(X_WS, pair.point(side, at)));
   contact.weight = pair.interior[at] * pair.clash[at] * pair.tail[at] *
                    (side == 0 ? pair.neighbours.by_row[at] : pair.neighbours.by_column[at]);
   contact.activity = contact.weight * activity(contact.penetration, activity_smoothing_);
@@ -308,7 +278,7 @@ void EdgeContacts::vjp(const Pose<double>& X_WA, const Pose<double>& X_WB, const
                           (k_tail_width * neighbours_.smoothing);
       if (bars.penetration[side][at] == 0.0) continue;
       (side == 0 ? bar.e1 : bar.e2) +=
-          distance_vjp(1 - side, pair.points[side][at], bars.penetration[side][at]);
+          distance_vjp(1 - side, pair.point(side, at), bars.penetration[side][at]);
     }
   }
   neighbour_weights_vjp<double>(pair.neighbours, pair.sides[0].weights, pair.sides[1].weights, neighbours_,

@@ -51,8 +51,16 @@ struct EdgePair {
   Side sides[2];
   NeighbourWeights<double> neighbours;
   std::vector<double> softened, interior, clash, tail;  ///< (n_A, n_B)
-  std::vector<Vec3<double>> points[2];                  ///< witness points in W
+  Points points[2];                                     ///< witness points in W
   std::vector<double> matrices[5];                      ///< memory of `neighbours`
+  struct Memory {
+    std::vector<std::size_t> near;
+    std::vector<double> coordinates[3], samples, columns[2];
+  } memory;
+
+  [[nodiscard]] Vec3<double> point(int side, std::size_t at) const {
+    return points[side].col(static_cast<Eigen::Index>(at));
+  }
 
   /// dL/d of what the contacts say, per pair of edges and side.
   struct Bars {

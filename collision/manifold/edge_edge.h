@@ -28,7 +28,6 @@
 #include "collision/manifold/box_quadratic.h"
 #include "collision/sdf/sdf_sample.h"
 #include "engine/contact_config.h"
-#include "engine/dual.h"
 #include "engine/scalar.h"
 #include "engine/smooth.h"
 #include "engine/types.h"
@@ -141,13 +140,13 @@ template <typename S>
 template <typename S, typename T>
 [[nodiscard]] ABUT_KERNEL_PART EdgeWitness<S> edge_witness(const Edge<S>& edge1, const Edge<S>& edge2,
                                                            const EdgeEdgeSettings<T>& settings) {
-  using std::sqrt;
   EdgeWitness<S> w;
   w.minimum = box_minimum(edge_problem(edge1, edge2, settings), settings.box);
   w.e1 = point_on(edge1, w.minimum.alpha[0]);
   w.e2 = point_on(edge2, w.minimum.alpha[1]);
   for (int i = 0; i < 3; ++i) w.difference[i] = w.e1[i] - w.e2[i];
-  w.softened = sqrt(edge_edge_detail::dot3(w.difference, w.difference) + S(settings.softening_squared));
+  const S square = edge_edge_detail::dot3(w.difference, w.difference) + S(settings.softening_squared);
+  w.softened = square * inverse_sqrt(square);
   return w;
 }
 
@@ -169,7 +168,6 @@ struct EdgeNormal {
 template <typename S, typename T>
 [[nodiscard]] ABUT_KERNEL_PART EdgeNormal<S> edge_normal(const Edge<S>& edge1, const Edge<S>& edge2,
                                                          const EdgeEdgeSettings<T>& settings) {
-  using std::sqrt;
   using namespace edge_edge_detail;
   const Vec3<S>&t1 = edge1.vector, &t2 = edge2.vector;
   EdgeNormal<S> r;
@@ -190,7 +188,7 @@ template <typename S, typename T>
   for (int i = 0; i < 3; ++i) {
     r.n[i] = r.cross[i] * crossing + S(settings.blend) * r.g[i] - share1 * t1[i] - share2 * t2[i];
   }
-  r.inverse_length = S(1) / sqrt(dot3(r.n, r.n) + S(settings.fade_squared));
+  r.inverse_length = inverse_sqrt(S(dot3(r.n, r.n) + S(settings.fade_squared)));
   for (int i = 0; i < 3; ++i) r.n[i] = r.n[i] * r.inverse_length;
   return r;
 }
@@ -472,61 +470,10 @@ struct EdgeDistanceHessian {
 /// The chart, for each body b with origin o_b:  x -> o_b + v_b + Exp(theta_b)(x - o_b), directions by
 /// Exp(theta_b). The Hessian is that of d in these coordinates at 0: theta is a rotation vector, not a
 /// sequence of small turns, and translation is added after the turn and not turned.
-[[nodiscard]] inline EdgeDistanceHessian edge_distance_hessian(const Edge<double>& edge1,
-                                                               const Edge<double>& edge2,
-                                                               const Vec3<double>& origin1,
-                                                               const Vec3<double>& origin2,
-                                                               const EdgeEdgeSettings<double>& settings) {
-  using namespace edge_edge_detail;
-  using Number = Dual<double, 12>;
-  const auto perturbed = [](const Vec3<double>& x, int first, bool translates) {
-    Vec3<Number> r;
-    for (int i = 0; i < 3; ++i) {
-      const auto j = static_cast<std::size_t>((i + 1) % 3), k = static_cast<std::size_t>((i + 2) % 3);
-      r[i] = Number(x[i]);
-      const auto at = static_cast<std::size_t>(first);
-      r[i].d[at + j] = x[static_cast<int>(k)];  // (w x x)_i = w_j x_k - w_k x_j
-      r[i].d[at + k] = -x[static_cast<int>(j)];
-      if (translates) r[i].d[at + 3 + static_cast<std::size_t>(i)] = 1.0;
-    }
-    return r;
-  };
-  // Each edge with its starting point relative to the origin o_b, which moves by v_b alone.
-  const auto perturbed_edge = [&](const Edge<double>& edge, const Vec3<double>& origin, int first) {
-    Edge<Number> r{perturbed(edge.start - origin, first, true), perturbed(edge.vector, first, false),
-                   perturbed(edge.normal, first, false)};
-    for (int i = 0; i < 3; ++i) r.start[i] = r.start[i] + origin[i];
-    return r;
-  };
-  const auto moved_origin = [](const Vec3<double>& origin, int first) {
-    Vec3<Number> r;
-    for (int i = 0; i < 3; ++i) {
-      r[i] = Number(origin[i]);
-      r[i].d[static_cast<std::size_t>(first + 3 + i)] = 1.0;
-    }
-    return r;
-  };
-  const Edge<Number> moved1 = perturbed_edge(edge1, origin1, 0), moved2 = perturbed_edge(edge2, origin2, 6);
-  const EdgeContact<Number> contact = edge_contact(moved1, moved2, settings);
-  EdgeContactBar<Number> bar;
-  bar.distance = Number(1.0);
-  const EdgePairBar<Number> edges = edge_contact_vjp(moved1, moved2, contact, settings, bar);
-  const Vec6<Number> halves[2] = {edge_tangent_bar(moved1, edges.edge1, moved_origin(origin1, 0)),
-                                  edge_tangent_bar(moved2, edges.edge2, moved_origin(origin2, 6))};
-  EdgeDistanceHessian r;
-  r.distance = contact.distance.value;
-  Eigen::Matrix<double, 12, 12> change;
-  for (int row = 0; row < 12; ++row) {
-    const Number& slope = halves[row / 6][row % 6];
-    r.gradient[row] = slope.value;
-    for (int column = 0; column < 12; ++column)
-      change(row, column) = slope.d[static_cast<std::size_t>(column)];
-  }
-  // `change` is that of the gradient by small turns on the left; by a rotation vector it differs from this by
-  // its antisymmetric part, since the Jacobian of Exp is I + [theta]x/2 to first order.
-  r.hessian = 0.5 * (change + change.transpose());
-  return r;
-}
+[[nodiscard]] EdgeDistanceHessian edge_distance_hessian(const Edge<double>& edge1, const Edge<double>& edge2,
+                                                        const Vec3<double>& origin1,
+                                                        const Vec3<double>& origin2,
+                                                        const EdgeEdgeSettings<double>& settings);
 
 // As published ----------------------------------------------------------------------------------------------
 

@@ -16,6 +16,11 @@ namespace {
 /// Poses that a thread takes at a time.
 constexpr int k_chunk = 16;
 
+std::uint64_t next_id() {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
+
 template <typename T>
 RelativePose<T> relative_pose(const Pose<double>& X_AB) {
   return {X_AB.rotation().template cast<T>(), X_AB.p.template cast<T>()};
@@ -25,7 +30,7 @@ RelativePose<T> relative_pose(const Pose<double>& X_AB) {
 
 template <typename T>
 PairManifold<T>::PairManifold(const Body& A, const Body& B, const ContactConfig& config, ManifoldScope scope)
-    : A_(A), B_(B), problem_(A_, B_, config, scope == ManifoldScope::all) {
+    : A_(A), B_(B), problem_(A_, B_, config, scope == ManifoldScope::all), id_(next_id()) {
   require(config.fidelity == Fidelity::corrected, "batches are evaluated with fidelity \"corrected\" only");
 }
 
@@ -33,8 +38,10 @@ template <typename T>
 void PairManifold<T>::evaluate(const Pose<double>& X_AB, ManifoldOrder order, PairBuffers<T>& buffers) const {
   const ManifoldKernels& kernels = manifold_kernels();
   const RelativePose<T> pose = relative_pose<T>(X_AB);
-  while (!kernels.run(problem_, order, pose, buffers))
-    buffers.grow(2 * buffers.selected[0].count * buffers.selected[1].padded);
+  while (!kernels.run(problem_, order, pose, buffers)) {
+    const int pairs = buffers.selected[0].count * buffers.selected[1].padded;
+    buffers.grow(pairs + pairs / 4);  // many edges at equal distances take part together: not twice as much
+  }
 }
 
 template <typename T>
@@ -48,8 +55,7 @@ void PairManifold<T>::evaluate(std::span<const Pose<double>> X_AB, ManifoldOrder
   batch.chunks_.resize(chunks);
   const int columns = column_count(order);
   std::atomic<std::size_t> next{0};
-  const auto work = [&] {
-    PairBuffers<T> buffers = make_buffers(order);
+  const auto work = [&](PairBuffers<T>& buffers) {
     for (std::size_t chunk = next++; chunk < chunks; chunk = next++) {
       std::vector<T>& numbers = batch.chunks_[chunk];
       numbers.clear();
@@ -71,19 +77,24 @@ void PairManifold<T>::evaluate(std::span<const Pose<double>> X_AB, ManifoldOrder
   const int wanted =
       threads > 0 ? threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   const int count = std::min(wanted, static_cast<int>(std::max<std::size_t>(1, chunks)));
+  if (batch.manifold_ != id_ || batch.order_ != order) batch.buffers_.clear();
+  batch.manifold_ = id_;
+  batch.order_ = order;
+  while (static_cast<int>(batch.buffers_.size()) < count) batch.buffers_.push_back(make_buffers(order));
+
   std::exception_ptr failure;
   std::mutex failure_mutex;
-  const auto guarded = [&] {
+  const auto guarded = [&](int thread) {
     try {
-      work();
+      work(batch.buffers_[static_cast<std::size_t>(thread)]);
     } catch (...) {
       const std::lock_guard lock(failure_mutex);
       if (!failure) failure = std::current_exception();
     }
   };
   std::vector<std::thread> helpers;
-  for (int i = 1; i < count; ++i) helpers.emplace_back(guarded);
-  guarded();
+  for (int i = 1; i < count; ++i) helpers.emplace_back(guarded, i);
+  guarded(0);
   for (std::thread& helper : helpers) helper.join();
   if (failure) std::rethrow_exception(failure);
 }

@@ -6,6 +6,8 @@
 /// differ by rounding.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -103,6 +105,10 @@ class ManifoldBatch {
   const BodyFeatures<T>*A_ = nullptr, *B_ = nullptr;
   std::vector<PoseResult> poses_;
   std::vector<std::vector<T>> chunks_;  ///< columns of runs of poses, in order
+  std::vector<PairBuffers<T>>
+      buffers_;  ///< of each thread, for the manifold and order of the last evaluation
+  std::uint64_t manifold_ = 0;
+  ManifoldOrder order_ = ManifoldOrder::value;
 };
 
 /// A pair of bodies made ready. Const and safe to share between threads; T is float or double.
@@ -136,6 +142,7 @@ class PairManifold {
  private:
   BodyFeatures<T> A_, B_;
   PairProblem<T> problem_;
+  std::uint64_t id_;  ///< of no other manifold in this program, > 0
 };
 
 /// dL/d(poses of A, of B) of L = mean of the signed distances of all contacts; 0 without any. The contacts

@@ -16,7 +16,9 @@
 /// that box, is put in by a smooth maximum, whose width h/10 leaves phi untouched near such a surface. The
 /// solid is bounded by that, and its distance is never below that from its bounds.
 ///
-/// Features below 2 h are lost, and the two sides of a sheet thinner than some 4 h melt into each other.
+/// The planes of neighbours pass below a convex surface, so phi is lower than the distance by about h^2 times
+/// the mean curvature. Features below 2 h are lost, and the two sides of a sheet thinner than some 4 h melt
+/// into each other.
 /// @see  the contact manifold paper, eq. (6), which leaves the basis open.
 #pragma once
 

@@ -120,6 +120,10 @@ class ModelText {
         return fmt::format("type=\"capsule\" size=\"{} {}\"", p[0], p[1]);
       case PrimitiveKind::rounded_box:
         return fmt::format("type=\"box\" size=\"{} {} {}\"", p[0], p[1], p[2]);
+      case PrimitiveKind::convex_polyhedron:
+      case PrimitiveKind::oriented_point_cloud:
+      case PrimitiveKind::extruded_superquadric:
+        throw std::invalid_argument("this kind of primitive is not translated for MuJoCo");
       case PrimitiveKind::superquadric:
         break;
     }

@@ -68,14 +68,6 @@ void Hash::add(double x) {
   }
 }
 
-void Hash::add(const ContactManifold& manifold) {
-  for (const Contact& contact : manifold.contacts) {
-    add(contact.signed_distance);
-    for (int i = 0; i < 3; ++i) add(contact.normal_AB_W[i]);
-    for (int i = 0; i < 3; ++i) add(contact.point_W[i]);
-  }
-}
-
 std::string Hash::text() const { return text(hash_); }
 
 std::string Hash::text(std::uint64_t hash) { return fmt::format("hash {:016x}", hash); }

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "collision/manifold/contact.h"
 #include "engine/model.h"
 #include "engine/pose.h"
 #include "engine/scene_io.h"
@@ -35,7 +34,6 @@ struct PoseSet {
 class Hash {
  public:
   void add(double x);
-  void add(const ContactManifold& manifold);  ///< distances, normals and points
   [[nodiscard]] std::string text() const;
   [[nodiscard]] static std::string text(std::uint64_t hash);
 

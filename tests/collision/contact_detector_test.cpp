@@ -22,8 +22,15 @@ using test::TestScene;
 using Key = std::tuple<int, int, int, int>;
 Key key_of(const ContactFeature& f) { return {f.body_A, f.body_B, f.feature_A, f.feature_B}; }
 
+/// Vertices alone; for edges there is edge_contacts_test.cpp.
+ContactConfig vertices_only() {
+  ContactConfig config;
+  config.edge_edge = false;
+  return config;
+}
+
 ContactManifold detect(const TestScene& scene, const std::vector<double>& margins = {}) {
-  const ContactDetector detector(scene.model, {});
+  const ContactDetector detector(scene.model, vertices_only());
   DetectorScratch scratch;
   ContactManifold manifold;
   detector.detect(scene.state.X_WB, margins, scratch, manifold);
@@ -222,7 +229,7 @@ TEST_CASE("contacts: a sphere against the face, edge and corner of a rounded box
     scene.add(test::sphere_of_mass(r, 1.0),
               Pose<double>{random.quaternion(), X * Vec3<double>(on_core + (edge + r + gap) * n)});
     const ContactFeature sphere_on_box{ContactKind::vertex_sdf, 0, 1, -1, 0};
-    const Contact c = ContactDetector(scene.model, {}).contact(scene.state.X_WB, sphere_on_box);
+    const Contact c = ContactDetector(scene.model, vertices_only()).contact(scene.state.X_WB, sphere_on_box);
     CAPTURE(i, dimensions, gap);
     REQUIRE(test::close(c.signed_distance, gap, 0, 1e-14));
     REQUIRE(test::close(c.normal_AB_W, X.q * n, 1e-12, 1e-13));
@@ -235,7 +242,7 @@ TEST_CASE("contacts: activities lie between 0 and 1, with both ends reached", "[
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     Random random(seed);
     const TestScene scene = random_cluster(random, 3);
-    const ContactDetector detector(scene.model, {});
+    const ContactDetector detector(scene.model, vertices_only());
     for (const ContactFeature& feature : all_features(scene.model)) {
       const Contact c = detector.contact(scene.state.X_WB, feature);
       const double tau = detector.activity_smoothing(feature.body_A, feature.body_B);
@@ -278,7 +285,7 @@ TEST_CASE("detect: finds every contact within reach, and no other", "[collision]
     for (const Contact& c : manifold.contacts) REQUIRE(found.emplace(key_of(c.feature), c).second);
     found_in_all += found.size();
 
-    const ContactDetector detector(scene.model, {});
+    const ContactDetector detector(scene.model, vertices_only());
     for (const ContactFeature& feature : all_features(scene.model)) {
       const Contact c = detector.contact(scene.state.X_WB, feature);
       const auto A = static_cast<std::size_t>(feature.body_A), B = static_cast<std::size_t>(feature.body_B);
@@ -347,7 +354,7 @@ TEST_CASE("contacts: moving the whole world moves them along", "[collision][prop
     TestScene moved = scene;
     const Pose<double> X = test::random_pose(random, 2.0);
     for (Pose<double>& X_WB : moved.state.X_WB) X_WB = X * X_WB;
-    const ContactDetector detector(scene.model, {});
+    const ContactDetector detector(scene.model, vertices_only());
     std::vector<Contact> before, after;
     std::vector<ContactLinearization> unused;
     const auto features = all_features(scene.model);
@@ -401,7 +408,7 @@ TEST_CASE("contacts: JVP agrees with differences, VJP is its transpose", "[colli
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     Random random(seed);
     const TestScene scene = random_cluster(random, 3);
-    const ContactDetector detector(scene.model, {});
+    const ContactDetector detector(scene.model, vertices_only());
     for (const ContactFeature& feature : smooth_features(scene, detector, random, 25)) {
       std::vector<Contact> contacts;
       std::vector<ContactLinearization> at;
@@ -447,7 +454,7 @@ TEST_CASE("contacts: gradients of quantities that the frame does not matter to b
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     Random random(seed);
     const TestScene scene = random_cluster(random, 3);
-    const ContactDetector detector(scene.model, {});
+    const ContactDetector detector(scene.model, vertices_only());
     for (const ContactFeature& feature : smooth_features(scene, detector, random, 20)) {
       std::vector<Contact> contacts;
       std::vector<ContactLinearization> at;
@@ -475,7 +482,7 @@ TEST_CASE("contacts: VJP of shape parameters, poses of primitives, points and ra
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     Random random(seed);
     const TestScene scene = random_cluster(random, 2);
-    const ContactDetector detector(scene.model, {});
+    const ContactDetector detector(scene.model, vertices_only());
     for (const ContactFeature& feature : smooth_features(scene, detector, random, 10)) {
       std::vector<Contact> contacts;
       std::vector<ContactLinearization> at;

@@ -462,6 +462,72 @@ TEST_CASE("edge_contact: parallel, identical, touching, far and zero-length edge
   }
 }
 
+TEST_CASE("edge_contact: packs of float32 agree with float64, derivatives too", "[collision][batch]") {
+  Random random(10);
+  using P = Pack<float, 8>;
+  const EdgeEdgeSettings<float> single(ContactConfig{}, 1.0);
+  Errors values, jacobians, gradients;
+  for (int trial = 0; trial < 2000; ++trial) {
+    EdgePair pairs[8];
+    Edge<P> edge1, edge2;
+    for (int lane = 0; lane < 8; ++lane) {
+      pairs[lane] = random_pair(random);
+      for (int i = 0; i < 3; ++i) {
+        edge1.start[i].set_lane(lane, static_cast<float>(pairs[lane].edge1.start[i]));
+        edge1.vector[i].set_lane(lane, static_cast<float>(pairs[lane].edge1.vector[i]));
+        edge1.normal[i].set_lane(lane, static_cast<float>(pairs[lane].edge1.normal[i]));
+        edge2.start[i].set_lane(lane, static_cast<float>(pairs[lane].edge2.start[i]));
+        edge2.vector[i].set_lane(lane, static_cast<float>(pairs[lane].edge2.vector[i]));
+        edge2.normal[i].set_lane(lane, static_cast<float>(pairs[lane].edge2.normal[i]));
+      }
+    }
+    const EdgeContact<P> c = edge_contact(edge1, edge2, single);
+    const EdgeContactJacobian<P> J = edge_contact_jacobian(edge1, edge2, c, single);
+    EdgeContactBar<P> bar;
+    bar.distance = bar.softened = bar.gamma_con = bar.clash = P(1);
+    const EdgePairBar<P> edges_bar = edge_contact_vjp(edge1, edge2, c, single, bar);
+    for (int lane = 0; lane < 8; ++lane) {
+      const EdgePair& pair = pairs[lane];
+      const EdgeContact<double> exact = edge_contact(pair.edge1, pair.edge2, settings());
+      const EdgeContactJacobian<double> exact_J =
+          edge_contact_jacobian(pair.edge1, pair.edge2, exact, settings());
+      EdgeContactBar<double> exact_bar;
+      exact_bar.distance = exact_bar.softened = exact_bar.gamma_con = exact_bar.clash = 1.0;
+      const EdgePairBar<double> exact_edges =
+          edge_contact_vjp(pair.edge1, pair.edge2, exact, settings(), exact_bar);
+      double error = std::max({std::abs(c.distance[lane] - exact.distance),
+                               std::abs(c.witness.softened[lane] - exact.witness.softened),
+                               std::abs(c.clash[lane] - exact.clash),
+                               std::abs(c.witness.minimum.gamma[lane] - exact.witness.minimum.gamma)});
+      double jacobian_error = 0.0, gradient_error = 0.0;
+      for (int i = 0; i < 3; ++i) {
+        error = std::max(error, std::abs(c.normal.n[i][lane] - exact.normal.n[i]));
+        gradient_error =
+            std::max({gradient_error, std::abs(edges_bar.edge1.start[i][lane] - exact_edges.edge1.start[i]),
+                      std::abs(edges_bar.edge2.normal[i][lane] - exact_edges.edge2.normal[i])});
+      }
+      for (int row = 0; row < 4; ++row) {
+        for (int column = 0; column < 6; ++column) {
+          jacobian_error = std::max(jacobian_error, std::abs(J.distance_normal(row, column)[lane] -
+                                                             exact_J.distance_normal(row, column)));
+        }
+      }
+      values.add(error);
+      jacobians.add(jacobian_error / std::max(1.0, exact_J.distance_normal.cwiseAbs().maxCoeff()));
+      gradients.add(gradient_error / std::max(1.0, exact_edges.edge1.start.cwiseAbs().maxCoeff()));
+    }
+  }
+  CAPTURE(values.quantile(0.5), values.quantile(0.99), values.quantile(1.0), jacobians.quantile(0.5),
+          jacobians.quantile(0.99), jacobians.quantile(1.0), gradients.quantile(0.5),
+          gradients.quantile(0.99), gradients.quantile(1.0));
+  CHECK(values.quantile(0.5) < 1e-6);
+  CHECK(values.quantile(0.99) < 1e-4);
+  CHECK(jacobians.quantile(0.5) < 1e-6);
+  CHECK(jacobians.quantile(0.99) < 1e-4);
+  CHECK(gradients.quantile(0.5) < 1e-5);
+  CHECK(gradients.quantile(0.99) < 1e-3);
+}
+
 TEST_CASE("edge_contact: the normal turns no faster than its smoothing allows", "[collision][property]") {
   // |dn/dw| <= 0.68/(eta_c (kappa + eta)) = 34 and a share of |n|; all directions of edges and normals.
   Random random(9);

@@ -370,7 +370,7 @@ TEST_CASE("step_vjp: is linear in what it is given, and adds to what is there", 
     CAPTURE(seed);
     const double scale = largest(at_x.state) + largest(at_y.state);
     REQUIRE(largest(combined(1.0, at_both.state, -1.0, combined(2.0, at_x.state, -3.0, at_y.state))) <=
-            1e-11 * scale);
+            1e-10 * scale);  // sums of hundreds of contacts of edges
     REQUIRE(largest(at_zero.state) == 0.0);
     for (std::size_t b = 0; b < at_x.wrench.size(); ++b) {
       REQUIRE(

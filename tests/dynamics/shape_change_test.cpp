@@ -5,6 +5,9 @@
 #include <cmath>
 #include <vector>
 
+#include "engine/mesh_shapes.h"
+#include "engine/primitive_builder.h"
+#include "tests/support/cases.h"
 #include "tests/support/close.h"
 #include "tests/support/gradient_check.h"
 #include "tests/support/scenes.h"
@@ -13,8 +16,47 @@ namespace {
 
 using namespace abut;
 
+/// A body of one primitive with contact points all over its surface.
+Body body_of(const Primitive& primitive) {
+  BodyDescription description;
+  description.shape.primitives = {primitive};
+  description.shape.union_smoothing = 2e-4;
+  const ShapeSdf sdf(description.shape);
+  Points points(3, 20);
+  Random random(3);
+  for (Eigen::Index i = 0; i < points.cols(); ++i) {
+    Vec3<double> x = 0.1 * random.unit_vector();
+    for (int iteration = 0; iteration < 30; ++iteration) {
+      const auto s = sdf.evaluate(x);
+      x -= s.distance / s.gradient.squaredNorm() * s.gradient;
+    }
+    points.col(i) = x;
+  }
+  description.contact_points = points;
+  description.contact_radius = 0.0;
+  description.mass_or_density = Mass{1.0};
+  description.center_of_mass = Vec3<double>::Zero();
+  description.inertia = 1e-3 * Mat3<double>::Identity();
+  return make_body(description);
+}
+
+constexpr int k_kinds = 8;
+
 Body body_of_kind(int kind) {
   switch (kind) {
+    case 5: {
+      Points corners(3, 12);
+      Random random(4);
+      for (Eigen::Index i = 0; i < 12; ++i) corners.col(i) = 0.1 * random.unit_vector();
+      return body_of(make_convex_hull_polyhedron(corners, 2e-3));
+    }
+    case 6: {
+      const TriangleMesh mesh = sphere_mesh(0.1, 1);
+      return body_of(make_oriented_point_cloud(mesh));
+    }
+    case 7:
+      return body_of(
+          make_extruded_superquadric({0.1, 0.08, 0.06}, 0.3, 0.7, {0.3, 1.9, 4.0}, {0.06, 0.07, 0.05}));
     case 0:
       return test::sphere_of_mass(0.1, 1.0);
     case 1:
@@ -38,6 +80,10 @@ struct ShapeDirection {
       for (std::size_t k = 0; k < static_cast<std::size_t>(parameter_count(primitive.kind)); ++k) {
         e.parameters[k] = random.uniform(-0.3, 0.3) * primitive.parameters[k];
       }
+      for (const double value : primitive.values) {
+        const bool is_cloud = primitive.kind == PrimitiveKind::oriented_point_cloud;
+        e.values.push_back(random.uniform(-0.1, 0.1) * (is_cloud ? primitive.parameters[0] : value));
+      }
       e.pose = test::random_vector<6>(random, 0.05);
       d.push_back(e);
     }
@@ -45,7 +91,10 @@ struct ShapeDirection {
   [[nodiscard]] std::vector<Primitive> moved(const Body& body, double t) const {
     std::vector<Primitive> primitives = body.shape.primitives;
     for (std::size_t l = 0; l < primitives.size(); ++l) {
-      for (std::size_t k = 0; k < 5; ++k) primitives[l].parameters[k] += t * d[l].parameters[k];
+      for (std::size_t k = 0; k < parameter_count(primitives[l]); ++k) {
+        const PrimitiveKind kind = primitives[l].kind;
+        shape_parameter(primitives[l], kind, k) += t * shape_parameter(d[l], kind, k);
+      }
       primitives[l].X_BP = retract<double>(primitives[l].X_BP, t * d[l].pose);
     }
     return primitives;
@@ -54,6 +103,7 @@ struct ShapeDirection {
     double sum = 0.0;
     for (std::size_t l = 0; l < d.size(); ++l) {
       for (std::size_t k = 0; k < 5; ++k) sum += d[l].parameters[k] * bar[l].parameters[k];
+      for (std::size_t k = 0; k < d[l].values.size(); ++k) sum += d[l].values[k] * bar[l].values[k];
       sum += d[l].pose.dot(bar[l].pose);
     }
     return sum;
@@ -63,7 +113,7 @@ struct ShapeDirection {
 }  // namespace
 
 TEST_CASE("with_primitives: the same primitives give the same body", "[dynamics][value]") {
-  const Body body = body_of_kind(GENERATE(0, 1, 2, 3, 4));
+  const Body body = body_of_kind(GENERATE(range(0, k_kinds)));
   const Body same = with_primitives(body, body.shape.primitives);
   CHECK(test::close(same.contact_points, body.contact_points, 1e-13, 1e-15));
   CHECK(same.contact_radius == body.contact_radius);
@@ -89,7 +139,7 @@ TEST_CASE("with_primitives: contact points are where the builder puts them for t
 }
 
 TEST_CASE("with_primitives: contact points stay on the surface of every kind", "[dynamics][property]") {
-  const int kind = GENERATE(0, 1, 2, 3, 4);
+  const int kind = GENERATE(range(0, k_kinds));
   Random random(static_cast<std::uint64_t>(kind) + 1);
   const Body body = body_of_kind(kind);
   for (int i = 0; i < 20; ++i) {
@@ -106,10 +156,11 @@ TEST_CASE("with_primitives: contact points stay on the surface of every kind", "
 }
 
 TEST_CASE("total_shape_gradient: is the gradient along with_primitives", "[dynamics][derivative]") {
-  const int kind = GENERATE(0, 1, 2, 3, 4);
+  const int kind = GENERATE(range(0, k_kinds));
   Random random(static_cast<std::uint64_t>(kind) + 11);
   const Body body = body_of_kind(kind);
-  for (int i = 0; i < 40; ++i) {
+  const int count = kind < 5 ? 40 : 5;  // kinds with many parameters take longer to prepare
+  for (int i = 0; i < count; ++i) {
     // A loss that reads everything: some points of the SDF, all contact points, the contact radius.
     std::vector<Vec3<double>> probes;
     std::vector<double> by_distance;

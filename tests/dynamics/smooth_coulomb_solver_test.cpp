@@ -88,12 +88,12 @@ S softplus_integral(const S& x) {
   return sum * end;
 }
 
-struct Potential {
+struct StepPotential {
   const Problem& p;
   std::vector<double> bounds;  ///< mu gamma_n of the pass before, empty in pass 0
   smooth_coulomb::Settings s;
 
-  explicit Potential(const Problem& problem)
+  explicit StepPotential(const Problem& problem)
       : p(problem), s(SmoothCoulombSolver(p.config, p.gravity()).settings()) {}
 
   template <typename S>
@@ -163,7 +163,7 @@ constexpr int k_reference_size = 12;
 using ReferenceJet = test::Jet<k_reference_size>;
 
 /// Gradient of the potential by Jet.
-Eigen::VectorXd gradient_of(const Potential& L, const Eigen::VectorXd& v) {
+Eigen::VectorXd gradient_of(const StepPotential& L, const Eigen::VectorXd& v) {
   VecX<ReferenceJet> x(v.size());
   for (int i = 0; i < v.size(); ++i) x[i] = ReferenceJet(v[i], i);
   return L(x).v.head(v.size());
@@ -171,7 +171,7 @@ Eigen::VectorXd gradient_of(const Potential& L, const Eigen::VectorXd& v) {
 
 /// Minimiser by a slow and sure method: Newton with a Hessian by differences, and halving until the potential
 /// falls.
-Eigen::VectorXd minimise(const Potential& L, Eigen::VectorXd v) {
+Eigen::VectorXd minimise(const StepPotential& L, Eigen::VectorXd v) {
   const auto n = v.size();
   Eigen::MatrixXd H(n, n);
   for (int iteration = 0; iteration < 500; ++iteration) {
@@ -247,7 +247,7 @@ TEST_CASE("SmoothCoulombSolver: each pass ends where its potential is least", "[
   for (const Problem& p : random_problems(60, 2)) {
     const ContactSolution solution = solve(p);
     REQUIRE(solution.passes.size() == 3);
-    Potential L(p);
+    StepPotential L(p);
     for (std::size_t pass = 0; pass < 3; ++pass) {
       const Eigen::VectorXd& v = solution.passes[pass];
       if (pass > 0) L.freeze_bounds(solution.passes[pass - 1]);
@@ -272,7 +272,7 @@ TEST_CASE("SmoothCoulombSolver: agrees with a brute-force minimiser in every pas
   for (const Problem& p : random_problems(30, 2)) {
     const ContactSolution solution = solve(p);
     REQUIRE(p.mass.size() <= k_reference_size);
-    Potential L(p);
+    StepPotential L(p);
     Eigen::VectorXd v = p.free.v_free;
     for (std::size_t pass = 0; pass < solution.passes.size(); ++pass) {
       if (pass > 0) L.freeze_bounds(v);

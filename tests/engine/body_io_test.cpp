@@ -8,6 +8,7 @@
 #include "engine/atomic_file.h"
 #include "engine/mesh_io.h"
 #include "engine/mesh_shapes.h"
+#include "engine/primitive_builder.h"
 #include "engine/random.h"
 #include "tests/support/cases.h"
 #include "tests/support/close.h"
@@ -45,6 +46,8 @@ void check_same(const Body& a, const Body& b, double rtol) {
     CHECK(p.kind == q.kind);
     CHECK(p.operation == q.operation);
     CHECK(p.parameters == q.parameters);
+    CHECK(p.values == q.values);
+    CHECK(p.directions == q.directions);
     CHECK(test::close(p.X_BP.p, q.X_BP.p, 0, std::isfinite(b.size) ? length : 1e-14));
     CHECK(test::close(p.X_BP.q.coeffs(), q.X_BP.q.coeffs(), 0, 1e-15));
   }
@@ -113,6 +116,39 @@ TEST_CASE("body_io: bodies come back as they were written", "[engine][value]") {
     for (double& area : body.contact_areas) area *= 2.0;
     check_round_trip(body);
   }
+}
+
+TEST_CASE("body_io: primitives of planes, points and cuts come back as they were written",
+          "[engine][value]") {
+  Random random(5);
+  Body body = lump();
+  const TriangleMesh ball = sphere_mesh(0.2, 1);
+  body.shape.primitives[0] = make_convex_hull_polyhedron(ball.vertices);
+  body.shape.primitives[1] = make_oriented_point_cloud(ball);
+  body.shape.primitives[1].operation = PrimitiveOperation::subtract;
+  body.shape.primitives.push_back(
+      make_extruded_superquadric({0.3, 0.2, 0.1}, 0.5, 1.9, {0.1, 2.3, -1.0}, {0.05, 0.1, 0.2}, 7.5));
+  body.shape.primitives.push_back(make_extruded_superquadric({0.3, 0.2, 0.1}, 0.5, 1.9, {}, {}));
+  for (Primitive& primitive : body.shape.primitives) primitive.X_BP = test::random_pose(random, 0.3);
+  check_round_trip(body);
+}
+
+TEST_CASE("body_io: a mesh is enough for a hull and for a point cloud", "[engine][value]") {
+  const test::TemporaryFolder folder;
+  TriangleMesh box = box_mesh({0.3, 0.2, 0.1}, 4);
+  box.vertices.colwise() += Vec3<double>(1.0, 2.0, 3.0);
+  folder.write("box.obj", test::obj_text(box));
+  const std::string rest =
+      "mass = 1\ncenter_of_mass = [0, 0, 0]\ninertia = [1, 1, 1, 0, 0, 0]\n[contact]\npoints = "
+      "[]\n[[primitive]]\nmesh = \"box.obj\"\nposition = [0, 0, 5]\norientation = [0, 0, 0, 1]\nkind = ";
+  const Body hull = read_body(folder.write("body.toml", rest + "\"convex_polyhedron\"\n"));
+  const Primitive& polyhedron = hull.shape.primitives[0];
+  CHECK(polyhedron.values.size() == 6);
+  CHECK(test::close(polyhedron.X_BP.p, Vec3<double>(-1, -2, 8), 0, 1e-12));  // half a turn about z, and up
+  CHECK(test::close(polyhedron.parameters[0], 0.002 * 0.6, 1e-9, 0));
+  const Body cloud = read_body(folder.write("body.toml", rest + "\"oriented_point_cloud\"\n"));
+  CHECK(cloud.shape.primitives[0].values.size() == static_cast<std::size_t>(3 * box.vertex_count()));
+  CHECK(cloud.shape.primitives[0].X_BP.p == Vec3<double>(0, 0, 5));
 }
 
 TEST_CASE("body_io: a short file is enough", "[engine][value]") {
@@ -201,6 +237,15 @@ TEST_CASE("body_io: a malformed asset is rejected with file, line, key and cause
   const std::string sphere = "[[primitive]]\nkind = \"sphere\"\nradius = 0.1\n";
   const std::string solid =
       "[[primitive]]\nkind = \"superquadric\"\nsemi_axes = [1, 1, 1]\nexponents = [0.1, 0.1]\n";
+  const std::string polyhedron = "mass = 1\n[[primitive]]\nkind = \"convex_polyhedron\"\n",
+                    cloud = "mass = 1\n[[primitive]]\nkind = \"oriented_point_cloud\"\n",
+                    extruded =
+                        "mass = 1\n[[primitive]]\nkind = \"extruded_superquadric\"\nsemi_axes = [1, 1, 1]\n"
+                        "exponents = [0.1, 1]\n",
+                    axes =
+                        "normals = [[1, 0, 0], [0, 1, 0], [0, 0, 1], [-1, 0, 0], [0, -1, 0], [0, 0, -1]]\n",
+                    four_points = "points = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]\n";
+  folder.write("flat.obj", "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\n");
   struct Case {
     std::string text;
     std::vector<std::string> parts;
@@ -308,6 +353,41 @@ TEST_CASE("body_io: a malformed asset is rejected with file, line, key and cause
        {"body.toml:1: mass: a body with a half_space never moves"}},
       {"[contact]\nradius = 1\n[[primitive]]\nkind = \"half_space\"\n",
        {"body.toml:1: contact: a body with a half_space"}},
+      {polyhedron, {"missing key 'normals' in primitive[0]", "one of 'normals', 'mesh' is needed"}},
+      {polyhedron + "normals = [[1, 0, 0]]\nmesh = \"mesh.obj\"\n",
+       {"primitive[0].mesh: only one of 'normals', 'mesh'"}},
+      {polyhedron + "mesh = \"no.obj\"\n", {"body.toml:4: primitive[0].mesh: there is no file", "no.obj"}},
+      {polyhedron + "mesh = \"mesh.obj\"\nmerge_angle = 3\n",
+       {"body.toml:5: primitive[0].merge_angle = 3, allowed: [0, 0.5]"}},
+      {polyhedron + "mesh = \"flat.obj\"\n", {"body.toml:4: primitive[0].mesh: ", "in one plane"}},
+      {polyhedron + "normals = [[1, 0, 0], [0, 1]]\n",
+       {"body.toml:4: primitive[0].normals[1] = an array of 2, allowed: an array of 3 numbers"}},
+      {polyhedron + "normals = [[1, 0, 0], [0, 2, 0]]\n",
+       {"body.toml:4: primitive[0].normals: normal 1 has length 2, allowed: 1"}},
+      {polyhedron + "normals = [[1, 0, 0], [0, 1, 0]]\noffsets = [1]\n",
+       {"body.toml:5: primitive[0].offsets = an array of 1, allowed: an array of 2 numbers"}},
+      {polyhedron + axes + "offsets = [1, 1, 1, 1, 1, -1]\n",
+       {"body.toml:5: primitive[0].offsets[5] = -1, allowed: > 0"}},
+      {polyhedron + "normals = [[1, 0, 0], [0, 1, 0], [0, 0, 1], [-1, 0, 0]]\noffsets = [1, 1, 1, 1]\n",
+       {"body.toml:4: primitive[0].normals: ", "leave the solid open"}},
+      {polyhedron + axes + "offsets = [1, 1, 1, 1, 1, 1]\nsmoothing = 1\n",
+       {"primitive[0].normals: ", "smoothing = 1, allowed: < 0.558"}},
+      {polyhedron + axes + "offsets = [1, 1, 1, 1, 1, 1]\nwidth = 1\n",
+       {"body.toml:6: unknown key 'width' in primitive[0], allowed: kind, operation"}},
+      {cloud + "normals = [[1, 0, 0]]\n", {"missing key 'points' in primitive[0]"}},
+      {cloud + "points = [[1, 0, 0]]\n", {"body.toml:4: primitive[0].points: 1 points, allowed: at least 4"}},
+      {cloud + four_points, {"missing key 'normals' in primitive[0]"}},
+      {cloud + four_points + "normals = [[1, 0, 0]]\n",
+       {"body.toml:5: primitive[0].normals: 1 normals, allowed: one for each of the 4 points"}},
+      {cloud + four_points + "width = 0\n", {"body.toml:5: primitive[0].width = 0, allowed: > 0"}},
+      {cloud + "mesh = \"nan.obj\"\n", {"nan.obj:25: coordinate 'nan' is not finite"}},
+      {extruded + "angles = [0, 1]\noffsets = [1]\n",
+       {"body.toml:7: primitive[0].offsets = an array of 1, allowed: an array of 2 numbers"}},
+      {extruded + "angles = [0]\n", {"missing key 'offsets' in primitive[0]"}},
+      {extruded + "angles = [inf]\noffsets = [1]\n", {"body.toml:6: primitive[0].angles[0] = inf"}},
+      {extruded + "angles = [0]\noffsets = [0]\n",
+       {"body.toml:7: primitive[0].offsets[0] = 0, allowed: > 0"}},
+      {extruded + "profile_power = 2\n", {"body.toml:6: primitive[0].profile_power = 2, allowed: [3, 100]"}},
   };
   for (const Case& c : cases) {
     const auto path = folder.write("body.toml", c.text);

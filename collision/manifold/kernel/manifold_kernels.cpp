@@ -20,7 +20,8 @@ std::span<const ManifoldKernels> available_manifold_kernels() {
   static const std::vector<ManifoldKernels> kernels = [] {
     std::vector<ManifoldKernels> list{manifold_kernels_base()};
 #ifdef ABUT_MANY_INSTRUCTION_SETS
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    const bool has_avx2 = list.front().instruction_set != "sse2";  // the whole library is compiled for it
+    if (!has_avx2 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
       list.push_back(manifold_kernels_avx2());
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")) {

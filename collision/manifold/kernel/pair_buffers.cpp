@@ -29,6 +29,7 @@ PairProblem<T>::PairProblem(const BodyFeatures<T>& body_A, const BodyFeatures<T>
   neighbour_cutoff = static_cast<T>(config.neighbour_cutoff * config.neighbour_smoothing * size);
   selection_band = static_cast<T>(config.selection_band * size);
   metric_range = static_cast<T>(config.metric_range * size);
+  largest_metric = static_cast<T>(config.metric_range * size * 2.0 / 3.0);
 }
 
 template <typename T>

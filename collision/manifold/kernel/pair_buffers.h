@@ -56,7 +56,8 @@ struct PairProblem {
   T neighbour_smoothing;  ///< tau_d [m]
   T neighbour_cutoff;     ///< D_0 [m]
   T selection_band;       ///< [m]
-  T metric_range;         ///< [m]
+  T metric_range;         ///< from which on a point is far [m]
+  T largest_metric;       ///< of such a point, two thirds of it [m]
   EdgeEdgeSettings<T> edges;
 
   PairProblem(const BodyFeatures<T>& body_A, const BodyFeatures<T>& body_B, const ContactConfig& config,
@@ -76,6 +77,8 @@ struct SelectedEdges {
 template <typename T>
 struct PairBuffers {
   explicit PairBuffers(const PairProblem<T>& problem, ManifoldOrder order);
+  PairBuffers(PairBuffers&&) noexcept = default;  // a copy would point into the original
+  PairBuffers& operator=(PairBuffers&&) noexcept = default;
 
   // Output.
   T* columns;    ///< column c of contact i is columns[c * capacity + i]

@@ -19,6 +19,7 @@
 #include "collision/manifold/kernel/body_features.h"
 #include "collision/manifold/kernel/pair_buffers.h"
 #include "collision/manifold/kernel/solid_lanes.h"
+#include "collision/manifold/soft_selection.h"
 #include "engine/pack.h"
 #include "engine/smooth.h"
 
@@ -92,15 +93,6 @@ class PairKernel {
   Vec3<T> p_AB_, p_BA_;
 };
 
-/// x - r psi((range - x)/r), r = range/2, psi(t) = t^3 (6 - 8 t + 3 t^2) on [0, 1]: x up to range/2, `range`
-/// from there on; C2 and monotonic.
-template <typename P, typename T>
-[[nodiscard]] ABUT_INLINE P clamped_metric(const P& x, T range) {
-  const P t = min(max((P(range) - x) * P(T(2) / range), P(0)), P(1));
-  const P psi = t * t * t * (P(6) + t * (P(3) * t - P(8)));
-  return min(x, P(range * T(0.5))) + P(range * T(0.5)) * (P(1) - psi);
-}
-
 template <typename T, ManifoldOrder order>
 void PairKernel<T, order>::set_pose(const RelativePose<T>& X_AB) {
   R_AB_ = X_AB.R_AB;
@@ -119,7 +111,7 @@ void PairKernel<T, order>::vertex_contacts(int side) {
   if (owner.points.points == 0 || solid.bounds.empty()) return;
   T* metric = b_.metric[side];
   if (problem_.edge_edge) {
-    const P far(problem_.metric_range);
+    const P far(problem_.largest_metric);
     for (int k = 0; k < owner.points.blocks * k_block_points; k += W) far.store(metric + k);
   }
   const bool carries = problem_.vertices[side];
@@ -128,11 +120,9 @@ void PairKernel<T, order>::vertex_contacts(int side) {
   // Into the solid's frame.
   const Mat3<T>& R = side == 0 ? R_BA_ : R_AB_;
   const Vec3<T>& p = side == 0 ? p_BA_ : p_AB_;
-  const T reach = T(4) * problem_.activity_smoothing + owner.contact_radius;
-  const T cut = problem_.everything   ? T(1e9)
-                : !problem_.edge_edge ? reach
-                : carries             ? std::max(reach, problem_.metric_range)
-                                      : problem_.metric_range;
+  T farthest = problem_.edge_edge ? problem_.metric_range : T(0);
+  if (carries) farthest = std::max(farthest, T(4) * problem_.activity_smoothing);
+  const T cut = problem_.everything ? T(1e9) : farthest + owner.contact_radius;
   PointList<T> list{b_.list_numbers[0], b_.list_numbers[1], b_.list_numbers[2], b_.list_numbers[3],
                     b_.list_primitives};
   list.clear();
@@ -152,7 +142,8 @@ void PairKernel<T, order>::vertex_contacts(int side) {
     const Vec3<P> x(P::load(list.x + first), P::load(list.y + first), P::load(list.z + first));
     const auto sample = sample_solid<SdfOrder::normal, T>(solid, list.primitives[group], x);
     if (problem_.edge_edge) {
-      const P clamped = clamped_metric(sample.distance - P(owner.contact_radius), problem_.metric_range);
+      const P clamped = clamped_metric<P>(sample.distance - P(owner.contact_radius),
+                                          P(problem_.largest_metric), P(T(0.5) * problem_.largest_metric));
       for (int lane = 0; lane < lanes; ++lane)
         metric[static_cast<int>(list.id[first + lane])] = clamped[lane];
     }
@@ -279,13 +270,14 @@ ABUT_INLINE void PairKernel<T, order>::store_row(int columns, const MotionRow<P>
 }
 
 /// Soft K: weights w_i = S((c - m_i)/band) of the edges, c such that sum w_i + K S((c - range)/band + 1) = K.
-/// The second term keeps c below `range`, where metrics are clamped, so edges that are far weigh exactly 0.
+/// The second term keeps c below `range`, the largest of the clamped metrics, so edges that are far weigh
+/// exactly 0.
 template <typename T, ManifoldOrder order>
 void PairKernel<T, order>::select_edges(int side) {
   const BodyFeatures<T>& owner = body(side);
   const EdgeTable<T>& edges = owner.edges;
   const T* metric = b_.metric[side];
-  const T range = problem_.metric_range, band = problem_.selection_band,
+  const T range = problem_.largest_metric, band = problem_.selection_band,
           wanted = static_cast<T>(edges.selected);
   const bool takes_all = edges.selected >= edges.edges;
   SelectedEdges<T>& out = b_.selected[side];

@@ -2,11 +2,17 @@
 /// name.
 #include "collision/manifold/kernel/manifold_kernels.h"
 #include "collision/manifold/kernel/pair_kernel.h"
+#include "collision/manifold/kernel/point_kernels.h"
 
 #define ABUT_TEXT_OF(name) #name
 #define ABUT_TEXT(name) ABUT_TEXT_OF(name)
 
 namespace abut {
+
+// shape_sdf_packs.cpp has those of the instruction set of the rest of the library.
+ABUT_SDF_SAMPLE(, normal, SdfDouble8)
+ABUT_SDF_SAMPLE(, jacobian, SdfDouble8)
+
 inline namespace ABUT_SIMD {
 namespace {
 
@@ -29,7 +35,8 @@ bool run_pair_kernel(const PairProblem<T>& problem, ManifoldOrder order, const R
 
 ManifoldKernels ABUT_KERNELS();
 ManifoldKernels ABUT_KERNELS() {
-  return {ABUT_TEXT(ABUT_SIMD), &run_pair_kernel<float>, &run_pair_kernel<double>};
+  return {ABUT_TEXT(ABUT_SIMD), &run_pair_kernel<float>, &run_pair_kernel<double>, &sample_points_by_lanes,
+          &relate_edges_by_lanes};
 }
 
 }  // namespace abut
