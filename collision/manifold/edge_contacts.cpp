@@ -62,10 +62,23 @@ void distances_to(const EdgeBody& owner, const EdgeBody& solid, const Pose<doubl
 
 EdgeBody::EdgeBody(const Body& of, const ShapeSdf& its_sdf)
     : body(&of), sdf(&its_sdf), selected(of.selected_edges) {
-  const bool has_edges = of.contact_radius == 0.0 && !of.mesh.triangles.empty() &&
+  constexpr double k_thin = 1e-4;  // of the size: a radius at which points may pass for vertices
+  const bool has_edges = std::abs(of.contact_radius) < k_thin * of.size && !of.mesh.triangles.empty() &&
                          of.mesh.vertex_count() == of.contact_points.cols() && of.selected_edges > 0;
   if (!has_edges) return;
   edges = mesh_edges({of.contact_points, of.mesh.triangles}, its_sdf);
+  // Areas are those of the contact points, shared out among the edges that meet there.
+  std::vector<int> valence(of.contact_areas.size(), 0);
+  for (const MeshEdge& edge : edges) {
+    for (const int end : {edge.start, edge.end}) ++valence[static_cast<std::size_t>(end)];
+  }
+  for (MeshEdge& edge : edges) {
+    edge.area = 0.0;
+    for (const int end : {edge.start, edge.end}) {
+      const auto v = static_cast<std::size_t>(end);
+      edge.area += of.contact_areas[v] / valence[v];
+    }
+  }
 }
 
 EdgeContacts::EdgeContacts(const EdgeBody& A, const EdgeBody& B, const ContactConfig& config)
