@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
+#include <string_view>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -92,15 +93,24 @@ ContactDetector::ContactDetector(const Model& model, const ContactConfig& config
   edge_bodies_.reserve(model.bodies.size());
   for (std::size_t b = 0; b < model.bodies.size(); ++b)
     edge_bodies_.emplace_back(model.bodies[b], bodies_[b].sdf);
+  for (const Body& body : model.bodies) {
+    require(body.selected_vertices == 0,
+            fmt::format("body '{}': selected_vertices is {}, but a simulation uses all contact points: 0",
+                        body.name, body.selected_vertices));
+  }
   for (int A = 0; A < model.body_count(); ++A) {
     for (int B = A + 1; B < model.body_count(); ++B) {
-      if (pair_config(A, B).fidelity == Fidelity::paper) {
-        throw std::invalid_argument(fmt::format(
-            "bodies '{}' and '{}': fidelity \"paper\" is for the experiments of the paper; a simulation "
-            "needs "
-            "\"corrected\"",
-            model.bodies[static_cast<std::size_t>(A)].name, model.bodies[static_cast<std::size_t>(B)].name));
-      }
+      const ContactConfig pair = pair_config(A, B);
+      const auto refuse = [&](bool refused, std::string_view what) {
+        require(!refused,
+                fmt::format("bodies '{}' and '{}': {}", model.bodies[static_cast<std::size_t>(A)].name,
+                            model.bodies[static_cast<std::size_t>(B)].name, what));
+      };
+      refuse(pair.fidelity == Fidelity::paper,
+             "fidelity \"paper\" is for the experiments of the paper; a simulation needs \"corrected\"");
+      refuse(pair.edge_sdf, "edge_sdf contacts are in the library, but a simulation does not use them yet");
+      refuse(pair.reduction != Reduction::none,
+             "a reduction of contacts is in the library, but a simulation does not use it yet");
     }
   }
 }
