@@ -95,7 +95,7 @@ EdgeTable<T> make_edges(const Body& body, const ShapeSdf& sdf, const PointBlocks
                   k_block_points,
               b = place_of_vertex[static_cast<std::size_t>(edges[static_cast<std::size_t>(e)].end)] /
                   k_block_points;
-    return std::minmax(a, b);
+    return std::pair<int, int>(std::minmax(a, b));
   };
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return key(a) < key(b); });
   constexpr int k_group = 16;
