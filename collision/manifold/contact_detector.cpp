@@ -108,9 +108,9 @@ ContactDetector::ContactDetector(const Model& model, const ContactConfig& config
       };
       refuse(pair.fidelity == Fidelity::paper,
              "fidelity \"paper\" is for the experiments of the paper; a simulation needs \"corrected\"");
-      refuse(pair.edge_sdf, "edge_sdf contacts are in the library, but a simulation does not use them yet");
+      refuse(pair.edge_sdf, "edge_sdf is true, but a simulation takes no contacts of edges with a solid");
       refuse(pair.reduction != Reduction::none,
-             "a reduction of contacts is in the library, but a simulation does not use it yet");
+             "a reduction is set, but a simulation takes all contacts: \"none\"");
     }
   }
 }

@@ -27,7 +27,9 @@ TEST_CASE("abut: --help and --version end well", "[apps][value]") {
 
   const ProgramResult version = run_program({"--version"});
   CHECK(version.exit_code == 0);
-  CHECK_THAT(version.out, Catch::StartsWith(std::string("abut ") + ABUT_VERSION + "\nmanifold kernels: "));
+  const std::string expected = std::string("abut ") + ABUT_VERSION + "\nmanifold kernels: ";
+  CHECK((version.out == expected + "sse2\n" || version.out == expected + "avx2\n" ||
+         version.out == expected + "avx512\n"));
 }
 
 TEST_CASE("abut: the help of a verb explains its options, with units and examples", "[apps][value]") {

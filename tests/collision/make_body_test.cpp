@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <numbers>
 #include <string>
 
@@ -162,7 +163,8 @@ TEST_CASE(
   std::vector<std::string> names;
   for (const auto& folder : folders) names.push_back(folder.filename().string());
   CHECK(names == std::vector<std::string>{"armadillo", "box", "capsule", "dodecahedron", "hex_nut",
-                                          "mustard_bottle", "plate", "power_drill", "ring", "sphere", "spot"});
+                                          "mustard_bottle", "plate", "power_drill", "ring", "sphere",
+                                          "spot"});
   for (const auto& folder : folders) {
     const Body body = read_body(folder);
     CAPTURE(body.name);
@@ -196,7 +198,9 @@ TEST_CASE(
       CHECK(report.min_angle > 5.0 * std::numbers::pi / 180.0);
     }
     CHECK(body.mass / body.volume > 499.0);
-    CHECK(body.mass / body.volume < 7851.0);
+    const std::map<std::string, double> denser{{"dodecahedron", 2500.0}, {"hex_nut", 7850.0}};
+    const auto found = denser.find(body.name);
+    CHECK(body.mass / body.volume < (found == denser.end() ? 1001.0 : found->second + 1.0));
   }
 }
 
