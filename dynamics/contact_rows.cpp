@@ -46,9 +46,12 @@ PairMaterial pair_material(const Model& model, int body_A, int body_B, double de
 }
 
 void make_rows(const Model& model, const MassMatrix& mass, const State& state,
-               const ContactManifold& manifold, const RowSettings& settings, ContactRows& out) {
+               const ContactManifold& manifold, const RowSettings& settings, ContactRows& out,
+               std::span<const ContactClusters> clusters) {
   out.rows.clear();
   out.pairs.clear();
+  out.members.clear();
+  out.member_contacts.clear();
   for (const ContactPair& contact_pair : manifold.pairs) {
     const int A = contact_pair.body_A, B = contact_pair.body_B;
     const auto a = static_cast<std::size_t>(A), b = static_cast<std::size_t>(B);
@@ -58,48 +61,93 @@ void make_rows(const Model& model, const MassMatrix& mass, const State& state,
     pair.slot_A = mass.slot(A);
     pair.slot_B = mass.slot(B);
     pair.begin = static_cast<int>(out.rows.size());
+    pair.member_begin = static_cast<int>(out.members.size());
     pair.tau = contact_pair.activity_smoothing + settings.resting_band;
-    double sum = 0.0;
-    for (int i = contact_pair.begin; i < contact_pair.end; ++i) {
-      const Contact& contact = manifold.contacts[static_cast<std::size_t>(i)];
+    pair.reduction = contact_pair.reduction;
+    const bool is_reduced = pair.reduction.kind != Reduction::none;
+    const auto make_row = [&](const Contact& contact, int index) {
       ContactRow row;
+      row.body_A = A;
+      row.body_B = B;
+      row.slot_A = pair.slot_A;
+      row.slot_B = pair.slot_B;
+      row.pair = static_cast<int>(out.pairs.size());
+      row.contact = index;
       row.r_A = contact.point_W - state.X_WB[a].p;
       row.r_B = contact.point_W - state.X_WB[b].p;
+      row.n = contact.normal_AB_W;
+      row.distance = contact.signed_distance;
+      row.area = contact.area;
+      row.inverse_mass = mass.inverse_mass(A) + mass.inverse_mass(B);
+      return row;
+    };
+    for (int i = contact_pair.begin; i < contact_pair.end; ++i) {
+      const Contact& contact = manifold.contacts[static_cast<std::size_t>(i)];
+      ContactRow row = make_row(contact, i);
       const Vec6<double>&V_A = state.V_WB[a], &V_B = state.V_WB[b];
       const Vec3<double> u =
           V_B.tail<3>() + V_B.head<3>().cross(row.r_B) - V_A.tail<3>() - V_A.head<3>().cross(row.r_A);
       const double gap = contact.penetration + settings.h * contact.normal_AB_W.dot(u);
       const double x = 0.5 - gap / (8.0 * pair.tau);
       if (!(x > 0.0 && contact.weight > 0.0)) continue;
-      row.body_A = A;
-      row.body_B = B;
-      row.slot_A = pair.slot_A;
-      row.slot_B = pair.slot_B;
-      row.pair = static_cast<int>(out.pairs.size());
-      row.contact = i;
-      row.n = contact.normal_AB_W;
-      row.distance = contact.signed_distance;
       row.share_by_weight = contact.area * smoothstep5(x);
       row.share = contact.weight * row.share_by_weight;
       row.share_slope = -contact.area * contact.weight * smoothstep5_dx(x) / (8.0 * pair.tau);
-      row.inverse_mass = mass.inverse_mass(A) + mass.inverse_mass(B);
-      sum += row.share;
-      out.rows.push_back(row);
+      (is_reduced ? out.members : out.rows).push_back(row);
+      if (!is_reduced) continue;
+      out.member_contacts.push_back(contact);
+      out.member_contacts.back().activity = row.share / contact.area;
+    }
+    pair.member_end = static_cast<int>(out.members.size());
+    if (is_reduced) {
+      pair.R_WA = state.X_WB[a].rotation();
+      if (out.pairs.size() < clusters.size()) pair.clusters = clusters[out.pairs.size()];
+      reduce_contacts(std::span(out.member_contacts).subspan(static_cast<std::size_t>(pair.member_begin)),
+                      pair.R_WA, pair.reduction, pair.clusters, out.reduced);
+      for (const Contact& contact : out.reduced) {
+        ContactRow row = make_row(contact, -1);
+        row.share = contact.area * contact.activity;
+        out.rows.push_back(row);
+      }
     }
     pair.end = static_cast<int>(out.rows.size());
     if (pair.end == pair.begin) continue;
+    double sum = 0.0;
+    for (int i = pair.begin; i < pair.end; ++i) sum += out.rows[static_cast<std::size_t>(i)].share;
     share_denominator(sum, 0.5 * smallest_area(model, A, B), pair.denominator, pair.denominator_slope);
     for (int i = pair.begin; i < pair.end; ++i) {
       ContactRow& row = out.rows[static_cast<std::size_t>(i)];
       row.weight = row.share / pair.denominator;
     }
     pair.material = pair_material(model, A, B, settings.default_dissipation_time);
-    out.pairs.push_back(pair);
+    out.pairs.push_back(std::move(pair));
   }
 }
 
-void weights_vjp(const ContactRows& rows, double h, const Eigen::VectorXd& velocity,
-                 std::span<ContactRowBar> bars, Eigen::VectorXd& velocity_bar) {
+void rows_vjp(const ContactRows& rows, double h, const Eigen::VectorXd& velocity,
+              std::span<const ContactRowBar> bars, const ContactRowsGradient& gradient) {
+  const auto pose_bar = [&](int body) -> Vec6<double>& {
+    return gradient.pose[static_cast<std::size_t>(body)];
+  };
+  const auto add_arms = [&](const ContactRow& row, const ContactRowBar& bar) -> Vec3<double> {
+    pose_bar(row.body_A).tail<3>() -= bar.r_A;
+    pose_bar(row.body_B).tail<3>() -= bar.r_B;
+    return bar.r_A + bar.r_B;
+  };
+  // The share of a contact of the manifold by its penetration, weight, normal, arms and velocities.
+  const auto add_share = [&](const ContactRow& row, double share_bar, ContactBar& contact) {
+    const double gap_bar = share_bar * row.share_slope;
+    contact.penetration += gap_bar;
+    contact.weight += share_bar * row.share_by_weight;
+    contact.normal_AB_W += h * gap_bar * relative_velocity(row, velocity);
+    const Vec3<double> impulse = h * gap_bar * row.n;
+    ContactRowBar arms;
+    add_arm_bar(row, impulse, velocity, arms);
+    contact.point_W += add_arms(row, arms);
+    add_impulse(row, impulse, *gradient.velocity);
+  };
+
+  std::vector<ContactBar> reduced_bar, member_bar;
   for (const RowPair& pair : rows.pairs) {
     double shared = 0.0;
     for (int i = pair.begin; i < pair.end; ++i) {
@@ -107,18 +155,38 @@ void weights_vjp(const ContactRows& rows, double h, const Eigen::VectorXd& veloc
       shared += bars[k].weight * rows.rows[k].weight;
     }
     shared *= pair.denominator_slope / pair.denominator;
+    const bool is_reduced = pair.reduction.kind != Reduction::none;
+    reduced_bar.clear();
     for (int i = pair.begin; i < pair.end; ++i) {
       const auto k = static_cast<std::size_t>(i);
       const ContactRow& row = rows.rows[k];
-      ContactRowBar& bar = bars[k];
-      const double share_bar = bar.weight / pair.denominator - shared;
-      const double gap_bar = share_bar * row.share_slope;
-      bar.penetration += gap_bar;
-      bar.contact_weight += share_bar * row.share_by_weight;
-      bar.n += h * gap_bar * relative_velocity(row, velocity);
-      const Vec3<double> impulse = h * gap_bar * row.n;
-      add_arm_bar(row, impulse, velocity, bar);
-      add_impulse(row, impulse, velocity_bar);
+      const double share_bar = bars[k].weight / pair.denominator - shared;
+      ContactBar& bar =
+          is_reduced ? reduced_bar.emplace_back() : gradient.contacts[static_cast<std::size_t>(row.contact)];
+      bar.point_W += add_arms(row, bars[k]);
+      bar.signed_distance += bars[k].distance;
+      bar.normal_AB_W += bars[k].n;
+      if (is_reduced) {
+        bar.activity = share_bar * row.area;
+      } else {
+        add_share(row, share_bar, bar);
+      }
+    }
+    if (!is_reduced) continue;
+    const auto first = static_cast<std::size_t>(pair.member_begin),
+               count = static_cast<std::size_t>(pair.member_end - pair.member_begin);
+    member_bar.assign(count, ContactBar{});
+    Vec3<double> rotation_A_bar = Vec3<double>::Zero();
+    reduce_contacts_vjp(std::span(rows.member_contacts).subspan(first, count), pair.R_WA, pair.reduction,
+                        pair.clusters, reduced_bar, member_bar, rotation_A_bar);
+    pose_bar(pair.body_A).head<3>() += rotation_A_bar;
+    for (std::size_t i = 0; i < count; ++i) {
+      const ContactRow& member = rows.members[first + i];
+      ContactBar& bar = gradient.contacts[static_cast<std::size_t>(member.contact)];
+      const double share_bar = member_bar[i].activity / member.area;
+      member_bar[i].activity = 0.0;  // the members' own: not that of their contacts
+      bar += member_bar[i];
+      add_share(member, share_bar, bar);
     }
   }
 }

@@ -1,6 +1,10 @@
 /// What the laws see of a contact: lever arms, relative velocity, its share of the pair's stiffness, its
 /// material.
 ///
+/// Contacts that are expected to touch are the *members* of their pair. Unless the pair asks for a reduction
+/// (contact_reduction.h), each is a row; else the rows are what is left after it, w S(...) below being the
+/// members' activity.
+///
 /// The share makes the pair's response independent of how finely its bodies are meshed:
 ///     g = p + h u_n            penetration expected after the step, with the velocities at its start
 ///     gamma = area w S(1/2 - g/(8 tau)),   Gamma = gamma / D(sum over the pair of gamma),   tau = tau_p +
@@ -14,7 +18,7 @@
 #include <span>
 #include <vector>
 
-#include "collision/manifold/contact.h"
+#include "collision/manifold/contact_manifold.h"
 #include "dynamics/mass_matrix.h"
 #include "engine/model.h"
 #include "engine/state.h"
@@ -25,11 +29,12 @@ struct ContactRow {
   int body_A = -1, body_B = -1;
   int slot_A = -1, slot_B = -1;       ///< position among the moving bodies, -1 if fixed
   int pair = -1;                      ///< index into ContactRows::pairs
-  int contact = -1;                   ///< index into the manifold
+  int contact = -1;                   ///< index into the manifold; -1: of a reduced pair
   Vec3<double> r_A, r_B;              ///< contact point relative to each centre of mass [m]
   Vec3<double> n;                     ///< normal_AB_W
   double distance = 0;                ///< [m]
   double weight = 0;                  ///< Gamma
+  double area = 0;                    ///< [m^2]
   double share = 0, share_slope = 0;  ///< gamma [m^2] and d gamma/dg
   double share_by_weight = 0;         ///< d gamma/dw, w being the weight of the contact [m^2]
   double inverse_mass = 0;            ///< 1/m_A + 1/m_B [1/kg]
@@ -42,13 +47,16 @@ struct RowPair {
   double tau = 0;                                 ///< tau_p + tau_h [m]
   double denominator = 1, denominator_slope = 1;  ///< D and dD/dx
   PairMaterial material;
+  ContactReduction reduction;
+  int member_begin = 0, member_end = 0;  ///< of ContactRows::members; none without a reduction
+  ContactClusters clusters;              ///< of these
+  Mat3<double> R_WA = Mat3<double>::Identity();
 };
 
 /// dL/d of a row's numbers.
 struct ContactRowBar {
   Vec3<double> r_A = Vec3<double>::Zero(), r_B = Vec3<double>::Zero(), n = Vec3<double>::Zero();
   double distance = 0, weight = 0, inverse_mass = 0;
-  double penetration = 0, contact_weight = 0;  ///< p and w of the contact, on which the weight depends
 };
 
 /// dL/d of a pair's material.
@@ -59,6 +67,29 @@ struct PairMaterialBar {
 struct ContactRows {
   std::vector<ContactRow> rows;
   std::vector<RowPair> pairs;
+  std::vector<ContactRow> members;       ///< of reduced pairs
+  std::vector<Contact> member_contacts;  ///< their contacts, with the activity they are expected to have
+  std::vector<Contact> reduced;          ///< memory
+
+  /// f(row) for each contact of the manifold that takes part: of unreduced pairs the rows, of others the
+  /// members.
+  template <typename F>
+  void each_member(F f) const {
+    for (const RowPair& pair : pairs) {
+      const bool is_reduced = pair.member_end > pair.member_begin;
+      const auto& list = is_reduced ? members : rows;
+      const int begin = is_reduced ? pair.member_begin : pair.begin,
+                end = is_reduced ? pair.member_end : pair.end;
+      for (int i = begin; i < end; ++i) f(list[static_cast<std::size_t>(i)]);
+    }
+  }
+};
+
+/// What rows contribute to the gradient beyond their contacts.
+struct ContactRowsGradient {
+  std::span<ContactBar> contacts;  ///< one per contact of the manifold
+  std::span<Vec6<double>> pose;    ///< one per body
+  Eigen::VectorXd* velocity;       ///< of the moving bodies at the start of the step
 };
 
 /// The material of a pair: see PairMaterial. `default_dissipation_time` [s] stands for negative values.
@@ -73,8 +104,11 @@ struct RowSettings {
 };
 
 /// Rows of the contacts whose weight is not zero, in the manifold's order.
+///
+/// @param clusters  of an earlier call for the same state, one for each pair of rows: decisions to keep
 void make_rows(const Model& model, const MassMatrix& mass, const State& state,
-               const ContactManifold& manifold, const RowSettings& settings, ContactRows& rows);
+               const ContactManifold& manifold, const RowSettings& settings, ContactRows& rows,
+               std::span<const ContactClusters> clusters = {});
 
 /// Velocity of B's contact point relative to A's for velocities of the moving bodies.
 [[nodiscard]] inline Vec3<double> relative_velocity(const ContactRow& row, const Eigen::VectorXd& v) {
@@ -109,9 +143,9 @@ inline void add_arm_bar(const ContactRow& row, const Vec3<double>& impulse, cons
   if (row.slot_A >= 0) bar.r_A -= impulse.cross(v.segment<3>(6 * row.slot_A));
 }
 
-/// Weights back to geometry and velocity: turns `bars[i].weight` into distance, normal, arms and
-/// `velocity_bar` (of the moving bodies at the start of the step, whose velocities are `velocity`).
-void weights_vjp(const ContactRows& rows, double h, const Eigen::VectorXd& velocity,
-                 std::span<ContactRowBar> bars, Eigen::VectorXd& velocity_bar);
+/// From dL/d(rows) to contacts, poses (by the lever arms) and velocities: adds to `gradient`. `velocity` is
+/// that of the moving bodies at the start of the step.
+void rows_vjp(const ContactRows& rows, double h, const Eigen::VectorXd& velocity,
+              std::span<const ContactRowBar> bars, const ContactRowsGradient& gradient);
 
 }  // namespace abut

@@ -52,14 +52,14 @@ bool is_finite(const State& state, int& culprit) {
 void find_deepest(const ContactRows& rows, const ContactManifold& manifold, int body, double& depth,
                   ContactFeature& feature, int& found_body) {
   depth = -std::numeric_limits<double>::infinity();
-  for (const ContactRow& row : rows.rows) {
-    if (body >= 0 && row.body_A != body && row.body_B != body) continue;
+  rows.each_member([&](const ContactRow& row) {
+    if (body >= 0 && row.body_A != body && row.body_B != body) return;
     const Contact& contact = manifold.contacts[static_cast<std::size_t>(row.contact)];
-    if (-contact.penetration <= depth) continue;
+    if (-contact.penetration <= depth) return;
     depth = -contact.penetration;
     feature = contact.feature;
     found_body = row.slot_B >= 0 ? row.body_B : row.body_A;
-  }
+  });
 }
 
 }  // namespace
@@ -91,7 +91,9 @@ RowSettings Stepper::row_settings() const {
 void Stepper::contacts(const State& state, StepScratch& scratch, ContactManifold& manifold) const {
   manifold.clear();
   int culprit = -1;
-  if (is_finite(state, culprit)) detector_.detect(state.X_WB, {}, scratch.detector, manifold);
+  if (!is_finite(state, culprit)) return;
+  detector_.detect(state.X_WB, {}, scratch.detector, scratch.manifold);
+  manifold = reduced_manifold(scratch.manifold, state.X_WB);
 }
 
 StepReport Stepper::step(const State& state, const Control& control, State& next, StepScratch& scratch,
@@ -121,10 +123,11 @@ StepReport Stepper::step(const State& state, const Control& control, State& next
   advance(model, scratch.mass, state, control, h, scratch.free, scratch.solution.velocity(), next);
 
   report.contacts = static_cast<int>(scratch.rows.rows.size());
-  for (const ContactRow& row : scratch.rows.rows) {
-    report.max_penetration = std::max(
-        report.max_penetration, -scratch.manifold.contacts[static_cast<std::size_t>(row.contact)].penetration);
-  }
+  scratch.rows.each_member([&](const ContactRow& row) {
+    report.max_penetration =
+        std::max(report.max_penetration,
+                 -scratch.manifold.contacts[static_cast<std::size_t>(row.contact)].penetration);
+  });
   report.iterations = scratch.solution.iterations;
   report.residual = scratch.solution.residual;
   if (!is_finite(next, report.body) || !std::isfinite(report.residual)) {
@@ -140,8 +143,12 @@ StepReport Stepper::step(const State& state, const Control& control, State& next
   }
   if (record) {
     record->features.clear();
-    for (const ContactRow& row : scratch.rows.rows) {
+    scratch.rows.each_member([&](const ContactRow& row) {
       record->features.push_back(scratch.manifold.contacts[static_cast<std::size_t>(row.contact)].feature);
+    });
+    record->clusters.clear();
+    if (!scratch.rows.members.empty()) {
+      for (const RowPair& pair : scratch.rows.pairs) record->clusters.push_back(pair.clusters);
     }
     record->passes = scratch.solution.passes;
     record->report = report;
@@ -163,19 +170,20 @@ void Stepper::step_vjp(const State& state, const Control& control, const State& 
   // The forward step again, from what was recorded.
   scratch.mass.update(model, state);
   ContactManifold& manifold = scratch.manifold;
-  detector_.linearize(state.X_WB, record.features, manifold.contacts, scratch.linearizations,
-                      &scratch.edge_pairs);
+  detector_.linearize(state.X_WB, record.features, scratch.linearization);
+  manifold.contacts = scratch.linearization.contacts;
   manifold.pairs.clear();
   for (std::size_t i = 0; i < record.features.size(); ++i) {
     const ContactFeature& feature = record.features[i];
     const int k = static_cast<int>(i);
     if (manifold.pairs.empty() || manifold.pairs.back().body_A != feature.body_A ||
         manifold.pairs.back().body_B != feature.body_B) {
-      manifold.pairs.push_back({feature.body_A, feature.body_B, k, k, scratch.linearizations[i].tau});
+      manifold.pairs.push_back(detector_.make_pair(feature.body_A, feature.body_B));
+      manifold.pairs.back().begin = k;
     }
     manifold.pairs.back().end = k + 1;
   }
-  make_rows(model, scratch.mass, state, manifold, row_settings(), scratch.rows);
+  make_rows(model, scratch.mass, state, manifold, row_settings(), scratch.rows, record.clusters);
   free_motion(model, scratch.mass, state, control, h, scratch.free);
   const ContactProblem problem{scratch.mass, scratch.rows, scratch.free.v_start, scratch.free.v_free};
   scratch.solution.passes = record.passes;
@@ -191,7 +199,9 @@ void Stepper::step_vjp(const State& state, const Control& control, const State& 
   advance_vjp(model, scratch.mass, h, scratch.free, scratch.solution.velocity(), next, next_bar, state_bar,
               wrench_bar, v_end_bar, bar.v_free, momentum_bar, bar.inertia_W, parameter_bar);
   solver_->vjp(problem, scratch.solution, v_end_bar, scratch.solver, bar);
-  weights_vjp(scratch.rows, h, scratch.free.v_start, bar.rows, bar.v_start);
+  scratch.contact_bars.assign(manifold.contacts.size(), ContactBar{});
+  rows_vjp(scratch.rows, h, scratch.free.v_start, bar.rows,
+           {scratch.contact_bars, state_bar.pose, &bar.v_start});
   free_motion_vjp(model, scratch.mass, state, control, h, scratch.free, bar.v_free, momentum_bar,
                   bar.inertia_W, state_bar, wrench_bar, model_bar.gravity, parameter_bar);
 
@@ -208,29 +218,12 @@ void Stepper::step_vjp(const State& state, const Control& control, const State& 
   for (std::size_t b = 0; b < geometry.size(); ++b) geometry[b] = std::move(model_bar.bodies[b].geometry);
   for (std::size_t i = 0; i < scratch.rows.rows.size(); ++i) {
     const ContactRow& row = scratch.rows.rows[i];
-    const ContactRowBar& row_bar = bar.rows[i];
-    const auto k = static_cast<std::size_t>(row.contact);
-    state_bar.pose[static_cast<std::size_t>(row.body_A)].tail<3>() -= row_bar.r_A;
-    state_bar.pose[static_cast<std::size_t>(row.body_B)].tail<3>() -= row_bar.r_B;
-    ContactBar contact_bar;
-    contact_bar.point_W = row_bar.r_A + row_bar.r_B;
-    contact_bar.signed_distance = row_bar.distance;
-    contact_bar.normal_AB_W = row_bar.n;
-    contact_bar.penetration = row_bar.penetration;
-    contact_bar.weight = row_bar.contact_weight;
-    const ContactLinearization& at = scratch.linearizations[k];
-    if (at.edge_pair >= 0) {
-      detector_.add_edge_bar(scratch.edge_pairs[static_cast<std::size_t>(at.edge_pair)], record.features[k],
-                             contact_bar);
-    } else {
-      detector_.vjp(at, record.features[k], contact_bar, state.X_WB, state_bar.pose, geometry);
-    }
     for (const int body : {row.body_A, row.body_B}) {
       const double inverse = scratch.mass.inverse_mass(body);
-      model_bar.bodies[static_cast<std::size_t>(body)].mass -= row_bar.inverse_mass * inverse * inverse;
+      model_bar.bodies[static_cast<std::size_t>(body)].mass -= bar.rows[i].inverse_mass * inverse * inverse;
     }
   }
-  detector_.edge_vjp(scratch.edge_pairs, state.X_WB, state_bar.pose, geometry);
+  detector_.vjp(state.X_WB, scratch.contact_bars, scratch.linearization, state_bar.pose, geometry);
   for (std::size_t b = 0; b < geometry.size(); ++b) model_bar.bodies[b].geometry = std::move(geometry[b]);
   for (std::size_t p = 0; p < scratch.rows.pairs.size(); ++p) {
     const RowPair& pair = scratch.rows.pairs[p];

@@ -32,8 +32,9 @@ struct StepReport {
 
 /// What the adjoint needs of a step besides the states before and after it.
 struct StepRecord {
-  std::vector<ContactFeature> features;  ///< of the contacts with a weight > 0
-  std::vector<Eigen::VectorXd> passes;   ///< velocities after each pass
+  std::vector<ContactFeature> features;   ///< of the contacts with a weight > 0
+  std::vector<ContactClusters> clusters;  ///< of each pair that has such, if any pair is reduced
+  std::vector<Eigen::VectorXd> passes;    ///< velocities after each pass
   StepReport report;
 };
 
@@ -47,8 +48,8 @@ struct StepScratch {
   SolverScratch solver;
   ContactSolution solution;
   std::vector<double> margins;
-  std::vector<ContactLinearization> linearizations;
-  std::vector<EdgePair> edge_pairs;
+  ManifoldLinearization linearization;
+  std::vector<ContactBar> contact_bars;
 };
 
 /// Prepared once for a model, const afterwards; the model must outlive it.
@@ -69,7 +70,8 @@ class Stepper {
                 const StateTangent& next_bar, StateTangent& state_bar, std::span<Vec6<double>> wrench_bar,
                 ModelGradient& model_bar, StepScratch& scratch) const;
 
-  /// Contacts of a state: those whose activity is not zero. None if the state is not finite.
+  /// Contacts of a state whose activity is not zero, reduced where pairs ask for it. None if the state is not
+  /// finite.
   void contacts(const State& state, StepScratch& scratch, ContactManifold& manifold) const;
 
   [[nodiscard]] const Model& model() const { return *model_; }

@@ -1,9 +1,6 @@
 /// One contact between two bodies, whichever routine found it.
 #pragma once
 
-#include <span>
-#include <vector>
-
 #include "engine/types.h"
 
 namespace abut {
@@ -11,8 +8,9 @@ namespace abut {
 /// blended: a mean of others (contact_blending.h); those kept by clustering stay of their kind.
 enum class ContactKind { vertex_sdf, edge_edge, edge_sdf, blended };
 
-/// Where a contact comes from. In a vertex-SDF contact the body with a feature index (>= 0) carries the
-/// contact point, the other one, with -1, the signed distance function.
+/// Where a contact comes from. In vertex-SDF and edge-SDF contacts the body with a feature index (>= 0)
+/// carries the contact point or the edge (edge_sdf_feature()), the other one, with -1, the signed distance
+/// function.
 struct ContactFeature {
   ContactKind kind = ContactKind::vertex_sdf;
   int body_A = -1, body_B = -1;        ///< body_A < body_B
@@ -28,7 +26,7 @@ struct Contact {
   double signed_distance = 0;  ///< [m], > 0 when apart
   Vec3<double> normal_AB_W;    ///< [-]
   double penetration = 0;  ///< what its activity depends on [m]: of a vertex d, of an edge phi at its point
-  double weight = 1;       ///< of the indicators but for penetration [-]; 1 for vertices
+  double weight = 1;       ///< of the indicators but for penetration [-]
   double activity = 0;     ///< weight S(1/2 - penetration/(8 tau_p)) in [0, 1]
   double area = 0;         ///< quadrature weight of its contact point or edge [m^2]
 };
@@ -41,23 +39,15 @@ struct ContactBar {
   double activity = 0;
   double penetration = 0;
   double weight = 0;
-};
 
-/// The contacts of one pair: `contacts[begin, end)` of its manifold.
-struct ContactPair {
-  int body_A = -1, body_B = -1;
-  int begin = 0, end = 0;
-  double activity_smoothing = 0;  ///< tau_p of the pair [m]
-};
-
-/// All contacts at one state, grouped by pair, pairs in ascending order.
-struct ContactManifold {
-  std::vector<Contact> contacts;
-  std::vector<ContactPair> pairs;
-
-  void clear() {
-    contacts.clear();
-    pairs.clear();
+  ContactBar& operator+=(const ContactBar& other) {
+    point_W += other.point_W;
+    signed_distance += other.signed_distance;
+    normal_AB_W += other.normal_AB_W;
+    activity += other.activity;
+    penetration += other.penetration;
+    weight += other.weight;
+    return *this;
   }
 };
 

@@ -10,6 +10,7 @@ namespace abut {
 namespace {
 
 constexpr double k_cosine = 0.86602540378443865;  // of 30 degrees
+constexpr double k_no_weight = 1e-280;            // [m^2]; below, quotients would leave double precision
 
 struct Cluster {
   std::vector<int> members;
@@ -38,21 +39,32 @@ int closest(std::span<const Contact> contacts, const std::vector<int>& kept, std
   return static_cast<int>(best);
 }
 
-/// w_i over the contacts counted with each kept one.
-std::vector<double> weights(std::span<const Contact> contacts, const ContactClusters& clusters,
-                            double depth) {
-  std::vector<double> least(clusters.kept.size(), std::numeric_limits<double>::infinity()),
-      total(clusters.kept.size()), w(contacts.size());
-  const auto group = [&](std::size_t i) { return static_cast<std::size_t>(clusters.kept_of[i]); };
-  for (std::size_t i = 0; i < contacts.size(); ++i)
-    least[group(i)] = std::min(least[group(i)], contacts[i].signed_distance);
-  for (std::size_t i = 0; i < contacts.size(); ++i) {
-    w[i] = contacts[i].area * std::exp((least[group(i)] - contacts[i].signed_distance) / depth);
-    total[group(i)] += w[i];
+/// Over the contacts counted with each kept one.
+struct Weights {
+  std::vector<double> w;            // w_i
+  std::vector<double> by_activity;  // w_i/activity_i, where that is 0 too
+
+  Weights(std::span<const Contact> contacts, const ContactClusters& clusters, double depth)
+      : w(contacts.size()), by_activity(contacts.size()) {
+    std::vector<double> least(clusters.kept.size(), std::numeric_limits<double>::infinity()),
+        total(clusters.kept.size(), 0.0);
+    const auto group = [&](std::size_t i) { return static_cast<std::size_t>(clusters.kept_of[i]); };
+    for (std::size_t i = 0; i < contacts.size(); ++i) {
+      if (contacts[i].activity > 0.0)
+        least[group(i)] = std::min(least[group(i)], contacts[i].signed_distance);
+    }
+    for (std::size_t i = 0; i < contacts.size(); ++i) {
+      const double exponent = (least[group(i)] - contacts[i].signed_distance) / depth;
+      by_activity[i] = contacts[i].area * std::exp(std::min(exponent, 0.0));
+      total[group(i)] += by_activity[i] * contacts[i].activity;
+    }
+    for (std::size_t i = 0; i < contacts.size(); ++i) {
+      // A cluster that has no activity says nothing.
+      by_activity[i] = total[group(i)] > k_no_weight ? by_activity[i] / total[group(i)] : 0.0;
+      w[i] = by_activity[i] * contacts[i].activity;
+    }
   }
-  for (std::size_t i = 0; i < contacts.size(); ++i) w[i] /= total[group(i)];
-  return w;
-}
+};
 
 /// Sums over the contacts counted with each kept one.
 struct Sums {
@@ -120,7 +132,7 @@ ContactClusters cluster_contacts(std::span<const Contact> contacts,
 void clustered_contacts(std::span<const Contact> contacts, const ContactClusters& clusters,
                         const ContactClusteringSettings& settings, std::vector<Contact>& clustered) {
   clustered.clear();
-  const Sums sums(contacts, clusters, weights(contacts, clusters, settings.depth));
+  const Sums sums(contacts, clusters, Weights(contacts, clusters, settings.depth).w);
   const double fade_squared = settings.fade * settings.fade;
   for (std::size_t k = 0; k < clusters.kept.size(); ++k) {
     Contact contact = at(contacts, clusters.kept[k]);
@@ -136,7 +148,8 @@ void clustered_contacts(std::span<const Contact> contacts, const ContactClusters
 void clustered_contacts_vjp(std::span<const Contact> contacts, const ContactClusters& clusters,
                             const ContactClusteringSettings& settings,
                             std::span<const ContactBar> clustered_bar, std::span<ContactBar> contact_bar) {
-  const std::vector<double> w = weights(contacts, clusters, settings.depth);
+  const Weights weights(contacts, clusters, settings.depth);
+  const std::vector<double>& w = weights.w;
   const Sums sums(contacts, clusters, w);
   const double fade_squared = settings.fade * settings.fade;
   std::vector<Vec3<double>> mean_bar(clusters.kept.size());
@@ -156,7 +169,8 @@ void clustered_contacts_vjp(std::span<const Contact> contacts, const ContactClus
         mean_bar[k].dot(contacts[i].normal_AB_W) + distance_bar * contacts[i].signed_distance;
     contact_bar[i].normal_AB_W += w[i] * mean_bar[k];
     contact_bar[i].signed_distance += w[i] * distance_bar - w[i] * (w_bar - mean[k]) / settings.depth;
-    contact_bar[i].activity += contacts[i].area / sums.area[k] * clustered_bar[k].activity;
+    contact_bar[i].activity += contacts[i].area / sums.area[k] * clustered_bar[k].activity +
+                               weights.by_activity[i] * (w_bar - mean[k]);
   }
 }
 

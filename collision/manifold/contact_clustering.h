@@ -5,8 +5,9 @@
 /// of its contacts: the deepest, then whichever is farthest from those kept, the corners of its support
 /// polygon. Every contact is counted with the nearest kept one, r, of its cluster:
 ///   point p_r,   distance sum w d,   m = sum w n,   normal m sqrt(1 + eta^2)/sqrt(|m|^2 + eta^2),
-///   activity sum area activity/sum area,   area sum area,   w_i = area_i exp(-d_i/(4 tau_p)) / sum
-/// so area times activity adds up to what it was.
+///   activity sum area activity/sum area,   area sum area,
+///   w_i = area_i activity_i exp(-d_i/(4 tau_p)) / sum
+/// so area times activity adds up to what it was, and contacts without activity do not matter.
 ///
 /// Not differentiable where the assignment changes: a contact that passes from one cluster to another makes
 /// the outputs jump, and there is no smooth version of that. Between such poses the VJP is exact. For

@@ -5,21 +5,14 @@
 #include <limits>
 #include <stdexcept>
 #include <string_view>
+#include <utility>
 
 #include <spdlog/fmt/fmt.h>
 
-#include "collision/manifold/kernel/manifold_kernels.h"
 #include "engine/check.h"
-#include "engine/smooth.h"
 
 namespace abut {
 namespace {
-
-/// S(1/2 - d/(8 tau_p)): at 0 for d = 4 tau_p, at 1 for d = -4 tau_p.
-double activity(double distance, double tau) { return smoothstep5(0.5 - distance / (8.0 * tau)); }
-double activity_d_distance(double distance, double tau) {
-  return -smoothstep5_dx(0.5 - distance / (8.0 * tau)) / (8.0 * tau);
-}
 
 Eigen::AlignedBox3d contact_point_box(const Body& body) {
   Eigen::AlignedBox3d box;
@@ -43,20 +36,6 @@ WorldBox world_box(const Eigen::AlignedBox3d& box, const Mat3<double>& R, const 
   const Vec3<double> center = R * box.center() + p;
   const Vec3<double> half = R.cwiseAbs() * (0.5 * box.sizes()) + Vec3<double>::Constant(margin);
   return {center - half, center + half};
-}
-
-/// What a contact is made of, before it is oriented from A to B.
-Contact make_contact(const ContactFeature& feature, const Body& owner, int point, const Vec3<double>& x_W,
-                     double sdf, const Vec3<double>& normal_W, double tau) {
-  Contact contact;
-  contact.feature = feature;
-  contact.signed_distance = sdf - owner.contact_radius;
-  contact.point_W = x_W - (owner.contact_radius + 0.5 * contact.signed_distance) * normal_W;
-  contact.normal_AB_W = feature.feature_B >= 0 ? normal_W : Vec3<double>(-normal_W);
-  contact.penetration = contact.signed_distance;
-  contact.activity = activity(contact.signed_distance, tau);
-  contact.area = owner.contact_areas[static_cast<std::size_t>(point)];
-  return contact;
 }
 
 }  // namespace
@@ -93,11 +72,6 @@ ContactDetector::ContactDetector(const Model& model, const ContactConfig& config
   edge_bodies_.reserve(model.bodies.size());
   for (std::size_t b = 0; b < model.bodies.size(); ++b)
     edge_bodies_.emplace_back(model.bodies[b], bodies_[b].sdf);
-  for (const Body& body : model.bodies) {
-    require(body.selected_vertices == 0,
-            fmt::format("body '{}': selected_vertices is {}, but a simulation uses all contact points: 0",
-                        body.name, body.selected_vertices));
-  }
   for (int A = 0; A < model.body_count(); ++A) {
     for (int B = A + 1; B < model.body_count(); ++B) {
       const ContactConfig pair = pair_config(A, B);
@@ -108,17 +82,57 @@ ContactDetector::ContactDetector(const Model& model, const ContactConfig& config
       };
       refuse(pair.fidelity == Fidelity::paper,
              "fidelity \"paper\" is for the experiments of the paper; a simulation needs \"corrected\"");
-      refuse(pair.edge_sdf, "edge_sdf is true, but a simulation takes no contacts of edges with a solid");
-      refuse(pair.reduction != Reduction::none,
-             "a reduction is set, but a simulation takes all contacts: \"none\"");
     }
   }
 }
 
-double ContactDetector::activity_smoothing(int body_A, int body_B) const {
-  return pair_config(body_A, body_B).activity_smoothing *
-         std::min(model_->bodies[static_cast<std::size_t>(body_A)].size,
-                  model_->bodies[static_cast<std::size_t>(body_B)].size);
+ContactPair ContactDetector::make_pair(int body_A, int body_B) const {
+  const ContactConfig config = pair_config(body_A, body_B);
+  const double size = pair_size(body_A, body_B);
+  return {body_A, body_B, 0, 0, config.activity_smoothing * size, ContactReduction(config, size)};
+}
+
+VertexSdfQuery ContactDetector::vertex_query(int owner, int solid, const ContactConfig& config,
+                                             std::span<const Pose<double>> X_WB) const {
+  VertexSdfQuery query(config, pair_size(owner, solid));
+  query.owner_body = &model_body(owner);
+  query.sdf = &sdf(solid);
+  query.owner = owner;
+  query.solid = solid;
+  query.X_WO = X_WB[static_cast<std::size_t>(owner)];
+  query.X_WS = X_WB[static_cast<std::size_t>(solid)];
+  return query;
+}
+
+EdgeSdfQuery ContactDetector::edge_sdf_query(int owner, int solid, const ContactConfig& config,
+                                             std::span<const Pose<double>> X_WB) const {
+  EdgeSdfQuery query;
+  query.sdf = &sdf(solid);
+  query.edges = edge_body(owner).edges;
+  query.vertices = &model_body(owner).contact_points;
+  query.owner = owner;
+  query.solid = solid;
+  query.X_WO = X_WB[static_cast<std::size_t>(owner)];
+  query.X_WS = X_WB[static_cast<std::size_t>(solid)];
+  query.settings = EdgeSdfSettings(config, pair_size(owner, solid), model_body(owner).contact_radius);
+  return query;
+}
+
+void ContactDetector::prepare(std::span<const Pose<double>> X_WB, const ContactConfig& config, bool vertices,
+                              bool edges, NearPoints& near, PairContacts& pair) const {
+  for (int side = 0; side < 2; ++side) {
+    const int owner = side == 0 ? pair.body_A : pair.body_B, solid = side == 0 ? pair.body_B : pair.body_A;
+    pair.vertices[side].all = true;
+    if (vertices && has_solid(solid))
+      select_vertices(vertex_query(owner, solid, config, X_WB), near, pair.vertices[side]);
+  }
+  pair.edges.body_A = pair.body_A;
+  pair.edges.body_B = pair.body_B;
+  pair.edges.bars.any = false;
+  if (!edges) return;
+  EdgeContacts(edge_body(pair.body_A), edge_body(pair.body_B), config)
+      .prepare(X_WB[static_cast<std::size_t>(pair.body_A)], X_WB[static_cast<std::size_t>(pair.body_B)],
+               pair.edges);
 }
 
 bool ContactDetector::collide(int body_A, int body_B) const {
@@ -150,226 +164,157 @@ void ContactDetector::detect(std::span<const Pose<double>> X_WB, std::span<const
   }
   for (const auto& [A, B] : scratch.broad_phase.overlapping_pairs(scratch.boxes)) {
     if (!collide(A, B)) continue;
-    ContactPair pair{A, B, static_cast<int>(manifold.contacts.size()), 0, activity_smoothing(A, B)};
+    ContactPair pair = make_pair(A, B);
+    pair.begin = static_cast<int>(manifold.contacts.size());
     const double reach = 4.0 * pair.activity_smoothing + margin(A) + margin(B);
     const ContactConfig config = pair_config(A, B);
-    if (config.vertex_contacts != VertexContacts::none)
-      append_contacts(A, B, X_WB, reach, pair.activity_smoothing, scratch, manifold);
-    if (config.vertex_contacts == VertexContacts::both)
-      append_contacts(B, A, X_WB, reach, pair.activity_smoothing, scratch, manifold);
-    if (const EdgeContacts edges = edge_contacts(A, B); config.edge_edge && edges.possible()) {
-      const auto a = static_cast<std::size_t>(A), b = static_cast<std::size_t>(B);
-      scratch.edge_pair.body_A = A;
-      scratch.edge_pair.body_B = B;
-      edges.prepare(X_WB[a], X_WB[b], scratch.edge_pair);
-      edges.append(X_WB[a], X_WB[b], reach, scratch.edge_pair, manifold.contacts);
+    const EdgeContacts edges(edge_body(A), edge_body(B), config);
+    const bool has_vertices = config.vertex_contacts != VertexContacts::none,
+               has_edges = config.edge_edge && edges.possible();
+    scratch.pair.body_A = A;
+    scratch.pair.body_B = B;
+    prepare(X_WB, config, has_vertices, has_edges, scratch.near, scratch.pair);
+    for (int side = 0; side < 2; ++side) {
+      const int owner = side == 0 ? A : B, solid = side == 0 ? B : A;
+      const bool carries = has_vertices && (side == 0 || config.vertex_contacts == VertexContacts::both);
+      if (!carries || !has_solid(solid)) continue;
+      append_vertex_sdf_contacts(vertex_query(owner, solid, config, X_WB), scratch.pair.vertices[side], reach,
+                                 scratch.near, manifold.contacts);
+    }
+    if (has_edges) {
+      edges.append(X_WB[static_cast<std::size_t>(A)], X_WB[static_cast<std::size_t>(B)], reach,
+                   scratch.pair.edges, manifold.contacts);
+    }
+    for (const auto& [owner, solid] : {std::pair(A, B), std::pair(B, A)}) {
+      if (!config.edge_sdf || !has_solid(solid)) continue;
+      append_edge_sdf_contacts(edge_sdf_query(owner, solid, config, X_WB), {}, reach, scratch.chords,
+                               manifold.contacts);
     }
     pair.end = static_cast<int>(manifold.contacts.size());
     if (pair.end > pair.begin) manifold.pairs.push_back(pair);
   }
 }
 
-void ContactDetector::append_contacts(int owner, int solid, std::span<const Pose<double>> X_WB, double reach,
-                                      double tau, DetectorScratch& scratch, ContactManifold& manifold) const {
-  const auto o = static_cast<std::size_t>(owner), s = static_cast<std::size_t>(solid);
-  const Body& body = model_->bodies[o];
-  const ShapeSdf& sdf = bodies_[s].sdf;
-  const auto count = static_cast<int>(body.contact_points.cols());
-  if (count == 0 || model_->bodies[s].shape.primitives.empty()) return;
-
-  // The points in the solid's frame, and those of them that its bounds do not rule out.
-  const Pose<double> X_SO = X_WB[s].inverse() * X_WB[o];
-  const Mat3<double> R_SO = X_SO.rotation();
-  if (scratch.points_S.cols() < count) scratch.points_S.resize(3, count);
-  scratch.points_S.leftCols(count).noalias() = R_SO * body.contact_points;
-  scratch.points_S.leftCols(count).colwise() += X_SO.p;
-  const double union_depth =
-      model_->bodies[s].shape.union_smoothing *
-      std::log(static_cast<double>(std::max<std::size_t>(1, model_->bodies[s].shape.primitives.size())));
-  const double grown = sdf.distance_ratio() * (reach + body.contact_radius + union_depth);
-  const Vec3<double> low = sdf.bounds().min() - Vec3<double>::Constant(grown);
-  const Vec3<double> high = sdf.bounds().max() + Vec3<double>::Constant(grown);
-  scratch.candidates.clear();
-  for (int i = 0; i < count; ++i) {
-    const double x = scratch.points_S(0, i), y = scratch.points_S(1, i), z = scratch.points_S(2, i);
-    if (x >= low.x() && x <= high.x() && y >= low.y() && y <= high.y() && z >= low.z() && z <= high.z()) {
-      scratch.candidates.push_back(i);
-    }
-  }
-  const std::size_t candidates = scratch.candidates.size();
-  if (candidates == 0) return;
-  const bool owner_is_A = owner < solid;
-  ContactFeature feature{ContactKind::vertex_sdf, std::min(owner, solid), std::max(owner, solid), -1, -1};
-  const Mat3<double> R_WS = X_WB[s].rotation(), R_WO = X_WB[o].rotation();
-  for (int axis = 0; axis < 3; ++axis) {
-    scratch.coordinates[axis].resize(candidates);
-    for (std::size_t i = 0; i < candidates; ++i)
-      scratch.coordinates[axis][i] = scratch.points_S(axis, scratch.candidates[i]);
-  }
-  scratch.samples.resize(k_sample_normal_columns * candidates);
-  manifold_kernels().sample_points(sdf, SdfOrder::normal, scratch.coordinates[0].data(),
-                                   scratch.coordinates[1].data(), scratch.coordinates[2].data(),
-                                   static_cast<int>(candidates), scratch.samples.data());
-  for (std::size_t i = 0; i < candidates; ++i) {
-    const auto number = [&](std::size_t column) { return scratch.samples[column * candidates + i]; };
-    const double distance = number(k_sample_distance);
-    if (!(distance - body.contact_radius < reach)) continue;
-    const int point = scratch.candidates[i];
-    (owner_is_A ? feature.feature_A : feature.feature_B) = point;
-    const Vec3<double> normal_S(number(k_sample_normal), number(k_sample_normal + 1),
-                                number(k_sample_normal + 2));
-    const Vec3<double> x_W = R_WO * body.contact_points.col(point) + X_WB[o].p;
-    manifold.contacts.push_back(make_contact(feature, body, point, x_W, distance, R_WS * normal_S, tau));
-  }
-}
-
 Contact ContactDetector::contact(std::span<const Pose<double>> X_WB, const ContactFeature& feature) const {
-  std::vector<Contact> contacts;
-  std::vector<ContactLinearization> linearizations;
-  std::vector<EdgePair> edge_pairs;
-  linearize(X_WB, {&feature, 1}, contacts, linearizations, &edge_pairs);
-  return contacts.front();
+  ManifoldLinearization linearization;
+  linearize(X_WB, {&feature, 1}, linearization);
+  return linearization.contacts.front();
 }
 
 void ContactDetector::linearize(std::span<const Pose<double>> X_WB, std::span<const ContactFeature> features,
-                                std::vector<Contact>& contacts,
-                                std::vector<ContactLinearization>& linearizations,
-                                std::vector<EdgePair>* edge_pairs) const {
+                                ManifoldLinearization& out) const {
+  std::vector<Contact>& contacts = out.contacts;
   contacts.resize(features.size());
-  linearizations.resize(features.size());
-  std::size_t used_pairs = 0;
-  for (std::size_t i = 0; i < features.size();) {
-    if (const ContactFeature& feature = features[i]; feature.kind == ContactKind::edge_edge) {
-      require(edge_pairs != nullptr, "contacts of edges need a place for their pairs");
-      const auto a = static_cast<std::size_t>(feature.body_A), b = static_cast<std::size_t>(feature.body_B);
-      const EdgeContacts edges = edge_contacts(feature.body_A, feature.body_B);
-      const bool is_same_pair = used_pairs > 0 && (*edge_pairs)[used_pairs - 1].body_A == feature.body_A &&
-                                (*edge_pairs)[used_pairs - 1].body_B == feature.body_B;
-      if (!is_same_pair) {
-        if (edge_pairs->size() <= used_pairs) edge_pairs->emplace_back();
-        EdgePair& pair = (*edge_pairs)[used_pairs++];
-        pair.body_A = feature.body_A;
-        pair.body_B = feature.body_B;
-        pair.bars.any = false;
-        edges.prepare(X_WB[a], X_WB[b], pair);
+  out.places.resize(features.size());
+  out.vertices.clear();
+  out.edges_in_solids.clear();
+  out.pair_count = 0;
+  const auto is_same_pair = [&](std::size_t i, std::size_t k) {
+    return features[i].body_A == features[k].body_A && features[i].body_B == features[k].body_B;
+  };
+  const auto owner_of = [&](std::size_t i) {
+    return features[i].feature_A >= 0 ? features[i].body_A : features[i].body_B;
+  };
+  for (std::size_t begin = 0, end = 0; begin < features.size(); begin = end) {
+    // The features of one pair.
+    bool kinds[4] = {};
+    for (end = begin; end < features.size() && is_same_pair(begin, end); ++end)
+      kinds[static_cast<int>(features[end].kind)] = true;
+    ABUT_ASSERT(!kinds[static_cast<int>(ContactKind::blended)]);
+    const int A = features[begin].body_A, B = features[begin].body_B;
+    const ContactConfig config = pair_config(A, B);
+    if (out.pairs.size() == out.pair_count) out.pairs.emplace_back();
+    PairContacts& pair = out.pairs[out.pair_count];
+    pair.body_A = A;
+    pair.body_B = B;
+    prepare(X_WB, config, kinds[static_cast<int>(ContactKind::vertex_sdf)],
+            kinds[static_cast<int>(ContactKind::edge_edge)], out.near, pair);
+    const EdgeContacts edges(edge_body(A), edge_body(B), config);
+
+    for (std::size_t i = begin, next = begin; i < end; i = next) {
+      // Those of one kind and one owner.
+      const ContactKind kind = features[i].kind;
+      const int owner = owner_of(i), solid = owner == A ? B : A;
+      const bool is_edge_edge = kind == ContactKind::edge_edge;
+      for (next = i + 1; next < end && features[next].kind == kind; ++next) {
+        if (!is_edge_edge && owner_of(next) != owner) break;
       }
-      contacts[i] = edges.contact(X_WB[a], X_WB[b], (*edge_pairs)[used_pairs - 1], feature);
-      linearizations[i] = {};
-      linearizations[i].edge_pair = static_cast<int>(used_pairs) - 1;
-      linearizations[i].tau = activity_smoothing(feature.body_A, feature.body_B);
-      ++i;
-      continue;
-    }
-    // Contacts on the same solid, many at a time.
-    constexpr std::size_t k_most = 32;
-    const auto solid_of = [&](std::size_t k) {
-      return features[k].feature_A >= 0 ? features[k].body_B : features[k].body_A;
-    };
-    std::size_t end = i + 1;
-    while (end < features.size() && end < i + k_most && features[end].kind == ContactKind::vertex_sdf &&
-           solid_of(end) == solid_of(i)) {
-      ++end;
-    }
-    const int solid = solid_of(i);
-    const auto s = static_cast<std::size_t>(solid);
-    const Pose<double>& X_WS = X_WB[s];
-    const Mat3<double> R_WS = X_WS.rotation();
-
-    const std::size_t many = end - i;
-    double x_S[3][k_most], samples[k_sample_columns * k_most];
-    for (std::size_t k = i; k < end; ++k) {
-      ContactLinearization& at = linearizations[k];
-      at.edge_pair = -1;
-      at.owner = features[k].feature_A >= 0 ? features[k].body_A : features[k].body_B;
-      at.solid = solid;
-      at.sign = features[k].feature_B >= 0 ? 1.0 : -1.0;
-      const auto o = static_cast<std::size_t>(at.owner);
-      const Body& owner = model_->bodies[o];
-      const int point = std::max(features[k].feature_A, features[k].feature_B);
-      at.radius = owner.contact_radius;
-      at.tau = activity_smoothing(features[k].body_A, features[k].body_B);
-      const Vec3<double> v = owner.contact_points.col(point);
-      at.arm_O = X_WB[o].q * v;
-      at.arm_S = at.arm_O + X_WB[o].p - X_WS.p;
-      at.x_S = R_WS.transpose() * at.arm_S;
-      for (int axis = 0; axis < 3; ++axis) x_S[axis][k - i] = at.x_S[axis];
-    }
-    manifold_kernels().sample_points(bodies_[s].sdf, SdfOrder::jacobian, x_S[0], x_S[1], x_S[2],
-                                     static_cast<int>(many), samples);
-    for (std::size_t k = i; k < end; ++k) {
-      const auto number = [&](int column) {
-        return samples[static_cast<std::size_t>(column) * many + (k - i)];
-      };
-      ContactLinearization& at = linearizations[k];
-      Mat3<double> jacobian;
-      Vec3<double> gradient, normal;
-      for (int row = 0; row < 3; ++row) {
-        gradient[row] = number(k_sample_gradient + row);
-        normal[row] = number(k_sample_normal + row);
-        for (int column = 0; column < 3; ++column)
-          jacobian(row, column) = number(k_sample_normal_jacobian + 3 * row + column);
+      const auto run = features.subspan(i, next - i);
+      const std::size_t first =
+          kind == ContactKind::vertex_sdf ? out.vertices.size() : out.edges_in_solids.size();
+      for (std::size_t k = i; k < next; ++k) out.places[k] = {out.pair_count, first + k - i};
+      switch (kind) {
+        case ContactKind::vertex_sdf:
+          out.vertices.resize(first + run.size());
+          linearize_vertex_sdf(vertex_query(owner, solid, config, X_WB), pair.vertices[owner == A ? 0 : 1],
+                               run, std::span(contacts).subspan(i, run.size()),
+                               std::span(out.vertices).subspan(first));
+          break;
+        case ContactKind::edge_edge:
+          for (std::size_t k = i; k < next; ++k) {
+            contacts[k] = edges.contact(X_WB[static_cast<std::size_t>(A)], X_WB[static_cast<std::size_t>(B)],
+                                        pair.edges, features[k]);
+          }
+          break;
+        case ContactKind::edge_sdf:
+          linearize_edge_sdf(edge_sdf_query(owner, solid, config, X_WB), run, out.chords, out.found,
+                             out.linearized);
+          std::copy(out.found.begin(), out.found.end(), contacts.begin() + static_cast<std::ptrdiff_t>(i));
+          out.edges_in_solids.insert(out.edges_in_solids.end(), out.linearized.begin(), out.linearized.end());
+          break;
+        case ContactKind::blended:
+          break;
       }
-      at.normal = R_WS * normal;
-      at.gradient = R_WS * gradient;
-      at.normal_jacobian = R_WS * jacobian * R_WS.transpose();
-      at.distance = number(k_sample_distance) - at.radius;
-      const int point = std::max(features[k].feature_A, features[k].feature_B);
-      contacts[k] = make_contact(features[k], model_->bodies[static_cast<std::size_t>(at.owner)], point,
-                                 at.arm_S + X_WS.p, number(k_sample_distance), at.normal, at.tau);
     }
-    i = end;
-  }
-  if (edge_pairs != nullptr) edge_pairs->resize(used_pairs);
-}
-
-void ContactDetector::add_edge_bar(EdgePair& pair, const ContactFeature& feature,
-                                   const ContactBar& bar) const {
-  EdgeContacts::add_bar(pair, feature, bar, pair.bars);
-}
-
-void ContactDetector::edge_vjp(std::span<const EdgePair> pairs, std::span<const Pose<double>> X_WB,
-                               std::span<Vec6<double>> pose_bar, std::span<GeometryGradient> geometry) const {
-  for (const EdgePair& pair : pairs) {
-    const auto a = static_cast<std::size_t>(pair.body_A), b = static_cast<std::size_t>(pair.body_B);
-    edge_contacts(pair.body_A, pair.body_B)
-        .vjp(X_WB[a], X_WB[b], pair, pair.bars, pose_bar[a], pose_bar[b],
-             geometry.empty() ? nullptr : &geometry[a], geometry.empty() ? nullptr : &geometry[b]);
+    ++out.pair_count;
   }
 }
 
-ContactBar ContactDetector::jvp(const ContactLinearization& at, const Vec6<double>& pose_O,
-                                const Vec6<double>& pose_S) {
-  const Vec3<double> theta_O = pose_O.head<3>(), theta_S = pose_S.head<3>();
-  const Vec3<double> dx_W = pose_O.tail<3>() + theta_O.cross(at.arm_O);
-  const Vec3<double> y = dx_W - pose_S.tail<3>() - theta_S.cross(at.arm_S);
-  const Vec3<double> dn = at.normal_jacobian * y + theta_S.cross(at.normal);
-  ContactBar d;
-  d.signed_distance = at.gradient.dot(y);
-  d.normal_AB_W = at.sign * dn;
-  d.point_W = dx_W - 0.5 * d.signed_distance * at.normal - (at.radius + 0.5 * at.distance) * dn;
-  d.penetration = d.signed_distance;
-  d.activity = activity_d_distance(at.distance, at.tau) * d.signed_distance;
-  return d;
-}
-
-void ContactDetector::vjp(const ContactLinearization& at, const ContactFeature& feature,
-                          const ContactBar& bar, std::span<const Pose<double>> X_WB,
-                          std::span<Vec6<double>> pose_bar, std::span<GeometryGradient> geometry) const {
-  const auto o = static_cast<std::size_t>(at.owner), s = static_cast<std::size_t>(at.solid);
-  const double along = bar.point_W.dot(at.normal);
-  const double distance_bar = bar.signed_distance + bar.penetration - 0.5 * along +
-                              activity_d_distance(at.distance, at.tau) * bar.activity;
-  const Vec3<double> normal_bar = at.sign * bar.normal_AB_W - (at.radius + 0.5 * at.distance) * bar.point_W;
-  const Vec3<double> y_bar = distance_bar * at.gradient + at.normal_jacobian.transpose() * normal_bar;
-  const Vec3<double> x_W_bar = bar.point_W + y_bar;
-  pose_bar[o] += stack<double>(at.arm_O.cross(x_W_bar), x_W_bar);
-  pose_bar[s] += stack<double>(at.normal.cross(normal_bar) - at.arm_S.cross(y_bar), -y_bar);
-  if (geometry.empty()) return;
-  const int point = std::max(feature.feature_A, feature.feature_B);
-  geometry[o].contact_points.col(point) += X_WB[o].q.conjugate() * x_W_bar;
-  geometry[o].contact_radius -= distance_bar + along;
-  bodies_[s].sdf.parameter_vjp(at.x_S, distance_bar, X_WB[s].q.conjugate() * normal_bar,
-                               geometry[s].primitives);
+void ContactDetector::vjp(std::span<const Pose<double>> X_WB, std::span<const ContactBar> bars,
+                          ManifoldLinearization& at, std::span<Vec6<double>> pose_bar,
+                          std::span<GeometryGradient> geometry) const {
+  const auto pose = [&](int body) -> Vec6<double>& { return pose_bar[static_cast<std::size_t>(body)]; };
+  const auto shape = [&](int body) {
+    return geometry.empty() ? nullptr : &geometry[static_cast<std::size_t>(body)];
+  };
+  ContactConfig config;
+  for (std::size_t i = 0; i < bars.size(); ++i) {
+    const ContactFeature& feature = at.contacts[i].feature;
+    PairContacts& pair = at.pairs[at.places[i].pair];
+    const int A = feature.body_A, B = feature.body_B;
+    if (i == 0 || at.places[i].pair != at.places[i - 1].pair) config = pair_config(A, B);
+    const bool owner_is_A = feature.feature_A >= 0;
+    const int owner = owner_is_A ? A : B, solid = owner_is_A ? B : A;
+    switch (feature.kind) {
+      case ContactKind::vertex_sdf:
+        vertex_sdf_vjp(at.vertices[at.places[i].index], vertex_query(owner, solid, config, X_WB), bars[i],
+                       pair.vertices[owner_is_A ? 0 : 1], pose(owner), pose(solid), shape(owner),
+                       shape(solid));
+        break;
+      case ContactKind::edge_edge:
+        EdgeContacts(edge_body(A), edge_body(B), config).add_bar(at.contacts[i], bars[i], pair.edges);
+        break;
+      case ContactKind::edge_sdf:
+        edge_sdf_vjp(at.edges_in_solids[at.places[i].index], edge_sdf_query(owner, solid, config, X_WB),
+                     bars[i], pose(owner), pose(solid), shape(owner), shape(solid));
+        break;
+      case ContactKind::blended:
+        break;
+    }
+  }
+  for (std::size_t p = 0; p < at.pair_count; ++p) {
+    const PairContacts& pair = at.pairs[p];
+    const int A = pair.body_A, B = pair.body_B;
+    config = pair_config(A, B);
+    for (int side = 0; side < 2; ++side) {
+      const int owner = side == 0 ? A : B, solid = side == 0 ? B : A;
+      select_vertices_vjp(vertex_query(owner, solid, config, X_WB), pair.vertices[side], pose(owner),
+                          pose(solid), shape(owner), shape(solid));
+    }
+    EdgeContacts(edge_body(A), edge_body(B), config)
+        .vjp(X_WB[static_cast<std::size_t>(A)], X_WB[static_cast<std::size_t>(B)], pair.edges, pose(A),
+             pose(B), shape(A), shape(B));
+  }
 }
 
 void require_points_on_surface(const Body& body, double tolerance) {

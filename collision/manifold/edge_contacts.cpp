@@ -2,15 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <numeric>
 
+#include "collision/manifold/contact_activity.h"
 #include "collision/manifold/kernel/manifold_kernels.h"
 #include "engine/smooth.h"
 
 namespace abut {
 namespace {
-
-constexpr double k_far = 1e30;
 
 // The end of the neighbours' tail: where it begins to fade, and over what distance, by tau_d beyond D_0.
 constexpr double k_tail_end = 12.0, k_tail_width = 4.0;
@@ -21,8 +20,6 @@ double tail_argument(double softened, const NeighbourSettings<double>& settings)
          (k_tail_width * settings.smoothing);
 }
 
-double activity(double penetration, double tau) { return smoothstep5(0.5 - penetration / (8.0 * tau)); }
-
 Edge<double> edge_in_world(const EdgeBody& body, int edge, const Pose<double>& X_WO) {
   const MeshEdge& e = body.edges[static_cast<std::size_t>(edge)];
   const Vec3<double> a = body.body->contact_points.col(e.start), b = body.body->contact_points.col(e.end);
@@ -30,43 +27,16 @@ Edge<double> edge_in_world(const EdgeBody& body, int edge, const Pose<double>& X
   return {R * a + X_WO.p, R * (b - a), R * e.normal};
 }
 
-/// phi of the solid at each contact point of the owner that may be nearer than `range`.
-void distances_to(const EdgeBody& owner, const EdgeBody& solid, const Pose<double>& X_SO, double range,
-                  EdgePair::Memory& memory, std::vector<double>& distances) {
-  auto& [near, coordinates, samples, columns] = memory;
-  const Points& points = owner.body->contact_points;
-  const auto count = static_cast<std::size_t>(points.cols());
-  distances.assign(count, k_far);
-  const Mat3<double> R = X_SO.rotation();
-  const double lowered =
-      solid.body->shape.union_smoothing *
-      std::log(static_cast<double>(std::max<std::size_t>(1, solid.body->shape.primitives.size())));
-  const double grown = solid.sdf->distance_ratio() * (range + lowered);
-  const Vec3<double> low = solid.sdf->bounds().min() - Vec3<double>::Constant(grown),
-                     high = solid.sdf->bounds().max() + Vec3<double>::Constant(grown);
-  near.clear();
-  for (auto& numbers : coordinates) numbers.clear();
-  for (std::size_t i = 0; i < count; ++i) {
-    const Vec3<double> p = R * points.col(static_cast<Eigen::Index>(i)) + X_SO.p;
-    if (!((p.array() >= low.array()).all() && (p.array() <= high.array()).all())) continue;
-    near.push_back(i);
-    for (int k = 0; k < 3; ++k) coordinates[k].push_back(p[k]);
-  }
-  samples.resize(k_sample_normal_columns * near.size());
-  manifold_kernels().sample_points(*solid.sdf, SdfOrder::normal, coordinates[0].data(), coordinates[1].data(),
-                                   coordinates[2].data(), static_cast<int>(near.size()), samples.data());
-  for (std::size_t i = 0; i < near.size(); ++i) distances[near[i]] = samples[i];
-}
-
 }  // namespace
 
 EdgeBody::EdgeBody(const Body& of, const ShapeSdf& its_sdf)
     : body(&of), sdf(&its_sdf), selected(of.selected_edges) {
-  constexpr double k_thin = 1e-4;  // of the size: a radius at which points may pass for vertices
-  const bool has_edges = std::abs(of.contact_radius) < k_thin * of.size && !of.mesh.triangles.empty() &&
-                         of.mesh.vertex_count() == of.contact_points.cols() && of.selected_edges > 0;
+  const bool has_edges = !of.mesh.triangles.empty() && of.mesh.vertex_count() == of.contact_points.cols() &&
+                         of.selected_edges > 0;
   if (!has_edges) return;
-  edges = mesh_edges({of.contact_points, of.mesh.triangles}, its_sdf);
+  const MeshEdgeOptions options = mesh_edge_options(of);
+  normals_of_faces = options.normals_of_faces;
+  edges = mesh_edges({of.contact_points, of.mesh.triangles}, its_sdf, options);
   // Areas are those of the contact points, shared out among the edges that meet there.
   std::vector<int> valence(of.contact_areas.size(), 0);
   for (const MeshEdge& edge : edges) {
@@ -99,8 +69,10 @@ void EdgeContacts::prepare(const Pose<double>& X_WA, const Pose<double>& X_WB, E
     const EdgeBody &owner = body(side), &solid = body(1 - side);
     const Pose<double>&X_WO = side == 0 ? X_WA : X_WB, &X_WS = side == 0 ? X_WB : X_WA;
     EdgePair::Side& s = pair.sides[side];
-    distances_to(owner, solid, X_WS.inverse() * X_WO, largest_metric_ + clamp_width_, pair.memory,
-                 s.distances);
+    const double radius = owner.body->contact_radius;
+    point_distances(owner.body->contact_points, *solid.sdf, X_WS.inverse() * X_WO,
+                    largest_metric_ + clamp_width_ + radius, k_far_away, pair.memory.near, s.distances);
+    for (double& distance : s.distances) distance -= radius;
     s.metrics.resize(owner.edges.size());
     const auto clamped = [&](int point) {
       return clamped_metric<double>(s.distances[static_cast<std::size_t>(point)], largest_metric_,
@@ -145,8 +117,10 @@ void EdgeContacts::prepare(const Pose<double>& X_WA, const Pose<double>& X_WB, E
   }
   manifold_kernels().relate_edges(settings_, {pair.memory.columns[0].data(), static_cast<int>(rows)},
                                   {pair.memory.columns[1].data(), static_cast<int>(columns)}, relations);
-  for (std::size_t at = 0; at < count; ++at)
+  for (std::size_t at = 0; at < count; ++at) {
+    pair.softened[at] -= radii();
     pair.tail[at] = smoothstep5(tail_argument(pair.softened[at], neighbours_));
+  }
   NeighbourWeights<double>& n = pair.neighbours;
   n.rows = rows;
   n.columns = columns;
@@ -166,12 +140,13 @@ Contact EdgeContacts::make_contact(const Pose<double>& X_WA, const Pose<double>&
   Contact contact;
   contact.feature = {ContactKind::edge_edge, pair.body_A, pair.body_B, pair.sides[0].edges[k],
                      pair.sides[1].edges[l], side == 1};
-  contact.point_W = 0.5 * (pair.point(0, at) + pair.point(1, at));
-  contact.signed_distance = normal.n.dot(pair.point(0, at) - pair.point(1, at));
+  contact.point_W = 0.5 * (pair.point(0, at) + pair.point(1, at)) + midway() * normal.n;
+  contact.signed_distance = normal.n.dot(pair.point(0, at) - pair.point(1, at)) - normal.n.norm() * radii();
   contact.normal_AB_W = -normal.n;
   const Pose<double>& X_WS = side == 0 ? X_WB : X_WA;
   contact.penetration =
-      body(1 - side).sdf->distance<double>(inverse_point<double>(X_WS, pair.point(side, at)));
+      body(1 - side).sdf->distance<double>(inverse_point<double>(X_WS, pair.point(side, at))) -
+      body(side).body->contact_radius;
   contact.weight = pair.interior[at] * pair.clash[at] * pair.tail[at] *
                    (side == 0 ? pair.neighbours.by_row[at] : pair.neighbours.by_column[at]);
   contact.activity = contact.weight * activity(contact.penetration, activity_smoothing_);
@@ -213,16 +188,18 @@ Contact EdgeContacts::contact(const Pose<double>& X_WA, const Pose<double>& X_WB
   contact.feature = feature;
   const EdgeContact<double> edges = edge_contact<double>(
       edge_in_world(*A_, feature.feature_A, X_WA), edge_in_world(*B_, feature.feature_B, X_WB), settings_);
-  contact.point_W = 0.5 * (edges.witness.e1 + edges.witness.e2);
-  contact.signed_distance = edges.distance;
+  contact.point_W = 0.5 * (edges.witness.e1 + edges.witness.e2) + midway() * edges.normal.n;
+  contact.signed_distance = edges.distance - edges.normal.n.norm() * radii();
   contact.normal_AB_W = -edges.normal.n;
-  contact.penetration = k_far;
+  contact.penetration = k_far_away;
   contact.weight = 0.0;
   return contact;
 }
 
-void EdgeContacts::add_bar(const EdgePair& pair, const ContactFeature& feature, const ContactBar& bar,
-                           EdgePair::Bars& bars) {
+void EdgeContacts::add_bar(const Contact& contact, const ContactBar& bar, EdgePair& pair) const {
+  const ContactFeature& feature = contact.feature;
+  const double tau = activity_smoothing_;
+  EdgePair::Bars& bars = pair.bars;
   const std::size_t count = pair.softened.size();
   if (!bars.any) {
     bars.any = true;
@@ -243,31 +220,28 @@ void EdgeContacts::add_bar(const EdgePair& pair, const ContactFeature& feature, 
                          static_cast<std::size_t>(l - edges_B.begin());
   const std::size_t side = feature.on_B ? 1 : 0;
   bars.distance[at] += bar.signed_distance;
-  bars.penetration[side][at] += bar.penetration;
-  bars.weight[side][at] += bar.weight;
+  bars.penetration[side][at] +=
+      bar.penetration + bar.activity * contact.weight * activity_d_penetration(contact.penetration, tau);
+  bars.weight[side][at] += bar.weight + bar.activity * activity(contact.penetration, tau);
   bars.point[at] += bar.point_W;
   bars.normal[at] -= bar.normal_AB_W;
 }
 
 void EdgeContacts::vjp(const Pose<double>& X_WA, const Pose<double>& X_WB, const EdgePair& pair,
-                       const EdgePair::Bars& bars, Vec6<double>& pose_A_bar, Vec6<double>& pose_B_bar,
-                       GeometryGradient* geometry_A, GeometryGradient* geometry_B) const {
+                       Vec6<double>& pose_A_bar, Vec6<double>& pose_B_bar, GeometryGradient* geometry_A,
+                       GeometryGradient* geometry_B) const {
+  const EdgePair::Bars& bars = pair.bars;
   if (!bars.any) return;
   const Pose<double>* poses[2] = {&X_WA, &X_WB};
   Vec6<double>* pose_bars[2] = {&pose_A_bar, &pose_B_bar};
   GeometryGradient* geometries[2] = {geometry_A, geometry_B};
   const std::size_t rows = pair.neighbours.rows, columns = pair.neighbours.columns, count = rows * columns;
 
-  // phi of a body's solid at a point x in W: dL/dx, with what moves the solid added at once.
   const auto distance_vjp = [&](int solid, const Vec3<double>& x_W, double distance_bar) {
-    const Pose<double>& X_WS = *poses[solid];
-    const Vec3<double> x_S = inverse_point<double>(X_WS, x_W);
-    const Vec3<double> x_bar = distance_bar * (X_WS.q * body(solid).sdf->evaluate<double>(x_S).gradient);
-    *pose_bars[solid] -= stack<double>((x_W - X_WS.p).cross(x_bar), x_bar);
-    if (geometries[solid] != nullptr)
-      body(solid).sdf->parameter_vjp(x_S, distance_bar, Vec3<double>::Zero(), geometries[solid]->primitives);
-    return x_bar;
+    return solid_distance_vjp(*body(solid).sdf, *poses[solid], x_W, distance_bar, *pose_bars[solid],
+                              geometries[solid]);
   };
+  double radius_bar[2] = {0.0, 0.0};
 
   // The weight is a product of four factors.
   std::vector<double> near_bar[2], softened_bar(count, 0.0), weights_bar[2], neighbour_bar(count, 0.0);
@@ -278,8 +252,17 @@ void EdgeContacts::vjp(const Pose<double>& X_WA, const Pose<double>& X_WB, const
   for (std::size_t at = 0; at < count; ++at) {
     EdgeContactBar<double>& bar = contact_bars[at];
     bar.distance = bars.distance[at];
-    bar.n = bars.normal[at];
+    bar.n = bars.normal[at] + midway() * bars.point[at];
     bar.e1 = bar.e2 = 0.5 * bars.point[at];
+    if (bar.distance != 0.0 || !bars.point[at].isZero(0.0)) {  // radii, along n
+      const Vec3<double> n = edge_normal<double>(pair.sides[0].geometry[at / columns],
+                                                 pair.sides[1].geometry[at % columns], settings_)
+                                 .n;
+      const double length = n.norm(), along = bars.point[at].dot(n);
+      if (length > 0.0) bar.n -= n * (bar.distance * radii() / length);
+      radius_bar[0] -= 0.5 * along + length * bar.distance;
+      radius_bar[1] += 0.5 * along - length * bar.distance;
+    }
     for (int side = 0; side < 2; ++side) {
       const double near = side == 0 ? pair.neighbours.by_row[at] : pair.neighbours.by_column[at];
       const double w_bar = bars.weight[side][at];
@@ -289,6 +272,7 @@ void EdgeContacts::vjp(const Pose<double>& X_WA, const Pose<double>& X_WB, const
       softened_bar[at] -= w_bar * near * pair.interior[at] * pair.clash[at] *
                           smoothstep5_dx(tail_argument(pair.softened[at], neighbours_)) /
                           (k_tail_width * neighbours_.smoothing);
+      radius_bar[side] -= bars.penetration[side][at];
       if (bars.penetration[side][at] == 0.0) continue;
       (side == 0 ? bar.e1 : bar.e2) +=
           distance_vjp(1 - side, pair.point(side, at), bars.penetration[side][at]);
@@ -307,6 +291,7 @@ void EdgeContacts::vjp(const Pose<double>& X_WA, const Pose<double>& X_WB, const
       const std::size_t at = k * columns + l;
       EdgeContactBar<double>& bar = contact_bars[at];
       bar.softened = softened_bar[at] + neighbour_bar[at];
+      for (double& r : radius_bar) r -= bar.softened;
       const bool is_zero = bar.distance == 0.0 && bar.softened == 0.0 && bar.gamma_con == 0.0 &&
                            bar.clash == 0.0 && bar.n.isZero(0.0) && bar.e1.isZero(0.0) && bar.e2.isZero(0.0);
       if (is_zero) continue;
@@ -335,9 +320,15 @@ void EdgeContacts::vjp(const Pose<double>& X_WA, const Pose<double>& X_WB, const
       const MeshEdge& edge = owner.edges[static_cast<std::size_t>(s.edges[i])];
       Vec3<double> a_bar = X_WO.q.conjugate() * Vec3<double>(bar.start - bar.vector),
                    b_bar = X_WO.q.conjugate() * bar.vector;
-      mesh_edge_normal_vjp(*owner.sdf, owner.body->contact_points.col(edge.start),
-                           owner.body->contact_points.col(edge.end), edge, X_WO.q.conjugate() * bar.normal,
-                           a_bar, b_bar, geometries[side]->primitives);
+      const Vec3<double> normal_bar = X_WO.q.conjugate() * bar.normal;
+      if (owner.normals_of_faces) {
+        face_edge_normal_vjp({owner.body->contact_points, owner.body->mesh.triangles}, edge, normal_bar,
+                             geometries[side]->contact_points);
+      } else {
+        mesh_edge_normal_vjp(*owner.sdf, owner.body->contact_points.col(edge.start),
+                             owner.body->contact_points.col(edge.end), edge, normal_bar, a_bar, b_bar,
+                             geometries[side]->primitives);
+      }
       geometries[side]->contact_points.col(edge.start) += a_bar;
       geometries[side]->contact_points.col(edge.end) += b_bar;
     }
@@ -355,15 +346,13 @@ void EdgeContacts::vjp(const Pose<double>& X_WA, const Pose<double>& X_WB, const
             0.5 * metrics_bar[e] * clamped_metric_dx<double>(s.distances[p], largest_metric_, clamp_width_);
       }
     }
-    for (std::size_t p = 0; p < distances_bar.size(); ++p) {
-      if (distances_bar[p] == 0.0) continue;
-      const Vec3<double> arm =
-          X_WO.q * Vec3<double>(owner.body->contact_points.col(static_cast<Eigen::Index>(p)));
-      const Vec3<double> x_bar = distance_vjp(1 - side, arm + X_WO.p, distances_bar[p]);
-      *pose_bars[side] += stack<double>(arm.cross(x_bar), x_bar);
-      if (geometries[side] != nullptr)
-        geometries[side]->contact_points.col(static_cast<Eigen::Index>(p)) += X_WO.q.conjugate() * x_bar;
-    }
+    radius_bar[side] -= std::accumulate(distances_bar.begin(), distances_bar.end(), 0.0);
+    point_distances_vjp(owner.body->contact_points, *body(1 - side).sdf, X_WO, *poses[1 - side],
+                        distances_bar, *pose_bars[side], *pose_bars[1 - side], geometries[side],
+                        geometries[1 - side]);
+  }
+  for (int side = 0; side < 2; ++side) {
+    if (geometries[side] != nullptr) geometries[side]->contact_radius += radius_bar[side];
   }
 }
 

@@ -3,11 +3,12 @@
 ///
 /// Each pair of selected edges (k of A, l of B) has two contacts, at the witness point on either edge. They
 /// share point, signed distance and normal; each has its own
-///   penetration   phi of the other body at its witness point
+///   penetration   phi of the other body at its witness point, less its own contact radius
 ///   weight        gamma_con gamma_cl nn_kl S((D_0 + 12 tau_d - D_kl)/(4 tau_d)),  nn by row for the edge of
 ///                 A, by column for that of B; the last factor ends the tail of nn, where it is below 1e-5
-/// A body has edge contacts if its contact points are the vertices of its mesh. Edges of flat faces are left
-/// out (MeshEdgeOptions).
+/// A body has edge contacts if its contact points are the vertices of its mesh; with a contact radius r they
+/// are capsules: metrics and penetrations are less by r, signed distances by |n| r, and the contact point
+/// lies midway between the capsules' surfaces. Edges of flat faces are left out (MeshEdgeOptions).
 ///
 /// @see  edge_edge.h, neighbour_weights.h, soft_selection.h, edge_normals.h for the formulas.
 #pragma once
@@ -20,6 +21,7 @@
 #include "collision/manifold/edge_normals.h"
 #include "collision/manifold/geometry_gradient.h"
 #include "collision/manifold/neighbour_weights.h"
+#include "collision/manifold/point_distances.h"
 #include "collision/manifold/soft_selection.h"
 #include "collision/sdf/shape_sdf.h"
 #include "engine/contact_config.h"
@@ -35,12 +37,13 @@ struct EdgeBody {
   const ShapeSdf* sdf;
   std::vector<MeshEdge> edges;  ///< none if the body has no edge contacts
   int selected = 0;             ///< K
+  bool normals_of_faces = false;
 };
 
 /// Everything about the edges of one pair at one state. Keeps its memory from one use to the next.
 struct EdgePair {
   struct Side {
-    std::vector<double> distances;  ///< phi of the other body at each contact point; large where far [m]
+    std::vector<double> distances;  ///< of each contact point, less the radius; large where far [m]
     std::vector<double> metrics;    ///< of each edge, clamped [m]
     SoftSelection<double> selection;
     std::vector<int> edges;              ///< selected
@@ -50,12 +53,12 @@ struct EdgePair {
   int body_A = -1, body_B = -1;
   Side sides[2];
   NeighbourWeights<double> neighbours;
-  std::vector<double> softened, interior, clash, tail;  ///< (n_A, n_B)
+  std::vector<double> softened, interior, clash, tail;  ///< (n_A, n_B); distances less both radii
   Points points[2];                                     ///< witness points in W
   std::vector<double> matrices[5];                      ///< memory of `neighbours`
   struct Memory {
-    std::vector<std::size_t> near;
-    std::vector<double> coordinates[3], samples, columns[2];
+    NearPoints near;
+    std::vector<double> columns[2];
   } memory;
 
   [[nodiscard]] Vec3<double> point(int side, std::size_t at) const {
@@ -87,17 +90,18 @@ class EdgeContacts {
   [[nodiscard]] Contact contact(const Pose<double>& X_WA, const Pose<double>& X_WB, const EdgePair& pair,
                                 const ContactFeature& feature) const;
 
-  /// Notes dL/d(outputs of a contact).
-  static void add_bar(const EdgePair& pair, const ContactFeature& feature, const ContactBar& bar,
-                      EdgePair::Bars& bars);
+  /// Notes dL/d(outputs of a contact of this pair) in `pair.bars`.
+  void add_bar(const Contact& contact, const ContactBar& bar, EdgePair& pair) const;
 
   /// Adds dL/d(poses), and dL/d(shapes) if there is a `geometry`, from what was noted.
-  void vjp(const Pose<double>& X_WA, const Pose<double>& X_WB, const EdgePair& pair,
-           const EdgePair::Bars& bars, Vec6<double>& pose_A_bar, Vec6<double>& pose_B_bar,
-           GeometryGradient* geometry_A, GeometryGradient* geometry_B) const;
+  void vjp(const Pose<double>& X_WA, const Pose<double>& X_WB, const EdgePair& pair, Vec6<double>& pose_A_bar,
+           Vec6<double>& pose_B_bar, GeometryGradient* geometry_A, GeometryGradient* geometry_B) const;
 
  private:
   [[nodiscard]] const EdgeBody& body(int side) const { return side == 0 ? *A_ : *B_; }
+  [[nodiscard]] double radii() const { return A_->body->contact_radius + B_->body->contact_radius; }
+  /// From the middle between the edges to that between the surfaces, along n (from B to A) [m].
+  [[nodiscard]] double midway() const { return 0.5 * (B_->body->contact_radius - A_->body->contact_radius); }
   [[nodiscard]] Contact make_contact(const Pose<double>& X_WA, const Pose<double>& X_WB, const EdgePair& pair,
                                      std::size_t k, std::size_t l, int side) const;
 

@@ -11,23 +11,36 @@ namespace {
 
 constexpr int k_samples = 9;
 constexpr double k_shortest_mean = 0.1;
+constexpr double k_thin = 1e-4;  // of the size: a radius at which points may pass for those of the surface
+
+Vec3<double> face_edge_normal(const Vec3<double>& a, const Vec3<double>& b, const Vec3<double>& face_normals,
+                              const Vec3<double>& outward) {
+  const Vec3<double> along = (b - a).normalized();
+  for (const Vec3<double>& candidate : {face_normals, outward}) {
+    const Vec3<double> across = candidate - along * along.dot(candidate);
+    if (across.norm() >= k_shortest_mean) return across.normalized();
+  }
+  return Vec3<double>::Zero();
+}
 
 }  // namespace
+
+MeshEdgeOptions mesh_edge_options(const Body& body) {
+  MeshEdgeOptions options;
+  options.normals_of_faces = body.contact_radius > k_thin * body.size;
+  return options;
+}
 
 Vec3<double> mesh_edge_normal(const ShapeSdf& sdf, const Vec3<double>& a, const Vec3<double>& b,
                               const Vec3<double>& face_normals, const Vec3<double>& outward) {
   const Vec3<double> along = (b - a).normalized();
-  const auto perpendicular = [&](const Vec3<double>& x) { return Vec3<double>(x - along * along.dot(x)); };
   Vec3<double> sum = Vec3<double>::Zero();
   for (int k = 0; k < k_samples; ++k) {
     const double t = (k + 0.5) / k_samples;
     sum += sdf.evaluate_normal<double>(Vec3<double>(a + t * (b - a))).normal;
   }
-  const Vec3<double> mean = perpendicular(sum / k_samples);
-  if (mean.norm() >= k_shortest_mean) return mean.normalized();
-  const Vec3<double> of_faces = perpendicular(face_normals);
-  if (of_faces.norm() >= k_shortest_mean) return of_faces.normalized();
-  return perpendicular(outward).normalized();
+  const Vec3<double> mean = (sum - along * along.dot(sum)) / k_samples;
+  return mean.norm() >= k_shortest_mean ? mean.normalized() : face_edge_normal(a, b, face_normals, outward);
 }
 
 std::vector<MeshEdge> mesh_edges(const TriangleMesh& mesh, const ShapeSdf& sdf,
@@ -70,7 +83,8 @@ std::vector<MeshEdge> mesh_edges(const TriangleMesh& mesh, const ShapeSdf& sdf,
       edge.angle = std::atan2(n0.cross(n1).norm(), n0.dot(n1));
     }
     if (edge.angle < options.flat_angle) continue;
-    edge.normal = mesh_edge_normal(sdf, a, b, sum, of_edge.outward);
+    edge.normal = options.normals_of_faces ? face_edge_normal(a, b, sum, of_edge.outward)
+                                           : mesh_edge_normal(sdf, a, b, sum, of_edge.outward);
     edges.push_back(edge);
   }
   return edges;
@@ -108,6 +122,49 @@ void mesh_edge_normal_vjp(const ShapeSdf& sdf, const Vec3<double>& a, const Vec3
     a_bar += (1.0 - t) * x_bar;
     b_bar += t * x_bar;
     sdf.parameter_vjp(Vec3<double>(a + t * (b - a)), 0.0, sample_bar, primitives_bar);
+  }
+}
+
+/// n = m/|m|,  m = N - u (u.N),  u = (b - a)/|b - a|,  N = sum of the unit normals of the triangles.
+void face_edge_normal_vjp(const TriangleMesh& mesh, const MeshEdge& edge, const Vec3<double>& normal_bar,
+                          Points& vertices_bar) {
+  if (normal_bar.isZero(0.0)) return;
+  struct Face {
+    Eigen::Vector3i corners;
+    Vec3<double> sides[2], normal;
+    double doubled_area;
+  };
+  std::vector<Face> faces;
+  Vec3<double> sum = Vec3<double>::Zero();
+  for (const int f : edge.triangles) {
+    if (f < 0) continue;
+    Face& face = faces.emplace_back();
+    face.corners = mesh.triangles[static_cast<std::size_t>(f)];
+    for (int k = 0; k < 2; ++k)
+      face.sides[k] = mesh.vertices.col(face.corners[k + 1]) - mesh.vertices.col(face.corners[0]);
+    const Vec3<double> product = face.sides[0].cross(face.sides[1]);
+    face.doubled_area = product.norm();
+    face.normal = product / face.doubled_area;
+    sum += face.normal;
+  }
+  const Vec3<double> vector = mesh.vertices.col(edge.end) - mesh.vertices.col(edge.start);
+  const double length = vector.norm();
+  const Vec3<double> along = vector / length, m = sum - along * along.dot(sum);
+  if (m.norm() < k_shortest_mean) return;  // from where the triangles point: constant
+  const Vec3<double> n = m.normalized();
+  const Vec3<double> m_bar = (normal_bar - n * n.dot(normal_bar)) / m.norm();
+  const Vec3<double> along_bar = -(m_bar * along.dot(sum) + sum * along.dot(m_bar));
+  const Vec3<double> vector_bar = (along_bar - along * along.dot(along_bar)) / length;
+  vertices_bar.col(edge.start) -= vector_bar;
+  vertices_bar.col(edge.end) += vector_bar;
+  const Vec3<double> sum_bar = m_bar - along * along.dot(m_bar);
+  for (const Face& face : faces) {
+    const Vec3<double> product_bar = (sum_bar - face.normal * face.normal.dot(sum_bar)) / face.doubled_area;
+    const Vec3<double> bars[2] = {face.sides[1].cross(product_bar), product_bar.cross(face.sides[0])};
+    for (int k = 0; k < 2; ++k) {
+      vertices_bar.col(face.corners[k + 1]) += bars[k];
+      vertices_bar.col(face.corners[0]) -= bars[k];
+    }
   }
 }
 

@@ -2,7 +2,9 @@
 ///
 /// The normal of an edge is the mean of nine normals of the signed distance function along it, made
 /// perpendicular to the edge and of unit length. It does not change as the witness point slides along the
-/// edge, where the function's own normal turns quickly, and costs nothing per step.
+/// edge, where the function's own normal turns quickly, and costs nothing per step. The edges of a body with
+/// a contact radius lie inside of it, where its function may have its skeleton: they take the mean of their
+/// triangles' normals.
 #pragma once
 
 #include <array>
@@ -11,6 +13,7 @@
 
 #include "collision/sdf/shape_sdf.h"
 #include "engine/mesh.h"
+#include "engine/model.h"
 #include "engine/types.h"
 
 namespace abut {
@@ -29,7 +32,13 @@ struct MeshEdgeOptions {
   /// carries no contact that a vertex or an edge of its rim does not. 0 keeps all edges, those too whose
   /// triangles are exactly coplanar.
   double flat_angle = 0.0175;
+
+  /// Normals from the triangles alone.
+  bool normals_of_faces = false;
 };
+
+/// Of the edges of a body whose mesh has its contact points for vertices.
+[[nodiscard]] MeshEdgeOptions mesh_edge_options(const Body& body);
 
 /// Ordered by (start, end), each edge once. Where an edge has one triangle only, its angle is pi.
 ///
@@ -47,10 +56,16 @@ struct MeshEdgeOptions {
 [[nodiscard]] Vec3<double> mesh_edge_normal(const ShapeSdf& sdf, const Vec3<double>& a, const Vec3<double>& b,
                                             const Vec3<double>& face_normals, const Vec3<double>& outward);
 
-/// VJP of an edge's normal: adds dL/d(ends, primitives of its own body), given dL/dn_e. A normal that had to
-/// be taken from the triangles counts as constant.
+/// VJP of an edge's normal from the signed distance function: adds dL/d(ends, primitives of its own body),
+/// given dL/dn_e. A normal that had to be taken from the triangles counts as constant.
 void mesh_edge_normal_vjp(const ShapeSdf& sdf, const Vec3<double>& a, const Vec3<double>& b,
                           const MeshEdge& edge, const Vec3<double>& normal_bar, Vec3<double>& a_bar,
                           Vec3<double>& b_bar, std::span<PrimitiveGradient> primitives_bar);
+
+/// VJP of an edge's normal from its triangles: adds dL/d(vertices).
+///
+/// @param vertices_bar  (3, n)
+void face_edge_normal_vjp(const TriangleMesh& mesh, const MeshEdge& edge, const Vec3<double>& normal_bar,
+                          Points& vertices_bar);
 
 }  // namespace abut

@@ -157,6 +157,8 @@ Contact oriented(const EdgeSdfQuery& query, int edge, int end, const EdgeSdfCont
   contact.point_W = query.X_WS * at.point;
   contact.signed_distance = at.distance;
   contact.normal_AB_W = (query.owner < query.solid ? -1.0 : 1.0) * (query.X_WS.q * at.normal);
+  contact.penetration = at.distance;
+  contact.weight = at.weight;
   contact.activity = at.activity;
   contact.area = 0.5 * query.edges[static_cast<std::size_t>(edge)].area;
   return contact;
@@ -170,6 +172,7 @@ EdgeSdfContact<double> lane_of(const EdgeSdfContact<S>& contact, int lane) {
     r.normal[i] = contact.normal[i][lane];
   }
   r.distance = contact.distance[lane];
+  r.weight = contact.weight[lane];
   r.activity = contact.activity[lane];
   return r;
 }
@@ -269,7 +272,7 @@ void linearize_edge_sdf(const EdgeSdfQuery& query, std::span<const ContactFeatur
       at.contact.point = 0.5 * (at.a + at.b);
       at.contact.distance = settings.level;
       at.contact.normal.setZero();
-      at.contact.activity = 0.0;
+      at.contact.weight = at.contact.activity = 0.0;
       contacts[i] = oriented(query, at.edge, at.end, at.contact);
       continue;
     }
@@ -324,7 +327,8 @@ void linearize_edge_sdf(const EdgeSdfQuery& query, std::span<const ContactFeatur
     const double depth = 0.5 - contact.distance / (8.0 * settings.tau);
     at.depth_activity = smoothstep5(depth);
     at.depth_activity_slope = -smoothstep5_dx(depth) / (8.0 * settings.tau);
-    contact.activity = at.depth_activity * at.share[static_cast<std::size_t>(at.end)] * at.p * at.L;
+    contact.weight = at.share[static_cast<std::size_t>(at.end)] * at.p * at.L;
+    contact.activity = at.depth_activity * contact.weight;
     at.arm_S = at.R_WS * contact.point;
     contacts[i] = oriented(query, at.edge, at.end, contact);
   }
@@ -362,8 +366,8 @@ EdgeSdfContact<double> jvp_in_solid(const EdgeSdfLinearization& at, const Vec3<d
   d.normal = at.scale * (dm - 0.5 * dp / (at.p + fade_squared) * at.m);
   d.point =
       dx - 0.5 * d.distance * at.contact.normal - (at.settings.radius + 0.5 * at.contact.distance) * d.normal;
-  d.activity = at.depth_activity_slope * d.distance * at.share[end] * at.p * at.L +
-               at.depth_activity * (dshare[end] * at.p * at.L + at.share[end] * (dp * at.L + at.p * dL));
+  d.weight = dshare[end] * at.p * at.L + at.share[end] * (dp * at.L + at.p * dL);
+  d.activity = at.depth_activity_slope * d.distance * at.contact.weight + at.depth_activity * d.weight;
   return d;
 }
 
@@ -379,7 +383,8 @@ ContactBar edge_sdf_jvp(const EdgeSdfLinearization& at, const Vec6<double>& pose
   const auto in_solid =
       jvp_in_solid(at, R_SW * (relative + theta_O.cross(at.arm_a) - theta_S.cross(at.arm_Sa)),
                    R_SW * (relative + theta_O.cross(at.arm_b) - theta_S.cross(at.arm_Sb)));
-  d.signed_distance = in_solid.distance;
+  d.signed_distance = d.penetration = in_solid.distance;
+  d.weight = in_solid.weight;
   d.activity = in_solid.activity;
   d.normal_AB_W =
       at.sign * (at.R_WS * in_solid.normal + theta_S.cross(Vec3<double>(at.R_WS * at.contact.normal)));
@@ -398,7 +403,8 @@ Eigen::Matrix<double, 8, 12> edge_sdf_jacobian(const EdgeSdfLinearization& at) {
 }
 
 void edge_sdf_vjp(const EdgeSdfLinearization& at, const EdgeSdfQuery& query, const ContactBar& bar,
-                  Vec6<double>& pose_O_bar, Vec6<double>& pose_S_bar, EdgeSdfGeometryBar* geometry) {
+                  Vec6<double>& pose_O_bar, Vec6<double>& pose_S_bar, GeometryGradient* geometry_O,
+                  GeometryGradient* geometry_S) {
   if (!at.crosses) return;
   const auto end = static_cast<std::size_t>(at.end);
   const Vec3<double> vector = at.b - at.a;
@@ -409,13 +415,13 @@ void edge_sdf_vjp(const EdgeSdfLinearization& at, const EdgeSdfQuery& query, con
   // Outputs to x, phi(x), n(x), u, shares and chord.
   const Vec3<double> normal_bar = at.sign * (R_SW * bar.normal_AB_W) - reach * point_bar;
   const double along_normal = point_bar.dot(at.contact.normal);
-  const double distance_bar = bar.signed_distance - 0.5 * along_normal +
-                              at.depth_activity_slope * at.share[end] * at.p * at.L * bar.activity;
-  const double weight = at.depth_activity * bar.activity;
+  const double distance_bar = bar.signed_distance + bar.penetration - 0.5 * along_normal +
+                              at.depth_activity_slope * at.contact.weight * bar.activity;
+  const double weight_bar = bar.weight + at.depth_activity * bar.activity;
   std::array<double, 2> share_bar{}, root_bar{};
-  share_bar[end] = weight * at.p * at.L;
-  double L_bar = weight * at.share[end] * at.p;
-  const double p_bar = weight * at.share[end] * at.L -
+  share_bar[end] = weight_bar * at.p * at.L;
+  double L_bar = weight_bar * at.share[end] * at.p;
+  const double p_bar = weight_bar * at.share[end] * at.L -
                        0.5 * at.scale * at.m.dot(normal_bar) / (at.p + at.settings.fade * at.settings.fade);
   const Vec3<double> m_bar = at.scale * normal_bar + 2.0 * p_bar * at.m;
   Vec3<double> n_bar = m_bar - at.u.dot(m_bar) * at.u;
@@ -459,21 +465,25 @@ void edge_sdf_vjp(const EdgeSdfLinearization& at, const EdgeSdfQuery& query, con
   pose_S_bar += stack<double>(at.arm_S.cross(bar.point_W) + at.sign * n_W.cross(bar.normal_AB_W) -
                                   at.arm_Sa.cross(a_W_bar) - at.arm_Sb.cross(b_W_bar),
                               bar.point_W - a_W_bar - b_W_bar);
-  if (geometry == nullptr) return;
-  geometry->start += query.X_WO.q.conjugate() * a_W_bar;
-  geometry->end += query.X_WO.q.conjugate() * b_W_bar;
-  geometry->radius -= along_normal + distance_bar;
+  std::array<Vec3<double>, 2> end_points{at.a, at.b},
+      root_points{Vec3<double>(at.a + at.root[0] * vector), Vec3<double>(at.b - at.root[1] * vector)};
+  if (geometry_O != nullptr) {
+    const MeshEdge& edge = query.edges[static_cast<std::size_t>(at.edge)];
+    geometry_O->contact_points.col(edge.start) += query.X_WO.q.conjugate() * a_W_bar;
+    geometry_O->contact_points.col(edge.end) += query.X_WO.q.conjugate() * b_W_bar;
+    geometry_O->contact_radius -= along_normal + distance_bar;
+    for (std::size_t side = 0; side < 2; ++side)
+      geometry_O->contact_radius -= end_distance_bar[side] + root_distance_bar[side];
+  }
+  if (geometry_S == nullptr) return;
+  const auto add = [&](const Vec3<double>& x, double of_distance, const Vec3<double>& of_normal) {
+    query.sdf->parameter_vjp(x, of_distance, of_normal, geometry_S->primitives);
+  };
   const Vec3<double> none = Vec3<double>::Zero();
-  query.sdf->parameter_vjp(at.x, distance_bar, n_bar, geometry->primitives);
+  add(at.x, distance_bar, n_bar);
   for (std::size_t side = 0; side < 2; ++side) {
-    const Vec3<double> end_point = side == 0 ? at.a : at.b;
-    const Vec3<double> root_point =
-        side == 0 ? Vec3<double>(at.a + at.root[0] * vector) : Vec3<double>(at.b - at.root[1] * vector);
-    geometry->radius -= end_distance_bar[side] + root_distance_bar[side];
-    if (end_distance_bar[side] != 0.0)
-      query.sdf->parameter_vjp(end_point, end_distance_bar[side], none, geometry->primitives);
-    if (root_distance_bar[side] != 0.0)
-      query.sdf->parameter_vjp(root_point, root_distance_bar[side], none, geometry->primitives);
+    if (end_distance_bar[side] != 0.0) add(end_points[side], end_distance_bar[side], none);
+    if (root_distance_bar[side] != 0.0) add(root_points[side], root_distance_bar[side], none);
   }
 }
 

@@ -45,6 +45,7 @@
 
 #include "collision/manifold/contact.h"
 #include "collision/manifold/edge_normals.h"
+#include "collision/manifold/geometry_gradient.h"
 #include "collision/sdf/shape_sdf.h"
 #include "engine/contact_config.h"
 #include "engine/pose.h"
@@ -85,6 +86,7 @@ struct EdgeSdfContact {
   Vec3<S> point;   ///< [m]
   S distance;      ///< d [m]
   Vec3<S> normal;  ///< n_e
+  S weight;        ///< c p L [-]
   S activity;      ///< [-]
 };
 
@@ -173,8 +175,8 @@ template <typename S, typename V>
   contact.distance = at.distance - S(settings.radius);
   contact.normal = Vec3<S>(m[0] * scale, m[1] * scale, m[2] * scale);
   contact.point = along(x, contact.normal, S(-(S(settings.radius) + S(0.5) * contact.distance)));
-  contact.activity = smoothstep5<S>(S(0.5) - contact.distance * S(0.125 / settings.tau)) *
-                     (end == 0 ? share_a : share_b) * p * L;
+  contact.weight = (end == 0 ? share_a : share_b) * p * L;
+  contact.activity = smoothstep5<S>(S(0.5) - contact.distance * S(0.125 / settings.tau)) * contact.weight;
   return contact;
 }
 
@@ -206,19 +208,11 @@ struct EdgeSdfLinearization {
   Vec3<double> m;
   double p = 0, scale = 0;
   EdgeSdfContact<double> contact;
-  double depth_activity = 0,
-         depth_activity_slope = 0;  ///< S(1/2 - d/(8 tau_p)) and its derivative by d [1/m]
+  double depth_activity = 0, depth_activity_slope = 0;  ///< S(1/2 - d/(8 tau_p)), and by d [1/m]
   Mat3<double> R_WS;
   Vec3<double> arm_a, arm_b;    ///< ends in W, from the owner's origin
   Vec3<double> arm_S;           ///< contact point in W, from the solid's origin
   Vec3<double> arm_Sa, arm_Sb;  ///< ends in W, from the solid's origin
-};
-
-/// dL/d of the geometry of the two bodies.
-struct EdgeSdfGeometryBar {
-  Vec3<double> start = Vec3<double>::Zero(), end = Vec3<double>::Zero();  ///< of the edge, in O
-  double radius = 0;
-  std::span<PrimitiveGradient> primitives;  ///< of the solid; added to
 };
 
 /// Scratch of one thread; allocates only while it grows.
@@ -254,8 +248,9 @@ void linearize_edge_sdf(const EdgeSdfQuery& query, std::span<const ContactFeatur
 /// solid.
 [[nodiscard]] Eigen::Matrix<double, 8, 12> edge_sdf_jacobian(const EdgeSdfLinearization& at);
 
-/// Adds dL/d(poses) given dL/d(outputs of a contact); with `geometry` also dL/d(shapes), added as well.
+/// Adds dL/d(poses) and, unless null, dL/d(geometry), given dL/d(outputs of a contact).
 void edge_sdf_vjp(const EdgeSdfLinearization& at, const EdgeSdfQuery& query, const ContactBar& bar,
-                  Vec6<double>& pose_O_bar, Vec6<double>& pose_S_bar, EdgeSdfGeometryBar* geometry = nullptr);
+                  Vec6<double>& pose_O_bar, Vec6<double>& pose_S_bar, GeometryGradient* geometry_O = nullptr,
+                  GeometryGradient* geometry_S = nullptr);
 
 }  // namespace abut

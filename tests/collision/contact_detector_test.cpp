@@ -118,12 +118,12 @@ std::vector<ContactFeature> smooth_features(const TestScene& scene, const Contac
   const std::vector<ContactFeature> all = all_features(scene.model);
   for (int attempt = 0; attempt < 20000 && features.size() < count; ++attempt) {
     const ContactFeature& f = all[random.integer(all.size())];
-    std::vector<Contact> contacts;
-    std::vector<ContactLinearization> at;
-    detector.linearize(scene.state.X_WB, {&f, 1}, contacts, at);
-    const Body& solid = scene.model.bodies[static_cast<std::size_t>(at[0].solid)];
-    if (contacts[0].signed_distance < -0.02 || contacts[0].signed_distance > 0.1) continue;
-    if (closest_to_kink(solid, at[0].x_S) < 3e-3) continue;
+    ManifoldLinearization linearization;
+    detector.linearize(scene.state.X_WB, {&f, 1}, linearization);
+    const VertexSdfLinearization& at = linearization.vertices[0];
+    const double distance = linearization.contacts[0].signed_distance;
+    if (distance < -0.02 || distance > 0.1) continue;
+    if (closest_to_kink(scene.model.bodies[static_cast<std::size_t>(at.solid)], at.x_S) < 3e-3) continue;
     features.push_back(f);
   }
   return features;
@@ -245,7 +245,7 @@ TEST_CASE("contacts: activities lie between 0 and 1, with both ends reached", "[
     const ContactDetector detector(scene.model, vertices_only());
     for (const ContactFeature& feature : all_features(scene.model)) {
       const Contact c = detector.contact(scene.state.X_WB, feature);
-      const double tau = detector.activity_smoothing(feature.body_A, feature.body_B);
+      const double tau = detector.make_pair(feature.body_A, feature.body_B).activity_smoothing;
       CAPTURE(seed, c.signed_distance, tau);
       REQUIRE(c.activity >= 0.0);
       REQUIRE(c.activity <= 1.0);
@@ -289,8 +289,8 @@ TEST_CASE("detect: finds every contact within reach, and no other", "[collision]
     for (const ContactFeature& feature : all_features(scene.model)) {
       const Contact c = detector.contact(scene.state.X_WB, feature);
       const auto A = static_cast<std::size_t>(feature.body_A), B = static_cast<std::size_t>(feature.body_B);
-      const double reach =
-          4.0 * detector.activity_smoothing(feature.body_A, feature.body_B) + margins[A] + margins[B];
+      const double reach = 4.0 * detector.make_pair(feature.body_A, feature.body_B).activity_smoothing +
+                           margins[A] + margins[B];
       CAPTURE(seed, feature.body_A, feature.body_B, feature.feature_A, feature.feature_B, c.signed_distance,
               reach);
       const auto it = found.find(key_of(feature));
@@ -355,11 +355,12 @@ TEST_CASE("contacts: moving the whole world moves them along", "[collision][prop
     const Pose<double> X = test::random_pose(random, 2.0);
     for (Pose<double>& X_WB : moved.state.X_WB) X_WB = X * X_WB;
     const ContactDetector detector(scene.model, vertices_only());
-    std::vector<Contact> before, after;
-    std::vector<ContactLinearization> unused;
+    ManifoldLinearization linearization;
     const auto features = all_features(scene.model);
-    detector.linearize(scene.state.X_WB, features, before, unused);
-    detector.linearize(moved.state.X_WB, features, after, unused);
+    detector.linearize(scene.state.X_WB, features, linearization);
+    const std::vector<Contact> before = linearization.contacts;
+    detector.linearize(moved.state.X_WB, features, linearization);
+    const std::vector<Contact>& after = linearization.contacts;
     for (std::size_t i = 0; i < features.size(); ++i) {
       if (before[i].signed_distance < -0.02) continue;  // near a skeleton rounding decides the normal
       CAPTURE(seed, i, before[i].signed_distance);
@@ -410,12 +411,12 @@ TEST_CASE("contacts: JVP agrees with differences, VJP is its transpose", "[colli
     const TestScene scene = random_cluster(random, 3);
     const ContactDetector detector(scene.model, vertices_only());
     for (const ContactFeature& feature : smooth_features(scene, detector, random, 25)) {
-      std::vector<Contact> contacts;
-      std::vector<ContactLinearization> at;
-      detector.linearize(scene.state.X_WB, {&feature, 1}, contacts, at);
+      ManifoldLinearization linearization;
+      detector.linearize(scene.state.X_WB, {&feature, 1}, linearization);
+      const VertexSdfLinearization& at = linearization.vertices[0];
       const Vec6<double> d_owner = test::random_vector<6>(random), d_solid = test::random_vector<6>(random);
-      const ContactBar jvp = ContactDetector::jvp(at[0], d_owner, d_solid), bar = random_bar(random);
-      const auto o = static_cast<std::size_t>(at[0].owner), s = static_cast<std::size_t>(at[0].solid);
+      const ContactBar jvp = vertex_sdf_jvp(at, d_owner, d_solid), bar = random_bar(random);
+      const auto o = static_cast<std::size_t>(at.owner), s = static_cast<std::size_t>(at.solid);
       const double slope = bar.point_W.dot(jvp.point_W) + bar.signed_distance * jvp.signed_distance +
                            bar.normal_AB_W.dot(jvp.normal_AB_W) + bar.activity * jvp.activity;
       const auto loss = [&](double t) {
@@ -425,7 +426,7 @@ TEST_CASE("contacts: JVP agrees with differences, VJP is its transpose", "[colli
         return weighted(bar, detector.contact(X_WB, feature));
       };
       const auto fd = test::fd_sweep(loss, 0.0, 1e-3, 1e-6, 1e-8);
-      CAPTURE(seed, feature.body_A, feature.body_B, contacts[0].signed_distance, fd.error);
+      CAPTURE(seed, feature.body_A, feature.body_B, linearization.contacts[0].signed_distance, fd.error);
       ++compared;
       if (fd.disagrees_with_itself) {  // a ridge sharper than the smallest useful step
         ++disagreements;
@@ -434,9 +435,9 @@ TEST_CASE("contacts: JVP agrees with differences, VJP is its transpose", "[colli
       }
 
       std::vector<Vec6<double>> pose_bar(scene.model.bodies.size(), Vec6<double>::Zero());
-      detector.vjp(at[0], feature, bar, scene.state.X_WB, pose_bar);
+      detector.vjp(scene.state.X_WB, {&bar, 1}, linearization, pose_bar);
       REQUIRE(test::close(pose_bar[o].dot(d_owner) + pose_bar[s].dot(d_solid), slope, 1e-11,
-                          1e-12 * (1.0 + at[0].normal_jacobian.norm())));
+                          1e-12 * (1.0 + at.normal_jacobian.norm())));
       for (std::size_t b = 0; b < pose_bar.size(); ++b) {
         if (b != o && b != s) REQUIRE(pose_bar[b].isZero(0.0));
       }
@@ -456,22 +457,22 @@ TEST_CASE("contacts: gradients of quantities that the frame does not matter to b
     const TestScene scene = random_cluster(random, 3);
     const ContactDetector detector(scene.model, vertices_only());
     for (const ContactFeature& feature : smooth_features(scene, detector, random, 20)) {
-      std::vector<Contact> contacts;
-      std::vector<ContactLinearization> at;
-      detector.linearize(scene.state.X_WB, {&feature, 1}, contacts, at);
+      ManifoldLinearization linearization;
+      detector.linearize(scene.state.X_WB, {&feature, 1}, linearization);
+      const VertexSdfLinearization& at = linearization.vertices[0];
       ContactBar bar;
       bar.signed_distance = 1.0;
       bar.activity = 1e-3;
       std::vector<Vec6<double>> pose_bar(scene.model.bodies.size(), Vec6<double>::Zero());
-      detector.vjp(at[0], feature, bar, scene.state.X_WB, pose_bar);
+      detector.vjp(scene.state.X_WB, {&bar, 1}, linearization, pose_bar);
       Vec3<double> force = Vec3<double>::Zero(), torque = Vec3<double>::Zero();
       for (std::size_t b = 0; b < pose_bar.size(); ++b) {
         force += pose_bar[b].tail<3>();
         torque += pose_bar[b].head<3>() + scene.state.X_WB[b].p.cross(pose_bar[b].tail<3>());
       }
       CAPTURE(seed, feature.body_A, feature.body_B);
-      REQUIRE(force.norm() <= 1e-13 * pose_bar[static_cast<std::size_t>(at[0].owner)].norm());
-      REQUIRE(torque.norm() <= 1e-13 * pose_bar[static_cast<std::size_t>(at[0].owner)].norm());
+      REQUIRE(force.norm() <= 1e-13 * pose_bar[static_cast<std::size_t>(at.owner)].norm());
+      REQUIRE(torque.norm() <= 1e-13 * pose_bar[static_cast<std::size_t>(at.owner)].norm());
     }
   }
 }
@@ -484,15 +485,15 @@ TEST_CASE("contacts: VJP of shape parameters, poses of primitives, points and ra
     const TestScene scene = random_cluster(random, 2);
     const ContactDetector detector(scene.model, vertices_only());
     for (const ContactFeature& feature : smooth_features(scene, detector, random, 10)) {
-      std::vector<Contact> contacts;
-      std::vector<ContactLinearization> at;
-      detector.linearize(scene.state.X_WB, {&feature, 1}, contacts, at);
-      const auto o = static_cast<std::size_t>(at[0].owner), s = static_cast<std::size_t>(at[0].solid);
+      ManifoldLinearization linearization;
+      detector.linearize(scene.state.X_WB, {&feature, 1}, linearization);
+      const VertexSdfLinearization& at = linearization.vertices[0];
+      const auto o = static_cast<std::size_t>(at.owner), s = static_cast<std::size_t>(at.solid);
       const ContactBar bar = random_bar(random);
       std::vector<Vec6<double>> pose_bar(scene.model.bodies.size(), Vec6<double>::Zero());
       std::vector<GeometryGradient> geometry(scene.model.bodies.size());
       for (std::size_t b = 0; b < geometry.size(); ++b) geometry[b].set_zero(scene.model.bodies[b]);
-      detector.vjp(at[0], feature, bar, scene.state.X_WB, pose_bar, geometry);
+      detector.vjp(scene.state.X_WB, {&bar, 1}, linearization, pose_bar, geometry);
 
       // One direction through everything that the gradient speaks of.
       const int point = std::max(feature.feature_A, feature.feature_B);

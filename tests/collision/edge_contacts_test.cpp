@@ -220,32 +220,29 @@ TEST_CASE("edge contacts: the way back to poses and shapes agrees with differenc
     if (features.empty()) continue;
 
     const ContactDetector detector(scene.model, config);
-    std::vector<Contact> again;
-    std::vector<ContactLinearization> linearizations;
-    std::vector<EdgePair> pairs;
-    detector.linearize(scene.state.X_WB, features, again, linearizations, &pairs);
-    REQUIRE(pairs.size() == 1);
+    ManifoldLinearization linearization;
+    detector.linearize(scene.state.X_WB, features, linearization);
+    REQUIRE(linearization.pair_count == 1);
+    std::vector<ContactBar> bars;
     for (std::size_t i = 0; i < features.size(); ++i) {
       const Eigen::VectorXd& w = weights[{features[i].feature_A, features[i].feature_B, features[i].on_B}];
-      ContactBar bar;
+      ContactBar& bar = bars.emplace_back();
       bar.signed_distance = w[0];
       bar.penetration = w[1];
       bar.weight = w[2];
       bar.point_W = w.segment<3>(3);
       bar.normal_AB_W = w.segment<3>(6);
-      detector.add_edge_bar(pairs[0], features[i], bar);
     }
     std::vector<Vec6<double>> pose_bar(2, Vec6<double>::Zero());
-    detector.edge_vjp(pairs, scene.state.X_WB, pose_bar);
+    detector.vjp(scene.state.X_WB, bars, linearization, pose_bar);
 
     const auto loss_at = [&](std::size_t body, const Vec6<double>& tangent) {
       std::vector<Pose<double>> X_WB = scene.state.X_WB;
       X_WB[body].q = exp_quaternion<double>(tangent.head<3>()) * X_WB[body].q;
       X_WB[body].p += tangent.tail<3>();
-      std::vector<Contact> moved;
-      std::vector<EdgePair> scratch;
-      detector.linearize(X_WB, features, moved, linearizations, &scratch);
-      return loss_of(moved, weights);
+      ManifoldLinearization moved;
+      detector.linearize(X_WB, features, moved);
+      return loss_of(moved.contacts, weights);
     };
     for (std::size_t body = 0; body < 2; ++body) {
       for (int i = 0; i < 6; ++i) {

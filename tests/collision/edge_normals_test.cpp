@@ -102,6 +102,40 @@ TEST_CASE(
               0));
 }
 
+TEST_CASE("face_edge_normal_vjp: agrees with differences by every vertex", "[collision][derivative]") {
+  const ShapeSdf sdf(box_shape({0.5, 0.4, 0.3}));
+  MeshEdgeOptions options;
+  options.normals_of_faces = true;
+  Random random(5);
+  for (int trial = 0; trial < 20; ++trial) {
+    TriangleMesh mesh = box_mesh({0.5, 0.4, 0.3});
+    for (Eigen::Index i = 0; i < mesh.vertices.cols(); ++i)
+      mesh.vertices.col(i) += 0.05 * random.unit_vector();
+    const std::vector<MeshEdge> edges = mesh_edges(mesh, sdf, options);
+    std::vector<Vec3<double>> bars;
+    Points vertices_bar = Points::Zero(3, mesh.vertices.cols());
+    for (const MeshEdge& edge : edges) {
+      CHECK(std::abs(edge.normal.norm() - 1.0) < 1e-14);
+      CHECK(std::abs(edge.normal.dot(mesh.vertices.col(edge.end) - mesh.vertices.col(edge.start))) < 1e-14);
+      bars.push_back(random.unit_vector());
+      face_edge_normal_vjp(mesh, edge, bars.back(), vertices_bar);
+    }
+    const auto loss = [&](const Eigen::VectorXd& x) {
+      TriangleMesh moved = mesh;
+      moved.vertices = Eigen::Map<const Points>(x.data(), 3, mesh.vertices.cols());
+      double sum = 0.0;
+      const std::vector<MeshEdge> moved_edges = mesh_edges(moved, sdf, options);
+      REQUIRE(moved_edges.size() == bars.size());
+      for (std::size_t i = 0; i < bars.size(); ++i) sum += bars[i].dot(moved_edges[i].normal);
+      return sum;
+    };
+    const Eigen::VectorXd x = Eigen::Map<const Eigen::VectorXd>(mesh.vertices.data(), mesh.vertices.size());
+    const Eigen::VectorXd expected = test::fd_gradient(loss, x, 1e-6),
+                          found = Eigen::Map<const Eigen::VectorXd>(vertices_bar.data(), vertices_bar.size());
+    CHECK(close(found, expected, 1e-7, 1e-8));
+  }
+}
+
 TEST_CASE("inside_own_body: full weight on the surface with a margin of 4 tau, and its derivative",
           "[collision][derivative]") {
   const double tau = 2e-3, margin = 8e-3;

@@ -381,18 +381,19 @@ TEST_CASE("edge_sdf: derivatives by vertices, radius and shape agree with differ
     bar.signed_distance = random.uniform(-1.0, 1.0);
     bar.normal_AB_W = test::random_vector(random);
     bar.activity = random.uniform(-1.0, 1.0);
-    std::vector<PrimitiveGradient> primitives(c.solid.shape.primitives.size());
-    EdgeSdfGeometryBar geometry;
-    geometry.primitives = primitives;
+    GeometryGradient owner, solid;
+    owner.contact_points = Points::Zero(3, 2);
+    solid.set_zero(c.solid);
+    const std::vector<PrimitiveGradient>& primitives = solid.primitives;
     Vec6<double> bar_O = Vec6<double>::Zero(), bar_S = bar_O;
-    edge_sdf_vjp(at, query, bar, bar_O, bar_S, &geometry);
+    edge_sdf_vjp(at, query, bar, bar_O, bar_S, &owner, &solid);
 
     const Vec3<double> start_way = test::random_vector(random), end_way = test::random_vector(random);
     const double radius_way = random.uniform(-1.0, 1.0);
     std::vector<std::array<double, 5>> ways(primitives.size());
     std::vector<Vec6<double>> pose_ways(primitives.size());
-    double expected =
-        geometry.start.dot(start_way) + geometry.end.dot(end_way) + geometry.radius * radius_way;
+    double expected = owner.contact_points.col(0).dot(start_way) + owner.contact_points.col(1).dot(end_way) +
+                      owner.contact_radius * radius_way;
     for (std::size_t i = 0; i < primitives.size(); ++i) {
       const int count = parameter_count(c.solid.shape.primitives[i].kind);
       for (int k = 0; k < 5; ++k) {

@@ -349,7 +349,9 @@ struct Distribution {
 };
 
 /// `groups_per_scene`: how many of the groups are compared, in turn, so that all have their share.
-Distribution compare_scenes(int scenes, int steps, std::size_t groups_per_scene, std::uint64_t seed) {
+/// `selected_vertices`: of bodies that have more.
+Distribution compare_scenes(int scenes, int steps, std::size_t groups_per_scene, std::uint64_t seed,
+                            const ContactConfig& contact = {}, int selected_vertices = 0, bool boxes = true) {
   Distribution result;
   double worst = 0.0;
   std::size_t next_group = 0;
@@ -358,9 +360,14 @@ Distribution compare_scenes(int scenes, int steps, std::size_t groups_per_scene,
     test::RandomSceneOptions options;
     options.aligned = i % 4 == 3;
     options.gravity = i % 10 != 9;
+    options.boxes = boxes;
     Inputs inputs{test::random_contact_scene(random, options), {}};
     const int bodies = inputs.scene.model.body_count();
+    for (Body& body : inputs.scene.model.bodies) {
+      if (body.contact_points.cols() > selected_vertices) body.selected_vertices = selected_vertices;
+    }
     StepConfig config;
+    config.contact = contact;
     config.law = i % 3 == 2 ? ContactLaw::penalty : ContactLaw::smooth_coulomb;
     config.h = config.law == ContactLaw::penalty ? 2.5e-4 : 5e-3;
     config.tolerance = 1e-12;
@@ -426,4 +433,40 @@ TEST_CASE("adjoint: agrees with differences on 200 random contact scenes", "[dyn
   CHECK(median <= 1e-7);
   CHECK(p99 <= 1e-4);
   CHECK(d.unresolved <= d.comparisons / 100);
+}
+
+TEST_CASE("adjoint: agrees with differences whichever contacts there are", "[dynamics][derivative][slow]") {
+  struct Case {
+    const char* name;
+    ContactConfig contact;
+    int selected_vertices = 0;
+    bool boxes = true;  // an edge that runs through the skeleton of one finds a kink there
+    double unresolved = 0.01;
+  };
+  std::vector<Case> cases(5);
+  cases[0].name = "edges against solids";
+  cases[0].contact.edge_sdf = true;
+  cases[0].boxes = false;
+  cases[1].name = "edges against solids only";
+  cases[1].contact.edge_sdf = true;
+  cases[1].boxes = false;
+  cases[1].contact.edge_edge = false;
+  cases[1].contact.vertex_contacts = VertexContacts::none;
+  cases[2].name = "selected vertices";
+  cases[2].selected_vertices = 8;
+  cases[3].name = "blended";
+  cases[3].contact.reduction = Reduction::blend;
+  cases[4].name = "clustered";
+  cases[4].contact.reduction = Reduction::cluster;
+  cases[4].unresolved = 0.05;  // clusters change, and there a rollout has no slope
+  const Case& c = cases[GENERATE(range(std::size_t{0}, std::size_t{5}))];
+  const Distribution d = compare_scenes(40, 5, 99, 5000, c.contact, c.selected_vertices, c.boxes);
+  const std::size_t n = d.errors.size();
+  REQUIRE(n >= 36);
+  const double median = d.errors[n / 2], p90 = d.errors[n - 1 - n / 10], largest = d.errors.back();
+  CAPTURE(c.name, n, d.comparisons, d.unresolved, d.failed_steps, median, p90, largest, d.worst);
+  CHECK(d.non_finite == 0);
+  CHECK(median <= 1e-7);
+  CHECK(p90 <= 1e-5);
+  CHECK(d.unresolved <= c.unresolved * d.comparisons);
 }

@@ -24,9 +24,10 @@ struct Rows {
   ContactManifold manifold;
   ContactRows rows;
 
-  explicit Rows(const TestScene& scene, const RowSettings& settings = k_settings) {
+  explicit Rows(const TestScene& scene, const RowSettings& settings = k_settings,
+                const ContactConfig& config = {}) {
     DetectorScratch scratch;
-    const ContactDetector detector(scene.model, {});
+    const ContactDetector detector(scene.model, config);
     const std::vector<double> margins(scene.model.bodies.size(), 0.02);
     detector.detect(scene.state.X_WB, margins, scratch, manifold);
     mass.update(scene.model, scene.state);
@@ -205,63 +206,85 @@ TEST_CASE("pair_material: VJP agrees with differences, overridden parts belong t
   }
 }
 
-TEST_CASE("weights_vjp: agrees with differences in distance, normal, arms and velocity",
+TEST_CASE("rows_vjp: agrees with differences by contacts, poses and velocities, reduced or not",
           "[dynamics][derivative]") {
+  const Reduction reduction = GENERATE(Reduction::none, Reduction::blend, Reduction::cluster);
+  CAPTURE(static_cast<int>(reduction));
   int compared = 0;
-  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     Random random(seed);
     const TestScene scene = test::random_contact_scene(random, {1, 3});
-    const Rows at(scene);
+    ContactConfig config;
+    config.reduction = reduction;
+    const Rows at(scene, k_settings, config);
     if (at.rows.rows.empty()) continue;
     Eigen::VectorXd velocity(at.mass.size()), d_velocity(at.mass.size());
     for (int s = 0; s < at.mass.slot_count(); ++s) {
       velocity.segment<6>(6 * s) = scene.state.V_WB[static_cast<std::size_t>(at.mass.body(s))];
       d_velocity.segment<6>(6 * s) = test::random_vector<6>(random);
     }
-    std::vector<ContactRowBar> bars(at.rows.rows.size());
-    std::vector<double> weights;
-    for (ContactRowBar& bar : bars) {
-      bar.weight = random.uniform(-1.0, 1.0);
-      weights.push_back(bar.weight);
+    // A sum over rows in which a row that fades out loses its say: rows need no names.
+    const double c = random.uniform(-1.0, 1.0), c_distance = random.uniform(-10.0, 10.0);
+    const Vec3<double> c_normal = test::random_vector(random), c_A = test::random_vector(random),
+                       c_B = test::random_vector(random);
+    const auto say = [&](const ContactRow& row) {
+      return c + c_distance * row.distance + c_normal.dot(row.n) + c_A.dot(row.r_A) + c_B.dot(row.r_B);
+    };
+    std::vector<ContactRowBar> bars;
+    for (const ContactRow& row : at.rows.rows) {
+      ContactRowBar& bar = bars.emplace_back();
+      bar.weight = say(row);
+      bar.distance = row.weight * c_distance;
+      bar.n = row.weight * c_normal;
+      bar.r_A = row.weight * c_A;
+      bar.r_B = row.weight * c_B;
     }
+    std::vector<ContactBar> contact_bars(at.manifold.contacts.size());
+    std::vector<Vec6<double>> pose_bar(scene.model.bodies.size(), Vec6<double>::Zero());
     Eigen::VectorXd velocity_bar = Eigen::VectorXd::Zero(at.mass.size());
-    weights_vjp(at.rows, k_settings.h, velocity, bars, velocity_bar);
+    rows_vjp(at.rows, k_settings.h, velocity, bars, {contact_bars, pose_bar, &velocity_bar});
 
-    // Along one direction of all contacts and velocities at once. The point moves both arms by the same.
+    // Along one direction of all contacts, poses and velocities at once.
     ContactManifold moved = at.manifold;
-    std::vector<Vec3<double>> d_point(moved.contacts.size()), d_normal(moved.contacts.size());
-    std::vector<double> d_distance(moved.contacts.size());
+    std::vector<ContactBar> way(moved.contacts.size());
     double slope = velocity_bar.dot(d_velocity);
     for (std::size_t k = 0; k < moved.contacts.size(); ++k) {
-      d_point[k] = test::random_vector(random, 0.01);
-      d_normal[k] = test::random_vector(random, 0.1);
-      d_distance[k] = random.uniform(-1e-3, 1e-3);
+      way[k].point_W = test::random_vector(random, 0.01);
+      way[k].normal_AB_W = test::random_vector(random, 0.1);
+      way[k].signed_distance = random.uniform(-1e-3, 1e-3);
+      way[k].penetration = random.uniform(-1e-3, 1e-3);
+      way[k].weight = random.uniform(-0.1, 0.1);
+      const ContactBar& bar = contact_bars[k];
+      slope += bar.point_W.dot(way[k].point_W) + bar.normal_AB_W.dot(way[k].normal_AB_W) +
+               bar.signed_distance * way[k].signed_distance + bar.penetration * way[k].penetration +
+               bar.weight * way[k].weight;
     }
-    for (std::size_t i = 0; i < bars.size(); ++i) {
-      const auto k = static_cast<std::size_t>(at.rows.rows[i].contact);
-      slope += (bars[i].r_A + bars[i].r_B).dot(d_point[k]) + bars[i].n.dot(d_normal[k]) +
-               bars[i].distance * d_distance[k];
+    std::vector<Vec6<double>> d_pose;
+    for (const Vec6<double>& bar : pose_bar) {
+      d_pose.push_back(test::random_vector<6>(random) * 0.01);
+      slope += bar.dot(d_pose.back());
     }
+    std::vector<ContactClusters> clusters;
+    for (const RowPair& pair : at.rows.pairs) clusters.push_back(pair.clusters);
     const auto loss = [&](double t) {
       State state = scene.state;
-      for (int s = 0; s < at.mass.slot_count(); ++s) {
+      for (int s = 0; s < at.mass.slot_count(); ++s)
         state.V_WB[static_cast<std::size_t>(at.mass.body(s))] += t * d_velocity.segment<6>(6 * s);
-      }
+      for (std::size_t b = 0; b < d_pose.size(); ++b)
+        state.X_WB[b] = retract<double>(state.X_WB[b], t * d_pose[b]);
       for (std::size_t k = 0; k < moved.contacts.size(); ++k) {
-        moved.contacts[k] = at.manifold.contacts[k];
-        moved.contacts[k].point_W += t * d_point[k];
-        moved.contacts[k].normal_AB_W += t * d_normal[k];
-        moved.contacts[k].signed_distance += t * d_distance[k];
+        Contact& contact = moved.contacts[k];
+        contact = at.manifold.contacts[k];
+        contact.point_W += t * way[k].point_W;
+        contact.normal_AB_W += t * way[k].normal_AB_W;
+        contact.signed_distance += t * way[k].signed_distance;
+        contact.penetration += t * way[k].penetration;
+        contact.weight += t * way[k].weight;
       }
       ContactRows rows;
-      make_rows(scene.model, at.mass, state, moved, k_settings, rows);
-      // A contact that has come in or gone out has weight 0 there: by its number in the manifold.
+      make_rows(scene.model, at.mass, state, moved, k_settings, rows, clusters);
       double sum = 0.0;
-      for (const ContactRow& row : rows.rows) {
-        for (std::size_t i = 0; i < weights.size(); ++i) {
-          if (at.rows.rows[i].contact == row.contact) sum += weights[i] * row.weight;
-        }
-      }
+      for (const ContactRow& row : rows.rows) sum += row.weight * say(row);
       return sum;
     };
     const auto fd = test::fd_sweep(loss, 0.0, 0.02, 1e-6, 1e-8);
@@ -270,5 +293,5 @@ TEST_CASE("weights_vjp: agrees with differences in distance, normal, arms and ve
     ++compared;
     REQUIRE(test::close(slope, fd.value, 1e-5, 1e-6));
   }
-  CHECK(compared >= 25);
+  CHECK(compared >= 35);
 }

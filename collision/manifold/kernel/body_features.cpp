@@ -87,7 +87,7 @@ EdgeTable<T> make_edges(const Body& body, const ShapeSdf& sdf, const PointBlocks
     const int i = points.point[k] >= 0 ? points.point[k] : -1 - points.point[k];
     place_of_vertex[static_cast<std::size_t>(i)] = static_cast<int>(k);
   }
-  const std::vector<MeshEdge> edges = mesh_edges(body.mesh, sdf);
+  const std::vector<MeshEdge> edges = mesh_edges(body.mesh, sdf, mesh_edge_options(body));
   std::vector<int> order(edges.size());
   std::iota(order.begin(), order.end(), 0);
   const auto key = [&](int e) {

@@ -1,0 +1,36 @@
+/// The contacts of a model at one state.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "collision/manifold/contact.h"
+#include "collision/manifold/contact_reduction.h"
+#include "engine/pose.h"
+
+namespace abut {
+
+/// The contacts of one pair: `contacts[begin, end)` of its manifold.
+struct ContactPair {
+  int body_A = -1, body_B = -1;
+  int begin = 0, end = 0;
+  double activity_smoothing = 0;  ///< tau_p of the pair [m]
+  ContactReduction reduction;     ///< that the pair asks for
+};
+
+/// All contacts at one state, grouped by pair, pairs in ascending order.
+struct ContactManifold {
+  std::vector<Contact> contacts;
+  std::vector<ContactPair> pairs;
+
+  void clear() {
+    contacts.clear();
+    pairs.clear();
+  }
+};
+
+/// The manifold with the contacts of each pair reduced as it asks for, by their activity.
+[[nodiscard]] ContactManifold reduced_manifold(const ContactManifold& manifold,
+                                               std::span<const Pose<double>> X_WB);
+
+}  // namespace abut

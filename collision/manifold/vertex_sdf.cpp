@@ -1,0 +1,180 @@
+#include "collision/manifold/vertex_sdf.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "collision/manifold/contact_activity.h"
+#include "collision/manifold/kernel/manifold_kernels.h"
+
+namespace abut {
+namespace {
+
+double largest_metric(const VertexSdfQuery& query) { return 2.0 / 3.0 * query.metric_range; }
+double clamp_width(const VertexSdfQuery& query) { return query.metric_range / 3.0; }
+
+/// What a contact is made of, before it is oriented from A to B.
+Contact make_contact(const VertexSdfQuery& query, int point, double weight, const Vec3<double>& x_W,
+                     double sdf, const Vec3<double>& normal_W) {
+  const Body& owner = *query.owner_body;
+  const bool owner_is_A = query.owner < query.solid;
+  Contact contact;
+  contact.feature = {ContactKind::vertex_sdf, std::min(query.owner, query.solid),
+                     std::max(query.owner, query.solid), owner_is_A ? point : -1, owner_is_A ? -1 : point};
+  contact.signed_distance = sdf - owner.contact_radius;
+  contact.point_W = x_W - (owner.contact_radius + 0.5 * contact.signed_distance) * normal_W;
+  contact.normal_AB_W = owner_is_A ? Vec3<double>(-normal_W) : normal_W;
+  contact.penetration = contact.signed_distance;
+  contact.weight = weight;
+  contact.activity = weight * activity(contact.signed_distance, query.tau);
+  contact.area = owner.contact_areas[static_cast<std::size_t>(point)];
+  return contact;
+}
+
+}  // namespace
+
+void select_vertices(const VertexSdfQuery& query, NearPoints& near, VertexSelection& selection) {
+  const Body& owner = *query.owner_body;
+  const int count = static_cast<int>(owner.contact_points.cols());
+  selection.all = owner.selected_vertices == 0 || owner.selected_vertices >= count;
+  if (selection.all) return;
+  point_distances(owner.contact_points, *query.sdf, query.X_WS.inverse() * query.X_WO,
+                  query.metric_range + owner.contact_radius, k_far_away, near, selection.distances);
+  selection.metrics.resize(selection.distances.size());
+  for (std::size_t i = 0; i < selection.metrics.size(); ++i) {
+    selection.distances[i] -= owner.contact_radius;
+    selection.metrics[i] =
+        clamped_metric<double>(selection.distances[i], largest_metric(query), clamp_width(query));
+  }
+  selection.selection = soft_selection<double>(selection.metrics, owner.selected_vertices,
+                                               query.selection_band, largest_metric(query));
+  selection.weights_bar.assign(selection.metrics.size(), 0.0);
+}
+
+void append_vertex_sdf_contacts(const VertexSdfQuery& query, const VertexSelection& selection, double reach,
+                                NearPoints& near, std::vector<Contact>& contacts) {
+  const Body& owner = *query.owner_body;
+  find_near_points(owner.contact_points, *query.sdf, query.X_WS.inverse() * query.X_WO,
+                   reach + owner.contact_radius, near);
+  const std::size_t count = near.points.size();
+  near.samples.resize(k_sample_normal_columns * count);
+  manifold_kernels().sample_points(*query.sdf, SdfOrder::normal, near.coordinates[0].data(),
+                                   near.coordinates[1].data(), near.coordinates[2].data(),
+                                   static_cast<int>(count), near.samples.data());
+  const Mat3<double> R_WO = query.X_WO.rotation(), R_WS = query.X_WS.rotation();
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto number = [&](std::size_t column) { return near.samples[column * count + i]; };
+    const double distance = number(k_sample_distance), weight = selection.weight(near.points[i]);
+    if (!(distance - owner.contact_radius < reach && weight > 0.0)) continue;
+    const Vec3<double> normal_S(number(k_sample_normal), number(k_sample_normal + 1),
+                                number(k_sample_normal + 2));
+    const Vec3<double> x_W = R_WO * owner.contact_points.col(near.points[i]) + query.X_WO.p;
+    contacts.push_back(make_contact(query, near.points[i], weight, x_W, distance, R_WS * normal_S));
+  }
+}
+
+void linearize_vertex_sdf(const VertexSdfQuery& query, const VertexSelection& selection,
+                          std::span<const ContactFeature> features, std::span<Contact> contacts,
+                          std::span<VertexSdfLinearization> linearizations) {
+  constexpr std::size_t k_most = 32;
+  const Body& owner = *query.owner_body;
+  const Mat3<double> R_WO = query.X_WO.rotation(), R_WS = query.X_WS.rotation();
+  for (std::size_t first = 0; first < features.size(); first += k_most) {
+    const std::size_t many = std::min(k_most, features.size() - first);
+    double x_S[3][k_most], samples[k_sample_columns * k_most];
+    for (std::size_t k = 0; k < many; ++k) {
+      const ContactFeature& feature = features[first + k];
+      VertexSdfLinearization& at = linearizations[first + k];
+      at.owner = query.owner;
+      at.solid = query.solid;
+      at.point = std::max(feature.feature_A, feature.feature_B);
+      at.sign = query.owner > query.solid ? 1.0 : -1.0;
+      at.radius = owner.contact_radius;
+      at.tau = query.tau;
+      at.weight = selection.weight(at.point);
+      at.arm_O = R_WO * owner.contact_points.col(at.point);
+      at.arm_S = at.arm_O + query.X_WO.p - query.X_WS.p;
+      at.x_S = R_WS.transpose() * at.arm_S;
+      for (int axis = 0; axis < 3; ++axis) x_S[axis][k] = at.x_S[axis];
+    }
+    manifold_kernels().sample_points(*query.sdf, SdfOrder::jacobian, x_S[0], x_S[1], x_S[2],
+                                     static_cast<int>(many), samples);
+    for (std::size_t k = 0; k < many; ++k) {
+      const auto number = [&](int column) { return samples[static_cast<std::size_t>(column) * many + k]; };
+      VertexSdfLinearization& at = linearizations[first + k];
+      Mat3<double> jacobian;
+      Vec3<double> gradient, normal;
+      for (int row = 0; row < 3; ++row) {
+        gradient[row] = number(k_sample_gradient + row);
+        normal[row] = number(k_sample_normal + row);
+        for (int column = 0; column < 3; ++column)
+          jacobian(row, column) = number(k_sample_normal_jacobian + 3 * row + column);
+      }
+      at.normal = R_WS * normal;
+      at.gradient = R_WS * gradient;
+      at.normal_jacobian = R_WS * jacobian * R_WS.transpose();
+      at.distance = number(k_sample_distance) - at.radius;
+      contacts[first + k] = make_contact(query, at.point, at.weight, at.arm_S + query.X_WS.p,
+                                         number(k_sample_distance), at.normal);
+    }
+  }
+}
+
+ContactBar vertex_sdf_jvp(const VertexSdfLinearization& at, const Vec6<double>& pose_O,
+                          const Vec6<double>& pose_S, double weight_dot) {
+  const Vec3<double> theta_O = pose_O.head<3>(), theta_S = pose_S.head<3>();
+  const Vec3<double> dx_W = pose_O.tail<3>() + theta_O.cross(at.arm_O);
+  const Vec3<double> y = dx_W - pose_S.tail<3>() - theta_S.cross(at.arm_S);
+  const Vec3<double> dn = at.normal_jacobian * y + theta_S.cross(at.normal);
+  ContactBar d;
+  d.signed_distance = at.gradient.dot(y);
+  d.normal_AB_W = at.sign * dn;
+  d.point_W = dx_W - 0.5 * d.signed_distance * at.normal - (at.radius + 0.5 * at.distance) * dn;
+  d.penetration = d.signed_distance;
+  d.weight = weight_dot;
+  d.activity = at.weight * activity_d_penetration(at.distance, at.tau) * d.signed_distance +
+               activity(at.distance, at.tau) * weight_dot;
+  return d;
+}
+
+void vertex_sdf_vjp(const VertexSdfLinearization& at, const VertexSdfQuery& query, const ContactBar& bar,
+                    VertexSelection& selection, Vec6<double>& pose_O_bar, Vec6<double>& pose_S_bar,
+                    GeometryGradient* geometry_O, GeometryGradient* geometry_S) {
+  const double along = bar.point_W.dot(at.normal);
+  const double distance_bar = bar.signed_distance + bar.penetration - 0.5 * along +
+                              at.weight * activity_d_penetration(at.distance, at.tau) * bar.activity;
+  const Vec3<double> normal_bar = at.sign * bar.normal_AB_W - (at.radius + 0.5 * at.distance) * bar.point_W;
+  const Vec3<double> y_bar = distance_bar * at.gradient + at.normal_jacobian.transpose() * normal_bar;
+  const Vec3<double> x_W_bar = bar.point_W + y_bar;
+  pose_O_bar += stack<double>(at.arm_O.cross(x_W_bar), x_W_bar);
+  pose_S_bar += stack<double>(at.normal.cross(normal_bar) - at.arm_S.cross(y_bar), -y_bar);
+  if (!selection.all) {
+    selection.weights_bar[static_cast<std::size_t>(at.point)] +=
+        bar.weight + activity(at.distance, at.tau) * bar.activity;
+  }
+  if (geometry_O != nullptr) {
+    geometry_O->contact_points.col(at.point) += query.X_WO.q.conjugate() * x_W_bar;
+    geometry_O->contact_radius -= distance_bar + along;
+  }
+  if (geometry_S != nullptr)
+    query.sdf->parameter_vjp(at.x_S, distance_bar, query.X_WS.q.conjugate() * normal_bar,
+                             geometry_S->primitives);
+}
+
+void select_vertices_vjp(const VertexSdfQuery& query, const VertexSelection& selection,
+                         Vec6<double>& pose_O_bar, Vec6<double>& pose_S_bar, GeometryGradient* geometry_O,
+                         GeometryGradient* geometry_S) {
+  if (selection.all) return;
+  std::vector<double> distances_bar(selection.metrics.size());
+  soft_selection_vjp<double>(selection.metrics, selection.selection, selection.weights_bar, distances_bar);
+  for (std::size_t i = 0; i < distances_bar.size(); ++i) {
+    if (distances_bar[i] == 0.0) continue;
+    distances_bar[i] *=
+        clamped_metric_dx<double>(selection.distances[i], largest_metric(query), clamp_width(query));
+  }
+  point_distances_vjp(query.owner_body->contact_points, *query.sdf, query.X_WO, query.X_WS, distances_bar,
+                      pose_O_bar, pose_S_bar, geometry_O, geometry_S);
+  if (geometry_O != nullptr)
+    geometry_O->contact_radius -= std::accumulate(distances_bar.begin(), distances_bar.end(), 0.0);
+}
+
+}  // namespace abut

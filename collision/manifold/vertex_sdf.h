@@ -1,0 +1,102 @@
+/// Vertex-SDF contacts: the contact points of one body at another's signed distance function, and their
+/// derivatives.
+///
+/// The *owner* O touches with a ball of its contact radius r at each of its contact points v, the *solid* S
+/// is touched at its signed distance function phi:
+///   x_W = X_WO v,   x_S = X_WS^-1 x_W,   d = phi(x_S) - r,   n = R_WS n_S(x_S) (out of S),
+///   point = x_W - (r + d/2) n,   activity = w S(1/2 - d/(8 tau_p)),   S = smoothstep5.
+/// The point midway between the surfaces is shared by both bodies, so their impulses balance. w is 1, or,
+/// where the owner selects K < n of its vertices, the soft choice of the K deepest (soft_selection.h) by
+/// their clamped d.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "collision/manifold/contact.h"
+#include "collision/manifold/geometry_gradient.h"
+#include "collision/manifold/point_distances.h"
+#include "collision/manifold/soft_selection.h"
+#include "collision/sdf/shape_sdf.h"
+#include "engine/contact_config.h"
+#include "engine/model.h"
+#include "engine/pose.h"
+
+namespace abut {
+
+/// Contact points of one body at the solid of another, at given poses.
+struct VertexSdfQuery {
+  const Body* owner_body = nullptr;
+  const ShapeSdf* sdf = nullptr;  ///< of the solid
+  int owner = -1, solid = -1;     ///< bodies; A of the contacts is the lower one
+  Pose<double> X_WO, X_WS;
+  double tau = 0;             ///< tau_p [m]
+  double selection_band = 0;  ///< [m]
+  double metric_range = 0;    ///< from which on a vertex is far; metrics end at two thirds of it [m]
+
+  VertexSdfQuery() = default;
+  /// @param size  of the smaller body of the pair [m]
+  VertexSdfQuery(const ContactConfig& config, double size)
+      : tau(config.activity_smoothing * size),
+        selection_band(config.selection_band * size),
+        metric_range(config.metric_range * size) {}
+};
+
+/// Weights of an owner's contact points. Keeps its memory from one use to the next.
+struct VertexSelection {
+  bool all = true;                         ///< every weight is 1; the rest is not used
+  std::vector<double> distances, metrics;  ///< d and clamped d of each contact point [m]
+  SoftSelection<double> selection;
+  std::vector<double> weights_bar;  ///< dL/dw, noted by vertex_sdf_vjp()
+
+  [[nodiscard]] double weight(int point) const {
+    return all ? 1.0 : selection.weight(metrics[static_cast<std::size_t>(point)]);
+  }
+};
+
+/// First derivatives of a contact: what its JVP and VJP need, all in W but for x_S.
+struct VertexSdfLinearization {
+  int owner = -1, solid = -1;
+  int point = -1;
+  double sign = 1;      ///< normal_AB = sign * n: +1 if the owner is B
+  double radius = 0;    ///< r [m]
+  double tau = 0;       ///< tau_p [m]
+  double weight = 1;    ///< w
+  double distance = 0;  ///< d [m]
+  Vec3<double> x_S = Vec3<double>::Zero();
+  Vec3<double> arm_O = Vec3<double>::Zero(), arm_S = Vec3<double>::Zero();  ///< x_W - p_WO, x_W - p_WS
+  Vec3<double> normal = Vec3<double>::Zero();                               ///< n
+  Vec3<double> gradient = Vec3<double>::Zero();                             ///< dd/dx
+  Mat3<double> normal_jacobian = Mat3<double>::Zero();                      ///< dn/dx
+};
+
+/// Weights of the contact points at these poses.
+void select_vertices(const VertexSdfQuery& query, NearPoints& near, VertexSelection& selection);
+
+/// Appends the contacts with weight whose distance is below `reach` [m].
+void append_vertex_sdf_contacts(const VertexSdfQuery& query, const VertexSelection& selection, double reach,
+                                NearPoints& near, std::vector<Contact>& contacts);
+
+/// The contacts of features (kind vertex_sdf, of this owner and solid) and their first derivatives, both
+/// overwritten.
+void linearize_vertex_sdf(const VertexSdfQuery& query, const VertexSelection& selection,
+                          std::span<const ContactFeature> features, std::span<Contact> contacts,
+                          std::span<VertexSdfLinearization> linearizations);
+
+/// d(outputs of a contact) for left perturbations [rotation; translation] of the poses of owner and solid,
+/// and for a change of its weight.
+[[nodiscard]] ContactBar vertex_sdf_jvp(const VertexSdfLinearization& at, const Vec6<double>& pose_O,
+                                        const Vec6<double>& pose_S, double weight_dot = 0.0);
+
+/// Adds dL/d(poses) and, unless null, dL/d(geometry), given dL/d(outputs of a contact). What the weight
+/// depends on is only noted, in `selection`: select_vertices_vjp() goes the rest of the way.
+void vertex_sdf_vjp(const VertexSdfLinearization& at, const VertexSdfQuery& query, const ContactBar& bar,
+                    VertexSelection& selection, Vec6<double>& pose_O_bar, Vec6<double>& pose_S_bar,
+                    GeometryGradient* geometry_O, GeometryGradient* geometry_S);
+
+/// Adds what the weights contribute, from what was noted.
+void select_vertices_vjp(const VertexSdfQuery& query, const VertexSelection& selection,
+                         Vec6<double>& pose_O_bar, Vec6<double>& pose_S_bar, GeometryGradient* geometry_O,
+                         GeometryGradient* geometry_S);
+
+}  // namespace abut
