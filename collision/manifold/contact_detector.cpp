@@ -4,11 +4,11 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
-#include <string_view>
 #include <utility>
 
 #include <spdlog/fmt/fmt.h>
 
+#include "collision/manifold/paper_manifold.h"
 #include "engine/check.h"
 
 namespace abut {
@@ -72,18 +72,6 @@ ContactDetector::ContactDetector(const Model& model, const ContactConfig& config
   edge_bodies_.reserve(model.bodies.size());
   for (std::size_t b = 0; b < model.bodies.size(); ++b)
     edge_bodies_.emplace_back(model.bodies[b], bodies_[b].sdf);
-  for (int A = 0; A < model.body_count(); ++A) {
-    for (int B = A + 1; B < model.body_count(); ++B) {
-      const ContactConfig pair = pair_config(A, B);
-      const auto refuse = [&](bool refused, std::string_view what) {
-        require(!refused,
-                fmt::format("bodies '{}' and '{}': {}", model.bodies[static_cast<std::size_t>(A)].name,
-                            model.bodies[static_cast<std::size_t>(B)].name, what));
-      };
-      refuse(pair.fidelity == Fidelity::paper,
-             "fidelity \"paper\" is for the experiments of the paper; a simulation needs \"corrected\"");
-    }
-  }
 }
 
 ContactPair ContactDetector::make_pair(int body_A, int body_B) const {
@@ -168,6 +156,13 @@ void ContactDetector::detect(std::span<const Pose<double>> X_WB, std::span<const
     pair.begin = static_cast<int>(manifold.contacts.size());
     const double reach = 4.0 * pair.activity_smoothing + margin(A) + margin(B);
     const ContactConfig config = pair_config(A, B);
+    if (config.fidelity == Fidelity::paper) {
+      append_paper_contacts(edge_body(A), edge_body(B), A, B, config, X_WB[static_cast<std::size_t>(A)],
+                            X_WB[static_cast<std::size_t>(B)], reach, manifold.contacts);
+      pair.end = static_cast<int>(manifold.contacts.size());
+      if (pair.end > pair.begin) manifold.pairs.push_back(pair);
+      continue;
+    }
     const EdgeContacts edges(edge_body(A), edge_body(B), config);
     const bool has_vertices = config.vertex_contacts != VertexContacts::none,
                has_edges = config.edge_edge && edges.possible();
@@ -223,6 +218,10 @@ void ContactDetector::linearize(std::span<const Pose<double>> X_WB, std::span<co
     ABUT_ASSERT(!kinds[static_cast<int>(ContactKind::blended)]);
     const int A = features[begin].body_A, B = features[begin].body_B;
     const ContactConfig config = pair_config(A, B);
+    require(config.fidelity == Fidelity::corrected,
+            fmt::format("bodies '{}' and '{}': contacts of fidelity \"paper\" have no derivatives; take "
+                        "\"corrected\"",
+                        model_body(A).name, model_body(B).name));
     if (out.pairs.size() == out.pair_count) out.pairs.emplace_back();
     PairContacts& pair = out.pairs[out.pair_count];
     pair.body_A = A;

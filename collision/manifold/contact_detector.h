@@ -2,7 +2,8 @@
 ///
 /// A pair has contacts of up to three kinds, each in its own file: the contact points of one body at the
 /// other's signed distance function (vertex_sdf.h), edges of both meshes at each other (edge_contacts.h),
-/// and edges of one mesh through the other's solid (edge_sdf.h). ContactConfig says which.
+/// and edges of one mesh through the other's solid (edge_sdf.h). ContactConfig says which. A pair of fidelity
+/// "paper" has those of paper_manifold.h instead.
 #pragma once
 
 #include <span>
@@ -58,7 +59,6 @@ struct DetectorScratch {
 /// Prepared once for a model, const afterwards; the model must outlive it.
 class ContactDetector {
  public:
-  /// Throws std::invalid_argument, naming the bodies, for settings that a simulation cannot follow.
   ContactDetector(const Model& model, const ContactConfig& config);
   ContactDetector(const ContactDetector&) = delete;
   ContactDetector& operator=(const ContactDetector&) = delete;
@@ -73,7 +73,8 @@ class ContactDetector {
   [[nodiscard]] Contact contact(std::span<const Pose<double>> X_WB, const ContactFeature& feature) const;
 
   /// The contacts of features (in their order) together with their first derivatives. Features of a pair
-  /// should come one after the other.
+  /// should come one after the other. Throws std::invalid_argument, naming the bodies, for a pair of fidelity
+  /// "paper", whose contacts have values only.
   void linearize(std::span<const Pose<double>> X_WB, std::span<const ContactFeature> features,
                  ManifoldLinearization& linearization) const;
 
