@@ -1,6 +1,7 @@
 #include "collision/manifold/edge_sdf.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "engine/pack.h"
@@ -202,9 +203,19 @@ void append_edge_sdf_contacts(const EdgeSdfQuery& query, std::span<const int> se
                               EdgeSdfScratch& scratch, std::vector<Contact>& contacts) {
   const ShapeSdf& sdf = *query.sdf;
   const Pose<double> X_SO = query.X_WS.inverse() * query.X_WO;
-  const double grown = sdf.distance_ratio() * (query.settings.level + query.settings.radius);
-  const Vec3<double> low = sdf.bounds().min() - Vec3<double>::Constant(grown),
-                     high = sdf.bounds().max() + Vec3<double>::Constant(grown);
+  const double union_depth = sdf.smoothing() * std::log(static_cast<double>(std::max(1, sdf.added())));
+  const Vec3<double> grown = Vec3<double>::Constant(
+      sdf.distance_ratio() * (query.settings.level + query.settings.radius + union_depth));
+  const auto is_near = [&](const Eigen::AlignedBox3d& box, const Vec3<double>& a, const Vec3<double>& b) {
+    return (a.cwiseMax(b).array() >= (box.min() - grown).array()).all() &&
+           (a.cwiseMin(b).array() <= (box.max() + grown).array()).all();
+  };
+  const auto is_near_a_part = [&](const Vec3<double>& a, const Vec3<double>& b) {
+    for (int i = 0; i < sdf.added(); ++i) {
+      if (is_near(sdf.box_of_primitive(static_cast<std::size_t>(i)), a, b)) return true;
+    }
+    return false;
+  };
   scratch.candidates.clear();
   scratch.starts.clear();
   scratch.ends.clear();
@@ -214,7 +225,7 @@ void append_edge_sdf_contacts(const EdgeSdfQuery& query, std::span<const int> se
     const MeshEdge& edge = query.edges[index];
     const Vec3<double> a = X_SO * Vec3<double>(query.vertices->col(edge.start)),
                        b = X_SO * Vec3<double>(query.vertices->col(edge.end));
-    if ((a.cwiseMax(b).array() < low.array()).any() || (a.cwiseMin(b).array() > high.array()).any()) continue;
+    if (!is_near(sdf.bounds(), a, b) || !is_near_a_part(a, b)) continue;
     scratch.candidates.push_back(static_cast<int>(index));
     scratch.starts.push_back(a);
     scratch.ends.push_back(b);
