@@ -1,0 +1,204 @@
+/// Bodies of flat faces and cylinders whose meshes are as fine as one likes, regular or not.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <numbers>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/body_builder.h"
+#include "engine/random.h"
+#include "tests/support/scenes.h"
+
+namespace abut::test {
+
+/// How finely a surface is meshed.
+struct Tessellation {
+  double cell = 0.01;      ///< longest side of a square of the mesh [m]
+  bool irregular = false;  ///< vertices moved within their faces by up to 0.3 of a cell, diagonals at random
+};
+
+/// A box with the axes of the body, added or subtracted.
+struct BoxPart {
+  Vec3<double> lower, upper;  ///< [m]
+  PrimitiveOperation operation = PrimitiveOperation::add;
+};
+
+/// The surface of what is inside an added box and inside no subtracted one.
+inline TriangleMesh mesh_of_boxes(const std::vector<BoxPart>& parts, const Tessellation& tessellation) {
+  std::array<std::vector<double>, 3> lines;
+  for (int axis = 0; axis < 3; ++axis) {
+    std::vector<double> breaks;
+    for (const BoxPart& part : parts) {
+      breaks.push_back(part.lower[axis]);
+      breaks.push_back(part.upper[axis]);
+    }
+    std::sort(breaks.begin(), breaks.end());
+    breaks.erase(std::unique(breaks.begin(), breaks.end(), [](double a, double b) { return b - a < 1e-9; }),
+                 breaks.end());
+    auto& line = lines[static_cast<std::size_t>(axis)];
+    for (std::size_t i = 0; i + 1 < breaks.size(); ++i) {
+      const double length = breaks[i + 1] - breaks[i];
+      const int pieces = std::max(1, static_cast<int>(std::ceil(length / tessellation.cell - 1e-9)));
+      for (int k = 0; k < pieces; ++k) line.push_back(breaks[i] + length * k / pieces);
+    }
+    line.push_back(breaks.back());
+  }
+  using Place = std::array<int, 3>;
+  const auto coordinate = [&](int axis, int i) { return lines[static_cast<std::size_t>(axis)][static_cast<std::size_t>(i)]; };
+  const auto solid = [&](const Place& cell) {
+    Vec3<double> x;
+    for (int axis = 0; axis < 3; ++axis) {
+      const int i = cell[static_cast<std::size_t>(axis)];
+      if (i < 0 || i + 1 >= static_cast<int>(lines[static_cast<std::size_t>(axis)].size())) return false;
+      x[axis] = 0.5 * (coordinate(axis, i) + coordinate(axis, i + 1));
+    }
+    bool in = false;
+    for (const BoxPart& part : parts) {
+      const bool within = ((x - part.lower).array() > 0.0).all() && ((part.upper - x).array() > 0.0).all();
+      if (!within) continue;
+      if (part.operation == PrimitiveOperation::subtract) return false;
+      in = true;
+    }
+    return in;
+  };
+
+  Random random(7);
+  TriangleMesh mesh;
+  std::map<Place, int> index_of;
+  std::vector<Place> places;
+  std::vector<std::array<bool, 3>> facing;  // axes of the faces at each vertex
+  const auto vertex = [&](const Place& place, std::size_t axis) {
+    const auto [found, is_new] = index_of.emplace(place, static_cast<int>(places.size()));
+    if (is_new) {
+      places.push_back(place);
+      facing.push_back({false, false, false});
+    }
+    facing[static_cast<std::size_t>(found->second)][axis] = true;
+    return found->second;
+  };
+  const auto count = [&](std::size_t axis) { return static_cast<int>(lines[axis].size()) - 1; };
+  for (int i = 0; i < count(0); ++i) {
+    for (int j = 0; j < count(1); ++j) {
+      for (int k = 0; k < count(2); ++k) {
+        const Place cell{i, j, k};
+        if (!solid(cell)) continue;
+        for (std::size_t axis = 0; axis < 3; ++axis) {
+          for (const bool upper : {false, true}) {
+            Place beyond = cell;
+            beyond[axis] += upper ? 1 : -1;
+            if (solid(beyond)) continue;
+            const std::size_t u = (axis + 1) % 3, v = (axis + 2) % 3;
+            const auto corner = [&](int du, int dv) {
+              Place place = cell;
+              place[axis] += upper ? 1 : 0;
+              place[u] += du;
+              place[v] += dv;
+              return vertex(place, axis);
+            };
+            std::array<int, 4> quad{corner(0, 0), corner(1, 0), corner(1, 1), corner(0, 1)};
+            const bool turned = tessellation.irregular ? random.uniform() < 0.5 : (i + j + k) % 2 == 1;
+            if (turned) std::rotate(quad.begin(), quad.begin() + 1, quad.end());
+            if (!upper) std::swap(quad[1], quad[3]);
+            mesh.triangles.emplace_back(quad[0], quad[1], quad[2]);
+            mesh.triangles.emplace_back(quad[0], quad[2], quad[3]);
+          }
+        }
+      }
+    }
+  }
+  mesh.vertices.resize(3, static_cast<Eigen::Index>(places.size()));
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    for (int axis = 0; axis < 3; ++axis) {
+      const auto a = static_cast<std::size_t>(axis);
+      const int at = places[i][a];
+      double x = coordinate(axis, at);
+      if (tessellation.irregular && !facing[i][a]) {
+        x += 0.3 * random.uniform(-1.0, 1.0) * std::min(coordinate(axis, at + 1) - x, x - coordinate(axis, at - 1));
+      }
+      mesh.vertices(axis, static_cast<Eigen::Index>(i)) = x;
+    }
+  }
+  return mesh;
+}
+
+/// A body of boxes with sharp edges, B's origin at the origin of the boxes' frame.
+inline Body body_of_boxes(std::string name, const std::vector<BoxPart>& parts, const Tessellation& tessellation,
+                          bool fixed) {
+  BodyDescription description;
+  description.name = std::move(name);
+  description.fixed = fixed;
+  for (const BoxPart& part : parts) {
+    Primitive box;
+    box.kind = PrimitiveKind::rounded_box;
+    box.operation = part.operation;
+    const Vec3<double> half = 0.5 * (part.upper - part.lower);
+    box.parameters = {half.x(), half.y(), half.z(), 0.0};
+    box.X_BP.p = 0.5 * (part.upper + part.lower);
+    description.shape.primitives.push_back(box);
+  }
+  description.mesh = mesh_of_boxes(parts, tessellation);
+  description.mass_or_density = Mass{1.0};
+  description.center_of_mass = Vec3<double>::Zero();
+  description.inertia = Mat3<double>(Vec3<double>::Constant(0.01).asDiagonal());
+  return make_body(description);
+}
+
+/// A cylinder about the z axis: its mesh starts `phase` segments round, and so do the rings of its ends.
+inline TriangleMesh cylinder_mesh(double radius, double half_length, const Tessellation& tessellation) {
+  const int segments = 4 * std::max(3, static_cast<int>(std::ceil(2.0 * std::numbers::pi * radius / tessellation.cell / 4.0)));
+  const int rows = std::max(1, static_cast<int>(std::ceil(2.0 * half_length / tessellation.cell)));
+  const int rings = std::max(1, static_cast<int>(std::ceil(radius / tessellation.cell)));
+  Random random(11);
+  const double phase = tessellation.irregular ? 0.5 : 0.0;
+  std::vector<Vec3<double>> vertices;
+  const auto add_ring = [&](double r, double z, bool may_move) {
+    for (int k = 0; k < segments; ++k) {
+      const double moved = tessellation.irregular && may_move ? 0.3 * random.uniform(-1.0, 1.0) : 0.0;
+      const double angle = 2.0 * std::numbers::pi * (k + phase + moved) / segments;
+      vertices.emplace_back(r * std::cos(angle), r * std::sin(angle), z);
+    }
+  };
+  vertices.emplace_back(0.0, 0.0, -half_length);
+  for (int ring = 1; ring < rings; ++ring) add_ring(radius * ring / rings, -half_length, true);
+  for (int row = 0; row <= rows; ++row) add_ring(radius, half_length * (2.0 * row / rows - 1.0), true);
+  for (int ring = rings - 1; ring > 0; --ring) add_ring(radius * ring / rings, half_length, true);
+  vertices.emplace_back(0.0, 0.0, half_length);
+
+  TriangleMesh mesh;
+  const int last = static_cast<int>(vertices.size()) - 1, all_rings = (last - 1) / segments;
+  for (int k = 0; k < segments; ++k) {
+    const int next = (k + 1) % segments;
+    mesh.triangles.emplace_back(0, 1 + next, 1 + k);
+    for (int ring = 0; ring + 1 < all_rings; ++ring) {
+      const int a = 1 + ring * segments + k, b = 1 + ring * segments + next, c = b + segments, d = a + segments;
+      if ((ring + k) % 2 == 0) {
+        mesh.triangles.emplace_back(a, b, c);
+        mesh.triangles.emplace_back(a, c, d);
+      } else {
+        mesh.triangles.emplace_back(a, b, d);
+        mesh.triangles.emplace_back(b, c, d);
+      }
+    }
+    mesh.triangles.emplace_back(last, last - segments + k, last - segments + next);
+  }
+  mesh.vertices.resize(3, static_cast<Eigen::Index>(vertices.size()));
+  for (std::size_t i = 0; i < vertices.size(); ++i) mesh.vertices.col(static_cast<Eigen::Index>(i)) = vertices[i];
+  return mesh;
+}
+
+/// A cylinder about its z axis: a superquadric with ends as sharp as they get.
+inline Body cylinder_body(double radius, double half_length, const Tessellation& tessellation) {
+  BodyDescription description;
+  description.name = "cylinder";
+  description.shape.primitives = {superquadric({radius, radius, half_length}, k_min_exponent, 1.0)};
+  description.mesh = cylinder_mesh(radius, half_length, tessellation);
+  description.mass_or_density = Mass{1.0};
+  return make_body(description);
+}
+
+}  // namespace abut::test
