@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <memory>
 #include <vector>
 
 #include "dynamics/contact_solver.h"
@@ -24,9 +23,9 @@ namespace abut::test {
 struct NetWrench {
   Vec3<double> force = Vec3<double>::Zero();   ///< on body 1, in W [N]
   Vec3<double> torque = Vec3<double>::Zero();  ///< on body 1 about its origin, in W [N m]
-  double tau = 0.0;                            ///< of the pair: tau_p + tau_h [m]; of the analytic ones, that given
-  int contacts = 0;                            ///< with a share of the stiffness
-  int edge_contacts = 0;                       ///< those of pairs of edges among them
+  double tau = 0.0;       ///< of the pair: tau_p + tau_h [m]; of the analytic ones, that given
+  int contacts = 0;       ///< with a share of the stiffness
+  int edge_contacts = 0;  ///< those of pairs of edges among them
 };
 
 /// The impulses that the contact law applies in a step at whose end bodies 0 and 1 are at rest, over h.
@@ -63,12 +62,12 @@ inline NetWrench net_contact_wrench(const TestScene& scene, const StepConfig& co
 /// A flat part of the surface in which two bodies may touch: center + s u + t v with |s| <= half_u and
 /// |t| <= half_v, and there `inside`.
 struct PressurePatch {
-  Vec3<double> center;                                ///< in W [m]
-  Vec3<double> u, v;                                  ///< unit vectors in W
-  double half_u = 0, half_v = 0;                      ///< [m]
-  Vec3<double> normal;                                ///< of the force on body 1, in W
-  std::function<double(double s, double t)> depth;    ///< delta [m], < 0 where the bodies are apart
-  std::function<bool(double s, double t)> inside{};   ///< none: everywhere
+  Vec3<double> center;                               ///< in W [m]
+  Vec3<double> u, v;                                 ///< unit vectors in W
+  double half_u = 0, half_v = 0;                     ///< [m]
+  Vec3<double> normal;                               ///< of the force on body 1, in W
+  std::function<double(double s, double t)> depth;   ///< delta [m], < 0 where the bodies are apart
+  std::function<bool(double s, double t)> inside{};  ///< none: everywhere
 };
 
 /// The wrench on a body with its origin at `origin`, by the midpoint rule on n x n places a patch.
@@ -83,10 +82,13 @@ inline NetWrench pressure_wrench(const std::vector<PressurePatch>& patches, doub
     const double cell = 4.0 * patch.half_u * patch.half_v / (n * n);
     for (int i = 0; i < n; ++i) {
       for (int j = 0; j < n; ++j) {
-        const double s = patch.half_u * ((2.0 * i + 1.0) / n - 1.0), t = patch.half_v * ((2.0 * j + 1.0) / n - 1.0);
+        const double s = patch.half_u * ((2.0 * i + 1.0) / n - 1.0),
+                     t = patch.half_v * ((2.0 * j + 1.0) / n - 1.0);
         if (patch.inside && !patch.inside(s, t)) continue;
         const double depth = patch.depth(s, t);
-        const double active = cell * (tau > 0.0 ? smoothstep5(0.5 + depth / (8.0 * tau)) : depth > 0.0 ? 1.0 : 0.0);
+        const double active = cell * (tau > 0.0     ? smoothstep5(0.5 + depth / (8.0 * tau))
+                                      : depth > 0.0 ? 1.0
+                                                    : 0.0);
         active_area += active;
         const Vec3<double> force = active * std::max(depth, 0.0) * patch.normal;
         net.force += force;
@@ -101,6 +103,20 @@ inline NetWrench pressure_wrench(const std::vector<PressurePatch>& patches, doub
   return net;
 }
 
+/// The greatest depth of all patches [m].
+inline double greatest_depth(const std::vector<PressurePatch>& patches, int n = 100) {
+  double greatest = 0.0;
+  for (const PressurePatch& patch : patches) {
+    for (int i = 0; i <= n; ++i) {
+      for (int j = 0; j <= n; ++j) {
+        const double s = patch.half_u * (2.0 * i / n - 1.0), t = patch.half_v * (2.0 * j / n - 1.0);
+        if (!patch.inside || patch.inside(s, t)) greatest = std::max(greatest, patch.depth(s, t));
+      }
+    }
+  }
+  return greatest;
+}
+
 /// |F - F_0|/|F_0|.
 inline double force_difference(const NetWrench& a, const NetWrench& reference) {
   return (a.force - reference.force).norm() / reference.force.norm();
@@ -109,6 +125,25 @@ inline double force_difference(const NetWrench& a, const NetWrench& reference) {
 /// |M - M_0|/(|F_0| L): how far the line of action is off, relative to the size L of the patch.
 inline double arm_difference(const NetWrench& a, const NetWrench& reference, double patch_size) {
   return (a.torque - reference.torque).norm() / (reference.force.norm() * patch_size);
+}
+
+/// How much the wrenches of several tessellations differ from each other at most.
+struct WrenchSpread {
+  double force = 0.0;  ///< |F - F'|/|F_0|
+  double arm = 0.0;    ///< |M - M'|/(|F_0| L)
+};
+
+inline WrenchSpread spread(const std::vector<NetWrench>& nets, const NetWrench& reference,
+                           double patch_size) {
+  WrenchSpread greatest;
+  for (const NetWrench& a : nets) {
+    for (const NetWrench& b : nets) {
+      greatest.force = std::max(greatest.force, (a.force - b.force).norm() / reference.force.norm());
+      greatest.arm =
+          std::max(greatest.arm, (a.torque - b.torque).norm() / (reference.force.norm() * patch_size));
+    }
+  }
+  return greatest;
 }
 
 }  // namespace abut::test

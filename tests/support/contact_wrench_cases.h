@@ -14,16 +14,28 @@
 namespace abut::test {
 
 inline constexpr double k_wrench_stiffness = 1e4;  ///< of the pair [N/m]
+inline constexpr double k_coarser = 1.3;           ///< how much larger the cells of body 0 are
 
 /// Body 0 is fixed, body 1 has its depth of overlap given in closed form.
 struct WrenchCase {
   std::string name;
   std::function<TestScene(const Tessellation&)> scene;
   std::vector<PressurePatch> patches;
-  double patch_size = 0.0;   ///< L: the largest extent of the patch [m]
-  double patch_width = 0.0;  ///< its narrowest extent [m]
+  double patch_size = 0.0;                     ///< L: the largest extent of the patch [m]
+  double patch_width = 0.0;                    ///< w: its narrowest extent [m]
   Vec3<double> origin = Vec3<double>::Zero();  ///< of body 1
 };
+
+/// The stated bound of |F - F_0|/|F_0|; that of the arm is half of it. For a patch of narrowest extent w
+/// whose overlap is at most delta and whose coarser mesh has cells of size h, it is 3 delta/w + h/w.
+inline double wrench_bound(const WrenchCase& c, double cells_across) {
+  return 3.0 * greatest_depth(c.patches) / c.patch_width + k_coarser / cells_across;
+}
+
+/// The body 1 has `cells_across` cells across the narrowest extent of the patch.
+inline Tessellation tessellation_of(const WrenchCase& c, double cells_across, bool irregular = false) {
+  return {c.patch_width / cells_across, irregular};
+}
 
 namespace wrench_cases {
 
@@ -50,20 +62,22 @@ enum class Ground { plane, plate };
 /// A plate with the edge x = half_length, its squares a little larger than those of what lies on it.
 inline Body ground_body(Ground ground, double half_length, const Tessellation& tessellation) {
   if (ground == Ground::plane) return make_half_space();
-  return body_of_boxes("plate", {{{-half_length, -0.9 * half_length, -0.05}, {half_length, 0.9 * half_length, 0.0}}},
-                       {1.3 * tessellation.cell, tessellation.irregular}, true);
+  return body_of_boxes("plate",
+                       {{{-half_length, -0.9 * half_length, -0.05}, {half_length, 0.9 * half_length, 0.0}}},
+                       {k_coarser * tessellation.cell, tessellation.irregular});
 }
 
-/// The direction of the force where a face of body 1 with the inward normal `inward` touches a ground along z.
-/// A plane alone has the normals of contacts; of a plate and a body each has those of half of the contacts.
+/// The direction of the force where a face of body 1 with the inward normal `inward` touches a ground along
+/// z. A plane alone has the normals of contacts; of a plate and a body each has those of half of the
+/// contacts.
 inline Vec3<double> ground_normal(Ground ground, const Vec3<double>& inward) {
   if (ground == Ground::plane) return Vec3<double>::UnitZ();
   return (0.5 * (Vec3<double>::UnitZ() + inward));
 }
 
 /// A face of body 1, its depth being how far it lies below z = 0.
-inline PressurePatch face_on_ground(Ground ground, const Pose<double>& X_WB, const Vec3<double>& center_B, double half_u,
-                                    double half_v) {
+inline PressurePatch face_on_ground(Ground ground, const Pose<double>& X_WB, const Vec3<double>& center_B,
+                                    double half_u, double half_v) {
   PressurePatch patch;
   patch.center = X_WB * center_B;
   patch.u = X_WB.q * Vec3<double>(Vec3<double>::UnitX());
@@ -76,18 +90,22 @@ inline PressurePatch face_on_ground(Ground ground, const Pose<double>& X_WB, con
 }
 
 /// A box whose lower face has its middle at `at` (z: minus the depth there), turned by the rotation vector.
-inline WrenchCase box_case(std::string name, Ground ground, double width, const Vec3<double>& at, const Quat<double>& turn) {
+inline WrenchCase box_case(std::string name, Ground ground, double width, const Vec3<double>& at,
+                           const Quat<double>& turn) {
   WrenchCase c;
   c.name = std::move(name);
   const Pose<double> X_WB{turn, at + turn * Vec3<double>(0.0, 0.0, k_box_half.z())};
   c.scene = [=](const Tessellation& tessellation) {
     return pair_scene(ground_body(ground, 0.2, tessellation),
-                      body_of_boxes("box", {{-k_box_half, k_box_half}}, tessellation, false), X_WB);
+                      body_of_boxes("box", {{-k_box_half, k_box_half}}, tessellation), X_WB);
   };
   c.origin = X_WB.p;
-  PressurePatch patch = face_on_ground(ground, X_WB, {0.0, 0.0, -k_box_half.z()}, k_box_half.x(), k_box_half.y());
+  PressurePatch patch =
+      face_on_ground(ground, X_WB, {0.0, 0.0, -k_box_half.z()}, k_box_half.x(), k_box_half.y());
   if (ground == Ground::plate) {
-    patch.inside = [patch](double s, double t) { return (patch.center + s * patch.u + t * patch.v).x() <= 0.2; };
+    patch.inside = [patch](double s, double t) {
+      return (patch.center + s * patch.u + t * patch.v).x() <= 0.2;
+    };
   }
   c.patches = {patch};
   c.patch_size = 2.0 * k_box_half.x();
@@ -95,19 +113,62 @@ inline WrenchCase box_case(std::string name, Ground ground, double width, const 
   return c;
 }
 
-inline constexpr double k_cylinder_radius = 0.05, k_cylinder_half_length = 0.06;
-
-inline WrenchCase standing_cylinder_case(std::string name, Ground ground, double width, double depth, double tilt) {
+/// Two equal boxes with parallel sides on each other, with sharp edges or edges of 5 mm radius. Those with a
+/// radius touch with balls about the vertices of their inner boxes, hence within the flat part of the face.
+inline WrenchCase equal_boxes_case(std::string name, double edge_radius, double depth, double tilt) {
   WrenchCase c;
   c.name = std::move(name);
   const Quat<double> turn = exp_quaternion<double>(Vec3<double>(0.0, tilt, 0.0));
-  const Pose<double> X_WB{turn, Vec3<double>(0.0, 0.0, -depth) + turn * Vec3<double>(0.0, 0.0, k_cylinder_half_length)};
+  const Vec3<double> up(0.0, 0.0, k_box_half.z());
+  const Pose<double> X_WB{turn, Vec3<double>(0.0, 0.0, -depth) + turn * up};
+  c.scene = [=](const Tessellation& tessellation) {
+    const auto box = [&](const Vec3<double>& center, double cell) {
+      if (edge_radius == 0.0) {
+        return body_of_boxes("box", {{center - k_box_half, center + k_box_half}},
+                             {cell, tessellation.irregular});
+      }
+      BodyDescription description;
+      description.name = "box";
+      Primitive rounded;
+      rounded.kind = PrimitiveKind::rounded_box;
+      rounded.parameters = {k_box_half.x(), k_box_half.y(), k_box_half.z(), edge_radius};
+      description.shape.primitives = {rounded};
+      const Vec3<double> inner = k_box_half.array() - edge_radius;
+      description.mesh = mesh_of_boxes({{-inner, inner}}, {cell, tessellation.irregular});
+      description.mass_or_density = Mass{1.0};
+      Body body = make_body(description);
+      return body;
+    };
+    TestScene scene = pair_scene(box(Vec3<double>::Zero(), k_coarser * tessellation.cell),
+                                 box(Vec3<double>::Zero(), tessellation.cell), X_WB);
+    scene.X_WB(0).p = -up;
+    return scene;
+  };
+  c.origin = X_WB.p;
+  PressurePatch patch =
+      face_on_ground(Ground::plate, X_WB, -up, k_box_half.x() - edge_radius, k_box_half.y() - edge_radius);
+  c.patches = {patch};
+  c.patch_size = 2.0 * k_box_half.x();
+  c.patch_width = 2.0 * k_box_half.y();
+  return c;
+}
+
+inline constexpr double k_cylinder_radius = 0.05, k_cylinder_half_length = 0.06;
+
+inline WrenchCase standing_cylinder_case(std::string name, Ground ground, double width, double depth,
+                                         double tilt) {
+  WrenchCase c;
+  c.name = std::move(name);
+  const Quat<double> turn = exp_quaternion<double>(Vec3<double>(0.0, tilt, 0.0));
+  const Pose<double> X_WB{
+      turn, Vec3<double>(0.0, 0.0, -depth) + turn * Vec3<double>(0.0, 0.0, k_cylinder_half_length)};
   c.scene = [=](const Tessellation& tessellation) {
     return pair_scene(ground_body(ground, 0.09, tessellation),
                       cylinder_body(k_cylinder_radius, k_cylinder_half_length, tessellation), X_WB);
   };
   c.origin = X_WB.p;
-  PressurePatch patch = face_on_ground(ground, X_WB, {0.0, 0.0, -k_cylinder_half_length}, k_cylinder_radius, k_cylinder_radius);
+  PressurePatch patch =
+      face_on_ground(ground, X_WB, {0.0, 0.0, -k_cylinder_half_length}, k_cylinder_radius, k_cylinder_radius);
   patch.inside = [](double s, double t) { return s * s + t * t <= k_cylinder_radius * k_cylinder_radius; };
   c.patches = {patch};
   c.patch_size = 2.0 * k_cylinder_radius;
@@ -121,7 +182,8 @@ inline WrenchCase lying_cylinder_case(std::string name, Ground ground, double de
   c.name = std::move(name);
   const Quat<double> turn = exp_quaternion<double>(Vec3<double>(tilt, 0.0, 0.0)) *
                             exp_quaternion<double>(Vec3<double>(0.5 * std::numbers::pi, 0.0, 0.0));
-  const Vec3<double> down = exp_quaternion<double>(Vec3<double>(tilt, 0.0, 0.0)) * Vec3<double>(0.0, 0.0, -1.0);
+  const Vec3<double> down =
+      exp_quaternion<double>(Vec3<double>(tilt, 0.0, 0.0)) * Vec3<double>(0.0, 0.0, -1.0);
   const Pose<double> X_WB{turn, Vec3<double>(0.0, 0.0, -depth) - k_cylinder_radius * down};
   c.scene = [=](const Tessellation& tessellation) {
     return pair_scene(ground_body(ground, 0.09, tessellation),
@@ -145,9 +207,9 @@ inline WrenchCase lying_cylinder_case(std::string name, Ground ground, double de
   return c;
 }
 
-/// A rail whose slot is shaped like a T upside down (a block less two boxes), and a bar shaped like the slot in
-/// it, held by the two lips of the rail: 0.2 m of both overlap along y. The flange of the bar is pressed into
-/// the lips by `lift` in the middle, into the wall at +x by `shift` if that is > 0, and rolled about y.
+/// A rail whose slot is shaped like a T upside down (a block less two boxes), and a bar shaped like the slot
+/// in it, held by the two lips of the rail: 0.2 m of both overlap along y. The flange of the bar is pressed
+/// into the lips by `lift` in the middle, into the wall at +x by `shift` if that is > 0, and rolled about y.
 inline WrenchCase rail_case(std::string name, double lift, double shift, double roll) {
   WrenchCase c;
   c.name = std::move(name);
@@ -163,8 +225,8 @@ inline WrenchCase rail_case(std::string name, double lift, double shift, double 
         {{-opening, -0.08, floor}, {opening, 0.08, 0.15}, PrimitiveOperation::subtract}};
     const std::vector<BoxPart> bar = {{{-flange, -0.06, 0.0}, {flange, 0.06, thickness}},
                                       {{-0.015, -0.06, 0.0}, {0.015, 0.06, 0.09}}};
-    return pair_scene(body_of_boxes("rail", rail, {1.3 * tessellation.cell, tessellation.irregular}, true),
-                      body_of_boxes("bar", bar, tessellation, false), X_WB);
+    return pair_scene(body_of_boxes("rail", rail, {k_coarser * tessellation.cell, tessellation.irregular}),
+                      body_of_boxes("bar", bar, tessellation), X_WB);
   };
   c.origin = X_WB.p;
   const auto strip = [&](double from, double to) {  // of the flange's upper face, in W
@@ -197,8 +259,8 @@ inline WrenchCase rail_case(std::string name, double lift, double shift, double 
   return c;
 }
 
-/// A channel (three boxes joined) and a bar shaped like a T whose stem stands on its floor, pressed into it by
-/// `floor` and into the wall at +x by `wall`.
+/// A channel (three boxes joined) and a bar shaped like a T whose stem stands on its floor, pressed into it
+/// by `floor` and into the wall at +x by `wall`.
 inline WrenchCase channel_case(std::string name, double floor, double wall) {
   WrenchCase c;
   c.name = std::move(name);
@@ -208,13 +270,15 @@ inline WrenchCase channel_case(std::string name, double floor, double wall) {
     const std::vector<BoxPart> channel = {{{-outer, -half_length, -0.03}, {outer, half_length, 0.0}},
                                           {{-outer, -half_length, -0.03}, {-inner, half_length, height}},
                                           {{inner, -half_length, -0.03}, {outer, half_length, height}}};
-    const std::vector<BoxPart> bar = {{{-stem, -0.12, 0.0}, {stem, 0.12, 0.12}}, {{-0.09, -0.12, 0.1}, {0.09, 0.12, 0.12}}};
-    return pair_scene(body_of_boxes("channel", channel, {1.3 * tessellation.cell, tessellation.irregular}, true),
-                      body_of_boxes("bar", bar, tessellation, false), X_WB);
+    const std::vector<BoxPart> bar = {{{-stem, -0.12, 0.0}, {stem, 0.12, 0.12}},
+                                      {{-0.09, -0.12, 0.1}, {0.09, 0.12, 0.12}}};
+    return pair_scene(
+        body_of_boxes("channel", channel, {k_coarser * tessellation.cell, tessellation.irregular}),
+        body_of_boxes("bar", bar, tessellation), X_WB);
   };
   c.origin = X_WB.p;
-  const auto patch = [&](const Vec3<double>& center, const Vec3<double>& u, double half_u, const Vec3<double>& normal,
-                         double depth) {
+  const auto patch = [&](const Vec3<double>& center, const Vec3<double>& u, double half_u,
+                         const Vec3<double>& normal, double depth) {
     PressurePatch p;
     p.center = center;
     p.u = u;
@@ -226,8 +290,10 @@ inline WrenchCase channel_case(std::string name, double floor, double wall) {
     return p;
   };
   const double left = X_WB.p.x() - stem;
-  c.patches = {patch({0.5 * (left + inner), 0.0, 0.0}, Vec3<double>::UnitX(), 0.5 * (inner - left), Vec3<double>::UnitZ(), floor),
-               patch({inner, 0.0, 0.5 * height}, Vec3<double>::UnitZ(), 0.5 * height, -Vec3<double>::UnitX(), wall)};
+  c.patches = {
+      patch({0.5 * (left + inner), 0.0, 0.0}, Vec3<double>::UnitX(), 0.5 * (inner - left),
+            Vec3<double>::UnitZ(), floor),
+      patch({inner, 0.0, 0.5 * height}, Vec3<double>::UnitZ(), 0.5 * height, -Vec3<double>::UnitX(), wall)};
   c.patch_size = 2.0 * half_length;
   c.patch_width = height;
   return c;
@@ -235,45 +301,93 @@ inline WrenchCase channel_case(std::string name, double floor, double wall) {
 
 }  // namespace wrench_cases
 
-inline std::vector<WrenchCase> all_wrench_cases() {
+/// On a plane, whose contacts are the vertices of body 1 alone, and on a plate, which has its own.
+inline std::vector<WrenchCase> box_wrench_cases() {
   using namespace wrench_cases;
-  std::vector<WrenchCase> cases;
-  const auto tilted = [](double degrees) { return exp_quaternion<double>(Vec3<double>(0.0, radians(degrees), 0.0)); };
-  const Quat<double> yaw = exp_quaternion<double>(Vec3<double>(0.0, 0.0, radians(45.0)));
+  const auto tilted = [](double degrees) {
+    return exp_quaternion<double>(Vec3<double>(0.0, radians(degrees), 0.0));
+  };
   const Quat<double> both = exp_quaternion<double>(Vec3<double>(radians(-0.4), radians(0.3), 0.0));
+  const Quat<double> yaw = exp_quaternion<double>(Vec3<double>(0.0, 0.0, radians(45.0)));
+  std::vector<WrenchCase> cases;
   for (const Ground ground : {Ground::plane, Ground::plate}) {
-    const std::string on = ground == Ground::plane ? " on plane" : " on plate";
-    cases.push_back(box_case("box" + on + ", flat, 0.5 mm", ground, 0.16, {0, 0, -0.0005}, tilted(0)));
-    cases.push_back(box_case("box" + on + ", flat, 2 mm", ground, 0.16, {0, 0, -0.002}, tilted(0)));
-    cases.push_back(box_case("box" + on + ", flat, 4 mm", ground, 0.16, {0, 0, -0.004}, tilted(0)));
-    cases.push_back(box_case("box" + on + ", 0.5 deg, 2 mm", ground, 0.16, {0, 0, -0.002}, tilted(0.5)));
-    cases.push_back(box_case("box" + on + ", 0.5 deg both ways, 2 mm", ground, 0.16, {0, 0, -0.002}, both));
-    cases.push_back(box_case("box" + on + ", 2 deg, 4 mm", ground, 0.16, {0, 0, -0.004}, tilted(2)));
-    cases.push_back(box_case("box" + on + ", 2 deg on its edge, 0.5 mm", ground, 0.114, {0, 0, -0.0005}, tilted(2)));
+    const auto add = [&](const std::string& how, double width, double depth, const Quat<double>& turn) {
+      const std::string on = ground == Ground::plane ? "box on plane, " : "box on plate, ";
+      cases.push_back(box_case(on + how, ground, width, {0.0, 0.0, -depth}, turn));
+    };
+    add("flat, 0.5 mm", 0.16, 0.0005, tilted(0.0));
+    add("flat, 2 mm", 0.16, 0.002, tilted(0.0));
+    add("flat, 4 mm", 0.16, 0.004, tilted(0.0));
+    add("0.5 deg, 2 mm", 0.16, 0.002, tilted(0.5));
+    add("0.5 deg about a diagonal, 2 mm", 0.16, 0.002, both);
+    add("2 deg, 4 mm", 0.16, 0.004, tilted(2.0));
+    add("2 deg, on part of its face, 0.5 mm", 0.114, 0.0005, tilted(2.0));
   }
   const Ground plate = Ground::plate;
-  cases.push_back(box_case("box on plate, turned 45 deg, 2 mm", plate, 0.16, {0, 0, -0.002}, yaw));
-  cases.push_back(box_case("box on plate, turned 45 deg, 2 deg, 4 mm", plate, 0.16, {0, 0, -0.004}, tilted(2) * yaw));
-  cases.push_back(box_case("box on plate, half over the edge, 1 mm", plate, 0.1, {0.2, 0, -0.001}, tilted(0)));
-  cases.push_back(box_case("box on plate, half over the edge, turned 45 deg, 1 mm", plate, 0.1, {0.2, 0, -0.001}, yaw));
-  cases.push_back(box_case("box on plate, half over the edge, 2 deg, 2 mm", plate, 0.057, {0.2, 0, -0.002}, tilted(2)));
-  for (const Ground ground : {Ground::plane, Ground::plate}) {
-    const std::string on = ground == Ground::plane ? " on plane" : " on plate";
-    cases.push_back(standing_cylinder_case("cylinder standing" + on + ", 1 mm", ground, 0.1, 0.001, 0.0));
-    cases.push_back(standing_cylinder_case("cylinder standing" + on + ", 0.5 deg, 1 mm", ground, 0.1, 0.001, radians(0.5)));
-    cases.push_back(standing_cylinder_case("cylinder standing" + on + ", 2 deg, 1 mm", ground, 0.078, 0.001, radians(2)));
-    cases.push_back(lying_cylinder_case("cylinder lying" + on + ", 0.5 mm", ground, 0.0005, 0.0));
-    cases.push_back(lying_cylinder_case("cylinder lying" + on + ", 2 mm", ground, 0.002, 0.0));
-    cases.push_back(lying_cylinder_case("cylinder lying" + on + ", 0.5 deg, 2 mm", ground, 0.002, radians(0.5)));
-  }
-  cases.push_back(rail_case("bar in rail, lifted 0.5 mm", 0.0005, 0.0, 0.0));
-  cases.push_back(rail_case("bar in rail, lifted 2 mm", 0.002, 0.0, 0.0));
-  cases.push_back(rail_case("bar in rail, lifted 0.5 mm, shifted 0.5 mm", 0.0005, 0.0005, 0.0));
-  cases.push_back(rail_case("bar in rail, lifted 1 mm, rolled 0.5 deg", 0.001, 0.0, radians(0.5)));
-  cases.push_back(rail_case("bar in rail, lifted 0.5 mm, rolled 2 deg", 0.0005, 0.0, radians(2)));
-  cases.push_back(channel_case("bar in channel, floor 1 mm, wall 0.5 mm", 0.001, 0.0005));
-  cases.push_back(channel_case("bar in channel, floor 1 mm, wall 3 mm", 0.001, 0.003));
+  const auto add = [&](const std::string& how, double width, const Vec3<double>& at,
+                       const Quat<double>& turn) {
+    cases.push_back(box_case("box on plate, " + how, plate, width, at, turn));
+  };
+  add("turned 45 deg, 2 mm", 0.16, {0.0, 0.0, -0.002}, yaw);
+  add("turned 45 deg, 2 deg, 4 mm", 0.16, {0.0, 0.0, -0.004}, tilted(2.0) * yaw);
+  add("half over its edge, 1 mm", 0.1, {0.2, 0.0, -0.001}, tilted(0.0));
+  add("half over its edge, turned 45 deg, 1 mm", 0.1, {0.2, 0.0, -0.001}, yaw);
+  add("half over its edge, 2 deg, 2 mm", 0.057, {0.2, 0.0, -0.002}, tilted(2.0));
+  cases.push_back(equal_boxes_case("equal rounded boxes, flat, 1 mm", 0.005, 0.001, 0.0));
+  cases.push_back(equal_boxes_case("equal rounded boxes, 0.3 deg, 1 mm", 0.005, 0.001, radians(0.3)));
   return cases;
+}
+
+inline std::vector<WrenchCase> cylinder_wrench_cases() {
+  using namespace wrench_cases;
+  std::vector<WrenchCase> cases;
+  for (const Ground ground : {Ground::plane, Ground::plate}) {
+    const std::string on = ground == Ground::plane ? " on plane, " : " on plate, ";
+    const auto standing = [&](const std::string& how, double width, double depth, double degrees) {
+      cases.push_back(
+          standing_cylinder_case("standing cylinder" + on + how, ground, width, depth, radians(degrees)));
+    };
+    standing("1 mm", 0.1, 0.001, 0.0);
+    standing("0.5 deg, 1 mm", 0.1, 0.001, 0.5);
+    standing("2 deg, on part of its end, 1 mm", 0.078, 0.001, 2.0);
+    const auto lying = [&](const std::string& how, double depth, double degrees) {
+      cases.push_back(lying_cylinder_case("lying cylinder" + on + how, ground, depth, radians(degrees)));
+    };
+    lying("0.5 mm", 0.0005, 0.0);
+    lying("2 mm", 0.002, 0.0);
+    lying("0.5 deg, 2 mm", 0.002, 0.5);
+  }
+  return cases;
+}
+
+inline std::vector<WrenchCase> interlocking_wrench_cases() {
+  using namespace wrench_cases;
+  return {rail_case("bar in rail, lifted 0.5 mm", 0.0005, 0.0, 0.0),
+          rail_case("bar in rail, lifted 2 mm", 0.002, 0.0, 0.0),
+          rail_case("bar in rail, lifted 0.5 mm, shifted 0.5 mm", 0.0005, 0.0005, 0.0),
+          rail_case("bar in rail, lifted 1 mm, rolled 0.5 deg", 0.001, 0.0, radians(0.5)),
+          rail_case("bar in rail, lifted 0.5 mm, rolled 2 deg", 0.0005, 0.0, radians(2.0)),
+          channel_case("bar in channel, floor 1 mm, wall 0.5 mm", 0.001, 0.0005),
+          channel_case("bar in channel, floor 1 mm, wall 3 mm", 0.001, 0.003)};
+}
+
+/// Where all rims of the patch lie on rims of the other body.
+inline std::vector<WrenchCase> rim_wrench_cases() {
+  using namespace wrench_cases;
+  return {equal_boxes_case("equal sharp boxes, flat, 1 mm", 0.0, 0.001, 0.0),
+          equal_boxes_case("equal sharp boxes, 0.3 deg, 1 mm", 0.0, 0.001, radians(0.3))};
+}
+
+/// What a scene may make of the contacts of a pair.
+struct WrenchSetting {
+  std::string name;
+  ContactConfig contact;
+};
+
+inline std::vector<WrenchSetting> wrench_settings() {
+  ContactConfig vertices;
+  vertices.edge_edge = false;
+  return {{"vertices", vertices}, {"full", {}}};
 }
 
 }  // namespace abut::test

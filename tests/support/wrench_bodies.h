@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
 #include <numbers>
 #include <string>
 #include <utility>
@@ -49,89 +48,93 @@ inline TriangleMesh mesh_of_boxes(const std::vector<BoxPart>& parts, const Tesse
     line.push_back(breaks.back());
   }
   using Place = std::array<int, 3>;
-  const auto coordinate = [&](int axis, int i) { return lines[static_cast<std::size_t>(axis)][static_cast<std::size_t>(i)]; };
-  const auto solid = [&](const Place& cell) {
-    Vec3<double> x;
-    for (int axis = 0; axis < 3; ++axis) {
-      const int i = cell[static_cast<std::size_t>(axis)];
-      if (i < 0 || i + 1 >= static_cast<int>(lines[static_cast<std::size_t>(axis)].size())) return false;
-      x[axis] = 0.5 * (coordinate(axis, i) + coordinate(axis, i + 1));
-    }
-    bool in = false;
-    for (const BoxPart& part : parts) {
-      const bool within = ((x - part.lower).array() > 0.0).all() && ((part.upper - x).array() > 0.0).all();
-      if (!within) continue;
-      if (part.operation == PrimitiveOperation::subtract) return false;
-      in = true;
-    }
-    return in;
+  const auto coordinate = [&](std::size_t axis, int i) { return lines[axis][static_cast<std::size_t>(i)]; };
+  const auto count = [&](std::size_t axis) { return static_cast<int>(lines[axis].size()) - 1; };
+  const auto flat = [&](const Place& place) {
+    return (static_cast<std::size_t>(place[0]) * lines[1].size() + static_cast<std::size_t>(place[1])) *
+               lines[2].size() +
+           static_cast<std::size_t>(place[2]);
   };
+  std::vector<char> solid(lines[0].size() * lines[1].size() * lines[2].size(), 0);  // by cell
+  const auto for_each_cell = [&](const auto& visit) {
+    for (int i = 0; i < count(0); ++i) {
+      for (int j = 0; j < count(1); ++j) {
+        for (int k = 0; k < count(2); ++k) visit(Place{i, j, k});
+      }
+    }
+  };
+  for_each_cell([&](const Place& cell) {
+    Vec3<double> x;
+    for (std::size_t a = 0; a < 3; ++a)
+      x[static_cast<Eigen::Index>(a)] = 0.5 * (coordinate(a, cell[a]) + coordinate(a, cell[a] + 1));
+    bool added = false, subtracted = false;
+    for (const BoxPart& part : parts) {
+      if (!((x - part.lower).array() > 0.0).all() || !((part.upper - x).array() > 0.0).all()) continue;
+      (part.operation == PrimitiveOperation::add ? added : subtracted) = true;
+    }
+    solid[flat(cell)] = added && !subtracted ? 1 : 0;
+  });
 
   Random random(7);
   TriangleMesh mesh;
-  std::map<Place, int> index_of;
+  std::vector<int> index_of(solid.size(), -1);
   std::vector<Place> places;
   std::vector<std::array<bool, 3>> facing;  // axes of the faces at each vertex
   const auto vertex = [&](const Place& place, std::size_t axis) {
-    const auto [found, is_new] = index_of.emplace(place, static_cast<int>(places.size()));
-    if (is_new) {
+    int& index = index_of[flat(place)];
+    if (index < 0) {
+      index = static_cast<int>(places.size());
       places.push_back(place);
       facing.push_back({false, false, false});
     }
-    facing[static_cast<std::size_t>(found->second)][axis] = true;
-    return found->second;
+    facing[static_cast<std::size_t>(index)][axis] = true;
+    return index;
   };
-  const auto count = [&](std::size_t axis) { return static_cast<int>(lines[axis].size()) - 1; };
-  for (int i = 0; i < count(0); ++i) {
-    for (int j = 0; j < count(1); ++j) {
-      for (int k = 0; k < count(2); ++k) {
-        const Place cell{i, j, k};
-        if (!solid(cell)) continue;
-        for (std::size_t axis = 0; axis < 3; ++axis) {
-          for (const bool upper : {false, true}) {
-            Place beyond = cell;
-            beyond[axis] += upper ? 1 : -1;
-            if (solid(beyond)) continue;
-            const std::size_t u = (axis + 1) % 3, v = (axis + 2) % 3;
-            const auto corner = [&](int du, int dv) {
-              Place place = cell;
-              place[axis] += upper ? 1 : 0;
-              place[u] += du;
-              place[v] += dv;
-              return vertex(place, axis);
-            };
-            std::array<int, 4> quad{corner(0, 0), corner(1, 0), corner(1, 1), corner(0, 1)};
-            const bool turned = tessellation.irregular ? random.uniform() < 0.5 : (i + j + k) % 2 == 1;
-            if (turned) std::rotate(quad.begin(), quad.begin() + 1, quad.end());
-            if (!upper) std::swap(quad[1], quad[3]);
-            mesh.triangles.emplace_back(quad[0], quad[1], quad[2]);
-            mesh.triangles.emplace_back(quad[0], quad[2], quad[3]);
-          }
-        }
+  for_each_cell([&](const Place& cell) {
+    if (solid[flat(cell)] == 0) return;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      for (const bool upper : {false, true}) {
+        Place beyond = cell;
+        beyond[axis] += upper ? 1 : -1;
+        if (beyond[axis] >= 0 && beyond[axis] < count(axis) && solid[flat(beyond)] != 0) continue;
+        const std::size_t u = (axis + 1) % 3, v = (axis + 2) % 3;
+        const auto corner = [&](int du, int dv) {
+          Place place = cell;
+          place[axis] += upper ? 1 : 0;
+          place[u] += du;
+          place[v] += dv;
+          return vertex(place, axis);
+        };
+        std::array<int, 4> quad{corner(0, 0), corner(1, 0), corner(1, 1), corner(0, 1)};
+        const bool turned =
+            tessellation.irregular ? random.uniform() < 0.5 : (cell[0] + cell[1] + cell[2]) % 2 == 1;
+        if (turned) std::rotate(quad.begin(), quad.begin() + 1, quad.end());
+        if (!upper) std::swap(quad[1], quad[3]);
+        mesh.triangles.emplace_back(quad[0], quad[1], quad[2]);
+        mesh.triangles.emplace_back(quad[0], quad[2], quad[3]);
       }
     }
-  }
+  });
   mesh.vertices.resize(3, static_cast<Eigen::Index>(places.size()));
   for (std::size_t i = 0; i < places.size(); ++i) {
-    for (int axis = 0; axis < 3; ++axis) {
-      const auto a = static_cast<std::size_t>(axis);
+    for (std::size_t a = 0; a < 3; ++a) {
       const int at = places[i][a];
-      double x = coordinate(axis, at);
+      double x = coordinate(a, at);
       if (tessellation.irregular && !facing[i][a]) {
-        x += 0.3 * random.uniform(-1.0, 1.0) * std::min(coordinate(axis, at + 1) - x, x - coordinate(axis, at - 1));
+        const double room = std::min(coordinate(a, at + 1) - x, x - coordinate(a, at - 1));
+        x += 0.3 * random.uniform(-1.0, 1.0) * room;
       }
-      mesh.vertices(axis, static_cast<Eigen::Index>(i)) = x;
+      mesh.vertices(static_cast<Eigen::Index>(a), static_cast<Eigen::Index>(i)) = x;
     }
   }
   return mesh;
 }
 
 /// A body of boxes with sharp edges, B's origin at the origin of the boxes' frame.
-inline Body body_of_boxes(std::string name, const std::vector<BoxPart>& parts, const Tessellation& tessellation,
-                          bool fixed) {
+inline Body body_of_boxes(std::string name, const std::vector<BoxPart>& parts,
+                          const Tessellation& tessellation) {
   BodyDescription description;
   description.name = std::move(name);
-  description.fixed = fixed;
   for (const BoxPart& part : parts) {
     Primitive box;
     box.kind = PrimitiveKind::rounded_box;
@@ -148,9 +151,10 @@ inline Body body_of_boxes(std::string name, const std::vector<BoxPart>& parts, c
   return make_body(description);
 }
 
-/// A cylinder about the z axis: its mesh starts `phase` segments round, and so do the rings of its ends.
+/// A cylinder about the z axis with a line of vertices at angle 0; an irregular one starts half a segment on.
 inline TriangleMesh cylinder_mesh(double radius, double half_length, const Tessellation& tessellation) {
-  const int segments = 4 * std::max(3, static_cast<int>(std::ceil(2.0 * std::numbers::pi * radius / tessellation.cell / 4.0)));
+  const int segments =
+      4 * std::max(3, static_cast<int>(std::ceil(2.0 * std::numbers::pi * radius / tessellation.cell / 4.0)));
   const int rows = std::max(1, static_cast<int>(std::ceil(2.0 * half_length / tessellation.cell)));
   const int rings = std::max(1, static_cast<int>(std::ceil(radius / tessellation.cell)));
   Random random(11);
@@ -175,7 +179,8 @@ inline TriangleMesh cylinder_mesh(double radius, double half_length, const Tesse
     const int next = (k + 1) % segments;
     mesh.triangles.emplace_back(0, 1 + next, 1 + k);
     for (int ring = 0; ring + 1 < all_rings; ++ring) {
-      const int a = 1 + ring * segments + k, b = 1 + ring * segments + next, c = b + segments, d = a + segments;
+      const int a = 1 + ring * segments + k, b = 1 + ring * segments + next, c = b + segments,
+                d = a + segments;
       if ((ring + k) % 2 == 0) {
         mesh.triangles.emplace_back(a, b, c);
         mesh.triangles.emplace_back(a, c, d);
@@ -187,11 +192,12 @@ inline TriangleMesh cylinder_mesh(double radius, double half_length, const Tesse
     mesh.triangles.emplace_back(last, last - segments + k, last - segments + next);
   }
   mesh.vertices.resize(3, static_cast<Eigen::Index>(vertices.size()));
-  for (std::size_t i = 0; i < vertices.size(); ++i) mesh.vertices.col(static_cast<Eigen::Index>(i)) = vertices[i];
+  for (std::size_t i = 0; i < vertices.size(); ++i)
+    mesh.vertices.col(static_cast<Eigen::Index>(i)) = vertices[i];
   return mesh;
 }
 
-/// A cylinder about its z axis: a superquadric with ends as sharp as they get.
+/// A cylinder about its z axis: a superquadric with the sharpest rims that there are.
 inline Body cylinder_body(double radius, double half_length, const Tessellation& tessellation) {
   BodyDescription description;
   description.name = "cylinder";
