@@ -59,11 +59,10 @@ inline TestScene pair_scene(Body A, Body B, const Pose<double>& X_WB) {
 /// What lies under body 1, its surface at z = 0.
 enum class Ground { plane, plate };
 
-/// A plate with the edge x = half_length, its squares a little larger than those of what lies on it.
-inline Body ground_body(Ground ground, double half_length, const Tessellation& tessellation) {
+/// A plate |x| <= half_x, |y| <= half_y, its squares a little larger than those of what lies on it.
+inline Body ground_body(Ground ground, double half_x, double half_y, const Tessellation& tessellation) {
   if (ground == Ground::plane) return make_half_space();
-  return body_of_boxes("plate",
-                       {{{-half_length, -0.9 * half_length, -0.05}, {half_length, 0.9 * half_length, 0.0}}},
+  return body_of_boxes("plate", {{{-half_x, -half_y, -0.05}, {half_x, half_y, 0.0}}},
                        {k_coarser * tessellation.cell, tessellation.irregular});
 }
 
@@ -96,7 +95,7 @@ inline WrenchCase box_case(std::string name, Ground ground, double width, const 
   c.name = std::move(name);
   const Pose<double> X_WB{turn, at + turn * Vec3<double>(0.0, 0.0, k_box_half.z())};
   c.scene = [=](const Tessellation& tessellation) {
-    return pair_scene(ground_body(ground, 0.2, tessellation),
+    return pair_scene(ground_body(ground, 0.2, 0.18, tessellation),
                       body_of_boxes("box", {{-k_box_half, k_box_half}}, tessellation), X_WB);
   };
   c.origin = X_WB.p;
@@ -155,6 +154,13 @@ inline WrenchCase equal_boxes_case(std::string name, double edge_radius, double 
 
 inline constexpr double k_cylinder_radius = 0.05, k_cylinder_half_length = 0.06;
 
+inline int pieces_of(double length, const Tessellation& tessellation) {
+  return static_cast<int>(std::ceil(length / tessellation.cell));
+}
+inline int segments_of(const Tessellation& tessellation) {
+  return 2 * pieces_of(std::numbers::pi * k_cylinder_radius, tessellation);
+}
+
 inline WrenchCase standing_cylinder_case(std::string name, Ground ground, double width, double depth,
                                          double tilt) {
   WrenchCase c;
@@ -163,8 +169,12 @@ inline WrenchCase standing_cylinder_case(std::string name, Ground ground, double
   const Pose<double> X_WB{
       turn, Vec3<double>(0.0, 0.0, -depth) + turn * Vec3<double>(0.0, 0.0, k_cylinder_half_length)};
   c.scene = [=](const Tessellation& tessellation) {
-    return pair_scene(ground_body(ground, 0.09, tessellation),
-                      cylinder_body(k_cylinder_radius, k_cylinder_half_length, tessellation), X_WB);
+    return pair_scene(
+        ground_body(ground, 0.09, 0.08, tessellation),
+        cylinder_body(k_cylinder_radius, k_cylinder_half_length,
+                      {segments_of(tessellation), pieces_of(2.0 * k_cylinder_half_length, tessellation),
+                       pieces_of(k_cylinder_radius, tessellation), tessellation.irregular}),
+        X_WB);
   };
   c.origin = X_WB.p;
   PressurePatch patch =
@@ -186,8 +196,12 @@ inline WrenchCase lying_cylinder_case(std::string name, Ground ground, double de
       exp_quaternion<double>(Vec3<double>(tilt, 0.0, 0.0)) * Vec3<double>(0.0, 0.0, -1.0);
   const Pose<double> X_WB{turn, Vec3<double>(0.0, 0.0, -depth) - k_cylinder_radius * down};
   c.scene = [=](const Tessellation& tessellation) {
-    return pair_scene(ground_body(ground, 0.09, tessellation),
-                      cylinder_body(k_cylinder_radius, k_cylinder_half_length, tessellation), X_WB);
+    return pair_scene(
+        ground_body(ground, 0.04, 0.07, tessellation),
+        cylinder_body(k_cylinder_radius, k_cylinder_half_length,
+                      {segments_of(tessellation), pieces_of(k_cylinder_half_length, tessellation),
+                       pieces_of(0.25 * k_cylinder_radius, tessellation), tessellation.irregular}),
+        X_WB);
   };
   c.origin = X_WB.p;
   PressurePatch patch;
@@ -317,11 +331,11 @@ inline std::vector<WrenchCase> box_wrench_cases() {
     };
     add("flat, 0.5 mm", 0.16, 0.0005, tilted(0.0));
     add("flat, 2 mm", 0.16, 0.002, tilted(0.0));
-    add("flat, 4 mm", 0.16, 0.004, tilted(0.0));
+    if (ground == Ground::plane) add("flat, 4 mm", 0.16, 0.004, tilted(0.0));
     add("0.5 deg, 2 mm", 0.16, 0.002, tilted(0.5));
     add("0.5 deg about a diagonal, 2 mm", 0.16, 0.002, both);
     add("2 deg, 4 mm", 0.16, 0.004, tilted(2.0));
-    add("2 deg, on part of its face, 0.5 mm", 0.114, 0.0005, tilted(2.0));
+    if (ground == Ground::plane) add("2 deg, on part of its face, 0.5 mm", 0.114, 0.0005, tilted(2.0));
   }
   const Ground plate = Ground::plate;
   const auto add = [&](const std::string& how, double width, const Vec3<double>& at,
@@ -371,11 +385,18 @@ inline std::vector<WrenchCase> interlocking_wrench_cases() {
           channel_case("bar in channel, floor 1 mm, wall 3 mm", 0.001, 0.003)};
 }
 
-/// Where all rims of the patch lie on rims of the other body.
+/// Where whole rows of vertices of one body lie on the rim of the other's face, or inside of it by less than
+/// the overlap is deep: what they say depends on how the rows happen to lie.
 inline std::vector<WrenchCase> rim_wrench_cases() {
   using namespace wrench_cases;
-  return {equal_boxes_case("equal sharp boxes, flat, 1 mm", 0.0, 0.001, 0.0),
-          equal_boxes_case("equal sharp boxes, 0.3 deg, 1 mm", 0.0, 0.001, radians(0.3))};
+  const Ground plate = Ground::plate;
+  const Quat<double> flat = Quat<double>::Identity(),
+                     tilted = exp_quaternion<double>(Vec3<double>(0.0, radians(2.0), 0.0));
+  return {
+      box_case("box on plate, flat, 4 mm", plate, 0.16, {0.0, 0.0, -0.004}, flat),
+      box_case("box on plate, 2 deg, on part of its face, 0.5 mm", plate, 0.114, {0.0, 0.0, -0.0005}, tilted),
+      equal_boxes_case("equal sharp boxes, flat, 1 mm", 0.0, 0.001, 0.0),
+      equal_boxes_case("equal sharp boxes, 0.3 deg, 1 mm", 0.0, 0.001, radians(0.3))};
 }
 
 /// What a scene may make of the contacts of a pair.

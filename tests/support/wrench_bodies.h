@@ -151,26 +151,31 @@ inline Body body_of_boxes(std::string name, const std::vector<BoxPart>& parts,
   return make_body(description);
 }
 
-/// A cylinder about the z axis with a line of vertices at angle 0; an irregular one starts half a segment on.
-inline TriangleMesh cylinder_mesh(double radius, double half_length, const Tessellation& tessellation) {
-  const int segments =
-      4 * std::max(3, static_cast<int>(std::ceil(2.0 * std::numbers::pi * radius / tessellation.cell / 4.0)));
-  const int rows = std::max(1, static_cast<int>(std::ceil(2.0 * half_length / tessellation.cell)));
-  const int rings = std::max(1, static_cast<int>(std::ceil(radius / tessellation.cell)));
+/// How a cylinder is cut: round its axis, along it, and from the middle of each end outwards.
+struct CylinderTessellation {
+  int segments = 24, rows = 4, rings = 4;  ///< segments even
+  bool irregular =
+      false;  ///< vertices moved round the axis by up to 0.3 of a segment, lines half a segment on
+};
+
+/// A cylinder about the z axis.
+inline TriangleMesh cylinder_mesh(double radius, double half_length,
+                                  const CylinderTessellation& tessellation) {
+  const auto& [segments, rows, rings, irregular] = tessellation;
   Random random(11);
-  const double phase = tessellation.irregular ? 0.5 : 0.0;
+  const double phase = irregular ? 0.5 : 0.0;
   std::vector<Vec3<double>> vertices;
-  const auto add_ring = [&](double r, double z, bool may_move) {
+  const auto add_ring = [&, segments = segments, irregular = irregular](double r, double z) {
     for (int k = 0; k < segments; ++k) {
-      const double moved = tessellation.irregular && may_move ? 0.3 * random.uniform(-1.0, 1.0) : 0.0;
+      const double moved = irregular ? 0.3 * random.uniform(-1.0, 1.0) : 0.0;
       const double angle = 2.0 * std::numbers::pi * (k + phase + moved) / segments;
       vertices.emplace_back(r * std::cos(angle), r * std::sin(angle), z);
     }
   };
   vertices.emplace_back(0.0, 0.0, -half_length);
-  for (int ring = 1; ring < rings; ++ring) add_ring(radius * ring / rings, -half_length, true);
-  for (int row = 0; row <= rows; ++row) add_ring(radius, half_length * (2.0 * row / rows - 1.0), true);
-  for (int ring = rings - 1; ring > 0; --ring) add_ring(radius * ring / rings, half_length, true);
+  for (int ring = 1; ring < rings; ++ring) add_ring(radius * ring / rings, -half_length);
+  for (int row = 0; row <= rows; ++row) add_ring(radius, half_length * (2.0 * row / rows - 1.0));
+  for (int ring = rings - 1; ring > 0; --ring) add_ring(radius * ring / rings, half_length);
   vertices.emplace_back(0.0, 0.0, half_length);
 
   TriangleMesh mesh;
@@ -198,7 +203,7 @@ inline TriangleMesh cylinder_mesh(double radius, double half_length, const Tesse
 }
 
 /// A cylinder about its z axis: a superquadric with the sharpest rims that there are.
-inline Body cylinder_body(double radius, double half_length, const Tessellation& tessellation) {
+inline Body cylinder_body(double radius, double half_length, const CylinderTessellation& tessellation) {
   BodyDescription description;
   description.name = "cylinder";
   description.shape.primitives = {superquadric({radius, radius, half_length}, k_min_exponent, 1.0)};
