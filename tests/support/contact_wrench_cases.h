@@ -152,7 +152,7 @@ inline WrenchCase equal_boxes_case(std::string name, double edge_radius, double 
   return c;
 }
 
-inline constexpr double k_cylinder_radius = 0.05, k_cylinder_half_length = 0.06;
+inline constexpr double k_cylinder_radius = 0.05, k_cylinder_half_length = 0.06, k_lying_half_length = 0.03;
 
 inline int pieces_of(double length, const Tessellation& tessellation) {
   return static_cast<int>(std::ceil(length / tessellation.cell));
@@ -197,9 +197,9 @@ inline WrenchCase lying_cylinder_case(std::string name, Ground ground, double de
   const Pose<double> X_WB{turn, Vec3<double>(0.0, 0.0, -depth) - k_cylinder_radius * down};
   c.scene = [=](const Tessellation& tessellation) {
     return pair_scene(
-        ground_body(ground, 0.04, 0.07, tessellation),
-        cylinder_body(k_cylinder_radius, k_cylinder_half_length,
-                      {segments_of(tessellation), pieces_of(k_cylinder_half_length, tessellation),
+        ground_body(ground, 0.04, 0.04, tessellation),
+        cylinder_body(k_cylinder_radius, k_lying_half_length,
+                      {segments_of(tessellation), pieces_of(k_lying_half_length, tessellation),
                        pieces_of(0.25 * k_cylinder_radius, tessellation), tessellation.irregular}),
         X_WB);
   };
@@ -209,36 +209,36 @@ inline WrenchCase lying_cylinder_case(std::string name, Ground ground, double de
   patch.u = Vec3<double>::UnitX();
   patch.v = exp_quaternion<double>(Vec3<double>(tilt, 0.0, 0.0)) * Vec3<double>(0.0, 1.0, 0.0);
   patch.half_u = 0.6 * k_cylinder_radius;
-  patch.half_v = k_cylinder_half_length;
+  patch.half_v = k_lying_half_length;
   patch.normal = ground_normal(ground, -down);
   patch.depth = [=](double s, double t) {
     const double rise = k_cylinder_radius - std::sqrt(k_cylinder_radius * k_cylinder_radius - s * s);
     return depth - std::sin(tilt) * t - rise;
   };
   c.patches = {patch};
-  c.patch_size = 2.0 * k_cylinder_half_length;
+  c.patch_size = 2.0 * k_lying_half_length;
   c.patch_width = 2.0 * std::sqrt(2.0 * k_cylinder_radius * depth);
   return c;
 }
 
 /// A rail whose slot is shaped like a T upside down (a block less two boxes), and a bar shaped like the slot
-/// in it, held by the two lips of the rail: 0.2 m of both overlap along y. The flange of the bar is pressed
+/// in it, held by the two lips of the rail: 0.06 m of both overlap along y. The flange of the bar is pressed
 /// into the lips by `lift` in the middle, into the wall at +x by `shift` if that is > 0, and rolled about y.
 inline WrenchCase rail_case(std::string name, double lift, double shift, double roll) {
   WrenchCase c;
   c.name = std::move(name);
   constexpr double flange = 0.055, thickness = 0.025, slot = 0.06, opening = 0.025, lip = 0.06, floor = 0.03;
-  constexpr double half_length = 0.05, play = slot - flange;
+  constexpr double half_length = 0.03, play = slot - flange;
   const Quat<double> turn = exp_quaternion<double>(Vec3<double>(0.0, roll, 0.0));
   const double x = shift > 0.0 ? play + shift : 0.0;
   const Pose<double> X_WB{turn, Vec3<double>(x, 0.0, lip + lift) - turn * Vec3<double>(0.0, 0.0, thickness)};
   c.scene = [=](const Tessellation& tessellation) {
     const std::vector<BoxPart> rail = {
         {{-0.1, -half_length, 0.0}, {0.1, half_length, 0.1}},
-        {{-slot, -0.08, floor}, {slot, 0.08, lip}, PrimitiveOperation::subtract},
-        {{-opening, -0.08, floor}, {opening, 0.08, 0.15}, PrimitiveOperation::subtract}};
-    const std::vector<BoxPart> bar = {{{-flange, -0.06, 0.0}, {flange, 0.06, thickness}},
-                                      {{-0.015, -0.06, 0.0}, {0.015, 0.06, 0.09}}};
+        {{-slot, -0.05, floor}, {slot, 0.05, lip}, PrimitiveOperation::subtract},
+        {{-opening, -0.05, floor}, {opening, 0.05, 0.15}, PrimitiveOperation::subtract}};
+    const std::vector<BoxPart> bar = {{{-flange, -0.04, 0.0}, {flange, 0.04, thickness}},
+                                      {{-0.015, -0.04, 0.0}, {0.015, 0.04, 0.09}}};
     return pair_scene(body_of_boxes("rail", rail, {k_coarser * tessellation.cell, tessellation.irregular}),
                       body_of_boxes("bar", bar, tessellation), X_WB);
   };
