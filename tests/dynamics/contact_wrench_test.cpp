@@ -24,15 +24,15 @@ PressurePatch linear_patch(double half_u, double half_v, double a, double b) {
   return patch;
 }
 
-/// 16 to 32 cells across the patch: the finest has four times as many points as the coarsest, and the one
-/// between them is irregular.
+/// 16 to 32 cells across the patch, the finest with four times as many points as the coarsest; and an
+/// irregular one.
 struct Tessellated {
-  std::vector<double> cells{16.0, 24.0, 32.0};
+  std::vector<double> cells{16.0, 32.0, 16.0};
   std::vector<TestScene> scenes;
 
   explicit Tessellated(const WrenchCase& c) {
     for (std::size_t i = 0; i < cells.size(); ++i)
-      scenes.push_back(c.scene(tessellation_of(c, cells[i], i == 1)));
+      scenes.push_back(c.scene(tessellation_of(c, cells[i], i == 2)));
   }
   [[nodiscard]] std::vector<NetWrench> wrenches(const ContactConfig& contact) const {
     StepConfig config;
@@ -49,7 +49,7 @@ void check_bounds(const std::vector<WrenchCase>& cases, double greatest_spread) 
     for (const WrenchSetting& setting : wrench_settings()) {
       INFO(c.name << ", " << setting.name);
       const std::vector<NetWrench> nets = tessellated.wrenches(setting.contact);
-      CHECK(nets[2].contacts > 3 * nets[0].contacts);  // it is four times as fine
+      CHECK(nets[1].contacts > 3 * nets[0].contacts);  // it is four times as fine
       const NetWrench analytic = pressure_wrench(c.patches, k_wrench_stiffness, nets[0].tau, c.origin);
       REQUIRE(analytic.force.norm() > 1.0);
       for (std::size_t i = 0; i < nets.size(); ++i) {

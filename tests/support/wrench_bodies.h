@@ -15,10 +15,19 @@
 
 namespace abut::test {
 
-/// How finely a surface is meshed.
+/// How finely a surface is meshed. If `irregular`, cells have a third of the length at one end of a face that
+/// they have at the other, vertices are moved within their faces by up to 0.3 of a cell, and diagonals are
+/// random.
 struct Tessellation {
-  double cell = 0.01;      ///< longest side of a square of the mesh [m]
-  bool irregular = false;  ///< vertices moved within their faces by up to 0.3 of a cell, diagonals at random
+  double cell = 0.01;  ///< longest side of a cell of the mesh, before vertices are moved [m]
+  bool irregular = false;
+
+  /// How many cells a length [m] is cut into.
+  [[nodiscard]] int pieces(double length) const {
+    return std::max(1, static_cast<int>(std::ceil((irregular ? 1.5 : 1.0) * length / cell - 1e-9)));
+  }
+  /// Where the cut at a share t of their number lies: the cells' lengths go from 1/2 to 3/2 of the mean.
+  [[nodiscard]] double cut(double t) const { return irregular ? 0.5 * t * (1.0 + t) : t; }
 };
 
 /// A box with the axes of the body, added or subtracted.
@@ -42,8 +51,9 @@ inline TriangleMesh mesh_of_boxes(const std::vector<BoxPart>& parts, const Tesse
     auto& line = lines[static_cast<std::size_t>(axis)];
     for (std::size_t i = 0; i + 1 < breaks.size(); ++i) {
       const double length = breaks[i + 1] - breaks[i];
-      const int pieces = std::max(1, static_cast<int>(std::ceil(length / tessellation.cell - 1e-9)));
-      for (int k = 0; k < pieces; ++k) line.push_back(breaks[i] + length * k / pieces);
+      const int pieces = tessellation.pieces(length);
+      for (int k = 0; k < pieces; ++k)
+        line.push_back(breaks[i] + length * tessellation.cut(static_cast<double>(k) / pieces));
     }
     line.push_back(breaks.back());
   }
@@ -151,31 +161,34 @@ inline Body body_of_boxes(std::string name, const std::vector<BoxPart>& parts,
   return make_body(description);
 }
 
-/// How a cylinder is cut: round its axis, along it, and from the middle of each end outwards.
-struct CylinderTessellation {
-  int segments = 24, rows = 4, rings = 4;  ///< segments even
-  bool irregular =
-      false;  ///< vertices moved round the axis by up to 0.3 of a segment, lines half a segment on
-};
-
-/// A cylinder about the z axis.
-inline TriangleMesh cylinder_mesh(double radius, double half_length,
-                                  const CylinderTessellation& tessellation) {
-  const auto& [segments, rows, rings, irregular] = tessellation;
+/// A cylinder about the z axis, its cells along the axis and those of its ends longer than `tessellation`
+/// says, by these factors.
+inline TriangleMesh cylinder_mesh(double radius, double half_length, const Tessellation& tessellation,
+                                  double longer_along, double longer_ends) {
+  const int segments = 2 * tessellation.pieces(std::numbers::pi * radius),
+            rows = tessellation.pieces(2.0 * half_length / longer_along),
+            rings = tessellation.pieces(radius / longer_ends);
+  const bool irregular = tessellation.irregular;
   Random random(11);
-  const double phase = irregular ? 0.5 : 0.0;
   std::vector<Vec3<double>> vertices;
-  const auto add_ring = [&, segments = segments, irregular = irregular](double r, double z) {
+  const auto add_ring = [&](double r, double z) {
     for (int k = 0; k < segments; ++k) {
-      const double moved = irregular ? 0.3 * random.uniform(-1.0, 1.0) : 0.0;
-      const double angle = 2.0 * std::numbers::pi * (k + phase + moved) / segments;
+      double turn = static_cast<double>(k) / segments;
+      if (irregular) {  // segments from 1/2 to 3/2 of the mean
+        turn += (0.5 + 0.3 * random.uniform(-1.0, 1.0)) / segments;
+        turn += 0.25 / std::numbers::pi * std::sin(2.0 * std::numbers::pi * turn);
+      }
+      const double angle = 2.0 * std::numbers::pi * turn;
       vertices.emplace_back(r * std::cos(angle), r * std::sin(angle), z);
     }
   };
   vertices.emplace_back(0.0, 0.0, -half_length);
-  for (int ring = 1; ring < rings; ++ring) add_ring(radius * ring / rings, -half_length);
-  for (int row = 0; row <= rows; ++row) add_ring(radius, half_length * (2.0 * row / rows - 1.0));
-  for (int ring = rings - 1; ring > 0; --ring) add_ring(radius * ring / rings, half_length);
+  for (int ring = 1; ring < rings; ++ring)
+    add_ring(radius * tessellation.cut(static_cast<double>(ring) / rings), -half_length);
+  for (int row = 0; row <= rows; ++row)
+    add_ring(radius, half_length * (2.0 * tessellation.cut(static_cast<double>(row) / rows) - 1.0));
+  for (int ring = rings - 1; ring > 0; --ring)
+    add_ring(radius * tessellation.cut(static_cast<double>(ring) / rings), half_length);
   vertices.emplace_back(0.0, 0.0, half_length);
 
   TriangleMesh mesh;
@@ -203,11 +216,12 @@ inline TriangleMesh cylinder_mesh(double radius, double half_length,
 }
 
 /// A cylinder about its z axis: a superquadric with the sharpest rims that there are.
-inline Body cylinder_body(double radius, double half_length, const CylinderTessellation& tessellation) {
+inline Body cylinder_body(double radius, double half_length, const Tessellation& tessellation,
+                          double longer_along, double longer_ends) {
   BodyDescription description;
   description.name = "cylinder";
   description.shape.primitives = {superquadric({radius, radius, half_length}, k_min_exponent, 1.0)};
-  description.mesh = cylinder_mesh(radius, half_length, tessellation);
+  description.mesh = cylinder_mesh(radius, half_length, tessellation, longer_along, longer_ends);
   description.mass_or_density = Mass{1.0};
   return make_body(description);
 }

@@ -17,7 +17,7 @@ using namespace abut::test;
 struct Options {
   std::string part;                             ///< of the names of the cases
   std::vector<double> cells{4, 8, 16, 24, 32};  ///< across the narrowest extent of the patch
-  double irregular_cells = 24, spread_from = 16;
+  double irregular_cells = 16, spread_from = 16;
   StepConfig config;
 };
 
