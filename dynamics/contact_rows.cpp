@@ -96,7 +96,8 @@ void make_rows(const Model& model, const MassMatrix& mass, const State& state,
       (is_reduced ? out.members : out.rows).push_back(row);
       if (!is_reduced) continue;
       out.member_contacts.push_back(contact);
-      out.member_contacts.back().activity = row.share / contact.area;
+      out.member_contacts.back().area = 1.0;  // areas may change with poses: the share says it all
+      out.member_contacts.back().activity = row.share;
     }
     pair.member_end = static_cast<int>(out.members.size());
     if (is_reduced) {
@@ -139,6 +140,7 @@ void rows_vjp(const ContactRows& rows, double h, const Eigen::VectorXd& velocity
     const double gap_bar = share_bar * row.share_slope;
     contact.penetration += gap_bar;
     contact.weight += share_bar * row.share_by_weight;
+    contact.area += share_bar * row.share / row.area;
     contact.normal_AB_W += h * gap_bar * relative_velocity(row, velocity);
     const Vec3<double> impulse = h * gap_bar * row.n;
     ContactRowBar arms;
@@ -183,7 +185,7 @@ void rows_vjp(const ContactRows& rows, double h, const Eigen::VectorXd& velocity
     for (std::size_t i = 0; i < count; ++i) {
       const ContactRow& member = rows.members[first + i];
       ContactBar& bar = gradient.contacts[static_cast<std::size_t>(member.contact)];
-      const double share_bar = member_bar[i].activity / member.area;
+      const double share_bar = member_bar[i].activity;
       member_bar[i].activity = 0.0;  // the members' own: not that of their contacts
       bar += member_bar[i];
       add_share(member, share_bar, bar);

@@ -34,7 +34,7 @@ struct ContactRow {
   Vec3<double> n;                     ///< normal_AB_W
   double distance = 0;                ///< [m]
   double weight = 0;                  ///< Gamma
-  double area = 0;                    ///< [m^2]
+  double area = 0;                    ///< of its contact [m^2]
   double share = 0, share_slope = 0;  ///< gamma [m^2] and d gamma/dg
   double share_by_weight = 0;         ///< d gamma/dw, w being the weight of the contact [m^2]
   double inverse_mass = 0;            ///< 1/m_A + 1/m_B [1/kg]

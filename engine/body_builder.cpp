@@ -264,10 +264,19 @@ class Builder {
     for (const double area : body_.contact_areas) {
       need(area > 0.0 && std::isfinite(area), fmt::format("contact area {}, allowed: > 0", area));
     }
+    set_area_vectors();
     if (d_.contact_radius) body_.contact_radius = *d_.contact_radius;
     need(body_.contact_radius >= 0.0 && std::isfinite(body_.contact_radius),
          fmt::format("contact radius {}, allowed: >= 0", body_.contact_radius));
     body_.contact_points_on_surface = body_.contact_radius == 0.0;
+  }
+
+  void set_area_vectors() {
+    if (body_.mesh.vertex_count() == 0 || body_.mesh.vertices != body_.contact_points) return;
+    body_.contact_area_vectors = vertex_area_vectors(body_.mesh);
+    const std::vector<double> of_mesh = vertex_areas(body_.mesh);
+    for (std::size_t i = 0; i < of_mesh.size(); ++i)  // areas may have been given
+      body_.contact_area_vectors.col(static_cast<Eigen::Index>(i)) *= body_.contact_areas[i] / of_mesh[i];
   }
 
   void set_size() {

@@ -74,4 +74,15 @@ std::vector<double> vertex_areas(const TriangleMesh& mesh) {
   return areas;
 }
 
+Points vertex_area_vectors(const TriangleMesh& mesh) {
+  Points areas = Points::Zero(3, mesh.vertex_count());
+  for (const Eigen::Vector3i& triangle : mesh.triangles) {
+    const Vec3<double> a = mesh.vertices.col(triangle[0]), b = mesh.vertices.col(triangle[1]),
+                       c = mesh.vertices.col(triangle[2]);
+    const Vec3<double> third = (b - a).cross(c - a) / 6.0;
+    for (int k = 0; k < 3; ++k) areas.col(triangle[k]) += third;
+  }
+  return areas;
+}
+
 }  // namespace abut

@@ -29,4 +29,7 @@ void require_closed_surface(const TriangleMesh& mesh, const std::string& name);
 /// One third of the area of the triangles around each vertex [m^2]; sums to the surface area.
 [[nodiscard]] std::vector<double> vertex_areas(const TriangleMesh& mesh);
 
+/// (3, n) at each vertex a third of the areas of its triangles, along their outward normals [m^2].
+[[nodiscard]] Points vertex_area_vectors(const TriangleMesh& mesh);
+
 }  // namespace abut

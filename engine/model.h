@@ -138,7 +138,7 @@ struct PairOverride {
   double friction = std::numeric_limits<double>::quiet_NaN();
   double stiffness = std::numeric_limits<double>::quiet_NaN();
   double dissipation_time = std::numeric_limits<double>::quiet_NaN();
-  bool collide = true;       ///< false: the pair never touches
+  bool collide = true;         ///< false: the pair never touches
   ContactOverrides contact{};  ///< in place of the scene's settings, see contact_config_of()
 };
 
@@ -148,7 +148,10 @@ struct Body {
   TriangleMesh mesh;      ///< surface in B, for pictures and mass; empty for a half-space
   Points contact_points;  ///< (3, n) in B: centres of balls of `contact_radius`, on the surface if it is 0
   std::vector<double> contact_areas;  ///< quadrature weight of each contact point [m^2]
-  double contact_radius = 0.0;        ///< [m]
+  /// (3, n) in B: the areas along the outward normals of a mesh's triangles, summed up at each contact point
+  /// [m^2]; no columns where contact points are no vertices of the mesh.
+  Points contact_area_vectors{3, 0};
+  double contact_radius = 0.0;  ///< [m]
   /// |V_b|: so many contact points, those that reach deepest, may touch at a time; 0 is all of them.
   int selected_vertices = 0;
   /// |E_b|: so many edges of the mesh, those that reach deepest, may touch at a time. By default the number

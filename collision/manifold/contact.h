@@ -28,7 +28,7 @@ struct Contact {
   double penetration = 0;  ///< what its activity depends on [m]: of a vertex d, of an edge phi at its point
   double weight = 1;       ///< of the indicators but for penetration [-]
   double activity = 0;     ///< weight S(1/2 - penetration/(8 tau_p)) in [0, 1]
-  double area = 0;         ///< quadrature weight of its contact point or edge [m^2]
+  double area = 0;         ///< quadrature weight [m^2]: of an edge, or of a vertex by its projected area
 };
 
 /// dL/d of a contact's outputs.
@@ -39,6 +39,7 @@ struct ContactBar {
   double activity = 0;
   double penetration = 0;
   double weight = 0;
+  double area = 0;  ///< of vertices; edges have constant ones
 
   ContactBar& operator+=(const ContactBar& other) {
     point_W += other.point_W;
@@ -47,6 +48,7 @@ struct ContactBar {
     activity += other.activity;
     penetration += other.penetration;
     weight += other.weight;
+    area += other.area;
     return *this;
   }
 };

@@ -12,9 +12,33 @@ namespace {
 double largest_metric(const VertexSdfQuery& query) { return 2.0 / 3.0 * query.metric_range; }
 double clamp_width(const VertexSdfQuery& query) { return query.metric_range / 3.0; }
 
+constexpr double k_any_facing = 0.03, k_facing_width = 0.1;  // by the area
+
+/// A of a contact point in W; 0 if it is no vertex of a mesh.
+Vec3<double> area_vector(const Body& owner, int point, const Mat3<double>& R_WO) {
+  if (owner.contact_area_vectors.cols() == 0) return Vec3<double>::Zero();
+  return R_WO * owner.contact_area_vectors.col(point);
+}
+
+/// The area that faces a solid of the normal n. r(x) = x - (x, clamped at 0).
+double facing_area(const Body& owner, int point, const Vec3<double>& area_vector,
+                   const Vec3<double>& normal) {
+  const double area = owner.contact_areas[static_cast<std::size_t>(point)];
+  if (owner.contact_area_vectors.cols() == 0) return area;
+  const double x = -area_vector.dot(normal);
+  return k_any_facing * area + x - clamped_metric<double>(x, 0.0, k_facing_width * area);
+}
+
+double facing_area_slope(const Body& owner, int point, const Vec3<double>& area_vector,
+                         const Vec3<double>& normal) {
+  const double area = owner.contact_areas[static_cast<std::size_t>(point)];
+  if (owner.contact_area_vectors.cols() == 0) return 0.0;
+  return 1.0 - clamped_metric_dx<double>(-area_vector.dot(normal), 0.0, k_facing_width * area);
+}
+
 /// What a contact is made of, before it is oriented from A to B.
 Contact make_contact(const VertexSdfQuery& query, int point, double weight, const Vec3<double>& x_W,
-                     double sdf, const Vec3<double>& normal_W) {
+                     double sdf, const Vec3<double>& normal_W, const Vec3<double>& area_vector) {
   const Body& owner = *query.owner_body;
   const bool owner_is_A = query.owner < query.solid;
   Contact contact;
@@ -26,7 +50,7 @@ Contact make_contact(const VertexSdfQuery& query, int point, double weight, cons
   contact.penetration = contact.signed_distance;
   contact.weight = weight;
   contact.activity = weight * activity(contact.signed_distance, query.tau);
-  contact.area = owner.contact_areas[static_cast<std::size_t>(point)];
+  contact.area = facing_area(owner, point, area_vector, normal_W);
   return contact;
 }
 
@@ -68,7 +92,8 @@ void append_vertex_sdf_contacts(const VertexSdfQuery& query, const VertexSelecti
     const Vec3<double> normal_S(number(k_sample_normal), number(k_sample_normal + 1),
                                 number(k_sample_normal + 2));
     const Vec3<double> x_W = R_WO * owner.contact_points.col(near.points[i]) + query.X_WO.p;
-    contacts.push_back(make_contact(query, near.points[i], weight, x_W, distance, R_WS * normal_S));
+    contacts.push_back(make_contact(query, near.points[i], weight, x_W, distance, R_WS * normal_S,
+                                    area_vector(owner, near.points[i], R_WO)));
   }
 }
 
@@ -113,8 +138,10 @@ void linearize_vertex_sdf(const VertexSdfQuery& query, const VertexSelection& se
       at.gradient = R_WS * gradient;
       at.normal_jacobian = R_WS * jacobian * R_WS.transpose();
       at.distance = number(k_sample_distance) - at.radius;
+      at.area_vector = area_vector(owner, at.point, R_WO);
+      at.area_by_facing = facing_area_slope(owner, at.point, at.area_vector, at.normal);
       contacts[first + k] = make_contact(query, at.point, at.weight, at.arm_S + query.X_WS.p,
-                                         number(k_sample_distance), at.normal);
+                                         number(k_sample_distance), at.normal, at.area_vector);
     }
   }
 }
@@ -131,6 +158,7 @@ ContactBar vertex_sdf_jvp(const VertexSdfLinearization& at, const Vec6<double>& 
   d.point_W = dx_W - 0.5 * d.signed_distance * at.normal - (at.radius + 0.5 * at.distance) * dn;
   d.penetration = d.signed_distance;
   d.weight = weight_dot;
+  d.area = -at.area_by_facing * (theta_O.cross(at.area_vector).dot(at.normal) + at.area_vector.dot(dn));
   d.activity = at.weight * activity_d_penetration(at.distance, at.tau) * d.signed_distance +
                activity(at.distance, at.tau) * weight_dot;
   return d;
@@ -142,10 +170,13 @@ void vertex_sdf_vjp(const VertexSdfLinearization& at, const VertexSdfQuery& quer
   const double along = bar.point_W.dot(at.normal);
   const double distance_bar = bar.signed_distance + bar.penetration - 0.5 * along +
                               at.weight * activity_d_penetration(at.distance, at.tau) * bar.activity;
-  const Vec3<double> normal_bar = at.sign * bar.normal_AB_W - (at.radius + 0.5 * at.distance) * bar.point_W;
+  const double facing_bar = at.area_by_facing * bar.area;
+  const Vec3<double> normal_bar =
+      at.sign * bar.normal_AB_W - (at.radius + 0.5 * at.distance) * bar.point_W - facing_bar * at.area_vector;
   const Vec3<double> y_bar = distance_bar * at.gradient + at.normal_jacobian.transpose() * normal_bar;
   const Vec3<double> x_W_bar = bar.point_W + y_bar;
-  pose_O_bar += stack<double>(at.arm_O.cross(x_W_bar), x_W_bar);
+  pose_O_bar +=
+      stack<double>(at.arm_O.cross(x_W_bar) - facing_bar * at.area_vector.cross(at.normal), x_W_bar);
   pose_S_bar += stack<double>(at.normal.cross(normal_bar) - at.arm_S.cross(y_bar), -y_bar);
   if (!selection.all) {
     selection.weights_bar[static_cast<std::size_t>(at.point)] +=

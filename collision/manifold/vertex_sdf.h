@@ -8,6 +8,12 @@
 /// The point midway between the surfaces is shared by both bodies, so their impulses balance. w is 1, or,
 /// where the owner selects K < n of its vertices, the soft choice of the K deepest (soft_selection.h) by
 /// their clamped d.
+///
+/// The quadrature weight of a vertex of a mesh is the part of its area that faces the solid, so that a vertex
+/// at the rim of a face does not count with its share of the next face too:
+///   area = 0.03 a + r(-A.n),   r(x) = max(x, 0), rounded to C^3 within |x| < 0.1 a,
+/// a being the area of its share of the triangles, A their vector area in W. A contact point that is no
+/// vertex has the area a.
 #pragma once
 
 #include <span>
@@ -58,11 +64,13 @@ struct VertexSelection {
 struct VertexSdfLinearization {
   int owner = -1, solid = -1;
   int point = -1;
-  double sign = 1;      ///< normal_AB = sign * n: +1 if the owner is B
-  double radius = 0;    ///< r [m]
-  double tau = 0;       ///< tau_p [m]
-  double weight = 1;    ///< w
-  double distance = 0;  ///< d [m]
+  double sign = 1;                                  ///< normal_AB = sign * n: +1 if the owner is B
+  double radius = 0;                                ///< r [m]
+  double tau = 0;                                   ///< tau_p [m]
+  double weight = 1;                                ///< w
+  double distance = 0;                              ///< d [m]
+  double area_by_facing = 0;                        ///< r'(-A.n)
+  Vec3<double> area_vector = Vec3<double>::Zero();  ///< A
   Vec3<double> x_S = Vec3<double>::Zero();
   Vec3<double> arm_O = Vec3<double>::Zero(), arm_S = Vec3<double>::Zero();  ///< x_W - p_WO, x_W - p_WS
   Vec3<double> normal = Vec3<double>::Zero();                               ///< n

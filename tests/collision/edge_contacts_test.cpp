@@ -47,6 +47,7 @@ Body coarse_box(double eps = 0.1) {
   body.contact_points = mesh.vertices;
   body.contact_radius = 0.0;
   body.contact_areas = vertex_areas(mesh);
+  body.contact_area_vectors = vertex_area_vectors(mesh);
   body.selected_edges = 12;
   return body;
 }

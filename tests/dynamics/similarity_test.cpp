@@ -30,6 +30,7 @@ TestScene scaled(const TestScene& scene, double length, double mass) {
     body.mesh.vertices *= length;
     body.contact_points *= length;
     for (double& area : body.contact_areas) area *= length * length;
+    body.contact_area_vectors *= length * length;
     body.contact_radius *= length;
     body.volume *= length * length * length;
     body.size *= length;
