@@ -5,9 +5,10 @@
 #include <string>
 #include <vector>
 
+#include <spdlog/fmt/fmt.h>
+
 #include "accuracy_table.h"
 #include "engine/convex_hull.h"
-#include "engine/mesh_shapes.h"
 #include "samples.h"
 #include "test_bodies.h"
 
@@ -15,9 +16,9 @@ namespace abut::accuracy {
 namespace {
 
 /// What the nearest point lies on.
-enum class Feature { face, edge, corner };
-constexpr std::array k_features{Feature::face, Feature::edge, Feature::corner};
-constexpr std::array k_feature_names{"face", "edge", "corner"};
+enum class Feature { face, edge_or_corner };
+constexpr std::array k_features{Feature::face, Feature::edge_or_corner};
+constexpr std::array k_feature_names{"face", "edge or corner"};
 
 /// An intersection of half-spaces n.x <= offset, n of unit length.
 struct Planes {
@@ -72,7 +73,7 @@ Feature feature_at(const Planes& planes, const Vec3<double>& on_surface) {
         planes.normals.col(i).dot(on_surface) - planes.offsets[static_cast<std::size_t>(i)];
     touched += distance > -1e-9 ? 1 : 0;
   }
-  return touched <= 1 ? Feature::face : touched == 2 ? Feature::edge : Feature::corner;
+  return touched <= 1 ? Feature::face : Feature::edge_or_corner;
 }
 
 /// Points of a polyhedron's surface with a direction in which nothing of it is nearer than they are: those of
@@ -121,9 +122,10 @@ Table measure_convex(bool quick) {
   for (const double exponent : {0.05, 0.1, 0.2}) {
     Primitive primitive;
     primitive.parameters = {half.x(), half.y(), half.z(), exponent, exponent};
-    add_rows("superquadric box, exponents " + std::to_string(exponent).substr(0, 4),
-             ShapeSdf({.primitives = {primitive}}), at_box, table);
+    add_rows(fmt::format("superquadric box, exponents {}", exponent), ShapeSdf({.primitives = {primitive}}),
+             at_box, table);
   }
+  constexpr double k_smoothing = 0.002;
   const auto polyhedron = [](const Planes& planes, double smoothing) {
     Primitive primitive;
     primitive.kind = PrimitiveKind::convex_polyhedron;
@@ -134,12 +136,9 @@ Table measure_convex(bool quick) {
   };
   const Planes hull = planes_of_hull(quick ? 12 : 20, random);
   const Projected at_hull(hull, count, random);
-  for (const double smoothing : {0.001, 0.002, 0.004}) {
-    const std::string tau = ", smoothing " + std::to_string(smoothing).substr(0, 5);
-    if (smoothing == 0.002) add_rows("polyhedron of a box" + tau, polyhedron(box, smoothing), at_box, table);
-    add_rows("polyhedron of " + std::to_string(hull.offsets.size()) + " planes" + tau,
-             polyhedron(hull, smoothing), at_hull, table);
-  }
+  add_rows("polyhedron of the box", polyhedron(box, k_smoothing), at_box, table);
+  add_rows(fmt::format("polyhedron of {} planes", hull.offsets.size()), polyhedron(hull, k_smoothing),
+           at_hull, table);
   return table;
 }
 

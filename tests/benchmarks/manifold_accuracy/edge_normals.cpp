@@ -73,7 +73,8 @@ FacedEdge moved(const FacedEdge& edge, const Vec3<double>& direction, const Vec3
 Table measure_edge_normals(bool quick) {
   const int count = quick ? 300 : 10000;
   Table table({"body", "normals", "gap", "between the two, median", "between the two, 95 %",
-               "wrong by, median", "wrong by, 95 %", "tilt median", "tilt 99 %", "excess % low", "excess % high"});
+               "wrong by, median", "wrong by, 95 %", "tilt median", "tilt 99 %", "excess % low",
+               "excess % high"});
   for (const char* name : {"armadillo", "mustard_bottle"}) {
     const EdgedBody body(unit_size_asset(name));
     const std::vector<FacedEdge> edges = convex_edges(body);

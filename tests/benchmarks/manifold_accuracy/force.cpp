@@ -2,8 +2,6 @@
 /// change.
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -222,7 +220,7 @@ void add_row(const char* name, const Model& model, std::span<const Pose<double>>
   using D = Dual<double, 6>;
   Vec6<D> tangent;
   for (int i = 0; i < 6; ++i) tangent[i] = D::variable(0.0, i);
-  Samples slopes, value_jumps, slope_jumps;
+  Samples slopes, forces, value_jumps, slope_jumps;
   for (const Pose<double>& X_AB : poses) {
     for (const Force<D>& force : model.at(retract<D>(X_AB.cast<D>(), tangent))) {
       for (const double slope : force.magnitude.d) slopes.add(std::abs(slope));
@@ -232,12 +230,13 @@ void add_row(const char* name, const Model& model, std::span<const Pose<double>>
     const TotalForce before = total_force(model, *swap.path, swap.t - k_aside),
                      after = total_force(model, *swap.path, swap.t + k_aside);
     const Vec3<double> expected = k_aside * (before.slope + after.slope);
+    forces.add(before.value.norm());
     value_jumps.add((after.value - before.value - expected).norm());
     slope_jumps.add((after.slope - before.slope).norm());
   }
   table.add_row({name, static_cast<double>(slopes.size()), slopes.quantile(0.99), slopes.largest(),
-                 static_cast<double>(value_jumps.size()), value_jumps.median(), value_jumps.largest(),
-                 slope_jumps.median(), slope_jumps.largest()});
+                 static_cast<double>(value_jumps.size()), forces.median(), value_jumps.median(),
+                 value_jumps.largest(), slope_jumps.median(), slope_jumps.largest()});
 }
 
 }  // namespace
@@ -250,8 +249,8 @@ Table measure_force(bool quick) {
   const std::vector<Swap> swaps = find_swaps(armadillo, std::span(paths).first(used), quick ? 10 : 20);
   // SoftSort mixes all edges, which takes long.
   const std::span<const Pose<double>> few = std::span(poses).first(quick ? 1 : 20);
-  Table table({"form", "components", "slope 99 %", "slope max", "swaps", "jump of F median", "jump of F max",
-               "jump of dF median", "jump of dF max"});
+  Table table({"form", "components", "slope 99 %", "slope max", "swaps", "F median", "jump of F median",
+               "jump of F max", "jump of dF median", "jump of dF max"});
   const ContactConfig config;
   add_row("default, soft K", DefaultForces(armadillo, config), poses, swaps, table);
   add_row("paper, K by rank", PaperForces(armadillo, false, config), few, swaps, table);

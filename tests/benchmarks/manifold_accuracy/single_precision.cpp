@@ -40,7 +40,7 @@ struct Errors {
 
 Table measure_single_precision(bool quick) {
   const EdgedBody armadillo(unit_size_asset("armadillo"));
-  const std::vector<Pose<double>> poses = benchmarks::colliding_poses(armadillo.body, quick ? 5 : 100);
+  const std::vector<Pose<double>> poses = benchmarks::colliding_poses(armadillo.body, quick ? 5 : 1000);
   const PairManifold<double> exact(armadillo.body, armadillo.body, ContactConfig());
   const PairManifold<float> single(armadillo.body, armadillo.body, ContactConfig());
   PairBuffers<double> exact_buffers = exact.make_buffers(ManifoldOrder::value);
