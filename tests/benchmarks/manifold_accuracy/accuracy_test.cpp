@@ -36,6 +36,19 @@ TEST_CASE("accuracy tables: every one has a name of its own, and none is found b
   CHECK(find_accuracy_table("all") == nullptr);
 }
 
+TEST_CASE("table: a page has two digits of a number, all of a whole one, and no empty rows",
+          "[accuracy][value]") {
+  Table table({"name", "x", "y"});
+  table.add_row({"a", 0.00123456, 1234567.0});
+  table.end_block();
+  table.add_row({"b", -1234.5, 0.0});
+  CHECK(table.markdown() ==
+        "| name | x | y |\n| --- | --- | --- |\n| a | 0.0012 | 1234567 |\n| b | -1200 | 0 |\n");
+  CHECK(table.tsv() == "# name\tx\ty\na\t0.00123456\t1234567\n\nb\t-1234.5\t0\n");
+  CHECK(table.text(0, "name") == "a");
+  CHECK_THROWS_AS(table.number(0, "z"), std::out_of_range);
+}
+
 TEST_CASE("Samples: quantiles are numbers that were added, and what is not finite is refused",
           "[accuracy][value]") {
   Samples samples;

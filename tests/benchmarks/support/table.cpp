@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
+#include <string>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -11,7 +12,7 @@
 namespace abut::benchmarks {
 namespace {
 
-/// Whole numbers below this are written in full on a page.
+/// Numbers below this are written without an exponent on a page, unless they are small.
 constexpr double k_largest_whole = 1e9;
 
 std::string exact(const Cell& cell) {
@@ -22,8 +23,12 @@ std::string exact(const Cell& cell) {
 std::string rounded(const Cell& cell) {
   const auto* number = std::get_if<double>(&cell);
   if (number == nullptr) return std::get<std::string>(cell);
-  const bool is_whole = std::floor(*number) == *number && std::abs(*number) < k_largest_whole;
-  return is_whole ? fmt::format("{:.0f}", *number) : fmt::format("{:.2g}", *number);
+  if (std::floor(*number) == *number && std::abs(*number) < k_largest_whole)
+    return fmt::format("{:.0f}", *number);
+  const std::string digits = fmt::format("{:.2g}", *number);
+  const double value = std::stod(digits);
+  return std::abs(value) >= 100.0 && std::abs(value) < k_largest_whole ? fmt::format("{:.0f}", value)
+                                                                       : digits;
 }
 
 }  // namespace
