@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "accuracy_table.h"
