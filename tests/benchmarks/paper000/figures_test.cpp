@@ -9,15 +9,17 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include "../support/table.h"
 #include "active_set.h"
 #include "engine/atomic_file.h"
 #include "figure.h"
-#include "table.h"
 #include "tests/support/temporary_folder.h"
 #include "witness_batch.h"
 
 namespace abut::paper000 {
 namespace {
+
+using benchmarks::Table;
 
 struct Columns {
   std::vector<std::string> names;

@@ -12,20 +12,24 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include "../support/colliding_poses.h"
+#include "../support/table.h"
 #include "../timer.h"
 #include "collision/fitting/make_body.h"
 #include "collision/manifold/manifold_batch.h"
 #include "engine/body_io.h"
 #include "engine/random.h"
 #include "figure.h"
-#include "table.h"
+#include "gnuplot.h"
 
 namespace abut::paper000 {
 namespace {
 
+using benchmarks::colliding_poses;
+using benchmarks::Table;
+
 constexpr int k_most_primitives = 18;
 constexpr int k_vertices = 305;
-constexpr double k_nearest = 0.25, k_farthest = 0.75;  // distance of the centres, by the size
 
 double volume_of(const Primitive& primitive) {
   return primitive.parameters[0] * primitive.parameters[1] * primitive.parameters[2];
@@ -84,28 +88,6 @@ Body armadillo_of(const std::vector<Primitive>& primitives, int count, double un
   Body body = make_meshed_body(shape, options).body;
   body.selected_edges = count;
   return body;
-}
-
-/// Random poses of B in A at which a contact point of one lies in the other: rotations uniform, the centres
-/// of mass 0.25 to 0.75 of the size apart in a uniform direction.
-std::vector<Pose<double>> colliding_poses(const Body& body, int count) {
-  ContactConfig config;
-  config.edge_edge = false;
-  const PairManifold<double> pair(body, body, config);
-  PairBuffers<double> buffers = pair.make_buffers(ManifoldOrder::value);
-  std::vector<Pose<double>> poses;
-  Random random(1);
-  while (static_cast<int>(poses.size()) < count) {
-    Pose<double> X_AB;
-    X_AB.q = random.quaternion();
-    const Vec3<double> direction = random.unit_vector();
-    X_AB.p = random.uniform(k_nearest, k_farthest) * body.size * direction;
-    pair.evaluate(X_AB, ManifoldOrder::value, buffers);
-    const auto distances = pair.view(buffers).column(k_distance);
-    if (std::any_of(distances.begin(), distances.end(), [](double d) { return d < 0.0; }))
-      poses.push_back(X_AB);
-  }
-  return poses;
 }
 
 struct Protocol {

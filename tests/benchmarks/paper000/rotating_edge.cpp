@@ -11,13 +11,16 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include "../support/table.h"
 #include "collision/manifold/edge_edge.h"
 #include "engine/contact_config.h"
 #include "figure.h"
-#include "table.h"
+#include "gnuplot.h"
 
 namespace abut::paper000 {
 namespace {
+
+using benchmarks::Table;
 
 struct Smoothing {
   const char* title;

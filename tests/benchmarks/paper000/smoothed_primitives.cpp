@@ -8,14 +8,17 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include "../support/table.h"
 #include "collision/sdf/shape_sdf.h"
 #include "engine/model.h"
 #include "engine/primitive_builder.h"
 #include "figure.h"
-#include "table.h"
+#include "gnuplot.h"
 
 namespace abut::paper000 {
 namespace {
+
+using benchmarks::Table;
 
 constexpr double k_extent = 1.5;  // of the slice: [-k_extent, k_extent]^2 [m]
 

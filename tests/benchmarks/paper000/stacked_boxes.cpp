@@ -10,16 +10,19 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include "../support/table.h"
 #include "collision/manifold/edge_edge.h"
 #include "collision/manifold/edge_normals.h"
 #include "collision/manifold/manifold_batch.h"
 #include "collision/sdf/gauge.h"
 #include "engine/body_builder.h"
 #include "figure.h"
-#include "table.h"
+#include "gnuplot.h"
 
 namespace abut::paper000 {
 namespace {
+
+using benchmarks::Table;
 
 constexpr double k_half = 0.5, k_exponent = 0.1;  // semi-axis [m], eps_1 = eps_2
 constexpr double k_smoothing = 0.01;              // tau_p, by the size

@@ -10,13 +10,16 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include "../support/table.h"
 #include "../timer.h"
 #include "figure.h"
-#include "table.h"
+#include "gnuplot.h"
 #include "witness_batch.h"
 
 namespace abut::paper000 {
 namespace {
+
+using benchmarks::Table;
 
 struct Method {
   WitnessMethod method;

@@ -1,29 +1,11 @@
-#include "table.h"
+#include "gnuplot.h"
 
 #include <cstdio>
 #include <stdexcept>
 
 #include <spdlog/fmt/fmt.h>
 
-#include "engine/atomic_file.h"
-
 namespace abut::paper000 {
-
-Table::Table(std::vector<std::string> columns) : columns_(columns.size()) {
-  text_ = fmt::format("# {}\n", fmt::join(columns, "\t"));
-}
-
-void Table::add_row(std::span<const double> row) {
-  if (row.size() != columns_) {
-    throw std::invalid_argument(fmt::format("a row of {} numbers in a table of {}", row.size(), columns_));
-  }
-  for (std::size_t i = 0; i < row.size(); ++i) {
-    text_ += fmt::format("{}{:.9g}", i == 0 ? "" : "\t", row[i]);
-  }
-  text_ += '\n';
-}
-
-void Table::write(const std::filesystem::path& path) const { write_file(path, text_); }
 
 void run_gnuplot(std::string_view script, const std::filesystem::path& folder) {
   std::string quoted;
