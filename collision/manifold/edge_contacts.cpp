@@ -21,6 +21,10 @@ double tail_argument(double softened, const NeighbourSettings<double>& settings)
          (k_tail_width * settings.smoothing);
 }
 
+double chosen_radius(const EdgeBody& body) {
+  return body.chosen_with_radius ? body.body->contact_radius : 0.0;
+}
+
 double activity(double penetration, double tau) { return smoothstep5(0.5 - penetration / (8.0 * tau)); }
 
 Edge<double> edge_in_world(const EdgeBody& body, int edge, const Pose<double>& X_WO) {
@@ -81,12 +85,13 @@ EdgeBody::EdgeBody(const Body& of, const ShapeSdf& its_sdf)
   }
 }
 
-EdgeContacts::EdgeContacts(const EdgeBody& A, const EdgeBody& B, const ContactConfig& config)
+EdgeContacts::EdgeContacts(const EdgeBody& A, const EdgeBody& B, const ContactConfig& config,
+                           NeighbourTail tail)
     : A_(&A),
       B_(&B),
       settings_(config, std::min(A.body->size, B.body->size)),
-      neighbours_{config.neighbour_smoothing * std::min(A.body->size, B.body->size),
-                  config.neighbour_cutoff} {
+      neighbours_{config.neighbour_smoothing * std::min(A.body->size, B.body->size), config.neighbour_cutoff},
+      tail_(tail) {
   const double size = std::min(A.body->size, B.body->size);
   activity_smoothing_ = config.activity_smoothing * size;
   band_ = config.selection_band * size;
@@ -99,11 +104,12 @@ void EdgeContacts::prepare(const Pose<double>& X_WA, const Pose<double>& X_WB, E
     const EdgeBody &owner = body(side), &solid = body(1 - side);
     const Pose<double>&X_WO = side == 0 ? X_WA : X_WB, &X_WS = side == 0 ? X_WB : X_WA;
     EdgePair::Side& s = pair.sides[side];
-    distances_to(owner, solid, X_WS.inverse() * X_WO, largest_metric_ + clamp_width_, pair.memory,
+    const double radius = chosen_radius(owner);
+    distances_to(owner, solid, X_WS.inverse() * X_WO, largest_metric_ + clamp_width_ + radius, pair.memory,
                  s.distances);
     s.metrics.resize(owner.edges.size());
     const auto clamped = [&](int point) {
-      return clamped_metric<double>(s.distances[static_cast<std::size_t>(point)], largest_metric_,
+      return clamped_metric<double>(s.distances[static_cast<std::size_t>(point)] - radius, largest_metric_,
                                     clamp_width_);
     };
     for (std::size_t e = 0; e < owner.edges.size(); ++e)
@@ -145,8 +151,10 @@ void EdgeContacts::prepare(const Pose<double>& X_WA, const Pose<double>& X_WB, E
   }
   manifold_kernels().relate_edges(settings_, {pair.memory.columns[0].data(), static_cast<int>(rows)},
                                   {pair.memory.columns[1].data(), static_cast<int>(columns)}, relations);
-  for (std::size_t at = 0; at < count; ++at)
-    pair.tail[at] = smoothstep5(tail_argument(pair.softened[at], neighbours_));
+  for (std::size_t at = 0; at < count; ++at) {
+    pair.tail[at] =
+        tail_ == NeighbourTail::whole ? 1.0 : smoothstep5(tail_argument(pair.softened[at], neighbours_));
+  }
   NeighbourWeights<double>& n = pair.neighbours;
   n.rows = rows;
   n.columns = columns;
@@ -286,9 +294,11 @@ void EdgeContacts::vjp(const Pose<double>& X_WA, const Pose<double>& X_WB, const
       near_bar[side][at] = w_bar * pair.interior[at] * pair.clash[at] * pair.tail[at];
       bar.gamma_con += w_bar * near * pair.clash[at] * pair.tail[at];
       bar.clash += w_bar * near * pair.interior[at] * pair.tail[at];
-      softened_bar[at] -= w_bar * near * pair.interior[at] * pair.clash[at] *
-                          smoothstep5_dx(tail_argument(pair.softened[at], neighbours_)) /
-                          (k_tail_width * neighbours_.smoothing);
+      if (tail_ == NeighbourTail::ends) {
+        softened_bar[at] -= w_bar * near * pair.interior[at] * pair.clash[at] *
+                            smoothstep5_dx(tail_argument(pair.softened[at], neighbours_)) /
+                            (k_tail_width * neighbours_.smoothing);
+      }
       if (bars.penetration[side][at] == 0.0) continue;
       (side == 0 ? bar.e1 : bar.e2) +=
           distance_vjp(1 - side, pair.point(side, at), bars.penetration[side][at]);
@@ -352,7 +362,8 @@ void EdgeContacts::vjp(const Pose<double>& X_WA, const Pose<double>& X_WB, const
       for (const int point : {owner.edges[e].start, owner.edges[e].end}) {
         const auto p = static_cast<std::size_t>(point);
         distances_bar[p] +=
-            0.5 * metrics_bar[e] * clamped_metric_dx<double>(s.distances[p], largest_metric_, clamp_width_);
+            0.5 * metrics_bar[e] *
+            clamped_metric_dx<double>(s.distances[p] - chosen_radius(owner), largest_metric_, clamp_width_);
       }
     }
     for (std::size_t p = 0; p < distances_bar.size(); ++p) {
@@ -361,10 +372,17 @@ void EdgeContacts::vjp(const Pose<double>& X_WA, const Pose<double>& X_WB, const
           X_WO.q * Vec3<double>(owner.body->contact_points.col(static_cast<Eigen::Index>(p)));
       const Vec3<double> x_bar = distance_vjp(1 - side, arm + X_WO.p, distances_bar[p]);
       *pose_bars[side] += stack<double>(arm.cross(x_bar), x_bar);
-      if (geometries[side] != nullptr)
-        geometries[side]->contact_points.col(static_cast<Eigen::Index>(p)) += X_WO.q.conjugate() * x_bar;
+      if (geometries[side] == nullptr) continue;
+      geometries[side]->contact_points.col(static_cast<Eigen::Index>(p)) += X_WO.q.conjugate() * x_bar;
+      if (owner.chosen_with_radius) geometries[side]->contact_radius -= distances_bar[p];
     }
   }
+}
+
+DistanceHessian EdgeContacts::distance_hessian(const Pose<double>& X_WA, const Pose<double>& X_WB, int edge_A,
+                                               int edge_B) const {
+  return edge_distance_hessian(edge_in_world(*A_, edge_A, X_WA), edge_in_world(*B_, edge_B, X_WB), X_WA.p,
+                               X_WB.p, settings_);
 }
 
 }  // namespace abut

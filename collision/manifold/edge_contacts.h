@@ -35,7 +35,14 @@ struct EdgeBody {
   const ShapeSdf* sdf;
   std::vector<MeshEdge> edges;  ///< none if the body has no edge contacts
   int selected = 0;             ///< K
+  /// Whether edges are chosen by the distances of balls of the contact radius, else of their vertices.
+  bool chosen_with_radius = false;
 };
+
+/// What becomes of the neighbours' weights of pairs farther apart than D_0.
+///   ends   they fade to exactly 0 at D_0 + 12 tau_d, for the simulation
+///   whole  they stay, as in batches
+enum class NeighbourTail { ends, whole };
 
 /// Everything about the edges of one pair at one state. Keeps its memory from one use to the next.
 struct EdgePair {
@@ -72,7 +79,8 @@ struct EdgePair {
 
 class EdgeContacts {
  public:
-  EdgeContacts(const EdgeBody& A, const EdgeBody& B, const ContactConfig& config);
+  EdgeContacts(const EdgeBody& A, const EdgeBody& B, const ContactConfig& config,
+               NeighbourTail tail = NeighbourTail::ends);
 
   [[nodiscard]] bool possible() const { return !A_->edges.empty() && !B_->edges.empty(); }
 
@@ -96,6 +104,10 @@ class EdgeContacts {
            const EdgePair::Bars& bars, Vec6<double>& pose_A_bar, Vec6<double>& pose_B_bar,
            GeometryGradient* geometry_A, GeometryGradient* geometry_B) const;
 
+  /// The signed distance of two edges by their numbers, selected or not, with its derivatives by both poses.
+  [[nodiscard]] DistanceHessian distance_hessian(const Pose<double>& X_WA, const Pose<double>& X_WB,
+                                                 int edge_A, int edge_B) const;
+
  private:
   [[nodiscard]] const EdgeBody& body(int side) const { return side == 0 ? *A_ : *B_; }
   [[nodiscard]] Contact make_contact(const Pose<double>& X_WA, const Pose<double>& X_WB, const EdgePair& pair,
@@ -104,6 +116,7 @@ class EdgeContacts {
   const EdgeBody *A_, *B_;
   EdgeEdgeSettings<double> settings_;
   NeighbourSettings<double> neighbours_;
+  NeighbourTail tail_;
   double activity_smoothing_, band_, largest_metric_, clamp_width_;  ///< [m]
 };
 
