@@ -104,6 +104,15 @@ class EdgeContacts {
            const EdgePair::Bars& bars, Vec6<double>& pose_A_bar, Vec6<double>& pose_B_bar,
            GeometryGradient* geometry_A, GeometryGradient* geometry_B) const;
 
+  /// JVP by the shapes alone: how the contacts of features change along changes of both geometries. What
+  /// penetration and weight change by is there, not yet the activity. Features whose edges are not selected
+  /// do not change.
+  [[nodiscard]] std::vector<ContactBar> shape_jvp(const Pose<double>& X_WA, const Pose<double>& X_WB,
+                                                  const EdgePair& pair,
+                                                  std::span<const ContactFeature> features,
+                                                  const GeometryGradient& geometry_A_dot,
+                                                  const GeometryGradient& geometry_B_dot) const;
+
   /// The signed distance of two edges by their numbers, selected or not, with its derivatives by both poses.
   [[nodiscard]] DistanceHessian distance_hessian(const Pose<double>& X_WA, const Pose<double>& X_WB,
                                                  int edge_A, int edge_B) const;

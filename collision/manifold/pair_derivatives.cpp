@@ -1,5 +1,6 @@
 #include "collision/manifold/pair_derivatives.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "engine/body_builder.h"
@@ -28,6 +29,27 @@ EdgeBody edge_body(const Body& body, int selected, const ShapeSdf& sdf) {
   r.chosen_with_radius = true;
   return r;
 }
+
+void require_rows(Eigen::Index rows, const std::vector<ContactFeature>& features) {
+  require(rows == static_cast<Eigen::Index>(features.size()),
+          "derivatives of contacts need as many rows as there are contacts");
+}
+
+/// They come first.
+std::span<const ContactFeature> vertices_of(const std::vector<ContactFeature>& features) {
+  const auto end = std::find_if(features.begin(), features.end(), [](const ContactFeature& feature) {
+    return feature.kind != ContactKind::vertex_sdf;
+  });
+  return {features.begin(), end};
+}
+
+/// S(1/2 - d/(8 tau_p)) and its slope.
+struct Indicator {
+  Indicator(double distance, double tau)
+      : value(smoothstep5(0.5 - distance / (8.0 * tau))),
+        slope(-smoothstep5_dx(0.5 - distance / (8.0 * tau)) / (8.0 * tau)) {}
+  double value, slope;
+};
 
 Mat3<double> cross_matrix(const Vec3<double>& a) {
   Mat3<double> m;
@@ -91,21 +113,11 @@ PairDerivatives::PairDerivatives(const Body& A, const Body& B, const ContactConf
                    edge_body(model_.bodies[1], B.selected_edges, detector_.sdf(1))},
       edges_(edge_bodies_[0], edge_bodies_[1], config, NeighbourTail::whole) {}
 
-template <typename T>
-void PairDerivatives::shape_vjp(const Pose<double>& X_AB, const ManifoldView<T>& manifold,
+void PairDerivatives::shape_vjp(const Pose<double>& X_AB, const std::vector<ContactFeature>& features,
                                 const Eigen::Ref<const ContactNumbers<double>>& bars,
                                 PosePairTangent<double>& pose_bar,
                                 std::span<GeometryGradient, 2> geometry) const {
-  require(bars.rows() == manifold.size(), "derivatives of contacts need as many rows as there are contacts");
-  std::vector<ContactFeature> features;
-  for (int i = 0; i < manifold.size(); ++i) features.push_back(feature(manifold, i));
-  shape_vjp(X_AB, features, bars, pose_bar, geometry);
-}
-
-void PairDerivatives::shape_vjp(const Pose<double>& X_AB, std::span<const ContactFeature> features,
-                                const Eigen::Ref<const ContactNumbers<double>>& bars,
-                                PosePairTangent<double>& pose_bar,
-                                std::span<GeometryGradient, 2> geometry) const {
+  require_rows(bars.rows(), features);
   const std::array<Pose<double>, 2> X_WB{Pose<double>(), X_AB};
   std::array<Vec6<double>, 2> pose_bars{Vec6<double>::Zero(), Vec6<double>::Zero()};
   const auto contact_bar = [&](std::size_t i) {
@@ -118,32 +130,86 @@ void PairDerivatives::shape_vjp(const Pose<double>& X_AB, std::span<const Contac
     return bar;
   };
 
-  std::size_t vertices = 0;  // they come first
-  while (vertices < features.size() && features[vertices].kind == ContactKind::vertex_sdf) ++vertices;
+  const std::span<const ContactFeature> vertices = vertices_of(features),
+                                        edges = std::span(features).subspan(vertices.size());
   std::vector<Contact> contacts;
   std::vector<ContactLinearization> linearizations;
-  detector_.linearize(X_WB, features.first(vertices), contacts, linearizations);
-  for (std::size_t i = 0; i < vertices; ++i)
-    detector_.vjp(linearizations[i], features[i], contact_bar(i), X_WB, pose_bars, geometry);
+  detector_.linearize(X_WB, vertices, contacts, linearizations);
+  for (std::size_t i = 0; i < vertices.size(); ++i)
+    detector_.vjp(linearizations[i], vertices[i], contact_bar(i), X_WB, pose_bars, geometry);
 
-  if (vertices < features.size()) {
-    const double per_distance = -0.125 / detector_.activity_smoothing(0, 1);
-    EdgePair pair;
-    pair.body_A = 0;
-    pair.body_B = 1;
-    edges_.prepare(X_WB[0], X_WB[1], pair);
-    for (std::size_t i = vertices; i < features.size(); ++i) {
-      const Contact contact = edges_.contact(X_WB[0], X_WB[1], pair, features[i]);
-      const double x = 0.5 + per_distance * contact.penetration;
-      ContactBar bar = contact_bar(i);
-      bar.weight = bar.activity * smoothstep5(x);
-      bar.penetration = bar.activity * contact.weight * per_distance * smoothstep5_dx(x);
-      EdgeContacts::add_bar(pair, features[i], bar, pair.bars);
+  if (!edges.empty()) {
+    EdgePair pair = prepared_edges(X_WB);
+    for (std::size_t i = 0; i < edges.size(); ++i) {
+      const Contact contact = edges_.contact(X_WB[0], X_WB[1], pair, edges[i]);
+      const Indicator inside(contact.penetration, detector_.activity_smoothing(0, 1));
+      ContactBar bar = contact_bar(vertices.size() + i);
+      bar.weight = bar.activity * inside.value;
+      bar.penetration = bar.activity * contact.weight * inside.slope;
+      EdgeContacts::add_bar(pair, edges[i], bar, pair.bars);
     }
     edges_.vjp(X_WB[0], X_WB[1], pair, pair.bars, pose_bars[0], pose_bars[1], &geometry[0], &geometry[1]);
   }
   pose_bar.head<6>() += pose_bars[0];
   pose_bar.tail<6>() += pose_bars[1];
+}
+
+void PairDerivatives::shape_jvp(const Pose<double>& X_AB, const std::vector<ContactFeature>& features,
+                                std::span<const GeometryGradient, 2> geometry_dot,
+                                Eigen::Ref<ContactNumbers<double>> dots) const {
+  require_rows(dots.rows(), features);
+  const std::array<Pose<double>, 2> X_WB{Pose<double>(), X_AB};
+  const double tau = detector_.activity_smoothing(0, 1);
+  const auto put = [&](std::size_t i, const ContactBar& change) {
+    dots.row(static_cast<Eigen::Index>(i)) << change.point_W.transpose(), change.signed_distance,
+        change.normal_AB_W.transpose(), change.activity;
+  };
+
+  const std::span<const ContactFeature> vertices = vertices_of(features),
+                                        edges = std::span(features).subspan(vertices.size());
+  std::vector<Contact> contacts;
+  std::vector<ContactLinearization> linearizations;
+  detector_.linearize(X_WB, vertices, contacts, linearizations);
+  for (std::size_t i = 0; i < vertices.size(); ++i) {
+    const ContactLinearization& at = linearizations[i];
+    const auto o = static_cast<std::size_t>(at.owner), s = static_cast<std::size_t>(at.solid);
+    const GeometryGradient& owner_dot = geometry_dot[o];
+    const int point = std::max(vertices[i].feature_A, vertices[i].feature_B);
+    const ShapeSdf& solid = detector_.sdf(at.solid);
+    const Vec3<double> x_dot = X_WB[o].q * Vec3<double>(owner_dot.contact_points.col(point));
+    const Vec3<double> normal_dot =
+        at.normal_jacobian * x_dot +
+        X_WB[s].q * normal_parameter_jvp(solid, at.x_S, geometry_dot[s].primitives);
+    ContactBar change;
+    change.signed_distance = at.gradient.dot(x_dot) +
+                             parameter_jvp(solid, at.x_S, geometry_dot[s].primitives) -
+                             owner_dot.contact_radius;
+    change.normal_AB_W = at.sign * normal_dot;
+    change.point_W = x_dot - (owner_dot.contact_radius + 0.5 * change.signed_distance) * at.normal -
+                     (at.radius + 0.5 * at.distance) * normal_dot;
+    change.activity = Indicator(at.distance, tau).slope * change.signed_distance;
+    put(i, change);
+  }
+
+  if (edges.empty()) return;
+  const EdgePair pair = prepared_edges(X_WB);
+  std::vector<ContactBar> changes =
+      edges_.shape_jvp(X_WB[0], X_WB[1], pair, edges, geometry_dot[0], geometry_dot[1]);
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    const Contact contact = edges_.contact(X_WB[0], X_WB[1], pair, edges[i]);
+    const Indicator inside(contact.penetration, tau);
+    changes[i].activity =
+        changes[i].weight * inside.value + contact.weight * inside.slope * changes[i].penetration;
+    put(vertices.size() + i, changes[i]);
+  }
+}
+
+EdgePair PairDerivatives::prepared_edges(std::span<const Pose<double>, 2> X_WB) const {
+  EdgePair pair;
+  pair.body_A = 0;
+  pair.body_B = 1;
+  edges_.prepare(X_WB[0], X_WB[1], pair);
+  return pair;
 }
 
 DistanceHessian PairDerivatives::distance_hessian(const Pose<double>& X_AB,
@@ -157,12 +223,5 @@ DistanceHessian PairDerivatives::distance_hessian(const Pose<double>& X_AB,
   return vertex_distance_hessian(detector_.sdf(owner_is_A ? 1 : 0), owner, v, owner_is_A ? X_WA : X_AB,
                                  owner_is_A ? X_AB : X_WA, owner_is_A);
 }
-
-template void PairDerivatives::shape_vjp(const Pose<double>&, const ManifoldView<float>&,
-                                         const Eigen::Ref<const ContactNumbers<double>>&,
-                                         PosePairTangent<double>&, std::span<GeometryGradient, 2>) const;
-template void PairDerivatives::shape_vjp(const Pose<double>&, const ManifoldView<double>&,
-                                         const Eigen::Ref<const ContactNumbers<double>>&,
-                                         PosePairTangent<double>&, std::span<GeometryGradient, 2>) const;
 
 }  // namespace abut

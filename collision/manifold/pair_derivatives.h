@@ -7,6 +7,7 @@
 
 #include <array>
 #include <span>
+#include <vector>
 
 #include "collision/manifold/contact_detector.h"
 #include "collision/manifold/edge_contacts.h"
@@ -37,22 +38,44 @@ class PairDerivatives {
   /// Cost: a vertex contact takes one evaluation of its solid with derivatives and the parameter VJP of each
   /// primitive near it; edges take, for the whole pair once, the relations of all selected pairs of edges and
   /// the VJP of each, a parameter VJP for each witness point and vertex that counts, and nine for each
-  /// selected edge (its normal). Armadillos: some ms. Allocates.
+  /// selected edge (its normal). Allocates.
   template <typename T>
   void shape_vjp(const Pose<double>& X_AB, const ManifoldView<T>& manifold,
                  const Eigen::Ref<const ContactNumbers<double>>& bars, PosePairTangent<double>& pose_bar,
+                 std::span<GeometryGradient, 2> geometry) const {
+    shape_vjp(X_AB, features(manifold), bars, pose_bar, geometry);
+  }
+  /// @param features  (n), vertices before edges
+  void shape_vjp(const Pose<double>& X_AB, const std::vector<ContactFeature>& features,
+                 const Eigen::Ref<const ContactNumbers<double>>& bars, PosePairTangent<double>& pose_bar,
                  std::span<GeometryGradient, 2> geometry) const;
 
-  /// The signed distance of contact i at X_AB with first and second derivatives by both poses, in the chart
+  /// JVP by shapes alone: how the contacts change along changes of both geometries, poses fixed.
+  ///
+  /// Cost: a parameter VJP more for each of the distance and the three components of a normal, of vertices,
+  /// witness points and selected edges; rather four times that of shape_vjp(). Allocates.
+  ///
+  /// @param dots  (n, 8), overwritten
+  template <typename T>
+  void shape_jvp(const Pose<double>& X_AB, const ManifoldView<T>& manifold,
+                 std::span<const GeometryGradient, 2> geometry_dot,
+                 Eigen::Ref<ContactNumbers<double>> dots) const {
+    shape_jvp(X_AB, features(manifold), geometry_dot, dots);
+  }
+  void shape_jvp(const Pose<double>& X_AB, const std::vector<ContactFeature>& features,
+                 std::span<const GeometryGradient, 2> geometry_dot,
+                 Eigen::Ref<ContactNumbers<double>> dots) const;
+
+  /// The signed distance of a contact at X_AB with first and second derivatives by both poses, in the chart
   /// of edge_distance_hessian(). Forward over the analytic gradient; for a vertex it is the Hessian of the
   /// distance itself, whose gradient is not the contact's normal.
+  [[nodiscard]] DistanceHessian distance_hessian(const Pose<double>& X_AB,
+                                                 const ContactFeature& feature) const;
   template <typename T>
   [[nodiscard]] DistanceHessian distance_hessian(const Pose<double>& X_AB, const ManifoldView<T>& manifold,
                                                  int i) const {
     return distance_hessian(X_AB, feature(manifold, i));
   }
-  [[nodiscard]] DistanceHessian distance_hessian(const Pose<double>& X_AB,
-                                                 const ContactFeature& feature) const;
 
   /// The feature of contact i, with A as body 0 and B as body 1.
   template <typename T>
@@ -64,25 +87,20 @@ class PairDerivatives {
             manifold.feature_B(i),
             manifold.kind(i) == ContactKind::edge_edge && manifold.on_B(i)};
   }
+  template <typename T>
+  [[nodiscard]] static std::vector<ContactFeature> features(const ManifoldView<T>& manifold) {
+    std::vector<ContactFeature> list;
+    for (int i = 0; i < manifold.size(); ++i) list.push_back(feature(manifold, i));
+    return list;
+  }
 
  private:
-  void shape_vjp(const Pose<double>& X_AB, std::span<const ContactFeature> features,
-                 const Eigen::Ref<const ContactNumbers<double>>& bars, PosePairTangent<double>& pose_bar,
-                 std::span<GeometryGradient, 2> geometry) const;
+  [[nodiscard]] EdgePair prepared_edges(std::span<const Pose<double>, 2> X_WB) const;
 
   Model model_;  ///< of the two bodies, without edges: these are below
   ContactDetector detector_;
   std::array<EdgeBody, 2> edge_bodies_;
   EdgeContacts edges_;
 };
-
-extern template void PairDerivatives::shape_vjp(const Pose<double>&, const ManifoldView<float>&,
-                                                const Eigen::Ref<const ContactNumbers<double>>&,
-                                                PosePairTangent<double>&,
-                                                std::span<GeometryGradient, 2>) const;
-extern template void PairDerivatives::shape_vjp(const Pose<double>&, const ManifoldView<double>&,
-                                                const Eigen::Ref<const ContactNumbers<double>>&,
-                                                PosePairTangent<double>&,
-                                                std::span<GeometryGradient, 2>) const;
 
 }  // namespace abut

@@ -467,18 +467,6 @@ Body moved_body(const Body& body, const GeometryGradient& direction, double s) {
   return r;
 }
 
-double along(const GeometryGradient& gradient, const GeometryGradient& direction) {
-  double sum = gradient.contact_radius * direction.contact_radius +
-               (gradient.contact_points.array() * direction.contact_points.array()).sum();
-  for (std::size_t i = 0; i < gradient.primitives.size(); ++i) {
-    const PrimitiveGradient &g = gradient.primitives[i], &d = direction.primitives[i];
-    sum += g.pose.dot(d.pose);
-    for (std::size_t k = 0; k < 5; ++k) sum += g.parameters[k] * d.parameters[k];
-    for (std::size_t k = 0; k < g.values.size(); ++k) sum += g.values[k] * d.values[k];
-  }
-  return sum;
-}
-
 std::vector<PairCase> shape_cases() {
   const auto& cases = test::cases();
   std::vector<PairCase> pairs{cases[0], cases[5], cases[6], cases[7], cases[3]};
@@ -505,7 +493,7 @@ TEST_CASE("PairDerivatives: the way back to poses is that of the kernels", "[col
         std::array<GeometryGradient, 2> geometry;
         geometry[0].set_zero(c.A);
         geometry[1].set_zero(c.B);
-        derivatives.shape_vjp<double>(X_AB, view, bars, found, geometry);
+        derivatives.shape_vjp(X_AB, view, bars, found, geometry);
         CAPTURE(output, view.size());
         CHECK(test::close(found, want, 1e-6, 1e-7 * (1.0 + want.norm())));
       }
@@ -541,7 +529,7 @@ TEST_CASE("PairDerivatives: derivatives by shapes agree with differences of swep
     std::array<GeometryGradient, 2> geometry;
     geometry[0].set_zero(c.A);
     geometry[1].set_zero(c.B);
-    derivatives.shape_vjp<double>(X_AB, view, bars, pose_bar, geometry);
+    derivatives.shape_vjp(X_AB, view, bars, pose_bar, geometry);
     for (const std::size_t which : {0u, 1u}) {
       const GeometryGradient direction = random_direction(which == 0 ? c.A : c.B, random);
       bool misses = false;
@@ -564,12 +552,48 @@ TEST_CASE("PairDerivatives: derivatives by shapes agree with differences of swep
       const auto swept = test::fd_sweep(loss, 0.0, 1e-4 * c.size(), 1e-6);
       if (misses || swept.disagrees_with_itself) continue;
       ++checked;
-      const double found = along(geometry[which], direction);
+      const double found = inner_product(geometry[which], direction);
       CAPTURE(which, bar_of.size(), found, swept.value, swept.error);
       CHECK(std::abs(found - swept.value) <= 1e-5 * std::abs(swept.value) + 10.0 * swept.error);
     }
   }
   CHECK(checked >= 4);
+}
+
+TEST_CASE("PairDerivatives: JVP by shapes is the transpose of the VJP", "[collision][derivative]") {
+  for (const PairCase& c : shape_cases()) {
+    CAPTURE(c.name);
+    const PairManifold<double> manifold(c.A, c.B, {});
+    const PairDerivatives derivatives(c.A, c.B, {});
+    auto buffers = manifold.make_buffers(ManifoldOrder::value);
+    Random random(33);
+    int contacts = 0;
+    for (std::size_t pose = 0; pose < 2; ++pose) {
+      manifold.evaluate(c.X_AB[pose], ManifoldOrder::value, buffers);
+      const ManifoldView<double> view = manifold.view(buffers);
+      contacts += view.size();
+      const std::array<GeometryGradient, 2> direction{random_direction(c.A, random),
+                                                      random_direction(c.B, random)};
+      ContactNumbers<double> dots(view.size(), 8);
+      derivatives.shape_jvp(c.X_AB[pose], view, direction, dots);
+      REQUIRE(dots.allFinite());
+      for (int output = 0; output < 8; ++output) {
+        ContactNumbers<double> bars = ContactNumbers<double>::Zero(view.size(), 8);
+        for (int i = 0; i < view.size(); ++i) bars(i, output) = random.uniform(-1.0, 1.0);
+        PosePairTangent<double> pose_bar = PosePairTangent<double>::Zero();
+        std::array<GeometryGradient, 2> geometry;
+        geometry[0].set_zero(c.A);
+        geometry[1].set_zero(c.B);
+        derivatives.shape_vjp(c.X_AB[pose], view, bars, pose_bar, geometry);
+        const double forward = (dots.array() * bars.array()).sum();
+        const double backward =
+            inner_product(geometry[0], direction[0]) + inner_product(geometry[1], direction[1]);
+        CAPTURE(output, view.size(), forward, backward);
+        CHECK(std::abs(forward - backward) <= 1e-9 * (dots.cwiseAbs().cwiseProduct(bars.cwiseAbs())).sum());
+      }
+    }
+    CHECK(contacts > 0);
+  }
 }
 
 // Second derivatives ----------------------------------------------------------------------------------------
