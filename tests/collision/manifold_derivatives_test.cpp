@@ -155,8 +155,8 @@ TEST_CASE("manifold_derivatives: in every instruction set they are those of the 
     CAPTURE(kernels[k].instruction_set);
     CHECK(errors[k].contacts >= 10000);
     errors[k].check(1e-8, 1e-5);
-    // In float, a union's weights turn rounding of the size (1e-7) into 1e-4 of themselves and more.
-    errors_float[k].check(1e-3, 0.2);
+    // In float, a union's weights turn rounding of the size (1e-7) into 1e-4 of themselves.
+    errors_float[k].check(1e-5, 1e-3);
   }
 }
 
@@ -394,7 +394,10 @@ TEMPLATE_TEST_CASE("manifold_derivatives: none is infinite or no number, however
     c.X_AB.push_back(test::pose_at({0.0, 0.0, 1e-3 * size}, {0.0, 0.0, std::numbers::pi / 2.0}));
     c.X_AB.push_back(test::pose_at({size, 0.0, 0.0}));
     c.X_AB.push_back(test::pose_at({1e3, 0.0, 0.0}));
+    // All pairs of an armadillo's edges with another's, in the same pose, would fill gigabytes.
+    const bool is_small = c.A.mesh.edge_count() * c.B.mesh.edge_count() < 300000;
     for (const ManifoldScope scope : {ManifoldScope::active, ManifoldScope::all}) {
+      if (scope == ManifoldScope::all && !is_small) continue;
       const PairManifold<TestType> manifold(c.A, c.B, {}, scope);
       ManifoldBatch<TestType> batch;
       manifold.evaluate(c.X_AB, ManifoldOrder::complete, 1, batch);
@@ -467,10 +470,23 @@ Body moved_body(const Body& body, const GeometryGradient& direction, double s) {
   return r;
 }
 
+/// Exponents of exactly 1 made smaller: above 1 a superquadric's gauge is rounded, and at 1 it jumps.
+void leave_jump(Body& body) {
+  for (Primitive& p : body.shape.primitives) {
+    for (const std::size_t k : {3u, 4u}) {
+      if (p.kind == PrimitiveKind::superquadric && p.parameters[k] == 1.0) p.parameters[k] = 0.9;
+    }
+  }
+}
+
 std::vector<PairCase> shape_cases() {
   const auto& cases = test::cases();
-  std::vector<PairCase> pairs{cases[0], cases[5], cases[6], cases[7], cases[3]};
-  for (PairCase& c : pairs) c.X_AB.resize(5);
+  std::vector<PairCase> pairs{cases[0], cases[5], cases[6], cases[7], cases[2]};
+  for (PairCase& c : pairs) {
+    c.X_AB.resize(c.name == "armadillos" ? 2 : 5);
+    leave_jump(c.A);
+    leave_jump(c.B);
+  }
   return pairs;
 }
 
@@ -510,7 +526,7 @@ TEST_CASE("PairDerivatives: derivatives by shapes agree with differences of swep
   const PairDerivatives derivatives(c.A, c.B, {});
   auto buffers = manifold.make_buffers(ManifoldOrder::value);
   Random random(32);
-  int checked = 0;
+  int checked = 0, skipped = 0;  // where a contact goes, or differences say nothing
   for (const Pose<double>& X_AB : c.X_AB) {
     manifold.evaluate(X_AB, ManifoldOrder::value, buffers);
     const ManifoldView<double> view = manifold.view(buffers);
@@ -549,15 +565,19 @@ TEST_CASE("PairDerivatives: derivatives by shapes agree with differences of swep
         }
         return sum;
       };
-      const auto swept = test::fd_sweep(loss, 0.0, 1e-4 * c.size(), 1e-6);
-      if (misses || swept.disagrees_with_itself) continue;
+      const auto swept = test::fd_sweep(loss, 0.0, 1e-5 * c.size(), 1e-6);
+      if (misses || swept.disagrees_with_itself) {
+        ++skipped;
+        continue;
+      }
       ++checked;
       const double found = inner_product(geometry[which], direction);
       CAPTURE(which, bar_of.size(), found, swept.value, swept.error);
       CHECK(std::abs(found - swept.value) <= 1e-5 * std::abs(swept.value) + 10.0 * swept.error);
     }
   }
-  CHECK(checked >= 4);
+  CAPTURE(skipped);
+  CHECK(checked >= 3);
 }
 
 TEST_CASE("PairDerivatives: JVP by shapes is the transpose of the VJP", "[collision][derivative]") {
