@@ -14,6 +14,7 @@
 #include "collision/manifold/contact.h"
 #include "collision/manifold/kernel/body_features.h"
 #include "collision/manifold/kernel/pair_buffers.h"
+#include "engine/check.h"
 #include "engine/contact_config.h"
 #include "engine/model.h"
 #include "engine/pose.h"
@@ -62,13 +63,25 @@ class ManifoldView {
   // origin. Of points and activities they need ManifoldOrder::complete.
 
   /// (12)
-  [[nodiscard]] Eigen::Matrix<T, 1, 12> distance_jacobian(int i) const { return row(k_distance_by_poses, i); }
+  [[nodiscard]] Eigen::Matrix<T, 1, 12> distance_jacobian(int i) const {
+    ABUT_ASSERT(order_ >= ManifoldOrder::distance_gradient);
+    return row(k_distance_by_poses, i);
+  }
   /// (3, 12)
-  [[nodiscard]] Eigen::Matrix<T, 3, 12> normal_jacobian(int i) const { return rows(k_normal_by_poses, i); }
+  [[nodiscard]] Eigen::Matrix<T, 3, 12> normal_jacobian(int i) const {
+    ABUT_ASSERT(order_ >= ManifoldOrder::jacobian);
+    return rows(k_normal_by_poses, i);
+  }
   /// (3, 12)
-  [[nodiscard]] Eigen::Matrix<T, 3, 12> point_jacobian(int i) const { return rows(k_point_by_poses, i); }
+  [[nodiscard]] Eigen::Matrix<T, 3, 12> point_jacobian(int i) const {
+    ABUT_ASSERT(order_ >= ManifoldOrder::complete);
+    return rows(k_point_by_poses, i);
+  }
   /// (12)
-  [[nodiscard]] Eigen::Matrix<T, 1, 12> activity_jacobian(int i) const { return row(k_activity_by_poses, i); }
+  [[nodiscard]] Eigen::Matrix<T, 1, 12> activity_jacobian(int i) const {
+    ABUT_ASSERT(order_ >= ManifoldOrder::complete);
+    return row(k_activity_by_poses, i);
+  }
 
   /// A whole column (ManifoldColumn), one number a contact.
   [[nodiscard]] std::span<const T> column(int c) const {

@@ -254,8 +254,11 @@ TEMPLATE_TEST_CASE("manifold_derivatives: JVP and VJP are the Jacobian and its t
   const ContactNumbers<T> bars = uniform(batch.contacts(), 8);
   ContactNumbers<T> dots(batch.contacts(), 8);
   Eigen::Matrix<T, 12, Eigen::Dynamic> pose_bars(12, batch.size());
+  const test::NoAlloc guard;
   manifold_jvp(batch, tangents, dots);
   manifold_vjp(batch, bars, pose_bars);
+  const auto allocations = guard.allocations();
+  CHECK(allocations == 0);
 
   REQUIRE(batch.contacts() > 100);
   double loss = 0.0, adjoint = 0.0, size = 0.0;
