@@ -40,15 +40,6 @@ WorldBox world_box(const Eigen::AlignedBox3d& box, const Mat3<double>& R, const 
 
 }  // namespace
 
-void GeometryGradient::set_zero(const Body& body) {
-  primitives.assign(body.shape.primitives.size(), PrimitiveGradient{});
-  for (std::size_t i = 0; i < primitives.size(); ++i) {
-    primitives[i].values.assign(body.shape.primitives[i].values.size(), 0.0);
-  }
-  contact_points = Points::Zero(3, body.contact_points.cols());
-  contact_radius = 0.0;
-}
-
 ContactDetector::BodyGeometry::BodyGeometry(const Body& body)
     : sdf(body.shape), box(contact_point_box(body)) {
   if (!box.isEmpty()) {

@@ -6,6 +6,7 @@
 
 #include "collision/manifold/contact_activity.h"
 #include "collision/manifold/kernel/manifold_kernels.h"
+#include "engine/dual.h"
 #include "engine/smooth.h"
 
 namespace abut {
@@ -25,6 +26,17 @@ Edge<double> edge_in_world(const EdgeBody& body, int edge, const Pose<double>& X
   const Vec3<double> a = body.body->contact_points.col(e.start), b = body.body->contact_points.col(e.end);
   const Mat3<double> R = X_WO.rotation();
   return {R * a + X_WO.p, R * (b - a), R * e.normal};
+}
+
+/// Where a feature is in the matrices of a pair: row and column, or rows and columns where it is not.
+std::pair<std::size_t, std::size_t> place_of(const EdgePair& pair, const ContactFeature& feature) {
+  const auto place = [&](int side, int edge) {
+    const auto& edges = pair.sides[side].edges;
+    const auto found = std::lower_bound(edges.begin(), edges.end(), edge);
+    return found != edges.end() && *found == edge ? static_cast<std::size_t>(found - edges.begin())
+                                                  : edges.size();
+  };
+  return {place(0, feature.feature_A), place(1, feature.feature_B)};
 }
 
 }  // namespace
@@ -51,12 +63,13 @@ EdgeBody::EdgeBody(const Body& of, const ShapeSdf& its_sdf)
   }
 }
 
-EdgeContacts::EdgeContacts(const EdgeBody& A, const EdgeBody& B, const ContactConfig& config)
+EdgeContacts::EdgeContacts(const EdgeBody& A, const EdgeBody& B, const ContactConfig& config,
+                           NeighbourTail tail)
     : A_(&A),
       B_(&B),
       settings_(config, std::min(A.body->size, B.body->size)),
-      neighbours_{config.neighbour_smoothing * std::min(A.body->size, B.body->size),
-                  config.neighbour_cutoff} {
+      neighbours_{config.neighbour_smoothing * std::min(A.body->size, B.body->size), config.neighbour_cutoff},
+      tail_(tail) {
   const double size = std::min(A.body->size, B.body->size);
   activity_smoothing_ = config.activity_smoothing * size;
   band_ = config.selection_band * size;
@@ -119,7 +132,8 @@ void EdgeContacts::prepare(const Pose<double>& X_WA, const Pose<double>& X_WB, E
                                   {pair.memory.columns[1].data(), static_cast<int>(columns)}, relations);
   for (std::size_t at = 0; at < count; ++at) {
     pair.softened[at] -= radii();
-    pair.tail[at] = smoothstep5(tail_argument(pair.softened[at], neighbours_));
+    pair.tail[at] =
+        tail_ == NeighbourTail::whole ? 1.0 : smoothstep5(tail_argument(pair.softened[at], neighbours_));
   }
   NeighbourWeights<double>& n = pair.neighbours;
   n.rows = rows;
@@ -174,13 +188,7 @@ void EdgeContacts::append(const Pose<double>& X_WA, const Pose<double>& X_WB, do
 
 Contact EdgeContacts::contact(const Pose<double>& X_WA, const Pose<double>& X_WB, const EdgePair& pair,
                               const ContactFeature& feature) const {
-  const auto place = [&](int side, int edge) {
-    const auto& edges = pair.sides[side].edges;
-    const auto found = std::lower_bound(edges.begin(), edges.end(), edge);
-    return found != edges.end() && *found == edge ? static_cast<std::size_t>(found - edges.begin())
-                                                  : edges.size();
-  };
-  const std::size_t k = place(0, feature.feature_A), l = place(1, feature.feature_B);
+  const auto [k, l] = place_of(pair, feature);
   if (k < pair.neighbours.rows && l < pair.neighbours.columns)
     return make_contact(X_WA, X_WB, pair, k, l, feature.on_B ? 1 : 0);
 
@@ -211,13 +219,9 @@ void EdgeContacts::add_bar(const Contact& contact, const ContactBar& bar, EdgePa
     bars.point.assign(count, Vec3<double>::Zero());
     bars.normal.assign(count, Vec3<double>::Zero());
   }
-  const auto& edges_A = pair.sides[0].edges;
-  const auto& edges_B = pair.sides[1].edges;
-  const auto k = std::lower_bound(edges_A.begin(), edges_A.end(), feature.feature_A);
-  const auto l = std::lower_bound(edges_B.begin(), edges_B.end(), feature.feature_B);
-  if (k == edges_A.end() || *k != feature.feature_A || l == edges_B.end() || *l != feature.feature_B) return;
-  const std::size_t at = static_cast<std::size_t>(k - edges_A.begin()) * edges_B.size() +
-                         static_cast<std::size_t>(l - edges_B.begin());
+  const auto [k, l] = place_of(pair, feature);
+  if (k == pair.neighbours.rows || l == pair.neighbours.columns) return;
+  const std::size_t at = k * pair.neighbours.columns + l;
   const std::size_t side = feature.on_B ? 1 : 0;
   bars.distance[at] += bar.signed_distance;
   bars.penetration[side][at] +=
@@ -269,9 +273,11 @@ void EdgeContacts::vjp(const Pose<double>& X_WA, const Pose<double>& X_WB, const
       near_bar[side][at] = w_bar * pair.interior[at] * pair.clash[at] * pair.tail[at];
       bar.gamma_con += w_bar * near * pair.clash[at] * pair.tail[at];
       bar.clash += w_bar * near * pair.interior[at] * pair.tail[at];
-      softened_bar[at] -= w_bar * near * pair.interior[at] * pair.clash[at] *
-                          smoothstep5_dx(tail_argument(pair.softened[at], neighbours_)) /
-                          (k_tail_width * neighbours_.smoothing);
+      if (tail_ == NeighbourTail::ends) {
+        softened_bar[at] -= w_bar * near * pair.interior[at] * pair.clash[at] *
+                            smoothstep5_dx(tail_argument(pair.softened[at], neighbours_)) /
+                            (k_tail_width * neighbours_.smoothing);
+      }
       radius_bar[side] -= bars.penetration[side][at];
       if (bars.penetration[side][at] == 0.0) continue;
       (side == 0 ? bar.e1 : bar.e2) +=
@@ -354,6 +360,121 @@ void EdgeContacts::vjp(const Pose<double>& X_WA, const Pose<double>& X_WB, const
   for (int side = 0; side < 2; ++side) {
     if (geometries[side] != nullptr) geometries[side]->contact_radius += radius_bar[side];
   }
+}
+
+std::vector<ContactBar> EdgeContacts::shape_jvp(const Pose<double>& X_WA, const Pose<double>& X_WB,
+                                                const EdgePair& pair,
+                                                std::span<const ContactFeature> features,
+                                                const GeometryGradient& geometry_A_dot,
+                                                const GeometryGradient& geometry_B_dot) const {
+  using D = Dual<double, 1>;
+  const Pose<double>* poses[2] = {&X_WA, &X_WB};
+  const GeometryGradient* dots[2] = {&geometry_A_dot, &geometry_B_dot};
+  const std::size_t rows = pair.neighbours.rows, columns = pair.neighbours.columns, count = rows * columns;
+
+  // phi of a body's solid at a point of W that moves.
+  const auto distance_jvp = [&](int solid, const Vec3<double>& x_W, const Vec3<double>& x_W_dot) {
+    const Vec3<double> x_S = inverse_point<double>(*poses[solid], x_W);
+    const Vec3<double> gradient = poses[solid]->q * body(solid).sdf->evaluate<double>(x_S).gradient;
+    return gradient.dot(x_W_dot) + parameter_jvp(*body(solid).sdf, x_S, dots[solid]->primitives);
+  };
+
+  // Edges and their weights.
+  std::vector<Edge<D>> edges[2];
+  std::vector<double> weights_dot[2];
+  for (int side = 0; side < 2; ++side) {
+    const EdgeBody& owner = body(side);
+    const EdgePair::Side& s = pair.sides[side];
+    const Pose<double>& X_WO = *poses[side];
+    const GeometryGradient& dot = *dots[side];
+    const auto dual = [](const Vec3<double>& x, const Vec3<double>& x_dot) {
+      return Vec3<D>(D(x[0], {x_dot[0]}), D(x[1], {x_dot[1]}), D(x[2], {x_dot[2]}));
+    };
+    for (std::size_t i = 0; i < s.edges.size(); ++i) {
+      const MeshEdge& edge = owner.edges[static_cast<std::size_t>(s.edges[i])];
+      const Vec3<double> a_dot = dot.contact_points.col(edge.start), b_dot = dot.contact_points.col(edge.end);
+      Vec3<double> normal_dot;
+      for (int c = 0; c < 3; ++c) {
+        Vec3<double> by_a = Vec3<double>::Zero(), by_b = by_a;
+        std::vector<PrimitiveGradient> by_primitives(dot.primitives.size());
+        if (owner.normals_of_faces) {
+          Points by_points = Points::Zero(3, dot.contact_points.cols());
+          face_edge_normal_vjp({owner.body->contact_points, owner.body->mesh.triangles}, edge,
+                               Vec3<double>::Unit(c), by_points);
+          normal_dot[c] = by_points.cwiseProduct(dot.contact_points).sum();
+          continue;
+        }
+        mesh_edge_normal_vjp(*owner.sdf, owner.body->contact_points.col(edge.start),
+                             owner.body->contact_points.col(edge.end), edge, Vec3<double>::Unit(c), by_a,
+                             by_b, by_primitives);
+        normal_dot[c] = by_a.dot(a_dot) + by_b.dot(b_dot) + inner_product(by_primitives, dot.primitives);
+      }
+      edges[side].push_back({dual(s.geometry[i].start, X_WO.q * a_dot),
+                             dual(s.geometry[i].vector, X_WO.q * Vec3<double>(b_dot - a_dot)),
+                             dual(s.geometry[i].normal, X_WO.q * normal_dot)});
+    }
+
+    const auto metric_dot = [&](int point) {
+      const auto p = static_cast<std::size_t>(point);
+      const double slope = clamped_metric_dx<double>(s.distances[p], largest_metric_, clamp_width_);
+      if (slope == 0.0) return 0.0;
+      const Vec3<double> v = owner.body->contact_points.col(point), v_dot = dot.contact_points.col(point);
+      return slope * (distance_jvp(1 - side, X_WO * v, X_WO.q * v_dot) - dot.contact_radius);
+    };
+    std::vector<double> metrics_dot(owner.edges.size(), 0.0), all_weights_dot(owner.edges.size(), 0.0);
+    for (std::size_t e = 0; e < owner.edges.size(); ++e) {
+      if (s.selection.slope(s.metrics[e]) == 0.0) continue;
+      metrics_dot[e] = 0.5 * (metric_dot(owner.edges[e].start) + metric_dot(owner.edges[e].end));
+    }
+    soft_selection_jvp<double>(s.metrics, s.selection, metrics_dot, all_weights_dot);
+    for (const int e : s.edges) weights_dot[side].push_back(all_weights_dot[static_cast<std::size_t>(e)]);
+  }
+
+  // Pairs of edges.
+  std::vector<double> softened_dot(count), near_dot[2];
+  for (auto& numbers : near_dot) numbers.resize(count);
+  const double radii_dot = geometry_A_dot.contact_radius + geometry_B_dot.contact_radius;
+  for (std::size_t at = 0; at < count; ++at)
+    softened_dot[at] =
+        edge_witness<D>(edges[0][at / columns], edges[1][at % columns], settings_).softened.d[0] - radii_dot;
+  neighbour_weights_jvp<double>(pair.neighbours, pair.sides[0].weights, pair.sides[1].weights, neighbours_,
+                                softened_dot, weights_dot[0], weights_dot[1], near_dot[0], near_dot[1]);
+
+  std::vector<ContactBar> changes(features.size());
+  for (std::size_t i = 0; i < features.size(); ++i) {
+    const auto [k, l] = place_of(pair, features[i]);
+    if (k == rows || l == columns) continue;
+    const std::size_t at = k * columns + l;
+    const int side = features[i].on_B ? 1 : 0;
+    const EdgeContact<D> contact = edge_contact<D>(edges[0][k], edges[1][l], settings_);
+    const auto change_of = [](const Vec3<D>& x) { return Vec3<double>(x[0].d[0], x[1].d[0], x[2].d[0]); };
+    const Vec3<double> e_dot[2] = {change_of(contact.witness.e1), change_of(contact.witness.e2)};
+    ContactBar& change = changes[i];
+    const Vec3<D>& normal = contact.normal.n;
+    const Vec3<double> n(normal[0].value, normal[1].value, normal[2].value), n_dot = change_of(normal);
+    const double length = n.norm(), length_dot = length > 0.0 ? n.dot(n_dot) / length : 0.0;
+    const double midway_dot = 0.5 * (geometry_B_dot.contact_radius - geometry_A_dot.contact_radius);
+    change.point_W = 0.5 * (e_dot[0] + e_dot[1]) + midway() * n_dot + midway_dot * n;
+    change.signed_distance = contact.distance.d[0] - length_dot * radii() - length * radii_dot;
+    change.normal_AB_W = -n_dot;
+    change.penetration =
+        distance_jvp(1 - side, pair.point(side, at), e_dot[side]) - dots[side]->contact_radius;
+    D tail(pair.tail[at]);
+    if (tail_ == NeighbourTail::ends) {
+      tail.d[0] = -softened_dot[at] * smoothstep5_dx(tail_argument(pair.softened[at], neighbours_)) /
+                  (k_tail_width * neighbours_.smoothing);
+    }
+    const D near(side == 0 ? pair.neighbours.by_row[at] : pair.neighbours.by_column[at],
+                 {near_dot[side][at]});
+    change.weight = (contact.witness.minimum.gamma * contact.clash * tail * near).d[0];
+  }
+  return changes;
+}
+
+DistanceHessian EdgeContacts::distance_hessian(const Pose<double>& X_WA, const Pose<double>& X_WB, int edge_A,
+                                               int edge_B) const {
+  return edge_distance_hessian(edge_in_world(*A_, edge_A, X_WA), edge_in_world(*B_, edge_B, X_WB), X_WA.p,
+                               X_WB.p, settings_, radii());
 }
 
 }  // namespace abut

@@ -40,6 +40,11 @@ struct EdgeBody {
   bool normals_of_faces = false;
 };
 
+/// What becomes of the neighbours' weights of pairs farther apart than D_0.
+///   ends   they fade to exactly 0 at D_0 + 12 tau_d, for the simulation
+///   whole  they stay, as in batches
+enum class NeighbourTail { ends, whole };
+
 /// Everything about the edges of one pair at one state. Keeps its memory from one use to the next.
 struct EdgePair {
   struct Side {
@@ -75,7 +80,8 @@ struct EdgePair {
 
 class EdgeContacts {
  public:
-  EdgeContacts(const EdgeBody& A, const EdgeBody& B, const ContactConfig& config);
+  EdgeContacts(const EdgeBody& A, const EdgeBody& B, const ContactConfig& config,
+               NeighbourTail tail = NeighbourTail::ends);
 
   [[nodiscard]] bool possible() const { return !A_->edges.empty() && !B_->edges.empty(); }
 
@@ -97,6 +103,19 @@ class EdgeContacts {
   void vjp(const Pose<double>& X_WA, const Pose<double>& X_WB, const EdgePair& pair, Vec6<double>& pose_A_bar,
            Vec6<double>& pose_B_bar, GeometryGradient* geometry_A, GeometryGradient* geometry_B) const;
 
+  /// JVP by the shapes alone: how the contacts of features change along changes of both geometries. What
+  /// penetration and weight change by is there, not yet the activity. Features whose edges are not selected
+  /// do not change.
+  [[nodiscard]] std::vector<ContactBar> shape_jvp(const Pose<double>& X_WA, const Pose<double>& X_WB,
+                                                  const EdgePair& pair,
+                                                  std::span<const ContactFeature> features,
+                                                  const GeometryGradient& geometry_A_dot,
+                                                  const GeometryGradient& geometry_B_dot) const;
+
+  /// The signed distance of two edges by their numbers, selected or not, with its derivatives by both poses.
+  [[nodiscard]] DistanceHessian distance_hessian(const Pose<double>& X_WA, const Pose<double>& X_WB,
+                                                 int edge_A, int edge_B) const;
+
  private:
   [[nodiscard]] const EdgeBody& body(int side) const { return side == 0 ? *A_ : *B_; }
   [[nodiscard]] double radii() const { return A_->body->contact_radius + B_->body->contact_radius; }
@@ -108,6 +127,7 @@ class EdgeContacts {
   const EdgeBody *A_, *B_;
   EdgeEdgeSettings<double> settings_;
   NeighbourSettings<double> neighbours_;
+  NeighbourTail tail_;
   double activity_smoothing_, band_, largest_metric_, clamp_width_;  ///< [m]
 };
 

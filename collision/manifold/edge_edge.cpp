@@ -6,9 +6,9 @@
 
 namespace abut {
 
-EdgeDistanceHessian edge_distance_hessian(const Edge<double>& edge1, const Edge<double>& edge2,
-                                          const Vec3<double>& origin1, const Vec3<double>& origin2,
-                                          const EdgeEdgeSettings<double>& settings) {
+DistanceHessian edge_distance_hessian(const Edge<double>& edge1, const Edge<double>& edge2,
+                                      const Vec3<double>& origin1, const Vec3<double>& origin2,
+                                      const EdgeEdgeSettings<double>& settings, double radii) {
   using namespace edge_edge_detail;
   using Number = Dual<double, 12>;
   const auto perturbed = [](const Vec3<double>& x, int first, bool translates) {
@@ -42,11 +42,15 @@ EdgeDistanceHessian edge_distance_hessian(const Edge<double>& edge1, const Edge<
   const EdgeContact<Number> contact = edge_contact(moved1, moved2, settings);
   EdgeContactBar<Number> bar;
   bar.distance = Number(1.0);
+  const Number length = sqrt(dot3(contact.normal.n, contact.normal.n));
+  if (length.value > 0.0) {
+    for (int i = 0; i < 3; ++i) bar.n[i] = contact.normal.n[i] / length * Number(-radii);
+  }
   const EdgePairBar<Number> edges = edge_contact_vjp(moved1, moved2, contact, settings, bar);
   const Vec6<Number> halves[2] = {edge_tangent_bar(moved1, edges.edge1, moved_origin(origin1, 0)),
                                   edge_tangent_bar(moved2, edges.edge2, moved_origin(origin2, 6))};
-  EdgeDistanceHessian r;
-  r.distance = contact.distance.value;
+  DistanceHessian r;
+  r.distance = contact.distance.value - radii * length.value;
   Eigen::Matrix<double, 12, 12> change;
   for (int row = 0; row < 12; ++row) {
     const Number& slope = halves[row / 6][row % 6];

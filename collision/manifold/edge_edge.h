@@ -460,8 +460,8 @@ template <typename S>
 
 // Second derivatives ----------------------------------------------------------------------------------------
 
-/// d of an edge pair with its first and second derivatives by the poses of both bodies.
-struct EdgeDistanceHessian {
+/// The signed distance of a contact with its first and second derivatives by the poses of both bodies.
+struct DistanceHessian {
   double distance;                        ///< [m]
   Eigen::Matrix<double, 12, 1> gradient;  ///< by (theta_1, v_1, theta_2, v_2)
   Eigen::Matrix<double, 12, 12> hessian;  ///< symmetric
@@ -470,10 +470,12 @@ struct EdgeDistanceHessian {
 /// The chart, for each body b with origin o_b:  x -> o_b + v_b + Exp(theta_b)(x - o_b), directions by
 /// Exp(theta_b). The Hessian is that of d in these coordinates at 0: theta is a rotation vector, not a
 /// sequence of small turns, and translation is added after the turn and not turned.
-[[nodiscard]] EdgeDistanceHessian edge_distance_hessian(const Edge<double>& edge1, const Edge<double>& edge2,
-                                                        const Vec3<double>& origin1,
-                                                        const Vec3<double>& origin2,
-                                                        const EdgeEdgeSettings<double>& settings);
+///
+/// @param radii  sum of the radii of capsules around the edges, |n| times which is taken off d [m]
+[[nodiscard]] DistanceHessian edge_distance_hessian(const Edge<double>& edge1, const Edge<double>& edge2,
+                                                    const Vec3<double>& origin1, const Vec3<double>& origin2,
+                                                    const EdgeEdgeSettings<double>& settings,
+                                                    double radii = 0.0);
 
 // As published ----------------------------------------------------------------------------------------------
 

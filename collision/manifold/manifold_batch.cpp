@@ -101,12 +101,17 @@ void PairManifold<T>::evaluate(std::span<const Pose<double>> X_AB, ManifoldOrder
   guarded(0);
   for (std::thread& helper : helpers) helper.join();
   if (failure) std::rethrow_exception(failure);
+  batch.contacts_ = 0;
+  for (auto& result : batch.poses_) {
+    result.first_contact = batch.contacts_;
+    batch.contacts_ += result.stride;
+  }
 }
 
 template <typename T>
 ManifoldView<T> ManifoldBatch<T>::operator[](int pose) const {
   const PoseResult& result = poses_[static_cast<std::size_t>(pose)];
-  return {chunks_[result.chunk].data() + result.begin, result.stride, result.counts, *A_, *B_};
+  return {chunks_[result.chunk].data() + result.begin, result.stride, result.counts, *A_, *B_, order_};
 }
 
 template <typename T>
@@ -128,6 +133,92 @@ T mean_distance_gradient(const ManifoldView<T>& manifold, Eigen::Matrix<T, 12, 1
   for (int c = 0; c < 12; ++c) gradient[c] = mean(k_distance_by_poses + c);
   return mean(k_distance);
 }
+
+namespace {
+
+/// Where the derivatives of the eight outputs begin, in the order of ContactNumbers.
+constexpr int k_by_poses[8] = {k_point_by_poses,       k_point_by_poses + 12, k_point_by_poses + 24,
+                               k_distance_by_poses,    k_normal_by_poses,     k_normal_by_poses + 12,
+                               k_normal_by_poses + 24, k_activity_by_poses};
+
+template <typename T>
+void require_complete(const ManifoldView<T>& manifold, Eigen::Index rows) {
+  require(manifold.order() == ManifoldOrder::complete,
+          "derivatives of whole contacts need a manifold that was evaluated with ManifoldOrder::complete");
+  require(rows == manifold.size(), "derivatives of contacts need as many rows as there are contacts");
+}
+
+template <typename T>
+[[nodiscard]] Eigen::Map<const Eigen::Matrix<T, Eigen::Dynamic, 1>> column_of(const ManifoldView<T>& manifold,
+                                                                              int c) {
+  return {manifold.column(c).data(), manifold.size()};
+}
+
+template <typename T>
+void require_complete(const ManifoldBatch<T>& batch, Eigen::Index poses, Eigen::Index contacts) {
+  require(poses == batch.size(), "derivatives of a batch need a column for each of its poses");
+  require(contacts == batch.contacts(), "derivatives of a batch need a row for each of its contacts");
+}
+
+}  // namespace
+
+template <typename T>
+void manifold_jvp(const ManifoldView<T>& manifold, const PosePairTangent<same_t<T>>& tangent,
+                  Eigen::Ref<ContactNumbers<same_t<T>>> dots) {
+  require_complete(manifold, dots.rows());
+  for (int output = 0; output < 8; ++output) {
+    dots.col(output).setZero();
+    for (int c = 0; c < 12; ++c) dots.col(output) += tangent[c] * column_of(manifold, k_by_poses[output] + c);
+  }
+}
+
+template <typename T>
+PosePairTangent<T> manifold_vjp(const ManifoldView<T>& manifold,
+                                const Eigen::Ref<const ContactNumbers<same_t<T>>>& bars) {
+  require_complete(manifold, bars.rows());
+  PosePairTangent<T> pose_bar = PosePairTangent<T>::Zero();
+  for (int output = 0; output < 8; ++output) {
+    for (int c = 0; c < 12; ++c)
+      pose_bar[c] += column_of(manifold, k_by_poses[output] + c).dot(bars.col(output));
+  }
+  return pose_bar;
+}
+
+template <typename T>
+void manifold_jvp(const ManifoldBatch<T>& batch,
+                  const Eigen::Ref<const Eigen::Matrix<same_t<T>, 12, Eigen::Dynamic>>& tangents,
+                  Eigen::Ref<ContactNumbers<same_t<T>>> dots) {
+  require_complete(batch, tangents.cols(), dots.rows());
+  for (int pose = 0; pose < batch.size(); ++pose) {
+    const ManifoldView<T> manifold = batch[pose];
+    manifold_jvp<T>(manifold, tangents.col(pose),
+                    dots.middleRows(batch.first_contact(pose), manifold.size()));
+  }
+}
+
+template <typename T>
+void manifold_vjp(const ManifoldBatch<T>& batch, const Eigen::Ref<const ContactNumbers<same_t<T>>>& bars,
+                  Eigen::Ref<Eigen::Matrix<same_t<T>, 12, Eigen::Dynamic>> pose_bars) {
+  require_complete(batch, pose_bars.cols(), bars.rows());
+  for (int pose = 0; pose < batch.size(); ++pose) {
+    const ManifoldView<T> manifold = batch[pose];
+    pose_bars.col(pose) =
+        manifold_vjp<T>(manifold, bars.middleRows(batch.first_contact(pose), manifold.size()));
+  }
+}
+
+#define ABUT_MANIFOLD_DERIVATIVES(T)                                                              \
+  template void manifold_jvp(const ManifoldView<T>&, const PosePairTangent<T>&,                   \
+                             Eigen::Ref<ContactNumbers<T>>);                                      \
+  template PosePairTangent<T> manifold_vjp(const ManifoldView<T>&,                                \
+                                           const Eigen::Ref<const ContactNumbers<T>>&);           \
+  template void manifold_jvp(const ManifoldBatch<T>&,                                             \
+                             const Eigen::Ref<const Eigen::Matrix<T, 12, Eigen::Dynamic>>&,       \
+                             Eigen::Ref<ContactNumbers<T>>);                                      \
+  template void manifold_vjp(const ManifoldBatch<T>&, const Eigen::Ref<const ContactNumbers<T>>&, \
+                             Eigen::Ref<Eigen::Matrix<T, 12, Eigen::Dynamic>>);
+ABUT_MANIFOLD_DERIVATIVES(float)
+ABUT_MANIFOLD_DERIVATIVES(double)
 
 template float mean_distance_gradient(const ManifoldView<float>&, Eigen::Matrix<float, 12, 1>&);
 template double mean_distance_gradient(const ManifoldView<double>&, Eigen::Matrix<double, 12, 1>&);

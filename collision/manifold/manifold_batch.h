@@ -14,9 +14,11 @@
 #include "collision/manifold/contact.h"
 #include "collision/manifold/kernel/body_features.h"
 #include "collision/manifold/kernel/pair_buffers.h"
+#include "engine/check.h"
 #include "engine/contact_config.h"
 #include "engine/model.h"
 #include "engine/pose.h"
+#include "engine/smooth.h"
 
 namespace abut {
 
@@ -30,16 +32,20 @@ template <typename T>
 class ManifoldView {
  public:
   ManifoldView(const T* columns, int stride, std::span<const int> counts, const BodyFeatures<T>& A,
-               const BodyFeatures<T>& B)
-      : columns_(columns), stride_(stride), counts_(counts), A_(&A), B_(&B) {}
+               const BodyFeatures<T>& B, ManifoldOrder order)
+      : columns_(columns), stride_(stride), counts_(counts), A_(&A), B_(&B), order_(order) {}
 
   [[nodiscard]] int size() const { return counts_[0] + counts_[1] + counts_[2] + counts_[3]; }
   /// Contacts of A's vertices, of B's, at witness points on A's edges, on B's; in this order.
   [[nodiscard]] std::span<const int> counts() const { return counts_; }
+  /// What was computed, and may be asked for.
+  [[nodiscard]] ManifoldOrder order() const { return order_; }
 
   [[nodiscard]] ContactKind kind(int i) const {
     return i < counts_[0] + counts_[1] ? ContactKind::vertex_sdf : ContactKind::edge_edge;
   }
+  /// Whether the witness point on B's edge counts (edge contacts), not that on A's.
+  [[nodiscard]] bool on_B(int i) const { return i >= counts_[0] + counts_[1] + counts_[2]; }
   [[nodiscard]] Vec3<T> point(int i) const {
     return {at(k_point, i), at(k_point + 1, i), at(k_point + 2, i)};
   }
@@ -53,13 +59,28 @@ class ManifoldView {
   [[nodiscard]] int feature_A(int i) const { return feature(*A_, k_place_A, i); }
   [[nodiscard]] int feature_B(int i) const { return feature(*B_, k_place_B, i); }
 
-  /// (12) by left perturbations [rotation; translation] of the poses of A, then of B, each about its origin.
-  [[nodiscard]] Eigen::Matrix<T, 1, 12> distance_jacobian(int i) const { return row(k_distance_by_poses, i); }
+  // Derivatives by left perturbations [rotation; translation] of the poses of A, then of B, each about its
+  // origin. Of points and activities they need ManifoldOrder::complete.
+
+  /// (12)
+  [[nodiscard]] Eigen::Matrix<T, 1, 12> distance_jacobian(int i) const {
+    ABUT_ASSERT(order_ >= ManifoldOrder::distance_gradient);
+    return row(k_distance_by_poses, i);
+  }
   /// (3, 12)
   [[nodiscard]] Eigen::Matrix<T, 3, 12> normal_jacobian(int i) const {
-    Eigen::Matrix<T, 3, 12> J;
-    for (int r = 0; r < 3; ++r) J.row(r) = row(k_normal_by_poses + 12 * r, i);
-    return J;
+    ABUT_ASSERT(order_ >= ManifoldOrder::jacobian);
+    return rows(k_normal_by_poses, i);
+  }
+  /// (3, 12)
+  [[nodiscard]] Eigen::Matrix<T, 3, 12> point_jacobian(int i) const {
+    ABUT_ASSERT(order_ >= ManifoldOrder::complete);
+    return rows(k_point_by_poses, i);
+  }
+  /// (12)
+  [[nodiscard]] Eigen::Matrix<T, 1, 12> activity_jacobian(int i) const {
+    ABUT_ASSERT(order_ >= ManifoldOrder::complete);
+    return row(k_activity_by_poses, i);
   }
 
   /// A whole column (ManifoldColumn), one number a contact.
@@ -74,6 +95,11 @@ class ManifoldView {
     for (int c = 0; c < 12; ++c) r[c] = at(first + c, i);
     return r;
   }
+  [[nodiscard]] Eigen::Matrix<T, 3, 12> rows(int first, int i) const {
+    Eigen::Matrix<T, 3, 12> J;
+    for (int r = 0; r < 3; ++r) J.row(r) = row(first + 12 * r, i);
+    return J;
+  }
   [[nodiscard]] int feature(const BodyFeatures<T>& body, int c, int i) const {
     const auto place = static_cast<std::ptrdiff_t>(at(c, i));
     if (place < 0) return -1;
@@ -85,7 +111,16 @@ class ManifoldView {
   int stride_;
   std::span<const int> counts_;
   const BodyFeatures<T>*A_, *B_;
+  ManifoldOrder order_;
 };
+
+/// (n, 8) numbers of n contacts that stand for a change of their outputs, or dL/d of these: columns are
+/// point (3), signed distance, normal (3) and activity, as in ManifoldColumn.
+template <typename T>
+using ContactNumbers = Eigen::Matrix<T, Eigen::Dynamic, 8>;
+/// (12) tangents [rotation; translation] of the poses of A, then of B, or dL/d of these.
+template <typename T>
+using PosePairTangent = Eigen::Matrix<T, 12, 1>;
 
 /// Results of a batch. Memory is kept from one evaluation to the next.
 template <typename T>
@@ -94,16 +129,24 @@ class ManifoldBatch {
   [[nodiscard]] int size() const { return static_cast<int>(poses_.size()); }
   [[nodiscard]] ManifoldView<T> operator[](int pose) const;
 
+  /// Contacts of all poses, and of those before one.
+  [[nodiscard]] int contacts() const { return contacts_; }
+  [[nodiscard]] int first_contact(int pose) const {
+    return poses_[static_cast<std::size_t>(pose)].first_contact;
+  }
+
  private:
   template <typename>
   friend class PairManifold;
   struct PoseResult {
     std::size_t chunk = 0, begin = 0;
     int stride = 0;
+    int first_contact = 0;
     std::array<int, k_sections> counts{};
   };
   const BodyFeatures<T>*A_ = nullptr, *B_ = nullptr;
   std::vector<PoseResult> poses_;
+  int contacts_ = 0;
   std::vector<std::vector<T>> chunks_;  ///< columns of runs of poses, in order
   std::vector<PairBuffers<T>>
       buffers_;  ///< of each thread, for the manifold and order of the last evaluation
@@ -133,7 +176,7 @@ class PairManifold {
     return PairBuffers<T>(problem_, order);
   }
   [[nodiscard]] ManifoldView<T> view(const PairBuffers<T>& buffers) const {
-    return {buffers.columns, buffers.capacity, buffers.count, A_, B_};
+    return {buffers.columns, buffers.capacity, buffers.count, A_, B_, buffers.order()};
   }
 
   [[nodiscard]] const BodyFeatures<T>& A() const { return A_; }
@@ -149,6 +192,37 @@ class PairManifold {
 /// must have been evaluated with derivatives. Returns the mean.
 template <typename T>
 T mean_distance_gradient(const ManifoldView<T>& manifold, Eigen::Matrix<T, 12, 1>& gradient);
+
+/// JVP of a manifold evaluated with ManifoldOrder::complete: how its contacts change along tangents of both
+/// poses. Allocates nothing; 96 products a contact.
+///
+/// @param dots  (n, 8), overwritten
+/// Throws std::invalid_argument if the order or the number of rows is another.
+template <typename T>
+void manifold_jvp(const ManifoldView<T>& manifold, const PosePairTangent<same_t<T>>& tangent,
+                  Eigen::Ref<ContactNumbers<same_t<T>>> dots);
+
+/// VJP of the same: dL/d(poses of A, of B) from dL/d(contacts).
+///
+/// @param bars  (n, 8)
+template <typename T>
+[[nodiscard]] PosePairTangent<T> manifold_vjp(const ManifoldView<T>& manifold,
+                                              const Eigen::Ref<const ContactNumbers<same_t<T>>>& bars);
+
+/// Of a whole batch: contacts of all poses one after the other (ManifoldBatch::first_contact).
+///
+/// @param tangents  (12, poses)
+/// @param dots      (contacts, 8), overwritten
+template <typename T>
+void manifold_jvp(const ManifoldBatch<T>& batch,
+                  const Eigen::Ref<const Eigen::Matrix<same_t<T>, 12, Eigen::Dynamic>>& tangents,
+                  Eigen::Ref<ContactNumbers<same_t<T>>> dots);
+
+/// @param bars       (contacts, 8)
+/// @param pose_bars  (12, poses), overwritten
+template <typename T>
+void manifold_vjp(const ManifoldBatch<T>& batch, const Eigen::Ref<const ContactNumbers<same_t<T>>>& bars,
+                  Eigen::Ref<Eigen::Matrix<same_t<T>, 12, Eigen::Dynamic>> pose_bars);
 
 extern template class ManifoldBatch<float>;
 extern template class ManifoldBatch<double>;

@@ -103,6 +103,43 @@ void neighbour_weights_vjp(const NeighbourWeights<T>& out, std::span<const T> we
   }
 }
 
+/// JVP. With e_kl = dw_l E_kl + w_l dE_kl, dE = -E dD/tau:
+///   dr_kl = (dw_k w_l E_kl + w_k e_kl - r_kl sum_j e_kj)/R_k,  and so by column.
+/// Overwrites by_row_dot and by_column_dot.
+template <typename T>
+void neighbour_weights_jvp(const NeighbourWeights<T>& out, std::span<const T> weights1,
+                           std::span<const T> weights2, const NeighbourSettings<T>& settings,
+                           std::span<const T> distances_dot, std::span<const T> weights1_dot,
+                           std::span<const T> weights2_dot, std::span<T> by_row_dot,
+                           std::span<T> by_column_dot) {
+  const auto change = [&](std::size_t at, T weight, T weight_dot) {
+    return out.nearness[at] * (weight_dot - weight * distances_dot[at] / settings.smoothing);
+  };
+  for (std::size_t k = 0; k < out.rows; ++k) {
+    T sum_dot = T(0);
+    for (std::size_t l = 0; l < out.columns; ++l)
+      sum_dot += change(k * out.columns + l, weights2[l], weights2_dot[l]);
+    for (std::size_t l = 0; l < out.columns; ++l) {
+      const std::size_t at = k * out.columns + l;
+      by_row_dot[at] = (weights1_dot[k] * weights2[l] * out.nearness[at] +
+                        weights1[k] * change(at, weights2[l], weights2_dot[l]) - out.by_row[at] * sum_dot) /
+                       out.row_sums[k];
+    }
+  }
+  for (std::size_t l = 0; l < out.columns; ++l) {
+    T sum_dot = T(0);
+    for (std::size_t k = 0; k < out.rows; ++k)
+      sum_dot += change(k * out.columns + l, weights1[k], weights1_dot[k]);
+    for (std::size_t k = 0; k < out.rows; ++k) {
+      const std::size_t at = k * out.columns + l;
+      by_column_dot[at] =
+          (weights2_dot[l] * weights1[k] * out.nearness[at] +
+           weights2[l] * change(at, weights1[k], weights1_dot[k]) - out.by_column[at] * sum_dot) /
+          out.column_sums[l];
+    }
+  }
+}
+
 /// As published: softmax of -D/tau along each row, and along each column.
 template <typename T>
 void paper_neighbour_weights(std::span<const T> distances, std::size_t rows, std::size_t columns, T tau,

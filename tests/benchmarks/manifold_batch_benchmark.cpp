@@ -147,6 +147,7 @@ const bool registered = [] {
   add_armadillos("forward", {});
   add_armadillos("forward_all", {.scope = ManifoldScope::all});
   add_armadillos("jacobian", {.order = ManifoldOrder::jacobian});
+  add_armadillos("complete", {.order = ManifoldOrder::complete});
   add_armadillos("gradient_mean_distance", {.order = ManifoldOrder::distance_gradient});
   add_armadillos("no_edge_edge", {.edge_edge = false});
   add_armadillos("one_sided", {.edge_edge = false, .vertices = VertexContacts::first});

@@ -367,7 +367,7 @@ TEST_CASE("edge_distance_hessian: is that of a Jet of Jets, and of differences o
   for (int trial = 0; trial < 60; ++trial) {
     const EdgePair pair = random_pair(random);
     const Vec3<double> origin[2] = {test::random_vector(random), test::random_vector(random)};
-    const EdgeDistanceHessian mine =
+    const DistanceHessian mine =
         edge_distance_hessian(pair.edge1, pair.edge2, origin[0], origin[1], settings());
     CHECK(close(mine.distance, edge_contact(pair.edge1, pair.edge2, settings()).distance, 1e-12, 1e-15));
 

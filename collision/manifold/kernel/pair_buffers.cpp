@@ -77,6 +77,12 @@ void PairBuffers<T>::allocate() {
     want(s.weight, edges_[side]);
     want(s.place, edges_[side]);
     want(s.sum, edges_[side]);
+    if (order_ == ManifoldOrder::complete) {
+      for (int k = 0; k < 6; ++k) {
+        want(s.weight_by_motion[k], edges_[side]);
+        want(s.sum_by_motion[k], edges_[side]);
+      }
+    }
     want(pair_alpha[side], pairs);
   }
   want(pair_interior, pairs);

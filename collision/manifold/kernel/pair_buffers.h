@@ -15,7 +15,8 @@ namespace abut {
 enum class ManifoldOrder {
   value,
   distance_gradient,  ///< derivatives of signed distances by the relative motion
-  jacobian            ///< of normals too
+  jacobian,           ///< of normals too
+  complete            ///< of points and activities too: all that a contact says
 };
 
 /// Where a contact comes from; contacts are in this order.
@@ -31,11 +32,23 @@ enum ManifoldColumn {
   k_place_B = 9,
   k_value_columns = 10,
   k_distance_by_poses = 10,  ///< 12, by the tangents [rotation; translation] of A, then of B
-  k_normal_by_poses = 22     ///< 36, row by row
+  k_normal_by_poses = 22,    ///< 36, row by row
+  k_point_by_poses = 58,     ///< 36, row by row
+  k_activity_by_poses = 94   ///< 12
 };
 
 [[nodiscard]] constexpr int column_count(ManifoldOrder order) {
-  return order == ManifoldOrder::value ? 10 : order == ManifoldOrder::distance_gradient ? 22 : 58;
+  switch (order) {
+    case ManifoldOrder::value:
+      return 10;
+    case ManifoldOrder::distance_gradient:
+      return 22;
+    case ManifoldOrder::jacobian:
+      return 58;
+    case ManifoldOrder::complete:
+      break;
+  }
+  return 106;
 }
 
 template <typename T>
@@ -58,6 +71,8 @@ struct PairProblem {
   T selection_band;       ///< [m]
   T metric_range;         ///< from which on a point is far [m]
   T largest_metric;       ///< of such a point, two thirds of it [m]
+  T radii;                ///< sum of the contact radii [m]
+  T midway;               ///< from the middle between edges to that between surfaces, along n (B to A) [m]
   EdgeEdgeSettings<T> edges;
 
   PairProblem(const BodyFeatures<T>& body_A, const BodyFeatures<T>& body_B, const ContactConfig& config,
@@ -70,7 +85,10 @@ struct SelectedEdges {
   int count = 0, padded = 0;
   T *start[3], *vector[3], *normal[3];
   T *weight, *place;
-  T* sum;  ///< over the other side's edges, of weight times nearness
+  T* sum;       ///< over the other side's edges, of weight times nearness
+  T threshold;  ///< of the soft choice [m]
+  /// By the motion (w; v) of B about A's origin; ManifoldOrder::complete only.
+  T *weight_by_motion[6], *sum_by_motion[6];
 };
 
 /// Memory of one thread for one pair; nothing is allocated while a kernel runs.
@@ -103,6 +121,8 @@ struct PairBuffers {
 
   /// Makes room for as many pairs of edges. What was computed is lost.
   void grow(int pairs);
+
+  [[nodiscard]] ManifoldOrder order() const { return order_; }
 
  private:
   void allocate();

@@ -6,7 +6,7 @@
 ///   edge metric    mean of the two ends' distances, clamped; soft-K weights (soft threshold)
 ///   witness points of all pairs of selected edges; neighbour sums of rows and columns
 ///   edge-edge      contacts of those with weight: distance to the other solid, normal, signed distance
-///   derivatives    of what is left, by the relative motion
+///   derivatives    of what is left, by the relative motion (of activities: activity_derivatives.h)
 /// @see  Beker et al., sections IV-C and IV-D; contact_config.h says what each setting does.
 #pragma once
 
@@ -66,6 +66,18 @@ class PairKernel {
   void store_row(int columns, const MotionRow<P>& row, const Vec3<P>& turn_of_A, int first);
   [[nodiscard]] Edge<P> gathered_edge(int side, const int (&index)[W]) const;
 
+  // activity_derivatives.h, for ManifoldOrder::complete
+  void differentiate_shares();
+  void differentiate_weights(int side);
+  void add_metric_derivative(int side, const int (&point)[W], Vec6<P>& metric_by_motion) const;
+  void store_vertex_point_and_activity(int side, const P& distance, const Vec3<P>& x_A, const Vec3<P>& normal,
+                                       const MotionRow<P>& distance_row, const MotionRow<P> (&normal_rows)[3],
+                                       int first);
+  void store_edge_point_and_activity(int side, const EdgeContact<P>& contact, const EdgeContactJacobian<P>& J,
+                                     const int (&pair)[W], const int (&in_A)[W], const int (&in_B)[W],
+                                     int first);
+  void store_point_derivative(const MotionRow<P> (&rows)[3], const Vec3<P>& point, int first);
+
   [[nodiscard]] const BodyFeatures<T>& body(int side) const { return *(side == 0 ? problem_.A : problem_.B); }
   [[nodiscard]] const BodyFeatures<T>& other(int side) const {
     return *(side == 0 ? problem_.B : problem_.A);
@@ -73,6 +85,11 @@ class PairKernel {
 
   [[nodiscard]] static ABUT_INLINE P indicator(const P& distance, T tau) {
     return smoothstep5<P>(fma(distance, P(T(-0.125) / tau), P(T(0.5))));
+  }
+  /// d indicator / d distance.
+  [[nodiscard]] static ABUT_INLINE P indicator_slope(const P& distance, T tau) {
+    const T per_distance = T(-0.125) / tau;
+    return P(per_distance) * smoothstep5_dx<P>(fma(distance, P(per_distance), P(T(0.5))));
   }
   ABUT_INLINE T* column(int c) const {
     return b_.columns + static_cast<std::ptrdiff_t>(c) * b_.capacity + b_.contacts;
@@ -205,8 +222,9 @@ void PairKernel<T, order>::store_vertex_derivatives(int side, const Sample& samp
     return MotionRow<P>{{torque[0] + turn[0], torque[1] + turn[1], torque[2] + turn[2]}, by_point};
   };
   const Vec3<P> none{P(0), P(0), P(0)};
-  store_distance_derivative(row(Vec3<P>(sign * g[0], sign * g[1], sign * g[2]), none), first);
-  if constexpr (order == ManifoldOrder::jacobian) {
+  const MotionRow<P> distance_row = row(Vec3<P>(sign * g[0], sign * g[1], sign * g[2]), none);
+  store_distance_derivative(distance_row, first);
+  if constexpr (order >= ManifoldOrder::jacobian) {
     const Vec3<P> n = solid_is_B ? rotated(R_AB_, sample.normal) : sample.normal;
     Mat3<P> N = sample.normal_jacobian;
     if (solid_is_B) {  // R N R^T
@@ -232,6 +250,8 @@ void PairKernel<T, order>::store_vertex_derivatives(int side, const Sample& samp
     }
     const Vec3<P> normal(sign * n[0], sign * n[1], sign * n[2]);
     store_normal_derivative(rows, normal, first);
+    if constexpr (order == ManifoldOrder::complete)
+      store_vertex_point_and_activity(side, sample.distance, x_A, normal, distance_row, rows, first);
   }
 }
 
@@ -326,6 +346,7 @@ void PairKernel<T, order>::select_edges(int side) {
     }
   }
 
+  out.threshold = threshold;
   out.count = 0;
   for (int i = 0; i < candidates; ++i) {
     const T weight = takes_all ? T(1) : smoothstep5<T>((threshold - b_.candidate_metric[i]) / band);
@@ -397,6 +418,7 @@ void PairKernel<T, order>::edge_contacts() {
     }
     A.sum[i] = reduce_sum(sum);
   }
+  if constexpr (order == ManifoldOrder::complete) differentiate_shares();
   for (int side = 0; side < 2; ++side) edge_contacts_of(side);
 }
 
@@ -522,10 +544,12 @@ void PairKernel<T, order>::edge_contacts_of(int side) {
         return motion;
       };
       store_distance_derivative(row(0, P(1)), at);
-      if constexpr (order == ManifoldOrder::jacobian) {
+      if constexpr (order >= ManifoldOrder::jacobian) {
         const MotionRow<P> rows[3] = {row(1, P(-1)), row(2, P(-1)), row(3, P(-1))};
         store_normal_derivative(rows, normal_AB, at);
       }
+      if constexpr (order == ManifoldOrder::complete)
+        store_edge_point_and_activity(side, contact, J, pair, in_A, in_B, at);
     }
   }
   b_.contacts += found;

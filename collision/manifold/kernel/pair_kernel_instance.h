@@ -1,5 +1,6 @@
 /// What a source file compiled for one instruction set consists of; it defines ABUT_KERNELS, the function's
 /// name.
+#include "collision/manifold/kernel/activity_derivatives.h"
 #include "collision/manifold/kernel/manifold_kernels.h"
 #include "collision/manifold/kernel/pair_kernel.h"
 #include "collision/manifold/kernel/point_kernels.h"
@@ -25,9 +26,11 @@ bool run_pair_kernel(const PairProblem<T>& problem, ManifoldOrder order, const R
     case ManifoldOrder::distance_gradient:
       return PairKernel<T, ManifoldOrder::distance_gradient>(problem, buffers).run(X_AB);
     case ManifoldOrder::jacobian:
+      return PairKernel<T, ManifoldOrder::jacobian>(problem, buffers).run(X_AB);
+    case ManifoldOrder::complete:
       break;
   }
-  return PairKernel<T, ManifoldOrder::jacobian>(problem, buffers).run(X_AB);
+  return PairKernel<T, ManifoldOrder::complete>(problem, buffers).run(X_AB);
 }
 
 }  // namespace
