@@ -78,6 +78,7 @@ void PairBuffers<T>::allocate() {
     want(s.place, edges_[side]);
     want(s.sum, edges_[side]);
     want(pair_alpha[side], pairs);
+    want(pair_activity[side], pairs);
   }
   want(pair_interior, pairs);
   want(pair_clash, pairs);
