@@ -4,7 +4,8 @@
 /// of a comparison, and calls maths unqualified. Each lane of every operation depends on the same lane of its
 /// arguments alone and is rounded in the same way in every lane, width and instruction set that has fused
 /// multiply-add: a Pack equals its lanes bit for bit. (It does not equal the same kernel on a plain double
-/// where that calls std::exp and the like; fast_exp and fast_log are the scalar twins of these.)
+/// where that calls std::exp and the like; fast_exp and fast_log are the scalar twins of these.) Excepted are
+/// the functions called ..._normal and ..._unit, which AVX-512 computes of floats in a way of its own.
 ///
 /// | worst error measured [ulp], 0.5 is exact rounding | float              | double             |
 /// | -------------------------------------------------- | ------------------ | ------------------ |
@@ -136,6 +137,46 @@ struct Constants<float> {
   static constexpr std::array<float, 3> cos{0x1.55554ap-5f, -0x1.6c0c88p-10f, 0x1.9a009p-16f};
 };
 
+/// For registers of 16 floats, which the machine has an instruction to look numbers up in: 2^x and log2(x)
+/// from what is known at 16 points, and short polynomials around these.
+struct Tables {
+  using Sixteen = std::array<float, 16>;
+  /// 2^(i/16)
+  alignas(64) static constexpr Sixteen exp2{0x1p+0f,        0x1.0b5586p+0f, 0x1.172b84p+0f, 0x1.2387a6p+0f,
+                                            0x1.306fep+0f,  0x1.3dea64p+0f, 0x1.4bfdaep+0f, 0x1.5ab07ep+0f,
+                                            0x1.6a09e6p+0f, 0x1.7a1148p+0f, 0x1.8ace54p+0f, 0x1.9c4918p+0f,
+                                            0x1.ae89fap+0f, 0x1.c199bep+0f, 0x1.d5818ep+0f, 0x1.ea4afap+0f};
+  /// (2^r - 1)/r for |r| <= 1/32
+  static constexpr std::array<float, 3> exp2_rest{0x1.62e43p-1f, 0x1.ebff92p-3f, 0x1.c6b29ap-5f};
+
+  /// Sixteenths of [45/64, 45/32), of which 1 is in the middle of the tenth; 1/centre, and its -log2.
+  static constexpr std::uint32_t log2_begin = 0x3f340000;
+  alignas(64) static constexpr Sixteen log2_inverse{
+      0x1.642c86p+0f, 0x1.555556p+0f, 0x1.47ae14p+0f, 0x1.3b13b2p+0f, 0x1.2f684cp+0f, 0x1.24924ap+0f,
+      0x1.1a7b96p+0f, 0x1.111112p+0f, 0x1.08421p+0f,  0x1p+0f,        0x1.e1e1e2p-1f, 0x1.c71c72p-1f,
+      0x1.af286cp-1f, 0x1.99999ap-1f, 0x1.861862p-1f, 0x1.745d18p-1f};
+  alignas(64) static constexpr Sixteen log2_centre{
+      -0x1.e7df62p-2f, -0x1.a8ff9ap-2f, -0x1.6cb0f4p-2f, -0x1.32bff2p-2f, -0x1.f5fd8cp-3f, -0x1.8a898ap-3f,
+      -0x1.22dadcp-3f, -0x1.7d605ep-4f, -0x1.773936p-5f, 0x0p+0f,         0x1.663f6ep-4f,  0x1.5c01a2p-3f,
+      0x1.fbc16ap-3f,  0x1.49a784p-2f,  0x1.91bba6p-2f,  0x1.d6753cp-2f};
+  /// log2(1 + r)/r for r from -0.030 to 0.032
+  static constexpr std::array<float, 4> log2_rest{0x1.715476p+0f, -0x1.715486p-1f, 0x1.ecb5cp-2f,
+                                                  -0x1.7078a8p-2f};
+
+  /// 1/(1 + i/15), and its -log2.
+  alignas(64) static constexpr Sixteen log2_1p_inverse{
+      0x1p+0f,        0x1.ep-1f,      0x1.c3c3c4p-1f, 0x1.aaaaaap-1f, 0x1.9435e6p-1f, 0x1.8p-1f,
+      0x1.6db6dcp-1f, 0x1.5d1746p-1f, 0x1.4de9bep-1f, 0x1.4p-1f,      0x1.333334p-1f, 0x1.276276p-1f,
+      0x1.1c71c8p-1f, 0x1.124924p-1f, 0x1.08d3dcp-1f, 0x1p-1f};
+  alignas(64) static constexpr Sixteen log2_1p_point{
+      0x0p+0f,        0x1.7d604ap-4f, 0x1.71cfdcp-3f, 0x1.0d58e6p-2f, 0x1.5d38c4p-2f, 0x1.a8ff98p-2f,
+      0x1.f113b8p-2f, 0x1.1ae6a8p-1f, 0x1.3bbc58p-1f, 0x1.5b2c3ep-1f, 0x1.79538cp-1f, 0x1.964c12p-1f,
+      0x1.b22ca4p-1f, 0x1.cd09aap-1f, 0x1.e6f554p-1f, 0x1p+0f};
+  /// log2(1 + r)/r for r from -0.032 to 0.034
+  static constexpr std::array<float, 4> log2_1p_rest{0x1.715476p+0f, -0x1.71548ap-1f, 0x1.ecbeeap-2f,
+                                                     -0x1.705b68p-2f};
+};
+
 /// The operations that the vector extension has no sign for, lane by lane; below for the registers of x86.
 template <typename T, int bytes>
 struct Instructions {
@@ -249,6 +290,8 @@ struct Register {
   typedef typename C::Unsigned Unsigned __attribute__((vector_size(bytes)));
 
   static constexpr int k_lanes = bytes / static_cast<int>(sizeof(T));
+  /// Whether Tables are of use.
+  static constexpr bool k_looks_up = bytes == 64 && std::is_same_v<T, float>;
   static constexpr T k_infinity = std::numeric_limits<T>::infinity();
   static constexpr T k_nan = std::numeric_limits<T>::quiet_NaN();
   static constexpr auto k_sign = typename C::Unsigned(1) << (8 * sizeof(T) - 1);
@@ -287,6 +330,25 @@ struct Register {
     return polynomial<0, int(n)>(c, powers);
   }
 
+#if ABUT_SIMD_REGISTER_BYTES == 64
+  /// table[index mod 16]
+  static ABUT_INLINE Real looked_up(const Tables::Sixteen& table, Unsigned index) {
+    return Real(_mm512_maskz_permutexvar_ps(0xffff, __m512i(index), _mm512_load_ps(table.data())));
+  }
+  /// x 2^floor(k)
+  static ABUT_INLINE Real scaled_by_floor(Real x, Real k) {
+    return Real(_mm512_maskz_scalef_ps(0xffff, __m512(x), __m512(k)));
+  }
+#endif
+
+  /// The same one term after the other: fewer operations, a longer chain.
+  template <std::size_t n>
+  static ABUT_INLINE Real horner(const std::array<T, n>& c, Real x) {
+    Real y = broadcast(c[n - 1]);
+    for (std::size_t i = n - 1; i-- > 0;) y = fma(y, x, broadcast(c[i]));
+    return y;
+  }
+
   /// exp(r) - 1, where x = k ln 2 + r with integer k and |r| <= ln(2)/2. The low bits of k_bits become
   /// k + 2 k_bias.
   static ABUT_INLINE Real exp_reduced(Real x, Unsigned& k_bits) {
@@ -317,6 +379,14 @@ struct Register {
   static constexpr T k_exp2_lowest = T(2 - k_bias);
   static ABUT_INLINE Real exp2_normal(Real x) {
     x = Real(Native::max(broadcast(k_exp2_lowest), x));
+    if constexpr (k_looks_up) {
+      constexpr T k_sixteenths = T(1.5) * k_integer / T(16);  // adding it rounds to a multiple of 1/16
+      const Real shifted = x + k_sixteenths, multiple = shifted - k_sixteenths;
+      const Real r = x - multiple;
+      const Real fraction =
+          looked_up(Tables::exp2, Unsigned(shifted));  // the low four bits say which sixteenth
+      return scaled_by_floor(fma(fraction * r, horner(Tables::exp2_rest, r), fraction), multiple);
+    }
     const Real shifted = x + k_round;
     const Real r = x - (shifted - k_round);
     return Real(Unsigned(polynomial(C::exp2, r)) + ((Unsigned(shifted) - 2 * k_bias) << C::mantissa_bits));
@@ -324,6 +394,15 @@ struct Register {
 
   /// log2 of a normal number > 0, without the care for others.
   static ABUT_INLINE Real log2_normal(Real x) {
+    if constexpr (k_looks_up) {
+      const Unsigned offset = Unsigned(x) - Tables::log2_begin;
+      const Bits k = Bits(offset) >> C::mantissa_bits;
+      const Real m = Real(Unsigned(x) - (offset & ~k_mantissa));
+      const Unsigned i = offset >> (C::mantissa_bits - 4);
+      const Real r = fma(m, looked_up(Tables::log2_inverse, i), broadcast(T(-1)));
+      return fma(horner(Tables::log2_rest, r), r,
+                 __builtin_convertvector(k, Real) + looked_up(Tables::log2_centre, i));
+    }
     const Unsigned shifted = Unsigned(x) + (k_one - C::sqrt_half);
     const Real k = Real((shifted >> C::mantissa_bits) | std::bit_cast<typename C::Unsigned>(k_integer)) -
                    broadcast(k_integer + T(k_bias));
@@ -337,6 +416,12 @@ struct Register {
 
   /// log2(1 + f) for f from 0 to 1.
   static ABUT_INLINE Real log2_1p_unit(Real f) {
+    if constexpr (k_looks_up) {
+      const Unsigned i = Unsigned(fma(f, broadcast(T(15)), broadcast(T(1.5) * k_integer)));
+      const Real inverse = looked_up(Tables::log2_1p_inverse, i);
+      const Real r = fma(f, inverse, inverse - T(1));  // (1 + f) inverse - 1, whose parts are exact
+      return fma(horner(Tables::log2_1p_rest, r), r, looked_up(Tables::log2_1p_point, i));
+    }
     if constexpr (std::is_same_v<T, float>) {
       return polynomial(C::log2_1p, f) * f;
     } else {  // of (1 + f)/sqrt(2), which is in the range of the polynomial
@@ -456,6 +541,7 @@ class Mask {
 
   /// One bit a lane, lane 0 lowest.
   friend ABUT_INLINE std::uint32_t bits(const Mask& m) {
+    static_assert(W <= 32);
     std::uint32_t r = 0;
     simd::each<k_registers>([&](int i) {
       r |= Register::Native::signs(typename Register::Real(m.part_[i])) << (i * Register::k_lanes);
@@ -483,7 +569,7 @@ class Mask {
 template <typename T, int W>
 class Pack {
   static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>);
-  static_assert((W & (W - 1)) == 0 && W * int(sizeof(T)) >= 16 && W <= 32);
+  static_assert((W & (W - 1)) == 0 && W * int(sizeof(T)) >= 16 && W <= 64);
 
  public:
   using Scalar = T;

@@ -140,8 +140,8 @@ template <typename S>
 template <typename S, typename T>
 [[nodiscard]] ABUT_KERNEL_PART EdgeWitness<S> edge_witness(const Edge<S>& edge1, const Edge<S>& edge2,
                                                            const EdgeEdgeSettings<T>& settings) {
-  EdgeWitness<S> w;
-  w.minimum = box_minimum(edge_problem(edge1, edge2, settings), settings.box);
+  // Made in its place: copies of so much would cost as much as a third of it.
+  EdgeWitness<S> w{box_minimum(edge_problem(edge1, edge2, settings), settings.box), {}, {}, {}, S(0)};
   w.e1 = point_on(edge1, w.minimum.alpha[0]);
   w.e2 = point_on(edge2, w.minimum.alpha[1]);
   for (int i = 0; i < 3; ++i) w.difference[i] = w.e1[i] - w.e2[i];
@@ -300,9 +300,7 @@ template <typename S, typename T>
 template <typename S, typename T>
 [[nodiscard]] ABUT_KERNEL_PART EdgeContact<S> edge_contact(const Edge<S>& edge1, const Edge<S>& edge2,
                                                            const EdgeEdgeSettings<T>& settings) {
-  EdgeContact<S> r;
-  r.witness = edge_witness(edge1, edge2, settings);
-  r.normal = edge_normal(edge1, edge2, settings);
+  EdgeContact<S> r{edge_witness(edge1, edge2, settings), edge_normal(edge1, edge2, settings), S(0), S(0)};
   r.distance = edge_edge_detail::dot3(r.normal.n, r.witness.difference);
   r.clash = edge_clash(edge1, edge2, settings);
   return r;

@@ -270,6 +270,39 @@ class UnionSum {
     if constexpr (order >= SdfOrder::jacobian) subtract_spread(sample, weight);
   }
 
+  /// Several at once, whose exponentials do not wait for each other.
+  template <std::size_t count>
+  ABUT_KERNEL void add(const SdfAnswer<order, S> (&samples)[count]) {
+    S least = least_;
+    for (const SdfAnswer<order, S>& sample : samples)
+      least = select(sample.distance < least, sample.distance, least);
+    const S keep = exp_normal((least - least_) * inverse_tau_);
+    least_ = least;
+    weight_ = weight_ * keep;
+    for (int i = 0; i < 3; ++i) {
+      if constexpr (order >= SdfOrder::normal) sum_.normal[i] = sum_.normal[i] * keep;
+      if constexpr (order >= SdfOrder::gradient) sum_.gradient[i] = sum_.gradient[i] * keep;
+      if constexpr (order >= SdfOrder::jacobian) {
+        for (int j = 0; j < 3; ++j) sum_.normal_jacobian(i, j) = sum_.normal_jacobian(i, j) * keep;
+      }
+    }
+    for (const SdfAnswer<order, S>& sample : samples) {
+      const S weight = exp_normal((least - sample.distance) * inverse_tau_);
+      weight_ = weight_ + weight;
+      for (int i = 0; i < 3; ++i) {
+        if constexpr (order >= SdfOrder::normal) sum_.normal[i] = sum_.normal[i] + weight * sample.normal[i];
+        if constexpr (order >= SdfOrder::gradient)
+          sum_.gradient[i] = sum_.gradient[i] + weight * sample.gradient[i];
+        if constexpr (order >= SdfOrder::jacobian) {
+          for (int j = 0; j < 3; ++j) {
+            sum_.normal_jacobian(i, j) = sum_.normal_jacobian(i, j) + weight * sample.normal_jacobian(i, j);
+          }
+        }
+      }
+      if constexpr (order >= SdfOrder::jacobian) subtract_spread(sample, weight);
+    }
+  }
+
   /// d, grad d, m = sum w n (not scaled yet) and dm/dx = sum w N - (sum w n g^T - m (grad d)^T)/tau.
   [[nodiscard]] ABUT_KERNEL SdfAnswer<order, S> result() const {
     using std::log;

@@ -235,7 +235,7 @@ template <typename S, typename T>
       S slope = S(1e-30);
       for (int i = 0; i < 3; ++i)
         slope = slope + (t[i] * S(sq.inverse_axes[i])) * (t[i] * S(sq.inverse_axes[i]));
-      lower = beyond * m / sqrt(slope);
+      lower = beyond * m * inverse_sqrt(slope);
     }
   }
   return {select(beyond > S(0), lower, S(-1e30)), upper};

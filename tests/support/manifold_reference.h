@@ -155,13 +155,15 @@ class ManifoldReference {
     for (int side = 0; side < 2; ++side) select(side, metric[side], chosen[side], weights[side]);
     const std::size_t rows = chosen[0].size(), columns = chosen[1].size();
     if (rows == 0 || columns == 0) return;
+    const double radius[2] = {sides_[0].body->contact_radius, sides_[1].body->contact_radius},
+                 radii = radius[0] + radius[1];
     std::vector<EdgeContact<S>> contacts;
     std::vector<S> distances, by_row(rows * columns), by_column(rows * columns), nearness(rows * columns),
         row_sums(rows), column_sums(columns);
     for (const int k : chosen[0]) {
       for (const int l : chosen[1]) {
         contacts.push_back(edge_contact(edge_in_world(0, k, X[0]), edge_in_world(1, l, X[1]), settings_));
-        distances.push_back(contacts.back().witness.softened);
+        distances.push_back(contacts.back().witness.softened - S(radii));
       }
     }
     NeighbourWeights<S> neighbours{rows, columns, by_row, by_column, nearness, row_sums, column_sums};
@@ -170,12 +172,16 @@ class ManifoldReference {
     for (std::size_t at = 0; at < contacts.size(); ++at) {
       const EdgeContact<S>& c = contacts[at];
       ReferenceContact<S> contact;
-      contact.distance = c.distance;
-      contact.normal = -c.normal.n;
-      contact.point = S(0.5) * (c.witness.e1 + c.witness.e2);
+      // Between the surfaces of capsules around the edges, as far as n is long.
+      using std::sqrt;
+      const Vec3<S>& n = c.normal.n;
+      contact.distance = radii > 0.0 ? S(c.distance - S(radii) * sqrt(n.dot(n))) : c.distance;
+      contact.normal = -n;
+      contact.point = S(0.5) * ((c.witness.e1 - n * S(radius[0])) + (c.witness.e2 + n * S(radius[1])));
       for (int side = 0; side < 2; ++side) {
         const Vec3<S>& e = side == 0 ? c.witness.e1 : c.witness.e2;
-        const S penetration = sides_[1 - side].sdf.evaluate_normal<S>(inverse_point(X[1 - side], e)).distance;
+        const S penetration =
+            sides_[1 - side].sdf.evaluate_normal<S>(inverse_point(X[1 - side], e)).distance - S(radius[side]);
         contact.activity = c.witness.minimum.gamma * c.clash * (side == 0 ? by_row[at] : by_column[at]) *
                            indicator(penetration);
         result.emplace(ContactKey(side == 0 ? k_edge_on_A : k_edge_on_B, chosen[0][at / columns],

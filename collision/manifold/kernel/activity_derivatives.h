@@ -153,10 +153,12 @@ void PairKernel<T, order>::add_metric_derivative(int side, const int (&point)[W]
 /// @param distance  to the solid, the radius not taken off
 /// @param normal    normal_AB: n out of the solid if that is A, else -n
 template <typename T, ManifoldOrder order>
+template <typename Put>
 void PairKernel<T, order>::store_vertex_point_and_activity(int side, const P& distance, const Vec3<P>& x_A,
                                                            const Vec3<P>& normal,
                                                            const MotionRow<P>& distance_row,
-                                                           const MotionRow<P> (&normal_rows)[3], int first) {
+                                                           const MotionRow<P> (&normal_rows)[3],
+                                                           const Put& put) {
   const P radius(body(side).contact_radius), d = distance - radius;
   const P half = radius + P(T(0.5)) * d;
   const P sign(side == 0 ? T(-1) : T(1));
@@ -175,7 +177,7 @@ void PairKernel<T, order>::store_vertex_point_and_activity(int side, const P& di
       rows[i].v[i] += P(1);
     }
   }
-  store_point_derivative(rows, point, first);
+  store_point_derivative(rows, point, put);
 
   const P slope = indicator_slope(d, problem_.activity_smoothing);
   MotionRow<P> activity;
@@ -183,38 +185,49 @@ void PairKernel<T, order>::store_vertex_point_and_activity(int side, const P& di
     activity.w[k] = slope * distance_row.w[k];
     activity.v[k] = slope * distance_row.v[k];
   }
-  store_row(k_activity_by_poses, activity, Vec3<P>(P(0), P(0), P(0)), first);
+  store_row(k_activity_by_poses, activity, Vec3<P>(P(0), P(0), P(0)), put);
 }
 
 template <typename T, ManifoldOrder order>
-void PairKernel<T, order>::store_edge_point_and_activity(int side, const EdgeContact<P>& contact,
-                                                         const EdgeContactJacobian<P>& J,
-                                                         const int (&pair)[W], const int (&in_A)[W],
-                                                         const int (&in_B)[W], int first) {
+template <typename Put>
+void PairKernel<T, order>::store_edge_point_derivative(const EdgeContact<P>& contact,
+                                                       const EdgeContactJacobian<P>& J, const Put& put) {
   Vec3<P> point;
   MotionRow<P> rows[3];
   for (int i = 0; i < 3; ++i) {
-    point[i] = P(T(0.5)) * (contact.witness.e1[i] + contact.witness.e2[i]);
+    const P midway(problem_.midway);
+    point[i] = fma(midway, contact.normal.n[i], P(T(0.5)) * (contact.witness.e1[i] + contact.witness.e2[i]));
     for (int k = 0; k < 3; ++k) {
-      rows[i].w[k] = P(T(0.5)) * (J.e1(i, k) + J.e2(i, k));
-      rows[i].v[k] = P(T(0.5)) * (J.e1(i, 3 + k) + J.e2(i, 3 + k));
+      rows[i].w[k] = fma(midway, J.distance_normal(1 + i, k), P(T(0.5)) * (J.e1(i, k) + J.e2(i, k)));
+      rows[i].v[k] =
+          fma(midway, J.distance_normal(1 + i, 3 + k), P(T(0.5)) * (J.e1(i, 3 + k) + J.e2(i, 3 + k)));
     }
   }
-  store_point_derivative(rows, point, first);
+  store_point_derivative(rows, point, put);
+}
 
+template <typename T, ManifoldOrder order>
+template <typename Put>
+void PairKernel<T, order>::store_edge_activity_derivative(int side, const EdgeContact<P>& contact,
+                                                          const EdgeContactJacobian<P>& J,
+                                                          const int (&pair)[W], const int (&in_A)[W],
+                                                          const int (&in_B)[W], const Put& put) {
   // The distance of the witness point to the other solid. Beyond the indicator's range its slope is 0.
   const BodyFeatures<T>& solid = other(side);
   const Vec3<P>& e = side == 0 ? contact.witness.e1 : contact.witness.e2;
   const Vec3<P> x_S = side == 0 ? moved(R_BA_, p_BA_, e[0], e[1], e[2]) : e;
   std::uint32_t near = ~0u >> (32 - W);
   const CullBuffers<T> cull{b_.kept, b_.nearby, b_.lower};
-  const std::uint64_t mask = primitives_near(solid, x_S, T(4) * problem_.activity_smoothing, cull, near);
+  const T radius = body(side).contact_radius;
+  const std::uint64_t mask =
+      primitives_near(solid, x_S, T(4) * problem_.activity_smoothing + radius, cull, near);
   P inside = P(0), slope = P(0);
   Vec3<P> g(P(0), P(0), P(0));
   if (near != 0) {
     const auto sample = sample_solid<SdfOrder::gradient, T>(solid, mask, x_S);
-    inside = indicator(sample.distance, problem_.activity_smoothing);
-    slope = indicator_slope(sample.distance, problem_.activity_smoothing);
+    const P distance = sample.distance - P(radius);
+    inside = indicator(distance, problem_.activity_smoothing);
+    slope = indicator_slope(distance, problem_.activity_smoothing);
     g = side == 0 ? rotated(R_AB_, sample.gradient) : sample.gradient;
   }
   Vec6<P> penetration;
@@ -230,7 +243,7 @@ void PairKernel<T, order>::store_edge_point_and_activity(int side, const EdgeCon
   const int(&in_owner)[W] = side == 0 ? in_A : in_B;
   const P interior = contact.witness.minimum.gamma, clash = contact.clash;
   const P weight_A = P::gather(A.weight, in_A), weight_B = P::gather(B.weight, in_B);
-  const P inverse_sum = P(1) / (P(1) + P::gather(owner.sum, in_owner));
+  const P inverse_sum = P::gather(owner.sum, in_owner);
   const P unweighted = P::gather(b_.pair_nearness, pair) * inverse_sum;
   const P share = unweighted * weight_A * weight_B;
   const P by_interior = clash * share * inside, by_clash = interior * share * inside,
@@ -247,21 +260,21 @@ void PairKernel<T, order>::store_edge_point_and_activity(int side, const EdgeCon
                                         by_weights * weights + by_penetration * penetration[k] +
                                         activity * logarithm;
   }
-  store_row(k_activity_by_poses, row, Vec3<P>(P(0), P(0), P(0)), first);
+  store_row(k_activity_by_poses, row, Vec3<P>(P(0), P(0), P(0)), put);
 }
 
 /// Of a point fixed in the eyes of A, a tangent (w; v) of A is w x point + v.
 template <typename T, ManifoldOrder order>
+template <typename Put>
 void PairKernel<T, order>::store_point_derivative(const MotionRow<P> (&rows)[3], const Vec3<P>& point,
-                                                  int first) {
+                                                  const Put& put) {
   for (int i = 0; i < 3; ++i) {
     Vec3<P> turn{P(0), P(0), P(0)};
     turn[(i + 1) % 3] = point[(i + 2) % 3];
     turn[(i + 2) % 3] = -point[(i + 1) % 3];
     const int columns = k_point_by_poses + 12 * i;
-    store_row(columns, rows[i], turn, first);
-    (P(1) - rows[i].v[i])
-        .store(b_.columns + static_cast<std::ptrdiff_t>(columns + 3 + i) * b_.capacity + first);
+    store_row(columns, rows[i], turn, put);
+    put(columns + 3 + i, P(1) - rows[i].v[i]);
   }
 }
 

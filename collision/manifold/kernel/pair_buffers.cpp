@@ -30,6 +30,8 @@ PairProblem<T>::PairProblem(const BodyFeatures<T>& body_A, const BodyFeatures<T>
   selection_band = static_cast<T>(config.selection_band * size);
   metric_range = static_cast<T>(config.metric_range * size);
   largest_metric = static_cast<T>(config.metric_range * size * 2.0 / 3.0);
+  radii = body_A.contact_radius + body_B.contact_radius;
+  midway = T(0.5) * (body_B.contact_radius - body_A.contact_radius);
 }
 
 template <typename T>
@@ -84,6 +86,7 @@ void PairBuffers<T>::allocate() {
       }
     }
     want(pair_alpha[side], pairs);
+    want(pair_activity[side], pairs);
   }
   want(pair_interior, pairs);
   want(pair_clash, pairs);

@@ -85,7 +85,7 @@ struct SelectedEdges {
   int count = 0, padded = 0;
   T *start[3], *vector[3], *normal[3];
   T *weight, *place;
-  T* sum;       ///< over the other side's edges, of weight times nearness
+  T* sum;       ///< over the other side's edges, of weight times nearness; then 1/(1 + that)
   T threshold;  ///< of the soft choice [m]
   /// By the motion (w; v) of B about A's origin; ManifoldOrder::complete only.
   T *weight_by_motion[6], *sum_by_motion[6];
@@ -115,7 +115,8 @@ struct PairBuffers {
   T *candidate_metric, *candidate_edge;
   SelectedEdges<T> selected[2];
   T *pair_alpha[2], *pair_interior, *pair_clash, *pair_nearness;  ///< of each pair of selected edges
-  T* survivor[5];  ///< of pairs: place, activity, point; of vertices: point, place
+  T* pair_activity[2];  ///< of its contact on A's edge, on B's; -1 without
+  T* survivor[5];  ///< of pairs: place, activity, point, or place, both activities; of vertices: point, place
   std::uint64_t* survivor_primitives;
   int pair_capacity;  ///< pairs of edges that there is room for
 

@@ -58,25 +58,35 @@ class PairKernel {
   void vertex_contacts(int side);
   void select_edges(int side);
   void edge_contacts();
-  void edge_contacts_of(int side);
+  void edge_penetrations(int side);
+  void store_edge_contacts();
   template <typename Sample>
   void store_vertex_derivatives(int side, const Sample& sample, const Vec3<P>& x_S, int first);
-  void store_distance_derivative(const MotionRow<P>& row, int first);
-  void store_normal_derivative(const MotionRow<P> (&rows)[3], const Vec3<P>& normal, int first);
-  void store_row(int columns, const MotionRow<P>& row, const Vec3<P>& turn_of_A, int first);
+  template <typename Put>
+  void store_distance_derivative(const MotionRow<P>& row, const Put& put);
+  template <typename Put>
+  void store_normal_derivative(const MotionRow<P> (&rows)[3], const Vec3<P>& normal, const Put& put);
+  template <typename Put>
+  void store_row(int columns, const MotionRow<P>& row, const Vec3<P>& turn_of_A, const Put& put);
   [[nodiscard]] Edge<P> gathered_edge(int side, const int (&index)[W]) const;
 
   // activity_derivatives.h, for ManifoldOrder::complete
   void differentiate_shares();
   void differentiate_weights(int side);
   void add_metric_derivative(int side, const int (&point)[W], Vec6<P>& metric_by_motion) const;
+  template <typename Put>
   void store_vertex_point_and_activity(int side, const P& distance, const Vec3<P>& x_A, const Vec3<P>& normal,
                                        const MotionRow<P>& distance_row, const MotionRow<P> (&normal_rows)[3],
-                                       int first);
-  void store_edge_point_and_activity(int side, const EdgeContact<P>& contact, const EdgeContactJacobian<P>& J,
-                                     const int (&pair)[W], const int (&in_A)[W], const int (&in_B)[W],
-                                     int first);
-  void store_point_derivative(const MotionRow<P> (&rows)[3], const Vec3<P>& point, int first);
+                                       const Put& put);
+  template <typename Put>
+  void store_edge_point_derivative(const EdgeContact<P>& contact, const EdgeContactJacobian<P>& J,
+                                   const Put& put);
+  template <typename Put>
+  void store_edge_activity_derivative(int side, const EdgeContact<P>& contact,
+                                      const EdgeContactJacobian<P>& J, const int (&pair)[W],
+                                      const int (&in_A)[W], const int (&in_B)[W], const Put& put);
+  template <typename Put>
+  void store_point_derivative(const MotionRow<P> (&rows)[3], const Vec3<P>& point, const Put& put);
 
   [[nodiscard]] const BodyFeatures<T>& body(int side) const { return *(side == 0 ? problem_.A : problem_.B); }
   [[nodiscard]] const BodyFeatures<T>& other(int side) const {
@@ -90,6 +100,20 @@ class PairKernel {
   [[nodiscard]] static ABUT_INLINE P indicator_slope(const P& distance, T tau) {
     const T per_distance = T(-0.125) / tau;
     return P(per_distance) * smoothstep5_dx<P>(fma(distance, P(per_distance), P(T(0.5))));
+  }
+  /// Of all lanes, in pairs.
+  template <int width>
+  [[nodiscard]] static ABUT_INLINE T lane_sum(const Pack<T, width>& x) {
+    constexpr int k_least = 16 / static_cast<int>(sizeof(T));
+    using Least = Pack<T, k_least>;
+    T lanes[width];
+    x.store(lanes);
+    Least part[width / k_least];
+    for (int i = 0; i < width / k_least; ++i) part[i] = Least::load(lanes + i * k_least);
+    for (int n = width / k_least / 2; n > 0; n /= 2) {
+      for (int i = 0; i < n; ++i) part[i] += part[i + n];
+    }
+    return reduce_sum(part[0]);
   }
   ABUT_INLINE T* column(int c) const {
     return b_.columns + static_cast<std::ptrdiff_t>(c) * b_.capacity + b_.contacts;
@@ -144,7 +168,8 @@ void PairKernel<T, order>::vertex_contacts(int side) {
                     b_.list_primitives};
   list.clear();
   const CullBuffers<T> cull{b_.kept, b_.nearby, b_.lower};
-  append_near_points(owner, solid, R, p, cut, cull, list, b_.near_blocks[side]);
+  const CullDistances<T> culling(solid, cut);
+  append_near_points(owner, solid, R, p, culling, cull, list, b_.near_blocks[side]);
   list.finish();
   PointList<T> touching{b_.survivor[0], b_.survivor[1], b_.survivor[2], b_.survivor[3],
                         b_.survivor_primitives};
@@ -157,7 +182,8 @@ void PairKernel<T, order>::vertex_contacts(int side) {
   for (int group = 0; group < list.groups(); ++group) {
     const int first = group * W, lanes = std::min(W, list.count - first);
     const Vec3<P> x(P::load(list.x + first), P::load(list.y + first), P::load(list.z + first));
-    const auto sample = sample_solid<SdfOrder::normal, T>(solid, list.primitives[group], x);
+    const auto sample = sample_solid<SdfOrder::normal, T>(solid, list.primitives[group], x,
+                                                          order == ManifoldOrder::value ? nullptr : b_.lower);
     if (problem_.edge_edge) {
       const P clamped = clamped_metric<P>(sample.distance - P(owner.contact_radius),
                                           P(problem_.largest_metric), P(T(0.5) * problem_.largest_metric));
@@ -192,7 +218,9 @@ void PairKernel<T, order>::vertex_contacts(int side) {
     P::load(list.id + first).store_chosen(column(side == 0 ? k_place_A : k_place_B), chosen);
     P(-1).store_chosen(column(side == 0 ? k_place_B : k_place_A), chosen);
     if constexpr (order != ManifoldOrder::value)
-      touching.append(x, P::load(list.id + first), chosen, list.primitives[group]);
+      touching.append(x, P::load(list.id + first), chosen,
+                      primitives_that_weigh(solid, list.primitives[group], sample.distance, culling.margin,
+                                            b_.lower, chosen));
     b_.contacts += std::popcount(chosen);
   }
   b_.count[side == 0 ? k_vertex_of_A : k_vertex_of_B] = b_.contacts - begin;
@@ -222,8 +250,11 @@ void PairKernel<T, order>::store_vertex_derivatives(int side, const Sample& samp
     return MotionRow<P>{{torque[0] + turn[0], torque[1] + turn[1], torque[2] + turn[2]}, by_point};
   };
   const Vec3<P> none{P(0), P(0), P(0)};
+  const auto put = [&](int c, const P& value) {
+    value.store(b_.columns + static_cast<std::ptrdiff_t>(c) * b_.capacity + first);
+  };
   const MotionRow<P> distance_row = row(Vec3<P>(sign * g[0], sign * g[1], sign * g[2]), none);
-  store_distance_derivative(distance_row, first);
+  store_distance_derivative(distance_row, put);
   if constexpr (order >= ManifoldOrder::jacobian) {
     const Vec3<P> n = solid_is_B ? rotated(R_AB_, sample.normal) : sample.normal;
     Mat3<P> N = sample.normal_jacobian;
@@ -249,43 +280,44 @@ void PairKernel<T, order>::store_vertex_derivatives(int side, const Sample& samp
       rows[i] = row(Vec3<P>(N(i, 0), N(i, 1), N(i, 2)), turn);
     }
     const Vec3<P> normal(sign * n[0], sign * n[1], sign * n[2]);
-    store_normal_derivative(rows, normal, first);
+    store_normal_derivative(rows, normal, put);
     if constexpr (order == ManifoldOrder::complete)
-      store_vertex_point_and_activity(side, sample.distance, x_A, normal, distance_row, rows, first);
+      store_vertex_point_and_activity(side, sample.distance, x_A, normal, distance_row, rows, put);
   }
 }
 
 /// A motion (w; v) of B about A's origin is a tangent (w; v + w x p_B) of B about its own, and for a number
 /// the opposite of a tangent of A, whose origin it is.
+/// put(column, number) is told all of them.
 template <typename T, ManifoldOrder order>
-ABUT_INLINE void PairKernel<T, order>::store_distance_derivative(const MotionRow<P>& row, int first) {
-  store_row(k_distance_by_poses, row, Vec3<P>(P(0), P(0), P(0)), first);
+template <typename Put>
+ABUT_INLINE void PairKernel<T, order>::store_distance_derivative(const MotionRow<P>& row, const Put& put) {
+  store_row(k_distance_by_poses, row, Vec3<P>(P(0), P(0), P(0)), put);
 }
 
 /// Of a vector fixed in the eyes of A, a turn of A is a turn.
 template <typename T, ManifoldOrder order>
+template <typename Put>
 ABUT_INLINE void PairKernel<T, order>::store_normal_derivative(const MotionRow<P> (&rows)[3],
-                                                               const Vec3<P>& normal, int first) {
+                                                               const Vec3<P>& normal, const Put& put) {
   for (int i = 0; i < 3; ++i) {
     Vec3<P> turn{P(0), P(0), P(0)};  // (w x n)_i
     turn[(i + 1) % 3] = normal[(i + 2) % 3];
     turn[(i + 2) % 3] = -normal[(i + 1) % 3];
-    store_row(k_normal_by_poses + 12 * i, rows[i], turn, first);
+    store_row(k_normal_by_poses + 12 * i, rows[i], turn, put);
   }
 }
 
 template <typename T, ManifoldOrder order>
+template <typename Put>
 ABUT_INLINE void PairKernel<T, order>::store_row(int columns, const MotionRow<P>& row,
-                                                 const Vec3<P>& turn_of_A, int first) {
+                                                 const Vec3<P>& turn_of_A, const Put& put) {
   const Vec3<P> p_B{P(p_AB_[0]), P(p_AB_[1]), P(p_AB_[2])}, lever = crossed(p_B, row.v);
-  const auto put = [&](int c, const P& value) {
-    value.store(b_.columns + static_cast<std::ptrdiff_t>(columns + c) * b_.capacity + first);
-  };
   for (int k = 0; k < 3; ++k) {
-    put(k, turn_of_A[k] - row.w[k]);
-    put(3 + k, -row.v[k]);
-    put(6 + k, row.w[k] - lever[k]);
-    put(9 + k, row.v[k]);
+    put(columns + k, turn_of_A[k] - row.w[k]);
+    put(columns + 3 + k, -row.v[k]);
+    put(columns + 6 + k, row.w[k] - lever[k]);
+    put(columns + 9 + k, row.v[k]);
   }
 }
 
@@ -325,7 +357,9 @@ void PairKernel<T, order>::select_edges(int side) {
   T threshold = T(1e9);
   if (!takes_all && candidates > 0) {
     T low = T(1e9), high = range;
-    for (int i = 0; i < packs; ++i) low = std::min(low, reduce_min(P::load(b_.candidate_metric + i * W)));
+    P least = P(low);
+    for (int i = 0; i < packs; ++i) least = min(least, P::load(b_.candidate_metric + i * W));
+    low = reduce_min(least);
     threshold = T(0.5) * (low + high);
     for (int iteration = 0; iteration < 60; ++iteration) {
       P sum = P(0), slope = P(0);
@@ -335,8 +369,8 @@ void PairKernel<T, order>::select_edges(int side) {
         slope += smoothstep5_dx<P>(x);
       }
       const T phantom = (threshold - range) / band + T(1);
-      const T excess = reduce_sum(sum) + wanted * smoothstep5<T>(phantom) - wanted;
-      const T rate = (reduce_sum(slope) + wanted * smoothstep5_dx<T>(phantom)) / band;
+      const T excess = lane_sum(sum) + wanted * smoothstep5<T>(phantom) - wanted;
+      const T rate = (lane_sum(slope) + wanted * smoothstep5_dx<T>(phantom)) / band;
       (excess > T(0) ? high : low) = threshold;
       const T newton = threshold - excess / rate;
       const T next = newton > low && newton < high ? newton : T(0.5) * (low + high);
@@ -348,11 +382,17 @@ void PairKernel<T, order>::select_edges(int side) {
 
   out.threshold = threshold;
   out.count = 0;
-  for (int i = 0; i < candidates; ++i) {
-    const T weight = takes_all ? T(1) : smoothstep5<T>((threshold - b_.candidate_metric[i]) / band);
-    if (!(weight > T(0))) continue;
-    const auto e = static_cast<std::size_t>(b_.candidate_edge[i]),
-               start = static_cast<std::size_t>(edges.start[e]);
+  for (int i = 0; i < candidates; i += W) {
+    const P weight =
+        takes_all ? P(1) : smoothstep5<P>((P(threshold) - P::load(b_.candidate_metric + i)) * P(T(1) / band));
+    std::uint32_t chosen = bits(weight > P(0));
+    if (candidates - i < W) chosen &= (1u << (candidates - i)) - 1u;
+    weight.store_chosen(out.weight + out.count, chosen);
+    P::load(b_.candidate_edge + i).store_chosen(out.place + out.count, chosen);
+    out.count += std::popcount(chosen);
+  }
+  for (int i = 0; i < out.count; ++i) {
+    const auto e = static_cast<std::size_t>(out.place[i]), start = static_cast<std::size_t>(edges.start[e]);
     const T x[3] = {owner.points.x[start], owner.points.y[start], owner.points.z[start]};
     const T t[3] = {edges.vector_x[e], edges.vector_y[e], edges.vector_z[e]};
     const T n[3] = {edges.normal_x[e], edges.normal_y[e], edges.normal_z[e]};
@@ -360,13 +400,10 @@ void PairKernel<T, order>::select_edges(int side) {
       const auto turned = [&](const T(&v)[3]) {
         return R_AB_(k, 0) * v[0] + R_AB_(k, 1) * v[1] + R_AB_(k, 2) * v[2];
       };
-      out.start[k][out.count] = side == 0 ? x[k] : turned(x) + p_AB_[k];
-      out.vector[k][out.count] = side == 0 ? t[k] : turned(t);
-      out.normal[k][out.count] = side == 0 ? n[k] : turned(n);
+      out.start[k][i] = side == 0 ? x[k] : turned(x) + p_AB_[k];
+      out.vector[k][i] = side == 0 ? t[k] : turned(t);
+      out.normal[k][i] = side == 0 ? n[k] : turned(n);
     }
-    out.weight[out.count] = weight;
-    out.place[out.count] = static_cast<T>(e);
-    ++out.count;
   }
   constexpr int k_wide = WideLanes<T>::k_lanes;
   out.padded = (out.count + k_wide - 1) / k_wide * k_wide;
@@ -388,7 +425,7 @@ void PairKernel<T, order>::edge_contacts() {
   if (A.count == 0 || B.count == 0) return;
   for (int j = 0; j < B.padded; j += W) P(0).store(B.sum + j);
   const T inverse_smoothing = T(1) / problem_.neighbour_smoothing;
-  const WideLanes<T> nearest = WideLanes<T>(problem_.neighbour_cutoff * inverse_smoothing);
+  const WideLanes<T> nearest = WideLanes<T>((problem_.neighbour_cutoff + problem_.radii) * inverse_smoothing);
   using Q = WideLanes<T>;
   for (int i = 0; i < A.count; ++i) {
     Edge<Q> edge_A;
@@ -406,7 +443,8 @@ void PairKernel<T, order>::edge_contacts() {
         edge_B.normal[k] = Q::load(B.normal[k] + j);
       }
       const EdgeWitness<Q> w = edge_witness<Q>(edge_A, edge_B, problem_.edges);
-      const Q near = exp_normal(nearest - w.softened * Q(inverse_smoothing));
+      constexpr T k_most = T(80);  // where large radii overlap: e^80 is still a float
+      const Q near = exp_normal(min(nearest - w.softened * Q(inverse_smoothing), Q(k_most)));
       const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(i) * B.padded + j;
       w.minimum.alpha[0].store(b_.pair_alpha[0] + at);
       w.minimum.alpha[1].store(b_.pair_alpha[1] + at);
@@ -416,10 +454,13 @@ void PairKernel<T, order>::edge_contacts() {
       sum += Q::load(B.weight + j) * near;
       fma(Q(A.weight[i]), near, Q::load(B.sum + j)).store(B.sum + j);
     }
-    A.sum[i] = reduce_sum(sum);
+    (sum.half(0) + sum.half(1)).store(b_.survivor[0] + i * W);
   }
+  for (int i = 0; i < A.count; ++i) A.sum[i] = T(1) / (T(1) + lane_sum(P::load(b_.survivor[0] + i * W)));
+  for (int j = 0; j < B.padded; j += W) (P(1) / (P(1) + P::load(B.sum + j))).store(B.sum + j);
   if constexpr (order == ManifoldOrder::complete) differentiate_shares();
-  for (int side = 0; side < 2; ++side) edge_contacts_of(side);
+  for (int side = 0; side < 2; ++side) edge_penetrations(side);
+  store_edge_contacts();
 }
 
 template <typename T, ManifoldOrder order>
@@ -434,9 +475,10 @@ Edge<Lanes<T>> PairKernel<T, order>::gathered_edge(int side, const int (&index)[
   return edge;
 }
 
-/// The contacts at the witness points on one body's edges, where these enter the other body's solid.
+/// The activities of contacts at the witness points on one body's edges, where these enter the other body's
+/// solid; -1 of pairs that have none.
 template <typename T, ManifoldOrder order>
-void PairKernel<T, order>::edge_contacts_of(int side) {
+void PairKernel<T, order>::edge_penetrations(int side) {
   constexpr T k_negligible_activity = T(1e-7);
   const SelectedEdges<T>&A = b_.selected[0], &B = b_.selected[1];
   const BodyFeatures<T>& solid = other(side);
@@ -448,12 +490,13 @@ void PairKernel<T, order>::edge_contacts_of(int side) {
   // Those with weight, penetration not known yet: place of the pair, activity so far, point.
   int survivors = 0;
   for (int i = 0; i < A.count; ++i) {
-    const T row = side == 0 ? T(1) / (T(1) + A.sum[i]) : T(1);
+    const T row = side == 0 ? A.sum[i] : T(1);
     for (int j = 0; j < B.padded; j += W) {
       const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(i) * B.padded + j;
+      P(-1).store(b_.pair_activity[side] + at);
       P activity = P::load(b_.pair_interior + at) * P::load(b_.pair_clash + at) *
                    P::load(b_.pair_nearness + at) * P::load(B.weight + j) * P(A.weight[i] * row);
-      if (side == 1) activity = activity / (P(1) + P::load(B.sum + j));
+      if (side == 1) activity = activity * P::load(B.sum + j);
       std::uint32_t chosen = problem_.everything ? bits(P::load(B.weight + j) > P(0))
                                                  : bits(activity > P(k_negligible_activity));
       if (chosen == 0) continue;
@@ -477,29 +520,74 @@ void PairKernel<T, order>::edge_contacts_of(int side) {
     for (T* numbers : b_.survivor) numbers[i] = numbers[survivors - 1];
   }
 
-  const T cut = problem_.everything ? T(1e9) : T(4) * problem_.activity_smoothing;
+  const T radius = body(side).contact_radius;
+  const T cut = problem_.everything ? T(1e9) : T(4) * problem_.activity_smoothing + radius;
   const CullBuffers<T> cull{b_.kept, b_.nearby, b_.lower};
   int found = 0;
+  const CullDistances<T> culling(solid, cut);
+  Vec3<T> low, high;  // of all points
+  for (int k = 0; k < 3; ++k) {
+    P least = P::load(b_.survivor[2 + k]), most = least;
+    for (int first = W; first < survivors; first += W) {
+      const P x = P::load(b_.survivor[2 + k] + first);
+      least = min(least, x);
+      most = max(most, x);
+    }
+    low[k] = reduce_min(least);
+    high[k] = reduce_max(most);
+  }
+  const int candidates = primitives_near_box(solid, low, high, culling, cull);
   for (int first = 0; first < survivors; first += W) {
     const int lanes = std::min(W, survivors - first);
     const Vec3<P> x(P::load(b_.survivor[2] + first), P::load(b_.survivor[3] + first),
                     P::load(b_.survivor[4] + first));
     std::uint32_t chosen = lanes < W ? (1u << lanes) - 1u : ~0u >> (32 - W);
-    const std::uint64_t mask = primitives_near(solid, x, cut, cull, chosen);
+    const std::uint64_t mask = primitives_near(solid, x, culling, candidates, cull, chosen);
     if (chosen == 0) continue;
-    const P distance = sample_solid<SdfOrder::normal, T>(solid, mask, x).distance;
+    const P distance = sample_solid<SdfOrder::distance, T>(solid, mask, x).distance - P(radius);
     const P activity = P::load(b_.survivor[1] + first) * indicator(distance, problem_.activity_smoothing);
     if (!problem_.everything) chosen &= bits(activity > P(k_negligible_activity));
-    P::load(b_.survivor[0] + first).store_chosen(b_.survivor[0] + found, chosen);
-    activity.store_chosen(b_.survivor[1] + found, chosen);
+    for (; chosen != 0; chosen &= chosen - 1) {
+      const int lane = std::countr_zero(chosen);
+      b_.pair_activity[side][static_cast<int>(b_.survivor[0][first + lane])] = activity[lane];
+      ++found;
+    }
+  }
+  b_.count[side == 0 ? k_edge_on_A : k_edge_on_B] = found;
+}
+
+/// Point, normal and distance of a pair are those of both its contacts, on A's edge and on B's.
+template <typename T, ManifoldOrder order>
+void PairKernel<T, order>::store_edge_contacts() {
+  const SelectedEdges<T>&A = b_.selected[0], &B = b_.selected[1];
+  T lane_numbers[W];
+  for (int i = 0; i < W; ++i) lane_numbers[i] = static_cast<T>(i);
+  int found = 0;
+  for (int at = 0; at < A.count * B.padded; at += W) {
+    const P activity[2] = {P::load(b_.pair_activity[0] + at), P::load(b_.pair_activity[1] + at)};
+    const std::uint32_t chosen = bits(max(activity[0], activity[1]) >= P(0));
+    if (chosen == 0) continue;
+    (P::load(lane_numbers) + P(static_cast<T>(at))).store_chosen(b_.survivor[0] + found, chosen);
+    for (int side = 0; side < 2; ++side) activity[side].store_chosen(b_.survivor[1 + side] + found, chosen);
     found += std::popcount(chosen);
   }
   if (found == 0) return;
   for (int i = found; i % W != 0; ++i) {
     b_.survivor[0][i] = b_.survivor[0][found - 1];
-    b_.survivor[1][i] = b_.survivor[1][found - 1];
+    b_.survivor[1][i] = b_.survivor[2][i] = T(-1);
   }
 
+  int place[2] = {b_.contacts, b_.contacts + b_.count[k_edge_on_A]};
+  const int end_of_A = place[1];
+  std::uint32_t chosen[2];
+  const auto put_each = [&](int c, const P& of_A, const P& of_B) {
+    T* column = b_.columns + static_cast<std::ptrdiff_t>(c) * b_.capacity;
+    const P first_of_B = P::load(column + end_of_A);  // may be overrun
+    of_A.store_chosen(column + place[0], chosen[0]);
+    first_of_B.store(column + end_of_A);
+    of_B.store_chosen(column + place[1], chosen[1]);
+  };
+  const auto put = [&](int c, const P& value) { put_each(c, value, value); };
   for (int first = 0; first < found; first += W) {
     std::int32_t pair[W], in_A[W], in_B[W];
     for (int lane = 0; lane < W; ++lane) {
@@ -508,32 +596,30 @@ void PairKernel<T, order>::edge_contacts_of(int side) {
       in_B[lane] = pair[lane] - in_A[lane] * B.padded;
     }
     const Edge<P> edge_A = gathered_edge(0, in_A), edge_B = gathered_edge(1, in_B);
-    EdgeContact<P> contact;
-    if constexpr (order == ManifoldOrder::value) {  // witness points are known
-      contact.witness.e1 = point_on<P>(edge_A, P::gather(b_.pair_alpha[0], pair));
-      contact.witness.e2 = point_on<P>(edge_B, P::gather(b_.pair_alpha[1], pair));
-      contact.normal = edge_normal<P>(edge_A, edge_B, problem_.edges);
-      contact.distance = P(0);
-      for (int k = 0; k < 3; ++k)
-        contact.distance =
-            fma(contact.normal.n[k], contact.witness.e1[k] - contact.witness.e2[k], contact.distance);
-    } else {
-      contact = edge_contact<P>(edge_A, edge_B, problem_.edges);
-    }
-    const int at = b_.contacts + first;
-    const auto put = [&](int c, const P& value) {
-      value.store(b_.columns + static_cast<std::ptrdiff_t>(c) * b_.capacity + at);
-    };
-    const Vec3<P> normal_AB(-contact.normal.n[0], -contact.normal.n[1], -contact.normal.n[2]);
-    for (int k = 0; k < 3; ++k) {
-      put(k_point + k, P(T(0.5)) * (contact.witness.e1[k] + contact.witness.e2[k]));
-      put(k_normal + k, normal_AB[k]);
-    }
-    put(k_distance, contact.distance);
-    put(k_activity, P::load(b_.survivor[1] + first));
+    const P activity[2] = {P::load(b_.survivor[1] + first), P::load(b_.survivor[2] + first)};
+    for (int side = 0; side < 2; ++side) chosen[side] = bits(activity[side] >= P(0));
+    put_each(k_activity, activity[0], activity[1]);
     put(k_place_A, P::gather(A.place, in_A));
     put(k_place_B, P::gather(B.place, in_B));
-    if constexpr (order != ManifoldOrder::value) {
+    const auto put_contact = [&](const Vec3<P>& e1, const Vec3<P>& e2, const Vec3<P>& n, const P& distance) {
+      for (int k = 0; k < 3; ++k) {
+        put(k_point + k, fma(P(problem_.midway), n[k], P(T(0.5)) * (e1[k] + e2[k])));
+        put(k_normal + k, -n[k]);
+      }
+      const P square = n[0] * n[0] + n[1] * n[1] + n[2] * n[2];
+      put(k_distance, problem_.radii > T(0) ? P(distance - P(problem_.radii) * sqrt(square)) : distance);
+    };
+    if constexpr (order == ManifoldOrder::value) {  // witness points are known
+      const Vec3<P> e1 = point_on<P>(edge_A, P::gather(b_.pair_alpha[0], pair)),
+                    e2 = point_on<P>(edge_B, P::gather(b_.pair_alpha[1], pair));
+      const EdgeNormal<P> normal = edge_normal<P>(edge_A, edge_B, problem_.edges);
+      P distance = P(0);
+      for (int k = 0; k < 3; ++k) distance = fma(normal.n[k], e1[k] - e2[k], distance);
+      put_contact(e1, e2, normal.n, distance);
+    } else {
+      const EdgeContact<P> contact = edge_contact<P>(edge_A, edge_B, problem_.edges);
+      const Vec3<P>& n = contact.normal.n;
+      put_contact(contact.witness.e1, contact.witness.e2, n, contact.distance);
       const EdgeContactJacobian<P> J = edge_contact_jacobian(edge_A, edge_B, contact, problem_.edges);
       const auto row = [&](int r, const P& sign) {
         MotionRow<P> motion;
@@ -543,17 +629,35 @@ void PairKernel<T, order>::edge_contacts_of(int side) {
         }
         return motion;
       };
-      store_distance_derivative(row(0, P(1)), at);
-      if constexpr (order >= ManifoldOrder::jacobian) {
-        const MotionRow<P> rows[3] = {row(1, P(-1)), row(2, P(-1)), row(3, P(-1))};
-        store_normal_derivative(rows, normal_AB, at);
+      MotionRow<P> distance_row = row(0, P(1));
+      const MotionRow<P> rows[3] = {row(1, P(-1)), row(2, P(-1)), row(3, P(-1))};
+      if (problem_.radii > T(0)) {  // -radii |n|
+        const P square = n[0] * n[0] + n[1] * n[1] + n[2] * n[2];
+        const P scale = select(square > P(0), P(problem_.radii) / sqrt(square), P(0));
+        for (int i = 0; i < 3; ++i) {
+          for (int k = 0; k < 3; ++k) {
+            distance_row.w[k] += scale * n[i] * rows[i].w[k];
+            distance_row.v[k] += scale * n[i] * rows[i].v[k];
+          }
+        }
       }
-      if constexpr (order == ManifoldOrder::complete)
-        store_edge_point_and_activity(side, contact, J, pair, in_A, in_B, at);
+      store_distance_derivative(distance_row, put);
+      if constexpr (order >= ManifoldOrder::jacobian) {
+        store_normal_derivative(rows, Vec3<P>(-n[0], -n[1], -n[2]), put);
+      }
+      if constexpr (order == ManifoldOrder::complete) {
+        store_edge_point_derivative(contact, J, put);
+        P by_A[12];  // of the activity on A's edge, by all coordinates
+        store_edge_activity_derivative(0, contact, J, pair, in_A, in_B,
+                                       [&](int c, const P& value) { by_A[c - k_activity_by_poses] = value; });
+        store_edge_activity_derivative(1, contact, J, pair, in_A, in_B, [&](int c, const P& value) {
+          put_each(c, by_A[c - k_activity_by_poses], value);
+        });
+      }
     }
+    for (int side = 0; side < 2; ++side) place[side] += std::popcount(chosen[side]);
   }
-  b_.contacts += found;
-  b_.count[side == 0 ? k_edge_on_A : k_edge_on_B] = found;
+  b_.contacts += b_.count[k_edge_on_A] + b_.count[k_edge_on_B];
 }
 
 }  // namespace ABUT_SIMD

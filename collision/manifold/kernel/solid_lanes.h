@@ -81,6 +81,7 @@ class PrimitiveSet {
   [[nodiscard]] ABUT_INLINE std::uint64_t bit(int primitive) const {
     return std::uint64_t{1} << (to_a_bit_ == 1 ? primitive : primitive / to_a_bit_);
   }
+  [[nodiscard]] bool one_a_bit() const { return to_a_bit_ == 1; }
   [[nodiscard]] std::uint64_t all() const {
     const int bits = (count_ + to_a_bit_ - 1) / to_a_bit_;
     return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
@@ -121,7 +122,7 @@ template <typename T, typename P>
 
 template <typename T>
 struct CullBuffers {
-  std::uint32_t* kept;    ///< lane bits, of a primitive
+  std::uint32_t* kept;    ///< lane bits of a primitive, or primitives
   std::uint16_t* nearby;  ///< primitives
   T* lower;               ///< bounds, a pack each
 };
@@ -169,32 +170,63 @@ template <typename T>
   return mask;
 }
 
-/// The same for points from anywhere.
+/// Leaves in buffers.kept the added primitives that may be that near to points between `low` and `high`, and
+/// says how many.
 template <typename T>
-[[nodiscard]] std::uint64_t primitives_near(const BodyFeatures<T>& solid, const Vec3<Lanes<T>>& x, T cut,
+[[nodiscard]] int primitives_near_box(const BodyFeatures<T>& solid, const Vec3<T>& low, const Vec3<T>& high,
+                                      const CullDistances<T>& culling, const CullBuffers<T>& buffers) {
+  using P = Lanes<T>;
+  const Vec3<T> center = T(0.5) * (low + high);
+  const P radius = P(T(0.5) * (high - low).norm() * (T(1) + T(8) * std::numeric_limits<T>::epsilon()));
+  const Vec3<P> x{P(center[0]), P(center[1]), P(center[2])};
+  int count = 0;
+  for (int l = 0; l < solid.sdf.added(); ++l) {
+    const P lower = lower_bound(solid.bounds[static_cast<std::size_t>(l)], x, radius);
+    if (lower[0] < culling.reach + culling.margin) buffers.kept[count++] = static_cast<std::uint32_t>(l);
+  }
+  return count;
+}
+
+/// Which of the first `candidates` primitives in buffers.kept matter at points from anywhere.
+template <typename T>
+[[nodiscard]] std::uint64_t primitives_near(const BodyFeatures<T>& solid, const Vec3<Lanes<T>>& x,
+                                            const CullDistances<T>& culling, int candidates,
                                             const CullBuffers<T>& buffers, std::uint32_t& lanes) {
   using P = Lanes<T>;
-  const CullDistances<T> culling(solid, cut);
   int nearby = 0;
-  for (int l = 0; l < solid.sdf.added(); ++l) {
-    const P lower = lower_bound(solid.bounds[static_cast<std::size_t>(l)], x, P(0));
+  for (int i = 0; i < candidates; ++i) {
+    const std::uint32_t l = buffers.kept[i];
+    const P lower = lower_bound(solid.bounds[l], x, P(0));
     if ((bits(lower < P(culling.reach + culling.margin)) & lanes) != 0)
       buffers.nearby[nearby++] = static_cast<std::uint16_t>(l);
   }
   return primitives_that_matter(solid, x, culling.reach, culling.margin, nearby, buffers, lanes);
 }
 
-/// Appends to `list` the points of `owner` that may be nearer to the solid than `cut` [m], and tells (a bit a
+/// The same for one pack of points from anywhere, as near as `cut` [m].
+template <typename T>
+[[nodiscard]] std::uint64_t primitives_near(const BodyFeatures<T>& solid, const Vec3<Lanes<T>>& x, T cut,
+                                            const CullBuffers<T>& buffers, std::uint32_t& lanes) {
+  const CullDistances<T> culling(solid, cut);
+  Vec3<T> low, high;
+  for (int k = 0; k < 3; ++k) {
+    low[k] = reduce_min(x[k]);
+    high[k] = reduce_max(x[k]);
+  }
+  const int candidates = primitives_near_box(solid, low, high, culling, buffers);
+  return primitives_near(solid, x, culling, candidates, buffers, lanes);
+}
+
+/// Appends to `list` the points of `owner` that may be nearer to the solid than the cut, and tells (a bit a
 /// block, PointBlocks::bit_of) where there are any. (R, p) takes the owner's frame to the solid's.
 template <typename T>
 void append_near_points(const BodyFeatures<T>& owner, const BodyFeatures<T>& solid, const Mat3<T>& R,
-                        const Vec3<T>& p, T cut, const CullBuffers<T>& buffers, PointList<T>& list,
-                        std::uint64_t& near_blocks) {
+                        const Vec3<T>& p, const CullDistances<T>& culling, const CullBuffers<T>& buffers,
+                        PointList<T>& list, std::uint64_t& near_blocks) {
   using P = Lanes<T>;
   constexpr int W = k_width<T>;
   const PointBlocks<T>& points = owner.points;
   const int added = solid.sdf.added();
-  const CullDistances<T> culling(solid, cut);
   const T reach = culling.reach, margin = culling.margin;
   alignas(64) T lane_numbers[W];
   for (int i = 0; i < W; ++i) lane_numbers[i] = static_cast<T>(i);
@@ -237,22 +269,48 @@ void append_near_points(const BodyFeatures<T>& owner, const BodyFeatures<T>& sol
 template <typename T>
 using WideLanes = Pack<T, 2 * k_width<T>>;
 
-/// Two superquadrics as one: lanes of the first half have the constants of the one, the others of the other.
-/// Two chains of dependent instructions keep the machine busy where one would make it wait.
-template <typename T>
-struct SuperquadricPair {
-  using Q = WideLanes<T>;
+/// `count` packs as one; of(i) is the i-th.
+template <typename T, int count, typename F>
+[[nodiscard]] ABUT_INLINE Pack<T, count * k_width<T>> packs_joined(F of, int first = 0) {
+  if constexpr (count == 1) {
+    return of(first);
+  } else {
+    return Pack<T, count * k_width<T>>::joined(packs_joined<T, count / 2>(of, first),
+                                               packs_joined<T, count / 2>(of, first + count / 2));
+  }
+}
 
-  ABUT_INLINE SuperquadricPair(const Superquadric<T>& a, const Superquadric<T>& b)
-      : eps1(both(a.eps1, b.eps1)),
-        eps2(both(a.eps2, b.eps2)),
-        power1(both(a.power1, b.power1)),
-        power2(both(a.power2, b.power2)),
-        delta_squared(both(a.delta_squared, b.delta_squared)),
-        rounded(a.rounded || b.rounded) {
+/// The i-th of them.
+template <typename T, int W>
+[[nodiscard]] ABUT_INLINE Lanes<T> pack_of(const Pack<T, W>& joined, int i) {
+  if constexpr (W == k_width<T>) {
+    return joined;
+  } else {
+    constexpr int half = W / k_width<T> / 2;
+    return pack_of<T, W / 2>(joined.half(i / half), i % half);
+  }
+}
+
+/// Several superquadrics as one: each pack of lanes has the constants of one of them. Chains of dependent
+/// instructions side by side keep the machine busy where a single one would make it wait.
+template <typename T, int count>
+struct SuperquadricGroup {
+  using Q = Pack<T, count * k_width<T>>;
+
+  ABUT_INLINE explicit SuperquadricGroup(const Superquadric<T>* const (&group)[count]) : rounded(false) {
+    const auto all = [&](auto number) {
+      return packs_joined<T, count>([&](int i) { return Lanes<T>(number(*group[i])); });
+    };
+    using One = Superquadric<T>;
+    for (const One* one : group) rounded = rounded || one->rounded;
+    eps1 = all([](const One& s) { return s.eps1; });
+    eps2 = all([](const One& s) { return s.eps2; });
+    power1 = all([](const One& s) { return s.power1; });
+    power2 = all([](const One& s) { return s.power2; });
+    delta_squared = all([](const One& s) { return s.delta_squared; });
     for (int i = 0; i < 3; ++i) {
-      centre[i] = both(a.centre[i], b.centre[i]);
-      for (int j = 0; j < 3; ++j) to_scaled(i, j) = both(a.to_scaled(i, j), b.to_scaled(i, j));
+      centre[i] = all([i](const One& s) { return s.centre[i]; });
+      for (int j = 0; j < 3; ++j) to_scaled(i, j) = all([i, j](const One& s) { return s.to_scaled(i, j); });
     }
   }
 
@@ -261,38 +319,52 @@ struct SuperquadricPair {
   Q eps1, eps2, power1, power2, delta_squared;
   bool rounded;
   int shortest = 0;  // which way is up at the very centre of a solid does not matter
-
- private:
-  [[nodiscard]] static ABUT_INLINE Q both(T a, T b) { return Q::joined(Lanes<T>(a), Lanes<T>(b)); }
 };
 
-/// One half of the lanes of an answer.
-template <SdfOrder order, typename P, typename Q>
-[[nodiscard]] ABUT_INLINE SdfAnswer<order, P> half_of(const SdfAnswer<order, Q>& answer, int which) {
-  SdfAnswer<order, P> r;
-  r.distance = answer.distance.half(which);
-  for (int i = 0; i < 3; ++i) {
-    if constexpr (order >= SdfOrder::normal) r.normal[i] = answer.normal[i].half(which);
-    if constexpr (order >= SdfOrder::gradient) r.gradient[i] = answer.gradient[i].half(which);
-    if constexpr (order >= SdfOrder::jacobian) {
-      for (int j = 0; j < 3; ++j) r.normal_jacobian(i, j) = answer.normal_jacobian(i, j).half(which);
+/// Taubin's answers of several superquadrics at a pack of points.
+template <SdfOrder order, typename T, int count>
+__attribute__((noinline)) ABUT_KERNEL void sample_superquadrics(
+    const Superquadric<T>* const (&group)[count], const Vec3<Lanes<T>>& x,
+    SdfAnswer<order, Lanes<T>> (&answers)[count]) {
+  using Q = Pack<T, count * k_width<T>>;
+  const auto repeated = [](const Lanes<T>& p) { return packs_joined<T, count>([&](int) { return p; }); };
+  const Vec3<Q> points(repeated(x[0]), repeated(x[1]), repeated(x[2]));
+  const SdfAnswer<order, Q> all = taubin_sample<order, Q>(SuperquadricGroup<T, count>(group), points);
+  for (int k = 0; k < count; ++k) {
+    answers[k].distance = pack_of<T>(all.distance, k);
+    for (int i = 0; i < 3; ++i) {
+      if constexpr (order >= SdfOrder::normal) answers[k].normal[i] = pack_of<T>(all.normal[i], k);
+      if constexpr (order >= SdfOrder::gradient) answers[k].gradient[i] = pack_of<T>(all.gradient[i], k);
+      if constexpr (order >= SdfOrder::jacobian) {
+        for (int j = 0; j < 3; ++j)
+          answers[k].normal_jacobian(i, j) = pack_of<T>(all.normal_jacobian(i, j), k);
+      }
     }
   }
-  return r;
 }
 
-/// The solid's answer at a pack of points, from the primitives of a mask.
+/// The solid's answer at a pack of points, from the primitives of a mask. If wanted, the distances to those
+/// that are superquadrics by Taubin's metric are left in distances[number of the primitive * k_width].
 template <SdfOrder order, typename T>
 [[nodiscard]] SdfAnswer<order, Lanes<T>> sample_solid(const BodyFeatures<T>& solid, std::uint64_t mask,
-                                                      const Vec3<Lanes<T>>& x) {
+                                                      const Vec3<Lanes<T>>& x, T* distances = nullptr) {
   using P = Lanes<T>;
+  using One = Superquadric<T>;
+  // Four chains are better than two where there are registers for them, and no derivatives that need these.
+  constexpr int k_group = simd::k_register_bytes == 64 && order <= SdfOrder::normal ? 4 : 2;
   const auto& primitives = solid.sdf.template primitives<T>();
   const DistanceMode mode = solid.sdf.distance_mode();
   const P tau = P(static_cast<T>(solid.sdf.smoothing()));
   const int added = solid.sdf.added();
   UnionSum<order, P> sides[2] = {UnionSum<order, P>(tau), UnionSum<order, P>(tau)};
   bool subtracts = false;
-  const Superquadric<T>* waiting = nullptr;  // one that has no partner yet
+  const One* group[k_group];
+  int number[k_group];
+  int waiting = 0;  // of the group
+  SdfAnswer<order, P> answers[k_group];
+  const auto note = [&](const SdfAnswer<order, P>& answer, int which) {
+    if (distances != nullptr) answer.distance.store(distances + number[which] * k_width<T>);
+  };
   PrimitiveSet<T>(solid).each(mask, [&](int l) {
     const PreparedPrimitive<T>& primitive = primitives[static_cast<std::size_t>(l)];
     const auto* superquadric =
@@ -300,22 +372,54 @@ template <SdfOrder order, typename T>
     if (l >= added || superquadric == nullptr) {
       sides[l < added ? 0 : 1].add(primitive_sample<order, P>(primitive, mode, x));
       subtracts = subtracts || l >= added;
-    } else if (waiting == nullptr) {
-      waiting = superquadric;
-    } else {
-      using Q = WideLanes<T>;
-      const Vec3<Q> twice(Q::joined(x[0], x[0]), Q::joined(x[1], x[1]), Q::joined(x[2], x[2]));
-      const auto answers = taubin_sample<order, Q>(SuperquadricPair<T>(*waiting, *superquadric), twice);
-      sides[0].add(half_of<order, P, Q>(answers, 0));
-      sides[0].add(half_of<order, P, Q>(answers, 1));
-      waiting = nullptr;
+      return;
     }
+    group[waiting] = superquadric;
+    number[waiting++] = l;
+    if (waiting < k_group) return;
+    sample_superquadrics<order, T, k_group>(group, x, answers);
+    for (int k = 0; k < k_group; ++k) note(answers[k], k);
+    sides[0].add(answers);
+    waiting = 0;
   });
-  if (waiting != nullptr) sides[0].add(taubin_sample<order, P>(*waiting, x));
+  if (waiting > 1) {
+    const One* pair[2] = {group[0], group[1]};
+    SdfAnswer<order, P> two[2];
+    sample_superquadrics<order, T, 2>(pair, x, two);
+    for (int k = 0; k < 2; ++k) note(two[k], k);
+    sides[0].add(two);
+  }
+  if (waiting % 2 == 1) {
+    const SdfAnswer<order, P> last = taubin_sample<order, P>(*group[waiting - 1], x);
+    note(last, waiting - 1);
+    sides[0].add(last);
+  }
   SdfAnswer<order, P> result = sides[0].result();
   if (subtracts) result = smooth_difference<order, P>(result, sides[1].result(), tau);
   scale_normal<order, P>(result);
   return result;
+}
+
+/// Which of the superquadrics of a mask weigh at the lanes: `distances` as sample_solid() left them, the
+/// union's being `distance`. Others stay in the mask.
+template <typename T>
+[[nodiscard]] ABUT_INLINE std::uint64_t primitives_that_weigh(const BodyFeatures<T>& solid,
+                                                              std::uint64_t mask, const Lanes<T>& distance,
+                                                              T margin, const T* distances,
+                                                              std::uint32_t lanes) {
+  using P = Lanes<T>;
+  const PrimitiveSet<T> set(solid);
+  if (!set.one_a_bit() || solid.sdf.distance_mode() != DistanceMode::taubin) return mask;
+  const auto& primitives = solid.sdf.template primitives<T>();
+  const P limit = distance + P(margin);
+  std::uint64_t weighing = mask;
+  set.each(mask, [&](int l) {
+    if (l >= solid.sdf.added() ||
+        !std::holds_alternative<Superquadric<T>>(primitives[static_cast<std::size_t>(l)].solid))
+      return;
+    if ((bits(P::load(distances + l * k_width<T>) < limit) & lanes) == 0) weighing &= ~set.bit(l);
+  });
+  return weighing;
 }
 
 }  // namespace ABUT_SIMD
