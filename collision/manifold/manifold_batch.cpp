@@ -28,14 +28,18 @@ RelativePose<T> relative_pose(const Pose<double>& X_AB) {
 
 }  // namespace
 
-template <typename T>
-PairManifold<T>::PairManifold(const Body& A, const Body& B, const ContactConfig& config, ManifoldScope scope)
-    : A_(A), B_(B), problem_(A_, B_, config, scope == ManifoldScope::all), id_(next_id()) {
+void require_batch_settings(const Body& A, const Body& B, const ContactConfig& config) {
   require(A.selected_vertices == 0 && B.selected_vertices == 0,
           "batches are evaluated with all contact points (selected_vertices = 0)");
   require(!config.edge_sdf && config.reduction == Reduction::none,
           "batches are evaluated without edge_sdf and without a reduction");
   require(config.fidelity == Fidelity::corrected, "batches are evaluated with fidelity \"corrected\" only");
+}
+
+template <typename T>
+PairManifold<T>::PairManifold(const Body& A, const Body& B, const ContactConfig& config, ManifoldScope scope)
+    : A_(A), B_(B), problem_(A_, B_, config, scope == ManifoldScope::all), id_(next_id()) {
+  require_batch_settings(A, B, config);
 }
 
 template <typename T>

@@ -100,7 +100,7 @@ DistanceHessian vertex_distance_hessian(const ShapeSdf& solid, const Body& owner
 }  // namespace
 
 PairDerivatives::PairDerivatives(const Body& A, const Body& B, const ContactConfig& config)
-    : model_(model_of(A, B)),
+    : model_((require_batch_settings(A, B, config), model_of(A, B))),
       detector_(model_, config),
       edge_bodies_{edge_body(model_.bodies[0], A.selected_edges, detector_.sdf(0)),
                    edge_body(model_.bodies[1], B.selected_edges, detector_.sdf(1))},
