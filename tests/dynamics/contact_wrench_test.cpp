@@ -43,24 +43,24 @@ struct Tessellated {
   }
 };
 
-void check_bounds(const std::vector<WrenchCase>& cases, double greatest_spread) {
+void check_bounds(const std::vector<WrenchCase>& cases) {
   for (const WrenchCase& c : cases) {
     const Tessellated tessellated(c);
     for (const WrenchSetting& setting : wrench_settings()) {
       INFO(c.name << ", " << setting.name);
       const std::vector<NetWrench> nets = tessellated.wrenches(setting.contact);
-      CHECK(nets[1].contacts > 3 * nets[0].contacts);  // it is four times as fine
+      if (setting.contact.reduction == Reduction::none)
+        CHECK(nets[1].contacts > 3 * nets[0].contacts);  // it is four times as fine
       const NetWrench analytic = pressure_wrench(c.patches, k_wrench_stiffness, nets[0].tau, c.origin);
       REQUIRE(analytic.force.norm() > 1.0);
       for (std::size_t i = 0; i < nets.size(); ++i) {
-        const double bound = wrench_bound(c, tessellated.cells[i]);
         CAPTURE(tessellated.cells[i], nets[i].force, nets[i].torque, analytic.force, analytic.torque);
-        CHECK(force_difference(nets[i], analytic) <= bound);
-        CHECK(arm_difference(nets[i], analytic, c.patch_size) <= 0.5 * bound);
+        CHECK(force_difference(nets[i], analytic) <= setting.force_bound);
+        CHECK(arm_difference(nets[i], analytic, c.patch_size) <= setting.arm_bound);
       }
       const WrenchSpread over = spread(nets, analytic, c.patch_size);
-      CHECK(over.force <= greatest_spread);
-      CHECK(over.arm <= greatest_spread);
+      CHECK(over.force <= k_wrench_spread);
+      CHECK(over.arm <= k_wrench_spread);
     }
   }
 }
@@ -112,33 +112,17 @@ TEST_CASE("pressure_wrench: the midpoint rule agrees with closed forms", "[dynam
 
 TEST_CASE("net contact wrench: box on box and plane, analytic within the bound, alike in all tessellations",
           "[dynamics][property]") {
-  check_bounds(box_wrench_cases(), 0.05);
+  check_bounds(box_wrench_cases());
 }
 
 TEST_CASE("net contact wrench: cylinders, analytic within the bound, alike in all tessellations",
           "[dynamics][property]") {
-  check_bounds(cylinder_wrench_cases(), 0.05);
+  check_bounds(cylinder_wrench_cases());
 }
 
 TEST_CASE("net contact wrench: interlocking bodies, analytic within the bound, alike in all tessellations",
           "[dynamics][property]") {
-  check_bounds(interlocking_wrench_cases(), 0.05);
-}
-
-// Vertices on the rim of the other's face have depth 0 and are half active: a row of them takes
-// (1/2) h P/A <= 2 h/w of the stiffness with it.
-TEST_CASE("net contact wrench: rows of vertices on a rim take up to 2 h/w of the stiffness",
-          "[dynamics][property]") {
-  for (const WrenchCase& c : rim_wrench_cases()) {
-    for (const double cells : {8.0, 16.0, 32.0}) {
-      CAPTURE(c.name, cells);
-      const NetWrench net = net_contact_wrench(c.scene(tessellation_of(c, cells)), {});
-      const NetWrench analytic = pressure_wrench(c.patches, k_wrench_stiffness, net.tau, c.origin);
-      const double bound = wrench_bound(c, cells) + k_coarser / cells;
-      CHECK(force_difference(net, analytic) <= bound);
-      CHECK(arm_difference(net, analytic, c.patch_size) <= 0.5 * bound);
-    }
-  }
+  check_bounds(interlocking_wrench_cases());
 }
 
 TEST_CASE("net contact wrench: with indicators of no width it is that of an elastic foundation",
@@ -153,9 +137,8 @@ TEST_CASE("net contact wrench: with indicators of no width it is that of an elas
     const double cells = 16.0;
     const NetWrench net = net_contact_wrench(c.scene(tessellation_of(c, cells)), config);
     const NetWrench foundation = pressure_wrench(c.patches, k_wrench_stiffness, 0.0, c.origin);
-    const double bound = wrench_bound(c, cells);
-    CHECK(force_difference(net, foundation) <= bound);
-    CHECK(arm_difference(net, foundation, c.patch_size) <= 0.5 * bound);
+    CHECK(force_difference(net, foundation) <= 0.1);  // a row of cells, that counts or does not, of 16
+    CHECK(arm_difference(net, foundation, c.patch_size) <= 0.05);
   }
 }
 

@@ -102,21 +102,6 @@ inline NetWrench pressure_wrench(const std::vector<PressurePatch>& patches, doub
   }
   return net;
 }
-
-/// The greatest depth of all patches [m].
-inline double greatest_depth(const std::vector<PressurePatch>& patches, int n = 100) {
-  double greatest = 0.0;
-  for (const PressurePatch& patch : patches) {
-    for (int i = 0; i <= n; ++i) {
-      for (int j = 0; j <= n; ++j) {
-        const double s = patch.half_u * (2.0 * i / n - 1.0), t = patch.half_v * (2.0 * j / n - 1.0);
-        if (!patch.inside || patch.inside(s, t)) greatest = std::max(greatest, patch.depth(s, t));
-      }
-    }
-  }
-  return greatest;
-}
-
 /// |F - F_0|/|F_0|.
 inline double force_difference(const NetWrench& a, const NetWrench& reference) {
   return (a.force - reference.force).norm() / reference.force.norm();

@@ -25,13 +25,6 @@ struct WrenchCase {
   double patch_width = 0.0;                    ///< w: its narrowest extent [m]
   Vec3<double> origin = Vec3<double>::Zero();  ///< of body 1
 };
-
-/// The stated bound of |F - F_0|/|F_0|; that of the arm is half of it. For a patch of narrowest extent w
-/// whose overlap is at most delta and whose coarser mesh has cells of size h, it is 3 delta/w + h/w.
-inline double wrench_bound(const WrenchCase& c, double cells_across) {
-  return 3.0 * greatest_depth(c.patches) / c.patch_width + k_coarser / cells_across;
-}
-
 /// The body 1 has `cells_across` cells across the narrowest extent of the patch.
 inline Tessellation tessellation_of(const WrenchCase& c, double cells_across, bool irregular = false) {
   return {c.patch_width / cells_across, irregular};
@@ -316,11 +309,11 @@ inline std::vector<WrenchCase> box_wrench_cases() {
     };
     add("flat, 0.5 mm", 0.16, 0.0005, tilted(0.0));
     add("flat, 2 mm", 0.16, 0.002, tilted(0.0));
-    if (ground == Ground::plane) add("flat, 4 mm", 0.16, 0.004, tilted(0.0));
+    add("flat, 4 mm", 0.16, 0.004, tilted(0.0));
     add("0.5 deg, 2 mm", 0.16, 0.002, tilted(0.5));
     add("0.5 deg about a diagonal, 2 mm", 0.16, 0.002, both);
-    if (ground == Ground::plane) add("2 deg, 4 mm", 0.16, 0.004, tilted(2.0));
-    if (ground == Ground::plane) add("2 deg, on part of its face, 0.5 mm", 0.114, 0.0005, tilted(2.0));
+    add("2 deg, 4 mm", 0.16, 0.004, tilted(2.0));
+    add("2 deg, on part of its face, 0.5 mm", 0.114, 0.0005, tilted(2.0));
   }
   const Ground plate = Ground::plate;
   const auto add = [&](const std::string& how, double width, const Vec3<double>& at,
@@ -334,6 +327,8 @@ inline std::vector<WrenchCase> box_wrench_cases() {
   add("half over its edge, 2 deg, 2 mm", 0.057, {0.2, 0.0, -0.002}, tilted(2.0));
   cases.push_back(equal_boxes_case("equal rounded boxes, flat, 1 mm", 0.005, 0.001, 0.0));
   cases.push_back(equal_boxes_case("equal rounded boxes, 0.3 deg, 1 mm", 0.005, 0.001, radians(0.3)));
+  cases.push_back(equal_boxes_case("equal sharp boxes, flat, 1 mm", 0.0, 0.001, 0.0));
+  cases.push_back(equal_boxes_case("equal sharp boxes, 0.3 deg, 1 mm", 0.0, 0.001, radians(0.3)));
   return cases;
 }
 
@@ -370,31 +365,30 @@ inline std::vector<WrenchCase> interlocking_wrench_cases() {
           channel_case("bar in channel, floor 1 mm, wall 3 mm", 0.001, 0.003)};
 }
 
-/// Where whole rows of vertices of one body lie on the rim of the other's face, or inside of it by less than
-/// the overlap is deep: what they say depends on how the rows happen to lie.
-inline std::vector<WrenchCase> rim_wrench_cases() {
-  using namespace wrench_cases;
-  const Ground plate = Ground::plate;
-  const Quat<double> flat = Quat<double>::Identity(),
-                     tilted = exp_quaternion<double>(Vec3<double>(0.0, radians(2.0), 0.0));
-  return {
-      box_case("box on plate, flat, 4 mm", plate, 0.16, {0.0, 0.0, -0.004}, flat),
-      box_case("box on plate, 2 deg, 4 mm", plate, 0.16, {0.0, 0.0, -0.004}, tilted),
-      box_case("box on plate, 2 deg, on part of its face, 0.5 mm", plate, 0.114, {0.0, 0.0, -0.0005}, tilted),
-      equal_boxes_case("equal sharp boxes, flat, 1 mm", 0.0, 0.001, 0.0),
-      equal_boxes_case("equal sharp boxes, 0.3 deg, 1 mm", 0.0, 0.001, radians(0.3))};
-}
-
 /// What a scene may make of the contacts of a pair.
 struct WrenchSetting {
   std::string name;
   ContactConfig contact;
+  // From 16 cells across a patch on: bounds on force and arm, as in force_difference() and arm_difference().
+  double force_bound = 0.05, arm_bound = 0.03;
 };
+
+/// Of force and arm, between all tessellations from 16 cells on, for every setting.
+inline constexpr double k_wrench_spread = 0.05;
 
 inline std::vector<WrenchSetting> wrench_settings() {
   ContactConfig vertices;
   vertices.edge_edge = false;
-  return {{"vertices", vertices}, {"full", {}}};
+  ContactConfig solids, blended, clustered;
+  solids.edge_sdf = true;
+  blended.reduction = Reduction::blend;
+  clustered.reduction = Reduction::cluster;
+  return {{"vertices", vertices},
+          {"vertices and edges", {}},
+          {"edges against solids too", solids},
+          // A few points stand for a pressure that is not even: they are nearer to its deep side.
+          {"blended", blended, 0.3, 0.3},
+          {"clustered", clustered}};
 }
 
 }  // namespace abut::test

@@ -23,8 +23,7 @@ struct Options {
 
 std::vector<WrenchCase> chosen_cases(const std::string& part) {
   std::vector<WrenchCase> chosen;
-  for (auto& list :
-       {box_wrench_cases(), cylinder_wrench_cases(), interlocking_wrench_cases(), rim_wrench_cases()}) {
+  for (auto& list : {box_wrench_cases(), cylinder_wrench_cases(), interlocking_wrench_cases()}) {
     for (const WrenchCase& c : list) {
       if (c.name.find(part) != std::string::npos) chosen.push_back(c);
     }
