@@ -650,7 +650,6 @@ GradientCheck check_gradient(const Model& model, const StepConfig& step_config, 
     const Stepper defaults(model, step);
     step.acceleration_scale = defaults.acceleration_scale();
     for (Body& body : nominal.model.bodies) {
-      body.mesh = {};  // pictures only
       double& time = body.material.dissipation_time;
       if (time < 0.0) time = defaults.default_dissipation_time();
     }

@@ -176,6 +176,29 @@ TEST_CASE("check_gradient: the adjoint agrees with differences in every group of
   CHECK(check.summary.max_relative_error > 0.0);
 }
 
+TEST_CASE("check_gradient: contacts of edges take part, and agree with differences",
+          "[dynamics][derivative]") {
+  // A plank across a beam, which touch where neither has a vertex.
+  test::TestScene scene;
+  Body beam = test::box_of_mass({0.05, 0.5, 0.05}, 5.0, 1);
+  beam.fixed = true;
+  scene.add(beam);
+  Vec6<double> V;
+  V << 0.1, 0.2, -0.1, 0.3, 0.1, -0.2;
+  scene.add(test::box_of_mass({0.5, 0.06, 0.02}, 1.0, 1), test::pose_at({0.02, 0.1, 0.07}), V);
+  StepConfig config;
+  config.contact.vertex_contacts = VertexContacts::none;
+  const GradientCheck check =
+      check_gradient(scene.model, config, scene.state, {.steps = 5, .samples = 45, .seed = 6});
+  REQUIRE(check.samples.size() == 45);
+  bool is_friction_felt = false;
+  for (const GradientSample& sample : check.samples)
+    is_friction_felt = is_friction_felt || (sample.group == "friction" && sample.adjoint != 0.0);
+  CHECK(is_friction_felt);
+  CHECK(check.summary.median_relative_error < 1e-7);
+  CHECK(check.summary.max_relative_error < 1e-5);
+}
+
 TEST_CASE("check_gradient: the adjoint of the penalty law agrees with differences",
           "[dynamics][derivative]") {
   const test::TestScene scene = small_scene();
