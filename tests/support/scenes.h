@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <utility>
+#include <vector>
 
 #include "collision/sdf/shape_sdf.h"
 #include "engine/body_builder.h"
@@ -175,7 +176,8 @@ struct RandomSceneOptions {
   bool gravity = true;
   bool aligned = false;            ///< boxes with the floor's axes
   double speed = 0.5, spin = 2.0;  ///< of every component [m/s, rad/s]
-  bool boxes = true;               ///< else superquadrics in the place of rounded boxes
+  std::vector<Body>
+      instead_of_boxes{};  ///< one of these at random in the place of each box, if there are any
 };
 
 /// Boxes, spheres, capsules, superquadrics and unions of them, of 8 to 24 cm, on top of each other on a
@@ -194,11 +196,13 @@ inline TestScene random_contact_scene(Random& random, const RandomSceneOptions& 
     const double size = random.uniform(0.04, 0.12), mass = random.uniform(0.2, 1.8);
     const Vec3<double> half = size * Vec3<double>(random.uniform(0.7, 1.3), random.uniform(0.7, 1.3), 1.0);
     const auto kind = random.integer(options.aligned ? 1 : 5);
-    Body body =
-        kind == 0   ? (options.boxes ? box_of_mass(half, mass) : superquadric_of_mass(half, 0.2, 0.3, mass))
-        : kind == 1 ? sphere_of_mass(size, mass)
-        : kind == 2 ? make_capsule(0.6 * size, 0.8 * size, 1000.0)
-        : kind == 3 ? superquadric_of_mass(half, random.uniform(0.2, 1.2), random.uniform(0.2, 1.2), mass)
+    Body body = kind == 0   ? (options.instead_of_boxes.empty()
+                                   ? box_of_mass(half, mass)
+                                   : options.instead_of_boxes[random.integer(options.instead_of_boxes.size())])
+                : kind == 1 ? sphere_of_mass(size, mass)
+                : kind == 2 ? make_capsule(0.6 * size, 0.8 * size, 1000.0)
+                : kind == 3
+                    ? superquadric_of_mass(half, random.uniform(0.2, 1.2), random.uniform(0.2, 1.2), mass)
                     : cross_of_mass(half, random.uniform(0.2, 0.8), random.uniform(0.3, 1.0), mass);
     set_mass(body, mass);
     Pose<double> X = pose_at({random.uniform(-0.03, 0.03), random.uniform(-0.03, 0.03), 0.0});
