@@ -29,6 +29,7 @@ RelativePose<T> relative_pose(const Pose<double>& X_AB) {
 }  // namespace
 
 void require_batch_settings(const Body& A, const Body& B, const ContactConfig& config) {
+  validate(config);
   require(A.selected_vertices == 0 && B.selected_vertices == 0,
           "batches are evaluated with all contact points (selected_vertices = 0)");
   require(!config.edge_sdf && config.reduction == Reduction::none,

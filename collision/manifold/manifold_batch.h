@@ -154,8 +154,8 @@ class ManifoldBatch {
   ManifoldOrder order_ = ManifoldOrder::value;
 };
 
-/// Throws std::invalid_argument for what batches do not follow: selected vertices, edges against solids,
-/// reductions, fidelity "paper".
+/// Throws std::invalid_argument for a bad configuration, and for what batches do not follow: selected
+/// vertices, edges against solids, reductions, fidelity "paper".
 void require_batch_settings(const Body& A, const Body& B, const ContactConfig& config);
 
 /// A pair of bodies made ready. Const and safe to share between threads; T is float or double.

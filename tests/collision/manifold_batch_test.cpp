@@ -549,6 +549,9 @@ TEST_CASE("manifold_batch: what is asked for wrongly is refused", "[collision][v
   ContactConfig config;
   config.fidelity = Fidelity::paper;
   CHECK_THROWS_AS(PairManifold<float>(body, body, config), std::invalid_argument);
+  config = {};
+  config.activity_smoothing = std::numeric_limits<double>::quiet_NaN();
+  CHECK_THROWS_WITH(PairManifold<float>(body, body, config), Catch::Contains("activity_smoothing"));
   ManifoldBatch<float> batch;
   const PairManifold<float> manifold(body, body, {});
   CHECK_THROWS_AS(manifold.evaluate({}, ManifoldOrder::value, -1, batch), std::invalid_argument);
