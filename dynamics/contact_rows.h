@@ -10,7 +10,8 @@
 ///     gamma = area w S(1/2 - g/(8 tau)),   Gamma = gamma / D(sum over the pair of gamma),   tau = tau_p +
 ///     tau_h, D(x) = x for x >= a_0,  x + a_0/3 (1 - x/a_0)^3 below,   a_0 = half the smallest contact area
 ///     of the pair,
-/// so a lone touching corner has Gamma = 1, a face shares it out by area, and everything sets in with C^2
+/// so a lone touching corner has a Gamma of about 1 (0.98 a cube's; less where most of a corner's area faces
+/// away, as of a thin plate on its rim), a face shares it out by area, and everything sets in with C^2
 /// smoothness. tau_h = 0.1 a h^2, a being the config's acceleration scale, keeps the band wider than the gap
 /// of about 0.1 a h^2 at which the smoothed law lets a body rest, however small the body and long the step.
 #pragma once

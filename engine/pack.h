@@ -19,7 +19,7 @@
 /// Transcendental functions follow the classic pattern, e.g. Muller et al. (2018), "Handbook of
 /// floating-point arithmetic", ch. 11: reduce the argument exactly (Cody and Waite), evaluate a minimax
 /// polynomial in pairs (Estrin), put the exponent back. The polynomials are our own Remez fits. There are no
-/// tables and no branches.
+/// branches, and tables only where a register holds them.
 #pragma once
 
 #include <array>

@@ -162,7 +162,7 @@ void ContactDetector::detect(std::span<const Pose<double>> X_WB, std::span<const
     prepare(X_WB, config, has_vertices, has_edges, scratch.near, scratch.pair);
     for (int side = 0; side < 2; ++side) {
       const int owner = side == 0 ? A : B, solid = side == 0 ? B : A;
-      const bool carries = has_vertices && (side == 0 || config.vertex_contacts == VertexContacts::both);
+      const bool carries = carries_vertices(config, model_body(A), side);
       if (!carries || !has_solid(solid)) continue;
       append_vertex_sdf_contacts(vertex_query(owner, solid, config, X_WB), scratch.pair.vertices[side], reach,
                                  scratch.near, manifold.contacts);

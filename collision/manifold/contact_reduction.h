@@ -23,8 +23,9 @@ struct ContactReduction {
       : kind(config.reduction), blending(config, size), clustering(config, size) {}
 };
 
-/// Fewer contacts for a pair's, in the place of them. `activity` of the contacts is what counts of each;
-/// their penetration and weight do not matter, and those of the results are their distance and 1.
+/// Other contacts in the place of a pair's: fewer where there are many (blending makes up to four for each of
+/// 42 groups of normals, whatever there was). `activity` of the contacts is what counts of each; their
+/// penetration and weight do not matter, and those of the results are their distance and 1.
 ///
 /// @param clusters  for `cluster`: used if they speak of as many contacts, else overwritten. Decisions that
 ///                  are made once are kept by keeping them.

@@ -43,12 +43,10 @@ std::pair<std::size_t, std::size_t> place_of(const EdgePair& pair, const Contact
 
 EdgeBody::EdgeBody(const Body& of, const ShapeSdf& its_sdf)
     : body(&of), sdf(&its_sdf), selected(of.selected_edges) {
-  const bool has_edges = !of.mesh.triangles.empty() && of.mesh.vertex_count() == of.contact_points.cols() &&
-                         of.selected_edges > 0;
-  if (!has_edges) return;
+  if (!has_mesh_edges(of) || of.selected_edges == 0) return;
   const MeshEdgeOptions options = mesh_edge_options(of);
   normals_of_faces = options.normals_of_faces;
-  edges = mesh_edges({of.contact_points, of.mesh.triangles}, its_sdf, options);
+  edges = mesh_edges(contact_mesh(of), its_sdf, options);
   // Areas are those of the contact points, shared out among the edges that meet there.
   std::vector<int> valence(of.contact_areas.size(), 0);
   for (const MeshEdge& edge : edges) {
@@ -328,8 +326,7 @@ void EdgeContacts::vjp(const Pose<double>& X_WA, const Pose<double>& X_WB, const
                    b_bar = X_WO.q.conjugate() * bar.vector;
       const Vec3<double> normal_bar = X_WO.q.conjugate() * bar.normal;
       if (owner.normals_of_faces) {
-        face_edge_normal_vjp({owner.body->contact_points, owner.body->mesh.triangles}, edge, normal_bar,
-                             geometries[side]->contact_points);
+        face_edge_normal_vjp(contact_mesh(*owner.body), edge, normal_bar, geometries[side]->contact_points);
       } else {
         mesh_edge_normal_vjp(*owner.sdf, owner.body->contact_points.col(edge.start),
                              owner.body->contact_points.col(edge.end), edge, normal_bar, a_bar, b_bar,
@@ -399,8 +396,7 @@ std::vector<ContactBar> EdgeContacts::shape_jvp(const Pose<double>& X_WA, const 
         std::vector<PrimitiveGradient> by_primitives(dot.primitives.size());
         if (owner.normals_of_faces) {
           Points by_points = Points::Zero(3, dot.contact_points.cols());
-          face_edge_normal_vjp({owner.body->contact_points, owner.body->mesh.triangles}, edge,
-                               Vec3<double>::Unit(c), by_points);
+          face_edge_normal_vjp(contact_mesh(*owner.body), edge, Vec3<double>::Unit(c), by_points);
           normal_dot[c] = by_points.cwiseProduct(dot.contact_points).sum();
           continue;
         }

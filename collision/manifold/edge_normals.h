@@ -37,7 +37,19 @@ struct MeshEdgeOptions {
   bool normals_of_faces = false;
 };
 
-/// Of the edges of a body whose mesh has its contact points for vertices.
+/// Whether a body has edges: its contact points are the vertices of its mesh, moved with its shape or not.
+[[nodiscard]] inline bool has_mesh_edges(const Body& body) {
+  return body.contact_area_vectors.cols() > 0 &&
+         body.contact_area_vectors.cols() == body.contact_points.cols() &&
+         body.mesh.vertex_count() == body.contact_points.cols();
+}
+
+/// The mesh whose edges these are: with the contact points for vertices.
+[[nodiscard]] inline TriangleMesh contact_mesh(const Body& body) {
+  return {body.contact_points, body.mesh.triangles};
+}
+
+/// Of the edges of a body that has_mesh_edges().
 [[nodiscard]] MeshEdgeOptions mesh_edge_options(const Body& body);
 
 /// Ordered by (start, end), each edge once. Where an edge has one triangle only, its angle is pi.

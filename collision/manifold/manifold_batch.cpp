@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <exception>
+#include <limits>
 #include <mutex>
 #include <thread>
 
@@ -45,10 +46,14 @@ PairManifold<T>::PairManifold(const Body& A, const Body& B, const ContactConfig&
 
 template <typename T>
 void PairManifold<T>::evaluate(const Pose<double>& X_AB, ManifoldOrder order, PairBuffers<T>& buffers) const {
+  require(X_AB.q.coeffs().allFinite() && X_AB.p.allFinite(), "a pose of B in A is not finite");
+  // Kernels keep places of pairs in T.
+  constexpr double k_most_pairs = 1.0 / std::numeric_limits<T>::epsilon();
   const ManifoldKernels& kernels = manifold_kernels();
   const RelativePose<T> pose = relative_pose<T>(X_AB);
   while (!kernels.run(problem_, order, pose, buffers)) {
     const int pairs = buffers.selected[0].count * buffers.selected[1].padded;
+    require(pairs < k_most_pairs, "more pairs of selected edges than numbers of this precision can count");
     buffers.grow(pairs + pairs / 4);  // many edges at equal distances take part together: not twice as much
   }
 }

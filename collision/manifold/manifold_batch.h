@@ -170,6 +170,8 @@ class PairManifold {
 
   /// The manifolds at poses of B in A.
   ///
+  /// Throws std::invalid_argument for a pose that is not finite.
+  ///
   /// @param threads  > 0, or 0 for as many as the machine has
   void evaluate(std::span<const Pose<double>> X_AB, ManifoldOrder order, int threads,
                 ManifoldBatch<T>& batch) const;

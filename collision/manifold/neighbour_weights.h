@@ -5,8 +5,9 @@
 ///   by row      r_kl = w_k w_l e^(-D_kl/tau)/(sum_j w_j e^(-D_kj/tau) + e^(-D_0/tau)),  contacts of body 1
 ///   by column   s_kl = w_k w_l e^(-D_kl/tau)/(sum_i w_i e^(-D_il/tau) + e^(-D_0/tau)),  contacts of body 2
 /// The weights stand in the sums, so that an edge that is deselected leaves no trace in the others' shares;
-/// and an edge that has no other nearer than D_0 has no contact. Both are computed as E/(sum w E + 1) with E
-/// = e^((D_0 - D)/tau): exactly 0 where E underflows, never 0/0.
+/// and an edge that has no other nearer than D_0 has no contact. Both are computed as E/(sum w E + e^-s) with
+/// E = e^((D_0 - D)/tau - s): exactly 0 where E underflows, never 0/0. The shift s does not change a share;
+/// it is 0 unless E would be large, as of edges of bodies with large contact radii, whose D is less by these.
 ///
 /// Matrices are (n_1, n_2), row by row. T: float or double.
 ///
@@ -23,7 +24,7 @@ namespace abut {
 template <typename T>
 struct NeighbourSettings {
   T smoothing;  ///< tau [m], > 0
-  T cutoff;     ///< D_0/tau [-], in [0, 80]
+  T cutoff;     ///< D_0/tau [-], >= 0
 };
 
 /// Views of the matrices and sums of one pair of bodies, all written by neighbour_weights().
@@ -32,22 +33,30 @@ struct NeighbourWeights {
   std::size_t rows = 0, columns = 0;  ///< n_1, n_2
   std::span<T> by_row, by_column;     ///< r, s: (n_1, n_2)
   std::span<T> nearness;              ///< E: (n_1, n_2)
-  std::span<T> row_sums;              ///< (n_1): sum_j w_j E_kj + 1
-  std::span<T> column_sums;           ///< (n_2): sum_i w_i E_il + 1
+  std::span<T> row_sums;              ///< (n_1): sum_j w_j E_kj + e^-s
+  std::span<T> column_sums;           ///< (n_2): sum_i w_i E_il + e^-s
 };
 
-/// @param distances  D [m], (n_1, n_2), >= 0 (infinity is allowed)
+/// @param distances  D [m], (n_1, n_2) (infinity is allowed)
 /// @param weights1   w_k (n_1), weights2 w_l (n_2), in [0, 1]
 template <typename T>
 void neighbour_weights(std::span<const T> distances, std::span<const T> weights1, std::span<const T> weights2,
                        const NeighbourSettings<T>& settings, NeighbourWeights<T>& out) {
   using std::exp;
-  for (T& sum : out.row_sums) sum = T(1);
-  for (T& sum : out.column_sums) sum = T(1);
+  constexpr double k_most = 60.0, k_least = 1e-30;  // of exponents of E, and of e^-s
+  T shift = T(0);
+  for (const T& distance : distances) {
+    const T over = settings.cutoff - distance / settings.smoothing - T(k_most);
+    if (over > shift) shift = over;
+  }
+  T rest = exp(-shift);
+  if (!(rest > T(k_least))) rest = T(k_least);
+  for (T& sum : out.row_sums) sum = rest;
+  for (T& sum : out.column_sums) sum = rest;
   for (std::size_t k = 0; k < out.rows; ++k) {
     for (std::size_t l = 0; l < out.columns; ++l) {
       const std::size_t at = k * out.columns + l;
-      out.nearness[at] = exp(settings.cutoff - distances[at] / settings.smoothing);
+      out.nearness[at] = exp(settings.cutoff - distances[at] / settings.smoothing - shift);
       out.row_sums[k] += weights2[l] * out.nearness[at];
       out.column_sums[l] += weights1[k] * out.nearness[at];
     }

@@ -24,8 +24,7 @@ Model model_of(const Body& A, const Body& B) {
 EdgeBody edge_body(const Body& body, int selected, const ShapeSdf& sdf) {
   EdgeBody r(body, sdf);
   const MeshEdgeOptions options = mesh_edge_options(body);
-  if (body.mesh.vertex_count() == body.contact_points.cols() && body.mesh.vertices == body.contact_points)
-    r.edges = mesh_edges(body.mesh, sdf, options);
+  if (has_mesh_edges(body)) r.edges = mesh_edges(contact_mesh(body), sdf, options);
   r.selected = selected > 0 ? selected : default_selected_edges(body);
   r.normals_of_faces = options.normals_of_faces;
   return r;

@@ -7,6 +7,7 @@
 #include "collision/manifold/edge_edge.h"
 #include "collision/manifold/neighbour_weights.h"
 #include "collision/manifold/soft_selection.h"
+#include "collision/manifold/vertex_sdf.h"
 #include "collision/manifold/witness_safeguards.h"
 
 namespace abut {
@@ -76,22 +77,21 @@ void append_paper_contacts(const EdgeBody& A, const EdgeBody& B, int index_A, in
 
   for (int side = 0; side < 2; ++side) {
     const EdgeBody &owner = *bodies[side], &solid = *bodies[1 - side];
-    const bool carries = config.vertex_contacts == VertexContacts::both ||
-                         (config.vertex_contacts == VertexContacts::first && side == 0);
-    if (!carries || solid.body->shape.primitives.empty()) continue;
+    if (!carries_vertices(config, *A.body, side) || solid.body->shape.primitives.empty()) continue;
     for (int i = 0; i < static_cast<int>(owner.body->contact_points.cols()); ++i) {
       const Vec3<double> x_W = *poses[side] * Vec3<double>(owner.body->contact_points.col(i));
       const Sample at = sample(solid, *poses[1 - side], x_W);
       Contact contact;
       contact.feature = {ContactKind::vertex_sdf, index_A, index_B, side == 0 ? i : -1, side == 0 ? -1 : i};
-      contact.point_W = x_W;
+      contact.point_W = x_W - owner.body->contact_radius * at.normal;
       contact.signed_distance = contact.penetration = at.distance - owner.body->contact_radius;
       contact.normal_AB_W = side == 0 ? Vec3<double>(-at.normal) : at.normal;
       contact.area = owner.body->contact_areas[static_cast<std::size_t>(i)];
       finish(contact);
     }
   }
-  if (!config.edge_edge || A.edges.empty() || B.edges.empty()) return;
+  const bool has_radius = A.body->contact_radius + B.body->contact_radius > 0.0;
+  if (!config.edge_edge || has_radius || A.edges.empty() || B.edges.empty()) return;
 
   const EdgeEdgeSettings<double> settings(config, size);
   const std::vector<Edge<double>> edges[2] = {soft_edges(A, B, X_WA, X_WB, tau),

@@ -6,6 +6,8 @@
 ///                metrics (phi(a) + phi(b))/2; witness points of all K_A x K_B pairs; paper_edge_contact()
 ///                with the bodies' own normals there, once for either body b of the other c: activity
 ///                gamma_con gamma_cl nn sigmoid(-phi_c(e_b)/tau_p) sigmoid(-phi_b(e_b)/tau_p)
+/// Balls of a contact radius r take r off d and touch at v - r n; bodies that have one have no edge contacts
+/// here. All vertices take part, and there are no contacts of edges against solids.
 /// The last factor is the safeguard for means of edges that have left their own body. The errors of sign and
 /// listing that these formulas have in print are mended; their conditioning is as published.
 ///

@@ -30,6 +30,14 @@
 
 namespace abut {
 
+/// Whether the vertices of A (side 0) or of B (side 1) of a pair carry contacts. Of VertexContacts::first, B
+/// stands in for an A that has no contact points, as a floor.
+[[nodiscard]] inline bool carries_vertices(const ContactConfig& config, const Body& A, int side) {
+  const int first = A.contact_points.cols() > 0 ? 0 : 1;
+  return config.vertex_contacts == VertexContacts::both ||
+         (config.vertex_contacts == VertexContacts::first && side == first);
+}
+
 /// Contact points of one body at the solid of another, at given poses.
 struct VertexSdfQuery {
   const Body* owner_body = nullptr;

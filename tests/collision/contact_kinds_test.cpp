@@ -224,4 +224,31 @@ TEST_CASE("edges against solids: the detector adds them for both bodies", "[coll
   CHECK(of_B > 5);
 }
 
+TEST_CASE("vertices of the first body alone: a floor that comes first has none, so the other's count",
+          "[collision][value]") {
+  ContactConfig config;
+  config.vertex_contacts = VertexContacts::first;
+  const TestScene scene = tilted_box(2e-3, 0);
+  CHECK(!detect(scene, config).contacts.empty());
+  CHECK(detect(scene, config).contacts.size() == detect(scene, {}).contacts.size());
+}
+
+TEST_CASE("edges keep their contacts however large radii and cut-offs are", "[collision][value]") {
+  // Exponents of shares are in the hundreds here: 2 x 0.045 m over 1e-4 x 0.1 m, or D_0 = 900 tau_d.
+  ContactConfig config;
+  config.vertex_contacts = VertexContacts::none;
+  TestScene scene = crossing_beams(-2e-4, 0.04, 0.04);
+  if (GENERATE(true, false)) {
+    config.neighbour_smoothing = 1e-4;
+  } else {
+    config.neighbour_cutoff = 900.0;
+  }
+  double weight = 0.0;
+  for (const Contact& contact : detect(scene, config, 1e-3).contacts) {
+    REQUIRE(std::isfinite(contact.weight));
+    weight += contact.weight;
+  }
+  CHECK(weight > 0.3);
+}
+
 }  // namespace abut::test

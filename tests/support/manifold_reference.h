@@ -59,9 +59,7 @@ class ManifoldReference {
  private:
   struct Side {
     explicit Side(const Body& b) : body(&b), sdf(b.shape) {
-      const bool has_edges =
-          b.mesh.vertex_count() == b.contact_points.cols() && b.mesh.vertices == b.contact_points;
-      if (has_edges) edges = mesh_edges(b.mesh, sdf, mesh_edge_options(b));
+      if (has_mesh_edges(b)) edges = mesh_edges(b.mesh, sdf, mesh_edge_options(b));
       selected = b.selected_edges > 0 ? b.selected_edges : default_selected_edges(b);
     }
     const Body* body;

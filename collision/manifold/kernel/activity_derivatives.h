@@ -5,7 +5,7 @@
 ///   weight     w_i = S((c - m_i)/band):  dw_i = S'_i (dc - dm_i)/band,
 ///              dc = sum_i S'_i dm_i/(sum_i S'_i + K P')
 ///   nearness   E_ij = e^((D_0 - D_ij)/tau_d):  dE_ij = -E_ij dD_ij/tau_d
-///   sums       R_i = 1 + sum_j w_j E_ij:  dR_i = sum_j (dw_j E_ij + w_j dE_ij),  and so by column
+///   sums       R_i = e^-s + sum_j w_j E_ij:  dR_i = sum_j (dw_j E_ij + w_j dE_ij),  and so by column
 ///   activity   a = gamma_con gamma_cl (w_i w_j E_ij/R_i) S(1/2 - phi/(8 tau_p))
 /// with phi at the witness point.
 /// Weights and sums are differentiated for all selected edges, since each has a share in every activity;
@@ -24,8 +24,8 @@ inline namespace ABUT_SIMD {
 /// Weights, then the sums by rows and by columns.
 template <typename T, ManifoldOrder order>
 void PairKernel<T, order>::differentiate_shares() {
-  // Nearness that no sum (each at least 1) notices, nor its derivative: it is 1/tau_d times that.
-  constexpr T k_unnoticed = T(0.01) * std::numeric_limits<T>::epsilon();
+  // Nearness that no sum (each at least e^-s) notices, nor its derivative: it is 1/tau_d times that.
+  const T k_unnoticed = T(0.01) * std::numeric_limits<T>::epsilon() * problem_.nearness_rest;
   for (int side = 0; side < 2; ++side) differentiate_weights(side);
   SelectedEdges<T>&A = b_.selected[0], &B = b_.selected[1];
   for (T* column : B.sum_by_motion) {

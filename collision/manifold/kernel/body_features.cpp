@@ -87,7 +87,7 @@ EdgeTable<T> make_edges(const Body& body, const ShapeSdf& sdf, const PointBlocks
     const int i = points.point[k] >= 0 ? points.point[k] : -1 - points.point[k];
     place_of_vertex[static_cast<std::size_t>(i)] = static_cast<int>(k);
   }
-  const std::vector<MeshEdge> edges = mesh_edges(body.mesh, sdf, mesh_edge_options(body));
+  const std::vector<MeshEdge> edges = mesh_edges(contact_mesh(body), sdf, mesh_edge_options(body));
   std::vector<int> order(edges.size());
   std::iota(order.begin(), order.end(), 0);
   const auto key = [&](int e) {
@@ -107,7 +107,7 @@ EdgeTable<T> make_edges(const Body& body, const ShapeSdf& sdf, const PointBlocks
     const MeshEdge& edge = edges[static_cast<std::size_t>(e)];
     const int a = place_of_vertex[static_cast<std::size_t>(edge.start)],
               b = place_of_vertex[static_cast<std::size_t>(edge.end)];
-    const Vec3<double> t = body.mesh.vertices.col(edge.end) - body.mesh.vertices.col(edge.start);
+    const Vec3<double> t = body.contact_points.col(edge.end) - body.contact_points.col(edge.start);
     out.edge.push_back(e);
     out.start.push_back(a);
     out.end.push_back(b);
@@ -158,8 +158,7 @@ BodyFeatures<T>::BodyFeatures(const Body& body)
   if (body.contact_points.cols() > 0)
     points =
         make_blocks<T>(body.contact_points, static_cast<int>(body.contact_points.cols()), body.contact_areas);
-  if (body.mesh.vertex_count() == body.contact_points.cols() && body.mesh.vertices == body.contact_points)
-    edges = make_edges<T>(body, sdf, points);
+  if (has_mesh_edges(body)) edges = make_edges<T>(body, sdf, points);
   edges.selected = body.selected_edges > 0 ? body.selected_edges : default_selected_edges(body);
 }
 

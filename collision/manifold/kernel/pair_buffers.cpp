@@ -1,12 +1,21 @@
 #include "collision/manifold/kernel/pair_buffers.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace abut {
 namespace {
 
 /// The widest pack of any kernel, and how much a column may be overrun by one.
 constexpr int k_pack = 32;
+
+/// As carries_vertices() says of bodies.
+template <typename T>
+bool carries(const ContactConfig& config, const BodyFeatures<T>& A, int side) {
+  const int first = A.points.points > 0 ? 0 : 1;
+  return config.vertex_contacts == VertexContacts::both ||
+         (config.vertex_contacts == VertexContacts::first && side == first);
+}
 
 constexpr int whole_packs(int count) { return (count + k_pack - 1) / k_pack * k_pack + k_pack; }
 
@@ -17,8 +26,7 @@ PairProblem<T>::PairProblem(const BodyFeatures<T>& body_A, const BodyFeatures<T>
                             const ContactConfig& config, bool all_contacts)
     : A(&body_A),
       B(&body_B),
-      vertices{config.vertex_contacts != VertexContacts::none,
-               config.vertex_contacts == VertexContacts::both},
+      vertices{carries(config, body_A, 0), carries(config, body_A, 1)},
       edge_edge(config.edge_edge && body_A.edges.edges > 0 && body_B.edges.edges > 0 &&
                 !body_A.bounds.empty() && !body_B.bounds.empty()),
       everything(all_contacts),
@@ -31,6 +39,11 @@ PairProblem<T>::PairProblem(const BodyFeatures<T>& body_A, const BodyFeatures<T>
   metric_range = static_cast<T>(config.metric_range * size);
   largest_metric = static_cast<T>(config.metric_range * size * 2.0 / 3.0);
   radii = body_A.contact_radius + body_B.contact_radius;
+  constexpr double k_most = 60.0, k_least = 1e-30;
+  const double exponent =
+      config.neighbour_cutoff + static_cast<double>(radii) / (config.neighbour_smoothing * size);
+  nearest = static_cast<T>(std::min(exponent, k_most));
+  nearness_rest = static_cast<T>(std::max(std::exp(std::min(0.0, k_most - exponent)), k_least));
   midway = T(0.5) * (body_B.contact_radius - body_A.contact_radius);
 }
 

@@ -68,6 +68,8 @@ struct PairProblem {
   T activity_smoothing;   ///< tau_p [m]
   T neighbour_smoothing;  ///< tau_d [m]
   T neighbour_cutoff;     ///< D_0 [m]
+  T nearest;              ///< exponent of the nearness E of edges whose capsules' middles meet, at most 60
+  T nearness_rest;        ///< e^-s, see neighbour_weights.h
   T selection_band;       ///< [m]
   T metric_range;         ///< from which on a point is far [m]
   T largest_metric;       ///< of such a point, two thirds of it [m]

@@ -425,7 +425,7 @@ void PairKernel<T, order>::edge_contacts() {
   if (A.count == 0 || B.count == 0) return;
   for (int j = 0; j < B.padded; j += W) P(0).store(B.sum + j);
   const T inverse_smoothing = T(1) / problem_.neighbour_smoothing;
-  const WideLanes<T> nearest = WideLanes<T>((problem_.neighbour_cutoff + problem_.radii) * inverse_smoothing);
+  const WideLanes<T> nearest = WideLanes<T>(problem_.nearest);
   using Q = WideLanes<T>;
   for (int i = 0; i < A.count; ++i) {
     Edge<Q> edge_A;
@@ -443,8 +443,7 @@ void PairKernel<T, order>::edge_contacts() {
         edge_B.normal[k] = Q::load(B.normal[k] + j);
       }
       const EdgeWitness<Q> w = edge_witness<Q>(edge_A, edge_B, problem_.edges);
-      constexpr T k_most = T(80);  // where large radii overlap: e^80 is still a float
-      const Q near = exp_normal(min(nearest - w.softened * Q(inverse_smoothing), Q(k_most)));
+      const Q near = exp_normal(nearest - w.softened * Q(inverse_smoothing));
       const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(i) * B.padded + j;
       w.minimum.alpha[0].store(b_.pair_alpha[0] + at);
       w.minimum.alpha[1].store(b_.pair_alpha[1] + at);
@@ -456,8 +455,10 @@ void PairKernel<T, order>::edge_contacts() {
     }
     (sum.half(0) + sum.half(1)).store(b_.survivor[0] + i * W);
   }
-  for (int i = 0; i < A.count; ++i) A.sum[i] = T(1) / (T(1) + lane_sum(P::load(b_.survivor[0] + i * W)));
-  for (int j = 0; j < B.padded; j += W) (P(1) / (P(1) + P::load(B.sum + j))).store(B.sum + j);
+  for (int i = 0; i < A.count; ++i)
+    A.sum[i] = T(1) / (problem_.nearness_rest + lane_sum(P::load(b_.survivor[0] + i * W)));
+  for (int j = 0; j < B.padded; j += W)
+    (P(1) / (P(problem_.nearness_rest) + P::load(B.sum + j))).store(B.sum + j);
   if constexpr (order == ManifoldOrder::complete) differentiate_shares();
   for (int side = 0; side < 2; ++side) edge_penetrations(side);
   store_edge_contacts();
