@@ -4,7 +4,7 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 set(ABUT_ARCH "x86-64" CACHE STRING
-  "Instruction set of all but the manifold kernels, given to the compiler as -march=<value>")
+  "Instruction set of all but the kernels, given to the compiler as -march=<value>")
 option(ABUT_WARNINGS_AS_ERRORS "Make every warning an error" OFF)
 option(ABUT_USE_CCACHE "Compile through ccache where it is installed" ON)
 
@@ -80,6 +80,25 @@ function(abut_add_library name)
   endif()
   if(NOT arg_INTERNAL)
     install(TARGETS ${target} EXPORT abutTargets ${file_set})
+  endif()
+endfunction()
+
+# abut_add_kernels(NAME file)
+#
+# Adds to abut_NAME the kernels file_base.cpp and, where the machine may have them, file_avx2.cpp and file_avx512.cpp,
+# each compiled for its instruction set; which one runs is decided when the program does (ABUT_MANY_INSTRUCTION_SETS).
+# Products and sums may fuse there: results are as exact, but not those of plain numbers bit for bit. Only where the
+# compiler inlines, as a function that it does not inline could be taken from the wrong one of these files.
+function(abut_add_kernels name file)
+  set(target abut_${name})
+  set(options -ffp-contract=fast)
+  target_sources(${target} PRIVATE ${file}_base.cpp)
+  set_source_files_properties(${file}_base.cpp PROPERTIES COMPILE_OPTIONS "${options}")
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND CMAKE_BUILD_TYPE STREQUAL "Release")
+    target_sources(${target} PRIVATE ${file}_avx2.cpp ${file}_avx512.cpp)
+    set_source_files_properties(${file}_avx2.cpp PROPERTIES COMPILE_OPTIONS "-march=x86-64-v3;${options}")
+    set_source_files_properties(${file}_avx512.cpp PROPERTIES COMPILE_OPTIONS "-march=x86-64-v4;${options}")
+    target_compile_definitions(${target} PRIVATE ABUT_MANY_INSTRUCTION_SETS)
   endif()
 endfunction()
 

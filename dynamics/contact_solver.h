@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "dynamics/contact_rows.h"
+#include "dynamics/kernel/row_blocks.h"
 #include "dynamics/mass_matrix.h"
 #include "engine/config.h"
 
@@ -44,9 +45,8 @@ struct ContactProblemBar {
 struct SolverScratch {
   Eigen::MatrixXd hessian;
   Eigen::LLT<Eigen::MatrixXd> factor;
-  Eigen::VectorXd gradient, direction, momentum, mass_direction;
-  std::vector<double> targets, resistances, bounds, normal_impulses, normal_slopes;
-  std::vector<Vec3<double>> u, du;
+  Eigen::VectorXd gradient, direction, trial, momentum, mass_direction;
+  RowBlocks rows;
   std::vector<Eigen::VectorXd> previous_passes;
   Eigen::VectorXd previous_start;
 };

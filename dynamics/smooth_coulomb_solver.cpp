@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "dynamics/contact_laws/friction.h"
+#include "dynamics/kernel/row_kernels.h"
 #include "engine/lie.h"
 
 namespace abut {
@@ -31,62 +32,28 @@ Parameters SmoothCoulombSolver::parameters(const ContactProblem& problem, std::s
 }
 
 void SmoothCoulombSolver::prepare(const ContactProblem& problem, SolverScratch& scratch) const {
-  const std::size_t n = problem.rows.rows.size();
-  scratch.targets.resize(n);
-  scratch.resistances.resize(n);
-  scratch.bounds.resize(n);
-  scratch.normal_impulses.resize(n);
-  scratch.normal_slopes.resize(n);
-  scratch.u.resize(n);
-  scratch.du.resize(n);
-  for (std::size_t i = 0; i < n; ++i) {
-    const Parameters c = parameters(problem, i);
-    scratch.targets[i] = smooth_coulomb::normal_target(c.distance, c.dissipation_time, settings_).value;
-    scratch.resistances[i] = smooth_coulomb::normal_resistance(c, settings_);
+  scratch.rows.assign(problem.rows);
+  for (const BlockPair& pair : scratch.rows.pairs)
+    row_kernels().set_law(settings_, pair.compliance, pair.dissipation_time, scratch.rows.of(pair));
+}
+
+/// Fills gradient = dL/dv, and the normal impulses and slopes of all rows.
+void SmoothCoulombSolver::evaluate(const ContactProblem& problem, bool with_friction,
+                                   const Eigen::VectorXd& v, SolverScratch& scratch) const {
+  scratch.momentum = v - problem.v_free;
+  problem.mass.multiply(scratch.momentum, scratch.gradient);
+  for (const BlockPair& pair : scratch.rows.pairs) {
+    const Vec6<double> V = relative_twist(pair, v);
+    Vec6<double> wrench;
+    row_kernels().sum_impulses({settings_, with_friction, V.data()}, scratch.rows.of(pair), wrench.data());
+    add_wrench(pair, -wrench, scratch.gradient);
   }
 }
 
-void SmoothCoulombSolver::friction_bounds(const ContactProblem& problem, const Eigen::VectorXd& v,
-                                          SolverScratch& scratch) const {
-  for (std::size_t i = 0; i < problem.rows.rows.size(); ++i) {
-    const ContactRow& row = problem.rows.rows[i];
-    const double mu = problem.rows.pairs[static_cast<std::size_t>(row.pair)].material.friction;
-    double impulse, slope;
-    smooth_coulomb::normal_impulse(row.n.dot(relative_velocity(row, v)), scratch.targets[i],
-                                   scratch.resistances[i], row.weight, settings_.velocity_smoothing, impulse,
-                                   slope);
-    scratch.bounds[i] = mu * impulse;
-  }
-}
-
-/// Fills gradient, u and the normal impulses; returns the relative residual
-/// rho = |grad L|_{M^-1} / sqrt(v*^T M v* + m_total g^2 h^2).
-double SmoothCoulombSolver::gradient(const ContactProblem& problem, bool with_friction,
-                                     const Eigen::VectorXd& v, SolverScratch& scratch) const {
-  scratch.direction = v - problem.v_free;
-  problem.mass.multiply(scratch.direction, scratch.gradient);
-  for (std::size_t i = 0; i < problem.rows.rows.size(); ++i) {
-    const ContactRow& row = problem.rows.rows[i];
-    const Vec3<double> u = relative_velocity(row, v);
-    scratch.u[i] = u;
-    smooth_coulomb::normal_impulse(row.n.dot(u), scratch.targets[i], scratch.resistances[i], row.weight,
-                                   settings_.velocity_smoothing, scratch.normal_impulses[i],
-                                   scratch.normal_slopes[i]);
-    Vec3<double> impulse = scratch.normal_impulses[i] * row.n;
-    if (with_friction) impulse += Friction(u, row.n, settings_.stiction_speed).impulse(scratch.bounds[i]);
-    add_impulse(row, -impulse, scratch.gradient);
-  }
-  problem.mass.multiply(problem.v_free, scratch.momentum);
-  const double gravity_speed = acceleration_scale_ * settings_.h;
-  const double scale = std::sqrt(scratch.momentum.dot(problem.v_free) +
-                                 problem.mass.total_mass() * gravity_speed * gravity_speed);
-  return problem.mass.inverse_norm(scratch.gradient) / scale;
-}
-
-/// H = M + sum J^T K J, K = -d impulse/du, accumulated per pair about the centre of one of its bodies. False
-/// if H is not positive definite (which only non-finite numbers can bring about).
+/// H = M + sum J^T K J, K = -d impulse/du, accumulated per pair about its centre, at the v of the last
+/// evaluate(). False if H is not positive definite (which only non-finite numbers can bring about).
 bool SmoothCoulombSolver::factorize(const ContactProblem& problem, bool with_friction,
-                                    SolverScratch& scratch) const {
+                                    const Eigen::VectorXd& v, SolverScratch& scratch) const {
   const MassMatrix& mass = problem.mass;
   Eigen::MatrixXd& H = scratch.hessian;
   H.setZero(mass.size(), mass.size());
@@ -94,30 +61,19 @@ bool SmoothCoulombSolver::factorize(const ContactProblem& problem, bool with_fri
     H.block<3, 3>(6 * s, 6 * s) = mass.inertia_W(s);
     H.block<3, 3>(6 * s + 3, 6 * s + 3).diagonal().setConstant(mass.mass(s));
   }
-  for (const RowPair& pair : problem.rows.pairs) {
-    const bool about_A = pair.slot_A >= 0;
-    Mat3<double> S0 = Mat3<double>::Zero(), S1 = S0, S2 = S0;  // sums of K, [r]K, -[r]K[r]
-    for (int k = pair.begin; k < pair.end; ++k) {
-      const auto i = static_cast<std::size_t>(k);
-      const ContactRow& row = problem.rows.rows[i];
-      Mat3<double> K = -scratch.normal_slopes[i] * (row.n * row.n.transpose());
-      if (with_friction)
-        K += Friction(scratch.u[i], row.n, settings_.stiction_speed).resistance(scratch.bounds[i]);
-      const Mat3<double> r = skew<double>(about_A ? row.r_A : row.r_B);
-      const Mat3<double> rK = r * K;
-      S0 += K;
-      S1 += rK;
-      S2.noalias() -= rK * r;
-    }
+  for (const BlockPair& pair : scratch.rows.pairs) {
+    const Vec6<double> V = relative_twist(pair, v);
+    ResistanceSums sums;
+    row_kernels().sum_resistances({settings_, with_friction, V.data()}, scratch.rows.of(pair), sums);
+    const Eigen::Map<const Mat3<double>> S0(sums.S0), S1(sums.S1), S2(sums.S2);
     const auto add_diagonal = [&](int slot, const Mat3<double>& ww, const Mat3<double>& wv) {
       H.block<3, 3>(6 * slot, 6 * slot) += ww;
       H.block<3, 3>(6 * slot + 3, 6 * slot) += wv.transpose();
       H.block<3, 3>(6 * slot + 3, 6 * slot + 3) += S0;
     };
-    add_diagonal(about_A ? pair.slot_A : pair.slot_B, S2, S1);
-    if (pair.slot_A < 0 || pair.slot_B < 0) continue;
-    const ContactRow& first = problem.rows.rows[static_cast<std::size_t>(pair.begin)];
-    const Mat3<double> shift = skew<double>(first.r_B - first.r_A);  // r_B = r_A + p_A - p_B
+    add_diagonal(pair.slot_A >= 0 ? pair.slot_A : pair.slot_B, S2, S1);
+    if (!pair.both_move()) continue;
+    const Mat3<double> shift = skew<double>(pair.shift);
     const Mat3<double> S1_B = S1 + shift * S0;
     const Mat3<double> S2_BA = S2 + shift * S1.transpose();
     add_diagonal(pair.slot_B, S2_BA - S1_B * shift, S1_B);
@@ -136,58 +92,46 @@ bool SmoothCoulombSolver::factorize(const ContactProblem& problem, bool with_fri
   return scratch.factor.info() == Eigen::Success;
 }
 
-/// The minimiser a of L(v + a dv): a full step where the slope there is small, a bracketed Newton search
-/// elsewhere.
+/// The minimiser a in (0, 1) of L(v + a direction), by a bracketed Newton search.
 double SmoothCoulombSolver::line_search(const ContactProblem& problem, bool with_friction,
-                                        const Eigen::VectorXd& v, SolverScratch& scratch) const {
+                                        const Eigen::VectorXd& v, double slope_at_0,
+                                        SolverScratch& scratch) const {
   const Eigen::VectorXd& dv = scratch.direction;
   problem.mass.multiply(dv, scratch.mass_direction);
   const double constant = scratch.mass_direction.dot(v - problem.v_free),
                linear = scratch.mass_direction.dot(dv);
-  const std::size_t n = problem.rows.rows.size();
-  for (std::size_t i = 0; i < n; ++i) scratch.du[i] = relative_velocity(problem.rows.rows[i], dv);
-
-  const auto slope = [&](double a, double* curvature) {
-    double value = constant + a * linear;
-    if (curvature) *curvature = linear;
-    for (std::size_t i = 0; i < n; ++i) {
-      const ContactRow& row = problem.rows.rows[i];
-      const Vec3<double> u = scratch.u[i] + a * scratch.du[i];
-      const double du_n = row.n.dot(scratch.du[i]);
-      double impulse, impulse_slope;
-      smooth_coulomb::normal_impulse(row.n.dot(u), scratch.targets[i], scratch.resistances[i], row.weight,
-                                     settings_.velocity_smoothing, impulse, impulse_slope);
-      value -= impulse * du_n;
-      if (curvature) *curvature -= impulse_slope * du_n * du_n;
-      if (!with_friction) continue;
-      const Friction friction(u, row.n, settings_.stiction_speed);
-      value -= friction.impulse(scratch.bounds[i]).dot(scratch.du[i]);
-      if (curvature) *curvature += scratch.du[i].dot(friction.resistance(scratch.bounds[i]) * scratch.du[i]);
-    }
-    return value;
-  };
-
-  const double slope_at_0 = std::abs(scratch.gradient.dot(dv));
-  if (slope(1.0, nullptr) <= 0.5 * slope_at_0) return 1.0;
   double low = 0.0, high = 1.0, a = 0.5;
   for (int k = 0; k < 40; ++k) {
-    double curvature;
-    const double s = slope(a, &curvature);
-    if (std::abs(s) <= 0.1 * slope_at_0) break;
-    (s > 0.0 ? high : low) = a;
-    a -= s / curvature;
+    double slope = constant + a * linear, curvature = linear;
+    for (const BlockPair& pair : scratch.rows.pairs) {
+      const Vec6<double> V = relative_twist(pair, v), dV = relative_twist(pair, dv);
+      LineSums sums;
+      row_kernels().sum_line({settings_, with_friction, V.data()}, dV.data(), a, scratch.rows.of(pair), sums);
+      slope += sums.slope;
+      curvature += sums.curvature;
+    }
+    if (std::abs(slope) <= 0.1 * slope_at_0) break;
+    (slope > 0.0 ? high : low) = a;
+    a -= slope / curvature;
     if (!(a > low && a < high)) a = 0.5 * (low + high);
   }
   return a;
 }
 
+/// Minimises from v on, and leaves there what evaluate() found at the answer. Stops at a relative residual
+/// rho = |grad L|_{M^-1} / sqrt(v*^T M v* + m_total g^2 h^2).
 bool SmoothCoulombSolver::newton(const ContactProblem& problem, bool with_friction, Eigen::VectorXd& v,
                                  SolverScratch& scratch, ContactSolution& solution) const {
   // Below this residual rounding alone decides; stop once it no longer falls.
   constexpr double k_rounding = 1e-10;
+  problem.mass.multiply(problem.v_free, scratch.momentum);
+  const double gravity_speed = acceleration_scale_ * settings_.h;
+  const double scale = std::sqrt(scratch.momentum.dot(problem.v_free) +
+                                 problem.mass.total_mass() * gravity_speed * gravity_speed);
   double previous = std::numeric_limits<double>::infinity();
+  evaluate(problem, with_friction, v, scratch);
   for (int iteration = 0;; ++iteration) {
-    const double residual = gradient(problem, with_friction, v, scratch);
+    const double residual = problem.mass.inverse_norm(scratch.gradient) / scale;
     const bool stalled = iteration > 3 && residual < k_rounding && residual > 0.5 * previous;
     if (residual <= config_.tolerance || stalled || iteration == config_.max_iterations ||
         !std::isfinite(residual)) {
@@ -195,10 +139,19 @@ bool SmoothCoulombSolver::newton(const ContactProblem& problem, bool with_fricti
       return residual <= config_.tolerance || stalled;
     }
     previous = residual;
-    if (!factorize(problem, with_friction, scratch)) return false;
+    if (!factorize(problem, with_friction, v, scratch)) return false;
     scratch.direction = -scratch.gradient;
     scratch.factor.solveInPlace(scratch.direction);
-    v += line_search(problem, with_friction, v, scratch) * scratch.direction;
+    // A full step if that brings the slope down: the usual case, and what it takes to know is what the next
+    // iteration starts with.
+    const double slope_at_0 = std::abs(scratch.gradient.dot(scratch.direction));
+    scratch.trial = v + scratch.direction;
+    evaluate(problem, with_friction, scratch.trial, scratch);
+    if (!(scratch.gradient.dot(scratch.direction) <= 0.5 * slope_at_0)) {
+      scratch.trial = v + line_search(problem, with_friction, v, slope_at_0, scratch) * scratch.direction;
+      evaluate(problem, with_friction, scratch.trial, scratch);
+    }
+    v.swap(scratch.trial);
     ++solution.iterations;
   }
 }
@@ -225,7 +178,7 @@ void SmoothCoulombSolver::solve(const ContactProblem& problem, SolverScratch& sc
     } else {
       v = pass == 0 ? problem.v_free : solution.passes[pass - 1];
     }
-    if (pass > 0) friction_bounds(problem, solution.passes[pass - 1], scratch);
+    if (pass > 0) scratch.rows.set_bounds();
     solution.converged = newton(problem, pass > 0, v, scratch, solution) && solution.converged;
   }
   scratch.previous_passes = solution.passes;
@@ -256,9 +209,12 @@ void SmoothCoulombSolver::vjp(const ContactProblem& problem, const ContactSoluti
   for (std::size_t pass = solution.passes.size(); pass-- > 0;) {
     const bool with_friction = pass > 0;
     const Eigen::VectorXd& v = solution.passes[pass];
-    if (with_friction) friction_bounds(problem, solution.passes[pass - 1], scratch);
-    gradient(problem, with_friction, v, scratch);
-    factorize(problem, with_friction, scratch);
+    if (with_friction) {
+      evaluate(problem, false, solution.passes[pass - 1], scratch);
+      scratch.rows.set_bounds();
+    }
+    evaluate(problem, with_friction, v, scratch);
+    factorize(problem, with_friction, v, scratch);
     w = scratch.factor.solve(pass_bar);
     w_total += w;
     for (int s = 0; s < problem.mass.slot_count(); ++s) {  // -w^T M (v - v*)
@@ -273,7 +229,7 @@ void SmoothCoulombSolver::vjp(const ContactProblem& problem, const ContactSoluti
       PairMaterialBar& material_bar = bar.pairs[static_cast<std::size_t>(row.pair)];
       const double mu = problem.rows.pairs[static_cast<std::size_t>(row.pair)].material.friction;
       const Parameters c = parameters(problem, i);
-      const Vec3<double> u_w = relative_velocity(row, w), &u = scratch.u[i], &n_W = row.n;
+      const Vec3<double> u = relative_velocity(row, v), u_w = relative_velocity(row, w), &n_W = row.n;
 
       // u_w . (gamma_n n)
       const double u_w_n = n_W.dot(u_w);
@@ -284,19 +240,21 @@ void SmoothCoulombSolver::vjp(const ContactProblem& problem, const ContactSoluti
       add_arm_bar(row, u_w_n * gamma.d_velocity * n_W, v, row_bar);
       if (!with_friction) continue;
 
-      // u_w . gamma_t
-      const Friction friction(u, n_W, settings_.stiction_speed);
-      const double bound = scratch.bounds[i];
-      const Friction::Bar friction_bar = friction.vjp(bound, u, u_w);
-      row_bar.n += friction_bar.n;
-      add_arm_bar(row, friction.impulse(bound), w, row_bar);
-      add_arm_bar(row, friction_bar.u, v, row_bar);
-
       // b = mu gamma_n of the pass before
       const Eigen::VectorXd& v_before = solution.passes[pass - 1];
       const Vec3<double> u_before = relative_velocity(row, v_before);
       const NormalImpulse before =
           smooth_coulomb::normal_impulse_derivatives(n_W.dot(u_before), c, settings_);
+      const double bound = mu * before.value;
+
+      // u_w . gamma_t
+      const Friction friction(u, n_W, settings_.stiction_speed);
+      const Friction::Bar friction_bar = friction.vjp(bound, u, u_w);
+      row_bar.n += friction_bar.n;
+      add_arm_bar(row, friction.impulse(bound), w, row_bar);
+      add_arm_bar(row, friction_bar.u, v, row_bar);
+
+      // ... by b
       material_bar.friction += before.value * friction_bar.bound;
       const double impulse_bar = mu * friction_bar.bound;
       normal_impulse_vjp(before, impulse_bar, u_before, row_bar, material_bar);
@@ -311,19 +269,20 @@ void SmoothCoulombSolver::vjp(const ContactProblem& problem, const ContactSoluti
 
 void SmoothCoulombSolver::impulses(const ContactProblem& problem, const ContactSolution& solution,
                                    std::vector<Vec3<double>>& impulses) const {
-  SolverScratch scratch;
-  prepare(problem, scratch);
-  const bool with_friction = solution.passes.size() > 1;
-  if (with_friction) friction_bounds(problem, solution.passes[solution.passes.size() - 2], scratch);
   impulses.resize(problem.rows.rows.size());
   for (std::size_t i = 0; i < impulses.size(); ++i) {
     const ContactRow& row = problem.rows.rows[i];
+    const Parameters c = parameters(problem, i);
+    const auto normal_impulse_at = [&](const Vec3<double>& u) {
+      return smooth_coulomb::normal_impulse_derivatives(row.n.dot(u), c, settings_).value;
+    };
     const Vec3<double> u = relative_velocity(row, solution.velocity());
-    double value, slope;
-    smooth_coulomb::normal_impulse(row.n.dot(u), scratch.targets[i], scratch.resistances[i], row.weight,
-                                   settings_.velocity_smoothing, value, slope);
-    impulses[i] = value * row.n;
-    if (with_friction) impulses[i] += Friction(u, row.n, settings_.stiction_speed).impulse(scratch.bounds[i]);
+    impulses[i] = normal_impulse_at(u) * row.n;
+    if (solution.passes.size() < 2) continue;
+    const Eigen::VectorXd& v_before = solution.passes[solution.passes.size() - 2];
+    const double mu = problem.rows.pairs[static_cast<std::size_t>(row.pair)].material.friction;
+    const double bound = mu * normal_impulse_at(relative_velocity(row, v_before));
+    impulses[i] += Friction(u, row.n, settings_.stiction_speed).impulse(bound);
   }
 }
 

@@ -30,14 +30,14 @@ class SmoothCoulombSolver final : public ContactSolver {
 
  private:
   void prepare(const ContactProblem& problem, SolverScratch& scratch) const;
-  void friction_bounds(const ContactProblem& problem, const Eigen::VectorXd& v, SolverScratch& scratch) const;
+  void evaluate(const ContactProblem& problem, bool with_friction, const Eigen::VectorXd& v,
+                SolverScratch& scratch) const;
   bool newton(const ContactProblem& problem, bool with_friction, Eigen::VectorXd& v, SolverScratch& scratch,
               ContactSolution& solution) const;
-  double gradient(const ContactProblem& problem, bool with_friction, const Eigen::VectorXd& v,
-                  SolverScratch& scratch) const;
-  bool factorize(const ContactProblem& problem, bool with_friction, SolverScratch& scratch) const;
+  bool factorize(const ContactProblem& problem, bool with_friction, const Eigen::VectorXd& v,
+                 SolverScratch& scratch) const;
   double line_search(const ContactProblem& problem, bool with_friction, const Eigen::VectorXd& v,
-                     SolverScratch& scratch) const;
+                     double slope_at_0, SolverScratch& scratch) const;
   [[nodiscard]] smooth_coulomb::Parameters parameters(const ContactProblem& problem, std::size_t row) const;
 
   StepConfig config_;

@@ -12,39 +12,50 @@
 
 namespace abut {
 
-struct Friction {
-  Vec3<double> n, u_t, P_u_t;
-  double w = 0;
+template <typename S>
+struct FrictionOf {
+  Vec3<S> n, u_t, P_u_t;
+  S w, inverse_w;
 
-  Friction(const Vec3<double>& u, const Vec3<double>& normal, double stiction_speed)
-      : n(normal),
-        u_t(u - n.dot(u) * n),
-        P_u_t(u_t - n.dot(u_t) * n),
-        w(std::sqrt(u_t.squaredNorm() + stiction_speed * stiction_speed)) {}
+  FrictionOf(const Vec3<S>& u, const Vec3<S>& normal, double stiction_speed)
+      : n(normal), u_t(u - n.dot(u) * n), P_u_t(u_t - n.dot(u_t) * n) {
+    using std::sqrt;
+    w = sqrt(u_t.dot(u_t) + S(stiction_speed * stiction_speed));
+    inverse_w = S(1) / w;
+  }
 
-  [[nodiscard]] Vec3<double> impulse(double bound) const { return -(bound / w) * P_u_t; }
+  [[nodiscard]] Vec3<S> impulse(const S& bound) const { return -(bound * inverse_w) * P_u_t; }
 
   /// -d impulse/du, symmetric positive semidefinite [kg].
-  [[nodiscard]] Mat3<double> resistance(double bound) const {
-    const Vec3<double> scaled = P_u_t / w;
-    return (bound / w) * (Mat3<double>::Identity() + (n.squaredNorm() - 2.0) * (n * n.transpose()) -
-                          scaled * scaled.transpose());
+  [[nodiscard]] Mat3<S> resistance(const S& bound) const {
+    const S unit = bound * inverse_w, along_n = n.dot(n) - S(2);
+    const Vec3<S> scaled = inverse_w * P_u_t;
+    Mat3<S> K;
+    for (int j = 0; j < 3; ++j) {
+      for (int i = j; i < 3; ++i) {
+        K(i, j) = unit * (S(i == j ? 1 : 0) + along_n * (n[i] * n[j]) - scaled[i] * scaled[j]);
+        K(j, i) = K(i, j);
+      }
+    }
+    return K;
   }
 
   /// Derivatives of the scalar lambda . gamma_t.
   struct Bar {
-    double bound;       ///< by b
-    Vec3<double> u, n;  ///< by u, by n
+    S bound;       ///< by b
+    Vec3<S> u, n;  ///< by u, by n
   };
-  [[nodiscard]] Bar vjp(double bound, const Vec3<double>& u, const Vec3<double>& lambda) const {
-    const double lambda_n = n.dot(lambda);
-    const Vec3<double> s = lambda - lambda_n * n;
-    const double s_u_t = s.dot(u_t);
-    const Vec3<double> alpha = u_t / w;
-    const Vec3<double> beta = (s - s_u_t / (w * w) * u_t) / w;
+  [[nodiscard]] Bar vjp(const S& bound, const Vec3<S>& u, const Vec3<S>& lambda) const {
+    const S lambda_n = n.dot(lambda);
+    const Vec3<S> s = lambda - lambda_n * n;
+    const S s_u_t = s.dot(u_t);
+    const Vec3<S> alpha = u_t / w;
+    const Vec3<S> beta = (s - s_u_t / (w * w) * u_t) / w;
     return {-s_u_t / w, -bound * (beta - n.dot(beta) * n),
             bound * (lambda_n * alpha + n.dot(alpha) * lambda + n.dot(u) * beta + n.dot(beta) * u)};
   }
 };
+
+using Friction = FrictionOf<double>;
 
 }  // namespace abut

@@ -5,7 +5,6 @@
 /// separates; the impulse acts on B, its opposite on A.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 
 #include "engine/smooth.h"
@@ -32,22 +31,24 @@ struct Parameters {
 
 /// Normal target velocity v_hat(d) and its derivatives: -d/h before touching, -d/(h + tau_d) in overlap,
 /// joined by a softplus of width tau_v h and capped at the push-out speed.
+template <typename S>
 struct NormalTarget {
-  double value = 0, d_distance = 0, d_dissipation_time = 0;
+  S value, d_distance, d_dissipation_time;
 };
 
-inline NormalTarget normal_target(double distance, double dissipation_time, const Settings& s) {
+template <typename S>
+NormalTarget<S> normal_target(const S& distance, double dissipation_time, const Settings& s) {
   const double length = s.velocity_smoothing * s.h;
   const double relaxed = 1.0 / (s.h + dissipation_time);
   const double difference = 1.0 / s.h - relaxed;
-  const double depth = softplus(-distance, length), slope = softplus_dx(-distance, length);
-  const double uncapped = -distance / s.h - difference * depth;
+  const S depth = softplus<S>(-distance, length), slope = softplus_dx<S>(-distance, length);
+  const S uncapped = -distance / S(s.h) - S(difference) * depth;
 
   const double width = 0.05 * s.push_out_speed;
-  const double over = uncapped - s.push_out_speed;
-  const double d_uncapped = 1.0 - softplus_dx(over, width);
-  return {uncapped - softplus(over, width), d_uncapped * (-1.0 / s.h + difference * slope),
-          -d_uncapped * relaxed * relaxed * depth};
+  const S over = uncapped - S(s.push_out_speed);
+  const S d_uncapped = S(1) - softplus_dx<S>(over, width);
+  return {uncapped - softplus<S>(over, width), d_uncapped * (S(difference) * slope - S(1.0 / s.h)),
+          -d_uncapped * S(relaxed * relaxed) * depth};
 }
 
 /// Normal impulse  gamma_n = Gamma tau_v log(1 + exp((v_hat - u_n)/tau_v)) / R,
@@ -59,25 +60,43 @@ struct NormalImpulse {
   double d_distance = 0, d_weight = 0, d_inverse_mass = 0, d_compliance = 0, d_dissipation_time = 0;
 };
 
+/// R [1/kg].
+template <typename S>
+S normal_resistance(const S& inverse_mass, double compliance, double dissipation_time, const Settings& s) {
+  return S(compliance / (s.h * (s.h + dissipation_time))) + S(s.near_rigid) * inverse_mass;
+}
 inline double normal_resistance(const Parameters& c, const Settings& s) {
-  return c.compliance / (s.h * (s.h + c.dissipation_time)) + s.near_rigid * c.inverse_mass;
+  return normal_resistance(c.inverse_mass, c.compliance, c.dissipation_time, s);
 }
 
-/// Value and slope only, for a precomputed target and R: what the solver evaluates many times. (softplus and
-/// its derivative, sharing their exponential.)
-inline void normal_impulse(double u_n, double target, double resistance, double weight,
-                           double velocity_smoothing, double& value, double& d_velocity) {
-  const double scale = weight / resistance, x = (target - u_n) / velocity_smoothing;
-  const double e = std::exp(-std::abs(x));
-  value = scale * velocity_smoothing * (std::max(x, 0.0) + std::log1p(e));
-  d_velocity = -scale * (x > 0.0 ? 1.0 : e) / (1.0 + e);
+/// What the solver evaluates many times.
+template <typename S>
+struct NormalResponse {
+  S value, d_velocity;  ///< of NormalImpulse
+};
+
+/// gamma_n and its slope at a given target and scale = Gamma/R [kg]: softplus and its derivative, sharing
+/// their exponential e and the quotient 1/(1 + e), with which log(1 + e) is the logarithm of the rounded sum
+/// plus what rounding lost.
+template <typename S>
+NormalResponse<S> normal_impulse(const S& u_n, const S& target, const S& scale, double velocity_smoothing) {
+  using std::abs, std::exp;
+  const S x = (target - u_n) * S(1.0 / velocity_smoothing), e = exp(-abs(x));
+  const S sum = S(1) + e, inverse = S(1) / sum;
+  const S log1p_e = log_normal(sum) + (e - (sum - S(1))) * inverse;
+  const auto is_positive = x > S(0);
+  return {scale * S(velocity_smoothing) * (select(is_positive, x, S(0)) + log1p_e),
+          -scale * select(is_positive, S(1), e) * inverse};
 }
 
 inline NormalImpulse normal_impulse_derivatives(double u_n, const Parameters& c, const Settings& s) {
-  const NormalTarget target = normal_target(c.distance, c.dissipation_time, s);
+  const NormalTarget<double> target = normal_target(c.distance, c.dissipation_time, s);
   const double R = normal_resistance(c, s);
   NormalImpulse gamma;
-  normal_impulse(u_n, target.value, R, c.weight, s.velocity_smoothing, gamma.value, gamma.d_velocity);
+  const NormalResponse<double> response =
+      normal_impulse(u_n, target.value, c.weight / R, s.velocity_smoothing);
+  gamma.value = response.value;
+  gamma.d_velocity = response.d_velocity;
   const double d_target = -gamma.d_velocity, d_resistance = -gamma.value / R;
   const double stretch = s.h * (s.h + c.dissipation_time);
   gamma.d_distance = d_target * target.d_distance;

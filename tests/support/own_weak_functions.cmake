@@ -1,12 +1,12 @@
 # Fails if an object file that is compiled for other instructions than the rest defines a weak function outside of the
 # namespace of these instructions: the linker might take it for all of the program.
 #   cmake -D nm=... -D "objects=a.o,b.o" -P own_weak_functions.cmake
-# Objects are told by their names, pair_kernel_<instruction set>.cpp.o. What may be weak, being the same code wherever it
+# Objects are told by their names, ..._kernel_<instruction set>.cpp.o. What may be weak, being the same code wherever it
 # is compiled and never on a path that runs: std::bad_variant_access and what throws it.
 string(REPLACE "," ";" objects "${objects}")
 set(checked 0)
 foreach(object IN LISTS objects)
-  if(NOT object MATCHES "pair_kernel_(avx2|avx512)\\.cpp")
+  if(NOT object MATCHES "_kernel_(avx2|avx512)\\.cpp")
     continue()
   endif()
   set(instructions ${CMAKE_MATCH_1})

@@ -1,0 +1,131 @@
+/// The smooth Coulomb law of the rows of one pair, a block of eight at a time.
+#pragma once
+
+#include "dynamics/contact_laws/friction.h"
+#include "dynamics/kernel/row_kernels.h"
+#include "engine/pack.h"
+
+namespace abut {
+inline namespace ABUT_SIMD {
+
+using RowLanes = Pack<double, k_row_lanes>;
+
+ABUT_INLINE Vec3<RowLanes> load_lanes(const RowBlock::Lanes (&x)[3]) {
+  return {RowLanes::load(x[0]), RowLanes::load(x[1]), RowLanes::load(x[2])};
+}
+
+/// v + w x r for one twist [w; v] and eight arms.
+ABUT_INLINE Vec3<RowLanes> velocity_at(const double* V, const Vec3<RowLanes>& r) {
+  const RowLanes w[3] = {V[0], V[1], V[2]};
+  return {RowLanes(V[3]) + (w[1] * r[2] - w[2] * r[1]), RowLanes(V[4]) + (w[2] * r[0] - w[0] * r[2]),
+          RowLanes(V[5]) + (w[0] * r[1] - w[1] * r[0])};
+}
+
+ABUT_INLINE smooth_coulomb::NormalResponse<RowLanes> normal_response(const RowBlock& block,
+                                                                     const RowLanes& u_n,
+                                                                     const smooth_coulomb::Settings& s) {
+  return smooth_coulomb::normal_impulse(u_n, RowLanes::load(block.target), RowLanes::load(block.scale),
+                                        s.velocity_smoothing);
+}
+
+/// K of eight rows.
+template <bool with_friction>
+ABUT_INLINE Mat3<RowLanes> resistance_of(const RowBlock& block, const RowLanes& slope,
+                                         const Vec3<RowLanes>& u, const Vec3<RowLanes>& n,
+                                         const smooth_coulomb::Settings& s) {
+  Mat3<RowLanes> K;
+  for (int j = 0; j < 3; ++j) {
+    for (int i = 0; i < 3; ++i) K(i, j) = -slope * (n[i] * n[j]);
+  }
+  if constexpr (with_friction)
+    K += FrictionOf<RowLanes>(u, n, s.stiction_speed).resistance(RowLanes::load(block.bound));
+  return K;
+}
+
+inline void set_law_by_lanes(const smooth_coulomb::Settings& settings, double compliance,
+                             double dissipation_time, std::span<RowBlock> blocks) {
+  const smooth_coulomb::Settings s = settings;
+  for (RowBlock& block : blocks) {
+    smooth_coulomb::normal_target(RowLanes::load(block.distance), dissipation_time, s)
+        .value.store(block.target);
+    const RowLanes resistance = smooth_coulomb::normal_resistance(RowLanes::load(block.inverse_mass),
+                                                                  compliance, dissipation_time, s);
+    (RowLanes::load(block.weight) / resistance).store(block.scale);
+  }
+}
+
+template <bool with_friction>
+void sum_impulses_by_lanes(const smooth_coulomb::Settings& s, const double* V, std::span<RowBlock> blocks,
+                           double* wrench) {
+  RowLanes sums[6] = {0, 0, 0, 0, 0, 0};
+  for (RowBlock& block : blocks) {
+    const Vec3<RowLanes> n = load_lanes(block.n), r = load_lanes(block.r), u = velocity_at(V, r);
+    const auto response = normal_response(block, n.dot(u), s);
+    response.value.store(block.impulse);
+    response.d_velocity.store(block.slope);
+    Vec3<RowLanes> impulse = response.value * n;
+    if constexpr (with_friction)
+      impulse += FrictionOf<RowLanes>(u, n, s.stiction_speed).impulse(RowLanes::load(block.bound));
+    const Vec3<RowLanes> torque = r.cross(impulse);
+    for (int k = 0; k < 3; ++k) {
+      sums[k] += torque[k];
+      sums[3 + k] += impulse[k];
+    }
+  }
+  for (int k = 0; k < 6; ++k) wrench[k] = reduce_sum(sums[k]);
+}
+
+template <bool with_friction>
+void sum_resistances_by_lanes(const smooth_coulomb::Settings& s, const double* V,
+                              std::span<const RowBlock> blocks, ResistanceSums& out) {
+  RowLanes S0[9], S1[9], S2[9];  // of the symmetric ones only the lower triangle
+  for (int k = 0; k < 9; ++k) S0[k] = S1[k] = S2[k] = RowLanes(0);
+  for (const RowBlock& block : blocks) {
+    const Vec3<RowLanes> n = load_lanes(block.n), r = load_lanes(block.r), u = velocity_at(V, r);
+    const Mat3<RowLanes> K = resistance_of<with_friction>(block, RowLanes::load(block.slope), u, n, s);
+    Mat3<RowLanes> rK;
+    for (int j = 0; j < 3; ++j) {
+      rK(0, j) = r[1] * K(2, j) - r[2] * K(1, j);
+      rK(1, j) = r[2] * K(0, j) - r[0] * K(2, j);
+      rK(2, j) = r[0] * K(1, j) - r[1] * K(0, j);
+      for (int i = 0; i < 3; ++i) S1[3 * j + i] += rK(i, j);
+      for (int i = j; i < 3; ++i) S0[3 * j + i] += K(i, j);
+    }
+    for (int i = 0; i < 3; ++i) {  // -[r] K [r] = (row i of [r] K) turned by r
+      S2[i] += r[1] * rK(i, 2) - r[2] * rK(i, 1);
+      if (i >= 1) S2[3 + i] += r[2] * rK(i, 0) - r[0] * rK(i, 2);
+      if (i >= 2) S2[6 + i] += r[0] * rK(i, 1) - r[1] * rK(i, 0);
+    }
+  }
+  for (int j = 0; j < 3; ++j) {
+    for (int i = 0; i < 3; ++i) out.S1[3 * j + i] = reduce_sum(S1[3 * j + i]);
+    for (int i = j; i < 3; ++i) {
+      out.S0[3 * j + i] = out.S0[3 * i + j] = reduce_sum(S0[3 * j + i]);
+      out.S2[3 * j + i] = out.S2[3 * i + j] = reduce_sum(S2[3 * j + i]);
+    }
+  }
+}
+
+template <bool with_friction>
+void sum_line_by_lanes(const smooth_coulomb::Settings& s, const double* V, const double* dV, double a,
+                       std::span<const RowBlock> blocks, LineSums& out) {
+  RowLanes slope = 0, curvature = 0;
+  double V_a[6];
+  for (int k = 0; k < 6; ++k) V_a[k] = V[k] + a * dV[k];
+  for (const RowBlock& block : blocks) {
+    const Vec3<RowLanes> n = load_lanes(block.n), r = load_lanes(block.r);
+    const Vec3<RowLanes> u = velocity_at(V_a, r), du = velocity_at(dV, r);
+    const auto response = normal_response(block, n.dot(u), s);
+    slope -= response.value * n.dot(du);
+    if constexpr (with_friction)
+      slope -= FrictionOf<RowLanes>(u, n, s.stiction_speed).impulse(RowLanes::load(block.bound)).dot(du);
+    const Mat3<RowLanes> K = resistance_of<with_friction>(block, response.d_velocity, u, n, s);
+    for (int j = 0; j < 3; ++j) {
+      for (int i = 0; i < 3; ++i) curvature += du[i] * K(i, j) * du[j];
+    }
+  }
+  out = {reduce_sum(slope), reduce_sum(curvature)};
+}
+
+}  // namespace ABUT_SIMD
+}  // namespace abut

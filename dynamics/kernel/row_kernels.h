@@ -1,0 +1,49 @@
+/// The sums over a pair's rows that the velocity solver needs, eight rows at a time; one compilation of
+/// row_kernel.h for each instruction set.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "dynamics/contact_laws/smooth_coulomb.h"
+#include "dynamics/kernel/row_blocks.h"
+
+namespace abut {
+
+/// Sums of K, [r] K and -[r] K [r] over the rows of a pair, K = -d impulse/du; column by column.
+struct ResistanceSums {
+  double S0[9], S1[9], S2[9];
+};
+
+/// Slope and curvature along a line of the potential that impulses are minus the gradient of.
+struct LineSums {
+  double slope = 0, curvature = 0;
+};
+
+/// What the functions below need to know. Twists [w; v] and wrenches [torque; force] are 6 numbers, about the
+/// pair's centre; plain arrays, as Eigen's functions could be taken from a file for the wrong instructions.
+struct RowKernelInput {
+  const smooth_coulomb::Settings& settings;
+  bool with_friction;
+  const double* V;  ///< twist of B relative to A
+};
+
+struct RowKernels {
+  /// Fills in target and scale.
+  void (*set_law)(const smooth_coulomb::Settings&, double compliance, double dissipation_time,
+                  std::span<RowBlock>);
+  /// Fills in impulse and slope; the wrench of all impulses on B.
+  void (*sum_impulses)(const RowKernelInput&, std::span<RowBlock>, double* wrench);
+  /// From the slopes that sum_impulses() left for the same input.
+  void (*sum_resistances)(const RowKernelInput&, std::span<const RowBlock>, ResistanceSums&);
+  /// At V + a dV, by a.
+  void (*sum_line)(const RowKernelInput&, const double* dV, double a, std::span<const RowBlock>, LineSums&);
+};
+
+/// Those for an instruction set, of which available_manifold_kernels() has the names.
+[[nodiscard]] RowKernels row_kernels_for(std::string_view instruction_set);
+
+/// Those for the instruction set of manifold_kernels().
+[[nodiscard]] const RowKernels& row_kernels();
+
+}  // namespace abut

@@ -1,0 +1,198 @@
+#include "dynamics/kernel/row_kernels.h"
+
+#include <catch2/catch.hpp>
+
+#include <string>
+#include <vector>
+
+#include "collision/manifold/kernel/manifold_kernels.h"
+#include "dynamics/contact_laws/friction.h"
+#include "engine/lie.h"
+#include "engine/random.h"
+#include "tests/support/cases.h"
+#include "tests/support/close.h"
+
+namespace {
+
+using namespace abut;
+
+smooth_coulomb::Settings default_settings() {
+  smooth_coulomb::Settings s;
+  s.h = 2e-3;
+  s.near_rigid = 2.5e-4;
+  s.velocity_smoothing = 0.02 * 9.81 * s.h;
+  s.stiction_speed = 0.01 * 9.81 * s.h;
+  s.push_out_speed = 50.0 * 9.81 * s.h;
+  return s;
+}
+
+/// Rows of one pair, as a manifold has them: r_B - r_A is the same for all.
+ContactRows random_rows(Random& random, int count, int slot_A, int slot_B) {
+  ContactRows rows;
+  RowPair pair;
+  pair.slot_A = slot_A;
+  pair.slot_B = slot_B;
+  pair.end = count;
+  pair.material.friction = random.uniform(0.1, 1.0);
+  pair.material.compliance = random.uniform(0.0, 1e-4);
+  pair.material.dissipation_time = random.uniform(0.0, 0.02);
+  rows.pairs.push_back(pair);
+  const Vec3<double> shift = test::random_vector(random, 0.3);
+  for (int i = 0; i < count; ++i) {
+    ContactRow row;
+    row.slot_A = slot_A;
+    row.slot_B = slot_B;
+    row.pair = 0;
+    row.r_A = test::random_vector(random, 0.2);
+    row.r_B = row.r_A + shift;
+    row.n = random.unit_vector();
+    row.distance = random.uniform(-1e-3, 1e-3);
+    row.weight = random.uniform(0.1, 1.0);
+    row.inverse_mass = random.uniform(0.5, 2.0);
+    rows.rows.push_back(row);
+  }
+  return rows;
+}
+
+/// What a row contributes, by the formulas for single numbers.
+struct RowTerms {
+  const smooth_coulomb::Settings& s;
+  const ContactRows& rows;
+  const Eigen::VectorXd& before;  ///< velocities that bound friction
+
+  [[nodiscard]] smooth_coulomb::NormalImpulse normal(const ContactRow& row, const Eigen::VectorXd& v) const {
+    const PairMaterial& material = rows.pairs[0].material;
+    return smooth_coulomb::normal_impulse_derivatives(
+        row.n.dot(relative_velocity(row, v)),
+        {row.distance, row.weight, row.inverse_mass, material.compliance, material.dissipation_time}, s);
+  }
+  [[nodiscard]] double bound(const ContactRow& row) const {
+    return rows.pairs[0].material.friction * normal(row, before).value;
+  }
+  [[nodiscard]] Friction friction(const ContactRow& row, const Eigen::VectorXd& v) const {
+    return {relative_velocity(row, v), row.n, s.stiction_speed};
+  }
+  [[nodiscard]] Vec3<double> impulse(const ContactRow& row, const Eigen::VectorXd& v,
+                                     bool with_friction) const {
+    Vec3<double> sum = normal(row, v).value * row.n;
+    if (with_friction) sum += friction(row, v).impulse(bound(row));
+    return sum;
+  }
+  [[nodiscard]] Mat3<double> resistance(const ContactRow& row, const Eigen::VectorXd& v,
+                                        bool with_friction) const {
+    Mat3<double> K = -normal(row, v).d_velocity * (row.n * row.n.transpose());
+    if (with_friction) K += friction(row, v).resistance(bound(row));
+    return K;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("RowKernels: every instruction set sums what the formulas say of each row", "[dynamics][value]") {
+  const smooth_coulomb::Settings s = default_settings();
+  const int count = GENERATE(1, 7, 8, 9, 61);
+  const auto [slot_A, slot_B] =
+      GENERATE(std::pair(0, 1), std::pair(1, 0), std::pair(-1, 0), std::pair(0, -1));
+  const bool with_friction = GENERATE(false, true);
+  Random random(static_cast<std::uint64_t>(100 * count + 10 * slot_A + slot_B + 11));
+  const ContactRows rows = random_rows(random, count, slot_A, slot_B);
+  const auto velocity = [&](double size) {
+    Eigen::VectorXd v(slot_A >= 0 && slot_B >= 0 ? 12 : 6);
+    for (double& x : v) x = random.uniform(-size, size);
+    return v;
+  };
+  const Eigen::VectorXd before = velocity(0.01), v = velocity(0.01), dv = velocity(0.01);
+  const double a = random.uniform(0.2, 0.8);
+  const Eigen::VectorXd v_a = v + a * dv;
+  const RowTerms terms{s, rows, before};
+
+  // Sums of the plain formulas, and of their magnitudes: what rounding is measured by.
+  Eigen::VectorXd force = Eigen::VectorXd::Zero(v.size()), force_size = force;
+  Mat3<double> S0 = Mat3<double>::Zero(), S1 = S0, S2 = S0;
+  double S_size = 0.0, slope = 0.0, slope_size = 0.0, curvature = 0.0;
+  for (const ContactRow& row : rows.rows) {
+    const Vec3<double> impulse = terms.impulse(row, v, with_friction);
+    add_impulse(row, impulse, force);
+    force_size.array() += impulse.norm();
+    const Mat3<double> K = terms.resistance(row, v, with_friction),
+                       r = skew<double>(slot_A >= 0 ? row.r_A : row.r_B);
+    S0 += K;
+    S1 += r * K;
+    S2 -= r * K * r;
+    S_size += K.norm();
+    const Vec3<double> du = relative_velocity(row, dv), at_a = terms.impulse(row, v_a, with_friction);
+    slope -= at_a.dot(du);
+    slope_size += at_a.norm() * du.norm();
+    curvature += du.dot(terms.resistance(row, v_a, with_friction) * du);
+  }
+
+  for (const ManifoldKernels& available : available_manifold_kernels()) {
+    const RowKernels kernels = row_kernels_for(available.instruction_set);
+    CAPTURE(available.instruction_set, count, slot_A, slot_B, with_friction);
+    RowBlocks lanes;
+    lanes.assign(rows);
+    REQUIRE(lanes.pairs.size() == 1);
+    const BlockPair& pair = lanes.pairs[0];
+    const std::span<RowBlock> blocks = lanes.of(pair);
+    REQUIRE(static_cast<int>(blocks.size()) == (count + 7) / 8);
+    kernels.set_law(s, pair.compliance, pair.dissipation_time, blocks);
+    Vec6<double> wrench;
+    const Vec6<double> V_before = relative_twist(pair, before), V = relative_twist(pair, v),
+                       dV = relative_twist(pair, dv);
+    kernels.sum_impulses({s, false, V_before.data()}, blocks, wrench.data());
+    lanes.set_bounds();
+
+    kernels.sum_impulses({s, with_friction, V.data()}, blocks, wrench.data());
+    Eigen::VectorXd sum = Eigen::VectorXd::Zero(v.size());
+    add_wrench(pair, wrench, sum);
+    // Velocities of 0.01 m/s differ by rounding, and tau_v is 4e-4 m/s.
+    CHECK(((sum - force).array().abs() <= 1e-13 * force_size.array()).all());
+
+    ResistanceSums sums;
+    kernels.sum_resistances({s, with_friction, V.data()}, blocks, sums);
+    CHECK(test::close(Eigen::Map<const Mat3<double>>(sums.S0), S0, 0, 1e-12 * S_size));
+    CHECK(test::close(Eigen::Map<const Mat3<double>>(sums.S1), S1, 0, 1e-12 * S_size));
+    CHECK(test::close(Eigen::Map<const Mat3<double>>(sums.S2), S2, 0, 1e-12 * S_size));
+
+    LineSums line;
+    kernels.sum_line({s, with_friction, V.data()}, dV.data(), a, blocks, line);
+    CHECK(std::abs(line.slope - slope) <= 1e-13 * slope_size);
+    CHECK(test::close(line.curvature, curvature, 1e-12, 0));
+
+    for (int i = 0; i < 8 * static_cast<int>(blocks.size()); ++i) {
+      const RowBlock& block = blocks[static_cast<std::size_t>(i / 8)];
+      const int lane = i % 8;
+      CAPTURE(i);
+      if (i >= count) {
+        CHECK(block.impulse[lane] == 0.0);
+        CHECK(block.bound[lane] == 0.0);
+        continue;
+      }
+      const ContactRow& row = rows.rows[static_cast<std::size_t>(i)];
+      const smooth_coulomb::NormalImpulse gamma = terms.normal(row, v);
+      // A velocity off by 1e-17 m/s changes an impulse in the tail by as much over tau_v.
+      CHECK(test::close(block.impulse[lane], gamma.value, 1e-12, 0));
+      CHECK(test::close(block.slope[lane], gamma.d_velocity, 1e-12, 0));
+      CHECK(test::close(block.bound[lane], terms.bound(row), 1e-12, 0));
+    }
+  }
+}
+
+TEST_CASE("RowKernels: a number that is none in one row is seen in the sums", "[dynamics][value]") {
+  Random random(3);
+  ContactRows rows = random_rows(random, 19, 0, 1);
+  rows.rows[12].distance = std::nan("");
+  const smooth_coulomb::Settings s = default_settings();
+  const Vec6<double> V = Vec6<double>::Constant(1e-3);
+  for (const ManifoldKernels& available : available_manifold_kernels()) {
+    const RowKernels kernels = row_kernels_for(available.instruction_set);
+    RowBlocks lanes;
+    lanes.assign(rows);
+    const BlockPair& pair = lanes.pairs[0];
+    kernels.set_law(s, pair.compliance, pair.dissipation_time, lanes.of(pair));
+    Vec6<double> wrench;
+    kernels.sum_impulses({s, false, V.data()}, lanes.of(pair), wrench.data());
+    CAPTURE(available.instruction_set);
+    CHECK(wrench.array().isNaN().all());
+  }
+}
