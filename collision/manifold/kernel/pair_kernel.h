@@ -537,21 +537,38 @@ void PairKernel<T, order>::edge_penetrations(int side) {
     high[k] = reduce_max(most);
   }
   const int candidates = primitives_near_box(solid, low, high, culling, cull);
+  const auto note = [&](std::uint32_t chosen, const P& place, const P& activity) {
+    if (!problem_.everything) chosen &= bits(activity > P(k_negligible_activity));
+    for (; chosen != 0; chosen &= chosen - 1) {
+      const int lane = std::countr_zero(chosen);
+      b_.pair_activity[side][static_cast<int>(place[lane])] = activity[lane];
+      ++found;
+    }
+  };
+  // Points too deep for their distance to count need none; the others move up in the lists.
+  PointList<T> list{b_.survivor[2], b_.survivor[3], b_.survivor[4], b_.survivor[0], b_.survivor_primitives};
+  list.clear();
   for (int first = 0; first < survivors; first += W) {
     const int lanes = std::min(W, survivors - first);
     const Vec3<P> x(P::load(b_.survivor[2] + first), P::load(b_.survivor[3] + first),
                     P::load(b_.survivor[4] + first));
+    const P place = P::load(b_.survivor[0] + first), activity = P::load(b_.survivor[1] + first);
     std::uint32_t chosen = lanes < W ? (1u << lanes) - 1u : ~0u >> (32 - W);
-    const std::uint64_t mask = primitives_near(solid, x, culling, candidates, cull, chosen);
+    DeepLanes<T> deep{radius - T(4) * problem_.activity_smoothing};
+    const std::uint64_t mask = primitives_near(solid, x, culling, candidates, cull, chosen, &deep);
+    if (deep.lanes != 0) note(deep.lanes, place, activity);
     if (chosen == 0) continue;
-    const P distance = sample_solid<SdfOrder::distance, T>(solid, mask, x).distance - P(radius);
-    const P activity = P::load(b_.survivor[1] + first) * indicator(distance, problem_.activity_smoothing);
-    if (!problem_.everything) chosen &= bits(activity > P(k_negligible_activity));
-    for (; chosen != 0; chosen &= chosen - 1) {
-      const int lane = std::countr_zero(chosen);
-      b_.pair_activity[side][static_cast<int>(b_.survivor[0][first + lane])] = activity[lane];
-      ++found;
-    }
+    activity.store_chosen(b_.survivor[1] + list.count, chosen);
+    list.append(x, place, chosen, mask);
+  }
+  list.finish();
+  for (int group = 0; group < list.groups(); ++group) {
+    const int first = group * W, lanes = std::min(W, list.count - first);
+    const Vec3<P> x(P::load(list.x + first), P::load(list.y + first), P::load(list.z + first));
+    const P distance =
+        sample_solid<SdfOrder::distance, T>(solid, list.primitives[group], x).distance - P(radius);
+    note(lanes < W ? (1u << lanes) - 1u : ~0u >> (32 - W), P::load(list.id + first),
+         P::load(b_.survivor[1] + first) * indicator(distance, problem_.activity_smoothing));
   }
   b_.count[side == 0 ? k_edge_on_A : k_edge_on_B] = found;
 }
