@@ -42,7 +42,7 @@ void PairKernel<T, order>::differentiate_shares() {
     Vec6<P> sum;
     for (int k = 0; k < 6; ++k) sum[k] = P(0);
     for (int j = 0; j < B.padded; j += W) {
-      const P near = P::load(b_.pair_nearness + static_cast<std::ptrdiff_t>(i) * B.padded + j);
+      const P near = P::load(b_.pair_nearness + static_cast<std::ptrdiff_t>(i) * B.count + j);
       if (bits(near > P(k_unnoticed)) == 0) continue;
       Edge<P> edge_B;
       for (int k = 0; k < 3; ++k) {

@@ -19,6 +19,11 @@ bool carries(const ContactConfig& config, const BodyFeatures<T>& A, int side) {
 
 constexpr int whole_packs(int count) { return (count + k_pack - 1) / k_pack * k_pack + k_pack; }
 
+/// A cache line, by which arrays are longer than whole packs: else many of them would be a power of two apart
+/// and share their places in the cache.
+template <typename T>
+constexpr int k_line = 64 / static_cast<int>(sizeof(T));
+
 }  // namespace
 
 template <typename T>
@@ -72,10 +77,12 @@ template <typename T>
 void PairBuffers<T>::allocate() {
   const int pairs = pair_capacity,
             list = std::max({whole_packs(points_[0]), whole_packs(points_[1]), whole_packs(pairs)});
-  capacity = whole_packs(points_[0] + points_[1] + 2 * pairs);
+  capacity = whole_packs(points_[0] + points_[1] + 2 * pairs) + k_line<T>;
 
   std::vector<std::pair<T**, int>> wanted;
-  const auto want = [&](T*& pointer, int size) { wanted.emplace_back(&pointer, whole_packs(size)); };
+  const auto want = [&](T*& pointer, int size) {
+    wanted.emplace_back(&pointer, whole_packs(size) + k_line<T>);
+  };
   want(columns, capacity * column_count(order_));
   for (T*& numbers : list_numbers) want(numbers, list);
   want(lower, primitives_ * k_pack);

@@ -60,8 +60,10 @@ class PairKernel {
   void edge_contacts();
   void edge_penetrations(int side);
   void store_edge_contacts();
-  template <typename Sample>
-  void store_vertex_derivatives(int side, const Sample& sample, const Vec3<P>& x_S, int first);
+  template <typename Sample, typename Put>
+  void store_vertex_geometry(int side, const Sample& sample, const Vec3<P>& x_S, const Put& put);
+  template <typename Sample, typename Put>
+  void store_vertex_derivatives(int side, const Sample& sample, const Vec3<P>& x_S, const Put& put);
   template <typename Put>
   void store_distance_derivative(const MotionRow<P>& row, const Put& put);
   template <typename Put>
@@ -176,14 +178,13 @@ void PairKernel<T, order>::vertex_contacts(int side) {
   touching.clear();
   const int begin = b_.contacts;
 
-  constexpr SdfOrder k_sdf_order = order == ManifoldOrder::value               ? SdfOrder::normal
-                                   : order == ManifoldOrder::distance_gradient ? SdfOrder::gradient
-                                                                               : SdfOrder::jacobian;
+  // Derivatives bring the normal with them.
+  constexpr SdfOrder k_sdf_order = order == ManifoldOrder::value ? SdfOrder::normal : SdfOrder::distance;
   for (int group = 0; group < list.groups(); ++group) {
     const int first = group * W, lanes = std::min(W, list.count - first);
     const Vec3<P> x(P::load(list.x + first), P::load(list.y + first), P::load(list.z + first));
-    const auto sample = sample_solid<SdfOrder::normal, T>(solid, list.primitives[group], x,
-                                                          order == ManifoldOrder::value ? nullptr : b_.lower);
+    const auto sample = sample_solid<k_sdf_order, T>(solid, list.primitives[group], x,
+                                                     order == ManifoldOrder::value ? nullptr : b_.lower);
     if (problem_.edge_edge) {
       const P clamped = clamped_metric<P>(sample.distance - P(owner.contact_radius),
                                           P(problem_.largest_metric), P(T(0.5) * problem_.largest_metric));
@@ -200,18 +201,9 @@ void PairKernel<T, order>::vertex_contacts(int side) {
     }
     if (chosen == 0) continue;
 
-    // Back into A's frame; n out of the solid.
-    const Mat3<T>& R_AS = side == 0 ? R_AB_ : R_BA_;  // of the solid B; the solid A is at home
-    Vec3<P> n = sample.normal, x_A = x;
-    if (side == 0) {
-      n = rotated(R_AS, sample.normal);
-      x_A = moved(R_AB_, p_AB_, x[0], x[1], x[2]);
-    }
-    const P half = P(owner.contact_radius) + P(T(0.5)) * distance;
-    const P sign = P(side == 0 ? T(-1) : T(1));
-    for (int i = 0; i < 3; ++i) {
-      (x_A[i] - half * n[i]).store_chosen(column(k_point + i), chosen);
-      (sign * n[i]).store_chosen(column(k_normal + i), chosen);
+    if constexpr (order == ManifoldOrder::value) {
+      store_vertex_geometry(side, sample, x,
+                            [&](int c, const P& value) { value.store_chosen(column(c), chosen); });
     }
     distance.store_chosen(column(k_distance), chosen);
     indicator(distance, problem_.activity_smoothing).store_chosen(column(k_activity), chosen);
@@ -229,18 +221,41 @@ void PairKernel<T, order>::vertex_contacts(int side) {
     for (int group = 0; group < touching.groups(); ++group) {
       const int first = group * W;
       const Vec3<P> x(P::load(touching.x + first), P::load(touching.y + first), P::load(touching.z + first));
-      store_vertex_derivatives(side, sample_solid<k_sdf_order, T>(solid, touching.primitives[group], x), x,
-                               begin + first);
+      constexpr SdfOrder k_derivatives =
+          order == ManifoldOrder::distance_gradient ? SdfOrder::gradient : SdfOrder::jacobian;
+      const auto sample = sample_solid<k_derivatives, T>(solid, touching.primitives[group], x);
+      const auto put = [&](int c, const P& value) {
+        value.store(b_.columns + static_cast<std::ptrdiff_t>(c) * b_.capacity + begin + first);
+      };
+      store_vertex_geometry(side, sample, x, put);
+      store_vertex_derivatives(side, sample, x, put);
     }
+  }
+}
+
+/// Point and normal in A's frame. put(column, number) is told all of them.
+template <typename T, ManifoldOrder order>
+template <typename Sample, typename Put>
+ABUT_INLINE void PairKernel<T, order>::store_vertex_geometry(int side, const Sample& sample,
+                                                             const Vec3<P>& x_S, const Put& put) {
+  const P radius(body(side).contact_radius);
+  const P half = radius + P(T(0.5)) * (sample.distance - radius);
+  const bool solid_is_B = side == 0;
+  const Vec3<P> x_A = solid_is_B ? moved(R_AB_, p_AB_, x_S[0], x_S[1], x_S[2]) : x_S;
+  const Vec3<P> n = solid_is_B ? rotated(R_AB_, sample.normal) : sample.normal;  // out of the solid
+  const P sign = P(solid_is_B ? T(-1) : T(1));
+  for (int i = 0; i < 3; ++i) {
+    put(k_point + i, x_A[i] - half * n[i]);
+    put(k_normal + i, sign * n[i]);
   }
 }
 
 /// By the motion (w; v) of B about A's origin. A point of B moves by w x x + v in A's frame; a point of A by
 /// the opposite in the eyes of B, whose normals turn by w.
 template <typename T, ManifoldOrder order>
-template <typename Sample>
+template <typename Sample, typename Put>
 void PairKernel<T, order>::store_vertex_derivatives(int side, const Sample& sample, const Vec3<P>& x_S,
-                                                    int first) {
+                                                    const Put& put) {
   const bool solid_is_B = side == 0;
   const Vec3<P> x_A = solid_is_B ? moved(R_AB_, p_AB_, x_S[0], x_S[1], x_S[2]) : x_S;
   const Vec3<P> g = solid_is_B ? rotated(R_AB_, sample.gradient) : sample.gradient;
@@ -250,9 +265,6 @@ void PairKernel<T, order>::store_vertex_derivatives(int side, const Sample& samp
     return MotionRow<P>{{torque[0] + turn[0], torque[1] + turn[1], torque[2] + turn[2]}, by_point};
   };
   const Vec3<P> none{P(0), P(0), P(0)};
-  const auto put = [&](int c, const P& value) {
-    value.store(b_.columns + static_cast<std::ptrdiff_t>(c) * b_.capacity + first);
-  };
   const MotionRow<P> distance_row = row(Vec3<P>(sign * g[0], sign * g[1], sign * g[2]), none);
   store_distance_derivative(distance_row, put);
   if constexpr (order >= ManifoldOrder::jacobian) {
@@ -391,30 +403,40 @@ void PairKernel<T, order>::select_edges(int side) {
     P::load(b_.candidate_edge + i).store_chosen(out.place + out.count, chosen);
     out.count += std::popcount(chosen);
   }
-  for (int i = 0; i < out.count; ++i) {
-    const auto e = static_cast<std::size_t>(out.place[i]), start = static_cast<std::size_t>(edges.start[e]);
-    const T x[3] = {owner.points.x[start], owner.points.y[start], owner.points.z[start]};
-    const T t[3] = {edges.vector_x[e], edges.vector_y[e], edges.vector_z[e]};
-    const T n[3] = {edges.normal_x[e], edges.normal_y[e], edges.normal_z[e]};
-    for (int k = 0; k < 3; ++k) {
-      const auto turned = [&](const T(&v)[3]) {
-        return R_AB_(k, 0) * v[0] + R_AB_(k, 1) * v[1] + R_AB_(k, 2) * v[2];
-      };
-      out.start[k][i] = side == 0 ? x[k] : turned(x) + p_AB_[k];
-      out.vector[k][i] = side == 0 ? t[k] : turned(t);
-      out.normal[k][i] = side == 0 ? n[k] : turned(n);
-    }
-  }
   constexpr int k_wide = WideLanes<T>::k_lanes;
   out.padded = (out.count + k_wide - 1) / k_wide * k_wide;
   for (int i = out.count; i < out.padded; ++i) {
-    for (int k = 0; k < 3; ++k) {
-      out.start[k][i] = out.start[k][out.count - 1];
-      out.vector[k][i] = out.vector[k][out.count - 1];
-      out.normal[k][i] = out.normal[k][out.count - 1];
-    }
     out.weight[i] = T(0);
     out.place[i] = out.place[out.count - 1];
+  }
+  for (int first = 0; first < out.count; first += W) {
+    std::int32_t edge[W], start[W];
+    for (int lane = 0; lane < W; ++lane) edge[lane] = static_cast<std::int32_t>(out.place[first + lane]);
+    for (int lane = 0; lane < W; ++lane) start[lane] = edges.start[static_cast<std::size_t>(edge[lane])];
+    const auto gathered = [](const std::vector<T>& x, const std::vector<T>& y, const std::vector<T>& z,
+                             const std::int32_t(&index)[W]) {
+      return Vec3<P>(P::gather(x.data(), index), P::gather(y.data(), index), P::gather(z.data(), index));
+    };
+    Vec3<P> x = gathered(owner.points.x, owner.points.y, owner.points.z, start);
+    Vec3<P> t = gathered(edges.vector_x, edges.vector_y, edges.vector_z, edge);
+    Vec3<P> n = gathered(edges.normal_x, edges.normal_y, edges.normal_z, edge);
+    if (side == 1) {
+      x = moved(R_AB_, p_AB_, x[0], x[1], x[2]);
+      t = rotated(R_AB_, t);
+      n = rotated(R_AB_, n);
+    }
+    for (int k = 0; k < 3; ++k) {
+      x[k].store(out.start[k] + first);
+      t[k].store(out.vector[k] + first);
+      n[k].store(out.normal[k] + first);
+    }
+  }
+  // After the last edge comes the first one again.
+  for (int k = 0; k < 3 && out.count > 0; ++k) {
+    for (T* numbers : {out.start[k], out.vector[k], out.normal[k]}) {
+      for (int i = out.count; i < std::max(out.padded, out.count + W); ++i)
+        numbers[i] = numbers[i - out.count];
+    }
   }
 }
 
@@ -427,38 +449,65 @@ void PairKernel<T, order>::edge_contacts() {
   const T inverse_smoothing = T(1) / problem_.neighbour_smoothing;
   const WideLanes<T> nearest = WideLanes<T>(problem_.nearest);
   using Q = WideLanes<T>;
-  for (int i = 0; i < A.count; ++i) {
-    Edge<Q> edge_A;
+  T lane_numbers[W];
+  for (int i = 0; i < W; ++i) lane_numbers[i] = static_cast<T>(i);
+  const P lane_number = P::load(lane_numbers);
+  const int pairs = A.count * B.count;
+  int i = 0, j = 0;  // of the first pair of a pack
+  const auto next_pack = [&](Edge<P>& edge_A, Edge<P>& edge_B) {
     for (int k = 0; k < 3; ++k) {
-      edge_A.start[k] = Q(A.start[k][i]);
-      edge_A.vector[k] = Q(A.vector[k][i]);
-      edge_A.normal[k] = Q(A.normal[k][i]);
+      edge_B.start[k] = P::load(B.start[k] + j);
+      edge_B.vector[k] = P::load(B.vector[k] + j);
+      edge_B.normal[k] = P::load(B.normal[k] + j);
+      edge_A.start[k] = P(A.start[k][i]);
+      edge_A.vector[k] = P(A.vector[k][i]);
+      edge_A.normal[k] = P(A.normal[k][i]);
     }
-    Q sum = Q(0);
-    for (int j = 0; j < B.padded; j += Q::k_lanes) {
-      Edge<Q> edge_B;
+    j += W;
+    while (j >= B.count) {
+      j -= B.count;
+      i = std::min(i + 1, A.count - 1);
+      const auto is_next = lane_number >= P(static_cast<T>(W - j));
       for (int k = 0; k < 3; ++k) {
-        edge_B.start[k] = Q::load(B.start[k] + j);
-        edge_B.vector[k] = Q::load(B.vector[k] + j);
-        edge_B.normal[k] = Q::load(B.normal[k] + j);
+        edge_A.start[k] = select(is_next, P(A.start[k][i]), edge_A.start[k]);
+        edge_A.vector[k] = select(is_next, P(A.vector[k][i]), edge_A.vector[k]);
+        edge_A.normal[k] = select(is_next, P(A.normal[k][i]), edge_A.normal[k]);
       }
-      const EdgeWitness<Q> w = edge_witness<Q>(edge_A, edge_B, problem_.edges);
-      const Q near = exp_normal(nearest - w.softened * Q(inverse_smoothing));
-      const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(i) * B.padded + j;
-      w.minimum.alpha[0].store(b_.pair_alpha[0] + at);
-      w.minimum.alpha[1].store(b_.pair_alpha[1] + at);
-      w.minimum.gamma.store(b_.pair_interior + at);
-      edge_clash<Q>(edge_A, edge_B, problem_.edges).store(b_.pair_clash + at);
-      near.store(b_.pair_nearness + at);
-      sum += Q::load(B.weight + j) * near;
-      fma(Q(A.weight[i]), near, Q::load(B.sum + j)).store(B.sum + j);
     }
-    (sum.half(0) + sum.half(1)).store(b_.survivor[0] + i * W);
+  };
+  int at = 0;
+  for (; at < pairs; at += Q::k_lanes) {
+    Edge<P> halves_A[2], halves_B[2];
+    for (int half = 0; half < 2; ++half) next_pack(halves_A[half], halves_B[half]);
+    Edge<Q> edge_A, edge_B;
+    for (int k = 0; k < 3; ++k) {
+      edge_A.start[k] = Q::joined(halves_A[0].start[k], halves_A[1].start[k]);
+      edge_A.vector[k] = Q::joined(halves_A[0].vector[k], halves_A[1].vector[k]);
+      edge_A.normal[k] = Q::joined(halves_A[0].normal[k], halves_A[1].normal[k]);
+      edge_B.start[k] = Q::joined(halves_B[0].start[k], halves_B[1].start[k]);
+      edge_B.vector[k] = Q::joined(halves_B[0].vector[k], halves_B[1].vector[k]);
+      edge_B.normal[k] = Q::joined(halves_B[0].normal[k], halves_B[1].normal[k]);
+    }
+    edge_clash<Q>(edge_A, edge_B, problem_.edges).store(b_.pair_clash + at);
+    const EdgeWitness<Q> w = edge_witness<Q>(edge_A, edge_B, problem_.edges);
+    exp_normal(nearest - w.softened * Q(inverse_smoothing)).store(b_.pair_nearness + at);
+    w.minimum.alpha[0].store(b_.pair_alpha[0] + at);
+    w.minimum.alpha[1].store(b_.pair_alpha[1] + at);
+    w.minimum.gamma.store(b_.pair_interior + at);
   }
-  for (int i = 0; i < A.count; ++i)
-    A.sum[i] = T(1) / (problem_.nearness_rest + lane_sum(P::load(b_.survivor[0] + i * W)));
-  for (int j = 0; j < B.padded; j += W)
-    (P(1) / (P(problem_.nearness_rest) + P::load(B.sum + j))).store(B.sum + j);
+  Q(0).store(b_.pair_nearness + at);  // what is read there with weight 0
+  for (int row = 0; row < A.count; ++row) {
+    const T* nearness = b_.pair_nearness + static_cast<std::ptrdiff_t>(row) * B.count;
+    P sum = P(0);
+    for (int column = 0; column < B.padded; column += W) {
+      const P near = P::load(nearness + column);
+      sum += P::load(B.weight + column) * near;
+      fma(P(A.weight[row]), near, P::load(B.sum + column)).store(B.sum + column);
+    }
+    A.sum[row] = T(1) / (problem_.nearness_rest + lane_sum(sum));
+  }
+  for (int column = 0; column < B.padded; column += W)
+    (P(1) / (P(problem_.nearness_rest) + P::load(B.sum + column))).store(B.sum + column);
   if constexpr (order == ManifoldOrder::complete) differentiate_shares();
   for (int side = 0; side < 2; ++side) edge_penetrations(side);
   store_edge_contacts();
@@ -493,7 +542,7 @@ void PairKernel<T, order>::edge_penetrations(int side) {
   for (int i = 0; i < A.count; ++i) {
     const T row = side == 0 ? A.sum[i] : T(1);
     for (int j = 0; j < B.padded; j += W) {
-      const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(i) * B.padded + j;
+      const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(i) * B.count + j;
       P(-1).store(b_.pair_activity[side] + at);
       P activity = P::load(b_.pair_interior + at) * P::load(b_.pair_clash + at) *
                    P::load(b_.pair_nearness + at) * P::load(B.weight + j) * P(A.weight[i] * row);
@@ -538,21 +587,38 @@ void PairKernel<T, order>::edge_penetrations(int side) {
     high[k] = reduce_max(most);
   }
   const int candidates = primitives_near_box(solid, low, high, culling, cull);
+  const auto note = [&](std::uint32_t chosen, const P& place, const P& activity) {
+    if (!problem_.everything) chosen &= bits(activity > P(k_negligible_activity));
+    for (; chosen != 0; chosen &= chosen - 1) {
+      const int lane = std::countr_zero(chosen);
+      b_.pair_activity[side][static_cast<int>(place[lane])] = activity[lane];
+      ++found;
+    }
+  };
+  // Points too deep for their distance to count need none; the others move up in the lists.
+  PointList<T> list{b_.survivor[2], b_.survivor[3], b_.survivor[4], b_.survivor[0], b_.survivor_primitives};
+  list.clear();
   for (int first = 0; first < survivors; first += W) {
     const int lanes = std::min(W, survivors - first);
     const Vec3<P> x(P::load(b_.survivor[2] + first), P::load(b_.survivor[3] + first),
                     P::load(b_.survivor[4] + first));
+    const P place = P::load(b_.survivor[0] + first), activity = P::load(b_.survivor[1] + first);
     std::uint32_t chosen = lanes < W ? (1u << lanes) - 1u : ~0u >> (32 - W);
-    const std::uint64_t mask = primitives_near(solid, x, culling, candidates, cull, chosen);
+    DeepLanes<T> deep{radius - T(4) * problem_.activity_smoothing};
+    const std::uint64_t mask = primitives_near(solid, x, culling, candidates, cull, chosen, &deep);
+    if (deep.lanes != 0) note(deep.lanes, place, activity);
     if (chosen == 0) continue;
-    const P distance = sample_solid<SdfOrder::distance, T>(solid, mask, x).distance - P(radius);
-    const P activity = P::load(b_.survivor[1] + first) * indicator(distance, problem_.activity_smoothing);
-    if (!problem_.everything) chosen &= bits(activity > P(k_negligible_activity));
-    for (; chosen != 0; chosen &= chosen - 1) {
-      const int lane = std::countr_zero(chosen);
-      b_.pair_activity[side][static_cast<int>(b_.survivor[0][first + lane])] = activity[lane];
-      ++found;
-    }
+    activity.store_chosen(b_.survivor[1] + list.count, chosen);
+    list.append(x, place, chosen, mask);
+  }
+  list.finish();
+  for (int group = 0; group < list.groups(); ++group) {
+    const int first = group * W, lanes = std::min(W, list.count - first);
+    const Vec3<P> x(P::load(list.x + first), P::load(list.y + first), P::load(list.z + first));
+    const P distance =
+        sample_solid<SdfOrder::distance, T>(solid, list.primitives[group], x).distance - P(radius);
+    note(lanes < W ? (1u << lanes) - 1u : ~0u >> (32 - W), P::load(list.id + first),
+         P::load(b_.survivor[1] + first) * indicator(distance, problem_.activity_smoothing));
   }
   b_.count[side == 0 ? k_edge_on_A : k_edge_on_B] = found;
 }
@@ -564,9 +630,11 @@ void PairKernel<T, order>::store_edge_contacts() {
   T lane_numbers[W];
   for (int i = 0; i < W; ++i) lane_numbers[i] = static_cast<T>(i);
   int found = 0;
-  for (int at = 0; at < A.count * B.padded; at += W) {
+  const int pairs = A.count * B.count;
+  for (int at = 0; at < pairs; at += W) {
     const P activity[2] = {P::load(b_.pair_activity[0] + at), P::load(b_.pair_activity[1] + at)};
-    const std::uint32_t chosen = bits(max(activity[0], activity[1]) >= P(0));
+    std::uint32_t chosen = bits(max(activity[0], activity[1]) >= P(0));
+    if (pairs - at < W) chosen &= (1u << (pairs - at)) - 1u;
     if (chosen == 0) continue;
     (P::load(lane_numbers) + P(static_cast<T>(at))).store_chosen(b_.survivor[0] + found, chosen);
     for (int side = 0; side < 2; ++side) activity[side].store_chosen(b_.survivor[1 + side] + found, chosen);
@@ -580,12 +648,17 @@ void PairKernel<T, order>::store_edge_contacts() {
 
   int place[2] = {b_.contacts, b_.contacts + b_.count[k_edge_on_A]};
   const int end_of_A = place[1];
+  const T inverse_count = T(1) / static_cast<T>(B.count);
   std::uint32_t chosen[2];
   const auto put_each = [&](int c, const P& of_A, const P& of_B) {
     T* column = b_.columns + static_cast<std::ptrdiff_t>(c) * b_.capacity;
-    const P first_of_B = P::load(column + end_of_A);  // may be overrun
-    of_A.store_chosen(column + place[0], chosen[0]);
-    first_of_B.store(column + end_of_A);
+    if (place[0] + W > end_of_A) {
+      const P first_of_B = P::load(column + end_of_A);  // is overrun
+      of_A.store_chosen(column + place[0], chosen[0]);
+      first_of_B.store(column + end_of_A);
+    } else {
+      of_A.store_chosen(column + place[0], chosen[0]);
+    }
     of_B.store_chosen(column + place[1], chosen[1]);
   };
   const auto put = [&](int c, const P& value) { put_each(c, value, value); };
@@ -593,8 +666,11 @@ void PairKernel<T, order>::store_edge_contacts() {
     std::int32_t pair[W], in_A[W], in_B[W];
     for (int lane = 0; lane < W; ++lane) {
       pair[lane] = static_cast<std::int32_t>(b_.survivor[0][first + lane]);
-      in_A[lane] = pair[lane] / B.padded;
-      in_B[lane] = pair[lane] - in_A[lane] * B.padded;
+      const auto row =
+          static_cast<std::int32_t>(static_cast<T>(pair[lane]) * inverse_count);  // or a neighbour
+      const std::int32_t rest = pair[lane] - row * B.count;
+      in_A[lane] = row + (rest >= B.count ? 1 : 0) - (rest < 0 ? 1 : 0);
+      in_B[lane] = pair[lane] - in_A[lane] * B.count;
     }
     const Edge<P> edge_A = gathered_edge(0, in_A), edge_B = gathered_edge(1, in_B);
     const P activity[2] = {P::load(b_.survivor[1] + first), P::load(b_.survivor[2] + first)};

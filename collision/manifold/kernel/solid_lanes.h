@@ -140,13 +140,22 @@ struct CullDistances {
   }
 };
 
+/// Lanes whose points are at `depth` [m] or deeper in the solid for sure, so that no primitive matters to
+/// them.
+template <typename T>
+struct DeepLanes {
+  T depth;  ///< a distance
+  std::uint32_t lanes = 0;
+};
+
 /// Which of the `nearby` primitives matter at a pack of points; leaves in `lanes` those that may be nearer to
-/// the solid than `reach`.
+/// the solid than `reach`. Moves the deep ones from there to `deep`, if wanted.
 template <typename T>
 [[nodiscard]] ABUT_INLINE std::uint64_t primitives_that_matter(const BodyFeatures<T>& solid,
                                                                const Vec3<Lanes<T>>& x, T reach, T margin,
                                                                int nearby, const CullBuffers<T>& buffers,
-                                                               std::uint32_t& lanes) {
+                                                               std::uint32_t& lanes,
+                                                               DeepLanes<T>* deep = nullptr) {
   using P = Lanes<T>;
   constexpr int W = k_width<T>;
   const PrimitiveSet<T> set(solid);
@@ -160,6 +169,11 @@ template <typename T>
     least_upper = min(least_upper, bounds.upper);
   }
   lanes &= bits(least_lower < P(reach));
+  if (deep != nullptr) {  // the union is lower than each of its parts, unless something is cut out of it
+    const bool cut_out = solid.sdf.added() < static_cast<int>(solid.bounds.size());
+    deep->lanes = cut_out ? 0 : lanes & bits(least_upper <= P(deep->depth));
+    lanes &= ~deep->lanes;
+  }
   std::uint64_t mask = 0;
   if (lanes == 0) return mask;
   const P limit = least_upper + P(margin);
@@ -191,7 +205,8 @@ template <typename T>
 template <typename T>
 [[nodiscard]] std::uint64_t primitives_near(const BodyFeatures<T>& solid, const Vec3<Lanes<T>>& x,
                                             const CullDistances<T>& culling, int candidates,
-                                            const CullBuffers<T>& buffers, std::uint32_t& lanes) {
+                                            const CullBuffers<T>& buffers, std::uint32_t& lanes,
+                                            DeepLanes<T>* deep = nullptr) {
   using P = Lanes<T>;
   int nearby = 0;
   for (int i = 0; i < candidates; ++i) {
@@ -200,7 +215,7 @@ template <typename T>
     if ((bits(lower < P(culling.reach + culling.margin)) & lanes) != 0)
       buffers.nearby[nearby++] = static_cast<std::uint16_t>(l);
   }
-  return primitives_that_matter(solid, x, culling.reach, culling.margin, nearby, buffers, lanes);
+  return primitives_that_matter(solid, x, culling.reach, culling.margin, nearby, buffers, lanes, deep);
 }
 
 /// The same for one pack of points from anywhere, as near as `cut` [m].
