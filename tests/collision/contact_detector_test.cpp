@@ -203,7 +203,8 @@ TEST_CASE("contacts: a box flat on the floor touches with its lower face, corner
   CHECK(test::close(low, Vec3<double>(edge - 0.1, edge - 0.08, 0.0), 1e-14, 1e-15));
   // The areas of the inner box: its face, and a strip of half an interval of each face beside it.
   const double x = 0.1 - edge, y = 0.08 - edge, z = 0.05 - edge;
-  CHECK(test::close(area, 4 * x * y + 2 * (2 * x + 2 * y) * z / 4, 1e-12, 0));
+  // What faces the floor, and 0.03 of all that these vertices have.
+  CHECK(test::close(area, 4 * x * y + 0.03 * (4 * x * y + 2 * (2 * x + 2 * y) * z / 4), 1e-12, 0));
 }
 
 TEST_CASE("contacts: a sphere against the face, edge and corner of a rounded box", "[collision][value]") {
@@ -302,7 +303,7 @@ TEST_CASE("detect: finds every contact within reach, and no other", "[collision]
       REQUIRE(test::close(it->second.signed_distance, c.signed_distance, 1e-9, 1e-13));
       REQUIRE(test::close(it->second.normal_AB_W, c.normal_AB_W, 1e-9, 1e-9));
       REQUIRE(test::close(it->second.point_W, c.point_W, 1e-9, 1e-10));
-      REQUIRE(it->second.area == c.area);
+      REQUIRE(test::close(it->second.area, c.area, 1e-9, 0));  // of the normal, from other lanes
     }
   }
   CHECK(found_in_all > 1000);
