@@ -42,8 +42,8 @@ ABUT_INLINE Mat3<RowLanes> resistance_of(const RowBlock& block, const RowLanes& 
   return K;
 }
 
-inline void set_law_by_lanes(const smooth_coulomb::Settings& settings, double compliance,
-                             double dissipation_time, std::span<RowBlock> blocks) {
+[[gnu::flatten]] inline void set_law_by_lanes(const smooth_coulomb::Settings& settings, double compliance,
+                                              double dissipation_time, std::span<RowBlock> blocks) {
   const smooth_coulomb::Settings s = settings;
   for (RowBlock& block : blocks) {
     smooth_coulomb::normal_target(RowLanes::load(block.distance), dissipation_time, s)
@@ -55,8 +55,8 @@ inline void set_law_by_lanes(const smooth_coulomb::Settings& settings, double co
 }
 
 template <bool with_friction>
-void sum_impulses_by_lanes(const smooth_coulomb::Settings& s, const double* V, std::span<RowBlock> blocks,
-                           double* wrench) {
+[[gnu::flatten]] void sum_impulses_by_lanes(const smooth_coulomb::Settings& s, const double* V,
+                                            std::span<RowBlock> blocks, double* wrench) {
   RowLanes sums[6] = {0, 0, 0, 0, 0, 0};
   for (RowBlock& block : blocks) {
     const Vec3<RowLanes> n = load_lanes(block.n), r = load_lanes(block.r), u = velocity_at(V, r);
@@ -76,8 +76,8 @@ void sum_impulses_by_lanes(const smooth_coulomb::Settings& s, const double* V, s
 }
 
 template <bool with_friction>
-void sum_resistances_by_lanes(const smooth_coulomb::Settings& s, const double* V,
-                              std::span<const RowBlock> blocks, ResistanceSums& out) {
+[[gnu::flatten]] void sum_resistances_by_lanes(const smooth_coulomb::Settings& s, const double* V,
+                                               std::span<const RowBlock> blocks, ResistanceSums& out) {
   RowLanes S0[9], S1[9], S2[9];  // of the symmetric ones only the lower triangle
   for (int k = 0; k < 9; ++k) S0[k] = S1[k] = S2[k] = RowLanes(0);
   for (const RowBlock& block : blocks) {
@@ -107,8 +107,8 @@ void sum_resistances_by_lanes(const smooth_coulomb::Settings& s, const double* V
 }
 
 template <bool with_friction>
-void sum_line_by_lanes(const smooth_coulomb::Settings& s, const double* V, const double* dV, double a,
-                       std::span<const RowBlock> blocks, LineSums& out) {
+[[gnu::flatten]] void sum_line_by_lanes(const smooth_coulomb::Settings& s, const double* V, const double* dV,
+                                        double a, std::span<const RowBlock> blocks, LineSums& out) {
   RowLanes slope = 0, curvature = 0;
   double V_a[6];
   for (int k = 0; k < 6; ++k) V_a[k] = V[k] + a * dV[k];

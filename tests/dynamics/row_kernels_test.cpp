@@ -2,8 +2,9 @@
 
 #include <catch2/catch.hpp>
 
-#include <string>
-#include <vector>
+#include <cmath>
+#include <span>
+#include <utility>
 
 #include "collision/manifold/kernel/manifold_kernels.h"
 #include "dynamics/contact_laws/friction.h"
