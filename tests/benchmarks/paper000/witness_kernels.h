@@ -90,7 +90,7 @@ ABUT_KERNEL_PART void solve_vertex_face(const std::array<S, 12>& in, const Witne
 }
 
 template <WitnessPair pair, WitnessMethod method, typename T>
-ABUT_KERNEL void solve_all(const WitnessSettings<T>& settings, const WitnessView<T>& view) {
+ABUT_KERNEL_PART void solve_with(const WitnessSettings<T>& settings, const WitnessView<T>& view) {
   // Two registers at once are what long chains of operations gain from; the exact methods have none.
   constexpr int k_registers = method == WitnessMethod::active_set ? 1 : 2;
   constexpr int k_lanes = k_registers * simd::k_register_bytes / static_cast<int>(sizeof(T));
@@ -107,6 +107,18 @@ ABUT_KERNEL void solve_all(const WitnessSettings<T>& settings, const WitnessView
     }
     for (std::size_t i = 0; i < 7; ++i) out[i].store(view.outputs[i] + begin);
   }
+}
+
+template <WitnessPair pair, WitnessMethod method, typename T>
+ABUT_KERNEL void solve_all(const WitnessSettings<T>& settings, const WitnessView<T>& view) {
+  if constexpr (pair == WitnessPair::edge_edge && method == WitnessMethod::smooth) {
+    if (!settings.edge_edge.relative) {  // known to be so, what it scales need not be computed for every pair
+      WitnessSettings<T> absolute = settings;
+      absolute.edge_edge.relative = false;
+      return solve_with<pair, method>(absolute, view);
+    }
+  }
+  solve_with<pair, method>(settings, view);
 }
 
 template <WitnessPair pair, typename T>
