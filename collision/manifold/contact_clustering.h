@@ -16,7 +16,7 @@
 /// The published form (mean point, normalised sum of normals, greatest depth) shrinks the support polygon to
 /// one point under the centre and lets opposite normals cancel; hence the kept contacts, and the limit on
 /// angles.
-/// @see  "Enhancing diffsdfsim" (document 003), section on contact clustering.
+/// @see  "Enhancing diffsdfsim", section on contact clustering.
 #pragma once
 
 #include <span>
