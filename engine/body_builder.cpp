@@ -272,7 +272,10 @@ class Builder {
   }
 
   void set_area_vectors() {
-    if (body_.mesh.vertex_count() == 0 || body_.mesh.vertices != body_.contact_points) return;
+    const bool are_vertices = body_.mesh.vertex_count() > 0 &&
+                              body_.mesh.vertex_count() == body_.contact_points.cols() &&
+                              body_.mesh.vertices == body_.contact_points;
+    if (!are_vertices) return;
     body_.contact_area_vectors = vertex_area_vectors(body_.mesh);
     const std::vector<double> of_mesh = vertex_areas(body_.mesh);
     for (std::size_t i = 0; i < of_mesh.size(); ++i)  // areas may have been given

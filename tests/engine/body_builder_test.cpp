@@ -217,3 +217,18 @@ TEST_CASE("make_body: rejects what makes no sense, by name and cause", "[engine]
   rejected([](auto& d) { d.shape.primitives[0].kind = PrimitiveKind::half_space; },
            "a half-space has no mesh");
 }
+
+TEST_CASE(
+    "make_body: vertices of a closed mesh have area vectors that add up to nothing, other points have none",
+    "[engine][property]") {
+  const Body box = make_box({0.1, 0.06, 0.04}, 0.002, 3, 1000.0);
+  REQUIRE(box.contact_area_vectors.cols() == box.contact_points.cols());
+  CHECK(box.contact_area_vectors.rowwise().sum().norm() < 1e-15);
+  for (Eigen::Index i = 0; i < box.contact_points.cols(); ++i) {
+    CHECK(box.contact_area_vectors.col(i).norm() <=
+          box.contact_areas[static_cast<std::size_t>(i)] * (1.0 + 1e-12));
+    CHECK(box.contact_area_vectors.col(i).dot(box.contact_points.col(i)) > 0.0);
+  }
+  CHECK(make_capsule(0.02, 0.1, 1000.0).contact_area_vectors.cols() == 0);  // it has a mesh, for pictures
+  CHECK(make_sphere(0.02, 1000.0).contact_area_vectors.cols() == 0);
+}
