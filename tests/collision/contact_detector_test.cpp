@@ -303,7 +303,7 @@ TEST_CASE("detect: finds every contact within reach, and no other", "[collision]
       REQUIRE(test::close(it->second.signed_distance, c.signed_distance, 1e-9, 1e-13));
       REQUIRE(test::close(it->second.normal_AB_W, c.normal_AB_W, 1e-9, 1e-9));
       REQUIRE(test::close(it->second.point_W, c.point_W, 1e-9, 1e-10));
-      REQUIRE(test::close(it->second.area, c.area, 1e-9, 0));  // of the normal, from other lanes
+      REQUIRE(test::close(it->second.area, c.area, 1e-12, 0));  // of the normal, from other lanes
     }
   }
   CHECK(found_in_all > 1000);
