@@ -36,11 +36,13 @@ PairMaterial pair_material(const Model& model, int body_A, int body_B, double de
   pair.friction = sum > 0.0 ? 2.0 * a.friction * b.friction / sum : 0.0;
   pair.compliance = 1.0 / a.stiffness + 1.0 / b.stiffness;
   pair.dissipation_time = 0.5 * (tau(a.dissipation_time) + tau(b.dissipation_time));
+  pair.restitution = 0.5 * (a.restitution + b.restitution);
   for (const PairOverride& o : model.pair_overrides) {
     if (o.body_A != body_A || o.body_B != body_B) continue;
     if (!std::isnan(o.friction)) pair.friction = o.friction;
     if (!std::isnan(o.stiffness)) pair.compliance = 1.0 / o.stiffness;
     if (!std::isnan(o.dissipation_time)) pair.dissipation_time = tau(o.dissipation_time);
+    if (!std::isnan(o.restitution)) pair.restitution = o.restitution;
   }
   return pair;
 }

@@ -62,7 +62,7 @@ struct ContactRowBar {
 
 /// dL/d of a pair's material.
 struct PairMaterialBar {
-  double friction = 0, compliance = 0, dissipation_time = 0;
+  double friction = 0, compliance = 0, dissipation_time = 0, restitution = 0;
 };
 
 struct ContactRows {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "dynamics/block_cholesky.h"
 #include "dynamics/contact_rows.h"
 #include "dynamics/kernel/row_blocks.h"
 #include "dynamics/mass_matrix.h"
@@ -18,6 +19,7 @@ struct ContactProblem {
   const ContactRows& rows;
   const Eigen::VectorXd& v_start;  ///< at the start of the step
   const Eigen::VectorXd& v_free;   ///< v*: at its end, had there been no contact
+  double h;                        ///< length of the step [s]
 };
 
 struct ContactSolution {
@@ -43,8 +45,8 @@ struct ContactProblemBar {
 /// Scratch of one thread. `previous_*` are the warm start of the next solve: forget them before an unrelated
 /// one.
 struct SolverScratch {
-  Eigen::MatrixXd hessian;
-  Eigen::LLT<Eigen::MatrixXd> factor;
+  BlockCholesky hessian;
+  std::vector<Coupling> couplings;
   Eigen::VectorXd gradient, direction, trial, momentum, mass_direction;
   RowBlocks rows;
   std::vector<Eigen::VectorXd> previous_passes;
@@ -54,6 +56,9 @@ struct SolverScratch {
 class ContactSolver {
  public:
   virtual ~ContactSolver() = default;
+
+  /// How many velocities a solution has.
+  [[nodiscard]] virtual int pass_count() const = 0;
 
   virtual void solve(const ContactProblem& problem, SolverScratch& scratch,
                      ContactSolution& solution) const = 0;

@@ -26,6 +26,7 @@ void pair_material_vjp(const Model& model, int body_A, int body_B, const PairMat
     take(pair.friction, from_bodies.friction, out.friction);
     take(pair.stiffness, from_bodies.compliance, out.compliance);
     take(pair.dissipation_time, from_bodies.dissipation_time, out.dissipation_time);
+    take(pair.restitution, from_bodies.restitution, out.restitution);
   }
   const auto a = static_cast<std::size_t>(body_A), b = static_cast<std::size_t>(body_B);
   const double mu_A = model.bodies[a].material.friction, mu_B = model.bodies[b].material.friction,
@@ -38,6 +39,7 @@ void pair_material_vjp(const Model& model, int body_A, int body_B, const PairMat
   for (const std::size_t body : {a, b}) {
     gradient.bodies[body].compliance += from_bodies.compliance;
     gradient.bodies[body].dissipation_time += 0.5 * from_bodies.dissipation_time;
+    gradient.bodies[body].restitution += 0.5 * from_bodies.restitution;
   }
 }
 

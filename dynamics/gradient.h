@@ -17,6 +17,7 @@ struct BodyGradient {
   double density = 0;                           ///< mass and inertia in proportion, shape held fixed
   double friction = 0, compliance = 0, stiffness = 0;  ///< of the body's material; compliance = 1/stiffness
   double dissipation_time = 0;  ///< of its resolved value, where the material gives none
+  double restitution = 0;
   double linear_damping = 0, angular_damping = 0;
   Vec6<double> external_wrench = Vec6<double>::Zero();
   GeometryGradient geometry;             ///< partial: SDF and contact points independent of each other
@@ -25,7 +26,7 @@ struct BodyGradient {
 
 /// dL/d(overridden values of a pair), in the order of Model::pair_overrides.
 struct PairGradient {
-  double friction = 0, compliance = 0, stiffness = 0, dissipation_time = 0;
+  double friction = 0, compliance = 0, stiffness = 0, dissipation_time = 0, restitution = 0;
 };
 
 struct ModelGradient {

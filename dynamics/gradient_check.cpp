@@ -145,6 +145,7 @@ class InputGroups {
     add_friction();
     add_compliance();
     add_dissipation_time();
+    add_restitution();
     add_damping();
     add_external_wrench();
     add_gravity();
@@ -339,6 +340,17 @@ class InputGroups {
         [](const BodyGradient& bar) { return bar.dissipation_time; });
   }
 
+  void add_restitution() {  // at 0 and 1 there is only one side
+    add_body_scalars(
+        "restitution", Of::all,
+        [](const Body& body) {
+          const double e = body.material.restitution;
+          return std::min(e, 1.0 - e);
+        },
+        [](Body& body, double x) { body.material.restitution += x; },
+        [](const BodyGradient& bar) { return bar.restitution; });
+  }
+
   void add_damping() {
     const auto rate = [&](const Body&) { return 1.0 / (steps_ * config_.h); };
     add_body_scalars(
@@ -447,7 +459,7 @@ class InputGroups {
 
   void add_pairs() {
     const auto& pairs = nominal_.model.pair_overrides;
-    std::vector<Scalar> frictions, compliances, times;
+    std::vector<Scalar> frictions, compliances, times, restitutions;
     for (std::size_t p = 0; p < pairs.size(); ++p) {
       const PairOverride& pair = pairs[p];
       if (!pair.collide) continue;
@@ -469,10 +481,16 @@ class InputGroups {
                          [p](Model& model, double x) { model.pair_overrides[p].dissipation_time += x; },
                          [p](const ModelGradient& bar) { return bar.pairs[p].dissipation_time; }});
       }
+      if (pair.restitution > 0.0 && pair.restitution < 1.0) {
+        restitutions.push_back({std::min(pair.restitution, 1.0 - pair.restitution),
+                                [p](Model& model, double x) { model.pair_overrides[p].restitution += x; },
+                                [p](const ModelGradient& bar) { return bar.pairs[p].restitution; }});
+      }
     }
     add_scalars("pair friction", std::move(frictions));
     add_scalars("pair compliance", std::move(compliances));
     add_scalars("pair dissipation time", std::move(times));
+    add_scalars("pair restitution", std::move(restitutions));
   }
 
   const Inputs& nominal_;

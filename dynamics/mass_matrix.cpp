@@ -22,6 +22,21 @@ void MassMatrix::update(const Model& model, const State& state) {
   }
 }
 
+void MassMatrix::select(const MassMatrix& whole, std::span<const int> slots) {
+  slots_.clear();
+  bodies_.clear();
+  mass_.clear();
+  inertia_W_.clear();
+  inverse_inertia_W_.clear();
+  for (const int s : slots) {
+    const auto k = static_cast<std::size_t>(s);
+    bodies_.push_back(whole.bodies_[k]);
+    mass_.push_back(whole.mass_[k]);
+    inertia_W_.push_back(whole.inertia_W_[k]);
+    inverse_inertia_W_.push_back(whole.inverse_inertia_W_[k]);
+  }
+}
+
 double MassMatrix::total_mass() const {
   double total = 0.0;
   for (const double m : mass_) total += m;

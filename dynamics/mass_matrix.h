@@ -1,6 +1,7 @@
 /// The block-diagonal mass matrix of the moving bodies, velocities stacked as [w; v] per body.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "engine/model.h"
@@ -12,6 +13,9 @@ class MassMatrix {
  public:
   /// World inertia of every moving body at `state`.
   void update(const Model& model, const State& state);
+
+  /// Some of the slots of another, in their order. Does not know slot() and inverse_mass() of bodies.
+  void select(const MassMatrix& whole, std::span<const int> slots);
 
   [[nodiscard]] int slot(int body) const { return slots_[static_cast<std::size_t>(body)]; }
   [[nodiscard]] int body(int slot) const { return bodies_[static_cast<std::size_t>(slot)]; }

@@ -1,6 +1,7 @@
 #include "dynamics/penalty_solver.h"
 
 #include "dynamics/contact_laws/friction.h"
+#include "dynamics/convex_newton.h"
 
 namespace abut {
 
@@ -16,8 +17,9 @@ Force PenaltySolver::normal_force(const RowPair& pair, const ContactRow& row, co
                                pair.material.dissipation_time, 0.25 * pair.tau);
 }
 
-Vec3<double> PenaltySolver::impulse(const RowPair& pair, const ContactRow& row, const Vec3<double>& u) const {
-  const double normal = config_.h * normal_force(pair, row, u).value;
+Vec3<double> PenaltySolver::impulse(const RowPair& pair, const ContactRow& row, const Vec3<double>& u,
+                                    double h) const {
+  const double normal = h * normal_force(pair, row, u).value;
   return normal * row.n + Friction(u, row.n, stiction_speed_).impulse(pair.material.friction * normal);
 }
 
@@ -31,7 +33,8 @@ void PenaltySolver::solve(const ContactProblem& problem, SolverScratch& scratch,
   for (const RowPair& pair : problem.rows.pairs) {
     for (int k = pair.begin; k < pair.end; ++k) {
       const ContactRow& row = problem.rows.rows[static_cast<std::size_t>(k)];
-      add_impulse(row, impulse(pair, row, relative_velocity(row, problem.v_start)), scratch.momentum);
+      add_impulse(row, impulse(pair, row, relative_velocity(row, problem.v_start), problem.h),
+                  scratch.momentum);
     }
   }
   problem.mass.solve(scratch.momentum, solution.passes[0]);
@@ -43,12 +46,8 @@ void PenaltySolver::vjp(const ContactProblem& problem, const ContactSolution& so
   bar.v_free += v_bar;
   Eigen::VectorXd& w = scratch.direction;
   problem.mass.solve(v_bar, w);
-  for (int s = 0; s < problem.mass.slot_count(); ++s) {  // -w^T M (v - v*)
-    const Vec6<double> dv = solution.velocity().segment<6>(6 * s) - problem.v_free.segment<6>(6 * s);
-    bar.inertia_W[static_cast<std::size_t>(s)].noalias() -= w.segment<3>(6 * s) * dv.head<3>().transpose();
-    bar.mass[static_cast<std::size_t>(s)] -= w.segment<3>(6 * s + 3).dot(dv.tail<3>());
-  }
-  const double h = config_.h;
+  mass_vjp(problem, w, solution.velocity(), bar);
+  const double h = problem.h;
   for (std::size_t p = 0; p < problem.rows.pairs.size(); ++p) {
     const RowPair& pair = problem.rows.pairs[p];
     PairMaterialBar& material_bar = bar.pairs[p];
@@ -85,7 +84,7 @@ void PenaltySolver::impulses(const ContactProblem& problem, const ContactSolutio
   for (std::size_t i = 0; i < impulses.size(); ++i) {
     const ContactRow& row = problem.rows.rows[i];
     impulses[i] = impulse(problem.rows.pairs[static_cast<std::size_t>(row.pair)], row,
-                          relative_velocity(row, problem.v_start));
+                          relative_velocity(row, problem.v_start), problem.h);
   }
 }
 

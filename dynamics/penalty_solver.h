@@ -17,12 +17,14 @@ class PenaltySolver final : public ContactSolver {
            SolverScratch& scratch, ContactProblemBar& bar) const override;
   void impulses(const ContactProblem& problem, const ContactSolution& solution,
                 std::vector<Vec3<double>>& impulses) const override;
+  [[nodiscard]] int pass_count() const override { return 1; }
   [[nodiscard]] double default_dissipation_time() const override { return 0.0; }
 
  private:
   [[nodiscard]] penalty::Force normal_force(const RowPair& pair, const ContactRow& row,
                                             const Vec3<double>& u) const;
-  [[nodiscard]] Vec3<double> impulse(const RowPair& pair, const ContactRow& row, const Vec3<double>& u) const;
+  [[nodiscard]] Vec3<double> impulse(const RowPair& pair, const ContactRow& row, const Vec3<double>& u,
+                                     double h) const;
 
   StepConfig config_;
   double stiction_speed_;

@@ -5,8 +5,8 @@
 /// velocity,
 ///     L(v) = 1/2 (v - v*)^T M (v - v*) + sum_c [ N_c(n.u_c) + b_c (sqrt(|P u_c|^2 + v_s^2) - v_s) ],   u_c =
 ///     J_c v,
-/// by Newton's method with Cholesky and an exact line search, and is differentiated implicitly: one linear
-/// solve with the Hessian of each pass.
+/// by Newton's method (convex_newton.h), and is differentiated implicitly: one linear solve with the Hessian
+/// of each pass.
 #pragma once
 
 #include "dynamics/contact_laws/smooth_coulomb.h"
@@ -26,22 +26,18 @@ class SmoothCoulombSolver final : public ContactSolver {
   [[nodiscard]] double default_dissipation_time() const override {
     return config_.dissipation_steps * config_.h;
   }
+  [[nodiscard]] int pass_count() const override { return config_.friction_repeats + 1; }
+  /// For steps of the config's length.
   [[nodiscard]] const smooth_coulomb::Settings& settings() const { return settings_; }
 
  private:
-  void prepare(const ContactProblem& problem, SolverScratch& scratch) const;
-  void evaluate(const ContactProblem& problem, bool with_friction, const Eigen::VectorXd& v,
-                SolverScratch& scratch) const;
-  bool newton(const ContactProblem& problem, bool with_friction, Eigen::VectorXd& v, SolverScratch& scratch,
-              ContactSolution& solution) const;
-  bool factorize(const ContactProblem& problem, bool with_friction, const Eigen::VectorXd& v,
-                 SolverScratch& scratch) const;
-  double line_search(const ContactProblem& problem, bool with_friction, const Eigen::VectorXd& v,
-                     double slope_at_0, SolverScratch& scratch) const;
+  [[nodiscard]] smooth_coulomb::Settings settings_of(const ContactProblem& problem) const;
+  static void prepare(const ContactProblem& problem, const smooth_coulomb::Settings& settings,
+                      SolverScratch& scratch);
   [[nodiscard]] smooth_coulomb::Parameters parameters(const ContactProblem& problem, std::size_t row) const;
 
   StepConfig config_;
-  double acceleration_scale_;
+  double speed_scale_;  ///< g h
   smooth_coulomb::Settings settings_;
 };
 

@@ -118,8 +118,8 @@ StepReport Stepper::step(const State& state, const Control& control, State& next
   detector_.detect(state.X_WB, scratch.margins, scratch.detector, scratch.manifold);
   make_rows(model, scratch.mass, state, scratch.manifold, row_settings(), scratch.rows);
   free_motion(model, scratch.mass, state, control, h, scratch.free);
-  const ContactProblem problem{scratch.mass, scratch.rows, scratch.free.v_start, scratch.free.v_free};
-  solver_->solve(problem, scratch.solver, scratch.solution);
+  const ContactProblem problem{scratch.mass, scratch.rows, scratch.free.v_start, scratch.free.v_free, h};
+  solver_.solve(problem, scratch.solver, scratch.solution);
   advance(model, scratch.mass, state, control, h, scratch.free, scratch.solution.velocity(), next);
 
   report.contacts = static_cast<int>(scratch.rows.rows.size());
@@ -185,7 +185,7 @@ void Stepper::step_vjp(const State& state, const Control& control, const State& 
   }
   make_rows(model, scratch.mass, state, manifold, row_settings(), scratch.rows, record.clusters);
   free_motion(model, scratch.mass, state, control, h, scratch.free);
-  const ContactProblem problem{scratch.mass, scratch.rows, scratch.free.v_start, scratch.free.v_free};
+  const ContactProblem problem{scratch.mass, scratch.rows, scratch.free.v_start, scratch.free.v_free, h};
   scratch.solution.passes = record.passes;
 
   // Backwards: pose update, contact problem, weights, free motion, geometry.
@@ -198,7 +198,7 @@ void Stepper::step_vjp(const State& state, const Control& control, const State& 
   Eigen::VectorXd v_end_bar;
   advance_vjp(model, scratch.mass, h, scratch.free, scratch.solution.velocity(), next, next_bar, state_bar,
               wrench_bar, v_end_bar, bar.v_free, momentum_bar, bar.inertia_W, parameter_bar);
-  solver_->vjp(problem, scratch.solution, v_end_bar, scratch.solver, bar);
+  solver_.vjp(problem, scratch.solution, v_end_bar, scratch.solver, bar);
   scratch.contact_bars.assign(manifold.contacts.size(), ContactBar{});
   rows_vjp(scratch.rows, h, scratch.free.v_start, bar.rows,
            {scratch.contact_bars, state_bar.pose, &bar.v_start});

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "collision/manifold/contact_detector.h"
-#include "dynamics/contact_solver.h"
 #include "dynamics/free_motion.h"
 #include "dynamics/gradient.h"
+#include "dynamics/island_solver.h"
 #include "engine/config.h"
 #include "engine/model.h"
 #include "engine/state.h"
@@ -24,7 +24,7 @@ struct StepReport {
   StepStatus status = StepStatus::ok;
   int contacts = 0;              ///< with a weight > 0
   double max_penetration = 0.0;  ///< of those contacts, at the start of the step [m], >= 0
-  int iterations = 0;            ///< Newton iterations of all passes
+  int iterations = 0;            ///< Newton iterations of all passes, of the island that took most
   double residual = 0.0;         ///< relative residual of the worst pass
   int body = -1;
   ContactFeature contact;  ///< of the deepest contact of `body`, if it has any
@@ -45,7 +45,7 @@ struct StepScratch {
   MassMatrix mass;
   FreeMotion free;
   ContactRows rows;
-  SolverScratch solver;
+  IslandScratch solver;
   ContactSolution solution;
   std::vector<double> margins;
   ManifoldLinearization linearization;
@@ -78,7 +78,7 @@ class Stepper {
   [[nodiscard]] const StepConfig& config() const { return config_; }
   [[nodiscard]] const ContactDetector& detector() const { return detector_; }
   /// tau_d [s] of materials that give none.
-  [[nodiscard]] double default_dissipation_time() const { return solver_->default_dissipation_time(); }
+  [[nodiscard]] double default_dissipation_time() const { return solver_.law().default_dissipation_time(); }
   [[nodiscard]] double acceleration_scale() const { return acceleration_scale_; }
   [[nodiscard]] RowSettings row_settings() const;
 
@@ -87,7 +87,7 @@ class Stepper {
   StepConfig config_;
   double acceleration_scale_;
   ContactDetector detector_;
-  std::unique_ptr<ContactSolver> solver_;
+  IslandSolver solver_;
 };
 
 /// Kinetic plus potential energy [J] of the moving bodies (gravity and constant forces; no contact energy).

@@ -186,6 +186,8 @@ class Builder {
     need(d_.material.stiffness > 0.0, fmt::format("stiffness = {}, allowed: > 0", d_.material.stiffness));
     need(std::isfinite(d_.material.dissipation_time),
          fmt::format("dissipation_time = {}, allowed: finite", d_.material.dissipation_time));
+    need(d_.material.restitution >= 0.0 && d_.material.restitution <= 1.0,
+         fmt::format("restitution = {}, allowed: in [0, 1]", d_.material.restitution));
     need(d_.center_of_mass.has_value() == d_.inertia.has_value(), "center_of_mass and inertia come together");
     need(!d_.center_of_mass || d_.center_of_mass->allFinite(), "the centre of mass is not finite");
   }

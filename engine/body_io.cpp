@@ -228,6 +228,7 @@ Material read_material_keys(const TomlTable& table, const Material& material) {
   result.friction = table.number("friction", material.friction, at_least(0.0));
   result.stiffness = table.number("stiffness", material.stiffness, positive_or_infinite());
   result.dissipation_time = table.number("dissipation_time", material.dissipation_time, at_least(0.0));
+  result.restitution = table.number("restitution", material.restitution, between(0.0, 1.0));
   return result;
 }
 
@@ -500,6 +501,9 @@ void write_body(const fs::path& folder, const Body& body, const std::string& com
                       number_text(body.material.stiffness));
   if (body.material.dissipation_time >= 0.0) {
     text += fmt::format("dissipation_time = {}\n", number_text(body.material.dissipation_time));
+  }
+  if (body.material.restitution > 0.0) {
+    text += fmt::format("restitution = {}\n", number_text(body.material.restitution));
   }
   for (const Primitive& primitive : in_A.shape.primitives) text += primitive_text(primitive);
 

@@ -26,7 +26,7 @@ void write_body(const std::filesystem::path& folder, const Body& body, const std
 [[nodiscard]] Body read_body_keys(const TomlTable& table, const std::string& name, const Material& material,
                                   bool fixed);
 
-/// Reads friction, stiffness and dissipation_time; what is left out stays as in `material`.
+/// Reads friction, stiffness, dissipation_time and restitution; what is left out stays as in `material`.
 [[nodiscard]] Material read_material_keys(const TomlTable& table, const Material& material);
 
 /// Reads `selected_vertices` and `selected_edges`, where they are there, into the body.

@@ -119,17 +119,20 @@ struct Material {
   double friction = 0.5;                                       ///< Coulomb coefficient mu [-], >= 0
   double stiffness = std::numeric_limits<double>::infinity();  ///< of the whole contact of a pair [N/m], > 0
   double dissipation_time = -1.0;                              ///< tau_d [s]; negative: 10 time steps
+  double restitution = 0.0;                                    ///< coefficient e [-], 0 to 1
 };
 
 /// The material of a contact between two bodies.
 ///   friction          harmonic mean 2 mu_A mu_B/(mu_A + mu_B), 0 if both are 0
 ///   compliance        1/k_A + 1/k_B: two springs in series
 ///   dissipation_time  the mean of the two
-/// A `[[pair]]` of the scene overrides any of the three.
+///   restitution       the mean of the two
+/// A `[[pair]]` of the scene overrides any of them.
 struct PairMaterial {
   double friction = 0.5;          ///< [-]
   double compliance = 0.0;        ///< [m/N], 0 when rigid
   double dissipation_time = 0.0;  ///< [s]
+  double restitution = 0.0;       ///< [-]
 };
 
 /// What is different between two bodies; a NaN keeps what the materials of the two give.
@@ -138,6 +141,7 @@ struct PairOverride {
   double friction = std::numeric_limits<double>::quiet_NaN();
   double stiffness = std::numeric_limits<double>::quiet_NaN();
   double dissipation_time = std::numeric_limits<double>::quiet_NaN();
+  double restitution = std::numeric_limits<double>::quiet_NaN();
   bool collide = true;         ///< false: the pair never touches
   ContactOverrides contact{};  ///< in place of the scene's settings, see contact_config_of()
 };

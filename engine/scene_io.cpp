@@ -189,6 +189,7 @@ void read_pair_table(const TomlTable& table, Model& model) {
   pair.friction = table.number("friction", pair.friction, at_least(0.0));
   pair.stiffness = table.number("stiffness", pair.stiffness, positive_or_infinite());
   pair.dissipation_time = table.number("dissipation_time", pair.dissipation_time, at_least(0.0));
+  pair.restitution = table.number("restitution", pair.restitution, between(0.0, 1.0));
   pair.collide = table.boolean("collide", pair.collide);
   read_contact_overrides(table.table("contact"), pair.contact);
   table.finish();

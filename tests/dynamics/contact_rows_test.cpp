@@ -124,19 +124,21 @@ TEST_CASE("make_rows: a body on its way counts with the gap it will have", "[dyn
 TEST_CASE("pair_material: two bodies make one pair, and an override any part of it", "[dynamics][value]") {
   TestScene scene = test::floor_scene();
   scene.add(test::sphere_of_mass(0.1, 1.0));
-  scene.body(0).material = {0.2, 1e4, 0.01};
-  scene.body(1).material = {0.6, 3e4, -1.0};
+  scene.body(0).material = {0.2, 1e4, 0.01, 0.3};
+  scene.body(1).material = {0.6, 3e4, -1.0, 0.8};
   const PairMaterial pair = pair_material(scene.model, 0, 1, 0.05);
   CHECK(test::close(pair.friction, 2.0 * 0.2 * 0.6 / 0.8, 1e-15, 0));
   CHECK(test::close(pair.compliance, 1e-4 + 1.0 / 3e4, 1e-15, 0));
   CHECK(test::close(pair.dissipation_time, 0.5 * (0.01 + 0.05), 1e-15, 0));
-  scene.model.pair_overrides.push_back({.body_A = 0, .body_B = 1, .friction = 0.9});
+  CHECK(test::close(pair.restitution, 0.55, 1e-15, 0));
+  scene.model.pair_overrides.push_back({.body_A = 0, .body_B = 1, .friction = 0.9, .restitution = 0.25});
   scene.model.pair_overrides.push_back(
       {.body_A = 0, .body_B = 1, .stiffness = 500.0, .dissipation_time = -1.0});
   const PairMaterial overridden = pair_material(scene.model, 0, 1, 0.05);
   CHECK(overridden.friction == 0.9);
   CHECK(overridden.compliance == 1.0 / 500.0);
   CHECK(overridden.dissipation_time == 0.05);
+  CHECK(overridden.restitution == 0.25);
   scene.body(0).material.friction = scene.body(1).material.friction = 0.0;
   CHECK(pair_material(scene.model, 0, 1, 0.05).friction == 0.9);
   scene.model.pair_overrides.clear();
@@ -153,7 +155,7 @@ TEST_CASE("pair_material: VJP agrees with differences, overridden parts belong t
     scene.add(test::sphere_of_mass(0.1, 1.0));
     for (Body& body : scene.model.bodies) {
       body.material = {random.uniform(0.01, 1.0), std::pow(10.0, random.uniform(3.0, 5.0)),
-                       random.uniform(0.001, 0.1)};
+                       random.uniform(0.001, 0.1), random.uniform(0.1, 0.9)};
     }
     if (i % 2 == 0) {
       PairOverride pair;
@@ -164,14 +166,14 @@ TEST_CASE("pair_material: VJP agrees with differences, overridden parts belong t
       scene.model.pair_overrides.push_back(pair);
     }
     const PairMaterialBar bar{random.uniform(-1.0, 1.0), random.uniform(-1.0, 1.0) * 1e4,
-                              random.uniform(-1.0, 1.0) * 10.0};
+                              random.uniform(-1.0, 1.0) * 10.0, random.uniform(-1.0, 1.0)};
     ModelGradient gradient;
     gradient.set_zero(scene.model);
     pair_material_vjp(scene.model, 0, 1, bar, gradient);
     const auto loss = [&](const Model& model) {
       const PairMaterial pair = pair_material(model, 0, 1, 0.05);
       return bar.friction * pair.friction + bar.compliance * pair.compliance +
-             bar.dissipation_time * pair.dissipation_time;
+             bar.dissipation_time * pair.dissipation_time + bar.restitution * pair.restitution;
     };
     for (std::size_t b = 0; b < 2; ++b) {
       const Material& at = scene.model.bodies[b].material;
@@ -182,19 +184,25 @@ TEST_CASE("pair_material: VJP agrees with differences, overridden parts belong t
       };
       const double by_friction = test::fd_derivative(
           [&](double x) {
-            return with({x, at.stiffness, at.dissipation_time});
+            return with({x, at.stiffness, at.dissipation_time, at.restitution});
           },
           at.friction, 1e-6);
       const double by_compliance = test::fd_derivative(
           [&](double x) {
-            return with({at.friction, 1.0 / x, at.dissipation_time});
+            return with({at.friction, 1.0 / x, at.dissipation_time, at.restitution});
           },
           1.0 / at.stiffness, 1e-3 / at.stiffness);
       const double by_time = test::fd_derivative(
           [&](double x) {
-            return with({at.friction, at.stiffness, x});
+            return with({at.friction, at.stiffness, x, at.restitution});
           },
           at.dissipation_time, 1e-6);
+      const double by_restitution = test::fd_derivative(
+          [&](double x) {
+            return with({at.friction, at.stiffness, at.dissipation_time, x});
+          },
+          at.restitution, 1e-6);
+      REQUIRE(test::close(gradient.bodies[b].restitution, by_restitution, 1e-6, 1e-7));
       REQUIRE(test::close(gradient.bodies[b].friction, by_friction, 1e-6, 1e-7));
       REQUIRE(test::close(gradient.bodies[b].compliance, by_compliance, 1e-6, 1e-6));
       REQUIRE(test::close(gradient.bodies[b].dissipation_time, by_time, 1e-6, 1e-7));

@@ -43,7 +43,7 @@ struct Problem {
     make_rows(scene.model, mass, scene.state, manifold, settings, rows);
     free_motion(scene.model, mass, scene.state, {}, config.h, free);
   }
-  [[nodiscard]] ContactProblem problem() const { return {mass, rows, free.v_start, free.v_free}; }
+  [[nodiscard]] ContactProblem problem() const { return {mass, rows, free.v_start, free.v_free, config.h}; }
   [[nodiscard]] double gravity() const { return 9.81; }
 };
 

@@ -54,6 +54,7 @@ void check_same(const Body& a, const Body& b, double rtol) {
   CHECK(a.material.friction == b.material.friction);
   CHECK(a.material.stiffness == b.material.stiffness);
   CHECK(a.material.dissipation_time == b.material.dissipation_time);
+  CHECK(a.material.restitution == b.material.restitution);
 }
 
 void check_round_trip(const Body& body) {
@@ -89,7 +90,7 @@ Body lump() {
   mesh.vertices.row(0) *= 1.7;
   mesh.vertices.colwise() += Vec3<double>(0.3, -0.2, 0.7);
   Body body = make_body("a \"lump\" \\ of clay", shape, mesh, Density{1234.5});
-  body.material = {0.37, 1e5, 0.02};
+  body.material = {0.37, 1e5, 0.02, 0.45};
   return body;
 }
 
@@ -160,6 +161,7 @@ TEST_CASE("body_io: a short file is enough", "[engine][value]") {
   CHECK(ball.material.friction == 0.5);
   CHECK(std::isinf(ball.material.stiffness));
   CHECK(ball.material.dissipation_time < 0.0);
+  CHECK(ball.material.restitution == 0.0);
 
   folder.write("box/body.toml",
                "mass = 2\nunion_smoothing = 0.01\n[material]\nstiffness = inf\nfriction = 0\n"

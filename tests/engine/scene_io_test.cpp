@@ -89,6 +89,7 @@ mass = 5
 friction = 0.25
 stiffness = 1e6
 dissipation_time = 0.01
+restitution = 0.6
 selected_vertices = 6
 selected_edges = 9
 linear_damping = 0.1
@@ -116,6 +117,7 @@ bodies = ["ball", "floor"]
 friction = 0.9
 stiffness = inf
 dissipation_time = 0
+restitution = 0.7
 [pair.contact]
 fidelity = "corrected"
 vertex_contacts = "none"
@@ -210,6 +212,7 @@ TEST_CASE("scene_io: every key arrives where it belongs", "[engine][value]") {
   CHECK(brick.material.friction == 0.25);
   CHECK(brick.material.stiffness == 1e6);
   CHECK(brick.material.dissipation_time == 0.01);
+  CHECK(brick.material.restitution == 0.6);
   CHECK(brick.selected_vertices == 6);
   CHECK(brick.selected_edges == 9);
   CHECK(second.selected_vertices == 0);
@@ -254,12 +257,14 @@ TEST_CASE("scene_io: every key arrives where it belongs", "[engine][value]") {
   CHECK(pair.friction == 0.9);
   CHECK(std::isinf(pair.stiffness));
   CHECK(pair.dissipation_time == 0.0);
+  CHECK(pair.restitution == 0.7);
   CHECK(pair.collide);
   CHECK(none.body_A == 1);
   CHECK(none.body_B == 2);
   CHECK(std::isnan(none.friction));
   CHECK(std::isnan(none.stiffness));
   CHECK(std::isnan(none.dissipation_time));
+  CHECK(std::isnan(none.restitution));
   CHECK_FALSE(none.collide);
   CHECK(pair.contact.fidelity == Fidelity::corrected);
   CHECK(pair.contact.vertex_contacts == VertexContacts::none);
@@ -502,6 +507,7 @@ TEST_CASE("scene_io: a malformed scene is rejected with file, line, key and caus
       {brick + "stiffness = 0\n", {"scene.toml:4: body[0].stiffness = 0, allowed: > 0, or inf"}},
       {brick + "dissipation_time = -1\n", {"scene.toml:4: body[0].dissipation_time = -1, allowed: >= 0"}},
       {brick + "dissipation_time = inf\n", {"scene.toml:4: body[0].dissipation_time = inf"}},
+      {brick + "restitution = 1.5\n", {"scene.toml:4: body[0].restitution = 1.5"}},
       {brick + "mass = 0\n", {"scene.toml:4: body[0].mass = 0, allowed: > 0"}},
       {brick + "mass = 1\ndensity = 1\n", {"scene.toml:5: body[0].density: only one of 'mass', 'density'"}},
       {brick + "position = [0, 0]\n", {"scene.toml:4: body[0].position = an array of 2"}},

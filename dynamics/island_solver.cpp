@@ -1,0 +1,181 @@
+#include "dynamics/island_solver.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace abut {
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+int root_of(std::vector<int>& parent, int slot) {
+  while (parent[at(slot)] != slot) slot = parent[at(slot)] = parent[at(parent[at(slot)])];
+  return slot;
+}
+
+void gather(const Eigen::VectorXd& whole, std::span<const int> slots, Eigen::VectorXd& part) {
+  part.resize(6 * static_cast<Eigen::Index>(slots.size()));
+  for (std::size_t i = 0; i < slots.size(); ++i)
+    part.segment<6>(6 * static_cast<Eigen::Index>(i)) = whole.segment<6>(6 * slots[i]);
+}
+
+void scatter(const Eigen::VectorXd& part, std::span<const int> slots, Eigen::VectorXd& whole) {
+  for (std::size_t i = 0; i < slots.size(); ++i)
+    whole.segment<6>(6 * slots[i]) = part.segment<6>(6 * static_cast<Eigen::Index>(i));
+}
+
+/// Rows of some pairs, for slots that count within an island.
+void select_rows(const ContactRows& whole, std::span<const int> pairs, std::span<const int> local_slot,
+                 ContactRows& rows) {
+  rows.rows.clear();
+  rows.pairs.clear();
+  const auto local = [&](int slot) { return slot < 0 ? -1 : local_slot[at(slot)]; };
+  for (const int p : pairs) {
+    RowPair pair = whole.pairs[at(p)];
+    pair.slot_A = local(pair.slot_A);
+    pair.slot_B = local(pair.slot_B);
+    const int begin = static_cast<int>(rows.rows.size());
+    for (int i = pair.begin; i < pair.end; ++i) {
+      ContactRow& row = rows.rows.emplace_back(whole.rows[at(i)]);
+      row.slot_A = pair.slot_A;
+      row.slot_B = pair.slot_B;
+      row.pair = static_cast<int>(rows.pairs.size());
+    }
+    pair.begin = begin;
+    pair.end = static_cast<int>(rows.rows.size());
+    rows.pairs.push_back(std::move(pair));
+  }
+}
+
+ContactProblem problem_of(const IslandScratch::Island& island, double h) {
+  return {island.mass, island.rows, island.v_start, island.v_free, h};
+}
+
+}  // namespace
+
+bool IslandSolver::split(const ContactProblem& problem, IslandScratch& scratch) {
+  const int slots = problem.mass.slot_count();
+  scratch.parent.resize(at(slots));
+  std::iota(scratch.parent.begin(), scratch.parent.end(), 0);
+  scratch.island_of_slot.assign(at(slots), -1);
+  const auto touch = [&](int slot) {
+    if (slot >= 0) scratch.island_of_slot[at(slot)] = 0;
+  };
+  for (const RowPair& pair : problem.rows.pairs) {
+    touch(pair.slot_A);
+    touch(pair.slot_B);
+    if (pair.slot_A < 0 || pair.slot_B < 0) continue;
+    const int a = root_of(scratch.parent, pair.slot_A), b = root_of(scratch.parent, pair.slot_B);
+    scratch.parent[at(std::max(a, b))] = std::min(a, b);
+  }
+  scratch.island_count = 0;
+  scratch.local_slot.assign(at(slots), -1);
+  for (int slot = 0; slot < slots; ++slot) {
+    if (scratch.island_of_slot[at(slot)] < 0) continue;
+    const int root = root_of(scratch.parent, slot);
+    if (root == slot) {  // the lowest slot of its island
+      scratch.island_of_slot[at(slot)] = static_cast<int>(scratch.island_count++);
+      if (scratch.islands.size() < scratch.island_count) scratch.islands.emplace_back();
+      scratch.islands[scratch.island_count - 1].slots.clear();
+      scratch.islands[scratch.island_count - 1].pairs.clear();
+    }
+    const int index = scratch.island_of_slot[at(slot)] = scratch.island_of_slot[at(root)];
+    IslandScratch::Island& island = scratch.islands[at(index)];
+    scratch.local_slot[at(slot)] = static_cast<int>(island.slots.size());
+    island.slots.push_back(slot);
+  }
+  if (scratch.island_count == 1 && static_cast<int>(scratch.islands[0].slots.size()) == slots) return false;
+  for (std::size_t p = 0; p < problem.rows.pairs.size(); ++p) {
+    const RowPair& pair = problem.rows.pairs[p];
+    const int slot = std::max(pair.slot_A, pair.slot_B);
+    scratch.islands[at(scratch.island_of_slot[at(slot)])].pairs.push_back(static_cast<int>(p));
+  }
+  for (std::size_t i = 0; i < scratch.island_count; ++i) {
+    IslandScratch::Island& island = scratch.islands[i];
+    island.mass.select(problem.mass, island.slots);
+    select_rows(problem.rows, island.pairs, scratch.local_slot, island.rows);
+    gather(problem.v_start, island.slots, island.v_start);
+    gather(problem.v_free, island.slots, island.v_free);
+  }
+  return true;
+}
+
+void IslandSolver::solve(const ContactProblem& problem, IslandScratch& scratch,
+                         ContactSolution& solution) const {
+  const auto passes = at(solver_->pass_count());
+  const bool warm =
+      scratch.previous_passes.size() == passes && scratch.previous_start.size() == problem.v_start.size();
+  if (!split(problem, scratch)) {
+    scratch.whole.previous_passes = scratch.previous_passes;
+    scratch.whole.previous_start = scratch.previous_start;
+    solver_->solve(problem, scratch.whole, solution);
+  } else {
+    solution.passes.resize(passes);
+    for (Eigen::VectorXd& v : solution.passes) v = problem.v_free;
+    solution.iterations = 0;
+    solution.residual = 0.0;
+    solution.converged = true;
+    for (std::size_t i = 0; i < scratch.island_count; ++i) {
+      IslandScratch::Island& island = scratch.islands[i];
+      island.solver.previous_passes.resize(warm ? passes : 0);
+      island.solver.previous_start.resize(0);
+      if (warm) {
+        gather(scratch.previous_start, island.slots, island.solver.previous_start);
+        for (std::size_t k = 0; k < passes; ++k)
+          gather(scratch.previous_passes[k], island.slots, island.solver.previous_passes[k]);
+      }
+      solver_->solve(problem_of(island, problem.h), island.solver, island.solution);
+      for (std::size_t k = 0; k < passes; ++k)
+        scatter(island.solution.passes[k], island.slots, solution.passes[k]);
+      solution.iterations = std::max(solution.iterations, island.solution.iterations);
+      solution.residual = std::isfinite(island.solution.residual)
+                              ? std::max(solution.residual, island.solution.residual)
+                              : island.solution.residual;
+      solution.converged = solution.converged && island.solution.converged;
+    }
+  }
+  scratch.previous_passes = solution.passes;
+  scratch.previous_start = problem.v_start;
+}
+
+void IslandSolver::vjp(const ContactProblem& problem, const ContactSolution& solution,
+                       const Eigen::VectorXd& v_bar, IslandScratch& scratch, ContactProblemBar& bar) const {
+  if (!split(problem, scratch)) {
+    solver_->vjp(problem, solution, v_bar, scratch.whole, bar);
+    return;
+  }
+  for (std::size_t s = 0; s < scratch.island_of_slot.size(); ++s) {
+    if (scratch.island_of_slot[s] >= 0) continue;
+    const Eigen::Index i = 6 * static_cast<Eigen::Index>(s);
+    bar.v_free.segment<6>(i) += v_bar.segment<6>(i);
+  }
+  for (std::size_t i = 0; i < scratch.island_count; ++i) {
+    IslandScratch::Island& island = scratch.islands[i];
+    const ContactProblem part = problem_of(island, problem.h);
+    island.solution.passes.resize(solution.passes.size());
+    for (std::size_t k = 0; k < solution.passes.size(); ++k)
+      gather(solution.passes[k], island.slots, island.solution.passes[k]);
+    gather(v_bar, island.slots, island.v_bar);
+    island.bar.set_zero(part);
+    solver_->vjp(part, island.solution, island.v_bar, island.solver, island.bar);
+
+    for (std::size_t k = 0; k < island.slots.size(); ++k) {
+      const auto slot = at(island.slots[k]);
+      const Eigen::Index to = 6 * static_cast<Eigen::Index>(slot), from = 6 * static_cast<Eigen::Index>(k);
+      bar.v_start.segment<6>(to) += island.bar.v_start.segment<6>(from);
+      bar.v_free.segment<6>(to) += island.bar.v_free.segment<6>(from);
+      bar.inertia_W[slot] += island.bar.inertia_W[k];
+      bar.mass[slot] += island.bar.mass[k];
+    }
+    for (std::size_t k = 0; k < island.pairs.size(); ++k) {
+      const auto p = at(island.pairs[k]);
+      const auto begin = at(problem.rows.pairs[p].begin), first = at(island.rows.pairs[k].begin),
+                 count = at(problem.rows.pairs[p].end) - begin;
+      for (std::size_t r = 0; r < count; ++r) bar.rows[begin + r] = island.bar.rows[first + r];
+      bar.pairs[p] = island.bar.pairs[k];
+    }
+  }
+}
+
+}  // namespace abut

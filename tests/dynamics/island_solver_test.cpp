@@ -1,0 +1,74 @@
+#include "dynamics/island_solver.h"
+
+#include <catch2/catch.hpp>
+
+#include <vector>
+
+#include "dynamics/rollout.h"
+#include "tests/support/scenes.h"
+
+namespace {
+
+using namespace abut;
+using test::TestScene;
+
+/// Boxes on a floor: a stack of two at x, a box in the air, a sphere that rolls.
+void add_group(TestScene& scene, double x) {
+  scene.add(test::box_of_mass({0.05, 0.05, 0.05}, 1.0, 2), test::pose_at({x, 0, 0.05}));
+  scene.add(test::box_of_mass({0.05, 0.05, 0.05}, 1.0, 2), test::pose_at({x + 0.01, 0, 0.151}, {0, 0, 0.3}));
+  scene.add(test::box_of_mass({0.05, 0.05, 0.05}, 1.0, 2), test::pose_at({x, 0, 1.0}, {0.3, 0, 0}));
+  scene.add(test::sphere_of_mass(0.04, 0.5), test::pose_at({x, 0.3, 0.04}), test::moving_at({0.5, 0, 0}));
+}
+
+StepConfig config() {
+  StepConfig config;
+  config.acceleration_scale = 9.81;
+  config.contact.edge_edge = false;
+  return config;
+}
+
+constexpr int k_steps = 60;
+
+void add_loss(const TestScene& scene, int k, int first, const State& state, StateTangent& bar) {
+  if (k != k_steps) return;
+  for (int b = first; b < scene.model.body_count(); ++b) {
+    const auto i = static_cast<std::size_t>(b);
+    bar.pose[i].tail<3>() += state.X_WB[i].p;
+    bar.twist[i].head<3>() += state.V_WB[i].head<3>();
+  }
+}
+
+}  // namespace
+
+TEST_CASE("IslandSolver: what happens far away changes no bit of motion or gradient",
+          "[dynamics][property]") {
+  TestScene near = test::floor_scene(), both = test::floor_scene();
+  add_group(near, 0.0);
+  add_group(both, 0.0);
+  add_group(both, 5.0);
+  const Stepper alone(near.model, config()), together(both.model, config());
+  const Trajectory part = rollout(alone, near.state, k_steps), whole = rollout(together, both.state, k_steps);
+  REQUIRE(part.ok());
+  REQUIRE(whole.ok());
+  for (std::size_t k = 0; k < part.states.size(); ++k) {
+    for (std::size_t b = 0; b < part.states[k].X_WB.size(); ++b) {
+      REQUIRE(part.states[k].X_WB[b].p == whole.states[k].X_WB[b].p);
+      REQUIRE(part.states[k].V_WB[b] == whole.states[k].V_WB[b]);
+    }
+  }
+  const Gradient of_part = adjoint(
+      alone, part, [&](int k, const State& state, StateTangent& bar) { add_loss(near, k, 1, state, bar); });
+  const Gradient of_whole = adjoint(together, whole, [&](int k, const State& state, StateTangent& bar) {
+    add_loss(both, k, 1, state, bar);
+  });
+  for (std::size_t b = 1; b < near.model.bodies.size(); ++b) {
+    CAPTURE(b);
+    CHECK(of_part.initial.pose[b] == of_whole.initial.pose[b]);
+    CHECK(of_part.initial.twist[b] == of_whole.initial.twist[b]);
+    CHECK(of_part.model.bodies[b].mass == of_whole.model.bodies[b].mass);
+    CHECK(of_part.model.bodies[b].inertia == of_whole.model.bodies[b].inertia);
+    CHECK(of_part.model.bodies[b].friction == of_whole.model.bodies[b].friction);
+  }
+  CHECK(of_part.initial.pose[1].norm() > 0.0);
+  CHECK(of_part.model.bodies[2].friction != 0.0);
+}
