@@ -1,8 +1,7 @@
 #include "dynamics/block_cholesky.h"
 
 #include <algorithm>
-
-#include <Eigen/Cholesky>
+#include <cmath>
 
 namespace abut {
 namespace {
@@ -34,6 +33,34 @@ bool factorize_block(Mat6<double>& block) {
     }
   }
   return true;
+}
+
+// Eigen's own triangular solvers allocate.
+
+/// X <- X L^-T
+void solve_transposed_on_the_right(const Mat6<double>& L, Mat6<double>& X) {
+  for (int j = 0; j < 6; ++j) {
+    for (int k = 0; k < j; ++k) X.col(j) -= L(j, k) * X.col(k);
+    X.col(j) /= L(j, j);
+  }
+}
+
+/// x <- L^-1 x
+template <typename Segment>
+void solve_lower(const Mat6<double>& L, Segment& x) {
+  for (int j = 0; j < 6; ++j) {
+    x[j] /= L(j, j);
+    for (int i = j + 1; i < 6; ++i) x[i] -= L(i, j) * x[j];
+  }
+}
+
+/// x <- L^-T x
+template <typename Segment>
+void solve_lower_transposed(const Mat6<double>& L, Segment& x) {
+  for (int j = 6; j-- > 0;) {
+    for (int i = j + 1; i < 6; ++i) x[j] -= L(i, j) * x[i];
+    x[j] /= L(j, j);
+  }
 }
 
 }  // namespace
@@ -115,9 +142,7 @@ bool BlockCholesky::factorize() {
     Mat6<double>& L_kk = diagonal_[k];
     if (!factorize_block(L_kk)) return false;
     const int begin = column_begin_[k], end = column_begin_[k + 1];
-    for (int b = begin; b < end; ++b) {
-      L_kk.triangularView<Eigen::Lower>().transpose().solveInPlace<Eigen::OnTheRight>(lower_[at(b)]);
-    }
+    for (int b = begin; b < end; ++b) solve_transposed_on_the_right(L_kk, lower_[at(b)]);
     for (int b = begin; b < end; ++b) {
       const Mat6<double>& L_b = lower_[at(b)];
       diagonal_[at(row_[at(b)])].noalias() -= L_b * L_b.transpose();
@@ -135,7 +160,7 @@ void BlockCholesky::solve_in_place(Eigen::VectorXd& x) const {
   for (int k = 0; k < n; ++k) part(k) = x.segment<6>(6 * order_[at(k)]);
   for (int k = 0; k < n; ++k) {
     auto x_k = part(k);
-    diagonal_[at(k)].triangularView<Eigen::Lower>().solveInPlace(x_k);
+    solve_lower(diagonal_[at(k)], x_k);
     for (int b = column_begin_[at(k)]; b < column_begin_[at(k + 1)]; ++b)
       part(row_[at(b)]).noalias() -= lower_[at(b)] * x_k;
   }
@@ -143,7 +168,7 @@ void BlockCholesky::solve_in_place(Eigen::VectorXd& x) const {
     auto x_k = part(k);
     for (int b = column_begin_[at(k)]; b < column_begin_[at(k + 1)]; ++b)
       x_k.noalias() -= lower_[at(b)].transpose() * part(row_[at(b)]);
-    diagonal_[at(k)].triangularView<Eigen::Lower>().transpose().solveInPlace(x_k);
+    solve_lower_transposed(diagonal_[at(k)], x_k);
     x.segment<6>(6 * order_[at(k)]) = x_k;
   }
 }

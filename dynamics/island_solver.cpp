@@ -54,6 +54,11 @@ ContactProblem problem_of(const IslandScratch::Island& island, double h) {
 
 }  // namespace
 
+IslandScratch::Island& IslandScratch::Pool::next() {
+  if (in_use == members.size()) members.push_back(std::make_unique<Island>());
+  return *members[in_use++];
+}
+
 bool IslandSolver::split(const ContactProblem& problem, IslandScratch& scratch) {
   const int slots = problem.mass.slot_count();
   scratch.parent.resize(at(slots));
@@ -69,30 +74,38 @@ bool IslandSolver::split(const ContactProblem& problem, IslandScratch& scratch) 
     const int a = root_of(scratch.parent, pair.slot_A), b = root_of(scratch.parent, pair.slot_B);
     scratch.parent[at(std::max(a, b))] = std::min(a, b);
   }
-  scratch.island_count = 0;
+  scratch.size_of_root.assign(at(slots), 0);
+  for (int slot = 0; slot < slots; ++slot) {
+    if (scratch.island_of_slot[at(slot)] == 0) ++scratch.size_of_root[at(root_of(scratch.parent, slot))];
+  }
+  scratch.islands.clear();
+  for (auto& pool : scratch.pools) pool.in_use = 0;
+  if (scratch.pools.size() <= at(slots)) scratch.pools.resize(at(slots) + 1);
   scratch.local_slot.assign(at(slots), -1);
   for (int slot = 0; slot < slots; ++slot) {
     if (scratch.island_of_slot[at(slot)] < 0) continue;
     const int root = root_of(scratch.parent, slot);
     if (root == slot) {  // the lowest slot of its island
-      scratch.island_of_slot[at(slot)] = static_cast<int>(scratch.island_count++);
-      if (scratch.islands.size() < scratch.island_count) scratch.islands.emplace_back();
-      scratch.islands[scratch.island_count - 1].slots.clear();
-      scratch.islands[scratch.island_count - 1].pairs.clear();
+      IslandScratch::Island& island = scratch.pools[at(scratch.size_of_root[at(slot)])].next();
+      island.slots.clear();
+      island.pairs.clear();
+      scratch.island_of_slot[at(slot)] = static_cast<int>(scratch.islands.size());
+      scratch.islands.push_back(&island);
     }
     const int index = scratch.island_of_slot[at(slot)] = scratch.island_of_slot[at(root)];
-    IslandScratch::Island& island = scratch.islands[at(index)];
+    IslandScratch::Island& island = *scratch.islands[at(index)];
     scratch.local_slot[at(slot)] = static_cast<int>(island.slots.size());
     island.slots.push_back(slot);
   }
-  if (scratch.island_count == 1 && static_cast<int>(scratch.islands[0].slots.size()) == slots) return false;
+  if (scratch.islands.size() == 1 && static_cast<int>(scratch.islands[0]->slots.size()) == slots)
+    return false;
   for (std::size_t p = 0; p < problem.rows.pairs.size(); ++p) {
     const RowPair& pair = problem.rows.pairs[p];
     const int slot = std::max(pair.slot_A, pair.slot_B);
-    scratch.islands[at(scratch.island_of_slot[at(slot)])].pairs.push_back(static_cast<int>(p));
+    scratch.islands[at(scratch.island_of_slot[at(slot)])]->pairs.push_back(static_cast<int>(p));
   }
-  for (std::size_t i = 0; i < scratch.island_count; ++i) {
-    IslandScratch::Island& island = scratch.islands[i];
+  for (IslandScratch::Island* const each : scratch.islands) {
+    IslandScratch::Island& island = *each;
     island.mass.select(problem.mass, island.slots);
     select_rows(problem.rows, island.pairs, scratch.local_slot, island.rows);
     gather(problem.v_start, island.slots, island.v_start);
@@ -116,10 +129,9 @@ void IslandSolver::solve(const ContactProblem& problem, IslandScratch& scratch,
     solution.iterations = 0;
     solution.residual = 0.0;
     solution.converged = true;
-    for (std::size_t i = 0; i < scratch.island_count; ++i) {
-      IslandScratch::Island& island = scratch.islands[i];
-      island.solver.previous_passes.resize(warm ? passes : 0);
-      island.solver.previous_start.resize(0);
+    for (IslandScratch::Island* const each : scratch.islands) {
+      IslandScratch::Island& island = *each;
+      island.solver.previous_passes.resize(warm ? passes : 0);  // none: a cold start
       if (warm) {
         gather(scratch.previous_start, island.slots, island.solver.previous_start);
         for (std::size_t k = 0; k < passes; ++k)
@@ -150,8 +162,8 @@ void IslandSolver::vjp(const ContactProblem& problem, const ContactSolution& sol
     const Eigen::Index i = 6 * static_cast<Eigen::Index>(s);
     bar.v_free.segment<6>(i) += v_bar.segment<6>(i);
   }
-  for (std::size_t i = 0; i < scratch.island_count; ++i) {
-    IslandScratch::Island& island = scratch.islands[i];
+  for (IslandScratch::Island* const each : scratch.islands) {
+    IslandScratch::Island& island = *each;
     const ContactProblem part = problem_of(island, problem.h);
     island.solution.passes.resize(solution.passes.size());
     for (std::size_t k = 0; k < solution.passes.size(); ++k)

@@ -22,9 +22,16 @@ struct IslandScratch {
     ContactProblemBar bar;
     SolverScratch solver;
   };
-  SolverScratch whole;          ///< of a problem that is one island
-  std::vector<Island> islands;  ///< the first `island_count` are in use
-  std::size_t island_count = 0;
+  /// Islands of one size: their vectors never change it, so nothing is allocated when bodies meet and part.
+  struct Pool {
+    std::vector<std::unique_ptr<Island>> members;
+    std::size_t in_use = 0;
+    [[nodiscard]] Island& next();
+  };
+  SolverScratch whole;           ///< of a problem that is one island
+  std::vector<Pool> pools;       ///< by number of slots
+  std::vector<Island*> islands;  ///< those in use
+  std::vector<int> size_of_root;
   std::vector<int> parent;          ///< of each slot: a forest with one tree an island
   std::vector<int> island_of_slot;  ///< -1: nothing touches it
   std::vector<int> local_slot;      ///< within its island
