@@ -127,8 +127,9 @@ void make_rows(const Model& model, const MassMatrix& mass, const State& state,
   }
 }
 
-void rows_vjp(const ContactRows& rows, double h, const Eigen::VectorXd& velocity,
-              std::span<const ContactRowBar> bars, const ContactRowsGradient& gradient) {
+double rows_vjp(const ContactRows& rows, double h, const Eigen::VectorXd& velocity,
+                std::span<const ContactRowBar> bars, const ContactRowsGradient& gradient) {
+  double h_bar = 0.0;
   const auto pose_bar = [&](int body) -> Vec6<double>& {
     return gradient.pose[static_cast<std::size_t>(body)];
   };
@@ -140,10 +141,12 @@ void rows_vjp(const ContactRows& rows, double h, const Eigen::VectorXd& velocity
   // The share of a contact of the manifold by its penetration, weight, normal, arms and velocities.
   const auto add_share = [&](const ContactRow& row, double share_bar, ContactBar& contact) {
     const double gap_bar = share_bar * row.share_slope;
+    const Vec3<double> u = relative_velocity(row, velocity);
     contact.penetration += gap_bar;
     contact.weight += share_bar * row.share_by_weight;
     contact.area += share_bar * row.share / row.area;
-    contact.normal_AB_W += h * gap_bar * relative_velocity(row, velocity);
+    contact.normal_AB_W += h * gap_bar * u;
+    h_bar += gap_bar * row.n.dot(u);
     const Vec3<double> impulse = h * gap_bar * row.n;
     ContactRowBar arms;
     add_arm_bar(row, impulse, velocity, arms);
@@ -193,6 +196,7 @@ void rows_vjp(const ContactRows& rows, double h, const Eigen::VectorXd& velocity
       add_share(member, share_bar, bar);
     }
   }
+  return h_bar;
 }
 
 }  // namespace abut

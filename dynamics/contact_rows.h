@@ -145,8 +145,8 @@ inline void add_arm_bar(const ContactRow& row, const Vec3<double>& impulse, cons
 }
 
 /// From dL/d(rows) to contacts, poses (by the lever arms) and velocities: adds to `gradient`. `velocity` is
-/// that of the moving bodies at the start of the step.
-void rows_vjp(const ContactRows& rows, double h, const Eigen::VectorXd& velocity,
-              std::span<const ContactRowBar> bars, const ContactRowsGradient& gradient);
+/// that of the moving bodies at the start of the step. Returns dL/dh.
+double rows_vjp(const ContactRows& rows, double h, const Eigen::VectorXd& velocity,
+                std::span<const ContactRowBar> bars, const ContactRowsGradient& gradient);
 
 }  // namespace abut

@@ -5,6 +5,16 @@
 
 namespace abut {
 
+void ContactSolution::reset(std::size_t pass_count) {
+  passes.resize(pass_count);
+  displacement.resize(0);
+  impact_row = -1;
+  impact_time = 0.0;
+  iterations = 0;
+  residual = 0.0;
+  converged = true;
+}
+
 void ContactProblemBar::set_zero(const ContactProblem& problem) {
   const auto slots = static_cast<std::size_t>(problem.mass.slot_count());
   v_start.setZero(problem.mass.size());
@@ -13,6 +23,7 @@ void ContactProblemBar::set_zero(const ContactProblem& problem) {
   mass.assign(slots, 0.0);
   rows.assign(problem.rows.rows.size(), {});
   pairs.assign(problem.rows.pairs.size(), {});
+  h = 0.0;
 }
 
 std::unique_ptr<ContactSolver> make_contact_solver(const StepConfig& config, double acceleration_scale) {

@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "dynamics/block_cholesky.h"
+#include "dynamics/contact_laws/impact.h"
 #include "dynamics/contact_rows.h"
+#include "dynamics/free_motion.h"
 #include "dynamics/kernel/row_blocks.h"
 #include "dynamics/mass_matrix.h"
 #include "engine/config.h"
@@ -20,15 +22,29 @@ struct ContactProblem {
   const Eigen::VectorXd& v_start;  ///< at the start of the step
   const Eigen::VectorXd& v_free;   ///< v*: at its end, had there been no contact
   double h;                        ///< length of the step [s]
+  double nominal_h;                ///< of the whole step, where this is a part of it [s]
+  /// See EndMotion.
+  [[nodiscard]] double lag() const { return 0.5 * (nominal_h - h); }
+
+  /// Which contacts may be impacts: those of pairs with restitution, all, or only those closed already.
+  enum class Impacts { with_restitution, all, closed } impacts = Impacts::with_restitution;
 };
 
 struct ContactSolution {
   std::vector<Eigen::VectorXd> passes;  ///< velocities after each pass; the last one is the answer
+  Eigen::VectorXd displacement;         ///< see EndMotion
+  int impact_row = -1;                  ///< of the first impact after the start of the step, -1 if none
+  double impact_time = 0.0;             ///< its t_c [s]
   int iterations = 0;                   ///< Newton iterations of all passes
   double residual = 0.0;                ///< relative residual of the worst pass
   bool converged = true;
 
   [[nodiscard]] const Eigen::VectorXd& velocity() const { return passes.back(); }
+  /// @param lag  of its problem [s]
+  [[nodiscard]] EndMotion end_motion(double lag) const { return {passes.back(), displacement, lag}; }
+
+  /// No displacement, no impact, nothing done; passes keep their memory.
+  void reset(std::size_t pass_count);
 };
 
 /// dL/d of everything a ContactProblem is made of.
@@ -38,6 +54,7 @@ struct ContactProblemBar {
   std::vector<double> mass;
   std::vector<ContactRowBar> rows;
   std::vector<PairMaterialBar> pairs;
+  double h = 0;
 
   void set_zero(const ContactProblem& problem);
 };
@@ -49,6 +66,8 @@ struct SolverScratch {
   std::vector<Coupling> couplings;
   Eigen::VectorXd gradient, direction, trial, momentum, mass_direction;
   RowBlocks rows;
+  std::vector<impact::Impact> impacts;  ///< of the rows; none if no row's pair may have one
+  Eigen::VectorXd impulse;
   std::vector<Eigen::VectorXd> previous_passes;
   Eigen::VectorXd previous_start;
 };
@@ -63,9 +82,10 @@ class ContactSolver {
   virtual void solve(const ContactProblem& problem, SolverScratch& scratch,
                      ContactSolution& solution) const = 0;
 
-  /// Adds to `bar` the gradient of a loss whose gradient with respect to `solution.velocity()` is `v_bar`.
+  /// Adds to `bar` the gradient of a loss, given its gradient with respect to the solution.
   virtual void vjp(const ContactProblem& problem, const ContactSolution& solution,
-                   const Eigen::VectorXd& v_bar, SolverScratch& scratch, ContactProblemBar& bar) const = 0;
+                   const EndMotionBar& solution_bar, SolverScratch& scratch,
+                   ContactProblemBar& bar) const = 0;
 
   /// The impulse [N s] each row's contact applies to its body B, in W, for a solved problem.
   virtual void impulses(const ContactProblem& problem, const ContactSolution& solution,

@@ -44,6 +44,17 @@ bool solve_midpoint(const Mat3<double>& R, const Mat3<double>& inertia_B, const 
   return false;
 }
 
+/// By how much a moving body turns and travels during a step.
+Vec6<double> way_of(const FreeMotion& free, const EndMotion& end, double h, int slot) {
+  Vec6<double> way = h * end.velocity.segment<6>(6 * slot);
+  if (end.lag != 0.0) {
+    way.tail<3>() +=
+        end.lag * (end.velocity.segment<3>(6 * slot + 3) - free.v_start.segment<3>(6 * slot + 3));
+  }
+  if (end.displacement.size() > 0) way += end.displacement.segment<6>(6 * slot);
+  return way;
+}
+
 }  // namespace
 
 Vec6<double> applied_wrench(const Model& model, const Control& control, int body) {
@@ -76,17 +87,18 @@ void free_motion(const Model& model, const MassMatrix& mass, const State& state,
 }
 
 void advance(const Model& model, const MassMatrix& mass, const State& state, const Control& control, double h,
-             const FreeMotion& free, const Eigen::VectorXd& v_end, State& next) {
+             const FreeMotion& free, const EndMotion& end, State& next) {
   next.X_WB = state.X_WB;
   next.V_WB = state.V_WB;
   next.time = state.time + h;
   for (int s = 0; s < mass.slot_count(); ++s) {
     const auto b = static_cast<std::size_t>(mass.body(s));
     const Body& body = model.bodies[b];
-    const Vec3<double> w = v_end.segment<3>(6 * s), v = v_end.segment<3>(6 * s + 3);
-    const Vec3<double> turn = h * w;
+    const Vec3<double> w = end.velocity.segment<3>(6 * s), v = end.velocity.segment<3>(6 * s + 3);
+    const Vec6<double> way = way_of(free, end, h, s);
+    const Vec3<double> turn = way.head<3>();
     next.X_WB[b].q = exp_quaternion<double>(turn) * state.X_WB[b].q;
-    next.X_WB[b].p = state.X_WB[b].p + h * v;
+    next.X_WB[b].p = state.X_WB[b].p + way.tail<3>();
     next.X_WB[b] = next.X_WB[b].normalized();
     const Vec3<double> w_start = free.v_start.segment<3>(6 * s), w_free = free.v_free.segment<3>(6 * s);
     const Vec3<double> momentum = std::exp(-body.angular_damping * h) * (mass.inertia_W(s) * w_start) +
@@ -99,15 +111,18 @@ void advance(const Model& model, const MassMatrix& mass, const State& state, con
   }
 }
 
-void advance_vjp(const Model& model, const MassMatrix& mass, double h, const FreeMotion& free,
-                 const Eigen::VectorXd& v_end, const State& next, const StateTangent& next_bar,
-                 StateTangent& state_bar, std::span<Vec6<double>> wrench_bar, Eigen::VectorXd& v_end_bar,
-                 Eigen::VectorXd& v_free_bar, std::span<Vec3<double>> momentum_bar,
-                 std::span<Mat3<double>> inertia_W_bar, std::span<FreeMotionParameterBar> parameter_bar) {
-  v_end_bar.resize(mass.size());
+void advance_vjp(const Model& model, const MassMatrix& mass, const Control& control, double h,
+                 const FreeMotion& free, const EndMotion& end, const State& next,
+                 const StateTangent& next_bar, StateTangent& state_bar, std::span<Vec6<double>> wrench_bar,
+                 EndMotionBar& end_bar, Eigen::VectorXd& v_free_bar, std::span<Vec3<double>> momentum_bar,
+                 std::span<Mat3<double>> inertia_W_bar, std::span<FreeMotionParameterBar> parameter_bar,
+                 double& h_bar) {
+  end_bar.velocity.resize(mass.size());
+  end_bar.displacement.resize(end.displacement.size());
   for (int s = 0; s < mass.slot_count(); ++s) {
     const auto b = static_cast<std::size_t>(mass.body(s)), k = static_cast<std::size_t>(s);
-    const Vec3<double> w_end = v_end.segment<3>(6 * s), w_next = next.V_WB[b].head<3>();
+    const Vec6<double> v_end = end.velocity.segment<6>(6 * s);
+    const Vec3<double> w_end = v_end.head<3>(), w_next = next.V_WB[b].head<3>();
     // w_next = I(R+)^-1 L+
     const Mat3<double> R = next.X_WB[b].rotation();
     const Mat3<double> I = R * model.bodies[b].inertia * R.transpose();
@@ -116,16 +131,23 @@ void advance_vjp(const Model& model, const MassMatrix& mass, double h, const Fre
     Vec3<double> theta_bar = next_bar.pose[b].head<3>() - momentum_dtheta(I, w_next).transpose() * L_bar;
     const Mat3<double> inertia_bar = -(R.transpose() * L_bar) * (R.transpose() * w_next).transpose();
     parameter_bar[k].inertia_B += 0.5 * (inertia_bar + inertia_bar.transpose());
-    // R+ = Exp(h w_end) R, p+ = p + h v_end
-    const Vec3<double> turn = h * w_end, p_bar = next_bar.pose[b].tail<3>();
-    v_end_bar.segment<3>(6 * s) = h * left_jacobian_so3<double>(turn).transpose() * theta_bar;
-    v_end_bar.segment<3>(6 * s + 3) = next_bar.twist[b].tail<3>() + h * p_bar;
+    // R+ = Exp(h w_end + displacement) R, p+ = p + h v_end + displacement
+    const Vec3<double> turn = way_of(free, end, h, s).head<3>(), p_bar = next_bar.pose[b].tail<3>();
+    const Vec6<double> way_bar =
+        stack<double>(left_jacobian_so3<double>(turn).transpose() * theta_bar, p_bar);
+    if (end.displacement.size() > 0) end_bar.displacement.segment<6>(6 * s) = way_bar;
+    end_bar.velocity.segment<6>(6 * s) = h * way_bar;
+    end_bar.velocity.segment<3>(6 * s + 3) += next_bar.twist[b].tail<3>() + end.lag * p_bar;
+    state_bar.twist[b].tail<3>() -= end.lag * p_bar;
+    h_bar += way_bar.dot(v_end) -
+             0.5 * p_bar.dot(v_end.tail<3>() - free.v_start.segment<3>(6 * s + 3));  // lag = (H - h)/2
     state_bar.pose[b] += stack<double>(exp_so3<double>(turn).transpose() * theta_bar, p_bar);
     // L+ = L + h tau + I (w_end - w_free)
     const Vec3<double> w_free = free.v_free.segment<3>(6 * s), reaction = mass.inertia_W(s) * L_bar;
     momentum_bar[k] += L_bar;
     wrench_bar[b].head<3>() += h * L_bar;
-    v_end_bar.segment<3>(6 * s) += reaction;
+    end_bar.velocity.segment<3>(6 * s) += reaction;
+    h_bar += L_bar.dot(applied_wrench(model, control, mass.body(s)).head<3>());
     v_free_bar.segment<3>(6 * s) -= reaction;
     inertia_W_bar[k] += L_bar * (w_end - w_free).transpose();
   }
@@ -141,7 +163,7 @@ void free_motion_vjp(const Model& model, const MassMatrix& mass, const State& st
                      double h, const FreeMotion& free, const Eigen::VectorXd& v_free_bar,
                      std::span<const Vec3<double>> momentum_bar, std::span<Mat3<double>> inertia_W_bar,
                      StateTangent& state_bar, std::span<Vec6<double>> wrench_bar, Vec3<double>& gravity_bar,
-                     std::span<FreeMotionParameterBar> parameter_bar) {
+                     std::span<FreeMotionParameterBar> parameter_bar, double& h_bar) {
   for (int s = 0; s < mass.slot_count(); ++s) {
     const auto b = static_cast<std::size_t>(mass.body(s)), k = static_cast<std::size_t>(s);
     const Body& body = model.bodies[b];
@@ -158,6 +180,9 @@ void free_motion_vjp(const Model& model, const MassMatrix& mass, const State& st
     const Vec3<double> middle_bar = -momentum_dtheta(at.inertia, w_free).transpose() * multiplier;
     const Vec3<double> half = 0.5 * h * w_free;
     state_bar.pose[b].head<3>() += exp_so3<double>(half).transpose() * middle_bar;
+    const Vec3<double> torque = applied_wrench(model, control, mass.body(s)).head<3>();
+    h_bar += multiplier.dot(0.5 * torque) +
+             (left_jacobian_so3<double>(half).transpose() * middle_bar).dot(0.5 * w_free);
     Mat3<double> inertia_B_bar =
         -(at.rotation.transpose() * multiplier) * (at.rotation.transpose() * w_free).transpose();
 
@@ -165,6 +190,7 @@ void free_motion_vjp(const Model& model, const MassMatrix& mass, const State& st
     const double decay = std::exp(-body.angular_damping * h);
     const Vec3<double> L = decay * (mass.inertia_W(s) * w_start);
     bar.angular_damping -= h * L_bar.dot(L);
+    h_bar -= body.angular_damping * L_bar.dot(L);
     state_bar.twist[b].head<3>() += decay * (mass.inertia_W(s) * L_bar);
     inertia_W_bar[k] += decay * L_bar * w_start.transpose();
 
@@ -175,6 +201,7 @@ void free_motion_vjp(const Model& model, const MassMatrix& mass, const State& st
     state_bar.twist[b].tail<3>() += linear_decay * v_bar;
     bar.linear_damping -= h * linear_decay * v_bar.dot(v);
     gravity_bar += h * v_bar;
+    h_bar += v_bar.dot(model.gravity + force / body.mass - body.linear_damping * linear_decay * v);
     wrench_bar[b].tail<3>() += (h / body.mass) * v_bar;
     bar.mass -= h * force.dot(v_bar) / (body.mass * body.mass);
 

@@ -36,19 +36,35 @@ struct FreeMotionParameterBar {
 void free_motion(const Model& model, const MassMatrix& mass, const State& state, const Control& control,
                  double h, FreeMotion& free);
 
-/// The state a step later, given the velocities `v_end` of the moving bodies that the contact problem ends
-/// with.
-void advance(const Model& model, const MassMatrix& mass, const State& state, const Control& control, double h,
-             const FreeMotion& free, const Eigen::VectorXd& v_end, State& next);
+/// How the contact problem ends: velocities of the moving bodies, and by how much they are displaced beyond h
+/// times these ([rotation; translation] each; empty: not at all).
+///
+/// Velocities belong to the middles of whole steps of H seconds. In a part of a step, of h seconds, bodies
+/// travel by h v+ + c (v+ - v), c = (H - h)/2 being the lag: parts of a free flight then add up to the whole.
+struct EndMotion {
+  const Eigen::VectorXd& velocity;
+  const Eigen::VectorXd& displacement;
+  double lag = 0.0;  ///< c [s]
+};
 
-/// The way back through advance(). `next_bar` is dL/d(next state). Overwrites `v_end_bar`, adds to everything
+/// dL/d of it. The displacement's has a size only where there is one.
+struct EndMotionBar {
+  Eigen::VectorXd velocity, displacement;
+};
+
+/// The state a step later.
+void advance(const Model& model, const MassMatrix& mass, const State& state, const Control& control, double h,
+             const FreeMotion& free, const EndMotion& end, State& next);
+
+/// The way back through advance(). `next_bar` is dL/d(next state). Overwrites `end_bar`, adds to everything
 /// else; `inertia_W_bar` is dL/d(world inertia at the start), not symmetrised, `momentum_bar` dL/dL per
-/// moving body.
-void advance_vjp(const Model& model, const MassMatrix& mass, double h, const FreeMotion& free,
-                 const Eigen::VectorXd& v_end, const State& next, const StateTangent& next_bar,
-                 StateTangent& state_bar, std::span<Vec6<double>> wrench_bar, Eigen::VectorXd& v_end_bar,
-                 Eigen::VectorXd& v_free_bar, std::span<Vec3<double>> momentum_bar,
-                 std::span<Mat3<double>> inertia_W_bar, std::span<FreeMotionParameterBar> parameter_bar);
+/// moving body, `h_bar` dL/dh.
+void advance_vjp(const Model& model, const MassMatrix& mass, const Control& control, double h,
+                 const FreeMotion& free, const EndMotion& end, const State& next,
+                 const StateTangent& next_bar, StateTangent& state_bar, std::span<Vec6<double>> wrench_bar,
+                 EndMotionBar& end_bar, Eigen::VectorXd& v_free_bar, std::span<Vec3<double>> momentum_bar,
+                 std::span<Mat3<double>> inertia_W_bar, std::span<FreeMotionParameterBar> parameter_bar,
+                 double& h_bar);
 
 /// The way back through free_motion(), called after everything that adds to `v_free_bar`, `momentum_bar` and
 /// `inertia_W_bar`; also turns the latter into pose and inertia.
@@ -56,6 +72,6 @@ void free_motion_vjp(const Model& model, const MassMatrix& mass, const State& st
                      double h, const FreeMotion& free, const Eigen::VectorXd& v_free_bar,
                      std::span<const Vec3<double>> momentum_bar, std::span<Mat3<double>> inertia_W_bar,
                      StateTangent& state_bar, std::span<Vec6<double>> wrench_bar, Vec3<double>& gravity_bar,
-                     std::span<FreeMotionParameterBar> parameter_bar);
+                     std::span<FreeMotionParameterBar> parameter_bar, double& h_bar);
 
 }  // namespace abut

@@ -48,8 +48,14 @@ void select_rows(const ContactRows& whole, std::span<const int> pairs, std::span
   }
 }
 
-ContactProblem problem_of(const IslandScratch::Island& island, double h) {
-  return {island.mass, island.rows, island.v_start, island.v_free, h};
+/// The row of the whole problem that an island counts as `row`.
+int whole_row(const ContactRows& whole, const IslandScratch::Island& island, int row) {
+  const auto pair = at(island.rows.rows[at(row)].pair);
+  return whole.pairs[at(island.pairs[pair])].begin + row - island.rows.pairs[pair].begin;
+}
+
+ContactProblem problem_of(const IslandScratch::Island& island, const ContactProblem& whole) {
+  return {island.mass, island.rows, island.v_start, island.v_free, whole.h, whole.nominal_h, whole.impacts};
 }
 
 }  // namespace
@@ -124,11 +130,8 @@ void IslandSolver::solve(const ContactProblem& problem, IslandScratch& scratch,
     scratch.whole.previous_start = scratch.previous_start;
     solver_->solve(problem, scratch.whole, solution);
   } else {
-    solution.passes.resize(passes);
+    solution.reset(passes);
     for (Eigen::VectorXd& v : solution.passes) v = problem.v_free;
-    solution.iterations = 0;
-    solution.residual = 0.0;
-    solution.converged = true;
     for (IslandScratch::Island* const each : scratch.islands) {
       IslandScratch::Island& island = *each;
       island.solver.previous_passes.resize(warm ? passes : 0);  // none: a cold start
@@ -137,9 +140,18 @@ void IslandSolver::solve(const ContactProblem& problem, IslandScratch& scratch,
         for (std::size_t k = 0; k < passes; ++k)
           gather(scratch.previous_passes[k], island.slots, island.solver.previous_passes[k]);
       }
-      solver_->solve(problem_of(island, problem.h), island.solver, island.solution);
+      solver_->solve(problem_of(island, problem), island.solver, island.solution);
       for (std::size_t k = 0; k < passes; ++k)
         scatter(island.solution.passes[k], island.slots, solution.passes[k]);
+      if (island.solution.displacement.size() > 0) {
+        if (solution.displacement.size() == 0) solution.displacement.setZero(problem.mass.size());
+        scatter(island.solution.displacement, island.slots, solution.displacement);
+      }
+      if (island.solution.impact_row >= 0 &&
+          (solution.impact_row < 0 || island.solution.impact_time < solution.impact_time)) {
+        solution.impact_row = whole_row(problem.rows, island, island.solution.impact_row);
+        solution.impact_time = island.solution.impact_time;
+      }
       solution.iterations = std::max(solution.iterations, island.solution.iterations);
       solution.residual = std::isfinite(island.solution.residual)
                               ? std::max(solution.residual, island.solution.residual)
@@ -152,25 +164,31 @@ void IslandSolver::solve(const ContactProblem& problem, IslandScratch& scratch,
 }
 
 void IslandSolver::vjp(const ContactProblem& problem, const ContactSolution& solution,
-                       const Eigen::VectorXd& v_bar, IslandScratch& scratch, ContactProblemBar& bar) const {
+                       const EndMotionBar& solution_bar, IslandScratch& scratch,
+                       ContactProblemBar& bar) const {
   if (!split(problem, scratch)) {
-    solver_->vjp(problem, solution, v_bar, scratch.whole, bar);
+    solver_->vjp(problem, solution, solution_bar, scratch.whole, bar);
     return;
   }
   for (std::size_t s = 0; s < scratch.island_of_slot.size(); ++s) {
     if (scratch.island_of_slot[s] >= 0) continue;
     const Eigen::Index i = 6 * static_cast<Eigen::Index>(s);
-    bar.v_free.segment<6>(i) += v_bar.segment<6>(i);
+    bar.v_free.segment<6>(i) += solution_bar.velocity.segment<6>(i);
   }
   for (IslandScratch::Island* const each : scratch.islands) {
     IslandScratch::Island& island = *each;
-    const ContactProblem part = problem_of(island, problem.h);
+    const ContactProblem part = problem_of(island, problem);
     island.solution.passes.resize(solution.passes.size());
     for (std::size_t k = 0; k < solution.passes.size(); ++k)
       gather(solution.passes[k], island.slots, island.solution.passes[k]);
-    gather(v_bar, island.slots, island.v_bar);
+    gather(solution_bar.velocity, island.slots, island.solution_bar.velocity);
+    island.solution.displacement.resize(0);
+    if (solution.displacement.size() > 0) {
+      gather(solution.displacement, island.slots, island.solution.displacement);
+      gather(solution_bar.displacement, island.slots, island.solution_bar.displacement);
+    }
     island.bar.set_zero(part);
-    solver_->vjp(part, island.solution, island.v_bar, island.solver, island.bar);
+    solver_->vjp(part, island.solution, island.solution_bar, island.solver, island.bar);
 
     for (std::size_t k = 0; k < island.slots.size(); ++k) {
       const auto slot = at(island.slots[k]);
@@ -180,6 +198,7 @@ void IslandSolver::vjp(const ContactProblem& problem, const ContactSolution& sol
       bar.inertia_W[slot] += island.bar.inertia_W[k];
       bar.mass[slot] += island.bar.mass[k];
     }
+    bar.h += island.bar.h;
     for (std::size_t k = 0; k < island.pairs.size(); ++k) {
       const auto p = at(island.pairs[k]);
       const auto begin = at(problem.rows.pairs[p].begin), first = at(island.rows.pairs[k].begin),

@@ -17,8 +17,9 @@ struct IslandScratch {
     std::vector<int> slots, pairs;  ///< of the whole problem, ascending
     MassMatrix mass;
     ContactRows rows;
-    Eigen::VectorXd v_start, v_free, v_bar;
+    Eigen::VectorXd v_start, v_free;
     ContactSolution solution;
+    EndMotionBar solution_bar;
     ContactProblemBar bar;
     SolverScratch solver;
   };
@@ -47,7 +48,7 @@ class IslandSolver {
   void solve(const ContactProblem& problem, IslandScratch& scratch, ContactSolution& solution) const;
 
   /// As ContactSolver::vjp().
-  void vjp(const ContactProblem& problem, const ContactSolution& solution, const Eigen::VectorXd& v_bar,
+  void vjp(const ContactProblem& problem, const ContactSolution& solution, const EndMotionBar& solution_bar,
            IslandScratch& scratch, ContactProblemBar& bar) const;
 
   [[nodiscard]] const ContactSolver& law() const { return *solver_; }

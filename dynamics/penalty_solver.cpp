@@ -25,10 +25,7 @@ Vec3<double> PenaltySolver::impulse(const RowPair& pair, const ContactRow& row, 
 
 void PenaltySolver::solve(const ContactProblem& problem, SolverScratch& scratch,
                           ContactSolution& solution) const {
-  solution.passes.resize(1);
-  solution.iterations = 0;
-  solution.residual = 0.0;
-  solution.converged = true;
+  solution.reset(1);
   scratch.momentum.setZero(problem.mass.size());
   for (const RowPair& pair : problem.rows.pairs) {
     for (int k = pair.begin; k < pair.end; ++k) {
@@ -42,10 +39,11 @@ void PenaltySolver::solve(const ContactProblem& problem, SolverScratch& scratch,
 }
 
 void PenaltySolver::vjp(const ContactProblem& problem, const ContactSolution& solution,
-                        const Eigen::VectorXd& v_bar, SolverScratch& scratch, ContactProblemBar& bar) const {
-  bar.v_free += v_bar;
+                        const EndMotionBar& solution_bar, SolverScratch& scratch,
+                        ContactProblemBar& bar) const {
+  bar.v_free += solution_bar.velocity;
   Eigen::VectorXd& w = scratch.direction;
-  problem.mass.solve(v_bar, w);
+  problem.mass.solve(solution_bar.velocity, w);
   mass_vjp(problem, w, solution.velocity(), bar);
   const double h = problem.h;
   for (std::size_t p = 0; p < problem.rows.pairs.size(); ++p) {
@@ -63,6 +61,7 @@ void PenaltySolver::vjp(const ContactProblem& problem, const ContactSolution& so
       const Friction::Bar friction_bar = friction.vjp(bound, u, u_w);
 
       const double force_bar = h * (row.n.dot(u_w) + mu * friction_bar.bound);
+      bar.h += force_bar / h * force.value;
       material_bar.friction += h * force.value * friction_bar.bound;
       material_bar.dissipation_time += force_bar * force.d_dissipation_time;
       if (compliance > 0.0)

@@ -13,7 +13,7 @@ class PenaltySolver final : public ContactSolver {
   PenaltySolver(const StepConfig& config, double acceleration_scale);
 
   void solve(const ContactProblem& problem, SolverScratch& scratch, ContactSolution& solution) const override;
-  void vjp(const ContactProblem& problem, const ContactSolution& solution, const Eigen::VectorXd& v_bar,
+  void vjp(const ContactProblem& problem, const ContactSolution& solution, const EndMotionBar& solution_bar,
            SolverScratch& scratch, ContactProblemBar& bar) const override;
   void impulses(const ContactProblem& problem, const ContactSolution& solution,
                 std::vector<Vec3<double>>& impulses) const override;

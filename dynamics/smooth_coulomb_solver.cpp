@@ -1,5 +1,6 @@
 #include "dynamics/smooth_coulomb_solver.h"
 
+#include <algorithm>
 #include <numbers>
 #include <stdexcept>
 
@@ -11,6 +12,35 @@ namespace abut {
 using smooth_coulomb::NormalImpulse;
 using smooth_coulomb::Parameters;
 
+namespace {
+
+Parameters parameters_of(const ContactProblem& problem, std::size_t i) {
+  const ContactRow& row = problem.rows.rows[i];
+  const PairMaterial& material = problem.rows.pairs[static_cast<std::size_t>(row.pair)].material;
+  return {row.distance, row.weight, row.inverse_mass, material.compliance, material.dissipation_time};
+}
+
+bool may_have_impacts(const ContactProblem& problem, const RowPair& pair) {
+  return problem.impacts != ContactProblem::Impacts::with_restitution || pair.material.restitution > 0.0;
+}
+
+impact::Approach approach_of(const ContactProblem& problem, const ContactRow& row) {
+  return {row.distance, row.n.dot(relative_velocity(row, problem.v_start)),
+          row.n.dot(relative_velocity(row, problem.v_free)),
+          problem.rows.pairs[static_cast<std::size_t>(row.pair)].material.restitution};
+}
+
+impact::Settings impact_settings(const ContactProblem& problem, const smooth_coulomb::Settings& settings) {
+  return {problem.h, problem.nominal_h, settings.impact_speed};
+}
+
+const impact::Impact& impact_of(const SolverScratch& scratch, std::size_t row) {
+  static const impact::Impact none;
+  return scratch.impacts.empty() ? none : scratch.impacts[row];
+}
+
+}  // namespace
+
 SmoothCoulombSolver::SmoothCoulombSolver(const StepConfig& config, double acceleration_scale)
     : config_(config), speed_scale_(acceleration_scale * config.h) {
   settings_.h = config.h;
@@ -19,12 +49,7 @@ SmoothCoulombSolver::SmoothCoulombSolver(const StepConfig& config, double accele
   settings_.velocity_smoothing = config.normal_smoothing_factor * speed_scale_;
   settings_.stiction_speed = config.stiction_factor * speed_scale_;
   settings_.push_out_speed = config.push_out_factor * speed_scale_;
-}
-
-Parameters SmoothCoulombSolver::parameters(const ContactProblem& problem, std::size_t i) const {
-  const ContactRow& row = problem.rows.rows[i];
-  const PairMaterial& material = problem.rows.pairs[static_cast<std::size_t>(row.pair)].material;
-  return {row.distance, row.weight, row.inverse_mass, material.compliance, material.dissipation_time};
+  settings_.impact_speed = std::max(config.impact_speed, 3.0 * speed_scale_);
 }
 
 smooth_coulomb::Settings SmoothCoulombSolver::settings_of(const ContactProblem& problem) const {
@@ -38,15 +63,66 @@ void SmoothCoulombSolver::prepare(const ContactProblem& problem, const smooth_co
   scratch.rows.assign(problem.rows);
   for (const BlockPair& pair : scratch.rows.pairs)
     row_kernels().set_law(settings, pair.compliance, pair.dissipation_time, scratch.rows.of(pair));
+  prepare_impacts(problem, settings, scratch);
+}
+
+void SmoothCoulombSolver::prepare_impacts(const ContactProblem& problem,
+                                          const smooth_coulomb::Settings& settings, SolverScratch& scratch) {
+  scratch.impacts.clear();
+  for (std::size_t p = 0; p < problem.rows.pairs.size(); ++p) {
+    const RowPair& pair = problem.rows.pairs[p];
+    if (!may_have_impacts(problem, pair)) continue;
+    scratch.impacts.resize(problem.rows.rows.size());
+    for (int r = pair.begin; r < pair.end; ++r) {
+      const auto i = static_cast<std::size_t>(r);
+      impact::Impact& impact = scratch.impacts[i];
+      impact =
+          impact::make_impact(approach_of(problem, problem.rows.rows[i]), impact_settings(problem, settings));
+      if (problem.impacts == ContactProblem::Impacts::closed && problem.rows.rows[i].distance > 0.0)
+        impact = {false, impact.share};
+      if (impact.share == 0.0) continue;
+      const smooth_coulomb::NormalLaw law =
+          smooth_coulomb::normal_law(parameters_of(problem, i), settings, impact);
+      const auto [block, lane] = scratch.rows.place(pair, p, r);
+      block.target[lane] = law.target;
+      block.scale[lane] = law.scale;
+      block.width[lane] = law.width;
+    }
+  }
+}
+
+/// Reads the impulses that the last pass left in the lanes.
+void SmoothCoulombSolver::displace(const ContactProblem& problem, const smooth_coulomb::Settings& settings,
+                                   SolverScratch& scratch, ContactSolution& solution) const {
+  const Eigen::VectorXd& v = solution.velocity();
+  for (std::size_t i = 0; i < scratch.impacts.size(); ++i) {
+    const impact::Impact& impact = scratch.impacts[i];
+    if (!impact.hit) continue;
+    if (solution.impact_row < 0) scratch.impulse.setZero(problem.mass.size());
+    if (solution.impact_row < 0 || impact.time < solution.impact_time) {
+      solution.impact_row = static_cast<int>(i);
+      solution.impact_time = impact.time;
+    }
+    const ContactRow& row = problem.rows.rows[i];
+    const auto p = static_cast<std::size_t>(row.pair);
+    const auto [block, lane] = scratch.rows.place(problem.rows.pairs[p], p, static_cast<int>(i));
+    const Friction friction(relative_velocity(row, v), row.n, settings.stiction_speed);
+    const Vec3<double> impulse =
+        impact.share * (block.impulse[lane] * row.n + friction.impulse(block.bound[lane]));
+    add_impulse(row, -impact.time * impulse, scratch.impulse);
+    const auto add_force = [&](int slot, double sign) {
+      if (slot >= 0) scratch.impulse.segment<3>(6 * slot + 3) -= sign * problem.lag() * impulse;
+    };
+    add_force(row.slot_B, 1.0);
+    add_force(row.slot_A, -1.0);
+  }
+  if (solution.impact_row >= 0) problem.mass.solve(scratch.impulse, solution.displacement);
 }
 
 void SmoothCoulombSolver::solve(const ContactProblem& problem, SolverScratch& scratch,
                                 ContactSolution& solution) const {
   const auto passes = static_cast<std::size_t>(pass_count());
-  solution.passes.resize(passes);
-  solution.iterations = 0;
-  solution.residual = 0.0;
-  solution.converged = true;
+  solution.reset(passes);
   const bool warm =
       scratch.previous_passes.size() == passes && scratch.previous_start.size() == problem.v_free.size();
   const smooth_coulomb::Settings settings = settings_of(problem);
@@ -63,36 +139,105 @@ void SmoothCoulombSolver::solve(const ContactProblem& problem, SolverScratch& sc
     solution.converged =
         newton.minimise(config_.tolerance, config_.max_iterations, v, solution) && solution.converged;
   }
+  displace(problem, settings, scratch, solution);
 }
 
 namespace {
 
-/// Adds impulse_bar * d(gamma_n)/d(everything but the lever arms) at relative velocity u.
-void normal_impulse_vjp(const NormalImpulse& gamma, double impulse_bar, const Vec3<double>& u,
-                        ContactRowBar& bar, PairMaterialBar& material) {
-  bar.n += impulse_bar * gamma.d_velocity * u;
-  bar.distance += impulse_bar * gamma.d_distance;
-  bar.weight += impulse_bar * gamma.d_weight;
-  bar.inverse_mass += impulse_bar * gamma.d_inverse_mass;
-  material.compliance += impulse_bar * gamma.d_compliance;
-  material.dissipation_time += impulse_bar * gamma.d_dissipation_time;
-}
+/// One row of a pass, with what its impulse depends on.
+struct RowLaw {
+  const ContactRow& row;
+  double friction_coefficient;
+  Parameters parameters;
+  const impact::Impact& impact;
+
+  RowLaw(const ContactProblem& problem, const SolverScratch& scratch, std::size_t i)
+      : row(problem.rows.rows[i]),
+        friction_coefficient(problem.rows.pairs[static_cast<std::size_t>(row.pair)].material.friction),
+        parameters(parameters_of(problem, i)),
+        impact(impact_of(scratch, i)) {}
+
+  [[nodiscard]] NormalImpulse normal_impulse(const Vec3<double>& u,
+                                             const smooth_coulomb::Settings& settings) const {
+    return smooth_coulomb::normal_impulse_derivatives(row.n.dot(u), parameters, settings, impact);
+  }
+};
+
+/// What is known of a row only after all that depends on it has been seen.
+struct RowSums {
+  ContactRowBar& row;
+  PairMaterialBar& material;
+  impact::ImpactBar& impact;
+  double& h;
+
+  /// Adds impulse_bar * d(gamma_n)/d(everything but the lever arms) at relative velocity u.
+  void add_normal_impulse(const NormalImpulse& gamma, double impulse_bar, const Vec3<double>& u) {
+    row.n += impulse_bar * gamma.d_velocity * u;
+    row.distance += impulse_bar * gamma.d_distance;
+    row.weight += impulse_bar * gamma.d_weight;
+    row.inverse_mass += impulse_bar * gamma.d_inverse_mass;
+    material.compliance += impulse_bar * gamma.d_compliance;
+    material.dissipation_time += impulse_bar * gamma.d_dissipation_time;
+    impact.share += impulse_bar * gamma.d_impact.share;
+    impact.target += impulse_bar * gamma.d_impact.target;
+    h += impulse_bar * gamma.d_h;
+  }
+};
 
 }  // namespace
 
 void SmoothCoulombSolver::vjp(const ContactProblem& problem, const ContactSolution& solution,
-                              const Eigen::VectorXd& v_bar, SolverScratch& scratch,
+                              const EndMotionBar& solution_bar, SolverScratch& scratch,
                               ContactProblemBar& bar) const {
   const std::size_t n = problem.rows.rows.size();
   const smooth_coulomb::Settings settings = settings_of(problem);
   prepare(problem, settings, scratch);
-  Eigen::VectorXd pass_bar = v_bar, w, w_total = Eigen::VectorXd::Zero(v_bar.size());
+  std::vector<impact::ImpactBar> impact_bar(n);
+  Eigen::VectorXd pass_bar = solution_bar.velocity, w, w_total = Eigen::VectorXd::Zero(pass_bar.size());
+
+  // delta_bar . delta = sum s gamma . (t_c J y + c J y'),   y = -M^-1 delta_bar,   y' = y without rotations
+  const bool displaces = solution.displacement.size() > 0;
+  Eigen::VectorXd y, y_translation;
+  if (displaces) {
+    problem.mass.solve(solution_bar.displacement, y);
+    y = y_translation = -y;
+    for (int s = 0; s < problem.mass.slot_count(); ++s) {
+      const auto k = static_cast<std::size_t>(s);
+      const auto delta = solution.displacement.segment<6>(6 * s);
+      bar.inertia_W[k].noalias() += y.segment<3>(6 * s) * delta.head<3>().transpose();
+      bar.mass[k] += y.segment<3>(6 * s + 3).dot(delta.tail<3>());
+      y_translation.segment<3>(6 * s).setZero();
+    }
+  }
+
   for (std::size_t pass = solution.passes.size(); pass-- > 0;) {
     const bool with_friction = pass > 0;
     const Eigen::VectorXd& v = solution.passes[pass];
+    const Eigen::VectorXd& v_before = solution.passes[with_friction ? pass - 1 : 0];
     if (with_friction) {
-      ConvexNewton(problem, settings, false, speed_scale_, scratch).evaluate(solution.passes[pass - 1]);
+      ConvexNewton(problem, settings, false, speed_scale_, scratch).evaluate(v_before);
       scratch.rows.set_bounds();
+    }
+    const bool acts_on_displacement = displaces && pass + 1 == solution.passes.size();
+    const auto displaces_by = [&](std::size_t i) {
+      return acts_on_displacement && impact_of(scratch, i).hit;
+    };
+    if (acts_on_displacement) {  // by the velocity of the last pass
+      for (std::size_t i = 0; i < n; ++i) {
+        if (!displaces_by(i)) continue;
+        const RowLaw law(problem, scratch, i);
+        const Vec3<double> u = relative_velocity(law.row, v),
+                           u_y =
+                               law.impact.share * (law.impact.time * relative_velocity(law.row, y) +
+                                                   problem.lag() * relative_velocity(law.row, y_translation));
+        const NormalImpulse gamma = law.normal_impulse(u, settings);
+        const double bound = law.friction_coefficient *
+                             law.normal_impulse(relative_velocity(law.row, v_before), settings).value;
+        const Friction friction(u, law.row.n, settings.stiction_speed);
+        add_impulse(law.row,
+                    gamma.d_velocity * law.row.n.dot(u_y) * law.row.n + friction.vjp(bound, u, u_y).u,
+                    pass_bar);
+      }
     }
     ConvexNewton newton(problem, settings, with_friction, speed_scale_, scratch);
     newton.evaluate(v);
@@ -103,64 +248,95 @@ void SmoothCoulombSolver::vjp(const ContactProblem& problem, const ContactSoluti
     mass_vjp(problem, w, v, bar);
     pass_bar.setZero();
     for (std::size_t i = 0; i < n; ++i) {
-      const ContactRow& row = problem.rows.rows[i];
+      const RowLaw law(problem, scratch, i);
+      const ContactRow& row = law.row;
+      const Vec3<double>& n_W = row.n;
       ContactRowBar& row_bar = bar.rows[i];
-      PairMaterialBar& material_bar = bar.pairs[static_cast<std::size_t>(row.pair)];
-      const double mu = problem.rows.pairs[static_cast<std::size_t>(row.pair)].material.friction;
-      const Parameters c = parameters(problem, i);
-      const Vec3<double> u = relative_velocity(row, v), u_w = relative_velocity(row, w), &n_W = row.n;
+      RowSums sums{row_bar, bar.pairs[static_cast<std::size_t>(row.pair)], impact_bar[i], bar.h};
+      const double mu = law.friction_coefficient;
+      const Vec3<double> u = relative_velocity(row, v);
+      Vec3<double> u_w = relative_velocity(row, w), u_turn = Vec3<double>::Zero(), u_shift = u_turn;
+      if (displaces_by(i)) {
+        u_turn = relative_velocity(row, y);
+        u_shift = relative_velocity(row, y_translation);
+        u_w += law.impact.share * (law.impact.time * u_turn + problem.lag() * u_shift);
+      }
 
       // u_w . (gamma_n n)
       const double u_w_n = n_W.dot(u_w);
-      const NormalImpulse gamma = smooth_coulomb::normal_impulse_derivatives(n_W.dot(u), c, settings);
+      const NormalImpulse gamma = law.normal_impulse(u, settings);
+      Vec3<double> impulse = gamma.value * n_W;
       row_bar.n += gamma.value * u_w;
-      normal_impulse_vjp(gamma, u_w_n, u, row_bar, material_bar);
-      add_arm_bar(row, gamma.value * n_W, w, row_bar);
+      sums.add_normal_impulse(gamma, u_w_n, u);
       add_arm_bar(row, u_w_n * gamma.d_velocity * n_W, v, row_bar);
-      if (!with_friction) continue;
+      if (with_friction) {
+        // b = mu gamma_n of the pass before
+        const Vec3<double> u_before = relative_velocity(row, v_before);
+        const NormalImpulse before = law.normal_impulse(u_before, settings);
+        const double bound = mu * before.value;
 
-      // b = mu gamma_n of the pass before
-      const Eigen::VectorXd& v_before = solution.passes[pass - 1];
-      const Vec3<double> u_before = relative_velocity(row, v_before);
-      const NormalImpulse before = smooth_coulomb::normal_impulse_derivatives(n_W.dot(u_before), c, settings);
-      const double bound = mu * before.value;
+        // u_w . gamma_t
+        const Friction friction(u, n_W, settings.stiction_speed);
+        const Friction::Bar friction_bar = friction.vjp(bound, u, u_w);
+        impulse += friction.impulse(bound);
+        row_bar.n += friction_bar.n;
+        add_arm_bar(row, friction_bar.u, v, row_bar);
 
-      // u_w . gamma_t
-      const Friction friction(u, n_W, settings.stiction_speed);
-      const Friction::Bar friction_bar = friction.vjp(bound, u, u_w);
-      row_bar.n += friction_bar.n;
-      add_arm_bar(row, friction.impulse(bound), w, row_bar);
-      add_arm_bar(row, friction_bar.u, v, row_bar);
-
-      // ... by b
-      material_bar.friction += before.value * friction_bar.bound;
-      const double impulse_bar = mu * friction_bar.bound;
-      normal_impulse_vjp(before, impulse_bar, u_before, row_bar, material_bar);
-      const Vec3<double> reaction = impulse_bar * before.d_velocity * n_W;
-      add_arm_bar(row, reaction, v_before, row_bar);
-      add_impulse(row, reaction, pass_bar);
+        // ... by b
+        sums.material.friction += before.value * friction_bar.bound;
+        const double impulse_bar = mu * friction_bar.bound;
+        sums.add_normal_impulse(before, impulse_bar, u_before);
+        const Vec3<double> reaction = impulse_bar * before.d_velocity * n_W;
+        add_arm_bar(row, reaction, v_before, row_bar);
+        add_impulse(row, reaction, pass_bar);
+      }
+      add_arm_bar(row, impulse, w, row_bar);
+      if (!displaces_by(i)) continue;
+      const impact::Impact& impact = law.impact;
+      add_arm_bar(row, impact.share * impact.time * impulse, y, row_bar);
+      impact_bar[i].share += impulse.dot(impact.time * u_turn + problem.lag() * u_shift);
+      impact_bar[i].time += impact.share * impulse.dot(u_turn);
+      bar.h -= 0.5 * impact.share * impulse.dot(u_shift);
     }
   }
   problem.mass.multiply(w_total, w);
   bar.v_free += w;
+
+  for (std::size_t i = 0; i < scratch.impacts.size(); ++i) {
+    const impact::Impact& impact = scratch.impacts[i];
+    if (impact.share == 0.0) continue;
+    const ContactRow& row = problem.rows.rows[i];
+    ContactRowBar& row_bar = bar.rows[i];
+    const impact::ApproachBar approach = impact::impact_vjp(
+        approach_of(problem, row), impact_settings(problem, settings), impact, impact_bar[i]);
+    row_bar.distance += approach.distance;
+    bar.pairs[static_cast<std::size_t>(row.pair)].restitution += approach.restitution;
+    bar.h += approach.h;
+    const auto by_velocity = [&](double u_n_bar, const Eigen::VectorXd& v, Eigen::VectorXd& v_bar) {
+      row_bar.n += u_n_bar * relative_velocity(row, v);
+      add_arm_bar(row, u_n_bar * row.n, v, row_bar);
+      add_impulse(row, u_n_bar * row.n, v_bar);
+    };
+    by_velocity(approach.u_start, problem.v_start, bar.v_start);
+    by_velocity(approach.u_free, problem.v_free, bar.v_free);
+  }
 }
 
 void SmoothCoulombSolver::impulses(const ContactProblem& problem, const ContactSolution& solution,
                                    std::vector<Vec3<double>>& impulses) const {
   const smooth_coulomb::Settings settings = settings_of(problem);
+  SolverScratch scratch;
+  prepare(problem, settings, scratch);
   impulses.resize(problem.rows.rows.size());
   for (std::size_t i = 0; i < impulses.size(); ++i) {
-    const ContactRow& row = problem.rows.rows[i];
-    const Parameters c = parameters(problem, i);
-    const auto normal_impulse_at = [&](const Vec3<double>& u) {
-      return smooth_coulomb::normal_impulse_derivatives(row.n.dot(u), c, settings).value;
-    };
+    const RowLaw law(problem, scratch, i);
+    const ContactRow& row = law.row;
     const Vec3<double> u = relative_velocity(row, solution.velocity());
-    impulses[i] = normal_impulse_at(u) * row.n;
+    impulses[i] = law.normal_impulse(u, settings).value * row.n;
     if (solution.passes.size() < 2) continue;
     const Eigen::VectorXd& v_before = solution.passes[solution.passes.size() - 2];
-    const double mu = problem.rows.pairs[static_cast<std::size_t>(row.pair)].material.friction;
-    const double bound = mu * normal_impulse_at(relative_velocity(row, v_before));
+    const double bound =
+        law.friction_coefficient * law.normal_impulse(relative_velocity(row, v_before), settings).value;
     impulses[i] += Friction(u, row.n, settings.stiction_speed).impulse(bound);
   }
 }

@@ -6,7 +6,10 @@
 ///     L(v) = 1/2 (v - v*)^T M (v - v*) + sum_c [ N_c(n.u_c) + b_c (sqrt(|P u_c|^2 + v_s^2) - v_s) ],   u_c =
 ///     J_c v,
 /// by Newton's method (convex_newton.h), and is differentiated implicitly: one linear solve with the Hessian
-/// of each pass.
+/// of each pass. The impulses of impacts (contact_laws/impact.h) act at their own time: they displace bodies
+/// by
+///     delta = -sum_c s_c M^-1 [t_c r_c x gamma_c; (t_c + c) gamma_c],   c being the lag of a substep
+///     (EndMotion).
 #pragma once
 
 #include "dynamics/contact_laws/smooth_coulomb.h"
@@ -19,7 +22,7 @@ class SmoothCoulombSolver final : public ContactSolver {
   SmoothCoulombSolver(const StepConfig& config, double acceleration_scale);
 
   void solve(const ContactProblem& problem, SolverScratch& scratch, ContactSolution& solution) const override;
-  void vjp(const ContactProblem& problem, const ContactSolution& solution, const Eigen::VectorXd& v_bar,
+  void vjp(const ContactProblem& problem, const ContactSolution& solution, const EndMotionBar& solution_bar,
            SolverScratch& scratch, ContactProblemBar& bar) const override;
   void impulses(const ContactProblem& problem, const ContactSolution& solution,
                 std::vector<Vec3<double>>& impulses) const override;
@@ -34,7 +37,10 @@ class SmoothCoulombSolver final : public ContactSolver {
   [[nodiscard]] smooth_coulomb::Settings settings_of(const ContactProblem& problem) const;
   static void prepare(const ContactProblem& problem, const smooth_coulomb::Settings& settings,
                       SolverScratch& scratch);
-  [[nodiscard]] smooth_coulomb::Parameters parameters(const ContactProblem& problem, std::size_t row) const;
+  static void prepare_impacts(const ContactProblem& problem, const smooth_coulomb::Settings& settings,
+                              SolverScratch& scratch);
+  void displace(const ContactProblem& problem, const smooth_coulomb::Settings& settings,
+                SolverScratch& scratch, ContactSolution& solution) const;
 
   StepConfig config_;
   double speed_scale_;  ///< g h

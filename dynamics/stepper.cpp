@@ -83,9 +83,9 @@ Stepper::Stepper(const Model& model, const StepConfig& config)
       detector_(model, config.contact),
       solver_(make_contact_solver(config, acceleration_scale_)) {}
 
-RowSettings Stepper::row_settings() const {
+RowSettings Stepper::row_settings(double h) const {
   constexpr double k_resting = 0.1;
-  return {config_.h, k_resting * acceleration_scale_ * config_.h * config_.h, default_dissipation_time()};
+  return {h, k_resting * acceleration_scale_ * config_.h * config_.h, default_dissipation_time()};
 }
 
 void Stepper::contacts(const State& state, StepScratch& scratch, ContactManifold& manifold) const {
@@ -98,9 +98,18 @@ void Stepper::contacts(const State& state, StepScratch& scratch, ContactManifold
 
 StepReport Stepper::step(const State& state, const Control& control, State& next, StepScratch& scratch,
                          StepRecord* record) const {
+  if (divides_steps()) return divided_step(state, control, next, scratch, record);
+  if (record) record->substeps.resize(1);
+  const StepReport report = substep(state, control, config_.h, Impacts::with_restitution, next, scratch,
+                                    record ? &record->substeps[0] : nullptr);
+  if (record) record->report = report;
+  return report;
+}
+
+StepReport Stepper::substep(const State& state, const Control& control, double h, Impacts impacts,
+                            State& next, StepScratch& scratch, SubstepRecord* record) const {
   StepReport report;
   const Model& model = *model_;
-  const double h = config_.h;
   if (!is_finite(state, report.body)) {
     report.status = StepStatus::non_finite;
     return report;
@@ -113,14 +122,16 @@ StepReport Stepper::step(const State& state, const Control& control, State& next
     // The contact point moves with its body's velocity; a solid's, too, within its own reach.
     scratch.margins[b] =
         h * (V.tail<3>().norm() + V.head<3>().norm() * detector_.reach(static_cast<int>(b))) +
-        4.0 * row_settings().resting_band;
+        4.0 * row_settings(h).resting_band;
   }
   detector_.detect(state.X_WB, scratch.margins, scratch.detector, scratch.manifold);
-  make_rows(model, scratch.mass, state, scratch.manifold, row_settings(), scratch.rows);
+  make_rows(model, scratch.mass, state, scratch.manifold, row_settings(h), scratch.rows);
   free_motion(model, scratch.mass, state, control, h, scratch.free);
-  const ContactProblem problem{scratch.mass, scratch.rows, scratch.free.v_start, scratch.free.v_free, h};
+  const ContactProblem problem{scratch.mass, scratch.rows, scratch.free.v_start, scratch.free.v_free, h,
+                               config_.h,    impacts};
   solver_.solve(problem, scratch.solver, scratch.solution);
-  advance(model, scratch.mass, state, control, h, scratch.free, scratch.solution.velocity(), next);
+  advance(model, scratch.mass, state, control, h, scratch.free, scratch.solution.end_motion(problem.lag()),
+          next);
 
   report.contacts = static_cast<int>(scratch.rows.rows.size());
   scratch.rows.each_member([&](const ContactRow& row) {
@@ -151,21 +162,18 @@ StepReport Stepper::step(const State& state, const Control& control, State& next
       for (const RowPair& pair : scratch.rows.pairs) record->clusters.push_back(pair.clusters);
     }
     record->passes = scratch.solution.passes;
-    record->report = report;
+    record->displacement = scratch.solution.displacement;
+    record->h = h;
   }
   return report;
 }
 
-void Stepper::step_vjp(const State& state, const Control& control, const State& next,
-                       const StepRecord& record, const StateTangent& next_bar, StateTangent& state_bar,
-                       std::span<Vec6<double>> wrench_bar, ModelGradient& model_bar,
-                       StepScratch& scratch) const {
-  if (record.report.status != StepStatus::ok) {
-    throw std::logic_error(
-        fmt::format("a step that ended '{}' has no gradient", to_string(record.report.status)));
-  }
+double Stepper::substep_vjp(const State& state, const Control& control, const State& next,
+                            const SubstepRecord& record, const StateTangent& next_bar,
+                            StateTangent& state_bar, std::span<Vec6<double>> wrench_bar,
+                            ModelGradient& model_bar, StepScratch& scratch) const {
   const Model& model = *model_;
-  const double h = config_.h;
+  const double h = record.h;
 
   // The forward step again, from what was recorded.
   scratch.mass.update(model, state);
@@ -183,10 +191,17 @@ void Stepper::step_vjp(const State& state, const Control& control, const State& 
     }
     manifold.pairs.back().end = k + 1;
   }
-  make_rows(model, scratch.mass, state, manifold, row_settings(), scratch.rows, record.clusters);
+  make_rows(model, scratch.mass, state, manifold, row_settings(h), scratch.rows, record.clusters);
   free_motion(model, scratch.mass, state, control, h, scratch.free);
-  const ContactProblem problem{scratch.mass, scratch.rows, scratch.free.v_start, scratch.free.v_free, h};
+  const ContactProblem problem{scratch.mass,
+                               scratch.rows,
+                               scratch.free.v_start,
+                               scratch.free.v_free,
+                               h,
+                               config_.h,
+                               impacts_of(record.length)};
   scratch.solution.passes = record.passes;
+  scratch.solution.displacement = record.displacement;
 
   // Backwards: pose update, contact problem, weights, free motion, geometry.
   const auto slots = static_cast<std::size_t>(scratch.mass.slot_count());
@@ -195,15 +210,16 @@ void Stepper::step_vjp(const State& state, const Control& control, const State& 
   bar.set_zero(problem);
   std::vector<Vec3<double>> momentum_bar(slots, Vec3<double>::Zero());
   std::vector<FreeMotionParameterBar> parameter_bar(slots);
-  Eigen::VectorXd v_end_bar;
-  advance_vjp(model, scratch.mass, h, scratch.free, scratch.solution.velocity(), next, next_bar, state_bar,
-              wrench_bar, v_end_bar, bar.v_free, momentum_bar, bar.inertia_W, parameter_bar);
-  solver_.vjp(problem, scratch.solution, v_end_bar, scratch.solver, bar);
+  EndMotionBar end_bar;
+  advance_vjp(model, scratch.mass, control, h, scratch.free, scratch.solution.end_motion(problem.lag()), next,
+              next_bar, state_bar, wrench_bar, end_bar, bar.v_free, momentum_bar, bar.inertia_W,
+              parameter_bar, bar.h);
+  solver_.vjp(problem, scratch.solution, end_bar, scratch.solver, bar);
   scratch.contact_bars.assign(manifold.contacts.size(), ContactBar{});
-  rows_vjp(scratch.rows, h, scratch.free.v_start, bar.rows,
-           {scratch.contact_bars, state_bar.pose, &bar.v_start});
+  bar.h += rows_vjp(scratch.rows, h, scratch.free.v_start, bar.rows,
+                    {scratch.contact_bars, state_bar.pose, &bar.v_start});
   free_motion_vjp(model, scratch.mass, state, control, h, scratch.free, bar.v_free, momentum_bar,
-                  bar.inertia_W, state_bar, wrench_bar, model_bar.gravity, parameter_bar);
+                  bar.inertia_W, state_bar, wrench_bar, model_bar.gravity, parameter_bar, bar.h);
 
   for (std::size_t s = 0; s < slots; ++s) {
     const auto b = static_cast<std::size_t>(scratch.mass.body(static_cast<int>(s)));
@@ -229,6 +245,7 @@ void Stepper::step_vjp(const State& state, const Control& control, const State& 
     const RowPair& pair = scratch.rows.pairs[p];
     pair_material_vjp(model, pair.body_A, pair.body_B, bar.pairs[p], model_bar);
   }
+  return bar.h;
 }
 
 double mechanical_energy(const Model& model, const State& state) {

@@ -30,11 +30,22 @@ struct StepReport {
   ContactFeature contact;  ///< of the deepest contact of `body`, if it has any
 };
 
-/// What the adjoint needs of a step besides the states before and after it.
-struct StepRecord {
+/// What the adjoint needs of one solve, besides the states before and after it.
+struct SubstepRecord {
+  /// How its length came about: `given`, or what `others` left of the step, or up to an `impact`.
+  enum class Length { given, remainder, impact } length = Length::remainder;
+  double h = 0;                           ///< [s]
+  ContactFeature impact;                  ///< the contact that closes at its end, where that is its length
   std::vector<ContactFeature> features;   ///< of the contacts with a weight > 0
   std::vector<ContactClusters> clusters;  ///< of each pair that has such, if any pair is reduced
   std::vector<Eigen::VectorXd> passes;    ///< velocities after each pass
+  Eigen::VectorXd displacement;           ///< see EndMotion
+  State end;                              ///< none of the last one: it is that of the step
+};
+
+/// What the adjoint needs of a step besides the states before and after it: mostly a single substep.
+struct StepRecord {
+  std::vector<SubstepRecord> substeps;
   StepReport report;
 };
 
@@ -50,6 +61,7 @@ struct StepScratch {
   std::vector<double> margins;
   ManifoldLinearization linearization;
   std::vector<ContactBar> contact_bars;
+  State start, end;  ///< of a substep
 };
 
 /// Prepared once for a model, const afterwards; the model must outlive it.
@@ -80,9 +92,36 @@ class Stepper {
   /// tau_d [s] of materials that give none.
   [[nodiscard]] double default_dissipation_time() const { return solver_.law().default_dissipation_time(); }
   [[nodiscard]] double acceleration_scale() const { return acceleration_scale_; }
-  [[nodiscard]] RowSettings row_settings() const;
+  /// For a substep of h seconds; all smoothing is that of the config's time step.
+  [[nodiscard]] RowSettings row_settings(double h) const;
+  [[nodiscard]] RowSettings row_settings() const { return row_settings(config_.h); }
 
  private:
+  using Impacts = ContactProblem::Impacts;
+
+  /// One solve over h seconds, as step().
+  StepReport substep(const State& state, const Control& control, double h, Impacts impacts, State& next,
+                     StepScratch& scratch, SubstepRecord* record) const;
+  /// As step_vjp(); returns dL/dh.
+  double substep_vjp(const State& state, const Control& control, const State& next,
+                     const SubstepRecord& record, const StateTangent& next_bar, StateTangent& state_bar,
+                     std::span<Vec6<double>> wrench_bar, ModelGradient& model_bar,
+                     StepScratch& scratch) const;
+
+  // substeps.cpp
+  StepReport divided_step(const State& state, const Control& control, State& next, StepScratch& scratch,
+                          StepRecord* record) const;
+  bool stop_at_impact(const State& state, const Control& control, State& next, StepScratch& scratch,
+                      double& h, StepReport& report, SubstepRecord* record) const;
+  void impact_time_vjp(const State& state, const Control& control, const State& next,
+                       const SubstepRecord& record, double h_bar, StateTangent& state_bar,
+                       std::span<Vec6<double>> wrench_bar, ModelGradient& model_bar,
+                       StepScratch& scratch) const;
+  bool find_impact_time(const State& state, const Control& control, const ContactFeature& feature,
+                        StepScratch& scratch, double& h) const;
+  [[nodiscard]] bool divides_steps() const { return config_.impact_substeps || config_.adaptive_substeps; }
+  [[nodiscard]] Impacts impacts_of(SubstepRecord::Length length) const;
+
   const Model* model_;
   StepConfig config_;
   double acceleration_scale_;

@@ -17,8 +17,9 @@ namespace {
 
 using Number = double& (*)(StepConfig&);
 using Count = int& (*)(StepConfig&);
+using Switch = bool& (*)(StepConfig&);
 
-constexpr std::array<StepConfigField, 12> k_fields{{
+constexpr std::array<StepConfigField, 16> k_fields{{
     {"time_step", Number([](StepConfig& c) -> double& { return c.h; })},
     {"near_rigid_factor", Number([](StepConfig& c) -> double& { return c.near_rigid_factor; })},
     {"dissipation_steps", Number([](StepConfig& c) -> double& { return c.dissipation_steps; })},
@@ -26,6 +27,10 @@ constexpr std::array<StepConfigField, 12> k_fields{{
     {"normal_smoothing_factor", Number([](StepConfig& c) -> double& { return c.normal_smoothing_factor; })},
     {"acceleration_scale", Number([](StepConfig& c) -> double& { return c.acceleration_scale; }), 0.0, true},
     {"push_out_factor", Number([](StepConfig& c) -> double& { return c.push_out_factor; })},
+    {"impact_speed", Number([](StepConfig& c) -> double& { return c.impact_speed; })},
+    {"impact_substeps", Switch([](StepConfig& c) -> bool& { return c.impact_substeps; })},
+    {"adaptive_substeps", Switch([](StepConfig& c) -> bool& { return c.adaptive_substeps; })},
+    {"penetration_growth", Number([](StepConfig& c) -> double& { return c.penetration_growth; })},
     {"friction_repeats", Count([](StepConfig& c) -> int& { return c.friction_repeats; }), 1},
     {"tolerance", Number([](StepConfig& c) -> double& { return c.tolerance; })},
     {"max_iterations", Count([](StepConfig& c) -> int& { return c.max_iterations; }), 1},
@@ -73,9 +78,10 @@ constexpr std::array<ContactField, 23> k_contact_fields{{
 /// docs/scene_format.md.
 [[maybe_unused]] void list_is_complete(const StepConfig& config) {
   [[maybe_unused]] const auto& [h, law, near_rigid_factor, dissipation_steps, stiction_factor,
-                                normal_smoothing_factor, acceleration_scale, push_out_factor,
-                                friction_repeats, tolerance, max_iterations, penalty_stiffness,
-                                penalty_stiction_factor, contact] = config;
+                                normal_smoothing_factor, acceleration_scale, push_out_factor, impact_speed,
+                                impact_substeps, adaptive_substeps, penetration_growth, friction_repeats,
+                                tolerance, max_iterations, penalty_stiffness, penalty_stiction_factor,
+                                contact] = config;
 }
 [[maybe_unused]] void list_is_complete(const ContactConfig& config) {
   [[maybe_unused]] const auto& [c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15, c16, c17,
@@ -164,8 +170,8 @@ void validate(const StepConfig& config) {
                      fmt::format("> {}, finite{}", field.lower,
                                  field.negative_means_default ? ", or negative for the default" : ""));
       }
-    } else {
-      const int value = std::get<Count>(field.get)(copy);
+    } else if (const auto* count = std::get_if<Count>(&field.get)) {
+      const int value = (*count)(copy);
       if (value < field.lower) problems.add(field.key, value, fmt::format(">= {}", field.lower));
     }
   }

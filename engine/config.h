@@ -21,10 +21,14 @@ struct StepConfig {
   double acceleration_scale =
       -1.0;                        ///< g of all such factors [m/s^2]; negative: |gravity|, or 9.81 without it
   double push_out_factor = 50.0;   ///< overlap is resolved at push_out_factor * g * h [m/s] at most [-], > 0
-  int friction_repeats = 2;        ///< passes with friction after the frictionless one, 1 to 100
-  double tolerance = 1e-8;         ///< relative residual of every pass [-], > 0
-  int max_iterations = 100;        ///< Newton iterations of a pass, >= 1
-  double penalty_stiffness = 1e4;  ///< penalty law where a pair is rigid: stiffness [N/m], > 0
+  double impact_speed = 0.05;      ///< approach from which on restitution counts (at least 3 g h) [m/s], > 0
+  bool impact_substeps = false;    ///< steps are divided where contacts close
+  bool adaptive_substeps = false;  ///< steps are halved where penetration grows by more than ...
+  double penetration_growth = 1e-3;      ///< ... this in one substep [m], > 0
+  int friction_repeats = 2;              ///< passes with friction after the frictionless one, 1 to 100
+  double tolerance = 1e-8;               ///< relative residual of every pass [-], > 0
+  int max_iterations = 100;              ///< Newton iterations of a pass, >= 1
+  double penalty_stiffness = 1e4;        ///< penalty law where a pair is rigid: stiffness [N/m], > 0
   double penalty_stiction_factor = 5.0;  ///< penalty law: v_s = penalty_stiction_factor * g * h [-], > 0
   ContactConfig contact;
 };

@@ -15,13 +15,13 @@ namespace abut {
 
 struct StepConfigField {
   std::string_view key;  ///< its name in a scene file, and in error messages
-  std::variant<double& (*)(StepConfig&), int& (*)(StepConfig&)> get;
+  std::variant<double& (*)(StepConfig&), int& (*)(StepConfig&), bool& (*)(StepConfig&)> get;
   double lower = 0.0;                   ///< numbers must be > lower, counts >= lower
   bool negative_means_default = false;  ///< in the structure; a file leaves the key out instead
 };
 
-/// Every number in StepConfig; `law` is the one setting that is not a number, and `contact` has a list of its
-/// own.
+/// Every number and switch in StepConfig; `law` is the one setting that is neither, and `contact` has a list
+/// of its own.
 [[nodiscard]] std::span<const StepConfigField> step_config_fields();
 
 /// A setting of the type T: in the whole scene, and in place of that for a pair.

@@ -68,6 +68,9 @@ void read_simulation(const TomlTable& table, Scene& scene) {
       NumberRange range = positive();
       range.lower = field.lower;
       value = table.number(field.key, value, range);
+    } else if (const auto* flag = std::get_if<bool& (*)(StepConfig&)>(&field.get)) {
+      bool& value = (*flag)(step);
+      value = table.boolean(field.key, value);
     } else {
       int& value = std::get<int& (*)(StepConfig&)>(field.get)(step);
       value = table.integer(field.key, value, static_cast<int>(field.lower));

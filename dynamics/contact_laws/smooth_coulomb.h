@@ -7,6 +7,7 @@
 
 #include <cmath>
 
+#include "dynamics/contact_laws/impact.h"
 #include "engine/smooth.h"
 
 namespace abut::smooth_coulomb {
@@ -18,6 +19,7 @@ struct Settings {
   double velocity_smoothing = 0;  ///< tau_v [m/s]
   double stiction_speed = 0;      ///< v_s [m/s]
   double push_out_speed = 0;      ///< cap of the normal target [m/s]
+  double impact_speed = 0;        ///< impact::Settings::threshold [m/s]
 };
 
 /// What the law needs to know of one contact.
@@ -33,7 +35,7 @@ struct Parameters {
 /// joined by a softplus of width tau_v h and capped at the push-out speed.
 template <typename S>
 struct NormalTarget {
-  S value, d_distance, d_dissipation_time;
+  S value, d_distance, d_dissipation_time, d_h;
 };
 
 template <typename S>
@@ -47,18 +49,12 @@ NormalTarget<S> normal_target(const S& distance, double dissipation_time, const 
   const double width = 0.05 * s.push_out_speed;
   const S over = uncapped - S(s.push_out_speed);
   const S d_uncapped = S(1) - softplus_dx<S>(over, width);
+  const S depth_by_length = (depth + distance * slope) * S(1.0 / length);
   return {uncapped - softplus<S>(over, width), d_uncapped * (S(difference) * slope - S(1.0 / s.h)),
-          -d_uncapped * S(relaxed * relaxed) * depth};
+          -d_uncapped * S(relaxed * relaxed) * depth,
+          d_uncapped * (distance * S(1.0 / (s.h * s.h)) + S(1.0 / (s.h * s.h) - relaxed * relaxed) * depth -
+                        S(difference * s.velocity_smoothing) * depth_by_length)};
 }
-
-/// Normal impulse  gamma_n = Gamma tau_v log(1 + exp((v_hat - u_n)/tau_v)) / R,
-///   R = 1/(h k (h + tau_d)) + beta^2/(4 pi^2) W,
-/// with its derivatives. It is the negative derivative of a convex potential of u_n.
-struct NormalImpulse {
-  double value = 0;       ///< [N s], >= 0
-  double d_velocity = 0;  ///< d/du_n [kg], <= 0
-  double d_distance = 0, d_weight = 0, d_inverse_mass = 0, d_compliance = 0, d_dissipation_time = 0;
-};
 
 /// R [1/kg].
 template <typename S>
@@ -69,42 +65,92 @@ inline double normal_resistance(const Parameters& c, const Settings& s) {
   return normal_resistance(c.inverse_mass, c.compliance, c.dissipation_time, s);
 }
 
-/// What the solver evaluates many times.
-template <typename S>
-struct NormalResponse {
-  S value, d_velocity;  ///< of NormalImpulse
+/// Normal impulse  gamma_n = c w log(1 + exp((v_hat - u_n)/w)),  c = Gamma/R,  w = tau_v. It is the negative
+/// derivative of a convex potential of u_n.
+///
+/// Of an impact (impact.h) of share s the three blend into those of a harder and sharper contact that asks
+/// for the velocity after the impact; a contact that is to close later does not brake before:
+///     hit:       v_hat <- (1 - s) v_hat + s v_hat_i,   c <- Gamma ((1 - s)/R + s/(2.5e-4 W)),   w <- (1 -
+///     0.9 s) w not hit:   c <- (1 - s) c
+struct NormalLaw {
+  double target = 0;  ///< v_hat [m/s]
+  double scale = 0;   ///< c [kg]
+  double width = 0;   ///< w [m/s]
 };
 
-/// gamma_n and its slope at a given target and scale = Gamma/R [kg]: softplus and its derivative, sharing
-/// their exponential e and the quotient 1/(1 + e), with which log(1 + e) is the logarithm of the rounded sum
-/// plus what rounding lost.
+inline constexpr double k_impact_resistance = 2.5e-4;  ///< R W of an impact [-]
+inline constexpr double k_impact_sharpening = 0.9;
+
+inline NormalLaw normal_law(const Parameters& c, const Settings& s, const impact::Impact& impact = {}) {
+  NormalLaw law{normal_target(c.distance, c.dissipation_time, s).value, c.weight / normal_resistance(c, s),
+                s.velocity_smoothing};
+  law.scale *= 1.0 - impact.share;
+  if (impact.hit) {
+    law.target += impact.share * (impact.target - law.target);
+    law.scale += impact.share * c.weight / (k_impact_resistance * c.inverse_mass);
+    law.width *= 1.0 - k_impact_sharpening * impact.share;
+  }
+  return law;
+}
+
 template <typename S>
-NormalResponse<S> normal_impulse(const S& u_n, const S& target, const S& scale, double velocity_smoothing) {
+struct NormalResponse {
+  S value;       ///< gamma_n [N s], >= 0
+  S d_velocity;  ///< d/du_n [kg], <= 0
+};
+
+/// gamma_n and its slope: softplus and its derivative, sharing their exponential e and the quotient
+/// 1/(1 + e), with which log(1 + e) is the logarithm of the rounded sum plus what rounding lost.
+template <typename S>
+NormalResponse<S> normal_impulse(const S& u_n, const S& target, const S& scale, const S& width) {
   using std::abs, std::exp;
-  const S x = (target - u_n) * S(1.0 / velocity_smoothing), e = exp(-abs(x));
+  const S x = (target - u_n) / width, e = exp(-abs(x));
   const S sum = S(1) + e, inverse = S(1) / sum;
   const S log1p_e = log_normal(sum) + (e - (sum - S(1))) * inverse;
   const auto is_positive = x > S(0);
-  return {scale * S(velocity_smoothing) * (select(is_positive, x, S(0)) + log1p_e),
+  return {scale * width * (select(is_positive, x, S(0)) + log1p_e),
           -scale * select(is_positive, S(1), e) * inverse};
 }
 
-inline NormalImpulse normal_impulse_derivatives(double u_n, const Parameters& c, const Settings& s) {
+/// The normal impulse of a contact with its derivatives.
+struct NormalImpulse {
+  double value = 0;       ///< [N s], >= 0
+  double d_velocity = 0;  ///< d/du_n [kg], <= 0
+  double d_distance = 0, d_weight = 0, d_inverse_mass = 0, d_compliance = 0, d_dissipation_time = 0, d_h = 0;
+  impact::ImpactBar d_impact;
+};
+
+inline NormalImpulse normal_impulse_derivatives(double u_n, const Parameters& c, const Settings& s,
+                                                const impact::Impact& impact = {}) {
   const NormalTarget<double> target = normal_target(c.distance, c.dissipation_time, s);
-  const double R = normal_resistance(c, s);
+  const double R = normal_resistance(c, s), share = impact.share;
+  const NormalLaw law = normal_law(c, s, impact);
+  const NormalResponse<double> response = normal_impulse(u_n, law.target, law.scale, law.width);
   NormalImpulse gamma;
-  const NormalResponse<double> response =
-      normal_impulse(u_n, target.value, c.weight / R, s.velocity_smoothing);
   gamma.value = response.value;
   gamma.d_velocity = response.d_velocity;
-  const double d_target = -gamma.d_velocity, d_resistance = -gamma.value / R;
+
+  const double by_law_target = -gamma.d_velocity, by_law_scale = softplus(law.target - u_n, law.width);
+  const double by_law_width = (gamma.value + gamma.d_velocity * (law.target - u_n)) / law.width;
+  const double hard = impact.hit ? 1.0 / (k_impact_resistance * c.inverse_mass) : 0.0;
+  const double by_target = by_law_target * (impact.hit ? 1.0 - share : 1.0);
+  const double by_resistance = -by_law_scale * (1.0 - share) * c.weight / (R * R);
   const double stretch = s.h * (s.h + c.dissipation_time);
-  gamma.d_distance = d_target * target.d_distance;
-  gamma.d_weight = softplus(target.value - u_n, s.velocity_smoothing) / R;
-  gamma.d_inverse_mass = d_resistance * s.near_rigid;
-  gamma.d_compliance = d_resistance / stretch;
+  gamma.d_distance = by_target * target.d_distance;
+  gamma.d_weight = by_law_scale * ((1.0 - share) / R + share * hard);
+  gamma.d_inverse_mass =
+      by_resistance * s.near_rigid - by_law_scale * share * c.weight * hard / c.inverse_mass;
+  gamma.d_compliance = by_resistance / stretch;
   gamma.d_dissipation_time =
-      d_target * target.d_dissipation_time - d_resistance * c.compliance * s.h / (stretch * stretch);
+      by_target * target.d_dissipation_time - by_resistance * c.compliance * s.h / (stretch * stretch);
+  gamma.d_h = by_target * target.d_h -
+              by_resistance * c.compliance * (2.0 * s.h + c.dissipation_time) / (stretch * stretch);
+  gamma.d_impact.share = by_law_scale * c.weight * (hard - 1.0 / R);
+  if (impact.hit) {
+    gamma.d_impact.share += by_law_target * (impact.target - target.value) -
+                            by_law_width * k_impact_sharpening * s.velocity_smoothing;
+    gamma.d_impact.target = by_law_target * share;
+  }
   return gamma;
 }
 

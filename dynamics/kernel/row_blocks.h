@@ -21,6 +21,7 @@ struct alignas(64) RowBlock {
   Lanes inverse_mass;  ///< 1/m_A + 1/m_B [1/kg]
   Lanes target;        ///< v_hat [m/s]
   Lanes scale;         ///< Gamma/R [kg]
+  Lanes width;         ///< tau_v [m/s]
   Lanes bound;         ///< of friction [N s]
   Lanes impulse;       ///< gamma_n where it was evaluated last [N s]
   Lanes slope;         ///< and its derivative by u_n [kg]
@@ -44,6 +45,16 @@ struct RowBlocks {
 
   /// Friction is bounded by mu times the normal impulses that are there.
   void set_bounds();
+
+  /// Block and lane of a row, for those that one by one are different.
+  struct Place {
+    RowBlock& block;
+    int lane;
+  };
+  [[nodiscard]] Place place(const RowPair& pair, std::size_t pair_index, int row) {
+    const int i = row - pair.begin;
+    return {blocks[static_cast<std::size_t>(pairs[pair_index].begin + i / k_row_lanes)], i % k_row_lanes};
+  }
 
   [[nodiscard]] std::span<RowBlock> of(const BlockPair& pair) {
     return std::span(blocks).subspan(static_cast<std::size_t>(pair.begin),

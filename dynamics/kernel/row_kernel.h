@@ -22,10 +22,9 @@ ABUT_INLINE Vec3<RowLanes> velocity_at(const double* V, const Vec3<RowLanes>& r)
 }
 
 ABUT_INLINE smooth_coulomb::NormalResponse<RowLanes> normal_response(const RowBlock& block,
-                                                                     const RowLanes& u_n,
-                                                                     const smooth_coulomb::Settings& s) {
+                                                                     const RowLanes& u_n) {
   return smooth_coulomb::normal_impulse(u_n, RowLanes::load(block.target), RowLanes::load(block.scale),
-                                        s.velocity_smoothing);
+                                        RowLanes::load(block.width));
 }
 
 /// K of eight rows.
@@ -51,6 +50,7 @@ ABUT_INLINE Mat3<RowLanes> resistance_of(const RowBlock& block, const RowLanes& 
     const RowLanes resistance = smooth_coulomb::normal_resistance(RowLanes::load(block.inverse_mass),
                                                                   compliance, dissipation_time, s);
     (RowLanes::load(block.weight) / resistance).store(block.scale);
+    RowLanes(s.velocity_smoothing).store(block.width);
   }
 }
 
@@ -60,7 +60,7 @@ template <bool with_friction>
   RowLanes sums[6] = {0, 0, 0, 0, 0, 0};
   for (RowBlock& block : blocks) {
     const Vec3<RowLanes> n = load_lanes(block.n), r = load_lanes(block.r), u = velocity_at(V, r);
-    const auto response = normal_response(block, n.dot(u), s);
+    const auto response = normal_response(block, n.dot(u));
     response.value.store(block.impulse);
     response.d_velocity.store(block.slope);
     Vec3<RowLanes> impulse = response.value * n;
@@ -115,7 +115,7 @@ template <bool with_friction>
   for (const RowBlock& block : blocks) {
     const Vec3<RowLanes> n = load_lanes(block.n), r = load_lanes(block.r);
     const Vec3<RowLanes> u = velocity_at(V_a, r), du = velocity_at(dV, r);
-    const auto response = normal_response(block, n.dot(u), s);
+    const auto response = normal_response(block, n.dot(u));
     slope -= response.value * n.dot(du);
     if constexpr (with_friction)
       slope -= FrictionOf<RowLanes>(u, n, s.stiction_speed).impulse(RowLanes::load(block.bound)).dot(du);

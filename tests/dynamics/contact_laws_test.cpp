@@ -1,4 +1,5 @@
 #include "dynamics/contact_laws/friction.h"
+#include "dynamics/contact_laws/impact.h"
 #include "dynamics/contact_laws/penalty.h"
 #include "dynamics/contact_laws/smooth_coulomb.h"
 
@@ -28,24 +29,24 @@ using test::Jet;
 /// tau log(1 + exp(x/tau)), once more and for any scalar, so that the laws below are not checked by
 /// themselves.
 template <typename S>
-S ramp(const S& x, double tau) {
+S ramp(const S& x, const S& tau) {
   using std::exp, std::log1p;
   return x > S(0) ? S(x + tau * log1p(exp(-x / tau))) : S(tau * log1p(exp(x / tau)));
 }
 
 // The normal law as it is written down: v_hat, R and gamma_n.
 template <typename S>
-S target_of(const S& d, const S& tau_d, const Settings& s) {
-  const S relaxed = S(1) / (s.h + tau_d);
-  const S uncapped = -d / s.h - (S(1) / s.h - relaxed) * ramp(S(-d), s.velocity_smoothing * s.h);
-  return uncapped - ramp(S(uncapped - s.push_out_speed), 0.05 * s.push_out_speed);
+S target_of(const S& d, const S& tau_d, const S& h, const Settings& s) {
+  const S relaxed = S(1) / (h + tau_d);
+  const S uncapped = -d / h - (S(1) / h - relaxed) * ramp(S(-d), S(s.velocity_smoothing * h));
+  return uncapped - ramp(S(uncapped - s.push_out_speed), S(0.05 * s.push_out_speed));
 }
 
 template <typename S>
 S impulse_of(const S& u_n, const S& d, const S& weight, const S& W, const S& compliance, const S& tau_d,
-             const Settings& s) {
-  const S R = compliance / (s.h * (s.h + tau_d)) + s.near_rigid * W;
-  return weight / R * ramp(S(target_of(d, tau_d, s) - u_n), s.velocity_smoothing);
+             const S& h, const Settings& s) {
+  const S R = compliance / (h * (h + tau_d)) + s.near_rigid * W;
+  return weight / R * ramp(S(target_of(d, tau_d, h, s) - u_n), S(s.velocity_smoothing));
 }
 
 Settings random_settings(Random& random) {
@@ -83,11 +84,14 @@ TEST_CASE("normal_target: value and derivatives are those of the formula, tails 
     const double tau_d = s.h * std::pow(10.0, random.uniform(-2.0, 2.0));
     const double d = around(random, s.velocity_smoothing * s.h);
     CAPTURE(i, d, tau_d, s.h);
-    const Jet<2> exact = target_of(Jet<2>(d, 0), Jet<2>(tau_d, 1), s);
+    const Jet<3> exact = target_of(Jet<3>(d, 0), Jet<3>(tau_d, 1), Jet<3>(s.h, 2), s);
     const smooth_coulomb::NormalTarget target = smooth_coulomb::normal_target(d, tau_d, s);
     REQUIRE(test::close(target.value, exact.a, 1e-12, 1e-14 * s.push_out_speed));
     REQUIRE(test::close(target.d_distance, exact.v[0], 1e-12, 1e-13 / s.h));
     REQUIRE(test::close(target.d_dissipation_time, exact.v[1], 1e-12, 1e-14 * s.push_out_speed / s.h));
+    // d/h^2 and what the knee takes from it cancel.
+    REQUIRE(
+        test::close(target.d_h, exact.v[2], 1e-12, 1e-13 * (std::abs(d) / s.h + s.velocity_smoothing) / s.h));
     const auto fd = test::fd_sweep([&](double x) { return smooth_coulomb::normal_target(x, tau_d, s).value; },
                                    d, s.velocity_smoothing * s.h, 1e-7, 1e-9 / s.h);
     REQUIRE(!fd.disagrees_with_itself);
@@ -118,6 +122,70 @@ TEST_CASE("normal_target: -d/h apart, -d/(h + tau_d) in overlap, never above the
   }
 }
 
+// Impacts
+// --------------------------------------------------------------------------------------------------------------------
+
+TEST_CASE("impact: a ball at speed is one, a resting contact is exactly none", "[dynamics][value]") {
+  const double h = 0.01, g = 9.81;
+  const impact::Settings settings{h, h, 0.3};
+  const impact::Impact resting = impact::make_impact({-1e-4, 0.0, -g * h, 0.5}, settings);
+  CHECK(resting.share == 0.0);
+  CHECK_FALSE(resting.hit);
+  const impact::Impact ahead = impact::make_impact({0.1, -2.0, -2.0 - g * h, 0.5}, settings);
+  CHECK(ahead.share == 1.0);
+  CHECK_FALSE(ahead.hit);
+  // Without acceleration: closes at d/speed, leaves with e times the speed.
+  const impact::Impact hit = impact::make_impact({0.005, -2.0, -2.0, 0.5}, settings);
+  CHECK(hit.hit);
+  CHECK(test::close(hit.time, 0.0025, 1e-14, 0));
+  CHECK(test::close(hit.target, 1.0, 1e-14, 0));
+  // With gravity: exactly what a ball does, its velocities half a step ahead.
+  const double u0 = -2.0, d = 0.004, w0 = u0 - 0.5 * g * h;
+  const impact::Impact falling = impact::make_impact({d, u0, u0 - g * h, 0.5}, settings);
+  const double t = (std::sqrt(w0 * w0 + 2.0 * g * d) + w0) / g;  // 0 = d + w0 t - g t^2/2
+  CHECK(test::close(falling.time, t, 1e-13, 0));
+  CHECK(test::close(falling.target, 0.5 * (-w0 + g * t) - g * (h - t) + 0.5 * g * h, 1e-13, 0));
+  CHECK(impact::make_impact({-0.01, -2.0, -2.0, 1.0}, settings).time == 0.0);  // overlaps: now
+}
+
+TEST_CASE("impact: VJP agrees with differences in everything", "[dynamics][derivative]") {
+  Random random(12);
+  int hits = 0, shared = 0;
+  for (int i = 0; i < 2000; ++i) {
+    const double h = std::pow(10.0, random.uniform(-3.5, -2.0));
+    const impact::Settings settings{h, h * random.uniform(1.0, 3.0), 0.05 + 30.0 * h};
+    impact::Approach at;
+    at.u_free = -settings.threshold * random.uniform(0.3, 5.0);
+    at.u_start = at.u_free + random.uniform(-20.0, 20.0) * h;
+    at.distance = -h * at.u_free * random.uniform(-0.5, 1.5);
+    at.restitution = random.uniform(0.0, 1.0);
+    const impact::ImpactBar bar{random.uniform(-1.0, 1.0), random.uniform(-1.0, 1.0) / h,
+                                random.uniform(-1.0, 1.0)};
+    const impact::Impact impact = impact::make_impact(at, settings);
+    const impact::ApproachBar slope = impact::impact_vjp(at, settings, impact, bar);
+    hits += impact.hit;
+    shared += impact.share > 0.0 && impact.share < 1.0;
+    const std::array<double, 5> way{1e-3 * random.uniform(-1, 1), random.uniform(-1, 1),
+                                    random.uniform(-1, 1), 0.1 * random.uniform(-1, 1),
+                                    0.1 * h * random.uniform(-1, 1)};
+    const auto loss = [&](double t) {
+      const double h_t = h + t * way[4];
+      const impact::Impact moved = impact::make_impact({at.distance + t * way[0], at.u_start + t * way[1],
+                                                        at.u_free + t * way[2], at.restitution + t * way[3]},
+                                                       {h_t, settings.nominal_h, settings.threshold});
+      return bar.share * moved.share + bar.time * moved.time + bar.target * moved.target;
+    };
+    const double along = slope.distance * way[0] + slope.u_start * way[1] + slope.u_free * way[2] +
+                         slope.restitution * way[3] + slope.h * way[4];
+    const auto fd = test::fd_sweep(loss, 0.0, 1e-3, 1e-7, 1e-8);
+    CAPTURE(i, impact.hit, impact.share, impact.time / h, impact.target, along, fd.value, fd.error);
+    if (fd.disagrees_with_itself) continue;  // beside a hard test
+    REQUIRE(test::close(along, fd.value, 1e-5, 1e-6));
+  }
+  CHECK(hits > 500);
+  CHECK(shared > 100);
+}
+
 // Normal impulse
 // --------------------------------------------------------------------------------------------------------
 
@@ -137,9 +205,9 @@ TEST_CASE("normal_impulse: value and derivatives are those of the formula, tails
                        around(random, s.velocity_smoothing);
     CAPTURE(i, u_n, c.distance, c.weight, c.inverse_mass, c.compliance, c.dissipation_time, s.h);
 
-    using J = Jet<6>;
+    using J = Jet<7>;
     const J exact = impulse_of(J(u_n, 0), J(c.distance, 1), J(c.weight, 2), J(c.inverse_mass, 3),
-                               J(c.compliance, 4), J(c.dissipation_time, 5), s);
+                               J(c.compliance, 4), J(c.dissipation_time, 5), J(s.h, 6), s);
     const smooth_coulomb::NormalImpulse gamma = smooth_coulomb::normal_impulse_derivatives(u_n, c, s);
     // u_n and the target are rounded at the push-out speed's scale; in the tail the impulse itself follows
     // exp of them.
@@ -158,6 +226,9 @@ TEST_CASE("normal_impulse: value and derivatives are those of the formula, tails
     const double by_R = std::abs(gamma.value / R * c.compliance /
                                  (s.h * (s.h + c.dissipation_time) * (s.h + c.dissipation_time)));
     REQUIRE(test::close(gamma.d_dissipation_time, exact.v[5], noise, noise * (by_R + 1e-3 * unit / s.h)));
+    REQUIRE(test::close(gamma.d_h, exact.v[6], noise,
+                        noise * (by_R + unit * (std::abs(c.distance) / s.h + s.velocity_smoothing) /
+                                            (s.h * s.velocity_smoothing))));
     if (gamma.value < 1e-9 * unit) ++vanishing;
 
     const auto fd =
@@ -168,6 +239,58 @@ TEST_CASE("normal_impulse: value and derivatives are those of the formula, tails
   }
   CHECK(disagreements <= 10);
   CHECK(vanishing >= 20);  // the far tail is among the cases
+}
+
+TEST_CASE("normal_impulse: of an impact, too, all derivatives agree with differences",
+          "[dynamics][derivative]") {
+  Random random(13);
+  for (int i = 0; i < 500; ++i) {
+    const Settings s = random_settings(random);
+    smooth_coulomb::Parameters c;
+    c.distance = s.h * random.uniform(-1.0, 1.0);
+    c.weight = random.uniform(0.1, 1.0);
+    c.inverse_mass = std::pow(10.0, random.uniform(-1.0, 1.0));
+    c.compliance = s.h * s.h * random.uniform(0.0, 1e-2);
+    c.dissipation_time = s.h * random.uniform(0.0, 10.0);
+    const impact::Impact impact{i % 3 != 0, random.uniform(0.05, 0.95), 0.3 * s.h, random.uniform(0.0, 2.0)};
+    const double u_n =
+        smooth_coulomb::normal_law(c, s, impact).target + s.velocity_smoothing * random.uniform(-3.0, 3.0);
+    const smooth_coulomb::NormalImpulse gamma = smooth_coulomb::normal_impulse_derivatives(u_n, c, s, impact);
+    const auto check = [&](const char* name, double slope, double scale, const auto& move) {
+      const auto fd = test::fd_sweep(
+          [&](double t) {
+            smooth_coulomb::Parameters moved = c;
+            impact::Impact moved_impact = impact;
+            Settings settings = s;
+            double u = u_n;
+            move(t * scale, u, moved, moved_impact, settings);
+            return smooth_coulomb::normal_impulse_derivatives(u, moved, settings, moved_impact).value;
+          },
+          0.0, 1e-2, 1e-7, 1e-9 * std::abs(gamma.value));
+      CAPTURE(i, name, slope * scale, fd.value, fd.error, gamma.value);
+      REQUIRE(test::close(slope * scale, fd.value, 1e-5, 1e-6 * std::abs(gamma.value)));
+    };
+    using impact::Impact;
+    using smooth_coulomb::Parameters;
+    check("velocity", gamma.d_velocity, s.velocity_smoothing,
+          [](double t, double& u, Parameters&, Impact&, Settings&) { u += t; });
+    check("distance", gamma.d_distance, s.velocity_smoothing * s.h,
+          [](double t, double&, Parameters& p, Impact&, Settings&) { p.distance += t; });
+    check("weight", gamma.d_weight, 0.1 * c.weight,
+          [](double t, double&, Parameters& p, Impact&, Settings&) { p.weight += t; });
+    check("inverse mass", gamma.d_inverse_mass, 0.1 * c.inverse_mass,
+          [](double t, double&, Parameters& p, Impact&, Settings&) { p.inverse_mass += t; });
+    check("compliance", gamma.d_compliance, 0.1 * c.compliance,
+          [](double t, double&, Parameters& p, Impact&, Settings&) { p.compliance += t; });
+    check("dissipation time", gamma.d_dissipation_time, 1e-3 * c.dissipation_time,
+          [](double t, double&, Parameters& p, Impact&, Settings&) { p.dissipation_time += t; });
+    check("time step", gamma.d_h, 1e-4 * s.h,
+          [](double t, double&, Parameters&, Impact&, Settings& x) { x.h += t; });
+    check("share", gamma.d_impact.share, 1e-4,
+          [](double t, double&, Parameters&, Impact& x, Settings&) { x.share += t; });
+    check("target", gamma.d_impact.target, s.velocity_smoothing,
+          [](double t, double&, Parameters&, Impact& x, Settings&) { x.target += t; });
+  }
 }
 
 TEST_CASE("normal_impulse: grows with approach and with depth", "[dynamics][property]") {
@@ -309,7 +432,7 @@ TEST_CASE("penalty: value and derivatives are those of the formula, tails includ
     using std::exp;
     const S x = -d / w;
     const S gate = x > S(0) ? S(S(1) / (S(1) + exp(-x))) : S(exp(x) / (S(1) + exp(x)));
-    const S y = ramp(S(-d), w) - tau_d * u_n * gate, t = y / w;
+    const S y = ramp(S(-d), S(w)) - tau_d * u_n * gate, t = y / w;
     const S c = t < S(0) ? S(0) : t > S(1) ? S(1) : t;
     return S(k * weight * y * c * c * c * (S(10) + c * (S(6) * c - S(15))));
   };

@@ -214,8 +214,9 @@ TEST_CASE("pair_material: VJP agrees with differences, overridden parts belong t
   }
 }
 
-TEST_CASE("rows_vjp: agrees with differences by contacts, poses and velocities, reduced or not",
-          "[dynamics][derivative]") {
+TEST_CASE(
+    "rows_vjp: agrees with differences by contacts, poses, velocities and the time step, reduced or not",
+    "[dynamics][derivative]") {
   const Reduction reduction = GENERATE(Reduction::none, Reduction::blend, Reduction::cluster);
   CAPTURE(static_cast<int>(reduction));
   int compared = 0;
@@ -250,12 +251,14 @@ TEST_CASE("rows_vjp: agrees with differences by contacts, poses and velocities, 
     std::vector<ContactBar> contact_bars(at.manifold.contacts.size());
     std::vector<Vec6<double>> pose_bar(scene.model.bodies.size(), Vec6<double>::Zero());
     Eigen::VectorXd velocity_bar = Eigen::VectorXd::Zero(at.mass.size());
-    rows_vjp(at.rows, k_settings.h, velocity, bars, {contact_bars, pose_bar, &velocity_bar});
+    const double h_bar =
+        rows_vjp(at.rows, k_settings.h, velocity, bars, {contact_bars, pose_bar, &velocity_bar});
 
     // Along one direction of all contacts, poses and velocities at once.
     ContactManifold moved = at.manifold;
     std::vector<ContactBar> way(moved.contacts.size());
-    double slope = velocity_bar.dot(d_velocity);
+    const double d_h = random.uniform(-0.1, 0.1) * k_settings.h;
+    double slope = velocity_bar.dot(d_velocity) + h_bar * d_h;
     for (std::size_t k = 0; k < moved.contacts.size(); ++k) {
       way[k].point_W = test::random_vector(random, 0.01);
       way[k].normal_AB_W = test::random_vector(random, 0.1);
@@ -290,7 +293,9 @@ TEST_CASE("rows_vjp: agrees with differences by contacts, poses and velocities, 
         contact.weight += t * way[k].weight;
       }
       ContactRows rows;
-      make_rows(scene.model, at.mass, state, moved, k_settings, rows, clusters);
+      RowSettings settings = k_settings;
+      settings.h += t * d_h;
+      make_rows(scene.model, at.mass, state, moved, settings, rows, clusters);
       double sum = 0.0;
       for (const ContactRow& row : rows.rows) sum += row.weight * say(row);
       return sum;

@@ -43,7 +43,7 @@ struct Flight {
     mass.update(model, state);
     free_motion(model, mass, state, control, h, free);
     State next;
-    advance(model, mass, state, control, h, free, free.v_free, next);
+    advance(model, mass, state, control, h, free, {free.v_free, {}}, next);
     state = next;
   }
   void steps(int count) {
@@ -373,8 +373,9 @@ TEST_CASE("free_motion: VJP of v_free agrees with differences in every input", "
     std::vector<Vec6<double>> wrench_bar{Vec6<double>::Zero()};
     Vec3<double> gravity_bar = Vec3<double>::Zero();
     std::vector<FreeMotionParameterBar> parameter_bar(1);
+    double h_bar = 0.0;
     free_motion_vjp(at.model, at.mass, at.state, at.control, at.h, at.free, bar, momentum_bar, inertia_W_bar,
-                    state_bar, wrench_bar, gravity_bar, parameter_bar);
+                    state_bar, wrench_bar, gravity_bar, parameter_bar, h_bar);
 
     const Vec6<double> d = test::random_vector<6>(random);
     const Mat3<double> dI = 0.1 * at.body().inertia.trace() *
@@ -394,7 +395,8 @@ TEST_CASE("free_motion: VJP of v_free agrees with differences in every input", "
         {"linear damping", parameter_bar[0].linear_damping,
          [&](Flight& f, double t) { f.model.bodies[0].linear_damping += t; }},
         {"angular damping", parameter_bar[0].angular_damping,
-         [&](Flight& f, double t) { f.model.bodies[0].angular_damping += t; }}};
+         [&](Flight& f, double t) { f.model.bodies[0].angular_damping += t; }},
+        {"time step", h_bar * at.h, [&](Flight& f, double t) { f.h += t * at.h; }}};
     for (const NamedDirection& direction : directions) {
       const auto loss = [&](double t) {
         Flight f = c.flight;
@@ -422,34 +424,45 @@ TEST_CASE("advance: VJP agrees with differences in every input, v_end independen
     at.mass.update(at.model, at.state);
     free_motion(at.model, at.mass, at.state, at.control, at.h, at.free);
     const Eigen::VectorXd v_end = at.free.v_free + c.v_end_offset;
+    Eigen::VectorXd displacement;  // every other case has one
+    if (i % 2 == 0) displacement = test::random_vector<6>(random, 0.1);
+    const double lag = i % 3 == 0 ? random.uniform(0.0, 0.5) * at.h : 0.0;
     State next;
-    advance(at.model, at.mass, at.state, at.control, at.h, at.free, v_end, next);
+    advance(at.model, at.mass, at.state, at.control, at.h, at.free, {v_end, displacement, lag}, next);
 
     StateTangent next_bar(1), state_bar(1);
     next_bar.pose[0] = c.pose_weight;
     next_bar.twist[0] = c.twist_weight;
     std::vector<Vec6<double>> wrench_bar{Vec6<double>::Zero()};
-    Eigen::VectorXd v_end_bar, v_free_bar = Eigen::VectorXd::Zero(6);
+    EndMotionBar end_bar;
+    double h_bar = 0.0;
+    Eigen::VectorXd v_free_bar = Eigen::VectorXd::Zero(6);
     std::vector<Vec3<double>> momentum_bar{Vec3<double>::Zero()};
     std::vector<Mat3<double>> inertia_W_bar{Mat3<double>::Zero()};
     Vec3<double> gravity_bar = Vec3<double>::Zero();
     std::vector<FreeMotionParameterBar> parameter_bar(1);
-    advance_vjp(at.model, at.mass, at.h, at.free, v_end, next, next_bar, state_bar, wrench_bar, v_end_bar,
-                v_free_bar, momentum_bar, inertia_W_bar, parameter_bar);
+    advance_vjp(at.model, at.mass, at.control, at.h, at.free, {v_end, displacement, lag}, next, next_bar,
+                state_bar, wrench_bar, end_bar, v_free_bar, momentum_bar, inertia_W_bar, parameter_bar,
+                h_bar);
     free_motion_vjp(at.model, at.mass, at.state, at.control, at.h, at.free, v_free_bar, momentum_bar,
-                    inertia_W_bar, state_bar, wrench_bar, gravity_bar, parameter_bar);
+                    inertia_W_bar, state_bar, wrench_bar, gravity_bar, parameter_bar, h_bar);
 
     const Vec6<double> d = test::random_vector<6>(random);
     const Mat3<double> dI = 0.1 * at.body().inertia.trace() *
                             (d.head<3>() * d.tail<3>().transpose() + d.tail<3>() * d.head<3>().transpose());
     const double w = at.w().norm();
-    Eigen::VectorXd v_end_moved = v_end;
+    Eigen::VectorXd v_end_moved = v_end, displacement_moved = displacement;
     const std::vector<NamedDirection> directions{
         {"pose", state_bar.pose[0].dot(d),
          [&](Flight& f, double t) { f.state.X_WB[0] = retract<double>(f.state.X_WB[0], t * d); }},
         {"twist", state_bar.twist[0].dot((1.0 + w) * d),
          [&](Flight& f, double t) { f.state.V_WB[0] += (1.0 + w) * t * d; }},
-        {"v_end", v_end_bar.dot((1.0 + w) * d),
+        {"time step", h_bar * at.h, [&](Flight& f, double t) { f.h += t * at.h; }},
+        {"displacement", displacement.size() > 0 ? end_bar.displacement.dot(d) : 0.0,
+         [&](Flight&, double t) {
+           if (displacement.size() > 0) displacement_moved = displacement + t * d;
+         }},
+        {"v_end", end_bar.velocity.dot((1.0 + w) * d),
          [&](Flight&, double t) { v_end_moved = v_end + (1.0 + w) * t * d; }},
         {"wrench", wrench_bar[0].dot(d), [&](Flight& f, double t) { f.control[0] += t * d; }},
         {"inertia", parameter_bar[0].inertia_B.cwiseProduct(dI).sum(),
@@ -460,11 +473,13 @@ TEST_CASE("advance: VJP agrees with differences in every input, v_end independen
       const auto loss = [&](double t) {
         Flight f = c.flight;
         v_end_moved = v_end;
+        displacement_moved = displacement;
         direction.move(f, t);
         f.mass.update(f.model, f.state);
         free_motion(f.model, f.mass, f.state, f.control, f.h, f.free);
         State moved;
-        advance(f.model, f.mass, f.state, f.control, f.h, f.free, v_end_moved, moved);
+        advance(f.model, f.mass, f.state, f.control, f.h, f.free,
+                {v_end_moved, displacement_moved, lag + 0.5 * (at.h - f.h)}, moved);
         return c.pose_weight.dot(difference(moved.X_WB[0], next.X_WB[0])) + c.twist_weight.dot(moved.V_WB[0]);
       };
       const auto fd = test::fd_sweep(loss, 0.0, 0.05, 1e-7, 1e-9 * (1.0 + w));

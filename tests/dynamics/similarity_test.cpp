@@ -1,5 +1,6 @@
-// What the scale-free defaults promise: a scene and its enlarged or heavier copy move alike, to the last bit where the
-// scale is a power of two, because every number of the one is that of the other times a power of two.
+// What the scale-free defaults promise: a scene and its enlarged or heavier copy move alike, to the last bit
+// where the scale is a power of two, because every number of the one is that of the other times a power of
+// two.
 
 #include <catch2/catch.hpp>
 
@@ -45,7 +46,8 @@ TestScene scaled(const TestScene& scene, double length, double mass) {
 
 }  // namespace
 
-TEST_CASE("Stepper: a scene enlarged or made heavier by a power of two moves alike, bit for bit", "[dynamics][property]") {
+TEST_CASE("Stepper: a scene enlarged or made heavier by a power of two moves alike, bit for bit",
+          "[dynamics][property]") {
   const ContactLaw law = GENERATE(ContactLaw::smooth_coulomb, ContactLaw::penalty);
   const double length = GENERATE(1.0, 0.125, 64.0), mass = GENERATE(1.0 / 1024.0, 4096.0);
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
@@ -71,7 +73,8 @@ TEST_CASE("Stepper: a scene enlarged or made heavier by a power of two moves ali
   }
 }
 
-TEST_CASE("Stepper: the scale of smoothing may be given, and without gravity is the earth's", "[dynamics][value]") {
+TEST_CASE("Stepper: the scale of smoothing may be given, and without gravity is the earth's",
+          "[dynamics][value]") {
   TestScene scene = test::stack_scene(1, 0.1, 1.0);
   CHECK(Stepper(scene.model, {}).acceleration_scale() == 9.81);
   scene.model.gravity = {0.0, 3.0, -4.0};

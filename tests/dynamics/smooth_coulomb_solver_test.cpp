@@ -43,7 +43,9 @@ struct Problem {
     make_rows(scene.model, mass, scene.state, manifold, settings, rows);
     free_motion(scene.model, mass, scene.state, {}, config.h, free);
   }
-  [[nodiscard]] ContactProblem problem() const { return {mass, rows, free.v_start, free.v_free, config.h}; }
+  [[nodiscard]] ContactProblem problem() const {
+    return {mass, rows, free.v_start, free.v_free, config.h, config.h};
+  }
   [[nodiscard]] double gravity() const { return 9.81; }
 };
 
@@ -357,25 +359,38 @@ TEST_CASE("SmoothCoulombSolver: says so when it does not converge", "[dynamics][
 
 TEST_CASE("SmoothCoulombSolver: VJP agrees with differences in everything a problem is made of",
           "[dynamics][derivative]") {
+  const bool with_impacts = GENERATE(false, true);
+  CAPTURE(with_impacts);
   Random random(9);
+  int displaced = 0;
   int compared = 0, disagreements = 0;
   std::string unresolved;
-  for (const Problem& p : random_problems(25, 3)) {
+  for (Problem& p : random_problems(25, 3)) {
+    if (with_impacts) {
+      for (RowPair& pair : p.rows.pairs) pair.material.restitution = random.uniform(0.1, 0.9);
+    }
     const SmoothCoulombSolver solver(p.config, p.gravity());
     const ContactSolution solution = solve(p);
     SolverScratch scratch;
-    Eigen::VectorXd v_bar(p.mass.size());
-    for (double& x : v_bar) x = random.uniform(-1.0, 1.0);
+    EndMotionBar end_bar;
+    end_bar.velocity.resize(p.mass.size());
+    for (double& x : end_bar.velocity) x = random.uniform(-1.0, 1.0);
+    end_bar.displacement = end_bar.velocity.reverse() / p.config.h;
     ContactProblemBar bar;
     bar.set_zero(p.problem());
-    solver.vjp(p.problem(), solution, v_bar, scratch, bar);
-    REQUIRE(bar.v_start.isZero(0.0));  // the weights know it, this solver does not
+    solver.vjp(p.problem(), solution, end_bar, scratch, bar);
+    if (!with_impacts) REQUIRE(bar.v_start.isZero(0.0));  // the weights know it, this solver does not
+    if (solution.displacement.size() > 0) ++displaced;
 
-    const auto value = [&](const ContactRows& rows, const Eigen::VectorXd& v_free, const MassMatrix& mass) {
+    const auto value_of = [&](const ContactProblem& problem) {
       SolverScratch fresh;
       ContactSolution moved;
-      solver.solve({mass, rows, p.free.v_start, v_free, p.config.h}, fresh, moved);
-      return v_bar.dot(moved.velocity());
+      solver.solve(problem, fresh, moved);
+      return end_bar.velocity.dot(moved.velocity()) +
+             (moved.displacement.size() > 0 ? end_bar.displacement.dot(moved.displacement) : 0.0);
+    };
+    const auto value = [&](const ContactRows& rows, const Eigen::VectorXd& v_free, const MassMatrix& mass) {
+      return value_of({mass, rows, p.free.v_start, v_free, p.config.h, p.config.h});
     };
     const auto check = [&](const char* name, double slope, const auto& loss, double step) {
       const auto fd = test::fd_sweep(loss, 0.0, step, 1e-7, 1e-9);
@@ -394,6 +409,21 @@ TEST_CASE("SmoothCoulombSolver: VJP agrees with differences in everything a prob
     check(
         "v*", bar.v_free.dot(d), [&](double t) { return value(p.rows, p.free.v_free + t * d, p.mass); },
         5e-5);
+
+    check(
+        "v at the start", bar.v_start.dot(d),
+        [&](double t) {
+          const Eigen::VectorXd v_start = p.free.v_start + t * d;
+          return value_of({p.mass, p.rows, v_start, p.free.v_free, p.config.h, p.config.h});
+        },
+        5e-5);
+    check(
+        "time step", bar.h * p.config.h,
+        [&](double t) {
+          return value_of(
+              {p.mass, p.rows, p.free.v_start, p.free.v_free, (1.0 + t) * p.config.h, p.config.h});
+        },
+        1e-3);
 
     // Row by row: normal, distance, weight, inverse mass; all rows in one random direction each.
     std::vector<ContactRowBar> directions;
@@ -471,7 +501,7 @@ TEST_CASE("SmoothCoulombSolver: VJP agrees with differences in everything a prob
       const Vec3<double> e(random.uniform(-0.1, 0.1), random.uniform(-1e-5, 1e-5),
                            random.uniform(-1e-3, 1e-3));
       by_material += e[0] * bar.pairs[k].friction + e[1] * bar.pairs[k].compliance +
-                     e[2] * bar.pairs[k].dissipation_time;
+                     e[2] * bar.pairs[k].dissipation_time + e[0] * bar.pairs[k].restitution;
       d_material.push_back(e);
     }
     check(
@@ -482,6 +512,7 @@ TEST_CASE("SmoothCoulombSolver: VJP agrees with differences in everything a prob
             rows.pairs[k].material.friction += t * d_material[k][0];
             rows.pairs[k].material.compliance += t * d_material[k][1];
             rows.pairs[k].material.dissipation_time += t * d_material[k][2];
+            if (with_impacts) rows.pairs[k].material.restitution += t * d_material[k][0];
           }
           return value(rows, p.free.v_free, p.mass);
         },
@@ -512,4 +543,5 @@ TEST_CASE("SmoothCoulombSolver: VJP agrees with differences in everything a prob
   }
   CAPTURE(compared, unresolved);
   CHECK(disagreements <= compared / 20);
+  CHECK((displaced > 0) == with_impacts);
 }

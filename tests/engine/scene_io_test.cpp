@@ -41,6 +41,10 @@ normal_smoothing_factor = 0.03
 acceleration_scale = 4.5
 push_out_factor = 40
 friction_repeats = 3
+impact_speed = 0.07
+impact_substeps = true
+adaptive_substeps = true
+penetration_growth = 0.002
 tolerance = 1e-9
 max_iterations = 77
 penalty_stiffness = 2e4
@@ -182,6 +186,10 @@ TEST_CASE("scene_io: every key arrives where it belongs", "[engine][value]") {
   CHECK(step.acceleration_scale == 4.5);
   CHECK(step.push_out_factor == 40.0);
   CHECK(step.friction_repeats == 3);
+  CHECK(step.impact_speed == 0.07);
+  CHECK(step.impact_substeps);
+  CHECK(step.adaptive_substeps);
+  CHECK(step.penetration_growth == 0.002);
   CHECK(step.tolerance == 1e-9);
   CHECK(step.max_iterations == 77);
   CHECK(step.penalty_stiffness == 2e4);
@@ -321,6 +329,8 @@ TEST_CASE("scene_io: what is left out has the documented default", "[engine][val
     StepConfig a = scene.config.step, b = defaults;
     if (const auto* number = std::get_if<double& (*)(StepConfig&)>(&field.get)) {
       CHECK((*number)(a) == (*number)(b));
+    } else if (const auto* flag = std::get_if<bool& (*)(StepConfig&)>(&field.get)) {
+      CHECK((*flag)(a) == (*flag)(b));
     } else {
       const auto get = std::get<int& (*)(StepConfig&)>(field.get);
       CHECK(get(a) == get(b));

@@ -1,0 +1,211 @@
+/// Steps that are divided: at impacts, whose time is a smooth function of the state, and where penetration
+/// grows too fast.
+///
+/// An impact substep ends where the distance d of a contact that was ahead becomes 0,
+///     d(x(theta, h)) = 0   =>   dh/dtheta = -(d_x x_theta)/(d_x x_h),
+/// x being the state at its end; no contact that is to close later acts in it. The rest of the step begins
+/// with the impact. Other lengths are constants: the test for them is a kink.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include <spdlog/fmt/fmt.h>
+
+#include "dynamics/stepper.h"
+
+namespace abut {
+namespace {
+
+constexpr int k_most_impacts = 32;          // in one step; what is left of it is one substep then
+constexpr double k_earliest_impact = 1e-3;  // of the step's length: sooner is now
+constexpr int k_least_fraction = 1024;      // substeps are at least this part of a step long
+constexpr int k_clean_substeps = 5;         // after so many without halving they grow again
+constexpr double k_regrowth = 1.5;
+
+void add(const StepReport& substep, bool first, StepReport& report) {
+  const StepReport before = report;
+  report = substep;
+  if (first) return;
+  report.contacts = std::max(before.contacts, substep.contacts);
+  report.max_penetration = std::max(before.max_penetration, substep.max_penetration);
+  report.iterations = before.iterations + substep.iterations;
+  if (std::isfinite(substep.residual)) report.residual = std::max(before.residual, substep.residual);
+}
+
+}  // namespace
+
+Stepper::Impacts Stepper::impacts_of(SubstepRecord::Length length) const {
+  if (!config_.impact_substeps) return Impacts::with_restitution;
+  return length == SubstepRecord::Length::impact ? Impacts::closed : Impacts::all;
+}
+
+/// On the way from `state`, which lasts at most h seconds: shortens h to where the contact closes. False if
+/// it does not.
+bool Stepper::find_impact_time(const State& state, const Control& control, const ContactFeature& feature,
+                               StepScratch& scratch, double& h) const {
+  const auto gap_after = [&](double t) {
+    (void)substep(state, control, t, Impacts::closed, scratch.end, scratch, nullptr);
+    return detector_.contact(scratch.end.X_WB, feature).signed_distance;
+  };
+  double low = 0.0, gap_low = detector_.contact(state.X_WB, feature).signed_distance;
+  double high = h, gap_high = gap_after(h);
+  if (!(gap_low > 0.0 && gap_high < 0.0)) return false;
+  // Regula falsi with halved weights (Illinois).
+  const double exact = 1e-13 * gap_low;
+  for (int k = 0; k < 60; ++k) {
+    const double t = (low * gap_high - high * gap_low) / (gap_high - gap_low);
+    if (!(t > low && t < high)) break;
+    const double gap = gap_after(t);
+    if (std::abs(gap) <= exact) {
+      h = t;
+      return true;
+    }
+    if (gap < 0.0) {
+      high = t;
+      gap_high = gap;
+      gap_low *= 0.5;
+    } else {
+      low = t;
+      gap_low = gap;
+      gap_high *= 0.5;
+    }
+  }
+  h = high;
+  return true;
+}
+
+/// Up to where contacts close, if one of those that are ahead closes within h: takes the substep that ends
+/// there. False if none does.
+bool Stepper::stop_at_impact(const State& state, const Control& control, State& next, StepScratch& scratch,
+                             double& h, StepReport& report, SubstepRecord* record) const {
+  const auto closes_within = [&](double time) {
+    return scratch.solution.impact_row >= 0 && scratch.solution.impact_time > k_earliest_impact * h &&
+           scratch.solution.impact_time < time;
+  };
+  ContactFeature feature;
+  bool found = false;
+  while (closes_within(found ? (1.0 - k_earliest_impact) * h : std::numeric_limits<double>::infinity())) {
+    const ContactRow& row = scratch.rows.rows[static_cast<std::size_t>(scratch.solution.impact_row)];
+    if (row.contact < 0) break;  // made of several, which have no distance to watch
+    const ContactFeature next_feature =
+        scratch.manifold.contacts[static_cast<std::size_t>(row.contact)].feature;
+    if (!find_impact_time(state, control, next_feature, scratch, h)) break;
+    feature = next_feature;
+    found = true;
+    report = substep(state, control, h, Impacts::all, next, scratch, nullptr);  // does another one close before?
+    if (report.status != StepStatus::ok) return true;
+  }
+  if (!found) return false;
+  report = substep(state, control, h, Impacts::closed, next, scratch, record);
+  if (record) record->impact = feature;
+  return true;
+}
+
+StepReport Stepper::divided_step(const State& state, const Control& control, State& next,
+                                 StepScratch& scratch, StepRecord* record) const {
+  using Length = SubstepRecord::Length;
+  StepReport report;
+  if (record) record->substeps.clear();
+  const double least = config_.h / k_least_fraction;
+  double remaining = config_.h, longest = config_.h;
+  int impacts = 0, clean = 0;
+  bool first = true;
+  scratch.start = state;
+  for (;;) {
+    SubstepRecord substep_record;
+    SubstepRecord* const keep = record ? &substep_record : nullptr;
+    Length length = longest < remaining ? Length::given : Length::remainder;
+    double h = std::min(longest, remaining);
+    StepReport substep_report = substep(scratch.start, control, h, impacts_of(length), next, scratch, keep);
+    if (config_.impact_substeps && substep_report.status == StepStatus::ok && impacts < k_most_impacts &&
+        stop_at_impact(scratch.start, control, next, scratch, h, substep_report, keep)) {
+      length = Length::impact;
+      ++impacts;
+    }
+    if (config_.adaptive_substeps && substep_report.status == StepStatus::ok) {
+      detector_.detect(next.X_WB, {}, scratch.detector, scratch.manifold);
+      double depth = 0.0;
+      for (const Contact& contact : scratch.manifold.contacts) depth = std::max(depth, -contact.penetration);
+      if (depth - substep_report.max_penetration > config_.penetration_growth && 0.5 * h >= least) {
+        longest = 0.5 * h;
+        clean = 0;
+        continue;
+      }
+      if (++clean % k_clean_substeps == 0) longest = std::min(config_.h, k_regrowth * longest);
+    }
+    add(substep_report, first, report);
+    first = false;
+    remaining -= h;
+    const bool done = length == Length::remainder || !(remaining > 0.0) || report.status != StepStatus::ok;
+    if (record) {
+      substep_record.length = length;
+      if (!done) substep_record.end = next;
+      record->substeps.push_back(std::move(substep_record));
+    }
+    if (done) break;
+    std::swap(scratch.start, next);
+  }
+  next.time = state.time + config_.h;
+  if (record) record->report = report;
+  return report;
+}
+
+/// The length h of a substep that ends at an impact as a function of everything else, for dL/dh.
+void Stepper::impact_time_vjp(const State& state, const Control& control, const State& next,
+                              const SubstepRecord& record, double h_bar, StateTangent& state_bar,
+                              std::span<Vec6<double>> wrench_bar, ModelGradient& model_bar,
+                              StepScratch& scratch) const {
+  // Differentiates `scale` d at the end of the substep, by everything and by h.
+  const auto distance_vjp = [&](double scale, StateTangent& start_bar, std::span<Vec6<double>> wrenches,
+                                ModelGradient& model) {
+    StateTangent end_bar(model_->body_count());
+    std::vector<GeometryGradient> geometry(model_->bodies.size());
+    for (std::size_t b = 0; b < geometry.size(); ++b) geometry[b] = std::move(model.bodies[b].geometry);
+    detector_.linearize(next.X_WB, std::span(&record.impact, 1), scratch.linearization);
+    ContactBar bar;
+    bar.signed_distance = scale;
+    detector_.vjp(next.X_WB, std::span(&bar, 1), scratch.linearization, end_bar.pose, geometry);
+    for (std::size_t b = 0; b < geometry.size(); ++b) model.bodies[b].geometry = std::move(geometry[b]);
+    return substep_vjp(state, control, next, record, end_bar, start_bar, wrenches, model, scratch);
+  };
+  StateTangent start_bar;
+  std::vector<Vec6<double>> unused_wrenches(wrench_bar.size(), Vec6<double>::Zero());
+  ModelGradient unused;
+  unused.set_zero(*model_);
+  const double distance_by_h = distance_vjp(1.0, start_bar, unused_wrenches, unused);
+  (void)distance_vjp(-h_bar / distance_by_h, start_bar, wrench_bar, model_bar);
+  for (std::size_t b = 0; b < state_bar.pose.size(); ++b) {
+    state_bar.pose[b] += start_bar.pose[b];
+    state_bar.twist[b] += start_bar.twist[b];
+  }
+}
+
+void Stepper::step_vjp(const State& state, const Control& control, const State& next,
+                       const StepRecord& record, const StateTangent& next_bar, StateTangent& state_bar,
+                       std::span<Vec6<double>> wrench_bar, ModelGradient& model_bar,
+                       StepScratch& scratch) const {
+  using Length = SubstepRecord::Length;
+  if (record.report.status != StepStatus::ok) {
+    throw std::logic_error(
+        fmt::format("a step that ended '{}' has no gradient", to_string(record.report.status)));
+  }
+  const auto& substeps = record.substeps;
+  StateTangent end_bar = next_bar;
+  double remainder_bar = 0.0;  // dL/dh of those substeps behind that last as long as what is left
+  for (std::size_t k = substeps.size(); k-- > 0;) {
+    const SubstepRecord& substep = substeps[k];
+    const State& start = k == 0 ? state : substeps[k - 1].end;
+    const State& end = k + 1 == substeps.size() ? next : substep.end;
+    const double h_bar =
+        substep_vjp(start, control, end, substep, end_bar, state_bar, wrench_bar, model_bar, scratch);
+    if (substep.length == Length::remainder) remainder_bar -= h_bar;
+    if (substep.length == Length::impact) {
+      impact_time_vjp(start, control, end, substep, h_bar + remainder_bar, state_bar, wrench_bar, model_bar,
+                      scratch);
+    }
+    if (k > 0) std::swap(end_bar, state_bar);
+  }
+}
+
+}  // namespace abut
