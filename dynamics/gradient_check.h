@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "dynamics/adjoint.h"
 #include "dynamics/rollout.h"
 
 namespace abut {
@@ -68,12 +69,17 @@ using GradientCheckProgress = std::function<void(int done, int samples)>;
 /// What is checked: adjoint(), or what a test puts in its place.
 using GradientFunction = std::function<Gradient(const Stepper&, const Trajectory&, const LossGradient&)>;
 
+[[nodiscard]] inline Gradient default_gradient(const Stepper& stepper, const Trajectory& trajectory,
+                                               const LossGradient& loss) {
+  return adjoint(stepper, trajectory, loss);
+}
+
 /// The samples depend on the arguments alone, not on the machine's number of threads.
 /// Throws std::invalid_argument for a bad config or model.
 [[nodiscard]] GradientCheck check_gradient(const Model& model, const StepConfig& step_config,
                                            const State& initial, const GradientCheckConfig& config,
                                            const GradientCheckProgress& progress = {},
-                                           const GradientFunction& gradient = adjoint);
+                                           const GradientFunction& gradient = default_gradient);
 
 // How a sample is scored ------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-/// N steps, recorded, and the adjoint that walks them backwards.
+/// N steps, recorded for the adjoint (adjoint.h) that walks them backwards.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +27,10 @@ struct Trajectory {
 /// Called after every step with its number (from 0), its end state and its report; return false to stop.
 using StepObserver = std::function<bool(int step, const State& state, const StepReport& report)>;
 
+/// Throws std::invalid_argument unless there is a step at least, a control per step or none, and as many
+/// poses, twists and wrenches as bodies.
+void require_rollout(const Stepper& stepper, const State& initial, int steps, const Controls& controls);
+
 /// Steps from `initial`, recorded for the adjoint. Stops at the first step that fails. `controls` has one
 /// entry per step or none at all (std::invalid_argument otherwise).
 [[nodiscard]] Trajectory rollout(const Stepper& stepper, const State& initial, int steps,
@@ -35,22 +39,6 @@ using StepObserver = std::function<bool(int step, const State& state, const Step
 /// The same without a record: only the end state.
 StepReport simulate(const Stepper& stepper, const State& initial, int steps, const Controls& controls,
                     State& final_state, const StepObserver& observer = {});
-
-/// A loss, seen by the adjoint: adds dL/d(state k) to `bar`, for k = 0 ... steps.
-using LossGradient = std::function<void(int k, const State& state, StateTangent& bar)>;
-
-struct Gradient {
-  StateTangent initial;                             ///< dL/d(initial poses, twists)
-  std::vector<std::vector<Vec6<double>>> controls;  ///< dL/d(wrench of step k on body b)
-  ModelGradient model;
-  std::vector<double> adjoint_norm;  ///< |dL/d(state k)|, k = 0 ... steps: growth tells of chaos
-};
-
-/// Exact gradient of the loss over a rollout. Throws std::logic_error if the trajectory failed: a step that
-/// did not converge or is not finite has no gradient; std::invalid_argument, naming the bodies, for contacts
-/// of fidelity "paper", which have values only.
-[[nodiscard]] Gradient adjoint(const Stepper& stepper, const Trajectory& trajectory,
-                               const LossGradient& loss);
 
 /// 64-bit hash of every bit of a state (FNV-1a over poses and twists): equal for equal states on every run.
 [[nodiscard]] std::uint64_t state_hash(const State& state);

@@ -8,6 +8,7 @@
 
 #include <memory>
 
+#include "dynamics/adjoint.h"
 #include "dynamics/rollout.h"
 #include "dynamics/stepper.h"
 
@@ -30,8 +31,9 @@ class Simulator {
     return abut::rollout(*stepper_, initial, steps, std::move(controls), observer);
   }
 
-  [[nodiscard]] Gradient gradient(const Trajectory& trajectory, const LossGradient& loss) const {
-    return adjoint(*stepper_, trajectory, loss);
+  [[nodiscard]] Gradient gradient(const Trajectory& trajectory, const LossGradient& loss,
+                                  const AdjointOptions& options = {}) const {
+    return adjoint(*stepper_, trajectory, loss, options);
   }
 
  private:

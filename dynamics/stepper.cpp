@@ -76,6 +76,15 @@ const char* to_string(StepStatus status) {
   return "unknown";
 }
 
+WarmStart warm_start(const StepScratch& scratch) {
+  return {scratch.solver.previous_passes, scratch.solver.previous_start};
+}
+
+void set_warm_start(StepScratch& scratch, const WarmStart& warm_start) {
+  scratch.solver.previous_passes = warm_start.passes;
+  scratch.solver.previous_start = warm_start.start;
+}
+
 Stepper::Stepper(const Model& model, const StepConfig& config)
     : model_(&model),
       config_((validate(config), require_valid(model), config)),

@@ -64,6 +64,14 @@ struct StepScratch {
   State start, end;  ///< of a substep
 };
 
+/// What a step takes over from the one before, so that the same one can be taken again to the last bit.
+struct WarmStart {
+  std::vector<Eigen::VectorXd> passes;
+  Eigen::VectorXd start;
+};
+[[nodiscard]] WarmStart warm_start(const StepScratch& scratch);
+void set_warm_start(StepScratch& scratch, const WarmStart& warm_start);
+
 /// Prepared once for a model, const afterwards; the model must outlive it.
 class Stepper {
  public:
@@ -91,6 +99,8 @@ class Stepper {
   [[nodiscard]] const ContactDetector& detector() const { return detector_; }
   /// tau_d [s] of materials that give none.
   [[nodiscard]] double default_dissipation_time() const { return solver_.law().default_dissipation_time(); }
+  /// How many velocities of each moving body a substep records.
+  [[nodiscard]] int pass_count() const { return solver_.law().pass_count(); }
   [[nodiscard]] double acceleration_scale() const { return acceleration_scale_; }
   /// For a substep of h seconds; all smoothing is that of the config's time step.
   [[nodiscard]] RowSettings row_settings(double h) const;

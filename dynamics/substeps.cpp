@@ -85,7 +85,11 @@ bool Stepper::stop_at_impact(const State& state, const Control& control, State& 
   };
   ContactFeature feature;
   bool found = false;
-  while (closes_within(found ? (1.0 - k_earliest_impact) * h : std::numeric_limits<double>::infinity())) {
+  constexpr double k_shorter = 1.0 - 1e-9;  // each further contact found closes earlier, or it is the same
+  double before = std::numeric_limits<double>::infinity();
+  while (h < k_shorter * before &&
+         closes_within(found ? (1.0 - k_earliest_impact) * h : std::numeric_limits<double>::infinity())) {
+    before = h;
     const ContactRow& row = scratch.rows.rows[static_cast<std::size_t>(scratch.solution.impact_row)];
     if (row.contact < 0) break;  // made of several, which have no distance to watch
     const ContactFeature next_feature =
@@ -93,7 +97,8 @@ bool Stepper::stop_at_impact(const State& state, const Control& control, State& 
     if (!find_impact_time(state, control, next_feature, scratch, h)) break;
     feature = next_feature;
     found = true;
-    report = substep(state, control, h, Impacts::all, next, scratch, nullptr);  // does another one close before?
+    report =
+        substep(state, control, h, Impacts::all, next, scratch, nullptr);  // does another one close before?
     if (report.status != StepStatus::ok) return true;
   }
   if (!found) return false;

@@ -6,6 +6,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include "dynamics/adjoint.h"
 #include "dynamics/rollout.h"
 #include "dynamics/simulator.h"
 #include "scenes.h"

@@ -1,3 +1,4 @@
+#include "dynamics/adjoint.h"
 #include "dynamics/rollout.h"
 
 #include <catch2/catch.hpp>

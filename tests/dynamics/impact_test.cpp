@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "dynamics/adjoint.h"
 #include "dynamics/rollout.h"
 #include "tests/support/close.h"
 #include "tests/support/gradient_check.h"

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "dynamics/adjoint.h"
 #include "dynamics/rollout.h"
 #include "tests/support/scenes.h"
 

@@ -1,3 +1,4 @@
+#include "dynamics/adjoint.h"
 #include "dynamics/rollout.h"
 
 #include <catch2/catch.hpp>
@@ -148,7 +149,7 @@ TEST_CASE("adjoint: the same trajectory gives the same bits", "[dynamics][determ
     CHECK(one.model.bodies[b].inertia == other.model.bodies[b].inertia);
     CHECK(one.model.bodies[b].geometry.contact_points == other.model.bodies[b].geometry.contact_points);
   }
-  CHECK(one.adjoint_norm == other.adjoint_norm);
+  CHECK(one.health.adjoint_norm == other.health.adjoint_norm);
 }
 
 TEST_CASE("state_hash: tells apart states that differ in one bit of one number", "[dynamics][determinism]") {
@@ -435,7 +436,7 @@ TEST_CASE("adjoint: one JVP by differences and the VJPs of many losses have the 
         if (k == k_steps) into = combined(1.0, into, 1.0, bar);
       });
       REQUIRE(std::abs(dot(gradient.initial, d) - dot(bar, Jd)) <= 1e-6 * largest(Jd) + 1e-9);
-      REQUIRE(test::close(gradient.adjoint_norm.back(), std::sqrt(dot(bar, bar)), 1e-12, 0));
+      REQUIRE(test::close(gradient.health.adjoint_norm.back(), std::sqrt(dot(bar, bar)), 1e-12, 0));
     }
   }
 }
@@ -480,7 +481,7 @@ TEST_CASE("adjoint: of a constant wrench it is the sum of those of the steps' wr
   const Gradient gradient = adjoint(stepper, trajectory, [&](int k, const State&, StateTangent& bar) {
     if (k == 30) bar = combined(1.0, bar, 1.0, end_bar);
   });
-  REQUIRE(gradient.adjoint_norm.size() == 31);
+  REQUIRE(gradient.health.adjoint_norm.size() == 31);
   for (std::size_t b = 1; b < scene.model.bodies.size(); ++b) {
     Vec6<double> sum = Vec6<double>::Zero();
     for (const auto& control : gradient.controls) sum += control[b];

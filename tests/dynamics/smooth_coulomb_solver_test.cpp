@@ -13,6 +13,7 @@
 #include <Eigen/Cholesky>
 
 #include "dynamics/free_motion.h"
+#include "dynamics/adjoint.h"
 #include "dynamics/rollout.h"
 #include "tests/support/close.h"
 #include "tests/support/gradient_check.h"

@@ -1,0 +1,195 @@
+#include "dynamics/adjoint.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <stdexcept>
+#include <utility>
+
+#include <spdlog/fmt/fmt.h>
+
+#include "dynamics/shape_change.h"
+#include "engine/check.h"
+
+namespace abut {
+namespace {
+
+double norm(const StateTangent& tangent) {
+  double sum = 0.0;
+  for (const Vec6<double>& x : tangent.pose) sum += x.squaredNorm();
+  for (const Vec6<double>& x : tangent.twist) sum += x.squaredNorm();
+  return std::sqrt(sum);
+}
+
+int largest_body(const StateTangent& tangent) {
+  int largest = -1;
+  double most = 0.0;
+  for (std::size_t b = 0; b < tangent.pose.size(); ++b) {
+    const double size = tangent.pose[b].squaredNorm() + tangent.twist[b].squaredNorm();
+    if (!(size > most)) continue;
+    most = size;
+    largest = static_cast<int>(b);
+  }
+  return largest;
+}
+
+/// What follows from the sums over all steps: density, stiffness and the total shape gradient.
+void complete(const Stepper& stepper, ModelGradient& gradient) {
+  const Model& model = stepper.model();
+  for (std::size_t b = 0; b < model.bodies.size(); ++b) {
+    const Body& body = model.bodies[b];
+    BodyGradient& bar = gradient.bodies[b];
+    const double k = body.material.stiffness;
+    bar.stiffness = std::isfinite(k) ? -bar.compliance / (k * k) : 0.0;
+    if (!body.fixed && body.volume > 0.0) {
+      bar.density =
+          (body.mass * bar.mass + body.inertia.cwiseProduct(bar.inertia).sum()) / (body.mass / body.volume);
+    }
+    bar.shape = total_shape_gradient(body, stepper.detector().sdf(static_cast<int>(b)), bar.geometry);
+  }
+  for (std::size_t p = 0; p < model.pair_overrides.size(); ++p) {
+    const double k = model.pair_overrides[p].stiffness;
+    if (std::isfinite(k)) gradient.pairs[p].stiffness = -gradient.pairs[p].compliance / (k * k);
+  }
+}
+
+}  // namespace
+
+std::string warning_text(const Model& model, const GradientWarning& warning) {
+  const std::string body =
+      warning.body < 0
+          ? std::string()
+          : fmt::format(", body '{}'", model.bodies[static_cast<std::size_t>(warning.body)].name);
+  switch (warning.kind) {
+    case GradientWarning::Kind::growth:
+      return fmt::format("step {}{}: the adjoint grows by a factor of {:.3g} in this step alone",
+                         warning.step, body, warning.value);
+    case GradientWarning::Kind::chaos:
+      return fmt::format(
+          "the adjoint grows by a factor of {:.3g} on its way to step {}{}: the motion is chaotic, and its "
+          "gradient says little beyond a small neighbourhood",
+          warning.value, warning.step, body);
+    case GradientWarning::Kind::kinks:
+      return fmt::format("step {}{}: {:.0f} % of the contacts lie beside a kink of the contact law",
+                         warning.step, body, 100.0 * warning.value);
+  }
+  return {};
+}
+
+AdjointSweep::AdjointSweep(const Stepper& stepper, int steps, const Controls& controls,
+                           const LossGradient& loss, const AdjointOptions& options)
+    : stepper_(stepper),
+      steps_(steps),
+      controls_(controls),
+      loss_(loss),
+      options_(options),
+      bar_(stepper.model().body_count()) {
+  require(options.backward == nullptr || &options.backward->model() == &stepper.model(),
+          "the backward pass needs a stepper of the same model");
+  const auto bodies = static_cast<std::size_t>(stepper.model().body_count());
+  gradient_.model.set_zero(stepper.model());
+  gradient_.controls.assign(static_cast<std::size_t>(steps),
+                            std::vector<Vec6<double>>(bodies, Vec6<double>::Zero()));
+  gradient_.health.smoother_backward = options.backward != nullptr;
+  gradient_.health.adjoint_norm.assign(static_cast<std::size_t>(steps) + 1, 0.0);
+}
+
+void AdjointSweep::add_loss(int k, const State& state) {
+  loss_(k, state, bar_);
+  gradient_.health.adjoint_norm[static_cast<std::size_t>(k)] = norm(bar_);
+}
+
+void AdjointSweep::start(const State& last) { add_loss(steps_, last); }
+
+void AdjointSweep::step_back(int k, const State& state, const State& next, const StepRecord& record) {
+  static const Control no_control;
+  const auto i = static_cast<std::size_t>(k);
+  const Control& control = controls_.empty() ? no_control : controls_[i];
+  const double norm_before = norm(bar_);
+  if (options_.backward == nullptr) {
+    stepper_.step_vjp(state, control, next, record, bar_, before_, gradient_.controls[i], gradient_.model,
+                      scratch_);
+  } else {
+    options_.backward->step(state, control, backward_next_, scratch_, &backward_record_);
+    options_.backward->step_vjp(state, control, backward_next_, backward_record_, bar_, before_,
+                                gradient_.controls[i], gradient_.model, scratch_);
+  }
+  for (std::size_t b = 0; b < gradient_.controls[i].size(); ++b) {
+    gradient_.model.bodies[b].external_wrench += gradient_.controls[i][b];
+  }
+  std::swap(bar_, before_);
+  note(k, options_.backward == nullptr ? record : backward_record_, norm_before);
+  add_loss(k, state);
+}
+
+void AdjointSweep::note(int k, const StepRecord& record, double norm_before) {
+  GradientHealth& health = gradient_.health;
+  for (const SubstepRecord& substep : record.substeps)
+    health.impact_substeps += substep.length == SubstepRecord::Length::impact;
+  health.contacts += record.report.contacts;
+  if (!(norm_before > 0.0)) return;
+  const double growth = norm(bar_) / norm_before;
+  health.largest_growth = std::max(health.largest_growth, growth);
+  if (growth > options_.growth_warning) {
+    health.warnings.push_back({GradientWarning::Kind::growth, k, largest_body(bar_), growth});
+  }
+}
+
+Gradient AdjointSweep::finish() {
+  gradient_.initial = std::move(bar_);
+  complete(stepper_, gradient_.model);
+  GradientHealth& health = gradient_.health;
+  // From where the loss begins to see the motion: its own weight there is the measure.
+  const auto& norms = health.adjoint_norm;
+  double first = 0.0;
+  for (std::size_t k = norms.size(); k-- > 0;) {
+    if (first == 0.0) first = norms[k];
+    if (first > 0.0 && norms[k] > options_.chaos_warning * first) {
+      health.warnings.push_back({GradientWarning::Kind::chaos, static_cast<int>(k),
+                                 largest_body(gradient_.initial), norms[k] / first});
+      break;
+    }
+  }
+  return std::move(gradient_);
+}
+
+Gradient adjoint(const Stepper& stepper, const Trajectory& trajectory, const LossGradient& loss,
+                 const AdjointOptions& options) {
+  if (!trajectory.ok()) {
+    throw std::logic_error(fmt::format("step {} of the rollout ended '{}': it has no gradient",
+                                       trajectory.failed_step, to_string(trajectory.failure.status)));
+  }
+  const int steps = trajectory.step_count();
+  AdjointSweep sweep(stepper, steps, trajectory.controls, loss, options);
+  sweep.start(trajectory.states[static_cast<std::size_t>(steps)]);
+  for (int k = steps; k-- > 0;) {
+    const auto i = static_cast<std::size_t>(k);
+    sweep.step_back(k, trajectory.states[i], trajectory.states[i + 1], trajectory.records[i]);
+  }
+  return sweep.finish();
+}
+
+StepConfig contacts_from_distance(const Model& model, const StepConfig& config, double distance) {
+  require(std::isfinite(distance) && distance > 0.0, fmt::format("distance = {}, allowed: > 0", distance));
+  double smallest = std::numeric_limits<double>::infinity();
+  for (const Body& body : model.bodies) {
+    if (std::isfinite(body.size)) smallest = std::min(smallest, body.size);
+  }
+  StepConfig soft = config;
+  const double g = Stepper(model, config).acceleration_scale();
+  // The target velocity -d/h changes by tau_v over `distance`; at d = 0 the impulse tau_v log(2)/R is that of
+  // a weight, m g h.
+  const double travel = distance / (g * config.h * config.h);
+  soft.normal_smoothing_factor = std::max(config.normal_smoothing_factor, travel);
+  soft.near_rigid_factor =
+      std::max(config.near_rigid_factor,
+               2.0 * std::numbers::pi * std::sqrt(std::numbers::ln2 * soft.normal_smoothing_factor));
+  if (std::isfinite(smallest)) {
+    soft.contact.activity_smoothing = std::max(config.contact.activity_smoothing, distance / smallest);
+  }
+  soft.impact_substeps = soft.adaptive_substeps = false;
+  return soft;
+}
+
+}  // namespace abut

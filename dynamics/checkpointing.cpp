@@ -1,0 +1,189 @@
+#include "dynamics/checkpointing.h"
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include <spdlog/fmt/fmt.h>
+
+#include "engine/check.h"
+
+namespace abut {
+namespace {
+
+struct Checkpoint {
+  State state;
+  WarmStart warm_start;
+};
+
+/// How many chunks `checkpoints` checkpoints reverse if no chunk is simulated more than `repeats` times:
+/// (checkpoints + repeats over checkpoints).
+double reversible_chunks(int checkpoints, int repeats) {
+  double count = 1.0;
+  for (int i = 1; i <= repeats; ++i) count *= static_cast<double>(checkpoints + i) / i;
+  return count;
+}
+
+int repeats_needed(int chunks, int checkpoints) {
+  int repeats = 1;
+  while (reversible_chunks(checkpoints, repeats) < chunks) ++repeats;
+  return repeats;
+}
+
+/// Steps that are kept together, and checkpoints between them.
+struct Plan {
+  int chunk = 1, chunks = 1, checkpoints = 0;
+};
+
+/// The plan that simulates steps least often within the memory.
+Plan make_plan(int steps, std::size_t limit, std::size_t step_numbers, std::size_t checkpoint_numbers) {
+  Plan best;
+  int least = std::numeric_limits<int>::max();
+  for (int chunk = steps;; chunk = (chunk + 1) / 2) {
+    const std::size_t used = static_cast<std::size_t>(chunk) * step_numbers;
+    if (used <= limit || chunk == 1) {
+      Plan plan{chunk, (steps + chunk - 1) / chunk, 0};
+      if (limit > used) {
+        plan.checkpoints = static_cast<int>(
+            std::min((limit - used) / checkpoint_numbers, static_cast<std::size_t>(plan.chunks - 1)));
+      }
+      const int repeats = plan.checkpoints == 0 ? plan.chunks : repeats_needed(plan.chunks, plan.checkpoints);
+      if (repeats < least) {
+        least = repeats;
+        best = plan;
+      }
+    }
+    if (chunk == 1) return best;
+  }
+}
+
+class Reversal {
+ public:
+  Reversal(const Stepper& stepper, int steps, const Controls& controls, const LossGradient& loss,
+           std::size_t limit_numbers, const AdjointOptions& options)
+      : stepper_(stepper),
+        controls_(controls),
+        limit_(limit_numbers),
+        sweep_(stepper, steps, controls, loss, options) {}
+
+  CheckpointedGradient run(const State& initial, int steps) {
+    checkpoint_numbers_ = checkpoint_numbers(stepper_, initial);
+    Checkpoint start{initial, {}};
+    StepRecord record;
+    State end = initial, next;
+    for (int k = 0; k < steps; ++k) {
+      step(k, end, next, record);
+      step_numbers_ = std::max(step_numbers_, kept_numbers(record, next));
+      std::swap(end, next);
+    }
+    sweep_.start(end);
+    result_.final_state = std::move(end);
+    steps_ = steps;
+    const Plan plan = make_plan(steps, limit_, step_numbers_, checkpoint_numbers_);
+    chunk_ = plan.chunk;
+    reverse(0, plan.chunks, start, plan.checkpoints, 0);
+    result_.gradient = sweep_.finish();
+    return std::move(result_);
+  }
+
+ private:
+  void step(int k, const State& state, State& next, StepRecord& record) {
+    static const Control none;
+    const Control& control = controls_.empty() ? none : controls_[static_cast<std::size_t>(k)];
+    const StepReport report = stepper_.step(state, control, next, scratch_, &record);
+    ++result_.steps_taken;
+    if (report.status != StepStatus::ok) {
+      throw std::logic_error(
+          fmt::format("step {} of the rollout ended '{}': it has no gradient", k, to_string(report.status)));
+    }
+  }
+
+  Checkpoint advance(const Checkpoint& from, int begin, int end) {
+    StepRecord record;
+    Checkpoint at = from;
+    State next;
+    set_warm_start(scratch_, at.warm_start);
+    for (int k = begin; k < end; ++k) {
+      step(k, at.state, next, record);
+      std::swap(at.state, next);
+    }
+    at.warm_start = warm_start(scratch_);
+    return at;
+  }
+
+  /// The step a chunk begins with.
+  [[nodiscard]] int first_step(int chunk) const { return std::min(chunk * chunk_, steps_); }
+
+  /// Chunks begin ... end - 1 backwards, with `free` checkpoints left and `kept` numbers in use by others.
+  void reverse(int begin, int end, const Checkpoint& start, int free, std::size_t kept) {
+    if (end - begin == 1) {
+      reverse_kept(first_step(begin), first_step(end), start, kept);
+    } else if (free == 0) {
+      for (int c = end; c-- > begin;) {
+        const Checkpoint at = c == begin ? start : advance(start, first_step(begin), first_step(c));
+        reverse_kept(first_step(c), first_step(c + 1), at, kept);
+      }
+    } else {
+      const int repeats = repeats_needed(end - begin, free);
+      const int middle =
+          begin + std::clamp(static_cast<int>(reversible_chunks(free, repeats - 1)), 1, end - begin - 1);
+      reverse(middle, end, advance(start, first_step(begin), first_step(middle)), free - 1,
+              kept + checkpoint_numbers_);
+      reverse(begin, middle, start, free, kept);
+    }
+  }
+
+  void reverse_kept(int begin, int end, const Checkpoint& start, std::size_t kept) {
+    const auto count = static_cast<std::size_t>(end - begin);
+    std::vector<State> states(count + 1);
+    std::vector<StepRecord> records(count);
+    states[0] = start.state;
+    set_warm_start(scratch_, start.warm_start);
+    for (std::size_t i = 0; i < count; ++i) {
+      step(begin + static_cast<int>(i), states[i], states[i + 1], records[i]);
+      kept += kept_numbers(records[i], states[i + 1]);
+    }
+    result_.peak_numbers = std::max(result_.peak_numbers, kept);
+    for (std::size_t i = count; i-- > 0;)
+      sweep_.step_back(begin + static_cast<int>(i), states[i], states[i + 1], records[i]);
+  }
+
+  const Stepper& stepper_;
+  const Controls& controls_;
+  std::size_t limit_, checkpoint_numbers_ = 0, step_numbers_ = 0;
+  int steps_ = 0, chunk_ = 1;
+  AdjointSweep sweep_;
+  StepScratch scratch_;
+  CheckpointedGradient result_;
+};
+
+std::size_t numbers_of(const State& state) { return 13 * state.X_WB.size(); }
+
+}  // namespace
+
+std::size_t kept_numbers(const StepRecord& record, const State& state) {
+  std::size_t numbers = numbers_of(state);
+  for (const SubstepRecord& substep : record.substeps) {
+    numbers += numbers_of(substep.end) + static_cast<std::size_t>(substep.displacement.size()) +
+               sizeof(ContactFeature) * substep.features.size() / sizeof(double);
+    for (const Eigen::VectorXd& v : substep.passes) numbers += static_cast<std::size_t>(v.size());
+  }
+  return numbers;
+}
+
+std::size_t checkpoint_numbers(const Stepper& stepper, const State& state) {
+  const auto moving = static_cast<std::size_t>(std::count_if(
+      stepper.model().bodies.begin(), stepper.model().bodies.end(), [](const Body& b) { return !b.fixed; }));
+  return numbers_of(state) + 6 * moving * (static_cast<std::size_t>(stepper.pass_count()) + 1);
+}
+
+CheckpointedGradient checkpointed_gradient(const Stepper& stepper, const State& initial, int steps,
+                                           const Controls& controls, const LossGradient& loss,
+                                           std::size_t limit_numbers, const AdjointOptions& options) {
+  require_rollout(stepper, initial, steps, controls);
+  return Reversal(stepper, steps, controls, loss, limit_numbers, options).run(initial, steps);
+}
+
+}  // namespace abut
