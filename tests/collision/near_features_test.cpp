@@ -125,16 +125,16 @@ TEST_CASE("detect: a scratch that has served another model or other settings giv
 TEST_CASE("detect: has all contacts of edges with weight, as if every pair of edges were evaluated",
           "[collision][property]") {
   std::size_t found_in_all = 0, weightless = 0;
-  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 24; ++seed) {
     CAPTURE(seed);
     Random random(seed);
     TestScene scene;
-    const bool is_flush = seed % 3 == 0;
-    scene.add(seed % 2 == 0 ? test::box_of_mass({0.1, 0.06, 0.04}, 1.0) : test::dented_body());
+    const bool is_flush = seed % 2 == 0;
+    scene.add(seed % 3 != 1 ? test::box_of_mass({0.1, 0.06, 0.04}, 1.0) : test::dented_body());
     scene.add(test::box_of_mass({0.05, 0.05, 0.05}, 1.0));
     scene.X_WB(0).q = random.quaternion();
     scene.X_WB(1).q = is_flush ? scene.X_WB(0).q : random.quaternion();
-    scene.X_WB(1).p = scene.X_WB(0).q * Vec3<double>(0.01, 0.02, is_flush ? 0.09 : 0.08);
+    scene.X_WB(1).p = scene.X_WB(0).q * Vec3<double>(0.01, 0.02, is_flush ? 0.09 : 0.075);
     const ContactDetector detector(scene.model, ContactConfig());
     DetectorScratch scratch;
     ContactManifold manifold;

@@ -34,8 +34,14 @@ ABUT_INLINE Lanes<double> lower_within(const PreparedPrimitive<double>& primitiv
 }
 
 /// How near a primitive must be for its union to be nearer than `range` [m].
-inline double primitive_range(const ShapeSdf& sdf, double range) {
+inline double nearest_range(const ShapeSdf& sdf, double range) {
   return range + sdf.smoothing() * std::log(static_cast<double>(std::max(1, sdf.added())));
+}
+
+/// How near a primitive must be to have a weight where the union is nearer than `range` [m].
+inline double primitive_range(const ShapeSdf& sdf, double range) {
+  constexpr double k_rounding = 1e-12;
+  return nearest_range(sdf, range) * (1.0 + k_rounding) + k_negligible<double> * sdf.smoothing();
 }
 
 inline Vec3<Lanes<double>> points_in_solid(const RigidMap& map, const PointColumns& points, int first) {
@@ -48,7 +54,7 @@ inline int list_points_by_lanes(const BoundedSolid& solid, const RigidMap& map, 
   using P = Lanes<double>;
   constexpr int W = P::k_lanes;
   const auto& primitives = solid.sdf->primitives<double>();
-  const double cut = primitive_range(*solid.sdf, range);
+  const double cut = nearest_range(*solid.sdf, range);
   int count = 0;
   for (int first = 0; first < points.count; first += W) {
     const Vec3<P> x = points_in_solid(map, points, first);
