@@ -70,10 +70,8 @@ void make_rows(const Model& model, const MassMatrix& mass, const State& state,
     const Vec3<double> p_A = state.X_WB[a].p, p_B = state.X_WB[b].p;
     const Vec6<double> V_A = state.V_WB[a], V_B = state.V_WB[b];
     const double inverse_width = 1.0 / (8.0 * pair.tau);
-    // In its place: a row is large.
-    const auto append_row = [&](const Contact& contact, int index,
-                                std::vector<ContactRow>& list) -> ContactRow& {
-      ContactRow& row = list.emplace_back();
+    const auto make_row = [&](const Contact& contact, int index) {
+      ContactRow row;
       row.body_A = A;
       row.body_B = B;
       row.slot_A = pair.slot_A;
@@ -97,10 +95,11 @@ void make_rows(const Model& model, const MassMatrix& mass, const State& state,
       const double gap = contact.penetration + settings.h * contact.normal_AB_W.dot(u);
       const double x = 0.5 - gap * inverse_width;
       if (!(x > 0.0 && contact.weight > 0.0)) continue;
-      ContactRow& row = append_row(contact, i, list);
+      ContactRow row = make_row(contact, i);
       row.share_by_weight = contact.area * smoothstep5(x);
       row.share = contact.weight * row.share_by_weight;
       row.share_slope = -contact.area * contact.weight * smoothstep5_dx(x) * inverse_width;
+      list.push_back(row);
       if (!is_reduced) continue;
       out.member_contacts.push_back(contact);
       out.member_contacts.back().area = 1.0;  // areas may change with poses: the share says it all
@@ -113,7 +112,9 @@ void make_rows(const Model& model, const MassMatrix& mass, const State& state,
       reduce_contacts(std::span(out.member_contacts).subspan(static_cast<std::size_t>(pair.member_begin)),
                       pair.R_WA, pair.reduction, pair.clusters, out.reduced);
       for (const Contact& contact : out.reduced) {
-        append_row(contact, -1, out.rows).share = contact.area * contact.activity;
+        ContactRow row = make_row(contact, -1);
+        row.share = contact.area * contact.activity;
+        out.rows.push_back(row);
       }
     }
     pair.end = static_cast<int>(out.rows.size());

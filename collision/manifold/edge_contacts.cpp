@@ -238,7 +238,8 @@ void EdgeContacts::detect(const Pose<double>& X_WA, const Pose<double>& X_WB, do
   const std::size_t room = rows * columns + k_pack;
   search.rows.resize(room);
   search.columns.resize(room);
-  search.pairs.resize(12 * room + 13 * (rows + columns + k_pack));
+  search.pairs.resize(12 * room + rows +
+                      21 * static_cast<std::size_t>(edge_pairs_waiting(static_cast<int>(columns))));
   double* const numbers = search.pairs.data();
   const auto column = [&](std::size_t c) { return numbers + c * room; };
   const EdgePairColumns pairs{search.rows.data(),
@@ -296,7 +297,7 @@ void EdgeContacts::detect(const Pose<double>& X_WA, const Pose<double>& X_WB, do
       };
       const Vec3<double> n(search.normals[at], search.normals[padded + at], search.normals[2 * padded + at]);
       const Vec3<double> e_A = point(0), e_B = point(1);
-      Contact& contact = contacts.emplace_back();
+      Contact contact;
       const int edge_A = search.sides[0].edges[k], edge_B = search.sides[1].edges[l];
       contact.feature = {ContactKind::edge_edge, bodies.first, bodies.second, edge_A, edge_B, side == 1};
       contact.point_W = 0.5 * (e_A + e_B) + midway() * n;
@@ -306,6 +307,7 @@ void EdgeContacts::detect(const Pose<double>& X_WA, const Pose<double>& X_WB, do
       contact.weight = weight;
       contact.activity = weight * activity(penetration, activity_smoothing_);
       contact.area = owner.edges[static_cast<std::size_t>(side == 0 ? edge_A : edge_B)].area;
+      contacts.push_back(contact);
     }
   }
 }

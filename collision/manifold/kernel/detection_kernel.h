@@ -187,55 +187,27 @@ inline int relate_near_edges(const EdgePairProblem& problem, const EdgeColumns& 
   // sum_l w_l E_kl + 1 does not notice pairs of this distance: e^-45 is 3e-20.
   constexpr double k_unnoticed = 45.0;
   const double cut = (problem.neighbours.cutoff + k_unnoticed) * problem.neighbours.smoothing + problem.radii;
-  // Along the line between the middles the edges are at least |m| - share (|t_1.m| + |t_2.m|)/|m| apart.
+  // Along the line m between the middles the edges are |m| - share (|t_1.m| + |t_2.m|)/|m| apart at least.
   // Witness points lie on the edges but for gamma (a^u - a^c): beyond an end by 0.28 of the smoothing at
   // most.
   const double share = 0.5 + 0.3 / settings.box.inverse_interior;
-  const std::ptrdiff_t stride = B.count + W;
-  double* const near = out.memory;                   // 9 columns of B's edges near one of A
-  double* const middle = out.memory + 9 * stride;    // 3 columns
-  double* const numbers = out.memory + 12 * stride;  // of the edges near
-  int count = 0;
   const auto of_B = [&](int c, int l) {
     const double* from = B.numbers + c * B.count + l;
     return B.count - l >= W ? P::load(from) : P::load(from, B.count - l);
   };
-  for (int l = 0; l < B.count; l += W) {
-    for (int c = 0; c < 3; ++c) (of_B(c, l) + P(0.5) * of_B(3 + c, l)).store(middle + c * stride + l);
-  }
-  for (int k = 0; k < A.count; ++k) {
-    Edge<P> edge_A;
-    Vec3<double> middle_A;
-    for (int c = 0; c < 3; ++c) {
-      const auto number = [&](int column) { return A.numbers[column * A.count + k]; };
-      edge_A.start[c] = P(number(c));
-      edge_A.vector[c] = P(number(3 + c));
-      edge_A.normal[c] = P(number(6 + c));
-      middle_A[c] = number(c) + 0.5 * number(3 + c);
-    }
-    int nearby = 0;
-    for (int l = 0; l < B.count; l += W) {
-      P square(0), along_A(0), along_B(0);
-      for (int c = 0; c < 3; ++c) {
-        const P difference = P::load(middle + c * stride + l) - P(middle_A[c]);
-        square = square + difference * difference;
-        along_A = along_A + difference * edge_A.vector[c];
-        along_B = along_B + difference * of_B(3 + c, l);
-      }
-      std::uint32_t chosen = bits(square - P(share) * (abs(along_A) + abs(along_B)) <= P(cut) * sqrt(square));
-      if (B.count - l < W) chosen &= (1u << (B.count - l)) - 1u;
-      if (chosen == 0) continue;
-      for (int c = 0; c < 9; ++c) of_B(c, l).store_chosen(near + c * stride + nearby, chosen);
-      for (; chosen != 0; chosen &= chosen - 1) numbers[nearby++] = l + std::countr_zero(chosen);
-    }
-    if (nearby == 0) continue;
-    for (int c = 0; c < 9; ++c) {
-      for (int i = nearby; i % W != 0; ++i) near[c * stride + i] = near[c * stride + nearby - 1];
-    }
-    for (int first = 0; first < nearby; first += W) {
-      const Edge<P> edge_B = edge_of_columns(near + first, stride);
+
+  // Pairs wait until there are whole packs of them.
+  const std::ptrdiff_t stride = edge_pairs_waiting(B.count);
+  double* const waiting = out.memory;            // 18 columns: the edges of A, of B
+  double* const middle = waiting + 18 * stride;  // 3 columns
+  int related = 0, wait = 0;
+  const auto relate_all_but = [&](int left) {
+    int first = 0;
+    for (; wait - first > left; first += W) {
+      const Edge<P> edge_A = edge_of_columns(waiting + first, stride),
+                    edge_B = edge_of_columns(waiting + 9 * stride + first, stride);
       const EdgeWitness<P> w = edge_witness<P>(edge_A, edge_B, settings);
-      const int at = count + first;
+      const int at = related + first;
       (w.softened - P(problem.radii)).store(out.softened + at);
       w.minimum.gamma.store(out.interior + at);
       edge_clash<P>(edge_A, edge_B, settings).store(out.clash + at);
@@ -244,13 +216,48 @@ inline int relate_near_edges(const EdgePairProblem& problem, const EdgeColumns& 
         w.e2[i].store(out.points[1][i] + at);
       }
     }
-    for (int i = 0; i < nearby; ++i) {
-      out.row[count + i] = k;
-      out.column[count + i] = static_cast<int>(numbers[i]);
-    }
-    count += nearby;
+    first = std::min(first, wait);
+    related += first;
+    wait -= first;
+    for (int c = 0; c < 18 && first > 0; ++c)
+      P::load(waiting + c * stride + first).store(waiting + c * stride);
+  };
+
+  for (int l = 0; l < B.count; l += W) {
+    for (int c = 0; c < 3; ++c) (of_B(c, l) + P(0.5) * of_B(3 + c, l)).store(middle + c * stride + l);
   }
-  return count;
+  for (int k = 0; k < A.count; ++k) {
+    P of_A[9];
+    for (int c = 0; c < 9; ++c) of_A[c] = P(A.numbers[c * A.count + k]);
+    for (int l = 0; l < B.count; l += W) {
+      P square(0), along_A(0), along_B(0);
+      for (int c = 0; c < 3; ++c) {
+        const P difference = P::load(middle + c * stride + l) - (of_A[c] + P(0.5) * of_A[3 + c]);
+        square = square + difference * difference;
+        along_A = along_A + difference * of_A[3 + c];
+        along_B = along_B + difference * of_B(3 + c, l);
+      }
+      std::uint32_t chosen = bits(square - P(share) * (abs(along_A) + abs(along_B)) <= P(cut) * sqrt(square));
+      if (B.count - l < W) chosen &= (1u << (B.count - l)) - 1u;
+      if (chosen == 0) continue;
+      for (int c = 0; c < 9; ++c) {
+        of_A[c].store(waiting + c * stride + wait);
+        of_B(c, l).store_chosen(waiting + (9 + c) * stride + wait, chosen);
+      }
+      for (; chosen != 0; chosen &= chosen - 1) {
+        out.row[related + wait] = k;
+        out.column[related + wait] = l + std::countr_zero(chosen);
+        ++wait;
+      }
+    }
+    if (wait >= k_edge_pairs_at_once) relate_all_but(W - 1);
+  }
+  const int last = wait;
+  for (int c = 0; c < 18 && last > 0; ++c) {
+    P(waiting[c * stride + last - 1]).store(waiting + c * stride + last);
+  }
+  relate_all_but(0);
+  return related;
 }
 
 /// neighbour_weights() of a list of pairs, and the other factors of their weights.

@@ -11,6 +11,7 @@
 #include "collision/manifold/kernel/manifold_kernels.h"
 #include "collision/manifold/neighbour_weights.h"
 #include "collision/sdf/shape_sdf.h"
+#include "engine/pack.h"
 #include "engine/types.h"
 
 namespace abut {
@@ -57,8 +58,12 @@ struct EdgePairProblem {
   const double* weights[2];     ///< of the edges
 };
 
+/// So many pairs are evaluated together, those of a further row of n_B included.
+inline constexpr int k_edge_pairs_at_once = 128;
+[[nodiscard]] ABUT_INLINE int edge_pairs_waiting(int edges_B) { return k_edge_pairs_at_once + edges_B + 16; }
+
 /// A list of pairs of edges. Each has room for a pack more than there are pairs; `memory` for
-/// 13 (n_A + n_B + 8) numbers.
+/// 21 edge_pairs_waiting(n_B) + n_A numbers.
 struct EdgePairColumns {
   int *row, *column;
   double *softened, *interior, *clash, *nearness;
