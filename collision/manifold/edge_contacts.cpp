@@ -239,7 +239,7 @@ void EdgeContacts::detect(const Pose<double>& X_WA, const Pose<double>& X_WB, do
   search.rows.resize(room);
   search.columns.resize(room);
   search.pairs.resize(12 * room + rows +
-                      21 * static_cast<std::size_t>(edge_pairs_waiting(static_cast<int>(columns))));
+                      30 * static_cast<std::size_t>(edge_pairs_waiting(static_cast<int>(columns))));
   double* const numbers = search.pairs.data();
   const auto column = [&](std::size_t c) { return numbers + c * room; };
   const EdgePairColumns pairs{search.rows.data(),

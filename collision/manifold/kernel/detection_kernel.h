@@ -191,15 +191,12 @@ inline int relate_near_edges(const EdgePairProblem& problem, const EdgeColumns& 
   // Witness points lie on the edges but for gamma (a^u - a^c): beyond an end by 0.28 of the smoothing at
   // most.
   const double share = 0.5 + 0.3 / settings.box.inverse_interior;
-  const auto of_B = [&](int c, int l) {
-    const double* from = B.numbers + c * B.count + l;
-    return B.count - l >= W ? P::load(from) : P::load(from, B.count - l);
-  };
 
   // Pairs wait until there are whole packs of them.
   const std::ptrdiff_t stride = edge_pairs_waiting(B.count);
   double* const waiting = out.memory;            // 18 columns: the edges of A, of B
   double* const middle = waiting + 18 * stride;  // 3 columns
+  double* const whole = middle + 3 * stride;     // 9 columns: the edges of B, filled up to whole packs
   int related = 0, wait = 0;
   const auto relate_all_but = [&](int left) {
     int first = 0;
@@ -224,7 +221,14 @@ inline int relate_near_edges(const EdgePairProblem& problem, const EdgeColumns& 
   };
 
   for (int l = 0; l < B.count; l += W) {
-    for (int c = 0; c < 3; ++c) (of_B(c, l) + P(0.5) * of_B(3 + c, l)).store(middle + c * stride + l);
+    for (int c = 0; c < 9; ++c) {
+      const double* from = B.numbers + c * B.count + l;
+      (B.count - l >= W ? P::load(from) : P::load(from, B.count - l)).store(whole + c * stride + l);
+    }
+    for (int c = 0; c < 3; ++c) {
+      (P::load(whole + c * stride + l) + P(0.5) * P::load(whole + (3 + c) * stride + l))
+          .store(middle + c * stride + l);
+    }
   }
   for (int k = 0; k < A.count; ++k) {
     P of_A[9];
@@ -235,14 +239,14 @@ inline int relate_near_edges(const EdgePairProblem& problem, const EdgeColumns& 
         const P difference = P::load(middle + c * stride + l) - (of_A[c] + P(0.5) * of_A[3 + c]);
         square = square + difference * difference;
         along_A = along_A + difference * of_A[3 + c];
-        along_B = along_B + difference * of_B(3 + c, l);
+        along_B = along_B + difference * P::load(whole + (3 + c) * stride + l);
       }
       std::uint32_t chosen = bits(square - P(share) * (abs(along_A) + abs(along_B)) <= P(cut) * sqrt(square));
       if (B.count - l < W) chosen &= (1u << (B.count - l)) - 1u;
       if (chosen == 0) continue;
       for (int c = 0; c < 9; ++c) {
         of_A[c].store(waiting + c * stride + wait);
-        of_B(c, l).store_chosen(waiting + (9 + c) * stride + wait, chosen);
+        P::load(whole + c * stride + l).store_chosen(waiting + (9 + c) * stride + wait, chosen);
       }
       for (; chosen != 0; chosen &= chosen - 1) {
         out.row[related + wait] = k;

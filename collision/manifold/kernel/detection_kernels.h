@@ -63,7 +63,7 @@ inline constexpr int k_edge_pairs_at_once = 128;
 [[nodiscard]] ABUT_INLINE int edge_pairs_waiting(int edges_B) { return k_edge_pairs_at_once + edges_B + 16; }
 
 /// A list of pairs of edges. Each has room for a pack more than there are pairs; `memory` for
-/// 21 edge_pairs_waiting(n_B) + n_A numbers.
+/// 30 edge_pairs_waiting(n_B) + n_A numbers.
 struct EdgePairColumns {
   int *row, *column;
   double *softened, *interior, *clash, *nearness;
