@@ -69,7 +69,6 @@ void make_rows(const Model& model, const MassMatrix& mass, const State& state,
     const double inverse_mass = mass.inverse_mass(A) + mass.inverse_mass(B);
     const Vec3<double> p_A = state.X_WB[a].p, p_B = state.X_WB[b].p;
     const Vec6<double> V_A = state.V_WB[a], V_B = state.V_WB[b];
-    const double inverse_width = 1.0 / (8.0 * pair.tau);
     const auto make_row = [&](const Contact& contact, int index) {
       ContactRow row;
       row.body_A = A;
@@ -93,12 +92,12 @@ void make_rows(const Model& model, const MassMatrix& mass, const State& state,
       const Vec3<double> u =
           V_B.tail<3>() + V_B.head<3>().cross(r_B) - V_A.tail<3>() - V_A.head<3>().cross(r_A);
       const double gap = contact.penetration + settings.h * contact.normal_AB_W.dot(u);
-      const double x = 0.5 - gap * inverse_width;
+      const double x = 0.5 - gap / (8.0 * pair.tau);
       if (!(x > 0.0 && contact.weight > 0.0)) continue;
       ContactRow row = make_row(contact, i);
       row.share_by_weight = contact.area * smoothstep5(x);
       row.share = contact.weight * row.share_by_weight;
-      row.share_slope = -contact.area * contact.weight * smoothstep5_dx(x) * inverse_width;
+      row.share_slope = -contact.area * contact.weight * smoothstep5_dx(x) / (8.0 * pair.tau);
       list.push_back(row);
       if (!is_reduced) continue;
       out.member_contacts.push_back(contact);
@@ -122,10 +121,9 @@ void make_rows(const Model& model, const MassMatrix& mass, const State& state,
     double sum = 0.0;
     for (int i = pair.begin; i < pair.end; ++i) sum += out.rows[static_cast<std::size_t>(i)].share;
     share_denominator(sum, 0.5 * smallest_area(model, A, B), pair.denominator, pair.denominator_slope);
-    const double inverse_denominator = 1.0 / pair.denominator;
     for (int i = pair.begin; i < pair.end; ++i) {
       ContactRow& row = out.rows[static_cast<std::size_t>(i)];
-      row.weight = row.share * inverse_denominator;
+      row.weight = row.share / pair.denominator;
     }
     pair.material = pair_material(model, A, B, settings.default_dissipation_time);
     out.pairs.push_back(std::move(pair));
