@@ -67,35 +67,40 @@ void make_rows(const Model& model, const MassMatrix& mass, const State& state,
     pair.tau = contact_pair.activity_smoothing + settings.resting_band;
     pair.reduction = contact_pair.reduction;
     const bool is_reduced = pair.reduction.kind != Reduction::none;
+    const int number = static_cast<int>(out.pairs.size());
+    const double inverse_mass = mass.inverse_mass(A) + mass.inverse_mass(B);
+    const Vec3<double> p_A = state.X_WB[a].p, p_B = state.X_WB[b].p;
+    const Vec6<double> V_A = state.V_WB[a], V_B = state.V_WB[b];
     const auto make_row = [&](const Contact& contact, int index) {
       ContactRow row;
       row.body_A = A;
       row.body_B = B;
       row.slot_A = pair.slot_A;
       row.slot_B = pair.slot_B;
-      row.pair = static_cast<int>(out.pairs.size());
+      row.pair = number;
       row.contact = index;
-      row.r_A = contact.point_W - state.X_WB[a].p;
-      row.r_B = contact.point_W - state.X_WB[b].p;
+      row.r_A = contact.point_W - p_A;
+      row.r_B = contact.point_W - p_B;
       row.n = contact.normal_AB_W;
       row.distance = contact.signed_distance;
       row.area = contact.area;
-      row.inverse_mass = mass.inverse_mass(A) + mass.inverse_mass(B);
+      row.inverse_mass = inverse_mass;
       return row;
     };
+    std::vector<ContactRow>& list = is_reduced ? out.members : out.rows;
     for (int i = contact_pair.begin; i < contact_pair.end; ++i) {
       const Contact& contact = manifold.contacts[static_cast<std::size_t>(i)];
-      ContactRow row = make_row(contact, i);
-      const Vec6<double>&V_A = state.V_WB[a], &V_B = state.V_WB[b];
+      const Vec3<double> r_A = contact.point_W - p_A, r_B = contact.point_W - p_B;
       const Vec3<double> u =
-          V_B.tail<3>() + V_B.head<3>().cross(row.r_B) - V_A.tail<3>() - V_A.head<3>().cross(row.r_A);
+          V_B.tail<3>() + V_B.head<3>().cross(r_B) - V_A.tail<3>() - V_A.head<3>().cross(r_A);
       const double gap = contact.penetration + settings.h * contact.normal_AB_W.dot(u);
       const double x = 0.5 - gap / (8.0 * pair.tau);
       if (!(x > 0.0 && contact.weight > 0.0)) continue;
+      ContactRow row = make_row(contact, i);
       row.share_by_weight = contact.area * smoothstep5(x);
       row.share = contact.weight * row.share_by_weight;
       row.share_slope = -contact.area * contact.weight * smoothstep5_dx(x) / (8.0 * pair.tau);
-      (is_reduced ? out.members : out.rows).push_back(row);
+      list.push_back(row);
       if (!is_reduced) continue;
       out.member_contacts.push_back(contact);
       out.member_contacts.back().area = 1.0;  // areas may change with poses: the share says it all

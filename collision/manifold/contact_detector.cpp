@@ -1,6 +1,7 @@
 #include "collision/manifold/contact_detector.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
@@ -38,10 +39,16 @@ WorldBox world_box(const Eigen::AlignedBox3d& box, const Mat3<double>& R, const 
   return {center - half, center + half};
 }
 
+/// Counts detectors, from 1.
+std::uint64_t next_number() {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
+
 }  // namespace
 
 ContactDetector::BodyGeometry::BodyGeometry(const Body& body)
-    : sdf(body.shape), box(contact_point_box(body)) {
+    : sdf(body.shape), features(body.contact_points, sdf), box(contact_point_box(body)) {
   if (!box.isEmpty()) {
     for (Eigen::Index i = 0; i < body.contact_points.cols(); ++i) {
       reach = std::max(reach, body.contact_points.col(i).norm() + body.contact_radius);
@@ -54,7 +61,7 @@ ContactDetector::BodyGeometry::BodyGeometry(const Body& body)
 }
 
 ContactDetector::ContactDetector(const Model& model, const ContactConfig& config)
-    : model_(&model), config_(config) {
+    : model_(&model), number_(next_number()), config_(config) {
   bodies_.reserve(model.bodies.size());
   for (const Body& body : model.bodies) {
     bodies_.emplace_back(body);
@@ -141,35 +148,51 @@ void ContactDetector::detect(std::span<const Pose<double>> X_WB, std::span<const
                          (largest_distance_ratio_ - 1.0) * model_->bodies[b].contact_radius;
     scratch.boxes[b] = world_box(bodies_[b].box, X_WB[b].rotation(), X_WB[b].p, grown);
   }
+  scratch.memory.begin(number_);
   for (const auto& [A, B] : scratch.broad_phase.overlapping_pairs(scratch.boxes)) {
     if (!collide(A, B)) continue;
     ContactPair pair = make_pair(A, B);
     pair.begin = static_cast<int>(manifold.contacts.size());
     const double reach = 4.0 * pair.activity_smoothing + margin(A) + margin(B);
     const ContactConfig config = pair_config(A, B);
+    const Pose<double>&X_WA = X_WB[static_cast<std::size_t>(A)], &X_WB_ = X_WB[static_cast<std::size_t>(B)];
     if (config.fidelity == Fidelity::paper) {
-      append_paper_contacts(edge_body(A), edge_body(B), A, B, config, X_WB[static_cast<std::size_t>(A)],
-                            X_WB[static_cast<std::size_t>(B)], reach, manifold.contacts);
+      append_paper_contacts(edge_body(A), edge_body(B), A, B, config, X_WA, X_WB_, reach, manifold.contacts);
       pair.end = static_cast<int>(manifold.contacts.size());
       if (pair.end > pair.begin) manifold.pairs.push_back(pair);
       continue;
     }
     const EdgeContacts edges(edge_body(A), edge_body(B), config);
-    const bool has_vertices = config.vertex_contacts != VertexContacts::none,
-               has_edges = config.edge_edge && edges.possible();
-    scratch.pair.body_A = A;
-    scratch.pair.body_B = B;
-    prepare(X_WB, config, has_vertices, has_edges, scratch.near, scratch.pair);
+    const bool has_edges = config.edge_edge && edges.possible();
+    PairMemory::Sides& near = scratch.memory.of(A, B);
     for (int side = 0; side < 2; ++side) {
       const int owner = side == 0 ? A : B, solid = side == 0 ? B : A;
-      const bool carries = carries_vertices(config, model_body(A), side);
-      if (!carries || !has_solid(solid)) continue;
-      append_vertex_sdf_contacts(vertex_query(owner, solid, config, X_WB), scratch.pair.vertices[side], reach,
-                                 scratch.near, manifold.contacts);
+      const bool carries = carries_vertices(config, model_body(A), side) && has_solid(solid);
+      if (!carries && !has_edges) continue;
+      const VertexSdfQuery vertices = vertex_query(owner, solid, config, X_WB);
+      const auto& features = bodies_[static_cast<std::size_t>(owner)].features;
+      if (features.count == 0) continue;
+      NearQuery query;
+      query.owner = &features;
+      query.solid = &bodies_[static_cast<std::size_t>(solid)].features;
+      query.sdf = &sdf(solid);
+      query.X_SO = vertices.X_WS.inverse() * vertices.X_WO;
+      query.size = pair_size(A, B);
+      if (carries) query.range = reach + model_body(owner).contact_radius;
+      if (has_edges) {
+        query.range = std::max(query.range, edges.range(side));
+        query.edges = edge_body(owner).ends;
+        query.all_edges = edges.selects_all(side);
+      }
+      NearFeatures& nearby = near[static_cast<std::size_t>(side)];
+      nearby.update(query);
+      if (!carries) continue;
+      select_vertices(vertices, scratch.near, scratch.selection);
+      append_vertex_sdf_contacts(vertices, scratch.selection, reach, nearby, manifold.contacts);
     }
     if (has_edges) {
-      edges.append(X_WB[static_cast<std::size_t>(A)], X_WB[static_cast<std::size_t>(B)], reach,
-                   scratch.pair.edges, manifold.contacts);
+      const BoundedSolid solids[2] = {bounded_solid(A), bounded_solid(B)};
+      edges.detect(X_WA, X_WB_, reach, near, solids, {A, B}, scratch.edges, manifold.contacts);
     }
     for (const auto& [owner, solid] : {std::pair(A, B), std::pair(B, A)}) {
       if (!config.edge_sdf || !has_solid(solid)) continue;
@@ -179,6 +202,7 @@ void ContactDetector::detect(std::span<const Pose<double>> X_WB, std::span<const
     pair.end = static_cast<int>(manifold.contacts.size());
     if (pair.end > pair.begin) manifold.pairs.push_back(pair);
   }
+  scratch.memory.end();
 }
 
 Contact ContactDetector::contact(std::span<const Pose<double>> X_WB, const ContactFeature& feature) const {

@@ -6,6 +6,7 @@
 /// "paper" has those of paper_manifold.h instead.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "collision/manifold/edge_contacts.h"
 #include "collision/manifold/edge_sdf.h"
 #include "collision/manifold/geometry_gradient.h"
+#include "collision/manifold/near_features.h"
 #include "collision/manifold/vertex_sdf.h"
 #include "collision/sdf/shape_sdf.h"
 #include "engine/config.h"
@@ -47,12 +49,15 @@ struct ManifoldLinearization {
   EdgeSdfScratch chords;
 };
 
-/// Scratch of one thread; allocates only while it grows.
+/// Scratch of one thread; allocates only while it grows. What it remembers of earlier states makes detect()
+/// faster and changes no result (near_features.h).
 struct DetectorScratch {
-  PairContacts pair;
   BroadPhase broad_phase;
   std::vector<WorldBox> boxes;
+  VertexSelection selection;
   NearPoints near;
+  PairMemory memory;
+  EdgeSearch edges;
   EdgeSdfScratch chords;
 };
 
@@ -96,6 +101,7 @@ class ContactDetector {
  private:
   struct BodyGeometry {
     ShapeSdf sdf;
+    FeatureColumns features;
     Eigen::AlignedBox3d box;  // of the solid and of the contact points with their radius, in B
     double reach = 0;
     explicit BodyGeometry(const Body& body);
@@ -108,6 +114,9 @@ class ContactDetector {
   }
   [[nodiscard]] const EdgeBody& edge_body(int body) const {
     return edge_bodies_[static_cast<std::size_t>(body)];
+  }
+  [[nodiscard]] BoundedSolid bounded_solid(int body) const {
+    return {&sdf(body), bodies_[static_cast<std::size_t>(body)].features.bounds.data()};
   }
   [[nodiscard]] double pair_size(int body_A, int body_B) const {
     return std::min(model_body(body_A).size, model_body(body_B).size);
@@ -125,6 +134,7 @@ class ContactDetector {
                NearPoints& near, PairContacts& pair) const;
 
   const Model* model_;
+  std::uint64_t number_;  // no other detector of the program has it
   ContactConfig config_;
   double largest_distance_ratio_ = 1.0;
   std::vector<BodyGeometry> bodies_;

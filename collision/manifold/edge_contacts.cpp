@@ -47,6 +47,7 @@ EdgeBody::EdgeBody(const Body& of, const ShapeSdf& its_sdf)
   const MeshEdgeOptions options = mesh_edge_options(of);
   normals_of_faces = options.normals_of_faces;
   edges = mesh_edges(contact_mesh(of), its_sdf, options);
+  for (const MeshEdge& edge : edges) ends.push_back({edge.start, edge.end});
   // Areas are those of the contact points, shared out among the edges that meet there.
   std::vector<int> valence(of.contact_areas.size(), 0);
   for (const MeshEdge& edge : edges) {
@@ -168,18 +169,145 @@ Contact EdgeContacts::make_contact(const Pose<double>& X_WA, const Pose<double>&
   return contact;
 }
 
-void EdgeContacts::append(const Pose<double>& X_WA, const Pose<double>& X_WB, double reach,
-                          const EdgePair& pair, std::vector<Contact>& contacts) const {
-  const std::size_t rows = pair.neighbours.rows, columns = pair.neighbours.columns;
+void EdgeContacts::select(int side, const Pose<double>& X_WO, const NearFeatures& near,
+                          EdgeSearch::Side& s) const {
+  const EdgeBody& owner = body(side);
+  const bool all = selects_all(side);
+  s.metrics.clear();
+  s.edges.clear();
+  s.weights.clear();
+  if (!all) {
+    s.point_metrics.resize(near.points().size());
+    for (std::size_t i = 0; i < s.point_metrics.size(); ++i) {
+      s.point_metrics[i] = clamped_metric<double>(near.distance(i) - owner.body->contact_radius,
+                                                  largest_metric_, clamp_width_);
+    }
+  }
+  const auto metric = [&](int place) {
+    return place < 0 ? largest_metric_ : s.point_metrics[static_cast<std::size_t>(place)];
+  };
+  for (const NearFeatures::NearEdge& edge : near.edges()) {
+    if (!all) {
+      const double mean = 0.5 * (metric(edge.start) + metric(edge.end));
+      if (!(mean < largest_metric_)) continue;
+      s.metrics.push_back(mean);
+    }
+    s.edges.push_back(edge.edge);
+  }
+  if (all) {
+    s.weights.assign(s.edges.size(), 1.0);
+  } else {
+    // Those left out have the largest metric and weight 0: one of them stands for all, and enough of them for
+    // there to be a choice.
+    const std::size_t wanted = static_cast<std::size_t>(owner.selected) + 1;
+    s.metrics.resize(std::max(s.metrics.size() + 1, wanted), largest_metric_);
+    const auto selection = soft_selection<double>(s.metrics, owner.selected, band_, largest_metric_);
+    std::size_t chosen = 0;
+    for (std::size_t i = 0; i < s.edges.size(); ++i) {
+      const double weight = selection.weight(s.metrics[i]);
+      if (!(weight > 0.0)) continue;
+      s.weights.push_back(weight);
+      s.edges[chosen++] = s.edges[i];
+    }
+    s.edges.resize(chosen);
+  }
+  const std::size_t count = s.edges.size();
+  s.columns.resize(9 * count);
+  const Mat3<double> R = X_WO.rotation();
+  for (std::size_t i = 0; i < count; ++i) {
+    const MeshEdge& edge = owner.edges[static_cast<std::size_t>(s.edges[i])];
+    const Vec3<double> a = owner.body->contact_points.col(edge.start),
+                       b = owner.body->contact_points.col(edge.end);
+    const Vec3<double> vectors[3] = {R * a + X_WO.p, R * (b - a), R * edge.normal};
+    for (std::size_t c = 0; c < 9; ++c) s.columns[c * count + i] = vectors[c / 3][static_cast<int>(c % 3)];
+  }
+}
+
+void EdgeContacts::detect(const Pose<double>& X_WA, const Pose<double>& X_WB, double reach,
+                          const PairMemory::Sides& near, const BoundedSolid (&solids)[2],
+                          std::pair<int, int> bodies, EdgeSearch& search,
+                          std::vector<Contact>& contacts) const {
+  constexpr std::size_t k_pack = 8;
+  const DetectionKernels& kernels = detection_kernels();
+  select(0, X_WA, near[0], search.sides[0]);
+  if (search.sides[0].edges.empty()) return;
+  select(1, X_WB, near[1], search.sides[1]);
+  const std::size_t rows = search.sides[0].edges.size(), columns = search.sides[1].edges.size();
+  if (columns == 0) return;
+
+  const std::size_t room = rows * columns + k_pack;
+  search.rows.resize(room);
+  search.columns.resize(room);
+  search.pairs.resize(12 * room + rows +
+                      30 * static_cast<std::size_t>(edge_pairs_waiting(static_cast<int>(columns))));
+  double* const numbers = search.pairs.data();
+  const auto column = [&](std::size_t c) { return numbers + c * room; };
+  const EdgePairColumns pairs{search.rows.data(),
+                              search.columns.data(),
+                              column(0),
+                              column(1),
+                              column(2),
+                              column(3),
+                              {column(4), column(5)},
+                              {{column(6), column(7), column(8)}, {column(9), column(10), column(11)}},
+                              column(12)};
+  const EdgeColumns edges[2] = {{search.sides[0].columns.data(), static_cast<int>(rows)},
+                                {search.sides[1].columns.data(), static_cast<int>(columns)}};
+  const EdgePairProblem problem{&settings_,
+                                neighbours_,
+                                radii(),
+                                (neighbours_.cutoff + k_tail_end) * neighbours_.smoothing,
+                                k_tail_width * neighbours_.smoothing,
+                                {search.sides[0].weights.data(), search.sides[1].weights.data()}};
+  const int found = kernels.find_edge_pairs(problem, edges[0], edges[1], pairs);
+  if (found == 0) return;
+
+  const auto count = static_cast<std::size_t>(found), padded = (count + k_pack - 1) / k_pack * k_pack;
+  search.normals.resize(3 * padded);
+  kernels.edge_normals(settings_, edges[0], edges[1], pairs.row, pairs.column, found, search.normals.data());
   for (int side = 0; side < 2; ++side) {
-    const std::span<const double> near = side == 0 ? pair.neighbours.by_row : pair.neighbours.by_column;
-    for (std::size_t k = 0; k < rows; ++k) {
-      for (std::size_t l = 0; l < columns; ++l) {
-        const std::size_t at = k * columns + l;
-        if (!(pair.interior[at] * pair.clash[at] * pair.tail[at] * near[at] > 0.0)) continue;
-        const Contact contact = make_contact(X_WA, X_WB, pair, k, l, side);
-        if (contact.penetration < reach) contacts.push_back(contact);
-      }
+    EdgeSearch::Side& s = search.sides[side];
+    const BoundedSolid& solid = solids[1 - side];
+    const Pose<double> X_SW = (side == 0 ? X_WB : X_WA).inverse();
+    const RigidMap map{X_SW.rotation(), X_SW.p};
+    for (double* const* axis = pairs.points[side]; axis != pairs.points[side] + 3; ++axis) {
+      for (std::size_t i = count; i < padded; ++i) (*axis)[i] = (*axis)[count - 1];
+    }
+    const PointColumns points{pairs.points[side][0], pairs.points[side][1], pairs.points[side][2], found};
+    const auto added = static_cast<std::size_t>(solid.sdf->added());
+    const double range = reach + body(side).body->contact_radius;
+    s.first.resize(padded / k_pack + 1);
+    s.primitives.resize(padded / k_pack * added);
+    s.lower.resize(k_pack * added);
+    s.samples.resize(4 * padded);
+    const ListedPrimitives listed{s.first.data(), s.primitives.data()};
+    if (added > 1) kernels.list_primitives(solid, map, points, range, 0.0, listed);
+    kernels.sample_near(solid, map, points, range, listed, s.lower.data(), s.samples.data());
+  }
+  for (int side = 0; side < 2; ++side) {
+    const EdgeSearch::Side& s = search.sides[side];
+    const EdgeBody& owner = body(side);
+    for (std::size_t at = 0; at < count; ++at) {
+      const double penetration = s.samples[at] - owner.body->contact_radius, weight = pairs.weights[side][at];
+      if (!(weight > 0.0 && penetration < reach)) continue;
+      const auto k = static_cast<std::size_t>(pairs.row[at]), l = static_cast<std::size_t>(pairs.column[at]);
+      const auto point = [&](int which) {
+        return Vec3<double>(pairs.points[which][0][at], pairs.points[which][1][at],
+                            pairs.points[which][2][at]);
+      };
+      const Vec3<double> n(search.normals[at], search.normals[padded + at], search.normals[2 * padded + at]);
+      const Vec3<double> e_A = point(0), e_B = point(1);
+      Contact contact;
+      const int edge_A = search.sides[0].edges[k], edge_B = search.sides[1].edges[l];
+      contact.feature = {ContactKind::edge_edge, bodies.first, bodies.second, edge_A, edge_B, side == 1};
+      contact.point_W = 0.5 * (e_A + e_B) + midway() * n;
+      contact.signed_distance = n.dot(e_A - e_B) - n.norm() * radii();
+      contact.normal_AB_W = -n;
+      contact.penetration = penetration;
+      contact.weight = weight;
+      contact.activity = weight * activity(penetration, activity_smoothing_);
+      contact.area = owner.edges[static_cast<std::size_t>(side == 0 ? edge_A : edge_B)].area;
+      contacts.push_back(contact);
     }
   }
 }

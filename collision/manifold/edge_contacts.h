@@ -20,6 +20,8 @@
 #include "collision/manifold/edge_edge.h"
 #include "collision/manifold/edge_normals.h"
 #include "collision/manifold/geometry_gradient.h"
+#include "collision/manifold/kernel/detection_kernels.h"
+#include "collision/manifold/near_features.h"
 #include "collision/manifold/neighbour_weights.h"
 #include "collision/manifold/point_distances.h"
 #include "collision/manifold/soft_selection.h"
@@ -36,6 +38,7 @@ struct EdgeBody {
   const Body* body;
   const ShapeSdf* sdf;
   std::vector<MeshEdge> edges;  ///< none if the body has no edge contacts
+  std::vector<EdgeEnds> ends;   ///< of these
   int selected = 0;             ///< K
   bool normals_of_faces = false;
 };
@@ -78,6 +81,22 @@ struct EdgePair {
   } bars;
 };
 
+/// Memory of EdgeContacts::detect(). Allocates only while it grows.
+struct EdgeSearch {
+  struct Side {
+    std::vector<double> point_metrics;     ///< of the near points, clamped [m]
+    std::vector<double> metrics;           ///< of near edges [m]
+    std::vector<int> edges;                ///< of these, then those that are selected
+    std::vector<double> weights, columns;  ///< of these
+    std::vector<int> first, primitives;    ///< the other solid's, near witness points
+    std::vector<double> lower, samples;
+    std::vector<double> points[3];  ///< witness points in W
+  };
+  Side sides[2];
+  std::vector<int> rows, columns;
+  std::vector<double> pairs, normals;
+};
+
 class EdgeContacts {
  public:
   EdgeContacts(const EdgeBody& A, const EdgeBody& B, const ContactConfig& config,
@@ -88,8 +107,21 @@ class EdgeContacts {
   /// Selects edges and relates all pairs of them.
   void prepare(const Pose<double>& X_WA, const Pose<double>& X_WB, EdgePair& pair) const;
 
-  /// Appends the contacts with weight whose penetration is below `reach` [m].
-  void append(const Pose<double>& X_WA, const Pose<double>& X_WB, double reach, const EdgePair& pair,
+  /// How near to the other's solid points of a body matter [m].
+  [[nodiscard]] double range(int side) const {
+    return largest_metric_ + clamp_width_ + body(side).body->contact_radius;
+  }
+  /// Whether all edges of a body are selected, wherever they are.
+  [[nodiscard]] bool selects_all(int side) const {
+    return static_cast<std::size_t>(body(side).selected) >= body(side).edges.size();
+  }
+
+  /// Appends the contacts with weight whose penetration is below `reach` [m]; the same as those of prepare(),
+  /// but for pairs of edges so far apart that their share is below rounding.
+  ///
+  /// @param near  features of A near B's solid, and of B near A's, up to range()
+  void detect(const Pose<double>& X_WA, const Pose<double>& X_WB, double reach, const PairMemory::Sides& near,
+              const BoundedSolid (&solids)[2], std::pair<int, int> bodies, EdgeSearch& search,
               std::vector<Contact>& contacts) const;
 
   /// The contact of a feature; weight 0 if its edges are not selected.
@@ -123,6 +155,7 @@ class EdgeContacts {
   [[nodiscard]] double midway() const { return 0.5 * (B_->body->contact_radius - A_->body->contact_radius); }
   [[nodiscard]] Contact make_contact(const Pose<double>& X_WA, const Pose<double>& X_WB, const EdgePair& pair,
                                      std::size_t k, std::size_t l, int side) const;
+  void select(int side, const Pose<double>& X_WO, const NearFeatures& near, EdgeSearch::Side& s) const;
 
   const EdgeBody *A_, *B_;
   EdgeEdgeSettings<double> settings_;

@@ -19,6 +19,8 @@
 #include <cstddef>
 #include <span>
 
+#include "collision/sdf/sdf_sample.h"
+
 namespace abut {
 
 template <typename T>
@@ -37,26 +39,40 @@ struct NeighbourWeights {
   std::span<T> column_sums;           ///< (n_2): sum_i w_i E_il + e^-s
 };
 
+/// s and e^-s. The largest exponent of E is below 60; e^-s is held above 1e-30.
+template <typename T>
+struct NeighbourShift {
+  T exponent = T(0), rest = T(1);
+
+  /// @param largest  (D_0 - D)/tau of the nearest pair
+  ABUT_KERNEL_PART explicit NeighbourShift(T largest) {
+    using std::exp;
+    constexpr double k_most = 60.0, k_least = 1e-30;
+    const T over = largest - T(k_most);
+    if (over > T(0)) exponent = over;
+    rest = exp(-exponent);
+    if (!(rest > T(k_least))) rest = T(k_least);
+  }
+};
+
 /// @param distances  D [m], (n_1, n_2) (infinity is allowed)
 /// @param weights1   w_k (n_1), weights2 w_l (n_2), in [0, 1]
 template <typename T>
 void neighbour_weights(std::span<const T> distances, std::span<const T> weights1, std::span<const T> weights2,
                        const NeighbourSettings<T>& settings, NeighbourWeights<T>& out) {
   using std::exp;
-  constexpr double k_most = 60.0, k_least = 1e-30;  // of exponents of E, and of e^-s
-  T shift = T(0);
+  T largest = T(0);
   for (const T& distance : distances) {
-    const T over = settings.cutoff - distance / settings.smoothing - T(k_most);
-    if (over > shift) shift = over;
+    const T exponent = settings.cutoff - distance / settings.smoothing;
+    if (exponent > largest) largest = exponent;
   }
-  T rest = exp(-shift);
-  if (!(rest > T(k_least))) rest = T(k_least);
-  for (T& sum : out.row_sums) sum = rest;
-  for (T& sum : out.column_sums) sum = rest;
+  const NeighbourShift<T> shift(largest);
+  for (T& sum : out.row_sums) sum = shift.rest;
+  for (T& sum : out.column_sums) sum = shift.rest;
   for (std::size_t k = 0; k < out.rows; ++k) {
     for (std::size_t l = 0; l < out.columns; ++l) {
       const std::size_t at = k * out.columns + l;
-      out.nearness[at] = exp(settings.cutoff - distances[at] / settings.smoothing - shift);
+      out.nearness[at] = exp(settings.cutoff - distances[at] / settings.smoothing - shift.exponent);
       out.row_sums[k] += weights2[l] * out.nearness[at];
       out.column_sums[l] += weights1[k] * out.nearness[at];
     }

@@ -75,25 +75,18 @@ void select_vertices(const VertexSdfQuery& query, NearPoints& near, VertexSelect
 }
 
 void append_vertex_sdf_contacts(const VertexSdfQuery& query, const VertexSelection& selection, double reach,
-                                NearPoints& near, std::vector<Contact>& contacts) {
+                                const NearFeatures& near, std::vector<Contact>& contacts) {
   const Body& owner = *query.owner_body;
-  find_near_points(owner.contact_points, *query.sdf, query.X_WS.inverse() * query.X_WO,
-                   reach + owner.contact_radius, near);
-  const std::size_t count = near.points.size();
-  near.samples.resize(k_sample_normal_columns * count);
-  manifold_kernels().sample_points(*query.sdf, SdfOrder::normal, near.coordinates[0].data(),
-                                   near.coordinates[1].data(), near.coordinates[2].data(),
-                                   static_cast<int>(count), near.samples.data());
   const Mat3<double> R_WO = query.X_WO.rotation(), R_WS = query.X_WS.rotation();
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto number = [&](std::size_t column) { return near.samples[column * count + i]; };
-    const double distance = number(k_sample_distance), weight = selection.weight(near.points[i]);
-    if (!(distance - owner.contact_radius < reach && weight > 0.0)) continue;
-    const Vec3<double> normal_S(number(k_sample_normal), number(k_sample_normal + 1),
-                                number(k_sample_normal + 2));
-    const Vec3<double> x_W = R_WO * owner.contact_points.col(near.points[i]) + query.X_WO.p;
-    contacts.push_back(make_contact(query, near.points[i], weight, x_W, distance, R_WS * normal_S,
-                                    area_vector(owner, near.points[i], R_WO)));
+  for (std::size_t i = 0; i < near.points().size(); ++i) {
+    const double distance = near.distance(i);
+    if (!(distance - owner.contact_radius < reach)) continue;
+    const int point = near.points()[i];
+    const double weight = selection.weight(point);
+    if (!(weight > 0.0)) continue;
+    const Vec3<double> x_W = R_WO * owner.contact_points.col(point) + query.X_WO.p;
+    contacts.push_back(make_contact(query, point, weight, x_W, distance, R_WS * near.normal(i),
+                                    area_vector(owner, point, R_WO)));
   }
 }
 

@@ -21,6 +21,7 @@
 
 #include "collision/manifold/contact.h"
 #include "collision/manifold/geometry_gradient.h"
+#include "collision/manifold/near_features.h"
 #include "collision/manifold/point_distances.h"
 #include "collision/manifold/soft_selection.h"
 #include "collision/sdf/shape_sdf.h"
@@ -89,9 +90,10 @@ struct VertexSdfLinearization {
 /// Weights of the contact points at these poses.
 void select_vertices(const VertexSdfQuery& query, NearPoints& near, VertexSelection& selection);
 
-/// Appends the contacts with weight whose distance is below `reach` [m].
+/// Appends the contacts with weight whose distance is below `reach` [m], of the owner's points near the
+/// solid.
 void append_vertex_sdf_contacts(const VertexSdfQuery& query, const VertexSelection& selection, double reach,
-                                NearPoints& near, std::vector<Contact>& contacts);
+                                const NearFeatures& near, std::vector<Contact>& contacts);
 
 /// The contacts of features (kind vertex_sdf, of this owner and solid) and their first derivatives, both
 /// overwritten.

@@ -74,6 +74,9 @@ const std::vector<abut::benchmarks::Ratio>& ratios() {
       {"witness/edge_edge_interior_point_lanes", "witness/edge_edge"},
       {"step/armadillo_drop", "mujoco/step/armadillo_drop"},
       {"step/box_stack", "mujoco/step/box_stack"},
+      {"step/two_armadillos", "mujoco/step/two_armadillos"},
+      {"step/box_stack_10", "mujoco/step/box_stack_10"},
+      {"step/box_pile_100", "mujoco/step/box_pile_100"},
       {"gradient/armadillo_drop", "mujoco/gradient/armadillo_drop"},
   };
   return list;

@@ -132,6 +132,29 @@ void step(benchmark::State& state, const char* name) {
   state.counters["steps"] = scene.config.steps;
 }
 
+/// Steps of bodies that have settled, as step_settled() of settled_benchmark.cpp has them.
+void step_settled(benchmark::State& state, const char* name, int settling) {
+  constexpr int k_steps = 50;
+  const Scene scene = read_benchmark_scene(name);
+  const MujocoPeer peer(scene.model, scene.config.step, scene.initial);
+  peer.reset(scene.initial);
+  for (int k = 0; k < settling; ++k) mj_step(peer.model(), peer.data());
+  double contacts = 0.0;
+  while (state.KeepRunningBatch(k_steps)) {
+    for (int k = 0; k < k_steps; ++k) {
+      mj_step(peer.model(), peer.data());
+      contacts += peer.data()->ncon;
+    }
+  }
+  if (peer.has_warned()) {
+    state.SkipWithError("MuJoCo warned");
+    return;
+  }
+  const auto measured = static_cast<double>(state.iterations());
+  state.counters["steps_per_second"] = benchmark::Counter(measured, benchmark::Counter::kIsRate);
+  state.counters["contacts"] = contacts / measured;
+}
+
 /// A step and, by central differences, its Jacobian by the state, as a gradient over a rollout would need it.
 void gradient(benchmark::State& state, const char* name) {
   constexpr double k_difference = 1e-6;
@@ -164,6 +187,15 @@ BENCHMARK_CAPTURE(gradient, armadillo_drop, "armadillo_drop")
     ->Name("mujoco/gradient/armadillo_drop")
     ->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(step, box_stack, "box_stack")->Name("mujoco/step/box_stack")->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(step_settled, two_armadillos, "two_armadillos", 1500)
+    ->Name("mujoco/step/two_armadillos")
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(step_settled, box_stack, "box_stack", 1000)
+    ->Name("mujoco/step/box_stack_10")
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(step_settled, box_pile, "box_pile", 1000)
+    ->Name("mujoco/step/box_pile_100")
+    ->Unit(benchmark::kMicrosecond);
 
 }  // namespace
 }  // namespace abut::benchmarks

@@ -71,11 +71,11 @@ class ModelText {
  public:
   ModelText(const Model& model, const StepConfig& config, const State& initial) {
     for (std::size_t b = 0; b < model.bodies.size(); ++b) add_body(model.bodies[b], initial.X_WB[b]);
+    const std::size_t most_contacts = std::max<std::size_t>(500, 10 * model.bodies.size());
     text_ = fmt::format(
         "<mujoco>\n<compiler angle=\"radian\"/>\n<option timestep=\"{}\" gravity=\"{}\"/>\n"
-        "<size njmax=\"2000\" "
-        "nconmax=\"500\"/>\n<asset>\n{}</asset>\n<worldbody>\n{}</worldbody>\n</mujoco>\n",
-        config.h, vector_text(model.gravity), meshes_, bodies_);
+        "<size njmax=\"{}\" nconmax=\"{}\"/>\n<asset>\n{}</asset>\n<worldbody>\n{}</worldbody>\n</mujoco>\n",
+        config.h, vector_text(model.gravity), 4 * most_contacts, most_contacts, meshes_, bodies_);
   }
 
   [[nodiscard]] const std::string& text() const { return text_; }

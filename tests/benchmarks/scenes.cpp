@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <filesystem>
+#include <numbers>
+#include <utility>
 
 #include <spdlog/fmt/fmt.h>
 
 #include "collision/manifold/contact_detector.h"
+#include "engine/body_builder.h"
 #include "engine/body_io.h"
 #include "engine/random.h"
 
@@ -47,6 +51,43 @@ PoseSet make_colliding_armadillos() {
 }  // namespace
 
 Scene read_asset_scene(const std::string& name) { return read_scene(assets() / "scenes" / (name + ".toml")); }
+
+Scene box_pile() {
+  constexpr int k_layers = 4, k_side = 5;
+  constexpr double k_spacing = 0.1, k_height = 0.18, k_bin = 0.25;  // [m]
+  Scene scene;
+  scene.name = "box_pile";
+  scene.config.steps = 1000;
+  const auto add = [&](Body body, const std::string& name, const Pose<double>& X_WB) {
+    body.name = name;
+    scene.model.bodies.push_back(std::move(body));
+    scene.initial.X_WB.push_back(X_WB);
+    scene.initial.V_WB.push_back(Vec6<double>::Zero());
+  };
+  add(make_half_space(), "floor", {});
+  for (int side = 0; side < 4; ++side) {  // the normal, z, turned to point inwards
+    const double angle = 0.5 * std::numbers::pi * side;
+    const Vec3<double> inwards(-std::cos(angle), -std::sin(angle), 0.0);
+    Pose<double> X_WB;
+    X_WB.q = Eigen::Quaterniond::FromTwoVectors(Vec3<double>::UnitZ(), inwards);
+    X_WB.p = -k_bin * inwards;
+    add(make_half_space(), fmt::format("wall {}", side + 1), X_WB);
+  }
+  const Body box = read_body(assets() / "bodies" / "box");
+  Random random(k_seed);
+  for (int k = 0; k < k_layers * k_side * k_side; ++k) {
+    const int row = k / k_side % k_side, column = k % k_side, layer = k / (k_side * k_side);
+    Pose<double> X_WB;
+    X_WB.q = random.quaternion();
+    X_WB.p = Vec3<double>(k_spacing * (column - 2), k_spacing * (row - 2), k_height * (layer + 0.6));
+    add(box, fmt::format("box {}", k + 1), X_WB);
+  }
+  return scene;
+}
+
+Scene read_benchmark_scene(const std::string& name) {
+  return name == "box_pile" ? box_pile() : read_asset_scene(name);
+}
 
 const PoseSet& colliding_armadillos() {
   static const PoseSet set = make_colliding_armadillos();

@@ -15,6 +15,12 @@ namespace abut::benchmarks {
 /// assets/scenes/<name>.toml of this source tree.
 [[nodiscard]] Scene read_asset_scene(const std::string& name);
 
+/// 100 boxes of 0.1 m (`asset` box), turned at random, above a bin of 0.5 m by 0.5 m made of five half-spaces.
+[[nodiscard]] Scene box_pile();
+
+/// A scene of the assets, or "box_pile".
+[[nodiscard]] Scene read_benchmark_scene(const std::string& name);
+
 using PosePair = std::array<Pose<double>, 2>;
 
 struct PoseSet {

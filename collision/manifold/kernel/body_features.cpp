@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "collision/manifold/edge_normals.h"
+#include "collision/manifold/kernel/detection_kernels.h"
 #include "engine/body_builder.h"
 
 namespace abut {
@@ -150,6 +151,13 @@ PrimitiveBound<T> make_bound(const ShapeSdf& sdf, std::size_t i) {
 }
 
 }  // namespace
+
+std::vector<PrimitiveBound<double>> bounds_of_primitives(const ShapeSdf& sdf) {
+  std::vector<PrimitiveBound<double>> bounds;
+  for (std::size_t i = 0; i < sdf.primitives<double>().size(); ++i)
+    bounds.push_back(make_bound<double>(sdf, i));
+  return bounds;
+}
 
 template <typename T>
 BodyFeatures<T>::BodyFeatures(const Body& body)
