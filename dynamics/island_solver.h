@@ -25,6 +25,8 @@ struct IslandScratch {
   SolverScratch whole;          ///< of a problem that is one island
   std::vector<Island> islands;  ///< the first `island_count` are in use
   std::size_t island_count = 0;
+  /// Of the first island that did not converge; empty if all did, or if the whole problem is one.
+  std::vector<int> unconverged_slots;
   std::vector<int> parent;          ///< of each slot: a forest with one tree an island
   std::vector<int> island_of_slot;  ///< -1: nothing touches it
   std::vector<int> local_slot;      ///< within its island

@@ -79,8 +79,9 @@ Trajectory rollout(const Stepper& stepper, const State& initial, int steps, Cont
   for (int k = 0; k < steps; ++k) {
     State next;
     StepRecord record;
-    const StepReport report =
+    StepReport report =
         stepper.step(trajectory.states.back(), control_of(trajectory.controls, k), next, scratch, &record);
+    report.step = k;
     if (report.status != StepStatus::ok) {
       trajectory.failed_step = k;
       trajectory.failure = report;
@@ -95,17 +96,25 @@ Trajectory rollout(const Stepper& stepper, const State& initial, int steps, Cont
 
 StepReport simulate(const Stepper& stepper, const State& initial, int steps, const Controls& controls,
                     State& final_state, const StepObserver& observer) {
+  StepScratch scratch;
+  return simulate(stepper, initial, steps, controls, final_state, scratch, observer);
+}
+
+StepReport simulate(const Stepper& stepper, const State& initial, int steps, const Controls& controls,
+                    State& final_state, StepScratch& scratch, const StepObserver& observer) {
   require_controls(stepper, steps, controls);
   require_state(stepper, initial);
-  StepScratch scratch;
+  scratch.forget();
   StepReport report;
   State next;
   final_state = initial;
   for (int k = 0; k < steps; ++k) {
     report = stepper.step(final_state, control_of(controls, k), next, scratch);
+    report.step = k;
+    const bool go_on = !observer || observer(k, next, report);
+    if (report.status != StepStatus::ok) break;
     std::swap(final_state, next);
-    const bool go_on = !observer || observer(k, final_state, report);
-    if (report.status != StepStatus::ok || !go_on) break;
+    if (!go_on) break;
   }
   return report;
 }

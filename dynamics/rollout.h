@@ -32,9 +32,14 @@ using StepObserver = std::function<bool(int step, const State& state, const Step
 [[nodiscard]] Trajectory rollout(const Stepper& stepper, const State& initial, int steps,
                                  Controls controls = {}, const StepObserver& observer = {});
 
-/// The same without a record: only the end state.
+/// The same without a record: only the state after the last step that ended well, also where one failed. The
+/// observer sees the failed step, too, and how far it got.
 StepReport simulate(const Stepper& stepper, const State& initial, int steps, const Controls& controls,
                     State& final_state, const StepObserver& observer = {});
+
+/// The same in a scratch used before, whose warm starts are forgotten first: equal to the last bit.
+StepReport simulate(const Stepper& stepper, const State& initial, int steps, const Controls& controls,
+                    State& final_state, StepScratch& scratch, const StepObserver& observer = {});
 
 /// A loss, seen by the adjoint: adds dL/d(state k) to `bar`, for k = 0 ... steps.
 using LossGradient = std::function<void(int k, const State& state, StateTangent& bar)>;
