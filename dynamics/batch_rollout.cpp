@@ -4,7 +4,6 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <deque>
 #include <exception>
 #include <mutex>
 #include <thread>
@@ -23,9 +22,10 @@ struct Shared {
   std::atomic<std::int64_t> steps{0};  ///< done by all
   std::atomic<bool> stopping{false};
   std::mutex mutex;  ///< of what follows
-  std::condition_variable changed;
-  std::deque<std::pair<int, BatchResult>> finished;
-  std::size_t working = 0;  ///< threads that have not ended
+  std::condition_variable changed, taken;
+  std::vector<std::pair<int, BatchResult>> finished;  ///< and not taken yet: at most one for each thread
+  std::size_t working = 0;                            ///< threads that have not ended
+  std::size_t threads = 0;
 };
 
 /// False if the batch stopped before the rollout's end.
@@ -69,7 +69,9 @@ void work(const std::vector<int>& indices, const BatchSource& source, bool keep_
       scratch = StepScratch();
     }
     if (!ended) break;
-    const std::lock_guard lock(shared.mutex);
+    std::unique_lock lock(shared.mutex);
+    // What has finished is safe only once the observer has it: no thread runs far ahead of that.
+    shared.taken.wait(lock, [&] { return shared.finished.size() < shared.threads || shared.stopping; });
     shared.finished.emplace_back(indices[place], std::move(result));
     shared.changed.notify_one();
   }
@@ -84,7 +86,11 @@ struct Pool {
   std::vector<std::thread> threads{};
 
   ~Pool() {
-    shared.stopping = true;
+    {
+      const std::lock_guard lock(shared.mutex);
+      shared.stopping = true;
+    }
+    shared.taken.notify_all();
     for (std::thread& thread : threads) thread.join();
   }
 };
@@ -101,6 +107,7 @@ bool run_batch(const std::vector<int>& indices, const BatchSource& source, const
   constexpr auto k_interval = std::chrono::milliseconds(100);
   const std::size_t count = std::min(static_cast<std::size_t>(batch_threads(config.threads)), indices.size());
   Shared shared;
+  shared.threads = count;
   Pool pool{shared};
   for (std::size_t i = 0; i < count; ++i) {
     {
@@ -112,7 +119,7 @@ bool run_batch(const std::vector<int>& indices, const BatchSource& source, const
   std::size_t finished = 0;
   bool working = count > 0;
   while (working) {
-    std::deque<std::pair<int, BatchResult>> news;
+    std::vector<std::pair<int, BatchResult>> news;
     {
       std::unique_lock lock(shared.mutex);
       shared.changed.wait_for(lock, k_interval,
@@ -120,6 +127,7 @@ bool run_batch(const std::vector<int>& indices, const BatchSource& source, const
       news.swap(shared.finished);
       working = shared.working > 0;
     }
+    shared.taken.notify_all();
     for (auto& [index, result] : news) {
       ++finished;
       if (observer.finished) observer.finished(index, std::move(result));

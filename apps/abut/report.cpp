@@ -73,7 +73,7 @@ const char* hint_text(StepStatus status) {
 std::string failure_text(const Model& model, const StepConfig& config, double time,
                          const StepReport& report) {
   const auto name = [&](int body) { return model.bodies[static_cast<std::size_t>(body)].name; };
-  std::string text = fmt::format("step {} (to t = {:.6g} s, law {}) failed: {}", report.step + 1, time,
+  std::string text = fmt::format("step {} (to t = {:.6g} s) failed with law {}: {}", report.step + 1, time,
                                  to_string(report.law), cause_text(config, report));
   if (report.body >= 0) {
     text += fmt::format("; body '{}'", name(report.body));

@@ -369,7 +369,7 @@ std::function<bool()> stop_after(int calls) {
 /// A batch that is stopped when about five rollouts have finished; returns how many records its journal
 /// holds.
 std::size_t stop_half_way(const BatchArguments& arguments) {
-  CHECK(run_batch_table(arguments, stop_after(5)) == 1);
+  CHECK(run_batch_table(arguments, stop_after(2)) == 1);
   CHECK_FALSE(fs::exists(arguments.out));
   REQUIRE(fs::exists(batch_journal_path(arguments.out)));
   return static_cast<std::size_t>(fs::file_size(batch_journal_path(arguments.out)));
@@ -399,7 +399,7 @@ TEST_CASE("abut run --batch: a batch that was stopped and resumed writes the sam
   SECTION("with nothing but half a header") { fs::resize_file(journal, 7); }
   SECTION("stopped once more") {
     parts.resume = true;
-    (void)run_batch_table(parts, stop_after(2));
+    (void)run_batch_table(parts, stop_after(0));
   }
   parts.resume = true;
   REQUIRE(run_batch_table(parts, [] { return true; }) == 0);
@@ -414,7 +414,7 @@ TEST_CASE("abut run --batch: resumed, it does not run again what has finished", 
       {"run", "--batch", place.table, "--out", place.path("batch.npz"), "--resume", "--json", "--quiet"});
   CAPTURE(result.err);
   REQUIRE(result.exit_code == 0);
-  CHECK(parse_json(result.out)["resumed"].get<int>() >= 4);
+  CHECK(parse_json(result.out)["resumed"].get<int>() >= 3);
   CHECK(parse_json(result.out)["resumed"].get<int>() < 12);
 }
 

@@ -102,18 +102,18 @@ TEST_CASE("failure_text: names step, time, body, contact and reason", "[apps][va
   report.body = 1;
   report.step = 136;
   StepConfig config;
-  CHECK(
-      failure_text(model, config, 0.274, report) ==
-      "step 137 (to t = 0.274 s, law smooth_coulomb) failed: not converged, relative residual 3.25e-05 after "
-      "300 Newton iterations, allowed: 1.00e-08; body 'ball', which touches nothing; try a smaller "
-      "time_step, a larger max_iterations, or masses that differ less");
+  CHECK(failure_text(model, config, 0.274, report) ==
+        "step 137 (to t = 0.274 s) failed with law smooth_coulomb: not converged, relative residual 3.25e-05 "
+        "after "
+        "300 Newton iterations, allowed: 1.00e-08; body 'ball', which touches nothing; try a smaller "
+        "time_step, a larger max_iterations, or masses that differ less");
   report.status = StepStatus::non_finite;
   report.contact = {ContactKind::vertex_sdf, 0, 1, -1, 5};
   report.step = 0;
   report.law = ContactLaw::penalty;
   CHECK_THAT(
       failure_text(model, config, 0.002, report),
-      Catch::StartsWith("step 1 (to t = 0.002 s, law penalty) failed: the state is no longer finite; "
+      Catch::StartsWith("step 1 (to t = 0.002 s) failed with law penalty: the state is no longer finite; "
                         "body 'ball', deepest contact with 'floor' at contact point 5 of 'ball'; try"));
 }
 
