@@ -167,7 +167,14 @@ TEST_CASE("BatchTable: a parameter does what the same number in the scene would 
       CHECK(close(given.X_WB[b].q.coeffs(), expected.X_WB[b].q.coeffs(), 1e-9, 1e-9));
       CHECK(close(given.V_WB[b], expected.V_WB[b], 1e-7, 1e-7));
     }
-    if (c.value != "inf") CHECK(state_hash(given) != state_hash(end_of(plain)));  // not vacuous
+    // The ball rests, so restitution does not show; that it is set does.
+    if (c.parameter == "body.ball.restitution") {
+      CHECK(table.scene_of(0).model.bodies[2].material.restitution == 0.5);
+    } else if (c.parameter == "pair.floor.ball.restitution") {
+      CHECK(table.scene_of(0).model.pair_overrides.at(0).restitution == 0.9);
+    } else if (c.value != "inf") {
+      CHECK(state_hash(given) != state_hash(end_of(plain)));  // not vacuous
+    }
     const BatchTask task = table.task_of(0);
     CHECK(state_hash(task.simulator->rollout(task.initial, 25).states.back()) == state_hash(given));
   }
