@@ -77,9 +77,11 @@ void free_motion(const Model& model, const MassMatrix& mass, const State& state,
     free.v_start.segment<6>(6 * s) = V;
     const Vec3<double> momentum = std::exp(-body.angular_damping * h) * (mass.inertia_W(s) * V.head<3>());
     Vec3<double> w = V.head<3>();
-    free.converged =
-        solve_midpoint(state.X_WB[b].rotation(), body.inertia, momentum + 0.5 * h * wrench.head<3>(), h, w) &&
-        free.converged;
+    if (!solve_midpoint(state.X_WB[b].rotation(), body.inertia, momentum + 0.5 * h * wrench.head<3>(), h,
+                        w)) {
+      free.converged = false;
+      free.unconverged_slot = s;
+    }
     free.v_free.segment<3>(6 * s) = w;
     free.v_free.segment<3>(6 * s + 3) =
         std::exp(-body.linear_damping * h) * V.tail<3>() + h * (model.gravity + wrench.tail<3>() / body.mass);

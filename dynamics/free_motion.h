@@ -18,9 +18,10 @@ namespace abut {
 
 /// Free velocities of the moving bodies, with what the way back needs.
 struct FreeMotion {
-  Eigen::VectorXd v_start;  ///< [w; v] at the start
-  Eigen::VectorXd v_free;   ///< [w_m; v*]
-  bool converged = true;    ///< of every midpoint equation
+  Eigen::VectorXd v_start;    ///< [w; v] at the start
+  Eigen::VectorXd v_free;     ///< [w_m; v*]
+  bool converged = true;      ///< of every midpoint equation
+  int unconverged_slot = -1;  ///< the last moving body whose equation was not solved
 };
 
 /// dL/d of the parameters of one moving body that free motion knows.

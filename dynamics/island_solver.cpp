@@ -125,6 +125,7 @@ void IslandSolver::solve(const ContactProblem& problem, IslandScratch& scratch,
   const auto passes = at(solver_->pass_count());
   const bool warm =
       scratch.previous_passes.size() == passes && scratch.previous_start.size() == problem.v_start.size();
+  scratch.unconverged_slots.clear();
   if (!split(problem, scratch)) {
     scratch.whole.previous_passes = scratch.previous_passes;
     scratch.whole.previous_start = scratch.previous_start;
@@ -156,6 +157,7 @@ void IslandSolver::solve(const ContactProblem& problem, IslandScratch& scratch,
       solution.residual = std::isfinite(island.solution.residual)
                               ? std::max(solution.residual, island.solution.residual)
                               : island.solution.residual;
+      if (solution.converged && !island.solution.converged) scratch.unconverged_slots = island.slots;
       solution.converged = solution.converged && island.solution.converged;
     }
   }

@@ -33,6 +33,8 @@ struct IslandScratch {
   std::vector<Pool> pools;       ///< by number of slots
   std::vector<Island*> islands;  ///< those in use
   std::vector<int> size_of_root;
+  /// Of the first island that did not converge; empty if all did, or if the whole problem is one.
+  std::vector<int> unconverged_slots;
   std::vector<int> parent;          ///< of each slot: a forest with one tree an island
   std::vector<int> island_of_slot;  ///< -1: nothing touches it
   std::vector<int> local_slot;      ///< within its island

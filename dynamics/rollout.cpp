@@ -45,8 +45,9 @@ Trajectory rollout(const Stepper& stepper, const State& initial, int steps, Cont
   for (int k = 0; k < steps; ++k) {
     State next;
     StepRecord record;
-    const StepReport report =
+    StepReport report =
         stepper.step(trajectory.states.back(), control_of(trajectory.controls, k), next, scratch, &record);
+    report.step = k;
     if (report.status != StepStatus::ok) {
       trajectory.failed_step = k;
       trajectory.failure = report;
@@ -61,16 +62,24 @@ Trajectory rollout(const Stepper& stepper, const State& initial, int steps, Cont
 
 StepReport simulate(const Stepper& stepper, const State& initial, int steps, const Controls& controls,
                     State& final_state, const StepObserver& observer) {
-  require_rollout(stepper, initial, steps, controls);
   StepScratch scratch;
+  return simulate(stepper, initial, steps, controls, final_state, scratch, observer);
+}
+
+StepReport simulate(const Stepper& stepper, const State& initial, int steps, const Controls& controls,
+                    State& final_state, StepScratch& scratch, const StepObserver& observer) {
+  require_rollout(stepper, initial, steps, controls);
+  scratch.forget();
   StepReport report;
   State next;
   final_state = initial;
   for (int k = 0; k < steps; ++k) {
     report = stepper.step(final_state, control_of(controls, k), next, scratch);
+    report.step = k;
+    const bool go_on = !observer || observer(k, next, report);
+    if (report.status != StepStatus::ok) break;
     std::swap(final_state, next);
-    const bool go_on = !observer || observer(k, final_state, report);
-    if (report.status != StepStatus::ok || !go_on) break;
+    if (!go_on) break;
   }
   return report;
 }

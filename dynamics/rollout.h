@@ -36,9 +36,14 @@ void require_rollout(const Stepper& stepper, const State& initial, int steps, co
 [[nodiscard]] Trajectory rollout(const Stepper& stepper, const State& initial, int steps,
                                  Controls controls = {}, const StepObserver& observer = {});
 
-/// The same without a record: only the end state.
+/// The same without a record: only the state after the last step that ended well, also where one failed. The
+/// observer sees the failed step, too, and how far it got.
 StepReport simulate(const Stepper& stepper, const State& initial, int steps, const Controls& controls,
                     State& final_state, const StepObserver& observer = {});
+
+/// The same in a scratch used before, whose warm starts are forgotten first: equal to the last bit.
+StepReport simulate(const Stepper& stepper, const State& initial, int steps, const Controls& controls,
+                    State& final_state, StepScratch& scratch, const StepObserver& observer = {});
 
 /// 64-bit hash of every bit of a state (FNV-1a over poses and twists): equal for equal states on every run.
 [[nodiscard]] std::uint64_t state_hash(const State& state);

@@ -1,12 +1,11 @@
 #include "dynamics/stepper.h"
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
 #include <stdexcept>
 
 #include <spdlog/fmt/fmt.h>
 
+#include "dynamics/step_failure.h"
 #include "engine/check.h"
 
 namespace abut {
@@ -35,34 +34,12 @@ void require_valid(const Model& model) {
   }
 }
 
-/// Squares included: energies are made of them.
-bool is_finite(const State& state, int& culprit) {
-  for (std::size_t b = 0; b < state.X_WB.size(); ++b) {
-    if (std::isfinite(state.X_WB[b].q.squaredNorm()) && std::isfinite(state.X_WB[b].p.squaredNorm()) &&
-        std::isfinite(state.V_WB[b].squaredNorm())) {
-      continue;
-    }
-    culprit = static_cast<int>(b);
-    return false;
-  }
-  return true;
-}
-
-/// The deepest contact of `body` (or of any, if -1), and the penetration there.
-void find_deepest(const ContactRows& rows, const ContactManifold& manifold, int body, double& depth,
-                  ContactFeature& feature, int& found_body) {
-  depth = -std::numeric_limits<double>::infinity();
-  rows.each_member([&](const ContactRow& row) {
-    if (body >= 0 && row.body_A != body && row.body_B != body) return;
-    const Contact& contact = manifold.contacts[static_cast<std::size_t>(row.contact)];
-    if (-contact.penetration <= depth) return;
-    depth = -contact.penetration;
-    feature = contact.feature;
-    found_body = row.slot_B >= 0 ? row.body_B : row.body_A;
-  });
-}
-
 }  // namespace
+
+void StepScratch::forget() {
+  solver.previous_passes.clear();
+  solver.previous_start.resize(0);
+}
 
 const char* to_string(StepStatus status) {
   switch (status) {
@@ -72,6 +49,10 @@ const char* to_string(StepStatus status) {
       return "not_converged";
     case StepStatus::non_finite:
       return "non_finite";
+    case StepStatus::too_deep:
+      return "too_deep";
+    case StepStatus::too_fast:
+      return "too_fast";
   }
   return "unknown";
 }
@@ -118,6 +99,7 @@ StepReport Stepper::step(const State& state, const Control& control, State& next
 StepReport Stepper::substep(const State& state, const Control& control, double h, Impacts impacts,
                             State& next, StepScratch& scratch, SubstepRecord* record) const {
   StepReport report;
+  report.law = config_.law;
   const Model& model = *model_;
   if (!is_finite(state, report.body)) {
     report.status = StepStatus::non_finite;
@@ -142,25 +124,7 @@ StepReport Stepper::substep(const State& state, const Control& control, double h
   advance(model, scratch.mass, state, control, h, scratch.free, scratch.solution.end_motion(problem.lag()),
           next);
 
-  report.contacts = static_cast<int>(scratch.rows.rows.size());
-  scratch.rows.each_member([&](const ContactRow& row) {
-    report.max_penetration =
-        std::max(report.max_penetration,
-                 -scratch.manifold.contacts[static_cast<std::size_t>(row.contact)].penetration);
-  });
-  report.iterations = scratch.solution.iterations;
-  report.residual = scratch.solution.residual;
-  if (!is_finite(next, report.body) || !std::isfinite(report.residual)) {
-    report.status = StepStatus::non_finite;
-  } else if (!scratch.solution.converged || !scratch.free.converged) {
-    report.status = StepStatus::not_converged;
-  }
-  if (report.status != StepStatus::ok) {
-    double depth;
-    int deepest_body = -1;
-    find_deepest(scratch.rows, scratch.manifold, report.body, depth, report.contact, deepest_body);
-    if (report.body < 0) report.body = deepest_body;
-  }
+  judge_step(model, config_, detector_, next, scratch, report);
   if (record) {
     record->features.clear();
     scratch.rows.each_member([&](const ContactRow& row) {

@@ -15,7 +15,12 @@
 
 namespace abut {
 
-enum class StepStatus { ok, not_converged, non_finite };
+/// How a step ended. Anything but ok is a failure: its end state is not to be used, and has no gradient.
+///   not_converged  the velocities do not solve the contact problem, or the free rotation, to the tolerance
+///   non_finite     a number overflowed, or is none
+///   too_deep       a contact lies deeper than StepConfig::penetration_limit at the start of the step
+///   too_fast       a body is faster than StepConfig::speed_limit at its end
+enum class StepStatus { ok, not_converged, non_finite, too_deep, too_fast };
 
 [[nodiscard]] const char* to_string(StepStatus status);
 
@@ -26,8 +31,12 @@ struct StepReport {
   double max_penetration = 0.0;  ///< of those contacts, at the start of the step [m], >= 0
   int iterations = 0;            ///< Newton iterations of all passes, of the island that took most
   double residual = 0.0;         ///< relative residual of the worst pass
+  double max_speed = 0.0;        ///< of the points of any body at the end of the step, a bound [m/s]
+  double penetration = 0.0;      ///< of `contact` after too_deep [sizes of the smaller body]
+  int step = -1;                 ///< number in its rollout, from 0; -1 of a step by itself
+  ContactLaw law = ContactLaw::smooth_coulomb;
   int body = -1;
-  ContactFeature contact;  ///< of the deepest contact of `body`, if it has any
+  ContactFeature contact;  ///< the one that is too deep, or the deepest of `body`, if it has any
 };
 
 /// What the adjoint needs of one solve, besides the states before and after it.
@@ -49,7 +58,8 @@ struct StepRecord {
   StepReport report;
 };
 
-/// Working memory of one thread. Forget it (a fresh one) before an unrelated rollout: it holds warm starts.
+/// Working memory of one thread, for steps of one model after another. It holds the warm start of the next
+/// step.
 struct StepScratch {
   DetectorScratch detector;
   ContactManifold manifold;
@@ -62,6 +72,10 @@ struct StepScratch {
   ManifoldLinearization linearization;
   std::vector<ContactBar> contact_bars;
   State start, end;  ///< of a substep
+
+  /// Makes the next step what it is with a fresh scratch, to the last bit, and keeps the memory: to be called
+  /// where a state does not follow from the step before, such as after a failure or a reset.
+  void forget();
 };
 
 /// What a step takes over from the one before, so that the same one can be taken again to the last bit.

@@ -19,7 +19,7 @@ using Number = double& (*)(StepConfig&);
 using Count = int& (*)(StepConfig&);
 using Switch = bool& (*)(StepConfig&);
 
-constexpr std::array<StepConfigField, 16> k_fields{{
+constexpr std::array<StepConfigField, 18> k_fields{{
     {"time_step", Number([](StepConfig& c) -> double& { return c.h; })},
     {"near_rigid_factor", Number([](StepConfig& c) -> double& { return c.near_rigid_factor; })},
     {"dissipation_steps", Number([](StepConfig& c) -> double& { return c.dissipation_steps; })},
@@ -36,6 +36,8 @@ constexpr std::array<StepConfigField, 16> k_fields{{
     {"max_iterations", Count([](StepConfig& c) -> int& { return c.max_iterations; }), 1},
     {"penalty_stiffness", Number([](StepConfig& c) -> double& { return c.penalty_stiffness; })},
     {"penalty_stiction_factor", Number([](StepConfig& c) -> double& { return c.penalty_stiction_factor; })},
+    {"speed_limit", Number([](StepConfig& c) -> double& { return c.speed_limit; })},
+    {"penetration_limit", Number([](StepConfig& c) -> double& { return c.penetration_limit; })},
 }};
 
 constexpr std::array<std::pair<std::string_view, Fidelity>, 2> k_fidelities{
@@ -80,7 +82,7 @@ constexpr std::array<ContactField, 23> k_contact_fields{{
   [[maybe_unused]] const auto& [h, law, near_rigid_factor, dissipation_steps, stiction_factor,
                                 normal_smoothing_factor, acceleration_scale, push_out_factor, impact_speed,
                                 impact_substeps, adaptive_substeps, penetration_growth, friction_repeats,
-                                tolerance, max_iterations, penalty_stiffness, penalty_stiction_factor,
+                                tolerance, max_iterations, penalty_stiffness, penalty_stiction_factor, speed_limit, penetration_limit,
                                 contact] = config;
 }
 [[maybe_unused]] void list_is_complete(const ContactConfig& config) {
@@ -132,6 +134,16 @@ void check(const ContactConfig& config, Problems& problems) {
 }
 
 }  // namespace
+
+const char* to_string(ContactLaw law) {
+  switch (law) {
+    case ContactLaw::smooth_coulomb:
+      return "smooth_coulomb";
+    case ContactLaw::penalty:
+      return "penalty";
+  }
+  return "unknown";
+}
 
 std::span<const StepConfigField> step_config_fields() { return k_fields; }
 std::span<const ContactField> contact_fields() { return k_contact_fields; }

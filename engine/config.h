@@ -9,6 +9,9 @@ namespace abut {
 
 enum class ContactLaw { smooth_coulomb, penalty };
 
+/// As in a scene file.
+[[nodiscard]] const char* to_string(ContactLaw law);
+
 /// Settings of a time step. All smoothing is scale-free: lengths and speeds follow from h and
 /// `acceleration_scale`.
 struct StepConfig {
@@ -30,6 +33,8 @@ struct StepConfig {
   int max_iterations = 100;              ///< Newton iterations of a pass, >= 1
   double penalty_stiffness = 1e4;        ///< penalty law where a pair is rigid: stiffness [N/m], > 0
   double penalty_stiction_factor = 5.0;  ///< penalty law: v_s = penalty_stiction_factor * g * h [-], > 0
+  double speed_limit = 1e5;        ///< a step that leaves a point of a body faster [m/s] has failed, > 0
+  double penetration_limit = 2.0;  ///< so has one that finds a contact deeper [smaller body's size], > 0
   ContactConfig contact;
 };
 

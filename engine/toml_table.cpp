@@ -131,6 +131,7 @@ struct TomlTable::Content {
     }
     fail(at_line, message);
   }
+  static NumberRange any_number_or_infinite() { return {-k_infinity, k_infinity, false, true}; }
   double number_of(const toml::node& node, std::string_view key, const NumberRange& range) const {
     double value = 0.0;
     if (const auto* floating = node.as_floating_point()) {
@@ -269,6 +270,52 @@ std::vector<std::string> TomlTable::required_texts(std::string_view key, int cou
   return values;
 }
 
+std::vector<std::string> TomlTable::required_texts(std::string_view key) const {
+  const toml::node* node = content_->find(key);
+  constexpr std::string_view k_allowed = "an array of strings";
+  if (node == nullptr) content_->missing(key, fmt::format("allowed: {}", k_allowed));
+  const toml::array* array = node->as_array();
+  if (array == nullptr) content_->wrong_type(*node, key, k_allowed);
+  return required_texts(key, static_cast<int>(array->size()));
+}
+
+std::vector<NamedNumbers> TomlTable::required_rows(std::string_view key, int count) const {
+  const toml::node* node = content_->find(key);
+  const std::string allowed = fmt::format("an array of rows of {} numbers", count);
+  if (node == nullptr) content_->missing(key, "allowed: " + allowed);
+  const toml::array* array = node->as_array();
+  if (array == nullptr) content_->wrong_type(*node, key, allowed);
+  std::vector<NamedNumbers> rows;
+  for (const toml::node& element : *array) {
+    NamedNumbers& row = rows.emplace_back();
+    row.name = fmt::format("{}[{}]", key, rows.size() - 1);
+    row.numbers = content_->numbers_of(element, row.name, count, Content::any_number_or_infinite());
+    row.line = line_of(element);
+  }
+  return rows;
+}
+
+std::vector<NamedNumbers> TomlTable::all_numbers() const {
+  std::vector<NamedNumbers> result;
+  if (content_->table == nullptr) return result;
+  const auto collect = [&](const auto& self, const toml::table& table, const std::string& prefix) -> void {
+    for (const auto& [key, node] : table) {
+      const std::string name = prefix + std::string(key.str());
+      if (prefix.empty()) (void)has(key.str());
+      if (const toml::table* inner = node.as_table()) {
+        self(self, *inner, name + ".");
+      } else {
+        result.push_back(
+            {name, content_->numbers_of(node, name, -1, Content::any_number_or_infinite()), line_of(node)});
+      }
+    }
+  };
+  collect(collect, *content_->table, "");
+  std::stable_sort(result.begin(), result.end(),
+                   [](const NamedNumbers& a, const NamedNumbers& b) { return a.line < b.line; });
+  return result;
+}
+
 Points TomlTable::required_points(std::string_view key) const {
   const toml::node* node = content_->find(key);
   constexpr std::string_view k_allowed = "an array of points [x, y, z]";
@@ -373,6 +420,13 @@ void TomlTable::fail(std::string_view key, std::string_view message) const {
   content_->fail(node != nullptr ? line_of(*node) : content_->line,
                  name.empty() ? std::string(message) : fmt::format("{}: {}", name, message));
 }
+
+int TomlTable::line(std::string_view key) const {
+  const toml::node* node = content_->table == nullptr ? nullptr : content_->table->get(key);
+  return node != nullptr ? line_of(*node) : content_->line;
+}
+
+void TomlTable::fail_at(int line, std::string_view message) const { content_->fail(line, message); }
 
 void TomlTable::require_one_of(const std::vector<std::string_view>& keys, bool required) const {
   std::vector<std::string_view> present;

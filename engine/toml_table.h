@@ -35,6 +35,13 @@ struct NumberRange {
 [[nodiscard]] NumberRange between(double lower, double upper);
 [[nodiscard]] NumberRange strictly_between(double lower, double upper);
 
+/// An array of numbers, what it is called, and where it stands.
+struct NamedNumbers {
+  std::string name;
+  std::vector<double> numbers;
+  int line = 0;
+};
+
 class TomlTable {
  public:
   /// Parses a file. Throws InputError if it is missing, no regular file, or no TOML.
@@ -63,6 +70,13 @@ class TomlTable {
   [[nodiscard]] std::vector<double> required_numbers(std::string_view key, const NumberRange& range) const;
   /// An array of exactly `count` strings.
   [[nodiscard]] std::vector<std::string> required_texts(std::string_view key, int count) const;
+  /// An array of strings, of any length.
+  [[nodiscard]] std::vector<std::string> required_texts(std::string_view key) const;
+  /// An array of arrays of `count` numbers each, infinite ones included, called "key[0]" and so on.
+  [[nodiscard]] std::vector<NamedNumbers> required_rows(std::string_view key, int count) const;
+  /// Every array of numbers, infinite ones included, in this table and the tables in it, in the order of the
+  /// file; a name is the keys on the way to it, with dots between them. Nothing else may be there.
+  [[nodiscard]] std::vector<NamedNumbers> all_numbers() const;
   /// An array of arrays of three numbers, as columns.
   [[nodiscard]] Points required_points(std::string_view key) const;
   /// A unit quaternion wxyz: off by more than 1e-3 is an error, else it is normalised.
@@ -94,6 +108,10 @@ class TomlTable {
 
   /// Throws about a key (or, with "", the table itself): "file:line: table.key: message".
   [[noreturn]] void fail(std::string_view key, std::string_view message) const;
+  /// The line of a key's value, or of the table where the key is not there.
+  [[nodiscard]] int line(std::string_view key) const;
+  /// Throws about a line of the file: "file:line: message".
+  [[noreturn]] void fail_at(int line, std::string_view message) const;
   /// Throws if more than one of the keys is there, or none and one is required.
   void require_one_of(const std::vector<std::string_view>& keys, bool required) const;
 

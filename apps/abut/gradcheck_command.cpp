@@ -135,7 +135,7 @@ int gradcheck(const GradcheckArguments& arguments) {
     used.tolerance = std::min(used.tolerance, k_gradient_check_tolerance);
     fmt::print(
         stderr, "abut gradcheck: {}\n",
-        failure_text(scene.model, used, check.failed_step, (check.failed_step + 1) * h, check.failure));
+        failure_text(scene.model, used, scene.initial.time + (check.failed_step + 1) * h, check.failure));
     return 1;
   }
   if (arguments.json) {

@@ -6,29 +6,86 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include "collision/manifold/edge_sdf.h"
+
 namespace abut {
 
-std::string failure_text(const Model& model, const StepConfig& config, int step, double time,
+namespace {
+
+/// Where on the two bodies a contact is.
+std::string place_text(const Model& model, const ContactFeature& contact) {
+  const auto name = [&](int body) { return model.bodies[static_cast<std::size_t>(body)].name; };
+  const bool A_has_feature = contact.feature_A >= 0;
+  const int owner = A_has_feature ? contact.body_A : contact.body_B,
+            feature = A_has_feature ? contact.feature_A : contact.feature_B;
+  switch (contact.kind) {
+    case ContactKind::vertex_sdf:
+      return fmt::format("at contact point {} of '{}'", feature, name(owner));
+    case ContactKind::edge_edge:
+      return fmt::format("at edge {} of '{}' and edge {} of '{}'", contact.feature_A, name(contact.body_A),
+                         contact.feature_B, name(contact.body_B));
+    case ContactKind::edge_sdf:
+      return fmt::format("along edge {} of '{}'", edge_of_feature(feature), name(owner));
+    case ContactKind::blended:
+      return "at a mean of several contacts";
+  }
+  return {};
+}
+
+std::string cause_text(const StepConfig& config, const StepReport& report) {
+  switch (report.status) {
+    case StepStatus::ok:
+      return "nothing";
+    case StepStatus::non_finite:
+      return "the state is no longer finite";
+    case StepStatus::not_converged:
+      return fmt::format(
+          "not converged, relative residual {:.2e} after {} Newton iterations, allowed: {:.2e}",
+          report.residual, report.iterations, config.tolerance);
+    case StepStatus::too_deep:
+      return fmt::format("penetration of {:.3g} of the size of the smaller body, allowed: {:.3g}",
+                         report.penetration, config.penetration_limit);
+    case StepStatus::too_fast:
+      return fmt::format("speed of {:.3g} m/s, allowed: {:.3g} m/s", report.max_speed, config.speed_limit);
+  }
+  return {};
+}
+
+const char* hint_text(StepStatus status) {
+  switch (status) {
+    case StepStatus::ok:
+      return "";
+    case StepStatus::not_converged:
+      return "try a smaller time_step, a larger max_iterations, or masses that differ less";
+    case StepStatus::non_finite:
+      return "try a smaller time_step, and look for forces that are too large for the mass of the body";
+    case StepStatus::too_deep:
+      return "try poses that do not overlap at the start, a smaller time_step, or a larger "
+             "penetration_limit";
+    case StepStatus::too_fast:
+      return "try a smaller time_step or softer contacts, and if the speed is meant, a larger speed_limit";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string failure_text(const Model& model, const StepConfig& config, double time,
                          const StepReport& report) {
   const auto name = [&](int body) { return model.bodies[static_cast<std::size_t>(body)].name; };
-  std::string text = fmt::format("step {} (to t = {:.6g} s) failed: ", step + 1, time);
-  if (report.status == StepStatus::non_finite) {
-    text += "the state is no longer finite";
-  } else if (!std::isfinite(report.residual)) {
-    text += "not converged, forces or velocities are too large for double precision";
-  } else {
-    text += fmt::format("not converged, relative residual {:.2e} after {} Newton iterations, allowed: {:.2e}",
-                        report.residual, report.iterations, config.tolerance);
+  std::string text = fmt::format("step {} (to t = {:.6g} s) failed with law {}: {}", report.step + 1, time,
+                                 to_string(report.law), cause_text(config, report));
+  if (report.body >= 0) {
+    text += fmt::format("; body '{}'", name(report.body));
+    const ContactFeature& contact = report.contact;
+    if (contact.body_A < 0 || contact.body_B < 0) {
+      text += ", which touches nothing";
+    } else {
+      const int other = report.body == contact.body_A ? contact.body_B : contact.body_A;
+      text += fmt::format(", deepest contact with '{}' {}", name(other), place_text(model, contact));
+    }
   }
-  if (report.body < 0) return text;
-  text += fmt::format("; body '{}'", name(report.body));
-  const ContactFeature& contact = report.contact;
-  if (contact.body_A < 0 || contact.body_B < 0) return text + ", which touches nothing";
-  const bool A_has_point = contact.feature_A >= 0;
-  const int other = report.body == contact.body_A ? contact.body_B : contact.body_A;
-  return text + fmt::format(", deepest contact with '{}' at contact point {} of '{}'", name(other),
-                            A_has_point ? contact.feature_A : contact.feature_B,
-                            name(A_has_point ? contact.body_A : contact.body_B));
+  return text + "; " + hint_text(report.status);
 }
 
 std::string Table::text(std::size_t left) const {

@@ -14,11 +14,11 @@
 
 namespace abut {
 
-/// What went wrong in a step, in one line: which step, when, which body and contact, and why.
+/// What went wrong in a step of a rollout, in one line: which step, when, by which law, why, which body and
+/// contact, and what to try.
 ///
-/// @param step  from 0
 /// @param time  at the end of that step [s]
-[[nodiscard]] std::string failure_text(const Model& model, const StepConfig& config, int step, double time,
+[[nodiscard]] std::string failure_text(const Model& model, const StepConfig& config, double time,
                                        const StepReport& report);
 
 /// A table of texts with aligned columns; the first row is the header, with a line below it.

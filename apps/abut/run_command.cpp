@@ -5,23 +5,28 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
+#include <utility>
 
 #include <spdlog/fmt/fmt.h>
 #include <CLI/CLI.hpp>
 
+#include "apps/abut/batch_command.h"
 #include "apps/abut/commands.h"
+#include "apps/abut/failure_scene.h"
 #include "apps/abut/options.h"
 #include "apps/abut/progress_bar.h"
 #include "apps/abut/report.h"
 #include "apps/abut/trajectory_file.h"
 #include "dynamics/simulator.h"
+#include "engine/input_error.h"
 #include "engine/scene_io.h"
 
 namespace abut {
 namespace {
 
 struct RunArguments {
-  std::filesystem::path scene, out;
+  std::filesystem::path scene, out, dump;
   std::optional<int> steps;
   std::optional<double> dt;
   bool json = false, quiet = false;
@@ -73,6 +78,9 @@ void print_table(const RunSummary& s) {
 int run(const RunArguments& arguments) {
   const bool writes = !arguments.out.empty();
   if (writes) require_trajectory_path(arguments.out);
+  if (std::error_code ignored; std::filesystem::equivalent(arguments.scene, arguments.dump, ignored)) {
+    throw InputError(arguments.dump.string(), 0, "is the scene itself, which --dump would overwrite");
+  }
   Scene scene = read_scene(arguments.scene);
   if (arguments.dt) scene.config.step.h = *arguments.dt;
   const int steps = arguments.steps.value_or(scene.config.steps);
@@ -84,6 +92,7 @@ int run(const RunArguments& arguments) {
   summary.bodies = model.body_count();
   summary.dt = scene.config.step.h;
   summary.energy_initial = mechanical_energy(model, scene.initial);
+  RecentStates recent(scene.initial);
   TrajectoryFile trajectory(model);
   if (writes) trajectory.add(scene.initial, summary.energy_initial, 0);
 
@@ -99,6 +108,7 @@ int run(const RunArguments& arguments) {
                             std::max(summary.max_penetration, step_report.max_penetration);
                         if (step_report.status != StepStatus::ok) return false;
                         summary.steps = step + 1;
+                        recent.add(state);
                         if (writes)
                           trajectory.add(state, mechanical_energy(model, state), step_report.contacts);
                         bar.update(step + 1);
@@ -120,9 +130,17 @@ int run(const RunArguments& arguments) {
   }
   if (well) return 0;
   std::fflush(stdout);
-  fmt::print(stderr, "abut run: {}{}\n",
-             failure_text(model, scene.config.step, summary.steps, (summary.steps + 1) * summary.dt, report),
-             writes ? fmt::format("; {} is not written", arguments.out.string()) : "");
+  std::string text = failure_text(model, scene.config.step, end.time + summary.dt, report);
+  if (writes) text += fmt::format("; {} is not written", arguments.out.string());
+  const std::filesystem::path dump =
+      arguments.dump.empty() ? default_failure_scene(arguments.scene, arguments.out) : arguments.dump;
+  try {
+    const int dumped = write_failure_scene(simulator.stepper(), arguments.scene, recent, report, text, dump);
+    text += fmt::format("; 'abut run {}' repeats it in step {}", dump.string(), dumped);
+  } catch (const InputError& error) {
+    text += fmt::format("; no scene that repeats it: {}", error.what());
+  }
+  fmt::print(stderr, "abut run: {}\n", text);
   return 1;
 }
 
@@ -130,16 +148,41 @@ int run(const RunArguments& arguments) {
 
 void add_run_command(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<RunArguments>();
+  auto batch = std::make_shared<BatchArguments>();
   CLI::App* command = app.add_subcommand("run", "simulate a scene; print a summary, write the trajectory");
-  command->add_option("SCENE", arguments->scene, "scene file (TOML)")->required()->type_name("");
+  CLI::Option* scene =
+      command->add_option("SCENE", arguments->scene, "scene file (TOML); none with --batch")->type_name("");
+  CLI::Option* table =
+      command->add_option("--batch", batch->table, "table of rollouts (TOML), run instead of one scene")
+          ->type_name("FILE")
+          ->excludes(scene);
+  command->add_option("--threads", batch->threads, "threads of a batch; default: all cores")
+      ->check(whole_number(1, 1024))
+      ->type_name("N")
+      ->needs(table);
+  command
+      ->add_flag("--resume", batch->resume,
+                 "go on with a batch that was stopped, from the journal beside --out")
+      ->needs(table);
+  command->add_flag("--trajectories", batch->trajectories, "write every state of a batch, not the last alone")
+      ->needs(table);
   command->add_option("--steps", arguments->steps, "number of time steps; default: that of the scene")
       ->check(whole_number(1))
-      ->type_name("N");
+      ->type_name("N")
+      ->excludes(table);
   command->add_option("--dt", arguments->dt, "time step [s]; default: that of the scene")
       ->check(finite_positive())
-      ->type_name("H");
+      ->type_name("H")
+      ->excludes(table);
   command->add_option("--out", arguments->out, "write the trajectory: NumPy archive (.npz) or table (.csv)")
       ->type_name("FILE");
+  command
+      ->add_option(
+          "--dump", arguments->dump,
+          "where to write, after a failure, a scene that repeats it; default: the scene's name with\n"
+          "_failure.toml, beside --out, else in the current folder")
+      ->type_name("FILE")
+      ->excludes(table);
   command->add_flag("--json", arguments->json, "print the summary as one JSON object");
   command->add_flag("--quiet", arguments->quiet, "no progress bar");
   command->footer(
@@ -148,12 +191,29 @@ void add_run_command(CLI::App& app, int& exit_code) {
       "orientation_wxyz of each body's asset frame, linear_velocity and angular_velocity of its centre of\n"
       "mass, energy, and contacts of the step that ended there. In an archive, body_names holds the names\n"
       "as bytes, a row each, filled up with zeros.\n"
+      "A batch writes one archive with a row for each rollout: docs/scene_format.md, \"Batches\".\n"
       "\n"
       "Examples:\n"
       "  abut run assets/scenes/armadillo_drop.toml\n"
       "  abut run assets/scenes/box_stack.toml --steps 5000 --dt 0.001 --out out/box_stack.npz\n"
-      "  abut run assets/scenes/sphere_bounce.toml --json --quiet");
-  command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
+      "  abut run assets/scenes/sphere_bounce.toml --json --quiet\n"
+      "  abut run --batch friction.toml --out out/friction.npz --threads 4");
+  command->callback([arguments, batch, table, scene, &exit_code] {
+    if (table->count() == 0) {
+      if (scene->count() == 0) throw CLI::RequiredError("SCENE");
+      exit_code = run(*arguments);
+      return;
+    }
+    batch->out = arguments->out;
+    batch->json = arguments->json;
+    batch->quiet = arguments->quiet;
+    for (const auto& [given, name] :
+         {std::pair{batch->resume, "--resume"}, std::pair{batch->trajectories, "--trajectories"}}) {
+      if (given && batch->out.empty()) throw CLI::RequiresError(name, "--out");
+    }
+    const InterruptRequest interrupt;
+    exit_code = run_batch_table(*batch, [&] { return !interrupt.received(); });
+  });
 }
 
 }  // namespace abut

@@ -30,12 +30,12 @@ std::string csv_text(const std::string& text) {
 
 }  // namespace
 
-void require_trajectory_path(const fs::path& path) {
+void require_output_path(const fs::path& path, const std::vector<std::string>& extensions) {
   const std::string extension = path.extension().string();
-  if (extension != ".npz" && extension != ".csv") {
-    throw InputError(
-        path.string(), 0,
-        fmt::format("cannot be written: unknown extension '{}', allowed: .npz, .csv", extension));
+  if (std::find(extensions.begin(), extensions.end(), extension) == extensions.end()) {
+    throw InputError(path.string(), 0,
+                     fmt::format("cannot be written: unknown extension '{}', allowed: {}", extension,
+                                 fmt::join(extensions, ", ")));
   }
   std::error_code ignored;
   if (fs::is_directory(path, ignored))
@@ -50,6 +50,28 @@ void require_trajectory_path(const fs::path& path) {
     throw InputError(path.string(), 0,
                      fmt::format("cannot be written: no permission to write in '{}'", folder.string()));
   }
+}
+
+void make_folder_of(const fs::path& path) {
+  const fs::path folder = path.parent_path();
+  if (folder.empty()) return;
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) {
+    throw InputError(path.string(), 0,
+                     fmt::format("cannot make the folder '{}': {}", folder.string(), error.message()));
+  }
+}
+
+void add_names(NpzWriter& writer, std::string_view array, const std::vector<std::string>& names) {
+  std::size_t width = 0;
+  for (const std::string& name : names) width = std::max(width, name.size());
+  std::vector<std::int64_t> bytes;
+  for (const std::string& name : names) {
+    for (std::size_t i = 0; i < width; ++i)
+      bytes.push_back(i < name.size() ? static_cast<unsigned char>(name[i]) : 0);
+  }
+  writer.add(array, bytes, std::array{names.size(), width});
 }
 
 void TrajectoryFile::add(const State& state, double energy, int contacts) {
@@ -68,15 +90,7 @@ void TrajectoryFile::add(const State& state, double energy, int contacts) {
 }
 
 void TrajectoryFile::write(const fs::path& path) const {
-  const fs::path folder = path.parent_path();
-  if (!folder.empty()) {
-    std::error_code error;
-    fs::create_directories(folder, error);
-    if (error) {
-      throw InputError(path.string(), 0,
-                       fmt::format("cannot make the folder '{}': {}", folder.string(), error.message()));
-    }
-  }
+  make_folder_of(path);
   path.extension() == ".npz" ? write_npz(path) : write_csv(path);
 }
 
@@ -91,15 +105,9 @@ void TrajectoryFile::write_npz(const fs::path& path) const {
   writer.add("energy", energy_, std::array{rows});
   writer.add("contacts", contacts_, std::array{rows});
 
-  std::size_t width = 0;
-  for (const Body& body : model_->bodies) width = std::max(width, body.name.size());
-  std::vector<std::int64_t> names;
-  for (const Body& body : model_->bodies) {
-    for (std::size_t i = 0; i < width; ++i) {
-      names.push_back(i < body.name.size() ? static_cast<unsigned char>(body.name[i]) : 0);
-    }
-  }
-  writer.add("body_names", names, std::array{n, width});
+  std::vector<std::string> names;
+  for (const Body& body : model_->bodies) names.push_back(body.name);
+  add_names(writer, "body_names", names);
   writer.write(path);
 }
 

@@ -19,16 +19,28 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/model.h"
+#include "engine/npz.h"
 #include "engine/state.h"
 
 namespace abut {
 
-/// Throws InputError unless the name ends in .npz or .csv and a file of that name could be written; writes
-/// nothing.
-void require_trajectory_path(const std::filesystem::path& path);
+/// Throws InputError unless the name ends in one of the extensions and a file of that name could be written;
+/// writes nothing.
+void require_output_path(const std::filesystem::path& path, const std::vector<std::string>& extensions);
+inline void require_trajectory_path(const std::filesystem::path& path) {
+  require_output_path(path, {".npz", ".csv"});
+}
+
+/// Makes the folder that a file is to lie in, if there is none. Throws InputError.
+void make_folder_of(const std::filesystem::path& path);
+
+/// Adds names as a matrix of integers: the bytes of each in UTF-8, a row each, filled up with zeros.
+void add_names(NpzWriter& writer, std::string_view array, const std::vector<std::string>& names);
 
 /// Collects the rows of a trajectory. The model must outlive it.
 class TrajectoryFile {

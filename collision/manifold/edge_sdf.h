@@ -92,6 +92,7 @@ struct EdgeSdfContact {
 
 /// Index of a contact in ContactFeature: two for each edge, end 0 nearer to its start, end 1 to its end.
 [[nodiscard]] constexpr int edge_sdf_feature(int edge, int end) { return 2 * edge + end; }
+[[nodiscard]] constexpr int edge_of_feature(int feature) { return feature / 2; }
 
 namespace edge_sdf_detail {
 

@@ -100,17 +100,48 @@ TEST_CASE("failure_text: names step, time, body, contact and reason", "[apps][va
   report.residual = 3.25e-5;
   report.iterations = 300;
   report.body = 1;
+  report.step = 136;
   StepConfig config;
-  CHECK(failure_text(model, config, 136, 0.274, report) ==
-        "step 137 (to t = 0.274 s) failed: not converged, relative residual 3.25e-05 after 300 Newton "
-        "iterations, allowed: "
-        "1.00e-08; body 'ball', which touches nothing");
+  CHECK(failure_text(model, config, 0.274, report) ==
+        "step 137 (to t = 0.274 s) failed with law smooth_coulomb: not converged, relative residual 3.25e-05 "
+        "after "
+        "300 Newton iterations, allowed: 1.00e-08; body 'ball', which touches nothing; try a smaller "
+        "time_step, a larger max_iterations, or masses that differ less");
   report.status = StepStatus::non_finite;
   report.contact = {ContactKind::vertex_sdf, 0, 1, -1, 5};
-  CHECK(failure_text(model, config, 0, 0.002, report) ==
-        "step 1 (to t = 0.002 s) failed: the state is no longer finite; body 'ball', deepest contact with "
-        "'floor' at contact "
-        "point 5 of 'ball'");
+  report.step = 0;
+  report.law = ContactLaw::penalty;
+  CHECK_THAT(
+      failure_text(model, config, 0.002, report),
+      Catch::StartsWith("step 1 (to t = 0.002 s) failed with law penalty: the state is no longer finite; "
+                        "body 'ball', deepest contact with 'floor' at contact point 5 of 'ball'; try"));
+}
+
+TEST_CASE("failure_text: tells each status with its number and limit, and each kind of contact",
+          "[apps][value]") {
+  Model model;
+  for (const char* name : {"floor", "ball"}) model.bodies.emplace_back().name = name;
+  StepConfig config;
+  config.speed_limit = 40.0;
+  config.penetration_limit = 0.25;
+  StepReport report;
+  report.step = 4;
+  report.body = 1;
+  report.max_speed = 51.5;
+  report.penetration = 0.75;
+  report.status = StepStatus::too_fast;
+  report.contact = {ContactKind::edge_edge, 0, 1, 7, 5};
+  CHECK_THAT(failure_text(model, config, 0.01, report),
+             Catch::Contains("speed of 51.5 m/s, allowed: 40 m/s; body 'ball'") &&
+                 Catch::Contains("at edge 7 of 'floor' and edge 5 of 'ball'") &&
+                 Catch::Contains("larger speed_limit"));
+  report.status = StepStatus::too_deep;
+  report.contact = {ContactKind::edge_sdf, 0, 1, -1, 9};
+  CHECK_THAT(failure_text(model, config, 0.01, report),
+             Catch::Contains("0.75 of the size of the smaller body, allowed: 0.25; body 'ball'") &&
+                 Catch::Contains("along edge 4 of 'ball'") && Catch::Contains("larger penetration_limit"));
+  report.contact = {ContactKind::blended, 0, 1, -1, -1};
+  CHECK_THAT(failure_text(model, config, 0.01, report), Catch::Contains("at a mean of several contacts"));
 }
 
 }  // namespace

@@ -216,6 +216,49 @@ TEST_CASE("abut run: a step that does not converge ends with code 1, its reason 
                              Contains("contact with 'floor' at contact point") && Contains("is not written"));
   CHECK(line_count(result.err) == 1);
   CHECK(read_file(out) == "of before");
+  CHECK(fs::exists(folder.path() / "scene_failure.toml"));
+}
+
+TEST_CASE("abut run: a failure leaves a scene behind that fails in the same way in its first step",
+          "[apps][value]") {
+  const TemporaryFolder folder;
+  std::string text = scene_with("speed_limit = 3.0");
+  text.replace(text.find("steps = 40"), 10, "steps = 400");
+  text.replace(text.find("density = 700.0"), 15, "density = 700.0\nforce = [12.0, 0.0, 0.0]");
+  const std::string scene = folder.write("scene.toml", text), dump = folder.path() / "other/dump.toml";
+  const ProgramResult result = run_program({"run", scene, "--quiet", "--json", "--dump", dump});
+  CAPTURE(result.out, result.err);
+  CHECK(result.exit_code == 1);
+  const Json json = parse_json(result.out);
+  CHECK(json["status"] == "too_fast");
+  REQUIRE(json["steps"] > 10);
+  CHECK_THAT(result.err, Contains("speed of 3") && Contains("allowed: 3 m/s") && Contains("body 'ball'") &&
+                             Contains("law smooth_coulomb") && Contains("in step 1") && Contains(dump));
+  CHECK(line_count(result.err) == 1);
+
+  const std::string next = folder.path() / "next.toml";
+  const ProgramResult again = run_program({"run", dump, "--quiet", "--json", "--dump", next});
+  CAPTURE(again.out, again.err);
+  CHECK(again.exit_code == 1);
+  const Json repeated = parse_json(again.out);
+  CHECK(repeated["scene"] == "ball and box");
+  CHECK(repeated["status"] == "too_fast");
+  CHECK(repeated["steps"] == 0);
+  // Not to the last bit: the frame of the ball's asset is off its centre.
+  CHECK(close(repeated["energy_final"].get<double>(), json["energy_final"].get<double>(), 1e-13, 0));
+  const std::size_t time = result.err.find("(to t = ");
+  CHECK_THAT(again.err, Contains("step 1 " + result.err.substr(time, result.err.find(')', time) - time)));
+}
+
+TEST_CASE("abut run: the scene of a failure never replaces the scene itself", "[apps][value]") {
+  const TemporaryFolder folder;
+  const std::string text = scene_with("max_iterations = 1"), scene = folder.write("scene.toml", text);
+  const ProgramResult result = run_program(
+      {"run", scene, "--dump", (folder.path() / "../" / folder.path().filename() / "scene.toml").string()});
+  CHECK(result.exit_code == 2);
+  CHECK_THAT(result.err, Contains("is the scene itself"));
+  CHECK(line_count(result.err) == 1);
+  CHECK(read_file(scene) == text);
 }
 
 TEST_CASE("abut run: a state that is not finite ends with code 1 and names the body", "[apps][value]") {
@@ -229,7 +272,8 @@ TEST_CASE("abut run: a state that is not finite ends with code 1 and names the b
   CHECK(parse_json(result.out)["status"] == "non_finite");
   CHECK_THAT(result.err, Contains("the state is no longer finite") && Contains("body 'ball'"));
   CHECK_FALSE(fs::exists(out));
-  CHECK(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()) == 1);
+  CHECK(fs::exists(folder.path() / "scene_failure.toml"));
+  CHECK(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()) == 2);
 }
 
 TEST_CASE("abut run: a bad scene is answered with file and line", "[apps][value]") {

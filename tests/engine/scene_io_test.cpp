@@ -49,6 +49,9 @@ tolerance = 1e-9
 max_iterations = 77
 penalty_stiffness = 2e4
 penalty_stiction_factor = 6
+start_time = -1.5
+speed_limit = 70
+penetration_limit = 0.4
 
 [simulation.contact]
 fidelity = "paper"
@@ -194,6 +197,9 @@ TEST_CASE("scene_io: every key arrives where it belongs", "[engine][value]") {
   CHECK(step.max_iterations == 77);
   CHECK(step.penalty_stiffness == 2e4);
   CHECK(step.penalty_stiction_factor == 6.0);
+  CHECK(scene.initial.time == -1.5);
+  CHECK(step.speed_limit == 70.0);
+  CHECK(step.penetration_limit == 0.4);
   for (const StepConfigField& field : step_config_fields()) {
     CHECK(k_full_scene.find("\n" + std::string(field.key) + " = ") != std::string::npos);
   }

@@ -1,0 +1,84 @@
+/// A table of rollouts: a scene and the numbers in it that differ from one rollout to the next. What stands
+/// in the file: docs/scene_format.md, "Batches".
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "dynamics/batch_rollout.h"
+#include "engine/scene_io.h"
+#include "engine/toml_table.h"
+
+namespace abut {
+
+/// Which number of a scene a parameter is.
+struct SceneParameter {
+  enum class Kind {
+    step_setting,  ///< `index` into step_config_fields()
+    gravity,       ///< `index` is the component, here and below
+    body_number,   ///< `index` into a list of settings
+    mass,
+    density,
+    position,  ///< of the asset's frame, as in a scene
+    rotation_vector,
+    linear_velocity,
+    angular_velocity,
+    force,
+    torque,
+    pair_number,  ///< `index` into a list of settings
+  };
+  std::string name;
+  Kind kind = Kind::gravity;
+  int body_A = -1, body_B = -1;  ///< body_A alone where one body is meant
+  int index = 0;
+  NumberRange range = any_number();
+  bool whole = false;
+
+  /// Whether rollouts that differ in it alone have the same model and settings.
+  [[nodiscard]] bool is_initial_state() const {
+    return kind == Kind::position || kind == Kind::rotation_vector || kind == Kind::linear_velocity ||
+           kind == Kind::angular_velocity;
+  }
+};
+
+/// The parameter of a name. Throws std::invalid_argument for one that the scene has not.
+[[nodiscard]] SceneParameter find_parameter(const Scene& scene, const std::string& name);
+
+/// Sets parameters of a scene to values in their ranges.
+void set_parameters(const std::vector<SceneParameter>& parameters, std::span<const double> values,
+                    Scene& scene);
+
+class BatchTable {
+ public:
+  /// Throws InputError, "file:line: ...", for whatever does not make sense in the table or the scene.
+  explicit BatchTable(const std::filesystem::path& file);
+
+  [[nodiscard]] const std::filesystem::path& scene_file() const { return scene_file_; }
+  [[nodiscard]] const Scene& scene() const { return scene_; }
+  [[nodiscard]] int rollouts() const { return rollouts_; }
+  [[nodiscard]] int steps() const { return steps_; }
+  [[nodiscard]] const std::vector<SceneParameter>& parameters() const { return parameters_; }
+  [[nodiscard]] const std::vector<double>& values() const { return values_; }  ///< (rollouts, parameters)
+
+  /// The scene of one rollout.
+  [[nodiscard]] Scene scene_of(int rollout) const;
+  /// The same, ready to run. May be called by several threads at the same time.
+  [[nodiscard]] BatchTask task_of(int rollout) const;
+
+ private:
+  [[nodiscard]] std::span<const double> values_of(int rollout) const;
+  /// Adds a parameter and returns it.
+  const SceneParameter& add_parameter(const TomlTable& table, int line, const std::string& name);
+
+  std::filesystem::path scene_file_;
+  Scene scene_;
+  std::shared_ptr<const Simulator> shared_;  // where rollouts differ in their initial states alone
+  int rollouts_ = 0, steps_ = 0;
+  std::vector<SceneParameter> parameters_;
+  std::vector<double> values_;
+};
+
+}  // namespace abut

@@ -1,0 +1,38 @@
+/// Scenes written by the program: a scene of the user's at another moment, and what files it is made of.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "engine/state.h"
+
+namespace abut {
+
+/// What a scene is to start from and how far it is to run.
+struct SceneStart {
+  State state;            ///< as many bodies as the scene has
+  double time_step = 0;   ///< [s]
+  int steps = 1;          ///< >= 1
+  std::string comment{};  ///< put on top of the text, of any number of lines
+};
+
+/// The scene `scene`, as text for a file in `folder`, that starts at another state: its `start_time`,
+/// `steps`, `time_step` and the poses and velocities that differ are replaced, relative paths (the keys
+/// `asset` and `mesh`) are made to lead from `folder` to the same files, and every other key stays, whatever
+/// it is. Comments and the order of keys do not. Numbers are exact: it reads back as the same state, but for
+/// a rounding error where the frame of an asset is off the centre of mass and no position gives that state.
+/// Throws InputError if the scene cannot be read, std::invalid_argument if the state has another number of
+/// bodies.
+[[nodiscard]] std::string scene_text_at(const std::filesystem::path& scene, const SceneStart& start,
+                                        const std::filesystem::path& folder);
+
+/// Writes that text, whole or not at all. Throws InputError also where `to` is the scene itself.
+void write_scene_at(const std::filesystem::path& scene, const SceneStart& start,
+                    const std::filesystem::path& to);
+
+/// Every file that a scene is made of: itself, the body.toml of its assets, the meshes of both; each once, in
+/// a fixed order. Throws InputError.
+[[nodiscard]] std::vector<std::filesystem::path> scene_files(const std::filesystem::path& scene);
+
+}  // namespace abut

@@ -1,0 +1,378 @@
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "dynamics/rollout.h"
+#include "dynamics/simulator.h"
+#include "engine/input_error.h"
+#include "engine/mesh_io.h"
+#include "engine/mesh_shapes.h"
+#include "engine/scene_io.h"
+#include "engine/scene_writer.h"
+#include "tests/support/scenes.h"
+#include "tests/support/temporary_folder.h"
+
+using namespace abut;
+using test::TestScene;
+
+namespace {
+
+constexpr double k_nan = std::numeric_limits<double>::quiet_NaN();
+
+bool same_bits(const State& a, const State& b) { return state_hash(a) == state_hash(b); }
+
+/// A floor (0), a ball at rest on it (1), and a tower of boxes far away (2 ...), the top one spinning.
+TestScene ball_and_tower() {
+  TestScene scene = test::floor_scene();
+  scene.add(test::sphere_of_mass(0.1, 1.0), test::pose_at({5.0, 0.0, 0.0999}));  // deeper than any box
+  for (int i = 0; i < 3; ++i)
+    scene.add(test::box_of_mass(Vec3<double>::Constant(0.05), 1.0),
+              test::pose_at({0.0, 0.0, 0.1 * i + 0.05}));
+  scene.V_WB(4) << 1.0, 2.0, 30.0, 0.5, 0.2, -3.0;
+  return scene;
+}
+
+}  // namespace
+
+// Each status
+// -----------------------------------------------------------------------------------------------
+
+TEST_CASE("too_fast: the first step that leaves a body above the limit fails, and names it",
+          "[dynamics][value]") {
+  TestScene scene;
+  scene.model.gravity.setZero();
+  scene.add(test::sphere_of_mass(0.1, 1.0), test::pose_at({0, 0, 0}), test::moving_at({4.9, 0, 0}));
+  scene.add(test::sphere_of_mass(0.1, 2.0), test::pose_at({9, 0, 0}));
+  scene.body(1).external_wrench[3] = 200.0;  // 1 m/s more every step
+  StepConfig config;
+  config.h = 0.01;
+  config.speed_limit = 5.5;
+  const Stepper stepper(scene.model, config);
+  const Trajectory trajectory = rollout(stepper, scene.state, 20);
+  CHECK(trajectory.failed_step == 5);
+  CHECK(trajectory.failure.status == StepStatus::too_fast);
+  CHECK(trajectory.failure.step == 5);
+  CHECK(trajectory.failure.body == 1);
+  CHECK(trajectory.failure.contact.body_A == -1);
+  CHECK(trajectory.failure.max_speed == Approx(6.0).epsilon(1e-12));
+  CHECK(trajectory.states.size() == 6);
+  CHECK_THROWS_AS(adjoint(stepper, trajectory, [](int, const State&, StateTangent&) {}), std::logic_error);
+
+  config.speed_limit = 6.5;
+  CHECK(rollout(Stepper(scene.model, config), scene.state, 20).failed_step == 6);
+}
+
+TEST_CASE("too_fast: the points of a body that spins count, and its contact is named", "[dynamics][value]") {
+  TestScene scene = test::floor_scene();
+  scene.add(test::sphere_of_mass(0.1, 1.0), test::pose_at({3.0, 0, 0.1}));
+  scene.add(test::sphere_of_mass(0.1, 1.0), test::pose_at({0, 0, 0.099}));
+  scene.V_WB(2)[2] = 80.0;  // 8 m/s at its equator; about the normal, so that friction hardly slows it
+  StepConfig config;
+  config.speed_limit = 7.0;
+  const StepReport report = rollout(Stepper(scene.model, config), scene.state, 5).failure;
+  CHECK(report.status == StepStatus::too_fast);
+  CHECK(report.step == 0);
+  CHECK(report.body == 2);
+  CHECK(report.contact.body_A == 0);
+  CHECK(report.contact.body_B == 2);
+  config.speed_limit = 8.0 * std::sqrt(3.0) + 0.1;  // the bound takes the corners of the box around the ball
+  CHECK(rollout(Stepper(scene.model, config), scene.state, 5).ok());
+}
+
+TEST_CASE("too_deep: fails where a ball has sunk by more than the limit in its own sizes",
+          "[dynamics][value]") {
+  constexpr double k_radius = 0.1, k_limit = 0.3;  // [m], [diameters]
+  TestScene scene = test::floor_scene();
+  scene.add(test::sphere_of_mass(0.05, 1.0), test::pose_at({3.0, 0, 0.05}));
+  scene.add(test::sphere_of_mass(k_radius, 1.0), test::pose_at({0, 0, k_radius}));
+  scene.body(2).material.stiffness = 20.0;  // it sinks nearly as it falls
+  StepConfig config;
+  const Trajectory whole = rollout(Stepper(scene.model, config), scene.state, 100);
+  REQUIRE(whole.ok());
+  int expected = 0;  // the first step that starts too deep
+  while ((k_radius - whole.states[static_cast<std::size_t>(expected)].X_WB[2].p.z()) / (2.0 * k_radius) <=
+         k_limit)
+    ++expected;
+  REQUIRE(expected > 5);
+
+  config.penetration_limit = k_limit;
+  const Trajectory trajectory = rollout(Stepper(scene.model, config), scene.state, 100);
+  CHECK(trajectory.failure.status == StepStatus::too_deep);
+  CHECK(trajectory.failed_step == expected);
+  CHECK(trajectory.failure.step == expected);
+  CHECK(trajectory.failure.body == 2);
+  CHECK(trajectory.failure.contact.kind == ContactKind::vertex_sdf);
+  CHECK(trajectory.failure.contact.body_A == 0);
+  CHECK(trajectory.failure.contact.body_B == 2);
+  CHECK(trajectory.failure.contact.feature_B == 0);
+  CHECK(trajectory.failure.penetration > k_limit);
+}
+
+TEST_CASE("too_deep: is relative to the smaller of two bodies, and names that one", "[dynamics][value]") {
+  TestScene scene;
+  scene.model.gravity.setZero();
+  scene.add(test::sphere_of_mass(0.1, 1.0), test::pose_at({0, 0, 0}));
+  scene.add(test::sphere_of_mass(1.0, 1.0), test::pose_at({1.05, 0, 0}));  // 0.05 m deep
+  StepConfig config;
+  config.penetration_limit = 0.2;
+  const StepReport report = rollout(Stepper(scene.model, config), scene.state, 2).failure;
+  CHECK(report.status == StepStatus::too_deep);
+  CHECK(report.body == 0);
+  CHECK(report.penetration == Approx(0.25).epsilon(1e-9));
+  config.penetration_limit = 0.3;
+  CHECK(rollout(Stepper(scene.model, config), scene.state, 2).ok());
+}
+
+TEST_CASE("not_converged: names a body of the island that did not converge", "[dynamics][value]") {
+  const TestScene scene = ball_and_tower();
+  TestScene ball = scene;
+  for (int i = 2; i < 5; ++i) ball.X_WB(i).p.z() += 10.0 * i;  // nothing but the ball touches
+  StepConfig config;
+  config.max_iterations = 1;
+  while (!rollout(Stepper(ball.model, config), ball.state, 1).ok()) {
+    ++config.max_iterations;
+    REQUIRE(config.max_iterations < 30);
+  }
+  const StepReport report = rollout(Stepper(scene.model, config), scene.state, 1).failure;
+  CHECK(report.status == StepStatus::not_converged);
+  CHECK(report.step == 0);
+  CHECK(report.body >= 2);
+  CHECK(report.contact.body_B >= 2);
+  CHECK(report.iterations >= config.max_iterations);
+}
+
+TEST_CASE("non_finite: names the step and the body", "[dynamics][value]") {
+  const TestScene scene = ball_and_tower();
+  Controls controls(10, Control(5, Vec6<double>::Zero()));
+  controls[7][1][3] = k_nan;
+  const Stepper stepper(scene.model, {});
+  const StepReport report = rollout(stepper, scene.state, 10, controls).failure;
+  CHECK(report.status == StepStatus::non_finite);
+  CHECK(report.step == 7);
+  CHECK(report.body == 1);
+  CHECK(report.contact.body_B == 1);
+  State end;
+  CHECK(simulate(stepper, scene.state, 10, controls, end).step == 7);
+}
+
+TEST_CASE("StepReport: names the law", "[dynamics][value]") {
+  const ContactLaw law = GENERATE(ContactLaw::smooth_coulomb, ContactLaw::penalty);
+  TestScene scene = test::floor_scene();
+  scene.add(test::sphere_of_mass(0.1, 1.0), test::pose_at({0, 0, 1}));
+  StepConfig config;
+  config.law = law;
+  config.speed_limit = 0.1;
+  const StepReport report = rollout(Stepper(scene.model, config), scene.state, 100).failure;
+  CHECK(report.status == StepStatus::too_fast);
+  CHECK(report.law == law);
+}
+
+// After a failure
+// -------------------------------------------------------------------------------------------
+
+TEST_CASE("simulate: keeps the last state that was good", "[dynamics][value]") {
+  const TestScene scene = ball_and_tower();
+  Controls controls(10, Control(5, Vec6<double>::Zero()));
+  controls[7][1][3] = k_nan;
+  const Stepper stepper(scene.model, {});
+  State end;
+  REQUIRE(simulate(stepper, scene.state, 10, controls, end).status == StepStatus::non_finite);
+  CHECK(same_bits(end, rollout(stepper, scene.state, 10, controls).states.back()));
+  CHECK(end.time == Approx(7 * 0.002));
+}
+
+TEST_CASE("StepScratch: forgotten after a failure, it gives the bits of a fresh one, for any model",
+          "[dynamics][determinism]") {
+  const ContactLaw law = GENERATE(ContactLaw::smooth_coulomb, ContactLaw::penalty);
+  StepConfig config;
+  config.law = law;
+  if (law == ContactLaw::penalty) config.h = 2e-4;
+  const TestScene tower = ball_and_tower(), stack = test::stack_scene(2, 0.1, 1.0);
+  const Stepper stepper(tower.model, config), other(stack.model, config);
+  State expected, expected_other;
+  REQUIRE(simulate(stepper, tower.state, 60, {}, expected).status == StepStatus::ok);
+  REQUIRE(simulate(other, stack.state, 60, {}, expected_other).status == StepStatus::ok);
+
+  StepConfig hopeless = config;
+  hopeless.max_iterations = 1;
+  hopeless.tolerance = 1e-15;
+  hopeless.speed_limit = 10.0;
+  Controls broken(60, Control(5, Vec6<double>::Zero()));
+  broken[40][3][4] = k_nan;
+  const Stepper failing(tower.model, hopeless);
+  StepScratch scratch;
+  State end;
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    REQUIRE(simulate(stepper, tower.state, 60, broken, end, scratch).status == StepStatus::non_finite);
+    REQUIRE(simulate(stepper, tower.state, 60, {}, end, scratch).status == StepStatus::ok);
+    CHECK(same_bits(end, expected));
+    if (law == ContactLaw::smooth_coulomb) {
+      REQUIRE(simulate(failing, tower.state, 60, {}, end, scratch).status == StepStatus::not_converged);
+    }
+    REQUIRE(simulate(other, stack.state, 60, {}, end, scratch).status == StepStatus::ok);
+    CHECK(same_bits(end, expected_other));
+  }
+
+  // Step by step, as a viewer does; and not forgotten, the failure would be felt.
+  if (law != ContactLaw::smooth_coulomb) return;
+  State first, next;
+  StepScratch fresh;
+  REQUIRE(stepper.step(tower.state, {}, first, fresh).status == StepStatus::ok);
+  REQUIRE(simulate(stepper, tower.state, 60, broken, end, scratch).status == StepStatus::non_finite);
+  StepScratch remembering = scratch;
+  scratch.forget();
+  CHECK(stepper.step(tower.state, {}, next, scratch).status == StepStatus::ok);
+  CHECK(same_bits(next, first));
+  (void)stepper.step(tower.state, {}, next, remembering);
+  CHECK_FALSE(same_bits(next, first));
+}
+
+// Scenes that repeat a failure
+// -------------------------------------------------------------------------------------------
+
+namespace {
+
+/// Bodies given in every way there is: an asset off its centre of mass, a mesh of the scene's own, a hull of
+/// a mesh, positions by rotation vector and by quaternion.
+std::string write_zoo(const test::TemporaryFolder& folder) {
+  write_obj(folder.write("meshes/ball.obj", ""), sphere_mesh(0.1, 2));
+  write_obj(folder.write("bodies/stone/mesh.obj", ""), sphere_mesh(0.08, 2));
+  folder.write("bodies/stone/body.toml", R"(density = 700
+mesh = "mesh.obj"
+[[primitive]]
+kind = "sphere"
+radius = 0.08
+position = [0.0, 0.0, 0.0]
+[[primitive]]
+kind = "sphere"
+radius = 0.03
+position = [0.02, 0.03, 0.01]
+)");
+  return folder.write("scenes/zoo.toml", R"(
+[simulation]
+steps = 500
+gravity = [0.0, 0.3, -9.81]
+speed_limit = 3.1
+[simulation.contact]
+edge_edge = false
+[[body]]
+name = "floor"
+rotation_vector = [0.02, 0.01, 0.0]
+[[body.primitive]]
+kind = "half_space"
+[[body]]
+name = "stone"
+asset = "../bodies/stone"
+mass = 1.25
+friction = 0.31
+position = [0.4, 0.1, 0.081]
+rotation_vector = [0.3, -0.7, 1.1]
+angular_velocity = [1.0, 2.0, -0.5]
+[[body]]
+name = "egg"
+density = 800
+mesh = "../meshes/ball.obj"
+position = [0.01, -0.3, 0.11]
+orientation = [0.5, 0.5, 0.5, 0.5]
+linear_velocity = [0.2, 0.0, 0.0]
+[[body.primitive]]
+kind = "convex_polyhedron"
+mesh = "../meshes/ball.obj"
+smoothing = 1e-5
+[[body]]
+name = "pebble"
+density = 900
+position = [-0.5, 0.7, 0.6]
+[[body.primitive]]
+kind = "sphere"
+radius = 0.04
+position = [0.3, 0.1, 0.2]
+[[pair]]
+bodies = ["stone", "floor"]
+restitution = 0.25
+[pair.contact]
+activity_smoothing = 0.003
+)");
+}
+
+}  // namespace
+
+TEST_CASE("write_scene_at: the scene at the state before a failure fails in its first step",
+          "[dynamics][value]") {
+  const test::TemporaryFolder folder;
+  const std::string path = write_zoo(folder);
+  const Scene scene = read_scene(path);
+  const Simulator simulator(scene.model, scene.config.step);
+  const Trajectory trajectory = simulator.rollout(scene.initial, 500);
+  REQUIRE(trajectory.failure.status == StepStatus::too_fast);
+  REQUIRE(trajectory.failed_step > 50);
+
+  const std::filesystem::path dump = folder.path() / "elsewhere" / "deeper" / "dump.toml";
+  std::filesystem::create_directories(dump.parent_path());
+  write_scene_at(path, {trajectory.states.back(), scene.config.step.h, 1, "two\nlines"}, dump);
+  const Scene again = read_scene(dump);
+  CHECK(again.name == "zoo");
+  CHECK(again.config.steps == 1);
+  CHECK(again.initial.time == trajectory.states.back().time);
+  CHECK(again.config.step.speed_limit == 3.1);
+  CHECK(again.config.step.contact.edge_edge == false);
+  CHECK(again.model.gravity == scene.model.gravity);
+  REQUIRE(again.model.bodies.size() == 4);
+  CHECK(again.model.bodies[1].mass == scene.model.bodies[1].mass);
+  CHECK(again.model.bodies[1].material.friction == 0.31);
+  REQUIRE(again.model.pair_overrides.size() == 1);
+  CHECK(again.model.pair_overrides[0].restitution == 0.25);
+  CHECK(again.model.pair_overrides[0].contact.activity_smoothing == 0.003);
+  for (std::size_t b = 0; b < 4; ++b) {
+    CAPTURE(b);
+    CHECK(again.initial.X_WB[b].p == trajectory.states.back().X_WB[b].p);
+    CHECK(again.initial.X_WB[b].q.coeffs() == trajectory.states.back().X_WB[b].q.coeffs());
+    CHECK(again.initial.V_WB[b] == trajectory.states.back().V_WB[b]);
+  }
+  const StepReport report = Simulator(again.model, again.config.step).rollout(again.initial, 1).failure;
+  CHECK(report.status == StepStatus::too_fast);
+  CHECK(report.step == 0);
+  CHECK(report.body == trajectory.failure.body);
+  CHECK(report.max_speed == trajectory.failure.max_speed);
+}
+
+TEST_CASE("write_scene_at: the initial state gives the same rollout, in the same folder or another",
+          "[dynamics][determinism]") {
+  const test::TemporaryFolder folder;
+  const std::string path = write_zoo(folder);
+  const Scene scene = read_scene(path);
+  const Simulator simulator(scene.model, scene.config.step);
+  const State expected = simulator.rollout(scene.initial, 40).states.back();
+  for (const char* name : {"scenes/copy.toml", "copy.toml"}) {
+    write_scene_at(path, {scene.initial, scene.config.step.h, 40}, folder.path() / name);
+    const Scene again = read_scene(folder.path() / name);
+    CHECK(same_bits(Simulator(again.model, again.config.step).rollout(again.initial, 40).states.back(),
+                    expected));
+  }
+}
+
+TEST_CASE("write_scene_at: never overwrites the scene, and refuses a state of other bodies",
+          "[dynamics][value]") {
+  const test::TemporaryFolder folder;
+  const std::string path = write_zoo(folder);
+  const Scene scene = read_scene(path);
+  const std::filesystem::path link = folder.path() / "link.toml";
+  std::filesystem::create_symlink(path, link);
+  for (const std::filesystem::path& to : {std::filesystem::path(path), link}) {
+    CHECK_THROWS_AS(write_scene_at(path, {scene.initial, 0.001, 1}, to), InputError);
+  }
+  CHECK(read_scene(path).config.steps == 500);
+  State other = scene.initial;
+  other.X_WB.pop_back();
+  CHECK_THROWS_AS(scene_text_at(path, {other, 0.001, 1}, folder.path()), std::invalid_argument);
+}
+
+TEST_CASE("scene_files: every file of a scene, once", "[dynamics][value]") {
+  const test::TemporaryFolder folder;
+  const std::filesystem::path path = write_zoo(folder), root = std::filesystem::canonical(folder.path());
+  CHECK(scene_files(path) ==
+        std::vector<std::filesystem::path>{root / "scenes/zoo.toml", root / "bodies/stone/body.toml",
+                                           root / "meshes/ball.obj", root / "bodies/stone/mesh.obj"});
+}
