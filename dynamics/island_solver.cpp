@@ -61,8 +61,8 @@ ContactProblem problem_of(const IslandScratch::Island& island, const ContactProb
 }  // namespace
 
 IslandScratch::Island& IslandScratch::Pool::next() {
-  if (in_use == members.size()) members.push_back(std::make_unique<Island>());
-  return *members[in_use++];
+  if (in_use == members.size()) members.emplace_back();
+  return members[in_use++];
 }
 
 bool IslandSolver::split(const ContactProblem& problem, IslandScratch& scratch) {

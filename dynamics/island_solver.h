@@ -3,6 +3,7 @@
 /// any other, not even in the last bit.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <span>
 #include <vector>
@@ -25,7 +26,7 @@ struct IslandScratch {
   };
   /// Islands of one size: their vectors never change it, so nothing is allocated when bodies meet and part.
   struct Pool {
-    std::vector<std::unique_ptr<Island>> members;
+    std::deque<Island> members;
     std::size_t in_use = 0;
     [[nodiscard]] Island& next();
   };
