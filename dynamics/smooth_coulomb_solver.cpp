@@ -11,19 +11,31 @@ namespace abut {
 using smooth_coulomb::NormalImpulse;
 using smooth_coulomb::Parameters;
 
-SmoothCoulombSolver::SmoothCoulombSolver(const StepConfig& config, double acceleration_scale)
-    : config_(config), speed_scale_(acceleration_scale * config.h) {
-  settings_.h = config.h;
-  settings_.near_rigid =
+namespace {
+
+RowLaw law_of(std::size_t pass) { return pass == 0 ? RowLaw::frictionless : RowLaw::smooth_friction; }
+
+}  // namespace
+
+smooth_coulomb::Settings smooth_coulomb_settings(const StepConfig& config, double speed_scale) {
+  smooth_coulomb::Settings s;
+  s.h = config.h;
+  s.near_rigid =
       config.near_rigid_factor * config.near_rigid_factor / (4.0 * std::numbers::pi * std::numbers::pi);
-  settings_.velocity_smoothing = config.normal_smoothing_factor * speed_scale_;
-  settings_.stiction_speed = config.stiction_factor * speed_scale_;
-  settings_.push_out_speed = config.push_out_factor * speed_scale_;
+  s.velocity_smoothing = config.normal_smoothing_factor * speed_scale;
+  s.stiction_speed = config.stiction_factor * speed_scale;
+  s.push_out_speed = config.push_out_factor * speed_scale;
+  return s;
 }
 
-Parameters SmoothCoulombSolver::parameters(const ContactProblem& problem, std::size_t i) const {
-  const ContactRow& row = problem.rows.rows[i];
-  const PairMaterial& material = problem.rows.pairs[static_cast<std::size_t>(row.pair)].material;
+SmoothCoulombSolver::SmoothCoulombSolver(const StepConfig& config, double acceleration_scale)
+    : config_(config),
+      speed_scale_(acceleration_scale * config.h),
+      settings_(smooth_coulomb_settings(config, speed_scale_)) {}
+
+Parameters smooth_coulomb_parameters(const ContactRows& rows, std::size_t i) {
+  const ContactRow& row = rows.rows[i];
+  const PairMaterial& material = rows.pairs[static_cast<std::size_t>(row.pair)].material;
   return {row.distance, row.weight, row.inverse_mass, material.compliance, material.dissipation_time};
 }
 
@@ -59,7 +71,7 @@ void SmoothCoulombSolver::solve(const ContactProblem& problem, SolverScratch& sc
       v = pass == 0 ? problem.v_free : solution.passes[pass - 1];
     }
     if (pass > 0) scratch.rows.set_bounds();
-    ConvexNewton newton(problem, settings, pass > 0, speed_scale_, scratch);
+    ConvexNewton newton(problem, settings, law_of(pass), speed_scale_, scratch);
     solution.converged =
         newton.minimise(config_.tolerance, config_.max_iterations, v, solution) && solution.converged;
   }
@@ -91,10 +103,11 @@ void SmoothCoulombSolver::vjp(const ContactProblem& problem, const ContactSoluti
     const bool with_friction = pass > 0;
     const Eigen::VectorXd& v = solution.passes[pass];
     if (with_friction) {
-      ConvexNewton(problem, settings, false, speed_scale_, scratch).evaluate(solution.passes[pass - 1]);
+      ConvexNewton(problem, settings, RowLaw::frictionless, speed_scale_, scratch)
+          .evaluate(solution.passes[pass - 1]);
       scratch.rows.set_bounds();
     }
-    ConvexNewton newton(problem, settings, with_friction, speed_scale_, scratch);
+    ConvexNewton newton(problem, settings, law_of(pass), speed_scale_, scratch);
     newton.evaluate(v);
     if (!newton.factorize(v)) throw std::logic_error("a step that is not finite has no gradient");
     w = pass_bar;
@@ -107,7 +120,7 @@ void SmoothCoulombSolver::vjp(const ContactProblem& problem, const ContactSoluti
       ContactRowBar& row_bar = bar.rows[i];
       PairMaterialBar& material_bar = bar.pairs[static_cast<std::size_t>(row.pair)];
       const double mu = problem.rows.pairs[static_cast<std::size_t>(row.pair)].material.friction;
-      const Parameters c = parameters(problem, i);
+      const Parameters c = smooth_coulomb_parameters(problem.rows, i);
       const Vec3<double> u = relative_velocity(row, v), u_w = relative_velocity(row, w), &n_W = row.n;
 
       // u_w . (gamma_n n)
@@ -151,7 +164,7 @@ void SmoothCoulombSolver::impulses(const ContactProblem& problem, const ContactS
   impulses.resize(problem.rows.rows.size());
   for (std::size_t i = 0; i < impulses.size(); ++i) {
     const ContactRow& row = problem.rows.rows[i];
-    const Parameters c = parameters(problem, i);
+    const Parameters c = smooth_coulomb_parameters(problem.rows, i);
     const auto normal_impulse_at = [&](const Vec3<double>& u) {
       return smooth_coulomb::normal_impulse_derivatives(row.n.dot(u), c, settings).value;
     };

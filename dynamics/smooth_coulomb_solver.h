@@ -14,6 +14,10 @@
 
 namespace abut {
 
+/// @param speed_scale  g h [m/s]
+[[nodiscard]] smooth_coulomb::Settings smooth_coulomb_settings(const StepConfig& config, double speed_scale);
+[[nodiscard]] smooth_coulomb::Parameters smooth_coulomb_parameters(const ContactRows& rows, std::size_t row);
+
 class SmoothCoulombSolver final : public ContactSolver {
  public:
   SmoothCoulombSolver(const StepConfig& config, double acceleration_scale);
@@ -34,7 +38,6 @@ class SmoothCoulombSolver final : public ContactSolver {
   [[nodiscard]] smooth_coulomb::Settings settings_of(const ContactProblem& problem) const;
   static void prepare(const ContactProblem& problem, const smooth_coulomb::Settings& settings,
                       SolverScratch& scratch);
-  [[nodiscard]] smooth_coulomb::Parameters parameters(const ContactProblem& problem, std::size_t row) const;
 
   StepConfig config_;
   double speed_scale_;  ///< g h

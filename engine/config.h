@@ -1,13 +1,22 @@
 /// Every setting of a simulation that is not part of the model.
 #pragma once
 
+#include <array>
 #include <string>
 
 #include "engine/contact_config.h"
 
 namespace abut {
 
-enum class ContactLaw { smooth_coulomb, penalty };
+enum class ContactLaw { smooth_coulomb, penalty, convex_cone, impedance };
+
+/// MuJoCo's parameters of a contact, in its order; what they do: dynamics/contact_laws/impedance.h.
+struct ImpedanceConfig {
+  std::array<double, 2> solref{0.02, 1.0};  ///< time constant [s] > 0, damping ratio [-] > 0
+  /// d_0 and d_w in [0, 1] (d_w > 0), width [m] > 0, midpoint [-] in (0, 1), power [-] >= 1
+  std::array<double, 5> solimp{0.0, 0.95, 1e-3, 0.5, 2.0};
+  double impratio = 1.0;  ///< R_n/R_t [-], > 0
+};
 
 /// Settings of a time step. All smoothing is scale-free: lengths and speeds follow from h and
 /// `acceleration_scale`.
@@ -26,6 +35,8 @@ struct StepConfig {
   int max_iterations = 100;        ///< Newton iterations of a pass, >= 1
   double penalty_stiffness = 1e4;  ///< penalty law where a pair is rigid: stiffness [N/m], > 0
   double penalty_stiction_factor = 5.0;  ///< penalty law: v_s = penalty_stiction_factor * g * h [-], > 0
+  double tangential_factor = 1e-3;       ///< sigma [-], > 0: convex cone law, compliance sigma W of friction
+  ImpedanceConfig impedance;             ///< impedance law
   ContactConfig contact;
 };
 
