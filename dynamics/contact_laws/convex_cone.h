@@ -154,7 +154,8 @@ using Cone = ConeOf<double>;
 //     n.v_hat = normal_target(),   R_n = [1/(h k (h + tau_d)) + beta^2/(4 pi^2) W]/Gamma,   R_t = sigma
 //     W/Gamma,
 // v_hat and R_n being those of smooth_coulomb.h; its tangential part is 0. A contact that slides at u_t opens
-// to a gap of mu (h + tau_d) |u_t| (or, before it touches, moves away by mu h |u_t|).
+// to a gap of mu h |u_t|, where N + mu T is as good as 0. (With Drake's target, -d/(h + tau_d) on either side
+// of the surface, it would be mu (h + tau_d) |u_t|.)
 
 /// rho = R_t/R_n.
 template <typename S>

@@ -220,10 +220,12 @@ TEST_CASE("RowKernels: a number that is none in one row is seen in the sums", "[
     RowBlocks lanes;
     lanes.assign(rows);
     const BlockPair& pair = lanes.pairs[0];
-    kernels.set_law(s, pair.compliance, pair.dissipation_time, lanes.of(pair));
-    Vec6<double> wrench;
-    kernels.sum_impulses({s, RowLaw::frictionless, V.data()}, lanes.of(pair), wrench.data());
-    CAPTURE(available.instruction_set);
-    CHECK(wrench.array().isNaN().all());
+    kernels.set_cone(s, k_sigma, pair.compliance, pair.dissipation_time, lanes.of(pair));
+    for (const RowLaw law : {RowLaw::frictionless, RowLaw::cone}) {
+      Vec6<double> wrench;
+      kernels.sum_impulses({s, law, V.data(), pair.friction}, lanes.of(pair), wrench.data());
+      CAPTURE(available.instruction_set, static_cast<int>(law));
+      CHECK(wrench.array().isNaN().all());
+    }
   }
 }
