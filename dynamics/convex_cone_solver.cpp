@@ -142,7 +142,7 @@ int ConvexConeSolver::contacts_near_kink(const ContactProblem& problem, const Co
     }
     const double speed = relative_velocity(row, problem.v_free).norm() + speed_scale_;
     if (cone(problem, law, i, solution.velocity())
-            .is_near_kink(k_share, speed, row.weight * speed / row.inverse_mass))
+            .is_near_kink(k_share * speed, row.inverse_mass / row.weight))
       near_kink[i] = true;
   }
   return static_cast<int>(std::count(near_kink.begin(), near_kink.end(), true));

@@ -123,17 +123,18 @@ class ConeOf {
 
   [[nodiscard]] Zone zone() const { return is_open ? Zone::open : is_stick ? Zone::stick : Zone::slide; }
 
-  /// Whether a small change of circumstances may bring the contact into another zone.
+  /// Whether the contact comes into another zone if the relative velocity that it would have without itself
+  /// changes by about `change`: a velocity where the zone leaves it free, and where the impulse answers to it
+  /// the velocity that the impulse makes up for.
   ///
-  /// On the side of a seam where the impulse is bound to it, what is left is measured by the impulse:
-  /// sticking, as a share of the bound; closed, as a share of `impulse`. On the side where the contact moves,
-  /// by `speed`.
-  [[nodiscard]] bool is_near_kink(double share, double speed, double typical_impulse) const {
-    if (is_open) return -(N + c.friction * T) <= share * speed;
-    if (normal_impulse() <= share * typical_impulse) return true;
-    const double bound = c.friction * c.ratio * N;
+  /// @param response  velocity that an impulse on this contact alone brings about, W/Gamma [1/kg]
+  [[nodiscard]] bool is_near_kink(double change, double response) const {
+    const double approach = N + c.friction * T, gamma_n = normal_impulse();
+    if (is_open) return -approach <= change;
+    if (approach + response * gamma_n <= change) return true;
     if (c.friction == 0.0) return false;
-    return is_stick ? bound - T <= share * bound : T - bound <= share * speed;
+    const double left = c.friction * c.ratio * N - T;
+    return is_stick ? left + response * (c.scale / c.ratio) * left <= change : -left <= change;
   }
 
  private:

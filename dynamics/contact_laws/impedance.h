@@ -65,8 +65,8 @@ Impedance<S> impedance(const S& distance, const Settings& s) {
   const auto is_low = x <= S(s.midpoint);
   const S from_end = select(is_low, x, one - x);
   const S unit = S(1) / select(is_low, S(s.midpoint), S(1.0 - s.midpoint));
-  // x (x/mid)^(p-1), with 0^0 = 1 for p = 1
-  const S power = pow(from_end * unit, S(s.power - 1.0));
+  // (x/mid)^(p-1); where from_end is 0, any finite number will do.
+  const S power = pow(select(is_full || is_apart, one, from_end * unit), S(s.power - 1.0));
   const S part = from_end * power;
   const S y = select(is_low, part, one - part), y_x = S(s.power) * power;
   const S range(s.end - s.start);

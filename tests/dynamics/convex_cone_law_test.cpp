@@ -229,10 +229,11 @@ TEST_CASE("Cone: turning everything turns the impulse, and lanes give what singl
       const Mat3<double> resistance = cone.resistance();
       const double unit = c.c.scale * (1.0 + 1.0 / c.c.ratio), speed = std::abs(c.c.target) + c.u.norm();
       CAPTURE(i, lane, index_of(cone.zone()));
+      // Sums are rounded in another order, and N + mu T may cancel.
       for (int k = 0; k < 3; ++k)
-        REQUIRE(test::close(impulses[k][lane], impulse[k], 1e-13, 1e-15 * unit * speed));
+        REQUIRE(test::close(impulses[k][lane], impulse[k], 1e-10, 1e-14 * unit * speed));
       for (int k = 0; k < 9; ++k)
-        REQUIRE(test::close(resistances(k % 3, k / 3)[lane], resistance(k % 3, k / 3), 1e-13, 1e-15 * unit));
+        REQUIRE(test::close(resistances(k % 3, k / 3)[lane], resistance(k % 3, k / 3), 1e-10, 1e-14 * unit));
       if (c.clearance() < 1e-12 * speed) continue;
       REQUIRE(test::close(Cone(R * c.u, R * c.n, c.c).impulse(), R * impulse, 1e-9, 1e-12 * unit * speed));
     }
@@ -251,7 +252,8 @@ TEST_CASE("Cone: no slip, no friction and no weight are no trouble", "[dynamics]
         const Cone::Bar bar = cone.vjp({1.0, 2.0, 3.0});
         CHECK((bar.u.allFinite() && bar.n.allFinite() && std::isfinite(bar.ratio) &&
                std::isfinite(bar.friction)));
-        if (u.isZero()) CHECK(cone.impulse() == 2.0 * std::max(target, 0.0) * n);
+        if (u.norm() < 1e-100)
+          CHECK(test::close(cone.impulse(), 2.0 * std::max(target, 0.0) * n, 1e-15, 1e-150));
         CHECK(Cone(u, n, {target, 0.0, 1e-3, mu}).impulse().isZero(0.0));
         CHECK(Cone(u, n, {target, 0.0, 1e-3, mu}).resistance().isZero(0.0));
       }
@@ -262,21 +264,23 @@ TEST_CASE("Cone: no slip, no friction and no weight are no trouble", "[dynamics]
   CHECK(Cone({0.3, 0.0, -1.0}, n, {std::nan(""), 2.0, 1e-3, 0.4}).impulse().hasNaN());
 }
 
-TEST_CASE("Cone: a contact is near a kink within a thousandth of a seam", "[dynamics][value]") {
+TEST_CASE("Cone: a contact is near a kink where a small change of velocity brings it across a seam",
+          "[dynamics][value]") {
   const Vec3<double> n = Vec3<double>::UnitZ();
-  const double mu = 0.5, rho = 0.1, scale = 2.0, speed = 1.0, impulse = 1.0;
+  const double mu = 0.5, rho = 0.1, scale = 2.0, change = 1e-3, response = 3.0;
   const auto near = [&](double slip, double target, double friction) {
-    return Cone({slip, 0.0, 0.0}, n, {target, scale, rho, friction}).is_near_kink(1e-3, speed, impulse);
+    return Cone({slip, 0.0, 0.0}, n, {target, scale, rho, friction}).is_near_kink(change, response);
   };
   const double bound = mu * rho * 0.4;  // slip at which it begins to slide, at target 0.4 m/s
-  CHECK_FALSE(near(0.9 * bound, 0.4, mu));
-  CHECK(near(0.9995 * bound, 0.4, mu));
-  CHECK(near(bound + 0.5e-3 * speed, 0.4, mu));
-  CHECK_FALSE(near(bound + 2e-3 * speed, 0.4, mu));
-  CHECK_FALSE(near(0.0, -0.1, mu));  // open, and closes with 0.1 m/s more
-  CHECK(near(0.0, -0.5e-3, mu));
-  CHECK(near(0.0, 0.4e-3, mu));  // pushes with less than a thousandth of the impulse
-  CHECK_FALSE(near(0.0, 0.6e-3, mu));
+  const double share = change / (1.0 + response * scale / rho);  // of the change, where the contact sticks
+  CHECK_FALSE(near(bound - 1.1 * share, 0.4, mu));
+  CHECK(near(bound - 0.9 * share, 0.4, mu));
+  CHECK(near(bound + 0.9 * change, 0.4, mu));
+  CHECK_FALSE(near(bound + 1.1 * change, 0.4, mu));
+  CHECK_FALSE(near(0.0, -1.1 * change, mu));  // open
+  CHECK(near(0.0, -0.9 * change, mu));
+  CHECK(near(0.0, 0.9 * change / (1.0 + response * scale), 0.0));  // hardly pushes
+  CHECK_FALSE(near(0.0, 1.1 * change / (1.0 + response * scale), 0.0));
   CHECK_FALSE(near(0.0, 0.4, 0.0));  // nothing sticks, so nothing begins to slide
 }
 
