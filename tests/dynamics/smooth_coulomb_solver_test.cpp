@@ -10,7 +10,7 @@
 
 #include "dynamics/rollout.h"
 #include "tests/support/close.h"
-#include "tests/support/gradient_check.h"
+#include "tests/support/contact_problems.h"
 #include "tests/support/scenes.h"
 
 namespace {
