@@ -85,10 +85,9 @@ TEST_CASE("impedance: a sphere falls, hops, slides and comes to roll as in MuJoC
     spin = std::max(spin, std::abs(state.V_WB[1][1]));
   }
   CAPTURE(mj_versionString(), d_0, impratio, position, velocity, deepest, spin);
-  WARN("differences " << position << " m, " << velocity << " m/s; deepest " << deepest << " m, spin "
-                      << spin);
   CHECK(deepest > 1e-4);
   CHECK(spin > 1.0);
-  CHECK(position < 1e-5);
-  CHECK(velocity < 1e-4);
+  // Rounding, except that MuJoCo's impedance is never below 1e-4.
+  CHECK(position < (d_0 > 0.0 ? 1e-12 : 1e-6));
+  CHECK(velocity < (d_0 > 0.0 ? 1e-11 : 1e-4));
 }
