@@ -1,5 +1,6 @@
 #include "dynamics/contact_solver.h"
 
+#include "dynamics/convex_cone_solver.h"
 #include "dynamics/penalty_solver.h"
 #include "dynamics/smooth_coulomb_solver.h"
 
@@ -26,10 +27,19 @@ void ContactProblemBar::set_zero(const ContactProblem& problem) {
   h = 0.0;
 }
 
+int ContactSolver::contacts_near_kink(const ContactProblem& problem, const ContactSolution&,
+                                      std::vector<bool>& near_kink) const {
+  near_kink.assign(problem.rows.rows.size(), false);
+  return 0;
+}
+
 std::unique_ptr<ContactSolver> make_contact_solver(const StepConfig& config, double acceleration_scale) {
   switch (config.law) {
     case ContactLaw::penalty:
       return std::make_unique<PenaltySolver>(config, acceleration_scale);
+    case ContactLaw::convex_cone:
+    case ContactLaw::impedance:
+      return std::make_unique<ConvexConeSolver>(config, acceleration_scale);
     case ContactLaw::smooth_coulomb:
       break;
   }

@@ -91,6 +91,12 @@ class ContactSolver {
   virtual void impulses(const ContactProblem& problem, const ContactSolution& solution,
                         std::vector<Vec3<double>>& impulses) const = 0;
 
+  /// How many rows of a solved problem are about to change the formula they follow (from open to closed, from
+  /// sticking to sliding), so that derivatives may jump nearby, and which: one flag for each row. None for
+  /// laws without kinks.
+  virtual int contacts_near_kink(const ContactProblem& problem, const ContactSolution& solution,
+                                 std::vector<bool>& near_kink) const;
+
   /// tau_d [s] of a material that does not give one.
   [[nodiscard]] virtual double default_dissipation_time() const = 0;
 };

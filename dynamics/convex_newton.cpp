@@ -12,9 +12,9 @@ void ConvexNewton::evaluate(const Eigen::VectorXd& v) {
   scratch_.momentum = v - problem_.v_free;
   problem_.mass.multiply(scratch_.momentum, scratch_.gradient);
   for (const BlockPair& pair : scratch_.rows.pairs) {
-    const Vec6<double> V = relative_twist(pair, v);
+    const Vec6<double> V = relative_twist(pair, v) - pair.carried;
     Vec6<double> wrench;
-    row_kernels().sum_impulses({settings_, with_friction_, V.data()}, scratch_.rows.of(pair), wrench.data());
+    row_kernels().sum_impulses(input(pair, V), scratch_.rows.of(pair), wrench.data());
     add_wrench(pair, -wrench, scratch_.gradient);
   }
 }
@@ -34,9 +34,9 @@ bool ConvexNewton::factorize(const Eigen::VectorXd& v) {
   }
   std::size_t coupling = 0;
   for (const BlockPair& pair : scratch_.rows.pairs) {
-    const Vec6<double> V = relative_twist(pair, v);
+    const Vec6<double> V = relative_twist(pair, v) - pair.carried;
     ResistanceSums sums;
-    row_kernels().sum_resistances({settings_, with_friction_, V.data()}, scratch_.rows.of(pair), sums);
+    row_kernels().sum_resistances(input(pair, V), scratch_.rows.of(pair), sums);
     const Eigen::Map<const Mat3<double>> S0(sums.S0), S1(sums.S1), S2(sums.S2);
     const auto add_diagonal = [&](int slot, const Mat3<double>& ww, const Mat3<double>& wv) {
       Mat6<double>& block = H.diagonal(slot);
@@ -66,10 +66,9 @@ double ConvexNewton::line_search(const Eigen::VectorXd& v, double slope_at_0) {
   for (int k = 0; k < 40; ++k) {
     double slope = constant + a * linear, curvature = linear;
     for (const BlockPair& pair : scratch_.rows.pairs) {
-      const Vec6<double> V = relative_twist(pair, v), dV = relative_twist(pair, dv);
+      const Vec6<double> V = relative_twist(pair, v) - pair.carried, dV = relative_twist(pair, dv);
       LineSums sums;
-      row_kernels().sum_line({settings_, with_friction_, V.data()}, dV.data(), a, scratch_.rows.of(pair),
-                             sums);
+      row_kernels().sum_line(input(pair, V), dV.data(), a, scratch_.rows.of(pair), sums);
       slope += sums.slope;
       curvature += sums.curvature;
     }

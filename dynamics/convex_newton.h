@@ -12,13 +12,9 @@ namespace abut {
 class ConvexNewton {
  public:
   /// @param speed_scale  g h [m/s]: residuals are relative to it where nothing moves
-  ConvexNewton(const ContactProblem& problem, const smooth_coulomb::Settings& settings, bool with_friction,
+  ConvexNewton(const ContactProblem& problem, const smooth_coulomb::Settings& settings, RowLaw law,
                double speed_scale, SolverScratch& scratch)
-      : problem_(problem),
-        settings_(settings),
-        with_friction_(with_friction),
-        speed_scale_(speed_scale),
-        scratch_(scratch) {}
+      : problem_(problem), settings_(settings), law_(law), speed_scale_(speed_scale), scratch_(scratch) {}
 
   /// Fills scratch.gradient = dL/dv, and the normal impulses and slopes of all rows.
   void evaluate(const Eigen::VectorXd& v);
@@ -35,12 +31,17 @@ class ConvexNewton {
                               ContactSolution& solution);
 
  private:
+  /// What the law needs to know of a pair whose relative twist is V.
+  [[nodiscard]] RowKernelInput input(const BlockPair& pair, const Vec6<double>& V) const {
+    return {settings_, law_, V.data(), pair.friction};
+  }
+
   /// The minimiser a in (0, 1) of L(v + a direction), by a bracketed Newton search.
   [[nodiscard]] double line_search(const Eigen::VectorXd& v, double slope_at_0);
 
   const ContactProblem& problem_;
   const smooth_coulomb::Settings& settings_;
-  bool with_friction_;
+  RowLaw law_;
   double speed_scale_;
   SolverScratch& scratch_;
 };

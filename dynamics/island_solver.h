@@ -54,6 +54,12 @@ class IslandSolver {
   void vjp(const ContactProblem& problem, const ContactSolution& solution, const EndMotionBar& solution_bar,
            IslandScratch& scratch, ContactProblemBar& bar) const;
 
+  /// As ContactSolver::contacts_near_kink(): it looks at one row at a time, so islands make no difference.
+  int contacts_near_kink(const ContactProblem& problem, const ContactSolution& solution,
+                         std::vector<bool>& near_kink) const {
+    return solver_->contacts_near_kink(problem, solution, near_kink);
+  }
+
   [[nodiscard]] const ContactSolver& law() const { return *solver_; }
 
  private:

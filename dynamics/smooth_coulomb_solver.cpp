@@ -14,11 +14,7 @@ using smooth_coulomb::Parameters;
 
 namespace {
 
-Parameters parameters_of(const ContactProblem& problem, std::size_t i) {
-  const ContactRow& row = problem.rows.rows[i];
-  const PairMaterial& material = problem.rows.pairs[static_cast<std::size_t>(row.pair)].material;
-  return {row.distance, row.weight, row.inverse_mass, material.compliance, material.dissipation_time};
-}
+RowLaw law_of(std::size_t pass) { return pass == 0 ? RowLaw::frictionless : RowLaw::smooth_friction; }
 
 bool may_have_impacts(const ContactProblem& problem, const RowPair& pair) {
   return problem.impacts != ContactProblem::Impacts::with_restitution || pair.material.restitution > 0.0;
@@ -41,16 +37,28 @@ const impact::Impact& impact_of(const SolverScratch& scratch, std::size_t row) {
 
 }  // namespace
 
-SmoothCoulombSolver::SmoothCoulombSolver(const StepConfig& config, double acceleration_scale)
-    : config_(config), speed_scale_(acceleration_scale * config.h) {
-  settings_.h = config.h;
-  settings_.near_rigid =
+smooth_coulomb::Settings smooth_coulomb_settings(const StepConfig& config, double speed_scale) {
+  smooth_coulomb::Settings s;
+  s.h = config.h;
+  s.near_rigid =
       config.near_rigid_factor * config.near_rigid_factor / (4.0 * std::numbers::pi * std::numbers::pi);
-  settings_.velocity_smoothing = config.normal_smoothing_factor * speed_scale_;
-  settings_.stiction_speed = config.stiction_factor * speed_scale_;
-  settings_.push_out_speed = config.push_out_factor * speed_scale_;
-  settings_.impact_speed = std::max(config.impact_speed, 3.0 * speed_scale_);
+  s.velocity_smoothing = config.normal_smoothing_factor * speed_scale;
+  s.stiction_speed = config.stiction_factor * speed_scale;
+  s.push_out_speed = config.push_out_factor * speed_scale;
+  s.impact_speed = std::max(config.impact_speed, 3.0 * speed_scale);
+  return s;
 }
+
+Parameters smooth_coulomb_parameters(const ContactRows& rows, std::size_t i) {
+  const ContactRow& row = rows.rows[i];
+  const PairMaterial& material = rows.pairs[static_cast<std::size_t>(row.pair)].material;
+  return {row.distance, row.weight, row.inverse_mass, material.compliance, material.dissipation_time};
+}
+
+SmoothCoulombSolver::SmoothCoulombSolver(const StepConfig& config, double acceleration_scale)
+    : config_(config),
+      speed_scale_(acceleration_scale * config.h),
+      settings_(smooth_coulomb_settings(config, speed_scale_)) {}
 
 smooth_coulomb::Settings SmoothCoulombSolver::settings_of(const ContactProblem& problem) const {
   smooth_coulomb::Settings settings = settings_;
@@ -82,7 +90,7 @@ void SmoothCoulombSolver::prepare_impacts(const ContactProblem& problem,
         impact = {false, impact.share};
       if (impact.share == 0.0) continue;
       const smooth_coulomb::NormalLaw law =
-          smooth_coulomb::normal_law(parameters_of(problem, i), settings, impact);
+          smooth_coulomb::normal_law(smooth_coulomb_parameters(problem.rows, i), settings, impact);
       const auto [block, lane] = scratch.rows.place(pair, p, r);
       block.target[lane] = law.target;
       block.scale[lane] = law.scale;
@@ -135,7 +143,7 @@ void SmoothCoulombSolver::solve(const ContactProblem& problem, SolverScratch& sc
       v = pass == 0 ? problem.v_free : solution.passes[pass - 1];
     }
     if (pass > 0) scratch.rows.set_bounds();
-    ConvexNewton newton(problem, settings, pass > 0, speed_scale_, scratch);
+    ConvexNewton newton(problem, settings, law_of(pass), speed_scale_, scratch);
     solution.converged =
         newton.minimise(config_.tolerance, config_.max_iterations, v, solution) && solution.converged;
   }
@@ -145,16 +153,16 @@ void SmoothCoulombSolver::solve(const ContactProblem& problem, SolverScratch& sc
 namespace {
 
 /// One row of a pass, with what its impulse depends on.
-struct RowLaw {
+struct RowImpulse {
   const ContactRow& row;
   double friction_coefficient;
   Parameters parameters;
   const impact::Impact& impact;
 
-  RowLaw(const ContactProblem& problem, const SolverScratch& scratch, std::size_t i)
+  RowImpulse(const ContactProblem& problem, const SolverScratch& scratch, std::size_t i)
       : row(problem.rows.rows[i]),
         friction_coefficient(problem.rows.pairs[static_cast<std::size_t>(row.pair)].material.friction),
-        parameters(parameters_of(problem, i)),
+        parameters(smooth_coulomb_parameters(problem.rows, i)),
         impact(impact_of(scratch, i)) {}
 
   [[nodiscard]] NormalImpulse normal_impulse(const Vec3<double>& u,
@@ -215,7 +223,7 @@ void SmoothCoulombSolver::vjp(const ContactProblem& problem, const ContactSoluti
     const Eigen::VectorXd& v = solution.passes[pass];
     const Eigen::VectorXd& v_before = solution.passes[with_friction ? pass - 1 : 0];
     if (with_friction) {
-      ConvexNewton(problem, settings, false, speed_scale_, scratch).evaluate(v_before);
+      ConvexNewton(problem, settings, RowLaw::frictionless, speed_scale_, scratch).evaluate(v_before);
       scratch.rows.set_bounds();
     }
     const bool acts_on_displacement = displaces && pass + 1 == solution.passes.size();
@@ -225,7 +233,7 @@ void SmoothCoulombSolver::vjp(const ContactProblem& problem, const ContactSoluti
     if (acts_on_displacement) {  // by the velocity of the last pass
       for (std::size_t i = 0; i < n; ++i) {
         if (!displaces_by(i)) continue;
-        const RowLaw law(problem, scratch, i);
+        const RowImpulse law(problem, scratch, i);
         const Vec3<double> u = relative_velocity(law.row, v),
                            u_y =
                                law.impact.share * (law.impact.time * relative_velocity(law.row, y) +
@@ -239,7 +247,7 @@ void SmoothCoulombSolver::vjp(const ContactProblem& problem, const ContactSoluti
                     pass_bar);
       }
     }
-    ConvexNewton newton(problem, settings, with_friction, speed_scale_, scratch);
+    ConvexNewton newton(problem, settings, law_of(pass), speed_scale_, scratch);
     newton.evaluate(v);
     if (!newton.factorize(v)) throw std::logic_error("a step that is not finite has no gradient");
     w = pass_bar;
@@ -248,7 +256,7 @@ void SmoothCoulombSolver::vjp(const ContactProblem& problem, const ContactSoluti
     mass_vjp(problem, w, v, bar);
     pass_bar.setZero();
     for (std::size_t i = 0; i < n; ++i) {
-      const RowLaw law(problem, scratch, i);
+      const RowImpulse law(problem, scratch, i);
       const ContactRow& row = law.row;
       const Vec3<double>& n_W = row.n;
       ContactRowBar& row_bar = bar.rows[i];
@@ -329,7 +337,7 @@ void SmoothCoulombSolver::impulses(const ContactProblem& problem, const ContactS
   prepare(problem, settings, scratch);
   impulses.resize(problem.rows.rows.size());
   for (std::size_t i = 0; i < impulses.size(); ++i) {
-    const RowLaw law(problem, scratch, i);
+    const RowImpulse law(problem, scratch, i);
     const ContactRow& row = law.row;
     const Vec3<double> u = relative_velocity(row, solution.velocity());
     impulses[i] = law.normal_impulse(u, settings).value * row.n;

@@ -17,6 +17,10 @@
 
 namespace abut {
 
+/// @param speed_scale  g h [m/s]
+[[nodiscard]] smooth_coulomb::Settings smooth_coulomb_settings(const StepConfig& config, double speed_scale);
+[[nodiscard]] smooth_coulomb::Parameters smooth_coulomb_parameters(const ContactRows& rows, std::size_t row);
+
 class SmoothCoulombSolver final : public ContactSolver {
  public:
   SmoothCoulombSolver(const StepConfig& config, double acceleration_scale);

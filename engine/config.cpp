@@ -19,7 +19,7 @@ using Number = double& (*)(StepConfig&);
 using Count = int& (*)(StepConfig&);
 using Switch = bool& (*)(StepConfig&);
 
-constexpr std::array<StepConfigField, 18> k_fields{{
+constexpr std::array<StepConfigField, 20> k_fields{{
     {"time_step", Number([](StepConfig& c) -> double& { return c.h; })},
     {"near_rigid_factor", Number([](StepConfig& c) -> double& { return c.near_rigid_factor; })},
     {"dissipation_steps", Number([](StepConfig& c) -> double& { return c.dissipation_steps; })},
@@ -38,7 +38,15 @@ constexpr std::array<StepConfigField, 18> k_fields{{
     {"penalty_stiction_factor", Number([](StepConfig& c) -> double& { return c.penalty_stiction_factor; })},
     {"speed_limit", Number([](StepConfig& c) -> double& { return c.speed_limit; })},
     {"penetration_limit", Number([](StepConfig& c) -> double& { return c.penetration_limit; })},
+    {"tangential_factor", Number([](StepConfig& c) -> double& { return c.tangential_factor; })},
+    {"impratio", Number([](StepConfig& c) -> double& { return c.impedance.impratio; })},
 }};
+
+constexpr std::array<std::pair<std::string_view, ContactLaw>, 4> k_laws{
+    {{"smooth_coulomb", ContactLaw::smooth_coulomb},
+     {"penalty", ContactLaw::penalty},
+     {"convex_cone", ContactLaw::convex_cone},
+     {"impedance", ContactLaw::impedance}}};
 
 constexpr std::array<std::pair<std::string_view, Fidelity>, 2> k_fidelities{
     {{"corrected", Fidelity::corrected}, {"paper", Fidelity::paper}}};
@@ -82,8 +90,10 @@ constexpr std::array<ContactField, 23> k_contact_fields{{
   [[maybe_unused]] const auto& [h, law, near_rigid_factor, dissipation_steps, stiction_factor,
                                 normal_smoothing_factor, acceleration_scale, push_out_factor, impact_speed,
                                 impact_substeps, adaptive_substeps, penetration_growth, friction_repeats,
-                                tolerance, max_iterations, penalty_stiffness, penalty_stiction_factor, speed_limit, penetration_limit,
-                                contact] = config;
+                                tolerance, max_iterations, penalty_stiffness, penalty_stiction_factor,
+                                speed_limit, penetration_limit, tangential_factor, impedance, contact] =
+      config;
+  [[maybe_unused]] const auto& [solref, solimp, impratio] = impedance;
 }
 [[maybe_unused]] void list_is_complete(const ContactConfig& config) {
   [[maybe_unused]] const auto& [c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15, c16, c17,
@@ -127,6 +137,22 @@ void check(const ContactChoice<Enum>& field, Enum value, Problems& problems) {
   problems.add(field.key, static_cast<int>(value), allowed);
 }
 
+/// Those of ImpedanceConfig that are no fields by themselves.
+void check(const ImpedanceConfig& config, Problems& problems) {
+  const auto check_element = [&](const char* key, double value, bool is_allowed, const char* allowed) {
+    if (!std::isfinite(value) || !is_allowed) problems.add(key, value, allowed);
+  };
+  const auto& [time_constant, damping_ratio] = config.solref;
+  const auto& [d_0, d_w, width, midpoint, power] = config.solimp;
+  check_element("solref[0]", time_constant, time_constant > 0.0, "> 0, finite");
+  check_element("solref[1]", damping_ratio, damping_ratio > 0.0, "> 0, finite");
+  check_element("solimp[0]", d_0, d_0 >= 0.0 && d_0 <= 1.0, "in [0, 1]");
+  check_element("solimp[1]", d_w, d_w > 0.0 && d_w <= 1.0, "in (0, 1]");
+  check_element("solimp[2]", width, width > 0.0, "> 0, finite");
+  check_element("solimp[3]", midpoint, midpoint > 0.0 && midpoint < 1.0, "in (0, 1)");
+  check_element("solimp[4]", power, power >= 1.0, ">= 1, finite");
+}
+
 void check(const ContactConfig& config, Problems& problems) {
   for (const ContactField& field : k_contact_fields) {
     std::visit([&](const auto& f) { check(f, config.*f.value, problems); }, field);
@@ -135,12 +161,11 @@ void check(const ContactConfig& config, Problems& problems) {
 
 }  // namespace
 
-const char* to_string(ContactLaw law) {
-  switch (law) {
-    case ContactLaw::smooth_coulomb:
-      return "smooth_coulomb";
-    case ContactLaw::penalty:
-      return "penalty";
+std::span<const std::pair<std::string_view, ContactLaw>> contact_laws() { return k_laws; }
+
+std::string_view to_string(ContactLaw law) {
+  for (const auto& [word, value] : k_laws) {
+    if (value == law) return word;
   }
   return "unknown";
 }
@@ -191,9 +216,10 @@ void validate(const StepConfig& config) {
   if (config.friction_repeats > k_most_repeats) {
     problems.add("friction_repeats", config.friction_repeats, fmt::format("<= {}", k_most_repeats));
   }
-  if (config.law != ContactLaw::smooth_coulomb && config.law != ContactLaw::penalty) {
+  if (std::none_of(k_laws.begin(), k_laws.end(), [&](const auto& law) { return law.second == config.law; })) {
     problems.add("law", static_cast<int>(config.law), "a ContactLaw");
   }
+  check(config.impedance, problems);
   check(config.contact, problems);
   problems.require_none();
 }

@@ -1,16 +1,29 @@
 /// Every setting of a simulation that is not part of the model.
 #pragma once
 
+#include <array>
+#include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "engine/contact_config.h"
 
 namespace abut {
 
-enum class ContactLaw { smooth_coulomb, penalty };
+enum class ContactLaw { smooth_coulomb, penalty, convex_cone, impedance };
 
-/// As in a scene file.
-[[nodiscard]] const char* to_string(ContactLaw law);
+/// MuJoCo's parameters of a contact, in its order; what they do: dynamics/contact_laws/impedance.h.
+struct ImpedanceConfig {
+  std::array<double, 2> solref{0.02, 1.0};  ///< time constant [s] > 0, damping ratio [-] > 0
+  /// d_0 and d_w in [0, 1] (d_w > 0), width [m] > 0, midpoint [-] in (0, 1), power [-] >= 1
+  std::array<double, 5> solimp{0.0, 0.95, 1e-3, 0.5, 2.0};
+  double impratio = 1.0;  ///< R_n/R_t [-], > 0
+};
+
+/// Every law by the word that scenes call it.
+[[nodiscard]] std::span<const std::pair<std::string_view, ContactLaw>> contact_laws();
+[[nodiscard]] std::string_view to_string(ContactLaw law);
 
 /// Settings of a time step. All smoothing is scale-free: lengths and speeds follow from h and
 /// `acceleration_scale`.
@@ -33,8 +46,10 @@ struct StepConfig {
   int max_iterations = 100;              ///< Newton iterations of a pass, >= 1
   double penalty_stiffness = 1e4;        ///< penalty law where a pair is rigid: stiffness [N/m], > 0
   double penalty_stiction_factor = 5.0;  ///< penalty law: v_s = penalty_stiction_factor * g * h [-], > 0
-  double speed_limit = 1e5;        ///< a step that leaves a point of a body faster [m/s] has failed, > 0
-  double penetration_limit = 2.0;  ///< so has one that finds a contact deeper [smaller body's size], > 0
+  double speed_limit = 1e5;         ///< a step that leaves a point of a body faster [m/s] has failed, > 0
+  double penetration_limit = 2.0;   ///< so has one that finds a contact deeper [smaller body's size], > 0
+  double tangential_factor = 1e-3;  ///< sigma [-], > 0: convex cone law, compliance sigma W of friction
+  ImpedanceConfig impedance;        ///< impedance law
   ContactConfig contact;
 };
 

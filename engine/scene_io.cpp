@@ -60,9 +60,7 @@ void read_simulation(const TomlTable& table, Scene& scene) {
   StepConfig& step = scene.config.step;
   scene.config.steps = table.integer("steps", scene.config.steps, 1);
   scene.model.gravity = table.vector3("gravity", scene.model.gravity);
-  step.law = table.choice<ContactLaw>("law", step.law,
-                                      {{to_string(ContactLaw::smooth_coulomb), ContactLaw::smooth_coulomb},
-                                       {to_string(ContactLaw::penalty), ContactLaw::penalty}});
+  step.law = table.choice<ContactLaw>("law", step.law, {contact_laws().begin(), contact_laws().end()});
   scene.initial.time = table.number("start_time", scene.initial.time, any_number());
   for (const StepConfigField& field : step_config_fields()) {
     if (const auto* number = std::get_if<double& (*)(StepConfig&)>(&field.get)) {
@@ -78,6 +76,14 @@ void read_simulation(const TomlTable& table, Scene& scene) {
       value = table.integer(field.key, value, static_cast<int>(field.lower));
     }
   }
+  const auto read_array = [&](std::string_view key, auto& values) {
+    if (!table.has(key)) return;
+    const std::vector<double> given =
+        table.required_numbers(key, static_cast<int>(values.size()), at_least(0.0));
+    std::copy(given.begin(), given.end(), values.begin());
+  };
+  read_array("solref", step.impedance.solref);
+  read_array("solimp", step.impedance.solimp);
   read_contact_settings(table.table("contact"), step.contact);
   table.finish();
 }

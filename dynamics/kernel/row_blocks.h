@@ -22,6 +22,7 @@ struct alignas(64) RowBlock {
   Lanes target;        ///< v_hat [m/s]
   Lanes scale;         ///< Gamma/R [kg]
   Lanes width;         ///< tau_v [m/s]
+  Lanes ratio;         ///< R_t/R_n, cone laws alone
   Lanes bound;         ///< of friction [N s]
   Lanes impulse;       ///< gamma_n where it was evaluated last [N s]
   Lanes slope;         ///< and its derivative by u_n [kg]
@@ -33,6 +34,9 @@ struct BlockPair {
   int begin = 0, end = 0;  ///< blocks
   double friction = 0, compliance = 0, dissipation_time = 0;
   Vec3<double> shift = Vec3<double>::Zero();  ///< from B's centre of mass to A's [m]
+  /// Part of the relative twist that the law does not see: what its target velocity takes over from the
+  /// start.
+  Vec6<double> carried = Vec6<double>::Zero();
 
   [[nodiscard]] bool both_move() const { return slot_A >= 0 && slot_B >= 0; }
 };

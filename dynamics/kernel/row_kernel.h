@@ -1,4 +1,4 @@
-/// The smooth Coulomb law of the rows of one pair, a block of eight at a time.
+/// The laws of the rows of one pair, a block of eight at a time.
 #pragma once
 
 #include "dynamics/contact_laws/friction.h"
@@ -27,8 +27,16 @@ ABUT_INLINE smooth_coulomb::NormalResponse<RowLanes> normal_response(const RowBl
                                         RowLanes::load(block.width));
 }
 
-/// K of eight rows.
-template <bool with_friction>
+ABUT_INLINE convex_cone::ConeOf<RowLanes> cone_of(const RowBlock& block, const Vec3<RowLanes>& u,
+                                                  const Vec3<RowLanes>& n, double friction) {
+  return {u,
+          n,
+          {RowLanes::load(block.target), RowLanes::load(block.scale), RowLanes::load(block.ratio),
+           RowLanes(friction)}};
+}
+
+/// K of eight rows of a law without a cone.
+template <RowLaw law>
 ABUT_INLINE Mat3<RowLanes> resistance_of(const RowBlock& block, const RowLanes& slope,
                                          const Vec3<RowLanes>& u, const Vec3<RowLanes>& n,
                                          const smooth_coulomb::Settings& s) {
@@ -36,7 +44,7 @@ ABUT_INLINE Mat3<RowLanes> resistance_of(const RowBlock& block, const RowLanes& 
   for (int j = 0; j < 3; ++j) {
     for (int i = 0; i < 3; ++i) K(i, j) = -slope * (n[i] * n[j]);
   }
-  if constexpr (with_friction)
+  if constexpr (law == RowLaw::smooth_friction)
     K += FrictionOf<RowLanes>(u, n, s.stiction_speed).resistance(RowLanes::load(block.bound));
   return K;
 }
@@ -54,18 +62,51 @@ ABUT_INLINE Mat3<RowLanes> resistance_of(const RowBlock& block, const RowLanes& 
   }
 }
 
-template <bool with_friction>
-[[gnu::flatten]] void sum_impulses_by_lanes(const smooth_coulomb::Settings& s, const double* V,
-                                            std::span<RowBlock> blocks, double* wrench) {
+[[gnu::flatten]] inline void set_cone_by_lanes(const smooth_coulomb::Settings& settings, double sigma,
+                                               double compliance, double dissipation_time,
+                                               std::span<RowBlock> blocks) {
+  const smooth_coulomb::Settings s = settings;
+  set_law_by_lanes(s, compliance, dissipation_time, blocks);
+  for (RowBlock& block : blocks) {
+    const RowLanes inverse_mass = RowLanes::load(block.inverse_mass);
+    const RowLanes resistance =
+        smooth_coulomb::normal_resistance(inverse_mass, compliance, dissipation_time, s);
+    convex_cone::tangential_ratio(inverse_mass, resistance, sigma).store(block.ratio);
+  }
+}
+
+[[gnu::flatten]] inline void set_impedance_by_lanes(const impedance::Settings& settings,
+                                                    std::span<RowBlock> blocks) {
+  const impedance::Settings s = settings;
+  for (RowBlock& block : blocks) {
+    const auto response = impedance::response(RowLanes::load(block.distance), RowLanes::load(block.weight),
+                                              RowLanes::load(block.inverse_mass), s);
+    response.target.store(block.target);
+    response.scale.store(block.scale);
+    RowLanes(s.ratio).store(block.ratio);
+  }
+}
+
+template <RowLaw law>
+[[gnu::flatten]] void sum_impulses_by_lanes(const RowKernelInput& in, std::span<RowBlock> blocks,
+                                            double* wrench) {
+  const smooth_coulomb::Settings& s = in.settings;
   RowLanes sums[6] = {0, 0, 0, 0, 0, 0};
   for (RowBlock& block : blocks) {
-    const Vec3<RowLanes> n = load_lanes(block.n), r = load_lanes(block.r), u = velocity_at(V, r);
-    const auto response = normal_response(block, n.dot(u));
-    response.value.store(block.impulse);
-    response.d_velocity.store(block.slope);
-    Vec3<RowLanes> impulse = response.value * n;
-    if constexpr (with_friction)
-      impulse += FrictionOf<RowLanes>(u, n, s.stiction_speed).impulse(RowLanes::load(block.bound));
+    const Vec3<RowLanes> n = load_lanes(block.n), r = load_lanes(block.r), u = velocity_at(in.V, r);
+    Vec3<RowLanes> impulse;
+    if constexpr (law == RowLaw::cone) {
+      const auto cone = cone_of(block, u, n, in.friction);
+      cone.normal_impulse().store(block.impulse);
+      impulse = cone.impulse();
+    } else {
+      const auto response = normal_response(block, n.dot(u));
+      response.value.store(block.impulse);
+      response.d_velocity.store(block.slope);
+      impulse = response.value * n;
+      if constexpr (law == RowLaw::smooth_friction)
+        impulse += FrictionOf<RowLanes>(u, n, s.stiction_speed).impulse(RowLanes::load(block.bound));
+    }
     const Vec3<RowLanes> torque = r.cross(impulse);
     for (int k = 0; k < 3; ++k) {
       sums[k] += torque[k];
@@ -75,14 +116,19 @@ template <bool with_friction>
   for (int k = 0; k < 6; ++k) wrench[k] = reduce_sum(sums[k]);
 }
 
-template <bool with_friction>
-[[gnu::flatten]] void sum_resistances_by_lanes(const smooth_coulomb::Settings& s, const double* V,
-                                               std::span<const RowBlock> blocks, ResistanceSums& out) {
+template <RowLaw law>
+[[gnu::flatten]] void sum_resistances_by_lanes(const RowKernelInput& in, std::span<const RowBlock> blocks,
+                                               ResistanceSums& out) {
   RowLanes S0[9], S1[9], S2[9];  // of the symmetric ones only the lower triangle
   for (int k = 0; k < 9; ++k) S0[k] = S1[k] = S2[k] = RowLanes(0);
   for (const RowBlock& block : blocks) {
-    const Vec3<RowLanes> n = load_lanes(block.n), r = load_lanes(block.r), u = velocity_at(V, r);
-    const Mat3<RowLanes> K = resistance_of<with_friction>(block, RowLanes::load(block.slope), u, n, s);
+    const Vec3<RowLanes> n = load_lanes(block.n), r = load_lanes(block.r), u = velocity_at(in.V, r);
+    Mat3<RowLanes> K;
+    if constexpr (law == RowLaw::cone) {
+      K = cone_of(block, u, n, in.friction).resistance();
+    } else {
+      K = resistance_of<law>(block, RowLanes::load(block.slope), u, n, in.settings);
+    }
     Mat3<RowLanes> rK;
     for (int j = 0; j < 3; ++j) {
       rK(0, j) = r[1] * K(2, j) - r[2] * K(1, j);
@@ -106,20 +152,28 @@ template <bool with_friction>
   }
 }
 
-template <bool with_friction>
-[[gnu::flatten]] void sum_line_by_lanes(const smooth_coulomb::Settings& s, const double* V, const double* dV,
-                                        double a, std::span<const RowBlock> blocks, LineSums& out) {
+template <RowLaw law>
+[[gnu::flatten]] void sum_line_by_lanes(const RowKernelInput& in, const double* dV, double a,
+                                        std::span<const RowBlock> blocks, LineSums& out) {
+  const smooth_coulomb::Settings& s = in.settings;
   RowLanes slope = 0, curvature = 0;
   double V_a[6];
-  for (int k = 0; k < 6; ++k) V_a[k] = V[k] + a * dV[k];
+  for (int k = 0; k < 6; ++k) V_a[k] = in.V[k] + a * dV[k];
   for (const RowBlock& block : blocks) {
     const Vec3<RowLanes> n = load_lanes(block.n), r = load_lanes(block.r);
     const Vec3<RowLanes> u = velocity_at(V_a, r), du = velocity_at(dV, r);
-    const auto response = normal_response(block, n.dot(u));
-    slope -= response.value * n.dot(du);
-    if constexpr (with_friction)
-      slope -= FrictionOf<RowLanes>(u, n, s.stiction_speed).impulse(RowLanes::load(block.bound)).dot(du);
-    const Mat3<RowLanes> K = resistance_of<with_friction>(block, response.d_velocity, u, n, s);
+    Mat3<RowLanes> K;
+    if constexpr (law == RowLaw::cone) {
+      const auto cone = cone_of(block, u, n, in.friction);
+      slope -= cone.impulse().dot(du);
+      K = cone.resistance();
+    } else {
+      const auto response = normal_response(block, n.dot(u));
+      slope -= response.value * n.dot(du);
+      if constexpr (law == RowLaw::smooth_friction)
+        slope -= FrictionOf<RowLanes>(u, n, s.stiction_speed).impulse(RowLanes::load(block.bound)).dot(du);
+      K = resistance_of<law>(block, response.d_velocity, u, n, s);
+    }
     for (int j = 0; j < 3; ++j) {
       for (int i = 0; i < 3; ++i) curvature += du[i] * K(i, j) * du[j];
     }

@@ -5,6 +5,8 @@
 #include <span>
 #include <string_view>
 
+#include "dynamics/contact_laws/convex_cone.h"
+#include "dynamics/contact_laws/impedance.h"
 #include "dynamics/contact_laws/smooth_coulomb.h"
 #include "dynamics/kernel/row_blocks.h"
 
@@ -20,19 +22,31 @@ struct LineSums {
   double slope = 0, curvature = 0;
 };
 
+/// What a row answers with.
+///   frictionless     smooth_coulomb.h
+///   smooth_friction  and friction.h, bounded by what RowBlocks::set_bounds() left
+///   cone             convex_cone.h
+enum class RowLaw { frictionless, smooth_friction, cone };
+
 /// What the functions below need to know. Twists [w; v] and wrenches [torque; force] are 6 numbers, about the
 /// pair's centre; plain arrays, as Eigen's functions could be taken from a file for the wrong instructions.
 struct RowKernelInput {
   const smooth_coulomb::Settings& settings;
-  bool with_friction;
-  const double* V;  ///< twist of B relative to A
+  RowLaw law;
+  const double* V;      ///< twist of B relative to A, less what is carried
+  double friction = 0;  ///< mu, of a cone
 };
 
 struct RowKernels {
   /// Fills in target and scale.
   void (*set_law)(const smooth_coulomb::Settings&, double compliance, double dissipation_time,
                   std::span<RowBlock>);
-  /// Fills in impulse and slope; the wrench of all impulses on B.
+  /// Fills in target, scale and ratio: of Drake's cone ...
+  void (*set_cone)(const smooth_coulomb::Settings&, double sigma, double compliance, double dissipation_time,
+                   std::span<RowBlock>);
+  /// ... and of MuJoCo's.
+  void (*set_impedance)(const impedance::Settings&, std::span<RowBlock>);
+  /// Fills in impulse and slope (not of a cone); the wrench of all impulses on B.
   void (*sum_impulses)(const RowKernelInput&, std::span<RowBlock>, double* wrench);
   /// From the slopes that sum_impulses() left for the same input.
   void (*sum_resistances)(const RowKernelInput&, std::span<const RowBlock>, ResistanceSums&);

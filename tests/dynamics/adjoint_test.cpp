@@ -9,6 +9,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -177,7 +178,7 @@ std::vector<Group> groups_of(const Inputs& inputs, const StepConfig& config, con
       [=](Inputs& in, std::size_t b, double step) {
         if (compliant[b]) in.scene.model.bodies[b].material.stiffness *= 1.0 + 0.3 * step * d1[b];
       });
-  if (config.law == ContactLaw::smooth_coulomb) {
+  if (config.law != ContactLaw::penalty) {
     // Of rigid bodies too, around 1/k = 0. (The penalty law has another stiffness there.)
     add(
         "compliance", [&](std::size_t b) { return 1e-6 * bars[b].compliance * d2[b]; },
@@ -363,7 +364,8 @@ struct Distribution {
 /// `selected_vertices`: of bodies that have more.
 Distribution compare_scenes(int scenes, int steps, std::size_t groups_per_scene, std::uint64_t seed,
                             const ContactConfig& contact = {}, int selected_vertices = 0,
-                            const std::vector<Body>& instead_of_boxes = {}) {
+                            const std::vector<Body>& instead_of_boxes = {},
+                            std::optional<ContactLaw> law = {}) {
   Distribution result;
   double worst = 0.0;
   std::size_t next_group = 0;
@@ -381,6 +383,7 @@ Distribution compare_scenes(int scenes, int steps, std::size_t groups_per_scene,
     StepConfig config;
     config.contact = contact;
     config.law = i % 3 == 2 ? ContactLaw::penalty : ContactLaw::smooth_coulomb;
+    if (law) config.law = *law;
     config.h = config.law == ContactLaw::penalty ? 2.5e-4 : 5e-3;
     config.tolerance = 1e-12;
     config.acceleration_scale = 9.81;  // its default follows gravity, which is one of the inputs
@@ -445,6 +448,22 @@ TEST_CASE("adjoint: agrees with differences on 200 random contact scenes", "[dyn
   CHECK(median <= 1e-7);
   CHECK(p99 <= 1e-4);
   CHECK(d.unresolved <= d.comparisons / 100);
+}
+
+TEST_CASE("adjoint: agrees with differences over 50 steps of a law with kinks",
+          "[dynamics][derivative][slow]") {
+  const ContactLaw law = GENERATE(ContactLaw::convex_cone, ContactLaw::impedance);
+  const Distribution d = compare_scenes(40, 50, 5, 7000, {}, 0, {}, law);
+  const std::size_t n = d.errors.size();
+  REQUIRE(n >= 38);
+  const double median = d.errors[n / 2], p90 = d.errors[n - 1 - n / 10], largest = d.errors.back();
+  CAPTURE(static_cast<int>(law), n, d.comparisons, d.unresolved, d.failed_steps, median, p90, largest,
+          d.worst);
+  CHECK(d.non_finite == 0);
+  CHECK(d.failed_steps == 0);
+  CHECK(median <= 1e-7);
+  CHECK(p90 <= 1e-5);
+  CHECK(d.unresolved <= d.comparisons / 10);
 }
 
 TEST_CASE("adjoint: agrees with differences whichever contacts there are", "[dynamics][derivative][slow]") {

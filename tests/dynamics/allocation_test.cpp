@@ -19,7 +19,8 @@ TEST_CASE("NoAlloc: sees the allocations of operator new and of Eigen", "[suppor
 
 TEST_CASE("Stepper: a step allocates nothing once its scratch has grown", "[dynamics][property]") {
   if (!test::k_counts_allocations) return;
-  const ContactLaw law = GENERATE(ContactLaw::smooth_coulomb, ContactLaw::penalty);
+  const ContactLaw law = GENERATE(ContactLaw::smooth_coulomb, ContactLaw::penalty, ContactLaw::convex_cone,
+                                  ContactLaw::impedance);
   Model model;
   model.bodies = {make_half_space(), make_box({0.05, 0.05, 0.05}, 0.002, 500.0), make_sphere(0.04, 800.0),
                   make_capsule(0.03, 0.05, 800.0)};

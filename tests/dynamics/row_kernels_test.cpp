@@ -17,6 +17,8 @@ namespace {
 
 using namespace abut;
 
+constexpr double k_sigma = 1e-3;
+
 smooth_coulomb::Settings default_settings() {
   smooth_coulomb::Settings s;
   s.h = 2e-3;
@@ -59,7 +61,8 @@ ContactRows random_rows(Random& random, int count, int slot_A, int slot_B) {
 struct RowTerms {
   const smooth_coulomb::Settings& s;
   const ContactRows& rows;
-  const Eigen::VectorXd& before;  ///< velocities that bound friction
+  const Eigen::VectorXd& before;                ///< velocities that bound friction
+  const impedance::Settings* mujoco = nullptr;  ///< of the cone, else it is Drake's
 
   [[nodiscard]] smooth_coulomb::NormalImpulse normal(const ContactRow& row, const Eigen::VectorXd& v) const {
     const PairMaterial& material = rows.pairs[0].material;
@@ -73,16 +76,28 @@ struct RowTerms {
   [[nodiscard]] Friction friction(const ContactRow& row, const Eigen::VectorXd& v) const {
     return {relative_velocity(row, v), row.n, s.stiction_speed};
   }
-  [[nodiscard]] Vec3<double> impulse(const ContactRow& row, const Eigen::VectorXd& v,
-                                     bool with_friction) const {
+  [[nodiscard]] convex_cone::Cone cone(const ContactRow& row, const Eigen::VectorXd& v) const {
+    const PairMaterial& material = rows.pairs[0].material;
+    const Vec3<double> u = relative_velocity(row, v);
+    if (mujoco) {
+      const auto response = impedance::response(row.distance, row.weight, row.inverse_mass, *mujoco);
+      return {u, row.n, {response.target, response.scale, mujoco->ratio, material.friction}};
+    }
+    return {u, row.n,
+            convex_cone::parameters_of(
+                {row.distance, row.weight, row.inverse_mass, material.compliance, material.dissipation_time},
+                material.friction, k_sigma, s)};
+  }
+  [[nodiscard]] Vec3<double> impulse(const ContactRow& row, const Eigen::VectorXd& v, RowLaw law) const {
+    if (law == RowLaw::cone) return cone(row, v).impulse();
     Vec3<double> sum = normal(row, v).value * row.n;
-    if (with_friction) sum += friction(row, v).impulse(bound(row));
+    if (law == RowLaw::smooth_friction) sum += friction(row, v).impulse(bound(row));
     return sum;
   }
-  [[nodiscard]] Mat3<double> resistance(const ContactRow& row, const Eigen::VectorXd& v,
-                                        bool with_friction) const {
+  [[nodiscard]] Mat3<double> resistance(const ContactRow& row, const Eigen::VectorXd& v, RowLaw law) const {
+    if (law == RowLaw::cone) return cone(row, v).resistance();
     Mat3<double> K = -normal(row, v).d_velocity * (row.n * row.n.transpose());
-    if (with_friction) K += friction(row, v).resistance(bound(row));
+    if (law == RowLaw::smooth_friction) K += friction(row, v).resistance(bound(row));
     return K;
   }
 };
@@ -94,7 +109,12 @@ TEST_CASE("RowKernels: every instruction set sums what the formulas say of each 
   const int count = GENERATE(1, 7, 8, 9, 61);
   const auto [slot_A, slot_B] =
       GENERATE(std::pair(0, 1), std::pair(1, 0), std::pair(-1, 0), std::pair(0, -1));
-  const bool with_friction = GENERATE(false, true);
+  struct Case {
+    RowLaw law;
+    bool is_impedance = false;
+  };
+  const auto [law, is_impedance] = GENERATE(Case{RowLaw::frictionless}, Case{RowLaw::smooth_friction},
+                                            Case{RowLaw::cone}, Case{RowLaw::cone, true});
   Random random(static_cast<std::uint64_t>(100 * count + 10 * slot_A + slot_B + 11));
   const ContactRows rows = random_rows(random, count, slot_A, slot_B);
   const auto velocity = [&](double size) {
@@ -105,31 +125,31 @@ TEST_CASE("RowKernels: every instruction set sums what the formulas say of each 
   const Eigen::VectorXd before = velocity(0.01), v = velocity(0.01), dv = velocity(0.01);
   const double a = random.uniform(0.2, 0.8);
   const Eigen::VectorXd v_a = v + a * dv;
-  const RowTerms terms{s, rows, before};
+  const impedance::Settings mujoco = impedance::settings_of({.solimp = {0.1, 0.95, 1e-3, 0.3, 1.7}}, s.h);
+  const RowTerms terms{s, rows, before, is_impedance ? &mujoco : nullptr};
 
   // Sums of the plain formulas, and of their magnitudes: what rounding is measured by.
   Eigen::VectorXd force = Eigen::VectorXd::Zero(v.size()), force_size = force;
   Mat3<double> S0 = Mat3<double>::Zero(), S1 = S0, S2 = S0;
   double S_size = 0.0, slope = 0.0, slope_size = 0.0, curvature = 0.0;
   for (const ContactRow& row : rows.rows) {
-    const Vec3<double> impulse = terms.impulse(row, v, with_friction);
+    const Vec3<double> impulse = terms.impulse(row, v, law);
     add_impulse(row, impulse, force);
     force_size.array() += impulse.norm();
-    const Mat3<double> K = terms.resistance(row, v, with_friction),
-                       r = skew<double>(slot_A >= 0 ? row.r_A : row.r_B);
+    const Mat3<double> K = terms.resistance(row, v, law), r = skew<double>(slot_A >= 0 ? row.r_A : row.r_B);
     S0 += K;
     S1 += r * K;
     S2 -= r * K * r;
     S_size += K.norm();
-    const Vec3<double> du = relative_velocity(row, dv), at_a = terms.impulse(row, v_a, with_friction);
+    const Vec3<double> du = relative_velocity(row, dv), at_a = terms.impulse(row, v_a, law);
     slope -= at_a.dot(du);
     slope_size += at_a.norm() * du.norm();
-    curvature += du.dot(terms.resistance(row, v_a, with_friction) * du);
+    curvature += du.dot(terms.resistance(row, v_a, law) * du);
   }
 
   for (const ManifoldKernels& available : available_manifold_kernels()) {
     const RowKernels kernels = row_kernels_for(available.instruction_set);
-    CAPTURE(available.instruction_set, count, slot_A, slot_B, with_friction);
+    CAPTURE(available.instruction_set, count, slot_A, slot_B, static_cast<int>(law), is_impedance);
     RowBlocks lanes;
     lanes.assign(rows);
     REQUIRE(lanes.pairs.size() == 1);
@@ -140,23 +160,28 @@ TEST_CASE("RowKernels: every instruction set sums what the formulas say of each 
     Vec6<double> wrench;
     const Vec6<double> V_before = relative_twist(pair, before), V = relative_twist(pair, v),
                        dV = relative_twist(pair, dv);
-    kernels.sum_impulses({s, false, V_before.data()}, blocks, wrench.data());
+    kernels.sum_impulses({s, RowLaw::frictionless, V_before.data()}, blocks, wrench.data());
     lanes.set_bounds();
+    if (is_impedance) {
+      kernels.set_impedance(mujoco, blocks);
+    } else if (law == RowLaw::cone) {
+      kernels.set_cone(s, k_sigma, pair.compliance, pair.dissipation_time, blocks);
+    }
 
-    kernels.sum_impulses({s, with_friction, V.data()}, blocks, wrench.data());
+    kernels.sum_impulses({s, law, V.data(), pair.friction}, blocks, wrench.data());
     Eigen::VectorXd sum = Eigen::VectorXd::Zero(v.size());
     add_wrench(pair, wrench, sum);
     // Velocities of 0.01 m/s differ by rounding, and tau_v is 4e-4 m/s.
     CHECK(((sum - force).array().abs() <= 1e-13 * force_size.array()).all());
 
     ResistanceSums sums;
-    kernels.sum_resistances({s, with_friction, V.data()}, blocks, sums);
+    kernels.sum_resistances({s, law, V.data(), pair.friction}, blocks, sums);
     CHECK(test::close(Eigen::Map<const Mat3<double>>(sums.S0), S0, 0, 1e-12 * S_size));
     CHECK(test::close(Eigen::Map<const Mat3<double>>(sums.S1), S1, 0, 1e-12 * S_size));
     CHECK(test::close(Eigen::Map<const Mat3<double>>(sums.S2), S2, 0, 1e-12 * S_size));
 
     LineSums line;
-    kernels.sum_line({s, with_friction, V.data()}, dV.data(), a, blocks, line);
+    kernels.sum_line({s, law, V.data(), pair.friction}, dV.data(), a, blocks, line);
     CHECK(std::abs(line.slope - slope) <= 1e-13 * slope_size);
     CHECK(test::close(line.curvature, curvature, 1e-12, 0));
 
@@ -170,6 +195,11 @@ TEST_CASE("RowKernels: every instruction set sums what the formulas say of each 
         continue;
       }
       const ContactRow& row = rows.rows[static_cast<std::size_t>(i)];
+      if (law == RowLaw::cone) {
+        CHECK(test::close(block.impulse[lane], terms.cone(row, v).normal_impulse(), 1e-12,
+                          1e-15 * block.scale[lane]));
+        continue;
+      }
       const smooth_coulomb::NormalImpulse gamma = terms.normal(row, v);
       // A velocity off by 1e-17 m/s changes an impulse in the tail by as much over tau_v.
       CHECK(test::close(block.impulse[lane], gamma.value, 1e-12, 0));
@@ -190,10 +220,12 @@ TEST_CASE("RowKernels: a number that is none in one row is seen in the sums", "[
     RowBlocks lanes;
     lanes.assign(rows);
     const BlockPair& pair = lanes.pairs[0];
-    kernels.set_law(s, pair.compliance, pair.dissipation_time, lanes.of(pair));
-    Vec6<double> wrench;
-    kernels.sum_impulses({s, false, V.data()}, lanes.of(pair), wrench.data());
-    CAPTURE(available.instruction_set);
-    CHECK(wrench.array().isNaN().all());
+    kernels.set_cone(s, k_sigma, pair.compliance, pair.dissipation_time, lanes.of(pair));
+    for (const RowLaw law : {RowLaw::frictionless, RowLaw::cone}) {
+      Vec6<double> wrench;
+      kernels.sum_impulses({s, law, V.data(), pair.friction}, lanes.of(pair), wrench.data());
+      CAPTURE(available.instruction_set, static_cast<int>(law));
+      CHECK(wrench.array().isNaN().all());
+    }
   }
 }

@@ -6,67 +6,24 @@
 #include <array>
 #include <cmath>
 #include <numbers>
-#include <string>
-#include <utility>
 #include <vector>
 
-#include <Eigen/Cholesky>
-
-#include "dynamics/free_motion.h"
-#include "dynamics/adjoint.h"
 #include "dynamics/rollout.h"
 #include "tests/support/close.h"
-#include "tests/support/gradient_check.h"
+#include "tests/support/contact_problems.h"
 #include "tests/support/scenes.h"
 
 namespace {
 
 using namespace abut;
+using test::exact_config;
+using test::random_problems;
 using test::TestScene;
+using Problem = test::ContactTestProblem;
 
-/// The velocity problem of a state, as a step poses it.
-struct Problem {
-  TestScene scene;
-  StepConfig config;
-  MassMatrix mass;
-  ContactRows rows;
-  FreeMotion free;
+ContactSolution solve(const Problem& p) { return test::solve(SmoothCoulombSolver(p.config, p.gravity()), p); }
 
-  Problem(TestScene s, const StepConfig& c) : scene(std::move(s)), config(c) {
-    const ContactDetector detector(scene.model, config.contact);
-    DetectorScratch scratch;
-    ContactManifold manifold;
-    const std::vector<double> margins(scene.model.bodies.size(), 0.01);
-    detector.detect(scene.state.X_WB, margins, scratch, manifold);
-    mass.update(scene.model, scene.state);
-    const RowSettings settings{config.h, 0.1 * gravity() * config.h * config.h,
-                               config.dissipation_steps * config.h};
-    make_rows(scene.model, mass, scene.state, manifold, settings, rows);
-    free_motion(scene.model, mass, scene.state, {}, config.h, free);
-  }
-  [[nodiscard]] ContactProblem problem() const {
-    return {mass, rows, free.v_start, free.v_free, config.h, config.h};
-  }
-  [[nodiscard]] double gravity() const { return 9.81; }
-};
-
-StepConfig exact_config() {
-  StepConfig config;
-  config.tolerance = 1e-12;
-  config.acceleration_scale = 9.81;
-  return config;
-}
-
-ContactSolution solve(const Problem& p) {
-  const SmoothCoulombSolver solver(p.config, p.gravity());
-  SolverScratch scratch;
-  ContactSolution solution;
-  solver.solve(p.problem(), scratch, solution);
-  return solution;
-}
-
-// The potential again, from its definition and by other means: with an integral for that of the normal
-// impulse, and velocities that know nothing of rows and slots.
+// The potential again, from its definition, with an integral for that of the normal impulse.
 
 /// int_{-inf}^x log(1 + e^t) dt = int_0^{e^x} log(1 + s)/s ds, by Gauss-Legendre; for x > 0 from x -> -x.
 template <typename S>
@@ -99,16 +56,6 @@ struct StepPotential {
   explicit StepPotential(const Problem& problem)
       : p(problem), s(SmoothCoulombSolver(p.config, p.gravity()).settings()) {}
 
-  template <typename S>
-  [[nodiscard]] Vec3<S> slip(const ContactRow& row, const VecX<S>& v) const {
-    const auto of = [&](int body, const Vec3<double>& r) -> Vec3<S> {
-      const int slot = p.mass.slot(body);
-      if (slot < 0) return Vec3<S>(S(0), S(0), S(0));
-      const Vec3<S> w = v.template segment<3>(6 * slot), u = v.template segment<3>(6 * slot + 3);
-      return u + w.cross(Vec3<S>(S(r[0]), S(r[1]), S(r[2])));
-    };
-    return of(row.body_B, row.r_B) - of(row.body_A, row.r_A);
-  }
   [[nodiscard]] double resistance(const ContactRow& row) const {
     const PairMaterial& m = p.rows.pairs[static_cast<std::size_t>(row.pair)].material;
     return m.compliance / (s.h * (s.h + m.dissipation_time)) + s.near_rigid * row.inverse_mass;
@@ -123,22 +70,10 @@ struct StepPotential {
   template <typename S>
   [[nodiscard]] S operator()(const VecX<S>& v) const {
     using std::sqrt;
-    S sum = S(0);
-    for (int slot = 0; slot < p.mass.slot_count(); ++slot) {
-      const TestScene& scene = p.scene;
-      const auto b = static_cast<std::size_t>(p.mass.body(slot));
-      const Mat3<double> R = scene.state.X_WB[b].rotation(),
-                         I = R * scene.model.bodies[b].inertia * R.transpose();
-      Vec6<S> d;
-      for (int i = 0; i < 6; ++i) d[i] = v[6 * slot + i] - S(p.free.v_free[6 * slot + i]);
-      for (int i = 0; i < 3; ++i) {
-        sum += S(0.5 * scene.model.bodies[b].mass) * d[3 + i] * d[3 + i];
-        for (int j = 0; j < 3; ++j) sum += S(0.5 * I(i, j)) * d[i] * d[j];
-      }
-    }
+    S sum = p.kinetic(v);
     for (std::size_t i = 0; i < p.rows.rows.size(); ++i) {
       const ContactRow& row = p.rows.rows[i];
-      const Vec3<S> n(S(row.n[0]), S(row.n[1]), S(row.n[2])), u = slip(row, v);
+      const Vec3<S> n(S(row.n[0]), S(row.n[1]), S(row.n[2])), u = p.slip(row, v);
       const S u_n = n.dot(u);
       const double tau = s.velocity_smoothing;
       sum += S(row.weight / resistance(row) * tau * tau) * softplus_integral(S((S(target(row)) - u_n) / tau));
@@ -155,60 +90,12 @@ struct StepPotential {
     bounds.clear();
     for (const ContactRow& row : p.rows.rows) {
       const double mu = p.rows.pairs[static_cast<std::size_t>(row.pair)].material.friction;
-      const double x = (target(row) - row.n.dot(slip<double>(row, v))) / s.velocity_smoothing;
+      const double x = (target(row) - row.n.dot(p.slip<double>(row, v))) / s.velocity_smoothing;
       const double softplus = x > 0.0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
       bounds.push_back(mu * row.weight / resistance(row) * s.velocity_smoothing * softplus);
     }
   }
 };
-
-constexpr int k_reference_size = 12;
-using ReferenceJet = test::Jet<k_reference_size>;
-
-/// Gradient of the potential by Jet.
-Eigen::VectorXd gradient_of(const StepPotential& L, const Eigen::VectorXd& v) {
-  VecX<ReferenceJet> x(v.size());
-  for (int i = 0; i < v.size(); ++i) x[i] = ReferenceJet(v[i], i);
-  return L(x).v.head(v.size());
-}
-
-/// Minimiser by a slow and sure method: Newton with a Hessian by differences, and halving until the potential
-/// falls.
-Eigen::VectorXd minimise(const StepPotential& L, Eigen::VectorXd v) {
-  const auto n = v.size();
-  Eigen::MatrixXd H(n, n);
-  for (int iteration = 0; iteration < 500; ++iteration) {
-    const Eigen::VectorXd g = gradient_of(L, v);
-    for (Eigen::Index i = 0; i < n; ++i) {
-      Eigen::VectorXd moved = v;
-      const double step = 1e-3 * L.s.stiction_speed;
-      moved[i] += step;
-      const Eigen::VectorXd forward = gradient_of(L, moved);
-      moved[i] -= 2.0 * step;
-      H.col(i) = (forward - gradient_of(L, moved)) / (2.0 * step);
-    }
-    const Eigen::VectorXd direction = -(0.5 * (H + H.transpose())).llt().solve(g);
-    double a = 1.0;
-    const double value = L(VecX<double>(v));
-    while (a > 1e-12 &&
-           L(VecX<double>(v + a * direction)) > value + 1e-4 * a * g.dot(direction) + 1e-15 * std::abs(value))
-      a *= 0.5;
-    v += a * direction;
-    if (direction.norm() < 1e-13 * (1.0 + v.norm())) break;
-  }
-  return v;
-}
-
-std::vector<Problem> random_problems(int count, int max_bodies) {
-  std::vector<Problem> problems;
-  for (std::uint64_t seed = 1; static_cast<int>(problems.size()) < count; ++seed) {
-    Random random(seed);
-    Problem p(test::random_contact_scene(random, {1, max_bodies, true, seed % 4 == 0, 0.5, 2.0}),
-              exact_config());
-    if (!p.rows.rows.empty()) problems.push_back(std::move(p));
-  }
-  return problems;
-}
 
 }  // namespace
 
@@ -216,32 +103,7 @@ TEST_CASE("SmoothCoulombSolver: velocities and impulses balance, M (v - v*) = su
           "[dynamics][value]") {
   for (const Problem& p : random_problems(100, 4)) {
     const SmoothCoulombSolver solver(p.config, p.gravity());
-    const ContactSolution solution = solve(p);
-    REQUIRE(solution.converged);
-    REQUIRE(solution.residual <= 1e-10);
-    std::vector<Vec3<double>> impulses;
-    solver.impulses(p.problem(), solution, impulses);
-    // Of each body by itself, as wrenches about its centre of mass, from the lever arms to the contact
-    // points.
-    Eigen::VectorXd momentum = Eigen::VectorXd::Zero(p.mass.size());
-    double scale = 0.0;
-    for (std::size_t i = 0; i < impulses.size(); ++i) {
-      const ContactRow& row = p.rows.rows[i];
-      if (row.slot_B >= 0)
-        momentum.segment<6>(6 * row.slot_B) += wrench_of_force<double>(row.r_B, impulses[i]);
-      if (row.slot_A >= 0)
-        momentum.segment<6>(6 * row.slot_A) -= wrench_of_force<double>(row.r_A, impulses[i]);
-      scale += impulses[i].norm();
-      // An impulse pushes, but for what the projector of friction leaves along n: rounding, and more where
-      // |n| < 1.
-      const double weight = 9.81 * p.config.h * p.mass.total_mass();
-      if (std::abs(row.n.norm() - 1.0) < 1e-14)
-        REQUIRE(impulses[i].dot(row.n) >= -1e-12 * (impulses[i].norm() + weight));
-    }
-    Eigen::VectorXd change;
-    p.mass.multiply(solution.velocity() - p.free.v_free, change);
-    CAPTURE(p.rows.rows.size(), solution.residual, (change - momentum).norm(), scale);
-    REQUIRE((change - momentum).norm() <= 1e-9 * (scale + 9.81 * p.config.h * p.mass.total_mass()));
+    test::require_balance(solver, p);
   }
 }
 
@@ -274,12 +136,12 @@ TEST_CASE("SmoothCoulombSolver: agrees with a brute-force minimiser in every pas
   double worst = 0.0;
   for (const Problem& p : random_problems(30, 2)) {
     const ContactSolution solution = solve(p);
-    REQUIRE(p.mass.size() <= k_reference_size);
+    REQUIRE(p.mass.size() <= test::k_reference_size);
     StepPotential L(p);
     Eigen::VectorXd v = p.free.v_free;
     for (std::size_t pass = 0; pass < solution.passes.size(); ++pass) {
       if (pass > 0) L.freeze_bounds(v);
-      v = minimise(L, v);
+      v = test::minimise(L, v, 1e-3 * L.s.stiction_speed);
       CAPTURE(pass, p.rows.rows.size(), v.transpose(), solution.passes[pass].transpose());
       const double error = (solution.passes[pass] - v).norm() / (v.norm() + 9.81 * p.config.h);
       worst = std::max(worst, error);
@@ -363,186 +225,23 @@ TEST_CASE("SmoothCoulombSolver: VJP agrees with differences in everything a prob
   const bool with_impacts = GENERATE(false, true);
   CAPTURE(with_impacts);
   Random random(9);
-  int displaced = 0;
-  int compared = 0, disagreements = 0;
-  std::string unresolved;
+  test::VjpComparison comparison;
   for (Problem& p : random_problems(25, 3)) {
     if (with_impacts) {
       for (RowPair& pair : p.rows.pairs) pair.material.restitution = random.uniform(0.1, 0.9);
     }
     const SmoothCoulombSolver solver(p.config, p.gravity());
-    const ContactSolution solution = solve(p);
-    SolverScratch scratch;
-    EndMotionBar end_bar;
-    end_bar.velocity.resize(p.mass.size());
-    for (double& x : end_bar.velocity) x = random.uniform(-1.0, 1.0);
-    end_bar.displacement = end_bar.velocity.reverse() / p.config.h;
-    ContactProblemBar bar;
-    bar.set_zero(p.problem());
-    solver.vjp(p.problem(), solution, end_bar, scratch, bar);
+    const ContactProblemBar bar = test::compare_vjp(solver, p, random, comparison, true);
     if (!with_impacts) REQUIRE(bar.v_start.isZero(0.0));  // the weights know it, this solver does not
-    if (solution.displacement.size() > 0) ++displaced;
-
-    const auto value_of = [&](const ContactProblem& problem) {
-      SolverScratch fresh;
-      ContactSolution moved;
-      solver.solve(problem, fresh, moved);
-      return end_bar.velocity.dot(moved.velocity()) +
-             (moved.displacement.size() > 0 ? end_bar.displacement.dot(moved.displacement) : 0.0);
-    };
-    const auto value = [&](const ContactRows& rows, const Eigen::VectorXd& v_free, const MassMatrix& mass) {
-      return value_of({mass, rows, p.free.v_start, v_free, p.config.h, p.config.h});
-    };
-    const auto check = [&](const char* name, double slope, const auto& loss, double step) {
-      const auto fd = test::fd_sweep(loss, 0.0, step, 1e-7, 1e-9);
-      CAPTURE(name, slope, fd.value, fd.error, p.rows.rows.size());
-      ++compared;
-      if (fd.disagrees_with_itself) {
-        ++disagreements;
-        unresolved += std::string(name) + ", ";
-        return;
-      }
-      REQUIRE(test::close(slope, fd.value, 1e-5, 1e-7));
-    };
-
-    Eigen::VectorXd d(p.mass.size());
-    for (double& x : d) x = random.uniform(-1.0, 1.0);
-    check(
-        "v*", bar.v_free.dot(d), [&](double t) { return value(p.rows, p.free.v_free + t * d, p.mass); },
-        5e-5);
-
-    check(
-        "v at the start", bar.v_start.dot(d),
-        [&](double t) {
-          const Eigen::VectorXd v_start = p.free.v_start + t * d;
-          return value_of({p.mass, p.rows, v_start, p.free.v_free, p.config.h, p.config.h});
-        },
-        5e-5);
-    check(
-        "time step", bar.h * p.config.h,
-        [&](double t) {
-          return value_of(
-              {p.mass, p.rows, p.free.v_start, p.free.v_free, (1.0 + t) * p.config.h, p.config.h});
-        },
-        1e-3);
-
-    // Row by row: normal, distance, weight, inverse mass; all rows in one random direction each.
-    std::vector<ContactRowBar> directions;
-    double by_normal = 0.0, by_distance = 0.0, by_weight = 0.0, by_mass = 0.0;
-    for (const ContactRowBar& row : bar.rows) {
-      ContactRowBar e;
-      e.r_A = test::random_vector(random, 0.05);
-      e.r_B = test::random_vector(random, 0.05);
-      e.n = test::random_vector(random, 0.1);
-      e.distance = random.uniform(-1e-3, 1e-3);
-      e.weight = random.uniform(-0.1, 0.1) * p.rows.rows[directions.size()].weight;
-      e.inverse_mass = random.uniform(-0.3, 0.3);
-      by_normal += e.n.dot(row.n);
-      by_distance += e.distance * row.distance;
-      by_weight += e.weight * row.weight;
-      by_mass += e.inverse_mass * row.inverse_mass;
-      directions.push_back(e);
-    }
-    const auto moved_rows = [&](const auto& move) {
-      ContactRows rows = p.rows;
-      for (std::size_t i = 0; i < rows.rows.size(); ++i) move(rows.rows[i], directions[i]);
-      return value(rows, p.free.v_free, p.mass);
-    };
-    // The Hessian of a pair is summed about one body's centre, with r_B - r_A the same for all rows, as it is
-    // in every manifold: moving arms at random breaks that, so here they move by one vector for each body of
-    // a pair.
-    {
-      double slope = 0.0;
-      for (std::size_t i = 0; i < bar.rows.size(); ++i) {
-        const auto first =
-            static_cast<std::size_t>(p.rows.pairs[static_cast<std::size_t>(p.rows.rows[i].pair)].begin);
-        slope += directions[first].r_A.dot(bar.rows[i].r_A) + directions[first].r_B.dot(bar.rows[i].r_B);
-      }
-      const auto loss = [&](double t) {
-        ContactRows rows = p.rows;
-        for (ContactRow& row : rows.rows) {
-          const auto first = static_cast<std::size_t>(rows.pairs[static_cast<std::size_t>(row.pair)].begin);
-          row.r_A += t * directions[first].r_A;
-          row.r_B += t * directions[first].r_B;
-        }
-        return value(rows, p.free.v_free, p.mass);
-      };
-      check("arms", slope, loss, 3e-4);
-    }
-    check(
-        "normals", by_normal,
-        [&](double t) {
-          return moved_rows([&](ContactRow& row, const ContactRowBar& e) { row.n += t * e.n; });
-        },
-        1e-4);
-    check(
-        "distances", by_distance,
-        [&](double t) {
-          return moved_rows([&](ContactRow& row, const ContactRowBar& e) { row.distance += t * e.distance; });
-        },
-        1e-3);
-    check(
-        "weights", by_weight,
-        [&](double t) {
-          return moved_rows([&](ContactRow& row, const ContactRowBar& e) { row.weight += t * e.weight; });
-        },
-        1e-3);
-    check(
-        "inverse masses", by_mass,
-        [&](double t) {
-          return moved_rows(
-              [&](ContactRow& row, const ContactRowBar& e) { row.inverse_mass += t * e.inverse_mass; });
-        },
-        1e-2);
-
-    // Materials of the pairs.
-    double by_material = 0.0;
-    std::vector<Vec3<double>> d_material;
-    for (std::size_t k = 0; k < bar.pairs.size(); ++k) {
-      const Vec3<double> e(random.uniform(-0.1, 0.1), random.uniform(-1e-5, 1e-5),
-                           random.uniform(-1e-3, 1e-3));
-      by_material += e[0] * bar.pairs[k].friction + e[1] * bar.pairs[k].compliance +
-                     e[2] * bar.pairs[k].dissipation_time + e[0] * bar.pairs[k].restitution;
-      d_material.push_back(e);
-    }
-    check(
-        "materials", by_material,
-        [&](double t) {
-          ContactRows rows = p.rows;
-          for (std::size_t k = 0; k < rows.pairs.size(); ++k) {
-            rows.pairs[k].material.friction += t * d_material[k][0];
-            rows.pairs[k].material.compliance += t * d_material[k][1];
-            rows.pairs[k].material.dissipation_time += t * d_material[k][2];
-            if (with_impacts) rows.pairs[k].material.restitution += t * d_material[k][0];
-          }
-          return value(rows, p.free.v_free, p.mass);
-        },
-        1e-2);
-
-    // Mass and world inertia: in the potential alone, the rows' inverse masses held.
-    double by_inertia = 0.0;
-    std::vector<double> d_mass;
-    for (int s = 0; s < p.mass.slot_count(); ++s) {
-      d_mass.push_back(random.uniform(-0.3, 0.3));
-      const auto k = static_cast<std::size_t>(s);
-      by_inertia += d_mass[k] *
-                    (p.mass.mass(s) * bar.mass[k] + p.mass.inertia_W(s).cwiseProduct(bar.inertia_W[k]).sum());
-    }
-    check(
-        "mass and inertia", by_inertia,
-        [&](double t) {
-          Model model = p.scene.model;
-          for (int s = 0; s < p.mass.slot_count(); ++s) {
-            Body& body = model.bodies[static_cast<std::size_t>(p.mass.body(s))];
-            set_mass(body, body.mass * (1.0 + t * d_mass[static_cast<std::size_t>(s)]));
-          }
-          MassMatrix mass;
-          mass.update(model, p.scene.state);
-          return value(p.rows, p.free.v_free, mass);
-        },
-        1e-2);
   }
-  CAPTURE(compared, unresolved);
-  CHECK(disagreements <= compared / 20);
-  CHECK((displaced > 0) == with_impacts);
+  CAPTURE(comparison.compared, comparison.unresolved);
+  CHECK(comparison.disagreements <= comparison.compared / 20);
+  CHECK((comparison.displaced > 0) == with_impacts);
+}
+
+TEST_CASE("SmoothCoulombSolver: has no kinks", "[dynamics][value]") {
+  const Problem p = random_problems(1, 2)[0];
+  std::vector<bool> near_kink;
+  CHECK(SmoothCoulombSolver(p.config, p.gravity()).contacts_near_kink(p.problem(), solve(p), near_kink) == 0);
+  CHECK(near_kink == std::vector<bool>(p.rows.rows.size(), false));
 }

@@ -52,6 +52,10 @@ penalty_stiction_factor = 6
 start_time = -1.5
 speed_limit = 70
 penetration_limit = 0.4
+tangential_factor = 2e-3
+solref = [0.03, 0.9]
+solimp = [0.8, 0.9, 0.002, 0.4, 3]
+impratio = 5
 
 [simulation.contact]
 fidelity = "paper"
@@ -200,6 +204,10 @@ TEST_CASE("scene_io: every key arrives where it belongs", "[engine][value]") {
   CHECK(scene.initial.time == -1.5);
   CHECK(step.speed_limit == 70.0);
   CHECK(step.penetration_limit == 0.4);
+  CHECK(step.tangential_factor == 2e-3);
+  CHECK(step.impedance.solref == std::array{0.03, 0.9});
+  CHECK(step.impedance.solimp == std::array{0.8, 0.9, 0.002, 0.4, 3.0});
+  CHECK(step.impedance.impratio == 5.0);
   for (const StepConfigField& field : step_config_fields()) {
     CHECK(k_full_scene.find("\n" + std::string(field.key) + " = ") != std::string::npos);
   }
@@ -346,6 +354,8 @@ TEST_CASE("scene_io: what is left out has the documented default", "[engine][val
     std::visit([&](const auto& f) { CHECK(scene.config.step.contact.*f.value == defaults.contact.*f.value); },
                field);
   }
+  CHECK(scene.config.step.impedance.solref == defaults.impedance.solref);
+  CHECK(scene.config.step.impedance.solimp == defaults.impedance.solimp);
   CHECK(scene.config.steps == RunConfig().steps);
   CHECK(scene.model.gravity == Vec3<double>(0, 0, -9.81));
   CHECK(test::close(scene.initial.X_WB[0].p, Vec3<double>(1, 0, 0), 1e-14, 1e-15));
@@ -357,6 +367,10 @@ TEST_CASE("scene_io: the documentation names every setting, and its examples are
   for (const StepConfigField& field : step_config_fields()) {
     CAPTURE(field.key);
     CHECK(text.find("| `" + std::string(field.key) + "` |") != std::string::npos);
+  }
+  for (const char* name : {"| `solref` |", "| `solimp` |", "`\"convex_cone\"`", "`\"impedance\"`"}) {
+    CAPTURE(name);
+    CHECK(text.find(name) != std::string::npos);
   }
   for (const ContactField& field : contact_fields()) {
     const std::string_view key = std::visit([](const auto& f) { return f.key; }, field);
@@ -452,8 +466,15 @@ TEST_CASE("scene_io: a malformed scene is rejected with file, line, key and caus
        {"scene.toml:2: simulation.steps = 1.5, allowed: a whole number"}},
       {"[simulation]\nsteps = 3000000000\n" + ball, {"scene.toml:2: simulation.steps = 3000000000, allowed"}},
       {"[simulation]\nlaw = \"coulomb\"\n" + ball,
-       {"scene.toml:2: simulation.law = \"coulomb\", allowed: smooth_coulomb, penalty"}},
+       {"scene.toml:2: simulation.law = \"coulomb\", allowed: smooth_coulomb, penalty, convex_cone, "
+        "impedance"}},
       {"[simulation]\nlaw = \"penality\"\n" + ball, {"did you mean 'penalty'?"}},
+      {"[simulation]\nsolref = [0.02]\n" + ball,
+       {"scene.toml:2: simulation.solref = an array of 1, allowed: an array of 2"}},
+      {"[simulation]\nsolimp = [0, 0.9, -1, 0.5, 2]\n" + ball,
+       {"scene.toml:2: simulation.solimp[2] = -1, allowed: >= 0"}},
+      {"[simulation]\nsolimp = [0, 0.9, 0.001, 1, 2]\n" + ball,
+       {"simulation", "solimp[3] = 1, allowed: in (0, 1)"}},
       {"[simulation]\ngravity = -9.81\n" + ball,
        {"scene.toml:2: simulation.gravity = -9.81, allowed: an array of 3"}},
       {"[simulation]\ngravity = [0, 0]\n" + ball,

@@ -1,0 +1,149 @@
+#include "dynamics/convex_cone_solver.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "dynamics/convex_newton.h"
+#include "dynamics/smooth_coulomb_solver.h"
+
+namespace abut {
+
+using convex_cone::Cone;
+
+ConvexConeSolver::ConvexConeSolver(const StepConfig& config, double acceleration_scale)
+    : config_(config), speed_scale_(acceleration_scale * config.h) {}
+
+ConvexConeSolver::Law ConvexConeSolver::law_of(const ContactProblem& problem) const {
+  Law law;
+  law.drake = smooth_coulomb_settings(config_, speed_scale_);
+  law.drake.h = problem.h;
+  law.mujoco = impedance::settings_of(config_.impedance, problem.h);
+  if (is_impedance()) law.carry = law.mujoco.carry;
+  return law;
+}
+
+convex_cone::Parameters<double> ConvexConeSolver::parameters(const ContactProblem& problem, const Law& law,
+                                                             std::size_t i) const {
+  const ContactRow& row = problem.rows.rows[i];
+  const double mu = problem.rows.pairs[static_cast<std::size_t>(row.pair)].material.friction;
+  if (is_impedance()) {
+    const auto response = impedance::response(row.distance, row.weight, row.inverse_mass, law.mujoco);
+    return {response.target, response.scale, law.mujoco.ratio, mu};
+  }
+  return convex_cone::parameters_of(smooth_coulomb_parameters(problem.rows, i), mu, config_.tangential_factor,
+                                    law.drake);
+}
+
+Cone ConvexConeSolver::cone(const ContactProblem& problem, const Law& law, std::size_t i,
+                            const Eigen::VectorXd& v) const {
+  const ContactRow& row = problem.rows.rows[i];
+  Vec3<double> u = relative_velocity(row, v);
+  if (law.carry != 0.0) u -= law.carry * relative_velocity(row, problem.v_start);
+  return {u, row.n, parameters(problem, law, i)};
+}
+
+void ConvexConeSolver::prepare(const ContactProblem& problem, const Law& law, SolverScratch& scratch) const {
+  scratch.rows.assign(problem.rows);
+  const RowKernels& kernels = row_kernels();
+  for (BlockPair& pair : scratch.rows.pairs) {
+    const std::span<RowBlock> blocks = scratch.rows.of(pair);
+    if (is_impedance()) {
+      pair.carried = law.carry * relative_twist(pair, problem.v_start);
+      kernels.set_impedance(law.mujoco, blocks);
+    } else {
+      kernels.set_cone(law.drake, config_.tangential_factor, pair.compliance, pair.dissipation_time, blocks);
+    }
+  }
+}
+
+void ConvexConeSolver::solve(const ContactProblem& problem, SolverScratch& scratch,
+                             ContactSolution& solution) const {
+  solution.reset(1);
+  const Law law = law_of(problem);
+  prepare(problem, law, scratch);
+  Eigen::VectorXd& v = solution.passes[0];
+  v = problem.v_free;
+  if (scratch.previous_passes.size() == 1 && scratch.previous_start.size() == v.size())
+    v = scratch.previous_passes[0] + problem.v_start - scratch.previous_start;
+  ConvexNewton newton(problem, law.drake, RowLaw::cone, speed_scale_, scratch);
+  solution.converged = newton.minimise(config_.tolerance, config_.max_iterations, v, solution);
+}
+
+void ConvexConeSolver::vjp(const ContactProblem& problem, const ContactSolution& solution,
+                           const EndMotionBar& solution_bar, SolverScratch& scratch,
+                           ContactProblemBar& bar) const {
+  const Law law = law_of(problem);
+  const Eigen::VectorXd& v = solution.velocity();
+  prepare(problem, law, scratch);
+  ConvexNewton newton(problem, law.drake, RowLaw::cone, speed_scale_, scratch);
+  newton.evaluate(v);
+  if (!newton.factorize(v)) throw std::logic_error("a step that is not finite has no gradient");
+  Eigen::VectorXd w = solution_bar.velocity;
+  scratch.hessian.solve_in_place(w);
+  mass_vjp(problem, w, v, bar);
+  for (std::size_t i = 0; i < problem.rows.rows.size(); ++i) {
+    const ContactRow& row = problem.rows.rows[i];
+    ContactRowBar& row_bar = bar.rows[i];
+    PairMaterialBar& material_bar = bar.pairs[static_cast<std::size_t>(row.pair)];
+    const Cone at_v = cone(problem, law, i, v);
+    const Cone::Bar cone_bar = at_v.vjp(relative_velocity(row, w));
+
+    row_bar.n += cone_bar.n;
+    add_arm_bar(row, at_v.impulse(), w, row_bar);
+    add_arm_bar(row, cone_bar.u, v, row_bar);
+    material_bar.friction += cone_bar.friction;
+    if (is_impedance()) {
+      const Vec3<double> carried_bar = -law.carry * cone_bar.u;
+      add_arm_bar(row, carried_bar, problem.v_start, row_bar);
+      add_impulse(row, carried_bar, bar.v_start);
+      const auto by = impedance::response_vjp(row.distance, row.weight, row.inverse_mass, law.mujoco,
+                                              cone_bar.target, cone_bar.scale);
+      row_bar.distance += by.distance;
+      row_bar.weight += by.weight;
+      row_bar.inverse_mass += by.inverse_mass;
+    } else {
+      const auto by =
+          convex_cone::parameters_vjp(smooth_coulomb_parameters(problem.rows, i), config_.tangential_factor,
+                                      law.drake, cone_bar.target, cone_bar.scale, cone_bar.ratio);
+      row_bar.distance += by.distance;
+      row_bar.weight += by.weight;
+      row_bar.inverse_mass += by.inverse_mass;
+      material_bar.compliance += by.compliance;
+      material_bar.dissipation_time += by.dissipation_time;
+    }
+  }
+  problem.mass.multiply(w, scratch.momentum);
+  bar.v_free += scratch.momentum;
+}
+
+void ConvexConeSolver::impulses(const ContactProblem& problem, const ContactSolution& solution,
+                                std::vector<Vec3<double>>& impulses) const {
+  const Law law = law_of(problem);
+  impulses.resize(problem.rows.rows.size());
+  for (std::size_t i = 0; i < impulses.size(); ++i)
+    impulses[i] = cone(problem, law, i, solution.velocity()).impulse();
+}
+
+int ConvexConeSolver::contacts_near_kink(const ContactProblem& problem, const ContactSolution& solution,
+                                         std::vector<bool>& near_kink) const {
+  constexpr double k_share = 1e-3;
+  const Law law = law_of(problem);
+  near_kink.assign(problem.rows.rows.size(), false);
+  for (std::size_t i = 0; i < near_kink.size(); ++i) {
+    const ContactRow& row = problem.rows.rows[i];
+    if (is_impedance()) {
+      // Forces set in at d = 0: nothing to change without overlap, but a jump nearby if d_0 > 0.
+      const bool is_touching = row.distance < 0.0;
+      if (law.mujoco.start > 0.0 && std::abs(row.distance) <= k_share * law.mujoco.width) near_kink[i] = true;
+      if (!is_touching) continue;
+    }
+    const double speed = relative_velocity(row, problem.v_free).norm() + speed_scale_;
+    if (cone(problem, law, i, solution.velocity())
+            .is_near_kink(k_share * speed, row.inverse_mass / row.weight))
+      near_kink[i] = true;
+  }
+  return static_cast<int>(std::count(near_kink.begin(), near_kink.end(), true));
+}
+
+}  // namespace abut
