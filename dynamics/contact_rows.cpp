@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "dynamics/fixed_motion.h"
 #include "engine/smooth.h"
 
 namespace abut {
@@ -62,6 +63,8 @@ void make_rows(const Model& model, const MassMatrix& mass, const State& state,
     pair.body_B = B;
     pair.slot_A = mass.slot(A);
     pair.slot_B = mass.slot(B);
+    if (pair.slot_A < 0) pair.V_A = fixed_twist(model, state, settings.h, A);
+    if (pair.slot_B < 0) pair.V_B = fixed_twist(model, state, settings.h, B);
     pair.begin = static_cast<int>(out.rows.size());
     pair.member_begin = static_cast<int>(out.members.size());
     pair.tau = contact_pair.activity_smoothing + settings.resting_band;
@@ -81,12 +84,14 @@ void make_rows(const Model& model, const MassMatrix& mass, const State& state,
       row.distance = contact.signed_distance;
       row.area = contact.area;
       row.inverse_mass = mass.inverse_mass(A) + mass.inverse_mass(B);
+      row.drift = point_velocity(pair.V_B, row.r_B) - point_velocity(pair.V_A, row.r_A);
       return row;
     };
     for (int i = contact_pair.begin; i < contact_pair.end; ++i) {
       const Contact& contact = manifold.contacts[static_cast<std::size_t>(i)];
       ContactRow row = make_row(contact, i);
-      const Vec6<double>&V_A = state.V_WB[a], &V_B = state.V_WB[b];
+      const Vec6<double>& V_A = pair.slot_A < 0 ? pair.V_A : state.V_WB[a];
+      const Vec6<double>& V_B = pair.slot_B < 0 ? pair.V_B : state.V_WB[b];
       const Vec3<double> u =
           V_B.tail<3>() + V_B.head<3>().cross(row.r_B) - V_A.tail<3>() - V_A.head<3>().cross(row.r_A);
       const double gap = contact.penetration + settings.h * contact.normal_AB_W.dot(u);
@@ -132,13 +137,24 @@ void rows_vjp(const ContactRows& rows, double h, const Eigen::VectorXd& velocity
   const auto pose_bar = [&](int body) -> Vec6<double>& {
     return gradient.pose[static_cast<std::size_t>(body)];
   };
-  const auto add_arms = [&](const ContactRow& row, const ContactRowBar& bar) -> Vec3<double> {
-    pose_bar(row.body_A).tail<3>() -= bar.r_A;
-    pose_bar(row.body_B).tail<3>() -= bar.r_B;
-    return bar.r_A + bar.r_B;
+  const auto add_arms = [&](const RowPair& pair, const ContactRow& row,
+                            const ContactRowBar& bar) -> Vec3<double> {
+    Vec3<double> r_A_bar = bar.r_A, r_B_bar = bar.r_B;
+    if (row.slot_A < 0) {
+      r_A_bar -= bar.drift.cross(pair.V_A.head<3>());
+      gradient.fixed_twist[static_cast<std::size_t>(row.body_A)] -= wrench_of_force(row.r_A, bar.drift);
+    }
+    if (row.slot_B < 0) {
+      r_B_bar += bar.drift.cross(pair.V_B.head<3>());
+      gradient.fixed_twist[static_cast<std::size_t>(row.body_B)] += wrench_of_force(row.r_B, bar.drift);
+    }
+    pose_bar(row.body_A).tail<3>() -= r_A_bar;
+    pose_bar(row.body_B).tail<3>() -= r_B_bar;
+    return r_A_bar + r_B_bar;
   };
   // The share of a contact of the manifold by its penetration, weight, normal, arms and velocities.
-  const auto add_share = [&](const ContactRow& row, double share_bar, ContactBar& contact) {
+  const auto add_share = [&](const RowPair& pair, const ContactRow& row, double share_bar,
+                             ContactBar& contact) {
     const double gap_bar = share_bar * row.share_slope;
     contact.penetration += gap_bar;
     contact.weight += share_bar * row.share_by_weight;
@@ -146,8 +162,8 @@ void rows_vjp(const ContactRows& rows, double h, const Eigen::VectorXd& velocity
     contact.normal_AB_W += h * gap_bar * relative_velocity(row, velocity);
     const Vec3<double> impulse = h * gap_bar * row.n;
     ContactRowBar arms;
-    add_arm_bar(row, impulse, velocity, arms);
-    contact.point_W += add_arms(row, arms);
+    add_velocity_bar(row, impulse, velocity, arms);
+    contact.point_W += add_arms(pair, row, arms);
     add_impulse(row, impulse, *gradient.velocity);
   };
 
@@ -167,13 +183,13 @@ void rows_vjp(const ContactRows& rows, double h, const Eigen::VectorXd& velocity
       const double share_bar = bars[k].weight / pair.denominator - shared;
       ContactBar& bar =
           is_reduced ? reduced_bar.emplace_back() : gradient.contacts[static_cast<std::size_t>(row.contact)];
-      bar.point_W += add_arms(row, bars[k]);
+      bar.point_W += add_arms(pair, row, bars[k]);
       bar.signed_distance += bars[k].distance;
       bar.normal_AB_W += bars[k].n;
       if (is_reduced) {
         bar.activity = share_bar * row.area;
       } else {
-        add_share(row, share_bar, bar);
+        add_share(pair, row, share_bar, bar);
       }
     }
     if (!is_reduced) continue;
@@ -190,7 +206,7 @@ void rows_vjp(const ContactRows& rows, double h, const Eigen::VectorXd& velocity
       const double share_bar = member_bar[i].activity;
       member_bar[i].activity = 0.0;  // the members' own: not that of their contacts
       bar += member_bar[i];
-      add_share(member, share_bar, bar);
+      add_share(pair, member, share_bar, bar);
     }
   }
 }

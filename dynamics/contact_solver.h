@@ -7,6 +7,7 @@
 
 #include "dynamics/block_cholesky.h"
 #include "dynamics/contact_rows.h"
+#include "dynamics/joint_rows.h"
 #include "dynamics/kernel/row_blocks.h"
 #include "dynamics/mass_matrix.h"
 #include "engine/config.h"
@@ -20,6 +21,7 @@ struct ContactProblem {
   const Eigen::VectorXd& v_start;  ///< at the start of the step
   const Eigen::VectorXd& v_free;   ///< v*: at its end, had there been no contact
   double h;                        ///< length of the step [s]
+  const JointRows& joints = k_no_joints;
 };
 
 struct ContactSolution {
@@ -38,6 +40,7 @@ struct ContactProblemBar {
   std::vector<double> mass;
   std::vector<ContactRowBar> rows;
   std::vector<PairMaterialBar> pairs;
+  std::vector<JointRowBar> joints;
 
   void set_zero(const ContactProblem& problem);
 };
@@ -47,7 +50,7 @@ struct ContactProblemBar {
 struct SolverScratch {
   BlockCholesky hessian;
   std::vector<Coupling> couplings;
-  Eigen::VectorXd gradient, direction, trial, momentum, mass_direction;
+  Eigen::VectorXd gradient, direction, trial, momentum, mass_direction, contact_velocity;
   RowBlocks rows;
   std::vector<Eigen::VectorXd> previous_passes;
   Eigen::VectorXd previous_start;

@@ -36,7 +36,7 @@ struct FreeMotionParameterBar {
 void free_motion(const Model& model, const MassMatrix& mass, const State& state, const Control& control,
                  double h, FreeMotion& free);
 
-/// The state a step later, given the velocities `v_end` of the moving bodies that the contact problem ends
+/// The state a step later (bodies of infinite mass go on as fixed_motion.h says), given the velocities `v_end` of the moving bodies that the contact problem ends
 /// with.
 void advance(const Model& model, const MassMatrix& mass, const State& state, const Control& control, double h,
              const FreeMotion& free, const Eigen::VectorXd& v_end, State& next);
@@ -44,9 +44,9 @@ void advance(const Model& model, const MassMatrix& mass, const State& state, con
 /// The way back through advance(). `next_bar` is dL/d(next state). Overwrites `v_end_bar`, adds to everything
 /// else; `inertia_W_bar` is dL/d(world inertia at the start), not symmetrised, `momentum_bar` dL/dL per
 /// moving body.
-void advance_vjp(const Model& model, const MassMatrix& mass, double h, const FreeMotion& free,
-                 const Eigen::VectorXd& v_end, const State& next, const StateTangent& next_bar,
-                 StateTangent& state_bar, std::span<Vec6<double>> wrench_bar, Eigen::VectorXd& v_end_bar,
+void advance_vjp(const Model& model, const MassMatrix& mass, const State& state, double h,
+                 const FreeMotion& free, const Eigen::VectorXd& v_end, const State& next,
+                 const StateTangent& next_bar, StateTangent& state_bar, std::span<Vec6<double>> wrench_bar, Eigen::VectorXd& v_end_bar,
                  Eigen::VectorXd& v_free_bar, std::span<Vec3<double>> momentum_bar,
                  std::span<Mat3<double>> inertia_W_bar, std::span<FreeMotionParameterBar> parameter_bar);
 

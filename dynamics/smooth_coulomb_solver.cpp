@@ -101,6 +101,7 @@ void SmoothCoulombSolver::vjp(const ContactProblem& problem, const ContactSoluti
     scratch.hessian.solve_in_place(w);
     w_total += w;
     mass_vjp(problem, w, v, bar);
+    problem.joints.vjp(v, w, bar.joints);
     pass_bar.setZero();
     for (std::size_t i = 0; i < n; ++i) {
       const ContactRow& row = problem.rows.rows[i];
@@ -108,7 +109,7 @@ void SmoothCoulombSolver::vjp(const ContactProblem& problem, const ContactSoluti
       PairMaterialBar& material_bar = bar.pairs[static_cast<std::size_t>(row.pair)];
       const double mu = problem.rows.pairs[static_cast<std::size_t>(row.pair)].material.friction;
       const Parameters c = parameters(problem, i);
-      const Vec3<double> u = relative_velocity(row, v), u_w = relative_velocity(row, w), &n_W = row.n;
+      const Vec3<double> u = relative_velocity(row, v), u_w = relative_change(row, w), &n_W = row.n;
 
       // u_w . (gamma_n n)
       const double u_w_n = n_W.dot(u_w);
@@ -116,7 +117,7 @@ void SmoothCoulombSolver::vjp(const ContactProblem& problem, const ContactSoluti
       row_bar.n += gamma.value * u_w;
       normal_impulse_vjp(gamma, u_w_n, u, row_bar, material_bar);
       add_arm_bar(row, gamma.value * n_W, w, row_bar);
-      add_arm_bar(row, u_w_n * gamma.d_velocity * n_W, v, row_bar);
+      add_velocity_bar(row, u_w_n * gamma.d_velocity * n_W, v, row_bar);
       if (!with_friction) continue;
 
       // b = mu gamma_n of the pass before
@@ -130,14 +131,14 @@ void SmoothCoulombSolver::vjp(const ContactProblem& problem, const ContactSoluti
       const Friction::Bar friction_bar = friction.vjp(bound, u, u_w);
       row_bar.n += friction_bar.n;
       add_arm_bar(row, friction.impulse(bound), w, row_bar);
-      add_arm_bar(row, friction_bar.u, v, row_bar);
+      add_velocity_bar(row, friction_bar.u, v, row_bar);
 
       // ... by b
       material_bar.friction += before.value * friction_bar.bound;
       const double impulse_bar = mu * friction_bar.bound;
       normal_impulse_vjp(before, impulse_bar, u_before, row_bar, material_bar);
       const Vec3<double> reaction = impulse_bar * before.d_velocity * n_W;
-      add_arm_bar(row, reaction, v_before, row_bar);
+      add_velocity_bar(row, reaction, v_before, row_bar);
       add_impulse(row, reaction, pass_bar);
     }
   }

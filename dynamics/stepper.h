@@ -45,6 +45,7 @@ struct StepScratch {
   MassMatrix mass;
   FreeMotion free;
   ContactRows rows;
+  JointRows joints;
   IslandScratch solver;
   ContactSolution solution;
   std::vector<double> margins;
@@ -81,8 +82,12 @@ class Stepper {
   [[nodiscard]] double default_dissipation_time() const { return solver_.law().default_dissipation_time(); }
   [[nodiscard]] double acceleration_scale() const { return acceleration_scale_; }
   [[nodiscard]] RowSettings row_settings() const;
+  [[nodiscard]] JointSettings joint_settings() const;
 
  private:
+  /// [m/s] of any point of a body that others may touch, at the twist V.
+  [[nodiscard]] double largest_speed(const State& state, int body, const Vec6<double>& V) const;
+
   const Model* model_;
   StepConfig config_;
   double acceleration_scale_;
@@ -90,7 +95,8 @@ class Stepper {
   IslandSolver solver_;
 };
 
-/// Kinetic plus potential energy [J] of the moving bodies (gravity and constant forces; no contact energy).
+/// Kinetic plus potential energy [J] of the bodies of finite mass (gravity and constant forces; not that of
+/// contacts and joints).
 [[nodiscard]] double mechanical_energy(const Model& model, const State& state);
 
 }  // namespace abut

@@ -45,7 +45,7 @@ inline NetWrench net_contact_wrench(const TestScene& scene, const StepConfig& co
   ContactSolution solution;
   solution.passes.assign(static_cast<std::size_t>(config.friction_repeats) + 1, rest);
   std::vector<Vec3<double>> impulses;
-  solver->impulses({mass, rows, rest, rest}, solution, impulses);
+  solver->impulses({mass, rows, rest, rest, config.h}, solution, impulses);
   NetWrench net;
   for (std::size_t i = 0; i < rows.rows.size(); ++i) {
     const ContactRow& row = rows.rows[i];
