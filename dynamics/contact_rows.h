@@ -28,17 +28,17 @@ namespace abut {
 
 struct ContactRow {
   int body_A = -1, body_B = -1;
-  int slot_A = -1, slot_B = -1;       ///< position among the moving bodies, -1 if fixed
-  int pair = -1;                      ///< index into ContactRows::pairs
-  int contact = -1;                   ///< index into the manifold; -1: of a reduced pair
-  Vec3<double> r_A, r_B;              ///< contact point relative to each centre of mass [m]
-  Vec3<double> n;                     ///< normal_AB_W
-  double distance = 0;                ///< [m]
-  double weight = 0;                  ///< Gamma
-  double area = 0;                    ///< of its contact [m^2]
-  double share = 0, share_slope = 0;  ///< gamma [m^2] and d gamma/dg
-  double share_by_weight = 0;         ///< d gamma/dw, w being the weight of the contact [m^2]
-  double inverse_mass = 0;            ///< 1/m_A + 1/m_B [1/kg]
+  int slot_A = -1, slot_B = -1;               ///< position among the moving bodies, -1 if fixed
+  int pair = -1;                              ///< index into ContactRows::pairs
+  int contact = -1;                           ///< index into the manifold; -1: of a reduced pair
+  Vec3<double> r_A, r_B;                      ///< contact point relative to each centre of mass [m]
+  Vec3<double> n;                             ///< normal_AB_W
+  double distance = 0;                        ///< [m]
+  double weight = 0;                          ///< Gamma
+  double area = 0;                            ///< of its contact [m^2]
+  double share = 0, share_slope = 0;          ///< gamma [m^2] and d gamma/dg
+  double share_by_weight = 0;                 ///< d gamma/dw, w being the weight of the contact [m^2]
+  double inverse_mass = 0;                    ///< 1/m_A + 1/m_B [1/kg]
   Vec3<double> drift = Vec3<double>::Zero();  ///< what bodies of infinite mass add to u [m/s]
 };
 
@@ -53,7 +53,8 @@ struct RowPair {
   int member_begin = 0, member_end = 0;  ///< of ContactRows::members; none without a reduction
   ContactClusters clusters;              ///< of these
   Mat3<double> R_WA = Mat3<double>::Identity();
-  Vec6<double> V_A = Vec6<double>::Zero(), V_B = Vec6<double>::Zero();  ///< of a body of infinite mass, else 0
+  Vec6<double> V_A = Vec6<double>::Zero(),
+               V_B = Vec6<double>::Zero();  ///< of a body of infinite mass, else 0
 };
 
 /// dL/d of a row's numbers.
@@ -91,9 +92,9 @@ struct ContactRows {
 
 /// What rows contribute to the gradient beyond their contacts.
 struct ContactRowsGradient {
-  std::span<ContactBar> contacts;  ///< one per contact of the manifold
-  std::span<Vec6<double>> pose;    ///< one per body
-  Eigen::VectorXd* velocity;       ///< of the moving bodies at the start of the step
+  std::span<ContactBar> contacts;       ///< one per contact of the manifold
+  std::span<Vec6<double>> pose;         ///< one per body
+  Eigen::VectorXd* velocity;            ///< of the moving bodies at the start of the step
   std::span<Vec6<double>> fixed_twist;  ///< one per body, of those of infinite mass during the step
 };
 

@@ -108,9 +108,10 @@ void advance(const Model& model, const MassMatrix& mass, const State& state, con
 
 void advance_vjp(const Model& model, const MassMatrix& mass, const State& state, double h,
                  const FreeMotion& free, const Eigen::VectorXd& v_end, const State& next,
-                 const StateTangent& next_bar, StateTangent& state_bar, std::span<Vec6<double>> wrench_bar, Eigen::VectorXd& v_end_bar,
-                 Eigen::VectorXd& v_free_bar, std::span<Vec3<double>> momentum_bar,
-                 std::span<Mat3<double>> inertia_W_bar, std::span<FreeMotionParameterBar> parameter_bar) {
+                 const StateTangent& next_bar, StateTangent& state_bar, std::span<Vec6<double>> wrench_bar,
+                 Eigen::VectorXd& v_end_bar, Eigen::VectorXd& v_free_bar,
+                 std::span<Vec3<double>> momentum_bar, std::span<Mat3<double>> inertia_W_bar,
+                 std::span<FreeMotionParameterBar> parameter_bar) {
   v_end_bar.resize(mass.size());
   for (int s = 0; s < mass.slot_count(); ++s) {
     const auto b = static_cast<std::size_t>(mass.body(s)), k = static_cast<std::size_t>(s);

@@ -36,8 +36,8 @@ struct FreeMotionParameterBar {
 void free_motion(const Model& model, const MassMatrix& mass, const State& state, const Control& control,
                  double h, FreeMotion& free);
 
-/// The state a step later (bodies of infinite mass go on as fixed_motion.h says), given the velocities `v_end` of the moving bodies that the contact problem ends
-/// with.
+/// The state a step later (bodies of infinite mass go on as fixed_motion.h says), given the velocities
+/// `v_end` of the moving bodies that the contact problem ends with.
 void advance(const Model& model, const MassMatrix& mass, const State& state, const Control& control, double h,
              const FreeMotion& free, const Eigen::VectorXd& v_end, State& next);
 
@@ -46,9 +46,10 @@ void advance(const Model& model, const MassMatrix& mass, const State& state, con
 /// moving body.
 void advance_vjp(const Model& model, const MassMatrix& mass, const State& state, double h,
                  const FreeMotion& free, const Eigen::VectorXd& v_end, const State& next,
-                 const StateTangent& next_bar, StateTangent& state_bar, std::span<Vec6<double>> wrench_bar, Eigen::VectorXd& v_end_bar,
-                 Eigen::VectorXd& v_free_bar, std::span<Vec3<double>> momentum_bar,
-                 std::span<Mat3<double>> inertia_W_bar, std::span<FreeMotionParameterBar> parameter_bar);
+                 const StateTangent& next_bar, StateTangent& state_bar, std::span<Vec6<double>> wrench_bar,
+                 Eigen::VectorXd& v_end_bar, Eigen::VectorXd& v_free_bar,
+                 std::span<Vec3<double>> momentum_bar, std::span<Mat3<double>> inertia_W_bar,
+                 std::span<FreeMotionParameterBar> parameter_bar);
 
 /// The way back through free_motion(), called after everything that adds to `v_free_bar`, `momentum_bar` and
 /// `inertia_W_bar`; also turns the latter into pose and inertia.

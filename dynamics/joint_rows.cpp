@@ -13,7 +13,8 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-// The impulse of a row ---------------------------------------------------------------------------------------
+// The impulse of a row
+// ---------------------------------------------------------------------------------------
 
 struct JointImpulse {
   double value;             ///< lambda
@@ -29,7 +30,8 @@ JointImpulse impulse_of(const JointRow& row, double stop_smoothing, double s) {
     return {gamma.value, gamma.d_velocity, -gamma.value / R, 0.0};
   }
   if (row.law == JointLaw::hold || std::isinf(row.limit)) return {x / R, -1.0 / R, -x / (R * R), 0.0};
-  // With z = x/(R L), root = sqrt(1 + z^2), in a form that does not overflow:  y/sqrt(1 + (y/L)^2) = L z/root.
+  // With z = x/(R L), root = sqrt(1 + z^2), in a form that does not overflow:  y/sqrt(1 + (y/L)^2) = L
+  // z/root.
   const double z = x / (R * row.limit), root = std::hypot(1.0, z), sine = z / root;
   const double slope = 1.0 / (R * root * root * root);
   return {row.limit * sine, -slope, -slope * x / R, sine * sine * sine};
@@ -42,7 +44,8 @@ double velocity_of(const JointGroup& group, const JointRow& row, const Eigen::Ve
   return s;
 }
 
-// Geometry: errors and their Jacobians by the twists ----------------------------------------------------------
+// Geometry: errors and their Jacobians by the twists
+// ----------------------------------------------------------
 
 /// A joint at a state: frames in W, and arms from both centres of mass to the origin of JB.
 struct Geometry {
@@ -121,7 +124,8 @@ void set_turn_row(const Vec3<double>& a, JointRow& row) {
 void turn_row_vjp(const Geometry& g, int i, const JointRowBar& bar, double error_bar, GeometryBar& out) {
   const Vec3<double> a = g.turn_direction(i);
   const Vec3<double> a_bar = bar.J_B.head<3>() - bar.J_A.head<3>();
-  // a = R_JA a_J, da_J = dq_w e + dq_v x e, dq = 1/2 (-w.q_v, q_w w + w x q_v), w = R_JA^T (dtheta_B - dtheta_A)
+  // a = R_JA a_J, da_J = dq_w e + dq_v x e, dq = 1/2 (-w.q_v, q_w w + w x q_v), w = R_JA^T (dtheta_B -
+  // dtheta_A)
   const Vec3<double> a_J_bar = g.R_JA.transpose() * a_bar, q_v = g.pose.q.vec();
   const Vec3<double> q_v_bar = Vec3<double>::Unit(i).cross(a_J_bar);
   const Vec3<double> w_bar = 0.5 * (g.pose.q.w() * q_v_bar + q_v.cross(q_v_bar) - a_J_bar[i] * q_v);
@@ -135,14 +139,15 @@ void hinge_row_vjp(const Geometry& g, const JointRowBar& bar, double error_bar, 
   const Vec3<double> z = g.axis(2), z_bar = bar.J_B.head<3>() - bar.J_A.head<3>();
   // d angle = 2 (q_w dq_z - q_z dq_w)/(q_w^2 + q_z^2), dq as in turn_row_vjp
   const Quat<double>& q = g.pose.q;
-  const Vec3<double> by_w = (q.w() * Vec3<double>(q.y(), -q.x(), q.w()) + q.z() * q.vec()) /
-                            (q.w() * q.w() + q.z() * q.z());
+  const Vec3<double> by_w =
+      (q.w() * Vec3<double>(q.y(), -q.x(), q.w()) + q.z() * q.vec()) / (q.w() * q.w() + q.z() * q.z());
   const Vec3<double> relative_bar = error_bar * (g.R_JA * by_w);
   out.theta_JA += z.cross(z_bar) - relative_bar;
   out.theta_JB += relative_bar;
 }
 
-// Rows of a joint --------------------------------------------------------------------------------------------
+// Rows of a joint
+// --------------------------------------------------------------------------------------------
 
 /// What a row of a joint is: the same list, in the same order, forwards and backwards.
 struct RowOf {
@@ -191,8 +196,8 @@ RowList rows_of(const Joint& joint) {
   return list;
 }
 
-/// [m] by which the angle of a hinge is multiplied where a stop wants a distance: half the size of the smaller
-/// body; 1 of a slider.
+/// [m] by which the angle of a hinge is multiplied where a stop wants a distance: half the size of the
+/// smaller body; 1 of a slider.
 double stop_radius(const Model& model, const Joint& joint) {
   if (joint.kind == JointKind::slider) return 1.0;
   double size = std::numeric_limits<double>::infinity();
@@ -239,7 +244,8 @@ struct MotorLaw {
   double resistance_by_stiffness = 0, resistance_by_damping = 0;
 };
 
-MotorLaw motor_law(const Motor& motor, double error, double inverse_mass, const smooth_coulomb::Settings& law) {
+MotorLaw motor_law(const Motor& motor, double error, double inverse_mass,
+                   const smooth_coulomb::Settings& law) {
   const double h = law.h, d = motor.damping, near_rigid = law.near_rigid * inverse_mass;
   MotorLaw m{};
   m.limit = h * motor.limit;
@@ -304,8 +310,8 @@ void set_law(const Joint& joint, const RowOf& kind, const JointSettings& setting
   switch (kind.law) {
     case JointLaw::hold:
       row.target = -row.error / (h + tau);
-      row.resistance = compliance_of(joint, kind.error) / (h * (h + tau)) +
-                       settings.law.near_rigid * row.inverse_mass;
+      row.resistance =
+          compliance_of(joint, kind.error) / (h * (h + tau)) + settings.law.near_rigid * row.inverse_mass;
       break;
     case JointLaw::motor: {
       const MotorLaw m = motor_law(joint.motor, row.error, row.inverse_mass, settings.law);
@@ -323,7 +329,8 @@ void set_law(const Joint& joint, const RowOf& kind, const JointSettings& setting
 
 }  // namespace
 
-// JointRows --------------------------------------------------------------------------------------------------
+// JointRows
+// --------------------------------------------------------------------------------------------------
 
 void JointRows::clear() {
   rows.clear();
@@ -441,7 +448,8 @@ void JointRows::vjp(const Eigen::VectorXd& v, const Eigen::VectorXd& w, std::spa
   }
 }
 
-// From the model and back ------------------------------------------------------------------------------------
+// From the model and back
+// ------------------------------------------------------------------------------------
 
 void make_joint_rows(const Model& model, const MassMatrix& mass, const State& state,
                      const JointSettings& settings, JointRows& out) {

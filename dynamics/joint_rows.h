@@ -1,8 +1,8 @@
 /// Joints, motors and stops as rows of the convex contact problem.
 ///
-/// A row is a direction J of the two bodies' twists with an impulse lambda that depends on s = J v alone and is
-/// the negative derivative of a convex C-infinity potential of it. With the error e of the row (J = de/dx for
-/// tangents x of the poses), its inverse mass w = J M^-1 J^T and x = v_hat - s:
+/// A row is a direction J of the two bodies' twists with an impulse lambda that depends on s = J v alone and
+/// is the negative derivative of a convex C-infinity potential of it. With the error e of the row (J = de/dx
+/// for tangents x of the poses), its inverse mass w = J M^-1 J^T and x = v_hat - s:
 ///
 ///     hold   lambda = x/R                          v_hat = -e/(h + tau),  R = 1/(h k (h + tau)) + c w
 ///     motor  lambda = y/sqrt(1 + (y/L)^2), y = x/R L = h times the motor's limit;
@@ -10,11 +10,11 @@
 ///            speed   v_hat = target,                    R = 1/(h d) + c w
 ///     stop   the normal impulse of smooth_coulomb.h, the way to the end of the travel being the distance
 ///
-/// with c = beta^2/(4 pi^2), as contacts have it: near-rigid. w is the mean over the rows that belong together
-/// (three of a point, two or three of a rotation), so that it does not depend on the choice of axes.
+/// with c = beta^2/(4 pi^2), as contacts have it: near-rigid. w is the mean over the rows that belong
+/// together (three of a point, two or three of a rotation), so that it does not depend on the choice of axes.
 ///
-/// The impulses of a point act on both bodies at the origin of JB, and rows turn with JA: momentum and angular
-/// momentum of two free bodies are exact.
+/// The impulses of a point act on both bodies at the origin of JB, and rows turn with JA: momentum and
+/// angular momentum of two free bodies are exact.
 #pragma once
 
 #include <span>

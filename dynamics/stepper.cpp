@@ -118,8 +118,8 @@ double Stepper::largest_speed(const State& state, int body, const Vec6<double>& 
   double reach = detector_.reach(body);
   if (!std::isfinite(model_->bodies[b].size)) {  // a half-space reaches as far as there is something to touch
     for (std::size_t other = 0; other < state.X_WB.size(); ++other) {
-      reach = std::max(reach, (state.X_WB[other].p - state.X_WB[b].p).norm() +
-                                  detector_.reach(static_cast<int>(other)));
+      reach = std::max(
+          reach, (state.X_WB[other].p - state.X_WB[b].p).norm() + detector_.reach(static_cast<int>(other)));
     }
   }
   return V.tail<3>().norm() + V.head<3>().norm() * reach;
@@ -149,8 +149,8 @@ StepReport Stepper::step(const State& state, const Control& control, State& next
   make_rows(model, scratch.mass, state, scratch.manifold, row_settings(), scratch.rows);
   make_joint_rows(model, scratch.mass, state, joint_settings(), scratch.joints);
   free_motion(model, scratch.mass, state, control, h, scratch.free);
-  const ContactProblem problem{scratch.mass,        scratch.rows, scratch.free.v_start,
-                               scratch.free.v_free, h,            scratch.joints};
+  const ContactProblem problem{scratch.mass,  scratch.rows, scratch.free.v_start, scratch.free.v_free, h,
+                               scratch.joints};
   solver_.solve(problem, scratch.solver, scratch.solution);
   advance(model, scratch.mass, state, control, h, scratch.free, scratch.solution.velocity(), next);
 
@@ -218,8 +218,8 @@ void Stepper::step_vjp(const State& state, const Control& control, const State& 
   make_rows(model, scratch.mass, state, manifold, row_settings(), scratch.rows, record.clusters);
   make_joint_rows(model, scratch.mass, state, joint_settings(), scratch.joints);
   free_motion(model, scratch.mass, state, control, h, scratch.free);
-  const ContactProblem problem{scratch.mass,        scratch.rows, scratch.free.v_start,
-                               scratch.free.v_free, h,            scratch.joints};
+  const ContactProblem problem{scratch.mass,  scratch.rows, scratch.free.v_start, scratch.free.v_free, h,
+                               scratch.joints};
   scratch.solution.passes = record.passes;
 
   // Backwards: pose update, contact problem, weights, free motion, geometry.
@@ -230,8 +230,8 @@ void Stepper::step_vjp(const State& state, const Control& control, const State& 
   std::vector<Vec3<double>> momentum_bar(slots, Vec3<double>::Zero());
   std::vector<FreeMotionParameterBar> parameter_bar(slots);
   Eigen::VectorXd v_end_bar;
-  advance_vjp(model, scratch.mass, state, h, scratch.free, scratch.solution.velocity(), next, next_bar, state_bar,
-              wrench_bar, v_end_bar, bar.v_free, momentum_bar, bar.inertia_W, parameter_bar);
+  advance_vjp(model, scratch.mass, state, h, scratch.free, scratch.solution.velocity(), next, next_bar,
+              state_bar, wrench_bar, v_end_bar, bar.v_free, momentum_bar, bar.inertia_W, parameter_bar);
   solver_.vjp(problem, scratch.solution, v_end_bar, scratch.solver, bar);
   scratch.contact_bars.assign(manifold.contacts.size(), ContactBar{});
   rows_vjp(scratch.rows, h, scratch.free.v_start, bar.rows,

@@ -34,8 +34,8 @@ enum class MotorKind { none, velocity, position };
 
 struct Motor {
   MotorKind kind = MotorKind::none;
-  double target = 0.0;     ///< [rad/s or m/s], or [rad or m]
-  double stiffness = 0.0;  ///< of a position servo [N m/rad or N/m], > 0
+  double target = 0.0;                                       ///< [rad/s or m/s], or [rad or m]
+  double stiffness = 0.0;                                    ///< of a position servo [N m/rad or N/m], > 0
   double damping = std::numeric_limits<double>::infinity();  ///< [N m s/rad or N s/m], finite of a servo
   double limit = std::numeric_limits<double>::infinity();    ///< [N m or N], > 0
 };

@@ -178,7 +178,7 @@ struct Body {
   /// |E_b|: so many edges of the mesh, those that reach deepest, may touch at a time. By default the number
   /// of primitives, but at least 12 (and at most all edges there are); 0 without a mesh.
   int selected_edges = 0;
-  bool contact_points_on_surface = true;            ///< they follow the surface when shape parameters change
+  bool contact_points_on_surface = true;  ///< they follow the surface when shape parameters change
   /// Of infinite mass: no force changes its twist. At rest unless its state has a twist.
   bool fixed = false;
   Oscillation oscillation;                          ///< of a fixed body

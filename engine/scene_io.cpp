@@ -292,7 +292,8 @@ void read_joint_table(const TomlTable& table, Scene& scene) {
     table.fail("body_B", fmt::format("'{}' cannot be joined to itself", name_B));
   read_joint_frames(table, scene, joint);
   joint.stiffness = table.number("stiffness", joint.stiffness, positive_or_infinite());
-  joint.angular_stiffness = table.number("angular_stiffness", joint.angular_stiffness, positive_or_infinite());
+  joint.angular_stiffness =
+      table.number("angular_stiffness", joint.angular_stiffness, positive_or_infinite());
   joint.dissipation_time = table.number("dissipation_time", joint.dissipation_time, at_least(0.0));
   joint.collide = table.boolean("collide", joint.collide);
   if (joint.kind == JointKind::distance) {

@@ -24,9 +24,10 @@ Body free_body(Random& random) {
   Body body;
   body.mass = random.uniform(0.5, 2.0);
   const Mat3<double> R = test::random_pose(random).rotation();
-  body.inertia =
-      R * Vec3<double>(random.uniform(0.1, 0.2), random.uniform(0.1, 0.2), random.uniform(0.1, 0.2)).asDiagonal() *
-      R.transpose();
+  body.inertia = R *
+                 Vec3<double>(random.uniform(0.1, 0.2), random.uniform(0.1, 0.2), random.uniform(0.1, 0.2))
+                     .asDiagonal() *
+                 R.transpose();
   body.size = 0.8;
   return body;
 }
@@ -305,8 +306,7 @@ TEST_CASE("joint_rows_vjp: every input agrees with differences", "[dynamics][der
       check("pose", pose[b][i] + turned, 1e-6,
             [&](Case& m, double x) { m.state.X_WB[b] = retract<double>(m.state.X_WB[b], unit(i, x)); });
     }
-    if (A_is_fixed)
-      check("twist", twist[0][i], 1e-4, [&](Case& m, double x) { m.state.V_WB[0][i] += x; });
+    if (A_is_fixed) check("twist", twist[0][i], 1e-4, [&](Case& m, double x) { m.state.V_WB[0][i] += x; });
     check("X_AJ", bar.X_AJ[i], 1e-6,
           [&](Case& m, double x) { m.joint().X_AJ = retract<double>(m.joint().X_AJ, unit(i, x)); });
     check("X_BJ", bar.X_BJ[i], 1e-6,
@@ -321,11 +321,13 @@ TEST_CASE("joint_rows_vjp: every input agrees with differences", "[dynamics][der
   check("lower", bar.lower, 1e-8, [](Case& m, double x) { m.joint().lower += x; });
   check("upper", bar.upper, 1e-8, [](Case& m, double x) { m.joint().upper += x; });
   check("target", bar.motor.target, 1e-5, [](Case& m, double x) { m.joint().motor.target += x; });
-  check("motor stiffness", bar.motor.stiffness, 1e-3, [](Case& m, double x) { m.joint().motor.stiffness += x; });
+  check("motor stiffness", bar.motor.stiffness, 1e-3,
+        [](Case& m, double x) { m.joint().motor.stiffness += x; });
   check("motor damping", bar.motor.damping, 1e-4, [](Case& m, double x) { m.joint().motor.damping += x; });
   check("motor limit", bar.motor.limit, 1e-4, [](Case& m, double x) { m.joint().motor.limit += x; });
   const int last = c.mass.slot(1);
-  check("mass", mass[static_cast<std::size_t>(last)], 1e-5, [](Case& m, double x) { m.model.bodies[1].mass += x; });
+  check("mass", mass[static_cast<std::size_t>(last)], 1e-5,
+        [](Case& m, double x) { m.model.bodies[1].mass += x; });
   const Mat3<double> R = c.state.X_WB[1].rotation();
   const Mat3<double> inertia_B = R.transpose() * inertia_W[static_cast<std::size_t>(last)] * R;
   for (int i = 0; i < 3; ++i)

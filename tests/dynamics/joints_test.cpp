@@ -1,8 +1,11 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "dynamics/gradient_check.h"
@@ -10,6 +13,7 @@
 #include "dynamics/rollout.h"
 #include "engine/scene_io.h"
 #include "tests/support/close.h"
+#include "tests/support/no_alloc.h"
 #include "tests/support/scenes.h"
 
 namespace {
@@ -72,7 +76,8 @@ State run(const TestScene& scene, const StepConfig& config, int steps, const See
   return end;
 }
 
-/// Bars of 0.2 m on hinges about y (or balls) in a row from the origin, `angle` below the horizontal.
+/// Bars of 0.2 m and 0.5 kg on hinges about y (or balls) in a row from the origin, `angle` below the
+/// horizontal; the last one may be heavier.
 TestScene chain(int links, JointKind kind, double angle, double last_mass = 0.5) {
   TestScene scene;
   const Vec3<double> along(std::cos(angle), 0.0, -std::sin(angle));
@@ -99,8 +104,9 @@ double pendulum_period(double length, double amplitude) {
 
 TEST_CASE("Joints: a hinged bar swings with the period of a pendulum, at any amplitude",
           "[dynamics][joints][property]") {
-  const double amplitude = GENERATE(0.1, 1.0, 2.5);
-  const double h = GENERATE(1e-3, 4e-3);
+  const auto [amplitude, h, tolerance] =
+      GENERATE(std::array{0.1, 1e-3, 1e-5}, std::array{0.1, 4e-3, 1e-4}, std::array{1.0, 1e-3, 1e-4},
+               std::array{1.0, 4e-3, 1e-3}, std::array{2.5, 1e-3, 1e-3});
   TestScene scene = chain(1, JointKind::hinge, 0.5 * k_pi - amplitude);
   const Body& bar = scene.body(0);
   const double length = (bar.inertia(1, 1) + bar.mass * 0.01) / (bar.mass * 0.1);
@@ -117,7 +123,7 @@ TEST_CASE("Joints: a hinged bar swings with the period of a pendulum, at any amp
   REQUIRE(crossings.size() >= 4);
   const double found = (crossings.back() - crossings.front()) / static_cast<double>(crossings.size() - 1);
   CAPTURE(amplitude, h, period, found, found / period - 1.0, drift.position, drift.rotation);
-  CHECK(test::close(found, period, 5e-3, 0));
+  CHECK(test::close(found, period, tolerance, 0));
 }
 
 TEST_CASE("Joints: a pendulum keeps its energy over 10000 steps", "[dynamics][joints][property]") {
@@ -133,22 +139,25 @@ TEST_CASE("Joints: a pendulum keeps its energy over 10000 steps", "[dynamics][jo
     drift.add(scene.model, state);
   });
   CAPTURE(links, least, most, drift.position, drift.rotation);
-  CHECK(least > -0.05);
-  CHECK(most < 0.05);
-  CHECK(drift.position < 1e-3);
+  CHECK(least > -0.01);
+  CHECK(most < 0.01);
+  CHECK(drift.position < 2e-4);
 }
 
 TEST_CASE("Joints: a chain of ten holds together, light or with a load of 10000 times its links",
           "[dynamics][joints][property]") {
   const JointKind kind = GENERATE(JointKind::ball, JointKind::hinge);
-  const double load = GENERATE(0.5, 5000.0);
-  const double angle = GENERATE(0.5 * k_pi, 0.3);
-  TestScene scene = chain(10, kind, angle, load);
+  // A heavy load makes the links vibrate like strings, at up to about 2 sqrt(T/(m l)) = 1400 rad/s, which a
+  // step has to resolve: joints hold in the directions of its start.
+  const auto [load, h, hanging, swinging] =
+      GENERATE(std::array{0.5, 2e-3, 1e-5, 5e-3}, std::array{5000.0, 2.5e-4, 1e-4, 5e-3});
+  const bool hangs = GENERATE(true, false);
+  TestScene scene = chain(10, kind, hangs ? 0.5 * k_pi : 0.3, load);
   Drift drift;
-  run(scene, config_of(2e-3), 1000, [&](const State& state) { drift.add(scene.model, state); });
-  CAPTURE(static_cast<int>(kind), load, angle, drift.position, drift.rotation);
-  const bool hangs = angle > 1.0;
-  CHECK(drift.position < (hangs ? 1e-4 : 5e-3));
+  run(scene, config_of(h), static_cast<int>(1.0 / h),
+      [&](const State& state) { drift.add(scene.model, state); });
+  CAPTURE(static_cast<int>(kind), load, hangs, drift.position, drift.rotation);
+  CHECK(drift.position < (hangs ? hanging : swinging));
 }
 
 TEST_CASE("Joints: free bodies keep their momentum and angular momentum", "[dynamics][joints][property]") {
@@ -171,9 +180,9 @@ TEST_CASE("Joints: free bodies keep their momentum and angular momentum", "[dyna
       const auto i = static_cast<std::size_t>(b);
       const Mat3<double> R = state.X_WB[i].rotation();
       const Vec3<double> p = scene.body(b).mass * state.V_WB[i].tail<3>();
-      sum += stack<double>(R * scene.body(b).inertia * (R.transpose() * state.V_WB[i].head<3>()) +
-                               state.X_WB[i].p.cross(p),
-                           p);
+      sum += stack<double>(
+          R * scene.body(b).inertia * (R.transpose() * state.V_WB[i].head<3>()) + state.X_WB[i].p.cross(p),
+          p);
     }
     return sum;
   };
@@ -258,8 +267,11 @@ TEST_CASE("Joints: a servo settles where its spring carries the load", "[dynamic
   joint_of(scene, 0).motor = {MotorKind::position, -0.5, k, 1.0};
   const State end = run(scene, config_of(2e-3), 2000, [](const State&) {});
   const double q = joint_coordinate(joint_of(scene, 0), end);
-  CAPTURE(q);
-  CHECK(test::close(k * (-0.5 - q), -0.5 * k_g * 0.1 * std::cos(q), 1e-6, 0));
+  // The near-rigid compliance of every row, 3e-4 here, is in series with the spring.
+  const double near_rigid = 0.1 * 0.1 / (4.0 * k_pi * k_pi), h = 2e-3;
+  const double softer = 1.0 + near_rigid / scene.body(0).inertia(1, 1) * h * (k * h + 1.0);
+  CAPTURE(q, softer);
+  CHECK(test::close(k * (-0.5 - q), -0.5 * k_g * 0.1 * std::cos(q) * softer, 1e-6, 0));
 }
 
 TEST_CASE("Joints: bodies that a joint ties together do not touch, unless it says so",
@@ -274,6 +286,29 @@ TEST_CASE("Joints: bodies that a joint ties together do not touch, unless it say
   CHECK(Stepper(scene.model, config).step(scene.state, {}, next, scratch).contacts == 0);
   joint_of(scene, j).collide = true;
   CHECK(Stepper(scene.model, config).step(scene.state, {}, next, scratch).contacts > 0);
+}
+
+TEST_CASE("Joints: a step with joints and motors allocates nothing once its scratch has grown",
+          "[dynamics][joints][property]") {
+  if (!test::k_counts_allocations) return;
+  TestScene scene = chain(4, JointKind::hinge, 0.2);
+  joint_of(scene, 1).motor = {MotorKind::position, 0.4, 5.0, 0.5, 2.0};
+  joint_of(scene, 2).upper = 0.1;
+  StepConfig config = config_of(2e-3);
+  config.law = GENERATE(ContactLaw::smooth_coulomb, ContactLaw::penalty);
+  const Stepper stepper(scene.model, config);
+  StepScratch scratch;
+  State state = scene.state, next = state;
+  const auto advance_by = [&](int steps) {
+    for (int k = 0; k < steps; ++k) {
+      (void)stepper.step(state, {}, next, scratch);
+      std::swap(state, next);
+    }
+  };
+  advance_by(20);
+  const test::NoAlloc guard;
+  advance_by(50);
+  CHECK(guard.allocations() == 0);
 }
 
 TEST_CASE("Joints: the penalty law holds them, too", "[dynamics][joints][property]") {
@@ -293,8 +328,9 @@ TEST_CASE("Joints: what happens to one mechanism changes no bit of another", "[d
   const TestScene one = chain(3, JointKind::hinge, 0.2);
   TestScene both = one;
   const TestScene other = chain(2, JointKind::ball, 0.9);
-  for (int b = 0; b < 2; ++b) both.add(other.model.bodies[static_cast<std::size_t>(b)],
-                                       test::pose_at({0, 5.0, 0}) * other.state.X_WB[static_cast<std::size_t>(b)]);
+  for (int b = 0; b < 2; ++b)
+    both.add(other.model.bodies[static_cast<std::size_t>(b)],
+             test::pose_at({0, 5.0, 0}) * other.state.X_WB[static_cast<std::size_t>(b)]);
   join(both, JointKind::ball, -1, 3, test::pose_at({0, 5, 0}));
   join(both, JointKind::ball, 3, 4, test::pose_at({0.2 * std::cos(0.9), 5, -0.2 * std::sin(0.9)}));
   const StepConfig config = config_of(2e-3);
@@ -371,7 +407,8 @@ TEST_CASE("Joints: gradients of 100 steps agree with differences", "[dynamics][j
   CHECK(result.summary.median_relative_error < 1e-7);
 }
 
-// Bodies of infinite mass that move --------------------------------------------------------------------------
+// Bodies of infinite mass that move
+// --------------------------------------------------------------------------
 
 TEST_CASE("Fixed bodies: a moving plate takes along what lies on it", "[dynamics][joints][property]") {
   TestScene scene;
@@ -415,16 +452,18 @@ TEST_CASE("Fixed bodies: a shaken floor goes to and fro, and takes a box along w
           "[dynamics][joints][property]") {
   TestScene scene = test::floor_scene();
   scene.add(test::box_of_mass({0.05, 0.05, 0.05}, 1.0, 2), test::pose_at({0, 0, 0.05}));
-  const double a = 0.02, f = 2.0, rate = 2.0 * k_pi * f;  // rate^2 a = 3.2 m/s^2
+  const double a = 0.02, f = 2.0, rate = 2.0 * k_pi * f;  // at most rate^2 a = 3.2 m/s^2; it starts at rest
   Oscillation& shaking = scene.body(0).oscillation;
   shaking.amplitude = {a, 0, 0};
   shaking.frequency = f;
+  shaking.phase = -0.5 * k_pi;
   scene.V_WB(0) = shaking.twist(0.0);
   const bool sticks = GENERATE(true, false);
   scene.set_friction(sticks ? 0.8 : 0.1);
   double floor_most = 0.0, slip = 0.0, fastest = 0.0;
   const State end = run(scene, config_of(1e-3), 2000, [&](const State& state) {
-    floor_most = std::max(floor_most, std::abs(state.X_WB[0].p.x() - a * std::sin(rate * state.time)));
+    floor_most =
+        std::max(floor_most, std::abs(state.X_WB[0].p.x() - a * (1.0 - std::cos(rate * state.time))));
     slip = std::max(slip, std::abs(state.X_WB[1].p.x() - state.X_WB[0].p.x()));
     fastest = std::max(fastest, std::abs(state.V_WB[1][3]));
   });
@@ -440,7 +479,8 @@ TEST_CASE("Fixed bodies: a shaken floor goes to and fro, and takes a box along w
   }
 }
 
-TEST_CASE("Fixed bodies: what they do has gradients by their twist and pose", "[dynamics][joints][derivative]") {
+TEST_CASE("Fixed bodies: what they do has gradients by their twist and pose",
+          "[dynamics][joints][derivative]") {
   const ContactLaw law = GENERATE(ContactLaw::smooth_coulomb, ContactLaw::penalty);
   TestScene scene = test::floor_scene(0.4);
   Vec6<double> V;
