@@ -65,6 +65,7 @@ void make_rows(const Model& model, const MassMatrix& mass, const State& state,
     pair.slot_B = mass.slot(B);
     if (pair.slot_A < 0) pair.V_A = fixed_twist(model, state, settings.h, A);
     if (pair.slot_B < 0) pair.V_B = fixed_twist(model, state, settings.h, B);
+    const bool drifts = !pair.V_A.isZero(0.0) || !pair.V_B.isZero(0.0);
     pair.begin = static_cast<int>(out.rows.size());
     pair.member_begin = static_cast<int>(out.members.size());
     pair.tau = contact_pair.activity_smoothing + settings.resting_band;
@@ -84,7 +85,7 @@ void make_rows(const Model& model, const MassMatrix& mass, const State& state,
       row.distance = contact.signed_distance;
       row.area = contact.area;
       row.inverse_mass = mass.inverse_mass(A) + mass.inverse_mass(B);
-      row.drift = point_velocity(pair.V_B, row.r_B) - point_velocity(pair.V_A, row.r_A);
+      if (drifts) row.drift = point_velocity(pair.V_B, row.r_B) - point_velocity(pair.V_A, row.r_A);
       return row;
     };
     for (int i = contact_pair.begin; i < contact_pair.end; ++i) {

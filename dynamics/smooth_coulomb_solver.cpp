@@ -53,6 +53,10 @@ void SmoothCoulombSolver::solve(const ContactProblem& problem, SolverScratch& sc
   prepare(problem, settings, scratch);
   for (std::size_t pass = 0; pass < passes; ++pass) {
     Eigen::VectorXd& v = solution.passes[pass];
+    if (pass > 0 && problem.rows.rows.empty()) {  // joints alone: every pass is the same
+      v = solution.passes[0];
+      continue;
+    }
     if (warm) {
       v = scratch.previous_passes[pass] + problem.v_start - scratch.previous_start;
     } else {
@@ -102,6 +106,7 @@ void SmoothCoulombSolver::vjp(const ContactProblem& problem, const ContactSoluti
     w_total += w;
     mass_vjp(problem, w, v, bar);
     problem.joints.vjp(v, w, bar.joints);
+    if (n == 0) break;  // no pass depends on the one before
     pass_bar.setZero();
     for (std::size_t i = 0; i < n; ++i) {
       const ContactRow& row = problem.rows.rows[i];
