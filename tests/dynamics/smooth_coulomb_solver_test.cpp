@@ -374,7 +374,7 @@ TEST_CASE("SmoothCoulombSolver: VJP agrees with differences in everything a prob
     const auto value = [&](const ContactRows& rows, const Eigen::VectorXd& v_free, const MassMatrix& mass) {
       SolverScratch fresh;
       ContactSolution moved;
-      solver.solve({mass, rows, p.free.v_start, v_free}, fresh, moved);
+      solver.solve({mass, rows, p.free.v_start, v_free, p.config.h}, fresh, moved);
       return v_bar.dot(moved.velocity());
     };
     const auto check = [&](const char* name, double slope, const auto& loss, double step) {
