@@ -52,6 +52,12 @@ void complete(const Stepper& stepper, ModelGradient& gradient) {
     const double k = model.pair_overrides[p].stiffness;
     if (std::isfinite(k)) gradient.pairs[p].stiffness = -gradient.pairs[p].compliance / (k * k);
   }
+  for (std::size_t j = 0; j < model.joints.size(); ++j) {
+    const double k = model.joints[j].stiffness, k_angular = model.joints[j].angular_stiffness;
+    JointGradient& bar = gradient.joints[j];
+    if (std::isfinite(k)) bar.stiffness = -bar.compliance / (k * k);
+    if (std::isfinite(k_angular)) bar.angular_stiffness = -bar.angular_compliance / (k_angular * k_angular);
+  }
 }
 
 }  // namespace

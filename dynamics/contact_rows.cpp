@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "dynamics/fixed_motion.h"
 #include "engine/smooth.h"
 
 namespace abut {
@@ -62,6 +63,9 @@ void make_rows(const Model& model, const MassMatrix& mass, const State& state,
     pair.body_B = B;
     pair.slot_A = mass.slot(A);
     pair.slot_B = mass.slot(B);
+    if (pair.slot_A < 0) pair.V_A = fixed_twist(model, state, settings.h, A);
+    if (pair.slot_B < 0) pair.V_B = fixed_twist(model, state, settings.h, B);
+    const bool drifts = !pair.V_A.isZero(0.0) || !pair.V_B.isZero(0.0);
     pair.begin = static_cast<int>(out.rows.size());
     pair.member_begin = static_cast<int>(out.members.size());
     pair.tau = contact_pair.activity_smoothing + settings.resting_band;
@@ -70,7 +74,8 @@ void make_rows(const Model& model, const MassMatrix& mass, const State& state,
     const int number = static_cast<int>(out.pairs.size());
     const double inverse_mass = mass.inverse_mass(A) + mass.inverse_mass(B);
     const Vec3<double> p_A = state.X_WB[a].p, p_B = state.X_WB[b].p;
-    const Vec6<double> V_A = state.V_WB[a], V_B = state.V_WB[b];
+    const Vec6<double>&V_A = pair.slot_A < 0 ? pair.V_A : state.V_WB[a],
+          &V_B = pair.slot_B < 0 ? pair.V_B : state.V_WB[b];
     const auto make_row = [&](const Contact& contact, int index) {
       ContactRow row;
       row.body_A = A;
@@ -85,6 +90,7 @@ void make_rows(const Model& model, const MassMatrix& mass, const State& state,
       row.distance = contact.signed_distance;
       row.area = contact.area;
       row.inverse_mass = inverse_mass;
+      if (drifts) row.drift = point_velocity(pair.V_B, row.r_B) - point_velocity(pair.V_A, row.r_A);
       return row;
     };
     std::vector<ContactRow>& list = is_reduced ? out.members : out.rows;
@@ -138,13 +144,24 @@ double rows_vjp(const ContactRows& rows, double h, const Eigen::VectorXd& veloci
   const auto pose_bar = [&](int body) -> Vec6<double>& {
     return gradient.pose[static_cast<std::size_t>(body)];
   };
-  const auto add_arms = [&](const ContactRow& row, const ContactRowBar& bar) -> Vec3<double> {
-    pose_bar(row.body_A).tail<3>() -= bar.r_A;
-    pose_bar(row.body_B).tail<3>() -= bar.r_B;
-    return bar.r_A + bar.r_B;
+  const auto add_arms = [&](const RowPair& pair, const ContactRow& row,
+                            const ContactRowBar& bar) -> Vec3<double> {
+    Vec3<double> r_A_bar = bar.r_A, r_B_bar = bar.r_B;
+    if (row.slot_A < 0) {
+      r_A_bar -= bar.drift.cross(pair.V_A.head<3>());
+      gradient.fixed_twist[static_cast<std::size_t>(row.body_A)] -= wrench_of_force(row.r_A, bar.drift);
+    }
+    if (row.slot_B < 0) {
+      r_B_bar += bar.drift.cross(pair.V_B.head<3>());
+      gradient.fixed_twist[static_cast<std::size_t>(row.body_B)] += wrench_of_force(row.r_B, bar.drift);
+    }
+    pose_bar(row.body_A).tail<3>() -= r_A_bar;
+    pose_bar(row.body_B).tail<3>() -= r_B_bar;
+    return r_A_bar + r_B_bar;
   };
   // The share of a contact of the manifold by its penetration, weight, normal, arms and velocities.
-  const auto add_share = [&](const ContactRow& row, double share_bar, ContactBar& contact) {
+  const auto add_share = [&](const RowPair& pair, const ContactRow& row, double share_bar,
+                             ContactBar& contact) {
     const double gap_bar = share_bar * row.share_slope;
     const Vec3<double> u = relative_velocity(row, velocity);
     contact.penetration += gap_bar;
@@ -154,8 +171,8 @@ double rows_vjp(const ContactRows& rows, double h, const Eigen::VectorXd& veloci
     h_bar += gap_bar * row.n.dot(u);
     const Vec3<double> impulse = h * gap_bar * row.n;
     ContactRowBar arms;
-    add_arm_bar(row, impulse, velocity, arms);
-    contact.point_W += add_arms(row, arms);
+    add_velocity_bar(row, impulse, velocity, arms);
+    contact.point_W += add_arms(pair, row, arms);
     add_impulse(row, impulse, *gradient.velocity);
   };
 
@@ -175,13 +192,13 @@ double rows_vjp(const ContactRows& rows, double h, const Eigen::VectorXd& veloci
       const double share_bar = bars[k].weight / pair.denominator - shared;
       ContactBar& bar =
           is_reduced ? reduced_bar.emplace_back() : gradient.contacts[static_cast<std::size_t>(row.contact)];
-      bar.point_W += add_arms(row, bars[k]);
+      bar.point_W += add_arms(pair, row, bars[k]);
       bar.signed_distance += bars[k].distance;
       bar.normal_AB_W += bars[k].n;
       if (is_reduced) {
         bar.activity = share_bar * row.area;
       } else {
-        add_share(row, share_bar, bar);
+        add_share(pair, row, share_bar, bar);
       }
     }
     if (!is_reduced) continue;
@@ -198,7 +215,7 @@ double rows_vjp(const ContactRows& rows, double h, const Eigen::VectorXd& veloci
       const double share_bar = member_bar[i].activity;
       member_bar[i].activity = 0.0;  // the members' own: not that of their contacts
       bar += member_bar[i];
-      add_share(member, share_bar, bar);
+      add_share(pair, member, share_bar, bar);
     }
   }
   return h_bar;

@@ -28,17 +28,18 @@ namespace abut {
 
 struct ContactRow {
   int body_A = -1, body_B = -1;
-  int slot_A = -1, slot_B = -1;       ///< position among the moving bodies, -1 if fixed
-  int pair = -1;                      ///< index into ContactRows::pairs
-  int contact = -1;                   ///< index into the manifold; -1: of a reduced pair
-  Vec3<double> r_A, r_B;              ///< contact point relative to each centre of mass [m]
-  Vec3<double> n;                     ///< normal_AB_W
-  double distance = 0;                ///< [m]
-  double weight = 0;                  ///< Gamma
-  double area = 0;                    ///< of its contact [m^2]
-  double share = 0, share_slope = 0;  ///< gamma [m^2] and d gamma/dg
-  double share_by_weight = 0;         ///< d gamma/dw, w being the weight of the contact [m^2]
-  double inverse_mass = 0;            ///< 1/m_A + 1/m_B [1/kg]
+  int slot_A = -1, slot_B = -1;               ///< position among the moving bodies, -1 if fixed
+  int pair = -1;                              ///< index into ContactRows::pairs
+  int contact = -1;                           ///< index into the manifold; -1: of a reduced pair
+  Vec3<double> r_A, r_B;                      ///< contact point relative to each centre of mass [m]
+  Vec3<double> n;                             ///< normal_AB_W
+  double distance = 0;                        ///< [m]
+  double weight = 0;                          ///< Gamma
+  double area = 0;                            ///< of its contact [m^2]
+  double share = 0, share_slope = 0;          ///< gamma [m^2] and d gamma/dg
+  double share_by_weight = 0;                 ///< d gamma/dw, w being the weight of the contact [m^2]
+  double inverse_mass = 0;                    ///< 1/m_A + 1/m_B [1/kg]
+  Vec3<double> drift = Vec3<double>::Zero();  ///< what bodies of infinite mass add to u [m/s]
 };
 
 struct RowPair {
@@ -52,12 +53,15 @@ struct RowPair {
   int member_begin = 0, member_end = 0;  ///< of ContactRows::members; none without a reduction
   ContactClusters clusters;              ///< of these
   Mat3<double> R_WA = Mat3<double>::Identity();
+  Vec6<double> V_A = Vec6<double>::Zero(),
+               V_B = Vec6<double>::Zero();  ///< of a body of infinite mass, else 0
 };
 
 /// dL/d of a row's numbers.
 struct ContactRowBar {
   Vec3<double> r_A = Vec3<double>::Zero(), r_B = Vec3<double>::Zero(), n = Vec3<double>::Zero();
   double distance = 0, weight = 0, inverse_mass = 0;
+  Vec3<double> drift = Vec3<double>::Zero();
 };
 
 /// dL/d of a pair's material.
@@ -88,9 +92,10 @@ struct ContactRows {
 
 /// What rows contribute to the gradient beyond their contacts.
 struct ContactRowsGradient {
-  std::span<ContactBar> contacts;  ///< one per contact of the manifold
-  std::span<Vec6<double>> pose;    ///< one per body
-  Eigen::VectorXd* velocity;       ///< of the moving bodies at the start of the step
+  std::span<ContactBar> contacts;       ///< one per contact of the manifold
+  std::span<Vec6<double>> pose;         ///< one per body
+  Eigen::VectorXd* velocity;            ///< of the moving bodies at the start of the step
+  std::span<Vec6<double>> fixed_twist;  ///< one per body, of those of infinite mass during the step
 };
 
 /// The material of a pair: see PairMaterial. `default_dissipation_time` [s] stands for negative values.
@@ -111,8 +116,8 @@ void make_rows(const Model& model, const MassMatrix& mass, const State& state,
                const ContactManifold& manifold, const RowSettings& settings, ContactRows& rows,
                std::span<const ContactClusters> clusters = {});
 
-/// Velocity of B's contact point relative to A's for velocities of the moving bodies.
-[[nodiscard]] inline Vec3<double> relative_velocity(const ContactRow& row, const Eigen::VectorXd& v) {
+/// What a change of the velocities of the moving bodies adds to relative_velocity():  du = J dv.
+[[nodiscard]] inline Vec3<double> relative_change(const ContactRow& row, const Eigen::VectorXd& v) {
   Vec3<double> u = Vec3<double>::Zero();
   if (row.slot_B >= 0) {
     const auto V = v.segment<6>(6 * row.slot_B);
@@ -123,6 +128,11 @@ void make_rows(const Model& model, const MassMatrix& mass, const State& state,
     u -= V.tail<3>() + V.head<3>().cross(row.r_A);
   }
   return u;
+}
+
+/// Velocity of B's contact point relative to A's for velocities of the moving bodies:  u = J v + drift.
+[[nodiscard]] inline Vec3<double> relative_velocity(const ContactRow& row, const Eigen::VectorXd& v) {
+  return relative_change(row, v) + row.drift;
 }
 
 /// out += J^T impulse.
@@ -142,6 +152,13 @@ inline void add_arm_bar(const ContactRow& row, const Vec3<double>& impulse, cons
                         ContactRowBar& bar) {
   if (row.slot_B >= 0) bar.r_B += impulse.cross(v.segment<3>(6 * row.slot_B));
   if (row.slot_A >= 0) bar.r_A -= impulse.cross(v.segment<3>(6 * row.slot_A));
+}
+
+/// Adds dL/d(lever arms and drift) for u_bar . relative_velocity(row, v), the velocity v held fixed.
+inline void add_velocity_bar(const ContactRow& row, const Vec3<double>& u_bar, const Eigen::VectorXd& v,
+                             ContactRowBar& bar) {
+  add_arm_bar(row, u_bar, v, bar);
+  bar.drift += u_bar;
 }
 
 /// From dL/d(rows) to contacts, poses (by the lever arms) and velocities: adds to `gradient`. `velocity` is

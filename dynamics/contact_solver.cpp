@@ -24,6 +24,7 @@ void ContactProblemBar::set_zero(const ContactProblem& problem) {
   mass.assign(slots, 0.0);
   rows.assign(problem.rows.rows.size(), {});
   pairs.assign(problem.rows.pairs.size(), {});
+  joints.assign(problem.joints.rows.size(), {});
   h = 0.0;
 }
 

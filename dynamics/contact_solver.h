@@ -9,6 +9,7 @@
 #include "dynamics/contact_laws/impact.h"
 #include "dynamics/contact_rows.h"
 #include "dynamics/free_motion.h"
+#include "dynamics/joint_rows.h"
 #include "dynamics/kernel/row_blocks.h"
 #include "dynamics/mass_matrix.h"
 #include "engine/config.h"
@@ -23,6 +24,7 @@ struct ContactProblem {
   const Eigen::VectorXd& v_free;   ///< v*: at its end, had there been no contact
   double h;                        ///< length of the step [s]
   double nominal_h;                ///< of the whole step, where this is a part of it [s]
+  const JointRows& joints = k_no_joints;
   /// See EndMotion.
   [[nodiscard]] double lag() const { return 0.5 * (nominal_h - h); }
 
@@ -55,6 +57,7 @@ struct ContactProblemBar {
   std::vector<ContactRowBar> rows;
   std::vector<PairMaterialBar> pairs;
   double h = 0;
+  std::vector<JointRowBar> joints;
 
   void set_zero(const ContactProblem& problem);
 };
@@ -64,7 +67,7 @@ struct ContactProblemBar {
 struct SolverScratch {
   BlockCholesky hessian;
   std::vector<Coupling> couplings;
-  Eigen::VectorXd gradient, direction, trial, momentum, mass_direction;
+  Eigen::VectorXd gradient, direction, trial, momentum, mass_direction, contact_velocity;
   RowBlocks rows;
   std::vector<impact::Impact> impacts;  ///< of the rows; none if no row's pair may have one
   Eigen::VectorXd impulse;

@@ -82,20 +82,21 @@ void ConvexConeSolver::vjp(const ContactProblem& problem, const ContactSolution&
   Eigen::VectorXd w = solution_bar.velocity;
   scratch.hessian.solve_in_place(w);
   mass_vjp(problem, w, v, bar);
+  problem.joints.vjp(v, w, bar.joints);
   for (std::size_t i = 0; i < problem.rows.rows.size(); ++i) {
     const ContactRow& row = problem.rows.rows[i];
     ContactRowBar& row_bar = bar.rows[i];
     PairMaterialBar& material_bar = bar.pairs[static_cast<std::size_t>(row.pair)];
     const Cone at_v = cone(problem, law, i, v);
-    const Cone::Bar cone_bar = at_v.vjp(relative_velocity(row, w));
+    const Cone::Bar cone_bar = at_v.vjp(relative_change(row, w));
 
     row_bar.n += cone_bar.n;
     add_arm_bar(row, at_v.impulse(), w, row_bar);
-    add_arm_bar(row, cone_bar.u, v, row_bar);
+    add_velocity_bar(row, cone_bar.u, v, row_bar);
     material_bar.friction += cone_bar.friction;
     if (is_impedance()) {
       const Vec3<double> carried_bar = -law.carry * cone_bar.u;
-      add_arm_bar(row, carried_bar, problem.v_start, row_bar);
+      add_velocity_bar(row, carried_bar, problem.v_start, row_bar);
       add_impulse(row, carried_bar, bar.v_start);
       const auto by = impedance::response_vjp(row.distance, row.weight, row.inverse_mass, law.mujoco,
                                               cone_bar.target, cone_bar.scale);

@@ -17,6 +17,7 @@ void ConvexNewton::evaluate(const Eigen::VectorXd& v) {
     row_kernels().sum_impulses(input(pair, V), scratch_.rows.of(pair), wrench.data());
     add_wrench(pair, -wrench, scratch_.gradient);
   }
+  problem_.joints.add_gradient(v, scratch_.gradient);
 }
 
 /// K summed up per pair about its centre.
@@ -26,6 +27,7 @@ bool ConvexNewton::factorize(const Eigen::VectorXd& v) {
   for (const BlockPair& pair : scratch_.rows.pairs) {
     if (pair.both_move()) scratch_.couplings.push_back({pair.slot_A, pair.slot_B});
   }
+  problem_.joints.add_couplings(scratch_.couplings);
   BlockCholesky& H = scratch_.hessian;
   H.reset(mass.slot_count(), scratch_.couplings);
   for (int s = 0; s < mass.slot_count(); ++s) {
@@ -54,6 +56,7 @@ bool ConvexNewton::factorize(const Eigen::VectorXd& v) {
     block << -S2_BA, -S1_B, -S1.transpose(), -S0;
     H.add_coupling(coupling++, block);
   }
+  problem_.joints.add_hessian(v, coupling, H);
   return H.factorize();
 }
 
@@ -66,12 +69,13 @@ double ConvexNewton::line_search(const Eigen::VectorXd& v, double slope_at_0) {
   for (int k = 0; k < 40; ++k) {
     double slope = constant + a * linear, curvature = linear;
     for (const BlockPair& pair : scratch_.rows.pairs) {
-      const Vec6<double> V = relative_twist(pair, v) - pair.carried, dV = relative_twist(pair, dv);
+      const Vec6<double> V = relative_twist(pair, v) - pair.carried, dV = relative_twist_change(pair, dv);
       LineSums sums;
       row_kernels().sum_line(input(pair, V), dV.data(), a, scratch_.rows.of(pair), sums);
       slope += sums.slope;
       curvature += sums.curvature;
     }
+    problem_.joints.add_line(v, dv, a, slope, curvature);
     if (std::abs(slope) <= 0.1 * slope_at_0) break;
     (slope > 0.0 ? high : low) = a;
     a -= slope / curvature;

@@ -1,5 +1,5 @@
 /// Newton's method for the convex problem of one pass of a contact law,
-///     L(v) = 1/2 (v - v*)^T M (v - v*) + sum_c l_c(J_c v),
+///     L(v) = 1/2 (v - v*)^T M (v - v*) + sum_c l_c(J_c v) + the potentials of joints (joint_rows.h),
 /// with a sparse Cholesky factorization (block_cholesky.h) and an exact line search. `gamma_c = -dl_c/du` and
 /// `K_c = d^2 l_c/du^2` are those of the rows' law (kernel/row_kernels.h).
 #pragma once

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "dynamics/fixed_motion.h"
 #include "engine/lie.h"
 
 namespace abut {
@@ -93,6 +94,12 @@ void advance(const Model& model, const MassMatrix& mass, const State& state, con
   next.X_WB = state.X_WB;
   next.V_WB = state.V_WB;
   next.time = state.time + h;
+  for (int body = 0; body < model.body_count(); ++body) {
+    if (mass.slot(body) >= 0) continue;
+    const auto b = static_cast<std::size_t>(body);
+    const Vec6<double> V = next.V_WB[b] = fixed_twist(model, state, h, body);
+    if (!V.isZero(0.0)) next.X_WB[b] = retract<double>(state.X_WB[b], h * V).normalized();
+  }
   for (int s = 0; s < mass.slot_count(); ++s) {
     const auto b = static_cast<std::size_t>(mass.body(s));
     const Body& body = model.bodies[b];
@@ -113,8 +120,8 @@ void advance(const Model& model, const MassMatrix& mass, const State& state, con
   }
 }
 
-void advance_vjp(const Model& model, const MassMatrix& mass, const Control& control, double h,
-                 const FreeMotion& free, const EndMotion& end, const State& next,
+void advance_vjp(const Model& model, const MassMatrix& mass, const State& state, const Control& control,
+                 double h, const FreeMotion& free, const EndMotion& end, const State& next,
                  const StateTangent& next_bar, StateTangent& state_bar, std::span<Vec6<double>> wrench_bar,
                  EndMotionBar& end_bar, Eigen::VectorXd& v_free_bar, std::span<Vec3<double>> momentum_bar,
                  std::span<Mat3<double>> inertia_W_bar, std::span<FreeMotionParameterBar> parameter_bar,
@@ -153,11 +160,17 @@ void advance_vjp(const Model& model, const MassMatrix& mass, const Control& cont
     v_free_bar.segment<3>(6 * s) -= reaction;
     inertia_W_bar[k] += L_bar * (w_end - w_free).transpose();
   }
-  for (std::size_t b = 0; b < model.bodies.size(); ++b) {
-    if (mass.slot(static_cast<int>(b)) < 0) {  // a fixed body stays as it is
-      state_bar.pose[b] += next_bar.pose[b];
-      state_bar.twist[b] += next_bar.twist[b];
-    }
+  for (int body = 0; body < model.body_count(); ++body) {
+    if (mass.slot(body) >= 0) continue;
+    const auto b = static_cast<std::size_t>(body);
+    const Vec6<double> V = fixed_twist(model, state, h, body);
+    const Vec3<double> turn = h * V.head<3>();
+    const Vec3<double> theta_bar = next_bar.pose[b].head<3>(), p_bar = next_bar.pose[b].tail<3>();
+    const Vec6<double> way_bar =
+        stack<double>(left_jacobian_so3<double>(turn).transpose() * theta_bar, p_bar);
+    state_bar.pose[b] += stack<double>(exp_so3<double>(turn).transpose() * theta_bar, p_bar);
+    state_bar.twist[b] += next_bar.twist[b] + h * way_bar;
+    h_bar += way_bar.dot(V);
   }
 }
 

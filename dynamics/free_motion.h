@@ -53,15 +53,15 @@ struct EndMotionBar {
   Eigen::VectorXd velocity, displacement;
 };
 
-/// The state a step later.
+/// The state a step later; bodies of infinite mass go on as fixed_motion.h says.
 void advance(const Model& model, const MassMatrix& mass, const State& state, const Control& control, double h,
              const FreeMotion& free, const EndMotion& end, State& next);
 
 /// The way back through advance(). `next_bar` is dL/d(next state). Overwrites `end_bar`, adds to everything
 /// else; `inertia_W_bar` is dL/d(world inertia at the start), not symmetrised, `momentum_bar` dL/dL per
 /// moving body, `h_bar` dL/dh.
-void advance_vjp(const Model& model, const MassMatrix& mass, const Control& control, double h,
-                 const FreeMotion& free, const EndMotion& end, const State& next,
+void advance_vjp(const Model& model, const MassMatrix& mass, const State& state, const Control& control,
+                 double h, const FreeMotion& free, const EndMotion& end, const State& next,
                  const StateTangent& next_bar, StateTangent& state_bar, std::span<Vec6<double>> wrench_bar,
                  EndMotionBar& end_bar, Eigen::VectorXd& v_free_bar, std::span<Vec3<double>> momentum_bar,
                  std::span<Mat3<double>> inertia_W_bar, std::span<FreeMotionParameterBar> parameter_bar,

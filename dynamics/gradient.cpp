@@ -8,6 +8,7 @@ void ModelGradient::set_zero(const Model& model) {
   bodies.assign(model.bodies.size(), {});
   for (std::size_t b = 0; b < bodies.size(); ++b) bodies[b].geometry.set_zero(model.bodies[b]);
   pairs.assign(model.pair_overrides.size(), {});
+  joints.assign(model.joints.size(), {});
   gravity.setZero();
 }
 

@@ -5,6 +5,7 @@
 
 #include "collision/manifold/contact_detector.h"
 #include "dynamics/contact_rows.h"
+#include "dynamics/joint_rows.h"
 #include "engine/model.h"
 #include "engine/state.h"
 
@@ -32,6 +33,7 @@ struct PairGradient {
 struct ModelGradient {
   std::vector<BodyGradient> bodies;
   std::vector<PairGradient> pairs;
+  std::vector<JointGradient> joints;
   Vec3<double> gravity = Vec3<double>::Zero();  ///< smoothing scales that default to |gravity| held fixed
 
   void set_zero(const Model& model);

@@ -152,6 +152,8 @@ class InputGroups {
     add_shape_parameters();
     add_shape_poses();
     add_pairs();
+    add_joint_frames();
+    add_joint_numbers();
   }
 
   [[nodiscard]] const std::vector<InputGroup>& groups() const { return groups_; }
@@ -217,14 +219,18 @@ class InputGroups {
 
   void add_initial_twists() {
     InputGroup group{"initial twist", {}, {}, {}};
-    for (const std::size_t b : moving_) {
+    std::vector<std::size_t> moving = moving_;  // and what is driven
+    for (std::size_t b = 0; b < bodies().size(); ++b) {
+      if (bodies()[b].fixed && !nominal_.initial.V_WB[b].isZero(0.0)) moving.push_back(b);
+    }
+    for (const std::size_t b : moving) {
       const double v = speed(b), w = v / length(b);
       group.scale.insert(group.scale.end(), {w, w, w, v, v, v});
     }
-    group.move = [moving = moving_](Inputs& inputs, std::span<const double> x) {
+    group.move = [moving](Inputs& inputs, std::span<const double> x) {
       for (std::size_t i = 0; i < moving.size(); ++i) inputs.initial.V_WB[moving[i]] += six(x, i);
     };
-    group.derivative = [moving = moving_](const Gradient& gradient, std::span<const double> x) {
+    group.derivative = [moving](const Gradient& gradient, std::span<const double> x) {
       double sum = 0.0;
       for (std::size_t i = 0; i < moving.size(); ++i) sum += gradient.initial.twist[moving[i]].dot(six(x, i));
       return sum;
@@ -493,6 +499,99 @@ class InputGroups {
     add_scalars("pair restitution", std::move(restitutions));
   }
 
+  [[nodiscard]] double joint_length_scale(const Joint& joint) const {
+    const double length = lengths_[static_cast<std::size_t>(joint.body_B)];
+    return joint.body_A < 0 ? length : std::min(length, lengths_[static_cast<std::size_t>(joint.body_A)]);
+  }
+
+  void add_joint_frames() {
+    InputGroup group{"joint frames", {}, {}, {}};
+    for (const Joint& joint : nominal_.model.joints) {
+      const double length = joint_length_scale(joint);
+      for (int side = 0; side < 2; ++side)
+        group.scale.insert(group.scale.end(), {1, 1, 1, length, length, length});
+    }
+    group.move = [](Inputs& inputs, std::span<const double> x) {
+      std::size_t next = 0;
+      for (Joint& joint : inputs.model.joints) {
+        joint.X_AJ = retract<double>(joint.X_AJ, six(x, next++));
+        joint.X_BJ = retract<double>(joint.X_BJ, six(x, next++));
+      }
+    };
+    group.derivative = [](const Gradient& gradient, std::span<const double> x) {
+      double sum = 0.0;
+      std::size_t next = 0;
+      for (const JointGradient& joint : gradient.model.joints) {
+        sum += joint.X_AJ.dot(six(x, next++));
+        sum += joint.X_BJ.dot(six(x, next++));
+      }
+      return sum;
+    };
+    add(std::move(group));
+  }
+
+  /// A number of every joint: scale(joint), number(joint), bar(joint's gradient). A scale that is not finite
+  /// and positive leaves the joint out.
+  template <typename Scale, typename Number, typename Bar>
+  void add_joint_scalars(std::string name, Scale scale, Number number, Bar bar) {
+    std::vector<Scalar> scalars;
+    for (std::size_t j = 0; j < nominal_.model.joints.size(); ++j) {
+      const double s = scale(nominal_.model.joints[j]);
+      if (!std::isfinite(s) || !(s > 0.0)) continue;
+      scalars.push_back({s, [j, number](Model& model, double x) { number(model.joints[j]) += x; },
+                         [j, bar](const ModelGradient& gradient) { return bar(gradient.joints[j]); }});
+    }
+    add_scalars(std::move(name), std::move(scalars));
+  }
+
+  void add_joint_numbers() {
+    const auto has_motor = [](const Joint& joint) { return joint.motor.kind != MotorKind::none; };
+    const auto coordinate_scale = [&](const Joint& joint) {
+      return joint.kind == JointKind::hinge ? 1.0 : joint_length_scale(joint);
+    };
+    add_joint_scalars(
+        "joint length", [](const Joint& j) { return j.kind == JointKind::distance ? j.length : 0.0; },
+        [](Joint& j) -> double& { return j.length; }, [](const JointGradient& bar) { return bar.length; });
+    add_joint_scalars(
+        "joint stiffness", [](const Joint& j) { return j.stiffness; },
+        [](Joint& j) -> double& { return j.stiffness; },
+        [](const JointGradient& bar) { return bar.stiffness; });
+    add_joint_scalars(
+        "joint angular stiffness", [](const Joint& j) { return j.angular_stiffness; },
+        [](Joint& j) -> double& { return j.angular_stiffness; },
+        [](const JointGradient& bar) { return bar.angular_stiffness; });
+    add_joint_scalars(
+        "joint dissipation time", [](const Joint& j) { return j.dissipation_time; },
+        [](Joint& j) -> double& { return j.dissipation_time; },
+        [](const JointGradient& bar) { return bar.dissipation_time; });
+    add_joint_scalars(
+        "joint lower", [=](const Joint& j) { return std::isfinite(j.lower) ? coordinate_scale(j) : 0.0; },
+        [](Joint& j) -> double& { return j.lower; }, [](const JointGradient& bar) { return bar.lower; });
+    add_joint_scalars(
+        "joint upper", [=](const Joint& j) { return std::isfinite(j.upper) ? coordinate_scale(j) : 0.0; },
+        [](Joint& j) -> double& { return j.upper; }, [](const JointGradient& bar) { return bar.upper; });
+    add_joint_scalars(
+        "motor target",
+        [=, this](const Joint& j) {
+          const double per_time = j.motor.kind == MotorKind::velocity ? 1.0 / (steps_ * config_.h) : 1.0;
+          return has_motor(j) ? per_time * coordinate_scale(j) : 0.0;
+        },
+        [](Joint& j) -> double& { return j.motor.target; },
+        [](const JointGradient& bar) { return bar.motor.target; });
+    add_joint_scalars(
+        "motor stiffness", [=](const Joint& j) { return has_motor(j) ? j.motor.stiffness : 0.0; },
+        [](Joint& j) -> double& { return j.motor.stiffness; },
+        [](const JointGradient& bar) { return bar.motor.stiffness; });
+    add_joint_scalars(
+        "motor damping", [=](const Joint& j) { return has_motor(j) ? j.motor.damping : 0.0; },
+        [](Joint& j) -> double& { return j.motor.damping; },
+        [](const JointGradient& bar) { return bar.motor.damping; });
+    add_joint_scalars(
+        "motor limit", [=](const Joint& j) { return has_motor(j) ? j.motor.limit : 0.0; },
+        [](Joint& j) -> double& { return j.motor.limit; },
+        [](const JointGradient& bar) { return bar.motor.limit; });
+  }
+
   const Inputs& nominal_;
   StepConfig config_;
   double g_;
@@ -670,6 +769,10 @@ GradientCheck check_gradient(const Model& model, const StepConfig& step_config, 
     for (Body& body : nominal.model.bodies) {
       double& time = body.material.dissipation_time;
       if (time < 0.0) time = defaults.default_dissipation_time();
+    }
+    for (Joint& joint : nominal.model.joints) {
+      if (joint.dissipation_time < 0.0)
+        joint.dissipation_time = defaults.joint_settings().default_dissipation_time;
     }
   }
   const Stepper stepper(nominal.model, step);

@@ -3,9 +3,9 @@
 /// A sample is a random loss (a weighted sum of poses and twists of the moving bodies at three times) and a
 /// random direction in one group of inputs: initial poses, initial twists, controls, mass, inertia, density,
 /// friction, compliance, dissipation time, restitution, damping, external wrench, gravity, shape parameters,
-/// shape poses, overrides of pairs. The groups take turns; one without an input in the model is left out.
-/// Directions are scaled so that 1 is a large change: lengths by body size, speeds by sqrt(g size), wrenches
-/// by m g, positive parameters by their own value.
+/// shape poses, overrides of pairs, frames and numbers of joints and motors. The groups take turns; one
+/// without an input in the model is left out. Directions are scaled so that 1 is a large change: lengths by
+/// body size, speeds by sqrt(g size), wrenches by m g, positive parameters by their own value.
 ///
 /// Settings that default to a function of the model (acceleration scale, dissipation times) are made explicit
 /// first, so that they stay as they are while gravity changes; the adjoint holds them fixed, too.

@@ -48,6 +48,17 @@ void select_rows(const ContactRows& whole, std::span<const int> pairs, std::span
   }
 }
 
+/// Rows of some groups of joints.
+void select_joints(const JointRows& whole, std::span<const int> groups, std::span<const int> local_slot,
+                   JointRows& joints) {
+  joints.clear();
+  const auto local = [&](int slot) { return slot < 0 ? -1 : local_slot[at(slot)]; };
+  for (const int j : groups) {
+    const JointGroup& group = whole.groups[at(j)];
+    joints.append(whole, group, local(group.slot_A), local(group.slot_B));
+  }
+}
+
 /// The row of the whole problem that an island counts as `row`.
 int whole_row(const ContactRows& whole, const IslandScratch::Island& island, int row) {
   const auto pair = at(island.rows.rows[at(row)].pair);
@@ -55,7 +66,8 @@ int whole_row(const ContactRows& whole, const IslandScratch::Island& island, int
 }
 
 ContactProblem problem_of(const IslandScratch::Island& island, const ContactProblem& whole) {
-  return {island.mass, island.rows, island.v_start, island.v_free, whole.h, whole.nominal_h, whole.impacts};
+  return {island.mass, island.rows,     island.v_start,    island.v_free,
+          whole.h,     whole.nominal_h, island.joint_rows, whole.impacts};
 }
 
 }  // namespace
@@ -73,13 +85,15 @@ bool IslandSolver::split(const ContactProblem& problem, IslandScratch& scratch) 
   const auto touch = [&](int slot) {
     if (slot >= 0) scratch.island_of_slot[at(slot)] = 0;
   };
-  for (const RowPair& pair : problem.rows.pairs) {
-    touch(pair.slot_A);
-    touch(pair.slot_B);
-    if (pair.slot_A < 0 || pair.slot_B < 0) continue;
-    const int a = root_of(scratch.parent, pair.slot_A), b = root_of(scratch.parent, pair.slot_B);
+  const auto tie = [&](int slot_A, int slot_B) {
+    touch(slot_A);
+    touch(slot_B);
+    if (slot_A < 0 || slot_B < 0) return;
+    const int a = root_of(scratch.parent, slot_A), b = root_of(scratch.parent, slot_B);
     scratch.parent[at(std::max(a, b))] = std::min(a, b);
-  }
+  };
+  for (const RowPair& pair : problem.rows.pairs) tie(pair.slot_A, pair.slot_B);
+  for (const JointGroup& group : problem.joints.groups) tie(group.slot_A, group.slot_B);
   scratch.size_of_root.assign(at(slots), 0);
   for (int slot = 0; slot < slots; ++slot) {
     if (scratch.island_of_slot[at(slot)] == 0) ++scratch.size_of_root[at(root_of(scratch.parent, slot))];
@@ -95,6 +109,7 @@ bool IslandSolver::split(const ContactProblem& problem, IslandScratch& scratch) 
       IslandScratch::Island& island = scratch.pools[at(scratch.size_of_root[at(slot)])].next();
       island.slots.clear();
       island.pairs.clear();
+      island.joints.clear();
       scratch.island_of_slot[at(slot)] = static_cast<int>(scratch.islands.size());
       scratch.islands.push_back(&island);
     }
@@ -105,15 +120,22 @@ bool IslandSolver::split(const ContactProblem& problem, IslandScratch& scratch) 
   }
   if (scratch.islands.size() == 1 && static_cast<int>(scratch.islands[0]->slots.size()) == slots)
     return false;
+  const auto island_of = [&](int slot_A, int slot_B) -> IslandScratch::Island& {
+    return *scratch.islands[at(scratch.island_of_slot[at(std::max(slot_A, slot_B))])];
+  };
   for (std::size_t p = 0; p < problem.rows.pairs.size(); ++p) {
     const RowPair& pair = problem.rows.pairs[p];
-    const int slot = std::max(pair.slot_A, pair.slot_B);
-    scratch.islands[at(scratch.island_of_slot[at(slot)])]->pairs.push_back(static_cast<int>(p));
+    island_of(pair.slot_A, pair.slot_B).pairs.push_back(static_cast<int>(p));
+  }
+  for (std::size_t j = 0; j < problem.joints.groups.size(); ++j) {
+    const JointGroup& group = problem.joints.groups[j];
+    island_of(group.slot_A, group.slot_B).joints.push_back(static_cast<int>(j));
   }
   for (IslandScratch::Island* const each : scratch.islands) {
     IslandScratch::Island& island = *each;
     island.mass.select(problem.mass, island.slots);
     select_rows(problem.rows, island.pairs, scratch.local_slot, island.rows);
+    select_joints(problem.joints, island.joints, scratch.local_slot, island.joint_rows);
     gather(problem.v_start, island.slots, island.v_start);
     gather(problem.v_free, island.slots, island.v_free);
   }
@@ -207,6 +229,11 @@ void IslandSolver::vjp(const ContactProblem& problem, const ContactSolution& sol
                  count = at(problem.rows.pairs[p].end) - begin;
       for (std::size_t r = 0; r < count; ++r) bar.rows[begin + r] = island.bar.rows[first + r];
       bar.pairs[p] = island.bar.pairs[k];
+    }
+    for (std::size_t k = 0; k < island.joints.size(); ++k) {
+      const JointGroup &to = problem.joints.groups[at(island.joints[k])], &from = island.joint_rows.groups[k];
+      std::copy(island.bar.joints.begin() + from.begin, island.bar.joints.begin() + from.end,
+                bar.joints.begin() + to.begin);
     }
   }
 }

@@ -1,6 +1,6 @@
-/// Bodies that contacts tie together, directly or through others, form an island; every island is a contact
-/// problem of its own. Cost is linear in the number of islands, and what happens in one does not depend on
-/// any other, not even in the last bit.
+/// Bodies that contacts and joints tie together, directly or through others, form an island; every island is
+/// a contact problem of its own. Cost is linear in the number of islands, and what happens in one does not
+/// depend on any other, not even in the last bit.
 #pragma once
 
 #include <deque>
@@ -15,9 +15,10 @@ namespace abut {
 /// Scratch of one thread. Keeps the warm start of the next solve: forget it before an unrelated one.
 struct IslandScratch {
   struct Island {
-    std::vector<int> slots, pairs;  ///< of the whole problem, ascending
+    std::vector<int> slots, pairs, joints;  ///< of the whole problem, ascending; joints are groups of rows
     MassMatrix mass;
     ContactRows rows;
+    JointRows joint_rows;
     Eigen::VectorXd v_start, v_free;
     ContactSolution solution;
     EndMotionBar solution_bar;

@@ -1,5 +1,7 @@
 #include "dynamics/penalty_solver.h"
 
+#include <stdexcept>
+
 #include "dynamics/contact_laws/friction.h"
 #include "dynamics/convex_newton.h"
 
@@ -8,7 +10,22 @@ namespace abut {
 using penalty::Force;
 
 PenaltySolver::PenaltySolver(const StepConfig& config, double acceleration_scale)
-    : config_(config), stiction_speed_(config.penalty_stiction_factor * acceleration_scale * config.h) {}
+    : config_(config),
+      stiction_speed_(config.penalty_stiction_factor * acceleration_scale * config.h),
+      speed_scale_(acceleration_scale * config.h) {}
+
+namespace {
+
+/// The joints alone, from the velocity that the contacts leave.
+ContactProblem joint_problem(const ContactProblem& problem, const Eigen::VectorXd& v_contact) {
+  static const ContactRows no_contacts;
+  return {problem.mass, no_contacts,       problem.v_start, v_contact,
+          problem.h,    problem.nominal_h, problem.joints};
+}
+
+const smooth_coulomb::Settings k_no_contact_settings{};
+
+}  // namespace
 
 Force PenaltySolver::normal_force(const RowPair& pair, const ContactRow& row, const Vec3<double>& u) const {
   const double compliance = pair.material.compliance;
@@ -36,14 +53,36 @@ void PenaltySolver::solve(const ContactProblem& problem, SolverScratch& scratch,
   }
   problem.mass.solve(scratch.momentum, solution.passes[0]);
   solution.passes[0] += problem.v_free;
+  if (problem.joints.empty()) return;
+  scratch.contact_velocity = solution.passes[0];
+  const ContactProblem joints = joint_problem(problem, scratch.contact_velocity);
+  scratch.rows.assign(joints.rows);
+  ConvexNewton newton(joints, k_no_contact_settings, RowLaw::frictionless, speed_scale_, scratch);
+  solution.converged =
+      newton.minimise(config_.tolerance, config_.max_iterations, solution.passes[0], solution);
 }
 
 void PenaltySolver::vjp(const ContactProblem& problem, const ContactSolution& solution,
                         const EndMotionBar& solution_bar, SolverScratch& scratch,
                         ContactProblemBar& bar) const {
-  bar.v_free += solution_bar.velocity;
+  const Eigen::VectorXd& v_bar = solution_bar.velocity;
   Eigen::VectorXd& w = scratch.direction;
-  problem.mass.solve(solution_bar.velocity, w);
+  if (problem.joints.empty()) {
+    bar.v_free += v_bar;
+    problem.mass.solve(v_bar, w);
+  } else {
+    // Whatever the velocity that contacts leave, the Hessian is that of the joints at the answer.
+    const ContactProblem joints = joint_problem(problem, solution.velocity());
+    scratch.rows.assign(joints.rows);
+    ConvexNewton newton(joints, k_no_contact_settings, RowLaw::frictionless, speed_scale_, scratch);
+    if (!newton.factorize(solution.velocity()))
+      throw std::logic_error("a step that is not finite has no gradient");
+    w = v_bar;
+    scratch.hessian.solve_in_place(w);
+    problem.joints.vjp(solution.velocity(), w, bar.joints);
+    problem.mass.multiply(w, scratch.momentum);
+    bar.v_free += scratch.momentum;
+  }
   mass_vjp(problem, w, solution.velocity(), bar);
   const double h = problem.h;
   for (std::size_t p = 0; p < problem.rows.pairs.size(); ++p) {
@@ -54,7 +93,7 @@ void PenaltySolver::vjp(const ContactProblem& problem, const ContactSolution& so
       const auto i = static_cast<std::size_t>(k);
       const ContactRow& row = problem.rows.rows[i];
       ContactRowBar& row_bar = bar.rows[i];
-      const Vec3<double> u = relative_velocity(row, problem.v_start), u_w = relative_velocity(row, w);
+      const Vec3<double> u = relative_velocity(row, problem.v_start), u_w = relative_change(row, w);
       const Force force = normal_force(pair, row, u);
       const Friction friction(u, row.n, stiction_speed_);
       const double bound = mu * h * force.value;
@@ -71,7 +110,7 @@ void PenaltySolver::vjp(const ContactProblem& problem, const ContactSolution& so
       row_bar.n += h * force.value * u_w + force_bar * force.d_velocity * u + friction_bar.n;
       const Vec3<double> u_bar = force_bar * force.d_velocity * row.n + friction_bar.u;
       add_arm_bar(row, h * force.value * row.n + friction.impulse(bound), w, row_bar);
-      add_arm_bar(row, u_bar, problem.v_start, row_bar);
+      add_velocity_bar(row, u_bar, problem.v_start, row_bar);
       add_impulse(row, u_bar, bar.v_start);
     }
   }

@@ -1,6 +1,8 @@
-/// The explicit penalty law: forces of the state at the start of the step, no equation to solve.
+/// The explicit penalty law: forces of the state at the start of the step, no equation to solve
 ///
 ///     v+ = v* + M^-1 sum_c J_c^T h f_c
+///
+/// but for joints, which then start from this velocity and are as implicit as with any other law.
 #pragma once
 
 #include "dynamics/contact_laws/penalty.h"
@@ -28,6 +30,7 @@ class PenaltySolver final : public ContactSolver {
 
   StepConfig config_;
   double stiction_speed_;
+  double speed_scale_;  ///< g h
 };
 
 }  // namespace abut

@@ -137,6 +137,10 @@ void SmoothCoulombSolver::solve(const ContactProblem& problem, SolverScratch& sc
   prepare(problem, settings, scratch);
   for (std::size_t pass = 0; pass < passes; ++pass) {
     Eigen::VectorXd& v = solution.passes[pass];
+    if (pass > 0 && problem.rows.rows.empty()) {  // joints alone: every pass is the same
+      v = solution.passes[0];
+      continue;
+    }
     if (warm) {
       v = scratch.previous_passes[pass] + problem.v_start - scratch.previous_start;
     } else {
@@ -235,9 +239,8 @@ void SmoothCoulombSolver::vjp(const ContactProblem& problem, const ContactSoluti
         if (!displaces_by(i)) continue;
         const RowImpulse law(problem, scratch, i);
         const Vec3<double> u = relative_velocity(law.row, v),
-                           u_y =
-                               law.impact.share * (law.impact.time * relative_velocity(law.row, y) +
-                                                   problem.lag() * relative_velocity(law.row, y_translation));
+                           u_y = law.impact.share * (law.impact.time * relative_change(law.row, y) +
+                                                     problem.lag() * relative_change(law.row, y_translation));
         const NormalImpulse gamma = law.normal_impulse(u, settings);
         const double bound = law.friction_coefficient *
                              law.normal_impulse(relative_velocity(law.row, v_before), settings).value;
@@ -254,6 +257,8 @@ void SmoothCoulombSolver::vjp(const ContactProblem& problem, const ContactSoluti
     scratch.hessian.solve_in_place(w);
     w_total += w;
     mass_vjp(problem, w, v, bar);
+    problem.joints.vjp(v, w, bar.joints);
+    if (n == 0) break;  // no pass depends on the one before
     pass_bar.setZero();
     for (std::size_t i = 0; i < n; ++i) {
       const RowImpulse law(problem, scratch, i);
@@ -263,10 +268,10 @@ void SmoothCoulombSolver::vjp(const ContactProblem& problem, const ContactSoluti
       RowSums sums{row_bar, bar.pairs[static_cast<std::size_t>(row.pair)], impact_bar[i], bar.h};
       const double mu = law.friction_coefficient;
       const Vec3<double> u = relative_velocity(row, v);
-      Vec3<double> u_w = relative_velocity(row, w), u_turn = Vec3<double>::Zero(), u_shift = u_turn;
+      Vec3<double> u_w = relative_change(row, w), u_turn = Vec3<double>::Zero(), u_shift = u_turn;
       if (displaces_by(i)) {
-        u_turn = relative_velocity(row, y);
-        u_shift = relative_velocity(row, y_translation);
+        u_turn = relative_change(row, y);
+        u_shift = relative_change(row, y_translation);
         u_w += law.impact.share * (law.impact.time * u_turn + problem.lag() * u_shift);
       }
 
@@ -276,7 +281,7 @@ void SmoothCoulombSolver::vjp(const ContactProblem& problem, const ContactSoluti
       Vec3<double> impulse = gamma.value * n_W;
       row_bar.n += gamma.value * u_w;
       sums.add_normal_impulse(gamma, u_w_n, u);
-      add_arm_bar(row, u_w_n * gamma.d_velocity * n_W, v, row_bar);
+      add_velocity_bar(row, u_w_n * gamma.d_velocity * n_W, v, row_bar);
       if (with_friction) {
         // b = mu gamma_n of the pass before
         const Vec3<double> u_before = relative_velocity(row, v_before);
@@ -288,14 +293,14 @@ void SmoothCoulombSolver::vjp(const ContactProblem& problem, const ContactSoluti
         const Friction::Bar friction_bar = friction.vjp(bound, u, u_w);
         impulse += friction.impulse(bound);
         row_bar.n += friction_bar.n;
-        add_arm_bar(row, friction_bar.u, v, row_bar);
+        add_velocity_bar(row, friction_bar.u, v, row_bar);
 
         // ... by b
         sums.material.friction += before.value * friction_bar.bound;
         const double impulse_bar = mu * friction_bar.bound;
         sums.add_normal_impulse(before, impulse_bar, u_before);
         const Vec3<double> reaction = impulse_bar * before.d_velocity * n_W;
-        add_arm_bar(row, reaction, v_before, row_bar);
+        add_velocity_bar(row, reaction, v_before, row_bar);
         add_impulse(row, reaction, pass_bar);
       }
       add_arm_bar(row, impulse, w, row_bar);
@@ -322,7 +327,7 @@ void SmoothCoulombSolver::vjp(const ContactProblem& problem, const ContactSoluti
     bar.h += approach.h;
     const auto by_velocity = [&](double u_n_bar, const Eigen::VectorXd& v, Eigen::VectorXd& v_bar) {
       row_bar.n += u_n_bar * relative_velocity(row, v);
-      add_arm_bar(row, u_n_bar * row.n, v, row_bar);
+      add_velocity_bar(row, u_n_bar * row.n, v, row_bar);
       add_impulse(row, u_n_bar * row.n, v_bar);
     };
     by_velocity(approach.u_start, problem.v_start, bar.v_start);

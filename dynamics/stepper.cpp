@@ -1,10 +1,12 @@
 #include "dynamics/stepper.h"
 
 #include <cmath>
+#include <numbers>
 #include <stdexcept>
 
 #include <spdlog/fmt/fmt.h>
 
+#include "dynamics/fixed_motion.h"
 #include "dynamics/step_failure.h"
 #include "engine/check.h"
 
@@ -31,7 +33,10 @@ void require_valid(const Model& model) {
     require(body.contact_areas.size() == static_cast<std::size_t>(body.contact_points.cols()),
             fmt::format("body '{}': {} contact areas for {} contact points", body.name,
                         body.contact_areas.size(), body.contact_points.cols()));
+    require(body.fixed || body.oscillation.frequency == 0.0,
+            fmt::format("body '{}': only a fixed body can oscillate", body.name));
   }
+  for (const Joint& joint : model.joints) validate(joint, model);
 }
 
 }  // namespace
@@ -78,12 +83,36 @@ RowSettings Stepper::row_settings(double h) const {
   return {h, k_resting * acceleration_scale_ * config_.h * config_.h, default_dissipation_time()};
 }
 
+JointSettings Stepper::joint_settings() const {
+  constexpr double k_dissipation_steps = 1.0;
+  JointSettings settings;
+  settings.law.h = config_.h;
+  settings.law.near_rigid =
+      config_.near_rigid_factor * config_.near_rigid_factor / (4.0 * std::numbers::pi * std::numbers::pi);
+  settings.law.velocity_smoothing = config_.normal_smoothing_factor * acceleration_scale_ * config_.h;
+  settings.law.push_out_speed = config_.push_out_factor * acceleration_scale_ * config_.h;
+  settings.default_dissipation_time = k_dissipation_steps * config_.h;
+  return settings;
+}
+
 void Stepper::contacts(const State& state, StepScratch& scratch, ContactManifold& manifold) const {
   manifold.clear();
   int culprit = -1;
   if (!is_finite(state, culprit)) return;
   detector_.detect(state.X_WB, {}, scratch.detector, scratch.manifold);
   manifold = reduced_manifold(scratch.manifold, state.X_WB);
+}
+
+double Stepper::largest_speed(const State& state, int body, const Vec6<double>& V) const {
+  const auto b = static_cast<std::size_t>(body);
+  double reach = detector_.reach(body);
+  if (!std::isfinite(model_->bodies[b].size)) {  // a half-space reaches as far as there is something to touch
+    for (std::size_t other = 0; other < state.X_WB.size(); ++other) {
+      reach = std::max(
+          reach, (state.X_WB[other].p - state.X_WB[b].p).norm() + detector_.reach(static_cast<int>(other)));
+    }
+  }
+  return V.tail<3>().norm() + V.head<3>().norm() * reach;
 }
 
 StepReport Stepper::step(const State& state, const Control& control, State& next, StepScratch& scratch,
@@ -108,18 +137,21 @@ StepReport Stepper::substep(const State& state, const Control& control, double h
   scratch.mass.update(model, state);
   scratch.margins.assign(model.bodies.size(), 0.0);
   for (std::size_t b = 0; b < model.bodies.size(); ++b) {
-    if (model.bodies[b].fixed) continue;
-    const Vec6<double>& V = state.V_WB[b];
-    // The contact point moves with its body's velocity; a solid's, too, within its own reach.
-    scratch.margins[b] =
-        h * (V.tail<3>().norm() + V.head<3>().norm() * detector_.reach(static_cast<int>(b))) +
-        4.0 * row_settings(h).resting_band;
+    const int body = static_cast<int>(b);
+    if (model.bodies[b].fixed) {
+      const Vec6<double> V = fixed_twist(model, state, h, body);
+      if (!V.isZero(0.0)) scratch.margins[b] = h * largest_speed(state, body, V);
+      continue;
+    }
+    scratch.margins[b] = h * largest_speed(state, body, state.V_WB[b]) + 4.0 * row_settings(h).resting_band;
   }
   detector_.detect(state.X_WB, scratch.margins, scratch.detector, scratch.manifold);
   make_rows(model, scratch.mass, state, scratch.manifold, row_settings(h), scratch.rows);
+  make_joint_rows(model, scratch.mass, state, joint_settings(), scratch.joints);
   free_motion(model, scratch.mass, state, control, h, scratch.free);
-  const ContactProblem problem{scratch.mass, scratch.rows, scratch.free.v_start, scratch.free.v_free, h,
-                               config_.h,    impacts};
+  const ContactProblem problem{
+      scratch.mass,   scratch.rows, scratch.free.v_start, scratch.free.v_free, h, config_.h,
+      scratch.joints, impacts};
   solver_.solve(problem, scratch.solver, scratch.solution);
   advance(model, scratch.mass, state, control, h, scratch.free, scratch.solution.end_motion(problem.lag()),
           next);
@@ -141,10 +173,10 @@ StepReport Stepper::substep(const State& state, const Control& control, double h
   return report;
 }
 
-double Stepper::substep_vjp(const State& state, const Control& control, const State& next,
-                            const SubstepRecord& record, const StateTangent& next_bar,
-                            StateTangent& state_bar, std::span<Vec6<double>> wrench_bar,
-                            ModelGradient& model_bar, StepScratch& scratch) const {
+Stepper::TimeBar Stepper::substep_vjp(const State& state, const Control& control, const State& next,
+                                      const SubstepRecord& record, const StateTangent& next_bar,
+                                      StateTangent& state_bar, std::span<Vec6<double>> wrench_bar,
+                                      ModelGradient& model_bar, StepScratch& scratch) const {
   const Model& model = *model_;
   const double h = record.h;
 
@@ -165,14 +197,10 @@ double Stepper::substep_vjp(const State& state, const Control& control, const St
     manifold.pairs.back().end = k + 1;
   }
   make_rows(model, scratch.mass, state, manifold, row_settings(h), scratch.rows, record.clusters);
+  make_joint_rows(model, scratch.mass, state, joint_settings(), scratch.joints);
   free_motion(model, scratch.mass, state, control, h, scratch.free);
-  const ContactProblem problem{scratch.mass,
-                               scratch.rows,
-                               scratch.free.v_start,
-                               scratch.free.v_free,
-                               h,
-                               config_.h,
-                               impacts_of(record.length)};
+  const ContactProblem problem{scratch.mass, scratch.rows,   scratch.free.v_start,     scratch.free.v_free, h,
+                               config_.h,    scratch.joints, impacts_of(record.length)};
   scratch.solution.passes = record.passes;
   scratch.solution.displacement = record.displacement;
 
@@ -184,13 +212,15 @@ double Stepper::substep_vjp(const State& state, const Control& control, const St
   std::vector<Vec3<double>> momentum_bar(slots, Vec3<double>::Zero());
   std::vector<FreeMotionParameterBar> parameter_bar(slots);
   EndMotionBar end_bar;
-  advance_vjp(model, scratch.mass, control, h, scratch.free, scratch.solution.end_motion(problem.lag()), next,
-              next_bar, state_bar, wrench_bar, end_bar, bar.v_free, momentum_bar, bar.inertia_W,
-              parameter_bar, bar.h);
+  advance_vjp(model, scratch.mass, state, control, h, scratch.free,
+              scratch.solution.end_motion(problem.lag()), next, next_bar, state_bar, wrench_bar, end_bar,
+              bar.v_free, momentum_bar, bar.inertia_W, parameter_bar, bar.h);
   solver_.vjp(problem, scratch.solution, end_bar, scratch.solver, bar);
   scratch.contact_bars.assign(manifold.contacts.size(), ContactBar{});
   bar.h += rows_vjp(scratch.rows, h, scratch.free.v_start, bar.rows,
-                    {scratch.contact_bars, state_bar.pose, &bar.v_start});
+                    {scratch.contact_bars, state_bar.pose, &bar.v_start, state_bar.twist});
+  joint_rows_vjp(model, scratch.mass, state, joint_settings(), scratch.joints, bar.joints,
+                 {state_bar.pose, state_bar.twist, bar.mass, bar.inertia_W, model_bar.joints});
   free_motion_vjp(model, scratch.mass, state, control, h, scratch.free, bar.v_free, momentum_bar,
                   bar.inertia_W, state_bar, wrench_bar, model_bar.gravity, parameter_bar, bar.h);
 
@@ -218,7 +248,16 @@ double Stepper::substep_vjp(const State& state, const Control& control, const St
     const RowPair& pair = scratch.rows.pairs[p];
     pair_material_vjp(model, pair.body_A, pair.body_B, bar.pairs[p], model_bar);
   }
-  return bar.h;
+
+  TimeBar time_bar{0.0, bar.h};
+  for (std::size_t b = 0; b < model.bodies.size(); ++b) {
+    const Oscillation& oscillation = model.bodies[b].oscillation;
+    if (oscillation.frequency == 0.0) continue;
+    const double at_end = state_bar.twist[b].dot(oscillation.acceleration(state.time + h));
+    time_bar.h += at_end;
+    time_bar.start += at_end - state_bar.twist[b].dot(oscillation.acceleration(state.time));
+  }
+  return time_bar;
 }
 
 double mechanical_energy(const Model& model, const State& state) {

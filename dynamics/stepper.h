@@ -66,6 +66,7 @@ struct StepScratch {
   MassMatrix mass;
   FreeMotion free;
   ContactRows rows;
+  JointRows joints;
   IslandScratch solver;
   ContactSolution solution;
   std::vector<double> margins;
@@ -120,31 +121,39 @@ class Stepper {
   [[nodiscard]] RowSettings row_settings(double h) const;
   [[nodiscard]] RowSettings row_settings() const { return row_settings(config_.h); }
 
+  /// Of the whole step, substeps included: errors are taken back over that.
+  [[nodiscard]] JointSettings joint_settings() const;
+
  private:
   using Impacts = ContactProblem::Impacts;
+  struct TimeBar {
+    double start = 0, h = 0;
+  };
 
   /// One solve over h seconds, as step().
   StepReport substep(const State& state, const Control& control, double h, Impacts impacts, State& next,
                      StepScratch& scratch, SubstepRecord* record) const;
-  /// As step_vjp(); returns dL/dh.
-  double substep_vjp(const State& state, const Control& control, const State& next,
-                     const SubstepRecord& record, const StateTangent& next_bar, StateTangent& state_bar,
-                     std::span<Vec6<double>> wrench_bar, ModelGradient& model_bar,
-                     StepScratch& scratch) const;
+  /// As step_vjp(); returns dL/d(its start, its length).
+  TimeBar substep_vjp(const State& state, const Control& control, const State& next,
+                      const SubstepRecord& record, const StateTangent& next_bar, StateTangent& state_bar,
+                      std::span<Vec6<double>> wrench_bar, ModelGradient& model_bar,
+                      StepScratch& scratch) const;
 
   // substeps.cpp
   StepReport divided_step(const State& state, const Control& control, State& next, StepScratch& scratch,
                           StepRecord* record) const;
   bool stop_at_impact(const State& state, const Control& control, State& next, StepScratch& scratch,
                       double& h, StepReport& report, SubstepRecord* record) const;
-  void impact_time_vjp(const State& state, const Control& control, const State& next,
-                       const SubstepRecord& record, double h_bar, StateTangent& state_bar,
-                       std::span<Vec6<double>> wrench_bar, ModelGradient& model_bar,
-                       StepScratch& scratch) const;
+  double impact_time_vjp(const State& state, const Control& control, const State& next,
+                         const SubstepRecord& record, double h_bar, StateTangent& state_bar,
+                         std::span<Vec6<double>> wrench_bar, ModelGradient& model_bar,
+                         StepScratch& scratch) const;
   bool find_impact_time(const State& state, const Control& control, const ContactFeature& feature,
                         StepScratch& scratch, double& h) const;
   [[nodiscard]] bool divides_steps() const { return config_.impact_substeps || config_.adaptive_substeps; }
   [[nodiscard]] Impacts impacts_of(SubstepRecord::Length length) const;
+  /// [m/s] of any point of a body that others may touch, at the twist V.
+  [[nodiscard]] double largest_speed(const State& state, int body, const Vec6<double>& V) const;
 
   const Model* model_;
   StepConfig config_;
@@ -153,7 +162,8 @@ class Stepper {
   IslandSolver solver_;
 };
 
-/// Kinetic plus potential energy [J] of the moving bodies (gravity and constant forces; no contact energy).
+/// Kinetic plus potential energy [J] of the bodies of finite mass (gravity and constant forces; not that of
+/// contacts and joints).
 [[nodiscard]] double mechanical_energy(const Model& model, const State& state);
 
 }  // namespace abut

@@ -156,11 +156,12 @@ StepReport Stepper::divided_step(const State& state, const Control& control, Sta
   return report;
 }
 
-/// The length h of a substep that ends at an impact as a function of everything else, for dL/dh.
-void Stepper::impact_time_vjp(const State& state, const Control& control, const State& next,
-                              const SubstepRecord& record, double h_bar, StateTangent& state_bar,
-                              std::span<Vec6<double>> wrench_bar, ModelGradient& model_bar,
-                              StepScratch& scratch) const {
+/// The length h of a substep that ends at an impact as a function of everything else, for dL/dh. Returns dL
+/// by the time at its start.
+double Stepper::impact_time_vjp(const State& state, const Control& control, const State& next,
+                                const SubstepRecord& record, double h_bar, StateTangent& state_bar,
+                                std::span<Vec6<double>> wrench_bar, ModelGradient& model_bar,
+                                StepScratch& scratch) const {
   // Differentiates `scale` d at the end of the substep, by everything and by h.
   const auto distance_vjp = [&](double scale, StateTangent& start_bar, std::span<Vec6<double>> wrenches,
                                 ModelGradient& model) {
@@ -178,12 +179,13 @@ void Stepper::impact_time_vjp(const State& state, const Control& control, const 
   std::vector<Vec6<double>> unused_wrenches(wrench_bar.size(), Vec6<double>::Zero());
   ModelGradient unused;
   unused.set_zero(*model_);
-  const double distance_by_h = distance_vjp(1.0, start_bar, unused_wrenches, unused);
-  (void)distance_vjp(-h_bar / distance_by_h, start_bar, wrench_bar, model_bar);
+  const double distance_by_h = distance_vjp(1.0, start_bar, unused_wrenches, unused).h;
+  const TimeBar time_bar = distance_vjp(-h_bar / distance_by_h, start_bar, wrench_bar, model_bar);
   for (std::size_t b = 0; b < state_bar.pose.size(); ++b) {
     state_bar.pose[b] += start_bar.pose[b];
     state_bar.twist[b] += start_bar.twist[b];
   }
+  return time_bar.start;
 }
 
 void Stepper::step_vjp(const State& state, const Control& control, const State& next,
@@ -197,18 +199,19 @@ void Stepper::step_vjp(const State& state, const Control& control, const State& 
   }
   const auto& substeps = record.substeps;
   StateTangent end_bar = next_bar;
-  double remainder_bar = 0.0;  // dL/dh of those substeps behind that last as long as what is left
+  double later_bar = 0.0;  // dL/dh by the substeps behind: they start later, or last as long as what is left
   for (std::size_t k = substeps.size(); k-- > 0;) {
     const SubstepRecord& substep = substeps[k];
     const State& start = k == 0 ? state : substeps[k - 1].end;
     const State& end = k + 1 == substeps.size() ? next : substep.end;
-    const double h_bar =
+    const TimeBar time_bar =
         substep_vjp(start, control, end, substep, end_bar, state_bar, wrench_bar, model_bar, scratch);
-    if (substep.length == Length::remainder) remainder_bar -= h_bar;
     if (substep.length == Length::impact) {
-      impact_time_vjp(start, control, end, substep, h_bar + remainder_bar, state_bar, wrench_bar, model_bar,
-                      scratch);
+      later_bar += impact_time_vjp(start, control, end, substep, time_bar.h + later_bar, state_bar,
+                                   wrench_bar, model_bar, scratch);
     }
+    if (substep.length == Length::remainder) later_bar -= time_bar.h;
+    later_bar += time_bar.start;
     if (k > 0) std::swap(end_bar, state_bar);
   }
 }

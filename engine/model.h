@@ -1,4 +1,4 @@
-/// What never changes during a simulation: bodies, their geometry, mass and material, and gravity.
+/// What never changes during a simulation: bodies, their geometry, mass and material, joints, and gravity.
 ///
 /// Frames: W world; B body, with its origin at the centre of mass and the axes of the body asset; P
 /// primitive.
@@ -8,10 +8,12 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <numbers>
 #include <string>
 #include <vector>
 
 #include "engine/contact_config.h"
+#include "engine/joint.h"
 #include "engine/mesh.h"
 #include "engine/pose.h"
 #include "engine/types.h"
@@ -146,6 +148,26 @@ struct PairOverride {
   ContactOverrides contact{};  ///< in place of the scene's settings, see contact_config_of()
 };
 
+/// Shaking of a body of infinite mass: its twist has the part  2 pi f [a_w; a_v] cos(2 pi f t + phase),  that
+/// of a displacement [a_w; a_v] sin(2 pi f t + phase).
+struct Oscillation {
+  Vec3<double> amplitude = Vec3<double>::Zero();           ///< a_v in W [m]
+  Vec3<double> rotation_amplitude = Vec3<double>::Zero();  ///< a_w in W, about the origin of B [rad]
+  double frequency = 0.0;                                  ///< f [Hz]; 0 is none
+  double phase = 0.0;                                      ///< [rad]
+
+  /// Its part of the twist at a time [s].
+  [[nodiscard]] Vec6<double> twist(double time) const {
+    const double rate = 2.0 * std::numbers::pi * frequency;
+    return rate * std::cos(rate * time + phase) * stack<double>(rotation_amplitude, amplitude);
+  }
+  /// Its derivative by time.
+  [[nodiscard]] Vec6<double> acceleration(double time) const {
+    const double rate = 2.0 * std::numbers::pi * frequency;
+    return -rate * rate * std::sin(rate * time + phase) * stack<double>(rotation_amplitude, amplitude);
+  }
+};
+
 struct Body {
   std::string name;
   Shape shape;
@@ -161,8 +183,10 @@ struct Body {
   /// |E_b|: so many edges of the mesh, those that reach deepest, may touch at a time. By default the number
   /// of primitives, but at least 12 (and at most all edges there are); 0 without a mesh.
   int selected_edges = 0;
-  bool contact_points_on_surface = true;            ///< they follow the surface when shape parameters change
-  bool fixed = false;                               ///< never moves (infinite mass)
+  bool contact_points_on_surface = true;  ///< they follow the surface when shape parameters change
+  /// Of infinite mass: no force changes its twist. At rest unless its state has a twist.
+  bool fixed = false;
+  Oscillation oscillation;                          ///< of a fixed body
   double mass = 1.0;                                ///< [kg]
   Mat3<double> inertia = Mat3<double>::Identity();  ///< about the centre of mass, in B [kg m^2]
   double volume = 0.0;                              ///< [m^3]; density = mass/volume
@@ -178,6 +202,7 @@ struct Body {
 struct Model {
   std::vector<Body> bodies;
   std::vector<PairOverride> pair_overrides;
+  std::vector<Joint> joints;
   Vec3<double> gravity{0.0, 0.0, -9.81};  ///< [m/s^2]
 
   [[nodiscard]] int body_count() const { return static_cast<int>(bodies.size()); }

@@ -118,13 +118,13 @@ struct Constants<float> {
                                             0x1.6d965ep-10f};
   static constexpr Unsigned sqrt_half = 0x3f3504f3;
   /// 2^r for |r| <= 1/2
-  static constexpr std::array<float, 7> exp2{0x1p+0f,         0x1.62e43p-1f,   0x1.ebfbep-3f,  0x1.c6aeccp-5f,
+  static constexpr std::array<float, 7> exp2{0x1p+0f,        0x1.62e43p-1f,  0x1.ebfbep-3f,  0x1.c6aeccp-5f,
                                              0x1.3b2a1cp-7f, 0x1.5f48cp-10f, 0x1.443ff8p-13f};
   /// log2(1 + f)/f for 1 + f in [sqrt(1/2), sqrt(2)], and for f in [0, 1]
-  static constexpr std::array<float, 9> log2{0x1.715476p+0f, -0x1.715474p-1f, 0x1.ec73dep-2f,
+  static constexpr std::array<float, 9> log2{0x1.715476p+0f,  -0x1.715474p-1f, 0x1.ec73dep-2f,
                                              -0x1.715994p-2f, 0x1.26d01cp-2f,  -0x1.e9d1e6p-3f,
                                              0x1.ba8738p-3f,  -0x1.a59aeap-3f, 0x1.f841dcp-4f};
-  static constexpr std::array<float, 9> log2_1p{0x1.715476p+0f, -0x1.71536ap-1f, 0x1.ec3716p-2f,
+  static constexpr std::array<float, 9> log2_1p{0x1.715476p+0f,  -0x1.71536ap-1f, 0x1.ec3716p-2f,
                                                 -0x1.6ee5f4p-2f, 0x1.19d396p-2f,  -0x1.91e5bap-3f,
                                                 0x1.ca106ep-4f,  -0x1.579d1p-5f,  0x1.e4aa42p-8f};
   /// (log(1 + f) - f + f^2/2)/f^3 for 1 + f in [sqrt(1/2), sqrt(2))
@@ -218,7 +218,8 @@ ABUT_INLINE Native refined_reciprocal(Native x, Native y) {
 }
 template <int steps, typename Native>
 ABUT_INLINE Native refined_reciprocal_sqrt(Native x, Native y) {
-  for (int i = 0; i < steps; ++i) y = y + y * (Native{} + decltype(y[0] + y[0])(0.5) - (x * y) * (y * decltype(y[0] + y[0])(0.5)));
+  for (int i = 0; i < steps; ++i)
+    y = y + y * (Native{} + decltype(y[0] + y[0])(0.5) - (x * y) * (y * decltype(y[0] + y[0])(0.5)));
   return y;
 }
 
@@ -748,9 +749,7 @@ class Pack {
   friend ABUT_INLINE Pack exp_normal(const Pack& x) {
     return exp2_normal(x * Pack(simd::Constants<T>::log2_e));
   }
-  friend ABUT_INLINE Pack log_normal(const Pack& x) {
-    return log2_normal(x) * Pack(T(0.6931471805599453));
-  }
+  friend ABUT_INLINE Pack log_normal(const Pack& x) { return log2_normal(x) * Pack(T(0.6931471805599453)); }
   /// 1/x and 1/sqrt(x) of numbers whose square and reciprocal are normal numbers; within 3 ulp.
   friend ABUT_INLINE Pack reciprocal(const Pack& x) {
     return map([&](int i) { return typename Register::Real(Register::Native::reciprocal(x.part_[i])); });

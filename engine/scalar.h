@@ -21,8 +21,8 @@ template <typename S>
 [[nodiscard]] constexpr bool any(bool condition) { return condition; }
 [[nodiscard]] constexpr bool all(bool condition) { return condition; }
 
-/// exp and log where a pack may do without the care for special cases: results of exp and arguments of log are
-/// normal numbers, or as good as 0. The same as exp and log for single numbers.
+/// exp and log where a pack may do without the care for special cases: results of exp and arguments of log
+/// are normal numbers, or as good as 0. The same as exp and log for single numbers.
 template <typename S>
 [[nodiscard]] S exp_normal(const S& x) {
   using std::exp;

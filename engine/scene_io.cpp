@@ -143,6 +143,19 @@ Pose<double> read_asset_pose(const TomlTable& table) {
   return X_WA;
 }
 
+Oscillation read_oscillation(const TomlTable& table) {
+  const Vec3<double> zero = Vec3<double>::Zero();
+  Oscillation oscillation;
+  oscillation.amplitude = table.vector3("amplitude", zero);
+  oscillation.rotation_amplitude = table.vector3("rotation_amplitude", zero);
+  oscillation.frequency = table.required_number("frequency", positive());
+  oscillation.phase = table.number("phase", 0.0, any_number());
+  if (oscillation.amplitude == zero && oscillation.rotation_amplitude == zero)
+    table.fail("", "'amplitude' or 'rotation_amplitude' is needed, and not zero");
+  table.finish();
+  return oscillation;
+}
+
 void read_body_table(const TomlTable& table, Scene& scene) {
   const std::string name = table.required_text("name");
   for (const Body& other : scene.model.bodies) {
@@ -158,9 +171,9 @@ void read_body_table(const TomlTable& table, Scene& scene) {
   const Pose<double> X_AB{Quat<double>::Identity(), -body.p_BA};
   const Vec6<double> V_WB =
       stack(table.vector3("angular_velocity", zero), table.vector3("linear_velocity", zero));
-  for (const std::string_view key : {"linear_velocity", "angular_velocity"}) {
-    if (body.fixed && table.has(key) && table.vector3(key, zero) != zero)
-      table.fail(key, "a fixed body has no velocity");
+  if (table.has("oscillation")) {
+    if (!body.fixed) table.fail("oscillation", "only a fixed body can oscillate: forces move any other");
+    body.oscillation = read_oscillation(table.table("oscillation"));
   }
   body.linear_damping = table.number("linear_damping", 0.0, at_least(0.0));
   body.angular_damping = table.number("angular_damping", 0.0, at_least(0.0));
@@ -169,23 +182,25 @@ void read_body_table(const TomlTable& table, Scene& scene) {
 
   scene.model.bodies.push_back(std::move(body));
   scene.initial.X_WB.push_back(X_WA * X_AB);
-  scene.initial.V_WB.push_back(V_WB);
+  scene.initial.V_WB.push_back(V_WB + scene.model.bodies.back().oscillation.twist(0.0));
+}
+
+int body_index(const TomlTable& table, std::string_view key, const std::string& name, const Model& model) {
+  std::vector<std::string> known;
+  for (const Body& body : model.bodies) known.push_back(body.name);
+  const auto found = std::find(known.begin(), known.end(), name);
+  if (found == known.end()) {
+    const std::string closest = closest_word(name, known);
+    table.fail(key, fmt::format("there is no body '{}'{}", name,
+                                closest.empty() ? "" : fmt::format("; did you mean '{}'?", closest)));
+  }
+  return static_cast<int>(found - known.begin());
 }
 
 void read_pair_table(const TomlTable& table, Model& model) {
   const std::vector<std::string> names = table.required_texts("bodies", 2);
-  std::vector<std::string> known;
-  for (const Body& body : model.bodies) known.push_back(body.name);
   std::vector<int> indices;
-  for (const std::string& name : names) {
-    const auto found = std::find(known.begin(), known.end(), name);
-    if (found == known.end()) {
-      const std::string closest = closest_word(name, known);
-      table.fail("bodies", fmt::format("there is no body '{}'{}", name,
-                                       closest.empty() ? "" : fmt::format("; did you mean '{}'?", closest)));
-    }
-    indices.push_back(static_cast<int>(found - known.begin()));
-  }
+  for (const std::string& name : names) indices.push_back(body_index(table, "bodies", name, model));
   if (indices[0] == indices[1])
     table.fail("bodies", fmt::format("'{}' cannot be paired with itself", names[0]));
 
@@ -207,6 +222,115 @@ void read_pair_table(const TomlTable& table, Model& model) {
   model.pair_overrides.push_back(pair);
 }
 
+Motor read_motor(const TomlTable& table) {
+  Motor motor;
+  motor.kind = table.required_choice<MotorKind>(
+      "kind", {{"velocity", MotorKind::velocity}, {"position", MotorKind::position}});
+  motor.target = table.required_number("target", any_number());
+  if (motor.kind == MotorKind::position) {
+    motor.stiffness = table.required_number("stiffness", positive());
+    motor.damping = table.number("damping", 0.0, at_least(0.0));
+  } else {
+    motor.damping = table.number("damping", motor.damping, positive_or_infinite());
+  }
+  motor.limit = table.number("limit", motor.limit, positive_or_infinite());
+  table.finish();
+  return motor;
+}
+
+/// A rotation whose z axis is `axis`, as short as there is.
+Quat<double> turn_z_to(const TomlTable& table, std::string_view key) {
+  const Vec3<double> axis = table.vector3(key, Vec3<double>::UnitZ());
+  constexpr double k_shortest = 1e-9;
+  if (!(axis.norm() > k_shortest)) table.fail(key, "an axis of length 0 has no direction");
+  return Quat<double>::FromTwoVectors(Vec3<double>::UnitZ(), axis.normalized()).normalized();
+}
+
+/// The frame of a joint on a body from the table `frame_A` or `frame_B`, in the axes of the asset.
+Pose<double> read_joint_frame(const TomlTable& table, const Vec3<double>& p_BA) {
+  table.require_one_of({"orientation", "axis"}, false);
+  Pose<double> X;
+  X.p = p_BA + table.vector3("position", Vec3<double>::Zero());
+  X.q = table.has("axis") ? turn_z_to(table, "axis") : table.quaternion("orientation");
+  table.finish();
+  return X;
+}
+
+/// Both frames: one place in the world at the initial poses, or one place on each body.
+void read_joint_frames(const TomlTable& table, const Scene& scene, Joint& joint) {
+  const auto body = [&](int index) -> const Body& {
+    return scene.model.bodies[static_cast<std::size_t>(index)];
+  };
+  Pose<double> X_WA;
+  if (joint.body_A >= 0) X_WA = scene.initial.X_WB[static_cast<std::size_t>(joint.body_A)];
+  const Pose<double>& X_WB = scene.initial.X_WB[static_cast<std::size_t>(joint.body_B)];
+  if (table.has("frame_A") || table.has("frame_B")) {
+    for (const std::string_view key : {"position", "axis", "orientation"}) {
+      if (table.has(key)) table.fail(key, "give the joint's place in the world, or in frames, not both");
+    }
+    const Vec3<double> p_AA = joint.body_A < 0 ? Vec3<double>::Zero() : body(joint.body_A).p_BA;
+    joint.X_AJ = read_joint_frame(table.table("frame_A"), p_AA);
+    joint.X_BJ = read_joint_frame(table.table("frame_B"), body(joint.body_B).p_BA);
+    return;
+  }
+  if (joint.kind == JointKind::distance)
+    table.fail("", "a distance joint needs 'frame_A' and 'frame_B', the places that it keeps apart");
+  table.require_one_of({"orientation", "axis"}, has_coordinate(joint.kind));
+  Pose<double> X_WJ;
+  X_WJ.p = table.vector3("position", X_WB.p);
+  X_WJ.q = table.has("axis") ? turn_z_to(table, "axis") : table.quaternion("orientation");
+  joint.X_AJ = X_WA.inverse() * X_WJ;
+  joint.X_BJ = X_WB.inverse() * X_WJ;
+}
+
+void read_joint_table(const TomlTable& table, Scene& scene) {
+  Model& model = scene.model;
+  Joint joint;
+  joint.name = table.required_text("name");
+  for (const Joint& other : model.joints) {
+    if (other.name == joint.name)
+      table.fail("name", fmt::format("'{}' is the name of two joints", joint.name));
+  }
+  joint.kind = table.required_choice<JointKind>("kind", {{"fixed", JointKind::fixed},
+                                                         {"ball", JointKind::ball},
+                                                         {"hinge", JointKind::hinge},
+                                                         {"slider", JointKind::slider},
+                                                         {"distance", JointKind::distance}});
+  const std::string name_A = table.text("body_A", ""), name_B = table.required_text("body_B");
+  if (!name_A.empty()) joint.body_A = body_index(table, "body_A", name_A, model);
+  joint.body_B = body_index(table, "body_B", name_B, model);
+  if (joint.body_A == joint.body_B)
+    table.fail("body_B", fmt::format("'{}' cannot be joined to itself", name_B));
+  read_joint_frames(table, scene, joint);
+  joint.stiffness = table.number("stiffness", joint.stiffness, positive_or_infinite());
+  joint.angular_stiffness =
+      table.number("angular_stiffness", joint.angular_stiffness, positive_or_infinite());
+  joint.dissipation_time = table.number("dissipation_time", joint.dissipation_time, at_least(0.0));
+  joint.collide = table.boolean("collide", joint.collide);
+  if (joint.kind == JointKind::distance) {
+    const auto place = [&](int body, const Pose<double>& X_BJ) {
+      return body < 0 ? X_BJ.p : Vec3<double>(scene.initial.X_WB[static_cast<std::size_t>(body)] * X_BJ.p);
+    };
+    const double length = (place(joint.body_B, joint.X_BJ) - place(joint.body_A, joint.X_AJ)).norm();
+    joint.length = table.number("length", length, positive());
+    if (!(joint.length > 0.0)) table.fail("length", "is needed where the two places are one at the start");
+  }
+  if (table.has("motor") && !has_coordinate(joint.kind))
+    table.fail("motor", "only a hinge or a slider can have a motor");
+  if (has_coordinate(joint.kind)) {
+    joint.lower = table.number("lower", joint.lower, any_number());
+    joint.upper = table.number("upper", joint.upper, any_number());
+    if (table.has("motor")) joint.motor = read_motor(table.table("motor"));
+  }
+  table.finish();
+  try {
+    validate(joint, model);
+  } catch (const std::invalid_argument& error) {
+    table.fail("", error.what());
+  }
+  model.joints.push_back(std::move(joint));
+}
+
 }  // namespace
 
 Scene read_scene(const std::filesystem::path& path) {
@@ -214,11 +338,13 @@ Scene read_scene(const std::filesystem::path& path) {
   Scene scene;
   scene.name = table.text("name", path.stem().string());
   read_simulation(table.table("simulation"), scene);
-  const std::vector<TomlTable> bodies = table.tables("body"), pairs = table.tables("pair");
+  const std::vector<TomlTable> bodies = table.tables("body"), pairs = table.tables("pair"),
+                               joints = table.tables("joint");
   table.finish();
   if (bodies.empty()) table.fail("", "no [[body]], a scene needs at least one");
   for (const TomlTable& body : bodies) read_body_table(body, scene);
   for (const TomlTable& pair : pairs) read_pair_table(pair, scene.model);
+  for (const TomlTable& joint : joints) read_joint_table(joint, scene);
   try {
     validate(scene.config.step);
   } catch (const std::invalid_argument& error) {

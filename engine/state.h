@@ -14,7 +14,7 @@ namespace abut {
 
 struct State {
   std::vector<Pose<double>> X_WB;  ///< pose of each body (origin at its centre of mass)
-  std::vector<Vec6<double>> V_WB;  ///< twist of each body; zero for a fixed one
+  std::vector<Vec6<double>> V_WB;  ///< twist of each body; a fixed one keeps its own
   double time = 0.0;               ///< [s]
 };
 

@@ -125,9 +125,11 @@ bool ContactDetector::collide(int body_A, int body_B) const {
   const auto a = static_cast<std::size_t>(body_A), b = static_cast<std::size_t>(body_B);
   if (model_->bodies[a].fixed && model_->bodies[b].fixed) return false;
   for (const PairOverride& pair : model_->pair_overrides) {
-    if (pair.body_A == body_A && pair.body_B == body_B) return pair.collide;
+    if (pair.body_A == body_A && pair.body_B == body_B && !pair.collide) return false;
   }
-  return true;
+  return std::none_of(model_->joints.begin(), model_->joints.end(), [&](const Joint& joint) {
+    return !joint.collide && std::minmax(joint.body_A, joint.body_B) == std::minmax(body_A, body_B);
+  });
 }
 
 void ContactDetector::detect(std::span<const Pose<double>> X_WB, std::span<const double> margins,

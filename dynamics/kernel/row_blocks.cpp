@@ -25,6 +25,11 @@ void RowBlocks::assign(const ContactRows& rows) {
     const ContactRow& first = rows.rows[static_cast<std::size_t>(pair.begin)];
     if (out.both_move()) out.shift = first.r_B - first.r_A;  // r_B = r_A + p_A - p_B
     const bool about_A = pair.slot_A >= 0;
+    const auto at_centre = [](const Vec6<double>& V, const Vec3<double>& from) {
+      return stack<double>(V.head<3>(), point_velocity<double>(V, from));
+    };
+    if (pair.slot_B < 0) out.drift += at_centre(pair.V_B, first.r_B - first.r_A);
+    if (pair.slot_A < 0) out.drift -= at_centre(pair.V_A, first.r_A - first.r_B);
     for (int i = pair.begin; i < pair.begin + k_row_lanes * blocks_of(pair); ++i) {
       const ContactRow& row = rows.rows[static_cast<std::size_t>(std::min(i, pair.end - 1))];
       const Vec3<double>& r = about_A ? row.r_A : row.r_B;

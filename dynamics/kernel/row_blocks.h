@@ -37,6 +37,7 @@ struct BlockPair {
   /// Part of the relative twist that the law does not see: what its target velocity takes over from the
   /// start.
   Vec6<double> carried = Vec6<double>::Zero();
+  Vec6<double> drift = Vec6<double>::Zero();  ///< what bodies of infinite mass add to the relative twist
 
   [[nodiscard]] bool both_move() const { return slot_A >= 0 && slot_B >= 0; }
 };
@@ -66,8 +67,8 @@ struct RowBlocks {
   }
 };
 
-/// Twist [w; v] of B relative to A at the pair's centre, so that u = v + w x r.
-[[nodiscard]] inline Vec6<double> relative_twist(const BlockPair& pair, const Eigen::VectorXd& v) {
+/// What a change of the velocities of the moving bodies adds to relative_twist().
+[[nodiscard]] inline Vec6<double> relative_twist_change(const BlockPair& pair, const Eigen::VectorXd& v) {
   Vec6<double> V = Vec6<double>::Zero();
   if (pair.slot_B >= 0) {
     V = v.segment<6>(6 * pair.slot_B);
@@ -75,6 +76,11 @@ struct RowBlocks {
   }
   if (pair.slot_A >= 0) V -= v.segment<6>(6 * pair.slot_A);
   return V;
+}
+
+/// Twist [w; v] of B relative to A at the pair's centre, so that u = v + w x r.
+[[nodiscard]] inline Vec6<double> relative_twist(const BlockPair& pair, const Eigen::VectorXd& v) {
+  return relative_twist_change(pair, v) + pair.drift;
 }
 
 /// out += J^T impulses, given as their wrench [torque; force] on B about the pair's centre.

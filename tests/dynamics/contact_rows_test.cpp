@@ -222,7 +222,11 @@ TEST_CASE(
   int compared = 0;
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     Random random(seed);
-    const TestScene scene = test::random_contact_scene(random, {1, 3});
+    TestScene scene = test::random_contact_scene(random, {1, 3});
+    Random of_floor(seed);  // which moves, though no force can change that
+    scene.V_WB(0) = test::random_vector<6>(of_floor, 0.3);
+    const Vec6<double> d_twist = test::random_vector<6>(of_floor);
+    const Vec3<double> c_drift = test::random_vector(of_floor);
     ContactConfig config;
     config.reduction = reduction;
     const Rows at(scene, k_settings, config);
@@ -237,7 +241,8 @@ TEST_CASE(
     const Vec3<double> c_normal = test::random_vector(random), c_A = test::random_vector(random),
                        c_B = test::random_vector(random);
     const auto say = [&](const ContactRow& row) {
-      return c + c_distance * row.distance + c_normal.dot(row.n) + c_A.dot(row.r_A) + c_B.dot(row.r_B);
+      return c + c_distance * row.distance + c_normal.dot(row.n) + c_A.dot(row.r_A) + c_B.dot(row.r_B) +
+             c_drift.dot(row.drift);
     };
     std::vector<ContactRowBar> bars;
     for (const ContactRow& row : at.rows.rows) {
@@ -247,18 +252,20 @@ TEST_CASE(
       bar.n = row.weight * c_normal;
       bar.r_A = row.weight * c_A;
       bar.r_B = row.weight * c_B;
+      bar.drift = row.weight * c_drift;
     }
     std::vector<ContactBar> contact_bars(at.manifold.contacts.size());
     std::vector<Vec6<double>> pose_bar(scene.model.bodies.size(), Vec6<double>::Zero());
+    std::vector<Vec6<double>> twist_bar(scene.model.bodies.size(), Vec6<double>::Zero());
     Eigen::VectorXd velocity_bar = Eigen::VectorXd::Zero(at.mass.size());
     const double h_bar =
-        rows_vjp(at.rows, k_settings.h, velocity, bars, {contact_bars, pose_bar, &velocity_bar});
+        rows_vjp(at.rows, k_settings.h, velocity, bars, {contact_bars, pose_bar, &velocity_bar, twist_bar});
 
     // Along one direction of all contacts, poses and velocities at once.
     ContactManifold moved = at.manifold;
     std::vector<ContactBar> way(moved.contacts.size());
     const double d_h = random.uniform(-0.1, 0.1) * k_settings.h;
-    double slope = velocity_bar.dot(d_velocity) + h_bar * d_h;
+    double slope = velocity_bar.dot(d_velocity) + h_bar * d_h + twist_bar[0].dot(d_twist);
     for (std::size_t k = 0; k < moved.contacts.size(); ++k) {
       way[k].point_W = test::random_vector(random, 0.01);
       way[k].normal_AB_W = test::random_vector(random, 0.1);
@@ -279,6 +286,7 @@ TEST_CASE(
     for (const RowPair& pair : at.rows.pairs) clusters.push_back(pair.clusters);
     const auto loss = [&](double t) {
       State state = scene.state;
+      state.V_WB[0] += t * d_twist;
       for (int s = 0; s < at.mass.slot_count(); ++s)
         state.V_WB[static_cast<std::size_t>(at.mass.body(s))] += t * d_velocity.segment<6>(6 * s);
       for (std::size_t b = 0; b < d_pose.size(); ++b)

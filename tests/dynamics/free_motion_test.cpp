@@ -441,9 +441,9 @@ TEST_CASE("advance: VJP agrees with differences in every input, v_end independen
     std::vector<Mat3<double>> inertia_W_bar{Mat3<double>::Zero()};
     Vec3<double> gravity_bar = Vec3<double>::Zero();
     std::vector<FreeMotionParameterBar> parameter_bar(1);
-    advance_vjp(at.model, at.mass, at.control, at.h, at.free, {v_end, displacement, lag}, next, next_bar,
-                state_bar, wrench_bar, end_bar, v_free_bar, momentum_bar, inertia_W_bar, parameter_bar,
-                h_bar);
+    advance_vjp(at.model, at.mass, at.state, at.control, at.h, at.free, {v_end, displacement, lag}, next,
+                next_bar, state_bar, wrench_bar, end_bar, v_free_bar, momentum_bar, inertia_W_bar,
+                parameter_bar, h_bar);
     free_motion_vjp(at.model, at.mass, at.state, at.control, at.h, at.free, v_free_bar, momentum_bar,
                     inertia_W_bar, state_bar, wrench_bar, gravity_bar, parameter_bar, h_bar);
 

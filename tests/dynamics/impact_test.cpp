@@ -206,7 +206,8 @@ TEST_CASE("impact: the adjoint agrees with differences of rollouts with impacts,
 TEST_CASE("adaptive substeps: steps are halved where penetration grows, and their gradient holds",
           "[dynamics][derivative]") {
   TestScene scene = test::floor_scene();
-  scene.add(test::box_of_mass({0.05, 0.05, 0.05}, 1.0, 1), test::pose_at({0, 0, 0.06}, {0.2, 0.1, 0}), test::moving_at({0.3, 0, -2.0}));
+  scene.add(test::box_of_mass({0.05, 0.05, 0.05}, 1.0, 1), test::pose_at({0, 0, 0.06}, {0.2, 0.1, 0}),
+            test::moving_at({0.3, 0, -2.0}));
   for (Body& body : scene.model.bodies) {
     body.material.stiffness = 2e4;
     body.material.dissipation_time = 1e-3;

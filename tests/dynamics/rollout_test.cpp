@@ -1,5 +1,5 @@
-#include "dynamics/adjoint.h"
 #include "dynamics/rollout.h"
+#include "dynamics/adjoint.h"
 
 #include <catch2/catch.hpp>
 

@@ -141,7 +141,7 @@ TEST_CASE("RowKernels: every instruction set sums what the formulas say of each 
     S1 += r * K;
     S2 -= r * K * r;
     S_size += K.norm();
-    const Vec3<double> du = relative_velocity(row, dv), at_a = terms.impulse(row, v_a, law);
+    const Vec3<double> du = relative_change(row, dv), at_a = terms.impulse(row, v_a, law);
     slope -= at_a.dot(du);
     slope_size += at_a.norm() * du.norm();
     curvature += du.dot(terms.resistance(row, v_a, law) * du);
@@ -159,7 +159,7 @@ TEST_CASE("RowKernels: every instruction set sums what the formulas say of each 
     kernels.set_law(s, pair.compliance, pair.dissipation_time, blocks);
     Vec6<double> wrench;
     const Vec6<double> V_before = relative_twist(pair, before), V = relative_twist(pair, v),
-                       dV = relative_twist(pair, dv);
+                       dV = relative_twist_change(pair, dv);
     kernels.sum_impulses({s, RowLaw::frictionless, V_before.data()}, blocks, wrench.data());
     lanes.set_bounds();
     if (is_impedance) {

@@ -1,0 +1,88 @@
+/// The relative pose of a joint's two frames: what is held at zero, and the coordinate that is left.
+#pragma once
+
+#include <cmath>
+
+#include "engine/model.h"
+#include "engine/scalar.h"
+#include "engine/state.h"
+
+namespace abut {
+
+/// X_JA_JB of the frames JA on body A and JB on body B.
+template <typename S>
+struct JointPose {
+  Vec3<S> d;  ///< of JB's origin, in JA [m]
+  Quat<S> q;  ///< q_w >= 0
+
+  JointPose(const Pose<S>& X_WJA, const Pose<S>& X_WJB)
+      : d(inverse_point(X_WJA, X_WJB.p)), q(X_WJA.q.conjugate() * X_WJB.q) {
+    const S sign = select(q.w() < S(0), S(-1), S(1));
+    q = Quat<S>(sign * q.w(), sign * q.x(), sign * q.y(), sign * q.z());
+  }
+
+  /// 2 Im q = 2 sin(t/2) n of the rotation by t about n: smooth up to half a turn, where it is longest. Its x
+  /// and y are zero exactly where the two z axes agree, however far JB is turned about them.
+  [[nodiscard]] Vec3<S> rotation_error() const { return S(2) * Vec3<S>(q.x(), q.y(), q.z()); }
+
+  /// About z, in [-pi, pi] [rad].
+  [[nodiscard]] S angle() const {
+    using std::atan2;
+    return S(2) * atan2(q.z(), q.w());
+  }
+
+  /// |d| [m], rounded off below a millionth of `length`, where it has no direction.
+  [[nodiscard]] S distance(const S& length) const {
+    using std::sqrt;
+    const S rounding = S(1e-6) * length;
+    return sqrt(d.dot(d) + rounding * rounding);
+  }
+};
+
+/// X_WJA and X_WJB at a state.
+struct JointFrames {
+  Pose<double> X_WA, X_WB;    ///< of the bodies; that of the world is the identity
+  Pose<double> X_WJA, X_WJB;  ///< of the joint on them
+};
+
+[[nodiscard]] inline JointFrames joint_frames(const Joint& joint, const State& state) {
+  JointFrames frames;
+  if (joint.body_A >= 0) frames.X_WA = state.X_WB[static_cast<std::size_t>(joint.body_A)];
+  frames.X_WB = state.X_WB[static_cast<std::size_t>(joint.body_B)];
+  frames.X_WJA = frames.X_WA * joint.X_AJ;
+  frames.X_WJB = frames.X_WB * joint.X_BJ;
+  return frames;
+}
+
+/// Angle of a hinge [rad] or travel of a slider [m].
+[[nodiscard]] inline double joint_coordinate(const Joint& joint, const State& state) {
+  const JointFrames frames = joint_frames(joint, state);
+  const JointPose<double> pose(frames.X_WJA, frames.X_WJB);
+  return joint.kind == JointKind::slider ? pose.d.z() : pose.angle();
+}
+
+/// How far apart what a joint holds together has drifted.
+struct JointError {
+  double position = 0, rotation = 0;  ///< [m], [rad]
+};
+
+[[nodiscard]] inline JointError joint_error(const Joint& joint, const State& state) {
+  const JointFrames frames = joint_frames(joint, state);
+  const JointPose<double> pose(frames.X_WJA, frames.X_WJB);
+  const Vec3<double> turn = pose.rotation_error();
+  switch (joint.kind) {
+    case JointKind::fixed:
+      return {pose.d.norm(), turn.norm()};
+    case JointKind::ball:
+      return {pose.d.norm(), 0.0};
+    case JointKind::hinge:
+      return {pose.d.norm(), turn.head<2>().norm()};
+    case JointKind::slider:
+      return {pose.d.head<2>().norm(), turn.norm()};
+    case JointKind::distance:
+      return {std::abs(pose.distance(joint.length) - joint.length), 0.0};
+  }
+  return {};
+}
+
+}  // namespace abut

@@ -1,0 +1,73 @@
+#include "engine/joint.h"
+
+#include <cmath>
+#include <numbers>
+
+#include <spdlog/fmt/fmt.h>
+
+#include "engine/check.h"
+#include "engine/model.h"
+
+namespace abut {
+namespace {
+
+void validate_motor(const Joint& joint) {
+  const Motor& motor = joint.motor;
+  if (motor.kind == MotorKind::none) return;
+  const auto check = [&](bool is_right, const char* what, double value, const char* allowed) {
+    require(is_right,
+            fmt::format("joint '{}': motor {} = {}, allowed: {}", joint.name, what, value, allowed));
+  };
+  require(has_coordinate(joint.kind),
+          fmt::format("joint '{}': only a hinge or a slider can have a motor", joint.name));
+  check(std::isfinite(motor.target), "target", motor.target, "finite");
+  check(motor.limit > 0.0, "limit", motor.limit, "> 0");
+  if (motor.kind == MotorKind::velocity) {
+    check(motor.damping > 0.0, "damping", motor.damping, "> 0");
+    return;
+  }
+  check(motor.stiffness > 0.0 && std::isfinite(motor.stiffness), "stiffness", motor.stiffness, "> 0, finite");
+  check(motor.damping >= 0.0 && std::isfinite(motor.damping), "damping", motor.damping, ">= 0, finite");
+}
+
+}  // namespace
+
+void validate(const Joint& joint, const Model& model) {
+  const auto fail_unless = [&](bool is_right, const std::string& what) {
+    require(is_right, fmt::format("joint '{}': {}", joint.name, what));
+  };
+  fail_unless(joint.body_A >= -1 && joint.body_A < model.body_count() && joint.body_B >= 0 &&
+                  joint.body_B < model.body_count(),
+              fmt::format("bodies {} and {} of {}", joint.body_A, joint.body_B, model.body_count()));
+  fail_unless(joint.body_A != joint.body_B, "a body cannot be joined to itself");
+  const auto never_moves = [&](int body) {
+    return body < 0 || model.bodies[static_cast<std::size_t>(body)].fixed;
+  };
+  fail_unless(!never_moves(joint.body_A) || !never_moves(joint.body_B),
+              "it joins two things of infinite mass");
+  for (const Pose<double>* X : {&joint.X_AJ, &joint.X_BJ}) {
+    fail_unless(X->p.allFinite() && std::abs(X->q.norm() - 1.0) < 1e-6, "a frame is no pose");
+  }
+  if (joint.kind == JointKind::distance) {
+    fail_unless(joint.length > 0.0 && std::isfinite(joint.length),
+                fmt::format("length = {}, allowed: > 0, finite", joint.length));
+  }
+  fail_unless(joint.stiffness > 0.0, fmt::format("stiffness = {}, allowed: > 0", joint.stiffness));
+  fail_unless(joint.angular_stiffness > 0.0,
+              fmt::format("angular stiffness = {}, allowed: > 0", joint.angular_stiffness));
+  fail_unless(std::isfinite(joint.dissipation_time),
+              fmt::format("dissipation time = {}, allowed: finite", joint.dissipation_time));
+  const bool has_limits = std::isfinite(joint.lower) || std::isfinite(joint.upper);
+  fail_unless(has_coordinate(joint.kind) || !has_limits, "only a hinge or a slider can have limits");
+  fail_unless(joint.lower < joint.upper,
+              fmt::format("lower = {} is not below upper = {}", joint.lower, joint.upper));
+  if (joint.kind == JointKind::hinge && has_limits) {
+    constexpr double half_turn = std::numbers::pi;
+    fail_unless((std::isinf(joint.lower) || joint.lower > -half_turn) &&
+                    (std::isinf(joint.upper) || joint.upper < half_turn),
+                "limits of a hinge lie within half a turn of 0");
+  }
+  validate_motor(joint);
+}
+
+}  // namespace abut

@@ -1,0 +1,64 @@
+/// What ties two bodies together, and what drives them along the freedom that is left.
+///
+/// A joint has a frame on each body: JA on body A (or the world), JB on body B. Their relative pose is
+/// X_JA_JB = (X_WA X_AJ)^-1 X_WB X_BJ, with position d in JA:
+///
+/// | kind     | held                                   | left free: its coordinate                        |
+/// | -------- | -------------------------------------- | ------------------------------------------------ |
+/// | fixed    | position and rotation                  |                                                  |
+/// | ball     | position                               | all rotation                                     |
+/// | hinge    | position, and z of JB along z of JA    | rotation about z: angle [rad] in (-pi, pi]       |
+/// | slider   | rotation, and d_x = d_y = 0            | d_z: travel [m]                                  |
+/// | distance | \|d\| = length                         | all else                                         |
+#pragma once
+
+#include <limits>
+#include <string>
+
+#include "engine/pose.h"
+
+namespace abut {
+
+enum class JointKind { fixed, ball, hinge, slider, distance };
+
+/// Whether one coordinate is left, which a motor can drive and limits can bound.
+[[nodiscard]] constexpr bool has_coordinate(JointKind kind) {
+  return kind == JointKind::hinge || kind == JointKind::slider;
+}
+
+/// How a motor drives a coordinate q: no load can bring its torque or force beyond `limit`.
+///   velocity  f = damping (target - dq/dt);  infinite damping: dq/dt = target, as rigidly as joints hold
+///   position  f = stiffness (target - q) - damping dq/dt; of a hinge the target is at most half a turn away
+/// Both are implicit in time, and f becomes f/sqrt(1 + (f/limit)^2).
+enum class MotorKind { none, velocity, position };
+
+struct Motor {
+  MotorKind kind = MotorKind::none;
+  double target = 0.0;                                       ///< [rad/s or m/s], or [rad or m]
+  double stiffness = 0.0;                                    ///< of a position servo [N m/rad or N/m], > 0
+  double damping = std::numeric_limits<double>::infinity();  ///< [N m s/rad or N s/m], finite of a servo
+  double limit = std::numeric_limits<double>::infinity();    ///< [N m or N], > 0
+};
+
+struct Joint {
+  std::string name;
+  JointKind kind = JointKind::fixed;
+  int body_A = -1;  ///< -1: the world
+  int body_B = -1;
+  Pose<double> X_AJ, X_BJ;
+  double length = 0.0;                                                 ///< of a distance joint [m], > 0
+  double stiffness = std::numeric_limits<double>::infinity();          ///< against displacement [N/m], > 0
+  double angular_stiffness = std::numeric_limits<double>::infinity();  ///< against rotation [N m/rad], > 0
+  double dissipation_time = -1.0;  ///< tau_j [s]: errors decay over it; negative: one time step
+  /// The coordinate stays between these, lower < upper; those of a hinge within half a turn of 0.
+  double lower = -std::numeric_limits<double>::infinity(), upper = std::numeric_limits<double>::infinity();
+  Motor motor;
+  bool collide = false;  ///< whether its two bodies touch
+};
+
+struct Model;
+
+/// Throws std::invalid_argument naming the joint, what is wrong with it and the value.
+void validate(const Joint& joint, const Model& model);
+
+}  // namespace abut
