@@ -1,6 +1,8 @@
 #include "dynamics/contact_solver.h"
 
+#include "dynamics/lcp_solver.h"
 #include "dynamics/penalty_solver.h"
+#include "dynamics/relaxed_complementarity_solver.h"
 #include "dynamics/smooth_coulomb_solver.h"
 
 namespace abut {
@@ -19,6 +21,10 @@ std::unique_ptr<ContactSolver> make_contact_solver(const StepConfig& config, dou
   switch (config.law) {
     case ContactLaw::penalty:
       return std::make_unique<PenaltySolver>(config, acceleration_scale);
+    case ContactLaw::lcp:
+      return std::make_unique<LcpSolver>(config, acceleration_scale);
+    case ContactLaw::relaxed_complementarity:
+      return std::make_unique<RelaxedComplementaritySolver>(config, acceleration_scale);
     case ContactLaw::smooth_coulomb:
       break;
   }

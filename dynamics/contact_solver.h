@@ -7,6 +7,7 @@
 
 #include "dynamics/block_cholesky.h"
 #include "dynamics/contact_rows.h"
+#include "dynamics/interior_point_scratch.h"
 #include "dynamics/kernel/row_blocks.h"
 #include "dynamics/mass_matrix.h"
 #include "engine/config.h"
@@ -49,6 +50,7 @@ struct SolverScratch {
   std::vector<Coupling> couplings;
   Eigen::VectorXd gradient, direction, trial, momentum, mass_direction;
   RowBlocks rows;
+  InteriorPointScratch interior_point;
   std::vector<Eigen::VectorXd> previous_passes;
   Eigen::VectorXd previous_start;
 };

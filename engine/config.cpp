@@ -18,7 +18,7 @@ namespace {
 using Number = double& (*)(StepConfig&);
 using Count = int& (*)(StepConfig&);
 
-constexpr std::array<StepConfigField, 12> k_fields{{
+constexpr std::array<StepConfigField, 14> k_fields{{
     {"time_step", Number([](StepConfig& c) -> double& { return c.h; })},
     {"near_rigid_factor", Number([](StepConfig& c) -> double& { return c.near_rigid_factor; })},
     {"dissipation_steps", Number([](StepConfig& c) -> double& { return c.dissipation_steps; })},
@@ -31,6 +31,9 @@ constexpr std::array<StepConfigField, 12> k_fields{{
     {"max_iterations", Count([](StepConfig& c) -> int& { return c.max_iterations; }), 1},
     {"penalty_stiffness", Number([](StepConfig& c) -> double& { return c.penalty_stiffness; })},
     {"penalty_stiction_factor", Number([](StepConfig& c) -> double& { return c.penalty_stiction_factor; })},
+    {"complementarity_factor", Number([](StepConfig& c) -> double& { return c.complementarity_factor; })},
+    {"restitution_threshold_factor",
+     Number([](StepConfig& c) -> double& { return c.restitution_threshold_factor; })},
 }};
 
 constexpr std::array<std::pair<std::string_view, Fidelity>, 2> k_fidelities{
@@ -75,7 +78,8 @@ constexpr std::array<ContactField, 23> k_contact_fields{{
   [[maybe_unused]] const auto& [h, law, near_rigid_factor, dissipation_steps, stiction_factor,
                                 normal_smoothing_factor, acceleration_scale, push_out_factor,
                                 friction_repeats, tolerance, max_iterations, penalty_stiffness,
-                                penalty_stiction_factor, contact] = config;
+                                penalty_stiction_factor, complementarity_factor, restitution_threshold_factor,
+                                contact] = config;
 }
 [[maybe_unused]] void list_is_complete(const ContactConfig& config) {
   [[maybe_unused]] const auto& [c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15, c16, c17,
@@ -173,7 +177,9 @@ void validate(const StepConfig& config) {
   if (config.friction_repeats > k_most_repeats) {
     problems.add("friction_repeats", config.friction_repeats, fmt::format("<= {}", k_most_repeats));
   }
-  if (config.law != ContactLaw::smooth_coulomb && config.law != ContactLaw::penalty) {
+  constexpr std::array k_laws{ContactLaw::smooth_coulomb, ContactLaw::penalty, ContactLaw::lcp,
+                              ContactLaw::relaxed_complementarity};
+  if (std::find(k_laws.begin(), k_laws.end(), config.law) == k_laws.end()) {
     problems.add("law", static_cast<int>(config.law), "a ContactLaw");
   }
   check(config.contact, problems);

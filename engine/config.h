@@ -7,7 +7,7 @@
 
 namespace abut {
 
-enum class ContactLaw { smooth_coulomb, penalty };
+enum class ContactLaw { smooth_coulomb, penalty, lcp, relaxed_complementarity };
 
 /// Settings of a time step. All smoothing is scale-free: lengths and speeds follow from h and
 /// `acceleration_scale`.
@@ -26,6 +26,11 @@ struct StepConfig {
   int max_iterations = 100;        ///< Newton iterations of a pass, >= 1
   double penalty_stiffness = 1e4;  ///< penalty law where a pair is rigid: stiffness [N/m], > 0
   double penalty_stiction_factor = 5.0;  ///< penalty law: v_s = penalty_stiction_factor * g * h [-], > 0
+  double complementarity_factor = 1e-4;  ///< complementarity laws: velocity times impulse of every contact at
+                                         ///< the solution, over (g h)^2/W [-], > 0
+  double restitution_threshold_factor =
+      3.0;  ///< lcp law: slower approaches than this times g h do not bounce
+            ///< [-], > 0
   ContactConfig contact;
 };
 

@@ -60,8 +60,11 @@ void read_simulation(const TomlTable& table, Scene& scene) {
   StepConfig& step = scene.config.step;
   scene.config.steps = table.integer("steps", scene.config.steps, 1);
   scene.model.gravity = table.vector3("gravity", scene.model.gravity);
-  step.law = table.choice<ContactLaw>(
-      "law", step.law, {{"smooth_coulomb", ContactLaw::smooth_coulomb}, {"penalty", ContactLaw::penalty}});
+  step.law = table.choice<ContactLaw>("law", step.law,
+                                      {{"smooth_coulomb", ContactLaw::smooth_coulomb},
+                                       {"penalty", ContactLaw::penalty},
+                                       {"lcp", ContactLaw::lcp},
+                                       {"relaxed_complementarity", ContactLaw::relaxed_complementarity}});
   for (const StepConfigField& field : step_config_fields()) {
     if (const auto* number = std::get_if<double& (*)(StepConfig&)>(&field.get)) {
       double& value = (*number)(step);

@@ -436,7 +436,7 @@ TEST_CASE("scene_io: a malformed scene is rejected with file, line, key and caus
        {"scene.toml:2: simulation.steps = 1.5, allowed: a whole number"}},
       {"[simulation]\nsteps = 3000000000\n" + ball, {"scene.toml:2: simulation.steps = 3000000000, allowed"}},
       {"[simulation]\nlaw = \"coulomb\"\n" + ball,
-       {"scene.toml:2: simulation.law = \"coulomb\", allowed: smooth_coulomb, penalty"}},
+       {"scene.toml:2: simulation.law = \"coulomb\", allowed: smooth_coulomb, penalty, lcp, relaxed_complementarity"}},
       {"[simulation]\nlaw = \"penality\"\n" + ball, {"did you mean 'penalty'?"}},
       {"[simulation]\ngravity = -9.81\n" + ball,
        {"scene.toml:2: simulation.gravity = -9.81, allowed: an array of 3"}},

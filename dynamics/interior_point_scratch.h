@@ -1,0 +1,64 @@
+/// Memory of an interior-point solver.
+#pragma once
+
+#include <type_traits>
+#include <vector>
+
+#include <Eigen/LU>
+
+#include "dynamics/contact_laws/lcp.h"
+#include "dynamics/contact_laws/relaxed_complementarity.h"
+
+namespace abut {
+
+/// A contact on its way to the solution. Impulses are per unit of weight.
+template <typename Law>
+struct ContactIterate {
+  using Friction = typename Law::Friction;
+
+  Vec3<double> n;
+  complementarity::Tangents tangents;
+  complementarity::Target target;
+  double resistance = 0, relaxation = 0, friction_coefficient = 0, weight = 0;
+
+  Vec2<double> x;       ///< tangential velocity [m/s]
+  double residual = 0;  ///< of the normal row [m/s]
+  complementarity::Normal normal;
+  Friction friction;
+
+  Vec2<double> x_step;
+  complementarity::Normal normal_step;
+  Friction friction_step;
+
+  complementarity::NormalStep normal_linear;
+  complementarity::FrictionStep friction_linear;
+
+  [[nodiscard]] bool has_friction() const { return friction_coefficient > 0.0; }
+  [[nodiscard]] double bound() const { return friction_coefficient * normal.impulse; }
+  [[nodiscard]] double bound_step() const { return friction_coefficient * normal_step.impulse; }
+  /// In W, with its weight.
+  [[nodiscard]] Vec3<double> impulse() const {
+    Vec3<double> gamma = normal.impulse * n;
+    if (has_friction()) gamma += tangents * friction.impulse();
+    return weight * gamma;
+  }
+};
+
+struct InteriorPointScratch {
+  std::vector<ContactIterate<lcp::Law>> lcp;
+  std::vector<ContactIterate<relaxed_complementarity::Law>> relaxed_complementarity;
+  Eigen::MatrixXd jacobian;  ///< M + sum J^T K J, (6 n, 6 n)
+  Eigen::PartialPivLU<Eigen::MatrixXd> lu;
+  Eigen::VectorXd force;
+
+  template <typename Law>
+  std::vector<ContactIterate<Law>>& contacts() {
+    if constexpr (std::is_same_v<Law, abut::lcp::Law>) {
+      return lcp;
+    } else {
+      return relaxed_complementarity;
+    }
+  }
+};
+
+}  // namespace abut
