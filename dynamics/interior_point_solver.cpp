@@ -16,6 +16,18 @@ namespace {
 using complementarity::Settings;
 using complementarity::Tangents;
 
+/// How far towards the boundary a step goes.
+constexpr double k_inside = 0.99;
+
+/// Contacts of less weight do not shorten the step of all, only their own: their impulse is next to nothing,
+/// and has orders of magnitude to go.
+constexpr double k_light = 1e-2;
+
+/// Iterations of the first attempt, and what follows if they do not do: passes with friction's bounds frozen,
+/// the bounds of the later ones moved half way only, and iterations of Newton's method after each.
+constexpr int k_direct = 40, k_passes = 15, k_undamped = 3, k_finish = 20;
+constexpr double k_pass_tolerance = 1e-4;
+
 template <typename Law>
 ContactIterate<Law> iterate_of(const ContactProblem& problem, const ContactRow& row, const Settings& s) {
   const PairMaterial& material = problem.rows.pairs[static_cast<std::size_t>(row.pair)].material;
@@ -38,7 +50,8 @@ template <typename Law>
 void centre(ContactIterate<Law>& c, const Vec3<double>& u) {
   c.x = c.tangents.of(u);
   c.normal.centre(c.n.dot(u) - c.target.value, c.resistance, c.relaxation);
-  c.residual = 0.0;
+  c.x_residual.setZero();
+  c.normal_residual = 0.0;
   if (c.has_friction()) c.friction.centre(c.x, c.bound(), c.relaxation);
 }
 
@@ -47,7 +60,7 @@ void centre(ContactIterate<Law>& c, const Vec3<double>& u) {
 template <typename Law>
 void linearize(ContactIterate<Law>& c, double target) {
   c.normal_linear = complementarity::linearize(
-      c.normal, c.resistance, target - c.normal_step.impulse * c.normal_step.slack, c.residual);
+      c.normal, c.resistance, target - c.normal_step.impulse * c.normal_step.slack, c.normal_residual);
   if (c.has_friction()) {
     c.friction_linear =
         c.friction.linearize(c.x, c.bound(), target, c.friction_step, c.x_step, c.bound_step());
@@ -63,7 +76,7 @@ Mat3<double> resistance_matrix(const ContactIterate<Law>& c) {
                        t_1 = c.tangents * c.friction_linear.by_velocity.col(1),
                        t_b = c.tangents * c.friction_linear.by_bound;
     K += t_0 * c.tangents.first.transpose() + t_1 * c.tangents.second.transpose() +
-         (c.friction_coefficient * c.normal_linear.slope) * t_b * c.n.transpose();
+         (c.bound_slope() * c.normal_linear.slope) * t_b * c.n.transpose();
   }
   return c.weight * K;
 }
@@ -73,27 +86,10 @@ template <typename Law>
 Vec3<double> impulse_constant(const ContactIterate<Law>& c) {
   Vec3<double> g = c.normal_linear.constant * c.n;
   if (c.has_friction()) {
-    g += c.tangents * (c.friction_linear.constant +
-                       (c.friction_coefficient * c.normal_linear.constant) * c.friction_linear.by_bound);
+    g += c.tangents * (c.friction_linear.constant + c.friction_linear.by_velocity * c.x_residual +
+                       (c.bound_slope() * c.normal_linear.constant) * c.friction_linear.by_bound);
   }
   return c.weight * g;
-}
-
-/// The step of a contact that goes with du.
-template <typename Law>
-void set_step(ContactIterate<Law>& c, const Vec3<double>& du) {
-  const double du_n = c.n.dot(du);
-  c.x_step = c.tangents.of(du);
-  c.normal_step.impulse = c.normal_linear.constant - c.normal_linear.slope * du_n;
-  c.normal_step.slack = du_n + c.resistance * c.normal_step.impulse - c.residual;
-  if (c.has_friction()) c.friction_step = c.friction.change(c.x_step, c.bound_step());
-}
-
-template <typename Law>
-void forget_step(ContactIterate<Law>& c) {
-  c.x_step.setZero();
-  c.normal_step = {};
-  c.friction_step = {};
 }
 
 template <typename Law>
@@ -107,18 +103,40 @@ double longest_step(const ContactIterate<Law>& c) {
   return a;
 }
 
+/// The step of a contact that goes with du.
+template <typename Law>
+void set_step(ContactIterate<Law>& c, const Vec3<double>& du) {
+  const double du_n = c.n.dot(du);
+  c.x_step = c.tangents.of(du) - c.x_residual;
+  c.normal_step.impulse = c.normal_linear.constant - c.normal_linear.slope * du_n;
+  c.normal_step.slack = du_n + c.resistance * c.normal_step.impulse - c.normal_residual;
+  if (c.has_friction()) c.friction_step = c.friction.change(c.x_step, c.bound_step());
+  c.longest_step = longest_step(c);
+}
+
+template <typename Law>
+void forget_step(ContactIterate<Law>& c) {
+  c.x_step.setZero();
+  c.longest_step = 1.0;
+  c.normal_step = {};
+  c.friction_step = {};
+}
+
 /// Products of both sides of the conditions, over kappa.
 struct Centrality {
-  double sum = 0.0, largest = 0.0, least = std::numeric_limits<double>::infinity();
-  int count = 0;
+  double weighted_sum = 0.0, weight = 0.0;
+  double largest = 0.0, least = std::numeric_limits<double>::infinity();
 
-  void add(double s, double high, double low, int n) {
-    sum += s;
+  /// `sum`: of `count` products of a contact, the largest and least of which are given.
+  void add(double contact_weight, double sum, int count, double high, double low) {
+    weighted_sum += contact_weight * sum;
+    weight += contact_weight * count;
     largest = std::max(largest, high);
     least = std::min(least, low);
-    count += n;
   }
-  [[nodiscard]] double mean() const { return sum / count; }
+  /// Each counts with its contact's weight, as it does in the problem's own gap: those of faint contacts can
+  /// be orders of magnitude larger.
+  [[nodiscard]] double mean() const { return weighted_sum / weight; }
   /// Close enough to the end of the path for Newton's method.
   [[nodiscard]] bool is_at_end() const { return largest <= 10.0 && least >= 0.1; }
 };
@@ -127,14 +145,15 @@ struct Centrality {
 template <typename Law>
 void add_products(const ContactIterate<Law>& c, double a, Centrality& centrality) {
   const double inverse = 1.0 / c.relaxation;
+  a = std::min(a, c.longest_step);
   const double product =
       (c.normal.impulse + a * c.normal_step.impulse) * (c.normal.slack + a * c.normal_step.slack) * inverse;
-  centrality.add(product, product, product, 1);
+  centrality.add(c.weight, product, 1, product, product);
   if (!c.has_friction()) return;
   typename Law::Friction friction = c.friction;
   friction.add(a, c.friction_step);
   const auto p = friction.products(c.x + a * c.x_step, c.bound() + a * c.bound_step());
-  centrality.add(p.sum * inverse, p.largest * inverse, p.least * inverse, p.count);
+  centrality.add(c.weight, p.sum * inverse, p.count, p.largest * inverse, p.least * inverse);
 }
 
 template <typename Law>
@@ -195,12 +214,20 @@ void set_direction(const ContactProblem& problem, const Eigen::VectorXd& v,
 template <typename Law>
 double longest_step(const std::vector<ContactIterate<Law>>& contacts) {
   double a = 1.0;
-  for (const auto& c : contacts) a = std::min(a, longest_step(c));
+  for (const auto& c : contacts) {
+    if (c.weight >= k_light) a = std::min(a, c.longest_step);
+  }
   return a;
 }
 
-/// Interior and central, far up the path: friction central, the normal row's residual for the iteration to
-/// take away.
+/// What the conditions take for velocities, less what these are.
+template <typename Law>
+void set_residuals(ContactIterate<Law>& c, const Vec3<double>& u) {
+  c.x_residual = c.x - c.tangents.of(u);
+  c.normal_residual = c.normal.slack - (c.n.dot(u) - c.target.value + c.resistance * c.normal.impulse);
+}
+
+/// Interior and central, far up the path: the normal row's residual is for the iteration to take away.
 template <typename Law>
 void start(const ContactProblem& problem, double speed_scale, const Eigen::VectorXd& v,
            std::vector<ContactIterate<Law>>& contacts) {
@@ -211,28 +238,117 @@ void start(const ContactProblem& problem, double speed_scale, const Eigen::Vecto
   }
   for (std::size_t i = 0; i < contacts.size(); ++i) {
     ContactIterate<Law>& c = contacts[i];
-    const double impulse = speed / problem.rows.rows[i].inverse_mass;
-    c.normal = {impulse, speed};
-    if (c.has_friction()) {
-      c.friction.centre(c.tangents.of(relative_velocity(problem.rows.rows[i], v)), c.bound(),
-                        impulse * speed);
-    }
+    const Vec3<double> u = relative_velocity(problem.rows.rows[i], v);
+    c.normal = {speed / (c.resistance + c.weight * problem.rows.rows[i].inverse_mass), speed};
+    c.x = c.tangents.of(u);
+    if (c.has_friction()) c.friction.centre(c.x, c.bound(), c.normal.impulse * speed);
+    set_residuals(c, u);
   }
 }
+
+/// Friction this far from the middle of its cones is put back there.
+constexpr double k_off_centre = 0.01;
 
 template <typename Law>
 void move(const ContactProblem& problem, double a, const Eigen::VectorXd& v,
           std::vector<ContactIterate<Law>>& contacts) {
   for (std::size_t i = 0; i < contacts.size(); ++i) {
     ContactIterate<Law>& c = contacts[i];
-    c.normal.impulse += a * c.normal_step.impulse;
-    c.normal.slack += a * c.normal_step.slack;
-    if (c.has_friction()) c.friction.add(a, c.friction_step);
-    const Vec3<double> u = relative_velocity(problem.rows.rows[i], v);
-    c.x = c.tangents.of(u);
-    c.residual = c.normal.slack - (c.n.dot(u) - c.target.value + c.resistance * c.normal.impulse);
+    const double own = std::min(a, k_inside * c.longest_step);
+    c.normal.impulse += own * c.normal_step.impulse;
+    c.normal.slack += own * c.normal_step.slack;
+    c.x += own * c.x_step;
+    if (c.has_friction()) {
+      c.friction.add(own, c.friction_step);
+      const auto products = c.friction.products(c.x, c.bound());
+      const double mean = products.sum / products.count;
+      if (products.least < k_off_centre * mean) c.friction.centre(c.x, c.bound(), mean);
+    }
+    set_residuals(c, relative_velocity(problem.rows.rows[i], v));
   }
 }
+
+/// From the velocities of frozen bounds to Coulomb's: friction at the middle of its cones again.
+template <typename Law>
+void finish(const ContactProblem& problem, const Eigen::VectorXd& v,
+            std::vector<ContactIterate<Law>>& contacts) {
+  for (std::size_t i = 0; i < contacts.size(); ++i) {
+    ContactIterate<Law>& c = contacts[i];
+    const Vec3<double> u = relative_velocity(problem.rows.rows[i], v);
+    c.frozen_bound = -1.0;
+    c.x = c.tangents.of(u);
+    if (c.has_friction()) c.friction.centre(c.x, c.bound(), c.relaxation);
+    set_residuals(c, u);
+  }
+}
+
+/// One problem on its way.
+template <typename Law>
+class Iteration {
+ public:
+  Iteration(const ContactProblem& problem, double speed_scale, SolverScratch& scratch,
+            ContactSolution& solution)
+      : problem_(problem),
+        scratch_(scratch),
+        solution_(solution),
+        contacts_(scratch.interior_point.contacts<Law>()),
+        v_(solution.passes[0]) {
+    problem.mass.multiply(problem.v_free, scratch.momentum);
+    scale_ = std::sqrt(scratch.momentum.dot(problem.v_free) +
+                       problem.mass.total_mass() * speed_scale * speed_scale);
+  }
+
+  /// From far up the central path to its end. True if the residual there is within the tolerance.
+  [[nodiscard]] bool follow(double tolerance, int max_iterations) {
+    // Below this residual rounding alone decides; stop once it no longer falls.
+    constexpr double k_rounding = 1e-10;
+    double previous = std::numeric_limits<double>::infinity(), a = 1.0;
+    for (int iteration = 0;; ++iteration) {
+      for (auto& c : contacts_) forget_step(c);
+      const Centrality centrality = centrality_after(contacts_, 0.0);
+      const bool is_at_end = centrality.is_at_end();
+      double goal = is_at_end ? 1.0 : 0.0;
+      if (a < 0.1) goal = std::max(1.0, centrality.mean());  // back towards the middle of the cones
+      for (auto& c : contacts_) linearize(c, goal * c.relaxation);
+      factorize(problem_, contacts_, scratch_.interior_point);
+      set_direction(problem_, v_, contacts_, scratch_);
+
+      const double residual = length(scratch_.direction) / scale_;
+      solution_.residual = residual;
+      if (is_at_end && (residual <= tolerance || (residual < k_rounding && residual > 0.5 * previous))) {
+        return true;
+      }
+      if (iteration == max_iterations || !std::isfinite(residual)) return false;
+      previous = is_at_end ? residual : std::numeric_limits<double>::infinity();
+
+      a = longest_step(contacts_);
+      if (goal == 0.0) {
+        const double ratio = centrality_after(contacts_, a).mean() / centrality.mean();
+        goal = std::max(1.0, std::clamp(ratio * ratio * ratio, 1e-4, 0.8) * centrality.mean());
+        for (auto& c : contacts_) linearize(c, goal * c.relaxation);
+        set_direction(problem_, v_, contacts_, scratch_);
+        a = longest_step(contacts_);
+      }
+      if (a < 1.0) a *= k_inside;
+      v_ += a * scratch_.direction;
+      move(problem_, a, v_, contacts_);
+      ++solution_.iterations;
+    }
+  }
+
+ private:
+  [[nodiscard]] double length(const Eigen::VectorXd& dv) {
+    problem_.mass.multiply(dv, scratch_.mass_direction);
+    return std::sqrt(scratch_.mass_direction.dot(dv));
+  }
+
+  const ContactProblem& problem_;
+  SolverScratch& scratch_;
+  ContactSolution& solution_;
+  std::vector<ContactIterate<Law>>& contacts_;
+  Eigen::VectorXd& v_;
+  double scale_ = 1.0;
+};
 
 }  // namespace
 
@@ -258,8 +374,6 @@ Settings InteriorPointSolver<Law>::settings_of(const ContactProblem& problem) co
 template <typename Law>
 void InteriorPointSolver<Law>::solve(const ContactProblem& problem, SolverScratch& scratch,
                                      ContactSolution& solution) const {
-  // Below this residual rounding alone decides; stop once it no longer falls.
-  constexpr double k_rounding = 1e-10;
   const Settings settings = settings_of(problem);
   solution.passes.resize(1);
   Eigen::VectorXd& v = solution.passes[0];
@@ -272,50 +386,30 @@ void InteriorPointSolver<Law>::solve(const ContactProblem& problem, SolverScratc
   auto& contacts = scratch.interior_point.contacts<Law>();
   contacts.clear();
   for (const ContactRow& row : problem.rows.rows) contacts.push_back(iterate_of<Law>(problem, row, settings));
+  Iteration<Law> iteration(problem, speed_scale_, scratch, solution);
   start(problem, speed_scale_, v, contacts);
-  for (auto& c : contacts) forget_step(c);
-  move(problem, 0.0, v, contacts);
+  solution.converged = iteration.follow(config_.tolerance, std::min(config_.max_iterations, k_direct));
+  if (solution.converged || config_.max_iterations <= k_direct) return;
 
-  problem.mass.multiply(problem.v_free, scratch.momentum);
-  const double scale = std::sqrt(scratch.momentum.dot(problem.v_free) +
-                                 problem.mass.total_mass() * speed_scale_ * speed_scale_);
-  const auto length = [&](const Eigen::VectorXd& dv) {
-    problem.mass.multiply(dv, scratch.mass_direction);
-    return std::sqrt(scratch.mass_direction.dot(dv));
-  };
-  double previous = std::numeric_limits<double>::infinity(), last_step = 1.0;
-  for (;; ++solution.iterations) {
-    for (auto& c : contacts) forget_step(c);
-    const Centrality centrality = centrality_after(contacts, 0.0);
-    const bool is_at_end = centrality.is_at_end();
-    double goal = is_at_end ? 1.0 : 0.0;
-    if (last_step < 0.1) goal = std::max(1.0, centrality.mean());  // back towards the middle of the cones
-    for (auto& c : contacts) linearize(c, goal * c.relaxation);
-    factorize(problem, contacts, scratch.interior_point);
-    set_direction(problem, v, contacts, scratch);
-
-    solution.residual = length(scratch.direction) / scale;
-    const bool is_small = is_at_end && solution.residual <= config_.tolerance;
-    const bool stalled = is_at_end && solution.residual < k_rounding && solution.residual > 0.5 * previous;
-    solution.converged = is_small || stalled;
-    if (solution.converged || solution.iterations == config_.max_iterations ||
-        !std::isfinite(solution.residual)) {
-      return;
+  // Coulomb's bound on its own: with the bounds frozen each pass is a convex problem. From their fixed point,
+  // or close to it, Newton's method finds the answer.
+  for (auto& c : contacts) c.frozen_bound = 0.0;
+  std::vector<double>& bounds = scratch.interior_point.bounds;
+  for (int pass = 0; pass < k_passes && std::isfinite(solution.residual); ++pass) {
+    v = problem.v_free;
+    start(problem, speed_scale_, v, contacts);
+    static_cast<void>(iteration.follow(k_pass_tolerance, config_.max_iterations));
+    bounds.clear();
+    for (const auto& c : contacts) {
+      const double bound = c.friction_coefficient * c.normal.impulse;
+      bounds.push_back(pass < k_undamped ? bound : 0.5 * (bound + c.frozen_bound));
     }
-    previous = is_at_end ? solution.residual : std::numeric_limits<double>::infinity();
-
-    double a = longest_step(contacts);
-    if (goal == 0.0) {
-      const double ratio = centrality_after(contacts, a).mean() / centrality.mean();
-      goal = std::max(1.0, std::clamp(ratio * ratio * ratio, 1e-4, 0.8) * centrality.mean());
-      for (auto& c : contacts) linearize(c, goal * c.relaxation);
-      set_direction(problem, v, contacts, scratch);
-      a = longest_step(contacts);
+    if (pass + 1 >= k_undamped) {
+      finish(problem, v, contacts);
+      solution.converged = iteration.follow(config_.tolerance, k_finish);
+      if (solution.converged) return;
     }
-    if (a < 1.0) a *= 0.99;
-    last_step = a;
-    v += a * scratch.direction;
-    move(problem, a, v, contacts);
+    for (std::size_t i = 0; i < contacts.size(); ++i) contacts[i].frozen_bound = bounds[i];
   }
 }
 
