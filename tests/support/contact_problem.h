@@ -46,7 +46,8 @@ inline StepConfig exact_config() {
 }
 
 /// Those of `count` random scenes of up to `max_bodies` bodies that have contacts.
-inline std::vector<Problem> random_problems(int count, int max_bodies, const StepConfig& config = exact_config()) {
+inline std::vector<Problem> random_problems(int count, int max_bodies,
+                                            const StepConfig& config = exact_config()) {
   std::vector<Problem> problems;
   for (std::uint64_t seed = 1; static_cast<int>(problems.size()) < count; ++seed) {
     Random random(seed);
