@@ -45,6 +45,8 @@ tolerance = 1e-9
 max_iterations = 77
 penalty_stiffness = 2e4
 penalty_stiction_factor = 6
+complementarity_factor = 2e-4
+restitution_threshold_factor = 4
 
 [simulation.contact]
 fidelity = "paper"
@@ -186,6 +188,8 @@ TEST_CASE("scene_io: every key arrives where it belongs", "[engine][value]") {
   CHECK(step.max_iterations == 77);
   CHECK(step.penalty_stiffness == 2e4);
   CHECK(step.penalty_stiction_factor == 6.0);
+  CHECK(step.complementarity_factor == 2e-4);
+  CHECK(step.restitution_threshold_factor == 4.0);
   for (const StepConfigField& field : step_config_fields()) {
     CHECK(k_full_scene.find("\n" + std::string(field.key) + " = ") != std::string::npos);
   }
