@@ -1,7 +1,9 @@
 #include "dynamics/contact_solver.h"
 
 #include "dynamics/convex_cone_solver.h"
+#include "dynamics/lcp_solver.h"
 #include "dynamics/penalty_solver.h"
+#include "dynamics/relaxed_complementarity_solver.h"
 #include "dynamics/smooth_coulomb_solver.h"
 
 namespace abut {
@@ -41,6 +43,10 @@ std::unique_ptr<ContactSolver> make_contact_solver(const StepConfig& config, dou
     case ContactLaw::convex_cone:
     case ContactLaw::impedance:
       return std::make_unique<ConvexConeSolver>(config, acceleration_scale);
+    case ContactLaw::lcp:
+      return std::make_unique<LcpSolver>(config, acceleration_scale);
+    case ContactLaw::relaxed_complementarity:
+      return std::make_unique<RelaxedComplementaritySolver>(config, acceleration_scale);
     case ContactLaw::smooth_coulomb:
       break;
   }

@@ -10,6 +10,7 @@
 #include "dynamics/contact_rows.h"
 #include "dynamics/free_motion.h"
 #include "dynamics/joint_rows.h"
+#include "dynamics/interior_point_scratch.h"
 #include "dynamics/kernel/row_blocks.h"
 #include "dynamics/mass_matrix.h"
 #include "engine/config.h"
@@ -71,6 +72,7 @@ struct SolverScratch {
   RowBlocks rows;
   std::vector<impact::Impact> impacts;  ///< of the rows; none if no row's pair may have one
   Eigen::VectorXd impulse;
+  InteriorPointScratch interior_point;
   std::vector<Eigen::VectorXd> previous_passes;
   Eigen::VectorXd previous_start;
 };

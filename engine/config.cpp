@@ -19,7 +19,7 @@ using Number = double& (*)(StepConfig&);
 using Count = int& (*)(StepConfig&);
 using Switch = bool& (*)(StepConfig&);
 
-constexpr std::array<StepConfigField, 20> k_fields{{
+constexpr std::array<StepConfigField, 21> k_fields{{
     {"time_step", Number([](StepConfig& c) -> double& { return c.h; })},
     {"near_rigid_factor", Number([](StepConfig& c) -> double& { return c.near_rigid_factor; })},
     {"dissipation_steps", Number([](StepConfig& c) -> double& { return c.dissipation_steps; })},
@@ -40,13 +40,16 @@ constexpr std::array<StepConfigField, 20> k_fields{{
     {"penetration_limit", Number([](StepConfig& c) -> double& { return c.penetration_limit; })},
     {"tangential_factor", Number([](StepConfig& c) -> double& { return c.tangential_factor; })},
     {"impratio", Number([](StepConfig& c) -> double& { return c.impedance.impratio; })},
+    {"complementarity_factor", Number([](StepConfig& c) -> double& { return c.complementarity_factor; })},
 }};
 
-constexpr std::array<std::pair<std::string_view, ContactLaw>, 4> k_laws{
+constexpr std::array<std::pair<std::string_view, ContactLaw>, 6> k_laws{
     {{"smooth_coulomb", ContactLaw::smooth_coulomb},
      {"penalty", ContactLaw::penalty},
      {"convex_cone", ContactLaw::convex_cone},
-     {"impedance", ContactLaw::impedance}}};
+     {"impedance", ContactLaw::impedance},
+     {"lcp", ContactLaw::lcp},
+     {"relaxed_complementarity", ContactLaw::relaxed_complementarity}}};
 
 constexpr std::array<std::pair<std::string_view, Fidelity>, 2> k_fidelities{
     {{"corrected", Fidelity::corrected}, {"paper", Fidelity::paper}}};
@@ -91,8 +94,8 @@ constexpr std::array<ContactField, 23> k_contact_fields{{
                                 normal_smoothing_factor, acceleration_scale, push_out_factor, impact_speed,
                                 impact_substeps, adaptive_substeps, penetration_growth, friction_repeats,
                                 tolerance, max_iterations, penalty_stiffness, penalty_stiction_factor,
-                                speed_limit, penetration_limit, tangential_factor, impedance, contact] =
-      config;
+                                speed_limit, penetration_limit, tangential_factor, impedance,
+                                complementarity_factor, contact] = config;
   [[maybe_unused]] const auto& [solref, solimp, impratio] = impedance;
 }
 [[maybe_unused]] void list_is_complete(const ContactConfig& config) {

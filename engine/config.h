@@ -11,7 +11,7 @@
 
 namespace abut {
 
-enum class ContactLaw { smooth_coulomb, penalty, convex_cone, impedance };
+enum class ContactLaw { smooth_coulomb, penalty, convex_cone, impedance, lcp, relaxed_complementarity };
 
 /// MuJoCo's parameters of a contact, in its order; what they do: dynamics/contact_laws/impedance.h.
 struct ImpedanceConfig {
@@ -50,6 +50,8 @@ struct StepConfig {
   double penetration_limit = 2.0;   ///< so has one that finds a contact deeper [smaller body's size], > 0
   double tangential_factor = 1e-3;  ///< sigma [-], > 0: convex cone law, compliance sigma W of friction
   ImpedanceConfig impedance;        ///< impedance law
+  double complementarity_factor = 1e-4;  ///< complementarity laws: velocity times impulse of every contact at
+                                         ///< the solution, over (g h)^2/W [-], > 0
   ContactConfig contact;
 };
 

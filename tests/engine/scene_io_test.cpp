@@ -56,6 +56,7 @@ tangential_factor = 2e-3
 solref = [0.03, 0.9]
 solimp = [0.8, 0.9, 0.002, 0.4, 3]
 impratio = 5
+complementarity_factor = 2e-4
 
 [simulation.contact]
 fidelity = "paper"
@@ -208,6 +209,7 @@ TEST_CASE("scene_io: every key arrives where it belongs", "[engine][value]") {
   CHECK(step.impedance.solref == std::array{0.03, 0.9});
   CHECK(step.impedance.solimp == std::array{0.8, 0.9, 0.002, 0.4, 3.0});
   CHECK(step.impedance.impratio == 5.0);
+  CHECK(step.complementarity_factor == 2e-4);
   for (const StepConfigField& field : step_config_fields()) {
     CHECK(k_full_scene.find("\n" + std::string(field.key) + " = ") != std::string::npos);
   }
@@ -467,7 +469,7 @@ TEST_CASE("scene_io: a malformed scene is rejected with file, line, key and caus
       {"[simulation]\nsteps = 3000000000\n" + ball, {"scene.toml:2: simulation.steps = 3000000000, allowed"}},
       {"[simulation]\nlaw = \"coulomb\"\n" + ball,
        {"scene.toml:2: simulation.law = \"coulomb\", allowed: smooth_coulomb, penalty, convex_cone, "
-        "impedance"}},
+        "impedance, lcp, relaxed_complementarity"}},
       {"[simulation]\nlaw = \"penality\"\n" + ball, {"did you mean 'penalty'?"}},
       {"[simulation]\nsolref = [0.02]\n" + ball,
        {"scene.toml:2: simulation.solref = an array of 1, allowed: an array of 2"}},

@@ -1,0 +1,73 @@
+/// Memory of an interior-point solver.
+#pragma once
+
+#include <type_traits>
+#include <vector>
+
+#include <Eigen/LU>
+
+#include "dynamics/contact_laws/lcp.h"
+#include "dynamics/contact_laws/relaxed_complementarity.h"
+
+namespace abut {
+
+/// A contact on its way to the solution. Impulses are per unit of weight.
+template <typename Law>
+struct ContactIterate {
+  using Friction = typename Law::Friction;
+
+  Vec3<double> n;
+  complementarity::Tangents tangents;
+  complementarity::Target target;
+  double resistance = 0, relaxation = 0, friction_coefficient = 0, weight = 0;
+
+  double frozen_bound = -1;  ///< of friction, in the place of mu gamma_n; negative: none
+
+  Vec2<double> x;              ///< tangential velocity of friction's conditions [m/s] ...
+  Vec2<double> x_residual;     ///< ... less that of the bodies
+  double normal_residual = 0;  ///< of the normal row [m/s]
+  complementarity::Normal normal;
+  Friction friction;
+
+  Vec2<double> x_step;
+  double longest_step = 1;  ///< that stays inside
+  complementarity::Normal normal_step;
+  Friction friction_step;
+
+  complementarity::NormalStep normal_linear;
+  complementarity::FrictionStep friction_linear;
+
+  [[nodiscard]] bool has_friction() const { return friction_coefficient > 0.0 && frozen_bound != 0.0; }
+  [[nodiscard]] double bound() const {
+    return frozen_bound < 0.0 ? friction_coefficient * normal.impulse : frozen_bound;
+  }
+  /// d bound/d gamma_n.
+  [[nodiscard]] double bound_slope() const { return frozen_bound < 0.0 ? friction_coefficient : 0.0; }
+  [[nodiscard]] double bound_step() const { return bound_slope() * normal_step.impulse; }
+  /// In W, with its weight.
+  [[nodiscard]] Vec3<double> impulse() const {
+    Vec3<double> gamma = normal.impulse * n;
+    if (has_friction()) gamma += tangents * friction.impulse();
+    return weight * gamma;
+  }
+};
+
+struct InteriorPointScratch {
+  std::vector<ContactIterate<lcp::Law>> lcp;
+  std::vector<ContactIterate<relaxed_complementarity::Law>> relaxed_complementarity;
+  Eigen::MatrixXd jacobian;  ///< M + sum J^T K J, (6 n, 6 n)
+  Eigen::PartialPivLU<Eigen::MatrixXd> lu;
+  Eigen::VectorXd force;
+  std::vector<double> bounds;  ///< of friction
+
+  template <typename Law>
+  std::vector<ContactIterate<Law>>& contacts() {
+    if constexpr (std::is_same_v<Law, abut::lcp::Law>) {
+      return lcp;
+    } else {
+      return relaxed_complementarity;
+    }
+  }
+};
+
+}  // namespace abut

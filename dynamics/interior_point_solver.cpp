@@ -1,0 +1,505 @@
+#include "dynamics/interior_point_solver.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <stdexcept>
+
+#include "dynamics/convex_newton.h"
+#include "dynamics/interior_point_scratch.h"
+#include "engine/lie.h"
+
+namespace abut {
+namespace {
+
+using complementarity::Settings;
+using complementarity::Tangents;
+
+/// How far towards the boundary a step goes.
+constexpr double k_inside = 0.99;
+
+/// Contacts of less weight do not shorten the step of all, only their own: their impulse is next to nothing,
+/// and has orders of magnitude to go.
+constexpr double k_light = 1e-2;
+
+/// Iterations of the first attempt, and what follows if they do not do: passes with friction's bounds frozen,
+/// the bounds of the later ones moved half way only, and iterations of Newton's method after each.
+constexpr int k_direct = 40, k_passes = 15, k_undamped = 3, k_finish = 20;
+constexpr double k_pass_tolerance = 1e-4;
+
+template <typename Law>
+ContactIterate<Law> iterate_of(const ContactProblem& problem, const ContactRow& row, const Settings& s) {
+  const PairMaterial& material = problem.rows.pairs[static_cast<std::size_t>(row.pair)].material;
+  ContactIterate<Law> c;
+  c.n = row.n;
+  c.tangents = Law::tangents(row.n);
+  c.target = Law::target(row.distance, material.dissipation_time, material.restitution,
+                         row.n.dot(relative_velocity(row, problem.v_start)),
+                         row.n.dot(relative_velocity(row, problem.v_free)), s);
+  c.resistance = smooth_coulomb::normal_resistance<double>(row.inverse_mass, material.compliance,
+                                                           material.dissipation_time, s.normal);
+  c.relaxation = s.relaxation / row.inverse_mass;
+  c.friction_coefficient = material.friction;
+  c.weight = row.weight;
+  return c;
+}
+
+/// The point of the central path at relative velocity u.
+template <typename Law>
+void centre(ContactIterate<Law>& c, const Vec3<double>& u) {
+  c.x = c.tangents.of(u);
+  c.normal.centre(c.n.dot(u) - c.target.value, c.resistance, c.relaxation);
+  c.x_residual.setZero();
+  c.normal_residual = 0.0;
+  if (c.has_friction()) c.friction.centre(c.x, c.bound(), c.relaxation);
+}
+
+/// Linearises the conditions of a contact towards products of `target` [J], with the second-order terms of
+/// the step it holds.
+template <typename Law>
+void linearize(ContactIterate<Law>& c, double target) {
+  c.normal_linear = complementarity::linearize(
+      c.normal, c.resistance, target - c.normal_step.impulse * c.normal_step.slack, c.normal_residual);
+  if (c.has_friction()) {
+    c.friction_linear =
+        c.friction.linearize(c.x, c.bound(), target, c.friction_step, c.x_step, c.bound_step());
+  }
+}
+
+/// -d impulse/du of the linearised contact, with its weight [kg].
+template <typename Law>
+Mat3<double> resistance_matrix(const ContactIterate<Law>& c) {
+  Mat3<double> K = c.normal_linear.slope * c.n * c.n.transpose();
+  if (c.has_friction()) {
+    const Vec3<double> t_0 = c.tangents * c.friction_linear.by_velocity.col(0),
+                       t_1 = c.tangents * c.friction_linear.by_velocity.col(1),
+                       t_b = c.tangents * c.friction_linear.by_bound;
+    K += t_0 * c.tangents.first.transpose() + t_1 * c.tangents.second.transpose() +
+         (c.bound_slope() * c.normal_linear.slope) * t_b * c.n.transpose();
+  }
+  return c.weight * K;
+}
+
+/// What the linearised contact adds to its impulse where u does not change.
+template <typename Law>
+Vec3<double> impulse_constant(const ContactIterate<Law>& c) {
+  Vec3<double> g = c.normal_linear.constant * c.n;
+  if (c.has_friction()) {
+    g += c.tangents * (c.friction_linear.constant + c.friction_linear.by_velocity * c.x_residual +
+                       (c.bound_slope() * c.normal_linear.constant) * c.friction_linear.by_bound);
+  }
+  return c.weight * g;
+}
+
+template <typename Law>
+double longest_step(const ContactIterate<Law>& c) {
+  double a = 1.0;
+  if (c.normal_step.impulse < 0.0) a = std::min(a, -c.normal.impulse / c.normal_step.impulse);
+  if (c.normal_step.slack < 0.0) a = std::min(a, -c.normal.slack / c.normal_step.slack);
+  if (c.has_friction()) {
+    a = std::min(a, c.friction.longest_step(c.x, c.bound(), c.friction_step, c.x_step, c.bound_step()));
+  }
+  return a;
+}
+
+/// The step of a contact that goes with du.
+template <typename Law>
+void set_step(ContactIterate<Law>& c, const Vec3<double>& du) {
+  const double du_n = c.n.dot(du);
+  c.x_step = c.tangents.of(du) - c.x_residual;
+  c.normal_step.impulse = c.normal_linear.constant - c.normal_linear.slope * du_n;
+  c.normal_step.slack = du_n + c.resistance * c.normal_step.impulse - c.normal_residual;
+  if (c.has_friction()) c.friction_step = c.friction.change(c.x_step, c.bound_step());
+  c.longest_step = longest_step(c);
+}
+
+template <typename Law>
+void forget_step(ContactIterate<Law>& c) {
+  c.x_step.setZero();
+  c.longest_step = 1.0;
+  c.normal_step = {};
+  c.friction_step = {};
+}
+
+/// Products of both sides of the conditions, over kappa.
+struct Centrality {
+  double weighted_sum = 0.0, weight = 0.0;
+  double largest = 0.0, least = std::numeric_limits<double>::infinity();
+
+  /// `sum`: of `count` products of a contact, the largest and least of which are given.
+  void add(double contact_weight, double sum, int count, double high, double low) {
+    weighted_sum += contact_weight * sum;
+    weight += contact_weight * count;
+    largest = std::max(largest, high);
+    least = std::min(least, low);
+  }
+  /// Each counts with its contact's weight, as it does in the problem's own gap: those of faint contacts can
+  /// be orders of magnitude larger.
+  [[nodiscard]] double mean() const { return weighted_sum / weight; }
+  /// Close enough to the end of the path for Newton's method.
+  [[nodiscard]] bool is_at_end() const { return largest <= 10.0 && least >= 0.1; }
+};
+
+/// After a step of length a.
+template <typename Law>
+void add_products(const ContactIterate<Law>& c, double a, Centrality& centrality) {
+  const double inverse = 1.0 / c.relaxation;
+  a = std::min(a, c.longest_step);
+  const double product =
+      (c.normal.impulse + a * c.normal_step.impulse) * (c.normal.slack + a * c.normal_step.slack) * inverse;
+  centrality.add(c.weight, product, 1, product, product);
+  if (!c.has_friction()) return;
+  typename Law::Friction friction = c.friction;
+  friction.add(a, c.friction_step);
+  const auto p = friction.products(c.x + a * c.x_step, c.bound() + a * c.bound_step());
+  centrality.add(c.weight, p.sum * inverse, p.count, p.largest * inverse, p.least * inverse);
+}
+
+template <typename Law>
+Centrality centrality_after(const std::vector<ContactIterate<Law>>& contacts, double a) {
+  Centrality centrality;
+  for (const auto& c : contacts) add_products(c, a, centrality);
+  return centrality;
+}
+
+/// M + sum J^T K J of contacts and joints, factorized.
+template <typename Law>
+void factorize(const ContactProblem& problem, const Eigen::VectorXd& v,
+               const std::vector<ContactIterate<Law>>& contacts, InteriorPointScratch& scratch) {
+  const MassMatrix& mass = problem.mass;
+  Eigen::MatrixXd& H = scratch.jacobian;
+  H.setZero(mass.size(), mass.size());
+  for (int s = 0; s < mass.slot_count(); ++s) {
+    H.block<3, 3>(6 * s, 6 * s) = mass.inertia_W(s);
+    H.block<3, 3>(6 * s + 3, 6 * s + 3).diagonal().setConstant(mass.mass(s));
+  }
+  for (std::size_t i = 0; i < contacts.size(); ++i) {
+    const ContactRow& row = problem.rows.rows[i];
+    const Mat3<double> K = resistance_matrix(contacts[i]);
+    const Mat3<double> r_A = skew<double>(row.r_A), r_B = skew<double>(row.r_B);
+    /// += sign J_left^T K J_right, J = [-skew(r), 1]
+    const auto add = [&](int slot_left, const Mat3<double>& left, int slot_right, const Mat3<double>& right,
+                         double sign) {
+      if (slot_left < 0 || slot_right < 0) return;
+      const Mat3<double> K_s = sign * K, left_K = left * K_s;
+      auto block = H.block<6, 6>(6 * slot_left, 6 * slot_right);
+      block.template topLeftCorner<3, 3>() -= left_K * right;
+      block.template topRightCorner<3, 3>() += left_K;
+      block.template bottomLeftCorner<3, 3>() -= K_s * right;
+      block.template bottomRightCorner<3, 3>() += K_s;
+    };
+    add(row.slot_A, r_A, row.slot_A, r_A, 1.0);
+    add(row.slot_B, r_B, row.slot_B, r_B, 1.0);
+    add(row.slot_A, r_A, row.slot_B, r_B, -1.0);
+    add(row.slot_B, r_B, row.slot_A, r_A, -1.0);
+  }
+  problem.joints.add_hessian(v, H);
+  scratch.lu.compute(H);
+}
+
+/// Newton's direction of the linearised contacts into scratch.direction, and their steps.
+template <typename Law>
+void set_direction(const ContactProblem& problem, const Eigen::VectorXd& v,
+                   std::vector<ContactIterate<Law>>& contacts, SolverScratch& scratch) {
+  Eigen::VectorXd& force = scratch.interior_point.force;
+  scratch.momentum = v - problem.v_free;
+  problem.mass.multiply(scratch.momentum, force);
+  problem.joints.add_gradient(v, force);
+  force = -force;
+  for (std::size_t i = 0; i < contacts.size(); ++i)
+    add_impulse(problem.rows.rows[i], contacts[i].impulse() + impulse_constant(contacts[i]), force);
+  scratch.direction = scratch.interior_point.lu.solve(force);
+  for (std::size_t i = 0; i < contacts.size(); ++i)
+    set_step(contacts[i], relative_change(problem.rows.rows[i], scratch.direction));
+}
+
+template <typename Law>
+double longest_step(const std::vector<ContactIterate<Law>>& contacts) {
+  double a = 1.0;
+  for (const auto& c : contacts) {
+    if (c.weight >= k_light) a = std::min(a, c.longest_step);
+  }
+  return a;
+}
+
+/// What the conditions take for velocities, less what these are.
+template <typename Law>
+void set_residuals(ContactIterate<Law>& c, const Vec3<double>& u) {
+  c.x_residual = c.x - c.tangents.of(u);
+  c.normal_residual = c.normal.slack - (c.n.dot(u) - c.target.value + c.resistance * c.normal.impulse);
+}
+
+/// Interior and central, far up the path: the normal row's residual is for the iteration to take away.
+template <typename Law>
+void start(const ContactProblem& problem, double speed_scale, const Eigen::VectorXd& v,
+           std::vector<ContactIterate<Law>>& contacts) {
+  double speed = speed_scale;
+  for (std::size_t i = 0; i < contacts.size(); ++i) {
+    const Vec3<double> u = relative_velocity(problem.rows.rows[i], v);
+    speed = std::max({speed, std::abs(contacts[i].n.dot(u) - contacts[i].target.value), u.norm()});
+  }
+  for (std::size_t i = 0; i < contacts.size(); ++i) {
+    ContactIterate<Law>& c = contacts[i];
+    const Vec3<double> u = relative_velocity(problem.rows.rows[i], v);
+    c.normal = {speed / (c.resistance + c.weight * problem.rows.rows[i].inverse_mass), speed};
+    c.x = c.tangents.of(u);
+    if (c.has_friction()) c.friction.centre(c.x, c.bound(), c.normal.impulse * speed);
+    set_residuals(c, u);
+  }
+}
+
+/// Friction this far from the middle of its cones is put back there.
+constexpr double k_off_centre = 0.01;
+
+template <typename Law>
+void move(const ContactProblem& problem, double a, const Eigen::VectorXd& v,
+          std::vector<ContactIterate<Law>>& contacts) {
+  for (std::size_t i = 0; i < contacts.size(); ++i) {
+    ContactIterate<Law>& c = contacts[i];
+    const double own = std::min(a, k_inside * c.longest_step);
+    c.normal.impulse += own * c.normal_step.impulse;
+    c.normal.slack += own * c.normal_step.slack;
+    c.x += own * c.x_step;
+    if (c.has_friction()) {
+      c.friction.add(own, c.friction_step);
+      const auto products = c.friction.products(c.x, c.bound());
+      const double mean = products.sum / products.count;
+      if (products.least < k_off_centre * mean) c.friction.centre(c.x, c.bound(), mean);
+    }
+    set_residuals(c, relative_velocity(problem.rows.rows[i], v));
+  }
+}
+
+/// From the velocities of frozen bounds to Coulomb's: friction at the middle of its cones again.
+template <typename Law>
+void finish(const ContactProblem& problem, const Eigen::VectorXd& v,
+            std::vector<ContactIterate<Law>>& contacts) {
+  for (std::size_t i = 0; i < contacts.size(); ++i) {
+    ContactIterate<Law>& c = contacts[i];
+    const Vec3<double> u = relative_velocity(problem.rows.rows[i], v);
+    c.frozen_bound = -1.0;
+    c.x = c.tangents.of(u);
+    if (c.has_friction()) c.friction.centre(c.x, c.bound(), c.relaxation);
+    set_residuals(c, u);
+  }
+}
+
+/// One problem on its way.
+template <typename Law>
+class Iteration {
+ public:
+  Iteration(const ContactProblem& problem, double speed_scale, SolverScratch& scratch,
+            ContactSolution& solution)
+      : problem_(problem),
+        scratch_(scratch),
+        solution_(solution),
+        contacts_(scratch.interior_point.contacts<Law>()),
+        v_(solution.passes[0]) {
+    problem.mass.multiply(problem.v_free, scratch.momentum);
+    scale_ = std::sqrt(scratch.momentum.dot(problem.v_free) +
+                       problem.mass.total_mass() * speed_scale * speed_scale);
+  }
+
+  /// From far up the central path to its end. True if the residual there is within the tolerance.
+  [[nodiscard]] bool follow(double tolerance, int max_iterations) {
+    // Below this residual rounding alone decides; stop once it no longer falls.
+    constexpr double k_rounding = 1e-10;
+    double previous = std::numeric_limits<double>::infinity(), a = 1.0;
+    for (int iteration = 0;; ++iteration) {
+      for (auto& c : contacts_) forget_step(c);
+      const Centrality centrality = centrality_after(contacts_, 0.0);
+      const bool is_at_end = centrality.is_at_end();
+      double goal = is_at_end ? 1.0 : 0.0;
+      if (a < 0.1) goal = std::max(1.0, centrality.mean());  // back towards the middle of the cones
+      for (auto& c : contacts_) linearize(c, goal * c.relaxation);
+      factorize(problem_, v_, contacts_, scratch_.interior_point);
+      set_direction(problem_, v_, contacts_, scratch_);
+
+      const double residual = length(scratch_.direction) / scale_;
+      solution_.residual = residual;
+      if (is_at_end && (residual <= tolerance || (residual < k_rounding && residual > 0.5 * previous))) {
+        return true;
+      }
+      if (iteration == max_iterations || !std::isfinite(residual)) return false;
+      previous = is_at_end ? residual : std::numeric_limits<double>::infinity();
+
+      a = longest_step(contacts_);
+      if (goal == 0.0) {
+        const double ratio = centrality_after(contacts_, a).mean() / centrality.mean();
+        goal = std::max(1.0, std::clamp(ratio * ratio * ratio, 1e-4, 0.8) * centrality.mean());
+        for (auto& c : contacts_) linearize(c, goal * c.relaxation);
+        set_direction(problem_, v_, contacts_, scratch_);
+        a = longest_step(contacts_);
+      }
+      if (a < 1.0) a *= k_inside;
+      v_ += a * scratch_.direction;
+      move(problem_, a, v_, contacts_);
+      ++solution_.iterations;
+    }
+  }
+
+ private:
+  [[nodiscard]] double length(const Eigen::VectorXd& dv) {
+    problem_.mass.multiply(dv, scratch_.mass_direction);
+    return std::sqrt(scratch_.mass_direction.dot(dv));
+  }
+
+  const ContactProblem& problem_;
+  SolverScratch& scratch_;
+  ContactSolution& solution_;
+  std::vector<ContactIterate<Law>>& contacts_;
+  Eigen::VectorXd& v_;
+  double scale_ = 1.0;
+};
+
+}  // namespace
+
+template <typename Law>
+InteriorPointSolver<Law>::InteriorPointSolver(const StepConfig& config, double acceleration_scale)
+    : config_(config), speed_scale_(acceleration_scale * config.h) {
+  settings_.normal.h = config.h;
+  settings_.normal.near_rigid =
+      config.near_rigid_factor * config.near_rigid_factor / (4.0 * std::numbers::pi * std::numbers::pi);
+  settings_.normal.velocity_smoothing = config.normal_smoothing_factor * speed_scale_;
+  settings_.normal.push_out_speed = config.push_out_factor * speed_scale_;
+  settings_.relaxation = config.complementarity_factor * speed_scale_ * speed_scale_;
+  settings_.restitution_threshold = std::max(config.impact_speed, 3.0 * speed_scale_);
+}
+
+template <typename Law>
+Settings InteriorPointSolver<Law>::settings_of(const ContactProblem& problem) const {
+  Settings settings = settings_;
+  settings.normal.h = problem.h;
+  return settings;
+}
+
+template <typename Law>
+void InteriorPointSolver<Law>::solve(const ContactProblem& problem, SolverScratch& scratch,
+                                     ContactSolution& solution) const {
+  const Settings settings = settings_of(problem);
+  solution.reset(1);
+  Eigen::VectorXd& v = solution.passes[0];
+  v = problem.v_free;
+  if (problem.rows.rows.empty() && problem.joints.empty()) return;
+
+  auto& contacts = scratch.interior_point.contacts<Law>();
+  contacts.clear();
+  for (const ContactRow& row : problem.rows.rows) contacts.push_back(iterate_of<Law>(problem, row, settings));
+  Iteration<Law> iteration(problem, speed_scale_, scratch, solution);
+  start(problem, speed_scale_, v, contacts);
+  solution.converged = iteration.follow(config_.tolerance, std::min(config_.max_iterations, k_direct));
+  if (solution.converged || config_.max_iterations <= k_direct) return;
+
+  // Coulomb's bound on its own: with the bounds frozen each pass is a convex problem. From their fixed point,
+  // or close to it, Newton's method finds the answer.
+  for (auto& c : contacts) c.frozen_bound = 0.0;
+  std::vector<double>& bounds = scratch.interior_point.bounds;
+  for (int pass = 0; pass < k_passes && std::isfinite(solution.residual); ++pass) {
+    v = problem.v_free;
+    start(problem, speed_scale_, v, contacts);
+    static_cast<void>(iteration.follow(k_pass_tolerance, config_.max_iterations));
+    bounds.clear();
+    for (const auto& c : contacts) {
+      const double bound = c.friction_coefficient * c.normal.impulse;
+      bounds.push_back(pass < k_undamped ? bound : 0.5 * (bound + c.frozen_bound));
+    }
+    if (pass + 1 >= k_undamped) {
+      finish(problem, v, contacts);
+      solution.converged = iteration.follow(config_.tolerance, k_finish);
+      if (solution.converged) return;
+    }
+    for (std::size_t i = 0; i < contacts.size(); ++i) contacts[i].frozen_bound = bounds[i];
+  }
+}
+
+template <typename Law>
+void InteriorPointSolver<Law>::vjp(const ContactProblem& problem, const ContactSolution& solution,
+                                   const EndMotionBar& solution_bar, SolverScratch& scratch,
+                                   ContactProblemBar& bar) const {
+  const Settings settings = settings_of(problem);
+  const Eigen::VectorXd& v = solution.velocity();
+  auto& contacts = scratch.interior_point.contacts<Law>();
+  contacts.clear();
+  for (const ContactRow& row : problem.rows.rows) {
+    ContactIterate<Law>& c = contacts.emplace_back(iterate_of<Law>(problem, row, settings));
+    centre(c, relative_velocity(row, v));
+    forget_step(c);
+    // To twice kappa: the constants of the step are then kappa times the derivative by kappa.
+    linearize(c, 2.0 * c.relaxation);
+  }
+  factorize(problem, v, contacts, scratch.interior_point);
+  const Eigen::VectorXd w = scratch.interior_point.lu.transpose().solve(solution_bar.velocity);
+  if (!w.allFinite()) throw std::logic_error("a step that is not finite has no gradient");
+  mass_vjp(problem, w, v, bar);
+  problem.joints.vjp(v, w, bar.joints);
+  Eigen::VectorXd Mw;
+  problem.mass.multiply(w, Mw);
+  bar.v_free += Mw;
+
+  for (std::size_t i = 0; i < contacts.size(); ++i) {
+    const ContactIterate<Law>& c = contacts[i];
+    const ContactRow& row = problem.rows.rows[i];
+    ContactRowBar& row_bar = bar.rows[i];
+    PairMaterialBar& material_bar = bar.pairs[static_cast<std::size_t>(row.pair)];
+    const PairMaterial& material = problem.rows.pairs[static_cast<std::size_t>(row.pair)].material;
+    const Vec3<double> u = relative_velocity(row, v), u_w = relative_change(row, w);
+    const Vec3<double> impulse = c.impulse();
+
+    // u_w . impulse by the lever arms, through J^T and through u = J v.
+    const Vec3<double> u_bar = -(resistance_matrix(c).transpose() * u_w);
+    add_arm_bar(row, impulse, w, row_bar);
+    add_velocity_bar(row, u_bar, v, row_bar);
+
+    // ... by what a contact is made of: y(x, b, kappa) along the tangents, gamma_n(a, R, kappa) along n.
+    row_bar.weight += u_w.dot(impulse) / c.weight;
+    double impulse_bar = c.weight * c.n.dot(u_w), relaxation_bar = 0.0;
+    row_bar.n += c.weight * c.normal.impulse * u_w;
+    if (c.has_friction()) {
+      const Vec2<double> y = c.friction.impulse(), y_bar = c.weight * c.tangents.of(u_w),
+                         x_bar = -(c.friction_linear.by_velocity.transpose() * y_bar);
+      const double bound_bar = c.friction_linear.by_bound.dot(y_bar);
+      const Vec3<double> scaled_w = c.weight * u_w;
+      row_bar.n +=
+          Law::tangents_vjp(row.n, Tangents{y[0] * scaled_w + x_bar[0] * u, y[1] * scaled_w + x_bar[1] * u});
+      material_bar.friction += bound_bar * c.normal.impulse;
+      impulse_bar += bound_bar * c.friction_coefficient;
+      relaxation_bar += c.friction_linear.constant.dot(y_bar) / c.relaxation;
+    }
+    // s gamma_n = kappa with s = a + R gamma_n.
+    const double a_bar = -c.normal_linear.slope * impulse_bar;
+    const double resistance_bar = a_bar * c.normal.impulse;
+    relaxation_bar += c.normal_linear.constant * impulse_bar / c.relaxation;
+    row_bar.n += a_bar * u;
+
+    const double h = settings.normal.h, stretch = h * (h + material.dissipation_time);
+    row_bar.inverse_mass +=
+        resistance_bar * settings.normal.near_rigid - relaxation_bar * c.relaxation / row.inverse_mass;
+    row_bar.distance -= a_bar * c.target.d_distance;
+    material_bar.compliance += resistance_bar / stretch;
+    material_bar.dissipation_time -=
+        a_bar * c.target.d_dissipation_time + resistance_bar * material.compliance * h / (stretch * stretch);
+    material_bar.restitution -= a_bar * c.target.d_restitution;
+    const double start_bar = -a_bar * c.target.d_start;
+    row_bar.n += start_bar * relative_velocity(row, problem.v_start);
+    add_velocity_bar(row, start_bar * c.n, problem.v_start, row_bar);
+    add_impulse(row, start_bar * c.n, bar.v_start);
+  }
+}
+
+template <typename Law>
+void InteriorPointSolver<Law>::impulses(const ContactProblem& problem, const ContactSolution& solution,
+                                        std::vector<Vec3<double>>& impulses) const {
+  const Settings settings = settings_of(problem);
+  impulses.clear();
+  for (const ContactRow& row : problem.rows.rows) {
+    ContactIterate<Law> c = iterate_of<Law>(problem, row, settings);
+    centre(c, relative_velocity(row, solution.velocity()));
+    impulses.push_back(c.impulse());
+  }
+}
+
+template class InteriorPointSolver<lcp::Law>;
+template class InteriorPointSolver<relaxed_complementarity::Law>;
+
+}  // namespace abut
