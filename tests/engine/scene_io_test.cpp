@@ -261,7 +261,7 @@ TEST_CASE("scene_io: every key arrives where it belongs", "[engine][value]") {
   const State& state = scene.initial;
   REQUIRE(state.X_WB.size() == 4);
   REQUIRE(state.V_WB.size() == 4);
-  CHECK(state.time == 0.0);
+  CHECK(state.time == -1.5);
   CHECK(
       test::close(state.X_WB[0].q.coeffs(), exp_quaternion(Vec3<double>(0.1, 0, 0)).coeffs(), 1e-15, 1e-16));
   CHECK(test::close(brick.p_BA, Vec3<double>(-1, 0, 0), 1e-14, 1e-15));
@@ -382,7 +382,8 @@ TEST_CASE("scene_io: the documentation names every setting, and its examples are
   std::vector<std::string> examples;
   for (std::size_t end = 0, at = 0; (at = text.find("```toml\n", end)) != std::string::npos;) {
     end = text.find("```\n", at + 8);
-    examples.push_back(text.substr(at + 8, end - at - 8));
+    const std::string example = text.substr(at + 8, end - at - 8);
+    if (example.rfind("scene = ", 0) != 0) examples.push_back(example);  // a batch: BatchTable's to read
   }
   REQUIRE(examples.size() == 2);
   const SceneFolder folder;
@@ -453,7 +454,7 @@ TEST_CASE("scene_io: a malformed scene is rejected with file, line, key and caus
       {"[simulation]\ntimestep = 0.1\n" + ball,
        {"scene.toml:2: unknown key 'timestep' in simulation", "did you mean 'time_step'?"}},
       {"[simulation]\nh = 0.1\n" + ball,
-       {"scene.toml:2: unknown key 'h' in simulation, allowed: steps, gravity, law, time_step"}},
+       {"scene.toml:2: unknown key 'h' in simulation, allowed: steps, gravity, law, start_time, time_step"}},
       {"[simulation]\ntime_step = 0\n" + ball, {"scene.toml:2: simulation.time_step = 0, allowed: > 0"}},
       {"[simulation]\ntime_step = -1e-3\n" + ball,
        {"scene.toml:2: simulation.time_step = -0.001, allowed: > 0"}},
