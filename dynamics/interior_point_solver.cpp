@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numbers>
 #include <stdexcept>
 
 #include "dynamics/convex_newton.h"
 #include "dynamics/interior_point_scratch.h"
+#include "dynamics/smooth_coulomb_solver.h"
 #include "engine/lie.h"
 
 namespace abut {
@@ -358,13 +358,9 @@ class Iteration {
 template <typename Law>
 InteriorPointSolver<Law>::InteriorPointSolver(const StepConfig& config, double acceleration_scale)
     : config_(config), speed_scale_(acceleration_scale * config.h) {
-  settings_.normal.h = config.h;
-  settings_.normal.near_rigid =
-      config.near_rigid_factor * config.near_rigid_factor / (4.0 * std::numbers::pi * std::numbers::pi);
-  settings_.normal.velocity_smoothing = config.normal_smoothing_factor * speed_scale_;
-  settings_.normal.push_out_speed = config.push_out_factor * speed_scale_;
+  settings_.normal = smooth_coulomb_settings(config, speed_scale_);
   settings_.relaxation = config.complementarity_factor * speed_scale_ * speed_scale_;
-  settings_.restitution_threshold = std::max(config.impact_speed, 3.0 * speed_scale_);
+  settings_.restitution_threshold = settings_.normal.impact_speed;
 }
 
 template <typename Law>
@@ -381,11 +377,21 @@ void InteriorPointSolver<Law>::solve(const ContactProblem& problem, SolverScratc
   solution.reset(1);
   Eigen::VectorXd& v = solution.passes[0];
   v = problem.v_free;
-  if (problem.rows.rows.empty() && problem.joints.empty()) return;
+  if (!problem.joints.empty()) {
+    // Motors and stops are far from linear, and nothing below searches along lines: from where they agree.
+    static const ContactRows no_contacts;
+    const ContactProblem joints{problem.mass, no_contacts,       problem.v_start, problem.v_free,
+                                problem.h,    problem.nominal_h, problem.joints};
+    scratch.rows.assign(no_contacts);
+    ConvexNewton newton(joints, settings.normal, RowLaw::frictionless, speed_scale_, scratch);
+    solution.converged = newton.minimise(config_.tolerance, config_.max_iterations, v, solution);
+  }
+  if (problem.rows.rows.empty()) return;
 
   auto& contacts = scratch.interior_point.contacts<Law>();
   contacts.clear();
   for (const ContactRow& row : problem.rows.rows) contacts.push_back(iterate_of<Law>(problem, row, settings));
+  scratch.contact_velocity = v;
   Iteration<Law> iteration(problem, speed_scale_, scratch, solution);
   start(problem, speed_scale_, v, contacts);
   solution.converged = iteration.follow(config_.tolerance, std::min(config_.max_iterations, k_direct));
@@ -396,7 +402,7 @@ void InteriorPointSolver<Law>::solve(const ContactProblem& problem, SolverScratc
   for (auto& c : contacts) c.frozen_bound = 0.0;
   std::vector<double>& bounds = scratch.interior_point.bounds;
   for (int pass = 0; pass < k_passes && std::isfinite(solution.residual); ++pass) {
-    v = problem.v_free;
+    v = scratch.contact_velocity;
     start(problem, speed_scale_, v, contacts);
     static_cast<void>(iteration.follow(k_pass_tolerance, config_.max_iterations));
     bounds.clear();

@@ -1,12 +1,12 @@
 #include "dynamics/stepper.h"
 
 #include <cmath>
-#include <numbers>
 #include <stdexcept>
 
 #include <spdlog/fmt/fmt.h>
 
 #include "dynamics/fixed_motion.h"
+#include "dynamics/smooth_coulomb_solver.h"
 #include "dynamics/step_failure.h"
 #include "engine/check.h"
 
@@ -86,11 +86,7 @@ RowSettings Stepper::row_settings(double h) const {
 JointSettings Stepper::joint_settings() const {
   constexpr double k_dissipation_steps = 1.0;
   JointSettings settings;
-  settings.law.h = config_.h;
-  settings.law.near_rigid =
-      config_.near_rigid_factor * config_.near_rigid_factor / (4.0 * std::numbers::pi * std::numbers::pi);
-  settings.law.velocity_smoothing = config_.normal_smoothing_factor * acceleration_scale_ * config_.h;
-  settings.law.push_out_speed = config_.push_out_factor * acceleration_scale_ * config_.h;
+  settings.law = smooth_coulomb_settings(config_, acceleration_scale_ * config_.h);
   settings.default_dissipation_time = k_dissipation_steps * config_.h;
   return settings;
 }

@@ -1,7 +1,7 @@
 # Fails if an object file that is compiled for other instructions than the rest defines a weak function outside of the
 # namespace of these instructions: the linker might take it for all of the program.
-#   cmake -D nm=... -D "objects=a.o,b.o" -P own_weak_functions.cmake
-# Objects are told by their names, ..._kernel_<instruction set>.cpp.o. What may be weak, being the same code wherever it
+#   cmake -D nm=... -D "objects=a.o,b.o" -D kernels=2 -P own_weak_functions.cmake
+# `kernels` is how many such files there have to be, so that none is missed. Objects are told by their names, ..._kernel_<instruction set>.cpp.o. What may be weak, being the same code wherever it
 # is compiled and never on a path that runs: std::bad_variant_access and what throws it.
 string(REPLACE "," ";" objects "${objects}")
 set(checked 0)
@@ -30,6 +30,6 @@ foreach(object IN LISTS objects)
   endif()
   math(EXPR checked "${checked} + 1")
 endforeach()
-if(NOT checked EQUAL 2)
-  message(FATAL_ERROR "${checked} object files of kernels instead of 2, in ${objects}")
+if(NOT checked EQUAL kernels)
+  message(FATAL_ERROR "${checked} object files of kernels instead of ${kernels}, in ${objects}")
 endif()
