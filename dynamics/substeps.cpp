@@ -51,8 +51,9 @@ bool Stepper::find_impact_time(const State& state, const Control& control, const
   double low = 0.0, gap_low = detector_.contact(state.X_WB, feature).signed_distance;
   double high = h, gap_high = gap_after(h);
   if (!(gap_low > 0.0 && gap_high < 0.0)) return false;
-  // Regula falsi with halved weights (Illinois).
+  // Regula falsi; an end that stays for the second time has its weight halved (Illinois).
   const double exact = 1e-13 * gap_low;
+  int side = 0;
   for (int k = 0; k < 60; ++k) {
     const double t = (low * gap_high - high * gap_low) / (gap_high - gap_low);
     if (!(t > low && t < high)) break;
@@ -64,11 +65,13 @@ bool Stepper::find_impact_time(const State& state, const Control& control, const
     if (gap < 0.0) {
       high = t;
       gap_high = gap;
-      gap_low *= 0.5;
+      if (side < 0) gap_low *= 0.5;
+      side = -1;
     } else {
       low = t;
       gap_low = gap;
-      gap_high *= 0.5;
+      if (side > 0) gap_high *= 0.5;
+      side = 1;
     }
   }
   h = high;

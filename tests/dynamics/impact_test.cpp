@@ -242,3 +242,27 @@ TEST_CASE("adaptive substeps: steps are halved where penetration grows, and thei
   REQUIRE_FALSE(fd.disagrees_with_itself);
   CHECK(test::close(gradient.initial.twist[1][5], fd.value, 1e-5, 1e-9));
 }
+
+TEST_CASE("impact: the gradient holds through bounces off a floor that shakes", "[dynamics][derivative]") {
+  TestScene scene = ball_scene(0.7, 0.1, -0.5, 9.81);
+  Oscillation& shaking = scene.body(0).oscillation;
+  shaking.amplitude = {0, 0, 0.005};
+  shaking.frequency = 4.0;
+  scene.V_WB(0) = shaking.twist(0.0);
+  constexpr int k_steps = 150;
+  const StepConfig config = config_of(2e-3, true);
+  const HeightGradient got = height_gradient(scene, config, k_steps);
+  const auto height = [&](double z, double v) {
+    TestScene moved = scene;
+    moved.X_WB(1).p.z() += z;
+    moved.V_WB(1)[5] += v;
+    const Stepper stepper(moved.model, config);
+    return rollout(stepper, moved.state, k_steps).states.back().X_WB[1].p.z();
+  };
+  const auto by_height = test::fd_sweep([&](double z) { return height(z, 0.0); }, 0.0, 1e-5, 1e-6, 1e-9);
+  const auto by_velocity = test::fd_sweep([&](double v) { return height(0.0, v); }, 0.0, 1e-4, 1e-6, 1e-9);
+  REQUIRE_FALSE(by_height.disagrees_with_itself);
+  REQUIRE_FALSE(by_velocity.disagrees_with_itself);
+  CHECK(test::close(got.by_height, by_height.value, 1e-5, 1e-8));
+  CHECK(test::close(got.by_velocity, by_velocity.value, 1e-5, 1e-8));
+}
