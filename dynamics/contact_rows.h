@@ -62,11 +62,30 @@ struct ContactRowBar {
   Vec3<double> r_A = Vec3<double>::Zero(), r_B = Vec3<double>::Zero(), n = Vec3<double>::Zero();
   double distance = 0, weight = 0, inverse_mass = 0;
   Vec3<double> drift = Vec3<double>::Zero();
+
+  ContactRowBar& operator+=(const ContactRowBar& other) {
+    r_A += other.r_A;
+    r_B += other.r_B;
+    n += other.n;
+    distance += other.distance;
+    weight += other.weight;
+    inverse_mass += other.inverse_mass;
+    drift += other.drift;
+    return *this;
+  }
 };
 
 /// dL/d of a pair's material.
 struct PairMaterialBar {
   double friction = 0, compliance = 0, dissipation_time = 0, restitution = 0;
+
+  PairMaterialBar& operator+=(const PairMaterialBar& other) {
+    friction += other.friction;
+    compliance += other.compliance;
+    dissipation_time += other.dissipation_time;
+    restitution += other.restitution;
+    return *this;
+  }
 };
 
 struct ContactRows {

@@ -5,6 +5,7 @@
 #include "dynamics/penalty_solver.h"
 #include "dynamics/relaxed_complementarity_solver.h"
 #include "dynamics/smooth_coulomb_solver.h"
+#include "dynamics/split_push_out_solver.h"
 
 namespace abut {
 
@@ -30,6 +31,20 @@ void ContactProblemBar::set_zero(const ContactProblem& problem) {
   h = 0.0;
 }
 
+ContactProblemBar& ContactProblemBar::operator+=(const ContactProblemBar& other) {
+  v_start += other.v_start;
+  v_free += other.v_free;
+  for (std::size_t s = 0; s < mass.size(); ++s) {
+    inertia_W[s] += other.inertia_W[s];
+    mass[s] += other.mass[s];
+  }
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] += other.rows[i];
+  for (std::size_t p = 0; p < pairs.size(); ++p) pairs[p] += other.pairs[p];
+  for (std::size_t j = 0; j < joints.size(); ++j) joints[j] += other.joints[j];
+  h += other.h;
+  return *this;
+}
+
 int ContactSolver::contacts_near_kink(const ContactProblem& problem, const ContactSolution&,
                                       std::vector<bool>& near_kink) const {
   near_kink.assign(problem.rows.rows.size(), false);
@@ -50,6 +65,8 @@ std::unique_ptr<ContactSolver> make_contact_solver(const StepConfig& config, dou
     case ContactLaw::smooth_coulomb:
       break;
   }
+  if (config.push_out == PushOut::split)
+    return std::make_unique<SplitPushOutSolver>(config, acceleration_scale);
   return std::make_unique<SmoothCoulombSolver>(config, acceleration_scale);
 }
 

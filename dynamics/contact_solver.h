@@ -9,8 +9,8 @@
 #include "dynamics/contact_laws/impact.h"
 #include "dynamics/contact_rows.h"
 #include "dynamics/free_motion.h"
-#include "dynamics/joint_rows.h"
 #include "dynamics/interior_point_scratch.h"
+#include "dynamics/joint_rows.h"
 #include "dynamics/kernel/row_blocks.h"
 #include "dynamics/mass_matrix.h"
 #include "engine/config.h"
@@ -61,6 +61,8 @@ struct ContactProblemBar {
   std::vector<JointRowBar> joints;
 
   void set_zero(const ContactProblem& problem);
+  /// Those of one problem.
+  ContactProblemBar& operator+=(const ContactProblemBar& other);
 };
 
 /// Scratch of one thread. `previous_*` are the warm start of the next solve: forget them before an unrelated

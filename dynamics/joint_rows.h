@@ -56,6 +56,16 @@ struct JointGroup {
 struct JointRowBar {
   Vec6<double> J_A = Vec6<double>::Zero(), J_B = Vec6<double>::Zero();
   double drift = 0, target = 0, resistance = 0, limit = 0;
+
+  JointRowBar& operator+=(const JointRowBar& other) {
+    J_A += other.J_A;
+    J_B += other.J_B;
+    drift += other.drift;
+    target += other.target;
+    resistance += other.resistance;
+    limit += other.limit;
+    return *this;
+  }
 };
 
 class JointRows {

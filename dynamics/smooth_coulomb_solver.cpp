@@ -55,10 +55,12 @@ Parameters smooth_coulomb_parameters(const ContactRows& rows, std::size_t i) {
   return {row.distance, row.weight, row.inverse_mass, material.compliance, material.dissipation_time};
 }
 
-SmoothCoulombSolver::SmoothCoulombSolver(const StepConfig& config, double acceleration_scale)
+SmoothCoulombSolver::SmoothCoulombSolver(const StepConfig& config, double acceleration_scale, bool pushes_out)
     : config_(config),
       speed_scale_(acceleration_scale * config.h),
-      settings_(smooth_coulomb_settings(config, speed_scale_)) {}
+      settings_(smooth_coulomb_settings(config, speed_scale_)) {
+  settings_.pushes_out = pushes_out;
+}
 
 smooth_coulomb::Settings SmoothCoulombSolver::settings_of(const ContactProblem& problem) const {
   smooth_coulomb::Settings settings = settings_;

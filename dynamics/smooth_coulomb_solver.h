@@ -23,7 +23,8 @@ namespace abut {
 
 class SmoothCoulombSolver final : public ContactSolver {
  public:
-  SmoothCoulombSolver(const StepConfig& config, double acceleration_scale);
+  /// @param pushes_out  false: overlap is not resolved, contacts only stop each other
+  SmoothCoulombSolver(const StepConfig& config, double acceleration_scale, bool pushes_out = true);
 
   void solve(const ContactProblem& problem, SolverScratch& scratch, ContactSolution& solution) const override;
   void vjp(const ContactProblem& problem, const ContactSolution& solution, const EndMotionBar& solution_bar,

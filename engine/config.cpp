@@ -91,11 +91,11 @@ constexpr std::array<ContactField, 23> k_contact_fields{{
 /// docs/scene_format.md.
 [[maybe_unused]] void list_is_complete(const StepConfig& config) {
   [[maybe_unused]] const auto& [h, law, near_rigid_factor, dissipation_steps, stiction_factor,
-                                normal_smoothing_factor, acceleration_scale, push_out_factor, impact_speed,
-                                impact_substeps, adaptive_substeps, penetration_growth, friction_repeats,
-                                tolerance, max_iterations, penalty_stiffness, penalty_stiction_factor,
-                                speed_limit, penetration_limit, tangential_factor, impedance,
-                                complementarity_factor, contact] = config;
+                                normal_smoothing_factor, acceleration_scale, push_out_factor, push_out,
+                                impact_speed, impact_substeps, adaptive_substeps, penetration_growth,
+                                friction_repeats, tolerance, max_iterations, penalty_stiffness,
+                                penalty_stiction_factor, speed_limit, penetration_limit, tangential_factor,
+                                impedance, complementarity_factor, contact] = config;
   [[maybe_unused]] const auto& [solref, solimp, impratio] = impedance;
 }
 [[maybe_unused]] void list_is_complete(const ContactConfig& config) {
@@ -222,6 +222,8 @@ void validate(const StepConfig& config) {
   if (std::none_of(k_laws.begin(), k_laws.end(), [&](const auto& law) { return law.second == config.law; })) {
     problems.add("law", static_cast<int>(config.law), "a ContactLaw");
   }
+  if (config.push_out == PushOut::split && config.law != ContactLaw::smooth_coulomb)
+    problems.add("push_out", static_cast<int>(config.push_out), "bias, or the law smooth_coulomb");
   check(config.impedance, problems);
   check(config.contact, problems);
   problems.require_none();

@@ -21,6 +21,11 @@ struct ImpedanceConfig {
   double impratio = 1.0;  ///< R_n/R_t [-], > 0
 };
 
+/// How overlap is resolved.
+///   bias   by the contact law: bodies leave each other with a velocity
+///   split  by displacements alone, which create no kinetic energy (smooth Coulomb law)
+enum class PushOut { bias, split };
+
 /// Every law by the word that scenes call it.
 [[nodiscard]] std::span<const std::pair<std::string_view, ContactLaw>> contact_laws();
 [[nodiscard]] std::string_view to_string(ContactLaw law);
@@ -35,8 +40,9 @@ struct StepConfig {
   double stiction_factor = 0.01;    ///< v_s = stiction_factor * g * h [-], > 0
   double normal_smoothing_factor = 0.02;  ///< tau_v = normal_smoothing_factor * g * h [-], > 0
   double acceleration_scale =
-      -1.0;                        ///< g of all such factors [m/s^2]; negative: |gravity|, or 9.81 without it
-  double push_out_factor = 50.0;   ///< overlap is resolved at push_out_factor * g * h [m/s] at most [-], > 0
+      -1.0;                       ///< g of all such factors [m/s^2]; negative: |gravity|, or 9.81 without it
+  double push_out_factor = 50.0;  ///< overlap is resolved at push_out_factor * g * h [m/s] at most [-], > 0
+  PushOut push_out = PushOut::bias;
   double impact_speed = 0.05;      ///< approach from which on restitution counts (at least 3 g h) [m/s], > 0
   bool impact_substeps = false;    ///< steps are divided where contacts close
   bool adaptive_substeps = false;  ///< steps are halved where penetration grows by more than ...

@@ -61,6 +61,8 @@ void read_simulation(const TomlTable& table, Scene& scene) {
   scene.config.steps = table.integer("steps", scene.config.steps, 1);
   scene.model.gravity = table.vector3("gravity", scene.model.gravity);
   step.law = table.choice<ContactLaw>("law", step.law, {contact_laws().begin(), contact_laws().end()});
+  step.push_out =
+      table.choice<PushOut>("push_out", step.push_out, {{"bias", PushOut::bias}, {"split", PushOut::split}});
   scene.initial.time = table.number("start_time", scene.initial.time, any_number());
   for (const StepConfigField& field : step_config_fields()) {
     if (const auto* number = std::get_if<double& (*)(StepConfig&)>(&field.get)) {

@@ -19,6 +19,7 @@ struct Settings {
   double velocity_smoothing = 0;  ///< tau_v [m/s]
   double stiction_speed = 0;      ///< v_s [m/s]
   double push_out_speed = 0;      ///< cap of the normal target [m/s]
+  bool pushes_out = true;         ///< or, in overlap, the target is 0
   double impact_speed = 0;        ///< impact::Settings::threshold [m/s]
 };
 
@@ -41,7 +42,7 @@ struct NormalTarget {
 template <typename S>
 NormalTarget<S> normal_target(const S& distance, double dissipation_time, const Settings& s) {
   const double length = s.velocity_smoothing * s.h;
-  const double relaxed = 1.0 / (s.h + dissipation_time);
+  const double relaxed = s.pushes_out ? 1.0 / (s.h + dissipation_time) : 0.0;
   const double difference = 1.0 / s.h - relaxed;
   const S depth = softplus<S>(-distance, length), slope = softplus_dx<S>(-distance, length);
   const S uncapped = -distance / S(s.h) - S(difference) * depth;

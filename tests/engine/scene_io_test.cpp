@@ -396,6 +396,14 @@ TEST_CASE("scene_io: the documentation names every setting, and its examples are
   CHECK(read_body(folder.folder.path() / "bodies" / "bottle").name == "mustard bottle");
 }
 
+TEST_CASE("scene_io: overlap may be split off, with the law that knows how", "[engine][value]") {
+  const SceneFolder folder;
+  const std::string body = "[[body]]\nname = \"b\"\nasset = \"../bodies/brick\"\n";
+  CHECK(folder.read("[simulation]\npush_out = \"split\"\n" + body).config.step.push_out == PushOut::split);
+  CHECK_THROWS_WITH(folder.read("[simulation]\npush_out = \"split\"\nlaw = \"penalty\"\n" + body),
+                    Catch::Contains("push_out"));
+}
+
 TEST_CASE("scene_io: a quaternion of nearly unit length is normalised", "[engine][value]") {
   const SceneFolder folder;
   const Scene scene = folder.read(
@@ -454,7 +462,8 @@ TEST_CASE("scene_io: a malformed scene is rejected with file, line, key and caus
       {"[simulation]\ntimestep = 0.1\n" + ball,
        {"scene.toml:2: unknown key 'timestep' in simulation", "did you mean 'time_step'?"}},
       {"[simulation]\nh = 0.1\n" + ball,
-       {"scene.toml:2: unknown key 'h' in simulation, allowed: steps, gravity, law, start_time, time_step"}},
+       {"scene.toml:2: unknown key 'h' in simulation, allowed: steps, gravity, law, push_out, start_time, "
+        "time_step"}},
       {"[simulation]\ntime_step = 0\n" + ball, {"scene.toml:2: simulation.time_step = 0, allowed: > 0"}},
       {"[simulation]\ntime_step = -1e-3\n" + ball,
        {"scene.toml:2: simulation.time_step = -0.001, allowed: > 0"}},
