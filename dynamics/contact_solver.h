@@ -26,11 +26,11 @@ struct ContactProblem {
   double h;                        ///< length of the step [s]
   double nominal_h;                ///< of the whole step, where this is a part of it [s]
   const JointRows& joints = k_no_joints;
-  /// See EndMotion.
-  [[nodiscard]] double lag() const { return 0.5 * (nominal_h - h); }
-
   /// Which contacts may be impacts: those of pairs with restitution, all, or only those closed already.
   enum class Impacts { with_restitution, all, closed } impacts = Impacts::with_restitution;
+
+  /// See EndMotion.
+  MotionLag lag{};
 };
 
 struct ContactSolution {
@@ -43,8 +43,10 @@ struct ContactSolution {
   bool converged = true;
 
   [[nodiscard]] const Eigen::VectorXd& velocity() const { return passes.back(); }
-  /// @param lag  of its problem [s]
-  [[nodiscard]] EndMotion end_motion(double lag) const { return {passes.back(), displacement, lag}; }
+  /// @param lag  of its problem
+  [[nodiscard]] EndMotion end_motion(const MotionLag& lag) const {
+    return {passes.back(), displacement, lag};
+  }
 
   /// No displacement, no impact, nothing done; passes keep their memory.
   void reset(std::size_t pass_count);

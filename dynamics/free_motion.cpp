@@ -48,9 +48,9 @@ bool solve_midpoint(const Mat3<double>& R, const Mat3<double>& inertia_B, const 
 /// By how much a moving body turns and travels during a step.
 Vec6<double> way_of(const FreeMotion& free, const EndMotion& end, double h, int slot) {
   Vec6<double> way = h * end.velocity.segment<6>(6 * slot);
-  if (end.lag != 0.0) {
+  if (end.lag.time != 0.0) {
     way.tail<3>() +=
-        end.lag * (end.velocity.segment<3>(6 * slot + 3) - free.v_start.segment<3>(6 * slot + 3));
+        end.lag.time * (end.velocity.segment<3>(6 * slot + 3) - free.v_start.segment<3>(6 * slot + 3));
   }
   if (end.displacement.size() > 0) way += end.displacement.segment<6>(6 * slot);
   return way;
@@ -146,10 +146,10 @@ void advance_vjp(const Model& model, const MassMatrix& mass, const State& state,
         stack<double>(left_jacobian_so3<double>(turn).transpose() * theta_bar, p_bar);
     if (end.displacement.size() > 0) end_bar.displacement.segment<6>(6 * s) = way_bar;
     end_bar.velocity.segment<6>(6 * s) = h * way_bar;
-    end_bar.velocity.segment<3>(6 * s + 3) += next_bar.twist[b].tail<3>() + end.lag * p_bar;
-    state_bar.twist[b].tail<3>() -= end.lag * p_bar;
-    h_bar += way_bar.dot(v_end) -
-             0.5 * p_bar.dot(v_end.tail<3>() - free.v_start.segment<3>(6 * s + 3));  // lag = (H - h)/2
+    end_bar.velocity.segment<3>(6 * s + 3) += next_bar.twist[b].tail<3>() + end.lag.time * p_bar;
+    state_bar.twist[b].tail<3>() -= end.lag.time * p_bar;
+    h_bar +=
+        way_bar.dot(v_end) + end.lag.by_h * p_bar.dot(v_end.tail<3>() - free.v_start.segment<3>(6 * s + 3));
     state_bar.pose[b] += stack<double>(exp_so3<double>(turn).transpose() * theta_bar, p_bar);
     // L+ = L + h tau + I (w_end - w_free)
     const Vec3<double> w_free = free.v_free.segment<3>(6 * s), reaction = mass.inertia_W(s) * L_bar;

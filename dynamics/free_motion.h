@@ -37,15 +37,22 @@ struct FreeMotionParameterBar {
 void free_motion(const Model& model, const MassMatrix& mass, const State& state, const Control& control,
                  double h, FreeMotion& free);
 
+/// By how much velocities are behind in a part of a step. They belong to the middles of whole steps of H
+/// seconds: where h seconds of one are taken, bodies travel by h v+ + c (v+ - v), c = (H - h)/2, so that the
+/// parts of a free flight add up to the whole. Bodies that joints hold do not fly: c = 0 where there are any.
+struct MotionLag {
+  double time = 0.0;  ///< c [s]
+  double by_h = 0.0;  ///< dc/dh
+
+  [[nodiscard]] static MotionLag of_part(double h, double whole) { return {0.5 * (whole - h), -0.5}; }
+};
+
 /// How the contact problem ends: velocities of the moving bodies, and by how much they are displaced beyond h
-/// times these ([rotation; translation] each; empty: not at all).
-///
-/// Velocities belong to the middles of whole steps of H seconds. In a part of a step, of h seconds, bodies
-/// travel by h v+ + c (v+ - v), c = (H - h)/2 being the lag: parts of a free flight then add up to the whole.
+/// times these and their lag ([rotation; translation] each; empty: not at all).
 struct EndMotion {
   const Eigen::VectorXd& velocity;
   const Eigen::VectorXd& displacement;
-  double lag = 0.0;  ///< c [s]
+  MotionLag lag{};
 };
 
 /// dL/d of it. The displacement's has a size only where there is one.

@@ -66,8 +66,8 @@ int whole_row(const ContactRows& whole, const IslandScratch::Island& island, int
 }
 
 ContactProblem problem_of(const IslandScratch::Island& island, const ContactProblem& whole) {
-  return {island.mass, island.rows,     island.v_start,    island.v_free,
-          whole.h,     whole.nominal_h, island.joint_rows, whole.impacts};
+  return {island.mass,     island.rows,       island.v_start, island.v_free, whole.h,
+          whole.nominal_h, island.joint_rows, whole.impacts,  whole.lag};
 }
 
 }  // namespace

@@ -105,14 +105,16 @@ void SmoothCoulombSolver::prepare_impacts(const ContactProblem& problem,
 void SmoothCoulombSolver::displace(const ContactProblem& problem, const smooth_coulomb::Settings& settings,
                                    SolverScratch& scratch, ContactSolution& solution) const {
   const Eigen::VectorXd& v = solution.velocity();
+  const bool is_free = problem.joints.empty();  // joints answer an impact: it then acts from the start on
   for (std::size_t i = 0; i < scratch.impacts.size(); ++i) {
     const impact::Impact& impact = scratch.impacts[i];
     if (!impact.hit) continue;
-    if (solution.impact_row < 0) scratch.impulse.setZero(problem.mass.size());
+    if (solution.impact_row < 0 && is_free) scratch.impulse.setZero(problem.mass.size());
     if (solution.impact_row < 0 || impact.time < solution.impact_time) {
       solution.impact_row = static_cast<int>(i);
       solution.impact_time = impact.time;
     }
+    if (!is_free) continue;
     const ContactRow& row = problem.rows.rows[i];
     const auto p = static_cast<std::size_t>(row.pair);
     const auto [block, lane] = scratch.rows.place(problem.rows.pairs[p], p, static_cast<int>(i));
@@ -121,12 +123,12 @@ void SmoothCoulombSolver::displace(const ContactProblem& problem, const smooth_c
         impact.share * (block.impulse[lane] * row.n + friction.impulse(block.bound[lane]));
     add_impulse(row, -impact.time * impulse, scratch.impulse);
     const auto add_force = [&](int slot, double sign) {
-      if (slot >= 0) scratch.impulse.segment<3>(6 * slot + 3) -= sign * problem.lag() * impulse;
+      if (slot >= 0) scratch.impulse.segment<3>(6 * slot + 3) -= sign * problem.lag.time * impulse;
     };
     add_force(row.slot_B, 1.0);
     add_force(row.slot_A, -1.0);
   }
-  if (solution.impact_row >= 0) problem.mass.solve(scratch.impulse, solution.displacement);
+  if (solution.impact_row >= 0 && is_free) problem.mass.solve(scratch.impulse, solution.displacement);
 }
 
 void SmoothCoulombSolver::solve(const ContactProblem& problem, SolverScratch& scratch,
@@ -241,8 +243,9 @@ void SmoothCoulombSolver::vjp(const ContactProblem& problem, const ContactSoluti
         if (!displaces_by(i)) continue;
         const RowImpulse law(problem, scratch, i);
         const Vec3<double> u = relative_velocity(law.row, v),
-                           u_y = law.impact.share * (law.impact.time * relative_change(law.row, y) +
-                                                     problem.lag() * relative_change(law.row, y_translation));
+                           u_y = law.impact.share *
+                                 (law.impact.time * relative_change(law.row, y) +
+                                  problem.lag.time * relative_change(law.row, y_translation));
         const NormalImpulse gamma = law.normal_impulse(u, settings);
         const double bound = law.friction_coefficient *
                              law.normal_impulse(relative_velocity(law.row, v_before), settings).value;
@@ -274,7 +277,7 @@ void SmoothCoulombSolver::vjp(const ContactProblem& problem, const ContactSoluti
       if (displaces_by(i)) {
         u_turn = relative_change(row, y);
         u_shift = relative_change(row, y_translation);
-        u_w += law.impact.share * (law.impact.time * u_turn + problem.lag() * u_shift);
+        u_w += law.impact.share * (law.impact.time * u_turn + problem.lag.time * u_shift);
       }
 
       // u_w . (gamma_n n)
@@ -309,9 +312,9 @@ void SmoothCoulombSolver::vjp(const ContactProblem& problem, const ContactSoluti
       if (!displaces_by(i)) continue;
       const impact::Impact& impact = law.impact;
       add_arm_bar(row, impact.share * impact.time * impulse, y, row_bar);
-      impact_bar[i].share += impulse.dot(impact.time * u_turn + problem.lag() * u_shift);
+      impact_bar[i].share += impulse.dot(impact.time * u_turn + problem.lag.time * u_shift);
       impact_bar[i].time += impact.share * impulse.dot(u_turn);
-      bar.h -= 0.5 * impact.share * impulse.dot(u_shift);
+      bar.h += problem.lag.by_h * impact.share * impulse.dot(u_shift);
     }
   }
   problem.mass.multiply(w_total, w);

@@ -83,6 +83,10 @@ RowSettings Stepper::row_settings(double h) const {
   return {h, k_resting * acceleration_scale_ * config_.h * config_.h, default_dissipation_time()};
 }
 
+MotionLag Stepper::lag_of(double h) const {
+  return model_->joints.empty() ? MotionLag::of_part(h, config_.h) : MotionLag();
+}
+
 JointSettings Stepper::joint_settings() const {
   constexpr double k_dissipation_steps = 1.0;
   JointSettings settings;
@@ -146,10 +150,10 @@ StepReport Stepper::substep(const State& state, const Control& control, double h
   make_joint_rows(model, scratch.mass, state, joint_settings(), scratch.joints);
   free_motion(model, scratch.mass, state, control, h, scratch.free);
   const ContactProblem problem{
-      scratch.mass,   scratch.rows, scratch.free.v_start, scratch.free.v_free, h, config_.h,
-      scratch.joints, impacts};
+      scratch.mass, scratch.rows, scratch.free.v_start, scratch.free.v_free, h, config_.h, scratch.joints,
+      impacts,      lag_of(h)};
   solver_.solve(problem, scratch.solver, scratch.solution);
-  advance(model, scratch.mass, state, control, h, scratch.free, scratch.solution.end_motion(problem.lag()),
+  advance(model, scratch.mass, state, control, h, scratch.free, scratch.solution.end_motion(problem.lag),
           next);
 
   judge_step(model, config_, detector_, next, scratch, report);
@@ -195,8 +199,15 @@ Stepper::TimeBar Stepper::substep_vjp(const State& state, const Control& control
   make_rows(model, scratch.mass, state, manifold, row_settings(h), scratch.rows, record.clusters);
   make_joint_rows(model, scratch.mass, state, joint_settings(), scratch.joints);
   free_motion(model, scratch.mass, state, control, h, scratch.free);
-  const ContactProblem problem{scratch.mass, scratch.rows,   scratch.free.v_start,     scratch.free.v_free, h,
-                               config_.h,    scratch.joints, impacts_of(record.length)};
+  const ContactProblem problem{scratch.mass,
+                               scratch.rows,
+                               scratch.free.v_start,
+                               scratch.free.v_free,
+                               h,
+                               config_.h,
+                               scratch.joints,
+                               impacts_of(record.length),
+                               lag_of(h)};
   scratch.solution.passes = record.passes;
   scratch.solution.displacement = record.displacement;
 
@@ -208,9 +219,9 @@ Stepper::TimeBar Stepper::substep_vjp(const State& state, const Control& control
   std::vector<Vec3<double>> momentum_bar(slots, Vec3<double>::Zero());
   std::vector<FreeMotionParameterBar> parameter_bar(slots);
   EndMotionBar end_bar;
-  advance_vjp(model, scratch.mass, state, control, h, scratch.free,
-              scratch.solution.end_motion(problem.lag()), next, next_bar, state_bar, wrench_bar, end_bar,
-              bar.v_free, momentum_bar, bar.inertia_W, parameter_bar, bar.h);
+  advance_vjp(model, scratch.mass, state, control, h, scratch.free, scratch.solution.end_motion(problem.lag),
+              next, next_bar, state_bar, wrench_bar, end_bar, bar.v_free, momentum_bar, bar.inertia_W,
+              parameter_bar, bar.h);
   solver_.vjp(problem, scratch.solution, end_bar, scratch.solver, bar);
   scratch.contact_bars.assign(manifold.contacts.size(), ContactBar{});
   bar.h += rows_vjp(scratch.rows, h, scratch.free.v_start, bar.rows,

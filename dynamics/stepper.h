@@ -126,6 +126,7 @@ class Stepper {
 
  private:
   using Impacts = ContactProblem::Impacts;
+  [[nodiscard]] MotionLag lag_of(double h) const;
   struct TimeBar {
     double start = 0, h = 0;
   };

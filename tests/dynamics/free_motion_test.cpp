@@ -426,7 +426,8 @@ TEST_CASE("advance: VJP agrees with differences in every input, v_end independen
     const Eigen::VectorXd v_end = at.free.v_free + c.v_end_offset;
     Eigen::VectorXd displacement;  // every other case has one
     if (i % 2 == 0) displacement = test::random_vector<6>(random, 0.1);
-    const double lag = i % 3 == 0 ? random.uniform(0.0, 0.5) * at.h : 0.0;
+    MotionLag lag;
+    if (i % 3 == 0) lag = MotionLag::of_part(at.h, random.uniform(1.0, 2.0) * at.h);
     State next;
     advance(at.model, at.mass, at.state, at.control, at.h, at.free, {v_end, displacement, lag}, next);
 
@@ -479,7 +480,7 @@ TEST_CASE("advance: VJP agrees with differences in every input, v_end independen
         free_motion(f.model, f.mass, f.state, f.control, f.h, f.free);
         State moved;
         advance(f.model, f.mass, f.state, f.control, f.h, f.free,
-                {v_end_moved, displacement_moved, lag + 0.5 * (at.h - f.h)}, moved);
+                {v_end_moved, displacement_moved, {lag.time + lag.by_h * (f.h - at.h), lag.by_h}}, moved);
         return c.pose_weight.dot(difference(moved.X_WB[0], next.X_WB[0])) + c.twist_weight.dot(moved.V_WB[0]);
       };
       const auto fd = test::fd_sweep(loss, 0.0, 0.05, 1e-7, 1e-9 * (1.0 + w));

@@ -266,3 +266,33 @@ TEST_CASE("impact: the gradient holds through bounces off a floor that shakes", 
   CHECK(test::close(got.by_height, by_height.value, 1e-5, 1e-8));
   CHECK(test::close(got.by_velocity, by_velocity.value, 1e-5, 1e-8));
 }
+
+TEST_CASE("impact: a joint holds through it, and nothing sinks in", "[dynamics][property]") {
+  // One ball of a stiff dumbbell hits the floor: the other one answers through the joint.
+  TestScene scene = test::floor_scene();
+  scene.add(test::sphere_of_mass(0.05, 1.0), test::pose_at({0, 0, 0.151}));
+  scene.add(test::sphere_of_mass(0.05, 5.0), test::pose_at({0.2, 0, 0.2}));
+  for (const int b : {1, 2}) scene.V_WB(b) = test::moving_at({0, 0, -3.0});
+  set_restitution(scene, 0.5);
+  Joint joint;
+  joint.name = "bar";
+  joint.kind = JointKind::fixed;
+  joint.body_A = 1;
+  joint.body_B = 2;
+  joint.X_AJ.p = {0.2, 0, 0.049};
+  scene.model.joints.push_back(joint);
+  const Stepper stepper(scene.model, config_of(2e-3));
+  const double length = (scene.state.X_WB[2].p - scene.state.X_WB[1].p).norm();
+  double stretched = 0.0, deepest = 0.0, fastest = 0.0;
+  State end;
+  (void)simulate(stepper, scene.state, 150, {}, end, [&](int, const State& state, const StepReport& report) {
+    REQUIRE(report.status == StepStatus::ok);
+    stretched = std::max(stretched, std::abs((state.X_WB[2].p - state.X_WB[1].p).norm() - length));
+    deepest = std::max(deepest, report.max_penetration);
+    fastest = std::max(fastest, state.V_WB[1][5]);
+    return true;
+  });
+  CHECK(stretched < 2e-3);
+  CHECK(deepest < 1e-3);
+  CHECK(fastest > 1.0);  // it bounced: 0.5 of 3 m/s and some fall
+}
