@@ -76,9 +76,8 @@ void make_rows(const Model& model, const MassMatrix& mass, const State& state,
     const Vec3<double> p_A = state.X_WB[a].p, p_B = state.X_WB[b].p;
     const Vec6<double>&V_A = pair.slot_A < 0 ? pair.V_A : state.V_WB[a],
           &V_B = pair.slot_B < 0 ? pair.V_B : state.V_WB[b];
-    const auto add_row = [&](std::vector<ContactRow>& list, const Contact& contact,
-                             int index) -> ContactRow& {
-      ContactRow& row = list.emplace_back();
+    const auto make_row = [&](const Contact& contact, int index) {
+      ContactRow row;
       row.body_A = A;
       row.body_B = B;
       row.slot_A = pair.slot_A;
@@ -104,10 +103,11 @@ void make_rows(const Model& model, const MassMatrix& mass, const State& state,
       const double gap = contact.penetration + settings.h * contact.normal_AB_W.dot(u);
       const double x = 0.5 - gap * by_gap;
       if (!(x > 0.0 && contact.weight > 0.0)) continue;
-      ContactRow& row = add_row(list, contact, i);
+      ContactRow row = make_row(contact, i);
       row.share_by_weight = contact.area * smoothstep5(x);
       row.share = contact.weight * row.share_by_weight;
       row.share_slope = -contact.area * contact.weight * smoothstep5_dx(x) * by_gap;
+      list.push_back(row);
       if (!is_reduced) continue;
       out.member_contacts.push_back(contact);
       out.member_contacts.back().area = 1.0;  // areas may change with poses: the share says it all
@@ -120,7 +120,9 @@ void make_rows(const Model& model, const MassMatrix& mass, const State& state,
       reduce_contacts(std::span(out.member_contacts).subspan(static_cast<std::size_t>(pair.member_begin)),
                       pair.R_WA, pair.reduction, pair.clusters, out.reduced);
       for (const Contact& contact : out.reduced) {
-        add_row(out.rows, contact, -1).share = contact.area * contact.activity;
+        ContactRow row = make_row(contact, -1);
+        row.share = contact.area * contact.activity;
+        out.rows.push_back(row);
       }
     }
     pair.end = static_cast<int>(out.rows.size());
@@ -128,10 +130,9 @@ void make_rows(const Model& model, const MassMatrix& mass, const State& state,
     double sum = 0.0;
     for (int i = pair.begin; i < pair.end; ++i) sum += out.rows[static_cast<std::size_t>(i)].share;
     share_denominator(sum, 0.5 * smallest_area(model, A, B), pair.denominator, pair.denominator_slope);
-    const double by_share = 1.0 / pair.denominator;
     for (int i = pair.begin; i < pair.end; ++i) {
       ContactRow& row = out.rows[static_cast<std::size_t>(i)];
-      row.weight = row.share * by_share;
+      row.weight = row.share / pair.denominator;
     }
     pair.material = pair_material(model, A, B, settings.default_dissipation_time);
     out.pairs.push_back(std::move(pair));

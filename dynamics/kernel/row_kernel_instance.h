@@ -40,7 +40,7 @@ void sum_line(const RowKernelInput& in, const double* dV, double a, std::span<co
 
 RowKernels ABUT_KERNELS();
 RowKernels ABUT_KERNELS() {
-  return {&set_law_by_lanes, &set_cone_by_lanes, &set_impedance_by_lanes,  &sum_impulses,
+  return {&set_law_by_lanes, &set_cone_by_lanes, &set_impedance_by_lanes, &sum_impulses,
           &sum_resistances,  &sum_line,          &subtract_block_product, &solve_block_transposed};
 }
 
