@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "dynamics/kernel/row_kernels.h"
+
 namespace abut {
 namespace {
 
@@ -36,14 +38,6 @@ bool factorize_block(Mat6<double>& block) {
 }
 
 // Eigen's own triangular solvers allocate.
-
-/// X <- X L^-T
-void solve_transposed_on_the_right(const Mat6<double>& L, Mat6<double>& X) {
-  for (int j = 0; j < 6; ++j) {
-    for (int k = 0; k < j; ++k) X.col(j) -= L(j, k) * X.col(k);
-    X.col(j) /= L(j, j);
-  }
-}
 
 /// x <- L^-1 x
 template <typename Segment>
@@ -137,17 +131,20 @@ void BlockCholesky::place_couplings() {
 }
 
 bool BlockCholesky::factorize() {
+  const RowKernels& kernels = row_kernels();
   std::size_t update = 0;
   for (std::size_t k = 0; k < order_.size(); ++k) {
     Mat6<double>& L_kk = diagonal_[k];
     if (!factorize_block(L_kk)) return false;
     const int begin = column_begin_[k], end = column_begin_[k + 1];
-    for (int b = begin; b < end; ++b) solve_transposed_on_the_right(L_kk, lower_[at(b)]);
+    for (int b = begin; b < end; ++b) kernels.solve_block_transposed(L_kk.data(), lower_[at(b)].data());
     for (int b = begin; b < end; ++b) {
       const Mat6<double>& L_b = lower_[at(b)];
-      diagonal_[at(row_[at(b)])].noalias() -= L_b * L_b.transpose();
-      for (int a = b + 1; a < end; ++a)
-        lower_[at(update_target_[update++])].noalias() -= lower_[at(a)] * L_b.transpose();
+      kernels.subtract_block_product(L_b.data(), L_b.data(), diagonal_[at(row_[at(b)])].data());
+      for (int a = b + 1; a < end; ++a) {
+        kernels.subtract_block_product(lower_[at(a)].data(), L_b.data(),
+                                       lower_[at(update_target_[update++])].data());
+      }
     }
   }
   return true;

@@ -94,18 +94,19 @@ void make_rows(const Model& model, const MassMatrix& mass, const State& state,
       return row;
     };
     std::vector<ContactRow>& list = is_reduced ? out.members : out.rows;
+    const double by_gap = 1.0 / (8.0 * pair.tau);
     for (int i = contact_pair.begin; i < contact_pair.end; ++i) {
       const Contact& contact = manifold.contacts[static_cast<std::size_t>(i)];
       const Vec3<double> r_A = contact.point_W - p_A, r_B = contact.point_W - p_B;
       const Vec3<double> u =
           V_B.tail<3>() + V_B.head<3>().cross(r_B) - V_A.tail<3>() - V_A.head<3>().cross(r_A);
       const double gap = contact.penetration + settings.h * contact.normal_AB_W.dot(u);
-      const double x = 0.5 - gap / (8.0 * pair.tau);
+      const double x = 0.5 - gap * by_gap;
       if (!(x > 0.0 && contact.weight > 0.0)) continue;
       ContactRow row = make_row(contact, i);
       row.share_by_weight = contact.area * smoothstep5(x);
       row.share = contact.weight * row.share_by_weight;
-      row.share_slope = -contact.area * contact.weight * smoothstep5_dx(x) / (8.0 * pair.tau);
+      row.share_slope = -contact.area * contact.weight * smoothstep5_dx(x) * by_gap;
       list.push_back(row);
       if (!is_reduced) continue;
       out.member_contacts.push_back(contact);

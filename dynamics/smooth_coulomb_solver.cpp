@@ -145,10 +145,13 @@ void SmoothCoulombSolver::solve(const ContactProblem& problem, SolverScratch& sc
       v = solution.passes[0];
       continue;
     }
-    if (warm) {
-      v = scratch.previous_passes[pass] + problem.v_start - scratch.previous_start;
-    } else {
+    if (!warm) {
       v = pass == 0 ? problem.v_free : solution.passes[pass - 1];
+    } else if (pass > 0 && solution.iterations <= static_cast<int>(pass)) {
+      // Near rest what the pass before got wrong is wrong here too; where bodies slide it says little.
+      v = scratch.previous_passes[pass] + solution.passes[pass - 1] - scratch.previous_passes[pass - 1];
+    } else {
+      v = scratch.previous_passes[pass] + problem.v_start - scratch.previous_start;
     }
     if (pass > 0) scratch.rows.set_bounds();
     ConvexNewton newton(problem, settings, law_of(pass), speed_scale_, scratch);

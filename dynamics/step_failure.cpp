@@ -89,9 +89,15 @@ void judge_step(const Model& model, const StepConfig& config, const ContactDetec
     blame_deepest(scratch, scratch.solver.unconverged_slots, report);
     return;
   }
-  const Worst deepest = find_worst(scratch, [&](const ContactRow& row, double depth) {
-    return depth / body_of(model, smaller_body(model, row)).size;
-  });
+  // The size of the smaller body is at least that of the smallest: most steps need no second look.
+  double smallest = std::numeric_limits<double>::infinity();
+  for (const Body& body : model.bodies) smallest = std::min(smallest, body.size);
+  Worst deepest;
+  if (report.max_penetration > config.penetration_limit * smallest) {
+    deepest = find_worst(scratch, [&](const ContactRow& row, double depth) {
+      return depth / body_of(model, smaller_body(model, row)).size;
+    });
+  }
   if (deepest.value > config.penetration_limit) {
     report.status = StepStatus::too_deep;
     const int smaller = smaller_body(model, *deepest.row);

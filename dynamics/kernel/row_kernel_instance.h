@@ -2,6 +2,7 @@
 /// name.
 #include <type_traits>
 
+#include "dynamics/kernel/block_kernel.h"
 #include "dynamics/kernel/row_kernel.h"
 
 namespace abut {
@@ -39,8 +40,8 @@ void sum_line(const RowKernelInput& in, const double* dV, double a, std::span<co
 
 RowKernels ABUT_KERNELS();
 RowKernels ABUT_KERNELS() {
-  return {&set_law_by_lanes, &set_cone_by_lanes, &set_impedance_by_lanes,
-          &sum_impulses,     &sum_resistances,   &sum_line};
+  return {&set_law_by_lanes, &set_cone_by_lanes, &set_impedance_by_lanes, &sum_impulses,
+          &sum_resistances,  &sum_line,          &subtract_block_product, &solve_block_transposed};
 }
 
 }  // namespace abut

@@ -52,6 +52,9 @@ struct RowKernels {
   void (*sum_resistances)(const RowKernelInput&, std::span<const RowBlock>, ResistanceSums&);
   /// At V + a dV, by a.
   void (*sum_line)(const RowKernelInput&, const double* dV, double a, std::span<const RowBlock>, LineSums&);
+  /// Of 6 x 6 blocks, column by column (block_kernel.h): C -= A B^T, and X <- X L^-T.
+  void (*subtract_block_product)(const double* A, const double* B, double* C);
+  void (*solve_block_transposed)(const double* L, double* X);
 };
 
 /// Those for an instruction set, of which available_manifold_kernels() has the names.

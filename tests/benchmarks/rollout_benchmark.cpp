@@ -47,13 +47,21 @@ void step(benchmark::State& state, const char* name) {
   state.SetLabel(Hash::text(state_hash(final_state)));
 }
 
+/// A part of a scene's rollout.
+struct Span {
+  int settling = 0;  ///< steps left out before
+  int steps = 0;     ///< 0: those of the scene
+};
+
 /// Rollout and adjoint of L = 1/2 sum over the moving bodies of |p_WB|^2 at the end. `ratio` is their time by
 /// that of simulate() of the same steps, which runs before each of them, untimed as far as the benchmark is
 /// concerned; `rollout_ratio` and `adjoint_ratio` are its two parts.
-void gradient(benchmark::State& state, const char* name) {
+void gradient(benchmark::State& state, const char* name, const Span& span = {}) {
   const Scene scene = read_asset_scene(name);
   const Simulator simulator(scene.model, scene.config.step);
-  const int steps = scene.config.steps;
+  const int steps = span.steps > 0 ? span.steps : scene.config.steps;
+  State initial = scene.initial;
+  if (span.settling > 0) (void)simulate(simulator.stepper(), scene.initial, span.settling, {}, initial);
   const auto loss = [&](int k, const State& at, StateTangent& bar) {
     if (k != steps) return;
     for (std::size_t b = 0; b < at.X_WB.size(); ++b) {
@@ -66,13 +74,13 @@ void gradient(benchmark::State& state, const char* name) {
     state.PauseTiming();
     {
       const CpuTimer timer(simulate_seconds);
-      (void)simulate(simulator.stepper(), scene.initial, steps, {}, final_state);
+      (void)simulate(simulator.stepper(), initial, steps, {}, final_state);
     }
     state.ResumeTiming();
     Trajectory trajectory;
     {
       const CpuTimer timer(rollout_seconds);
-      trajectory = simulator.rollout(scene.initial, steps);
+      trajectory = simulator.rollout(initial, steps);
     }
     if (!trajectory.ok()) {
       state.SkipWithError(failure(trajectory.failed_step, trajectory.failure).c_str());
@@ -94,6 +102,12 @@ BENCHMARK_CAPTURE(step, armadillo_drop, "armadillo_drop")
     ->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(gradient, armadillo_drop, "armadillo_drop")
     ->Name("gradient/armadillo_drop")
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(gradient, two_armadillos, "two_armadillos", Span{1500, 100})
+    ->Name("gradient/two_armadillos")
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(gradient, box_stack_10, "box_stack", Span{1000, 100})
+    ->Name("gradient/box_stack_10")
     ->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(step, box_stack, "box_stack")->Name("step/box_stack")->Unit(benchmark::kMicrosecond);
 

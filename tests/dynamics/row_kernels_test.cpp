@@ -229,3 +229,30 @@ TEST_CASE("RowKernels: a number that is none in one row is seen in the sums", "[
     }
   }
 }
+
+TEST_CASE("RowKernels: every instruction set multiplies and solves blocks as Eigen does",
+          "[dynamics][value]") {
+  Random random(7);
+  const auto block = [&] {
+    Mat6<double> X;
+    for (double& x : X.reshaped()) x = random.uniform(-1.0, 1.0);
+    return X;
+  };
+  const Mat6<double> A = block(), B = block(), C = block();
+  Mat6<double> L = block();
+  for (int i = 0; i < 6; ++i) L(i, i) = random.uniform(1.0, 2.0);
+  const Mat6<double> product = C - A * B.transpose();
+  // Only the lower triangle of L counts.
+  const Mat6<double> solved = L.triangularView<Eigen::Lower>().solve(C.transpose()).transpose();
+  for (const ManifoldKernels& available : available_manifold_kernels()) {
+    const RowKernels kernels = row_kernels_for(available.instruction_set);
+    CAPTURE(available.instruction_set);
+    Mat6<double> X = C;
+    kernels.subtract_block_product(A.data(), B.data(), X.data());
+    CHECK((X - product).norm() <= 1e-15 * 36.0);
+    X = C;
+    kernels.solve_block_transposed(L.data(), X.data());
+    CHECK((X - solved).norm() <= 1e-15 * solved.norm() * 36.0);
+    CHECK((X * L.triangularView<Eigen::Lower>().toDenseMatrix().transpose() - C).norm() <= 1e-13);
+  }
+}
