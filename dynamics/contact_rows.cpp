@@ -204,9 +204,8 @@ void rows_jvp(const ContactRows& rows, const MassMatrix& mass, double h, const E
   };
   const auto share_dot = [&](const ContactRow& row, const ContactRowBar& dot, const ContactBar& contact) {
     const double gap_dot =
-        contact.penetration +
-        h * (dot.n.dot(relative_velocity(row, velocity)) +
-             row.n.dot(relative_velocity_jvp(row, dot, velocity, direction.velocity)));
+        contact.penetration + h * (dot.n.dot(relative_velocity(row, velocity)) +
+                                   row.n.dot(relative_velocity_jvp(row, dot, velocity, direction.velocity)));
     return row.share_slope * gap_dot + row.share_by_weight * contact.weight +
            row.share / row.area * contact.area;
   };
@@ -223,10 +222,10 @@ void rows_jvp(const ContactRows& rows, const MassMatrix& mass, double h, const E
         members_dot.push_back(contact);
         members_dot.back().activity = share_dot(member, row_dot(pair, member, contact), contact);
       }
-      reduced_dot = reduce_contacts_jvp(
-          std::span(rows.member_contacts)
-              .subspan(static_cast<std::size_t>(pair.member_begin), members_dot.size()),
-          pair, members_dot, pose_dot(pair.body_A).head<3>());
+      reduced_dot =
+          reduce_contacts_jvp(std::span(rows.member_contacts)
+                                  .subspan(static_cast<std::size_t>(pair.member_begin), members_dot.size()),
+                              pair, members_dot, pose_dot(pair.body_A).head<3>());
     }
     shares_dot.clear();
     double sum_dot = 0.0;

@@ -132,16 +132,17 @@ void free_motion_jvp(const Model& model, const MassMatrix& mass, const State& st
     const Body& body = model.bodies[b];
     const FreeMotionParameterBar& dot = direction.parameters[k];
     const Vec3<double> theta_dot = direction.state.pose[b].head<3>();
-    const Vec6<double>&V = state.V_WB[b], &V_dot = direction.state.twist[b], &wrench_dot = direction.wrench[b];
+    const Vec6<double>&V = state.V_WB[b], &V_dot = direction.state.twist[b],
+          &wrench_dot = direction.wrench[b];
     tangent.v_start.segment<6>(6 * s) = V_dot;
 
     // I = R I_B R^T, L = e^{-c_w h} I w
     const Mat3<double> R = state.X_WB[b].rotation(), turn = skew<double>(theta_dot), &I = mass.inertia_W(s);
     tangent.inertia_W[k] = turn * I - I * turn + R * dot.inertia_B * R.transpose();
     const Vec3<double> L = std::exp(-body.angular_damping * h) * (I * V.head<3>());
-    tangent.momentum[k] = std::exp(-body.angular_damping * h) *
-                              (tangent.inertia_W[k] * V.head<3>() + I * V_dot.head<3>()) -
-                          h * dot.angular_damping * L;
+    tangent.momentum[k] =
+        std::exp(-body.angular_damping * h) * (tangent.inertia_W[k] * V.head<3>() + I * V_dot.head<3>()) -
+        h * dot.angular_damping * L;
 
     // I(Exp(h w_free/2) R) w_free = L + h tau/2, differentiated implicitly
     const Vec3<double> w_free = free.v_free.segment<3>(6 * s);
@@ -188,10 +189,10 @@ void advance_jvp(const Model& model, const MassMatrix& mass, const State& state,
     const Vec3<double> w_next = next.V_WB[b].head<3>();
     const Vec3<double> by_inertia =
         R * (direction.parameters[k].inertia_B * Vec3<double>(R.transpose() * w_next));
-    next_dot.twist[b] = stack<double>(
-        I.ldlt().solve(Vec3<double>(momentum_dot - by_inertia -
-                                    momentum_dtheta(I, w_next) * next_dot.pose[b].head<3>())),
-        v_end_dot.tail<3>());
+    next_dot.twist[b] =
+        stack<double>(I.ldlt().solve(Vec3<double>(momentum_dot - by_inertia -
+                                                  momentum_dtheta(I, w_next) * next_dot.pose[b].head<3>())),
+                      v_end_dot.tail<3>());
   }
   for (int body = 0; body < model.body_count(); ++body) {
     if (mass.slot(body) >= 0) continue;

@@ -397,11 +397,10 @@ void ContactDetector::jvp(std::span<const Pose<double>> X_WB, std::span<const Ve
       }
     }
     if (edge_features.empty()) continue;
-    const std::vector<ContactBar> changes =
-        EdgeContacts(edge_body(A), edge_body(B), config)
-            .shape_jvp(place(A), place(B), pair.edges, edge_features,
-                       rigid_change(model_body(A), place(A), pose(A)),
-                       rigid_change(model_body(B), place(B), pose(B)));
+    const std::vector<ContactBar> changes = EdgeContacts(edge_body(A), edge_body(B), config)
+                                                .shape_jvp(place(A), place(B), pair.edges, edge_features,
+                                                           rigid_change(model_body(A), place(A), pose(A)),
+                                                           rigid_change(model_body(B), place(B), pose(B)));
     const double tau = make_pair(A, B).activity_smoothing;
     for (std::size_t k = 0; k < changes.size(); ++k) {
       const Contact& contact = at.contacts[edge_places[k]];

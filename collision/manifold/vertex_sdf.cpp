@@ -195,9 +195,8 @@ std::vector<double> select_vertices_jvp(const VertexSdfQuery& query, const Verte
     if (slope == 0.0) continue;
     const Vec3<double> arm =
         query.X_WO.q * Vec3<double>(query.owner_body->contact_points.col(static_cast<Eigen::Index>(i)));
-    metrics_dot[i] =
-        slope * solid_distance_jvp(*query.sdf, query.X_WS, arm + query.X_WO.p, point_velocity(pose_O, arm),
-                                   pose_S);
+    metrics_dot[i] = slope * solid_distance_jvp(*query.sdf, query.X_WS, arm + query.X_WO.p,
+                                                point_velocity(pose_O, arm), pose_S);
   }
   soft_selection_jvp<double>(selection.metrics, selection.selection, metrics_dot, weights_dot);
   return weights_dot;
