@@ -139,6 +139,115 @@ void make_rows(const Model& model, const MassMatrix& mass, const State& state,
   }
 }
 
+namespace {
+
+double inner_product(const ContactBar& bar, const ContactBar& dot) {
+  return bar.point_W.dot(dot.point_W) + bar.signed_distance * dot.signed_distance +
+         bar.normal_AB_W.dot(dot.normal_AB_W) + bar.activity * dot.activity +
+         bar.penetration * dot.penetration + bar.weight * dot.weight + bar.area * dot.area;
+}
+
+/// The JVP of reduce_contacts(), by one VJP for each number of the few contacts that are left.
+std::vector<ContactBar> reduce_contacts_jvp(std::span<const Contact> contacts, const RowPair& pair,
+                                            std::span<const ContactBar> contacts_dot,
+                                            const Vec3<double>& rotation_A_dot) {
+  const auto left = static_cast<std::size_t>(pair.end - pair.begin);
+  std::vector<ContactBar> reduced_dot(left), seed(left), contacts_bar;
+  const auto slope = [&](double& bar) {
+    bar = 1.0;
+    contacts_bar.assign(contacts.size(), ContactBar{});
+    Vec3<double> rotation_A_bar = Vec3<double>::Zero();
+    reduce_contacts_vjp(contacts, pair.R_WA, pair.reduction, pair.clusters, seed, contacts_bar,
+                        rotation_A_bar);
+    bar = 0.0;
+    double sum = rotation_A_bar.dot(rotation_A_dot);
+    for (std::size_t i = 0; i < contacts.size(); ++i) sum += inner_product(contacts_bar[i], contacts_dot[i]);
+    return sum;
+  };
+  for (std::size_t k = 0; k < left; ++k) {
+    for (int axis = 0; axis < 3; ++axis) {
+      reduced_dot[k].point_W[axis] = slope(seed[k].point_W[axis]);
+      reduced_dot[k].normal_AB_W[axis] = slope(seed[k].normal_AB_W[axis]);
+    }
+    reduced_dot[k].signed_distance = slope(seed[k].signed_distance);
+    reduced_dot[k].activity = slope(seed[k].activity);
+  }
+  return reduced_dot;
+}
+
+}  // namespace
+
+void rows_jvp(const ContactRows& rows, const MassMatrix& mass, double h, const Eigen::VectorXd& velocity,
+              const ContactRowsDirection& direction, std::span<ContactRowBar> dots) {
+  const auto pose_dot = [&](int body) -> const Vec6<double>& {
+    return direction.state.pose[static_cast<std::size_t>(body)];
+  };
+  const auto inverse_mass_dot = [&](int body) {
+    const int slot = mass.slot(body);
+    const double inverse = mass.inverse_mass(body);
+    return slot < 0 ? 0.0 : -direction.mass[static_cast<std::size_t>(slot)] * inverse * inverse;
+  };
+  const auto row_dot = [&](const RowPair& pair, const ContactRow& row, const ContactBar& contact) {
+    ContactRowBar dot;
+    dot.r_A = contact.point_W - pose_dot(row.body_A).tail<3>();
+    dot.r_B = contact.point_W - pose_dot(row.body_B).tail<3>();
+    dot.n = contact.normal_AB_W;
+    dot.distance = contact.signed_distance;
+    dot.inverse_mass = inverse_mass_dot(row.body_A) + inverse_mass_dot(row.body_B);
+    const auto point_velocity_dot = [&](int body, const Vec6<double>& V, const Vec3<double>& r,
+                                        const Vec3<double>& r_dot) -> Vec3<double> {
+      const Vec6<double>& V_dot = direction.state.twist[static_cast<std::size_t>(body)];
+      return point_velocity(V_dot, r) + V.head<3>().cross(r_dot);
+    };
+    if (row.slot_A < 0) dot.drift -= point_velocity_dot(row.body_A, pair.V_A, row.r_A, dot.r_A);
+    if (row.slot_B < 0) dot.drift += point_velocity_dot(row.body_B, pair.V_B, row.r_B, dot.r_B);
+    return dot;
+  };
+  const auto share_dot = [&](const ContactRow& row, const ContactRowBar& dot, const ContactBar& contact) {
+    const double gap_dot =
+        contact.penetration + h * (dot.n.dot(relative_velocity(row, velocity)) +
+                                   row.n.dot(relative_velocity_jvp(row, dot, velocity, direction.velocity)));
+    return row.share_slope * gap_dot + row.share_by_weight * contact.weight +
+           row.share / row.area * contact.area;
+  };
+
+  std::vector<ContactBar> members_dot, reduced_dot;
+  std::vector<double> shares_dot;
+  for (const RowPair& pair : rows.pairs) {
+    const bool is_reduced = pair.reduction.kind != Reduction::none;
+    if (is_reduced) {
+      members_dot.clear();
+      for (int i = pair.member_begin; i < pair.member_end; ++i) {
+        const ContactRow& member = rows.members[static_cast<std::size_t>(i)];
+        const ContactBar& contact = direction.contacts[static_cast<std::size_t>(member.contact)];
+        members_dot.push_back(contact);
+        members_dot.back().activity = share_dot(member, row_dot(pair, member, contact), contact);
+      }
+      reduced_dot =
+          reduce_contacts_jvp(std::span(rows.member_contacts)
+                                  .subspan(static_cast<std::size_t>(pair.member_begin), members_dot.size()),
+                              pair, members_dot, pose_dot(pair.body_A).head<3>());
+    }
+    shares_dot.clear();
+    double sum_dot = 0.0;
+    for (int i = pair.begin; i < pair.end; ++i) {
+      const auto k = static_cast<std::size_t>(i);
+      const ContactRow& row = rows.rows[k];
+      const ContactBar& contact = is_reduced ? reduced_dot[static_cast<std::size_t>(i - pair.begin)]
+                                             : direction.contacts[static_cast<std::size_t>(row.contact)];
+      dots[k] = row_dot(pair, row, contact);
+      shares_dot.push_back(is_reduced ? row.area * contact.activity : share_dot(row, dots[k], contact));
+      sum_dot += shares_dot.back();
+    }
+    for (int i = pair.begin; i < pair.end; ++i) {
+      const auto k = static_cast<std::size_t>(i);
+      dots[k].weight = (shares_dot[static_cast<std::size_t>(i - pair.begin)] -
+                        rows.rows[k].weight * pair.denominator_slope * sum_dot) /
+                       pair.denominator;
+    }
+  }
+}
+
 double rows_vjp(const ContactRows& rows, double h, const Eigen::VectorXd& velocity,
                 std::span<const ContactRowBar> bars, const ContactRowsGradient& gradient) {
   double h_bar = 0.0;

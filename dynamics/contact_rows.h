@@ -180,6 +180,36 @@ inline void add_velocity_bar(const ContactRow& row, const Vec3<double>& u_bar, c
   bar.drift += u_bar;
 }
 
+/// The JVP of relative_velocity(), along changes of the row and of v.
+[[nodiscard]] inline Vec3<double> relative_velocity_jvp(const ContactRow& row, const ContactRowBar& row_dot,
+                                                        const Eigen::VectorXd& v,
+                                                        const Eigen::VectorXd& v_dot) {
+  Vec3<double> u_dot = relative_change(row, v_dot) + row_dot.drift;
+  if (row.slot_B >= 0) u_dot += v.segment<3>(6 * row.slot_B).cross(row_dot.r_B);
+  if (row.slot_A >= 0) u_dot -= v.segment<3>(6 * row.slot_A).cross(row_dot.r_A);
+  return u_dot;
+}
+
+/// The JVP of add_impulse(), along changes of the row and of its impulse.
+inline void add_impulse_jvp(const ContactRow& row, const ContactRowBar& row_dot, const Vec3<double>& impulse,
+                            const Vec3<double>& impulse_dot, Eigen::VectorXd& out) {
+  add_impulse(row, impulse_dot, out);
+  if (row.slot_B >= 0) out.segment<3>(6 * row.slot_B) += row_dot.r_B.cross(impulse);
+  if (row.slot_A >= 0) out.segment<3>(6 * row.slot_A) -= row_dot.r_A.cross(impulse);
+}
+
+/// A direction of what make_rows() depends on; its `h` is constant.
+struct ContactRowsDirection {
+  std::span<const ContactBar> contacts;  ///< one per contact of the manifold
+  const StateTangent& state;
+  const Eigen::VectorXd& velocity;  ///< of the moving bodies at the start of the step
+  std::span<const double> mass;     ///< one per moving body
+};
+
+/// The JVP of make_rows(), which made `rows`. Overwrites `dots`, one per row.
+void rows_jvp(const ContactRows& rows, const MassMatrix& mass, double h, const Eigen::VectorXd& velocity,
+              const ContactRowsDirection& direction, std::span<ContactRowBar> dots);
+
 /// From dL/d(rows) to contacts, poses (by the lever arms) and velocities: adds to `gradient`. `velocity` is
 /// that of the moving bodies at the start of the step. Returns dL/dh.
 double rows_vjp(const ContactRows& rows, double h, const Eigen::VectorXd& velocity,

@@ -1,5 +1,7 @@
 #include "dynamics/contact_solver.h"
 
+#include <stdexcept>
+
 #include "dynamics/convex_cone_solver.h"
 #include "dynamics/lcp_solver.h"
 #include "dynamics/penalty_solver.h"
@@ -43,6 +45,20 @@ ContactProblemBar& ContactProblemBar::operator+=(const ContactProblemBar& other)
   for (std::size_t j = 0; j < joints.size(); ++j) joints[j] += other.joints[j];
   h += other.h;
   return *this;
+}
+
+void ContactProblemDot::add_mass_product(const Eigen::VectorXd& v, double factor,
+                                         Eigen::VectorXd& out) const {
+  for (std::size_t s = 0; s < mass.size(); ++s) {
+    const Eigen::Index i = 6 * static_cast<Eigen::Index>(s);
+    out.segment<3>(i) += factor * (inertia_W[s] * v.segment<3>(i));
+    out.segment<3>(i + 3) += factor * mass[s] * v.segment<3>(i + 3);
+  }
+}
+
+void ContactSolver::jvp(const ContactProblem&, const ContactSolution&, const ContactProblemDot&,
+                        SolverScratch&, EndMotionBar&) const {
+  throw std::invalid_argument("this contact law has no forward derivative; take smooth_coulomb or penalty");
 }
 
 int ContactSolver::contacts_near_kink(const ContactProblem& problem, const ContactSolution&,

@@ -2,6 +2,7 @@
 /// implements.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -67,6 +68,20 @@ struct ContactProblemBar {
   ContactProblemBar& operator+=(const ContactProblemBar& other);
 };
 
+/// A direction of what a ContactProblem is made of; its lengths are constant.
+struct ContactProblemDot {
+  Eigen::VectorXd v_start, v_free;
+  std::vector<Mat3<double>> inertia_W;  ///< per moving body
+  std::vector<double> mass;
+  std::vector<ContactRowBar> rows;
+  std::vector<PairMaterialBar> pairs;
+  /// Adds the change of the impulses J^T lambda of the joints at velocities that are held fixed.
+  std::function<void(const Eigen::VectorXd& v, Eigen::VectorXd& out)> add_joint_impulses;
+
+  /// out += factor dM v
+  void add_mass_product(const Eigen::VectorXd& v, double factor, Eigen::VectorXd& out) const;
+};
+
 /// Scratch of one thread. `previous_*` are the warm start of the next solve: forget them before an unrelated
 /// one.
 struct SolverScratch {
@@ -95,6 +110,10 @@ class ContactSolver {
   virtual void vjp(const ContactProblem& problem, const ContactSolution& solution,
                    const EndMotionBar& solution_bar, SolverScratch& scratch,
                    ContactProblemBar& bar) const = 0;
+
+  /// The JVP of the solution, overwritten. Throws std::invalid_argument for laws that have none.
+  virtual void jvp(const ContactProblem& problem, const ContactSolution& solution,
+                   const ContactProblemDot& dot, SolverScratch& scratch, EndMotionBar& solution_dot) const;
 
   /// The impulse [N s] each row's contact applies to its body B, in W, for a solved problem.
   virtual void impulses(const ContactProblem& problem, const ContactSolution& solution,

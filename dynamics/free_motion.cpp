@@ -120,6 +120,89 @@ void advance(const Model& model, const MassMatrix& mass, const State& state, con
   }
 }
 
+void free_motion_jvp(const Model& model, const MassMatrix& mass, const State& state, const Control& control,
+                     double h, const FreeMotion& free, const FreeMotionDirection& direction,
+                     FreeMotionTangent& tangent) {
+  tangent.v_start.resize(mass.size());
+  tangent.v_free.resize(mass.size());
+  tangent.momentum.resize(static_cast<std::size_t>(mass.slot_count()));
+  tangent.inertia_W.resize(static_cast<std::size_t>(mass.slot_count()));
+  for (int s = 0; s < mass.slot_count(); ++s) {
+    const auto b = static_cast<std::size_t>(mass.body(s)), k = static_cast<std::size_t>(s);
+    const Body& body = model.bodies[b];
+    const FreeMotionParameterBar& dot = direction.parameters[k];
+    const Vec3<double> theta_dot = direction.state.pose[b].head<3>();
+    const Vec6<double>&V = state.V_WB[b], &V_dot = direction.state.twist[b],
+          &wrench_dot = direction.wrench[b];
+    tangent.v_start.segment<6>(6 * s) = V_dot;
+
+    // I = R I_B R^T, L = e^{-c_w h} I w
+    const Mat3<double> R = state.X_WB[b].rotation(), turn = skew<double>(theta_dot), &I = mass.inertia_W(s);
+    tangent.inertia_W[k] = turn * I - I * turn + R * dot.inertia_B * R.transpose();
+    const Vec3<double> L = std::exp(-body.angular_damping * h) * (I * V.head<3>());
+    tangent.momentum[k] =
+        std::exp(-body.angular_damping * h) * (tangent.inertia_W[k] * V.head<3>() + I * V_dot.head<3>()) -
+        h * dot.angular_damping * L;
+
+    // I(Exp(h w_free/2) R) w_free = L + h tau/2, differentiated implicitly
+    const Vec3<double> w_free = free.v_free.segment<3>(6 * s);
+    const Midpoint at(R, body.inertia, w_free, h);
+    const Vec3<double> middle_dot = exp_so3<double>(Vec3<double>(0.5 * h * w_free)) * theta_dot;
+    const Vec3<double> by_inertia =
+        at.rotation * (dot.inertia_B * Vec3<double>(at.rotation.transpose() * w_free));
+    tangent.v_free.segment<3>(6 * s) = at.jacobian.partialPivLu().solve(
+        Vec3<double>(tangent.momentum[k] + 0.5 * h * wrench_dot.head<3>() -
+                     momentum_dtheta(at.inertia, w_free) * middle_dot - by_inertia));
+
+    // v* = e^{-c_v h} v + h (g + f/m)
+    const Vec3<double> force = applied_wrench(model, control, mass.body(s)).tail<3>();
+    tangent.v_free.segment<3>(6 * s + 3) =
+        std::exp(-body.linear_damping * h) *
+            Vec3<double>(V_dot.tail<3>() - h * dot.linear_damping * V.tail<3>()) +
+        h * (direction.gravity + (wrench_dot.tail<3>() - dot.mass / body.mass * force) / body.mass);
+  }
+}
+
+void advance_jvp(const Model& model, const MassMatrix& mass, const State& state, double h,
+                 const FreeMotion& free, const EndMotion& end, const State& next,
+                 const FreeMotionDirection& direction, const FreeMotionTangent& tangent,
+                 const EndMotionBar& end_dot, StateTangent& next_dot) {
+  next_dot.set_zero(model.body_count());
+  const auto moved = [](const Vec6<double>& pose_dot, const Vec3<double>& turn, const Vec6<double>& way_dot) {
+    const Vec3<double> theta_dot =
+        exp_so3<double>(turn) * pose_dot.head<3>() + left_jacobian_so3<double>(turn) * way_dot.head<3>();
+    return stack<double>(theta_dot, pose_dot.tail<3>() + way_dot.tail<3>());
+  };
+  for (int s = 0; s < mass.slot_count(); ++s) {
+    const auto b = static_cast<std::size_t>(mass.body(s)), k = static_cast<std::size_t>(s);
+    const Vec6<double> v_end_dot = end_dot.velocity.segment<6>(6 * s);
+    Vec6<double> way_dot = h * v_end_dot;
+    way_dot.tail<3>() += end.lag.time * (v_end_dot.tail<3>() - tangent.v_start.segment<3>(6 * s + 3));
+    if (end.displacement.size() > 0) way_dot += end_dot.displacement.segment<6>(6 * s);
+    next_dot.pose[b] = moved(direction.state.pose[b], way_of(free, end, h, s).head<3>(), way_dot);
+    // I(R+) w_next = L+ = L + h tau + I (w_end - w_free)
+    const Vec3<double> w_change = end.velocity.segment<3>(6 * s) - free.v_free.segment<3>(6 * s),
+                       w_change_dot = v_end_dot.head<3>() - tangent.v_free.segment<3>(6 * s);
+    const Vec3<double> momentum_dot = tangent.momentum[k] + h * direction.wrench[b].head<3>() +
+                                      tangent.inertia_W[k] * w_change + mass.inertia_W(s) * w_change_dot;
+    const Mat3<double> R = next.X_WB[b].rotation(), I = R * model.bodies[b].inertia * R.transpose();
+    const Vec3<double> w_next = next.V_WB[b].head<3>();
+    const Vec3<double> by_inertia =
+        R * (direction.parameters[k].inertia_B * Vec3<double>(R.transpose() * w_next));
+    next_dot.twist[b] =
+        stack<double>(I.ldlt().solve(Vec3<double>(momentum_dot - by_inertia -
+                                                  momentum_dtheta(I, w_next) * next_dot.pose[b].head<3>())),
+                      v_end_dot.tail<3>());
+  }
+  for (int body = 0; body < model.body_count(); ++body) {
+    if (mass.slot(body) >= 0) continue;
+    const auto b = static_cast<std::size_t>(body);
+    const Vec3<double> turn = h * fixed_twist(model, state, h, body).head<3>();
+    next_dot.twist[b] = direction.state.twist[b];
+    next_dot.pose[b] = moved(direction.state.pose[b], turn, h * direction.state.twist[b]);
+  }
+}
+
 void advance_vjp(const Model& model, const MassMatrix& mass, const State& state, const Control& control,
                  double h, const FreeMotion& free, const EndMotion& end, const State& next,
                  const StateTangent& next_bar, StateTangent& state_bar, std::span<Vec6<double>> wrench_bar,

@@ -64,6 +64,33 @@ struct EndMotionBar {
 void advance(const Model& model, const MassMatrix& mass, const State& state, const Control& control, double h,
              const FreeMotion& free, const EndMotion& end, State& next);
 
+/// A direction of what a step of free motion depends on; its length is constant.
+struct FreeMotionDirection {
+  const StateTangent& state;
+  std::span<const Vec6<double>> wrench;  ///< one per body
+  Vec3<double> gravity = Vec3<double>::Zero();
+  std::span<const FreeMotionParameterBar> parameters;  ///< changes of them, one per moving body
+};
+
+/// What follows from it: changes of the free velocities, and of the mass matrix at the start.
+struct FreeMotionTangent {
+  Eigen::VectorXd v_start, v_free;
+  std::vector<Vec3<double>> momentum;   ///< of L, per moving body
+  std::vector<Mat3<double>> inertia_W;  ///< per moving body
+};
+
+/// The JVP of free_motion(). Overwrites `tangent`.
+void free_motion_jvp(const Model& model, const MassMatrix& mass, const State& state, const Control& control,
+                     double h, const FreeMotion& free, const FreeMotionDirection& direction,
+                     FreeMotionTangent& tangent);
+
+/// The JVP of advance(), after that of free_motion(). `end_dot` is the change of the end of the contact
+/// problem; overwrites `next_dot`.
+void advance_jvp(const Model& model, const MassMatrix& mass, const State& state, double h,
+                 const FreeMotion& free, const EndMotion& end, const State& next,
+                 const FreeMotionDirection& direction, const FreeMotionTangent& tangent,
+                 const EndMotionBar& end_dot, StateTangent& next_dot);
+
 /// The way back through advance(). `next_bar` is dL/d(next state). Overwrites `end_bar`, adds to everything
 /// else; `inertia_W_bar` is dL/d(world inertia at the start), not symmetrised, `momentum_bar` dL/dL per
 /// moving body, `h_bar` dL/dh.

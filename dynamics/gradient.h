@@ -6,6 +6,7 @@
 #include "collision/manifold/contact_detector.h"
 #include "dynamics/contact_rows.h"
 #include "dynamics/joint_rows.h"
+#include "dynamics/rollout_direction.h"
 #include "engine/model.h"
 #include "engine/state.h"
 
@@ -38,6 +39,10 @@ struct ModelGradient {
 
   void set_zero(const Model& model);
 };
+
+/// The JVP of pair_material(), along changes of both bodies' materials.
+[[nodiscard]] PairMaterialBar pair_material_jvp(const Model& model, int body_A, int body_B,
+                                                const BodyDirection& A_dot, const BodyDirection& B_dot);
 
 /// Adds the way back of pair_material().
 void pair_material_vjp(const Model& model, int body_A, int body_B, const PairMaterialBar& bar,

@@ -55,6 +55,12 @@ class IslandSolver {
   void vjp(const ContactProblem& problem, const ContactSolution& solution, const EndMotionBar& solution_bar,
            IslandScratch& scratch, ContactProblemBar& bar) const;
 
+  /// As ContactSolver::jvp(), of all islands at once: the factorization is as sparse.
+  void jvp(const ContactProblem& problem, const ContactSolution& solution, const ContactProblemDot& dot,
+           IslandScratch& scratch, EndMotionBar& solution_dot) const {
+    solver_->jvp(problem, solution, dot, scratch.whole, solution_dot);
+  }
+
   /// As ContactSolver::contacts_near_kink(): it looks at one row at a time, so islands make no difference.
   int contacts_near_kink(const ContactProblem& problem, const ContactSolution& solution,
                          std::vector<bool>& near_kink) const {

@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "dynamics/contact_laws/friction.h"
+#include "dynamics/contact_laws/friction_jvp.h"
 #include "dynamics/convex_newton.h"
 
 namespace abut {
@@ -114,6 +115,52 @@ void PenaltySolver::vjp(const ContactProblem& problem, const ContactSolution& so
       add_impulse(row, u_bar, bar.v_start);
     }
   }
+}
+
+void PenaltySolver::jvp(const ContactProblem& problem, const ContactSolution& solution,
+                        const ContactProblemDot& dot, SolverScratch& scratch,
+                        EndMotionBar& solution_dot) const {
+  // H dv = M dv* - dM (v - v*) + d(J^T h f) + d(J^T lambda), H being M and the joints' resistance.
+  const Eigen::VectorXd& v = solution.velocity();
+  Eigen::VectorXd& v_dot = solution_dot.velocity;
+  problem.mass.multiply(dot.v_free, v_dot);
+  dot.add_mass_product(v - problem.v_free, -1.0, v_dot);
+  const double h = problem.h;
+  for (std::size_t p = 0; p < problem.rows.pairs.size(); ++p) {
+    const RowPair& pair = problem.rows.pairs[p];
+    const PairMaterialBar& material_dot = dot.pairs[p];
+    const double mu = pair.material.friction, compliance = pair.material.compliance;
+    for (int k = pair.begin; k < pair.end; ++k) {
+      const auto i = static_cast<std::size_t>(k);
+      const ContactRow& row = problem.rows.rows[i];
+      const ContactRowBar& row_dot = dot.rows[i];
+      const Vec3<double> u = relative_velocity(row, problem.v_start),
+                         u_dot = relative_velocity_jvp(row, row_dot, problem.v_start, dot.v_start);
+      const Force force = normal_force(pair, row, u);
+      double force_dot = force.d_velocity * (row_dot.n.dot(u) + row.n.dot(u_dot)) +
+                         force.d_distance * row_dot.distance + force.d_weight * row_dot.weight +
+                         force.d_dissipation_time * material_dot.dissipation_time;
+      if (compliance > 0.0)
+        force_dot -= force.d_stiffness * material_dot.compliance / (compliance * compliance);
+      const double bound = mu * h * force.value,
+                   bound_dot = h * (material_dot.friction * force.value + mu * force_dot);
+      const Vec3<double> impulse_dot =
+          h * (force_dot * row.n + force.value * row_dot.n) +
+          friction_impulse_jvp(u, u_dot, row.n, row_dot.n, bound, bound_dot, stiction_speed_);
+      add_impulse_jvp(row, row_dot, impulse(pair, row, u, h), impulse_dot, v_dot);
+    }
+  }
+  if (problem.joints.empty()) {
+    scratch.momentum = v_dot;
+    problem.mass.solve(scratch.momentum, v_dot);
+    return;
+  }
+  dot.add_joint_impulses(v, v_dot);
+  const ContactProblem joints = joint_problem(problem, v);
+  scratch.rows.assign(joints.rows);
+  ConvexNewton newton(joints, k_no_contact_settings, RowLaw::frictionless, speed_scale_, scratch);
+  if (!newton.factorize(v)) throw std::logic_error("a step that is not finite has no derivative");
+  scratch.hessian.solve_in_place(v_dot);
 }
 
 void PenaltySolver::impulses(const ContactProblem& problem, const ContactSolution&,

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "dynamics/contact_laws/friction.h"
+#include "dynamics/contact_laws/friction_jvp.h"
 #include "dynamics/convex_newton.h"
 
 namespace abut {
@@ -341,6 +342,116 @@ void SmoothCoulombSolver::vjp(const ContactProblem& problem, const ContactSoluti
     by_velocity(approach.u_start, problem.v_start, bar.v_start);
     by_velocity(approach.u_free, problem.v_free, bar.v_free);
   }
+}
+
+void SmoothCoulombSolver::jvp(const ContactProblem& problem, const ContactSolution& solution,
+                              const ContactProblemDot& dot, SolverScratch& scratch,
+                              EndMotionBar& solution_dot) const {
+  const std::size_t n = problem.rows.rows.size();
+  const smooth_coulomb::Settings settings = settings_of(problem);
+  prepare(problem, settings, scratch);
+  std::vector<impact::ImpactBar> impacts_dot(n);
+  for (std::size_t i = 0; i < scratch.impacts.size(); ++i) {
+    if (scratch.impacts[i].share == 0.0) continue;
+    const ContactRow& row = problem.rows.rows[i];
+    const ContactRowBar& row_dot = dot.rows[i];
+    const auto along_normal = [&](const Eigen::VectorXd& v, const Eigen::VectorXd& v_dot) {
+      return row_dot.n.dot(relative_velocity(row, v)) +
+             row.n.dot(relative_velocity_jvp(row, row_dot, v, v_dot));
+    };
+    const impact::ApproachBar approach_dot{row_dot.distance, along_normal(problem.v_start, dot.v_start),
+                                           along_normal(problem.v_free, dot.v_free),
+                                           dot.pairs[static_cast<std::size_t>(row.pair)].restitution};
+    impacts_dot[i] = impact::impact_jvp(approach_of(problem, row), impact_settings(problem, settings),
+                                        scratch.impacts[i], approach_dot);
+  }
+
+  /// A row's impulse and its change; those of a pass with friction know the velocity of the pass before.
+  struct Impulse {
+    Vec3<double> value, dot;
+  };
+  struct Motion {
+    const Eigen::VectorXd &v, &v_dot;
+  };
+  const auto impulse_of = [&](std::size_t i, const Motion& at, const Motion* before) -> Impulse {
+    const RowImpulse law(problem, scratch, i);
+    const ContactRow& row = law.row;
+    const ContactRowBar& row_dot = dot.rows[i];
+    const PairMaterialBar& material_dot = dot.pairs[static_cast<std::size_t>(row.pair)];
+    const auto normal = [&](const Motion& motion, Vec3<double>& u, Vec3<double>& u_dot) {
+      u = relative_velocity(row, motion.v);
+      u_dot = relative_velocity_jvp(row, row_dot, motion.v, motion.v_dot);
+      const NormalImpulse gamma = law.normal_impulse(u, settings);
+      const double gamma_dot =
+          gamma.d_velocity * (row_dot.n.dot(u) + row.n.dot(u_dot)) + gamma.d_distance * row_dot.distance +
+          gamma.d_weight * row_dot.weight + gamma.d_inverse_mass * row_dot.inverse_mass +
+          gamma.d_compliance * material_dot.compliance +
+          gamma.d_dissipation_time * material_dot.dissipation_time +
+          gamma.d_impact.share * impacts_dot[i].share + gamma.d_impact.target * impacts_dot[i].target;
+      return std::pair(gamma.value, gamma_dot);
+    };
+    Vec3<double> u, u_dot;
+    const auto [gamma, gamma_dot] = normal(at, u, u_dot);
+    Impulse impulse{gamma * row.n, gamma_dot * row.n + gamma * row_dot.n};
+    if (before == nullptr) return impulse;
+    Vec3<double> u_before, u_before_dot;
+    const auto [limit, limit_dot] = normal(*before, u_before, u_before_dot);
+    const double mu = law.friction_coefficient, bound = mu * limit,
+                 bound_dot = material_dot.friction * limit + mu * limit_dot;
+    impulse.value += Friction(u, row.n, settings.stiction_speed).impulse(bound);
+    impulse.dot +=
+        friction_impulse_jvp(u, u_dot, row.n, row_dot.n, bound, bound_dot, settings.stiction_speed);
+    return impulse;
+  };
+
+  // H dv = M dv* - dM (v - v*) + d(J^T gamma) + d(J^T lambda), the latter two at fixed v; pass by pass.
+  const Eigen::VectorXd at_rest = Eigen::VectorXd::Zero(problem.mass.size());
+  Eigen::VectorXd& v_dot = solution_dot.velocity;
+  Eigen::VectorXd before_dot;
+  for (std::size_t pass = n == 0 ? solution.passes.size() - 1 : 0; pass < solution.passes.size(); ++pass) {
+    const bool with_friction = pass > 0 && n > 0;
+    const Eigen::VectorXd& v = solution.passes[pass];
+    const Eigen::VectorXd& v_before = solution.passes[with_friction ? pass - 1 : 0];
+    if (with_friction) {
+      ConvexNewton(problem, settings, RowLaw::frictionless, speed_scale_, scratch).evaluate(v_before);
+      scratch.rows.set_bounds();
+      before_dot = v_dot;
+    }
+    const Motion before{v_before, before_dot};
+    problem.mass.multiply(dot.v_free, v_dot);
+    dot.add_mass_product(v - problem.v_free, -1.0, v_dot);
+    if (!problem.joints.empty()) dot.add_joint_impulses(v, v_dot);
+    for (std::size_t i = 0; i < n; ++i) {
+      const Impulse impulse = impulse_of(i, {v, at_rest}, with_friction ? &before : nullptr);
+      add_impulse_jvp(problem.rows.rows[i], dot.rows[i], impulse.value, impulse.dot, v_dot);
+    }
+    ConvexNewton newton(problem, settings, law_of(pass), speed_scale_, scratch);
+    newton.evaluate(v);
+    if (!newton.factorize(v)) throw std::logic_error("a step that is not finite has no derivative");
+    scratch.hessian.solve_in_place(v_dot);
+  }
+
+  // M delta = -sum s [t_c r_c x gamma; (t_c + c) gamma]
+  solution_dot.displacement.resize(0);
+  if (solution.displacement.size() == 0) return;
+  const Motion before{solution.passes[solution.passes.size() - 2], before_dot};
+  Eigen::VectorXd sum_dot = at_rest;
+  dot.add_mass_product(solution.displacement, -1.0, sum_dot);
+  for (std::size_t i = 0; i < n; ++i) {
+    const impact::Impact& impact = impact_of(scratch, i);
+    if (!impact.hit) continue;
+    const ContactRow& row = problem.rows.rows[i];
+    const Impulse impulse = impulse_of(i, {solution.velocity(), v_dot}, &before);
+    const double weight = -impact.share * impact.time,
+                 weight_dot = -impacts_dot[i].share * impact.time - impact.share * impacts_dot[i].time;
+    add_impulse_jvp(row, dot.rows[i], weight * impulse.value,
+                    weight_dot * impulse.value + weight * impulse.dot, sum_dot);
+    const Vec3<double> force_dot =
+        problem.lag.time * (impacts_dot[i].share * impulse.value + impact.share * impulse.dot);
+    if (row.slot_B >= 0) sum_dot.segment<3>(6 * row.slot_B + 3) -= force_dot;
+    if (row.slot_A >= 0) sum_dot.segment<3>(6 * row.slot_A + 3) += force_dot;
+  }
+  problem.mass.solve(sum_dot, solution_dot.displacement);
 }
 
 void SmoothCoulombSolver::impulses(const ContactProblem& problem, const ContactSolution& solution,

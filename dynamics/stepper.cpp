@@ -173,14 +173,10 @@ StepReport Stepper::substep(const State& state, const Control& control, double h
   return report;
 }
 
-Stepper::TimeBar Stepper::substep_vjp(const State& state, const Control& control, const State& next,
-                                      const SubstepRecord& record, const StateTangent& next_bar,
-                                      StateTangent& state_bar, std::span<Vec6<double>> wrench_bar,
-                                      ModelGradient& model_bar, StepScratch& scratch) const {
+void Stepper::restore(const State& state, const Control& control, const SubstepRecord& record,
+                      StepScratch& scratch) const {
   const Model& model = *model_;
   const double h = record.h;
-
-  // The forward step again, from what was recorded.
   scratch.mass.update(model, state);
   ContactManifold& manifold = scratch.manifold;
   detector_.linearize(state.X_WB, record.features, scratch.linearization);
@@ -199,6 +195,20 @@ Stepper::TimeBar Stepper::substep_vjp(const State& state, const Control& control
   make_rows(model, scratch.mass, state, manifold, row_settings(h), scratch.rows, record.clusters);
   make_joint_rows(model, scratch.mass, state, joint_settings(), scratch.joints);
   free_motion(model, scratch.mass, state, control, h, scratch.free);
+  scratch.solution.passes = record.passes;
+  scratch.solution.displacement = record.displacement;
+}
+
+Stepper::TimeBar Stepper::substep_vjp(const State& state, const Control& control, const State& next,
+                                      const SubstepRecord& record, const StateTangent& next_bar,
+                                      StateTangent& state_bar, std::span<Vec6<double>> wrench_bar,
+                                      ModelGradient& model_bar, StepScratch& scratch) const {
+  const Model& model = *model_;
+  const double h = record.h;
+
+  // The forward step again, from what was recorded.
+  restore(state, control, record, scratch);
+  const ContactManifold& manifold = scratch.manifold;
   const ContactProblem problem{scratch.mass,
                                scratch.rows,
                                scratch.free.v_start,
@@ -208,8 +218,6 @@ Stepper::TimeBar Stepper::substep_vjp(const State& state, const Control& control
                                scratch.joints,
                                impacts_of(record.length),
                                lag_of(h)};
-  scratch.solution.passes = record.passes;
-  scratch.solution.displacement = record.displacement;
 
   // Backwards: pose update, contact problem, weights, free motion, geometry.
   const auto slots = static_cast<std::size_t>(scratch.mass.slot_count());

@@ -9,6 +9,7 @@
 #include "dynamics/free_motion.h"
 #include "dynamics/gradient.h"
 #include "dynamics/island_solver.h"
+#include "dynamics/rollout_direction.h"
 #include "engine/config.h"
 #include "engine/model.h"
 #include "engine/state.h"
@@ -105,6 +106,15 @@ class Stepper {
                 const StateTangent& next_bar, StateTangent& state_bar, std::span<Vec6<double>> wrench_bar,
                 ModelGradient& model_bar, StepScratch& scratch) const;
 
+  /// The JVP of a step that was recorded: from d(state) and changes of the wrenches (one per body) and of the
+  /// model to d(next), which is overwritten. `bodies` has one entry per body. Throws std::logic_error for a
+  /// record of a failed step; std::invalid_argument for a step that an impact divided, whose time's
+  /// derivative is known backwards only, and for laws other than smooth_coulomb and penalty.
+  void step_jvp(const State& state, const Control& control, const State& next, const StepRecord& record,
+                const StateTangent& state_dot, std::span<const Vec6<double>> wrench_dot,
+                const Vec3<double>& gravity_dot, std::span<const BodyDirection> bodies,
+                StateTangent& next_dot, StepScratch& scratch) const;
+
   /// Contacts of a state whose activity is not zero, reduced where pairs ask for it. None if the state is not
   /// finite.
   void contacts(const State& state, StepScratch& scratch, ContactManifold& manifold) const;
@@ -139,6 +149,15 @@ class Stepper {
                       const SubstepRecord& record, const StateTangent& next_bar, StateTangent& state_bar,
                       std::span<Vec6<double>> wrench_bar, ModelGradient& model_bar,
                       StepScratch& scratch) const;
+
+  /// Fills the scratch with what a recorded substep was made of, derivatives of its contacts included.
+  void restore(const State& state, const Control& control, const SubstepRecord& record,
+               StepScratch& scratch) const;
+  /// As step_jvp().
+  void substep_jvp(const State& state, const Control& control, const State& next, const SubstepRecord& record,
+                   const StateTangent& state_dot, std::span<const Vec6<double>> wrench_dot,
+                   const Vec3<double>& gravity_dot, std::span<const BodyDirection> bodies,
+                   StateTangent& next_dot, StepScratch& scratch) const;
 
   // substeps.cpp
   StepReport divided_step(const State& state, const Control& control, State& next, StepScratch& scratch,

@@ -9,6 +9,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include "collision/manifold/contact_activity.h"
 #include "collision/manifold/paper_manifold.h"
 #include "engine/check.h"
 
@@ -330,6 +331,83 @@ void ContactDetector::vjp(std::span<const Pose<double>> X_WB, std::span<const Co
     EdgeContacts(edge_body(A), edge_body(B), config)
         .vjp(X_WB[static_cast<std::size_t>(A)], X_WB[static_cast<std::size_t>(B)], pair.edges, pose(A),
              pose(B), shape(A), shape(B));
+  }
+}
+
+namespace {
+
+/// What a left perturbation of a body's pose does to its geometry, as seen from where the body was.
+GeometryGradient rigid_change(const Body& body, const Pose<double>& X_WB, const Vec6<double>& pose_dot) {
+  const Vec6<double> in_B = stack<double>(X_WB.q.conjugate() * Vec3<double>(pose_dot.head<3>()),
+                                          X_WB.q.conjugate() * Vec3<double>(pose_dot.tail<3>()));
+  GeometryGradient change;
+  change.set_zero(body);
+  for (std::size_t i = 0; i < change.primitives.size(); ++i) {
+    // In the manner of points: a left perturbation of X_BP turns about P's origin, this motion about B's.
+    change.primitives[i].pose =
+        stack<double>(in_B.head<3>(), point_velocity(in_B, body.shape.primitives[i].X_BP.p));
+  }
+  for (Eigen::Index i = 0; i < change.contact_points.cols(); ++i)
+    change.contact_points.col(i) = point_velocity(in_B, Vec3<double>(body.contact_points.col(i)));
+  return change;
+}
+
+}  // namespace
+
+void ContactDetector::jvp(std::span<const Pose<double>> X_WB, std::span<const Vec6<double>> pose_dot,
+                          const ManifoldLinearization& at, std::span<ContactBar> dots) const {
+  const auto pose = [&](int body) -> const Vec6<double>& { return pose_dot[static_cast<std::size_t>(body)]; };
+  const auto place = [&](int body) -> const Pose<double>& { return X_WB[static_cast<std::size_t>(body)]; };
+  std::vector<ContactFeature> edge_features;
+  std::vector<std::size_t> edge_places;
+  for (std::size_t begin = 0, end = 0; begin < dots.size(); begin = end) {
+    const PairContacts& pair = at.pairs[at.places[begin].pair];
+    const int A = pair.body_A, B = pair.body_B;
+    const ContactConfig config = pair_config(A, B);
+    std::vector<double> weights_dot[2];
+    for (int side = 0; side < 2; ++side) {
+      const int owner = side == 0 ? A : B, solid = side == 0 ? B : A;
+      weights_dot[side] = select_vertices_jvp(vertex_query(owner, solid, config, X_WB), pair.vertices[side],
+                                              pose(owner), pose(solid));
+    }
+    edge_features.clear();
+    edge_places.clear();
+    for (end = begin; end < dots.size() && at.places[end].pair == at.places[begin].pair; ++end) {
+      const ContactFeature& feature = at.contacts[end].feature;
+      const bool owner_is_A = feature.feature_A >= 0;
+      const int owner = owner_is_A ? A : B, solid = owner_is_A ? B : A;
+      switch (feature.kind) {
+        case ContactKind::vertex_sdf: {
+          const VertexSdfLinearization& vertex = at.vertices[at.places[end].index];
+          const std::vector<double>& weights = weights_dot[owner_is_A ? 0 : 1];
+          dots[end] = vertex_sdf_jvp(vertex, pose(owner), pose(solid),
+                                     weights.empty() ? 0.0 : weights[static_cast<std::size_t>(vertex.point)]);
+          break;
+        }
+        case ContactKind::edge_edge:
+          edge_features.push_back(feature);
+          edge_places.push_back(end);
+          break;
+        case ContactKind::edge_sdf:
+          dots[end] = edge_sdf_jvp(at.edges_in_solids[at.places[end].index], pose(owner), pose(solid));
+          break;
+        case ContactKind::blended:
+          ABUT_ASSERT(false);
+          break;
+      }
+    }
+    if (edge_features.empty()) continue;
+    const std::vector<ContactBar> changes = EdgeContacts(edge_body(A), edge_body(B), config)
+                                                .shape_jvp(place(A), place(B), pair.edges, edge_features,
+                                                           rigid_change(model_body(A), place(A), pose(A)),
+                                                           rigid_change(model_body(B), place(B), pose(B)));
+    const double tau = make_pair(A, B).activity_smoothing;
+    for (std::size_t k = 0; k < changes.size(); ++k) {
+      const Contact& contact = at.contacts[edge_places[k]];
+      ContactBar& dot = dots[edge_places[k]] = changes[k];
+      dot.activity = activity(contact.penetration, tau) * dot.weight +
+                     contact.weight * activity_d_penetration(contact.penetration, tau) * dot.penetration;
+    }
   }
 }
 

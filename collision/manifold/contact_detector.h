@@ -89,6 +89,10 @@ class ContactDetector {
            ManifoldLinearization& linearization, std::span<Vec6<double>> pose_bar,
            std::span<GeometryGradient> geometry = {}) const;
 
+  /// JVP: how the linearized contacts change along tangents of the poses. Overwrites `dots`, one per contact.
+  void jvp(std::span<const Pose<double>> X_WB, std::span<const Vec6<double>> pose_dot,
+           const ManifoldLinearization& linearization, std::span<ContactBar> dots) const;
+
   [[nodiscard]] const ShapeSdf& sdf(int body) const { return bodies_[static_cast<std::size_t>(body)].sdf; }
 
   /// Distance from the centre of mass within which a body's contact points, their balls and its (bounded)

@@ -36,6 +36,12 @@ void point_distances(const Points& points, const ShapeSdf& solid, const Pose<dou
     distances[static_cast<std::size_t>(near.points[i])] = near.samples[i];
 }
 
+double solid_distance_jvp(const ShapeSdf& solid, const Pose<double>& X_WS, const Vec3<double>& x_W,
+                          const Vec3<double>& x_W_dot, const Vec6<double>& pose_S) {
+  const Vec3<double> gradient = X_WS.q * solid.evaluate<double>(inverse_point<double>(X_WS, x_W)).gradient;
+  return gradient.dot(x_W_dot - point_velocity(pose_S, Vec3<double>(x_W - X_WS.p)));
+}
+
 Vec3<double> solid_distance_vjp(const ShapeSdf& solid, const Pose<double>& X_WS, const Vec3<double>& x_W,
                                 double distance_bar, Vec6<double>& pose_S_bar, GeometryGradient* geometry_S) {
   const Vec3<double> x_S = inverse_point<double>(X_WS, x_W);

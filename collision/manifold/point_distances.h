@@ -30,6 +30,12 @@ void find_near_points(const Points& points, const ShapeSdf& solid, const Pose<do
 void point_distances(const Points& points, const ShapeSdf& solid, const Pose<double>& X_SO, double range,
                      double far, NearPoints& near, std::vector<double>& distances);
 
+/// JVP of phi at a point of W that moves by x_W_dot, while the solid moves by a left perturbation of its
+/// pose.
+[[nodiscard]] double solid_distance_jvp(const ShapeSdf& solid, const Pose<double>& X_WS,
+                                        const Vec3<double>& x_W, const Vec3<double>& x_W_dot,
+                                        const Vec6<double>& pose_S);
+
 /// VJP of phi at a point fixed to W: adds to the pose of the solid and its shape (unless null), returns dL/dx
 /// in W.
 ///

@@ -184,6 +184,24 @@ void vertex_sdf_vjp(const VertexSdfLinearization& at, const VertexSdfQuery& quer
                              geometry_S->primitives);
 }
 
+std::vector<double> select_vertices_jvp(const VertexSdfQuery& query, const VertexSelection& selection,
+                                        const Vec6<double>& pose_O, const Vec6<double>& pose_S) {
+  if (selection.all) return {};
+  std::vector<double> metrics_dot(selection.metrics.size(), 0.0), weights_dot(selection.metrics.size());
+  for (std::size_t i = 0; i < metrics_dot.size(); ++i) {
+    if (selection.selection.slope(selection.metrics[i]) == 0.0) continue;
+    const double slope =
+        clamped_metric_dx<double>(selection.distances[i], largest_metric(query), clamp_width(query));
+    if (slope == 0.0) continue;
+    const Vec3<double> arm =
+        query.X_WO.q * Vec3<double>(query.owner_body->contact_points.col(static_cast<Eigen::Index>(i)));
+    metrics_dot[i] = slope * solid_distance_jvp(*query.sdf, query.X_WS, arm + query.X_WO.p,
+                                                point_velocity(pose_O, arm), pose_S);
+  }
+  soft_selection_jvp<double>(selection.metrics, selection.selection, metrics_dot, weights_dot);
+  return weights_dot;
+}
+
 void select_vertices_vjp(const VertexSdfQuery& query, const VertexSelection& selection,
                          Vec6<double>& pose_O_bar, Vec6<double>& pose_S_bar, GeometryGradient* geometry_O,
                          GeometryGradient* geometry_S) {

@@ -112,6 +112,12 @@ void vertex_sdf_vjp(const VertexSdfLinearization& at, const VertexSdfQuery& quer
                     VertexSelection& selection, Vec6<double>& pose_O_bar, Vec6<double>& pose_S_bar,
                     GeometryGradient* geometry_O, GeometryGradient* geometry_S);
 
+/// Changes of the weights of all contact points along left perturbations of both poses; empty where every
+/// weight is 1.
+[[nodiscard]] std::vector<double> select_vertices_jvp(const VertexSdfQuery& query,
+                                                      const VertexSelection& selection,
+                                                      const Vec6<double>& pose_O, const Vec6<double>& pose_S);
+
 /// Adds what the weights contribute, from what was noted.
 void select_vertices_vjp(const VertexSdfQuery& query, const VertexSelection& selection,
                          Vec6<double>& pose_O_bar, Vec6<double>& pose_S_bar, GeometryGradient* geometry_O,

@@ -107,4 +107,22 @@ inline ApproachBar impact_vjp(const Approach& x, const Settings& s, const Impact
   return out;
 }
 
+/// The other way round: the change of an impact's numbers along one of its approach.
+inline ImpactBar impact_jvp(const Approach& x, const Settings& s, const Impact& impact,
+                            const ApproachBar& dot) {
+  ImpactBar out;
+  out.share = -smoothstep5_dx(detail::share_argument(x, s)) / (0.75 * s.threshold) * dot.u_free;
+  if (!impact.hit) return out;
+  const detail::Fall fall(x, s);
+  const double a = fall.acceleration, t = impact.time, u_c = fall.start_velocity + a * t;
+  const double a_dot = (dot.u_free - dot.u_start - a * dot.h) / s.h,
+               w_dot = dot.u_start + 0.5 * s.nominal_h * a_dot;
+  if (t > 0.0) out.time = -(dot.distance + t * w_dot + 0.5 * t * t * a_dot) / u_c;
+  if (impact.target > 0.0) {
+    out.target = -dot.restitution * u_c - x.restitution * (w_dot + t * a_dot + a * out.time) +
+                 a_dot * (s.h - t - 0.5 * s.nominal_h) + a * (dot.h - out.time);
+  }
+  return out;
+}
+
 }  // namespace abut::impact

@@ -1,0 +1,161 @@
+/// The tangent of a step, by the implicit function theorem: what its solve says of its velocities is
+/// differentiated along the direction, pass by pass with the factors that the way back uses too.
+#include <memory>
+#include <stdexcept>
+#include <utility>
+
+#include <spdlog/fmt/fmt.h>
+
+#include "dynamics/stepper.h"
+
+namespace abut {
+namespace {
+
+/// The change of the joints' impulses J^T lambda at velocities that are held fixed. Component by component
+/// of the two bodies of each joint, by the way back of its rows.
+class JointImpulseTangent {
+ public:
+  JointImpulseTangent(const Model& model, const State& state, const JointSettings& settings,
+                      const StepScratch& scratch, const StateTangent& state_dot,
+                      const FreeMotionTangent& tangent, std::span<const double> mass_dot)
+      : model_(model),
+        state_(state),
+        settings_(settings),
+        mass_(scratch.mass),
+        joints_(scratch.joints),
+        state_dot_(state_dot),
+        tangent_(tangent),
+        mass_dot_(mass_dot) {}
+
+  void add(const Eigen::VectorXd& v, Eigen::VectorXd& out) const {
+    JointRows single;
+    Eigen::VectorXd w = Eigen::VectorXd::Zero(v.size());
+    for (const JointGroup& group : joints_.groups) {
+      single.clear();
+      single.append(joints_, group, group.slot_A, group.slot_B);
+      single.stop_smoothing = joints_.stop_smoothing;
+      for (const int slot : {group.slot_A, group.slot_B}) {
+        if (slot < 0) continue;
+        for (int i = 6 * slot; i < 6 * slot + 6; ++i) {
+          w[i] = 1.0;
+          out[i] += slope(single, v, w);
+          w[i] = 0.0;
+        }
+      }
+    }
+  }
+
+ private:
+  /// d(w^T J^T lambda)
+  [[nodiscard]] double slope(const JointRows& rows, const Eigen::VectorXd& v,
+                             const Eigen::VectorXd& w) const {
+    const auto slots = static_cast<std::size_t>(mass_.slot_count());
+    std::vector<JointRowBar> bars(rows.rows.size());
+    rows.vjp(v, w, bars);
+    StateTangent state_bar(model_.body_count());
+    std::vector<double> mass_bar(slots, 0.0);
+    std::vector<Mat3<double>> inertia_bar(slots, Mat3<double>::Zero());
+    std::vector<JointGradient> unused(model_.joints.size());
+    joint_rows_vjp(model_, mass_, state_, settings_, rows, bars,
+                   {state_bar.pose, state_bar.twist, mass_bar, inertia_bar, unused});
+    double sum = 0.0;
+    for (std::size_t b = 0; b < state_bar.pose.size(); ++b)
+      sum += state_bar.pose[b].dot(state_dot_.pose[b]) + state_bar.twist[b].dot(state_dot_.twist[b]);
+    for (std::size_t s = 0; s < slots; ++s)
+      sum += mass_bar[s] * mass_dot_[s] + inertia_bar[s].cwiseProduct(tangent_.inertia_W[s]).sum();
+    return sum;
+  }
+
+  const Model& model_;
+  const State& state_;
+  JointSettings settings_;
+  const MassMatrix& mass_;
+  const JointRows& joints_;
+  const StateTangent& state_dot_;
+  const FreeMotionTangent& tangent_;
+  std::span<const double> mass_dot_;
+};
+
+}  // namespace
+
+void Stepper::step_jvp(const State& state, const Control& control, const State& next,
+                       const StepRecord& record, const StateTangent& state_dot,
+                       std::span<const Vec6<double>> wrench_dot, const Vec3<double>& gravity_dot,
+                       std::span<const BodyDirection> bodies, StateTangent& next_dot,
+                       StepScratch& scratch) const {
+  if (record.report.status != StepStatus::ok) {
+    throw std::logic_error(
+        fmt::format("a step that ended '{}' has no derivative", to_string(record.report.status)));
+  }
+  for (const SubstepRecord& substep : record.substeps) {
+    if (substep.length == SubstepRecord::Length::impact) {
+      throw std::invalid_argument(
+          fmt::format("a step is divided at an impact of bodies '{}' and '{}', whose time has no forward "
+                      "derivative; switch impact_substeps off, or take the adjoint",
+                      model_->bodies[static_cast<std::size_t>(substep.impact.body_A)].name,
+                      model_->bodies[static_cast<std::size_t>(substep.impact.body_B)].name));
+    }
+  }
+  StateTangent start_dot = state_dot;
+  for (std::size_t k = 0; k < record.substeps.size(); ++k) {
+    const SubstepRecord& substep = record.substeps[k];
+    const bool is_last = k + 1 == record.substeps.size();
+    substep_jvp(k == 0 ? state : record.substeps[k - 1].end, control, is_last ? next : substep.end, substep,
+                start_dot, wrench_dot, gravity_dot, bodies, next_dot, scratch);
+    if (!is_last) std::swap(start_dot, next_dot);
+  }
+}
+
+void Stepper::substep_jvp(const State& state, const Control& control, const State& next,
+                          const SubstepRecord& record, const StateTangent& state_dot,
+                          std::span<const Vec6<double>> wrench_dot, const Vec3<double>& gravity_dot,
+                          std::span<const BodyDirection> bodies, StateTangent& next_dot,
+                          StepScratch& scratch) const {
+  const Model& model = *model_;
+  const double h = record.h;
+  restore(state, control, record, scratch);
+  const ContactProblem problem{scratch.mass,
+                               scratch.rows,
+                               scratch.free.v_start,
+                               scratch.free.v_free,
+                               h,
+                               config_.h,
+                               scratch.joints,
+                               impacts_of(record.length),
+                               lag_of(h)};
+
+  // Free motion, contacts, rows, contact problem, pose update.
+  const auto slots = static_cast<std::size_t>(scratch.mass.slot_count());
+  std::vector<FreeMotionParameterBar> parameters_dot(slots);
+  ContactProblemDot dot;
+  for (std::size_t s = 0; s < slots; ++s) {
+    const BodyDirection& body = bodies[static_cast<std::size_t>(scratch.mass.body(static_cast<int>(s)))];
+    parameters_dot[s] = {body.mass, body.inertia, body.linear_damping, body.angular_damping};
+    dot.mass.push_back(body.mass);
+  }
+  const FreeMotionDirection free_direction{state_dot, wrench_dot, gravity_dot, parameters_dot};
+  FreeMotionTangent tangent;
+  free_motion_jvp(model, scratch.mass, state, control, h, scratch.free, free_direction, tangent);
+
+  scratch.contact_bars.assign(scratch.manifold.contacts.size(), ContactBar{});
+  detector_.jvp(state.X_WB, state_dot.pose, scratch.linearization, scratch.contact_bars);
+  dot.v_start = tangent.v_start;
+  dot.v_free = tangent.v_free;
+  dot.inertia_W = tangent.inertia_W;
+  dot.rows.resize(scratch.rows.rows.size());
+  rows_jvp(scratch.rows, scratch.mass, h, scratch.free.v_start,
+           {scratch.contact_bars, state_dot, tangent.v_start, dot.mass}, dot.rows);
+  for (const RowPair& pair : scratch.rows.pairs) {
+    dot.pairs.push_back(pair_material_jvp(model, pair.body_A, pair.body_B,
+                                          bodies[static_cast<std::size_t>(pair.body_A)],
+                                          bodies[static_cast<std::size_t>(pair.body_B)]));
+  }
+  const JointImpulseTangent joints(model, state, joint_settings(), scratch, state_dot, tangent, dot.mass);
+  dot.add_joint_impulses = [&joints](const Eigen::VectorXd& v, Eigen::VectorXd& out) { joints.add(v, out); };
+  EndMotionBar end_dot;
+  solver_.jvp(problem, scratch.solution, dot, scratch.solver, end_dot);
+  advance_jvp(model, scratch.mass, state, h, scratch.free, scratch.solution.end_motion(problem.lag), next,
+              free_direction, tangent, end_dot, next_dot);
+}
+
+}  // namespace abut
