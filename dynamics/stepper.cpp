@@ -173,6 +173,11 @@ StepReport Stepper::substep(const State& state, const Control& control, double h
   return report;
 }
 
+ContactProblem Stepper::problem_of(const SubstepRecord& record, const StepScratch& scratch) const {
+  return {scratch.mass, scratch.rows, scratch.free.v_start, scratch.free.v_free,
+          record.h,     config_.h,    scratch.joints,       impacts_of(record.length)};
+}
+
 Stepper::TimeBar Stepper::substep_vjp(const State& state, const Control& control, const State& next,
                                       const SubstepRecord& record, const StateTangent& next_bar,
                                       StateTangent& state_bar, std::span<Vec6<double>> wrench_bar,
@@ -199,8 +204,7 @@ Stepper::TimeBar Stepper::substep_vjp(const State& state, const Control& control
   make_rows(model, scratch.mass, state, manifold, row_settings(h), scratch.rows, record.clusters);
   make_joint_rows(model, scratch.mass, state, joint_settings(), scratch.joints);
   free_motion(model, scratch.mass, state, control, h, scratch.free);
-  const ContactProblem problem{scratch.mass, scratch.rows,   scratch.free.v_start,     scratch.free.v_free, h,
-                               config_.h,    scratch.joints, impacts_of(record.length)};
+  const ContactProblem problem = problem_of(record, scratch);
   scratch.solution.passes = record.passes;
   scratch.solution.displacement = record.displacement;
 
