@@ -113,27 +113,33 @@ void AdjointSweep::step_back(int k, const State& state, const State& next, const
   const auto i = static_cast<std::size_t>(k);
   const Control& control = controls_.empty() ? no_control : controls_[i];
   const double norm_before = norm(bar_);
+  KinkCount kinks;
   if (options_.backward == nullptr) {
-    stepper_.step_vjp(state, control, next, record, bar_, before_, gradient_.controls[i], gradient_.model,
-                      scratch_);
+    kinks = stepper_.step_vjp(state, control, next, record, bar_, before_, gradient_.controls[i],
+                              gradient_.model, scratch_);
   } else {
     options_.backward->step(state, control, backward_next_, scratch_, &backward_record_);
-    options_.backward->step_vjp(state, control, backward_next_, backward_record_, bar_, before_,
-                                gradient_.controls[i], gradient_.model, scratch_);
+    kinks = options_.backward->step_vjp(state, control, backward_next_, backward_record_, bar_, before_,
+                                        gradient_.controls[i], gradient_.model, scratch_);
   }
   for (std::size_t b = 0; b < gradient_.controls[i].size(); ++b) {
     gradient_.model.bodies[b].external_wrench += gradient_.controls[i][b];
   }
   std::swap(bar_, before_);
-  note(k, options_.backward == nullptr ? record : backward_record_, norm_before);
+  note(k, options_.backward == nullptr ? record : backward_record_, kinks, norm_before);
   add_loss(k, state);
 }
 
-void AdjointSweep::note(int k, const StepRecord& record, double norm_before) {
+void AdjointSweep::note(int k, const StepRecord& record, const KinkCount& kinks, double norm_before) {
   GradientHealth& health = gradient_.health;
   for (const SubstepRecord& substep : record.substeps)
     health.impact_substeps += substep.length == SubstepRecord::Length::impact;
-  health.contacts += record.report.contacts;
+  health.contacts += kinks.contacts;
+  health.contacts_near_kink += kinks.near_kink;
+  if (kinks.near_kink > options_.kink_share_warning * kinks.contacts) {
+    health.warnings.push_back(
+        {GradientWarning::Kind::kinks, k, kinks.body, static_cast<double>(kinks.near_kink) / kinks.contacts});
+  }
   if (!(norm_before > 0.0)) return;
   const double growth = norm(bar_) / norm_before;
   health.largest_growth = std::max(health.largest_growth, growth);

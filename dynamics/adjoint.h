@@ -33,10 +33,10 @@ struct GradientWarning {
 /// How a gradient came about.
 struct GradientHealth {
   bool smoother_backward =
-      false;                ///< AdjointOptions::backward was used: not the gradient of the forward pass
-  int impact_substeps = 0;  ///< with the derivative of their time
-  int contacts = 0;         ///< over all steps
-  int contacts_near_kink = 0;
+      false;                   ///< AdjointOptions::backward was used: not the gradient of the forward pass
+  int impact_substeps = 0;     ///< with the derivative of their time
+  int contacts = 0;            ///< rows of all solves of all steps
+  int contacts_near_kink = 0;  ///< of these: see ContactSolver::contacts_near_kink()
   std::vector<double> adjoint_norm;  ///< |dL/d(state k)|, k = 0 ... steps
   double largest_growth = 0;  ///< max over the steps k of |dL/d(state k)| / |dL/d(state k + 1)|, without
                               ///< what the loss itself adds at k
@@ -84,7 +84,7 @@ class AdjointSweep {
 
  private:
   void add_loss(int k, const State& state);
-  void note(int k, const StepRecord& record, double norm_before);
+  void note(int k, const StepRecord& record, const KinkCount& kinks, double norm_before);
 
   const Stepper& stepper_;
   int steps_;

@@ -1,6 +1,7 @@
 #include "dynamics/smooth_coulomb_solver.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numbers>
 #include <stdexcept>
 
@@ -25,6 +26,11 @@ impact::Approach approach_of(const ContactProblem& problem, const ContactRow& ro
   return {row.distance, row.n.dot(relative_velocity(row, problem.v_start)),
           row.n.dot(relative_velocity(row, problem.v_free)),
           problem.rows.pairs[static_cast<std::size_t>(row.pair)].material.restitution};
+}
+
+/// Open contacts are no impacts of a substep that ends where the first of them closes.
+bool is_left_for_later(const ContactProblem& problem, const ContactRow& row) {
+  return problem.impacts == ContactProblem::Impacts::closed && row.distance > 0.0;
 }
 
 impact::Settings impact_settings(const ContactProblem& problem, const smooth_coulomb::Settings& settings) {
@@ -89,8 +95,7 @@ void SmoothCoulombSolver::prepare_impacts(const ContactProblem& problem,
       impact::Impact& impact = scratch.impacts[i];
       impact =
           impact::make_impact(approach_of(problem, problem.rows.rows[i]), impact_settings(problem, settings));
-      if (problem.impacts == ContactProblem::Impacts::closed && problem.rows.rows[i].distance > 0.0)
-        impact = {false, impact.share};
+      if (is_left_for_later(problem, problem.rows.rows[i])) impact = {false, impact.share};
       if (impact.share == 0.0) continue;
       const smooth_coulomb::NormalLaw law =
           smooth_coulomb::normal_law(smooth_coulomb_parameters(problem.rows, i), settings, impact);
@@ -471,6 +476,26 @@ void SmoothCoulombSolver::impulses(const ContactProblem& problem, const ContactS
         law.friction_coefficient * law.normal_impulse(relative_velocity(row, v_before), settings).value;
     impulses[i] += Friction(u, row.n, settings.stiction_speed).impulse(bound);
   }
+}
+
+int SmoothCoulombSolver::contacts_near_kink(const ContactProblem& problem, const ContactSolution&,
+                                            std::vector<bool>& near_kink) const {
+  constexpr double k_share = 1e-3;
+  near_kink.assign(problem.rows.rows.size(), false);
+  const impact::Settings settings = impact_settings(problem, settings_);
+  for (const RowPair& pair : problem.rows.pairs) {
+    if (!may_have_impacts(problem, pair)) continue;
+    for (int r = pair.begin; r < pair.end; ++r) {
+      const auto i = static_cast<std::size_t>(r);
+      const ContactRow& row = problem.rows.rows[i];
+      if (is_left_for_later(problem, row)) continue;
+      const impact::Approach approach = approach_of(problem, row);
+      if (impact::make_impact(approach, settings).share == 0.0) continue;
+      near_kink[i] =
+          std::abs(impact::gap_at_end(approach, settings)) <= k_share * problem.h * -approach.u_free;
+    }
+  }
+  return static_cast<int>(std::count(near_kink.begin(), near_kink.end(), true));
 }
 
 }  // namespace abut

@@ -33,6 +33,10 @@ class SmoothCoulombSolver final : public ContactSolver {
            SolverScratch& scratch, EndMotionBar& solution_dot) const override;
   void impulses(const ContactProblem& problem, const ContactSolution& solution,
                 std::vector<Vec3<double>>& impulses) const override;
+  /// Those whose hit test (contact_laws/impact.h) nearly flips: |gap at the end of the step| <= 1e-3 h times
+  /// the speed of approach. There are no other kinks.
+  int contacts_near_kink(const ContactProblem& problem, const ContactSolution& solution,
+                         std::vector<bool>& near_kink) const override;
   [[nodiscard]] double default_dissipation_time() const override {
     return config_.dissipation_steps * config_.h;
   }

@@ -114,15 +114,7 @@ void Stepper::substep_jvp(const State& state, const Control& control, const Stat
   const Model& model = *model_;
   const double h = record.h;
   restore(state, control, record, scratch);
-  const ContactProblem problem{scratch.mass,
-                               scratch.rows,
-                               scratch.free.v_start,
-                               scratch.free.v_free,
-                               h,
-                               config_.h,
-                               scratch.joints,
-                               impacts_of(record.length),
-                               lag_of(h)};
+  const ContactProblem problem = problem_of(record, scratch);
 
   // Free motion, contacts, rows, contact problem, pose update.
   const auto slots = static_cast<std::size_t>(scratch.mass.slot_count());

@@ -173,6 +173,11 @@ StepReport Stepper::substep(const State& state, const Control& control, double h
   return report;
 }
 
+ContactProblem Stepper::problem_of(const SubstepRecord& record, const StepScratch& scratch) const {
+  return {scratch.mass, scratch.rows,   scratch.free.v_start,      scratch.free.v_free, record.h,
+          config_.h,    scratch.joints, impacts_of(record.length), lag_of(record.h)};
+}
+
 void Stepper::restore(const State& state, const Control& control, const SubstepRecord& record,
                       StepScratch& scratch) const {
   const Model& model = *model_;
@@ -209,15 +214,7 @@ Stepper::TimeBar Stepper::substep_vjp(const State& state, const Control& control
   // The forward step again, from what was recorded.
   restore(state, control, record, scratch);
   const ContactManifold& manifold = scratch.manifold;
-  const ContactProblem problem{scratch.mass,
-                               scratch.rows,
-                               scratch.free.v_start,
-                               scratch.free.v_free,
-                               h,
-                               config_.h,
-                               scratch.joints,
-                               impacts_of(record.length),
-                               lag_of(h)};
+  const ContactProblem problem = problem_of(record, scratch);
 
   // Backwards: pose update, contact problem, weights, free motion, geometry.
   const auto slots = static_cast<std::size_t>(scratch.mass.slot_count());

@@ -59,6 +59,13 @@ struct StepRecord {
   StepReport report;
 };
 
+/// How many contacts of a step's solves lie near a kink of the law: see ContactSolver::contacts_near_kink().
+struct KinkCount {
+  int contacts = 0;  ///< rows of all solves
+  int near_kink = 0;
+  int body = -1;  ///< of finite mass, that has most of those near a kink; -1: there are none
+};
+
 /// Working memory of one thread, for steps of one model after another. It holds the warm start of the next
 /// step.
 struct StepScratch {
@@ -73,6 +80,8 @@ struct StepScratch {
   std::vector<double> margins;
   ManifoldLinearization linearization;
   std::vector<ContactBar> contact_bars;
+  std::vector<bool> near_kink;
+  std::vector<int> kinks_of_body;
   State start, end;  ///< of a substep
 
   /// Makes the next step what it is with a fresh scratch, to the last bit, and keeps the memory: to be called
@@ -102,9 +111,10 @@ class Stepper {
   /// The step backwards: from dL/d(next) to dL/d(state), which is overwritten; adds to dL/d(wrenches of this
   /// step), one per body, and to the gradient with respect to the model. Throws std::logic_error for a record
   /// of a failed step.
-  void step_vjp(const State& state, const Control& control, const State& next, const StepRecord& record,
-                const StateTangent& next_bar, StateTangent& state_bar, std::span<Vec6<double>> wrench_bar,
-                ModelGradient& model_bar, StepScratch& scratch) const;
+  KinkCount step_vjp(const State& state, const Control& control, const State& next, const StepRecord& record,
+                     const StateTangent& next_bar, StateTangent& state_bar,
+                     std::span<Vec6<double>> wrench_bar, ModelGradient& model_bar,
+                     StepScratch& scratch) const;
 
   /// The JVP of a step that was recorded: from d(state) and changes of the wrenches (one per body) and of the
   /// model to d(next), which is overwritten. `bodies` has one entry per body. Throws std::logic_error for a
@@ -158,6 +168,8 @@ class Stepper {
                    const StateTangent& state_dot, std::span<const Vec6<double>> wrench_dot,
                    const Vec3<double>& gravity_dot, std::span<const BodyDirection> bodies,
                    StateTangent& next_dot, StepScratch& scratch) const;
+  /// Its contact problem, when the scratch holds it: after restore(), or substep_vjp().
+  [[nodiscard]] ContactProblem problem_of(const SubstepRecord& record, const StepScratch& scratch) const;
 
   // substeps.cpp
   StepReport divided_step(const State& state, const Control& control, State& next, StepScratch& scratch,
@@ -168,6 +180,8 @@ class Stepper {
                          const SubstepRecord& record, double h_bar, StateTangent& state_bar,
                          std::span<Vec6<double>> wrench_bar, ModelGradient& model_bar,
                          StepScratch& scratch) const;
+  /// Adds those of the substep whose way back was the last thing done with `scratch`.
+  void count_kinks(const SubstepRecord& record, StepScratch& scratch, KinkCount& kinks) const;
   bool find_impact_time(const State& state, const Control& control, const ContactFeature& feature,
                         StepScratch& scratch, double& h) const;
   [[nodiscard]] bool divides_steps() const { return config_.impact_substeps || config_.adaptive_substeps; }

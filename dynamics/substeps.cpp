@@ -191,10 +191,24 @@ double Stepper::impact_time_vjp(const State& state, const Control& control, cons
   return time_bar.start;
 }
 
-void Stepper::step_vjp(const State& state, const Control& control, const State& next,
-                       const StepRecord& record, const StateTangent& next_bar, StateTangent& state_bar,
-                       std::span<Vec6<double>> wrench_bar, ModelGradient& model_bar,
-                       StepScratch& scratch) const {
+void Stepper::count_kinks(const SubstepRecord& record, StepScratch& scratch, KinkCount& kinks) const {
+  const auto& rows = scratch.rows.rows;
+  kinks.contacts += static_cast<int>(rows.size());
+  kinks.near_kink +=
+      solver_.contacts_near_kink(problem_of(record, scratch), scratch.solution, scratch.near_kink);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (!scratch.near_kink[i]) continue;
+    for (const int body : {rows[i].body_A, rows[i].body_B}) {
+      if (!model_->bodies[static_cast<std::size_t>(body)].fixed)
+        ++scratch.kinks_of_body[static_cast<std::size_t>(body)];
+    }
+  }
+}
+
+KinkCount Stepper::step_vjp(const State& state, const Control& control, const State& next,
+                            const StepRecord& record, const StateTangent& next_bar, StateTangent& state_bar,
+                            std::span<Vec6<double>> wrench_bar, ModelGradient& model_bar,
+                            StepScratch& scratch) const {
   using Length = SubstepRecord::Length;
   if (record.report.status != StepStatus::ok) {
     throw std::logic_error(
@@ -202,6 +216,8 @@ void Stepper::step_vjp(const State& state, const Control& control, const State& 
   }
   const auto& substeps = record.substeps;
   StateTangent end_bar = next_bar;
+  KinkCount kinks;
+  scratch.kinks_of_body.assign(model_->bodies.size(), 0);
   double later_bar = 0.0;  // dL/dh by the substeps behind: they start later, or last as long as what is left
   for (std::size_t k = substeps.size(); k-- > 0;) {
     const SubstepRecord& substep = substeps[k];
@@ -209,6 +225,7 @@ void Stepper::step_vjp(const State& state, const Control& control, const State& 
     const State& end = k + 1 == substeps.size() ? next : substep.end;
     const TimeBar time_bar =
         substep_vjp(start, control, end, substep, end_bar, state_bar, wrench_bar, model_bar, scratch);
+    count_kinks(substep, scratch, kinks);
     if (substep.length == Length::impact) {
       later_bar += impact_time_vjp(start, control, end, substep, time_bar.h + later_bar, state_bar,
                                    wrench_bar, model_bar, scratch);
@@ -217,6 +234,11 @@ void Stepper::step_vjp(const State& state, const Control& control, const State& 
     later_bar += time_bar.start;
     if (k > 0) std::swap(end_bar, state_bar);
   }
+  if (kinks.near_kink > 0) {
+    const auto& count = scratch.kinks_of_body;
+    kinks.body = static_cast<int>(std::max_element(count.begin(), count.end()) - count.begin());
+  }
+  return kinks;
 }
 
 }  // namespace abut

@@ -4,8 +4,10 @@
 #include <filesystem>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <spdlog/fmt/fmt.h>
@@ -27,7 +29,21 @@ struct GradcheckArguments {
   std::optional<int> steps;
   int samples = GradientCheckConfig().samples;
   std::uint64_t seed = GradientCheckConfig().seed;
+  std::optional<double> backward_distance;  ///< [m]
   bool json = false;
+};
+
+/// How a group's part of a gradient with contacts from a distance differs from that of the exact one.
+struct BackwardDifference {
+  std::string group;
+  double cosine = 0.0;                      ///< of the angle between them; 0 where one of them is 0
+  double exact = 0.0, from_distance = 0.0;  ///< their norms
+};
+
+/// The gradient of one loss, the sum of all coordinates of the bodies at the end, lengths in body sizes.
+struct NominalGradient {
+  GradientHealth health;
+  std::vector<BackwardDifference> backward;  ///< none without a distance
 };
 
 /// The samples of one group, and how much its inputs matter: the largest derivative, relative to the most
@@ -37,6 +53,84 @@ struct GroupSummary {
   GradientCheckSummary summary;
   double sensitivity = 0.0;
 };
+
+/// The parts of a gradient that all scenes have, as vectors.
+std::vector<std::pair<std::string, std::vector<double>>> groups_of(const Gradient& gradient) {
+  std::vector<double> pose, twist, controls, wrench, mass, friction;
+  const auto append = [](std::vector<double>& list, const Vec6<double>& x) {
+    list.insert(list.end(), x.data(), x.data() + x.size());
+  };
+  for (const Vec6<double>& x : gradient.initial.pose) append(pose, x);
+  for (const Vec6<double>& x : gradient.initial.twist) append(twist, x);
+  for (const auto& step : gradient.controls) {
+    for (const Vec6<double>& x : step) append(controls, x);
+  }
+  for (const BodyGradient& body : gradient.model.bodies) {
+    append(wrench, body.external_wrench);
+    mass.push_back(body.mass);
+    friction.push_back(body.friction);
+  }
+  const Vec3<double>& g = gradient.model.gravity;
+  return {{"initial pose", pose},
+          {"initial twist", twist},
+          {"controls", controls},
+          {"mass", mass},
+          {"friction", friction},
+          {"external wrench", wrench},
+          {"gravity", {g.x(), g.y(), g.z()}}};
+}
+
+std::vector<BackwardDifference> compare(const Gradient& exact, const Gradient& from_distance) {
+  std::vector<BackwardDifference> differences;
+  const auto a = groups_of(exact), b = groups_of(from_distance);
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const auto& x = a[i].second;
+    const auto& y = b[i].second;
+    const auto dot = [](const auto& u, const auto& v) {
+      return std::inner_product(u.begin(), u.end(), v.begin(), 0.0);
+    };
+    BackwardDifference difference{a[i].first, 0.0, std::sqrt(dot(x, x)), std::sqrt(dot(y, y))};
+    if (difference.exact > 0.0 && difference.from_distance > 0.0)
+      difference.cosine = dot(x, y) / (difference.exact * difference.from_distance);
+    differences.push_back(std::move(difference));
+  }
+  return differences;
+}
+
+/// Of a rollout that was checked before, hence ends well with the tolerance of the check.
+NominalGradient nominal_gradient(const Scene& scene, int steps, const std::optional<double>& distance) {
+  StepConfig config = scene.config.step;
+  config.tolerance = std::min(config.tolerance, k_gradient_check_tolerance);
+  const Stepper stepper(scene.model, config);
+  const Trajectory trajectory = rollout(stepper, scene.initial, steps);
+  const LossGradient loss = [&](int k, const State&, StateTangent& bar) {
+    if (k != steps) return;
+    for (std::size_t b = 0; b < scene.model.bodies.size(); ++b) {
+      const Body& body = scene.model.bodies[b];
+      if (!body.fixed)
+        bar.pose[b] += stack<double>(Vec3<double>::Ones(), Vec3<double>::Constant(1.0 / body.size));
+    }
+  };
+  const Gradient exact = adjoint(stepper, trajectory, loss);
+  NominalGradient nominal{exact.health, {}};
+  if (distance) {
+    const Stepper soft(scene.model, contacts_from_distance(scene.model, config, *distance));
+    nominal.backward = compare(exact, adjoint(stepper, trajectory, loss, {.backward = &soft}));
+  }
+  return nominal;
+}
+
+const char* to_string(GradientWarning::Kind kind) {
+  switch (kind) {
+    case GradientWarning::Kind::growth:
+      return "growth";
+    case GradientWarning::Kind::chaos:
+      return "chaos";
+    case GradientWarning::Kind::kinks:
+      return "kinks";
+  }
+  return "unknown";
+}
 
 std::vector<GroupSummary> summarize_groups(const std::vector<GradientSample>& samples) {
   std::vector<GroupSummary> groups;
@@ -77,6 +171,56 @@ Json json_of(const GradientCheck& check) {
   Json json = json_of(check.summary);
   json["groups"] = std::move(groups);
   return json;
+}
+
+Json json_of(const Model& model, const GradientHealth& health) {
+  Json warnings = Json::array();
+  for (const GradientWarning& warning : health.warnings) {
+    Json body;
+    if (warning.body >= 0) body = model.bodies[static_cast<std::size_t>(warning.body)].name;
+    warnings.push_back({{"kind", to_string(warning.kind)},
+                        {"step", warning.step},
+                        {"body", std::move(body)},
+                        {"value", warning.value}});
+  }
+  return {{"largest_growth", health.largest_growth},
+          {"impact_substeps", health.impact_substeps},
+          {"contacts", health.contacts},
+          {"contacts_near_kink", health.contacts_near_kink},
+          {"share_near_kink", health.share_near_kink()},
+          {"warnings", std::move(warnings)}};
+}
+
+Json json_of(const std::vector<BackwardDifference>& backward) {
+  Json groups = Json::array();
+  for (const BackwardDifference& of : backward) {
+    groups.push_back({{"group", of.group},
+                      {"cosine", of.cosine},
+                      {"exact_norm", of.exact},
+                      {"from_distance_norm", of.from_distance}});
+  }
+  return groups;
+}
+
+void print_health(const Model& model, const GradientHealth& health) {
+  constexpr std::size_t k_most_warnings = 10;
+  fmt::print("health: the adjoint grows by at most {:.3g} in a step; {:.1f} % of {} contacts near a kink\n",
+             health.largest_growth, 100.0 * health.share_near_kink(), health.contacts);
+  const std::size_t shown = std::min(k_most_warnings, health.warnings.size());
+  for (std::size_t i = 0; i < shown; ++i)
+    fmt::print("warning: {}\n", warning_text(model, health.warnings[i]));
+  if (shown < health.warnings.size())
+    fmt::print("and {} more warnings (--json has all)\n", health.warnings.size() - shown);
+}
+
+void print_backward(double distance, const std::vector<BackwardDifference>& backward) {
+  fmt::print("contacts from {:.6g} m in the backward pass, against the exact gradient:\n", distance);
+  Table table({"group", "cosine", "exact size", "size from distance"});
+  for (const BackwardDifference& of : backward) {
+    table.add({of.group, fmt::format("{:.4f}", of.cosine), fmt::format("{:.2e}", of.exact),
+               fmt::format("{:.2e}", of.from_distance)});
+  }
+  fmt::print("{}", table.text());
 }
 
 void print_table(const std::string& scene, int steps, double dt, std::uint64_t seed,
@@ -138,10 +282,16 @@ int gradcheck(const GradcheckArguments& arguments) {
         failure_text(scene.model, used, scene.initial.time + (check.failed_step + 1) * h, check.failure));
     return 1;
   }
+  const NominalGradient nominal = nominal_gradient(scene, config.steps, arguments.backward_distance);
   if (arguments.json) {
-    print_json(json_of(check));
+    Json json = json_of(check);
+    json["health"] = json_of(scene.model, nominal.health);
+    if (arguments.backward_distance) json["backward"] = json_of(nominal.backward);
+    print_json(json);
   } else {
     print_table(scene.name, config.steps, h, config.seed, check);
+    print_health(scene.model, nominal.health);
+    if (arguments.backward_distance) print_backward(*arguments.backward_distance, nominal.backward);
   }
   return check.summary.non_finite > 0 ? 1 : 0;
 }
@@ -165,6 +315,11 @@ void add_gradcheck_command(CLI::App& app, int& exit_code) {
       ->check(whole_number(0, std::numeric_limits<std::uint64_t>::max()))
       ->type_name("S")
       ->capture_default_str();
+  command
+      ->add_option("--backward-distance", arguments->backward_distance,
+                   "compare with contacts from this distance in the backward pass [m]")
+      ->check(finite_positive())
+      ->type_name("D");
   command->add_flag("--json", arguments->json, "print one JSON object");
   command->footer(
       "Each sample takes a random loss of the motion and a random direction in one group of inputs (initial\n"
@@ -174,6 +329,9 @@ void add_gradcheck_command(CLI::App& app, int& exit_code) {
       "  error         |adjoint - difference| / (|adjoint| + 1e-3 |derivative of the most sensitive group|)\n"
       "  unresolved    samples whose differences disagree among themselves by more than 1e-4: the motion is\n"
       "                too sensitive, or has a kink there; they count as the others do\n"
+      "Below the table stands the health of the gradient of one loss, the sum of all coordinates at the "
+      "end:\n"
+      "its largest growth in a step, how many contacts lie near a kink of the contact law, and warnings.\n"
       "The exit code is 1 if anything is not finite.\n"
       "\n"
       "Examples:\n"

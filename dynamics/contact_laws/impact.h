@@ -64,14 +64,20 @@ inline double share_argument(const Approach& x, const Settings& s) {
 }
 }  // namespace detail
 
+/// g(h) [m]
+inline double gap_at_end(const Approach& x, const Settings& s) {
+  const detail::Fall fall(x, s);
+  return x.distance + s.h * (fall.start_velocity + 0.5 * fall.acceleration * s.h);
+}
+
 inline Impact make_impact(const Approach& x, const Settings& s) {
   Impact impact;
   impact.share = smoothstep5(detail::share_argument(x, s));
   if (impact.share == 0.0) return impact;
+  impact.hit = gap_at_end(x, s) < 0.0;
+  if (!impact.hit) return impact;
   const detail::Fall fall(x, s);
   const double a = fall.acceleration, w = fall.start_velocity;
-  impact.hit = x.distance + s.h * (w + 0.5 * a * s.h) < 0.0;
-  if (!impact.hit) return impact;
   if (x.distance > 0.0) impact.time = 2.0 * x.distance / (std::sqrt(w * w - 2.0 * a * x.distance) - w);
   const double u_c = w + a * impact.time;
   impact.target = std::max(0.0, -x.restitution * u_c + a * (s.h - impact.time - 0.5 * s.nominal_h));

@@ -1,3 +1,4 @@
+#include <cmath>
 #include <set>
 
 #include <catch2/catch.hpp>
@@ -23,6 +24,7 @@ TEST_CASE("abut gradcheck: --json prints one object with these keys, and the adj
       "unresolved"};
   std::vector<std::string> keys = numbers;
   keys.push_back("groups");
+  keys.push_back("health");
   CHECK(keys_of(json) == keys);
   CHECK(json["samples"] == 30);
   CHECK(json["non_finite"] == 0);
@@ -62,6 +64,72 @@ TEST_CASE("abut gradcheck: a table of the groups, progress on stderr", "[apps][v
   CHECK_THAT(result.err, Contains("4/4 samples"));
 }
 
+TEST_CASE("abut gradcheck: says how the gradient came about", "[apps][value]") {
+  const TemporaryFolder folder;
+  const std::string scene = folder.write("scene.toml", k_scene);
+  const ProgramResult table = run_program({"gradcheck", scene, "--steps", "20", "--samples", "1"});
+  CHECK(table.exit_code == 0);
+  CHECK_THAT(table.out, Contains("health: the adjoint grows by at most") && Contains("0.0 % of ") &&
+                            !Contains("backward"));
+  const ProgramResult result = run_program(
+      {"gradcheck", scene, "--steps", "20", "--samples", "1", "--json", "--backward-distance", "0.05"});
+  CAPTURE(result.out, result.err);
+  REQUIRE(result.exit_code == 0);
+  const Json json = parse_json(result.out), &health = json["health"];
+  CHECK(health["contacts"].get<int>() > 0);
+  CHECK(health["contacts_near_kink"] == 0);
+  CHECK(health["share_near_kink"] == 0.0);
+  CHECK(health["largest_growth"].get<double>() > 0.0);
+  CHECK(health["impact_substeps"] == 0);
+  CHECK(health["warnings"].empty());
+  REQUIRE(json["backward"].size() == 7);
+  for (const Json& group : json["backward"]) {
+    CAPTURE(group.dump());
+    CHECK(std::abs(group["cosine"].get<double>()) <= 1.0 + 1e-12);
+    CHECK(group["exact_norm"].get<double>() > 0.0);
+    CHECK(group["from_distance_norm"].get<double>() > 0.0);
+    CHECK(group["from_distance_norm"] != group["exact_norm"]);
+  }
+}
+
+TEST_CASE("abut gradcheck: warnings name step and body", "[apps][value]") {
+  // A ball that reaches the floor just at the end of its tenth step, where the test for the impact nearly
+  // flips.
+  const TemporaryFolder folder;
+  const std::string scene = folder.write("scene.toml", R"(name = "throw"
+[simulation]
+time_step = 0.002
+steps = 20
+gravity = [0.0, 0.0, 0.0]
+[[body]]
+name = "floor"
+restitution = 0.5
+[[body.primitive]]
+kind = "half_space"
+[[body]]
+name = "ball"
+density = 700.0
+restitution = 0.5
+position = [0.0, 0.0, 0.0700000001]
+linear_velocity = [0.0, 0.0, -0.5]
+[[body.primitive]]
+kind = "sphere"
+radius = 0.06
+)");
+  const ProgramResult table = run_program({"gradcheck", scene, "--steps", "15", "--samples", "1"});
+  CAPTURE(table.out, table.err);
+  CHECK(table.exit_code == 0);
+  CHECK_THAT(table.out, Contains("warning: step 9, body 'ball': 100 % of the contacts lie beside a kink"));
+  const Json json =
+      parse_json(run_program({"gradcheck", scene, "--steps", "15", "--samples", "1", "--json"}).out);
+  bool found = false;
+  for (const Json& warning : json["health"]["warnings"]) {
+    found |= warning["kind"] == "kinks" && warning["step"] == 9 && warning["body"] == "ball" &&
+             warning["value"] == 1.0;
+  }
+  CHECK(found);
+}
+
 TEST_CASE("abut gradcheck: a rollout that fails ends with code 1 and its reason", "[apps][value]") {
   const TemporaryFolder folder;
   const std::string scene = folder.write("scene.toml", scene_with("max_iterations = 1"));
@@ -75,10 +143,15 @@ TEST_CASE("abut gradcheck: a rollout that fails ends with code 1 and its reason"
 TEST_CASE("abut gradcheck: options that make no sense are refused by name", "[apps][value]") {
   const TemporaryFolder folder;
   const std::string scene = folder.write("scene.toml", k_scene);
-  const std::vector<std::vector<std::string>> cases{{"--steps", "0"},     {"--samples", "0"},
-                                                    {"--samples", "nan"}, {"--seed", "-1"},
-                                                    {"--seed", "1.5"},    {"--seed", "18446744073709551616"},
-                                                    {"--quiet"},          {"second.toml"}};
+  const std::vector<std::vector<std::string>> cases{{"--steps", "0"},
+                                                    {"--samples", "0"},
+                                                    {"--samples", "nan"},
+                                                    {"--seed", "-1"},
+                                                    {"--seed", "1.5"},
+                                                    {"--seed", "18446744073709551616"},
+                                                    {"--backward-distance", "0"},
+                                                    {"--quiet"},
+                                                    {"second.toml"}};
   for (const auto& options : cases) {
     std::vector<std::string> arguments{"gradcheck", scene};
     arguments.insert(arguments.end(), options.begin(), options.end());

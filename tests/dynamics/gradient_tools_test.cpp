@@ -1,6 +1,7 @@
 // What surrounds a gradient: its health, softer contact in the backward pass, bundles, Hessian products.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -78,6 +79,68 @@ TEST_CASE("adjoint: the same settings backward give the same gradient", "[dynami
   CHECK(test::close(one.initial.pose[1], other.initial.pose[1], 1e-6, 1e-9));
   CHECK(one.model.bodies[1].friction == Approx(other.model.bodies[1].friction).epsilon(1e-6));
   CHECK(one.health.contacts > 0);
+}
+
+TEST_CASE("adjoint: contacts at the limit of friction are reported as kinks, with step and body",
+          "[dynamics][value]") {
+  // A box that is drawn along the floor, ever harder: where it begins to slide, its contacts change their
+  // formula. The force acts at the floor, so that all of them bear the same load.
+  constexpr double k_half = 0.05, k_friction = 0.5;
+  const Vec3<double> half = Vec3<double>::Constant(k_half);
+  TestScene scene = test::box_on_floor(test::box_of_mass(half, 1.0, 2), half, k_friction);
+  StepConfig c = config();
+  c.law = ContactLaw::convex_cone;
+  const Stepper stepper(scene.model, c);
+  const State rest = rollout(stepper, scene.state, 500).states.back();
+  const auto gradient_at = [&](double share_of_limit) {
+    const double force = share_of_limit * k_friction * 9.81, torque = -k_half * force;
+    const Controls controls(
+        20, {Vec6<double>::Zero(), stack<double>(Vec3<double>(0, torque, 0), Vec3<double>(force, 0, 0))});
+    const Trajectory trajectory = rollout(stepper, rest, 20, controls);
+    REQUIRE(trajectory.ok());
+    return adjoint(stepper, trajectory, [](int k, const State&, StateTangent& bar) {
+      if (k == 20) bar.pose[1][3] += 1.0;
+    });
+  };
+  const auto is_kink = [](const GradientWarning& w) { return w.kind == GradientWarning::Kind::kinks; };
+
+  const GradientHealth at_limit = gradient_at(1.0).health;
+  CAPTURE(at_limit.contacts, at_limit.contacts_near_kink, at_limit.share_near_kink());
+  CHECK(at_limit.contacts >= 20 * 4);
+  CHECK(at_limit.share_near_kink() > 0.5);
+  CHECK(at_limit.share_near_kink() <= 1.0);
+  const auto warning = std::find_if(at_limit.warnings.begin(), at_limit.warnings.end(), is_kink);
+  REQUIRE(warning != at_limit.warnings.end());
+  CHECK(warning->body == 1);
+  CHECK(warning->step >= 0);
+  CHECK(warning->step < 20);
+  CHECK(warning->value > AdjointOptions().kink_share_warning);
+  CHECK(warning->value <= 1.0);
+  const std::string text = warning_text(scene.model, *warning);
+  CHECK(text.find("step " + std::to_string(warning->step) + ", body '" + scene.model.bodies[1].name + "'") ==
+        0);
+
+  for (const double share_of_limit : {0.5, 1.5}) {
+    const GradientHealth health = gradient_at(share_of_limit).health;
+    CAPTURE(share_of_limit, health.contacts, health.contacts_near_kink);
+    CHECK(health.contacts_near_kink == 0);
+    CHECK(std::none_of(health.warnings.begin(), health.warnings.end(), is_kink));
+  }
+}
+
+TEST_CASE("adjoint: a box at rest is near no kink of the smooth Coulomb law, with or without restitution",
+          "[dynamics][value]") {
+  const Vec3<double> half = Vec3<double>::Constant(0.05);
+  TestScene scene = test::box_on_floor(test::box_of_mass(half, 1.0, 2), half, 0.5);
+  for (Body& body : scene.model.bodies) body.material.restitution = GENERATE(0.0, 0.5);
+  const Stepper stepper(scene.model, config());
+  const Trajectory trajectory = rollout(stepper, scene.state, 50);
+  const GradientHealth health = adjoint(stepper, trajectory, [](int k, const State&, StateTangent& bar) {
+                                  if (k == 50) bar.pose[1][3] += 1.0;
+                                }).health;
+  CHECK(health.contacts >= 50 * 4);
+  CHECK(health.contacts_near_kink == 0);
+  CHECK(health.warnings.empty());
 }
 
 TEST_CASE("adjoint: a motion that is chaotic is reported, with step and body", "[dynamics][value]") {

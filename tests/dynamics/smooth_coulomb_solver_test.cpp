@@ -239,9 +239,46 @@ TEST_CASE("SmoothCoulombSolver: VJP agrees with differences in everything a prob
   CHECK((comparison.displaced > 0) == with_impacts);
 }
 
-TEST_CASE("SmoothCoulombSolver: has no kinks", "[dynamics][value]") {
+TEST_CASE("SmoothCoulombSolver: has no kinks without restitution", "[dynamics][value]") {
   const Problem p = random_problems(1, 2)[0];
   std::vector<bool> near_kink;
   CHECK(SmoothCoulombSolver(p.config, p.gravity()).contacts_near_kink(p.problem(), solve(p), near_kink) == 0);
   CHECK(near_kink == std::vector<bool>(p.rows.rows.size(), false));
+}
+
+TEST_CASE("SmoothCoulombSolver: an impact that nearly misses the end of the step is near a kink",
+          "[dynamics][value]") {
+  const double speed = 1.0;
+  TestScene scene = test::floor_scene();
+  scene.add(test::sphere_of_mass(0.05, 1.0), test::pose_at({0, 0, 0.0505}), test::moving_at({0, 0, -speed}));
+  for (Body& body : scene.model.bodies) body.material.restitution = 0.5;
+  Problem p(std::move(scene), StepConfig());
+  REQUIRE(p.rows.rows.size() == 1);
+  const double h = p.config.h, v_end = -speed - p.gravity() * h;
+  // x+ = x + h v+, so a gap of -h v+ closes exactly at the end of the step.
+  const SmoothCoulombSolver solver(p.config, p.gravity());
+  std::vector<bool> near_kink;
+  const auto count_at = [&](double gap, ContactProblem::Impacts impacts) {
+    p.rows.rows[0].distance = -h * v_end + gap * h * speed;
+    ContactProblem problem = p.problem();
+    problem.impacts = impacts;
+    SolverScratch scratch;
+    ContactSolution solution;
+    solver.solve(problem, scratch, solution);
+    return solver.contacts_near_kink(problem, solution, near_kink);
+  };
+  using Impacts = ContactProblem::Impacts;
+  for (const double gap : {-0.9e-3, -1e-6, 1e-6, 0.9e-3}) {
+    CAPTURE(gap);
+    CHECK(count_at(gap, Impacts::with_restitution) == 1);
+    CHECK(near_kink == std::vector<bool>{true});
+    CHECK(count_at(gap, Impacts::closed) == 0);  // it is not to close in this substep
+  }
+  for (const double gap : {-0.5, -1.2e-3, 1.2e-3, 0.1}) {
+    CAPTURE(gap);
+    CHECK(count_at(gap, Impacts::with_restitution) == 0);
+  }
+  for (RowPair& pair : p.rows.pairs) pair.material.restitution = 0.0;
+  CHECK(count_at(0.0, Impacts::with_restitution) == 0);
+  CHECK(count_at(0.0, Impacts::all) == 1);
 }
