@@ -136,9 +136,9 @@ struct SlidingSphere {
 // Thresholds on slopes
 // -------------------------------------------------------------------------------------------------------------------
 
-/// tan of the slope, over the friction coefficient, above which a box speeds up: 1. Below it creeps at a steady
-/// speed, so what counts is the gain of speed in the second second: g (sin a - mu cos a) > 0.005 m/s^2, which is
-/// 0.1 % beyond the threshold.
+/// tan of the slope, over the friction coefficient, above which a box speeds up: 1. Below it creeps at a
+/// steady speed, so what counts is the gain of speed in the second second: g (sin a - mu cos a) > 0.005
+/// m/s^2, which is 0.1 % beyond the threshold.
 inline Truth slip_threshold(const StepConfig& config, double friction = 0.5) {
   const Vec3<double> half(0.05, 0.05, 0.02);
   const Body box = box_of_mass(half, 1.0, 2);
@@ -146,10 +146,11 @@ inline Truth slip_threshold(const StepConfig& config, double friction = 0.5) {
     const TestScene scene = box_on_floor(box, half, friction, std::atan(ratio * friction));
     const int second = step_count(1.0, config);
     double speed = 0.0;
-    const State end = state_after(scene, config, 2 * second, [&](int k, const State& state, const StepReport&) {
-      if (k + 1 == second) speed = state.V_WB[1].tail<3>().norm();
-      return true;
-    });
+    const State end =
+        state_after(scene, config, 2 * second, [&](int k, const State& state, const StepReport&) {
+          if (k + 1 == second) speed = state.V_WB[1].tail<3>().norm();
+          return true;
+        });
     return end.V_WB[1].tail<3>().norm() - speed > 0.005;
   };
   double low = 0.8, high = 1.2;
@@ -161,8 +162,8 @@ inline Truth slip_threshold(const StepConfig& config, double friction = 0.5) {
   return {0.5 * (low + high), 1.0};
 }
 
-/// The slope at which a box tips over its lower edge: tan a = arm/height of its centre of mass. The floor tilts at
-/// `rate` [rad/s] from 0.02 rad below; the box counts as tipping at 2 mrad, which it reaches about
+/// The slope at which a box tips over its lower edge: tan a = arm/height of its centre of mass. The floor
+/// tilts at `rate` [rad/s] from 0.02 rad below; the box counts as tipping at 2 mrad, which it reaches about
 /// cbrt(0.01 rad rate^2) rad too late.
 inline Truth toppling_threshold(const StepConfig& config, double rate = 0.002) {
   const Vec3<double> half(0.05, 0.1, 0.1);
@@ -172,8 +173,8 @@ inline Truth toppling_threshold(const StepConfig& config, double rate = 0.002) {
   TestScene scene = box_on_floor(box, half, 2.0, exact - 0.02);
   scene.V_WB(0)[1] = rate;
   // The floor turns about the origin, and the box with it.
-  scene.V_WB(1) = stack<double>(Vec3<double>(0.0, rate, 0.0),
-                                Vec3<double>(0.0, rate, 0.0).cross(scene.X_WB(1).p));
+  scene.V_WB(1) =
+      stack<double>(Vec3<double>(0.0, rate, 0.0), Vec3<double>(0.0, rate, 0.0).cross(scene.X_WB(1).p));
   double tipped_at = std::numeric_limits<double>::quiet_NaN();
   (void)state_after(scene, config, step_count(0.04 / rate, config),
                     [&](int, const State& state, const StepReport&) {
@@ -208,23 +209,24 @@ inline RodRun painleve_rod(const StepConfig& config, double friction = 1.6, doub
   ends << 0.0, 0.0, 0.0, 0.0, -k_half, k_half;
   rod.contact_points = ends;
   rod.contact_areas = {0.01, 0.01};
-  scene.add(rod, pose_at({0.0, 0.0, k_radius + k_half * std::sin(angle)}, {0.0, 0.5 * std::numbers::pi - angle, 0.0}),
-            moving_at({-speed, 0.0, 0.0}));
+  scene.add(
+      rod,
+      pose_at({0.0, 0.0, k_radius + k_half * std::sin(angle)}, {0.0, 0.5 * std::numbers::pi - angle, 0.0}),
+      moving_at({-speed, 0.0, 0.0}));
   scene.set_friction(friction);
   const double first = mechanical_energy(scene.model, scene.state), scale = std::sqrt(2.0 * first);
   RodRun run;
-  (void)state_after(scene, config, step_count(1.5, config),
-                    [&](int, const State& state, const StepReport& report) {
-                      run.energy_ratio =
-                          std::max(run.energy_ratio, mechanical_energy(scene.model, state) / first);
-                      run.speed_ratio = std::max(run.speed_ratio, state.V_WB[1].tail<3>().norm() / scale);
-                      run.penetration = std::max(run.penetration, report.max_penetration);
-                      const Vec3<double> end = state.X_WB[1].q * Vec3<double>(0.0, 0.0, -k_half);
-                      const Vec3<double> w = state.V_WB[1].head<3>();
-                      const double sliding = state.V_WB[1][3] + w.cross(end).x();
-                      if (run.catch_time < 0.0 && sliding > -0.05 * speed) run.catch_time = state.time;
-                      return true;
-                    });
+  (void)state_after(
+      scene, config, step_count(1.5, config), [&](int, const State& state, const StepReport& report) {
+        run.energy_ratio = std::max(run.energy_ratio, mechanical_energy(scene.model, state) / first);
+        run.speed_ratio = std::max(run.speed_ratio, state.V_WB[1].tail<3>().norm() / scale);
+        run.penetration = std::max(run.penetration, report.max_penetration);
+        const Vec3<double> end = state.X_WB[1].q * Vec3<double>(0.0, 0.0, -k_half);
+        const Vec3<double> w = state.V_WB[1].head<3>();
+        const double sliding = state.V_WB[1][3] + w.cross(end).x();
+        if (run.catch_time < 0.0 && sliding > -0.05 * speed) run.catch_time = state.time;
+        return true;
+      });
   return run;
 }
 
@@ -245,14 +247,16 @@ struct BouncingBall {
     const double height = gap + 0.5 * speed * speed / k_g;
     const double impact = std::sqrt(2.0 * height / k_g) + speed / k_g;
     double found = 0.0;
-    (void)state_after(scene(), config, step_count(impact + 1.1 * restitution * std::sqrt(2.0 * height / k_g) + 0.05, config),
+    (void)state_after(scene(), config,
+                      step_count(impact + 1.1 * restitution * std::sqrt(2.0 * height / k_g) + 0.05, config),
                       [&](int, const State& state, const StepReport&) {
                         if (state.time > impact + 0.01) found = std::max(found, state.X_WB[1].p.z() - 0.1);
                         return true;
                       });
     return {found, restitution * restitution * height};
   }
-  /// z - 0.1 at the time T, after one impact: e u s - g s^2/2, s = T - t, u = sqrt(v^2 + 2 g gap), t = (v + u)/g.
+  /// z - 0.1 at the time T, after one impact: e u s - g s^2/2, s = T - t, u = sqrt(v^2 + 2 g gap), t = (v +
+  /// u)/g.
   [[nodiscard]] double height_at(double T) const {
     const double u = std::sqrt(speed * speed + 2.0 * k_g * gap), s = T - (speed + u) / k_g;
     return restitution * u * s - 0.5 * k_g * s * s;
@@ -359,15 +363,13 @@ struct Pendulum {
   }
   /// The same of the simulator. The hinge is in the world; as the arm grows, the bar moves out along itself.
   [[nodiscard]] Vec3<double> gradient(const StepConfig& config, double T) const {
-    const auto angle_of = [](const State& end) {
-      return std::atan2(end.X_WB[0].p.x(), -end.X_WB[0].p.z());
-    };
-    const EndGradient end =
-        end_gradient(scene(), config, step_count(T, config), angle_of, [&](const State& state, StateTangent& bar) {
-          const Vec3<double> p = state.X_WB[0].p;
-          bar.pose[0][3] += -p.z() / p.squaredNorm();
-          bar.pose[0][5] += p.x() / p.squaredNorm();
-        });
+    const auto angle_of = [](const State& end) { return std::atan2(end.X_WB[0].p.x(), -end.X_WB[0].p.z()); };
+    const EndGradient end = end_gradient(scene(), config, step_count(T, config), angle_of,
+                                         [&](const State& state, StateTangent& bar) {
+                                           const Vec3<double> p = state.X_WB[0].p;
+                                           bar.pose[0][3] += -p.z() / p.squaredNorm();
+                                           bar.pose[0][5] += p.x() / p.squaredNorm();
+                                         });
     const Vec6<double>&pose = end.by.initial.pose[0], &twist = end.by.initial.twist[0];
     const Vec3<double> down = along(angle), sideways(std::cos(angle), 0.0, std::sin(angle));
     return {-pose[1] + arm * pose.tail<3>().dot(sideways) - rate * arm * twist.tail<3>().dot(down),

@@ -20,10 +20,10 @@ struct Run {
   StepStatus status = StepStatus::ok;
   double largest_penetration = 0, last_penetration = 0;  ///< at the starts of steps [m]
   double largest_speed = 0;                              ///< of the last body's centre of mass [m/s]
-  double energy_created = 0;    ///< largest rise of the mechanical energy above its lowest value before [J]
-  double mean_iterations = 0;   ///< Newton iterations of a step
+  double energy_created = 0;   ///< largest rise of the mechanical energy above its lowest value before [J]
+  double mean_iterations = 0;  ///< Newton iterations of a step
   int peak_contacts = 0, peak_rows = 0;  ///< that touch; that are left of them after a reduction
-  double milliseconds = 0;      ///< of processor time, a step
+  double milliseconds = 0;               ///< of processor time, a step
 };
 
 Run run(const TestScene& scene, const StepConfig& config, int steps) {
@@ -56,19 +56,20 @@ Run run(const TestScene& scene, const StepConfig& config, int steps) {
   return result;
 }
 
-const std::vector<std::string> k_columns{"penetration, largest [mm]", "at the end [mm]", "speed, largest [m/s]",
-                                         "energy created [J]",        "iterations a step", "contacts, peak",
-                                         "rows, peak",                "ms a step"};
+const std::vector<std::string> k_columns{
+    "penetration, largest [mm]", "at the end [mm]", "speed, largest [m/s]", "energy created [J]",
+    "iterations a step",         "contacts, peak",  "rows, peak",           "ms a step"};
 
 void print(std::vector<std::string> row, const Run& result) {
   if (result.status != StepStatus::ok) {
     row.emplace_back(to_string(result.status));
   } else {
     for (const auto& cell :
-         {fmt::format("{:.2f}", 1e3 * result.largest_penetration), fmt::format("{:.3f}", 1e3 * result.last_penetration),
-          fmt::format("{:.3f}", result.largest_speed), fmt::format("{:.4f}", result.energy_created),
-          fmt::format("{:.1f}", result.mean_iterations), fmt::format("{}", result.peak_contacts),
-          fmt::format("{}", result.peak_rows), fmt::format("{:.2f}", result.milliseconds)})
+         {fmt::format("{:.2f}", 1e3 * result.largest_penetration),
+          fmt::format("{:.3f}", 1e3 * result.last_penetration), fmt::format("{:.3f}", result.largest_speed),
+          fmt::format("{:.4f}", result.energy_created), fmt::format("{:.1f}", result.mean_iterations),
+          fmt::format("{}", result.peak_contacts), fmt::format("{}", result.peak_rows),
+          fmt::format("{:.2f}", result.milliseconds)})
       row.push_back(cell);
   }
   print_row(row);
@@ -79,7 +80,8 @@ void print_columns(std::vector<std::string> first) {
   print_header(first);
 }
 
-/// The cow of the assets over its pole, where she has just come to overlap it by a millimetre, falling at 1 m/s.
+/// The cow of the assets over its pole, where she has just come to overlap it by a millimetre, falling at 1
+/// m/s.
 TestScene spot_on_pole() {
   Scene file = read_scene(ABUT_SOURCE_DIR "/assets/scenes/spot_on_pole.toml");
   TestScene scene{std::move(file.model), std::move(file.initial)};
@@ -89,7 +91,7 @@ TestScene spot_on_pole() {
   const auto depth = [&] {
     stepper.contacts(scene.state, scratch, manifold);
     double deepest = 0.0;
-    for (const Contact& contact : manifold.contacts) deepest = std::max(deepest, -contact.distance);
+    for (const Contact& contact : manifold.contacts) deepest = std::max(deepest, -contact.signed_distance);
     return deepest;
   };
   while (depth() < 1e-3) scene.state.X_WB.back().p.z() -= 2.5e-4;
@@ -116,9 +118,9 @@ void print_clustering() {
   print_columns({"steps", "`reduction`"});
   const TestScene scene = spot_on_pole();
   for (const Length& length : {k_long, k_short}) {
-    for (const auto& [name, reduction] : {std::pair{"none", ContactReduction::none},
-                                          std::pair{"blend", ContactReduction::blend},
-                                          std::pair{"cluster", ContactReduction::cluster}}) {
+    for (const auto& [name, reduction] :
+         {std::pair{"none", Reduction::none}, std::pair{"blend", Reduction::blend},
+          std::pair{"cluster", Reduction::cluster}}) {
       StepConfig config = config_of(length);
       config.contact.reduction = reduction;
       print({length.name, name}, run(scene, config, length.steps));
@@ -143,7 +145,8 @@ void print_push_out() {
         StepConfig config = config_of(length);
         config.dissipation_steps = 1.0 / C - 1.0;  // C = h/(h + tau_d)
         config.push_out_factor = factor;
-        print({length.name, fmt::format("{}", C), fmt::format("{}", factor)}, run(scene, config, length.steps));
+        print({length.name, fmt::format("{}", C), fmt::format("{}", factor)},
+              run(scene, config, length.steps));
       }
     }
   }

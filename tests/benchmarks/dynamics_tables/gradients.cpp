@@ -72,10 +72,10 @@ std::vector<Case> cases() {
        [](const StepConfig& config) { return exchange(config, 1); }}};
   const char* const by[] = {"start angle", "start rate", "arm"};
   for (int i = 0; i < 3; ++i) {
-    list.push_back({fmt::format("pendulum's angle after 1 s by its {}", by[i]),
-                    [=](const StepConfig& config) {
-                      return Truth{pendulum.gradient(config, 1.0)[i], pendulum.exact_gradient(1.0)[i]};
-                    }});
+    list.push_back(
+        {fmt::format("pendulum's angle after 1 s by its {}", by[i]), [=](const StepConfig& config) {
+           return Truth{pendulum.gradient(config, 1.0)[i], pendulum.exact_gradient(1.0)[i]};
+         }});
   }
   return list;
 }
@@ -104,7 +104,8 @@ void print_gradients(const Options&) {
   const std::vector<Case> list = cases();
   for (const Case& c : list) {
     const Truth truth = c.measure({});
-    print_row({c.name, fmt::format("{:.6f}", truth.value), fmt::format("{:.6f}", truth.exact), error_text(truth)});
+    print_row(
+        {c.name, fmt::format("{:.6f}", truth.value), fmt::format("{:.6f}", truth.exact), error_text(truth)});
   }
 
   fmt::print("\nRelative error by the time step.\n\n");

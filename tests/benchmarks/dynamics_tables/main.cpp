@@ -31,8 +31,12 @@ double processor_time() { return static_cast<double>(std::clock()) / CLOCKS_PER_
 int main(int argc, char** argv) {
   using namespace abut::tables;
   const std::map<std::string, std::function<void(const Options&)>> tables{
-      {"truths", print_truths},           {"gradients", print_gradients}, {"enhancements", print_enhancements},
-      {"penetration", print_penetration}, {"scaling", print_scaling},     {"soak", print_soak},
+      {"truths", print_truths},
+      {"gradients", print_gradients},
+      {"enhancements", print_enhancements},
+      {"penetration", print_penetration},
+      {"scaling", print_scaling},
+      {"soak", print_soak},
       {"random", print_random}};
   CLI::App app("Prints the tables of docs/dynamics.md.", "abut_dynamics_tables");
   std::string table;

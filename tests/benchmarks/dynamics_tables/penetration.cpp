@@ -17,8 +17,8 @@ namespace {
 
 using namespace abut::test;
 
-/// A bowl of a floor and eight walls that lean out by 35 degrees: 20 cm wide at its floor, 49 cm at its rim, 25 cm
-/// deep.
+/// A bowl of a floor and eight walls that lean out by 35 degrees: 20 cm wide at its floor, 49 cm at its rim,
+/// 25 cm deep.
 Body bowl() {
   constexpr double k_floor_radius = 0.1, k_half_wall = 0.15, k_half_thickness = 0.02;
   constexpr double k_lean = 35.0 * std::numbers::pi / 180.0;
@@ -39,8 +39,8 @@ Body bowl() {
     const Vec3<double> up = std::sin(k_lean) * out + std::cos(k_lean) * Vec3<double>::UnitZ();
     Mat3<double> axes;
     axes << along, up.cross(along), up;
-    const Vec3<double> inward = along.cross(up).dot(out) < 0.0 ? Vec3<double>(along.cross(up))
-                                                               : Vec3<double>(up.cross(along));
+    const Vec3<double> inward =
+        along.cross(up).dot(out) < 0.0 ? Vec3<double>(along.cross(up)) : Vec3<double>(up.cross(along));
     add_slab({0.14, k_half_thickness, k_half_wall},
              {Eigen::Quaterniond(axes), k_floor_radius * out + k_half_wall * up - k_half_thickness * inward});
   }
@@ -52,10 +52,10 @@ Body bowl() {
   return body;
 }
 
-/// |signed distance| [m] of every contact that carries more than a thousandth of the lighter body's weight, in
-/// every step.
+/// |signed distance| [m] of every contact that carries more than a thousandth of the lighter body's weight,
+/// in every step.
 struct Distances {
-  std::vector<double> all;  ///< of each contact
+  std::vector<double> all;      ///< of each contact
   std::vector<double> deepest;  ///< of each step that has any
   StepStatus status = StepStatus::ok;
 };
@@ -67,7 +67,7 @@ Distances shake(const TestScene& scene, const StepConfig& config, int steps) {
   State state = scene.state, next;
   std::vector<Vec3<double>> impulses;
   Distances found;
-  const double weight = k_g * std::min(scene.model.bodies[1].mass, scene.model.bodies[2].mass);
+  const double weight = 9.81 * std::min(scene.model.bodies[1].mass, scene.model.bodies[2].mass);
   for (int k = 0; k < steps && found.status == StepStatus::ok; ++k) {
     found.status = stepper.step(state, {}, next, scratch).status;
     const ContactProblem problem{scratch.mass,        scratch.rows, scratch.free.v_start,
@@ -112,8 +112,8 @@ void print_penetration(const Options& options) {
   const int steps = static_cast<int>(std::lround(options.seconds / config.h));
   fmt::print("\nTwo bodies fall into a shaken bowl, {} steps of {} ms. |Signed distance| [m].\n\n", steps,
              1e3 * config.h);
-  print_header({"bodies", "contacts with force", "mean", "mean of the largest 10 %", "largest", "of steps' deepest: steps",
-                "mean", "mean of the largest 10 %", "largest", "ms a step"});
+  print_header({"bodies", "contacts with force", "mean", "mean of the largest 10 %", "largest",
+                "of steps' deepest: steps", "mean", "mean of the largest 10 %", "largest", "ms a step"});
   const std::vector<std::string> names{"armadillo", "power_drill", "spot", "mustard_bottle"};
   std::vector<double> all, deepest;
   for (std::size_t i = 0; i < names.size(); ++i) {

@@ -84,8 +84,9 @@ void print_scaling(const Options&) {
   print_header({"bodies", "scattered [ms]", "each [us]", "row of hinges [ms]", "each [us]"});
   for (const int count : {10, 30, 100, 300, 1000}) {
     const double apart = step_milliseconds(scattered(count)), joined = step_milliseconds(hanging_row(count));
-    print_row({fmt::format("{}", count), fmt::format("{:.3f}", apart), fmt::format("{:.2f}", 1e3 * apart / count),
-               fmt::format("{:.3f}", joined), fmt::format("{:.2f}", 1e3 * joined / count)});
+    print_row({fmt::format("{}", count), fmt::format("{:.3f}", apart),
+               fmt::format("{:.2f}", 1e3 * apart / count), fmt::format("{:.3f}", joined),
+               fmt::format("{:.2f}", 1e3 * joined / count)});
   }
 }
 
@@ -109,7 +110,8 @@ void print_soak(const Options& options) {
     std::swap(state, next);
   }
   print_header({"resident memory after two rounds [KiB]", "at the end [KiB]", "steps ok"});
-  print_row({fmt::format("{}", before), fmt::format("{}", resident_memory()), fmt::format("{}", outcomes["ok"])});
+  print_row(
+      {fmt::format("{}", before), fmt::format("{}", resident_memory()), fmt::format("{}", outcomes["ok"])});
 }
 
 void print_random(const Options& options) {
@@ -128,8 +130,8 @@ void print_random(const Options& options) {
       const Stepper stepper(scene.model, config);
       State end;
       bool finite = true;
-      const StepReport report =
-          simulate(stepper, scene.state, options.steps, {}, end, [&](int, const State& state, const StepReport&) {
+      const StepReport report = simulate(
+          stepper, scene.state, options.steps, {}, end, [&](int, const State& state, const StepReport&) {
             for (std::size_t b = 0; b < state.X_WB.size(); ++b) {
               finite = finite && state.X_WB[b].p.allFinite() && state.X_WB[b].q.coeffs().allFinite() &&
                        state.V_WB[b].allFinite();

@@ -8,11 +8,11 @@ namespace abut::tables {
 
 /// What the command line may change.
 struct Options {
-  double seconds = 2.0;     ///< of simulated time of each scene of `penetration`
-  int steps = 2000;         ///< of `soak`; of each scene of `random`
-  int scenes = 20;          ///< of `random`
-  int top_steps = 100000;   ///< of the free top
-  std::string law;          ///< of `random`; empty: every law
+  double seconds = 2.0;    ///< of simulated time of each scene of `penetration`
+  int steps = 2000;        ///< of `soak`; of each scene of `random`
+  int scenes = 20;         ///< of `random`
+  int top_steps = 100000;  ///< of the free top
+  std::string law;         ///< of `random`; empty: every law
 };
 
 void print_truths(const Options& options);
