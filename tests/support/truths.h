@@ -143,19 +143,20 @@ inline Truth slip_threshold(const StepConfig& config, double friction = 0.5) {
   const Vec3<double> half(0.05, 0.05, 0.02);
   const Body box = box_of_mass(half, 1.0, 2);
   const auto slips = [&](double ratio) {
-    const TestScene scene = box_on_floor(box, half, friction, std::atan(ratio * friction));
+    const double angle = std::atan(ratio * friction);
+    const Vec3<double> down(std::cos(angle), 0.0, -std::sin(angle));
+    const TestScene scene = box_on_floor(box, half, friction, angle);
     const int second = step_count(1.0, config);
     double speed = 0.0;
     const State end =
         state_after(scene, config, 2 * second, [&](int k, const State& state, const StepReport&) {
-          if (k + 1 == second) speed = state.V_WB[1].tail<3>().norm();
+          if (k + 1 == second) speed = down.dot(state.V_WB[1].tail<3>());
           return true;
         });
-    return end.V_WB[1].tail<3>().norm() - speed > 0.005;
+    return down.dot(end.V_WB[1].tail<3>()) - speed > 0.005;
   };
-  double low = 0.8, high = 1.2;
-  if (slips(low)) return {low, 1.0};
-  for (int i = 0; i < 10; ++i) {
+  double low = 0.5, high = 1.2;
+  for (int i = 0; i < 11; ++i) {
     const double middle = 0.5 * (low + high);
     (slips(middle) ? high : low) = middle;
   }
@@ -163,24 +164,23 @@ inline Truth slip_threshold(const StepConfig& config, double friction = 0.5) {
 }
 
 /// The slope at which a box tips over its lower edge: tan a = arm/height of its centre of mass. The floor
-/// tilts at `rate` [rad/s] from 0.02 rad below; the box counts as tipping at 2 mrad, which it reaches about
-/// cbrt(0.01 rad rate^2) rad too late.
-inline Truth toppling_threshold(const StepConfig& config, double rate = 0.002) {
+/// tilts at `rate` [rad/s] from 0.05 rad below to 0.05 rad above; the box counts as tipping at 0.05 rad from
+/// the floor, about half a second late. NaN: it never does.
+inline Truth toppling_threshold(const StepConfig& config, double rate = 0.004) {
+  constexpr double k_range = 0.05, k_tipping = 0.05;
   const Vec3<double> half(0.05, 0.1, 0.1);
   const Body box = box_of_mass(half, 1.0, 2);
   const double arm = half.x() - box.contact_radius;  // its edge is round: it rolls over that
   const double exact = std::atan2(arm, half.z());
-  TestScene scene = box_on_floor(box, half, 2.0, exact - 0.02);
-  scene.V_WB(0)[1] = rate;
-  // The floor turns about the origin, and the box with it.
-  scene.V_WB(1) =
-      stack<double>(Vec3<double>(0.0, rate, 0.0), Vec3<double>(0.0, rate, 0.0).cross(scene.X_WB(1).p));
+  TestScene scene = box_on_floor(box, half, 2.0, exact - k_range);
+  const Vec3<double> w(0.0, rate, 0.0);  // about the origin
+  scene.V_WB(0).head<3>() = w;
+  scene.V_WB(1) = stack<double>(w, Vec3<double>(w.cross(scene.X_WB(1).p)));
   double tipped_at = std::numeric_limits<double>::quiet_NaN();
-  (void)state_after(scene, config, step_count(0.04 / rate, config),
+  (void)state_after(scene, config, step_count(2.0 * k_range / rate, config),
                     [&](int, const State& state, const StepReport&) {
-                      const Vec6<double> d = difference(state.X_WB[1], state.X_WB[0]);
-                      if (d[1] < 0.002) return true;
-                      tipped_at = exact - 0.02 + rate * state.time;
+                      if (difference(state.X_WB[1], state.X_WB[0])[1] < k_tipping) return true;
+                      tipped_at = exact - k_range + rate * state.time;
                       return false;
                     });
   return {tipped_at, exact};
