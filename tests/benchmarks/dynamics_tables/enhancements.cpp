@@ -104,7 +104,7 @@ struct Length {
   int steps;
 };
 const Length k_long{"20 steps of 1/30 s", 1.0 / 30.0, 20}, k_short{"20 steps of 2 ms", 2e-3, 20},
-    k_hundred{"120 steps of 1/30 s", 1.0 / 30.0, 120};
+    k_hundred{"120 steps of 1/30 s", 1.0 / 30.0, 120}, k_fine{"800 steps of 0.05 ms", 5e-5, 800};
 
 StepConfig config_of(const Length& length) {
   StepConfig config;
@@ -169,7 +169,7 @@ void print_substeps() {
   const std::vector<std::pair<std::string, TestScene>> scenes{
       {"spot_on_pole", spot_on_pole()}, {"cube", sunken_cube()}, {"soft cube", soft_cube()}};
   for (const auto& [name, scene] : scenes) {
-    for (const Length& length : {k_long, k_short}) {
+    for (const Length& length : {k_long, k_short, k_fine}) {
       for (const bool adaptive : {false, true}) {
         for (const double damping : {0.0, 0.5}) {
           TestScene damped = scene;
