@@ -1,0 +1,59 @@
+/// abut_dynamics_tables --table NAME [options]: prints one table of docs/dynamics.md. Exit codes as those of
+/// `abut`.
+#include <ctime>
+#include <exception>
+#include <functional>
+#include <map>
+#include <string>
+
+#include <spdlog/fmt/fmt.h>
+#include <CLI/CLI.hpp>
+
+#include "tests/benchmarks/dynamics_tables/tables.h"
+
+namespace abut::tables {
+
+void print_row(const std::vector<std::string>& cells) {
+  fmt::print("|");
+  for (const std::string& cell : cells) fmt::print(" {} |", cell);
+  fmt::print("\n");
+}
+
+void print_header(const std::vector<std::string>& cells) {
+  print_row(cells);
+  print_row(std::vector<std::string>(cells.size(), "---"));
+}
+
+double processor_time() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+
+}  // namespace abut::tables
+
+int main(int argc, char** argv) {
+  using namespace abut::tables;
+  const std::map<std::string, std::function<void(const Options&)>> tables{
+      {"truths", print_truths},
+      {"gradients", print_gradients},
+      {"enhancements", print_enhancements},
+      {"penetration", print_penetration},
+      {"scaling", print_scaling},
+      {"soak", print_soak},
+      {"random", print_random}};
+  CLI::App app("Prints the tables of docs/dynamics.md.", "abut_dynamics_tables");
+  std::string table;
+  Options options;
+  app.add_option("--table", table, "which one")->required()->check(CLI::IsMember(tables));
+  app.add_option("--seconds", options.seconds, "penetration: simulated time of each scene")
+      ->capture_default_str();
+  app.add_option("--steps", options.steps, "soak: steps; random: steps of each scene")->capture_default_str();
+  app.add_option("--scenes", options.scenes, "random: number of scenes")->capture_default_str();
+  app.add_option("--law", options.law, "random: one law only");
+  app.add_option("--top-steps", options.top_steps, "truths: steps of the free top")->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+  try {
+    tables.at(table)(options);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "abut_dynamics_tables: {}\n", error.what());
+    return 1;
+  }
+  return 0;
+}

@@ -1,0 +1,34 @@
+/// The tables of docs/dynamics.md, as Markdown to standard output.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace abut::tables {
+
+/// What the command line may change.
+struct Options {
+  double seconds = 2.0;    ///< of simulated time of each scene of `penetration`
+  int steps = 2000;        ///< of `soak`; of each scene of `random`
+  int scenes = 20;         ///< of `random`
+  int top_steps = 100000;  ///< of the free top
+  std::string law;         ///< of `random`; empty: every law
+};
+
+void print_truths(const Options& options);
+void print_gradients(const Options& options);
+void print_enhancements(const Options& options);
+void print_penetration(const Options& options);
+void print_scaling(const Options& options);
+void print_soak(const Options& options);
+void print_random(const Options& options);
+
+/// A row of a table.
+void print_row(const std::vector<std::string>& cells);
+/// The first row, and the line below it.
+void print_header(const std::vector<std::string>& cells);
+
+/// Processor time of this process so far [s].
+[[nodiscard]] double processor_time();
+
+}  // namespace abut::tables
