@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "dynamics/adjoint.h"
+#include "dynamics/gradient_sample.h"
 #include "dynamics/rollout.h"
 
 namespace abut {
@@ -33,28 +34,6 @@ void validate(const GradientCheckConfig& config);
 
 /// StepConfig::tolerance of the rollouts is at most this: noise of the solver is noise of the differences.
 inline constexpr double k_gradient_check_tolerance = 1e-12;
-
-/// Differences that disagree among themselves by more than this cannot judge an adjoint.
-inline constexpr double k_unresolved_limit = 1e-4;
-
-/// Directional derivative of a sample's loss, twice.
-struct GradientSample {
-  std::string group;
-  double adjoint = 0, difference = 0;
-  double largest = 0;            ///< |adjoint| of the most sensitive group, for the same loss
-  double step = 0;               ///< smallest step of the differences that `difference` was made of
-  double relative_error = 0;     ///< see relative_error(); infinite where something is not finite
-  double self_disagreement = 0;  ///< of the differences: see self_disagreement()
-  bool unresolved = false;       ///< self_disagreement > k_unresolved_limit: counted, never dropped
-  bool non_finite = false;       ///< the adjoint, the difference, or a state on the way
-};
-
-/// Over all samples, unresolved ones included.
-struct GradientCheckSummary {
-  int samples = 0;
-  double median_relative_error = 0, p99_relative_error = 0, max_relative_error = 0;
-  int non_finite = 0, unresolved = 0;
-};
 
 struct GradientCheck {
   std::vector<GradientSample> samples;  ///< none if the rollout itself failed
@@ -80,39 +59,5 @@ using GradientFunction = std::function<Gradient(const Stepper&, const Trajectory
                                            const State& initial, const GradientCheckConfig& config,
                                            const GradientCheckProgress& progress = {},
                                            const GradientFunction& gradient = default_gradient);
-
-// How a sample is scored ------------------------------------------------------------------------------------
-
-/// Differences of a function f with falling steps h > 0.
-struct Differences {
-  std::vector<double> steps;
-  std::vector<double> forward, backward;  ///< (f(h) - f(0))/h and (f(0) - f(-h))/h
-};
-
-/// A derivative from differences.
-struct DifferenceEstimate {
-  double value;  ///< NaN if no two neighbouring steps are finite
-  double step;   ///< smallest step it was made of
-  double error;  ///< how far its own neighbours are from it
-  double kink;   ///< half of what forward and backward slopes differ by, for h -> 0: 0 where f is smooth
-};
-
-/// The estimate where neighbouring steps agree best, among the central differences D(h_i) and their
-/// extrapolations to h = 0,
-///   T_0i = D(h_i),   T_ji = T_{j-1,i} + (T_{j-1,i} - T_{j-1,i-1})/((h_{i-j}/h_i)^2 - 1).
-/// A step whose differences are not finite is passed over.
-/// @see  Ridders (1982), "Accurate computation of F'(x) and F'(x)F''(x)", Adv. Eng. Software 4(2).
-[[nodiscard]] DifferenceEstimate best_difference(const Differences& differences);
-
-/// |a - b| / (|adjoint| + 1e-3 largest): a derivative that is a thousandth of the largest is as good as zero.
-[[nodiscard]] double relative_error(double a, double b, double adjoint, double largest);
-
-/// max(error, kink) / (|value| + 1e-3 min(largest, 1)). Directions and losses are scaled so that derivatives
-/// are of order 1; the cap keeps an adjoint that grew without bound from hiding that differences do not
-/// converge.
-[[nodiscard]] double self_disagreement(const DifferenceEstimate& estimate, double largest);
-
-/// Median, 99th percentile (nearest rank) and maximum of the relative errors.
-[[nodiscard]] GradientCheckSummary summarize(std::span<const GradientSample> samples);
 
 }  // namespace abut

@@ -47,9 +47,6 @@ double loss_of(const RolloutInputs& inputs, const StepConfig& config, int steps,
 }
 
 SceneResult check_scene(StepConfig config, int steps, Random random) {
-  constexpr double k_first_difference = 1e-3, k_ratio = 0.25, k_good = 1e-7;
-  constexpr int k_differences = 9;
-
   SceneResult result;
   result.steps = steps;
   test::RandomSceneOptions options;
@@ -76,26 +73,8 @@ SceneResult check_scene(StepConfig config, int steps, Random random) {
   const std::vector<double> parts = direction.derivatives(gradient);
   sample.adjoint = std::accumulate(parts.begin(), parts.end(), 0.0);
   for (const double part : parts) sample.largest = std::max(sample.largest, std::abs(part));
-  Differences differences;
-  DifferenceEstimate estimate{};
-  double h = k_first_difference;
-  for (int i = 0; i < k_differences; ++i, h *= k_ratio) {
-    const auto loss_at = [&](double x) {
-      return loss_of(direction.moved(nominal, x), stepper.config(), steps, loss);
-    };
-    differences.steps.push_back(h);
-    differences.forward.push_back(loss_at(h) / h);
-    differences.backward.push_back(-loss_at(-h) / h);
-    estimate = best_difference(differences);
-    // Smaller steps only lose digits once three of them have brought nothing.
-    if (self_disagreement(estimate, sample.largest) < k_good && estimate.step > 20.0 * h) break;
-  }
-  sample.difference = estimate.value;
-  sample.step = estimate.step;
-  sample.relative_error = relative_error(sample.adjoint, estimate.value, sample.adjoint, sample.largest);
-  sample.self_disagreement = self_disagreement(estimate, sample.largest);
-  sample.non_finite = !std::isfinite(sample.relative_error);
-  sample.unresolved = !(sample.self_disagreement <= k_unresolved_limit);
+  score_by_differences(
+      [&](double x) { return loss_of(direction.moved(nominal, x), stepper.config(), steps, loss); }, sample);
   return result;
 }
 
