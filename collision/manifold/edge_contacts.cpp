@@ -12,15 +12,6 @@
 namespace abut {
 namespace {
 
-// The end of the neighbours' tail: where it begins to fade, and over what distance, by tau_d beyond D_0.
-constexpr double k_tail_end = 12.0, k_tail_width = 4.0;
-
-/// S((D_0 + 12 tau_d - D)/(4 tau_d)), its argument.
-double tail_argument(double softened, const NeighbourSettings<double>& settings) {
-  return ((settings.cutoff + k_tail_end) * settings.smoothing - softened) /
-         (k_tail_width * settings.smoothing);
-}
-
 Edge<double> edge_in_world(const EdgeBody& body, int edge, const Pose<double>& X_WO) {
   const MeshEdge& e = body.edges[static_cast<std::size_t>(edge)];
   const Vec3<double> a = body.body->contact_points.col(e.start), b = body.body->contact_points.col(e.end);
@@ -67,8 +58,8 @@ EdgeContacts::EdgeContacts(const EdgeBody& A, const EdgeBody& B, const ContactCo
     : A_(&A),
       B_(&B),
       settings_(config, std::min(A.body->size, B.body->size)),
-      neighbours_{config.neighbour_smoothing * std::min(A.body->size, B.body->size), config.neighbour_cutoff},
-      tail_(tail) {
+      neighbours_{config.neighbour_smoothing * std::min(A.body->size, B.body->size), config.neighbour_cutoff,
+                  tail} {
   const double size = std::min(A.body->size, B.body->size);
   activity_smoothing_ = config.activity_smoothing * size;
   band_ = config.selection_band * size;
@@ -107,9 +98,9 @@ void EdgeContacts::prepare(const Pose<double>& X_WA, const Pose<double>& X_WB, E
 
   const std::size_t rows = pair.sides[0].edges.size(), columns = pair.sides[1].edges.size(),
                     count = rows * columns;
-  for (auto* numbers : {&pair.softened, &pair.interior, &pair.clash, &pair.tail}) numbers->resize(count);
+  for (auto* numbers : {&pair.softened, &pair.interior, &pair.clash}) numbers->resize(count);
   for (auto& points : pair.points) points.resize(3, static_cast<Eigen::Index>(count));
-  for (std::size_t i = 0; i < 5; ++i) pair.matrices[i].resize(i < 3 ? count : i == 3 ? rows : columns);
+  for (std::size_t i = 0; i < 6; ++i) pair.matrices[i].resize(i < 4 ? count : i == 4 ? rows : columns);
   for (int side = 0; side < 2; ++side) {
     const std::vector<Edge<double>>& edges = pair.sides[side].geometry;
     std::vector<double>& numbers = pair.memory.columns[side];
@@ -129,19 +120,16 @@ void EdgeContacts::prepare(const Pose<double>& X_WA, const Pose<double>& X_WB, E
   }
   manifold_kernels().relate_edges(settings_, {pair.memory.columns[0].data(), static_cast<int>(rows)},
                                   {pair.memory.columns[1].data(), static_cast<int>(columns)}, relations);
-  for (std::size_t at = 0; at < count; ++at) {
-    pair.softened[at] -= radii();
-    pair.tail[at] =
-        tail_ == NeighbourTail::whole ? 1.0 : smoothstep5(tail_argument(pair.softened[at], neighbours_));
-  }
+  for (double& softened : pair.softened) softened -= radii();
   NeighbourWeights<double>& n = pair.neighbours;
   n.rows = rows;
   n.columns = columns;
   n.by_row = pair.matrices[0];
   n.by_column = pair.matrices[1];
   n.nearness = pair.matrices[2];
-  n.row_sums = pair.matrices[3];
-  n.column_sums = pair.matrices[4];
+  n.slopes = pair.matrices[3];
+  n.row_sums = pair.matrices[4];
+  n.column_sums = pair.matrices[5];
   neighbour_weights<double>(pair.softened, pair.sides[0].weights, pair.sides[1].weights, neighbours_, n);
 }
 
@@ -160,7 +148,7 @@ Contact EdgeContacts::make_contact(const Pose<double>& X_WA, const Pose<double>&
   contact.penetration =
       body(1 - side).sdf->distance<double>(inverse_point<double>(X_WS, pair.point(side, at))) -
       body(side).body->contact_radius;
-  contact.weight = pair.interior[at] * pair.clash[at] * pair.tail[at] *
+  contact.weight = pair.interior[at] * pair.clash[at] *
                    (side == 0 ? pair.neighbours.by_row[at] : pair.neighbours.by_column[at]);
   contact.activity = contact.weight * activity(contact.penetration, activity_smoothing_);
   const EdgeBody& owner = body(side);
@@ -253,12 +241,8 @@ void EdgeContacts::detect(const Pose<double>& X_WA, const Pose<double>& X_WB, do
                               column(12)};
   const EdgeColumns edges[2] = {{search.sides[0].columns.data(), static_cast<int>(rows)},
                                 {search.sides[1].columns.data(), static_cast<int>(columns)}};
-  const EdgePairProblem problem{&settings_,
-                                neighbours_,
-                                radii(),
-                                (neighbours_.cutoff + k_tail_end) * neighbours_.smoothing,
-                                k_tail_width * neighbours_.smoothing,
-                                {search.sides[0].weights.data(), search.sides[1].weights.data()}};
+  const EdgePairProblem problem{
+      &settings_, neighbours_, radii(), {search.sides[0].weights.data(), search.sides[1].weights.data()}};
   const int found = kernels.find_edge_pairs(problem, edges[0], edges[1], pairs);
   if (found == 0) return;
 
@@ -373,8 +357,8 @@ void EdgeContacts::vjp(const Pose<double>& X_WA, const Pose<double>& X_WB, const
   };
   double radius_bar[2] = {0.0, 0.0};
 
-  // The weight is a product of four factors.
-  std::vector<double> near_bar[2], softened_bar(count, 0.0), weights_bar[2], neighbour_bar(count, 0.0);
+  // The weight is a product of three factors.
+  std::vector<double> near_bar[2], weights_bar[2], neighbour_bar(count, 0.0);
   for (auto& numbers : near_bar) numbers.assign(count, 0.0);
   weights_bar[0].assign(rows, 0.0);
   weights_bar[1].assign(columns, 0.0);
@@ -396,22 +380,17 @@ void EdgeContacts::vjp(const Pose<double>& X_WA, const Pose<double>& X_WB, const
     for (int side = 0; side < 2; ++side) {
       const double near = side == 0 ? pair.neighbours.by_row[at] : pair.neighbours.by_column[at];
       const double w_bar = bars.weight[side][at];
-      near_bar[side][at] = w_bar * pair.interior[at] * pair.clash[at] * pair.tail[at];
-      bar.gamma_con += w_bar * near * pair.clash[at] * pair.tail[at];
-      bar.clash += w_bar * near * pair.interior[at] * pair.tail[at];
-      if (tail_ == NeighbourTail::ends) {
-        softened_bar[at] -= w_bar * near * pair.interior[at] * pair.clash[at] *
-                            smoothstep5_dx(tail_argument(pair.softened[at], neighbours_)) /
-                            (k_tail_width * neighbours_.smoothing);
-      }
+      near_bar[side][at] = w_bar * pair.interior[at] * pair.clash[at];
+      bar.gamma_con += w_bar * near * pair.clash[at];
+      bar.clash += w_bar * near * pair.interior[at];
       radius_bar[side] -= bars.penetration[side][at];
       if (bars.penetration[side][at] == 0.0) continue;
       (side == 0 ? bar.e1 : bar.e2) +=
           distance_vjp(1 - side, pair.point(side, at), bars.penetration[side][at]);
     }
   }
-  neighbour_weights_vjp<double>(pair.neighbours, pair.sides[0].weights, pair.sides[1].weights, neighbours_,
-                                near_bar[0], near_bar[1], neighbour_bar, weights_bar[0], weights_bar[1]);
+  neighbour_weights_vjp<double>(pair.neighbours, pair.sides[0].weights, pair.sides[1].weights, near_bar[0],
+                                near_bar[1], neighbour_bar, weights_bar[0], weights_bar[1]);
 
   // Pairs of edges to edges.
   std::vector<Edge<double>> edge_bars[2];
@@ -422,7 +401,7 @@ void EdgeContacts::vjp(const Pose<double>& X_WA, const Pose<double>& X_WB, const
     for (std::size_t l = 0; l < columns; ++l) {
       const std::size_t at = k * columns + l;
       EdgeContactBar<double>& bar = contact_bars[at];
-      bar.softened = softened_bar[at] + neighbour_bar[at];
+      bar.softened = neighbour_bar[at];
       for (double& r : radius_bar) r -= bar.softened;
       const bool is_zero = bar.distance == 0.0 && bar.softened == 0.0 && bar.gamma_con == 0.0 &&
                            bar.clash == 0.0 && bar.n.isZero(0.0) && bar.e1.isZero(0.0) && bar.e2.isZero(0.0);
@@ -561,8 +540,8 @@ std::vector<ContactBar> EdgeContacts::shape_jvp(const Pose<double>& X_WA, const 
   for (std::size_t at = 0; at < count; ++at)
     softened_dot[at] =
         edge_witness<D>(edges[0][at / columns], edges[1][at % columns], settings_).softened.d[0] - radii_dot;
-  neighbour_weights_jvp<double>(pair.neighbours, pair.sides[0].weights, pair.sides[1].weights, neighbours_,
-                                softened_dot, weights_dot[0], weights_dot[1], near_dot[0], near_dot[1]);
+  neighbour_weights_jvp<double>(pair.neighbours, pair.sides[0].weights, pair.sides[1].weights, softened_dot,
+                                weights_dot[0], weights_dot[1], near_dot[0], near_dot[1]);
 
   std::vector<ContactBar> changes(features.size());
   for (std::size_t i = 0; i < features.size(); ++i) {
@@ -583,14 +562,9 @@ std::vector<ContactBar> EdgeContacts::shape_jvp(const Pose<double>& X_WA, const 
     change.normal_AB_W = -n_dot;
     change.penetration =
         distance_jvp(1 - side, pair.point(side, at), e_dot[side]) - dots[side]->contact_radius;
-    D tail(pair.tail[at]);
-    if (tail_ == NeighbourTail::ends) {
-      tail.d[0] = -softened_dot[at] * smoothstep5_dx(tail_argument(pair.softened[at], neighbours_)) /
-                  (k_tail_width * neighbours_.smoothing);
-    }
     const D near(side == 0 ? pair.neighbours.by_row[at] : pair.neighbours.by_column[at],
                  {near_dot[side][at]});
-    change.weight = (contact.witness.minimum.gamma * contact.clash * tail * near).d[0];
+    change.weight = (contact.witness.minimum.gamma * contact.clash * near).d[0];
   }
   return changes;
 }

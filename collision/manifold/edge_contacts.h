@@ -4,8 +4,7 @@
 /// Each pair of selected edges (k of A, l of B) has two contacts, at the witness point on either edge. They
 /// share point, signed distance and normal; each has its own
 ///   penetration   phi of the other body at its witness point, less its own contact radius
-///   weight        gamma_con gamma_cl nn_kl S((D_0 + 12 tau_d - D_kl)/(4 tau_d)),  nn by row for the edge of
-///                 A, by column for that of B; the last factor ends the tail of nn, where it is below 1e-5
+///   weight        gamma_con gamma_cl nn_kl,  nn by row for the edge of A, by column for that of B
 /// A body has edge contacts if its contact points are the vertices of its mesh; with a contact radius r they
 /// are capsules: metrics and penetrations are less by r, signed distances by |n| r, and the contact point
 /// lies midway between the capsules' surfaces. Edges of flat faces are left out (MeshEdgeOptions).
@@ -43,11 +42,6 @@ struct EdgeBody {
   bool normals_of_faces = false;
 };
 
-/// What becomes of the neighbours' weights of pairs farther apart than D_0.
-///   ends   they fade to exactly 0 at D_0 + 12 tau_d, for the simulation
-///   whole  they stay, as in batches
-enum class NeighbourTail { ends, whole };
-
 /// Everything about the edges of one pair at one state. Keeps its memory from one use to the next.
 struct EdgePair {
   struct Side {
@@ -61,9 +55,9 @@ struct EdgePair {
   int body_A = -1, body_B = -1;
   Side sides[2];
   NeighbourWeights<double> neighbours;
-  std::vector<double> softened, interior, clash, tail;  ///< (n_A, n_B); distances less both radii
-  Points points[2];                                     ///< witness points in W
-  std::vector<double> matrices[5];                      ///< memory of `neighbours`
+  std::vector<double> softened, interior, clash;  ///< (n_A, n_B); distances less both radii
+  Points points[2];                               ///< witness points in W
+  std::vector<double> matrices[6];                ///< memory of `neighbours`
   struct Memory {
     NearPoints near;
     std::vector<double> columns[2];
@@ -116,8 +110,8 @@ class EdgeContacts {
     return static_cast<std::size_t>(body(side).selected) >= body(side).edges.size();
   }
 
-  /// Appends the contacts with weight whose penetration is below `reach` [m]; the same as those of prepare(),
-  /// but for pairs of edges so far apart that their share is below rounding.
+  /// Appends the contacts with weight whose penetration is below `reach` [m]; the same as those of prepare().
+  /// The tail of the neighbours' weights has to end.
   ///
   /// @param near  features of A near B's solid, and of B near A's, up to range()
   void detect(const Pose<double>& X_WA, const Pose<double>& X_WB, double reach, const PairMemory::Sides& near,
@@ -160,7 +154,6 @@ class EdgeContacts {
   const EdgeBody *A_, *B_;
   EdgeEdgeSettings<double> settings_;
   NeighbourSettings<double> neighbours_;
-  NeighbourTail tail_;
   double activity_smoothing_, band_, largest_metric_, clamp_width_;  ///< [m]
 };
 

@@ -6,8 +6,11 @@
 ///   by column   s_kl = w_k w_l e^(-D_kl/tau)/(sum_i w_i e^(-D_il/tau) + e^(-D_0/tau)),  contacts of body 2
 /// The weights stand in the sums, so that an edge that is deselected leaves no trace in the others' shares;
 /// and an edge that has no other nearer than D_0 has no contact. Both are computed as E/(sum w E + e^-s) with
-/// E = e^((D_0 - D)/tau - s): exactly 0 where E underflows, never 0/0. The shift s does not change a share;
+/// E = T e^((D_0 - D)/tau - s): exactly 0 where E underflows, never 0/0. The shift s does not change a share;
 /// it is 0 unless E would be large, as of edges of bodies with large contact radii, whose D is less by these.
+///
+/// T is 1, or S((D_0 + 12 tau - D)/(4 tau)), S = smoothstep5: it ends the tail of E, of which less than
+/// e^-8 = 3.4e-4 is left where T begins to fall. Pairs farther apart than D_0 + 12 tau then change nothing.
 ///
 /// Matrices are (n_1, n_2), row by row. T: float or double.
 ///
@@ -20,13 +23,28 @@
 #include <span>
 
 #include "collision/sdf/sdf_sample.h"
+#include "engine/smooth.h"
 
 namespace abut {
+
+/// T: whether E fades to exactly 0 at D_0 + 12 tau (for the simulation), or not (in batches).
+enum class NeighbourTail { ends, whole };
 
 template <typename T>
 struct NeighbourSettings {
   T smoothing;  ///< tau [m], > 0
   T cutoff;     ///< D_0/tau [-], >= 0
+  NeighbourTail tail = NeighbourTail::whole;
+
+  static constexpr double k_tail_end = 12.0, k_tail_width = 4.0;  // by tau
+
+  /// At and beyond this distance E = 0 [m], if the tail ends.
+  [[nodiscard]] T end() const { return (cutoff + T(k_tail_end)) * smoothing; }
+  /// What S is taken of.
+  template <typename D>
+  [[nodiscard]] ABUT_KERNEL_PART D tail_argument(const D& distance) const {
+    return (D(end()) - distance) * D(T(1) / (T(k_tail_width) * smoothing));
+  }
 };
 
 /// Views of the matrices and sums of one pair of bodies, all written by neighbour_weights().
@@ -37,6 +55,7 @@ struct NeighbourWeights {
   std::span<T> nearness;              ///< E: (n_1, n_2)
   std::span<T> row_sums;              ///< (n_1): sum_j w_j E_kj + e^-s
   std::span<T> column_sums;           ///< (n_2): sum_i w_i E_il + e^-s
+  std::span<T> slopes = {};           ///< dE/dD [1/m]: (n_1, n_2), or empty where no derivatives are needed
 };
 
 /// s and e^-s. The largest exponent of E is below 60; e^-s is held above 1e-30.
@@ -72,7 +91,15 @@ void neighbour_weights(std::span<const T> distances, std::span<const T> weights1
   for (std::size_t k = 0; k < out.rows; ++k) {
     for (std::size_t l = 0; l < out.columns; ++l) {
       const std::size_t at = k * out.columns + l;
-      out.nearness[at] = exp(settings.cutoff - distances[at] / settings.smoothing - shift.exponent);
+      T E = exp(settings.cutoff - distances[at] / settings.smoothing - shift.exponent);
+      T slope = -E / settings.smoothing;
+      if (settings.tail == NeighbourTail::ends) {
+        const T x = settings.tail_argument(distances[at]), fade = smoothstep5(x);
+        slope = fade * slope - E * smoothstep5_dx(x) / (T(settings.k_tail_width) * settings.smoothing);
+        E *= fade;
+      }
+      out.nearness[at] = E;
+      if (!out.slopes.empty()) out.slopes[at] = slope;
       out.row_sums[k] += weights2[l] * out.nearness[at];
       out.column_sums[l] += weights1[k] * out.nearness[at];
     }
@@ -90,18 +117,18 @@ void neighbour_weights(std::span<const T> distances, std::span<const T> weights1
 /// VJP. Overwrites distances_bar; adds to weights1_bar and weights2_bar. With the numerator N_kl = w_k w_l
 /// E_kl and the sums R_k, C_l:
 ///   N_bar = r_bar/R + s_bar/C,   R_bar_k = -sum_l r_bar r/R_k,   C_bar_l = -sum_k s_bar s/C_l,
-///   E_bar = N_bar w_k w_l + R_bar_k w_l + C_bar_l w_k,   D_bar = -E E_bar/tau.
+///   E_bar = N_bar w_k w_l + R_bar_k w_l + C_bar_l w_k,   D_bar = E_bar dE/dD.
 template <typename T>
 void neighbour_weights_vjp(const NeighbourWeights<T>& out, std::span<const T> weights1,
-                           std::span<const T> weights2, const NeighbourSettings<T>& settings,
-                           std::span<const T> by_row_bar, std::span<const T> by_column_bar,
-                           std::span<T> distances_bar, std::span<T> weights1_bar, std::span<T> weights2_bar) {
+                           std::span<const T> weights2, std::span<const T> by_row_bar,
+                           std::span<const T> by_column_bar, std::span<T> distances_bar,
+                           std::span<T> weights1_bar, std::span<T> weights2_bar) {
   const auto add = [&](std::size_t at, std::size_t k, std::size_t l, T numerator_bar, T row_sum_bar,
                        T column_sum_bar) {
     const T E = out.nearness[at];
     const T E_bar =
         numerator_bar * weights1[k] * weights2[l] + row_sum_bar * weights2[l] + column_sum_bar * weights1[k];
-    distances_bar[at] += -E * E_bar / settings.smoothing;
+    distances_bar[at] += out.slopes[at] * E_bar;
     weights1_bar[k] += E * (numerator_bar * weights2[l] + column_sum_bar);
     weights2_bar[l] += E * (numerator_bar * weights1[k] + row_sum_bar);
   };
@@ -128,17 +155,16 @@ void neighbour_weights_vjp(const NeighbourWeights<T>& out, std::span<const T> we
   }
 }
 
-/// JVP. With e_kl = dw_l E_kl + w_l dE_kl, dE = -E dD/tau:
+/// JVP. With e_kl = dw_l E_kl + w_l dE_kl, dE = dE/dD dD:
 ///   dr_kl = (dw_k w_l E_kl + w_k e_kl - r_kl sum_j e_kj)/R_k,  and so by column.
 /// Overwrites by_row_dot and by_column_dot.
 template <typename T>
 void neighbour_weights_jvp(const NeighbourWeights<T>& out, std::span<const T> weights1,
-                           std::span<const T> weights2, const NeighbourSettings<T>& settings,
-                           std::span<const T> distances_dot, std::span<const T> weights1_dot,
-                           std::span<const T> weights2_dot, std::span<T> by_row_dot,
-                           std::span<T> by_column_dot) {
+                           std::span<const T> weights2, std::span<const T> distances_dot,
+                           std::span<const T> weights1_dot, std::span<const T> weights2_dot,
+                           std::span<T> by_row_dot, std::span<T> by_column_dot) {
   const auto change = [&](std::size_t at, T weight, T weight_dot) {
-    return out.nearness[at] * (weight_dot - weight * distances_dot[at] / settings.smoothing);
+    return out.nearness[at] * weight_dot + weight * out.slopes[at] * distances_dot[at];
   };
   for (std::size_t k = 0; k < out.rows; ++k) {
     T sum_dot = T(0);

@@ -23,17 +23,18 @@ struct Storage {
       : by_row(rows * columns),
         by_column(rows * columns),
         nearness(rows * columns),
+        slopes(rows * columns),
         row_sums(rows),
         column_sums(columns),
-        view{rows, columns, by_row, by_column, nearness, row_sums, column_sums} {}
+        view{rows, columns, by_row, by_column, nearness, row_sums, column_sums, slopes} {}
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
 
-  std::vector<double> by_row, by_column, nearness, row_sums, column_sums;
+  std::vector<double> by_row, by_column, nearness, slopes, row_sums, column_sums;
   NeighbourWeights<double> view;
 };
 
-constexpr NeighbourSettings<double> k_settings{0.01, 3.0};
+constexpr NeighbourSettings<double> k_settings{0.01, 3.0}, k_ends{0.01, 3.0, NeighbourTail::ends};
 
 TEST_CASE("neighbour_weights: the formulas, written out", "[collision][value]") {
   const std::vector<double> D{0.01, 0.02, 0.05, 0.03, 0.015, 0.4}, w1{1.0, 0.5}, w2{1.0, 0.3, 0.9};
@@ -63,7 +64,7 @@ TEST_CASE("neighbour_weights: far pairs have no weight, deselected edges leave n
     CHECK(s.by_column[at] == 0.0);
   }
   std::vector<double> bar(6, 1.0), D_bar(6), w1_bar(2), w2_bar(3);
-  neighbour_weights_vjp<double>(s.view, w1, w2, k_settings, bar, bar, D_bar, w1_bar, w2_bar);
+  neighbour_weights_vjp<double>(s.view, w1, w2, bar, bar, D_bar, w1_bar, w2_bar);
   for (const double b : D_bar) CHECK(std::isfinite(b));
 
   const std::vector<double> near{0.01, 0.02, 0.012, 0.013, 0.011, 0.014}, without{0.01, 0.012, 0.013, 0.014};
@@ -73,6 +74,30 @@ TEST_CASE("neighbour_weights: far pairs have no weight, deselected edges leave n
   CHECK(s.by_row[0] == t.by_row[0]);
   CHECK(s.by_row[5] == t.by_row[3]);
   CHECK(s.by_column[2] == t.by_column[1]);
+}
+
+TEST_CASE("neighbour_weights: a tail that ends leaves no trace beyond its end", "[collision][value]") {
+  const std::vector<double> w1{1.0, 1.0}, w2{1.0, 1.0, 0.7};
+  const double end = k_ends.end(), inf = std::numeric_limits<double>::infinity();
+  CHECK(close(end, 0.15, 1e-15, 0));
+  Storage beyond(2, 3), without(2, 2), whole(2, 3);
+  const std::vector<double> D{0.01, end, 0.012, 0.013, inf, 0.14}, left{0.01, 0.012, 0.013, 0.14};
+  neighbour_weights<double>(D, w1, w2, k_ends, beyond.view);
+  neighbour_weights<double>(left, w1, std::vector<double>{1.0, 0.7}, k_ends, without.view);
+  neighbour_weights<double>(D, w1, w2, k_settings, whole.view);
+  for (const std::size_t at : {1u, 4u}) {
+    CHECK(beyond.by_row[at] == 0.0);
+    CHECK(beyond.slopes[at] == 0.0);
+  }
+  CHECK(whole.by_row[1] > 0.0);
+  const std::size_t kept[] = {0, 2, 3, 5};
+  for (std::size_t i = 0; i < 4; ++i) {
+    CHECK(beyond.by_row[kept[i]] == without.by_row[i]);
+    CHECK(beyond.by_column[kept[i]] == without.by_column[i]);
+    CHECK(close(beyond.by_row[kept[i]], whole.by_row[kept[i]], 0, 3.4e-4));
+  }
+  CHECK(beyond.by_row[5] > 0.0);
+  CHECK(beyond.by_row[5] < whole.by_row[5]);
 }
 
 TEST_CASE("neighbour_weights: exchanging the bodies exchanges rows and columns", "[collision][property]") {
@@ -101,9 +126,10 @@ TEST_CASE("neighbour_weights: VJP is that of differences", "[collision][derivati
   double largest = 0.0;
   for (int trial = 0; trial < 2000; ++trial) {
     const std::size_t rows = 1 + random.integer(4), columns = 1 + random.integer(4), n = rows * columns;
+    const bool ends = trial % 2 == 1;
     VecX<double> x(static_cast<Eigen::Index>(n + rows + columns));
     for (Eigen::Index i = 0; i < x.size(); ++i)
-      x[i] = static_cast<std::size_t>(i) < n ? 0.01 + 0.05 * random.uniform() : random.uniform();
+      x[i] = static_cast<std::size_t>(i) < n ? random.uniform(0.01, ends ? 0.17 : 0.06) : random.uniform();
     if (trial % 4 == 0) x[static_cast<Eigen::Index>(n)] = 0.0;
     std::vector<double> row_bar, column_bar;
     for (std::size_t i = 0; i < n; ++i) {
@@ -113,8 +139,8 @@ TEST_CASE("neighbour_weights: VJP is that of differences", "[collision][derivati
     Storage s(rows, columns);
     const auto evaluate = [&](const VecX<double>& y) {
       const std::span<const double> all(y.data(), static_cast<std::size_t>(y.size()));
-      neighbour_weights<double>(all.subspan(0, n), all.subspan(n, rows), all.subspan(n + rows), k_settings,
-                                s.view);
+      neighbour_weights<double>(all.subspan(0, n), all.subspan(n, rows), all.subspan(n + rows),
+                                ends ? k_ends : k_settings, s.view);
       double loss = 0.0;
       for (std::size_t i = 0; i < n; ++i) loss += row_bar[i] * s.by_row[i] + column_bar[i] * s.by_column[i];
       return loss;
@@ -124,8 +150,8 @@ TEST_CASE("neighbour_weights: VJP is that of differences", "[collision][derivati
     VecX<double> gradient = VecX<double>::Zero(x.size());
     const std::span<double> all(gradient.data(), static_cast<std::size_t>(x.size()));
     const std::span<const double> in(x.data(), static_cast<std::size_t>(x.size()));
-    neighbour_weights_vjp<double>(s.view, in.subspan(n, rows), in.subspan(n + rows), k_settings, row_bar,
-                                  column_bar, all.subspan(0, n), all.subspan(n, rows), all.subspan(n + rows));
+    neighbour_weights_vjp<double>(s.view, in.subspan(n, rows), in.subspan(n + rows), row_bar, column_bar,
+                                  all.subspan(0, n), all.subspan(n, rows), all.subspan(n + rows));
     errors.push_back((fd - gradient).cwiseAbs().maxCoeff() / std::max(1.0, gradient.cwiseAbs().maxCoeff()));
     largest = std::max(largest, gradient.cwiseAbs().maxCoeff());
   }

@@ -178,15 +178,13 @@ inline Edge<Lanes<double>> edge_of_columns(const double* numbers, std::ptrdiff_t
   return edge;
 }
 
-/// Pairs of edges whose distance may matter, row by row, and what witness points say of them.
+/// Pairs of edges that may be neighbours, row by row, and what witness points say of them.
 inline int relate_near_edges(const EdgePairProblem& problem, const EdgeColumns& A, const EdgeColumns& B,
                              const EdgePairColumns& out) {
   using P = Lanes<double>;
   constexpr int W = P::k_lanes;
   const EdgeEdgeSettings<double>& settings = *problem.edges;
-  // sum_l w_l E_kl + 1 does not notice pairs of this distance: e^-45 is 3e-20.
-  constexpr double k_unnoticed = 45.0;
-  const double cut = (problem.neighbours.cutoff + k_unnoticed) * problem.neighbours.smoothing + problem.radii;
+  const double cut = problem.neighbours.end() + problem.radii;  // E = 0 beyond
   // Along the line m between the middles the edges are |m| - share (|t_1.m| + |t_2.m|)/|m| apart at least.
   // Witness points lie on the edges but for gamma (a^u - a^c): beyond an end by 0.28 of the smoothing at
   // most.
@@ -276,9 +274,9 @@ inline int find_edge_pairs_by_lanes(const EdgePairProblem& problem, const EdgeCo
   const NeighbourShift<double> shift(cutoff - least / smoothing);
   for (int at = 0; at < count; at += W) {
     const P softened = P::load(out.softened + at);
-    exp(P(cutoff) - softened / P(smoothing) - P(shift.exponent)).store(out.nearness + at);
-    const P tail = smoothstep5<P>((P(problem.tail_end) - softened) / P(problem.tail_width));
-    (P::load(out.interior + at) * P::load(out.clash + at) * tail).store(out.clash + at);
+    const P E = exp(P(cutoff) - softened / P(smoothing) - P(shift.exponent));
+    (E * smoothstep5<P>(problem.neighbours.tail_argument(softened))).store(out.nearness + at);
+    (P::load(out.interior + at) * P::load(out.clash + at)).store(out.clash + at);
   }
   double *const row_sums = out.memory, *const column_sums = out.memory + A.count;
   std::fill(row_sums, row_sums + A.count + B.count, shift.rest);

@@ -52,10 +52,9 @@ struct ListedPrimitives {
 /// Selected edges of two bodies in one frame, and how pairs of them share contacts.
 struct EdgePairProblem {
   const EdgeEdgeSettings<double>* edges;
-  NeighbourSettings<double> neighbours;
-  double radii;                 ///< of both bodies, by which distances are less [m]
-  double tail_end, tail_width;  ///< weights fade as S((tail_end - D)/tail_width) [m]
-  const double* weights[2];     ///< of the edges
+  NeighbourSettings<double> neighbours;  ///< with a tail that ends
+  double radii;                          ///< of both bodies, by which distances are less [m]
+  const double* weights[2];              ///< of the edges
 };
 
 /// So many pairs are evaluated together, those of a further row of n_B included.
