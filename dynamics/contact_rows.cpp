@@ -76,8 +76,10 @@ void make_rows(const Model& model, const MassMatrix& mass, const State& state,
     const Vec3<double> p_A = state.X_WB[a].p, p_B = state.X_WB[b].p;
     const Vec6<double>&V_A = pair.slot_A < 0 ? pair.V_A : state.V_WB[a],
           &V_B = pair.slot_B < 0 ? pair.V_B : state.V_WB[b];
-    const auto make_row = [&](const Contact& contact, int index) {
-      ContactRow row;
+    // The relative velocity at a point r from A's centre is u + w x r.
+    const Vec3<double> from_B = p_A - p_B, w = V_B.head<3>() - V_A.head<3>(),
+                       u = point_velocity(V_B, from_B) - V_A.tail<3>();
+    const auto set_row = [&](const Contact& contact, int index, ContactRow& row) {
       row.body_A = A;
       row.body_B = B;
       row.slot_A = pair.slot_A;
@@ -91,23 +93,20 @@ void make_rows(const Model& model, const MassMatrix& mass, const State& state,
       row.area = contact.area;
       row.inverse_mass = inverse_mass;
       if (drifts) row.drift = point_velocity(pair.V_B, row.r_B) - point_velocity(pair.V_A, row.r_A);
-      return row;
     };
     std::vector<ContactRow>& list = is_reduced ? out.members : out.rows;
     const double by_gap = 1.0 / (8.0 * pair.tau);
     for (int i = contact_pair.begin; i < contact_pair.end; ++i) {
       const Contact& contact = manifold.contacts[static_cast<std::size_t>(i)];
-      const Vec3<double> r_A = contact.point_W - p_A, r_B = contact.point_W - p_B;
-      const Vec3<double> u =
-          V_B.tail<3>() + V_B.head<3>().cross(r_B) - V_A.tail<3>() - V_A.head<3>().cross(r_A);
-      const double gap = contact.penetration + settings.h * contact.normal_AB_W.dot(u);
+      const Vec3<double> r = contact.point_W - p_A;
+      const double gap = contact.penetration + settings.h * contact.normal_AB_W.dot(u + w.cross(r));
       const double x = 0.5 - gap * by_gap;
       if (!(x > 0.0 && contact.weight > 0.0)) continue;
-      ContactRow row = make_row(contact, i);
+      ContactRow& row = list.emplace_back();
+      set_row(contact, i, row);
       row.share_by_weight = contact.area * smoothstep5(x);
       row.share = contact.weight * row.share_by_weight;
       row.share_slope = -contact.area * contact.weight * smoothstep5_dx(x) * by_gap;
-      list.push_back(row);
       if (!is_reduced) continue;
       out.member_contacts.push_back(contact);
       out.member_contacts.back().area = 1.0;  // areas may change with poses: the share says it all
@@ -120,9 +119,9 @@ void make_rows(const Model& model, const MassMatrix& mass, const State& state,
       reduce_contacts(std::span(out.member_contacts).subspan(static_cast<std::size_t>(pair.member_begin)),
                       pair.R_WA, pair.reduction, pair.clusters, out.reduced);
       for (const Contact& contact : out.reduced) {
-        ContactRow row = make_row(contact, -1);
+        ContactRow& row = out.rows.emplace_back();
+        set_row(contact, -1, row);
         row.share = contact.area * contact.activity;
-        out.rows.push_back(row);
       }
     }
     pair.end = static_cast<int>(out.rows.size());

@@ -34,6 +34,18 @@ template <typename S>
   return log(x);
 }
 
+/// 1/x and 1/sqrt(x) where a pack may be a little faster than it divides: x is neither very small nor very
+/// large. The same as dividing for single numbers.
+template <typename S>
+[[nodiscard]] S reciprocal(const S& x) {
+  return S(1) / x;
+}
+template <typename S>
+[[nodiscard]] S reciprocal_sqrt(const S& x) {
+  using std::sqrt;
+  return S(1) / sqrt(x);
+}
+
 /// The value of a number without its derivatives: itself if arithmetic, else that of its member `a`.
 /// A type of another make gets an overload in its own namespace, found by argument-dependent lookup.
 template <typename S>

@@ -112,16 +112,6 @@ template <typename S>
   }
 }
 
-/// 1/x, x neither very small nor very large.
-template <typename S>
-[[nodiscard]] ABUT_KERNEL_PART S inverse(const S& x) {
-  if constexpr (requires { reciprocal(x); }) {
-    return reciprocal(x);
-  } else {
-    return S(1) / x;
-  }
-}
-
 /// min(x, 1 - x).
 template <typename S>
 [[nodiscard]] ABUT_KERNEL_PART S to_nearer_end(const S& x) {
@@ -137,9 +127,9 @@ template <typename S>
   m.Q22 = problem.Q22;
   m.c1 = problem.c1;
   m.c2 = problem.c2;
-  m.inverse_scale = inverse(problem.scale);
-  const S diagonal = m.Q11 * m.Q22, inverse_diagonal = inverse(diagonal);
-  m.inverse_determinant = inverse(S(diagonal - m.Q12 * m.Q12));
+  m.inverse_scale = reciprocal(problem.scale);
+  const S diagonal = m.Q11 * m.Q22, inverse_diagonal = reciprocal(diagonal);
+  m.inverse_determinant = reciprocal(S(diagonal - m.Q12 * m.Q12));
   m.inverse_Q11 = inverse_diagonal * m.Q22;
   m.inverse_Q22 = inverse_diagonal * m.Q11;
   m.free[0] = (m.Q12 * m.c2 - m.Q22 * m.c1) * m.inverse_determinant;
@@ -175,7 +165,7 @@ ABUT_KERNEL_PART void side_slopes(const BoxMinimum<S>& m, S (&slope)[4]) {
 template <typename S, typename T>
 ABUT_KERNEL_PART void clip_slopes(const BoxMinimum<S>& m, const BoxSmoothing<T>& smoothing, S (&slope)[4]) {
   for (int k = 0; k < 4; ++k) {
-    slope[k] = S(T(1) - smoothing.clip_end) * m.ends[k] * m.inverse_far_end[k] * inverse(S(S(1) + m.ends[k]));
+    slope[k] = S(T(1) - smoothing.clip_end) * m.ends[k] * m.inverse_far_end[k] * reciprocal(S(S(1) + m.ends[k]));
   }
 }
 
@@ -212,7 +202,7 @@ template <typename S, typename T>
   }
 
   const S product_01 = far_end[0] * far_end[1], product_23 = far_end[2] * far_end[3];
-  const S inverse_all = inverse(S(product_01 * product_23));
+  const S inverse_all = reciprocal(S(product_01 * product_23));
   const S inverse_01 = inverse_all * product_23, inverse_23 = inverse_all * product_01;
   m.inverse_far_end[0] = inverse_01 * far_end[1];
   m.inverse_far_end[1] = inverse_01 * far_end[0];
@@ -235,7 +225,7 @@ template <typename S, typename T>
   const S sum = (weight[0] + weight[1]) + (weight[2] + weight[3]);
 
   const S sigmoid_product = sigmoids[0] * sigmoids[1];
-  const S inverse_both = inverse(S(sum * sigmoid_product));
+  const S inverse_both = reciprocal(S(sum * sigmoid_product));
   const S inverse_sum = inverse_both * sigmoid_product, inverse_product = inverse_both * sum;
   m.inverse_interior_sigmoids[0] = inverse_product * sigmoids[1];
   m.inverse_interior_sigmoids[1] = inverse_product * sigmoids[0];

@@ -146,7 +146,7 @@ template <typename S, typename T>
   w.e2 = point_on(edge2, w.minimum.alpha[1]);
   for (int i = 0; i < 3; ++i) w.difference[i] = w.e1[i] - w.e2[i];
   const S square = edge_edge_detail::dot3(w.difference, w.difference) + S(settings.softening_squared);
-  w.softened = square * inverse_sqrt(square);
+  w.softened = square * reciprocal_sqrt(square);
   return w;
 }
 
@@ -188,7 +188,7 @@ template <typename S, typename T>
   for (int i = 0; i < 3; ++i) {
     r.n[i] = r.cross[i] * crossing + S(settings.blend) * r.g[i] - share1 * t1[i] - share2 * t2[i];
   }
-  r.inverse_length = inverse_sqrt(S(dot3(r.n, r.n) + S(settings.fade_squared)));
+  r.inverse_length = reciprocal_sqrt(S(dot3(r.n, r.n) + S(settings.fade_squared)));
   for (int i = 0; i < 3; ++i) r.n[i] = r.n[i] * r.inverse_length;
   return r;
 }

@@ -6,6 +6,7 @@
 
 #include <type_traits>
 
+#include "engine/scalar.h"
 #include "engine/types.h"
 
 /// A kernel inlines whatever it calls, and its parts are inlined, so that all stays in registers; in
@@ -69,17 +70,6 @@ template <typename S>
     return plain_value(x.a);
   } else {
     return x;
-  }
-}
-
-/// 1/sqrt(x), x neither very small nor very large.
-template <typename S>
-[[nodiscard]] ABUT_KERNEL_PART S inverse_sqrt(const S& x) {
-  if constexpr (requires { reciprocal_sqrt(x); }) {
-    return reciprocal_sqrt(x);
-  } else {
-    using std::sqrt;
-    return S(1) / sqrt(x);
   }
 }
 

@@ -32,7 +32,7 @@ template <SdfOrder order, typename S, typename Gauge>
   using std::sqrt;
   const auto g = gauge_point(sq, x_B);
   const Vec3<S>& v = g.F_gradient;  // F grad F, so G = |v|/F
-  const S inverse = inverse_sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+  const S inverse = reciprocal_sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
   SdfAnswer<order, S> out;
   out.distance = (g.F_squared - g.F) * inverse;
   if constexpr (order >= SdfOrder::normal) out.normal = {v[0] * inverse, v[1] * inverse, v[2] * inverse};
@@ -235,7 +235,7 @@ template <typename S, typename T>
       S slope = S(1e-30);
       for (int i = 0; i < 3; ++i)
         slope = slope + (t[i] * S(sq.inverse_axes[i])) * (t[i] * S(sq.inverse_axes[i]));
-      lower = beyond * m * inverse_sqrt(slope);
+      lower = beyond * m * reciprocal_sqrt(slope);
     }
   }
   return {select(beyond > S(0), lower, S(-1e30)), upper};

@@ -8,6 +8,7 @@
 
 #include <cmath>
 
+#include "engine/scalar.h"
 #include "engine/types.h"
 
 namespace abut {
@@ -19,9 +20,9 @@ struct FrictionOf {
 
   FrictionOf(const Vec3<S>& u, const Vec3<S>& normal, double stiction_speed)
       : n(normal), u_t(u - n.dot(u) * n), P_u_t(u_t - n.dot(u_t) * n) {
-    using std::sqrt;
-    w = sqrt(u_t.dot(u_t) + S(stiction_speed * stiction_speed));
-    inverse_w = S(1) / w;
+    const S square = u_t.dot(u_t) + S(stiction_speed * stiction_speed);
+    inverse_w = reciprocal_sqrt(square);
+    w = square * inverse_w;
   }
 
   [[nodiscard]] Vec3<S> impulse(const S& bound) const { return -(bound * inverse_w) * P_u_t; }

@@ -105,8 +105,8 @@ struct NormalResponse {
 template <typename S>
 NormalResponse<S> normal_impulse(const S& u_n, const S& target, const S& scale, const S& width) {
   using std::abs, std::exp;
-  const S x = (target - u_n) / width, e = exp(-abs(x));
-  const S sum = S(1) + e, inverse = S(1) / sum;
+  const S x = (target - u_n) * reciprocal(width), e = exp(-abs(x));
+  const S sum = S(1) + e, inverse = reciprocal(sum);
   const S log1p_e = log_normal(sum) + (e - (sum - S(1))) * inverse;
   const auto is_positive = x > S(0);
   return {scale * width * (select(is_positive, x, S(0)) + log1p_e),
