@@ -10,15 +10,6 @@
 namespace abut {
 namespace {
 
-double smallest_area(const Model& model, int body_A, int body_B) {
-  double smallest = std::numeric_limits<double>::infinity();
-  for (const int body : {body_A, body_B}) {
-    const auto& areas = model.bodies[static_cast<std::size_t>(body)].contact_areas;
-    if (!areas.empty()) smallest = std::min(smallest, *std::min_element(areas.begin(), areas.end()));
-  }
-  return smallest;
-}
-
 /// D(x) and its derivative; see the head of contact_rows.h.
 void share_denominator(double sum, double floor, double& value, double& slope) {
   const double t = 1.0 - sum / floor;
@@ -79,20 +70,13 @@ void make_rows(const Model& model, const MassMatrix& mass, const State& state,
     // The relative velocity at a point r from A's centre is u + w x r.
     const Vec3<double> from_B = p_A - p_B, w = V_B.head<3>() - V_A.head<3>(),
                        u = point_velocity(V_B, from_B) - V_A.tail<3>();
-    const auto set_row = [&](const Contact& contact, int index, ContactRow& row) {
-      row.body_A = A;
-      row.body_B = B;
-      row.slot_A = pair.slot_A;
-      row.slot_B = pair.slot_B;
-      row.pair = number;
-      row.contact = index;
-      row.r_A = contact.point_W - p_A;
-      row.r_B = contact.point_W - p_B;
-      row.n = contact.normal_AB_W;
-      row.distance = contact.signed_distance;
-      row.area = contact.area;
-      row.inverse_mass = inverse_mass;
-      if (drifts) row.drift = point_velocity(pair.V_B, row.r_B) - point_velocity(pair.V_A, row.r_A);
+    const auto add_row = [&](std::vector<ContactRow>& list, const Contact& contact, int index, double share,
+                             double share_slope, double share_by_weight) {
+      const Vec3<double> r_A = contact.point_W - p_A, r_B = contact.point_W - p_B;
+      list.emplace_back(A, B, pair.slot_A, pair.slot_B, number, index, r_A, r_B, contact.normal_AB_W,
+                        contact.signed_distance, 0.0, contact.area, share, share_slope, share_by_weight,
+                        inverse_mass);
+      if (drifts) list.back().drift = point_velocity(pair.V_B, r_B) - point_velocity(pair.V_A, r_A);
     };
     std::vector<ContactRow>& list = is_reduced ? out.members : out.rows;
     const double by_gap = 1.0 / (8.0 * pair.tau);
@@ -102,15 +86,13 @@ void make_rows(const Model& model, const MassMatrix& mass, const State& state,
       const double gap = contact.penetration + settings.h * contact.normal_AB_W.dot(u + w.cross(r));
       const double x = 0.5 - gap * by_gap;
       if (!(x > 0.0 && contact.weight > 0.0)) continue;
-      ContactRow& row = list.emplace_back();
-      set_row(contact, i, row);
-      row.share_by_weight = contact.area * smoothstep5(x);
-      row.share = contact.weight * row.share_by_weight;
-      row.share_slope = -contact.area * contact.weight * smoothstep5_dx(x) * by_gap;
+      const double share_by_weight = contact.area * smoothstep5(x), share = contact.weight * share_by_weight;
+      add_row(list, contact, i, share, -contact.area * contact.weight * smoothstep5_dx(x) * by_gap,
+              share_by_weight);
       if (!is_reduced) continue;
       out.member_contacts.push_back(contact);
       out.member_contacts.back().area = 1.0;  // areas may change with poses: the share says it all
-      out.member_contacts.back().activity = row.share;
+      out.member_contacts.back().activity = share;
     }
     pair.member_end = static_cast<int>(out.members.size());
     if (is_reduced) {
@@ -119,16 +101,14 @@ void make_rows(const Model& model, const MassMatrix& mass, const State& state,
       reduce_contacts(std::span(out.member_contacts).subspan(static_cast<std::size_t>(pair.member_begin)),
                       pair.R_WA, pair.reduction, pair.clusters, out.reduced);
       for (const Contact& contact : out.reduced) {
-        ContactRow& row = out.rows.emplace_back();
-        set_row(contact, -1, row);
-        row.share = contact.area * contact.activity;
+        add_row(out.rows, contact, -1, contact.area * contact.activity, 0.0, 0.0);
       }
     }
     pair.end = static_cast<int>(out.rows.size());
     if (pair.end == pair.begin) continue;
     double sum = 0.0;
     for (int i = pair.begin; i < pair.end; ++i) sum += out.rows[static_cast<std::size_t>(i)].share;
-    share_denominator(sum, 0.5 * smallest_area(model, A, B), pair.denominator, pair.denominator_slope);
+    share_denominator(sum, 0.5 * contact_pair.smallest_area, pair.denominator, pair.denominator_slope);
     for (int i = pair.begin; i < pair.end; ++i) {
       ContactRow& row = out.rows[static_cast<std::size_t>(i)];
       row.weight = row.share / pair.denominator;

@@ -50,6 +50,7 @@ std::uint64_t next_number() {
 
 ContactDetector::BodyGeometry::BodyGeometry(const Body& body)
     : sdf(body.shape), features(body.contact_points, sdf), box(contact_point_box(body)) {
+  for (const double area : body.contact_areas) smallest_area = std::min(smallest_area, area);
   if (!box.isEmpty()) {
     for (Eigen::Index i = 0; i < body.contact_points.cols(); ++i) {
       reach = std::max(reach, body.contact_points.col(i).norm() + body.contact_radius);
@@ -76,7 +77,14 @@ ContactDetector::ContactDetector(const Model& model, const ContactConfig& config
 ContactPair ContactDetector::make_pair(int body_A, int body_B) const {
   const ContactConfig config = pair_config(body_A, body_B);
   const double size = pair_size(body_A, body_B);
-  return {body_A, body_B, 0, 0, config.activity_smoothing * size, ContactReduction(config, size)};
+  const auto smallest_area = [&](int body) { return bodies_[static_cast<std::size_t>(body)].smallest_area; };
+  return {body_A,
+          body_B,
+          0,
+          0,
+          config.activity_smoothing * size,
+          ContactReduction(config, size),
+          std::min(smallest_area(body_A), smallest_area(body_B))};
 }
 
 VertexSdfQuery ContactDetector::vertex_query(int owner, int solid, const ContactConfig& config,

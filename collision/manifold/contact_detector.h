@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -108,6 +109,7 @@ class ContactDetector {
     FeatureColumns features;
     Eigen::AlignedBox3d box;  // of the solid and of the contact points with their radius, in B
     double reach = 0;
+    double smallest_area = std::numeric_limits<double>::infinity();  // of its contact points [m^2]
     explicit BodyGeometry(const Body& body);
   };
 

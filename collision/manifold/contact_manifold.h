@@ -16,6 +16,7 @@ struct ContactPair {
   int begin = 0, end = 0;
   double activity_smoothing = 0;  ///< tau_p of the pair [m]
   ContactReduction reduction;     ///< that the pair asks for
+  double smallest_area = 0;       ///< of the contact points of both [m^2]
 };
 
 /// All contacts at one state, grouped by pair, pairs in ascending order.
