@@ -5,13 +5,14 @@
 /// out of it (edge_normals.h); all in one common frame. With the parameters a of box_quadratic.h:
 ///   witness    e_b = p_b + a_b t_b,   De = e_1 - e_2,   D = sqrt(|De|^2 + tau_d^2)
 ///   normal     g = (n_2 - n_1)/2,   c = t_1 x t_2/(|t_1||t_2|),   P = I - (u_1 u_1^T + u_2 u_2^T)/2,
-///              m = c (c.g)/(|c|^2 + eta_c^2) + kappa P g,   n = m/sqrt(|m|^2 + eta^2),   u_b = t_b/|t_b|
+///              m = (c (c.g) + kappa eta_c^2 P g)/(|c|^2 + eta_c^2),   n = m/sqrt(|m|^2 + eta^2),
+///              u_b = t_b/|t_b|
 ///   distance   d = n.De
 ///   clash      gamma_cl = S((threshold - n_1.n_2)/(8 tau_n)),   S = smoothstep5
 /// n points from edge 2 to edge 1; d > 0 when the bodies are apart. Swapping the edges turns n over and keeps
 /// everything else. |n| < 1 where the edges are parallel or their normals do not oppose each other: do not
-/// renormalise it. n does not depend on where the edges are, and hardly has a component along them: errors of
-/// the smooth witness points along the edges do not reach d.
+/// renormalise it. n does not depend on where the edges are, and hardly has a component along them, since the
+/// share of g fades as the edges cross: errors of the smooth witness points along the edges do not reach d.
 ///
 /// A rigid motion is a tangent [rotation; translation] about a point: x moves by w x (x - o) + v, and n_b and
 /// t_b turn by w.
@@ -162,6 +163,7 @@ struct EdgeNormal {
   S inverse_square1, inverse_square2;  ///< 1/|t_b|^2 [1/m^2]
   S inverse_cross;                     ///< A = 1/(|X|^2 + eta_c^2 |t_1|^2 |t_2|^2) [1/m^4]
   S along1, along2;                    ///< t_b.g [m]
+  S parallel;                          ///< eta_c^2/(|c|^2 + eta_c^2), in (0, 1]
   S inverse_length;                    ///< 1/sqrt(|m|^2 + eta^2)
 };
 
@@ -178,16 +180,17 @@ template <typename S, typename T>
   r.inverse_square1 = S(1) / square1;
   r.inverse_square2 = S(1) / square2;
   const S inverse_product = r.inverse_square1 * r.inverse_square2;
-  r.inverse_cross = inverse_product / (dot3(r.cross, r.cross) * inverse_product + S(settings.cross_squared));
+  const S inverse_sum = S(1) / (dot3(r.cross, r.cross) * inverse_product + S(settings.cross_squared));
+  r.inverse_cross = inverse_product * inverse_sum;
+  r.parallel = S(settings.cross_squared) * inverse_sum;
   r.along1 = dot3(t1, r.g);
   r.along2 = dot3(t2, r.g);
   const S crossing = r.cross_g * r.inverse_cross;
-  const S half_blend = S(T(0.5) * settings.blend);
+  const S blend = S(settings.blend) * r.parallel, half_blend = S(0.5) * blend;
   const S share1 = half_blend * r.along1 * r.inverse_square1,
           share2 = half_blend * r.along2 * r.inverse_square2;
-  for (int i = 0; i < 3; ++i) {
-    r.n[i] = r.cross[i] * crossing + S(settings.blend) * r.g[i] - share1 * t1[i] - share2 * t2[i];
-  }
+  for (int i = 0; i < 3; ++i)
+    r.n[i] = r.cross[i] * crossing + blend * r.g[i] - share1 * t1[i] - share2 * t2[i];
   r.inverse_length = reciprocal_sqrt(S(dot3(r.n, r.n) + S(settings.fade_squared)));
   for (int i = 0; i < 3; ++i) r.n[i] = r.n[i] * r.inverse_length;
   return r;
@@ -201,8 +204,9 @@ template <typename S, typename T>
   using namespace edge_edge_detail;
   const Vec3<S>&t1 = edge1.vector, &t2 = edge2.vector;
   const S A = r.inverse_cross, crossing = r.cross_g * A;
-  const S half_blend = S(T(0.5) * settings.blend);
-  const S share2 = half_blend * r.along2 * r.inverse_square2;
+  const S blend = S(settings.blend) * r.parallel, half_blend = S(0.5) * blend;
+  const S share1 = half_blend * r.along1 * r.inverse_square1,
+          share2 = half_blend * r.along2 * r.inverse_square2;
   Mat3<S> J;
   for (int axis = 0; axis < 3; ++axis) {
     Vec3<S> w(S(0), S(0), S(0));
@@ -210,12 +214,14 @@ template <typename S, typename T>
     const Vec3<S> dt2 = cross3(w, t2), dn2 = cross3(w, edge2.normal);
     const Vec3<S> dg(S(0.5) * dn2[0], S(0.5) * dn2[1], S(0.5) * dn2[2]);
     const Vec3<S> dX = cross3(t1, dt2);
-    const S dcrossing = (dot3(dX, r.g) + dot3(r.cross, dg)) * A - S(2) * crossing * (A * dot3(r.cross, dX));
-    const S dshare1 = half_blend * dot3(t1, dg) * r.inverse_square1;
-    const S dshare2 = half_blend * (dot3(dt2, r.g) + dot3(t2, dg)) * r.inverse_square2;
+    const S dlog_A = S(-2) * (A * dot3(r.cross, dX));  // also that of `parallel`, as |t_2| stays
+    const S dcrossing = (dot3(dX, r.g) + dot3(r.cross, dg)) * A + crossing * dlog_A;
+    const S dblend = blend * dlog_A;
+    const S dshare1 = half_blend * dot3(t1, dg) * r.inverse_square1 + share1 * dlog_A;
+    const S dshare2 = half_blend * (dot3(dt2, r.g) + dot3(t2, dg)) * r.inverse_square2 + share2 * dlog_A;
     Vec3<S> dm;
     for (int i = 0; i < 3; ++i) {
-      dm[i] = dX[i] * crossing + r.cross[i] * dcrossing + S(settings.blend) * dg[i] - dshare1 * t1[i] -
+      dm[i] = dX[i] * crossing + r.cross[i] * dcrossing + blend * dg[i] + dblend * r.g[i] - dshare1 * t1[i] -
               dshare2 * t2[i] - share2 * dt2[i];
     }
     const S along = dot3(r.n, dm);
@@ -233,7 +239,7 @@ ABUT_KERNEL_PART void edge_normal_vjp(const Edge<S>& edge1, const Edge<S>& edge2
   const Vec3<S>&t1 = edge1.vector, &t2 = edge2.vector;
   const S square1 = dot3(t1, t1), square2 = dot3(t2, t2);
   const S A = r.inverse_cross, crossing = r.cross_g * A;
-  const S half_blend = S(T(0.5) * settings.blend);
+  const S blend = S(settings.blend) * r.parallel, half_blend = S(0.5) * blend;
   const S share1 = half_blend * r.along1 * r.inverse_square1,
           share2 = half_blend * r.along2 * r.inverse_square2;
   const S along = dot3(r.n, n_bar);
@@ -242,17 +248,19 @@ ABUT_KERNEL_PART void edge_normal_vjp(const Edge<S>& edge1, const Edge<S>& edge2
 
   const S crossing_bar = dot3(r.cross, m_bar);
   const S share1_bar = -dot3(t1, m_bar), share2_bar = -dot3(t2, m_bar);
-  const S cross_g_bar = crossing_bar * A, denominator_bar = -A * (crossing * crossing_bar);
+  // kappa parallel (P g).m_bar, and what follows: dL/d log(parallel), and dL/d(1/A)
+  const S log_parallel_bar = blend * dot3(r.g, m_bar) + share1 * share1_bar + share2 * share2_bar;
+  const S cross_g_bar = crossing_bar * A, denominator_bar = -A * (crossing * crossing_bar + log_parallel_bar);
   const S along1_bar = half_blend * r.inverse_square1 * share1_bar,
           along2_bar = half_blend * r.inverse_square2 * share2_bar;
   const S tiny = S(k_tiny_square);
   const S square1_bar = select(square1 > tiny,
-                               S(denominator_bar * S(settings.cross_squared) * at_least_tiny(square2) -
-                                 r.inverse_square1 * (share1 * share1_bar)),
+                               S(denominator_bar * S(settings.cross_squared) * at_least_tiny(square2) +
+                                 r.inverse_square1 * (log_parallel_bar - share1 * share1_bar)),
                                S(0));
   const S square2_bar = select(square2 > tiny,
-                               S(denominator_bar * S(settings.cross_squared) * at_least_tiny(square1) -
-                                 r.inverse_square2 * (share2 * share2_bar)),
+                               S(denominator_bar * S(settings.cross_squared) * at_least_tiny(square1) +
+                                 r.inverse_square2 * (log_parallel_bar - share2 * share2_bar)),
                                S(0));
   Vec3<S> X_bar;
   for (int i = 0; i < 3; ++i) {
@@ -260,8 +268,8 @@ ABUT_KERNEL_PART void edge_normal_vjp(const Edge<S>& edge1, const Edge<S>& edge2
   }
   const Vec3<S> t1_of_cross = cross3(t2, X_bar), t2_of_cross = cross3(X_bar, t1);
   for (int i = 0; i < 3; ++i) {
-    const S half_g_bar = S(0.5) * (S(settings.blend) * m_bar[i] + cross_g_bar * r.cross[i] +
-                                   along1_bar * t1[i] + along2_bar * t2[i]);
+    const S half_g_bar =
+        S(0.5) * (blend * m_bar[i] + cross_g_bar * r.cross[i] + along1_bar * t1[i] + along2_bar * t2[i]);
     edge1_bar.normal[i] = edge1_bar.normal[i] - half_g_bar;
     edge2_bar.normal[i] = edge2_bar.normal[i] + half_g_bar;
     edge1_bar.vector[i] = edge1_bar.vector[i] + t1_of_cross[i] + S(2) * square1_bar * t1[i] +
