@@ -147,8 +147,8 @@ TEST_CASE("edge_witness: reference values of the published routine with its erro
 
 TEST_CASE("edge_contact: edges that cross have their normal across both and their gap as distance",
           "[collision][value]") {
-  // Independent run: tilt 0.21 degrees (median), 1.4 (99 %), the same at every gap; d/gap at a gap of 1e-3
-  // of the edge 0.935 to 1.059, at 1e-2 0.992 to 1.004.
+  // With a share of the surfaces' normals that does not fade as the edges cross: tilt 0.21 degrees (median),
+  // 1.4 (99 %), and errors of d 6 times as large.
   const double gap = GENERATE(-1e-2, -1e-3, 1e-3, 1e-2, 0.1);
   Random random(1);
   std::vector<double> tilt, ratio;
@@ -165,11 +165,25 @@ TEST_CASE("edge_contact: edges that cross have their normal across both and thei
   std::sort(tilt.begin(), tilt.end());
   std::sort(ratio.begin(), ratio.end());
   CAPTURE(gap, tilt[5000], tilt[9900], tilt.back(), ratio[500], ratio[9500], ratio.front(), ratio.back());
-  CHECK(tilt[5000] < 0.22);
-  CHECK(tilt[9900] < 1.4);
-  const double error = 6.5e-5 / std::abs(gap);  // of the witness points along the edges, in the tilted normal
+  CHECK(tilt[5000] < 0.01);
+  CHECK(tilt[9900] < 0.6);
+  const double error = 1e-5 / std::abs(gap);  // of the witness points along the edges, in the tilted normal
   CHECK(ratio[500] > 1.0 - error);
   CHECK(ratio[9500] < 1.0 + error);
+}
+
+TEST_CASE("edge_contact: rims that meet in a corner have their gap as distance", "[collision][value]") {
+  // The upper rim of a cube along x, the lower one along y of a cube above it: witness points are rounded off
+  // at the ends by 1.5 % of the edges, and the normals of the surfaces both lean outwards.
+  constexpr double k_edge = 0.1;
+  const double gap = GENERATE(-1e-4, 0.0, 1e-5, 1e-3);
+  const double lean = std::sqrt(0.5);
+  const Edge<double> lower{{0.0, 0.0, 0.0}, {-k_edge, 0.0, 0.0}, {0.0, lean, lean}},
+      upper{{0.0, 0.0, gap}, {0.0, -k_edge, 0.0}, {lean, 0.0, -lean}};
+  const EdgeContact<double> c = edge_contact(lower, upper, settings());
+  CAPTURE(gap, c.distance, c.normal.n.transpose(), c.witness.difference.transpose());
+  CHECK(c.witness.difference.head<2>().norm() > 1e-3);
+  CHECK(std::abs(c.distance + gap * c.normal.n.z()) < 4e-5 * k_edge + 1e-3 * std::abs(gap));
 }
 
 TEST_CASE("edge_contact: parallel edges that face each other keep a normal and a distance",

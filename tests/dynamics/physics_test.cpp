@@ -181,6 +181,19 @@ TEST_CASE("Stepper: a stack of ten boxes stands for ten seconds", "[dynamics][va
   CHECK(tilt < 1e-4);
 }
 
+TEST_CASE("Stepper: boxes on each other stand at their height, however they are meshed",
+          "[dynamics][value]") {
+  const int subdivisions = GENERATE(1, 2, 4);
+  constexpr int k_boxes = 5;
+  const TestScene scene = stack_scene(k_boxes, 0.1, 1.0, 0.5, subdivisions);
+  const State end = after(scene, 1.0);
+  const Vec6<double> d = difference(end.X_WB[k_boxes], scene.state.X_WB[k_boxes]);
+  CAPTURE(subdivisions, d.transpose(), end.V_WB[k_boxes].transpose());
+  CHECK(std::abs(d[5]) < 5e-6 * k_boxes);  // of the law, 0.1 g h^2 = 4e-6 m and less under load
+  CHECK(d.segment<2>(3).norm() < 1e-6);
+  CHECK(end.V_WB[k_boxes].norm() < 1e-6);
+}
+
 TEST_CASE("Stepper: a stack stands whatever its scale", "[dynamics][property][slow]") {
   struct Scale {
     double edge, mass;
