@@ -11,6 +11,8 @@ namespace {
 
 constexpr int k_samples = 9;
 constexpr double k_shortest_mean = 0.1;
+constexpr double k_one_sided =
+    0.8;                         // of the angle between bisector and faces: what lies beyond is one face's
 constexpr double k_thin = 1e-4;  // of the size: a radius at which points may pass for those of the surface
 
 Vec3<double> face_edge_normal(const Vec3<double>& a, const Vec3<double>& b, const Vec3<double>& face_normals,
@@ -21,6 +23,14 @@ Vec3<double> face_edge_normal(const Vec3<double>& a, const Vec3<double>& b, cons
     if (across.norm() >= k_shortest_mean) return across.normalized();
   }
   return Vec3<double>::Zero();
+}
+
+/// Whether a normal is that of one triangle at a sharp edge rather than of both: a function that is not
+/// rounded there has, along the edge, the normal of either.
+bool is_one_sided(const Vec3<double>& normal, const Vec3<double>& of_faces, double angle) {
+  constexpr double k_blunt = 0.5;  // [rad]
+  const double from_middle = std::atan2(normal.cross(of_faces).norm(), normal.dot(of_faces));
+  return angle > k_blunt && from_middle > k_one_sided * 0.5 * angle;
 }
 
 }  // namespace
@@ -83,8 +93,9 @@ std::vector<MeshEdge> mesh_edges(const TriangleMesh& mesh, const ShapeSdf& sdf,
       edge.angle = std::atan2(n0.cross(n1).norm(), n0.dot(n1));
     }
     if (edge.angle < options.flat_angle) continue;
-    edge.normal = options.normals_of_faces ? face_edge_normal(a, b, sum, of_edge.outward)
-                                           : mesh_edge_normal(sdf, a, b, sum, of_edge.outward);
+    const Vec3<double> of_faces = face_edge_normal(a, b, sum, of_edge.outward);
+    edge.normal = options.normals_of_faces ? of_faces : mesh_edge_normal(sdf, a, b, sum, of_edge.outward);
+    if (is_one_sided(edge.normal, of_faces, edge.angle)) edge.normal = of_faces;
     edges.push_back(edge);
   }
   return edges;

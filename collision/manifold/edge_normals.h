@@ -4,7 +4,7 @@
 /// perpendicular to the edge and of unit length. It does not change as the witness point slides along the
 /// edge, where the function's own normal turns quickly, and costs nothing per step. The edges of a body with
 /// a contact radius lie inside of it, where its function may have its skeleton: they take the mean of their
-/// triangles' normals.
+/// triangles' normals. So do sharp edges along which the function has the normal of one triangle alone.
 #pragma once
 
 #include <array>

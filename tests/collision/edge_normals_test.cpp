@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "collision/manifold/witness_safeguards.h"
+#include "engine/body_builder.h"
 #include "engine/mesh_shapes.h"
 #include "engine/random.h"
 #include "tests/support/cases.h"
@@ -67,6 +68,24 @@ TEST_CASE("mesh_edges: a box has 12 edges, normals along the diagonals of its co
     CHECK(goes_from_start_to_end);
   }
   CHECK(close(area, 4.0, 1e-12, 0));  // two thirds of the surface: the diagonals have the rest
+}
+
+TEST_CASE("mesh_edges: the normals of a sharp box are those of its faces' mean, not of one face",
+          "[collision][value]") {
+  const int subdivisions = GENERATE(1, 2, 3);
+  const Body box = make_box({0.05, 0.04, 0.03}, 0.0, subdivisions, 1000.0);
+  const std::vector<MeshEdge> edges = mesh_edges(contact_mesh(box), ShapeSdf(box.shape));
+  REQUIRE(static_cast<int>(edges.size()) == 12 * subdivisions);
+  for (const MeshEdge& edge : edges) {
+    int zeros = 0;
+    for (const double x : edge.normal) {
+      CHECK((std::abs(x) < 1e-12 || close(std::abs(x), std::sqrt(0.5), 1e-12, 0)));
+      zeros += std::abs(x) < 1e-12;
+    }
+    CHECK(zeros == 1);
+    const Vec3<double> middle = 0.5 * (box.contact_points.col(edge.start) + box.contact_points.col(edge.end));
+    CHECK(edge.normal.dot(middle) > 0.0);
+  }
 }
 
 TEST_CASE("mesh_edges: on request the diagonals of flat faces too, and the areas are the surface",

