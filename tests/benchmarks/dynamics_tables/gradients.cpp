@@ -12,11 +12,6 @@ namespace {
 
 using namespace abut::test;
 
-struct Case {
-  std::string name;
-  std::function<Truth(const StepConfig&)> measure;
-};
-
 constexpr double k_bounce_time = 0.4;
 
 /// d(velocity of a ball)/d(velocity of the first before).
@@ -27,12 +22,14 @@ Truth exchange(const StepConfig& config, std::size_t of) {
   return {end.by.initial.twist[0][3], of == 0 ? 0.0 : 1.0};
 }
 
-std::vector<Case> cases() {
+}  // namespace
+
+std::vector<KnownGradient> known_gradients() {
   const auto bounce_gradient = [](const StepConfig& config) {
     return BouncingBall{}.gradient(config, k_bounce_time);
   };
   const Pendulum pendulum;
-  std::vector<Case> list{
+  std::vector<KnownGradient> list{
       {"stop distance by speed",
        [](const StepConfig& config) {
          const SlidingBox box;
@@ -80,16 +77,18 @@ std::vector<Case> cases() {
   return list;
 }
 
+namespace {
+
 std::string error_text(const Truth& truth) {
   return truth.exact == 0.0 ? fmt::format("{:+.1e} (absolute)", truth.value)
                             : fmt::format("{:+.3f} %", 100.0 * truth.relative_error());
 }
 
 /// A table of errors with a column for each config.
-void print_errors(const std::vector<Case>& list, const std::vector<std::string>& header,
+void print_errors(const std::vector<KnownGradient>& list, const std::vector<std::string>& header,
                   const std::vector<StepConfig>& configs) {
   print_header(header);
-  for (const Case& c : list) {
+  for (const KnownGradient& c : list) {
     std::vector<std::string> row{c.name};
     for (const StepConfig& config : configs) row.push_back(error_text(c.measure(config)));
     print_row(row);
@@ -101,8 +100,8 @@ void print_errors(const std::vector<Case>& list, const std::vector<std::string>&
 void print_gradients(const Options&) {
   fmt::print("\nThe default law and settings, h = 2 ms.\n\n");
   print_header({"gradient", "adjoint", "exact", "relative error"});
-  const std::vector<Case> list = cases();
-  for (const Case& c : list) {
+  const std::vector<KnownGradient> list = known_gradients();
+  for (const KnownGradient& c : list) {
     const Truth truth = c.measure({});
     print_row(
         {c.name, fmt::format("{:.6f}", truth.value), fmt::format("{:.6f}", truth.exact), error_text(truth)});
@@ -117,7 +116,7 @@ void print_gradients(const Options&) {
   }
   print_errors(list, header, configs);
 
-  const std::vector<Case> with_contact(list.begin(), list.begin() + 9);
+  const std::vector<KnownGradient> with_contact(list.begin(), list.begin() + 9);
   fmt::print("\nRelative error by `stiction_factor`, h = 0.5 ms.\n\n");
   header = {"gradient"};
   configs.clear();

@@ -33,6 +33,7 @@ int main(int argc, char** argv) {
   const std::map<std::string, std::function<void(const Options&)>> tables{
       {"truths", print_truths},
       {"gradients", print_gradients},
+      {"convergence", print_convergence},
       {"enhancements", print_enhancements},
       {"penetration", print_penetration},
       {"scaling", print_scaling},
@@ -46,6 +47,7 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--steps", options.steps, "soak: steps; random: steps of each scene")->capture_default_str();
   app.add_option("--scenes", options.scenes, "random: number of scenes")->capture_default_str();
+  app.add_option("--picture", options.folder, "convergence: folder of a picture of it, made by gnuplot");
   app.add_option("--law", options.law, "random: one law only");
   app.add_option("--top-steps", options.top_steps, "truths: steps of the free top")->capture_default_str();
   CLI11_PARSE(app, argc, argv);

@@ -1,27 +1,41 @@
 /// The tables of docs/dynamics.md, as Markdown to standard output.
 #pragma once
 
+#include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
+
+#include "engine/config.h"
+#include "tests/support/truths.h"
 
 namespace abut::tables {
 
 /// What the command line may change.
 struct Options {
-  double seconds = 2.0;    ///< of simulated time of each scene of `penetration`
-  int steps = 2000;        ///< of `soak`; of each scene of `random`
-  int scenes = 20;         ///< of `random`
-  int top_steps = 100000;  ///< of the free top
-  std::string law;         ///< of `random`; empty: every law
+  double seconds = 2.0;          ///< of simulated time of each scene of `penetration`
+  int steps = 2000;              ///< of `soak`; of each scene of `random`
+  int scenes = 20;               ///< of `random`
+  int top_steps = 100000;        ///< of the free top
+  std::string law;               ///< of `random`; empty: every law
+  std::filesystem::path folder;  ///< of the picture of `convergence`; empty: none
 };
 
 void print_truths(const Options& options);
 void print_gradients(const Options& options);
+void print_convergence(const Options& options);
 void print_enhancements(const Options& options);
 void print_penetration(const Options& options);
 void print_scaling(const Options& options);
 void print_soak(const Options& options);
 void print_random(const Options& options);
+
+/// A derivative whose closed form is known.
+struct KnownGradient {
+  std::string name;
+  std::function<test::Truth(const StepConfig&)> measure;
+};
+[[nodiscard]] std::vector<KnownGradient> known_gradients();
 
 /// A row of a table.
 void print_row(const std::vector<std::string>& cells);

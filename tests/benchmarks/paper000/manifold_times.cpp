@@ -13,6 +13,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "../support/colliding_poses.h"
+#include "../support/gnuplot.h"
 #include "../support/table.h"
 #include "../timer.h"
 #include "collision/fitting/make_body.h"
@@ -20,12 +21,13 @@
 #include "engine/body_io.h"
 #include "engine/random.h"
 #include "figure.h"
-#include "gnuplot.h"
 
 namespace abut::paper000 {
 namespace {
 
 using benchmarks::colliding_poses;
+using benchmarks::png_header;
+using benchmarks::run_gnuplot;
 using benchmarks::Table;
 
 constexpr int k_most_primitives = 18;

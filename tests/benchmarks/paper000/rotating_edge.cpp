@@ -11,15 +11,17 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include "../support/gnuplot.h"
 #include "../support/table.h"
 #include "collision/manifold/edge_edge.h"
 #include "engine/contact_config.h"
 #include "figure.h"
-#include "gnuplot.h"
 
 namespace abut::paper000 {
 namespace {
 
+using benchmarks::png_header;
+using benchmarks::run_gnuplot;
 using benchmarks::Table;
 
 struct Smoothing {

@@ -8,16 +8,18 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include "../support/gnuplot.h"
 #include "../support/table.h"
 #include "collision/sdf/shape_sdf.h"
 #include "engine/model.h"
 #include "engine/primitive_builder.h"
 #include "figure.h"
-#include "gnuplot.h"
 
 namespace abut::paper000 {
 namespace {
 
+using benchmarks::png_header;
+using benchmarks::run_gnuplot;
 using benchmarks::Table;
 
 constexpr double k_extent = 1.5;  // of the slice: [-k_extent, k_extent]^2 [m]

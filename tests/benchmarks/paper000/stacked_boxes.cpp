@@ -10,6 +10,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include "../support/gnuplot.h"
 #include "../support/table.h"
 #include "collision/manifold/edge_edge.h"
 #include "collision/manifold/edge_normals.h"
@@ -17,11 +18,12 @@
 #include "collision/sdf/gauge.h"
 #include "engine/body_builder.h"
 #include "figure.h"
-#include "gnuplot.h"
 
 namespace abut::paper000 {
 namespace {
 
+using benchmarks::png_header;
+using benchmarks::run_gnuplot;
 using benchmarks::Table;
 
 constexpr double k_half = 0.5, k_exponent = 0.1;  // semi-axis [m], eps_1 = eps_2

@@ -10,15 +10,17 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include "../support/gnuplot.h"
 #include "../support/table.h"
 #include "../timer.h"
 #include "figure.h"
-#include "gnuplot.h"
 #include "witness_batch.h"
 
 namespace abut::paper000 {
 namespace {
 
+using benchmarks::png_header;
+using benchmarks::run_gnuplot;
 using benchmarks::Table;
 
 struct Method {

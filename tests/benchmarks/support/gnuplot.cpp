@@ -5,7 +5,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
-namespace abut::paper000 {
+namespace abut::benchmarks {
 
 void run_gnuplot(std::string_view script, const std::filesystem::path& folder) {
   std::string quoted;
@@ -43,4 +43,4 @@ set key noautotitle
                      width, height, name);
 }
 
-}  // namespace abut::paper000
+}  // namespace abut::benchmarks

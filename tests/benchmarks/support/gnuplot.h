@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace abut::paper000 {
+namespace abut::benchmarks {
 
 /// Runs a script in `folder`, so that names of tables and of the picture are relative to it. Throws
 /// std::runtime_error if gnuplot is not installed or refuses the script.
@@ -15,4 +15,4 @@ void run_gnuplot(std::string_view script, const std::filesystem::path& folder);
 /// colour-blind tell apart (Okabe and Ito's). A script begins with it.
 [[nodiscard]] std::string png_header(std::string_view name, int width, int height);
 
-}  // namespace abut::paper000
+}  // namespace abut::benchmarks
