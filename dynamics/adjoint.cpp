@@ -46,6 +46,7 @@ void complete(const Stepper& stepper, ModelGradient& gradient) {
       bar.density =
           (body.mass * bar.mass + body.inertia.cwiseProduct(bar.inertia).sum()) / (body.mass / body.volume);
     }
+    stepper.detector().finish_geometry(static_cast<int>(b), bar.geometry);
     bar.shape = total_shape_gradient(body, stepper.detector().sdf(static_cast<int>(b)), bar.geometry);
   }
   for (std::size_t p = 0; p < model.pair_overrides.size(); ++p) {

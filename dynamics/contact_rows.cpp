@@ -227,46 +227,92 @@ void rows_jvp(const ContactRows& rows, const MassMatrix& mass, double h, const E
   }
 }
 
-double rows_vjp(const ContactRows& rows, double h, const Eigen::VectorXd& velocity,
-                std::span<const ContactRowBar> bars, const ContactRowsGradient& gradient) {
-  double h_bar = 0.0;
-  const auto pose_bar = [&](int body) -> Vec6<double>& {
-    return gradient.pose[static_cast<std::size_t>(body)];
-  };
-  const auto add_arms = [&](const RowPair& pair, const ContactRow& row,
-                            const ContactRowBar& bar) -> Vec3<double> {
+namespace {
+
+/// The way back of what the rows of a pair have in common with its bodies: sums over rows, added at the end.
+class PairSums {
+ public:
+  PairSums(const RowPair& pair, double h, const Eigen::VectorXd& velocity)
+      : pair_(pair),
+        h_(h),
+        V_A_(pair.slot_A < 0 ? pair.V_A : Vec6<double>(velocity.segment<6>(6 * pair.slot_A))),
+        V_B_(pair.slot_B < 0 ? pair.V_B : Vec6<double>(velocity.segment<6>(6 * pair.slot_B))) {}
+
+  /// From dL/d(arms, drift) to the bodies; returns what it makes of dL/d(contact point).
+  Vec3<double> add_arms(const ContactRow& row, const ContactRowBar& bar) {
     Vec3<double> r_A_bar = bar.r_A, r_B_bar = bar.r_B;
-    if (row.slot_A < 0) {
-      r_A_bar -= bar.drift.cross(pair.V_A.head<3>());
-      gradient.fixed_twist[static_cast<std::size_t>(row.body_A)] -= wrench_of_force(row.r_A, bar.drift);
+    if (pair_.slot_A < 0) {
+      r_A_bar -= bar.drift.cross(V_A_.head<3>());
+      add_wrench(row.r_A, bar.drift, wrench_A_);
     }
-    if (row.slot_B < 0) {
-      r_B_bar += bar.drift.cross(pair.V_B.head<3>());
-      gradient.fixed_twist[static_cast<std::size_t>(row.body_B)] += wrench_of_force(row.r_B, bar.drift);
+    if (pair_.slot_B < 0) {
+      r_B_bar += bar.drift.cross(V_B_.head<3>());
+      add_wrench(row.r_B, bar.drift, wrench_B_);
     }
-    pose_bar(row.body_A).tail<3>() -= r_A_bar;
-    pose_bar(row.body_B).tail<3>() -= r_B_bar;
+    point_A_ += r_A_bar;
+    point_B_ += r_B_bar;
     return r_A_bar + r_B_bar;
-  };
-  // The share of a contact of the manifold by its penetration, weight, normal, arms and velocities.
-  const auto add_share = [&](const RowPair& pair, const ContactRow& row, double share_bar,
-                             ContactBar& contact) {
+  }
+
+  /// The share of a contact of the manifold by its penetration, weight, normal, arms and velocities.
+  void add_share(const ContactRow& row, double share_bar, ContactBar& contact) {
     const double gap_bar = share_bar * row.share_slope;
-    const Vec3<double> u = relative_velocity(row, velocity);
+    const Vec3<double> w_A = V_A_.head<3>(), w_B = V_B_.head<3>();
+    const Vec3<double> u = V_B_.tail<3>() + w_B.cross(row.r_B) - V_A_.tail<3>() - w_A.cross(row.r_A);
+    const Vec3<double> impulse = h_ * gap_bar * row.n;
+    const Vec3<double> r_A_bar = w_A.cross(impulse), r_B_bar = impulse.cross(w_B);
     contact.penetration += gap_bar;
     contact.weight += share_bar * row.share_by_weight;
     contact.area += share_bar * row.share / row.area;
-    contact.normal_AB_W += h * gap_bar * u;
-    h_bar += gap_bar * row.n.dot(u);
-    const Vec3<double> impulse = h * gap_bar * row.n;
-    ContactRowBar arms;
-    add_velocity_bar(row, impulse, velocity, arms);
-    contact.point_W += add_arms(pair, row, arms);
-    add_impulse(row, impulse, *gradient.velocity);
-  };
+    contact.normal_AB_W += h_ * gap_bar * u;
+    contact.point_W += r_A_bar + r_B_bar;
+    h_bar_ += gap_bar * row.n.dot(u);
+    point_A_ += r_A_bar;
+    point_B_ += r_B_bar;
+    add_wrench(row.r_A, impulse, wrench_A_);
+    add_wrench(row.r_B, impulse, wrench_B_);
+  }
 
+  /// Adds the sums; returns dL/dh.
+  double add_to(const ContactRowsGradient& gradient) const {
+    const auto a = static_cast<std::size_t>(pair_.body_A), b = static_cast<std::size_t>(pair_.body_B);
+    gradient.pose[a].tail<3>() -= point_A_;
+    gradient.pose[b].tail<3>() -= point_B_;
+    if (pair_.slot_A < 0) {
+      gradient.fixed_twist[a] -= wrench_A_;
+    } else {
+      gradient.velocity->segment<6>(6 * pair_.slot_A) -= wrench_A_;
+    }
+    if (pair_.slot_B < 0) {
+      gradient.fixed_twist[b] += wrench_B_;
+    } else {
+      gradient.velocity->segment<6>(6 * pair_.slot_B) += wrench_B_;
+    }
+    return h_bar_;
+  }
+
+ private:
+  static void add_wrench(const Vec3<double>& arm, const Vec3<double>& force, Vec6<double>& wrench) {
+    wrench.head<3>() += arm.cross(force);
+    wrench.tail<3>() += force;
+  }
+
+  const RowPair& pair_;
+  double h_;
+  Vec6<double> V_A_, V_B_;
+  Vec6<double> wrench_A_ = Vec6<double>::Zero(), wrench_B_ = Vec6<double>::Zero();
+  Vec3<double> point_A_ = Vec3<double>::Zero(), point_B_ = Vec3<double>::Zero();
+  double h_bar_ = 0.0;
+};
+
+}  // namespace
+
+double rows_vjp(const ContactRows& rows, double h, const Eigen::VectorXd& velocity,
+                std::span<const ContactRowBar> bars, const ContactRowsGradient& gradient) {
+  double h_bar = 0.0;
   std::vector<ContactBar> reduced_bar, member_bar;
   for (const RowPair& pair : rows.pairs) {
+    PairSums sums(pair, h, velocity);
     double shared = 0.0;
     for (int i = pair.begin; i < pair.end; ++i) {
       const auto k = static_cast<std::size_t>(i);
@@ -281,31 +327,35 @@ double rows_vjp(const ContactRows& rows, double h, const Eigen::VectorXd& veloci
       const double share_bar = bars[k].weight / pair.denominator - shared;
       ContactBar& bar =
           is_reduced ? reduced_bar.emplace_back() : gradient.contacts[static_cast<std::size_t>(row.contact)];
-      bar.point_W += add_arms(pair, row, bars[k]);
+      bar.point_W += sums.add_arms(row, bars[k]);
       bar.signed_distance += bars[k].distance;
       bar.normal_AB_W += bars[k].n;
       if (is_reduced) {
         bar.activity = share_bar * row.area;
       } else {
-        add_share(pair, row, share_bar, bar);
+        sums.add_share(row, share_bar, bar);
       }
     }
-    if (!is_reduced) continue;
+    if (!is_reduced) {
+      h_bar += sums.add_to(gradient);
+      continue;
+    }
     const auto first = static_cast<std::size_t>(pair.member_begin),
                count = static_cast<std::size_t>(pair.member_end - pair.member_begin);
     member_bar.assign(count, ContactBar{});
     Vec3<double> rotation_A_bar = Vec3<double>::Zero();
     reduce_contacts_vjp(std::span(rows.member_contacts).subspan(first, count), pair.R_WA, pair.reduction,
                         pair.clusters, reduced_bar, member_bar, rotation_A_bar);
-    pose_bar(pair.body_A).head<3>() += rotation_A_bar;
+    gradient.pose[static_cast<std::size_t>(pair.body_A)].head<3>() += rotation_A_bar;
     for (std::size_t i = 0; i < count; ++i) {
       const ContactRow& member = rows.members[first + i];
       ContactBar& bar = gradient.contacts[static_cast<std::size_t>(member.contact)];
       const double share_bar = member_bar[i].activity;
       member_bar[i].activity = 0.0;  // the members' own: not that of their contacts
       bar += member_bar[i];
-      add_share(pair, member, share_bar, bar);
+      sums.add_share(member, share_bar, bar);
     }
+    h_bar += sums.add_to(gradient);
   }
   return h_bar;
 }

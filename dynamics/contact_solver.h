@@ -13,6 +13,7 @@
 #include "dynamics/interior_point_scratch.h"
 #include "dynamics/joint_rows.h"
 #include "dynamics/kernel/row_blocks.h"
+#include "dynamics/kernel/row_vjp.h"
 #include "dynamics/mass_matrix.h"
 #include "engine/config.h"
 
@@ -90,6 +91,9 @@ struct SolverScratch {
   Eigen::VectorXd gradient, direction, trial, momentum, mass_direction, contact_velocity;
   RowBlocks rows;
   std::vector<impact::Impact> impacts;  ///< of the rows; none if no row's pair may have one
+  std::vector<RowBarBlock> row_bars;    ///< of the way back, as are those down to `shift`
+  std::vector<impact::ImpactBar> impact_bars;
+  Eigen::VectorXd pass_bar, multiplier, multiplier_sum, shift_turn, shift;
   Eigen::VectorXd impulse;
   InteriorPointScratch interior_point;
   std::vector<Eigen::VectorXd> previous_passes;

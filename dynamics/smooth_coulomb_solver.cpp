@@ -209,6 +209,72 @@ struct RowSums {
   }
 };
 
+/// Of the rows that act as one; impacts are differentiated one by one.
+std::span<RowBarBlock> row_bars_of(const BlockPair& pair, SolverScratch& scratch) {
+  return std::span(scratch.row_bars)
+      .subspan(static_cast<std::size_t>(pair.begin), static_cast<std::size_t>(pair.end - pair.begin));
+}
+
+void prepare_row_bars(const ContactProblem& problem, SolverScratch& scratch) {
+  scratch.row_bars.assign(scratch.rows.blocks.size(), RowBarBlock{});
+  for (RowBarBlock& block : scratch.row_bars) std::fill(block.is_smooth, std::end(block.is_smooth), 1.0);
+  for (std::size_t i = 0; i < scratch.impacts.size(); ++i) {
+    if (scratch.impacts[i].share == 0.0) continue;
+    const auto p = static_cast<std::size_t>(problem.rows.rows[i].pair);
+    const int row = static_cast<int>(i) - problem.rows.pairs[p].begin;
+    row_bars_of(scratch.rows.pairs[p], scratch)[static_cast<std::size_t>(row / k_row_lanes)]
+        .is_smooth[row % k_row_lanes] = 0.0;
+  }
+}
+
+RowPassBar pass_of(const BlockPair& pair, const Eigen::VectorXd& v, const Eigen::VectorXd& v_before,
+                   const Eigen::VectorXd& w, bool has_friction) {
+  RowPassBar pass;
+  pass.friction = pair.friction;
+  pass.has_friction = has_friction;
+  const Eigen::VectorXd* const velocities[3] = {&v, &v_before, &w};
+  double* const twists[3] = {pass.V, pass.V_before, pass.W};
+  for (int k = 0; k < 3; ++k) {
+    const bool is_change = k == 2;
+    Eigen::Map<Vec6<double>>{twists[k]} =
+        is_change ? relative_twist_change(pair, *velocities[k]) : relative_twist(pair, *velocities[k]);
+    const auto turn = [&](int slot) {
+      return slot < 0 ? Vec3<double>::Zero().eval() : velocities[k]->segment<3>(6 * slot).eval();
+    };
+    Eigen::Map<Vec3<double>>{pass.turn_A[k]} = turn(pair.slot_A);
+    Eigen::Map<Vec3<double>>{pass.turn_B[k]} = turn(pair.slot_B);
+  }
+  return pass;
+}
+
+void add_row_bars(const ContactProblem& problem, const smooth_coulomb::Settings& settings,
+                  SolverScratch& scratch, ContactProblemBar& bar) {
+  for (std::size_t p = 0; p < problem.rows.pairs.size(); ++p) {
+    const BlockPair& pair = scratch.rows.pairs[p];
+    const std::span<RowBarBlock> blocks = row_bars_of(pair, scratch);
+    PairLawBar law;
+    row_kernels().law_vjp(settings, pair.compliance, pair.dissipation_time, scratch.rows.of(pair), blocks,
+                          law);
+    bar.pairs[p].compliance += law.compliance;
+    bar.pairs[p].dissipation_time += law.dissipation_time;
+    bar.h += law.h;
+    for (int i = problem.rows.pairs[p].begin; i < problem.rows.pairs[p].end; ++i) {
+      const int row = i - problem.rows.pairs[p].begin, lane = row % k_row_lanes;
+      const RowBarBlock& block = blocks[static_cast<std::size_t>(row / k_row_lanes)];
+      ContactRowBar& to = bar.rows[static_cast<std::size_t>(i)];
+      for (int k = 0; k < 3; ++k) {
+        to.n[k] += block.n[k][lane];
+        to.r_A[k] += block.r_A[k][lane];
+        to.r_B[k] += block.r_B[k][lane];
+        to.drift[k] += block.drift[k][lane];
+      }
+      to.distance += block.distance[lane];
+      to.weight += block.weight[lane];
+      to.inverse_mass += block.inverse_mass[lane];
+    }
+  }
+}
+
 }  // namespace
 
 void SmoothCoulombSolver::vjp(const ContactProblem& problem, const ContactSolution& solution,
@@ -217,15 +283,20 @@ void SmoothCoulombSolver::vjp(const ContactProblem& problem, const ContactSoluti
   const std::size_t n = problem.rows.rows.size();
   const smooth_coulomb::Settings settings = settings_of(problem);
   prepare(problem, settings, scratch);
-  std::vector<impact::ImpactBar> impact_bar(n);
-  Eigen::VectorXd pass_bar = solution_bar.velocity, w, w_total = Eigen::VectorXd::Zero(pass_bar.size());
+  std::vector<impact::ImpactBar>& impact_bar = scratch.impact_bars;
+  impact_bar.assign(n, {});
+  Eigen::VectorXd &pass_bar = scratch.pass_bar, &w = scratch.multiplier, &w_total = scratch.multiplier_sum;
+  pass_bar = solution_bar.velocity;
+  w_total.setZero(pass_bar.size());
+  prepare_row_bars(problem, scratch);
 
   // delta_bar . delta = sum s gamma . (t_c J y + c J y'),   y = -M^-1 delta_bar,   y' = y without rotations
   const bool displaces = solution.displacement.size() > 0;
-  Eigen::VectorXd y, y_translation;
+  Eigen::VectorXd &y = scratch.shift_turn, &y_translation = scratch.shift;
   if (displaces) {
     problem.mass.solve(solution_bar.displacement, y);
-    y = y_translation = -y;
+    y = -y;
+    y_translation = y;
     for (int s = 0; s < problem.mass.slot_count(); ++s) {
       const auto k = static_cast<std::size_t>(s);
       const auto delta = solution.displacement.segment<6>(6 * s);
@@ -274,7 +345,15 @@ void SmoothCoulombSolver::vjp(const ContactProblem& problem, const ContactSoluti
     problem.joints.vjp(v, w, bar.joints);
     if (n == 0) break;  // no pass depends on the one before
     pass_bar.setZero();
-    for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t p = 0; p < scratch.rows.pairs.size(); ++p) {
+      const BlockPair& pair = scratch.rows.pairs[p];
+      RowPassBar pass_of_pair = pass_of(pair, v, v_before, w, with_friction);
+      row_kernels().pass_vjp(settings, pass_of_pair, scratch.rows.of(pair), row_bars_of(pair, scratch));
+      bar.pairs[p].friction += pass_of_pair.friction_bar;
+      if (with_friction) add_wrench(pair, Eigen::Map<const Vec6<double>>(pass_of_pair.reaction), pass_bar);
+    }
+    for (std::size_t i = 0; i < scratch.impacts.size(); ++i) {
+      if (scratch.impacts[i].share == 0.0) continue;
       const RowImpulse law(problem, scratch, i);
       const ContactRow& row = law.row;
       const Vec3<double>& n_W = row.n;
@@ -328,6 +407,7 @@ void SmoothCoulombSolver::vjp(const ContactProblem& problem, const ContactSoluti
   }
   problem.mass.multiply(w_total, w);
   bar.v_free += w;
+  add_row_bars(problem, settings, scratch, bar);
 
   for (std::size_t i = 0; i < scratch.impacts.size(); ++i) {
     const impact::Impact& impact = scratch.impacts[i];

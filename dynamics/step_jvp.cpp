@@ -113,7 +113,7 @@ void Stepper::substep_jvp(const State& state, const Control& control, const Stat
                           StepScratch& scratch) const {
   const Model& model = *model_;
   const double h = record.h;
-  restore(state, control, record, scratch);
+  restore(state, control, record, LinearizeFor::both, scratch);
   const ContactProblem problem = problem_of(record, scratch);
 
   // Free motion, contacts, rows, contact problem, pose update.
@@ -129,7 +129,7 @@ void Stepper::substep_jvp(const State& state, const Control& control, const Stat
   FreeMotionTangent tangent;
   free_motion_jvp(model, scratch.mass, state, control, h, scratch.free, free_direction, tangent);
 
-  scratch.contact_bars.assign(scratch.manifold.contacts.size(), ContactBar{});
+  scratch.contact_bars.assign(scratch.linearization.contacts.size(), ContactBar{});
   detector_.jvp(state.X_WB, state_dot.pose, scratch.linearization, scratch.contact_bars);
   dot.v_start = tangent.v_start;
   dot.v_free = tangent.v_free;

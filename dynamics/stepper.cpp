@@ -179,13 +179,13 @@ ContactProblem Stepper::problem_of(const SubstepRecord& record, const StepScratc
 }
 
 void Stepper::restore(const State& state, const Control& control, const SubstepRecord& record,
-                      StepScratch& scratch) const {
+                      LinearizeFor what_for, StepScratch& scratch) const {
   const Model& model = *model_;
   const double h = record.h;
   scratch.mass.update(model, state);
   ContactManifold& manifold = scratch.manifold;
-  detector_.linearize(state.X_WB, record.features, scratch.linearization);
-  manifold.contacts = scratch.linearization.contacts;
+  detector_.linearize(state.X_WB, record.features, scratch.linearization, what_for);
+  manifold.contacts.swap(scratch.linearization.contacts);  // lent to it
   manifold.pairs.clear();
   for (std::size_t i = 0; i < record.features.size(); ++i) {
     const ContactFeature& feature = record.features[i];
@@ -198,6 +198,7 @@ void Stepper::restore(const State& state, const Control& control, const SubstepR
     manifold.pairs.back().end = k + 1;
   }
   make_rows(model, scratch.mass, state, manifold, row_settings(h), scratch.rows, record.clusters);
+  manifold.contacts.swap(scratch.linearization.contacts);
   make_joint_rows(model, scratch.mass, state, joint_settings(), scratch.joints);
   free_motion(model, scratch.mass, state, control, h, scratch.free);
   scratch.solution.passes = record.passes;
@@ -212,23 +213,24 @@ Stepper::TimeBar Stepper::substep_vjp(const State& state, const Control& control
   const double h = record.h;
 
   // The forward step again, from what was recorded.
-  restore(state, control, record, scratch);
-  const ContactManifold& manifold = scratch.manifold;
+  restore(state, control, record, LinearizeFor::vjp, scratch);
   const ContactProblem problem = problem_of(record, scratch);
 
   // Backwards: pose update, contact problem, weights, free motion, geometry.
   const auto slots = static_cast<std::size_t>(scratch.mass.slot_count());
   state_bar.set_zero(model.body_count());
-  ContactProblemBar bar;
+  ContactProblemBar& bar = scratch.problem_bar;
   bar.set_zero(problem);
-  std::vector<Vec3<double>> momentum_bar(slots, Vec3<double>::Zero());
-  std::vector<FreeMotionParameterBar> parameter_bar(slots);
-  EndMotionBar end_bar;
+  std::vector<Vec3<double>>& momentum_bar = scratch.momentum_bar;
+  momentum_bar.assign(slots, Vec3<double>::Zero());
+  std::vector<FreeMotionParameterBar>& parameter_bar = scratch.parameter_bar;
+  parameter_bar.assign(slots, {});
+  EndMotionBar& end_bar = scratch.end_bar;
   advance_vjp(model, scratch.mass, state, control, h, scratch.free, scratch.solution.end_motion(problem.lag),
               next, next_bar, state_bar, wrench_bar, end_bar, bar.v_free, momentum_bar, bar.inertia_W,
               parameter_bar, bar.h);
   solver_.vjp(problem, scratch.solution, end_bar, scratch.solver, bar);
-  scratch.contact_bars.assign(manifold.contacts.size(), ContactBar{});
+  scratch.contact_bars.assign(scratch.linearization.contacts.size(), ContactBar{});
   bar.h += rows_vjp(scratch.rows, h, scratch.free.v_start, bar.rows,
                     {scratch.contact_bars, state_bar.pose, &bar.v_start, state_bar.twist});
   joint_rows_vjp(model, scratch.mass, state, joint_settings(), scratch.joints, bar.joints,
@@ -245,7 +247,8 @@ Stepper::TimeBar Stepper::substep_vjp(const State& state, const Control& control
     body.linear_damping += parameter_bar[s].linear_damping;
     body.angular_damping += parameter_bar[s].angular_damping;
   }
-  std::vector<GeometryGradient> geometry(model.bodies.size());
+  std::vector<GeometryGradient>& geometry = scratch.geometry;
+  geometry.resize(model.bodies.size());
   for (std::size_t b = 0; b < geometry.size(); ++b) geometry[b] = std::move(model_bar.bodies[b].geometry);
   for (std::size_t i = 0; i < scratch.rows.rows.size(); ++i) {
     const ContactRow& row = scratch.rows.rows[i];
@@ -254,7 +257,7 @@ Stepper::TimeBar Stepper::substep_vjp(const State& state, const Control& control
       model_bar.bodies[static_cast<std::size_t>(body)].mass -= bar.rows[i].inverse_mass * inverse * inverse;
     }
   }
-  detector_.vjp(state.X_WB, scratch.contact_bars, scratch.linearization, state_bar.pose, geometry);
+  detector_.add_vjp(state.X_WB, scratch.contact_bars, scratch.linearization, state_bar.pose, geometry);
   for (std::size_t b = 0; b < geometry.size(); ++b) model_bar.bodies[b].geometry = std::move(geometry[b]);
   for (std::size_t p = 0; p < scratch.rows.pairs.size(); ++p) {
     const RowPair& pair = scratch.rows.pairs[p];

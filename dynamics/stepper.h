@@ -80,6 +80,12 @@ struct StepScratch {
   std::vector<double> margins;
   ManifoldLinearization linearization;
   std::vector<ContactBar> contact_bars;
+  ContactProblemBar problem_bar;
+  EndMotionBar end_bar;
+  std::vector<Vec3<double>> momentum_bar;
+  std::vector<FreeMotionParameterBar> parameter_bar;
+  std::vector<GeometryGradient> geometry;
+  StateTangent substep_end_bar;
   std::vector<bool> near_kink;
   std::vector<int> kinks_of_body;
   State start, end;  ///< of a substep
@@ -109,8 +115,8 @@ class Stepper {
                   StepRecord* record = nullptr) const;
 
   /// The step backwards: from dL/d(next) to dL/d(state), which is overwritten; adds to dL/d(wrenches of this
-  /// step), one per body, and to the gradient with respect to the model. Throws std::logic_error for a record
-  /// of a failed step.
+  /// step), one per body, and to the gradient with respect to the model, whose geometry is complete after
+  /// ContactDetector::finish_geometry() only. Throws std::logic_error for a record of a failed step.
   KinkCount step_vjp(const State& state, const Control& control, const State& next, const StepRecord& record,
                      const StateTangent& next_bar, StateTangent& state_bar,
                      std::span<Vec6<double>> wrench_bar, ModelGradient& model_bar,
@@ -161,7 +167,7 @@ class Stepper {
                       StepScratch& scratch) const;
 
   /// Fills the scratch with what a recorded substep was made of, derivatives of its contacts included.
-  void restore(const State& state, const Control& control, const SubstepRecord& record,
+  void restore(const State& state, const Control& control, const SubstepRecord& record, LinearizeFor what_for,
                StepScratch& scratch) const;
   /// As step_jvp().
   void substep_jvp(const State& state, const Control& control, const State& next, const SubstepRecord& record,

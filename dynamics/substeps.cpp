@@ -171,10 +171,10 @@ double Stepper::impact_time_vjp(const State& state, const Control& control, cons
     StateTangent end_bar(model_->body_count());
     std::vector<GeometryGradient> geometry(model_->bodies.size());
     for (std::size_t b = 0; b < geometry.size(); ++b) geometry[b] = std::move(model.bodies[b].geometry);
-    detector_.linearize(next.X_WB, std::span(&record.impact, 1), scratch.linearization);
+    detector_.linearize(next.X_WB, std::span(&record.impact, 1), scratch.linearization, LinearizeFor::vjp);
     ContactBar bar;
     bar.signed_distance = scale;
-    detector_.vjp(next.X_WB, std::span(&bar, 1), scratch.linearization, end_bar.pose, geometry);
+    detector_.add_vjp(next.X_WB, std::span(&bar, 1), scratch.linearization, end_bar.pose, geometry);
     for (std::size_t b = 0; b < geometry.size(); ++b) model.bodies[b].geometry = std::move(geometry[b]);
     return substep_vjp(state, control, next, record, end_bar, start_bar, wrenches, model, scratch);
   };
@@ -215,7 +215,8 @@ KinkCount Stepper::step_vjp(const State& state, const Control& control, const St
         fmt::format("a step that ended '{}' has no gradient", to_string(record.report.status)));
   }
   const auto& substeps = record.substeps;
-  StateTangent end_bar = next_bar;
+  StateTangent& end_bar = scratch.substep_end_bar;
+  end_bar = next_bar;
   KinkCount kinks;
   scratch.kinks_of_body.assign(model_->bodies.size(), 0);
   double later_bar = 0.0;  // dL/dh by the substeps behind: they start later, or last as long as what is left

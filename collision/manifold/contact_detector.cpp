@@ -71,7 +71,7 @@ ContactDetector::ContactDetector(const Model& model, const ContactConfig& config
   }
   edge_bodies_.reserve(model.bodies.size());
   for (std::size_t b = 0; b < model.bodies.size(); ++b)
-    edge_bodies_.emplace_back(model.bodies[b], bodies_[b].sdf);
+    edge_bodies_.emplace_back(model.bodies[b], bodies_[b].sdf, bodies_[b].features);
 }
 
 ContactPair ContactDetector::make_pair(int body_A, int body_B) const {
@@ -114,20 +114,26 @@ EdgeSdfQuery ContactDetector::edge_sdf_query(int owner, int solid, const Contact
 }
 
 void ContactDetector::prepare(std::span<const Pose<double>> X_WB, const ContactConfig& config, bool vertices,
-                              bool edges, NearPoints& near, PairContacts& pair) const {
+                              bool edges, ManifoldLinearization& linearization, PairContacts& pair) const {
   for (int side = 0; side < 2; ++side) {
     const int owner = side == 0 ? pair.body_A : pair.body_B, solid = side == 0 ? pair.body_B : pair.body_A;
     pair.vertices[side].all = true;
     if (vertices && has_solid(solid))
-      select_vertices(vertex_query(owner, solid, config, X_WB), near, pair.vertices[side]);
+      select_vertices(vertex_query(owner, solid, config, X_WB), linearization.near, pair.vertices[side]);
   }
   pair.edges.body_A = pair.body_A;
   pair.edges.body_B = pair.body_B;
   pair.edges.bars.any = false;
   if (!edges) return;
-  EdgeContacts(edge_body(pair.body_A), edge_body(pair.body_B), config)
-      .prepare(X_WB[static_cast<std::size_t>(pair.body_A)], X_WB[static_cast<std::size_t>(pair.body_B)],
-               pair.edges);
+  const EdgeContacts contacts(edge_body(pair.body_A), edge_body(pair.body_B), config);
+  const Pose<double>&X_WA = X_WB[static_cast<std::size_t>(pair.body_A)],
+        &X_WB_ = X_WB[static_cast<std::size_t>(pair.body_B)];
+  PairMemory::Sides& near = linearization.memory.of(pair.body_A, pair.body_B);
+  for (int side = 0; side < 2; ++side) {
+    if (!contacts.selects_all(side))
+      near[static_cast<std::size_t>(side)].update(contacts.near_query(side, X_WA, X_WB_));
+  }
+  contacts.prepare(X_WA, X_WB_, near, pair.edges);
 }
 
 bool ContactDetector::collide(int body_A, int body_B) const {
@@ -202,8 +208,7 @@ void ContactDetector::detect(std::span<const Pose<double>> X_WB, std::span<const
       append_vertex_sdf_contacts(vertices, scratch.selection, reach, nearby, manifold.contacts);
     }
     if (has_edges) {
-      const BoundedSolid solids[2] = {bounded_solid(A), bounded_solid(B)};
-      edges.detect(X_WA, X_WB_, reach, near, solids, {A, B}, scratch.edges, manifold.contacts);
+      edges.detect(X_WA, X_WB_, reach, near, {A, B}, scratch.edges, manifold.contacts);
     }
     for (const auto& [owner, solid] : {std::pair(A, B), std::pair(B, A)}) {
       if (!config.edge_sdf || !has_solid(solid)) continue;
@@ -223,13 +228,14 @@ Contact ContactDetector::contact(std::span<const Pose<double>> X_WB, const Conta
 }
 
 void ContactDetector::linearize(std::span<const Pose<double>> X_WB, std::span<const ContactFeature> features,
-                                ManifoldLinearization& out) const {
+                                ManifoldLinearization& out, LinearizeFor what_for) const {
   std::vector<Contact>& contacts = out.contacts;
   contacts.resize(features.size());
   out.places.resize(features.size());
   out.vertices.clear();
   out.edges_in_solids.clear();
   out.pair_count = 0;
+  out.memory.begin(number_);
   const auto is_same_pair = [&](std::size_t i, std::size_t k) {
     return features[i].body_A == features[k].body_A && features[i].body_B == features[k].body_B;
   };
@@ -253,7 +259,7 @@ void ContactDetector::linearize(std::span<const Pose<double>> X_WB, std::span<co
     pair.body_A = A;
     pair.body_B = B;
     prepare(X_WB, config, kinds[static_cast<int>(ContactKind::vertex_sdf)],
-            kinds[static_cast<int>(ContactKind::edge_edge)], out.near, pair);
+            kinds[static_cast<int>(ContactKind::edge_edge)], out, pair);
     const EdgeContacts edges(edge_body(A), edge_body(B), config);
 
     for (std::size_t i = begin, next = begin; i < end; i = next) {
@@ -272,14 +278,12 @@ void ContactDetector::linearize(std::span<const Pose<double>> X_WB, std::span<co
         case ContactKind::vertex_sdf:
           out.vertices.resize(first + run.size());
           linearize_vertex_sdf(vertex_query(owner, solid, config, X_WB), pair.vertices[owner == A ? 0 : 1],
-                               run, std::span(contacts).subspan(i, run.size()),
+                               what_for, run, std::span(contacts).subspan(i, run.size()),
                                std::span(out.vertices).subspan(first));
           break;
         case ContactKind::edge_edge:
-          for (std::size_t k = i; k < next; ++k) {
-            contacts[k] = edges.contact(X_WB[static_cast<std::size_t>(A)], X_WB[static_cast<std::size_t>(B)],
-                                        pair.edges, features[k]);
-          }
+          edges.contacts(X_WB[static_cast<std::size_t>(A)], X_WB[static_cast<std::size_t>(B)], run,
+                         pair.edges, std::span(contacts).subspan(i, run.size()));
           break;
         case ContactKind::edge_sdf:
           linearize_edge_sdf(edge_sdf_query(owner, solid, config, X_WB), run, out.chords, out.found,
@@ -293,42 +297,61 @@ void ContactDetector::linearize(std::span<const Pose<double>> X_WB, std::span<co
     }
     ++out.pair_count;
   }
+  out.memory.end();
 }
 
 void ContactDetector::vjp(std::span<const Pose<double>> X_WB, std::span<const ContactBar> bars,
                           ManifoldLinearization& at, std::span<Vec6<double>> pose_bar,
                           std::span<GeometryGradient> geometry) const {
+  add_vjp(X_WB, bars, at, pose_bar, geometry);
+  for (std::size_t b = 0; b < geometry.size(); ++b) finish_geometry(static_cast<int>(b), geometry[b]);
+}
+
+void ContactDetector::add_vjp(std::span<const Pose<double>> X_WB, std::span<const ContactBar> bars,
+                              ManifoldLinearization& at, std::span<Vec6<double>> pose_bar,
+                              std::span<GeometryGradient> geometry) const {
   const auto pose = [&](int body) -> Vec6<double>& { return pose_bar[static_cast<std::size_t>(body)]; };
   const auto shape = [&](int body) {
     return geometry.empty() ? nullptr : &geometry[static_cast<std::size_t>(body)];
   };
+  for (std::size_t p = 0; p < at.pair_count; ++p) at.pairs[p].edges.bars.any = false;
   ContactConfig config;
-  for (std::size_t i = 0; i < bars.size(); ++i) {
-    const ContactFeature& feature = at.contacts[i].feature;
+  for (std::size_t i = 0, next = 0; i < bars.size(); i = next) {
+    // A run of contacts of one pair, kind and owner, as linearize() has them.
+    const auto kind_of = [&](std::size_t k) { return at.contacts[k].feature.kind; };
+    const auto owner_is_A = [&](std::size_t k) { return at.contacts[k].feature.feature_A >= 0; };
+    for (next = i + 1; next < bars.size(); ++next) {
+      if (at.places[next].pair != at.places[i].pair || kind_of(next) != kind_of(i) ||
+          owner_is_A(next) != owner_is_A(i))
+        break;
+    }
     PairContacts& pair = at.pairs[at.places[i].pair];
-    const int A = feature.body_A, B = feature.body_B;
+    const int A = pair.body_A, B = pair.body_B, owner = owner_is_A(i) ? A : B, solid = owner_is_A(i) ? B : A;
     if (i == 0 || at.places[i].pair != at.places[i - 1].pair) config = pair_config(A, B);
-    const bool owner_is_A = feature.feature_A >= 0;
-    const int owner = owner_is_A ? A : B, solid = owner_is_A ? B : A;
-    switch (feature.kind) {
+    switch (kind_of(i)) {
       case ContactKind::vertex_sdf:
-        vertex_sdf_vjp(at.vertices[at.places[i].index], vertex_query(owner, solid, config, X_WB), bars[i],
-                       pair.vertices[owner_is_A ? 0 : 1], pose(owner), pose(solid), shape(owner),
-                       shape(solid));
+        vertex_sdf_vjp(std::span(at.vertices).subspan(at.places[i].index, next - i),
+                       vertex_query(owner, solid, config, X_WB), bounded_solid(solid),
+                       bars.subspan(i, next - i), pair.vertices[owner_is_A(i) ? 0 : 1], at.solid_bars,
+                       pose(owner), pose(solid), shape(owner), shape(solid));
         break;
-      case ContactKind::edge_edge:
-        EdgeContacts(edge_body(A), edge_body(B), config).add_bar(at.contacts[i], bars[i], pair.edges);
+      case ContactKind::edge_edge: {
+        const EdgeContacts edges(edge_body(A), edge_body(B), config);
+        for (std::size_t k = i; k < next; ++k) edges.add_bar(at.contacts[k], bars[k], pair.edges);
         break;
+      }
       case ContactKind::edge_sdf:
-        edge_sdf_vjp(at.edges_in_solids[at.places[i].index], edge_sdf_query(owner, solid, config, X_WB),
-                     bars[i], pose(owner), pose(solid), shape(owner), shape(solid));
+        for (std::size_t k = i; k < next; ++k) {
+          edge_sdf_vjp(at.edges_in_solids[at.places[k].index], edge_sdf_query(owner, solid, config, X_WB),
+                       bars[k], pose(owner), pose(solid), shape(owner), shape(solid));
+        }
         break;
       case ContactKind::blended:
         break;
     }
   }
   for (std::size_t p = 0; p < at.pair_count; ++p) {
-    const PairContacts& pair = at.pairs[p];
+    PairContacts& pair = at.pairs[p];
     const int A = pair.body_A, B = pair.body_B;
     config = pair_config(A, B);
     for (int side = 0; side < 2; ++side) {

@@ -47,6 +47,8 @@ struct ManifoldLinearization {
   std::vector<Contact> found;  ///< memory
   std::vector<EdgeSdfLinearization> linearized;
   NearPoints near;
+  PairMemory memory;  ///< of what is near
+  SolidBars solid_bars;
   EdgeSdfScratch chords;
 };
 
@@ -82,7 +84,7 @@ class ContactDetector {
   /// should come one after the other. Throws std::invalid_argument, naming the bodies, for a pair of fidelity
   /// "paper", whose contacts have values only.
   void linearize(std::span<const Pose<double>> X_WB, std::span<const ContactFeature> features,
-                 ManifoldLinearization& linearization) const;
+                 ManifoldLinearization& linearization, LinearizeFor what_for = LinearizeFor::both) const;
 
   /// Adds dL/d(poses) given dL/d(outputs of each linearized contact); with `geometry` (one entry per body)
   /// also dL/d(shapes).
@@ -90,10 +92,23 @@ class ContactDetector {
            ManifoldLinearization& linearization, std::span<Vec6<double>> pose_bar,
            std::span<GeometryGradient> geometry = {}) const;
 
+  /// The same but for what normals of edges contribute to dL/d(shapes): sums of many calls are passed on
+  /// together, by finish_geometry().
+  void add_vjp(std::span<const Pose<double>> X_WB, std::span<const ContactBar> bars,
+               ManifoldLinearization& linearization, std::span<Vec6<double>> pose_bar,
+               std::span<GeometryGradient> geometry) const;
+  /// @param geometry  of that body
+  void finish_geometry(int body, GeometryGradient& geometry) const {
+    pass_on_edge_normals(edge_body(body), geometry);
+  }
+
   /// JVP: how the linearized contacts change along tangents of the poses. Overwrites `dots`, one per contact.
   void jvp(std::span<const Pose<double>> X_WB, std::span<const Vec6<double>> pose_dot,
            const ManifoldLinearization& linearization, std::span<ContactBar> dots) const;
 
+  [[nodiscard]] const FeatureColumns& features(int body) const {
+    return bodies_[static_cast<std::size_t>(body)].features;
+  }
   [[nodiscard]] const ShapeSdf& sdf(int body) const { return bodies_[static_cast<std::size_t>(body)].sdf; }
 
   /// Distance from the centre of mass within which a body's contact points, their balls and its (bounded)
@@ -122,7 +137,7 @@ class ContactDetector {
     return edge_bodies_[static_cast<std::size_t>(body)];
   }
   [[nodiscard]] BoundedSolid bounded_solid(int body) const {
-    return {&sdf(body), bodies_[static_cast<std::size_t>(body)].features.bounds.data()};
+    return {&sdf(body), features(body).bounds.data()};
   }
   [[nodiscard]] double pair_size(int body_A, int body_B) const {
     return std::min(model_body(body_A).size, model_body(body_B).size);
@@ -137,7 +152,7 @@ class ContactDetector {
                                             std::span<const Pose<double>> X_WB) const;
   /// What contacts of a pair share, for the kinds that are named.
   void prepare(std::span<const Pose<double>> X_WB, const ContactConfig& config, bool vertices, bool edges,
-               NearPoints& near, PairContacts& pair) const;
+               ManifoldLinearization& linearization, PairContacts& pair) const;
 
   const Model* model_;
   std::uint64_t number_;  // no other detector of the program has it

@@ -19,26 +19,20 @@ Edge<double> edge_in_world(const EdgeBody& body, int edge, const Pose<double>& X
   return {R * a + X_WO.p, R * (b - a), R * e.normal};
 }
 
-/// Where a feature is in the matrices of a pair: row and column, or rows and columns where it is not.
-std::pair<std::size_t, std::size_t> place_of(const EdgePair& pair, const ContactFeature& feature) {
-  const auto place = [&](int side, int edge) {
-    const auto& edges = pair.sides[side].edges;
-    const auto found = std::lower_bound(edges.begin(), edges.end(), edge);
-    return found != edges.end() && *found == edge ? static_cast<std::size_t>(found - edges.begin())
-                                                  : edges.size();
-  };
-  return {place(0, feature.feature_A), place(1, feature.feature_B)};
+/// Row and column of a feature in the matrices of a pair; -1 where its edge is not selected.
+std::pair<int, int> place_of(const EdgePair& pair, const ContactFeature& feature) {
+  return {pair.sides[0].place[static_cast<std::size_t>(feature.feature_A)],
+          pair.sides[1].place[static_cast<std::size_t>(feature.feature_B)]};
 }
 
 }  // namespace
 
-EdgeBody::EdgeBody(const Body& of, const ShapeSdf& its_sdf)
-    : body(&of), sdf(&its_sdf), selected(of.selected_edges) {
+EdgeBody::EdgeBody(const Body& of, const ShapeSdf& its_sdf, const FeatureColumns& its_features)
+    : body(&of), sdf(&its_sdf), features(&its_features), selected(of.selected_edges) {
   if (!has_mesh_edges(of) || of.selected_edges == 0) return;
   const MeshEdgeOptions options = mesh_edge_options(of);
   normals_of_faces = options.normals_of_faces;
-  edges = mesh_edges(contact_mesh(of), its_sdf, options);
-  for (const MeshEdge& edge : edges) ends.push_back({edge.start, edge.end});
+  set_edges(mesh_edges(contact_mesh(of), its_sdf, options));
   // Areas are those of the contact points, shared out among the edges that meet there.
   std::vector<int> valence(of.contact_areas.size(), 0);
   for (const MeshEdge& edge : edges) {
@@ -53,6 +47,31 @@ EdgeBody::EdgeBody(const Body& of, const ShapeSdf& its_sdf)
   }
 }
 
+void EdgeBody::set_edges(std::vector<MeshEdge> of_mesh) {
+  edges = std::move(of_mesh);
+  ends.clear();
+  for (const MeshEdge& edge : edges) ends.push_back({edge.start, edge.end});
+}
+
+void pass_on_edge_normals(const EdgeBody& body, GeometryGradient& geometry) {
+  for (Eigen::Index i = 0; i < geometry.edge_normals.cols(); ++i) {
+    const Vec3<double> normal_bar = geometry.edge_normals.col(i);
+    if (normal_bar.isZero(0.0)) continue;
+    geometry.edge_normals.col(i).setZero();
+    const MeshEdge& edge = body.edges[static_cast<std::size_t>(i)];
+    if (body.normals_of_faces) {
+      face_edge_normal_vjp(contact_mesh(*body.body), edge, normal_bar, geometry.contact_points);
+      continue;
+    }
+    Vec3<double> a_bar = Vec3<double>::Zero(), b_bar = a_bar;
+    mesh_edge_normal_vjp(*body.sdf, body.body->contact_points.col(edge.start),
+                         body.body->contact_points.col(edge.end), edge, normal_bar, a_bar, b_bar,
+                         geometry.primitives);
+    geometry.contact_points.col(edge.start) += a_bar;
+    geometry.contact_points.col(edge.end) += b_bar;
+  }
+}
+
 EdgeContacts::EdgeContacts(const EdgeBody& A, const EdgeBody& B, const ContactConfig& config,
                            NeighbourTail tail)
     : A_(&A),
@@ -60,166 +79,172 @@ EdgeContacts::EdgeContacts(const EdgeBody& A, const EdgeBody& B, const ContactCo
       settings_(config, std::min(A.body->size, B.body->size)),
       neighbours_{config.neighbour_smoothing * std::min(A.body->size, B.body->size), config.neighbour_cutoff,
                   tail} {
-  const double size = std::min(A.body->size, B.body->size);
-  activity_smoothing_ = config.activity_smoothing * size;
-  band_ = config.selection_band * size;
-  clamp_width_ = config.metric_range * size / 3.0;
+  size_ = std::min(A.body->size, B.body->size);
+  activity_smoothing_ = config.activity_smoothing * size_;
+  band_ = config.selection_band * size_;
+  clamp_width_ = config.metric_range * size_ / 3.0;
   largest_metric_ = 2.0 * clamp_width_;
 }
 
-void EdgeContacts::prepare(const Pose<double>& X_WA, const Pose<double>& X_WB, EdgePair& pair) const {
-  for (int side = 0; side < 2; ++side) {
-    const EdgeBody &owner = body(side), &solid = body(1 - side);
-    const Pose<double>&X_WO = side == 0 ? X_WA : X_WB, &X_WS = side == 0 ? X_WB : X_WA;
-    EdgePair::Side& s = pair.sides[side];
-    const double radius = owner.body->contact_radius;
-    point_distances(owner.body->contact_points, *solid.sdf, X_WS.inverse() * X_WO,
-                    largest_metric_ + clamp_width_ + radius, k_far_away, pair.memory.near, s.distances);
-    for (double& distance : s.distances) distance -= radius;
-    s.metrics.resize(owner.edges.size());
-    const auto clamped = [&](int point) {
-      return clamped_metric<double>(s.distances[static_cast<std::size_t>(point)], largest_metric_,
-                                    clamp_width_);
-    };
-    for (std::size_t e = 0; e < owner.edges.size(); ++e)
-      s.metrics[e] = 0.5 * (clamped(owner.edges[e].start) + clamped(owner.edges[e].end));
-    s.selection = soft_selection<double>(s.metrics, owner.selected, band_, largest_metric_);
-    s.edges.clear();
-    s.weights.clear();
-    s.geometry.clear();
-    for (std::size_t e = 0; e < owner.edges.size(); ++e) {
-      const double weight = s.selection.weight(s.metrics[e]);
-      if (!(weight > 0.0)) continue;
-      s.edges.push_back(static_cast<int>(e));
-      s.weights.push_back(weight);
-      s.geometry.push_back(edge_in_world(owner, static_cast<int>(e), X_WO));
-    }
-  }
+NearQuery EdgeContacts::near_query(int side, const Pose<double>& X_WA, const Pose<double>& X_WB) const {
+  NearQuery query;
+  query.owner = body(side).features;
+  query.edges = body(side).ends;
+  query.all_edges = selects_all(side);
+  query.solid = body(1 - side).features;
+  query.sdf = body(1 - side).sdf;
+  query.X_SO = side == 0 ? X_WB.inverse() * X_WA : X_WA.inverse() * X_WB;
+  query.range = range(side);
+  query.size = size_;
+  return query;
+}
 
-  const std::size_t rows = pair.sides[0].edges.size(), columns = pair.sides[1].edges.size(),
-                    count = rows * columns;
-  for (auto* numbers : {&pair.softened, &pair.interior, &pair.clash}) numbers->resize(count);
-  for (auto& points : pair.points) points.resize(3, static_cast<Eigen::Index>(count));
-  for (std::size_t i = 0; i < 6; ++i) pair.matrices[i].resize(i < 4 ? count : i == 4 ? rows : columns);
+EdgePairMatrices EdgeContacts::matrices(EdgePair& pair) const {
+  return {static_cast<int>(pair.rows),
+          static_cast<int>(pair.columns),
+          neighbours_,
+          radii(),
+          {pair.sides[0].weights.data(), pair.sides[1].weights.data()},
+          pair.softened.data(),
+          pair.interior.data(),
+          pair.clash.data(),
+          pair.nearness.data(),
+          pair.slopes.data(),
+          pair.by_row.data(),
+          pair.by_column.data(),
+          pair.row_sums.data(),
+          pair.column_sums.data()};
+}
+
+void EdgeContacts::prepare(const Pose<double>& X_WA, const Pose<double>& X_WB, const PairMemory::Sides& near,
+                           EdgePair& pair) const {
   for (int side = 0; side < 2; ++side) {
-    const std::vector<Edge<double>>& edges = pair.sides[side].geometry;
-    std::vector<double>& numbers = pair.memory.columns[side];
-    numbers.resize(9 * edges.size());
-    for (std::size_t i = 0; i < edges.size(); ++i) {
-      for (int c = 0; c < 3; ++c) {
-        const auto column = static_cast<std::size_t>(c);
-        numbers[column * edges.size() + i] = edges[i].start[c];
-        numbers[(3 + column) * edges.size() + i] = edges[i].vector[c];
-        numbers[(6 + column) * edges.size() + i] = edges[i].normal[c];
+    const EdgeBody& owner = body(side);
+    const NearFeatures& nearby = near[static_cast<std::size_t>(side)];
+    EdgePair::Side& s = pair.sides[side];
+    select(side, side == 0 ? X_WA : X_WB, nearby, side == 1, s);
+    s.place.assign(owner.edges.size(), -1);
+    for (std::size_t i = 0; i < s.edges.size(); ++i)
+      s.place[static_cast<std::size_t>(s.edges[i])] = static_cast<int>(i);
+    if (s.selection.all) continue;
+    s.distances.resize(s.edges.size());
+    s.slopes.resize(s.edges.size());
+    for (std::size_t i = 0; i < s.edges.size(); ++i) {
+      const bool is_in_band = s.selection.slope(s.metrics[i]) > 0.0;
+      for (std::size_t end = 0; end < 2; ++end) {
+        const int place = end == 0 ? s.ends[i].start : s.ends[i].end;
+        double &distance = s.distances[i][end], &slope = s.slopes[i][end];
+        distance = k_far_away;
+        slope = 0.0;
+        if (!is_in_band || place < 0) continue;
+        distance = nearby.distance(static_cast<std::size_t>(place)) - owner.body->contact_radius;
+        slope = clamped_metric_dx<double>(distance, largest_metric_, clamp_width_);
       }
     }
   }
+
+  pair.rows = pair.sides[0].edges.size();
+  pair.columns = pair.sides[1].stride;
+  const std::size_t count = pair.rows * pair.columns;
+  for (auto* numbers : {&pair.softened, &pair.interior, &pair.clash, &pair.nearness, &pair.slopes,
+                        &pair.by_row, &pair.by_column})
+    numbers->resize(count);
+  pair.row_sums.resize(pair.rows);
+  pair.column_sums.resize(pair.columns);
   EdgeRelations relations{pair.softened.data(), pair.interior.data(), pair.clash.data(), {}};
   for (int side = 0; side < 2; ++side) {
-    for (int i = 0; i < 3; ++i) relations.points[side][i] = pair.points[side].row(i).data();
+    for (int i = 0; i < 3; ++i) {
+      pair.points[side][i].resize(count);
+      relations.points[side][i] = pair.points[side][i].data();
+    }
   }
-  manifold_kernels().relate_edges(settings_, {pair.memory.columns[0].data(), static_cast<int>(rows)},
-                                  {pair.memory.columns[1].data(), static_cast<int>(columns)}, relations);
-  for (double& softened : pair.softened) softened -= radii();
-  NeighbourWeights<double>& n = pair.neighbours;
-  n.rows = rows;
-  n.columns = columns;
-  n.by_row = pair.matrices[0];
-  n.by_column = pair.matrices[1];
-  n.nearness = pair.matrices[2];
-  n.slopes = pair.matrices[3];
-  n.row_sums = pair.matrices[4];
-  n.column_sums = pair.matrices[5];
-  neighbour_weights<double>(pair.softened, pair.sides[0].weights, pair.sides[1].weights, neighbours_, n);
+  if (count == 0) return;
+  manifold_kernels().relate_edges(settings_, pair.sides[0].edge_columns(), pair.sides[1].edge_columns(),
+                                  relations);
+  derivative_kernels().relate_neighbours(matrices(pair));
 }
 
-Contact EdgeContacts::make_contact(const Pose<double>& X_WA, const Pose<double>& X_WB, const EdgePair& pair,
-                                   std::size_t k, std::size_t l, int side) const {
-  const std::size_t at = k * pair.neighbours.columns + l;
-  const Edge<double>&edge_A = pair.sides[0].geometry[k], &edge_B = pair.sides[1].geometry[l];
-  const EdgeNormal<double> normal = edge_normal<double>(edge_A, edge_B, settings_);
-  Contact contact;
-  contact.feature = {ContactKind::edge_edge, pair.body_A, pair.body_B, pair.sides[0].edges[k],
-                     pair.sides[1].edges[l], side == 1};
-  contact.point_W = 0.5 * (pair.point(0, at) + pair.point(1, at)) + midway() * normal.n;
-  contact.signed_distance = normal.n.dot(pair.point(0, at) - pair.point(1, at)) - normal.n.norm() * radii();
-  contact.normal_AB_W = -normal.n;
-  const Pose<double>& X_WS = side == 0 ? X_WB : X_WA;
-  contact.penetration =
-      body(1 - side).sdf->distance<double>(inverse_point<double>(X_WS, pair.point(side, at))) -
-      body(side).body->contact_radius;
-  contact.weight = pair.interior[at] * pair.clash[at] *
-                   (side == 0 ? pair.neighbours.by_row[at] : pair.neighbours.by_column[at]);
-  contact.activity = contact.weight * activity(contact.penetration, activity_smoothing_);
-  const EdgeBody& owner = body(side);
-  contact.area =
-      owner.edges[static_cast<std::size_t>(side == 0 ? pair.sides[0].edges[k] : pair.sides[1].edges[l])].area;
-  return contact;
+void EdgeContacts::set_geometry(const Vec3<double>& e_A, const Vec3<double>& e_B, const Vec3<double>& n,
+                                Contact& contact) const {
+  contact.point_W = 0.5 * (e_A + e_B) + midway() * n;
+  contact.signed_distance = n.dot(e_A - e_B) - n.norm() * radii();
+  contact.normal_AB_W = -n;
 }
 
-void EdgeContacts::select(int side, const Pose<double>& X_WO, const NearFeatures& near,
-                          EdgeSearch::Side& s) const {
+void EdgeContacts::select(int side, const Pose<double>& X_WO, const NearFeatures& near, bool whole_packs,
+                          EdgeSelection& s) const {
   const EdgeBody& owner = body(side);
   const bool all = selects_all(side);
   s.metrics.clear();
   s.edges.clear();
+  s.ends.clear();
   s.weights.clear();
-  if (!all) {
+  if (all) {  // whichever are near
+    s.selection = SoftSelection<double>();
+    s.selection.all = true;
+    for (std::size_t e = 0; e < owner.edges.size(); ++e) s.edges.push_back(static_cast<int>(e));
+    s.weights.assign(s.edges.size(), 1.0);
+  } else {
     s.point_metrics.resize(near.points().size());
     for (std::size_t i = 0; i < s.point_metrics.size(); ++i) {
       s.point_metrics[i] = clamped_metric<double>(near.distance(i) - owner.body->contact_radius,
                                                   largest_metric_, clamp_width_);
     }
-  }
-  const auto metric = [&](int place) {
-    return place < 0 ? largest_metric_ : s.point_metrics[static_cast<std::size_t>(place)];
-  };
-  for (const NearFeatures::NearEdge& edge : near.edges()) {
-    if (!all) {
+    const auto metric = [&](int place) {
+      return place < 0 ? largest_metric_ : s.point_metrics[static_cast<std::size_t>(place)];
+    };
+    for (const NearFeatures::NearEdge& edge : near.edges()) {
       const double mean = 0.5 * (metric(edge.start) + metric(edge.end));
       if (!(mean < largest_metric_)) continue;
       s.metrics.push_back(mean);
+      s.edges.push_back(edge.edge);
+      s.ends.push_back({edge.start, edge.end});
     }
-    s.edges.push_back(edge.edge);
-  }
-  if (all) {
-    s.weights.assign(s.edges.size(), 1.0);
-  } else {
     // Those left out have the largest metric and weight 0: one of them stands for all, and enough of them for
     // there to be a choice.
     const std::size_t wanted = static_cast<std::size_t>(owner.selected) + 1;
     s.metrics.resize(std::max(s.metrics.size() + 1, wanted), largest_metric_);
-    const auto selection = soft_selection<double>(s.metrics, owner.selected, band_, largest_metric_);
+    s.selection = soft_selection<double>(s.metrics, owner.selected, band_, largest_metric_);
     std::size_t chosen = 0;
     for (std::size_t i = 0; i < s.edges.size(); ++i) {
-      const double weight = selection.weight(s.metrics[i]);
+      const double weight = s.selection.weight(s.metrics[i]);
       if (!(weight > 0.0)) continue;
       s.weights.push_back(weight);
+      s.metrics[chosen] = s.metrics[i];
+      s.ends[chosen] = s.ends[i];
       s.edges[chosen++] = s.edges[i];
     }
+    s.metrics.resize(chosen);
+    s.ends.resize(chosen);
     s.edges.resize(chosen);
   }
+  constexpr std::size_t k_pack = 8;
   const std::size_t count = s.edges.size();
-  s.columns.resize(9 * count);
+  s.stride = whole_packs ? (count + k_pack - 1) / k_pack * k_pack : count;
+  s.weights.resize(s.stride, 0.0);
+  s.columns.resize(9 * s.stride);
   const Mat3<double> R = X_WO.rotation();
   for (std::size_t i = 0; i < count; ++i) {
     const MeshEdge& edge = owner.edges[static_cast<std::size_t>(s.edges[i])];
     const Vec3<double> a = owner.body->contact_points.col(edge.start),
                        b = owner.body->contact_points.col(edge.end);
     const Vec3<double> vectors[3] = {R * a + X_WO.p, R * (b - a), R * edge.normal};
-    for (std::size_t c = 0; c < 9; ++c) s.columns[c * count + i] = vectors[c / 3][static_cast<int>(c % 3)];
+    for (std::size_t c = 0; c < 9; ++c) s.columns[c * s.stride + i] = vectors[c / 3][static_cast<int>(c % 3)];
+  }
+  for (std::size_t c = 0; c < 9; ++c) {
+    for (std::size_t i = count; i < s.stride; ++i)
+      s.columns[c * s.stride + i] = s.columns[c * s.stride + i - 1];
   }
 }
 
 void EdgeContacts::detect(const Pose<double>& X_WA, const Pose<double>& X_WB, double reach,
-                          const PairMemory::Sides& near, const BoundedSolid (&solids)[2],
-                          std::pair<int, int> bodies, EdgeSearch& search,
+                          const PairMemory::Sides& near, std::pair<int, int> bodies, EdgeSearch& search,
                           std::vector<Contact>& contacts) const {
   constexpr std::size_t k_pack = 8;
   const DetectionKernels& kernels = detection_kernels();
-  select(0, X_WA, near[0], search.sides[0]);
+  select(0, X_WA, near[0], false, search.sides[0]);
   if (search.sides[0].edges.empty()) return;
-  select(1, X_WB, near[1], search.sides[1]);
+  select(1, X_WB, near[1], false, search.sides[1]);
   const std::size_t rows = search.sides[0].edges.size(), columns = search.sides[1].edges.size();
   if (columns == 0) return;
 
@@ -239,8 +264,7 @@ void EdgeContacts::detect(const Pose<double>& X_WA, const Pose<double>& X_WB, do
                               {column(4), column(5)},
                               {{column(6), column(7), column(8)}, {column(9), column(10), column(11)}},
                               column(12)};
-  const EdgeColumns edges[2] = {{search.sides[0].columns.data(), static_cast<int>(rows)},
-                                {search.sides[1].columns.data(), static_cast<int>(columns)}};
+  const EdgeColumns edges[2] = {search.sides[0].edge_columns(), search.sides[1].edge_columns()};
   const EdgePairProblem problem{
       &settings_, neighbours_, radii(), {search.sides[0].weights.data(), search.sides[1].weights.data()}};
   const int found = kernels.find_edge_pairs(problem, edges[0], edges[1], pairs);
@@ -251,7 +275,7 @@ void EdgeContacts::detect(const Pose<double>& X_WA, const Pose<double>& X_WB, do
   kernels.edge_normals(settings_, edges[0], edges[1], pairs.row, pairs.column, found, search.normals.data());
   for (int side = 0; side < 2; ++side) {
     EdgeSearch::Side& s = search.sides[side];
-    const BoundedSolid& solid = solids[1 - side];
+    const BoundedSolid solid = body(1 - side).solid();
     const Pose<double> X_SW = (side == 0 ? X_WB : X_WA).inverse();
     const RigidMap map{X_SW.rotation(), X_SW.p};
     for (double* const* axis = pairs.points[side]; axis != pairs.points[side] + 3; ++axis) {
@@ -284,9 +308,7 @@ void EdgeContacts::detect(const Pose<double>& X_WA, const Pose<double>& X_WB, do
       Contact contact;
       const int edge_A = search.sides[0].edges[k], edge_B = search.sides[1].edges[l];
       contact.feature = {ContactKind::edge_edge, bodies.first, bodies.second, edge_A, edge_B, side == 1};
-      contact.point_W = 0.5 * (e_A + e_B) + midway() * n;
-      contact.signed_distance = n.dot(e_A - e_B) - n.norm() * radii();
-      contact.normal_AB_W = -n;
+      set_geometry(e_A, e_B, n, contact);
       contact.penetration = penetration;
       contact.weight = weight;
       contact.activity = weight * activity(penetration, activity_smoothing_);
@@ -296,173 +318,273 @@ void EdgeContacts::detect(const Pose<double>& X_WA, const Pose<double>& X_WB, do
   }
 }
 
-Contact EdgeContacts::contact(const Pose<double>& X_WA, const Pose<double>& X_WB, const EdgePair& pair,
-                              const ContactFeature& feature) const {
-  const auto [k, l] = place_of(pair, feature);
-  if (k < pair.neighbours.rows && l < pair.neighbours.columns)
-    return make_contact(X_WA, X_WB, pair, k, l, feature.on_B ? 1 : 0);
-
-  Contact contact;  // its edges are not among the selected ones
-  contact.feature = feature;
-  const EdgeContact<double> edges = edge_contact<double>(
-      edge_in_world(*A_, feature.feature_A, X_WA), edge_in_world(*B_, feature.feature_B, X_WB), settings_);
-  contact.point_W = 0.5 * (edges.witness.e1 + edges.witness.e2) + midway() * edges.normal.n;
-  contact.signed_distance = edges.distance - edges.normal.n.norm() * radii();
-  contact.normal_AB_W = -edges.normal.n;
-  contact.penetration = k_far_away;
-  contact.weight = 0.0;
-  return contact;
+void EdgeContacts::contacts(const Pose<double>& X_WA, const Pose<double>& X_WB,
+                            std::span<const ContactFeature> features, EdgePair& pair,
+                            std::span<Contact> contacts) const {
+  constexpr std::size_t k_pack = 8;
+  EdgePair::Memory& memory = pair.memory;
+  const std::size_t count = features.size(), padded = (count + k_pack - 1) / k_pack * k_pack;
+  memory.rows.assign(padded, 0);
+  memory.columns.assign(padded, 0);
+  memory.places.resize(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto [k, l] = place_of(pair, features[i]);
+    const bool is_selected = k >= 0 && l >= 0;
+    memory.places[i] = is_selected ? k * static_cast<std::ptrdiff_t>(pair.columns) + l : -1;
+    if (!is_selected) continue;
+    memory.rows[i] = k;
+    memory.columns[i] = l;
+  }
+  memory.normals.resize(3 * padded);
+  if (pair.rows > 0 && pair.columns > 0) {
+    detection_kernels().edge_normals(settings_, pair.sides[0].edge_columns(), pair.sides[1].edge_columns(),
+                                     memory.rows.data(), memory.columns.data(), static_cast<int>(count),
+                                     memory.normals.data());
+  }
+  // Witness points in the frames of the solids that they are at.
+  const Pose<double>* const solids[2] = {&X_WB, &X_WA};
+  const Mat3<double> to_solid[2] = {X_WB.rotation().transpose(), X_WA.rotation().transpose()};
+  std::size_t many[2] = {0, 0};
+  for (auto& coordinates : memory.coordinates) {
+    for (auto& numbers : coordinates) numbers.resize(count);
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    const ContactFeature& feature = features[i];
+    Contact& contact = contacts[i] = Contact();
+    contact.feature = feature;
+    if (memory.places[i] < 0) {  // its edges are not among the selected ones
+      const EdgeContact<double> edges =
+          edge_contact<double>(edge_in_world(*A_, feature.feature_A, X_WA),
+                               edge_in_world(*B_, feature.feature_B, X_WB), settings_);
+      set_geometry(edges.witness.e1, edges.witness.e2, edges.normal.n, contact);
+      contact.penetration = k_far_away;
+      contact.weight = 0.0;
+      continue;
+    }
+    const auto at = static_cast<std::size_t>(memory.places[i]);
+    const std::size_t side = feature.on_B ? 1 : 0;
+    const double* const n = memory.normals.data() + i;
+    const Vec3<double> e_A = pair.point(0, at), e_B = pair.point(1, at);
+    set_geometry(e_A, e_B, {n[0], n[padded], n[2 * padded]}, contact);
+    contact.weight = pair.interior[at] * pair.clash[at] * (feature.on_B ? pair.by_column : pair.by_row)[at];
+    contact.area = feature.on_B ? B_->edges[static_cast<std::size_t>(feature.feature_B)].area
+                                : A_->edges[static_cast<std::size_t>(feature.feature_A)].area;
+    const Vec3<double> x_S = to_solid[side] * ((feature.on_B ? e_B : e_A) - solids[side]->p);
+    for (int axis = 0; axis < 3; ++axis) memory.coordinates[side][axis][many[side]] = x_S[axis];
+    ++many[side];
+  }
+  std::size_t next[2] = {0, 0};
+  for (int side = 0; side < 2; ++side) {
+    const auto& [x, y, z] = memory.coordinates[side];
+    memory.samples[side].resize(k_sample_normal_columns * many[side]);
+    manifold_kernels().sample_points(*body(1 - side).sdf, SdfOrder::normal, x.data(), y.data(), z.data(),
+                                     static_cast<int>(many[side]), memory.samples[side].data());
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    if (memory.places[i] < 0) continue;
+    const int side = features[i].on_B ? 1 : 0;
+    contacts[i].penetration = memory.samples[side][next[side]++] - body(side).body->contact_radius;
+    contacts[i].activity = contacts[i].weight * activity(contacts[i].penetration, activity_smoothing_);
+  }
 }
 
 void EdgeContacts::add_bar(const Contact& contact, const ContactBar& bar, EdgePair& pair) const {
   const ContactFeature& feature = contact.feature;
   const double tau = activity_smoothing_;
   EdgePair::Bars& bars = pair.bars;
-  const std::size_t count = pair.softened.size();
   if (!bars.any) {
     bars.any = true;
+    const std::size_t count = pair.rows * pair.columns;
     bars.distance.assign(count, 0.0);
     for (int side = 0; side < 2; ++side) {
       bars.penetration[side].assign(count, 0.0);
       bars.weight[side].assign(count, 0.0);
+      bars.sdf[side].resize(count);
     }
-    bars.point.assign(count, Vec3<double>::Zero());
-    bars.normal.assign(count, Vec3<double>::Zero());
+    for (auto& numbers : bars.point) numbers.assign(count, 0.0);
+    for (auto& numbers : bars.normal) numbers.assign(count, 0.0);
   }
   const auto [k, l] = place_of(pair, feature);
-  if (k == pair.neighbours.rows || l == pair.neighbours.columns) return;
-  const std::size_t at = k * pair.neighbours.columns + l;
+  if (k < 0 || l < 0) return;
+  const auto at = static_cast<std::size_t>(k) * pair.columns + static_cast<std::size_t>(l);
   const std::size_t side = feature.on_B ? 1 : 0;
   bars.distance[at] += bar.signed_distance;
   bars.penetration[side][at] +=
       bar.penetration + bar.activity * contact.weight * activity_d_penetration(contact.penetration, tau);
   bars.weight[side][at] += bar.weight + bar.activity * activity(contact.penetration, tau);
-  bars.point[at] += bar.point_W;
-  bars.normal[at] -= bar.normal_AB_W;
+  bars.sdf[side][at] = contact.penetration + body(static_cast<int>(side)).body->contact_radius;
+  for (int axis = 0; axis < 3; ++axis) {
+    bars.point[axis][at] += bar.point_W[axis];
+    bars.normal[axis][at] -= bar.normal_AB_W[axis];
+  }
 }
 
-void EdgeContacts::vjp(const Pose<double>& X_WA, const Pose<double>& X_WB, const EdgePair& pair,
+void EdgeContacts::vjp(const Pose<double>& X_WA, const Pose<double>& X_WB, EdgePair& pair,
                        Vec6<double>& pose_A_bar, Vec6<double>& pose_B_bar, GeometryGradient* geometry_A,
                        GeometryGradient* geometry_B) const {
+  constexpr std::size_t k_pack = 8;
   const EdgePair::Bars& bars = pair.bars;
-  if (!bars.any) return;
+  EdgePair::Memory& memory = pair.memory;
+  const std::size_t rows = pair.rows, columns = pair.columns, count = rows * columns;
+  if (!bars.any || count == 0) return;
   const Pose<double>* poses[2] = {&X_WA, &X_WB};
+  const Mat3<double> rotations[2] = {X_WA.rotation(), X_WB.rotation()};
   Vec6<double>* pose_bars[2] = {&pose_A_bar, &pose_B_bar};
   GeometryGradient* geometries[2] = {geometry_A, geometry_B};
-  const std::size_t rows = pair.neighbours.rows, columns = pair.neighbours.columns, count = rows * columns;
-
-  const auto distance_vjp = [&](int solid, const Vec3<double>& x_W, double distance_bar) {
-    return solid_distance_vjp(*body(solid).sdf, *poses[solid], x_W, distance_bar, *pose_bars[solid],
-                              geometries[solid]);
-  };
   double radius_bar[2] = {0.0, 0.0};
 
-  // The weight is a product of three factors.
-  std::vector<double> near_bar[2], weights_bar[2], neighbour_bar(count, 0.0);
-  for (auto& numbers : near_bar) numbers.assign(count, 0.0);
-  weights_bar[0].assign(rows, 0.0);
-  weights_bar[1].assign(columns, 0.0);
-  std::vector<EdgeContactBar<double>> contact_bars(count);
-  for (std::size_t at = 0; at < count; ++at) {
-    EdgeContactBar<double>& bar = contact_bars[at];
-    bar.distance = bars.distance[at];
-    bar.n = bars.normal[at] + midway() * bars.point[at];
-    bar.e1 = bar.e2 = 0.5 * bars.point[at];
-    if (bar.distance != 0.0 || !bars.point[at].isZero(0.0)) {  // radii, along n
-      const Vec3<double> n = edge_normal<double>(pair.sides[0].geometry[at / columns],
-                                                 pair.sides[1].geometry[at % columns], settings_)
-                                 .n;
-      const double length = n.norm(), along = bars.point[at].dot(n);
-      if (length > 0.0) bar.n -= n * (bar.distance * radii() / length);
-      radius_bar[0] -= 0.5 * along + length * bar.distance;
-      radius_bar[1] += 0.5 * along - length * bar.distance;
+  // Weights of contacts to pairs of edges and to weights of edges.
+  for (auto* numbers : {&memory.softened, &memory.interior, &memory.clash}) numbers->resize(count);
+  for (int side = 0; side < 2; ++side) {
+    memory.of_edges[side].resize(side == 0 ? rows : columns);
+    memory.sums[side].resize(side == 0 ? rows : columns);
+  }
+  derivative_kernels().edge_weights_vjp(matrices(pair),
+                                        {{bars.weight[0].data(), bars.weight[1].data()},
+                                         memory.softened.data(),
+                                         memory.interior.data(),
+                                         memory.clash.data(),
+                                         {memory.of_edges[0].data(), memory.of_edges[1].data()},
+                                         {memory.sums[0].data(), memory.sums[1].data()}});
+
+  // Penetrations, and weights of edges by the distances of their ends, to points at the other solid.
+  for (int side = 0; side < 2; ++side) {
+    const EdgeBody& owner = body(side);
+    const EdgePair::Side& s = pair.sides[side];
+    const Pose<double>&X_WO = *poses[side], &X_WS = *poses[1 - side];
+    const Mat3<double> R_SW = rotations[1 - side].transpose();
+    SolidBars& at_solid = memory.solids[side];
+    at_solid.clear();
+    memory.witnesses[side].clear();
+    for (std::size_t at = 0; at < count; ++at) {
+      const double bar = bars.penetration[side][at];
+      if (bar == 0.0) continue;
+      radius_bar[side] -= bar;
+      memory.witnesses[side].emplace_back(
+          at, at_solid.add(R_SW * (pair.point(side, at) - X_WS.p), bars.sdf[side][at], bar));
     }
-    for (int side = 0; side < 2; ++side) {
-      const double near = side == 0 ? pair.neighbours.by_row[at] : pair.neighbours.by_column[at];
-      const double w_bar = bars.weight[side][at];
-      near_bar[side][at] = w_bar * pair.interior[at] * pair.clash[at];
-      bar.gamma_con += w_bar * near * pair.clash[at];
-      bar.clash += w_bar * near * pair.interior[at];
-      radius_bar[side] -= bars.penetration[side][at];
-      if (bars.penetration[side][at] == 0.0) continue;
-      (side == 0 ? bar.e1 : bar.e2) +=
-          distance_vjp(1 - side, pair.point(side, at), bars.penetration[side][at]);
+    memory.ends[side].clear();
+    if (s.selection.all) continue;
+    memory.weights.assign(memory.of_edges[side].begin(),
+                          memory.of_edges[side].begin() + static_cast<std::ptrdiff_t>(s.edges.size()));
+    memory.metrics.resize(s.edges.size());
+    soft_selection_vjp<double>(s.metrics, s.selection, memory.weights, memory.metrics);
+    for (std::size_t i = 0; i < s.edges.size(); ++i) {
+      const MeshEdge& edge = owner.edges[static_cast<std::size_t>(s.edges[i])];
+      for (std::size_t end = 0; end < 2; ++end) {
+        const double bar = 0.5 * memory.metrics[i] * s.slopes[i][end];
+        if (bar == 0.0) continue;
+        radius_bar[side] -= bar;
+        const int point = end == 0 ? edge.start : edge.end;
+        auto& ends = memory.ends[side];
+        const auto found =
+            std::find_if(ends.begin(), ends.end(), [&](const auto& known) { return known.first == point; });
+        if (found != ends.end()) {
+          at_solid.add_to(found->second, bar);
+          continue;
+        }
+        const Vec3<double> x_W = rotations[side] * owner.body->contact_points.col(point) + X_WO.p;
+        ends.emplace_back(point, at_solid.add(R_SW * (x_W - X_WS.p),
+                                              s.distances[i][end] + owner.body->contact_radius, bar));
+      }
     }
   }
-  neighbour_weights_vjp<double>(pair.neighbours, pair.sides[0].weights, pair.sides[1].weights, near_bar[0],
-                                near_bar[1], neighbour_bar, weights_bar[0], weights_bar[1]);
-
-  // Pairs of edges to edges.
-  std::vector<Edge<double>> edge_bars[2];
-  const Edge<double> zero{Vec3<double>::Zero(), Vec3<double>::Zero(), Vec3<double>::Zero()};
-  edge_bars[0].assign(rows, zero);
-  edge_bars[1].assign(columns, zero);
-  for (std::size_t k = 0; k < rows; ++k) {
-    for (std::size_t l = 0; l < columns; ++l) {
-      const std::size_t at = k * columns + l;
-      EdgeContactBar<double>& bar = contact_bars[at];
-      bar.softened = neighbour_bar[at];
-      for (double& r : radius_bar) r -= bar.softened;
-      const bool is_zero = bar.distance == 0.0 && bar.softened == 0.0 && bar.gamma_con == 0.0 &&
-                           bar.clash == 0.0 && bar.n.isZero(0.0) && bar.e1.isZero(0.0) && bar.e2.isZero(0.0);
-      if (is_zero) continue;
-      const Edge<double>&edge_A = pair.sides[0].geometry[k], &edge_B = pair.sides[1].geometry[l];
-      const EdgePairBar<double> r =
-          edge_contact_vjp(edge_A, edge_B, edge_contact<double>(edge_A, edge_B, settings_), settings_, bar);
-      const auto add = [](Edge<double>& to, const Edge<double>& from) {
-        to.start += from.start;
-        to.vector += from.vector;
-        to.normal += from.normal;
-      };
-      add(edge_bars[0][k], r.edge1);
-      add(edge_bars[1][l], r.edge2);
-    }
+  for (int side = 0; side < 2; ++side) {
+    GeometryGradient* const geometry = geometries[1 - side];
+    memory.solids[side].vjp(body(1 - side).solid(), geometry != nullptr
+                                                        ? std::span<PrimitiveGradient>(geometry->primitives)
+                                                        : std::span<PrimitiveGradient>());
   }
 
-  // Edges to poses and points; selection weights to metrics to distances of points.
+  // Pairs of edges that matter, as columns: distance, softened, interior, clash, point, normal, witness
+  // points.
+  constexpr std::size_t k_columns = 16;
+  const std::size_t room = count + k_pack;
+  memory.rows.resize(room);
+  memory.columns.resize(room);
+  memory.pairs.resize(k_columns * room);
+  const auto column = [&](std::size_t c) { return memory.pairs.data() + c * room; };
+  std::size_t chosen = 0, next[2] = {0, 0};
+  for (std::size_t k = 0, at = 0; k < rows; ++k) {
+    for (std::size_t l = 0; l < columns; ++l, ++at) {
+      Vec3<double> forces[2] = {Vec3<double>::Zero(), Vec3<double>::Zero()};
+      bool has_contact = bars.distance[at] != 0.0 || memory.interior[at] != 0.0 || memory.clash[at] != 0.0 ||
+                         bars.point[0][at] != 0.0 || bars.point[1][at] != 0.0 || bars.point[2][at] != 0.0 ||
+                         bars.normal[0][at] != 0.0 || bars.normal[1][at] != 0.0 || bars.normal[2][at] != 0.0;
+      for (int side = 0; side < 2; ++side) {
+        const auto& witnesses = memory.witnesses[side];
+        if (next[side] == witnesses.size() || witnesses[next[side]].first != at) continue;
+        const int solid = 1 - side;
+        forces[side] = rotations[solid] * memory.solids[side].x_bar(witnesses[next[side]++].second);
+        *pose_bars[solid] -= stack<double>(
+            Vec3<double>(pair.point(side, at) - poses[solid]->p).cross(forces[side]), forces[side]);
+        has_contact = true;
+      }
+      if (!has_contact && memory.softened[at] == 0.0) continue;
+      memory.rows[chosen] = static_cast<int>(k);
+      memory.columns[chosen] = static_cast<int>(l);
+      column(0)[chosen] = bars.distance[at];
+      column(1)[chosen] = memory.softened[at];
+      column(2)[chosen] = memory.interior[at];
+      column(3)[chosen] = memory.clash[at];
+      for (std::size_t i = 0; i < 3; ++i) {
+        column(4 + i)[chosen] = bars.point[i][at];
+        column(7 + i)[chosen] = bars.normal[i][at];
+        column(10 + i)[chosen] = forces[0][static_cast<int>(i)];
+        column(13 + i)[chosen] = forces[1][static_cast<int>(i)];
+      }
+      ++chosen;
+    }
+  }
+  for (std::size_t i = chosen; i < (chosen + k_pack - 1) / k_pack * k_pack; ++i) {
+    memory.rows[i] = memory.columns[i] = 0;
+    for (std::size_t c = 0; c < k_columns; ++c) column(c)[i] = 0.0;
+  }
+  for (int side = 0; side < 2; ++side) memory.edges[side].assign(9 * (side == 0 ? rows : columns), 0.0);
+  derivative_kernels().edge_pairs_vjp(
+      settings_, pair.sides[0].edge_columns(), pair.sides[1].edge_columns(),
+      {A_->body->contact_radius, B_->body->contact_radius},
+      {memory.rows.data(),
+       memory.columns.data(),
+       static_cast<int>(chosen),
+       column(0),
+       column(1),
+       column(2),
+       column(3),
+       {column(4), column(5), column(6)},
+       {column(7), column(8), column(9)},
+       {{column(10), column(11), column(12)}, {column(13), column(14), column(15)}}},
+      memory.edges[0].data(), memory.edges[1].data(), radius_bar);
+
+  // Edges and their ends to poses and points.
   for (int side = 0; side < 2; ++side) {
     const EdgeBody& owner = body(side);
     const EdgePair::Side& s = pair.sides[side];
     const Pose<double>& X_WO = *poses[side];
+    const Mat3<double> R_OW = rotations[side].transpose();
+    GeometryGradient* const geometry = geometries[side];
+    Vec6<double>& pose_bar = *pose_bars[side];
+    if (geometry != nullptr && geometry->edge_normals.cols() == 0)
+      geometry->edge_normals.setZero(3, static_cast<Eigen::Index>(owner.edges.size()));
     for (std::size_t i = 0; i < s.edges.size(); ++i) {
-      const Edge<double>& bar = edge_bars[side][i];
-      *pose_bars[side] += edge_tangent_bar<double>(s.geometry[i], bar, X_WO.p);
-      if (geometries[side] == nullptr) continue;
+      const Eigen::Map<const Mat3<double>> numbers(memory.edges[side].data() + 9 * i);
+      const Edge<double> bar{numbers.col(0), numbers.col(1), numbers.col(2)};
+      pose_bar += edge_tangent_bar<double>(s.edge(i), bar, X_WO.p);
+      if (geometry == nullptr) continue;
       const MeshEdge& edge = owner.edges[static_cast<std::size_t>(s.edges[i])];
-      Vec3<double> a_bar = X_WO.q.conjugate() * Vec3<double>(bar.start - bar.vector),
-                   b_bar = X_WO.q.conjugate() * bar.vector;
-      const Vec3<double> normal_bar = X_WO.q.conjugate() * bar.normal;
-      if (owner.normals_of_faces) {
-        face_edge_normal_vjp(contact_mesh(*owner.body), edge, normal_bar, geometries[side]->contact_points);
-      } else {
-        mesh_edge_normal_vjp(*owner.sdf, owner.body->contact_points.col(edge.start),
-                             owner.body->contact_points.col(edge.end), edge, normal_bar, a_bar, b_bar,
-                             geometries[side]->primitives);
-      }
-      geometries[side]->contact_points.col(edge.start) += a_bar;
-      geometries[side]->contact_points.col(edge.end) += b_bar;
+      geometry->contact_points.col(edge.start) += R_OW * (bar.start - bar.vector);
+      geometry->contact_points.col(edge.end) += R_OW * bar.vector;
+      geometry->edge_normals.col(s.edges[i]) += R_OW * bar.normal;
     }
-
-    std::vector<double> all_weights_bar(owner.edges.size(), 0.0), metrics_bar(owner.edges.size(), 0.0);
-    for (std::size_t i = 0; i < s.edges.size(); ++i)
-      all_weights_bar[static_cast<std::size_t>(s.edges[i])] = weights_bar[side][i];
-    soft_selection_vjp<double>(s.metrics, s.selection, all_weights_bar, metrics_bar);
-    std::vector<double> distances_bar(s.distances.size(), 0.0);
-    for (std::size_t e = 0; e < owner.edges.size(); ++e) {
-      if (metrics_bar[e] == 0.0) continue;
-      for (const int point : {owner.edges[e].start, owner.edges[e].end}) {
-        const auto p = static_cast<std::size_t>(point);
-        distances_bar[p] +=
-            0.5 * metrics_bar[e] * clamped_metric_dx<double>(s.distances[p], largest_metric_, clamp_width_);
-      }
+    for (const auto& [point, place] : memory.ends[side]) {
+      const Vec3<double> arm = rotations[side] * owner.body->contact_points.col(point),
+                         x_bar = rotations[1 - side] * memory.solids[side].x_bar(place);
+      pose_bar += stack<double>(arm.cross(x_bar), x_bar);
+      *pose_bars[1 - side] -=
+          stack<double>(Vec3<double>(arm + X_WO.p - poses[1 - side]->p).cross(x_bar), x_bar);
+      if (geometry != nullptr) geometry->contact_points.col(point) += R_OW * x_bar;
     }
-    radius_bar[side] -= std::accumulate(distances_bar.begin(), distances_bar.end(), 0.0);
-    point_distances_vjp(owner.body->contact_points, *body(1 - side).sdf, X_WO, *poses[1 - side],
-                        distances_bar, *pose_bars[side], *pose_bars[1 - side], geometries[side],
-                        geometries[1 - side]);
-  }
-  for (int side = 0; side < 2; ++side) {
-    if (geometries[side] != nullptr) geometries[side]->contact_radius += radius_bar[side];
+    if (geometry != nullptr) geometry->contact_radius += radius_bar[side];
   }
 }
 
@@ -474,7 +596,7 @@ std::vector<ContactBar> EdgeContacts::shape_jvp(const Pose<double>& X_WA, const 
   using D = Dual<double, 1>;
   const Pose<double>* poses[2] = {&X_WA, &X_WB};
   const GeometryGradient* dots[2] = {&geometry_A_dot, &geometry_B_dot};
-  const std::size_t rows = pair.neighbours.rows, columns = pair.neighbours.columns, count = rows * columns;
+  const std::size_t columns = pair.columns, count = pair.rows * columns;
 
   // phi of a body's solid at a point of W that moves.
   const auto distance_jvp = [&](int solid, const Vec3<double>& x_W, const Vec3<double>& x_W_dot) {
@@ -512,42 +634,50 @@ std::vector<ContactBar> EdgeContacts::shape_jvp(const Pose<double>& X_WA, const 
                              by_b, by_primitives);
         normal_dot[c] = by_a.dot(a_dot) + by_b.dot(b_dot) + inner_product(by_primitives, dot.primitives);
       }
-      edges[side].push_back({dual(s.geometry[i].start, X_WO.q * a_dot),
-                             dual(s.geometry[i].vector, X_WO.q * Vec3<double>(b_dot - a_dot)),
-                             dual(s.geometry[i].normal, X_WO.q * normal_dot)});
+      const Edge<double> in_world = s.edge(i);
+      edges[side].push_back({dual(in_world.start, X_WO.q * a_dot),
+                             dual(in_world.vector, X_WO.q * Vec3<double>(b_dot - a_dot)),
+                             dual(in_world.normal, X_WO.q * normal_dot)});
     }
 
-    const auto metric_dot = [&](int point) {
-      const auto p = static_cast<std::size_t>(point);
-      const double slope = clamped_metric_dx<double>(s.distances[p], largest_metric_, clamp_width_);
+    weights_dot[side].assign(s.weights.size(), 0.0);
+    if (s.selection.all) continue;
+    const auto metric_dot = [&](std::size_t i, std::size_t end) {
+      const double slope = s.slopes[i][end];
       if (slope == 0.0) return 0.0;
+      const MeshEdge& edge = owner.edges[static_cast<std::size_t>(s.edges[i])];
+      const int point = end == 0 ? edge.start : edge.end;
       const Vec3<double> v = owner.body->contact_points.col(point), v_dot = dot.contact_points.col(point);
       return slope * (distance_jvp(1 - side, X_WO * v, X_WO.q * v_dot) - dot.contact_radius);
     };
-    std::vector<double> metrics_dot(owner.edges.size(), 0.0), all_weights_dot(owner.edges.size(), 0.0);
-    for (std::size_t e = 0; e < owner.edges.size(); ++e) {
-      if (s.selection.slope(s.metrics[e]) == 0.0) continue;
-      metrics_dot[e] = 0.5 * (metric_dot(owner.edges[e].start) + metric_dot(owner.edges[e].end));
-    }
-    soft_selection_jvp<double>(s.metrics, s.selection, metrics_dot, all_weights_dot);
-    for (const int e : s.edges) weights_dot[side].push_back(all_weights_dot[static_cast<std::size_t>(e)]);
+    std::vector<double> metrics_dot(s.edges.size());
+    for (std::size_t i = 0; i < s.edges.size(); ++i)
+      metrics_dot[i] = 0.5 * (metric_dot(i, 0) + metric_dot(i, 1));
+    soft_selection_jvp<double>(s.metrics, s.selection, metrics_dot,
+                               std::span(weights_dot[side]).first(s.edges.size()));
   }
 
   // Pairs of edges.
   std::vector<double> softened_dot(count), near_dot[2];
   for (auto& numbers : near_dot) numbers.resize(count);
   const double radii_dot = geometry_A_dot.contact_radius + geometry_B_dot.contact_radius;
-  for (std::size_t at = 0; at < count; ++at)
+  for (std::size_t at = 0; at < count; ++at) {
+    if (at % columns >= edges[1].size()) continue;
     softened_dot[at] =
         edge_witness<D>(edges[0][at / columns], edges[1][at % columns], settings_).softened.d[0] - radii_dot;
-  neighbour_weights_jvp<double>(pair.neighbours, pair.sides[0].weights, pair.sides[1].weights, softened_dot,
+  }
+  std::vector<double> matrices[6] = {pair.by_row,   pair.by_column,   pair.nearness,
+                                     pair.row_sums, pair.column_sums, pair.slopes};
+  const NeighbourWeights<double> neighbours{pair.rows,   columns,     matrices[0], matrices[1],
+                                            matrices[2], matrices[3], matrices[4], matrices[5]};
+  neighbour_weights_jvp<double>(neighbours, pair.sides[0].weights, pair.sides[1].weights, softened_dot,
                                 weights_dot[0], weights_dot[1], near_dot[0], near_dot[1]);
 
   std::vector<ContactBar> changes(features.size());
   for (std::size_t i = 0; i < features.size(); ++i) {
-    const auto [k, l] = place_of(pair, features[i]);
-    if (k == rows || l == columns) continue;
-    const std::size_t at = k * columns + l;
+    const auto [row, column] = place_of(pair, features[i]);
+    if (row < 0 || column < 0) continue;
+    const auto k = static_cast<std::size_t>(row), l = static_cast<std::size_t>(column), at = k * columns + l;
     const int side = features[i].on_B ? 1 : 0;
     const EdgeContact<D> contact = edge_contact<D>(edges[0][k], edges[1][l], settings_);
     const auto change_of = [](const Vec3<D>& x) { return Vec3<double>(x[0].d[0], x[1].d[0], x[2].d[0]); };
@@ -562,8 +692,7 @@ std::vector<ContactBar> EdgeContacts::shape_jvp(const Pose<double>& X_WA, const 
     change.normal_AB_W = -n_dot;
     change.penetration =
         distance_jvp(1 - side, pair.point(side, at), e_dot[side]) - dots[side]->contact_radius;
-    const D near(side == 0 ? pair.neighbours.by_row[at] : pair.neighbours.by_column[at],
-                 {near_dot[side][at]});
+    const D near((side == 0 ? pair.by_row : pair.by_column)[at], {near_dot[side][at]});
     change.weight = (contact.witness.minimum.gamma * contact.clash * near).d[0];
   }
   return changes;

@@ -14,6 +14,8 @@ struct GeometryGradient {
   std::vector<PrimitiveGradient> primitives;
   Points contact_points;  ///< (3, n) in B
   double contact_radius = 0;
+  Points
+      edge_normals;  ///< (3, edges) in B, of EdgeBody::edges: what pass_on_edge_normals() has yet to pass on
 
   void set_zero(const Body& body);
 };

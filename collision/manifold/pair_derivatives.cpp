@@ -21,10 +21,11 @@ Model model_of(const Body& A, const Body& B) {
 }
 
 /// Edges as in BodyFeatures.
-EdgeBody edge_body(const Body& body, int selected, const ShapeSdf& sdf) {
-  EdgeBody r(body, sdf);
+EdgeBody edge_body(const Body& body, int selected, const ContactDetector& detector, int index) {
+  const ShapeSdf& sdf = detector.sdf(index);
+  EdgeBody r(body, sdf, detector.features(index));
   const MeshEdgeOptions options = mesh_edge_options(body);
-  if (has_mesh_edges(body)) r.edges = mesh_edges(contact_mesh(body), sdf, options);
+  if (has_mesh_edges(body)) r.set_edges(mesh_edges(contact_mesh(body), sdf, options));
   r.selected = selected > 0 ? selected : default_selected_edges(body);
   r.normals_of_faces = options.normals_of_faces;
   return r;
@@ -101,8 +102,8 @@ DistanceHessian vertex_distance_hessian(const ShapeSdf& solid, const Body& owner
 PairDerivatives::PairDerivatives(const Body& A, const Body& B, const ContactConfig& config)
     : model_((require_batch_settings(A, B, config), model_of(A, B))),
       detector_(model_, config),
-      edge_bodies_{edge_body(model_.bodies[0], A.selected_edges, detector_.sdf(0)),
-                   edge_body(model_.bodies[1], B.selected_edges, detector_.sdf(1))},
+      edge_bodies_{edge_body(model_.bodies[0], A.selected_edges, detector_, 0),
+                   edge_body(model_.bodies[1], B.selected_edges, detector_, 1)},
       edges_(edge_bodies_[0], edge_bodies_[1], config, NeighbourTail::whole) {}
 
 void PairDerivatives::shape_vjp(const Pose<double>& X_AB, const std::vector<ContactFeature>& features,
@@ -132,11 +133,12 @@ void PairDerivatives::shape_vjp(const Pose<double>& X_AB, const std::vector<Cont
 
   if (!edges.empty()) {
     EdgePair pair = prepared_edges(X_WB);
-    for (std::size_t i = 0; i < edges.size(); ++i) {
-      edges_.add_bar(edges_.contact(X_WB[0], X_WB[1], pair, edges[i]), contact_bar(vertices.size() + i),
-                     pair);
-    }
+    std::vector<Contact> contacts(edges.size());
+    edges_.contacts(X_WB[0], X_WB[1], edges, pair, contacts);
+    for (std::size_t i = 0; i < edges.size(); ++i)
+      edges_.add_bar(contacts[i], contact_bar(vertices.size() + i), pair);
     edges_.vjp(X_WB[0], X_WB[1], pair, pose_bars[0], pose_bars[1], &geometry[0], &geometry[1]);
+    for (std::size_t b = 0; b < 2; ++b) pass_on_edge_normals(edge_bodies_[b], geometry[b]);
   }
   pose_bar.head<6>() += pose_bars[0];
   pose_bar.tail<6>() += pose_bars[1];
@@ -178,11 +180,13 @@ void PairDerivatives::shape_jvp(const Pose<double>& X_AB, const std::vector<Cont
   }
 
   if (edges.empty()) return;
-  const EdgePair pair = prepared_edges(X_WB);
+  EdgePair pair = prepared_edges(X_WB);
+  std::vector<Contact> contacts(edges.size());
+  edges_.contacts(X_WB[0], X_WB[1], edges, pair, contacts);
   std::vector<ContactBar> changes =
       edges_.shape_jvp(X_WB[0], X_WB[1], pair, edges, geometry_dot[0], geometry_dot[1]);
   for (std::size_t i = 0; i < edges.size(); ++i) {
-    const Contact contact = edges_.contact(X_WB[0], X_WB[1], pair, edges[i]);
+    const Contact& contact = contacts[i];
     changes[i].activity =
         changes[i].weight * activity(contact.penetration, tau) +
         contact.weight * activity_d_penetration(contact.penetration, tau) * changes[i].penetration;
@@ -194,7 +198,10 @@ EdgePair PairDerivatives::prepared_edges(std::span<const Pose<double>, 2> X_WB) 
   EdgePair pair;
   pair.body_A = 0;
   pair.body_B = 1;
-  edges_.prepare(X_WB[0], X_WB[1], pair);
+  PairMemory::Sides near;
+  for (int side = 0; side < 2; ++side)
+    near[static_cast<std::size_t>(side)].update(edges_.near_query(side, X_WB[0], X_WB[1]));
+  edges_.prepare(X_WB[0], X_WB[1], near, pair);
   return pair;
 }
 

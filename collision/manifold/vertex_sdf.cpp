@@ -91,8 +91,8 @@ void append_vertex_sdf_contacts(const VertexSdfQuery& query, const VertexSelecti
 }
 
 void linearize_vertex_sdf(const VertexSdfQuery& query, const VertexSelection& selection,
-                          std::span<const ContactFeature> features, std::span<Contact> contacts,
-                          std::span<VertexSdfLinearization> linearizations) {
+                          LinearizeFor what_for, std::span<const ContactFeature> features,
+                          std::span<Contact> contacts, std::span<VertexSdfLinearization> linearizations) {
   constexpr std::size_t k_most = 32;
   const Body& owner = *query.owner_body;
   const Mat3<double> R_WO = query.X_WO.rotation(), R_WS = query.X_WS.rotation();
@@ -114,22 +114,23 @@ void linearize_vertex_sdf(const VertexSdfQuery& query, const VertexSelection& se
       at.x_S = R_WS.transpose() * at.arm_S;
       for (int axis = 0; axis < 3; ++axis) x_S[axis][k] = at.x_S[axis];
     }
-    manifold_kernels().sample_points(*query.sdf, SdfOrder::jacobian, x_S[0], x_S[1], x_S[2],
-                                     static_cast<int>(many), samples);
+    const bool has_derivatives = what_for == LinearizeFor::both;
+    manifold_kernels().sample_points(*query.sdf, has_derivatives ? SdfOrder::jacobian : SdfOrder::normal,
+                                     x_S[0], x_S[1], x_S[2], static_cast<int>(many), samples);
     for (std::size_t k = 0; k < many; ++k) {
       const auto number = [&](int column) { return samples[static_cast<std::size_t>(column) * many + k]; };
       VertexSdfLinearization& at = linearizations[first + k];
-      Mat3<double> jacobian;
-      Vec3<double> gradient, normal;
-      for (int row = 0; row < 3; ++row) {
-        gradient[row] = number(k_sample_gradient + row);
-        normal[row] = number(k_sample_normal + row);
-        for (int column = 0; column < 3; ++column)
-          jacobian(row, column) = number(k_sample_normal_jacobian + 3 * row + column);
+      const auto vector = [&](int column) {
+        return Vec3<double>(number(column), number(column + 1), number(column + 2));
+      };
+      at.normal = R_WS * vector(k_sample_normal);
+      if (has_derivatives) {
+        Mat3<double> jacobian;
+        for (int row = 0; row < 3; ++row)
+          jacobian.row(row) = vector(k_sample_normal_jacobian + 3 * row).transpose();
+        at.gradient = R_WS * vector(k_sample_gradient);
+        at.normal_jacobian = R_WS * jacobian * R_WS.transpose();
       }
-      at.normal = R_WS * normal;
-      at.gradient = R_WS * gradient;
-      at.normal_jacobian = R_WS * jacobian * R_WS.transpose();
       at.distance = number(k_sample_distance) - at.radius;
       at.area_vector = area_vector(owner, at.point, R_WO);
       at.area_by_facing = facing_area_slope(owner, at.point, at.area_vector, at.normal);
@@ -157,31 +158,41 @@ ContactBar vertex_sdf_jvp(const VertexSdfLinearization& at, const Vec6<double>& 
   return d;
 }
 
-void vertex_sdf_vjp(const VertexSdfLinearization& at, const VertexSdfQuery& query, const ContactBar& bar,
-                    VertexSelection& selection, Vec6<double>& pose_O_bar, Vec6<double>& pose_S_bar,
+void vertex_sdf_vjp(std::span<const VertexSdfLinearization> contacts, const VertexSdfQuery& query,
+                    const BoundedSolid& solid, std::span<const ContactBar> bars, VertexSelection& selection,
+                    SolidBars& memory, Vec6<double>& pose_O_bar, Vec6<double>& pose_S_bar,
                     GeometryGradient* geometry_O, GeometryGradient* geometry_S) {
-  const double along = bar.point_W.dot(at.normal);
-  const double distance_bar = bar.signed_distance + bar.penetration - 0.5 * along +
-                              at.weight * activity_d_penetration(at.distance, at.tau) * bar.activity;
-  const double facing_bar = at.area_by_facing * bar.area;
-  const Vec3<double> normal_bar =
-      at.sign * bar.normal_AB_W - (at.radius + 0.5 * at.distance) * bar.point_W - facing_bar * at.area_vector;
-  const Vec3<double> y_bar = distance_bar * at.gradient + at.normal_jacobian.transpose() * normal_bar;
-  const Vec3<double> x_W_bar = bar.point_W + y_bar;
-  pose_O_bar +=
-      stack<double>(at.arm_O.cross(x_W_bar) - facing_bar * at.area_vector.cross(at.normal), x_W_bar);
-  pose_S_bar += stack<double>(at.normal.cross(normal_bar) - at.arm_S.cross(y_bar), -y_bar);
-  if (!selection.all) {
-    selection.weights_bar[static_cast<std::size_t>(at.point)] +=
-        bar.weight + activity(at.distance, at.tau) * bar.activity;
+  const Mat3<double> R_WS = query.X_WS.rotation(), R_SW = R_WS.transpose(),
+                     R_OW = query.X_WO.rotation().transpose();
+  const auto normal_bar_of = [](const VertexSdfLinearization& at, const ContactBar& bar) {
+    return Vec3<double>(at.sign * bar.normal_AB_W - (at.radius + 0.5 * at.distance) * bar.point_W -
+                        at.area_by_facing * bar.area * at.area_vector);
+  };
+  memory.clear();
+  for (std::size_t i = 0; i < contacts.size(); ++i) {
+    const VertexSdfLinearization& at = contacts[i];
+    const ContactBar& bar = bars[i];
+    const double along = bar.point_W.dot(at.normal);
+    const double distance_bar = bar.signed_distance + bar.penetration - 0.5 * along +
+                                at.weight * activity_d_penetration(at.distance, at.tau) * bar.activity;
+    memory.add(at.x_S, at.distance + at.radius, distance_bar, R_SW * normal_bar_of(at, bar));
+    if (!selection.all) {
+      selection.weights_bar[static_cast<std::size_t>(at.point)] +=
+          bar.weight + activity(at.distance, at.tau) * bar.activity;
+    }
+    if (geometry_O != nullptr) geometry_O->contact_radius -= distance_bar + along;
   }
-  if (geometry_O != nullptr) {
-    geometry_O->contact_points.col(at.point) += query.X_WO.q.conjugate() * x_W_bar;
-    geometry_O->contact_radius -= distance_bar + along;
+  memory.vjp(solid, geometry_S != nullptr ? std::span<PrimitiveGradient>(geometry_S->primitives)
+                                          : std::span<PrimitiveGradient>());
+  for (std::size_t i = 0; i < contacts.size(); ++i) {
+    const VertexSdfLinearization& at = contacts[i];
+    const ContactBar& bar = bars[i];
+    const Vec3<double> y_bar = R_WS * memory.x_bar(i), x_W_bar = bar.point_W + y_bar;
+    pose_O_bar += stack<double>(
+        at.arm_O.cross(x_W_bar) - at.area_by_facing * bar.area * at.area_vector.cross(at.normal), x_W_bar);
+    pose_S_bar += stack<double>(at.normal.cross(normal_bar_of(at, bar)) - at.arm_S.cross(y_bar), -y_bar);
+    if (geometry_O != nullptr) geometry_O->contact_points.col(at.point) += R_OW * x_W_bar;
   }
-  if (geometry_S != nullptr)
-    query.sdf->parameter_vjp(at.x_S, distance_bar, query.X_WS.q.conjugate() * normal_bar,
-                             geometry_S->primitives);
 }
 
 std::vector<double> select_vertices_jvp(const VertexSdfQuery& query, const VertexSelection& selection,

@@ -24,6 +24,7 @@
 #include "collision/manifold/near_features.h"
 #include "collision/manifold/point_distances.h"
 #include "collision/manifold/soft_selection.h"
+#include "collision/manifold/solid_bars.h"
 #include "collision/sdf/shape_sdf.h"
 #include "engine/contact_config.h"
 #include "engine/model.h"
@@ -95,21 +96,26 @@ void select_vertices(const VertexSdfQuery& query, NearPoints& near, VertexSelect
 void append_vertex_sdf_contacts(const VertexSdfQuery& query, const VertexSelection& selection, double reach,
                                 const NearFeatures& near, std::vector<Contact>& contacts);
 
+/// What a linearization is for: the VJP alone finds its derivatives when it knows along what.
+enum class LinearizeFor { vjp, both };
+
 /// The contacts of features (kind vertex_sdf, of this owner and solid) and their first derivatives, both
-/// overwritten.
+/// overwritten; for the VJP alone without gradient and normal_jacobian.
 void linearize_vertex_sdf(const VertexSdfQuery& query, const VertexSelection& selection,
-                          std::span<const ContactFeature> features, std::span<Contact> contacts,
-                          std::span<VertexSdfLinearization> linearizations);
+                          LinearizeFor what_for, std::span<const ContactFeature> features,
+                          std::span<Contact> contacts, std::span<VertexSdfLinearization> linearizations);
 
 /// d(outputs of a contact) for left perturbations [rotation; translation] of the poses of owner and solid,
 /// and for a change of its weight.
 [[nodiscard]] ContactBar vertex_sdf_jvp(const VertexSdfLinearization& at, const Vec6<double>& pose_O,
                                         const Vec6<double>& pose_S, double weight_dot = 0.0);
 
-/// Adds dL/d(poses) and, unless null, dL/d(geometry), given dL/d(outputs of a contact). What the weight
-/// depends on is only noted, in `selection`: select_vertices_vjp() goes the rest of the way.
-void vertex_sdf_vjp(const VertexSdfLinearization& at, const VertexSdfQuery& query, const ContactBar& bar,
-                    VertexSelection& selection, Vec6<double>& pose_O_bar, Vec6<double>& pose_S_bar,
+/// Adds dL/d(poses) and, unless null, dL/d(geometry), given dL/d(outputs of contacts of this owner and
+/// solid). What their weights depend on is only noted, in `selection`: select_vertices_vjp() goes the rest of
+/// the way.
+void vertex_sdf_vjp(std::span<const VertexSdfLinearization> contacts, const VertexSdfQuery& query,
+                    const BoundedSolid& solid, std::span<const ContactBar> bars, VertexSelection& selection,
+                    SolidBars& memory, Vec6<double>& pose_O_bar, Vec6<double>& pose_S_bar,
                     GeometryGradient* geometry_O, GeometryGradient* geometry_S);
 
 /// Changes of the weights of all contact points along left perturbations of both poses; empty where every

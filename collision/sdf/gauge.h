@@ -322,9 +322,8 @@ template <typename S, typename T>
 ///                   U + W = 1 = u + w:  U = (s/F)^p1, W = (z/F)^p1, u = (x/s)^p2, w = (y/s)^p2
 template <typename S, typename T>
 [[nodiscard]] std::array<S, 5> gauge_log_parameter_derivatives(const Superquadric<T>& sq,
-                                                               const Vec3<S>& x_B) {
+                                                               const GaugePoint<S>& g) {
   using std::log;
-  const GaugePoint<S> g = gauge_point(sq, x_B);
   const S tiny = S(std::numeric_limits<scalar_value_t<S>>::min());
   const auto entropy_term = [&](const S& p) { return S(-p * log(select(p > tiny, p, tiny))); };
   const S inverse = S(1) / g.F_squared;
@@ -339,6 +338,12 @@ template <typename S, typename T>
   by[3] = S(0.5) * (entropy_term(U) + entropy_term(W));
   by[4] = S(0.5) * U * (entropy_term(u) + entropy_term(w));
   return by;
+}
+
+template <typename S, typename T>
+[[nodiscard]] std::array<S, 5> gauge_log_parameter_derivatives(const Superquadric<T>& sq,
+                                                               const Vec3<S>& x_B) {
+  return gauge_log_parameter_derivatives(sq, gauge_point(sq, x_B));
 }
 
 }  // namespace abut

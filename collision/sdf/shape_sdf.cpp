@@ -6,6 +6,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include "collision/sdf/parameter_vjp.h"
 #include "engine/body_builder.h"
 #include "engine/check.h"
 #include "engine/convex_hull.h"
@@ -168,6 +169,22 @@ Extent extent_of(const Primitive& primitive, double tau, DistanceMode mode) {
   return extent;
 }
 
+/// Of the other two ways from a gauge to a distance, forwards.
+void superquadric_parameter_vjp(const Primitive& primitive, const Shape& shape, const SampleBar<double>& at,
+                                std::array<double, 5>& bar) {
+  using D = Dual<double, 5>;
+  std::array<D, 5> parameters;
+  for (std::size_t k = 0; k < 5; ++k)
+    parameters[k] = D::variable(primitive.parameters[k], static_cast<int>(k));
+  const auto sample = superquadric_sample<SdfOrder::normal, D>(
+      Superquadric<D>(parameters, primitive.X_BP, shape.union_smoothing), shape.distance_mode,
+      at.x.cast<D>());
+  for (std::size_t k = 0; k < 5; ++k) {
+    bar[k] += at.distance_bar * sample.distance.d[k];
+    for (int i = 0; i < 3; ++i) bar[k] += at.normal_bar[i] * sample.normal[i].d[k];
+  }
+}
+
 }  // namespace
 
 ShapeSdf::ShapeSdf(const Shape& shape) : shape_(shape) {
@@ -193,6 +210,12 @@ ShapeSdf::ShapeSdf(const Shape& shape) : shape_(shape) {
     bounds_.extend(extent.box);
     distance_ratio_ = std::max(distance_ratio_, extent.ratio);
   }
+  has_vjp_by_lanes_ =
+      added_ > 0 && added_ == static_cast<int>(order_.size()) &&
+      std::all_of(shape.primitives.begin(), shape.primitives.end(), [&](const Primitive& primitive) {
+        return primitive.values.empty() && (primitive.kind != PrimitiveKind::superquadric ||
+                                            shape.distance_mode == DistanceMode::taubin);
+      });
   tau_ = shape.union_smoothing > 0.0 ? shape.union_smoothing : 1e-10 * std::max(rounding_, 1e-10);
   if (added_ > 0) {
     const double grown = distance_ratio_ * tau_ * std::log(static_cast<double>(added_));
@@ -248,7 +271,6 @@ void ShapeSdf::parameter_vjp(const Vec3<double>& x_B, double distance_bar, const
     sides[1].normal_bar = -(1.0 - weight) * m_bar;
   }
 
-  using D = Dual<double, 5>;
   for (std::size_t i = 0; i < count; ++i) {
     const Side& side = sides[i < added ? 0 : 1];
     const bool alone = i < added ? added == 1 : count - added == 1;
@@ -266,7 +288,7 @@ void ShapeSdf::parameter_vjp(const Vec3<double>& x_B, double distance_bar, const
     const std::size_t original = static_cast<std::size_t>(order_[i]);
     const Primitive& primitive = shape_.primitives[original];
     const Vec3<double> r = x_B - primitive.X_BP.p;
-    const Vec3<double> y_bar = d_bar * sample.gradient + sample.normal_jacobian.transpose() * n_bar;
+    const Vec3<double> y_bar = sample_vjp(sample, d_bar, n_bar);
     bar[original].pose += stack<double>(sample.normal.cross(n_bar) - r.cross(y_bar), -y_bar);
 
     if (!primitive.values.empty()) {
@@ -288,18 +310,21 @@ void ShapeSdf::parameter_vjp(const Vec3<double>& x_B, double distance_bar, const
       }
       continue;
     }
-    const int parameters = parameter_count(primitive.kind);
-    if (parameters == 0) continue;
-    std::array<D, 5> dual;
-    for (std::size_t k = 0; k < 5; ++k) dual[k] = D::variable(primitive.parameters[k], static_cast<int>(k));
-    const PreparedPrimitive<D> prepared_dual(primitive, dual, shape_.union_smoothing);
-    const auto by_parameters =
-        primitive_sample<SdfOrder::normal, D>(prepared_dual, shape_.distance_mode, x_B.cast<D>());
-    for (std::size_t k = 0; k < static_cast<std::size_t>(parameters); ++k) {
-      double sum = d_bar * by_parameters.distance.d[k];
-      for (int a = 0; a < 3; ++a) sum += n_bar[a] * by_parameters.normal[a].d[k];
-      bar[original].parameters[k] += sum;
-    }
+    const SampleBar<double> at{x_B, sample.distance, sample.normal, d_bar, n_bar, y_bar};
+    std::visit(
+        [&](const auto& solid) {
+          using Solid = std::remove_cvref_t<decltype(solid)>;
+          if constexpr (std::is_same_v<Solid, Superquadric<double>>) {
+            if (shape_.distance_mode == DistanceMode::taubin) {
+              abut::parameter_vjp(solid, at, bar[original].parameters);
+            } else {
+              superquadric_parameter_vjp(primitive, shape_, at, bar[original].parameters);
+            }
+          } else if constexpr (k_is_exact<Solid>) {
+            abut::parameter_vjp(solid, at, bar[original].parameters);
+          }
+        },
+        prepared.solid);
   }
 }
 

@@ -43,15 +43,11 @@ struct PrimitiveGradient {
   Vec6<double> pose = Vec6<double>::Zero();  ///< by a left perturbation [rotation; translation] of X_BP, in B
 };
 
-/// A primitive made ready for evaluation in the number T. Those with any number of parameters are prepared
-/// in float and double only: they have parameter derivatives of their own.
+/// A primitive made ready for evaluation. T: float or double.
 template <typename T>
 struct PreparedPrimitive {
-  using Solid =
-      std::conditional_t<std::is_floating_point_v<T>,
-                         std::variant<Superquadric<T>, HalfSpace<T>, Sphere<T>, Capsule<T>, RoundedBox<T>,
-                                      ConvexPolyhedron<T>, OrientedPointCloud<T>, ExtrudedSuperquadric<T>>,
-                         std::variant<Superquadric<T>, HalfSpace<T>, Sphere<T>, Capsule<T>, RoundedBox<T>>>;
+  using Solid = std::variant<Superquadric<T>, HalfSpace<T>, Sphere<T>, Capsule<T>, RoundedBox<T>,
+                             ConvexPolyhedron<T>, OrientedPointCloud<T>, ExtrudedSuperquadric<T>>;
 
   /// @param parameters  those of the primitive, in T
   PreparedPrimitive(const Primitive& primitive, const std::array<T, 5>& parameters, double tau);
@@ -122,6 +118,10 @@ class ShapeSdf {
     }
   }
   [[nodiscard]] int added() const { return added_; }
+  /// Which primitive of the shape is number i in that order.
+  [[nodiscard]] int primitive_of_shape(std::size_t i) const { return order_[i]; }
+  /// A union without subtractions, of primitives whose derivatives lanes know (parameter_vjp.h).
+  [[nodiscard]] bool has_vjp_by_lanes() const { return has_vjp_by_lanes_; }
   [[nodiscard]] DistanceMode distance_mode() const { return shape_.distance_mode; }
   /// tau of the union [m], > 0.
   [[nodiscard]] double smoothing() const { return tau_; }
@@ -138,6 +138,7 @@ class ShapeSdf {
   Shape shape_;
   std::vector<int> order_;  // indices of primitives: added first, then subtracted
   int added_ = 0;
+  bool has_vjp_by_lanes_ = false;
   std::vector<Eigen::AlignedBox3d> boxes_;                  // in that order
   std::vector<PreparedPrimitive<double>> prepared_double_;
   std::vector<PreparedPrimitive<float>> prepared_float_;
@@ -163,15 +164,11 @@ PreparedPrimitive<T>::PreparedPrimitive(const Primitive& primitive, const std::a
           case PrimitiveKind::rounded_box:
             return RoundedBox<T>(parameters, primitive.X_BP);
           case PrimitiveKind::convex_polyhedron:
-            if constexpr (std::is_floating_point_v<T>) return ConvexPolyhedron<T>(primitive, parameters);
-            break;
+            return ConvexPolyhedron<T>(primitive, parameters);
           case PrimitiveKind::oriented_point_cloud:
-            if constexpr (std::is_floating_point_v<T>) return OrientedPointCloud<T>(primitive, parameters);
-            break;
+            return OrientedPointCloud<T>(primitive, parameters);
           case PrimitiveKind::extruded_superquadric:
-            if constexpr (std::is_floating_point_v<T>)
-              return ExtrudedSuperquadric<T>(primitive, parameters, tau);
-            break;
+            return ExtrudedSuperquadric<T>(primitive, parameters, tau);
           case PrimitiveKind::superquadric:
             break;
         }

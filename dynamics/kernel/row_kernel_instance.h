@@ -4,6 +4,7 @@
 
 #include "dynamics/kernel/block_kernel.h"
 #include "dynamics/kernel/row_kernel.h"
+#include "dynamics/kernel/row_vjp_kernel.h"
 
 namespace abut {
 inline namespace ABUT_SIMD {
@@ -40,8 +41,9 @@ void sum_line(const RowKernelInput& in, const double* dV, double a, std::span<co
 
 RowKernels ABUT_KERNELS();
 RowKernels ABUT_KERNELS() {
-  return {&set_law_by_lanes, &set_cone_by_lanes, &set_impedance_by_lanes, &sum_impulses,
-          &sum_resistances,  &sum_line,          &subtract_block_product, &solve_block_transposed};
+  return {&set_law_by_lanes,  &set_cone_by_lanes, &set_impedance_by_lanes, &sum_impulses,
+          &sum_resistances,   &sum_line,          &subtract_block_product, &solve_block_transposed,
+          &pass_vjp_by_lanes, &law_vjp_by_lanes};
 }
 
 }  // namespace abut

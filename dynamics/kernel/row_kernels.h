@@ -9,6 +9,7 @@
 #include "dynamics/contact_laws/impedance.h"
 #include "dynamics/contact_laws/smooth_coulomb.h"
 #include "dynamics/kernel/row_blocks.h"
+#include "dynamics/kernel/row_vjp.h"
 
 namespace abut {
 
@@ -55,6 +56,12 @@ struct RowKernels {
   /// Of 6 x 6 blocks, column by column (block_kernel.h): C -= A B^T, and X <- X L^-T.
   void (*subtract_block_product)(const double* A, const double* B, double* C);
   void (*solve_block_transposed)(const double* L, double* X);
+  /// The way back of a pass of the smooth Coulomb law: adds to the bars of rows, laws and friction.
+  void (*pass_vjp)(const smooth_coulomb::Settings&, RowPassBar&, std::span<const RowBlock>,
+                   std::span<RowBarBlock>);
+  /// From the laws' bars to those of distance, weight and inverse mass, and to what the pair shares.
+  void (*law_vjp)(const smooth_coulomb::Settings&, double compliance, double dissipation_time,
+                  std::span<const RowBlock>, std::span<RowBarBlock>, PairLawBar&);
 };
 
 /// Those for an instruction set, of which available_manifold_kernels() has the names.

@@ -51,3 +51,48 @@ TEST_CASE("Stepper: a step allocates nothing once its scratch has grown", "[dyna
   CHECK(contacts > 50);
   CHECK(count == 0);
 }
+
+TEST_CASE("Stepper: the way back through a step allocates nothing once its scratch has grown",
+          "[dynamics][property]") {
+  if (!test::k_counts_allocations) return;
+  Model model;
+  // Two boxes that touch with their edges too, and a ball.
+  model.bodies = {make_half_space(), make_box({0.05, 0.05, 0.05}, 0.002, 500.0),
+                  make_box({0.04, 0.06, 0.05}, 0.002, 500.0), make_sphere(0.04, 800.0)};
+  State state;
+  state.X_WB.resize(4);
+  state.V_WB.assign(4, Vec6<double>::Zero());
+  state.X_WB[1].p = {0.0, 0.0, 0.05};
+  state.X_WB[2].p = {0.01, 0.0, 0.15};
+  state.X_WB[3].p = {0.3, 0.0, 0.04};
+  StepConfig config;
+  config.h = 1e-3;
+  const Stepper stepper(model, config);
+  StepScratch scratch;
+  std::vector<State> states{state};
+  std::vector<StepRecord> records(60);
+  for (StepRecord& record : records) {
+    State next;
+    REQUIRE(stepper.step(states.back(), {}, next, scratch, &record).status == StepStatus::ok);
+    states.push_back(next);
+  }
+  StateTangent bar(4), before;
+  for (Vec6<double>& x : bar.pose) x = Vec6<double>::Constant(0.3);
+  std::vector<Vec6<double>> wrench_bar(4, Vec6<double>::Zero());
+  ModelGradient model_bar;
+  model_bar.set_zero(model);
+  std::size_t allocations = 0;
+  int contacts = 0;
+  for (std::size_t k = records.size(); k-- > 0;) {
+    const test::NoAlloc guard;
+    const KinkCount kinks = stepper.step_vjp(states[k], {}, states[k + 1], records[k], bar, before,
+                                             wrench_bar, model_bar, scratch);
+    if (k < 30) {
+      allocations += guard.allocations();
+      contacts += kinks.contacts;
+    }
+    std::swap(bar, before);
+  }
+  CHECK(contacts > 1000);
+  CHECK(allocations == 0);
+}

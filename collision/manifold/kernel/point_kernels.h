@@ -70,12 +70,19 @@ inline void relate_edges_by_lanes(const EdgeEdgeSettings<double>& settings, cons
       });
       const EdgeWitness<P> w = edge_witness<P>(edge_A, edge_B, settings);
       const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(k) * B.count + l;
-      w.softened.store(out.softened + at, lanes);
-      w.minimum.gamma.store(out.interior + at, lanes);
-      edge_clash<P>(edge_A, edge_B, settings).store(out.clash + at, lanes);
+      const auto put = [&](const P& value, double* to) {
+        if (lanes == W) {
+          value.store(to + at);
+        } else {
+          value.store(to + at, lanes);
+        }
+      };
+      put(w.softened, out.softened);
+      put(w.minimum.gamma, out.interior);
+      put(edge_clash<P>(edge_A, edge_B, settings), out.clash);
       for (int i = 0; i < 3; ++i) {
-        w.e1[i].store(out.points[0][i] + at, lanes);
-        w.e2[i].store(out.points[1][i] + at, lanes);
+        put(w.e1[i], out.points[0][i]);
+        put(w.e2[i], out.points[1][i]);
       }
     }
   }

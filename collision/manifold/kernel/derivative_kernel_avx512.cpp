@@ -1,0 +1,2 @@
+#define ABUT_KERNELS derivative_kernels_avx512
+#include "collision/manifold/kernel/derivative_kernel_instance.h"

@@ -1,0 +1,13 @@
+/// What a source file compiled for one instruction set consists of; it defines ABUT_KERNELS, the function's
+/// name.
+#include "collision/manifold/kernel/derivative_kernel.h"
+
+namespace abut {
+
+DerivativeKernels ABUT_KERNELS();
+DerivativeKernels ABUT_KERNELS() {
+  return {&solid_vjp_by_lanes, &relate_neighbours_by_lanes, &edge_weights_vjp_by_lanes,
+          &edge_pairs_vjp_by_lanes};
+}
+
+}  // namespace abut

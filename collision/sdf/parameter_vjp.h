@@ -1,0 +1,99 @@
+/// dL/d(parameters) of one primitive from dL/d(its distance and normal), where it is known in closed form: of
+/// the exact primitives, and of superquadrics by Taubin's metric.
+#pragma once
+
+#include <array>
+
+#include "collision/sdf/exact_primitives.h"
+#include "collision/sdf/gauge.h"
+#include "collision/sdf/sdf_sample.h"
+#include "engine/dual.h"
+#include "engine/scalar.h"
+#include "engine/types.h"
+
+namespace abut {
+
+/// dL/dx of a sample at x, given dL/d(distance, normal).
+template <typename S>
+[[nodiscard]] ABUT_KERNEL_PART Vec3<S> sample_vjp(const SdfSampleJacobian<S>& sample, const S& distance_bar,
+                                                  const Vec3<S>& normal_bar) {
+  Vec3<S> x_bar;
+  for (int j = 0; j < 3; ++j) {
+    x_bar[j] = distance_bar * sample.gradient[j] + sample.normal_jacobian(0, j) * normal_bar[0] +
+               sample.normal_jacobian(1, j) * normal_bar[1] + sample.normal_jacobian(2, j) * normal_bar[2];
+  }
+  return x_bar;
+}
+
+/// What is known of a sample, and dL/d of it.
+template <typename S>
+struct SampleBar {
+  Vec3<S> x;       ///< where [m]
+  S distance;      ///< d [m]
+  Vec3<S> normal;  ///< n
+  S distance_bar;
+  Vec3<S> normal_bar;
+  Vec3<S> x_bar;  ///< sample_vjp()
+};
+
+template <typename S, typename T>
+ABUT_KERNEL_PART void parameter_vjp(const HalfSpace<T>&, const SampleBar<S>&, std::array<S, 5>&) {}
+
+/// d = |r| - radius
+template <typename S, typename T>
+ABUT_KERNEL_PART void parameter_vjp(const Sphere<T>&, const SampleBar<S>& at, std::array<S, 5>& bar) {
+  bar[0] = bar[0] - at.distance_bar;
+}
+
+/// A longer segment takes its ends, and what is closest to them, along.
+template <typename S, typename T>
+ABUT_KERNEL_PART void parameter_vjp(const Capsule<T>& capsule, const SampleBar<S>& at,
+                                    std::array<S, 5>& bar) {
+  const Vec3<S> r = relative(at.x, capsule.centre);
+  S along = S(0), along_bar = S(0);
+  for (int i = 0; i < 3; ++i) {
+    along = along + S(capsule.axis[i]) * r[i];
+    along_bar = along_bar + S(capsule.axis[i]) * at.x_bar[i];
+  }
+  const S h = S(capsule.half_length);
+  bar[0] = bar[0] - at.distance_bar;
+  bar[1] = bar[1] + select(along > h, -along_bar, select(along < -h, along_bar, S(0)));
+}
+
+/// d and n depend on q = |x_P| - core alone, core = half extents - radius.
+template <typename S, typename T>
+ABUT_KERNEL_PART void parameter_vjp(const RoundedBox<T>& box, const SampleBar<S>& at, std::array<S, 5>& bar) {
+  const Vec3<S> x_P = transform_transposed<S>(box.R_BP, relative(at.x, box.centre)),
+                by_x = transform_transposed<S>(box.R_BP, at.x_bar);
+  S by_radius = -at.distance_bar;
+  for (int i = 0; i < 3; ++i) {
+    const S by_core = select(x_P[i] < S(0), by_x[i], -by_x[i]);
+    const auto k = static_cast<std::size_t>(i);
+    bar[k] = bar[k] + by_core;
+    by_radius = by_radius - by_core;
+  }
+  bar[3] = bar[3] + by_radius;
+}
+
+/// Of d = (F - 1)/G and n = grad F/G, G = |grad F|. With g = (n_bar - n (n.n_bar + d d_bar))/G = dL/d(grad F)
+/// it is  d_bar/G dF/d theta + d/d eps (dF/d theta)(x + eps g),  as in potential_parameter_vjp().
+template <typename S, typename T>
+ABUT_KERNEL_PART void parameter_vjp(const Superquadric<T>& sq, const SampleBar<S>& at,
+                                    std::array<S, 5>& bar) {
+  using D = Dual<S, 1>;
+  const Vec3<S>& n = at.normal;
+  const S along = n[0] * at.normal_bar[0] + n[1] * at.normal_bar[1] + n[2] * at.normal_bar[2] +
+                  at.distance * at.distance_bar;
+  Vec3<D> x;
+  for (int i = 0; i < 3; ++i) x[i] = D(at.x[i], {at.normal_bar[i] - n[i] * along});  // G g
+  const GaugePoint<D> g = gauge_point(sq, x);
+  const S v[3] = {g.F_gradient[0].value, g.F_gradient[1].value, g.F_gradient[2].value};
+  const S inverse = g.F.value * inverse_sqrt(S(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]));  // 1/G
+  const std::array<D, 5> by = gauge_log_parameter_derivatives(sq, g);
+  for (std::size_t k = 0; k < 5; ++k) {
+    const D F_by = g.F * by[k];
+    bar[k] = bar[k] + inverse * (at.distance_bar * F_by.value + F_by.d[0]);
+  }
+}
+
+}  // namespace abut

@@ -1,0 +1,128 @@
+/// The way back through the rows of one pair, a block of eight at a time (smooth_coulomb_solver.h).
+#pragma once
+
+#include "dynamics/kernel/row_kernel.h"
+#include "dynamics/kernel/row_vjp.h"
+
+namespace abut {
+inline namespace ABUT_SIMD {
+
+ABUT_INLINE void add_to(RowBlock::Lanes& to, const RowLanes& x) { (RowLanes::load(to) + x).store(to); }
+
+ABUT_INLINE void add_cross(const Vec3<RowLanes>& a, const double* b, double sign, RowBlock::Lanes (&to)[3]) {
+  const RowLanes x(sign * b[0]), y(sign * b[1]), z(sign * b[2]);
+  add_to(to[0], a[1] * z - a[2] * y);
+  add_to(to[1], a[2] * x - a[0] * z);
+  add_to(to[2], a[0] * y - a[1] * x);
+}
+
+/// dL of a pass is u_w.gamma(u), u_w = J w, with its friction bounded by b = mu gamma_n(u_before).
+template <bool has_friction>
+[[gnu::flatten]] void pass_vjp_of(const smooth_coulomb::Settings& s, RowPassBar& pass,
+                                  std::span<const RowBlock> blocks, std::span<RowBarBlock> bars) {
+  RowLanes reaction_sums[6] = {0, 0, 0, 0, 0, 0}, friction_sum(0);
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const RowBlock& block = blocks[i];
+    RowBarBlock& bar = bars[i];
+    const RowLanes on = RowLanes::load(bar.is_smooth);
+    const Vec3<RowLanes> n = load_lanes(block.n), r = load_lanes(block.r), u = velocity_at(pass.V, r);
+    Vec3<RowLanes> u_w = velocity_at(pass.W, r);
+    for (int k = 0; k < 3; ++k) u_w[k] = on * u_w[k];
+    const RowLanes target = RowLanes::load(block.target), scale = RowLanes::load(block.scale),
+                   width = RowLanes::load(block.width), u_w_n = n.dot(u_w);
+
+    // u_w.(gamma_n n); of a scale of 1 the impulse is its derivative by the scale
+    const auto unit = smooth_coulomb::normal_impulse(n.dot(u), target, RowLanes(1), width);
+    const RowLanes gamma = scale * unit.value, slope = scale * unit.d_velocity;
+    RowLanes by_target = -u_w_n * slope, by_scale = u_w_n * unit.value;
+    const RowLanes by_u_n = u_w_n * slope;
+    Vec3<RowLanes> n_bar, force, impulse;
+    for (int k = 0; k < 3; ++k) {
+      n_bar[k] = gamma * u_w[k] + by_u_n * u[k];
+      force[k] = by_u_n * n[k];
+      impulse[k] = gamma * n[k];
+    }
+    if constexpr (has_friction) {
+      const Vec3<RowLanes> u_before = velocity_at(pass.V_before, r);
+      const auto unit_before = smooth_coulomb::normal_impulse(n.dot(u_before), target, RowLanes(1), width);
+      const RowLanes limit = scale * unit_before.value, mu(pass.friction), bound = mu * limit;
+      const FrictionOf<RowLanes> friction(u, n, s.stiction_speed);
+      const auto friction_bar = friction.vjp(bound, u, u_w);
+      const Vec3<RowLanes> tangential = friction.impulse(bound);
+      const RowLanes limit_bar = mu * friction_bar.bound,
+                     by_u_n_before = limit_bar * scale * unit_before.d_velocity;
+      friction_sum += limit * friction_bar.bound;
+      by_target -= by_u_n_before;
+      by_scale += limit_bar * unit_before.value;
+      Vec3<RowLanes> reaction;
+      for (int k = 0; k < 3; ++k) {
+        n_bar[k] += friction_bar.n[k] + by_u_n_before * u_before[k];
+        force[k] += friction_bar.u[k];
+        impulse[k] += tangential[k];
+        reaction[k] = by_u_n_before * n[k];
+      }
+      const Vec3<RowLanes> torque = r.cross(reaction);
+      for (int k = 0; k < 3; ++k) {
+        reaction_sums[k] += torque[k];
+        reaction_sums[3 + k] += reaction[k];
+        add_to(bar.drift[k], reaction[k]);
+      }
+      add_cross(reaction, pass.turn_A[1], -1.0, bar.r_A);
+      add_cross(reaction, pass.turn_B[1], 1.0, bar.r_B);
+    }
+    add_cross(force, pass.turn_A[0], -1.0, bar.r_A);
+    add_cross(force, pass.turn_B[0], 1.0, bar.r_B);
+    for (int k = 0; k < 3; ++k) impulse[k] = on * impulse[k];
+    add_cross(impulse, pass.turn_A[2], -1.0, bar.r_A);
+    add_cross(impulse, pass.turn_B[2], 1.0, bar.r_B);
+    for (int k = 0; k < 3; ++k) {
+      add_to(bar.n[k], n_bar[k]);
+      add_to(bar.drift[k], force[k]);
+    }
+    add_to(bar.target, by_target);
+    add_to(bar.scale, by_scale);
+  }
+  for (int k = 0; k < 6; ++k) pass.reaction[k] = reduce_sum(reaction_sums[k]);
+  pass.friction_bar = reduce_sum(friction_sum);
+}
+
+inline void pass_vjp_by_lanes(const smooth_coulomb::Settings& settings, RowPassBar& pass,
+                              std::span<const RowBlock> blocks, std::span<RowBarBlock> bars) {
+  if (pass.has_friction) {
+    pass_vjp_of<true>(settings, pass, blocks, bars);
+  } else {
+    pass_vjp_of<false>(settings, pass, blocks, bars);
+  }
+}
+
+/// From v_hat(d, tau_d, h) and c = Gamma/R, R = C/(h (h + tau_d)) + rho W.
+[[gnu::flatten]] inline void law_vjp_by_lanes(const smooth_coulomb::Settings& settings, double compliance,
+                                              double dissipation_time, std::span<const RowBlock> blocks,
+                                              std::span<RowBarBlock> bars, PairLawBar& out) {
+  const smooth_coulomb::Settings s = settings;
+  const double stretch = s.h * (s.h + dissipation_time);
+  RowLanes resistance_sum(0), dissipation_sum(0), h_sum(0);
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const RowBlock& block = blocks[i];
+    RowBarBlock& bar = bars[i];
+    const auto target = smooth_coulomb::normal_target(RowLanes::load(block.distance), dissipation_time, s);
+    const RowLanes inverse =
+        RowLanes(1) / smooth_coulomb::normal_resistance(RowLanes::load(block.inverse_mass), compliance,
+                                                        dissipation_time, s);
+    const RowLanes target_bar = RowLanes::load(bar.target), scale_bar = RowLanes::load(bar.scale);
+    const RowLanes resistance_bar = -scale_bar * RowLanes::load(block.weight) * inverse * inverse;
+    (target_bar * target.d_distance).store(bar.distance);
+    (scale_bar * inverse).store(bar.weight);
+    (resistance_bar * RowLanes(s.near_rigid)).store(bar.inverse_mass);
+    resistance_sum += resistance_bar;
+    dissipation_sum += target_bar * target.d_dissipation_time;
+    h_sum += target_bar * target.d_h;
+  }
+  const double R_bar = reduce_sum(resistance_sum), by_stretch = -R_bar * compliance / (stretch * stretch);
+  out.compliance = R_bar / stretch;
+  out.dissipation_time = reduce_sum(dissipation_sum) + by_stretch * s.h;
+  out.h = reduce_sum(h_sum) + by_stretch * (2.0 * s.h + dissipation_time);
+}
+
+}  // namespace ABUT_SIMD
+}  // namespace abut

@@ -1,0 +1,117 @@
+/// The way back through a solid by lanes against the one that goes point by point.
+#include "collision/manifold/solid_bars.h"
+
+#include <catch2/catch.hpp>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "collision/manifold/near_features.h"
+#include "engine/body_builder.h"
+#include "engine/primitive_builder.h"
+#include "engine/random.h"
+#include "tests/support/cases.h"
+#include "tests/support/close.h"
+#include "tests/support/manifold_cases.h"
+
+using namespace abut;
+
+namespace {
+
+struct Solid {
+  std::string name;
+  Shape shape;
+};
+
+Primitive exact(PrimitiveKind kind, const std::array<double, 5>& parameters, Random& random) {
+  Primitive primitive;
+  primitive.kind = kind;
+  primitive.parameters = parameters;
+  primitive.X_BP = test::random_pose(random, 0.05);
+  return primitive;
+}
+
+/// With and without lanes' own derivatives, of one primitive and of many.
+std::vector<Solid> solids() {
+  Random random(3);
+  const auto of = [](std::vector<Primitive> primitives) {
+    Shape shape;
+    shape.primitives = std::move(primitives);
+    shape.union_smoothing = 0.004;
+    return shape;
+  };
+  const Primitive sphere = exact(PrimitiveKind::sphere, {0.1, 0, 0, 0, 0}, random),
+                  capsule = exact(PrimitiveKind::capsule, {0.05, 0.1, 0, 0, 0}, random),
+                  box = exact(PrimitiveKind::rounded_box, {0.1, 0.06, 0.08, 0.02, 0}, random);
+  return {{"half-space", make_half_space().shape},
+          {"sphere", of({sphere})},
+          {"capsule", of({capsule})},
+          {"rounded box", of({box})},
+          {"superquadric", of({superquadric({0.1, 0.06, 0.08}, 0.4, 0.9, test::random_pose(random, 0.02))})},
+          {"rounded ridges", of({superquadric({0.1, 0.06, 0.08}, 1.5, 1.2)})},
+          {"union", of({sphere, capsule, box, superquadric({0.1, 0.06, 0.08}, 0.4, 1.3)})},
+          {"armadillo", test::asset("armadillo").shape},
+          {"70 balls", test::many_primitives().shape},
+          {"dent", test::dented_body().shape}};
+}
+
+}  // namespace
+
+TEST_CASE("SolidBars: agree with the derivatives of one point at a time, on every instruction set",
+          "[collision][derivative][batch]") {
+  for (const Solid& solid : solids()) {
+    const ShapeSdf sdf(solid.shape);
+    const FeatureColumns features(Points(3, 0), sdf);
+    CAPTURE(solid.name);
+    CHECK(sdf.has_vjp_by_lanes() == (solid.name != "dent"));
+    for (const ManifoldKernels& available : available_manifold_kernels()) {
+      const DerivativeKernels kernels = derivative_kernels_for(available.instruction_set);
+      for (const bool with_normals : {false, true}) {
+        CAPTURE(available.instruction_set, with_normals);
+        Random random(11);
+        SolidBars bars;
+        std::vector<Vec3<double>> x_bars;
+        std::vector<PrimitiveGradient> expected(solid.shape.primitives.size()), found = expected;
+        for (auto* gradient : {&expected, &found}) (*gradient)[0].pose[1] = 0.25;  // it adds
+        constexpr int k_points = 61;
+        for (int i = 0; i < k_points; ++i) {
+          // Most near the surface, some far from it.
+          Vec3<double> x = test::random_vector(random, 0.15);
+          for (int k = 0; k < 6 && i % 5 != 0; ++k) {
+            const auto s = sdf.evaluate<double>(x);
+            x -= 0.5 * s.distance * s.gradient / (s.gradient.squaredNorm() + 0.1);
+          }
+          const double distance_bar = random.normal();
+          const Vec3<double> normal_bar =
+              with_normals ? test::random_vector(random, 0.1) : Vec3<double>(Vec3<double>::Zero());
+          const auto at = sdf.evaluate_jacobian<double>(x);
+          x_bars.push_back(distance_bar * at.gradient + at.normal_jacobian.transpose() * normal_bar);
+          sdf.parameter_vjp(x, distance_bar, normal_bar, expected);
+          REQUIRE(bars.add(x, at.distance, distance_bar, normal_bar) == static_cast<std::size_t>(i));
+        }
+        bars.vjp({&sdf, features.bounds.data()}, found, kernels);
+        for (int i = 0; i < k_points; ++i) {
+          CAPTURE(i);
+          const auto k = static_cast<std::size_t>(i);
+          REQUIRE(test::close(bars.x_bar(k), x_bars[k], 1e-9, 1e-10));
+        }
+        double largest = 0.0;
+        for (std::size_t p = 0; p < expected.size(); ++p) {
+          CAPTURE(p);
+          REQUIRE(test::close(found[p].pose, expected[p].pose, 1e-9, 1e-9));
+          for (std::size_t q = 0; q < 5; ++q) {
+            CAPTURE(q);
+            REQUIRE(test::close(found[p].parameters[q], expected[p].parameters[q], 1e-9, 1e-9));
+            largest = std::max(largest, std::abs(expected[p].parameters[q]));
+          }
+        }
+        CHECK((largest > 0.1) == (solid.name != "half-space"));
+
+        // Without primitives the points' derivatives are the same.
+        bars.vjp({&sdf, features.bounds.data()}, {}, kernels);
+        CHECK(test::close(bars.x_bar(k_points - 1), x_bars.back(), 1e-9, 1e-10));
+      }
+    }
+  }
+}
