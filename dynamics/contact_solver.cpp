@@ -58,7 +58,7 @@ void ContactProblemDot::add_mass_product(const Eigen::VectorXd& v, double factor
 
 void ContactSolver::jvp(const ContactProblem&, const ContactSolution&, const ContactProblemDot&,
                         SolverScratch&, EndMotionBar&) const {
-  throw std::invalid_argument("this contact law has no forward derivative; take smooth_coulomb or penalty");
+  throw std::invalid_argument("push-out of kind 'split' has no forward derivative; take 'bias', or the adjoint");
 }
 
 int ContactSolver::contacts_near_kink(const ContactProblem& problem, const ContactSolution&,

@@ -115,7 +115,8 @@ class ContactSolver {
                    const EndMotionBar& solution_bar, SolverScratch& scratch,
                    ContactProblemBar& bar) const = 0;
 
-  /// The JVP of the solution, overwritten. Throws std::invalid_argument for laws that have none.
+  /// The JVP of the solution, overwritten. Throws std::invalid_argument where there is none: with push-out of
+  /// kind "split".
   virtual void jvp(const ContactProblem& problem, const ContactSolution& solution,
                    const ContactProblemDot& dot, SolverScratch& scratch, EndMotionBar& solution_dot) const;
 

@@ -118,6 +118,54 @@ void ConvexConeSolver::vjp(const ContactProblem& problem, const ContactSolution&
   bar.v_free += scratch.momentum;
 }
 
+void ConvexConeSolver::jvp(const ContactProblem& problem, const ContactSolution& solution,
+                           const ContactProblemDot& dot, SolverScratch& scratch,
+                           EndMotionBar& solution_dot) const {
+  // H dv = M dv* - dM (v - v*) + d(J^T gamma) + d(J^T lambda), the latter two at fixed v.
+  const Law law = law_of(problem);
+  const Eigen::VectorXd& v = solution.velocity();
+  const Eigen::VectorXd at_rest = Eigen::VectorXd::Zero(problem.mass.size());
+  Eigen::VectorXd& v_dot = solution_dot.velocity;
+  problem.mass.multiply(dot.v_free, v_dot);
+  dot.add_mass_product(v - problem.v_free, -1.0, v_dot);
+  if (!problem.joints.empty()) dot.add_joint_impulses(v, v_dot);
+  for (std::size_t i = 0; i < problem.rows.rows.size(); ++i) {
+    const ContactRow& row = problem.rows.rows[i];
+    const ContactRowBar& row_dot = dot.rows[i];
+    const PairMaterialBar& material_dot = dot.pairs[static_cast<std::size_t>(row.pair)];
+    Vec3<double> u_dot = relative_velocity_jvp(row, row_dot, v, at_rest);
+    if (law.carry != 0.0)
+      u_dot -= law.carry * relative_velocity_jvp(row, row_dot, problem.v_start, dot.v_start);
+    const Cone at_v = cone(problem, law, i, v);
+    Vec3<double> impulse_dot;
+    for (int axis = 0; axis < 3; ++axis) {
+      const Cone::Bar by = at_v.vjp(Vec3<double>::Unit(axis));
+      impulse_dot[axis] = by.u.dot(u_dot) + by.n.dot(row_dot.n) + by.friction * material_dot.friction;
+      if (is_impedance()) {
+        const auto of = impedance::response_vjp(row.distance, row.weight, row.inverse_mass, law.mujoco,
+                                                by.target, by.scale);
+        impulse_dot[axis] += of.distance * row_dot.distance + of.weight * row_dot.weight +
+                             of.inverse_mass * row_dot.inverse_mass;
+      } else {
+        const auto of =
+            convex_cone::parameters_vjp(smooth_coulomb_parameters(problem.rows, i), config_.tangential_factor,
+                                        law.drake, by.target, by.scale, by.ratio);
+        impulse_dot[axis] += of.distance * row_dot.distance + of.weight * row_dot.weight +
+                             of.inverse_mass * row_dot.inverse_mass +
+                             of.compliance * material_dot.compliance +
+                             of.dissipation_time * material_dot.dissipation_time;
+      }
+    }
+    add_impulse_jvp(row, row_dot, at_v.impulse(), impulse_dot, v_dot);
+  }
+  prepare(problem, law, scratch);
+  ConvexNewton newton(problem, law.drake, RowLaw::cone, speed_scale_, scratch);
+  newton.evaluate(v);
+  if (!newton.factorize(v)) throw std::logic_error("a step that is not finite has no derivative");
+  scratch.hessian.solve_in_place(v_dot);
+  solution_dot.displacement.resize(0);
+}
+
 void ConvexConeSolver::impulses(const ContactProblem& problem, const ContactSolution& solution,
                                 std::vector<Vec3<double>>& impulses) const {
   const Law law = law_of(problem);

@@ -21,8 +21,6 @@ struct ContactIterate {
   complementarity::Target target;
   double resistance = 0, relaxation = 0, friction_coefficient = 0, weight = 0;
 
-  double frozen_bound = -1;  ///< of friction, in the place of mu gamma_n; negative: none
-
   Vec2<double> x;              ///< tangential velocity of friction's conditions [m/s] ...
   Vec2<double> x_residual;     ///< ... less that of the bodies
   double normal_residual = 0;  ///< of the normal row [m/s]
@@ -37,13 +35,9 @@ struct ContactIterate {
   complementarity::NormalStep normal_linear;
   complementarity::FrictionStep friction_linear;
 
-  [[nodiscard]] bool has_friction() const { return friction_coefficient > 0.0 && frozen_bound != 0.0; }
-  [[nodiscard]] double bound() const {
-    return frozen_bound < 0.0 ? friction_coefficient * normal.impulse : frozen_bound;
-  }
-  /// d bound/d gamma_n.
-  [[nodiscard]] double bound_slope() const { return frozen_bound < 0.0 ? friction_coefficient : 0.0; }
-  [[nodiscard]] double bound_step() const { return bound_slope() * normal_step.impulse; }
+  [[nodiscard]] bool has_friction() const { return friction_coefficient > 0.0; }
+  [[nodiscard]] double bound() const { return friction_coefficient * normal.impulse; }
+  [[nodiscard]] double bound_step() const { return friction_coefficient * normal_step.impulse; }
   /// In W, with its weight.
   [[nodiscard]] Vec3<double> impulse() const {
     Vec3<double> gamma = normal.impulse * n;
@@ -58,7 +52,7 @@ struct InteriorPointScratch {
   Eigen::MatrixXd jacobian;  ///< M + sum J^T K J, (6 n, 6 n)
   Eigen::PartialPivLU<Eigen::MatrixXd> lu;
   Eigen::VectorXd force;
-  std::vector<double> bounds;  ///< of friction
+  Eigen::VectorXd step, stage_start;  ///< of velocities
 
   template <typename Law>
   std::vector<ContactIterate<Law>>& contacts() {

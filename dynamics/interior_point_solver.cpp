@@ -23,10 +23,11 @@ constexpr double k_inside = 0.99;
 /// and has orders of magnitude to go.
 constexpr double k_light = 1e-2;
 
-/// Iterations of the first attempt, and what follows if they do not do: passes with friction's bounds frozen,
-/// the bounds of the later ones moved half way only, and iterations of Newton's method after each.
-constexpr int k_direct = 40, k_passes = 15, k_undamped = 3, k_finish = 20;
-constexpr double k_pass_tolerance = 1e-4;
+/// Iterations at most: from the step before, of the interior point, and for one step along the path.
+constexpr int k_warm = 8, k_direct = 40, k_stage = 12;
+
+/// How well a point of the path is met before the next step along it: a tangent means nothing elsewhere.
+constexpr double k_stage_tolerance = 1e-5;
 
 template <typename Law>
 ContactIterate<Law> iterate_of(const ContactProblem& problem, const ContactRow& row, const Settings& s) {
@@ -45,14 +46,14 @@ ContactIterate<Law> iterate_of(const ContactProblem& problem, const ContactRow& 
   return c;
 }
 
-/// The point of the central path at relative velocity u.
+/// The point at relative velocity u of the path whose products are `product` [J].
 template <typename Law>
-void centre(ContactIterate<Law>& c, const Vec3<double>& u) {
+void centre(ContactIterate<Law>& c, const Vec3<double>& u, double product) {
   c.x = c.tangents.of(u);
-  c.normal.centre(c.n.dot(u) - c.target.value, c.resistance, c.relaxation);
+  c.normal.centre(c.n.dot(u) - c.target.value, c.resistance, product);
   c.x_residual.setZero();
   c.normal_residual = 0.0;
-  if (c.has_friction()) c.friction.centre(c.x, c.bound(), c.relaxation);
+  if (c.has_friction()) c.friction.centre(c.x, c.bound(), product);
 }
 
 /// Linearises the conditions of a contact towards products of `target` [J], with the second-order terms of
@@ -67,6 +68,23 @@ void linearize(ContactIterate<Law>& c, double target) {
   }
 }
 
+template <typename Law>
+void forget_step(ContactIterate<Law>& c) {
+  c.x_step.setZero();
+  c.longest_step = 1.0;
+  c.normal_step = {};
+  c.friction_step = {};
+}
+
+/// At the end of the path, to twice kappa: the constants of the step are then kappa times the derivative by
+/// kappa.
+template <typename Law>
+void linearize_solution(ContactIterate<Law>& c, const Vec3<double>& u) {
+  centre(c, u, c.relaxation);
+  forget_step(c);
+  linearize(c, 2.0 * c.relaxation);
+}
+
 /// -d impulse/du of the linearised contact, with its weight [kg].
 template <typename Law>
 Mat3<double> resistance_matrix(const ContactIterate<Law>& c) {
@@ -76,7 +94,7 @@ Mat3<double> resistance_matrix(const ContactIterate<Law>& c) {
                        t_1 = c.tangents * c.friction_linear.by_velocity.col(1),
                        t_b = c.tangents * c.friction_linear.by_bound;
     K += t_0 * c.tangents.first.transpose() + t_1 * c.tangents.second.transpose() +
-         (c.bound_slope() * c.normal_linear.slope) * t_b * c.n.transpose();
+         (c.friction_coefficient * c.normal_linear.slope) * t_b * c.n.transpose();
   }
   return c.weight * K;
 }
@@ -87,7 +105,7 @@ Vec3<double> impulse_constant(const ContactIterate<Law>& c) {
   Vec3<double> g = c.normal_linear.constant * c.n;
   if (c.has_friction()) {
     g += c.tangents * (c.friction_linear.constant + c.friction_linear.by_velocity * c.x_residual +
-                       (c.bound_slope() * c.normal_linear.constant) * c.friction_linear.by_bound);
+                       (c.friction_coefficient * c.normal_linear.constant) * c.friction_linear.by_bound);
   }
   return c.weight * g;
 }
@@ -112,14 +130,6 @@ void set_step(ContactIterate<Law>& c, const Vec3<double>& du) {
   c.normal_step.slack = du_n + c.resistance * c.normal_step.impulse - c.normal_residual;
   if (c.has_friction()) c.friction_step = c.friction.change(c.x_step, c.bound_step());
   c.longest_step = longest_step(c);
-}
-
-template <typename Law>
-void forget_step(ContactIterate<Law>& c) {
-  c.x_step.setZero();
-  c.longest_step = 1.0;
-  c.normal_step = {};
-  c.friction_step = {};
 }
 
 /// Products of both sides of the conditions, over kappa.
@@ -198,15 +208,22 @@ void factorize(const ContactProblem& problem, const Eigen::VectorXd& v,
   scratch.lu.compute(H);
 }
 
-/// Newton's direction of the linearised contacts into scratch.direction, and their steps.
-template <typename Law>
-void set_direction(const ContactProblem& problem, const Eigen::VectorXd& v,
-                   std::vector<ContactIterate<Law>>& contacts, SolverScratch& scratch) {
+/// -M (v - v*) and the impulses of joints into scratch.interior_point.force: all but contacts.
+void set_force_without_contacts(const ContactProblem& problem, const Eigen::VectorXd& v,
+                                SolverScratch& scratch) {
   Eigen::VectorXd& force = scratch.interior_point.force;
   scratch.momentum = v - problem.v_free;
   problem.mass.multiply(scratch.momentum, force);
   problem.joints.add_gradient(v, force);
   force = -force;
+}
+
+/// Newton's direction of the linearised contacts into scratch.direction, and their steps.
+template <typename Law>
+void set_direction(const ContactProblem& problem, const Eigen::VectorXd& v,
+                   std::vector<ContactIterate<Law>>& contacts, SolverScratch& scratch) {
+  Eigen::VectorXd& force = scratch.interior_point.force;
+  set_force_without_contacts(problem, v, scratch);
   for (std::size_t i = 0; i < contacts.size(); ++i)
     add_impulse(problem.rows.rows[i], contacts[i].impulse() + impulse_constant(contacts[i]), force);
   scratch.direction = scratch.interior_point.lu.solve(force);
@@ -230,15 +247,22 @@ void set_residuals(ContactIterate<Law>& c, const Vec3<double>& u) {
   c.normal_residual = c.normal.slack - (c.n.dot(u) - c.target.value + c.resistance * c.normal.impulse);
 }
 
-/// Interior and central, far up the path: the normal row's residual is for the iteration to take away.
+/// The largest speed that contacts are about [m/s].
 template <typename Law>
-void start(const ContactProblem& problem, double speed_scale, const Eigen::VectorXd& v,
-           std::vector<ContactIterate<Law>>& contacts) {
+double largest_speed(const ContactProblem& problem, double speed_scale, const Eigen::VectorXd& v,
+                     const std::vector<ContactIterate<Law>>& contacts) {
   double speed = speed_scale;
   for (std::size_t i = 0; i < contacts.size(); ++i) {
     const Vec3<double> u = relative_velocity(problem.rows.rows[i], v);
     speed = std::max({speed, std::abs(contacts[i].n.dot(u) - contacts[i].target.value), u.norm()});
   }
+  return speed;
+}
+
+/// Interior and central, far up the path: the normal row's residual is for the iteration to take away.
+template <typename Law>
+void start(const ContactProblem& problem, double speed, const Eigen::VectorXd& v,
+           std::vector<ContactIterate<Law>>& contacts) {
   for (std::size_t i = 0; i < contacts.size(); ++i) {
     ContactIterate<Law>& c = contacts[i];
     const Vec3<double> u = relative_velocity(problem.rows.rows[i], v);
@@ -271,20 +295,6 @@ void move(const ContactProblem& problem, double a, const Eigen::VectorXd& v,
   }
 }
 
-/// From the velocities of frozen bounds to Coulomb's: friction at the middle of its cones again.
-template <typename Law>
-void finish(const ContactProblem& problem, const Eigen::VectorXd& v,
-            std::vector<ContactIterate<Law>>& contacts) {
-  for (std::size_t i = 0; i < contacts.size(); ++i) {
-    ContactIterate<Law>& c = contacts[i];
-    const Vec3<double> u = relative_velocity(problem.rows.rows[i], v);
-    c.frozen_bound = -1.0;
-    c.x = c.tangents.of(u);
-    if (c.has_friction()) c.friction.centre(c.x, c.bound(), c.relaxation);
-    set_residuals(c, u);
-  }
-}
-
 /// One problem on its way.
 template <typename Law>
 class Iteration {
@@ -303,8 +313,6 @@ class Iteration {
 
   /// From far up the central path to its end. True if the residual there is within the tolerance.
   [[nodiscard]] bool follow(double tolerance, int max_iterations) {
-    // Below this residual rounding alone decides; stop once it no longer falls.
-    constexpr double k_rounding = 1e-10;
     double previous = std::numeric_limits<double>::infinity(), a = 1.0;
     for (int iteration = 0;; ++iteration) {
       for (auto& c : contacts_) forget_step(c);
@@ -339,7 +347,85 @@ class Iteration {
     }
   }
 
+  /// Newton's method for F(v, t) = 0, in short steps where |F| would rise; |F| in the metric of M^-1. True if
+  /// the residual is within the tolerance.
+  [[nodiscard]] bool correct(double t, double tolerance, int max_iterations) {
+    constexpr double k_shortest = 1e-7;
+    Eigen::VectorXd &start = scratch_.trial, &step = scratch_.interior_point.step;
+    double norm = centre_all(t), previous = std::numeric_limits<double>::infinity();
+    for (int iteration = 0;; ++iteration) {
+      set_tangent(t);
+      const double residual = length(scratch_.direction) / scale_;
+      solution_.residual = residual;
+      if (residual <= tolerance || (residual < k_rounding && residual > 0.5 * previous)) return true;
+      if (iteration == max_iterations || !std::isfinite(residual)) return false;
+      previous = residual;
+      start = v_;
+      step = scratch_.direction;
+      double next = 0.0;
+      for (double a = 1.0; a > k_shortest; a *= 0.5) {
+        v_ = start + a * step;
+        next = centre_all(t);
+        if (next <= (1.0 - 1e-4 * a) * norm) break;
+      }
+      ++solution_.iterations;
+      if (!(next <= norm)) return residual < k_rounding;
+      norm = next;
+    }
+  }
+
+  /// Along the path to its end, from the first t on. True if the residual there is within the tolerance.
+  [[nodiscard]] bool track(double t, double tolerance, int max_iterations) {
+    constexpr double k_first_ratio = 0.1, k_least_ratio = 1e-2, k_largest_ratio = 0.97;
+    constexpr int k_few = 4;  // iterations after which longer steps are tried
+    Eigen::VectorXd& start = scratch_.interior_point.stage_start;
+    if (!correct(t, k_stage_tolerance, max_iterations)) return false;
+    for (double ratio = k_first_ratio; t > 1.0;) {
+      const double next = std::max(1.0, ratio * t);
+      const int before = solution_.iterations;
+      start = v_;
+      centre_all(t);
+      set_tangent(next);
+      v_ += scratch_.direction;
+      ++solution_.iterations;
+      if (correct(next, k_stage_tolerance, std::min(k_stage, max_iterations))) {
+        t = next;
+        if (solution_.iterations - before <= k_few) ratio = std::max(k_least_ratio, ratio * ratio);
+      } else {
+        v_ = start;
+        ratio = std::sqrt(ratio);
+        if (!(ratio < k_largest_ratio) || !std::isfinite(solution_.residual)) return false;
+      }
+    }
+    return correct(1.0, tolerance, max_iterations);
+  }
+
  private:
+  /// Below this residual rounding alone decides; iterations stop once it no longer falls.
+  static constexpr double k_rounding = 1e-10;
+
+  /// All contacts to where they are on the path at t, given v. Returns |F|.
+  double centre_all(double t) {
+    Eigen::VectorXd& force = scratch_.interior_point.force;
+    set_force_without_contacts(problem_, v_, scratch_);
+    for (std::size_t i = 0; i < contacts_.size(); ++i) {
+      const ContactRow& row = problem_.rows.rows[i];
+      centre(contacts_[i], relative_velocity(row, v_), t * contacts_[i].relaxation);
+      add_impulse(row, contacts_[i].impulse(), force);
+    }
+    return problem_.mass.inverse_norm(force);
+  }
+
+  /// The direction from where contacts are to F(v, t) = 0, linearised.
+  void set_tangent(double t) {
+    for (auto& c : contacts_) {
+      forget_step(c);
+      linearize(c, t * c.relaxation);
+    }
+    factorize(problem_, v_, contacts_, scratch_.interior_point);
+    set_direction(problem_, v_, contacts_, scratch_);
+  }
+
   [[nodiscard]] double length(const Eigen::VectorXd& dv) {
     problem_.mass.multiply(dv, scratch_.mass_direction);
     return std::sqrt(scratch_.mass_direction.dot(dv));
@@ -393,30 +479,19 @@ void InteriorPointSolver<Law>::solve(const ContactProblem& problem, SolverScratc
   for (const ContactRow& row : problem.rows.rows) contacts.push_back(iterate_of<Law>(problem, row, settings));
   scratch.contact_velocity = v;
   Iteration<Law> iteration(problem, speed_scale_, scratch, solution);
-  start(problem, speed_scale_, v, contacts);
-  solution.converged = iteration.follow(config_.tolerance, std::min(config_.max_iterations, k_direct));
-  if (solution.converged || config_.max_iterations <= k_direct) return;
-
-  // Coulomb's bound on its own: with the bounds frozen each pass is a convex problem. From their fixed point,
-  // or close to it, Newton's method finds the answer.
-  for (auto& c : contacts) c.frozen_bound = 0.0;
-  std::vector<double>& bounds = scratch.interior_point.bounds;
-  for (int pass = 0; pass < k_passes && std::isfinite(solution.residual); ++pass) {
+  if (scratch.previous_passes.size() == 1 && scratch.previous_start.size() == v.size()) {
+    v = scratch.previous_passes[0] + problem.v_start - scratch.previous_start;
+    solution.converged = iteration.correct(1.0, config_.tolerance, std::min(config_.max_iterations, k_warm));
+    if (solution.converged) return;
     v = scratch.contact_velocity;
-    start(problem, speed_scale_, v, contacts);
-    static_cast<void>(iteration.follow(k_pass_tolerance, config_.max_iterations));
-    bounds.clear();
-    for (const auto& c : contacts) {
-      const double bound = c.friction_coefficient * c.normal.impulse;
-      bounds.push_back(pass < k_undamped ? bound : 0.5 * (bound + c.frozen_bound));
-    }
-    if (pass + 1 >= k_undamped) {
-      finish(problem, v, contacts);
-      solution.converged = iteration.follow(config_.tolerance, k_finish);
-      if (solution.converged) return;
-    }
-    for (std::size_t i = 0; i < contacts.size(); ++i) contacts[i].frozen_bound = bounds[i];
   }
+  const double speed = largest_speed(problem, speed_scale_, v, contacts);
+  start(problem, speed, v, contacts);
+  solution.converged = iteration.follow(config_.tolerance, std::min(config_.max_iterations, k_direct));
+  if (solution.converged || config_.max_iterations <= k_direct || !std::isfinite(solution.residual)) return;
+  v = scratch.contact_velocity;
+  solution.converged = iteration.track(std::max(1.0, speed * speed / settings.relaxation), config_.tolerance,
+                                       config_.max_iterations);
 }
 
 template <typename Law>
@@ -429,10 +504,7 @@ void InteriorPointSolver<Law>::vjp(const ContactProblem& problem, const ContactS
   contacts.clear();
   for (const ContactRow& row : problem.rows.rows) {
     ContactIterate<Law>& c = contacts.emplace_back(iterate_of<Law>(problem, row, settings));
-    centre(c, relative_velocity(row, v));
-    forget_step(c);
-    // To twice kappa: the constants of the step are then kappa times the derivative by kappa.
-    linearize(c, 2.0 * c.relaxation);
+    linearize_solution(c, relative_velocity(row, v));
   }
   factorize(problem, v, contacts, scratch.interior_point);
   const Eigen::VectorXd w = scratch.interior_point.lu.transpose().solve(solution_bar.velocity);
@@ -494,15 +566,93 @@ void InteriorPointSolver<Law>::vjp(const ContactProblem& problem, const ContactS
 }
 
 template <typename Law>
+void InteriorPointSolver<Law>::jvp(const ContactProblem& problem, const ContactSolution& solution,
+                                   const ContactProblemDot& dot, SolverScratch& scratch,
+                                   EndMotionBar& solution_dot) const {
+  // H dv = M dv* - dM (v - v*) + d(J^T gamma) + d(J^T lambda), the latter two at fixed v.
+  const Settings settings = settings_of(problem);
+  const Eigen::VectorXd& v = solution.velocity();
+  const Eigen::VectorXd at_rest = Eigen::VectorXd::Zero(problem.mass.size());
+  Eigen::VectorXd& v_dot = solution_dot.velocity;
+  problem.mass.multiply(dot.v_free, v_dot);
+  dot.add_mass_product(v - problem.v_free, -1.0, v_dot);
+  if (!problem.joints.empty()) dot.add_joint_impulses(v, v_dot);
+
+  auto& contacts = scratch.interior_point.contacts<Law>();
+  contacts.clear();
+  for (std::size_t i = 0; i < problem.rows.rows.size(); ++i) {
+    const ContactRow& row = problem.rows.rows[i];
+    const ContactRowBar& row_dot = dot.rows[i];
+    const PairMaterial& material = problem.rows.pairs[static_cast<std::size_t>(row.pair)].material;
+    const PairMaterialBar& material_dot = dot.pairs[static_cast<std::size_t>(row.pair)];
+    const Vec3<double> u = relative_velocity(row, v), u_dot = relative_velocity_jvp(row, row_dot, v, at_rest);
+    ContactIterate<Law>& c = contacts.emplace_back(iterate_of<Law>(problem, row, settings));
+    linearize_solution(c, u);
+
+    const double start_dot = row_dot.n.dot(relative_velocity(row, problem.v_start)) +
+                             row.n.dot(relative_velocity_jvp(row, row_dot, problem.v_start, dot.v_start));
+    const double target_dot =
+        c.target.d_distance * row_dot.distance + c.target.d_dissipation_time * material_dot.dissipation_time +
+        c.target.d_restitution * material_dot.restitution + c.target.d_start * start_dot;
+    const double h = settings.normal.h, stretch = h * (h + material.dissipation_time);
+    const double resistance_dot =
+        settings.normal.near_rigid * row_dot.inverse_mass + material_dot.compliance / stretch -
+        material.compliance * h / (stretch * stretch) * material_dot.dissipation_time;
+    const double share_of_relaxation_dot = -row_dot.inverse_mass / row.inverse_mass;
+
+    const double a_dot = row_dot.n.dot(u) + row.n.dot(u_dot) - target_dot;
+    const double gamma_n = c.normal.impulse,
+                 gamma_n_dot = -c.normal_linear.slope * (a_dot + resistance_dot * gamma_n) +
+                               c.normal_linear.constant * share_of_relaxation_dot;
+    Vec3<double> impulse_dot = gamma_n_dot * row.n + gamma_n * row_dot.n;
+    if (c.has_friction()) {
+      const Tangents tangents_dot = Law::tangents_jvp(row.n, row_dot.n);
+      const double bound_dot = material_dot.friction * gamma_n + c.friction_coefficient * gamma_n_dot;
+      const Vec2<double> y_dot = share_of_relaxation_dot * c.friction_linear.constant +
+                                 bound_dot * c.friction_linear.by_bound -
+                                 c.friction_linear.by_velocity * (c.tangents.of(u_dot) + tangents_dot.of(u));
+      impulse_dot += tangents_dot * c.friction.impulse() + c.tangents * y_dot;
+    }
+    const Vec3<double> impulse = c.impulse();
+    add_impulse_jvp(row, row_dot, impulse, row_dot.weight / row.weight * impulse + row.weight * impulse_dot,
+                    v_dot);
+  }
+  factorize(problem, v, contacts, scratch.interior_point);
+  v_dot = scratch.interior_point.lu.solve(v_dot).eval();
+  if (!v_dot.allFinite()) throw std::logic_error("a step that is not finite has no derivative");
+  solution_dot.displacement.resize(0);
+}
+
+template <typename Law>
 void InteriorPointSolver<Law>::impulses(const ContactProblem& problem, const ContactSolution& solution,
                                         std::vector<Vec3<double>>& impulses) const {
   const Settings settings = settings_of(problem);
   impulses.clear();
   for (const ContactRow& row : problem.rows.rows) {
     ContactIterate<Law> c = iterate_of<Law>(problem, row, settings);
-    centre(c, relative_velocity(row, solution.velocity()));
+    centre(c, relative_velocity(row, solution.velocity()), c.relaxation);
     impulses.push_back(c.impulse());
   }
+}
+
+template <typename Law>
+int InteriorPointSolver<Law>::contacts_near_kink(const ContactProblem& problem,
+                                                 const ContactSolution& solution,
+                                                 std::vector<bool>& near_kink) const {
+  constexpr double k_share = 1e-3;
+  const Settings settings = settings_of(problem);
+  near_kink.assign(problem.rows.rows.size(), false);
+  for (std::size_t i = 0; i < near_kink.size(); ++i) {
+    const ContactRow& row = problem.rows.rows[i];
+    ContactIterate<Law> c = iterate_of<Law>(problem, row, settings);
+    centre(c, relative_velocity(row, solution.velocity()), c.relaxation);
+    const double change = k_share * (relative_velocity(row, problem.v_free).norm() + speed_scale_);
+    const bool is_open = row.inverse_mass * c.normal.impulse <= change;
+    near_kink[i] =
+        is_open ? complementarity::is_near_kink(c.normal, change, row.inverse_mass)
+                : c.has_friction() && c.friction.is_near_kink(c.x, c.bound(), change, row.inverse_mass);
+  }
+  return static_cast<int>(std::count(near_kink.begin(), near_kink.end(), true));
 }
 
 template class InteriorPointSolver<lcp::Law>;

@@ -2,11 +2,19 @@
 ///
 ///     M (v - v*) = sum_c Gamma_c J_c^T gamma_c,   gamma_c and J_c v complementary to kappa_c.
 ///
-/// A primal-dual interior point with Mehrotra's predictor and corrector: velocities, impulses and slacks move
-/// together, all conditions linearised; impulses and slacks are eliminated contact by contact, which leaves
-/// one dense system of the velocities of the bodies, (6 n, 6 n) and not symmetric. Once on the path at its
-/// end the steps are Newton's. The problem is not convex (Coulomb's bound follows the normal impulse), so an
-/// answer is not guaranteed: where none is found the solution says so.
+/// Conditions are linearised, and impulses and slacks eliminated contact by contact, which leaves one system
+/// of the velocities of the bodies, (6 n, 6 n) and not symmetric. Three ways lead to the answer; the next one
+/// is taken where one does not:
+///   1. From the velocities of the step before, Newton's method at the end of the path: a few iterations
+///      where little changes.
+///   2. A primal-dual interior point with Mehrotra's predictor and corrector: velocities, impulses and slacks
+///      move together, from far up the path.
+///   3. Along the path itself, products t kappa: impulses are functions of the velocities, and the residual
+///   of
+///      momentum F(v, t) one of v and t. A step of t with the tangent of the path, then Newton's method with
+///      halved steps until |F| falls; shorter where that fails. F = 0 has solutions for every t, as impulses
+///      do no more than bounded work, and the path only ends if it folds back: Coulomb's bound follows the
+///      normal impulse, so the problem is not convex. Where no answer is found the solution says so.
 ///
 /// The solution is a smooth function of the problem. Its impulses are functions of the velocities, hence
 /// these alone are kept, and the derivative is implicit: one solve with the transposed system.
@@ -29,8 +37,12 @@ class InteriorPointSolver : public ContactSolver {
   void solve(const ContactProblem& problem, SolverScratch& scratch, ContactSolution& solution) const final;
   void vjp(const ContactProblem& problem, const ContactSolution& solution, const EndMotionBar& solution_bar,
            SolverScratch& scratch, ContactProblemBar& bar) const final;
+  void jvp(const ContactProblem& problem, const ContactSolution& solution, const ContactProblemDot& dot,
+           SolverScratch& scratch, EndMotionBar& solution_dot) const final;
   void impulses(const ContactProblem& problem, const ContactSolution& solution,
                 std::vector<Vec3<double>>& impulses) const final;
+  int contacts_near_kink(const ContactProblem& problem, const ContactSolution& solution,
+                         std::vector<bool>& near_kink) const final;
   [[nodiscard]] int pass_count() const final { return 1; }
   [[nodiscard]] double default_dissipation_time() const final {
     return config_.dissipation_steps * config_.h;

@@ -36,11 +36,6 @@ StateTangents rollout_jvp(const Stepper& stepper, const Trajectory& trajectory,
     throw std::logic_error(fmt::format("step {} of the rollout ended '{}': it has no derivative",
                                        trajectory.failed_step, to_string(trajectory.failure.status)));
   }
-  const ContactLaw law = stepper.config().law;
-  require(law == ContactLaw::smooth_coulomb || law == ContactLaw::penalty,
-          fmt::format("contact law '{}' has no forward derivative; take smooth_coulomb or penalty, or the "
-                      "adjoint",
-                      to_string(law)));
   require_direction(stepper, trajectory, direction);
   static const Control no_control;
   const auto bodies = static_cast<std::size_t>(stepper.model().body_count());

@@ -125,7 +125,7 @@ class Stepper {
   /// The JVP of a step that was recorded: from d(state) and changes of the wrenches (one per body) and of the
   /// model to d(next), which is overwritten. `bodies` has one entry per body. Throws std::logic_error for a
   /// record of a failed step; std::invalid_argument for a step that an impact divided, whose time's
-  /// derivative is known backwards only, and for laws other than smooth_coulomb and penalty.
+  /// derivative is known backwards only, and for push-out of kind "split".
   void step_jvp(const State& state, const Control& control, const State& next, const StepRecord& record,
                 const StateTangent& state_dot, std::span<const Vec6<double>> wrench_dot,
                 const Vec3<double>& gravity_dot, std::span<const BodyDirection> bodies,

@@ -102,4 +102,23 @@ inline Vec3<double> turned_vjp(const Tangents& tangents, const Vec3<double>& fro
   return (m_bar - m.dot(m_bar) * m) / length;
 }
 
+/// The JVP of turned() along a change of n.
+inline Tangents turned_jvp(const Tangents& tangents, const Vec3<double>& from, const Vec3<double>& n,
+                           const Vec3<double>& n_dot) {
+  const double length = n.norm();
+  const Vec3<double> m = n / length, sum = from + m, m_dot = (n_dot - m.dot(n_dot) * m) / length;
+  const double inverse = 1.0 / (1.0 + from.dot(m)), inverse_dot = -inverse * inverse * from.dot(m_dot);
+  const auto change = [&](const Vec3<double>& e) -> Vec3<double> {
+    return -(m_dot.dot(e) * inverse + m.dot(e) * inverse_dot) * sum - (m.dot(e) * inverse) * m_dot;
+  };
+  return {change(tangents.first), change(tangents.second)};
+}
+
+/// Whether the normal row changes sides where the relative velocity that the contact would have without
+/// itself changes by about `change` [m/s]: both the slack and the velocity that the impulse makes up for,
+/// W gamma_n, are within it. Where kappa rounds the corner more widely than that, neither is.
+inline bool is_near_kink(const Normal& normal, double change, double inverse_mass) {
+  return normal.slack <= change && inverse_mass * normal.impulse <= change;
+}
+
 }  // namespace abut::complementarity

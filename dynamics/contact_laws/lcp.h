@@ -158,6 +158,19 @@ struct Friction {
     return a;
   }
 
+  /// Whether a side of a condition changes with a velocity that changes by about `change`, as
+  /// complementarity::is_near_kink() has it: between stick and slip, or from one direction of sliding to the
+  /// next. In stick, directions share the impulse smoothly.
+  [[nodiscard]] bool is_near_kink(const Vec2<double>& x, double bound, double change,
+                                  double inverse_mass) const {
+    if (inverse_mass * bound_slack(bound) > change) return false;
+    if (speed <= change) return true;
+    for (std::size_t i = 0; i < k_directions; ++i) {
+      if (slack(i, x) <= change && inverse_mass * impulses[i] <= change) return true;
+    }
+    return false;
+  }
+
   void add(double a, const Friction& d) {
     for (std::size_t i = 0; i < k_directions; ++i) impulses[i] += a * d.impulses[i];
     speed += a * d.speed;
@@ -193,6 +206,9 @@ struct Law {
   static Tangents tangents(const Vec3<double>& n) { return complementarity::turned(frame(), -k_seam(), n); }
   static Vec3<double> tangents_vjp(const Vec3<double>& n, const Tangents& bar) {
     return complementarity::turned_vjp(frame(), -k_seam(), n, bar);
+  }
+  static Tangents tangents_jvp(const Vec3<double>& n, const Vec3<double>& n_dot) {
+    return complementarity::turned_jvp(frame(), -k_seam(), n, n_dot);
   }
 
   /// The normal at which the directions of friction are not defined.

@@ -79,6 +79,13 @@ struct Friction {
     return std::min(longest_in_cone(bound, y, d_bound, d.y), longest_in_cone(speed, x, d.speed, dx));
   }
 
+  /// Whether it changes between stick and slip with a velocity that changes by about `change`, as
+  /// complementarity::is_near_kink() has it.
+  [[nodiscard]] bool is_near_kink(const Vec2<double>& x, double bound, double change,
+                                  double inverse_mass) const {
+    return x.norm() <= change && inverse_mass * (bound - y.norm()) <= change;
+  }
+
   void add(double a, const Friction& d) {
     y += a * d.y;
     speed += a * d.speed;
@@ -115,6 +122,9 @@ struct Law {
   }
   static Vec3<double> tangents_vjp(const Vec3<double>& n, const Tangents& bar) {
     return complementarity::turned_vjp({Vec3<double>::UnitX(), Vec3<double>::UnitY()}, pole(n), n, bar);
+  }
+  static Tangents tangents_jvp(const Vec3<double>& n, const Vec3<double>& n_dot) {
+    return complementarity::turned_jvp({Vec3<double>::UnitX(), Vec3<double>::UnitY()}, pole(n), n, n_dot);
   }
 
  private:

@@ -8,10 +8,20 @@ using namespace abut;
 using Solver = LcpSolver;
 
 TEST_CASE("LcpSolver: momentum, complementarity and cones hold", "[dynamics][value]") {
-  int solved = 0;
-  for (const test::Problem& p : test::random_problems(60, 3))
-    solved += test::check_conditions<Solver>(p) ? 1 : 0;
-  CHECK(solved >= 59);
+  for (const test::Problem& p : test::random_problems(60, 3)) test::check_conditions<Solver>(p);
+}
+
+TEST_CASE("LcpSolver: every step of the scenes that are hard to solve converges", "[dynamics][value][slow]") {
+  test::check_hard_scenes(ContactLaw::lcp);
+}
+
+TEST_CASE("LcpSolver: a motor that is far from linear is no hindrance", "[dynamics][value]") {
+  test::check_start_from_motors(ContactLaw::lcp);
+}
+
+TEST_CASE("LcpSolver: contacts at a corner that is hardly rounded are said to be near a kink",
+          "[dynamics][value]") {
+  test::check_kinks<Solver>();
 }
 
 TEST_CASE("LcpSolver: boxes stick and slide, spheres roll, stacks stand", "[dynamics][value]") {

@@ -6,10 +6,23 @@ using namespace abut;
 using Solver = RelaxedComplementaritySolver;
 
 TEST_CASE("RelaxedComplementaritySolver: momentum, complementarity and cones hold", "[dynamics][value]") {
-  int solved = 0;
-  for (const test::Problem& p : test::random_problems(60, 3))
-    solved += test::check_conditions<Solver>(p) ? 1 : 0;
-  CHECK(solved >= 59);
+  for (const test::Problem& p : test::random_problems(60, 3)) test::check_conditions<Solver>(p);
+}
+
+TEST_CASE("RelaxedComplementaritySolver: every step of the scenes that are hard to solve converges",
+          "[dynamics][value][slow]") {
+  test::check_hard_scenes(ContactLaw::relaxed_complementarity);
+}
+
+TEST_CASE("RelaxedComplementaritySolver: a motor that is far from linear is no hindrance",
+          "[dynamics][value]") {
+  test::check_start_from_motors(ContactLaw::relaxed_complementarity);
+}
+
+TEST_CASE(
+    "RelaxedComplementaritySolver: contacts at a corner that is hardly rounded are said to be near a kink",
+    "[dynamics][value]") {
+  test::check_kinks<Solver>();
 }
 
 TEST_CASE("RelaxedComplementaritySolver: boxes stick and slide, spheres roll, stacks stand",

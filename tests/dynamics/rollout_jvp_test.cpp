@@ -142,7 +142,9 @@ test::TestScene boxes(Random& random, int selected_vertices) {
 
 TEST_CASE("rollout_jvp: its products with weights are those of the adjoint with the direction",
           "[dynamics][derivative]") {
-  const ContactLaw law = GENERATE(ContactLaw::smooth_coulomb, ContactLaw::penalty);
+  const ContactLaw law =
+      GENERATE(ContactLaw::smooth_coulomb, ContactLaw::penalty, ContactLaw::convex_cone,
+               ContactLaw::impedance, ContactLaw::lcp, ContactLaw::relaxed_complementarity);
   const int steps = GENERATE(1, 10, 50), scenes = steps == 50 ? 4 : 12;
   double largest = 0.0;
   int contacts = 0, compared = 0;
@@ -171,16 +173,21 @@ TEST_CASE("rollout_jvp: its products with weights are those of the adjoint with 
 TEST_CASE("rollout_jvp: agrees with the adjoint for every kind of contact, and what is made of them",
           "[dynamics][derivative]") {
   const std::string kind = GENERATE("edges", "edges in solids", "selected vertices", "blend", "cluster",
-                                    "restitution", "adaptive substeps", "joints", "joints, penalty");
+                                    "restitution", "restitution, lcp", "adaptive substeps", "joints",
+                                    "joints, penalty", "joints, convex_cone", "joints, lcp");
   Random random(17);
   test::TestScene scene = boxes(random, kind == "selected vertices" ? 8 : 10000);
-  StepConfig config = config_of(kind == "joints, penalty" ? ContactLaw::penalty : ContactLaw::smooth_coulomb);
+  const bool has_joints = kind.starts_with("joints"), has_impacts = kind.starts_with("restitution");
+  StepConfig config = config_of(kind.ends_with("penalty")       ? ContactLaw::penalty
+                                : kind.ends_with("convex_cone") ? ContactLaw::convex_cone
+                                : kind.ends_with("lcp")         ? ContactLaw::lcp
+                                                                : ContactLaw::smooth_coulomb);
   config.contact.edge_edge = kind == "edges" || kind == "cluster";
   config.contact.edge_sdf = kind == "edges in solids";
   if (kind == "blend") config.contact.reduction = Reduction::blend;
   if (kind == "cluster") config.contact.reduction = Reduction::cluster;
   if (kind == "adaptive substeps") config.adaptive_substeps = true;
-  if (kind == "restitution") {
+  if (has_impacts) {
     for (Body& body : scene.model.bodies) body.material.restitution = 0.5;
     scene.V_WB(1)[5] = -1.5;
     scene.V_WB(2)[5] = -3.0;
@@ -188,7 +195,7 @@ TEST_CASE("rollout_jvp: agrees with the adjoint for every kind of contact, and w
     scene.X_WB(2).p.z() += 4e-3;
   }
   if (kind == "adaptive substeps") scene.V_WB(1)[5] = scene.V_WB(2)[5] = -3.0;
-  if (kind == "joints" || kind == "joints, penalty") {
+  if (has_joints) {
     Joint joint;
     joint.name = "hinge";
     joint.kind = JointKind::hinge;
@@ -236,7 +243,9 @@ TEST_CASE("rollout_jvp: agrees with the adjoint for every kind of contact, and w
 }
 
 TEST_CASE("rollout_jvp: agrees with central differences of the rollout", "[dynamics][derivative]") {
-  const ContactLaw law = GENERATE(ContactLaw::smooth_coulomb, ContactLaw::penalty);
+  const ContactLaw law =
+      GENERATE(ContactLaw::smooth_coulomb, ContactLaw::penalty, ContactLaw::convex_cone,
+               ContactLaw::impedance, ContactLaw::lcp, ContactLaw::relaxed_complementarity);
   Random random(5);
   const test::TestScene scene = boxes(random, 10000);
   const int steps = 5;
@@ -290,7 +299,8 @@ TEST_CASE("gauss_newton_product: symmetric, positive, and the product of the Jac
           "[dynamics][derivative]") {
   Random random(9);
   const test::TestScene scene = boxes(random, 10000);
-  StepConfig config = config_of(ContactLaw::smooth_coulomb);
+  StepConfig config =
+      config_of(GENERATE(ContactLaw::smooth_coulomb, ContactLaw::convex_cone, ContactLaw::lcp));
   config.contact.edge_edge = false;
   const int bodies = scene.model.body_count(), steps = 4;
   const Stepper stepper(scene.model, config);
@@ -350,8 +360,10 @@ TEST_CASE("rollout_jvp: refuses what has no forward derivative", "[dynamics][val
     direction.initial = random_tangent(random, scene.model.body_count());
     return rollout_jvp(stepper, trajectory, direction);
   };
-  SECTION("other laws") {
-    CHECK_THROWS_WITH(jvp_of(config_of(ContactLaw::convex_cone), 1), Contains("convex_cone"));
+  SECTION("overlap that is pushed out without a velocity") {
+    StepConfig config = config_of(ContactLaw::smooth_coulomb);
+    config.push_out = PushOut::split;
+    CHECK_THROWS_WITH(jvp_of(config, 1), Contains("split"));
   }
   SECTION("impact substeps") {
     for (Body& body : scene.model.bodies) body.material.restitution = 0.5;
