@@ -88,7 +88,7 @@ ABUT_KERNEL_PART void parameter_vjp(const Superquadric<T>& sq, const SampleBar<S
   for (int i = 0; i < 3; ++i) x[i] = D(at.x[i], {at.normal_bar[i] - n[i] * along});  // G g
   const GaugePoint<D> g = gauge_point(sq, x);
   const S v[3] = {g.F_gradient[0].value, g.F_gradient[1].value, g.F_gradient[2].value};
-  const S inverse = g.F.value * inverse_sqrt(S(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]));  // 1/G
+  const S inverse = g.F.value * reciprocal_sqrt(S(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]));  // 1/G
   const std::array<D, 5> by = gauge_log_parameter_derivatives(sq, g);
   for (std::size_t k = 0; k < 5; ++k) {
     const D F_by = g.F * by[k];
