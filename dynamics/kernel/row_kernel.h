@@ -53,10 +53,12 @@ ABUT_INLINE Mat3<RowLanes> resistance_of(const RowBlock& block, const RowLanes& 
                                               double dissipation_time, std::span<RowBlock> blocks) {
   const smooth_coulomb::Settings s = settings;
   for (RowBlock& block : blocks) {
-    smooth_coulomb::normal_target(RowLanes::load(block.distance), dissipation_time, s)
+    const RowLanes inverse_mass = RowLanes::load(block.inverse_mass);
+    smooth_coulomb::normal_target(RowLanes::load(block.distance), inverse_mass, compliance, dissipation_time,
+                                  s)
         .value.store(block.target);
-    const RowLanes resistance = smooth_coulomb::normal_resistance(RowLanes::load(block.inverse_mass),
-                                                                  compliance, dissipation_time, s);
+    const RowLanes resistance =
+        smooth_coulomb::normal_resistance(inverse_mass, compliance, dissipation_time, s);
     (RowLanes::load(block.weight) / resistance).store(block.scale);
     RowLanes(s.velocity_smoothing).store(block.width);
   }
