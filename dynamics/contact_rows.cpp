@@ -26,6 +26,13 @@ void share_denominator(double sum, double floor, double& value, double& slope) {
   slope = 1.0 - (t > 0.0 ? t * t : 0.0);
 }
 
+/// Q(x), the integral of smoothstep5: 0 for x < 0, x - 1/2 for x > 1.
+double smoothstep5_integral(double x) {
+  if (x <= 0.0) return 0.0;
+  if (x >= 1.0) return x - 0.5;
+  return x * x * x * x * (2.5 + x * (x - 3.0));
+}
+
 }  // namespace
 
 PairMaterial pair_material(const Model& model, int body_A, int body_B, double default_dissipation_time) {
@@ -87,7 +94,9 @@ void make_rows(const Model& model, const MassMatrix& mass, const State& state,
       row.r_A = contact.point_W - p_A;
       row.r_B = contact.point_W - p_B;
       row.n = contact.normal_AB_W;
-      row.distance = contact.signed_distance;
+      const double band = 8.0 * pair.tau, above = (contact.penetration - contact.signed_distance) / band;
+      row.distance = contact.signed_distance + band * smoothstep5_integral(above);
+      row.distance_by_penetration = smoothstep5(above);
       row.area = contact.area;
       row.inverse_mass = inverse_mass;
       if (drifts) row.drift = point_velocity(pair.V_B, row.r_B) - point_velocity(pair.V_A, row.r_A);
@@ -112,6 +121,7 @@ void make_rows(const Model& model, const MassMatrix& mass, const State& state,
       out.member_contacts.push_back(contact);
       out.member_contacts.back().area = 1.0;  // areas may change with poses: the share says it all
       out.member_contacts.back().activity = row.share;
+      out.member_contacts.back().signed_distance = row.distance;
     }
     pair.member_end = static_cast<int>(out.members.size());
     if (is_reduced) {
@@ -192,7 +202,8 @@ void rows_jvp(const ContactRows& rows, const MassMatrix& mass, double h, const E
     dot.r_A = contact.point_W - pose_dot(row.body_A).tail<3>();
     dot.r_B = contact.point_W - pose_dot(row.body_B).tail<3>();
     dot.n = contact.normal_AB_W;
-    dot.distance = contact.signed_distance;
+    dot.distance = contact.signed_distance +
+                   row.distance_by_penetration * (contact.penetration - contact.signed_distance);
     dot.inverse_mass = inverse_mass_dot(row.body_A) + inverse_mass_dot(row.body_B);
     const auto point_velocity_dot = [&](int body, const Vec6<double>& V, const Vec3<double>& r,
                                         const Vec3<double>& r_dot) -> Vec3<double> {
@@ -220,8 +231,10 @@ void rows_jvp(const ContactRows& rows, const MassMatrix& mass, double h, const E
       for (int i = pair.member_begin; i < pair.member_end; ++i) {
         const ContactRow& member = rows.members[static_cast<std::size_t>(i)];
         const ContactBar& contact = direction.contacts[static_cast<std::size_t>(member.contact)];
+        const ContactRowBar member_dot = row_dot(pair, member, contact);
         members_dot.push_back(contact);
-        members_dot.back().activity = share_dot(member, row_dot(pair, member, contact), contact);
+        members_dot.back().activity = share_dot(member, member_dot, contact);
+        members_dot.back().signed_distance = member_dot.distance;
       }
       reduced_dot =
           reduce_contacts_jvp(std::span(rows.member_contacts)
@@ -286,6 +299,11 @@ double rows_vjp(const ContactRows& rows, double h, const Eigen::VectorXd& veloci
     add_impulse(row, impulse, *gradient.velocity);
   };
 
+  const auto add_distance = [](const ContactRow& row, double distance_bar, ContactBar& contact) {
+    contact.signed_distance += (1.0 - row.distance_by_penetration) * distance_bar;
+    contact.penetration += row.distance_by_penetration * distance_bar;
+  };
+
   std::vector<ContactBar> reduced_bar, member_bar;
   for (const RowPair& pair : rows.pairs) {
     double shared = 0.0;
@@ -303,7 +321,7 @@ double rows_vjp(const ContactRows& rows, double h, const Eigen::VectorXd& veloci
       ContactBar& bar =
           is_reduced ? reduced_bar.emplace_back() : gradient.contacts[static_cast<std::size_t>(row.contact)];
       bar.point_W += add_arms(pair, row, bars[k]);
-      bar.signed_distance += bars[k].distance;
+      add_distance(row, bars[k].distance, bar);
       bar.normal_AB_W += bars[k].n;
       if (is_reduced) {
         bar.activity = share_bar * row.area;
@@ -322,9 +340,11 @@ double rows_vjp(const ContactRows& rows, double h, const Eigen::VectorXd& veloci
     for (std::size_t i = 0; i < count; ++i) {
       const ContactRow& member = rows.members[first + i];
       ContactBar& bar = gradient.contacts[static_cast<std::size_t>(member.contact)];
-      const double share_bar = member_bar[i].activity;
-      member_bar[i].activity = 0.0;  // the members' own: not that of their contacts
+      const double share_bar = member_bar[i].activity, distance_bar = member_bar[i].signed_distance;
+      member_bar[i].activity = 0.0;  // the members' own: not that of their contacts, as their distance is
+      member_bar[i].signed_distance = 0.0;
       bar += member_bar[i];
+      add_distance(member, distance_bar, bar);
       add_share(pair, member, share_bar, bar);
     }
   }
