@@ -514,6 +514,44 @@ TEST_CASE("penalty: value and derivatives are those of the formula, tails includ
   CHECK(pulling >= 10);  // where a damper alone would pull, there are cases
 }
 
+TEST_CASE("penalty: the spring of a step is that of the material, up to what the step can follow",
+          "[dynamics][derivative]") {
+  const auto soft_minimum = [](const auto& x, const auto& m) {
+    using S = std::decay_t<decltype(x)>;
+    using std::pow;
+    const S r = x / m;
+    return S(x / pow(S(1) + r * r * r * r, 0.25));
+  };
+  Random random(8);
+  for (int i = 0; i < 1000; ++i) {
+    const double h = std::pow(10.0, random.uniform(-4.0, -2.0)),
+                 W = std::pow(10.0, random.uniform(-3.0, 3.0));
+    const double k = 0.2 / (h * h * W) * std::pow(10.0, random.uniform(-3.0, 3.0));
+    const double tau_d = random.uniform() < 0.2 ? 0.0 : h * std::pow(10.0, random.uniform(-3.0, 3.0));
+    CAPTURE(i, k, tau_d, W, h);
+    using J = Jet<4>;
+    const J k_J(k, 0), tau_J(tau_d, 1), W_J(W, 2), h_J(h, 3);
+    const J stiffness = soft_minimum(k_J, J(0.2 / (h_J * h_J * W_J)));
+    const J time = soft_minimum(tau_J, J(0.1 / (h_J * stiffness * W_J)));
+    const penalty::Spring spring = penalty::stable_spring(k, tau_d, W, h);
+    REQUIRE(test::close(spring.stiffness, stiffness.a, 1e-12, 0));
+    // Far beyond the limit the oracle's derivatives are differences of numbers of order 1.
+    REQUIRE(test::close(spring.stiffness_by_stiffness, stiffness.v[0], 1e-11, 1e-15));
+    REQUIRE(test::close(spring.stiffness_by_inverse_mass, stiffness.v[2], 1e-11, 1e-14 * k / W));
+    REQUIRE(test::close(spring.stiffness_by_h, stiffness.v[3], 1e-11, 1e-14 * k / h));
+    REQUIRE(test::close(spring.dissipation_time, time.a, 1e-12, 0));
+    REQUIRE(test::close(spring.time_by_time, time.v[1], 1e-11, 1e-15));
+    REQUIRE(test::close(spring.time_by_stiffness, time.v[0], 1e-11, 1e-14 * time.a / k));
+    REQUIRE(test::close(spring.time_by_inverse_mass, time.v[2], 1e-11, 1e-14 * time.a / W));
+    REQUIRE(test::close(spring.time_by_h, time.v[3], 1e-11, 1e-14 * time.a / h));
+    // h^2 k l + 2 h k tau_d l < 4 with levers and contacts that make 8 W of W.
+    REQUIRE(8.0 * W * h * spring.stiffness * (h + 2.0 * spring.dissipation_time) < 4.0);
+  }
+  const penalty::Spring soft = penalty::stable_spring(1e4, 1e-4, 1.0, 2e-3);  // h = 0.2 sqrt(m/k)
+  CHECK(test::close(soft.stiffness, 1e4, 1e-3, 0));
+  CHECK(test::close(soft.dissipation_time, 1e-4, 1e-3, 0));
+}
+
 TEST_CASE("penalty: is a spring and damper once deep, nothing when apart, and grows with depth",
           "[dynamics][property]") {
   const double w = 1e-4, k = 1e4;
