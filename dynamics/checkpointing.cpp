@@ -59,6 +59,20 @@ Plan make_plan(int steps, std::size_t limit, std::size_t step_numbers, std::size
   }
 }
 
+/// Steps in a row, from step `begin` on, with the states around them.
+struct Kept {
+  int begin = 0;
+  std::vector<State> states;
+  std::vector<StepRecord> records;
+  std::size_t numbers = 0;
+
+  void add(State& next, StepRecord& record, std::size_t more) {
+    states.push_back(std::move(next));
+    records.push_back(std::move(record));
+    numbers += more;
+  }
+};
+
 class Reversal {
  public:
   Reversal(const Stepper& stepper, int steps, const Controls& controls, const LossGradient& loss,
@@ -69,21 +83,32 @@ class Reversal {
         sweep_(stepper, steps, controls, loss, options) {}
 
   CheckpointedGradient run(const State& initial, int steps) {
-    checkpoint_numbers_ = checkpoint_numbers(stepper_, initial);
-    Checkpoint start{initial, {}};
-    StepRecord record;
-    State end = initial, next;
-    for (int k = 0; k < steps; ++k) {
-      step(k, end, next, record);
-      step_numbers_ = std::max(step_numbers_, kept_numbers(record, next));
-      std::swap(end, next);
-    }
-    sweep_.start(end);
-    result_.final_state = std::move(end);
     steps_ = steps;
-    const Plan plan = make_plan(steps, limit_, step_numbers_, checkpoint_numbers_);
-    chunk_ = plan.chunk;
-    reverse(0, plan.chunks, start, plan.checkpoints, 0);
+    checkpoint_numbers_ = checkpoint_numbers(stepper_, initial);
+    Kept kept{0, {initial}, {}};
+    bool all_kept = true;
+    StepRecord record;
+    State next;
+    for (int k = 0; k < steps; ++k) {
+      step(k, kept.states.back(), next, record);
+      const std::size_t numbers = kept_numbers(record, next);
+      step_numbers_ = std::max(step_numbers_, numbers);
+      all_kept = all_kept && kept.numbers + numbers <= limit_;
+      if (all_kept) {
+        kept.add(next, record, numbers);
+      } else {
+        kept = {0, {std::move(next)}, {}};
+      }
+    }
+    sweep_.start(kept.states.back());
+    result_.final_state = kept.states.back();
+    if (all_kept) {
+      step_back(kept);
+    } else {
+      const Plan plan = make_plan(steps, limit_, step_numbers_, checkpoint_numbers_);
+      chunk_ = plan.chunk;
+      reverse(0, plan.chunks, {initial, {}}, plan.checkpoints, 0);
+    }
     result_.gradient = sweep_.finish();
     return std::move(result_);
   }
@@ -135,19 +160,24 @@ class Reversal {
     }
   }
 
-  void reverse_kept(int begin, int end, const Checkpoint& start, std::size_t kept) {
-    const auto count = static_cast<std::size_t>(end - begin);
-    std::vector<State> states(count + 1);
-    std::vector<StepRecord> records(count);
-    states[0] = start.state;
+  /// @param others  numbers in use by others
+  void reverse_kept(int begin, int end, const Checkpoint& start, std::size_t others) {
+    Kept kept{begin, {start.state}, {}};
     set_warm_start(scratch_, start.warm_start);
-    for (std::size_t i = 0; i < count; ++i) {
-      step(begin + static_cast<int>(i), states[i], states[i + 1], records[i]);
-      kept += kept_numbers(records[i], states[i + 1]);
+    StepRecord record;
+    State next;
+    for (int k = begin; k < end; ++k) {
+      step(k, kept.states.back(), next, record);
+      kept.add(next, record, kept_numbers(record, next));
     }
-    result_.peak_numbers = std::max(result_.peak_numbers, kept);
-    for (std::size_t i = count; i-- > 0;)
-      sweep_.step_back(begin + static_cast<int>(i), states[i], states[i + 1], records[i]);
+    step_back(kept, others);
+  }
+
+  void step_back(const Kept& kept, std::size_t others = 0) {
+    result_.peak_numbers = std::max(result_.peak_numbers, kept.numbers + others);
+    for (std::size_t i = kept.records.size(); i-- > 0;) {
+      sweep_.step_back(kept.begin + static_cast<int>(i), kept.states[i], kept.states[i + 1], kept.records[i]);
+    }
   }
 
   const Stepper& stepper_;

@@ -17,6 +17,13 @@ void share_denominator(double sum, double floor, double& value, double& slope) {
   slope = 1.0 - (t > 0.0 ? t * t : 0.0);
 }
 
+/// Q(x), the integral of smoothstep5: 0 for x < 0, x - 1/2 for x > 1.
+double smoothstep5_integral(double x) {
+  if (x <= 0.0) return 0.0;
+  if (x >= 1.0) return x - 0.5;
+  return x * x * x * x * (2.5 + x * (x - 3.0));
+}
+
 }  // namespace
 
 PairMaterial pair_material(const Model& model, int body_A, int body_B, double default_dissipation_time) {
@@ -70,16 +77,18 @@ void make_rows(const Model& model, const MassMatrix& mass, const State& state,
     // The relative velocity at a point r from A's centre is u + w x r.
     const Vec3<double> from_B = p_A - p_B, w = V_B.head<3>() - V_A.head<3>(),
                        u = point_velocity(V_B, from_B) - V_A.tail<3>();
+    const double band = 8.0 * pair.tau;
     const auto add_row = [&](std::vector<ContactRow>& list, const Contact& contact, int index, double share,
                              double share_slope, double share_by_weight) {
       const Vec3<double> r_A = contact.point_W - p_A, r_B = contact.point_W - p_B;
+      const double above = (contact.penetration - contact.signed_distance) / band;
       list.emplace_back(A, B, pair.slot_A, pair.slot_B, number, index, r_A, r_B, contact.normal_AB_W,
-                        contact.signed_distance, 0.0, contact.area, share, share_slope, share_by_weight,
-                        inverse_mass);
+                        contact.signed_distance + band * smoothstep5_integral(above), smoothstep5(above), 0.0,
+                        contact.area, share, share_slope, share_by_weight, inverse_mass);
       if (drifts) list.back().drift = point_velocity(pair.V_B, r_B) - point_velocity(pair.V_A, r_A);
     };
     std::vector<ContactRow>& list = is_reduced ? out.members : out.rows;
-    const double by_gap = 1.0 / (8.0 * pair.tau);
+    const double by_gap = 1.0 / band;
     for (int i = contact_pair.begin; i < contact_pair.end; ++i) {
       const Contact& contact = manifold.contacts[static_cast<std::size_t>(i)];
       const Vec3<double> r = contact.point_W - p_A;
@@ -93,6 +102,7 @@ void make_rows(const Model& model, const MassMatrix& mass, const State& state,
       out.member_contacts.push_back(contact);
       out.member_contacts.back().area = 1.0;  // areas may change with poses: the share says it all
       out.member_contacts.back().activity = share;
+      out.member_contacts.back().signed_distance = list.back().distance;
     }
     pair.member_end = static_cast<int>(out.members.size());
     if (is_reduced) {
@@ -171,7 +181,8 @@ void rows_jvp(const ContactRows& rows, const MassMatrix& mass, double h, const E
     dot.r_A = contact.point_W - pose_dot(row.body_A).tail<3>();
     dot.r_B = contact.point_W - pose_dot(row.body_B).tail<3>();
     dot.n = contact.normal_AB_W;
-    dot.distance = contact.signed_distance;
+    dot.distance = contact.signed_distance +
+                   row.distance_by_penetration * (contact.penetration - contact.signed_distance);
     dot.inverse_mass = inverse_mass_dot(row.body_A) + inverse_mass_dot(row.body_B);
     const auto point_velocity_dot = [&](int body, const Vec6<double>& V, const Vec3<double>& r,
                                         const Vec3<double>& r_dot) -> Vec3<double> {
@@ -199,8 +210,10 @@ void rows_jvp(const ContactRows& rows, const MassMatrix& mass, double h, const E
       for (int i = pair.member_begin; i < pair.member_end; ++i) {
         const ContactRow& member = rows.members[static_cast<std::size_t>(i)];
         const ContactBar& contact = direction.contacts[static_cast<std::size_t>(member.contact)];
+        const ContactRowBar member_dot = row_dot(pair, member, contact);
         members_dot.push_back(contact);
-        members_dot.back().activity = share_dot(member, row_dot(pair, member, contact), contact);
+        members_dot.back().activity = share_dot(member, member_dot, contact);
+        members_dot.back().signed_distance = member_dot.distance;
       }
       reduced_dot =
           reduce_contacts_jvp(std::span(rows.member_contacts)
@@ -305,6 +318,12 @@ class PairSums {
   double h_bar_ = 0.0;
 };
 
+/// From dL/d(distance of a row) to the two that it is made of.
+void add_distance(const ContactRow& row, double distance_bar, ContactBar& contact) {
+  contact.signed_distance += (1.0 - row.distance_by_penetration) * distance_bar;
+  contact.penetration += row.distance_by_penetration * distance_bar;
+}
+
 }  // namespace
 
 double rows_vjp(const ContactRows& rows, double h, const Eigen::VectorXd& velocity,
@@ -328,7 +347,7 @@ double rows_vjp(const ContactRows& rows, double h, const Eigen::VectorXd& veloci
       ContactBar& bar =
           is_reduced ? reduced_bar.emplace_back() : gradient.contacts[static_cast<std::size_t>(row.contact)];
       bar.point_W += sums.add_arms(row, bars[k]);
-      bar.signed_distance += bars[k].distance;
+      add_distance(row, bars[k].distance, bar);
       bar.normal_AB_W += bars[k].n;
       if (is_reduced) {
         bar.activity = share_bar * row.area;
@@ -350,9 +369,11 @@ double rows_vjp(const ContactRows& rows, double h, const Eigen::VectorXd& veloci
     for (std::size_t i = 0; i < count; ++i) {
       const ContactRow& member = rows.members[first + i];
       ContactBar& bar = gradient.contacts[static_cast<std::size_t>(member.contact)];
-      const double share_bar = member_bar[i].activity;
-      member_bar[i].activity = 0.0;  // the members' own: not that of their contacts
+      const double share_bar = member_bar[i].activity, distance_bar = member_bar[i].signed_distance;
+      member_bar[i].activity = 0.0;  // the members' own: not that of their contacts, as their distance is
+      member_bar[i].signed_distance = 0.0;
       bar += member_bar[i];
+      add_distance(member, distance_bar, bar);
       sums.add_share(member, share_bar, bar);
     }
     h_bar += sums.add_to(gradient);

@@ -35,11 +35,11 @@ ContactIterate<Law> iterate_of(const ContactProblem& problem, const ContactRow& 
   ContactIterate<Law> c;
   c.n = row.n;
   c.tangents = Law::tangents(row.n);
-  c.target = Law::target(row.distance, material.dissipation_time, material.restitution,
-                         row.n.dot(relative_velocity(row, problem.v_start)),
+  const smooth_coulomb::Parameters parameters{row.distance, row.weight, row.inverse_mass, material.compliance,
+                                              material.dissipation_time};
+  c.target = Law::target(parameters, material.restitution, row.n.dot(relative_velocity(row, problem.v_start)),
                          row.n.dot(relative_velocity(row, problem.v_free)), s);
-  c.resistance = smooth_coulomb::normal_resistance<double>(row.inverse_mass, material.compliance,
-                                                           material.dissipation_time, s.normal);
+  c.resistance = smooth_coulomb::normal_resistance(parameters, s.normal);
   c.relaxation = s.relaxation / row.inverse_mass;
   c.friction_coefficient = material.friction;
   c.weight = row.weight;
@@ -551,10 +551,10 @@ void InteriorPointSolver<Law>::vjp(const ContactProblem& problem, const ContactS
     row_bar.n += a_bar * u;
 
     const double h = settings.normal.h, stretch = h * (h + material.dissipation_time);
-    row_bar.inverse_mass +=
-        resistance_bar * settings.normal.near_rigid - relaxation_bar * c.relaxation / row.inverse_mass;
+    row_bar.inverse_mass += resistance_bar * settings.normal.near_rigid - a_bar * c.target.d_inverse_mass -
+                            relaxation_bar * c.relaxation / row.inverse_mass;
     row_bar.distance -= a_bar * c.target.d_distance;
-    material_bar.compliance += resistance_bar / stretch;
+    material_bar.compliance += resistance_bar / stretch - a_bar * c.target.d_compliance;
     material_bar.dissipation_time -=
         a_bar * c.target.d_dissipation_time + resistance_bar * material.compliance * h / (stretch * stretch);
     material_bar.restitution -= a_bar * c.target.d_restitution;

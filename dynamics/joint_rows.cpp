@@ -321,7 +321,7 @@ void set_law(const Joint& joint, const RowOf& kind, const JointSettings& setting
       break;
     }
     case JointLaw::stop:
-      row.target = smooth_coulomb::normal_target(row.error, tau, settings.law).value;
+      row.target = smooth_coulomb::normal_target(row.error, row.inverse_mass, 0.0, tau, settings.law).value;
       row.resistance = smooth_coulomb::normal_resistance(row.inverse_mass, 0.0, tau, settings.law);
       break;
   }
@@ -537,7 +537,8 @@ void joint_rows_vjp(const Model& model, const MassMatrix& mass, const State& sta
             break;
           }
           case JointLaw::stop: {
-            const auto target = smooth_coulomb::normal_target(row.error, tau, settings.law);
+            const auto target =
+                smooth_coulomb::normal_target(row.error, row.inverse_mass, 0.0, tau, settings.law);
             error_bar = bar.target * target.d_distance;
             joint_bar.dissipation_time += bar.target * target.d_dissipation_time;
             break;

@@ -8,8 +8,6 @@
 
 namespace abut {
 
-using penalty::Force;
-
 PenaltySolver::PenaltySolver(const StepConfig& config, double acceleration_scale)
     : config_(config),
       stiction_speed_(config.penalty_stiction_factor * acceleration_scale * config.h),
@@ -28,16 +26,36 @@ const smooth_coulomb::Settings k_no_contact_settings{};
 
 }  // namespace
 
-Force PenaltySolver::normal_force(const RowPair& pair, const ContactRow& row, const Vec3<double>& u) const {
+/// f_n by all that it depends on.
+struct PenaltySolver::NormalForce {
+  double value, d_velocity, d_distance, d_weight;
+  double d_inverse_mass, d_compliance, d_dissipation_time, d_h;
+};
+
+PenaltySolver::NormalForce PenaltySolver::normal_force(const RowPair& pair, const ContactRow& row,
+                                                       const Vec3<double>& u, double h) const {
   const double compliance = pair.material.compliance;
   const double stiffness = compliance > 0.0 ? 1.0 / compliance : config_.penalty_stiffness;
-  return penalty::normal_force(row.n.dot(u), row.distance, row.weight, stiffness,
-                               pair.material.dissipation_time, 0.25 * pair.tau);
+  const penalty::Spring spring =
+      penalty::stable_spring(stiffness, pair.material.dissipation_time, row.inverse_mass, h);
+  const penalty::Force f = penalty::normal_force(row.n.dot(u), row.distance, row.weight, spring.stiffness,
+                                                 spring.dissipation_time, 0.25 * pair.tau);
+  const double d_stiffness =
+      f.d_stiffness * spring.stiffness_by_stiffness + f.d_dissipation_time * spring.time_by_stiffness;
+  return {
+      f.value,
+      f.d_velocity,
+      f.d_distance,
+      f.d_weight,
+      f.d_stiffness * spring.stiffness_by_inverse_mass + f.d_dissipation_time * spring.time_by_inverse_mass,
+      compliance > 0.0 ? -d_stiffness * stiffness * stiffness : 0.0,
+      f.d_dissipation_time * spring.time_by_time,
+      f.d_stiffness * spring.stiffness_by_h + f.d_dissipation_time * spring.time_by_h};
 }
 
 Vec3<double> PenaltySolver::impulse(const RowPair& pair, const ContactRow& row, const Vec3<double>& u,
                                     double h) const {
-  const double normal = h * normal_force(pair, row, u).value;
+  const double normal = h * normal_force(pair, row, u, h).value;
   return normal * row.n + Friction(u, row.n, stiction_speed_).impulse(pair.material.friction * normal);
 }
 
@@ -89,23 +107,23 @@ void PenaltySolver::vjp(const ContactProblem& problem, const ContactSolution& so
   for (std::size_t p = 0; p < problem.rows.pairs.size(); ++p) {
     const RowPair& pair = problem.rows.pairs[p];
     PairMaterialBar& material_bar = bar.pairs[p];
-    const double mu = pair.material.friction, compliance = pair.material.compliance;
+    const double mu = pair.material.friction;
     for (int k = pair.begin; k < pair.end; ++k) {
       const auto i = static_cast<std::size_t>(k);
       const ContactRow& row = problem.rows.rows[i];
       ContactRowBar& row_bar = bar.rows[i];
       const Vec3<double> u = relative_velocity(row, problem.v_start), u_w = relative_change(row, w);
-      const Force force = normal_force(pair, row, u);
+      const NormalForce force = normal_force(pair, row, u, h);
       const Friction friction(u, row.n, stiction_speed_);
       const double bound = mu * h * force.value;
       const Friction::Bar friction_bar = friction.vjp(bound, u, u_w);
 
       const double force_bar = h * (row.n.dot(u_w) + mu * friction_bar.bound);
-      bar.h += force_bar / h * force.value;
+      bar.h += force_bar * (force.value / h + force.d_h);
       material_bar.friction += h * force.value * friction_bar.bound;
       material_bar.dissipation_time += force_bar * force.d_dissipation_time;
-      if (compliance > 0.0)
-        material_bar.compliance -= force_bar * force.d_stiffness / (compliance * compliance);
+      material_bar.compliance += force_bar * force.d_compliance;
+      row_bar.inverse_mass += force_bar * force.d_inverse_mass;
       row_bar.distance += force_bar * force.d_distance;
       row_bar.weight += force_bar * force.d_weight;
       row_bar.n += h * force.value * u_w + force_bar * force.d_velocity * u + friction_bar.n;
@@ -129,19 +147,19 @@ void PenaltySolver::jvp(const ContactProblem& problem, const ContactSolution& so
   for (std::size_t p = 0; p < problem.rows.pairs.size(); ++p) {
     const RowPair& pair = problem.rows.pairs[p];
     const PairMaterialBar& material_dot = dot.pairs[p];
-    const double mu = pair.material.friction, compliance = pair.material.compliance;
+    const double mu = pair.material.friction;
     for (int k = pair.begin; k < pair.end; ++k) {
       const auto i = static_cast<std::size_t>(k);
       const ContactRow& row = problem.rows.rows[i];
       const ContactRowBar& row_dot = dot.rows[i];
       const Vec3<double> u = relative_velocity(row, problem.v_start),
                          u_dot = relative_velocity_jvp(row, row_dot, problem.v_start, dot.v_start);
-      const Force force = normal_force(pair, row, u);
-      double force_dot = force.d_velocity * (row_dot.n.dot(u) + row.n.dot(u_dot)) +
-                         force.d_distance * row_dot.distance + force.d_weight * row_dot.weight +
-                         force.d_dissipation_time * material_dot.dissipation_time;
-      if (compliance > 0.0)
-        force_dot -= force.d_stiffness * material_dot.compliance / (compliance * compliance);
+      const NormalForce force = normal_force(pair, row, u, h);
+      const double force_dot = force.d_velocity * (row_dot.n.dot(u) + row.n.dot(u_dot)) +
+                               force.d_distance * row_dot.distance + force.d_weight * row_dot.weight +
+                               force.d_inverse_mass * row_dot.inverse_mass +
+                               force.d_compliance * material_dot.compliance +
+                               force.d_dissipation_time * material_dot.dissipation_time;
       const double bound = mu * h * force.value,
                    bound_dot = h * (material_dot.friction * force.value + mu * force_dot);
       const Vec3<double> impulse_dot =

@@ -25,8 +25,9 @@ class PenaltySolver final : public ContactSolver {
   [[nodiscard]] double default_dissipation_time() const override { return 0.0; }
 
  private:
-  [[nodiscard]] penalty::Force normal_force(const RowPair& pair, const ContactRow& row,
-                                            const Vec3<double>& u) const;
+  struct NormalForce;
+  [[nodiscard]] NormalForce normal_force(const RowPair& pair, const ContactRow& row, const Vec3<double>& u,
+                                         double h) const;
   [[nodiscard]] Vec3<double> impulse(const RowPair& pair, const ContactRow& row, const Vec3<double>& u,
                                      double h) const;
 

@@ -33,7 +33,7 @@ struct Settings {
 /// v_hat [m/s] and its derivatives.
 struct Target {
   double value = 0;
-  double d_distance = 0, d_dissipation_time = 0, d_restitution = 0;
+  double d_distance = 0, d_inverse_mass = 0, d_compliance = 0, d_dissipation_time = 0, d_restitution = 0;
   double d_start = 0;  ///< by the normal velocity at the start of the step
 };
 

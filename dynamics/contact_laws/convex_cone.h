@@ -167,8 +167,8 @@ S tangential_ratio(const S& inverse_mass, const S& normal_resistance, double sig
 inline Parameters<double> parameters_of(const smooth_coulomb::Parameters& c, double friction, double sigma,
                                         const smooth_coulomb::Settings& s) {
   const double R = smooth_coulomb::normal_resistance(c, s);
-  return {smooth_coulomb::normal_target(c.distance, c.dissipation_time, s).value, c.weight / R,
-          tangential_ratio(c.inverse_mass, R, sigma), friction};
+  return {smooth_coulomb::normal_target(c, s).value, c.weight / R, tangential_ratio(c.inverse_mass, R, sigma),
+          friction};
 }
 
 /// From dL/d(target, scale, ratio) to dL/d of what they are made of.
@@ -178,14 +178,14 @@ struct ParametersBar {
 inline ParametersBar parameters_vjp(const smooth_coulomb::Parameters& c, double sigma,
                                     const smooth_coulomb::Settings& s, double target_bar, double scale_bar,
                                     double ratio_bar) {
-  const auto target = smooth_coulomb::normal_target(c.distance, c.dissipation_time, s);
+  const auto target = smooth_coulomb::normal_target(c, s);
   const double R = smooth_coulomb::normal_resistance(c, s), stretch = s.h * (s.h + c.dissipation_time);
   const double R_bar = -(scale_bar * c.weight + ratio_bar * sigma * c.inverse_mass) / (R * R);
   ParametersBar bar;
   bar.distance = target_bar * target.d_distance;
   bar.weight = scale_bar / R;
-  bar.inverse_mass = ratio_bar * sigma / R + R_bar * s.near_rigid;
-  bar.compliance = R_bar / stretch;
+  bar.inverse_mass = target_bar * target.d_inverse_mass + ratio_bar * sigma / R + R_bar * s.near_rigid;
+  bar.compliance = target_bar * target.d_compliance + R_bar / stretch;
   bar.dissipation_time =
       target_bar * target.d_dissipation_time - R_bar * c.compliance * s.h / (stretch * stretch);
   return bar;

@@ -5,8 +5,18 @@
 ///     u_t/sqrt(|u_t|^2 + v_s^2)
 ///
 /// so that f_n = k Gamma (depth - tau_d u_n) once deeper than a few w, never pulls, and is C^2. Signs as in
-/// smooth_coulomb.h. Stable for h below about 0.2 sqrt(m/k).
+/// smooth_coulomb.h.
+///
+/// An explicit spring that is stiffer than its step can follow adds energy in each, and one damped harder
+/// turns its body round. The law therefore has the spring of the material up to a stiffness and a dissipation
+/// time that the step h allows,
+///     k <- g(k, 0.2/(h^2 W)),   tau_d <- g(tau_d, 0.1/(h k W)),   g(x, m) = x/(1 + (x/m)^4)^(1/4),
+/// W = 1/m_A + 1/m_B: a step is stable where h^2 k l + 2 h k tau_d l < 4, l being what contacts and levers
+/// make of W, 4 W for one corner of a cube. A spring well below, h < 0.2/sqrt(k W), is changed by less than
+/// a thousandth.
 #pragma once
+
+#include <cmath>
 
 #include "engine/smooth.h"
 
@@ -35,6 +45,50 @@ inline Force normal_force(double u_n, double distance, double weight, double sti
   f.d_stiffness = weight * positive;
   f.d_dissipation_time = -scale * d_positive * u_n * gate;
   return f;
+}
+
+/// The spring that a step can follow.
+struct Spring {
+  double stiffness = 0;         ///< k [N/m]
+  double dissipation_time = 0;  ///< tau_d [s]
+  double stiffness_by_stiffness = 0, stiffness_by_inverse_mass = 0, stiffness_by_h = 0;
+  double time_by_time = 0, time_by_stiffness = 0, time_by_inverse_mass = 0, time_by_h = 0;
+};
+
+namespace detail {
+/// g(x, m) and its derivatives, x >= 0.
+struct SoftMinimum {
+  double value, d_x, d_limit;
+  SoftMinimum(double x, double limit) {
+    const double r = x / limit, q = r * r * r * r, root = std::sqrt(std::sqrt(1.0 + q));
+    value = x / root;
+    d_x = 1.0 / (root * (1.0 + q));
+    d_limit = r * q * d_x;
+  }
+};
+}  // namespace detail
+
+/// @param inverse_mass  W [1/kg]
+/// @param h             time step [s]
+inline Spring stable_spring(double stiffness, double dissipation_time, double inverse_mass, double h) {
+  constexpr double k_stiffness_limit = 0.2, k_damping_limit = 0.1;
+  const double stiffest = k_stiffness_limit / (h * h * inverse_mass);
+  const detail::SoftMinimum k(stiffness, stiffest);
+  const double longest = k_damping_limit / (h * k.value * inverse_mass);
+  const detail::SoftMinimum tau(dissipation_time, longest);
+  Spring spring;
+  spring.stiffness = k.value;
+  spring.stiffness_by_stiffness = k.d_x;
+  spring.stiffness_by_inverse_mass = -k.d_limit * stiffest / inverse_mass;
+  spring.stiffness_by_h = -2.0 * k.d_limit * stiffest / h;
+  spring.dissipation_time = tau.value;
+  spring.time_by_time = tau.d_x;
+  const double by_k = -tau.d_limit * longest / k.value;
+  spring.time_by_stiffness = by_k * spring.stiffness_by_stiffness;
+  spring.time_by_inverse_mass =
+      by_k * spring.stiffness_by_inverse_mass - tau.d_limit * longest / inverse_mass;
+  spring.time_by_h = by_k * spring.stiffness_by_h - tau.d_limit * longest / h;
+  return spring;
 }
 
 }  // namespace abut::penalty

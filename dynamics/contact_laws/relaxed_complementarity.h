@@ -111,9 +111,10 @@ struct Friction {
 struct Law {
   using Friction = relaxed_complementarity::Friction;
 
-  static Target target(double distance, double dissipation_time, double, double, double, const Settings& s) {
-    const auto gap = smooth_coulomb::normal_target(distance, dissipation_time, s.normal);
-    return {gap.value, gap.d_distance, gap.d_dissipation_time, 0.0, 0.0};
+  static Target target(const smooth_coulomb::Parameters& c, double, double, double, const Settings& s) {
+    const auto gap = smooth_coulomb::normal_target(c, s.normal);
+    return {gap.value, gap.d_distance, gap.d_inverse_mass, gap.d_compliance, gap.d_dissipation_time, 0.0,
+            0.0};
   }
 
   /// Any will do for a law that knows no direction; these never meet their seam.

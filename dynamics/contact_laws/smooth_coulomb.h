@@ -18,7 +18,7 @@ struct Settings {
   double near_rigid = 0;          ///< beta^2/(4 pi^2) [-]
   double velocity_smoothing = 0;  ///< tau_v [m/s]
   double stiction_speed = 0;      ///< v_s [m/s]
-  double push_out_speed = 0;      ///< cap of the normal target [m/s]
+  double push_out_speed = 0;      ///< cap of the normal target of a rigid contact [m/s]
   bool pushes_out = true;         ///< or, in overlap, the target is 0
   double impact_speed = 0;        ///< impact::Settings::threshold [m/s]
 };
@@ -32,31 +32,6 @@ struct Parameters {
   double dissipation_time = 0;  ///< tau_d [s]
 };
 
-/// Normal target velocity v_hat(d) and its derivatives: -d/h before touching, -d/(h + tau_d) in overlap,
-/// joined by a softplus of width tau_v h and capped at the push-out speed.
-template <typename S>
-struct NormalTarget {
-  S value, d_distance, d_dissipation_time, d_h;
-};
-
-template <typename S>
-NormalTarget<S> normal_target(const S& distance, double dissipation_time, const Settings& s) {
-  const double length = s.velocity_smoothing * s.h;
-  const double relaxed = s.pushes_out ? 1.0 / (s.h + dissipation_time) : 0.0;
-  const double difference = 1.0 / s.h - relaxed;
-  const S depth = softplus<S>(-distance, length), slope = softplus_dx<S>(-distance, length);
-  const S uncapped = -distance / S(s.h) - S(difference) * depth;
-
-  const double width = 0.05 * s.push_out_speed;
-  const S over = uncapped - S(s.push_out_speed);
-  const S d_uncapped = S(1) - softplus_dx<S>(over, width);
-  const S depth_by_length = (depth + distance * slope) * S(1.0 / length);
-  return {uncapped - softplus<S>(over, width), d_uncapped * (S(difference) * slope - S(1.0 / s.h)),
-          -d_uncapped * S(relaxed * relaxed) * depth,
-          d_uncapped * (distance * S(1.0 / (s.h * s.h)) + S(1.0 / (s.h * s.h) - relaxed * relaxed) * depth -
-                        S(difference * s.velocity_smoothing) * depth_by_length)};
-}
-
 /// R [1/kg].
 template <typename S>
 S normal_resistance(const S& inverse_mass, double compliance, double dissipation_time, const Settings& s) {
@@ -64,6 +39,75 @@ S normal_resistance(const S& inverse_mass, double compliance, double dissipation
 }
 inline double normal_resistance(const Parameters& c, const Settings& s) {
   return normal_resistance(c.inverse_mass, c.compliance, c.dissipation_time, s);
+}
+
+/// The fastest that a contact resolves overlap, and its derivatives:
+///     cap = v_p R/R_rigid,   R_rigid = beta^2/(4 pi^2) W,   v_p the push-out speed.
+/// It bounds what only the regularisation of a rigid contact makes a velocity of: the impulse v_p/R_rigid.
+/// The force k d of a spring, which is R_rigid/R times softer, is left alone at every time step.
+template <typename S>
+struct PushOutCap {
+  S value, d_inverse_mass, d_compliance, d_dissipation_time, d_h;
+};
+
+template <typename S>
+PushOutCap<S> push_out_cap(const S& inverse_mass, double compliance, double dissipation_time,
+                           const Settings& s) {
+  const double stretch = s.h * (s.h + dissipation_time);
+  const S d_compliance = S(s.push_out_speed / (s.near_rigid * stretch)) / inverse_mass;
+  const S elastic = S(compliance) * d_compliance;
+  return {S(s.push_out_speed) + elastic, -elastic / inverse_mass, d_compliance, elastic * S(-s.h / stretch),
+          elastic * S(-(2.0 * s.h + dissipation_time) / stretch)};
+}
+
+/// log(1 + e^x) and its derivative, which share e^-|x| and the quotient 1/(1 + e^-|x|), with which the
+/// logarithm is that of the rounded sum plus what rounding lost.
+template <typename S>
+struct Ramp {
+  S value, slope;
+
+  explicit Ramp(const S& x) {
+    using std::abs, std::exp;
+    const S e = exp(-abs(x)), sum = S(1) + e, inverse = reciprocal(sum);
+    const auto is_positive = x > S(0);
+    value = select(is_positive, x, S(0)) + (log_normal(sum) + (e - (sum - S(1))) * inverse);
+    slope = select(is_positive, S(1), e) * inverse;
+  }
+};
+
+/// Normal target velocity v_hat(d) and its derivatives: -d/h before touching, -d/(h + tau_d) in overlap,
+/// joined by a softplus of width tau_v h and capped by push_out_cap().
+template <typename S>
+struct NormalTarget {
+  S value, d_distance, d_inverse_mass, d_compliance, d_dissipation_time, d_h;
+};
+
+template <typename S>
+NormalTarget<S> normal_target(const S& distance, const S& inverse_mass, double compliance,
+                              double dissipation_time, const Settings& s) {
+  const double length = s.velocity_smoothing * s.h;
+  const double relaxed = s.pushes_out ? 1.0 / (s.h + dissipation_time) : 0.0;
+  const double difference = 1.0 / s.h - relaxed;
+  const Ramp<S> touching(distance * S(-1.0 / length));
+  const S depth = S(length) * touching.value;
+  const S uncapped = distance * S(-1.0 / s.h) - S(difference) * depth;
+
+  const PushOutCap<S> cap = push_out_cap(inverse_mass, compliance, dissipation_time, s);
+  const double width = 0.05 * s.push_out_speed;
+  const Ramp<S> over((uncapped - cap.value) * S(1.0 / width));
+  const S d_cap = over.slope, d_uncapped = S(1) - d_cap;
+  const S depth_by_length = (depth + distance * touching.slope) * S(1.0 / length);
+  return {uncapped - S(width) * over.value,
+          d_uncapped * (S(difference) * touching.slope - S(1.0 / s.h)),
+          d_cap * cap.d_inverse_mass,
+          d_cap * cap.d_compliance,
+          d_cap * cap.d_dissipation_time - d_uncapped * S(relaxed * relaxed) * depth,
+          d_cap * cap.d_h + d_uncapped * (distance * S(1.0 / (s.h * s.h)) +
+                                          S(1.0 / (s.h * s.h) - relaxed * relaxed) * depth -
+                                          S(difference * s.velocity_smoothing) * depth_by_length)};
+}
+inline NormalTarget<double> normal_target(const Parameters& c, const Settings& s) {
+  return normal_target(c.distance, c.inverse_mass, c.compliance, c.dissipation_time, s);
 }
 
 /// Normal impulse  gamma_n = c w log(1 + exp((v_hat - u_n)/w)),  c = Gamma/R,  w = tau_v. It is the negative
@@ -83,8 +127,7 @@ inline constexpr double k_impact_resistance = 2.5e-4;  ///< R W of an impact [-]
 inline constexpr double k_impact_sharpening = 0.9;
 
 inline NormalLaw normal_law(const Parameters& c, const Settings& s, const impact::Impact& impact = {}) {
-  NormalLaw law{normal_target(c.distance, c.dissipation_time, s).value, c.weight / normal_resistance(c, s),
-                s.velocity_smoothing};
+  NormalLaw law{normal_target(c, s).value, c.weight / normal_resistance(c, s), s.velocity_smoothing};
   law.scale *= 1.0 - impact.share;
   if (impact.hit) {
     law.target += impact.share * (impact.target - law.target);
@@ -100,17 +143,10 @@ struct NormalResponse {
   S d_velocity;  ///< d/du_n [kg], <= 0
 };
 
-/// gamma_n and its slope: softplus and its derivative, sharing their exponential e and the quotient
-/// 1/(1 + e), with which log(1 + e) is the logarithm of the rounded sum plus what rounding lost.
 template <typename S>
 NormalResponse<S> normal_impulse(const S& u_n, const S& target, const S& scale, const S& width) {
-  using std::abs, std::exp;
-  const S x = (target - u_n) * reciprocal(width), e = exp(-abs(x));
-  const S sum = S(1) + e, inverse = reciprocal(sum);
-  const S log1p_e = log_normal(sum) + (e - (sum - S(1))) * inverse;
-  const auto is_positive = x > S(0);
-  return {scale * width * (select(is_positive, x, S(0)) + log1p_e),
-          -scale * select(is_positive, S(1), e) * inverse};
+  const Ramp<S> ramp((target - u_n) * reciprocal(width));
+  return {scale * width * ramp.value, -scale * ramp.slope};
 }
 
 /// The normal impulse of a contact with its derivatives.
@@ -123,7 +159,7 @@ struct NormalImpulse {
 
 inline NormalImpulse normal_impulse_derivatives(double u_n, const Parameters& c, const Settings& s,
                                                 const impact::Impact& impact = {}) {
-  const NormalTarget<double> target = normal_target(c.distance, c.dissipation_time, s);
+  const NormalTarget<double> target = normal_target(c, s);
   const double R = normal_resistance(c, s), share = impact.share;
   const NormalLaw law = normal_law(c, s, impact);
   const NormalResponse<double> response = normal_impulse(u_n, law.target, law.scale, law.width);
@@ -139,9 +175,9 @@ inline NormalImpulse normal_impulse_derivatives(double u_n, const Parameters& c,
   const double stretch = s.h * (s.h + c.dissipation_time);
   gamma.d_distance = by_target * target.d_distance;
   gamma.d_weight = by_law_scale * ((1.0 - share) / R + share * hard);
-  gamma.d_inverse_mass =
-      by_resistance * s.near_rigid - by_law_scale * share * c.weight * hard / c.inverse_mass;
-  gamma.d_compliance = by_resistance / stretch;
+  gamma.d_inverse_mass = by_target * target.d_inverse_mass + by_resistance * s.near_rigid -
+                         by_law_scale * share * c.weight * hard / c.inverse_mass;
+  gamma.d_compliance = by_target * target.d_compliance + by_resistance / stretch;
   gamma.d_dissipation_time =
       by_target * target.d_dissipation_time - by_resistance * c.compliance * s.h / (stretch * stretch);
   gamma.d_h = by_target * target.d_h -

@@ -95,31 +95,33 @@ inline void pass_vjp_by_lanes(const smooth_coulomb::Settings& settings, RowPassB
   }
 }
 
-/// From v_hat(d, tau_d, h) and c = Gamma/R, R = C/(h (h + tau_d)) + rho W.
+/// From v_hat(d, W, C, tau_d, h) and c = Gamma/R, R = C/(h (h + tau_d)) + rho W.
 [[gnu::flatten]] inline void law_vjp_by_lanes(const smooth_coulomb::Settings& settings, double compliance,
                                               double dissipation_time, std::span<const RowBlock> blocks,
                                               std::span<RowBarBlock> bars, PairLawBar& out) {
   const smooth_coulomb::Settings s = settings;
   const double stretch = s.h * (s.h + dissipation_time);
-  RowLanes resistance_sum(0), dissipation_sum(0), h_sum(0);
+  RowLanes resistance_sum(0), compliance_sum(0), dissipation_sum(0), h_sum(0);
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     const RowBlock& block = blocks[i];
     RowBarBlock& bar = bars[i];
-    const auto target = smooth_coulomb::normal_target(RowLanes::load(block.distance), dissipation_time, s);
+    const RowLanes inverse_mass = RowLanes::load(block.inverse_mass);
+    const auto target = smooth_coulomb::normal_target(RowLanes::load(block.distance), inverse_mass,
+                                                      compliance, dissipation_time, s);
     const RowLanes inverse =
-        RowLanes(1) / smooth_coulomb::normal_resistance(RowLanes::load(block.inverse_mass), compliance,
-                                                        dissipation_time, s);
+        reciprocal(smooth_coulomb::normal_resistance(inverse_mass, compliance, dissipation_time, s));
     const RowLanes target_bar = RowLanes::load(bar.target), scale_bar = RowLanes::load(bar.scale);
     const RowLanes resistance_bar = -scale_bar * RowLanes::load(block.weight) * inverse * inverse;
     (target_bar * target.d_distance).store(bar.distance);
     (scale_bar * inverse).store(bar.weight);
-    (resistance_bar * RowLanes(s.near_rigid)).store(bar.inverse_mass);
+    (resistance_bar * RowLanes(s.near_rigid) + target_bar * target.d_inverse_mass).store(bar.inverse_mass);
     resistance_sum += resistance_bar;
+    compliance_sum += target_bar * target.d_compliance;
     dissipation_sum += target_bar * target.d_dissipation_time;
     h_sum += target_bar * target.d_h;
   }
   const double R_bar = reduce_sum(resistance_sum), by_stretch = -R_bar * compliance / (stretch * stretch);
-  out.compliance = R_bar / stretch;
+  out.compliance = R_bar / stretch + reduce_sum(compliance_sum);
   out.dissipation_time = reduce_sum(dissipation_sum) + by_stretch * s.h;
   out.h = reduce_sum(h_sum) + by_stretch * (2.0 * s.h + dissipation_time);
 }

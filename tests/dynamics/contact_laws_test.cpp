@@ -36,17 +36,18 @@ S ramp(const S& x, const S& tau) {
 
 // The normal law as it is written down: v_hat, R and gamma_n.
 template <typename S>
-S target_of(const S& d, const S& tau_d, const S& h, const Settings& s) {
-  const S relaxed = S(1) / (h + tau_d);
+S target_of(const S& d, const S& W, const S& compliance, const S& tau_d, const S& h, const Settings& s) {
+  const S relaxed = S(1) / (h + tau_d), rigid = s.near_rigid * W;
   const S uncapped = -d / h - (S(1) / h - relaxed) * ramp(S(-d), S(s.velocity_smoothing * h));
-  return uncapped - ramp(S(uncapped - s.push_out_speed), S(0.05 * s.push_out_speed));
+  const S cap = s.push_out_speed * (rigid + compliance / (h * (h + tau_d))) / rigid;
+  return uncapped - ramp(S(uncapped - cap), S(0.05 * s.push_out_speed));
 }
 
 template <typename S>
 S impulse_of(const S& u_n, const S& d, const S& weight, const S& W, const S& compliance, const S& tau_d,
              const S& h, const Settings& s) {
   const S R = compliance / (h * (h + tau_d)) + s.near_rigid * W;
-  return weight / R * ramp(S(target_of(d, tau_d, h, s) - u_n), S(s.velocity_smoothing));
+  return weight / R * ramp(S(target_of(d, W, compliance, tau_d, h, s) - u_n), S(s.velocity_smoothing));
 }
 
 Settings random_settings(Random& random) {
@@ -76,37 +77,63 @@ Vec3<double> random_normal(Random& random) {
 // Normal target
 // ---------------------------------------------------------------------------------------------------------
 
-TEST_CASE("normal_target: value and derivatives are those of the formula, tails included",
+TEST_CASE("normal_target: value and derivatives are those of the formula, tails and cap included",
           "[dynamics][derivative]") {
   Random random(1);
-  for (int i = 0; i < 1000; ++i) {
+  int capped = 0;
+  for (int i = 0; i < 2000; ++i) {
     const Settings s = random_settings(random);
-    const double tau_d = s.h * std::pow(10.0, random.uniform(-2.0, 2.0));
-    const double d = around(random, s.velocity_smoothing * s.h);
-    CAPTURE(i, d, tau_d, s.h);
-    const Jet<3> exact = target_of(Jet<3>(d, 0), Jet<3>(tau_d, 1), Jet<3>(s.h, 2), s);
-    const smooth_coulomb::NormalTarget target = smooth_coulomb::normal_target(d, tau_d, s);
-    REQUIRE(test::close(target.value, exact.a, 1e-12, 1e-14 * s.push_out_speed));
-    REQUIRE(test::close(target.d_distance, exact.v[0], 1e-12, 1e-13 / s.h));
-    REQUIRE(test::close(target.d_dissipation_time, exact.v[1], 1e-12, 1e-14 * s.push_out_speed / s.h));
-    // d/h^2 and what the knee takes from it cancel.
-    REQUIRE(
-        test::close(target.d_h, exact.v[2], 1e-12, 1e-13 * (std::abs(d) / s.h + s.velocity_smoothing) / s.h));
-    const auto fd = test::fd_sweep([&](double x) { return smooth_coulomb::normal_target(x, tau_d, s).value; },
-                                   d, s.velocity_smoothing * s.h, 1e-7, 1e-9 / s.h);
+    smooth_coulomb::Parameters c;
+    c.dissipation_time = s.h * std::pow(10.0, random.uniform(-2.0, 2.0));
+    c.inverse_mass = std::pow(10.0, random.uniform(-3.0, 3.0));
+    const double stretch = s.h * (s.h + c.dissipation_time);
+    c.compliance = random.uniform() < 0.3
+                       ? 0.0
+                       : s.near_rigid * c.inverse_mass * stretch * std::pow(10.0, random.uniform(-2.0, 2.0));
+    const double cap =
+        s.push_out_speed * smooth_coulomb::normal_resistance(c, s) / (s.near_rigid * c.inverse_mass);
+    const double length = s.velocity_smoothing * s.h;
+    c.distance = i % 2 == 0 ? around(random, length)
+                            : -(cap + s.push_out_speed * random.uniform(-0.5, 0.5)) * stretch / s.h;
+    CAPTURE(i, c.distance, c.inverse_mass, c.compliance, c.dissipation_time, s.h);
+    using J = Jet<5>;
+    const J exact = target_of(J(c.distance, 0), J(c.inverse_mass, 1), J(c.compliance, 2),
+                              J(c.dissipation_time, 3), J(s.h, 4), s);
+    const auto target = smooth_coulomb::normal_target(c, s);
+    // By the cap and by what it lets pass, which may cancel.
+    const double by_time = (cap + std::abs(c.distance) / s.h + s.velocity_smoothing) / s.h;
+    REQUIRE(test::close(target.value, exact.a, 1e-12, 1e-14 * cap));
+    REQUIRE(test::close(target.d_distance, exact.v[0], 1e-11, 1e-13 / s.h));
+    REQUIRE(test::close(target.d_inverse_mass, exact.v[1], 1e-11, 1e-12 * cap / c.inverse_mass));
+    REQUIRE(test::close(target.d_compliance, exact.v[2], 1e-11,
+                        1e-12 * s.push_out_speed / (s.near_rigid * c.inverse_mass * stretch)));
+    REQUIRE(test::close(target.d_dissipation_time, exact.v[3], 1e-11, 1e-13 * by_time));
+    REQUIRE(test::close(target.d_h, exact.v[4], 1e-11, 1e-12 * by_time));
+    capped += std::abs(target.d_inverse_mass) > 1e-3 * (cap - s.push_out_speed) / c.inverse_mass &&
+              c.compliance > 0.0;
+    const double reach = i % 2 == 0 ? length : s.push_out_speed * stretch / s.h;
+    const auto fd = test::fd_sweep(
+        [&](double x) {
+          smooth_coulomb::Parameters moved = c;
+          moved.distance = x;
+          return smooth_coulomb::normal_target(moved, s).value;
+        },
+        c.distance, reach, 1e-7, 1e-9 / s.h);
     REQUIRE(!fd.disagrees_with_itself);
     REQUIRE(test::close(target.d_distance, fd.value, 1e-6, 1e-8 / s.h));
   }
+  CHECK(capped > 400);
 }
 
 TEST_CASE("normal_target: -d/h apart, -d/(h + tau_d) in overlap, never above the push-out speed",
           "[dynamics][value]") {
   Settings s;
   s.h = 2e-3;
+  s.near_rigid = 2.5e-4;
   s.velocity_smoothing = 4e-4;
   s.push_out_speed = 1.0;
   const double tau_d = 0.02;
-  const auto value = [&](double d) { return smooth_coulomb::normal_target(d, tau_d, s).value; };
+  const auto value = [&](double d) { return smooth_coulomb::normal_target(d, 1.0, 0.0, tau_d, s).value; };
   CHECK(test::close(value(0.01), -5.0, 1e-12, 0));  // a body at 5 m/s may just reach the surface
   CHECK(test::close(value(1e-5), -5e-3, 1e-6, 0));
   CHECK(test::close(value(-1e-4), 1e-4 / 0.022, 1e-6, 0));
@@ -119,6 +146,30 @@ TEST_CASE("normal_target: -d/h apart, -d/(h + tau_d) in overlap, never above the
     const double now = value(d);
     REQUIRE(now <= previous);
     previous = now;
+  }
+}
+
+TEST_CASE("normal_target: the cap bounds the impulse of the regularisation, not the force of a spring",
+          "[dynamics][value]") {
+  Settings s;
+  s.h = 1e-4;
+  s.near_rigid = 2.5e-4;
+  s.velocity_smoothing = 0.02 * 9.81 * s.h;
+  s.push_out_speed = 50.0 * 9.81 * s.h;
+  const double mass = 2.0, tau_d = 1e-3;
+  for (const double stiffness : {1e2, 1e4, 1e6, 1e8, 1e10}) {
+    smooth_coulomb::Parameters c{0.0, 1.0, 1.0 / mass, 1.0 / stiffness, tau_d};
+    // A spring pressed by 1000 times the weight of what it carries pushes with that.
+    const double load = 1000.0 * mass * 9.81;
+    c.distance = -load * (c.compliance + s.near_rigid / mass * s.h * (s.h + tau_d));
+    CAPTURE(stiffness);
+    CHECK(test::close(smooth_coulomb::normal_impulse_derivatives(0.0, c, s).value, load * s.h, 1e-6, 0));
+    // However deep, a contact does not push harder than a rigid one at the cap.
+    const double cap =
+        s.push_out_speed * smooth_coulomb::normal_resistance(c, s) / (s.near_rigid * c.inverse_mass);
+    c.distance = -10.0 * cap * (s.h + tau_d);
+    CHECK(test::close(smooth_coulomb::normal_impulse_derivatives(0.0, c, s).value,
+                      s.push_out_speed * mass / s.near_rigid, 1e-9, 0));
   }
 }
 
@@ -201,8 +252,7 @@ TEST_CASE("normal_impulse: value and derivatives are those of the formula, tails
     c.inverse_mass = std::pow(10.0, random.uniform(-3.0, 3.0));
     c.compliance = random.uniform() < 0.3 ? 0.0 : std::pow(10.0, random.uniform(-7.0, -2.0));
     c.dissipation_time = s.h * std::pow(10.0, random.uniform(-2.0, 2.0));
-    const double u_n = smooth_coulomb::normal_target(c.distance, c.dissipation_time, s).value +
-                       around(random, s.velocity_smoothing);
+    const double u_n = smooth_coulomb::normal_target(c, s).value + around(random, s.velocity_smoothing);
     CAPTURE(i, u_n, c.distance, c.weight, c.inverse_mass, c.compliance, c.dissipation_time, s.h);
 
     using J = Jet<7>;
@@ -462,6 +512,44 @@ TEST_CASE("penalty: value and derivatives are those of the formula, tails includ
       REQUIRE(test::close(f.d_distance, fd.value, 1e-5, 1e-7 * unit / w * (1.0 + tau_d * std::abs(u_n) / w)));
   }
   CHECK(pulling >= 10);  // where a damper alone would pull, there are cases
+}
+
+TEST_CASE("penalty: the spring of a step is that of the material, up to what the step can follow",
+          "[dynamics][derivative]") {
+  const auto soft_minimum = [](const auto& x, const auto& m) {
+    using S = std::decay_t<decltype(x)>;
+    using std::pow;
+    const S r = x / m;
+    return S(x / pow(S(1) + r * r * r * r, 0.25));
+  };
+  Random random(8);
+  for (int i = 0; i < 1000; ++i) {
+    const double h = std::pow(10.0, random.uniform(-4.0, -2.0)),
+                 W = std::pow(10.0, random.uniform(-3.0, 3.0));
+    const double k = 0.2 / (h * h * W) * std::pow(10.0, random.uniform(-3.0, 3.0));
+    const double tau_d = random.uniform() < 0.2 ? 0.0 : h * std::pow(10.0, random.uniform(-3.0, 3.0));
+    CAPTURE(i, k, tau_d, W, h);
+    using J = Jet<4>;
+    const J k_J(k, 0), tau_J(tau_d, 1), W_J(W, 2), h_J(h, 3);
+    const J stiffness = soft_minimum(k_J, J(0.2 / (h_J * h_J * W_J)));
+    const J time = soft_minimum(tau_J, J(0.1 / (h_J * stiffness * W_J)));
+    const penalty::Spring spring = penalty::stable_spring(k, tau_d, W, h);
+    REQUIRE(test::close(spring.stiffness, stiffness.a, 1e-12, 0));
+    // Far beyond the limit the oracle's derivatives are differences of numbers of order 1.
+    REQUIRE(test::close(spring.stiffness_by_stiffness, stiffness.v[0], 1e-11, 1e-15));
+    REQUIRE(test::close(spring.stiffness_by_inverse_mass, stiffness.v[2], 1e-11, 1e-14 * k / W));
+    REQUIRE(test::close(spring.stiffness_by_h, stiffness.v[3], 1e-11, 1e-14 * k / h));
+    REQUIRE(test::close(spring.dissipation_time, time.a, 1e-12, 0));
+    REQUIRE(test::close(spring.time_by_time, time.v[1], 1e-11, 1e-15));
+    REQUIRE(test::close(spring.time_by_stiffness, time.v[0], 1e-11, 1e-14 * time.a / k));
+    REQUIRE(test::close(spring.time_by_inverse_mass, time.v[2], 1e-11, 1e-14 * time.a / W));
+    REQUIRE(test::close(spring.time_by_h, time.v[3], 1e-11, 1e-14 * time.a / h));
+    // h^2 k l + 2 h k tau_d l < 4 with levers and contacts that make 8 W of W.
+    REQUIRE(8.0 * W * h * spring.stiffness * (h + 2.0 * spring.dissipation_time) < 4.0);
+  }
+  const penalty::Spring soft = penalty::stable_spring(1e4, 1e-4, 1.0, 2e-3);  // h = 0.2 sqrt(m/k)
+  CHECK(test::close(soft.stiffness, 1e4, 1e-3, 0));
+  CHECK(test::close(soft.dissipation_time, 1e-4, 1e-3, 0));
 }
 
 TEST_CASE("penalty: is a spring and damper once deep, nothing when apart, and grows with depth",

@@ -55,10 +55,11 @@ struct ConePotential {
       const double depth = -d / width > 0.0 ? -d + width * std::log1p(std::exp(d / width))
                                             : width * std::log1p(std::exp(-d / width));
       const double uncapped = -d / h - (1.0 / h - 1.0 / (h + tau)) * depth;
-      const double cap = config.push_out_factor * k_g * h, x = (uncapped - cap) / (0.05 * cap);
-      const double over = 0.05 * cap * (x > 0.0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)));
-      return {(material.compliance / (h * (h + tau)) + near_rigid * row.inverse_mass) / row.weight,
-              config.tangential_factor * row.inverse_mass / row.weight, uncapped - over};
+      const double rigid = near_rigid * row.inverse_mass, R = material.compliance / (h * (h + tau)) + rigid;
+      const double speed = config.push_out_factor * k_g * h,
+                   x = (uncapped - speed * R / rigid) / (0.05 * speed);
+      const double over = 0.05 * speed * (x > 0.0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)));
+      return {R / row.weight, config.tangential_factor * row.inverse_mass / row.weight, uncapped - over};
     }
     const auto& [time_constant, damping_ratio] = config.impedance.solref;
     const auto& [d_0, d_w, width, mid, power] = config.impedance.solimp;

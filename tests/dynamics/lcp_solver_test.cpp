@@ -65,7 +65,9 @@ TEST_CASE("LcpSolver: agrees with projected Gauss-Seidel without friction", "[dy
         const double R = (m.compliance / (s.normal.h * (s.normal.h + m.dissipation_time)) +
                           s.normal.near_rigid * row.inverse_mass) /
                          row.weight;
-        const double target = smooth_coulomb::normal_target(row.distance, m.dissipation_time, s.normal).value;
+        const double target = smooth_coulomb::normal_target(row.distance, row.inverse_mass, m.compliance,
+                                                            m.dissipation_time, s.normal)
+                                  .value;
         push.setZero(v.size());
         add_impulse(row, row.n, push);
         p.mass.solve(push, change);

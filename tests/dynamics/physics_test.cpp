@@ -166,6 +166,33 @@ TEST_CASE("PenaltySolver: under gravity a sphere rises to where it fell from", "
   CHECK(close(apex, k_drop, 1e-3, 0.0));
 }
 
+TEST_CASE("PenaltySolver: light bodies on stiff springs come to rest at any time step",
+          "[dynamics][property]") {
+  // 1 g on 100 kN/m: the step could be 20 us for the spring alone, and less for its damper.
+  const double h = GENERATE(1e-2, 2e-3, 1e-4), tau_d = GENERATE(0.0, 0.05);
+  TestScene scene = floor_scene();
+  for (int i = 0; i < 3; ++i) {
+    scene.add(box_of_mass(Vec3<double>::Constant(0.01), 1e-3),
+              pose_at({0.0, 0.0, 0.01 + 0.02 * i}, {0.0, 0.0, 0.3 * i}));
+  }
+  for (Body& body : scene.model.bodies) {
+    body.material.stiffness = 2e5;
+    body.material.dissipation_time = tau_d;
+    body.linear_damping = body.angular_damping = 5.0;
+  }
+  StepConfig config;
+  config.h = h;
+  config.law = ContactLaw::penalty;
+  double fastest = 0.0;
+  const State end = after(scene, 2.0, config, [&](int, const State& state, const StepReport&) {
+    for (const Vec6<double>& V : state.V_WB) fastest = std::max(fastest, V.tail<3>().norm());
+    return true;
+  });
+  CAPTURE(h, tau_d);
+  CHECK(fastest < 0.5);
+  for (std::size_t b = 1; b <= 3; ++b) CHECK(end.V_WB[b].tail<3>().norm() < 1e-2);
+}
+
 TEST_CASE("Stepper: a stack of ten boxes stands for ten seconds", "[dynamics][value][slow]") {
   const TestScene scene = stack_scene(10, 0.1, 1.0);
   const State end = after(scene, 10.0);

@@ -61,8 +61,8 @@ struct StepPotential {
     return m.compliance / (s.h * (s.h + m.dissipation_time)) + s.near_rigid * row.inverse_mass;
   }
   [[nodiscard]] double target(const ContactRow& row) const {
-    return smooth_coulomb::normal_target(
-               row.distance, p.rows.pairs[static_cast<std::size_t>(row.pair)].material.dissipation_time, s)
+    const PairMaterial& m = p.rows.pairs[static_cast<std::size_t>(row.pair)].material;
+    return smooth_coulomb::normal_target(row.distance, row.inverse_mass, m.compliance, m.dissipation_time, s)
         .value;
   }
 

@@ -43,7 +43,9 @@ void check_conditions(const Problem& p) {
     const double normal = row.n.dot(gamma), kappa = s.relaxation / row.inverse_mass;
     const double R = m.compliance / (s.normal.h * (s.normal.h + m.dissipation_time)) +
                      s.normal.near_rigid * row.inverse_mass;
-    const double target = smooth_coulomb::normal_target(row.distance, m.dissipation_time, s.normal).value;
+    const double target = smooth_coulomb::normal_target(row.distance, row.inverse_mass, m.compliance,
+                                                        m.dissipation_time, s.normal)
+                              .value;
     const double slack = row.n.dot(u) - target + R * normal;
     const double tangential = (gamma - normal * row.n).norm();
     CAPTURE(i, normal, slack, kappa, tangential, m.friction);
