@@ -350,7 +350,7 @@ class Iteration {
   /// Newton's method for F(v, t) = 0, in short steps where |F| would rise; |F| in the metric of M^-1. True if
   /// the residual is within the tolerance.
   [[nodiscard]] bool correct(double t, double tolerance, int max_iterations) {
-    constexpr double k_shortest = 1e-7;
+    constexpr double k_shortest = 1e-7, k_plain = 1e-2;
     Eigen::VectorXd &start = scratch_.trial, &step = scratch_.interior_point.step;
     double norm = centre_all(t), previous = std::numeric_limits<double>::infinity();
     for (int iteration = 0;; ++iteration) {
@@ -370,18 +370,24 @@ class Iteration {
       }
       ++solution_.iterations;
       if (!(next <= norm)) return residual < k_rounding;
+      // The next step is shorter as |F| is smaller: not worth a factorization where that is plain.
+      const double expected = residual * next / norm;
+      if (expected <= k_plain * tolerance) {
+        solution_.residual = expected;
+        return true;
+      }
       norm = next;
     }
   }
 
-  /// Along the path to its end, from the first t on. True if the residual there is within the tolerance.
-  [[nodiscard]] bool track(double t, double tolerance, int max_iterations) {
+  /// Along the path from one t down to another. True if the residual there is within the tolerance.
+  [[nodiscard]] bool track(double t, double end, double tolerance, int max_iterations) {
     constexpr double k_first_ratio = 0.1, k_least_ratio = 1e-2, k_largest_ratio = 0.97;
     constexpr int k_few = 4;  // iterations after which longer steps are tried
     Eigen::VectorXd& start = scratch_.interior_point.stage_start;
     if (!correct(t, k_stage_tolerance, max_iterations)) return false;
-    for (double ratio = k_first_ratio; t > 1.0;) {
-      const double next = std::max(1.0, ratio * t);
+    for (double ratio = k_first_ratio; t > end;) {
+      const double next = std::max(end, ratio * t);
       const int before = solution_.iterations;
       start = v_;
       centre_all(t);
@@ -397,12 +403,43 @@ class Iteration {
         if (!(ratio < k_largest_ratio) || !std::isfinite(solution_.residual)) return false;
       }
     }
-    return correct(1.0, tolerance, max_iterations);
+    return correct(end, tolerance, max_iterations);
+  }
+
+  /// The same around a fold: the first half of the way without friction, where there is none, as that problem
+  /// is convex; then friction grows from nothing, and the second half goes with it.
+  [[nodiscard]] bool track_around_fold(double t, double tolerance, int max_iterations) {
+    constexpr double k_first_part = 0.25, k_least_part = 1.0 / 256.0;
+    const double middle = std::sqrt(t);
+    Eigen::VectorXd& start = scratch_.interior_point.stage_start;
+    scale_friction(0.0);
+    if (!track(t, middle, k_stage_tolerance, max_iterations)) return false;
+    double share = 0.0;
+    for (double part = k_first_part; share < 1.0 && part >= k_least_part;) {
+      const double next = std::min(1.0, share + part);
+      start = v_;
+      scale_friction(next);
+      if (correct(middle, k_stage_tolerance, std::min(k_stage, max_iterations))) {
+        share = next;
+      } else {
+        v_ = start;
+        part *= 0.5;
+      }
+    }
+    return share == 1.0 && track(middle, 1.0, tolerance, max_iterations);
   }
 
  private:
   /// Below this residual rounding alone decides; iterations stop once it no longer falls.
   static constexpr double k_rounding = 1e-10;
+
+  /// All coefficients of friction to a share of what they are.
+  void scale_friction(double share) {
+    for (std::size_t i = 0; i < contacts_.size(); ++i) {
+      const auto pair = static_cast<std::size_t>(problem_.rows.rows[i].pair);
+      contacts_[i].friction_coefficient = share * problem_.rows.pairs[pair].material.friction;
+    }
+  }
 
   /// All contacts to where they are on the path at t, given v. Returns |F|.
   double centre_all(double t) {
@@ -489,9 +526,12 @@ void InteriorPointSolver<Law>::solve(const ContactProblem& problem, SolverScratc
   start(problem, speed, v, contacts);
   solution.converged = iteration.follow(config_.tolerance, std::min(config_.max_iterations, k_direct));
   if (solution.converged || config_.max_iterations <= k_direct || !std::isfinite(solution.residual)) return;
+  const double far = std::max(1.0, speed * speed / settings.relaxation);
   v = scratch.contact_velocity;
-  solution.converged = iteration.track(std::max(1.0, speed * speed / settings.relaxation), config_.tolerance,
-                                       config_.max_iterations);
+  solution.converged = iteration.track(far, 1.0, config_.tolerance, config_.max_iterations);
+  if (solution.converged || !std::isfinite(solution.residual)) return;
+  v = scratch.contact_velocity;
+  solution.converged = iteration.track_around_fold(far, config_.tolerance, config_.max_iterations);
 }
 
 template <typename Law>

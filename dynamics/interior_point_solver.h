@@ -3,18 +3,18 @@
 ///     M (v - v*) = sum_c Gamma_c J_c^T gamma_c,   gamma_c and J_c v complementary to kappa_c.
 ///
 /// Conditions are linearised, and impulses and slacks eliminated contact by contact, which leaves one system
-/// of the velocities of the bodies, (6 n, 6 n) and not symmetric. Three ways lead to the answer; the next one
-/// is taken where one does not:
+/// of the velocities of the bodies, (6 n, 6 n) and not symmetric. Four ways lead to the answer; each is taken
+/// where those before did not get there:
 ///   1. From the velocities of the step before, Newton's method at the end of the path: a few iterations
 ///      where little changes.
 ///   2. A primal-dual interior point with Mehrotra's predictor and corrector: velocities, impulses and slacks
 ///      move together, from far up the path.
-///   3. Along the path itself, products t kappa: impulses are functions of the velocities, and the residual
-///   of
-///      momentum F(v, t) one of v and t. A step of t with the tangent of the path, then Newton's method with
-///      halved steps until |F| falls; shorter where that fails. F = 0 has solutions for every t, as impulses
-///      do no more than bounded work, and the path only ends if it folds back: Coulomb's bound follows the
-///      normal impulse, so the problem is not convex. Where no answer is found the solution says so.
+///   3. Along the path itself, whose products are t kappa: impulses are functions of the velocities, and what
+///      is left of the balance of momentum one of v and t, F(v, t). A step of t along the path's tangent,
+///      then Newton's method, in steps that are halved until |F| falls; a shorter step of t where that fails.
+///   4. The same around a fold of the path: half of the way without friction, then friction grows.
+/// F = 0 has solutions for every t, as contacts do no more than bounded work, but Coulomb's bound follows the
+/// normal impulse, so the problem is not convex. Where no answer is found the solution says so.
 ///
 /// The solution is a smooth function of the problem. Its impulses are functions of the velocities, hence
 /// these alone are kept, and the derivative is implicit: one solve with the transposed system.
