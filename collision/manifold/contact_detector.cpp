@@ -250,10 +250,12 @@ void ContactDetector::linearize(std::span<const Pose<double>> X_WB, std::span<co
     ABUT_ASSERT(!kinds[static_cast<int>(ContactKind::blended)]);
     const int A = features[begin].body_A, B = features[begin].body_B;
     const ContactConfig config = pair_config(A, B);
-    require(config.fidelity == Fidelity::corrected,
-            fmt::format("bodies '{}' and '{}': contacts of fidelity \"paper\" have no derivatives; take "
-                        "\"corrected\"",
-                        model_body(A).name, model_body(B).name));
+    if (config.fidelity != Fidelity::corrected) {
+      throw std::invalid_argument(
+          fmt::format("bodies '{}' and '{}': contacts of fidelity \"paper\" have no derivatives; take "
+                      "\"corrected\"",
+                      model_body(A).name, model_body(B).name));
+    }
     if (out.pairs.size() == out.pair_count) out.pairs.emplace_back();
     PairContacts& pair = out.pairs[out.pair_count];
     pair.body_A = A;

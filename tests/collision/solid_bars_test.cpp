@@ -16,6 +16,7 @@
 #include "tests/support/manifold_cases.h"
 
 using namespace abut;
+using test::superquadric;
 
 namespace {
 
