@@ -13,6 +13,7 @@
 
 #include "dynamics/adjoint.h"
 #include "dynamics/rollout.h"
+#include "dynamics/smooth_coulomb_solver.h"
 #include "engine/scene_io.h"
 #include "tests/support/close.h"
 #include "tests/support/contact_problems.h"
@@ -169,10 +170,8 @@ void check_kinks() {
     Problem p(scene, config);
     REQUIRE(p.rows.rows.size() == 1);
     const Solver solver(config, p.gravity());
-    const PairMaterial& material = p.rows.pairs[0].material;
-    const double target = smooth_coulomb::normal_target(p.rows.rows[0].distance, material.dissipation_time,
-                                                        solver.settings().normal)
-                              .value;
+    const double target =
+        smooth_coulomb::normal_target(smooth_coulomb_parameters(p.rows, 0), solver.settings().normal).value;
     p.free.v_free[5] = target + gap;
     std::vector<bool> near;
     CAPTURE(gap);
