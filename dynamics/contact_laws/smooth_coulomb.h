@@ -54,9 +54,10 @@ template <typename S>
 PushOutCap<S> push_out_cap(const S& inverse_mass, double compliance, double dissipation_time,
                            const Settings& s) {
   const double stretch = s.h * (s.h + dissipation_time);
-  const S d_compliance = S(s.push_out_speed / (s.near_rigid * stretch)) / inverse_mass;
+  const S by_mass = reciprocal(inverse_mass);
+  const S d_compliance = S(s.push_out_speed / (s.near_rigid * stretch)) * by_mass;
   const S elastic = S(compliance) * d_compliance;
-  return {S(s.push_out_speed) + elastic, -elastic / inverse_mass, d_compliance, elastic * S(-s.h / stretch),
+  return {S(s.push_out_speed) + elastic, -elastic * by_mass, d_compliance, elastic * S(-s.h / stretch),
           elastic * S(-(2.0 * s.h + dissipation_time) / stretch)};
 }
 

@@ -51,16 +51,15 @@ ABUT_INLINE Mat3<RowLanes> resistance_of(const RowBlock& block, const RowLanes& 
 
 [[gnu::flatten]] inline void set_law_by_lanes(const smooth_coulomb::Settings& settings, double compliance,
                                               double dissipation_time, std::span<RowBlock> blocks) {
-  if (blocks.empty()) return;
   const smooth_coulomb::Settings s = settings;
-  const double inverse_mass = blocks.front().inverse_mass[0];  // that of the whole pair
-  const RowLanes by_weight(1.0 /
-                           smooth_coulomb::normal_resistance(inverse_mass, compliance, dissipation_time, s));
   for (RowBlock& block : blocks) {
-    smooth_coulomb::normal_target(RowLanes::load(block.distance), RowLanes(inverse_mass), compliance,
-                                  dissipation_time, s)
+    const RowLanes inverse_mass = RowLanes::load(block.inverse_mass);
+    smooth_coulomb::normal_target(RowLanes::load(block.distance), inverse_mass, compliance, dissipation_time,
+                                  s)
         .value.store(block.target);
-    (by_weight * RowLanes::load(block.weight)).store(block.scale);
+    const RowLanes resistance =
+        smooth_coulomb::normal_resistance(inverse_mass, compliance, dissipation_time, s);
+    (RowLanes::load(block.weight) * reciprocal(resistance)).store(block.scale);
     RowLanes(s.velocity_smoothing).store(block.width);
   }
 }
