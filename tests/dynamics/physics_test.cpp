@@ -189,8 +189,9 @@ TEST_CASE("PenaltySolver: light bodies on stiff springs come to rest at any time
     return true;
   });
   CAPTURE(h, tau_d);
-  CHECK(fastest < 0.5);
-  for (std::size_t b = 1; b <= 3; ++b) CHECK(end.V_WB[b].tail<3>().norm() < 1e-2);
+  // Beyond the limit of stability speeds grow without bound; here gravity's in a few steps is the largest.
+  CHECK(fastest < 0.1 + 10.0 * k_g * h);
+  for (std::size_t b = 1; b <= 3; ++b) CHECK(end.V_WB[b].tail<3>().norm() < 0.5 * k_g * h);
 }
 
 TEST_CASE("Stepper: a stack of ten boxes stands for ten seconds", "[dynamics][value][slow]") {
