@@ -283,7 +283,8 @@ TEST_CASE("rollout_jvp: agrees with central differences of the rollout", "[dynam
   const Trajectory trajectory = rollout(stepper, scene.state, steps);
   REQUIRE(trajectory.ok());
   const StateTangent tangent = rollout_jvp(stepper, trajectory, without_restitution).back();
-  const double t = 1e-6;
+  // Corners of the friction of lcp are rounded over kappa/b, 1e-6 m/s and less: there the second order shows.
+  const double t = law == ContactLaw::lcp ? 1e-7 : 1e-6;
   const State plus = end_at(t), minus = end_at(-t);
   StateTangent error = tangent;
   for (std::size_t b = 0; b < d.bodies.size(); ++b) {
