@@ -147,8 +147,11 @@ TEST_CASE("detect: has all contacts of edges with weight, as if every pair of ed
     found_in_all += found.size();
 
     std::vector<ContactFeature> features;
-    const int edges_A = static_cast<int>(EdgeBody(scene.body(0), detector.sdf(0)).edges.size()),
-              edges_B = static_cast<int>(EdgeBody(scene.body(1), detector.sdf(1)).edges.size());
+    const auto edges_of = [&](int body) {
+      return static_cast<int>(
+          EdgeBody(scene.body(body), detector.sdf(body), detector.features(body)).edges.size());
+    };
+    const int edges_A = edges_of(0), edges_B = edges_of(1);
     for (int k = 0; k < edges_A; ++k) {
       for (int l = 0; l < edges_B; ++l) {
         for (const bool on_B : {false, true}) features.push_back({ContactKind::edge_edge, 0, 1, k, l, on_B});
