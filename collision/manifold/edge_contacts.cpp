@@ -31,7 +31,6 @@ EdgeBody::EdgeBody(const Body& of, const ShapeSdf& its_sdf, const FeatureColumns
     : body(&of), sdf(&its_sdf), features(&its_features), selected(of.selected_edges) {
   if (!has_mesh_edges(of) || of.selected_edges == 0) return;
   const MeshEdgeOptions options = mesh_edge_options(of);
-  normals_of_faces = options.normals_of_faces;
   set_edges(mesh_edges(contact_mesh(of), its_sdf, options));
   // Areas are those of the contact points, shared out among the edges that meet there.
   std::vector<int> valence(of.contact_areas.size(), 0);
@@ -59,7 +58,7 @@ void pass_on_edge_normals(const EdgeBody& body, GeometryGradient& geometry) {
     if (normal_bar.isZero(0.0)) continue;
     geometry.edge_normals.col(i).setZero();
     const MeshEdge& edge = body.edges[static_cast<std::size_t>(i)];
-    if (body.normals_of_faces) {
+    if (edge.of_faces) {
       face_edge_normal_vjp(contact_mesh(*body.body), edge, normal_bar, geometry.contact_points);
       continue;
     }
@@ -623,7 +622,7 @@ std::vector<ContactBar> EdgeContacts::shape_jvp(const Pose<double>& X_WA, const 
       for (int c = 0; c < 3; ++c) {
         Vec3<double> by_a = Vec3<double>::Zero(), by_b = by_a;
         std::vector<PrimitiveGradient> by_primitives(dot.primitives.size());
-        if (owner.normals_of_faces) {
+        if (edge.of_faces) {
           Points by_points = Points::Zero(3, dot.contact_points.cols());
           face_edge_normal_vjp(contact_mesh(*owner.body), edge, Vec3<double>::Unit(c), by_points);
           normal_dot[c] = by_points.cwiseProduct(dot.contact_points).sum();

@@ -48,7 +48,6 @@ struct EdgeBody {
   std::vector<MeshEdge> edges;  ///< none if the body has no edge contacts
   std::vector<EdgeEnds> ends;   ///< of these
   int selected = 0;             ///< K
-  bool normals_of_faces = false;
 };
 
 /// Adds to dL/d(contact points, primitives) what dL/d(normals of edges) contributes, and sets that to 0. An

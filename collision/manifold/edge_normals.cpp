@@ -11,6 +11,7 @@ namespace {
 
 constexpr int k_samples = 9;
 constexpr double k_shortest_mean = 0.1;
+constexpr double k_blunt = 0.5;  // [rad]: triangles whose normals differ by less are alike to is_sharp()
 constexpr double k_one_sided =
     0.8;                         // of the angle between bisector and faces: what lies beyond is one face's
 constexpr double k_thin = 1e-4;  // of the size: a radius at which points may pass for those of the surface
@@ -25,12 +26,17 @@ Vec3<double> face_edge_normal(const Vec3<double>& a, const Vec3<double>& b, cons
   return Vec3<double>::Zero();
 }
 
-/// Whether a normal is that of one triangle at a sharp edge rather than of both: a function that is not
-/// rounded there has, along the edge, the normal of either.
-bool is_one_sided(const Vec3<double>& normal, const Vec3<double>& of_faces, double angle) {
-  constexpr double k_blunt = 0.5;  // [rad]
-  const double from_middle = std::atan2(normal.cross(of_faces).norm(), normal.dot(of_faces));
-  return angle > k_blunt && from_middle > k_one_sided * 0.5 * angle;
+/// Whether the function is as sharp as the edge: its normal along it is that of one triangle or of the other,
+/// and which of them is a matter of rounding.
+bool is_sharp(const ShapeSdf& sdf, const Vec3<double>& a, const Vec3<double>& b, const Vec3<double>& n0,
+              const Vec3<double>& n1) {
+  constexpr double k_alike = 1e-2;
+  for (int k = 0; k < k_samples; ++k) {
+    const double t = (k + 0.5) / k_samples;
+    const Vec3<double> n = sdf.evaluate_normal<double>(Vec3<double>(a + t * (b - a))).normal;
+    if (std::min((n - n0).norm(), (n - n1).norm()) > k_alike) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -87,15 +93,16 @@ std::vector<MeshEdge> mesh_edges(const TriangleMesh& mesh, const ShapeSdf& sdf,
     for (const int f : edge.triangles) {
       if (f >= 0) sum += face_normals[static_cast<std::size_t>(f)];
     }
+    edge.of_faces = options.normals_of_faces;
     if (edge.triangles[0] >= 0 && edge.triangles[1] >= 0) {
       const Vec3<double>&n0 = face_normals[static_cast<std::size_t>(edge.triangles[0])],
             &n1 = face_normals[static_cast<std::size_t>(edge.triangles[1])];
       edge.angle = std::atan2(n0.cross(n1).norm(), n0.dot(n1));
+      if (edge.angle < options.flat_angle) continue;
+      edge.of_faces = edge.of_faces || (edge.angle > k_blunt && is_sharp(sdf, a, b, n0, n1));
     }
-    if (edge.angle < options.flat_angle) continue;
-    const Vec3<double> of_faces = face_edge_normal(a, b, sum, of_edge.outward);
-    edge.normal = options.normals_of_faces ? of_faces : mesh_edge_normal(sdf, a, b, sum, of_edge.outward);
-    if (is_one_sided(edge.normal, of_faces, edge.angle)) edge.normal = of_faces;
+    edge.normal = edge.of_faces ? face_edge_normal(a, b, sum, of_edge.outward)
+                                : mesh_edge_normal(sdf, a, b, sum, of_edge.outward);
     edges.push_back(edge);
   }
   return edges;

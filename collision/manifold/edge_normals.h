@@ -4,7 +4,7 @@
 /// perpendicular to the edge and of unit length. It does not change as the witness point slides along the
 /// edge, where the function's own normal turns quickly, and costs nothing per step. The edges of a body with
 /// a contact radius lie inside of it, where its function may have its skeleton: they take the mean of their
-/// triangles' normals. So do sharp edges along which the function has the normal of one triangle alone.
+/// triangles' normals. So do sharp edges along which the function's normal jumps between those of the two.
 #pragma once
 
 #include <array>
@@ -25,6 +25,7 @@ struct MeshEdge {
   Vec3<double> normal{0.0, 0.0, 0.0};    ///< n_e in the body, of unit length, perpendicular to the edge
   double angle = 0.0;                    ///< between the normals of the two triangles [rad], in [0, pi]
   double area = 0.0;                     ///< a third of both triangles [m^2]
+  bool of_faces = false;                 ///< its normal is the mean of its triangles', not of the function's
 };
 
 struct MeshEdgeOptions {

@@ -24,10 +24,8 @@ Model model_of(const Body& A, const Body& B) {
 EdgeBody edge_body(const Body& body, int selected, const ContactDetector& detector, int index) {
   const ShapeSdf& sdf = detector.sdf(index);
   EdgeBody r(body, sdf, detector.features(index));
-  const MeshEdgeOptions options = mesh_edge_options(body);
-  if (has_mesh_edges(body)) r.set_edges(mesh_edges(contact_mesh(body), sdf, options));
+  if (has_mesh_edges(body)) r.set_edges(mesh_edges(contact_mesh(body), sdf, mesh_edge_options(body)));
   r.selected = selected > 0 ? selected : default_selected_edges(body);
-  r.normals_of_faces = options.normals_of_faces;
   return r;
 }
 
