@@ -349,8 +349,9 @@ void EdgeContacts::contacts(const Pose<double>& X_WA, const Pose<double>& X_WB,
   }
   for (std::size_t i = 0; i < count; ++i) {
     const ContactFeature& feature = features[i];
-    Contact& contact = contacts[i] = Contact();
+    Contact& contact = contacts[i];
     contact.feature = feature;
+    contact.activity = contact.area = 0.0;
     if (memory.places[i] < 0) {  // its edges are not among the selected ones
       const EdgeContact<double> edges =
           edge_contact<double>(edge_in_world(*A_, feature.feature_A, X_WA),

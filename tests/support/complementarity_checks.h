@@ -353,8 +353,8 @@ inline void check_analytic_motions(ContactLaw law) {
   rolling.set_friction(0.3);
   CHECK(close(after(rolling, 0.5, config).V_WB[1][3], 2.0 * 5.0 / 7.0, 1e-3, 0.0));
   // What stands under the cone law stands as high here, but for the slack kappa/gamma_n that carries each
-  // load: (h + tau_d) kappa/gamma_n = 15 nm for the uppermost box. (The boxes of this stack touch at their
-  // edges and corners alone, whose smooth distances hold them 66 um apart under any law.)
+  // load: (h + tau_d) kappa/gamma_n = 15 nm for the uppermost box if one contact carried it, and more as some
+  // thirty share it.
   const TestScene stack = stack_scene(3, 0.1, 1.0, 0.5, 1);
   StepConfig cone = config;
   cone.law = ContactLaw::convex_cone;
@@ -363,7 +363,7 @@ inline void check_analytic_motions(ContactLaw law) {
     const Vec3<double> shift = rest.X_WB[b].p - expected.X_WB[b].p;
     CAPTURE(b, rest.X_WB[b].p.transpose(), shift.transpose());
     CHECK(shift.z() > 0.0);
-    CHECK(shift.z() < 3e-8);
+    CHECK(shift.z() < 1e-7);
     CHECK(shift.norm() < 1e-6);  // lcp creeps sideways by 0.1 um, as its directions are not quite symmetric
     CHECK(rest.V_WB[b].norm() < 1e-4);
   }
