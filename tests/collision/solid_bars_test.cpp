@@ -36,25 +36,28 @@ Primitive exact(PrimitiveKind kind, const std::array<double, 5>& parameters, Ran
 /// With and without lanes' own derivatives, of one primitive and of many.
 std::vector<Solid> solids() {
   Random random(3);
-  const auto of = [](std::vector<Primitive> primitives) {
+  const auto of = [](std::vector<Primitive> primitives, double union_smoothing = 0.004) {
     Shape shape;
     shape.primitives = std::move(primitives);
-    shape.union_smoothing = 0.004;
+    shape.union_smoothing = union_smoothing;
     return shape;
   };
   const Primitive sphere = exact(PrimitiveKind::sphere, {0.1, 0, 0, 0, 0}, random),
                   capsule = exact(PrimitiveKind::capsule, {0.05, 0.1, 0, 0, 0}, random),
                   box = exact(PrimitiveKind::rounded_box, {0.1, 0.06, 0.08, 0.02, 0}, random);
-  return {{"half-space", make_half_space().shape},
-          {"sphere", of({sphere})},
-          {"capsule", of({capsule})},
-          {"rounded box", of({box})},
-          {"superquadric", of({superquadric({0.1, 0.06, 0.08}, 0.4, 0.9, test::random_pose(random, 0.02))})},
-          {"rounded ridges", of({superquadric({0.1, 0.06, 0.08}, 1.5, 1.2)})},
-          {"union", of({sphere, capsule, box, superquadric({0.1, 0.06, 0.08}, 0.4, 1.3)})},
-          {"armadillo", test::asset("armadillo").shape},
-          {"70 balls", test::many_primitives().shape},
-          {"dent", test::dented_body().shape}};
+  return {
+      {"half-space", make_half_space().shape},
+      {"sphere", of({sphere})},
+      {"capsule", of({capsule})},
+      {"rounded box", of({box})},
+      {"superquadric", of({superquadric({0.1, 0.06, 0.08}, 0.4, 0.9, test::random_pose(random, 0.02))})},
+      {"rounded ridges", of({superquadric({0.1, 0.06, 0.08}, 1.5, 1.2)})},
+      {"union", of({sphere, capsule, box, superquadric({0.1, 0.06, 0.08}, 0.4, 1.3)})},
+      {"twins", of({superquadric({0.1, 0.06, 0.08}, 0.8, 0.9), superquadric({0.099, 0.061, 0.08}, 0.9, 0.8)},
+                   1e-4)},  // both matter inside, where the boxes of primitives say nothing
+      {"armadillo", test::asset("armadillo").shape},
+      {"70 balls", test::many_primitives().shape},
+      {"dent", test::dented_body().shape}};
 }
 
 }  // namespace
@@ -77,9 +80,11 @@ TEST_CASE("SolidBars: agree with the derivatives of one point at a time, on ever
         for (auto* gradient : {&expected, &found}) (*gradient)[0].pose[1] = 0.25;  // it adds
         constexpr int k_points = 61;
         for (int i = 0; i < k_points; ++i) {
-          // Most near the surface, some far from it.
-          Vec3<double> x = test::random_vector(random, 0.15);
-          for (int k = 0; k < 6 && i % 5 != 0; ++k) {
+          // Most near the surface, some far from it, and the last packs deep inside, beside each other.
+          const bool is_deep = i >= 40;
+          Vec3<double> x = test::random_vector(random, is_deep ? 0.003 : 0.15);
+          if (is_deep) x += Vec3<double>(0.02, 0.01, 0.05);
+          for (int k = 0; k < 6 && i % 5 != 0 && !is_deep; ++k) {
             const auto s = sdf.evaluate<double>(x);
             x -= 0.5 * s.distance * s.gradient / (s.gradient.squaredNorm() + 0.1);
           }

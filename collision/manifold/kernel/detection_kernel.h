@@ -17,7 +17,7 @@
 namespace abut {
 inline namespace ABUT_SIMD {
 
-/// d >= this of one primitive, for all points within r of x.
+/// Of one primitive, for all points within r of x: d >= this where this is positive.
 ABUT_INLINE Lanes<double> lower_within(const PreparedPrimitive<double>& primitive,
                                        const PrimitiveBound<double>& bound, const Vec3<Lanes<double>>& x,
                                        double r) {

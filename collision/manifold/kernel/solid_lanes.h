@@ -107,7 +107,7 @@ template <typename T>
                         64.0 * std::numeric_limits<T>::epsilon() * static_cast<double>(solid.size));
 }
 
-/// d >= this, from the box of a primitive, for all points within r of x.
+/// From the box of a primitive, for all points within r of x: d >= this where this is positive.
 template <typename T, typename P>
 [[nodiscard]] ABUT_INLINE P lower_bound(const PrimitiveBound<T>& bound, const Vec3<P>& x, const P& r) {
   const P dx = x[0] - P(bound.center[0]), dy = x[1] - P(bound.center[1]), dz = x[2] - P(bound.center[2]);
