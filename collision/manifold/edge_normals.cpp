@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <numbers>
+#include <optional>
 #include <utility>
 
 namespace abut {
@@ -13,7 +14,8 @@ constexpr int k_samples = 9;
 constexpr double k_shortest_mean = 0.1;
 constexpr double k_blunt = 0.5;  // [rad]: triangles whose normals differ by less are alike to is_sharp()
 constexpr double k_one_sided =
-    0.8;                         // of the angle between bisector and faces: what lies beyond is one face's
+    0.8;  // of the angle between bisector and faces: what lies beyond is one face's
+constexpr double k_straight = 1e-5;  // [rad]: edges and planes that differ by less go on as one
 constexpr double k_thin = 1e-4;  // of the size: a radius at which points may pass for those of the surface
 
 Vec3<double> face_edge_normal(const Vec3<double>& a, const Vec3<double>& b, const Vec3<double>& face_normals,
@@ -24,6 +26,21 @@ Vec3<double> face_edge_normal(const Vec3<double>& a, const Vec3<double>& b, cons
     if (across.norm() >= k_shortest_mean) return across.normalized();
   }
   return Vec3<double>::Zero();
+}
+
+/// Within the planes of its triangles, away from them.
+Vec3<double> outward_of(const TriangleMesh& mesh, const MeshEdge& edge) {
+  const Vec3<double> a = mesh.vertices.col(edge.start);
+  const Vec3<double> along = (mesh.vertices.col(edge.end) - a).normalized();
+  Vec3<double> outward = Vec3<double>::Zero();
+  for (const int f : edge.triangles) {
+    if (f < 0) continue;
+    Vec3<double> inward = Vec3<double>::Zero();  // of its corners one alone is off the edge
+    for (const int corner : mesh.triangles[static_cast<std::size_t>(f)])
+      inward += mesh.vertices.col(corner) - a;
+    outward -= (inward - along * along.dot(inward)).normalized();
+  }
+  return outward;
 }
 
 /// Whether the function is as sharp as the edge: its normal along it is that of one triangle or of the other,
@@ -38,6 +55,80 @@ bool is_sharp(const ShapeSdf& sdf, const Vec3<double>& a, const Vec3<double>& b,
   }
   return true;
 }
+
+/// Puts one edge from end to end in the place of edges that continue each other between the same two planes.
+class StraightEdges {
+ public:
+  StraightEdges(const TriangleMesh& mesh, const std::vector<Vec3<double>>& face_normals,
+                std::vector<MeshEdge>& edges)
+      : mesh_(mesh),
+        face_normals_(face_normals),
+        edges_(edges),
+        at_vertex_(static_cast<std::size_t>(mesh.vertex_count())) {
+    for (std::size_t e = 0; e < edges.size(); ++e) {
+      for (const int v : {edges[e].start, edges[e].end}) at_vertex_[static_cast<std::size_t>(v)].push_back(e);
+    }
+  }
+
+  void join() {
+    std::vector<bool> is_joined(edges_.size(), false);
+    std::map<std::pair<int, int>, MeshEdge> joined;
+    for (std::size_t e = 0; e < edges_.size(); ++e) {
+      if (is_joined[e]) continue;
+      MeshEdge whole = edges_[e];
+      is_joined[e] = true;
+      for (int* const end : {&whole.start, &whole.end}) {
+        for (auto next = continued(e, *end); next && !is_joined[*next]; next = continued(*next, *end)) {
+          is_joined[*next] = true;
+          *end = other_end(*next, *end);
+          whole.area += edges_[*next].area;
+        }
+      }
+      if (whole.start > whole.end) {
+        std::swap(whole.start, whole.end);
+        std::swap(whole.triangles[0], whole.triangles[1]);
+      }
+      joined.emplace(std::pair(whole.start, whole.end), whole);
+    }
+    edges_.clear();
+    for (const auto& [ends, edge] : joined) edges_.push_back(edge);
+  }
+
+ private:
+  [[nodiscard]] int other_end(std::size_t edge, int vertex) const {
+    return edges_[edge].start == vertex ? edges_[edge].end : edges_[edge].start;
+  }
+  [[nodiscard]] Vec3<double> away_from(std::size_t edge, int vertex) const {
+    return (mesh_.vertices.col(other_end(edge, vertex)) - mesh_.vertices.col(vertex)).normalized();
+  }
+  /// The normals of its triangles, first of the one that goes towards the vertex, or away from it.
+  [[nodiscard]] std::optional<std::array<Vec3<double>, 2>> planes(std::size_t edge, bool towards,
+                                                                  int vertex) const {
+    const MeshEdge& of = edges_[edge];
+    if (of.triangles[0] < 0 || of.triangles[1] < 0) return std::nullopt;
+    const std::size_t first = (of.end == vertex) == towards ? 0 : 1;
+    return {{face_normals_[static_cast<std::size_t>(of.triangles[first])],
+             face_normals_[static_cast<std::size_t>(of.triangles[1 - first])]}};
+  }
+  /// The edge that goes on from this one beyond the vertex, if there is just one.
+  [[nodiscard]] std::optional<std::size_t> continued(std::size_t edge, int vertex) const {
+    const std::vector<std::size_t>& here = at_vertex_[static_cast<std::size_t>(vertex)];
+    if (here.size() != 2) return std::nullopt;
+    const std::size_t next = here[0] == edge ? here[1] : here[0];
+    if ((away_from(edge, vertex) + away_from(next, vertex)).norm() > k_straight) return std::nullopt;
+    const auto before = planes(edge, true, vertex), after = planes(next, false, vertex);
+    if (!before || !after) return std::nullopt;
+    for (std::size_t k = 0; k < 2; ++k) {
+      if (((*before)[k] - (*after)[k]).norm() > k_straight) return std::nullopt;
+    }
+    return next;
+  }
+
+  const TriangleMesh& mesh_;
+  const std::vector<Vec3<double>>& face_normals_;
+  std::vector<MeshEdge>& edges_;
+  std::vector<std::vector<std::size_t>> at_vertex_;
+};
 
 }  // namespace
 
@@ -63,7 +154,6 @@ std::vector<MeshEdge> mesh_edges(const TriangleMesh& mesh, const ShapeSdf& sdf,
                                  const MeshEdgeOptions& options) {
   struct Found {
     std::array<int, 2> triangles{-1, -1};
-    Vec3<double> outward = Vec3<double>::Zero();
     double area = 0.0;
   };
   std::map<std::pair<int, int>, Found> found;
@@ -79,16 +169,25 @@ std::vector<MeshEdge> mesh_edges(const TriangleMesh& mesh, const ShapeSdf& sdf,
       Found& edge = found[std::minmax(from, to)];
       edge.triangles[from < to ? 0 : 1] = f;
       edge.area += doubled_area.norm() / 6.0;
-      const Vec3<double> along = (corners[(k + 1) % 3] - corners[k]).normalized();
-      const Vec3<double> inward = corners[(k + 2) % 3] - corners[k];
-      edge.outward -= (inward - along * along.dot(inward)).normalized();
     }
   }
   std::vector<MeshEdge> edges;
   for (const auto& [ends, of_edge] : found) {
-    MeshEdge edge{ends.first, ends.second, of_edge.triangles, {}, std::numbers::pi, of_edge.area};
+    MeshEdge edge{ends.first,           ends.second,      of_edge.triangles,
+                  Vec3<double>::Zero(), std::numbers::pi, of_edge.area};
     const Vec3<double> a = mesh.vertices.col(edge.start), b = mesh.vertices.col(edge.end);
     if (!((b - a).squaredNorm() > 0.0)) continue;
+    if (edge.triangles[0] >= 0 && edge.triangles[1] >= 0) {
+      const Vec3<double>&n0 = face_normals[static_cast<std::size_t>(edge.triangles[0])],
+            &n1 = face_normals[static_cast<std::size_t>(edge.triangles[1])];
+      edge.angle = std::atan2(n0.cross(n1).norm(), n0.dot(n1));
+      if (edge.angle < options.flat_angle) continue;
+    }
+    edges.push_back(edge);
+  }
+  if (options.flat_angle > 0.0) StraightEdges(mesh, face_normals, edges).join();
+  for (MeshEdge& edge : edges) {
+    const Vec3<double> a = mesh.vertices.col(edge.start), b = mesh.vertices.col(edge.end);
     Vec3<double> sum = Vec3<double>::Zero();
     for (const int f : edge.triangles) {
       if (f >= 0) sum += face_normals[static_cast<std::size_t>(f)];
@@ -97,13 +196,10 @@ std::vector<MeshEdge> mesh_edges(const TriangleMesh& mesh, const ShapeSdf& sdf,
     if (edge.triangles[0] >= 0 && edge.triangles[1] >= 0) {
       const Vec3<double>&n0 = face_normals[static_cast<std::size_t>(edge.triangles[0])],
             &n1 = face_normals[static_cast<std::size_t>(edge.triangles[1])];
-      edge.angle = std::atan2(n0.cross(n1).norm(), n0.dot(n1));
-      if (edge.angle < options.flat_angle) continue;
       edge.of_faces = edge.of_faces || (edge.angle > k_blunt && is_sharp(sdf, a, b, n0, n1));
     }
-    edge.normal = edge.of_faces ? face_edge_normal(a, b, sum, of_edge.outward)
-                                : mesh_edge_normal(sdf, a, b, sum, of_edge.outward);
-    edges.push_back(edge);
+    edge.normal = edge.of_faces ? face_edge_normal(a, b, sum, outward_of(mesh, edge))
+                                : mesh_edge_normal(sdf, a, b, sum, outward_of(mesh, edge));
   }
   return edges;
 }

@@ -18,20 +18,23 @@
 
 namespace abut {
 
-/// An edge between two triangles of a mesh, start < end.
+/// An edge between two triangles of a mesh, or between the planes of more, start < end.
 struct MeshEdge {
   int start = -1, end = -1;              ///< vertices
-  std::array<int, 2> triangles{-1, -1};  ///< the one that goes from start to end, then the other; -1: none
-  Vec3<double> normal{0.0, 0.0, 0.0};    ///< n_e in the body, of unit length, perpendicular to the edge
-  double angle = 0.0;                    ///< between the normals of the two triangles [rad], in [0, pi]
-  double area = 0.0;                     ///< a third of both triangles [m^2]
-  bool of_faces = false;                 ///< its normal is the mean of its triangles', not of the function's
+  std::array<int, 2> triangles{-1, -1};  ///< the one that goes from start to end, then the other, at some
+                                         ///< part of the edge; -1: none
+  Vec3<double> normal{0.0, 0.0, 0.0};  ///< n_e in the body, of unit length, perpendicular to the edge
+  double angle = 0.0;                  ///< between the normals of the two triangles [rad], in [0, pi]
+  double area = 0.0;                   ///< a third of all triangles along it [m^2]
+  bool of_faces = false;               ///< its normal is the mean of its triangles', not of the function's
 };
 
 struct MeshEdgeOptions {
   /// Edges whose triangles' normals differ by less than this [rad] are left out: the diagonal of a flat face
   /// carries no contact that a vertex or an edge of its rim does not. 0 keeps all edges, those too whose
   /// triangles are exactly coplanar.
+  /// Otherwise edges that go on straight between the same two planes (to 1e-5 rad) are one edge: how finely a
+  /// face is cut up changes no edge of the solid.
   double flat_angle = 0.0175;
 
   /// Normals from the triangles alone.
@@ -53,7 +56,7 @@ struct MeshEdgeOptions {
 /// Of the edges of a body that has_mesh_edges().
 [[nodiscard]] MeshEdgeOptions mesh_edge_options(const Body& body);
 
-/// Ordered by (start, end), each edge once. Where an edge has one triangle only, its angle is pi.
+/// Ordered by (start, end), each once. Where an edge has one triangle only, its angle is pi.
 ///
 /// Where the nine normals cancel (their perpendicular mean is shorter than 0.1, as in a wall as thin as the
 /// smoothing), the mean of the triangles' normals stands in; where that cancels too (both triangles folded

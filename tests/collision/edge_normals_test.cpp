@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <array>
 #include <cmath>
 #include <numbers>
 
@@ -75,7 +76,7 @@ TEST_CASE("mesh_edges: the normals of a sharp box are those of its faces' mean, 
   const int subdivisions = GENERATE(1, 2, 3);
   const Body box = make_box({0.05, 0.04, 0.03}, 0.0, subdivisions, 1000.0);
   const std::vector<MeshEdge> edges = mesh_edges(contact_mesh(box), ShapeSdf(box.shape));
-  REQUIRE(static_cast<int>(edges.size()) == 12 * subdivisions);
+  REQUIRE(edges.size() == 12);
   for (const MeshEdge& edge : edges) {
     int zeros = 0;
     for (const double x : edge.normal) {
@@ -86,6 +87,61 @@ TEST_CASE("mesh_edges: the normals of a sharp box are those of its faces' mean, 
     const Vec3<double> middle = 0.5 * (box.contact_points.col(edge.start) + box.contact_points.col(edge.end));
     CHECK(edge.normal.dot(middle) > 0.0);
   }
+}
+
+TEST_CASE("mesh_edges: edges that go on straight between the same two planes are one", "[collision][value]") {
+  const Vec3<double> half(0.05, 0.04, 0.03);
+  const ShapeSdf sdf(box_shape(half));
+  TriangleMesh box = abut::box_mesh(half, 4);
+  const auto length = [&](const MeshEdge& edge) {
+    return (box.vertices.col(edge.end) - box.vertices.col(edge.start)).norm();
+  };
+  const std::vector<MeshEdge> whole = mesh_edges(box, sdf);
+  REQUIRE(whole.size() == 12);
+  std::array<int, 3> parallel{};
+  for (const MeshEdge& edge : whole) {
+    CHECK(edge.start < edge.end);
+    CHECK(close(edge.angle, std::numbers::pi / 2, 1e-12, 0));
+    for (int axis = 0; axis < 3; ++axis) {
+      if (close(length(edge), 2.0 * half[axis], 1e-12, 0)) ++parallel[static_cast<std::size_t>(axis)];
+    }
+    // Its first triangle goes along it in its direction, the other one against it.
+    const Vec3<double> along = (box.vertices.col(edge.end) - box.vertices.col(edge.start)).normalized();
+    for (const int side : {0, 1}) {
+      const Eigen::Vector3i& t = box.triangles[static_cast<std::size_t>(edge.triangles[side])];
+      int goes = 0;
+      for (int k = 0; k < 3; ++k) {
+        const Vec3<double> a = box.vertices.col(t[k]), b = box.vertices.col(t[(k + 1) % 3]);
+        const bool is_on_edge = (a - box.vertices.col(edge.start)).cross(along).norm() < 1e-12 &&
+                                (b - box.vertices.col(edge.start)).cross(along).norm() < 1e-12;
+        if (is_on_edge) goes = (b - a).dot(along) > 0.0 ? 1 : -1;
+      }
+      CHECK(goes == (side == 0 ? 1 : -1));
+    }
+  }
+  CHECK(parallel == std::array<int, 3>{4, 4, 4});
+  const auto total_area = [&](int subdivisions) {
+    double area = 0.0;
+    for (const MeshEdge& edge : mesh_edges(abut::box_mesh(half, subdivisions), sdf)) area += edge.area;
+    return area;
+  };
+  CHECK(close(total_area(4) * 4.0, total_area(1), 1e-12, 0));  // the rims of finer faces are narrower
+
+  // A vertex a fortieth of a degree off the straight line ends its edges.
+  int rim = -1;
+  for (int v = 0; v < box.vertex_count(); ++v) {
+    const Vec3<double> x = box.vertices.col(v);
+    if (close(x, Vec3<double>(half[0], half[1], 0.0), 1e-12, 1e-12)) rim = v;
+  }
+  REQUIRE(rim >= 0);
+  const auto ends_there = [&] {
+    int count = 0;
+    for (const MeshEdge& edge : mesh_edges(box, sdf)) count += edge.start == rim || edge.end == rim;
+    return count;
+  };
+  CHECK(ends_there() == 0);
+  box.vertices.col(rim) *= 1.0 + 1e-4;
+  CHECK(ends_there() == 2);
 }
 
 TEST_CASE("mesh_edges: on request the diagonals of flat faces too, and the areas are the surface",
