@@ -17,11 +17,9 @@ void share_denominator(double sum, double floor, double& value, double& slope) {
   slope = 1.0 - (t > 0.0 ? t * t : 0.0);
 }
 
-/// Q(x), the integral of smoothstep5: 0 for x < 0, x - 1/2 for x > 1.
+/// Q(x), the integral of smoothstep5, for x > 0: x - 1/2 beyond 1.
 double smoothstep5_integral(double x) {
-  if (x <= 0.0) return 0.0;
-  if (x >= 1.0) return x - 0.5;
-  return x * x * x * x * (2.5 + x * (x - 3.0));
+  return x >= 1.0 ? x - 0.5 : x * x * x * x * (2.5 + x * (x - 3.0));
 }
 
 }  // namespace
@@ -77,18 +75,22 @@ void make_rows(const Model& model, const MassMatrix& mass, const State& state,
     // The relative velocity at a point r from A's centre is u + w x r.
     const Vec3<double> from_B = p_A - p_B, w = V_B.head<3>() - V_A.head<3>(),
                        u = point_velocity(V_B, from_B) - V_A.tail<3>();
-    const double band = 8.0 * pair.tau;
+    const double band = 8.0 * pair.tau, by_gap = 1.0 / band;
     const auto add_row = [&](std::vector<ContactRow>& list, const Contact& contact, int index, double share,
                              double share_slope, double share_by_weight) {
       const Vec3<double> r_A = contact.point_W - p_A, r_B = contact.point_W - p_B;
-      const double above = (contact.penetration - contact.signed_distance) / band;
+      double distance = contact.signed_distance, by_penetration = 0.0;
+      if (contact.penetration > distance) {
+        const double above = (contact.penetration - distance) * by_gap;
+        distance += band * smoothstep5_integral(above);
+        by_penetration = smoothstep5(above);
+      }
       list.emplace_back(A, B, pair.slot_A, pair.slot_B, number, index, r_A, r_B, contact.normal_AB_W,
-                        contact.signed_distance + band * smoothstep5_integral(above), smoothstep5(above), 0.0,
-                        contact.area, share, share_slope, share_by_weight, inverse_mass);
+                        distance, by_penetration, 0.0, contact.area, share, share_slope, share_by_weight,
+                        inverse_mass);
       if (drifts) list.back().drift = point_velocity(pair.V_B, r_B) - point_velocity(pair.V_A, r_A);
     };
     std::vector<ContactRow>& list = is_reduced ? out.members : out.rows;
-    const double by_gap = 1.0 / band;
     for (int i = contact_pair.begin; i < contact_pair.end; ++i) {
       const Contact& contact = manifold.contacts[static_cast<std::size_t>(i)];
       const Vec3<double> r = contact.point_W - p_A;

@@ -76,6 +76,7 @@ const std::vector<abut::benchmarks::Ratio>& ratios() {
       {"step/box_stack", "mujoco/step/box_stack"},
       {"step/two_armadillos", "mujoco/step/two_armadillos"},
       {"step/box_stack_10", "mujoco/step/box_stack_10"},
+      {"step/box_stack_10_corners", "mujoco/step/box_stack_10"},
       {"step/box_pile_100", "mujoco/step/box_pile_100"},
       {"gradient/armadillo_drop", "mujoco/gradient/armadillo_drop"},
   };

@@ -20,7 +20,7 @@ std::string failure(int step, const StepReport& report) {
 }
 
 void step(benchmark::State& state, const char* name) {
-  const Scene scene = read_asset_scene(name);
+  const Scene scene = read_benchmark_scene(name);
   const Simulator simulator(scene.model, scene.config.step);
   const int steps = scene.config.steps;
   State final_state;
@@ -57,7 +57,7 @@ struct Span {
 /// that of simulate() of the same steps, which runs before each of them, untimed as far as the benchmark is
 /// concerned; `rollout_ratio` and `adjoint_ratio` are its two parts.
 void gradient(benchmark::State& state, const char* name, const Span& span = {}) {
-  const Scene scene = read_asset_scene(name);
+  const Scene scene = read_benchmark_scene(name);
   const Simulator simulator(scene.model, scene.config.step);
   const int steps = span.steps > 0 ? span.steps : scene.config.steps;
   State initial = scene.initial;
@@ -108,6 +108,9 @@ BENCHMARK_CAPTURE(gradient, two_armadillos, "two_armadillos", Span{1500, 100})
     ->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(gradient, box_stack_10, "box_stack", Span{1000, 100})
     ->Name("gradient/box_stack_10")
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(gradient, box_stack_of_corners, "box_stack_of_corners", Span{1000, 100})
+    ->Name("gradient/box_stack_10_corners")
     ->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(step, box_stack, "box_stack")->Name("step/box_stack")->Unit(benchmark::kMicrosecond);
 

@@ -85,8 +85,23 @@ Scene box_pile() {
   return scene;
 }
 
+Scene box_stack_of_corners() {
+  Scene scene = read_asset_scene("box_stack");
+  for (Body& body : scene.model.bodies) {
+    if (body.fixed) continue;
+    const auto& size = body.shape.primitives[0].parameters;
+    Body corners = make_box({size[0], size[1], size[2]}, size[3], 1, body.mass / body.volume);
+    corners.name = body.name;
+    corners.material = body.material;
+    body = corners;
+  }
+  return scene;
+}
+
 Scene read_benchmark_scene(const std::string& name) {
-  return name == "box_pile" ? box_pile() : read_asset_scene(name);
+  if (name == "box_pile") return box_pile();
+  if (name == "box_stack_of_corners") return box_stack_of_corners();
+  return read_asset_scene(name);
 }
 
 const PoseSet& colliding_armadillos() {

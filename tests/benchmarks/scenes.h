@@ -18,7 +18,10 @@ namespace abut::benchmarks {
 /// 100 boxes of 0.1 m (`asset` box), turned at random, above a bin of 0.5 m by 0.5 m made of five half-spaces.
 [[nodiscard]] Scene box_pile();
 
-/// A scene of the assets, or "box_pile".
+/// The bundled box_stack, whose boxes touch with their eight corners and twelve edges alone.
+[[nodiscard]] Scene box_stack_of_corners();
+
+/// A scene of the assets, "box_pile" or "box_stack_of_corners".
 [[nodiscard]] Scene read_benchmark_scene(const std::string& name);
 
 using PosePair = std::array<Pose<double>, 2>;
