@@ -40,6 +40,8 @@ struct EdgeBody {
 
   /// Makes these its edges.
   void set_edges(std::vector<MeshEdge> of_mesh);
+  /// @param X_WO  of this body
+  [[nodiscard]] Edge<double> edge_in_world(int edge, const Pose<double>& X_WO) const;
   [[nodiscard]] BoundedSolid solid() const { return {sdf, features->bounds.data()}; }
 
   const Body* body;
@@ -88,6 +90,11 @@ struct EdgePair {
   std::vector<double> row_sums, column_sums;
   std::vector<double> points[2][3];  ///< witness points in W
 
+  /// Row and column of a feature; -1 where its edge is not selected.
+  [[nodiscard]] std::pair<int, int> place_of(const ContactFeature& feature) const {
+    return {sides[0].place[static_cast<std::size_t>(feature.feature_A)],
+            sides[1].place[static_cast<std::size_t>(feature.feature_B)]};
+  }
   [[nodiscard]] Vec3<double> point(int side, std::size_t at) const {
     return {points[side][0][at], points[side][1][at], points[side][2][at]};
   }
