@@ -56,9 +56,17 @@ void ContactProblemDot::add_mass_product(const Eigen::VectorXd& v, double factor
   }
 }
 
+void ContactProblemDot::set_balance(const ContactProblem& problem, const Eigen::VectorXd& v,
+                                    Eigen::VectorXd& out) const {
+  problem.mass.multiply(v_free, out);
+  add_mass_product(v - problem.v_free, -1.0, out);
+  if (!problem.joints.empty()) add_joint_impulses(v, out);
+}
+
 void ContactSolver::jvp(const ContactProblem&, const ContactSolution&, const ContactProblemDot&,
                         SolverScratch&, EndMotionBar&) const {
-  throw std::invalid_argument("push-out of kind 'split' has no forward derivative; take 'bias', or the adjoint");
+  throw std::invalid_argument(
+      "push-out of kind 'split' has no forward derivative; take 'bias', or the adjoint");
 }
 
 int ContactSolver::contacts_near_kink(const ContactProblem& problem, const ContactSolution&,

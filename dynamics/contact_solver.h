@@ -81,6 +81,10 @@ struct ContactProblemDot {
 
   /// out += factor dM v
   void add_mass_product(const Eigen::VectorXd& v, double factor, Eigen::VectorXd& out) const;
+
+  /// out = M dv* - dM (v - v*) + d(J^T lambda): how the balance of momentum at velocities v changes, but for
+  /// its contacts.
+  void set_balance(const ContactProblem& problem, const Eigen::VectorXd& v, Eigen::VectorXd& out) const;
 };
 
 /// Scratch of one thread. `previous_*` are the warm start of the next solve: forget them before an unrelated

@@ -126,9 +126,7 @@ void ConvexConeSolver::jvp(const ContactProblem& problem, const ContactSolution&
   const Eigen::VectorXd& v = solution.velocity();
   const Eigen::VectorXd at_rest = Eigen::VectorXd::Zero(problem.mass.size());
   Eigen::VectorXd& v_dot = solution_dot.velocity;
-  problem.mass.multiply(dot.v_free, v_dot);
-  dot.add_mass_product(v - problem.v_free, -1.0, v_dot);
-  if (!problem.joints.empty()) dot.add_joint_impulses(v, v_dot);
+  dot.set_balance(problem, v, v_dot);
   for (std::size_t i = 0; i < problem.rows.rows.size(); ++i) {
     const ContactRow& row = problem.rows.rows[i];
     const ContactRowBar& row_dot = dot.rows[i];

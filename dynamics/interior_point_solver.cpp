@@ -154,9 +154,7 @@ void InteriorPointSolver<Law>::jvp(const ContactProblem& problem, const ContactS
   const Eigen::VectorXd& v = solution.velocity();
   const Eigen::VectorXd at_rest = Eigen::VectorXd::Zero(problem.mass.size());
   Eigen::VectorXd& v_dot = solution_dot.velocity;
-  problem.mass.multiply(dot.v_free, v_dot);
-  dot.add_mass_product(v - problem.v_free, -1.0, v_dot);
-  if (!problem.joints.empty()) dot.add_joint_impulses(v, v_dot);
+  dot.set_balance(problem, v, v_dot);
 
   auto& contacts = scratch.interior_point.contacts<Law>();
   contacts.clear();

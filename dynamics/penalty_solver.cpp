@@ -141,8 +141,7 @@ void PenaltySolver::jvp(const ContactProblem& problem, const ContactSolution& so
   // H dv = M dv* - dM (v - v*) + d(J^T h f) + d(J^T lambda), H being M and the joints' resistance.
   const Eigen::VectorXd& v = solution.velocity();
   Eigen::VectorXd& v_dot = solution_dot.velocity;
-  problem.mass.multiply(dot.v_free, v_dot);
-  dot.add_mass_product(v - problem.v_free, -1.0, v_dot);
+  dot.set_balance(problem, v, v_dot);
   const double h = problem.h;
   for (std::size_t p = 0; p < problem.rows.pairs.size(); ++p) {
     const RowPair& pair = problem.rows.pairs[p];
@@ -173,7 +172,6 @@ void PenaltySolver::jvp(const ContactProblem& problem, const ContactSolution& so
     problem.mass.solve(scratch.momentum, v_dot);
     return;
   }
-  dot.add_joint_impulses(v, v_dot);
   const ContactProblem joints = joint_problem(problem, v);
   scratch.rows.assign(joints.rows);
   ConvexNewton newton(joints, k_no_contact_settings, RowLaw::frictionless, speed_scale_, scratch);

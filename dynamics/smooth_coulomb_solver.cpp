@@ -503,9 +503,7 @@ void SmoothCoulombSolver::jvp(const ContactProblem& problem, const ContactSoluti
       before_dot = v_dot;
     }
     const Motion before{v_before, before_dot};
-    problem.mass.multiply(dot.v_free, v_dot);
-    dot.add_mass_product(v - problem.v_free, -1.0, v_dot);
-    if (!problem.joints.empty()) dot.add_joint_impulses(v, v_dot);
+    dot.set_balance(problem, v, v_dot);
     for (std::size_t i = 0; i < n; ++i) {
       const Impulse impulse = impulse_of(i, {v, at_rest}, with_friction ? &before : nullptr);
       add_impulse_jvp(problem.rows.rows[i], dot.rows[i], impulse.value, impulse.dot, v_dot);
