@@ -1,4 +1,9 @@
 /// Bodies of infinite mass move as their state and their oscillation say, whatever touches them.
+///
+/// Twist of the state = a constant part, which lives in the state alone, and that of the oscillation,
+/// Theta'(t). A step of h seconds moves the body by what the two add up to,
+///     V = V(t) - Theta'(t) + (Theta(t + h) - Theta(t))/h,     V(t + h) = V(t) + Theta'(t + h) - Theta'(t),
+/// so that it is where the oscillation says at the end of every step, however long. dV/dV(t) = 1 for both.
 #pragma once
 
 #include "engine/model.h"
@@ -6,14 +11,39 @@
 
 namespace abut {
 
-/// Twist [w; v] of a fixed body during the step of h seconds that starts at `state`, and its twist after it:
-/// that of the state and what the oscillation adds from the start to the end of the step. So a constant
-/// velocity lives in the state alone, and dV/d(state's V) = 1.
+/// Twist [w; v] of a fixed body during the step of h seconds that starts at `state`.
 [[nodiscard]] inline Vec6<double> fixed_twist(const Model& model, const State& state, double h, int body) {
   const auto b = static_cast<std::size_t>(body);
   const Oscillation& oscillation = model.bodies[b].oscillation;
   if (oscillation.frequency == 0.0) return state.V_WB[b];
+  return state.V_WB[b] - oscillation.twist(state.time) + oscillation.mean_twist(state.time, h);
+}
+
+/// Its twist at the end of that step.
+[[nodiscard]] inline Vec6<double> fixed_twist_at_end(const Model& model, const State& state, double h,
+                                                     int body) {
+  const auto b = static_cast<std::size_t>(body);
+  const Oscillation& oscillation = model.bodies[b].oscillation;
+  if (oscillation.frequency == 0.0) return state.V_WB[b];
   return state.V_WB[b] + oscillation.twist(state.time + h) - oscillation.twist(state.time);
+}
+
+/// dL/d(start and length of a step).
+struct StepTimeBar {
+  double start = 0, h = 0;
+};
+
+/// The way back to the times of a step through the twists of a fixed body, during it and at its end.
+[[nodiscard]] inline StepTimeBar fixed_twist_vjp(const Oscillation& oscillation, double start, double h,
+                                                 const Vec6<double>& twist_bar,
+                                                 const Vec6<double>& end_twist_bar) {
+  if (oscillation.frequency == 0.0) return {};
+  const Vec6<double> change = oscillation.twist(start + h) - oscillation.twist(start);
+  const double by_acceleration = end_twist_bar.dot(oscillation.acceleration(start + h));
+  return {
+      by_acceleration - (twist_bar + end_twist_bar).dot(oscillation.acceleration(start)) +
+          twist_bar.dot(change) / h,
+      by_acceleration + twist_bar.dot(oscillation.twist(start + h) - oscillation.mean_twist(start, h)) / h};
 }
 
 }  // namespace abut

@@ -97,7 +97,8 @@ void advance(const Model& model, const MassMatrix& mass, const State& state, con
   for (int body = 0; body < model.body_count(); ++body) {
     if (mass.slot(body) >= 0) continue;
     const auto b = static_cast<std::size_t>(body);
-    const Vec6<double> V = next.V_WB[b] = fixed_twist(model, state, h, body);
+    const Vec6<double> V = fixed_twist(model, state, h, body);
+    next.V_WB[b] = fixed_twist_at_end(model, state, h, body);
     if (!V.isZero(0.0)) next.X_WB[b] = retract<double>(state.X_WB[b], h * V).normalized();
   }
   for (int s = 0; s < mass.slot_count(); ++s) {

@@ -229,6 +229,12 @@ int InteriorPointSolver<Law>::contacts_near_kink(const ContactProblem& problem,
     near_kink[i] =
         is_open ? complementarity::is_near_kink(c.normal, change, row.inverse_mass)
                 : c.has_friction() && c.friction.is_near_kink(c.x, c.bound(), change, row.inverse_mass);
+    const double u_start = row.n.dot(relative_velocity(row, problem.v_start)),
+                 u_free = row.n.dot(relative_velocity(row, problem.v_free));
+    const bool may_bounce =
+        Law::k_bounces && problem.rows.pairs[static_cast<std::size_t>(row.pair)].material.restitution > 0.0 &&
+        -u_start > settings.restitution_threshold;
+    if (may_bounce && std::abs(row.distance + problem.h * u_free) <= problem.h * change) near_kink[i] = true;
   }
   return static_cast<int>(std::count(near_kink.begin(), near_kink.end(), true));
 }

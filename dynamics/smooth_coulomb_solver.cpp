@@ -568,9 +568,12 @@ int SmoothCoulombSolver::contacts_near_kink(const ContactProblem& problem, const
       const ContactRow& row = problem.rows.rows[i];
       if (is_left_for_later(problem, row)) continue;
       const impact::Approach approach = approach_of(problem, row);
-      if (impact::make_impact(approach, settings).share == 0.0) continue;
-      near_kink[i] =
-          std::abs(impact::gap_at_end(approach, settings)) <= k_share * problem.h * -approach.u_free;
+      const impact::Impact impact = impact::make_impact(approach, settings);
+      if (impact.share == 0.0) continue;
+      // Closed just by the end of the step, or just from its start on.
+      const double near = k_share * problem.h * -approach.u_free;
+      near_kink[i] = std::abs(impact::gap_at_end(approach, settings)) <= near ||
+                     (impact.hit && std::abs(row.distance) <= near);
     }
   }
   return static_cast<int>(std::count(near_kink.begin(), near_kink.end(), true));

@@ -56,6 +56,14 @@ void blame_deepest(const StepScratch& scratch, const std::vector<int>& among, St
         report);
 }
 
+/// Where no contact is to blame, in a chain of joints say: a body whose velocity was not found. No slots are
+/// named where all bodies hang together.
+void blame_unconverged(const StepScratch& scratch, StepReport& report) {
+  const std::vector<int>& slots = scratch.solver.unconverged_slots;
+  if (report.body < 0 && scratch.mass.slot_count() > 0)
+    report.body = scratch.mass.body(slots.empty() ? 0 : slots.front());
+}
+
 }  // namespace
 
 bool is_finite(const State& state, int& culprit) {
@@ -81,12 +89,14 @@ void judge_step(const Model& model, const StepConfig& config, const ContactDetec
   if (!is_finite(next, report.body) || !std::isfinite(report.residual)) {
     report.status = StepStatus::non_finite;
     blame_deepest(scratch, {}, report);
+    blame_unconverged(scratch, report);
     return;
   }
   if (!scratch.free.converged || !scratch.solution.converged) {
     report.status = StepStatus::not_converged;
     if (!scratch.free.converged) report.body = scratch.mass.body(scratch.free.unconverged_slot);
     blame_deepest(scratch, scratch.solver.unconverged_slots, report);
+    blame_unconverged(scratch, report);
     return;
   }
   // The size of the smaller body is at least that of the smallest: most steps need no second look.

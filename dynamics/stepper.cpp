@@ -266,11 +266,11 @@ Stepper::TimeBar Stepper::substep_vjp(const State& state, const Control& control
 
   TimeBar time_bar{0.0, bar.h};
   for (std::size_t b = 0; b < model.bodies.size(); ++b) {
-    const Oscillation& oscillation = model.bodies[b].oscillation;
-    if (oscillation.frequency == 0.0) continue;
-    const double at_end = state_bar.twist[b].dot(oscillation.acceleration(state.time + h));
-    time_bar.h += at_end;
-    time_bar.start += at_end - state_bar.twist[b].dot(oscillation.acceleration(state.time));
+    if (!model.bodies[b].fixed) continue;
+    const StepTimeBar by_twist = fixed_twist_vjp(model.bodies[b].oscillation, state.time, h,
+                                                 state_bar.twist[b] - next_bar.twist[b], next_bar.twist[b]);
+    time_bar.start += by_twist.start;
+    time_bar.h += by_twist.h;
   }
   return time_bar;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "collision/manifold/contact_detector.h"
+#include "dynamics/fixed_motion.h"
 #include "dynamics/free_motion.h"
 #include "dynamics/gradient.h"
 #include "dynamics/island_solver.h"
@@ -153,9 +154,7 @@ class Stepper {
  private:
   using Impacts = ContactProblem::Impacts;
   [[nodiscard]] MotionLag lag_of(double h) const;
-  struct TimeBar {
-    double start = 0, h = 0;
-  };
+  using TimeBar = StepTimeBar;
 
   /// One solve over h seconds, as step().
   StepReport substep(const State& state, const Control& control, double h, Impacts impacts, State& next,

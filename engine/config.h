@@ -41,7 +41,7 @@ struct StepConfig {
   double normal_smoothing_factor = 0.02;  ///< tau_v = normal_smoothing_factor * g * h [-], > 0
   double acceleration_scale =
       -1.0;                       ///< g of all such factors [m/s^2]; negative: |gravity|, or 9.81 without it
-  double push_out_factor = 50.0;  ///< overlap is resolved at push_out_factor * g * h [m/s] at most [-], > 0
+  double push_out_factor = 50.0;  ///< rigid overlap goes at push_out_factor * g * h [m/s] at most [-], > 0
   PushOut push_out = PushOut::bias;
   double impact_speed = 0.05;      ///< approach from which on restitution counts (at least 3 g h) [m/s], > 0
   bool impact_substeps = false;    ///< steps are divided where contacts close

@@ -63,8 +63,8 @@ void validate(const Joint& joint, const Model& model) {
               fmt::format("lower = {} is not below upper = {}", joint.lower, joint.upper));
   if (joint.kind == JointKind::hinge && has_limits) {
     constexpr double half_turn = std::numbers::pi;
-    fail_unless((std::isinf(joint.lower) || joint.lower > -half_turn) &&
-                    (std::isinf(joint.upper) || joint.upper < half_turn),
+    const auto is_within = [&](double limit) { return std::isinf(limit) || std::abs(limit) < half_turn; };
+    fail_unless(is_within(joint.lower) && is_within(joint.upper),
                 "limits of a hinge lie within half a turn of 0");
   }
   validate_motor(joint);

@@ -81,6 +81,7 @@ void run(const MeshArguments& arguments) {
     if (body.volume > 0.0) options.density = body.mass / body.volume;
     if (!arguments.size) options.union_smoothing = shape.union_smoothing;
   }
+  if (arguments.name && arguments.name->empty()) throw std::invalid_argument("--name must not be empty");
   if (arguments.name) options.name = *arguments.name;
   if (arguments.size) options.size = arguments.size;
   if (arguments.density) options.density = *arguments.density;

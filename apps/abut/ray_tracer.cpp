@@ -283,7 +283,8 @@ class RayTracer {
     for (int i = 0; i < k_lanes; ++i) {
       const auto k = static_cast<std::size_t>(i);
       Hit& hit = result.hit[k];
-      if (t[i] < k_infinity) hit = {t[i], nearest_solid(camera_.from + t[i] * directions[k]), -1};
+      const int solid = t[i] < k_infinity ? nearest_solid(camera_.from + t[i] * directions[k]) : -1;
+      if (solid >= 0) hit = {t[i], solid, -1};  // none where numbers are too large to tell
       const Vec3<double> x =
           hit.t < k_infinity ? Vec3<double>(camera_.from + hit.t * directions[k]) : camera_.from;
       result.normal[k] = normal_at(hit, x);

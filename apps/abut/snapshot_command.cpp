@@ -13,6 +13,7 @@
 #include "apps/abut/image.h"
 #include "apps/abut/options.h"
 #include "apps/abut/ray_tracer.h"
+#include "apps/abut/trajectory_file.h"
 #include "engine/input_error.h"
 #include "engine/npz.h"
 #include "engine/scene_io.h"
@@ -87,6 +88,7 @@ std::optional<Vec3<double>> point(const std::vector<double>& numbers) {
 }
 
 void run(const SnapshotArguments& arguments) {
+  require_output_path(arguments.out, {".png"});
   const Scene scene = read_scene(arguments.scene);
   const std::vector<Pose<double>> X_WB = arguments.trajectory.empty()
                                              ? scene.initial.X_WB
@@ -113,7 +115,9 @@ void add_snapshot_command(CLI::App& app, int& exit_code) {
                                 ->add_option("--trajectory", arguments->trajectory,
                                              "what `abut run SCENE --out` wrote; default: the initial state")
                                 ->type_name("FILE.npz");
-  command->add_option("--frame", arguments->frame, "which of its states, from 0; -1 or last is the last")
+  command
+      ->add_option("--frame", arguments->frame,
+                   "which of its states, from 0, or -1 and less from the end; last is the last")
       ->needs(trajectory)
       ->type_name("N")
       ->capture_default_str();

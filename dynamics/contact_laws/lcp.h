@@ -184,6 +184,7 @@ struct Friction {
 /// The policy of InteriorPointSolver.
 struct Law {
   using Friction = lcp::Friction;
+  static constexpr bool k_bounces = true;  ///< it has a restitution
 
   /// v_hat of smooth_coulomb.h; where the contact would close within the step, d + h u*_n < 0, and the pair
   /// has a restitution e > 0, at least e times the speed of approach p = -u_n at the start:

@@ -110,6 +110,7 @@ struct Friction {
 /// The policy of InteriorPointSolver.
 struct Law {
   using Friction = relaxed_complementarity::Friction;
+  static constexpr bool k_bounces = false;  ///< it has no restitution
 
   static Target target(const smooth_coulomb::Parameters& c, double, double, double, const Settings& s) {
     const auto gap = smooth_coulomb::normal_target(c, s.normal);

@@ -119,6 +119,17 @@ TEST_CASE("abut snapshot: draws the initial state and any frame of a trajectory 
   CHECK(picture({"--trajectory", trajectory, "--frame", "-1"}) == last);
 }
 
+TEST_CASE("abut snapshot: a camera too far away to tell anything sees nothing", "[apps][value]") {
+  const TemporaryFolder folder;
+  const std::string scene = folder.write("scene.toml", k_scene), out = folder.path() / "picture.png";
+  for (const std::string from : {"1e20,0,3", "1e100,0,3", "1e300,0,3"}) {
+    CAPTURE(from);
+    CHECK(run_program(
+              {"snapshot", scene, "--out", out, "--camera-from", from, "--width", "16", "--height", "16"})
+              .exit_code == 0);
+  }
+}
+
 TEST_CASE("abut snapshot: bad usage and trajectories of other scenes are exit code 2 and one line",
           "[apps][value]") {
   const TemporaryFolder folder;
@@ -139,6 +150,7 @@ TEST_CASE("abut snapshot: bad usage and trajectories of other scenes are exit co
       {{"snapshot", folder.path() / "none.toml", "--out", out}, "none.toml"},
       {{"snapshot", scene, "--out", out, "--width", "0"}, "--width"},
       {{"snapshot", scene, "--out", out, "--frame", "3"}, "--trajectory"},
+      {{"snapshot", scene, "--out", folder.path() / "picture.jpg"}, ".png"},
       {{"snapshot", scene, "--out", out, "--camera-from", "1,2"}, "--camera-from"},
       {{"snapshot", scene, "--out", out, "--camera-from", "1,2,3", "--camera-to", "1,2,3"}, "same point"},
       {{"snapshot", scene, "--out", out, "--trajectory", folder.path() / "none.npz"}, "none.npz"},

@@ -143,6 +143,38 @@ TEST_CASE("not_converged: names a body of the island that did not converge", "[d
   CHECK(report.iterations >= config.max_iterations);
 }
 
+TEST_CASE("not_converged, non_finite: without a contact, a body of the joint is named", "[dynamics][value]") {
+  TestScene scene;
+  scene.add(make_sphere(0.05, 1000.0), test::pose_at({1, 0, 0}));
+  scene.add(make_sphere(0.05, 1000.0), test::pose_at({0, 0, 1}));
+  const bool is_motor = GENERATE(true, false), is_alone = GENERATE(true, false);
+  if (is_alone) {
+    scene.model.bodies.erase(scene.model.bodies.begin());
+    scene.state.X_WB.erase(scene.state.X_WB.begin());
+    scene.state.V_WB.erase(scene.state.V_WB.begin());
+  }
+  Joint joint;
+  joint.body_B = is_alone ? 0 : 1;
+  if (is_motor) {
+    joint.kind = JointKind::hinge;
+    joint.X_AJ = test::pose_at({0, 0.3, 1}, {0.0, 1.0, 0.0});
+    joint.X_BJ = test::pose_at({0, 0.3, 0}, {0.0, 1.0, 0.0});
+    joint.motor = {MotorKind::velocity, 1e6, 0.0, test::k_infinity, 0.5};
+  } else {  // its direction is none
+    joint.kind = JointKind::distance;
+    joint.X_AJ = test::pose_at({0, 0, 1});
+    joint.length = 0.5;
+  }
+  scene.model.joints.push_back(joint);
+  StepConfig config;
+  config.max_iterations = 1;
+  config.tolerance = 1e-30;
+  const StepReport report = rollout(Stepper(scene.model, config), scene.state, 60).failure;
+  CAPTURE(is_motor, is_alone, to_string(report.status));
+  CHECK(report.status != StepStatus::ok);
+  CHECK(report.body == joint.body_B);
+}
+
 TEST_CASE("non_finite: names the step and the body", "[dynamics][value]") {
   const TestScene scene = ball_and_tower();
   Controls controls(10, Control(5, Vec6<double>::Zero()));

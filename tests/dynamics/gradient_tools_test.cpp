@@ -81,6 +81,36 @@ TEST_CASE("adjoint: the same settings backward give the same gradient", "[dynami
   CHECK(one.health.contacts > 0);
 }
 
+TEST_CASE(
+    "adjoint: an impact at the start or the end of a step, where it changes sides, is reported as a kink",
+    "[dynamics][value]") {
+  const ContactLaw law = GENERATE(ContactLaw::smooth_coulomb, ContactLaw::lcp);
+  StepConfig settings;
+  settings.law = law;
+  const double h = settings.h, g = 9.81, speed = 1.0, to_end = h * (speed + g * h);
+  const auto kinks_at = [&](double gap) {
+    TestScene scene = test::floor_scene();
+    scene.add(make_sphere(0.05, 1000.0), test::pose_at({0, 0, 0.05 + gap}));
+    for (Body& body : scene.model.bodies) body.material.restitution = 0.5;
+    scene.V_WB(1) = stack<double>(Vec3<double>::Zero(), Vec3<double>(0.0, 0.0, -speed));
+    const Stepper stepper(scene.model, settings);
+    const Trajectory trajectory = rollout(stepper, scene.state, 1);
+    REQUIRE(trajectory.ok());
+    return adjoint(stepper, trajectory,
+                   [](int k, const State&, StateTangent& bar) {
+                     if (k == 1) bar.pose[1][5] += 1.0;
+                   })
+        .health.contacts_near_kink;
+  };
+  CHECK(kinks_at(to_end) > 0);
+  CHECK(kinks_at(to_end * (1.0 + 1e-5)) > 0);
+  CHECK(kinks_at(0.5 * to_end) == 0);
+  if (law == ContactLaw::smooth_coulomb) {  // the impact's own time starts to count there
+    CHECK(kinks_at(0.0) > 0);
+    CHECK(kinks_at(-1e-8) > 0);
+  }
+}
+
 TEST_CASE("adjoint: contacts at the limit of friction are reported as kinks, with step and body",
           "[dynamics][value]") {
   // A box that is drawn along the floor, ever harder: where it begins to slide, its contacts change their
