@@ -47,18 +47,33 @@ double self_disagreement(const DifferenceEstimate& estimate, double largest) {
 }
 
 void score_by_differences(const std::function<double(double h)>& loss_at, GradientSample& sample) {
-  constexpr double k_first_step = 1e-3, k_ratio = 0.25, k_good = 1e-7;
-  constexpr int k_steps = 9;  // 1e-3 ... 1.5e-8
+  constexpr double k_first_step = 1e-3, k_ratio = 0.25, k_good = 1e-7, k_fair = 1e-3, k_other = 1e-2;
+  constexpr int k_steps = 9, k_fine = 5;  // 1e-3 ... 1.5e-8, from 1e-6 on
+  const auto step = [](int i) { return k_first_step * std::pow(k_ratio, i); };
+  const auto add = [&](double h, Differences& to) {
+    to.steps.push_back(h);
+    to.forward.push_back(loss_at(h) / h);
+    to.backward.push_back(-loss_at(-h) / h);
+  };
   Differences differences;
   DifferenceEstimate estimate{};
-  double h = k_first_step;
-  for (int i = 0; i < k_steps; ++i, h *= k_ratio) {
-    differences.steps.push_back(h);
-    differences.forward.push_back(loss_at(h) / h);
-    differences.backward.push_back(-loss_at(-h) / h);
+  for (int i = 0; i < k_steps; ++i) {
+    add(step(i), differences);
     estimate = best_difference(differences);
     // Smaller steps only lose digits once three of them have brought nothing.
-    if (self_disagreement(estimate, sample.largest) < k_good && estimate.step > 20.0 * h) break;
+    if (self_disagreement(estimate, sample.largest) < k_good && estimate.step > 20.0 * step(i)) break;
+  }
+  // Steps that agree may all be too large to see what happens near 0: the derivative is that of the small
+  // ones, as long as rounding leaves them something to say.
+  Differences fine;
+  add(step(k_fine), fine);
+  DifferenceEstimate other = estimate;
+  other.value = 0.5 * (fine.forward[0] + fine.backward[0]);
+  other.error = std::abs(other.value - estimate.value);
+  if (estimate.step > step(k_fine) && self_disagreement(other, sample.largest) > k_other) {
+    for (int i = k_fine + 1; i < k_steps; ++i) add(step(i), fine);
+    other = best_difference(fine);
+    if (self_disagreement(other, sample.largest) < k_fair) estimate = other;
   }
   sample.difference = estimate.value;
   sample.step = estimate.step;

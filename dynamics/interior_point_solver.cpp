@@ -75,17 +75,32 @@ void InteriorPointSolver<Law>::solve(const ContactProblem& problem, SolverScratc
 }
 
 template <typename Law>
+Eigen::VectorXd InteriorPointSolver<Law>::to_all_digits(const ContactProblem& problem,
+                                                        const ContactSolution& solution,
+                                                        SolverScratch& scratch) const {
+  constexpr int k_iterations = 6;
+  const Settings settings = settings_of(problem);
+  auto& contacts = scratch.interior_point.contacts<Law>();
+  contacts.clear();
+  for (const ContactRow& row : problem.rows.rows) contacts.push_back(iterate_of<Law>(problem, row, settings));
+  ContactSolution exact;
+  exact.passes = {solution.velocity()};
+  if (!contacts.empty()) {
+    (void)interior_point::Iteration<Law>(problem, speed_scale_, scratch, exact)
+        .correct(1.0, 0.0, k_iterations);
+  }
+  return exact.passes[0];
+}
+
+template <typename Law>
 void InteriorPointSolver<Law>::vjp(const ContactProblem& problem, const ContactSolution& solution,
                                    const EndMotionBar& solution_bar, SolverScratch& scratch,
                                    ContactProblemBar& bar) const {
   const Settings settings = settings_of(problem);
-  const Eigen::VectorXd& v = solution.velocity();
+  const Eigen::VectorXd v = to_all_digits(problem, solution, scratch);
   auto& contacts = scratch.interior_point.contacts<Law>();
-  contacts.clear();
-  for (const ContactRow& row : problem.rows.rows) {
-    ContactIterate<Law>& c = contacts.emplace_back(iterate_of<Law>(problem, row, settings));
-    interior_point::linearize_solution(c, relative_velocity(row, v));
-  }
+  for (std::size_t i = 0; i < contacts.size(); ++i)
+    interior_point::linearize_solution(contacts[i], relative_velocity(problem.rows.rows[i], v));
   factorize(problem, v, contacts, scratch.interior_point);
   const Eigen::VectorXd w = scratch.interior_point.lu.transpose().solve(solution_bar.velocity);
   if (!w.allFinite()) throw std::logic_error("a step that is not finite has no gradient");
@@ -151,20 +166,19 @@ void InteriorPointSolver<Law>::jvp(const ContactProblem& problem, const ContactS
                                    EndMotionBar& solution_dot) const {
   // H dv = M dv* - dM (v - v*) + d(J^T gamma) + d(J^T lambda), the latter two at fixed v.
   const Settings settings = settings_of(problem);
-  const Eigen::VectorXd& v = solution.velocity();
+  const Eigen::VectorXd v = to_all_digits(problem, solution, scratch);
   const Eigen::VectorXd at_rest = Eigen::VectorXd::Zero(problem.mass.size());
   Eigen::VectorXd& v_dot = solution_dot.velocity;
   dot.set_balance(problem, v, v_dot);
 
   auto& contacts = scratch.interior_point.contacts<Law>();
-  contacts.clear();
   for (std::size_t i = 0; i < problem.rows.rows.size(); ++i) {
     const ContactRow& row = problem.rows.rows[i];
     const ContactRowBar& row_dot = dot.rows[i];
     const PairMaterial& material = problem.rows.pairs[static_cast<std::size_t>(row.pair)].material;
     const PairMaterialBar& material_dot = dot.pairs[static_cast<std::size_t>(row.pair)];
     const Vec3<double> u = relative_velocity(row, v), u_dot = relative_velocity_jvp(row, row_dot, v, at_rest);
-    ContactIterate<Law>& c = contacts.emplace_back(iterate_of<Law>(problem, row, settings));
+    ContactIterate<Law>& c = contacts[i];
     interior_point::linearize_solution(c, u);
 
     const double start_dot = row_dot.n.dot(relative_velocity(row, problem.v_start)) +

@@ -450,6 +450,12 @@ GeometryGradient random_direction(const Body& body, Random& random) {
   }
   for (Eigen::Index i = 0; i < d.contact_points.cols(); ++i)
     d.contact_points.col(i) = test::random_vector(random);
+  if (body.shape.primitives[0].kind == PrimitiveKind::rounded_box) {
+    // Pieces of a straight edge are one as long as they stay in line.
+    Mat3<double> M;
+    for (int axis = 0; axis < 3; ++axis) M.col(axis) = test::random_vector(random) / body.size;
+    d.contact_points = M * body.contact_points;
+  }
   if (body.contact_radius > 0.0) d.contact_radius = random.uniform(-1.0, 1.0);
   return d;
 }

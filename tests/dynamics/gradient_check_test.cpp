@@ -69,6 +69,24 @@ TEST_CASE("best_difference: finds the slope of a curved function to ten digits",
   CHECK(estimate.step < 0.1);
 }
 
+TEST_CASE("score_by_differences: steps that agree but are all too large do not hide what happens near 0",
+          "[dynamics][value]") {
+  const auto score = [](double bump) {
+    GradientSample sample;
+    sample.adjoint = 1.0 + bump;
+    sample.largest = 1.0;
+    score_by_differences([&](double h) { return h + bump * h * std::exp(-(h / 1e-5) * (h / 1e-5)); }, sample);
+    return sample;
+  };
+  CHECK(score(0.0).relative_error < 1e-9);
+  for (const double bump : {0.3, -0.5, 5.0, -1.0}) {
+    const GradientSample sample = score(bump);
+    CAPTURE(bump, sample.difference, sample.step, sample.self_disagreement);
+    CHECK_FALSE(sample.unresolved);
+    CHECK(std::abs(sample.difference - sample.adjoint) < 1e-4);
+  }
+}
+
 TEST_CASE("best_difference: a kink between equal steps is seen, although central differences agree",
           "[dynamics][value]") {
   const auto f = [](double x) { return 2.0 * x + 0.3 * std::abs(x) + x * x * x; };

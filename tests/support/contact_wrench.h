@@ -51,6 +51,7 @@ inline NetWrench net_contact_wrench(const TestScene& scene, const StepConfig& co
     const ContactRow& row = rows.rows[i];
     net.force += impulses[i] / config.h;
     net.torque += row.r_B.cross(impulses[i]) / config.h;
+    if (row.contact < 0) continue;  // of a reduced pair
     const Contact& contact = manifold.contacts[static_cast<std::size_t>(row.contact)];
     if (contact.feature.kind == ContactKind::edge_edge) ++net.edge_contacts;
   }
