@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "collision/broad_phase.h"
+#include "collision/manifold/contact_inspection.h"
 #include "collision/manifold/contact_manifold.h"
 #include "collision/manifold/edge_contacts.h"
 #include "collision/manifold/edge_sdf.h"
@@ -105,6 +106,12 @@ class ContactDetector {
   /// JVP: how the linearized contacts change along tangents of the poses. Overwrites `dots`, one per contact.
   void jvp(std::span<const Pose<double>> X_WB, std::span<const Vec6<double>> pose_dot,
            const ManifoldLinearization& linearization, std::span<ContactBar> dots) const;
+
+  /// What the contacts of a manifold that detect() found at these poses are made of, and the vertices and
+  /// edges of their pairs that could have been more. Overwrites `inspection`; `memory` may be any, used
+  /// before or not, and what was linearized in it is lost.
+  void inspect(std::span<const Pose<double>> X_WB, const ContactManifold& manifold,
+               ManifoldLinearization& memory, ManifoldInspection& inspection) const;
 
   [[nodiscard]] const FeatureColumns& features(int body) const {
     return bodies_[static_cast<std::size_t>(body)].features;
