@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "collision/manifold/contact_detector.h"
+#include "dynamics/contact_forces.h"
 #include "dynamics/fixed_motion.h"
 #include "dynamics/free_motion.h"
 #include "dynamics/gradient.h"
@@ -135,6 +136,11 @@ class Stepper {
   /// Contacts of a state whose activity is not zero, reduced where pairs ask for it. None if the state is not
   /// finite.
   void contacts(const State& state, StepScratch& scratch, ContactManifold& manifold) const;
+
+  /// What the contacts of a recorded step did, overwritten; contacts of the state that it started from.
+  /// Throws std::logic_error for a record of a failed step.
+  void contact_forces(const State& state, const Control& control, const StepRecord& record,
+                      StepScratch& scratch, std::vector<ContactForce>& forces) const;
 
   [[nodiscard]] const Model& model() const { return *model_; }
   [[nodiscard]] const StepConfig& config() const { return config_; }

@@ -1,0 +1,74 @@
+#include "dynamics/contact_forces.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include <spdlog/fmt/fmt.h>
+
+#include "dynamics/stepper.h"
+
+namespace abut {
+namespace {
+
+bool is_same(const ContactFeature& a, const ContactFeature& b) {
+  return a.kind == b.kind && a.body_A == b.body_A && a.body_B == b.body_B && a.feature_A == b.feature_A &&
+         a.feature_B == b.feature_B && a.on_B == b.on_B;
+}
+
+/// Velocity of B relative to A at a row's point, across its normal.
+Vec3<double> slip_of(const ContactRow& row, const Eigen::VectorXd& v) {
+  const auto velocity = [&](int slot, const Vec3<double>& r) -> Vec3<double> {
+    if (slot < 0) return Vec3<double>::Zero();
+    return point_velocity(Vec6<double>(v.segment<6>(6 * slot)), r);
+  };
+  const Vec3<double> u = velocity(row.slot_B, row.r_B) - velocity(row.slot_A, row.r_A) + row.drift;
+  return u - u.dot(row.n) * row.n;
+}
+
+}  // namespace
+
+double ContactForce::friction_use() const {
+  const double normal = normal_force(), bound = friction * normal;
+  return bound > 0.0 ? (force_B_W - normal * normal_AB_W).norm() / bound : 0.0;
+}
+
+void Stepper::contact_forces(const State& state, const Control& control, const StepRecord& record,
+                             StepScratch& scratch, std::vector<ContactForce>& forces) const {
+  if (record.report.status != StepStatus::ok)
+    throw std::logic_error(
+        fmt::format("a step that ended '{}' has no forces", to_string(record.report.status)));
+  forces.clear();
+  std::vector<Vec3<double>> impulses;
+  const State* start = &state;
+  for (const SubstepRecord& part : record.substeps) {
+    restore(*start, control, part, LinearizeFor::vjp, scratch);
+    solver_.law().impulses(problem_of(part, scratch), scratch.solution, impulses);
+    const std::size_t earlier = forces.size();
+    for (std::size_t i = 0; i < impulses.size(); ++i) {
+      const ContactRow& row = scratch.rows.rows[i];
+      ContactForce force;
+      force.feature = {ContactKind::blended, row.body_A, row.body_B, -1, -1, false};
+      if (row.contact >= 0)
+        force.feature = scratch.linearization.contacts[static_cast<std::size_t>(row.contact)].feature;
+      force.point_W = start->X_WB[static_cast<std::size_t>(row.body_A)].p + row.r_A;
+      force.normal_AB_W = row.n;
+      force.force_B_W = impulses[i] / config_.h;
+      force.slip_W = slip_of(row, scratch.solution.velocity());
+      force.friction = scratch.rows.pairs[static_cast<std::size_t>(row.pair)].material.friction;
+      // Where a step is divided, the same contact acts in several parts of it.
+      const auto end = forces.begin() + static_cast<std::ptrdiff_t>(row.contact >= 0 ? earlier : 0);
+      const auto same = std::find_if(forces.begin(), end, [&](const ContactForce& other) {
+        return is_same(other.feature, force.feature);
+      });
+      if (same == end) {
+        forces.push_back(force);
+      } else {
+        same->force_B_W += force.force_B_W;
+        same->slip_W = force.slip_W;
+      }
+    }
+    start = &part.end;
+  }
+}
+
+}  // namespace abut
