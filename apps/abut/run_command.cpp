@@ -93,7 +93,7 @@ int run(const RunArguments& arguments) {
   summary.dt = scene.config.step.h;
   summary.energy_initial = mechanical_energy(model, scene.initial);
   RecentStates recent(scene.initial);
-  TrajectoryFile trajectory(model);
+  TrajectoryFile trajectory(model, arguments.scene);
   if (writes) trajectory.add(scene.initial, summary.energy_initial, 0);
 
   State end;
@@ -190,7 +190,7 @@ void add_run_command(CLI::App& app, int& exit_code) {
       "A trajectory has a row for the initial state and one for every step: time, position and\n"
       "orientation_wxyz of each body's asset frame, linear_velocity and angular_velocity of its centre of\n"
       "mass, energy, and contacts of the step that ended there. In an archive, body_names holds the names\n"
-      "as bytes, a row each, filled up with zeros.\n"
+      "as bytes, a row each, filled up with zeros, and scene the scene file's path.\n"
       "A batch writes one archive with a row for each rollout: docs/scene_format.md, \"Batches\".\n"
       "\n"
       "Examples:\n"

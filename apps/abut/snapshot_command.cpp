@@ -1,5 +1,4 @@
 #include <charconv>
-#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -15,7 +14,6 @@
 #include "apps/abut/ray_tracer.h"
 #include "apps/abut/trajectory_file.h"
 #include "engine/input_error.h"
-#include "engine/npz.h"
 #include "engine/scene_io.h"
 
 namespace abut {
@@ -45,39 +43,11 @@ std::size_t frame_index(const std::string& text, std::size_t count, const std::f
   return static_cast<std::size_t>(index < 0 ? index + signed_count : index);
 }
 
-/// Poses of the bodies at one time of a trajectory, whose poses are those of the assets' frames.
+/// Poses of the bodies at one time of a trajectory.
 std::vector<Pose<double>> read_frame(const std::filesystem::path& file, const std::string& frame,
                                      const Model& model) {
-  const auto arrays = read_npz(file);
-  const auto n = static_cast<std::size_t>(model.body_count());
-  const auto array = [&](const std::string& name, std::size_t width) -> const NpzArray& {
-    const auto found = arrays.find(name);
-    if (found == arrays.end())
-      throw InputError(file.string(), 0, fmt::format("there is no array '{}'", name));
-    const auto& shape = found->second.shape;
-    if (shape.size() != 3 || shape[0] == 0 || shape[1] != n || shape[2] != width) {
-      throw InputError(
-          file.string(), 0,
-          fmt::format("'{}' has shape ({}), expected (times, {}, {}): not a trajectory of this scene", name,
-                      fmt::join(shape, ", "), n, width));
-    }
-    return found->second;
-  };
-  const NpzArray &positions = array("position", 3), &orientations = array("orientation_wxyz", 4);
-  const std::size_t row = frame_index(frame, std::min(positions.shape[0], orientations.shape[0]), file);
-  std::vector<Pose<double>> X_WB;
-  for (std::size_t b = 0; b < n; ++b) {
-    const double* p = &positions.doubles()[3 * (row * n + b)];
-    const double* q = &orientations.doubles()[4 * (row * n + b)];
-    const Pose<double> X_WA{Quat<double>(q[0], q[1], q[2], q[3]), Vec3<double>(p[0], p[1], p[2])};
-    if (!X_WA.p.allFinite() || !(std::abs(X_WA.q.norm() - 1.0) < 1e-3)) {
-      throw InputError(file.string(), 0,
-                       fmt::format("the pose of body {} in frame {} is not finite or no pose", b, row));
-    }
-    const Vec3<double> p_AB = -model.bodies[b].p_BA;  // the axes of A and B are the same
-    X_WB.push_back(X_WA.normalized() * Pose<double>{Quat<double>::Identity(), p_AB});
-  }
-  return X_WB;
+  const RecordedTrajectory trajectory(file, model);
+  return trajectory.poses(frame_index(frame, trajectory.size(), file));
 }
 
 std::optional<Vec3<double>> point(const std::vector<double>& numbers) {

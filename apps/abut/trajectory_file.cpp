@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
+#include <variant>
 
 #include <unistd.h>
 
@@ -74,6 +77,18 @@ void add_names(NpzWriter& writer, std::string_view array, const std::vector<std:
   writer.add(array, bytes, std::array{names.size(), width});
 }
 
+std::vector<std::string> names_in(const NpzArray& array) {
+  const std::vector<std::int64_t>& bytes = array.integers();
+  const std::size_t width = array.shape.size() == 2 ? array.shape[1] : 0;
+  std::vector<std::string> names;
+  for (std::size_t begin = 0; width > 0 && begin + width <= bytes.size(); begin += width) {
+    std::string name;
+    for (std::size_t i = begin; i < begin + width && bytes[i] != 0; ++i) name += static_cast<char>(bytes[i]);
+    names.push_back(name);
+  }
+  return names;
+}
+
 void TrajectoryFile::add(const State& state, double energy, int contacts) {
   time_.push_back(state.time);
   energy_.push_back(energy);
@@ -108,6 +123,7 @@ void TrajectoryFile::write_npz(const fs::path& path) const {
   std::vector<std::string> names;
   for (const Body& body : model_->bodies) names.push_back(body.name);
   add_names(writer, "body_names", names);
+  add_names(writer, "scene", {scene_.string()});
   writer.write(path);
 }
 
@@ -132,6 +148,92 @@ void TrajectoryFile::write_csv(const fs::path& path) const {
     }
   }
   file.commit();
+}
+
+RecordedTrajectory::RecordedTrajectory(fs::path path, const Model& model)
+    : path_(std::move(path)), model_(&model), arrays_(read_npz(path_)) {
+  times_ = std::min(find("position", 3, true)->shape[0], find("orientation_wxyz", 4, true)->shape[0]);
+  for (const char* velocity : {"linear_velocity", "angular_velocity"}) {
+    if (const NpzArray* array = find(velocity, 3, false)) times_ = std::min(times_, array->shape[0]);
+  }
+}
+
+const NpzArray* RecordedTrajectory::find(const std::string& name, std::size_t width, bool needed) const {
+  const auto found = arrays_.find(name);
+  if (found == arrays_.end()) {
+    if (needed) throw InputError(path_.string(), 0, fmt::format("there is no array '{}'", name));
+    return nullptr;
+  }
+  const auto n = static_cast<std::size_t>(model_->body_count());
+  const auto& shape = found->second.shape;
+  if (shape.size() != 3 || shape[0] == 0 || shape[1] != n || shape[2] != width) {
+    throw InputError(
+        path_.string(), 0,
+        fmt::format("'{}' has shape ({}), expected (times, {}, {}): not a trajectory of this scene", name,
+                    fmt::join(shape, ", "), n, width));
+  }
+  if (!std::holds_alternative<std::vector<double>>(found->second.values))
+    throw InputError(path_.string(), 0, fmt::format("'{}' holds integers, expected numbers", name));
+  return &found->second;
+}
+
+std::vector<Pose<double>> RecordedTrajectory::poses(std::size_t frame) const {
+  const std::vector<double>&positions = find("position", 3, true)->doubles(),
+        &orientations = find("orientation_wxyz", 4, true)->doubles();
+  const std::size_t n = model_->bodies.size();
+  std::vector<Pose<double>> X_WB;
+  for (std::size_t b = 0; b < n; ++b) {
+    const double* p = &positions[3 * (frame * n + b)];
+    const double* q = &orientations[4 * (frame * n + b)];
+    const Pose<double> X_WA{Quat<double>(q[0], q[1], q[2], q[3]), Vec3<double>(p[0], p[1], p[2])};
+    if (!X_WA.p.allFinite() || !(std::abs(X_WA.q.norm() - 1.0) < 1e-3)) {
+      throw InputError(path_.string(), 0,
+                       fmt::format("the pose of body {} in frame {} is not finite or no pose", b, frame));
+    }
+    const Vec3<double> p_AB = -model_->bodies[b].p_BA;  // the axes of A and B are the same
+    X_WB.push_back(X_WA.normalized() * Pose<double>{Quat<double>::Identity(), p_AB});
+  }
+  return X_WB;
+}
+
+State RecordedTrajectory::state(std::size_t frame) const {
+  State state;
+  state.X_WB = poses(frame);
+  const std::size_t n = model_->bodies.size();
+  state.V_WB.assign(n, Vec6<double>::Zero());
+  const NpzArray *linear = find("linear_velocity", 3, false), *angular = find("angular_velocity", 3, false);
+  for (std::size_t b = 0; b < n; ++b) {
+    const auto set = [&](const NpzArray* array, int first) {
+      if (array == nullptr) return;
+      for (int i = 0; i < 3; ++i) {
+        const double v = array->doubles()[3 * (frame * n + b) + static_cast<std::size_t>(i)];
+        if (!std::isfinite(v)) {
+          throw InputError(path_.string(), 0,
+                           fmt::format("the velocity of body {} in frame {} is not finite", b, frame));
+        }
+        state.V_WB[b][first + i] = v;
+      }
+    };
+    set(angular, 0);
+    set(linear, 3);
+  }
+  const auto time = arrays_.find("time");
+  if (time != arrays_.end() && std::holds_alternative<std::vector<double>>(time->second.values) &&
+      frame < time->second.doubles().size() && std::isfinite(time->second.doubles()[frame])) {
+    state.time = time->second.doubles()[frame];
+  }
+  return state;
+}
+
+fs::path scene_of_trajectory(const fs::path& path) {
+  const auto arrays = read_npz(path);
+  const auto found = arrays.find("scene");
+  std::vector<std::string> names;
+  if (found != arrays.end() && std::holds_alternative<std::vector<std::int64_t>>(found->second.values))
+    names = names_in(found->second);
+  if (names.size() != 1 || names[0].empty())
+    throw InputError(path.string(), 0, "does not say of which scene it is a trajectory");
+  return names[0];
 }
 
 }  // namespace abut

@@ -12,6 +12,7 @@
 #include "apps/abut/batch_command.h"
 #include "apps/abut/batch_journal.h"
 #include "apps/abut/batch_table.h"
+#include "apps/abut/trajectory_file.h"
 #include "dynamics/simulator.h"
 #include "engine/npz.h"
 #include "tests/apps/program.h"
@@ -54,14 +55,6 @@ struct Workplace {
 std::vector<double> row_of(const BatchTable& table, int rollout) {
   const auto p = static_cast<std::ptrdiff_t>(table.parameters().size());
   return {table.values().begin() + rollout * p, table.values().begin() + (rollout + 1) * p};
-}
-
-std::vector<std::string> names_in(const NpzArray& array) {
-  std::vector<std::string> names(array.shape[0]);
-  for (std::size_t i = 0; i < array.integers().size(); ++i) {
-    if (array.integers()[i] != 0) names[i / array.shape[1]] += static_cast<char>(array.integers()[i]);
-  }
-  return names;
 }
 
 // The table

@@ -5,6 +5,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "apps/abut/trajectory_file.h"
 #include "engine/npz.h"
 #include "tests/apps/program.h"
 #include "tests/support/close.h"
@@ -126,13 +127,16 @@ TEST_CASE("abut run: archive and table hold the same trajectory, in the frames o
                                                                {"angular_velocity", {k_rows, k_bodies, 3}},
                                                                {"energy", {k_rows}},
                                                                {"contacts", {k_rows}},
-                                                               {"body_names", {k_bodies, 11}}};
+                                                               {"body_names", {k_bodies, 11}},
+                                                               {"scene", {1, scene.size()}}};
   CHECK(arrays.size() == shapes.size());
   for (const auto& [name, shape] : shapes) {
     CAPTURE(name);
     REQUIRE(arrays.count(name) == 1);
     CHECK(arrays.at(name).shape == shape);
   }
+
+  CHECK(scene_of_trajectory(npz) == scene);
 
   REQUIRE(table.rows.size() == k_rows * k_bodies);
   const std::vector<std::string> names{"floor", "box, tilted", "ball"};
