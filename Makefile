@@ -1,12 +1,14 @@
-# A front for the CMake presets: `make help`. Variables: JOBS (parallel jobs), PRESET (of `make build`).
+# A front for the CMake presets: `make help`. Variables: JOBS (parallel jobs), PRESET (of `make build`), SCENE (of
+# `make view`).
 
 JOBS   ?= $(shell nproc)
 PRESET ?= release
-SCENE  := assets/scenes/armadillo_drop.toml
+DEMO   := assets/scenes/armadillo_drop.toml
+SCENE  ?= $(DEMO)
 ABUT   := build/release/bin/abut
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test asan bench clean
+.PHONY: help setup build demo view test asan bench pictures clean
 
 help:      ## this list
 	@sed -nE 's/^([a-z]+): .*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -22,8 +24,13 @@ demo: setup     ## build the program, simulate two armadillos, check the gradien
 	cmake --preset release
 	cmake --build --preset release --parallel $(JOBS) --target abut
 	@mkdir -p out
-	$(ABUT) run $(SCENE) --out out/armadillo_drop.npz
-	$(ABUT) gradcheck $(SCENE)
+	$(ABUT) run $(DEMO) --out out/armadillo_drop.npz
+	$(ABUT) gradcheck $(DEMO)
+
+view: setup     ## build the viewer and open it on SCENE (default: two armadillos)
+	cmake --preset release
+	cmake --build --preset release --parallel $(JOBS) --target abut-view
+	build/release/bin/abut-view $(SCENE)
 
 test: setup     ## build with warnings as errors, then run every test
 	cmake --preset ci
@@ -41,6 +48,11 @@ bench: setup    ## build and run the benchmarks; results as JSON in out/
 	@mkdir -p out
 	build/release/bin/abut_benchmarks --benchmark_out=out/benchmarks.json \
 	  --benchmark_context=commit=$$(git describe --always --dirty --exclude='*' 2>/dev/null || echo none)
+
+pictures: setup    ## draw the pictures of docs/viewer.md again
+	cmake --preset release
+	cmake --build --preset release --parallel $(JOBS) --target abut-view
+	docs/make_viewer_pictures.sh build/release/bin/abut-view
 
 clean:     ## remove what was built and written
 	rm -rf build out

@@ -8,7 +8,9 @@ packages=(
   libassimp-dev zlib1g-dev libtomlplusplus-dev                     # engine: meshes (assimp links libz.so), scenes
   libqhull-dev                                                     # engine: convex hulls
   libcli11-dev nlohmann-json3-dev libstb-dev                       # apps: command line, JSON, pictures
-  catch2 libceres-dev                                              # tests
+  libimgui-dev libglfw3-dev libepoxy-dev                           # apps/viewer
+  libegl1 libgl1-mesa-dri fonts-dejavu-core                        # apps/viewer without a display, its letters
+  catch2 libceres-dev xvfb                                         # tests
   libbenchmark-dev                                                 # tests/benchmarks
 )
 optional=(

@@ -1,8 +1,10 @@
-/// The program `abut` as a user meets it: arguments in, exit code and text out.
+/// Programs as a user meets them: arguments in, exit code and text out.
 #pragma once
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -24,12 +26,15 @@ struct ProgramResult {
   std::string out, err;
 };
 
-/// Runs the program and waits for it. Its stdin is empty and no stream is a terminal.
-inline ProgramResult run_program(const std::vector<std::string>& arguments) {
+/// Runs a program and waits for it. Its stdin is empty and no stream is a terminal.
+///
+/// @param environment  variables that are set for it, or removed where the value is empty
+inline ProgramResult run_executable(const std::string& executable, const std::vector<std::string>& arguments,
+                                    const std::map<std::string, std::string>& environment = {}) {
   const TemporaryFolder folder;
   const std::filesystem::path out = folder.path() / "out", err = folder.path() / "err";
   std::vector<std::string> words = arguments;
-  words.insert(words.begin(), ABUT_EXECUTABLE);
+  words.insert(words.begin(), executable);
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
@@ -39,6 +44,8 @@ inline ProgramResult run_program(const std::vector<std::string>& arguments) {
     redirect("/dev/null", O_RDONLY, STDIN_FILENO);
     redirect(out.c_str(), O_WRONLY | O_CREAT, STDOUT_FILENO);
     redirect(err.c_str(), O_WRONLY | O_CREAT, STDERR_FILENO);
+    for (const auto& [name, value] : environment)
+      value.empty() ? ::unsetenv(name.c_str()) : ::setenv(name.c_str(), value.c_str(), 1);
     ::execv(argv[0], argv.data());
     ::_exit(127);
   }
@@ -46,6 +53,13 @@ inline ProgramResult run_program(const std::vector<std::string>& arguments) {
   ::waitpid(child, &status, 0);
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_file(out), read_file(err)};
 }
+
+#ifdef ABUT_EXECUTABLE
+/// The same of `abut`.
+inline ProgramResult run_program(const std::vector<std::string>& arguments) {
+  return run_executable(ABUT_EXECUTABLE, arguments);
+}
+#endif
 
 /// The whole of a text as one JSON value; discarded if it is not that.
 inline Json parse_json(const std::string& text) { return Json::parse(text, nullptr, false); }

@@ -1,0 +1,78 @@
+/// What of the world is shown, and how: what panels set and the picture obeys.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "apps/viewer/picture/slice.h"
+#include "collision/manifold/contact.h"
+
+namespace abut::viewer {
+
+/// What colours a contact.
+enum class Indicator { activity, penetration, interior, clash, share, selection };
+inline constexpr const char* k_indicator_names[] = {"activity", "penetration", "interior",
+                                                    "clash",    "share",       "selection"};
+
+enum class BodySurface { mesh, sdf, none };
+
+struct ContactDisplay {
+  bool points = true;           ///< a ball at each contact's point
+  bool normals = true;          ///< an arrow from A to B
+  bool witness_points = false;  ///< on either surface, with a line between them
+  bool forces = false;          ///< an arrow of the force on B
+  bool friction_discs = false;  ///< across the normal: blue where it sticks, vermilion where it slides
+  bool candidates = false;      ///< vertices and edges of the soft choice
+  bool vertex_sdf = true, edge_edge = true, edge_sdf = true, blended = true;  ///< kinds that are shown
+  Indicator indicator = Indicator::activity;
+  bool scale_by_indicator = true;  ///< lengths of normals and sizes of points, not their colour alone
+  double least = 1e-3;             ///< contacts with a smaller indicator are not shown
+  double size = 1.0;               ///< of all glyphs
+  double force_scale = 1.0;        ///< of the force's arrows
+
+  [[nodiscard]] bool shows(ContactKind kind) const;
+};
+
+struct SliceDisplay {
+  bool shown = false;
+  int body = -1;                             ///< whose distance; -1: the least of all
+  double azimuth = 1.5708, elevation = 0.0;  ///< of the plane's normal [rad]
+  double offset = 0.0;  ///< along the normal, from the camera's target when it was placed [m]
+  Vec3<double> centre = Vec3<double>::Zero();  ///< [m]
+  double size = 1.0;                           ///< [m]
+  int arrows = 0;                              ///< along each side
+  int resolution = 160;                        ///< pixels along each side
+};
+
+struct DisplayOptions {
+  BodySurface surface = BodySurface::mesh;
+  bool wireframe = false;
+  bool translucent = false;
+  bool floor = true;
+  double iso_level = 0.0;    ///< of BodySurface::sdf [m]
+  bool discrepancy = false;  ///< the mesh coloured by its SDF; of BodySurface::mesh
+  int primitive_body = -1;   ///< whose primitives are shown one by one, -1: nobody's
+  int primitive = -1;        ///< which of them, -1: all
+  ContactDisplay contacts;
+  SliceDisplay slice;
+  bool gradient_arrows = true;
+  double gradient_scale = 1.0;
+  bool side_by_side = false;  ///< left as the scene has it, right without contacts of edges with edges
+  bool panels = true;
+};
+
+/// What the user has picked.
+struct Selection {
+  int body = -1;
+  struct Pinned {
+    ContactFeature feature;
+    std::vector<float> time, distance, force, activity;  ///< [s], [m], [N], [-], as seen since it was pinned
+  };
+  std::vector<Pinned> pinned;
+  /// Whether features are the same contact.
+  [[nodiscard]] static bool same(const ContactFeature& a, const ContactFeature& b);
+  [[nodiscard]] bool is_pinned(const ContactFeature& feature) const;
+  void toggle_pin(const ContactFeature& feature);
+};
+
+}  // namespace abut::viewer

@@ -1,0 +1,136 @@
+/// The program `abut-view`. Exit codes: 0 well, 1 it cannot draw, 2 bad usage or input.
+
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include <imgui.h>
+#include <spdlog/fmt/fmt.h>
+#include <CLI/CLI.hpp>
+
+#include "apps/abut/trajectory_file.h"
+#include "apps/viewer/render/headless_context.h"
+#include "apps/viewer/render/window.h"
+#include "apps/viewer/viewer.h"
+#include "apps/viewer/viewer_options.h"
+#include "engine/input_error.h"
+
+namespace {
+
+using namespace abut;
+using namespace abut::viewer;
+
+constexpr int k_well = 0, k_failed = 1, k_bad_input = 2;
+
+int complain(int exit_code, std::string_view what) {
+  std::fflush(stdout);
+  fmt::print(stderr, "abut-view: {}\n", what);
+  return exit_code;
+}
+
+void start(const ViewerOptions& options, SimulationThread& simulation) {
+  simulation.call([&](SimulationCore& core) {
+    for (int i = 0; i < options.steps && core.message().empty(); ++i) core.step_forward();
+    if (!core.message().empty()) throw std::invalid_argument(core.message());
+    core.set_running(!options.paused);
+  });
+}
+
+void write_screenshot(const ViewerOptions& options, const Viewer& viewer, unsigned framebuffer) {
+  if (options.screenshot.empty()) return;
+  make_folder_of(options.screenshot);
+  write_png(options.screenshot, viewer.capture(framebuffer));
+}
+
+void run_headless(const ViewerOptions& options) {
+  constexpr float k_picture_seconds = 1.0f / 60.0f;
+  HeadlessContext context(options.width, options.height);
+  SimulationThread simulation(simulation_options(options), Threading::none);
+  start(options, simulation);
+  Viewer viewer(simulation, options.text_scale > 0.0 ? options.text_scale : 1.0);
+  apply(options, viewer);
+  const std::int64_t frames = options.frames.value_or(1);
+  for (std::int64_t i = 0; i < frames && !viewer.wants_to_close(); ++i) {
+    ImGuiIO& io = ImGui::GetIO();
+    io.DisplaySize = {static_cast<float>(options.width), static_cast<float>(options.height)};
+    io.DeltaTime = k_picture_seconds;
+    simulation.update(i > 0 ? k_picture_seconds : 0.0);
+    viewer.draw(context.framebuffer());
+    require_no_gl_error("a picture");
+  }
+  // Dear ImGui learns how large windows are while it draws them for the first time.
+  simulation.update(0.0);
+  viewer.draw(context.framebuffer());
+  write_screenshot(options, viewer, context.framebuffer());
+}
+
+void run_in_window(const ViewerOptions& options) {
+  Window window(options.width, options.height, "abut-view");
+  SimulationThread simulation(simulation_options(options));
+  start(options, simulation);
+  Viewer viewer(simulation, options.text_scale > 0.0 ? options.text_scale : window.content_scale());
+  window.connect_input();
+  apply(options, viewer);
+  std::string title;
+  for (std::int64_t i = 0; !window.close_requested() && !viewer.wants_to_close(); ++i) {
+    if (options.frames && i >= *options.frames) {
+      write_screenshot(options, viewer, 0);
+      break;
+    }
+    window.begin_picture();
+    for (const std::filesystem::path& file : window.take_dropped_files()) viewer.open(file);
+    viewer.draw(0);
+    if (viewer.frame()->model->scene.name != title) {
+      title = viewer.frame()->model->scene.name;
+      window.set_title("abut-view: " + title);
+    }
+    if (!(options.frames && i + 1 == *options.frames)) window.end_picture();
+  }
+  window.disconnect_input();
+}
+
+int run(const ViewerOptions& options) {
+  try {
+    if (!options.screenshot.empty()) {
+      require_output_path(options.screenshot, {".png"});
+      if (!options.headless && !options.frames)
+        return complain(k_bad_input, "--screenshot needs --headless or --frames");
+    }
+    options.headless ? run_headless(options) : run_in_window(options);
+    return k_well;
+  } catch (const InputError& error) {
+    return complain(k_bad_input, error.what());
+  } catch (const std::invalid_argument& error) {
+    return complain(k_bad_input, error.what());
+  } catch (const std::exception& error) {
+    return complain(k_failed, error.what());
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"abut-view shows how and why bodies touch, live.", "abut-view"};
+  app.set_help_flag("-h,--help", "show this help");
+  app.set_version_flag("--version", "abut-view " ABUT_VERSION);
+  app.footer(
+      "F1 in the window lists keys and mouse. Scene files: docs/scene_format.md.\n"
+      "Exit codes: 0 well, 1 it cannot draw (no display, no OpenGL 3.3), 2 bad usage or input.\n"
+      "\n"
+      "Examples:\n"
+      "  abut-view assets/scenes/armadillo_drop.toml\n"
+      "  abut-view out/armadillo_drop.npz\n"
+      "  abut-view assets/scenes/drill_mustard.toml --headless --steps 100 --screenshot drill.png");
+  ViewerOptions options;
+  add_options(app, options);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error) == 0 ? k_well : k_bad_input;
+    return complain(k_bad_input, fmt::format("{}; see 'abut-view --help'", error.what()));
+  }
+  return run(options);
+}

@@ -1,0 +1,44 @@
+/// What keys and buttons do alike.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <span>
+
+#include "apps/viewer/panels/key_table.h"
+#include "apps/viewer/panels/panel.h"
+
+namespace abut::viewer {
+
+/// Does what a key asks for. False for Action::quit, which is the viewer's.
+bool perform(Action action, PanelContext& context, std::span<const std::unique_ptr<Panel>> panels);
+
+/// A scene, or a trajectory (.npz) with its scene.
+void open_file(SimulationThread& simulation, const std::filesystem::path& file);
+/// The frame's moment and `steps` more (or fewer).
+void step_by(PanelContext& context, int steps);
+/// Halves and doubles from 1/16 to 16.
+void change_speed(PanelContext& context, double factor);
+/// The picture needs contacts without edges, which the simulation makes only while somebody looks.
+void set_side_by_side(PanelContext& context, bool side_by_side);
+
+/// The slice through what the camera looks at, as wide as half of what it sees, towards it.
+void place_slice(PanelContext& context);
+/// A body's next primitive, after the last one all, then those of the next body that has several.
+void next_primitive(PanelContext& context);
+
+/// Asks for a gradient of context.gradients.loss: it comes when poll_gradients() was called often enough.
+void ask_for_gradient(PanelContext& context, bool check);
+void ask_for_determinism(PanelContext& context);
+/// Whether anything was asked for that has not come.
+[[nodiscard]] bool is_busy(const GradientState& gradients);
+/// Takes what has come, and passes it on; once per picture. Never waits.
+void poll_gradients(GradientState& gradients);
+
+/// Appends the frame to the samples of pinned contacts if its time is another than that of their last one;
+/// where time went back, or they belong to other bodies, they begin anew. Once per picture, also while the
+/// panel is closed.
+void sample_pinned(const Frame& frame, Selection& selection);
+inline constexpr std::size_t k_most_samples = 2000;
+
+}  // namespace abut::viewer

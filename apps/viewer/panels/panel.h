@@ -1,0 +1,87 @@
+/// What a panel of the viewer is, and all that panels may see and change.
+#pragma once
+
+#include <future>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/viewer/display_options.h"
+#include "apps/viewer/picture/camera.h"
+#include "apps/viewer/simulation/gradient_job.h"
+#include "apps/viewer/simulation/simulation_thread.h"
+
+namespace abut::viewer {
+
+/// Gradients, as panels and the picture share them.
+struct GradientState {
+  Loss loss;
+  int steps = 100;
+  bool from_past = false;  ///< the steps that led here, not those that would follow
+  GradientJob job;
+  std::optional<GradientResult> result;
+  std::optional<DeterminismResult> determinism;
+  std::string message;  ///< why nothing came of what was asked for
+  /// On their way from the thread of the simulation; see poll_gradients().
+  std::future<GradientRequest> request_on_its_way;
+  std::future<DeterminismResult> determinism_on_its_way;
+};
+
+/// Requests of panels to the viewer.
+struct RecordingState {
+  std::string screenshot = "abut.png", video = "abut.mp4", trajectory = "abut.npz";
+  bool take_screenshot = false;  ///< set by a panel, reset by the viewer
+  bool save_trajectory = false;
+  bool recording_video = false;  ///< wanted by a panel
+  std::string message;           ///< what came of it
+};
+
+struct PanelContext {
+  const Frame& frame;
+  SimulationThread& simulation;
+  DisplayOptions& display;
+  Selection& selection;
+  GradientState& gradients;
+  RecordingState& recording;
+  OrbitCamera& camera;
+  double pictures_per_second = 0;
+};
+
+class Panel {
+ public:
+  Panel(std::string title, int key, bool open) : title_(std::move(title)), key_(key), open_(open) {}
+  virtual ~Panel() = default;
+  Panel(const Panel&) = delete;
+  Panel& operator=(const Panel&) = delete;
+
+  [[nodiscard]] const std::string& title() const { return title_; }
+  [[nodiscard]] int key() const { return key_; }  ///< GLFW key that opens and closes it
+  [[nodiscard]] bool open() const { return open_; }
+  void set_open(bool open) { open_ = open; }
+
+  /// Its content, inside of a window that the viewer has begun.
+  virtual void draw(PanelContext& context) = 0;
+
+ private:
+  std::string title_;
+  int key_;
+  bool open_;
+};
+
+// One file each.
+[[nodiscard]] std::unique_ptr<Panel> make_simulation_panel();  ///< run, pause, step, scrub, speed, reset
+[[nodiscard]] std::unique_ptr<Panel>
+make_settings_panel();  ///< law, step, contact settings; masses and materials
+[[nodiscard]] std::unique_ptr<Panel> make_display_panel();   ///< what is shown of contacts
+[[nodiscard]] std::unique_ptr<Panel> make_geometry_panel();  ///< surfaces, primitives, discrepancy, slice
+[[nodiscard]] std::unique_ptr<Panel> make_contacts_panel();  ///< the table, and what is pinned
+[[nodiscard]] std::unique_ptr<Panel> make_gradient_panel();
+[[nodiscard]] std::unique_ptr<Panel> make_plots_panel();
+[[nodiscard]] std::unique_ptr<Panel> make_recording_panel();
+[[nodiscard]] std::unique_ptr<Panel> make_help_panel();
+
+/// All of them, in the order of their keys, F1 (help) to F9.
+[[nodiscard]] std::vector<std::unique_ptr<Panel>> make_panels();
+
+}  // namespace abut::viewer

@@ -1,0 +1,79 @@
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include <imgui.h>
+#include <unistd.h>
+
+#define GLFW_INCLUDE_NONE
+#include <GLFW/glfw3.h>
+
+#include "apps/viewer/panels/key_table.h"
+#include "apps/viewer/panels/panel.h"
+#include "apps/viewer/panels/widgets.h"
+
+namespace abut::viewer {
+namespace {
+
+bool is_in_path(const char* program) {
+  const char* const path = std::getenv("PATH");
+  if (!path) return false;
+  std::string_view rest = path;
+  while (true) {
+    const std::size_t end = rest.find(':');
+    const std::filesystem::path folder(rest.substr(0, end));
+    if (!folder.empty() && ::access((folder / program).c_str(), X_OK) == 0) return true;
+    if (end == std::string_view::npos) return false;
+    rest.remove_prefix(end + 1);
+  }
+}
+
+class RecordingPanel : public Panel {
+ public:
+  RecordingPanel() : Panel("Recording", GLFW_KEY_F9, false), has_ffmpeg_(is_in_path("ffmpeg")) {}
+
+  void draw(PanelContext& context) override {
+    RecordingState& recording = context.recording;
+    (void)text_field("Picture", "file.png", recording.screenshot);
+    ImGui::BeginDisabled(recording.screenshot.empty());
+    if (wide_button("Take a screenshot")) recording.take_screenshot = true;
+    ImGui::EndDisabled();
+    tooltip("The picture as it is, panels included, as PNG.\nKey: " + key_text(Action::screenshot));
+
+    ImGui::Separator();
+    ImGui::BeginDisabled(recording.recording_video);
+    (void)text_field("Video", "file.mp4", recording.video);
+    ImGui::EndDisabled();
+    ImGui::BeginDisabled(!recording.recording_video && (!has_ffmpeg_ || recording.video.empty()));
+    if (wide_button(recording.recording_video ? "End the video###video" : "Begin a video###video"))
+      recording.recording_video = !recording.recording_video;
+    ImGui::EndDisabled();
+    tooltip("Every picture goes to ffmpeg.\nKey: " + key_text(Action::video));
+    if (recording.recording_video) show_text(k_bad_colour, "Recording");
+    if (!has_ffmpeg_) show_note("Videos need the program ffmpeg, which is not in PATH.");
+
+    ImGui::Separator();
+    (void)text_field("Trajectory", "file.npz or file.csv", recording.trajectory);
+    ImGui::BeginDisabled(recording.trajectory.empty());
+    if (wide_button("Save the trajectory")) recording.save_trajectory = true;
+    ImGui::EndDisabled();
+    tooltip("All moments that are kept, as 'abut run --out' writes them.\nKey: " +
+            key_text(Action::save_trajectory));
+    show_note(fmt::format("{} moments are kept.", context.frame.last - context.frame.first + 1));
+
+    if (recording.message.empty()) return;
+    ImGui::Separator();
+    show_text(recording.message);
+    if (ImGui::Button("Dismiss")) recording.message.clear();
+  }
+
+ private:
+  bool has_ffmpeg_;
+};
+
+}  // namespace
+
+std::unique_ptr<Panel> make_recording_panel() { return std::make_unique<RecordingPanel>(); }
+
+}  // namespace abut::viewer

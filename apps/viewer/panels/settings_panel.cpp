@@ -1,0 +1,548 @@
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include <imgui.h>
+
+#define GLFW_INCLUDE_NONE
+#include <GLFW/glfw3.h>
+
+#include "apps/viewer/panels/panel.h"
+#include "apps/viewer/panels/pending_edits.h"
+#include "apps/viewer/panels/widgets.h"
+#include "engine/config_fields.h"
+
+namespace abut::viewer {
+namespace {
+
+// What each setting does
+// ----------------------------------------------------------------------------------------------
+
+/// Contact laws, as bits.
+enum Laws : unsigned {
+  of_smooth_coulomb = 1u << 0,
+  of_penalty = 1u << 1,
+  of_convex_cone = 1u << 2,
+  of_impedance = 1u << 3,
+  of_lcp = 1u << 4,
+  of_relaxed = 1u << 5,
+  of_complementarity = of_lcp | of_relaxed,
+  of_springs = of_smooth_coulomb | of_convex_cone | of_complementarity,
+  of_all = 63u
+};
+
+/// How a setting of StepConfig is shown: its name and its place are those of step_config_fields().
+struct StepSetting {
+  std::string_view key;
+  const char* unit;
+  double lowest, highest;
+  bool logarithmic;
+  unsigned laws;
+  const char* help;
+};
+
+// clang-format off
+constexpr StepSetting k_step_settings[] = {
+    {"time_step", "s", 1e-5, 0.05, true, of_all,
+     "h, the length of a step. Lengths and speeds of all smoothing follow from it."},
+    {"near_rigid_factor", "", 1e-3, 10.0, true, of_springs,
+     "beta: compliance beta^2/(4 pi^2) of the effective mass and step, added to every contact."},
+    {"dissipation_steps", "", 0.1, 1000.0, true, of_springs,
+     "Dissipation time, in time steps, of bodies that give none."},
+    {"stiction_factor", "", 1e-4, 10.0, true, of_smooth_coulomb,
+     "Sliding speed at which friction is regularised, over g h."},
+    {"normal_smoothing_factor", "", 1e-4, 10.0, true, of_springs,
+     "Smoothing of the normal velocity, over g h."},
+    {"acceleration_scale", "m/s²", 0.01, 1000.0, true, of_all,
+     "g in all factors that are over g h."},
+    {"push_out_factor", "", 0.1, 1e4, true, of_springs,
+     "Overlap of rigid contacts is resolved at this times g h at most; springs push as they are."},
+    {"impact_speed", "m/s", 1e-3, 10.0, true, of_smooth_coulomb | of_complementarity,
+     "Approach above which a contact with restitution is an impact; at least 3 g h."},
+    {"friction_repeats", "", 1.0, 20.0, false, of_smooth_coulomb,
+     "Passes with friction after the frictionless one."},
+    {"impact_substeps", "", 0.0, 1.0, false, of_smooth_coulomb,
+     "A step is divided where a contact closes: exact gradients through impacts, at the cost of more solves."},
+    {"adaptive_substeps", "", 0.0, 1.0, false, of_all,
+     "Steps are halved where penetration grows too much."},
+    {"penetration_growth", "m", 1e-6, 0.1, true, of_all,
+     "What is too much for adaptive substeps, in one of them."},
+    {"penalty_stiffness", "N/m", 10.0, 1e7, true, of_penalty,
+     "Stiffness of a pair that is rigid."},
+    {"penalty_stiction_factor", "", 0.01, 1000.0, true, of_penalty,
+     "Sliding speed at which friction is regularised, over g h."},
+    {"tangential_factor", "", 1e-6, 1.0, true, of_convex_cone,
+     "sigma: compliance sigma of the effective mass and step against sliding; sticking contacts creep in proportion "
+     "to it."},
+    {"impratio", "", 0.01, 100.0, true, of_impedance,
+     "How much stiffer friction is than the normal direction."},
+    {"complementarity_factor", "", 1e-8, 1.0, true, of_complementarity,
+     "What velocity times impulse of a contact is relaxed to, over (g h)² of effective mass; smaller is harder, "
+     "sharper, and takes more iterations."},
+    {"tolerance", "", 1e-14, 1e-2, true, of_all, "Relative residual at which a pass has converged."},
+    {"max_iterations", "", 1.0, 500.0, false, of_all, "Newton iterations of a pass."},
+    {"speed_limit", "m/s", 1.0, 1e7, true, of_all,
+     "A step that leaves a point of a body faster than this has failed."},
+    {"penetration_limit", "", 1e-2, 100.0, true, of_all,
+     "A step that starts with a contact deeper than this has failed, in sizes of the smaller body."},
+};
+
+struct ContactHelp {
+  std::string_view key;
+  double lowest, highest;
+  const char* help;
+};
+constexpr ContactHelp k_contact_help[] = {
+    {"fidelity", 0, 0, "\"paper\" takes the formulas as published. Contacts have values only: no gradients."},
+    {"vertex_contacts", 0, 0, "Whose vertices meet the other's signed distance function."},
+    {"edge_edge", 0, 0, "Contacts between edges of the two meshes: without them crossing edges pass through each other."},
+    {"edge_sdf", 0, 0, "Contacts where an edge runs through the other's solid: supports edges that cross a face without a "
+                       "vertex in it. The dearest kind."},
+    {"activity_smoothing", 1e-5, 0.1, "tau_p: contacts fade in from distance 4 tau_p to -4 tau_p; larger is smoother and "
+                                      "acts from farther away."},
+    {"clash_smoothing", 1e-3, 1.0, "tau_n: the indicator that two edges face each other rises to 1 over 8 tau_n below the "
+                                   "threshold; smaller lets more pairs count fully."},
+    {"clash_threshold", -0.99, 0.99, "n1.n2 at and above which two edges do not count; larger lets more pairs take part."},
+    {"neighbour_smoothing", 1e-4, 1.0, "tau_d: an edge shares its contact among others whose distances differ by less; "
+                                       "smaller picks the closest one more sharply."},
+    {"neighbour_cutoff", 0.1, 100.0, "D0/tau_d: pairs of edges farther apart than this fade away."},
+    {"selection_band", 1e-4, 1.0, "Range of depths over which the selection of edges (and limited vertices) fades in; "
+                                  "smaller selects fewer, more abruptly."},
+    {"metric_range", 1e-4, 1.0, "Distances beyond this all count as far when edges are selected."},
+    {"edge_regularization", 1e-4, 1.0, "lambda: pull of witness points to the middles of their edges; larger is smoother "
+                                       "for parallel edges, and less exact."},
+    {"clip_smoothing", 1e-3, 1.0, "Rounding of the parameter along an edge at its ends."},
+    {"minimum_smoothing", 1e-3, 1.0, "Rounding of the choice between the sides of the box of parameters, relative to "
+                                     "squared edge length."},
+    {"interior_smoothing", 1e-3, 1.0, "Rounding of whether the minimum lies inside that box."},
+    {"cross_smoothing", 1e-3, 1.0, "eta_c: sine of the angle below which edges count as parallel and the normals of the "
+                                   "surfaces take over."},
+    {"parallel_blend", 1e-4, 1.0, "kappa: share of the surfaces' normals where edges are parallel; larger is smoother, and "
+                                  "tilts the normal at small angles more."},
+    {"normal_fade", 1e-4, 1.0, "eta: a normal whose unscaled length is below this fades away rather than turn abruptly."},
+    {"chord_pull", 1e-3, 10.0, "Edge in a solid: pull of its two contacts to the quadrature points of the chord; smaller "
+                               "lets them follow a ridge, larger spreads them."},
+    {"reduction", 0, 0, "What is done with the contacts of a pair. \"blend\": smooth averages; \"cluster\": the extremes "
+                        "of each cluster, which jump where contacts change cluster."},
+    {"blend_length", 1e-3, 1.0, "Contacts this much nearer to an extreme dominate it; larger averages more."},
+    {"cluster_radius", 1e-3, 1.0, "Contacts within this of a cluster's centre join it; larger leaves fewer contacts."},
+    {"cluster_points", 1, 16, "Contacts that a cluster keeps: 1 the deepest alone, 4 its support polygon."},
+};
+// clang-format on
+
+std::string spaced(std::string_view key) {
+  std::string text(key);
+  std::replace(text.begin(), text.end(), '_', ' ');
+  return text;
+}
+
+// Values as numbers
+// ---------------------------------------------------------------------------------------------------
+
+double get(const StepConfigField& field, const StepConfig& config) {
+  StepConfig copy = config;
+  return std::visit([&](auto of) { return static_cast<double>(of(copy)); }, field.get);
+}
+
+void set(const StepConfigField& field, StepConfig& config, double value) {
+  std::visit(
+      [&](auto of) {
+        using Value = std::remove_reference_t<decltype(of(config))>;
+        of(config) = static_cast<Value>(value);
+      },
+      field.get);
+}
+
+const StepConfigField* step_field(std::string_view key) {
+  for (const StepConfigField& field : step_config_fields()) {
+    if (field.key == key) return &field;
+  }
+  return nullptr;
+}
+
+// The panel
+// -----------------------------------------------------------------------------------------------------------
+
+class SettingsPanel : public Panel {
+ public:
+  SettingsPanel() : Panel("Settings", GLFW_KEY_F3, false) {}
+
+  void draw(PanelContext& context) override {
+    const Frame& frame = context.frame;
+    if (file_ != frame.model->file || bodies_ != frame.model->model().body_count()) {
+      edits_.forget();
+      file_ = frame.model->file;
+      bodies_ = frame.model->model().body_count();
+    }
+    if (!frame.message.empty()) show_text(k_bad_colour, frame.message);
+
+    if (wide_button("Reset to the file")) reset(context);
+    tooltip("All settings, masses and materials as the scene's file has them.");
+    show_note("Orange marks and the buttons at the right: the default.");
+
+    if (ImGui::CollapsingHeader("Time step and contact law", ImGuiTreeNodeFlags_DefaultOpen))
+      draw_step(frame);
+    if (ImGui::CollapsingHeader("Bodies", ImGuiTreeNodeFlags_DefaultOpen)) draw_body(context);
+    if (ImGui::CollapsingHeader("Gravity")) draw_gravity(frame);
+    if (ImGui::CollapsingHeader("What counts as a contact")) draw_contact(frame);
+    if (has_motors(frame.model->scene.model) && ImGui::CollapsingHeader("Motors of joints"))
+      draw_motors(frame);
+    edits_.post(context.simulation, ImGui::GetTime());
+  }
+
+ private:
+  using SceneEdit = std::function<void(Scene&, double)>;
+
+  [[nodiscard]] static PendingEdits::Edit edit_of(SceneEdit edit) {
+    return [edit = std::move(edit)](SimulationCore& core, double value) {
+      core.edit([&](Scene& scene) { edit(scene, value); });
+    };
+  }
+
+  /// A slider of what is simulated.
+  void number(const char* label, double simulated, const SliderOptions& options, SceneEdit edit) {
+    const ImGuiID id = ImGui::GetID(options.id ? options.id : label);
+    double value = edits_.shown(id, simulated, ImGui::GetTime());
+    const bool is_changed =
+        options.whole ? [&] {
+          int whole = static_cast<int>(value);
+          const bool changed = slider(label, whole, options);
+          value = whole;
+          return changed;
+        }()
+                      : slider(label, value, options);
+    if (is_changed) edits_.change(id, value, edit_of(std::move(edit)));
+  }
+
+  void on_off(const char* label, bool simulated, bool standard, const std::string& help, SceneEdit edit) {
+    const ImGuiID id = ImGui::GetID(label);
+    bool value = edits_.shown(id, simulated ? 1.0 : 0.0, ImGui::GetTime()) != 0.0;
+    if (checkbox(label, value, standard, help))
+      edits_.change(id, value ? 1.0 : 0.0, edit_of(std::move(edit)));
+  }
+
+  void choice(const char* label, int simulated, std::span<const char* const> names, int standard,
+              const std::string& help, SceneEdit edit) {
+    const ImGuiID id = ImGui::GetID(label);
+    int value = static_cast<int>(edits_.shown(id, simulated, ImGui::GetTime()));
+    if (combo(label, value, names, standard, help)) edits_.change(id, value, edit_of(std::move(edit)));
+  }
+
+  static void reset(PanelContext& context) {
+    context.simulation.post([](SimulationCore& core) {
+      const Scene original = core.model()->as_read;
+      core.edit([&](Scene& scene) { scene = original; });
+    });
+  }
+
+  void draw_step(const Frame& frame) {
+    const StepConfig& config = frame.model->scene.config.step;
+    const StepConfig standard;
+    std::vector<std::string> words;
+    std::vector<const char*> names;
+    for (const auto& [word, law] : contact_laws()) words.emplace_back(word);
+    for (const std::string& word : words) names.push_back(word.c_str());
+    const auto place_of = [](ContactLaw law) {
+      const auto laws = contact_laws();
+      return static_cast<int>(
+          std::find_if(laws.begin(), laws.end(), [&](const auto& l) { return l.second == law; }) -
+          laws.begin());
+    };
+    choice("law", place_of(config.law), names, place_of(standard.law),
+           "smooth_coulomb: three convex passes, smooth in everything.\npenalty: explicit "
+           "springs.\nconvex_cone, "
+           "impedance: one convex pass (as Drake's SAP, MuJoCo).\nlcp, relaxed_complementarity: interior "
+           "point, the "
+           "exact friction.",
+           [](Scene& scene, double value) {
+             StepConfig& step = scene.config.step;
+             step.law = contact_laws()[static_cast<std::size_t>(value)].second;
+             // Other laws refuse what only this one has.
+             if (step.law != ContactLaw::smooth_coulomb) step.push_out = PushOut::bias;
+           });
+
+    for (const StepSetting& setting : k_step_settings) {
+      if (!(setting.laws & 1u << static_cast<unsigned>(config.law))) continue;
+      if (setting.key == "penetration_growth" && !config.adaptive_substeps) continue;
+      if (setting.key == "acceleration_scale") {
+        draw_acceleration_scale(frame, setting);
+        continue;
+      }
+      const StepConfigField* const field = step_field(setting.key);
+      if (!field) continue;
+      const double simulated = get(*field, config), usual = get(*field, standard);
+      const std::string label = spaced(setting.key);
+      const SceneEdit edit = [field](Scene& scene, double value) { set(*field, scene.config.step, value); };
+      if (std::holds_alternative<bool& (*)(StepConfig&)>(field->get)) {
+        on_off(label.c_str(), simulated != 0.0, usual != 0.0, setting.help, edit);
+        continue;
+      }
+      SliderOptions options{setting.unit,        setting.lowest, setting.highest,
+                            setting.logarithmic, usual,          setting.help};
+      options.whole = std::holds_alternative<int& (*)(StepConfig&)>(field->get);
+      number(label.c_str(), simulated, options, edit);
+    }
+    if (config.law == ContactLaw::smooth_coulomb) {
+      static constexpr const char* k_push_out[] = {"bias", "split"};
+      choice("push out", static_cast<int>(config.push_out), k_push_out, static_cast<int>(standard.push_out),
+             "bias: overlapping bodies part with a velocity. split: they are displaced and keep their "
+             "velocities, so "
+             "that no kinetic energy comes of it.",
+             [](Scene& scene, double value) {
+               scene.config.step.push_out = static_cast<PushOut>(static_cast<int>(value));
+             });
+    }
+    if (config.law == ContactLaw::impedance) draw_impedance(config);
+  }
+
+  void draw_acceleration_scale(const Frame& frame, const StepSetting& setting) {
+    const StepConfig& config = frame.model->scene.config.step;
+    const double in_use = frame.model->simulator.stepper().acceleration_scale();
+    const bool is_automatic = config.acceleration_scale < 0.0;
+    on_off("acceleration scale from gravity", is_automatic, true,
+           "g of all factors that are over g h is |gravity|, or 9.81 m/s² without it.",
+           [in_use](Scene& scene, double value) {
+             scene.config.step.acceleration_scale = value != 0.0 ? -1.0 : in_use;
+           });
+    if (is_automatic) return;
+    number("acceleration scale", config.acceleration_scale,
+           {setting.unit, setting.lowest, setting.highest, true, std::nullopt, setting.help},
+           [](Scene& scene, double value) { scene.config.step.acceleration_scale = value; });
+  }
+
+  void draw_impedance(const StepConfig& config) {
+    const ImpedanceConfig standard;
+    const auto element = [&](const char* label, double (*get_it)(const ImpedanceConfig&),
+                             void (*set_it)(ImpedanceConfig&, double), SliderOptions options) {
+      options.standard = get_it(standard);
+      number(label, get_it(config.impedance), options,
+             [set_it](Scene& scene, double value) { set_it(scene.config.step.impedance, value); });
+    };
+    element(
+        "solref: time", [](const ImpedanceConfig& c) { return c.solref[0]; },
+        [](ImpedanceConfig& c, double x) { c.solref[0] = x; },
+        {"s", 1e-4, 1.0, true, {}, "Time constant of the way back to the surface; at least 2 h is taken."});
+    element(
+        "solref: damping", [](const ImpedanceConfig& c) { return c.solref[1]; },
+        [](ImpedanceConfig& c, double x) { c.solref[1] = x; },
+        {"", 0.01, 10.0, true, {}, "Damping ratio of the way back to the surface."});
+    element(
+        "solimp: d0", [](const ImpedanceConfig& c) { return c.solimp[0]; },
+        [](ImpedanceConfig& c, double x) { c.solimp[0] = x; },
+        {"", 0.0, 1.0, false, {}, "Impedance at the surface; above 0 forces jump when bodies touch."});
+    element(
+        "solimp: dw", [](const ImpedanceConfig& c) { return c.solimp[1]; },
+        [](ImpedanceConfig& c, double x) { c.solimp[1] = x; },
+        {"", 0.01, 1.0, false, {}, "Impedance from the width on."});
+    element(
+        "solimp: width", [](const ImpedanceConfig& c) { return c.solimp[2]; },
+        [](ImpedanceConfig& c, double x) { c.solimp[2] = x; },
+        {"m", 1e-5, 0.1, true, {}, "Depth at which the impedance is dw."});
+    element(
+        "solimp: midpoint", [](const ImpedanceConfig& c) { return c.solimp[3]; },
+        [](ImpedanceConfig& c, double x) { c.solimp[3] = x; },
+        {"", 0.01, 0.99, false, {}, "Where between 0 and the width the curve turns."});
+    element(
+        "solimp: power", [](const ImpedanceConfig& c) { return c.solimp[4]; },
+        [](ImpedanceConfig& c, double x) { c.solimp[4] = x; },
+        {"", 1.0, 10.0, false, {}, "Of the curve between d0 and dw."});
+  }
+
+  void draw_body(PanelContext& context) {
+    const Frame& frame = context.frame;
+    const Scene& scene = frame.model->scene;
+    if (context.selection.body >= 0 && context.selection.body != selected_) body_ = context.selection.body;
+    selected_ = context.selection.body;
+    body_ = std::clamp(body_, 0, scene.model.body_count() - 1);
+    if (body_combo("Body", scene.model, body_, nullptr, "Follows what is selected in the picture.")) {
+      context.selection.body = selected_ = body_;
+    }
+    const auto b = static_cast<std::size_t>(body_);
+    const Body& body = scene.model.bodies[b];
+    const Body& original = frame.model->as_read.model.bodies[b];
+    ImGui::PushID(body_);
+    const auto change = [b](void (*set_it)(Body&, double)) -> SceneEdit {
+      return [=](Scene& changed, double value) {
+        if (b < changed.model.bodies.size()) set_it(changed.model.bodies[b], value);
+      };
+    };
+    number("friction", body.material.friction,
+           {"", 0.0, 2.0, false, original.material.friction,
+            "Coulomb coefficient mu. A pair has the harmonic mean of its two bodies'."},
+           change([](Body& x, double value) { x.material.friction = value; }));
+
+    const bool is_rigid = std::isinf(body.material.stiffness);
+    on_off("rigid", is_rigid, std::isinf(original.material.stiffness),
+           "Without a stiffness of its own: contacts are as stiff as the time step allows.",
+           change([](Body& x, double value) {
+             x.material.stiffness = value != 0.0 ? std::numeric_limits<double>::infinity() : 1e5;
+           }));
+    if (!is_rigid) {
+      number("stiffness", body.material.stiffness,
+             {"N/m", 100.0, 1e9, true,
+              std::isinf(original.material.stiffness) ? std::nullopt
+                                                      : std::optional(original.material.stiffness),
+              "Of the whole contact of a pair. The compliances of its two bodies add up."},
+             change([](Body& x, double value) { x.material.stiffness = value; }));
+    }
+
+    const double usual_dissipation = frame.model->simulator.stepper().default_dissipation_time();
+    const bool is_usual = body.material.dissipation_time < 0.0;
+    on_off("default dissipation", is_usual, original.material.dissipation_time < 0.0,
+           fmt::format("The dissipation time of the contact law: {}.", with_prefix(usual_dissipation, "s")),
+           [b, usual_dissipation](Scene& changed, double value) {
+             if (b < changed.model.bodies.size())
+               changed.model.bodies[b].material.dissipation_time = value != 0.0 ? -1.0 : usual_dissipation;
+           });
+    if (!is_usual) {
+      number("dissipation time", body.material.dissipation_time,
+             {"s", 0.0, 0.2, false,
+              original.material.dissipation_time < 0.0 ? std::nullopt
+                                                       : std::optional(original.material.dissipation_time),
+              "tau_d: over which a spring's overlap goes. A pair has the mean of its two bodies'."},
+             change([](Body& x, double value) { x.material.dissipation_time = value; }));
+    }
+    number(
+        "restitution", body.material.restitution,
+        {"", 0.0, 1.0, false, original.material.restitution,
+         "Share of the approach velocity that an impact gives back. A pair has the mean of its two bodies'."},
+        change([](Body& x, double value) { x.material.restitution = value; }));
+    if (body.fixed) {
+      show_note("Fixed: of infinite mass.");
+    } else {
+      number("mass", body.mass,
+             {"kg", 1e-3 * original.mass, 1e3 * original.mass, true, original.mass,
+              "The inertia changes in proportion."},
+             [b, mass = original.mass, inertia = original.inertia](Scene& changed, double value) {
+               if (b >= changed.model.bodies.size()) return;
+               // From that of the file, so that back there every bit is as it was.
+               changed.model.bodies[b].mass = value;
+               changed.model.bodies[b].inertia = inertia * (value / mass);
+             });
+      number("linear damping", body.linear_damping,
+             {"1/s", 0.0, 10.0, false, original.linear_damping, "c_v: dv/dt = -c_v v."},
+             change([](Body& x, double value) { x.linear_damping = value; }));
+      number("angular damping", body.angular_damping,
+             {"1/s", 0.0, 10.0, false, original.angular_damping, "c_w: dL/dt = -c_w L."},
+             change([](Body& x, double value) { x.angular_damping = value; }));
+    }
+    if (std::any_of(scene.model.pair_overrides.begin(), scene.model.pair_overrides.end(),
+                    [&](const PairOverride& pair) {
+                      return (pair.body_A == body_ || pair.body_B == body_) &&
+                             !(std::isnan(pair.friction) && std::isnan(pair.stiffness) &&
+                               std::isnan(pair.dissipation_time) && std::isnan(pair.restitution));
+                    }))
+      show_note("The scene gives pairs of this body materials of their own, which count instead.");
+    ImGui::PopID();
+  }
+
+  void draw_gravity(const Frame& frame) {
+    const Vec3<double>&g = frame.model->scene.model.gravity, &original = frame.model->as_read.model.gravity;
+    static constexpr const char* k_names[] = {"gravity x", "gravity y", "gravity z"};
+    for (int i = 0; i < 3; ++i) {
+      number(k_names[i], g[i],
+             {"m/s²", -20.0, 20.0, false, original[i], "Acceleration of free fall, in the world."},
+             [i](Scene& scene, double value) { scene.model.gravity[i] = value; });
+    }
+  }
+
+  void draw_contact(const Frame& frame) {
+    show_note(
+        "Of all pairs without settings of their own. Lengths are relative to the size of the smaller body.");
+    const ContactConfig& config = frame.model->scene.config.step.contact;
+    const ContactConfig standard;
+    for (const ContactField& field : contact_fields())
+      std::visit([&](const auto& f) { draw_contact_field(f, config, standard); }, field);
+  }
+
+  static const ContactHelp& contact_help(std::string_view key) {
+    static constexpr ContactHelp k_none{"", 1e-4, 1.0, ""};
+    for (const ContactHelp& help : k_contact_help) {
+      if (help.key == key) return help;
+    }
+    return k_none;
+  }
+
+  template <typename Field>
+  void draw_contact_field(const Field& field, const ContactConfig& config, const ContactConfig& standard) {
+    const ContactHelp& help = contact_help(field.key);
+    const std::string label = spaced(field.key);
+    const auto member = field.value;
+    using Value = std::remove_cvref_t<decltype(config.*member)>;
+    const SceneEdit edit = [member](Scene& scene, double value) {
+      if constexpr (std::is_same_v<Value, double>) {
+        scene.config.step.contact.*member = value;
+      } else {
+        scene.config.step.contact.*member = static_cast<Value>(static_cast<int>(value));
+      }
+    };
+    if constexpr (std::is_same_v<Value, bool>) {
+      on_off(label.c_str(), config.*member, standard.*member, help.help, edit);
+    } else if constexpr (std::is_enum_v<Value>) {
+      std::vector<std::string> words;
+      std::vector<const char*> names;
+      for (const auto& [word, value] : field.words) words.emplace_back(word);
+      for (const std::string& word : words) names.push_back(word.c_str());
+      // The words stand in the order of their values.
+      choice(label.c_str(), static_cast<int>(config.*member), names, static_cast<int>(standard.*member),
+             help.help, edit);
+    } else {
+      SliderOptions options{
+          "", help.lowest, help.highest, help.lowest > 0.0, static_cast<double>(standard.*member), help.help};
+      if constexpr (std::is_same_v<Value, int>) {
+        options.whole = true;
+        options.logarithmic = false;
+      }
+      number(label.c_str(), static_cast<double>(config.*member), options, edit);
+    }
+  }
+
+  static bool has_motors(const Model& model) {
+    return std::any_of(model.joints.begin(), model.joints.end(),
+                       [](const Joint& joint) { return joint.motor.kind != MotorKind::none; });
+  }
+
+  void draw_motors(const Frame& frame) {
+    const Model& model = frame.model->scene.model;
+    for (std::size_t j = 0; j < model.joints.size(); ++j) {
+      const Joint &joint = model.joints[j], &original = frame.model->as_read.model.joints[j];
+      if (joint.motor.kind == MotorKind::none) continue;
+      const bool turns = joint.kind == JointKind::hinge, is_speed = joint.motor.kind == MotorKind::velocity;
+      ImGui::PushID(static_cast<int>(j));
+      show_text(joint.name);
+      const double range = std::max(turns ? 3.2 : 0.2, 3.0 * std::abs(original.motor.target));
+      number("target", joint.motor.target,
+             {turns      ? is_speed ? "rad/s" : "rad"
+              : is_speed ? "m/s"
+                         : "m",
+              -range, range, false, original.motor.target,
+              is_speed ? "Speed that the motor drives to." : "Coordinate that the motor drives to."},
+             [j](Scene& scene, double value) {
+               if (j < scene.model.joints.size()) scene.model.joints[j].motor.target = value;
+             });
+      if (std::isfinite(joint.motor.limit)) {
+        number("limit", joint.motor.limit,
+               {turns ? "N m" : "N", 1e-2 * original.motor.limit, 1e2 * original.motor.limit, true,
+                original.motor.limit, "Of its torque or force."},
+               [j](Scene& scene, double value) {
+                 if (j < scene.model.joints.size()) scene.model.joints[j].motor.limit = value;
+               });
+      }
+      ImGui::PopID();
+    }
+  }
+
+  PendingEdits edits_;
+  std::filesystem::path file_;
+  int body_ = 1, bodies_ = 0, selected_ = -1;
+};
+
+}  // namespace
+
+std::unique_ptr<Panel> make_settings_panel() { return std::make_unique<SettingsPanel>(); }
+
+}  // namespace abut::viewer

@@ -1,0 +1,170 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <string>
+
+#include <imgui.h>
+
+#define GLFW_INCLUDE_NONE
+#include <GLFW/glfw3.h>
+
+#include "apps/viewer/panels/actions.h"
+#include "apps/viewer/panels/panel.h"
+#include "apps/viewer/panels/pending_edits.h"
+#include "apps/viewer/panels/widgets.h"
+
+namespace abut::viewer {
+namespace {
+
+/// Buttons are found by what they do, whatever they are called just now.
+bool action_button(const char* label, Action action, PanelContext& context, int columns, const char* help) {
+  const bool is_pressed = wide_button(label, columns);
+  tooltip(fmt::format("{}\nKey: {}", help, key_text(action)));
+  if (is_pressed) perform(action, context, {});
+  return is_pressed;
+}
+
+class SimulationPanel : public Panel {
+ public:
+  SimulationPanel() : Panel("Simulation", GLFW_KEY_F2, true) {}
+
+  void draw(PanelContext& context) override {
+    draw_buttons(context);
+    draw_speed(context);
+    draw_timeline(context);
+    draw_numbers(context);
+    draw_message(context);
+    draw_file(context);
+    edits_.post(context.simulation, ImGui::GetTime());
+  }
+
+ private:
+  static void draw_buttons(PanelContext& context) {
+    const Frame& frame = context.frame;
+    action_button(frame.running ? "Pause###run" : "Run###run", Action::run_or_pause, context, 3,
+                  frame.running ? "Stop here." : "Simulate in real time, at the speed below.");
+    ImGui::SameLine();
+    ImGui::BeginDisabled(frame.number <= frame.first);
+    action_button("Step back###back", Action::step_back, context, 3, "To the moment before, which is kept.");
+    ImGui::EndDisabled();
+    ImGui::SameLine();
+    ImGui::BeginDisabled(frame.is_replay && frame.number >= frame.last);
+    action_button("Step###forward", Action::step_forward, context, 3, "One time step.");
+    ImGui::EndDisabled();
+
+    action_button("Reset###reset", Action::reset, context, 2,
+                  "To the initial state; all since is forgotten.");
+    ImGui::SameLine();
+    action_button("Reload###reload", Action::reload, context, 2, "Read the scene's file again.");
+  }
+
+  void draw_speed(PanelContext& context) {
+    constexpr double k_marks[] = {0.0625, 0.25, 1.0, 4.0, 16.0};
+    const ImGuiID id = ImGui::GetID("speed");
+    double speed = edits_.shown(id, context.frame.speed, ImGui::GetTime());
+    SliderOptions options{"x", 1.0 / 16.0, 16.0, true, 1.0, "Simulated time per real time that is wanted."};
+    options.marks = k_marks;
+    if (slider("Speed", speed, options))
+      edits_.change(id, speed, [](SimulationCore& core, double value) { core.set_speed(value); });
+    if (context.frame.running) {
+      const double reached = context.frame.real_time_factor;
+      const bool is_slow = reached < 0.9 * context.frame.speed;
+      if (reached == 0.0) {
+        show_note("Runs; how fast is being measured");
+      } else {
+        show_text(
+            is_slow ? k_doubtful_colour : ImGui::GetStyleColorVec4(ImGuiCol_Text),
+            fmt::format("Reached: {:.3g} x real time{}", reached, is_slow ? " (steps take longer)" : ""));
+      }
+    } else {
+      show_note("Paused");
+    }
+  }
+
+  void draw_timeline(PanelContext& context) {
+    const Frame& frame = context.frame;
+    ImGui::Separator();
+    const ImGuiID id = ImGui::GetID("moment");
+    const auto moment =
+        static_cast<std::int64_t>(edits_.shown(id, static_cast<double>(frame.number), ImGui::GetTime()));
+    std::int64_t wanted = moment;
+    ImGui::SetNextItemWidth(-1.0f);
+    ImGui::BeginDisabled(frame.first == frame.last);
+    ImGui::SliderScalar("##timeline", ImGuiDataType_S64, &wanted, &frame.first, &frame.last, "step %lld",
+                        ImGuiSliderFlags_AlwaysClamp);
+    if (wanted != moment) {
+      edits_.change(id, static_cast<double>(wanted), [](SimulationCore& core, double value) {
+        core.set_running(false);  // it would run away from the hand
+        core.seek(static_cast<std::int64_t>(value));
+      });
+    }
+    ImGui::EndDisabled();
+    tooltip("Drag to a moment that is kept.");
+
+    const bool has_future = frame.number < frame.last;
+    ImGui::BeginDisabled(!has_future);
+    action_button("Branch here###branch", Action::branch, context, 1,
+                  "Forget what comes after this moment and simulate anew from here.");
+    ImGui::EndDisabled();
+    if (frame.is_replay) {
+      show_text(k_doubtful_colour, "Replay of a trajectory: nothing is simulated until you branch.");
+    } else if (has_future) {
+      show_note(fmt::format("{} later steps are kept and shown again; branch to simulate anew.",
+                            frame.last - frame.number));
+    }
+  }
+
+  static void draw_numbers(const PanelContext& context) {
+    const Frame& frame = context.frame;
+    if (!ImGui::BeginTable("numbers", 2, ImGuiTableFlags_SizingStretchProp)) return;
+    const auto row = [](const char* name, const std::string& value) {
+      ImGui::TableNextRow();
+      ImGui::TableNextColumn();
+      ImGui::TextUnformatted(name);
+      ImGui::TableNextColumn();
+      ImGui::TextUnformatted(value.c_str());
+    };
+    row("Time", fmt::format("{:.4f} s", frame.state.time));
+    row("Step", fmt::format("{} of {} to {}", frame.number, frame.first, frame.last));
+    row("Contacts", fmt::format("{}", frame.contacts.size()));
+    double depth = 0.0;  // in the other solid: the distance of two edges may be the thickness of a limb
+    for (const ContactView& view : frame.contacts) depth = std::max(depth, -view.contact.penetration);
+    row("Deepest contact", fmt::format("{:.4g} mm", 1e3 * depth));
+    row("Last step",
+        fmt::format("{}, {} iterations", to_string(frame.report.status), frame.report.iterations));
+    row("took", with_prefix(frame.step_seconds, "s"));
+    row("Pictures", fmt::format("{:.0f} per second", context.pictures_per_second));
+    ImGui::EndTable();
+  }
+
+  static void draw_message(PanelContext& context) {
+    if (context.frame.message.empty()) return;
+    ImGui::Separator();
+    show_text(k_bad_colour, context.frame.message);
+    if (ImGui::Button("Dismiss"))
+      context.simulation.post([](SimulationCore& core) { core.dismiss_message(); });
+  }
+
+  void draw_file(PanelContext& context) {
+    ImGui::Separator();
+    show_note(context.frame.model->file.string());
+    const bool is_entered =
+        text_field("Open", "scene.toml or trajectory.npz", path_, ImGuiInputTextFlags_EnterReturnsTrue);
+    ImGui::BeginDisabled(path_.empty());
+    const bool is_pressed = wide_button("Open file");
+    ImGui::EndDisabled();
+    tooltip("A scene (.toml), or a trajectory to replay (.npz).");
+    if ((!is_entered && !is_pressed) || path_.empty()) return;
+    open_file(context.simulation, path_);
+  }
+
+  PendingEdits edits_;
+  std::string path_;
+};
+
+}  // namespace
+
+std::unique_ptr<Panel> make_simulation_panel() { return std::make_unique<SimulationPanel>(); }
+
+}  // namespace abut::viewer

@@ -1,0 +1,44 @@
+/// Triangle surfaces made ready for drawing, and where they come from: meshes and SDFs of bodies.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "apps/viewer/picture/colours.h"
+#include "collision/sdf/shape_sdf.h"
+#include "engine/model.h"
+
+namespace abut::viewer {
+
+/// A surface in the frame of its body. Immutable once it is shared: the renderer knows it by its address.
+struct Surface {
+  std::vector<Eigen::Vector3f> positions;  ///< [m]
+  std::vector<Eigen::Vector3f> normals;    ///< of unit length, one per position
+  std::vector<Colour> colours;             ///< one per position, or none: the colour of what is drawn
+  std::vector<std::uint32_t> triangles;    ///< three each, counter-clockwise seen from outside
+};
+using SharedSurface = std::shared_ptr<const Surface>;
+
+inline constexpr double k_crease = 0.6;  ///< [rad]
+
+/// A mesh with sharp edges where neighbouring triangles turn by more than `crease` [rad], smooth elsewhere.
+/// Null if it has no triangles.
+[[nodiscard]] SharedSurface mesh_surface(const TriangleMesh& mesh, double crease = k_crease);
+
+/// The surface phi = `level` [m] of a bounded SDF, with `resolution` cubes along its longest side and the
+/// SDF's own gradients as normals. Null where there is none (a half-space, a level inside of everything).
+[[nodiscard]] SharedSurface iso_surface(const ShapeSdf& sdf, double level, int resolution = 64);
+
+/// The zero surface of one primitive of a body alone (as if it were added); null for a half-space.
+[[nodiscard]] SharedSurface primitive_surface(const Body& body, int primitive, int resolution = 40);
+
+/// The mesh coloured by phi at each vertex: blue inside of the SDF's surface, orange outside.
+struct DiscrepancySurface {
+  SharedSurface surface;  ///< null of a mesh without triangles
+  double largest = 0;     ///< |phi| over all vertices [m]; full colour means this much
+  double mean = 0;        ///< of |phi| over the vertices [m]
+};
+[[nodiscard]] DiscrepancySurface discrepancy_surface(const TriangleMesh& mesh, const ShapeSdf& sdf);
+
+}  // namespace abut::viewer

@@ -1,0 +1,28 @@
+/// Dear ImGui as the viewer uses it: its context, style, font and OpenGL backend.
+#pragma once
+
+struct ImGuiContext;
+
+namespace abut::viewer {
+
+/// There may be one at a time. Needs a current OpenGL 3.3 context as long as it lives.
+class Interface {
+ public:
+  /// @param scale  of text and widgets
+  explicit Interface(float scale);
+  ~Interface();
+  Interface(const Interface&) = delete;
+  Interface& operator=(const Interface&) = delete;
+
+  /// Begins a picture of ImGuiIO::DisplaySize.
+  void begin();
+  /// Ends it and draws it into a framebuffer.
+  void end(unsigned framebuffer);
+  /// Ends it without drawing.
+  void discard();
+
+ private:
+  ImGuiContext* context_;
+};
+
+}  // namespace abut::viewer

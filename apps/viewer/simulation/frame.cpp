@@ -1,0 +1,59 @@
+#include "apps/viewer/simulation/frame.h"
+
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+#include <tuple>
+
+namespace abut::viewer {
+namespace {
+
+auto key_of(const ContactFeature& f) {
+  return std::tuple(f.body_A, f.body_B, static_cast<int>(f.kind), f.feature_A, f.feature_B, f.on_B);
+}
+
+/// Of the step from here; none if it fails.
+void find_forces(const SceneModel& model, const State& state, const Control& control,
+                 const WarmStart* warm_start, FrameScratch& scratch) {
+  scratch.forces.clear();
+  const Stepper& stepper = model.simulator.stepper();
+  scratch.step.forget();
+  if (warm_start) set_warm_start(scratch.step, *warm_start);
+  const StepReport report = stepper.step(state, control, scratch.next, scratch.step, &scratch.record);
+  if (report.status != StepStatus::ok) return;
+  try {
+    stepper.contact_forces(state, control, scratch.record, scratch.step, scratch.forces);
+  } catch (const std::invalid_argument&) {  // contacts of fidelity "paper"
+    scratch.forces.clear();
+  }
+}
+
+}  // namespace
+
+void look_at_contacts(const SceneModel& model, const State& state, const Control& control,
+                      const WarmStart* warm_start, FrameScratch& scratch, Frame& frame) {
+  const Stepper& stepper = model.simulator.stepper();
+  stepper.contacts(state, scratch.contacts, scratch.manifold);
+  stepper.detector().inspect(state.X_WB, scratch.manifold, scratch.linearization, scratch.inspection);
+  find_forces(model, state, control, warm_start, scratch);
+
+  frame.candidates = scratch.inspection.candidates;
+  frame.contacts.clear();
+  frame.other_forces.clear();
+  std::map<decltype(key_of({})), std::size_t> places;
+  for (std::size_t i = 0; i < scratch.manifold.contacts.size(); ++i) {
+    frame.contacts.push_back({scratch.manifold.contacts[i], scratch.inspection.contacts[i], false, {}});
+    if (scratch.inspection.contacts[i].known) places.emplace(key_of(scratch.manifold.contacts[i].feature), i);
+  }
+  for (const ContactForce& force : scratch.forces) {
+    const auto place = places.find(key_of(force.feature));
+    if (place == places.end()) {
+      frame.other_forces.push_back(force);
+      continue;
+    }
+    frame.contacts[place->second].has_force = true;
+    frame.contacts[place->second].force = force;
+  }
+}
+
+}  // namespace abut::viewer

@@ -1,0 +1,74 @@
+/// All that is to be seen of a simulation at one moment: what the simulation gives to the picture. Immutable.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apps/viewer/simulation/pull.h"
+#include "apps/viewer/simulation/scene_model.h"
+#include "collision/manifold/contact_inspection.h"
+#include "dynamics/contact_forces.h"
+
+namespace abut::viewer {
+
+struct ContactView {
+  Contact contact;
+  ContactInspection inspection;
+  bool has_force = false;
+  ContactForce force;  ///< in the step that follows
+};
+
+/// Curves over time.
+enum class Curve { energy, momentum, angular_momentum, penetration, contacts, iterations, step_time };
+inline constexpr std::size_t k_curves = 7;
+struct Curves {
+  std::vector<float> time;                          ///< [s]
+  std::array<std::vector<float>, k_curves> values;  ///< SI units; step_time [s]
+  [[nodiscard]] const std::vector<float>& of(Curve curve) const {
+    return values[static_cast<std::size_t>(curve)];
+  }
+};
+
+struct Frame {
+  SharedModel model;
+  State state;
+  std::int64_t number = 0;           ///< of the moment, since the start
+  std::int64_t first = 0, last = 0;  ///< that can be seen
+  bool running = false;
+  bool is_replay = false;       ///< of a trajectory from a file
+  double speed = 1.0;           ///< wanted, of real time
+  double real_time_factor = 0;  ///< reached
+  StepReport report;            ///< of the step that led here
+  double step_seconds = 0;
+  std::string message;  ///< what went wrong last, empty if nothing did
+  std::vector<ContactView> contacts;
+  std::vector<ContactCandidate> candidates;
+  std::vector<ContactForce>
+      other_forces;  ///< of contacts that are not among those above: of reduced pairs, or about to close
+  std::vector<ContactView> without_edges;  ///< contacts if edges did not meet edges; empty unless asked for
+  Curves curves;                           ///< of the moments that can be seen, at most 1,000 of them
+  Pull pull;
+};
+using SharedFrame = std::shared_ptr<const Frame>;
+
+/// What a frame is made with; keeps its memory.
+struct FrameScratch {
+  StepScratch contacts, step;
+  ContactManifold manifold;
+  ManifoldLinearization linearization;
+  ManifoldInspection inspection;
+  StepRecord record;
+  State next;
+  std::vector<ContactForce> forces;
+};
+
+/// The contacts of a state of a model with all that can be known of them, as fields of `frame`. Forces are
+/// those of the step from here; there are none if that fails, or where contacts have values only (fidelity
+/// "paper").
+void look_at_contacts(const SceneModel& model, const State& state, const Control& control,
+                      const WarmStart* warm_start, FrameScratch& scratch, Frame& frame);
+
+}  // namespace abut::viewer

@@ -1,0 +1,26 @@
+#include "apps/viewer/simulation/scene_model.h"
+
+#include <atomic>
+#include <utility>
+
+namespace abut::viewer {
+
+SceneModel::SceneModel(std::filesystem::path path, Scene original, Scene changed, std::uint64_t version)
+    : file(std::move(path)),
+      as_read(std::move(original)),
+      scene(std::move(changed)),
+      geometry_version(version),
+      simulator(scene.model, scene.config.step) {}
+
+SharedModel read_scene_model(const std::filesystem::path& path) {
+  static std::atomic<std::uint64_t> versions{0};
+  const Scene scene = read_scene(path);
+  return std::make_shared<const SceneModel>(path, scene, scene, ++versions);
+}
+
+SharedModel changed_model(const SceneModel& model, Scene changed) {
+  return std::make_shared<const SceneModel>(model.file, model.as_read, std::move(changed),
+                                            model.geometry_version);
+}
+
+}  // namespace abut::viewer

@@ -1,0 +1,39 @@
+/// A scene made ready to simulate; never changes, so that threads can share it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "dynamics/simulator.h"
+#include "engine/scene_io.h"
+
+namespace abut::viewer {
+
+struct SceneModel {
+  std::filesystem::path file;
+  Scene as_read;                   ///< as the file says it
+  Scene scene;                     ///< with what was changed live
+  std::uint64_t geometry_version;  ///< the same for models whose bodies have the same shapes
+  Simulator simulator;             ///< of `scene`
+
+  /// Throws std::invalid_argument for a model or settings that make no sense.
+  SceneModel(std::filesystem::path path, Scene original, Scene changed, std::uint64_t version);
+
+  [[nodiscard]] const Model& model() const { return simulator.model(); }
+  [[nodiscard]] const StepConfig& config() const { return simulator.stepper().config(); }
+  [[nodiscard]] const std::string& body_name(int body) const {
+    return model().bodies[static_cast<std::size_t>(body)].name;
+  }
+};
+using SharedModel = std::shared_ptr<const SceneModel>;
+
+/// Throws InputError.
+[[nodiscard]] SharedModel read_scene_model(const std::filesystem::path& path);
+
+/// The same scene with other settings, materials, masses; its bodies' shapes must be the same. Throws
+/// std::invalid_argument.
+[[nodiscard]] SharedModel changed_model(const SceneModel& model, Scene changed);
+
+}  // namespace abut::viewer

@@ -1,0 +1,304 @@
+#include "apps/viewer/simulation/simulation_core.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <stdexcept>
+#include <utility>
+
+#include <spdlog/fmt/fmt.h>
+
+#include "apps/abut/report.h"
+#include "apps/abut/trajectory_file.h"
+#include "engine/input_error.h"
+#include "engine/scene_writer.h"
+
+namespace abut::viewer {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Memory of a moment of a model with so many bodies, about.
+double bytes_of_moment(int bodies, int passes) {
+  return 600.0 + 8.0 * bodies * (13.0 + 6.0 + 6.0 * (passes + 1));
+}
+
+SharedModel model_without_edges(const SceneModel& model) {
+  Scene scene = model.scene;
+  scene.config.step.contact.edge_edge = false;
+  for (PairOverride& pair : scene.model.pair_overrides) pair.contact.edge_edge = false;
+  return changed_model(model, std::move(scene));
+}
+
+bool same_bodies(const Model& a, const Model& b) {
+  return std::equal(a.bodies.begin(), a.bodies.end(), b.bodies.begin(), b.bodies.end(),
+                    [](const Body& x, const Body& y) { return x.name == y.name; });
+}
+
+}  // namespace
+
+SimulationCore::SimulationCore(const SimulationOptions& options)
+    : capacity_limit_(options.history), history_bytes_(options.history_bytes) {
+  use(read_scene_model(options.scene));
+  start_from(model_->scene.initial);
+  if (!options.trajectory.empty()) replay(options.trajectory);
+}
+
+void SimulationCore::use(SharedModel model) {
+  model_ = std::move(model);
+  without_edges_.reset();
+  ++version_;
+}
+
+void SimulationCore::start_from(const State& initial) {
+  files_.clear();
+  for (const fs::path& file : scene_files(model_->file)) {
+    std::error_code ignored;
+    files_.emplace_back(file, fs::last_write_time(file, ignored));
+  }
+  const double most = history_bytes_ /
+                      bytes_of_moment(model_->model().body_count(), model_->simulator.stepper().pass_count());
+  history_ = History(std::max<std::size_t>(2, std::min(capacity_limit_, static_cast<std::size_t>(most))));
+  history_.restart(moment_of(initial));
+  scratch_.forget();
+  number_ = steps_since_ = 0;
+  owed_ = 0.0;
+  is_replay_ = false;
+  pull_ = {};
+  ++version_;
+}
+
+Moment SimulationCore::moment_of(State state) const {
+  Moment moment;
+  moment.energy = mechanical_energy(model_->model(), state);
+  Vec3<double> p = Vec3<double>::Zero(), L = p;
+  for (std::size_t b = 0; b < state.X_WB.size(); ++b) {
+    const Body& body = model_->model().bodies[b];
+    if (body.fixed) continue;
+    const Vec3<double> v = state.V_WB[b].tail<3>(), w = state.V_WB[b].head<3>();
+    const Quat<double>& q = state.X_WB[b].q;
+    p += body.mass * v;
+    L += body.mass * state.X_WB[b].p.cross(v) + q * Vec3<double>(body.inertia * (q.conjugate() * w));
+  }
+  moment.momentum = p.norm();
+  moment.angular_momentum = L.norm();
+  moment.state = std::move(state);
+  return moment;
+}
+
+void SimulationCore::set_running(bool running) {
+  running_ = running;
+  owed_ = 0.0;
+  ++version_;
+}
+
+void SimulationCore::set_speed(double speed) {
+  speed_ = std::isfinite(speed) ? std::clamp(speed, 1.0 / 1024.0, 64.0) : 1.0;
+  ++version_;
+}
+
+double SimulationCore::step_length() const {
+  if (number_ < history_.last()) {
+    const double length = history_.at(number_ + 1).state.time - state().time;
+    if (length > 0.0) return length;
+  }
+  return model_->config().h;
+}
+
+void SimulationCore::step_forward() {
+  if (number_ < history_.last()) {
+    ++number_;
+    ++version_;
+    return;
+  }
+  if (is_replay_) {  // it ends here; branch() goes on
+    running_ = false;
+    ++version_;
+    return;
+  }
+  const Moment& here = history_.at(number_);
+  Control control;
+  if (pull_.body >= 0) {
+    control.assign(here.state.X_WB.size(), Vec6<double>::Zero());
+    control[static_cast<std::size_t>(pull_.body)] = pull_wrench(model_->model(), here.state, pull_);
+  }
+  set_warm_start(scratch_, here.warm_start);
+  const auto begin = std::chrono::steady_clock::now();
+  const StepReport report = model_->simulator.stepper().step(here.state, control, next_, scratch_);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  ++version_;
+  if (report.status != StepStatus::ok) {
+    running_ = false;
+    message_ = failure_text(model_->model(), model_->config(), here.state.time + model_->config().h, report);
+    return;
+  }
+  Moment next = moment_of(next_);
+  next.report = report;
+  next.control = std::move(control);
+  next.warm_start = warm_start(scratch_);
+  next.step_seconds = seconds;
+  history_.push(std::move(next));
+  ++number_;
+}
+
+void SimulationCore::step_back() { seek(number_ - 1); }
+
+void SimulationCore::seek(std::int64_t number) {
+  number_ = std::clamp(number, history_.first(), history_.last());
+  owed_ = 0.0;
+  ++version_;
+}
+
+void SimulationCore::reset() {
+  message_.clear();
+  start_from(model_->scene.initial);
+}
+
+void SimulationCore::forget_future() {
+  history_.truncate_after(number_);
+  if (is_replay_) steps_since_ = number_;  // who knows what made them
+  is_replay_ = false;
+  owed_ = 0.0;
+  ++version_;
+}
+
+void SimulationCore::branch() { forget_future(); }
+
+void SimulationCore::open(const fs::path& scene) {
+  try {
+    use(read_scene_model(scene));
+    message_.clear();
+    running_ = false;
+    start_from(model_->scene.initial);
+  } catch (const std::exception& error) {
+    message_ = error.what();
+    ++version_;
+  }
+}
+
+void SimulationCore::reload() {
+  const bool was_running = running_;
+  open(model_->file);
+  if (message_.empty()) running_ = was_running;
+}
+
+void SimulationCore::reload_if_changed() {
+  for (auto& [file, date] : files_) {
+    std::error_code error;
+    const fs::file_time_type now = fs::last_write_time(file, error);
+    if (error || now == date) continue;
+    date = now;  // one that cannot be read is not tried again until it changes again
+    reload();
+    return;
+  }
+}
+
+void SimulationCore::replay(const fs::path& file) {
+  const RecordedTrajectory trajectory(file, model_->model());
+  std::vector<State> states;
+  for (std::size_t i = 0; i < trajectory.size(); ++i) states.push_back(trajectory.state(i));
+  start_from(states.front());
+  history_ = History(std::max<std::size_t>(2, states.size()));
+  history_.restart(moment_of(states.front()));
+  for (std::size_t i = 1; i < states.size(); ++i) history_.push(moment_of(std::move(states[i])));
+  is_replay_ = true;
+  steps_since_ = history_.last();
+}
+
+void SimulationCore::edit(const std::function<void(Scene& scene)>& change) {
+  Scene changed = model_->scene;
+  change(changed);
+  try {
+    if (!same_bodies(changed.model, model_->model()))
+      throw std::invalid_argument("bodies cannot be added, removed or renamed");
+    use(changed_model(*model_, std::move(changed)));
+    message_.clear();
+  } catch (const std::exception& error) {
+    message_ = error.what();
+    ++version_;
+    return;
+  }
+  forget_future();
+  Moment& here = history_.at(number_);
+  Moment again = moment_of(here.state);
+  again.report = here.report;
+  again.control = here.control;
+  again.step_seconds = here.step_seconds;
+  here = std::move(again);  // its warm start was that of another problem
+  steps_since_ = number_;
+}
+
+void SimulationCore::set_pose(int body, const Pose<double>& X_WB) {
+  if (body < 0 || body >= model_->model().body_count()) return;
+  const auto b = static_cast<std::size_t>(body);
+  if (!X_WB.p.allFinite() || !(X_WB.q.norm() > 0.5)) return;
+  State state = history_.at(number_).state;
+  state.X_WB[b] = X_WB.normalized();
+  if (!model_->model().bodies[b].fixed) state.V_WB[b].setZero();
+  forget_future();
+  history_.at(number_) = moment_of(std::move(state));
+  steps_since_ = number_;
+}
+
+SharedFrame SimulationCore::make_frame(double real_time_factor) {
+  auto frame = std::make_shared<Frame>();
+  const Moment& here = history_.at(number_);
+  frame->model = model_;
+  frame->state = here.state;
+  frame->number = number_;
+  frame->first = history_.first();
+  frame->last = history_.last();
+  frame->running = running_;
+  frame->is_replay = is_replay_;
+  frame->speed = speed_;
+  frame->real_time_factor = real_time_factor;
+  frame->report = here.report;
+  frame->step_seconds = here.step_seconds;
+  frame->message = message_;
+  frame->pull = pull_;
+  Control control;
+  if (pull_.body >= 0) {
+    control.assign(here.state.X_WB.size(), Vec6<double>::Zero());
+    control[static_cast<std::size_t>(pull_.body)] = pull_wrench(model_->model(), here.state, pull_);
+  } else if (number_ < history_.last()) {
+    control = history_.at(number_ + 1).control;
+  }
+  look_at_contacts(*model_, here.state, control, &here.warm_start, frame_scratch_, *frame);
+  if (look_without_edges_) {
+    if (!without_edges_) without_edges_ = model_without_edges(*model_);
+    Frame other;
+    FrameScratch scratch;
+    look_at_contacts(*without_edges_, here.state, control, nullptr, scratch, other);
+    frame->without_edges = std::move(other.contacts);
+  }
+
+  constexpr std::int64_t k_most_points = 1000;
+  const std::int64_t count = history_.last() - history_.first() + 1;
+  const std::int64_t stride = (count + k_most_points - 1) / k_most_points;
+  Curves& curves = frame->curves;
+  for (std::int64_t n = history_.first(); n <= history_.last(); n += stride) {
+    const Moment& moment = history_.at(n);
+    curves.time.push_back(static_cast<float>(moment.state.time));
+    const double values[k_curves] = {moment.energy,
+                                     moment.momentum,
+                                     moment.angular_momentum,
+                                     moment.report.max_penetration,
+                                     static_cast<double>(moment.report.contacts),
+                                     static_cast<double>(moment.report.iterations),
+                                     moment.step_seconds};
+    for (std::size_t c = 0; c < k_curves; ++c) curves.values[c].push_back(static_cast<float>(values[c]));
+  }
+  return frame;
+}
+
+void SimulationCore::save_trajectory(const fs::path& path) const {
+  require_trajectory_path(path);
+  TrajectoryFile file(model_->model(), model_->file);
+  for (std::int64_t n = history_.first(); n <= history_.last(); ++n) {
+    const Moment& moment = history_.at(n);
+    file.add(moment.state, moment.energy, moment.report.contacts);
+  }
+  file.write(path);
+}
+
+}  // namespace abut::viewer

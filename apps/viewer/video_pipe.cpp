@@ -1,0 +1,125 @@
+#include "apps/viewer/video_pipe.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <sstream>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <spdlog/fmt/fmt.h>
+
+#include "apps/abut/trajectory_file.h"
+#include "engine/input_error.h"
+
+extern char** environ;
+
+namespace abut::viewer {
+namespace fs = std::filesystem;
+
+bool has_ffmpeg() {
+  const char* path = std::getenv("PATH");
+  if (path == nullptr) return false;
+  std::istringstream folders(path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    if (::access((fs::path(folder) / "ffmpeg").c_str(), X_OK) == 0) return true;
+  }
+  return false;
+}
+
+VideoPipe::VideoPipe(fs::path file, int width, int height, int pictures_per_second)
+    : file_(std::move(file)), width_(width), height_(height), rate_(pictures_per_second) {
+  require_output_path(file_, {".mp4", ".mkv", ".webm"});
+  if (!has_ffmpeg()) throw InputError(file_.string(), 0, "cannot be written: there is no ffmpeg in PATH");
+  make_folder_of(file_);
+  temporary_ = file_;
+  temporary_.replace_filename(
+      fmt::format(".{}.{}{}", file_.stem().string(), ::getpid(), file_.extension().string()));
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0)
+    throw InputError(file_.string(), 0, fmt::format("cannot be written: {}", std::strerror(errno)));
+  std::vector<std::string> words{"ffmpeg",
+                                 "-y",
+                                 "-loglevel",
+                                 "error",
+                                 "-f",
+                                 "rawvideo",
+                                 "-pix_fmt",
+                                 "rgb24",
+                                 "-s",
+                                 fmt::format("{}x{}", width, height),
+                                 "-r",
+                                 std::to_string(rate_),
+                                 "-i",
+                                 "-",
+                                 "-vf",
+                                 "pad=ceil(iw/2)*2:ceil(ih/2)*2",
+                                 "-pix_fmt",
+                                 "yuv420p",
+                                 temporary_.string()};
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO);
+  const int error = ::posix_spawnp(&process_, "ffmpeg", &actions, nullptr, arguments.data(), environ);
+  ::posix_spawn_file_actions_destroy(&actions);
+  ::close(ends[0]);
+  pipe_ = ends[1];
+  if (error != 0) {
+    process_ = -1;
+    close_pipe();
+    throw InputError(file_.string(), 0, fmt::format("cannot start ffmpeg: {}", std::strerror(error)));
+  }
+  std::signal(SIGPIPE, SIG_IGN);  // an ffmpeg that has given up is an error of write()
+}
+
+VideoPipe::~VideoPipe() {
+  close_pipe();
+  if (process_ > 0) ::waitpid(process_, nullptr, 0);
+  std::error_code ignored;
+  fs::remove(temporary_, ignored);
+}
+
+void VideoPipe::close_pipe() {
+  if (pipe_ >= 0) ::close(pipe_);
+  pipe_ = -1;
+}
+
+void VideoPipe::add(const Image& picture, double seconds) {
+  if (picture.width != width_ || picture.height != height_)
+    throw InputError(file_.string(), 0, "the window has changed its size: the video ends");
+  const int wanted = 1 + static_cast<int>(seconds * rate_);
+  for (; written_ < wanted; ++written_) {
+    std::size_t done = 0;
+    while (done < picture.pixels.size()) {
+      const ssize_t n = ::write(pipe_, picture.pixels.data() + done, picture.pixels.size() - done);
+      if (n < 0 && errno == EINTR) continue;
+      if (n <= 0) throw InputError(file_.string(), 0, "ffmpeg has given up; the terminal has its reasons");
+      done += static_cast<std::size_t>(n);
+    }
+  }
+}
+
+void VideoPipe::finish() {
+  close_pipe();
+  int status = 0;
+  const pid_t process = std::exchange(process_, -1);
+  if (process <= 0 || ::waitpid(process, &status, 0) != process || !WIFEXITED(status) ||
+      WEXITSTATUS(status) != 0)
+    throw InputError(file_.string(), 0, "ffmpeg has given up; the terminal has its reasons");
+  std::error_code error;
+  fs::rename(temporary_, file_, error);
+  if (error) throw InputError(file_.string(), 0, fmt::format("cannot be written: {}", error.message()));
+}
+
+}  // namespace abut::viewer

@@ -1,0 +1,104 @@
+/// The viewer: what the user does goes to the simulation, what the simulation says becomes a picture.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/abut/image.h"
+#include "apps/viewer/panels/key_table.h"
+#include "apps/viewer/panels/panel.h"
+#include "apps/viewer/picture_maker.h"
+#include "apps/viewer/pose_gizmo.h"
+#include "apps/viewer/render/interface.h"
+#include "apps/viewer/render/renderer.h"
+#include "apps/viewer/video_pipe.h"
+
+namespace abut::viewer {
+
+/// Needs a current OpenGL 3.3 context as long as it lives. Takes its input from ImGuiIO, whoever has filled
+/// that in.
+class Viewer {
+ public:
+  /// @param text_scale  of text and widgets
+  Viewer(SimulationThread& simulation, double text_scale);
+  ~Viewer();
+  Viewer(const Viewer&) = delete;
+  Viewer& operator=(const Viewer&) = delete;
+
+  /// One picture of ImGuiIO::DisplaySize, ImGuiIO::DeltaTime after the last one, into a framebuffer.
+  void draw(unsigned framebuffer);
+  /// The picture that the last draw() left there.
+  [[nodiscard]] Image capture(unsigned framebuffer) const;
+
+  /// Does what a key would do.
+  void act(Action action);
+  /// A scene (.toml) to open, or a trajectory (.npz) to replay.
+  void open(const std::filesystem::path& file);
+  /// All bodies into the picture, at the next draw().
+  void show_all() { show_all_ = true; }
+  /// Computes the gradient, or waits for one that is on its way.
+  void compute_gradient_now(bool check);
+
+  DisplayOptions display;
+  Selection selection;
+  GradientState gradients;
+  RecordingState recording;
+  OrbitCamera camera;
+  [[nodiscard]] const std::vector<std::unique_ptr<Panel>>& panels() const { return panels_; }
+  [[nodiscard]] const ContactGlyphCounts& glyph_counts() const { return counts_; }  ///< of the last picture
+  [[nodiscard]] SharedFrame frame() const { return frame_; }                        ///< of the last picture
+  [[nodiscard]] bool wants_to_close() const { return wants_to_close_; }
+
+ private:
+  /// The mouse in the world: its ray, and where it is in the picture.
+  struct Mouse {
+    double x = 0, y = 0;  ///< in [-1, 1], y upwards
+    Ray ray;
+  };
+  [[nodiscard]] Mouse mouse() const;
+  [[nodiscard]] double aspect() const;
+  [[nodiscard]] int picture_width() const;  ///< of one of the pictures side by side [points of ImGui]
+  [[nodiscard]] Vec2<double> on_screen(const Vec3<double>& p_W) const;
+  [[nodiscard]] double gizmo_size() const;
+  [[nodiscard]] bool gizmo_shown() const;
+
+  void handle_keys();
+  void handle_mouse();
+  void begin_drag(const Mouse& at);
+  void go_on_dragging(const Mouse& at);
+  void click(const Mouse& at);
+  void pose_edit(const Pose<double>& X_WB);
+  void draw_menu();
+  void draw_panels();
+  void draw_gizmo();
+  void draw_legends();
+  void draw_world(unsigned framebuffer);
+  void record(unsigned framebuffer);
+  [[nodiscard]] PanelContext context();
+
+  SimulationThread& simulation_;
+  Interface interface_;
+  Renderer renderer_;
+  PictureMaker pictures_;
+  std::vector<std::unique_ptr<Panel>> panels_;
+  SharedFrame frame_;
+  ContactGlyphCounts counts_;
+  std::uint64_t seen_geometry_ = 0;
+  bool show_all_ = true, wants_to_close_ = false;
+  double text_scale_, pictures_per_second_ = 0.0;
+
+  enum class Drag { none, turn_camera, move_camera, pull, move_body, turn_body, gizmo };
+  Drag drag_ = Drag::none;
+  double drag_depth_ = 0.0;  // of what is dragged, along the camera's view [m]
+  Pose<double> drag_start_;  // of the body
+  Mouse drag_from_;
+  Pull pull_;
+  PoseGizmo gizmo_;
+  std::unique_ptr<VideoPipe> video_;
+  double video_seconds_ = 0.0;
+};
+
+}  // namespace abut::viewer

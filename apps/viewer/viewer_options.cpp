@@ -1,0 +1,241 @@
+#include "apps/viewer/viewer_options.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <map>
+#include <stdexcept>
+
+#include <spdlog/fmt/fmt.h>
+
+#include "apps/abut/options.h"
+#include "apps/abut/trajectory_file.h"
+#include "apps/viewer/panels/actions.h"
+#include "engine/toml_table.h"
+
+namespace abut::viewer {
+namespace {
+
+/// What can be shown and hidden, by its name on the command line.
+const std::map<std::string, std::function<void(DisplayOptions&, bool)>>& switches() {
+  using D = DisplayOptions;
+  static const std::map<std::string, std::function<void(D&, bool)>> table{
+      {"points", [](D& d, bool on) { d.contacts.points = on; }},
+      {"normals", [](D& d, bool on) { d.contacts.normals = on; }},
+      {"witness-points", [](D& d, bool on) { d.contacts.witness_points = on; }},
+      {"forces", [](D& d, bool on) { d.contacts.forces = on; }},
+      {"discs", [](D& d, bool on) { d.contacts.friction_discs = on; }},
+      {"candidates", [](D& d, bool on) { d.contacts.candidates = on; }},
+      {"vertex-sdf", [](D& d, bool on) { d.contacts.vertex_sdf = on; }},
+      {"edge-edge", [](D& d, bool on) { d.contacts.edge_edge = on; }},
+      {"edge-sdf", [](D& d, bool on) { d.contacts.edge_sdf = on; }},
+      {"scaling", [](D& d, bool on) { d.contacts.scale_by_indicator = on; }},
+      {"bodies", [](D& d, bool on) { d.surface = on ? BodySurface::mesh : BodySurface::none; }},
+      {"sdf", [](D& d, bool on) { d.surface = on ? BodySurface::sdf : BodySurface::mesh; }},
+      {"floor", [](D& d, bool on) { d.floor = on; }},
+      {"wireframe", [](D& d, bool on) { d.wireframe = on; }},
+      {"translucent", [](D& d, bool on) { d.translucent = on; }},
+      {"discrepancy", [](D& d, bool on) { d.discrepancy = on; }},
+      {"slice", [](D& d, bool on) { d.slice.shown = on; }},
+      {"gradient", [](D& d, bool on) { d.gradient_arrows = on; }},
+      {"side-by-side", [](D& d, bool on) { d.side_by_side = on; }},
+      {"panels", [](D& d, bool on) { d.panels = on; }},
+  };
+  return table;
+}
+
+[[noreturn]] void refuse(const std::string& option, const std::string& word,
+                         const std::vector<std::string>& known) {
+  const std::string closest = closest_word(word, known);
+  throw std::invalid_argument(
+      fmt::format("{} '{}', allowed: {}{}", option, word, fmt::join(known, ", "),
+                  closest.empty() ? "" : fmt::format("; did you mean '{}'?", closest)));
+}
+
+void set_switches(const std::vector<std::string>& words, bool on, const std::string& option,
+                  DisplayOptions& display) {
+  std::vector<std::string> known;
+  for (const auto& entry : switches()) known.push_back(entry.first);
+  for (const std::string& word : words) {
+    const auto found = switches().find(word);
+    if (found == switches().end()) refuse(option, word, known);
+    found->second(display, on);
+  }
+}
+
+int body_of(const Model& model, const std::string& name, const std::string& option) {
+  std::vector<std::string> known;
+  for (int b = 0; b < model.body_count(); ++b) {
+    known.push_back(model.bodies[static_cast<std::size_t>(b)].name);
+    if (known.back() == name) return b;
+  }
+  refuse(option, name, known);
+}
+
+/// "x:BODY", "y:BODY", "z:BODY", "kinetic-energy", "energy" or "distance:BODY:BODY".
+Loss loss_of(const Model& model, const std::string& text) {
+  Loss loss;
+  const std::size_t colon = text.find(':');
+  const std::string kind = text.substr(0, colon),
+                    rest = colon == std::string::npos ? "" : text.substr(colon + 1);
+  if (kind == "energy" || kind == "kinetic-energy") {
+    loss.kind = kind == "energy" ? LossKind::energy : LossKind::kinetic_energy;
+    return loss;
+  }
+  if (kind == "x" || kind == "y" || kind == "z") {
+    loss.direction = Vec3<double>::Unit(kind[0] - 'x');
+    loss.body = body_of(model, rest, "--loss");
+    return loss;
+  }
+  if (kind == "distance") {
+    const std::size_t second = rest.find(':');
+    loss.kind = LossKind::distance_of_bodies;
+    loss.body = body_of(model, rest.substr(0, second), "--loss");
+    loss.other = body_of(model, second == std::string::npos ? "" : rest.substr(second + 1), "--loss");
+    return loss;
+  }
+  refuse("--loss", text, {"x:BODY", "y:BODY", "z:BODY", "distance:BODY:BODY", "kinetic-energy", "energy"});
+}
+
+void set_camera(const std::vector<double>& numbers, OrbitCamera& camera) {
+  const Vec3<double> from(numbers[0], numbers[1], numbers[2]), to(numbers[3], numbers[4], numbers[5]);
+  const Vec3<double> back = from - to;
+  if (!from.allFinite() || !to.allFinite() || !(back.norm() > 0.0))
+    throw std::invalid_argument("--camera: position and target must be finite and different");
+  camera.target = to;
+  camera.distance = back.norm();
+  camera.azimuth = std::atan2(back.y(), back.x());
+  camera.elevation = std::asin(std::clamp(back.z() / back.norm(), -1.0, 1.0));
+}
+
+}  // namespace
+
+void add_options(CLI::App& app, ViewerOptions& options) {
+  app.add_option("FILE", options.scene, "scene (.toml), or trajectory (.npz) that `abut run --out` wrote")
+      ->required()
+      ->type_name("");
+  app.add_option("TRAJECTORY", options.trajectory, "trajectory of the scene, to replay")->type_name("");
+  const auto size = [&](const char* name, int& value) {
+    app.add_option(name, value, "of the picture [pixels]")
+        ->check(whole_number(1, 16384))
+        ->type_name("N")
+        ->capture_default_str();
+  };
+  size("--width", options.width);
+  size("--height", options.height);
+  app.add_option("--text-scale", options.text_scale, "of text and widgets; default: as the desktop has it")
+      ->check(CLI::Range(0.25, 8.0))
+      ->type_name("X");
+  app.add_flag("--paused", options.paused, "do not run at the start");
+  app.add_option("--steps", options.steps, "simulate so many before the first picture")
+      ->check(whole_number(0))
+      ->type_name("N")
+      ->capture_default_str();
+  CLI::Option* headless = app.add_flag("--headless", options.headless,
+                                       "draw without a display; a picture is 1/60 s of simulated time");
+  app.add_option("--frames", options.frames, "end after so many pictures; default of --headless: 1")
+      ->check(whole_number(1))
+      ->type_name("N");
+  app.add_option("--screenshot", options.screenshot, "write the last picture")->type_name("FILE.png");
+  app.add_option("--camera", options.camera, "where it is and where it looks [m]; default: all is in view")
+      ->expected(6)
+      ->delimiter(',')
+      ->type_name("X,Y,Z,X,Y,Z");
+  const auto list = [&](const char* name, std::vector<std::string>& words, const std::string& what) {
+    app.add_option(name, words, what)->delimiter(',')->type_name("NAME,...");
+  };
+  std::vector<std::string> names;
+  for (const auto& entry : switches()) names.push_back(entry.first);
+  list("--show", options.show, fmt::format("any of {}", fmt::join(names, ", ")));
+  list("--hide", options.hide, "the same names");
+  list("--open", options.open_panels, "panels, by the first word of their titles; all others are closed");
+  app.add_option("--indicator", options.indicator, "what colours contacts")->type_name("NAME");
+  app.add_option("--glyph-size", options.glyph_size, "of arrows and points")
+      ->check(finite_positive())
+      ->type_name("X")
+      ->capture_default_str();
+  app.add_option("--select", options.select, "a body")->type_name("BODY");
+  app.add_option("--slice-azimuth", options.slice_azimuth,
+                 "direction of the slice's normal [rad]; default: towards the camera")
+      ->type_name("ANGLE");
+  CLI::Option* loss = app.add_option("--loss", options.loss,
+                                     "show its gradient: x:BODY, y:BODY, z:BODY, distance:BODY:BODY,\n"
+                                     "energy or kinetic-energy, after --gradient-steps")
+                          ->type_name("LOSS");
+  app.add_option("--gradient-steps", options.gradient_steps, "steps of the gradient")
+      ->check(whole_number(1))
+      ->needs(loss)
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_flag("--check-gradient", options.check_gradient, "against differences")->needs(loss);
+  static_cast<void>(headless);
+}
+
+SimulationOptions simulation_options(const ViewerOptions& options) {
+  SimulationOptions simulation;
+  simulation.scene = options.scene;
+  simulation.trajectory = options.trajectory;
+  if (options.scene.extension() == ".npz" && options.trajectory.empty()) {
+    simulation.trajectory = options.scene;
+    simulation.scene = scene_of_trajectory(options.scene);
+  }
+  return simulation;
+}
+
+void apply(const ViewerOptions& options, Viewer& viewer) {
+  const SharedFrame frame = viewer.frame();
+  const Model& model = frame->model->model();
+  viewer.camera = camera_around(model, frame->state.X_WB, static_cast<double>(options.width) / options.height,
+                                viewer.camera);
+  if (!options.camera.empty()) set_camera(options.camera, viewer.camera);
+  set_switches(options.show, true, "--show", viewer.display);
+  set_switches(options.hide, false, "--hide", viewer.display);
+  viewer.display.contacts.size = options.glyph_size;
+  if (!options.select.empty()) viewer.selection.body = body_of(model, options.select, "--select");
+  if (!options.indicator.empty()) {
+    const std::vector<std::string> known(std::begin(k_indicator_names), std::end(k_indicator_names));
+    const auto found = std::find(known.begin(), known.end(), options.indicator);
+    if (found == known.end()) refuse("--indicator", options.indicator, known);
+    viewer.display.contacts.indicator = static_cast<Indicator>(found - known.begin());
+  }
+  if (viewer.display.slice.shown) {
+    viewer.display.slice.shown = false;
+    viewer.act(Action::slice);  // through what the camera looks at
+    if (options.slice_azimuth) {
+      viewer.display.slice.azimuth = *options.slice_azimuth;
+      viewer.display.slice.elevation = 0.0;
+    }
+  }
+  if (viewer.display.side_by_side) {
+    viewer.display.side_by_side = false;
+    viewer.act(Action::side_by_side);
+  }
+  if (!options.open_panels.empty()) {
+    std::vector<std::string> known;
+    const auto word_of = [](const std::string& title) {
+      std::string word = title.substr(0, title.find(' '));
+      std::transform(word.begin(), word.end(), word.begin(), [](unsigned char c) { return std::tolower(c); });
+      return word;
+    };
+    for (const auto& panel : viewer.panels()) {
+      known.push_back(word_of(panel->title()));
+      panel->set_open(false);
+    }
+    for (const std::string& word : options.open_panels) {
+      const auto found = std::find(known.begin(), known.end(), word);
+      if (found == known.end()) refuse("--open", word, known);
+      viewer.panels()[static_cast<std::size_t>(found - known.begin())]->set_open(true);
+    }
+  }
+  if (!options.loss.empty()) {
+    viewer.gradients.loss = loss_of(model, options.loss);
+    viewer.gradients.steps = options.gradient_steps;
+    viewer.compute_gradient_now(options.check_gradient);
+    if (viewer.gradients.result && !viewer.gradients.result->error.empty())
+      throw std::invalid_argument("--loss: " + viewer.gradients.result->error);
+  }
+}
+
+}  // namespace abut::viewer

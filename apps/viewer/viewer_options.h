@@ -1,0 +1,40 @@
+/// What `abut-view` is asked for on its command line.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "apps/viewer/viewer.h"
+
+namespace abut::viewer {
+
+struct ViewerOptions {
+  std::filesystem::path scene, trajectory;
+  int width = 1280, height = 720;  ///< [pixels]
+  double text_scale = 0;           ///< 0: as the desktop asks for
+  bool headless = false, paused = false;
+  std::optional<std::int64_t> frames;  ///< that are drawn before the program ends
+  int steps = 0;                       ///< simulated before the first picture
+  std::filesystem::path screenshot;    ///< of the last picture, may be empty
+  std::vector<double> camera;          ///< position and target [m], or empty
+  std::vector<std::string> show, hide, open_panels;
+  std::string indicator, select, loss;
+  double glyph_size = 1.0;
+  int gradient_steps = 100;
+  std::optional<double> slice_azimuth;
+  bool check_gradient = false;
+};
+
+void add_options(CLI::App& app, ViewerOptions& options);
+
+/// Finds out which of the two files is what: a lone trajectory names its scene. Throws InputError.
+[[nodiscard]] SimulationOptions simulation_options(const ViewerOptions& options);
+
+/// Applies what concerns the picture. Throws std::invalid_argument naming what it does not know.
+void apply(const ViewerOptions& options, Viewer& viewer);
+
+}  // namespace abut::viewer

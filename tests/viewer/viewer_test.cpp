@@ -1,0 +1,346 @@
+#include "apps/viewer/viewer.h"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string>
+
+#include "apps/viewer/picture/picking.h"
+#include "engine/random.h"
+#include "tests/support/temporary_folder.h"
+#include "tests/viewer/headless_viewer.h"
+
+namespace abut::viewer {
+namespace {
+
+using Catch::Contains;
+using test::TemporaryFolder;
+
+int colours_in(const Image& image) {
+  std::set<std::array<int, 3>> found;
+  for (int y = 0; y < image.height; ++y) {
+    for (int x = 0; x < image.width; ++x) found.insert(pixel(image, x, y));
+  }
+  return static_cast<int>(found.size());
+}
+
+/// Of a scene of the test with the contacts of a rest.
+HeadlessViewer& at_rest(HeadlessViewer& user, int steps) {
+  user.steps(steps);
+  user.draw();
+  return user;
+}
+
+}  // namespace
+
+TEST_CASE("Viewer: every scene that comes with Abut is drawn, with as many glyphs as it has contacts",
+          "[viewer][value]") {
+  int scenes = 0, with_contacts = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(ABUT_SOURCE_DIR "/assets/scenes")) {
+    if (entry.path().extension() != ".toml") continue;
+    ++scenes;
+    CAPTURE(entry.path().string());
+    HeadlessViewer user(entry.path().string());
+    user.viewer.display.contacts.least = 0.0;
+    at_rest(user, 150);
+    const Image image = user.image();
+    CHECK(colours_in(image) > 300);  // not blank
+    const SharedFrame frame = user.viewer.frame();
+    const ContactManifold manifold = frame->model->simulator.contacts(frame->state);
+    CHECK(user.viewer.glyph_counts().points == static_cast<int>(manifold.contacts.size()));
+    CHECK(user.viewer.glyph_counts().normals == static_cast<int>(manifold.contacts.size()));
+    with_contacts += !manifold.contacts.empty();
+    // Every moving body is where the camera looks, in its own colour.
+    user.viewer.display.contacts.points = user.viewer.display.contacts.normals = false;
+    user.draw();
+    const Image bodies = user.image();
+    user.viewer.display.surface = BodySurface::none;
+    user.draw();
+    CHECK(difference(bodies, user.image()) > 150);
+  }
+  CHECK(scenes >= 10);
+  CHECK(with_contacts >= 6);
+}
+
+TEST_CASE("Viewer: a ball is orange where the camera sees it, and the floor is not", "[viewer][value]") {
+  HeadlessViewer user(scene_file("sphere_bounce"));
+  const auto [x, y] = user.on_screen(user.frame().state.X_WB[1].p);
+  const auto ball = pixel(user.image(), static_cast<int>(x), static_cast<int>(y));
+  const auto floor = pixel(user.image(), 40, 190);
+  CAPTURE(x, y, ball[0], ball[1], ball[2]);
+  const Colour colour = body_colour(1);  // sky blue
+  CHECK((ball[2] > ball[0] + 30) == (colour[2] > colour[0]));
+  CHECK(std::abs(floor[0] - floor[2]) < 40);
+}
+
+TEST_CASE("Viewer: every key does something that is to be seen or known", "[viewer][value]") {
+  const TemporaryFolder folder;
+  for (const KeyBinding& binding : key_table()) {
+    CAPTURE(binding.what);
+    const bool is_of_edges =
+        binding.action == Action::edge_edge_contacts || binding.action == Action::edge_sdf_contacts;
+    HeadlessViewer user(scene_file(is_of_edges ? "armadillo_armadillo" : "drill_mustard"));
+    at_rest(user, is_of_edges ? 1 : 200);
+    user.simulation.call([&](SimulationCore& core) { core.seek(is_of_edges ? 0 : 150); });
+    user.viewer.recording.screenshot = folder.path() / "key.png";
+    user.viewer.recording.trajectory = folder.path() / "key.npz";
+    user.viewer.recording.video = folder.path() / "key.mp4";
+    user.viewer.display.contacts.size = 3.0;
+    user.viewer.selection.body = 1;
+    if (binding.action == Action::edge_sdf_contacts) {
+      user.simulation.call([](SimulationCore& core) {
+        core.edit([](Scene& scene) { scene.config.step.contact.edge_sdf = true; });
+      });
+    }
+    if (binding.action == Action::faster || binding.action == Action::real_time)
+      user.simulation.call([](SimulationCore& core) { core.set_speed(0.5); });
+    if (binding.action == Action::gradient_arrows) user.viewer.compute_gradient_now(false);
+    if (binding.action == Action::show_all) user.viewer.camera.distance *= 3.0;
+    user.draw(2);
+    const Image before = user.image();
+    const SharedFrame frame = user.viewer.frame();
+    const std::string message = user.viewer.recording.message;
+    const bool had_result = user.viewer.gradients.result.has_value();
+    user.press(binding.key, binding.modifier);
+    for (int i = 0; i < 2000 && user.viewer.gradients.job.busy(); ++i) user.draw();
+    user.draw(2);
+    const SharedFrame after = user.viewer.frame();
+    const bool is_seen = difference(before, user.image()) > 5;
+    const bool is_known = after->running != frame->running || after->number != frame->number ||
+                          after->last != frame->last || after->speed != frame->speed ||
+                          after->model != frame->model || user.viewer.recording.message != message ||
+                          user.viewer.wants_to_close() ||
+                          user.viewer.gradients.result.has_value() != had_result;
+    CHECK((is_seen || is_known));
+  }
+  CHECK(std::filesystem::file_size(folder.path() / "key.png") > 1000);
+  CHECK(std::filesystem::file_size(folder.path() / "key.npz") > 1000);
+}
+
+TEST_CASE("Viewer: keys that are typed into a text field do nothing else", "[viewer][value]") {
+  HeadlessViewer user(scene_file("sphere_bounce"));
+  ImGui::GetIO().WantTextInput = true;  // as of the picture before, which is when it is asked
+  user.set_modifiers(KeyModifier::none);
+  user.viewer.display.panels = true;
+  user.draw();
+  CHECK_FALSE(user.frame().running);
+  user.press(GLFW_KEY_SPACE);
+  CHECK(user.frame().running);
+}
+
+TEST_CASE("Viewer: every panel opens by its key, alone and with all others, in large and in small",
+          "[viewer][value]") {
+  HeadlessViewer user(scene_file("drill_mustard"), 1280, 720);
+  at_rest(user, 200);
+  user.viewer.display.panels = true;
+  for (const auto& panel : user.viewer.panels()) panel->set_open(false);
+  user.draw(3);
+  const Image without = user.image();
+  std::set<int> keys;
+  for (const auto& panel : user.viewer.panels()) {
+    CAPTURE(panel->title());
+    CHECK(keys.insert(panel->key()).second);
+    user.press(panel->key());
+    CHECK(panel->open());
+    user.draw(3);
+    CHECK(difference(without, user.image()) > 5000);
+    user.press(panel->key());
+    CHECK_FALSE(panel->open());
+  }
+  for (const auto& panel : user.viewer.panels()) panel->set_open(true);
+  user.draw(3);
+  for (const auto& [width, height] :
+       {std::pair(400, 300), std::pair(60, 40), std::pair(1, 1), std::pair(1920, 1080)}) {
+    user.context.resize(width, height);
+    user.draw(2);
+    CHECK(user.image().pixels.size() == 3u * static_cast<unsigned>(width * height));
+  }
+}
+
+TEST_CASE("Viewer: a window that is minimised draws nothing, and all is there again afterwards",
+          "[viewer][value]") {
+  HeadlessViewer user(scene_file("spot_on_pole"));
+  const Image before = user.image();
+  for (int i = 0; i < 5; ++i) {
+    ImGui::GetIO().DisplaySize = {0.0f, 0.0f};
+    ImGui::GetIO().DeltaTime = HeadlessViewer::k_seconds;
+    user.viewer.draw(user.context.framebuffer());
+    require_no_gl_error("a minimised window");
+  }
+  user.draw(2);
+  CHECK(difference(before, user.image()) < 20);
+}
+
+TEST_CASE("Viewer: the mouse turns, moves and zooms the camera, selects bodies and pins contacts",
+          "[viewer][value]") {
+  HeadlessViewer user(scene_file("drill_mustard"), 640, 400);
+  at_rest(user, 300);
+  const OrbitCamera camera = user.viewer.camera;
+  user.drag(0, 20, 380, 120, 300);
+  CHECK(user.viewer.camera.azimuth != camera.azimuth);
+  CHECK(user.viewer.camera.target == camera.target);
+  user.drag(1, 20, 380, 120, 300);
+  CHECK((user.viewer.camera.target - camera.target).norm() > 1e-3);
+  ImGui::GetIO().MouseWheel = 1.0f;
+  user.mouse_to(20, 380);
+  user.draw();
+  ImGui::GetIO().MouseWheel = 0.0f;
+  CHECK(user.viewer.camera.distance < camera.distance);
+  user.viewer.camera = camera;
+
+  user.viewer.display.contacts.points = user.viewer.display.contacts.normals = false;
+  for (int body = 1; body < 3; ++body) {
+    const auto [x, y] = user.on_screen(user.frame().state.X_WB[static_cast<std::size_t>(body)].p);
+    user.viewer.selection.body = -1;
+    user.click(x, y);
+    CAPTURE(body, x, y);
+    CHECK(user.viewer.selection.body >= 1);  // itself, or what lies before it
+  }
+  user.click(5, 395);
+  CHECK(user.viewer.selection.body == -1);
+
+  user.viewer.display.contacts.points = true;
+  user.draw();
+  const auto& contacts = user.frame().contacts;
+  const auto strongest = std::max_element(contacts.begin(), contacts.end(), [](const auto& a, const auto& b) {
+    return a.contact.activity < b.contact.activity;
+  });
+  REQUIRE(strongest != contacts.end());
+  const auto [x, y] = user.on_screen(strongest->contact.point_W);
+  user.click(x, y);
+  REQUIRE(user.viewer.selection.pinned.size() == 1);
+  user.click(x, y);
+  CHECK(user.viewer.selection.pinned.empty());
+}
+
+TEST_CASE("Viewer: a body is pulled while it runs, and moved by hand and by handles while it does not",
+          "[viewer][value]") {
+  HeadlessViewer user(scene_file("sphere_bounce"), 640, 400);
+  const auto [x, y] = user.on_screen(user.frame().state.X_WB[1].p);
+  const Vec3<double> start = user.frame().state.X_WB[1].p;
+
+  // By hand: as far as the mouse.
+  const Ray ray = user.viewer.camera.ray(2.0 * x / 640.0 - 1.0, 1.0 - 2.0 * y / 400.0, 1.6);
+  const auto hit = pick_body(user.frame().model->model(), user.frame().state.X_WB, ray);
+  REQUIRE(hit);
+  user.drag(1, x, y, x + 60, y, KeyModifier::control);
+  CHECK(user.viewer.selection.body == 1);
+  const auto [mx, my] = user.on_screen(hit->point_W + user.frame().state.X_WB[1].p - start);
+  CHECK(mx == Approx(x + 60).margin(2.0));
+  CHECK(my == Approx(y).margin(2.0));
+
+  // By the handle along z: only that changes.
+  const Vec3<double> p = user.frame().state.X_WB[1].p;
+  const double length = 90.0 * user.viewer.camera.pixel_size(user.viewer.camera.project(p, 1.6).z(), 400);
+  const auto [hx, hy] = user.on_screen(p + 0.9 * length * Vec3<double>::UnitZ());
+  const auto [tx, ty] = user.on_screen(p + 1.5 * length * Vec3<double>::UnitZ());
+  user.drag(0, hx, hy, tx, ty);
+  const Vec3<double> lifted = user.frame().state.X_WB[1].p;
+  CHECK(lifted.z() - p.z() == Approx(0.6 * length).epsilon(0.05));
+  CHECK((lifted - p).head<2>().norm() < 1e-9);
+
+  // By a spring: towards the mouse, and no more once it is let go.
+  user.press(GLFW_KEY_BACKSPACE);
+  user.viewer.selection = {};
+  user.viewer.act(Action::run_or_pause);
+  user.set_modifiers(KeyModifier::control);
+  user.mouse_to(x, y);
+  user.draw();
+  ImGui::GetIO().MouseDown[0] = true;
+  user.draw();
+  user.mouse_to(x + 100, y - 30);
+  user.draw(60);
+  CHECK(user.frame().pull.body == 1);
+  const auto [px, py] = user.on_screen(user.frame().state.X_WB[1].p);
+  CHECK(px > x + 60);
+  ImGui::GetIO().MouseDown[0] = false;
+  user.set_modifiers(KeyModifier::none);
+  user.draw(2);
+  CHECK(user.frame().pull.body == -1);
+  CHECK((user.frame().state.X_WB[1].p - start).norm() > 0.01);
+}
+
+TEST_CASE("Viewer: opens what is dropped onto it, and says so if that is nothing", "[viewer][value]") {
+  const TemporaryFolder folder;
+  HeadlessViewer user(scene_file("drill_mustard"));
+  user.steps(30);
+  const std::string trajectory = folder.path() / "drill.npz";
+  user.simulation.call([&](SimulationCore& core) { core.save_trajectory(trajectory); });
+  user.viewer.selection.body = 2;
+  user.viewer.open(scene_file("sphere_bounce"));
+  user.draw(2);
+  CHECK(user.frame().model->scene.name == "sphere_bounce");
+  CHECK(user.viewer.selection.body == -1);
+  user.viewer.open(trajectory);
+  user.draw(2);
+  CHECK(user.frame().model->scene.name == "drill_mustard");
+  CHECK(user.frame().is_replay);
+  CHECK(user.frame().last == 30);
+  for (const std::string file : {"none.toml", "none.npz"}) {
+    user.viewer.open(folder.path() / file);
+    user.draw(2);
+    CHECK_THAT(user.frame().message, Contains(file));
+    CHECK(user.frame().last == 30);
+  }
+}
+
+TEST_CASE("Viewer: side by side shows contacts with and without those of edges", "[viewer][value]") {
+  HeadlessViewer user(scene_file("box_stack"), 640, 300);
+  at_rest(user, 200);
+  user.press(GLFW_KEY_X);
+  user.draw(2);
+  CHECK(user.viewer.display.side_by_side);
+  CHECK(user.frame().without_edges.size() < user.frame().contacts.size());
+  const Image image = user.image();
+  int different = 0;
+  for (int y = 40; y < 260; ++y) {
+    for (int x = 0; x < 318; ++x) different += pixel(image, x, y) != pixel(image, x + 320, y);
+  }
+  CHECK(different > 100);
+  user.press(GLFW_KEY_X);
+  user.draw();
+  CHECK(user.frame().without_edges.empty());
+}
+
+TEST_CASE("Viewer: a thousand pictures with random input", "[viewer][property][slow]") {
+  HeadlessViewer user(scene_file("drill_mustard"), 400, 260);
+  user.viewer.display.panels = true;
+  const TemporaryFolder folder;
+  user.viewer.recording.screenshot = folder.path() / "random.png";
+  user.viewer.recording.trajectory = folder.path() / "random.npz";
+  user.viewer.recording.video = folder.path() / "random.mp4";
+  Random random(17);
+  ImGuiIO& io = ImGui::GetIO();
+  const std::span<const KeyBinding> keys = key_table();
+  int largest = 0;
+  for (int i = 0; i < 1000; ++i) {
+    CAPTURE(i);
+    io.MousePos = {static_cast<float>(random.uniform(-20.0, 420.0)),
+                   static_cast<float>(random.uniform(-20.0, 280.0))};
+    for (int button = 0; button < 3; ++button) {
+      if (random.uniform() < 0.2) io.MouseDown[button] = !io.MouseDown[button];
+    }
+    io.MouseWheel = random.uniform() < 0.1 ? static_cast<float>(random.uniform(-3.0, 3.0)) : 0.0f;
+    std::fill(std::begin(io.KeysDown), std::end(io.KeysDown), false);
+    const KeyBinding& key = keys[random.integer(keys.size())];
+    if (random.uniform() < 0.3) {
+      user.set_modifiers(key.modifier);
+      io.KeysDown[key.key] = true;
+    }
+    if (random.uniform() < 0.02) {
+      user.context.resize(1 + static_cast<int>(random.integer(600)),
+                          1 + static_cast<int>(random.integer(400)));
+    }
+    REQUIRE_NOTHROW(user.draw());
+    CHECK(user.frame().state.X_WB[1].p.allFinite());
+    largest = std::max(largest, user.viewer.glyph_counts().points);
+    if (i % 100 == 99) user.viewer.act(Action::reset);
+  }
+  CHECK(largest > 10);
+}
+
+}  // namespace abut::viewer
