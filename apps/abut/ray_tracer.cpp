@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "apps/abut/palette.h"
 #include "collision/sdf/shape_sdf.h"
 #include "engine/body_builder.h"
 #include "engine/pack.h"
@@ -24,18 +25,8 @@ using Color = Vec3<double>;  // linear light
 constexpr int k_max_steps = 300;
 constexpr double k_infinity = std::numeric_limits<double>::infinity();
 
-// Okabe and Ito (2008), "Color universal design": orange, sky blue, bluish green, vermillion, reddish purple,
-// yellow, blue.
-constexpr std::array<std::array<int, 3>, 7> k_palette{{{230, 159, 0},
-                                                       {86, 180, 233},
-                                                       {0, 158, 115},
-                                                       {213, 94, 0},
-                                                       {204, 121, 167},
-                                                       {240, 228, 66},
-                                                       {0, 114, 178}}};
-
 Color palette_color(int index) {
-  const auto& bytes = k_palette[static_cast<std::size_t>(index) % k_palette.size()];
+  const auto& bytes = k_body_palette[static_cast<std::size_t>(index) % k_body_palette.size()];
   Color color;
   for (int i = 0; i < 3; ++i) color[i] = std::pow(bytes[static_cast<std::size_t>(i)] / 255.0, 2.2);
   return color;

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <span>
 
+#include "apps/abut/palette.h"
+
 namespace abut::viewer {
 namespace {
 
@@ -19,10 +21,9 @@ Colour blend_of_stops(std::span<const Colour> stops, double x) {
 }  // namespace
 
 Colour body_colour(int body) {
-  static const std::array<Colour, 7> k_palette{rgb(230, 159, 0), rgb(86, 180, 233),  rgb(0, 158, 115),
-                                               rgb(213, 94, 0),  rgb(204, 121, 167), rgb(240, 228, 66),
-                                               rgb(0, 114, 178)};
-  return k_palette[static_cast<std::size_t>(body < 0 ? 0 : body) % k_palette.size()];
+  const auto& [r, g, b] =
+      k_body_palette[static_cast<std::size_t>(body < 0 ? 0 : body) % k_body_palette.size()];
+  return rgb(r, g, b);
 }
 
 Colour sequential_colour(double x) {

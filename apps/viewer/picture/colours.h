@@ -15,8 +15,7 @@ using Colour = Eigen::Vector4f;
           opacity};
 }
 
-/// Of bodies, in turn.
-/// @see  Okabe and Ito (2008), "Color universal design".
+/// Of bodies, in turn: those of k_body_palette.
 [[nodiscard]] Colour body_colour(int body);
 
 /// From dark violet at 0 over blue-green to yellow at 1, ever brighter; clamped.
