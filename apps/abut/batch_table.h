@@ -8,48 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "apps/abut/scene_parameter.h"
 #include "dynamics/batch_rollout.h"
 #include "engine/scene_io.h"
 #include "engine/toml_table.h"
 
 namespace abut {
-
-/// Which number of a scene a parameter is.
-struct SceneParameter {
-  enum class Kind {
-    step_setting,  ///< `index` into step_config_fields()
-    gravity,       ///< `index` is the component, here and below
-    body_number,   ///< `index` into a list of settings
-    mass,
-    density,
-    position,  ///< of the asset's frame, as in a scene
-    rotation_vector,
-    linear_velocity,
-    angular_velocity,
-    force,
-    torque,
-    pair_number,  ///< `index` into a list of settings
-  };
-  std::string name;
-  Kind kind = Kind::gravity;
-  int body_A = -1, body_B = -1;  ///< body_A alone where one body is meant
-  int index = 0;
-  NumberRange range = any_number();
-  bool whole = false;
-
-  /// Whether rollouts that differ in it alone have the same model and settings.
-  [[nodiscard]] bool is_initial_state() const {
-    return kind == Kind::position || kind == Kind::rotation_vector || kind == Kind::linear_velocity ||
-           kind == Kind::angular_velocity;
-  }
-};
-
-/// The parameter of a name. Throws std::invalid_argument for one that the scene has not.
-[[nodiscard]] SceneParameter find_parameter(const Scene& scene, const std::string& name);
-
-/// Sets parameters of a scene to values in their ranges.
-void set_parameters(const std::vector<SceneParameter>& parameters, std::span<const double> values,
-                    Scene& scene);
 
 class BatchTable {
  public:

@@ -1,0 +1,59 @@
+/// Numbers of a scene by their names, such as "body.ball.friction". Which there are: docs/scene_format.md,
+/// "Batches".
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/scene_io.h"
+#include "engine/toml_table.h"
+
+namespace abut {
+
+/// Which number of a scene a parameter is.
+struct SceneParameter {
+  enum class Kind {
+    step_setting,  ///< `index` into step_config_fields()
+    gravity,       ///< `index` is the component, here and of other vectors
+    friction,      ///< of a body, or of a pair where there is a body_B; so are the next three
+    stiffness,
+    dissipation_time,
+    restitution,
+    linear_damping,
+    angular_damping,
+    mass,
+    density,
+    position,  ///< of the asset's frame, as in a scene
+    rotation_vector,
+    linear_velocity,
+    angular_velocity,
+    force,
+    torque
+  };
+  std::string name;
+  Kind kind = Kind::gravity;
+  int body_A = -1, body_B = -1;  ///< body_A alone where one body is meant
+  int index = 0;
+  NumberRange range = any_number();
+  bool whole = false;
+
+  [[nodiscard]] bool is_of_pair() const { return body_B >= 0; }
+  /// Whether rollouts that differ in it alone have the same model and settings.
+  [[nodiscard]] bool is_initial_state() const {
+    return kind == Kind::position || kind == Kind::rotation_vector || kind == Kind::linear_velocity ||
+           kind == Kind::angular_velocity;
+  }
+};
+
+/// The parameter of a name. Throws std::invalid_argument for one that the scene has not.
+[[nodiscard]] SceneParameter find_parameter(const Scene& scene, const std::string& name);
+
+/// Sets parameters of a scene to values in their ranges.
+void set_parameters(const std::vector<SceneParameter>& parameters, std::span<const double> values,
+                    Scene& scene);
+
+/// Throws std::invalid_argument saying what is allowed, if the parameter may not have a value.
+void require_allowed(const SceneParameter& parameter, double value);
+
+}  // namespace abut

@@ -1,0 +1,160 @@
+#include "apps/abut/scene_parameter_derivatives.h"
+
+#include <cmath>
+#include <stdexcept>
+
+#include <spdlog/fmt/fmt.h>
+
+#include "engine/check.h"
+#include "engine/lie.h"
+
+namespace abut {
+namespace {
+
+using Kind = SceneParameter::Kind;
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+/// d(compliance)/d(stiffness).
+double compliance_by_stiffness(double stiffness) { return -1.0 / (stiffness * stiffness); }
+
+/// Tangent of a body's pose per unit of a component of its asset's position or rotation vector: the origin of
+/// the asset's frame stays where it is while the body turns.
+Vec6<double> pose_direction(const Scene& scene, const SceneParameter& parameter) {
+  const Vec3<double> unit = Vec3<double>::Unit(parameter.index);
+  if (parameter.kind == Kind::position) return stack<double>(Vec3<double>::Zero(), unit);
+  const Pose<double>& X_WB = scene.initial.X_WB[at(parameter.body_A)];
+  const Vec3<double> turn = left_jacobian_so3(Vec3<double>(log_quaternion(X_WB.q))) * unit;
+  const Vec3<double> arm = X_WB.q * scene.model.bodies[at(parameter.body_A)].p_BA;
+  return stack<double>(turn, -turn.cross(arm));
+}
+
+/// How the numbers of a body move per unit of a parameter of its own.
+BodyDirection body_direction(const Scene& scene, const SceneParameter& parameter) {
+  const Body& body = scene.model.bodies[at(parameter.body_A)];
+  BodyDirection direction;
+  switch (parameter.kind) {
+    case Kind::friction:
+      direction.friction = 1.0;
+      break;
+    case Kind::stiffness:
+      direction.compliance = compliance_by_stiffness(body.material.stiffness);
+      break;
+    case Kind::dissipation_time:
+      direction.dissipation_time = 1.0;
+      break;
+    case Kind::restitution:
+      direction.restitution = 1.0;
+      break;
+    case Kind::linear_damping:
+      direction.linear_damping = 1.0;
+      break;
+    case Kind::angular_damping:
+      direction.angular_damping = 1.0;
+      break;
+    case Kind::mass:
+      direction.mass = 1.0;
+      direction.inertia = body.inertia / body.mass;
+      break;
+    case Kind::density:
+      direction.mass = body.volume;
+      direction.inertia = body.volume / body.mass * body.inertia;
+      break;
+    case Kind::force:
+      direction.external_wrench[3 + parameter.index] = 1.0;
+      break;
+    case Kind::torque:
+      direction.external_wrench[parameter.index] = 1.0;
+      break;
+    default:
+      break;
+  }
+  return direction;
+}
+
+/// Their inner product: dL along a direction.
+double along(const BodyGradient& gradient, const BodyDirection& direction) {
+  return gradient.mass * direction.mass + gradient.inertia.cwiseProduct(direction.inertia).sum() +
+         gradient.friction * direction.friction + gradient.compliance * direction.compliance +
+         gradient.dissipation_time * direction.dissipation_time +
+         gradient.restitution * direction.restitution + gradient.linear_damping * direction.linear_damping +
+         gradient.angular_damping * direction.angular_damping +
+         gradient.external_wrench.dot(direction.external_wrench);
+}
+
+double derivative_by_pair(const Scene& scene, const SceneParameter& parameter, const Gradient& gradient) {
+  for (std::size_t i = 0; i < scene.model.pair_overrides.size(); ++i) {
+    const PairOverride& pair = scene.model.pair_overrides[i];
+    if (pair.body_A != parameter.body_A || pair.body_B != parameter.body_B) continue;
+    const PairGradient& by = gradient.model.pairs[i];
+    switch (parameter.kind) {
+      case Kind::stiffness:
+        return std::isfinite(pair.stiffness) ? by.stiffness : 0.0;
+      case Kind::dissipation_time:
+        return by.dissipation_time;
+      case Kind::restitution:
+        return by.restitution;
+      default:
+        return by.friction;
+    }
+  }
+  throw std::invalid_argument(
+      fmt::format("'{}': the scene gives the pair no value of its own", parameter.name));
+}
+
+}  // namespace
+
+bool is_differentiable(const SceneParameter& parameter) { return parameter.kind != Kind::step_setting; }
+
+bool has_direction(const SceneParameter& parameter) {
+  return is_differentiable(parameter) && !parameter.is_of_pair();
+}
+
+double derivative_by(const Scene& scene, const SceneParameter& parameter, const Gradient& gradient) {
+  require(
+      is_differentiable(parameter),
+      fmt::format("'{}' is a setting of the time step: nothing can be differentiated by it", parameter.name));
+  if (parameter.is_of_pair()) return derivative_by_pair(scene, parameter, gradient);
+  const std::size_t b = parameter.body_A < 0 ? 0 : at(parameter.body_A);
+  switch (parameter.kind) {
+    case Kind::gravity:
+      return gradient.model.gravity[parameter.index];
+    case Kind::position:
+    case Kind::rotation_vector:
+      return gradient.initial.pose[b].dot(pose_direction(scene, parameter));
+    case Kind::linear_velocity:
+      return gradient.initial.twist[b][3 + parameter.index];
+    case Kind::angular_velocity:
+      return gradient.initial.twist[b][parameter.index];
+    default:
+      return along(gradient.model.bodies[b], body_direction(scene, parameter));
+  }
+}
+
+RolloutDirection rollout_direction_of(const Scene& scene, const SceneParameter& parameter) {
+  require(has_direction(parameter), fmt::format("'{}': known backwards only, or not at all", parameter.name));
+  RolloutDirection direction;
+  direction.initial.set_zero(scene.model.body_count());
+  const std::size_t b = parameter.body_A < 0 ? 0 : at(parameter.body_A);
+  switch (parameter.kind) {
+    case Kind::gravity:
+      direction.gravity[parameter.index] = 1.0;
+      break;
+    case Kind::position:
+    case Kind::rotation_vector:
+      direction.initial.pose[b] = pose_direction(scene, parameter);
+      break;
+    case Kind::linear_velocity:
+      direction.initial.twist[b][3 + parameter.index] = 1.0;
+      break;
+    case Kind::angular_velocity:
+      direction.initial.twist[b][parameter.index] = 1.0;
+      break;
+    default:
+      direction.bodies.resize(scene.model.bodies.size());
+      direction.bodies[b] = body_direction(scene, parameter);
+  }
+  return direction;
+}
+
+}  // namespace abut

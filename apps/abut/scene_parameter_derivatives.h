@@ -1,0 +1,26 @@
+/// Derivatives of rollouts by named numbers of their scene, from those by everything (dynamics/gradient.h,
+/// dynamics/rollout_direction.h).
+#pragma once
+
+#include "apps/abut/scene_parameter.h"
+#include "dynamics/adjoint.h"
+#include "dynamics/rollout_direction.h"
+
+namespace abut {
+
+/// Settings of the time step have no derivatives.
+[[nodiscard]] bool is_differentiable(const SceneParameter& parameter);
+/// Whether rollout_direction_of() knows it: not those of pairs.
+[[nodiscard]] bool has_direction(const SceneParameter& parameter);
+
+/// dL/d(parameter) of a rollout of the scene, per unit of the parameter; smoothing scales that default to
+/// |gravity| are held fixed. That of a stiffness that is infinite is 0. Throws std::invalid_argument for one
+/// that is not differentiable, or if the gradient has no place for it (a pair without an override).
+[[nodiscard]] double derivative_by(const Scene& scene, const SceneParameter& parameter,
+                                   const Gradient& gradient);
+
+/// The direction in which inputs of a rollout of the scene move per unit of the parameter. Throws
+/// std::invalid_argument for those without one.
+[[nodiscard]] RolloutDirection rollout_direction_of(const Scene& scene, const SceneParameter& parameter);
+
+}  // namespace abut

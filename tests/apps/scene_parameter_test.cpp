@@ -1,0 +1,189 @@
+#include "apps/abut/scene_parameter_derivatives.h"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "dynamics/gradient_check.h"
+#include "dynamics/gradient_sample.h"
+#include "dynamics/rollout_jvp.h"
+#include "dynamics/simulator.h"
+#include "tests/support/close.h"
+#include "tests/support/scenes.h"
+
+namespace abut::test {
+namespace {
+
+using Catch::Contains;
+
+/// A box and a ball that push each other over a floor, so that everything matters: compliant contacts,
+/// damping, constant wrenches, an asset's frame that is not at the centre of mass, and an override of one
+/// pair.
+Scene busy_scene() {
+  TestScene made = floor_scene();
+  made.add(box_of_mass({0.06, 0.05, 0.04}, 0.8), pose_at({0.0, 0.0, 0.0405}, {0.02, 0.01, 0.3}),
+           moving_at({0.8, 0.1, 0}));
+  made.add(sphere_of_mass(0.05, 0.5), pose_at({0.118, 0.01, 0.0495}, {0.1, -0.2, 0.4}),
+           moving_at({-0.6, 0, 0}));
+  const char* names[] = {"floor", "box", "ball"};
+  for (int b = 0; b < 3; ++b) {
+    Body& body = made.body(b);
+    body.name = names[b];
+    body.material.stiffness = 3e3 * (1.0 + b);
+    body.material.friction = 0.3 + 0.1 * b;
+    body.material.dissipation_time = 0.01;
+    if (b == 0) continue;
+    body.p_BA = Vec3<double>(0.03, -0.02, 0.01);
+    body.linear_damping = 0.3;
+    body.angular_damping = 0.5;
+    body.external_wrench << 0.01, 0.02, -0.01, 0.3, 0.2, 0.1;
+  }
+  PairOverride pair;
+  pair.body_A = 1;
+  pair.body_B = 2;
+  pair.friction = 0.25;
+  pair.stiffness = 2e3;
+  pair.dissipation_time = 0.02;
+  made.model.pair_overrides.push_back(pair);
+  Scene scene;
+  scene.name = "busy";
+  scene.model = made.model;
+  scene.initial = made.state;
+  StepConfig& config = scene.config.step;
+  config.acceleration_scale = 9.81;
+  config.tolerance = k_gradient_check_tolerance;
+  return scene;
+}
+
+constexpr int k_steps = 60;
+
+double loss_of(const Scene& scene) {
+  const Simulator simulator(scene.model, scene.config.step);
+  const Trajectory trajectory = simulator.rollout(scene.initial, k_steps);
+  REQUIRE(trajectory.ok());
+  double loss = 0.0;
+  for (std::size_t b = 1; b < 3; ++b) {
+    const State& end = trajectory.states.back();
+    const auto c = static_cast<double>(b);
+    loss += Vec3<double>(1.0, -0.7, 0.4 * c).dot(end.X_WB[b].p) +
+            Vec3<double>(0.2, 0.1 * c, -0.3).dot(end.V_WB[b].tail<3>());
+  }
+  return loss;
+}
+
+void add_loss(int k, const State&, StateTangent& bar) {
+  if (k != k_steps) return;
+  for (std::size_t b = 1; b < 3; ++b) {
+    const auto c = static_cast<double>(b);
+    bar.pose[b].tail<3>() += Vec3<double>(1.0, -0.7, 0.4 * c);
+    bar.twist[b].tail<3>() += Vec3<double>(0.2, 0.1 * c, -0.3);
+  }
+}
+
+/// What a parameter is now, and how far to move it for differences.
+struct Setting {
+  std::string name;
+  double value, step;
+};
+
+std::vector<Setting> settings_of(const Scene& scene) {
+  std::vector<Setting> settings{{"simulation.gravity.x", 0.0, 0.1}, {"simulation.gravity.z", -9.81, 0.1}};
+  for (int b = 0; b < 3; ++b) {
+    const Body& body = scene.model.bodies[static_cast<std::size_t>(b)];
+    const std::string of = "body." + body.name + ".";
+    settings.push_back({of + "friction", body.material.friction, 0.01});
+    settings.push_back({of + "stiffness", body.material.stiffness, 30.0});
+    settings.push_back({of + "dissipation_time", body.material.dissipation_time, 1e-4});
+    if (b == 0) continue;
+    const Pose<double>& X_WB = scene.initial.X_WB[static_cast<std::size_t>(b)];
+    const Vec6<double>& V = scene.initial.V_WB[static_cast<std::size_t>(b)];
+    settings.push_back({of + "linear_damping", body.linear_damping, 0.01});
+    settings.push_back({of + "angular_damping", body.angular_damping, 0.01});
+    settings.push_back({of + "mass", body.mass, 0.01});
+    settings.push_back({of + "density", body.mass / body.volume, 10.0});
+    const Vec3<double> p_WA = X_WB * body.p_BA, turn = log_quaternion(X_WB.q);
+    for (int i = 0; i < 3; ++i) {
+      const std::string component = std::string(".") + "xyz"[i];
+      settings.push_back({of + "position" + component, p_WA[i], 1e-5});
+      settings.push_back({of + "rotation_vector" + component, turn[i], 1e-4});
+      settings.push_back({of + "linear_velocity" + component, V[3 + i], 1e-3});
+      settings.push_back({of + "angular_velocity" + component, V[i], 1e-2});
+      settings.push_back({of + "force" + component, body.external_wrench[3 + i], 1e-2});
+      settings.push_back({of + "torque" + component, body.external_wrench[i], 1e-3});
+    }
+  }
+  const PairOverride& pair = scene.model.pair_overrides.front();
+  settings.push_back({"pair.box.ball.friction", pair.friction, 0.01});
+  settings.push_back({"pair.ball.box.stiffness", pair.stiffness, 30.0});
+  settings.push_back({"pair.box.ball.dissipation_time", pair.dissipation_time, 1e-4});
+  return settings;
+}
+
+}  // namespace
+
+TEST_CASE("scene parameters: derivatives by each of them are those of differences, backwards and forwards",
+          "[apps][derivative]") {
+  const Scene scene = busy_scene();
+  const Simulator simulator(scene.model, scene.config.step);
+  const Trajectory trajectory = simulator.rollout(scene.initial, k_steps);
+  REQUIRE(trajectory.ok());
+  const Gradient gradient = simulator.gradient(trajectory, add_loss);
+  const double nominal = loss_of(scene);
+  int forwards = 0, not_zero = 0;
+  for (const Setting& setting : settings_of(scene)) {
+    const SceneParameter parameter = find_parameter(scene, setting.name);
+    GradientSample sample;
+    sample.adjoint = setting.step * derivative_by(scene, parameter, gradient);
+    sample.largest = std::abs(sample.adjoint);
+    score_by_differences(
+        [&](double h) {
+          Scene moved = scene;
+          const double value = setting.value + h * setting.step;
+          set_parameters({parameter}, {&value, 1}, moved);
+          return loss_of(moved) - nominal;
+        },
+        sample);
+    CAPTURE(setting.name, sample.adjoint, sample.difference);
+    CHECK_FALSE(sample.unresolved);
+    CHECK(sample.relative_error < 1e-5);
+    not_zero += sample.adjoint != 0.0;
+    if (!has_direction(parameter)) continue;
+    ++forwards;
+    const StateTangents tangents =
+        rollout_jvp(simulator.stepper(), trajectory, rollout_direction_of(scene, parameter));
+    StateTangent bar(3);
+    add_loss(k_steps, trajectory.states.back(), bar);
+    double along = 0.0;
+    for (std::size_t b = 0; b < 3; ++b)
+      along += bar.pose[b].dot(tangents.back().pose[b]) + bar.twist[b].dot(tangents.back().twist[b]);
+    CHECK(close(setting.step * along, sample.adjoint, 1e-8, 1e-12));
+  }
+  CHECK(forwards > 50);
+  CHECK(not_zero > 50);
+}
+
+TEST_CASE("scene parameters: what has no derivative says so", "[apps][value]") {
+  Scene scene = busy_scene();
+  const Simulator simulator(scene.model, scene.config.step);
+  const Gradient gradient = simulator.gradient(simulator.rollout(scene.initial, 2), add_loss);
+  const SceneParameter step = find_parameter(scene, "simulation.time_step"),
+                       other_pair = find_parameter(scene, "pair.floor.box.friction"),
+                       pair = find_parameter(scene, "pair.box.ball.friction");
+  CHECK_FALSE(is_differentiable(step));
+  CHECK_THROWS_WITH(derivative_by(scene, step, gradient), Contains("simulation.time_step"));
+  CHECK_THROWS_WITH(rollout_direction_of(scene, step), Contains("simulation.time_step"));
+  CHECK_THROWS_WITH(derivative_by(scene, other_pair, gradient), Contains("no value of its own"));
+  CHECK_FALSE(has_direction(pair));
+  CHECK_THROWS_WITH(rollout_direction_of(scene, pair), Contains("backwards"));
+  CHECK_THROWS_WITH(require_allowed(pair, -1.0), Contains("pair.box.ball.friction") && Contains(">= 0"));
+
+  scene.model.bodies[1].material.stiffness = std::numeric_limits<double>::infinity();
+  CHECK(derivative_by(scene, find_parameter(scene, "body.box.stiffness"), gradient) == 0.0);
+}
+
+}  // namespace abut::test
