@@ -104,17 +104,7 @@ Vec2<double> Viewer::on_screen(const Vec3<double>& p_W) const {
 
 // What the user does ----------------------------------------------------------------------------------------
 
-void Viewer::open(const std::filesystem::path& file) {
-  if (file.extension() == ".npz") {
-    simulation_.post([file](SimulationCore& core) {
-      const std::filesystem::path scene = scene_of_trajectory(file);
-      core.open(scene);
-      if (core.message().empty()) core.replay(file);
-    });
-  } else {
-    simulation_.post([file](SimulationCore& core) { core.open(file); });
-  }
-}
+void Viewer::open(const std::filesystem::path& file) { open_file(simulation_, file); }
 
 void Viewer::compute_gradient_now(bool check) {
   PanelContext now = context();
@@ -403,6 +393,12 @@ void Viewer::draw_legends() {
     for (const auto& [left, title] : titles)
       text(left + 0.5f * (half - ImGui::CalcTextSize(title.c_str()).x), top, title, white);
     list.AddLine({half, 0.0f}, {half, io.DisplaySize.y}, white);
+  }
+  if (video_) {
+    const float radius = 0.5f * line, left = io.DisplaySize.x - 6.0f * line,
+                top = ImGui::GetFrameHeight() + line;
+    list.AddCircleFilled({left, top + radius}, radius, IM_COL32(220, 40, 40, 255));
+    text(left + line, top, "recording", white);
   }
   if (!frame_->message.empty()) {
     const float wrap = std::min(0.9f * io.DisplaySize.x, 60.0f * line);

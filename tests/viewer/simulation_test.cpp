@@ -298,6 +298,7 @@ TEST_CASE("make_frame: curves of a long past have at most a thousand points", "[
   const SharedFrame frame = core.make_frame(0.0);
   CHECK(frame->curves.time.size() <= 1000);
   CHECK(frame->curves.time.size() > 500);
+  CHECK(frame->curves.time.back() == static_cast<float>(frame->state.time));
   for (const auto& values : frame->curves.values) CHECK(values.size() == frame->curves.time.size());
 }
 

@@ -209,7 +209,11 @@ bool perform(Action action, PanelContext& context, std::span<const std::unique_p
       context.recording.take_screenshot = true;
       return true;
     case Action::video:
-      return toggle(context.recording.recording_video), true;
+      toggle(context.recording.recording_video);
+      // The viewer says what came of it when it ends, or at once if it cannot be.
+      if (context.recording.recording_video)
+        context.recording.message = "recording " + context.recording.video;
+      return true;
     case Action::save_trajectory:
       context.recording.save_trajectory = true;
       return true;

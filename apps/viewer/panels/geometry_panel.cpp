@@ -121,8 +121,8 @@ class GeometryPanel : public Panel {
     const Model& model = context.frame.model->model();
     (void)body_combo("Body##of the mesh", model, body_, nullptr);
     const Body& body = model.bodies[static_cast<std::size_t>(body_)];
-    show("{} vertices, {} triangles, {} primitives", body.mesh.vertex_count(), body.mesh.triangle_count(),
-         body.shape.primitives.size());
+    show("{} vertices, {} triangles, {} primitive{}", body.mesh.vertex_count(), body.mesh.triangle_count(),
+         body.shape.primitives.size(), body.shape.primitives.size() == 1 ? "" : "s");
     show_note(fmt::format("{} contact points of radius {}, distance: {}", body.contact_points.cols(),
                           with_prefix(body.contact_radius, "m"),
                           k_mode_names[static_cast<std::size_t>(body.shape.distance_mode)]));
@@ -131,6 +131,8 @@ class GeometryPanel : public Panel {
     if (computation_.valid()) return show_note("The discrepancy is being measured.");
     show("Mesh off its SDF by at most {}", with_prefix(discrepancy_.largest, "m"));
     show("and in the mean by {}", with_prefix(discrepancy_.mean, "m"));
+    if (body.contact_radius > 0.0)
+      show_note("of which the contact radius is meant: balls about the mesh touch, not the mesh.");
     if (std::isfinite(body.size) && body.size > 0.0)
       show_note(fmt::format("{:.3g} % and {:.3g} % of the body's size",
                             100.0 * discrepancy_.largest / body.size, 100.0 * discrepancy_.mean / body.size));
@@ -178,7 +180,7 @@ class GeometryPanel : public Panel {
     ImGui::SameLine();
     ImGui::SetNextItemWidth(-1.0f);
     ImGui::SliderInt("##primitive", &display.primitive, -1, count - 1,
-                     display.primitive < 0 ? "all" : fmt::format("%d of 0 to {}", count - 1).c_str(),
+                     display.primitive < 0 ? "all" : fmt::format("%d, the last is {}", count - 1).c_str(),
                      ImGuiSliderFlags_AlwaysClamp);
     if (display.primitive < 0) {
       show_note(fmt::format("{} primitives, united with smoothing {}", count,
@@ -230,7 +232,8 @@ class GeometryPanel : public Panel {
     }
     constexpr double k_half_turn = std::numbers::pi;
     const auto angle = [&](const char* label, double& radians, double most, double usual, const char* help) {
-      double degrees = radians * 180.0 / k_half_turn;
+      // What comes of 1.5708 is 90.
+      double degrees = std::round(radians * 180.0 / k_half_turn * 1e3) / 1e3;
       if (slider(label, degrees, {"°", -most, most, false, std::round(usual * 180.0 / k_half_turn), help}))
         radians = degrees * k_half_turn / 180.0;
     };

@@ -1,37 +1,22 @@
-#include <cstdlib>
-#include <filesystem>
 #include <string>
-#include <string_view>
 
 #include <imgui.h>
-#include <unistd.h>
 
 #define GLFW_INCLUDE_NONE
 #include <GLFW/glfw3.h>
 
+#include "apps/viewer/panels/actions.h"
 #include "apps/viewer/panels/key_table.h"
 #include "apps/viewer/panels/panel.h"
 #include "apps/viewer/panels/widgets.h"
+#include "apps/viewer/video_pipe.h"
 
 namespace abut::viewer {
 namespace {
 
-bool is_in_path(const char* program) {
-  const char* const path = std::getenv("PATH");
-  if (!path) return false;
-  std::string_view rest = path;
-  while (true) {
-    const std::size_t end = rest.find(':');
-    const std::filesystem::path folder(rest.substr(0, end));
-    if (!folder.empty() && ::access((folder / program).c_str(), X_OK) == 0) return true;
-    if (end == std::string_view::npos) return false;
-    rest.remove_prefix(end + 1);
-  }
-}
-
 class RecordingPanel : public Panel {
  public:
-  RecordingPanel() : Panel("Recording", GLFW_KEY_F9, false), has_ffmpeg_(is_in_path("ffmpeg")) {}
+  RecordingPanel() : Panel("Recording", GLFW_KEY_F9, false), has_ffmpeg_(has_ffmpeg()) {}
 
   void draw(PanelContext& context) override {
     RecordingState& recording = context.recording;
@@ -47,7 +32,7 @@ class RecordingPanel : public Panel {
     ImGui::EndDisabled();
     ImGui::BeginDisabled(!recording.recording_video && (!has_ffmpeg_ || recording.video.empty()));
     if (wide_button(recording.recording_video ? "End the video###video" : "Begin a video###video"))
-      recording.recording_video = !recording.recording_video;
+      perform(Action::video, context, {});
     ImGui::EndDisabled();
     tooltip("Every picture goes to ffmpeg.\nKey: " + key_text(Action::video));
     if (recording.recording_video) show_text(k_bad_colour, "Recording");

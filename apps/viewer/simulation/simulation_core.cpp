@@ -277,6 +277,7 @@ SharedFrame SimulationCore::make_frame(double real_time_factor) {
   const std::int64_t stride = (count + k_most_points - 1) / k_most_points;
   Curves& curves = frame->curves;
   for (std::int64_t n = history_.first(); n <= history_.last(); n += stride) {
+    if (n + stride > history_.last()) n = history_.last();  // the last moment is always there
     const Moment& moment = history_.at(n);
     curves.time.push_back(static_cast<float>(moment.state.time));
     const double values[k_curves] = {moment.energy,
