@@ -1,0 +1,287 @@
+#include "apps/identification/measurement_io.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <numbers>
+#include <string_view>
+#include <utility>
+
+#include <spdlog/fmt/fmt.h>
+
+#include "apps/abut/trajectory_file.h"
+#include "engine/atomic_file.h"
+#include "engine/input_error.h"
+#include "engine/lie.h"
+#include "engine/toml_table.h"
+
+namespace abut {
+namespace {
+
+/// A measurement with where it stands.
+struct Row {
+  std::string body;
+  double time = 0;
+  Vec3<double> position = Vec3<double>::Zero();
+  std::optional<Quat<double>> orientation;
+  std::optional<Vec3<double>> rotation_vector;
+  int line = 0;       ///< of a table, 0 in an archive
+  std::string place;  ///< "row 3" or "time 3 of body 'box'"
+};
+
+// Tables ----------------------------------------------------------------------------------------------------
+
+/// The fields of a line; quotes as RFC 4180 has them.
+std::vector<std::string> fields_of(std::string_view line) {
+  std::vector<std::string> fields(1);
+  bool quoted = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (quoted && c == '"' && i + 1 < line.size() && line[i + 1] == '"') {
+      fields.back() += '"';
+      ++i;
+    } else if (c == '"') {
+      quoted = !quoted;
+    } else if (c == ',' && !quoted) {
+      fields.emplace_back();
+    } else if (c != '\r') {
+      fields.back() += c;
+    }
+  }
+  return fields;
+}
+
+class Table {
+ public:
+  explicit Table(const std::filesystem::path& file) : file_(file.string()), text_(read_file(file)) {
+    std::string_view rest = text_;
+    int line = 0;
+    while (!rest.empty()) {
+      const std::size_t end = std::min(rest.find('\n'), rest.size());
+      ++line;
+      const std::string_view one = rest.substr(0, end);
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+      if (one.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+      if (columns_.empty()) {
+        columns_ = fields_of(one);
+        continue;
+      }
+      rows_.emplace_back(line, fields_of(one));
+      if (rows_.back().second.size() != columns_.size()) {
+        fail(line, fmt::format("{} fields, expected the {} of the header", rows_.back().second.size(),
+                               columns_.size()));
+      }
+    }
+    if (columns_.empty()) fail(0, "is empty: a header of column names is expected");
+  }
+
+  [[noreturn]] void fail(int line, const std::string& message) const {
+    throw InputError(file_, line, message);
+  }
+  [[nodiscard]] bool has(const std::string& column) const {
+    return std::find(columns_.begin(), columns_.end(), column) != columns_.end();
+  }
+  void require_columns(const std::vector<std::string>& names) const {
+    for (const std::string& name : names) {
+      if (has(name)) continue;
+      const std::string closest = closest_word(name, columns_);
+      fail(0, fmt::format("there is no column '{}'{}", name,
+                          closest.empty() ? "" : fmt::format(" (did '{}' mean that?)", closest)));
+    }
+  }
+  [[nodiscard]] std::size_t rows() const { return rows_.size(); }
+  [[nodiscard]] int line(std::size_t row) const { return rows_[row].first; }
+  [[nodiscard]] const std::string& text(std::size_t row, const std::string& column) const {
+    const auto place = std::find(columns_.begin(), columns_.end(), column) - columns_.begin();
+    return rows_[row].second[static_cast<std::size_t>(place)];
+  }
+  [[nodiscard]] double number(std::size_t row, const std::string& column) const {
+    const std::string& field = text(row, column);
+    const char* begin = field.data();
+    const char* const end = begin + field.size();
+    while (begin != end && *begin == ' ') ++begin;
+    double value = 0.0;
+    const auto [stopped, error] = std::from_chars(begin, end, value);
+    if (error != std::errc() || stopped != end || !std::isfinite(value))
+      fail(line(row), fmt::format("column '{}' = '{}', allowed: a finite number", column, field));
+    return value;
+  }
+  [[nodiscard]] Vec3<double> vector(std::size_t row, const std::string& name) const {
+    return {number(row, name + "_x"), number(row, name + "_y"), number(row, name + "_z")};
+  }
+
+ private:
+  std::string file_, text_;
+  std::vector<std::string> columns_;
+  std::vector<std::pair<int, std::vector<std::string>>> rows_;
+};
+
+std::vector<Row> read_table(const std::filesystem::path& file, bool rotations) {
+  const Table table(file);
+  table.require_columns({"time", "body", "position_x", "position_y", "position_z"});
+  const bool as_vector = rotations && table.has("rotation_vector_x");
+  if (as_vector) {
+    table.require_columns({"rotation_vector_y", "rotation_vector_z"});
+  } else if (rotations) {
+    table.require_columns({"orientation_w", "orientation_x", "orientation_y", "orientation_z"});
+  }
+  std::vector<Row> rows;
+  for (std::size_t i = 0; i < table.rows(); ++i) {
+    Row row;
+    row.body = table.text(i, "body");
+    row.time = table.number(i, "time");
+    row.position = table.vector(i, "position");
+    if (as_vector) {
+      row.rotation_vector = table.vector(i, "rotation_vector");
+    } else if (rotations) {
+      const Vec3<double> xyz = table.vector(i, "orientation");
+      row.orientation = Quat<double>(table.number(i, "orientation_w"), xyz.x(), xyz.y(), xyz.z());
+    }
+    row.line = table.line(i);
+    row.place = "this row";
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+// Archives --------------------------------------------------------------------------------------------------
+
+std::vector<Row> read_archive(const std::filesystem::path& file, bool rotations) {
+  const auto arrays = read_npz(file);
+  const auto fail = [&](const std::string& message) { throw InputError(file.string(), 0, message); };
+  const auto find = [&](const std::string& name) -> const NpzArray& {
+    const auto found = arrays.find(name);
+    if (found == arrays.end()) fail(fmt::format("there is no array '{}'", name));
+    return found->second;
+  };
+  const auto numbers = [&](const std::string& name,
+                           const std::vector<std::size_t>& shape) -> const std::vector<double>& {
+    const NpzArray& array = find(name);
+    if (array.shape != shape || !std::holds_alternative<std::vector<double>>(array.values)) {
+      fail(fmt::format("'{}' has shape ({}), expected numbers of shape ({})", name,
+                       fmt::join(array.shape, ", "), fmt::join(shape, ", ")));
+    }
+    return array.doubles();
+  };
+  const NpzArray& name_array = find("body_names");
+  if (!std::holds_alternative<std::vector<std::int64_t>>(name_array.values))
+    fail("'body_names' holds no names: integers are expected");
+  const std::vector<std::string> names = names_in(name_array);
+  const NpzArray& time_array = find("time");
+  const std::size_t times = time_array.shape.size() == 1 ? time_array.shape[0] : 0, n = names.size();
+  const std::vector<double>& time = numbers("time", {times});
+  const std::vector<double>& position = numbers("position", {times, n, 3});
+  const std::vector<double>* orientation = rotations ? &numbers("orientation_wxyz", {times, n, 4}) : nullptr;
+  std::vector<Row> rows;
+  for (std::size_t t = 0; t < times; ++t) {
+    for (std::size_t b = 0; b < n; ++b) {
+      Row row;
+      row.body = names[b];
+      row.time = time[t];
+      row.place = fmt::format("time {} of body '{}'", t, names[b]);
+      const double* p = &position[3 * (t * n + b)];
+      row.position = {p[0], p[1], p[2]};
+      if (orientation) {
+        const double* q = &(*orientation)[4 * (t * n + b)];
+        row.orientation = Quat<double>(q[0], q[1], q[2], q[3]);
+      }
+      if (!std::isfinite(row.time) || !row.position.allFinite())
+        fail(fmt::format("{}: 'time' or 'position' is not finite", row.place));
+      rows.push_back(std::move(row));
+    }
+  }
+  return rows;
+}
+
+// Both ------------------------------------------------------------------------------------------------------
+
+Quat<double> rotation_of(const std::filesystem::path& file, const Row& row) {
+  constexpr double k_turn = 2.0 * std::numbers::pi * (1.0 + 1e-9);
+  if (row.rotation_vector) {
+    const double angle = row.rotation_vector->norm();
+    if (angle > k_turn) {
+      throw InputError(
+          file.string(), row.line,
+          fmt::format("{}: rotation_vector of {:.4g} rad, allowed: at most a turn; are these degrees?",
+                      row.place, angle));
+    }
+    return exp_quaternion(*row.rotation_vector);
+  }
+  const double norm = row.orientation->norm();
+  if (!(std::abs(norm - 1.0) < 1e-3)) {
+    throw InputError(file.string(), row.line,
+                     fmt::format("{}: orientation of length {:.4g}, allowed: 1", row.place, norm));
+  }
+  return row.orientation->normalized();
+}
+
+}  // namespace
+
+std::vector<Measurement> read_measurements(const MeasurementSource& source, const Model& model,
+                                           double start_time) {
+  const std::string extension = source.file.extension().string();
+  if (extension != ".csv" && extension != ".npz")
+    throw InputError(source.file.string(), 0,
+                     fmt::format("unknown extension '{}', allowed: .csv, .npz", extension));
+  const std::vector<Row> rows = extension == ".csv" ? read_table(source.file, source.rotations)
+                                                    : read_archive(source.file, source.rotations);
+  const auto fail = [&](const Row& row, const std::string& message) {
+    throw InputError(source.file.string(), row.line, fmt::format("{}: {}", row.place, message));
+  };
+  std::map<std::string, int> bodies;
+  std::vector<std::string> names;
+  for (int b = 0; b < model.body_count(); ++b) {
+    names.push_back(model.bodies[static_cast<std::size_t>(b)].name);
+    bodies.emplace(names.back(), b);
+  }
+  for (const std::string& name : source.bodies) {
+    if (!std::any_of(rows.begin(), rows.end(), [&](const Row& row) { return row.body == name; }))
+      throw InputError(source.file.string(), 0, fmt::format("there is no measurement of body '{}'", name));
+  }
+  std::vector<Measurement> measurements;
+  std::map<int, std::pair<double, int>> last;  // of each body: time, how many
+  for (const Row& row : rows) {
+    const bool is_listed =
+        std::find(source.bodies.begin(), source.bodies.end(), row.body) != source.bodies.end();
+    if (!source.bodies.empty() && !is_listed) continue;
+    const auto body = bodies.find(row.body);
+    if (body == bodies.end()) {
+      const std::string closest = closest_word(row.body, names);
+      fail(row, fmt::format("the scene has no body '{}'{}", row.body,
+                            closest.empty() ? "" : fmt::format("; did you mean '{}'?", closest)));
+    }
+    if (source.bodies.empty() && model.bodies[static_cast<std::size_t>(body->second)].fixed) continue;
+    const auto [entry, is_first] = last.try_emplace(body->second, start_time, 0);
+    if (is_first ? row.time < start_time : row.time <= entry->second.first) {
+      fail(row,
+           is_first
+               ? fmt::format("time {} lies before the start of the scene, {} s", row.time, start_time)
+               : fmt::format("time {} does not lie after {}, the one before", row.time, entry->second.first));
+    }
+    entry->second = {row.time, entry->second.second + 1};
+    Measurement measurement;
+    measurement.body = body->second;
+    measurement.time = row.time;
+    measurement.p_WA = row.position;
+    if (source.rotations) measurement.q_WA = rotation_of(source.file, row);
+    measurement.position_noise = source.position_noise;
+    measurement.rotation_noise = source.rotation_noise;
+    measurements.push_back(measurement);
+  }
+  if (measurements.empty())
+    throw InputError(source.file.string(), 0, "there is no measurement of a moving body");
+  for (const auto& [body, seen] : last) {
+    if (seen.second < 2) {
+      throw InputError(source.file.string(), 0,
+                       fmt::format("body '{}' is measured once, at least two times are needed",
+                                   names[static_cast<std::size_t>(body)]));
+    }
+  }
+  std::stable_sort(measurements.begin(), measurements.end(),
+                   [](const Measurement& a, const Measurement& b) { return a.time < b.time; });
+  return measurements;
+}
+
+}  // namespace abut
