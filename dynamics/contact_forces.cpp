@@ -22,14 +22,15 @@ Vec3<double> slip_of(const ContactRow& row, const Eigen::VectorXd& v) {
     return point_velocity(Vec6<double>(v.segment<6>(6 * slot)), r);
   };
   const Vec3<double> u = velocity(row.slot_B, row.r_B) - velocity(row.slot_A, row.r_A) + row.drift;
-  return u - u.dot(row.n) * row.n;
+  const Vec3<double> n = row.n.normalized();  // that of opposing surfaces is shorter than 1
+  return u - u.dot(n) * n;
 }
 
 }  // namespace
 
 double ContactForce::friction_use() const {
   const double normal = normal_force(), bound = friction * normal;
-  return bound > 0.0 ? (force_B_W - normal * normal_AB_W).norm() / bound : 0.0;
+  return bound > 0.0 ? (force_B_W - normal * normal_AB_W.normalized()).norm() / bound : 0.0;
 }
 
 void Stepper::contact_forces(const State& state, const Control& control, const StepRecord& record,

@@ -17,7 +17,8 @@ struct ContactForce {
       Vec3<double>::Zero();  ///< velocity of B relative to A across the normal at the end [m/s]
   double friction = 0;       ///< Coulomb coefficient of its pair [-]
 
-  [[nodiscard]] double normal_force() const { return force_B_W.dot(normal_AB_W); }  ///< [N]
+  /// Along the direction of the normal, whatever its length [N].
+  [[nodiscard]] double normal_force() const { return force_B_W.dot(normal_AB_W.normalized()); }
   /// Share of what friction can hold at most: 1 where it slides; 0 without a force or friction.
   [[nodiscard]] double friction_use() const;
 };

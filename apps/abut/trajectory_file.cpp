@@ -153,9 +153,32 @@ void TrajectoryFile::write_csv(const fs::path& path) const {
 RecordedTrajectory::RecordedTrajectory(fs::path path, const Model& model)
     : path_(std::move(path)), model_(&model), arrays_(read_npz(path_)) {
   times_ = std::min(find("position", 3, true)->shape[0], find("orientation_wxyz", 4, true)->shape[0]);
+  require_names();
   for (const char* velocity : {"linear_velocity", "angular_velocity"}) {
     if (const NpzArray* array = find(velocity, 3, false)) times_ = std::min(times_, array->shape[0]);
   }
+}
+
+void RecordedTrajectory::require_names() const {
+  const auto found = arrays_.find("body_names");
+  if (found == arrays_.end() || !std::holds_alternative<std::vector<std::int64_t>>(found->second.values))
+    return;
+  std::vector<std::string> expected;
+  for (const Body& body : model_->bodies) expected.push_back(body.name);
+  const std::vector<std::string> names = names_in(found->second);
+  if (names == expected) return;
+  throw InputError(path_.string(), 0,
+                   fmt::format("is of bodies '{}', the scene has '{}': not a trajectory of this scene",
+                               fmt::join(names, "', '"), fmt::join(expected, "', '")));
+}
+
+int RecordedTrajectory::contacts(std::size_t frame) const {
+  const auto found = arrays_.find("contacts");
+  if (found == arrays_.end() || !std::holds_alternative<std::vector<std::int64_t>>(found->second.values))
+    return 0;
+  const std::vector<std::int64_t>& counts = found->second.integers();
+  constexpr std::int64_t k_most = 1'000'000'000;
+  return frame < counts.size() ? static_cast<int>(std::clamp<std::int64_t>(counts[frame], 0, k_most)) : 0;
 }
 
 const NpzArray* RecordedTrajectory::find(const std::string& name, std::size_t width, bool needed) const {

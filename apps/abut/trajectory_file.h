@@ -73,7 +73,8 @@ class TrajectoryFile {
 /// The states in an archive that TrajectoryFile wrote.
 class RecordedTrajectory {
  public:
-  /// Throws InputError if it cannot be read or is not of this model. The model must outlive it.
+  /// Throws InputError if it cannot be read or is not of this model: of another number of bodies, or of
+  /// bodies with other names, if it has names. The model must outlive it.
   RecordedTrajectory(std::filesystem::path path, const Model& model);
 
   [[nodiscard]] std::size_t size() const { return times_; }  ///< > 0
@@ -81,8 +82,10 @@ class RecordedTrajectory {
   [[nodiscard]] std::vector<Pose<double>> poses(std::size_t frame) const;
   /// Poses, velocities (0 where the archive has none) and time (0 likewise). Throws InputError as poses().
   [[nodiscard]] State state(std::size_t frame) const;
+  [[nodiscard]] int contacts(std::size_t frame) const;  ///< 0 where the archive does not say
 
  private:
+  void require_names() const;
   /// (times, bodies, width); null if there is none and `needed` is false.
   [[nodiscard]] const NpzArray* find(const std::string& name, std::size_t width, bool needed) const;
 

@@ -11,6 +11,7 @@
 #include <spdlog/fmt/fmt.h>
 #include <CLI/CLI.hpp>
 
+#include "apps/abut/batch_command.h"
 #include "apps/abut/trajectory_file.h"
 #include "apps/viewer/render/headless_context.h"
 #include "apps/viewer/render/window.h"
@@ -53,7 +54,8 @@ void run_headless(const ViewerOptions& options) {
   Viewer viewer(simulation, options.text_scale > 0.0 ? options.text_scale : 1.0);
   apply(options, viewer);
   const std::int64_t frames = options.frames.value_or(1);
-  for (std::int64_t i = 0; i < frames && !viewer.wants_to_close(); ++i) {
+  const InterruptRequest interrupt;
+  for (std::int64_t i = 0; i < frames && !viewer.wants_to_close() && !interrupt.received(); ++i) {
     ImGuiIO& io = ImGui::GetIO();
     io.DisplaySize = {static_cast<float>(options.width), static_cast<float>(options.height)};
     io.DeltaTime = k_picture_seconds;
@@ -75,7 +77,9 @@ void run_in_window(const ViewerOptions& options) {
   window.connect_input();
   apply(options, viewer);
   std::string title;
-  for (std::int64_t i = 0; !window.close_requested() && !viewer.wants_to_close(); ++i) {
+  const InterruptRequest interrupt;  // ends as the close button does: a video is finished
+  for (std::int64_t i = 0; !window.close_requested() && !viewer.wants_to_close() && !interrupt.received();
+       ++i) {
     if (options.frames && i >= *options.frames) {
       write_screenshot(options, viewer, 0);
       break;

@@ -115,8 +115,13 @@ ContactGlyphCounts add_contact_glyphs(const Frame& frame, std::span<const Contac
     if (display.friction_discs && view.force.normal_force() > 0.0) {
       constexpr double k_slides = 0.98;  // of the force that friction can hold at most
       const bool slides = view.force.friction > 0.0 && view.force.friction_use() > k_slides;
-      glyphs.add_disc(contact.point_W, contact.normal_AB_W, 2.0 * point_radius,
-                      slides ? k_slip_colour : k_stick_colour);
+      // On a dark rim, as bodies may have the same colour.
+      const double radius = 2.0 * point_radius;
+      const Vec3<double> aside = 0.04 * radius * contact.normal_AB_W.normalized();
+      const Colour& state_colour = slides ? k_slip_colour : k_stick_colour;
+      glyphs.add_disc(contact.point_W, contact.normal_AB_W, 1.3 * radius, k_rim_colour);
+      glyphs.add_disc(contact.point_W + aside, contact.normal_AB_W, radius, state_colour);
+      glyphs.add_disc(contact.point_W - aside, contact.normal_AB_W, radius, state_colour);
       ++counts.friction_discs;
     }
   }
@@ -134,22 +139,24 @@ void add_gradient_glyphs(const Frame& frame, const GradientResult& result, doubl
   const Model& model = frame.model->model();
   if (!result.error.empty() || result.gradient.initial.pose.size() != model.bodies.size()) return;
   const double length = 4.0 * scale * glyph_unit(model);
-  const auto add = [&](const std::vector<Vec6<double>>& bars, const Colour& colour, double radius) {
+  // Side by side, as those of different kinds may point the same way.
+  const auto add = [&](const std::vector<Vec6<double>>& bars, const Colour& colour, double radius,
+                       double aside) {
     double largest = 0.0;
     for (const Vec6<double>& bar : bars) largest = std::max(largest, bar.tail<3>().norm());
     if (!(largest > 0.0)) return;
     for (std::size_t b = 0; b < bars.size(); ++b) {
       const Vec3<double> arrow = length / largest * bars[b].tail<3>();
       if (model.bodies[b].fixed || arrow.norm() < 1e-3 * length) continue;
-      const Vec3<double>& p = frame.state.X_WB[b].p;
+      const Vec3<double> p = frame.state.X_WB[b].p + aside * length * arrow.unitOrthogonal();
       glyphs.add_arrow(p, p + arrow, radius * length, colour);
     }
   };
-  add(result.gradient.initial.pose, k_gradient_position_colour, 0.012);
-  add(result.gradient.initial.twist, k_gradient_velocity_colour, 0.009);
+  add(result.gradient.initial.pose, k_gradient_position_colour, 0.012, 0.0);
+  add(result.gradient.initial.twist, k_gradient_velocity_colour, 0.010, 0.03);
   const std::int64_t step = frame.number - result.request.number;
   if (step >= 0 && step < static_cast<std::int64_t>(result.gradient.controls.size()))
-    add(result.gradient.controls[static_cast<std::size_t>(step)], k_gradient_force_colour, 0.006);
+    add(result.gradient.controls[static_cast<std::size_t>(step)], k_gradient_force_colour, 0.008, -0.03);
 }
 
 SlicePlane slice_plane(const SliceDisplay& slice) {

@@ -1,16 +1,19 @@
 #include "apps/viewer/video_pipe.h"
 
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <sstream>
 #include <string>
 #include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,6 +27,11 @@ extern char** environ;
 
 namespace abut::viewer {
 namespace fs = std::filesystem;
+namespace {
+
+constexpr int k_patience = 5000, k_glance = 5;  // with ffmpeg [ms]
+
+}  // namespace
 
 bool has_ffmpeg() {
   const char* path = std::getenv("PATH");
@@ -75,6 +83,7 @@ VideoPipe::VideoPipe(fs::path file, int width, int height, int pictures_per_seco
   ::posix_spawn_file_actions_destroy(&actions);
   ::close(ends[0]);
   pipe_ = ends[1];
+  ::fcntl(pipe_, F_SETFL, O_NONBLOCK);
   if (error != 0) {
     process_ = -1;
     close_pipe();
@@ -85,7 +94,10 @@ VideoPipe::VideoPipe(fs::path file, int width, int height, int pictures_per_seco
 
 VideoPipe::~VideoPipe() {
   close_pipe();
-  if (process_ > 0) ::waitpid(process_, nullptr, 0);
+  if (process_ > 0) {
+    ::kill(process_, SIGKILL);
+    ::waitpid(process_, nullptr, 0);
+  }
   std::error_code ignored;
   fs::remove(temporary_, ignored);
 }
@@ -104,6 +116,11 @@ void VideoPipe::add(const Image& picture, double seconds) {
     while (done < picture.pixels.size()) {
       const ssize_t n = ::write(pipe_, picture.pixels.data() + done, picture.pixels.size() - done);
       if (n < 0 && errno == EINTR) continue;
+      if (n < 0 && errno == EAGAIN) {
+        pollfd room{pipe_, POLLOUT, 0};
+        if (::poll(&room, 1, k_patience) > 0) continue;
+        throw InputError(file_.string(), 0, "ffmpeg takes no more pictures: the video ends");
+      }
       if (n <= 0) throw InputError(file_.string(), 0, "ffmpeg has given up; the terminal has its reasons");
       done += static_cast<std::size_t>(n);
     }
@@ -113,9 +130,14 @@ void VideoPipe::add(const Image& picture, double seconds) {
 void VideoPipe::finish() {
   close_pipe();
   int status = 0;
-  const pid_t process = std::exchange(process_, -1);
-  if (process <= 0 || ::waitpid(process, &status, 0) != process || !WIFEXITED(status) ||
-      WEXITSTATUS(status) != 0)
+  pid_t ended = 0;
+  for (int waited = 0; process_ > 0 && ended == 0 && waited < k_patience; waited += k_glance) {
+    ended = ::waitpid(process_, &status, WNOHANG);
+    if (ended == 0) std::this_thread::sleep_for(std::chrono::milliseconds(k_glance));
+  }
+  if (ended == 0) throw InputError(file_.string(), 0, "ffmpeg does not come to an end");
+  process_ = -1;
+  if (ended < 0 || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
     throw InputError(file_.string(), 0, "ffmpeg has given up; the terminal has its reasons");
   std::error_code error;
   fs::rename(temporary_, file_, error);

@@ -13,6 +13,7 @@
 #include "apps/abut/trajectory_file.h"
 #include "apps/viewer/panels/actions.h"
 #include "apps/viewer/picture/picking.h"
+#include "engine/log.h"
 
 namespace abut::viewer {
 namespace {
@@ -67,7 +68,14 @@ Viewer::Viewer(SimulationThread& simulation, double text_scale)
       frame_(simulation.frame()),
       text_scale_(text_scale) {}
 
-Viewer::~Viewer() = default;
+Viewer::~Viewer() {
+  if (!video_) return;
+  try {
+    video_->finish();
+  } catch (const std::exception& error) {
+    log().error("{}", error.what());  // nobody looks at the screen any more
+  }
+}
 
 PanelContext Viewer::context() {
   return {*frame_, simulation_, display, selection, gradients, recording, camera, pictures_per_second_};
@@ -363,11 +371,22 @@ void Viewer::draw_legends() {
       list.AddRectFilled({left, y - 0.6f * line}, {right, y},
                          to_imgui(sequential_colour((i + 0.5) / k_parts)));
     }
-    const char* name = k_indicator_names[static_cast<std::size_t>(contacts.indicator)];
+    const bool of_contacts = contacts.points || contacts.normals;
+    const char* name = of_contacts ? k_indicator_names[static_cast<std::size_t>(contacts.indicator)]
+                                   : "weight of the choice";
     text(x, y, "0", white);
     text(x + width - ImGui::CalcTextSize("1").x, y, "1", white);
     text(x + 0.5f * (width - ImGui::CalcTextSize(name).x), y, name, white);
     y -= 2.0f * line;
+  }
+  if (contacts.friction_discs) {
+    const std::pair<const char*, Colour> entries[] = {{"slides", k_slip_colour}, {"sticks", k_stick_colour}};
+    for (const auto& [name, colour] : entries) {
+      list.AddCircleFilled({x + 0.5f * line, y + 0.5f * line}, 0.5f * line, to_imgui(k_rim_colour));
+      list.AddCircleFilled({x + 0.5f * line, y + 0.5f * line}, 0.4f * line, to_imgui(colour));
+      text(x + 1.5f * line, y, name, white);
+      y -= 1.2f * line;
+    }
   }
   if (gradients.result && gradients.result->error.empty() && display.gradient_arrows) {
     const std::string what =
@@ -400,15 +419,28 @@ void Viewer::draw_legends() {
     list.AddCircleFilled({left, top + radius}, radius, IM_COL32(220, 40, 40, 255));
     text(left + line, top, "recording", white);
   }
-  if (!frame_->message.empty()) {
-    const float wrap = std::min(0.9f * io.DisplaySize.x, 60.0f * line);
-    const ImVec2 size = ImGui::CalcTextSize(frame_->message.c_str(), nullptr, false, wrap);
-    const float left = 0.5f * (io.DisplaySize.x - size.x), top = ImGui::GetFrameHeight() + 2.0f * line;
-    list.AddRectFilled({left - gap, top - gap}, {left + size.x + gap, top + size.y + gap},
-                       IM_COL32(120, 40, 0, 235), 4.0f);
-    list.AddText(ImGui::GetFont(), ImGui::GetFontSize(), {left, top}, white, frame_->message.c_str(), nullptr,
-                 wrap);
+}
+
+void Viewer::draw_message() {
+  constexpr double k_notice = 4.0;  // [s]
+  const ImGuiIO& io = ImGui::GetIO();
+  if (recording.message != noticed_) {
+    noticed_ = recording.message;
+    notice_seconds_ = k_notice;
   }
+  notice_seconds_ -= io.DeltaTime;
+  const bool is_error = !frame_->message.empty();
+  const std::string& message = is_error ? frame_->message : noticed_;
+  if (message.empty() || (!is_error && notice_seconds_ <= 0.0)) return;
+  ImDrawList& list = *ImGui::GetForegroundDrawList();
+  const float line = ImGui::GetTextLineHeight(), gap = 0.5f * line;
+  const float wrap = std::min(0.9f * io.DisplaySize.x, 50.0f * line);
+  const ImVec2 size = ImGui::CalcTextSize(message.c_str(), nullptr, false, wrap);
+  const float left = 0.5f * (io.DisplaySize.x - size.x), top = io.DisplaySize.y - size.y - 4.0f * line;
+  list.AddRectFilled({left - gap, top - gap}, {left + size.x + gap, top + size.y + gap},
+                     is_error ? IM_COL32(120, 40, 0, 240) : IM_COL32(20, 60, 90, 240), 4.0f);
+  list.AddText(ImGui::GetFont(), ImGui::GetFontSize(), {left, top}, to_imgui(k_selection_colour),
+               message.c_str(), nullptr, wrap);
 }
 
 // A picture -------------------------------------------------------------------------------------------------
@@ -442,37 +474,59 @@ Image Viewer::capture(unsigned framebuffer) const {
                      framebuffer);
 }
 
-void Viewer::record(unsigned framebuffer) {
-  constexpr int k_pictures_per_second = 30;  // of videos
+template <typename F>
+void Viewer::report_of(F recording_step) {
   try {
-    if (std::exchange(recording.take_screenshot, false)) {
-      require_output_path(recording.screenshot, {".png"});
-      make_folder_of(recording.screenshot);
-      write_png(recording.screenshot, capture(framebuffer));
-      recording.message = fmt::format("{} is written", recording.screenshot);
-    }
-    if (std::exchange(recording.save_trajectory, false)) {
-      const std::string file = recording.trajectory;
-      simulation_.call([&](SimulationCore& core) { core.save_trajectory(file); });
-      recording.message = fmt::format("{} is written", file);
-    }
-    if (!recording.recording_video && !video_) return;
-    if (!recording.recording_video) {
-      video_->finish();
-      recording.message =
-          fmt::format("{} is written: {} pictures", video_->file().string(), video_->pictures());
-      video_.reset();
-      return;
-    }
-    const Image picture = capture(framebuffer);
-    if (!video_) {
-      video_ =
-          std::make_unique<VideoPipe>(recording.video, picture.width, picture.height, k_pictures_per_second);
-      video_seconds_ = 0.0;
-    } else {
-      video_seconds_ += ImGui::GetIO().DeltaTime;
-    }
-    video_->add(picture, video_seconds_);
+    recording_step();
+  } catch (const std::exception& error) {
+    recording.message = error.what();
+  }
+}
+
+void Viewer::record_video(unsigned framebuffer) {
+  constexpr int k_pictures_per_second = 30;
+  if (!recording.recording_video) {
+    const std::unique_ptr<VideoPipe> video = std::move(video_);
+    video->finish();
+    recording.message = fmt::format("{} is written: {} pictures", video->file().string(), video->pictures());
+    return;
+  }
+  const Image picture = capture(framebuffer);
+  if (!video_) {
+    video_ =
+        std::make_unique<VideoPipe>(recording.video, picture.width, picture.height, k_pictures_per_second);
+    video_seconds_ = 0.0;
+  } else {
+    video_seconds_ += ImGui::GetIO().DeltaTime;
+  }
+  video_->add(picture, video_seconds_);
+}
+
+void Viewer::record(unsigned framebuffer) {
+  report_of([&] {
+    if (!std::exchange(recording.take_screenshot, false)) return;
+    require_output_path(recording.screenshot, {".png"});
+    make_folder_of(recording.screenshot);
+    write_png(recording.screenshot, capture(framebuffer));
+    recording.message = fmt::format("{} is written", recording.screenshot);
+  });
+  if (std::exchange(recording.save_trajectory, false)) {
+    auto done = std::make_shared<std::promise<std::string>>();
+    saving_ = done->get_future();
+    simulation_.post([done, file = recording.trajectory](SimulationCore& core) {
+      try {
+        core.save_trajectory(file);
+        done->set_value(file);
+      } catch (...) {
+        done->set_exception(std::current_exception());
+      }
+    });
+  }
+  if (saving_.valid() && saving_.wait_for(std::chrono::seconds(0)) == std::future_status::ready)
+    report_of([&] { recording.message = fmt::format("{} is written", saving_.get()); });
+  if (!recording.recording_video && !video_) return;
+  try {
+    record_video(framebuffer);
   } catch (const std::exception& error) {
     recording.message = error.what();
     recording.recording_video = false;
@@ -480,18 +534,24 @@ void Viewer::record(unsigned framebuffer) {
   }
 }
 
+void Viewer::use_new_scene(const SceneModel& before) {
+  drag_ = Drag::none;
+  pull_ = {};
+  gizmo_.end();
+  selection.pinned.clear();
+  display.primitive_body = display.primitive = -1;
+  const std::vector<Body>&now = frame_->model->model().bodies, &then = before.model().bodies;
+  const bool same_bodies = std::equal(now.begin(), now.end(), then.begin(), then.end(),
+                                      [](const Body& a, const Body& b) { return a.name == b.name; });
+  if (same_bodies) return;  // a scene that is being edited: its user goes on looking at what they look at
+  selection = {};
+  show_all_ = true;
+}
+
 void Viewer::draw(unsigned framebuffer) {
   const ImGuiIO& io = ImGui::GetIO();
-  frame_ = simulation_.frame();
-  if (frame_->model->geometry_version != seen_geometry_) {  // another scene
-    if (seen_geometry_ != 0) {
-      selection = {};
-      gradients.result.reset();
-      display.primitive_body = display.primitive = -1;
-      show_all_ = true;
-    }
-    seen_geometry_ = frame_->model->geometry_version;
-  }
+  const SharedFrame before = std::exchange(frame_, simulation_.frame());
+  if (frame_->model->geometry_version != before->model->geometry_version) use_new_scene(*before->model);
   interface_.begin();
   if (!(io.DisplaySize.x >= 1.0f && io.DisplaySize.y >= 1.0f)) {  // minimised
     interface_.discard();
@@ -504,6 +564,9 @@ void Viewer::draw(unsigned framebuffer) {
   if (std::exchange(show_all_, false))
     camera = camera_around(frame_->model->model(), frame_->state.X_WB, aspect(), camera);
   poll_gradients(gradients);
+  const auto& result = gradients.result;
+  if (result && result->request.model->geometry_version != frame_->model->geometry_version)
+    gradients.result.reset();  // of a scene that is gone
   sample_pinned(*frame_, selection);
   handle_keys();
   handle_mouse();
@@ -513,6 +576,7 @@ void Viewer::draw(unsigned framebuffer) {
   }
   draw_gizmo();
   draw_legends();
+  draw_message();
   draw_world(framebuffer);
   interface_.end(framebuffer);
   record(framebuffer);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <future>
 #include <memory>
 #include <optional>
 #include <string>
@@ -37,8 +38,11 @@ class Viewer {
   void act(Action action);
   /// A scene (.toml) to open, or a trajectory (.npz) to replay.
   void open(const std::filesystem::path& file);
-  /// All bodies into the picture, at the next draw().
-  void show_all() { show_all_ = true; }
+  /// Looks from there, also at the first picture.
+  void look_from(const OrbitCamera& from) {
+    camera = from;
+    show_all_ = false;
+  }
   /// Computes the gradient, or waits for one that is on its way.
   void compute_gradient_now(bool check);
 
@@ -75,8 +79,14 @@ class Viewer {
   void draw_panels();
   void draw_gizmo();
   void draw_legends();
+  void draw_message();
   void draw_world(unsigned framebuffer);
   void record(unsigned framebuffer);
+  void record_video(unsigned framebuffer);
+  /// Puts what went wrong in place of what there is to say of a recording.
+  template <typename F>
+  void report_of(F recording_step);
+  void use_new_scene(const SceneModel& before);
   [[nodiscard]] PanelContext context();
 
   SimulationThread& simulation_;
@@ -86,7 +96,6 @@ class Viewer {
   std::vector<std::unique_ptr<Panel>> panels_;
   SharedFrame frame_;
   ContactGlyphCounts counts_;
-  std::uint64_t seen_geometry_ = 0;
   bool show_all_ = true, wants_to_close_ = false;
   double text_scale_, pictures_per_second_ = 0.0;
 
@@ -99,6 +108,9 @@ class Viewer {
   PoseGizmo gizmo_;
   std::unique_ptr<VideoPipe> video_;
   double video_seconds_ = 0.0;
+  std::future<std::string> saving_;  // the file, from the thread of the simulation
+  std::string noticed_;              // the message that is on the screen
+  double notice_seconds_ = 0.0;      // left of that
 };
 
 }  // namespace abut::viewer

@@ -133,8 +133,8 @@ void add_options(CLI::App& app, ViewerOptions& options) {
       ->check(whole_number(0))
       ->type_name("N")
       ->capture_default_str();
-  CLI::Option* headless = app.add_flag("--headless", options.headless,
-                                       "draw without a display; a picture is 1/60 s of simulated time");
+  app.add_flag("--headless", options.headless,
+               "draw without a display; a picture is 1/60 s of simulated time");
   app.add_option("--frames", options.frames, "end after so many pictures; default of --headless: 1")
       ->check(whole_number(1))
       ->type_name("N");
@@ -170,7 +170,6 @@ void add_options(CLI::App& app, ViewerOptions& options) {
       ->type_name("N")
       ->capture_default_str();
   app.add_flag("--check-gradient", options.check_gradient, "against differences")->needs(loss);
-  static_cast<void>(headless);
 }
 
 SimulationOptions simulation_options(const ViewerOptions& options) {
@@ -189,7 +188,11 @@ void apply(const ViewerOptions& options, Viewer& viewer) {
   const Model& model = frame->model->model();
   viewer.camera = camera_around(model, frame->state.X_WB, static_cast<double>(options.width) / options.height,
                                 viewer.camera);
-  if (!options.camera.empty()) set_camera(options.camera, viewer.camera);
+  if (!options.camera.empty()) {
+    OrbitCamera camera = viewer.camera;
+    set_camera(options.camera, camera);
+    viewer.look_from(camera);
+  }
   set_switches(options.show, true, "--show", viewer.display);
   set_switches(options.hide, false, "--hide", viewer.display);
   viewer.display.contacts.size = options.glyph_size;
@@ -204,6 +207,8 @@ void apply(const ViewerOptions& options, Viewer& viewer) {
     viewer.display.slice.shown = false;
     viewer.act(Action::slice);  // through what the camera looks at
     if (options.slice_azimuth) {
+      if (!std::isfinite(*options.slice_azimuth))
+        throw std::invalid_argument("--slice-azimuth must be finite");
       viewer.display.slice.azimuth = *options.slice_azimuth;
       viewer.display.slice.elevation = 0.0;
     }

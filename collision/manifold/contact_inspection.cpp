@@ -30,7 +30,7 @@ void append_edge_candidates(int body, int other, const EdgeSelection& selection,
 
 /// Surfaces along the normal, half the distance to either side.
 void set_witnesses_along_normal(const Contact& contact, ContactInspection& inspection) {
-  const Vec3<double> half_way = 0.5 * contact.signed_distance * contact.normal_AB_W;
+  const Vec3<double> half_way = 0.5 * contact.signed_distance * contact.normal_AB_W.normalized();
   inspection.witness_A_W = contact.point_W - half_way;
   inspection.witness_B_W = contact.point_W + half_way;
 }
@@ -85,7 +85,7 @@ void ContactDetector::inspect(std::span<const Pose<double>> X_WB, const ContactM
       indicators.clash = edges.clash[at];
       indicators.share = (contact.feature.on_B ? edges.by_column : edges.by_row)[at];
       indicators.selection = edges.sides[0].weights[row] * edges.sides[1].weights[column];
-      const Vec3<double>& n = contact.normal_AB_W;
+      const Vec3<double> n = contact.normal_AB_W.normalized();
       inspection.witness_A_W = edges.point(0, at) + model_body(A).contact_radius * n;
       inspection.witness_B_W = edges.point(1, at) - model_body(B).contact_radius * n;
     }

@@ -166,6 +166,8 @@ TEST_CASE("SimulationCore: a spring pulls a body to the mouse, where it comes to
   core.set_pull({});
   step(core, 1);
   CHECK(core.history().at(core.number()).control.empty());
+  core.set_pull({7, Vec3<double>::Zero(), {0.5, 0.4, 0.9}});  // of a scene with more bodies
+  CHECK(core.make_frame(0.0)->pull.body == -1);
 }
 
 TEST_CASE("pull_wrench: is bounded, acts at the point that is held, and never on fixed bodies",
@@ -211,6 +213,14 @@ TEST_CASE("SimulationCore: what it saves replays as it was, up to the end, where
   SimulationCore replay(options);
   CHECK(replay.make_frame(0.0)->is_replay);
   CHECK(replay.history().last() == 60);
+  CHECK(replay.make_frame(0.0)->curves.of(Curve::contacts)[60] ==
+        core.make_frame(0.0)->curves.of(Curve::contacts)[60]);
+  CHECK(
+      std::isnan(replay.make_frame(0.0)->curves.of(Curve::penetration)[60]));  // which the file does not say
+  replay.seek(37);
+  replay.reset();  // to where it starts; it is still there
+  CHECK(replay.number() == 0);
+  CHECK(replay.history().last() == 60);
   replay.seek(37);
   const State &a = replay.state(), &b = core.history().at(37).state;
   CHECK(a.time == b.time);
@@ -231,6 +241,8 @@ TEST_CASE("SimulationCore: what it saves replays as it was, up to the end, where
   CHECK_THROWS_WITH(replay.replay(folder.path() / "none.npz"), Contains("none.npz"));
   CHECK_THROWS_WITH(core_of(scene_file("sphere_bounce")).replay(file),
                     Contains("not a trajectory of this scene"));
+  CHECK_THROWS_WITH(core_of(scene_file("spot_on_pole")).replay(file),
+                    Contains("mustard bottle"));  // as many bodies
 }
 
 TEST_CASE("SimulationCore: a scene file that changes is read again; one with a mistake leaves all as it is",

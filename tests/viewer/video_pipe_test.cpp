@@ -117,6 +117,15 @@ TEST_CASE("VideoPipe: an ffmpeg that gives up is an error, at once or in the end
     video.add(picture(0), 0.0);
     CHECK_THROWS_WITH(video.finish(), Contains("given up"));
   }
+  {
+    const WithFfmpeg ffmpeg("exec sleep 600\n");  // takes nothing, and does not end
+    Image large;
+    large.width = large.height = 400;
+    large.pixels.assign(3u * 400u * 400u, 0);
+    VideoPipe video(file, 400, 400, 30);
+    CHECK_THROWS_WITH(video.add(large, 0.0), Contains("no more"));
+    CHECK_THROWS_WITH(video.finish(), Contains("not come to an end"));
+  }
   CHECK(files_in(folder.path()) == 0);
 }
 

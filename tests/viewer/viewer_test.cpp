@@ -106,7 +106,7 @@ TEST_CASE("Viewer: every key does something that is to be seen or known", "[view
     const std::string message = user.viewer.recording.message;
     const bool had_result = user.viewer.gradients.result.has_value();
     user.press(binding.key, binding.modifier);
-    for (int i = 0; i < 2000 && user.viewer.gradients.job.busy(); ++i) user.draw();
+    while (user.viewer.gradients.job.busy()) user.draw();
     user.draw(2);
     const SharedFrame after = user.viewer.frame();
     const bool is_seen = difference(before, user.image()) > 5;
@@ -286,6 +286,35 @@ TEST_CASE("Viewer: opens what is dropped onto it, and says so if that is nothing
     CHECK_THAT(user.frame().message, Contains(file));
     CHECK(user.frame().last == 30);
   }
+}
+
+TEST_CASE("Viewer: a scene that changes under its user's hands takes nothing with it", "[viewer][value]") {
+  HeadlessViewer user(scene_file("box_stack"), 640, 400);
+  const int top = user.frame().model->model().body_count() - 1;
+  // A body is being pulled, and a gradient on its way, when a scene with fewer bodies comes.
+  user.viewer.act(Action::run_or_pause);
+  const auto [x, y] = user.on_screen(user.frame().state.X_WB[static_cast<std::size_t>(top)].p);
+  user.set_modifiers(KeyModifier::control);
+  user.mouse_to(x, y);
+  user.draw();
+  ImGui::GetIO().MouseDown[0] = true;
+  user.draw();
+  user.mouse_to(x + 30, y);
+  user.draw(2);
+  CHECK(user.frame().pull.body > 1);
+  user.viewer.gradients.loss.body = top;
+  user.viewer.act(Action::compute_gradient);
+  user.viewer.open(scene_file("sphere_bounce"));
+  for (int i = 0; i < 20 || user.viewer.gradients.job.busy(); ++i) {
+    user.mouse_to(x + static_cast<float>(i % 50), y);
+    user.draw();
+  }
+  CHECK(user.frame().model->scene.name == "sphere_bounce");
+  CHECK(user.frame().pull.body == -1);
+  CHECK_FALSE(user.viewer.gradients.result);
+  ImGui::GetIO().MouseDown[0] = false;
+  user.set_modifiers(KeyModifier::none);
+  user.draw();
 }
 
 TEST_CASE("Viewer: side by side shows contacts with and without those of edges", "[viewer][value]") {

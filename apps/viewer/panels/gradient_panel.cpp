@@ -117,7 +117,7 @@ class GradientPanel : public Panel {
     ImGui::SameLine();
     if (ImGui::RadioButton("that led here", state.from_past)) state.from_past = true;
     tooltip("The steps that were made, with the pulls of the mouse, up to this moment.");
-    const std::int64_t available = frame.number - frame.first;
+    const std::int64_t available = std::max<std::int64_t>(0, frame.number - frame.steps_since);
     if (state.from_past && available < state.steps) show_note(fmt::format("{} of them are kept.", available));
 
     const bool can_start = !is_busy(state) && !(state.from_past && available == 0);
@@ -189,7 +189,7 @@ class GradientPanel : public Panel {
     }
     constexpr const char* k_conclusions[] = {
         "The gradient can be trusted.", "The gradient can be trusted in part.",
-        "The gradient is not that of the simulation.", "The gradient is not finite."};
+        "At least one derivative is not that of differences.", "The gradient is not finite."};
     show_text(worst.colour, k_conclusions[worst.rank]);
     if (ImGui::BeginTable("samples", 4, ImGuiTableFlags_RowBg | ImGuiTableFlags_SizingStretchProp)) {
       ImGui::TableSetupColumn("along", ImGuiTableColumnFlags_WidthStretch, 1.5f);

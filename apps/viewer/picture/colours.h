@@ -25,7 +25,7 @@ using Colour = Eigen::Vector4f;
 /// From blue at -1 over nearly white at 0 to orange at 1; clamped.
 [[nodiscard]] Colour diverging_colour(double x);
 
-inline const Colour k_stick_colour = rgb(86, 180, 233), k_slip_colour = rgb(213, 94, 0),
+inline const Colour k_rim_colour = rgb(15, 17, 20), k_stick_colour = rgb(86, 180, 233), k_slip_colour = rgb(213, 94, 0),
                     k_force_colour = rgb(240, 228, 66), k_gradient_position_colour = rgb(255, 255, 255),
                     k_gradient_velocity_colour = rgb(240, 130, 200),
                     k_gradient_force_colour = rgb(255, 110, 40), k_selection_colour = rgb(255, 255, 255),

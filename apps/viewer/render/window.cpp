@@ -26,6 +26,9 @@ struct Window::Resources {
   GLFWwindow* window = nullptr;
   std::vector<std::filesystem::path> dropped;
   bool has_input = false;
+  std::vector<int> pressed;        // keys, since the last picture
+  std::vector<int> late_releases;  // keys that were pressed and released between two pictures
+  int modifiers = 0;               // of the last of them
 };
 
 Window::Window(int width, int height, const std::string& title) : resources_(std::make_unique<Resources>()) {
@@ -61,6 +64,13 @@ Window::~Window() {
 }
 
 void Window::connect_input() {
+  // Called before those of Dear ImGui, which keep only what is held at the time of a picture.
+  glfwSetKeyCallback(resources_->window, [](GLFWwindow* of, int key, int, int action, int modifiers) {
+    auto* resources = static_cast<Resources*>(glfwGetWindowUserPointer(of));
+    if (action != GLFW_PRESS || key < 0) return;
+    resources->pressed.push_back(key);
+    resources->modifiers = modifiers;
+  });
   ImGui_ImplGlfw_InitForOpenGL(resources_->window, true);
   resources_->has_input = true;
 }
@@ -72,12 +82,22 @@ void Window::disconnect_input() {
 
 void Window::begin_picture() {
   constexpr double k_asleep = 0.1;  // [s]
+  for (const int key : std::exchange(resources_->late_releases, {})) ImGui::GetIO().KeysDown[key] = false;
   if (glfwGetWindowAttrib(resources_->window, GLFW_ICONIFIED) == GLFW_TRUE) {
     glfwWaitEventsTimeout(k_asleep);
   } else {
     glfwPollEvents();
   }
   ImGui_ImplGlfw_NewFrame();
+  // A tap that is over already counts in this picture.
+  ImGuiIO& io = ImGui::GetIO();
+  for (const int key : std::exchange(resources_->pressed, {})) {
+    if (io.KeysDown[key]) continue;
+    io.KeysDown[key] = true;
+    io.KeyCtrl = io.KeyCtrl || (resources_->modifiers & GLFW_MOD_CONTROL) != 0;
+    io.KeyShift = io.KeyShift || (resources_->modifiers & GLFW_MOD_SHIFT) != 0;
+    resources_->late_releases.push_back(key);
+  }
 }
 
 void Window::end_picture() { glfwSwapBuffers(resources_->window); }

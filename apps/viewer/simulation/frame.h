@@ -25,7 +25,8 @@ struct ContactView {
 enum class Curve { energy, momentum, angular_momentum, penetration, contacts, iterations, step_time };
 inline constexpr std::size_t k_curves = 7;
 struct Curves {
-  std::vector<float> time;                          ///< [s]
+  std::vector<float> time;  ///< [s]
+  /// NaN where a replay does not say.
   std::array<std::vector<float>, k_curves> values;  ///< SI units; step_time [s]
   [[nodiscard]] const std::vector<float>& of(Curve curve) const {
     return values[static_cast<std::size_t>(curve)];
@@ -37,6 +38,7 @@ struct Frame {
   State state;
   std::int64_t number = 0;           ///< of the moment, since the start
   std::int64_t first = 0, last = 0;  ///< that can be seen
+  std::int64_t steps_since = 0;  ///< from which on each follows from the one before by a step of this model
   bool running = false;
   bool is_replay = false;       ///< of a trajectory from a file
   double speed = 1.0;           ///< wanted, of real time

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <functional>
+#include <limits>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -126,6 +127,10 @@ void check(const Simulator& simulator, GradientResult& result) {
           return loss_of(initial, controls) - nominal;
         },
         sample);
+    // What moves the loss by less than a few of its last digits cannot be seen in differences.
+    constexpr double k_digits = 1e3 * std::numeric_limits<double>::epsilon();
+    const double seen = std::max(std::abs(sample.adjoint), std::abs(sample.difference)) * sample.step;
+    if (seen < k_digits * std::abs(result.loss)) sample.unresolved = true;
     samples.push_back(sample);
   }
   result.check = std::move(samples);

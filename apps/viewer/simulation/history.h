@@ -20,6 +20,7 @@ struct Moment {
   double momentum = 0;          ///< |sum m v| of the moving bodies [N s]
   double angular_momentum = 0;  ///< |sum L| of these about the world's origin [N m s]
   double step_seconds = 0;      ///< that the step took to compute [s]
+  bool is_from_file = false;    ///< of a replay: of the report the number of contacts alone is known
 };
 
 /// Moments by their number since the start, the oldest of which are dropped where there are too many.

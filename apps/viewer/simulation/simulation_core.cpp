@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 #include <utility>
 
@@ -151,12 +152,18 @@ void SimulationCore::seek(std::int64_t number) {
 
 void SimulationCore::reset() {
   message_.clear();
+  if (is_replay_) {
+    set_running(false);
+    seek(history_.first());
+    return;
+  }
   start_from(model_->scene.initial);
 }
 
 void SimulationCore::forget_future() {
   history_.truncate_after(number_);
-  if (is_replay_) steps_since_ = number_;  // who knows what made them
+  // Who knows what made those of a replay, and earlier ones may be of other settings.
+  steps_since_ = is_replay_ ? number_ : std::min(steps_since_, number_);
   is_replay_ = false;
   owed_ = 0.0;
   ++version_;
@@ -188,19 +195,27 @@ void SimulationCore::reload_if_changed() {
     const fs::file_time_type now = fs::last_write_time(file, error);
     if (error || now == date) continue;
     date = now;  // one that cannot be read is not tried again until it changes again
-    reload();
+    if (is_replay_) {
+      set_message("a file of the scene has changed; reading it again would end the replay");
+    } else {
+      reload();
+    }
     return;
   }
 }
 
 void SimulationCore::replay(const fs::path& file) {
   const RecordedTrajectory trajectory(file, model_->model());
-  std::vector<State> states;
-  for (std::size_t i = 0; i < trajectory.size(); ++i) states.push_back(trajectory.state(i));
-  start_from(states.front());
-  history_ = History(std::max<std::size_t>(2, states.size()));
-  history_.restart(moment_of(states.front()));
-  for (std::size_t i = 1; i < states.size(); ++i) history_.push(moment_of(std::move(states[i])));
+  std::vector<Moment> moments;
+  for (std::size_t i = 0; i < trajectory.size(); ++i) {
+    moments.push_back(moment_of(trajectory.state(i)));
+    moments.back().report.contacts = trajectory.contacts(i);
+    moments.back().is_from_file = true;
+  }
+  start_from(moments.front().state);
+  history_ = History(std::max<std::size_t>(2, moments.size()));
+  history_.restart(std::move(moments.front()));
+  for (std::size_t i = 1; i < moments.size(); ++i) history_.push(std::move(moments[i]));
   is_replay_ = true;
   steps_since_ = history_.last();
 }
@@ -248,6 +263,7 @@ SharedFrame SimulationCore::make_frame(double real_time_factor) {
   frame->number = number_;
   frame->first = history_.first();
   frame->last = history_.last();
+  frame->steps_since = steps_since();
   frame->running = running_;
   frame->is_replay = is_replay_;
   frame->speed = speed_;
@@ -280,13 +296,16 @@ SharedFrame SimulationCore::make_frame(double real_time_factor) {
     if (n + stride > history_.last()) n = history_.last();  // the last moment is always there
     const Moment& moment = history_.at(n);
     curves.time.push_back(static_cast<float>(moment.state.time));
+    const auto if_known = [&](double value) {
+      return moment.is_from_file ? std::numeric_limits<double>::quiet_NaN() : value;
+    };
     const double values[k_curves] = {moment.energy,
                                      moment.momentum,
                                      moment.angular_momentum,
-                                     moment.report.max_penetration,
+                                     if_known(moment.report.max_penetration),
                                      static_cast<double>(moment.report.contacts),
-                                     static_cast<double>(moment.report.iterations),
-                                     moment.step_seconds};
+                                     if_known(moment.report.iterations),
+                                     if_known(moment.step_seconds)};
     for (std::size_t c = 0; c < k_curves; ++c) curves.values[c].push_back(static_cast<float>(values[c]));
   }
   return frame;

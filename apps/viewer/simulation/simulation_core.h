@@ -64,8 +64,9 @@ class SimulationCore {
   void edit(const std::function<void(Scene& scene)>& change);
 
   // Bodies --------------------------------------------------------------------------------------------------
+  /// Of a body that the scene has; else nobody pulls.
   void set_pull(const Pull& pull) {
-    pull_ = pull;
+    pull_ = pull.body < model_->model().body_count() ? pull : Pull();
     ++version_;
   }
   void set_pose(int body, const Pose<double>& X_WB);  ///< its velocity becomes 0; later moments are forgotten

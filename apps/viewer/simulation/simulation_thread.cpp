@@ -94,6 +94,19 @@ void SimulationThread::update(double seconds) {
 }
 
 void SimulationThread::run() {
+  for (bool go_on = true; go_on;) {
+    try {
+      go_on = false;
+      simulate();
+    } catch (const std::exception& error) {  // out of memory, say: the next command may help
+      core_.set_running(false);
+      core_.set_message(error.what());
+      go_on = true;
+    }
+  }
+}
+
+void SimulationThread::simulate() {
   constexpr double k_slice = 4e-3;         // commands wait no longer than this, or one step [s]
   constexpr double k_look_at_files = 0.5;  // [s]
   constexpr double k_measured_over = 0.5;  // of the real time factor [s]

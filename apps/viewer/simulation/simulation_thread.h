@@ -43,6 +43,7 @@ class SimulationThread {
 
  private:
   void run();
+  void simulate();  ///< until it is told to stop
   void run_commands();
   void publish(double real_time_factor);
 
