@@ -204,7 +204,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("assets: every scene loads, and nothing overlaps at the start but the two armadillos that are to",
+TEST_CASE("assets: every scene loads, and nothing overlaps at the start but what is to",
           "[collision][value]") {
   const auto files = entries("scenes");
   CHECK(files.size() >= 7);
@@ -227,7 +227,7 @@ TEST_CASE("assets: every scene loads, and nothing overlaps at the start but the 
         }
       }
     }
-    if (scene.name == "armadillo_armadillo") {
+    if (scene.name == "armadillo_armadillo" || scene.name == "box_on_box") {
       CHECK(least < -1e-3);
       CHECK(least > -0.01);
     } else {
