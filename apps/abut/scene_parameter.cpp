@@ -93,13 +93,18 @@ Endings simulation_endings() {
   return endings;
 }
 
-Endings body_endings() {
-  Endings endings;
-  for (const BodyNumber& number : k_body_numbers) {
+template <typename Numbers>
+void add_numbers(Endings& endings, const Numbers& numbers) {
+  for (const auto& number : numbers) {
     SceneParameter& parameter = endings[std::string(number.key)];
     parameter.kind = number.kind;
     parameter.range = number.range;
   }
+}
+
+Endings body_endings() {
+  Endings endings;
+  add_numbers(endings, k_body_numbers);
   for (const auto& [key, kind] : {std::pair{"mass", Kind::mass}, std::pair{"density", Kind::density}}) {
     endings[key].kind = kind;
     endings[key].range = positive();
@@ -110,11 +115,7 @@ Endings body_endings() {
 
 Endings pair_endings() {
   Endings endings;
-  for (const PairNumber& number : k_pair_numbers) {
-    SceneParameter& parameter = endings[std::string(number.key)];
-    parameter.kind = number.kind;
-    parameter.range = number.range;
-  }
+  add_numbers(endings, k_pair_numbers);
   return endings;
 }
 

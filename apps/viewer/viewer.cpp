@@ -6,11 +6,8 @@
 #include <thread>
 #include <utility>
 
-#include <spdlog/fmt/fmt.h>
-
 #include <imgui.h>
 
-#include "apps/abut/trajectory_file.h"
 #include "apps/viewer/panels/actions.h"
 #include "apps/viewer/picture/picking.h"
 #include "engine/log.h"
@@ -23,40 +20,11 @@ constexpr double k_contact_distance = 9.0;  // of a contact that a click means [
 constexpr double k_handle_distance = 7.0;   // of the gizmo's handles [points]
 constexpr double k_handle_length = 90.0;    // [points]
 
-ImU32 to_imgui(const Colour& c) { return ImGui::ColorConvertFloat4ToU32(ImVec4(c[0], c[1], c[2], c[3])); }
-ImVec2 to_imgui(const Vec2<double>& p) { return {static_cast<float>(p.x()), static_cast<float>(p.y())}; }
-
-/// Where a panel is when it opens for the first time: a column (0 left, 1 middle, 2 right) and the part of
-/// its height that it takes.
-struct PanelPlace {
-  int column;
-  float top, bottom;
-};
-PanelPlace place_of_panel(std::size_t number) {
-  constexpr PanelPlace k_places[] = {
-      {1, 0.05f, 0.95f},  // help
-      {0, 0.00f, 0.46f},  // simulation
-      {2, 0.00f, 0.60f},  // settings
-      {0, 0.47f, 1.00f},  // display
-      {2, 0.30f, 1.00f},  // geometry
-      {1, 0.66f, 1.00f},  // contacts
-      {2, 0.00f, 1.00f},  // gradients
-      {1, 0.55f, 1.00f},  // plots
-      {2, 0.70f, 1.00f},  // recording
-  };
-  return k_places[std::min(number, std::size(k_places) - 1)];
-}
-
 double distance_to_segment(const Vec2<double>& p, const Vec2<double>& a, const Vec2<double>& b) {
   const Vec2<double> along = b - a;
   const double length = along.squaredNorm();
   const double t = length > 0.0 ? std::clamp((p - a).dot(along) / length, 0.0, 1.0) : 0.0;
   return (p - a - t * along).norm();
-}
-
-Colour handle_colour(GizmoHandle handle) {
-  constexpr int k_of_axis[] = {3, 2, 6};  // vermilion, bluish green and blue of body_colour()
-  return body_colour(k_of_axis[static_cast<int>(handle) % 3]);
 }
 
 }  // namespace
@@ -284,165 +252,6 @@ void Viewer::handle_mouse() {
   if (io.MouseWheel != 0.0f) camera.zoom(io.MouseWheel);
 }
 
-// What is drawn over the world ------------------------------------------------------------------------------
-
-void Viewer::draw_menu() {
-  if (!ImGui::BeginMainMenuBar()) return;
-  for (std::size_t c = 0; c < std::size(k_key_category_names); ++c) {
-    if (!ImGui::BeginMenu(k_key_category_names[c])) continue;
-    for (const KeyBinding& binding : key_table()) {
-      if (static_cast<std::size_t>(binding.category) != c) continue;
-      if (ImGui::MenuItem(binding.what, key_text(binding).c_str())) act(binding.action);
-    }
-    ImGui::EndMenu();
-  }
-  const std::string text =
-      fmt::format("{}   t = {:.3f} s   {} contacts   {:.0f} pictures/s   F1: help", frame_->model->scene.name,
-                  frame_->state.time, frame_->contacts.size(), pictures_per_second_);
-  const float width = ImGui::CalcTextSize(text.c_str()).x, gap = ImGui::GetStyle().ItemSpacing.x;
-  const float left = ImGui::GetIO().DisplaySize.x - width - 2.0f * gap;
-  if (left > ImGui::GetCursorPosX()) {
-    ImGui::SetCursorPosX(left);
-    ImGui::TextUnformatted(text.c_str());
-  }
-  ImGui::EndMainMenuBar();
-}
-
-void Viewer::draw_panels() {
-  const ImGuiIO& io = ImGui::GetIO();
-  const float scale = static_cast<float>(text_scale_), gap = 6.0f * scale;
-  const float top = ImGui::GetFrameHeight() + gap, height = std::max(50.0f, io.DisplaySize.y - top - gap);
-  const float column = std::min(350.0f * scale, std::max(100.0f, io.DisplaySize.x - 2.0f * gap));
-  PanelContext now = context();
-  for (std::size_t i = 0; i < panels_.size(); ++i) {
-    Panel& panel = *panels_[i];
-    if (!panel.open()) continue;
-    const PanelPlace place = place_of_panel(i);
-    const float middle = std::max(column, io.DisplaySize.x - 2.0f * column - 4.0f * gap);
-    const float x = place.column == 0 ? gap
-                    : place.column == 1
-                        ? std::min(column + 2.0f * gap, std::max(gap, io.DisplaySize.x - middle - gap))
-                        : std::max(gap, io.DisplaySize.x - column - gap);
-    ImGui::SetNextWindowPos({x, top + place.top * height}, ImGuiCond_FirstUseEver);
-    ImGui::SetNextWindowSize({place.column == 1 ? middle : column, (place.bottom - place.top) * height},
-                             ImGuiCond_FirstUseEver);
-    bool open = true;
-    if (ImGui::Begin(panel.title().c_str(), &open)) panel.draw(now);
-    ImGui::End();
-    panel.set_open(open);
-  }
-}
-
-void Viewer::draw_gizmo() {
-  if (!gizmo_shown()) return;
-  ImDrawList& list = *ImGui::GetBackgroundDrawList();
-  const Vec3<double>& centre = frame_->state.X_WB[static_cast<std::size_t>(selection.body)].p;
-  for (const GizmoHandle handle : k_gizmo_handles) {
-    std::vector<ImVec2> points;
-    for (const Vec3<double>& p : PoseGizmo::line(handle, centre, gizmo_size()))
-      points.push_back(to_imgui(on_screen(p)));
-    const bool held = gizmo_.held() == handle, is_arrow = points.size() == 2;
-    const ImU32 colour = to_imgui(held ? k_selection_colour : handle_colour(handle));
-    const float width = static_cast<float>(text_scale_) * (is_arrow ? 3.0f : 1.5f);
-    list.AddPolyline(points.data(), static_cast<int>(points.size()), colour, ImDrawFlags_None, width);
-    if (is_arrow) list.AddCircleFilled(points.back(), 2.0f * width, colour);
-  }
-}
-
-void Viewer::draw_legends() {
-  ImDrawList& list = *ImGui::GetBackgroundDrawList();
-  const ImGuiIO& io = ImGui::GetIO();
-  const float line = ImGui::GetTextLineHeight(), gap = 0.5f * line;
-  const ImU32 white = to_imgui(k_selection_colour);
-  const auto text = [&](float x, float y, const std::string& words, ImU32 colour) {
-    list.AddText({x + 1.0f, y + 1.0f}, IM_COL32(0, 0, 0, 200), words.c_str());
-    list.AddText({x, y}, colour, words.c_str());
-  };
-  float y = io.DisplaySize.y - gap - line;
-  const float width = 12.0f * line;
-  const float x = std::max(gap, 0.5f * (io.DisplaySize.x - width));
-  // What colours contacts mean.
-  const ContactDisplay& contacts = display.contacts;
-  if (contacts.points || contacts.normals || contacts.candidates) {
-    constexpr int k_parts = 48;
-    for (int i = 0; i < k_parts; ++i) {
-      const float left = x + width * static_cast<float>(i) / k_parts,
-                  right = x + width * static_cast<float>(i + 1) / k_parts;
-      list.AddRectFilled({left, y - 0.6f * line}, {right, y},
-                         to_imgui(sequential_colour((i + 0.5) / k_parts)));
-    }
-    const bool of_contacts = contacts.points || contacts.normals;
-    const char* name = of_contacts ? k_indicator_names[static_cast<std::size_t>(contacts.indicator)]
-                                   : "weight of the choice";
-    text(x, y, "0", white);
-    text(x + width - ImGui::CalcTextSize("1").x, y, "1", white);
-    text(x + 0.5f * (width - ImGui::CalcTextSize(name).x), y, name, white);
-    y -= 2.0f * line;
-  }
-  if (contacts.friction_discs) {
-    const std::pair<const char*, Colour> entries[] = {{"slides", k_slip_colour}, {"sticks", k_stick_colour}};
-    for (const auto& [name, colour] : entries) {
-      list.AddCircleFilled({x + 0.5f * line, y + 0.5f * line}, 0.5f * line, to_imgui(k_rim_colour));
-      list.AddCircleFilled({x + 0.5f * line, y + 0.5f * line}, 0.4f * line, to_imgui(colour));
-      text(x + 1.5f * line, y, name, white);
-      y -= 1.2f * line;
-    }
-  }
-  if (gradients.result && gradients.result->error.empty() && display.gradient_arrows) {
-    const std::string what =
-        "gradient of the " + loss_name(frame_->model->model(), gradients.result->request.loss) + " by:";
-    const std::pair<const char*, Colour> entries[] = {{"force in this step", k_gradient_force_colour},
-                                                      {"initial velocity", k_gradient_velocity_colour},
-                                                      {"initial position", k_gradient_position_colour}};
-    const float wide = std::max(width, ImGui::CalcTextSize(what.c_str()).x);
-    list.AddRectFilled({x - gap, y - 3.6f * line - gap}, {x + wide + gap, y + line + gap},
-                       IM_COL32(20, 22, 26, 170), 4.0f);
-    for (const auto& [name, colour] : entries) {
-      list.AddRectFilled({x, y + 0.2f * line}, {x + line, y + 0.8f * line}, to_imgui(colour));
-      text(x + 1.5f * line, y, name, white);
-      y -= 1.2f * line;
-    }
-    text(x, y, what, white);
-  }
-  if (display.side_by_side) {
-    const float top = ImGui::GetFrameHeight() + gap, half = static_cast<float>(picture_width());
-    const std::pair<float, std::string> titles[] = {
-        {0.0f, fmt::format("as it is: {} contacts", frame_->contacts.size())},
-        {half, fmt::format("without edge-edge: {} contacts", frame_->without_edges.size())}};
-    for (const auto& [left, title] : titles)
-      text(left + 0.5f * (half - ImGui::CalcTextSize(title.c_str()).x), top, title, white);
-    list.AddLine({half, 0.0f}, {half, io.DisplaySize.y}, white);
-  }
-  if (video_) {
-    const float radius = 0.5f * line, left = io.DisplaySize.x - 6.0f * line,
-                top = ImGui::GetFrameHeight() + line;
-    list.AddCircleFilled({left, top + radius}, radius, IM_COL32(220, 40, 40, 255));
-    text(left + line, top, "recording", white);
-  }
-}
-
-void Viewer::draw_message() {
-  constexpr double k_notice = 4.0;  // [s]
-  const ImGuiIO& io = ImGui::GetIO();
-  if (recording.message != noticed_) {
-    noticed_ = recording.message;
-    notice_seconds_ = k_notice;
-  }
-  notice_seconds_ -= io.DeltaTime;
-  const bool is_error = !frame_->message.empty();
-  const std::string& message = is_error ? frame_->message : noticed_;
-  if (message.empty() || (!is_error && notice_seconds_ <= 0.0)) return;
-  ImDrawList& list = *ImGui::GetForegroundDrawList();
-  const float line = ImGui::GetTextLineHeight(), gap = 0.5f * line;
-  const float wrap = std::min(0.9f * io.DisplaySize.x, 50.0f * line);
-  const ImVec2 size = ImGui::CalcTextSize(message.c_str(), nullptr, false, wrap);
-  const float left = 0.5f * (io.DisplaySize.x - size.x), top = io.DisplaySize.y - size.y - 4.0f * line;
-  list.AddRectFilled({left - gap, top - gap}, {left + size.x + gap, top + size.y + gap},
-                     is_error ? IM_COL32(120, 40, 0, 240) : IM_COL32(20, 60, 90, 240), 4.0f);
-  list.AddText(ImGui::GetFont(), ImGui::GetFontSize(), {left, top}, to_imgui(k_selection_colour),
-               message.c_str(), nullptr, wrap);
-}
-
 // A picture -------------------------------------------------------------------------------------------------
 
 void Viewer::draw_world(unsigned framebuffer) {
@@ -472,66 +281,6 @@ Image Viewer::capture(unsigned framebuffer) const {
   return read_pixels(static_cast<int>(std::lround(io.DisplaySize.x * io.DisplayFramebufferScale.x)),
                      static_cast<int>(std::lround(io.DisplaySize.y * io.DisplayFramebufferScale.y)),
                      framebuffer);
-}
-
-template <typename F>
-void Viewer::report_of(F recording_step) {
-  try {
-    recording_step();
-  } catch (const std::exception& error) {
-    recording.message = error.what();
-  }
-}
-
-void Viewer::record_video(unsigned framebuffer) {
-  constexpr int k_pictures_per_second = 30;
-  if (!recording.recording_video) {
-    const std::unique_ptr<VideoPipe> video = std::move(video_);
-    video->finish();
-    recording.message = fmt::format("{} is written: {} pictures", video->file().string(), video->pictures());
-    return;
-  }
-  const Image picture = capture(framebuffer);
-  if (!video_) {
-    video_ =
-        std::make_unique<VideoPipe>(recording.video, picture.width, picture.height, k_pictures_per_second);
-    video_seconds_ = 0.0;
-  } else {
-    video_seconds_ += ImGui::GetIO().DeltaTime;
-  }
-  video_->add(picture, video_seconds_);
-}
-
-void Viewer::record(unsigned framebuffer) {
-  report_of([&] {
-    if (!std::exchange(recording.take_screenshot, false)) return;
-    require_output_path(recording.screenshot, {".png"});
-    make_folder_of(recording.screenshot);
-    write_png(recording.screenshot, capture(framebuffer));
-    recording.message = fmt::format("{} is written", recording.screenshot);
-  });
-  if (std::exchange(recording.save_trajectory, false)) {
-    auto done = std::make_shared<std::promise<std::string>>();
-    saving_ = done->get_future();
-    simulation_.post([done, file = recording.trajectory](SimulationCore& core) {
-      try {
-        core.save_trajectory(file);
-        done->set_value(file);
-      } catch (...) {
-        done->set_exception(std::current_exception());
-      }
-    });
-  }
-  if (saving_.valid() && saving_.wait_for(std::chrono::seconds(0)) == std::future_status::ready)
-    report_of([&] { recording.message = fmt::format("{} is written", saving_.get()); });
-  if (!recording.recording_video && !video_) return;
-  try {
-    record_video(framebuffer);
-  } catch (const std::exception& error) {
-    recording.message = error.what();
-    recording.recording_video = false;
-    video_.reset();
-  }
 }
 
 void Viewer::use_new_scene(const SceneModel& before) {

@@ -11,12 +11,9 @@
 
 #include "apps/viewer/render/headless_context.h"
 #include "apps/viewer/viewer.h"
+#include "tests/viewer/scene_file.h"
 
 namespace abut::viewer {
-
-inline std::string scene_file(const std::string& name) {
-  return ABUT_SOURCE_DIR "/assets/scenes/" + name + ".toml";
-}
 
 inline SimulationOptions options_of(const std::string& scene) {
   SimulationOptions options;

@@ -14,6 +14,7 @@
 #include "engine/input_error.h"
 #include "tests/support/close.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/viewer/scene_file.h"
 
 namespace abut::viewer {
 namespace {
@@ -36,8 +37,6 @@ linear_velocity = [0.3, 0.0, 0.0]
 kind = "sphere"
 radius = 0.1
 )";
-
-std::string scene_file(const std::string& name) { return ABUT_SOURCE_DIR "/assets/scenes/" + name + ".toml"; }
 
 SimulationCore core_of(const std::string& scene, std::size_t history = 20000) {
   SimulationOptions options;

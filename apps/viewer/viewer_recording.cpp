@@ -1,0 +1,76 @@
+/// How the viewer writes pictures, videos and trajectories.
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <spdlog/fmt/fmt.h>
+
+#include <imgui.h>
+
+#include "apps/abut/trajectory_file.h"
+#include "apps/viewer/viewer.h"
+
+namespace abut::viewer {
+
+template <typename F>
+void Viewer::report_of(F recording_step) {
+  try {
+    recording_step();
+  } catch (const std::exception& error) {
+    recording.message = error.what();
+  }
+}
+
+void Viewer::record_video(unsigned framebuffer) {
+  constexpr int k_pictures_per_second = 30;
+  if (!recording.recording_video) {
+    const std::unique_ptr<VideoPipe> video = std::move(video_);
+    video->finish();
+    recording.message = fmt::format("{} is written: {} pictures", video->file().string(), video->pictures());
+    return;
+  }
+  const Image picture = capture(framebuffer);
+  if (!video_) {
+    video_ =
+        std::make_unique<VideoPipe>(recording.video, picture.width, picture.height, k_pictures_per_second);
+    video_seconds_ = 0.0;
+  } else {
+    video_seconds_ += ImGui::GetIO().DeltaTime;
+  }
+  video_->add(picture, video_seconds_);
+}
+
+void Viewer::record(unsigned framebuffer) {
+  report_of([&] {
+    if (!std::exchange(recording.take_screenshot, false)) return;
+    require_output_path(recording.screenshot, {".png"});
+    make_folder_of(recording.screenshot);
+    write_png(recording.screenshot, capture(framebuffer));
+    recording.message = fmt::format("{} is written", recording.screenshot);
+  });
+  if (std::exchange(recording.save_trajectory, false)) {
+    auto done = std::make_shared<std::promise<std::string>>();
+    saving_ = done->get_future();
+    simulation_.post([done, file = recording.trajectory](SimulationCore& core) {
+      try {
+        core.save_trajectory(file);
+        done->set_value(file);
+      } catch (...) {
+        done->set_exception(std::current_exception());
+      }
+    });
+  }
+  if (saving_.valid() && saving_.wait_for(std::chrono::seconds(0)) == std::future_status::ready)
+    report_of([&] { recording.message = fmt::format("{} is written", saving_.get()); });
+  if (!recording.recording_video && !video_) return;
+  try {
+    record_video(framebuffer);
+  } catch (const std::exception& error) {
+    recording.message = error.what();
+    recording.recording_video = false;
+    video_.reset();
+  }
+}
+
+}  // namespace abut::viewer
