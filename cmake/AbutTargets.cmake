@@ -34,7 +34,7 @@ set_target_properties(abut_options PROPERTIES EXPORT_NAME options)
 target_compile_features(abut_options INTERFACE cxx_std_20)
 target_compile_options(abut_options INTERFACE -march=${ABUT_ARCH} -ffp-contract=off -fno-math-errno -Wno-psabi)
 target_compile_definitions(abut_options INTERFACE
-  EIGEN_MAX_ALIGN_BYTES=32
+  EIGEN_MAX_ALIGN_BYTES=16
   ABUT_VERSION="${PROJECT_VERSION}"
   $<$<CONFIG:Debug,RelWithDebInfo>:ABUT_ENABLE_ASSERTIONS>)
 install(TARGETS abut_options EXPORT abutTargets)

@@ -59,8 +59,8 @@ namespace simd {
 
 inline constexpr int k_register_bytes = ABUT_SIMD_REGISTER_BYTES;
 
-/// No more than the 32 bytes to which Eigen is told to align its arrays (EIGEN_MAX_ALIGN_BYTES).
-constexpr int alignment_of(int bytes) { return bytes < 32 ? bytes : 32; }
+/// No more than the 16 bytes to which Eigen is told to align its arrays (EIGEN_MAX_ALIGN_BYTES).
+constexpr int alignment_of(int bytes) { return bytes < 16 ? bytes : 16; }
 
 /// Numbers of the reductions and polynomials. The parts of a constant add up to it with extra digits; the
 /// high ones end in zeros, so that their products with the integer k are exact.
