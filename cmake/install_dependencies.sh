@@ -7,10 +7,10 @@ packages=(
   libeigen3-dev libspdlog-dev                                      # everywhere
   libassimp-dev zlib1g-dev libtomlplusplus-dev                     # engine: meshes (assimp links libz.so), scenes
   libqhull-dev                                                     # engine: convex hulls
-  libcli11-dev nlohmann-json3-dev libstb-dev                       # apps: command line, JSON, pictures
+  libcli11-dev nlohmann-json3-dev libstb-dev libceres-dev          # apps: command line, JSON, pictures, least squares
   libimgui-dev libglfw3-dev libepoxy-dev                           # apps/viewer
   libegl1 libgl1-mesa-dri fonts-dejavu-core                        # apps/viewer without a display, its letters
-  catch2 libceres-dev xvfb                                         # tests
+  catch2 xvfb                                                      # tests (and Ceres' Jet)
   libbenchmark-dev                                                 # tests/benchmarks
 )
 optional=(

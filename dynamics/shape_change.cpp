@@ -1,8 +1,13 @@
 #include "dynamics/shape_change.h"
 
 #include <cmath>
+#include <limits>
+#include <optional>
 #include <utility>
 
+#include <spdlog/fmt/fmt.h>
+
+#include "engine/body_builder.h"
 #include "engine/check.h"
 
 namespace abut {
@@ -59,23 +64,91 @@ bool points_follow_zero_set(const Body& body) {
   return body.contact_radius == 0.0 && body.contact_points_on_surface && !body.shape.primitives.empty();
 }
 
-/// Moves x along the gradient to the level set of value `level`.
-Vec3<double> project(const ShapeSdf& sdf, Vec3<double> x, double level, double tolerance) {
-  constexpr int k_max_iterations = 30;
-  for (int iteration = 0; iteration < k_max_iterations; ++iteration) {
-    const auto sample = sdf.evaluate<double>(x);
-    const double off = sample.distance - level;
-    if (std::abs(off) <= tolerance) break;
-    x -= off / sample.gradient.squaredNorm() * sample.gradient;
+/// The place nearest to x where the line through it with direction u crosses the level set of value `level`
+/// outwards; nothing if there is none within `reach`. Looks at the line in steps that grow, on both sides,
+/// and closes in between the first two of different sign by bisection and secants.
+std::optional<Vec3<double>> meet_level(const ShapeSdf& sdf, const Vec3<double>& x, const Vec3<double>& u,
+                                       double level, double reach, double tolerance) {
+  const auto off = [&](double s) { return sdf.distance<double>(Vec3<double>(x + s * u)) - level; };
+  const double start = off(0.0);
+  if (std::abs(start) <= tolerance) return x;
+  // Outside of the surface it lies backwards, else forwards.
+  const double way = start > 0.0 ? -1.0 : 1.0;
+  double near = 0.0, far = 0.0, off_near = start, off_far = start;
+  for (double s = std::max(1.2 * std::abs(start), 1e-6 * reach); s <= reach; s *= 1.3) {
+    near = far;
+    off_near = off_far;
+    far = way * s;
+    off_far = off(far);
+    if ((off_far > 0.0) != (start > 0.0)) break;
   }
-  return x;
+  if ((off_far > 0.0) == (start > 0.0)) return std::nullopt;
+  constexpr int k_max_iterations = 200;
+  double best = near;
+  for (int iteration = 0; iteration < k_max_iterations; ++iteration) {
+    const double secant = near - off_near * (far - near) / (off_far - off_near);
+    best = iteration % 3 == 2 ? 0.5 * (near + far) : secant;
+    const double off_best = off(best);
+    if (std::abs(off_best) <= tolerance || std::abs(far - near) <= tolerance) break;
+    if ((off_best > 0.0) == (off_near > 0.0)) {
+      near = best;
+      off_near = off_best;
+    } else {
+      far = best;
+      off_far = off_best;
+    }
+  }
+  return x + best * u;
+}
+
+/// Each primitive by itself, as if it were added.
+std::vector<ShapeSdf> solids_of_primitives(const Shape& shape) {
+  std::vector<ShapeSdf> solids;
+  for (const Primitive& primitive : shape.primitives) {
+    Shape alone = shape;
+    alone.primitives = {primitive};
+    alone.primitives.front().operation = PrimitiveOperation::add;
+    solids.emplace_back(alone);
+  }
+  return solids;
+}
+
+/// The one whose surface is nearest.
+int nearest_primitive(const std::vector<ShapeSdf>& primitives, const Vec3<double>& x) {
+  int nearest = 0;
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t p = 0; p < primitives.size(); ++p) {
+    const double distance = std::abs(primitives[p].distance<double>(x));
+    if (!(distance < least)) continue;
+    least = distance;
+    nearest = static_cast<int>(p);
+  }
+  return nearest;
 }
 
 }  // namespace
 
+ContactPointLines contact_point_lines(const Body& body) {
+  ContactPointLines lines;
+  if (PointsOfPrimitive(body).valid || !points_follow_zero_set(body)) return lines;
+  const ShapeSdf sdf(body.shape);
+  const std::vector<ShapeSdf> primitives = solids_of_primitives(body.shape);
+  lines.directions.resize(3, body.contact_points.cols());
+  for (Eigen::Index i = 0; i < body.contact_points.cols(); ++i) {
+    const Vec3<double> v = body.contact_points.col(i);
+    const int nearest = nearest_primitive(primitives, v);
+    lines.primitive.push_back(nearest);
+    const Pose<double>& X_BP = body.shape.primitives[static_cast<std::size_t>(nearest)].X_BP;
+    lines.directions.col(i) = X_BP.q.conjugate() * sdf.evaluate<double>(v).gradient.normalized();
+  }
+  return lines;
+}
+
 Body with_primitives(const Body& body, const std::vector<Primitive>& primitives) {
   require(primitives.size() == body.shape.primitives.size(),
           "with_primitives: the number of primitives may not change");
+  for (std::size_t i = 0; i < primitives.size(); ++i)
+    require_valid(primitives[i], fmt::format("{}: primitive {}", body.name, i));
   Body changed = body;
   changed.shape.primitives = primitives;
   const PointsOfPrimitive before(body);
@@ -90,16 +163,27 @@ Body with_primitives(const Body& body, const std::vector<Primitive>& primitives)
     }
   } else if (points_follow_zero_set(body)) {
     const ShapeSdf old_sdf(body.shape), new_sdf(changed.shape);
+    const ContactPointLines lines = contact_point_lines(body);
     for (Eigen::Index i = 0; i < body.contact_points.cols(); ++i) {
       const Vec3<double> v = body.contact_points.col(i);
-      changed.contact_points.col(i) = project(new_sdf, v, old_sdf.distance<double>(v), 1e-15 * body.size);
+      const auto p = static_cast<std::size_t>(lines.primitive[static_cast<std::size_t>(i)]);
+      const Pose<double>& X_BP = primitives[p].X_BP;
+      const Vec3<double> carried = X_BP * inverse_point<double>(body.shape.primitives[p].X_BP, v),
+                         u = X_BP.q * Vec3<double>(lines.directions.col(i));
+      const auto moved =
+          meet_level(new_sdf, carried, u, old_sdf.distance<double>(v), 0.5 * body.size, 1e-15 * body.size);
+      require(moved.has_value(),
+              fmt::format("{}: contact point {} does not find the changed surface; the change is too large",
+                          body.name, i));
+      changed.contact_points.col(i) = *moved;
     }
   }
   return changed;
 }
 
 std::vector<PrimitiveGradient> total_shape_gradient(const Body& body, const ShapeSdf& sdf,
-                                                    const GeometryGradient& partial) {
+                                                    const GeometryGradient& partial,
+                                                    const ContactPointLines* lines) {
   std::vector<PrimitiveGradient> total = partial.primitives;
   const PointsOfPrimitive points(body);
   if (points.valid) {
@@ -113,11 +197,21 @@ std::vector<PrimitiveGradient> total_shape_gradient(const Body& body, const Shap
       scale_vjp(primitive.kind, point_bar.point.cwiseProduct(local.cwiseQuotient(points.scale)), bar);
     }
   } else if (points_follow_zero_set(body)) {
+    const std::vector<ShapeSdf> primitives =
+        lines == nullptr ? solids_of_primitives(body.shape) : std::vector<ShapeSdf>();
     for (Eigen::Index i = 0; i < body.contact_points.cols(); ++i) {
       const Vec3<double> v = body.contact_points.col(i), v_bar = partial.contact_points.col(i);
       if (v_bar.isZero(0.0)) continue;
       const Vec3<double> gradient = sdf.evaluate<double>(v).gradient;
-      sdf.parameter_vjp(v, -gradient.dot(v_bar) / gradient.squaredNorm(), Vec3<double>::Zero(), total);
+      const auto p =
+          static_cast<std::size_t>(lines == nullptr ? nearest_primitive(primitives, v)
+                                                    : lines->primitive[static_cast<std::size_t>(i)]);
+      const Pose<double>& X_BP = body.shape.primitives[p].X_BP;
+      const Vec3<double> u = lines == nullptr ? gradient.normalized()
+                                              : Vec3<double>(X_BP.q * Vec3<double>(lines->directions.col(i)));
+      const double along = u.dot(v_bar) / u.dot(gradient);
+      sdf.parameter_vjp(v, -along, Vec3<double>::Zero(), total);
+      total[p].pose += point_vjp<double>(X_BP, inverse_point<double>(X_BP, v), v_bar - along * gradient).pose;
     }
   }
   return total;

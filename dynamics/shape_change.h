@@ -4,22 +4,38 @@
 /// parameters (a sphere's
 ///   radius is its contact radius, a capsule's points spread with its half length, a box's with its inner
 ///   extents).
-/// - Any other body with contact points on its surface: each point v moves along the normal onto the new zero
-/// set,
-///   dv = -grad phi (d phi/d theta)/|grad phi|^2.
+/// - Any other body with contact points on its surface: each point v is carried along by the primitive whose
+/// surface is nearest to it, and moves on a line of that primitive's frame to where the new surface crosses
+/// it. With the direction u of the line (the normal of the body that the change started from) and the rigid
+/// motion (dv)_P of the primitive,
+///   dv = (dv)_P - u (d phi/d theta + grad phi . (dv)_P)/(u . grad phi).
 /// Mass, inertia, areas and smoothing are held fixed: they have gradients of their own.
 #pragma once
+
+#include <vector>
 
 #include "collision/manifold/contact_detector.h"
 #include "engine/model.h"
 
 namespace abut {
 
-/// The body with new primitives (same number and kinds) and its contact points where they belong.
+/// The lines along which contact points move when the shape changes from that of a body.
+struct ContactPointLines {
+  std::vector<int> primitive;  ///< of each contact point; none where they move in another way, or not at all
+  Points directions{3, 0};     ///< unit vectors in the frame of that primitive
+};
+[[nodiscard]] ContactPointLines contact_point_lines(const Body& body);
+
+/// The body with new primitives (same number and kinds) and its contact points where they belong. Throws
+/// std::invalid_argument if a contact point's line does not meet the new surface near it.
 [[nodiscard]] Body with_primitives(const Body& body, const std::vector<Primitive>& primitives);
 
-/// dL/d(primitives) including what moves with them, from the partial gradient.
+/// dL/d(primitives) including what moves with them, from the partial gradient at a body.
+///
+/// @param lines  contact_point_lines() of the body that it was changed from by with_primitives(); null for
+///               changes that start from the body itself
 [[nodiscard]] std::vector<PrimitiveGradient> total_shape_gradient(const Body& body, const ShapeSdf& sdf,
-                                                                  const GeometryGradient& partial);
+                                                                  const GeometryGradient& partial,
+                                                                  const ContactPointLines* lines = nullptr);
 
 }  // namespace abut

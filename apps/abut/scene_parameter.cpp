@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <map>
 #include <optional>
 #include <stdexcept>
@@ -12,50 +11,19 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include "apps/abut/scene_parameter_tables.h"
 #include "engine/body_builder.h"
 #include "engine/check.h"
 #include "engine/config_fields.h"
-#include "engine/lie.h"
+#include "engine/primitive_builder.h"
 
 namespace abut {
 namespace {
 
 using Kind = SceneParameter::Kind;
 
-struct BodyNumber {
-  std::string_view key;
-  Kind kind;
-  double& (*get)(Body&);
-  NumberRange range;
-};
-const std::array<BodyNumber, 6> k_body_numbers{{
-    {"friction", Kind::friction, [](Body& b) -> double& { return b.material.friction; }, at_least(0.0)},
-    {"stiffness", Kind::stiffness, [](Body& b) -> double& { return b.material.stiffness; },
-     positive_or_infinite()},
-    {"dissipation_time", Kind::dissipation_time,
-     [](Body& b) -> double& { return b.material.dissipation_time; }, at_least(0.0)},
-    {"restitution", Kind::restitution, [](Body& b) -> double& { return b.material.restitution; },
-     between(0.0, 1.0)},
-    {"linear_damping", Kind::linear_damping, [](Body& b) -> double& { return b.linear_damping; },
-     at_least(0.0)},
-    {"angular_damping", Kind::angular_damping, [](Body& b) -> double& { return b.angular_damping; },
-     at_least(0.0)},
-}};
-
-struct PairNumber {
-  std::string_view key;
-  Kind kind;
-  double PairOverride::*value;
-  NumberRange range;
-};
-const std::array<PairNumber, 4> k_pair_numbers{{
-    {"friction", Kind::friction, &PairOverride::friction, at_least(0.0)},
-    {"stiffness", Kind::stiffness, &PairOverride::stiffness, positive_or_infinite()},
-    {"dissipation_time", Kind::dissipation_time, &PairOverride::dissipation_time, at_least(0.0)},
-    {"restitution", Kind::restitution, &PairOverride::restitution, between(0.0, 1.0)},
-}};
-
-constexpr std::array<std::pair<std::string_view, Kind>, 6> k_body_vectors{{
+constexpr std::array<std::pair<std::string_view, Kind>, 7> k_body_vectors{{
+    {"center_of_mass", Kind::center_of_mass},
     {"position", Kind::position},
     {"rotation_vector", Kind::rotation_vector},
     {"linear_velocity", Kind::linear_velocity},
@@ -64,6 +32,9 @@ constexpr std::array<std::pair<std::string_view, Kind>, 6> k_body_vectors{{
     {"torque", Kind::torque},
 }};
 constexpr std::array<std::string_view, 3> k_components{".x", ".y", ".z"};
+/// In the order of inertia_coordinates().
+constexpr std::array<std::string_view, 6> k_inertia_components{".log_x", ".log_y", ".log_z",
+                                                               ".xy",    ".yz",    ".xz"};
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
@@ -104,18 +75,91 @@ void add_numbers(Endings& endings, const Numbers& numbers) {
 
 Endings body_endings() {
   Endings endings;
-  add_numbers(endings, k_body_numbers);
+  add_numbers(endings, body_numbers());
   for (const auto& [key, kind] : {std::pair{"mass", Kind::mass}, std::pair{"density", Kind::density}}) {
     endings[key].kind = kind;
     endings[key].range = positive();
   }
   for (const auto& [key, kind] : k_body_vectors) add_vector(endings, key, kind);
+  for (int i = 0; i < 6; ++i) {
+    SceneParameter& parameter = endings["inertia" + std::string(k_inertia_components[at(i)])];
+    parameter.kind = Kind::inertia;
+    parameter.index = i;
+  }
+  return endings;
+}
+
+/// Names and ranges of the shape_parameter()s of a primitive, but for the points of a cloud.
+std::vector<std::pair<std::string, NumberRange>> shape_keys(const Primitive& primitive) {
+  std::vector<std::pair<std::string, NumberRange>> keys;
+  const auto add_three = [&](const std::string& key) {
+    for (const std::string_view component : k_components)
+      keys.emplace_back(key + std::string(component), positive());
+  };
+  switch (primitive.kind) {
+    case PrimitiveKind::superquadric:
+    case PrimitiveKind::extruded_superquadric:
+      add_three("semi_axes");
+      for (const char* key : {"exponents.1", "exponents.2"})
+        keys.emplace_back(key, between(k_min_exponent, k_max_exponent));
+      if (primitive.kind == PrimitiveKind::superquadric) break;
+      keys.emplace_back("profile_power", between(k_min_profile_power, k_max_profile_power));
+      for (std::size_t i = 0; 2 * i + 1 < primitive.values.size(); ++i) {
+        keys.emplace_back(fmt::format("angles.{}", i), any_number());
+        keys.emplace_back(fmt::format("offsets.{}", i), positive());
+      }
+      break;
+    case PrimitiveKind::sphere:
+      keys.emplace_back("radius", positive());
+      break;
+    case PrimitiveKind::capsule:
+      keys.emplace_back("radius", positive());
+      keys.emplace_back("half_length", at_least(0.0));
+      break;
+    case PrimitiveKind::rounded_box:
+      add_three("half_extents");
+      keys.emplace_back("edge_radius", at_least(0.0));
+      break;
+    case PrimitiveKind::convex_polyhedron:
+      keys.emplace_back("smoothing", positive());
+      for (std::size_t i = 0; i < primitive.values.size(); ++i)
+        keys.emplace_back(fmt::format("offsets.{}", i), positive());
+      break;
+    case PrimitiveKind::oriented_point_cloud:
+      keys.emplace_back("width", positive());
+      break;
+    case PrimitiveKind::half_space:
+      break;
+  }
+  return keys;
+}
+
+/// Of the shape of a body: "primitive.0.radius" and so on.
+Endings shape_endings(const Body& body) {
+  Endings endings;
+  for (std::size_t p = 0; p < body.shape.primitives.size(); ++p) {
+    const std::string prefix = fmt::format("primitive.{}.", p);
+    Endings of_primitive;
+    add_vector(of_primitive, "position", Kind::primitive_position);
+    add_vector(of_primitive, "rotation_vector", Kind::primitive_rotation_vector);
+    int index = 0;
+    for (const auto& [key, range] : shape_keys(body.shape.primitives[p])) {
+      SceneParameter& parameter = of_primitive[key];
+      parameter.kind = Kind::shape;
+      parameter.index = index++;
+      parameter.range = range;
+    }
+    for (auto& [key, parameter] : of_primitive) {
+      parameter.primitive = static_cast<int>(p);
+      endings[prefix + key] = parameter;
+    }
+  }
   return endings;
 }
 
 Endings pair_endings() {
   Endings endings;
-  add_numbers(endings, k_pair_numbers);
+  add_numbers(endings, pair_numbers());
   return endings;
 }
 
@@ -143,50 +187,23 @@ void require_possible(const Scene& scene, const SceneParameter& parameter) {
   if (parameter.body_A < 0 || parameter.body_B >= 0) return;
   const Body& body = scene.model.bodies[at(parameter.body_A)];
   const bool is_mass = parameter.kind == Kind::mass || parameter.kind == Kind::density;
-  require(!is_mass || !is_unbounded(body.shape),
+  const bool is_moment = parameter.kind == Kind::inertia || parameter.kind == Kind::center_of_mass;
+  require(!(is_mass || is_moment) || !is_unbounded(body.shape),
           fmt::format("'{}': a body with a half_space has no mass", parameter.name));
+  require(!is_moment || !body.fixed, fmt::format("'{}': a fixed body's plays no part", parameter.name));
+  if (parameter.kind == Kind::center_of_mass) {
+    const int b = parameter.body_A;
+    const auto& joints = scene.model.joints;
+    const bool is_joined = std::any_of(joints.begin(), joints.end(), [&](const Joint& joint) {
+      return joint.body_A == b || joint.body_B == b;
+    });
+    require(!is_joined, fmt::format("'{}': not of a body with joints", parameter.name));
+  }
   require(parameter.kind != Kind::density || body.volume > 0.0,
           fmt::format("'{}': the volume of the body is not known", parameter.name));
   const bool is_motion = parameter.kind == Kind::linear_velocity || parameter.kind == Kind::angular_velocity;
   require(!is_motion || !body.fixed, fmt::format("'{}': a fixed body has no velocity", parameter.name));
 }
-
-/// The override of a pair, made if there is none.
-PairOverride& override_of(Model& model, int body_A, int body_B) {
-  for (PairOverride& pair : model.pair_overrides) {
-    if (pair.body_A == body_A && pair.body_B == body_B) return pair;
-  }
-  PairOverride& pair = model.pair_overrides.emplace_back();
-  pair.body_A = body_A;
-  pair.body_B = body_B;
-  return pair;
-}
-
-/// Where a number of a body or of a pair stands in the model.
-double& number_of(const SceneParameter& parameter, Model& model) {
-  const auto is_it = [&](const auto& number) { return number.kind == parameter.kind; };
-  if (parameter.is_of_pair()) {
-    const auto number = std::find_if(k_pair_numbers.begin(), k_pair_numbers.end(), is_it);
-    return override_of(model, parameter.body_A, parameter.body_B).*(number->value);
-  }
-  const auto number = std::find_if(k_body_numbers.begin(), k_body_numbers.end(), is_it);
-  return number->get(model.bodies[at(parameter.body_A)]);
-}
-
-void set_step_setting(int index, double value, StepConfig& config) {
-  const StepConfigField& field = step_config_fields()[at(index)];
-  if (const auto* number = std::get_if<double& (*)(StepConfig&)>(&field.get)) {
-    (*number)(config) = value;
-  } else {
-    std::get<int& (*)(StepConfig&)>(field.get)(config) = static_cast<int>(value);
-  }
-}
-
-/// The pose of a body's asset frame, to be changed component by component.
-struct AssetPose {
-  Vec3<double> p_WA;
-  std::optional<Vec3<double>> rotation_vector;  // where that changes
-};
 
 }  // namespace
 
@@ -215,6 +232,9 @@ SceneParameter find_parameter(const Scene& scene, const std::string& name) {
     add_candidates("body." + bodies[at(a)].name, k_body, candidates);
     if (const auto rest = after(name, "body." + bodies[at(a)].name)) {
       if (found(k_body, *rest, a, -1, parameter)) return parameter;
+      const Endings shape = shape_endings(bodies[at(a)]);
+      if (found(shape, *rest, a, -1, parameter)) return parameter;
+      add_candidates("body." + bodies[at(a)].name, shape, candidates);
     }
     const std::string first = "pair." + bodies[at(a)].name;
     if (!after(name, first)) continue;
@@ -230,83 +250,29 @@ SceneParameter find_parameter(const Scene& scene, const std::string& name) {
   fail_unknown(name, std::move(candidates));
 }
 
-void set_parameters(const std::vector<SceneParameter>& parameters, std::span<const double> values,
-                    Scene& scene) {
-  std::map<int, AssetPose> poses;
-  const auto pose_of = [&](int b) -> AssetPose& {
-    const auto [entry, is_new] = poses.try_emplace(b);
-    if (is_new) entry->second.p_WA = scene.initial.X_WB[at(b)] * scene.model.bodies[at(b)].p_BA;
-    return entry->second;
-  };
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    const SceneParameter& parameter = parameters[i];
-    const double value = values[i];
-    const int b = parameter.body_A, k = parameter.index;
-    switch (parameter.kind) {
-      case Kind::step_setting:
-        set_step_setting(k, value, scene.config.step);
-        break;
-      case Kind::gravity:
-        scene.model.gravity[k] = value;
-        break;
-      case Kind::friction:
-      case Kind::stiffness:
-      case Kind::dissipation_time:
-      case Kind::restitution:
-      case Kind::linear_damping:
-      case Kind::angular_damping:
-        number_of(parameter, scene.model) = value;
-        break;
-      case Kind::mass:
-        set_mass(scene.model.bodies[at(b)], value);
-        break;
-      case Kind::density:
-        set_density(scene.model.bodies[at(b)], value);
-        break;
-      case Kind::position:
-        pose_of(b).p_WA[k] = value;
-        break;
-      case Kind::rotation_vector: {
-        AssetPose& pose = pose_of(b);
-        if (!pose.rotation_vector) pose.rotation_vector = log_quaternion(scene.initial.X_WB[at(b)].q);
-        (*pose.rotation_vector)[k] = value;
-        break;
-      }
-      case Kind::linear_velocity:
-        scene.initial.V_WB[at(b)][3 + k] = value;
-        break;
-      case Kind::angular_velocity:
-        scene.initial.V_WB[at(b)][k] = value;
-        break;
-      case Kind::force:
-        scene.model.bodies[at(b)].external_wrench[3 + k] = value;
-        break;
-      case Kind::torque:
-        scene.model.bodies[at(b)].external_wrench[k] = value;
-        break;
+std::vector<std::string> component_names(const Scene& scene, const std::string& name) {
+  const auto is_there = [&](const std::string& candidate) {
+    try {
+      (void)find_parameter(scene, candidate);
+      return true;
+    } catch (const std::invalid_argument&) {
+      return false;
     }
-  }
-  for (const auto& [b, pose] : poses) {
-    Pose<double>& X_WB = scene.initial.X_WB[at(b)];
-    if (pose.rotation_vector) X_WB.q = exp_quaternion(*pose.rotation_vector).normalized();
-    X_WB.p = pose.p_WA - X_WB.q * scene.model.bodies[at(b)].p_BA;
-  }
+  };
+  const auto all_of = [&](const auto& endings) {
+    std::vector<std::string> names;
+    for (const std::string_view ending : endings) names.push_back(name + std::string(ending));
+    return names;
+  };
+  if (is_there(name)) return {name};
+  if (is_there(name + std::string(k_components[0]))) return all_of(k_components);
+  if (is_there(name + std::string(k_inertia_components[0]))) return all_of(k_inertia_components);
+  return {name};
 }
 
-void require_allowed(const SceneParameter& parameter, double value) {
-  require(parameter.range.contains(value),
-          fmt::format("'{}' = {}, allowed: {}", parameter.name, value, parameter.range.text()));
-  require(
-      !parameter.whole || (value == std::floor(value) && value <= 1e9),
-      fmt::format("'{}' = {}, allowed: a whole number {}", parameter.name, value, parameter.range.text()));
-  if (parameter.kind != Kind::step_setting) return;
-  StepConfig config;
-  set_step_setting(parameter.index, value, config);
-  try {
-    validate(config);  // knows of upper bounds, too
-  } catch (const std::invalid_argument& error) {
-    throw std::invalid_argument(fmt::format("'{}': {}", parameter.name, error.what()));
-  }
+bool is_same(const SceneParameter& a, const SceneParameter& b) {
+  return a.kind == b.kind && a.index == b.index && a.primitive == b.primitive && a.body_A == b.body_A &&
+         a.body_B == b.body_B;
 }
 
 }  // namespace abut

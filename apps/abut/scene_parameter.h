@@ -24,6 +24,11 @@ struct SceneParameter {
     angular_damping,
     mass,
     density,
+    inertia,             ///< `index` into inertia_coordinates(), the mass held fixed
+    center_of_mass,      ///< in the asset's frame, which stays where it is
+    shape,               ///< `index`-th shape_parameter() of `primitive`; mass and inertia stay
+    primitive_position,  ///< in the asset's frame
+    primitive_rotation_vector,
     position,  ///< of the asset's frame, as in a scene
     rotation_vector,
     linear_velocity,
@@ -34,11 +39,13 @@ struct SceneParameter {
   std::string name;
   Kind kind = Kind::gravity;
   int body_A = -1, body_B = -1;  ///< body_A alone where one body is meant
+  int primitive = -1;            ///< of the body's shape
   int index = 0;
   NumberRange range = any_number();
   bool whole = false;
 
   [[nodiscard]] bool is_of_pair() const { return body_B >= 0; }
+  [[nodiscard]] bool is_of_shape() const { return primitive >= 0; }
   /// Whether rollouts that differ in it alone have the same model and settings.
   [[nodiscard]] bool is_initial_state() const {
     return kind == Kind::position || kind == Kind::rotation_vector || kind == Kind::linear_velocity ||
@@ -49,7 +56,18 @@ struct SceneParameter {
 /// The parameter of a name. Throws std::invalid_argument for one that the scene has not.
 [[nodiscard]] SceneParameter find_parameter(const Scene& scene, const std::string& name);
 
-/// Sets parameters of a scene to values in their ranges.
+/// The names of a vector's components: "body.ball.position" stands for "body.ball.position.x" and two more,
+/// "body.ball.inertia" for six. One name, the same, where it is none.
+[[nodiscard]] std::vector<std::string> component_names(const Scene& scene, const std::string& name);
+
+/// Whether two are the same number of a scene, under whatever names.
+[[nodiscard]] bool is_same(const SceneParameter& a, const SceneParameter& b);
+
+/// The value that a scene has of it. NaN for that of a pair without a value of its own.
+[[nodiscard]] double value_of(const Scene& scene, const SceneParameter& parameter);
+
+/// Sets parameters of a scene to values in their ranges. Throws std::invalid_argument naming the body for a
+/// shape that cannot be (shape_change.h).
 void set_parameters(const std::vector<SceneParameter>& parameters, std::span<const double> values,
                     Scene& scene);
 

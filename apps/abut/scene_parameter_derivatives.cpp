@@ -6,6 +6,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "engine/check.h"
+#include "engine/inertia_coordinates.h"
 #include "engine/lie.h"
 
 namespace abut {
@@ -60,6 +61,10 @@ BodyDirection body_direction(const Scene& scene, const SceneParameter& parameter
       direction.mass = body.volume;
       direction.inertia = body.volume / body.mass * body.inertia;
       break;
+    case Kind::inertia:
+      direction.inertia = inertia_coordinate_direction(
+          body.mass, inertia_coordinates(body.mass, body.inertia), parameter.index);
+      break;
     case Kind::force:
       direction.external_wrench[3 + parameter.index] = 1.0;
       break;
@@ -82,6 +87,17 @@ double along(const BodyGradient& gradient, const BodyDirection& direction) {
          gradient.external_wrench.dot(direction.external_wrench);
 }
 
+/// dL/d(centre of mass): the geometry moves the other way in B, and B's origin with it in the world.
+double derivative_by_center(const Scene& scene, const SceneParameter& parameter, const Gradient& gradient) {
+  const std::size_t b = at(parameter.body_A);
+  const GeometryGradient& geometry = gradient.model.bodies[b].geometry;
+  double derivative = -geometry.contact_points.row(parameter.index).sum();
+  for (const PrimitiveGradient& primitive : geometry.primitives)
+    derivative -= primitive.pose[3 + parameter.index];
+  const Vec3<double> unit = Vec3<double>::Unit(parameter.index);
+  return derivative + gradient.initial.pose[b].tail<3>().dot(scene.initial.X_WB[b].q * unit);
+}
+
 double derivative_by_pair(const Scene& scene, const SceneParameter& parameter, const Gradient& gradient) {
   for (std::size_t i = 0; i < scene.model.pair_overrides.size(); ++i) {
     const PairOverride& pair = scene.model.pair_overrides[i];
@@ -89,7 +105,7 @@ double derivative_by_pair(const Scene& scene, const SceneParameter& parameter, c
     const PairGradient& by = gradient.model.pairs[i];
     switch (parameter.kind) {
       case Kind::stiffness:
-        return std::isfinite(pair.stiffness) ? by.stiffness : 0.0;
+        return std::isfinite(pair.stiffness) ? by.compliance * compliance_by_stiffness(pair.stiffness) : 0.0;
       case Kind::dissipation_time:
         return by.dissipation_time;
       case Kind::restitution:
@@ -104,10 +120,29 @@ double derivative_by_pair(const Scene& scene, const SceneParameter& parameter, c
 
 }  // namespace
 
+double derivative_by_shape(const Body& body, const SceneParameter& parameter,
+                           const PrimitiveGradient& gradient) {
+  const Primitive& primitive = body.shape.primitives[at(parameter.primitive)];
+  const Vec3<double> unit = Vec3<double>::Unit(parameter.kind == Kind::shape ? 0 : parameter.index);
+  switch (parameter.kind) {
+    case Kind::primitive_position:
+      return gradient.pose.tail<3>().dot(unit);
+    case Kind::primitive_rotation_vector:
+      return gradient.pose.head<3>().dot(left_jacobian_so3(Vec3<double>(log_quaternion(primitive.X_BP.q))) *
+                                         unit);
+    default: {
+      const std::size_t i = at(parameter.index), fixed = at(parameter_count(primitive.kind));
+      if (i >= fixed && gradient.values.empty()) return 0.0;
+      return shape_parameter(gradient, primitive.kind, i);
+    }
+  }
+}
+
 bool is_differentiable(const SceneParameter& parameter) { return parameter.kind != Kind::step_setting; }
 
 bool has_direction(const SceneParameter& parameter) {
-  return is_differentiable(parameter) && !parameter.is_of_pair();
+  return is_differentiable(parameter) && !parameter.is_of_pair() && !parameter.is_of_shape() &&
+         parameter.kind != Kind::center_of_mass;
 }
 
 double derivative_by(const Scene& scene, const SceneParameter& parameter, const Gradient& gradient) {
@@ -116,7 +151,13 @@ double derivative_by(const Scene& scene, const SceneParameter& parameter, const 
       fmt::format("'{}' is a setting of the time step: nothing can be differentiated by it", parameter.name));
   if (parameter.is_of_pair()) return derivative_by_pair(scene, parameter, gradient);
   const std::size_t b = parameter.body_A < 0 ? 0 : at(parameter.body_A);
+  if (parameter.is_of_shape()) {
+    return derivative_by_shape(scene.model.bodies[b], parameter,
+                               gradient.model.bodies[b].shape[at(parameter.primitive)]);
+  }
   switch (parameter.kind) {
+    case Kind::center_of_mass:
+      return derivative_by_center(scene, parameter, gradient);
     case Kind::gravity:
       return gradient.model.gravity[parameter.index];
     case Kind::position:

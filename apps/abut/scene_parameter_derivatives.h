@@ -10,12 +10,17 @@ namespace abut {
 
 /// Settings of the time step have no derivatives.
 [[nodiscard]] bool is_differentiable(const SceneParameter& parameter);
-/// Whether rollout_direction_of() knows it: not those of pairs.
+/// Whether rollout_direction_of() knows it: not those of pairs and shapes, and no centre of mass.
 [[nodiscard]] bool has_direction(const SceneParameter& parameter);
 
+/// dL/d(a parameter of a shape), from the gradient of its primitive.
+[[nodiscard]] double derivative_by_shape(const Body& body, const SceneParameter& parameter,
+                                         const PrimitiveGradient& gradient);
+
 /// dL/d(parameter) of a rollout of the scene, per unit of the parameter; smoothing scales that default to
-/// |gravity| are held fixed. That of a stiffness that is infinite is 0. Throws std::invalid_argument for one
-/// that is not differentiable, or if the gradient has no place for it (a pair without an override).
+/// |gravity| are held fixed; contact points follow a shape as from this scene's on (shape_change.h). That of
+/// a stiffness that is infinite is 0. Throws std::invalid_argument for one that is not differentiable, or if
+/// the gradient has no place for it (a pair without an override).
 [[nodiscard]] double derivative_by(const Scene& scene, const SceneParameter& parameter,
                                    const Gradient& gradient);
 

@@ -11,62 +11,121 @@
 namespace abut {
 namespace {
 
-bool is_same(const SceneParameter& a, const SceneParameter& b) {
-  return a.kind == b.kind && a.index == b.index && a.body_A == b.body_A && a.body_B == b.body_B;
-}
-
-void validate(const Unknown& unknown, const Scene& scene) {
+void validate_number(const Unknown& unknown, const Scene& scene) {
   const SceneParameter& parameter = unknown.parameter;
-  const std::string& name = parameter.name;
   require(is_differentiable(parameter),
-          fmt::format("'{}' is a setting of the time step: it cannot be found", name));
+          fmt::format("'{}' is a setting of the time step: it cannot be found", parameter.name));
   const auto has_override = [&](const PairOverride& pair) {
     return pair.body_A == parameter.body_A && pair.body_B == parameter.body_B;
   };
   const auto& pairs = scene.model.pair_overrides;
   require(!parameter.is_of_pair() || std::any_of(pairs.begin(), pairs.end(), has_override),
-          fmt::format("'{}': the scene gives the pair no value of its own to start from", name));
-  require(unknown.lower < unknown.upper,
-          fmt::format("'{}': lower = {} does not lie below upper = {}", name, unknown.lower, unknown.upper));
-  require(unknown.lower <= unknown.initial && unknown.initial <= unknown.upper,
-          fmt::format("'{}': initial = {} does not lie between {} and {}", name, unknown.initial,
-                      unknown.lower, unknown.upper));
-  require(std::isfinite(unknown.initial),
-          fmt::format("'{}': initial = {}, allowed: finite", name, unknown.initial));
+          fmt::format("'{}': the scene gives the pair no value of its own to start from", parameter.name));
   for (const double bound : {unknown.lower, unknown.upper}) {
     if (std::isfinite(bound)) require_allowed(parameter, bound);
   }
   require_allowed(parameter, unknown.initial);
+  if (unknown.truth) require_allowed(parameter, *unknown.truth);
+  require(!unknown.logarithmic ||
+              (unknown.initial > 0.0 && (unknown.lower >= 0.0 || !std::isfinite(unknown.lower))),
+          fmt::format("'{}': logarithmic, so that initial = {} and lower = {} have to be > 0 and >= 0",
+                      unknown.name, unknown.initial, unknown.lower));
+}
+
+void validate_control(const Unknown& unknown, const Scene& scene) {
+  const auto& body = scene.model.bodies[static_cast<std::size_t>(unknown.body)];
+  require(!body.fixed, fmt::format("'{}': a fixed body cannot be pushed", unknown.name));
+  require(unknown.from >= scene.initial.time && unknown.from < unknown.until && std::isfinite(unknown.until),
+          fmt::format("'{}': from {} s until {} s, allowed: from the start of the scene on, and from < until",
+                      unknown.name, unknown.from, unknown.until));
+  const double piece = (unknown.until - unknown.from) / unknown.pieces;
+  require(unknown.pieces >= 1 && piece >= scene.config.step.h * (1.0 - 1e-9),
+          fmt::format("'{}': {} pieces of {:.4g} s, allowed: each at least a time step, {} s", unknown.name,
+                      unknown.pieces, piece, scene.config.step.h));
+}
+
+void validate(const Unknown& unknown, const Scene& scene) {
+  if (unknown.kind == Unknown::Kind::orientation) {
+    require(!unknown.prior, fmt::format("'{}': an orientation has no prior", unknown.name));
+    require(!unknown.logarithmic, fmt::format("'{}': an orientation has no logarithm", unknown.name));
+    return;
+  }
+  require(unknown.lower < unknown.upper, fmt::format("'{}': lower = {} does not lie below upper = {}",
+                                                     unknown.name, unknown.lower, unknown.upper));
+  require(unknown.lower <= unknown.initial && unknown.initial <= unknown.upper,
+          fmt::format("'{}': initial = {} does not lie between {} and {}", unknown.name, unknown.initial,
+                      unknown.lower, unknown.upper));
+  require(std::isfinite(unknown.initial),
+          fmt::format("'{}': initial = {}, allowed: finite", unknown.name, unknown.initial));
+  if (unknown.kind == Unknown::Kind::number) {
+    validate_number(unknown, scene);
+  } else {
+    validate_control(unknown, scene);
+  }
   if (!unknown.prior) return;
   require(std::isfinite(unknown.prior->mean) && unknown.prior->deviation > 0.0 &&
               std::isfinite(unknown.prior->deviation),
-          fmt::format("'{}': prior of {} +- {}, allowed: finite, deviation > 0", name, unknown.prior->mean,
-                      unknown.prior->deviation));
+          fmt::format("'{}': prior of {} +- {}, allowed: finite, deviation > 0", unknown.name,
+                      unknown.prior->mean, unknown.prior->deviation));
+}
+
+bool is_turn(const Unknown& unknown) {
+  return unknown.kind == Unknown::Kind::number &&
+         unknown.parameter.kind == SceneParameter::Kind::rotation_vector;
+}
+
+/// Whether two unknowns fight for the same thing.
+bool overlap(const Unknown& a, const Unknown& b) {
+  using Kind = Unknown::Kind;
+  if (a.kind == Kind::orientation && is_turn(b)) return a.body == b.parameter.body_A;
+  if (b.kind == Kind::orientation && is_turn(a)) return b.body == a.parameter.body_A;
+  if (a.kind != b.kind) return false;
+  if (a.kind == Kind::number) return is_same(a.parameter, b.parameter);
+  if (a.body != b.body) return false;
+  if (a.kind == Kind::orientation) return true;
+  return a.component == b.component && a.from < b.until && b.from < a.until;
 }
 
 }  // namespace
 
 void validate(const Experiment& experiment) {
   require(!experiment.unknowns.empty(), "there is no unknown");
-  require(!experiment.motions.empty(), "there is no measured motion");
+  require(!experiment.motions.empty(), "there is no motion");
   for (std::size_t i = 0; i < experiment.unknowns.size(); ++i) {
     const Unknown& unknown = experiment.unknowns[i];
     validate(unknown, experiment.scene);
     for (std::size_t k = 0; k < i; ++k) {
-      require(!is_same(experiment.unknowns[k].parameter, unknown.parameter),
-              fmt::format("'{}' is asked for twice", unknown.parameter.name));
+      require(!overlap(experiment.unknowns[k], unknown),
+              fmt::format("'{}' is asked for twice", unknown.name));
     }
+    if (unknown.kind != Unknown::Kind::number) continue;
     for (const MeasuredMotion& motion : experiment.motions) {
       for (const auto& setting : motion.settings) {
         require(!is_same(setting.first, unknown.parameter),
-                fmt::format("'{}' is unknown, and set in motion '{}'", unknown.parameter.name, motion.name));
+                fmt::format("'{}' is unknown, and set in motion '{}'", unknown.name, motion.name));
       }
     }
   }
   for (const MeasuredMotion& motion : experiment.motions) {
     require(!motion.measurements.empty(), fmt::format("motion '{}' has no measurement", motion.name));
     for (const auto& [parameter, value] : motion.settings) require_allowed(parameter, value);
+    const int steps = step_count(experiment, motion);
+    require(experiment.shooting.segments >= 1 &&
+                (experiment.shooting.segments == 1 || experiment.shooting.segments <= steps),
+            fmt::format("motion '{}': {} segments of {} steps, allowed: 1 or more, a step each", motion.name,
+                        experiment.shooting.segments, steps));
   }
+}
+
+int step_count(const Experiment& experiment, const MeasuredMotion& motion) {
+  const double duration = motion.measurements.back().time - experiment.scene.initial.time;
+  const double steps = std::ceil(duration / experiment.scene.config.step.h - 1e-9);
+  constexpr double k_most = 1e6;
+  require(steps <= k_most,
+          fmt::format("motion '{}' takes {:.3g} steps, allowed: at most {:.0g}; are its times "
+                      "seconds?",
+                      motion.name, steps, k_most));
+  return std::max(0, static_cast<int>(steps));
 }
 
 }  // namespace abut

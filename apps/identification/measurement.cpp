@@ -1,8 +1,184 @@
 #include "apps/identification/measurement.h"
 
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+#include <utility>
+
 #include "engine/lie.h"
 
 namespace abut {
+namespace {
+
+using Rows = MeasurementResidual::Rows;
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+/// What a measurement is evaluated with.
+struct View {
+  const Model& model;
+  std::span<const ShapeSdf* const> sdfs;
+  std::span<const Pose<double>> X_WB;
+  std::span<const Vec6<double>> V_WB;
+};
+
+MeasurementResidual residual_of(const View& view, const MeasuredPose& measured) {
+  MeasurementResidual out;
+  const Eigen::Index count = measured.q_WA ? 6 : 3;
+  const Pose<double>& X_WB = view.X_WB[at(measured.body)];
+  const Vec3<double> arm = X_WB.q * view.model.bodies[at(measured.body)].p_BA;
+  out.residual.resize(count);
+  Rows by_pose = Rows::Zero(count, 6);
+  out.residual.head<3>() = (X_WB.p + arm - measured.p_WA) / measured.position_noise;
+  by_pose.topLeftCorner<3, 3>() = -skew(arm) / measured.position_noise;
+  by_pose.topRightCorner<3, 3>() = Mat3<double>::Identity() / measured.position_noise;
+  if (measured.q_WA) {
+    const Vec3<double> turn = log_quaternion(Quat<double>(X_WB.q * measured.q_WA->conjugate()));
+    out.residual.tail<3>() = turn / measured.rotation_noise;
+    by_pose.bottomLeftCorner<3, 3>() = left_jacobian_inverse_so3(turn) / measured.rotation_noise;
+  }
+  out.bodies.push_back({measured.body, by_pose, Rows(0, 6)});
+  const Mat3<double> R = X_WB.rotation();
+  for (int i = 0; i < 3; ++i)
+    out.geometry.push_back({i, measured.body, R.row(i).transpose() / measured.position_noise, {}});
+  return out;
+}
+
+MeasurementResidual residual_of(const View& view, const MeasuredTwist& measured) {
+  MeasurementResidual out;
+  Vec6<double> weight;
+  weight.head<3>().setConstant(1.0 / measured.angular_noise);
+  weight.tail<3>().setConstant(1.0 / measured.linear_noise);
+  out.residual = weight.cwiseProduct(view.V_WB[at(measured.body)] - measured.V_WB);
+  out.bodies.push_back({measured.body, Rows(0, 6), Rows(weight.asDiagonal())});
+  return out;
+}
+
+MeasurementResidual residual_of(const View& view, const SurfacePoints& measured) {
+  MeasurementResidual out;
+  const Pose<double>& X_WB = view.X_WB[at(measured.body)];
+  const ShapeSdf& sdf = *view.sdfs[at(measured.body)];
+  const auto primitives = view.model.bodies[at(measured.body)].shape.primitives.size();
+  const Eigen::Index count = measured.p_W.cols();
+  out.residual.resize(count);
+  Rows by_pose(count, 6);
+  for (Eigen::Index i = 0; i < count; ++i) {
+    const Vec3<double> p_W = measured.p_W.col(i), p_B = inverse_point<double>(X_WB, p_W);
+    const auto sample = sdf.evaluate<double>(p_B);
+    out.residual[i] = sample.distance / measured.noise;
+    by_pose.row(i) = inverse_point_vjp<double>(X_WB, p_W, sample.gradient / measured.noise).pose.transpose();
+    GeometryDependence geometry{static_cast<int>(i), measured.body, Vec3<double>::Zero(), {}};
+    geometry.primitives.resize(primitives);
+    sdf.parameter_vjp(p_B, 1.0 / measured.noise, Vec3<double>::Zero(), geometry.primitives);
+    out.geometry.push_back(std::move(geometry));
+  }
+  out.bodies.push_back({measured.body, by_pose, Rows(0, 6)});
+  return out;
+}
+
+/// A point of a body and the outward normal there.
+struct SurfacePlace {
+  Vec3<double> p_B, p_W, n_W;
+  Rows p_by_pose = Rows::Zero(3, 6), n_by_pose = Rows::Zero(3, 6);
+};
+
+SurfacePlace surface_place(const View& view, int body, const Vec3<double>& p_asset) {
+  SurfacePlace place;
+  const Pose<double>& X_WB = view.X_WB[at(body)];
+  place.p_B = view.model.bodies[at(body)].p_BA + p_asset;
+  place.p_W = X_WB * place.p_B;
+  place.n_W = X_WB.q * view.sdfs[at(body)]->evaluate_normal<double>(place.p_B).normal;
+  place.p_by_pose.leftCols<3>() = -skew(Vec3<double>(place.p_W - X_WB.p));
+  place.p_by_pose.rightCols<3>().setIdentity();
+  place.n_by_pose.leftCols<3>() = -skew(place.n_W);
+  return place;
+}
+
+MeasurementResidual residual_of(const View& view, const ContactPlace& wanted) {
+  MeasurementResidual out;
+  const SurfacePlace A = surface_place(view, wanted.body_A, wanted.p_A),
+                     B = surface_place(view, wanted.body_B, wanted.p_B);
+  out.residual.resize(6);
+  out.residual << (A.p_W - B.p_W) / wanted.position_noise, (A.n_W + B.n_W) / wanted.normal_noise;
+  for (const auto& [body, place, sign] :
+       {std::tuple{wanted.body_A, &A, 1.0}, std::tuple{wanted.body_B, &B, -1.0}}) {
+    Rows by_pose(6, 6);
+    by_pose << sign * place->p_by_pose / wanted.position_noise, place->n_by_pose / wanted.normal_noise;
+    out.bodies.push_back({body, by_pose, Rows(0, 6)});
+    const Mat3<double> R = view.X_WB[at(body)].rotation();
+    const ShapeSdf& sdf = *view.sdfs[at(body)];
+    const Mat3<double> normal_jacobian = sdf.evaluate_jacobian<double>(place->p_B).normal_jacobian;
+    for (int i = 0; i < 3; ++i) {
+      out.geometry.push_back({i, body, sign * R.row(i).transpose() / wanted.position_noise, {}});
+      const Vec3<double> normal_bar = R.row(i).transpose() / wanted.normal_noise;
+      GeometryDependence normal{3 + i, body, normal_jacobian.transpose() * normal_bar, {}};
+      normal.primitives.resize(view.model.bodies[at(body)].shape.primitives.size());
+      sdf.parameter_vjp(place->p_B, 0.0, normal_bar, normal.primitives);
+      out.geometry.push_back(std::move(normal));
+    }
+  }
+  return out;
+}
+
+MeasurementResidual residual_of(const View& view, const Clearance& wanted) {
+  MeasurementResidual out;
+  const auto count_of = [&](int body) { return view.model.bodies[at(body)].contact_points.cols(); };
+  const Eigen::Index count = count_of(wanted.body_A) + count_of(wanted.body_B);
+  out.residual = Eigen::VectorXd::Zero(count);
+  Rows by_A = Rows::Zero(count, 6), by_B = Rows::Zero(count, 6);
+  Eigen::Index row = 0;
+  const auto add = [&](int owner, int solid, Rows& by_owner, Rows& by_solid) {
+    const Body& body = view.model.bodies[at(owner)];
+    const Pose<double>&X_WO = view.X_WB[at(owner)], &X_WS = view.X_WB[at(solid)];
+    for (Eigen::Index i = 0; i < body.contact_points.cols(); ++i, ++row) {
+      const Vec3<double> p_O = body.contact_points.col(i), p_W = X_WO * p_O;
+      const auto sample = view.sdfs[at(solid)]->evaluate<double>(inverse_point<double>(X_WS, p_W));
+      const double depth = body.contact_radius - sample.distance;
+      if (depth <= 0.0) continue;
+      out.residual[row] = depth / wanted.noise;
+      const auto of_solid = inverse_point_vjp<double>(X_WS, p_W, -sample.gradient / wanted.noise);
+      by_solid.row(row) += of_solid.pose.transpose();
+      by_owner.row(row) += point_vjp<double>(X_WO, p_O, of_solid.point).pose.transpose();
+    }
+  };
+  add(wanted.body_A, wanted.body_B, by_A, by_B);
+  add(wanted.body_B, wanted.body_A, by_B, by_A);
+  out.bodies.push_back({wanted.body_A, by_A, Rows(0, 6)});
+  out.bodies.push_back({wanted.body_B, by_B, Rows(0, 6)});
+  return out;
+}
+
+}  // namespace
+
+int body_of(const Measurement& measurement) {
+  return std::visit(
+      [](const auto& what) {
+        if constexpr (requires { what.body; }) {
+          return what.body;
+        } else {
+          return what.body_A;
+        }
+      },
+      measurement.what);
+}
+
+int residual_count(const Model& model, const Measurement& measurement) {
+  if (const auto* pose = std::get_if<MeasuredPose>(&measurement.what)) return pose->q_WA ? 6 : 3;
+  if (const auto* points = std::get_if<SurfacePoints>(&measurement.what))
+    return static_cast<int>(points->p_W.cols());
+  if (const auto* clearance = std::get_if<Clearance>(&measurement.what)) {
+    return static_cast<int>(model.bodies[at(clearance->body_A)].contact_points.cols() +
+                            model.bodies[at(clearance->body_B)].contact_points.cols());
+  }
+  return 6;
+}
+
+Moment moment_of(double time, double start_time, double time_step, int step_count) {
+  if (step_count == 0) return {};
+  const double place = (time - start_time) / time_step;
+  const int step = std::clamp(static_cast<int>(std::floor(place)), 0, step_count - 1);
+  return {step, step + 1, std::clamp(place - step, 0.0, 1.0)};
+}
 
 InterpolatedPose interpolate(const Pose<double>& earlier, const Pose<double>& later, double share) {
   InterpolatedPose between;
@@ -19,18 +195,11 @@ InterpolatedPose interpolate(const Pose<double>& earlier, const Pose<double>& la
   return between;
 }
 
-MeasurementResidual measurement_residual(const Body& body, const Measurement& measurement,
-                                         const Pose<double>& X_WB) {
-  MeasurementResidual out;
-  const Vec3<double> arm = X_WB.q * body.p_BA;
-  out.residual.head<3>() = (X_WB.p + arm - measurement.p_WA) / measurement.position_noise;
-  out.by_pose.topLeftCorner<3, 3>() = -skew(arm) / measurement.position_noise;
-  out.by_pose.topRightCorner<3, 3>() = Mat3<double>::Identity() / measurement.position_noise;
-  if (!measurement.q_WA) return out;
-  const Vec3<double> turn = log_quaternion(Quat<double>(X_WB.q * measurement.q_WA->conjugate()));
-  out.residual.tail<3>() = turn / measurement.rotation_noise;
-  out.by_pose.bottomLeftCorner<3, 3>() = left_jacobian_inverse_so3(turn) / measurement.rotation_noise;
-  return out;
+MeasurementResidual measurement_residual(const Model& model, std::span<const ShapeSdf* const> sdfs,
+                                         const Measurement& measurement, std::span<const Pose<double>> X_WB,
+                                         std::span<const Vec6<double>> V_WB) {
+  const View view{model, sdfs, X_WB, V_WB};
+  return std::visit([&](const auto& what) { return residual_of(view, what); }, measurement.what);
 }
 
 }  // namespace abut

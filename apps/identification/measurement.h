@@ -1,26 +1,78 @@
-/// What was measured of a motion: poses or positions of bodies at times, with their noise; and what a
-/// simulated motion is off by.
+/// What was seen, or is wanted, of a motion at a time; and what a simulated motion is off by.
 #pragma once
 
 #include <optional>
+#include <span>
+#include <variant>
 #include <vector>
 
+#include <Eigen/Core>
+
+#include "collision/sdf/shape_sdf.h"
 #include "engine/model.h"
 #include "engine/pose.h"
 #include "engine/types.h"
 
 namespace abut {
 
-/// Where the asset's frame A of a body was at a time.
-struct Measurement {
+/// Where the asset's frame A of a body is. Residual:
+///   [(p_WA - measured)/position_noise; Log(R_WA R_measured^T)/rotation_noise],
+/// the latter only where a rotation was measured.
+struct MeasuredPose {
   int body = -1;
-  double time = 0;                           ///< [s]
-  Vec3<double> p_WA = Vec3<double>::Zero();  ///< [m]
-  std::optional<Quat<double>> q_WA;          ///< of unit length; none where only the position was measured
+  Vec3<double> p_WA = Vec3<double>::Zero();       ///< [m]
+  std::optional<Quat<double>> q_WA;               ///< of unit length; none where only the position is known
   double position_noise = 1, rotation_noise = 1;  ///< standard deviations of each component [m], [rad]
-
-  [[nodiscard]] int residual_count() const { return q_WA ? 6 : 3; }
 };
+
+/// The twist of a body's centre of mass. Residual: [(w - measured)/angular_noise; (v -
+/// measured)/linear_noise].
+struct MeasuredTwist {
+  int body = -1;
+  Vec6<double> V_WB = Vec6<double>::Zero();    ///< [rad/s; m/s]
+  double angular_noise = 1, linear_noise = 1;  ///< infinite: that part does not count
+};
+
+/// Points seen on the surface of a body. Residual of each: phi(X_WB^-1 p)/noise, phi being the body's signed
+/// distance.
+struct SurfacePoints {
+  int body = -1;
+  Points p_W;        ///< (3, n) [m]
+  double noise = 1;  ///< standard deviation along the normal [m]
+};
+
+/// A point of one body is to lie on a point of another, their surfaces against each other. Residual:
+///   [(X_WA p_A - X_WB p_B)/position_noise; (n_A + n_B)/normal_noise],   n: outward normals in W there.
+struct ContactPlace {
+  int body_A = -1, body_B = -1;
+  Vec3<double> p_A = Vec3<double>::Zero(), p_B = Vec3<double>::Zero();  ///< in the assets' frames [m]
+  double position_noise = 1, normal_noise = 1;                          ///< [m], [-]
+};
+
+/// Two bodies are not to overlap. Residual of each contact point of one by the solid of the other:
+///   max(0, contact radius - distance)/noise,   whose square has a continuous derivative.
+struct Clearance {
+  int body_A = -1, body_B = -1;
+  double noise = 1;  ///< overlap that counts as one standard deviation [m]
+};
+
+struct Measurement {
+  double time = 0;  ///< [s]
+  std::variant<MeasuredPose, MeasuredTwist, SurfacePoints, ContactPlace, Clearance> what;
+};
+
+/// The first body that a measurement is of.
+[[nodiscard]] int body_of(const Measurement& measurement);
+/// How many residuals it has.
+[[nodiscard]] int residual_count(const Model& model, const Measurement& measurement);
+
+/// The two states around a time, and how far it is from the earlier (share 0) to the later (share 1). Beyond
+/// the last state: that one.
+struct Moment {
+  int earlier = 0, later = 0;
+  double share = 0;
+};
+[[nodiscard]] Moment moment_of(double time, double start_time, double time_step, int step_count);
 
 /// A pose between two others, and how it moves with them.
 struct InterpolatedPose {
@@ -34,14 +86,34 @@ struct InterpolatedPose {
 [[nodiscard]] InterpolatedPose interpolate(const Pose<double>& earlier, const Pose<double>& later,
                                            double share);
 
-/// How far a body at X_WB is off a measurement, in standard deviations:
-///   [(p_WA - measured)/position_noise; Log(R_WA R_measured^T)/rotation_noise],
-/// the latter only where a rotation was measured.
-struct MeasurementResidual {
-  Vec6<double> residual = Vec6<double>::Zero();  ///< the first residual_count()
-  Mat6<double> by_pose = Mat6<double>::Zero();   ///< by the tangent of X_WB
+/// What a residual depends on but through the motion: the geometry of a body.
+struct GeometryDependence {
+  int row = 0;  ///< of the measurement
+  int body = -1;
+  Vec3<double> p_BA = Vec3<double>::Zero();   ///< dr/d(origin of the asset's frame in B)
+  std::vector<PrimitiveGradient> primitives;  ///< none: 0
 };
-[[nodiscard]] MeasurementResidual measurement_residual(const Body& body, const Measurement& measurement,
-                                                       const Pose<double>& X_WB);
+
+/// Residuals in standard deviations, with first derivatives.
+struct MeasurementResidual {
+  using Rows = Eigen::Matrix<double, Eigen::Dynamic, 6>;
+  struct OfBody {
+    int body = -1;
+    Rows by_pose, by_twist;  ///< no rows: 0
+  };
+  Eigen::VectorXd residual;
+  std::vector<OfBody> bodies;
+  std::vector<GeometryDependence> geometry;
+};
+
+/// At a state at the time of the measurement.
+///
+/// @param X_WB, V_WB  of all bodies
+/// @param sdfs        of all bodies
+[[nodiscard]] MeasurementResidual measurement_residual(const Model& model,
+                                                       std::span<const ShapeSdf* const> sdfs,
+                                                       const Measurement& measurement,
+                                                       std::span<const Pose<double>> X_WB,
+                                                       std::span<const Vec6<double>> V_WB);
 
 }  // namespace abut

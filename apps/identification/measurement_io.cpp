@@ -217,6 +217,18 @@ Quat<double> rotation_of(const std::filesystem::path& file, const Row& row) {
   return row.orientation->normalized();
 }
 
+/// To those of the same body and time, if it follows them.
+void add_point(const Row& row, int body, const MeasurementSource& source,
+               std::vector<Measurement>& measurements) {
+  auto* points = measurements.empty() ? nullptr : std::get_if<SurfacePoints>(&measurements.back().what);
+  if (points == nullptr || points->body != body || measurements.back().time != row.time) {
+    measurements.push_back({row.time, SurfacePoints{body, Points(3, 0), source.position_noise}});
+    points = std::get_if<SurfacePoints>(&measurements.back().what);
+  }
+  points->p_W.conservativeResize(3, points->p_W.cols() + 1);
+  points->p_W.rightCols<1>() = row.position;
+}
+
 }  // namespace
 
 std::vector<Measurement> read_measurements(const MeasurementSource& source, const Model& model,
@@ -225,8 +237,12 @@ std::vector<Measurement> read_measurements(const MeasurementSource& source, cons
   if (extension != ".csv" && extension != ".npz")
     throw InputError(source.file.string(), 0,
                      fmt::format("unknown extension '{}', allowed: .csv, .npz", extension));
-  const std::vector<Row> rows = extension == ".csv" ? read_table(source.file, source.rotations)
-                                                    : read_archive(source.file, source.rotations);
+  const bool has_rotations = source.kind == MeasurementSource::Kind::poses;
+  const bool is_points = source.kind == MeasurementSource::Kind::surface_points;
+  if (is_points && extension != ".csv")
+    throw InputError(source.file.string(), 0, "surface points are read from .csv files");
+  const std::vector<Row> rows =
+      extension == ".csv" ? read_table(source.file, has_rotations) : read_archive(source.file, has_rotations);
   const auto fail = [&](const Row& row, const std::string& message) {
     throw InputError(source.file.string(), row.line, fmt::format("{}: {}", row.place, message));
   };
@@ -254,26 +270,30 @@ std::vector<Measurement> read_measurements(const MeasurementSource& source, cons
     }
     if (source.bodies.empty() && model.bodies[static_cast<std::size_t>(body->second)].fixed) continue;
     const auto [entry, is_first] = last.try_emplace(body->second, start_time, 0);
-    if (is_first ? row.time < start_time : row.time <= entry->second.first) {
-      fail(row,
-           is_first
-               ? fmt::format("time {} lies before the start of the scene, {} s", row.time, start_time)
-               : fmt::format("time {} does not lie after {}, the one before", row.time, entry->second.first));
+    const double before = entry->second.first;
+    const bool is_out_of_order = is_points ? row.time < before : row.time <= before;
+    if (is_first ? row.time < start_time : is_out_of_order) {
+      fail(row, is_first
+                    ? fmt::format("time {} lies before the start of the scene, {} s", row.time, start_time)
+                    : fmt::format("time {} does not lie after {}, the one before", row.time, before));
     }
     entry->second = {row.time, entry->second.second + 1};
-    Measurement measurement;
-    measurement.body = body->second;
-    measurement.time = row.time;
-    measurement.p_WA = row.position;
-    if (source.rotations) measurement.q_WA = rotation_of(source.file, row);
-    measurement.position_noise = source.position_noise;
-    measurement.rotation_noise = source.rotation_noise;
-    measurements.push_back(measurement);
+    if (is_points) {
+      add_point(row, body->second, source, measurements);
+      continue;
+    }
+    MeasuredPose pose;
+    pose.body = body->second;
+    pose.p_WA = row.position;
+    if (has_rotations) pose.q_WA = rotation_of(source.file, row);
+    pose.position_noise = source.position_noise;
+    pose.rotation_noise = source.rotation_noise;
+    measurements.push_back({row.time, pose});
   }
   if (measurements.empty())
     throw InputError(source.file.string(), 0, "there is no measurement of a moving body");
   for (const auto& [body, seen] : last) {
-    if (seen.second < 2) {
+    if (!is_points && seen.second < 2) {
       throw InputError(source.file.string(), 0,
                        fmt::format("body '{}' is measured once, at least two times are needed",
                                    names[static_cast<std::size_t>(body)]));

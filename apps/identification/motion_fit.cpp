@@ -4,237 +4,282 @@
 #include <atomic>
 #include <cmath>
 #include <exception>
+#include <limits>
 #include <stdexcept>
 #include <thread>
 
 #include <spdlog/fmt/fmt.h>
 
 #include "apps/abut/report.h"
-#include "apps/abut/scene_parameter_derivatives.h"
-#include "dynamics/rollout_jvp.h"
 #include "dynamics/simulator.h"
 #include "engine/check.h"
+#include "engine/lie.h"
 
 namespace abut {
 namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-/// The two states around a time, and how far it is from the first to the second.
-struct Moment {
-  int step = 0;
-  double share = 0;
-};
-
-Moment moment_of(double time, double start, double h, int steps) {
-  const double place = (time - start) / h;
-  Moment moment;
-  moment.step = std::clamp(static_cast<int>(std::floor(place)), 0, steps - 1);
-  moment.share = place - moment.step;
-  return moment;
+const Experiment& checked(const Experiment& experiment) {
+  validate(experiment);
+  return experiment;
 }
 
-/// Residuals of a measurement by the tangents of the two poses around it.
-struct LinearizedMeasurement {
-  Moment moment;
-  int body = 0, count = 0;
-  Vec6<double> residual;
-  Mat6<double> by_earlier, by_later;
+/// How far a segment's end is off the start of the next, in standard deviations, by both.
+struct SegmentJoint {
+  Eigen::Matrix<double, 12, 1> residual;
+  Eigen::Matrix<double, 12, 12> by_end, by_start;
 };
 
-LinearizedMeasurement linearize(const Model& model, const Measurement& measurement, const Moment& moment,
-                                const std::vector<State>& states) {
-  const std::size_t b = at(measurement.body), k = at(moment.step);
-  const InterpolatedPose pose = interpolate(states[k].X_WB[b], states[k + 1].X_WB[b], moment.share);
-  const MeasurementResidual off = measurement_residual(model.bodies[b], measurement, pose.X_WB);
-  return {moment,
-          measurement.body,
-          measurement.residual_count(),
-          off.residual,
-          off.by_pose * pose.by_earlier,
-          off.by_pose * pose.by_later};
+SegmentJoint joint_between(const Pose<double>& X_end, const Vec6<double>& V_end, const Pose<double>& X_start,
+                           const Vec6<double>& V_start, const MultipleShooting& shooting) {
+  SegmentJoint joint;
+  const Vec6<double> off = difference(X_end, X_start);
+  const Vec3<double> turn = off.head<3>();
+  Eigen::Matrix<double, 12, 1> weight;
+  weight << Vec3<double>::Constant(1.0 / shooting.rotation_noise),
+      Vec3<double>::Constant(1.0 / shooting.position_noise),
+      Vec3<double>::Constant(1.0 / shooting.angular_noise),
+      Vec3<double>::Constant(1.0 / shooting.linear_noise);
+  joint.residual << off, V_end - V_start;
+  joint.residual.array() *= weight.array();
+  joint.by_end.setIdentity();
+  joint.by_end.topLeftCorner<3, 3>() = left_jacobian_inverse_so3(turn);
+  joint.by_start = -Eigen::Matrix<double, 12, 12>::Identity();
+  joint.by_start.topLeftCorner<3, 3>() = -left_jacobian_inverse_so3(Vec3<double>(-turn));
+  joint.by_end = weight.asDiagonal() * joint.by_end;
+  joint.by_start = weight.asDiagonal() * joint.by_start;
+  return joint;
 }
 
 }  // namespace
 
-struct MotionFit::MotionResult {
+double RobustLoss::value(double s) const {
+  const double squared = width * width;
+  switch (kind) {
+    case Kind::huber:
+      return s <= squared ? s : 2.0 * width * std::sqrt(s) - squared;
+    case Kind::cauchy:
+      return squared * std::log1p(s / squared);
+    default:
+      return s;
+  }
+}
+
+double RobustLoss::slope(double s) const {
+  switch (kind) {
+    case Kind::huber:
+      return s <= width * width ? 1.0 : width / std::sqrt(s);
+    case Kind::cauchy:
+      return 1.0 / (1.0 + s / (width * width));
+    default:
+      return 1.0;
+  }
+}
+
+struct MotionFit::SegmentResult {
   std::string failure;
-  Eigen::VectorXd residuals;
-  Eigen::MatrixXd jacobian;  // (residuals of the motion, all entries)
-  int contacts_near_kink = 0, contacts = 0;
+  Eigen::VectorXd residuals;  // measurements, then joints
+  Eigen::MatrixXd jacobian;
+  Eigen::VectorXd gradient;
+  double contacts = 0.0;
+  std::vector<std::string> warnings;
 };
 
-MotionFit::MotionFit(const Experiment& experiment, int threads) : experiment_(experiment), threads_(threads) {
-  validate(experiment);
+MotionFit::MotionFit(const Experiment& experiment, int threads)
+    : experiment_(checked(experiment)), unknowns_(experiment), threads_(threads) {
   require(threads >= 1, fmt::format("threads = {}, allowed: >= 1", threads));
-  for (std::size_t u = 0; u < experiment.unknowns.size(); ++u) {
-    const int count = experiment.unknowns[u].in_each_motion ? static_cast<int>(experiment.motions.size()) : 1;
-    for (int i = 0; i < count; ++i) entries_.push_back({u, experiment.unknowns[u].in_each_motion ? i : -1});
-  }
-  const auto add = [&](int motion, int measurement, int count) {
-    blocks_.push_back({motion, measurement, residual_count_, count});
+  const double h = experiment.scene.config.step.h;
+  const auto add = [&](ResidualBlock block, int count) {
+    block.begin = residual_count_;
+    block.count = count;
+    blocks_.push_back(block);
     residual_count_ += count;
   };
-  for (std::size_t m = 0; m < experiment.motions.size(); ++m) {
+  const std::vector<Segment>& segments = unknowns_.segments();
+  for (std::size_t s = 0; s < segments.size(); ++s) {
+    const Segment& segment = segments[s];
     first_block_.push_back(static_cast<int>(blocks_.size()));
-    const auto& measurements = experiment.motions[m].measurements;
-    for (std::size_t i = 0; i < measurements.size(); ++i)
-      add(static_cast<int>(m), static_cast<int>(i), measurements[i].residual_count());
+    measurements_.emplace_back();
+    const auto& measurements = experiment.motions[at(segment.motion)].measurements;
+    const bool is_last = s + 1 == segments.size() || segments[s + 1].motion != segment.motion;
+    for (std::size_t i = 0; i < measurements.size(); ++i) {
+      const double place = (measurements[i].time - experiment.scene.initial.time) / h;
+      const bool is_before_end = place < segment.first_step + segment.step_count - 1e-9;
+      if (place < segment.first_step - 1e-9 || !(is_before_end || is_last)) continue;
+      const int index = static_cast<int>(i);
+      measurements_.back().push_back(index);
+      add({ResidualBlock::Kind::measurement, static_cast<int>(s), index, -1, 0, 0},
+          abut::residual_count(experiment.scene.model, measurements[i]));
+    }
+    if (is_last) continue;
+    for (const int v : unknowns_.start_variables(segment.motion, segment.number + 1))
+      add({ResidualBlock::Kind::joint, static_cast<int>(s), -1, v, 0, 0}, 12);
   }
-  const bool all_forward =
-      std::all_of(experiment.unknowns.begin(), experiment.unknowns.end(),
-                  [](const Unknown& unknown) { return has_direction(unknown.parameter); });
-  const bool is_divided = experiment.scene.config.step.impact_substeps;
-  const bool forward_is_cheaper = static_cast<int>(experiment.unknowns.size()) <=
-                                  residual_count_ / static_cast<int>(experiment.motions.size());
-  method_ =
-      all_forward && !is_divided && forward_is_cheaper ? JacobianMethod::forward : JacobianMethod::adjoint;
-  for (const UnknownEntry& entry : entries_) {
-    if (experiment.unknowns[entry.unknown].prior) add(-1, -1, 1);
+  for (std::size_t v = 0; v < unknowns_.variables().size(); ++v) {
+    const Unknown* unknown = unknowns_.unknown_of(unknowns_.variables()[v]);
+    if (unknown != nullptr && unknown->prior)
+      add({ResidualBlock::Kind::prior, -1, -1, static_cast<int>(v), 0, 0}, 1);
   }
+  for (const JacobianMethod method : {JacobianMethod::transition, JacobianMethod::adjoint}) {
+    if (cost(method) < cost(method_)) method_ = method;
+  }
+}
+
+double MotionFit::cost(JacobianMethod method) const {
+  const auto segments = static_cast<double>(unknowns_.segments().size());
+  double sum = 0.0;
+  switch (method) {
+    case JacobianMethod::forward:
+      if (experiment_.scene.config.step.impact_substeps) return std::numeric_limits<double>::infinity();
+      for (int e = 0; e < unknowns_.tangent_size(); ++e) {
+        if (!unknowns_.has_direction(e)) return std::numeric_limits<double>::infinity();
+        for (const Segment& segment : unknowns_.segments()) sum += unknowns_.concerns(e, segment);
+      }
+      return sum / segments;
+    case JacobianMethod::transition:
+      for (const Body& body : experiment_.scene.model.bodies) sum += body.fixed ? 0.0 : 12.0;
+      return sum;
+    case JacobianMethod::adjoint:
+      return residual_count_ / segments;
+  }
+  return sum;
 }
 
 void MotionFit::set_method(JacobianMethod method) {
   if (method == JacobianMethod::forward) {
-    for (const Unknown& unknown : experiment_.unknowns) {
-      require(has_direction(unknown.parameter),
-              fmt::format("'{}' has derivatives backwards only", unknown.parameter.name));
+    for (int e = 0; e < unknowns_.tangent_size(); ++e) {
+      require(unknowns_.has_direction(e),
+              fmt::format("'{}' has derivatives backwards only", unknowns_.name(e)));
     }
   }
   method_ = method;
 }
 
-std::string MotionFit::entry_name(std::size_t entry) const {
-  const UnknownEntry& e = entries_[entry];
-  const std::string& name = experiment_.unknowns[e.unknown].parameter.name;
-  return e.motion < 0 ? name : fmt::format("{} ({})", name, experiment_.motions[at(e.motion)].name);
-}
-
-Eigen::VectorXd MotionFit::initial() const {
-  Eigen::VectorXd x(static_cast<Eigen::Index>(entries_.size()));
-  for (std::size_t i = 0; i < entries_.size(); ++i)
-    x[static_cast<Eigen::Index>(i)] = experiment_.unknowns[entries_[i].unknown].initial;
-  return x;
-}
-
-Scene MotionFit::scene_of(int motion, const Eigen::VectorXd& x) const {
-  Scene scene = experiment_.scene;
-  std::vector<SceneParameter> parameters;
-  std::vector<double> values;
-  for (const auto& [parameter, value] : experiment_.motions[at(motion)].settings) {
-    parameters.push_back(parameter);
-    values.push_back(value);
+double MotionFit::cost_of(const Eigen::VectorXd& residuals, const RobustLoss& loss) const {
+  double sum = 0.0;
+  for (const ResidualBlock& block : blocks_) {
+    const double s = residuals.segment(block.begin, block.count).squaredNorm();
+    sum += block.kind == ResidualBlock::Kind::measurement ? loss.value(s) : s;
   }
-  for (std::size_t i = 0; i < entries_.size(); ++i) {
-    if (entries_[i].motion >= 0 && entries_[i].motion != motion) continue;
-    parameters.push_back(experiment_.unknowns[entries_[i].unknown].parameter);
-    values.push_back(x[static_cast<Eigen::Index>(i)]);
+  return 0.5 * sum;
+}
+
+void MotionFit::evaluate_segment(int number, const Eigen::VectorXd& x, Want want, const RobustLoss& loss,
+                                 SegmentResult& result) const {
+  const Segment& segment = unknowns_.segments()[at(number)];
+  const MeasuredMotion& motion = experiment_.motions[at(segment.motion)];
+  const UnknownSpace::Inputs inputs = unknowns_.inputs(x, segment);
+  const StepConfig& config = inputs.scene.config.step;
+  const Simulator simulator(inputs.scene.model, config);
+  Trajectory trajectory;
+  double contacts = 0.0;
+  if (segment.step_count > 0) {
+    trajectory = simulator.rollout(inputs.scene.initial, segment.step_count, inputs.controls,
+                                   [&](int, const State&, const StepReport& report) {
+                                     contacts += report.contacts;
+                                     return true;
+                                   });
+    result.contacts = contacts / segment.step_count;
+  } else {
+    trajectory.states = {inputs.scene.initial};
   }
-  set_parameters(parameters, values, scene);
-  return scene;
-}
-
-int MotionFit::steps_of(int motion) const {
-  const double duration =
-      experiment_.motions[at(motion)].measurements.back().time - experiment_.scene.initial.time;
-  const double steps = std::ceil(duration / experiment_.scene.config.step.h - 1e-9);
-  constexpr double k_most = 1e7;
-  require(steps <= k_most,
-          fmt::format("motion '{}' takes {:.3g} steps, allowed: at most {:.0g}; are its times seconds?",
-                      experiment_.motions[at(motion)].name, steps, k_most));
-  return std::max(1, static_cast<int>(steps));
-}
-
-MotionFit::MotionResult MotionFit::evaluate_motion(int motion, const Eigen::VectorXd& x,
-                                                   bool with_jacobian) const {
-  MotionResult result;
-  const MeasuredMotion& measured = experiment_.motions[at(motion)];
-  const Scene scene = scene_of(motion, x);
-  const StepConfig& config = scene.config.step;
-  const Simulator simulator(scene.model, config);
-  const int steps = steps_of(motion);
-  const Trajectory trajectory = simulator.rollout(scene.initial, steps);
   if (!trajectory.ok()) {
-    const double end = scene.initial.time + (trajectory.failed_step + 1) * config.h;
-    result.failure = fmt::format("motion '{}': {}", measured.name,
-                                 failure_text(scene.model, config, end, trajectory.failure));
-    return result;
+    const double end = inputs.scene.initial.time + (trajectory.failed_step + 1) * config.h;
+    result.failure = fmt::format("motion '{}': {}", motion.name,
+                                 failure_text(inputs.scene.model, config, end, trajectory.failure));
+    return;
   }
-  std::vector<LinearizedMeasurement> rows;
+  std::vector<LinearizedResidual> rows;
+  std::vector<double> weights;
+  for (const int m : measurements_[at(number)]) {
+    rows.push_back(linearize(simulator, motion.measurements[at(m)], trajectory.states));
+    weights.push_back(loss.slope(rows.back().residual.squaredNorm()));
+  }
+  // Where the next segment starts is an unknown, too: the joint is a residual of this segment's last state.
+  for (const int v : unknowns_.start_variables(segment.motion, segment.number + 1)) {
+    const Variable& variable = unknowns_.variables()[at(v)];
+    const std::size_t b = at(variable.body);
+    const Pose<double> X_start{
+        Quat<double>(x[variable.begin], x[variable.begin + 1], x[variable.begin + 2], x[variable.begin + 3])
+            .normalized(),
+        x.segment<3>(variable.begin + 4)};
+    const State& end = trajectory.states.back();
+    const SegmentJoint joint = joint_between(end.X_WB[b], end.V_WB[b], X_start,
+                                             x.segment<6>(variable.begin + 7), experiment_.shooting);
+    LinearizedResidual row;
+    row.residual = joint.residual;
+    row.states.push_back(
+        {segment.step_count, variable.body, joint.by_end.leftCols<6>(), joint.by_end.rightCols<6>()});
+    rows.push_back(std::move(row));
+    weights.push_back(1.0);
+  }
   Eigen::Index count = 0;
-  for (const Measurement& measurement : measured.measurements) {
-    rows.push_back(linearize(simulator.model(), measurement,
-                             moment_of(measurement.time, scene.initial.time, config.h, steps),
-                             trajectory.states));
-    count += rows.back().count;
-  }
+  for (const LinearizedResidual& row : rows) count += row.residual.size();
   result.residuals.resize(count);
-  Eigen::Index begin = 0;
-  for (const LinearizedMeasurement& row : rows) {
-    result.residuals.segment(begin, row.count) = row.residual.head(row.count);
-    begin += row.count;
+  count = 0;
+  for (const LinearizedResidual& row : rows) {
+    result.residuals.segment(count, row.residual.size()) = row.residual;
+    count += row.residual.size();
   }
-  if (!with_jacobian) return result;
-
-  const auto entries = static_cast<Eigen::Index>(entries_.size());
-  result.jacobian = Eigen::MatrixXd::Zero(count, entries);
-  const auto concerns = [&](Eigen::Index e) {
-    const int of = entries_[static_cast<std::size_t>(e)].motion;
-    return of < 0 || of == motion;
-  };
-  const auto parameter_of = [&](Eigen::Index e) -> const SceneParameter& {
-    return experiment_.unknowns[entries_[static_cast<std::size_t>(e)].unknown].parameter;
-  };
-  if (method_ == JacobianMethod::forward) {
-    for (Eigen::Index e = 0; e < entries; ++e) {
-      if (!concerns(e)) continue;
-      const StateTangents tangents =
-          rollout_jvp(simulator.stepper(), trajectory, rollout_direction_of(scene, parameter_of(e)));
-      begin = 0;
-      for (const LinearizedMeasurement& row : rows) {
-        const std::size_t k = at(row.moment.step), b = at(row.body);
-        const Vec6<double> change =
-            row.by_earlier * tangents[k].pose[b] + row.by_later * tangents[k + 1].pose[b];
-        result.jacobian.col(e).segment(begin, row.count) = change.head(row.count);
-        begin += row.count;
-      }
-    }
-    return result;
+  const SegmentRollout rollout{unknowns_, segment, inputs, simulator, trajectory};
+  if (want == Want::jacobian) {
+    result.jacobian = rollout_jacobian(rollout, rows, method_);
+  } else if (want == Want::gradient) {
+    GradientHealth health;
+    result.gradient = rollout_gradient(rollout, rows, weights, health);
+    for (const GradientWarning& warning : health.warnings)
+      result.warnings.push_back(
+          fmt::format("motion '{}': {}", motion.name, warning_text(inputs.scene.model, warning)));
   }
-  begin = 0;
-  for (const LinearizedMeasurement& row : rows) {
-    for (Eigen::Index i = 0; i < row.count; ++i, ++begin) {
-      const Gradient gradient = simulator.gradient(trajectory, [&](int k, const State&, StateTangent& bar) {
-        Vec6<double>& pose_bar = bar.pose[at(row.body)];
-        if (k == row.moment.step) pose_bar += row.by_earlier.row(i).transpose();
-        if (k == row.moment.step + 1) pose_bar += row.by_later.row(i).transpose();
-      });
-      for (Eigen::Index e = 0; e < entries; ++e) {
-        if (concerns(e)) result.jacobian(begin, e) = derivative_by(scene, parameter_of(e), gradient);
-      }
-      result.contacts = gradient.health.contacts;
-      result.contacts_near_kink = gradient.health.contacts_near_kink;
-    }
-  }
-  return result;
 }
 
-MotionFit::Evaluation MotionFit::evaluate(const Eigen::VectorXd& x, bool with_jacobian) const {
-  const int motions = static_cast<int>(experiment_.motions.size());
-  std::vector<MotionResult> results(at(motions));
-  std::vector<std::exception_ptr> errors(at(motions));
+void MotionFit::add_priors_and_starts(const Eigen::VectorXd& x, Want want, Evaluation& evaluation) const {
+  for (const ResidualBlock& block : blocks_) {
+    if (block.kind == ResidualBlock::Kind::measurement) continue;
+    const Variable& variable = unknowns_.variables()[at(block.variable)];
+    if (block.kind == ResidualBlock::Kind::prior) {
+      const Unknown::Prior& prior = *unknowns_.unknown_of(variable)->prior;
+      const double off = (unknowns_.value(variable, x[variable.begin]) - prior.mean) / prior.deviation;
+      evaluation.residuals[block.begin] = off;
+      if (want == Want::jacobian)
+        evaluation.jacobian(block.begin, variable.tangent_begin) = 1.0 / prior.deviation;
+      if (want == Want::gradient) evaluation.gradient[variable.tangent_begin] += off / prior.deviation;
+      continue;
+    }
+    // The joint's derivative by the start of the next segment, from its residual alone.
+    const Eigen::VectorXd residual = evaluation.residuals.segment<12>(block.begin);
+    const MultipleShooting& shooting = experiment_.shooting;
+    const Vec3<double> turn = shooting.rotation_noise * residual.head<3>();
+    const SegmentJoint joint =
+        joint_between({exp_quaternion(turn), Vec3<double>::Zero()}, Vec6<double>::Zero(), Pose<double>{},
+                      Vec6<double>::Zero(), shooting);
+    if (want == Want::jacobian) {
+      evaluation.jacobian.block<12, 12>(block.begin, variable.tangent_begin) += joint.by_start;
+    } else if (want == Want::gradient) {
+      evaluation.gradient.segment<12>(variable.tangent_begin) += joint.by_start.transpose() * residual;
+    }
+  }
+}
+
+MotionFit::Evaluation MotionFit::evaluate(const Eigen::VectorXd& x, Want want, const RobustLoss& loss) const {
+  const int segments = static_cast<int>(unknowns_.segments().size());
+  std::vector<SegmentResult> results(at(segments));
+  std::vector<std::exception_ptr> errors(at(segments));
   std::atomic<int> next{0};
   const auto work = [&] {
-    for (int m = next++; m < motions; m = next++) {
+    for (int s = next++; s < segments; s = next++) {
       try {
-        results[at(m)] = evaluate_motion(m, x, with_jacobian);
+        evaluate_segment(s, x, want, loss, results[at(s)]);
+      } catch (const std::invalid_argument& error) {
+        results[at(s)].failure = error.what();  // a shape that cannot be
       } catch (...) {
-        errors[at(m)] = std::current_exception();
+        errors[at(s)] = std::current_exception();
       }
     }
   };
   std::vector<std::thread> helpers;
-  for (int i = 1; i < std::min(threads_, motions); ++i) helpers.emplace_back(work);
+  for (int i = 1; i < std::min(threads_, segments); ++i) helpers.emplace_back(work);
   work();
   for (std::thread& helper : helpers) helper.join();
   for (const std::exception_ptr& error : errors) {
@@ -243,29 +288,35 @@ MotionFit::Evaluation MotionFit::evaluate(const Eigen::VectorXd& x, bool with_ja
 
   Evaluation evaluation;
   evaluation.residuals.resize(residual_count_);
-  if (with_jacobian) evaluation.jacobian = Eigen::MatrixXd::Zero(residual_count_, x.size());
-  for (int m = 0; m < motions; ++m) {
-    const MotionResult& result = results[at(m)];
+  const auto entries = static_cast<Eigen::Index>(unknowns_.tangent_size());
+  if (want == Want::jacobian) evaluation.jacobian = Eigen::MatrixXd::Zero(residual_count_, entries);
+  if (want == Want::gradient) evaluation.gradient = Eigen::VectorXd::Zero(entries);
+  for (int s = 0; s < segments; ++s) {
+    const SegmentResult& result = results[at(s)];
     if (!result.failure.empty()) {
       evaluation.failure = result.failure;
       return evaluation;
     }
-    const int begin = blocks_[at(first_block_[at(m)])].begin;
-    evaluation.residuals.segment(begin, result.residuals.size()) = result.residuals;
-    if (with_jacobian) evaluation.jacobian.middleRows(begin, result.residuals.size()) = result.jacobian;
-    evaluation.contacts += result.contacts;
-    evaluation.contacts_near_kink += result.contacts_near_kink;
+    if (result.residuals.size() > 0) {
+      const int begin = blocks_[at(first_block_[at(s)])].begin;
+      evaluation.residuals.segment(begin, result.residuals.size()) = result.residuals;
+      if (want == Want::jacobian)
+        evaluation.jacobian.middleRows(begin, result.residuals.size()) = result.jacobian;
+      if (want == Want::gradient) evaluation.gradient += result.gradient;
+    }
+    evaluation.contacts += result.contacts / segments;
+    evaluation.warnings.insert(evaluation.warnings.end(), result.warnings.begin(), result.warnings.end());
   }
-  int row = residual_count_;
-  for (std::size_t i = entries_.size(); i-- > 0;) {
-    const auto& prior = experiment_.unknowns[entries_[i].unknown].prior;
-    if (!prior) continue;
-    const auto e = static_cast<Eigen::Index>(i);
-    evaluation.residuals[--row] = (x[e] - prior->mean) / prior->deviation;
-    if (with_jacobian) evaluation.jacobian(row, e) = 1.0 / prior->deviation;
+  add_priors_and_starts(x, want, evaluation);
+  for (Eigen::Index e = 0; e < entries; ++e) {
+    const double slope = unknowns_.slope(static_cast<int>(e), x);
+    if (want == Want::jacobian) evaluation.jacobian.col(e) *= slope;
+    if (want == Want::gradient) evaluation.gradient[e] *= slope;
   }
   evaluation.ok = evaluation.residuals.allFinite();
-  if (!evaluation.ok) evaluation.failure = "a residual is not finite";
+  if (want == Want::jacobian) evaluation.ok = evaluation.ok && evaluation.jacobian.allFinite();
+  if (want == Want::gradient) evaluation.ok = evaluation.ok && evaluation.gradient.allFinite();
+  if (!evaluation.ok) evaluation.failure = "a residual or its derivative is not finite";
   return evaluation;
 }
 

@@ -1,77 +1,85 @@
-/// How far the motions that a set of numbers makes are off those that were measured, and the derivatives of
-/// that.
+/// How far the motions that a choice of the unknowns makes are off those that were measured, and the
+/// derivatives of that.
 #pragma once
 
-#include <span>
 #include <string>
 #include <vector>
 
 #include <Eigen/Core>
 
 #include "apps/identification/experiment.h"
-#include "dynamics/rollout.h"
+#include "apps/identification/rollout_jacobian.h"
+#include "apps/identification/unknown_space.h"
 
 namespace abut {
 
-/// Which way derivatives go. Both are exact; the first takes a rollout's time for each unknown, the second
-/// for each residual.
-///   forward  a tangent of every unknown through all steps (rollout_jvp.h)
-///   adjoint  every residual back through all steps (adjoint.h)
-enum class JacobianMethod { forward, adjoint };
-
-/// One entry of the vector x of all unknowns.
-struct UnknownEntry {
-  std::size_t unknown = 0;  ///< of the experiment
-  int motion = -1;          ///< whose own value it is, -1: of all
+/// Residuals that belong together: a robust loss weighs them as one.
+struct ResidualBlock {
+  enum class Kind { measurement, joint, prior };  ///< joint: where two segments are to meet
+  Kind kind = Kind::measurement;
+  int segment = -1;      ///< index into UnknownSpace::segments(); -1 of a prior
+  int measurement = -1;  ///< of the motion
+  int variable = -1;     ///< of a prior: itself; of a joint: where the next segment starts
+  int begin = 0, count = 0;
 };
 
-/// Where the residuals of a measurement stand among all.
-struct ResidualBlock {
-  int motion = 0, measurement = 0;  ///< -1, -1 of a prior
-  int begin = 0, count = 0;
+/// What a robust loss makes of a block whose residuals have the sum of squares s: rho(s) with rho(s) = s for
+/// few standard deviations; and rho'(s).
+struct RobustLoss {
+  enum class Kind { square, huber, cauchy } kind = Kind::square;
+  double width = 3.0;  ///< a [standard deviations], > 0
+  /// square: s; huber: s, from a^2 on 2 a sqrt(s) - a^2; cauchy: a^2 log(1 + s/a^2)
+  [[nodiscard]] double value(double s) const;
+  [[nodiscard]] double slope(double s) const;
 };
 
 class MotionFit {
  public:
   /// Throws std::invalid_argument for an experiment that makes no sense. The experiment must outlive it.
   ///
-  /// @param threads  motions are simulated on so many at a time, >= 1; results do not depend on it
+  /// @param threads  segments are simulated on so many at a time, >= 1; results do not depend on it
   explicit MotionFit(const Experiment& experiment, int threads = 1);
 
-  [[nodiscard]] const std::vector<UnknownEntry>& entries() const { return entries_; }
-  [[nodiscard]] std::string entry_name(std::size_t entry) const;
-  [[nodiscard]] Eigen::VectorXd initial() const;
-  /// Of the measurements of one motion after another, then of priors, in standard deviations.
+  [[nodiscard]] const Experiment& experiment() const { return experiment_; }
+  [[nodiscard]] const UnknownSpace& unknowns() const { return unknowns_; }
+  /// Of the measurements of one segment after another, each followed by its joint, then of priors.
   [[nodiscard]] const std::vector<ResidualBlock>& blocks() const { return blocks_; }
   [[nodiscard]] int residual_count() const { return residual_count_; }
+  /// The cheapest by the counts of steps, unknowns and residuals.
   [[nodiscard]] JacobianMethod method() const { return method_; }
-  void set_method(
-      JacobianMethod method);  ///< std::invalid_argument for forward where an unknown has no direction
+  /// Throws std::invalid_argument for `forward` where an unknown has no direction.
+  void set_method(JacobianMethod method);
+  /// Passes through a step (its VJPs and JVPs) that a Jacobian takes by a method, for each step on average.
+  [[nodiscard]] double cost(JacobianMethod method) const;
 
   struct Evaluation {
     bool ok = false;
-    std::string failure;  ///< of a motion that could not be simulated
-    Eigen::VectorXd residuals;
-    Eigen::MatrixXd jacobian;                  ///< (residuals, entries), if asked for
-    int contacts_near_kink = 0, contacts = 0;  ///< known with the adjoint only
+    std::string failure;                ///< of a motion that could not be simulated
+    Eigen::VectorXd residuals;          ///< in standard deviations
+    Eigen::MatrixXd jacobian;           ///< (residuals, tangent entries), if asked for
+    Eigen::VectorXd gradient;           ///< of half the loss (tangent entries), if that was asked for
+    double contacts = 0;                ///< of a step, on average
+    std::vector<std::string> warnings;  ///< of the adjoint, if there was one
   };
-  /// At values x of the entries, which have to be allowed.
-  [[nodiscard]] Evaluation evaluate(const Eigen::VectorXd& x, bool with_jacobian) const;
-
-  /// The scene of a motion at values x.
-  [[nodiscard]] Scene scene_of(int motion, const Eigen::VectorXd& x) const;
-  /// How many steps lead past its last measurement.
-  [[nodiscard]] int steps_of(int motion) const;
+  enum class Want { residuals, jacobian, gradient };
+  /// At x, whose numbers have to be allowed.
+  [[nodiscard]] Evaluation evaluate(const Eigen::VectorXd& x, Want want, const RobustLoss& loss = {}) const;
+  /// Half the sum of rho over all blocks; priors and joints are not robust.
+  [[nodiscard]] double cost_of(const Eigen::VectorXd& residuals, const RobustLoss& loss) const;
 
  private:
-  struct MotionResult;
-  [[nodiscard]] MotionResult evaluate_motion(int motion, const Eigen::VectorXd& x, bool with_jacobian) const;
+  struct SegmentResult;
+  void evaluate_segment(int segment, const Eigen::VectorXd& x, Want want, const RobustLoss& loss,
+                        SegmentResult& result) const;
+  /// Residuals of priors, and what joints make of the starts of the next segments.
+  void add_priors_and_starts(const Eigen::VectorXd& x, Want want, Evaluation& evaluation) const;
 
   const Experiment& experiment_;
+  UnknownSpace unknowns_;
   int threads_;
-  std::vector<UnknownEntry> entries_;
   std::vector<ResidualBlock> blocks_;
-  std::vector<int> first_block_;  // of each motion
+  std::vector<int> first_block_;                // of each segment
+  std::vector<std::vector<int>> measurements_;  // of each segment, of its motion's
   int residual_count_ = 0;
   JacobianMethod method_ = JacobianMethod::forward;
 };

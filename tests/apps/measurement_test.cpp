@@ -2,13 +2,15 @@
 
 #include <catch2/catch.hpp>
 
-#include <array>
+#include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "apps/abut/trajectory_file.h"
 #include "apps/identification/measurement_io.h"
 #include "dynamics/simulator.h"
+#include "engine/body_builder.h"
 #include "engine/input_error.h"
 #include "engine/scene_io.h"
 #include "tests/apps/program.h"
@@ -32,14 +34,15 @@ struct Place {
   TemporaryFolder folder;
   Scene scene = read_scene(folder.write("scene.toml", k_scene));
 
-  std::vector<Measurement> read(const std::string& csv, bool rotations = true) const {
-    return read_file("motion.csv", csv, rotations);
+  using Kind = MeasurementSource::Kind;
+  std::vector<Measurement> read(const std::string& csv, Kind kind = Kind::poses) const {
+    return read_file("motion.csv", csv, kind);
   }
   std::vector<Measurement> read_file(const std::string& name, const std::string& text,
-                                     bool rotations = true) const {
+                                     Kind kind = Kind::poses) const {
     MeasurementSource source;
     source.file = folder.write(name, text);
-    source.rotations = rotations;
+    source.kind = kind;
     return read_measurements(source, scene.model, scene.initial.time);
   }
 };
@@ -75,33 +78,120 @@ TEST_CASE("interpolate: its ends are the poses, its middle is half way, its deri
   }
 }
 
-TEST_CASE("measurement_residual: is what the noise makes of it, with its derivatives", "[apps][derivative]") {
+namespace {
+
+/// Two superquadrics near each other, and what can be asked of them.
+struct Pair {
+  Model model;
+  std::vector<ShapeSdf> solids;
+  std::vector<const ShapeSdf*> sdfs;
+  std::vector<Pose<double>> X_WB;
+  std::vector<Vec6<double>> V_WB;
+
+  explicit Pair(Random& random) {
+    for (int b = 0; b < 2; ++b) {
+      Body body = make_box({0.1, 0.08, 0.06}, 0.02, 500.0);
+      body.name = b == 0 ? "first" : "second";
+      body.p_BA = random_vector(random, 0.02);
+      Primitive& primitive = body.shape.primitives.front();
+      primitive.kind = PrimitiveKind::superquadric;
+      primitive.parameters = {0.1, 0.08, 0.06, 0.7, 0.9};
+      model.bodies.push_back(body);
+      V_WB.push_back(random_vector<6>(random));
+    }
+    for (const Body& body : model.bodies) solids.emplace_back(body.shape);
+    for (const ShapeSdf& solid : solids) sdfs.push_back(&solid);
+    X_WB.push_back(random_pose(random));
+    X_WB.push_back(X_WB.front() * Pose<double>{exp_quaternion(random_rotation_vector(random, 1.0)),
+                                               0.13 * random.unit_vector()});
+  }
+  [[nodiscard]] MeasurementResidual residual(const Measurement& measurement) const {
+    return measurement_residual(model, sdfs, measurement, X_WB, V_WB);
+  }
+};
+
+std::vector<Measurement> measurements_of_all_kinds(Random& random, const Pair& pair) {
+  MeasuredPose pose{1, random_vector(random), exp_quaternion(random_rotation_vector(random, 2.0)), 0.01, 0.2};
+  MeasuredTwist twist{0, random_vector<6>(random), 0.3, 0.1};
+  SurfacePoints points{1, Points(3, 5), 0.02};
+  for (int i = 0; i < 5; ++i)
+    points.p_W.col(i) = pair.X_WB[1] * Vec3<double>(random.uniform(0.05, 0.15) * random.unit_vector());
+  ContactPlace place{0, 1, 0.08 * random.unit_vector(), 0.08 * random.unit_vector(), 0.01, 0.1};
+  Clearance clearance{0, 1, 0.01};
+  return {{0.0, pose}, {0.0, twist}, {0.0, points}, {0.0, place}, {0.0, clearance}};
+}
+
+}  // namespace
+
+TEST_CASE("measurement_residual: the derivatives of every kind by poses and twists are those of differences",
+          "[apps][derivative]") {
   Random random(2);
-  Body body;
-  body.p_BA = Vec3<double>(0.1, -0.2, 0.05);
-  for (int i = 0; i < 30; ++i) {
-    const Pose<double> X_WB = random_pose(random);
-    Measurement measurement;
-    measurement.position_noise = 0.01;
-    measurement.rotation_noise = 0.2;
-    const Vec3<double> off = random_vector(random, 0.03),
-                       turned = random_rotation_vector(random, random.uniform(0.0, 2.0));
-    measurement.p_WA = X_WB * body.p_BA - off;
-    CHECK(measurement.residual_count() == 3);
-    CHECK(measurement_residual(body, measurement, X_WB).residual.tail<3>().isZero(0.0));
-    measurement.q_WA = exp_quaternion<double>(-turned) * X_WB.q;
-    CHECK(measurement.residual_count() == 6);
-    const MeasurementResidual at = measurement_residual(body, measurement, X_WB);
-    CHECK(close(at.residual.head<3>(), Vec3<double>(off / 0.01), 1e-10, 1e-10));
-    CHECK(close(at.residual.tail<3>(), Vec3<double>(turned / 0.2), 1e-10, 1e-10));
-    for (int c = 0; c < 6; ++c) {
-      const auto moved = [&](double h) {
-        return measurement_residual(body, measurement, retract(X_WB, Vec6<double>(h * unit(c)))).residual;
-      };
-      CHECK(close(at.by_pose.col(c), Vec6<double>((moved(k_step) - moved(-k_step)) / (2.0 * k_step)), 1e-6,
-                  1e-6));
+  int overlaps = 0;
+  for (int i = 0; i < 20; ++i) {
+    Pair pair(random);
+    for (const Measurement& measurement : measurements_of_all_kinds(random, pair)) {
+      const MeasurementResidual at = pair.residual(measurement);
+      REQUIRE(at.residual.size() == residual_count(pair.model, measurement));
+      const bool is_clearance = std::holds_alternative<Clearance>(measurement.what);
+      overlaps += is_clearance && at.residual.maxCoeff() > 0.0;
+      for (const MeasurementResidual::OfBody& of : at.bodies) {
+        const auto b = static_cast<std::size_t>(of.body);
+        for (int c = 0; c < 6; ++c) {
+          const auto moved = [&](double h) {
+            std::vector<Pose<double>> X_WB = pair.X_WB;
+            X_WB[b] = retract(pair.X_WB[b], Vec6<double>(h * unit(c)));
+            return measurement_residual(pair.model, pair.sdfs, measurement, X_WB, pair.V_WB).residual;
+          };
+          const auto faster = [&](double h) {
+            std::vector<Vec6<double>> V_WB = pair.V_WB;
+            V_WB[b][c] += h;
+            return measurement_residual(pair.model, pair.sdfs, measurement, pair.X_WB, V_WB).residual;
+          };
+          CAPTURE(i, measurement.what.index(), of.body, c);
+          const Eigen::VectorXd by_pose = (moved(k_step) - moved(-k_step)) / (2.0 * k_step);
+          const Eigen::VectorXd by_twist = (faster(k_step) - faster(-k_step)) / (2.0 * k_step);
+          const Eigen::VectorXd zero = Eigen::VectorXd::Zero(at.residual.size());
+          const Eigen::VectorXd pose_column = of.by_pose.rows() > 0 ? of.by_pose.col(c) : zero;
+          const Eigen::VectorXd twist_column = of.by_twist.rows() > 0 ? of.by_twist.col(c) : zero;
+          for (Eigen::Index r = 0; r < zero.size(); ++r) {
+            // The hinge of a clearance has its kink where a point just touches.
+            if (is_clearance && std::abs(at.residual[r]) < 1e-3) continue;
+            REQUIRE(pose_column[r] == Approx(by_pose[r]).epsilon(1e-5).margin(1e-4));
+            REQUIRE(twist_column[r] == Approx(by_twist[r]).epsilon(1e-6).margin(1e-6));
+          }
+        }
+      }
     }
   }
+  CHECK(overlaps > 5);
+}
+
+TEST_CASE("measurement_residual: is what the noise makes of what is off", "[apps][value]") {
+  Random random(3);
+  const Pair pair(random);
+  const Body& body = pair.model.bodies[1];
+  const Vec3<double> off = random_vector(random, 0.03), turned = random_rotation_vector(random, 1.0);
+  MeasuredPose pose{1, pair.X_WB[1] * body.p_BA - off, std::nullopt, 0.01, 0.2};
+  CHECK(close(pair.residual({0.0, pose}).residual, Eigen::VectorXd(off / 0.01), 1e-10, 1e-10));
+  pose.q_WA = exp_quaternion<double>(-turned) * pair.X_WB[1].q;
+  const Eigen::VectorXd both = pair.residual({0.0, pose}).residual;
+  REQUIRE(both.size() == 6);
+  CHECK(close(Vec3<double>(both.tail<3>()), Vec3<double>(turned / 0.2), 1e-10, 1e-10));
+
+  // A point a centimetre outside of a sphere's surface, in millimetres of noise.
+  Pair ball = pair;
+  ball.model.bodies[0] = make_sphere(0.1, 1000.0);
+  ball.solids[0] = ShapeSdf(ball.model.bodies[0].shape);
+  ball.sdfs[0] = &ball.solids[0];
+  SurfacePoints point{0, Points(3, 1), 1e-3};
+  point.p_W.col(0) = ball.X_WB[0].p + 0.11 * random.unit_vector();
+  CHECK(ball.residual({0.0, point}).residual[0] == Approx(10.0));
+
+  MeasuredTwist only_linear{0, pair.V_WB[0], std::numeric_limits<double>::infinity(), 0.1};
+  only_linear.V_WB.array() += 1.0;
+  const Eigen::VectorXd slower = pair.residual({0.0, only_linear}).residual;
+  CHECK(slower.head<3>().isZero(0.0));
+  CHECK(slower[4] == Approx(-10.0));
 }
 
 TEST_CASE("read_measurements: reads what abut run wrote, from table and archive alike", "[apps][value]") {
@@ -118,18 +208,17 @@ TEST_CASE("read_measurements: reads what abut run wrote, from table and archive 
     CAPTURE(name);
     REQUIRE(all.size() == 2u * 21u);  // the floor does not move
     for (std::size_t i = 0; i < all.size(); ++i) {
-      const auto b = static_cast<std::size_t>(all[i].body);
       const State& state = trajectory.states[i / 2];
       CHECK(all[i].time == state.time);
       const MeasurementResidual residual =
-          measurement_residual(place.scene.model.bodies[b], all[i], state.X_WB[b]);
+          measurement_residual(place.scene.model, {}, all[i], state.X_WB, state.V_WB);
       CHECK(residual.residual.norm() < 1e-9);
     }
     source.bodies = {"ball"};
-    source.rotations = false;
+    source.kind = MeasurementSource::Kind::positions;
     const std::vector<Measurement> ball = read_measurements(source, place.scene.model, 0.0);
     CHECK(ball.size() == 21u);
-    CHECK_FALSE(ball.front().q_WA);
+    CHECK_FALSE(std::get<MeasuredPose>(ball.front().what).q_WA);
   }
 }
 
@@ -141,9 +230,27 @@ TEST_CASE("read_measurements: rotation vectors, quotes, further columns and blan
       "\"a \"\"b\"\", c\",0.5,\"box, tilted\",1,2,3,0,0,1.5\r\n\n"
       ",0.75,\"box, tilted\",1,2,3.5,0,0,1.6\n");
   REQUIRE(all.size() == 2);
-  CHECK(all[0].body == 1);
-  CHECK(all[0].p_WA == Vec3<double>(1, 2, 3));
-  CHECK(close(log_quaternion(*all[1].q_WA), Vec3<double>(0, 0, 1.6), 1e-12, 1e-12));
+  CHECK(body_of(all[0]) == 1);
+  CHECK(std::get<MeasuredPose>(all[0].what).p_WA == Vec3<double>(1, 2, 3));
+  const Quat<double> q_WA = *std::get<MeasuredPose>(all[1].what).q_WA;
+  CHECK(close(log_quaternion(q_WA), Vec3<double>(0, 0, 1.6), 1e-12, 1e-12));
+}
+
+TEST_CASE("read_measurements: surface points of a time and body belong together", "[apps][value]") {
+  const Place place;
+  const std::string points =
+      "time,body,position_x,position_y,position_z\n"
+      "0.1,ball,0,0,1\n0.1,ball,0,1,1\n0.1,\"box, tilted\",2,0,0\n0.2,ball,0,0,0.9\n";
+  const auto all = place.read(points, MeasurementSource::Kind::surface_points);
+  REQUIRE(all.size() == 3);
+  CHECK(std::get<SurfacePoints>(all[0].what).p_W.cols() == 2);
+  CHECK(std::get<SurfacePoints>(all[0].what).p_W.col(1) == Vec3<double>(0, 1, 1));
+  CHECK(body_of(all[1]) == 1);
+  CHECK(all[2].time == 0.2);
+  CHECK_THROWS_WITH(place.read(points + "0.1,ball,0,0,1\n", MeasurementSource::Kind::surface_points),
+                    Contains(":6:") && Contains("0.1"));
+  CHECK_THROWS_WITH(place.read_file("motion.npz", "", MeasurementSource::Kind::surface_points),
+                    Contains(".csv"));
 }
 
 TEST_CASE("read_measurements: bad data are named by file, row and column", "[apps][value]") {

@@ -11,7 +11,7 @@
 #include "dynamics/gradient_check.h"
 #include "dynamics/gradient_sample.h"
 #include "dynamics/simulator.h"
-#include "tests/apps/program.h"
+#include "tests/apps/identification_case.h"
 #include "tests/support/close.h"
 
 namespace abut::test {
@@ -19,72 +19,7 @@ namespace {
 
 using Catch::Contains;
 
-/// A box and a ball that slide and roll over a floor, measured between the steps.
-struct Case {
-  TemporaryFolder folder;
-  Experiment experiment;
-
-  explicit Case(const std::vector<std::string>& unknowns, int motions = 2) {
-    experiment.scene = read_scene(folder.write("scene.toml", k_scene));
-    StepConfig& config = experiment.scene.config.step;
-    config.acceleration_scale = 9.81;
-    config.tolerance = k_gradient_check_tolerance;
-    for (Body& body : experiment.scene.model.bodies) {
-      body.material.dissipation_time = 0.02;
-      body.material.stiffness = 2e4;
-    }
-    for (const std::string& name : unknowns) add(name);
-    for (int m = 0; m < motions; ++m) {
-      MeasuredMotion motion;
-      motion.name = "motion " + std::to_string(m);
-      motion.settings.emplace_back(find_parameter(experiment.scene, "body.box, tilted.linear_velocity.y"),
-                                   0.2 * m);
-      experiment.motions.push_back(motion);
-      measure(m);
-    }
-  }
-  void add(const std::string& name, bool in_each_motion = false) {
-    Unknown unknown;
-    unknown.parameter = find_parameter(experiment.scene, name);
-    unknown.in_each_motion = in_each_motion;
-    unknown.initial = value_of(name);
-    experiment.unknowns.push_back(unknown);
-  }
-  /// As the scene has it.
-  [[nodiscard]] double value_of(const std::string& name) const {
-    const Scene& scene = experiment.scene;
-    if (name == "body.box, tilted.friction") return scene.model.bodies[1].material.friction;
-    if (name == "body.ball.mass") return scene.model.bodies[2].mass;
-    if (name == "body.box, tilted.angular_velocity.z") return scene.initial.V_WB[1][2];
-    if (name == "simulation.gravity.z") return scene.model.gravity.z();
-    throw std::invalid_argument(name);
-  }
-  /// The true motion, at times that are no multiples of the step.
-  void measure(int m) {
-    Scene scene = experiment.scene;
-    const auto& setting = experiment.motions[static_cast<std::size_t>(m)].settings.front();
-    set_parameters({setting.first}, {&setting.second, 1}, scene);
-    const Simulator simulator(scene.model, scene.config.step);
-    const Trajectory trajectory = simulator.rollout(scene.initial, 40);
-    REQUIRE(trajectory.ok());
-    for (int k = 3; k < 40; k += 4) {
-      for (const int body : {1, 2}) {
-        const auto b = static_cast<std::size_t>(body), at = static_cast<std::size_t>(k);
-        const double share = 0.3 + 0.01 * k;
-        const Pose<double> X_WB =
-            interpolate(trajectory.states[at].X_WB[b], trajectory.states[at + 1].X_WB[b], share).X_WB;
-        Measurement measurement;
-        measurement.body = body;
-        measurement.time = (k + share) * scene.config.step.h;
-        measurement.p_WA = X_WB * scene.model.bodies[b].p_BA;
-        if (body == 1) measurement.q_WA = X_WB.q;
-        measurement.position_noise = 1e-3;
-        measurement.rotation_noise = 1e-2;
-        experiment.motions[static_cast<std::size_t>(m)].measurements.push_back(measurement);
-      }
-    }
-  }
-};
+using Want = MotionFit::Want;
 
 const std::vector<std::string> k_unknowns{"body.box, tilted.friction", "body.ball.mass",
                                           "simulation.gravity.z"};
@@ -92,86 +27,272 @@ const std::vector<std::string> k_unknowns{"body.box, tilted.friction", "body.bal
 }  // namespace
 
 TEST_CASE("MotionFit: the true numbers leave nothing over", "[apps][value]") {
-  const Case c(k_unknowns);
+  const IdentificationCase c(k_unknowns);
   const MotionFit fit(c.experiment);
-  CHECK(fit.entries().size() == 3);
+  CHECK(fit.unknowns().size() == 3);
   CHECK(fit.residual_count() == 2 * 10 * (6 + 3));
-  const MotionFit::Evaluation evaluation = fit.evaluate(fit.initial(), false);
+  Eigen::VectorXd x = fit.unknowns().initial();
+  const MotionFit::Evaluation evaluation = fit.evaluate(x, Want::residuals);
   REQUIRE(evaluation.ok);
   CHECK(evaluation.residuals.norm() < 1e-6);
-  Eigen::VectorXd x = fit.initial();
+  CHECK(evaluation.contacts > 1.0);
   x[0] *= 1.2;
-  CHECK(fit.evaluate(x, false).residuals.norm() > 1.0);
+  CHECK(fit.evaluate(x, Want::residuals).residuals.norm() > 1.0);
 }
 
-TEST_CASE("MotionFit: Jacobians forwards and backwards are those of differences", "[apps][derivative]") {
-  Case c(k_unknowns);
+namespace {
+
+/// Of a weighted sum of residuals, and of half the loss, against differences along each tangent entry.
+void check_derivatives(const Experiment& experiment, const Eigen::VectorXd& x,
+                       const std::vector<JacobianMethod>& methods) {
+  MotionFit fit(experiment);
+  const UnknownSpace& unknowns = fit.unknowns();
+  const RobustLoss loss{RobustLoss::Kind::cauchy, 2.0};
+  const Eigen::VectorXd weights = Eigen::VectorXd::LinSpaced(fit.residual_count(), -1.0, 1.3);
+  std::vector<Eigen::MatrixXd> jacobians;
+  for (const JacobianMethod method : methods) {
+    fit.set_method(method);
+    const MotionFit::Evaluation evaluation = fit.evaluate(x, Want::jacobian);
+    CAPTURE(evaluation.failure);
+    REQUIRE(evaluation.ok);
+    jacobians.push_back(evaluation.jacobian);
+  }
+  const Eigen::MatrixXd& jacobian = jacobians.front();
+  for (const Eigen::MatrixXd& other : jacobians) {
+    for (Eigen::Index e = 0; e < jacobian.cols(); ++e) {
+      const double largest = jacobian.col(e).cwiseAbs().maxCoeff();
+      CAPTURE(unknowns.name(static_cast<int>(e)));
+      CHECK(close(other.col(e), jacobian.col(e), 1e-6, 1e-8 * largest));
+    }
+  }
+  const MotionFit::Evaluation by_adjoint = fit.evaluate(x, Want::gradient, loss);
+  const MotionFit::Evaluation nominal = fit.evaluate(x, Want::residuals);
+  REQUIRE(by_adjoint.ok);
+  for (int e = 0; e < unknowns.tangent_size(); ++e) {
+    const Variable& variable = unknowns.variable_of(e);
+    const double size = variable.kind == Variable::Kind::number ? std::abs(x[variable.begin]) : 1.0;
+    const double step = 1e-3 * (size > 0.0 ? size : 1.0);
+    const auto moved = [&](double h) {
+      Eigen::VectorXd tangent = Eigen::VectorXd::Zero(unknowns.tangent_size());
+      tangent[e] = h * step;
+      return fit.evaluate(unknowns.plus(x, tangent), Want::residuals).residuals;
+    };
+    const auto check = [&](double derivative, const std::function<double(double)>& difference) {
+      GradientSample sample;
+      sample.adjoint = derivative * step;
+      sample.largest = std::abs(sample.adjoint);
+      score_by_differences(difference, sample);
+      CAPTURE(unknowns.name(e), sample.adjoint, sample.difference);
+      CHECK(sample.adjoint != 0.0);
+      CHECK_FALSE(sample.unresolved);
+      CHECK(sample.relative_error < 1e-5);
+    };
+    check(weights.dot(jacobian.col(e)), [&](double h) { return weights.dot(moved(h) - nominal.residuals); });
+    check(by_adjoint.gradient[e],
+          [&](double h) { return fit.cost_of(moved(h), loss) - fit.cost_of(nominal.residuals, loss); });
+  }
+}
+
+constexpr JacobianMethod k_forward = JacobianMethod::forward, k_transition = JacobianMethod::transition,
+                         k_adjoint = JacobianMethod::adjoint;
+
+}  // namespace
+
+TEST_CASE("MotionFit: all three ways of the Jacobian agree with differences", "[apps][derivative]") {
+  IdentificationCase c(k_unknowns);
   c.add("body.box, tilted.angular_velocity.z", true);
+  c.add("body.ball.stiffness").logarithmic = true;
+  c.add("body.box, tilted.inertia.log_x");
   c.experiment.unknowns[1].prior = Unknown::Prior{0.5, 0.25};
-  MotionFit fit(c.experiment);
-  REQUIRE(fit.entries().size() == 5);
-  CHECK(fit.entry_name(4) == "body.box, tilted.angular_velocity.z (motion 1)");
-  Eigen::VectorXd x = fit.initial();
+  const MotionFit fit(c.experiment);
+  const UnknownSpace& unknowns = fit.unknowns();
+  REQUIRE(unknowns.size() == 7);
+  CHECK(unknowns.name(4) == "body.box, tilted.angular_velocity.z (motion 1)");
+  Eigen::VectorXd x = unknowns.initial();
+  CHECK(x[5] == Approx(std::log(2e4)));
   x[0] *= 1.1;
   x[3] = 0.3;
   x[4] = -0.2;
-  CHECK(fit.method() == JacobianMethod::forward);
-  const MotionFit::Evaluation forward = fit.evaluate(x, true);
-  fit.set_method(JacobianMethod::adjoint);
-  const MotionFit::Evaluation backward = fit.evaluate(x, true);
-  REQUIRE(forward.ok);
-  REQUIRE(backward.ok);
-  CHECK(backward.contacts > 0);
-  const double largest = forward.jacobian.cwiseAbs().maxCoeff();
-  CHECK(close(forward.jacobian, backward.jacobian, 1e-7, 1e-9 * largest));
-  for (Eigen::Index e = 0; e < x.size(); ++e) {
-    const Eigen::VectorXd weights = Eigen::VectorXd::LinSpaced(fit.residual_count(), -1.0, 1.3);
-    GradientSample sample;
-    sample.adjoint = weights.dot(forward.jacobian.col(e)) * 0.01;
-    sample.largest = std::abs(sample.adjoint);
-    const double nominal = weights.dot(forward.residuals);
-    score_by_differences(
-        [&](double h) {
-          Eigen::VectorXd moved = x;
-          moved[e] += 0.01 * h;
-          return weights.dot(fit.evaluate(moved, false).residuals) - nominal;
-        },
-        sample);
-    CAPTURE(e, sample.adjoint, sample.difference);
-    CHECK(sample.adjoint != 0.0);
-    CHECK_FALSE(sample.unresolved);
-    CHECK(sample.relative_error < 1e-5);
-  }
+  x[5] += 0.1;
+  CHECK(fit.method() == k_forward);
+  CHECK(fit.cost(k_forward) == 6.0);
+  CHECK(fit.cost(k_transition) == 24.0);
+  CHECK(fit.cost(k_adjoint) == Approx(90.5));
+  check_derivatives(c.experiment, x, {k_forward, k_transition, k_adjoint});
+
   // A motion knows nothing of another's own numbers; a prior of nothing but its own.
-  const Eigen::Index half = (fit.residual_count() - 1) / 2;
-  CHECK(forward.jacobian.col(3).segment(half, half).isZero(0.0));
-  CHECK(forward.jacobian.col(4).head(half).isZero(0.0));
-  CHECK(forward.jacobian.row(fit.residual_count() - 1).isApprox(Eigen::RowVectorXd::Unit(5, 1) / 0.25));
-  CHECK(forward.residuals[fit.residual_count() - 1] == Approx((x[1] - 0.5) / 0.25));
+  const MotionFit::Evaluation evaluation = fit.evaluate(x, Want::jacobian);
+  const Eigen::Index half = (fit.residual_count() - 1) / 2, last = fit.residual_count() - 1;
+  CHECK(evaluation.jacobian.col(3).segment(half, half).isZero(0.0));
+  CHECK(evaluation.jacobian.col(4).head(half).isZero(0.0));
+  CHECK(evaluation.jacobian.row(last).isApprox(Eigen::RowVectorXd::Unit(7, 1) / 0.25));
+  CHECK(evaluation.residuals[last] == Approx((x[1] - 0.5) / 0.25));
+}
+
+TEST_CASE(
+    "MotionFit: derivatives by shapes, centres of mass, orientations and pushes are those of differences",
+    "[apps][derivative]") {
+  IdentificationCase c({"body.ball.primitive.0.radius", "body.box, tilted.center_of_mass.y",
+                        "body.box, tilted.primitive.0.half_extents.z"},
+                       1);
+  Unknown turned;
+  turned.kind = Unknown::Kind::orientation;
+  turned.name = "body.box, tilted.orientation";
+  turned.body = 1;
+  turned.initial_orientation = c.experiment.scene.initial.X_WB[1].q;
+  Unknown push;
+  push.kind = Unknown::Kind::control;
+  push.name = "control.ball.force.x";
+  push.body = 2;
+  push.component = 3;
+  push.from = 0.01;
+  push.until = 0.05;
+  push.pieces = 2;
+  c.experiment.unknowns.push_back(turned);
+  c.experiment.unknowns.push_back(push);
+  MeasuredMotion& motion = c.experiment.motions.front();
+  SurfacePoints points{1, Points::Zero(3, 4), 1e-3};
+  MeasuredTwist twist{2, Vec6<double>::Zero(), 0.1, 0.1};
+  motion.measurements.push_back({0.0801, points});
+  motion.measurements.push_back({0.0801, twist});
+  c.measure();
+  const MotionFit fit(c.experiment);
+  CHECK(fit.unknowns().size() == 3 + 4 + 2);
+  CHECK(fit.unknowns().tangent_size() == 3 + 3 + 2);
+  CHECK(fit.unknowns().name(4) == "body.box, tilted.orientation.y");
+  CHECK(fit.unknowns().name(7) == "control.ball.force.x.1");
+  CHECK(fit.method() == k_transition);
+  Eigen::VectorXd tangent = Eigen::VectorXd::Zero(8);
+  tangent << 0.001, 0.002, -0.001, 0.01, -0.02, 0.05, 3.0, -2.0;
+  const Eigen::VectorXd x = fit.unknowns().plus(fit.unknowns().initial(), tangent);
+  CHECK(close(fit.unknowns().minus(x, fit.unknowns().initial()), tangent, 1e-9, 1e-12));
+  check_derivatives(c.experiment, x, {k_transition, k_adjoint});
+  CHECK_THROWS_WITH(MotionFit(c.experiment).set_method(k_forward), Contains("backwards only"));
+}
+
+TEST_CASE("MotionFit: motions cut into segments meet where the whole one is, with derivatives of differences",
+          "[apps][derivative]") {
+  IdentificationCase c({"body.box, tilted.friction"}, 1);
+  c.experiment.shooting.segments = 3;
+  const MotionFit fit(c.experiment);
+  const UnknownSpace& unknowns = fit.unknowns();
+  CHECK(unknowns.segments().size() == 3);
+  CHECK(unknowns.size() == 1 + 2 * 2 * 13);
+  CHECK(unknowns.tangent_size() == 1 + 2 * 2 * 12);
+  CHECK(fit.residual_count() == 10 * 9 + 2 * 2 * 12);
+  // The guess takes the measured poses, which here are true but for the twists between measurements.
+  Eigen::VectorXd x = unknowns.initial();
+  CHECK(fit.evaluate(x, Want::residuals).residuals.cwiseAbs().maxCoeff() < 50.0);
+
+  // Started where the whole motion passes, every joint closes.
+  Experiment whole = c.experiment;
+  whole.shooting.segments = 1;
+  const Simulator simulator(whole.scene.model, whole.scene.config.step);
+  const MotionFit fit_of_whole(whole);
+  const auto inputs = fit_of_whole.unknowns().inputs(fit_of_whole.unknowns().initial(),
+                                                     fit_of_whole.unknowns().segments().front());
+  const Trajectory trajectory = Simulator(inputs.scene.model, inputs.scene.config.step)
+                                    .rollout(inputs.scene.initial, step_count(whole, whole.motions.front()));
+  for (const Segment& segment : unknowns.segments()) {
+    for (const int v : unknowns.start_variables(0, segment.number)) {
+      const Variable& variable = unknowns.variables()[static_cast<std::size_t>(v)];
+      const State& state = trajectory.states[static_cast<std::size_t>(segment.first_step)];
+      const auto b = static_cast<std::size_t>(variable.body);
+      const Quat<double>& q = state.X_WB[b].q;
+      x.segment<4>(variable.begin) << q.w(), q.x(), q.y(), q.z();
+      x.segment<3>(variable.begin + 4) = state.X_WB[b].p;
+      x.segment<6>(variable.begin + 7) = state.V_WB[b];
+    }
+  }
+  CHECK(fit.evaluate(x, Want::residuals).residuals.norm() < 1e-5);
+
+  Random random(5);
+  Eigen::VectorXd tangent(unknowns.tangent_size());
+  for (Eigen::Index e = 0; e < tangent.size(); ++e) tangent[e] = 1e-3 * random.normal();
+  x = unknowns.plus(x, tangent);
+  const MotionFit::Evaluation evaluation = fit.evaluate(x, Want::jacobian);
+  REQUIRE(evaluation.ok);
+  const double h = 1e-6;
+  for (int e = 0; e < unknowns.tangent_size(); ++e) {
+    Eigen::VectorXd along = Eigen::VectorXd::Zero(unknowns.tangent_size());
+    along[e] = h;
+    const Eigen::VectorXd difference =
+        (fit.evaluate(unknowns.plus(x, along), Want::residuals).residuals -
+         fit.evaluate(unknowns.plus(x, Eigen::VectorXd(-along)), Want::residuals).residuals) /
+        (2.0 * h);
+    CAPTURE(unknowns.name(e));
+    const double largest = difference.cwiseAbs().maxCoeff();
+    CHECK(largest > 0.0);
+    CHECK(close(evaluation.jacobian.col(e), difference, 1e-4, 1e-5 * largest));
+  }
+}
+
+TEST_CASE("MotionFit: what is asked of the start alone needs no step", "[apps][derivative]") {
+  IdentificationCase c({"body.ball.position.x", "body.ball.position.z"}, 1);
+  MeasuredMotion& motion = c.experiment.motions.front();
+  motion.measurements = {{0.0, ContactPlace{1, 2, {0.15, 0.0, 0.0}, {0.04, 0.0, 0.0}, 0.01, 0.1}},
+                         {0.0, Clearance{1, 2, 0.01}}};
+  const MotionFit fit(c.experiment);
+  CHECK(step_count(c.experiment, motion) == 0);
+  Eigen::VectorXd x = fit.unknowns().initial();
+  x << 0.03, 0.1;  // deep in the box
+  const MotionFit::Evaluation evaluation = fit.evaluate(x, Want::jacobian);
+  REQUIRE(evaluation.ok);
+  CHECK(evaluation.residuals.tail(fit.residual_count() - 6).maxCoeff() > 1.0);
+  for (Eigen::Index e = 0; e < 2; ++e) {
+    Eigen::VectorXd forward = x, backward = x;
+    forward[e] += 1e-6;
+    backward[e] -= 1e-6;
+    const Eigen::VectorXd difference = (fit.evaluate(forward, Want::residuals).residuals -
+                                        fit.evaluate(backward, Want::residuals).residuals) /
+                                       2e-6;
+    CHECK(close(evaluation.jacobian.col(e), difference, 1e-5, 1e-4));
+  }
 }
 
 TEST_CASE("MotionFit: the number of threads does not change a bit", "[apps][determinism]") {
-  const Case c(k_unknowns, 5);
+  const IdentificationCase c(k_unknowns, 5);
   const MotionFit one(c.experiment, 1), three(c.experiment, 3);
-  Eigen::VectorXd x = one.initial();
+  Eigen::VectorXd x = one.unknowns().initial();
   x[1] *= 1.3;
-  const MotionFit::Evaluation a = one.evaluate(x, true), b = three.evaluate(x, true);
+  const MotionFit::Evaluation a = one.evaluate(x, Want::jacobian), b = three.evaluate(x, Want::jacobian);
   CHECK(a.residuals == b.residuals);
   CHECK(a.jacobian == b.jacobian);
+  CHECK(one.evaluate(x, Want::gradient).gradient == three.evaluate(x, Want::gradient).gradient);
 }
 
-TEST_CASE("MotionFit: a motion that fails is named", "[apps][value]") {
-  Case c(k_unknowns);
-  c.experiment.scene.config.step.speed_limit = 1e-3;
+TEST_CASE("MotionFit: a motion that fails is named, a shape that cannot be as well", "[apps][value]") {
+  IdentificationCase c({"body.box, tilted.friction", "body.box, tilted.primitive.0.edge_radius"});
   const MotionFit fit(c.experiment);
-  const MotionFit::Evaluation evaluation = fit.evaluate(fit.initial(), true);
+  Eigen::VectorXd x = fit.unknowns().initial();
+  x[1] = 0.2;
+  const MotionFit::Evaluation impossible = fit.evaluate(x, Want::residuals);
+  CHECK_FALSE(impossible.ok);
+  CHECK_THAT(impossible.failure, Contains("edge_radius = 0.2"));
+
+  c.experiment.scene.config.step.speed_limit = 1e-3;
+  const MotionFit slow(c.experiment);
+  const MotionFit::Evaluation evaluation = slow.evaluate(slow.unknowns().initial(), Want::jacobian);
   CHECK_FALSE(evaluation.ok);
   CHECK_THAT(evaluation.failure, Contains("motion 0") && Contains("speed"));
 }
 
+TEST_CASE("with_simulated_data: has the noise that is stated", "[apps][property]") {
+  IdentificationCase c({"body.ball.mass"}, 40);
+  const MotionFit fit(c.experiment);
+  const Eigen::VectorXd x = fit.unknowns().initial();
+  Random random(17);
+  const Experiment noisy = with_simulated_data(fit, x, &random);
+  const MotionFit fit_of_noisy(noisy);
+  const Eigen::VectorXd residuals = fit_of_noisy.evaluate(x, Want::residuals).residuals;
+  const double mean_square = residuals.squaredNorm() / static_cast<double>(residuals.size());
+  CHECK(mean_square == Approx(1.0).margin(5.0 * std::sqrt(2.0 / static_cast<double>(residuals.size()))));
+  CHECK(std::abs(residuals.mean()) < 5.0 / std::sqrt(static_cast<double>(residuals.size())));
+}
+
 TEST_CASE("validate(Experiment): names what makes no sense", "[apps][value]") {
   const auto cause = [](const std::function<void(Experiment&)>& change) {
-    Case c(k_unknowns);
+    IdentificationCase c(k_unknowns);
     change(c.experiment);
     try {
       validate(c.experiment);
@@ -182,7 +303,7 @@ TEST_CASE("validate(Experiment): names what makes no sense", "[apps][value]") {
   };
   CHECK(cause([](Experiment&) {}) == "nothing");
   CHECK_THAT(cause([](Experiment& e) { e.unknowns.clear(); }), Contains("no unknown"));
-  CHECK_THAT(cause([](Experiment& e) { e.motions.clear(); }), Contains("no measured motion"));
+  CHECK_THAT(cause([](Experiment& e) { e.motions.clear(); }), Contains("no motion"));
   CHECK_THAT(cause([](Experiment& e) { e.motions[1].measurements.clear(); }), Contains("motion 1"));
   CHECK_THAT(cause([](Experiment& e) { e.unknowns[0].lower = 0.9; }),
              Contains("friction") && Contains("0.9"));
@@ -193,7 +314,7 @@ TEST_CASE("validate(Experiment): names what makes no sense", "[apps][value]") {
   CHECK_THAT(cause([](Experiment& e) { e.unknowns.push_back(e.unknowns[2]); }), Contains("twice"));
   CHECK_THAT(
       cause([](Experiment& e) { e.unknowns[0].parameter = find_parameter(e.scene, "simulation.time_step"); }),
-      Contains("time_step"));
+      Contains("setting of the time step"));
   CHECK_THAT(cause([](Experiment& e) {
                e.unknowns[0].parameter = find_parameter(e.scene, "pair.floor.ball.friction");
              }),

@@ -12,7 +12,10 @@
 #include "dynamics/gradient_check.h"
 #include "dynamics/gradient_sample.h"
 #include "dynamics/rollout_jvp.h"
+#include "dynamics/shape_change.h"
 #include "dynamics/simulator.h"
+#include "engine/body_builder.h"
+#include "engine/inertia_coordinates.h"
 #include "tests/support/close.h"
 #include "tests/support/scenes.h"
 
@@ -115,8 +118,21 @@ std::vector<Setting> settings_of(const Scene& scene) {
       settings.push_back({of + "angular_velocity" + component, V[i], 1e-2});
       settings.push_back({of + "force" + component, body.external_wrench[3 + i], 1e-2});
       settings.push_back({of + "torque" + component, body.external_wrench[i], 1e-3});
+      settings.push_back({of + "center_of_mass" + component, -body.p_BA[i], 1e-4});
+      settings.push_back({of + "primitive.0.position" + component, -body.p_BA[i], 1e-4});
+      // A ball looks the same from all sides.
+      if (b == 1) settings.push_back({of + "primitive.0.rotation_vector" + component, 0.0, 1e-3});
     }
+    const Vec6<double> inertia = inertia_coordinates(body.mass, body.inertia);
+    const char* components[] = {"log_x", "log_y", "log_z", "xy", "yz", "xz"};
+    for (int i = 0; i < 6; ++i)
+      settings.push_back({of + "inertia." + components[i], inertia[i], i < 3 ? 1e-1 : 1e-3});
   }
+  const auto& half_extents = scene.model.bodies[1].shape.primitives[0].parameters;
+  settings.push_back({"body.box.primitive.0.half_extents.x", half_extents[0], 1e-4});
+  settings.push_back({"body.box.primitive.0.half_extents.z", half_extents[2], 1e-4});
+  settings.push_back({"body.box.primitive.0.edge_radius", half_extents[3], 1e-4});
+  settings.push_back({"body.ball.primitive.0.radius", 0.05, 1e-4});
   const PairOverride& pair = scene.model.pair_overrides.front();
   settings.push_back({"pair.box.ball.friction", pair.friction, 0.01});
   settings.push_back({"pair.ball.box.stiffness", pair.stiffness, 30.0});
@@ -135,11 +151,18 @@ TEST_CASE("scene parameters: derivatives by each of them are those of difference
   const Gradient gradient = simulator.gradient(trajectory, add_loss);
   const double nominal = loss_of(scene);
   int forwards = 0, not_zero = 0;
+  double largest_by_inertia = 0.0;
   for (const Setting& setting : settings_of(scene)) {
     const SceneParameter parameter = find_parameter(scene, setting.name);
+    CHECK(value_of(scene, parameter) == Approx(setting.value).margin(1e-12));
     GradientSample sample;
     sample.adjoint = setting.step * derivative_by(scene, parameter, gradient);
     sample.largest = std::abs(sample.adjoint);
+    if (parameter.kind == SceneParameter::Kind::inertia) {
+      // A ball that hardly turns hardly feels shears: the extents are the measure.
+      largest_by_inertia = std::max(largest_by_inertia, sample.largest);
+      sample.largest = largest_by_inertia;
+    }
     score_by_differences(
         [&](double h) {
           Scene moved = scene;
@@ -184,6 +207,90 @@ TEST_CASE("scene parameters: what has no derivative says so", "[apps][value]") {
 
   scene.model.bodies[1].material.stiffness = std::numeric_limits<double>::infinity();
   CHECK(derivative_by(scene, find_parameter(scene, "body.box.stiffness"), gradient) == 0.0);
+}
+
+TEST_CASE("scene parameters: a superquadric far from where it began has the derivatives of differences",
+          "[apps][derivative]") {
+  Scene scene = busy_scene();
+  Body& body = scene.model.bodies[1];
+  const TriangleMesh mesh = make_box({0.06, 0.05, 0.04}, 0.0, 6, 1000.0).mesh;
+  BodyDescription description;
+  description.name = "box";
+  Primitive primitive;
+  primitive.parameters = {0.06, 0.05, 0.04, 0.5, 0.6};
+  description.shape.primitives = {primitive};
+  description.mesh = mesh;
+  description.mass_or_density = Mass{0.8};
+  const ShapeSdf sdf(description.shape);
+  for (Eigen::Index i = 0; i < mesh.vertices.cols(); ++i) {
+    Vec3<double> v = description.mesh.vertices.col(i);
+    for (int k = 0; k < 50; ++k) v -= sdf.distance<double>(v) * sdf.evaluate<double>(v).gradient.normalized();
+    description.mesh.vertices.col(i) = v;
+  }
+  const Material material = body.material;
+  body = make_body(description);
+  body.material = material;
+
+  const std::vector<SceneParameter> parameters{find_parameter(scene, "body.box.primitive.0.semi_axes.x"),
+                                               find_parameter(scene, "body.box.primitive.0.semi_axes.z"),
+                                               find_parameter(scene, "body.box.primitive.0.exponents.2"),
+                                               find_parameter(scene, "body.box.primitive.0.position.z")};
+  const std::vector<double> values{0.07, 0.036, 0.8, -0.002};
+  const ContactPointLines lines = contact_point_lines(body);
+  Scene changed = scene;
+  set_parameters(parameters, values, changed);
+  const Simulator simulator(changed.model, changed.config.step);
+  const Trajectory trajectory = simulator.rollout(changed.initial, k_steps);
+  REQUIRE(trajectory.ok());
+  const Gradient gradient = simulator.gradient(trajectory, add_loss);
+  const std::vector<PrimitiveGradient> shape =
+      total_shape_gradient(changed.model.bodies[1], simulator.stepper().detector().sdf(1),
+                           gradient.model.bodies[1].geometry, &lines);
+  const double nominal = loss_of(changed);
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const double step = i == 2 ? 1e-2 : 1e-4;
+    GradientSample sample;
+    sample.adjoint = step * derivative_by_shape(changed.model.bodies[1], parameters[i], shape.front());
+    sample.largest = std::abs(sample.adjoint);
+    score_by_differences(
+        [&](double h) {
+          Scene moved = scene;
+          std::vector<double> there = values;
+          there[i] += h * step;
+          set_parameters(parameters, there, moved);
+          return loss_of(moved) - nominal;
+        },
+        sample);
+    CAPTURE(parameters[i].name, sample.adjoint, sample.difference);
+    CHECK_FALSE(sample.unresolved);
+    CHECK(sample.relative_error < 1e-5);
+    CHECK(sample.adjoint != 0.0);
+  }
+}
+
+TEST_CASE("scene parameters: a shape has the parameters of its kind, and vectors stand for their components",
+          "[apps][value]") {
+  const Scene scene = busy_scene();
+  CHECK(component_names(scene, "body.ball.position") ==
+        std::vector<std::string>{"body.ball.position.x", "body.ball.position.y", "body.ball.position.z"});
+  CHECK(component_names(scene, "body.ball.inertia").size() == 6);
+  CHECK(component_names(scene, "body.box.primitive.0.half_extents").size() == 3);
+  CHECK(component_names(scene, "body.ball.mass").size() == 1);
+  CHECK_THROWS_WITH(find_parameter(scene, "body.ball.primitive.0.half_length"),
+                    Contains("body.ball.primitive.0.half_length"));
+  CHECK_THROWS_WITH(find_parameter(scene, "body.ball.primitive.1.radius"), Contains("primitive.0.radius"));
+  CHECK_THROWS_WITH(find_parameter(scene, "body.floor.inertia.xy"), Contains("no mass"));
+
+  // The surface stays where it is when the centre of mass moves in it.
+  Scene moved = scene;
+  const std::vector<SceneParameter> center{find_parameter(scene, "body.ball.center_of_mass.x")};
+  const double value = 0.01;
+  set_parameters(center, {&value, 1}, moved);
+  const Body &before = scene.model.bodies[2], &after = moved.model.bodies[2];
+  CHECK(value_of(moved, center.front()) == Approx(0.01));
+  CHECK(close(Vec3<double>(scene.initial.X_WB[2] * Vec3<double>(before.contact_points.col(0))),
+              Vec3<double>(moved.initial.X_WB[2] * Vec3<double>(after.contact_points.col(0))), 1e-12, 1e-15));
+  CHECK((scene.initial.X_WB[2].p - moved.initial.X_WB[2].p).norm() == Approx(0.01 + 0.03));
 }
 
 }  // namespace abut::test

@@ -61,13 +61,15 @@ Eigen::Matrix<double, N, 1> fd_gradient(const F& f, const Eigen::Matrix<double, 
 template <typename F, int N>
 Eigen::Matrix<double, Eigen::Dynamic, N> fd_jacobian(const F& f, const Eigen::Matrix<double, N, 1>& x,
                                                      double h) {
-  Eigen::Matrix<double, Eigen::Dynamic, N> J;
-  for (Eigen::Index i = 0; i < x.size(); ++i) {
+  const auto column = [&](Eigen::Index i) {
     Eigen::Matrix<double, N, 1> forward = x, backward = x;
     forward[i] += h;
     backward[i] -= h;
-    const auto difference = ((f(forward) - f(backward)) / (forward[i] - backward[i])).eval();
-    if (i == 0) J.resize(difference.size(), x.size());
+    return ((f(forward) - f(backward)) / (forward[i] - backward[i])).eval();
+  };
+  Eigen::Matrix<double, Eigen::Dynamic, N> J(column(0).size(), x.size());
+  for (Eigen::Index i = 0; i < x.size(); ++i) {
+    const auto difference = column(i);
     for (Eigen::Index k = 0; k < difference.size(); ++k) J(k, i) = difference.data()[k];
   }
   return J;

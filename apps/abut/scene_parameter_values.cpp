@@ -1,0 +1,305 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <variant>
+
+#include <spdlog/fmt/fmt.h>
+
+#include "apps/abut/scene_parameter.h"
+#include "apps/abut/scene_parameter_tables.h"
+#include "dynamics/shape_change.h"
+#include "engine/body_builder.h"
+#include "engine/check.h"
+#include "engine/config_fields.h"
+#include "engine/inertia_coordinates.h"
+#include "engine/lie.h"
+
+namespace abut {
+namespace {
+
+using Kind = SceneParameter::Kind;
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+/// The override of a pair, made if there is none.
+PairOverride& override_of(Model& model, int body_A, int body_B) {
+  for (PairOverride& pair : model.pair_overrides) {
+    if (pair.body_A == body_A && pair.body_B == body_B) return pair;
+  }
+  PairOverride& pair = model.pair_overrides.emplace_back();
+  pair.body_A = body_A;
+  pair.body_B = body_B;
+  return pair;
+}
+
+/// Where a number of a body or of a pair stands in the model.
+double& number_of(const SceneParameter& parameter, Model& model) {
+  const auto is_it = [&](const auto& number) { return number.kind == parameter.kind; };
+  if (parameter.is_of_pair()) {
+    const auto number = std::find_if(pair_numbers().begin(), pair_numbers().end(), is_it);
+    return override_of(model, parameter.body_A, parameter.body_B).*(number->value);
+  }
+  const auto number = std::find_if(body_numbers().begin(), body_numbers().end(), is_it);
+  return number->get(model.bodies[at(parameter.body_A)]);
+}
+
+void set_step_setting(int index, double value, StepConfig& config) {
+  const StepConfigField& field = step_config_fields()[at(index)];
+  if (const auto* number = std::get_if<double& (*)(StepConfig&)>(&field.get)) {
+    (*number)(config) = value;
+  } else {
+    std::get<int& (*)(StepConfig&)>(field.get)(config) = static_cast<int>(value);
+  }
+}
+
+/// The pose of a body's asset frame, to be changed component by component.
+struct AssetPose {
+  Vec3<double> p_WA;
+  std::optional<Vec3<double>> rotation_vector;  // where that changes
+};
+
+/// Of the asset's frame, whose axes are those of B.
+Vec3<double> center_of_mass(const Body& body) { return -body.p_BA; }
+
+void set_center_of_mass(Body& body, const Vec3<double>& in_asset) {
+  const Vec3<double> shift = in_asset - center_of_mass(body);
+  body.contact_points.colwise() -= shift;
+  body.mesh.vertices.colwise() -= shift;
+  for (Primitive& primitive : body.shape.primitives) primitive.X_BP.p -= shift;
+  body.p_BA -= shift;
+}
+
+double& shape_number(Primitive& primitive, int index) {
+  return shape_parameter(primitive, primitive.kind, at(index));
+}
+
+/// A body's numbers that change together: its inertia, its centre of mass and its shape.
+class BodyChange {
+ public:
+  explicit BodyChange(const Body& body)
+      : inertia_(inertia_coordinates(body.mass, body.inertia)),
+        center_(center_of_mass(body)),
+        primitives_(body.shape.primitives) {
+    for (const Primitive& primitive : primitives_) turns_.push_back(log_quaternion(primitive.X_BP.q));
+  }
+
+  void set(const SceneParameter& parameter, double value) {
+    const int k = parameter.index;
+    if (parameter.kind == Kind::inertia) {
+      inertia_[k] = value;
+      has_inertia_ = true;
+    } else if (parameter.kind == Kind::center_of_mass) {
+      center_[k] = value;
+      has_center_ = true;
+    } else {
+      set_shape(parameter, value);
+      has_shape_ = true;
+    }
+  }
+  [[nodiscard]] double get(const SceneParameter& parameter, const Body& body) const {
+    const int k = parameter.index;
+    switch (parameter.kind) {
+      case Kind::inertia:
+        return inertia_[k];
+      case Kind::center_of_mass:
+        return center_[k];
+      case Kind::primitive_position:
+        return primitives_[at(parameter.primitive)].X_BP.p[k] - body.p_BA[k];
+      case Kind::primitive_rotation_vector:
+        return turns_[at(parameter.primitive)][k];
+      default: {
+        const Primitive& primitive = primitives_[at(parameter.primitive)];
+        return shape_parameter(primitive, primitive.kind, at(k));
+      }
+    }
+  }
+  /// After the mass was set.
+  void apply(Body& body) const {
+    if (has_inertia_) body.inertia = inertia_from_coordinates(body.mass, inertia_);
+    if (has_shape_) body = with_primitives(body, primitives_);
+    if (has_center_) set_center_of_mass(body, center_);
+  }
+
+ private:
+  void set_shape(const SceneParameter& parameter, double value) {
+    Primitive& primitive = primitives_[at(parameter.primitive)];
+    const int k = parameter.index;
+    if (parameter.kind == Kind::shape) {
+      shape_number(primitive, k) = value;
+    } else if (parameter.kind == Kind::primitive_position) {
+      primitive.X_BP.p[k] = value - original_center_[k];
+    } else {
+      turns_[at(parameter.primitive)][k] = value;
+      primitive.X_BP.q = exp_quaternion(turns_[at(parameter.primitive)]).normalized();
+    }
+  }
+  Vec6<double> inertia_;
+  Vec3<double> center_, original_center_ = center_;
+  std::vector<Primitive> primitives_;
+  std::vector<Vec3<double>> turns_;
+  bool has_inertia_ = false, has_center_ = false, has_shape_ = false;
+};
+
+bool is_body_change(const SceneParameter& parameter) {
+  return parameter.is_of_shape() || parameter.kind == Kind::inertia || parameter.kind == Kind::center_of_mass;
+}
+
+}  // namespace
+
+const std::array<BodyNumber, 6>& body_numbers() {
+  static const std::array<BodyNumber, 6> numbers{{
+      {"friction", Kind::friction, [](Body& b) -> double& { return b.material.friction; }, at_least(0.0)},
+      {"stiffness", Kind::stiffness, [](Body& b) -> double& { return b.material.stiffness; },
+       positive_or_infinite()},
+      {"dissipation_time", Kind::dissipation_time,
+       [](Body& b) -> double& { return b.material.dissipation_time; }, at_least(0.0)},
+      {"restitution", Kind::restitution, [](Body& b) -> double& { return b.material.restitution; },
+       between(0.0, 1.0)},
+      {"linear_damping", Kind::linear_damping, [](Body& b) -> double& { return b.linear_damping; },
+       at_least(0.0)},
+      {"angular_damping", Kind::angular_damping, [](Body& b) -> double& { return b.angular_damping; },
+       at_least(0.0)},
+  }};
+  return numbers;
+}
+
+const std::array<PairNumber, 4>& pair_numbers() {
+  static const std::array<PairNumber, 4> numbers{{
+      {"friction", Kind::friction, &PairOverride::friction, at_least(0.0)},
+      {"stiffness", Kind::stiffness, &PairOverride::stiffness, positive_or_infinite()},
+      {"dissipation_time", Kind::dissipation_time, &PairOverride::dissipation_time, at_least(0.0)},
+      {"restitution", Kind::restitution, &PairOverride::restitution, between(0.0, 1.0)},
+  }};
+  return numbers;
+}
+
+double value_of(const Scene& scene, const SceneParameter& parameter) {
+  const int b = std::max(0, parameter.body_A), k = parameter.index;
+  const Body& body = scene.model.bodies[at(b)];
+  const Pose<double>& X_WB = scene.initial.X_WB[at(b)];
+  const Vec6<double>& V_WB = scene.initial.V_WB[at(b)];
+  if (is_body_change(parameter)) return BodyChange(body).get(parameter, body);
+  switch (parameter.kind) {
+    case Kind::step_setting: {
+      StepConfig config = scene.config.step;
+      const StepConfigField& field = step_config_fields()[at(k)];
+      if (const auto* number = std::get_if<double& (*)(StepConfig&)>(&field.get)) return (*number)(config);
+      return std::get<int& (*)(StepConfig&)>(field.get)(config);
+    }
+    case Kind::gravity:
+      return scene.model.gravity[k];
+    case Kind::mass:
+      return body.mass;
+    case Kind::density:
+      return body.mass / body.volume;
+    case Kind::position:
+      return (X_WB * body.p_BA)[k];
+    case Kind::rotation_vector:
+      return log_quaternion(X_WB.q)[k];
+    case Kind::linear_velocity:
+      return V_WB[3 + k];
+    case Kind::angular_velocity:
+      return V_WB[k];
+    case Kind::force:
+      return body.external_wrench[3 + k];
+    case Kind::torque:
+      return body.external_wrench[k];
+    default: {
+      Model copy = scene.model;
+      return number_of(parameter, copy);
+    }
+  }
+}
+
+void set_parameters(const std::vector<SceneParameter>& parameters, std::span<const double> values,
+                    Scene& scene) {
+  std::map<int, AssetPose> poses;
+  std::map<int, BodyChange> changes;
+  const auto pose_of = [&](int b) -> AssetPose& {
+    const auto [entry, is_new] = poses.try_emplace(b);
+    if (is_new) entry->second.p_WA = scene.initial.X_WB[at(b)] * scene.model.bodies[at(b)].p_BA;
+    return entry->second;
+  };
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const SceneParameter& parameter = parameters[i];
+    const double value = values[i];
+    const int b = parameter.body_A, k = parameter.index;
+    if (is_body_change(parameter)) {
+      if (parameter.kind == Kind::center_of_mass) (void)pose_of(b);  // where the asset's frame was, stays
+      changes.try_emplace(b, scene.model.bodies[at(b)]).first->second.set(parameter, value);
+      continue;
+    }
+    switch (parameter.kind) {
+      case Kind::step_setting:
+        set_step_setting(k, value, scene.config.step);
+        break;
+      case Kind::gravity:
+        scene.model.gravity[k] = value;
+        break;
+      case Kind::friction:
+      case Kind::stiffness:
+      case Kind::dissipation_time:
+      case Kind::restitution:
+      case Kind::linear_damping:
+      case Kind::angular_damping:
+        number_of(parameter, scene.model) = value;
+        break;
+      case Kind::mass:
+        set_mass(scene.model.bodies[at(b)], value);
+        break;
+      case Kind::density:
+        set_density(scene.model.bodies[at(b)], value);
+        break;
+      case Kind::position:
+        pose_of(b).p_WA[k] = value;
+        break;
+      case Kind::rotation_vector: {
+        AssetPose& pose = pose_of(b);
+        if (!pose.rotation_vector) pose.rotation_vector = log_quaternion(scene.initial.X_WB[at(b)].q);
+        (*pose.rotation_vector)[k] = value;
+        break;
+      }
+      case Kind::linear_velocity:
+        scene.initial.V_WB[at(b)][3 + k] = value;
+        break;
+      case Kind::angular_velocity:
+        scene.initial.V_WB[at(b)][k] = value;
+        break;
+      case Kind::force:
+        scene.model.bodies[at(b)].external_wrench[3 + k] = value;
+        break;
+      case Kind::torque:
+        scene.model.bodies[at(b)].external_wrench[k] = value;
+        break;
+      default:
+        break;
+    }
+  }
+  for (const auto& [b, change] : changes) change.apply(scene.model.bodies[at(b)]);
+  for (const auto& [b, pose] : poses) {
+    Pose<double>& X_WB = scene.initial.X_WB[at(b)];
+    if (pose.rotation_vector) X_WB.q = exp_quaternion(*pose.rotation_vector).normalized();
+    X_WB.p = pose.p_WA - X_WB.q * scene.model.bodies[at(b)].p_BA;
+  }
+}
+
+void require_allowed(const SceneParameter& parameter, double value) {
+  require(parameter.range.contains(value),
+          fmt::format("'{}' = {}, allowed: {}", parameter.name, value, parameter.range.text()));
+  require(
+      !parameter.whole || (value == std::floor(value) && value <= 1e9),
+      fmt::format("'{}' = {}, allowed: a whole number {}", parameter.name, value, parameter.range.text()));
+  if (parameter.kind != Kind::step_setting) return;
+  StepConfig config;
+  set_step_setting(parameter.index, value, config);
+  try {
+    validate(config);  // knows of upper bounds, too
+  } catch (const std::invalid_argument& error) {
+    throw std::invalid_argument(fmt::format("'{}': {}", parameter.name, error.what()));
+  }
+}
+
+}  // namespace abut

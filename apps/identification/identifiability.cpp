@@ -1,0 +1,175 @@
+#include "apps/identification/identifiability.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include <spdlog/fmt/fmt.h>
+#include <Eigen/SVD>
+
+namespace abut {
+namespace {
+
+constexpr double k_infinity = std::numeric_limits<double>::infinity();
+
+/// The size of things of a signed unknown's kind: 1 m/s, 1 N, ..., but lengths in a body that of the body.
+double size_of_kind(const MotionFit& fit, const Unknown& unknown) {
+  if (unknown.kind != Unknown::Kind::number) return 1.0;
+  using Kind = SceneParameter::Kind;
+  const SceneParameter& parameter = unknown.parameter;
+  const bool is_length = parameter.kind == Kind::center_of_mass ||
+                         parameter.kind == Kind::primitive_position ||
+                         (parameter.kind == Kind::inertia && parameter.index >= 3);
+  const double size =
+      is_length ? fit.experiment().scene.model.bodies[static_cast<std::size_t>(parameter.body_A)].size : 1.0;
+  return std::isfinite(size) ? size : 1.0;
+}
+
+/// What counts as a change of an entry's own size.
+double size_of(const MotionFit& fit, int entry, const Eigen::VectorXd& x) {
+  const UnknownSpace& unknowns = fit.unknowns();
+  const Variable& variable = unknowns.variable_of(entry);
+  const Unknown* unknown = unknowns.unknown_of(variable);
+  if (variable.kind != Variable::Kind::number || unknown->logarithmic) return 1.0;
+  const double value = std::abs(x[variable.begin]);
+  const bool is_positive = unknown->kind == Unknown::Kind::number && unknown->parameter.range.lower >= 0.0;
+  if (!is_positive) return std::max(value, size_of_kind(fit, *unknown));
+  const double size = std::max(value, 0.1 * std::abs(unknown->initial));
+  return size > 0.0 ? size : 1.0;
+}
+
+/// Directions in words. Two parts that are equal shares of what the numbers are make a common factor.
+std::string text_of(const UnknownSpace& unknowns, const Eigen::VectorXd& direction,
+                    const Eigen::VectorXd& size, const Eigen::VectorXd& x, bool is_told_nothing) {
+  constexpr double k_matters = 0.1, k_equal = 0.02;
+  std::vector<int> parts;
+  for (Eigen::Index e = 0; e < direction.size(); ++e) {
+    if (std::abs(direction[e]) >= k_matters) parts.push_back(static_cast<int>(e));
+  }
+  if (parts.size() == 1)
+    return fmt::format("{} of {}", is_told_nothing ? "nothing is told" : "little is told",
+                       unknowns.name(parts.front()));
+  const char* rather = is_told_nothing ? "" : "rather ";
+  if (parts.size() == 2) {
+    const auto relative = [&](int e) {
+      const Variable& variable = unknowns.variable_of(e);
+      const Unknown* unknown = unknowns.unknown_of(variable);
+      const bool is_plain = variable.kind == Variable::Kind::number && !unknown->logarithmic;
+      return direction[e] * size[e] / (is_plain ? x[variable.begin] : 1.0);
+    };
+    const double ratio = relative(parts[0]) / relative(parts[1]);
+    const std::string both = fmt::format("{} and {}", unknowns.name(parts[0]), unknowns.name(parts[1]));
+    if (std::abs(ratio - 1.0) < k_equal) return fmt::format("{} are told {}as a ratio only", both, rather);
+    if (std::abs(ratio + 1.0) < k_equal) return fmt::format("{} are told {}as a product only", both, rather);
+  }
+  std::string text;
+  for (const int e : parts) {
+    const char* sign = direction[e] < 0.0 ? (text.empty() ? "-" : " - ") : (text.empty() ? "" : " + ");
+    text += fmt::format("{}{:.2f} {}", sign, std::abs(direction[e]), unknowns.name(e));
+  }
+  return fmt::format("{} along {}", is_told_nothing ? "nothing is told" : "little is told", text);
+}
+
+/// J with what a robust loss leaves of each measurement.
+Eigen::MatrixXd weighted_jacobian(const MotionFit& fit, const MotionFit::Evaluation& evaluation,
+                                  const RobustLoss& loss) {
+  Eigen::MatrixXd jacobian = evaluation.jacobian;
+  for (const ResidualBlock& block : fit.blocks()) {
+    if (block.kind != ResidualBlock::Kind::measurement) continue;
+    const double s = evaluation.residuals.segment(block.begin, block.count).squaredNorm();
+    jacobian.middleRows(block.begin, block.count) *= std::sqrt(loss.slope(s));
+  }
+  return jacobian;
+}
+
+bool is_at_bound(const UnknownSpace& unknowns, int entry, const Eigen::VectorXd& x, double size) {
+  const Variable& variable = unknowns.variable_of(entry);
+  if (variable.kind != Variable::Kind::number) return false;
+  const auto [lower, upper] = unknowns.bounds(variable);
+  const double near = 1e-6 * size, value = x[variable.begin];
+  return value - lower <= near || upper - value <= near;
+}
+
+}  // namespace
+
+Identifiability identifiability_of(const MotionFit& fit, const Eigen::VectorXd& x,
+                                   const MotionFit::Evaluation& evaluation, const RobustLoss& loss) {
+  constexpr double k_open = 1.0;  // deviation along a direction, in sizes of the unknowns, that tells nothing
+  constexpr double k_part = 1e-3;      // of an open direction that leaves an entry open
+  constexpr double k_nothing = 1e-10;  // of the largest singular value: rounding of a Jacobian
+  const UnknownSpace& unknowns = fit.unknowns();
+  const Eigen::Index all = unknowns.tangent_size();
+  Identifiability result;
+  result.entries.assign(static_cast<std::size_t>(all), Identifiability::Entry::told);
+  std::vector<Eigen::Index> free;
+  Eigen::VectorXd size(all);
+  for (Eigen::Index e = 0; e < all; ++e) {
+    const int entry = static_cast<int>(e);
+    size[e] = size_of(fit, entry, x);
+    if (is_at_bound(unknowns, entry, x, size[e])) {
+      result.entries[static_cast<std::size_t>(e)] = Identifiability::Entry::at_bound;
+    } else {
+      free.push_back(e);
+    }
+  }
+  const auto count = static_cast<Eigen::Index>(free.size());
+  const Eigen::Index freedom = evaluation.residuals.size() - count;
+  result.reduced_chi_square =
+      freedom > 0 ? 2.0 * fit.cost_of(evaluation.residuals, loss) / static_cast<double>(freedom)
+                  : std::numeric_limits<double>::quiet_NaN();
+  result.deviation = Eigen::VectorXd::Zero(all);
+  result.covariance = Eigen::MatrixXd::Zero(all, all);
+  result.correlation = Eigen::MatrixXd::Identity(all, all);
+  if (count == 0) return result;
+
+  const Eigen::MatrixXd jacobian = weighted_jacobian(fit, evaluation, loss);
+  Eigen::MatrixXd scaled(jacobian.rows(), count);
+  for (Eigen::Index c = 0; c < count; ++c) {
+    const Eigen::Index e = free[static_cast<std::size_t>(c)];
+    scaled.col(c) = size[e] * jacobian.col(e);
+  }
+  const Eigen::BDCSVD<Eigen::MatrixXd> svd(scaled, Eigen::ComputeThinU | Eigen::ComputeFullV);
+  const Eigen::VectorXd& singular = svd.singularValues();
+  const double largest = singular.size() > 0 ? singular[0] : 0.0;
+  Eigen::MatrixXd covariance = Eigen::MatrixXd::Zero(count, count);
+  for (Eigen::Index k = 0; k < count; ++k) {
+    const double s = k < singular.size() ? singular[k] : 0.0;
+    const Eigen::VectorXd v = svd.matrixV().col(k);
+    const bool is_told = s > 0.0 && s > k_nothing * largest;
+    const double deviation = is_told ? 1.0 / s : k_infinity;
+    if (is_told) {
+      covariance += deviation * deviation * v * v.transpose();
+      result.condition = largest / s;
+    }
+    if (deviation < k_open) continue;
+    OpenDirection open;
+    open.direction = Eigen::VectorXd::Zero(all);
+    for (Eigen::Index c = 0; c < count; ++c) {
+      const Eigen::Index e = free[static_cast<std::size_t>(c)];
+      open.direction[e] = v[c];
+      if (std::abs(v[c]) > k_part && !is_told)
+        result.entries[static_cast<std::size_t>(e)] = Identifiability::Entry::open;
+    }
+    open.deviation = deviation;
+    open.text = text_of(unknowns, open.direction, size, x, !is_told);
+    result.open.push_back(std::move(open));
+  }
+  const auto is_told = [&](Eigen::Index e) {
+    return result.entries[static_cast<std::size_t>(e)] == Identifiability::Entry::told;
+  };
+  for (Eigen::Index c = 0; c < count; ++c) {
+    const Eigen::Index e = free[static_cast<std::size_t>(c)];
+    result.deviation[e] = is_told(e) ? size[e] * std::sqrt(covariance(c, c)) : k_infinity;
+    for (Eigen::Index d = 0; d < count; ++d) {
+      const Eigen::Index f = free[static_cast<std::size_t>(d)];
+      if (!is_told(e) || !is_told(f)) continue;
+      result.covariance(e, f) = size[e] * size[f] * covariance(c, d);
+      if (e != f)
+        result.correlation(e, f) = covariance(c, d) / std::sqrt(covariance(c, c) * covariance(d, d));
+    }
+  }
+  return result;
+}
+
+}  // namespace abut

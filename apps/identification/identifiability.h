@@ -1,0 +1,46 @@
+/// What motions tell of the unknowns, to first order about a solution.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include "apps/identification/motion_fit.h"
+
+namespace abut {
+
+/// A direction of the unknowns, in units of their size, that the motions tell little of.
+struct OpenDirection {
+  Eigen::VectorXd direction;  ///< an entry each, of unit length
+  double deviation = 0;  ///< standard deviation along it, in sizes of the unknowns; infinite: nothing is told
+  std::string text;      ///< "body.a.mass and body.b.mass are told as a ratio only"
+};
+
+/// Statistics of least squares: of independent, normally distributed noise as stated, entries of x are
+/// normally distributed about the truth with the covariance (J^T J)^-1.
+struct Identifiability {
+  /// How well an entry is known.
+  ///   told      its deviation is finite
+  ///   open      an open direction has a part of it: no interval is given
+  ///   at_bound  it lies at a bound; intervals of the others take it for known
+  enum class Entry { told, open, at_bound };
+  std::vector<Entry> entries;
+  Eigen::VectorXd deviation;        ///< standard deviation of each entry of x's tangent; infinite where open
+  Eigen::MatrixXd covariance;       ///< of those that are told; 0 elsewhere
+  Eigen::MatrixXd correlation;      ///< of the entries; 0 with those that are not told
+  std::vector<OpenDirection> open;  ///< known to no better than their own size
+  /// Mean square of residuals per degree of freedom: 1 where the noise is as stated. NaN without freedom.
+  double reduced_chi_square = 0;
+  /// Largest by smallest singular value of J in sizes of the unknowns, of those that are told.
+  double condition = 0;
+};
+
+/// At a solution.
+///
+/// @param evaluation  with the Jacobian there
+[[nodiscard]] Identifiability identifiability_of(const MotionFit& fit, const Eigen::VectorXd& x,
+                                                 const MotionFit::Evaluation& evaluation,
+                                                 const RobustLoss& loss);
+
+}  // namespace abut

@@ -1,0 +1,105 @@
+#include "apps/identification/synthetic_data.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include <spdlog/fmt/fmt.h>
+
+#include "apps/abut/report.h"
+#include "dynamics/simulator.h"
+#include "engine/check.h"
+#include "engine/lie.h"
+
+namespace abut {
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+Vec3<double> noise_vector(Random* noise, double deviation) {
+  if (noise == nullptr || !std::isfinite(deviation)) return Vec3<double>::Zero();
+  const double x = noise->normal(), y = noise->normal(), z = noise->normal();
+  return deviation * Vec3<double>(x, y, z);
+}
+
+/// A body at the time of a measurement.
+struct Seen {
+  const Body& body;
+  const ShapeSdf& sdf;
+  Pose<double> X_WB;
+  Vec6<double> V_WB;
+};
+
+void simulate(MeasuredPose& pose, const Seen& seen, Random* noise) {
+  pose.p_WA = seen.X_WB * seen.body.p_BA + noise_vector(noise, pose.position_noise);
+  if (pose.q_WA)
+    pose.q_WA = (exp_quaternion(noise_vector(noise, pose.rotation_noise)) * seen.X_WB.q).normalized();
+}
+
+void simulate(MeasuredTwist& twist, const Seen& seen, Random* noise) {
+  twist.V_WB = seen.V_WB + stack<double>(noise_vector(noise, twist.angular_noise),
+                                         noise_vector(noise, twist.linear_noise));
+}
+
+void simulate(SurfacePoints& points, const Seen& seen, Random* noise) {
+  const Points& vertices = seen.body.mesh.vertices;
+  require(vertices.cols() > 0,
+          fmt::format("body '{}' has no mesh to draw surface points from", seen.body.name));
+  Random choice(static_cast<std::uint64_t>(points.p_W.cols()) + 1);
+  Random& drawn = noise == nullptr ? choice : *noise;
+  for (Eigen::Index i = 0; i < points.p_W.cols(); ++i) {
+    const auto vertex =
+        std::min(static_cast<Eigen::Index>(drawn.uniform() * static_cast<double>(vertices.cols())),
+                 vertices.cols() - 1);
+    Vec3<double> p_B = vertices.col(vertex);
+    Vec3<double> normal = Vec3<double>::UnitZ();
+    constexpr int k_projections = 20;
+    for (int k = 0; k < k_projections; ++k) {
+      const auto sample = seen.sdf.evaluate<double>(p_B);
+      normal = sample.normal;
+      p_B -= sample.distance / sample.gradient.squaredNorm() * sample.gradient;
+    }
+    if (noise != nullptr) p_B += points.noise * noise->normal() * normal;
+    points.p_W.col(i) = seen.X_WB * p_B;
+  }
+}
+
+}  // namespace
+
+Experiment with_simulated_data(const MotionFit& fit, const Eigen::VectorXd& x, Random* noise) {
+  Experiment experiment = fit.experiment();
+  const double h = experiment.scene.config.step.h;
+  for (std::size_t m = 0; m < experiment.motions.size(); ++m) {
+    MeasuredMotion& motion = experiment.motions[m];
+    const Segment whole{static_cast<int>(m), 0, 0, step_count(experiment, motion)};
+    const UnknownSpace::Inputs inputs = fit.unknowns().inputs(x, whole);
+    const Simulator simulator(inputs.scene.model, inputs.scene.config.step);
+    Trajectory trajectory;
+    trajectory.states = {inputs.scene.initial};
+    if (whole.step_count > 0)
+      trajectory = simulator.rollout(inputs.scene.initial, whole.step_count, inputs.controls);
+    if (!trajectory.ok()) {
+      const double end = inputs.scene.initial.time + (trajectory.failed_step + 1) * h;
+      throw std::invalid_argument(
+          fmt::format("motion '{}': {}", motion.name,
+                      failure_text(inputs.scene.model, inputs.scene.config.step, end, trajectory.failure)));
+    }
+    for (Measurement& measurement : motion.measurements) {
+      const Moment moment = moment_of(measurement.time, trajectory.states.front().time, h, whole.step_count);
+      const State &earlier = trajectory.states[at(moment.earlier)],
+                  &later = trajectory.states[at(moment.later)];
+      const std::size_t b = at(body_of(measurement));
+      const Seen seen{simulator.model().bodies[b], simulator.stepper().detector().sdf(static_cast<int>(b)),
+                      interpolate(earlier.X_WB[b], later.X_WB[b], moment.share).X_WB,
+                      (1.0 - moment.share) * earlier.V_WB[b] + moment.share * later.V_WB[b]};
+      std::visit(
+          [&](auto& what) {
+            if constexpr (requires { simulate(what, seen, noise); }) simulate(what, seen, noise);
+          },
+          measurement.what);
+    }
+  }
+  return experiment;
+}
+
+}  // namespace abut
