@@ -7,6 +7,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include "collision/segment_distance.h"
 #include "engine/body_builder.h"
 #include "engine/check.h"
 #include "engine/pack.h"
@@ -77,18 +78,17 @@ std::vector<Segment> segments_of(const Points& vertices, const std::vector<MeshE
 
 struct Closest {
   int index = -1;
-  SegmentDistance distance;
+  SegmentDistance<double> distance{k_infinity, 0.0, 0.0};
 };
 
 /// The closest of `others`, the first of several. Balls around segments rule out most.
 Closest closest_segment(const Segment& s, const std::vector<Segment>& others) {
   Closest best;
-  best.distance.squared_distance = k_infinity;
   double limit = k_infinity;
   for (std::size_t i = 0; i < others.size(); ++i) {
     const double reach = limit + s.half_length + others[i].half_length;
     if ((s.middle - others[i].middle).squaredNorm() > reach * reach) continue;
-    const SegmentDistance d = segment_distance(s.start, s.end, others[i].start, others[i].end);
+    const SegmentDistance<double> d = segment_distance(s.start, s.end, others[i].start, others[i].end);
     if (d.squared_distance < best.distance.squared_distance) {
       best = {static_cast<int>(i), d};
       limit = std::sqrt(d.squared_distance) * (1.0 + 1e-12);
@@ -98,30 +98,6 @@ Closest closest_segment(const Segment& s, const std::vector<Segment>& others) {
 }
 
 }  // namespace
-
-SegmentDistance segment_distance(const Vec3<double>& start_1, const Vec3<double>& end_1,
-                                 const Vec3<double>& start_2, const Vec3<double>& end_2) {
-  const Vec3<double> v1 = end_1 - start_1, v2 = end_2 - start_2, between = start_1 - start_2;
-  const double a = v1.squaredNorm(), b = v1.dot(v2), c = v2.squaredNorm();
-  SegmentDistance best;
-  best.squared_distance = k_infinity;
-  const auto propose = [&](double s, double t) {
-    const double squared = (between + s * v1 - t * v2).squaredNorm();
-    if (squared < best.squared_distance) best = {squared, s, t};
-  };
-  const auto project = [](double numerator, double denominator) {
-    return denominator > 0.0 ? std::clamp(numerator / denominator, 0.0, 1.0) : 0.0;
-  };
-  // The minimum is inside the square of parameters, or on a side: where one of them is 0 or 1.
-  const double d = v1.dot(between), e = v2.dot(between), determinant = a * c - b * b;
-  if (determinant > 0.0) {
-    const double s = (b * e - c * d) / determinant, t = (a * e - b * d) / determinant;
-    if (s >= 0.0 && s <= 1.0 && t >= 0.0 && t <= 1.0) propose(s, t);
-  }
-  for (const double s : {0.0, 1.0}) propose(s, project(e + s * b, c));
-  for (const double t : {0.0, 1.0}) propose(project(t * b - d, a), t);
-  return best;
-}
 
 SelectionSampler::Side::Side(const Body& of)
     : body(&of), sdf(of.shape), neighbours(static_cast<std::size_t>(of.contact_points.cols())) {
@@ -219,8 +195,8 @@ SelectionCounts SelectionSampler::counts(const Pose<double>& X_AB) const {
       continue;
     const Closest to_A = closest_segment(edge, edges_A);
     const Segment& other = edges_A[static_cast<std::size_t>(to_A.index)];
-    const Vec3<double> e_B = edge.start + to_A.distance.parameter_1 * (edge.end - edge.start),
-                       e_A = other.start + to_A.distance.parameter_2 * (other.end - other.start);
+    const Vec3<double> e_B = edge.start + to_A.distance.parameter_A * (edge.end - edge.start),
+                       e_A = other.start + to_A.distance.parameter_B * (other.end - other.start);
     const bool is_inside = A_.sdf.distance<double>(e_B) < B_.body->contact_radius ||
                            B_.sdf.distance<double>(Vec3<double>(X_BA * e_A)) < A_.body->contact_radius;
     if (!is_inside) continue;

@@ -22,17 +22,6 @@
 
 namespace abut {
 
-/// The closest points of two segments.
-struct SegmentDistance {
-  double squared_distance = 0;              ///< [m^2]
-  double parameter_1 = 0, parameter_2 = 0;  ///< in [0, 1], from start to end
-};
-
-/// Exact, for any segments: parallel, crossing, of length 0. Of several closest pairs of parallel segments it
-/// gives one.
-[[nodiscard]] SegmentDistance segment_distance(const Vec3<double>& start_1, const Vec3<double>& end_1,
-                                               const Vec3<double>& start_2, const Vec3<double>& end_2);
-
 struct SelectionCounts {
   int edge_pairs = 0;
   int vertices_A = 0, vertices_B = 0;

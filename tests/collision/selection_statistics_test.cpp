@@ -6,37 +6,9 @@
 #include <cmath>
 #include <vector>
 
-#include "tests/support/close.h"
 #include "tests/support/scenes.h"
 
 using namespace abut;
-
-TEST_CASE("segment_distance: never above any pair of points, and reached", "[collision][property]") {
-  for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
-    Random random(seed);
-    Vec3<double> a = test::random_vector(random), b = test::random_vector(random),
-                 c = test::random_vector(random), d = test::random_vector(random);
-    const auto kind = random.integer(6);
-    if (kind == 1) d = c + random.uniform(-2.0, 2.0) * (b - a);  // parallel
-    if (kind == 2) b = a;                                        // a point
-    if (kind == 3) d = c, b = a;
-    if (kind == 4) c = a + 0.3 * (b - a), d = 2.0 * c - d;  // touching
-    CAPTURE(seed, kind);
-    const SegmentDistance found = segment_distance(a, b, c, d);
-    const Vec3<double> p = a + found.parameter_1 * (b - a), q = c + found.parameter_2 * (d - c);
-    REQUIRE(found.parameter_1 >= 0.0);
-    REQUIRE(found.parameter_1 <= 1.0);
-    REQUIRE(found.parameter_2 >= 0.0);
-    REQUIRE(found.parameter_2 <= 1.0);
-    REQUIRE(test::close(found.squared_distance, (p - q).squaredNorm(), 1e-12, 1e-15));
-    for (int i = 0; i <= 20; ++i) {
-      for (int k = 0; k <= 20; ++k) {
-        const double squared = (a + i / 20.0 * (b - a) - c - k / 20.0 * (d - c)).squaredNorm();
-        REQUIRE(found.squared_distance <= squared + 1e-12);
-      }
-    }
-  }
-}
 
 TEST_CASE("suggest-k: samples collide, no deeper than asked", "[collision][property]") {
   Random random(4);
