@@ -102,7 +102,7 @@ function(abut_add_kernels name file)
   endif()
 endfunction()
 
-# Installs what find_package(abut) reads, and the bodies and scenes.
+# Installs what find_package(abut) reads, and the bodies, experiments and scenes.
 function(abut_install_package)
   set(destination ${CMAKE_INSTALL_LIBDIR}/cmake/abut)
   configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/abutConfig.cmake.in ${PROJECT_BINARY_DIR}/abutConfig.cmake
@@ -111,7 +111,7 @@ function(abut_install_package)
   install(FILES ${PROJECT_BINARY_DIR}/abutConfig.cmake ${PROJECT_BINARY_DIR}/abutConfigVersion.cmake
     DESTINATION ${destination})
   install(EXPORT abutTargets NAMESPACE abut:: DESTINATION ${destination})
-  foreach(folder bodies scenes)
+  foreach(folder bodies experiments scenes)
     if(EXISTS ${PROJECT_SOURCE_DIR}/assets/${folder})
       install(DIRECTORY ${PROJECT_SOURCE_DIR}/assets/${folder} DESTINATION ${CMAKE_INSTALL_DATADIR}/abut/assets)
     endif()

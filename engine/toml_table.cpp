@@ -186,6 +186,11 @@ bool TomlTable::is_text(std::string_view key) const {
   return node != nullptr && node->is_string();
 }
 
+bool TomlTable::is_array(std::string_view key) const {
+  const toml::node* node = content_->find(key);
+  return node != nullptr && node->is_array();
+}
+
 std::optional<double> TomlTable::optional_number(std::string_view key, const NumberRange& range) const {
   const toml::node* node = content_->find(key);
   if (node == nullptr) return std::nullopt;
@@ -295,7 +300,7 @@ std::vector<NamedNumbers> TomlTable::required_rows(std::string_view key, int cou
   return rows;
 }
 
-std::vector<NamedNumbers> TomlTable::all_numbers() const {
+std::vector<NamedNumbers> TomlTable::all_numbers(bool single_allowed) const {
   std::vector<NamedNumbers> result;
   if (content_->table == nullptr) return result;
   const auto collect = [&](const auto& self, const toml::table& table, const std::string& prefix) -> void {
@@ -304,6 +309,8 @@ std::vector<NamedNumbers> TomlTable::all_numbers() const {
       if (prefix.empty()) (void)has(key.str());
       if (const toml::table* inner = node.as_table()) {
         self(self, *inner, name + ".");
+      } else if (single_allowed && node.is_number()) {
+        result.push_back({name, {*node.template value<double>()}, line_of(node)});
       } else {
         result.push_back(
             {name, content_->numbers_of(node, name, -1, Content::any_number_or_infinite()), line_of(node)});

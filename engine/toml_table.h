@@ -75,14 +75,17 @@ class TomlTable {
   /// An array of arrays of `count` numbers each, infinite ones included, called "key[0]" and so on.
   [[nodiscard]] std::vector<NamedNumbers> required_rows(std::string_view key, int count) const;
   /// Every array of numbers, infinite ones included, in this table and the tables in it, in the order of the
-  /// file; a name is the keys on the way to it, with dots between them. Nothing else may be there.
-  [[nodiscard]] std::vector<NamedNumbers> all_numbers() const;
+  /// file; a name is the keys on the way to it, with dots between them. Nothing else may be there, but single
+  /// numbers where they are allowed, as arrays of one.
+  [[nodiscard]] std::vector<NamedNumbers> all_numbers(bool single_allowed = false) const;
   /// An array of arrays of three numbers, as columns.
   [[nodiscard]] Points required_points(std::string_view key) const;
   /// A unit quaternion wxyz: off by more than 1e-3 is an error, else it is normalised.
   [[nodiscard]] Quat<double> quaternion(std::string_view key) const;
   /// Whether the value is a string (and not, say, an array); false if there is none.
   [[nodiscard]] bool is_text(std::string_view key) const;
+  /// The same for an array.
+  [[nodiscard]] bool is_array(std::string_view key) const;
 
   /// One of a set of words.
   template <typename Enum>

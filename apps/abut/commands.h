@@ -14,6 +14,8 @@ namespace abut {
 void add_run_command(CLI::App& app, int& exit_code);
 void add_contacts_command(CLI::App& app, int& exit_code);
 void add_gradcheck_command(CLI::App& app, int& exit_code);
+void add_identify_command(CLI::App& app, int& exit_code);
+void add_optimize_command(CLI::App& app, int& exit_code);
 void add_mesh_command(CLI::App& app, int& exit_code);
 void add_snapshot_command(CLI::App& app, int& exit_code);
 void add_suggest_k_command(CLI::App& app, int& exit_code);

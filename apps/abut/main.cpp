@@ -102,6 +102,8 @@ int main(int argc, char** argv) {
   abut::add_run_command(app, exit_code);
   abut::add_contacts_command(app, exit_code);
   abut::add_gradcheck_command(app, exit_code);
+  abut::add_identify_command(app, exit_code);
+  abut::add_optimize_command(app, exit_code);
   abut::add_mesh_command(app, exit_code);
   abut::add_snapshot_command(app, exit_code);
   abut::add_suggest_k_command(app, exit_code);

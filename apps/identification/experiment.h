@@ -30,8 +30,9 @@ struct Unknown {
   double from = 0, until = 0;  ///< of a control [s]
   int pieces = 1;              ///< of a control
 
-  double initial = 0;                                       ///< guess, within the bounds
-  Quat<double> initial_orientation{1.0, 0.0, 0.0, 0.0};     ///< of an orientation, unit length
+  double initial = 0;                                    ///< guess, within the bounds
+  Quat<double> initial_orientation{1.0, 0.0, 0.0, 0.0};  ///< of an orientation, unit length
+  std::optional<Quat<double>> true_orientation;
   double lower = -std::numeric_limits<double>::infinity();  ///< bounds, part of what is allowed
   double upper = std::numeric_limits<double>::infinity();
   std::optional<double> truth;  ///< where it is known, of made-up data

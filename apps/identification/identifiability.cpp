@@ -26,12 +26,20 @@ double size_of_kind(const MotionFit& fit, const Unknown& unknown) {
   return std::isfinite(size) ? size : 1.0;
 }
 
+/// Whether an entry of x is the logarithm of something.
+bool is_logarithm(const Variable& variable, const Unknown* unknown) {
+  if (unknown == nullptr || variable.kind != Variable::Kind::number) return false;
+  const bool is_number = unknown->kind == Unknown::Kind::number;
+  return unknown->logarithmic || (is_number && unknown->parameter.kind == SceneParameter::Kind::inertia &&
+                                  unknown->parameter.index < 3);
+}
+
 /// What counts as a change of an entry's own size.
 double size_of(const MotionFit& fit, int entry, const Eigen::VectorXd& x) {
   const UnknownSpace& unknowns = fit.unknowns();
   const Variable& variable = unknowns.variable_of(entry);
   const Unknown* unknown = unknowns.unknown_of(variable);
-  if (variable.kind != Variable::Kind::number || unknown->logarithmic) return 1.0;
+  if (variable.kind != Variable::Kind::number || is_logarithm(variable, unknown)) return 1.0;
   const double value = std::abs(x[variable.begin]);
   const bool is_positive = unknown->kind == Unknown::Kind::number && unknown->parameter.range.lower >= 0.0;
   if (!is_positive) return std::max(value, size_of_kind(fit, *unknown));
@@ -39,7 +47,7 @@ double size_of(const MotionFit& fit, int entry, const Eigen::VectorXd& x) {
   return size > 0.0 ? size : 1.0;
 }
 
-/// Directions in words. Two parts that are equal shares of what the numbers are make a common factor.
+/// Directions in words. Parts that are equal shares of what the numbers are make a common factor.
 std::string text_of(const UnknownSpace& unknowns, const Eigen::VectorXd& direction,
                     const Eigen::VectorXd& size, const Eigen::VectorXd& x, bool is_told_nothing) {
   constexpr double k_matters = 0.1, k_equal = 0.02;
@@ -51,17 +59,25 @@ std::string text_of(const UnknownSpace& unknowns, const Eigen::VectorXd& directi
     return fmt::format("{} of {}", is_told_nothing ? "nothing is told" : "little is told",
                        unknowns.name(parts.front()));
   const char* rather = is_told_nothing ? "" : "rather ";
+  // The change of a number by the number itself.
+  const auto relative = [&](int e) {
+    const Variable& variable = unknowns.variable_of(e);
+    const bool is_plain =
+        variable.kind == Variable::Kind::number && !is_logarithm(variable, unknowns.unknown_of(variable));
+    return direction[e] * size[e] / (is_plain ? x[variable.begin] : 1.0);
+  };
+  const double first = relative(parts.front());
+  const bool is_factor = std::all_of(parts.begin(), parts.end(),
+                                     [&](int e) { return std::abs(relative(e) / first - 1.0) < k_equal; });
   if (parts.size() == 2) {
-    const auto relative = [&](int e) {
-      const Variable& variable = unknowns.variable_of(e);
-      const Unknown* unknown = unknowns.unknown_of(variable);
-      const bool is_plain = variable.kind == Variable::Kind::number && !unknown->logarithmic;
-      return direction[e] * size[e] / (is_plain ? x[variable.begin] : 1.0);
-    };
-    const double ratio = relative(parts[0]) / relative(parts[1]);
     const std::string both = fmt::format("{} and {}", unknowns.name(parts[0]), unknowns.name(parts[1]));
-    if (std::abs(ratio - 1.0) < k_equal) return fmt::format("{} are told {}as a ratio only", both, rather);
-    if (std::abs(ratio + 1.0) < k_equal) return fmt::format("{} are told {}as a product only", both, rather);
+    if (is_factor) return fmt::format("{} are told {}as a ratio only", both, rather);
+    if (std::abs(relative(parts[1]) / first + 1.0) < k_equal)
+      return fmt::format("{} are told {}as a product only", both, rather);
+  } else if (is_factor) {
+    std::string names;
+    for (const int e : parts) names += (names.empty() ? "" : ", ") + unknowns.name(e);
+    return fmt::format("{} are told {}but for a common factor", names, rather);
   }
   std::string text;
   for (const int e : parts) {

@@ -142,6 +142,8 @@ double MotionFit::cost(JacobianMethod method) const {
       return sum;
     case JacobianMethod::adjoint:
       return residual_count_ / segments;
+    case JacobianMethod::differences:
+      return std::numeric_limits<double>::infinity();  // not exact: never chosen
   }
   return sum;
 }
@@ -262,7 +264,32 @@ void MotionFit::add_priors_and_starts(const Eigen::VectorXd& x, Want want, Evalu
   }
 }
 
+void MotionFit::add_differences(const Eigen::VectorXd& x, Evaluation& evaluation) const {
+  constexpr double k_relative_step = 1e-7;
+  const auto entries = static_cast<Eigen::Index>(unknowns_.tangent_size());
+  evaluation.jacobian.resize(residual_count_, entries);
+  for (Eigen::Index e = 0; e < entries; ++e) {
+    const Variable& variable = unknowns_.variable_of(static_cast<int>(e));
+    const double size = variable.kind == Variable::Kind::number ? std::abs(x[variable.begin]) : 1.0;
+    const double step = k_relative_step * std::max(size, 1e-2);
+    Eigen::VectorXd tangent = Eigen::VectorXd::Zero(entries);
+    tangent[e] = step;
+    const Evaluation moved = evaluate(unknowns_.plus(x, tangent), Want::residuals);
+    if (!moved.ok) {
+      evaluation.ok = false;
+      evaluation.failure = moved.failure;
+      return;
+    }
+    evaluation.jacobian.col(e) = (moved.residuals - evaluation.residuals) / step;
+  }
+}
+
 MotionFit::Evaluation MotionFit::evaluate(const Eigen::VectorXd& x, Want want, const RobustLoss& loss) const {
+  if (want == Want::jacobian && method_ == JacobianMethod::differences) {
+    Evaluation evaluation = evaluate(x, Want::residuals, loss);
+    if (evaluation.ok) add_differences(x, evaluation);
+    return evaluation;
+  }
   const int segments = static_cast<int>(unknowns_.segments().size());
   std::vector<SegmentResult> results(at(segments));
   std::vector<std::exception_ptr> errors(at(segments));

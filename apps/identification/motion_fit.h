@@ -71,6 +71,8 @@ class MotionFit {
   struct SegmentResult;
   void evaluate_segment(int segment, const Eigen::VectorXd& x, Want want, const RobustLoss& loss,
                         SegmentResult& result) const;
+  /// The Jacobian by forward differences, at residuals that are known.
+  void add_differences(const Eigen::VectorXd& x, Evaluation& evaluation) const;
   /// Residuals of priors, and what joints make of the starts of the next segments.
   void add_priors_and_starts(const Eigen::VectorXd& x, Want want, Evaluation& evaluation) const;
 

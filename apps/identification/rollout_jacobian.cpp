@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 #include <utility>
 
 #include <spdlog/fmt/fmt.h>
@@ -58,7 +59,7 @@ void adjoint_jacobian(const SegmentRollout& rollout, const std::vector<Linearize
   Eigen::Index begin = 0;
   for (const LinearizedResidual& row : rows) {
     for (Eigen::Index i = 0; i < row.residual.size(); ++i, ++begin) {
-      const Gradient gradient =
+      Gradient gradient =
           rollout.simulator.gradient(rollout.trajectory, [&](int k, const State&, StateTangent& bar) {
             for (const auto& of : row.states) {
               if (of.step != k) continue;
@@ -66,10 +67,9 @@ void adjoint_jacobian(const SegmentRollout& rollout, const std::vector<Linearize
               if (of.by_twist.rows() > 0) bar.twist[at(of.body)] += of.by_twist.row(i).transpose();
             }
           });
-      for (const int e : entries) {
-        jacobian(begin, e) = rollout.unknowns.derivative(e, rollout.segment, rollout.inputs,
-                                                         rollout.simulator.stepper(), gradient);
-      }
+      rollout.unknowns.complete_shapes(rollout.inputs, rollout.simulator.stepper(), gradient);
+      for (const int e : entries)
+        jacobian(begin, e) = rollout.unknowns.derivative(e, rollout.segment, rollout.inputs, gradient);
     }
   }
 }
@@ -156,8 +156,7 @@ class Transitions {
         complete(wrench_bar);
         is_complete = true;
       }
-      out = unknowns.derivative(entries_[c], rollout_.segment, rollout_.inputs, rollout_.simulator.stepper(),
-                                gradient_);
+      out = unknowns.derivative(entries_[c], rollout_.segment, rollout_.inputs, gradient_);
     }
     return row;
   }
@@ -168,6 +167,7 @@ class Transitions {
       body.external_wrench += wrench_bar[b];
       detector.finish_geometry(static_cast<int>(b), body.geometry);
     }
+    rollout_.unknowns.complete_shapes(rollout_.inputs, rollout_.simulator.stepper(), gradient_);
   }
 
   const SegmentRollout& rollout_;
@@ -238,6 +238,8 @@ const char* to_string(JacobianMethod method) {
       return "transition";
     case JacobianMethod::adjoint:
       return "adjoint";
+    case JacobianMethod::differences:
+      return "differences";
   }
   return "unknown";
 }
@@ -298,6 +300,8 @@ Eigen::MatrixXd rollout_jacobian(const SegmentRollout& rollout, const std::vecto
     case JacobianMethod::adjoint:
       adjoint_jacobian(rollout, rows, jacobian);
       break;
+    case JacobianMethod::differences:
+      throw std::logic_error("differences are taken of whole evaluations");
   }
   for_each_geometry_dependence(rollout, rows, [&](std::size_t, Eigen::Index row, int e, double change) {
     jacobian(row, e) += change;
@@ -321,7 +325,7 @@ Eigen::VectorXd rollout_gradient(const SegmentRollout& rollout, const std::vecto
     weighted.conservativeResize(weighted.size() + bar.size());
     weighted.tail(bar.size()) = bar;
   }
-  const Gradient of_rollout =
+  Gradient of_rollout =
       rollout.simulator.gradient(rollout.trajectory, [&](int k, const State&, StateTangent& bar) {
         for (std::size_t b = 0; b < bar.pose.size(); ++b) {
           bar.pose[b] += bars[at(k)].pose[b];
@@ -329,10 +333,9 @@ Eigen::VectorXd rollout_gradient(const SegmentRollout& rollout, const std::vecto
         }
       });
   health = of_rollout.health;
-  for (const int e : entries_of(rollout)) {
-    gradient[e] += rollout.unknowns.derivative(e, rollout.segment, rollout.inputs,
-                                               rollout.simulator.stepper(), of_rollout);
-  }
+  rollout.unknowns.complete_shapes(rollout.inputs, rollout.simulator.stepper(), of_rollout);
+  for (const int e : entries_of(rollout))
+    gradient[e] += rollout.unknowns.derivative(e, rollout.segment, rollout.inputs, of_rollout);
   for_each_geometry_dependence(rollout, rows, [&](std::size_t, Eigen::Index row, int e, double change) {
     gradient[e] += weighted[row] * change;
   });

@@ -16,7 +16,8 @@ namespace abut {
 ///   transition  the derivative of every step by its state and by the unknowns, 12 VJPs of it for each moving
 ///               body; these matrices are multiplied up
 ///   adjoint     every residual back through all steps (adjoint.h): a VJP of every step for each
-enum class JacobianMethod { forward, transition, adjoint };
+///   differences forward differences, not exact: a rollout for each unknown, to compare with
+enum class JacobianMethod { forward, transition, adjoint, differences };
 [[nodiscard]] const char* to_string(JacobianMethod method);
 
 /// Residuals of one measurement, linear in the states around it.

@@ -47,10 +47,14 @@ class SharedEvaluation : public ceres::EvaluationCallback {
     evaluation_ = fit_.evaluate(x_, with_jacobian ? MotionFit::Want::jacobian : MotionFit::Want::residuals);
     evaluated_ = true;
     has_jacobian_ = with_jacobian;
+    if (with_jacobian && evaluation_.ok)
+      gradient_ = (evaluation_.jacobian.transpose() * evaluation_.residuals).lpNorm<Eigen::Infinity>();
     ++evaluations;
     jacobians += with_jacobian;
   }
   [[nodiscard]] const MotionFit::Evaluation& evaluation() const { return evaluation_; }
+  /// Largest component of J^T r where J was last asked for; that of Ceres is cut off by bounds.
+  [[nodiscard]] double gradient() const { return gradient_; }
 
   int evaluations = 0, jacobians = 0;
 
@@ -59,6 +63,7 @@ class SharedEvaluation : public ceres::EvaluationCallback {
   const Eigen::VectorXd& x_;
   MotionFit::Evaluation evaluation_;
   bool evaluated_ = false, has_jacobian_ = false;
+  double gradient_ = 0.0;
 };
 
 /// The part of them that belongs together, by the variables that it depends on.
@@ -128,7 +133,7 @@ class Progress : public ceres::IterationCallback {
     Iteration iteration;
     iteration.number = summary.iteration;
     iteration.cost = summary.cost;
-    iteration.gradient = summary.gradient_max_norm;
+    iteration.gradient = shared_.gradient();
     iteration.step = summary.step_norm;
     iteration.accepted = summary.step_is_successful;
     iteration.contacts = shared_.evaluation().contacts;

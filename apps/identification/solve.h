@@ -35,7 +35,7 @@ struct SolveOptions {
   int max_iterations = 50;
   double tolerance = 1e-8;    ///< relative change of cost or unknowns that is none
   RobustLoss loss;            ///< of measurements
-  double trust_region = 1e4;  ///< initial radius
+  double trust_region = 1.0;  ///< initial radius
   /// Called after every iteration; false stops there, with the best so far.
   std::function<bool(const Iteration&)> progress;
 };

@@ -112,7 +112,12 @@ UnknownSpace::UnknownSpace(const Experiment& experiment) : experiment_(experimen
       add(variable);
     }
   }
-  for (const Body& body : bodies) lines_.push_back(contact_point_lines(body));
+  lines_.resize(bodies.size());
+  for (const Unknown& unknown : experiment.unknowns) {
+    if (unknown.kind != Unknown::Kind::number || !unknown.parameter.is_of_shape()) continue;
+    auto& lines = lines_[at(unknown.parameter.body_A)];
+    if (!lines) lines = contact_point_lines(bodies[at(unknown.parameter.body_A)]);
+  }
 }
 
 void UnknownSpace::add(Variable variable) {
@@ -156,7 +161,8 @@ Eigen::VectorXd UnknownSpace::assemble(bool true_values) const {
     const Unknown* unknown = unknown_of(variable);
     if (unknown == nullptr) continue;
     if (variable.kind == Kind::orientation) {
-      put_quaternion(unknown->initial_orientation, variable.begin, x);
+      const Quat<double>& guess = unknown->initial_orientation;
+      put_quaternion(true_values ? unknown->true_orientation.value_or(guess) : guess, variable.begin, x);
       continue;
     }
     const double value = true_values ? unknown->truth.value_or(unknown->initial) : unknown->initial;
@@ -389,7 +395,7 @@ RolloutDirection UnknownSpace::direction(int tangent_entry, const Segment& segme
 }
 
 double UnknownSpace::derivative(int tangent_entry, const Segment& segment, const Inputs& inputs,
-                                const Stepper& stepper, const Gradient& gradient) const {
+                                const Gradient& gradient) const {
   const Variable& variable = variable_of(tangent_entry);
   const Unknown* unknown = unknown_of(variable);
   const int component = tangent_entry - variable.tangent_begin;
@@ -408,13 +414,17 @@ double UnknownSpace::derivative(int tangent_entry, const Segment& segment, const
     }
     return sum;
   }
-  const SceneParameter& parameter = unknown->parameter;
-  if (!parameter.is_of_shape()) return derivative_by(inputs.scene, parameter, gradient);
-  const std::size_t b = at(parameter.body_A);
-  const Body& body = inputs.scene.model.bodies[b];
-  const std::vector<PrimitiveGradient> shape = total_shape_gradient(
-      body, stepper.detector().sdf(parameter.body_A), gradient.model.bodies[b].geometry, &lines_[b]);
-  return derivative_by_shape(body, parameter, shape[at(parameter.primitive)]);
+  return derivative_by(inputs.scene, unknown->parameter, gradient);
+}
+
+void UnknownSpace::complete_shapes(const Inputs& inputs, const Stepper& stepper, Gradient& gradient) const {
+  for (std::size_t b = 0; b < lines_.size(); ++b) {
+    if (!lines_[b]) continue;
+    BodyGradient& body = gradient.model.bodies[b];
+    body.shape =
+        total_shape_gradient(inputs.scene.model.bodies[b], stepper.detector().sdf(static_cast<int>(b)),
+                             body.geometry, &*lines_[b]);
+  }
 }
 
 double UnknownSpace::derivative(int tangent_entry, const Inputs& inputs,

@@ -5,6 +5,7 @@
 /// position and twist of each moving body. Tangents of x have an entry for each degree of freedom.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,6 +43,7 @@ class UnknownSpace {
   /// The experiment must be valid, and outlive it.
   explicit UnknownSpace(const Experiment& experiment);
 
+  [[nodiscard]] const Experiment& experiment() const { return experiment_; }
   [[nodiscard]] const std::vector<Variable>& variables() const { return variables_; }
   [[nodiscard]] const std::vector<Segment>& segments() const { return segments_; }
   [[nodiscard]] int size() const { return size_; }
@@ -90,9 +92,12 @@ class UnknownSpace {
   [[nodiscard]] bool has_direction(int tangent_entry) const;
   [[nodiscard]] RolloutDirection direction(int tangent_entry, const Segment& segment,
                                            const Inputs& inputs) const;
-  /// From the gradient of a rollout, of which gradient.model.bodies[].geometry has to be complete.
+  /// Replaces gradient.model.bodies[].shape of bodies whose shape is unknown by what moves along the lines of
+  /// the experiment's own bodies, from its complete `geometry`.
+  void complete_shapes(const Inputs& inputs, const Stepper& stepper, Gradient& gradient) const;
+  /// From the gradient of a rollout, after complete_shapes().
   [[nodiscard]] double derivative(int tangent_entry, const Segment& segment, const Inputs& inputs,
-                                  const Stepper& stepper, const Gradient& gradient) const;
+                                  const Gradient& gradient) const;
   /// Of a residual by the geometry of a body alone.
   [[nodiscard]] double derivative(int tangent_entry, const Inputs& inputs,
                                   const GeometryDependence& dependence) const;
@@ -108,7 +113,7 @@ class UnknownSpace {
   std::vector<Variable> variables_;
   std::vector<int> variable_of_entry_;
   std::vector<Segment> segments_;
-  std::vector<ContactPointLines> lines_;  // of each body of the scene
+  std::vector<std::optional<ContactPointLines>> lines_;  // of each body whose shape is unknown
   int size_ = 0, tangent_size_ = 0;
 };
 

@@ -163,8 +163,8 @@ TEST_CASE(
   std::vector<std::string> names;
   for (const auto& folder : folders) names.push_back(folder.filename().string());
   CHECK(names == std::vector<std::string>{"armadillo", "box", "capsule", "dodecahedron", "hex_nut",
-                                          "mustard_bottle", "plate", "power_drill", "ring", "sphere",
-                                          "spot"});
+                                          "mustard_bottle", "plate", "power_drill", "ring", "sphere", "spot",
+                                          "superquadric"});
   for (const auto& folder : folders) {
     const Body body = read_body(folder);
     CAPTURE(body.name);

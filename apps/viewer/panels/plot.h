@@ -10,21 +10,6 @@
 
 namespace abut::viewer {
 
-/// At most about `most` round numbers (1, 2 or 5 times a power of ten apart) within [lowest, highest]; powers
-/// of ten of a logarithmic axis, whose bounds are > 0. None if the bounds are not finite or not in this
-/// order.
-[[nodiscard]] std::vector<double> axis_ticks(double lowest, double highest, int most,
-                                             bool logarithmic = false);
-
-/// A tick as short as tells it from its neighbours, `spacing` away.
-[[nodiscard]] std::string tick_text(double tick, double spacing);
-
-/// A curve thinned to what a plot of that many pixels can show: the first and last sample, and the least and
-/// largest of each pixel column. Where a value is not finite the curve is broken. Indices into the samples,
-/// ascending.
-[[nodiscard]] std::vector<std::size_t> visible_samples(std::span<const float> x, std::span<const float> y,
-                                                       int pixels);
-
 struct PlotOptions {
   const char* title = "";
   const char* unit = "";  ///< of y

@@ -1,0 +1,231 @@
+/// `abut identify` and `abut optimize`: two questions to the same search.
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include <spdlog/fmt/fmt.h>
+#include <CLI/CLI.hpp>
+
+#include "apps/abut/batch_command.h"
+#include "apps/abut/car_command.h"
+#include "apps/abut/commands.h"
+#include "apps/abut/options.h"
+#include "apps/abut/progress_bar.h"
+#include "apps/abut/trajectory_file.h"
+#include "apps/identification/experiment_io.h"
+#include "apps/identification/html_report.h"
+#include "apps/identification/loss_check.h"
+#include "apps/identification/repetition.h"
+#include "apps/identification/report_builder.h"
+#include "apps/identification/search.h"
+#include "apps/identification/synthetic_data.h"
+#include "engine/atomic_file.h"
+#include "engine/check.h"
+#include "engine/input_error.h"
+#include "engine/random.h"
+
+namespace abut {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct IdentifyArguments {
+  Question question = Question::identify;
+  fs::path experiment, out;
+  std::optional<int> repeat;
+  std::uint64_t seed = 1;
+  int threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  bool json = false, quiet = false, resume = false, make_data = false, gradcheck = false;
+};
+
+/// One line an iteration, on stderr.
+class IterationLines {
+ public:
+  IterationLines(const ExperimentFile& file, bool quiet)
+      : quiet_(quiet),
+        starts_(file.search.starts),
+        most_(file.search.max_iterations),
+        stages_(static_cast<int>(file.search.continuation.size())) {}
+
+  void print(const StageIteration& note) {
+    if (quiet_) return;
+    if (!has_header_) {
+      fmt::print(stderr, "{:>5} {:>5} {:>4} {:>12} {:>10} {:>10} {:>9} {:>8} {:>12}\n", "start", "stage",
+                 "it.", "loss", "step", "gradient", "contacts", "time", "at most left");
+      has_header_ = true;
+    }
+    const Iteration& i = note.iteration;
+    const double each = i.number > 0 ? i.seconds / i.number : 0.0;
+    const int left = most_ - i.number + most_ * (stages_ - 1 - note.stage);
+    fmt::print(stderr, "{:>5} {:>5} {:>4} {:>12.6g} {:>10.3g} {:>10.3g} {:>9.1f} {:>8} {:>12}{}\n",
+               note.start, note.stage, i.number, i.cost, i.step, i.gradient, i.contacts,
+               duration_text(i.seconds), i.number > 0 ? duration_text(each * left) : "-",
+               i.accepted ? "" : "  step taken back");
+  }
+
+ private:
+  bool quiet_, has_header_ = false;
+  int starts_, most_, stages_;
+};
+
+const char* verb_of(Question question) { return question == Question::identify ? "identify" : "optimize"; }
+
+/// Writes what would be measured, for experiments that are to be made up.
+int make_data(const IdentifyArguments& arguments) {
+  const ExperimentFile file = read_experiment(arguments.experiment, DataUse::plan);
+  const MotionFit fit(file.experiment);
+  Random noise(arguments.seed);
+  const Experiment made = with_simulated_data(fit, fit.unknowns().truth(), &noise);
+  int written = 0;
+  for (std::size_t m = 0; m < file.data.size(); ++m) {
+    if (file.data[m].source.file.empty()) continue;
+    make_folder_of(file.data[m].source.file);
+    write_measurements(file.data[m].source.file, made.scene.model, made.motions[m]);
+    ++written;
+  }
+  if (!arguments.quiet) fmt::print("{} files of measurements written\n", written);
+  return 0;
+}
+
+int gradcheck(const IdentifyArguments& arguments) {
+  const ExperimentFile file = read_experiment(arguments.experiment);
+  const LossCheck check = check_loss(file, arguments.seed, arguments.threads);
+  if (arguments.json) {
+    print_json(json_of(check));
+  } else {
+    fmt::print("{}\n\n{}", file.experiment.name, text_of(check));
+  }
+  return check.failure.empty() && check.summary.non_finite == 0 ? 0 : 1;
+}
+
+int repeat(const IdentifyArguments& arguments) {
+  const ExperimentFile file = read_experiment(arguments.experiment);
+  const InterruptRequest interrupt;
+  ProgressBar bar("repetitions", *arguments.repeat, arguments.quiet);
+  const RepetitionReport report =
+      repeat_experiment(file, *arguments.repeat, arguments.seed, arguments.threads, [&](int done) {
+        bar.update(done);
+        return !interrupt.received();
+      });
+  if (arguments.json) {
+    print_json(json_of(report));
+  } else {
+    fmt::print("{}\n\n{}", file.experiment.name, text_of(report));
+  }
+  return report.failed == 0 && report.repetitions == *arguments.repeat ? 0 : 1;
+}
+
+fs::path folder_of(const IdentifyArguments& arguments) {
+  return arguments.out.empty() ? fs::path("out") / arguments.experiment.stem() : arguments.out;
+}
+
+int optimize_car(const IdentifyArguments& arguments) {
+  require(arguments.question == Question::optimize && !arguments.repeat && !arguments.make_data &&
+              !arguments.gradcheck && !arguments.resume,
+          fmt::format("{}: the plan of a car is only optimized", arguments.experiment.string()));
+  return plan_car_experiment({arguments.experiment, folder_of(arguments), arguments.json, arguments.quiet});
+}
+
+int identify(const IdentifyArguments& arguments) {
+  const ExperimentFile file = read_experiment(arguments.experiment);
+  const fs::path folder =
+      arguments.out.empty() ? fs::path("out") / arguments.experiment.stem() : arguments.out;
+  const fs::path checkpoint = folder / "checkpoint.json", page = folder / "report.html",
+                 result_file = folder / "result.json";
+  make_folder_of(page);
+  if (arguments.resume && !fs::exists(checkpoint))
+    throw InputError(checkpoint.string(), 0, "there is nothing to go on with: no search was stopped there");
+  const InterruptRequest interrupt;
+  IterationLines lines(file, arguments.quiet);
+  SearchOptions options;
+  options.threads = arguments.threads;
+  options.checkpoint = checkpoint;
+  options.resume = arguments.resume;
+  options.progress = [&](const StageIteration& note) {
+    lines.print(note);
+    return !interrupt.received();
+  };
+  const SearchResult result = search(file, options);
+  const IdentificationReport report = build_report(file, result, arguments.question, arguments.threads);
+  const Json json = json_of(report);
+  write_file(result_file, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+  write_file(page, html_report(report));
+  if (arguments.json) {
+    print_json(json);
+  } else {
+    fmt::print("{}\n  report: {}\n  result: {}\n", text_of(report), page.string(), result_file.string());
+  }
+  std::fflush(stdout);
+  if (!result.is_whole) {
+    fmt::print(stderr,
+               "abut {}: stopped; the best so far is in {}; go on with 'abut {} {} --out {} --resume'\n",
+               verb_of(arguments.question), result_file.string(), verb_of(arguments.question),
+               arguments.experiment.string(), folder.string());
+    return 1;
+  }
+  fs::remove(checkpoint);
+  if (report.status != to_string(Solution::Status::failed)) return 0;
+  fmt::print(stderr, "abut {}: {}\n", verb_of(arguments.question), report.message);
+  return 1;
+}
+
+void add_command(CLI::App& app, int& exit_code, Question question, const std::string& description) {
+  auto arguments = std::make_shared<IdentifyArguments>();
+  arguments->question = question;
+  const std::string verb = verb_of(question);
+  CLI::App* command = app.add_subcommand(verb, description);
+  command->add_option("experiment", arguments->experiment, "experiment file (docs/identification.md)")
+      ->required();
+  command->add_option("-o,--out", arguments->out,
+                      "folder of report.html and result.json; default: out/ and the experiment's name");
+  command->add_option("--threads", arguments->threads, "motions or starts at a time; default: all cores")
+      ->check(whole_number(1, 1024));
+  command->add_flag("--resume", arguments->resume, "go on with a search that was stopped (same --out)");
+  command
+      ->add_option("--repeat", arguments->repeat,
+                   "instead: make data of the true values, with new noise, so many times; tell how often the "
+                   "truth lies in its interval")
+      ->check(whole_number(1, 1000000));
+  command->add_flag("--make-data", arguments->make_data,
+                    "instead: write the files of measurements, made of the true values with noise");
+  command->add_flag("--gradcheck", arguments->gradcheck,
+                    "instead: compare the gradient of the loss, near the guesses, with differences");
+  command->add_option("--seed", arguments->seed, "of noise, and of where gradients are compared; default: 1")
+      ->check(whole_number(0, 1000000000));
+  command->add_flag("--json", arguments->json, "print the result as JSON");
+  command->add_flag("-q,--quiet", arguments->quiet, "no lines about iterations");
+  command->footer(fmt::format("Example: abut {} assets/experiments/{}.toml", verb,
+                              question == Question::identify ? "box_friction" : "drill_push"));
+  command->callback([arguments, &exit_code] {
+    if (is_car_experiment(arguments->experiment)) {
+      exit_code = optimize_car(*arguments);
+    } else if (arguments->make_data) {
+      exit_code = make_data(*arguments);
+    } else if (arguments->gradcheck) {
+      exit_code = gradcheck(*arguments);
+    } else if (arguments->repeat) {
+      exit_code = repeat(*arguments);
+    } else {
+      exit_code = identify(*arguments);
+    }
+  });
+}
+
+}  // namespace
+
+void add_identify_command(CLI::App& app, int& exit_code) {
+  add_command(app, exit_code, Question::identify,
+              "find the parameters that explain recorded motions, and how well they are known");
+}
+
+void add_optimize_command(CLI::App& app, int& exit_code) {
+  add_command(app, exit_code, Question::optimize,
+              "find the initial state, pushes or shape that reach a goal");
+}
+
+}  // namespace abut

@@ -1,0 +1,522 @@
+#include "apps/identification/car_plan.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <utility>
+
+#include <ceres/ceres.h>
+#include <spdlog/fmt/fmt.h>
+
+namespace abut {
+namespace {
+
+constexpr double k_infinity = std::numeric_limits<double>::infinity();
+
+// Constraints, each a cost function of Ceres' with multipliers of its own -----------------------------------
+
+class Constraint {
+ public:
+  virtual ~Constraint() = default;
+  /// How far the unknowns as they are violate it, 0 where they do not.
+  [[nodiscard]] virtual double violation() const = 0;
+  /// The same, or how far multipliers of what is not violated are from 0.
+  [[nodiscard]] virtual double measure() const = 0;
+  virtual void update_multipliers() = 0;
+};
+
+/// Those of one kind, and their penalty rho.
+struct ConstraintGroup {
+  explicit ConstraintGroup(double first_penalty) : penalty(first_penalty) {}
+
+  double penalty;
+  std::vector<Constraint*> members;
+  double measure_before = k_infinity;
+
+  [[nodiscard]] double violation() const { return members.empty() ? 0.0 : members[worst()]->violation(); }
+  [[nodiscard]] std::size_t worst() const {
+    std::size_t worst = 0;
+    for (std::size_t i = 1; i < members.size(); ++i) {
+      if (members[i]->violation() > members[worst]->violation()) worst = i;
+    }
+    return worst;
+  }
+  [[nodiscard]] double measure() const {
+    double largest = 0.0;
+    for (const Constraint* constraint : members) largest = std::max(largest, constraint->measure());
+    return largest;
+  }
+};
+
+/// c_k = 0 as sqrt(rho) (c_k + y_k/rho).
+class Defect : public ceres::SizedCostFunction<5, 5, 2, 5>, public Constraint {
+ public:
+  Defect(const CarProblem& problem, const double& penalty, const CarState& state, const CarInput& input,
+         const CarState& next)
+      : problem_(problem), penalty_(penalty), state_(state), input_(input), next_(next) {}
+
+  bool Evaluate(double const* const* unknowns, double* residuals, double** jacobians) const override {
+    const Eigen::Map<const CarState> state(unknowns[0]), next(unknowns[2]);
+    const Eigen::Map<const CarInput> input(unknowns[1]);
+    const double root = std::sqrt(penalty_);
+    const CarStep step = car_step_derivatives(state, input, problem_.car.wheelbase, problem_.time_step);
+    const CarState off = step.state - next + y_ / penalty_;
+    Eigen::Map<CarState>{residuals} = root * off;
+    using ByState = Eigen::Matrix<double, 5, 5, Eigen::RowMajor>;
+    using ByInput = Eigen::Matrix<double, 5, 2, Eigen::RowMajor>;
+    if (jacobians != nullptr) {
+      if (jacobians[0] != nullptr) Eigen::Map<ByState>{jacobians[0]} = root * step.by_state;
+      if (jacobians[1] != nullptr) Eigen::Map<ByInput>{jacobians[1]} = root * step.by_input;
+      if (jacobians[2] != nullptr) Eigen::Map<ByState>{jacobians[2]} = -root * ByState::Identity();
+    }
+    return off.allFinite();
+  }
+  [[nodiscard]] double violation() const override { return value().cwiseAbs().maxCoeff(); }
+  [[nodiscard]] double measure() const override { return violation(); }
+  void update_multipliers() override { y_ += penalty_ * value(); }
+
+ private:
+  [[nodiscard]] CarState value() const {
+    return car_step<double>(state_, input_, problem_.car.wheelbase, problem_.time_step) - next_;
+  }
+
+  const CarProblem& problem_;
+  const double& penalty_;
+  const CarState& state_;
+  const CarInput& input_;
+  const CarState& next_;
+  CarState y_ = CarState::Zero();
+};
+
+/// g(x) >= 0 of so many `rows` as sqrt(rho) max(0, z/rho - g).
+template <int rows, int size>
+class Inequalities : public ceres::SizedCostFunction<rows, size>, public Constraint {
+ public:
+  using Unknowns = Eigen::Matrix<double, size, 1>;
+  using Value = Eigen::Matrix<double, rows, 1>;
+  using Jacobian = Eigen::Matrix<double, rows, size>;
+
+  Inequalities(const double& penalty, const Unknowns& unknowns) : penalty_(penalty), unknowns_(unknowns) {}
+
+  bool Evaluate(double const* const* unknowns, double* residuals, double** jacobians) const override {
+    Jacobian by_unknowns;
+    const double root = std::sqrt(penalty_);
+    const Value lack = z_ / penalty_ - value(Eigen::Map<const Unknowns>(unknowns[0]), by_unknowns);
+    Eigen::Map<Value>{residuals} = root * lack.cwiseMax(0.0);
+    if (jacobians != nullptr && jacobians[0] != nullptr) {
+      for (int i = 0; i < rows; ++i) {
+        const double factor = lack[i] > 0.0 ? -root : 0.0;
+        for (int j = 0; j < size; ++j) jacobians[0][i * size + j] = factor * by_unknowns(i, j);
+      }
+    }
+    return !lack.hasNaN();
+  }
+  [[nodiscard]] double violation() const override { return std::max(0.0, -value_now().minCoeff()); }
+  [[nodiscard]] double measure() const override {
+    return value_now().cwiseMin(z_ / penalty_).cwiseAbs().maxCoeff();
+  }
+  void update_multipliers() override { z_ = (z_ - penalty_ * value_now()).cwiseMax(0.0); }
+
+ protected:
+  [[nodiscard]] virtual Value value(const Unknowns& x, Jacobian& by_x) const = 0;
+
+ private:
+  [[nodiscard]] Value value_now() const {
+    Jacobian ignored;
+    return value(unknowns_, ignored);
+  }
+
+  const double& penalty_;
+  const Unknowns& unknowns_;
+  Value z_ = Value::Zero();
+};
+
+/// The distance from an obstacle, less the clearance.
+class Collision : public Inequalities<1, 5> {
+ public:
+  Collision(const CarProblem& problem, const CarObstacle& obstacle, const double& penalty,
+            const CarState& state)
+      : Inequalities(penalty, state), problem_(problem), obstacle_(obstacle) {}
+
+ protected:
+  [[nodiscard]] Value value(const CarState& state, Jacobian& by_state) const override {
+    const CarDistance at = car_distance(problem_.car, state, obstacle_);
+    by_state = at.by_state;
+    return Value(at.distance - problem_.clearance);
+  }
+
+ private:
+  const CarProblem& problem_;
+  const CarObstacle& obstacle_;
+};
+
+/// lower <= x <= upper of two components of x that follow each other.
+template <int size>
+class Limit : public Inequalities<4, size> {
+ public:
+  using typename Inequalities<4, size>::Unknowns;
+  using typename Inequalities<4, size>::Value;
+  using typename Inequalities<4, size>::Jacobian;
+
+  Limit(int first, const Vec2<double>& lower, const Vec2<double>& upper, const double& penalty,
+        const Unknowns& unknowns)
+      : Inequalities<4, size>(penalty, unknowns), first_(first), lower_(lower), upper_(upper) {}
+
+ protected:
+  [[nodiscard]] Value value(const Unknowns& x, Jacobian& by_x) const override {
+    by_x.setZero();
+    by_x(0, first_) = by_x(1, first_ + 1) = 1.0;
+    by_x(2, first_) = by_x(3, first_ + 1) = -1.0;
+    Value room;
+    room << x.template segment<2>(first_) - lower_, upper_ - x.template segment<2>(first_);
+    return room;
+  }
+
+ private:
+  int first_;
+  Vec2<double> lower_, upper_;
+};
+
+/// sqrt(weight) x of one component of a block of `size` unknowns.
+template <int size>
+class Square : public ceres::SizedCostFunction<1, size> {
+ public:
+  Square(int component, double weight) : component_(component), root_(std::sqrt(weight)) {}
+
+  bool Evaluate(double const* const* unknowns, double* residuals, double** jacobians) const override {
+    residuals[0] = root_ * unknowns[0][component_];
+    if (jacobians != nullptr && jacobians[0] != nullptr)
+      Eigen::Map<Eigen::Matrix<double, 1, size>>{jacobians[0]} =
+          root_ * Eigen::Matrix<double, 1, size>::Unit(component_);
+    return true;
+  }
+
+ private:
+  int component_;
+  double root_;
+};
+
+// The search ------------------------------------------------------------------------------------------------
+
+/// States to start from.
+struct Guess {
+  CarPlan::Guess kind = CarPlan::Guess::straight;
+  std::vector<CarState> states;
+};
+
+/// The straight line from start to goal, and where there are obstacles on it lines bent so far to its left
+/// and right that the middle of the car passes beyond what they occupy across it.
+std::vector<Guess> guesses_of(const CarProblem& problem) {
+  constexpr double k_least_share = 0.3;  // of its largest bend that a line has where it meets an obstacle
+  const auto last = static_cast<std::size_t>(problem.knots - 1);
+  const Vec2<double> way = (problem.goal - problem.start).head<2>();
+  const double length = way.norm();
+  const Vec2<double> ahead = length > 0.0
+                                 ? Vec2<double>(way / length)
+                                 : Vec2<double>(std::cos(problem.start[2]), std::sin(problem.start[2]));
+  const Vec2<double> left(-ahead.y(), ahead.x());
+  const auto bent = [&](CarPlan::Guess kind, double bend) {
+    Guess guess{kind, {}};
+    for (std::size_t k = 0; k <= last; ++k) {
+      const double share = static_cast<double>(k) / static_cast<double>(last);
+      CarState state = problem.start + share * (problem.goal - problem.start);
+      state.head<2>() += bend * std::sin(std::numbers::pi * share) * left;
+      guess.states.push_back(state);
+    }
+    guess.states.front() = problem.start;  // exactly
+    guess.states.back() = problem.goal;
+    return guess;
+  };
+  std::vector<Guess> guesses{bent(CarPlan::Guess::straight, 0.0)};
+  double to_left = 0.0, to_right = 0.0;
+  for (const CarObstacle& obstacle : problem.obstacles) {
+    const auto is_hit = [&](const CarState& state) {
+      return car_distance(problem.car, state, obstacle).distance < problem.clearance;
+    };
+    if (std::none_of(guesses.front().states.begin(), guesses.front().states.end(), is_hit)) continue;
+    const Vec2<double> there = obstacle.position - problem.start.head<2>(),
+                       axis(std::cos(obstacle.heading), std::sin(obstacle.heading));
+    const double share = std::clamp(there.dot(ahead) / std::max(length, 1e-9), 0.0, 1.0);
+    const double height = std::max(k_least_share, std::sin(std::numbers::pi * share));
+    const double reach = obstacle.half_length * std::abs(axis.dot(left)) + obstacle.radius +
+                         problem.car.radius + problem.clearance;
+    to_left = std::max(to_left, (there.dot(left) + reach) / height);
+    to_right = std::max(to_right, (reach - there.dot(left)) / height);
+  }
+  if (to_left > 0.0) guesses.push_back(bent(CarPlan::Guess::left, to_left));
+  if (to_right > 0.0) guesses.push_back(bent(CarPlan::Guess::right, -to_right));
+  return guesses;
+}
+
+class Planner {
+ public:
+  Planner(const CarProblem& problem, const Guess& guess, int iterations_before,
+          const std::function<bool(const CarPlanProgress&)>& progress)
+      : problem_(problem),
+        intervals_(static_cast<std::size_t>(problem.knots - 1)),
+        iterations_before_(iterations_before),
+        progress_(progress) {
+    plan_.guess = guess.kind;
+    plan_.states = guess.states;
+    plan_.inputs.assign(intervals_, CarInput::Zero());
+    set_up();
+  }
+  Planner(const Planner&) = delete;
+  Planner& operator=(const Planner&) = delete;
+
+  CarPlan run() {
+    search();
+    plan_.cost = cost_now();
+    plan_.worst_defect = dynamics_.violation();
+    plan_.worst_collision = collisions_.violation();
+    plan_.worst_limit = limits_.violation();
+    plan_.message = message();
+    for (const CarState& state : plan_.states)
+      plan_.distances.push_back(nearest_obstacle(problem_, state).distance);
+    plan_.least_distance_on_the_way = least_distance_on_the_way();
+    return std::move(plan_);
+  }
+
+ private:
+  /// Passes iterations on, and what the caller says to them.
+  class Callback : public ceres::IterationCallback {
+   public:
+    explicit Callback(Planner& planner) : planner_(planner) {}
+
+    ceres::CallbackReturnType operator()(const ceres::IterationSummary& summary) override {
+      if (summary.iteration == 0) return ceres::SOLVER_CONTINUE;  // where the last one ended
+      CarPlan& plan = planner_.plan_;
+      ++plan.iterations;
+      if (!planner_.progress_) return ceres::SOLVER_CONTINUE;
+      const CarPlanProgress now{plan.guess,
+                                plan.outer_iterations,
+                                planner_.iterations_before_ + plan.iterations,
+                                planner_.cost_now(),
+                                planner_.dynamics_.violation(),
+                                planner_.collisions_.violation(),
+                                planner_.limits_.violation()};
+      return planner_.progress_(now) ? ceres::SOLVER_CONTINUE : ceres::SOLVER_ABORT;
+    }
+
+   private:
+    Planner& planner_;
+  };
+
+  template <typename Kind, typename... Blocks>
+  void add(ConstraintGroup& group, Kind* constraint, Blocks&... blocks) {
+    group.members.push_back(constraint);
+    least_squares_.AddResidualBlock(constraint, nullptr, blocks.data()...);  // which owns it from here on
+  }
+
+  void set_up() {
+    const CarProblem::Limits& limits = problem_.limits;
+    const CarProblem::Weights& weights = problem_.weights;
+    const double h = problem_.time_step;
+    const Vec2<double> lowest_state(limits.lowest_speed, -limits.steering),
+        highest_state(limits.highest_speed, limits.steering),
+        highest_input(limits.acceleration, limits.steering_rate);
+    for (std::size_t k = 1; k < intervals_; ++k) {
+      CarState& state = plan_.states[k];
+      if (weights.steering > 0.0)
+        least_squares_.AddResidualBlock(new Square<5>(4, h * weights.steering), nullptr, state.data());
+      add(limits_, new Limit<5>(3, lowest_state, highest_state, limits_.penalty, state), state);
+      for (const CarObstacle& obstacle : problem_.obstacles)
+        add(collisions_, new Collision(problem_, obstacle, collisions_.penalty, state), state);
+    }
+    for (std::size_t k = 0; k < intervals_; ++k) {
+      CarState &state = plan_.states[k], &next = plan_.states[k + 1];
+      CarInput& input = plan_.inputs[k];
+      least_squares_.AddResidualBlock(new Square<2>(0, h * weights.acceleration), nullptr, input.data());
+      least_squares_.AddResidualBlock(new Square<2>(1, h * weights.steering_rate), nullptr, input.data());
+      add(limits_, new Limit<2>(0, -highest_input, highest_input, limits_.penalty, input), input);
+      add(dynamics_, new Defect(problem_, dynamics_.penalty, state, input, next), state, input, next);
+    }
+    least_squares_.SetParameterBlockConstant(plan_.states.front().data());
+    least_squares_.SetParameterBlockConstant(plan_.states.back().data());
+  }
+
+  /// Fills the plan and its status.
+  void search() {
+    constexpr int k_idle_updates = 3;
+    const double tolerance = problem_.solver.tolerance;
+    plan_.status = CarPlan::Status::exhausted;
+    for (int outer = 1, idle = 0; outer <= problem_.solver.max_outer_iterations; ++outer) {
+      plan_.outer_iterations = outer;
+      const ceres::TerminationType end = minimize();
+      if (end == ceres::USER_FAILURE) plan_.status = CarPlan::Status::stopped;
+      if (end == ceres::FAILURE) plan_.status = CarPlan::Status::failed;
+      if (end == ceres::USER_FAILURE || end == ceres::FAILURE) return;
+      const double worst = std::max({dynamics_.measure(), collisions_.measure(), limits_.measure()});
+      if (end == ceres::CONVERGENCE && worst <= tolerance) {
+        plan_.status = CarPlan::Status::solved;
+        return;
+      }
+      if (plan_.iterations >= problem_.solver.max_iterations) return;
+      bool is_idle = false;
+      for (ConstraintGroup* group : {&dynamics_, &collisions_, &limits_}) {
+        const double measure = group->measure();
+        for (Constraint* constraint : group->members) constraint->update_multipliers();
+        if (measure > tolerance && measure > 0.25 * group->measure_before) {
+          is_idle = is_idle || group->penalty >= k_largest_penalty;
+          group->penalty = std::min(10.0 * group->penalty, k_largest_penalty);
+        }
+        group->measure_before = measure;
+      }
+      idle = is_idle ? idle + 1 : 0;
+      if (idle == k_idle_updates) {
+        plan_.status = CarPlan::Status::infeasible;
+        return;
+      }
+    }
+  }
+
+  [[nodiscard]] ceres::TerminationType minimize() {
+    constexpr int k_iterations_at_once = 150;
+    Callback callback(*this);
+    ceres::Solver::Options options;
+    options.minimizer_type = ceres::TRUST_REGION;
+    options.linear_solver_type = ceres::SPARSE_NORMAL_CHOLESKY;
+    options.sparse_linear_algebra_library_type =
+        ceres::IsSparseLinearAlgebraLibraryTypeAvailable(ceres::SUITE_SPARSE) ? ceres::SUITE_SPARSE
+                                                                              : ceres::EIGEN_SPARSE;
+    options.max_num_iterations =
+        std::min(k_iterations_at_once, problem_.solver.max_iterations - plan_.iterations);
+    options.function_tolerance = options.parameter_tolerance = 1e-4 * problem_.solver.tolerance;
+    options.gradient_tolerance = 1e-3 * problem_.solver.tolerance;
+    options.num_threads = 1;  // sums in one order
+    options.logging_type = ceres::SILENT;
+    options.update_state_every_iteration = true;
+    options.callbacks.push_back(&callback);
+    ceres::Solver::Summary summary;
+    ceres::Solve(options, &least_squares_, &summary);
+    return summary.termination_type;
+  }
+
+  [[nodiscard]] double cost_now() const {
+    double cost = 0.0;
+    for (const CarInput& input : plan_.inputs) {
+      cost += problem_.weights.acceleration * input[0] * input[0] +
+              problem_.weights.steering_rate * input[1] * input[1];
+    }
+    for (std::size_t k = 1; k < intervals_; ++k)
+      cost += problem_.weights.steering * plan_.states[k][4] * plan_.states[k][4];
+    return 0.5 * problem_.time_step * cost;
+  }
+
+  [[nodiscard]] double least_distance_on_the_way() const {
+    constexpr int k_parts = 10;
+    double least = plan_.distances.back();
+    for (std::size_t k = 0; k < intervals_; ++k) {
+      for (int part = 0; part < k_parts; ++part) {
+        const CarState state = car_step<double>(plan_.states[k], plan_.inputs[k], problem_.car.wheelbase,
+                                                problem_.time_step * part / k_parts);
+        least = std::min(least, nearest_obstacle(problem_, state).distance);
+      }
+    }
+    return least;
+  }
+
+  /// What is violated most.
+  [[nodiscard]] std::string fault() const {
+    const double h = problem_.time_step;
+    const double most = std::max({plan_.worst_defect, plan_.worst_collision, plan_.worst_limit});
+    if (most == plan_.worst_defect) {
+      const auto k = static_cast<double>(dynamics_.worst());
+      return fmt::format(
+          "between {:.2f} s and {:.2f} s the states are {:.2g} (m, rad, m/s) off what the car "
+          "can drive",
+          k * h, (k + 1.0) * h, most);
+    }
+    if (most == plan_.worst_collision) {
+      const std::size_t obstacles = problem_.obstacles.size(), worst = collisions_.worst();
+      return fmt::format("at {:.2f} s the car is {:.2g} m too far in on '{}'",
+                         static_cast<double>(1 + worst / obstacles) * h, most,
+                         problem_.obstacles[worst % obstacles].name);
+    }
+    return fmt::format("a limit is exceeded by {:.2g}", most);
+  }
+
+  [[nodiscard]] std::string message() const {
+    switch (plan_.status) {
+      case CarPlan::Status::solved:
+        return fmt::format("found a plan from the {} line", to_string(plan_.guess));
+      case CarPlan::Status::infeasible:
+        return fmt::format("found no plan: at best {} (more time or wider limits may help)", fault());
+      case CarPlan::Status::stopped:
+        return "stopped by the caller";
+      case CarPlan::Status::exhausted:
+        return fmt::format("found no plan in {} iterations and {} updates of the multipliers: {}",
+                           plan_.iterations, plan_.outer_iterations, fault());
+      case CarPlan::Status::failed:
+        break;
+    }
+    return fmt::format("the least squares could not be solved after {} iterations", plan_.iterations);
+  }
+
+  static constexpr double k_largest_penalty = 1e7;
+  // Stiff enough that what pushes the car out of an obstacle moves the whole of its path, and hardly tears
+  // it.
+  static constexpr double k_dynamics_penalty = 100.0, k_collision_penalty = 10.0, k_limit_penalty = 1.0;
+
+  const CarProblem& problem_;
+  std::size_t intervals_;
+  int iterations_before_;  // with other guesses
+  const std::function<bool(const CarPlanProgress&)>& progress_;
+  CarPlan plan_;
+  ConstraintGroup dynamics_{k_dynamics_penalty}, collisions_{k_collision_penalty}, limits_{k_limit_penalty};
+  ceres::Problem least_squares_;
+};
+
+double worst_violation(const CarPlan& plan) {
+  return plan.status == CarPlan::Status::failed
+             ? k_infinity
+             : std::max({plan.worst_defect, plan.worst_collision, plan.worst_limit});
+}
+
+}  // namespace
+
+const char* to_string(CarPlan::Guess guess) {
+  switch (guess) {
+    case CarPlan::Guess::straight:
+      return "straight";
+    case CarPlan::Guess::left:
+      return "left";
+    case CarPlan::Guess::right:
+      return "right";
+  }
+  return "straight";
+}
+
+const char* to_string(CarPlan::Status status) {
+  switch (status) {
+    case CarPlan::Status::solved:
+      return "solved";
+    case CarPlan::Status::infeasible:
+      return "infeasible";
+    case CarPlan::Status::stopped:
+      return "stopped";
+    case CarPlan::Status::exhausted:
+      return "exhausted";
+    case CarPlan::Status::failed:
+      return "failed";
+  }
+  return "failed";
+}
+
+CarPlan plan_car(const CarProblem& problem, const std::function<bool(const CarPlanProgress&)>& progress) {
+  validate(problem);
+  CarPlan best;
+  int iterations = 0;
+  for (const Guess& guess : guesses_of(problem)) {
+    CarPlan plan = Planner(problem, guess, iterations, progress).run();
+    iterations += plan.iterations;
+    const bool ends = plan.ok() || plan.status == CarPlan::Status::stopped;
+    if (ends || best.states.empty() || worst_violation(plan) < worst_violation(best)) best = std::move(plan);
+    if (ends) break;
+  }
+  best.iterations = iterations;
+  return best;
+}
+
+}  // namespace abut

@@ -1,0 +1,177 @@
+#include "apps/identification/car_plan_io.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <system_error>
+
+#include <spdlog/fmt/fmt.h>
+
+#include "apps/abut/palette.h"
+#include "engine/atomic_file.h"
+#include "engine/input_error.h"
+
+namespace abut {
+namespace {
+
+constexpr double k_infinity = std::numeric_limits<double>::infinity();
+
+/// From metres, y up, to the units of a picture, y down.
+struct PictureFrame {
+  Vec2<double> lower = Vec2<double>::Constant(k_infinity), upper = -lower;  ///< corners of what is shown [m]
+  double scale = 1;                                                         ///< units per metre
+  double margin = 60;                                                       ///< for the axes' numbers
+
+  void include(const CapsuleEnds<double>& capsule) {
+    for (const Vec3<double>* end : {&capsule.start, &capsule.end}) {
+      lower = lower.cwiseMin((end->head<2>().array() - capsule.radius).matrix());
+      upper = upper.cwiseMax((end->head<2>().array() + capsule.radius).matrix());
+    }
+  }
+  [[nodiscard]] Vec2<double> operator()(const Vec2<double>& p) const {
+    return {margin + scale * (p.x() - lower.x()), margin + scale * (upper.y() - p.y())};
+  }
+};
+
+std::string colour(std::size_t index) {
+  const auto& rgb = k_body_palette[index];
+  return fmt::format("#{:02x}{:02x}{:02x}", rgb[0], rgb[1], rgb[2]);
+}
+
+std::string escaped(const std::string& text) {
+  std::string r;
+  for (const char c : text) {
+    if (c == '&') {
+      r += "&amp;";
+    } else if (c == '<') {
+      r += "&lt;";
+    } else if (c == '>') {
+      r += "&gt;";
+    } else {
+      r += c;
+    }
+  }
+  return r;
+}
+
+/// @param anchor  what of it stands at the place: start, middle or end
+std::string text_element(const Vec2<double>& place, const char* anchor, const std::string& text) {
+  return fmt::format("<text x=\"{:.2f}\" y=\"{:.2f}\" text-anchor=\"{}\">{}</text>\n", place.x(), place.y(),
+                     anchor, escaped(text));
+}
+
+/// The outline of a capsule: a side, a half circle, the other side and another half circle.
+std::string capsule_element(const PictureFrame& frame, const CapsuleEnds<double>& capsule,
+                            const std::string& fill, const std::string& stroke) {
+  const Vec2<double> start = capsule.start.head<2>(), end = capsule.end.head<2>(), along = end - start;
+  const Vec2<double> ahead = along.norm() > 0.0 ? Vec2<double>(along.normalized()) : Vec2<double>(1.0, 0.0);
+  const Vec2<double> left = capsule.radius * Vec2<double>(-ahead.y(), ahead.x());
+  const Vec2<double> a = frame(start - left), b = frame(end - left), c = frame(end + left),
+                     d = frame(start + left);
+  const double r = frame.scale * capsule.radius;
+  return fmt::format(
+      "<path d=\"M{:.2f} {:.2f}L{:.2f} {:.2f}A{:.2f} {:.2f} 0 0 0 {:.2f} {:.2f}L{:.2f} {:.2f}A{:.2f} {:.2f} "
+      "0 "
+      "0 0 {:.2f} {:.2f}Z\" fill=\"{}\" stroke=\"{}\"/>\n",
+      a.x(), a.y(), b.x(), b.y(), r, r, c.x(), c.y(), d.x(), d.y(), r, r, a.x(), a.y(), fill, stroke);
+}
+
+/// The least of 1, 2 and 5 times powers of ten that divides an extent into ten parts or fewer.
+double tick_step(double extent) {
+  const double rough = extent / 10.0, power = std::pow(10.0, std::floor(std::log10(rough)));
+  for (const double factor : {1.0, 2.0, 5.0}) {
+    if (factor * power >= rough) return factor * power;
+  }
+  return 10.0 * power;
+}
+
+/// A frame with ticks and numbers.
+std::string axes(const PictureFrame& frame) {
+  const Vec2<double> low = frame(frame.lower), high = frame(frame.upper);
+  const std::string grey = "#888888";
+  std::string svg = fmt::format(
+      "<rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\" fill=\"none\" stroke=\"{}\"/>\n",
+      low.x(), high.y(), high.x() - low.x(), low.y() - high.y(), grey);
+  const double step = tick_step((frame.upper - frame.lower).maxCoeff());
+  for (int axis = 0; axis < 2; ++axis) {
+    const Vec2<double> tick = axis == 0 ? Vec2<double>(0.0, 6.0) : Vec2<double>(-6.0, 0.0),
+                       number = axis == 0 ? Vec2<double>(0.0, 20.0) : Vec2<double>(-9.0, 4.0);
+    const auto first = static_cast<int>(std::ceil(frame.lower[axis] / step)),
+               last = static_cast<int>(std::floor(frame.upper[axis] / step));
+    for (int i = first; i <= last; ++i) {
+      Vec2<double> place = frame.lower;
+      place[axis] = i * step;
+      const Vec2<double> from = frame(place), to = from + tick;
+      svg += fmt::format("<line x1=\"{:.2f}\" y1=\"{:.2f}\" x2=\"{:.2f}\" y2=\"{:.2f}\" stroke=\"{}\"/>\n",
+                         from.x(), from.y(), to.x(), to.y(), grey);
+      svg += text_element(from + number, axis == 0 ? "middle" : "end", fmt::format("{:g}", place[axis]));
+    }
+  }
+  svg += text_element({0.5 * (low.x() + high.x()), low.y() + 42.0}, "middle", "x [m]");
+  svg += text_element({low.x() - 9.0, high.y() - 9.0}, "end", "y [m]");
+  return svg;
+}
+
+}  // namespace
+
+std::string car_plan_csv(const CarProblem& problem, const CarPlan& plan) {
+  std::string csv = "time,x,y,heading,speed,steering,acceleration,steering_rate,distance\n";
+  for (std::size_t k = 0; k < plan.states.size(); ++k) {
+    const CarState& x = plan.states[k];
+    csv += fmt::format("{},{},{},{},{},{},", static_cast<double>(k) * problem.time_step, x[0], x[1], x[2],
+                       x[3], x[4]);
+    csv += k < plan.inputs.size() ? fmt::format("{},{},", plan.inputs[k][0], plan.inputs[k][1]) : ",,";
+    csv += fmt::format("{}\n", plan.distances[k]);
+  }
+  return csv;
+}
+
+std::string car_plan_svg(const CarProblem& problem, const CarPlan& plan) {
+  constexpr double k_width = 900.0, k_padding = 1.0;  // of what is shown; around it [m]
+  constexpr std::size_t k_cars = 10;                  // about as many are shown
+  PictureFrame frame;
+  for (const CarObstacle& obstacle : problem.obstacles) frame.include(capsule_of(obstacle));
+  for (const CarState& state : plan.states) frame.include(capsule_of(problem.car, state));
+  frame.lower.array() -= k_padding;
+  frame.upper.array() += k_padding;
+  frame.scale = k_width / (frame.upper.x() - frame.lower.x());
+  const double width = k_width + 2.0 * frame.margin,
+               height = frame.scale * (frame.upper.y() - frame.lower.y()) + 2.0 * frame.margin;
+
+  std::string svg = fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" "
+      "height=\"{1:.0f}\" font-family=\"sans-serif\" font-size=\"13\">\n"
+      "<rect width=\"{0:.0f}\" height=\"{1:.0f}\" fill=\"#ffffff\"/>\n",
+      width, height);
+  svg += text_element({frame.margin, 24.0}, "start",
+                      fmt::format("{}: {} knots, {:.3g} s, least distance {:.3g} m", to_string(plan.status),
+                                  problem.knots, problem.duration(), plan.least_distance_on_the_way));
+  svg += axes(frame);
+  for (const CarObstacle& obstacle : problem.obstacles) {
+    svg += capsule_element(frame, capsule_of(obstacle), colour(5), "#000000");
+    svg += text_element(frame(obstacle.position) + Vec2<double>(0.0, 4.0), "middle", obstacle.name);
+  }
+  const std::size_t last = plan.states.size() - 1, stride = std::max<std::size_t>(1, last / k_cars);
+  for (std::size_t k = 0; k <= last; ++k) {
+    if (k % stride == 0 || k == last)
+      svg += capsule_element(frame, capsule_of(problem.car, plan.states[k]), "none", colour(6));
+  }
+  std::string points;
+  for (const CarState& state : plan.states) {
+    const Vec2<double> p = frame(state.head<2>());
+    points += fmt::format("{:.2f},{:.2f} ", p.x(), p.y());
+  }
+  svg += fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"/>\n</svg>\n",
+                     points, colour(3));
+  return svg;
+}
+
+void write_car_plan(const CarProblem& problem, const CarPlan& plan, const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) throw InputError(folder.string(), 0, "cannot be made: " + error.message());
+  write_file(folder / "plan.csv", car_plan_csv(problem, plan));
+  write_file(folder / "plan.svg", car_plan_svg(problem, plan));
+}
+
+}  // namespace abut

@@ -1,0 +1,445 @@
+#include "apps/identification/experiment_io.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <stdexcept>
+#include <utility>
+
+#include <spdlog/fmt/fmt.h>
+
+#include "engine/atomic_file.h"
+#include "engine/input_error.h"
+#include "engine/lie.h"
+#include "engine/toml_table.h"
+
+namespace abut {
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+/// Turns complaints about arguments into ones about a line of the file.
+template <typename Use>
+auto at_line(const TomlTable& table, std::string_view key, const Use& use) {
+  try {
+    return use();
+  } catch (const std::invalid_argument& error) {
+    table.fail_at(table.line(key), error.what());
+  }
+}
+
+int body_named(const Model& model, const TomlTable& table, std::string_view key) {
+  const std::string name = table.required_text(key);
+  std::vector<std::string> names;
+  for (int b = 0; b < model.body_count(); ++b) {
+    names.push_back(model.bodies[at(b)].name);
+    if (names.back() == name) return b;
+  }
+  const std::string closest = closest_word(name, names);
+  table.fail(key, fmt::format("the scene has no body '{}'{}", name,
+                              closest.empty() ? "" : fmt::format("; did you mean '{}'?", closest)));
+}
+
+// Unknowns --------------------------------------------------------------------------------------------------
+
+/// A number or an array of one for each component; the default for all where the key is left out.
+std::vector<double> numbers_for(const TomlTable& table, std::string_view key, std::size_t count,
+                                const std::vector<double>& otherwise, const NumberRange& range) {
+  if (!table.has(key)) return otherwise;
+  if (table.is_array(key)) return table.required_numbers(key, static_cast<int>(count), range);
+  return std::vector<double>(count, table.required_number(key, range));
+}
+
+/// "control.ball.force" and the like; nothing for other names.
+struct ControlName {
+  int body = -1;
+  std::vector<int> components;  // of [torque; force]
+  std::vector<std::string> endings;
+};
+std::optional<ControlName> control_named(const Model& model, const std::string& name) {
+  for (int b = 0; b < model.body_count(); ++b) {
+    for (const auto& [key, first] : {std::pair{"torque", 0}, std::pair{"force", 3}}) {
+      const std::string prefix = fmt::format("control.{}.{}", model.bodies[at(b)].name, key);
+      if (name == prefix) return ControlName{b, {first, first + 1, first + 2}, {".x", ".y", ".z"}};
+      for (int i = 0; i < 3; ++i) {
+        if (name == fmt::format("{}.{}", prefix, "xyz"[i])) return ControlName{b, {first + i}, {""}};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<int> orientation_named(const Model& model, const std::string& name) {
+  for (int b = 0; b < model.body_count(); ++b) {
+    if (name == fmt::format("body.{}.orientation", model.bodies[at(b)].name)) return b;
+  }
+  return std::nullopt;
+}
+
+void read_orientation(const TomlTable& table, const Scene& scene, Unknown unknown,
+                      std::vector<Unknown>& unknowns) {
+  unknown.kind = Unknown::Kind::orientation;
+  unknown.initial_orientation = scene.initial.X_WB[at(unknown.body)].q;
+  const auto orientation = [&](std::string_view key) {
+    const std::vector<double> turn = table.required_numbers(key, 3, any_number());
+    return exp_quaternion(Vec3<double>(turn[0], turn[1], turn[2]));
+  };
+  if (table.has("initial")) unknown.initial_orientation = orientation("initial");
+  if (table.has("truth")) unknown.true_orientation = orientation("truth");
+  unknowns.push_back(std::move(unknown));
+}
+
+void read_unknown(const TomlTable& table, const Scene& scene, std::vector<Unknown>& unknowns) {
+  Unknown common;
+  common.name = table.required_text("name");
+  common.in_each_motion = table.boolean("in_each_motion", false);
+  if (const auto body = orientation_named(scene.model, common.name)) {
+    common.body = *body;
+    read_orientation(table, scene, std::move(common), unknowns);
+    table.finish();
+    return;
+  }
+  common.logarithmic = table.boolean("logarithmic", false);
+  std::vector<Unknown> components;
+  if (const auto control = control_named(scene.model, common.name)) {
+    common.kind = Unknown::Kind::control;
+    common.body = control->body;
+    common.from = table.number("from", scene.initial.time, any_number());
+    common.until = table.required_number("until", any_number());
+    common.pieces = table.integer("pieces", 1, 1);
+    for (std::size_t i = 0; i < control->components.size(); ++i) {
+      components.push_back(common);
+      components.back().component = control->components[i];
+      components.back().name += control->endings[i];
+    }
+  } else {
+    const auto names = at_line(table, "name", [&] { return component_names(scene, common.name); });
+    for (const std::string& name : names) {
+      components.push_back(common);
+      components.back().name = name;
+      components.back().parameter = at_line(table, "name", [&] { return find_parameter(scene, name); });
+    }
+  }
+  const std::size_t count = components.size();
+  std::vector<double> guesses(count, 0.0);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (common.kind == Unknown::Kind::number) guesses[i] = value_of(scene, components[i].parameter);
+  }
+  const double infinity = std::numeric_limits<double>::infinity();
+  const std::vector<double> initial = numbers_for(table, "initial", count, guesses, any_number()),
+                            lower = numbers_for(table, "lower", count, std::vector(count, -infinity),
+                                                any_number()),
+                            upper = numbers_for(table, "upper", count, std::vector(count, infinity),
+                                                any_number());
+  std::vector<double> truth, mean, deviation;
+  if (table.has("truth")) truth = numbers_for(table, "truth", count, {}, any_number());
+  if (table.has("prior")) {
+    const TomlTable prior = table.table("prior");
+    mean = numbers_for(prior, "mean", count, initial, any_number());
+    if (!prior.has("deviation")) prior.fail("", "missing key 'deviation', allowed: a number > 0");
+    deviation = numbers_for(prior, "deviation", count, {}, positive());
+    prior.finish();
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    Unknown& unknown = components[i];
+    unknown.initial = initial[i];
+    unknown.lower = lower[i];
+    unknown.upper = upper[i];
+    if (!truth.empty()) unknown.truth = truth[i];
+    if (!mean.empty()) unknown.prior = Unknown::Prior{mean[i], deviation[i]};
+    unknowns.push_back(std::move(unknown));
+  }
+  table.finish();
+}
+
+// Motions ---------------------------------------------------------------------------------------------------
+
+std::vector<double> times_of(const TomlTable& goal, double start) {
+  goal.require_one_of({"time", "times"}, true);
+  std::vector<double> times = goal.has("times") ? goal.required_numbers("times", any_number())
+                                                : std::vector{goal.required_number("time", any_number())};
+  for (const double time : times) {
+    if (time < start)
+      goal.fail(goal.has("times") ? "times" : "time",
+                fmt::format("{} s lies before the start of the scene, {} s", time, start));
+  }
+  return times;
+}
+
+void read_goal(const TomlTable& goal, const Scene& scene, std::vector<Measurement>& measurements) {
+  enum class Kind { pose, twist, contact, clearance };
+  const Kind kind = goal.required_choice<Kind>("kind", {{"pose", Kind::pose},
+                                                        {"twist", Kind::twist},
+                                                        {"contact", Kind::contact},
+                                                        {"clearance", Kind::clearance}});
+  const Model& model = scene.model;
+  const auto two_bodies = [&](int& body_A, int& body_B) {
+    const std::vector<std::string> names = goal.required_texts("bodies", 2);
+    std::vector<int> found;
+    for (const std::string& name : names) {
+      for (int b = 0; b < model.body_count(); ++b) {
+        if (model.bodies[at(b)].name == name) found.push_back(b);
+      }
+    }
+    if (found.size() != 2 || found[0] == found[1])
+      goal.fail("bodies",
+                fmt::format("'{}' and '{}', allowed: two different bodies of the scene", names[0], names[1]));
+    body_A = found[0];
+    body_B = found[1];
+  };
+  Measurement measurement;
+  switch (kind) {
+    case Kind::pose: {
+      MeasuredPose pose;
+      pose.body = body_named(model, goal, "body");
+      const std::vector<double> p = goal.required_numbers("position", 3, any_number());
+      pose.p_WA = Vec3<double>(p[0], p[1], p[2]);
+      pose.position_noise = goal.number("position_tolerance", 1e-3, positive());
+      goal.require_one_of({"orientation", "rotation_vector"}, false);
+      if (goal.has("orientation")) pose.q_WA = goal.quaternion("orientation");
+      if (goal.has("rotation_vector"))
+        pose.q_WA = exp_quaternion(goal.vector3("rotation_vector", Vec3<double>::Zero()));
+      pose.rotation_noise = goal.number("rotation_tolerance", 1e-2, positive());
+      measurement.what = pose;
+      break;
+    }
+    case Kind::twist: {
+      MeasuredTwist twist;
+      twist.body = body_named(model, goal, "body");
+      const double infinity = std::numeric_limits<double>::infinity();
+      twist.V_WB = stack<double>(goal.vector3("angular_velocity", Vec3<double>::Zero()),
+                                 goal.vector3("linear_velocity", Vec3<double>::Zero()));
+      twist.angular_noise = goal.number("angular_tolerance", goal.has("angular_velocity") ? 1e-1 : infinity,
+                                        positive_or_infinite());
+      twist.linear_noise = goal.number("linear_tolerance", goal.has("linear_velocity") ? 1e-2 : infinity,
+                                       positive_or_infinite());
+      measurement.what = twist;
+      break;
+    }
+    case Kind::contact: {
+      ContactPlace place;
+      two_bodies(place.body_A, place.body_B);
+      const std::vector<double> a = goal.required_numbers("point_A", 3, any_number()),
+                                b = goal.required_numbers("point_B", 3, any_number());
+      place.p_A = Vec3<double>(a[0], a[1], a[2]);
+      place.p_B = Vec3<double>(b[0], b[1], b[2]);
+      place.position_noise = goal.number("position_tolerance", 1e-3, positive());
+      place.normal_noise = goal.number("normal_tolerance", 1e-2, positive());
+      measurement.what = place;
+      break;
+    }
+    case Kind::clearance: {
+      Clearance clearance;
+      two_bodies(clearance.body_A, clearance.body_B);
+      clearance.noise = goal.number("tolerance", 1e-4, positive());
+      measurement.what = clearance;
+      break;
+    }
+  }
+  for (const double time : times_of(goal, scene.initial.time)) {
+    measurement.time = time;
+    measurements.push_back(measurement);
+  }
+  goal.finish();
+}
+
+/// Measurements that are still to be made, at the times of a sampling.
+std::vector<Measurement> planned(const MotionData& data, const Scene& scene) {
+  std::vector<Measurement> measurements;
+  const MotionData::Sampling& sampling = *data.sampling;
+  const Model& model = scene.model;
+  const int count = static_cast<int>(std::floor((sampling.until - sampling.from) / sampling.every + 1e-9));
+  for (int i = 0; i <= count; ++i) {
+    for (int b = 0; b < model.body_count(); ++b) {
+      const Body& body = model.bodies[at(b)];
+      const auto& bodies = data.source.bodies;
+      const bool is_listed = std::find(bodies.begin(), bodies.end(), body.name) != bodies.end();
+      if (bodies.empty() ? body.fixed : !is_listed) continue;
+      Measurement measurement;
+      measurement.time = sampling.from + i * sampling.every;
+      if (data.source.kind == MeasurementSource::Kind::surface_points) {
+        measurement.what = SurfacePoints{b, Points::Zero(3, sampling.points), data.source.position_noise};
+      } else {
+        MeasuredPose pose;
+        pose.body = b;
+        if (data.source.kind == MeasurementSource::Kind::poses) pose.q_WA = Quat<double>::Identity();
+        pose.position_noise = data.source.position_noise;
+        pose.rotation_noise = data.source.rotation_noise;
+        measurement.what = pose;
+      }
+      measurements.push_back(measurement);
+    }
+  }
+  return measurements;
+}
+
+MotionData read_data(const TomlTable& table, const std::filesystem::path& folder) {
+  MotionData data;
+  if (!table.has("file")) return data;
+  using Kind = MeasurementSource::Kind;
+  data.source.file = folder / table.required_text("file");
+  if (table.has("bodies")) data.source.bodies = table.required_texts("bodies");
+  data.source.kind = table.choice<Kind>(
+      "kind", Kind::poses,
+      {{"poses", Kind::poses}, {"positions", Kind::positions}, {"surface_points", Kind::surface_points}});
+  data.source.position_noise = table.number("position_noise", 1e-3, positive());
+  data.source.rotation_noise = table.number("rotation_noise", 1e-2, positive());
+  if (table.has("sampling")) {
+    const TomlTable sampling = table.table("sampling");
+    MotionData::Sampling times;
+    times.every = sampling.required_number("every", positive());
+    times.from = sampling.number("from", times.every, any_number());
+    times.until = sampling.required_number("until", any_number());
+    if (times.until < times.from) sampling.fail("until", "lies before 'from'");
+    times.points = sampling.integer("points", 20, 1);
+    sampling.finish();
+    data.sampling = times;
+  }
+  return data;
+}
+
+void read_motion(const TomlTable& table, const std::filesystem::path& folder, DataUse use, int number,
+                 ExperimentFile& file) {
+  const Scene& scene = file.experiment.scene;
+  MeasuredMotion motion;
+  MotionData data = read_data(table, folder);
+  const std::string otherwise =
+      data.source.file.empty() ? fmt::format("motion {}", number) : data.source.file.filename().string();
+  motion.name = table.text("name", otherwise);
+  const TomlTable settings = table.table("set");
+  for (const NamedNumbers& setting : settings.all_numbers(true)) {
+    if (setting.numbers.size() != 1)
+      settings.fail_at(setting.line, fmt::format("'{}', allowed: one number", setting.name));
+    try {
+      const SceneParameter parameter = find_parameter(scene, setting.name);
+      require_allowed(parameter, setting.numbers.front());
+      motion.settings.emplace_back(parameter, setting.numbers.front());
+    } catch (const std::invalid_argument& error) {
+      settings.fail_at(setting.line, error.what());
+    }
+  }
+  if (!data.source.file.empty()) {
+    if (use == DataUse::read) {
+      motion.measurements = read_measurements(data.source, scene.model, scene.initial.time);
+    } else if (data.sampling) {
+      motion.measurements = planned(data, scene);
+    } else {
+      table.fail("", "there is no table 'sampling', which says when to measure");
+    }
+  }
+  for (const TomlTable& goal : table.tables("goal")) read_goal(goal, scene, motion.measurements);
+  if (motion.measurements.empty())
+    table.fail("", "there is neither a 'file' of measurements nor a [[motion.goal]]");
+  std::stable_sort(motion.measurements.begin(), motion.measurements.end(),
+                   [](const Measurement& a, const Measurement& b) { return a.time < b.time; });
+  table.finish();
+  file.experiment.motions.push_back(std::move(motion));
+  file.data.push_back(std::move(data));
+}
+
+// Search ----------------------------------------------------------------------------------------------------
+
+SearchSettings read_search(const TomlTable& table) {
+  SearchSettings search;
+  search.method = table.choice<SearchMethod>(
+      "method", search.method,
+      {{"least_squares", SearchMethod::least_squares}, {"gradient", SearchMethod::gradient}});
+  if (table.has("jacobian")) {
+    search.jacobian =
+        table.required_choice<JacobianMethod>("jacobian", {{"forward", JacobianMethod::forward},
+                                                           {"transition", JacobianMethod::transition},
+                                                           {"adjoint", JacobianMethod::adjoint}});
+  }
+  search.max_iterations = table.integer("max_iterations", search.max_iterations, 1);
+  search.tolerance = table.number("tolerance", search.tolerance, positive());
+  search.trust_region = table.number("trust_region", search.trust_region, positive());
+  search.loss.kind = table.choice<RobustLoss::Kind>("loss", search.loss.kind,
+                                                    {{"square", RobustLoss::Kind::square},
+                                                     {"huber", RobustLoss::Kind::huber},
+                                                     {"cauchy", RobustLoss::Kind::cauchy}});
+  search.loss.width = table.number("loss_width", search.loss.width, positive());
+  search.starts = table.integer("starts", 1, 1);
+  search.seed = static_cast<std::uint64_t>(table.integer("seed", 0, 0));
+  if (table.has("continuation")) {
+    search.continuation = table.required_numbers("continuation", at_least(1.0));
+    if (search.continuation.empty() || search.continuation.back() != 1.0)
+      table.fail("continuation", "allowed: factors >= 1 of which the last is 1");
+  }
+  table.finish();
+  return search;
+}
+
+MultipleShooting read_shooting(const TomlTable& table) {
+  MultipleShooting shooting;
+  shooting.segments = table.integer("segments", shooting.segments, 1);
+  shooting.position_noise = table.number("position_noise", shooting.position_noise, positive());
+  shooting.rotation_noise = table.number("rotation_noise", shooting.rotation_noise, positive());
+  shooting.linear_noise = table.number("linear_noise", shooting.linear_noise, positive());
+  shooting.angular_noise = table.number("angular_noise", shooting.angular_noise, positive());
+  table.finish();
+  return shooting;
+}
+
+}  // namespace
+
+ExperimentFile read_experiment(const std::filesystem::path& path, DataUse use) {
+  const TomlTable table = TomlTable::read(path);
+  const std::filesystem::path folder = path.parent_path();
+  ExperimentFile file;
+  file.path = path;
+  file.scene = folder / table.required_text("scene");
+  file.experiment.scene = read_scene(file.scene);
+  file.experiment.name = table.text("name", path.stem().string());
+  for (const TomlTable& unknown : table.tables("unknown"))
+    read_unknown(unknown, file.experiment.scene, file.experiment.unknowns);
+  int number = 0;
+  for (const TomlTable& motion : table.tables("motion")) read_motion(motion, folder, use, number++, file);
+  file.search = read_search(table.table("search"));
+  file.experiment.shooting = read_shooting(table.table("shooting"));
+  table.finish();
+  at_line(table, "unknown", [&] {
+    validate(file.experiment);
+    return 0;
+  });
+  return file;
+}
+
+void write_measurements(const std::filesystem::path& path, const Model& model, const MeasuredMotion& motion) {
+  const auto name = [&](int body) {
+    std::string quoted = "\"";
+    for (const char c : model.bodies[at(body)].name) {
+      quoted += c;
+      if (c == '"') quoted += c;
+    }
+    return quoted + "\"";
+  };
+  bool has_rotations = false;
+  for (const Measurement& measurement : motion.measurements) {
+    if (const auto* pose = std::get_if<MeasuredPose>(&measurement.what))
+      has_rotations |= pose->q_WA.has_value();
+  }
+  std::string text = "time,body,position_x,position_y,position_z";
+  if (has_rotations) text += ",orientation_w,orientation_x,orientation_y,orientation_z";
+  text += '\n';
+  const auto add = [&](double time, int body, const Vec3<double>& p) {
+    text += fmt::format("{:.9g},{},{:.9g},{:.9g},{:.9g}", time, name(body), p.x(), p.y(), p.z());
+  };
+  for (const Measurement& measurement : motion.measurements) {
+    if (const auto* pose = std::get_if<MeasuredPose>(&measurement.what)) {
+      add(measurement.time, pose->body, pose->p_WA);
+      if (pose->q_WA) {
+        const Quat<double>& q = *pose->q_WA;
+        text += fmt::format(",{:.9g},{:.9g},{:.9g},{:.9g}", q.w(), q.x(), q.y(), q.z());
+      }
+      text += '\n';
+    } else if (const auto* points = std::get_if<SurfacePoints>(&measurement.what)) {
+      for (Eigen::Index i = 0; i < points->p_W.cols(); ++i) {
+        add(measurement.time, points->body, points->p_W.col(i));
+        text += '\n';
+      }
+    }
+  }
+  write_file(path, text);
+}
+
+}  // namespace abut

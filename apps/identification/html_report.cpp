@@ -1,0 +1,383 @@
+#include "apps/identification/html_report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+#include <spdlog/fmt/fmt.h>
+
+#include "apps/identification/html_estimates.h"
+#include "apps/identification/html_figures.h"
+#include "apps/identification/html_style.h"
+#include "apps/identification/number_text.h"
+#include "apps/identification/svg_plot.h"
+
+namespace abut {
+namespace {
+
+using State = EstimateRow::State;
+
+bool is_optimization(const IdentificationReport& report) { return report.question == "optimize"; }
+
+std::string plural(std::size_t count, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
+// Verdict --------------------------------------------------------------------------------------------------
+
+/// What chi square says about the noise that was stated.
+enum class Noise { unknown, as_stated, larger, smaller };
+
+/// Reduced chi square is 1 with a standard deviation of sqrt(2 / degrees of freedom) where all is as stated.
+/// Noise is never stated that exactly: a fifth to either side is no finding.
+Noise noise_of(const IdentificationReport& report) {
+  constexpr double k_usual = 0.2, k_deviations = 3.0;
+  if (is_optimization(report) || !std::isfinite(report.reduced_chi_square)) return Noise::unknown;
+  const double freedom = std::max(report.residuals - report.unknowns, 1);
+  const double near = std::max(k_usual, k_deviations * std::sqrt(2.0 / freedom));
+  if (report.reduced_chi_square > 1.0 + near) return Noise::larger;
+  return report.reduced_chi_square < 1.0 - near ? Noise::smaller : Noise::as_stated;
+}
+
+std::size_t count_of(const IdentificationReport& report, State state) {
+  return static_cast<std::size_t>(std::count_if(report.estimates.begin(), report.estimates.end(),
+                                                [&](const EstimateRow& row) { return row.state == state; }));
+}
+
+/// Of how many numbers with an interval the truth is known, and how many intervals hold it.
+struct Truths {
+  std::size_t known = 0, within = 0;
+  /// 5 % may well miss it, and one by chance.
+  [[nodiscard]] bool are_missed() const {
+    constexpr double k_many = 0.15;
+    const std::size_t missed = known - within;
+    return missed > 1 && static_cast<double>(missed) > k_many * static_cast<double>(known);
+  }
+};
+
+Truths truths_of(const IdentificationReport& report) {
+  Truths truths;
+  for (const EstimateRow& row : report.estimates) {
+    if (!row.truth || row.state != State::told) continue;
+    ++truths.known;
+    truths.within += *row.truth >= row.lower_95 && *row.truth <= row.upper_95;
+  }
+  return truths;
+}
+
+/// What the verdict rests on, a sentence each.
+std::vector<std::string> reasons_of(const IdentificationReport& report) {
+  std::vector<std::string> reasons;
+  const std::string chi = number_text(report.reduced_chi_square, 3);
+  switch (noise_of(report)) {
+    case Noise::as_stated:
+      reasons.push_back(
+          fmt::format("What is simulated agrees with what was measured to within the noise stated: chi "
+                      "square is {} per degree "
+                      "of freedom, where 1 is expected.",
+                      chi));
+      break;
+    case Noise::larger:
+      reasons.push_back(
+          fmt::format("Residuals are {} times as large as the noise stated (chi square is {} per degree of "
+                      "freedom, where 1 is "
+                      "expected): the noise is stated too small, or the scene cannot move as what was "
+                      "measured. The intervals are "
+                      "too narrow by about that factor.",
+                      number_text(std::sqrt(report.reduced_chi_square), 3), chi));
+      break;
+    case Noise::smaller:
+      reasons.push_back(fmt::format(
+          "Residuals are smaller than the noise stated (chi square is {} per degree of freedom, where 1 is "
+          "expected): the noise is stated too large, and the intervals are too wide.",
+          chi));
+      break;
+    case Noise::unknown:
+      if (!is_optimization(report))
+        reasons.emplace_back(
+            "There are no more residuals than unknowns: nothing is left to check the fit by.");
+      break;
+  }
+  if (is_optimization(report) || report.status != "converged")
+    reasons.push_back(fmt::format("The loss went from {} to {}.", number_html(report.initial_cost),
+                                  number_html(report.cost)));
+  if (const Truths truths = truths_of(report); truths.known > 0)
+    reasons.push_back(fmt::format(
+        "The truth is known of {}; {} within the 95&nbsp;% {}.", plural(truths.known, "number", "numbers"),
+        truths.known == 1               ? (truths.within == 1 ? "it lies" : "it does not lie")
+        : truths.within == truths.known ? "all lie"
+                                        : fmt::format("{} of them lie", truths.within),
+        truths.known == 1 ? "interval" : "intervals"));
+  if (const std::size_t count = count_of(report, State::at_bound); count > 0)
+    reasons.push_back(fmt::format("{} at a bound: the intervals of the others hold only if {} there.",
+                                  plural(count, "number lies", "numbers lie"),
+                                  count == 1 ? "it belongs" : "they belong"));
+  return reasons;
+}
+
+struct Verdict {
+  const char* tone;  ///< class of the style sheet
+  const char* mark;
+  std::string headline;
+};
+
+Verdict verdict_of(const IdentificationReport& report) {
+  const std::size_t told = count_of(report, State::told), all = report.estimates.size();
+  if (report.status == "failed") return {"bad", "✕", "The search failed"};
+  const char* verb = is_optimization(report) ? "optimized" : "found";
+  const std::string found =
+      all == 0      ? "Nothing was asked for"
+      : told == all ? fmt::format("{}{} {}", all > 2 ? "All " : "", plural(all, "number", "numbers"), verb)
+                    : fmt::format("{} of {} {}", told, plural(all, "number", "numbers"), verb);
+  if (report.status != "converged")
+    return {"caution", "!", found + ", but the search ended before it had converged"};
+  std::vector<std::string> cautions;
+  if (const Noise noise = noise_of(report); noise == Noise::larger)
+    cautions.emplace_back("the fit is worse than the noise");
+  else if (noise == Noise::smaller)
+    cautions.emplace_back("the noise is stated too large");
+  if (!report.open_directions.empty())
+    cautions.push_back(plural(report.open_directions.size(), "direction is open", "directions are open"));
+  if (!report.warnings.empty())
+    cautions.push_back((report.warnings.size() == 1 ? "there is " : "there are ") +
+                       plural(report.warnings.size(), "warning", "warnings"));
+  if (count_of(report, State::at_bound) > 0) cautions.emplace_back("a bound is reached");
+  if (truths_of(report).are_missed()) cautions.emplace_back("intervals miss the truth");
+  if (cautions.empty()) {
+    const bool is_checked = noise_of(report) == Noise::as_stated;
+    return {"good", "✓", found + (is_checked ? ", and the fit is as good as the noise allows" : "")};
+  }
+  std::string list;
+  for (std::size_t i = 0; i < cautions.size(); ++i)
+    list += (i == 0 ? "" : i + 1 == cautions.size() ? " and " : ", ") + cautions[i];
+  return {"caution", "!", found + "; " + list};
+}
+
+/// Sentences from elsewhere; many of them are folded away.
+std::string list_html(const char* title, const std::vector<std::string>& sentences) {
+  constexpr std::size_t k_shown = 8;
+  if (sentences.empty()) return {};
+  const auto items = [&](std::size_t from, std::size_t to) {
+    std::string html = "<ul>";
+    for (std::size_t i = from; i < to; ++i) html += fmt::format("<li>{}</li>", escaped(sentences[i]));
+    return html + "</ul>";
+  };
+  std::string html = fmt::format("<h3>{}</h3>{}", title, items(0, std::min(sentences.size(), k_shown)));
+  if (sentences.size() > k_shown)
+    html += fmt::format("<details><summary>{} more</summary>{}</details>", sentences.size() - k_shown,
+                        items(k_shown, sentences.size()));
+  return html;
+}
+
+/// The numbers at a glance.
+std::string answers_html(const IdentificationReport& report) {
+  constexpr std::size_t k_most = 12;
+  if (report.estimates.empty()) return {};
+  std::string html = "<dl class=\"answers\">";
+  for (std::size_t i = 0; i < std::min(report.estimates.size(), k_most); ++i) {
+    const EstimateRow& row = report.estimates[i];
+    html += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>", escaped(row.name),
+                        row.state == State::open ? "not told" : estimate_html(row));
+  }
+  html += "</dl>";
+  if (report.estimates.size() > k_most)
+    html += fmt::format("<p>and {} more, in the table below.</p>", report.estimates.size() - k_most);
+  return html;
+}
+
+std::string verdict_html(const IdentificationReport& report) {
+  const Verdict verdict = verdict_of(report);
+  std::string html = fmt::format("<section class=\"verdict {}\"><h2><b>{}</b>{}</h2>", verdict.tone,
+                                 verdict.mark, verdict.headline);
+  html += answers_html(report);
+  if (report.status != "converged" && !report.message.empty())
+    html += fmt::format("<p>{}</p>", escaped(report.message));
+  for (const std::string& reason : reasons_of(report)) html += fmt::format("<p>{}</p>", reason);
+  return html + list_html("What the motions do not tell", report.open_directions) +
+         list_html("Warnings", report.warnings) + "</section>\n";
+}
+
+std::string facts_html(const IdentificationReport& report) {
+  std::string html = "<dl class=\"facts\">";
+  const auto fact = [&](const char* what, const std::string& value, const std::string& more) {
+    html += fmt::format("<div><dt>{}</dt><dd>{}<small>{}</small></dd></div>", what, value, more);
+  };
+  std::string status = report.status;
+  std::replace(status.begin(), status.end(), '_', ' ');
+  fact("Search", escaped(status),
+       fmt::format("{} in {} s", plural(report.iterations.size(), "iteration", "iterations"),
+                   number_text(report.seconds, 3)));
+  fact("Loss", number_html(report.cost), fmt::format("{} at the guess", number_html(report.initial_cost)));
+  if (!is_optimization(report))
+    fact("Reduced chi square", number_html(report.reduced_chi_square, 3), "1 where noise is as stated");
+  fact("Data", plural(static_cast<std::size_t>(std::max(report.residuals, 0)), "residual", "residuals"),
+       fmt::format("of {}",
+                   plural(static_cast<std::size_t>(std::max(report.motions, 0)), "motion", "motions")));
+  fact("Condition", number_html(report.condition, 3), "1: all told equally well");
+  return html + "</dl>\n";
+}
+
+// Numbers --------------------------------------------------------------------------------------------------
+
+/// What the drawings of the table of estimates mean.
+std::string estimate_keys(const std::vector<EstimateRow>& rows) {
+  const auto key = [](const char* drawing, const char* text) {
+    return fmt::format(
+        "<span class=\"key\"><svg class=\"sample\" width=\"26\" height=\"14\" "
+        "aria-hidden=\"true\">{}</svg>{}</span>",
+        drawing, text);
+  };
+  const auto any = [&](auto has) { return std::any_of(rows.begin(), rows.end(), has); };
+  std::string keys = key("<rect class=\"interval\" x=\"1\" y=\"2\" width=\"24\" height=\"10\" rx=\"2\"/>"
+                         "<circle class=\"estimate\" cx=\"13\" cy=\"7\" r=\"3.5\"/>",
+                         "found, 95&nbsp;% interval") +
+                     key("<circle class=\"guess\" cx=\"13\" cy=\"7\" r=\"5.5\"/>", "guess at first");
+  if (any([](const EstimateRow& row) { return row.truth.has_value(); }))
+    keys += key("<path class=\"truth\" d=\"M13 8L8 1H18L13 8V14\"/>", "truth");
+  if (any([](const EstimateRow& row) { return row.prior_mean.has_value(); }))
+    keys +=
+        key("<line class=\"prior\" x1=\"1\" x2=\"25\" y1=\"7\" y2=\"7\"/>"
+            "<line class=\"prior\" x1=\"13\" x2=\"13\" y1=\"4\" y2=\"10\"/>",
+            "prior, 95&nbsp;%");
+  if (any([](const EstimateRow& row) { return row.lower_bound || row.upper_bound; }))
+    keys +=
+        key("<rect class=\"forbidden\" x=\"2\" width=\"14\" height=\"14\"/>"
+            "<line class=\"bound\" x1=\"16\" x2=\"16\" y1=\"0\" y2=\"14\"/>",
+            "beyond a bound");
+  return fmt::format(
+      "<p class=\"keys\">{}<br>Drawn by distance from what was found, in its standard deviations; the steps "
+      "widen "
+      "outwards. Arrows point to what is farther away.</p>",
+      keys);
+}
+
+std::string estimates_html(const IdentificationReport& report) {
+  constexpr std::size_t k_shown = 40;
+  const std::vector<EstimateRow>& rows = report.estimates;
+  if (rows.empty()) return {};
+  std::string html = "<section><h2>What was found</h2>";
+  if (rows.size() <= k_shown) return html + estimate_table_html(rows) + estimate_keys(rows) + "</section>\n";
+  const auto middle = rows.begin() + static_cast<std::ptrdiff_t>(k_shown);
+  html += estimate_table_html({rows.begin(), middle}) + estimate_keys(rows);
+  return html + fmt::format("<details><summary>{} more</summary>{}</details></section>\n",
+                            rows.size() - k_shown, estimate_table_html({middle, rows.end()}));
+}
+
+/// A table of texts that are HTML already, the first `words` columns of which are words.
+class HtmlTable {
+ public:
+  HtmlTable(const std::vector<std::string>& header, std::size_t words) : words_(words) {
+    add_row(header, "th");
+    html_ = "<thead>" + html_ + "</thead><tbody>";
+  }
+  void add(const std::vector<std::string>& row) { add_row(row, "td"); }
+  [[nodiscard]] std::string html() const {
+    return "<div class=\"scroll\"><table class=\"numbers\">" + html_ + "</tbody></table></div>";
+  }
+
+ private:
+  void add_row(const std::vector<std::string>& row, const char* cell) {
+    html_ += "<tr>";
+    for (std::size_t i = 0; i < row.size(); ++i)
+      html_ += fmt::format("<{0}{1}>{2}</{0}>", cell, i < words_ ? " class=\"word\"" : "", row[i]);
+    html_ += "</tr>\n";
+  }
+  std::size_t words_;
+  std::string html_;
+};
+
+std::string derived_html(const IdentificationReport& report) {
+  if (report.derived.empty()) return {};
+  HtmlTable table({"Number", "Value, with 95&nbsp;% interval", "Truth"}, 1);
+  for (const EstimateRow& row : report.derived)
+    table.add({escaped(row.name), estimate_html(row), row.truth ? number_text(*row.truth) : ""});
+  return "<section><h2>What follows from it</h2>" + table.html() + "</section>\n";
+}
+
+std::string starts_html(const IdentificationReport& report) {
+  if (report.starts.size() < 2) return {};
+  HtmlTable table({"Start", "Status", "Loss at first", "Loss at the end", "Iterations"}, 2);
+  for (const StartRow& start : report.starts) {
+    table.add({fmt::format("{}{}", start.number, start.is_best ? ", <b>the best</b>" : ""),
+               escaped(start.status), number_text(start.initial_cost), number_text(start.cost),
+               fmt::format("{}", start.iterations)});
+  }
+  return fmt::format("<details><summary>{} starts</summary>{}</details>\n", report.starts.size(),
+                     table.html());
+}
+
+std::string iterations_html(const IdentificationReport& report) {
+  constexpr std::size_t k_shown = 1000;
+  if (report.iterations.empty()) return {};
+  HtmlTable table({"Start", "Stage", "Smoothing", "Iteration", "Loss", "Largest of gradient", "Step",
+                   "Contacts a step", "Time [s]", "Step taken"},
+                  0);
+  const std::size_t shown = std::min(report.iterations.size(), k_shown);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const IterationRow& row = report.iterations[i];
+    table.add({fmt::format("{}", row.start), fmt::format("{}", row.stage), number_text(row.smoothing, 3),
+               fmt::format("{}", row.number), number_text(row.cost, 8), number_text(row.gradient, 3),
+               number_text(row.step, 3), number_text(row.contacts, 3), number_text(row.seconds, 3),
+               row.accepted ? "yes" : "no"});
+  }
+  std::string html = fmt::format("<details><summary>{}</summary>{}",
+                                 plural(report.iterations.size(), "iteration", "iterations"), table.html());
+  if (shown < report.iterations.size())
+    html += fmt::format("<p class=\"soft\">The first {} are shown; the JSON report has all.</p>", shown);
+  return html + "</details>\n";
+}
+
+std::string settings_html(const IdentificationReport& report) {
+  std::string html = "<details><summary>How it was searched</summary><dl class=\"settings\">";
+  const auto line = [&](const char* what, const std::string& value) {
+    if (!value.empty()) html += fmt::format("<dt>{}</dt><dd>{}</dd>", what, escaped(value));
+  };
+  line("Experiment", report.experiment);
+  line("Scene", report.scene);
+  line("Question", report.question);
+  line("Method", report.method);
+  line("Jacobian", report.jacobian);
+  line("Why so", report.jacobian_reason);
+  line("Loss", report.loss);
+  line("Message", report.message);
+  line("Evaluations", fmt::format("{}, {} of them with derivatives", report.evaluations, report.jacobians));
+  return html + "</dl></details>\n";
+}
+
+std::string title_of(const IdentificationReport& report) {
+  if (!report.title.empty()) return report.title;
+  return report.experiment.empty() ? "Identification" : report.experiment;
+}
+
+std::string files_html(const IdentificationReport& report) {
+  std::string html;
+  for (const std::string* file : {&report.experiment, &report.scene}) {
+    if (!file->empty()) html += (html.empty() ? "" : " · ") + escaped(*file);
+  }
+  return html.empty() ? html : fmt::format("<p class=\"files\">{}</p>", html);
+}
+
+}  // namespace
+
+std::string html_report(const IdentificationReport& report) {
+  const std::string title = escaped(title_of(report));
+  std::string html =
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<meta name=\"color-scheme\" content=\"light dark\">\n";
+  html += fmt::format("<title>{}</title>\n<style>\n{}</style>\n</head>\n<body>\n<main>\n<h1>{}</h1>\n{}\n",
+                      title, style_sheet(), title, files_html(report));
+  html += verdict_html(report) + facts_html(report) + estimates_html(report) + derived_html(report);
+  const std::string correlation = correlation_figure_html(report);
+  html += fmt::format("<section><h2>{}</h2><div class=\"wide\">{}{}</div></section>\n",
+                      correlation.empty() ? "Search" : "Search and correlation", loss_figure_html(report),
+                      correlation);
+  html += "<section><h2>Residuals</h2><div class=\"wide\">" + residual_figure_html(report) +
+          histogram_figure_html(report) + "</div></section>\n";
+  html += "<section><h2>Fit against data</h2>" + fit_figures_html(report) + "</section>\n";
+  html += "<section><h2>Details</h2>" + settings_html(report) + starts_html(report) +
+          iterations_html(report) + "</section>\n";
+  return html + "</main>\n</body>\n</html>\n";
+}
+
+}  // namespace abut

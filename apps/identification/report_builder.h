@@ -1,0 +1,23 @@
+/// From what a search has found to what is shown of it.
+#pragma once
+
+#include <string>
+
+#include "apps/identification/experiment_io.h"
+#include "apps/identification/identification_report.h"
+#include "apps/identification/search.h"
+
+namespace abut {
+
+/// The unit of a tangent entry: "kg", "" for a number without one.
+[[nodiscard]] std::string unit_of(const UnknownSpace& unknowns, int tangent_entry);
+
+/// What was asked of a file.
+enum class Question { identify, optimize };
+
+/// Of the best start of a search; intervals are of its least squares, see identifiability.h. Where all starts
+/// failed it has a status, a message and no estimates.
+[[nodiscard]] IdentificationReport build_report(const ExperimentFile& file, const SearchResult& result,
+                                                Question question, int threads);
+
+}  // namespace abut

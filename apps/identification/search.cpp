@@ -1,0 +1,268 @@
+#include "apps/identification/search.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include <spdlog/fmt/fmt.h>
+
+#include "apps/abut/report.h"
+#include "engine/atomic_file.h"
+#include "engine/input_error.h"
+#include "engine/random.h"
+
+namespace abut {
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+/// FNV-1a of everything that decides what is searched for.
+std::string key_of(const ExperimentFile& file) {
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  const auto add = [&](const std::string& text) {
+    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  };
+  add(read_file(file.path));
+  add(read_file(file.scene));
+  for (const MotionData& data : file.data) {
+    if (!data.source.file.empty()) add(read_file(data.source.file));
+  }
+  return fmt::format("{:016x} of abut {}", hash, ABUT_VERSION);
+}
+
+/// What was reached, on disk.
+class Checkpoint {
+ public:
+  Checkpoint(const ExperimentFile& file, const SearchOptions& options) : path_(options.checkpoint) {
+    if (!path_.empty()) key_ = key_of(file);
+  }
+
+  void write(const std::vector<StartState>& starts) const {
+    if (path_.empty()) return;
+    Json json{{"key", key_}, {"starts", Json::array()}};
+    for (const StartState& start : starts) {
+      json["starts"].push_back({{"stage", start.stage},
+                                {"is_done", start.is_done},
+                                {"x", std::vector<double>(start.x.begin(), start.x.end())},
+                                {"cost", start.cost},
+                                {"initial_cost", start.initial_cost},
+                                {"trust_region", start.trust_region},
+                                {"iterations", start.iterations},
+                                {"status", static_cast<int>(start.status)},
+                                {"message", start.message}});
+    }
+    write_file(path_, json.dump(1) + "\n");
+  }
+  void read(std::vector<StartState>& starts, Eigen::Index size) const {
+    const Json json = Json::parse(read_file(path_), nullptr, false);
+    const auto fail = [&](const std::string& what) { throw InputError(path_.string(), 0, what); };
+    try {
+      if (json.is_discarded()) fail("is no checkpoint: it cannot be read as JSON");
+      if (json.at("key") != key_) fail("belongs to another experiment, other data or another version");
+      if (json.at("starts").size() != starts.size()) fail("has another number of starts");
+      for (std::size_t s = 0; s < starts.size(); ++s) {
+        const Json& saved = json["starts"][s];
+        StartState& start = starts[s];
+        const auto x = saved.at("x").get<std::vector<double>>();
+        if (x.empty()) continue;  // not begun
+        if (static_cast<Eigen::Index>(x.size()) != size) fail("has another number of unknowns");
+        start.x = Eigen::Map<const Eigen::VectorXd>(x.data(), size);
+        start.stage = saved.at("stage");
+        start.is_done = saved.at("is_done");
+        start.cost = saved.at("cost");
+        start.initial_cost = saved.at("initial_cost");
+        start.trust_region = saved.at("trust_region");
+        start.iterations = saved.at("iterations");
+        start.status = static_cast<Solution::Status>(saved.at("status").get<int>());
+        start.message = saved.at("message");
+      }
+    } catch (const Json::exception& error) {
+      fail(fmt::format("is no checkpoint: {}", error.what()));
+    }
+  }
+
+ private:
+  std::filesystem::path path_;
+  std::string key_;
+};
+
+/// One stage of smoothing: its experiment and what fits it.
+struct Stage {
+  Experiment experiment;
+  std::unique_ptr<MotionFit> fit;
+};
+
+class Search {
+ public:
+  Search(const ExperimentFile& file, const SearchOptions& options)
+      : file_(file), options_(options), checkpoint_(file, options) {
+    const int starts = file.search.starts;
+    const int threads_of_fit = starts > 1 ? 1 : options.threads;
+    for (const double factor : file.search.continuation) {
+      auto stage = std::make_unique<Stage>();
+      stage->experiment = file.experiment;
+      stage->experiment.scene.config.step = smoothed(file.experiment.scene.config.step, factor);
+      stage->fit = std::make_unique<MotionFit>(stage->experiment, threads_of_fit);
+      if (file.search.jacobian) stage->fit->set_method(*file.search.jacobian);
+      stages_.push_back(std::move(stage));
+    }
+    result_.starts.resize(at(starts));
+    if (options.resume) checkpoint_.read(result_.starts, stages_.front()->fit->unknowns().size());
+  }
+
+  SearchResult run() {
+    const auto begin = std::chrono::steady_clock::now();
+    const int starts = static_cast<int>(result_.starts.size());
+    std::atomic<int> next{0};
+    std::vector<std::exception_ptr> errors(at(starts));
+    const auto work = [&] {
+      for (int s = next++; s < starts && !is_stopped_; s = next++) {
+        try {
+          run_start(s);
+        } catch (...) {
+          errors[at(s)] = std::current_exception();
+        }
+      }
+    };
+    std::vector<std::thread> helpers;
+    for (int i = 1; i < std::min(options_.threads, starts); ++i) helpers.emplace_back(work);
+    work();
+    for (std::thread& helper : helpers) helper.join();
+    for (const std::exception_ptr& error : errors) {
+      if (error) std::rethrow_exception(error);
+    }
+    result_.is_whole = !is_stopped_;
+    choose_best();
+    std::stable_sort(result_.iterations.begin(), result_.iterations.end(),
+                     [](const StageIteration& a, const StageIteration& b) {
+                       return std::pair(a.start, a.stage) < std::pair(b.start, b.stage);
+                     });
+    result_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return std::move(result_);
+  }
+
+ private:
+  void run_start(int number) {
+    StartState& state = result_.starts[at(number)];
+    if (state.is_done) return;
+    if (state.x.size() == 0) {
+      const std::lock_guard lock(mutex_);
+      state.x = guess_of_start(*stages_.front()->fit, file_.search.seed, number);
+    }
+    const int stages = static_cast<int>(stages_.size());
+    for (int stage = state.stage; stage < stages && !is_stopped_; ++stage) {
+      SolveOptions options;
+      options.method = file_.search.method;
+      options.max_iterations = file_.search.max_iterations;
+      options.tolerance = file_.search.tolerance;
+      options.loss = file_.search.loss;
+      options.trust_region = file_.search.trust_region;
+      if (stage == state.stage && state.trust_region > 0.0) options.trust_region = state.trust_region;
+      options.progress = [&](const Iteration& iteration) { return note(number, stage, iteration); };
+      const Solution solution = solve(*stages_[at(stage)]->fit, state.x, options);
+      const std::lock_guard lock(mutex_);
+      result_.evaluations += solution.evaluations;
+      result_.jacobians += solution.jacobians;
+      state.stage = stage;
+      state.x = solution.x;
+      state.cost = solution.cost;
+      state.status = solution.status;
+      state.message = solution.message;
+      state.trust_region = 0.0;
+      if (solution.status == Solution::Status::stopped) is_stopped_ = true;
+      const bool is_failed = solution.status == Solution::Status::failed;
+      state.is_done = is_failed || (!is_stopped_ && stage + 1 == stages);
+      checkpoint_.write(result_.starts);
+      if (is_failed) return;
+    }
+  }
+
+  bool note(int number, int stage, const Iteration& iteration) {
+    const std::lock_guard lock(mutex_);
+    StartState& state = result_.starts[at(number)];
+    if (iteration.number == 0 && stage == 0 && state.iterations == 0) state.initial_cost = iteration.cost;
+    if (iteration.number > 0) ++state.iterations;
+    state.stage = stage;
+    state.x = iteration.x;
+    state.cost = iteration.cost;
+    state.trust_region = iteration.trust_region;
+    result_.iterations.push_back({number, stage, iteration});
+    checkpoint_.write(result_.starts);
+    if (options_.progress && !options_.progress(result_.iterations.back())) is_stopped_ = true;
+    return !is_stopped_;
+  }
+
+  /// The least cost among those of the last stage that were not left early by a failure.
+  void choose_best() {
+    const auto rank = [&](const StartState& state) {
+      const bool is_failed = state.status == Solution::Status::failed || state.x.size() == 0;
+      return std::tuple(is_failed, -state.stage, state.cost);
+    };
+    for (std::size_t s = 1; s < result_.starts.size(); ++s) {
+      if (rank(result_.starts[s]) < rank(result_.starts[at(result_.best)]))
+        result_.best = static_cast<int>(s);
+    }
+  }
+
+  const ExperimentFile& file_;
+  const SearchOptions& options_;
+  Checkpoint checkpoint_;
+  std::vector<std::unique_ptr<Stage>> stages_;
+  SearchResult result_;
+  std::mutex mutex_;
+  std::atomic<bool> is_stopped_{false};
+};
+
+}  // namespace
+
+StepConfig smoothed(const StepConfig& config, double factor) {
+  StepConfig smooth = config;
+  smooth.stiction_factor *= factor;
+  smooth.normal_smoothing_factor *= factor;
+  smooth.penalty_stiction_factor *= factor;
+  smooth.contact.activity_smoothing *= factor;
+  return smooth;
+}
+
+Eigen::VectorXd guess_of_start(const MotionFit& fit, std::uint64_t seed, int number) {
+  const UnknownSpace& unknowns = fit.unknowns();
+  Eigen::VectorXd x = unknowns.initial();
+  if (number == 0) return x;
+  Random random(seed + 0x9e3779b97f4a7c15u * static_cast<std::uint64_t>(number));
+  Eigen::VectorXd tangent = Eigen::VectorXd::Zero(unknowns.tangent_size());
+  constexpr double k_turn = 0.5;  // 30 degrees
+  for (const Variable& variable : unknowns.variables()) {
+    const Unknown* unknown = unknowns.unknown_of(variable);
+    if (unknown == nullptr) continue;
+    if (variable.kind == Variable::Kind::orientation) {
+      for (int i = 0; i < 3; ++i) tangent[variable.tangent_begin + i] = k_turn * random.normal();
+      continue;
+    }
+    const auto [lower, upper] = unknowns.bounds(variable);
+    double& value = x[variable.begin];
+    const bool is_positive = unknown->kind == Unknown::Kind::number && unknown->parameter.range.lower >= 0.0;
+    if (unknown->prior && !unknown->logarithmic) {
+      value = unknown->prior->mean + unknown->prior->deviation * random.normal();
+    } else if (std::isfinite(lower) && std::isfinite(upper)) {
+      value = random.uniform(lower, upper);
+    } else if (unknown->logarithmic) {
+      value += 0.5 * random.normal();
+    } else if (is_positive) {
+      value *= std::exp(0.5 * random.normal());
+    } else {
+      value += std::max(1.0, 0.5 * std::abs(value)) * random.normal();
+    }
+    value = std::clamp(value, lower, upper);
+  }
+  return unknowns.plus(x, tangent);
+}
+
+SearchResult search(const ExperimentFile& file, const SearchOptions& options) {
+  return Search(file, options).run();
+}
+
+}  // namespace abut

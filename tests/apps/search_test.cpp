@@ -1,0 +1,185 @@
+#include "apps/identification/search.h"
+
+#include <catch2/catch.hpp>
+
+#include <cmath>
+#include <set>
+#include <string>
+
+#include "apps/identification/repetition.h"
+#include "apps/identification/report_builder.h"
+#include "engine/input_error.h"
+#include "tests/apps/identification_case.h"
+
+namespace abut::test {
+namespace {
+
+using Catch::Contains;
+
+/// An experiment file whose measurements were made with noise.
+struct FileCase {
+  IdentificationCase made;
+  ExperimentFile file;
+
+  explicit FileCase(std::vector<std::string> unknowns = {"body.box, tilted.friction", "simulation.gravity.z"})
+      : made(unknowns, 2, 11) {
+    file.path = made.folder.write("experiment.toml", "# the experiment\n");
+    file.scene = made.folder.path() / "scene.toml";
+    file.experiment = made.experiment;
+    file.data.resize(file.experiment.motions.size());
+    for (Unknown& unknown : file.experiment.unknowns) {
+      unknown.truth = unknown.initial;
+      unknown.initial *= 0.7;
+    }
+  }
+};
+
+}  // namespace
+
+TEST_CASE("search: several starts and stages of smoothing end at one place, on any number of threads",
+          "[apps][determinism]") {
+  FileCase c;
+  c.file.search.starts = 4;
+  c.file.search.seed = 5;
+  c.file.search.continuation = {20.0, 1.0};
+  SearchOptions one, three;
+  three.threads = 3;
+  const SearchResult a = search(c.file, one), b = search(c.file, three);
+  REQUIRE(a.starts.size() == 4);
+  CHECK(a.is_whole);
+  std::set<double> guesses;
+  for (std::size_t s = 0; s < 4; ++s) {
+    CHECK(a.starts[s].x == b.starts[s].x);
+    CHECK(a.starts[s].is_done);
+    CHECK(a.starts[s].stage == 1);
+    guesses.insert(a.starts[s].initial_cost);
+  }
+  CHECK(guesses.size() == 4);
+  CHECK(a.best == b.best);
+  // The least is lower than the noise leaves at the truth.
+  const MotionFit fit(c.file.experiment);
+  const Eigen::VectorXd at_truth = fit.evaluate(fit.unknowns().truth(), MotionFit::Want::residuals).residuals;
+  CHECK(a.starts[static_cast<std::size_t>(a.best)].cost < fit.cost_of(at_truth, {}));
+  for (const StartState& start : a.starts)
+    CHECK(a.starts[static_cast<std::size_t>(a.best)].cost <= start.cost);
+  CHECK(a.iterations.size() == b.iterations.size());
+  CHECK(a.iterations.back().stage == 1);
+}
+
+TEST_CASE("search: what was stopped goes on, to the same place", "[apps][value]") {
+  FileCase c;
+  c.file.search.starts = 2;
+  c.file.search.tolerance = 1e-12;
+  const SearchResult whole = search(c.file, {});
+  SearchOptions options;
+  options.checkpoint = c.made.folder.path() / "checkpoint.json";
+  int seen = 0;
+  options.progress = [&](const StageIteration&) { return ++seen < 4; };
+  const SearchResult part = search(c.file, options);
+  CHECK_FALSE(part.is_whole);
+  CHECK(part.starts[0].x.size() > 0);
+  CHECK(part.starts[1].x.size() == 0);
+
+  SearchOptions go_on;
+  go_on.checkpoint = options.checkpoint;
+  go_on.resume = true;
+  const SearchResult rest = search(c.file, go_on);
+  CHECK(rest.is_whole);
+  for (std::size_t s = 0; s < 2; ++s) {
+    CHECK(rest.starts[s].is_done);
+    CHECK((rest.starts[s].x - whole.starts[s].x).norm() < 1e-4);
+    CHECK(rest.starts[s].initial_cost == whole.starts[s].initial_cost);
+  }
+  CHECK(rest.starts[0].iterations >= 3);
+
+  c.made.folder.write("experiment.toml", "# another experiment\n");
+  CHECK_THROWS_WITH(search(c.file, go_on), Contains("checkpoint.json") && Contains("another experiment"));
+  c.made.folder.write("checkpoint.json", "{\"key\": 1");
+  CHECK_THROWS_WITH(search(c.file, go_on), Contains("checkpoint.json") && Contains("no checkpoint"));
+}
+
+TEST_CASE("build_report: says what was found, how well, and what is not right", "[apps][value]") {
+  FileCase c;
+  c.file.experiment.unknowns[0].lower = 0.05;
+  c.file.experiment.unknowns[0].upper = 1.5;
+  const SearchResult result = search(c.file, {});
+  const IdentificationReport report = build_report(c.file, result, Question::identify, 1);
+  CHECK(report.status == "converged");
+  CHECK(report.jacobian == "forward");
+  CHECK_THAT(report.jacobian_reason,
+             Contains("forward 2") && Contains("transition 24") && Contains("adjoint 90"));
+  REQUIRE(report.estimates.size() == 2);
+  const EstimateRow& friction = report.estimates[0];
+  CHECK(friction.name == "body.box, tilted.friction");
+  CHECK(friction.lower_bound == 0.05);
+  CHECK(friction.truth.has_value());
+  CHECK(friction.initial == Approx(0.7 * *friction.truth));
+  CHECK(friction.upper_95 - friction.value == Approx(1.96 * friction.deviation).epsilon(1e-3));
+  CHECK(report.estimates[1].unit == "m/s^2");
+  CHECK(report.reduced_chi_square == Approx(1.0).margin(0.4));
+  CHECK(report.correlation.rows() == 2);
+  CHECK(report.iterations.size() == result.iterations.size());
+  REQUIRE(report.series.size() == 2u * (6u + 3u));  // of the ball no rotations
+  for (const ComparedSeries& series : report.series) {
+    CHECK(series.time.size() == 10);
+    CHECK(series.measured.size() == 10);
+    CHECK(series.residual.size() == 10);
+    CHECK(series.simulated.size() == series.simulated_time.size());
+  }
+  for (const std::string& warning : report.warnings) CHECK_THAT(warning, !Contains("noise"));
+
+  for (MeasuredMotion& motion : c.file.experiment.motions) {
+    for (Measurement& measurement : motion.measurements)
+      std::get<MeasuredPose>(measurement.what).position_noise *= 0.1;
+  }
+  const IdentificationReport surprised = build_report(c.file, search(c.file, {}), Question::identify, 1);
+  REQUIRE_FALSE(surprised.warnings.empty());
+  CHECK_THAT(surprised.warnings.back(), Contains("larger than stated"));
+
+  c.file.experiment.scene.config.step.speed_limit = 1e-3;
+  const IdentificationReport failed = build_report(c.file, search(c.file, {}), Question::identify, 1);
+  CHECK(failed.status == "failed");
+  CHECK_THAT(failed.message, Contains("speed"));
+  CHECK(failed.estimates.empty());
+}
+
+TEST_CASE("build_report: an inertia is told by its elements, too", "[apps][value]") {
+  IdentificationCase made({"body.ball.mass", "body.box, tilted.inertia.log_x", "body.box, tilted.inertia.xy",
+                           "body.box, tilted.mass"},
+                          2, 3);
+  ExperimentFile file;
+  file.experiment = made.experiment;
+  file.data.resize(2);
+  file.path = made.folder.write("experiment.toml", "");
+  file.scene = made.folder.path() / "scene.toml";
+  const IdentificationReport report = build_report(file, search(file, {}), Question::identify, 1);
+  REQUIRE(report.derived.size() == 6);
+  CHECK(report.derived[0].name == "body.box, tilted.inertia xx");
+  CHECK(report.derived[0].deviation > 0.0);
+  CHECK(std::isfinite(report.derived[3].upper_95));
+}
+
+TEST_CASE("repeat_experiment: counts truths in their intervals, the same on any number of threads",
+          "[apps][determinism]") {
+  FileCase c;
+  const RepetitionReport one = repeat_experiment(c.file, 6, 3, 1, {}),
+                         two = repeat_experiment(c.file, 6, 3, 2, {});
+  CHECK(one.repetitions == 6);
+  CHECK(one.failed == 0);
+  REQUIRE(one.rows.size() == 2);
+  for (std::size_t r = 0; r < 2; ++r) {
+    CHECK(one.rows[r].mean == two.rows[r].mean);
+    CHECK(one.rows[r].told == 6);
+    CHECK(one.rows[r].inside >= 4);
+    CHECK(one.rows[r].mean_error <= one.rows[r].largest_error);
+    CHECK(one.rows[r].mean_error < 4.0 * one.rows[r].deviation);
+    CHECK(one.rows[r].initial_error == Approx(0.3 * std::abs(one.rows[r].truth)));
+  }
+  CHECK(one.mean_chi_square == Approx(1.0).margin(0.2));
+  CHECK_THAT(text_of(one), Contains("6 repetitions, 0 failed") && Contains("simulation.gravity.z"));
+  CHECK(json_of(one)["unknowns"][1]["inside_95"] == one.rows[1].inside);
+  int seen = 0;
+  CHECK(repeat_experiment(c.file, 6, 3, 1, [&](int) { return ++seen < 2; }).repetitions == 2);
+}
+
+}  // namespace abut::test
