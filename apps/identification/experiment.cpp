@@ -11,8 +11,7 @@
 namespace abut {
 namespace {
 
-void validate_number(const Unknown& unknown, const Scene& scene) {
-  const SceneParameter& parameter = unknown.parameter;
+void require_findable(const SceneParameter& parameter, const Scene& scene) {
   require(is_differentiable(parameter),
           fmt::format("'{}' is a setting of the time step: it cannot be found", parameter.name));
   const auto has_override = [&](const PairOverride& pair) {
@@ -21,6 +20,10 @@ void validate_number(const Unknown& unknown, const Scene& scene) {
   const auto& pairs = scene.model.pair_overrides;
   require(!parameter.is_of_pair() || std::any_of(pairs.begin(), pairs.end(), has_override),
           fmt::format("'{}': the scene gives the pair no value of its own to start from", parameter.name));
+}
+
+void validate_number(const Unknown& unknown) {
+  const SceneParameter& parameter = unknown.parameter;
   for (const double bound : {unknown.lower, unknown.upper}) {
     if (std::isfinite(bound)) require_allowed(parameter, bound);
   }
@@ -50,6 +53,7 @@ void validate(const Unknown& unknown, const Scene& scene) {
     require(!unknown.logarithmic, fmt::format("'{}': an orientation has no logarithm", unknown.name));
     return;
   }
+  if (unknown.kind == Unknown::Kind::number) require_findable(unknown.parameter, scene);
   require(unknown.lower < unknown.upper, fmt::format("'{}': lower = {} does not lie below upper = {}",
                                                      unknown.name, unknown.lower, unknown.upper));
   require(unknown.lower <= unknown.initial && unknown.initial <= unknown.upper,
@@ -58,7 +62,7 @@ void validate(const Unknown& unknown, const Scene& scene) {
   require(std::isfinite(unknown.initial),
           fmt::format("'{}': initial = {}, allowed: finite", unknown.name, unknown.initial));
   if (unknown.kind == Unknown::Kind::number) {
-    validate_number(unknown, scene);
+    validate_number(unknown);
   } else {
     validate_control(unknown, scene);
   }
@@ -74,13 +78,58 @@ bool is_turn(const Unknown& unknown) {
          unknown.parameter.kind == SceneParameter::Kind::rotation_vector;
 }
 
+/// What the mass of a body is set by.
+bool is_mass(const SceneParameter& parameter) {
+  return parameter.kind == SceneParameter::Kind::mass || parameter.kind == SceneParameter::Kind::density;
+}
+
+/// Whether a number is the start of a body that no force moves.
+bool moves_fixed_body(const SceneParameter& parameter, const Scene& scene) {
+  return parameter.is_initial_state() && scene.model.bodies[static_cast<std::size_t>(parameter.body_A)].fixed;
+}
+
+/// Whether a measurement depends on the geometry of a body in a way of which the derivative is not known.
+bool has_unknown_geometry(const Measurement& measurement, const Unknown& unknown) {
+  const auto* clearance = std::get_if<Clearance>(&measurement.what);
+  if (clearance == nullptr || unknown.kind != Unknown::Kind::number) return false;
+  const SceneParameter& parameter = unknown.parameter;
+  const bool is_geometry = parameter.is_of_shape() || parameter.kind == SceneParameter::Kind::center_of_mass;
+  return is_geometry && (parameter.body_A == clearance->body_A || parameter.body_A == clearance->body_B);
+}
+
+/// Starts of later segments are those of moving bodies: whatever else moves has to be known.
+void validate_shooting(const Experiment& experiment) {
+  if (experiment.shooting.segments == 1) return;
+  const Scene& scene = experiment.scene;
+  for (int b = 0; b < scene.model.body_count(); ++b) {
+    const auto i = static_cast<std::size_t>(b);
+    const Body& body = scene.model.bodies[i];
+    require(!body.fixed || (scene.initial.V_WB[i].isZero(0.0) && body.oscillation.frequency == 0.0),
+            fmt::format("segments: body '{}' is fixed and moves, which is not known how to cut", body.name));
+  }
+  for (const Unknown& unknown : experiment.unknowns) {
+    if (unknown.kind == Unknown::Kind::orientation) {
+      require(!scene.model.bodies[static_cast<std::size_t>(unknown.body)].fixed,
+              fmt::format("segments: not together with the unknown '{}'", unknown.name));
+    }
+    if (unknown.kind != Unknown::Kind::number) continue;
+    require(unknown.parameter.kind != SceneParameter::Kind::center_of_mass &&
+                !moves_fixed_body(unknown.parameter, scene),
+            fmt::format("segments: not together with the unknown '{}'", unknown.name));
+  }
+}
+
 /// Whether two unknowns fight for the same thing.
 bool overlap(const Unknown& a, const Unknown& b) {
   using Kind = Unknown::Kind;
   if (a.kind == Kind::orientation && is_turn(b)) return a.body == b.parameter.body_A;
   if (b.kind == Kind::orientation && is_turn(a)) return b.body == a.parameter.body_A;
   if (a.kind != b.kind) return false;
-  if (a.kind == Kind::number) return is_same(a.parameter, b.parameter);
+  if (a.kind == Kind::number) {
+    const bool are_masses =
+        is_mass(a.parameter) && is_mass(b.parameter) && a.parameter.body_A == b.parameter.body_A;
+    return are_masses || is_same(a.parameter, b.parameter);
+  }
   if (a.body != b.body) return false;
   if (a.kind == Kind::orientation) return true;
   return a.component == b.component && a.from < b.until && b.from < a.until;
@@ -98,17 +147,27 @@ void validate(const Experiment& experiment) {
       require(!overlap(experiment.unknowns[k], unknown),
               fmt::format("'{}' is asked for twice", unknown.name));
     }
-    if (unknown.kind != Unknown::Kind::number) continue;
     for (const MeasuredMotion& motion : experiment.motions) {
       for (const auto& setting : motion.settings) {
-        require(!is_same(setting.first, unknown.parameter),
+        Unknown set;
+        set.parameter = setting.first;
+        require(!overlap(set, unknown),
                 fmt::format("'{}' is unknown, and set in motion '{}'", unknown.name, motion.name));
+      }
+      for (const Measurement& measurement : motion.measurements) {
+        require(!has_unknown_geometry(measurement, unknown),
+                fmt::format("'{}': the derivative of a clearance by shapes is not known", unknown.name));
       }
     }
   }
+  validate_shooting(experiment);
   for (const MeasuredMotion& motion : experiment.motions) {
     require(!motion.measurements.empty(), fmt::format("motion '{}' has no measurement", motion.name));
-    for (const auto& [parameter, value] : motion.settings) require_allowed(parameter, value);
+    for (const auto& [parameter, value] : motion.settings) {
+      require(parameter.name != "simulation.time_step",
+              fmt::format("motion '{}': all motions have the time step of the scene", motion.name));
+      require_allowed(parameter, value);
+    }
     const int steps = step_count(experiment, motion);
     require(experiment.shooting.segments >= 1 &&
                 (experiment.shooting.segments == 1 || experiment.shooting.segments <= steps),

@@ -8,6 +8,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include "dynamics/stepper.h"
 #include "engine/atomic_file.h"
 #include "engine/input_error.h"
 #include "engine/lie.h"
@@ -142,6 +143,10 @@ void read_unknown(const TomlTable& table, const Scene& scene, std::vector<Unknow
   }
   for (std::size_t i = 0; i < count; ++i) {
     Unknown& unknown = components[i];
+    const bool is_given = table.has("initial") || common.kind != Unknown::Kind::number;
+    if (!is_given && !unknown.parameter.range.contains(initial[i]))
+      table.fail("name",
+                 fmt::format("the scene gives '{}' no value of its own: 'initial' is needed", unknown.name));
     unknown.initial = initial[i];
     unknown.lower = lower[i];
     unknown.upper = upper[i];
@@ -273,7 +278,7 @@ std::vector<Measurement> planned(const MotionData& data, const Scene& scene) {
   return measurements;
 }
 
-MotionData read_data(const TomlTable& table, const std::filesystem::path& folder) {
+MotionData read_data(const TomlTable& table, const std::filesystem::path& folder, double start_time) {
   MotionData data;
   if (!table.has("file")) return data;
   using Kind = MeasurementSource::Kind;
@@ -288,9 +293,15 @@ MotionData read_data(const TomlTable& table, const std::filesystem::path& folder
     const TomlTable sampling = table.table("sampling");
     MotionData::Sampling times;
     times.every = sampling.required_number("every", positive());
-    times.from = sampling.number("from", times.every, any_number());
+    times.from = sampling.number("from", start_time + times.every, any_number());
     times.until = sampling.required_number("until", any_number());
-    if (times.until < times.from) sampling.fail("until", "lies before 'from'");
+    if (times.from < start_time)
+      sampling.fail(
+          "from", fmt::format("= {}, allowed: from the start of the scene on, {} s", times.from, start_time));
+    if (times.until < times.from + times.every) sampling.fail("until", "leaves no time for two measurements");
+    constexpr double k_most = 1e5;
+    if ((times.until - times.from) / times.every > k_most)
+      sampling.fail("every", fmt::format("asks for more than {:.0g} measurements", k_most));
     times.points = sampling.integer("points", 20, 1);
     sampling.finish();
     data.sampling = times;
@@ -302,7 +313,7 @@ void read_motion(const TomlTable& table, const std::filesystem::path& folder, Da
                  ExperimentFile& file) {
   const Scene& scene = file.experiment.scene;
   MeasuredMotion motion;
-  MotionData data = read_data(table, folder);
+  MotionData data = read_data(table, folder, scene.initial.time);
   const std::string otherwise =
       data.source.file.empty() ? fmt::format("motion {}", number) : data.source.file.filename().string();
   motion.name = table.text("name", otherwise);
@@ -322,7 +333,12 @@ void read_motion(const TomlTable& table, const std::filesystem::path& folder, Da
     if (use == DataUse::read) {
       motion.measurements = read_measurements(data.source, scene.model, scene.initial.time);
     } else if (data.sampling) {
+      for (const MotionData& other : file.data) {
+        if (other.source.file == data.source.file)
+          table.fail("file", fmt::format("'{}' is that of another motion, too", data.source.file.string()));
+      }
       motion.measurements = planned(data, scene);
+      if (motion.measurements.empty()) table.fail("bodies", "none of these is a body of the scene");
     } else {
       table.fail("", "there is no table 'sampling', which says when to measure");
     }
@@ -352,7 +368,7 @@ SearchSettings read_search(const TomlTable& table) {
   }
   search.max_iterations = table.integer("max_iterations", search.max_iterations, 1);
   search.tolerance = table.number("tolerance", search.tolerance, positive());
-  search.trust_region = table.number("trust_region", search.trust_region, positive());
+  search.trust_region = table.number("trust_region", search.trust_region, between(1e-12, 1e16));
   search.loss.kind = table.choice<RobustLoss::Kind>("loss", search.loss.kind,
                                                     {{"square", RobustLoss::Kind::square},
                                                      {"huber", RobustLoss::Kind::huber},
@@ -392,6 +408,9 @@ ExperimentFile read_experiment(const std::filesystem::path& path, DataUse use) {
   file.experiment.name = table.text("name", path.stem().string());
   for (const TomlTable& unknown : table.tables("unknown"))
     read_unknown(unknown, file.experiment.scene, file.experiment.unknowns);
+  // Smoothing scales that default to |gravity| must not change with it.
+  Scene& scene = file.experiment.scene;
+  scene.config.step.acceleration_scale = Stepper(scene.model, scene.config.step).acceleration_scale();
   int number = 0;
   for (const TomlTable& motion : table.tables("motion")) read_motion(motion, folder, use, number++, file);
   file.search = read_search(table.table("search"));

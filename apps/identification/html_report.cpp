@@ -193,7 +193,9 @@ std::string verdict_html(const IdentificationReport& report) {
   if (report.status != "converged" && !report.message.empty())
     html += fmt::format("<p>{}</p>", escaped(report.message));
   for (const std::string& reason : reasons_of(report)) html += fmt::format("<p>{}</p>", reason);
-  return html + list_html("What the motions do not tell", report.open_directions) +
+  return html + list_html("Goals", report.goals) +
+         list_html(is_optimization(report) ? "What the goals leave open" : "What the motions do not tell",
+                   report.open_directions) +
          list_html("Warnings", report.warnings) + "</section>\n";
 }
 

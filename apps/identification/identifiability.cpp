@@ -66,15 +66,24 @@ std::string text_of(const UnknownSpace& unknowns, const Eigen::VectorXd& directi
         variable.kind == Variable::Kind::number && !is_logarithm(variable, unknowns.unknown_of(variable));
     return direction[e] * size[e] / (is_plain ? x[variable.begin] : 1.0);
   };
+  // Sums of signed numbers look like factors, at one point.
+  const auto is_positive = [&](int e) {
+    const Variable& variable = unknowns.variable_of(e);
+    const Unknown* unknown = unknowns.unknown_of(variable);
+    if (variable.kind != Variable::Kind::number) return false;
+    return is_logarithm(variable, unknown) ||
+           (unknown->kind == Unknown::Kind::number && unknown->parameter.range.lower >= 0.0);
+  };
   const double first = relative(parts.front());
   const bool is_factor = std::all_of(parts.begin(), parts.end(),
                                      [&](int e) { return std::abs(relative(e) / first - 1.0) < k_equal; });
-  if (parts.size() == 2) {
+  if (parts.size() == 2 && std::any_of(parts.begin(), parts.end(), is_positive)) {
     const std::string both = fmt::format("{} and {}", unknowns.name(parts[0]), unknowns.name(parts[1]));
     if (is_factor) return fmt::format("{} are told {}as a ratio only", both, rather);
-    if (std::abs(relative(parts[1]) / first + 1.0) < k_equal)
+    if (std::all_of(parts.begin(), parts.end(), is_positive) &&
+        std::abs(relative(parts[1]) / first + 1.0) < k_equal)
       return fmt::format("{} are told {}as a product only", both, rather);
-  } else if (is_factor) {
+  } else if (is_factor && std::all_of(parts.begin(), parts.end(), is_positive)) {
     std::string names;
     for (const int e : parts) names += (names.empty() ? "" : ", ") + unknowns.name(e);
     return fmt::format("{} are told {}but for a common factor", names, rather);
@@ -132,8 +141,9 @@ Identifiability identifiability_of(const MotionFit& fit, const Eigen::VectorXd& 
   const auto count = static_cast<Eigen::Index>(free.size());
   const Eigen::Index freedom = evaluation.residuals.size() - count;
   result.reduced_chi_square =
-      freedom > 0 ? 2.0 * fit.cost_of(evaluation.residuals, loss) / static_cast<double>(freedom)
-                  : std::numeric_limits<double>::quiet_NaN();
+      freedom > 0 && loss.kind == RobustLoss::Kind::square
+          ? 2.0 * fit.cost_of(evaluation.residuals, loss) / static_cast<double>(freedom)
+          : std::numeric_limits<double>::quiet_NaN();
   result.deviation = Eigen::VectorXd::Zero(all);
   result.covariance = Eigen::MatrixXd::Zero(all, all);
   result.correlation = Eigen::MatrixXd::Identity(all, all);

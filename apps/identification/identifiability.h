@@ -10,6 +10,9 @@
 
 namespace abut {
 
+/// Half of a 95 % interval, in standard deviations of a normal distribution.
+inline constexpr double k_normal_95 = 1.959963984540054;
+
 /// A direction of the unknowns, in units of their size, that the motions tell little of.
 struct OpenDirection {
   Eigen::VectorXd direction;  ///< an entry each, of unit length
@@ -30,7 +33,8 @@ struct Identifiability {
   Eigen::MatrixXd covariance;       ///< of those that are told; 0 elsewhere
   Eigen::MatrixXd correlation;      ///< of the entries; 0 with those that are not told
   std::vector<OpenDirection> open;  ///< known to no better than their own size
-  /// Mean square of residuals per degree of freedom: 1 where the noise is as stated. NaN without freedom.
+  /// Mean square of residuals per degree of freedom: 1 where the noise is as stated. NaN without freedom, and
+  /// with a robust loss.
   double reduced_chi_square = 0;
   /// Largest by smallest singular value of J in sizes of the unknowns, of those that are told.
   double condition = 0;

@@ -143,7 +143,7 @@ std::string summary_text(const IdentificationReport& report) {
   line("status", joined(report.status, ": ", report.message));
   line("cost", fmt::format("{} at the guess, {} at the end", number_text(report.initial_cost),
                            number_text(report.cost)));
-  if (std::isfinite(report.reduced_chi_square))
+  if (std::isfinite(report.reduced_chi_square) && report.question != "optimize")
     line("chi square", fmt::format("{} per degree of freedom; 1 where noise is as stated",
                                    number_text(report.reduced_chi_square, 4)));
   line("condition", number_text(report.condition, 3));
@@ -207,8 +207,10 @@ std::string starts_text(const std::vector<StartRow>& starts) {
 
 std::string text_of(const IdentificationReport& report) {
   return summary_text(report) + estimates_text("unknown", report.estimates, Guess::shown) +
-         estimates_text("derived", report.derived, Guess::hidden) +
-         list_text("What the motions do not tell", report.open_directions) +
+         estimates_text("derived", report.derived, Guess::hidden) + list_text("Goals", report.goals) +
+         list_text(
+             report.question == "optimize" ? "What the goals leave open" : "What the motions do not tell",
+             report.open_directions) +
          list_text("Warnings", report.warnings) + starts_text(report.starts);
 }
 
@@ -236,6 +238,7 @@ Json json_of(const IdentificationReport& report) {
           {"estimates", json_of(report.estimates)},
           {"derived", json_of(report.derived)},
           {"correlation", json_of(report.correlation)},
+          {"goals", report.goals},
           {"open_directions", report.open_directions},
           {"warnings", report.warnings},
           {"iterations", json_of(report.iterations)},

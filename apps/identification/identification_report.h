@@ -66,6 +66,7 @@ struct IdentificationReport {
   std::vector<EstimateRow> estimates;
   std::vector<EstimateRow> derived;          ///< what follows from estimates, such as elements of an inertia
   Eigen::MatrixXd correlation;               ///< of the estimates, in their order
+  std::vector<std::string> goals;            ///< sentences about how near goals were reached
   std::vector<std::string> open_directions;  ///< sentences about what the motions do not tell
   std::vector<std::string> warnings;         ///< of the gradient's health, and what else is to be known
   std::vector<IterationRow> iterations;

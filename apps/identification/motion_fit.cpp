@@ -109,8 +109,11 @@ MotionFit::MotionFit(const Experiment& experiment, int threads)
       if (place < segment.first_step - 1e-9 || !(is_before_end || is_last)) continue;
       const int index = static_cast<int>(i);
       measurements_.back().push_back(index);
-      add({ResidualBlock::Kind::measurement, static_cast<int>(s), index, -1, 0, 0},
-          abut::residual_count(experiment.scene.model, measurements[i]));
+      // Points are seen one by one, whatever their time.
+      const int count = abut::residual_count(experiment.scene.model, measurements[i]);
+      const bool is_points = std::holds_alternative<SurfacePoints>(measurements[i].what);
+      for (int part = 0; part < (is_points ? count : 1); ++part)
+        add({ResidualBlock::Kind::measurement, static_cast<int>(s), index, -1, 0, 0}, is_points ? 1 : count);
     }
     if (is_last) continue;
     for (const int v : unknowns_.start_variables(segment.motion, segment.number + 1))
@@ -121,6 +124,7 @@ MotionFit::MotionFit(const Experiment& experiment, int threads)
     if (unknown != nullptr && unknown->prior)
       add({ResidualBlock::Kind::prior, -1, -1, static_cast<int>(v), 0, 0}, 1);
   }
+  require(residual_count_ > 0, "nothing is measured: there is no residual");
   for (const JacobianMethod method : {JacobianMethod::transition, JacobianMethod::adjoint}) {
     if (cost(method) < cost(method_)) method_ = method;
   }
@@ -193,10 +197,17 @@ void MotionFit::evaluate_segment(int number, const Eigen::VectorXd& x, Want want
     return;
   }
   std::vector<LinearizedResidual> rows;
-  std::vector<double> weights;
+  std::vector<Eigen::VectorXd> weights;
   for (const int m : measurements_[at(number)]) {
     rows.push_back(linearize(simulator, motion.measurements[at(m)], trajectory.states));
-    weights.push_back(loss.slope(rows.back().residual.squaredNorm()));
+    const Eigen::VectorXd& residual = rows.back().residual;
+    weights.emplace_back(residual.size());
+    if (std::holds_alternative<SurfacePoints>(motion.measurements[at(m)].what)) {
+      for (Eigen::Index i = 0; i < residual.size(); ++i)
+        weights.back()[i] = loss.slope(residual[i] * residual[i]);
+    } else {
+      weights.back().setConstant(loss.slope(residual.squaredNorm()));
+    }
   }
   // Where the next segment starts is an unknown, too: the joint is a residual of this segment's last state.
   for (const int v : unknowns_.start_variables(segment.motion, segment.number + 1)) {
@@ -214,7 +225,7 @@ void MotionFit::evaluate_segment(int number, const Eigen::VectorXd& x, Want want
     row.states.push_back(
         {segment.step_count, variable.body, joint.by_end.leftCols<6>(), joint.by_end.rightCols<6>()});
     rows.push_back(std::move(row));
-    weights.push_back(1.0);
+    weights.emplace_back(Eigen::VectorXd::Ones(rows.back().residual.size()));
   }
   Eigen::Index count = 0;
   for (const LinearizedResidual& row : rows) count += row.residual.size();
@@ -340,7 +351,7 @@ MotionFit::Evaluation MotionFit::evaluate(const Eigen::VectorXd& x, Want want, c
     if (want == Want::jacobian) evaluation.jacobian.col(e) *= slope;
     if (want == Want::gradient) evaluation.gradient[e] *= slope;
   }
-  evaluation.ok = evaluation.residuals.allFinite();
+  evaluation.ok = std::isfinite(evaluation.residuals.squaredNorm());
   if (want == Want::jacobian) evaluation.ok = evaluation.ok && evaluation.jacobian.allFinite();
   if (want == Want::gradient) evaluation.ok = evaluation.ok && evaluation.gradient.allFinite();
   if (!evaluation.ok) evaluation.failure = "a residual or its derivative is not finite";

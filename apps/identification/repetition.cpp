@@ -31,7 +31,9 @@ Repetition repeat_once(const ExperimentFile& file, const Eigen::VectorXd& truth,
   Repetition repetition;
   Random noise(seed);
   ExperimentFile noisy = file;
-  noisy.experiment = with_simulated_data(MotionFit(file.experiment), truth, &noise);
+  const Experiment undisturbed = whole_motions(file.experiment);
+  noisy.experiment = with_simulated_data(MotionFit(undisturbed), truth, &noise);
+  noisy.experiment.shooting = file.experiment.shooting;
   const SearchResult result = search(noisy, {});
   const StartState& best = result.starts[static_cast<std::size_t>(result.best)];
   repetition.is_done = true;
@@ -41,7 +43,8 @@ Repetition repeat_once(const ExperimentFile& file, const Eigen::VectorXd& truth,
     repetition.failure = best.message;
     return repetition;
   }
-  const MotionFit fit(noisy.experiment);
+  const Experiment whole = whole_motions(noisy.experiment);
+  const MotionFit fit(whole);
   const Identifiability told =
       identifiability_of(fit, best.x, fit.evaluate(best.x, MotionFit::Want::jacobian), file.search.loss);
   repetition.error = fit.unknowns().minus(best.x, truth);
@@ -56,7 +59,8 @@ Repetition repeat_once(const ExperimentFile& file, const Eigen::VectorXd& truth,
 
 RepetitionReport repeat_experiment(const ExperimentFile& file, int repetitions, std::uint64_t seed,
                                    int threads, const std::function<bool(int)>& progress) {
-  const MotionFit fit(file.experiment);
+  const Experiment whole = whole_motions(file.experiment);
+  const MotionFit fit(whole);
   const UnknownSpace& unknowns = fit.unknowns();
   const Eigen::VectorXd truth = unknowns.truth(), guess = unknowns.initial();
   std::vector<Repetition> all(static_cast<std::size_t>(repetitions));
@@ -85,7 +89,6 @@ RepetitionReport repeat_experiment(const ExperimentFile& file, int repetitions, 
     if (error) std::rethrow_exception(error);
   }
 
-  constexpr double k_normal_95 = 1.959963984540054;
   RepetitionReport report;
   int good = 0;
   for (const Repetition& one : all) {
@@ -116,7 +119,8 @@ RepetitionReport repeat_experiment(const ExperimentFile& file, int repetitions, 
     row.initial_error = std::abs(slope * guess_error[e]);
     for (const Repetition& one : all) {
       if (!one.is_done || !one.failure.empty()) continue;
-      const double error = slope * one.error[e];
+      const double in_x = is_number ? truth[variable.begin] + one.error[e] : one.error[e];
+      const double error = is_number ? unknowns.value(variable, in_x) - row.truth : in_x;
       row.mean += (row.truth + error) / good;
       row.mean_error += std::abs(error) / good;
       row.largest_error = std::max(row.largest_error, std::abs(error));

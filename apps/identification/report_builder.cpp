@@ -17,8 +17,6 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-constexpr double k_normal_95 = 1.959963984540054;  // of a standard normal distribution, both tails 2.5 %
-
 std::string loss_text(const RobustLoss& loss) {
   switch (loss.kind) {
     case RobustLoss::Kind::huber:
@@ -72,6 +70,8 @@ EstimateRow estimate_of(const UnknownSpace& unknowns, int entry, const Eigen::Ve
     row.lower_95 = unknowns.value(variable, in_x - k_normal_95 * deviation);
     row.upper_95 = unknowns.value(variable, in_x + k_normal_95 * deviation);
     const auto [lower, upper] = unknowns.bounds(variable);
+    row.lower_95 = std::max(row.lower_95, unknowns.value(variable, lower));
+    row.upper_95 = std::min(row.upper_95, unknowns.value(variable, upper));
     if (std::isfinite(lower)) row.lower_bound = unknowns.value(variable, lower);
     if (std::isfinite(upper)) row.upper_bound = unknowns.value(variable, upper);
     row.truth = unknown->truth;
@@ -89,8 +89,19 @@ EstimateRow estimate_of(const UnknownSpace& unknowns, int entry, const Eigen::Ve
   row.value = number_at(x);
   row.initial = number_at(first);
   row.deviation = deviation;
-  row.lower_95 = row.value - k_normal_95 * deviation;
-  row.upper_95 = row.value + k_normal_95 * deviation;
+  if (component < 3 && told.entries[at(entry)] == Identifiability::Entry::told) {
+    // From turns about the world's axes to the components of the rotation vector.
+    const Vec3<double> turn(log_quaternion(Quat<double>(x[variable.begin], x[variable.begin + 1],
+                                                        x[variable.begin + 2], x[variable.begin + 3])));
+    const Mat3<double> J = left_jacobian_inverse_so3(turn);
+    const Mat3<double> covariance =
+        told.covariance.block<3, 3>(variable.tangent_begin, variable.tangent_begin);
+    row.deviation = std::sqrt(std::max(0.0, (J * covariance * J.transpose())(component, component)));
+  }
+  if (unknown != nullptr && unknown->true_orientation && component < 3)
+    row.truth = log_quaternion(*unknown->true_orientation)[component];
+  row.lower_95 = row.value - k_normal_95 * row.deviation;
+  row.upper_95 = row.value + k_normal_95 * row.deviation;
   return row;
 }
 
@@ -150,13 +161,7 @@ void add_series(const MotionFit& fit, const Eigen::VectorXd& x, IdentificationRe
   const Experiment& experiment = fit.experiment();
   for (std::size_t m = 0; m < experiment.motions.size(); ++m) {
     const MeasuredMotion& motion = experiment.motions[m];
-    const Segment whole{static_cast<int>(m), 0, 0, step_count(experiment, motion)};
-    const UnknownSpace::Inputs inputs = fit.unknowns().inputs(x, whole);
-    const Simulator simulator(inputs.scene.model, inputs.scene.config.step);
-    Trajectory trajectory;
-    trajectory.states = {inputs.scene.initial};
-    if (whole.step_count > 0)
-      trajectory = simulator.rollout(inputs.scene.initial, whole.step_count, inputs.controls);
+    const auto [inputs, simulator, trajectory] = fit.unknowns().simulate(x, static_cast<int>(m));
     if (!trajectory.ok()) continue;
     std::map<int, std::vector<ComparedSeries>> of_body;
     for (const Measurement& measurement : motion.measurements) {
@@ -194,6 +199,46 @@ void add_series(const MotionFit& fit, const Eigen::VectorXd& x, IdentificationRe
       }
       for (ComparedSeries& one : series) {
         if (!one.time.empty()) report.series.push_back(std::move(one));
+      }
+    }
+  }
+}
+
+/// How near the goals of motions were reached.
+void add_goals(const MotionFit& fit, const Eigen::VectorXd& x, IdentificationReport& report) {
+  const Experiment& experiment = fit.experiment();
+  for (std::size_t m = 0; m < experiment.motions.size(); ++m) {
+    const MeasuredMotion& motion = experiment.motions[m];
+    const auto [inputs, simulator, trajectory] = fit.unknowns().simulate(x, static_cast<int>(m));
+    if (!trajectory.ok()) continue;
+    for (const Measurement& goal : motion.measurements) {
+      const Eigen::VectorXd off = linearize(simulator, goal, trajectory.states).residual;
+      const std::string& body = simulator.model().bodies[at(body_of(goal))].name;
+      const auto where = [&](const std::string& what) {
+        return fmt::format("{}, {} at {:.6g} s: {}", motion.name, body, goal.time, what);
+      };
+      if (const auto* pose = std::get_if<MeasuredPose>(&goal.what)) {
+        std::string text =
+            fmt::format("position off by {:.2g} m", pose->position_noise * off.head<3>().norm());
+        if (pose->q_WA)
+          text += fmt::format(", rotation by {:.2g} rad", pose->rotation_noise * off.tail<3>().norm());
+        report.goals.push_back(where(text));
+      } else if (const auto* twist = std::get_if<MeasuredTwist>(&goal.what)) {
+        std::string text;
+        if (std::isfinite(twist->linear_noise))
+          text = fmt::format("linear velocity off by {:.2g} m/s", twist->linear_noise * off.tail<3>().norm());
+        if (std::isfinite(twist->angular_noise))
+          text += fmt::format("{}angular velocity off by {:.2g} rad/s", text.empty() ? "" : ", ",
+                              twist->angular_noise * off.head<3>().norm());
+        report.goals.push_back(where(text));
+      } else if (const auto* place = std::get_if<ContactPlace>(&goal.what)) {
+        report.goals.push_back(where(fmt::format(
+            "points of contact {:.2g} m apart, sum of the normals {:.2g}",
+            place->position_noise * off.head<3>().norm(), place->normal_noise * off.tail<3>().norm())));
+      } else if (const auto* clearance = std::get_if<Clearance>(&goal.what)) {
+        report.goals.push_back(where(fmt::format("overlaps '{}' by {:.2g} m at most",
+                                                 simulator.model().bodies[at(clearance->body_B)].name,
+                                                 clearance->noise * off.maxCoeff())));
       }
     }
   }
@@ -289,7 +334,8 @@ std::string unit_of(const UnknownSpace& unknowns, int tangent_entry) {
 
 IdentificationReport build_report(const ExperimentFile& file, const SearchResult& result, Question question,
                                   int threads) {
-  MotionFit fit(file.experiment, threads);
+  const Experiment experiment = whole_motions(file.experiment);
+  MotionFit fit(experiment, threads);
   if (file.search.jacobian) fit.set_method(*file.search.jacobian);
   const UnknownSpace& unknowns = fit.unknowns();
   IdentificationReport report;
@@ -319,17 +365,20 @@ IdentificationReport build_report(const ExperimentFile& file, const SearchResult
   }
   for (const StageIteration& note : result.iterations) {
     const Iteration& i = note.iteration;
-    report.iterations.push_back({note.start, note.stage, i.number, file.search.continuation[at(note.stage)],
-                                 i.cost, i.gradient, i.step, i.contacts, i.seconds, i.accepted});
+    const bool is_whole = at(note.stage) >= file.search.continuation.size();
+    const double smoothing = is_whole ? 1.0 : file.search.continuation[at(note.stage)];
+    report.iterations.push_back({note.start, note.stage, i.number, smoothing, i.cost, i.gradient, i.step,
+                                 i.contacts, i.seconds, i.accepted});
   }
   if (best.x.size() == 0) return report;
-  const MotionFit::Evaluation evaluation = fit.evaluate(best.x, MotionFit::Want::jacobian);
+  const Eigen::VectorXd x = best.x.head(unknowns.size());  // without states of segments
+  const MotionFit::Evaluation evaluation = fit.evaluate(x, MotionFit::Want::jacobian);
   if (!evaluation.ok) {
     report.status = to_string(Solution::Status::failed);
     report.message = evaluation.failure;
     return report;
   }
-  const Identifiability told = identifiability_of(fit, best.x, evaluation, file.search.loss);
+  const Identifiability told = identifiability_of(fit, x, evaluation, file.search.loss);
   report.reduced_chi_square = told.reduced_chi_square;
   report.condition = told.condition;
   const Eigen::VectorXd first = guess_of_start(fit, file.search.seed, result.best);
@@ -337,13 +386,14 @@ IdentificationReport build_report(const ExperimentFile& file, const SearchResult
   for (int e = 0; e < unknowns.tangent_size(); ++e) {
     if (unknowns.unknown_of(unknowns.variable_of(e)) == nullptr) continue;
     shown.push_back(e);
-    report.estimates.push_back(estimate_of(unknowns, e, best.x, first, told));
+    report.estimates.push_back(estimate_of(unknowns, e, x, first, told));
   }
   report.correlation = told.correlation(shown, shown);
   for (const OpenDirection& open : told.open) report.open_directions.push_back(open.text);
-  add_inertias(fit, best.x, told, report.derived);
-  add_warnings(fit, best.x, file.search.loss, report);
-  add_series(fit, best.x, report);
+  add_inertias(fit, x, told, report.derived);
+  add_warnings(fit, x, file.search.loss, report);
+  if (question == Question::optimize) add_goals(fit, x, report);
+  add_series(fit, x, report);
   return report;
 }
 

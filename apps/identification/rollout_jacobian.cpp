@@ -310,13 +310,13 @@ Eigen::MatrixXd rollout_jacobian(const SegmentRollout& rollout, const std::vecto
 }
 
 Eigen::VectorXd rollout_gradient(const SegmentRollout& rollout, const std::vector<LinearizedResidual>& rows,
-                                 const std::vector<double>& weights, GradientHealth& health) {
+                                 const std::vector<Eigen::VectorXd>& weights, GradientHealth& health) {
   Eigen::VectorXd gradient = Eigen::VectorXd::Zero(rollout.unknowns.tangent_size());
   std::vector<StateTangent> bars(rollout.trajectory.states.size(),
                                  StateTangent(rollout.simulator.model().body_count()));
   Eigen::VectorXd weighted(0);
   for (std::size_t m = 0; m < rows.size(); ++m) {
-    const Eigen::VectorXd bar = weights[m] * rows[m].residual;
+    const Eigen::VectorXd bar = weights[m].cwiseProduct(rows[m].residual);
     for (const auto& of : rows[m].states) {
       StateTangent& state = bars[at(of.step)];
       if (of.by_pose.rows() > 0) state.pose[at(of.body)] += of.by_pose.transpose() * bar;

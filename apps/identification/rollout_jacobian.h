@@ -51,12 +51,13 @@ struct SegmentRollout {
                                                const std::vector<LinearizedResidual>& rows,
                                                JacobianMethod method);
 
-/// The gradient of 1/2 sum_i w_i |r_i|^2 (tangent entries), by one adjoint.
+/// The gradient of 1/2 sum_i w_i r_i^2 (tangent entries), by one adjoint.
 ///
-/// @param weights  one for each measurement of `rows`
+/// @param weights  one for each residual of each of `rows`
 /// @param health   of that adjoint
 [[nodiscard]] Eigen::VectorXd rollout_gradient(const SegmentRollout& rollout,
                                                const std::vector<LinearizedResidual>& rows,
-                                               const std::vector<double>& weights, GradientHealth& health);
+                                               const std::vector<Eigen::VectorXd>& weights,
+                                               GradientHealth& health);
 
 }  // namespace abut

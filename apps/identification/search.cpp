@@ -2,15 +2,17 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cmath>
 #include <exception>
+#include <limits>
+#include <memory>
 #include <mutex>
 #include <thread>
 
 #include <spdlog/fmt/fmt.h>
 
 #include "apps/abut/report.h"
+#include "apps/abut/stopwatch.h"
 #include "engine/atomic_file.h"
 #include "engine/input_error.h"
 #include "engine/random.h"
@@ -20,6 +22,11 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
+/// A number that may be null: NaN.
+double number_of(const Json& json) {
+  return json.is_null() ? std::numeric_limits<double>::quiet_NaN() : json.get<double>();
+}
+
 /// FNV-1a of everything that decides what is searched for.
 std::string key_of(const ExperimentFile& file) {
   std::uint64_t hash = 0xcbf29ce484222325u;
@@ -28,6 +35,12 @@ std::string key_of(const ExperimentFile& file) {
   };
   add(read_file(file.path));
   add(read_file(file.scene));
+  for (const Body& body : file.experiment.scene.model.bodies) {
+    add(fmt::format("{} {} {} {}", body.mass, body.inertia.sum(), body.contact_points.sum(),
+                    body.contact_radius));
+    for (const Primitive& primitive : body.shape.primitives)
+      add(fmt::format("{} {}", fmt::join(primitive.parameters, " "), primitive.X_BP.p.sum()));
+  }
   for (const MotionData& data : file.data) {
     if (!data.source.file.empty()) add(read_file(data.source.file));
   }
@@ -61,7 +74,7 @@ class Checkpoint {
     const Json json = Json::parse(read_file(path_), nullptr, false);
     const auto fail = [&](const std::string& what) { throw InputError(path_.string(), 0, what); };
     try {
-      if (json.is_discarded()) fail("is no checkpoint: it cannot be read as JSON");
+      if (!json.is_object()) fail("is no checkpoint: it cannot be read as JSON");
       if (json.at("key") != key_) fail("belongs to another experiment, other data or another version");
       if (json.at("starts").size() != starts.size()) fail("has another number of starts");
       for (std::size_t s = 0; s < starts.size(); ++s) {
@@ -69,12 +82,12 @@ class Checkpoint {
         StartState& start = starts[s];
         const auto x = saved.at("x").get<std::vector<double>>();
         if (x.empty()) continue;  // not begun
-        if (static_cast<Eigen::Index>(x.size()) != size) fail("has another number of unknowns");
-        start.x = Eigen::Map<const Eigen::VectorXd>(x.data(), size);
+        if (static_cast<Eigen::Index>(x.size()) > size) fail("has another number of unknowns");
+        start.x = Eigen::Map<const Eigen::VectorXd>(x.data(), static_cast<Eigen::Index>(x.size()));
         start.stage = saved.at("stage");
         start.is_done = saved.at("is_done");
-        start.cost = saved.at("cost");
-        start.initial_cost = saved.at("initial_cost");
+        start.cost = number_of(saved.at("cost"));
+        start.initial_cost = number_of(saved.at("initial_cost"));
         start.trust_region = saved.at("trust_region");
         start.iterations = saved.at("iterations");
         start.status = static_cast<Solution::Status>(saved.at("status").get<int>());
@@ -102,20 +115,22 @@ class Search {
       : file_(file), options_(options), checkpoint_(file, options) {
     const int starts = file.search.starts;
     const int threads_of_fit = starts > 1 ? 1 : options.threads;
-    for (const double factor : file.search.continuation) {
+    const auto add = [&](const Experiment& experiment, double factor) {
       auto stage = std::make_unique<Stage>();
-      stage->experiment = file.experiment;
-      stage->experiment.scene.config.step = smoothed(file.experiment.scene.config.step, factor);
+      stage->experiment = experiment;
+      stage->experiment.scene.config.step = smoothed(experiment.scene.config.step, factor);
       stage->fit = std::make_unique<MotionFit>(stage->experiment, threads_of_fit);
       if (file.search.jacobian) stage->fit->set_method(*file.search.jacobian);
       stages_.push_back(std::move(stage));
-    }
+    };
+    for (const double factor : file.search.continuation) add(file.experiment, factor);
+    if (file.experiment.shooting.segments > 1) add(whole_motions(file.experiment), 1.0);
     result_.starts.resize(at(starts));
     if (options.resume) checkpoint_.read(result_.starts, stages_.front()->fit->unknowns().size());
   }
 
   SearchResult run() {
-    const auto begin = std::chrono::steady_clock::now();
+    const Stopwatch stopwatch;
     const int starts = static_cast<int>(result_.starts.size());
     std::atomic<int> next{0};
     std::vector<std::exception_ptr> errors(at(starts));
@@ -141,7 +156,7 @@ class Search {
                      [](const StageIteration& a, const StageIteration& b) {
                        return std::pair(a.start, a.stage) < std::pair(b.start, b.stage);
                      });
-    result_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    result_.seconds = stopwatch.seconds();
     return std::move(result_);
   }
 
@@ -163,13 +178,16 @@ class Search {
       options.trust_region = file_.search.trust_region;
       if (stage == state.stage && state.trust_region > 0.0) options.trust_region = state.trust_region;
       options.progress = [&](const Iteration& iteration) { return note(number, stage, iteration); };
-      const Solution solution = solve(*stages_[at(stage)]->fit, state.x, options);
+      // States of segments come last among the unknowns: whole motions have none.
+      const MotionFit& fit = *stages_[at(stage)]->fit;
+      const Solution solution = solve(fit, Eigen::VectorXd(state.x.head(fit.unknowns().size())), options);
       const std::lock_guard lock(mutex_);
       result_.evaluations += solution.evaluations;
       result_.jacobians += solution.jacobians;
       state.stage = stage;
       state.x = solution.x;
-      state.cost = solution.cost;
+      const bool has_cost = solution.status != Solution::Status::failed;
+      state.cost = has_cost ? solution.cost : std::numeric_limits<double>::quiet_NaN();
       state.status = solution.status;
       state.message = solution.message;
       state.trust_region = 0.0;
@@ -191,7 +209,11 @@ class Search {
     state.cost = iteration.cost;
     state.trust_region = iteration.trust_region;
     result_.iterations.push_back({number, stage, iteration});
-    checkpoint_.write(result_.starts);
+    constexpr double k_pause = 0.2;  // [s], so that writing takes no time that counts
+    if (since_checkpoint_.seconds() > k_pause) {
+      checkpoint_.write(result_.starts);
+      since_checkpoint_ = Stopwatch();
+    }
     if (options_.progress && !options_.progress(result_.iterations.back())) is_stopped_ = true;
     return !is_stopped_;
   }
@@ -215,9 +237,16 @@ class Search {
   SearchResult result_;
   std::mutex mutex_;
   std::atomic<bool> is_stopped_{false};
+  Stopwatch since_checkpoint_;
 };
 
 }  // namespace
+
+Experiment whole_motions(const Experiment& experiment) {
+  Experiment whole = experiment;
+  whole.shooting.segments = 1;
+  return whole;
+}
 
 StepConfig smoothed(const StepConfig& config, double factor) {
   StepConfig smooth = config;

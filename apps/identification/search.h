@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -29,12 +30,16 @@ struct StageIteration {
   Iteration iteration;
 };
 
+/// The experiment that a search ends with: motions in one piece, whatever the segments it began with.
+[[nodiscard]] Experiment whole_motions(const Experiment& experiment);
+
 /// What one start has come to.
 struct StartState {
   int stage = 0;  ///< the one it is in, or that ended last
   bool is_done = false;
-  Eigen::VectorXd x;  ///< the best of that stage
-  double cost = 0, initial_cost = 0;
+  Eigen::VectorXd x;                                       ///< the best of that stage, of its unknowns
+  double cost = std::numeric_limits<double>::quiet_NaN();  ///< NaN until there is one
+  double initial_cost = std::numeric_limits<double>::quiet_NaN();
   double trust_region = 0;
   int iterations = 0;
   Solution::Status status = Solution::Status::stopped;

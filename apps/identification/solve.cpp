@@ -1,7 +1,6 @@
 #include "apps/identification/solve.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <memory>
 
@@ -9,6 +8,7 @@
 #include <glog/logging.h>
 #include <spdlog/fmt/fmt.h>
 
+#include "apps/abut/stopwatch.h"
 #include "apps/identification/orientation_manifold.h"
 
 namespace abut {
@@ -17,16 +17,6 @@ namespace {
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-class Stopwatch {
- public:
-  [[nodiscard]] double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 /// Null for plain numbers.
 std::unique_ptr<OrientationManifold> manifold_of(const Variable& variable) {
@@ -166,6 +156,32 @@ std::vector<const Variable*> variables_of(const UnknownSpace& unknowns, const Re
   return found;
 }
 
+/// Which variables lie at a bound across which the loss falls.
+std::vector<bool> pressed_against_bounds(const MotionFit& fit, const Eigen::VectorXd& x,
+                                         const RobustLoss& loss) {
+  const UnknownSpace& unknowns = fit.unknowns();
+  std::vector<bool> pressed(unknowns.variables().size(), false);
+  std::vector<bool> is_lower = pressed, is_upper = pressed;
+  for (std::size_t v = 0; v < pressed.size(); ++v) {
+    const Variable& variable = unknowns.variables()[v];
+    if (variable.kind != Variable::Kind::number) continue;
+    const auto [lower, upper] = unknowns.bounds(variable);
+    const double value = x[variable.begin], near = 1e-9 * std::max(1.0, std::abs(value));
+    is_lower[v] = value - lower <= near;
+    is_upper[v] = upper - value <= near;
+  }
+  if (std::find(is_lower.begin(), is_lower.end(), true) == is_lower.end() &&
+      std::find(is_upper.begin(), is_upper.end(), true) == is_upper.end())
+    return pressed;
+  const MotionFit::Evaluation evaluation = fit.evaluate(x, MotionFit::Want::gradient, loss);
+  if (!evaluation.ok) return pressed;
+  for (std::size_t v = 0; v < pressed.size(); ++v) {
+    const double slope = evaluation.gradient[unknowns.variables()[v].tangent_begin];
+    pressed[v] = (is_lower[v] && slope > 0.0) || (is_upper[v] && slope < 0.0);
+  }
+  return pressed;
+}
+
 Solution::Status status_of(ceres::TerminationType type) {
   switch (type) {
     case ceres::CONVERGENCE:
@@ -223,9 +239,23 @@ Solution solve_least_squares(const MotionFit& fit, const Eigen::VectorXd& guess,
   ceres_options.callbacks.push_back(&progress);
   ceres::Solver::Summary summary;
   ceres::Solve(ceres_options, &problem, &summary);
+  solution.initial_cost = summary.initial_cost;
+  // Ceres only projects its steps onto bounds, and stalls where one is active: what the loss presses against
+  // a bound is held there while the rest is searched for, until nothing more is pressed or set free.
+  constexpr int k_most_rounds = 10;
+  std::vector<bool> held(unknowns.variables().size(), false);
+  for (int round = 0; round < k_most_rounds && summary.termination_type == ceres::CONVERGENCE; ++round) {
+    const std::vector<bool> pressed = pressed_against_bounds(fit, x, options.loss);
+    if (pressed == held || std::all_of(pressed.begin(), pressed.end(), [](bool p) { return p; })) break;
+    held = pressed;
+    for (std::size_t v = 0; v < held.size(); ++v) {
+      double* block = x.data() + unknowns.variables()[v].begin;
+      held[v] ? problem.SetParameterBlockConstant(block) : problem.SetParameterBlockVariable(block);
+    }
+    ceres::Solve(ceres_options, &problem, &summary);
+  }
 
   solution.x = x;
-  solution.initial_cost = summary.initial_cost;
   solution.cost = summary.final_cost;
   solution.message = summary.message;
   solution.evaluations = shared.evaluations;

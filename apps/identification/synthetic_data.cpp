@@ -71,13 +71,7 @@ Experiment with_simulated_data(const MotionFit& fit, const Eigen::VectorXd& x, R
   const double h = experiment.scene.config.step.h;
   for (std::size_t m = 0; m < experiment.motions.size(); ++m) {
     MeasuredMotion& motion = experiment.motions[m];
-    const Segment whole{static_cast<int>(m), 0, 0, step_count(experiment, motion)};
-    const UnknownSpace::Inputs inputs = fit.unknowns().inputs(x, whole);
-    const Simulator simulator(inputs.scene.model, inputs.scene.config.step);
-    Trajectory trajectory;
-    trajectory.states = {inputs.scene.initial};
-    if (whole.step_count > 0)
-      trajectory = simulator.rollout(inputs.scene.initial, whole.step_count, inputs.controls);
+    const auto [inputs, simulator, trajectory] = fit.unknowns().simulate(x, static_cast<int>(m));
     if (!trajectory.ok()) {
       const double end = inputs.scene.initial.time + (trajectory.failed_step + 1) * h;
       throw std::invalid_argument(
@@ -85,7 +79,8 @@ Experiment with_simulated_data(const MotionFit& fit, const Eigen::VectorXd& x, R
                       failure_text(inputs.scene.model, inputs.scene.config.step, end, trajectory.failure)));
     }
     for (Measurement& measurement : motion.measurements) {
-      const Moment moment = moment_of(measurement.time, trajectory.states.front().time, h, whole.step_count);
+      const Moment moment = moment_of(measurement.time, trajectory.states.front().time, h,
+                                      static_cast<int>(trajectory.states.size()) - 1);
       const State &earlier = trajectory.states[at(moment.earlier)],
                   &later = trajectory.states[at(moment.later)];
       const std::size_t b = at(body_of(measurement));

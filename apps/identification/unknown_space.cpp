@@ -6,7 +6,6 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "apps/abut/scene_parameter_derivatives.h"
-#include "dynamics/simulator.h"
 #include "engine/lie.h"
 
 namespace abut {
@@ -42,6 +41,8 @@ bool measured_state(const MeasuredMotion& motion, int body_index, const Body& bo
     if (pose == nullptr || pose->body != body_index || !pose->q_WA) continue;
     const bool is_first_pair = poses[0] == nullptr || poses[1] == nullptr;
     if (!is_first_pair && times[1] >= time) break;
+    const double last = poses[1] != nullptr ? times[1] : times[0];
+    if (poses[0] != nullptr && measurement.time <= last) continue;  // two at a time say nothing of a twist
     if (poses[1] != nullptr) {
       poses[0] = poses[1];
       times[0] = times[1];
@@ -181,20 +182,18 @@ void UnknownSpace::guess_segment_starts(Eigen::VectorXd& x) const {
   const double h = experiment_.scene.config.step.h;
   for (std::size_t m = 0; m < experiment_.motions.size(); ++m) {
     const MeasuredMotion& motion = experiment_.motions[m];
-    Segment whole{static_cast<int>(m), 0, 0, step_count(experiment_, motion)};
-    const Inputs start = inputs(x, whole);
-    const Simulator simulator(start.scene.model, start.scene.config.step);
-    const Trajectory trajectory = simulator.rollout(start.scene.initial, whole.step_count, start.controls);
+    const Simulation whole = simulate(x, static_cast<int>(m));
+    const std::vector<State>& states = whole.trajectory.states;
     for (const Segment& segment : segments_) {
-      if (segment.motion != whole.motion || segment.number == 0) continue;
+      if (segment.motion != static_cast<int>(m) || segment.number == 0) continue;
       const double time = experiment_.scene.initial.time + segment.first_step * h;
       for (const int v : start_variables(segment.motion, segment.number)) {
         const Variable& variable = variables_[at(v)];
-        const State& state =
-            trajectory.states[std::min(at(segment.first_step), trajectory.states.size() - 1)];
+        const State& state = states[std::min(at(segment.first_step), states.size() - 1)];
         Pose<double> X_WB = state.X_WB[at(variable.body)];
         Vec6<double> V_WB = state.V_WB[at(variable.body)];
-        measured_state(motion, variable.body, start.scene.model.bodies[at(variable.body)], time, X_WB, V_WB);
+        measured_state(motion, variable.body, whole.simulator.model().bodies[at(variable.body)], time, X_WB,
+                       V_WB);
         put_quaternion(X_WB.q, variable.begin, x);
         x.segment<3>(variable.begin + 4) = X_WB.p;
         x.segment<6>(variable.begin + 7) = V_WB;
@@ -316,6 +315,17 @@ UnknownSpace::Inputs UnknownSpace::inputs(const Eigen::VectorXd& x, const Segmen
     scene.initial.V_WB[at(variable.body)] = x.segment<6>(variable.begin + 7);
   }
   return inputs;
+}
+
+UnknownSpace::Simulation UnknownSpace::simulate(const Eigen::VectorXd& x, int motion) const {
+  const Segment whole{motion, 0, 0, step_count(experiment_, experiment_.motions[at(motion)])};
+  Inputs start = inputs(x, whole);
+  Simulator simulator(start.scene.model, start.scene.config.step);
+  Trajectory trajectory;
+  trajectory.states = {start.scene.initial};
+  if (whole.step_count > 0)
+    trajectory = simulator.rollout(start.scene.initial, whole.step_count, start.controls);
+  return {std::move(start), std::move(simulator), std::move(trajectory)};
 }
 
 bool UnknownSpace::acts(const Variable& variable, const Segment& segment, int step) const {

@@ -17,6 +17,7 @@
 #include "dynamics/rollout.h"
 #include "dynamics/rollout_direction.h"
 #include "dynamics/shape_change.h"
+#include "dynamics/simulator.h"
 
 namespace abut {
 
@@ -76,6 +77,14 @@ class UnknownSpace {
     Controls controls;  ///< of its steps; none if there are no such unknowns
   };
   [[nodiscard]] Inputs inputs(const Eigen::VectorXd& x, const Segment& segment) const;
+  /// A whole motion at x, whatever its segments. Throws as inputs().
+  struct Simulation {
+    Inputs inputs;
+    Simulator simulator;
+    Trajectory trajectory;
+  };
+  [[nodiscard]] Simulation simulate(const Eigen::VectorXd& x, int motion) const;
+
   /// The variables that are the state at the start of a segment, one for each moving body.
   [[nodiscard]] std::vector<int> start_variables(int motion, int segment) const;
 

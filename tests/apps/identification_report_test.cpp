@@ -72,7 +72,7 @@ TEST_CASE("json_of: a report comes back from its text, with null for what is not
     CAPTURE(key);
     CHECK(json.contains(key));
   }
-  CHECK(json.size() == 28);
+  CHECK(json.size() == 29);
   CHECK(json["estimates"][0]["value"] == report.estimates[0].value);
   CHECK(json["estimates"][0]["truth"] == *report.estimates[0].truth);
   CHECK(json["estimates"][0]["state"] == "told");

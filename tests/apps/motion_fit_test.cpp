@@ -322,6 +322,34 @@ TEST_CASE("validate(Experiment): names what makes no sense", "[apps][value]") {
   CHECK_THAT(cause([](Experiment& e) { e.unknowns[0].parameter = e.motions[0].settings[0].first; }),
              Contains("motion 0"));
   CHECK_THAT(cause([](Experiment& e) { e.unknowns[0].initial = std::nan(""); }), Contains("friction"));
+  // What has no derivative, or would be cut in a way that is not known, is refused.
+  const auto add_number = [](Experiment& e, const std::string& name) {
+    Unknown unknown;
+    unknown.name = name;
+    unknown.parameter = find_parameter(e.scene, name);
+    unknown.initial = value_of(e.scene, unknown.parameter);
+    e.unknowns.push_back(unknown);
+  };
+  CHECK_THAT(cause([&](Experiment& e) {
+               add_number(e, "body.ball.primitive.0.radius");
+               e.motions[0].measurements.push_back({0.08, Clearance{1, 2, 1e-3}});
+             }),
+             Contains("clearance"));
+  CHECK_THAT(cause([&](Experiment& e) { add_number(e, "body.ball.density"); }), Contains("twice"));
+  CHECK_THAT(cause([&](Experiment& e) {
+               add_number(e, "body.ball.center_of_mass.x");
+               e.shooting.segments = 2;
+             }),
+             Contains("segments") && Contains("center_of_mass"));
+  CHECK_THAT(cause([](Experiment& e) {
+               e.scene.initial.V_WB[0][5] = 0.1;
+               e.shooting.segments = 2;
+             }),
+             Contains("segments") && Contains("floor"));
+  CHECK_THAT(cause([](Experiment& e) {
+               e.motions[1].settings.emplace_back(find_parameter(e.scene, "simulation.time_step"), 0.001);
+             }),
+             Contains("motion 1") && Contains("time step"));
 }
 
 }  // namespace abut::test

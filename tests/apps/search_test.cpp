@@ -9,6 +9,7 @@
 #include "apps/identification/repetition.h"
 #include "apps/identification/report_builder.h"
 #include "engine/input_error.h"
+#include "engine/lie.h"
 #include "tests/apps/identification_case.h"
 
 namespace abut::test {
@@ -96,6 +97,56 @@ TEST_CASE("search: what was stopped goes on, to the same place", "[apps][value]"
   CHECK_THROWS_WITH(search(c.file, go_on), Contains("checkpoint.json") && Contains("another experiment"));
   c.made.folder.write("checkpoint.json", "{\"key\": 1");
   CHECK_THROWS_WITH(search(c.file, go_on), Contains("checkpoint.json") && Contains("no checkpoint"));
+}
+
+TEST_CASE("search: what began in segments ends with whole motions", "[apps][value]") {
+  FileCase c;
+  c.file.search.tolerance = 1e-12;
+  const SearchResult whole = search(c.file, {});
+  c.file.experiment.shooting.segments = 4;
+  const SearchResult result = search(c.file, {});
+  CHECK(result.starts[0].stage == 1);
+  REQUIRE(result.starts[0].x.size() == 2);
+  CHECK((result.starts[0].x - whole.starts[0].x).norm() < 1e-4);
+  const IdentificationReport report = build_report(c.file, result, Question::identify, 1);
+  CHECK(report.estimates.size() == 2);
+  CHECK(report.residuals == 2 * 10 * 9);
+}
+
+TEST_CASE("build_report: the interval of an orientation is that of its rotation vector", "[apps][property]") {
+  // Far from none, components of a rotation vector move more than the turns about the axes.
+  IdentificationCase made({"body.ball.mass"}, 1);
+  Unknown turned;
+  turned.kind = Unknown::Kind::orientation;
+  turned.name = "body.box, tilted.orientation";
+  turned.body = 1;
+  turned.initial_orientation = exp_quaternion(Vec3<double>(0.1, 0.2, 2.8));
+  turned.true_orientation = turned.initial_orientation;
+  made.experiment.scene.initial.X_WB[1].p.z() += 5.0;
+  made.experiment.unknowns = {turned};
+  std::erase_if(made.experiment.motions[0].measurements,
+                [](const Measurement& measurement) { return body_of(measurement) != 1; });
+  made.has_noise = true;
+  ExperimentFile file;
+  file.path = made.folder.write("experiment.toml", "");
+  file.scene = made.folder.path() / "scene.toml";
+  file.data.resize(1);
+  constexpr int k_repetitions = 60;
+  Eigen::Vector3d squares = Eigen::Vector3d::Zero(), stated = squares;
+  for (int r = 0; r < k_repetitions; ++r) {
+    made.noise = Random(100 + static_cast<std::uint64_t>(r));
+    made.measure();
+    file.experiment = made.experiment;
+    const IdentificationReport report = build_report(file, search(file, {}), Question::identify, 1);
+    REQUIRE(report.estimates.size() == 3);
+    for (int i = 0; i < 3; ++i) {
+      const EstimateRow& row = report.estimates[static_cast<std::size_t>(i)];
+      squares[i] += std::pow(row.value - *row.truth, 2) / k_repetitions;
+      stated[i] += row.deviation / k_repetitions;
+    }
+  }
+  for (int i = 0; i < 3; ++i) CHECK(std::sqrt(squares[i]) == Approx(stated[i]).epsilon(0.25));
+  CHECK(stated[0] > 1.2 * stated[2]);
 }
 
 TEST_CASE("build_report: says what was found, how well, and what is not right", "[apps][value]") {

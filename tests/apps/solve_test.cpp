@@ -150,6 +150,52 @@ TEST_CASE("solve: outliers do not decide where the loss is robust", "[apps][valu
   CHECK(told_at(fit, plain).reduced_chi_square > 10.0);
 }
 
+TEST_CASE("solve: an active bound does not keep the rest from its least", "[apps][value]") {
+  // Three components of a velocity and a force that they are correlated with; one may not reach its least.
+  IdentificationCase c({"body.ball.linear_velocity.x", "body.ball.angular_velocity.y", "body.ball.torque.y",
+                        "body.ball.force.x"},
+                       2, 5);
+  const MotionFit free(c.experiment);
+  const Solution unbounded = solve(free, free.unknowns().initial(), {});
+  REQUIRE(unbounded.status == Status::converged);
+  Unknown& speed = c.experiment.unknowns[0];
+  speed.upper = unbounded.x[0] - 0.05;
+  speed.initial = speed.upper - 0.2;
+  const MotionFit fit(c.experiment);
+  const Solution bounded = solve(fit, fit.unknowns().initial(), {});
+  CHECK(bounded.x[0] <= speed.upper);
+  CHECK(bounded.x[0] == Approx(speed.upper).epsilon(1e-6));
+  CHECK(bounded.status == Status::converged);
+  // With the bounded one held there, the others have nowhere lower to go.
+  const Eigen::VectorXd gradient = fit.evaluate(bounded.x, Want::gradient).gradient;
+  const Eigen::MatrixXd jacobian = fit.evaluate(bounded.x, Want::jacobian).jacobian;
+  for (int e = 1; e < 4; ++e) {
+    const double worth = gradient[e] * gradient[e] / (2.0 * jacobian.col(e).squaredNorm());
+    CAPTURE(e, worth, bounded.x.transpose(), bounded.message);
+    CHECK(worth < 1e-4 * bounded.cost);
+  }
+}
+
+TEST_CASE("solve: a robust loss looks at surface points one by one", "[apps][value]") {
+  IdentificationCase c({"body.ball.primitive.0.radius"}, 1);
+  MeasuredMotion& motion = c.experiment.motions.front();
+  motion.measurements = {{0.01, SurfacePoints{2, Points::Zero(3, 40), 1e-3}}};
+  c.has_noise = true;
+  c.noise = Random(3);
+  c.measure();
+  const double truth = c.experiment.unknowns.front().initial;
+  auto& points = std::get<SurfacePoints>(c.experiment.motions.front().measurements.front().what);
+  points.p_W.col(0).array() += 1.0;
+  const MotionFit fit(c.experiment);
+  CHECK(fit.blocks().size() == 40);
+  SolveOptions robust;
+  robust.loss.kind = RobustLoss::Kind::cauchy;
+  const Solution safe = solve(fit, fit.unknowns().initial(), robust);
+  CHECK(std::abs(safe.x[0] - truth) < 1e-3);
+  CHECK(std::abs(solve(fit, fit.unknowns().initial(), {}).x[0] - truth) > 5e-3);
+  CHECK(std::isnan(told_at(fit, safe, robust.loss).reduced_chi_square));
+}
+
 TEST_CASE("solve: stays within bounds, stops when told to, and says why it failed", "[apps][value]") {
   IdentificationCase c(k_unknowns);
   Unknown& friction = c.experiment.unknowns[0];

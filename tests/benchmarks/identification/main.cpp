@@ -7,7 +7,6 @@
 ///     abut_identification_comparison [EXPERIMENT.toml ...]
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -18,6 +17,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "apps/abut/report.h"
+#include "apps/abut/stopwatch.h"
 #include "apps/identification/experiment_io.h"
 #include "apps/identification/motion_fit.h"
 #include "apps/identification/solve.h"
@@ -37,16 +37,6 @@ struct Run {
   int jacobians = 0;
   double error = 0;  // largest, in per cent of the guess's
   bool reached = false;
-};
-
-class Stopwatch {
- public:
-  [[nodiscard]] double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
 double error_of(const MotionFit& fit, const Eigen::VectorXd& x) {
