@@ -136,7 +136,7 @@ Verdict verdict_of(const IdentificationReport& report) {
     cautions.emplace_back("the fit is worse than the noise");
   else if (noise == Noise::smaller)
     cautions.emplace_back("the noise is stated too large");
-  if (!report.open_directions.empty())
+  if (!report.open_directions.empty() && !is_optimization(report))
     cautions.push_back(plural(report.open_directions.size(), "direction is open", "directions are open"));
   if (!report.warnings.empty())
     cautions.push_back((report.warnings.size() == 1 ? "there is " : "there are ") +
@@ -176,8 +176,11 @@ std::string answers_html(const IdentificationReport& report) {
   std::string html = "<dl class=\"answers\">";
   for (std::size_t i = 0; i < std::min(report.estimates.size(), k_most); ++i) {
     const EstimateRow& row = report.estimates[i];
+    // What was chosen is wanted in full, however little the goals depend on it.
+    const std::string chosen = fmt::format("{} {}", number_html(row.value, 6), unit_html(row.unit));
+    const std::string found = row.state == State::open ? "not told" : estimate_html(row);
     html += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>", escaped(row.name),
-                        row.state == State::open ? "not told" : estimate_html(row));
+                        is_optimization(report) ? chosen : found);
   }
   html += "</dl>";
   if (report.estimates.size() > k_most)

@@ -154,7 +154,9 @@ std::string summary_text(const IdentificationReport& report) {
 
 enum class Guess { shown, hidden };
 
-std::string estimates_text(const char* title, const std::vector<EstimateRow>& rows, Guess guess) {
+/// @param is_chosen  values are wanted in full, however little the goals depend on them
+std::string estimates_text(const char* title, const std::vector<EstimateRow>& rows, Guess guess,
+                           bool is_chosen) {
   if (rows.empty()) return {};
   const bool has_guess = guess == Guess::shown;
   bool has_truth = false, has_state = false;
@@ -174,7 +176,7 @@ std::string estimates_text(const char* title, const std::vector<EstimateRow>& ro
     };
     std::vector<std::string> texts{row.name,
                                    row.unit,
-                                   rounded(row.value),
+                                   is_chosen ? number_text(row.value) : rounded(row.value),
                                    is_told ? rounded(row.deviation) : "-",
                                    is_told ? rounded(row.lower_95) : "-",
                                    is_told ? rounded(row.upper_95) : "-"};
@@ -206,8 +208,10 @@ std::string starts_text(const std::vector<StartRow>& starts) {
 }  // namespace
 
 std::string text_of(const IdentificationReport& report) {
-  return summary_text(report) + estimates_text("unknown", report.estimates, Guess::shown) +
-         estimates_text("derived", report.derived, Guess::hidden) + list_text("Goals", report.goals) +
+  const bool is_chosen = report.question == "optimize";
+  return summary_text(report) + estimates_text("unknown", report.estimates, Guess::shown, is_chosen) +
+         estimates_text("derived", report.derived, Guess::hidden, is_chosen) +
+         list_text("Goals", report.goals) +
          list_text(
              report.question == "optimize" ? "What the goals leave open" : "What the motions do not tell",
              report.open_directions) +

@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 
+#include "apps/identification/html_report.h"
 #include "apps/identification/number_text.h"
 #include "tests/apps/identification_report_case.h"
 
@@ -57,6 +58,20 @@ TEST_CASE("text_of: says nothing of what there is not", "[apps][value]") {
   CHECK_THAT(text, !Contains("derived") && !Contains("best") && !Contains("truth") && !Contains("state"));
   CHECK_THAT(text, !Contains("Warnings") && !Contains("do not tell") && !Contains("chi square"));
   CHECK_FALSE(text_of(IdentificationReport{}).empty());
+}
+
+TEST_CASE("text_of: what was chosen is given in full, with how near it came", "[apps][value]") {
+  IdentificationReport report = sample_report();
+  report.question = "optimize";
+  report.goals = {"push, drill at 0.8 s: position off by 0.0002 m"};
+  report.estimates = {told_row("control.drill.force.x", 4.478376, 7.3, 4.0)};
+  report.open_directions = {"little is told of control.drill.force.x"};
+  const std::string text = text_of(report);
+  CHECK_THAT(text, Contains("4.47838") && Contains("position off by 0.0002 m"));
+  CHECK_THAT(text, Contains("What the goals leave open") && !Contains("per degree of freedom"));
+  const std::string page = html_report(report);
+  CHECK_THAT(page, Contains("4.47838") && Contains("position off by 0.0002 m"));
+  CHECK_THAT(page, Contains("What the goals leave open"));
 }
 
 TEST_CASE("json_of: a report comes back from its text, with null for what is not finite", "[apps][value]") {
