@@ -166,6 +166,39 @@ TEST_CASE("measurement_residual: the derivatives of every kind by poses and twis
   CHECK(overlaps > 5);
 }
 
+TEST_CASE("measurement_residual: a pose off by a known way and turn is off by that, with its derivatives",
+          "[apps][derivative]") {
+  Random random(2);
+  Model model;
+  model.bodies.resize(1);
+  model.bodies[0].p_BA = Vec3<double>(0.1, -0.2, 0.05);
+  const std::vector<Vec6<double>> at_rest{Vec6<double>::Zero()};
+  for (int i = 0; i < 30; ++i) {
+    const Pose<double> X_WB = random_pose(random);
+    const Vec3<double> off = random_vector(random, 0.03),
+                       turned = random_rotation_vector(random, random.uniform(0.0, 2.0));
+    MeasuredPose pose{0, X_WB * model.bodies[0].p_BA - off, std::nullopt, 0.01, 0.2};
+    const auto residual_at = [&](const Pose<double>& X) {
+      return measurement_residual(model, {}, {0.0, pose}, {&X, 1}, at_rest);
+    };
+    CHECK(residual_count(model, {0.0, pose}) == 3);
+    CHECK(residual_at(X_WB).residual.size() == 3);  // of a rotation that was not measured there is nothing
+    pose.q_WA = exp_quaternion<double>(-turned) * X_WB.q;
+    CHECK(residual_count(model, {0.0, pose}) == 6);
+    const MeasurementResidual at = residual_at(X_WB);
+    REQUIRE(at.residual.size() == 6);
+    CHECK(close(Vec3<double>(at.residual.head<3>()), Vec3<double>(off / 0.01), 1e-10, 1e-10));
+    CHECK(close(Vec3<double>(at.residual.tail<3>()), Vec3<double>(turned / 0.2), 1e-10, 1e-10));
+    for (int c = 0; c < 6; ++c) {
+      const auto moved = [&](double h) {
+        return Vec6<double>(residual_at(retract(X_WB, Vec6<double>(h * unit(c)))).residual);
+      };
+      CHECK(close(Vec6<double>(at.bodies.front().by_pose.col(c)),
+                  Vec6<double>((moved(k_step) - moved(-k_step)) / (2.0 * k_step)), 1e-6, 1e-6));
+    }
+  }
+}
+
 TEST_CASE("measurement_residual: is what the noise makes of what is off", "[apps][value]") {
   Random random(3);
   const Pair pair(random);

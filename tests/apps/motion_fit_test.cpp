@@ -59,6 +59,7 @@ void check_derivatives(const Experiment& experiment, const Eigen::VectorXd& x,
   }
   const Eigen::MatrixXd& jacobian = jacobians.front();
   for (const Eigen::MatrixXd& other : jacobians) {
+    CHECK(close(other, jacobian, 1e-7, 1e-9 * jacobian.cwiseAbs().maxCoeff()));
     for (Eigen::Index e = 0; e < jacobian.cols(); ++e) {
       const double largest = jacobian.col(e).cwiseAbs().maxCoeff();
       CAPTURE(unknowns.name(static_cast<int>(e)));
