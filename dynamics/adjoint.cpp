@@ -114,14 +114,14 @@ void AdjointSweep::step_back(int k, const State& state, const State& next, const
   const auto i = static_cast<std::size_t>(k);
   const Control& control = controls_.empty() ? no_control : controls_[i];
   const double norm_before = norm(bar_);
+  const StepBar bar{&bar_, &before_, gradient_.controls[i], &gradient_.model};
   KinkCount kinks;
   if (options_.backward == nullptr) {
-    kinks = stepper_.step_vjp(state, control, next, record, bar_, before_, gradient_.controls[i],
-                              gradient_.model, scratch_);
+    kinks = stepper_.step_vjp(state, control, next, record, {&bar, 1}, scratch_);
   } else {
     options_.backward->step(state, control, backward_next_, scratch_, &backward_record_);
-    kinks = options_.backward->step_vjp(state, control, backward_next_, backward_record_, bar_, before_,
-                                        gradient_.controls[i], gradient_.model, scratch_);
+    kinks =
+        options_.backward->step_vjp(state, control, backward_next_, backward_record_, {&bar, 1}, scratch_);
   }
   for (std::size_t b = 0; b < gradient_.controls[i].size(); ++b) {
     gradient_.model.bodies[b].external_wrench += gradient_.controls[i][b];

@@ -18,9 +18,7 @@ void share_denominator(double sum, double floor, double& value, double& slope) {
 }
 
 /// Q(x), the integral of smoothstep5, for x > 0: x - 1/2 beyond 1.
-double smoothstep5_integral(double x) {
-  return x >= 1.0 ? x - 0.5 : x * x * x * x * (2.5 + x * (x - 3.0));
-}
+double smoothstep5_integral(double x) { return x >= 1.0 ? x - 0.5 : x * x * x * x * (2.5 + x * (x - 3.0)); }
 
 }  // namespace
 
@@ -204,7 +202,6 @@ void rows_jvp(const ContactRows& rows, const MassMatrix& mass, double h, const E
   };
 
   std::vector<ContactBar> members_dot, reduced_dot;
-  std::vector<double> shares_dot;
   for (const RowPair& pair : rows.pairs) {
     const bool is_reduced = pair.reduction.kind != Reduction::none;
     if (is_reduced) {
@@ -222,7 +219,6 @@ void rows_jvp(const ContactRows& rows, const MassMatrix& mass, double h, const E
                                   .subspan(static_cast<std::size_t>(pair.member_begin), members_dot.size()),
                               pair, members_dot, pose_dot(pair.body_A).head<3>());
     }
-    shares_dot.clear();
     double sum_dot = 0.0;
     for (int i = pair.begin; i < pair.end; ++i) {
       const auto k = static_cast<std::size_t>(i);
@@ -230,14 +226,13 @@ void rows_jvp(const ContactRows& rows, const MassMatrix& mass, double h, const E
       const ContactBar& contact = is_reduced ? reduced_dot[static_cast<std::size_t>(i - pair.begin)]
                                              : direction.contacts[static_cast<std::size_t>(row.contact)];
       dots[k] = row_dot(pair, row, contact);
-      shares_dot.push_back(is_reduced ? row.area * contact.activity : share_dot(row, dots[k], contact));
-      sum_dot += shares_dot.back();
+      dots[k].weight = is_reduced ? row.area * contact.activity : share_dot(row, dots[k], contact);
+      sum_dot += dots[k].weight;  // of the share, until the sum is known
     }
     for (int i = pair.begin; i < pair.end; ++i) {
       const auto k = static_cast<std::size_t>(i);
-      dots[k].weight = (shares_dot[static_cast<std::size_t>(i - pair.begin)] -
-                        rows.rows[k].weight * pair.denominator_slope * sum_dot) /
-                       pair.denominator;
+      dots[k].weight =
+          (dots[k].weight - rows.rows[k].weight * pair.denominator_slope * sum_dot) / pair.denominator;
     }
   }
 }

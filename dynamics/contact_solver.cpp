@@ -59,14 +59,18 @@ void ContactProblemDot::add_mass_product(const Eigen::VectorXd& v, double factor
 void ContactProblemDot::set_balance(const ContactProblem& problem, const Eigen::VectorXd& v,
                                     Eigen::VectorXd& out) const {
   problem.mass.multiply(v_free, out);
-  add_mass_product(v - problem.v_free, -1.0, out);
+  add_mass_product(v, -1.0, out);
+  add_mass_product(problem.v_free, 1.0, out);
   if (!problem.joints.empty()) add_joint_impulses(v, out);
+}
+
+void ContactSolver::prepare_jvp(const ContactProblem&, const ContactSolution&, SolverScratch&) const {
+  throw std::logic_error("a law without a forward derivative");
 }
 
 void ContactSolver::jvp(const ContactProblem&, const ContactSolution&, const ContactProblemDot&,
                         SolverScratch&, EndMotionBar&) const {
-  throw std::invalid_argument(
-      "push-out of kind 'split' has no forward derivative; take 'bias', or the adjoint");
+  throw std::logic_error("a law without a forward derivative");
 }
 
 int ContactSolver::contacts_near_kink(const ContactProblem& problem, const ContactSolution&,

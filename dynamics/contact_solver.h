@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "dynamics/block_cholesky.h"
+#include "dynamics/contact_laws/friction.h"
 #include "dynamics/contact_laws/impact.h"
+#include "dynamics/contact_laws/smooth_coulomb.h"
 #include "dynamics/contact_rows.h"
 #include "dynamics/free_motion.h"
 #include "dynamics/interior_point_scratch.h"
@@ -87,6 +89,17 @@ struct ContactProblemDot {
   void set_balance(const ContactProblem& problem, const Eigen::VectorXd& v, Eigen::VectorXd& out) const;
 };
 
+/// A pass of a solution, linearized: the factor of its Hessian, and what the impulses of its rows depend on.
+struct PassLinearization {
+  struct Row {
+    Vec3<double> u;  ///< relative velocity
+    smooth_coulomb::NormalImpulse normal;
+    Friction friction;
+  };
+  BlockCholesky hessian;
+  std::vector<Row> rows;
+};
+
 /// Scratch of one thread. `previous_*` are the warm start of the next solve: forget them before an unrelated
 /// one.
 struct SolverScratch {
@@ -100,6 +113,10 @@ struct SolverScratch {
   Eigen::VectorXd pass_bar, multiplier, multiplier_sum, shift_turn, shift;
   Eigen::VectorXd impulse;
   InteriorPointScratch interior_point;
+  std::vector<PassLinearization> passes;       ///< of ContactSolver::prepare_jvp(), as the next one
+  Eigen::VectorXd exact_velocity;              ///< of the interior point methods
+  std::vector<impact::ImpactBar> impacts_dot;  ///< of jvp(), as are those down to `at_rest`
+  Eigen::VectorXd before_dot, sum_dot, at_rest;
   std::vector<Eigen::VectorXd> previous_passes;
   Eigen::VectorXd previous_start;
 };
@@ -119,8 +136,12 @@ class ContactSolver {
                    const EndMotionBar& solution_bar, SolverScratch& scratch,
                    ContactProblemBar& bar) const = 0;
 
-  /// The JVP of the solution, overwritten. Throws std::invalid_argument where there is none: with push-out of
-  /// kind "split".
+  /// What the JVPs of a solution have in common, left in `scratch`. Throws std::logic_error where there are
+  /// none: with push-out of kind "split".
+  virtual void prepare_jvp(const ContactProblem& problem, const ContactSolution& solution,
+                           SolverScratch& scratch) const;
+
+  /// A JVP of the solution, overwritten, after prepare_jvp() of the same problem.
   virtual void jvp(const ContactProblem& problem, const ContactSolution& solution,
                    const ContactProblemDot& dot, SolverScratch& scratch, EndMotionBar& solution_dot) const;
 

@@ -118,6 +118,16 @@ void ConvexConeSolver::vjp(const ContactProblem& problem, const ContactSolution&
   bar.v_free += scratch.momentum;
 }
 
+void ConvexConeSolver::prepare_jvp(const ContactProblem& problem, const ContactSolution& solution,
+                                   SolverScratch& scratch) const {
+  const Law law = law_of(problem);
+  prepare(problem, law, scratch);
+  ConvexNewton newton(problem, law.drake, RowLaw::cone, speed_scale_, scratch);
+  newton.evaluate(solution.velocity());
+  if (!newton.factorize(solution.velocity()))
+    throw std::logic_error("a step that is not finite has no derivative");
+}
+
 void ConvexConeSolver::jvp(const ContactProblem& problem, const ContactSolution& solution,
                            const ContactProblemDot& dot, SolverScratch& scratch,
                            EndMotionBar& solution_dot) const {
@@ -156,10 +166,6 @@ void ConvexConeSolver::jvp(const ContactProblem& problem, const ContactSolution&
     }
     add_impulse_jvp(row, row_dot, at_v.impulse(), impulse_dot, v_dot);
   }
-  prepare(problem, law, scratch);
-  ConvexNewton newton(problem, law.drake, RowLaw::cone, speed_scale_, scratch);
-  newton.evaluate(v);
-  if (!newton.factorize(v)) throw std::logic_error("a step that is not finite has no derivative");
   scratch.hessian.solve_in_place(v_dot);
   solution_dot.displacement.resize(0);
 }

@@ -64,6 +64,25 @@ struct EndMotionBar {
 void advance(const Model& model, const MassMatrix& mass, const State& state, const Control& control, double h,
              const FreeMotion& free, const EndMotion& end, State& next);
 
+/// What all derivatives of one body's step have in common; of a fixed body only how it turns.
+struct BodyMotionDerivative {
+  Mat3<double> turn;         ///< Exp(h w+ + displacement)
+  Mat3<double> turn_by_way;  ///< dtheta(R+)/d(h w+ + displacement): the left Jacobian there
+  Mat3<double> R, R_middle, R_end;
+  double linear_decay = 1, angular_decay = 1;
+  Vec3<double> momentum;             ///< L, and its damping
+  Vec3<double> middle_momentum;      ///< I(R_m) w_m
+  Mat3<double> middle_by_theta;      ///< d(I(R_m) w_m)/d(theta of R)
+  Mat3<double> w_free_by_momentum;   ///< dw_m/d(L + h tau/2)
+  Mat3<double> end_inertia_inverse;  ///< I(R+)^-1
+  Mat3<double> end_by_theta;         ///< d(I(R+) w_next)/d(theta of R+)
+};
+
+/// Prepares the derivatives of free_motion() and advance(): one entry per body, overwritten.
+void linearize_motion(const Model& model, const MassMatrix& mass, const State& state, double h,
+                      const FreeMotion& free, const EndMotion& end, const State& next,
+                      std::vector<BodyMotionDerivative>& derivatives);
+
 /// A direction of what a step of free motion depends on; its length is constant.
 struct FreeMotionDirection {
   const StateTangent& state;
@@ -81,13 +100,13 @@ struct FreeMotionTangent {
 
 /// The JVP of free_motion(). Overwrites `tangent`.
 void free_motion_jvp(const Model& model, const MassMatrix& mass, const State& state, const Control& control,
-                     double h, const FreeMotion& free, const FreeMotionDirection& direction,
-                     FreeMotionTangent& tangent);
+                     double h, const FreeMotion& free, std::span<const BodyMotionDerivative> derivatives,
+                     const FreeMotionDirection& direction, FreeMotionTangent& tangent);
 
 /// The JVP of advance(), after that of free_motion(). `end_dot` is the change of the end of the contact
 /// problem; overwrites `next_dot`.
-void advance_jvp(const Model& model, const MassMatrix& mass, const State& state, double h,
-                 const FreeMotion& free, const EndMotion& end, const State& next,
+void advance_jvp(const Model& model, const MassMatrix& mass, double h, const FreeMotion& free,
+                 const EndMotion& end, const State& next, std::span<const BodyMotionDerivative> derivatives,
                  const FreeMotionDirection& direction, const FreeMotionTangent& tangent,
                  const EndMotionBar& end_dot, StateTangent& next_dot);
 
@@ -96,17 +115,19 @@ void advance_jvp(const Model& model, const MassMatrix& mass, const State& state,
 /// moving body, `h_bar` dL/dh.
 void advance_vjp(const Model& model, const MassMatrix& mass, const State& state, const Control& control,
                  double h, const FreeMotion& free, const EndMotion& end, const State& next,
-                 const StateTangent& next_bar, StateTangent& state_bar, std::span<Vec6<double>> wrench_bar,
-                 EndMotionBar& end_bar, Eigen::VectorXd& v_free_bar, std::span<Vec3<double>> momentum_bar,
+                 std::span<const BodyMotionDerivative> derivatives, const StateTangent& next_bar,
+                 StateTangent& state_bar, std::span<Vec6<double>> wrench_bar, EndMotionBar& end_bar,
+                 Eigen::VectorXd& v_free_bar, std::span<Vec3<double>> momentum_bar,
                  std::span<Mat3<double>> inertia_W_bar, std::span<FreeMotionParameterBar> parameter_bar,
                  double& h_bar);
 
 /// The way back through free_motion(), called after everything that adds to `v_free_bar`, `momentum_bar` and
 /// `inertia_W_bar`; also turns the latter into pose and inertia.
 void free_motion_vjp(const Model& model, const MassMatrix& mass, const State& state, const Control& control,
-                     double h, const FreeMotion& free, const Eigen::VectorXd& v_free_bar,
-                     std::span<const Vec3<double>> momentum_bar, std::span<Mat3<double>> inertia_W_bar,
-                     StateTangent& state_bar, std::span<Vec6<double>> wrench_bar, Vec3<double>& gravity_bar,
+                     double h, const FreeMotion& free, std::span<const BodyMotionDerivative> derivatives,
+                     const Eigen::VectorXd& v_free_bar, std::span<const Vec3<double>> momentum_bar,
+                     std::span<Mat3<double>> inertia_W_bar, StateTangent& state_bar,
+                     std::span<Vec6<double>> wrench_bar, Vec3<double>& gravity_bar,
                      std::span<FreeMotionParameterBar> parameter_bar, double& h_bar);
 
 }  // namespace abut

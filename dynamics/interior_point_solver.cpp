@@ -161,25 +161,34 @@ void InteriorPointSolver<Law>::vjp(const ContactProblem& problem, const ContactS
 }
 
 template <typename Law>
-void InteriorPointSolver<Law>::jvp(const ContactProblem& problem, const ContactSolution& solution,
+void InteriorPointSolver<Law>::prepare_jvp(const ContactProblem& problem, const ContactSolution& solution,
+                                           SolverScratch& scratch) const {
+  const Eigen::VectorXd& v = scratch.exact_velocity = to_all_digits(problem, solution, scratch);
+  auto& contacts = scratch.interior_point.contacts<Law>();
+  for (std::size_t i = 0; i < contacts.size(); ++i)
+    interior_point::linearize_solution(contacts[i], relative_velocity(problem.rows.rows[i], v));
+  factorize(problem, v, contacts, scratch.interior_point);
+}
+
+template <typename Law>
+void InteriorPointSolver<Law>::jvp(const ContactProblem& problem, const ContactSolution&,
                                    const ContactProblemDot& dot, SolverScratch& scratch,
                                    EndMotionBar& solution_dot) const {
   // H dv = M dv* - dM (v - v*) + d(J^T gamma) + d(J^T lambda), the latter two at fixed v.
   const Settings settings = settings_of(problem);
-  const Eigen::VectorXd v = to_all_digits(problem, solution, scratch);
+  const Eigen::VectorXd& v = scratch.exact_velocity;
   const Eigen::VectorXd at_rest = Eigen::VectorXd::Zero(problem.mass.size());
   Eigen::VectorXd& v_dot = solution_dot.velocity;
   dot.set_balance(problem, v, v_dot);
 
-  auto& contacts = scratch.interior_point.contacts<Law>();
+  const auto& contacts = scratch.interior_point.contacts<Law>();
   for (std::size_t i = 0; i < problem.rows.rows.size(); ++i) {
     const ContactRow& row = problem.rows.rows[i];
     const ContactRowBar& row_dot = dot.rows[i];
     const PairMaterial& material = problem.rows.pairs[static_cast<std::size_t>(row.pair)].material;
     const PairMaterialBar& material_dot = dot.pairs[static_cast<std::size_t>(row.pair)];
     const Vec3<double> u = relative_velocity(row, v), u_dot = relative_velocity_jvp(row, row_dot, v, at_rest);
-    ContactIterate<Law>& c = contacts[i];
-    interior_point::linearize_solution(c, u);
+    const ContactIterate<Law>& c = contacts[i];
 
     const double start_dot = row_dot.n.dot(relative_velocity(row, problem.v_start)) +
                              row.n.dot(relative_velocity_jvp(row, row_dot, problem.v_start, dot.v_start));
@@ -209,7 +218,6 @@ void InteriorPointSolver<Law>::jvp(const ContactProblem& problem, const ContactS
     add_impulse_jvp(row, row_dot, impulse, row_dot.weight / row.weight * impulse + row.weight * impulse_dot,
                     v_dot);
   }
-  factorize(problem, v, contacts, scratch.interior_point);
   v_dot = scratch.interior_point.lu.solve(v_dot).eval();
   if (!v_dot.allFinite()) throw std::logic_error("a step that is not finite has no derivative");
   solution_dot.displacement.resize(0);

@@ -37,6 +37,8 @@ class InteriorPointSolver : public ContactSolver {
   void solve(const ContactProblem& problem, SolverScratch& scratch, ContactSolution& solution) const final;
   void vjp(const ContactProblem& problem, const ContactSolution& solution, const EndMotionBar& solution_bar,
            SolverScratch& scratch, ContactProblemBar& bar) const final;
+  void prepare_jvp(const ContactProblem& problem, const ContactSolution& solution,
+                   SolverScratch& scratch) const final;
   void jvp(const ContactProblem& problem, const ContactSolution& solution, const ContactProblemDot& dot,
            SolverScratch& scratch, EndMotionBar& solution_dot) const final;
   void impulses(const ContactProblem& problem, const ContactSolution& solution,

@@ -55,10 +55,19 @@ class IslandSolver {
   void vjp(const ContactProblem& problem, const ContactSolution& solution, const EndMotionBar& solution_bar,
            IslandScratch& scratch, ContactProblemBar& bar) const;
 
-  /// As ContactSolver::jvp(), of all islands at once: the factorization is as sparse.
+  /// As ContactSolver::prepare_jvp() and jvp(), of all islands at once: the factorization is as sparse.
+  void prepare_jvp(const ContactProblem& problem, const ContactSolution& solution,
+                   IslandScratch& scratch) const {
+    if (!is_free(problem)) solver_->prepare_jvp(problem, solution, scratch.whole);
+  }
   void jvp(const ContactProblem& problem, const ContactSolution& solution, const ContactProblemDot& dot,
            IslandScratch& scratch, EndMotionBar& solution_dot) const {
-    solver_->jvp(problem, solution, dot, scratch.whole, solution_dot);
+    if (is_free(problem)) {
+      solution_dot.velocity = dot.v_free;
+      solution_dot.displacement.resize(0);
+    } else {
+      solver_->jvp(problem, solution, dot, scratch.whole, solution_dot);
+    }
   }
 
   /// As ContactSolver::contacts_near_kink(): it looks at one row at a time, so islands make no difference.
@@ -72,6 +81,10 @@ class IslandSolver {
  private:
   /// True if there are islands to solve one by one; false if the whole problem is one.
   static bool split(const ContactProblem& problem, IslandScratch& scratch);
+
+  static bool is_free(const ContactProblem& problem) {
+    return problem.rows.rows.empty() && problem.joints.empty();
+  }
 
   std::unique_ptr<ContactSolver> solver_;
 };

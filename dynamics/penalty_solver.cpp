@@ -3,7 +3,6 @@
 #include <stdexcept>
 
 #include "dynamics/contact_laws/friction.h"
-#include "dynamics/contact_laws/friction_jvp.h"
 #include "dynamics/convex_newton.h"
 
 namespace abut {
@@ -135,6 +134,16 @@ void PenaltySolver::vjp(const ContactProblem& problem, const ContactSolution& so
   }
 }
 
+void PenaltySolver::prepare_jvp(const ContactProblem& problem, const ContactSolution& solution,
+                                SolverScratch& scratch) const {
+  if (problem.joints.empty()) return;
+  const ContactProblem joints = joint_problem(problem, solution.velocity());
+  scratch.rows.assign(joints.rows);
+  ConvexNewton newton(joints, k_no_contact_settings, RowLaw::frictionless, speed_scale_, scratch);
+  if (!newton.factorize(solution.velocity()))
+    throw std::logic_error("a step that is not finite has no derivative");
+}
+
 void PenaltySolver::jvp(const ContactProblem& problem, const ContactSolution& solution,
                         const ContactProblemDot& dot, SolverScratch& scratch,
                         EndMotionBar& solution_dot) const {
@@ -163,7 +172,7 @@ void PenaltySolver::jvp(const ContactProblem& problem, const ContactSolution& so
                    bound_dot = h * (material_dot.friction * force.value + mu * force_dot);
       const Vec3<double> impulse_dot =
           h * (force_dot * row.n + force.value * row_dot.n) +
-          friction_impulse_jvp(u, u_dot, row.n, row_dot.n, bound, bound_dot, stiction_speed_);
+          Friction(u, row.n, stiction_speed_).jvp(bound, u, u_dot, row_dot.n, bound_dot);
       add_impulse_jvp(row, row_dot, impulse(pair, row, u, h), impulse_dot, v_dot);
     }
   }
@@ -172,10 +181,6 @@ void PenaltySolver::jvp(const ContactProblem& problem, const ContactSolution& so
     problem.mass.solve(scratch.momentum, v_dot);
     return;
   }
-  const ContactProblem joints = joint_problem(problem, v);
-  scratch.rows.assign(joints.rows);
-  ConvexNewton newton(joints, k_no_contact_settings, RowLaw::frictionless, speed_scale_, scratch);
-  if (!newton.factorize(v)) throw std::logic_error("a step that is not finite has no derivative");
   scratch.hessian.solve_in_place(v_dot);
 }
 

@@ -50,9 +50,9 @@ StateTangents rollout_jvp(const Stepper& stepper, const Trajectory& trajectory,
       wrench_dot[b] = parameters[b].external_wrench;
       if (!direction.controls.empty()) wrench_dot[b] += direction.controls[k][b];
     }
+    const StepDirection step{&tangents[k], wrench_dot, direction.gravity, parameters, &tangents[k + 1]};
     stepper.step_jvp(trajectory.states[k], trajectory.controls.empty() ? no_control : trajectory.controls[k],
-                     trajectory.states[k + 1], trajectory.records[k], tangents[k], wrench_dot,
-                     direction.gravity, parameters, tangents[k + 1], scratch);
+                     trajectory.states[k + 1], trajectory.records[k], {&step, 1}, scratch);
   }
   return tangents;
 }

@@ -1,5 +1,6 @@
 #include "dynamics/shape_change.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -181,38 +182,99 @@ Body with_primitives(const Body& body, const std::vector<Primitive>& primitives)
   return changed;
 }
 
+namespace {
+
+/// Of points that keep their place relative to the parameters.
+void add_points_of_primitive(const Body& body, const PointsOfPrimitive& points,
+                             const GeometryGradient& partial, PrimitiveGradient& bar) {
+  const Primitive& primitive = body.shape.primitives.front();
+  bar.parameters[static_cast<std::size_t>(points.radius_index)] += partial.contact_radius;
+  for (Eigen::Index i = 0; i < body.contact_points.cols(); ++i) {
+    const Vec3<double> local = inverse_point<double>(primitive.X_BP, body.contact_points.col(i));
+    const auto point_bar = point_vjp<double>(primitive.X_BP, local, partial.contact_points.col(i));
+    bar.pose += point_bar.pose;
+    scale_vjp(primitive.kind, point_bar.point.cwiseProduct(local.cwiseQuotient(points.scale)), bar);
+  }
+}
+
+/// Of a point v that moves on a line of primitive p with direction u: adds what its primitive carries along,
+/// and returns dL/d(phi at v) by the shape.
+double add_carried_point(const Body& body, const ShapeSdf& sdf, const Vec3<double>& v, std::size_t p,
+                         const std::optional<Vec3<double>>& direction, const Vec3<double>& v_bar,
+                         std::vector<PrimitiveGradient>& total) {
+  const Vec3<double> gradient = sdf.evaluate<double>(v).gradient;
+  const Vec3<double> u = direction.value_or(gradient.normalized());
+  const double along = u.dot(v_bar) / u.dot(gradient);
+  const Pose<double>& X_BP = body.shape.primitives[p].X_BP;
+  total[p].pose += point_vjp<double>(X_BP, inverse_point<double>(X_BP, v), v_bar - along * gradient).pose;
+  return -along;
+}
+
+/// Direction of the line of a contact point, in B.
+Vec3<double> line_of(const Body& body, const ContactPointLines& lines, Eigen::Index point) {
+  const auto p = static_cast<std::size_t>(lines.primitive[static_cast<std::size_t>(point)]);
+  return body.shape.primitives[p].X_BP.q * Vec3<double>(lines.directions.col(point));
+}
+
+void add_scaled(const std::vector<PrimitiveGradient>& gradient, double factor,
+                std::vector<PrimitiveGradient>& total) {
+  for (std::size_t p = 0; p < gradient.size(); ++p) {
+    const PrimitiveGradient& from = gradient[p];
+    PrimitiveGradient& to = total[p];
+    for (std::size_t k = 0; k < to.parameters.size(); ++k) to.parameters[k] += factor * from.parameters[k];
+    to.values.resize(std::max(to.values.size(), from.values.size()), 0.0);
+    for (std::size_t k = 0; k < from.values.size(); ++k) to.values[k] += factor * from.values[k];
+    to.pose += factor * from.pose;
+  }
+}
+
+}  // namespace
+
 std::vector<PrimitiveGradient> total_shape_gradient(const Body& body, const ShapeSdf& sdf,
                                                     const GeometryGradient& partial,
                                                     const ContactPointLines* lines) {
   std::vector<PrimitiveGradient> total = partial.primitives;
   const PointsOfPrimitive points(body);
   if (points.valid) {
-    const Primitive& primitive = body.shape.primitives.front();
-    PrimitiveGradient& bar = total.front();
-    bar.parameters[static_cast<std::size_t>(points.radius_index)] += partial.contact_radius;
-    for (Eigen::Index i = 0; i < body.contact_points.cols(); ++i) {
-      const Vec3<double> local = inverse_point<double>(primitive.X_BP, body.contact_points.col(i));
-      const auto point_bar = point_vjp<double>(primitive.X_BP, local, partial.contact_points.col(i));
-      bar.pose += point_bar.pose;
-      scale_vjp(primitive.kind, point_bar.point.cwiseProduct(local.cwiseQuotient(points.scale)), bar);
-    }
+    add_points_of_primitive(body, points, partial, total.front());
   } else if (points_follow_zero_set(body)) {
     const std::vector<ShapeSdf> primitives =
         lines == nullptr ? solids_of_primitives(body.shape) : std::vector<ShapeSdf>();
     for (Eigen::Index i = 0; i < body.contact_points.cols(); ++i) {
       const Vec3<double> v = body.contact_points.col(i), v_bar = partial.contact_points.col(i);
       if (v_bar.isZero(0.0)) continue;
-      const Vec3<double> gradient = sdf.evaluate<double>(v).gradient;
-      const auto p =
-          static_cast<std::size_t>(lines == nullptr ? nearest_primitive(primitives, v)
-                                                    : lines->primitive[static_cast<std::size_t>(i)]);
-      const Pose<double>& X_BP = body.shape.primitives[p].X_BP;
-      const Vec3<double> u = lines == nullptr ? gradient.normalized()
-                                              : Vec3<double>(X_BP.q * Vec3<double>(lines->directions.col(i)));
-      const double along = u.dot(v_bar) / u.dot(gradient);
-      sdf.parameter_vjp(v, -along, Vec3<double>::Zero(), total);
-      total[p].pose += point_vjp<double>(X_BP, inverse_point<double>(X_BP, v), v_bar - along * gradient).pose;
+      std::optional<Vec3<double>> direction;
+      if (lines != nullptr) direction = line_of(body, *lines, i);
+      const int p =
+          lines == nullptr ? nearest_primitive(primitives, v) : lines->primitive[static_cast<std::size_t>(i)];
+      const double phi_bar =
+          add_carried_point(body, sdf, v, static_cast<std::size_t>(p), direction, v_bar, total);
+      sdf.parameter_vjp(v, phi_bar, Vec3<double>::Zero(), total);
     }
+  }
+  return total;
+}
+
+TotalShapeGradient::TotalShapeGradient(const Body& body, const ShapeSdf& sdf, const ContactPointLines& lines)
+    : body_(body), sdf_(sdf), lines_(lines) {
+  if (!PointsOfPrimitive(body).valid && points_follow_zero_set(body))
+    distance_by_shape_.resize(static_cast<std::size_t>(body.contact_points.cols()));
+}
+
+std::vector<PrimitiveGradient> TotalShapeGradient::operator()(const GeometryGradient& partial) {
+  if (distance_by_shape_.empty()) return total_shape_gradient(body_, sdf_, partial, &lines_);
+  std::vector<PrimitiveGradient> total = partial.primitives;
+  for (Eigen::Index i = 0; i < body_.contact_points.cols(); ++i) {
+    const Vec3<double> v = body_.contact_points.col(i), v_bar = partial.contact_points.col(i);
+    if (v_bar.isZero(0.0)) continue;
+    std::vector<PrimitiveGradient>& by_shape = distance_by_shape_[static_cast<std::size_t>(i)];
+    if (by_shape.empty()) {
+      by_shape.resize(total.size());
+      sdf_.parameter_vjp(v, 1.0, Vec3<double>::Zero(), by_shape);
+    }
+    const auto p = static_cast<std::size_t>(lines_.primitive[static_cast<std::size_t>(i)]);
+    add_scaled(by_shape, add_carried_point(body_, sdf_, v, p, line_of(body_, lines_, i), v_bar, total),
+               total);
   }
   return total;
 }

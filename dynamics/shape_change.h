@@ -38,4 +38,19 @@ struct ContactPointLines {
                                                                   const GeometryGradient& partial,
                                                                   const ContactPointLines* lines = nullptr);
 
+/// The same for one partial gradient after another: keeps how each contact point moves once it is known.
+class TotalShapeGradient {
+ public:
+  /// All must outlive it. Parameters as those of total_shape_gradient().
+  TotalShapeGradient(const Body& body, const ShapeSdf& sdf, const ContactPointLines& lines);
+
+  [[nodiscard]] std::vector<PrimitiveGradient> operator()(const GeometryGradient& partial);
+
+ private:
+  const Body& body_;
+  const ShapeSdf& sdf_;
+  const ContactPointLines& lines_;
+  std::vector<std::vector<PrimitiveGradient>> distance_by_shape_;  // at each contact point; empty: not known
+};
+
 }  // namespace abut

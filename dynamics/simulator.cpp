@@ -4,10 +4,14 @@
 
 namespace abut {
 
-Simulator::Simulator(Model model, const StepConfig& config)
+Simulator::Simulator(Model model, const StepConfig& config, const Simulator* prepared)
     : model_(std::make_unique<const Model>(std::move(model))) {
-  for (const Body& body : model_->bodies) require_points_on_surface(body);
-  stepper_ = std::make_unique<const Stepper>(*model_, config);
+  stepper_ =
+      std::make_unique<const Stepper>(*model_, config, prepared == nullptr ? nullptr : &prepared->stepper());
+  for (int b = 0; b < model_->body_count(); ++b) {
+    if (prepared != nullptr && stepper_->detector().shares(b, prepared->stepper().detector())) continue;
+    require_points_on_surface(model_->bodies[static_cast<std::size_t>(b)]);
+  }
 }
 
 ContactManifold Simulator::contacts(const State& state) const {

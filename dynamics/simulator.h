@@ -18,7 +18,10 @@ class Simulator {
  public:
   /// Throws std::invalid_argument for a model or config that makes no sense, contact points off their own
   /// body's surface included.
-  Simulator(Model model, const StepConfig& config);
+  ///
+  /// @param prepared  of a similar model: what was prepared for the geometry of its bodies is shared where it
+  ///                  is the same. It need not outlive this one
+  Simulator(Model model, const StepConfig& config, const Simulator* prepared = nullptr);
 
   [[nodiscard]] const Model& model() const { return *model_; }
   [[nodiscard]] const Stepper& stepper() const { return *stepper_; }

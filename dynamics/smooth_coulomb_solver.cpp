@@ -6,7 +6,6 @@
 #include <stdexcept>
 
 #include "dynamics/contact_laws/friction.h"
-#include "dynamics/contact_laws/friction_jvp.h"
 #include "dynamics/convex_newton.h"
 
 namespace abut {
@@ -174,17 +173,21 @@ struct RowImpulse {
   const ContactRow& row;
   double friction_coefficient;
   Parameters parameters;
+  const smooth_coulomb::Settings& settings;
   const impact::Impact& impact;
+  smooth_coulomb::NormalTarget<double> target;
 
-  RowImpulse(const ContactProblem& problem, const SolverScratch& scratch, std::size_t i)
+  RowImpulse(const ContactProblem& problem, const smooth_coulomb::Settings& of_step,
+             const SolverScratch& scratch, std::size_t i)
       : row(problem.rows.rows[i]),
         friction_coefficient(problem.rows.pairs[static_cast<std::size_t>(row.pair)].material.friction),
         parameters(smooth_coulomb_parameters(problem.rows, i)),
-        impact(impact_of(scratch, i)) {}
+        settings(of_step),
+        impact(impact_of(scratch, i)),
+        target(smooth_coulomb::normal_target(parameters, settings)) {}
 
-  [[nodiscard]] NormalImpulse normal_impulse(const Vec3<double>& u,
-                                             const smooth_coulomb::Settings& settings) const {
-    return smooth_coulomb::normal_impulse_derivatives(row.n.dot(u), parameters, settings, impact);
+  [[nodiscard]] NormalImpulse normal_impulse(const Vec3<double>& u) const {
+    return smooth_coulomb::normal_impulse_derivatives(row.n.dot(u), parameters, settings, impact, target);
   }
 };
 
@@ -321,14 +324,14 @@ void SmoothCoulombSolver::vjp(const ContactProblem& problem, const ContactSoluti
     if (acts_on_displacement) {  // by the velocity of the last pass
       for (std::size_t i = 0; i < n; ++i) {
         if (!displaces_by(i)) continue;
-        const RowImpulse law(problem, scratch, i);
+        const RowImpulse law(problem, settings, scratch, i);
         const Vec3<double> u = relative_velocity(law.row, v),
                            u_y = law.impact.share *
                                  (law.impact.time * relative_change(law.row, y) +
                                   problem.lag.time * relative_change(law.row, y_translation));
-        const NormalImpulse gamma = law.normal_impulse(u, settings);
-        const double bound = law.friction_coefficient *
-                             law.normal_impulse(relative_velocity(law.row, v_before), settings).value;
+        const NormalImpulse gamma = law.normal_impulse(u);
+        const double bound =
+            law.friction_coefficient * law.normal_impulse(relative_velocity(law.row, v_before)).value;
         const Friction friction(u, law.row.n, settings.stiction_speed);
         add_impulse(law.row,
                     gamma.d_velocity * law.row.n.dot(u_y) * law.row.n + friction.vjp(bound, u, u_y).u,
@@ -354,7 +357,7 @@ void SmoothCoulombSolver::vjp(const ContactProblem& problem, const ContactSoluti
     }
     for (std::size_t i = 0; i < scratch.impacts.size(); ++i) {
       if (scratch.impacts[i].share == 0.0) continue;
-      const RowImpulse law(problem, scratch, i);
+      const RowImpulse law(problem, settings, scratch, i);
       const ContactRow& row = law.row;
       const Vec3<double>& n_W = row.n;
       ContactRowBar& row_bar = bar.rows[i];
@@ -370,7 +373,7 @@ void SmoothCoulombSolver::vjp(const ContactProblem& problem, const ContactSoluti
 
       // u_w . (gamma_n n)
       const double u_w_n = n_W.dot(u_w);
-      const NormalImpulse gamma = law.normal_impulse(u, settings);
+      const NormalImpulse gamma = law.normal_impulse(u);
       Vec3<double> impulse = gamma.value * n_W;
       row_bar.n += gamma.value * u_w;
       sums.add_normal_impulse(gamma, u_w_n, u);
@@ -378,7 +381,7 @@ void SmoothCoulombSolver::vjp(const ContactProblem& problem, const ContactSoluti
       if (with_friction) {
         // b = mu gamma_n of the pass before
         const Vec3<double> u_before = relative_velocity(row, v_before);
-        const NormalImpulse before = law.normal_impulse(u_before, settings);
+        const NormalImpulse before = law.normal_impulse(u_before);
         const double bound = mu * before.value;
 
         // u_w . gamma_t
@@ -429,13 +432,43 @@ void SmoothCoulombSolver::vjp(const ContactProblem& problem, const ContactSoluti
   }
 }
 
+void SmoothCoulombSolver::prepare_jvp(const ContactProblem& problem, const ContactSolution& solution,
+                                      SolverScratch& scratch) const {
+  const std::size_t n = problem.rows.rows.size();
+  const smooth_coulomb::Settings settings = settings_of(problem);
+  prepare(problem, settings, scratch);
+  scratch.passes.resize(solution.passes.size());
+  for (PassLinearization& pass : scratch.passes) pass.rows.clear();
+  for (std::size_t i = 0; i < n; ++i) {
+    const RowImpulse law(problem, settings, scratch, i);
+    for (std::size_t pass = 0; pass < solution.passes.size(); ++pass) {
+      const Vec3<double> u = relative_velocity(law.row, solution.passes[pass]);
+      scratch.passes[pass].rows.push_back(
+          {u, law.normal_impulse(u), Friction(u, law.row.n, settings.stiction_speed)});
+    }
+  }
+  // Joints alone: every pass is the same.
+  for (std::size_t pass = n == 0 ? solution.passes.size() - 1 : 0; pass < solution.passes.size(); ++pass) {
+    const Eigen::VectorXd& v = solution.passes[pass];
+    if (pass > 0 && n > 0) {
+      ConvexNewton(problem, settings, RowLaw::frictionless, speed_scale_, scratch)
+          .evaluate(solution.passes[pass - 1]);
+      scratch.rows.set_bounds();
+    }
+    ConvexNewton newton(problem, settings, law_of(pass), speed_scale_, scratch);
+    newton.evaluate(v);
+    if (!newton.factorize(v)) throw std::logic_error("a step that is not finite has no derivative");
+    std::swap(scratch.hessian, scratch.passes[pass].hessian);
+  }
+}
+
 void SmoothCoulombSolver::jvp(const ContactProblem& problem, const ContactSolution& solution,
                               const ContactProblemDot& dot, SolverScratch& scratch,
                               EndMotionBar& solution_dot) const {
   const std::size_t n = problem.rows.rows.size();
   const smooth_coulomb::Settings settings = settings_of(problem);
-  prepare(problem, settings, scratch);
-  std::vector<impact::ImpactBar> impacts_dot(n);
+  std::vector<impact::ImpactBar>& impacts_dot = scratch.impacts_dot;
+  impacts_dot.assign(n, {});
   for (std::size_t i = 0; i < scratch.impacts.size(); ++i) {
     if (scratch.impacts[i].share == 0.0) continue;
     const ContactRow& row = problem.rows.rows[i];
@@ -451,80 +484,67 @@ void SmoothCoulombSolver::jvp(const ContactProblem& problem, const ContactSoluti
                                         scratch.impacts[i], approach_dot);
   }
 
-  /// A row's impulse and its change; those of a pass with friction know the velocity of the pass before.
+  /// A row's impulse and its change in a pass; those of a pass with friction know the pass before.
   struct Impulse {
     Vec3<double> value, dot;
   };
-  struct Motion {
-    const Eigen::VectorXd &v, &v_dot;
-  };
-  const auto impulse_of = [&](std::size_t i, const Motion& at, const Motion* before) -> Impulse {
-    const RowImpulse law(problem, scratch, i);
-    const ContactRow& row = law.row;
+  const auto normal_dot = [&](std::size_t pass, std::size_t i, const Vec3<double>& u_dot) {
+    const PassLinearization::Row& at = scratch.passes[pass].rows[i];
+    const ContactRow& row = problem.rows.rows[i];
     const ContactRowBar& row_dot = dot.rows[i];
     const PairMaterialBar& material_dot = dot.pairs[static_cast<std::size_t>(row.pair)];
-    const auto normal = [&](const Motion& motion, Vec3<double>& u, Vec3<double>& u_dot) {
-      u = relative_velocity(row, motion.v);
-      u_dot = relative_velocity_jvp(row, row_dot, motion.v, motion.v_dot);
-      const NormalImpulse gamma = law.normal_impulse(u, settings);
-      const double gamma_dot =
-          gamma.d_velocity * (row_dot.n.dot(u) + row.n.dot(u_dot)) + gamma.d_distance * row_dot.distance +
-          gamma.d_weight * row_dot.weight + gamma.d_inverse_mass * row_dot.inverse_mass +
-          gamma.d_compliance * material_dot.compliance +
-          gamma.d_dissipation_time * material_dot.dissipation_time +
-          gamma.d_impact.share * impacts_dot[i].share + gamma.d_impact.target * impacts_dot[i].target;
-      return std::pair(gamma.value, gamma_dot);
-    };
-    Vec3<double> u, u_dot;
-    const auto [gamma, gamma_dot] = normal(at, u, u_dot);
-    Impulse impulse{gamma * row.n, gamma_dot * row.n + gamma * row_dot.n};
-    if (before == nullptr) return impulse;
-    Vec3<double> u_before, u_before_dot;
-    const auto [limit, limit_dot] = normal(*before, u_before, u_before_dot);
-    const double mu = law.friction_coefficient, bound = mu * limit,
-                 bound_dot = material_dot.friction * limit + mu * limit_dot;
-    impulse.value += Friction(u, row.n, settings.stiction_speed).impulse(bound);
-    impulse.dot +=
-        friction_impulse_jvp(u, u_dot, row.n, row_dot.n, bound, bound_dot, settings.stiction_speed);
+    return at.normal.d_velocity * (row_dot.n.dot(at.u) + row.n.dot(u_dot)) +
+           at.normal.d_distance * row_dot.distance + at.normal.d_weight * row_dot.weight +
+           at.normal.d_inverse_mass * row_dot.inverse_mass +
+           at.normal.d_compliance * material_dot.compliance +
+           at.normal.d_dissipation_time * material_dot.dissipation_time +
+           at.normal.d_impact.share * impacts_dot[i].share +
+           at.normal.d_impact.target * impacts_dot[i].target;
+  };
+  const auto impulse_of = [&](std::size_t pass, std::size_t i, const Eigen::VectorXd& v_dot,
+                              const Eigen::VectorXd& before_dot) -> Impulse {
+    const ContactRow& row = problem.rows.rows[i];
+    const ContactRowBar& row_dot = dot.rows[i];
+    const PassLinearization::Row& at = scratch.passes[pass].rows[i];
+    const Vec3<double> u_dot = relative_velocity_jvp(row, row_dot, solution.passes[pass], v_dot);
+    const double gamma = at.normal.value;
+    Impulse impulse{gamma * row.n, normal_dot(pass, i, u_dot) * row.n + gamma * row_dot.n};
+    if (pass == 0) return impulse;
+    const double limit = scratch.passes[pass - 1].rows[i].normal.value;
+    const double limit_dot =
+        normal_dot(pass - 1, i, relative_velocity_jvp(row, row_dot, solution.passes[pass - 1], before_dot));
+    const RowPair& pair = problem.rows.pairs[static_cast<std::size_t>(row.pair)];
+    const double mu = pair.material.friction, bound = mu * limit,
+                 bound_dot = dot.pairs[static_cast<std::size_t>(row.pair)].friction * limit + mu * limit_dot;
+    impulse.value += at.friction.impulse(bound);
+    impulse.dot += at.friction.jvp(bound, at.u, u_dot, row_dot.n, bound_dot);
     return impulse;
   };
 
   // H dv = M dv* - dM (v - v*) + d(J^T gamma) + d(J^T lambda), the latter two at fixed v; pass by pass.
-  const Eigen::VectorXd at_rest = Eigen::VectorXd::Zero(problem.mass.size());
-  Eigen::VectorXd& v_dot = solution_dot.velocity;
-  Eigen::VectorXd before_dot;
+  scratch.at_rest.setZero(problem.mass.size());
+  Eigen::VectorXd &v_dot = solution_dot.velocity, &before_dot = scratch.before_dot;
   for (std::size_t pass = n == 0 ? solution.passes.size() - 1 : 0; pass < solution.passes.size(); ++pass) {
-    const bool with_friction = pass > 0 && n > 0;
-    const Eigen::VectorXd& v = solution.passes[pass];
-    const Eigen::VectorXd& v_before = solution.passes[with_friction ? pass - 1 : 0];
-    if (with_friction) {
-      ConvexNewton(problem, settings, RowLaw::frictionless, speed_scale_, scratch).evaluate(v_before);
-      scratch.rows.set_bounds();
-      before_dot = v_dot;
-    }
-    const Motion before{v_before, before_dot};
-    dot.set_balance(problem, v, v_dot);
+    before_dot = v_dot;
+    dot.set_balance(problem, solution.passes[pass], v_dot);
     for (std::size_t i = 0; i < n; ++i) {
-      const Impulse impulse = impulse_of(i, {v, at_rest}, with_friction ? &before : nullptr);
+      const Impulse impulse = impulse_of(pass, i, scratch.at_rest, before_dot);
       add_impulse_jvp(problem.rows.rows[i], dot.rows[i], impulse.value, impulse.dot, v_dot);
     }
-    ConvexNewton newton(problem, settings, law_of(pass), speed_scale_, scratch);
-    newton.evaluate(v);
-    if (!newton.factorize(v)) throw std::logic_error("a step that is not finite has no derivative");
-    scratch.hessian.solve_in_place(v_dot);
+    scratch.passes[pass].hessian.solve_in_place(v_dot);
   }
 
   // M delta = -sum s [t_c r_c x gamma; (t_c + c) gamma]
   solution_dot.displacement.resize(0);
   if (solution.displacement.size() == 0) return;
-  const Motion before{solution.passes[solution.passes.size() - 2], before_dot};
-  Eigen::VectorXd sum_dot = at_rest;
+  Eigen::VectorXd& sum_dot = scratch.sum_dot;
+  sum_dot.setZero(problem.mass.size());
   dot.add_mass_product(solution.displacement, -1.0, sum_dot);
   for (std::size_t i = 0; i < n; ++i) {
     const impact::Impact& impact = impact_of(scratch, i);
     if (!impact.hit) continue;
     const ContactRow& row = problem.rows.rows[i];
-    const Impulse impulse = impulse_of(i, {solution.velocity(), v_dot}, &before);
+    const Impulse impulse = impulse_of(solution.passes.size() - 1, i, v_dot, before_dot);
     const double weight = -impact.share * impact.time,
                  weight_dot = -impacts_dot[i].share * impact.time - impact.share * impacts_dot[i].time;
     add_impulse_jvp(row, dot.rows[i], weight * impulse.value,
@@ -544,14 +564,14 @@ void SmoothCoulombSolver::impulses(const ContactProblem& problem, const ContactS
   prepare(problem, settings, scratch);
   impulses.resize(problem.rows.rows.size());
   for (std::size_t i = 0; i < impulses.size(); ++i) {
-    const RowImpulse law(problem, scratch, i);
+    const RowImpulse law(problem, settings, scratch, i);
     const ContactRow& row = law.row;
     const Vec3<double> u = relative_velocity(row, solution.velocity());
-    impulses[i] = law.normal_impulse(u, settings).value * row.n;
+    impulses[i] = law.normal_impulse(u).value * row.n;
     if (solution.passes.size() < 2) continue;
     const Eigen::VectorXd& v_before = solution.passes[solution.passes.size() - 2];
     const double bound =
-        law.friction_coefficient * law.normal_impulse(relative_velocity(row, v_before), settings).value;
+        law.friction_coefficient * law.normal_impulse(relative_velocity(row, v_before)).value;
     impulses[i] += Friction(u, row.n, settings.stiction_speed).impulse(bound);
   }
 }

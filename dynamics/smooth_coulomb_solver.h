@@ -29,6 +29,8 @@ class SmoothCoulombSolver final : public ContactSolver {
   void solve(const ContactProblem& problem, SolverScratch& scratch, ContactSolution& solution) const override;
   void vjp(const ContactProblem& problem, const ContactSolution& solution, const EndMotionBar& solution_bar,
            SolverScratch& scratch, ContactProblemBar& bar) const override;
+  void prepare_jvp(const ContactProblem& problem, const ContactSolution& solution,
+                   SolverScratch& scratch) const override;
   void jvp(const ContactProblem& problem, const ContactSolution& solution, const ContactProblemDot& dot,
            SolverScratch& scratch, EndMotionBar& solution_dot) const override;
   void impulses(const ContactProblem& problem, const ContactSolution& solution,

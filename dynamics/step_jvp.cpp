@@ -1,5 +1,6 @@
 /// The tangent of a step, by the implicit function theorem: what its solve says of its velocities is
 /// differentiated along the direction, pass by pass with the factors that the way back uses too.
+#include <algorithm>
 #include <memory>
 #include <stdexcept>
 #include <utility>
@@ -78,14 +79,23 @@ class JointImpulseTangent {
 
 }  // namespace
 
+bool Stepper::has_jvp(const StepRecord& record) const {
+  return config_.push_out != PushOut::split &&
+         std::none_of(record.substeps.begin(), record.substeps.end(), [](const SubstepRecord& substep) {
+           return substep.length == SubstepRecord::Length::impact;
+         });
+}
+
 void Stepper::step_jvp(const State& state, const Control& control, const State& next,
-                       const StepRecord& record, const StateTangent& state_dot,
-                       std::span<const Vec6<double>> wrench_dot, const Vec3<double>& gravity_dot,
-                       std::span<const BodyDirection> bodies, StateTangent& next_dot,
+                       const StepRecord& record, std::span<const StepDirection> directions,
                        StepScratch& scratch) const {
   if (record.report.status != StepStatus::ok) {
     throw std::logic_error(
         fmt::format("a step that ended '{}' has no derivative", to_string(record.report.status)));
+  }
+  if (config_.push_out == PushOut::split) {
+    throw std::invalid_argument(
+        "push-out of kind 'split' has no forward derivative; take 'bias', or the adjoint");
   }
   for (const SubstepRecord& substep : record.substeps) {
     if (substep.length == SubstepRecord::Length::impact) {
@@ -96,40 +106,49 @@ void Stepper::step_jvp(const State& state, const Control& control, const State& 
                       model_->bodies[static_cast<std::size_t>(substep.impact.body_B)].name));
     }
   }
-  StateTangent start_dot = state_dot;
+  scratch.between.resize(directions.size());
   for (std::size_t k = 0; k < record.substeps.size(); ++k) {
     const SubstepRecord& substep = record.substeps[k];
-    const bool is_last = k + 1 == record.substeps.size();
-    substep_jvp(k == 0 ? state : record.substeps[k - 1].end, control, is_last ? next : substep.end, substep,
-                start_dot, wrench_dot, gravity_dot, bodies, next_dot, scratch);
-    if (!is_last) std::swap(start_dot, next_dot);
+    const State& start = k == 0 ? state : record.substeps[k - 1].end;
+    const State& end = k + 1 == record.substeps.size() ? next : substep.end;
+    restore(start, control, substep, LinearizeFor::both, scratch);
+    linearize_motion(start, end, substep, scratch);
+    solver_.prepare_jvp(problem_of(substep, scratch), scratch.solution, scratch.solver);
+    for (std::size_t i = 0; i < directions.size(); ++i) {
+      StepDirection direction = directions[i];
+      if (k > 0) {
+        std::swap(scratch.between[i], *direction.next);
+        direction.state = &scratch.between[i];
+      }
+      substep_jvp(start, control, end, substep, direction, scratch);
+    }
   }
 }
 
 void Stepper::substep_jvp(const State& state, const Control& control, const State& next,
-                          const SubstepRecord& record, const StateTangent& state_dot,
-                          std::span<const Vec6<double>> wrench_dot, const Vec3<double>& gravity_dot,
-                          std::span<const BodyDirection> bodies, StateTangent& next_dot,
+                          const SubstepRecord& record, const StepDirection& direction,
                           StepScratch& scratch) const {
   const Model& model = *model_;
   const double h = record.h;
-  restore(state, control, record, LinearizeFor::both, scratch);
   const ContactProblem problem = problem_of(record, scratch);
+  const StateTangent& state_dot = *direction.state;
 
   // Free motion, contacts, rows, contact problem, pose update.
-  const auto slots = static_cast<std::size_t>(scratch.mass.slot_count());
-  std::vector<FreeMotionParameterBar> parameters_dot(slots);
-  ContactProblemDot dot;
-  for (std::size_t s = 0; s < slots; ++s) {
-    const BodyDirection& body = bodies[static_cast<std::size_t>(scratch.mass.body(static_cast<int>(s)))];
-    parameters_dot[s] = {body.mass, body.inertia, body.linear_damping, body.angular_damping};
+  ContactProblemDot& dot = scratch.problem_dot;
+  scratch.parameters_dot.clear();
+  dot.mass.clear();
+  for (int s = 0; s < scratch.mass.slot_count(); ++s) {
+    const BodyDirection& body = direction.bodies[static_cast<std::size_t>(scratch.mass.body(s))];
+    scratch.parameters_dot.push_back({body.mass, body.inertia, body.linear_damping, body.angular_damping});
     dot.mass.push_back(body.mass);
   }
-  const FreeMotionDirection free_direction{state_dot, wrench_dot, gravity_dot, parameters_dot};
-  FreeMotionTangent tangent;
-  free_motion_jvp(model, scratch.mass, state, control, h, scratch.free, free_direction, tangent);
+  const FreeMotionDirection free_direction{state_dot, direction.wrench, direction.gravity,
+                                           scratch.parameters_dot};
+  FreeMotionTangent& tangent = scratch.free_dot;
+  free_motion_jvp(model, scratch.mass, state, control, h, scratch.free, scratch.motion, free_direction,
+                  tangent);
 
-  scratch.contact_bars.assign(scratch.linearization.contacts.size(), ContactBar{});
+  scratch.contact_bars.resize(scratch.linearization.contacts.size());
   detector_.jvp(state.X_WB, state_dot.pose, scratch.linearization, scratch.contact_bars);
   dot.v_start = tangent.v_start;
   dot.v_free = tangent.v_free;
@@ -137,17 +156,17 @@ void Stepper::substep_jvp(const State& state, const Control& control, const Stat
   dot.rows.resize(scratch.rows.rows.size());
   rows_jvp(scratch.rows, scratch.mass, h, scratch.free.v_start,
            {scratch.contact_bars, state_dot, tangent.v_start, dot.mass}, dot.rows);
+  dot.pairs.clear();
   for (const RowPair& pair : scratch.rows.pairs) {
     dot.pairs.push_back(pair_material_jvp(model, pair.body_A, pair.body_B,
-                                          bodies[static_cast<std::size_t>(pair.body_A)],
-                                          bodies[static_cast<std::size_t>(pair.body_B)]));
+                                          direction.bodies[static_cast<std::size_t>(pair.body_A)],
+                                          direction.bodies[static_cast<std::size_t>(pair.body_B)]));
   }
   const JointImpulseTangent joints(model, state, joint_settings(), scratch, state_dot, tangent, dot.mass);
   dot.add_joint_impulses = [&joints](const Eigen::VectorXd& v, Eigen::VectorXd& out) { joints.add(v, out); };
-  EndMotionBar end_dot;
-  solver_.jvp(problem, scratch.solution, dot, scratch.solver, end_dot);
-  advance_jvp(model, scratch.mass, state, h, scratch.free, scratch.solution.end_motion(problem.lag), next,
-              free_direction, tangent, end_dot, next_dot);
+  solver_.jvp(problem, scratch.solution, dot, scratch.solver, scratch.end_dot);
+  advance_jvp(model, scratch.mass, h, scratch.free, scratch.solution.end_motion(problem.lag), next,
+              scratch.motion, free_direction, tangent, scratch.end_dot, *direction.next);
 }
 
 }  // namespace abut

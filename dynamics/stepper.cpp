@@ -71,11 +71,11 @@ void set_warm_start(StepScratch& scratch, const WarmStart& warm_start) {
   scratch.solver.previous_start = warm_start.start;
 }
 
-Stepper::Stepper(const Model& model, const StepConfig& config)
+Stepper::Stepper(const Model& model, const StepConfig& config, const Stepper* prepared)
     : model_(&model),
       config_((validate(config), require_valid(model), config)),
       acceleration_scale_(resolve_acceleration_scale(model, config)),
-      detector_(model, config.contact),
+      detector_(model, config.contact, prepared == nullptr ? nullptr : &prepared->detector_),
       solver_(make_contact_solver(config, acceleration_scale_)) {}
 
 RowSettings Stepper::row_settings(double h) const {
@@ -205,16 +205,22 @@ void Stepper::restore(const State& state, const Control& control, const SubstepR
   scratch.solution.displacement = record.displacement;
 }
 
+void Stepper::linearize_motion(const State& state, const State& next, const SubstepRecord& record,
+                               StepScratch& scratch) const {
+  abut::linearize_motion(*model_, scratch.mass, state, record.h, scratch.free,
+                         scratch.solution.end_motion(lag_of(record.h)), next, scratch.motion);
+}
+
 Stepper::TimeBar Stepper::substep_vjp(const State& state, const Control& control, const State& next,
-                                      const SubstepRecord& record, const StateTangent& next_bar,
-                                      StateTangent& state_bar, std::span<Vec6<double>> wrench_bar,
-                                      ModelGradient& model_bar, StepScratch& scratch) const {
+                                      const SubstepRecord& record, const StepBar& step_bar,
+                                      StepScratch& scratch) const {
   const Model& model = *model_;
   const double h = record.h;
-
-  // The forward step again, from what was recorded.
-  restore(state, control, record, LinearizeFor::vjp, scratch);
   const ContactProblem problem = problem_of(record, scratch);
+  const StateTangent& next_bar = *step_bar.next;
+  StateTangent& state_bar = *step_bar.state;
+  const std::span<Vec6<double>> wrench_bar = step_bar.wrench;
+  ModelGradient& model_bar = *step_bar.model;
 
   // Backwards: pose update, contact problem, weights, free motion, geometry.
   const auto slots = static_cast<std::size_t>(scratch.mass.slot_count());
@@ -227,16 +233,17 @@ Stepper::TimeBar Stepper::substep_vjp(const State& state, const Control& control
   parameter_bar.assign(slots, {});
   EndMotionBar& end_bar = scratch.end_bar;
   advance_vjp(model, scratch.mass, state, control, h, scratch.free, scratch.solution.end_motion(problem.lag),
-              next, next_bar, state_bar, wrench_bar, end_bar, bar.v_free, momentum_bar, bar.inertia_W,
-              parameter_bar, bar.h);
+              next, scratch.motion, next_bar, state_bar, wrench_bar, end_bar, bar.v_free, momentum_bar,
+              bar.inertia_W, parameter_bar, bar.h);
   solver_.vjp(problem, scratch.solution, end_bar, scratch.solver, bar);
   scratch.contact_bars.assign(scratch.linearization.contacts.size(), ContactBar{});
   bar.h += rows_vjp(scratch.rows, h, scratch.free.v_start, bar.rows,
                     {scratch.contact_bars, state_bar.pose, &bar.v_start, state_bar.twist});
   joint_rows_vjp(model, scratch.mass, state, joint_settings(), scratch.joints, bar.joints,
                  {state_bar.pose, state_bar.twist, bar.mass, bar.inertia_W, model_bar.joints});
-  free_motion_vjp(model, scratch.mass, state, control, h, scratch.free, bar.v_free, momentum_bar,
-                  bar.inertia_W, state_bar, wrench_bar, model_bar.gravity, parameter_bar, bar.h);
+  free_motion_vjp(model, scratch.mass, state, control, h, scratch.free, scratch.motion, bar.v_free,
+                  momentum_bar, bar.inertia_W, state_bar, wrench_bar, model_bar.gravity, parameter_bar,
+                  bar.h);
 
   for (std::size_t s = 0; s < slots; ++s) {
     const auto b = static_cast<std::size_t>(scratch.mass.body(static_cast<int>(s)));

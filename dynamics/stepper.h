@@ -68,6 +68,23 @@ struct KinkCount {
   int body = -1;  ///< of finite mass, that has most of those near a kink; -1: there are none
 };
 
+/// A loss behind a step: dL/d(its end), and where what follows from that is put.
+struct StepBar {
+  const StateTangent* next = nullptr;
+  StateTangent* state = nullptr;   ///< overwritten; may not be `next`
+  std::span<Vec6<double>> wrench;  ///< of this step, one per body, added to
+  ModelGradient* model = nullptr;  ///< added to
+};
+
+/// A direction of what a step depends on, and where the change of its end is put.
+struct StepDirection {
+  const StateTangent* state = nullptr;
+  std::span<const Vec6<double>> wrench;  ///< one per body
+  Vec3<double> gravity = Vec3<double>::Zero();
+  std::span<const BodyDirection> bodies;  ///< one per body
+  StateTangent* next = nullptr;           ///< overwritten; may not be `state`
+};
+
 /// Working memory of one thread, for steps of one model after another. It holds the warm start of the next
 /// step.
 struct StepScratch {
@@ -87,7 +104,13 @@ struct StepScratch {
   std::vector<Vec3<double>> momentum_bar;
   std::vector<FreeMotionParameterBar> parameter_bar;
   std::vector<GeometryGradient> geometry;
-  StateTangent substep_end_bar;
+  std::vector<BodyMotionDerivative> motion;
+  std::vector<StateTangent> between;  ///< at the ends of substeps, of each loss or direction
+  std::vector<double> later_bar;      ///< of each loss: see step_vjp()
+  FreeMotionTangent free_dot;
+  std::vector<FreeMotionParameterBar> parameters_dot;
+  ContactProblemDot problem_dot;
+  EndMotionBar end_dot;
   std::vector<bool> near_kink;
   std::vector<int> kinks_of_body;
   State start, end;  ///< of a substep
@@ -109,29 +132,30 @@ void set_warm_start(StepScratch& scratch, const WarmStart& warm_start);
 class Stepper {
  public:
   /// Throws std::invalid_argument for a bad config or model.
-  Stepper(const Model& model, const StepConfig& config);
+  ///
+  /// @param prepared  whose detector shares what it can, see ContactDetector
+  Stepper(const Model& model, const StepConfig& config, const Stepper* prepared = nullptr);
 
   /// One step of h seconds under the wrenches of `control`. `next` may not be `state`. Never throws; a failed
   /// step leaves `next` as far as it got. With `record`, what the way back needs.
   StepReport step(const State& state, const Control& control, State& next, StepScratch& scratch,
                   StepRecord* record = nullptr) const;
 
-  /// The step backwards: from dL/d(next) to dL/d(state), which is overwritten; adds to dL/d(wrenches of this
-  /// step), one per body, and to the gradient with respect to the model, whose geometry is complete after
+  /// The step backwards, for one loss or several, which share what does not depend on them: from dL/d(next)
+  /// to dL/d(state), the wrenches of this step and the model, whose geometry is complete after
   /// ContactDetector::finish_geometry() only. Throws std::logic_error for a record of a failed step.
   KinkCount step_vjp(const State& state, const Control& control, const State& next, const StepRecord& record,
-                     const StateTangent& next_bar, StateTangent& state_bar,
-                     std::span<Vec6<double>> wrench_bar, ModelGradient& model_bar,
-                     StepScratch& scratch) const;
+                     std::span<const StepBar> bars, StepScratch& scratch) const;
 
-  /// The JVP of a step that was recorded: from d(state) and changes of the wrenches (one per body) and of the
-  /// model to d(next), which is overwritten. `bodies` has one entry per body. Throws std::logic_error for a
-  /// record of a failed step; std::invalid_argument for a step that an impact divided, whose time's
-  /// derivative is known backwards only, and for push-out of kind "split".
+  /// The JVPs of a step that was recorded, along one direction or several: from changes of the state, the
+  /// wrenches and the model to d(next). Throws std::logic_error for a record of a failed step;
+  /// std::invalid_argument for a step that an impact divided, whose time's derivative is known backwards
+  /// only, and for push-out of kind "split".
   void step_jvp(const State& state, const Control& control, const State& next, const StepRecord& record,
-                const StateTangent& state_dot, std::span<const Vec6<double>> wrench_dot,
-                const Vec3<double>& gravity_dot, std::span<const BodyDirection> bodies,
-                StateTangent& next_dot, StepScratch& scratch) const;
+                std::span<const StepDirection> directions, StepScratch& scratch) const;
+
+  /// Whether step_jvp() knows the step; step_vjp() does either way.
+  [[nodiscard]] bool has_jvp(const StepRecord& record) const;
 
   /// Contacts of a state whose activity is not zero, reduced where pairs ask for it. None if the state is not
   /// finite.
@@ -165,21 +189,18 @@ class Stepper {
   /// One solve over h seconds, as step().
   StepReport substep(const State& state, const Control& control, double h, Impacts impacts, State& next,
                      StepScratch& scratch, SubstepRecord* record) const;
-  /// As step_vjp(); returns dL/d(its start, its length).
-  TimeBar substep_vjp(const State& state, const Control& control, const State& next,
-                      const SubstepRecord& record, const StateTangent& next_bar, StateTangent& state_bar,
-                      std::span<Vec6<double>> wrench_bar, ModelGradient& model_bar,
-                      StepScratch& scratch) const;
-
   /// Fills the scratch with what a recorded substep was made of, derivatives of its contacts included.
   void restore(const State& state, const Control& control, const SubstepRecord& record, LinearizeFor what_for,
                StepScratch& scratch) const;
-  /// As step_jvp().
+  /// As step_vjp(), after restore() and linearize_motion(); returns dL/d(its start, its length).
+  TimeBar substep_vjp(const State& state, const Control& control, const State& next,
+                      const SubstepRecord& record, const StepBar& bar, StepScratch& scratch) const;
+  /// As step_jvp(), after restore(), linearize_motion() and IslandSolver::prepare_jvp().
   void substep_jvp(const State& state, const Control& control, const State& next, const SubstepRecord& record,
-                   const StateTangent& state_dot, std::span<const Vec6<double>> wrench_dot,
-                   const Vec3<double>& gravity_dot, std::span<const BodyDirection> bodies,
-                   StateTangent& next_dot, StepScratch& scratch) const;
-  /// Its contact problem, when the scratch holds it: after restore(), or substep_vjp().
+                   const StepDirection& direction, StepScratch& scratch) const;
+  void linearize_motion(const State& state, const State& next, const SubstepRecord& record,
+                        StepScratch& scratch) const;
+  /// Its contact problem, when the scratch holds it: after restore().
   [[nodiscard]] ContactProblem problem_of(const SubstepRecord& record, const StepScratch& scratch) const;
 
   // substeps.cpp
@@ -188,10 +209,9 @@ class Stepper {
   bool stop_at_impact(const State& state, const Control& control, State& next, StepScratch& scratch,
                       double& h, StepReport& report, SubstepRecord* record) const;
   double impact_time_vjp(const State& state, const Control& control, const State& next,
-                         const SubstepRecord& record, double h_bar, StateTangent& state_bar,
-                         std::span<Vec6<double>> wrench_bar, ModelGradient& model_bar,
+                         const SubstepRecord& record, double h_bar, const StepBar& bar,
                          StepScratch& scratch) const;
-  /// Adds those of the substep whose way back was the last thing done with `scratch`.
+  /// Adds those of the substep that was the last to be restored.
   void count_kinks(const SubstepRecord& record, StepScratch& scratch, KinkCount& kinks) const;
   bool find_impact_time(const State& state, const Control& control, const ContactFeature& feature,
                         StepScratch& scratch, double& h) const;

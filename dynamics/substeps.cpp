@@ -159,11 +159,10 @@ StepReport Stepper::divided_step(const State& state, const Control& control, Sta
   return report;
 }
 
-/// The length h of a substep that ends at an impact as a function of everything else, for dL/dh. Returns dL
-/// by the time at its start.
+/// The length h of a substep that ends at an impact as a function of everything else, for dL/dh: adds to
+/// `bar`, whose `next` does not matter. Returns dL by the time at its start. Leaves the substep restored.
 double Stepper::impact_time_vjp(const State& state, const Control& control, const State& next,
-                                const SubstepRecord& record, double h_bar, StateTangent& state_bar,
-                                std::span<Vec6<double>> wrench_bar, ModelGradient& model_bar,
+                                const SubstepRecord& record, double h_bar, const StepBar& bar,
                                 StepScratch& scratch) const {
   // Differentiates `scale` d at the end of the substep, by everything and by h.
   const auto distance_vjp = [&](double scale, StateTangent& start_bar, std::span<Vec6<double>> wrenches,
@@ -172,21 +171,22 @@ double Stepper::impact_time_vjp(const State& state, const Control& control, cons
     std::vector<GeometryGradient> geometry(model_->bodies.size());
     for (std::size_t b = 0; b < geometry.size(); ++b) geometry[b] = std::move(model.bodies[b].geometry);
     detector_.linearize(next.X_WB, std::span(&record.impact, 1), scratch.linearization, LinearizeFor::vjp);
-    ContactBar bar;
-    bar.signed_distance = scale;
-    detector_.add_vjp(next.X_WB, std::span(&bar, 1), scratch.linearization, end_bar.pose, geometry);
+    ContactBar contact_bar;
+    contact_bar.signed_distance = scale;
+    detector_.add_vjp(next.X_WB, std::span(&contact_bar, 1), scratch.linearization, end_bar.pose, geometry);
     for (std::size_t b = 0; b < geometry.size(); ++b) model.bodies[b].geometry = std::move(geometry[b]);
-    return substep_vjp(state, control, next, record, end_bar, start_bar, wrenches, model, scratch);
+    restore(state, control, record, LinearizeFor::vjp, scratch);
+    return substep_vjp(state, control, next, record, {&end_bar, &start_bar, wrenches, &model}, scratch);
   };
   StateTangent start_bar;
-  std::vector<Vec6<double>> unused_wrenches(wrench_bar.size(), Vec6<double>::Zero());
+  std::vector<Vec6<double>> unused_wrenches(bar.wrench.size(), Vec6<double>::Zero());
   ModelGradient unused;
   unused.set_zero(*model_);
   const double distance_by_h = distance_vjp(1.0, start_bar, unused_wrenches, unused).h;
-  const TimeBar time_bar = distance_vjp(-h_bar / distance_by_h, start_bar, wrench_bar, model_bar);
-  for (std::size_t b = 0; b < state_bar.pose.size(); ++b) {
-    state_bar.pose[b] += start_bar.pose[b];
-    state_bar.twist[b] += start_bar.twist[b];
+  const TimeBar time_bar = distance_vjp(-h_bar / distance_by_h, start_bar, bar.wrench, *bar.model);
+  for (std::size_t b = 0; b < start_bar.pose.size(); ++b) {
+    bar.state->pose[b] += start_bar.pose[b];
+    bar.state->twist[b] += start_bar.twist[b];
   }
   return time_bar.start;
 }
@@ -206,8 +206,7 @@ void Stepper::count_kinks(const SubstepRecord& record, StepScratch& scratch, Kin
 }
 
 KinkCount Stepper::step_vjp(const State& state, const Control& control, const State& next,
-                            const StepRecord& record, const StateTangent& next_bar, StateTangent& state_bar,
-                            std::span<Vec6<double>> wrench_bar, ModelGradient& model_bar,
+                            const StepRecord& record, std::span<const StepBar> bars,
                             StepScratch& scratch) const {
   using Length = SubstepRecord::Length;
   if (record.report.status != StepStatus::ok) {
@@ -215,25 +214,33 @@ KinkCount Stepper::step_vjp(const State& state, const Control& control, const St
         fmt::format("a step that ended '{}' has no gradient", to_string(record.report.status)));
   }
   const auto& substeps = record.substeps;
-  StateTangent& end_bar = scratch.substep_end_bar;
-  end_bar = next_bar;
+  std::vector<StateTangent>& end_bars = scratch.between;
+  end_bars.resize(bars.size());
   KinkCount kinks;
   scratch.kinks_of_body.assign(model_->bodies.size(), 0);
-  double later_bar = 0.0;  // dL/dh by the substeps behind: they start later, or last as long as what is left
+  // dL/dh by the substeps behind: they start later, or last as long as what is left
+  scratch.later_bar.assign(bars.size(), 0.0);
   for (std::size_t k = substeps.size(); k-- > 0;) {
     const SubstepRecord& substep = substeps[k];
+    const bool is_last = k + 1 == substeps.size();
     const State& start = k == 0 ? state : substeps[k - 1].end;
-    const State& end = k + 1 == substeps.size() ? next : substep.end;
-    const TimeBar time_bar =
-        substep_vjp(start, control, end, substep, end_bar, state_bar, wrench_bar, model_bar, scratch);
+    const State& end = is_last ? next : substep.end;
+    restore(start, control, substep, LinearizeFor::vjp, scratch);
+    linearize_motion(start, end, substep, scratch);
     count_kinks(substep, scratch, kinks);
-    if (substep.length == Length::impact) {
-      later_bar += impact_time_vjp(start, control, end, substep, time_bar.h + later_bar, state_bar,
-                                   wrench_bar, model_bar, scratch);
+    for (std::size_t i = 0; i < bars.size(); ++i) {
+      StepBar bar = bars[i];
+      if (!is_last) {
+        std::swap(end_bars[i], *bar.state);
+        bar.next = &end_bars[i];
+      }
+      const TimeBar time_bar = substep_vjp(start, control, end, substep, bar, scratch);
+      double& later_bar = scratch.later_bar[i];
+      if (substep.length == Length::impact)
+        later_bar += impact_time_vjp(start, control, end, substep, time_bar.h + later_bar, bar, scratch);
+      if (substep.length == Length::remainder) later_bar -= time_bar.h;
+      later_bar += time_bar.start;
     }
-    if (substep.length == Length::remainder) later_bar -= time_bar.h;
-    later_bar += time_bar.start;
-    if (k > 0) std::swap(end_bar, state_bar);
   }
   if (kinks.near_kink > 0) {
     const auto& count = scratch.kinks_of_body;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include <spdlog/fmt/fmt.h>
 #include <CLI/CLI.hpp>
@@ -38,6 +39,7 @@ struct IdentifyArguments {
   Question question = Question::identify;
   fs::path experiment, out;
   std::optional<int> repeat;
+  DataFlaws flaws;
   std::uint64_t seed = 1;
   int threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   bool json = false, quiet = false, resume = false, make_data = false, gradcheck = false;
@@ -80,7 +82,7 @@ int make_data(const IdentifyArguments& arguments) {
   const ExperimentFile file = read_experiment(arguments.experiment, DataUse::plan);
   const MotionFit fit(file.experiment);
   Random noise(arguments.seed);
-  const Experiment made = with_simulated_data(fit, fit.unknowns().truth(), &noise);
+  const Experiment made = with_simulated_data(fit, fit.unknowns().truth(), &noise, arguments.flaws);
   int written = 0;
   for (std::size_t m = 0; m < file.data.size(); ++m) {
     if (file.data[m].source.file.empty()) continue;
@@ -112,11 +114,11 @@ int repeat(const IdentifyArguments& arguments) {
   const ExperimentFile file = read_experiment(arguments.experiment);
   const InterruptRequest interrupt;
   ProgressBar bar("repetitions", *arguments.repeat, arguments.quiet);
-  const RepetitionReport report =
-      repeat_experiment(file, *arguments.repeat, arguments.seed, arguments.threads, [&](int done) {
-        bar.update(done);
-        return !interrupt.received();
-      });
+  const RepetitionReport report = repeat_experiment(file, *arguments.repeat, arguments.flaws, arguments.seed,
+                                                    arguments.threads, [&](int done) {
+                                                      bar.update(done);
+                                                      return !interrupt.received();
+                                                    });
   if (arguments.json) {
     print_json(json_of(report));
   } else {
@@ -158,8 +160,8 @@ int identify(const IdentifyArguments& arguments) {
   const SearchResult result = search(file, options);
   const IdentificationReport report = build_report(file, result, arguments.question, arguments.threads);
   const Json json = json_of(report);
-  write_file(result_file, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
   write_file(page, html_report(report));
+  write_file(result_file, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
   if (arguments.json) {
     print_json(json);
   } else {
@@ -190,16 +192,36 @@ void add_command(CLI::App& app, int& exit_code, Question question, const std::st
                       "folder of report.html and result.json; default: out/ and the experiment's name");
   command->add_option("--threads", arguments->threads, "motions or starts at a time; default: all cores")
       ->check(whole_number(1, 1024));
-  command->add_flag("--resume", arguments->resume, "go on with a search that was stopped (same --out)");
+  std::vector<CLI::Option*> instead;
+  instead.push_back(
+      command->add_flag("--resume", arguments->resume, "go on with a search that was stopped (same --out)"));
+  instead.push_back(
+      command
+          ->add_option(
+              "--repeat", arguments->repeat,
+              "instead: make data of the true values, with new noise, so many times; tell how often the "
+              "truth lies in its interval")
+          ->check(whole_number(1, 1000000)));
+  instead.push_back(
+      command->add_flag("--make-data", arguments->make_data,
+                        "instead: write the files of measurements, made of the true values with noise"));
+  instead.push_back(
+      command->add_flag("--gradcheck", arguments->gradcheck,
+                        "instead: compare the gradient of the loss, near the guesses, with differences"));
+  for (CLI::Option* const option : instead) {
+    for (CLI::Option* const other : instead) {
+      if (option != other) option->excludes(other);
+    }
+  }
   command
-      ->add_option("--repeat", arguments->repeat,
-                   "instead: make data of the true values, with new noise, so many times; tell how often the "
-                   "truth lies in its interval")
-      ->check(whole_number(1, 1000000));
-  command->add_flag("--make-data", arguments->make_data,
-                    "instead: write the files of measurements, made of the true values with noise");
-  command->add_flag("--gradcheck", arguments->gradcheck,
-                    "instead: compare the gradient of the loss, near the guesses, with differences");
+      ->add_option("--noise-factor", arguments->flaws.noise_factor,
+                   "of --repeat and --make-data: noise is so many times as large as stated; default: 1")
+      ->check(CLI::Range(1e-6, 1e6));
+  command
+      ->add_option(
+          "--outliers", arguments->flaws.outliers,
+          "of --repeat and --make-data: share of measurements that are off 20 times as far; default: 0")
+      ->check(CLI::Range(0.0, 1.0));
   command->add_option("--seed", arguments->seed, "of noise, and of where gradients are compared; default: 1")
       ->check(whole_number(0, 1000000000));
   command->add_flag("--json", arguments->json, "print the result as JSON");

@@ -361,10 +361,8 @@ SearchSettings read_search(const TomlTable& table) {
       "method", search.method,
       {{"least_squares", SearchMethod::least_squares}, {"gradient", SearchMethod::gradient}});
   if (table.has("jacobian")) {
-    search.jacobian =
-        table.required_choice<JacobianMethod>("jacobian", {{"forward", JacobianMethod::forward},
-                                                           {"transition", JacobianMethod::transition},
-                                                           {"adjoint", JacobianMethod::adjoint}});
+    search.jacobian = table.required_choice<JacobianMethod>(
+        "jacobian", {{"forward", JacobianMethod::forward}, {"adjoint", JacobianMethod::adjoint}});
   }
   search.max_iterations = table.integer("max_iterations", search.max_iterations, 1);
   search.tolerance = table.number("tolerance", search.tolerance, positive());
@@ -374,6 +372,9 @@ SearchSettings read_search(const TomlTable& table) {
                                                      {"huber", RobustLoss::Kind::huber},
                                                      {"cauchy", RobustLoss::Kind::cauchy}});
   search.loss.width = table.number("loss_width", search.loss.width, positive());
+  search.intervals = table.choice<IntervalBasis>(
+      "intervals", search.intervals,
+      {{"stated", IntervalBasis::stated}, {"residuals", IntervalBasis::residuals}});
   search.starts = table.integer("starts", 1, 1);
   search.seed = static_cast<std::uint64_t>(table.integer("seed", 0, 0));
   if (table.has("continuation")) {
@@ -416,10 +417,11 @@ ExperimentFile read_experiment(const std::filesystem::path& path, DataUse use) {
   file.search = read_search(table.table("search"));
   file.experiment.shooting = read_shooting(table.table("shooting"));
   table.finish();
-  at_line(table, "unknown", [&] {
+  try {
     validate(file.experiment);
-    return 0;
-  });
+  } catch (const std::invalid_argument& error) {
+    throw InputError(path.string(), 0, error.what());  // the message names what is wrong
+  }
   return file;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "apps/identification/experiment.h"
+#include "apps/identification/identifiability.h"
 #include "apps/identification/measurement_io.h"
 #include "apps/identification/solve.h"
 
@@ -21,6 +22,7 @@ struct SearchSettings {
   double tolerance = 1e-8;
   double trust_region = 1.0;  ///< initial radius of least squares; smaller is more careful
   RobustLoss loss;
+  IntervalBasis intervals = IntervalBasis::stated;
   int starts = 1;          ///< the first from the guesses, the rest from random ones
   std::uint64_t seed = 0;  ///< of the random ones
   /// Factors of the scene's smoothing, one search after another, each from where the last one ended; the last

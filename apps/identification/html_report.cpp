@@ -68,6 +68,7 @@ Truths truths_of(const IdentificationReport& report) {
 /// What the verdict rests on, a sentence each.
 std::vector<std::string> reasons_of(const IdentificationReport& report) {
   std::vector<std::string> reasons;
+  const bool is_stated = report.intervals == IntervalBasis::stated;
   const std::string chi = number_text(report.reduced_chi_square, 3);
   switch (noise_of(report)) {
     case Noise::as_stated:
@@ -82,20 +83,23 @@ std::vector<std::string> reasons_of(const IdentificationReport& report) {
           fmt::format("Residuals are {} times as large as the noise stated (chi square is {} per degree of "
                       "freedom, where 1 is "
                       "expected): the noise is stated too small, or the scene cannot move as what was "
-                      "measured. The intervals are "
-                      "too narrow by about that factor.",
-                      number_text(std::sqrt(report.reduced_chi_square), 3), chi));
+                      "measured. {}",
+                      number_text(std::sqrt(report.reduced_chi_square), 3), chi,
+                      is_stated ? "The intervals are too narrow by about that factor."
+                                : "The intervals are those of the residuals, and know of it."));
       break;
     case Noise::smaller:
       reasons.push_back(fmt::format(
           "Residuals are smaller than the noise stated (chi square is {} per degree of freedom, where 1 is "
-          "expected): the noise is stated too large, and the intervals are too wide.",
-          chi));
+          "expected): the noise is stated too large{}.",
+          chi, is_stated ? ", and the intervals are too wide" : ""));
       break;
     case Noise::unknown:
-      if (!is_optimization(report))
-        reasons.emplace_back(
-            "There are no more residuals than unknowns: nothing is left to check the fit by.");
+      if (is_optimization(report)) break;
+      reasons.emplace_back(
+          report.residuals > report.unknowns
+              ? "With a robust loss, chi square does not tell whether noise is as stated."
+              : "There are no more residuals than unknowns: nothing is left to check the fit by.");
       break;
   }
   if (is_optimization(report) || report.status != "converged")
@@ -344,6 +348,7 @@ std::string settings_html(const IdentificationReport& report) {
   line("Jacobian", report.jacobian);
   line("Why so", report.jacobian_reason);
   line("Loss", report.loss);
+  if (report.intervals == IntervalBasis::residuals) line("Intervals", "of the spread of the residuals");
   line("Message", report.message);
   line("Evaluations", fmt::format("{}, {} of them with derivatives", report.evaluations, report.jacobians));
   return html + "</dl></details>\n";

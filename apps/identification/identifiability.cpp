@@ -108,6 +108,43 @@ Eigen::MatrixXd weighted_jacobian(const MotionFit& fit, const MotionFit::Evaluat
   return jacobian;
 }
 
+/// The covariance that the residuals themselves speak for, in units of sizes; of directions that are told,
+/// which are columns of `told`. `columns` are the entries of the tangent that are free.
+Eigen::MatrixXd covariance_by_residuals(const MotionFit& fit, const MotionFit::Evaluation& evaluation,
+                                        const RobustLoss& loss, const std::vector<Eigen::Index>& columns,
+                                        const Eigen::VectorXd& size, const Eigen::MatrixXd& told) {
+  const Eigen::Index count = told.cols();
+  Eigen::MatrixXd hessian = Eigen::MatrixXd::Zero(count, count), stated = hessian, spread = hessian,
+                  priors = hessian;
+  int blocks = 0;
+  for (const ResidualBlock& block : fit.blocks()) {
+    Eigen::MatrixXd J(block.count, told.rows());
+    for (Eigen::Index c = 0; c < J.cols(); ++c) {
+      const Eigen::Index e = columns[static_cast<std::size_t>(c)];
+      J.col(c) = size[e] * evaluation.jacobian.col(e).segment(block.begin, block.count);
+    }
+    const Eigen::MatrixXd along = J * told;
+    const Eigen::VectorXd r = evaluation.residuals.segment(block.begin, block.count);
+    const Eigen::VectorXd by_residual = along.transpose() * r;
+    if (block.kind != ResidualBlock::Kind::measurement) {
+      priors += along.transpose() * along;
+      continue;
+    }
+    const double s = r.squaredNorm(), slope = loss.slope(s);
+    stated += slope * along.transpose() * along;
+    hessian +=
+        slope * along.transpose() * along + 2.0 * loss.curvature(s) * by_residual * by_residual.transpose();
+    spread += slope * slope * by_residual * by_residual.transpose();
+    ++blocks;
+  }
+  hessian += priors;
+  Eigen::LLT<Eigen::MatrixXd> inverse(hessian);
+  if (inverse.info() != Eigen::Success) inverse.compute(stated + priors);  // outliers outweigh the rest
+  const double freedom = std::max(1.0, static_cast<double>(blocks - count));
+  const Eigen::MatrixXd half = inverse.solve(blocks / freedom * spread + priors);
+  return told * inverse.solve(half.transpose()) * told.transpose();
+}
+
 bool is_at_bound(const UnknownSpace& unknowns, int entry, const Eigen::VectorXd& x, double size) {
   const Variable& variable = unknowns.variable_of(entry);
   if (variable.kind != Variable::Kind::number) return false;
@@ -118,8 +155,11 @@ bool is_at_bound(const UnknownSpace& unknowns, int entry, const Eigen::VectorXd&
 
 }  // namespace
 
+const char* to_string(IntervalBasis basis) { return basis == IntervalBasis::stated ? "stated" : "residuals"; }
+
 Identifiability identifiability_of(const MotionFit& fit, const Eigen::VectorXd& x,
-                                   const MotionFit::Evaluation& evaluation, const RobustLoss& loss) {
+                                   const MotionFit::Evaluation& evaluation, const RobustLoss& loss,
+                                   IntervalBasis basis) {
   constexpr double k_open = 1.0;  // deviation along a direction, in sizes of the unknowns, that tells nothing
   constexpr double k_part = 1e-3;      // of an open direction that leaves an entry open
   constexpr double k_nothing = 1e-10;  // of the largest singular value: rounding of a Jacobian
@@ -128,11 +168,16 @@ Identifiability identifiability_of(const MotionFit& fit, const Eigen::VectorXd& 
   Identifiability result;
   result.entries.assign(static_cast<std::size_t>(all), Identifiability::Entry::told);
   std::vector<Eigen::Index> free;
-  Eigen::VectorXd size(all);
+  Eigen::VectorXd size(all), told(all);
   for (Eigen::Index e = 0; e < all; ++e) {
     const int entry = static_cast<int>(e);
     size[e] = size_of(fit, entry, x);
-    if (is_at_bound(unknowns, entry, x, size[e])) {
+    told[e] = size[e] * evaluation.jacobian.col(e).norm();
+  }
+  for (Eigen::Index e = 0; e < all; ++e) {
+    const int entry = static_cast<int>(e);
+    // What nothing is told of may have drifted to a bound: that is not why.
+    if (is_at_bound(unknowns, entry, x, size[e]) && told[e] > k_nothing * told.maxCoeff()) {
       result.entries[static_cast<std::size_t>(e)] = Identifiability::Entry::at_bound;
     } else {
       free.push_back(e);
@@ -159,6 +204,7 @@ Identifiability identifiability_of(const MotionFit& fit, const Eigen::VectorXd& 
   const Eigen::VectorXd& singular = svd.singularValues();
   const double largest = singular.size() > 0 ? singular[0] : 0.0;
   Eigen::MatrixXd covariance = Eigen::MatrixXd::Zero(count, count);
+  Eigen::Index told_count = 0;
   for (Eigen::Index k = 0; k < count; ++k) {
     const double s = k < singular.size() ? singular[k] : 0.0;
     const Eigen::VectorXd v = svd.matrixV().col(k);
@@ -167,6 +213,7 @@ Identifiability identifiability_of(const MotionFit& fit, const Eigen::VectorXd& 
     if (is_told) {
       covariance += deviation * deviation * v * v.transpose();
       result.condition = largest / s;
+      told_count = k + 1;
     }
     if (deviation < k_open) continue;
     OpenDirection open;
@@ -180,6 +227,10 @@ Identifiability identifiability_of(const MotionFit& fit, const Eigen::VectorXd& 
     open.deviation = deviation;
     open.text = text_of(unknowns, open.direction, size, x, !is_told);
     result.open.push_back(std::move(open));
+  }
+  if (basis == IntervalBasis::residuals && told_count > 0) {
+    covariance =
+        covariance_by_residuals(fit, evaluation, loss, free, size, svd.matrixV().leftCols(told_count));
   }
   const auto is_told = [&](Eigen::Index e) {
     return result.entries[static_cast<std::size_t>(e)] == Identifiability::Entry::told;

@@ -20,8 +20,16 @@ struct OpenDirection {
   std::string text;      ///< "body.a.mass and body.b.mass are told as a ratio only"
 };
 
-/// Statistics of least squares: of independent, normally distributed noise as stated, entries of x are
-/// normally distributed about the truth with the covariance (J^T J)^-1.
+/// What intervals rest on. H being the Hessian of half the loss, its residuals taken for linear,
+///   stated     the noise is as stated, normal and independent: the covariance of x is (J^T W J)^-1, W = rho'
+///   residuals  the spread of the residuals themselves: H^-1 (sum_b g_b g_b^T n/(n - m)) H^-1, g_b being the
+///              gradient of each of the n blocks of measurements and m the number of unknowns (Huber's
+///              sandwich). Right for noise of unknown size and for outliers, where n is much larger than m;
+///              priors count as stated
+enum class IntervalBasis { stated, residuals };
+[[nodiscard]] const char* to_string(IntervalBasis basis);
+
+/// Statistics of estimates, which are normally distributed about the truth to first order.
 struct Identifiability {
   /// How well an entry is known.
   ///   told      its deviation is finite
@@ -45,6 +53,7 @@ struct Identifiability {
 /// @param evaluation  with the Jacobian there
 [[nodiscard]] Identifiability identifiability_of(const MotionFit& fit, const Eigen::VectorXd& x,
                                                  const MotionFit::Evaluation& evaluation,
-                                                 const RobustLoss& loss);
+                                                 const RobustLoss& loss,
+                                                 IntervalBasis basis = IntervalBasis::stated);
 
 }  // namespace abut

@@ -140,6 +140,8 @@ std::string summary_text(const IdentificationReport& report) {
   line("method", report.method);
   line("Jacobian", joined(report.jacobian, ": ", report.jacobian_reason));
   line("loss", report.loss);
+  if (report.intervals == IntervalBasis::residuals)
+    line("intervals", "of the spread of the residuals, not of the noise stated");
   line("status", joined(report.status, ": ", report.message));
   line("cost", fmt::format("{} at the guess, {} at the end", number_text(report.initial_cost),
                            number_text(report.cost)));
@@ -229,6 +231,7 @@ Json json_of(const IdentificationReport& report) {
           {"jacobian", report.jacobian},
           {"jacobian_reason", report.jacobian_reason},
           {"loss", report.loss},
+          {"intervals", to_string(report.intervals)},
           {"motions", report.motions},
           {"residuals", report.residuals},
           {"unknowns", report.unknowns},

@@ -9,6 +9,7 @@
 #include <Eigen/Core>
 
 #include "apps/abut/report.h"
+#include "apps/identification/identifiability.h"
 
 namespace abut {
 
@@ -57,6 +58,7 @@ struct IdentificationReport {
   std::string method, jacobian;   ///< "least_squares", "forward"
   std::string jacobian_reason;    ///< why that way, in a sentence
   std::string loss;               ///< "square", "huber of width 3"
+  IntervalBasis intervals = IntervalBasis::stated;
   int motions = 0, residuals = 0, unknowns = 0;
   int evaluations = 0, jacobians = 0;
   double seconds = 0;

@@ -33,23 +33,36 @@ struct Row {
 
 // Tables ----------------------------------------------------------------------------------------------------
 
-/// The fields of a line; quotes as RFC 4180 has them.
+/// The fields of a line; quotes as RFC 4180 has them. Blanks at the ends of a field do not count, unless
+/// quoted.
 std::vector<std::string> fields_of(std::string_view line) {
+  constexpr std::string_view k_blanks = " \t\r";
   std::vector<std::string> fields(1);
   bool quoted = false;
+  std::size_t quoted_end = 0;  // of the field: what lies before it stays
+  const auto end_field = [&] {
+    std::string& field = fields.back();
+    const std::size_t last = field.find_last_not_of(k_blanks);
+    field.erase(std::max(quoted_end, last == std::string::npos ? 0 : last + 1));
+    quoted_end = 0;
+  };
   for (std::size_t i = 0; i < line.size(); ++i) {
     const char c = line[i];
+    std::string& field = fields.back();
     if (quoted && c == '"' && i + 1 < line.size() && line[i + 1] == '"') {
-      fields.back() += '"';
+      field += '"';
       ++i;
     } else if (c == '"') {
       quoted = !quoted;
+      quoted_end = field.size();
     } else if (c == ',' && !quoted) {
+      end_field();
       fields.emplace_back();
-    } else if (c != '\r') {
-      fields.back() += c;
+    } else if (quoted || !field.empty() || k_blanks.find(c) == std::string_view::npos) {
+      field += c;
     }
   }
+  end_field();
   return fields;
 }
 
@@ -57,6 +70,8 @@ class Table {
  public:
   explicit Table(const std::filesystem::path& file) : file_(file.string()), text_(read_file(file)) {
     std::string_view rest = text_;
+    constexpr std::string_view k_byte_order_mark = "\xEF\xBB\xBF";
+    if (rest.starts_with(k_byte_order_mark)) rest.remove_prefix(k_byte_order_mark.size());
     int line = 0;
     while (!rest.empty()) {
       const std::size_t end = std::min(rest.find('\n'), rest.size());
@@ -66,6 +81,10 @@ class Table {
       if (one.find_first_not_of(" \t\r") == std::string_view::npos) continue;
       if (columns_.empty()) {
         columns_ = fields_of(one);
+        for (auto name = columns_.begin(); name != columns_.end(); ++name) {
+          if (std::find(columns_.begin(), name, *name) != name)
+            fail(line, fmt::format("there are two columns '{}'", *name));
+        }
         continue;
       }
       rows_.emplace_back(line, fields_of(one));

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <exception>
 #include <limits>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 
@@ -77,6 +78,33 @@ double RobustLoss::slope(double s) const {
   }
 }
 
+double RobustLoss::curvature(double s) const {
+  const double squared = width * width;
+  switch (kind) {
+    case Kind::huber:
+      return s <= squared ? 0.0 : -0.5 * slope(s) / s;
+    case Kind::cauchy:
+      return -slope(s) * slope(s) / squared;
+    default:
+      return 0.0;
+  }
+}
+
+/// A segment at some x, simulated and compared with what was measured.
+struct MotionFit::SegmentMotion {
+  SegmentMotion(int number_of_it, const Segment& of, UnknownSpace::Inputs at_x)
+      : number(number_of_it), segment(of), inputs(std::move(at_x)) {}
+
+  int number;
+  const Segment& segment;
+  UnknownSpace::Inputs inputs;
+  std::optional<Simulator> simulator;
+  Trajectory trajectory;
+  std::vector<LinearizedResidual> rows;  // of measurements, then of the joint
+  double contacts = 0.0;                 // of a step, on average
+  std::string failure;
+};
+
 struct MotionFit::SegmentResult {
   std::string failure;
   Eigen::VectorXd residuals;  // measurements, then joints
@@ -125,41 +153,30 @@ MotionFit::MotionFit(const Experiment& experiment, int threads)
       add({ResidualBlock::Kind::prior, -1, -1, static_cast<int>(v), 0, 0}, 1);
   }
   require(residual_count_ > 0, "nothing is measured: there is no residual");
-  for (const JacobianMethod method : {JacobianMethod::transition, JacobianMethod::adjoint}) {
-    if (cost(method) < cost(method_)) method_ = method;
-  }
+  if (cost(JacobianMethod::adjoint) < cost(JacobianMethod::forward)) method_ = JacobianMethod::adjoint;
 }
 
 double MotionFit::cost(JacobianMethod method) const {
+  constexpr double k_jvp = 0.25, k_vjp = 0.5;  // of a pass, beside the linearization that they share
   const auto segments = static_cast<double>(unknowns_.segments().size());
-  double sum = 0.0;
+  const StepConfig& config = experiment_.scene.config.step;
   switch (method) {
-    case JacobianMethod::forward:
-      if (experiment_.scene.config.step.impact_substeps) return std::numeric_limits<double>::infinity();
+    case JacobianMethod::forward: {
+      bool has_jvp = !config.impact_substeps && config.push_out != PushOut::split;
+      double entries = 0.0, rows = 0.0;
       for (int e = 0; e < unknowns_.tangent_size(); ++e) {
-        if (!unknowns_.has_direction(e)) return std::numeric_limits<double>::infinity();
-        for (const Segment& segment : unknowns_.segments()) sum += unknowns_.concerns(e, segment);
+        has_jvp = has_jvp && unknowns_.has_direction(e);
+        for (const Segment& segment : unknowns_.segments()) entries += unknowns_.concerns(e, segment);
       }
-      return sum / segments;
-    case JacobianMethod::transition:
-      for (const Body& body : experiment_.scene.model.bodies) sum += body.fixed ? 0.0 : 12.0;
-      return sum;
+      for (const Body& body : experiment_.scene.model.bodies) rows += body.fixed ? 0.0 : 12.0;
+      return 1.0 + (has_jvp ? k_jvp * entries / segments : k_vjp * rows);
+    }
     case JacobianMethod::adjoint:
       return residual_count_ / segments;
     case JacobianMethod::differences:
-      return std::numeric_limits<double>::infinity();  // not exact: never chosen
+      break;
   }
-  return sum;
-}
-
-void MotionFit::set_method(JacobianMethod method) {
-  if (method == JacobianMethod::forward) {
-    for (int e = 0; e < unknowns_.tangent_size(); ++e) {
-      require(unknowns_.has_direction(e),
-              fmt::format("'{}' has derivatives backwards only", unknowns_.name(e)));
-    }
-  }
-  method_ = method;
+  return std::numeric_limits<double>::infinity();  // not exact: never chosen
 }
 
 double MotionFit::cost_of(const Eigen::VectorXd& residuals, const RobustLoss& loss) const {
@@ -171,44 +188,33 @@ double MotionFit::cost_of(const Eigen::VectorXd& residuals, const RobustLoss& lo
   return 0.5 * sum;
 }
 
-void MotionFit::evaluate_segment(int number, const Eigen::VectorXd& x, Want want, const RobustLoss& loss,
-                                 SegmentResult& result) const {
+std::shared_ptr<const MotionFit::SegmentMotion> MotionFit::simulate(int number,
+                                                                    const Eigen::VectorXd& x) const {
   const Segment& segment = unknowns_.segments()[at(number)];
   const MeasuredMotion& motion = experiment_.motions[at(segment.motion)];
-  const UnknownSpace::Inputs inputs = unknowns_.inputs(x, segment);
-  const StepConfig& config = inputs.scene.config.step;
-  const Simulator simulator(inputs.scene.model, config);
-  Trajectory trajectory;
-  double contacts = 0.0;
+  auto result = std::make_shared<SegmentMotion>(number, segment, unknowns_.inputs(x, segment));
+  const Scene& scene = result->inputs.scene;
+  result->simulator.emplace(unknowns_.simulator(result->inputs));
+  Trajectory& trajectory = result->trajectory;
   if (segment.step_count > 0) {
-    trajectory = simulator.rollout(inputs.scene.initial, segment.step_count, inputs.controls,
-                                   [&](int, const State&, const StepReport& report) {
-                                     contacts += report.contacts;
-                                     return true;
-                                   });
-    result.contacts = contacts / segment.step_count;
+    trajectory = result->simulator->rollout(scene.initial, segment.step_count, result->inputs.controls,
+                                            [&](int, const State&, const StepReport& report) {
+                                              result->contacts += report.contacts;
+                                              return true;
+                                            });
+    result->contacts /= segment.step_count;
   } else {
-    trajectory.states = {inputs.scene.initial};
+    trajectory.states = {scene.initial};
   }
   if (!trajectory.ok()) {
-    const double end = inputs.scene.initial.time + (trajectory.failed_step + 1) * config.h;
-    result.failure = fmt::format("motion '{}': {}", motion.name,
-                                 failure_text(inputs.scene.model, config, end, trajectory.failure));
-    return;
+    const StepConfig& config = scene.config.step;
+    const double end = scene.initial.time + (trajectory.failed_step + 1) * config.h;
+    result->failure = fmt::format("motion '{}': {}", motion.name,
+                                  failure_text(scene.model, config, end, trajectory.failure));
+    return result;
   }
-  std::vector<LinearizedResidual> rows;
-  std::vector<Eigen::VectorXd> weights;
-  for (const int m : measurements_[at(number)]) {
-    rows.push_back(linearize(simulator, motion.measurements[at(m)], trajectory.states));
-    const Eigen::VectorXd& residual = rows.back().residual;
-    weights.emplace_back(residual.size());
-    if (std::holds_alternative<SurfacePoints>(motion.measurements[at(m)].what)) {
-      for (Eigen::Index i = 0; i < residual.size(); ++i)
-        weights.back()[i] = loss.slope(residual[i] * residual[i]);
-    } else {
-      weights.back().setConstant(loss.slope(residual.squaredNorm()));
-    }
-  }
+  for (const int m : measurements_[at(number)])
+    result->rows.push_back(linearize(*result->simulator, motion.measurements[at(m)], trajectory.states));
   // Where the next segment starts is an unknown, too: the joint is a residual of this segment's last state.
   for (const int v : unknowns_.start_variables(segment.motion, segment.number + 1)) {
     const Variable& variable = unknowns_.variables()[at(v)];
@@ -224,27 +230,55 @@ void MotionFit::evaluate_segment(int number, const Eigen::VectorXd& x, Want want
     row.residual = joint.residual;
     row.states.push_back(
         {segment.step_count, variable.body, joint.by_end.leftCols<6>(), joint.by_end.rightCols<6>()});
-    rows.push_back(std::move(row));
-    weights.emplace_back(Eigen::VectorXd::Ones(rows.back().residual.size()));
+    result->rows.push_back(std::move(row));
   }
+  return result;
+}
+
+void MotionFit::evaluate_segment(const SegmentMotion& motion, Want want, const RobustLoss& loss,
+                                 SegmentResult& result) const {
+  result.failure = motion.failure;
+  if (!result.failure.empty()) return;
+  result.contacts = motion.contacts;
   Eigen::Index count = 0;
-  for (const LinearizedResidual& row : rows) count += row.residual.size();
+  for (const LinearizedResidual& row : motion.rows) count += row.residual.size();
   result.residuals.resize(count);
   count = 0;
-  for (const LinearizedResidual& row : rows) {
+  for (const LinearizedResidual& row : motion.rows) {
     result.residuals.segment(count, row.residual.size()) = row.residual;
     count += row.residual.size();
   }
-  const SegmentRollout rollout{unknowns_, segment, inputs, simulator, trajectory};
+  const SegmentRollout rollout{unknowns_, motion.segment, motion.inputs, *motion.simulator,
+                               motion.trajectory};
   if (want == Want::jacobian) {
-    result.jacobian = rollout_jacobian(rollout, rows, method_);
+    result.jacobian = rollout_jacobian(rollout, motion.rows, method_);
   } else if (want == Want::gradient) {
     GradientHealth health;
-    result.gradient = rollout_gradient(rollout, rows, weights, health);
+    result.gradient = rollout_gradient(rollout, motion.rows, weights_of(motion, loss), health);
     for (const GradientWarning& warning : health.warnings)
-      result.warnings.push_back(
-          fmt::format("motion '{}': {}", motion.name, warning_text(inputs.scene.model, warning)));
+      result.warnings.push_back(fmt::format("motion '{}': {}",
+                                            experiment_.motions[at(motion.segment.motion)].name,
+                                            warning_text(motion.inputs.scene.model, warning)));
   }
+}
+
+/// rho' of each residual; those of joints are 1.
+std::vector<Eigen::VectorXd> MotionFit::weights_of(const SegmentMotion& motion,
+                                                   const RobustLoss& loss) const {
+  const auto& measurements = experiment_.motions[at(motion.segment.motion)].measurements;
+  const std::vector<int>& measured = measurements_[at(motion.number)];
+  std::vector<Eigen::VectorXd> weights;
+  for (std::size_t i = 0; i < motion.rows.size(); ++i) {
+    const Eigen::VectorXd& residual = motion.rows[i].residual;
+    Eigen::VectorXd& weight = weights.emplace_back(Eigen::VectorXd::Ones(residual.size()));
+    if (i >= measured.size()) continue;
+    if (std::holds_alternative<SurfacePoints>(measurements[at(measured[i])].what)) {
+      for (Eigen::Index k = 0; k < residual.size(); ++k) weight[k] = loss.slope(residual[k] * residual[k]);
+    } else {
+      weight.setConstant(loss.slope(residual.squaredNorm()));
+    }
+  }
+  return weights;
 }
 
 void MotionFit::add_priors_and_starts(const Eigen::VectorXd& x, Want want, Evaluation& evaluation) const {
@@ -295,20 +329,28 @@ void MotionFit::add_differences(const Eigen::VectorXd& x, Evaluation& evaluation
   }
 }
 
-MotionFit::Evaluation MotionFit::evaluate(const Eigen::VectorXd& x, Want want, const RobustLoss& loss) const {
+MotionFit::Evaluation MotionFit::evaluate(const Eigen::VectorXd& x, Want want, const RobustLoss& loss,
+                                          Memory* memory) const {
   if (want == Want::jacobian && method_ == JacobianMethod::differences) {
-    Evaluation evaluation = evaluate(x, Want::residuals, loss);
+    Evaluation evaluation = evaluate(x, Want::residuals, loss, memory);
     if (evaluation.ok) add_differences(x, evaluation);
     return evaluation;
   }
   const int segments = static_cast<int>(unknowns_.segments().size());
   std::vector<SegmentResult> results(at(segments));
   std::vector<std::exception_ptr> errors(at(segments));
+  const bool are_known = memory != nullptr && memory->x.size() == x.size() && memory->x == x;
+  if (memory != nullptr && !are_known) {
+    memory->x.resize(0);
+    memory->segments.assign(at(segments), nullptr);
+  }
   std::atomic<int> next{0};
   const auto work = [&] {
     for (int s = next++; s < segments; s = next++) {
       try {
-        evaluate_segment(s, x, want, loss, results[at(s)]);
+        const auto motion = are_known ? memory->segments[at(s)] : simulate(s, x);
+        if (memory != nullptr) memory->segments[at(s)] = motion;
+        evaluate_segment(*motion, want, loss, results[at(s)]);
       } catch (const std::invalid_argument& error) {
         results[at(s)].failure = error.what();  // a shape that cannot be
       } catch (...) {
@@ -323,6 +365,9 @@ MotionFit::Evaluation MotionFit::evaluate(const Eigen::VectorXd& x, Want want, c
   for (const std::exception_ptr& error : errors) {
     if (error) std::rethrow_exception(error);
   }
+  if (memory != nullptr && std::all_of(memory->segments.begin(), memory->segments.end(),
+                                       [](const auto& motion) { return motion != nullptr; }))
+    memory->x = x;
 
   Evaluation evaluation;
   evaluation.residuals.resize(residual_count_);

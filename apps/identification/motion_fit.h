@@ -2,6 +2,7 @@
 /// derivatives of that.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,7 @@ struct RobustLoss {
   /// square: s; huber: s, from a^2 on 2 a sqrt(s) - a^2; cauchy: a^2 log(1 + s/a^2)
   [[nodiscard]] double value(double s) const;
   [[nodiscard]] double slope(double s) const;
+  [[nodiscard]] double curvature(double s) const;  ///< rho''(s)
 };
 
 class MotionFit {
@@ -47,9 +49,8 @@ class MotionFit {
   [[nodiscard]] int residual_count() const { return residual_count_; }
   /// The cheapest by the counts of steps, unknowns and residuals.
   [[nodiscard]] JacobianMethod method() const { return method_; }
-  /// Throws std::invalid_argument for `forward` where an unknown has no direction.
-  void set_method(JacobianMethod method);
-  /// Passes through a step (its VJPs and JVPs) that a Jacobian takes by a method, for each step on average.
+  void set_method(JacobianMethod method) { method_ = method; }
+  /// What a Jacobian takes by a method, in passes of an adjoint through all steps.
   [[nodiscard]] double cost(JacobianMethod method) const;
 
   struct Evaluation {
@@ -62,15 +63,25 @@ class MotionFit {
     std::vector<std::string> warnings;  ///< of the adjoint, if there was one
   };
   enum class Want { residuals, jacobian, gradient };
+  struct SegmentMotion;
+  /// The motions of the last evaluation it was given to: they are not simulated again at the same x.
+  struct Memory {
+    Eigen::VectorXd x;
+    std::vector<std::shared_ptr<const SegmentMotion>> segments;
+  };
   /// At x, whose numbers have to be allowed.
-  [[nodiscard]] Evaluation evaluate(const Eigen::VectorXd& x, Want want, const RobustLoss& loss = {}) const;
+  [[nodiscard]] Evaluation evaluate(const Eigen::VectorXd& x, Want want, const RobustLoss& loss = {},
+                                    Memory* memory = nullptr) const;
   /// Half the sum of rho over all blocks; priors and joints are not robust.
   [[nodiscard]] double cost_of(const Eigen::VectorXd& residuals, const RobustLoss& loss) const;
 
  private:
   struct SegmentResult;
-  void evaluate_segment(int segment, const Eigen::VectorXd& x, Want want, const RobustLoss& loss,
+  [[nodiscard]] std::shared_ptr<const SegmentMotion> simulate(int segment, const Eigen::VectorXd& x) const;
+  void evaluate_segment(const SegmentMotion& motion, Want want, const RobustLoss& loss,
                         SegmentResult& result) const;
+  [[nodiscard]] std::vector<Eigen::VectorXd> weights_of(const SegmentMotion& motion,
+                                                        const RobustLoss& loss) const;
   /// The Jacobian by forward differences, at residuals that are known.
   void add_differences(const Eigen::VectorXd& x, Evaluation& evaluation) const;
   /// Residuals of priors, and what joints make of the starts of the next segments.

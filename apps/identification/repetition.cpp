@@ -12,7 +12,6 @@
 #include "apps/identification/identifiability.h"
 #include "apps/identification/report_builder.h"
 #include "apps/identification/search.h"
-#include "apps/identification/synthetic_data.h"
 
 namespace abut {
 namespace {
@@ -27,12 +26,13 @@ struct Repetition {
   int iterations = 0;
 };
 
-Repetition repeat_once(const ExperimentFile& file, const Eigen::VectorXd& truth, std::uint64_t seed) {
+Repetition repeat_once(const ExperimentFile& file, const Eigen::VectorXd& truth, const DataFlaws& flaws,
+                       std::uint64_t seed) {
   Repetition repetition;
   Random noise(seed);
   ExperimentFile noisy = file;
   const Experiment undisturbed = whole_motions(file.experiment);
-  noisy.experiment = with_simulated_data(MotionFit(undisturbed), truth, &noise);
+  noisy.experiment = with_simulated_data(MotionFit(undisturbed), truth, &noise, flaws);
   noisy.experiment.shooting = file.experiment.shooting;
   const SearchResult result = search(noisy, {});
   const StartState& best = result.starts[static_cast<std::size_t>(result.best)];
@@ -45,8 +45,8 @@ Repetition repeat_once(const ExperimentFile& file, const Eigen::VectorXd& truth,
   }
   const Experiment whole = whole_motions(noisy.experiment);
   const MotionFit fit(whole);
-  const Identifiability told =
-      identifiability_of(fit, best.x, fit.evaluate(best.x, MotionFit::Want::jacobian), file.search.loss);
+  const Identifiability told = identifiability_of(
+      fit, best.x, fit.evaluate(best.x, MotionFit::Want::jacobian), file.search.loss, file.search.intervals);
   repetition.error = fit.unknowns().minus(best.x, truth);
   repetition.deviation = told.deviation;
   repetition.chi_square = told.reduced_chi_square;
@@ -57,8 +57,9 @@ Repetition repeat_once(const ExperimentFile& file, const Eigen::VectorXd& truth,
 
 }  // namespace
 
-RepetitionReport repeat_experiment(const ExperimentFile& file, int repetitions, std::uint64_t seed,
-                                   int threads, const std::function<bool(int)>& progress) {
+RepetitionReport repeat_experiment(const ExperimentFile& file, int repetitions, const DataFlaws& flaws,
+                                   std::uint64_t seed, int threads,
+                                   const std::function<bool(int)>& progress) {
   const Experiment whole = whole_motions(file.experiment);
   const MotionFit fit(whole);
   const UnknownSpace& unknowns = fit.unknowns();
@@ -73,7 +74,7 @@ RepetitionReport repeat_experiment(const ExperimentFile& file, int repetitions, 
     for (int r = next++; r < repetitions && !is_stopped; r = next++) {
       const auto i = static_cast<std::size_t>(r);
       try {
-        all[i] = repeat_once(file, truth, seed + static_cast<std::uint64_t>(r));
+        all[i] = repeat_once(file, truth, flaws, seed + static_cast<std::uint64_t>(r));
       } catch (...) {
         errors[i] = std::current_exception();
       }

@@ -8,6 +8,7 @@
 
 #include "apps/abut/report.h"
 #include "apps/identification/experiment_io.h"
+#include "apps/identification/synthetic_data.h"
 
 namespace abut {
 
@@ -33,7 +34,7 @@ struct RepetitionReport {
 ///
 /// @param progress  called after each, one at a time, with how many are done; false stops
 [[nodiscard]] RepetitionReport repeat_experiment(const ExperimentFile& file, int repetitions,
-                                                 std::uint64_t seed, int threads,
+                                                 const DataFlaws& flaws, std::uint64_t seed, int threads,
                                                  const std::function<bool(int)>& progress);
 
 [[nodiscard]] std::string text_of(const RepetitionReport& report);

@@ -31,12 +31,9 @@ std::string loss_text(const RobustLoss& loss) {
 /// What Jacobians would have cost each way.
 std::string jacobian_reason(const MotionFit& fit, const SearchSettings& settings) {
   if (settings.method == SearchMethod::gradient) return "one adjoint a motion gives the gradient of the loss";
-  std::string text = "passes through a step of a motion:";
-  for (const JacobianMethod method :
-       {JacobianMethod::forward, JacobianMethod::transition, JacobianMethod::adjoint}) {
-    const double cost = fit.cost(method);
-    text += fmt::format(" {} {}{}", to_string(method),
-                        std::isfinite(cost) ? fmt::format("{:.0f}", cost) : "impossible",
+  std::string text = "in passes of an adjoint:";
+  for (const JacobianMethod method : {JacobianMethod::forward, JacobianMethod::adjoint}) {
+    text += fmt::format(" {} {:.3g}{}", to_string(method), fit.cost(method),
                         method == JacobianMethod::adjoint ? "" : ",");
   }
   return text + (settings.jacobian ? "; as the experiment asks" : "; the fewest");
@@ -244,10 +241,10 @@ void add_goals(const MotionFit& fit, const Eigen::VectorXd& x, IdentificationRep
   }
 }
 
-void add_warnings(const MotionFit& fit, const Eigen::VectorXd& x, const RobustLoss& loss,
+void add_warnings(const MotionFit& fit, const Eigen::VectorXd& x, const SearchSettings& settings,
                   IdentificationReport& report) {
   constexpr std::size_t k_most = 10;
-  const MotionFit::Evaluation health = fit.evaluate(x, MotionFit::Want::gradient, loss);
+  const MotionFit::Evaluation health = fit.evaluate(x, MotionFit::Want::gradient, settings.loss);
   for (const std::string& warning : health.warnings) {
     if (report.warnings.size() == k_most) {
       report.warnings.push_back(fmt::format("and {} more of the gradient", health.warnings.size() - k_most));
@@ -258,18 +255,18 @@ void add_warnings(const MotionFit& fit, const Eigen::VectorXd& x, const RobustLo
   const double chi = report.reduced_chi_square;
   const double freedom = report.residuals - report.unknowns;
   if (!std::isfinite(chi) || report.question == "optimize") return;
+  const bool is_stated = settings.intervals == IntervalBasis::stated;
   const double surprising = 1.0 + 5.0 * std::sqrt(2.0 / freedom);
   if (chi > surprising) {
     report.warnings.push_back(fmt::format(
         "residuals are {:.3g} times what the stated noise makes of them: the noise is larger than stated, or "
-        "the scene does not explain the motions; intervals are too narrow",
-        std::sqrt(chi)));
+        "the scene does not explain the motions{}",
+        std::sqrt(chi), is_stated ? "; intervals are too narrow (see 'intervals = \"residuals\"')" : ""));
   } else if (chi < 1.0 / surprising) {
     report.warnings.push_back(
         fmt::format("residuals are {:.3g} of what the stated noise makes of them: the noise is smaller than "
-                    "stated; intervals "
-                    "are too wide",
-                    std::sqrt(chi)));
+                    "stated{}",
+                    std::sqrt(chi), is_stated ? "; intervals are too wide" : ""));
   }
 }
 
@@ -350,6 +347,7 @@ IdentificationReport build_report(const ExperimentFile& file, const SearchResult
   report.jacobian = to_string(fit.method());
   report.jacobian_reason = jacobian_reason(fit, file.search);
   report.loss = loss_text(file.search.loss);
+  report.intervals = file.search.intervals;
   report.motions = static_cast<int>(file.experiment.motions.size());
   report.residuals = fit.residual_count();
   report.unknowns = unknowns.tangent_size();
@@ -378,7 +376,8 @@ IdentificationReport build_report(const ExperimentFile& file, const SearchResult
     report.message = evaluation.failure;
     return report;
   }
-  const Identifiability told = identifiability_of(fit, x, evaluation, file.search.loss);
+  const Identifiability told =
+      identifiability_of(fit, x, evaluation, file.search.loss, file.search.intervals);
   report.reduced_chi_square = told.reduced_chi_square;
   report.condition = told.condition;
   const Eigen::VectorXd first = guess_of_start(fit, file.search.seed, result.best);
@@ -391,7 +390,7 @@ IdentificationReport build_report(const ExperimentFile& file, const SearchResult
   report.correlation = told.correlation(shown, shown);
   for (const OpenDirection& open : told.open) report.open_directions.push_back(open.text);
   add_inertias(fit, x, told, report.derived);
-  add_warnings(fit, x, file.search.loss, report);
+  add_warnings(fit, x, file.search, report);
   if (question == Question::optimize) add_goals(fit, x, report);
   add_series(fit, x, report);
   return report;

@@ -7,9 +7,6 @@
 
 #include <spdlog/fmt/fmt.h>
 
-#include "dynamics/rollout_jvp.h"
-#include "engine/check.h"
-
 namespace abut {
 namespace {
 
@@ -25,37 +22,202 @@ std::vector<int> entries_of(const SegmentRollout& rollout) {
   return entries;
 }
 
-/// d(residuals) along tangents of all states.
-void add_changes(const std::vector<LinearizedResidual>& rows, const StateTangents& tangents,
-                 Eigen::Ref<Eigen::VectorXd> column) {
-  Eigen::Index begin = 0;
-  for (const LinearizedResidual& row : rows) {
-    const Eigen::Index count = row.residual.size();
-    for (const auto& of : row.states) {
-      const StateTangent& tangent = tangents[at(of.step)];
-      if (of.by_pose.rows() > 0) column.segment(begin, count) += of.by_pose * tangent.pose[at(of.body)];
-      if (of.by_twist.rows() > 0) column.segment(begin, count) += of.by_twist * tangent.twist[at(of.body)];
+/// How the state changes with every unknown, carried through one step after another.
+class TangentSweep {
+ public:
+  explicit TangentSweep(const SegmentRollout& rollout)
+      : rollout_(rollout),
+        entries_(entries_of(rollout)),
+        no_change_(rollout.simulator.model().bodies.size()),
+        changes_(entries_.size()),
+        wrenches_(entries_.size(), std::vector<Vec6<double>>(no_change_.size())),
+        tangents_(entries_.size()),
+        next_(entries_.size()),
+        steps_(entries_.size()),
+        shapes_(rollout.unknowns.shape_gradients(rollout.inputs, rollout.simulator.stepper())) {
+    const Model& model = rollout.simulator.model();
+    std::vector<bool> moves(model.bodies.size());
+    for (std::size_t b = 0; b < moves.size(); ++b) moves[b] = !model.bodies[b].fixed;
+    for (std::size_t c = 0; c < entries_.size(); ++c) {
+      tangents_[c] = rollout.unknowns.initial_direction(entries_[c], rollout.inputs);
+      for (std::size_t b = 0; b < moves.size(); ++b)
+        moves[b] = moves[b] || !tangents_[c].pose[b].isZero(0.0) || !tangents_[c].twist[b].isZero(0.0);
+      if (!rollout.unknowns.is_initial(entries_[c])) parameters_.push_back(c);
+      if (rollout.unknowns.has_direction(entries_[c])) {
+        changes_[c] = rollout.unknowns.direction(entries_[c], rollout.segment, rollout.inputs);
+      } else {
+        all_have_directions_ = false;
+      }
+      steps_[c].gravity = changes_[c].gravity;
+      steps_[c].bodies = changes_[c].bodies.empty() ? no_change_ : changes_[c].bodies;
     }
-    begin += count;
+    for (std::size_t b = 0; b < moves.size(); ++b) {
+      if (moves[b]) moving_.push_back(b);
+    }
   }
-}
+
+  [[nodiscard]] const std::vector<int>& entries() const { return entries_; }
+  /// Of the state reached, by each of entries().
+  [[nodiscard]] const std::vector<StateTangent>& tangents() const { return tangents_; }
+
+  void advance(int step) {
+    const StepRecord& record = rollout_.trajectory.records[at(step)];
+    const bool touches = std::any_of(record.substeps.begin(), record.substeps.end(),
+                                     [](const SubstepRecord& substep) { return !substep.features.empty(); });
+    if ((all_have_directions_ || !touches) && rollout_.simulator.stepper().has_jvp(record)) {
+      advance_forward(step);
+    } else {
+      advance_backward(step);
+    }
+    std::swap(tangents_, next_);
+  }
+
+ private:
+  void advance_forward(int step) {
+    for (std::size_t c = 0; c < steps_.size(); ++c) {
+      const RolloutDirection& change = changes_[c];
+      for (std::size_t b = 0; b < no_change_.size(); ++b) {
+        wrenches_[c][b] = steps_[c].bodies[b].external_wrench;
+        if (!change.controls.empty()) wrenches_[c][b] += change.controls[at(step)][b];
+      }
+      steps_[c].wrench = wrenches_[c];
+      steps_[c].state = &tangents_[c];
+      steps_[c].next = &next_[c];
+    }
+    const Trajectory& trajectory = rollout_.trajectory;
+    rollout_.simulator.stepper().step_jvp(trajectory.states[at(step)], control_of(step),
+                                          trajectory.states[at(step) + 1], trajectory.records[at(step)],
+                                          steps_, scratch_);
+  }
+
+  /// A row of the step's derivative at a time: that of one number of the state after it.
+  void advance_backward(int step) {
+    const Model& model = rollout_.simulator.model();
+    rows_.resize(12 * moving_.size());
+    bars_.resize(rows_.size());
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      Row& row = rows_[i];
+      row.next.set_zero(model.body_count());
+      Vec6<double>& half = i % 12 < 6 ? row.next.pose[moving_[i / 12]] : row.next.twist[moving_[i / 12]];
+      half[static_cast<Eigen::Index>(i % 6)] = 1.0;
+      row.wrench.assign(model.bodies.size(), Vec6<double>::Zero());
+      row.gradient.initial.set_zero(model.body_count());
+      row.gradient.model.set_zero(model);
+      bars_[i] = {&row.next, &row.before, row.wrench, &row.gradient.model};
+    }
+    const Trajectory& trajectory = rollout_.trajectory;
+    rollout_.simulator.stepper().step_vjp(trajectory.states[at(step)], control_of(step),
+                                          trajectory.states[at(step) + 1], trajectory.records[at(step)],
+                                          bars_, scratch_);
+    for (StateTangent& next : next_) next.set_zero(model.body_count());
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      const auto number = [&](StateTangent& of) -> double& {
+        Vec6<double>& half = i % 12 < 6 ? of.pose[moving_[i / 12]] : of.twist[moving_[i / 12]];
+        return half[static_cast<Eigen::Index>(i % 6)];
+      };
+      for (std::size_t c = 0; c < entries_.size(); ++c) {
+        double& out = number(next_[c]);
+        for (const std::size_t b : moving_) {
+          out += rows_[i].before.pose[b].dot(tangents_[c].pose[b]) +
+                 rows_[i].before.twist[b].dot(tangents_[c].twist[b]);
+        }
+      }
+      add_parameters(step, rows_[i], number);
+    }
+  }
+
+  struct Row {
+    StateTangent next, before;
+    std::vector<Vec6<double>> wrench;
+    Gradient gradient;
+  };
+
+  /// What the unknowns do in this very step.
+  template <typename Number>
+  void add_parameters(int step, Row& row, const Number& number) {
+    const UnknownSpace& unknowns = rollout_.unknowns;
+    bool is_complete = false;
+    for (const std::size_t c : parameters_) {
+      const Variable& variable = unknowns.variable_of(entries_[c]);
+      const Unknown& unknown = *unknowns.unknown_of(variable);
+      if (unknown.kind == Unknown::Kind::control) {
+        if (unknowns.acts(variable, rollout_.segment, step))
+          number(next_[c]) += row.wrench[at(unknown.body)][unknown.component];
+        continue;
+      }
+      if (!is_complete) {
+        complete(row);
+        is_complete = true;
+      }
+      number(next_[c]) += unknowns.derivative(entries_[c], rollout_.segment, rollout_.inputs, row.gradient);
+    }
+  }
+
+  void complete(Row& row) {
+    const ContactDetector& detector = rollout_.simulator.stepper().detector();
+    for (std::size_t b = 0; b < row.wrench.size(); ++b) {
+      BodyGradient& body = row.gradient.model.bodies[b];
+      body.external_wrench += row.wrench[b];
+      detector.finish_geometry(static_cast<int>(b), body.geometry);
+    }
+    UnknownSpace::complete_shapes(shapes_, row.gradient);
+  }
+
+  [[nodiscard]] const Control& control_of(int step) const {
+    static const Control none;
+    const Controls& controls = rollout_.trajectory.controls;
+    return controls.empty() ? none : controls[at(step)];
+  }
+
+  const SegmentRollout& rollout_;
+  std::vector<int> entries_;
+  std::vector<std::size_t> moving_;      // bodies, also fixed ones that start elsewhere
+  std::vector<std::size_t> parameters_;  // of entries_: what acts in every step
+  bool all_have_directions_ = true;
+  std::vector<BodyDirection> no_change_;
+  std::vector<RolloutDirection> changes_;  // of each entry, as far as steps know them forward
+  std::vector<std::vector<Vec6<double>>> wrenches_;
+  std::vector<StateTangent> tangents_, next_;
+  std::vector<StepDirection> steps_;
+  std::vector<Row> rows_;
+  std::vector<StepBar> bars_;
+  UnknownSpace::ShapeGradients shapes_;
+  StepScratch scratch_;
+};
 
 void forward_jacobian(const SegmentRollout& rollout, const std::vector<LinearizedResidual>& rows,
                       Eigen::MatrixXd& jacobian) {
-  for (const int e : entries_of(rollout)) {
-    require(rollout.unknowns.has_direction(e),
-            fmt::format("'{}' has derivatives backwards only", rollout.unknowns.name(e)));
-    const RolloutDirection direction = rollout.unknowns.direction(e, rollout.segment, rollout.inputs);
-    StateTangents tangents{direction.initial};
-    if (rollout.trajectory.step_count() > 0)
-      tangents = rollout_jvp(rollout.simulator.stepper(), rollout.trajectory, direction);
-    add_changes(rows, tangents, jacobian.col(e));
+  struct Use {
+    Eigen::Index begin;
+    const LinearizedResidual::OfState* of;
+  };
+  std::vector<Use> uses;
+  Eigen::Index begin = 0;
+  for (const LinearizedResidual& row : rows) {
+    for (const auto& of : row.states) uses.push_back({begin, &of});
+    begin += row.residual.size();
+  }
+  std::stable_sort(uses.begin(), uses.end(),
+                   [](const Use& a, const Use& b) { return a.of->step < b.of->step; });
+  TangentSweep sweep(rollout);
+  int step = 0;
+  for (const Use& use : uses) {
+    for (; step < use.of->step; ++step) sweep.advance(step);
+    for (std::size_t c = 0; c < sweep.entries().size(); ++c) {
+      const StateTangent& tangent = sweep.tangents()[c];
+      const auto add = [&](const Rows& by, const Vec6<double>& change) {
+        if (by.rows() > 0) jacobian.col(sweep.entries()[c]).segment(use.begin, by.rows()) += by * change;
+      };
+      add(use.of->by_pose, tangent.pose[at(use.of->body)]);
+      add(use.of->by_twist, tangent.twist[at(use.of->body)]);
+    }
   }
 }
 
 void adjoint_jacobian(const SegmentRollout& rollout, const std::vector<LinearizedResidual>& rows,
                       Eigen::MatrixXd& jacobian) {
   const std::vector<int> entries = entries_of(rollout);
+  auto shapes = rollout.unknowns.shape_gradients(rollout.inputs, rollout.simulator.stepper());
   Eigen::Index begin = 0;
   for (const LinearizedResidual& row : rows) {
     for (Eigen::Index i = 0; i < row.residual.size(); ++i, ++begin) {
@@ -67,147 +229,10 @@ void adjoint_jacobian(const SegmentRollout& rollout, const std::vector<Linearize
               if (of.by_twist.rows() > 0) bar.twist[at(of.body)] += of.by_twist.row(i).transpose();
             }
           });
-      rollout.unknowns.complete_shapes(rollout.inputs, rollout.simulator.stepper(), gradient);
+      UnknownSpace::complete_shapes(shapes, gradient);
       for (const int e : entries)
         jacobian(begin, e) = rollout.unknowns.derivative(e, rollout.segment, rollout.inputs, gradient);
     }
-  }
-}
-
-/// The derivatives of one step after another by the unknowns, S_k+1 = A_k S_k + B_k.
-class Transitions {
- public:
-  explicit Transitions(const SegmentRollout& rollout) : rollout_(rollout), entries_(entries_of(rollout)) {
-    const Model& model = rollout.simulator.model();
-    for (int b = 0; b < model.body_count(); ++b) {
-      if (!model.bodies[at(b)].fixed) moving_.push_back(b);
-    }
-    for (std::size_t c = 0; c < entries_.size(); ++c) {
-      if (!rollout.unknowns.is_initial(entries_[c])) parameters_.push_back(c);
-    }
-    gradient_.initial.set_zero(model.body_count());
-    state_.resize(12 * static_cast<Eigen::Index>(moving_.size()), static_cast<Eigen::Index>(entries_.size()));
-    for (std::size_t c = 0; c < entries_.size(); ++c) {
-      const StateTangent start = rollout.unknowns.initial_direction(entries_[c], rollout.inputs);
-      for (std::size_t m = 0; m < moving_.size(); ++m) {
-        const std::size_t b = at(moving_[m]);
-        const auto i = static_cast<Eigen::Index>(12 * m), j = static_cast<Eigen::Index>(c);
-        state_.col(j).segment<6>(i) = start.pose[b];
-        state_.col(j).segment<6>(i + 6) = start.twist[b];
-      }
-    }
-  }
-
-  [[nodiscard]] const std::vector<int>& entries() const { return entries_; }
-  /// d(state of the step reached) (12 of each moving body, entries).
-  [[nodiscard]] const Eigen::MatrixXd& state() const { return state_; }
-  /// Where a body stands in it; -1 for a fixed one.
-  [[nodiscard]] Eigen::Index place(int body) const {
-    const auto found = std::find(moving_.begin(), moving_.end(), body);
-    return found == moving_.end() ? -1 : 12 * (found - moving_.begin());
-  }
-
-  void advance(int step) {
-    const Stepper& stepper = rollout_.simulator.stepper();
-    const Trajectory& trajectory = rollout_.trajectory;
-    const Model& model = stepper.model();
-    const std::size_t k = at(step);
-    static const Control no_control;
-    const Control& control = trajectory.controls.empty() ? no_control : trajectory.controls[k];
-    const Eigen::Index n = state_.rows();
-    Eigen::MatrixXd by_state(n, n), by_parameters = Eigen::MatrixXd::Zero(n, state_.cols());
-    StateTangent bar(model.body_count()), before(model.body_count());
-    for (Eigen::Index i = 0; i < n; ++i) {
-      const std::size_t b = at(moving_[static_cast<std::size_t>(i / 12)]);
-      double& one = i % 12 < 6 ? bar.pose[b][i % 12] : bar.twist[b][i % 12 - 6];
-      one = 1.0;
-      gradient_.model.set_zero(model);
-      std::vector<Vec6<double>> wrench_bar(model.bodies.size(), Vec6<double>::Zero());
-      stepper.step_vjp(trajectory.states[k], control, trajectory.states[k + 1], trajectory.records[k], bar,
-                       before, wrench_bar, gradient_.model, scratch_);
-      one = 0.0;
-      for (std::size_t m = 0; m < moving_.size(); ++m) {
-        const std::size_t body = at(moving_[m]);
-        const auto j = static_cast<Eigen::Index>(12 * m);
-        by_state.row(i).segment<6>(j) = before.pose[body].transpose();
-        by_state.row(i).segment<6>(j + 6) = before.twist[body].transpose();
-      }
-      by_parameters.row(i) = parameters_row(step, wrench_bar);
-    }
-    state_ = by_state * state_ + by_parameters;
-  }
-
- private:
-  /// d(what the bars are of)/d(entries) in one step, its state held fixed.
-  [[nodiscard]] Eigen::RowVectorXd parameters_row(int step, const std::vector<Vec6<double>>& wrench_bar) {
-    Eigen::RowVectorXd row = Eigen::RowVectorXd::Zero(state_.cols());
-    const UnknownSpace& unknowns = rollout_.unknowns;
-    bool is_complete = false;
-    for (const std::size_t c : parameters_) {
-      const Variable& variable = unknowns.variable_of(entries_[c]);
-      const Unknown& unknown = *unknowns.unknown_of(variable);
-      double& out = row[static_cast<Eigen::Index>(c)];
-      if (unknown.kind == Unknown::Kind::control) {
-        if (unknowns.acts(variable, rollout_.segment, step))
-          out = wrench_bar[at(unknown.body)][unknown.component];
-        continue;
-      }
-      if (!is_complete) {
-        complete(wrench_bar);
-        is_complete = true;
-      }
-      out = unknowns.derivative(entries_[c], rollout_.segment, rollout_.inputs, gradient_);
-    }
-    return row;
-  }
-  void complete(const std::vector<Vec6<double>>& wrench_bar) {
-    const ContactDetector& detector = rollout_.simulator.stepper().detector();
-    for (std::size_t b = 0; b < wrench_bar.size(); ++b) {
-      BodyGradient& body = gradient_.model.bodies[b];
-      body.external_wrench += wrench_bar[b];
-      detector.finish_geometry(static_cast<int>(b), body.geometry);
-    }
-    rollout_.unknowns.complete_shapes(rollout_.inputs, rollout_.simulator.stepper(), gradient_);
-  }
-
-  const SegmentRollout& rollout_;
-  std::vector<int> entries_, moving_;
-  std::vector<std::size_t> parameters_;  // columns of what acts in every step
-  Eigen::MatrixXd state_;
-  Gradient gradient_;
-  StepScratch scratch_;
-};
-
-void transition_jacobian(const SegmentRollout& rollout, const std::vector<LinearizedResidual>& rows,
-                         Eigen::MatrixXd& jacobian) {
-  struct Use {
-    int step;
-    Eigen::Index begin;
-    const LinearizedResidual::OfState* of;
-  };
-  std::vector<Use> uses;
-  Eigen::Index begin = 0;
-  for (const LinearizedResidual& row : rows) {
-    for (const auto& of : row.states) uses.push_back({of.step, begin, &of});
-    begin += row.residual.size();
-  }
-  std::stable_sort(uses.begin(), uses.end(), [](const Use& a, const Use& b) { return a.step < b.step; });
-
-  Transitions transitions(rollout);
-  int step = 0;
-  for (const Use& use : uses) {
-    for (; step < use.step; ++step) transitions.advance(step);
-    const Eigen::Index place = transitions.place(use.of->body);
-    if (place < 0) continue;
-    const auto add = [&](const Rows& by, Eigen::Index from) {
-      if (by.rows() == 0) return;
-      const Eigen::MatrixXd change = by * transitions.state().middleRows<6>(from);
-      for (std::size_t c = 0; c < transitions.entries().size(); ++c)
-        jacobian.col(transitions.entries()[c]).segment(use.begin, by.rows()) +=
-            change.col(static_cast<Eigen::Index>(c));
-    };
-    add(use.of->by_pose, place);
-    add(use.of->by_twist, place + 6);
   }
 }
 
@@ -234,8 +259,6 @@ const char* to_string(JacobianMethod method) {
   switch (method) {
     case JacobianMethod::forward:
       return "forward";
-    case JacobianMethod::transition:
-      return "transition";
     case JacobianMethod::adjoint:
       return "adjoint";
     case JacobianMethod::differences:
@@ -294,9 +317,6 @@ Eigen::MatrixXd rollout_jacobian(const SegmentRollout& rollout, const std::vecto
     case JacobianMethod::forward:
       forward_jacobian(rollout, rows, jacobian);
       break;
-    case JacobianMethod::transition:
-      transition_jacobian(rollout, rows, jacobian);
-      break;
     case JacobianMethod::adjoint:
       adjoint_jacobian(rollout, rows, jacobian);
       break;
@@ -333,7 +353,8 @@ Eigen::VectorXd rollout_gradient(const SegmentRollout& rollout, const std::vecto
         }
       });
   health = of_rollout.health;
-  rollout.unknowns.complete_shapes(rollout.inputs, rollout.simulator.stepper(), of_rollout);
+  auto shapes = rollout.unknowns.shape_gradients(rollout.inputs, rollout.simulator.stepper());
+  UnknownSpace::complete_shapes(shapes, of_rollout);
   for (const int e : entries_of(rollout))
     gradient[e] += rollout.unknowns.derivative(e, rollout.segment, rollout.inputs, of_rollout);
   for_each_geometry_dependence(rollout, rows, [&](std::size_t, Eigen::Index row, int e, double change) {

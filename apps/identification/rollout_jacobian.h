@@ -1,4 +1,4 @@
-/// How what was measured of a segment changes with the unknowns: three exact ways to the same matrix.
+/// How what was measured of a segment changes with the unknowns: two exact ways to the same matrix.
 #pragma once
 
 #include <vector>
@@ -12,12 +12,12 @@
 namespace abut {
 
 /// Which way derivatives go.
-///   forward     a tangent of every unknown through all steps (rollout_jvp.h): a JVP of every step for each
-///   transition  the derivative of every step by its state and by the unknowns, 12 VJPs of it for each moving
-///               body; these matrices are multiplied up
+///   forward     tangents of all unknowns through all steps: JVPs of every step, which share its
+///               linearization; where a step knows an unknown backwards only (a shape that touches, the time
+///               of an impact), 12 VJPs of it for each moving body instead
 ///   adjoint     every residual back through all steps (adjoint.h): a VJP of every step for each
 ///   differences forward differences, not exact: a rollout for each unknown, to compare with
-enum class JacobianMethod { forward, transition, adjoint, differences };
+enum class JacobianMethod { forward, adjoint, differences };
 [[nodiscard]] const char* to_string(JacobianMethod method);
 
 /// Residuals of one measurement, linear in the states around it.
@@ -46,7 +46,7 @@ struct SegmentRollout {
 };
 
 /// (residuals, tangent entries), by numbers (see UnknownSpace::slope()); columns that do not concern the
-/// segment are 0. Throws std::invalid_argument for `forward` where an unknown has no direction.
+/// segment are 0.
 [[nodiscard]] Eigen::MatrixXd rollout_jacobian(const SegmentRollout& rollout,
                                                const std::vector<LinearizedResidual>& rows,
                                                JacobianMethod method);

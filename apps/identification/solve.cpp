@@ -34,7 +34,8 @@ class SharedEvaluation : public ceres::EvaluationCallback {
   void PrepareForEvaluation(bool with_jacobian, bool is_new_point) override {
     const bool is_known = !is_new_point && evaluated_ && (has_jacobian_ || !with_jacobian);
     if (is_known) return;
-    evaluation_ = fit_.evaluate(x_, with_jacobian ? MotionFit::Want::jacobian : MotionFit::Want::residuals);
+    evaluation_ = fit_.evaluate(x_, with_jacobian ? MotionFit::Want::jacobian : MotionFit::Want::residuals,
+                                {}, &memory_);
     evaluated_ = true;
     has_jacobian_ = with_jacobian;
     if (with_jacobian && evaluation_.ok)
@@ -52,6 +53,7 @@ class SharedEvaluation : public ceres::EvaluationCallback {
   const MotionFit& fit_;
   const Eigen::VectorXd& x_;
   MotionFit::Evaluation evaluation_;
+  MotionFit::Memory memory_;
   bool evaluated_ = false, has_jacobian_ = false;
   double gradient_ = 0.0;
 };
@@ -102,10 +104,7 @@ class CeresLoss : public ceres::LossFunction {
   void Evaluate(double s, double rho[3]) const override {
     rho[0] = loss_.value(s);
     rho[1] = loss_.slope(s);
-    const double squared = loss_.width * loss_.width;
-    rho[2] = 0.0;
-    if (loss_.kind == RobustLoss::Kind::huber && s > squared) rho[2] = -rho[1] / (2.0 * s);
-    if (loss_.kind == RobustLoss::Kind::cauchy) rho[2] = -rho[1] * rho[1] / squared;
+    rho[2] = loss_.curvature(s);
   }
 
  private:

@@ -16,11 +16,28 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-Vec3<double> noise_vector(Random* noise, double deviation) {
-  if (noise == nullptr || !std::isfinite(deviation)) return Vec3<double>::Zero();
-  const double x = noise->normal(), y = noise->normal(), z = noise->normal();
-  return deviation * Vec3<double>(x, y, z);
-}
+/// Where noise comes from, if there is any.
+class Noise {
+ public:
+  Noise(Random* random, const DataFlaws& flaws) : random_(random), flaws_(flaws) {}
+
+  [[nodiscard]] bool is_none() const { return random_ == nullptr; }
+  [[nodiscard]] Random& random() { return *random_; }
+  /// How many times as large as stated it is of the next measurement.
+  [[nodiscard]] double next_factor() {
+    const bool is_outlier = !is_none() && flaws_.outliers > 0.0 && random_->uniform() < flaws_.outliers;
+    return flaws_.noise_factor * (is_outlier ? flaws_.outlier_factor : 1.0);
+  }
+  [[nodiscard]] Vec3<double> vector(double deviation) {
+    if (is_none() || !std::isfinite(deviation)) return Vec3<double>::Zero();
+    const double x = random_->normal(), y = random_->normal(), z = random_->normal();
+    return deviation * Vec3<double>(x, y, z);
+  }
+
+ private:
+  Random* random_;
+  DataFlaws flaws_;
+};
 
 /// A body at the time of a measurement.
 struct Seen {
@@ -30,23 +47,26 @@ struct Seen {
   Vec6<double> V_WB;
 };
 
-void simulate(MeasuredPose& pose, const Seen& seen, Random* noise) {
-  pose.p_WA = seen.X_WB * seen.body.p_BA + noise_vector(noise, pose.position_noise);
+void simulate(MeasuredPose& pose, const Seen& seen, Noise& noise) {
+  const double factor = noise.next_factor();
+  pose.p_WA = seen.X_WB * seen.body.p_BA + noise.vector(factor * pose.position_noise);
   if (pose.q_WA)
-    pose.q_WA = (exp_quaternion(noise_vector(noise, pose.rotation_noise)) * seen.X_WB.q).normalized();
+    pose.q_WA = (exp_quaternion(noise.vector(factor * pose.rotation_noise)) * seen.X_WB.q).normalized();
 }
 
-void simulate(MeasuredTwist& twist, const Seen& seen, Random* noise) {
-  twist.V_WB = seen.V_WB + stack<double>(noise_vector(noise, twist.angular_noise),
-                                         noise_vector(noise, twist.linear_noise));
+void simulate(MeasuredTwist& twist, const Seen& seen, Noise& noise) {
+  const double factor = noise.next_factor();
+  const Vec3<double> angular = noise.vector(factor * twist.angular_noise),
+                     linear = noise.vector(factor * twist.linear_noise);
+  twist.V_WB = seen.V_WB + stack<double>(angular, linear);
 }
 
-void simulate(SurfacePoints& points, const Seen& seen, Random* noise) {
+void simulate(SurfacePoints& points, const Seen& seen, Noise& noise) {
   const Points& vertices = seen.body.mesh.vertices;
   require(vertices.cols() > 0,
           fmt::format("body '{}' has no mesh to draw surface points from", seen.body.name));
   Random choice(static_cast<std::uint64_t>(points.p_W.cols()) + 1);
-  Random& drawn = noise == nullptr ? choice : *noise;
+  Random& drawn = noise.is_none() ? choice : noise.random();
   for (Eigen::Index i = 0; i < points.p_W.cols(); ++i) {
     const auto vertex =
         std::min(static_cast<Eigen::Index>(drawn.uniform() * static_cast<double>(vertices.cols())),
@@ -59,14 +79,16 @@ void simulate(SurfacePoints& points, const Seen& seen, Random* noise) {
       normal = sample.normal;
       p_B -= sample.distance / sample.gradient.squaredNorm() * sample.gradient;
     }
-    if (noise != nullptr) p_B += points.noise * noise->normal() * normal;
+    if (!noise.is_none()) p_B += noise.next_factor() * points.noise * drawn.normal() * normal;
     points.p_W.col(i) = seen.X_WB * p_B;
   }
 }
 
 }  // namespace
 
-Experiment with_simulated_data(const MotionFit& fit, const Eigen::VectorXd& x, Random* noise) {
+Experiment with_simulated_data(const MotionFit& fit, const Eigen::VectorXd& x, Random* random,
+                               const DataFlaws& flaws) {
+  Noise noise(random, flaws);
   Experiment experiment = fit.experiment();
   const double h = experiment.scene.config.step.h;
   for (std::size_t m = 0; m < experiment.motions.size(); ++m) {

@@ -68,7 +68,8 @@ bool measured_state(const MeasuredMotion& motion, int body_index, const Body& bo
 
 }  // namespace
 
-UnknownSpace::UnknownSpace(const Experiment& experiment) : experiment_(experiment) {
+UnknownSpace::UnknownSpace(const Experiment& experiment)
+    : experiment_(experiment), prepared_(experiment.scene.model, experiment.scene.config.step) {
   const int motions = static_cast<int>(experiment.motions.size());
   for (int m = 0; m < motions; ++m) {
     const int steps = step_count(experiment, experiment.motions[at(m)]);
@@ -320,7 +321,7 @@ UnknownSpace::Inputs UnknownSpace::inputs(const Eigen::VectorXd& x, const Segmen
 UnknownSpace::Simulation UnknownSpace::simulate(const Eigen::VectorXd& x, int motion) const {
   const Segment whole{motion, 0, 0, step_count(experiment_, experiment_.motions[at(motion)])};
   Inputs start = inputs(x, whole);
-  Simulator simulator(start.scene.model, start.scene.config.step);
+  Simulator simulator = this->simulator(start);
   Trajectory trajectory;
   trajectory.states = {start.scene.initial};
   if (whole.step_count > 0)
@@ -427,13 +428,20 @@ double UnknownSpace::derivative(int tangent_entry, const Segment& segment, const
   return derivative_by(inputs.scene, unknown->parameter, gradient);
 }
 
-void UnknownSpace::complete_shapes(const Inputs& inputs, const Stepper& stepper, Gradient& gradient) const {
+UnknownSpace::ShapeGradients UnknownSpace::shape_gradients(const Inputs& inputs,
+                                                           const Stepper& stepper) const {
+  ShapeGradients shapes(lines_.size());
   for (std::size_t b = 0; b < lines_.size(); ++b) {
     if (!lines_[b]) continue;
+    shapes[b].emplace(inputs.scene.model.bodies[b], stepper.detector().sdf(static_cast<int>(b)), *lines_[b]);
+  }
+  return shapes;
+}
+
+void UnknownSpace::complete_shapes(ShapeGradients& shapes, Gradient& gradient) {
+  for (std::size_t b = 0; b < shapes.size(); ++b) {
     BodyGradient& body = gradient.model.bodies[b];
-    body.shape =
-        total_shape_gradient(inputs.scene.model.bodies[b], stepper.detector().sdf(static_cast<int>(b)),
-                             body.geometry, &*lines_[b]);
+    if (shapes[b]) body.shape = (*shapes[b])(body.geometry);
   }
 }
 

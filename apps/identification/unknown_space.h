@@ -77,6 +77,10 @@ class UnknownSpace {
     Controls controls;  ///< of its steps; none if there are no such unknowns
   };
   [[nodiscard]] Inputs inputs(const Eigen::VectorXd& x, const Segment& segment) const;
+  /// Shares what it can with the scene's own. Throws std::invalid_argument as Simulator does.
+  [[nodiscard]] Simulator simulator(const Inputs& inputs) const {
+    return {inputs.scene.model, inputs.scene.config.step, &prepared_};
+  }
   /// A whole motion at x, whatever its segments. Throws as inputs().
   struct Simulation {
     Inputs inputs;
@@ -101,9 +105,12 @@ class UnknownSpace {
   [[nodiscard]] bool has_direction(int tangent_entry) const;
   [[nodiscard]] RolloutDirection direction(int tangent_entry, const Segment& segment,
                                            const Inputs& inputs) const;
-  /// Replaces gradient.model.bodies[].shape of bodies whose shape is unknown by what moves along the lines of
-  /// the experiment's own bodies, from its complete `geometry`.
-  void complete_shapes(const Inputs& inputs, const Stepper& stepper, Gradient& gradient) const;
+  /// Of each body whose shape is unknown: how it changes along the lines of the experiment's own body.
+  using ShapeGradients = std::vector<std::optional<TotalShapeGradient>>;
+  /// Both must outlive them.
+  [[nodiscard]] ShapeGradients shape_gradients(const Inputs& inputs, const Stepper& stepper) const;
+  /// Replaces gradient.model.bodies[].shape of these bodies, from its complete `geometry`.
+  static void complete_shapes(ShapeGradients& shapes, Gradient& gradient);
   /// From the gradient of a rollout, after complete_shapes().
   [[nodiscard]] double derivative(int tangent_entry, const Segment& segment, const Inputs& inputs,
                                   const Gradient& gradient) const;
@@ -119,6 +126,7 @@ class UnknownSpace {
   void guess_segment_starts(Eigen::VectorXd& x) const;
 
   const Experiment& experiment_;
+  Simulator prepared_;  // of the scene as it is
   std::vector<Variable> variables_;
   std::vector<int> variable_of_entry_;
   std::vector<Segment> segments_;

@@ -12,6 +12,7 @@
 #include "collision/manifold/contact_activity.h"
 #include "collision/manifold/paper_manifold.h"
 #include "engine/check.h"
+#include "engine/geometry_comparison.h"
 
 namespace abut {
 namespace {
@@ -62,22 +63,29 @@ ContactDetector::BodyGeometry::BodyGeometry(const Body& body)
   reach = std::max(reach, sdf.bounds().min().cwiseAbs().cwiseMax(sdf.bounds().max().cwiseAbs()).norm());
 }
 
-ContactDetector::ContactDetector(const Model& model, const ContactConfig& config)
+ContactDetector::ContactDetector(const Model& model, const ContactConfig& config,
+                                 const ContactDetector* prepared)
     : model_(&model), number_(next_number()), config_(config) {
   bodies_.reserve(model.bodies.size());
-  for (const Body& body : model.bodies) {
-    bodies_.emplace_back(body);
-    largest_distance_ratio_ = std::max(largest_distance_ratio_, bodies_.back().sdf.distance_ratio());
-  }
   edge_bodies_.reserve(model.bodies.size());
-  for (std::size_t b = 0; b < model.bodies.size(); ++b)
-    edge_bodies_.emplace_back(model.bodies[b], bodies_[b].sdf, bodies_[b].features);
+  for (std::size_t b = 0; b < model.bodies.size(); ++b) {
+    const Body& body = model.bodies[b];
+    if (prepared != nullptr && b < prepared->bodies_.size() &&
+        have_same_geometry(body, prepared->model_->bodies[b])) {
+      bodies_.push_back(prepared->bodies_[b]);
+      edge_bodies_.emplace_back(body, prepared->edge_bodies_[b]);
+    } else {
+      bodies_.push_back(std::make_shared<const BodyGeometry>(body));
+      edge_bodies_.emplace_back(body, bodies_[b]->sdf, bodies_[b]->features);
+    }
+    largest_distance_ratio_ = std::max(largest_distance_ratio_, bodies_[b]->sdf.distance_ratio());
+  }
 }
 
 ContactPair ContactDetector::make_pair(int body_A, int body_B) const {
   const ContactConfig config = pair_config(body_A, body_B);
   const double size = pair_size(body_A, body_B);
-  const auto smallest_area = [&](int body) { return bodies_[static_cast<std::size_t>(body)].smallest_area; };
+  const auto smallest_area = [&](int body) { return bodies_[static_cast<std::size_t>(body)]->smallest_area; };
   return {body_A,
           body_B,
           0,
@@ -163,7 +171,7 @@ void ContactDetector::detect(std::span<const Pose<double>> X_WB, std::span<const
     // A solid's distance may be smaller than the true one, by as much as its distance_ratio.
     const double grown = largest_distance_ratio_ * (margin(static_cast<int>(b)) + band) +
                          (largest_distance_ratio_ - 1.0) * model_->bodies[b].contact_radius;
-    scratch.boxes[b] = world_box(bodies_[b].box, X_WB[b].rotation(), X_WB[b].p, grown);
+    scratch.boxes[b] = world_box(bodies_[b]->box, X_WB[b].rotation(), X_WB[b].p, grown);
   }
   scratch.memory.begin(number_);
   for (const auto& [A, B] : scratch.broad_phase.overlapping_pairs(scratch.boxes)) {
@@ -187,11 +195,11 @@ void ContactDetector::detect(std::span<const Pose<double>> X_WB, std::span<const
       const bool carries = carries_vertices(config, model_body(A), side) && has_solid(solid);
       if (!carries && !has_edges) continue;
       const VertexSdfQuery vertices = vertex_query(owner, solid, config, X_WB);
-      const auto& features = bodies_[static_cast<std::size_t>(owner)].features;
+      const auto& features = bodies_[static_cast<std::size_t>(owner)]->features;
       if (features.count == 0) continue;
       NearQuery query;
       query.owner = &features;
-      query.solid = &bodies_[static_cast<std::size_t>(solid)].features;
+      query.solid = &bodies_[static_cast<std::size_t>(solid)]->features;
       query.sdf = &sdf(solid);
       query.X_SO = vertices.X_WS.inverse() * vertices.X_WO;
       query.size = pair_size(A, B);

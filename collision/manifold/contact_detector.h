@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -68,7 +69,9 @@ struct DetectorScratch {
 /// Prepared once for a model, const afterwards; the model must outlive it.
 class ContactDetector {
  public:
-  ContactDetector(const Model& model, const ContactConfig& config);
+  /// @param prepared  of a model whose bodies, one by one, may have the same geometry: this one takes over
+  ///                  what was prepared for them. It need not outlive this one
+  ContactDetector(const Model& model, const ContactConfig& config, const ContactDetector* prepared = nullptr);
   ContactDetector(const ContactDetector&) = delete;
   ContactDetector& operator=(const ContactDetector&) = delete;
 
@@ -113,14 +116,20 @@ class ContactDetector {
   void inspect(std::span<const Pose<double>> X_WB, const ContactManifold& manifold,
                ManifoldLinearization& memory, ManifoldInspection& inspection) const;
 
-  [[nodiscard]] const FeatureColumns& features(int body) const {
-    return bodies_[static_cast<std::size_t>(body)].features;
+  /// Whether what is prepared for a body is that of `other`.
+  [[nodiscard]] bool shares(int body, const ContactDetector& other) const {
+    const auto b = static_cast<std::size_t>(body);
+    return b < other.bodies_.size() && bodies_[b] == other.bodies_[b];
   }
-  [[nodiscard]] const ShapeSdf& sdf(int body) const { return bodies_[static_cast<std::size_t>(body)].sdf; }
+
+  [[nodiscard]] const FeatureColumns& features(int body) const {
+    return bodies_[static_cast<std::size_t>(body)]->features;
+  }
+  [[nodiscard]] const ShapeSdf& sdf(int body) const { return bodies_[static_cast<std::size_t>(body)]->sdf; }
 
   /// Distance from the centre of mass within which a body's contact points, their balls and its (bounded)
   /// solid lie [m].
-  [[nodiscard]] double reach(int body) const { return bodies_[static_cast<std::size_t>(body)].reach; }
+  [[nodiscard]] double reach(int body) const { return bodies_[static_cast<std::size_t>(body)]->reach; }
 
   /// A pair with no contacts yet.
   [[nodiscard]] ContactPair make_pair(int body_A, int body_B) const;
@@ -165,7 +174,7 @@ class ContactDetector {
   std::uint64_t number_;  // no other detector of the program has it
   ContactConfig config_;
   double largest_distance_ratio_ = 1.0;
-  std::vector<BodyGeometry> bodies_;
+  std::vector<std::shared_ptr<const BodyGeometry>> bodies_;
   std::vector<EdgeBody> edge_bodies_;
 };
 

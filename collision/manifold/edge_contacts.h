@@ -37,6 +37,8 @@ namespace abut {
 struct EdgeBody {
   /// @param features  of its contact points and its solid
   EdgeBody(const Body& body, const ShapeSdf& sdf, const FeatureColumns& features);
+  /// Of a body of the same geometry as one that is prepared.
+  EdgeBody(const Body& of, const EdgeBody& prepared) : EdgeBody(prepared) { body = &of; }
 
   /// Makes these its edges.
   void set_edges(std::vector<MeshEdge> of_mesh);

@@ -213,12 +213,13 @@ std::vector<double> select_vertices_jvp(const VertexSdfQuery& query, const Verte
   return weights_dot;
 }
 
-void select_vertices_vjp(const VertexSdfQuery& query, const VertexSelection& selection,
-                         Vec6<double>& pose_O_bar, Vec6<double>& pose_S_bar, GeometryGradient* geometry_O,
+void select_vertices_vjp(const VertexSdfQuery& query, VertexSelection& selection, Vec6<double>& pose_O_bar,
+                         Vec6<double>& pose_S_bar, GeometryGradient* geometry_O,
                          GeometryGradient* geometry_S) {
   if (selection.all) return;
   std::vector<double> distances_bar(selection.metrics.size());
   soft_selection_vjp<double>(selection.metrics, selection.selection, selection.weights_bar, distances_bar);
+  std::fill(selection.weights_bar.begin(), selection.weights_bar.end(), 0.0);
   for (std::size_t i = 0; i < distances_bar.size(); ++i) {
     if (distances_bar[i] == 0.0) continue;
     distances_bar[i] *=

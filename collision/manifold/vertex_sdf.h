@@ -124,9 +124,9 @@ void vertex_sdf_vjp(std::span<const VertexSdfLinearization> contacts, const Vert
                                                       const VertexSelection& selection,
                                                       const Vec6<double>& pose_O, const Vec6<double>& pose_S);
 
-/// Adds what the weights contribute, from what was noted.
-void select_vertices_vjp(const VertexSdfQuery& query, const VertexSelection& selection,
-                         Vec6<double>& pose_O_bar, Vec6<double>& pose_S_bar, GeometryGradient* geometry_O,
+/// Adds what the weights contribute, from what was noted, and forgets it.
+void select_vertices_vjp(const VertexSdfQuery& query, VertexSelection& selection, Vec6<double>& pose_O_bar,
+                         Vec6<double>& pose_S_bar, GeometryGradient* geometry_O,
                          GeometryGradient* geometry_S);
 
 }  // namespace abut

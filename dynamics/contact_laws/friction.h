@@ -55,6 +55,18 @@ struct FrictionOf {
     return {-s_u_t / w, -bound * (beta - n.dot(beta) * n),
             bound * (lambda_n * alpha + n.dot(alpha) * lambda + n.dot(u) * beta + n.dot(beta) * u)};
   }
+
+  /// The change of the impulse along changes of u, n and b.
+  [[nodiscard]] Vec3<S> jvp(const S& bound, const Vec3<S>& u, const Vec3<S>& u_dot, const Vec3<S>& n_dot,
+                            const S& bound_dot) const {
+    const auto project_dot = [&](const Vec3<S>& x, const Vec3<S>& x_dot) -> Vec3<S> {
+      return x_dot - (n_dot.dot(x) + n.dot(x_dot)) * n - n.dot(x) * n_dot;
+    };
+    const Vec3<S> u_t_dot = project_dot(u, u_dot);
+    const S inverse_w_dot = -(inverse_w * inverse_w * inverse_w) * u_t.dot(u_t_dot);
+    return -(bound_dot * inverse_w + bound * inverse_w_dot) * P_u_t -
+           bound * inverse_w * project_dot(u_t, u_t_dot);
+  }
 };
 
 using Friction = FrictionOf<double>;

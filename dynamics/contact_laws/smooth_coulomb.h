@@ -127,8 +127,10 @@ struct NormalLaw {
 inline constexpr double k_impact_resistance = 2.5e-4;  ///< R W of an impact [-]
 inline constexpr double k_impact_sharpening = 0.9;
 
-inline NormalLaw normal_law(const Parameters& c, const Settings& s, const impact::Impact& impact = {}) {
-  NormalLaw law{normal_target(c, s).value, c.weight / normal_resistance(c, s), s.velocity_smoothing};
+/// @param target  normal_target() of the contact
+inline NormalLaw normal_law(const Parameters& c, const Settings& s, const impact::Impact& impact,
+                            const NormalTarget<double>& target) {
+  NormalLaw law{target.value, c.weight / normal_resistance(c, s), s.velocity_smoothing};
   law.scale *= 1.0 - impact.share;
   if (impact.hit) {
     law.target += impact.share * (impact.target - law.target);
@@ -137,6 +139,9 @@ inline NormalLaw normal_law(const Parameters& c, const Settings& s, const impact
   }
   return law;
 }
+inline NormalLaw normal_law(const Parameters& c, const Settings& s, const impact::Impact& impact = {}) {
+  return normal_law(c, s, impact, normal_target(c, s));
+}
 
 template <typename S>
 struct NormalResponse {
@@ -144,10 +149,14 @@ struct NormalResponse {
   S d_velocity;  ///< d/du_n [kg], <= 0
 };
 
+/// @param ramp  at (target - u_n)/width
+template <typename S>
+NormalResponse<S> normal_impulse(const Ramp<S>& ramp, const S& scale, const S& width) {
+  return {scale * width * ramp.value, -scale * ramp.slope};
+}
 template <typename S>
 NormalResponse<S> normal_impulse(const S& u_n, const S& target, const S& scale, const S& width) {
-  const Ramp<S> ramp((target - u_n) * reciprocal(width));
-  return {scale * width * ramp.value, -scale * ramp.slope};
+  return normal_impulse(Ramp<S>((target - u_n) * reciprocal(width)), scale, width);
 }
 
 /// The normal impulse of a contact with its derivatives.
@@ -158,17 +167,19 @@ struct NormalImpulse {
   impact::ImpactBar d_impact;
 };
 
+/// @param target  normal_target() of the contact
 inline NormalImpulse normal_impulse_derivatives(double u_n, const Parameters& c, const Settings& s,
-                                                const impact::Impact& impact = {}) {
-  const NormalTarget<double> target = normal_target(c, s);
+                                                const impact::Impact& impact,
+                                                const NormalTarget<double>& target) {
   const double R = normal_resistance(c, s), share = impact.share;
-  const NormalLaw law = normal_law(c, s, impact);
-  const NormalResponse<double> response = normal_impulse(u_n, law.target, law.scale, law.width);
+  const NormalLaw law = normal_law(c, s, impact, target);
+  const Ramp<double> ramp((law.target - u_n) * reciprocal(law.width));
+  const NormalResponse<double> response = normal_impulse(ramp, law.scale, law.width);
   NormalImpulse gamma;
   gamma.value = response.value;
   gamma.d_velocity = response.d_velocity;
 
-  const double by_law_target = -gamma.d_velocity, by_law_scale = softplus(law.target - u_n, law.width);
+  const double by_law_target = -gamma.d_velocity, by_law_scale = law.width * ramp.value;
   const double by_law_width = (gamma.value + gamma.d_velocity * (law.target - u_n)) / law.width;
   const double hard = impact.hit ? 1.0 / (k_impact_resistance * c.inverse_mass) : 0.0;
   const double by_target = by_law_target * (impact.hit ? 1.0 - share : 1.0);
@@ -190,6 +201,10 @@ inline NormalImpulse normal_impulse_derivatives(double u_n, const Parameters& c,
     gamma.d_impact.target = by_law_target * share;
   }
   return gamma;
+}
+inline NormalImpulse normal_impulse_derivatives(double u_n, const Parameters& c, const Settings& s,
+                                                const impact::Impact& impact = {}) {
+  return normal_impulse_derivatives(u_n, c, s, impact, normal_target(c, s));
 }
 
 }  // namespace abut::smooth_coulomb

@@ -111,6 +111,7 @@ tolerance = 1e-3
 trust_region = 5
 loss = "huber"
 loss_width = 2
+intervals = "residuals"
 starts = 3
 seed = 9
 continuation = [10, 1]
@@ -149,6 +150,7 @@ position_noise = 0.5
   CHECK(search.max_iterations == 7);
   CHECK(search.loss.kind == RobustLoss::Kind::huber);
   CHECK(search.loss.width == 2.0);
+  CHECK(search.intervals == IntervalBasis::residuals);
   CHECK(search.starts == 3);
   CHECK(search.continuation == std::vector<double>{10.0, 1.0});
   CHECK(file.experiment.shooting.segments == 2);

@@ -45,6 +45,14 @@ TEST_CASE("identifiability: what the motions do not tell is said, by name", "[ap
   CHECK(std::isinf(told.deviation[0]));
   CHECK(told.entries[0] == Identifiability::Entry::open);
 
+  // Where it has drifted to a bound, that is not why it is not told.
+  Eigen::VectorXd drifted = solution.x;
+  drifted[0] = fit.unknowns().bounds(fit.unknowns().variables()[0]).first;
+  const Identifiability at_bound =
+      identifiability_of(fit, drifted, fit.evaluate(drifted, Want::jacobian), {});
+  CHECK(at_bound.entries[0] == Identifiability::Entry::open);
+  CHECK(at_bound.open.size() == 1);
+
   c.experiment.unknowns[0].prior = Unknown::Prior{0.6, 0.1};
   const MotionFit with_prior(c.experiment);
   const Solution known = solve(with_prior, with_prior.unknowns().initial(), {});

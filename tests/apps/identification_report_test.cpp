@@ -78,16 +78,39 @@ TEST_CASE("json_of: a report comes back from its text, with null for what is not
   const IdentificationReport report = sample_report();
   const Json json = json_of(report);
   CHECK(Json::parse(json.dump()) == json);
-  for (const char* key :
-       {"title",      "experiment",         "scene",           "question", "status",       "message",
-        "method",     "jacobian",           "jacobian_reason", "loss",     "motions",      "residuals",
-        "unknowns",   "evaluations",        "jacobians",       "seconds",  "initial_cost", "cost",
-        "condition",  "reduced_chi_square", "estimates",       "derived",  "warnings",     "open_directions",
-        "iterations", "correlation",        "starts",          "series"}) {
+  for (const char* key : {"title",
+                          "experiment",
+                          "scene",
+                          "question",
+                          "status",
+                          "message",
+                          "method",
+                          "jacobian",
+                          "jacobian_reason",
+                          "loss",
+                          "intervals",
+                          "motions",
+                          "residuals",
+                          "unknowns",
+                          "evaluations",
+                          "jacobians",
+                          "seconds",
+                          "initial_cost",
+                          "cost",
+                          "condition",
+                          "reduced_chi_square",
+                          "estimates",
+                          "derived",
+                          "warnings",
+                          "open_directions",
+                          "iterations",
+                          "correlation",
+                          "starts",
+                          "series"}) {
     CAPTURE(key);
     CHECK(json.contains(key));
   }
-  CHECK(json.size() == 29);
+  CHECK(json.size() == 30);
   CHECK(json["estimates"][0]["value"] == report.estimates[0].value);
   CHECK(json["estimates"][0]["truth"] == *report.estimates[0].truth);
   CHECK(json["estimates"][0]["state"] == "told");

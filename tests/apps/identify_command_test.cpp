@@ -152,6 +152,14 @@ TEST_CASE("abut identify: mistakes are named, and nothing is written", "[apps][p
              Contains("motion_1.csv:2") && Contains("did you mean 'ball'"));
   CHECK_THAT(complaint("sphere_bounce/motion_1.csv", "0.02,\"ball\",", "0.02,\"ball\",nan"),
              Contains("motion_1.csv:2") && Contains("position_x"));
+  CHECK_THAT(complaint("sphere_bounce.toml", "[[motion]]", "[shooting]\nsegments = 1000\n[[motion]]"),
+             Contains("sphere_bounce.toml: ") && Contains("segments"));
+  for (const char* const other : {"--make-data", "--gradcheck", "--resume"}) {
+    const ProgramResult both = run_program({"identify", c.experiment(), "--repeat", "2", other});
+    CHECK(both.exit_code == 2);
+    CHECK_THAT(both.err, Contains("--repeat") && Contains(other));
+  }
+  CHECK(run_program({"identify", c.experiment(), "--repeat", "2", "--outliers", "2"}).exit_code == 2);
   CHECK(run_program({"identify"}).exit_code == 2);
   CHECK(run_program({"identify", "none.toml"}).exit_code == 2);
   CHECK(run_program({"identify", c.experiment(), "--threads", "0"}).exit_code == 2);

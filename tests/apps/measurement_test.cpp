@@ -269,6 +269,18 @@ TEST_CASE("read_measurements: rotation vectors, quotes, further columns and blan
   CHECK(close(log_quaternion(q_WA), Vec3<double>(0, 0, 1.6), 1e-12, 1e-12));
 }
 
+TEST_CASE("read_measurements: tables of spreadsheets, with a byte order mark and blanks", "[apps][value]") {
+  const Place place;
+  const auto all = place.read(
+      "\xEF\xBB\xBFtime , body, position_x,position_y, position_z ,orientation_w,orientation_x,orientation_y,"
+      "orientation_z\r\n"
+      " 0.5 , \"box, tilted\" ,1 ,\t2, 3 ,1,0,0, 0 \r\n0.75,\"box, tilted\",1,2,3.5,1,0,0,0\r\n");
+  REQUIRE(all.size() == 2);
+  CHECK(all[0].time == 0.5);
+  CHECK(body_of(all[0]) == 1);
+  CHECK(std::get<MeasuredPose>(all[0].what).p_WA == Vec3<double>(1, 2, 3));
+}
+
 TEST_CASE("read_measurements: surface points of a time and body belong together", "[apps][value]") {
   const Place place;
   const std::string points =
@@ -299,6 +311,9 @@ TEST_CASE("read_measurements: bad data are named by file, row and column", "[app
       {"time,body,position_x,position_y\n", "motion.csv", "'position_z'"},
       {"time,body,position_x,position_y,position_z\n", "motion.csv", "'orientation_w'"},
       {"tme,body,position_x,position_y,position_z\n", "motion.csv", "'tme'"},
+      {"time,body,position_x,position_y,position_z,time\n", ":1:", "two columns 'time'"},
+      {k_header + first + "0.2,\" box, tilted\",0,0.2,0.3,1,0,0,0\n", ":3:", "no body ' box, tilted'"},
+      {k_header + first + "0.2,\"box, tilted\",1 2,0.2,0.3,1,0,0,0\n", ":3:", "'1 2'"},
       {k_header + first + "0.2,\"box, tilted\",nan,0.2,0.3,1,0,0,0\n", ":3:", "'position_x'"},
       {k_header + first + "0.2,\"box, tilted\",,0.2,0.3,1,0,0,0\n", ":3:", "'position_x'"},
       {k_header + first + "0.2s,\"box, tilted\",0,0.2,0.3,1,0,0,0\n", ":3:", "'0.2s'"},

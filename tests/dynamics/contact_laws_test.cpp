@@ -430,7 +430,7 @@ TEST_CASE("Friction: resistance is minus the impulse's Jacobian, symmetric and p
   }
 }
 
-TEST_CASE("Friction: VJP agrees with Jet and differences in bound, velocity and normal",
+TEST_CASE("Friction: VJP and JVP agree with Jet and differences in bound, velocity and normal",
           "[dynamics][derivative]") {
   Random random(6);
   for (int i = 0; i < 1000; ++i) {
@@ -460,6 +460,13 @@ TEST_CASE("Friction: VJP agrees with Jet and differences in bound, velocity and 
     REQUIRE(test::close(bar.bound, exact[0], 1e-11, 1e-14));
     REQUIRE(test::close(bar.u, exact.segment<3>(1), 1e-10, 1e-13 * bound / friction.w));
     REQUIRE(test::close(bar.n, exact.tail<3>(), 1e-10, 1e-13 * bound * (1.0 + u.norm() / friction.w)));
+    const Vec3<double> u_dot = test::random_vector(random), n_dot = test::random_vector(random);
+    const double bound_dot = random.uniform(-1.0, 1.0);
+    Eigen::Matrix<double, 7, 1> x_dot;
+    x_dot << bound_dot, u_dot, n_dot;
+    const double sum = exact.cwiseProduct(x_dot).cwiseAbs().sum();
+    REQUIRE(test::close(friction.jvp(bound, u, u_dot, n_dot, bound_dot).dot(lambda), exact.dot(x_dot), 1e-9,
+                        1e-11 * sum));
 
     const auto along_n = [&](double t) {
       return Friction(u, n + t * lambda, v_s).impulse(bound).dot(lambda);

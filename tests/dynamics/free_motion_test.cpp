@@ -366,6 +366,12 @@ TEST_CASE("free_motion: VJP of v_free agrees with differences in every input", "
     Flight at = c.flight;
     at.mass.update(at.model, at.state);
     free_motion(at.model, at.mass, at.state, at.control, at.h, at.free);
+    const Eigen::VectorXd displacement;
+    const EndMotion end{at.free.v_free, displacement};
+    State next;
+    advance(at.model, at.mass, at.state, at.control, at.h, at.free, end, next);
+    std::vector<BodyMotionDerivative> derivatives;
+    linearize_motion(at.model, at.mass, at.state, at.h, at.free, end, next, derivatives);
     const Eigen::VectorXd bar = c.twist_weight;
     const std::vector<Vec3<double>> momentum_bar{Vec3<double>::Zero()};
     std::vector<Mat3<double>> inertia_W_bar{Mat3<double>::Zero()};
@@ -374,8 +380,8 @@ TEST_CASE("free_motion: VJP of v_free agrees with differences in every input", "
     Vec3<double> gravity_bar = Vec3<double>::Zero();
     std::vector<FreeMotionParameterBar> parameter_bar(1);
     double h_bar = 0.0;
-    free_motion_vjp(at.model, at.mass, at.state, at.control, at.h, at.free, bar, momentum_bar, inertia_W_bar,
-                    state_bar, wrench_bar, gravity_bar, parameter_bar, h_bar);
+    free_motion_vjp(at.model, at.mass, at.state, at.control, at.h, at.free, derivatives, bar, momentum_bar,
+                    inertia_W_bar, state_bar, wrench_bar, gravity_bar, parameter_bar, h_bar);
 
     const Vec6<double> d = test::random_vector<6>(random);
     const Mat3<double> dI = 0.1 * at.body().inertia.trace() *
@@ -429,7 +435,10 @@ TEST_CASE("advance: VJP agrees with differences in every input, v_end independen
     MotionLag lag;
     if (i % 3 == 0) lag = MotionLag::of_part(at.h, random.uniform(1.0, 2.0) * at.h);
     State next;
-    advance(at.model, at.mass, at.state, at.control, at.h, at.free, {v_end, displacement, lag}, next);
+    const EndMotion end{v_end, displacement, lag};
+    advance(at.model, at.mass, at.state, at.control, at.h, at.free, end, next);
+    std::vector<BodyMotionDerivative> derivatives;
+    linearize_motion(at.model, at.mass, at.state, at.h, at.free, end, next, derivatives);
 
     StateTangent next_bar(1), state_bar(1);
     next_bar.pose[0] = c.pose_weight;
@@ -442,11 +451,11 @@ TEST_CASE("advance: VJP agrees with differences in every input, v_end independen
     std::vector<Mat3<double>> inertia_W_bar{Mat3<double>::Zero()};
     Vec3<double> gravity_bar = Vec3<double>::Zero();
     std::vector<FreeMotionParameterBar> parameter_bar(1);
-    advance_vjp(at.model, at.mass, at.state, at.control, at.h, at.free, {v_end, displacement, lag}, next,
-                next_bar, state_bar, wrench_bar, end_bar, v_free_bar, momentum_bar, inertia_W_bar,
-                parameter_bar, h_bar);
-    free_motion_vjp(at.model, at.mass, at.state, at.control, at.h, at.free, v_free_bar, momentum_bar,
-                    inertia_W_bar, state_bar, wrench_bar, gravity_bar, parameter_bar, h_bar);
+    advance_vjp(at.model, at.mass, at.state, at.control, at.h, at.free, end, next, derivatives, next_bar,
+                state_bar, wrench_bar, end_bar, v_free_bar, momentum_bar, inertia_W_bar, parameter_bar,
+                h_bar);
+    free_motion_vjp(at.model, at.mass, at.state, at.control, at.h, at.free, derivatives, v_free_bar,
+                    momentum_bar, inertia_W_bar, state_bar, wrench_bar, gravity_bar, parameter_bar, h_bar);
 
     const Vec6<double> d = test::random_vector<6>(random);
     const Mat3<double> dI = 0.1 * at.body().inertia.trace() *
@@ -509,7 +518,8 @@ TEST_CASE("advance: a fixed body stays, and its gradient passes through", "[dyna
   std::vector<Vec6<double>> wrench_bar(2, Vec6<double>::Zero());
   ModelGradient model_bar;
   model_bar.set_zero(scene.model);
-  stepper.step_vjp(scene.state, {}, next, record, next_bar, state_bar, wrench_bar, model_bar, scratch);
+  const StepBar bar{&next_bar, &state_bar, wrench_bar, &model_bar};
+  stepper.step_vjp(scene.state, {}, next, record, {&bar, 1}, scratch);
   CHECK(state_bar.pose[0] == next_bar.pose[0]);
   CHECK(state_bar.pose[1].isZero(0.0));
   CHECK(wrench_bar[0].isZero(0.0));

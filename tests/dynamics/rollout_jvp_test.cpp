@@ -173,18 +173,28 @@ TEST_CASE("rollout_jvp: its products with weights are those of the adjoint with 
   CHECK(largest <= (steps == 50 ? 1e-8 : is_interior_point ? 5e-10 : 1e-10));
 }
 
-TEST_CASE("rollout_jvp: agrees with the adjoint for every kind of contact, and what is made of them",
-          "[dynamics][derivative]") {
-  const std::string kind = GENERATE("edges", "edges in solids", "selected vertices", "blend", "cluster",
-                                    "restitution", "restitution, lcp", "adaptive substeps", "joints",
-                                    "joints, penalty", "joints, convex_cone", "joints, lcp");
-  Random random(17);
-  test::TestScene scene = boxes(random, kind == "selected vertices" ? 8 : 10000);
+namespace {
+
+/// Two boxes that touch in a way, or are held by joints.
+struct ContactCase {
+  test::TestScene scene;
+  StepConfig config;
+};
+
+const std::vector<std::string> k_contact_kinds{
+    "edges",   "edges in solids", "selected vertices",   "blend",
+    "cluster", "restitution",     "restitution, lcp",    "adaptive substeps",
+    "joints",  "joints, penalty", "joints, convex_cone", "joints, lcp"};
+
+ContactCase contact_case(const std::string& kind, Random& random) {
+  ContactCase result{boxes(random, kind == "selected vertices" ? 8 : 10000), {}};
+  test::TestScene& scene = result.scene;
   const bool has_joints = kind.starts_with("joints"), has_impacts = kind.starts_with("restitution");
-  StepConfig config = config_of(kind.ends_with("penalty")       ? ContactLaw::penalty
-                                : kind.ends_with("convex_cone") ? ContactLaw::convex_cone
-                                : kind.ends_with("lcp")         ? ContactLaw::lcp
-                                                                : ContactLaw::smooth_coulomb);
+  StepConfig& config = result.config;
+  config = config_of(kind.ends_with("penalty")       ? ContactLaw::penalty
+                     : kind.ends_with("convex_cone") ? ContactLaw::convex_cone
+                     : kind.ends_with("lcp")         ? ContactLaw::lcp
+                                                     : ContactLaw::smooth_coulomb);
   config.contact.edge_edge = kind == "edges" || kind == "cluster";
   config.contact.edge_sdf = kind == "edges in solids";
   if (kind == "blend") config.contact.reduction = Reduction::blend;
@@ -219,6 +229,16 @@ TEST_CASE("rollout_jvp: agrees with the adjoint for every kind of contact, and w
     joint.stiffness = 300.0;
     scene.model.joints.push_back(joint);
   }
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("rollout_jvp: agrees with the adjoint for every kind of contact, and what is made of them",
+          "[dynamics][derivative]") {
+  const std::string kind = GENERATE(from_range(k_contact_kinds));
+  Random random(17);
+  const auto [scene, config] = contact_case(kind, random);
   const Stepper stepper(scene.model, config);
   const Trajectory trajectory = rollout(stepper, scene.state, 6);
   REQUIRE(trajectory.ok());
@@ -243,6 +263,95 @@ TEST_CASE("rollout_jvp: agrees with the adjoint for every kind of contact, and w
   const DotProducts products = dot_products(stepper, trajectory, random);
   CAPTURE(products.forward, products.backward, products.scale);
   CHECK(products.error() <= 1e-10);
+}
+
+TEST_CASE("step_jvp, step_vjp: several at once are those one by one, to the last bit",
+          "[dynamics][derivative]") {
+  std::vector<std::string> kinds = k_contact_kinds;
+  kinds.insert(kinds.end(),
+               {"relaxed_complementarity", "impedance", "split", "restitution, impact substeps"});
+  const std::string kind = GENERATE_COPY(from_range(kinds));
+  Random random(23);
+  auto [scene, config] = contact_case(kind, random);
+  if (kind == "relaxed_complementarity") config.law = ContactLaw::relaxed_complementarity;
+  if (kind == "impedance") config.law = ContactLaw::impedance;
+  if (kind == "split") config.push_out = PushOut::split;
+  if (kind == "restitution, impact substeps") config.impact_substeps = true;
+  const Stepper stepper(scene.model, config);
+  const Trajectory trajectory = rollout(stepper, scene.state, config.impact_substeps ? 12 : 4);
+  REQUIRE(trajectory.ok());
+  constexpr std::size_t k_count = 3;
+  const int bodies = scene.model.body_count();
+  int with_jvp = 0;
+  for (std::size_t k = 0; k < trajectory.records.size(); ++k) {
+    const State &state = trajectory.states[k], &next = trajectory.states[k + 1];
+    const StepRecord& record = trajectory.records[k];
+    CAPTURE(kind, k);
+
+    struct Backward {
+      StateTangent next, state;
+      std::vector<Vec6<double>> wrench;
+      ModelGradient model;
+    };
+    std::vector<Backward> together, alone;
+    for (std::size_t i = 0; i < k_count; ++i) {
+      Backward& backward = together.emplace_back();
+      backward.next = random_tangent(random, bodies);
+      backward.wrench.assign(static_cast<std::size_t>(bodies), Vec6<double>::Zero());
+      backward.model.set_zero(scene.model);
+      alone.push_back(backward);
+    }
+    std::vector<StepBar> bars;
+    for (Backward& b : together) bars.push_back({&b.next, &b.state, b.wrench, &b.model});
+    StepScratch scratch;
+    const KinkCount kinks = stepper.step_vjp(state, {}, next, record, bars, scratch);
+    for (std::size_t i = 0; i < k_count; ++i) {
+      Backward& b = alone[i];
+      const StepBar bar{&b.next, &b.state, b.wrench, &b.model};
+      StepScratch fresh;
+      CHECK(stepper.step_vjp(state, {}, next, record, {&bar, 1}, fresh).contacts == kinks.contacts);
+      REQUIRE(together[i].state.pose == b.state.pose);
+      REQUIRE(together[i].state.twist == b.state.twist);
+      REQUIRE(together[i].wrench == b.wrench);
+      REQUIRE(together[i].model.gravity == b.model.gravity);
+      for (std::size_t body = 0; body < b.model.bodies.size(); ++body) {
+        const BodyGradient &x = together[i].model.bodies[body], &y = b.model.bodies[body];
+        REQUIRE(x.mass == y.mass);
+        REQUIRE(x.inertia == y.inertia);
+        REQUIRE(x.friction == y.friction);
+        REQUIRE(x.compliance == y.compliance);
+        REQUIRE(x.geometry.contact_points == y.geometry.contact_points);
+        REQUIRE(x.geometry.edge_normals == y.geometry.edge_normals);
+        for (std::size_t p = 0; p < x.geometry.primitives.size(); ++p) {
+          REQUIRE(x.geometry.primitives[p].parameters == y.geometry.primitives[p].parameters);
+          REQUIRE(x.geometry.primitives[p].pose == y.geometry.primitives[p].pose);
+        }
+      }
+    }
+
+    if (!stepper.has_jvp(record)) continue;
+    ++with_jvp;
+    std::vector<RolloutDirection> directions;
+    for (std::size_t i = 0; i < k_count; ++i) directions.push_back(random_direction(random, scene.model, 1));
+    std::vector<StateTangent> ends(k_count);
+    std::vector<StepDirection> steps;
+    for (std::size_t i = 0; i < k_count; ++i) {
+      const RolloutDirection& d = directions[i];
+      steps.push_back({&d.initial, d.controls[0], d.gravity, d.bodies, &ends[i]});
+    }
+    stepper.step_jvp(state, {}, next, record, steps, scratch);
+    for (std::size_t i = 0; i < k_count; ++i) {
+      StateTangent end;
+      StepDirection step = steps[i];
+      step.next = &end;
+      StepScratch fresh;
+      stepper.step_jvp(state, {}, next, record, {&step, 1}, fresh);
+      REQUIRE(ends[i].pose == end.pose);
+      REQUIRE(ends[i].twist == end.twist);
+    }
+  }
+  CHECK((with_jvp > 0) == (kind != "split"));
+  if (kind == "restitution, impact substeps") CHECK(with_jvp < trajectory.step_count());
 }
 
 TEST_CASE("rollout_jvp: agrees with central differences of the rollout", "[dynamics][derivative]") {

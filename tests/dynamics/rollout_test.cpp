@@ -309,8 +309,8 @@ TEST_CASE("rollout: stops at a step that does not converge, says where, and refu
   std::vector<Vec6<double>> wrench_bar(4, Vec6<double>::Zero());
   ModelGradient model_bar;
   model_bar.set_zero(scene.model);
-  CHECK_THROWS_AS(stepper.step_vjp(scene.state, {}, next, record, bar, out, wrench_bar, model_bar, scratch),
-                  std::logic_error);
+  const StepBar step_bar{&bar, &out, wrench_bar, &model_bar};
+  CHECK_THROWS_AS(stepper.step_vjp(scene.state, {}, next, record, {&step_bar, 1}, scratch), std::logic_error);
 }
 
 TEST_CASE("rollout: a number that is not finite is a failure that names the body", "[dynamics][value]") {
@@ -361,7 +361,8 @@ TEST_CASE("step_vjp: is linear in what it is given, and adds to what is there", 
       Out out;
       out.wrench.assign(static_cast<std::size_t>(bodies), Vec6<double>::Zero());
       out.model.set_zero(scene.model);
-      stepper.step_vjp(scene.state, {}, next, record, bar, out.state, out.wrench, out.model, scratch);
+      const StepBar step_bar{&bar, &out.state, out.wrench, &out.model};
+      stepper.step_vjp(scene.state, {}, next, record, {&step_bar, 1}, scratch);
       return out;
     };
     Random random(seed);
@@ -383,7 +384,8 @@ TEST_CASE("step_vjp: is linear in what it is given, and adds to what is there", 
     }
     // Twice into the same accumulators is twice as much; the state's gradient is overwritten.
     Out twice = vjp(x);
-    stepper.step_vjp(scene.state, {}, next, record, x, twice.state, twice.wrench, twice.model, scratch);
+    const StepBar again{&x, &twice.state, twice.wrench, &twice.model};
+    stepper.step_vjp(scene.state, {}, next, record, {&again, 1}, scratch);
     REQUIRE(largest(combined(1.0, twice.state, -1.0, at_x.state)) == 0.0);
     for (std::size_t b = 0; b < at_x.wrench.size(); ++b) {
       REQUIRE(test::close(twice.wrench[b], 2.0 * at_x.wrench[b], 1e-14, 1e-300));

@@ -201,3 +201,27 @@ TEST_CASE("total_shape_gradient: is the gradient along with_primitives", "[dynam
     REQUIRE(test::close(direction.dot(total), fd.value, 1e-6, 1e-7));
   }
 }
+
+TEST_CASE("TotalShapeGradient: of one gradient after another is what each gives alone",
+          "[dynamics][derivative]") {
+  const int kind = GENERATE(range(0, k_kinds));
+  Random random(static_cast<std::uint64_t>(kind) + 31);
+  const Body body = body_of_kind(kind);
+  const ContactPointLines lines = contact_point_lines(body);
+  const Body changed = with_primitives(body, ShapeDirection(random, body).moved(body, 0.1));
+  const ShapeSdf sdf(changed.shape);
+  TotalShapeGradient total(changed, sdf, lines);
+  for (int i = 0; i < 4; ++i) {
+    GeometryGradient partial;
+    partial.set_zero(changed);
+    partial.contact_radius = random.uniform(-1.0, 1.0);
+    for (Eigen::Index k = i % 2; k < partial.contact_points.cols(); k += 2)
+      partial.contact_points.col(k) = test::random_vector(random);
+    for (PrimitiveGradient& primitive : partial.primitives) primitive.pose = test::random_vector<6>(random);
+    const ShapeDirection direction(random, changed);
+    const double alone = direction.dot(total_shape_gradient(changed, sdf, partial, &lines));
+    CAPTURE(kind, i);
+    CHECK(alone != 0.0);
+    CHECK(test::close(direction.dot(total(partial)), alone, 1e-11, 1e-11));
+  }
+}

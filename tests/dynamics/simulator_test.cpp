@@ -1,0 +1,83 @@
+/// Simulators that share what is prepared for the geometry of bodies.
+#include "dynamics/simulator.h"
+
+#include <catch2/catch.hpp>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/support/scenes.h"
+
+namespace abut {
+namespace {
+
+test::TestScene box_and_ball() {
+  test::TestScene scene = test::floor_scene(0.5, 0.0);
+  scene.add(test::box_of_mass({0.09, 0.06, 0.04}, 0.7, 2), test::pose_at({0, 0, 0.039}, {0.01, 0.02, 0.5}));
+  scene.add(test::sphere_of_mass(0.05, 0.3), test::pose_at({0, 0, 0.13}));
+  return scene;
+}
+
+}  // namespace
+
+TEST_CASE("Simulator: with shared geometry does the same to the last bit, whoever lives longer",
+          "[dynamics][property]") {
+  const test::TestScene scene = box_and_ball();
+  StepConfig config;
+  config.contact.edge_edge = true;
+  auto prepared = std::make_unique<Simulator>(scene.model, config);
+  Model heavier = scene.model;
+  heavier.bodies[1].mass *= 2.0;
+  heavier.bodies[2].material.friction = 0.1;
+  const Simulator alone(heavier, config), shared(heavier, config, prepared.get());
+  for (int b = 0; b < 3; ++b) {
+    CHECK(shared.stepper().detector().shares(b, prepared->stepper().detector()));
+    CHECK_FALSE(alone.stepper().detector().shares(b, prepared->stepper().detector()));
+  }
+  prepared.reset();
+  const Trajectory a = alone.rollout(scene.state, 40), b = shared.rollout(scene.state, 40);
+  REQUIRE(a.ok());
+  REQUIRE(b.ok());
+  CHECK(state_hash(a.states.back()) == state_hash(b.states.back()));
+  const auto loss = [](int, const State&, StateTangent& bar) { bar.pose[1][5] += 1.0; };
+  const Gradient by_a = alone.gradient(a, loss), by_b = shared.gradient(b, loss);
+  CHECK(by_a.model.bodies[1].mass == by_b.model.bodies[1].mass);
+  CHECK(by_a.model.bodies[1].geometry.contact_points == by_b.model.bodies[1].geometry.contact_points);
+}
+
+TEST_CASE("Simulator: does not share a geometry that is another", "[dynamics][value]") {
+  const test::TestScene scene = box_and_ball();
+  const Simulator prepared(scene.model, {});
+  const std::vector<std::pair<std::string, std::function<void(Body&)>>> changes{
+      {"size", [](Body& body) { body.size *= 1.01; }},
+      {"primitive", [](Body& body) { body.shape.primitives[0].parameters[0] *= 1.0 + 1e-12; }},
+      {"pose of a primitive", [](Body& body) { body.shape.primitives[0].X_BP.p.x() += 1e-12; }},
+      {"smoothing", [](Body& body) { body.shape.union_smoothing = 1e-6; }},
+      {"contact points", [](Body& body) { body.contact_points(0, 0) += 1e-12; }},
+      {"fewer contact points",
+       [](Body& body) {
+         body.contact_points.conservativeResize(3, body.contact_points.cols() - 1);
+         body.contact_areas.pop_back();
+       }},
+      {"areas", [](Body& body) { body.contact_areas[0] *= 1.1; }},
+      {"selection", [](Body& body) { body.selected_vertices = 5; }},
+      {"selected edges", [](Body& body) { body.selected_edges = 5; }},
+      {"mesh", [](Body& body) { body.mesh.vertices(0, 0) += 1e-12; }},
+      {"triangles", [](Body& body) { body.mesh.triangles.pop_back(); }}};
+  for (const auto& [name, change] : changes) {
+    Model model = scene.model;
+    change(model.bodies[1]);
+    CAPTURE(name);
+    const Stepper stepper(model, {}, &prepared.stepper());
+    CHECK_FALSE(stepper.detector().shares(1, prepared.stepper().detector()));
+    CHECK(stepper.detector().shares(2, prepared.stepper().detector()));
+  }
+  Model off = scene.model;
+  off.bodies[2].contact_radius *= 0.9;
+  CHECK_THROWS_WITH(Simulator(off, {}, &prepared), Catch::Matchers::Contains("off the surface"));
+}
+
+}  // namespace abut
