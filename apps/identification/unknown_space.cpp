@@ -261,6 +261,10 @@ double UnknownSpace::slope(int tangent_entry, const Eigen::VectorXd& x) const {
   return unknown != nullptr && unknown->logarithmic ? std::exp(x[variable.begin]) : 1.0;
 }
 
+bool UnknownSpace::has_shapes() const {
+  return std::any_of(lines_.begin(), lines_.end(), [](const auto& lines) { return lines.has_value(); });
+}
+
 std::vector<int> UnknownSpace::start_variables(int motion, int segment) const {
   std::vector<int> found;
   for (std::size_t v = 0; v < variables_.size(); ++v) {

@@ -77,10 +77,13 @@ class UnknownSpace {
     Controls controls;  ///< of its steps; none if there are no such unknowns
   };
   [[nodiscard]] Inputs inputs(const Eigen::VectorXd& x, const Segment& segment) const;
-  /// Shares what it can with the scene's own. Throws std::invalid_argument as Simulator does.
-  [[nodiscard]] Simulator simulator(const Inputs& inputs) const {
-    return {inputs.scene.model, inputs.scene.config.step, &prepared_};
+  /// Shares what it can with `prepared`; null: with the scene's own. Throws std::invalid_argument as
+  /// Simulator does.
+  [[nodiscard]] Simulator simulator(const Inputs& inputs, const Simulator* prepared = nullptr) const {
+    return {inputs.scene.model, inputs.scene.config.step, prepared == nullptr ? &prepared_ : prepared};
   }
+  /// Whether any shape is unknown.
+  [[nodiscard]] bool has_shapes() const;
   /// A whole motion at x, whatever its segments. Throws as inputs().
   struct Simulation {
     Inputs inputs;

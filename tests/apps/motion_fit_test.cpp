@@ -198,6 +198,27 @@ TEST_CASE("MotionFit: derivatives where steps know some unknowns backwards only 
   check_derivatives(c.experiment, x, {k_forward, k_adjoint});
 }
 
+TEST_CASE("MotionFit: motions of one unknown shape are those of each alone, to the last bit",
+          "[apps][property]") {
+  IdentificationCase c({"body.box, tilted.primitive.0.half_extents.z", "body.ball.primitive.0.radius"});
+  const MotionFit fit(c.experiment);
+  CHECK(fit.unknowns().has_shapes());
+  const Eigen::VectorXd x = 1.002 * fit.unknowns().initial();
+  const Eigen::VectorXd together = fit.evaluate(x, Want::residuals).residuals;
+  CHECK(together.norm() > 0.1);
+  const Eigen::Index half = together.size() / 2;
+  for (std::size_t m = 0; m < 2; ++m) {
+    Experiment single = c.experiment;
+    single.motions = {c.experiment.motions[m]};
+    const Eigen::VectorXd alone = MotionFit(single).evaluate(x, Want::residuals).residuals;
+    CHECK(alone == together.segment(static_cast<Eigen::Index>(m) * half, half));
+  }
+  // A shape that cannot be is a failure of the motion, said as before.
+  Eigen::VectorXd impossible = x;
+  impossible[0] = 1e-3;  // less than the radius of the edges
+  CHECK_FALSE(fit.evaluate(impossible, Want::residuals).ok);
+}
+
 TEST_CASE("MotionFit: a memory of motions changes nothing but the time", "[apps][property]") {
   IdentificationCase c(k_unknowns);
   MotionFit fit(c.experiment);
