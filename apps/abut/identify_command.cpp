@@ -1,6 +1,7 @@
 /// `abut identify` and `abut optimize`: two questions to the same search.
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -229,6 +230,11 @@ void add_command(CLI::App& app, int& exit_code, Question question, const std::st
   command->footer(fmt::format("Example: abut {} assets/experiments/{}.toml", verb,
                               question == Question::identify ? "box_friction" : "drill_push"));
   command->callback([arguments, &exit_code] {
+    const DataFlaws& flaws = arguments->flaws;
+    require(std::isfinite(flaws.noise_factor) && std::isfinite(flaws.outliers),
+            "--noise-factor and --outliers: finite numbers are allowed");
+    require((flaws.noise_factor == 1.0 && flaws.outliers == 0.0) || arguments->repeat || arguments->make_data,
+            "--noise-factor and --outliers go with --repeat or --make-data");
     if (is_car_experiment(arguments->experiment)) {
       exit_code = optimize_car(*arguments);
     } else if (arguments->make_data) {

@@ -97,7 +97,7 @@ std::vector<std::string> reasons_of(const IdentificationReport& report) {
     case Noise::unknown:
       if (is_optimization(report)) break;
       reasons.emplace_back(
-          report.residuals > report.unknowns
+          report.loss != "square"
               ? "With a robust loss, chi square does not tell whether noise is as stated."
               : "There are no more residuals than unknowns: nothing is left to check the fit by.");
       break;

@@ -140,7 +140,7 @@ Eigen::MatrixXd covariance_by_residuals(const MotionFit& fit, const MotionFit::E
   hessian += priors;
   Eigen::LLT<Eigen::MatrixXd> inverse(hessian);
   if (inverse.info() != Eigen::Success) inverse.compute(stated + priors);  // outliers outweigh the rest
-  const double freedom = std::max(1.0, static_cast<double>(blocks - count));
+  const double freedom = static_cast<double>(blocks - count);
   const Eigen::MatrixXd half = inverse.solve(blocks / freedom * spread + priors);
   return told * inverse.solve(half.transpose()) * told.transpose();
 }
@@ -228,7 +228,13 @@ Identifiability identifiability_of(const MotionFit& fit, const Eigen::VectorXd& 
     open.text = text_of(unknowns, open.direction, size, x, !is_told);
     result.open.push_back(std::move(open));
   }
-  if (basis == IntervalBasis::residuals && told_count > 0) {
+  constexpr int k_least_measurements = 5;  // for each unknown, for a spread of their own
+  const auto measurements = std::count_if(
+      fit.blocks().begin(), fit.blocks().end(),
+      [](const ResidualBlock& block) { return block.kind == ResidualBlock::Kind::measurement; });
+  result.has_too_few_residuals =
+      basis == IntervalBasis::residuals && measurements < k_least_measurements * told_count;
+  if (basis == IntervalBasis::residuals && told_count > 0 && !result.has_too_few_residuals) {
     covariance =
         covariance_by_residuals(fit, evaluation, loss, free, size, svd.matrixV().leftCols(told_count));
   }

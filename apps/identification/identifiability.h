@@ -24,8 +24,8 @@ struct OpenDirection {
 ///   stated     the noise is as stated, normal and independent: the covariance of x is (J^T W J)^-1, W = rho'
 ///   residuals  the spread of the residuals themselves: H^-1 (sum_b g_b g_b^T n/(n - m)) H^-1, g_b being the
 ///              gradient of each of the n blocks of measurements and m the number of unknowns (Huber's
-///              sandwich). Right for noise of unknown size and for outliers, where n is much larger than m;
-///              priors count as stated
+///              sandwich). Right for noise of unknown size and for outliers, where n is much larger than m:
+///              below 5 m intervals stay as stated. Priors count as stated
 enum class IntervalBasis { stated, residuals };
 [[nodiscard]] const char* to_string(IntervalBasis basis);
 
@@ -44,6 +44,8 @@ struct Identifiability {
   /// Mean square of residuals per degree of freedom: 1 where the noise is as stated. NaN without freedom, and
   /// with a robust loss.
   double reduced_chi_square = 0;
+  /// Intervals were to be those of the residuals, of which there are too few.
+  bool has_too_few_residuals = false;
   /// Largest by smallest singular value of J in sizes of the unknowns, of those that are told.
   double condition = 0;
 };

@@ -81,10 +81,7 @@ class Table {
       if (one.find_first_not_of(" \t\r") == std::string_view::npos) continue;
       if (columns_.empty()) {
         columns_ = fields_of(one);
-        for (auto name = columns_.begin(); name != columns_.end(); ++name) {
-          if (std::find(columns_.begin(), name, *name) != name)
-            fail(line, fmt::format("there are two columns '{}'", *name));
-        }
+        header_line_ = line;
         continue;
       }
       rows_.emplace_back(line, fields_of(one));
@@ -104,6 +101,8 @@ class Table {
   }
   void require_columns(const std::vector<std::string>& names) const {
     for (const std::string& name : names) {
+      if (std::count(columns_.begin(), columns_.end(), name) > 1)
+        fail(header_line_, fmt::format("there are two columns '{}'", name));
       if (has(name)) continue;
       const std::string closest = closest_word(name, columns_);
       fail(0, fmt::format("there is no column '{}'{}", name,
@@ -133,6 +132,7 @@ class Table {
 
  private:
   std::string file_, text_;
+  int header_line_ = 0;
   std::vector<std::string> columns_;
   std::vector<std::pair<int, std::vector<std::string>>> rows_;
 };
@@ -142,7 +142,7 @@ std::vector<Row> read_table(const std::filesystem::path& file, bool rotations) {
   table.require_columns({"time", "body", "position_x", "position_y", "position_z"});
   const bool as_vector = rotations && table.has("rotation_vector_x");
   if (as_vector) {
-    table.require_columns({"rotation_vector_y", "rotation_vector_z"});
+    table.require_columns({"rotation_vector_x", "rotation_vector_y", "rotation_vector_z"});
   } else if (rotations) {
     table.require_columns({"orientation_w", "orientation_x", "orientation_y", "orientation_z"});
   }

@@ -255,7 +255,7 @@ void add_warnings(const MotionFit& fit, const Eigen::VectorXd& x, const SearchSe
   const double chi = report.reduced_chi_square;
   const double freedom = report.residuals - report.unknowns;
   if (!std::isfinite(chi) || report.question == "optimize") return;
-  const bool is_stated = settings.intervals == IntervalBasis::stated;
+  const bool is_stated = report.intervals == IntervalBasis::stated;
   const double surprising = 1.0 + 5.0 * std::sqrt(2.0 / freedom);
   if (chi > surprising) {
     report.warnings.push_back(fmt::format(
@@ -347,7 +347,6 @@ IdentificationReport build_report(const ExperimentFile& file, const SearchResult
   report.jacobian = to_string(fit.method());
   report.jacobian_reason = jacobian_reason(fit, file.search);
   report.loss = loss_text(file.search.loss);
-  report.intervals = file.search.intervals;
   report.motions = static_cast<int>(file.experiment.motions.size());
   report.residuals = fit.residual_count();
   report.unknowns = unknowns.tangent_size();
@@ -378,6 +377,13 @@ IdentificationReport build_report(const ExperimentFile& file, const SearchResult
   }
   const Identifiability told =
       identifiability_of(fit, x, evaluation, file.search.loss, file.search.intervals);
+  report.intervals = told.has_too_few_residuals ? IntervalBasis::stated : file.search.intervals;
+  if (told.has_too_few_residuals) {
+    report.warnings.emplace_back(
+        "there are fewer than five measurements for each unknown: too few for intervals of the residuals, "
+        "these "
+        "are of the noise stated");
+  }
   report.reduced_chi_square = told.reduced_chi_square;
   report.condition = told.condition;
   const Eigen::VectorXd first = guess_of_start(fit, file.search.seed, result.best);

@@ -79,7 +79,10 @@ void simulate(SurfacePoints& points, const Seen& seen, Noise& noise) {
       normal = sample.normal;
       p_B -= sample.distance / sample.gradient.squaredNorm() * sample.gradient;
     }
-    if (!noise.is_none()) p_B += noise.next_factor() * points.noise * drawn.normal() * normal;
+    if (!noise.is_none()) {
+      const double deviation = noise.next_factor() * points.noise;
+      p_B += deviation * drawn.normal() * normal;
+    }
     points.p_W.col(i) = seen.X_WB * p_B;
   }
 }

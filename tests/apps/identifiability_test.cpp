@@ -53,6 +53,8 @@ TEST_CASE("identifiability: what the motions do not tell is said, by name", "[ap
   CHECK(at_bound.entries[0] == Identifiability::Entry::open);
   CHECK(at_bound.open.size() == 1);
 
+  CHECK_FALSE(at_bound.has_too_few_residuals);
+
   c.experiment.unknowns[0].prior = Unknown::Prior{0.6, 0.1};
   const MotionFit with_prior(c.experiment);
   const Solution known = solve(with_prior, with_prior.unknowns().initial(), {});
@@ -113,6 +115,26 @@ TEST_CASE("identifiability: the covariance is that of Ceres", "[apps][value]") {
             Approx(expected(i, k)).epsilon(1e-6).margin(1e-9 * told.deviation[i] * told.deviation[k]));
     }
   }
+}
+
+TEST_CASE("identifiability: too few residuals have no spread of their own", "[apps][value]") {
+  IdentificationCase c({"body.ball.mass", "body.ball.friction"}, 1, 3);
+  auto& measurements = c.experiment.motions[0].measurements;
+  const auto at_guess = [&] {
+    const MotionFit fit(c.experiment);
+    const Eigen::VectorXd x = fit.unknowns().initial();
+    const MotionFit::Evaluation evaluation = fit.evaluate(x, Want::jacobian);
+    return std::pair(identifiability_of(fit, x, evaluation, {}),
+                     identifiability_of(fit, x, evaluation, {}, IntervalBasis::residuals));
+  };
+  const auto [stated, by_residuals] = at_guess();
+  CHECK_FALSE(by_residuals.has_too_few_residuals);
+  CHECK(by_residuals.deviation != stated.deviation);
+  CHECK(by_residuals.deviation[0] == Approx(stated.deviation[0]).epsilon(0.9));
+  measurements.erase(measurements.begin() + 9, measurements.end());
+  const auto [few_stated, few] = at_guess();
+  CHECK(few.has_too_few_residuals);
+  CHECK(few.deviation == few_stated.deviation);
 }
 
 }  // namespace abut::test

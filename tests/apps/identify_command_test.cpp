@@ -160,6 +160,9 @@ TEST_CASE("abut identify: mistakes are named, and nothing is written", "[apps][p
     CHECK_THAT(both.err, Contains("--repeat") && Contains(other));
   }
   CHECK(run_program({"identify", c.experiment(), "--repeat", "2", "--outliers", "2"}).exit_code == 2);
+  CHECK(run_program({"identify", c.experiment(), "--repeat", "2", "--noise-factor", "nan"}).exit_code == 2);
+  CHECK_THAT(run_program({"identify", c.experiment(), "--noise-factor", "3"}).err,
+             Contains("--noise-factor") && Contains("--repeat"));
   CHECK(run_program({"identify"}).exit_code == 2);
   CHECK(run_program({"identify", "none.toml"}).exit_code == 2);
   CHECK(run_program({"identify", c.experiment(), "--threads", "0"}).exit_code == 2);
