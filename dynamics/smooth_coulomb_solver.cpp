@@ -7,6 +7,7 @@
 
 #include "dynamics/contact_laws/friction.h"
 #include "dynamics/convex_newton.h"
+#include "dynamics/smooth_coulomb_row.h"
 
 namespace abut {
 
@@ -15,30 +16,13 @@ using smooth_coulomb::Parameters;
 
 namespace {
 
-RowLaw law_of(std::size_t pass) { return pass == 0 ? RowLaw::frictionless : RowLaw::smooth_friction; }
-
 bool may_have_impacts(const ContactProblem& problem, const RowPair& pair) {
   return problem.impacts != ContactProblem::Impacts::with_restitution || pair.material.restitution > 0.0;
-}
-
-impact::Approach approach_of(const ContactProblem& problem, const ContactRow& row) {
-  return {row.distance, row.n.dot(relative_velocity(row, problem.v_start)),
-          row.n.dot(relative_velocity(row, problem.v_free)),
-          problem.rows.pairs[static_cast<std::size_t>(row.pair)].material.restitution};
 }
 
 /// Open contacts are no impacts of a substep that ends where the first of them closes.
 bool is_left_for_later(const ContactProblem& problem, const ContactRow& row) {
   return problem.impacts == ContactProblem::Impacts::closed && row.distance > 0.0;
-}
-
-impact::Settings impact_settings(const ContactProblem& problem, const smooth_coulomb::Settings& settings) {
-  return {problem.h, problem.nominal_h, settings.impact_speed};
-}
-
-const impact::Impact& impact_of(const SolverScratch& scratch, std::size_t row) {
-  static const impact::Impact none;
-  return scratch.impacts.empty() ? none : scratch.impacts[row];
 }
 
 }  // namespace
@@ -167,29 +151,6 @@ void SmoothCoulombSolver::solve(const ContactProblem& problem, SolverScratch& sc
 }
 
 namespace {
-
-/// One row of a pass, with what its impulse depends on.
-struct RowImpulse {
-  const ContactRow& row;
-  double friction_coefficient;
-  Parameters parameters;
-  const smooth_coulomb::Settings& settings;
-  const impact::Impact& impact;
-  smooth_coulomb::NormalTarget<double> target;
-
-  RowImpulse(const ContactProblem& problem, const smooth_coulomb::Settings& of_step,
-             const SolverScratch& scratch, std::size_t i)
-      : row(problem.rows.rows[i]),
-        friction_coefficient(problem.rows.pairs[static_cast<std::size_t>(row.pair)].material.friction),
-        parameters(smooth_coulomb_parameters(problem.rows, i)),
-        settings(of_step),
-        impact(impact_of(scratch, i)),
-        target(smooth_coulomb::normal_target(parameters, settings)) {}
-
-  [[nodiscard]] NormalImpulse normal_impulse(const Vec3<double>& u) const {
-    return smooth_coulomb::normal_impulse_derivatives(row.n.dot(u), parameters, settings, impact, target);
-  }
-};
 
 /// What is known of a row only after all that depends on it has been seen.
 struct RowSums {
@@ -430,131 +391,6 @@ void SmoothCoulombSolver::vjp(const ContactProblem& problem, const ContactSoluti
     by_velocity(approach.u_start, problem.v_start, bar.v_start);
     by_velocity(approach.u_free, problem.v_free, bar.v_free);
   }
-}
-
-void SmoothCoulombSolver::prepare_jvp(const ContactProblem& problem, const ContactSolution& solution,
-                                      SolverScratch& scratch) const {
-  const std::size_t n = problem.rows.rows.size();
-  const smooth_coulomb::Settings settings = settings_of(problem);
-  prepare(problem, settings, scratch);
-  scratch.passes.resize(solution.passes.size());
-  for (PassLinearization& pass : scratch.passes) pass.rows.clear();
-  for (std::size_t i = 0; i < n; ++i) {
-    const RowImpulse law(problem, settings, scratch, i);
-    for (std::size_t pass = 0; pass < solution.passes.size(); ++pass) {
-      const Vec3<double> u = relative_velocity(law.row, solution.passes[pass]);
-      scratch.passes[pass].rows.push_back(
-          {u, law.normal_impulse(u), Friction(u, law.row.n, settings.stiction_speed)});
-    }
-  }
-  // Joints alone: every pass is the same.
-  for (std::size_t pass = n == 0 ? solution.passes.size() - 1 : 0; pass < solution.passes.size(); ++pass) {
-    const Eigen::VectorXd& v = solution.passes[pass];
-    if (pass > 0 && n > 0) {
-      ConvexNewton(problem, settings, RowLaw::frictionless, speed_scale_, scratch)
-          .evaluate(solution.passes[pass - 1]);
-      scratch.rows.set_bounds();
-    }
-    ConvexNewton newton(problem, settings, law_of(pass), speed_scale_, scratch);
-    newton.evaluate(v);
-    if (!newton.factorize(v)) throw std::logic_error("a step that is not finite has no derivative");
-    std::swap(scratch.hessian, scratch.passes[pass].hessian);
-  }
-}
-
-void SmoothCoulombSolver::jvp(const ContactProblem& problem, const ContactSolution& solution,
-                              const ContactProblemDot& dot, SolverScratch& scratch,
-                              EndMotionBar& solution_dot) const {
-  const std::size_t n = problem.rows.rows.size();
-  const smooth_coulomb::Settings settings = settings_of(problem);
-  std::vector<impact::ImpactBar>& impacts_dot = scratch.impacts_dot;
-  impacts_dot.assign(n, {});
-  for (std::size_t i = 0; i < scratch.impacts.size(); ++i) {
-    if (scratch.impacts[i].share == 0.0) continue;
-    const ContactRow& row = problem.rows.rows[i];
-    const ContactRowBar& row_dot = dot.rows[i];
-    const auto along_normal = [&](const Eigen::VectorXd& v, const Eigen::VectorXd& v_dot) {
-      return row_dot.n.dot(relative_velocity(row, v)) +
-             row.n.dot(relative_velocity_jvp(row, row_dot, v, v_dot));
-    };
-    const impact::ApproachBar approach_dot{row_dot.distance, along_normal(problem.v_start, dot.v_start),
-                                           along_normal(problem.v_free, dot.v_free),
-                                           dot.pairs[static_cast<std::size_t>(row.pair)].restitution};
-    impacts_dot[i] = impact::impact_jvp(approach_of(problem, row), impact_settings(problem, settings),
-                                        scratch.impacts[i], approach_dot);
-  }
-
-  /// A row's impulse and its change in a pass; those of a pass with friction know the pass before.
-  struct Impulse {
-    Vec3<double> value, dot;
-  };
-  const auto normal_dot = [&](std::size_t pass, std::size_t i, const Vec3<double>& u_dot) {
-    const PassLinearization::Row& at = scratch.passes[pass].rows[i];
-    const ContactRow& row = problem.rows.rows[i];
-    const ContactRowBar& row_dot = dot.rows[i];
-    const PairMaterialBar& material_dot = dot.pairs[static_cast<std::size_t>(row.pair)];
-    return at.normal.d_velocity * (row_dot.n.dot(at.u) + row.n.dot(u_dot)) +
-           at.normal.d_distance * row_dot.distance + at.normal.d_weight * row_dot.weight +
-           at.normal.d_inverse_mass * row_dot.inverse_mass +
-           at.normal.d_compliance * material_dot.compliance +
-           at.normal.d_dissipation_time * material_dot.dissipation_time +
-           at.normal.d_impact.share * impacts_dot[i].share +
-           at.normal.d_impact.target * impacts_dot[i].target;
-  };
-  const auto impulse_of = [&](std::size_t pass, std::size_t i, const Eigen::VectorXd& v_dot,
-                              const Eigen::VectorXd& before_dot) -> Impulse {
-    const ContactRow& row = problem.rows.rows[i];
-    const ContactRowBar& row_dot = dot.rows[i];
-    const PassLinearization::Row& at = scratch.passes[pass].rows[i];
-    const Vec3<double> u_dot = relative_velocity_jvp(row, row_dot, solution.passes[pass], v_dot);
-    const double gamma = at.normal.value;
-    Impulse impulse{gamma * row.n, normal_dot(pass, i, u_dot) * row.n + gamma * row_dot.n};
-    if (pass == 0) return impulse;
-    const double limit = scratch.passes[pass - 1].rows[i].normal.value;
-    const double limit_dot =
-        normal_dot(pass - 1, i, relative_velocity_jvp(row, row_dot, solution.passes[pass - 1], before_dot));
-    const RowPair& pair = problem.rows.pairs[static_cast<std::size_t>(row.pair)];
-    const double mu = pair.material.friction, bound = mu * limit,
-                 bound_dot = dot.pairs[static_cast<std::size_t>(row.pair)].friction * limit + mu * limit_dot;
-    impulse.value += at.friction.impulse(bound);
-    impulse.dot += at.friction.jvp(bound, at.u, u_dot, row_dot.n, bound_dot);
-    return impulse;
-  };
-
-  // H dv = M dv* - dM (v - v*) + d(J^T gamma) + d(J^T lambda), the latter two at fixed v; pass by pass.
-  scratch.at_rest.setZero(problem.mass.size());
-  Eigen::VectorXd &v_dot = solution_dot.velocity, &before_dot = scratch.before_dot;
-  for (std::size_t pass = n == 0 ? solution.passes.size() - 1 : 0; pass < solution.passes.size(); ++pass) {
-    before_dot = v_dot;
-    dot.set_balance(problem, solution.passes[pass], v_dot);
-    for (std::size_t i = 0; i < n; ++i) {
-      const Impulse impulse = impulse_of(pass, i, scratch.at_rest, before_dot);
-      add_impulse_jvp(problem.rows.rows[i], dot.rows[i], impulse.value, impulse.dot, v_dot);
-    }
-    scratch.passes[pass].hessian.solve_in_place(v_dot);
-  }
-
-  // M delta = -sum s [t_c r_c x gamma; (t_c + c) gamma]
-  solution_dot.displacement.resize(0);
-  if (solution.displacement.size() == 0) return;
-  Eigen::VectorXd& sum_dot = scratch.sum_dot;
-  sum_dot.setZero(problem.mass.size());
-  dot.add_mass_product(solution.displacement, -1.0, sum_dot);
-  for (std::size_t i = 0; i < n; ++i) {
-    const impact::Impact& impact = impact_of(scratch, i);
-    if (!impact.hit) continue;
-    const ContactRow& row = problem.rows.rows[i];
-    const Impulse impulse = impulse_of(solution.passes.size() - 1, i, v_dot, before_dot);
-    const double weight = -impact.share * impact.time,
-                 weight_dot = -impacts_dot[i].share * impact.time - impact.share * impacts_dot[i].time;
-    add_impulse_jvp(row, dot.rows[i], weight * impulse.value,
-                    weight_dot * impulse.value + weight * impulse.dot, sum_dot);
-    const Vec3<double> force_dot =
-        problem.lag.time * (impacts_dot[i].share * impulse.value + impact.share * impulse.dot);
-    if (row.slot_B >= 0) sum_dot.segment<3>(6 * row.slot_B + 3) -= force_dot;
-    if (row.slot_A >= 0) sum_dot.segment<3>(6 * row.slot_A + 3) += force_dot;
-  }
-  problem.mass.solve(sum_dot, solution_dot.displacement);
 }
 
 void SmoothCoulombSolver::impulses(const ContactProblem& problem, const ContactSolution& solution,

@@ -165,6 +165,7 @@ void Stepper::substep_jvp(const State& state, const Control& control, const Stat
   const JointImpulseTangent joints(model, state, joint_settings(), scratch, state_dot, tangent, dot.mass);
   dot.add_joint_impulses = [&joints](const Eigen::VectorXd& v, Eigen::VectorXd& out) { joints.add(v, out); };
   solver_.jvp(problem, scratch.solution, dot, scratch.solver, scratch.end_dot);
+  dot.add_joint_impulses = nullptr;  // it knows `joints`, which the scratch outlives
   advance_jvp(model, scratch.mass, h, scratch.free, scratch.solution.end_motion(problem.lag), next,
               scratch.motion, free_direction, tangent, scratch.end_dot, *direction.next);
 }

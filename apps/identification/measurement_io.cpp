@@ -79,6 +79,7 @@ class Table {
       const std::string_view one = rest.substr(0, end);
       rest.remove_prefix(std::min(end + 1, rest.size()));
       if (one.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+      if (std::count(one.begin(), one.end(), '"') % 2 != 0) fail(line, "a quote is not closed");
       if (columns_.empty()) {
         columns_ = fields_of(one);
         header_line_ = line;

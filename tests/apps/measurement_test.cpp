@@ -312,6 +312,7 @@ TEST_CASE("read_measurements: bad data are named by file, row and column", "[app
       {"time,body,position_x,position_y,position_z\n", "motion.csv", "'orientation_w'"},
       {"tme,body,position_x,position_y,position_z\n", "motion.csv", "'tme'"},
       {"time,body,position_x,position_y,position_z,,,time\n", ":1:", "two columns 'time'"},
+      {k_header + first + "0.2,\"box, tilted\",0,0.2,0.3,1,0,0,\"0\n", ":3:", "a quote is not closed"},
       {k_header + first + "0.2,\" box, tilted\",0,0.2,0.3,1,0,0,0\n", ":3:", "no body ' box, tilted'"},
       {k_header + first + "0.2,\"box, tilted\",1 2,0.2,0.3,1,0,0,0\n", ":3:", "'1 2'"},
       {k_header + first + "0.2,\"box, tilted\",nan,0.2,0.3,1,0,0,0\n", ":3:", "'position_x'"},
