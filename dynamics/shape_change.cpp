@@ -197,12 +197,11 @@ void add_points_of_primitive(const Body& body, const PointsOfPrimitive& points,
   }
 }
 
-/// Of a point v that moves on a line of primitive p with direction u: adds what its primitive carries along,
-/// and returns dL/d(phi at v) by the shape.
-double add_carried_point(const Body& body, const ShapeSdf& sdf, const Vec3<double>& v, std::size_t p,
+/// Of a point v that moves on a line of primitive p with direction u (none: that of the gradient of phi at
+/// v): adds what its primitive carries along, and returns dL/d(phi at v) by the shape.
+double add_carried_point(const Body& body, const Vec3<double>& gradient, const Vec3<double>& v, std::size_t p,
                          const std::optional<Vec3<double>>& direction, const Vec3<double>& v_bar,
                          std::vector<PrimitiveGradient>& total) {
-  const Vec3<double> gradient = sdf.evaluate<double>(v).gradient;
   const Vec3<double> u = direction.value_or(gradient.normalized());
   const double along = u.dot(v_bar) / u.dot(gradient);
   const Pose<double>& X_BP = body.shape.primitives[p].X_BP;
@@ -247,8 +246,8 @@ std::vector<PrimitiveGradient> total_shape_gradient(const Body& body, const Shap
       if (lines != nullptr) direction = line_of(body, *lines, i);
       const int p =
           lines == nullptr ? nearest_primitive(primitives, v) : lines->primitive[static_cast<std::size_t>(i)];
-      const double phi_bar =
-          add_carried_point(body, sdf, v, static_cast<std::size_t>(p), direction, v_bar, total);
+      const double phi_bar = add_carried_point(body, sdf.evaluate<double>(v).gradient, v,
+                                               static_cast<std::size_t>(p), direction, v_bar, total);
       sdf.parameter_vjp(v, phi_bar, Vec3<double>::Zero(), total);
     }
   }
@@ -258,23 +257,25 @@ std::vector<PrimitiveGradient> total_shape_gradient(const Body& body, const Shap
 TotalShapeGradient::TotalShapeGradient(const Body& body, const ShapeSdf& sdf, const ContactPointLines& lines)
     : body_(body), sdf_(sdf), lines_(lines) {
   if (!PointsOfPrimitive(body).valid && points_follow_zero_set(body))
-    distance_by_shape_.resize(static_cast<std::size_t>(body.contact_points.cols()));
+    points_.resize(static_cast<std::size_t>(body.contact_points.cols()));
 }
 
 std::vector<PrimitiveGradient> TotalShapeGradient::operator()(const GeometryGradient& partial) {
-  if (distance_by_shape_.empty()) return total_shape_gradient(body_, sdf_, partial, &lines_);
+  if (points_.empty()) return total_shape_gradient(body_, sdf_, partial, &lines_);
   std::vector<PrimitiveGradient> total = partial.primitives;
   for (Eigen::Index i = 0; i < body_.contact_points.cols(); ++i) {
     const Vec3<double> v = body_.contact_points.col(i), v_bar = partial.contact_points.col(i);
     if (v_bar.isZero(0.0)) continue;
-    std::vector<PrimitiveGradient>& by_shape = distance_by_shape_[static_cast<std::size_t>(i)];
-    if (by_shape.empty()) {
-      by_shape.resize(total.size());
-      sdf_.parameter_vjp(v, 1.0, Vec3<double>::Zero(), by_shape);
+    CarriedPoint& point = points_[static_cast<std::size_t>(i)];
+    if (point.by_shape.empty()) {
+      point.gradient = sdf_.evaluate<double>(v).gradient;
+      point.by_shape.resize(total.size());
+      sdf_.parameter_vjp(v, 1.0, Vec3<double>::Zero(), point.by_shape);
     }
     const auto p = static_cast<std::size_t>(lines_.primitive[static_cast<std::size_t>(i)]);
-    add_scaled(by_shape, add_carried_point(body_, sdf_, v, p, line_of(body_, lines_, i), v_bar, total),
-               total);
+    const double phi_bar =
+        add_carried_point(body_, point.gradient, v, p, line_of(body_, lines_, i), v_bar, total);
+    add_scaled(point.by_shape, phi_bar, total);
   }
   return total;
 }

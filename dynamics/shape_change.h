@@ -50,7 +50,11 @@ class TotalShapeGradient {
   const Body& body_;
   const ShapeSdf& sdf_;
   const ContactPointLines& lines_;
-  std::vector<std::vector<PrimitiveGradient>> distance_by_shape_;  // at each contact point; empty: not known
+  struct CarriedPoint {
+    Vec3<double> gradient = Vec3<double>::Zero();  // of the signed distance
+    std::vector<PrimitiveGradient> by_shape;       // the same by the shape; empty: not known yet
+  };
+  std::vector<CarriedPoint> points_;
 };
 
 }  // namespace abut

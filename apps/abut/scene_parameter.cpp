@@ -205,58 +205,58 @@ void require_possible(const Scene& scene, const SceneParameter& parameter) {
   require(!is_motion || !body.fixed, fmt::format("'{}': a fixed body has no velocity", parameter.name));
 }
 
-}  // namespace
-
-SceneParameter find_parameter(const Scene& scene, const std::string& name) {
+/// Adds all names of parameters to `candidates` on the way, unless that is null. Throws for a parameter that
+/// the body cannot have.
+std::optional<SceneParameter> look_up(const Scene& scene, const std::string& name,
+                                      std::vector<std::string>* candidates) {
   static const Endings k_simulation = simulation_endings(), k_body = body_endings(), k_pair = pair_endings();
-  const auto found = [&](const Endings& endings, std::string_view ending, int body_A, int body_B,
-                         SceneParameter& parameter) {
-    const auto entry = endings.find(ending);
-    if (entry == endings.end()) return false;
-    parameter = entry->second;
+  const auto found = [&](const std::string& prefix, const Endings& endings, int body_A,
+                         int body_B) -> std::optional<SceneParameter> {
+    if (candidates != nullptr) add_candidates(prefix, endings, *candidates);
+    const auto rest = after(name, prefix);
+    const auto entry = rest ? endings.find(*rest) : endings.end();
+    if (entry == endings.end()) return std::nullopt;
+    SceneParameter parameter = entry->second;
     parameter.name = name;
     parameter.body_A = body_A;
     parameter.body_B = body_B;
     require_possible(scene, parameter);
-    return true;
+    return parameter;
   };
-  SceneParameter parameter;
-  std::vector<std::string> candidates;
-  add_candidates("simulation", k_simulation, candidates);
-  if (const auto rest = after(name, "simulation")) {
-    if (found(k_simulation, *rest, -1, -1, parameter)) return parameter;
-  }
+  if (const auto parameter = found("simulation", k_simulation, -1, -1)) return parameter;
   const std::vector<Body>& bodies = scene.model.bodies;
   const int count = scene.model.body_count();
   for (int a = 0; a < count; ++a) {
-    add_candidates("body." + bodies[at(a)].name, k_body, candidates);
-    if (const auto rest = after(name, "body." + bodies[at(a)].name)) {
-      if (found(k_body, *rest, a, -1, parameter)) return parameter;
-      const Endings shape = shape_endings(bodies[at(a)]);
-      if (found(shape, *rest, a, -1, parameter)) return parameter;
-      add_candidates("body." + bodies[at(a)].name, shape, candidates);
+    const std::string body = "body." + bodies[at(a)].name, first = "pair." + bodies[at(a)].name;
+    if (const auto parameter = found(body, k_body, a, -1)) return parameter;
+    if (after(name, body)) {
+      if (const auto parameter = found(body, shape_endings(bodies[at(a)]), a, -1)) return parameter;
     }
-    const std::string first = "pair." + bodies[at(a)].name;
     if (!after(name, first)) continue;
     for (int b = 0; b < count; ++b) {
       if (b == a) continue;
       const std::string both = first + "." + bodies[at(b)].name;
-      add_candidates(both, k_pair, candidates);
-      if (const auto rest = after(name, both)) {
-        if (found(k_pair, *rest, std::min(a, b), std::max(a, b), parameter)) return parameter;
-      }
+      if (const auto parameter = found(both, k_pair, std::min(a, b), std::max(a, b))) return parameter;
     }
   }
+  return std::nullopt;
+}
+
+}  // namespace
+
+SceneParameter find_parameter(const Scene& scene, const std::string& name) {
+  if (const auto parameter = look_up(scene, name, nullptr)) return *parameter;
+  std::vector<std::string> candidates;
+  (void)look_up(scene, name, &candidates);
   fail_unknown(name, std::move(candidates));
 }
 
 std::vector<std::string> component_names(const Scene& scene, const std::string& name) {
   const auto is_there = [&](const std::string& candidate) {
     try {
-      (void)find_parameter(scene, candidate);
-      return true;
+      return look_up(scene, candidate, nullptr).has_value();
     } catch (const std::invalid_argument&) {
-      return false;
+      return true;  // of a body that cannot have it, as find_parameter() will say
     }
   };
   const auto all_of = [&](const auto& endings) {

@@ -10,6 +10,7 @@
 
 #include "dynamics/stepper.h"
 #include "engine/atomic_file.h"
+#include "engine/check.h"
 #include "engine/input_error.h"
 #include "engine/lie.h"
 #include "engine/toml_table.h"
@@ -309,6 +310,24 @@ MotionData read_data(const TomlTable& table, const std::filesystem::path& folder
   return data;
 }
 
+void read_settings(const TomlTable& table, const Scene& scene, MeasuredMotion& motion) {
+  for (const NamedNumbers& setting : table.all_numbers(true)) {
+    const std::vector<std::string> names = component_names(scene, setting.name);
+    try {
+      for (std::size_t i = 0; i < names.size(); ++i) {
+        const SceneParameter parameter = find_parameter(scene, names[i]);
+        require(setting.numbers.size() == names.size(),
+                fmt::format("'{}': {} given, allowed: {}", setting.name, setting.numbers.size(),
+                            names.size() == 1 ? "one number" : fmt::format("{} numbers", names.size())));
+        require_allowed(parameter, setting.numbers[i]);
+        motion.settings.emplace_back(parameter, setting.numbers[i]);
+      }
+    } catch (const std::invalid_argument& error) {
+      table.fail_at(setting.line, error.what());
+    }
+  }
+}
+
 void read_motion(const TomlTable& table, const std::filesystem::path& folder, DataUse use, int number,
                  ExperimentFile& file) {
   const Scene& scene = file.experiment.scene;
@@ -317,18 +336,7 @@ void read_motion(const TomlTable& table, const std::filesystem::path& folder, Da
   const std::string otherwise =
       data.source.file.empty() ? fmt::format("motion {}", number) : data.source.file.filename().string();
   motion.name = table.text("name", otherwise);
-  const TomlTable settings = table.table("set");
-  for (const NamedNumbers& setting : settings.all_numbers(true)) {
-    if (setting.numbers.size() != 1)
-      settings.fail_at(setting.line, fmt::format("'{}', allowed: one number", setting.name));
-    try {
-      const SceneParameter parameter = find_parameter(scene, setting.name);
-      require_allowed(parameter, setting.numbers.front());
-      motion.settings.emplace_back(parameter, setting.numbers.front());
-    } catch (const std::invalid_argument& error) {
-      settings.fail_at(setting.line, error.what());
-    }
-  }
+  read_settings(table.table("set"), scene, motion);
   if (!data.source.file.empty()) {
     if (use == DataUse::read) {
       motion.measurements = read_measurements(data.source, scene.model, scene.initial.time);

@@ -187,20 +187,11 @@ double MotionFit::cost_of(const Eigen::VectorXd& residuals, const RobustLoss& lo
   return 0.5 * sum;
 }
 
-std::optional<Simulator> MotionFit::prepare(const Eigen::VectorXd& x) const {
-  if (!unknowns_.has_shapes() || unknowns_.segments().size() < 2) return std::nullopt;
-  try {
-    return unknowns_.simulator(unknowns_.inputs(x, unknowns_.segments().front()));
-  } catch (const std::invalid_argument&) {
-    return std::nullopt;  // the segment itself will say why
-  }
-}
-
-std::shared_ptr<const MotionFit::SegmentMotion> MotionFit::simulate(int number, const Eigen::VectorXd& x,
-                                                                    const Simulator* prepared) const {
+std::shared_ptr<const MotionFit::SegmentMotion> MotionFit::simulate(
+    int number, const Eigen::VectorXd& x, const std::optional<UnknownSpace::Prepared>& prepared) const {
   const Segment& segment = unknowns_.segments()[at(number)];
   const MeasuredMotion& motion = experiment_.motions[at(segment.motion)];
-  auto result = std::make_shared<SegmentMotion>(number, segment, unknowns_.inputs(x, segment));
+  auto result = std::make_shared<SegmentMotion>(number, segment, unknowns_.inputs(x, segment, prepared));
   const Scene& scene = result->inputs.scene;
   result->simulator.emplace(unknowns_.simulator(result->inputs, prepared));
   Trajectory& trajectory = result->trajectory;
@@ -352,13 +343,19 @@ MotionFit::Evaluation MotionFit::evaluate(const Eigen::VectorXd& x, Want want, c
     memory->x.resize(0);
     memory->segments.assign(at(segments), nullptr);
   }
-  const std::optional<Simulator> prepared = are_known ? std::nullopt : prepare(x);
+  std::optional<UnknownSpace::Prepared> prepared;
+  if (!are_known) {
+    try {
+      prepared = unknowns_.prepare(x);
+    } catch (const std::invalid_argument&) {
+      // a shape that cannot be: each segment says so
+    }
+  }
   std::atomic<int> next{0};
   const auto work = [&] {
     for (int s = next++; s < segments; s = next++) {
       try {
-        const auto motion =
-            are_known ? memory->segments[at(s)] : simulate(s, x, prepared ? &*prepared : nullptr);
+        const auto motion = are_known ? memory->segments[at(s)] : simulate(s, x, prepared);
         if (memory != nullptr) memory->segments[at(s)] = motion;
         evaluate_segment(*motion, want, loss, results[at(s)]);
       } catch (const std::invalid_argument& error) {

@@ -78,12 +78,9 @@ class MotionFit {
 
  private:
   struct SegmentResult;
-  /// The simulator of the first segment, for others to share its unknown shapes; none if there are none, or
-  /// they cannot be.
-  [[nodiscard]] std::optional<Simulator> prepare(const Eigen::VectorXd& x) const;
-  /// @param prepared  at x, or null
-  [[nodiscard]] std::shared_ptr<const SegmentMotion> simulate(int segment, const Eigen::VectorXd& x,
-                                                              const Simulator* prepared) const;
+  /// @param prepared  at x, if at all
+  [[nodiscard]] std::shared_ptr<const SegmentMotion> simulate(
+      int segment, const Eigen::VectorXd& x, const std::optional<UnknownSpace::Prepared>& prepared) const;
   void evaluate_segment(const SegmentMotion& motion, Want want, const RobustLoss& loss,
                         SegmentResult& result) const;
   [[nodiscard]] std::vector<Eigen::VectorXd> weights_of(const SegmentMotion& motion,

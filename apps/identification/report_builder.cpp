@@ -156,9 +156,10 @@ void add_inertias(const MotionFit& fit, const Eigen::VectorXd& x, const Identifi
 /// The motions at the solution beside what was measured of them.
 void add_series(const MotionFit& fit, const Eigen::VectorXd& x, IdentificationReport& report) {
   const Experiment& experiment = fit.experiment();
+  const auto prepared = fit.unknowns().prepare(x);
   for (std::size_t m = 0; m < experiment.motions.size(); ++m) {
     const MeasuredMotion& motion = experiment.motions[m];
-    const auto [inputs, simulator, trajectory] = fit.unknowns().simulate(x, static_cast<int>(m));
+    const auto [inputs, simulator, trajectory] = fit.unknowns().simulate(x, static_cast<int>(m), prepared);
     if (!trajectory.ok()) continue;
     std::map<int, std::vector<ComparedSeries>> of_body;
     for (const Measurement& measurement : motion.measurements) {
@@ -204,9 +205,10 @@ void add_series(const MotionFit& fit, const Eigen::VectorXd& x, IdentificationRe
 /// How near the goals of motions were reached.
 void add_goals(const MotionFit& fit, const Eigen::VectorXd& x, IdentificationReport& report) {
   const Experiment& experiment = fit.experiment();
+  const auto prepared = fit.unknowns().prepare(x);
   for (std::size_t m = 0; m < experiment.motions.size(); ++m) {
     const MeasuredMotion& motion = experiment.motions[m];
-    const auto [inputs, simulator, trajectory] = fit.unknowns().simulate(x, static_cast<int>(m));
+    const auto [inputs, simulator, trajectory] = fit.unknowns().simulate(x, static_cast<int>(m), prepared);
     if (!trajectory.ok()) continue;
     for (const Measurement& goal : motion.measurements) {
       const Eigen::VectorXd off = linearize(simulator, goal, trajectory.states).residual;

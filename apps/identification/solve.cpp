@@ -31,12 +31,13 @@ class SharedEvaluation : public ceres::EvaluationCallback {
  public:
   SharedEvaluation(const MotionFit& fit, const Eigen::VectorXd& x) : fit_(fit), x_(x) {}
 
-  void PrepareForEvaluation(bool with_jacobian, bool is_new_point) override {
-    const bool is_known = !is_new_point && evaluated_ && (has_jacobian_ || !with_jacobian);
+  /// What is called a new point may be the last one again: with bounds, Ceres looks along its step first.
+  void PrepareForEvaluation(bool with_jacobian, bool /*is_new_point*/) override {
+    const bool is_known = last_.size() == x_.size() && last_ == x_ && (has_jacobian_ || !with_jacobian);
     if (is_known) return;
+    last_ = x_;
     evaluation_ = fit_.evaluate(x_, with_jacobian ? MotionFit::Want::jacobian : MotionFit::Want::residuals,
                                 {}, &memory_);
-    evaluated_ = true;
     has_jacobian_ = with_jacobian;
     if (with_jacobian && evaluation_.ok)
       gradient_ = (evaluation_.jacobian.transpose() * evaluation_.residuals).lpNorm<Eigen::Infinity>();
@@ -54,7 +55,8 @@ class SharedEvaluation : public ceres::EvaluationCallback {
   const Eigen::VectorXd& x_;
   MotionFit::Evaluation evaluation_;
   MotionFit::Memory memory_;
-  bool evaluated_ = false, has_jacobian_ = false;
+  Eigen::VectorXd last_;  // where it is
+  bool has_jacobian_ = false;
   double gradient_ = 0.0;
 };
 

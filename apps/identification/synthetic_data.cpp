@@ -94,9 +94,10 @@ Experiment with_simulated_data(const MotionFit& fit, const Eigen::VectorXd& x, R
   Noise noise(random, flaws);
   Experiment experiment = fit.experiment();
   const double h = experiment.scene.config.step.h;
+  const auto prepared = fit.unknowns().prepare(x);
   for (std::size_t m = 0; m < experiment.motions.size(); ++m) {
     MeasuredMotion& motion = experiment.motions[m];
-    const auto [inputs, simulator, trajectory] = fit.unknowns().simulate(x, static_cast<int>(m));
+    const auto [inputs, simulator, trajectory] = fit.unknowns().simulate(x, static_cast<int>(m), prepared);
     if (!trajectory.ok()) {
       const double end = inputs.scene.initial.time + (trajectory.failed_step + 1) * h;
       throw std::invalid_argument(

@@ -5,7 +5,6 @@
 
 #include <spdlog/fmt/fmt.h>
 
-#include "apps/abut/scene_parameter_derivatives.h"
 #include "engine/lie.h"
 
 namespace abut {
@@ -66,6 +65,10 @@ bool measured_state(const MeasuredMotion& motion, int body_index, const Body& bo
   return true;
 }
 
+bool is_shape(const Unknown* unknown) {
+  return unknown != nullptr && unknown->kind == Unknown::Kind::number && unknown->parameter.is_of_shape();
+}
+
 }  // namespace
 
 UnknownSpace::UnknownSpace(const Experiment& experiment)
@@ -116,9 +119,26 @@ UnknownSpace::UnknownSpace(const Experiment& experiment)
   }
   lines_.resize(bodies.size());
   for (const Unknown& unknown : experiment.unknowns) {
-    if (unknown.kind != Unknown::Kind::number || !unknown.parameter.is_of_shape()) continue;
+    if (!is_shape(&unknown)) continue;
     auto& lines = lines_[at(unknown.parameter.body_A)];
     if (!lines) lines = contact_point_lines(bodies[at(unknown.parameter.body_A)]);
+  }
+  find_shared();
+}
+
+void UnknownSpace::find_shared() {
+  std::vector<bool> differs(experiment_.scene.model.bodies.size());  // from one motion to another
+  for (const MeasuredMotion& motion : experiment_.motions) {
+    for (const auto& [parameter, value] : motion.settings) {
+      if (parameter.is_of_shape()) differs[at(parameter.body_A)] = true;
+    }
+  }
+  for (const Unknown& unknown : experiment_.unknowns) {
+    if (is_shape(&unknown) && unknown.in_each_motion) differs[at(unknown.parameter.body_A)] = true;
+  }
+  for (std::size_t v = 0; v < variables_.size(); ++v) {
+    const Unknown* unknown = unknown_of(variables_[v]);
+    if (is_shape(unknown) && !differs[at(unknown->parameter.body_A)]) shared_.push_back(static_cast<int>(v));
   }
 }
 
@@ -181,9 +201,10 @@ Eigen::VectorXd UnknownSpace::truth() const { return assemble(true); }
 void UnknownSpace::guess_segment_starts(Eigen::VectorXd& x) const {
   if (experiment_.shooting.segments == 1) return;
   const double h = experiment_.scene.config.step.h;
+  const std::optional<Prepared> prepared = prepare(x);
   for (std::size_t m = 0; m < experiment_.motions.size(); ++m) {
     const MeasuredMotion& motion = experiment_.motions[m];
-    const Simulation whole = simulate(x, static_cast<int>(m));
+    const Simulation whole = simulate(x, static_cast<int>(m), prepared);
     const std::vector<State>& states = whole.trajectory.states;
     for (const Segment& segment : segments_) {
       if (segment.motion != static_cast<int>(m) || segment.number == 0) continue;
@@ -261,10 +282,6 @@ double UnknownSpace::slope(int tangent_entry, const Eigen::VectorXd& x) const {
   return unknown != nullptr && unknown->logarithmic ? std::exp(x[variable.begin]) : 1.0;
 }
 
-bool UnknownSpace::has_shapes() const {
-  return std::any_of(lines_.begin(), lines_.end(), [](const auto& lines) { return lines.has_value(); });
-}
-
 std::vector<int> UnknownSpace::start_variables(int motion, int segment) const {
   std::vector<int> found;
   for (std::size_t v = 0; v < variables_.size(); ++v) {
@@ -275,8 +292,24 @@ std::vector<int> UnknownSpace::start_variables(int motion, int segment) const {
   return found;
 }
 
-UnknownSpace::Inputs UnknownSpace::inputs(const Eigen::VectorXd& x, const Segment& segment) const {
-  Inputs inputs{experiment_.scene, {}};
+std::optional<UnknownSpace::Prepared> UnknownSpace::prepare(const Eigen::VectorXd& x) const {
+  if (shared_.empty() || segments_.size() < 2) return std::nullopt;
+  Scene scene = experiment_.scene;
+  std::vector<SceneParameter> parameters;
+  std::vector<double> values;
+  for (const int v : shared_) {
+    const Variable& variable = variables_[at(v)];
+    parameters.push_back(unknown_of(variable)->parameter);
+    values.push_back(value(variable, x[variable.begin]));
+  }
+  set_parameters(parameters, values, scene);
+  Simulator simulator(scene.model, scene.config.step, &prepared_);
+  return Prepared{std::move(scene), std::move(simulator)};
+}
+
+UnknownSpace::Inputs UnknownSpace::inputs(const Eigen::VectorXd& x, const Segment& segment,
+                                          const std::optional<Prepared>& prepared) const {
+  Inputs inputs{prepared ? prepared->scene : experiment_.scene, {}};
   Scene& scene = inputs.scene;
   std::vector<SceneParameter> parameters;
   std::vector<double> values;
@@ -287,9 +320,12 @@ UnknownSpace::Inputs UnknownSpace::inputs(const Eigen::VectorXd& x, const Segmen
   const auto is_ours = [&](const Variable& variable) {
     return variable.motion < 0 || variable.motion == segment.motion;
   };
-  for (const Variable& variable : variables_) {
+  for (std::size_t v = 0; v < variables_.size(); ++v) {
+    const Variable& variable = variables_[v];
     const Unknown* unknown = unknown_of(variable);
     if (unknown == nullptr || unknown->kind != Unknown::Kind::number || !is_ours(variable)) continue;
+    const bool is_set = prepared && std::binary_search(shared_.begin(), shared_.end(), static_cast<int>(v));
+    if (is_set) continue;
     parameters.push_back(unknown->parameter);
     values.push_back(value(variable, x[variable.begin]));
   }
@@ -322,10 +358,11 @@ UnknownSpace::Inputs UnknownSpace::inputs(const Eigen::VectorXd& x, const Segmen
   return inputs;
 }
 
-UnknownSpace::Simulation UnknownSpace::simulate(const Eigen::VectorXd& x, int motion) const {
+UnknownSpace::Simulation UnknownSpace::simulate(const Eigen::VectorXd& x, int motion,
+                                                const std::optional<Prepared>& prepared) const {
   const Segment whole{motion, 0, 0, step_count(experiment_, experiment_.motions[at(motion)])};
-  Inputs start = inputs(x, whole);
-  Simulator simulator = this->simulator(start);
+  Inputs start = inputs(x, whole, prepared);
+  Simulator simulator = this->simulator(start, prepared);
   Trajectory trajectory;
   trajectory.states = {start.scene.initial};
   if (whole.step_count > 0)
@@ -348,124 +385,6 @@ bool UnknownSpace::concerns(int tangent_entry, const Segment& segment) const {
   if (variable.kind == Kind::position_and_twist) return variable.segment == segment.number;
   if (segment.number > 0 && is_initial(tangent_entry)) return false;
   return true;
-}
-
-bool UnknownSpace::is_initial(int tangent_entry) const {
-  const Variable& variable = variable_of(tangent_entry);
-  const Unknown* unknown = unknown_of(variable);
-  return variable.kind != Kind::number ||
-         (unknown->kind == Unknown::Kind::number && unknown->parameter.is_initial_state());
-}
-
-bool UnknownSpace::has_direction(int tangent_entry) const {
-  const Unknown* unknown = unknown_of(variable_of(tangent_entry));
-  return unknown == nullptr || unknown->kind != Unknown::Kind::number ||
-         abut::has_direction(unknown->parameter);
-}
-
-StateTangent UnknownSpace::initial_direction(int tangent_entry, const Inputs& inputs) const {
-  const Scene& scene = inputs.scene;
-  StateTangent direction(scene.model.body_count());
-  const Variable& variable = variable_of(tangent_entry);
-  const int component = tangent_entry - variable.tangent_begin;
-  if (variable.kind == Kind::position_and_twist) {
-    Vec6<double>& half =
-        component < 6 ? direction.pose[at(variable.body)] : direction.twist[at(variable.body)];
-    half[component % 6] = 1.0;
-    return direction;
-  }
-  if (variable.kind == Kind::orientation) {
-    const Vec3<double> turn = Vec3<double>::Unit(component);
-    const Vec3<double> arm =
-        scene.initial.X_WB[at(variable.body)].q * scene.model.bodies[at(variable.body)].p_BA;
-    direction.pose[at(variable.body)] = stack<double>(turn, -turn.cross(arm));
-    return direction;
-  }
-  const Unknown& unknown = *unknown_of(variable);
-  if (unknown.kind == Unknown::Kind::control) return direction;
-  if (unknown.parameter.kind == SceneParameter::Kind::center_of_mass) {
-    const std::size_t b = at(unknown.parameter.body_A);
-    direction.pose[b].tail<3>() = scene.initial.X_WB[b].q * Vec3<double>::Unit(unknown.parameter.index);
-  }
-  if (unknown.parameter.is_initial_state()) return rollout_direction_of(scene, unknown.parameter).initial;
-  return direction;
-}
-
-RolloutDirection UnknownSpace::direction(int tangent_entry, const Segment& segment,
-                                         const Inputs& inputs) const {
-  const Variable& variable = variable_of(tangent_entry);
-  const Unknown* unknown = unknown_of(variable);
-  RolloutDirection direction;
-  if (variable.kind != Kind::number || unknown->kind == Unknown::Kind::control || is_initial(tangent_entry)) {
-    direction.initial = initial_direction(tangent_entry, inputs);
-    if (unknown == nullptr || unknown->kind != Unknown::Kind::control) return direction;
-    const Control nothing(inputs.scene.model.bodies.size(), Vec6<double>::Zero());
-    direction.controls.assign(at(segment.step_count), nothing);
-    for (int k = 0; k < segment.step_count; ++k) {
-      if (acts(variable, segment, k)) direction.controls[at(k)][at(unknown->body)][unknown->component] = 1.0;
-    }
-    return direction;
-  }
-  return rollout_direction_of(inputs.scene, unknown->parameter);
-}
-
-double UnknownSpace::derivative(int tangent_entry, const Segment& segment, const Inputs& inputs,
-                                const Gradient& gradient) const {
-  const Variable& variable = variable_of(tangent_entry);
-  const Unknown* unknown = unknown_of(variable);
-  const int component = tangent_entry - variable.tangent_begin;
-  if (variable.kind == Kind::position_and_twist) {
-    const std::size_t b = at(variable.body);
-    return component < 6 ? gradient.initial.pose[b][component] : gradient.initial.twist[b][component - 6];
-  }
-  if (variable.kind == Kind::orientation) {
-    const std::size_t b = at(variable.body);
-    return gradient.initial.pose[b].dot(initial_direction(tangent_entry, inputs).pose[b]);
-  }
-  if (unknown->kind == Unknown::Kind::control) {
-    double sum = 0.0;
-    for (int k = 0; k < segment.step_count; ++k) {
-      if (acts(variable, segment, k)) sum += gradient.controls[at(k)][at(unknown->body)][unknown->component];
-    }
-    return sum;
-  }
-  return derivative_by(inputs.scene, unknown->parameter, gradient);
-}
-
-UnknownSpace::ShapeGradients UnknownSpace::shape_gradients(const Inputs& inputs,
-                                                           const Stepper& stepper) const {
-  ShapeGradients shapes(lines_.size());
-  for (std::size_t b = 0; b < lines_.size(); ++b) {
-    if (!lines_[b]) continue;
-    shapes[b].emplace(inputs.scene.model.bodies[b], stepper.detector().sdf(static_cast<int>(b)), *lines_[b]);
-  }
-  return shapes;
-}
-
-void UnknownSpace::complete_shapes(ShapeGradients& shapes, Gradient& gradient) {
-  for (std::size_t b = 0; b < shapes.size(); ++b) {
-    BodyGradient& body = gradient.model.bodies[b];
-    if (shapes[b]) body.shape = (*shapes[b])(body.geometry);
-  }
-}
-
-double UnknownSpace::derivative(int tangent_entry, const Inputs& inputs,
-                                const GeometryDependence& dependence) const {
-  const Variable& variable = variable_of(tangent_entry);
-  const Unknown* unknown = unknown_of(variable);
-  if (unknown == nullptr || unknown->kind != Unknown::Kind::number) return 0.0;
-  const SceneParameter& parameter = unknown->parameter;
-  if (parameter.body_A != dependence.body) return 0.0;
-  double sum = 0.0;
-  if (parameter.kind == SceneParameter::Kind::center_of_mass) {
-    sum -= dependence.p_BA[parameter.index];
-    for (const PrimitiveGradient& primitive : dependence.primitives)
-      sum -= primitive.pose[3 + parameter.index];
-  } else if (parameter.is_of_shape() && !dependence.primitives.empty()) {
-    sum = derivative_by_shape(inputs.scene.model.bodies[at(dependence.body)], parameter,
-                              dependence.primitives[at(parameter.primitive)]);
-  }
-  return sum;
 }
 
 }  // namespace abut

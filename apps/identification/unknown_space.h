@@ -76,21 +76,31 @@ class UnknownSpace {
     Scene scene;        ///< its initial state is that of the segment
     Controls controls;  ///< of its steps; none if there are no such unknowns
   };
-  [[nodiscard]] Inputs inputs(const Eigen::VectorXd& x, const Segment& segment) const;
-  /// Shares what it can with `prepared`; null: with the scene's own. Throws std::invalid_argument as
-  /// Simulator does.
-  [[nodiscard]] Simulator simulator(const Inputs& inputs, const Simulator* prepared = nullptr) const {
-    return {inputs.scene.model, inputs.scene.config.step, prepared == nullptr ? &prepared_ : prepared};
+  /// What all motions have alike at x and is made but once for them: bodies of unknown shape, ready for
+  /// contact.
+  struct Prepared {
+    Scene scene;
+    Simulator simulator;
+  };
+  /// None where there are no such bodies, or there is but one segment. Throws std::invalid_argument for a
+  /// shape that cannot be.
+  [[nodiscard]] std::optional<Prepared> prepare(const Eigen::VectorXd& x) const;
+  /// @param prepared  at x, if at all
+  [[nodiscard]] Inputs inputs(const Eigen::VectorXd& x, const Segment& segment,
+                              const std::optional<Prepared>& prepared = {}) const;
+  /// Shares what it can with `prepared` or the scene's own. Throws std::invalid_argument as Simulator does.
+  [[nodiscard]] Simulator simulator(const Inputs& inputs,
+                                    const std::optional<Prepared>& prepared = {}) const {
+    return {inputs.scene.model, inputs.scene.config.step, prepared ? &prepared->simulator : &prepared_};
   }
-  /// Whether any shape is unknown.
-  [[nodiscard]] bool has_shapes() const;
   /// A whole motion at x, whatever its segments. Throws as inputs().
   struct Simulation {
     Inputs inputs;
     Simulator simulator;
     Trajectory trajectory;
   };
-  [[nodiscard]] Simulation simulate(const Eigen::VectorXd& x, int motion) const;
+  [[nodiscard]] Simulation simulate(const Eigen::VectorXd& x, int motion,
+                                    const std::optional<Prepared>& prepared = {}) const;
 
   /// The variables that are the state at the start of a segment, one for each moving body.
   [[nodiscard]] std::vector<int> start_variables(int motion, int segment) const;
@@ -125,6 +135,7 @@ class UnknownSpace {
 
  private:
   void add(Variable variable);
+  void find_shared();
   [[nodiscard]] Eigen::VectorXd assemble(bool true_values) const;
   void guess_segment_starts(Eigen::VectorXd& x) const;
 
@@ -134,6 +145,7 @@ class UnknownSpace {
   std::vector<int> variable_of_entry_;
   std::vector<Segment> segments_;
   std::vector<std::optional<ContactPointLines>> lines_;  // of each body whose shape is unknown
+  std::vector<int> shared_;                              // variables of shapes that all motions have alike
   int size_ = 0, tangent_size_ = 0;
 };
 

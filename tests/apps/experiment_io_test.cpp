@@ -79,6 +79,7 @@ kind = "positions"
 position_noise = 0.002
 [motion.set]
 body.ball.friction = 0.3
+body.ball.angular_velocity = [1, 2, 3]
 "body.box, tilted.mass" = 2
 [[motion.goal]]
 kind = "twist"
@@ -136,7 +137,9 @@ position_noise = 0.5
   const std::vector<MeasuredMotion>& motions = file.experiment.motions;
   REQUIRE(motions.size() == 2);
   CHECK(motions[0].name == "first");
-  CHECK(motions[0].settings.size() == 2);
+  REQUIRE(motions[0].settings.size() == 5);
+  CHECK(motions[0].settings[3].first.name == "body.ball.angular_velocity.z");
+  CHECK(motions[0].settings[3].second == 3.0);
   REQUIRE(motions[0].measurements.size() == 4);
   CHECK(std::get<MeasuredPose>(motions[0].measurements[1].what).position_noise == 0.002);
   CHECK(std::isinf(std::get<MeasuredTwist>(motions[0].measurements[3].what).angular_noise));
@@ -187,6 +190,10 @@ TEST_CASE("read_experiment: mistakes are named by file and line", "[apps][value]
       {k_header + k_unknown + k_motion + "[motion.set]\nbody.ball.colour = 1\n", {":7:", "body.ball.colour"}},
       {k_header + k_unknown + k_motion + "[motion.set]\nbody.ball.friction = -1\n", {":7:", ">= 0"}},
       {k_header + k_unknown + k_motion + "[motion.set]\nsimulation.time_step = 0.001\n", {"time step"}},
+      {k_header + k_unknown + k_motion + "[motion.set]\nbody.ball.friction = [0.1, 0.2]\n",
+       {":7:", "2 given, allowed: one number"}},
+      {k_header + k_unknown + k_motion + "[motion.set]\nbody.ball.linear_velocity = 1\n",
+       {":7:", "1 given, allowed: 3 numbers"}},
       {k_header + k_unknown + k_motion + "sampling = { every = 0.1, until = 0.1 }\n",
        {":6:", "two measurements"}},
       {k_header + k_unknown + k_motion + "sampling = { every = 1e-9, until = 10 }\n", {":6:", "more than"}},

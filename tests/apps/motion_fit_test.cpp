@@ -200,10 +200,27 @@ TEST_CASE("MotionFit: derivatives where steps know some unknowns backwards only 
 
 TEST_CASE("MotionFit: motions of one unknown shape are those of each alone, to the last bit",
           "[apps][property]") {
-  IdentificationCase c({"body.box, tilted.primitive.0.half_extents.z", "body.ball.primitive.0.radius"});
+  struct Setting {
+    std::vector<std::string> unknowns;
+    std::string of_one_motion;
+    bool is_shared;
+  };
+  const std::string edges = "body.box, tilted.primitive.0.half_extents.";
+  const std::string radius = "body.ball.primitive.0.radius";
+  const auto setting =
+      GENERATE_COPY(Setting{{edges + "z", radius}, "", true},
+                    Setting{{edges + "z", edges + "x", "body.box, tilted.center_of_mass.y"}, "", true},
+                    Setting{{edges + "z", "body.ball.mass"}, edges + "y", false},
+                    Setting{{edges + "z", radius}, edges + "y", true});
+  CAPTURE(setting.unknowns, setting.of_one_motion);
+  IdentificationCase c(setting.unknowns);
+  if (!setting.of_one_motion.empty()) {
+    const SceneParameter parameter = find_parameter(c.experiment.scene, setting.of_one_motion);
+    c.experiment.motions[1].settings.emplace_back(parameter, 1.01 * value_of(c.experiment.scene, parameter));
+  }
   const MotionFit fit(c.experiment);
-  CHECK(fit.unknowns().has_shapes());
   const Eigen::VectorXd x = 1.002 * fit.unknowns().initial();
+  CHECK(fit.unknowns().prepare(x).has_value() == setting.is_shared);
   const Eigen::VectorXd together = fit.evaluate(x, Want::residuals).residuals;
   CHECK(together.norm() > 0.1);
   const Eigen::Index half = together.size() / 2;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -151,18 +152,13 @@ TEST_CASE("scene parameters: derivatives by each of them are those of difference
   const Gradient gradient = simulator.gradient(trajectory, add_loss);
   const double nominal = loss_of(scene);
   int forwards = 0, not_zero = 0;
-  double largest_by_inertia = 0.0;
+  std::map<SceneParameter::Kind, double> largest;  // a ball hardly feels its turns and shears
   for (const Setting& setting : settings_of(scene)) {
     const SceneParameter parameter = find_parameter(scene, setting.name);
     CHECK(value_of(scene, parameter) == Approx(setting.value).margin(1e-12));
     GradientSample sample;
     sample.adjoint = setting.step * derivative_by(scene, parameter, gradient);
-    sample.largest = std::abs(sample.adjoint);
-    if (parameter.kind == SceneParameter::Kind::inertia) {
-      // A ball that hardly turns hardly feels shears: the extents are the measure.
-      largest_by_inertia = std::max(largest_by_inertia, sample.largest);
-      sample.largest = largest_by_inertia;
-    }
+    sample.largest = largest[parameter.kind] = std::max(largest[parameter.kind], std::abs(sample.adjoint));
     score_by_differences(
         [&](double h) {
           Scene moved = scene;
