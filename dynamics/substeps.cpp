@@ -209,6 +209,7 @@ KinkCount Stepper::step_vjp(const State& state, const Control& control, const St
                             const StepRecord& record, std::span<const StepBar> bars,
                             StepScratch& scratch) const {
   using Length = SubstepRecord::Length;
+  constexpr std::size_t k_many = 5;  // more than the rows of a contact's derivatives
   if (record.report.status != StepStatus::ok) {
     throw std::logic_error(
         fmt::format("a step that ended '{}' has no gradient", to_string(record.report.status)));
@@ -225,7 +226,8 @@ KinkCount Stepper::step_vjp(const State& state, const Control& control, const St
     const bool is_last = k + 1 == substeps.size();
     const State& start = k == 0 ? state : substeps[k - 1].end;
     const State& end = is_last ? next : substep.end;
-    restore(start, control, substep, LinearizeFor::vjp, scratch);
+    restore(start, control, substep, bars.size() < k_many ? LinearizeFor::vjp : LinearizeFor::many_vjps,
+            scratch);
     linearize_motion(start, end, substep, scratch);
     count_kinks(substep, scratch, kinks);
     for (std::size_t i = 0; i < bars.size(); ++i) {

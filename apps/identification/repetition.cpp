@@ -138,7 +138,7 @@ RepetitionReport repeat_experiment(const ExperimentFile& file, int repetitions, 
 
 std::string text_of(const RepetitionReport& report) {
   Table table({"unknown", "unit", "truth", "guess off by", "mean", "mean error", "largest error",
-               "stated deviation", "truth in 95 % interval"});
+               "told deviation", "truth in 95 % interval"});
   for (const RepetitionRow& row : report.rows) {
     table.add({row.name, row.unit.empty() ? "-" : row.unit, fmt::format("{:.4g}", row.truth),
                fmt::format("{:.3g}", row.initial_error), fmt::format("{:.4g}", row.mean),

@@ -242,6 +242,7 @@ void ContactDetector::linearize(std::span<const Pose<double>> X_WB, std::span<co
   out.places.resize(features.size());
   out.vertices.clear();
   out.edges_in_solids.clear();
+  out.solid_jacobians.clear();
   out.pair_count = 0;
   out.memory.begin(number_);
   const auto is_same_pair = [&](std::size_t i, std::size_t k) {
@@ -287,9 +288,10 @@ void ContactDetector::linearize(std::span<const Pose<double>> X_WB, std::span<co
       switch (kind) {
         case ContactKind::vertex_sdf:
           out.vertices.resize(first + run.size());
-          linearize_vertex_sdf(vertex_query(owner, solid, config, X_WB), pair.vertices[owner == A ? 0 : 1],
-                               what_for, run, std::span(contacts).subspan(i, run.size()),
-                               std::span(out.vertices).subspan(first));
+          linearize_vertex_sdf(vertex_query(owner, solid, config, X_WB), bounded_solid(solid),
+                               pair.vertices[owner == A ? 0 : 1], what_for, run,
+                               std::span(contacts).subspan(i, run.size()),
+                               std::span(out.vertices).subspan(first), out.solid_jacobians);
           break;
         case ContactKind::edge_edge:
           edges.contacts(X_WB[static_cast<std::size_t>(A)], X_WB[static_cast<std::size_t>(B)], run,
@@ -341,7 +343,7 @@ void ContactDetector::add_vjp(std::span<const Pose<double>> X_WB, std::span<cons
     switch (kind_of(i)) {
       case ContactKind::vertex_sdf:
         vertex_sdf_vjp(std::span(at.vertices).subspan(at.places[i].index, next - i),
-                       vertex_query(owner, solid, config, X_WB), bounded_solid(solid),
+                       vertex_query(owner, solid, config, X_WB), bounded_solid(solid), at.solid_jacobians,
                        bars.subspan(i, next - i), pair.vertices[owner_is_A(i) ? 0 : 1], at.solid_bars,
                        pose(owner), pose(solid), shape(owner), shape(solid));
         break;

@@ -51,6 +51,7 @@ struct ManifoldLinearization {
   NearPoints near;
   PairMemory memory;  ///< of what is near
   SolidBars solid_bars;
+  SolidJacobians solid_jacobians;  ///< of vertices, if asked for
   EdgeSdfScratch chords;
 };
 

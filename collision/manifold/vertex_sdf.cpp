@@ -90,9 +90,10 @@ void append_vertex_sdf_contacts(const VertexSdfQuery& query, const VertexSelecti
   }
 }
 
-void linearize_vertex_sdf(const VertexSdfQuery& query, const VertexSelection& selection,
-                          LinearizeFor what_for, std::span<const ContactFeature> features,
-                          std::span<Contact> contacts, std::span<VertexSdfLinearization> linearizations) {
+void linearize_vertex_sdf(const VertexSdfQuery& query, const BoundedSolid& solid,
+                          const VertexSelection& selection, LinearizeFor what_for,
+                          std::span<const ContactFeature> features, std::span<Contact> contacts,
+                          std::span<VertexSdfLinearization> linearizations, SolidJacobians& jacobians) {
   constexpr std::size_t k_most = 32;
   const Body& owner = *query.owner_body;
   const Mat3<double> R_WO = query.X_WO.rotation(), R_WS = query.X_WS.rotation();
@@ -105,6 +106,7 @@ void linearize_vertex_sdf(const VertexSdfQuery& query, const VertexSelection& se
       at.owner = query.owner;
       at.solid = query.solid;
       at.point = std::max(feature.feature_A, feature.feature_B);
+      at.jacobian = -1;
       at.sign = query.owner > query.solid ? 1.0 : -1.0;
       at.radius = owner.contact_radius;
       at.tau = query.tau;
@@ -137,6 +139,12 @@ void linearize_vertex_sdf(const VertexSdfQuery& query, const VertexSelection& se
       contacts[first + k] = make_contact(query, at.point, at.weight, at.arm_S + query.X_WS.p,
                                          number(k_sample_distance), at.normal, at.area_vector);
     }
+    if (what_for != LinearizeFor::many_vjps || !solid.sdf->has_vjp_by_lanes()) continue;
+    Vec3<double> points[k_most];
+    for (std::size_t k = 0; k < many; ++k) points[k] = linearizations[first + k].x_S;
+    const std::size_t place =
+        jacobians.add(solid, {points, many}, {samples + k_sample_distance * many, many});
+    for (std::size_t k = 0; k < many; ++k) linearizations[first + k].jacobian = static_cast<int>(place + k);
   }
 }
 
@@ -159,39 +167,51 @@ ContactBar vertex_sdf_jvp(const VertexSdfLinearization& at, const Vec6<double>& 
 }
 
 void vertex_sdf_vjp(std::span<const VertexSdfLinearization> contacts, const VertexSdfQuery& query,
-                    const BoundedSolid& solid, std::span<const ContactBar> bars, VertexSelection& selection,
-                    SolidBars& memory, Vec6<double>& pose_O_bar, Vec6<double>& pose_S_bar,
-                    GeometryGradient* geometry_O, GeometryGradient* geometry_S) {
+                    const BoundedSolid& solid, const SolidJacobians& jacobians,
+                    std::span<const ContactBar> bars, VertexSelection& selection, SolidBars& memory,
+                    Vec6<double>& pose_O_bar, Vec6<double>& pose_S_bar, GeometryGradient* geometry_O,
+                    GeometryGradient* geometry_S) {
   const Mat3<double> R_WS = query.X_WS.rotation(), R_SW = R_WS.transpose(),
                      R_OW = query.X_WO.rotation().transpose();
   const auto normal_bar_of = [](const VertexSdfLinearization& at, const ContactBar& bar) {
     return Vec3<double>(at.sign * bar.normal_AB_W - (at.radius + 0.5 * at.distance) * bar.point_W -
                         at.area_by_facing * bar.area * at.area_vector);
   };
-  memory.clear();
+  const auto distance_bar_of = [](const VertexSdfLinearization& at, const ContactBar& bar) {
+    return bar.signed_distance + bar.penetration - 0.5 * bar.point_W.dot(at.normal) +
+           at.weight * activity_d_penetration(at.distance, at.tau) * bar.activity;
+  };
+  const auto primitives = geometry_S != nullptr ? std::span<PrimitiveGradient>(geometry_S->primitives)
+                                                : std::span<PrimitiveGradient>();
+  const bool has_jacobians = !contacts.empty() && contacts.front().jacobian >= 0;
+  if (!has_jacobians) {
+    memory.clear();
+    for (std::size_t i = 0; i < contacts.size(); ++i) {
+      const VertexSdfLinearization& at = contacts[i];
+      memory.add(at.x_S, at.distance + at.radius, distance_bar_of(at, bars[i]),
+                 R_SW * normal_bar_of(at, bars[i]));
+    }
+    memory.vjp(solid, primitives);
+  }
   for (std::size_t i = 0; i < contacts.size(); ++i) {
     const VertexSdfLinearization& at = contacts[i];
     const ContactBar& bar = bars[i];
-    const double along = bar.point_W.dot(at.normal);
-    const double distance_bar = bar.signed_distance + bar.penetration - 0.5 * along +
-                                at.weight * activity_d_penetration(at.distance, at.tau) * bar.activity;
-    memory.add(at.x_S, at.distance + at.radius, distance_bar, R_SW * normal_bar_of(at, bar));
+    const double distance_bar = distance_bar_of(at, bar);
+    const Vec3<double> normal_bar = normal_bar_of(at, bar);
+    const Vec3<double> x_S_bar = has_jacobians ? jacobians.vjp(static_cast<std::size_t>(at.jacobian),
+                                                               distance_bar, R_SW * normal_bar, primitives)
+                                               : memory.x_bar(i);
+    const Vec3<double> y_bar = R_WS * x_S_bar, x_W_bar = bar.point_W + y_bar;
+    pose_O_bar += stack<double>(
+        at.arm_O.cross(x_W_bar) - at.area_by_facing * bar.area * at.area_vector.cross(at.normal), x_W_bar);
+    pose_S_bar += stack<double>(at.normal.cross(normal_bar) - at.arm_S.cross(y_bar), -y_bar);
     if (!selection.all) {
       selection.weights_bar[static_cast<std::size_t>(at.point)] +=
           bar.weight + activity(at.distance, at.tau) * bar.activity;
     }
-    if (geometry_O != nullptr) geometry_O->contact_radius -= distance_bar + along;
-  }
-  memory.vjp(solid, geometry_S != nullptr ? std::span<PrimitiveGradient>(geometry_S->primitives)
-                                          : std::span<PrimitiveGradient>());
-  for (std::size_t i = 0; i < contacts.size(); ++i) {
-    const VertexSdfLinearization& at = contacts[i];
-    const ContactBar& bar = bars[i];
-    const Vec3<double> y_bar = R_WS * memory.x_bar(i), x_W_bar = bar.point_W + y_bar;
-    pose_O_bar += stack<double>(
-        at.arm_O.cross(x_W_bar) - at.area_by_facing * bar.area * at.area_vector.cross(at.normal), x_W_bar);
-    pose_S_bar += stack<double>(at.normal.cross(normal_bar_of(at, bar)) - at.arm_S.cross(y_bar), -y_bar);
-    if (geometry_O != nullptr) geometry_O->contact_points.col(at.point) += R_OW * x_W_bar;
+    if (geometry_O == nullptr) continue;
+    geometry_O->contact_radius -= distance_bar + bar.point_W.dot(at.normal);
+    geometry_O->contact_points.col(at.point) += R_OW * x_W_bar;
   }
 }
 

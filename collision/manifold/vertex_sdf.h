@@ -25,6 +25,7 @@
 #include "collision/manifold/point_distances.h"
 #include "collision/manifold/soft_selection.h"
 #include "collision/manifold/solid_bars.h"
+#include "collision/manifold/solid_jacobians.h"
 #include "collision/sdf/shape_sdf.h"
 #include "engine/contact_config.h"
 #include "engine/model.h"
@@ -74,6 +75,7 @@ struct VertexSelection {
 struct VertexSdfLinearization {
   int owner = -1, solid = -1;
   int point = -1;
+  int jacobian = -1;                                ///< place in SolidJacobians; -1: there is none
   double sign = 1;                                  ///< normal_AB = sign * n: +1 if the owner is B
   double radius = 0;                                ///< r [m]
   double tau = 0;                                   ///< tau_p [m]
@@ -96,14 +98,17 @@ void select_vertices(const VertexSdfQuery& query, NearPoints& near, VertexSelect
 void append_vertex_sdf_contacts(const VertexSdfQuery& query, const VertexSelection& selection, double reach,
                                 const NearFeatures& near, std::vector<Contact>& contacts);
 
-/// What a linearization is for: the VJP alone finds its derivatives when it knows along what.
-enum class LinearizeFor { vjp, both };
+/// What a linearization is for: a single VJP finds its derivatives when it knows along what, many share
+/// them.
+enum class LinearizeFor { vjp, many_vjps, both };
 
 /// The contacts of features (kind vertex_sdf, of this owner and solid) and their first derivatives, both
-/// overwritten; for the VJP alone without gradient and normal_jacobian.
-void linearize_vertex_sdf(const VertexSdfQuery& query, const VertexSelection& selection,
-                          LinearizeFor what_for, std::span<const ContactFeature> features,
-                          std::span<Contact> contacts, std::span<VertexSdfLinearization> linearizations);
+/// overwritten; for VJPs alone without gradient and normal_jacobian, for many with rows of `jacobians` where
+/// the solid has them.
+void linearize_vertex_sdf(const VertexSdfQuery& query, const BoundedSolid& solid,
+                          const VertexSelection& selection, LinearizeFor what_for,
+                          std::span<const ContactFeature> features, std::span<Contact> contacts,
+                          std::span<VertexSdfLinearization> linearizations, SolidJacobians& jacobians);
 
 /// d(outputs of a contact) for left perturbations [rotation; translation] of the poses of owner and solid,
 /// and for a change of its weight.
@@ -114,9 +119,10 @@ void linearize_vertex_sdf(const VertexSdfQuery& query, const VertexSelection& se
 /// solid). What their weights depend on is only noted, in `selection`: select_vertices_vjp() goes the rest of
 /// the way.
 void vertex_sdf_vjp(std::span<const VertexSdfLinearization> contacts, const VertexSdfQuery& query,
-                    const BoundedSolid& solid, std::span<const ContactBar> bars, VertexSelection& selection,
-                    SolidBars& memory, Vec6<double>& pose_O_bar, Vec6<double>& pose_S_bar,
-                    GeometryGradient* geometry_O, GeometryGradient* geometry_S);
+                    const BoundedSolid& solid, const SolidJacobians& jacobians,
+                    std::span<const ContactBar> bars, VertexSelection& selection, SolidBars& memory,
+                    Vec6<double>& pose_O_bar, Vec6<double>& pose_S_bar, GeometryGradient* geometry_O,
+                    GeometryGradient* geometry_S);
 
 /// Changes of the weights of all contact points along left perturbations of both poses; empty where every
 /// weight is 1.

@@ -1,4 +1,4 @@
-/// The way back through a solid by lanes against the one that goes point by point.
+/// The way back through a solid by lanes, once and many times, against the one that goes point by point.
 #include "collision/manifold/solid_bars.h"
 
 #include <catch2/catch.hpp>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "collision/manifold/near_features.h"
+#include "collision/manifold/solid_jacobians.h"
 #include "engine/body_builder.h"
 #include "engine/primitive_builder.h"
 #include "engine/random.h"
@@ -60,6 +61,20 @@ std::vector<Solid> solids() {
       {"dent", test::dented_body().shape}};
 }
 
+constexpr int k_points = 61;
+
+/// Most near the surface, some far from it, and the last packs deep inside, beside each other.
+Vec3<double> random_point(const ShapeSdf& sdf, int number, Random& random) {
+  const bool is_deep = number >= 40;
+  Vec3<double> x = test::random_vector(random, is_deep ? 0.003 : 0.15);
+  if (is_deep) x += Vec3<double>(0.02, 0.01, 0.05);
+  for (int k = 0; k < 6 && number % 5 != 0 && !is_deep; ++k) {
+    const auto s = sdf.evaluate<double>(x);
+    x -= 0.5 * s.distance * s.gradient / (s.gradient.squaredNorm() + 0.1);
+  }
+  return x;
+}
+
 }  // namespace
 
 TEST_CASE("SolidBars: agree with the derivatives of one point at a time, on every instruction set",
@@ -78,16 +93,8 @@ TEST_CASE("SolidBars: agree with the derivatives of one point at a time, on ever
         std::vector<Vec3<double>> x_bars;
         std::vector<PrimitiveGradient> expected(solid.shape.primitives.size()), found = expected;
         for (auto* gradient : {&expected, &found}) (*gradient)[0].pose[1] = 0.25;  // it adds
-        constexpr int k_points = 61;
         for (int i = 0; i < k_points; ++i) {
-          // Most near the surface, some far from it, and the last packs deep inside, beside each other.
-          const bool is_deep = i >= 40;
-          Vec3<double> x = test::random_vector(random, is_deep ? 0.003 : 0.15);
-          if (is_deep) x += Vec3<double>(0.02, 0.01, 0.05);
-          for (int k = 0; k < 6 && i % 5 != 0 && !is_deep; ++k) {
-            const auto s = sdf.evaluate<double>(x);
-            x -= 0.5 * s.distance * s.gradient / (s.gradient.squaredNorm() + 0.1);
-          }
+          const Vec3<double> x = random_point(sdf, i, random);
           const double distance_bar = random.normal();
           const Vec3<double> normal_bar =
               with_normals ? test::random_vector(random, 0.1) : Vec3<double>(Vec3<double>::Zero());
@@ -117,6 +124,54 @@ TEST_CASE("SolidBars: agree with the derivatives of one point at a time, on ever
         // Without primitives the points' derivatives are the same.
         bars.vjp({&sdf, features.bounds.data()}, {}, kernels);
         CHECK(test::close(bars.x_bar(k_points - 1), x_bars.back(), 1e-9, 1e-10));
+      }
+    }
+  }
+}
+
+TEST_CASE("SolidJacobians: say of each point by itself what one at a time says, on every instruction set",
+          "[collision][derivative][batch]") {
+  SolidJacobians jacobians;  // one for all: it keeps its memory
+  for (const Solid& solid : solids()) {
+    const ShapeSdf sdf(solid.shape);
+    if (!sdf.has_vjp_by_lanes()) continue;
+    const FeatureColumns features(Points(3, 0), sdf);
+    for (const ManifoldKernels& available : available_manifold_kernels()) {
+      CAPTURE(solid.name, available.instruction_set);
+      const DerivativeKernels kernels = derivative_kernels_for(available.instruction_set);
+      Random random(12);
+      std::vector<Vec3<double>> points;
+      std::vector<double> distances;
+      for (int i = 0; i < k_points; ++i) {
+        points.push_back(random_point(sdf, i, random));
+        distances.push_back(sdf.distance<double>(points.back()));
+      }
+      jacobians.clear();
+      // Two lists, one after the other.
+      const std::span<const Vec3<double>> x(points);
+      const std::span<const double> phi(distances);
+      const BoundedSolid bounded{&sdf, features.bounds.data()};
+      REQUIRE(jacobians.add(bounded, x.first(7), phi.first(7), kernels) == 0);
+      REQUIRE(jacobians.add(bounded, x.subspan(7), phi.subspan(7), kernels) == 7);
+      for (std::size_t i = 0; i < points.size(); ++i) {
+        const double distance_bar = random.normal();
+        const Vec3<double> normal_bar = test::random_vector(random, 0.1);
+        const auto at = sdf.evaluate_jacobian<double>(points[i]);
+        std::vector<PrimitiveGradient> expected(solid.shape.primitives.size()), found = expected;
+        for (auto* gradient : {&expected, &found}) gradient->front().parameters[0] = 0.5;  // it adds
+        sdf.parameter_vjp(points[i], distance_bar, normal_bar, expected);
+        const Vec3<double> x_bar = jacobians.vjp(i, distance_bar, normal_bar, found);
+        CAPTURE(i);
+        const Vec3<double> expected_x_bar =
+            distance_bar * at.gradient + at.normal_jacobian.transpose() * normal_bar;
+        REQUIRE(test::close(x_bar, expected_x_bar, 1e-9, 1e-10));
+        REQUIRE(jacobians.vjp(i, distance_bar, normal_bar, {}) == x_bar);
+        for (std::size_t p = 0; p < expected.size(); ++p) {
+          CAPTURE(p);
+          REQUIRE(test::close(found[p].pose, expected[p].pose, 1e-9, 1e-10));
+          for (std::size_t q = 0; q < 5; ++q)
+            REQUIRE(test::close(found[p].parameters[q], expected[p].parameters[q], 1e-9, 1e-10));
+        }
       }
     }
   }

@@ -30,7 +30,9 @@ __attribute__((noinline)) ABUT_KERNEL inline void add_superquadric_bar(const Sup
   parameter_vjp(solid, at, bar);
 }
 
-inline void add_primitive_bar(const PreparedPrimitive<double>& primitive, const LaneBar& at, double* sums) {
+/// Adds the numbers k of dL/d(primitive) of a pack of points: `add(k, pack)`.
+template <typename Add>
+void add_primitive_bar(const PreparedPrimitive<double>& primitive, const LaneBar& at, const Add& add) {
   using P = Lanes<double>;
   std::array<P, 5> parameters;
   parameters.fill(P(0));
@@ -54,10 +56,10 @@ inline void add_primitive_bar(const PreparedPrimitive<double>& primitive, const 
   const Vec3<P> turned = edge_edge_detail::cross3(at.normal, at.normal_bar),
                 arm(at.x[0] - centre[0], at.x[1] - centre[1], at.x[2] - centre[2]),
                 moved_by = edge_edge_detail::cross3(arm, at.x_bar);
-  for (std::size_t k = 0; k < 5; ++k) sums[k] += reduce_sum(parameters[k]);
+  for (int k = 0; k < 5; ++k) add(k, parameters[static_cast<std::size_t>(k)]);
   for (int i = 0; i < 3; ++i) {
-    sums[5 + i] += reduce_sum(turned[i] - moved_by[i]);
-    sums[8 + i] -= reduce_sum(at.x_bar[i]);
+    add(5 + i, turned[i] - moved_by[i]);
+    add(8 + i, -at.x_bar[i]);
   }
 }
 
@@ -105,8 +107,8 @@ inline void store_sample(const LaneSample& sample, double* to) {
   return sample;
 }
 
-/// As ShapeSdf::parameter_vjp(), of a union.
-template <bool with_normals>
+/// As ShapeSdf::parameter_vjp(), of a union: the sum over points, or each by itself.
+template <bool with_normals, bool by_point = false>
 void solid_vjp_of(const BoundedSolid& solid, const SolidBarColumns& columns, double* memory,
                   double* primitives_bar) {
   using P = Lanes<double>;
@@ -129,7 +131,13 @@ void solid_vjp_of(const BoundedSolid& solid, const SolidBarColumns& columns, dou
       const LaneBar at{x, sample.distance, sample.normal, d_bar, n_bar, sample_vjp(sample, d_bar, n_bar)};
       for (int i = 0; i < 3; ++i) x_bar[i] = x_bar[i] + at.x_bar[i];
       if (primitives_bar == nullptr) return;
-      add_primitive_bar(primitives[static_cast<std::size_t>(l)], at, primitives_bar + k_primitive_bars * l);
+      add_primitive_bar(primitives[static_cast<std::size_t>(l)], at, [&](int k, const P& bar) {
+        if constexpr (by_point) {
+          bar.store(primitives_bar + (k_primitive_bars * l + k) * columns.points.count + first);
+        } else {
+          primitives_bar[k_primitive_bars * l + k] += reduce_sum(bar);
+        }
+      });
     };
     if (added == 1) {
       go_back(0, derivative_sample<with_normals>(primitives[0], mode, x), distance_bar, normal_bar);
@@ -177,6 +185,11 @@ inline void solid_vjp_by_lanes(const BoundedSolid& solid, const SolidBarColumns&
   } else {
     solid_vjp_of<false>(solid, columns, memory, primitives_bar);
   }
+}
+
+inline void solid_vjp_by_lanes_and_point(const BoundedSolid& solid, const SolidBarColumns& columns,
+                                         double* memory, double* primitives_bar) {
+  solid_vjp_of<true, true>(solid, columns, memory, primitives_bar);
 }
 
 // Weights of pairs of edges ---------------------------------------------------------------------------------

@@ -60,6 +60,11 @@ struct DerivativeKernels {
   /// primitive) to k_primitive_bars numbers each. `memory` has k_solid_vjp_memory numbers for each primitive.
   void (*solid_vjp)(const BoundedSolid&, const SolidBarColumns&, double* memory, double* primitives_bar);
 
+  /// The same with bars of normals, each point by itself: k_primitive_bars columns of numbers for each
+  /// primitive, as long as those of points. Written where a primitive matters to a pack of points.
+  void (*solid_vjp_by_point)(const BoundedSolid&, const SolidBarColumns&, double* memory,
+                             double* primitives_bar);
+
   /// Takes the radii off the softened distances and computes what follows: nearness and its slopes, sums,
   /// shares.
   void (*relate_neighbours)(const EdgePairMatrices&);
