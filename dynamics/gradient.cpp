@@ -1,12 +1,18 @@
 #include "dynamics/gradient.h"
 
 #include <cmath>
+#include <utility>
 
 namespace abut {
 
 void ModelGradient::set_zero(const Model& model) {
-  bodies.assign(model.bodies.size(), {});
-  for (std::size_t b = 0; b < bodies.size(); ++b) bodies[b].geometry.set_zero(model.bodies[b]);
+  bodies.resize(model.bodies.size());
+  for (std::size_t b = 0; b < bodies.size(); ++b) {
+    GeometryGradient geometry = std::move(bodies[b].geometry);  // keeps its memory
+    bodies[b] = {};
+    bodies[b].geometry = std::move(geometry);
+    bodies[b].geometry.set_zero(model.bodies[b]);
+  }
   pairs.assign(model.pair_overrides.size(), {});
   joints.assign(model.joints.size(), {});
   gravity.setZero();

@@ -215,16 +215,18 @@ Vec3<double> line_of(const Body& body, const ContactPointLines& lines, Eigen::In
   return body.shape.primitives[p].X_BP.q * Vec3<double>(lines.directions.col(point));
 }
 
-void add_scaled(const std::vector<PrimitiveGradient>& gradient, double factor,
-                std::vector<PrimitiveGradient>& total) {
-  for (std::size_t p = 0; p < gradient.size(); ++p) {
-    const PrimitiveGradient& from = gradient[p];
-    PrimitiveGradient& to = total[p];
-    for (std::size_t k = 0; k < to.parameters.size(); ++k) to.parameters[k] += factor * from.parameters[k];
-    to.values.resize(std::max(to.values.size(), from.values.size()), 0.0);
-    for (std::size_t k = 0; k < from.values.size(); ++k) to.values[k] += factor * from.values[k];
-    to.pose += factor * from.pose;
-  }
+void add_scaled(const PrimitiveGradient& from, double factor, PrimitiveGradient& to) {
+  for (std::size_t k = 0; k < to.parameters.size(); ++k) to.parameters[k] += factor * from.parameters[k];
+  if (to.values.size() < from.values.size()) to.values.resize(from.values.size(), 0.0);
+  for (std::size_t k = 0; k < from.values.size(); ++k) to.values[k] += factor * from.values[k];
+  to.pose += factor * from.pose;
+}
+
+bool is_zero(const PrimitiveGradient& gradient) {
+  const auto is_null = [](double x) { return x == 0.0; };
+  return gradient.pose.isZero(0.0) &&
+         std::all_of(gradient.parameters.begin(), gradient.parameters.end(), is_null) &&
+         std::all_of(gradient.values.begin(), gradient.values.end(), is_null);
 }
 
 }  // namespace
@@ -257,25 +259,37 @@ std::vector<PrimitiveGradient> total_shape_gradient(const Body& body, const Shap
 TotalShapeGradient::TotalShapeGradient(const Body& body, const ShapeSdf& sdf, const ContactPointLines& lines)
     : body_(body), sdf_(sdf), lines_(lines) {
   if (!PointsOfPrimitive(body).valid && points_follow_zero_set(body))
-    points_.resize(static_cast<std::size_t>(body.contact_points.cols()));
+    shares_.resize(static_cast<std::size_t>(body.contact_points.cols()));
+}
+
+std::vector<TotalShapeGradient::Share> TotalShapeGradient::shares_of(Eigen::Index point) const {
+  const Vec3<double> v = body_.contact_points.col(point), gradient = sdf_.evaluate<double>(v).gradient;
+  const auto carrier = static_cast<std::size_t>(lines_.primitive[static_cast<std::size_t>(point)]);
+  const std::vector<PrimitiveGradient> none(body_.shape.primitives.size());
+  std::vector<PrimitiveGradient> distance_by_shape = none;
+  sdf_.parameter_vjp(v, 1.0, Vec3<double>::Zero(), distance_by_shape);
+  std::vector<Share> shares;
+  for (int axis = 0; axis < 3; ++axis) {
+    std::vector<PrimitiveGradient> of_axis = none;
+    const double phi_bar = add_carried_point(body_, gradient, v, carrier, line_of(body_, lines_, point),
+                                             Vec3<double>::Unit(axis), of_axis);
+    for (std::size_t p = 0; p < of_axis.size(); ++p) {
+      add_scaled(distance_by_shape[p], phi_bar, of_axis[p]);
+      if (!is_zero(of_axis[p])) shares.push_back({axis, p, std::move(of_axis[p])});
+    }
+  }
+  return shares;
 }
 
 std::vector<PrimitiveGradient> TotalShapeGradient::operator()(const GeometryGradient& partial) {
-  if (points_.empty()) return total_shape_gradient(body_, sdf_, partial, &lines_);
+  if (shares_.empty()) return total_shape_gradient(body_, sdf_, partial, &lines_);
   std::vector<PrimitiveGradient> total = partial.primitives;
   for (Eigen::Index i = 0; i < body_.contact_points.cols(); ++i) {
-    const Vec3<double> v = body_.contact_points.col(i), v_bar = partial.contact_points.col(i);
-    if (v_bar.isZero(0.0)) continue;
-    CarriedPoint& point = points_[static_cast<std::size_t>(i)];
-    if (point.by_shape.empty()) {
-      point.gradient = sdf_.evaluate<double>(v).gradient;
-      point.by_shape.resize(total.size());
-      sdf_.parameter_vjp(v, 1.0, Vec3<double>::Zero(), point.by_shape);
-    }
-    const auto p = static_cast<std::size_t>(lines_.primitive[static_cast<std::size_t>(i)]);
-    const double phi_bar =
-        add_carried_point(body_, point.gradient, v, p, line_of(body_, lines_, i), v_bar, total);
-    add_scaled(point.by_shape, phi_bar, total);
+    if (partial.contact_points.col(i).isZero(0.0)) continue;
+    std::vector<Share>& shares = shares_[static_cast<std::size_t>(i)];
+    if (shares.empty()) shares = shares_of(i);
+    for (const Share& share : shares)
+      add_scaled(share.gradient, partial.contact_points(share.axis, i), total[share.primitive]);
   }
   return total;
 }

@@ -50,11 +50,14 @@ class TotalShapeGradient {
   const Body& body_;
   const ShapeSdf& sdf_;
   const ContactPointLines& lines_;
-  struct CarriedPoint {
-    Vec3<double> gradient = Vec3<double>::Zero();  // of the signed distance
-    std::vector<PrimitiveGradient> by_shape;       // the same by the shape; empty: not known yet
+  /// What a coordinate of a contact point adds to dL/d(a primitive) for each unit of its own bar.
+  struct Share {
+    int axis;
+    std::size_t primitive;
+    PrimitiveGradient gradient;
   };
-  std::vector<CarriedPoint> points_;
+  [[nodiscard]] std::vector<Share> shares_of(Eigen::Index point) const;
+  std::vector<std::vector<Share>> shares_;  // of each contact point that moves on a line; empty: not known
 };
 
 }  // namespace abut

@@ -146,9 +146,10 @@ bool has_direction(const SceneParameter& parameter) {
 }
 
 double derivative_by(const Scene& scene, const SceneParameter& parameter, const Gradient& gradient) {
-  require(
-      is_differentiable(parameter),
-      fmt::format("'{}' is a setting of the time step: nothing can be differentiated by it", parameter.name));
+  if (!is_differentiable(parameter)) {
+    throw std::invalid_argument(fmt::format(
+        "'{}' is a setting of the time step: nothing can be differentiated by it", parameter.name));
+  }
   if (parameter.is_of_pair()) return derivative_by_pair(scene, parameter, gradient);
   const std::size_t b = parameter.body_A < 0 ? 0 : at(parameter.body_A);
   if (parameter.is_of_shape()) {

@@ -7,11 +7,13 @@
 namespace abut {
 
 void GeometryGradient::set_zero(const Body& body) {
-  primitives.assign(body.shape.primitives.size(), PrimitiveGradient{});
+  primitives.resize(body.shape.primitives.size());
   for (std::size_t i = 0; i < primitives.size(); ++i) {
+    primitives[i].parameters.fill(0.0);
     primitives[i].values.assign(body.shape.primitives[i].values.size(), 0.0);
+    primitives[i].pose.setZero();
   }
-  contact_points = Points::Zero(3, body.contact_points.cols());
+  contact_points.setZero(3, body.contact_points.cols());
   contact_radius = 0.0;
   edge_normals.resize(3, 0);
 }
