@@ -286,9 +286,9 @@ std::vector<PrimitiveGradient> TotalShapeGradient::operator()(const GeometryGrad
   std::vector<PrimitiveGradient> total = partial.primitives;
   for (Eigen::Index i = 0; i < body_.contact_points.cols(); ++i) {
     if (partial.contact_points.col(i).isZero(0.0)) continue;
-    std::vector<Share>& shares = shares_[static_cast<std::size_t>(i)];
-    if (shares.empty()) shares = shares_of(i);
-    for (const Share& share : shares)
+    std::optional<std::vector<Share>>& shares = shares_[static_cast<std::size_t>(i)];
+    if (!shares) shares = shares_of(i);
+    for (const Share& share : *shares)
       add_scaled(share.gradient, partial.contact_points(share.axis, i), total[share.primitive]);
   }
   return total;

@@ -12,6 +12,7 @@
 /// Mass, inertia, areas and smoothing are held fixed: they have gradients of their own.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "collision/manifold/contact_detector.h"
@@ -57,7 +58,7 @@ class TotalShapeGradient {
     PrimitiveGradient gradient;
   };
   [[nodiscard]] std::vector<Share> shares_of(Eigen::Index point) const;
-  std::vector<std::vector<Share>> shares_;  // of each contact point that moves on a line; empty: not known
+  std::vector<std::optional<std::vector<Share>>> shares_;  // of each contact point, once asked for
 };
 
 }  // namespace abut

@@ -123,25 +123,30 @@ StepReport Stepper::divided_step(const State& state, const Control& control, Sta
   for (;;) {
     SubstepRecord substep_record;
     SubstepRecord* const keep = record ? &substep_record : nullptr;
-    Length length = longest < remaining ? Length::given : Length::remainder;
-    double h = std::min(longest, remaining);
+    // Pieces that almost fill what remains fill it: rounding leaves no piece of 1e-19 s behind.
+    constexpr double k_almost = 1.0 - 1e-9;
+    Length length = longest < k_almost * remaining ? Length::given : Length::remainder;
+    double h = length == Length::given ? longest : remaining;
     StepReport substep_report = substep(scratch.start, control, h, impacts_of(length), next, scratch, keep);
     if (config_.impact_substeps && substep_report.status == StepStatus::ok && impacts < k_most_impacts &&
         stop_at_impact(scratch.start, control, next, scratch, h, substep_report, keep)) {
       length = Length::impact;
-      ++impacts;
     }
     if (config_.adaptive_substeps && substep_report.status == StepStatus::ok) {
       detector_.detect(next.X_WB, {}, scratch.detector, scratch.manifold);
       double depth = 0.0;
       for (const Contact& contact : scratch.manifold.contacts) depth = std::max(depth, -contact.penetration);
-      if (depth - substep_report.max_penetration > config_.penetration_growth && 0.5 * h >= least) {
-        longest = 0.5 * h;
+      // A given length does not depend on the state, while h may be what an impact left.
+      double shorter = longest;
+      while (shorter > 0.5 * h) shorter *= 0.5;
+      if (depth - substep_report.max_penetration > config_.penetration_growth && shorter >= least) {
+        longest = shorter;
         clean = 0;
         continue;
       }
       if (++clean % k_clean_substeps == 0) longest = std::min(config_.h, k_regrowth * longest);
     }
+    if (length == Length::impact) ++impacts;
     add(substep_report, first, report);
     first = false;
     remaining -= h;
@@ -159,6 +164,15 @@ StepReport Stepper::divided_step(const State& state, const Control& control, Sta
   return report;
 }
 
+namespace {
+
+LinearizeFor vjps_of(std::size_t losses) {
+  constexpr std::size_t k_many = 5;  // more than the rows of a contact's derivatives
+  return losses < k_many ? LinearizeFor::vjp : LinearizeFor::many_vjps;
+}
+
+}  // namespace
+
 /// The length h of a substep that ends at an impact as a function of everything else, for dL/dh: adds to
 /// `bar`, whose `next` does not matter. Returns dL by the time at its start. Leaves the substep restored.
 double Stepper::impact_time_vjp(const State& state, const Control& control, const State& next,
@@ -175,7 +189,7 @@ double Stepper::impact_time_vjp(const State& state, const Control& control, cons
     contact_bar.signed_distance = scale;
     detector_.add_vjp(next.X_WB, std::span(&contact_bar, 1), scratch.linearization, end_bar.pose, geometry);
     for (std::size_t b = 0; b < geometry.size(); ++b) model.bodies[b].geometry = std::move(geometry[b]);
-    restore(state, control, record, LinearizeFor::vjp, scratch);
+    restore(state, control, record, vjps_of(scratch.later_bar.size()), scratch);
     return substep_vjp(state, control, next, record, {&end_bar, &start_bar, wrenches, &model}, scratch);
   };
   StateTangent start_bar;
@@ -209,7 +223,6 @@ KinkCount Stepper::step_vjp(const State& state, const Control& control, const St
                             const StepRecord& record, std::span<const StepBar> bars,
                             StepScratch& scratch) const {
   using Length = SubstepRecord::Length;
-  constexpr std::size_t k_many = 5;  // more than the rows of a contact's derivatives
   if (record.report.status != StepStatus::ok) {
     throw std::logic_error(
         fmt::format("a step that ended '{}' has no gradient", to_string(record.report.status)));
@@ -226,8 +239,7 @@ KinkCount Stepper::step_vjp(const State& state, const Control& control, const St
     const bool is_last = k + 1 == substeps.size();
     const State& start = k == 0 ? state : substeps[k - 1].end;
     const State& end = is_last ? next : substep.end;
-    restore(start, control, substep, bars.size() < k_many ? LinearizeFor::vjp : LinearizeFor::many_vjps,
-            scratch);
+    restore(start, control, substep, vjps_of(bars.size()), scratch);
     linearize_motion(start, end, substep, scratch);
     count_kinks(substep, scratch, kinks);
     for (std::size_t i = 0; i < bars.size(); ++i) {

@@ -91,6 +91,15 @@ NumberRange at_least(double lower) { return {lower, k_infinity}; }
 NumberRange between(double lower, double upper) { return {lower, upper}; }
 NumberRange strictly_between(double lower, double upper) { return {lower, upper, true, false, true}; }
 
+namespace {
+
+std::string a_number(const NumberRange& range) {
+  const std::string text = range.text();
+  return text.starts_with("any") ? text : "a number " + text;
+}
+
+}  // namespace
+
 struct TomlTable::Content {
   std::shared_ptr<const std::filesystem::path> file;
   std::shared_ptr<const toml::table> root;  // keeps `table` alive
@@ -139,7 +148,7 @@ struct TomlTable::Content {
     } else if (const auto* integer = node.as_integer()) {
       value = static_cast<double>(integer->get());
     } else {
-      wrong_type(node, key, "a number " + range.text());
+      wrong_type(node, key, a_number(range));
     }
     if (!range.contains(value)) {
       fail(line_of(node), fmt::format("{} = {}, allowed: {}", full(key), describe(node), range.text()));
@@ -203,7 +212,7 @@ double TomlTable::number(std::string_view key, double otherwise, const NumberRan
 
 double TomlTable::required_number(std::string_view key, const NumberRange& range) const {
   const std::optional<double> value = optional_number(key, range);
-  if (!value) content_->missing(key, fmt::format("allowed: a number {}", range.text()));
+  if (!value) content_->missing(key, "allowed: " + a_number(range));
   return *value;
 }
 
@@ -311,6 +320,8 @@ std::vector<NamedNumbers> TomlTable::all_numbers(bool single_allowed) const {
         self(self, *inner, name + ".");
       } else if (single_allowed && node.is_number()) {
         result.push_back({name, {*node.template value<double>()}, line_of(node)});
+      } else if (single_allowed && !node.is_array()) {
+        content_->wrong_type(node, name, "a number or an array of numbers");
       } else {
         result.push_back(
             {name, content_->numbers_of(node, name, -1, Content::any_number_or_infinite()), line_of(node)});

@@ -163,6 +163,15 @@ void validate(const Experiment& experiment) {
   validate_shooting(experiment);
   for (const MeasuredMotion& motion : experiment.motions) {
     require(!motion.measurements.empty(), fmt::format("motion '{}' has no measurement", motion.name));
+    for (std::size_t i = 0; i < motion.settings.size(); ++i) {
+      Unknown later, earlier;
+      later.parameter = motion.settings[i].first;
+      for (std::size_t k = 0; k < i; ++k) {
+        earlier.parameter = motion.settings[k].first;
+        require(!overlap(later, earlier), fmt::format("motion '{}' sets '{}' and '{}'", motion.name,
+                                                      earlier.parameter.name, later.parameter.name));
+      }
+    }
     for (const auto& [parameter, value] : motion.settings) {
       require(parameter.name != "simulation.time_step",
               fmt::format("motion '{}': all motions have the time step of the scene", motion.name));

@@ -37,13 +37,14 @@ LossCheck check_loss(const ExperimentFile& file, std::uint64_t seed, int threads
   x = unknowns.plus(x, off);
   const MotionFit::Evaluation at_point = fit.evaluate(x, MotionFit::Want::gradient, loss);
   if (!at_point.ok) {
-    check.failure = at_point.failure;
+    check.failure = "a per cent off the guess: " + at_point.failure;
     return check;
   }
   const Eigen::VectorXd gradient = at_point.gradient.cwiseProduct(unit);
-  const double largest = gradient.cwiseAbs().maxCoeff();
-  const double scale = largest > 0.0 ? 1.0 / largest : 1.0;
   const double nominal = fit.cost_of(at_point.residuals, loss);
+  constexpr double k_nothing = 1e-10;  // of the loss: derivatives that are as good as zero
+  const double largest = std::max(gradient.cwiseAbs().maxCoeff(), k_nothing * nominal);
+  const double scale = largest > 0.0 ? 1.0 / largest : 1.0;
   for (int e = 0; e < unknowns.tangent_size(); ++e) {
     GradientSample sample;
     sample.adjoint = scale * gradient[e];

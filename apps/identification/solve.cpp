@@ -35,9 +35,10 @@ class SharedEvaluation : public ceres::EvaluationCallback {
   void PrepareForEvaluation(bool with_jacobian, bool /*is_new_point*/) override {
     const bool is_known = last_.size() == x_.size() && last_ == x_ && (has_jacobian_ || !with_jacobian);
     if (is_known) return;
-    last_ = x_;
+    last_.resize(0);
     evaluation_ = fit_.evaluate(x_, with_jacobian ? MotionFit::Want::jacobian : MotionFit::Want::residuals,
                                 {}, &memory_);
+    last_ = x_;
     has_jacobian_ = with_jacobian;
     if (with_jacobian && evaluation_.ok)
       gradient_ = (evaluation_.jacobian.transpose() * evaluation_.residuals).lpNorm<Eigen::Infinity>();
@@ -124,10 +125,14 @@ class Progress : public ceres::IterationCallback {
     Iteration iteration;
     iteration.number = summary.iteration;
     iteration.cost = summary.cost;
-    iteration.gradient = shared_.gradient();
     iteration.step = summary.step_norm;
     iteration.accepted = summary.step_is_successful;
-    iteration.contacts = shared_.evaluation().contacts;
+    if (iteration.accepted) {
+      gradient_ = shared_.gradient();
+      contacts_ = shared_.evaluation().contacts;
+    }
+    iteration.gradient = gradient_;
+    iteration.contacts = contacts_;
     iteration.seconds = stopwatch_.seconds();
     iteration.trust_region = summary.trust_region_radius;
     iteration.x = x_;
@@ -141,6 +146,7 @@ class Progress : public ceres::IterationCallback {
   const Eigen::VectorXd& x_;
   const SharedEvaluation& shared_;
   std::vector<Iteration>& iterations_;
+  double gradient_ = 0.0, contacts_ = 0.0;  // where the search is: a step taken back has others
   Stopwatch stopwatch_;
 };
 

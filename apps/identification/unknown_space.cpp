@@ -201,11 +201,23 @@ Eigen::VectorXd UnknownSpace::truth() const { return assemble(true); }
 void UnknownSpace::guess_segment_starts(Eigen::VectorXd& x) const {
   if (experiment_.shooting.segments == 1) return;
   const double h = experiment_.scene.config.step.h;
-  const std::optional<Prepared> prepared = prepare(x);
+  std::optional<Prepared> prepared;
+  try {
+    prepared = prepare(x);
+  } catch (const std::invalid_argument&) {
+    // a shape that cannot be, as the search will say
+  }
   for (std::size_t m = 0; m < experiment_.motions.size(); ++m) {
     const MeasuredMotion& motion = experiment_.motions[m];
-    const Simulation whole = simulate(x, static_cast<int>(m), prepared);
-    const std::vector<State>& states = whole.trajectory.states;
+    std::optional<Simulation> whole;
+    try {
+      whole = simulate(x, static_cast<int>(m), prepared);
+    } catch (const std::invalid_argument&) {
+      // the same
+    }
+    const std::vector<State> nowhere{experiment_.scene.initial};
+    const std::vector<State>& states = whole ? whole->trajectory.states : nowhere;
+    const Model& model = whole ? whole->simulator.model() : experiment_.scene.model;
     for (const Segment& segment : segments_) {
       if (segment.motion != static_cast<int>(m) || segment.number == 0) continue;
       const double time = experiment_.scene.initial.time + segment.first_step * h;
@@ -214,8 +226,7 @@ void UnknownSpace::guess_segment_starts(Eigen::VectorXd& x) const {
         const State& state = states[std::min(at(segment.first_step), states.size() - 1)];
         Pose<double> X_WB = state.X_WB[at(variable.body)];
         Vec6<double> V_WB = state.V_WB[at(variable.body)];
-        measured_state(motion, variable.body, whole.simulator.model().bodies[at(variable.body)], time, X_WB,
-                       V_WB);
+        measured_state(motion, variable.body, model.bodies[at(variable.body)], time, X_WB, V_WB);
         put_quaternion(X_WB.q, variable.begin, x);
         x.segment<3>(variable.begin + 4) = X_WB.p;
         x.segment<6>(variable.begin + 7) = V_WB;

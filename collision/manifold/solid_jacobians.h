@@ -18,7 +18,7 @@ class SolidJacobians {
  public:
   void clear();
   /// Returns the place of the first of these points; the others follow. The solid must have derivatives by
-  /// lanes (ShapeSdf::has_vjp_by_lanes()) and outlive this.
+  /// lanes (ShapeSdf::has_vjp_by_lanes()).
   ///
   /// @param x_S       points in the frame of the solid [m]
   /// @param distance  phi at each of them [m]

@@ -194,6 +194,14 @@ TEST_CASE("read_experiment: mistakes are named by file and line", "[apps][value]
        {":7:", "2 given, allowed: one number"}},
       {k_header + k_unknown + k_motion + "[motion.set]\nbody.ball.linear_velocity = 1\n",
        {":7:", "1 given, allowed: 3 numbers"}},
+      {k_header + k_unknown + k_motion + "[motion.set]\nbody.ball.friction = true\n",
+       {":7:", "a number or an array of numbers"}},
+      {k_header + k_unknown + k_motion +
+           "[motion.set]\nbody.ball.position = [0, 0, 1]\n\"body.ball.position.z\" = 2\n",
+       {"sets 'body.ball.position.z' and 'body.ball.position.z'"}},
+      {k_header + k_unknown + k_motion +
+           "[motion.set]\n\"body.box, tilted.mass\" = 1\n\"body.box, tilted.density\" = 2\n",
+       {"tilted.mass' and 'body.box, tilted.density'"}},
       {k_header + k_unknown + k_motion + "sampling = { every = 0.1, until = 0.1 }\n",
        {":6:", "two measurements"}},
       {k_header + k_unknown + k_motion + "sampling = { every = 1e-9, until = 10 }\n", {":6:", "more than"}},

@@ -243,6 +243,57 @@ TEST_CASE("adaptive substeps: steps are halved where penetration grows, and thei
   CHECK(test::close(gradient.initial.twist[1][5], fd.value, 1e-5, 1e-9));
 }
 
+TEST_CASE("adaptive substeps: gradients hold where impacts divide the same steps", "[dynamics][derivative]") {
+  using Length = SubstepRecord::Length;
+  TestScene scene = test::floor_scene();
+  scene.add(test::box_of_mass({0.05, 0.05, 0.05}, 1.0, 1), test::pose_at({0, 0, 0.08}, {0.2, 0.1, 0}),
+            test::moving_at({0.3, 0, -2.0}));
+  for (Body& body : scene.model.bodies) {
+    body.material.stiffness = 2e4;
+    body.material.dissipation_time = 1e-3;
+  }
+  StepConfig config = config_of(4e-3, true);
+  config.contact.edge_edge = false;
+  config.adaptive_substeps = true;
+  config.penetration_growth = 2e-4;
+  const Stepper stepper(scene.model, config);
+  constexpr int k_steps = 14;
+  int both = 0, compared = 0;
+  for (int i = 0; i < 12; ++i) {
+    const double z = 0.08 + 7e-4 * i;
+    const auto rolled_from = [&](double height) {
+      State start = scene.state;
+      start.X_WB[1].p.z() = height;
+      return rollout(stepper, start, k_steps);
+    };
+    const Trajectory trajectory = rolled_from(z);
+    REQUIRE(trajectory.ok());
+    for (const StepRecord& record : trajectory.records) {
+      bool is_stopped = false, is_halved = false;
+      double sum = 0.0;
+      for (const SubstepRecord& substep : record.substeps) {
+        is_stopped = is_stopped || substep.length == Length::impact;
+        is_halved = is_halved || (is_stopped && substep.length == Length::given);
+        sum += substep.h;
+        CHECK(substep.h > 1e-9 * config.h);  // rounding leaves no piece of its own
+      }
+      CHECK(test::close(sum, config.h, 1e-14, 0));
+      both += is_halved;
+    }
+    const Gradient gradient = adjoint(stepper, trajectory, [&](int k, const State&, StateTangent& bar) {
+      if (k == k_steps) bar.pose[1][5] += 1.0;
+    });
+    const auto fd = test::fd_sweep([&](double at) { return rolled_from(at).states.back().X_WB[1].p.z(); }, z,
+                                   1e-6, 1e-7, 1e-11);
+    CAPTURE(z, gradient.initial.pose[1][5], fd.value, fd.error);
+    if (fd.disagrees_with_itself) continue;  // where a piece more begins, the motion jumps
+    ++compared;
+    CHECK(test::close(gradient.initial.pose[1][5], fd.value, 1e-5, 1e-9));
+  }
+  CHECK(both >= 6);
+  CHECK(compared >= 8);
+}
+
 TEST_CASE("impact: the gradient holds through bounces off a floor that shakes", "[dynamics][derivative]") {
   TestScene scene = ball_scene(0.7, 0.1, -0.5, 9.81);
   Oscillation& shaking = scene.body(0).oscillation;
