@@ -94,8 +94,8 @@ NumberRange strictly_between(double lower, double upper) { return {lower, upper,
 namespace {
 
 std::string a_number(const NumberRange& range) {
-  const std::string text = range.text();
-  return text.starts_with("any") ? text : "a number " + text;
+  const bool is_bounded = range.lower > -k_infinity || range.upper < k_infinity;
+  return is_bounded ? "a number " + range.text() : "a number";
 }
 
 }  // namespace
