@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -114,7 +113,8 @@ std::vector<Setting> settings_of(const Scene& scene) {
     for (int i = 0; i < 3; ++i) {
       const std::string component = std::string(".") + "xyz"[i];
       settings.push_back({of + "position" + component, p_WA[i], 1e-5});
-      settings.push_back({of + "rotation_vector" + component, turn[i], 1e-4});
+      // A ball hardly feels its turn: differences of small ones are rounding.
+      settings.push_back({of + "rotation_vector" + component, turn[i], b == 1 ? 1e-4 : 1e-1});
       settings.push_back({of + "linear_velocity" + component, V[3 + i], 1e-3});
       settings.push_back({of + "angular_velocity" + component, V[i], 1e-2});
       settings.push_back({of + "force" + component, body.external_wrench[3 + i], 1e-2});
@@ -152,13 +152,18 @@ TEST_CASE("scene parameters: derivatives by each of them are those of difference
   const Gradient gradient = simulator.gradient(trajectory, add_loss);
   const double nominal = loss_of(scene);
   int forwards = 0, not_zero = 0;
-  std::map<SceneParameter::Kind, double> largest;  // a ball hardly feels its turns and shears
+  double largest_by_inertia = 0.0;
   for (const Setting& setting : settings_of(scene)) {
     const SceneParameter parameter = find_parameter(scene, setting.name);
     CHECK(value_of(scene, parameter) == Approx(setting.value).margin(1e-12));
     GradientSample sample;
     sample.adjoint = setting.step * derivative_by(scene, parameter, gradient);
-    sample.largest = largest[parameter.kind] = std::max(largest[parameter.kind], std::abs(sample.adjoint));
+    sample.largest = std::abs(sample.adjoint);
+    if (parameter.kind == SceneParameter::Kind::inertia) {
+      // A ball that hardly turns hardly feels shears: the extents are the measure.
+      largest_by_inertia = std::max(largest_by_inertia, sample.largest);
+      sample.largest = largest_by_inertia;
+    }
     score_by_differences(
         [&](double h) {
           Scene moved = scene;
