@@ -30,7 +30,7 @@ void SmoothCoulombSolver::prepare_jvp(const ContactProblem& problem, const Conta
           .evaluate(solution.passes[pass - 1]);
       scratch.rows.set_bounds();
     }
-    ConvexNewton newton(problem, settings, law_of(pass), speed_scale_, scratch);
+    ConvexNewton newton(problem, settings, law_of_pass(pass), speed_scale_, scratch);
     newton.evaluate(v);
     if (!newton.factorize(v)) throw std::logic_error("a step that is not finite has no derivative");
     std::swap(scratch.hessian, scratch.passes[pass].hessian);
@@ -55,7 +55,7 @@ void SmoothCoulombSolver::jvp(const ContactProblem& problem, const ContactSoluti
     const impact::ApproachBar approach_dot{row_dot.distance, along_normal(problem.v_start, dot.v_start),
                                            along_normal(problem.v_free, dot.v_free),
                                            dot.pairs[static_cast<std::size_t>(row.pair)].restitution};
-    impacts_dot[i] = impact::impact_jvp(approach_of(problem, row), impact_settings(problem, settings),
+    impacts_dot[i] = impact::impact_jvp(approach_of_row(problem, row), impact_settings(problem, settings),
                                         scratch.impacts[i], approach_dot);
   }
 
@@ -116,7 +116,7 @@ void SmoothCoulombSolver::jvp(const ContactProblem& problem, const ContactSoluti
   sum_dot.setZero(problem.mass.size());
   dot.add_mass_product(solution.displacement, -1.0, sum_dot);
   for (std::size_t i = 0; i < n; ++i) {
-    const impact::Impact& impact = impact_of(scratch, i);
+    const impact::Impact& impact = impact_of_row(scratch, i);
     if (!impact.hit) continue;
     const ContactRow& row = problem.rows.rows[i];
     const Impulse impulse = impulse_of(solution.passes.size() - 1, i, v_dot, before_dot);

@@ -8,11 +8,11 @@
 namespace abut {
 
 /// Of the rows of a pass.
-[[nodiscard]] inline RowLaw law_of(std::size_t pass) {
+[[nodiscard]] inline RowLaw law_of_pass(std::size_t pass) {
   return pass == 0 ? RowLaw::frictionless : RowLaw::smooth_friction;
 }
 
-[[nodiscard]] inline impact::Approach approach_of(const ContactProblem& problem, const ContactRow& row) {
+[[nodiscard]] inline impact::Approach approach_of_row(const ContactProblem& problem, const ContactRow& row) {
   return {row.distance, row.n.dot(relative_velocity(row, problem.v_start)),
           row.n.dot(relative_velocity(row, problem.v_free)),
           problem.rows.pairs[static_cast<std::size_t>(row.pair)].material.restitution};
@@ -24,7 +24,7 @@ namespace abut {
 }
 
 /// Of a row, no impact where none may be.
-[[nodiscard]] inline const impact::Impact& impact_of(const SolverScratch& scratch, std::size_t row) {
+[[nodiscard]] inline const impact::Impact& impact_of_row(const SolverScratch& scratch, std::size_t row) {
   static const impact::Impact none;
   return scratch.impacts.empty() ? none : scratch.impacts[row];
 }
@@ -44,7 +44,7 @@ struct RowImpulse {
         friction_coefficient(problem.rows.pairs[static_cast<std::size_t>(row.pair)].material.friction),
         parameters(smooth_coulomb_parameters(problem.rows, i)),
         settings(of_step),
-        impact(impact_of(scratch, i)),
+        impact(impact_of_row(scratch, i)),
         target(smooth_coulomb::normal_target(parameters, settings)) {}
 
   [[nodiscard]] smooth_coulomb::NormalImpulse normal_impulse(const Vec3<double>& u) const {

@@ -76,8 +76,8 @@ void SmoothCoulombSolver::prepare_impacts(const ContactProblem& problem,
     for (int r = pair.begin; r < pair.end; ++r) {
       const auto i = static_cast<std::size_t>(r);
       impact::Impact& impact = scratch.impacts[i];
-      impact =
-          impact::make_impact(approach_of(problem, problem.rows.rows[i]), impact_settings(problem, settings));
+      impact = impact::make_impact(approach_of_row(problem, problem.rows.rows[i]),
+                                   impact_settings(problem, settings));
       if (is_left_for_later(problem, problem.rows.rows[i])) impact = {false, impact.share};
       if (impact.share == 0.0) continue;
       const smooth_coulomb::NormalLaw law =
@@ -143,7 +143,7 @@ void SmoothCoulombSolver::solve(const ContactProblem& problem, SolverScratch& sc
       v = scratch.previous_passes[pass] + problem.v_start - scratch.previous_start;
     }
     if (pass > 0) scratch.rows.set_bounds();
-    ConvexNewton newton(problem, settings, law_of(pass), speed_scale_, scratch);
+    ConvexNewton newton(problem, settings, law_of_pass(pass), speed_scale_, scratch);
     solution.converged =
         newton.minimise(config_.tolerance, config_.max_iterations, v, solution) && solution.converged;
   }
@@ -280,7 +280,7 @@ void SmoothCoulombSolver::vjp(const ContactProblem& problem, const ContactSoluti
     }
     const bool acts_on_displacement = displaces && pass + 1 == solution.passes.size();
     const auto displaces_by = [&](std::size_t i) {
-      return acts_on_displacement && impact_of(scratch, i).hit;
+      return acts_on_displacement && impact_of_row(scratch, i).hit;
     };
     if (acts_on_displacement) {  // by the velocity of the last pass
       for (std::size_t i = 0; i < n; ++i) {
@@ -299,7 +299,7 @@ void SmoothCoulombSolver::vjp(const ContactProblem& problem, const ContactSoluti
                     pass_bar);
       }
     }
-    ConvexNewton newton(problem, settings, law_of(pass), speed_scale_, scratch);
+    ConvexNewton newton(problem, settings, law_of_pass(pass), speed_scale_, scratch);
     newton.evaluate(v);
     if (!newton.factorize(v)) throw std::logic_error("a step that is not finite has no gradient");
     w = pass_bar;
@@ -379,7 +379,7 @@ void SmoothCoulombSolver::vjp(const ContactProblem& problem, const ContactSoluti
     const ContactRow& row = problem.rows.rows[i];
     ContactRowBar& row_bar = bar.rows[i];
     const impact::ApproachBar approach = impact::impact_vjp(
-        approach_of(problem, row), impact_settings(problem, settings), impact, impact_bar[i]);
+        approach_of_row(problem, row), impact_settings(problem, settings), impact, impact_bar[i]);
     row_bar.distance += approach.distance;
     bar.pairs[static_cast<std::size_t>(row.pair)].restitution += approach.restitution;
     bar.h += approach.h;
@@ -423,7 +423,7 @@ int SmoothCoulombSolver::contacts_near_kink(const ContactProblem& problem, const
       const auto i = static_cast<std::size_t>(r);
       const ContactRow& row = problem.rows.rows[i];
       if (is_left_for_later(problem, row)) continue;
-      const impact::Approach approach = approach_of(problem, row);
+      const impact::Approach approach = approach_of_row(problem, row);
       const impact::Impact impact = impact::make_impact(approach, settings);
       if (impact.share == 0.0) continue;
       // Closed just by the end of the step, or just from its start on.

@@ -168,8 +168,9 @@ void validate(const Experiment& experiment) {
       later.parameter = motion.settings[i].first;
       for (std::size_t k = 0; k < i; ++k) {
         earlier.parameter = motion.settings[k].first;
-        require(!overlap(later, earlier), fmt::format("motion '{}' sets '{}' and '{}'", motion.name,
-                                                      earlier.parameter.name, later.parameter.name));
+        require(!overlap(later, earlier),
+                fmt::format("motion '{}' sets the same by '{}' and '{}'", motion.name, earlier.parameter.name,
+                            later.parameter.name));
       }
     }
     for (const auto& [parameter, value] : motion.settings) {

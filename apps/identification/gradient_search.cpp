@@ -3,7 +3,6 @@
 
 #include <ceres/ceres.h>
 
-#include "apps/abut/stopwatch.h"
 #include "apps/identification/solvers.h"
 #include "engine/lie.h"
 
@@ -148,32 +147,21 @@ class LossOfTangent : public ceres::FirstOrderFunction {
   std::vector<BoundedNumber> bounded_;
 };
 
-class GradientProgress : public ceres::IterationCallback {
+class GradientProgress : public Progress {
  public:
   GradientProgress(const SolveOptions& options, const LossOfTangent& loss, const Eigen::VectorXd& y,
                    std::vector<Iteration>& iterations)
-      : options_(options), loss_(loss), y_(y), iterations_(iterations) {}
-
-  ceres::CallbackReturnType operator()(const ceres::IterationSummary& summary) override {
-    Iteration iteration;
-    iteration.number = summary.iteration;
-    iteration.cost = summary.cost;
-    iteration.gradient = summary.gradient_max_norm;
-    iteration.step = summary.step_norm;
-    iteration.contacts = loss_.contacts;
-    iteration.seconds = stopwatch_.seconds();
-    iteration.x = loss_.x_of(y_);
-    iterations_.push_back(iteration);
-    const bool go_on = !options_.progress || options_.progress(iteration);
-    return go_on ? ceres::SOLVER_CONTINUE : ceres::SOLVER_TERMINATE_SUCCESSFULLY;
-  }
+      : Progress(options, iterations), loss_(loss), y_(y) {}
 
  private:
-  const SolveOptions& options_;
+  void complete(const ceres::IterationSummary& summary, Iteration& iteration) override {
+    iteration.gradient = summary.gradient_max_norm;
+    iteration.contacts = loss_.contacts;
+    iteration.x = loss_.x_of(y_);
+  }
+
   const LossOfTangent& loss_;
   const Eigen::VectorXd& y_;
-  std::vector<Iteration>& iterations_;
-  Stopwatch stopwatch_;
 };
 
 }  // namespace

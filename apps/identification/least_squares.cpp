@@ -4,7 +4,6 @@
 
 #include <ceres/ceres.h>
 
-#include "apps/abut/stopwatch.h"
 #include "apps/identification/orientation_manifold.h"
 #include "apps/identification/solvers.h"
 
@@ -109,18 +108,14 @@ class CeresLoss : public ceres::LossFunction {
   RobustLoss loss_;
 };
 
-/// Passes iterations on, and what the user says to them.
-class Progress : public ceres::IterationCallback {
+class LeastSquaresProgress : public Progress {
  public:
-  Progress(const SolveOptions& options, const Eigen::VectorXd& x, const SharedEvaluation& shared,
-           std::vector<Iteration>& iterations)
-      : options_(options), x_(x), shared_(shared), iterations_(iterations) {}
+  LeastSquaresProgress(const SolveOptions& options, const Eigen::VectorXd& x, const SharedEvaluation& shared,
+                       std::vector<Iteration>& iterations)
+      : Progress(options, iterations), x_(x), shared_(shared) {}
 
-  ceres::CallbackReturnType operator()(const ceres::IterationSummary& summary) override {
-    Iteration iteration;
-    iteration.number = summary.iteration;
-    iteration.cost = summary.cost;
-    iteration.step = summary.step_norm;
+ private:
+  void complete(const ceres::IterationSummary& summary, Iteration& iteration) override {
     iteration.accepted = summary.step_is_successful;
     if (iteration.accepted) {
       gradient_ = shared_.gradient();
@@ -128,21 +123,13 @@ class Progress : public ceres::IterationCallback {
     }
     iteration.gradient = gradient_;
     iteration.contacts = contacts_;
-    iteration.seconds = stopwatch_.seconds();
     iteration.trust_region = summary.trust_region_radius;
     iteration.x = x_;
-    iterations_.push_back(iteration);
-    const bool go_on = !options_.progress || options_.progress(iteration);
-    return go_on ? ceres::SOLVER_CONTINUE : ceres::SOLVER_TERMINATE_SUCCESSFULLY;
   }
 
- private:
-  const SolveOptions& options_;
   const Eigen::VectorXd& x_;
   const SharedEvaluation& shared_;
-  std::vector<Iteration>& iterations_;
   double gradient_ = 0.0, contacts_ = 0.0;  // where the search is: a step taken back has others
-  Stopwatch stopwatch_;
 };
 
 /// What a block of residuals depends on.
@@ -226,7 +213,7 @@ Solution solve_least_squares(const MotionFit& fit, const Eigen::VectorXd& guess,
       unknowns.tangent_size() <= k_dense_entries ? ceres::DENSE_QR : ceres::SPARSE_NORMAL_CHOLESKY;
   ceres_options.logging_type = ceres::SILENT;
   ceres_options.update_state_every_iteration = true;
-  Progress progress(options, x, shared, solution.iterations);
+  LeastSquaresProgress progress(options, x, shared, solution.iterations);
   ceres_options.callbacks.push_back(&progress);
   ceres::Solver::Summary summary;
   ceres::Solve(ceres_options, &problem, &summary);

@@ -343,14 +343,7 @@ MotionFit::Evaluation MotionFit::evaluate(const Eigen::VectorXd& x, Want want, c
     memory->x.resize(0);
     memory->segments.assign(at(segments), nullptr);
   }
-  std::optional<UnknownSpace::Prepared> prepared;
-  if (!are_known) {
-    try {
-      prepared = unknowns_.prepare(x);
-    } catch (const std::invalid_argument&) {
-      // a shape that cannot be: each segment says so
-    }
-  }
+  const auto prepared = are_known ? std::nullopt : unknowns_.prepare(x);
   std::atomic<int> next{0};
   const auto work = [&] {
     for (int s = next++; s < segments; s = next++) {

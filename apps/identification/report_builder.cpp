@@ -153,92 +153,81 @@ void add_inertias(const MotionFit& fit, const Eigen::VectorXd& x, const Identifi
   }
 }
 
-/// The motions at the solution beside what was measured of them.
-void add_series(const MotionFit& fit, const Eigen::VectorXd& x, IdentificationReport& report) {
-  const Experiment& experiment = fit.experiment();
-  const auto prepared = fit.unknowns().prepare(x);
-  for (std::size_t m = 0; m < experiment.motions.size(); ++m) {
-    const MeasuredMotion& motion = experiment.motions[m];
-    const auto [inputs, simulator, trajectory] = fit.unknowns().simulate(x, static_cast<int>(m), prepared);
-    if (!trajectory.ok()) continue;
-    std::map<int, std::vector<ComparedSeries>> of_body;
-    for (const Measurement& measurement : motion.measurements) {
-      const auto* pose = std::get_if<MeasuredPose>(&measurement.what);
-      if (pose == nullptr) continue;
-      const Body& body = simulator.model().bodies[at(pose->body)];
-      std::vector<ComparedSeries>& series = of_body[pose->body];
-      if (series.empty()) {
-        for (int i = 0; i < 6; ++i) {
-          ComparedSeries one;
-          one.motion = motion.name;
-          one.body = body.name;
-          one.quantity = fmt::format("{}.{}", i < 3 ? "position" : "rotation off by", "xyz"[i % 3]);
-          one.unit = i < 3 ? "m" : "rad";
-          series.push_back(std::move(one));
-        }
-      }
-      const LinearizedResidual off = linearize(simulator, measurement, trajectory.states);
-      for (int i = 0; i < static_cast<int>(off.residual.size()); ++i) {
-        ComparedSeries& one = series[at(i)];
-        one.time.push_back(measurement.time);
-        one.residual.push_back(off.residual[i]);
-        one.deviation.push_back(i < 3 ? pose->position_noise : pose->rotation_noise);
-        one.measured.push_back(i < 3 ? pose->p_WA[i] : -off.residual[i] * pose->rotation_noise);
+/// A motion at the solution beside what was measured of it.
+void add_series(const MeasuredMotion& motion, const UnknownSpace::Simulation& simulation,
+                IdentificationReport& report) {
+  const auto& [inputs, simulator, trajectory] = simulation;
+  std::map<int, std::vector<ComparedSeries>> of_body;
+  for (const Measurement& measurement : motion.measurements) {
+    const auto* pose = std::get_if<MeasuredPose>(&measurement.what);
+    if (pose == nullptr) continue;
+    const Body& body = simulator.model().bodies[at(pose->body)];
+    std::vector<ComparedSeries>& series = of_body[pose->body];
+    if (series.empty()) {
+      for (int i = 0; i < 6; ++i) {
+        ComparedSeries one;
+        one.motion = motion.name;
+        one.body = body.name;
+        one.quantity = fmt::format("{}.{}", i < 3 ? "position" : "rotation off by", "xyz"[i % 3]);
+        one.unit = i < 3 ? "m" : "rad";
+        series.push_back(std::move(one));
       }
     }
-    for (auto& [b, series] : of_body) {
-      const Vec3<double> p_BA = simulator.model().bodies[at(b)].p_BA;
-      for (const State& state : trajectory.states) {
-        const Vec3<double> p_WA = state.X_WB[at(b)] * p_BA;
-        for (int i = 0; i < 6; ++i) {
-          series[at(i)].simulated_time.push_back(state.time);
-          series[at(i)].simulated.push_back(i < 3 ? p_WA[i] : 0.0);
-        }
+    const LinearizedResidual off = linearize(simulator, measurement, trajectory.states);
+    for (int i = 0; i < static_cast<int>(off.residual.size()); ++i) {
+      ComparedSeries& one = series[at(i)];
+      one.time.push_back(measurement.time);
+      one.residual.push_back(off.residual[i]);
+      one.deviation.push_back(i < 3 ? pose->position_noise : pose->rotation_noise);
+      one.measured.push_back(i < 3 ? pose->p_WA[i] : -off.residual[i] * pose->rotation_noise);
+    }
+  }
+  for (auto& [b, series] : of_body) {
+    const Vec3<double> p_BA = simulator.model().bodies[at(b)].p_BA;
+    for (const State& state : trajectory.states) {
+      const Vec3<double> p_WA = state.X_WB[at(b)] * p_BA;
+      for (int i = 0; i < 6; ++i) {
+        series[at(i)].simulated_time.push_back(state.time);
+        series[at(i)].simulated.push_back(i < 3 ? p_WA[i] : 0.0);
       }
-      for (ComparedSeries& one : series) {
-        if (!one.time.empty()) report.series.push_back(std::move(one));
-      }
+    }
+    for (ComparedSeries& one : series) {
+      if (!one.time.empty()) report.series.push_back(std::move(one));
     }
   }
 }
 
-/// How near the goals of motions were reached.
-void add_goals(const MotionFit& fit, const Eigen::VectorXd& x, IdentificationReport& report) {
-  const Experiment& experiment = fit.experiment();
-  const auto prepared = fit.unknowns().prepare(x);
-  for (std::size_t m = 0; m < experiment.motions.size(); ++m) {
-    const MeasuredMotion& motion = experiment.motions[m];
-    const auto [inputs, simulator, trajectory] = fit.unknowns().simulate(x, static_cast<int>(m), prepared);
-    if (!trajectory.ok()) continue;
-    for (const Measurement& goal : motion.measurements) {
-      const Eigen::VectorXd off = linearize(simulator, goal, trajectory.states).residual;
-      const std::string& body = simulator.model().bodies[at(body_of(goal))].name;
-      const auto where = [&](const std::string& what) {
-        return fmt::format("{}, {} at {:.6g} s: {}", motion.name, body, goal.time, what);
-      };
-      if (const auto* pose = std::get_if<MeasuredPose>(&goal.what)) {
-        std::string text =
-            fmt::format("position off by {:.2g} m", pose->position_noise * off.head<3>().norm());
-        if (pose->q_WA)
-          text += fmt::format(", rotation by {:.2g} rad", pose->rotation_noise * off.tail<3>().norm());
-        report.goals.push_back(where(text));
-      } else if (const auto* twist = std::get_if<MeasuredTwist>(&goal.what)) {
-        std::string text;
-        if (std::isfinite(twist->linear_noise))
-          text = fmt::format("linear velocity off by {:.2g} m/s", twist->linear_noise * off.tail<3>().norm());
-        if (std::isfinite(twist->angular_noise))
-          text += fmt::format("{}angular velocity off by {:.2g} rad/s", text.empty() ? "" : ", ",
-                              twist->angular_noise * off.head<3>().norm());
-        report.goals.push_back(where(text));
-      } else if (const auto* place = std::get_if<ContactPlace>(&goal.what)) {
-        report.goals.push_back(where(fmt::format(
-            "points of contact {:.2g} m apart, sum of the normals {:.2g}",
-            place->position_noise * off.head<3>().norm(), place->normal_noise * off.tail<3>().norm())));
-      } else if (const auto* clearance = std::get_if<Clearance>(&goal.what)) {
-        report.goals.push_back(where(fmt::format("overlaps '{}' by {:.2g} m at most",
-                                                 simulator.model().bodies[at(clearance->body_B)].name,
-                                                 clearance->noise * off.maxCoeff())));
-      }
+/// How near the goals of a motion were reached.
+void add_goals(const MeasuredMotion& motion, const UnknownSpace::Simulation& simulation,
+               IdentificationReport& report) {
+  const auto& [inputs, simulator, trajectory] = simulation;
+  for (const Measurement& goal : motion.measurements) {
+    const Eigen::VectorXd off = linearize(simulator, goal, trajectory.states).residual;
+    const std::string& body = simulator.model().bodies[at(body_of(goal))].name;
+    const auto where = [&](const std::string& what) {
+      return fmt::format("{}, {} at {:.6g} s: {}", motion.name, body, goal.time, what);
+    };
+    if (const auto* pose = std::get_if<MeasuredPose>(&goal.what)) {
+      std::string text = fmt::format("position off by {:.2g} m", pose->position_noise * off.head<3>().norm());
+      if (pose->q_WA)
+        text += fmt::format(", rotation by {:.2g} rad", pose->rotation_noise * off.tail<3>().norm());
+      report.goals.push_back(where(text));
+    } else if (const auto* twist = std::get_if<MeasuredTwist>(&goal.what)) {
+      std::string text;
+      if (std::isfinite(twist->linear_noise))
+        text = fmt::format("linear velocity off by {:.2g} m/s", twist->linear_noise * off.tail<3>().norm());
+      if (std::isfinite(twist->angular_noise))
+        text += fmt::format("{}angular velocity off by {:.2g} rad/s", text.empty() ? "" : ", ",
+                            twist->angular_noise * off.head<3>().norm());
+      report.goals.push_back(where(text));
+    } else if (const auto* place = std::get_if<ContactPlace>(&goal.what)) {
+      report.goals.push_back(where(fmt::format("points of contact {:.2g} m apart, sum of the normals {:.2g}",
+                                               place->position_noise * off.head<3>().norm(),
+                                               place->normal_noise * off.tail<3>().norm())));
+    } else if (const auto* clearance = std::get_if<Clearance>(&goal.what)) {
+      report.goals.push_back(where(fmt::format("overlaps '{}' by {:.2g} m at most",
+                                               simulator.model().bodies[at(clearance->body_B)].name,
+                                               clearance->noise * off.maxCoeff())));
     }
   }
 }
@@ -383,8 +372,7 @@ IdentificationReport build_report(const ExperimentFile& file, const SearchResult
   if (told.has_too_few_residuals) {
     report.warnings.emplace_back(
         "there are fewer than five measurements for each unknown: too few for intervals of the residuals, "
-        "these "
-        "are of the noise stated");
+        "these are of the noise stated");
   }
   report.reduced_chi_square = told.reduced_chi_square;
   report.condition = told.condition;
@@ -399,8 +387,14 @@ IdentificationReport build_report(const ExperimentFile& file, const SearchResult
   for (const OpenDirection& open : told.open) report.open_directions.push_back(open.text);
   add_inertias(fit, x, told, report.derived);
   add_warnings(fit, x, file.search, report);
-  if (question == Question::optimize) add_goals(fit, x, report);
-  add_series(fit, x, report);
+  const auto prepared = unknowns.prepare(x);
+  const std::vector<MeasuredMotion>& motions = fit.experiment().motions;
+  for (std::size_t m = 0; m < motions.size(); ++m) {
+    const UnknownSpace::Simulation simulation = unknowns.simulate(x, static_cast<int>(m), prepared);
+    if (!simulation.trajectory.ok()) continue;
+    if (question == Question::optimize) add_goals(motions[m], simulation, report);
+    add_series(motions[m], simulation, report);
+  }
   return report;
 }
 

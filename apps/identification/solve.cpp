@@ -2,7 +2,6 @@
 
 #include <glog/logging.h>
 
-#include "apps/abut/stopwatch.h"
 #include "apps/identification/solvers.h"
 
 namespace abut {
@@ -18,6 +17,18 @@ Solution::Status status_of(ceres::TerminationType type) {
     default:
       return Solution::Status::failed;
   }
+}
+
+ceres::CallbackReturnType Progress::operator()(const ceres::IterationSummary& summary) {
+  Iteration iteration;
+  iteration.number = summary.iteration;
+  iteration.cost = summary.cost;
+  iteration.step = summary.step_norm;
+  iteration.seconds = stopwatch_.seconds();
+  complete(summary, iteration);
+  iterations_.push_back(iteration);
+  const bool go_on = !options_.progress || options_.progress(iteration);
+  return go_on ? ceres::SOLVER_CONTINUE : ceres::SOLVER_TERMINATE_SUCCESSFULLY;
 }
 
 const char* to_string(Solution::Status status) {

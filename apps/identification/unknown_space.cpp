@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -201,19 +202,14 @@ Eigen::VectorXd UnknownSpace::truth() const { return assemble(true); }
 void UnknownSpace::guess_segment_starts(Eigen::VectorXd& x) const {
   if (experiment_.shooting.segments == 1) return;
   const double h = experiment_.scene.config.step.h;
-  std::optional<Prepared> prepared;
-  try {
-    prepared = prepare(x);
-  } catch (const std::invalid_argument&) {
-    // a shape that cannot be, as the search will say
-  }
+  const std::optional<Prepared> prepared = prepare(x);
   for (std::size_t m = 0; m < experiment_.motions.size(); ++m) {
     const MeasuredMotion& motion = experiment_.motions[m];
     std::optional<Simulation> whole;
     try {
       whole = simulate(x, static_cast<int>(m), prepared);
     } catch (const std::invalid_argument&) {
-      // the same
+      // a shape that cannot be, as the search will say
     }
     const std::vector<State> nowhere{experiment_.scene.initial};
     const std::vector<State>& states = whole ? whole->trajectory.states : nowhere;
@@ -313,9 +309,13 @@ std::optional<UnknownSpace::Prepared> UnknownSpace::prepare(const Eigen::VectorX
     parameters.push_back(unknown_of(variable)->parameter);
     values.push_back(value(variable, x[variable.begin]));
   }
-  set_parameters(parameters, values, scene);
-  Simulator simulator(scene.model, scene.config.step, &prepared_);
-  return Prepared{std::move(scene), std::move(simulator)};
+  try {
+    set_parameters(parameters, values, scene);
+    Simulator simulator(scene.model, scene.config.step, &prepared_);
+    return Prepared{std::move(scene), std::move(simulator)};
+  } catch (const std::invalid_argument&) {
+    return std::nullopt;
+  }
 }
 
 UnknownSpace::Inputs UnknownSpace::inputs(const Eigen::VectorXd& x, const Segment& segment,

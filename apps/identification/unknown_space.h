@@ -82,8 +82,8 @@ class UnknownSpace {
     Scene scene;
     Simulator simulator;
   };
-  /// None where there are no such bodies, or there is but one segment. Throws std::invalid_argument for a
-  /// shape that cannot be.
+  /// None where there are no such bodies, but one segment, or a shape that cannot be (of which inputs()
+  /// tells).
   [[nodiscard]] std::optional<Prepared> prepare(const Eigen::VectorXd& x) const;
   /// @param prepared  at x, if at all
   [[nodiscard]] Inputs inputs(const Eigen::VectorXd& x, const Segment& segment,

@@ -177,42 +177,42 @@ void vertex_sdf_vjp(std::span<const VertexSdfLinearization> contacts, const Vert
     return Vec3<double>(at.sign * bar.normal_AB_W - (at.radius + 0.5 * at.distance) * bar.point_W -
                         at.area_by_facing * bar.area * at.area_vector);
   };
-  const auto distance_bar_of = [](const VertexSdfLinearization& at, const ContactBar& bar) {
-    return bar.signed_distance + bar.penetration - 0.5 * bar.point_W.dot(at.normal) +
-           at.weight * activity_d_penetration(at.distance, at.tau) * bar.activity;
-  };
   const auto primitives = geometry_S != nullptr ? std::span<PrimitiveGradient>(geometry_S->primitives)
                                                 : std::span<PrimitiveGradient>();
-  const bool has_jacobians = !contacts.empty() && contacts.front().jacobian >= 0;
-  if (!has_jacobians) {
-    memory.clear();
-    for (std::size_t i = 0; i < contacts.size(); ++i) {
-      const VertexSdfLinearization& at = contacts[i];
-      memory.add(at.x_S, at.distance + at.radius, distance_bar_of(at, bars[i]),
-                 R_SW * normal_bar_of(at, bars[i]));
-    }
-    memory.vjp(solid, primitives);
-  }
-  for (std::size_t i = 0; i < contacts.size(); ++i) {
-    const VertexSdfLinearization& at = contacts[i];
-    const ContactBar& bar = bars[i];
-    const double distance_bar = distance_bar_of(at, bar);
-    const Vec3<double> normal_bar = normal_bar_of(at, bar);
-    const Vec3<double> x_S_bar = has_jacobians ? jacobians.vjp(static_cast<std::size_t>(at.jacobian),
-                                                               distance_bar, R_SW * normal_bar, primitives)
-                                               : memory.x_bar(i);
+  const auto add_to_bodies = [&](const VertexSdfLinearization& at, const ContactBar& bar,
+                                 const Vec3<double>& normal_bar, const Vec3<double>& x_S_bar) {
     const Vec3<double> y_bar = R_WS * x_S_bar, x_W_bar = bar.point_W + y_bar;
     pose_O_bar += stack<double>(
         at.arm_O.cross(x_W_bar) - at.area_by_facing * bar.area * at.area_vector.cross(at.normal), x_W_bar);
     pose_S_bar += stack<double>(at.normal.cross(normal_bar) - at.arm_S.cross(y_bar), -y_bar);
+    if (geometry_O != nullptr) geometry_O->contact_points.col(at.point) += R_OW * x_W_bar;
+  };
+  const bool has_jacobians = !contacts.empty() && contacts.front().jacobian >= 0;
+  memory.clear();
+  for (std::size_t i = 0; i < contacts.size(); ++i) {
+    const VertexSdfLinearization& at = contacts[i];
+    const ContactBar& bar = bars[i];
+    const double along = bar.point_W.dot(at.normal);
+    const double distance_bar = bar.signed_distance + bar.penetration - 0.5 * along +
+                                at.weight * activity_d_penetration(at.distance, at.tau) * bar.activity;
+    const Vec3<double> normal_bar = normal_bar_of(at, bar);
+    if (has_jacobians) {
+      add_to_bodies(
+          at, bar, normal_bar,
+          jacobians.vjp(static_cast<std::size_t>(at.jacobian), distance_bar, R_SW * normal_bar, primitives));
+    } else {
+      memory.add(at.x_S, at.distance + at.radius, distance_bar, R_SW * normal_bar);
+    }
     if (!selection.all) {
       selection.weights_bar[static_cast<std::size_t>(at.point)] +=
           bar.weight + activity(at.distance, at.tau) * bar.activity;
     }
-    if (geometry_O == nullptr) continue;
-    geometry_O->contact_radius -= distance_bar + bar.point_W.dot(at.normal);
-    geometry_O->contact_points.col(at.point) += R_OW * x_W_bar;
+    if (geometry_O != nullptr) geometry_O->contact_radius -= distance_bar + along;
   }
+  if (has_jacobians) return;
+  memory.vjp(solid, primitives);
+  for (std::size_t i = 0; i < contacts.size(); ++i)
+    add_to_bodies(contacts[i], bars[i], normal_bar_of(contacts[i], bars[i]), memory.x_bar(i));
 }
 
 std::vector<double> select_vertices_jvp(const VertexSdfQuery& query, const VertexSelection& selection,

@@ -198,7 +198,7 @@ TEST_CASE("read_experiment: mistakes are named by file and line", "[apps][value]
        {":7:", "a number or an array of numbers"}},
       {k_header + k_unknown + k_motion +
            "[motion.set]\nbody.ball.position = [0, 0, 1]\n\"body.ball.position.z\" = 2\n",
-       {"sets 'body.ball.position.z' and 'body.ball.position.z'"}},
+       {"sets the same by 'body.ball.position.z' and 'body.ball.position.z'"}},
       {k_header + k_unknown + k_motion +
            "[motion.set]\n\"body.box, tilted.mass\" = 1\n\"body.box, tilted.density\" = 2\n",
        {"tilted.mass' and 'body.box, tilted.density'"}},

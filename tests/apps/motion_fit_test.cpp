@@ -220,7 +220,17 @@ TEST_CASE("MotionFit: motions of one unknown shape are those of each alone, to t
   }
   const MotionFit fit(c.experiment);
   const Eigen::VectorXd x = 1.002 * fit.unknowns().initial();
-  CHECK(fit.unknowns().prepare(x).has_value() == setting.is_shared);
+  const auto prepared = fit.unknowns().prepare(x);
+  CHECK(prepared.has_value() == setting.is_shared);
+  if (prepared) {  // the last body of unknown shape is ready for both motions
+    const int body = fit.unknowns().experiment().unknowns[1].parameter.body_A;
+    const bool is_in_place = setting.unknowns.size() == 2;  // its centre of mass, if unknown, is not
+    for (int m = 0; m < 2; ++m) {
+      const UnknownSpace::Simulation motion = fit.unknowns().simulate(x, m, prepared);
+      CHECK(motion.simulator.stepper().detector().shares(body, prepared->simulator.stepper().detector()) ==
+            is_in_place);
+    }
+  }
   const Eigen::VectorXd together = fit.evaluate(x, Want::residuals).residuals;
   CHECK(together.norm() > 0.1);
   const Eigen::Index half = together.size() / 2;

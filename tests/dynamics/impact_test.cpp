@@ -37,6 +37,18 @@ TestScene ball_scene(double e, double gap, double v, double gravity) {
   return scene;
 }
 
+/// A tilted box of rubber, its centre at `height` [m] over a floor, that falls at 2 m/s.
+TestScene soft_box_scene(double height) {
+  TestScene scene = test::floor_scene();
+  scene.add(test::box_of_mass({0.05, 0.05, 0.05}, 1.0, 1), test::pose_at({0, 0, height}, {0.2, 0.1, 0}),
+            test::moving_at({0.3, 0, -2.0}));
+  for (Body& body : scene.model.bodies) {
+    body.material.stiffness = 2e4;
+    body.material.dissipation_time = 1e-3;
+  }
+  return scene;
+}
+
 /// Gradient of the height of body 1 after some steps by its initial height and vertical velocity.
 struct HeightGradient {
   double height = 0, by_height = 0, by_velocity = 0, by_restitution = 0;
@@ -205,13 +217,7 @@ TEST_CASE("impact: the adjoint agrees with differences of rollouts with impacts,
 
 TEST_CASE("adaptive substeps: steps are halved where penetration grows, and their gradient holds",
           "[dynamics][derivative]") {
-  TestScene scene = test::floor_scene();
-  scene.add(test::box_of_mass({0.05, 0.05, 0.05}, 1.0, 1), test::pose_at({0, 0, 0.06}, {0.2, 0.1, 0}),
-            test::moving_at({0.3, 0, -2.0}));
-  for (Body& body : scene.model.bodies) {
-    body.material.stiffness = 2e4;
-    body.material.dissipation_time = 1e-3;
-  }
+  TestScene scene = soft_box_scene(0.06);
   StepConfig config = config_of(1e-2);
   config.contact.edge_edge = false;
   config.adaptive_substeps = true;
@@ -245,13 +251,7 @@ TEST_CASE("adaptive substeps: steps are halved where penetration grows, and thei
 
 TEST_CASE("adaptive substeps: gradients hold where impacts divide the same steps", "[dynamics][derivative]") {
   using Length = SubstepRecord::Length;
-  TestScene scene = test::floor_scene();
-  scene.add(test::box_of_mass({0.05, 0.05, 0.05}, 1.0, 1), test::pose_at({0, 0, 0.08}, {0.2, 0.1, 0}),
-            test::moving_at({0.3, 0, -2.0}));
-  for (Body& body : scene.model.bodies) {
-    body.material.stiffness = 2e4;
-    body.material.dissipation_time = 1e-3;
-  }
+  TestScene scene = soft_box_scene(0.08);
   StepConfig config = config_of(4e-3, true);
   config.contact.edge_edge = false;
   config.adaptive_substeps = true;
