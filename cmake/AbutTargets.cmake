@@ -6,6 +6,7 @@ include(CMakePackageConfigHelpers)
 set(ABUT_ARCH "x86-64" CACHE STRING
   "Instruction set of all but the kernels, given to the compiler as -march=<value>")
 option(ABUT_WARNINGS_AS_ERRORS "Make every warning an error" OFF)
+option(ABUT_ASSERTIONS "Check ABUT_ASSERT in Release, too (Debug and RelWithDebInfo always do)" OFF)
 option(ABUT_USE_CCACHE "Compile through ccache where it is installed" ON)
 
 if(PROJECT_IS_TOP_LEVEL)
@@ -36,8 +37,14 @@ target_compile_options(abut_options INTERFACE -march=${ABUT_ARCH} -ffp-contract=
 target_compile_definitions(abut_options INTERFACE
   EIGEN_MAX_ALIGN_BYTES=16
   ABUT_VERSION="${PROJECT_VERSION}"
-  $<$<CONFIG:Debug,RelWithDebInfo>:ABUT_ENABLE_ASSERTIONS>)
+  $<$<OR:$<BOOL:${ABUT_ASSERTIONS}>,$<CONFIG:Debug,RelWithDebInfo>>:ABUT_ENABLE_ASSERTIONS>)
 install(TARGETS abut_options EXPORT abutTargets)
+
+# Whether kernels are compiled for several instruction sets, chosen from when the program starts.
+set(ABUT_MANY_INSTRUCTION_SETS OFF)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND CMAKE_BUILD_TYPE STREQUAL "Release")
+  set(ABUT_MANY_INSTRUCTION_SETS ON)
+endif()
 
 # Warnings are ours alone, never exported. The exceptions are warnings of g++ 12's optimiser that it gets wrong in
 # inlined Eigen and std::string code; they are shown (or, -Wrestrict, PR 105329, hidden) but never errors.
@@ -49,14 +56,25 @@ target_compile_options(abut_warnings INTERFACE
   $<$<CXX_COMPILER_ID:GNU>:-Wno-error=maybe-uninitialized -Wno-error=array-bounds -Wno-error=stringop-overflow
     -Wno-error=stringop-overread>)
 
-# abut_add_library(NAME [INTERNAL] [HEADERS file...] [SOURCES file...] [PUBLIC target...] [PRIVATE target...])
+# Headers that nearly every source file reads, compiled once. Sources that are compiled with other flags (kernels) leave
+# them out. `-D CMAKE_DISABLE_PRECOMPILE_HEADERS=ON` builds without, as clang-tidy needs it.
+set(ABUT_COMMON_HEADERS
+  <algorithm> <array> <cmath> <cstdint> <filesystem> <functional> <limits> <map> <memory> <numbers> <numeric> <optional>
+  <span> <stdexcept> <string> <string_view> <utility> <variant> <vector>
+  <Eigen/Core> <Eigen/Geometry> <Eigen/LU> <Eigen/Cholesky> <spdlog/fmt/fmt.h>)
+add_library(abut_common_headers OBJECT ${PROJECT_SOURCE_DIR}/cmake/common_headers.cpp)
+target_link_libraries(abut_common_headers PRIVATE abut_options abut_warnings Eigen3::Eigen spdlog::spdlog)
+target_precompile_headers(abut_common_headers PRIVATE ${ABUT_COMMON_HEADERS})
+
+# abut_add_library(NAME [INTERNAL] [HEADERS file...] [SOURCES file...] [PRECOMPILE header...]
+#                  [PUBLIC target...] [PRIVATE target...])
 #
 # Makes the current folder the library abut_NAME, alias abut::NAME. Headers are found from the repository root, as in
 # "engine/types.h", and installed under include/abut/ so that the same line works after find_package(abut). PUBLIC and
-# PRIVATE are the libraries it uses in its headers, and only in its sources. INTERNAL: not installed. A library without
-# sources is an interface library.
+# PRIVATE are the libraries it uses in its headers, and only in its sources. INTERNAL: not installed. PRECOMPILE:
+# headers that most of its sources read beside the common ones. A library without sources is an interface library.
 function(abut_add_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "INTERNAL" "" "HEADERS;SOURCES;PUBLIC;PRIVATE")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "INTERNAL" "" "HEADERS;SOURCES;PRECOMPILE;PUBLIC;PRIVATE")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "abut_add_library(${name}): unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -65,6 +83,12 @@ function(abut_add_library name)
     add_library(${target} STATIC ${arg_SOURCES})
     set(scope PUBLIC)
     target_link_libraries(${target} PRIVATE ${arg_PRIVATE} $<BUILD_INTERFACE:abut_warnings>)
+    target_compile_definitions(${target} PRIVATE $<$<BOOL:${ABUT_MANY_INSTRUCTION_SETS}>:ABUT_MANY_INSTRUCTION_SETS>)
+    if(arg_PRECOMPILE)
+      target_precompile_headers(${target} PRIVATE ${ABUT_COMMON_HEADERS} ${arg_PRECOMPILE})
+    else()
+      target_precompile_headers(${target} REUSE_FROM abut_common_headers)
+    endif()
   else()
     add_library(${target} INTERFACE)
     set(scope INTERFACE)
@@ -93,12 +117,13 @@ function(abut_add_kernels name file)
   set(target abut_${name})
   set(options -ffp-contract=fast)
   target_sources(${target} PRIVATE ${file}_base.cpp)
-  set_source_files_properties(${file}_base.cpp PROPERTIES COMPILE_OPTIONS "${options}")
-  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND CMAKE_BUILD_TYPE STREQUAL "Release")
+  set_source_files_properties(${file}_base.cpp PROPERTIES COMPILE_OPTIONS "${options}" SKIP_PRECOMPILE_HEADERS ON)
+  if(ABUT_MANY_INSTRUCTION_SETS)
     target_sources(${target} PRIVATE ${file}_avx2.cpp ${file}_avx512.cpp)
-    set_source_files_properties(${file}_avx2.cpp PROPERTIES COMPILE_OPTIONS "-march=x86-64-v3;${options}")
-    set_source_files_properties(${file}_avx512.cpp PROPERTIES COMPILE_OPTIONS "-march=x86-64-v4;${options}")
-    target_compile_definitions(${target} PRIVATE ABUT_MANY_INSTRUCTION_SETS)
+    set_source_files_properties(${file}_avx2.cpp PROPERTIES
+      COMPILE_OPTIONS "-march=x86-64-v3;${options}" SKIP_PRECOMPILE_HEADERS ON)
+    set_source_files_properties(${file}_avx512.cpp PROPERTIES
+      COMPILE_OPTIONS "-march=x86-64-v4;${options}" SKIP_PRECOMPILE_HEADERS ON)
   endif()
 endfunction()
 

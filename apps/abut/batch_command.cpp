@@ -21,7 +21,7 @@
 #include "apps/abut/progress_bar.h"
 #include "apps/abut/report.h"
 #include "apps/abut/trajectory_file.h"
-#include "collision/manifold/kernel/manifold_kernels.h"
+#include "engine/instruction_set.h"
 #include "dynamics/batch_rollout.h"
 #include "engine/atomic_file.h"
 #include "engine/input_error.h"
@@ -36,7 +36,7 @@ namespace {
 /// A number for everything that results depend on.
 std::uint64_t key_of(const BatchArguments& arguments, const BatchTable& table) {
   std::uint64_t key = hash_of(
-      fmt::format("{} {} {}", ABUT_VERSION, manifold_kernels().instruction_set, arguments.trajectories));
+      fmt::format("{} {} {}", ABUT_VERSION, instruction_set(), arguments.trajectories));
   std::vector<fs::path> files = scene_files(table.scene_file());
   files.insert(files.begin(), arguments.table);
   for (const fs::path& file : files) {

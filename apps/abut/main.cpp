@@ -13,7 +13,7 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/abut/commands.h"
-#include "collision/manifold/kernel/manifold_kernels.h"
+#include "engine/instruction_set.h"
 #include "engine/input_error.h"
 #include "engine/toml_table.h"
 
@@ -80,7 +80,7 @@ int run(CLI::App& app, int argc, char** argv, const int& exit_code) {
 }
 
 std::string version_text() {
-  return fmt::format("abut {}\nmanifold kernels: {}", ABUT_VERSION, abut::manifold_kernels().instruction_set);
+  return fmt::format("abut {}\nmanifold kernels: {}", ABUT_VERSION, abut::instruction_set());
 }
 
 }  // namespace

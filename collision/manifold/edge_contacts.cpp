@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "collision/manifold/contact_activity.h"
-#include "collision/manifold/kernel/manifold_kernels.h"
+#include "collision/manifold/kernel/point_kernels.h"
 
 namespace abut {
 
@@ -126,7 +126,7 @@ void EdgeContacts::prepare(const Pose<double>& X_WA, const Pose<double>& X_WB, c
     }
   }
   if (count == 0) return;
-  manifold_kernels().relate_edges(settings_, pair.sides[0].edge_columns(), pair.sides[1].edge_columns(),
+  point_kernels().relate_edges(settings_, pair.sides[0].edge_columns(), pair.sides[1].edge_columns(),
                                   relations);
   derivative_kernels().relate_neighbours(matrices(pair));
 }
@@ -344,7 +344,7 @@ void EdgeContacts::contacts(const Pose<double>& X_WA, const Pose<double>& X_WB,
   for (int side = 0; side < 2; ++side) {
     const auto& [x, y, z] = memory.coordinates[side];
     memory.samples[side].resize(k_sample_normal_columns * many[side]);
-    manifold_kernels().sample_points(*body(1 - side).sdf, SdfOrder::normal, x.data(), y.data(), z.data(),
+    point_kernels().sample_points(*body(1 - side).sdf, SdfOrder::normal, x.data(), y.data(), z.data(),
                                      static_cast<int>(many[side]), memory.samples[side].data());
   }
   for (std::size_t i = 0; i < count; ++i) {

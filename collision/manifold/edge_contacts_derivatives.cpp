@@ -4,7 +4,7 @@
 
 #include "collision/manifold/contact_activity.h"
 #include "collision/manifold/edge_contacts.h"
-#include "collision/manifold/kernel/manifold_kernels.h"
+#include "collision/manifold/kernel/point_kernels.h"
 #include "engine/dual.h"
 #include "engine/smooth.h"
 

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <thread>
 
-#include "collision/manifold/kernel/manifold_kernels.h"
+#include "collision/manifold/kernel/pair_kernels.h"
 #include "engine/check.h"
 
 namespace abut {
@@ -49,7 +49,7 @@ void PairManifold<T>::evaluate(const Pose<double>& X_AB, ManifoldOrder order, Pa
   require(X_AB.q.coeffs().allFinite() && X_AB.p.allFinite(), "a pose of B in A is not finite");
   // Kernels keep places of pairs in T.
   constexpr double k_most_pairs = 1.0 / std::numeric_limits<T>::epsilon();
-  const ManifoldKernels& kernels = manifold_kernels();
+  const PairKernels& kernels = pair_kernels();
   const RelativePose<T> pose = relative_pose<T>(X_AB);
   while (!kernels.run(problem_, order, pose, buffers)) {
     const int pairs = buffers.selected[0].count * buffers.selected[1].padded;

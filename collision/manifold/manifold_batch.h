@@ -2,7 +2,7 @@
 ///
 /// Contacts come in the frame of A, whose origin and axes stand for the world: X_WA = 1, X_WB = X_AB. A pose
 /// of the batch does not depend on the others, nor on how many threads there are: results are the same bit
-/// for bit. Instruction sets are chosen at run time (kernel/manifold_kernels.h); results of two of them
+/// for bit. Instruction sets are chosen at run time (engine/instruction_set.h); results of two of them
 /// differ by rounding.
 #pragma once
 

@@ -1,6 +1,6 @@
 #include "dynamics/kernel/row_kernels.h"
 
-#include "collision/manifold/kernel/manifold_kernels.h"
+#include "engine/instruction_set.h"
 
 namespace abut {
 
@@ -20,7 +20,7 @@ RowKernels row_kernels_for(std::string_view instruction_set) {
 }
 
 const RowKernels& row_kernels() {
-  static const RowKernels chosen = row_kernels_for(manifold_kernels().instruction_set);
+  static const RowKernels chosen = row_kernels_for(instruction_set());
   return chosen;
 }
 

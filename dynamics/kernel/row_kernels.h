@@ -64,10 +64,10 @@ struct RowKernels {
                   std::span<const RowBlock>, std::span<RowBarBlock>, PairLawBar&);
 };
 
-/// Those for an instruction set, of which available_manifold_kernels() has the names.
+/// Those for one of available_instruction_sets().
 [[nodiscard]] RowKernels row_kernels_for(std::string_view instruction_set);
 
-/// Those for the instruction set of manifold_kernels().
+/// Those for instruction_set().
 [[nodiscard]] const RowKernels& row_kernels();
 
 }  // namespace abut

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "collision/manifold/kernel/manifold_kernels.h"
 #include "collision/manifold/manifold_batch.h"
 #include "engine/body_builder.h"
+#include "engine/instruction_set.h"
 #include "engine/mesh_shapes.h"
 #include "engine/random.h"
 #include "scenes.h"
@@ -82,7 +82,7 @@ void report(benchmark::State& state, const PairManifold<T>& manifold, const Rela
     for (const T d : view.column(k_distance)) hash.add(static_cast<double>(d));
   }
   state.counters["contacts"] = median(contacts);
-  state.SetLabel(std::string(manifold_kernels().instruction_set) + ", " + hash.text());
+  state.SetLabel(std::string(instruction_set()) + ", " + hash.text());
 }
 
 struct Query {

@@ -10,7 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "collision/manifold/kernel/manifold_kernels.h"
+#include "collision/manifold/kernel/pair_kernels.h"
+#include "engine/instruction_set.h"
 #include "tests/support/cases.h"
 #include "tests/support/close.h"
 #include "tests/support/jet_support.h"
@@ -87,20 +88,20 @@ struct Comparison {
   }
 };
 
-/// One comparison for each of the kernels.
+/// One comparison for each of the instruction sets.
 template <typename T>
 std::vector<Comparison> compared(const PairCase& c, const ContactConfig& config, ManifoldScope scope,
-                                 std::span<const ManifoldKernels> kernels) {
+                                 std::span<const std::string_view> sets) {
   const ManifoldReference reference(c.A, c.B, config);
   const BodyFeatures<T> A(c.A), B(c.B);
   const PairProblem<T> problem(A, B, config, scope == ManifoldScope::all);
   PairBuffers<T> buffers(problem, ManifoldOrder::value);
-  std::vector<Comparison> results(kernels.size());
+  std::vector<Comparison> results(sets.size());
   for (const Pose<double>& X_AB : c.X_AB) {
     const ReferenceContacts<double> expected = reference.contacts<double>({}, X_AB);
     const RelativePose<T> pose{X_AB.rotation().template cast<T>(), X_AB.p.template cast<T>()};
-    for (std::size_t i = 0; i < kernels.size(); ++i) {
-      while (!kernels[i].run<T>(problem, ManifoldOrder::value, pose, buffers))
+    for (std::size_t i = 0; i < sets.size(); ++i) {
+      while (!pair_kernels_for(sets[i]).run<T>(problem, ManifoldOrder::value, pose, buffers))
         buffers.grow(buffers.selected[0].count * buffers.selected[1].padded);
       const ManifoldView<T> view(buffers.columns, buffers.capacity, buffers.count, A, B,
                                  ManifoldOrder::value);
@@ -128,10 +129,10 @@ TEMPLATE_TEST_CASE("manifold_batch: every instruction set finds the contacts of 
                    "[collision][value]", double, float) {
   const auto at = static_cast<std::size_t>(GENERATE(range(0, 14)));
   const PairCase& c = cases().at(at);
-  const auto kernels = available_manifold_kernels();
-  const auto results = compared<TestType>(c, {}, ManifoldScope::active, kernels);
-  for (std::size_t i = 0; i < kernels.size(); ++i) {
-    CAPTURE(c.name, kernels[i].instruction_set);
+  const auto sets = available_instruction_sets();
+  const auto results = compared<TestType>(c, {}, ManifoldScope::active, sets);
+  for (std::size_t i = 0; i < sets.size(); ++i) {
+    CAPTURE(c.name, sets[i]);
     check<TestType>(results[i]);
     CHECK((results[i].contacts > 0) == (c.name != "far apart"));
   }
@@ -143,7 +144,8 @@ TEMPLATE_TEST_CASE("manifold_batch: scope all has every vertex and every pair of
   const auto at = static_cast<std::size_t>(GENERATE(0, 1, 4, 5, 7, 9, 10));
   const PairCase& c = cases().at(at);
   CAPTURE(c.name);
-  const Comparison r = compared<TestType>(c, {}, ManifoldScope::all, {&manifold_kernels(), 1})[0];
+  const std::string_view set = instruction_set();
+  const Comparison r = compared<TestType>(c, {}, ManifoldScope::all, {&set, 1})[0];
   check<TestType>(r);
   CHECK(r.contacts >= static_cast<int>(c.X_AB.size()) *
                           static_cast<int>(c.A.contact_points.cols() + c.B.contact_points.cols()));
@@ -173,7 +175,8 @@ TEST_CASE("manifold_batch: settings do what they do to the plain formulas", "[co
     config.parallel_blend = 0.1;
     config.normal_fade = 0.1;
   }
-  const Comparison r = compared<double>(c, config, ManifoldScope::active, {&manifold_kernels(), 1})[0];
+  const std::string_view set = instruction_set();
+  const Comparison r = compared<double>(c, config, ManifoldScope::active, {&set, 1})[0];
   check<double>(r);
   CHECK(r.contacts > 0);
 }

@@ -9,9 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "collision/manifold/kernel/manifold_kernels.h"
+#include "collision/manifold/kernel/pair_kernels.h"
 #include "collision/manifold/manifold_batch.h"
 #include "collision/manifold/pair_derivatives.h"
+#include "engine/instruction_set.h"
 #include "tests/support/cases.h"
 #include "tests/support/close.h"
 #include "tests/support/gradient_check.h"
@@ -105,7 +106,7 @@ std::map<ContactKey, OutputsJacobian> expected_jacobians(const ManifoldReference
 }
 
 template <typename T>
-void evaluate(const ManifoldKernels& kernels, const PairProblem<T>& problem, const Pose<double>& X_AB,
+void evaluate(const PairKernels& kernels, const PairProblem<T>& problem, const Pose<double>& X_AB,
               PairBuffers<T>& buffers) {
   const RelativePose<T> pose{X_AB.rotation().template cast<T>(), X_AB.p.template cast<T>()};
   while (!kernels.run<T>(problem, buffers.order(), pose, buffers))
@@ -122,8 +123,8 @@ TEST_CASE("manifold_derivatives: in every instruction set they are those of the 
   }
   pairs.push_back(cases[10]);
   pairs.push_back(cases[11]);
-  const auto kernels = available_manifold_kernels();
-  std::vector<JacobianErrors> errors(kernels.size()), errors_float(kernels.size());
+  const auto sets = available_instruction_sets();
+  std::vector<JacobianErrors> errors(sets.size()), errors_float(sets.size());
   for (const PairCase& c : pairs) {
     const ManifoldReference reference(c.A, c.B, {});
     const BodyFeatures<double> A(c.A), B(c.B);
@@ -140,19 +141,19 @@ TEST_CASE("manifold_derivatives: in every instruction set they are those of the 
             list.add(jacobian_of(view, i), it->second);
         }
       };
-      for (std::size_t k = 0; k < kernels.size(); ++k) {
-        evaluate(kernels[k], problem, X_AB, buffers);
+      for (std::size_t k = 0; k < sets.size(); ++k) {
+        evaluate(pair_kernels_for(sets[k]), problem, X_AB, buffers);
         compare(ManifoldView<double>(buffers.columns, buffers.capacity, buffers.count, A, B, buffers.order()),
                 errors[k]);
-        evaluate(kernels[k], problem_float, X_AB, buffers_float);
+        evaluate(pair_kernels_for(sets[k]), problem_float, X_AB, buffers_float);
         compare(ManifoldView<float>(buffers_float.columns, buffers_float.capacity, buffers_float.count,
                                     A_float, B_float, buffers_float.order()),
                 errors_float[k]);
       }
     }
   }
-  for (std::size_t k = 0; k < kernels.size(); ++k) {
-    CAPTURE(kernels[k].instruction_set);
+  for (std::size_t k = 0; k < sets.size(); ++k) {
+    CAPTURE(sets[k]);
     CHECK(errors[k].contacts >= 10000);
     errors[k].check(1e-8, 1e-5);
     // In float, a union's weights turn rounding of the size (1e-7) into 1e-4 of themselves.

@@ -10,6 +10,7 @@
 #include "collision/manifold/near_features.h"
 #include "collision/manifold/solid_jacobians.h"
 #include "engine/body_builder.h"
+#include "engine/instruction_set.h"
 #include "engine/primitive_builder.h"
 #include "engine/random.h"
 #include "tests/support/cases.h"
@@ -84,10 +85,10 @@ TEST_CASE("SolidBars: agree with the derivatives of one point at a time, on ever
     const FeatureColumns features(Points(3, 0), sdf);
     CAPTURE(solid.name);
     CHECK(sdf.has_vjp_by_lanes() == (solid.name != "dent"));
-    for (const ManifoldKernels& available : available_manifold_kernels()) {
-      const DerivativeKernels kernels = derivative_kernels_for(available.instruction_set);
+    for (const std::string_view set : available_instruction_sets()) {
+      const DerivativeKernels kernels = derivative_kernels_for(set);
       for (const bool with_normals : {false, true}) {
-        CAPTURE(available.instruction_set, with_normals);
+        CAPTURE(set, with_normals);
         Random random(11);
         SolidBars bars;
         std::vector<Vec3<double>> x_bars;
@@ -136,9 +137,9 @@ TEST_CASE("SolidJacobians: say of each point by itself what one at a time says, 
     const ShapeSdf sdf(solid.shape);
     if (!sdf.has_vjp_by_lanes()) continue;
     const FeatureColumns features(Points(3, 0), sdf);
-    for (const ManifoldKernels& available : available_manifold_kernels()) {
-      CAPTURE(solid.name, available.instruction_set);
-      const DerivativeKernels kernels = derivative_kernels_for(available.instruction_set);
+    for (const std::string_view set : available_instruction_sets()) {
+      CAPTURE(solid.name, set);
+      const DerivativeKernels kernels = derivative_kernels_for(set);
       Random random(12);
       std::vector<Vec3<double>> points;
       std::vector<double> distances;

@@ -6,8 +6,8 @@
 #include <span>
 #include <utility>
 
-#include "collision/manifold/kernel/manifold_kernels.h"
 #include "dynamics/contact_laws/friction.h"
+#include "engine/instruction_set.h"
 #include "engine/lie.h"
 #include "engine/random.h"
 #include "tests/support/cases.h"
@@ -147,9 +147,9 @@ TEST_CASE("RowKernels: every instruction set sums what the formulas say of each 
     curvature += du.dot(terms.resistance(row, v_a, law) * du);
   }
 
-  for (const ManifoldKernels& available : available_manifold_kernels()) {
-    const RowKernels kernels = row_kernels_for(available.instruction_set);
-    CAPTURE(available.instruction_set, count, slot_A, slot_B, static_cast<int>(law), is_impedance);
+  for (const std::string_view set : available_instruction_sets()) {
+    const RowKernels kernels = row_kernels_for(set);
+    CAPTURE(set, count, slot_A, slot_B, static_cast<int>(law), is_impedance);
     RowBlocks lanes;
     lanes.assign(rows);
     REQUIRE(lanes.pairs.size() == 1);
@@ -215,8 +215,8 @@ TEST_CASE("RowKernels: a number that is none in one row is seen in the sums", "[
   rows.rows[12].distance = std::nan("");
   const smooth_coulomb::Settings s = default_settings();
   const Vec6<double> V = Vec6<double>::Constant(1e-3);
-  for (const ManifoldKernels& available : available_manifold_kernels()) {
-    const RowKernels kernels = row_kernels_for(available.instruction_set);
+  for (const std::string_view set : available_instruction_sets()) {
+    const RowKernels kernels = row_kernels_for(set);
     RowBlocks lanes;
     lanes.assign(rows);
     const BlockPair& pair = lanes.pairs[0];
@@ -224,7 +224,7 @@ TEST_CASE("RowKernels: a number that is none in one row is seen in the sums", "[
     for (const RowLaw law : {RowLaw::frictionless, RowLaw::cone}) {
       Vec6<double> wrench;
       kernels.sum_impulses({s, law, V.data(), pair.friction}, lanes.of(pair), wrench.data());
-      CAPTURE(available.instruction_set, static_cast<int>(law));
+      CAPTURE(set, static_cast<int>(law));
       CHECK(wrench.array().isNaN().all());
     }
   }
@@ -244,9 +244,9 @@ TEST_CASE("RowKernels: every instruction set multiplies and solves blocks as Eig
   const Mat6<double> product = C - A * B.transpose();
   // Only the lower triangle of L counts.
   const Mat6<double> solved = L.triangularView<Eigen::Lower>().solve(C.transpose()).transpose();
-  for (const ManifoldKernels& available : available_manifold_kernels()) {
-    const RowKernels kernels = row_kernels_for(available.instruction_set);
-    CAPTURE(available.instruction_set);
+  for (const std::string_view set : available_instruction_sets()) {
+    const RowKernels kernels = row_kernels_for(set);
+    CAPTURE(set);
     Mat6<double> X = C;
     kernels.subtract_block_product(A.data(), B.data(), X.data());
     CHECK((X - product).norm() <= 1e-15 * 36.0);

@@ -1,6 +1,6 @@
 #include "collision/manifold/kernel/derivative_kernels.h"
 
-#include "collision/manifold/kernel/manifold_kernels.h"
+#include "engine/instruction_set.h"
 
 namespace abut {
 
@@ -20,7 +20,7 @@ DerivativeKernels derivative_kernels_for([[maybe_unused]] std::string_view instr
 }
 
 const DerivativeKernels& derivative_kernels() {
-  static const DerivativeKernels chosen = derivative_kernels_for(manifold_kernels().instruction_set);
+  static const DerivativeKernels chosen = derivative_kernels_for(instruction_set());
   return chosen;
 }
 

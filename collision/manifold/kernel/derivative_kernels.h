@@ -1,12 +1,12 @@
-/// The kernels of the way back through the simulation's contacts, one for each instruction set, chosen as the
-/// manifold kernels are: solids at points, and what relates the selected edges of two bodies.
+/// The kernels of the VJP of the simulation's contacts, one compilation for each instruction set: solids at
+/// points, and relations of the selected edges of two bodies.
 #pragma once
 
 #include <string_view>
 
 #include "collision/manifold/edge_edge.h"
 #include "collision/manifold/kernel/detection_kernels.h"
-#include "collision/manifold/kernel/manifold_kernels.h"
+#include "collision/manifold/kernel/point_kernels.h"
 #include "collision/manifold/neighbour_weights.h"
 
 namespace abut {
@@ -77,10 +77,10 @@ struct DerivativeKernels {
                          double* edges_B_bar, double (&radii_bar)[2]);
 };
 
-/// Those of one of the manifold kernels' instruction sets.
+/// Those for one of available_instruction_sets().
 [[nodiscard]] DerivativeKernels derivative_kernels_for(std::string_view instruction_set);
 
-/// Those of manifold_kernels().
+/// Those for instruction_set().
 [[nodiscard]] const DerivativeKernels& derivative_kernels();
 
 }  // namespace abut

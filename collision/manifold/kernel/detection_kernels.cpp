@@ -1,6 +1,6 @@
 #include "collision/manifold/kernel/detection_kernels.h"
 
-#include "collision/manifold/kernel/manifold_kernels.h"
+#include "engine/instruction_set.h"
 
 namespace abut {
 
@@ -20,7 +20,7 @@ DetectionKernels detection_kernels_for([[maybe_unused]] std::string_view instruc
 }
 
 const DetectionKernels& detection_kernels() {
-  static const DetectionKernels chosen = detection_kernels_for(manifold_kernels().instruction_set);
+  static const DetectionKernels chosen = detection_kernels_for(instruction_set());
   return chosen;
 }
 

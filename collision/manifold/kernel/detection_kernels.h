@@ -1,6 +1,6 @@
-/// The kernels of the simulation's detector, one for each instruction set, chosen as the manifold kernels
-/// are: which points of a body are near a solid and which of its primitives matter to them, distances of
-/// these, and pairs of edges that are near each other.
+/// The kernels of the simulation's contact detector, one compilation for each instruction set: which points of
+/// a body are near a solid and which of its primitives matter to them, distances of these, and pairs of edges
+/// that are near each other.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,7 @@
 
 #include "collision/manifold/edge_edge.h"
 #include "collision/manifold/kernel/body_features.h"
-#include "collision/manifold/kernel/manifold_kernels.h"
+#include "collision/manifold/kernel/point_kernels.h"
 #include "collision/manifold/neighbour_weights.h"
 #include "collision/sdf/shape_sdf.h"
 #include "engine/pack.h"
@@ -93,10 +93,10 @@ struct DetectionKernels {
                        const int* row, const int* column, int count, double* out);
 };
 
-/// Those of one of the manifold kernels' instruction sets.
+/// Those for one of available_instruction_sets().
 [[nodiscard]] DetectionKernels detection_kernels_for(std::string_view instruction_set);
 
-/// Those of manifold_kernels().
+/// Those for instruction_set().
 [[nodiscard]] const DetectionKernels& detection_kernels();
 
 }  // namespace abut

@@ -1,2 +1,2 @@
-#define ABUT_KERNELS manifold_kernels_avx512
+#define ABUT_KERNELS pair_kernels_avx512
 #include "collision/manifold/kernel/pair_kernel_instance.h"

@@ -1,2 +1,2 @@
-#define ABUT_KERNELS manifold_kernels_base
+#define ABUT_KERNELS pair_kernels_base
 #include "collision/manifold/kernel/pair_kernel_instance.h"

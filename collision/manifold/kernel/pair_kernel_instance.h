@@ -1,18 +1,10 @@
 /// What a source file compiled for one instruction set consists of; it defines ABUT_KERNELS, the function's
 /// name.
 #include "collision/manifold/kernel/activity_derivatives.h"
-#include "collision/manifold/kernel/manifold_kernels.h"
 #include "collision/manifold/kernel/pair_kernel.h"
-#include "collision/manifold/kernel/point_kernels.h"
-
-#define ABUT_TEXT_OF(name) #name
-#define ABUT_TEXT(name) ABUT_TEXT_OF(name)
+#include "collision/manifold/kernel/pair_kernels.h"
 
 namespace abut {
-
-// shape_sdf_packs.cpp has those of the instruction set of the rest of the library.
-ABUT_SDF_SAMPLE(, normal, SdfDouble8)
-ABUT_SDF_SAMPLE(, jacobian, SdfDouble8)
 
 inline namespace ABUT_SIMD {
 namespace {
@@ -36,10 +28,7 @@ bool run_pair_kernel(const PairProblem<T>& problem, ManifoldOrder order, const R
 }  // namespace
 }  // namespace ABUT_SIMD
 
-ManifoldKernels ABUT_KERNELS();
-ManifoldKernels ABUT_KERNELS() {
-  return {ABUT_TEXT(ABUT_SIMD), &run_pair_kernel<float>, &run_pair_kernel<double>, &sample_points_by_lanes,
-          &relate_edges_by_lanes};
-}
+PairKernels ABUT_KERNELS();
+PairKernels ABUT_KERNELS() { return {&run_pair_kernel<float>, &run_pair_kernel<double>}; }
 
 }  // namespace abut

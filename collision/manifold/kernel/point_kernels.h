@@ -1,92 +1,50 @@
-/// Signed distances at many points, and relations of many edges, in double precision: what the simulation
-/// asks.
+/// Signed distances at many points, and relations of many edges, one compilation for each instruction set.
 #pragma once
 
-#include <algorithm>
+#include <string_view>
 
-#include "collision/manifold/kernel/manifold_kernels.h"
-#include "collision/manifold/kernel/solid_lanes.h"
+#include "collision/manifold/edge_edge.h"
 #include "collision/sdf/shape_sdf.h"
-#include "engine/pack.h"
 
 namespace abut {
-inline namespace ABUT_SIMD {
 
-template <SdfOrder order>
-void sample_points_of_order(const ShapeSdf& sdf, const double* x, const double* y, const double* z, int count,
-                            double* out) {
-  using P = Lanes<double>;
-  constexpr int W = P::k_lanes;
-  for (int first = 0; first < count; first += W) {
-    const int lanes = std::min(W, count - first);
-    const auto at = [&](const double* p) {
-      return lanes == W ? P::load(p + first) : P::load(p + first, lanes);
-    };
-    const SdfAnswer<order, P> sample = sdf.sample<order, P>(Vec3<P>{at(x), at(y), at(z)});
-    const auto put = [&](int column, const P& value) {
-      double* to = out + static_cast<std::ptrdiff_t>(column) * count + first;
-      if (lanes == W) {
-        value.store(to);
-      } else {
-        value.store(to, lanes);
-      }
-    };
-    put(k_sample_distance, sample.distance);
-    for (int i = 0; i < 3; ++i) {
-      put(k_sample_normal + i, sample.normal[i]);
-      if constexpr (order == SdfOrder::jacobian) {
-        put(k_sample_gradient + i, sample.gradient[i]);
-        for (int j = 0; j < 3; ++j) put(k_sample_normal_jacobian + 3 * i + j, sample.normal_jacobian(i, j));
-      }
-    }
-  }
-}
+/// What sample_points() writes: columns of numbers, one of each for every point.
+enum SampleColumn {
+  k_sample_distance = 0,         ///< [m]
+  k_sample_normal = 1,           ///< 3
+  k_sample_normal_columns = 4,   ///< so many with SdfOrder::normal
+  k_sample_gradient = 4,         ///< 3
+  k_sample_normal_jacobian = 7,  ///< 9, row by row [1/m]
+  k_sample_columns = 16
+};
 
-inline void sample_points_by_lanes(const ShapeSdf& sdf, SdfOrder order, const double* x, const double* y,
-                                   const double* z, int count, double* out) {
-  if (order == SdfOrder::jacobian) {
-    sample_points_of_order<SdfOrder::jacobian>(sdf, x, y, z, count, out);
-  } else {
-    sample_points_of_order<SdfOrder::normal>(sdf, x, y, z, count, out);
-  }
-}
+/// Edges as a structure of arrays: start (3), vector (3), normal (3), `count` numbers each.
+struct EdgeColumns {
+  const double* numbers;  ///< number c of edge i is numbers[c * count + i]
+  int count;
+};
 
-inline void relate_edges_by_lanes(const EdgeEdgeSettings<double>& settings, const EdgeColumns& A,
-                                  const EdgeColumns& B, const EdgeRelations& out) {
-  using P = Lanes<double>;
-  constexpr int W = P::k_lanes;
-  const auto edge = [](const auto& number) {
-    return Edge<P>{{number(0), number(1), number(2)},
-                   {number(3), number(4), number(5)},
-                   {number(6), number(7), number(8)}};
-  };
-  for (int k = 0; k < A.count; ++k) {
-    const Edge<P> edge_A = edge([&](int c) { return P(A.numbers[c * A.count + k]); });
-    for (int l = 0; l < B.count; l += W) {
-      const int lanes = std::min(W, B.count - l);
-      const Edge<P> edge_B = edge([&](int c) {
-        const double* numbers = B.numbers + c * B.count + l;
-        return lanes == W ? P::load(numbers) : P::load(numbers, lanes);
-      });
-      const EdgeWitness<P> w = edge_witness<P>(edge_A, edge_B, settings);
-      const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(k) * B.count + l;
-      const auto put = [&](const P& value, double* to) {
-        if (lanes == W) {
-          value.store(to + at);
-        } else {
-          value.store(to + at, lanes);
-        }
-      };
-      put(w.softened, out.softened);
-      put(w.minimum.gamma, out.interior);
-      put(edge_clash<P>(edge_A, edge_B, settings), out.clash);
-      for (int i = 0; i < 3; ++i) {
-        put(w.e1[i], out.points[0][i]);
-        put(w.e2[i], out.points[1][i]);
-      }
-    }
-  }
-}
+/// What relate_edges() writes of each pair, in (n_A, n_B) numbers each.
+struct EdgeRelations {
+  double *softened, *interior, *clash;
+  double* points[2][3];  ///< witness points e_1, e_2
+};
 
-}  // namespace ABUT_SIMD
+/// One compilation of point_kernel.h.
+struct PointKernels {
+  /// The solid at points of its own frame, out[c * count + i] for SampleColumn c; order is normal or
+  /// jacobian.
+  void (*sample_points)(const ShapeSdf&, SdfOrder order, const double* x, const double* y, const double* z,
+                        int count, double* out);
+  /// Witness points and indicators of all pairs of edges, given in one frame.
+  void (*relate_edges)(const EdgeEdgeSettings<double>&, const EdgeColumns& A, const EdgeColumns& B,
+                       const EdgeRelations& out);
+};
+
+/// Those for one of available_instruction_sets().
+[[nodiscard]] PointKernels point_kernels_for(std::string_view instruction_set);
+
+/// Those for instruction_set().
+[[nodiscard]] const PointKernels& point_kernels();
+
 }  // namespace abut

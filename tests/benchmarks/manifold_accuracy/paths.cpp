@@ -12,7 +12,7 @@
 
 #include "../support/colliding_poses.h"
 #include "accuracy_table.h"
-#include "collision/manifold/kernel/manifold_kernels.h"
+#include "collision/manifold/kernel/point_kernels.h"
 #include "edge_pairs.h"
 #include "engine/dual.h"
 #include "test_bodies.h"
@@ -46,7 +46,7 @@ class NormalsAlong {
       local_[i] = inverse_point<D>(X_WS, points_W[i]);
       for (std::size_t k = 0; k < 3; ++k) rows_[k][i] = local_[i][static_cast<Eigen::Index>(k)].value;
     }
-    manifold_kernels().sample_points(sdf, SdfOrder::jacobian, rows_[0].data(), rows_[1].data(),
+    point_kernels().sample_points(sdf, SdfOrder::jacobian, rows_[0].data(), rows_[1].data(),
                                      rows_[2].data(), static_cast<int>(count), samples_.data());
     const auto sample = [&](int column, std::size_t i) {
       return samples_[static_cast<std::size_t>(column) * count + i];
