@@ -1,5 +1,5 @@
 # A front for the CMake presets: `make help`. Variables: JOBS (parallel jobs), PRESET (of `make build`), SCENE (of
-# `make view`).
+# `make view`), CMAKE_FLAGS (of the release build, which demo, view, test and bench share).
 
 JOBS   ?= $(shell nproc)
 PRESET ?= release
@@ -8,7 +8,7 @@ SCENE  ?= $(DEMO)
 ABUT   := build/release/bin/abut
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo view test asan bench pictures clean
+.PHONY: help setup build demo view test asan tsan tidy bench pictures clean
 
 help:      ## this list
 	@sed -nE 's/^([a-z]+): .*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -21,36 +21,40 @@ build: setup    ## configure and build PRESET (default: release)
 	cmake --build --preset $(PRESET) --parallel $(JOBS)
 
 demo: setup     ## build the program, simulate two armadillos, check the gradient
-	cmake --preset release
+	cmake --preset release $(CMAKE_FLAGS)
 	cmake --build --preset release --parallel $(JOBS) --target abut
 	@mkdir -p out
 	$(ABUT) run $(DEMO) --out out/armadillo_drop.npz
 	$(ABUT) gradcheck $(DEMO)
 
 view: setup     ## build the viewer and open it on SCENE (default: two armadillos)
-	cmake --preset release
+	cmake --preset release $(CMAKE_FLAGS)
 	cmake --build --preset release --parallel $(JOBS) --target abut-view
 	build/release/bin/abut-view $(SCENE)
 
-test: setup     ## build with warnings as errors, then run every test
-	cmake --preset ci
-	cmake --build --preset ci --parallel $(JOBS)
-	ctest --preset ci --parallel $(JOBS)
+test: setup     ## build everything, then run every test
+	cmake --preset release $(CMAKE_FLAGS)
+	cmake --build --preset release --parallel $(JOBS)
+	ctest --preset release --parallel $(JOBS)
 
-asan: setup     ## the tests under AddressSanitizer and UndefinedBehaviorSanitizer
-	cmake --preset asan
-	cmake --build --preset asan --parallel $(JOBS)
-	ctest --preset asan --parallel $(JOBS)
+asan: setup     ## every test under AddressSanitizer and UndefinedBehaviorSanitizer
+	cmake --workflow --preset asan
+
+tsan: setup     ## everything that has threads, under ThreadSanitizer
+	cmake --workflow --preset tsan
+
+tidy: setup     ## clang-tidy over every source file
+	cmake --workflow --preset tidy
 
 bench: setup    ## build and run the benchmarks; results as JSON in out/
-	cmake --preset release
+	cmake --preset release $(CMAKE_FLAGS)
 	cmake --build --preset release --parallel $(JOBS) --target abut_benchmarks
 	@mkdir -p out
 	build/release/bin/abut_benchmarks --benchmark_out=out/benchmarks.json \
 	  --benchmark_context=commit=$$(git describe --always --dirty --exclude='*' 2>/dev/null || echo none)
 
 pictures: setup    ## draw the pictures of docs/viewer.md again
-	cmake --preset release
+	cmake --preset release $(CMAKE_FLAGS)
 	cmake --build --preset release --parallel $(JOBS) --target abut-view
 	docs/make_viewer_pictures.sh build/release/bin/abut-view
 
