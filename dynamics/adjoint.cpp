@@ -11,6 +11,7 @@
 
 #include "dynamics/shape_change.h"
 #include "engine/check.h"
+#include "engine/law_settings.h"
 
 namespace abut {
 namespace {
@@ -202,6 +203,7 @@ StepConfig contacts_from_distance(const Model& model, const StepConfig& config, 
     soft.contact.activity_smoothing = std::max(config.contact.activity_smoothing, distance / smallest);
   }
   soft.impact_substeps = soft.adaptive_substeps = false;
+  reset_ignored(!model.joints.empty(), soft);
   return soft;
 }
 

@@ -10,6 +10,7 @@
 #include <numbers>
 #include <set>
 #include <stdexcept>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -17,6 +18,7 @@
 
 #include "dynamics/shape_change.h"
 #include "engine/check.h"
+#include "engine/law_settings.h"
 #include "engine/random.h"
 
 namespace abut {
@@ -260,10 +262,15 @@ class InputGroups {
         [](const BodyGradient& bar) { return bar.friction; });
   }
 
+  [[nodiscard]] bool honours(std::string_view key) const {
+    return setting_use(key, config_.law) == SettingUse::honoured;
+  }
+
   /// Scale of 1/k [m/N]: the compliance itself; where rigid, that which the smooth Coulomb law adds to every
   /// contact, so that a small step below zero still leaves the contact compliant. The penalty law has none to
-  /// change there.
+  /// change there, and laws that ignore stiffness refuse one.
   [[nodiscard]] double compliance_scale(double stiffness, double mass) const {
+    if (!honours("stiffness")) return 0.0;
     if (std::isfinite(stiffness)) return 1.0 / stiffness;
     if (config_.law == ContactLaw::penalty || mass == 0.0) return 0.0;
     const double beta = config_.near_rigid_factor / (2.0 * std::numbers::pi);
@@ -689,7 +696,8 @@ GradientCheck check_gradient(const Model& model, const StepConfig& step_config, 
     step.acceleration_scale = defaults.acceleration_scale();
     for (Body& body : nominal.model.bodies) {
       double& time = body.material.dissipation_time;
-      if (time < 0.0) time = defaults.default_dissipation_time();
+      const bool is_honoured = setting_use("dissipation_time", step.law) == SettingUse::honoured;
+      if (time < 0.0 && is_honoured) time = defaults.default_dissipation_time();
     }
     for (Joint& joint : nominal.model.joints) {
       if (joint.dissipation_time < 0.0)

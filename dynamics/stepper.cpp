@@ -9,6 +9,7 @@
 #include "dynamics/smooth_coulomb_solver.h"
 #include "dynamics/step_failure.h"
 #include "engine/check.h"
+#include "engine/law_settings.h"
 
 namespace abut {
 namespace {
@@ -73,7 +74,7 @@ void set_warm_start(StepScratch& scratch, const WarmStart& warm_start) {
 
 Stepper::Stepper(const Model& model, const StepConfig& config, const Stepper* prepared)
     : model_(&model),
-      config_((validate(config), require_valid(model), config)),
+      config_((validate(config), require_valid(model), require_honoured(model, config), config)),
       acceleration_scale_(resolve_acceleration_scale(model, config)),
       detector_(model, config.contact, prepared == nullptr ? nullptr : &prepared->detector_),
       solver_(make_contact_solver(config, acceleration_scale_)) {}

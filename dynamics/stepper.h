@@ -131,7 +131,8 @@ void set_warm_start(StepScratch& scratch, const WarmStart& warm_start);
 /// Prepared once for a model, const afterwards; the model must outlive it.
 class Stepper {
  public:
-  /// Throws std::invalid_argument for a bad config or model.
+  /// Throws std::invalid_argument for a bad config or model, and for settings that the law ignores
+  /// (law_settings.h).
   ///
   /// @param prepared  whose detector shares what it can, see ContactDetector
   Stepper(const Model& model, const StepConfig& config, const Stepper* prepared = nullptr);

@@ -222,8 +222,6 @@ void validate(const StepConfig& config) {
   if (std::none_of(k_laws.begin(), k_laws.end(), [&](const auto& law) { return law.second == config.law; })) {
     problems.add("law", static_cast<int>(config.law), "a ContactLaw");
   }
-  if (config.push_out == PushOut::split && config.law != ContactLaw::smooth_coulomb)
-    problems.add("push_out", static_cast<int>(config.push_out), "bias, or the law smooth_coulomb");
   check(config.impedance, problems);
   check(config.contact, problems);
   problems.require_none();

@@ -15,6 +15,7 @@
 #include "engine/body_io.h"
 #include "engine/config_fields.h"
 #include "engine/input_error.h"
+#include "engine/law_settings.h"
 #include "engine/lie.h"
 #include "engine/toml_table.h"
 
@@ -333,13 +334,34 @@ void read_joint_table(const TomlTable& table, Scene& scene) {
   model.joints.push_back(std::move(joint));
 }
 
+/// Fails at the key of the first setting that the scene's law ignores, or at the asset that it comes from.
+void require_honoured(const Scene& scene, const TomlTable& simulation, const std::vector<TomlTable>& bodies,
+                      const std::vector<TomlTable>& pairs) {
+  for (const IgnoredSetting& ignored : ignored_settings(scene.model, scene.config.step)) {
+    const std::string_view key = ignored.setting->key;
+    const std::string why = refusal_text(*ignored.setting, scene.config.step.law);
+    if (ignored.body < 0) {
+      const TomlTable& table = ignored.pair < 0 ? simulation : pairs[static_cast<std::size_t>(ignored.pair)];
+      table.fail(key, why);
+    }
+    const TomlTable& table = bodies[static_cast<std::size_t>(ignored.body)];
+    if (table.has(key)) table.fail(key, why);
+    const Material& material = scene.model.bodies[static_cast<std::size_t>(ignored.body)].material;
+    const double standard = Material().*ignored.setting->of_body;
+    table.fail("asset",
+               fmt::format("its {} = {} is {}{}", key, material.*ignored.setting->of_body, why,
+                           standard < 0.0 ? "" : fmt::format(", or set {} = {} here", key, standard)));
+  }
+}
+
 }  // namespace
 
 Scene read_scene(const std::filesystem::path& path) {
   const TomlTable table = TomlTable::read(path);
   Scene scene;
   scene.name = table.text("name", path.stem().string());
-  read_simulation(table.table("simulation"), scene);
+  const TomlTable simulation = table.table("simulation");
+  read_simulation(simulation, scene);
   const std::vector<TomlTable> bodies = table.tables("body"), pairs = table.tables("pair"),
                                joints = table.tables("joint");
   table.finish();
@@ -352,6 +374,7 @@ Scene read_scene(const std::filesystem::path& path) {
   } catch (const std::invalid_argument& error) {
     table.fail("simulation", error.what());
   }
+  require_honoured(scene, simulation, bodies, pairs);
   return scene;
 }
 

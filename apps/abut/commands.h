@@ -16,6 +16,7 @@ void add_contacts_command(CLI::App& app, int& exit_code);
 void add_gradcheck_command(CLI::App& app, int& exit_code);
 void add_identify_command(CLI::App& app, int& exit_code);
 void add_optimize_command(CLI::App& app, int& exit_code);
+void add_laws_command(CLI::App& app, int& exit_code);
 void add_mesh_command(CLI::App& app, int& exit_code);
 void add_snapshot_command(CLI::App& app, int& exit_code);
 void add_suggest_k_command(CLI::App& app, int& exit_code);

@@ -104,6 +104,7 @@ int main(int argc, char** argv) {
   abut::add_gradcheck_command(app, exit_code);
   abut::add_identify_command(app, exit_code);
   abut::add_optimize_command(app, exit_code);
+  abut::add_laws_command(app, exit_code);
   abut::add_mesh_command(app, exit_code);
   abut::add_snapshot_command(app, exit_code);
   abut::add_suggest_k_command(app, exit_code);

@@ -15,6 +15,7 @@
 #include "engine/body_builder.h"
 #include "engine/check.h"
 #include "engine/config_fields.h"
+#include "engine/law_settings.h"
 #include "engine/primitive_builder.h"
 
 namespace abut {
@@ -183,7 +184,17 @@ void add_candidates(const std::string& prefix, const Endings& endings, std::vect
   for (const auto& ending : endings) candidates.push_back(prefix + "." + ending.first);
 }
 
+/// The key that a parameter goes by in the scene, of those that a law may ignore; else "".
+std::string_view setting_key(const SceneParameter& parameter) {
+  const auto is_it = [&](const auto& number) { return number.kind == parameter.kind; };
+  if (parameter.kind == Kind::step_setting) return step_config_fields()[at(parameter.index)].key;
+  const auto number = std::find_if(pair_numbers().begin(), pair_numbers().end(), is_it);
+  return number == pair_numbers().end() ? std::string_view() : number->key;
+}
+
 void require_possible(const Scene& scene, const SceneParameter& parameter) {
+  const std::string refusal = refusal_text(setting_key(parameter), scene.model, scene.config.step.law);
+  require(refusal.empty(), fmt::format("'{}': {}", parameter.name, refusal));
   if (parameter.body_A < 0 || parameter.body_B >= 0) return;
   const Body& body = scene.model.bodies[at(parameter.body_A)];
   const bool is_mass = parameter.kind == Kind::mass || parameter.kind == Kind::density;

@@ -54,11 +54,12 @@ TEST_CASE("contact_forces: with gravity they account for the momentum of every b
     config.law = law;
     if (law == ContactLaw::penalty) config.h = 2e-4;
     if (variant == 1) config.contact.reduction = Reduction::blend;
-    config.impact_substeps = variant == 2;
+    config.impact_substeps = variant == 2 && setting_use("impact_substeps", law) == SettingUse::honoured;
     for (Body& body : scene.model.bodies) {
       body.linear_damping = 0.0;
       if (variant == 2) body.material.restitution = 0.5;
     }
+    scene = test::without_ignored(std::move(scene), law);
     const Stepped step(scene, config);
     CAPTURE(static_cast<int>(law), variant, i, to_string(step.report.status));
     REQUIRE(step.report.status == StepStatus::ok);

@@ -152,7 +152,7 @@ TEST_CASE("rollout_jvp: its products with weights are those of the adjoint with 
     Random random(400 + static_cast<std::uint64_t>(i));
     test::RandomSceneOptions options;
     options.aligned = i % 4 == 3;
-    const test::TestScene scene = test::random_contact_scene(random, options);
+    const test::TestScene scene = test::without_ignored(test::random_contact_scene(random, options), law);
     const Stepper stepper(scene.model, config_of(law));
     const Trajectory trajectory = rollout(stepper, scene.state, steps);
     if (!trajectory.ok()) continue;
@@ -275,6 +275,7 @@ TEST_CASE("step_jvp, step_vjp: several at once are those one by one, to the last
   auto [scene, config] = contact_case(kind, random);
   if (kind == "relaxed_complementarity") config.law = ContactLaw::relaxed_complementarity;
   if (kind == "impedance") config.law = ContactLaw::impedance;
+  scene = test::without_ignored(std::move(scene), config.law);
   if (kind == "split") config.push_out = PushOut::split;
   if (kind == "restitution, impact substeps") config.impact_substeps = true;
   const Stepper stepper(scene.model, config);
@@ -359,7 +360,7 @@ TEST_CASE("rollout_jvp: agrees with central differences of the rollout", "[dynam
       GENERATE(ContactLaw::smooth_coulomb, ContactLaw::penalty, ContactLaw::convex_cone,
                ContactLaw::impedance, ContactLaw::lcp, ContactLaw::relaxed_complementarity);
   Random random(5);
-  const test::TestScene scene = boxes(random, 10000);
+  const test::TestScene scene = test::without_ignored(boxes(random, 10000), law);
   const int steps = 5;
   StepConfig config = config_of(law);
   config.contact.edge_edge = false;
@@ -385,6 +386,7 @@ TEST_CASE("rollout_jvp: agrees with central differences of the rollout", "[dynam
       body.material.stiffness = 1.0 / (1.0 / body.material.stiffness + t * d.bodies[b].compliance);
       body.material.dissipation_time += t * d.bodies[b].dissipation_time;
     }
+    moved = test::without_ignored(std::move(moved), law);
     const Trajectory trajectory = rollout(Stepper(moved.model, config), moved.state, steps, controls);
     REQUIRE(trajectory.ok());
     return trajectory.states.back();

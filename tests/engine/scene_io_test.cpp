@@ -26,13 +26,13 @@ using namespace abut;
 
 namespace {
 
-/// Every key of the format, none at its default.
+/// Every key of the format but those of other laws, none at its default but the law.
 const std::string k_full_scene = R"(name = "everything"
 
 [simulation]
 time_step = 0.004
 steps = 321
-law = "penalty"
+law = "smooth_coulomb"
 gravity = [0.1, 0.2, -3]
 near_rigid_factor = 0.2
 dissipation_steps = 11
@@ -47,16 +47,9 @@ adaptive_substeps = true
 penetration_growth = 0.002
 tolerance = 1e-9
 max_iterations = 77
-penalty_stiffness = 2e4
-penalty_stiction_factor = 6
 start_time = -1.5
 speed_limit = 70
 penetration_limit = 0.4
-tangential_factor = 2e-3
-solref = [0.03, 0.9]
-solimp = [0.8, 0.9, 0.002, 0.4, 3]
-impratio = 5
-complementarity_factor = 2e-4
 
 [simulation.contact]
 fidelity = "paper"
@@ -160,6 +153,14 @@ bodies = ["brick", "second brick"]
 collide = false
 )";
 
+/// The settings of other laws, none at its default.
+const std::string k_penalty = "law = \"penalty\"\npenalty_stiffness = 2e4\npenalty_stiction_factor = 6\n",
+                  k_convex_cone = "law = \"convex_cone\"\ntangential_factor = 2e-3\n",
+                  k_impedance =
+                      "law = \"impedance\"\nsolref = [0.03, 0.9]\nsolimp = [0.8, 0.9, 0.002, 0.4, 3]\n"
+                      "impratio = 5\n",
+                  k_lcp = "law = \"lcp\"\ncomplementarity_factor = 2e-4\n";
+
 /// A folder with scenes/, and bodies/brick: a box of 2 x 4 x 6 m whose asset frame is off its centre by (1,
 /// 0, 0).
 struct SceneFolder {
@@ -186,7 +187,7 @@ TEST_CASE("scene_io: every key arrives where it belongs", "[engine][value]") {
   CHECK(scene.config.steps == 321);
   const StepConfig& step = scene.config.step;
   CHECK(step.h == 0.004);
-  CHECK(step.law == ContactLaw::penalty);
+  CHECK(step.law == ContactLaw::smooth_coulomb);
   CHECK(step.near_rigid_factor == 0.2);
   CHECK(step.dissipation_steps == 11.0);
   CHECK(step.stiction_factor == 0.02);
@@ -200,18 +201,12 @@ TEST_CASE("scene_io: every key arrives where it belongs", "[engine][value]") {
   CHECK(step.penetration_growth == 0.002);
   CHECK(step.tolerance == 1e-9);
   CHECK(step.max_iterations == 77);
-  CHECK(step.penalty_stiffness == 2e4);
-  CHECK(step.penalty_stiction_factor == 6.0);
   CHECK(scene.initial.time == -1.5);
   CHECK(step.speed_limit == 70.0);
   CHECK(step.penetration_limit == 0.4);
-  CHECK(step.tangential_factor == 2e-3);
-  CHECK(step.impedance.solref == std::array{0.03, 0.9});
-  CHECK(step.impedance.solimp == std::array{0.8, 0.9, 0.002, 0.4, 3.0});
-  CHECK(step.impedance.impratio == 5.0);
-  CHECK(step.complementarity_factor == 2e-4);
+  const std::string all = k_full_scene + k_penalty + k_convex_cone + k_impedance + k_lcp;
   for (const StepConfigField& field : step_config_fields()) {
-    CHECK(k_full_scene.find("\n" + std::string(field.key) + " = ") != std::string::npos);
+    CHECK(all.find("\n" + std::string(field.key) + " = ") != std::string::npos);
   }
   CHECK(step.contact.fidelity == Fidelity::paper);
   CHECK(step.contact.vertex_contacts == VertexContacts::first);
@@ -394,6 +389,27 @@ TEST_CASE("scene_io: the documentation names every setting, and its examples are
   folder.folder.write("bodies/bottle/body.toml", examples[1]);
   write_obj(folder.folder.path() / "bodies" / "bottle" / "mesh.obj", sphere_mesh(0.1));
   CHECK(read_body(folder.folder.path() / "bodies" / "bottle").name == "mustard bottle");
+}
+
+TEST_CASE("scene_io: the settings of every law arrive where they belong", "[engine][value]") {
+  const SceneFolder folder;
+  const auto read = [&](const std::string& settings) {
+    return folder.read("[simulation]\n" + settings + "[[body]]\nname = \"b\"\nasset = \"../bodies/brick\"\n")
+        .config.step;
+  };
+  const StepConfig penalty = read(k_penalty), cone = read(k_convex_cone), impedance = read(k_impedance),
+                   lcp = read(k_lcp);
+  CHECK(penalty.law == ContactLaw::penalty);
+  CHECK(penalty.penalty_stiffness == 2e4);
+  CHECK(penalty.penalty_stiction_factor == 6.0);
+  CHECK(cone.law == ContactLaw::convex_cone);
+  CHECK(cone.tangential_factor == 2e-3);
+  CHECK(impedance.law == ContactLaw::impedance);
+  CHECK(impedance.impedance.solref == std::array{0.03, 0.9});
+  CHECK(impedance.impedance.solimp == std::array{0.8, 0.9, 0.002, 0.4, 3.0});
+  CHECK(impedance.impedance.impratio == 5.0);
+  CHECK(lcp.law == ContactLaw::lcp);
+  CHECK(lcp.complementarity_factor == 2e-4);
 }
 
 TEST_CASE("scene_io: overlap may be split off, with the law that knows how", "[engine][value]") {

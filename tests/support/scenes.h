@@ -10,6 +10,7 @@
 #include "collision/sdf/shape_sdf.h"
 #include "engine/body_builder.h"
 #include "engine/config.h"
+#include "engine/law_settings.h"
 #include "engine/mesh_shapes.h"
 #include "engine/model.h"
 #include "engine/random.h"
@@ -228,6 +229,17 @@ inline TestScene random_contact_scene(Random& random, const RandomSceneOptions& 
     body.material.stiffness = random.uniform() < 0.5 ? k_infinity : std::pow(10.0, random.uniform(3.5, 5.0));
   }
   if (random.uniform() < 0.1) scene.model.bodies.back().material.friction = 0.0;
+  return scene;
+}
+
+/// The scene without what a law ignores of its materials, and hence refuses.
+inline TestScene without_ignored(TestScene scene, ContactLaw law) {
+  for (const LawSetting& setting : law_settings()) {
+    if (!setting.is_of_material || setting_use(setting.key, law) == SettingUse::honoured) continue;
+    for (Body& body : scene.model.bodies) body.material.*setting.of_body = Material().*setting.of_body;
+    for (PairOverride& pair : scene.model.pair_overrides)
+      pair.*setting.of_pair = PairOverride().*setting.of_pair;
+  }
   return scene;
 }
 

@@ -15,6 +15,7 @@
 #include "apps/viewer/panels/pending_edits.h"
 #include "apps/viewer/panels/widgets.h"
 #include "engine/config_fields.h"
+#include "engine/law_settings.h"
 
 namespace abut::viewer {
 namespace {
@@ -22,72 +23,59 @@ namespace {
 // What each setting does
 // ----------------------------------------------------------------------------------------------
 
-/// Contact laws, as bits.
-enum Laws : unsigned {
-  of_smooth_coulomb = 1u << 0,
-  of_penalty = 1u << 1,
-  of_convex_cone = 1u << 2,
-  of_impedance = 1u << 3,
-  of_lcp = 1u << 4,
-  of_relaxed = 1u << 5,
-  of_complementarity = of_lcp | of_relaxed,
-  of_springs = of_smooth_coulomb | of_convex_cone | of_complementarity,
-  of_all = 63u
-};
-
-/// How a setting of StepConfig is shown: its name and its place are those of step_config_fields().
+/// How a setting of StepConfig is shown: its name and its place are those of step_config_fields(). It is
+/// shown where the law honours it.
 struct StepSetting {
   std::string_view key;
   const char* unit;
   double lowest, highest;
   bool logarithmic;
-  unsigned laws;
   const char* help;
 };
 
 // clang-format off
 constexpr StepSetting k_step_settings[] = {
-    {"time_step", "s", 1e-5, 0.05, true, of_all,
+    {"time_step", "s", 1e-5, 0.05, true,
      "h, the length of a step. Lengths and speeds of all smoothing follow from it."},
-    {"near_rigid_factor", "", 1e-3, 10.0, true, of_springs,
+    {"near_rigid_factor", "", 1e-3, 10.0, true,
      "beta: compliance beta^2/(4 pi^2) of the effective mass and step, added to every contact."},
-    {"dissipation_steps", "", 0.1, 1000.0, true, of_springs,
+    {"dissipation_steps", "", 0.1, 1000.0, true,
      "Dissipation time, in time steps, of bodies that give none."},
-    {"stiction_factor", "", 1e-4, 10.0, true, of_smooth_coulomb,
+    {"stiction_factor", "", 1e-4, 10.0, true,
      "Sliding speed at which friction is regularised, over g h."},
-    {"normal_smoothing_factor", "", 1e-4, 10.0, true, of_springs,
+    {"normal_smoothing_factor", "", 1e-4, 10.0, true,
      "Smoothing of the normal velocity, over g h."},
-    {"acceleration_scale", "m/s²", 0.01, 1000.0, true, of_all,
+    {"acceleration_scale", "m/s²", 0.01, 1000.0, true,
      "g in all factors that are over g h."},
-    {"push_out_factor", "", 0.1, 1e4, true, of_springs,
+    {"push_out_factor", "", 0.1, 1e4, true,
      "Overlap of rigid contacts is resolved at this times g h at most; springs push as they are."},
-    {"impact_speed", "m/s", 1e-3, 10.0, true, of_smooth_coulomb | of_complementarity,
+    {"impact_speed", "m/s", 1e-3, 10.0, true,
      "Approach above which a contact with restitution is an impact; at least 3 g h."},
-    {"friction_repeats", "", 1.0, 20.0, false, of_smooth_coulomb,
+    {"friction_repeats", "", 1.0, 20.0, false,
      "Passes with friction after the frictionless one."},
-    {"impact_substeps", "", 0.0, 1.0, false, of_smooth_coulomb,
+    {"impact_substeps", "", 0.0, 1.0, false,
      "A step is divided where a contact closes: exact gradients through impacts, at the cost of more solves."},
-    {"adaptive_substeps", "", 0.0, 1.0, false, of_all,
+    {"adaptive_substeps", "", 0.0, 1.0, false,
      "Steps are halved where penetration grows too much."},
-    {"penetration_growth", "m", 1e-6, 0.1, true, of_all,
+    {"penetration_growth", "m", 1e-6, 0.1, true,
      "What is too much for adaptive substeps, in one of them."},
-    {"penalty_stiffness", "N/m", 10.0, 1e7, true, of_penalty,
+    {"penalty_stiffness", "N/m", 10.0, 1e7, true,
      "Stiffness of a pair that is rigid."},
-    {"penalty_stiction_factor", "", 0.01, 1000.0, true, of_penalty,
+    {"penalty_stiction_factor", "", 0.01, 1000.0, true,
      "Sliding speed at which friction is regularised, over g h."},
-    {"tangential_factor", "", 1e-6, 1.0, true, of_convex_cone,
+    {"tangential_factor", "", 1e-6, 1.0, true,
      "sigma: compliance sigma of the effective mass and step against sliding; sticking contacts creep in proportion "
      "to it."},
-    {"impratio", "", 0.01, 100.0, true, of_impedance,
+    {"impratio", "", 0.01, 100.0, true,
      "How much stiffer friction is than the normal direction."},
-    {"complementarity_factor", "", 1e-8, 1.0, true, of_complementarity,
+    {"complementarity_factor", "", 1e-8, 1.0, true,
      "What velocity times impulse of a contact is relaxed to, over (g h)² of effective mass; smaller is harder, "
      "sharper, and takes more iterations."},
-    {"tolerance", "", 1e-14, 1e-2, true, of_all, "Relative residual at which a pass has converged."},
-    {"max_iterations", "", 1.0, 500.0, false, of_all, "Newton iterations of a pass."},
-    {"speed_limit", "m/s", 1.0, 1e7, true, of_all,
+    {"tolerance", "", 1e-14, 1e-2, true, "Relative residual at which a pass has converged."},
+    {"max_iterations", "", 1.0, 500.0, false, "Newton iterations of a pass."},
+    {"speed_limit", "m/s", 1.0, 1e7, true,
      "A step that leaves a point of a body faster than this has failed."},
-    {"penetration_limit", "", 1e-2, 100.0, true, of_all,
+    {"penetration_limit", "", 1e-2, 100.0, true,
      "A step that starts with a contact deeper than this has failed, in sizes of the smaller body."},
 };
 
@@ -239,6 +227,12 @@ class SettingsPanel : public Panel {
     });
   }
 
+  /// Whether the law of the scene honours the setting: it refuses a value of one that it ignores.
+  [[nodiscard]] static bool is_shown(std::string_view key, const Frame& frame) {
+    const Scene& scene = frame.model->scene;
+    return is_honoured(setting_use(key, scene.config.step.law), !scene.model.joints.empty());
+  }
+
   void draw_step(const Frame& frame) {
     const StepConfig& config = frame.model->scene.config.step;
     const StepConfig standard;
@@ -261,12 +255,11 @@ class SettingsPanel : public Panel {
            [](Scene& scene, double value) {
              StepConfig& step = scene.config.step;
              step.law = contact_laws()[static_cast<std::size_t>(value)].second;
-             // Other laws refuse what only this one has.
-             if (step.law != ContactLaw::smooth_coulomb) step.push_out = PushOut::bias;
+             reset_ignored(!scene.model.joints.empty(), step);  // which the law would refuse
            });
 
     for (const StepSetting& setting : k_step_settings) {
-      if (!(setting.laws & 1u << static_cast<unsigned>(config.law))) continue;
+      if (!is_shown(setting.key, frame)) continue;
       if (setting.key == "penetration_growth" && !config.adaptive_substeps) continue;
       if (setting.key == "acceleration_scale") {
         draw_acceleration_scale(frame, setting);
@@ -286,7 +279,7 @@ class SettingsPanel : public Panel {
       options.whole = std::holds_alternative<int& (*)(StepConfig&)>(field->get);
       number(label.c_str(), simulated, options, edit);
     }
-    if (config.law == ContactLaw::smooth_coulomb) {
+    if (is_shown("push_out", frame)) {
       static constexpr const char* k_push_out[] = {"bias", "split"};
       choice("push out", static_cast<int>(config.push_out), k_push_out, static_cast<int>(standard.push_out),
              "bias: overlapping bodies part with a velocity. split: they are displaced and keep their "
@@ -296,7 +289,7 @@ class SettingsPanel : public Panel {
                scene.config.step.push_out = static_cast<PushOut>(static_cast<int>(value));
              });
     }
-    if (config.law == ContactLaw::impedance) draw_impedance(config);
+    if (is_shown("solref", frame)) draw_impedance(config);
   }
 
   void draw_acceleration_scale(const Frame& frame, const StepSetting& setting) {
@@ -375,42 +368,48 @@ class SettingsPanel : public Panel {
             "Coulomb coefficient mu. A pair has the harmonic mean of its two bodies'."},
            change([](Body& x, double value) { x.material.friction = value; }));
 
-    const bool is_rigid = std::isinf(body.material.stiffness);
-    on_off("rigid", is_rigid, std::isinf(original.material.stiffness),
-           "Without a stiffness of its own: contacts are as stiff as the time step allows.",
-           change([](Body& x, double value) {
-             x.material.stiffness = value != 0.0 ? std::numeric_limits<double>::infinity() : 1e5;
-           }));
-    if (!is_rigid) {
-      number("stiffness", body.material.stiffness,
-             {"N/m", 100.0, 1e9, true,
-              std::isinf(original.material.stiffness) ? std::nullopt
-                                                      : std::optional(original.material.stiffness),
-              "Of the whole contact of a pair. The compliances of its two bodies add up."},
-             change([](Body& x, double value) { x.material.stiffness = value; }));
+    if (is_shown("stiffness", frame)) {
+      const bool is_rigid = std::isinf(body.material.stiffness);
+      on_off("rigid", is_rigid, std::isinf(original.material.stiffness),
+             "Without a stiffness of its own: contacts are as stiff as the time step allows.",
+             change([](Body& x, double value) {
+               x.material.stiffness = value != 0.0 ? std::numeric_limits<double>::infinity() : 1e5;
+             }));
+      if (!is_rigid) {
+        number("stiffness", body.material.stiffness,
+               {"N/m", 100.0, 1e9, true,
+                std::isinf(original.material.stiffness) ? std::nullopt
+                                                        : std::optional(original.material.stiffness),
+                "Of the whole contact of a pair. The compliances of its two bodies add up."},
+               change([](Body& x, double value) { x.material.stiffness = value; }));
+      }
     }
 
-    const double usual_dissipation = frame.model->simulator.stepper().default_dissipation_time();
-    const bool is_usual = body.material.dissipation_time < 0.0;
-    on_off("default dissipation", is_usual, original.material.dissipation_time < 0.0,
-           fmt::format("The dissipation time of the contact law: {}.", with_prefix(usual_dissipation, "s")),
-           [b, usual_dissipation](Scene& changed, double value) {
-             if (b < changed.model.bodies.size())
-               changed.model.bodies[b].material.dissipation_time = value != 0.0 ? -1.0 : usual_dissipation;
-           });
-    if (!is_usual) {
-      number("dissipation time", body.material.dissipation_time,
-             {"s", 0.0, 0.2, false,
-              original.material.dissipation_time < 0.0 ? std::nullopt
-                                                       : std::optional(original.material.dissipation_time),
-              "tau_d: over which a spring's overlap goes. A pair has the mean of its two bodies'."},
-             change([](Body& x, double value) { x.material.dissipation_time = value; }));
+    if (is_shown("dissipation_time", frame)) {
+      const double usual_dissipation = frame.model->simulator.stepper().default_dissipation_time();
+      const bool is_usual = body.material.dissipation_time < 0.0;
+      on_off("default dissipation", is_usual, original.material.dissipation_time < 0.0,
+             fmt::format("The dissipation time of the contact law: {}.", with_prefix(usual_dissipation, "s")),
+             [b, usual_dissipation](Scene& changed, double value) {
+               if (b < changed.model.bodies.size())
+                 changed.model.bodies[b].material.dissipation_time = value != 0.0 ? -1.0 : usual_dissipation;
+             });
+      if (!is_usual) {
+        number("dissipation time", body.material.dissipation_time,
+               {"s", 0.0, 0.2, false,
+                original.material.dissipation_time < 0.0 ? std::nullopt
+                                                         : std::optional(original.material.dissipation_time),
+                "tau_d: over which a spring's overlap goes. A pair has the mean of its two bodies'."},
+               change([](Body& x, double value) { x.material.dissipation_time = value; }));
+      }
     }
-    number(
-        "restitution", body.material.restitution,
-        {"", 0.0, 1.0, false, original.material.restitution,
-         "Share of the approach velocity that an impact gives back. A pair has the mean of its two bodies'."},
-        change([](Body& x, double value) { x.material.restitution = value; }));
+    if (is_shown("restitution", frame)) {
+      number("restitution", body.material.restitution,
+             {"", 0.0, 1.0, false, original.material.restitution,
+              "Share of the approach velocity that an impact gives back. A pair has the mean of its two "
+              "bodies'."},
+             change([](Body& x, double value) { x.material.restitution = value; }));
+    }
     if (body.fixed) {
       show_note("Fixed: of infinite mass.");
     } else {

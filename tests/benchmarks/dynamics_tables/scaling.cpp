@@ -127,7 +127,7 @@ void print_random(const Options& options) {
     double fastest = 0.0;
     for (int seed = 1; seed <= options.scenes; ++seed) {
       Random random(static_cast<std::uint64_t>(seed));
-      const TestScene scene = random_contact_scene(random);
+      const TestScene scene = without_ignored(random_contact_scene(random), law);
       const Stepper stepper(scene.model, config);
       State end;
       bool finite = true;

@@ -83,6 +83,8 @@ void print_every_law() {
       try {
         const Truth truth = c.measure(config);
         row.push_back(std::isnan(truth.value) ? "never" : percent_or_difference(truth));
+      } catch (const std::invalid_argument&) {  // a setting that the law ignores
+        row.emplace_back("refused");
       } catch (const std::exception& error) {
         row.emplace_back(error.what());
       }

@@ -52,7 +52,7 @@ SceneResult check_scene(StepConfig config, int steps, Random random) {
   test::RandomSceneOptions options;
   options.min_bodies = 2;
   options.max_bodies = 10;
-  test::TestScene scene = test::random_contact_scene(random, options);
+  test::TestScene scene = test::without_ignored(test::random_contact_scene(random, options), config.law);
   const RolloutInputs nominal{std::move(scene.model), std::move(scene.state), {}};
   config.tolerance = k_gradient_check_tolerance;
   config.acceleration_scale = nominal.model.gravity.norm();  // as it is while gravity changes
