@@ -8,6 +8,7 @@
 #include "dynamics/fixed_motion.h"
 #include "dynamics/smooth_coulomb_solver.h"
 #include "dynamics/step_failure.h"
+#include "dynamics/step_warnings.h"
 #include "engine/check.h"
 #include "engine/law_settings.h"
 
@@ -158,6 +159,8 @@ StepReport Stepper::substep(const State& state, const Control& control, double h
           next);
 
   judge_step(model, config_, detector_, next, scratch, report);
+  if (report.status == StepStatus::ok)
+    find_step_warnings(model, config_, acceleration_scale_, h, scratch, report);
   if (record) {
     record->features.clear();
     scratch.rows.each_member([&](const ContactRow& row) {

@@ -1,6 +1,7 @@
 /// One time step of a model, and the same step backwards.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 #include <vector>
@@ -27,6 +28,28 @@ enum class StepStatus { ok, not_converged, non_finite, too_deep, too_fast };
 
 [[nodiscard]] const char* to_string(StepStatus status);
 
+/// Why a step that ended well may not be the motion that the scene means: see step_warnings.h.
+struct StepWarning {
+  /// heavy_on_light  `body` sinks into the at least 10^4 times lighter `other`; `value` is how deep [m]
+  /// long_step       forces take `body` too far from or into `other` in one step; `value` is how far, in
+  ///                 sizes of the smaller of the two
+  enum class Kind { heavy_on_light, long_step };
+  int body = -1, other = -1;  ///< -1: there is no warning
+  double value = 0.0;
+
+  [[nodiscard]] bool is_given() const { return body >= 0; }
+};
+inline constexpr std::array k_step_warnings{StepWarning::Kind::heavy_on_light, StepWarning::Kind::long_step};
+/// One of each kind, in that order.
+using StepWarnings = std::array<StepWarning, k_step_warnings.size()>;
+
+/// Keeps the worse of each kind.
+inline void keep_worse(const StepWarnings& others, StepWarnings& worst) {
+  for (std::size_t k = 0; k < worst.size(); ++k) {
+    if (others[k].value > worst[k].value) worst[k] = others[k];
+  }
+}
+
 /// What a step did. `body` and `contact` point at the culprit of a failure, -1 where there is none.
 struct StepReport {
   StepStatus status = StepStatus::ok;
@@ -39,7 +62,12 @@ struct StepReport {
   int step = -1;                 ///< number in its rollout, from 0; -1 of a step by itself
   ContactLaw law = ContactLaw::smooth_coulomb;
   int body = -1;
-  ContactFeature contact;  ///< the one that is too deep, or the deepest of `body`, if it has any
+  ContactFeature contact;   ///< the one that is too deep, or the deepest of `body`, if it has any
+  StepWarnings warnings{};  ///< the worst of each kind, of a step that ended well
+
+  [[nodiscard]] StepWarning& warning(StepWarning::Kind kind) {
+    return warnings[static_cast<std::size_t>(kind)];
+  }
 };
 
 /// What the adjoint needs of one solve, besides the states before and after it.

@@ -1,0 +1,150 @@
+#include "dynamics/step_warnings.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "dynamics/rollout.h"
+#include "dynamics/simulator.h"
+#include "engine/scene_io.h"
+#include "tests/support/scenes.h"
+
+using namespace abut;
+using test::TestScene;
+
+namespace {
+
+using Kind = StepWarning::Kind;
+
+/// The worst warning of a kind in some steps; the end state, if asked for.
+StepWarning worst(const TestScene& scene, const StepConfig& config, int steps, Kind kind) {
+  StepWarnings warnings{};
+  State end;
+  const StepReport report = simulate(Stepper(scene.model, config), scene.state, steps, {}, end,
+                                     [&](int, const State&, const StepReport& step) {
+                                       keep_worse(step.warnings, warnings);
+                                       return true;
+                                     });
+  REQUIRE(report.status == StepStatus::ok);
+  return warnings[static_cast<std::size_t>(kind)];
+}
+
+/// A floor, a light ball (1) on it and a heavy box (2) on that.
+TestScene heavy_on_light(double ratio) {
+  TestScene scene = test::floor_scene();
+  scene.add(test::box_of_mass({0.1, 0.1, 0.05}, 0.1), test::pose_at({0, 0, 0.05}));
+  scene.add(test::box_of_mass({0.1, 0.1, 0.1}, 0.1 * ratio), test::pose_at({0, 0, 0.2}));
+  return scene;
+}
+
+/// Two boxes, one on the other, on a floor.
+TestScene two_boxes() { return test::stack_scene(2, 0.1, 1.0); }
+
+}  // namespace
+
+TEST_CASE("step warnings: a body that sinks into one 10^4 times lighter is named, and how deep it lies",
+          "[dynamics][value]") {
+  StepConfig config;
+  config.law = GENERATE(ContactLaw::smooth_coulomb, ContactLaw::convex_cone, ContactLaw::lcp);
+  const TestScene scene = heavy_on_light(1e4);
+  const StepWarning warning = worst(scene, config, 400, Kind::heavy_on_light);
+  CHECK(warning.body == 2);
+  CHECK(warning.other == 1);
+  State end;
+  REQUIRE(simulate(Stepper(scene.model, config), scene.state, 400, {}, end).status == StepStatus::ok);
+  const double sunken = 0.15 - (end.X_WB[2].p.z() - end.X_WB[1].p.z());
+  CAPTURE(to_string(config.law), warning.value, sunken);
+  CHECK(sunken > 5e-4);
+  CHECK(warning.value == Approx(sunken).epsilon(0.2));
+
+  // The remedy: with a tenth of the factor it sinks a hundredth, which is not worth a warning.
+  config.near_rigid_factor *= 0.1;
+  CHECK_FALSE(worst(scene, config, 400, Kind::heavy_on_light).is_given());
+}
+
+TEST_CASE("step warnings: neither a lighter load nor a heavy body beside warns", "[dynamics][value]") {
+  CHECK_FALSE(worst(heavy_on_light(1e3), StepConfig(), 200, Kind::heavy_on_light).is_given());
+  TestScene beside = heavy_on_light(1e4);
+  beside.X_WB(2).p = {0.21, 0.0, 0.1};
+  CHECK_FALSE(worst(beside, StepConfig(), 200, Kind::heavy_on_light).is_given());
+}
+
+TEST_CASE("step warnings: what the springs of the materials give way does not count", "[dynamics][value]") {
+  TestScene scene = heavy_on_light(1e4);
+  scene.model.pair_overrides.push_back({.body_A = 1, .body_B = 2, .stiffness = 5e5});  // m g/k = 19.6 mm
+  const StepWarning warning = worst(scene, StepConfig(), 400, Kind::heavy_on_light);
+  const StepWarning rigid = worst(heavy_on_light(1e4), StepConfig(), 400, Kind::heavy_on_light);
+  CAPTURE(warning.value, rigid.value);
+  CHECK(warning.value > 0.5 * rigid.value);
+  CHECK(warning.value < 2.0 * rigid.value);  // it swings into the spring before it rests
+}
+
+TEST_CASE("step warnings: steps of 0.3 s are too long for two boxes, those of 20 ms are not",
+          "[dynamics][value]") {
+  StepConfig config;
+  config.h = 0.3;
+  const StepWarning warning = worst(two_boxes(), config, 20, Kind::long_step);
+  CHECK(warning.is_given());
+  CHECK(warning.value ==
+        Approx(9.81 * 0.3 * 0.3 / test::stack_scene(2, 0.1, 1.0).body(1).size).epsilon(1e-6));
+  config.h = 0.02;
+  CHECK_FALSE(worst(two_boxes(), config, 100, Kind::long_step).is_given());
+}
+
+TEST_CASE("step warnings: where boxes hover by more than a hundredth of their size, they are named",
+          "[dynamics][property]") {
+  for (const double h : {0.02, 0.05, 0.1, 0.15, 0.2, 0.3}) {
+    StepConfig config;
+    config.h = h;
+    const TestScene scene = two_boxes();
+    const Stepper stepper(scene.model, config);
+    const double first = mechanical_energy(scene.model, scene.state);
+    double highest = first;
+    bool warned = false;
+    State end;
+    const StepReport report =
+        simulate(stepper, scene.state, 40, {}, end, [&](int, const State& state, const StepReport& step) {
+          highest = std::max(highest, mechanical_energy(scene.model, state));
+          warned |= step.warnings[1].is_given();
+          return true;
+        });
+    CAPTURE(h, highest - first, first, to_string(report.status));
+    CHECK(report.status == StepStatus::ok);
+    CHECK((highest - first < 0.01 * first || warned));
+  }
+}
+
+TEST_CASE("step warnings: a bullet in free flight, past a wall and into it, does not warn",
+          "[dynamics][value]") {
+  TestScene scene;
+  Body wall = test::box_of_mass({0.05, 1.0, 1.0}, 1.0);
+  wall.fixed = true;
+  scene.add(std::move(wall));
+  scene.add(test::sphere_of_mass(0.005, 0.01), test::pose_at({-3.0, 0, 0}), test::moving_at({300, 0, 0}));
+  scene.add(test::sphere_of_mass(0.005, 0.01), test::pose_at({-3.0, 0, 2.0}), test::moving_at({300, 0, 0}));
+  for (const Kind kind : k_step_warnings) CHECK_FALSE(worst(scene, StepConfig(), 20, kind).is_given());
+}
+
+TEST_CASE("step warnings: substeps take over the worst of a step", "[dynamics][value]") {
+  StepConfig config;
+  config.adaptive_substeps = true;
+  config.h = 0.3;
+  CHECK(worst(two_boxes(), config, 3, Kind::long_step).is_given());
+}
+
+TEST_CASE("step warnings: no bundled scene has one in its first 200 steps", "[dynamics][value]") {
+  for (const auto& entry : std::filesystem::directory_iterator(ABUT_SOURCE_DIR "/assets/scenes")) {
+    const Scene scene = read_scene(entry.path());
+    int warnings = 0;
+    State end;
+    const StepReport report = simulate(Stepper(scene.model, scene.config.step), scene.initial, 200, {}, end,
+                                       [&](int, const State&, const StepReport& step) {
+                                         for (const StepWarning& w : step.warnings) warnings += w.is_given();
+                                         return true;
+                                       });
+    CAPTURE(entry.path().string(), to_string(report.status));
+    CHECK(warnings == 0);
+  }
+}
