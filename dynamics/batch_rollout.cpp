@@ -33,6 +33,12 @@ bool run_one(const BatchTask& task, bool keep_states, Shared& shared, StepScratc
              BatchResult& result) {
   require(task.simulator != nullptr, "a rollout without a simulator");
   const Model& model = task.simulator->model();
+  const auto is_shallower = [](const Overlap& a, const Overlap& b) { return a.depth < b.depth; };
+  const std::vector<Overlap> overlaps = task.simulator->overlaps(task.initial);
+  if (!overlaps.empty()) {
+    result.initial_overlap = *std::max_element(overlaps.begin(), overlaps.end(), is_shallower);
+    result.max_penetration = result.initial_overlap.depth;
+  }
   if (keep_states) result.states.push_back(task.initial);
   bool stopped = false;
   result.report =
@@ -41,6 +47,7 @@ bool run_one(const BatchTask& task, bool keep_states, Shared& shared, StepScratc
                  shared.steps.fetch_add(1, std::memory_order_relaxed);
                  result.contacts_peak = std::max(result.contacts_peak, report.contacts);
                  result.max_penetration = std::max(result.max_penetration, report.max_penetration);
+                 keep_worse(report.warnings, result.warnings);
                  if (report.status == StepStatus::ok) {
                    result.steps = step + 1;
                    if (keep_states) result.states.push_back(state);
@@ -49,6 +56,9 @@ bool run_one(const BatchTask& task, bool keep_states, Shared& shared, StepScratc
                            shared.stopping.load(std::memory_order_relaxed);
                  return !stopped;
                });
+  // Contacts alone do not see bodies that lie deep in each other.
+  result.max_penetration = std::max(
+      result.max_penetration, deepest_overlap(task.simulator->stepper().detector(), result.final_state.X_WB));
   result.energy_initial = mechanical_energy(model, task.initial);
   result.energy_final = mechanical_energy(model, result.final_state);
   return !stopped;

@@ -33,7 +33,9 @@ struct BatchResult {
   std::string error;  ///< why there was nothing to run (from the source), empty if there was
   State final_state;  ///< after the last step that ended well
   double energy_initial = 0.0, energy_final = 0.0;  ///< [J]
-  double max_penetration = 0.0;                     ///< [m]
+  double max_penetration = 0.0;  ///< of contacts in all steps, of surfaces at both ends [m]
+  Overlap initial_overlap;       ///< the deepest that find_overlaps() has at the start, depth 0: none
+  StepWarnings warnings{};       ///< the worst of each kind, of all steps
   int contacts_peak = 0;
   std::vector<State> states;  ///< of BatchConfig::keep_states: the initial one and one for each of `steps`
 

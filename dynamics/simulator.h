@@ -8,6 +8,7 @@
 
 #include <memory>
 
+#include "collision/overlap.h"
 #include "dynamics/adjoint.h"
 #include "dynamics/rollout.h"
 #include "dynamics/stepper.h"
@@ -28,6 +29,12 @@ class Simulator {
 
   /// The contacts of a state whose activity is not zero.
   [[nodiscard]] ContactManifold contacts(const State& state) const;
+
+  /// The pairs of bodies that overlap in a state by more than contacts at rest do, measured by their
+  /// surfaces: see collision/overlap.h.
+  [[nodiscard]] std::vector<Overlap> overlaps(const State& state) const {
+    return find_overlaps(stepper_->detector(), state.X_WB);
+  }
 
   [[nodiscard]] Trajectory rollout(const State& initial, int steps, Controls controls = {},
                                    const StepObserver& observer = {}) const {

@@ -172,9 +172,25 @@ struct BatchSummary {
   double wall_seconds = 0.0, rollouts_per_second = 0.0, steps_per_second = 0.0, max_penetration = 0.0;
   std::map<std::string, int> statuses;
   std::uint64_t state_hash = 0;  ///< of the hashes of all
+  /// What rollouts have in common that is worth a warning: how many, the worst of them, and its words.
+  struct Notice {
+    std::string kind;
+    int rollouts = 0, worst = -1;
+    double value = 0.0;
+    std::string text;
+  };
+  std::vector<Notice> notices;
 };
 
 Json json_of(const BatchSummary& s) {
+  Json warnings = Json::array();
+  for (const BatchSummary::Notice& notice : s.notices) {
+    warnings.push_back({{"kind", notice.kind},
+                        {"rollouts", notice.rollouts},
+                        {"worst_rollout", notice.worst},
+                        {"worst", notice.value},
+                        {"text", notice.text}});
+  }
   return {{"batch", s.batch},
           {"scene", s.scene},
           {"bodies", s.bodies},
@@ -188,6 +204,7 @@ Json json_of(const BatchSummary& s) {
           {"steps_per_second", s.steps_per_second},
           {"max_penetration", s.max_penetration},
           {"statuses", s.statuses},
+          {"warnings", std::move(warnings)},
           {"state_hash", fmt::format("{:016x}", s.state_hash)}};
 }
 
@@ -206,6 +223,46 @@ void print_table(const BatchSummary& s) {
                    s.threads, s.rollouts_per_second, s.steps_per_second));
   line("penetration", fmt::format("at most {:.3g} m", s.max_penetration));
   line("state hash", fmt::format("{:016x}", s.state_hash));
+  for (const BatchSummary::Notice& notice : s.notices) {
+    line("warning",
+         fmt::format("in {} rollouts, worst in rollout {}: {}", notice.rollouts, notice.worst, notice.text));
+  }
+}
+
+/// The overlaps at the start and the warnings of steps of all rollouts.
+std::vector<BatchSummary::Notice> notices_of(const BatchTable& table,
+                                             const std::vector<BatchResult>& results) {
+  std::vector<BatchSummary::Notice> notices;
+  const auto collect = [&](const char* kind, const auto& value_of, const auto& text_of) {
+    BatchSummary::Notice notice;
+    notice.kind = kind;
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      const double value = value_of(results[i]);
+      if (!(value > 0.0)) continue;
+      ++notice.rollouts;
+      if (!(value > notice.value)) continue;
+      notice.value = value;
+      notice.worst = static_cast<int>(i);
+    }
+    if (notice.rollouts == 0) return;
+    const Scene scene = table.scene_of(notice.worst);
+    notice.text = text_of(scene, results[static_cast<std::size_t>(notice.worst)]);
+    notices.push_back(std::move(notice));
+  };
+  collect(
+      "initial_overlap", [](const BatchResult& r) { return r.initial_overlap.depth; },
+      [](const Scene& scene, const BatchResult& r) {
+        return fmt::format("at the start, {}", overlap_text(scene.model, r.initial_overlap));
+      });
+  for (const StepWarning::Kind kind : k_step_warnings) {
+    const auto k = static_cast<std::size_t>(kind);
+    collect(
+        to_string(kind), [k](const BatchResult& r) { return r.warnings[k].value; },
+        [&](const Scene& scene, const BatchResult& r) {
+          return warning_text(scene.model, scene.config.step, kind, r.warnings[k]);
+        });
+  }
+  return notices;
 }
 
 std::string failure_of(const BatchTable& table, int rollout, const BatchResult& result) {
@@ -307,6 +364,7 @@ int run_batch_table(const BatchArguments& arguments, const std::function<bool()>
     if (summary.failed++ == 0) first_failed = static_cast<int>(i);
   }
   summary.state_hash = hash_of(hashes);
+  summary.notices = notices_of(table, results);
   if (arguments.json) {
     print_json(json_of(summary));
   } else {

@@ -112,6 +112,18 @@ void each_number(Archive& archive, T& value) {
     archive(value.law);
     archive(value.body);
     each_number(archive, value.contact);
+    each_number(archive, value.warnings);
+  } else if constexpr (std::same_as<Type, StepWarnings>) {
+    for (auto& warning : value) {
+      archive(warning.body);
+      archive(warning.other);
+      archive(warning.value);
+    }
+  } else if constexpr (std::same_as<Type, Overlap>) {
+    archive(value.body_A);
+    archive(value.body_B);
+    archive(value.depth);
+    for (int i = 0; i < 3; ++i) archive(value.point_W[i]);
   } else {
     static_assert(std::same_as<Type, BatchResult>);
     archive(value.steps);
@@ -122,6 +134,8 @@ void each_number(Archive& archive, T& value) {
     archive(value.energy_final);
     archive(value.max_penetration);
     archive(value.contacts_peak);
+    each_number(archive, value.initial_overlap);
+    each_number(archive, value.warnings);
     archive(value.states);
   }
 }

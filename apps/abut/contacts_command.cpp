@@ -1,5 +1,6 @@
 #include <filesystem>
 #include <memory>
+#include <vector>
 
 #include <spdlog/fmt/fmt.h>
 #include <CLI/CLI.hpp>
@@ -43,7 +44,8 @@ void for_each_pair(const Model& model, const ContactManifold& manifold, const Vi
   }
 }
 
-Json json_of_manifold(const Model& model, const ContactManifold& manifold) {
+Json json_of_manifold(const Model& model, const ContactManifold& manifold,
+                      const std::vector<Overlap>& overlaps) {
   Json pairs = Json::array();
   for_each_pair(model, manifold,
                 [&](const std::string& a, const std::string& b, std::span<const Contact> contacts) {
@@ -57,7 +59,7 @@ Json json_of_manifold(const Model& model, const ContactManifold& manifold) {
                   }
                   pairs.push_back({{"a", a}, {"b", b}, {"contacts", std::move(list)}});
                 });
-  return {{"pairs", std::move(pairs)}};
+  return {{"pairs", std::move(pairs)}, {"overlaps", json_of(model, overlaps)}};
 }
 
 void print_table(const Model& model, const ContactManifold& manifold) {
@@ -86,10 +88,12 @@ int contacts(const ContactsArguments& arguments) {
   Scene scene = read_scene(arguments.scene);
   const Simulator simulator(std::move(scene.model), scene.config.step);
   const ContactManifold manifold = simulator.contacts(scene.initial);
+  const std::vector<Overlap> overlaps = simulator.overlaps(scene.initial);
   if (arguments.json) {
-    print_json(json_of_manifold(simulator.model(), manifold));
+    print_json(json_of_manifold(simulator.model(), manifold, overlaps));
   } else {
     print_table(simulator.model(), manifold);
+    for (const Overlap& overlap : overlaps) fmt::print("{}\n", overlap_text(simulator.model(), overlap));
   }
   return 0;
 }
@@ -104,7 +108,9 @@ void add_contacts_command(CLI::App& app, int& exit_code) {
   command->footer(
       "A contact is a point [m] midway between the surfaces, the signed distance [m] (negative in overlap),\n"
       "the normal from body a to body b, and the activity, which falls smoothly from 1 (in overlap) to 0\n"
-      "(apart).\n"
+      "(apart). Bodies that overlap by more than 0.1 % of the smaller one's size are named after them, with "
+      "the\n"
+      "depth as their surfaces have it: no shorter translation parts them.\n"
       "\n"
       "Examples:\n"
       "  abut contacts assets/scenes/drill_mustard.toml\n"

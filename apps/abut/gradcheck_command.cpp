@@ -266,6 +266,10 @@ int gradcheck(const GradcheckArguments& arguments) {
   config.steps = arguments.steps ? *arguments.steps : default_steps(scene);
   config.samples = arguments.samples;
   config.seed = arguments.seed;
+  {
+    const ContactDetector detector(scene.model, scene.config.step.contact);
+    warn_of_overlaps("gradcheck", scene.model, find_overlaps(detector, scene.initial.X_WB));
+  }
 
   GradientCheck check;
   {

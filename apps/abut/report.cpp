@@ -7,6 +7,8 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "collision/manifold/edge_sdf.h"
+#include "dynamics/step_warnings.h"
+#include "engine/law_settings.h"
 
 namespace abut {
 
@@ -88,6 +90,58 @@ std::string failure_text(const Model& model, const StepConfig& config, double ti
   return text + "; " + hint_text(report.status);
 }
 
+std::string overlap_text(const Model& model, const Overlap& overlap) {
+  const Body &A = model.bodies[static_cast<std::size_t>(overlap.body_A)],
+             &B = model.bodies[static_cast<std::size_t>(overlap.body_B)];
+  const Body& smaller = B.size <= A.size ? B : A;
+  return fmt::format("'{}' and '{}' overlap by {:.3g} m, {:.3g} % of the size of '{}'", A.name, B.name,
+                     overlap.depth, 100.0 * overlap.depth / smaller.size, smaller.name);
+}
+
+void warn_of_overlaps(std::string_view verb, const Model& model, const std::vector<Overlap>& overlaps) {
+  for (const Overlap& overlap : overlaps) {
+    fmt::print(stderr, "abut {}: warning: at the start, {}\n", verb, overlap_text(model, overlap));
+  }
+}
+
+const char* to_string(StepWarning::Kind kind) {
+  return kind == StepWarning::Kind::heavy_on_light ? "heavy_on_light" : "long_step";
+}
+
+std::string warning_text(const Model& model, const StepConfig& config, StepWarning::Kind kind,
+                         const StepWarning& warning) {
+  const Body &body = model.bodies[static_cast<std::size_t>(warning.body)],
+             &other = model.bodies[static_cast<std::size_t>(warning.other)];
+  if (kind == StepWarning::Kind::long_step) {
+    return fmt::format(
+        "forces move '{}' by {:.2g} sizes of the smaller body within one step in which it touches '{}', "
+        "allowed: "
+        "{:.2g}; try a smaller time_step",
+        body.name, warning.value, other.name, k_long_way);
+  }
+  const bool has_factor = setting_use("near_rigid_factor", config.law) == SettingUse::honoured;
+  return fmt::format("'{}' sinks {:.2g} mm into '{}', whose mass is {:.1e} times smaller; try a smaller {}",
+                     body.name, 1e3 * warning.value, other.name, body.mass / other.mass,
+                     has_factor ? "near_rigid_factor" : "time_step");
+}
+
+void RunWarnings::add(int step, const StepReport& report) {
+  for (const StepWarning::Kind kind : k_step_warnings) {
+    const StepWarning& warning = report.warnings[static_cast<std::size_t>(kind)];
+    if (!warning.is_given()) continue;
+    const auto is_same = [&](const Entry& entry) {
+      return entry.kind == kind && entry.worst.body == warning.body && entry.worst.other == warning.other;
+    };
+    const auto found = std::find_if(entries_.begin(), entries_.end(), is_same);
+    if (found == entries_.end()) {
+      entries_.push_back({kind, warning, step, 1});
+      continue;
+    }
+    ++found->steps;
+    if (warning.value > found->worst.value) found->worst = warning;
+  }
+}
+
 std::string Table::text(std::size_t left) const {
   std::vector<std::size_t> widths;
   for (const auto& row : rows_) {
@@ -109,6 +163,30 @@ std::string Table::text(std::size_t left) const {
     text += "  " + std::string(width, '-') + '\n';
   }
   return text;
+}
+
+Json json_of(const Model& model, const std::vector<Overlap>& overlaps) {
+  Json list = Json::array();
+  for (const Overlap& overlap : overlaps) {
+    list.push_back({{"a", model.bodies[static_cast<std::size_t>(overlap.body_A)].name},
+                    {"b", model.bodies[static_cast<std::size_t>(overlap.body_B)].name},
+                    {"depth", overlap.depth},
+                    {"point", json_of(overlap.point_W)}});
+  }
+  return list;
+}
+
+Json json_of(const Model& model, const RunWarnings& warnings) {
+  Json list = Json::array();
+  for (const RunWarnings::Entry& entry : warnings.entries()) {
+    list.push_back({{"kind", to_string(entry.kind)},
+                    {"body", model.bodies[static_cast<std::size_t>(entry.worst.body)].name},
+                    {"other", model.bodies[static_cast<std::size_t>(entry.worst.other)].name},
+                    {"first_step", entry.first_step},
+                    {"steps", entry.steps},
+                    {"worst", entry.worst.value}});
+  }
+  return list;
 }
 
 Json json_of(const Vec3<double>& v) { return Json::array({v.x(), v.y(), v.z()}); }

@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "collision/overlap.h"
 #include "dynamics/stepper.h"
 #include "engine/config.h"
 #include "engine/model.h"
@@ -20,6 +21,36 @@ namespace abut {
 /// @param time  at the end of that step [s]
 [[nodiscard]] std::string failure_text(const Model& model, const StepConfig& config, double time,
                                        const StepReport& report);
+
+/// Which bodies overlap, by how much, in one line.
+[[nodiscard]] std::string overlap_text(const Model& model, const Overlap& overlap);
+
+/// Warns on stderr of every pair of bodies that overlaps at the start, a line each.
+///
+/// @param verb  that warns
+void warn_of_overlaps(std::string_view verb, const Model& model, const std::vector<Overlap>& overlaps);
+
+[[nodiscard]] const char* to_string(StepWarning::Kind kind);
+
+/// What a warning of a step means and what to try, in one line.
+[[nodiscard]] std::string warning_text(const Model& model, const StepConfig& config, StepWarning::Kind kind,
+                                       const StepWarning& warning);
+
+/// The warnings of all steps of a run: each pair of bodies once for each kind.
+class RunWarnings {
+ public:
+  struct Entry {
+    StepWarning::Kind kind;
+    StepWarning worst;
+    int first_step = 0;  ///< from 0
+    int steps = 0;       ///< with the warning
+  };
+  void add(int step, const StepReport& report);
+  [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }  ///< in order of first steps
+
+ private:
+  std::vector<Entry> entries_;
+};
 
 /// A table of texts with aligned columns; the first row is the header, with a line below it.
 class Table {
@@ -38,6 +69,10 @@ class Table {
 using Json = nlohmann::ordered_json;
 
 [[nodiscard]] Json json_of(const Vec3<double>& v);
+/// [{"a", "b", "depth", "point"}, ...]
+[[nodiscard]] Json json_of(const Model& model, const std::vector<Overlap>& overlaps);
+/// [{"kind", "body", "other", "first_step", "steps", "worst"}, ...]
+[[nodiscard]] Json json_of(const Model& model, const RunWarnings& warnings);
 
 /// Writes one JSON object to stdout. What is not finite becomes null, and bytes that are no UTF-8 are
 /// replaced.

@@ -7,6 +7,7 @@
 #include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include <spdlog/fmt/fmt.h>
 #include <CLI/CLI.hpp>
@@ -41,11 +42,13 @@ struct RunSummary {
   double max_penetration = 0.0, energy_initial = 0.0, energy_final = 0.0;
   StepStatus status = StepStatus::ok;
   std::uint64_t state_hash = 0;
+  std::vector<Overlap> overlaps;  ///< at the start
+  RunWarnings warnings;
 
   [[nodiscard]] double steps_per_second() const { return wall_seconds > 0.0 ? steps / wall_seconds : 0.0; }
 };
 
-Json json_of(const RunSummary& s) {
+Json json_of(const RunSummary& s, const Model& model) {
   return {{"scene", s.scene},
           {"bodies", s.bodies},
           {"steps", s.steps},
@@ -57,10 +60,12 @@ Json json_of(const RunSummary& s) {
           {"energy_initial", s.energy_initial},
           {"energy_final", s.energy_final},
           {"status", to_string(s.status)},
-          {"state_hash", fmt::format("{:016x}", s.state_hash)}};
+          {"state_hash", fmt::format("{:016x}", s.state_hash)},
+          {"initial_overlaps", json_of(model, s.overlaps)},
+          {"warnings", json_of(model, s.warnings)}};
 }
 
-void print_table(const RunSummary& s) {
+void print_table(const RunSummary& s, const Model& model, const StepConfig& config) {
   fmt::print("{}\n", s.scene);
   const auto line = [](const char* name, const std::string& value) {
     fmt::print("  {:<18}{}\n", name, value);
@@ -73,7 +78,16 @@ void print_table(const RunSummary& s) {
   line("penetration", fmt::format("at most {:.3g} m", s.max_penetration));
   line("energy", fmt::format("{:.6g} J at the start, {:.6g} J at the end", s.energy_initial, s.energy_final));
   line("state hash", fmt::format("{:016x}", s.state_hash));
+  for (const Overlap& overlap : s.overlaps) line("overlap at start", overlap_text(model, overlap));
+  for (const RunWarnings::Entry& entry : s.warnings.entries()) {
+    line("warning", fmt::format("in {} steps, first in step {}: {}", entry.steps, entry.first_step + 1,
+                                warning_text(model, config, entry.kind, entry.worst)));
+  }
 }
+
+/// Steps between two states whose penetration is measured by the surfaces: contacts alone do not see bodies
+/// that have come to lie deep in each other.
+constexpr int k_steps_between_overlaps = 1000;
 
 int run(const RunArguments& arguments) {
   const bool writes = !arguments.out.empty();
@@ -92,6 +106,14 @@ int run(const RunArguments& arguments) {
   summary.bodies = model.body_count();
   summary.dt = scene.config.step.h;
   summary.energy_initial = mechanical_energy(model, scene.initial);
+  summary.overlaps = simulator.overlaps(scene.initial);
+  warn_of_overlaps("run", model, summary.overlaps);
+  const auto measure_overlap = [&](const State& state) {
+    summary.max_penetration =
+        std::max(summary.max_penetration, deepest_overlap(simulator.stepper().detector(), state.X_WB));
+  };
+  for (const Overlap& overlap : summary.overlaps)
+    summary.max_penetration = std::max(summary.max_penetration, overlap.depth);
   RecentStates recent(scene.initial);
   TrajectoryFile trajectory(model, arguments.scene);
   if (writes) trajectory.add(scene.initial, summary.energy_initial, 0);
@@ -108,6 +130,8 @@ int run(const RunArguments& arguments) {
                             std::max(summary.max_penetration, step_report.max_penetration);
                         if (step_report.status != StepStatus::ok) return false;
                         summary.steps = step + 1;
+                        summary.warnings.add(step, step_report);
+                        if ((step + 1) % k_steps_between_overlaps == 0) measure_overlap(state);
                         recent.add(state);
                         if (writes)
                           trajectory.add(state, mechanical_energy(model, state), step_report.contacts);
@@ -116,6 +140,7 @@ int run(const RunArguments& arguments) {
                       });
     summary.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
+  measure_overlap(end);
   summary.energy_final = mechanical_energy(model, end);
   summary.status = report.status;
   summary.state_hash = state_hash(end);
@@ -123,9 +148,9 @@ int run(const RunArguments& arguments) {
   if (writes && well) trajectory.write(arguments.out);
 
   if (arguments.json) {
-    print_json(json_of(summary));
+    print_json(json_of(summary, model));
   } else {
-    print_table(summary);
+    print_table(summary, model, scene.config.step);
     if (writes && well) fmt::print("  {:<18}{}\n", "written to", arguments.out.string());
   }
   if (well) return 0;

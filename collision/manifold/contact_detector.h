@@ -132,6 +132,12 @@ class ContactDetector {
   /// solid lie [m].
   [[nodiscard]] double reach(int body) const { return bodies_[static_cast<std::size_t>(body)]->reach; }
 
+  /// Whether two bodies, body_A < body_B, may touch at all: by their masses, the model's pairs and joints.
+  [[nodiscard]] bool collide(int body_A, int body_B) const;
+  /// The size of the smaller body [m].
+  [[nodiscard]] double pair_size(int body_A, int body_B) const {
+    return std::min(model_body(body_A).size, model_body(body_B).size);
+  }
   /// A pair with no contacts yet.
   [[nodiscard]] ContactPair make_pair(int body_A, int body_B) const;
 
@@ -145,7 +151,6 @@ class ContactDetector {
     explicit BodyGeometry(const Body& body);
   };
 
-  [[nodiscard]] bool collide(int body_A, int body_B) const;
   [[nodiscard]] bool has_solid(int body) const { return !model_body(body).shape.primitives.empty(); }
   [[nodiscard]] const Body& model_body(int body) const {
     return model_->bodies[static_cast<std::size_t>(body)];
@@ -155,9 +160,6 @@ class ContactDetector {
   }
   [[nodiscard]] BoundedSolid bounded_solid(int body) const {
     return {&sdf(body), features(body).bounds.data()};
-  }
-  [[nodiscard]] double pair_size(int body_A, int body_B) const {
-    return std::min(model_body(body_A).size, model_body(body_B).size);
   }
 
   [[nodiscard]] ContactConfig pair_config(int body_A, int body_B) const {

@@ -38,7 +38,7 @@ TEST_CASE("abut contacts: every contact has a kind, a unit normal and an activit
   REQUIRE(result.exit_code == 0);
   CHECK(result.err.empty());
   const Json json = parse_json(result.out);
-  CHECK(keys_of(json) == std::vector<std::string>{"pairs"});
+  CHECK(keys_of(json) == std::vector<std::string>{"pairs", "overlaps"});
   REQUIRE(json["pairs"].size() == 2);
   CHECK(json["pairs"][0]["a"] == "floor");
   CHECK(json["pairs"][0]["b"] == "box, tilted");
@@ -106,7 +106,7 @@ TEST_CASE("abut contacts: a table for people, and a word where nothing touches",
 
   const std::string alone = folder.write("alone.toml", k_lower);
   CHECK_THAT(run_program({"contacts", alone}).out, Contains("no contacts"));
-  CHECK(parse_json(run_program({"contacts", alone, "--json"}).out) == Json{{"pairs", Json::array()}});
+  CHECK(parse_json(run_program({"contacts", alone, "--json"}).out) == Json{{"pairs", Json::array()}, {"overlaps", Json::array()}});
 }
 
 TEST_CASE("abut contacts: a bad scene is answered with file and line", "[apps][value]") {

@@ -74,7 +74,8 @@ inline int line_count(const std::string& text) {
   return static_cast<int>(std::count(text.begin(), text.end(), '\n'));
 }
 
-/// A ball and a tilted box in touch with a floor. The origin of the ball's frame is not its centre.
+/// A ball and a tilted box in touch with a floor, a tenth of a millimetre deep. The origin of the ball's frame
+/// is not its centre.
 inline const std::string k_scene = R"(name = "ball and box"
 [simulation]
 time_step = 0.002
@@ -86,7 +87,7 @@ kind = "half_space"
 [[body]]
 name = "box, tilted"
 density = 500.0
-position = [0.0, 0.0, 0.104]
+position = [0.0, 0.0, 0.1062]
 rotation_vector = [0.02, 0.03, 0.4]
 linear_velocity = [0.5, 0.1, -0.2]
 [[body.primitive]]

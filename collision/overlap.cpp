@@ -1,0 +1,136 @@
+#include "collision/overlap.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "collision/broad_phase.h"
+#include "engine/random.h"
+
+namespace abut {
+namespace {
+
+constexpr double k_precision = 1e-6;  // where the search ends, in sizes of the common box
+
+WorldBox world_box(const ShapeSdf& sdf, const Pose<double>& X_WB) {
+  const Eigen::AlignedBox3d& box = sdf.bounds();
+  const auto infinite = Vec3<double>::Constant(std::numeric_limits<double>::infinity());
+  if (box.isEmpty()) return {};
+  if (!box.min().allFinite() || !box.max().allFinite()) return {-infinite, infinite};
+  const Vec3<double> centre = X_WB * Vec3<double>(box.center());
+  const Vec3<double> half = X_WB.rotation().cwiseAbs() * Vec3<double>(0.5 * box.sizes());
+  return {centre - half, centre + half};
+}
+
+/// Two solids, to be searched for the deepest point that they share.
+class Search {
+ public:
+  Search(const ShapeSdf& A, const ShapeSdf& B, const Pose<double>& X_WA, const Pose<double>& X_WB,
+         const WorldBox& common)
+      : A_(A), B_(B), X_AW_(X_WA.inverse()), X_BW_(X_WB.inverse()), common_(common) {}
+
+  /// Tries a point.
+  void seed(const Vec3<double>& x_W) {
+    const double value = value_at(x_W);
+    if (value > value_) {
+      value_ = value;
+      point_ = x_W;
+    }
+  }
+
+  /// Tries the centres of cells that fill the common box. Returns half the diagonal of a cell.
+  double seed_lattice() {
+    constexpr int k_cells = 5;
+    const Vec3<double> cell = common_.sizes() / k_cells;
+    for (int i = 0; i < k_cells * k_cells * k_cells; ++i) {
+      const Vec3<double> index(i % k_cells, i / k_cells % k_cells, i / (k_cells * k_cells));
+      seed(common_.min() + cell.cwiseProduct(index + Vec3<double>::Constant(0.5)));
+    }
+    return 0.5 * cell.norm();
+  }
+
+  /// From the best point so far uphill: along fixed directions in axes that turn from round to round, as the
+  /// depth has ridges which no fixed axes climb.
+  void climb() {
+    const double size = common_.sizes().maxCoeff();
+    Random random(1);
+    for (double step = 0.1 * size; step > k_precision * size;) {
+      const double before = value_;
+      const Vec3<double> centre = point_;
+      const Mat3<double> R = random.quaternion().toRotationMatrix();
+      for (int axis = 0; axis < 3; ++axis) {
+        seed(centre + step * R.col(axis));
+        seed(centre - step * R.col(axis));
+      }
+      for (int corner = 0; corner < 8; ++corner) {
+        const Vec3<double> direction((corner & 1) != 0 ? 1.0 : -1.0, (corner & 2) != 0 ? 1.0 : -1.0,
+                                     (corner & 4) != 0 ? 1.0 : -1.0);
+        seed(centre + step / std::sqrt(3.0) * (R * direction));
+      }
+      if (!(value_ > before)) step *= 0.5;
+    }
+  }
+
+  /// Of the best point: the depth where it lies in both solids; else, not above 0, how far it is from that.
+  [[nodiscard]] double value() const { return value_; }
+  [[nodiscard]] const Vec3<double>& point() const { return point_; }
+
+ private:
+  [[nodiscard]] double value_at(const Vec3<double>& x_W) const {
+    const double a = A_.distance<double>(X_AW_ * x_W), b = B_.distance<double>(X_BW_ * x_W);
+    return a < 0.0 && b < 0.0 ? -(a + b) : -std::max({a, b, 0.0});
+  }
+
+  const ShapeSdf &A_, &B_;
+  Pose<double> X_AW_, X_BW_;
+  WorldBox common_;
+  double value_ = -std::numeric_limits<double>::infinity();
+  Vec3<double> point_ = Vec3<double>::Zero();
+};
+
+}  // namespace
+
+std::vector<Overlap> find_overlaps(const ContactDetector& detector, std::span<const Pose<double>> X_WB,
+                                   double least) {
+  std::vector<Overlap> overlaps;
+  std::vector<WorldBox> boxes;
+  for (std::size_t b = 0; b < X_WB.size(); ++b) {
+    if (!X_WB[b].p.allFinite() || !X_WB[b].q.coeffs().allFinite()) return {};
+    boxes.push_back(world_box(detector.sdf(static_cast<int>(b)), X_WB[b]));
+  }
+  DetectorScratch scratch;
+  ContactManifold manifold;
+  detector.detect(X_WB, {}, scratch, manifold);
+  BroadPhase broad_phase;
+  auto contacts = manifold.pairs.begin();
+  for (const auto& [A, B] : broad_phase.overlapping_pairs(boxes)) {
+    const auto a = static_cast<std::size_t>(A), b = static_cast<std::size_t>(B);
+    const WorldBox common = boxes[a].intersection(boxes[b]);
+    if (!detector.collide(A, B) || !common.sizes().allFinite()) continue;
+    Search search(detector.sdf(A), detector.sdf(B), X_WB[a], X_WB[b], common);
+    const double half_cell = search.seed_lattice();
+    const auto is_before = [&](const ContactPair& pair) {
+      return std::pair(pair.body_A, pair.body_B) < std::pair(A, B);
+    };
+    contacts = std::find_if_not(contacts, manifold.pairs.end(), is_before);
+    if (contacts != manifold.pairs.end() && contacts->body_A == A && contacts->body_B == B) {
+      for (int i = contacts->begin; i < contacts->end; ++i)
+        search.seed(manifold.contacts[static_cast<std::size_t>(i)].point_W);
+    }
+    // No point is farther from the lattice than half a cell; distances that are not metric get twice that.
+    if (search.value() < -2.0 * half_cell) continue;
+    search.climb();
+    if (search.value() > least * detector.pair_size(A, B))
+      overlaps.push_back({A, B, search.value(), search.point()});
+  }
+  return overlaps;
+}
+
+double deepest_overlap(const ContactDetector& detector, std::span<const Pose<double>> X_WB) {
+  double depth = 0.0;
+  for (const Overlap& overlap : find_overlaps(detector, X_WB, 0.0)) depth = std::max(depth, overlap.depth);
+  return depth;
+}
+
+}  // namespace abut

@@ -1,0 +1,95 @@
+/// What `abut` says about scenes whose motion is not what they seem to mean.
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "tests/apps/program.h"
+
+namespace abut::test {
+namespace {
+
+using Catch::Contains;
+
+const std::string k_floor = "[[body]]\nname = \"floor\"\n[[body.primitive]]\nkind = \"half_space\"\n";
+
+std::string box(const std::string& name, const std::string& position, double mass = 1.0) {
+  return "[[body]]\nname = \"" + name + "\"\nmass = " + std::to_string(mass) + "\nposition = " + position +
+         "\n[[body.primitive]]\nkind = \"rounded_box\"\nhalf_extents = [0.1, 0.1, 0.1]\nedge_radius = "
+         "0.005\n";
+}
+
+TEST_CASE("abut run: bodies that start in each other are named with their depth", "[apps][value]") {
+  const TemporaryFolder folder;
+  const std::string scene =
+      folder.write("scene.toml", k_floor + box("sunk", "[1, 0, 0.05]") + box("one", "[0, 0, 5]") +
+                                     box("other", "[0.0001, 0, 5]"));
+  const ProgramResult result = run_program({"run", scene, "--steps", "1", "--json", "--quiet"});
+  REQUIRE(result.exit_code == 0);
+  CHECK_THAT(result.err, Contains("warning: at the start, 'floor' and 'sunk' overlap by 0.05 m") &&
+                             Contains("'one' and 'other' overlap by 0.2 m"));
+  const Json json = parse_json(result.out);
+  REQUIRE(json["initial_overlaps"].size() == 2);
+  CHECK(json["initial_overlaps"][0]["a"] == "floor");
+  CHECK(json["initial_overlaps"][0]["b"] == "sunk");
+  CHECK(json["initial_overlaps"][0]["depth"].get<double>() == Approx(0.05).epsilon(1e-4));
+  CHECK(json["initial_overlaps"][1]["depth"].get<double>() == Approx(0.1999).epsilon(1e-3));
+  CHECK(json["max_penetration"].get<double>() == Approx(0.1999).epsilon(1e-3));
+
+  const ProgramResult table = run_program({"run", scene, "--steps", "1", "--quiet"});
+  CHECK_THAT(table.out, Contains("overlap at start  'floor' and 'sunk' overlap by 0.05 m"));
+  const ProgramResult contacts = run_program({"contacts", scene});
+  CHECK_THAT(contacts.out, Contains("'one' and 'other' overlap by 0.2 m"));
+}
+
+TEST_CASE("abut run: a step too long for its scene is named once with its remedy", "[apps][value]") {
+  const TemporaryFolder folder;
+  const std::string scene =
+      folder.write("scene.toml", k_floor + box("lower", "[0, 0, 0.1]") + box("upper", "[0, 0, 0.3]"));
+  const ProgramResult table = run_program({"run", scene, "--steps", "20", "--dt", "0.3", "--quiet"});
+  CHECK(table.exit_code == 0);
+  CHECK_THAT(table.out,
+             Contains("warning") && Contains("first in step 1") && Contains("try a smaller time_step"));
+  const Json json =
+      parse_json(run_program({"run", scene, "--steps", "20", "--dt", "0.3", "--quiet", "--json"}).out);
+  REQUIRE(json["warnings"].size() >= 1);
+  CHECK(json["warnings"][0]["kind"] == "long_step");
+  CHECK(json["warnings"][0]["body"] == "lower");
+  CHECK(json["warnings"][0]["other"] == "floor");
+  CHECK(json["warnings"][0]["first_step"] == 0);
+}
+
+TEST_CASE("abut run: a heavy body that sinks into a light one is named with its remedy", "[apps][value]") {
+  const TemporaryFolder folder;
+  const std::string bodies = k_floor + box("coin", "[0, 0, 0.1]", 0.1) + box("anvil", "[0, 0, 0.3]", 2000.0);
+  const auto warning = [&](const std::string& law) {
+    const std::string scene = folder.write("scene.toml", "[simulation]\nlaw = \"" + law + "\"\n" + bodies);
+    const ProgramResult result = run_program({"run", scene, "--steps", "100", "--quiet"});
+    CHECK(result.exit_code == 0);
+    return result.out;
+  };
+  CHECK_THAT(warning("smooth_coulomb"),
+             Contains("'anvil' sinks") && Contains("mm into 'coin'") &&
+                 Contains("2.0e+04 times smaller; try a smaller near_rigid_factor"));
+  CHECK_THAT(warning("penalty"), Contains("'anvil' sinks") && Contains("try a smaller time_step"));
+}
+
+TEST_CASE("abut run --batch: rollouts with a warning are counted, and the worst is named", "[apps][value]") {
+  const TemporaryFolder folder;
+  folder.write("scene.toml", k_floor + box("box", "[0, 0, 0.1]"));
+  const std::string table =
+      folder.write("batch.toml",
+                   "scene = \"scene.toml\"\nsteps = 5\ncolumns = [\"body.box.position.z\"]\n"
+                   "rows = [[0.1], [0.08], [0.03]]\n");
+  const ProgramResult result = run_program({"run", "--batch", table, "--json", "--quiet"});
+  CAPTURE(result.err);
+  REQUIRE(result.exit_code == 0);
+  const Json warnings = parse_json(result.out)["warnings"];
+  REQUIRE(warnings.size() == 1);
+  CHECK(warnings[0]["kind"] == "initial_overlap");
+  CHECK(warnings[0]["rollouts"] == 2);
+  CHECK(warnings[0]["worst_rollout"] == 2);
+  CHECK(warnings[0]["worst"].get<double>() == Approx(0.07).epsilon(1e-4));
+}
+
+}  // namespace
+}  // namespace abut::test
