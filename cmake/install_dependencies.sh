@@ -8,8 +8,8 @@ packages=(
   libassimp-dev zlib1g-dev libtomlplusplus-dev                     # engine: meshes (assimp links libz.so), scenes
   libqhull-dev                                                     # engine: convex hulls
   libcli11-dev nlohmann-json3-dev libstb-dev libceres-dev          # apps: command line, JSON, pictures, least squares
-  libimgui-dev libglfw3-dev libepoxy-dev                           # apps/viewer
-  libegl1 libgl1-mesa-dri fonts-dejavu-core                        # apps/viewer without a display, its letters
+  libepoxy-dev libegl1 libgl1-mesa-dri                             # apps/render: OpenGL, with and without a display
+  libimgui-dev libglfw3-dev fonts-dejavu-core                      # apps/viewer: panels, windows, letters
   catch2 xvfb                                                      # tests (and Ceres' Jet)
   libbenchmark-dev                                                 # tests/benchmarks
 )

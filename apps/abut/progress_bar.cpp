@@ -22,24 +22,26 @@ std::string duration_text(double seconds) {
   return fmt::format("{:.{}f} s", seconds, seconds < 0.995 ? 2 : 1);
 }
 
-ProgressBar::ProgressBar(std::string unit, std::int64_t total, bool quiet)
+ProgressBar::ProgressBar(std::string unit, std::int64_t total, bool quiet, double patience)
     : unit_(std::move(unit)),
       total_(total),
       quiet_(quiet),
       on_terminal_(::isatty(STDERR_FILENO) == 1),
       interval_(on_terminal_ ? std::chrono::milliseconds(100) : std::chrono::seconds(10)),
+      patience_(std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(patience))),
       start_(Clock::now()),
       drawn_(start_) {}
 
 ProgressBar::~ProgressBar() {
-  if (!quiet_) draw(Clock::now(), true);
+  const Clock::time_point now = Clock::now();
+  if (!quiet_ && now - start_ >= patience_) draw(now, true);
 }
 
 void ProgressBar::update(std::int64_t done) {
   done_ = done;
   if (quiet_) return;
   const Clock::time_point now = Clock::now();
-  if (now - drawn_ < interval_) return;
+  if (now - drawn_ < interval_ || now - start_ < patience_) return;
   drawn_ = now;
   draw(now, false);
 }

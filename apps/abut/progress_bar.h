@@ -12,7 +12,8 @@ namespace abut {
 class ProgressBar {
  public:
   /// @param unit  what is counted, in the plural: "steps"
-  ProgressBar(std::string unit, std::int64_t total, bool quiet);
+  /// @param patience  [s]; nothing is drawn of what takes no longer
+  ProgressBar(std::string unit, std::int64_t total, bool quiet, double patience = 0.0);
   ~ProgressBar();  ///< draws the last state
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
@@ -26,7 +27,7 @@ class ProgressBar {
   std::string unit_;
   std::int64_t total_, done_ = 0;
   bool quiet_, on_terminal_;
-  Clock::duration interval_;
+  Clock::duration interval_, patience_;
   Clock::time_point start_, drawn_;
 };
 

@@ -1,7 +1,9 @@
 #include <charconv>
+#include <cstdio>
 #include <filesystem>
 #include <memory>
-#include <optional>
+#include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -9,10 +11,15 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/abut/commands.h"
-#include "apps/abut/image.h"
-#include "apps/abut/options.h"
-#include "apps/abut/ray_tracer.h"
+#include "apps/abut/picture_options.h"
+#include "apps/abut/progress_bar.h"
 #include "apps/abut/trajectory_file.h"
+#include "apps/picture/body_surfaces.h"
+#include "apps/picture/image.h"
+#ifdef ABUT_HAVE_RENDERER
+#include "apps/render/headless_context.h"
+#include "apps/render/renderer.h"
+#endif
 #include "engine/input_error.h"
 #include "engine/scene_io.h"
 
@@ -22,8 +29,8 @@ namespace {
 struct SnapshotArguments {
   std::filesystem::path scene, trajectory, out;
   std::string frame = "last";
-  std::vector<double> from, to;
-  int width = PictureOptions().width, height = PictureOptions().height;
+  PictureOptions picture;
+  bool quiet = false;
 };
 
 /// The frame that `text` means, of `count` there are; a negative number counts from the end.
@@ -50,28 +57,64 @@ std::vector<Pose<double>> read_frame(const std::filesystem::path& file, const st
   return trajectory.poses(frame_index(frame, trajectory.size(), file));
 }
 
-std::optional<Vec3<double>> point(const std::vector<double>& numbers) {
-  if (numbers.empty()) return std::nullopt;
-  const Vec3<double> p(numbers[0], numbers[1], numbers[2]);
-  if (!p.allFinite()) throw std::invalid_argument("a camera position must be finite");
-  return p;
+#ifdef ABUT_HAVE_RENDERER
+/// Pixels of a picture, drawn without a display.
+class Canvas {
+ public:
+  /// Throws std::runtime_error saying what is missing where this machine cannot draw.
+  Canvas(int width, int height) : context_(width, height) {}
+
+  [[nodiscard]] Image draw(const Picture& picture) {
+    renderer_.draw(picture, {0, 0, context_.width(), context_.height()}, context_.framebuffer());
+    require_no_gl_error("the picture");
+    return read_pixels(context_.width(), context_.height(), context_.framebuffer());
+  }
+
+ private:
+  HeadlessContext context_;
+  Renderer renderer_;
+};
+#else
+struct Canvas {
+  Canvas(int, int) {
+    throw std::runtime_error("this build has no renderer: configure it with -D ABUT_BUILD_VIEWER=ON");
+  }
+  [[nodiscard]] Image draw(const Picture&) { return {}; }
+};
+#endif
+
+Picture picture_of(const Model& model, std::span<const Pose<double>> X_WB, bool quiet) {
+  constexpr double k_patience = 1.0;  // [s]
+  Picture picture;
+  ProgressBar progress("bodies", model.body_count(), quiet, k_patience);
+  int body = 0;
+  BodySurfaces surfaces([&] { progress.update(body); });
+  for (; body < model.body_count(); ++body)
+    surfaces.add_body(model, body, X_WB[static_cast<std::size_t>(body)], BodyDisplay(), false, picture);
+  progress.update(body);
+  return picture;
 }
 
-void run(const SnapshotArguments& arguments) {
+/// Returns the exit code.
+int run(const SnapshotArguments& arguments) {
   require_output_path(arguments.out, {".png"});
   const Scene scene = read_scene(arguments.scene);
   const std::vector<Pose<double>> X_WB = arguments.trajectory.empty()
                                              ? scene.initial.X_WB
                                              : read_frame(arguments.trajectory, arguments.frame, scene.model);
-  PictureOptions options;
-  options.width = arguments.width;
-  options.height = arguments.height;
-  options.from = point(arguments.from);
-  options.to = point(arguments.to);
-  if (options.from && options.to && *options.from == *options.to) {
-    throw std::invalid_argument("--camera-from and --camera-to are the same point");
+  const OrbitCamera camera = camera_of(arguments.picture, scene.model, X_WB);
+  Image image;
+  try {
+    Canvas canvas(arguments.picture.width, arguments.picture.height);
+    Picture picture = picture_of(scene.model, X_WB, arguments.quiet);
+    picture.camera = camera;
+    image = canvas.draw(picture);
+  } catch (const std::runtime_error& error) {  // no EGL, no OpenGL 3.3, no memory for so many pixels
+    fmt::print(stderr, "abut snapshot: {}\n", error.what());
+    return 1;
   }
-  write_png(arguments.out, draw_picture(scene.model, X_WB, options));
+  write_png(arguments.out, image);
+  return 0;
 }
 
 }  // namespace
@@ -91,25 +134,16 @@ void add_snapshot_command(CLI::App& app, int& exit_code) {
       ->needs(trajectory)
       ->type_name("N")
       ->capture_default_str();
-  command->add_option("--width", arguments->width, "[pixels]")
-      ->check(whole_number(1, 16384))
-      ->capture_default_str();
-  command->add_option("--height", arguments->height, "[pixels]")
-      ->check(whole_number(1, 16384))
-      ->capture_default_str();
-  command->add_option("--camera-from", arguments->from, "where the camera is [m]; default: all is in view")
-      ->expected(3)
-      ->delimiter(',')
-      ->type_name("X,Y,Z");
-  command->add_option("--camera-to", arguments->to, "where it looks [m]; default: the middle")
-      ->expected(3)
-      ->delimiter(',')
-      ->type_name("X,Y,Z");
+  add_picture_options(*command, arguments->picture);
   command->add_option("--out", arguments->out, "picture to write")->required()->type_name("FILE.png");
-  command->callback([arguments, &exit_code] {
-    run(*arguments);
-    exit_code = 0;
-  });
+  command->add_flag("--quiet", arguments->quiet, "no progress bar");
+  command->footer(
+      "Draws what 'abut-view --headless' draws, without contacts and panels; without a display, by EGL and "
+      "OpenGL 3.3.\n"
+      "\n"
+      "Example:\n"
+      "  abut snapshot assets/scenes/spot_on_pole.toml --out spot.png");
+  command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }
 
 }  // namespace abut

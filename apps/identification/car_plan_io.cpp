@@ -7,7 +7,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
-#include "apps/abut/palette.h"
+#include "apps/picture/palette.h"
 #include "engine/atomic_file.h"
 #include "engine/input_error.h"
 

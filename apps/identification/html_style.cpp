@@ -4,7 +4,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
-#include "apps/abut/palette.h"
+#include "apps/picture/palette.h"
 
 namespace abut {
 namespace {

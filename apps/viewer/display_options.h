@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/viewer/picture/slice.h"
+#include "apps/picture/body_surfaces.h"
 #include "collision/manifold/contact.h"
 
 namespace abut::viewer {
@@ -13,8 +13,6 @@ namespace abut::viewer {
 enum class Indicator { activity, penetration, interior, clash, share, selection };
 inline constexpr const char* k_indicator_names[] = {"activity", "penetration", "interior",
                                                     "clash",    "share",       "selection"};
-
-enum class BodySurface { mesh, sdf, none };
 
 struct ContactDisplay {
   bool points = true;           ///< a ball at each contact's point
@@ -44,15 +42,7 @@ struct SliceDisplay {
   int resolution = 160;                        ///< pixels along each side
 };
 
-struct DisplayOptions {
-  BodySurface surface = BodySurface::mesh;
-  bool wireframe = false;
-  bool translucent = false;
-  bool floor = true;
-  double iso_level = 0.0;    ///< of BodySurface::sdf [m]
-  bool discrepancy = false;  ///< the mesh coloured by its SDF; of BodySurface::mesh
-  int primitive_body = -1;   ///< whose primitives are shown one by one, -1: nobody's
-  int primitive = -1;        ///< which of them, -1: all
+struct DisplayOptions : BodyDisplay {
   ContactDisplay contacts;
   SliceDisplay slice;
   bool gradient_arrows = true;

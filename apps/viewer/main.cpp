@@ -13,10 +13,10 @@
 
 #include "apps/abut/batch_command.h"
 #include "apps/abut/trajectory_file.h"
-#include "apps/viewer/render/headless_context.h"
-#include "apps/viewer/render/window.h"
+#include "apps/render/headless_context.h"
 #include "apps/viewer/viewer.h"
 #include "apps/viewer/viewer_options.h"
+#include "apps/viewer/window.h"
 #include "engine/input_error.h"
 
 namespace {
@@ -48,7 +48,7 @@ void write_screenshot(const ViewerOptions& options, const Viewer& viewer, unsign
 
 void run_headless(const ViewerOptions& options) {
   constexpr float k_picture_seconds = 1.0f / 60.0f;
-  HeadlessContext context(options.width, options.height);
+  HeadlessContext context(options.picture.width, options.picture.height);
   SimulationThread simulation(simulation_options(options), Threading::none);
   start(options, simulation);
   Viewer viewer(simulation, options.text_scale > 0.0 ? options.text_scale : 1.0);
@@ -57,7 +57,7 @@ void run_headless(const ViewerOptions& options) {
   const InterruptRequest interrupt;
   for (std::int64_t i = 0; i < frames && !viewer.wants_to_close() && !interrupt.received(); ++i) {
     ImGuiIO& io = ImGui::GetIO();
-    io.DisplaySize = {static_cast<float>(options.width), static_cast<float>(options.height)};
+    io.DisplaySize = {static_cast<float>(options.picture.width), static_cast<float>(options.picture.height)};
     io.DeltaTime = k_picture_seconds;
     simulation.update(i > 0 ? k_picture_seconds : 0.0);
     viewer.draw(context.framebuffer());
@@ -70,7 +70,7 @@ void run_headless(const ViewerOptions& options) {
 }
 
 void run_in_window(const ViewerOptions& options) {
-  Window window(options.width, options.height, "abut-view");
+  Window window(options.picture.width, options.picture.height, "abut-view");
   SimulationThread simulation(simulation_options(options));
   start(options, simulation);
   Viewer viewer(simulation, options.text_scale > 0.0 ? options.text_scale : window.content_scale());

@@ -9,12 +9,6 @@ namespace {
 
 std::size_t index(int body) { return static_cast<std::size_t>(body); }
 
-bool is_half_space(const Body& body) {
-  return std::any_of(body.shape.primitives.begin(), body.shape.primitives.end(), [](const Primitive& p) {
-    return p.kind == PrimitiveKind::half_space && p.operation == PrimitiveOperation::add;
-  });
-}
-
 /// Weight of the heaviest moving body [N]: what arrows of forces are measured by.
 double reference_force(const Model& model) {
   double mass = 0.0;
@@ -171,82 +165,12 @@ SlicePlane slice_plane(const SliceDisplay& slice) {
   return plane;
 }
 
-SharedSurface PictureMaker::surface(const Frame& frame, Kind kind, int body, int primitive, double level) {
+BodySurfaces& PictureMaker::surfaces_of(const Frame& frame) {
   if (frame.model->geometry_version != geometry_version_) {
     surfaces_.clear();
     geometry_version_ = frame.model->geometry_version;
   }
-  if (level != level_) {
-    std::erase_if(surfaces_, [](const auto& entry) { return std::get<0>(entry.first) == Kind::sdf; });
-    level_ = level;
-  }
-  const auto [place, is_new] = surfaces_.try_emplace({kind, body, primitive});
-  if (!is_new) return place->second;
-  const Body& of = frame.model->model().bodies[index(body)];
-  const ShapeSdf& sdf = frame.model->simulator.stepper().detector().sdf(body);
-  SharedSurface& made = place->second;
-  switch (kind) {
-    case Kind::mesh:
-      if (of.mesh.triangle_count() > 0) made = mesh_surface(of.mesh);
-      break;
-    case Kind::sdf:
-      made = iso_surface(sdf, level);
-      break;
-    case Kind::primitive:
-      made = primitive_surface(of, primitive);
-      break;
-    case Kind::discrepancy:
-      if (of.mesh.triangle_count() > 0) made = discrepancy_surface(of.mesh, sdf).surface;
-      break;
-  }
-  return made;
-}
-
-void PictureMaker::add_body(const Frame& frame, int body, const DisplayOptions& display,
-                            const Selection& selection, Picture& picture) {
-  const Body& of = frame.model->model().bodies[index(body)];
-  const Pose<double>& X_WB = frame.state.X_WB[index(body)];
-  if (is_half_space(of)) {
-    if (!display.floor) return;
-    for (const Primitive& primitive : of.shape.primitives) {
-      if (primitive.kind == PrimitiveKind::half_space) picture.floors.push_back({X_WB * primitive.X_BP});
-    }
-    return;
-  }
-  DrawnSurface drawn;
-  drawn.X_WB = X_WB;
-  drawn.colour = body_colour(body);
-  drawn.highlighted = selection.body == body;
-  drawn.wireframe = display.wireframe;
-  if (display.primitive_body == body) {
-    for (int i = 0; i < static_cast<int>(of.shape.primitives.size()); ++i) {
-      if (display.primitive >= 0 && display.primitive != i) continue;
-      drawn.surface = surface(frame, Kind::primitive, body, i, level_);
-      drawn.colour = body_colour(i);
-      // What is cut away is seen through.
-      drawn.colour.w() = of.shape.primitives[static_cast<std::size_t>(i)].operation == PrimitiveOperation::add
-                             ? 1.0f
-                             : 0.35f;
-      if (drawn.surface) picture.surfaces.push_back(drawn);
-    }
-    if (display.primitive < 0) return;
-    drawn.colour = body_colour(body);  // the rest of the body around the one that is shown
-    drawn.colour.w() = 0.25f;
-  } else if (display.translucent) {
-    drawn.colour.w() = 0.4f;
-  }
-  switch (display.surface) {
-    case BodySurface::mesh:
-      drawn.surface =
-          surface(frame, display.discrepancy ? Kind::discrepancy : Kind::mesh, body, -1, display.iso_level);
-      break;
-    case BodySurface::sdf:
-      drawn.surface = surface(frame, Kind::sdf, body, -1, display.iso_level);
-      break;
-    case BodySurface::none:
-      return;
-  }
-  if (drawn.surface) picture.surfaces.push_back(drawn);
+  return surfaces_;
 }
 
 PictureMaker::Made PictureMaker::make(const Frame& frame, std::span<const ContactView> contacts,
@@ -255,8 +179,7 @@ PictureMaker::Made PictureMaker::make(const Frame& frame, std::span<const Contac
   Made made;
   Picture& picture = made.picture;
   picture.camera = camera;
-  for (int body = 0; body < frame.model->model().body_count(); ++body)
-    add_body(frame, body, display, selection, picture);
+  surfaces_of(frame).add_bodies(frame.model->model(), frame.state.X_WB, display, selection.body, picture);
   made.counts = add_contact_glyphs(frame, contacts, display.contacts, selection, picture.glyphs_on_top);
   if (gradient && display.gradient_arrows)
     add_gradient_glyphs(frame, *gradient, display.gradient_scale, picture.glyphs_on_top);

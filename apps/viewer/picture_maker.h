@@ -2,12 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <span>
-#include <tuple>
 
+#include "apps/picture/picture.h"
 #include "apps/viewer/display_options.h"
-#include "apps/viewer/picture/picture.h"
 #include "apps/viewer/simulation/frame.h"
 #include "apps/viewer/simulation/gradient_job.h"
 
@@ -38,7 +36,7 @@ void add_gradient_glyphs(const Frame& frame, const GradientResult& result, doubl
 /// The plane of a slice.
 [[nodiscard]] SlicePlane slice_plane(const SliceDisplay& slice);
 
-/// Makes pictures, keeping surfaces from one to the next.
+/// Makes pictures of frames.
 class PictureMaker {
  public:
   struct Made {
@@ -51,15 +49,12 @@ class PictureMaker {
                           const DisplayOptions& display, const Selection& selection,
                           const GradientResult* gradient, const OrbitCamera& camera);
 
- private:
-  enum class Kind { mesh, sdf, primitive, discrepancy };
-  [[nodiscard]] SharedSurface surface(const Frame& frame, Kind kind, int body, int primitive, double level);
-  void add_body(const Frame& frame, int body, const DisplayOptions& display, const Selection& selection,
-                Picture& picture);
+  /// The surfaces of the bodies of a frame, which are kept from one picture to the next.
+  [[nodiscard]] BodySurfaces& surfaces_of(const Frame& frame);
 
+ private:
   std::uint64_t geometry_version_ = 0;
-  double level_ = 0.0;
-  std::map<std::tuple<Kind, int, int>, SharedSurface> surfaces_;
+  BodySurfaces surfaces_;  // of bodies of that version
 };
 
 }  // namespace abut::viewer

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "apps/viewer/picture/camera.h"
+#include "apps/picture/camera.h"
 #include "engine/pose.h"
 
 namespace abut::viewer {

@@ -5,7 +5,7 @@
 
 #include <sys/types.h>
 
-#include "apps/abut/image.h"
+#include "apps/picture/image.h"
 
 namespace abut::viewer {
 

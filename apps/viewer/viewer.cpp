@@ -9,7 +9,7 @@
 #include <imgui.h>
 
 #include "apps/viewer/panels/actions.h"
-#include "apps/viewer/picture/picking.h"
+#include "apps/viewer/picking.h"
 #include "engine/log.h"
 
 namespace abut::viewer {
@@ -153,7 +153,8 @@ void Viewer::begin_drag(const Mouse& at) {
     if (gizmo_.held()) drag_ = Drag::gizmo;
     return;
   }
-  const std::optional<BodyHit> hit = pick_body(model, frame_->state.X_WB, at.ray);
+  const std::optional<BodyHit> hit =
+      pick_body(model, frame_->state.X_WB, pictures_.surfaces_of(*frame_), at.ray);
   drag_ = Drag::none;
   if (!hit) return;
   const auto b = static_cast<std::size_t>(hit->body);
@@ -222,7 +223,8 @@ void Viewer::click(const Mouse& at) {
     selection.toggle_pin(found->contact.feature);
     return;
   }
-  const std::optional<BodyHit> hit = pick_body(frame_->model->model(), frame_->state.X_WB, at.ray);
+  const std::optional<BodyHit> hit =
+      pick_body(frame_->model->model(), frame_->state.X_WB, pictures_.surfaces_of(*frame_), at.ray);
   const bool is_body =
       hit && std::isfinite(frame_->model->model().bodies[static_cast<std::size_t>(hit->body)].size);
   selection.body = is_body ? hit->body : -1;

@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "apps/abut/image.h"
+#include "apps/picture/image.h"
+#include "apps/render/renderer.h"
+#include "apps/viewer/interface.h"
 #include "apps/viewer/panels/key_table.h"
 #include "apps/viewer/panels/panel.h"
 #include "apps/viewer/picture_maker.h"
 #include "apps/viewer/pose_gizmo.h"
-#include "apps/viewer/render/interface.h"
-#include "apps/viewer/render/renderer.h"
 #include "apps/viewer/video_pipe.h"
 
 namespace abut::viewer {

@@ -99,17 +99,6 @@ Loss loss_of(const Model& model, const std::string& text) {
   refuse("--loss", text, {"x:BODY", "y:BODY", "z:BODY", "distance:BODY:BODY", "kinetic-energy", "energy"});
 }
 
-void set_camera(const std::vector<double>& numbers, OrbitCamera& camera) {
-  const Vec3<double> from(numbers[0], numbers[1], numbers[2]), to(numbers[3], numbers[4], numbers[5]);
-  const Vec3<double> back = from - to;
-  if (!from.allFinite() || !to.allFinite() || !(back.norm() > 0.0))
-    throw std::invalid_argument("--camera: position and target must be finite and different");
-  camera.target = to;
-  camera.distance = back.norm();
-  camera.azimuth = std::atan2(back.y(), back.x());
-  camera.elevation = std::asin(std::clamp(back.z() / back.norm(), -1.0, 1.0));
-}
-
 }  // namespace
 
 void add_options(CLI::App& app, ViewerOptions& options) {
@@ -117,14 +106,7 @@ void add_options(CLI::App& app, ViewerOptions& options) {
       ->required()
       ->type_name("");
   app.add_option("TRAJECTORY", options.trajectory, "trajectory of the scene, to replay")->type_name("");
-  const auto size = [&](const char* name, int& value) {
-    app.add_option(name, value, "of the picture [pixels]")
-        ->check(whole_number(1, 16384))
-        ->type_name("N")
-        ->capture_default_str();
-  };
-  size("--width", options.width);
-  size("--height", options.height);
+  add_picture_options(app, options.picture);
   app.add_option("--text-scale", options.text_scale, "of text and widgets; default: as the desktop has it")
       ->check(CLI::Range(0.25, 8.0))
       ->type_name("X");
@@ -139,10 +121,6 @@ void add_options(CLI::App& app, ViewerOptions& options) {
       ->check(whole_number(1))
       ->type_name("N");
   app.add_option("--screenshot", options.screenshot, "write the last picture")->type_name("FILE.png");
-  app.add_option("--camera", options.camera, "where it is and where it looks [m]; default: all is in view")
-      ->expected(6)
-      ->delimiter(',')
-      ->type_name("X,Y,Z,X,Y,Z");
   const auto list = [&](const char* name, std::vector<std::string>& words, const std::string& what) {
     app.add_option(name, words, what)->delimiter(',')->type_name("NAME,...");
   };
@@ -186,12 +164,11 @@ SimulationOptions simulation_options(const ViewerOptions& options) {
 void apply(const ViewerOptions& options, Viewer& viewer) {
   const SharedFrame frame = viewer.frame();
   const Model& model = frame->model->model();
-  viewer.camera = camera_around(model, frame->state.X_WB, static_cast<double>(options.width) / options.height,
-                                viewer.camera);
-  if (!options.camera.empty()) {
-    OrbitCamera camera = viewer.camera;
-    set_camera(options.camera, camera);
+  const OrbitCamera camera = camera_of(options.picture, model, frame->state.X_WB, viewer.camera);
+  if (options.picture.place_camera()) {
     viewer.look_from(camera);
+  } else {
+    viewer.camera = camera;
   }
   set_switches(options.show, true, "--show", viewer.display);
   set_switches(options.hide, false, "--hide", viewer.display);

@@ -8,19 +8,19 @@
 
 #include <CLI/CLI.hpp>
 
+#include "apps/abut/picture_options.h"
 #include "apps/viewer/viewer.h"
 
 namespace abut::viewer {
 
 struct ViewerOptions {
   std::filesystem::path scene, trajectory;
-  int width = 1280, height = 720;  ///< [pixels]
+  PictureOptions picture;
   double text_scale = 0;           ///< 0: as the desktop asks for
   bool headless = false, paused = false;
   std::optional<std::int64_t> frames;  ///< that are drawn before the program ends
   int steps = 0;                       ///< simulated before the first picture
   std::filesystem::path screenshot;    ///< of the last picture, may be empty
-  std::vector<double> camera;          ///< position and target [m], or empty
   std::vector<std::string> show, hide, open_panels;
   std::string indicator, select, loss;
   double glyph_size = 1.0;

@@ -3,15 +3,13 @@
 
 #include <catch2/catch.hpp>
 
-#include "apps/viewer/picture/camera.h"
+#include "apps/picture/camera.h"
 #include "tests/support/cases.h"
 #include "tests/support/close.h"
 #include "tests/support/scenes.h"
 
 namespace abut::test {
 namespace {
-
-using namespace viewer;
 
 OrbitCamera random_camera(Random& random) {
   OrbitCamera camera;

@@ -3,15 +3,13 @@
 
 #include <catch2/catch.hpp>
 
-#include "apps/viewer/picture/glyph_list.h"
-#include "apps/viewer/render/glyph_meshes.h"
+#include "apps/picture/glyph_list.h"
+#include "apps/render/glyph_meshes.h"
 #include "tests/support/cases.h"
 #include "tests/support/close.h"
 
 namespace abut::test {
 namespace {
-
-using namespace viewer;
 
 constexpr GlyphShape k_all_shapes[] = {GlyphShape::sphere, GlyphShape::cylinder, GlyphShape::cone,
                                        GlyphShape::disc};

@@ -9,7 +9,7 @@
 #include <GLFW/glfw3.h>
 #include <imgui.h>
 
-#include "apps/viewer/render/headless_context.h"
+#include "apps/render/headless_context.h"
 #include "apps/viewer/viewer.h"
 #include "tests/viewer/scene_file.h"
 

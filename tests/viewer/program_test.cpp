@@ -15,6 +15,7 @@
 
 #include "engine/npz.h"
 #include "tests/apps/program.h"
+#include "tests/viewer/every_kind_scene.h"
 
 namespace abut::test {
 namespace {
@@ -119,6 +120,28 @@ TEST_CASE("abut-view: the camera is where it is put", "[viewer][value]") {
   CHECK(picture("1.0,1.0,0.5,0,0,0.3") != near);  // from the same side, farther away
   CHECK(picture("0.6,0.5,0.4,0.1,0,0.3") != near);
   CHECK(picture("0.5,0.5,0.4,0,0,0.3") == near);
+}
+
+TEST_CASE("abut-view: draws what abut snapshot draws, from the same camera", "[viewer][value]") {
+  const TemporaryFolder folder;
+  const std::string scene = folder.write("scene.toml", k_every_kind),
+                    by_viewer = folder.path() / "viewer.png", by_snapshot = folder.path() / "snapshot.png";
+  for (const std::vector<std::string>& camera : {std::vector<std::string>{},
+                                                 {"--camera", "0.5,-1.2,0.4,0,0,0.1"},
+                                                 {"--camera-from", "0.5,-1.2,0.4"},
+                                                 {"--camera-to", "0.1,0,0.1"},
+                                                 {"--camera-from", "0,-2,1", "--camera-to", "0,0,0.1"}}) {
+    std::vector<std::string> viewer{scene,     "--headless", "--paused", "--hide", "panels,points,normals",
+                                    "--width", "160",        "--height", "90",     "--screenshot",
+                                    by_viewer},
+        snapshot{"snapshot", scene, "--width", "160", "--height", "90", "--out", by_snapshot};
+    viewer.insert(viewer.end(), camera.begin(), camera.end());
+    snapshot.insert(snapshot.end(), camera.begin(), camera.end());
+    CAPTURE(camera);
+    REQUIRE(view(viewer).exit_code == 0);
+    REQUIRE(run_executable(ABUT_EXECUTABLE, snapshot).exit_code == 0);
+    CHECK(read_file(by_viewer) == read_file(by_snapshot));
+  }
 }
 
 TEST_CASE("abut-view: without a display it says so, and what to do", "[viewer][value]") {

@@ -4,15 +4,13 @@
 #include <epoxy/gl.h>
 #include <catch2/catch.hpp>
 
-#include "apps/viewer/render/headless_context.h"
-#include "apps/viewer/render/renderer.h"
+#include "apps/render/headless_context.h"
+#include "apps/render/renderer.h"
 #include "engine/mesh_shapes.h"
 #include "tests/support/scenes.h"
 
 namespace abut::test {
 namespace {
-
-using namespace viewer;
 
 constexpr int k_width = 160, k_height = 120;
 

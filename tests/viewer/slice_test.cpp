@@ -2,14 +2,12 @@
 
 #include <catch2/catch.hpp>
 
-#include "apps/viewer/picture/slice.h"
+#include "apps/picture/slice.h"
 #include "tests/support/close.h"
 #include "tests/support/scenes.h"
 
 namespace abut::test {
 namespace {
-
-using namespace viewer;
 
 constexpr double k_radius = 0.2, k_band = 0.02;
 

@@ -5,15 +5,13 @@
 
 #include <catch2/catch.hpp>
 
-#include "apps/viewer/picture/surface.h"
+#include "apps/picture/surface.h"
 #include "engine/mesh_shapes.h"
 #include "tests/support/close.h"
 #include "tests/support/scenes.h"
 
 namespace abut::test {
 namespace {
-
-using namespace viewer;
 
 ShapeSdf sdf_of(const Primitive& primitive) {
   Shape shape;
@@ -107,6 +105,25 @@ TEST_CASE("mesh_surface: triangles without area give no NaN and take no part in 
     CHECK(close(surface->normals[surface->triangles[i]], Eigen::Vector3f::UnitZ(), 0, 1e-6));
   }
   CHECK(mesh_surface(TriangleMesh{}) == nullptr);
+}
+
+TEST_CASE("rounded_box_surface: is closed, and on the surface of the box with its edge radius",
+          "[viewer][value]") {
+  Primitive box;
+  box.kind = PrimitiveKind::rounded_box;
+  box.parameters = {0.3, 0.2, 0.1, 0.04, 0.0};
+  box.X_BP = {Quat<double>(0.8, 0.0, 0.6, 0.0), {0.1, 0.2, -0.3}};
+  const SharedSurface surface = rounded_box_surface(box);
+  const ShapeSdf sdf = sdf_of(box);
+  for (std::size_t i = 0; i < surface->positions.size(); ++i) {
+    const auto at = sdf.evaluate<double>(surface->positions[i].cast<double>());
+    REQUIRE(std::abs(at.distance) < 1e-6);
+    REQUIRE(close(surface->normals[i].cast<double>(), at.normal, 0, 1e-3));
+  }
+  const double pi = std::numbers::pi, r = 0.04, a = 2 * 0.26, b = 2 * 0.16, c = 2 * 0.06;
+  const double exact = a * b * c + 2 * r * (a * b + b * c + c * a) + pi * r * r * (a + b + c) +
+                       4.0 / 3.0 * pi * r * r * r;
+  CHECK(close(volume(*surface), exact, 1e-3, 0));  // of cylinders and balls made of flat triangles
 }
 
 TEST_CASE("iso_surface: of a sphere it has the radius r + level, and its normals are radial",

@@ -9,7 +9,7 @@
 #include <set>
 #include <string>
 
-#include "apps/viewer/picture/picking.h"
+#include "apps/viewer/picking.h"
 #include "engine/random.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/viewer/headless_viewer.h"
@@ -225,7 +225,8 @@ TEST_CASE("Viewer: a body is pulled while it runs, and moved by hand and by hand
 
   // By hand: as far as the mouse.
   const Ray ray = user.viewer.camera.ray(2.0 * x / 640.0 - 1.0, 1.0 - 2.0 * y / 400.0, 1.6);
-  const auto hit = pick_body(user.frame().model->model(), user.frame().state.X_WB, ray);
+  BodySurfaces surfaces;
+  const auto hit = pick_body(user.frame().model->model(), user.frame().state.X_WB, surfaces, ray);
   REQUIRE(hit);
   user.drag(1, x, y, x + 60, y, KeyModifier::control);
   CHECK(user.viewer.selection.body == 1);

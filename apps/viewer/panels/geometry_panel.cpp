@@ -13,10 +13,10 @@
 #define GLFW_INCLUDE_NONE
 #include <GLFW/glfw3.h>
 
+#include "apps/picture/surface.h"
 #include "apps/viewer/panels/actions.h"
 #include "apps/viewer/panels/panel.h"
 #include "apps/viewer/panels/widgets.h"
-#include "apps/viewer/picture/surface.h"
 
 namespace abut::viewer {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "apps/picture/camera.h"
 #include "apps/viewer/display_options.h"
-#include "apps/viewer/picture/camera.h"
 #include "apps/viewer/simulation/gradient_job.h"
 #include "apps/viewer/simulation/simulation_thread.h"
 

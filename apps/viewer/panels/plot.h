@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/viewer/picture/colours.h"
+#include "apps/picture/colours.h"
 
 namespace abut::viewer {
 

@@ -9,7 +9,7 @@
 #include <imgui.h>
 #include <spdlog/fmt/fmt.h>
 
-#include "apps/viewer/picture/colours.h"
+#include "apps/picture/colours.h"
 #include "engine/model.h"
 
 namespace abut::viewer {

@@ -7,7 +7,7 @@
 #include <epoxy/gl.h>
 #include <imgui.h>
 
-#include "apps/viewer/render/headless_context.h"
+#include "apps/render/headless_context.h"
 #include "apps/viewer/viewer.h"
 
 namespace abut::viewer {

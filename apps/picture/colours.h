@@ -1,0 +1,35 @@
+/// Colours of pictures; those that carry meaning can be told apart by colour-blind people.
+#pragma once
+
+#include <array>
+
+#include "engine/types.h"
+
+namespace abut {
+
+/// Red, green, blue, opacity in [0, 1], as a screen has them (sRGB).
+using Colour = Eigen::Vector4f;
+
+[[nodiscard]] inline Colour rgb(int r, int g, int b, float opacity = 1.0f) {
+  return {static_cast<float>(r) / 255.0f, static_cast<float>(g) / 255.0f, static_cast<float>(b) / 255.0f,
+          opacity};
+}
+
+/// Of bodies, in turn: those of k_body_palette.
+[[nodiscard]] Colour body_colour(int body);
+
+/// From dark violet at 0 over blue-green to yellow at 1, ever brighter; clamped.
+/// @see  Smith and van der Walt (2015), "viridis".
+[[nodiscard]] Colour sequential_colour(double x);
+
+/// From blue at -1 over nearly white at 0 to orange at 1; clamped.
+[[nodiscard]] Colour diverging_colour(double x);
+
+inline const Colour k_rim_colour = rgb(15, 17, 20), k_stick_colour = rgb(86, 180, 233), k_slip_colour = rgb(213, 94, 0),
+                    k_force_colour = rgb(240, 228, 66), k_gradient_position_colour = rgb(255, 255, 255),
+                    k_gradient_velocity_colour = rgb(240, 130, 200),
+                    k_gradient_force_colour = rgb(255, 110, 40), k_selection_colour = rgb(255, 255, 255),
+                    k_witness_colour = rgb(230, 230, 230), k_pull_colour = rgb(240, 228, 66);
+inline const Colour k_background_top = rgb(44, 50, 60), k_background_bottom = rgb(88, 96, 108);
+
+}  // namespace abut

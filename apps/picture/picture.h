@@ -1,0 +1,36 @@
+/// Everything that is drawn of the world in one picture; the renderer turns it into pixels.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "apps/picture/camera.h"
+#include "apps/picture/glyph_list.h"
+#include "apps/picture/slice.h"
+#include "apps/picture/surface.h"
+
+namespace abut {
+
+struct DrawnSurface {
+  SharedSurface surface;
+  Pose<double> X_WB;
+  Colour colour = Colour::Ones();  ///< opacity below 1: seen through, drawn after all that is opaque
+  bool wireframe = false;          ///< the edges of its triangles on top
+  bool highlighted = false;        ///< brighter, as what is selected
+};
+
+/// A half-space: a checkered floor around the camera's target. Its solid is z <= 0 of P.
+struct DrawnFloor {
+  Pose<double> X_WP;
+};
+
+struct Picture {
+  OrbitCamera camera;
+  std::vector<DrawnSurface> surfaces;
+  std::vector<DrawnFloor> floors;
+  GlyphList glyphs;         ///< as solid bodies
+  GlyphList glyphs_on_top;  ///< seen through everything: contacts are inside of bodies
+  std::optional<SlicePicture> slice;
+};
+
+}  // namespace abut
