@@ -75,9 +75,10 @@ std::string warning_text(const Model& model, const GradientWarning& warning) {
                          warning.step, body, warning.value);
     case GradientWarning::Kind::chaos:
       return fmt::format(
-          "the adjoint grows by a factor of {:.3g} on its way to step {}{}: the motion is chaotic, and its "
-          "gradient says little beyond a small neighbourhood",
-          warning.value, warning.step, body);
+          "back to step {}{} the adjoint grows {:.3g} times as much as in free motion: the motion is "
+          "chaotic, "
+          "and its gradient says little beyond a small neighbourhood",
+          warning.step, body, warning.value);
     case GradientWarning::Kind::kinks:
       return fmt::format("step {}{}: {:.0f} % of the contacts lie beside a kink of the contact law",
                          warning.step, body, 100.0 * warning.value);
@@ -92,6 +93,7 @@ AdjointSweep::AdjointSweep(const Stepper& stepper, int steps, const Controls& co
       controls_(controls),
       loss_(loss),
       options_(options),
+      growth_(stepper.model(), stepper.config().h),
       bar_(stepper.model().body_count()) {
   require(options.backward == nullptr || &options.backward->model() == &stepper.model(),
           "the backward pass needs a stepper of the same model");
@@ -104,8 +106,11 @@ AdjointSweep::AdjointSweep(const Stepper& stepper, int steps, const Controls& co
 }
 
 void AdjointSweep::add_loss(int k, const State& state) {
+  before_ = bar_;
   loss_(k, state, bar_);
   gradient_.health.adjoint_norm[static_cast<std::size_t>(k)] = norm(bar_);
+  growth_.add_loss(before_, bar_);
+  note_growth(k);
 }
 
 void AdjointSweep::start(const State& last) { add_loss(steps_, last); }
@@ -128,6 +133,7 @@ void AdjointSweep::step_back(int k, const State& state, const State& next, const
     gradient_.model.bodies[b].external_wrench += gradient_.controls[i][b];
   }
   std::swap(bar_, before_);
+  growth_.step_back();
   note(k, options_.backward == nullptr ? record : backward_record_, kinks, norm_before);
   add_loss(k, state);
 }
@@ -150,21 +156,18 @@ void AdjointSweep::note(int k, const StepRecord& record, const KinkCount& kinks,
   }
 }
 
+void AdjointSweep::note_growth(int k) {
+  GradientHealth& health = gradient_.health;
+  const double growth = growth_.of(bar_);
+  const bool was_calm = !(health.growth_over_free > options_.chaos_warning);
+  health.growth_over_free = std::max(health.growth_over_free, growth);
+  if (was_calm && growth > options_.chaos_warning)
+    health.warnings.push_back({GradientWarning::Kind::chaos, k, largest_body(bar_), growth});
+}
+
 Gradient AdjointSweep::finish() {
   gradient_.initial = std::move(bar_);
   complete(stepper_, gradient_.model);
-  GradientHealth& health = gradient_.health;
-  // From where the loss begins to see the motion: its own weight there is the measure.
-  const auto& norms = health.adjoint_norm;
-  double first = 0.0;
-  for (std::size_t k = norms.size(); k-- > 0;) {
-    if (first == 0.0) first = norms[k];
-    if (first > 0.0 && norms[k] > options_.chaos_warning * first) {
-      health.warnings.push_back({GradientWarning::Kind::chaos, static_cast<int>(k),
-                                 largest_body(gradient_.initial), norms[k] / first});
-      break;
-    }
-  }
   return std::move(gradient_);
 }
 

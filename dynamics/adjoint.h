@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "dynamics/adjoint_growth.h"
 #include "dynamics/gradient.h"
 #include "dynamics/rollout.h"
 #include "dynamics/stepper.h"
@@ -19,7 +20,7 @@ using LossGradient = std::function<void(int k, const State& state, StateTangent&
 struct GradientWarning {
   enum class Kind {
     growth,  ///< one step multiplies the adjoint by `value` or more: chaos, or an impact
-    chaos,   ///< over the whole rollout it grows by the factor `value`
+    chaos,   ///< from this step to the end it grows `value` times as much as in free motion
     kinks    ///< a share of `value` of a step's contacts lies beside a kink of the law
   } kind = Kind::growth;
   int step = -1;  ///< from 0
@@ -38,8 +39,10 @@ struct GradientHealth {
   int contacts = 0;            ///< rows of all solves of all steps
   int contacts_near_kink = 0;  ///< of these: see ContactSolver::contacts_near_kink()
   std::vector<double> adjoint_norm;  ///< |dL/d(state k)|, k = 0 ... steps
-  double largest_growth = 0;  ///< max over the steps k of |dL/d(state k)| / |dL/d(state k + 1)|, without
-                              ///< what the loss itself adds at k
+  double largest_growth = 0;    ///< max over the steps k of |dL/d(state k)| / |dL/d(state k + 1)|, without
+                                ///< what the loss itself adds at k
+  double growth_over_free = 0;  ///< max over the steps of the adjoint's growth relative to free motion:
+                                ///< AdjointGrowth
   std::vector<GradientWarning> warnings;
 
   [[nodiscard]] double share_near_kink() const {
@@ -59,7 +62,7 @@ struct AdjointOptions {
   /// state, as if this one had taken it. See contacts_from_distance().
   const Stepper* backward = nullptr;
   double growth_warning = 10.0;     ///< of one step
-  double chaos_warning = 1e6;       ///< of the whole rollout
+  double chaos_warning = 1e3;       ///< GradientHealth::growth_over_free
   double kink_share_warning = 0.1;  ///< of a step's contacts
 };
 
@@ -85,6 +88,7 @@ class AdjointSweep {
  private:
   void add_loss(int k, const State& state);
   void note(int k, const StepRecord& record, const KinkCount& kinks, double norm_before);
+  void note_growth(int k);
 
   const Stepper& stepper_;
   int steps_;
@@ -92,6 +96,7 @@ class AdjointSweep {
   const LossGradient& loss_;
   const AdjointOptions& options_;
   Gradient gradient_;
+  AdjointGrowth growth_;
   StateTangent bar_, before_;
   StepScratch scratch_;
   State backward_next_;

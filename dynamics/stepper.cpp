@@ -3,14 +3,12 @@
 #include <cmath>
 #include <stdexcept>
 
-#include <spdlog/fmt/fmt.h>
-
 #include "dynamics/fixed_motion.h"
 #include "dynamics/smooth_coulomb_solver.h"
 #include "dynamics/step_failure.h"
 #include "dynamics/step_warnings.h"
-#include "engine/check.h"
 #include "engine/law_settings.h"
+#include "engine/model_validation.h"
 
 namespace abut {
 namespace {
@@ -20,25 +18,6 @@ double resolve_acceleration_scale(const Model& model, const StepConfig& config) 
   if (config.acceleration_scale > 0.0) return config.acceleration_scale;
   const double gravity = model.gravity.norm();
   return gravity > 0.0 ? gravity : k_earth;
-}
-
-void require_valid(const Model& model) {
-  for (const Body& body : model.bodies) {
-    if (body.fixed) continue;
-    require(std::isfinite(body.mass) && body.mass > 0.0,
-            fmt::format("body '{}': mass {} is not positive", body.name, body.mass));
-    require(body.inertia.allFinite() && body.inertia.isApprox(body.inertia.transpose()) &&
-                body.inertia.llt().info() == Eigen::Success,
-            fmt::format("body '{}': inertia is not symmetric positive definite", body.name));
-  }
-  for (const Body& body : model.bodies) {
-    require(body.contact_areas.size() == static_cast<std::size_t>(body.contact_points.cols()),
-            fmt::format("body '{}': {} contact areas for {} contact points", body.name,
-                        body.contact_areas.size(), body.contact_points.cols()));
-    require(body.fixed || body.oscillation.frequency == 0.0,
-            fmt::format("body '{}': only a fixed body can oscillate", body.name));
-  }
-  for (const Joint& joint : model.joints) validate(joint, model);
 }
 
 }  // namespace
@@ -75,7 +54,7 @@ void set_warm_start(StepScratch& scratch, const WarmStart& warm_start) {
 
 Stepper::Stepper(const Model& model, const StepConfig& config, const Stepper* prepared)
     : model_(&model),
-      config_((validate(config), require_valid(model), require_honoured(model, config), config)),
+      config_((validate(config), validate(model), require_honoured(model, config), config)),
       acceleration_scale_(resolve_acceleration_scale(model, config)),
       detector_(model, config.contact, prepared == nullptr ? nullptr : &prepared->detector_),
       solver_(make_contact_solver(config, acceleration_scale_)) {}

@@ -6,6 +6,7 @@
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,6 +30,7 @@ struct GradcheckArguments {
   std::optional<int> steps;
   int samples = GradientCheckConfig().samples;
   std::uint64_t seed = GradientCheckConfig().seed;
+  double tolerance = GradientCheckConfig().tolerance;
   std::optional<double> backward_distance;  ///< [m]
   bool json = false;
 };
@@ -98,9 +100,10 @@ std::vector<BackwardDifference> compare(const Gradient& exact, const Gradient& f
 }
 
 /// Of a rollout that was checked before, hence ends well with the tolerance of the check.
-NominalGradient nominal_gradient(const Scene& scene, int steps, const std::optional<double>& distance) {
+NominalGradient nominal_gradient(const Scene& scene, int steps, double solver_tolerance,
+                                 const std::optional<double>& distance) {
   StepConfig config = scene.config.step;
-  config.tolerance = std::min(config.tolerance, k_gradient_check_tolerance);
+  config.tolerance = solver_tolerance;
   const Stepper stepper(scene.model, config);
   const Trajectory trajectory = rollout(stepper, scene.initial, steps);
   const LossGradient loss = [&](int k, const State&, StateTangent& bar) {
@@ -132,7 +135,7 @@ const char* to_string(GradientWarning::Kind kind) {
   return "unknown";
 }
 
-std::vector<GroupSummary> summarize_groups(const std::vector<GradientSample>& samples) {
+std::vector<GroupSummary> summarize_groups(const std::vector<GradientSample>& samples, double tolerance) {
   std::vector<GroupSummary> groups;
   for (const GradientSample& first : samples) {
     if (std::any_of(groups.begin(), groups.end(),
@@ -146,7 +149,7 @@ std::vector<GroupSummary> summarize_groups(const std::vector<GradientSample>& sa
       if (sample.largest > 0.0)
         group.sensitivity = std::max(group.sensitivity, std::abs(sample.adjoint) / sample.largest);
     }
-    group.summary = summarize(of_group);
+    group.summary = summarize(of_group, tolerance);
     groups.push_back(std::move(group));
   }
   return groups;
@@ -157,19 +160,55 @@ Json json_of(const GradientCheckSummary& s) {
           {"median_relative_error", s.median_relative_error},
           {"p99_relative_error", s.p99_relative_error},
           {"max_relative_error", s.max_relative_error},
-          {"non_finite", s.non_finite},
-          {"unresolved", s.unresolved}};
+          {"max_resolved_error", s.max_resolved_error},
+          {"off", s.off},
+          {"one_sided", s.one_sided},
+          {"at_bound", s.at_bound},
+          {"unresolved", s.unresolved},
+          {"non_finite", s.non_finite}};
 }
 
-Json json_of(const GradientCheck& check) {
+/// "forward" and "backward" are what the program steps along; a user wants to know what was compared.
+const char* status_of(const GradientSample& sample, double tolerance) {
+  if (sample.non_finite) return "not finite";
+  if (sample.at_bound) return "at a bound";
+  if (sample.unresolved) return "unresolved";
+  if (sample.relative_error > tolerance) return "off";
+  return sample.side == DifferenceSide::both ? "right" : "right on one side";
+}
+
+/// The samples of which there is something to say.
+Json notes_of(const GradientCheck& check, double tolerance) {
+  Json notes = Json::array();
+  for (const GradientSample& sample : check.samples) {
+    const std::string status = status_of(sample, tolerance);
+    if (status == "right") continue;
+    notes.push_back({{"group", sample.group},
+                     {"status", status},
+                     {"side", to_string(sample.side)},
+                     {"adjoint", sample.adjoint},
+                     {"difference", sample.difference},
+                     {"relative_error", sample.relative_error},
+                     {"self_disagreement", sample.self_disagreement},
+                     {"reason", sample.reason}});
+  }
+  return notes;
+}
+
+Json json_of(const GradientCheck& check, double tolerance) {
   Json groups = Json::array();
-  for (const GroupSummary& group : summarize_groups(check.samples)) {
+  for (const GroupSummary& group : summarize_groups(check.samples, tolerance)) {
     Json object = {{"group", group.group}, {"sensitivity", group.sensitivity}};
     object.update(json_of(group.summary));
     groups.push_back(std::move(object));
   }
-  Json json = json_of(check.summary);
+  Json json = {{"passed", check.verdict.passed},
+               {"reason", check.verdict.reason},
+               {"tolerance", tolerance},
+               {"solver_tolerance", check.solver_tolerance}};
+  json.update(json_of(check.summary));
   json["groups"] = std::move(groups);
+  json["notes"] = notes_of(check, tolerance);
   return json;
 }
 
@@ -184,6 +223,7 @@ Json json_of(const Model& model, const GradientHealth& health) {
                         {"value", warning.value}});
   }
   return {{"largest_growth", health.largest_growth},
+          {"growth_over_free", health.growth_over_free},
           {"impact_substeps", health.impact_substeps},
           {"contacts", health.contacts},
           {"contacts_near_kink", health.contacts_near_kink},
@@ -204,8 +244,10 @@ Json json_of(const std::vector<BackwardDifference>& backward) {
 
 void print_health(const Model& model, const GradientHealth& health) {
   constexpr std::size_t k_most_warnings = 10;
-  fmt::print("health: the adjoint grows by at most {:.3g} in a step; {:.1f} % of {} contacts near a kink\n",
-             health.largest_growth, 100.0 * health.share_near_kink(), health.contacts);
+  fmt::print(
+      "health: the adjoint grows by at most {:.3g} in a step, in all {:.3g} times as much as in free motion; "
+      "{:.1f} % of {} contacts near a kink\n",
+      health.largest_growth, health.growth_over_free, 100.0 * health.share_near_kink(), health.contacts);
   const std::size_t shown = std::min(k_most_warnings, health.warnings.size());
   for (std::size_t i = 0; i < shown; ++i)
     fmt::print("warning: {}\n", warning_text(model, health.warnings[i]));
@@ -223,25 +265,36 @@ void print_backward(double distance, const std::vector<BackwardDifference>& back
   fmt::print("{}", table.text());
 }
 
-void print_table(const std::string& scene, int steps, double dt, std::uint64_t seed,
-                 const GradientCheck& check) {
-  fmt::print("{}: adjoint of {} steps of {:.6g} s against central differences, seed {}\n", scene, steps, dt,
-             seed);
-  Table table(
-      {"group", "samples", "sensitivity", "median error", "largest error", "unresolved", "not finite"});
-  for (const GroupSummary& group : summarize_groups(check.samples)) {
+void print_table(const Scene& scene, const GradientCheckConfig& config, const GradientCheck& check) {
+  fmt::print("{}: adjoint of {} steps of {:.6g} s against differences, seed {}\n", scene.name, config.steps,
+             scene.config.step.h, config.seed);
+  if (check.solver_tolerance > k_gradient_check_tolerance)
+    fmt::print("solved to {:.3g}: the contact law reaches no less here\n", check.solver_tolerance);
+  Table table({"group", "samples", "sensitivity", "median error", "largest error", "off", "one-sided",
+               "at a bound", "unresolved", "not finite"});
+  for (const GroupSummary& group : summarize_groups(check.samples, config.tolerance)) {
     const GradientCheckSummary& s = group.summary;
     table.add({group.group, fmt::format("{}", s.samples), fmt::format("{:.1e}", group.sensitivity),
                fmt::format("{:.1e}", s.median_relative_error), fmt::format("{:.1e}", s.max_relative_error),
+               fmt::format("{}", s.off), fmt::format("{}", s.one_sided), fmt::format("{}", s.at_bound),
                fmt::format("{}", s.unresolved), fmt::format("{}", s.non_finite)});
   }
   fmt::print("{}", table.text());
   const GradientCheckSummary& s = check.summary;
   fmt::print(
-      "relative error of {} samples: median {:.1e}, 99 % below {:.1e}, largest {:.1e}; {} unresolved, {} not "
-      "finite\n",
-      s.samples, s.median_relative_error, s.p99_relative_error, s.max_relative_error, s.unresolved,
-      s.non_finite);
+      "relative error of {} samples: median {:.1e}, 99 % below {:.1e}, largest {:.1e} ({:.1e} of resolved "
+      "ones)\n{} off by more than {:.3g}, {} one-sided, {} at a bound, {} unresolved, {} not finite\n",
+      s.samples, s.median_relative_error, s.p99_relative_error, s.max_relative_error, s.max_resolved_error,
+      s.off, config.tolerance, s.one_sided, s.at_bound, s.unresolved, s.non_finite);
+  std::set<std::string> said;
+  for (const GradientSample& sample : check.samples) {
+    if (sample.reason.empty()) continue;
+    const std::string note =
+        fmt::format("{}, {}: {}", sample.group,
+                    sample.at_bound || sample.unresolved ? status_of(sample, config.tolerance) : "one-sided",
+                    sample.reason);
+    if (said.insert(note).second) fmt::print("{}\n", note);
+  }
 }
 
 /// 100 steps, or 50 past the first contact if that comes late: a gradient without contact is no test. At most
@@ -266,6 +319,7 @@ int gradcheck(const GradcheckArguments& arguments) {
   config.steps = arguments.steps ? *arguments.steps : default_steps(scene);
   config.samples = arguments.samples;
   config.seed = arguments.seed;
+  config.tolerance = arguments.tolerance;
   {
     const ContactDetector detector(scene.model, scene.config.step.contact);
     warn_of_overlaps("gradcheck", scene.model, find_overlaps(detector, scene.initial.X_WB));
@@ -280,24 +334,26 @@ int gradcheck(const GradcheckArguments& arguments) {
   const double h = scene.config.step.h;
   if (check.failed_step >= 0) {
     StepConfig used = scene.config.step;
-    used.tolerance = std::min(used.tolerance, k_gradient_check_tolerance);
+    used.tolerance = check.solver_tolerance;
     fmt::print(
         stderr, "abut gradcheck: {}\n",
         failure_text(scene.model, used, scene.initial.time + (check.failed_step + 1) * h, check.failure));
     return 1;
   }
-  const NominalGradient nominal = nominal_gradient(scene, config.steps, arguments.backward_distance);
+  const NominalGradient nominal =
+      nominal_gradient(scene, config.steps, check.solver_tolerance, arguments.backward_distance);
   if (arguments.json) {
-    Json json = json_of(check);
+    Json json = json_of(check, config.tolerance);
     json["health"] = json_of(scene.model, nominal.health);
     if (arguments.backward_distance) json["backward"] = json_of(nominal.backward);
     print_json(json);
   } else {
-    print_table(scene.name, config.steps, h, config.seed, check);
+    print_table(scene, config, check);
     print_health(scene.model, nominal.health);
     if (arguments.backward_distance) print_backward(*arguments.backward_distance, nominal.backward);
   }
-  return check.summary.non_finite > 0 ? 1 : 0;
+  if (!check.verdict.passed) fmt::print(stderr, "abut gradcheck: failed: {}\n", check.verdict.reason);
+  return check.verdict.passed ? 0 : 1;
 }
 
 }  // namespace
@@ -320,6 +376,11 @@ void add_gradcheck_command(CLI::App& app, int& exit_code) {
       ->type_name("S")
       ->capture_default_str();
   command
+      ->add_option("--tolerance", arguments->tolerance, "largest relative error of a sample that is not off")
+      ->check(finite_positive())
+      ->type_name("T")
+      ->capture_default_str();
+  command
       ->add_option("--backward-distance", arguments->backward_distance,
                    "compare with contacts from this distance in the backward pass [m]")
       ->check(finite_positive())
@@ -328,15 +389,21 @@ void add_gradcheck_command(CLI::App& app, int& exit_code) {
   command->footer(
       "Each sample takes a random loss of the motion and a random direction in one group of inputs (initial\n"
       "state, controls, mass, inertia, friction, shape, ...; the groups take turns) and compares the\n"
-      "derivative by the adjoint with central differences of whole rollouts at several step sizes.\n"
+      "derivative by the adjoint with differences of whole rollouts at several step sizes: central ones, or\n"
+      "where an input lies at a bound (a friction of 0, an exponent of 1.9), one-sided ones inwards.\n"
       "  sensitivity   largest derivative of the group, relative to that of the most sensitive group\n"
       "  error         |adjoint - difference| / (|adjoint| + 1e-3 |derivative of the most sensitive group|)\n"
-      "  unresolved    samples whose differences disagree among themselves by more than 1e-4: the motion is\n"
-      "                too sensitive, or has a kink there; they count as the others do\n"
+      "  off           resolved samples with an error above --tolerance\n"
+      "  one-sided     samples compared with one-sided differences\n"
+      "  at a bound    one-sided differences do not converge: the model is another one at the bound (with a\n"
+      "                restitution of 0 there are no impacts). Nothing to compare with; not in the errors\n"
+      "  unresolved    differences disagree among themselves by more than --tolerance: the motion is too\n"
+      "                sensitive, or has a kink there. In the errors as the others are\n"
       "Below the table stands the health of the gradient of one loss, the sum of all coordinates at the "
       "end:\n"
       "its largest growth in a step, how many contacts lie near a kink of the contact law, and warnings.\n"
-      "The exit code is 1 if anything is not finite.\n"
+      "The exit code is 1 if a sample is off, if anything is not finite, or if more than a tenth of the\n"
+      "samples are unresolved; a line on stderr says which.\n"
       "\n"
       "Examples:\n"
       "  abut gradcheck assets/scenes/armadillo_drop.toml\n"

@@ -9,6 +9,7 @@ namespace abut::test {
 namespace {
 
 using Catch::Contains;
+using Catch::StartsWith;
 
 TEST_CASE("abut gradcheck: --json prints one object with these keys, and the adjoint is right",
           "[apps][derivative]") {
@@ -19,13 +20,24 @@ TEST_CASE("abut gradcheck: --json prints one object with these keys, and the adj
   CAPTURE(result.out, result.err);
   REQUIRE(result.exit_code == 0);
   const Json json = parse_json(result.out);
-  const std::vector<std::string> numbers{
-      "samples",   "median_relative_error", "p99_relative_error", "max_relative_error", "non_finite",
-      "unresolved"};
-  std::vector<std::string> keys = numbers;
-  keys.push_back("groups");
-  keys.push_back("health");
+  const std::vector<std::string> numbers{"samples",
+                                         "median_relative_error",
+                                         "p99_relative_error",
+                                         "max_relative_error",
+                                         "max_resolved_error",
+                                         "off",
+                                         "one_sided",
+                                         "at_bound",
+                                         "unresolved",
+                                         "non_finite"};
+  std::vector<std::string> keys{"passed", "reason", "tolerance", "solver_tolerance"};
+  keys.insert(keys.end(), numbers.begin(), numbers.end());
+  for (const char* key : {"groups", "notes", "health"}) keys.push_back(key);
   CHECK(keys_of(json) == keys);
+  CHECK(json["passed"] == true);
+  CHECK(json["reason"] == "");
+  CHECK(json["tolerance"] == 1e-4);
+  CHECK(json["solver_tolerance"] == 1e-12);
   CHECK(json["samples"] == 30);
   CHECK(json["non_finite"] == 0);
   CHECK(json["unresolved"] == 0);
@@ -140,6 +152,46 @@ TEST_CASE("abut gradcheck: a rollout that fails ends with code 1 and its reason"
              Contains("abut gradcheck: step 1 ") && Contains("not converged") && Contains("'floor'"));
 }
 
+TEST_CASE("abut gradcheck: samples that are off end with code 1, and one line says so", "[apps][value]") {
+  const TemporaryFolder folder;
+  const std::string scene = folder.write("scene.toml", k_scene);
+  const std::vector<std::string> arguments{"gradcheck", scene,         "--steps", "10",    "--samples",
+                                           "30",        "--tolerance", "1e-16",   "--json"};
+  const ProgramResult result = run_program(arguments);
+  CAPTURE(result.out, result.err);
+  CHECK(result.exit_code == 1);
+  const Json json = parse_json(result.out);
+  CHECK(json["passed"] == false);
+  CHECK(json["tolerance"] == 1e-16);
+  CHECK_THAT(result.err, Contains("\nabut gradcheck: failed: of 30 samples ") ||
+                             StartsWith("abut gradcheck: failed: of 30 samples "));
+  CHECK_THAT(result.err, Contains(json["reason"].get<std::string>()));
+  CHECK(run_program({"gradcheck", scene, "--steps", "10", "--samples", "30", "--tolerance", "1e-3"})
+            .exit_code == 0);
+}
+
+TEST_CASE("abut gradcheck: inputs at a bound are told in the table and in the JSON", "[apps][value]") {
+  const TemporaryFolder folder;
+  std::string text = k_scene;
+  const std::string ball = "name = \"ball\"\n";
+  text.insert(text.find(ball) + ball.size(), "friction = 0.0\n");
+  const std::string scene = folder.write("scene.toml", text);
+  const ProgramResult table = run_program({"gradcheck", scene, "--steps", "10", "--samples", "17"});
+  CAPTURE(table.out, table.err);
+  CHECK(table.exit_code == 0);
+  CHECK_THAT(table.out, Contains("one-sided") && Contains("at a bound") &&
+                            Contains("friction, one-sided: body 'ball': friction = -"));
+  const Json json =
+      parse_json(run_program({"gradcheck", scene, "--steps", "10", "--samples", "17", "--json"}).out);
+  CHECK(json["one_sided"].get<int>() >= 1);
+  bool found = false;
+  for (const Json& note : json["notes"]) {
+    found = found || (note["group"] == "friction" && note["status"] == "right on one side" &&
+                      note["side"] == "forward");
+  }
+  CHECK(found);
+}
+
 TEST_CASE("abut gradcheck: options that make no sense are refused by name", "[apps][value]") {
   const TemporaryFolder folder;
   const std::string scene = folder.write("scene.toml", k_scene);
@@ -147,6 +199,8 @@ TEST_CASE("abut gradcheck: options that make no sense are refused by name", "[ap
                                                     {"--samples", "0"},
                                                     {"--samples", "nan"},
                                                     {"--seed", "-1"},
+                                                    {"--tolerance", "0"},
+                                                    {"--tolerance", "inf"},
                                                     {"--seed", "1.5"},
                                                     {"--seed", "18446744073709551616"},
                                                     {"--backward-distance", "0"},
