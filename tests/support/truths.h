@@ -416,4 +416,31 @@ inline TopRun free_top(const StepConfig& config, int steps) {
   return run;
 }
 
+// A ball on a spring
+// -------------------------------------------------------------------------------------------------------------------
+
+/// A ball of 1 kg laid on a floor that is a critically damped spring, dissipation time 2/omega; it rests m
+/// g/k deep.
+struct ElasticSupport {
+  double mass = 1.0, stiffness = 2e4, radius = 0.05;
+
+  [[nodiscard]] double depth() const { return mass * k_g / stiffness; }
+  [[nodiscard]] double depth_by_stiffness() const { return -depth() / stiffness; }
+
+  [[nodiscard]] TestScene scene() const {
+    TestScene scene = floor_scene();
+    scene.add(sphere_of_mass(radius, mass), pose_at({0.0, 0.0, radius}));
+    scene.body(1).material.stiffness = stiffness;
+    for (int b : {0, 1}) scene.body(b).material.dissipation_time = 2.0 / std::sqrt(stiffness / mass);
+    return scene;
+  }
+  /// After 0.3 s, 42/omega of the default: depth, and its derivative by the stiffness.
+  [[nodiscard]] std::array<Truth, 2> measured(const StepConfig& config) const {
+    const auto [height, by] = end_gradient(
+        scene(), config, step_count(0.3, config), [](const State& end) { return end.X_WB[1].p.z(); },
+        [](const State&, StateTangent& bar) { bar.pose[1][5] += 1.0; });
+    return {{{radius - height, depth()}, {-by.model.bodies[1].stiffness, depth_by_stiffness()}}};
+  }
+};
+
 }  // namespace abut::test

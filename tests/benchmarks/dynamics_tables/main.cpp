@@ -1,5 +1,5 @@
-/// abut_dynamics_tables --table NAME [options]: prints one table of docs/dynamics.md. Exit codes as those of
-/// `abut`.
+/// abut_dynamics_tables --table NAME [options]: prints tables of docs/dynamics.md and docs/gradients.md. Exit
+/// codes as those of `abut`.
 #include <ctime>
 #include <exception>
 #include <functional>
@@ -36,10 +36,15 @@ int main(int argc, char** argv) {
       {"convergence", print_convergence},
       {"enhancements", print_enhancements},
       {"penetration", print_penetration},
+      {"springs", print_springs},
+      {"energy", print_energy},
       {"scaling", print_scaling},
+      {"complementarity", print_complementarity},
       {"soak", print_soak},
-      {"random", print_random}};
-  CLI::App app("Prints the tables of docs/dynamics.md.", "abut_dynamics_tables");
+      {"random", print_random},
+      {"from_distance", print_from_distance},
+      {"bundle", print_bundle}};
+  CLI::App app("Prints tables of docs/dynamics.md and docs/gradients.md.", "abut_dynamics_tables");
   std::string table;
   Options options;
   app.add_option("--table", table, "which one")->required()->check(CLI::IsMember(tables));

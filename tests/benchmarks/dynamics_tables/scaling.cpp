@@ -1,4 +1,5 @@
 #include <cmath>
+#include <cstdio>
 #include <fstream>
 #include <map>
 #include <numbers>
@@ -115,19 +116,22 @@ void print_soak(const Options& options) {
 }
 
 void print_random(const Options& options) {
-  fmt::print("\n{} random scenes of {} steps.\n\n", options.scenes, options.steps);
-  print_header({"law", "ok", "other ends", "scenes with a number that is not finite", "largest speed [m/s]"});
+  const RandomSceneOptions sizes{.min_bodies = 2, .max_bodies = 10};
+  fmt::print("\n{} random scenes of {} to {} bodies, {} steps each.\n\n", options.scenes, sizes.min_bodies,
+             sizes.max_bodies, options.steps);
+  print_header({"law", "h [ms]", "ok", "other ends", "scenes with a number that is not finite",
+                "largest speed [m/s]"});
   for (const auto& [name, law] : contact_laws()) {
     if (!options.law.empty() && options.law != name) continue;
     StepConfig config;
     config.law = law;
     if (law == ContactLaw::penalty) config.h = 5e-4;  // explicit springs under light bodies
-    std::map<std::string, int> outcomes;
+    std::map<std::string, std::vector<int>> seeds;    // by how the rollout ended
     int not_finite = 0;
     double fastest = 0.0;
     for (int seed = 1; seed <= options.scenes; ++seed) {
       Random random(static_cast<std::uint64_t>(seed));
-      const TestScene scene = without_ignored(random_contact_scene(random), law);
+      const TestScene scene = without_ignored(random_contact_scene(random, sizes), law);
       const Stepper stepper(scene.model, config);
       State end;
       bool finite = true;
@@ -140,15 +144,19 @@ void print_random(const Options& options) {
             }
             return true;
           });
-      ++outcomes[to_string(report.status)];
+      seeds[to_string(report.status)].push_back(seed);
       if (!finite) not_finite++;
     }
     std::string others;
-    for (const auto& [status, count] : outcomes) {
-      if (status != "ok") others += fmt::format("{} {} ", count, status);
+    for (const auto& [status, list] : seeds) {
+      if (status == to_string(StepStatus::ok)) continue;
+      others += fmt::format("{}{} {} (seed {})", others.empty() ? "" : "; ", list.size(), status,
+                            fmt::join(list, ", "));
     }
-    print_row({std::string(name), fmt::format("{}", outcomes["ok"]), others.empty() ? "none" : others,
-               fmt::format("{}", not_finite), fmt::format("{:.1f}", fastest)});
+    print_row({std::string(name), fmt::format("{:g}", 1e3 * config.h), fmt::format("{}", seeds["ok"].size()),
+               others.empty() ? "none" : others, fmt::format("{}", not_finite),
+               fmt::format("{:.1f}", fastest)});
+    std::fflush(stdout);
   }
 }
 

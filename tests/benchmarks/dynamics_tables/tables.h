@@ -1,4 +1,4 @@
-/// The tables of docs/dynamics.md, as Markdown to standard output.
+/// The tables of docs/dynamics.md and some of docs/gradients.md, as Markdown to standard output.
 #pragma once
 
 #include <filesystem>
@@ -26,9 +26,14 @@ void print_gradients(const Options& options);
 void print_convergence(const Options& options);
 void print_enhancements(const Options& options);
 void print_penetration(const Options& options);
+void print_springs(const Options& options);
+void print_energy(const Options& options);
 void print_scaling(const Options& options);
+void print_complementarity(const Options& options);
 void print_soak(const Options& options);
 void print_random(const Options& options);
+void print_from_distance(const Options& options);
+void print_bundle(const Options& options);
 
 /// A derivative whose closed form is known.
 struct KnownGradient {

@@ -127,4 +127,21 @@ void print_truths(const Options& options) {
   print_rod();
 }
 
+void print_springs(const Options&) {
+  fmt::print("\nA ball at rest on a spring: what is measured, by what is exact.\n\n");
+  print_header({"law", "h [ms]", "depth", "its derivative by k"});
+  for (const ContactLaw law : {ContactLaw::smooth_coulomb, ContactLaw::convex_cone, ContactLaw::lcp,
+                               ContactLaw::relaxed_complementarity}) {
+    for (const double h : {1e-2, 1e-3, 1e-4, 1e-5}) {
+      StepConfig config;
+      config.law = law;
+      config.h = h;
+      const auto [depth, by_stiffness] = ElasticSupport().measured(config);
+      print_row({std::string(to_string(law)), fmt::format("{:g}", 1e3 * h),
+                 fmt::format("{:.6f}", depth.value / depth.exact),
+                 fmt::format("{:.6f}", by_stiffness.value / by_stiffness.exact)});
+    }
+  }
+}
+
 }  // namespace abut::tables
