@@ -1,12 +1,23 @@
 #include "ratio_reporter.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include <spdlog/fmt/fmt.h>
 
 #include "scenes.h"
 
 namespace abut::benchmarks {
+namespace {
+
+std::string time_text(double seconds) {
+  const char* const units[] = {"ns", "µs", "ms"};
+  std::size_t unit = 0;
+  for (seconds *= 1e9; seconds >= 1e3 && unit + 1 < std::size(units); ++unit) seconds *= 1e-3;
+  return fmt::format("{:.3g} {}", seconds, units[unit]);
+}
+
+}  // namespace
 
 void RatioReporter::ReportRuns(const std::vector<Run>& runs) {
   const auto is_median = [](const Run& run) { return run.aggregate_name == "median"; };
@@ -18,20 +29,27 @@ void RatioReporter::ReportRuns(const std::vector<Run>& runs) {
     if (run.error_occurred) continue;
     const double seconds = run.GetAdjustedCPUTime() / benchmark::GetTimeUnitMultiplier(run.time_unit);
     seconds_[run.run_name.function_name].push_back(seconds);
+    if (const auto ratio = run.counters.find("ratio"); ratio != run.counters.end())
+      own_ratios_[run.run_name.function_name].push_back(ratio->second.value);
   }
   if (!shown.empty()) ConsoleReporter::ReportRuns(shown);
 }
 
 void RatioReporter::Finalize() {
-  std::size_t width = 0;
-  for (const Ratio& ratio : ratios_) width = std::max(width, ratio.name.size() + ratio.reference.size() + 3);
+  std::ostream& out = GetOutputStream();
+  if (!seconds_.empty()) out << "\n| benchmark | CPU time |\n| --- | --- |\n";
+  for (const auto& [name, seconds] : seconds_)
+    out << fmt::format("| `{}` | {} |\n", name, time_text(median(seconds)));
+  std::string rows;
+  for (const auto& [name, values] : own_ratios_)
+    rows += fmt::format("| `{}` : plain rollout | {:.3g} |\n", name, median(values));
   for (const Ratio& ratio : ratios_) {
     const auto name = seconds_.find(ratio.name), reference = seconds_.find(ratio.reference);
     if (name == seconds_.end() || reference == seconds_.end()) continue;
-    const double value = median(name->second) / median(reference->second);
-    GetOutputStream() << fmt::format("ratio  {:<{}} = {:.3g}\n", ratio.name + " : " + ratio.reference, width,
-                                     value);
+    rows += fmt::format("| `{}` : `{}` | {:.3g} |\n", ratio.name, ratio.reference,
+                        median(name->second) / median(reference->second));
   }
+  if (!rows.empty()) out << "\n| ratio of CPU times | |\n| --- | --- |\n" << rows;
   GetOutputStream().flush();
   ConsoleReporter::Finalize();
 }

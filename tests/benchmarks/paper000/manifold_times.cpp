@@ -177,6 +177,10 @@ void draw_manifold_times(const FigureOptions& options) {
   Table complexity(columns);
   std::vector<int> counts;
   for (int k = 1; k <= (options.quick ? 2 : k_most_primitives); ++k) counts.push_back(k);
+  fmt::print(
+      "\n| superquadrics | contacts (with weight) | all contacts [µs] | times with gradient | those with "
+      "weight "
+      "[µs] | times with gradient |\n| --- | --- | --- | --- | --- | --- |\n");
   for (const int k : counts) {
     const Body body = armadillo_of(primitives, k, tau, options.quick);
     const std::vector<Pose<double>> poses = colliding_poses(body, static_cast<int>(pose_count));
@@ -188,10 +192,8 @@ void draw_manifold_times(const FigureOptions& options) {
       row[variant.scope == ManifoldScope::all ? 1 : 2] = contacts;
     }
     complexity.add_row(row);
-    fmt::print(
-        "  {0} x {0}: {1:.0f} contacts, {2:.0f} with weight; {3:.1f}, with gradient {4:.1f} us; those with "
-        "weight {5:.1f}, {6:.1f} us\n",
-        k, row[1], row[2], row[3], row[4], row[5], row[6]);
+    fmt::print("| {0} x {0} | {1:.0f} ({2:.0f}) | {3:.1f} | {4:.2f} | {5:.1f} | {6:.2f} |\n", k, row[1],
+               row[2], row[3], row[4] / row[3], row[5], row[6] / row[5]);
   }
   complexity.write(options.folder / "figure7_complexity.tsv");
 
@@ -292,11 +294,14 @@ void draw_ablation_times(const FigureOptions& options) {
     table.add_row(row);
   }
   table.write(options.folder / "figure8.tsv");
+  fmt::print(
+      "\n| batch of {} | full manifold [µs] | times as fast without edge-edge | as fast again, one-sided |\n"
+      "| --- | --- | --- | --- |\n",
+      row[0]);
   for (std::size_t s = 0; s < 2; ++s) {
     const double full = row[1 + 3 * s], no_edges = row[2 + 3 * s], one_sided = row[3 + 3 * s];
-    fmt::print(
-        "  {}: {:.1f} us a manifold; without edges {:.2f} times as fast, one-sided {:.2f} times that\n",
-        s == 0 ? "all contacts" : "those with weight", full / row[0], full / no_edges, no_edges / one_sided);
+    fmt::print("| {} | {:.1f} | {:.2f} | {:.2f} |\n", s == 0 ? "all contacts" : "those with weight",
+               full / row[0], full / no_edges, no_edges / one_sided);
   }
   if (!options.pictures) return;
   std::string script = png_header("figure8.png", 1000, 480);

@@ -85,11 +85,12 @@ void draw_rotating_edge(const FigureOptions& options) {
   }
   table.write(options.folder / "figure3.tsv");
   Table summary({"lambda[m^2]", "soft", "max|de1x/dtheta|[m/rad]"});
+  fmt::print("\n| lambda [m²] | soft choices | largest abs(de₁ₓ/dθ) [m/rad] |\n| --- | --- | --- |\n");
   for (std::size_t k = 0; k < k_smoothings.size(); ++k) {
     const Smoothing& smoothing = k_smoothings[k];
     summary.add_row({smoothing.regularization, smoothing.soft ? 1.0 : 0.0, steepest[k]});
-    fmt::print("  lambda {:<6} {}  max |de1x/dtheta| = {:.1f} m/rad\n", smoothing.regularization,
-               smoothing.soft ? "soft" : "hard", steepest[k]);
+    fmt::print("| {} | {} | {:.1f} |\n", smoothing.regularization, smoothing.soft ? "yes" : "no",
+               steepest[k]);
   }
   summary.write(options.folder / "figure3_steepest.tsv");
   if (!options.pictures) return;

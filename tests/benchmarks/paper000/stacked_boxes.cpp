@@ -183,12 +183,13 @@ void draw_stacked_boxes(const FigureOptions& options) {
                 vertices = write_vertex_contacts(box_of(4), X_of_vertices, options);
   write_outlines("edge_edge", edge_half, X_of_edges, options);
   write_outlines("vertex_sdf", k_half, X_of_vertices, options);
+  fmt::print(
+      "\n| contacts on the upper box | all | Γ > 0.05 | sum of Γ | their normals off the vertical by at most "
+      "[°] "
+      "|\n| --- | --- | --- | --- | --- |\n");
   const auto describe = [](const char* name, const Summary& s) {
-    fmt::print(
-        "  {}: {} contacts on the upper box, {} with activity > 0.05, sum {:.2f}, their normals within "
-        "{:.1f} "
-        "degrees of the vertical\n",
-        name, s.contacts, s.active, s.activity, s.steepest_tilt);
+    fmt::print("| {} | {} | {} | {:.2f} | {:.1f} |\n", name, s.contacts, s.active, s.activity,
+               s.steepest_tilt);
   };
   describe("edge-edge", edges);
   describe("vertex-SDF", vertices);
