@@ -10,7 +10,7 @@ packages=(
   libcli11-dev nlohmann-json3-dev libstb-dev libceres-dev          # apps: command line, JSON, pictures, least squares
   libepoxy-dev libegl1 libgl1-mesa-dri                             # apps/render: OpenGL, with and without a display
   libimgui-dev libglfw3-dev fonts-dejavu-core                      # apps/viewer: panels, windows, letters
-  catch2 xvfb                                                      # tests (and Ceres' Jet)
+  catch2 xvfb python3                                              # tests (and Ceres' Jet); commands of the pages
   libbenchmark-dev                                                 # tests/benchmarks
 )
 optional=(
