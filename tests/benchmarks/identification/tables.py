@@ -39,7 +39,8 @@ def print_table(header, rows):
 
 
 def group_of(name):
-    """Components of one vector stand in one row: those of semi-axes, of exponents, ..."""
+    """Components of one vector, of all motions, stand in one row: semi-axes, exponents, ..."""
+    name = re.sub(r" \(.*\)$", "", name)                               # (motion): of each motion
     name = re.sub(r"\.primitive\.\d+", "", name.removeprefix("body."))
     name = re.sub(r"\.inertia\.log_[xyz]$", ".inertia, extents", name)
     name = re.sub(r"\.inertia\.[xyz]{2}$", ".inertia, products", name)
