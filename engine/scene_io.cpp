@@ -354,7 +354,41 @@ void require_honoured(const Scene& scene, const TomlTable& simulation, const std
   }
 }
 
+void read_push_table(const TomlTable& table, Scene& scene) {
+  Push push;
+  push.body = body_index(table, "body", table.required_text("body"), scene.model);
+  if (scene.model.bodies[static_cast<std::size_t>(push.body)].fixed)
+    table.fail("body", "a fixed body cannot be pushed");
+  push.from = table.number("from", scene.initial.time, any_number());
+  push.until = table.required_number("until", any_number());
+  if (!(push.from < push.until))
+    table.fail("until", fmt::format("{}, allowed: > {}, when the push begins", push.until, push.from));
+  const Vec3<double> zero = Vec3<double>::Zero();
+  push.wrench = stack(table.vector3("torque", zero), table.vector3("force", zero));
+  table.finish();
+  scene.pushes.push_back(push);
+}
+
 }  // namespace
+
+Control control_at(const Scene& scene, double time, double h) {
+  if (scene.pushes.empty()) return {};
+  Control control(scene.model.bodies.size(), Vec6<double>::Zero());
+  const double middle = time + 0.5 * h;
+  for (const Push& push : scene.pushes) {
+    if (push.from <= middle && middle < push.until)
+      control[static_cast<std::size_t>(push.body)] += push.wrench;
+  }
+  return control;
+}
+
+std::vector<Control> controls_of(const Scene& scene, int steps) {
+  std::vector<Control> controls;
+  if (scene.pushes.empty()) return controls;
+  const double h = scene.config.step.h;
+  for (int k = 0; k < steps; ++k) controls.push_back(control_at(scene, scene.initial.time + k * h, h));
+  return controls;
+}
 
 Scene read_scene(const std::filesystem::path& path) {
   const TomlTable table = TomlTable::read(path);
@@ -363,12 +397,13 @@ Scene read_scene(const std::filesystem::path& path) {
   const TomlTable simulation = table.table("simulation");
   read_simulation(simulation, scene);
   const std::vector<TomlTable> bodies = table.tables("body"), pairs = table.tables("pair"),
-                               joints = table.tables("joint");
+                               joints = table.tables("joint"), pushes = table.tables("push");
   table.finish();
   if (bodies.empty()) table.fail("", "no [[body]], a scene needs at least one");
   for (const TomlTable& body : bodies) read_body_table(body, scene);
   for (const TomlTable& pair : pairs) read_pair_table(pair, scene.model);
   for (const TomlTable& joint : joints) read_joint_table(joint, scene);
+  for (const TomlTable& push : pushes) read_push_table(push, scene);
   try {
     validate(scene.config.step);
   } catch (const std::invalid_argument& error) {

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <cmath>
 #include <limits>
+#include <map>
 #include <sstream>
 #include <string_view>
 #include <system_error>
@@ -11,9 +14,10 @@
 #include <toml++/toml.h>
 
 #include "engine/atomic_file.h"
+#include "engine/body_io.h"
 #include "engine/check.h"
+#include "engine/config_fields.h"
 #include "engine/input_error.h"
-#include "engine/scene_io.h"
 
 namespace abut {
 namespace fs = std::filesystem;
@@ -96,6 +100,161 @@ toml::table& table_in(toml::table& parent, std::string_view key) {
   return *parent.get(key)->as_table();  // a table, or the scene would not have been read
 }
 
+// Numbers that differ ---------------------------------------------------------------------------------------
+
+/// Assets to write bodies from, by body: paths as they are to stand in the scene.
+using Assets = std::map<int, std::string>;
+
+void set_number(toml::table& table, std::string_view key, double before, double after) {
+  const bool is_same = before == after || (std::isnan(before) && std::isnan(after));
+  if (!is_same) table.insert_or_assign(key, after);
+}
+
+void set_vector(toml::table& table, std::string_view key, const Vec3<double>& before,
+                const Vec3<double>& after) {
+  if (!same(before, after)) table.insert_or_assign(key, array_of(after));
+}
+
+bool same_shape(const Shape& a, const Shape& b) {
+  return std::equal(a.primitives.begin(), a.primitives.end(), b.primitives.begin(), b.primitives.end(),
+                    [](const Primitive& p, const Primitive& q) {
+                      return p.parameters == q.parameters && p.values == q.values &&
+                             same(p.X_BP.p, q.X_BP.p) && same(p.X_BP.q.coeffs(), q.X_BP.q.coeffs());
+                    });
+}
+
+/// Whether a body is the other one with another mass at most, in proportion to which its inertia is.
+bool same_geometry(const Body& before, const Body& after) {
+  const Mat3<double> scaled = before.inertia * (after.mass / before.mass);
+  constexpr double k_rounding = 1e-12;
+  return same(before.p_BA, after.p_BA) && same_shape(before.shape, after.shape) &&
+         (scaled - after.inertia).norm() <= k_rounding * scaled.norm();
+}
+
+/// The keys of a body that stand in its asset, or in the scene in place of one.
+constexpr std::array<std::string_view, 12> k_asset_keys{"primitive",
+                                                        "mesh",
+                                                        "mass",
+                                                        "density",
+                                                        "volume",
+                                                        "center_of_mass",
+                                                        "inertia",
+                                                        "union_smoothing",
+                                                        "contact",
+                                                        "distance_mode",
+                                                        "selected_vertices",
+                                                        "selected_edges"};
+
+void set_body(toml::table& table, const Body& before, const Body& after, const std::string* asset) {
+  const Material &m = before.material, &n = after.material;
+  set_number(table, "friction", m.friction, n.friction);
+  set_number(table, "stiffness", m.stiffness, n.stiffness);
+  set_number(table, "dissipation_time", m.dissipation_time, n.dissipation_time);
+  set_number(table, "restitution", m.restitution, n.restitution);
+  set_number(table, "linear_damping", before.linear_damping, after.linear_damping);
+  set_number(table, "angular_damping", before.angular_damping, after.angular_damping);
+  set_vector(table, "torque", before.external_wrench.head<3>(), after.external_wrench.head<3>());
+  set_vector(table, "force", before.external_wrench.tail<3>(), after.external_wrench.tail<3>());
+  if (asset != nullptr) {
+    for (const std::string_view key : k_asset_keys) table.erase(key);
+    table.insert_or_assign("asset", *asset);
+  } else if (before.mass != after.mass) {
+    table.erase("density");
+    table.insert_or_assign("mass", after.mass);
+    const Mat3<double>& I = after.inertia;
+    if (table.contains("inertia")) {
+      table.insert_or_assign(
+          "inertia", array_of(std::array<double, 6>{I(0, 0), I(1, 1), I(2, 2), I(0, 1), I(0, 2), I(1, 2)}));
+    }
+  }
+}
+
+/// The tables of an array of tables, made if there is none.
+toml::array& tables_in(toml::table& parent, std::string_view key) {
+  if (!parent.contains(key)) parent.insert(key, toml::array());
+  return *parent.get(key)->as_array();
+}
+
+void set_pairs(toml::table& root, const Scene& before, const Scene& after) {
+  for (const PairOverride& pair : after.model.pair_overrides) {
+    const auto name = [&](int body) { return after.model.bodies[static_cast<std::size_t>(body)].name; };
+    const auto& known = before.model.pair_overrides;
+    const auto place = std::find_if(known.begin(), known.end(), [&](const PairOverride& other) {
+      return other.body_A == pair.body_A && other.body_B == pair.body_B;
+    });
+    toml::array& tables = tables_in(root, "pair");
+    if (place == known.end())
+      tables.push_back(toml::table{{"bodies", toml::array{name(pair.body_A), name(pair.body_B)}}});
+    const auto index =
+        static_cast<std::size_t>(place - known.begin());  // overrides stand in the file's order
+    toml::table& table = *tables.get(place == known.end() ? tables.size() - 1 : index)->as_table();
+    const PairOverride old = place == known.end() ? PairOverride() : *place;
+    set_number(table, "friction", old.friction, pair.friction);
+    set_number(table, "stiffness", old.stiffness, pair.stiffness);
+    set_number(table, "dissipation_time", old.dissipation_time, pair.dissipation_time);
+    set_number(table, "restitution", old.restitution, pair.restitution);
+  }
+}
+
+void set_pushes(toml::table& root, const Scene& after) {
+  root.erase("push");
+  for (const Push& push : after.pushes) {
+    tables_in(root, "push")
+        .push_back(toml::table{{"body", after.model.bodies[static_cast<std::size_t>(push.body)].name},
+                               {"from", push.from},
+                               {"until", push.until},
+                               {"force", array_of(Vec3<double>(push.wrench.tail<3>()))},
+                               {"torque", array_of(Vec3<double>(push.wrench.head<3>()))}});
+  }
+}
+
+void set_settings(toml::table& simulation, const Scene& before, const Scene& after) {
+  set_vector(simulation, "gravity", before.model.gravity, after.model.gravity);
+  StepConfig old = before.config.step, now = after.config.step;
+  for (const StepConfigField& field : step_config_fields()) {
+    std::visit(
+        [&](const auto& get) {
+          if (get(old) == get(now)) return;
+          if constexpr (std::is_same_v<decltype(get(now)), int&>) {
+            simulation.insert_or_assign(field.key, static_cast<std::int64_t>(get(now)));
+          } else {
+            simulation.insert_or_assign(field.key, get(now));
+          }
+        },
+        field.get);
+  }
+}
+
+void set_scene(toml::table& root, const Scene& before, const Scene& after, const Assets& assets) {
+  set_settings(table_in(root, "simulation"), before, after);
+  for (std::size_t b = 0; b < before.model.bodies.size(); ++b) {
+    const Body &old = before.model.bodies[b], &now = after.model.bodies[b];
+    const auto asset = assets.find(static_cast<int>(b));
+    require(
+        asset != assets.end() || old.fixed || same_geometry(old, now),
+        fmt::format("body '{}' has another shape, inertia or centre of mass: it takes an asset", old.name));
+    set_body(*root["body"].as_array()->get(b)->as_table(), old, now,
+             asset == assets.end() ? nullptr : &asset->second);
+  }
+  set_pairs(root, before, after);
+  set_pushes(root, after);
+}
+
+/// A joint's place on each of its bodies, in place of one in the world: that is where the bodies were.
+void set_frames(toml::table& table, const Joint& joint, const Model& model) {
+  const auto frame = [&](int body, const Pose<double>& X_BJ) {
+    const Vec3<double> p_BA =
+        body < 0 ? Vec3<double>(Vec3<double>::Zero()) : model.bodies[static_cast<std::size_t>(body)].p_BA;
+    const Quat<double> q = orientation_to_read(X_BJ.q);
+    return toml::table{{"position", array_of(Vec3<double>(X_BJ.p - p_BA))},
+                       {"orientation", array_of(std::array<double, 4>{q.w(), q.x(), q.y(), q.z()})}};
+  };
+  for (const std::string_view key : {"position", "axis", "orientation"}) table.erase(key);
+  table.insert_or_assign("frame_A", frame(joint.body_A, joint.X_AJ));
+  table.insert_or_assign("frame_B", frame(joint.body_B, joint.X_BJ));
+  if (joint.kind == JointKind::distance) table.insert_or_assign("length", joint.length);
+}
+
 fs::path moved(const fs::path& path, const fs::path& from, const fs::path& to) {
   if (path.is_absolute()) return path;
   const fs::path target = fs::weakly_canonical(from / path), relative = target.lexically_relative(to);
@@ -104,7 +263,10 @@ fs::path moved(const fs::path& path, const fs::path& from, const fs::path& to) {
 
 }  // namespace
 
-std::string scene_text_at(const fs::path& scene_file, const SceneStart& start, const fs::path& folder) {
+namespace {
+
+std::string scene_text(const fs::path& scene_file, const SceneStart& start, const fs::path& folder,
+                       const Assets& assets) {
   const Scene scene = read_scene(scene_file);
   const std::size_t n = scene.model.bodies.size();
   require(start.state.X_WB.size() == n && start.state.V_WB.size() == n,
@@ -121,17 +283,27 @@ std::string scene_text_at(const fs::path& scene_file, const SceneStart& start, c
   simulation.insert_or_assign("time_step", start.time_step);
   simulation.insert_or_assign("steps", start.steps);
   simulation.insert_or_assign("start_time", start.state.time);
+  if (start.changed != nullptr) set_scene(root, scene, *start.changed, assets);
+  const Model& model = start.changed != nullptr ? start.changed->model : scene.model;
+  std::vector<bool> has_moved(n);
   for (std::size_t b = 0; b < n; ++b) {
     toml::table& body = *root["body"].as_array()->get(b)->as_table();
     const Pose<double>&X_WB = start.state.X_WB[b], &initial = scene.initial.X_WB[b];
-    if (!same(X_WB.q.coeffs(), initial.q.coeffs()) || !same(X_WB.p, initial.p)) {
-      set_pose(body, X_WB, scene.model.bodies[b].p_BA);
-    }
+    has_moved[b] = !same(X_WB.q.coeffs(), initial.q.coeffs()) || !same(X_WB.p, initial.p) ||
+                   !same(model.bodies[b].p_BA, scene.model.bodies[b].p_BA);
+    if (has_moved[b]) set_pose(body, X_WB, model.bodies[b].p_BA);
     const Vec6<double>& V_WB = start.state.V_WB[b];
     if (!same(V_WB, scene.initial.V_WB[b])) {
       body.insert_or_assign("angular_velocity", array_of(Vec3<double>(V_WB.head<3>())));
       body.insert_or_assign("linear_velocity", array_of(Vec3<double>(V_WB.tail<3>())));
     }
+  }
+
+  for (std::size_t j = 0; j < model.joints.size(); ++j) {
+    const Joint& joint = model.joints[j];
+    const bool is_of_moved = (joint.body_A >= 0 && has_moved[static_cast<std::size_t>(joint.body_A)]) ||
+                             has_moved[static_cast<std::size_t>(joint.body_B)];
+    if (is_of_moved) set_frames(*root["joint"].as_array()->get(j)->as_table(), joint, model);
   }
 
   std::ostringstream text;
@@ -141,12 +313,47 @@ std::string scene_text_at(const fs::path& scene_file, const SceneStart& start, c
   return text.str();
 }
 
+/// Words of a file system's from a name.
+std::string file_name_of(std::string name) {
+  for (char& c : name) {
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '-') c = '_';
+  }
+  return name;
+}
+
+/// Writes the bodies of `after` that the scene's own keys cannot say.
+Assets write_assets(const Scene& before, const Scene& after, const fs::path& to) {
+  Assets assets;
+  const fs::path folder = to.stem().string() + "_bodies";
+  for (std::size_t b = 0; b < after.model.bodies.size(); ++b) {
+    const Body& body = after.model.bodies[b];
+    if (body.fixed ? same_shape(before.model.bodies[b].shape, body.shape)
+                   : same_geometry(before.model.bodies[b], body))
+      continue;
+    const fs::path asset = folder / fmt::format("{}_{}", b, file_name_of(body.name));
+    std::error_code ignored;  // where it matters, writing says so
+    fs::create_directories(to.parent_path() / folder, ignored);
+    write_body(to.parent_path() / asset, body, "");
+    assets.emplace(static_cast<int>(b), asset.generic_string());
+  }
+  return assets;
+}
+
+}  // namespace
+
+std::string scene_text_at(const fs::path& scene, const SceneStart& start, const fs::path& folder) {
+  return scene_text(scene, start, folder, {});
+}
+
 void write_scene_at(const fs::path& scene, const SceneStart& start, const fs::path& to) {
   std::error_code ignored;
   if (fs::equivalent(scene, to, ignored)) {
     throw InputError(to.string(), 0, "is the scene itself, which is not overwritten");
   }
-  write_file(to, scene_text_at(scene, start, fs::absolute(to).parent_path()));
+  const fs::path target = fs::absolute(to);
+  Assets assets;
+  if (start.changed != nullptr) assets = write_assets(read_scene(scene), *start.changed, target);
+  write_file(target, scene_text(scene, start, target.parent_path(), assets));
 }
 
 std::vector<fs::path> scene_files(const fs::path& scene) {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/state.h"
+#include "engine/scene_io.h"
 
 namespace abut {
 
@@ -15,6 +15,9 @@ struct SceneStart {
   double time_step = 0;   ///< [s]
   int steps = 1;          ///< >= 1
   std::string comment{};  ///< put on top of the text, of any number of lines
+  /// The same scene with other numbers: materials, masses, shapes, damping, constant wrenches, pushes, pairs,
+  /// gravity, settings of the time step. They are written in place of the file's; null: the file's stay.
+  const Scene* changed = nullptr;
 };
 
 /// The scene `scene`, as text for a file in `folder`, that starts at another state: its `start_time`,
@@ -22,12 +25,15 @@ struct SceneStart {
 /// `asset` and `mesh`) are made to lead from `folder` to the same files, and every other key stays, whatever
 /// it is. Comments and the order of keys do not. Numbers are exact: it reads back as the same state, but for
 /// a rounding error where the frame of an asset is off the centre of mass and no position gives that state.
-/// Throws InputError if the scene cannot be read, std::invalid_argument if the state has another number of
-/// bodies.
+/// A joint of bodies whose poses differ is given by its frames on them. Throws InputError if the scene cannot
+/// be read, std::invalid_argument if the state has another number of bodies, or a body of `changed` another
+/// shape, inertia or centre of mass, which take an asset: write_scene_at() writes one.
 [[nodiscard]] std::string scene_text_at(const std::filesystem::path& scene, const SceneStart& start,
                                         const std::filesystem::path& folder);
 
-/// Writes that text, whole or not at all. Throws InputError also where `to` is the scene itself.
+/// Writes that text, whole or not at all. Bodies of `changed` with another shape, inertia or centre of mass
+/// are written as assets first, to a folder of their own beside it: NAME_bodies/ for NAME.toml. Throws
+/// InputError also where `to` is the scene itself.
 void write_scene_at(const std::filesystem::path& scene, const SceneStart& start,
                     const std::filesystem::path& to);
 

@@ -18,6 +18,7 @@
 
 #include "apps/abut/batch_journal.h"
 #include "apps/abut/batch_table.h"
+#include "apps/abut/file_hash.h"
 #include "apps/abut/progress_bar.h"
 #include "apps/abut/report.h"
 #include "apps/abut/trajectory_file.h"
@@ -35,15 +36,10 @@ namespace {
 
 /// A number for everything that results depend on.
 std::uint64_t key_of(const BatchArguments& arguments, const BatchTable& table) {
-  std::uint64_t key = hash_of(
-      fmt::format("{} {} {}", ABUT_VERSION, instruction_set(), arguments.trajectories));
   std::vector<fs::path> files = scene_files(table.scene_file());
   files.insert(files.begin(), arguments.table);
-  for (const fs::path& file : files) {
-    const std::string bytes = read_file(file);
-    key = hash_of(bytes, hash_of(fmt::format("\n{}\n", bytes.size()), key));
-  }
-  return key;
+  return hash_of_files(files,
+                       hash_of(fmt::format("{} {} {}", ABUT_VERSION, instruction_set(), arguments.trajectories)));
 }
 
 /// How many doubles the states of a rollout are in the file.

@@ -16,6 +16,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include "apps/abut/file_hash.h"
 #include "engine/atomic_file.h"
 #include "engine/input_error.h"
 
@@ -156,14 +157,6 @@ void Reader::operator()(std::vector<T>& values) {
 }
 
 }  // namespace
-
-std::uint64_t hash_of(std::string_view bytes, std::uint64_t from) {
-  for (const char byte : bytes) {
-    from ^= static_cast<unsigned char>(byte);
-    from *= 0x100000001b3u;
-  }
-  return from;
-}
 
 BatchJournal::BatchJournal(fs::path path, std::uint64_t key, bool resume) : path_(std::move(path)) {
   file_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);

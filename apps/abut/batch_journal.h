@@ -15,9 +15,6 @@
 
 namespace abut {
 
-/// FNV-1a of bytes, going on from another hash.
-[[nodiscard]] std::uint64_t hash_of(std::string_view bytes, std::uint64_t from = 0xcbf29ce484222325u);
-
 class BatchJournal {
  public:
   /// Opens the file, or makes it. What it holds already becomes `finished` if `resume`, and is refused

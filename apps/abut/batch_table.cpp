@@ -158,8 +158,9 @@ Scene BatchTable::scene_of(int rollout) const {
 BatchTask BatchTable::task_of(int rollout) const {
   Scene scene = scene_of(rollout);
   BatchTask task;
-  task.initial = std::move(scene.initial);
   task.steps = steps_;
+  task.controls = controls_of(scene, steps_);
+  task.initial = std::move(scene.initial);
   task.simulator =
       shared_ ? shared_ : std::make_shared<const Simulator>(std::move(scene.model), scene.config.step);
   return task;

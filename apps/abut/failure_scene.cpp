@@ -24,14 +24,18 @@ fs::path default_failure_scene(const fs::path& scene, const fs::path& out) {
 }
 
 int write_failure_scene(const Stepper& stepper, const fs::path& scene, const RecentStates& states,
-                        const StepReport& failure, const std::string& what, const fs::path& to) {
+                        const Controls& controls, const StepReport& failure, const std::string& what,
+                        const fs::path& to) {
   SceneStart start;
   start.time_step = stepper.config().h;
   start.comment = what;
   StepScratch scratch;
   states.each(failure.step, [&](const State& state, int steps) {
     State end;
-    const StepReport report = simulate(stepper, state, steps, {}, end, scratch);
+    Controls last;
+    if (!controls.empty())
+      last.assign(controls.begin() + failure.step + 1 - steps, controls.begin() + failure.step + 1);
+    const StepReport report = simulate(stepper, state, steps, last, end, scratch);
     start.state = state;
     start.steps = steps;
     return report.status != failure.status || report.step != steps - 1;

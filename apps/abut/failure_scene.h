@@ -43,8 +43,10 @@ class RecentStates {
 /// Writes `scene` at the state before the step that failed, with one step to do. A solver that starts without
 /// what it knew from the step before may get over that step: then the scene starts as many steps earlier as
 /// the failure needs. Returns the number of its steps. Throws InputError.
+///
+/// @param controls  of the run that failed
 int write_failure_scene(const Stepper& stepper, const std::filesystem::path& scene,
-                        const RecentStates& states, const StepReport& failure, const std::string& what,
-                        const std::filesystem::path& to);
+                        const RecentStates& states, const Controls& controls, const StepReport& failure,
+                        const std::string& what, const std::filesystem::path& to);
 
 }  // namespace abut

@@ -20,6 +20,7 @@
 #include "apps/abut/report.h"
 #include "dynamics/gradient_check.h"
 #include "dynamics/simulator.h"
+#include "engine/input_error.h"
 #include "engine/scene_io.h"
 
 namespace abut {
@@ -314,6 +315,11 @@ int default_steps(const Scene& scene) {
 
 int gradcheck(const GradcheckArguments& arguments) {
   const Scene scene = read_scene(arguments.scene);
+  if (!scene.pushes.empty())
+    throw InputError(
+        arguments.scene.string(), 0,
+        "has a [[push]], which this check does not take part in: take it out, or give the body a "
+        "constant 'force'");
   for (const Body& body : scene.model.bodies) require_points_on_surface(body);
   GradientCheckConfig config;
   config.steps = arguments.steps ? *arguments.steps : default_steps(scene);

@@ -1,6 +1,7 @@
 /// `abut identify` and `abut optimize`: two questions to the same search.
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -10,22 +11,28 @@
 #include <thread>
 #include <vector>
 
+#include <unistd.h>
+
 #include <spdlog/fmt/fmt.h>
 #include <CLI/CLI.hpp>
 
 #include "apps/abut/batch_command.h"
 #include "apps/abut/car_command.h"
 #include "apps/abut/commands.h"
+#include "apps/abut/heartbeat.h"
 #include "apps/abut/options.h"
 #include "apps/abut/progress_bar.h"
 #include "apps/abut/trajectory_file.h"
 #include "apps/identification/experiment_io.h"
 #include "apps/identification/html_report.h"
 #include "apps/identification/loss_check.h"
+#include "apps/identification/plan_files.h"
 #include "apps/identification/repetition.h"
 #include "apps/identification/report_builder.h"
 #include "apps/identification/search.h"
 #include "apps/identification/synthetic_data.h"
+#include "apps/identification/unit_check.h"
+#include "apps/identification/verdict.h"
 #include "engine/atomic_file.h"
 #include "engine/check.h"
 #include "engine/input_error.h"
@@ -78,9 +85,27 @@ class IterationLines {
 
 const char* verb_of(Question question) { return question == Question::identify ? "identify" : "optimize"; }
 
+/// Says on stderr what is going on where nothing else does: after five seconds, or ten if quiet.
+class SignOfLife {
+ public:
+  explicit SignOfLife(const IdentifyArguments& arguments)
+      : heartbeat_("reading the experiment", std::chrono::seconds(arguments.quiet ? 10 : 5),
+                   [verb = verb_of(arguments.question)](const std::string& line) {
+                     // On a terminal there may be a bar in this line.
+                     const char* const begin = ::isatty(STDERR_FILENO) == 1 ? "\r\x1b[K" : "";
+                     fmt::print(stderr, "{}abut {}: {}\n", begin, verb, line);
+                   }) {}
+  Heartbeat* operator->() { return &heartbeat_; }
+
+ private:
+  Heartbeat heartbeat_;
+};
+
 /// Writes what would be measured, for experiments that are to be made up.
 int make_data(const IdentifyArguments& arguments) {
+  SignOfLife alive(arguments);
   const ExperimentFile file = read_experiment(arguments.experiment, DataUse::plan);
+  alive->set_phase("simulating the true motions");
   const MotionFit fit(file.experiment);
   Random noise(arguments.seed);
   const Experiment made = with_simulated_data(fit, fit.unknowns().truth(), &noise, arguments.flaws);
@@ -96,7 +121,9 @@ int make_data(const IdentifyArguments& arguments) {
 }
 
 int gradcheck(const IdentifyArguments& arguments) {
+  SignOfLife alive(arguments);
   const ExperimentFile file = read_experiment(arguments.experiment);
+  alive->set_phase("comparing the gradient with differences");
   const LossCheck check = check_loss(file, arguments.seed, arguments.threads);
   if (arguments.json) {
     print_json(json_of(check));
@@ -112,12 +139,18 @@ int gradcheck(const IdentifyArguments& arguments) {
 }
 
 int repeat(const IdentifyArguments& arguments) {
+  SignOfLife alive(arguments);
   const ExperimentFile file = read_experiment(arguments.experiment);
+  const auto phase_after = [&](int done) {
+    return fmt::format("repeating the search, {} of {} done", done, *arguments.repeat);
+  };
+  alive->set_phase(phase_after(0));
   const InterruptRequest interrupt;
   ProgressBar bar("repetitions", *arguments.repeat, arguments.quiet);
   const RepetitionReport report = repeat_experiment(file, *arguments.repeat, arguments.flaws, arguments.seed,
                                                     arguments.threads, [&](int done) {
                                                       bar.update(done);
+                                                      alive->set_phase(phase_after(done));
                                                       return !interrupt.received();
                                                     });
   if (arguments.json) {
@@ -136,49 +169,111 @@ int optimize_car(const IdentifyArguments& arguments) {
   require(arguments.question == Question::optimize && !arguments.repeat && !arguments.make_data &&
               !arguments.gradcheck && !arguments.resume,
           fmt::format("{}: the plan of a car is only optimized", arguments.experiment.string()));
+  SignOfLife alive(arguments);
+  alive->set_phase("planning the car's way");
   return plan_car_experiment({arguments.experiment, folder_of(arguments), arguments.json, arguments.quiet});
 }
 
+/// Whether there is a measurement, or a goal.
+bool has_any(const Experiment& experiment, bool is_goal) {
+  return std::any_of(experiment.motions.begin(), experiment.motions.end(), [&](const MeasuredMotion& motion) {
+    return std::any_of(motion.measurements.begin(), motion.measurements.end(),
+                       [&](const Measurement& one) { return one.is_goal == is_goal; });
+  });
+}
+
+/// What a search is for: an experiment of goals alone has nothing to explain.
+Question question_of(const IdentifyArguments& arguments, const Experiment& experiment) {
+  if (!has_any(experiment, false)) return Question::optimize;
+  if (arguments.question == Question::optimize && !has_any(experiment, true))
+    throw InputError(arguments.experiment.string(), 0,
+                     "there is no [[motion.goal]] to reach; 'abut identify' explains measurements");
+  return arguments.question;
+}
+
+/// What is better known before a search that takes long.
+void print_before(const ExperimentFile& file) {
+  constexpr int k_many = 20000;
+  const double h = file.experiment.scene.config.step.h;
+  for (const MeasuredMotion& motion : file.experiment.motions) {
+    const int steps = step_count(file.experiment, motion);
+    if (steps < k_many) continue;
+    fmt::print(
+        stderr,
+        "motion '{}' takes {} time steps of {:g} s, which every iteration simulates and differentiates: a "
+        "part of it, or [shooting] with segments, is found more easily\n",
+        motion.name, steps, h);
+    break;  // the others will be alike
+  }
+  const Experiment whole = whole_motions(file.experiment);
+  for (const UnitSuspicion& suspicion : suspected_units(MotionFit(whole)))
+    fmt::print(stderr, "warning: {}\n", suspicion.text);
+}
+
+/// Words about a run that is no answer, on stderr.
+void print_failure(const IdentifyArguments& arguments, const SearchResult& result,
+                   const IdentificationReport& report, const Verdict& verdict, const fs::path& folder) {
+  const char* const verb = verb_of(arguments.question);
+  if (!result.is_whole) {
+    fmt::print(stderr,
+               "abut {}: stopped; the best so far is in {}; go on with 'abut {} {} --out {} --resume'\n",
+               verb, (folder / "result.json").string(), verb, arguments.experiment.string(), folder.string());
+  } else if (report.status == to_string(Solution::Status::failed)) {
+    fmt::print(stderr, "abut {}: {}\n", verb, report.message);
+  } else {
+    fmt::print(stderr, "abut {}: {}\n", verb, verdict.headline);
+  }
+}
+
 int identify(const IdentifyArguments& arguments) {
+  SignOfLife alive(arguments);
   const ExperimentFile file = read_experiment(arguments.experiment);
-  const fs::path folder =
-      arguments.out.empty() ? fs::path("out") / arguments.experiment.stem() : arguments.out;
+  const Question question = question_of(arguments, file.experiment);
+  const fs::path folder = folder_of(arguments);
   const fs::path checkpoint = folder / "checkpoint.json", page = folder / "report.html",
                  result_file = folder / "result.json";
   make_folder_of(page);
   if (arguments.resume && !fs::exists(checkpoint))
     throw InputError(checkpoint.string(), 0, "there is nothing to go on with: no search was stopped there");
+  if (!arguments.quiet) print_before(file);
   const InterruptRequest interrupt;
   IterationLines lines(file, arguments.quiet);
   SearchOptions options;
   options.threads = arguments.threads;
   options.checkpoint = checkpoint;
   options.resume = arguments.resume;
+  options.steps = &alive->count();
   options.progress = [&](const StageIteration& note) {
     lines.print(note);
+    if (!arguments.quiet) alive->said_something();
+    alive->set_phase(fmt::format("after iteration {} of start {}, loss {:.6g}", note.iteration.number,
+                                 note.start, note.iteration.cost));
     return !interrupt.received();
   };
+  alive->set_phase("simulating the motions of the guess");
   const SearchResult result = search(file, options);
-  const IdentificationReport report = build_report(file, result, arguments.question, arguments.threads);
+  alive->set_phase("looking at what was found");
+  const IdentificationReport report = build_report(file, result, question, arguments.threads);
+  const Verdict verdict = verdict_of(report);
   const Json json = json_of(report);
   write_file(page, html_report(report));
   write_file(result_file, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+  const Eigen::VectorXd& x = result.starts[static_cast<std::size_t>(result.best)].x;
+  std::vector<fs::path> plans;
+  if (question == Question::optimize && verdict.status != Verdict::Status::failed && x.size() > 0)
+    plans = write_plan(file, x, folder);
   if (arguments.json) {
     print_json(json);
   } else {
     fmt::print("{}\n  report: {}\n  result: {}\n", text_of(report), page.string(), result_file.string());
+    for (const fs::path& plan : plans)
+      fmt::print("  plan:   {0} ('abut run {0}'; 'abut-view {1}')\n", plan.string(),
+                 fs::path(plan).replace_extension(".npz").string());
   }
   std::fflush(stdout);
-  if (!result.is_whole) {
-    fmt::print(stderr,
-               "abut {}: stopped; the best so far is in {}; go on with 'abut {} {} --out {} --resume'\n",
-               verb_of(arguments.question), result_file.string(), verb_of(arguments.question),
-               arguments.experiment.string(), folder.string());
-    return 1;
-  }
-  fs::remove(checkpoint);
-  if (report.status != to_string(Solution::Status::failed)) return 0;
-  fmt::print(stderr, "abut {}: {}\n", verb_of(arguments.question), report.message);
+  if (result.is_whole) fs::remove(checkpoint);
+  if (result.is_whole && verdict.is_answer()) return 0;
+  print_failure(arguments, result, report, verdict, folder);
   return 1;
 }
 
@@ -226,8 +321,22 @@ void add_command(CLI::App& app, int& exit_code, Question question, const std::st
   command->add_option("--seed", arguments->seed, "of noise, and of where gradients are compared; default: 1")
       ->check(whole_number(0, 1000000000));
   command->add_flag("--json", arguments->json, "print the result as JSON");
-  command->add_flag("-q,--quiet", arguments->quiet, "no lines about iterations");
-  command->footer(fmt::format("Example: abut {} assets/experiments/{}.toml", verb,
+  command->add_flag("-q,--quiet", arguments->quiet,
+                    "no lines about iterations; a line every ten seconds that nothing else is said");
+  const std::string codes =
+      question == Question::identify
+          ? "Exit codes: 0 an answer; 1 none: residuals far from what the noise allows (chi square beyond "
+            "its\n"
+            "99.99 % quantile and beyond 2), an estimate at a bound or physically impossible, nothing told "
+            "of\n"
+            "any unknown, a search that failed, was stopped or had not converged; 2 bad input. The verdict\n"
+            "comes first and names what to check; report.html and result.json are written either way."
+          : "Exit codes: 0 every goal is reached to within its tolerance; 1 one is not, or the search failed "
+            "or\n"
+            "was stopped; 2 bad input. The plan is written either way: best.toml, a scene for 'abut run', "
+            "and\n"
+            "best.npz, its trajectory for 'abut-view'.";
+  command->footer(fmt::format("{}\n\nExample: abut {} assets/experiments/{}.toml", codes, verb,
                               question == Question::identify ? "box_friction" : "drill_push"));
   command->callback([arguments, &exit_code] {
     const DataFlaws& flaws = arguments->flaws;

@@ -98,6 +98,7 @@ int run(const RunArguments& arguments) {
   Scene scene = read_scene(arguments.scene);
   if (arguments.dt) scene.config.step.h = *arguments.dt;
   const int steps = arguments.steps.value_or(scene.config.steps);
+  const Controls controls = controls_of(scene, steps);
   const Simulator simulator(std::move(scene.model), scene.config.step);
   const Model& model = simulator.model();
 
@@ -123,7 +124,7 @@ int run(const RunArguments& arguments) {
   {
     ProgressBar bar("steps", steps, arguments.quiet);
     const auto start = std::chrono::steady_clock::now();
-    report = simulate(simulator.stepper(), scene.initial, steps, {}, end,
+    report = simulate(simulator.stepper(), scene.initial, steps, controls, end,
                       [&](int step, const State& state, const StepReport& step_report) {
                         summary.contacts_peak = std::max(summary.contacts_peak, step_report.contacts);
                         summary.max_penetration =
@@ -160,7 +161,8 @@ int run(const RunArguments& arguments) {
   const std::filesystem::path dump =
       arguments.dump.empty() ? default_failure_scene(arguments.scene, arguments.out) : arguments.dump;
   try {
-    const int dumped = write_failure_scene(simulator.stepper(), arguments.scene, recent, report, text, dump);
+    const int dumped =
+        write_failure_scene(simulator.stepper(), arguments.scene, recent, controls, report, text, dump);
     text += fmt::format("; 'abut run {}' repeats it in step {}", dump.string(), dumped);
   } catch (const InputError& error) {
     text += fmt::format("; no scene that repeats it: {}", error.what());

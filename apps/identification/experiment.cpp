@@ -69,7 +69,7 @@ void validate(const Unknown& unknown, const Scene& scene) {
   if (!unknown.prior) return;
   require(std::isfinite(unknown.prior->mean) && unknown.prior->deviation > 0.0 &&
               std::isfinite(unknown.prior->deviation),
-          fmt::format("'{}': prior of {} +- {}, allowed: finite, deviation > 0", unknown.name,
+          fmt::format("'{}': prior of mean {} and deviation {}, allowed: finite, deviation > 0", unknown.name,
                       unknown.prior->mean, unknown.prior->deviation));
 }
 

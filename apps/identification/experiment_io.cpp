@@ -194,6 +194,7 @@ void read_goal(const TomlTable& goal, const Scene& scene, std::vector<Measuremen
     body_B = found[1];
   };
   Measurement measurement;
+  measurement.is_goal = true;
   switch (kind) {
     case Kind::pose: {
       MeasuredPose pose;

@@ -195,8 +195,8 @@ std::string known_html(const EstimateRow& row) {
   if (std::isfinite(row.initial)) parts.push_back("guess " + number_html(row.initial));
   if (row.truth) parts.push_back("truth " + number_html(*row.truth, 6));
   if (row.prior_mean && row.prior_deviation)
-    parts.push_back(
-        fmt::format("prior {} ± {}", number_html(*row.prior_mean), number_html(*row.prior_deviation)));
+    parts.push_back(fmt::format("prior {}, deviation {}", number_html(*row.prior_mean),
+                                number_html(*row.prior_deviation)));
   const bool has_lower = row.lower_bound && std::isfinite(*row.lower_bound),
              has_upper = row.upper_bound && std::isfinite(*row.upper_bound);
   if (has_lower && has_upper) {
@@ -278,9 +278,10 @@ std::string estimate_table_html(const std::vector<EstimateRow>& rows) {
       axis_svg(axis));
   for (const EstimateRow& row : rows) {
     html += fmt::format(
-        "<tr><th scope=\"row\">{}<small>{}</small></th><td class=\"found\">{}</td>"
+        "<tr><th scope=\"row\">{}{}<small>{}</small></th><td class=\"found\">{}</td>"
         "<td class=\"drawing\">{}</td><td class=\"share\">{}</td></tr>\n",
-        escaped(row.name), known_html(row), estimate_html(row), row_svg(axis, row), share_html(row));
+        row.of.empty() ? "" : "acts: ", escaped(row.name), known_html(row), estimate_html(row),
+        row_svg(axis, row), share_html(row));
   }
   return html + "</tbody></table>";
 }

@@ -286,7 +286,8 @@ std::string residual_figure_html(const IdentificationReport& report) {
   std::string keys;
   for (std::size_t kind = 0; kind < kinds.size(); ++kind)
     keys += key_html(mark_sample(mark(kind), css_class(kind)), escaped(kinds[kind]));
-  keys += key_html("<rect class=\"normal\" x=\"2\" width=\"22\" height=\"12\"/>", "±2, where 95 % belong");
+  keys +=
+      key_html("<rect class=\"normal\" x=\"2\" width=\"22\" height=\"12\"/>", "−2 to 2, where 95 % belong");
   keys += beyond_text(beyond, size);
   return figure_html("Residuals over time", plot.svg("Residuals over time in standard deviations"), keys);
 }
@@ -339,7 +340,7 @@ std::string fit_figures_html(const IdentificationReport& report) {
   const std::string keys =
       "<p class=\"keys\">" +
       key_html("<path class=\"error\" d=\"M13 0V12\"/><path class=\"dot data\" d=\"M13 6h0\"/>",
-               "measured, ± noise stated") +
+               "measured; the bar is a standard deviation of the noise stated to either side") +
       key_html("<path class=\"curve simulated\" d=\"M0 6H26\"/>", "simulated with what was found") +
       "<span class=\"key\">rms: of residuals, in standard deviations σ of the noise</span>" + "</p>";
   std::vector<const ComparedSeries*> series;

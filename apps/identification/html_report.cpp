@@ -11,6 +11,7 @@
 #include "apps/identification/html_style.h"
 #include "apps/identification/number_text.h"
 #include "apps/identification/svg_plot.h"
+#include "apps/identification/verdict.h"
 
 namespace abut {
 namespace {
@@ -24,138 +25,6 @@ std::string plural(std::size_t count, std::string_view one, std::string_view man
 }
 
 // Verdict --------------------------------------------------------------------------------------------------
-
-/// What chi square says about the noise that was stated.
-enum class Noise { unknown, as_stated, larger, smaller };
-
-/// Reduced chi square is 1 with a standard deviation of sqrt(2 / degrees of freedom) where all is as stated.
-/// Noise is never stated that exactly: a fifth to either side is no finding.
-Noise noise_of(const IdentificationReport& report) {
-  constexpr double k_usual = 0.2, k_deviations = 3.0;
-  if (is_optimization(report) || !std::isfinite(report.reduced_chi_square)) return Noise::unknown;
-  const double freedom = std::max(report.residuals - report.unknowns, 1);
-  const double near = std::max(k_usual, k_deviations * std::sqrt(2.0 / freedom));
-  if (report.reduced_chi_square > 1.0 + near) return Noise::larger;
-  return report.reduced_chi_square < 1.0 - near ? Noise::smaller : Noise::as_stated;
-}
-
-std::size_t count_of(const IdentificationReport& report, State state) {
-  return static_cast<std::size_t>(std::count_if(report.estimates.begin(), report.estimates.end(),
-                                                [&](const EstimateRow& row) { return row.state == state; }));
-}
-
-/// Of how many numbers with an interval the truth is known, and how many intervals hold it.
-struct Truths {
-  std::size_t known = 0, within = 0;
-  /// 5 % may well miss it, and one by chance.
-  [[nodiscard]] bool are_missed() const {
-    constexpr double k_many = 0.15;
-    const std::size_t missed = known - within;
-    return missed > 1 && static_cast<double>(missed) > k_many * static_cast<double>(known);
-  }
-};
-
-Truths truths_of(const IdentificationReport& report) {
-  Truths truths;
-  for (const EstimateRow& row : report.estimates) {
-    if (!row.truth || row.state != State::told) continue;
-    ++truths.known;
-    truths.within += *row.truth >= row.lower_95 && *row.truth <= row.upper_95;
-  }
-  return truths;
-}
-
-/// What the verdict rests on, a sentence each.
-std::vector<std::string> reasons_of(const IdentificationReport& report) {
-  std::vector<std::string> reasons;
-  const bool is_stated = report.intervals == IntervalBasis::stated;
-  const std::string chi = number_text(report.reduced_chi_square, 3);
-  switch (noise_of(report)) {
-    case Noise::as_stated:
-      reasons.push_back(
-          fmt::format("What is simulated agrees with what was measured to within the noise stated: chi "
-                      "square is {} per degree "
-                      "of freedom, where 1 is expected.",
-                      chi));
-      break;
-    case Noise::larger:
-      reasons.push_back(
-          fmt::format("Residuals are {} times as large as the noise stated (chi square is {} per degree of "
-                      "freedom, where 1 is "
-                      "expected): the noise is stated too small, or the scene cannot move as what was "
-                      "measured. {}",
-                      number_text(std::sqrt(report.reduced_chi_square), 3), chi,
-                      is_stated ? "The intervals are too narrow by about that factor."
-                                : "The intervals are those of the residuals, and know of it."));
-      break;
-    case Noise::smaller:
-      reasons.push_back(fmt::format(
-          "Residuals are smaller than the noise stated (chi square is {} per degree of freedom, where 1 is "
-          "expected): the noise is stated too large{}.",
-          chi, is_stated ? ", and the intervals are too wide" : ""));
-      break;
-    case Noise::unknown:
-      if (is_optimization(report)) break;
-      reasons.emplace_back(
-          report.loss != "square"
-              ? "With a robust loss, chi square does not tell whether noise is as stated."
-              : "There are no more residuals than unknowns: nothing is left to check the fit by.");
-      break;
-  }
-  if (is_optimization(report) || report.status != "converged")
-    reasons.push_back(fmt::format("The loss went from {} to {}.", number_html(report.initial_cost),
-                                  number_html(report.cost)));
-  if (const Truths truths = truths_of(report); truths.known > 0)
-    reasons.push_back(fmt::format(
-        "The truth is known of {}; {} within the 95&nbsp;% {}.", plural(truths.known, "number", "numbers"),
-        truths.known == 1               ? (truths.within == 1 ? "it lies" : "it does not lie")
-        : truths.within == truths.known ? "all lie"
-                                        : fmt::format("{} of them lie", truths.within),
-        truths.known == 1 ? "interval" : "intervals"));
-  if (const std::size_t count = count_of(report, State::at_bound); count > 0)
-    reasons.push_back(fmt::format("{} at a bound: the intervals of the others hold only if {} there.",
-                                  plural(count, "number lies", "numbers lie"),
-                                  count == 1 ? "it belongs" : "they belong"));
-  return reasons;
-}
-
-struct Verdict {
-  const char* tone;  ///< class of the style sheet
-  const char* mark;
-  std::string headline;
-};
-
-Verdict verdict_of(const IdentificationReport& report) {
-  const std::size_t told = count_of(report, State::told), all = report.estimates.size();
-  if (report.status == "failed") return {"bad", "✕", "The search failed"};
-  const char* verb = is_optimization(report) ? "optimized" : "found";
-  const std::string found =
-      all == 0      ? "Nothing was asked for"
-      : told == all ? fmt::format("{}{} {}", all > 2 ? "All " : "", plural(all, "number", "numbers"), verb)
-                    : fmt::format("{} of {} {}", told, plural(all, "number", "numbers"), verb);
-  if (report.status != "converged")
-    return {"caution", "!", found + ", but the search ended before it had converged"};
-  std::vector<std::string> cautions;
-  if (const Noise noise = noise_of(report); noise == Noise::larger)
-    cautions.emplace_back("the fit is worse than the noise");
-  else if (noise == Noise::smaller)
-    cautions.emplace_back("the noise is stated too large");
-  if (!report.open_directions.empty() && !is_optimization(report))
-    cautions.push_back(plural(report.open_directions.size(), "direction is open", "directions are open"));
-  if (!report.warnings.empty())
-    cautions.push_back((report.warnings.size() == 1 ? "there is " : "there are ") +
-                       plural(report.warnings.size(), "warning", "warnings"));
-  if (count_of(report, State::at_bound) > 0) cautions.emplace_back("a bound is reached");
-  if (truths_of(report).are_missed()) cautions.emplace_back("intervals miss the truth");
-  if (cautions.empty()) {
-    const bool is_checked = noise_of(report) == Noise::as_stated;
-    return {"good", "✓", found + (is_checked ? ", and the fit is as good as the noise allows" : "")};
-  }
-  std::string list;
-  for (std::size_t i = 0; i < cautions.size(); ++i)
-    list += (i == 0 ? "" : i + 1 == cautions.size() ? " and " : ", ") + cautions[i];
-  return {"caution", "!", found + "; " + list};
-}
 
 /// Sentences from elsewhere; many of them are folded away.
 std::string list_html(const char* title, const std::vector<std::string>& sentences) {
@@ -194,13 +63,22 @@ std::string answers_html(const IdentificationReport& report) {
 
 std::string verdict_html(const IdentificationReport& report) {
   const Verdict verdict = verdict_of(report);
-  std::string html = fmt::format("<section class=\"verdict {}\"><h2><b>{}</b>{}</h2>", verdict.tone,
-                                 verdict.mark, verdict.headline);
-  html += answers_html(report);
-  if (report.status != "converged" && !report.message.empty())
-    html += fmt::format("<p>{}</p>", escaped(report.message));
-  for (const std::string& reason : reasons_of(report)) html += fmt::format("<p>{}</p>", reason);
-  return html + list_html("Goals", report.goals) +
+  const bool is_good = verdict.is_answer() && !verdict.has_doubts;
+  // A bound that is reached, or a search that ended early, may still be what is wanted.
+  const bool is_caution = verdict.is_answer() || verdict.status == Verdict::Status::at_bound ||
+                          verdict.status == Verdict::Status::unfinished;
+  std::string html = fmt::format("<section class=\"verdict {}\"><h2><b>{}</b>{}</h2>",
+                                 is_good      ? "good"
+                                 : is_caution ? "caution"
+                                              : "bad",
+                                 is_good      ? "✓"
+                                 : is_caution ? "!"
+                                              : "✕",
+                                 escaped(verdict.headline));
+  const auto first = verdict.is_answer() ? std::string() : list_html("What to check", verdict.checks);
+  for (const std::string& reason : verdict.reasons) html += fmt::format("<p>{}</p>", escaped(reason));
+  html += first + answers_html(report);
+  return html +
          list_html(is_optimization(report) ? "What the goals leave open" : "What the motions do not tell",
                    report.open_directions) +
          list_html("Warnings", report.warnings) + "</section>\n";
@@ -217,11 +95,16 @@ std::string facts_html(const IdentificationReport& report) {
        fmt::format("{} in {} s", plural(report.iterations.size(), "iteration", "iterations"),
                    number_text(report.seconds, 3)));
   fact("Loss", number_html(report.cost), fmt::format("{} at the guess", number_html(report.initial_cost)));
-  if (!is_optimization(report))
-    fact("Reduced chi square", number_html(report.reduced_chi_square, 3), "1 where noise is as stated");
+  const std::string motions =
+      plural(static_cast<std::size_t>(std::max(report.motions, 0)), "motion", "motions");
+  if (is_optimization(report)) {
+    fact("Goals", plural(report.goals.size(), "goal", "goals"), fmt::format("of {}", motions));
+    fact("Condition", number_html(report.condition, 3), "1: goals ask for all numbers alike");
+    return html + "</dl>\n";
+  }
+  fact("Reduced chi square", number_html(report.reduced_chi_square, 3), "1 where noise is as stated");
   fact("Data", plural(static_cast<std::size_t>(std::max(report.residuals, 0)), "residual", "residuals"),
-       fmt::format("of {}",
-                   plural(static_cast<std::size_t>(std::max(report.motions, 0)), "motion", "motions")));
+       fmt::format("of {}", motions));
   fact("Condition", number_html(report.condition, 3), "1: all told equally well");
   return html + "</dl>\n";
 }
@@ -262,9 +145,10 @@ std::string estimate_keys(const std::vector<EstimateRow>& rows) {
 
 std::string estimates_html(const IdentificationReport& report) {
   constexpr std::size_t k_shown = 40;
-  const std::vector<EstimateRow>& rows = report.estimates;
+  const std::vector<EstimateRow> rows = with_derived(report);
   if (rows.empty()) return {};
   std::string html = "<section><h2>What was found</h2>";
+  html += "<p class=\"soft\">± is half the width of the 95&nbsp;% interval.</p>";
   if (rows.size() <= k_shown) return html + estimate_table_html(rows) + estimate_keys(rows) + "</section>\n";
   const auto middle = rows.begin() + static_cast<std::ptrdiff_t>(k_shown);
   html += estimate_table_html({rows.begin(), middle}) + estimate_keys(rows);
@@ -295,10 +179,27 @@ class HtmlTable {
   std::string html_;
 };
 
+/// What was chosen, in full, and the goals that it was chosen for.
+std::string plan_html(const IdentificationReport& report) {
+  HtmlTable goals({"Motion", "Goal", "Off by", "Tolerance", "Unit", ""}, 2);
+  for (const GoalRow& goal : report.goals)
+    goals.add({escaped(goal.motion), escaped(goal.what), number_html(goal.error, 3),
+               number_html(goal.tolerance, 3), unit_html(goal.unit),
+               goal.is_reached() ? "reached" : "<b class=\"badge caution\">not reached</b>"});
+  HtmlTable numbers({"Number", "Value", "Unit", "Guess", "Lower bound", "Upper bound"}, 1);
+  const auto bound = [](const std::optional<double>& value) { return value ? number_html(*value) : ""; };
+  for (const EstimateRow& row : report.estimates)
+    numbers.add({escaped(row.name), number_html(row.value, 6), unit_html(row.unit), number_html(row.initial),
+                 bound(row.lower_bound), bound(row.upper_bound)});
+  return "<section><h2>Goals</h2>" + goals.html() + "</section>\n<section><h2>The plan</h2>" +
+         numbers.html() + "</section>\n";
+}
+
 std::string derived_html(const IdentificationReport& report) {
-  if (report.derived.empty()) return {};
+  const std::vector<EstimateRow> rows = derived_alone(report);
+  if (rows.empty()) return {};
   HtmlTable table({"Number", "Value, with 95&nbsp;% interval", "Truth"}, 1);
-  for (const EstimateRow& row : report.derived)
+  for (const EstimateRow& row : rows)
     table.add({escaped(row.name), estimate_html(row), row.truth ? number_text(*row.truth) : ""});
   return "<section><h2>What follows from it</h2>" + table.html() + "</section>\n";
 }
@@ -377,14 +278,18 @@ std::string html_report(const IdentificationReport& report) {
       "<meta name=\"color-scheme\" content=\"light dark\">\n";
   html += fmt::format("<title>{}</title>\n<style>\n{}</style>\n</head>\n<body>\n<main>\n<h1>{}</h1>\n{}\n",
                       title, style_sheet(), title, files_html(report));
-  html += verdict_html(report) + facts_html(report) + estimates_html(report) + derived_html(report);
+  const bool has_goals = is_optimization(report);
+  html += verdict_html(report) + facts_html(report);
+  html += has_goals ? plan_html(report) : estimates_html(report) + derived_html(report);
   const std::string correlation = correlation_figure_html(report);
   html += fmt::format("<section><h2>{}</h2><div class=\"wide\">{}{}</div></section>\n",
                       correlation.empty() ? "Search" : "Search and correlation", loss_figure_html(report),
                       correlation);
-  html += "<section><h2>Residuals</h2><div class=\"wide\">" + residual_figure_html(report) +
-          histogram_figure_html(report) + "</div></section>\n";
-  html += "<section><h2>Fit against data</h2>" + fit_figures_html(report) + "</section>\n";
+  if (!has_goals) {
+    html += "<section><h2>Residuals</h2><div class=\"wide\">" + residual_figure_html(report) +
+            histogram_figure_html(report) + "</div></section>\n";
+    html += "<section><h2>Fit against data</h2>" + fit_figures_html(report) + "</section>\n";
+  }
   html += "<section><h2>Details</h2>" + settings_html(report) + starts_html(report) +
           iterations_html(report) + "</section>\n";
   return html + "</main>\n</body>\n</html>\n";

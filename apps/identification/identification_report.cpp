@@ -1,13 +1,22 @@
 #include "apps/identification/identification_report.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
 
 #include <spdlog/fmt/fmt.h>
 
 #include "apps/identification/number_text.h"
+#include "apps/identification/verdict.h"
 
 namespace abut {
+
+std::string GoalRow::text() const {
+  return fmt::format("{}: {} off by {} {}, tolerance {}: {}", motion, what, number_text(error, 3), unit,
+                     number_text(tolerance, 3), is_reached() ? "reached" : "not reached");
+}
+
 namespace {
 
 Json json_of(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
@@ -54,13 +63,38 @@ Json json_of(const std::vector<EstimateRow>& rows) {
                     {"deviation", json_of(row.deviation)},
                     {"lower_95", json_of(row.lower_95)},
                     {"upper_95", json_of(row.upper_95)},
+                    {"half_width_95", json_of(row.half_width_95())},
                     {"initial", json_of(row.initial)},
                     {"truth", json_of(row.truth)},
                     {"lower_bound", json_of(row.lower_bound)},
                     {"upper_bound", json_of(row.upper_bound)},
                     {"prior_mean", json_of(row.prior_mean)},
                     {"prior_deviation", json_of(row.prior_deviation)}});
+    if (!row.of.empty()) json.back()["of"] = row.of;
   }
+  return json;
+}
+
+Json json_of(const std::vector<GoalRow>& goals) {
+  Json json = Json::array();
+  for (const GoalRow& goal : goals) {
+    json.push_back({{"motion", goal.motion},
+                    {"what", goal.what},
+                    {"unit", goal.unit},
+                    {"error", json_of(goal.error)},
+                    {"tolerance", json_of(goal.tolerance)},
+                    {"reached", goal.is_reached()}});
+  }
+  return json;
+}
+
+Json json_of(const ResidualCheck& check) {
+  Json json{{"typical_size", json_of(check.typical_size)},
+            {"serial_correlation", json_of(check.serial_correlation)},
+            {"outlier_count", check.outlier_count},
+            {"outliers", Json::array()}};
+  for (const OutlyingMeasurement& one : check.outliers)
+    json["outliers"].push_back({{"place", one.place}, {"what", one.what}, {"deviations", one.deviations}});
   return json;
 }
 
@@ -128,23 +162,26 @@ std::string joined(const std::string& a, const char* between, const std::string&
 
 /// What was asked and what came of it, a line each.
 std::string summary_text(const IdentificationReport& report) {
-  std::string text = fmt::format("{}: {}{} unknowns by {} residuals of {} motions\n",
-                                 report.title.empty() ? "Experiment" : report.title,
-                                 report.question.empty() ? "" : report.question + " ", report.unknowns,
-                                 report.residuals, report.motions);
+  const bool has_goals = report.question == "optimize";
+  std::string text = fmt::format(
+      "{}: {}{} unknowns by {} {} of {} {}\n", report.title.empty() ? "Experiment" : report.title,
+      report.question.empty() ? "" : report.question + " ", report.unknowns,
+      has_goals ? report.goals.size() : static_cast<std::size_t>(std::max(report.residuals, 0)),
+      has_goals ? "goals" : "residuals", report.motions, report.motions == 1 ? "motion" : "motions");
   const auto line = [&](const char* what, const std::string& value) {
     if (!value.empty()) text += fmt::format("  {:<12}{}\n", what, value);
   };
   line("experiment", report.experiment);
   line("scene", report.scene);
+  for (const std::string& note : report.notes) line("data", note);
   line("method", report.method);
   line("Jacobian", joined(report.jacobian, ": ", report.jacobian_reason));
-  line("loss", report.loss);
+  if (!has_goals) line("loss", report.loss);
   if (report.intervals == IntervalBasis::residuals)
     line("intervals", "of the spread of the residuals, not of the noise stated");
   line("status", joined(report.status, ": ", report.message));
-  line("cost", fmt::format("{} at the guess, {} at the end", number_text(report.initial_cost),
-                           number_text(report.cost)));
+  line(has_goals ? "loss" : "cost", fmt::format("{} at the guess, {} at the end",
+                                                number_text(report.initial_cost), number_text(report.cost)));
   if (std::isfinite(report.reduced_chi_square) && report.question != "optimize")
     line("chi square", fmt::format("{} per degree of freedom; 1 where noise is as stated",
                                    number_text(report.reduced_chi_square, 4)));
@@ -156,9 +193,7 @@ std::string summary_text(const IdentificationReport& report) {
 
 enum class Guess { shown, hidden };
 
-/// @param is_chosen  values are wanted in full, however little the goals depend on them
-std::string estimates_text(const char* title, const std::vector<EstimateRow>& rows, Guess guess,
-                           bool is_chosen) {
+std::string estimates_text(const char* title, const std::vector<EstimateRow>& rows, Guess guess) {
   if (rows.empty()) return {};
   const bool has_guess = guess == Guess::shown;
   bool has_truth = false, has_state = false;
@@ -166,20 +201,21 @@ std::string estimates_text(const char* title, const std::vector<EstimateRow>& ro
     has_truth = has_truth || row.truth;
     has_state = has_state || row.state != EstimateRow::State::told;
   }
-  std::vector<std::string> header{title, "unit", "value", "+-", "95 % from", "to"};
+  std::vector<std::string> header{title, "unit", "value", "+- (95 %)", "95 % from", "to"};
   if (has_guess) header.emplace_back("guess");
   if (has_truth) header.emplace_back("truth");
   if (has_state) header.emplace_back("state");
   Table table(header);
   for (const EstimateRow& row : rows) {
     const bool is_told = row.state == EstimateRow::State::told;
+    const double half = row.half_width_95();
     const auto rounded = [&](double value) {
-      return is_told ? rounded_text(value, row.deviation) : number_text(value);
+      return is_told ? rounded_text(value, half) : number_text(value);
     };
-    std::vector<std::string> texts{row.name,
+    std::vector<std::string> texts{row.of.empty() ? row.name : "  acts: " + row.name,
                                    row.unit,
-                                   is_chosen ? number_text(row.value) : rounded(row.value),
-                                   is_told ? rounded(row.deviation) : "-",
+                                   rounded(row.value),
+                                   is_told ? rounded(half) : "-",
                                    is_told ? rounded(row.lower_95) : "-",
                                    is_told ? rounded(row.upper_95) : "-"};
     if (has_guess) texts.push_back(number_text(row.initial));
@@ -187,6 +223,16 @@ std::string estimates_text(const char* title, const std::vector<EstimateRow>& ro
     if (has_state) texts.emplace_back(state_text(row.state));
     table.add(std::move(texts));
   }
+  return '\n' + table.text(2);
+}
+
+/// What was chosen, in full, however little the goals depend on it.
+std::string plan_text(const std::vector<EstimateRow>& rows) {
+  if (rows.empty()) return {};
+  Table table({"unknown", "unit", "value", "guess", "state"});
+  for (const EstimateRow& row : rows)
+    table.add({row.name, row.unit, number_text(row.value), number_text(row.initial),
+               row.state == EstimateRow::State::at_bound ? "at its bound" : ""});
   return '\n' + table.text(2);
 }
 
@@ -209,11 +255,29 @@ std::string starts_text(const std::vector<StartRow>& starts) {
 
 }  // namespace
 
+std::vector<EstimateRow> with_derived(const IdentificationReport& report) {
+  std::vector<EstimateRow> rows;
+  for (const EstimateRow& row : report.estimates) {
+    rows.push_back(row);
+    std::copy_if(report.derived.begin(), report.derived.end(), std::back_inserter(rows),
+                 [&](const EstimateRow& derived) { return derived.of == row.name; });
+  }
+  return rows;
+}
+
+std::vector<EstimateRow> derived_alone(const IdentificationReport& report) {
+  std::vector<EstimateRow> rows;
+  std::copy_if(report.derived.begin(), report.derived.end(), std::back_inserter(rows),
+               [](const EstimateRow& derived) { return derived.of.empty(); });
+  return rows;
+}
+
 std::string text_of(const IdentificationReport& report) {
-  const bool is_chosen = report.question == "optimize";
-  return summary_text(report) + estimates_text("unknown", report.estimates, Guess::shown, is_chosen) +
-         estimates_text("derived", report.derived, Guess::hidden, is_chosen) +
-         list_text("Goals", report.goals) +
+  const std::string numbers = report.question == "optimize"
+                                  ? plan_text(report.estimates)
+                                  : estimates_text("unknown", with_derived(report), Guess::shown) +
+                                        estimates_text("derived", derived_alone(report), Guess::hidden);
+  return text_of(verdict_of(report)) + '\n' + summary_text(report) + numbers +
          list_text(
              report.question == "optimize" ? "What the goals leave open" : "What the motions do not tell",
              report.open_directions) +
@@ -221,7 +285,8 @@ std::string text_of(const IdentificationReport& report) {
 }
 
 Json json_of(const IdentificationReport& report) {
-  return {{"title", report.title},
+  return {{"verdict", json_of(verdict_of(report))},
+          {"title", report.title},
           {"experiment", report.experiment},
           {"scene", report.scene},
           {"question", report.question},
@@ -245,7 +310,11 @@ Json json_of(const IdentificationReport& report) {
           {"estimates", json_of(report.estimates)},
           {"derived", json_of(report.derived)},
           {"correlation", json_of(report.correlation)},
-          {"goals", report.goals},
+          {"goals", json_of(report.goals)},
+          {"residual_check", json_of(report.residual_check)},
+          {"suspected_units", report.suspected_units},
+          {"implausible", report.implausible},
+          {"notes", report.notes},
           {"open_directions", report.open_directions},
           {"warnings", report.warnings},
           {"iterations", json_of(report.iterations)},

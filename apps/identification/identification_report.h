@@ -10,6 +10,7 @@
 
 #include "apps/abut/report.h"
 #include "apps/identification/identifiability.h"
+#include "apps/identification/residual_check.h"
 
 namespace abut {
 
@@ -24,6 +25,20 @@ struct EstimateRow {
   double upper_95 = std::numeric_limits<double>::infinity();
   double initial = 0;
   std::optional<double> truth, lower_bound, upper_bound, prior_mean, prior_deviation;
+  std::string of;  ///< of a derived number: the estimate that it is shown beside; "": none
+
+  /// Half the width of the 95 % interval: what "+-" stands for wherever it is written.
+  [[nodiscard]] double half_width_95() const { return 0.5 * (upper_95 - lower_95); }
+};
+
+/// How near a goal was reached, in one of its quantities.
+struct GoalRow {
+  std::string motion, what;  ///< "push", "position of 'drill' at 0.8 s"
+  std::string unit;
+  double error = 0, tolerance = 1;  ///< lengths of the vectors; of an overlap the largest depth
+
+  [[nodiscard]] bool is_reached() const { return error <= tolerance; }
+  [[nodiscard]] std::string text() const;
 };
 
 /// One component of what was measured of a body in a motion, and of what is simulated at the solution.
@@ -66,17 +81,26 @@ struct IdentificationReport {
   double reduced_chi_square = std::numeric_limits<double>::quiet_NaN();
   double condition = 0;
   std::vector<EstimateRow> estimates;
-  std::vector<EstimateRow> derived;          ///< what follows from estimates, such as elements of an inertia
+  std::vector<EstimateRow> derived;          ///< what follows: elements of an inertia, friction of a pair
   Eigen::MatrixXd correlation;               ///< of the estimates, in their order
-  std::vector<std::string> goals;            ///< sentences about how near goals were reached
+  std::vector<GoalRow> goals;                ///< of `abut optimize`
   std::vector<std::string> open_directions;  ///< sentences about what the motions do not tell
   std::vector<std::string> warnings;         ///< of the gradient's health, and what else is to be known
+  ResidualCheck residual_check;              ///< of `abut identify`
+  std::vector<std::string> suspected_units;  ///< sentences: which factor would explain the measurements
+  std::vector<std::string> implausible;      ///< sentences about numbers and motions that are none
+  std::vector<std::string> notes;            ///< about the data: what was not measured
   std::vector<IterationRow> iterations;
   std::vector<StartRow> starts;
   std::vector<ComparedSeries> series;
 };
 
-/// Tables for a terminal.
+/// The estimates, each followed by the derived numbers that are shown beside it.
+[[nodiscard]] std::vector<EstimateRow> with_derived(const IdentificationReport& report);
+/// The derived numbers that stand by themselves.
+[[nodiscard]] std::vector<EstimateRow> derived_alone(const IdentificationReport& report);
+
+/// The verdict (verdict.h) first, then tables for a terminal.
 [[nodiscard]] std::string text_of(const IdentificationReport& report);
 
 /// Everything, numbers that are not finite as null.

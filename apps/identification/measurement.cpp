@@ -24,23 +24,30 @@ struct View {
 
 MeasurementResidual residual_of(const View& view, const MeasuredPose& measured) {
   MeasurementResidual out;
-  const Eigen::Index count = measured.q_WA ? 6 : 3;
+  const std::vector<int> components = measured.components();
+  const auto positions = static_cast<Eigen::Index>(components.size());
+  const Eigen::Index count = positions + (measured.q_WA ? 3 : 0);
   const Pose<double>& X_WB = view.X_WB[at(measured.body)];
   const Vec3<double> arm = X_WB.q * view.model.bodies[at(measured.body)].p_BA;
   out.residual.resize(count);
   Rows by_pose = Rows::Zero(count, 6);
-  out.residual.head<3>() = (X_WB.p + arm - measured.p_WA) / measured.position_noise;
-  by_pose.topLeftCorner<3, 3>() = -skew(arm) / measured.position_noise;
-  by_pose.topRightCorner<3, 3>() = Mat3<double>::Identity() / measured.position_noise;
+  const Vec3<double> off = (X_WB.p + arm - measured.p_WA) / measured.position_noise;
+  const Mat3<double> by_turn = -skew(arm) / measured.position_noise;
+  const Mat3<double> R = X_WB.rotation();
+  for (Eigen::Index row = 0; row < positions; ++row) {
+    const int i = components[static_cast<std::size_t>(row)];
+    out.residual[row] = off[i];
+    by_pose.row(row).head<3>() = by_turn.row(i);
+    by_pose(row, 3 + i) = 1.0 / measured.position_noise;
+    out.geometry.push_back(
+        {static_cast<int>(row), measured.body, R.row(i).transpose() / measured.position_noise, {}});
+  }
   if (measured.q_WA) {
     const Vec3<double> turn = log_quaternion(Quat<double>(X_WB.q * measured.q_WA->conjugate()));
     out.residual.tail<3>() = turn / measured.rotation_noise;
     by_pose.bottomLeftCorner<3, 3>() = left_jacobian_inverse_so3(turn) / measured.rotation_noise;
   }
   out.bodies.push_back({measured.body, by_pose, Rows(0, 6)});
-  const Mat3<double> R = X_WB.rotation();
-  for (int i = 0; i < 3; ++i)
-    out.geometry.push_back({i, measured.body, R.row(i).transpose() / measured.position_noise, {}});
   return out;
 }
 
@@ -163,7 +170,8 @@ int body_of(const Measurement& measurement) {
 }
 
 int residual_count(const Model& model, const Measurement& measurement) {
-  if (const auto* pose = std::get_if<MeasuredPose>(&measurement.what)) return pose->q_WA ? 6 : 3;
+  if (const auto* pose = std::get_if<MeasuredPose>(&measurement.what))
+    return static_cast<int>(pose->components().size()) + (pose->q_WA ? 3 : 0);
   if (const auto* points = std::get_if<SurfacePoints>(&measurement.what))
     return static_cast<int>(points->p_W.cols());
   if (const auto* clearance = std::get_if<Clearance>(&measurement.what)) {

@@ -1,6 +1,7 @@
 /// What was seen, or is wanted, of a motion at a time; and what a simulated motion is off by.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <span>
 #include <variant>
@@ -17,12 +18,23 @@ namespace abut {
 
 /// Where the asset's frame A of a body is. Residual:
 ///   [(p_WA - measured)/position_noise; Log(R_WA R_measured^T)/rotation_noise],
-/// the latter only where a rotation was measured.
+/// without the components of the position that were not measured, such as those across a planar track, and
+/// with the latter only where a rotation was measured.
 struct MeasuredPose {
   int body = -1;
-  Vec3<double> p_WA = Vec3<double>::Zero();       ///< [m]
+  Vec3<double> p_WA = Vec3<double>::Zero();       ///< [m]; 0 where it was not measured
   std::optional<Quat<double>> q_WA;               ///< of unit length; none where only the position is known
   double position_noise = 1, rotation_noise = 1;  ///< standard deviations of each component [m], [rad]
+  std::array<bool, 3> is_measured{true, true, true};  ///< of the components of the position
+
+  /// The components of the position that were measured, in the order of their residuals.
+  [[nodiscard]] std::vector<int> components() const {
+    std::vector<int> found;
+    for (int i = 0; i < 3; ++i) {
+      if (is_measured[static_cast<std::size_t>(i)]) found.push_back(i);
+    }
+    return found;
+  }
 };
 
 /// The twist of a body's centre of mass. Residual: [(w - measured)/angular_noise; (v -
@@ -59,6 +71,8 @@ struct Clearance {
 struct Measurement {
   double time = 0;  ///< [s]
   std::variant<MeasuredPose, MeasuredTwist, SurfacePoints, ContactPlace, Clearance> what;
+  std::vector<int> lines{};  ///< of its file: one, or one for each point; none where it is of no table
+  bool is_goal = false;      ///< wanted, not seen
 };
 
 /// The first body that a measurement is of.

@@ -25,6 +25,7 @@ struct Row {
   std::string body;
   double time = 0;
   Vec3<double> position = Vec3<double>::Zero();
+  std::array<bool, 3> is_measured{true, true, true};
   std::optional<Quat<double>> orientation;
   std::optional<Vec3<double>> rotation_vector;
   int line = 0;       ///< of a table, 0 in an archive
@@ -66,6 +67,20 @@ std::vector<std::string> fields_of(std::string_view line) {
   return fields;
 }
 
+/// The columns that are read, so that none of them is taken for another one that is misspelt.
+constexpr std::array<std::string_view, 12> k_columns{"time",
+                                                     "body",
+                                                     "position_x",
+                                                     "position_y",
+                                                     "position_z",
+                                                     "orientation_w",
+                                                     "orientation_x",
+                                                     "orientation_y",
+                                                     "orientation_z",
+                                                     "rotation_vector_x",
+                                                     "rotation_vector_y",
+                                                     "rotation_vector_z"};
+
 class Table {
  public:
   explicit Table(const std::filesystem::path& file) : file_(file.string()), text_(read_file(file)) {
@@ -100,14 +115,24 @@ class Table {
   [[nodiscard]] bool has(const std::string& column) const {
     return std::find(columns_.begin(), columns_.end(), column) != columns_.end();
   }
-  void require_columns(const std::vector<std::string>& names) const {
+  /// Whether a column is there, once. One that is not, but has a name much like it, is a mistake.
+  [[nodiscard]] bool has_column(const std::string& name) const {
+    if (std::count(columns_.begin(), columns_.end(), name) > 1)
+      fail(header_line_, fmt::format("there are two columns '{}'", name));
+    if (has(name)) return true;
+    std::vector<std::string> others;
+    for (const std::string& column : columns_) {
+      if (std::find(k_columns.begin(), k_columns.end(), column) == k_columns.end()) others.push_back(column);
+    }
+    const std::string closest = closest_word(name, others);
+    if (!closest.empty())
+      fail(0, fmt::format("there is no column '{}' (did '{}' mean that?)", name, closest));
+    return false;
+  }
+  /// @param advice  what to add, or to say instead, where one is missing
+  void require_columns(const std::vector<std::string>& names, const std::string& advice) const {
     for (const std::string& name : names) {
-      if (std::count(columns_.begin(), columns_.end(), name) > 1)
-        fail(header_line_, fmt::format("there are two columns '{}'", name));
-      if (has(name)) continue;
-      const std::string closest = closest_word(name, columns_);
-      fail(0, fmt::format("there is no column '{}'{}", name,
-                          closest.empty() ? "" : fmt::format(" (did '{}' mean that?)", closest)));
+      if (!has_column(name)) fail(0, fmt::format("there is no column '{}': {}", name, advice));
     }
   }
   [[nodiscard]] std::size_t rows() const { return rows_.size(); }
@@ -127,6 +152,15 @@ class Table {
       fail(line(row), fmt::format("column '{}' = '{}', allowed: a finite number", column, field));
     return value;
   }
+  /// A component of which there is no column is 0.
+  [[nodiscard]] Vec3<double> vector_of_columns(std::size_t row, const std::string& name,
+                                               const std::array<bool, 3>& is_there) const {
+    Vec3<double> v = Vec3<double>::Zero();
+    for (std::size_t i = 0; i < 3; ++i) {
+      if (is_there[i]) v[static_cast<Eigen::Index>(i)] = number(row, name + '_' + "xyz"[i]);
+    }
+    return v;
+  }
   [[nodiscard]] Vec3<double> vector(std::size_t row, const std::string& name) const {
     return {number(row, name + "_x"), number(row, name + "_y"), number(row, name + "_z")};
   }
@@ -138,21 +172,52 @@ class Table {
   std::vector<std::pair<int, std::vector<std::string>>> rows_;
 };
 
-std::vector<Row> read_table(const std::filesystem::path& file, bool rotations) {
+/// Which components of the position a table has columns of.
+std::array<bool, 3> measured_components(const Table& table, bool are_points) {
+  if (are_points) {
+    table.require_columns({"position_x", "position_y", "position_z"},
+                          "a point on a surface has all three coordinates [m]");
+    return {true, true, true};
+  }
+  const std::array<bool, 3> is_measured{table.has_column("position_x"), table.has_column("position_y"),
+                                        table.has_column("position_z")};
+  if (std::find(is_measured.begin(), is_measured.end(), true) == is_measured.end())
+    table.fail(0,
+               "there is no column 'position_x', 'position_y' or 'position_z': add those that were "
+               "measured, in metres");
+  return is_measured;
+}
+
+/// @param only_body  whose all rows are, where there is no column that says so; empty: it is needed
+std::vector<Row> read_table(const std::filesystem::path& file, bool rotations, bool are_points,
+                            const std::string& only_body) {
   const Table table(file);
-  table.require_columns({"time", "body", "position_x", "position_y", "position_z"});
-  const bool as_vector = rotations && table.has("rotation_vector_x");
+  table.require_columns({"time"}, "add the time of each row, in seconds from the start of the scene's clock");
+  const bool has_body = table.has_column("body");
+  if (!has_body && only_body.empty())
+    table.fail(0,
+               "there is no column 'body': add the name of the body that each row is of, or name one body "
+               "in 'bodies' of the [[motion]]");
+  const std::array<bool, 3> is_measured = measured_components(table, are_points);
+  const bool as_vector = rotations && (table.has("rotation_vector_x") || table.has("rotation_vector_y") ||
+                                       table.has("rotation_vector_z"));
   if (as_vector) {
-    table.require_columns({"rotation_vector_x", "rotation_vector_y", "rotation_vector_z"});
+    table.require_columns(
+        {"rotation_vector_x", "rotation_vector_y", "rotation_vector_z"},
+        "a rotation vector has three components [rad]; a turn about z alone has 0, 0 and its "
+        "angle");
   } else if (rotations) {
-    table.require_columns({"orientation_w", "orientation_x", "orientation_y", "orientation_z"});
+    table.require_columns({"orientation_w", "orientation_x", "orientation_y", "orientation_z"},
+                          "add these four, or rotation_vector_x, _y and _z [rad]; where only positions were "
+                          "measured, say kind = \"positions\" in the [[motion]]");
   }
   std::vector<Row> rows;
   for (std::size_t i = 0; i < table.rows(); ++i) {
     Row row;
-    row.body = table.text(i, "body");
+    row.body = has_body ? table.text(i, "body") : only_body;
     row.time = table.number(i, "time");
-    row.position = table.vector(i, "position");
+    row.position = table.vector_of_columns(i, "position", is_measured);
+    row.is_measured = is_measured;
     if (as_vector) {
       row.rotation_vector = table.vector(i, "rotation_vector");
     } else if (rotations) {
@@ -242,11 +307,24 @@ void add_point(const Row& row, int body, const MeasurementSource& source,
                std::vector<Measurement>& measurements) {
   auto* points = measurements.empty() ? nullptr : std::get_if<SurfacePoints>(&measurements.back().what);
   if (points == nullptr || points->body != body || measurements.back().time != row.time) {
-    measurements.push_back({row.time, SurfacePoints{body, Points(3, 0), source.position_noise}});
+    measurements.push_back({row.time, SurfacePoints{body, Points(3, 0), source.position_noise}, {}});
     points = std::get_if<SurfacePoints>(&measurements.back().what);
   }
   points->p_W.conservativeResize(3, points->p_W.cols() + 1);
   points->p_W.rightCols<1>() = row.position;
+  if (row.line > 0) measurements.back().lines.push_back(row.line);
+}
+
+/// The body that counts, where there is but one.
+std::string only_body_of(const MeasurementSource& source, const Model& model) {
+  if (!source.bodies.empty()) return source.bodies.size() == 1 ? source.bodies.front() : "";
+  std::string only;
+  for (const Body& body : model.bodies) {
+    if (body.fixed) continue;
+    if (!only.empty()) return {};
+    only = body.name;
+  }
+  return only;
 }
 
 }  // namespace
@@ -262,7 +340,8 @@ std::vector<Measurement> read_measurements(const MeasurementSource& source, cons
   if (is_points && extension != ".csv")
     throw InputError(source.file.string(), 0, "surface points are read from .csv files");
   const std::vector<Row> rows =
-      extension == ".csv" ? read_table(source.file, has_rotations) : read_archive(source.file, has_rotations);
+      extension == ".csv" ? read_table(source.file, has_rotations, is_points, only_body_of(source, model))
+                          : read_archive(source.file, has_rotations);
   const auto fail = [&](const Row& row, const std::string& message) {
     throw InputError(source.file.string(), row.line, fmt::format("{}: {}", row.place, message));
   };
@@ -305,10 +384,12 @@ std::vector<Measurement> read_measurements(const MeasurementSource& source, cons
     MeasuredPose pose;
     pose.body = body->second;
     pose.p_WA = row.position;
+    pose.is_measured = row.is_measured;
     if (has_rotations) pose.q_WA = rotation_of(source.file, row);
     pose.position_noise = source.position_noise;
     pose.rotation_noise = source.rotation_noise;
-    measurements.push_back({row.time, pose});
+    measurements.push_back({row.time, pose, {}});
+    if (row.line > 0) measurements.back().lines = {row.line};
   }
   if (measurements.empty())
     throw InputError(source.file.string(), 0, "there is no measurement of a moving body");

@@ -27,6 +27,9 @@ struct MeasurementSource {
 ///   rotations,
 ///         orientation_w, _x, _y, _z or rotation_vector_x, _y, _z [rad]; other columns do not count
 ///         of surface points: a row for a point, as many as one likes at a time
+///         A column position_x, _y or _z that is not there was not measured, as of a planar track (of
+///         surface points all three are needed); without the column body, all rows are of the only body that
+///         counts
 ///   .npz  time (T), position (T, n, 3), orientation_wxyz (T, n, 4), body_names; no surface points
 ///
 /// Throws InputError naming file, row and column for: a missing column, a number that is none or not finite,

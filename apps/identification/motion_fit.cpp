@@ -199,6 +199,7 @@ std::shared_ptr<const MotionFit::SegmentMotion> MotionFit::simulate(
     trajectory = result->simulator->rollout(scene.initial, segment.step_count, result->inputs.controls,
                                             [&](int, const State&, const StepReport& report) {
                                               result->contacts += report.contacts;
+                                              if (steps_ != nullptr) steps_->fetch_add(1);
                                               return true;
                                             });
     result->contacts /= segment.step_count;

@@ -2,6 +2,8 @@
 /// derivatives of that.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -51,6 +53,8 @@ class MotionFit {
   /// The cheapest by the counts of steps, unknowns and residuals.
   [[nodiscard]] JacobianMethod method() const { return method_; }
   void set_method(JacobianMethod method) { method_ = method; }
+  /// Adds every time step that is simulated from now on to a number, which must outlive it; null: to none.
+  void count_steps(std::atomic<std::int64_t>* steps) { steps_ = steps; }
   /// What a Jacobian takes by a method, in passes of an adjoint through all steps.
   [[nodiscard]] double cost(JacobianMethod method) const;
 
@@ -98,6 +102,7 @@ class MotionFit {
   std::vector<std::vector<int>> measurements_;  // of each segment, of its motion's
   int residual_count_ = 0;
   JacobianMethod method_ = JacobianMethod::forward;
+  std::atomic<std::int64_t>* steps_ = nullptr;
 };
 
 }  // namespace abut

@@ -9,8 +9,8 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include "apps/identification/estimate_rows.h"
 #include "apps/identification/identifiability.h"
-#include "apps/identification/report_builder.h"
 #include "apps/identification/search.h"
 
 namespace abut {

@@ -3,14 +3,16 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <utility>
 
 #include <spdlog/fmt/fmt.h>
 
+#include "apps/identification/estimate_rows.h"
 #include "apps/identification/identifiability.h"
+#include "apps/identification/residual_check.h"
+#include "apps/identification/unit_check.h"
 #include "dynamics/simulator.h"
-#include "engine/inertia_coordinates.h"
-#include "engine/lie.h"
 
 namespace abut {
 namespace {
@@ -39,120 +41,6 @@ std::string jacobian_reason(const MotionFit& fit, const SearchSettings& settings
   return text + (settings.jacobian ? "; as the experiment asks" : "; the fewest");
 }
 
-EstimateRow estimate_of(const UnknownSpace& unknowns, int entry, const Eigen::VectorXd& x,
-                        const Eigen::VectorXd& first, const Identifiability& told) {
-  EstimateRow row;
-  row.name = unknowns.name(entry);
-  row.unit = unit_of(unknowns, entry);
-  const Variable& variable = unknowns.variable_of(entry);
-  const Unknown* unknown = unknowns.unknown_of(variable);
-  switch (told.entries[at(entry)]) {
-    case Identifiability::Entry::told:
-      row.state = EstimateRow::State::told;
-      break;
-    case Identifiability::Entry::open:
-      row.state = EstimateRow::State::open;
-      break;
-    case Identifiability::Entry::at_bound:
-      row.state = EstimateRow::State::at_bound;
-      break;
-  }
-  const double deviation = told.deviation[entry];
-  const int component = entry - variable.tangent_begin;
-  if (variable.kind == Variable::Kind::number) {
-    const double in_x = x[variable.begin];
-    row.value = unknowns.value(variable, in_x);
-    row.initial = unknowns.value(variable, first[variable.begin]);
-    row.deviation = deviation * unknowns.slope(entry, x);
-    row.lower_95 = unknowns.value(variable, in_x - k_normal_95 * deviation);
-    row.upper_95 = unknowns.value(variable, in_x + k_normal_95 * deviation);
-    const auto [lower, upper] = unknowns.bounds(variable);
-    row.lower_95 = std::max(row.lower_95, unknowns.value(variable, lower));
-    row.upper_95 = std::min(row.upper_95, unknowns.value(variable, upper));
-    if (std::isfinite(lower)) row.lower_bound = unknowns.value(variable, lower);
-    if (std::isfinite(upper)) row.upper_bound = unknowns.value(variable, upper);
-    row.truth = unknown->truth;
-    if (unknown->prior) {
-      row.prior_mean = unknown->prior->mean;
-      row.prior_deviation = unknown->prior->deviation;
-    }
-    return row;
-  }
-  const auto number_at = [&](const Eigen::VectorXd& at_x) {
-    if (component >= 3) return at_x[variable.begin + 1 + component];
-    const int b = variable.begin;
-    return log_quaternion(Quat<double>(at_x[b], at_x[b + 1], at_x[b + 2], at_x[b + 3]))[component];
-  };
-  row.value = number_at(x);
-  row.initial = number_at(first);
-  row.deviation = deviation;
-  if (component < 3 && told.entries[at(entry)] == Identifiability::Entry::told) {
-    // From turns about the world's axes to the components of the rotation vector.
-    const Vec3<double> turn(log_quaternion(Quat<double>(x[variable.begin], x[variable.begin + 1],
-                                                        x[variable.begin + 2], x[variable.begin + 3])));
-    const Mat3<double> J = left_jacobian_inverse_so3(turn);
-    const Mat3<double> covariance =
-        told.covariance.block<3, 3>(variable.tangent_begin, variable.tangent_begin);
-    row.deviation = std::sqrt(std::max(0.0, (J * covariance * J.transpose())(component, component)));
-  }
-  if (unknown != nullptr && unknown->true_orientation && component < 3)
-    row.truth = log_quaternion(*unknown->true_orientation)[component];
-  row.lower_95 = row.value - k_normal_95 * row.deviation;
-  row.upper_95 = row.value + k_normal_95 * row.deviation;
-  return row;
-}
-
-/// The six elements of each inertia that is unknown, with deviations to first order.
-void add_inertias(const MotionFit& fit, const Eigen::VectorXd& x, const Identifiability& told,
-                  std::vector<EstimateRow>& derived) {
-  const UnknownSpace& unknowns = fit.unknowns();
-  struct Parts {
-    std::vector<std::pair<int, int>> coordinates;  // tangent entry, coordinate
-    int mass = -1;                                 // tangent entry
-  };
-  std::map<int, Parts> bodies;
-  for (int e = 0; e < unknowns.tangent_size(); ++e) {
-    const Variable& variable = unknowns.variable_of(e);
-    const Unknown* unknown = unknowns.unknown_of(variable);
-    if (unknown == nullptr || unknown->kind != Unknown::Kind::number || variable.motion >= 0) continue;
-    const SceneParameter& parameter = unknown->parameter;
-    if (parameter.kind == SceneParameter::Kind::inertia)
-      bodies[parameter.body_A].coordinates.emplace_back(e, parameter.index);
-    if (parameter.kind == SceneParameter::Kind::mass) bodies[parameter.body_A].mass = e;
-  }
-  const Scene scene = unknowns.inputs(x, unknowns.segments().front()).scene;
-  for (const auto& [b, parts] : bodies) {
-    if (parts.coordinates.empty()) continue;
-    const Body& body = scene.model.bodies[at(b)];
-    const Vec6<double> c = inertia_coordinates(body.mass, body.inertia);
-    constexpr std::pair<int, int> k_elements[] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
-    for (const auto& [i, j] : k_elements) {
-      Eigen::VectorXd slope = Eigen::VectorXd::Zero(unknowns.tangent_size());
-      bool is_told = true;
-      for (const auto& [e, k] : parts.coordinates) {
-        slope[e] = inertia_coordinate_direction(body.mass, c, k)(i, j) * unknowns.slope(e, x);
-        is_told = is_told && told.entries[at(e)] != Identifiability::Entry::open;
-      }
-      if (parts.mass >= 0) {
-        slope[parts.mass] = body.inertia(i, j) / body.mass * unknowns.slope(parts.mass, x);
-        is_told = is_told && told.entries[at(parts.mass)] != Identifiability::Entry::open;
-      }
-      EstimateRow row;
-      row.name = fmt::format("body.{}.inertia {}{}", body.name, "xyz"[i], "xyz"[j]);
-      row.unit = "kg m^2";
-      row.value = body.inertia(i, j);
-      row.initial = fit.experiment().scene.model.bodies[at(b)].inertia(i, j);
-      row.state = is_told ? EstimateRow::State::told : EstimateRow::State::open;
-      if (is_told) {
-        row.deviation = std::sqrt(std::max(0.0, slope.dot(told.covariance * slope)));
-        row.lower_95 = row.value - k_normal_95 * row.deviation;
-        row.upper_95 = row.value + k_normal_95 * row.deviation;
-      }
-      derived.push_back(std::move(row));
-    }
-  }
-}
-
 /// A motion at the solution beside what was measured of it.
 void add_series(const MeasuredMotion& motion, const UnknownSpace::Simulation& simulation,
                 IdentificationReport& report) {
@@ -174,12 +62,16 @@ void add_series(const MeasuredMotion& motion, const UnknownSpace::Simulation& si
       }
     }
     const LinearizedResidual off = linearize(simulator, measurement, trajectory.states);
-    for (int i = 0; i < static_cast<int>(off.residual.size()); ++i) {
+    std::vector<int> components = pose->components();
+    if (pose->q_WA) components.insert(components.end(), {3, 4, 5});
+    for (std::size_t row = 0; row < components.size(); ++row) {
+      const int i = components[row];
+      const double residual = off.residual[static_cast<Eigen::Index>(row)];
       ComparedSeries& one = series[at(i)];
       one.time.push_back(measurement.time);
-      one.residual.push_back(off.residual[i]);
+      one.residual.push_back(residual);
       one.deviation.push_back(i < 3 ? pose->position_noise : pose->rotation_noise);
-      one.measured.push_back(i < 3 ? pose->p_WA[i] : -off.residual[i] * pose->rotation_noise);
+      one.measured.push_back(i < 3 ? pose->p_WA[i] : -residual * pose->rotation_noise);
     }
   }
   for (auto& [b, series] : of_body) {
@@ -201,34 +93,101 @@ void add_series(const MeasuredMotion& motion, const UnknownSpace::Simulation& si
 void add_goals(const MeasuredMotion& motion, const UnknownSpace::Simulation& simulation,
                IdentificationReport& report) {
   const auto& [inputs, simulator, trajectory] = simulation;
+  const auto name = [&](int body) { return simulator.model().bodies[at(body)].name; };
   for (const Measurement& goal : motion.measurements) {
+    if (!goal.is_goal) continue;
     const Eigen::VectorXd off = linearize(simulator, goal, trajectory.states).residual;
-    const std::string& body = simulator.model().bodies[at(body_of(goal))].name;
-    const auto where = [&](const std::string& what) {
-      return fmt::format("{}, {} at {:.6g} s: {}", motion.name, body, goal.time, what);
+    const auto add = [&](const std::string& quantity, const char* unit, double deviations, double tolerance) {
+      if (!std::isfinite(tolerance)) return;  // that part does not count
+      report.goals.push_back({motion.name, fmt::format("{} at {:.6g} s", quantity, goal.time), unit,
+                              tolerance * deviations, tolerance});
     };
     if (const auto* pose = std::get_if<MeasuredPose>(&goal.what)) {
-      std::string text = fmt::format("position off by {:.2g} m", pose->position_noise * off.head<3>().norm());
+      add(fmt::format("position of '{}'", name(pose->body)), "m", off.head<3>().norm(), pose->position_noise);
       if (pose->q_WA)
-        text += fmt::format(", rotation by {:.2g} rad", pose->rotation_noise * off.tail<3>().norm());
-      report.goals.push_back(where(text));
+        add(fmt::format("rotation of '{}'", name(pose->body)), "rad", off.tail<3>().norm(),
+            pose->rotation_noise);
     } else if (const auto* twist = std::get_if<MeasuredTwist>(&goal.what)) {
-      std::string text;
-      if (std::isfinite(twist->linear_noise))
-        text = fmt::format("linear velocity off by {:.2g} m/s", twist->linear_noise * off.tail<3>().norm());
-      if (std::isfinite(twist->angular_noise))
-        text += fmt::format("{}angular velocity off by {:.2g} rad/s", text.empty() ? "" : ", ",
-                            twist->angular_noise * off.head<3>().norm());
-      report.goals.push_back(where(text));
+      add(fmt::format("linear velocity of '{}'", name(twist->body)), "m/s", off.tail<3>().norm(),
+          twist->linear_noise);
+      add(fmt::format("angular velocity of '{}'", name(twist->body)), "rad/s", off.head<3>().norm(),
+          twist->angular_noise);
     } else if (const auto* place = std::get_if<ContactPlace>(&goal.what)) {
-      report.goals.push_back(where(fmt::format("points of contact {:.2g} m apart, sum of the normals {:.2g}",
-                                               place->position_noise * off.head<3>().norm(),
-                                               place->normal_noise * off.tail<3>().norm())));
+      const std::string bodies = fmt::format("'{}' and '{}'", name(place->body_A), name(place->body_B));
+      add("contact points of " + bodies, "m", off.head<3>().norm(), place->position_noise);
+      add("opposite normals of " + bodies, "", off.tail<3>().norm(), place->normal_noise);
     } else if (const auto* clearance = std::get_if<Clearance>(&goal.what)) {
-      report.goals.push_back(where(fmt::format("overlaps '{}' by {:.2g} m at most",
-                                               simulator.model().bodies[at(clearance->body_B)].name,
-                                               clearance->noise * off.maxCoeff())));
+      add(fmt::format("overlap of '{}' and '{}'", name(clearance->body_A), name(clearance->body_B)), "m",
+          off.size() > 0 ? off.maxCoeff() : 0.0, clearance->noise);
     }
+  }
+}
+
+/// Pairs of bodies with a contact in some step.
+void add_touching(const Trajectory& trajectory, std::set<std::pair<int, int>>& touching) {
+  for (const StepRecord& record : trajectory.records) {
+    for (const SubstepRecord& substep : record.substeps) {
+      for (const ContactFeature& feature : substep.features) touching.emplace(feature.body_A, feature.body_B);
+    }
+  }
+}
+
+/// What no body has ever done, in a motion at the solution.
+void add_implausible_motion(const MeasuredMotion& motion, const UnknownSpace::Simulation& simulation,
+                            IdentificationReport& report) {
+  constexpr double k_sound = 343.0;  // [m/s]
+  const Model& model = simulation.simulator.model();
+  for (std::size_t b = 0; b < model.bodies.size(); ++b) {
+    if (model.bodies[b].fixed) continue;
+    double fastest = 0.0;
+    for (const State& state : simulation.trajectory.states)
+      fastest = std::max(fastest, state.V_WB[b].tail<3>().norm());
+    if (!(fastest > k_sound)) continue;
+    report.implausible.push_back(fmt::format("{}: '{}' moves at {:.4g} m/s, faster than sound", motion.name,
+                                             model.bodies[b].name, fastest));
+    return;  // one will do
+  }
+}
+
+/// Numbers that no material and no body has.
+void add_implausible_numbers(const MotionFit& fit, const Eigen::VectorXd& x, IdentificationReport& report) {
+  constexpr double k_rough = 3.0;                           // friction: beyond rubber on rubber
+  constexpr double k_lightest = 0.1, k_heaviest = 25000.0;  // [kg/m^3]: an aerogel, and beyond osmium
+  const UnknownSpace& unknowns = fit.unknowns();
+  const Scene scene = unknowns.inputs(x, unknowns.segments().front()).scene;
+  for (const Unknown& unknown : fit.experiment().unknowns) {
+    if (unknown.kind != Unknown::Kind::number || unknown.in_each_motion) continue;
+    using Kind = SceneParameter::Kind;
+    const Kind kind = unknown.parameter.kind;
+    const double value = value_of(scene, unknown.parameter);
+    if (kind == Kind::friction && value > k_rough)
+      report.implausible.push_back(fmt::format("{} = {:.4g}: no two materials have a friction above {:g}",
+                                               unknown.name, value, k_rough));
+    if (kind != Kind::mass && kind != Kind::density) continue;
+    const Body& body = scene.model.bodies[at(unknown.parameter.body_A)];
+    const double density = body.volume > 0.0 ? body.mass / body.volume : std::nan("");
+    if (density < k_lightest || density > k_heaviest)
+      report.implausible.push_back(fmt::format("{} = {:.4g}: a density of {:.4g} kg/m^3 for its volume",
+                                               unknown.name, value, density));
+  }
+}
+
+/// The components of positions that were not measured.
+void add_notes(const ExperimentFile& file, IdentificationReport& report) {
+  for (std::size_t m = 0; m < file.experiment.motions.size(); ++m) {
+    const auto& measurements = file.experiment.motions[m].measurements;
+    const auto planar = std::find_if(measurements.begin(), measurements.end(), [](const Measurement& one) {
+      const auto* pose = std::get_if<MeasuredPose>(&one.what);
+      return pose != nullptr && pose->components().size() < 3;
+    });
+    if (planar == measurements.end()) continue;
+    const auto& is_measured = std::get<MeasuredPose>(planar->what).is_measured;
+    std::string missing;
+    for (std::size_t i = 0; i < 3; ++i) {
+      if (!is_measured[i]) missing += fmt::format("{}position_{}", missing.empty() ? "" : ", ", "xyz"[i]);
+    }
+    report.notes.push_back(fmt::format("{}: no column {}, which leaves no residuals",
+                                       file.data[m].source.file.string(), missing));
   }
 }
 
@@ -243,82 +202,9 @@ void add_warnings(const MotionFit& fit, const Eigen::VectorXd& x, const SearchSe
     }
     report.warnings.push_back(warning);
   }
-  const double chi = report.reduced_chi_square;
-  const double freedom = report.residuals - report.unknowns;
-  if (!std::isfinite(chi) || report.question == "optimize") return;
-  const bool is_stated = report.intervals == IntervalBasis::stated;
-  const double surprising = 1.0 + 5.0 * std::sqrt(2.0 / freedom);
-  if (chi > surprising) {
-    report.warnings.push_back(fmt::format(
-        "residuals are {:.3g} times what the stated noise makes of them: the noise is larger than stated, or "
-        "the scene does not explain the motions{}",
-        std::sqrt(chi), is_stated ? "; intervals are too narrow (see 'intervals = \"residuals\"')" : ""));
-  } else if (chi < 1.0 / surprising) {
-    report.warnings.push_back(
-        fmt::format("residuals are {:.3g} of what the stated noise makes of them: the noise is smaller than "
-                    "stated{}",
-                    std::sqrt(chi), is_stated ? "; intervals are too wide" : ""));
-  }
 }
 
 }  // namespace
-
-std::string unit_of(const UnknownSpace& unknowns, int tangent_entry) {
-  const Variable& variable = unknowns.variable_of(tangent_entry);
-  const Unknown* unknown = unknowns.unknown_of(variable);
-  const int component = tangent_entry - variable.tangent_begin;
-  if (variable.kind == Variable::Kind::orientation) return "rad";
-  if (unknown == nullptr) {
-    static constexpr const char* k_units[] = {"rad", "m", "rad/s", "m/s"};
-    return k_units[component / 3];
-  }
-  if (unknown->kind == Unknown::Kind::control) return unknown->component < 3 ? "N m" : "N";
-  using Kind = SceneParameter::Kind;
-  const SceneParameter& parameter = unknown->parameter;
-  switch (parameter.kind) {
-    case Kind::gravity:
-      return "m/s^2";
-    case Kind::stiffness:
-      return "N/m";
-    case Kind::dissipation_time:
-      return "s";
-    case Kind::linear_damping:
-    case Kind::angular_damping:
-      return "1/s";
-    case Kind::mass:
-      return "kg";
-    case Kind::density:
-      return "kg/m^3";
-    case Kind::inertia:
-      return parameter.index < 3 ? "" : "m";
-    case Kind::center_of_mass:
-    case Kind::primitive_position:
-    case Kind::position:
-      return "m";
-    case Kind::shape: {
-      const Primitive& primitive =
-          unknowns.experiment().scene.model.bodies[at(parameter.body_A)].shape.primitives[at(
-              parameter.primitive)];
-      return is_length(primitive.kind, at(parameter.index)) ? "m" : "";
-    }
-    case Kind::primitive_rotation_vector:
-    case Kind::rotation_vector:
-      return "rad";
-    case Kind::linear_velocity:
-      return "m/s";
-    case Kind::angular_velocity:
-      return "rad/s";
-    case Kind::force:
-      return "N";
-    case Kind::torque:
-      return "N m";
-    case Kind::friction:
-    case Kind::restitution:
-    case Kind::step_setting:
-      return "";
-  }
-  return "";
-}
 
 IdentificationReport build_report(const ExperimentFile& file, const SearchResult& result, Question question,
                                   int threads) {
@@ -385,16 +271,30 @@ IdentificationReport build_report(const ExperimentFile& file, const SearchResult
   }
   report.correlation = told.correlation(shown, shown);
   for (const OpenDirection& open : told.open) report.open_directions.push_back(open.text);
+  if (question == Question::identify) {
+    report.residual_check = check_residuals(file, fit, evaluation.residuals);
+    add_notes(file, report);
+    add_implausible_numbers(fit, x, report);
+    for (const UnitSuspicion& suspicion : suspected_units(fit))
+      report.suspected_units.push_back(suspicion.text);
+  }
   add_inertias(fit, x, told, report.derived);
   add_warnings(fit, x, file.search, report);
   const auto prepared = unknowns.prepare(x);
   const std::vector<MeasuredMotion>& motions = fit.experiment().motions;
+  std::set<std::pair<int, int>> touching;
   for (std::size_t m = 0; m < motions.size(); ++m) {
     const UnknownSpace::Simulation simulation = unknowns.simulate(x, static_cast<int>(m), prepared);
     if (!simulation.trajectory.ok()) continue;
-    if (question == Question::optimize) add_goals(motions[m], simulation, report);
+    if (question == Question::optimize) {
+      add_goals(motions[m], simulation, report);
+      continue;
+    }
+    add_touching(simulation.trajectory, touching);
+    if (report.implausible.empty()) add_implausible_motion(motions[m], simulation, report);
     add_series(motions[m], simulation, report);
   }
+  add_pair_frictions(fit, x, told, touching, report.derived);
   return report;
 }
 

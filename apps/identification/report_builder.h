@@ -9,9 +9,6 @@
 
 namespace abut {
 
-/// The unit of a tangent entry: "kg", "" for a number without one.
-[[nodiscard]] std::string unit_of(const UnknownSpace& unknowns, int tangent_entry);
-
 /// What was asked of a file.
 enum class Question { identify, optimize };
 

@@ -11,11 +11,13 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include "apps/abut/file_hash.h"
 #include "apps/abut/report.h"
 #include "apps/abut/stopwatch.h"
 #include "engine/atomic_file.h"
 #include "engine/input_error.h"
 #include "engine/random.h"
+#include "engine/scene_writer.h"
 
 namespace abut {
 namespace {
@@ -27,24 +29,15 @@ double number_of(const Json& json) {
   return json.is_null() ? std::numeric_limits<double>::quiet_NaN() : json.get<double>();
 }
 
-/// FNV-1a of everything that decides what is searched for.
+/// Of every byte that decides what is searched for: the experiment, its scene with all assets and meshes, and
+/// the measurements.
 std::string key_of(const ExperimentFile& file) {
-  std::uint64_t hash = 0xcbf29ce484222325u;
-  const auto add = [&](const std::string& text) {
-    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  };
-  add(read_file(file.path));
-  add(read_file(file.scene));
-  for (const Body& body : file.experiment.scene.model.bodies) {
-    add(fmt::format("{} {} {} {}", body.mass, body.inertia.sum(), body.contact_points.sum(),
-                    body.contact_radius));
-    for (const Primitive& primitive : body.shape.primitives)
-      add(fmt::format("{} {}", fmt::join(primitive.parameters, " "), primitive.X_BP.p.sum()));
-  }
+  std::vector<std::filesystem::path> files = scene_files(file.scene);
+  files.insert(files.begin(), file.path);
   for (const MotionData& data : file.data) {
-    if (!data.source.file.empty()) add(read_file(data.source.file));
+    if (!data.source.file.empty()) files.push_back(data.source.file);
   }
-  return fmt::format("{:016x} of abut {}", hash, ABUT_VERSION);
+  return fmt::format("{:016x} of abut {}", hash_of_files(files, hash_of("abut identify")), ABUT_VERSION);
 }
 
 /// What was reached, on disk.
@@ -75,7 +68,8 @@ class Checkpoint {
     const auto fail = [&](const std::string& what) { throw InputError(path_.string(), 0, what); };
     try {
       if (!json.is_object()) fail("is no checkpoint: it cannot be read as JSON");
-      if (json.at("key") != key_) fail("belongs to another experiment, other data or another version");
+      if (json.at("key") != key_)
+        fail("belongs to another experiment, other data, another asset or another version");
       if (json.at("starts").size() != starts.size()) fail("has another number of starts");
       for (std::size_t s = 0; s < starts.size(); ++s) {
         const Json& saved = json["starts"][s];
@@ -121,6 +115,7 @@ class Search {
       stage->experiment.scene.config.step = smoothed(experiment.scene.config.step, factor);
       stage->fit = std::make_unique<MotionFit>(stage->experiment, threads_of_fit);
       if (file.search.jacobian) stage->fit->set_method(*file.search.jacobian);
+      stage->fit->count_steps(options.steps);
       stages_.push_back(std::move(stage));
     };
     for (const double factor : file.search.continuation) add(file.experiment, factor);

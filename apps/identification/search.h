@@ -2,6 +2,8 @@
 /// smoothing, with what was reached so far kept in a file.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <limits>
@@ -59,6 +61,7 @@ struct SearchOptions {
   int threads = 1;                   ///< >= 1, for starts at a time, or for the motions of the only one
   std::filesystem::path checkpoint;  ///< rewritten after every iteration; none: nothing is kept
   bool resume = false;  ///< go on from the checkpoint. Throws InputError if it is of another experiment
+  std::atomic<std::int64_t>* steps = nullptr;  ///< time steps that are simulated are added to it
   /// Called after every iteration of every start, one at a time; false stops the search.
   std::function<bool(const StageIteration&)> progress;
 };

@@ -38,7 +38,7 @@ bool measured_state(const MeasuredMotion& motion, int body_index, const Body& bo
   double times[2] = {0.0, 0.0};
   for (const Measurement& measurement : motion.measurements) {
     const auto* pose = std::get_if<MeasuredPose>(&measurement.what);
-    if (pose == nullptr || pose->body != body_index || !pose->q_WA) continue;
+    if (pose == nullptr || pose->body != body_index || !pose->q_WA || pose->components().size() < 3) continue;
     const bool is_first_pair = poses[0] == nullptr || poses[1] == nullptr;
     if (!is_first_pair && times[1] >= time) break;
     const double last = poses[1] != nullptr ? times[1] : times[0];
@@ -342,6 +342,12 @@ UnknownSpace::Inputs UnknownSpace::inputs(const Eigen::VectorXd& x, const Segmen
   }
   set_parameters(parameters, values, scene);
   const std::vector<Body>& bodies = scene.model.bodies;
+  const double h = scene.config.step.h;
+  const double start_time = scene.initial.time + segment.first_step * h;
+  if (!scene.pushes.empty()) {
+    for (int k = 0; k < segment.step_count; ++k)
+      inputs.controls.push_back(control_at(scene, start_time + k * h, h));
+  }
   for (const Variable& variable : variables_) {
     if (!is_ours(variable)) continue;
     if (variable.kind == Kind::orientation) {
@@ -359,7 +365,7 @@ UnknownSpace::Inputs UnknownSpace::inputs(const Eigen::VectorXd& x, const Segmen
     }
   }
   if (segment.number == 0) return inputs;
-  scene.initial.time += segment.first_step * scene.config.step.h;
+  scene.initial.time = start_time;
   for (const int v : start_variables(segment.motion, segment.number)) {
     const Variable& variable = variables_[at(v)];
     const Quat<double> q = quaternion_in(x, variable.begin);

@@ -196,7 +196,9 @@ TEST_CASE("html_report: its headline says whether to trust the numbers", "[apps]
   CHECK_THAT(html_report(report), Contains("as good as the noise allows") && Contains("verdict good"));
   CHECK_THAT(html_report(report), Contains("0.4123 <span class=\"half\">± 0.0061</span>"));
   report.reduced_chi_square = 4.0;
-  CHECK_THAT(html_report(report), Contains("Residuals are 2 times as large") && Contains("verdict caution"));
+  CHECK_THAT(html_report(report), Contains("Residuals are 2 times as large") && Contains("verdict bad"));
+  report.reduced_chi_square = 1.6;
+  CHECK_THAT(html_report(report), Contains("the fit is worse than the noise") && Contains("verdict caution"));
   report.reduced_chi_square = 0.1;
   CHECK_THAT(html_report(report), Contains("noise is stated too large"));
   report.reduced_chi_square = 1.1;

@@ -36,7 +36,7 @@ TEST_CASE("text_of: every number with its interval, what is not told, warnings a
   CHECK_THAT(text, Contains("converged: it no longer changes"));
   CHECK_THAT(text, Contains("1.02 per degree of freedom"));
   for (const EstimateRow& row : report.estimates) CHECK_THAT(text, Contains(row.name));
-  CHECK_THAT(text, Contains("0.4123") && Contains("0.0031") && Contains("0.4062") && Contains("0.4184"));
+  CHECK_THAT(text, Contains("0.4123") && Contains("0.0061") && Contains("0.4062") && Contains("0.4184"));
   CHECK_THAT(text, Contains("not told") && Contains("at its bound"));
   CHECK_THAT(text, Contains("body.box.volume"));
   for (const std::string& sentence : report.open_directions) CHECK_THAT(text, Contains("- " + sentence));
@@ -63,14 +63,18 @@ TEST_CASE("text_of: says nothing of what there is not", "[apps][value]") {
 TEST_CASE("text_of: what was chosen is given in full, with how near it came", "[apps][value]") {
   IdentificationReport report = sample_report();
   report.question = "optimize";
-  report.goals = {"push, drill at 0.8 s: position off by 0.0002 m"};
+  report.goals = {{"push", "position of 'drill' at 0.8 s", "m", 0.0002, 0.001}};
   report.estimates = {told_row("control.drill.force.x", 4.478376, 7.3, 4.0)};
   report.open_directions = {"little is told of control.drill.force.x"};
   const std::string text = text_of(report);
-  CHECK_THAT(text, Contains("4.47838") && Contains("position off by 0.0002 m"));
+  CHECK_THAT(text, Contains("4.47838") && Contains("off by 0.0002 m, tolerance 0.001"));
+  CHECK_THAT(text, Contains("Reached: the goal is within tolerance"));
+  for (const char* of_data : {"residual", "measure", "noise", "chi"}) CHECK_THAT(text, !Contains(of_data));
   CHECK_THAT(text, Contains("What the goals leave open") && !Contains("per degree of freedom"));
   const std::string page = html_report(report);
-  CHECK_THAT(page, Contains("4.47838") && Contains("position off by 0.0002 m"));
+  CHECK_THAT(page, Contains("4.47838") && Contains("off by 0.0002 m"));
+  for (const char* of_data : {"esidual", "easure", "noise", "chi square"})
+    CHECK_THAT(page, !Contains(of_data));
   CHECK_THAT(page, Contains("What the goals leave open"));
 }
 
@@ -110,7 +114,9 @@ TEST_CASE("json_of: a report comes back from its text, with null for what is not
     CAPTURE(key);
     CHECK(json.contains(key));
   }
-  CHECK(json.size() == 30);
+  CHECK(json.size() == 35);
+  CHECK(json["verdict"]["status"] == "at_bound");
+  CHECK(json["estimates"][0]["half_width_95"] == report.estimates[0].half_width_95());
   CHECK(json["estimates"][0]["value"] == report.estimates[0].value);
   CHECK(json["estimates"][0]["truth"] == *report.estimates[0].truth);
   CHECK(json["estimates"][0]["state"] == "told");

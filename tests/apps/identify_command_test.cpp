@@ -3,12 +3,19 @@
 #include <cmath>
 #include <csignal>
 #include <filesystem>
+#include <fstream>
+#include <functional>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "apps/abut/trajectory_file.h"
+#include "apps/identification/experiment_io.h"
+#include "apps/identification/unit_check.h"
 #include "tests/apps/program.h"
 
 namespace abut::test {
@@ -30,6 +37,24 @@ struct Copy {
   [[nodiscard]] std::string experiment() const { return (folder.path() / (name + ".toml")).string(); }
   [[nodiscard]] fs::path out() const { return folder.path() / "out"; }
 };
+
+/// A table of measurements with one of its numbers changed in all rows, or in one (from 1, the header is 0).
+void change_numbers(const fs::path& file, int column, const std::function<double(double)>& change,
+                    int only_row = -1) {
+  std::istringstream in(read_file(file));
+  std::string out;
+  int row = 0;
+  for (std::string line; std::getline(in, line); ++row) {
+    std::vector<std::string> fields;
+    std::istringstream of_line(line);
+    for (std::string field; std::getline(of_line, field, ',');) fields.push_back(field);
+    auto& field = fields.at(static_cast<std::size_t>(column));
+    if (row > 0 && (only_row < 0 || row == only_row)) field = std::to_string(change(std::stod(field)));
+    for (std::size_t i = 0; i < fields.size(); ++i) out += (i == 0 ? "" : ",") + fields[i];
+    out += '\n';
+  }
+  std::ofstream(file) << out;
+}
 
 const Json& estimate(const Json& result, const std::string& name) {
   for (const Json& row : result["estimates"]) {
@@ -62,6 +87,127 @@ TEST_CASE("abut identify: finds the radius and the restitution of a bouncing bal
       run_program({"identify", c.experiment(), "--out", c.out().string(), "--json", "-q"});
   CHECK(json.err.empty());
   CHECK(parse_json(json.out)["estimates"].size() == 2);
+}
+
+TEST_CASE("abut identify: data in millimetres are no answer, and the factor is named first",
+          "[apps][program]") {
+  const Copy c("sphere_bounce");
+  for (int m = 0; m < 3; ++m) {
+    const fs::path data = c.folder.path() / c.name / ("motion_" + std::to_string(m) + ".csv");
+    for (int column = 2; column < 5; ++column)
+      change_numbers(data, column, [](double metres) { return 1000.0 * metres; });
+  }
+  const ProgramResult run = run_program({"identify", c.experiment(), "--out", c.out().string()});
+  CAPTURE(run.out, run.err);
+  CHECK(run.exit_code == 1);
+  CHECK_THAT(run.err, Contains("warning: positions look like millimetres"));
+  CHECK(run.out.rfind("Not explained: ", 0) == 0);
+  CHECK(run.out.find("millimetres") < run.out.find("unknowns by"));
+  const Json verdict = parse_json(read_file(c.out() / "result.json"))["verdict"];
+  CHECK(verdict["status"] == "not_explained");
+  CHECK(verdict["is_answer"] == false);
+  CHECK_THAT(verdict["checks"][0].get<std::string>(), Contains("multiplied by 0.001"));
+  CHECK_THAT(read_file(c.out() / "report.html"),
+             Contains("Not explained: ") && Contains("look like millimetres"));
+}
+
+TEST_CASE("abut identify: an outlier is named by file and row, with the loss for it", "[apps][program]") {
+  const Copy c("sphere_bounce");
+  change_numbers(
+      c.folder.path() / c.name / "motion_1.csv", 2, [](double x) { return x + 0.5; }, 12);
+  const std::vector<std::string> arguments{"identify", c.experiment(), "--out", c.out().string(), "-q"};
+  const ProgramResult run = run_program(arguments);
+  CAPTURE(run.out, run.err);
+  CHECK(run.exit_code == 1);
+  CHECK_THAT(run.out, Contains("motion_1.csv:13 (position.x of 'ball'") && Contains("loss = \"cauchy\""));
+  c.folder.write(c.name + ".toml", read_file(c.experiment()) + "\n[search]\nloss = \"cauchy\"\n");
+  CHECK(run_program(arguments).exit_code == 0);
+}
+
+TEST_CASE("abut identify: an estimate at a bound is no answer", "[apps][program]") {
+  const Copy c("sphere_bounce");
+  std::string text = read_file(c.experiment());
+  text.replace(text.find("upper = 1\ntruth = 0.7"), 9, "upper = 0.695");  // a noise's width from the truth
+  c.folder.write(c.name + ".toml", text);
+  const ProgramResult run = run_program({"identify", c.experiment(), "--out", c.out().string(), "-q"});
+  CAPTURE(run.out, run.err);
+  CHECK(run.exit_code == 1);
+  CHECK_THAT(run.out, Contains("body.ball.restitution lies at its upper bound, 0.695"));
+}
+
+TEST_CASE("abut identify: a planar track is enough where it tells", "[apps][program]") {
+  const Copy c("sphere_bounce");
+  for (int m = 0; m < 3; ++m) {
+    const fs::path data = c.folder.path() / c.name / ("motion_" + std::to_string(m) + ".csv");
+    std::string text = read_file(data);
+    const std::string name = "position_y";
+    text.replace(text.find(name), name.size(), "depth");  // what the camera did not see
+    std::ofstream(data) << text;
+  }
+  const ProgramResult run = run_program({"identify", c.experiment(), "--out", c.out().string(), "-q"});
+  CAPTURE(run.out, run.err);
+  CHECK(run.exit_code == 0);
+  CHECK_THAT(run.out, Contains("no column position_y") && Contains("body.ball.restitution"));
+}
+
+TEST_CASE("abut optimize: says whether goals are reached, and writes a plan that runs", "[apps][program]") {
+  const TemporaryFolder folder;
+  const std::string out = (folder.path() / "out").string(), best = out + "/best.toml",
+                    trajectory = out + "/again.npz";
+  const std::string experiment = (k_experiments / "drill_push.toml").string();
+  const ProgramResult run = run_program({"optimize", experiment, "--out", out, "-q"});
+  CAPTURE(run.out, run.err);
+  REQUIRE(run.exit_code == 0);
+  CHECK(run.out.rfind("Reached: all 4 goals are within tolerance", 0) == 0);
+  CHECK_THAT(run.out, Contains("position of 'drill' at 0.8 s off by") && Contains("abut run"));
+  for (const char* of_data : {"residual", "measured", "noise", "chi square"})
+    CHECK_THAT(read_file(out + "/report.html"), !Contains(of_data));
+
+  const ProgramResult again = run_program({"run", best, "--out", trajectory, "--json", "--quiet"});
+  CAPTURE(again.err);
+  REQUIRE(again.exit_code == 0);
+  const auto planned = read_npz(out + "/best.npz"), repeated = read_npz(trajectory);
+  for (const char* array : {"time", "position", "orientation_wxyz", "linear_velocity"}) {
+    CAPTURE(array);
+    CHECK(planned.at(array).shape == repeated.at(array).shape);
+    CHECK(planned.at(array).doubles() == repeated.at(array).doubles());  // to the last bit
+  }
+  CHECK(scene_of_trajectory(out + "/best.npz") == fs::canonical(best));
+
+  // Without the time to get there, and with nothing to get to.
+  std::string text = read_file(experiment);
+  const std::string scene = "drill_push/scene.toml";
+  text.replace(text.find(scene), scene.size(), (k_experiments / scene).string());
+  const std::string hasty = folder.write("hasty.toml", text + "max_iterations = 1\n").string();
+  const ProgramResult missed = run_program({"optimize", hasty, "--out", out, "-q"});
+  CHECK(missed.exit_code == 1);
+  CHECK_THAT(missed.out, Contains("Not reached: ") && Contains("not reached") && Contains("starts = 12"));
+  const ProgramResult none =
+      run_program({"optimize", (k_experiments / "sphere_bounce.toml").string(), "--out", out});
+  CHECK(none.exit_code == 2);
+  CHECK_THAT(none.err, Contains("[[motion.goal]]"));
+}
+
+TEST_CASE("suspected_units: the factors of lengths and times that explain the data", "[apps][value]") {
+  const auto name_of = [](double length, double time) {
+    ExperimentFile file = read_experiment(k_experiments / "sphere_bounce.toml");
+    for (MeasuredMotion& motion : file.experiment.motions) {
+      for (Measurement& measurement : motion.measurements) {
+        measurement.time *= time;
+        std::get<MeasuredPose>(measurement.what).p_WA *= length;
+      }
+    }
+    std::string names;
+    for (const UnitSuspicion& suspicion : suspected_units(MotionFit(file.experiment)))
+      names += suspicion.text.substr(0, suspicion.text.find(':')) + ";";
+    return names;
+  };
+  CHECK(name_of(1.0, 1.0).empty());
+  CHECK(name_of(1000.0, 1.0) == "positions look like millimetres;");
+  CHECK(name_of(100.0, 1.0) == "positions look like centimetres;");
+  CHECK(name_of(1.0 / 0.0254, 1.0) == "positions look like inches;");
+  CHECK(name_of(1.0, 1000.0) == "times look like milliseconds;");
+  CHECK(name_of(1000.0, 1000.0) == "positions look like millimetres;times look like milliseconds;");
 }
 
 TEST_CASE("abut identify --make-data: writes the data that are there", "[apps][program]") {

@@ -281,6 +281,30 @@ TEST_CASE("read_measurements: tables of spreadsheets, with a byte order mark and
   CHECK(std::get<MeasuredPose>(all[0].what).p_WA == Vec3<double>(1, 2, 3));
 }
 
+TEST_CASE("read_measurements: what a planar track does not measure leaves no residual", "[apps][value]") {
+  const Place place;
+  const std::vector<Measurement> track =
+      place.read("time,body,position_z,position_x\n0.1,ball,0.3,0.1\n0.2,ball,0.4,0.2\n",
+                 MeasurementSource::Kind::positions);
+  REQUIRE(track.size() == 2);
+  const auto& pose = std::get<MeasuredPose>(track[1].what);
+  CHECK(pose.p_WA == Vec3<double>(0.2, 0.0, 0.4));
+  CHECK(pose.components() == std::vector<int>{0, 2});
+  CHECK(track[1].lines == std::vector<int>{3});
+  CHECK(residual_count(place.scene.model, track[1]) == 2);
+}
+
+TEST_CASE("read_measurements: without a column of bodies, rows are of the one that counts", "[apps][value]") {
+  const Place place;
+  MeasurementSource source;
+  source.file = place.folder.write("one.csv", "time,position_x\n0.1,1\n0.2,2\n");
+  source.kind = MeasurementSource::Kind::positions;
+  source.bodies = {"ball"};
+  const auto measurements = read_measurements(source, place.scene.model, 0.0);
+  REQUIRE(measurements.size() == 2);
+  CHECK(place.scene.model.bodies[static_cast<std::size_t>(body_of(measurements[0]))].name == "ball");
+}
+
 TEST_CASE("read_measurements: surface points of a time and body belong together", "[apps][value]") {
   const Place place;
   const std::string points =
@@ -308,7 +332,12 @@ TEST_CASE("read_measurements: bad data are named by file, row and column", "[app
       {"", "motion.csv", "empty"},
       {k_header, "motion.csv", "no measurement"},
       {k_header + first, "motion.csv", "measured once"},
-      {"time,body,position_x,position_y\n", "motion.csv", "'position_z'"},
+      {"time,body,position_x,position_y,positon_z\n", "motion.csv", "'positon_z'"},
+      {"time,body,x,y,z\n", "motion.csv", "add those that were measured"},
+      {"body,position_x,position_y\n", "motion.csv", "add the time of each row"},
+      {"time,position_x,position_y\n", "motion.csv", "add the name of the body"},
+      {"time,body,position_x,position_y\n", "motion.csv", "kind = \"positions\""},
+      {"time,body,position_x,position_y,rotation_vector_z\n", "motion.csv", "'rotation_vector_x'"},
       {"time,body,position_x,position_y,position_z\n", "motion.csv", "'orientation_w'"},
       {"tme,body,position_x,position_y,position_z\n", "motion.csv", "'tme'"},
       {"time,body,position_x,position_y,position_z,,,time\n", ":1:", "two columns 'time'"},

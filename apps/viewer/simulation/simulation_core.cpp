@@ -106,6 +106,14 @@ double SimulationCore::step_length() const {
   return model_->config().h;
 }
 
+Control SimulationCore::control_from(const State& state) const {
+  Control control = control_at(model_->scene, state.time, model_->config().h);
+  if (pull_.body < 0) return control;
+  control.resize(state.X_WB.size(), Vec6<double>::Zero());
+  control[static_cast<std::size_t>(pull_.body)] += pull_wrench(model_->model(), state, pull_);
+  return control;
+}
+
 void SimulationCore::step_forward() {
   if (number_ < history_.last()) {
     ++number_;
@@ -118,11 +126,7 @@ void SimulationCore::step_forward() {
     return;
   }
   const Moment& here = history_.at(number_);
-  Control control;
-  if (pull_.body >= 0) {
-    control.assign(here.state.X_WB.size(), Vec6<double>::Zero());
-    control[static_cast<std::size_t>(pull_.body)] = pull_wrench(model_->model(), here.state, pull_);
-  }
+  Control control = control_from(here.state);
   set_warm_start(scratch_, here.warm_start);
   const auto begin = std::chrono::steady_clock::now();
   const StepReport report = model_->simulator.stepper().step(here.state, control, next_, scratch_);
@@ -272,13 +276,8 @@ SharedFrame SimulationCore::make_frame(double real_time_factor) {
   frame->step_seconds = here.step_seconds;
   frame->message = message_;
   frame->pull = pull_;
-  Control control;
-  if (pull_.body >= 0) {
-    control.assign(here.state.X_WB.size(), Vec6<double>::Zero());
-    control[static_cast<std::size_t>(pull_.body)] = pull_wrench(model_->model(), here.state, pull_);
-  } else if (number_ < history_.last()) {
-    control = history_.at(number_ + 1).control;
-  }
+  const bool is_seen = pull_.body < 0 && number_ < history_.last() && !is_replay_;
+  const Control control = is_seen ? history_.at(number_ + 1).control : control_from(here.state);
   look_at_contacts(*model_, here.state, control, &here.warm_start, frame_scratch_, *frame);
   if (look_without_edges_) {
     if (!without_edges_) without_edges_ = model_without_edges(*model_);

@@ -99,6 +99,8 @@ class SimulationCore {
  private:
   [[nodiscard]] double step_length() const;
   [[nodiscard]] Moment moment_of(State state) const;
+  /// Wrenches of the step from a state on: the scene's pushes, and the user's pull.
+  [[nodiscard]] Control control_from(const State& state) const;
   void start_from(const State& initial);
   void use(SharedModel model);
   void forget_future();

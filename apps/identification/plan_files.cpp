@@ -1,0 +1,79 @@
+#include "apps/identification/plan_files.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <spdlog/fmt/fmt.h>
+
+#include "apps/abut/trajectory_file.h"
+#include "apps/identification/search.h"
+#include "engine/scene_writer.h"
+
+namespace abut {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+void write_trajectory(const UnknownSpace::Simulation& simulation, const fs::path& scene, const fs::path& to) {
+  const Model& model = simulation.simulator.model();
+  TrajectoryFile file(model, scene);
+  const Trajectory& trajectory = simulation.trajectory;
+  for (std::size_t k = 0; k < trajectory.states.size(); ++k) {
+    const State& state = trajectory.states[k];
+    file.add(state, mechanical_energy(model, state), k == 0 ? 0 : trajectory.records[k - 1].report.contacts);
+  }
+  file.write(to);
+}
+
+}  // namespace
+
+std::vector<Push> pushes_of(const Controls& controls, double start_time, double time_step) {
+  std::vector<Push> pushes;
+  const std::size_t bodies = controls.empty() ? 0 : controls.front().size();
+  for (std::size_t b = 0; b < bodies; ++b) {
+    for (std::size_t k = 0; k < controls.size();) {
+      const Vec6<double>& wrench = controls[k][b];
+      std::size_t end = k + 1;
+      while (end < controls.size() && controls[end][b] == wrench) ++end;
+      if (!wrench.isZero(0.0)) {
+        pushes.push_back({static_cast<int>(b), start_time + static_cast<double>(k) * time_step,
+                          start_time + static_cast<double>(end) * time_step, wrench});
+      }
+      k = end;
+    }
+  }
+  return pushes;
+}
+
+std::vector<fs::path> write_plan(const ExperimentFile& file, const Eigen::VectorXd& x,
+                                 const fs::path& folder) {
+  const Experiment whole = whole_motions(file.experiment);
+  const UnknownSpace unknowns(whole);
+  const Eigen::VectorXd plan = x.head(unknowns.size());  // without states of segments
+  std::vector<fs::path> scenes;
+  for (int m = 0; m < static_cast<int>(whole.motions.size()); ++m) {
+    const UnknownSpace::Simulation simulation = unknowns.simulate(plan, m);
+    Scene changed = simulation.inputs.scene;
+    const double h = changed.config.step.h;
+    if (!simulation.inputs.controls.empty())
+      changed.pushes = pushes_of(simulation.inputs.controls, changed.initial.time, h);
+    const std::string name = m == 0 ? "best" : fmt::format("best_{}", m);
+    const fs::path scene = folder / (name + ".toml");
+    SceneStart start;
+    start.state = changed.initial;
+    start.time_step = h;
+    start.steps = std::max(1, step_count(whole, whole.motions[at(m)]));
+    start.comment = fmt::format("The plan that 'abut optimize {}' found: motion '{}'.", file.path.string(),
+                                whole.motions[at(m)].name);
+    if (simulation.trajectory.step_count() == 0) start.comment += " All its goals are at the start.";
+    start.changed = &changed;
+    write_scene_at(file.scene, start, scene);
+    write_trajectory(simulation, scene, folder / (name + ".npz"));
+    scenes.push_back(scene);
+  }
+  return scenes;
+}
+
+}  // namespace abut
