@@ -6,7 +6,9 @@
 /// Where an input lies at a bound (an exponent of 1.9, a friction or restitution of 0, two joint limits that
 /// nearly meet), the direction leads inwards and differences are one-sided. Where these do not converge
 /// either, because the model is another one at the bound (a restitution of 0 has no impacts), the sample is
-/// counted as at a bound. No input makes the check itself fail.
+/// counted as at a bound. So is one whose initial state lies exactly at kinks (boxes that are exactly aligned):
+/// differences see the mean of their sides, the adjoint takes one side of each, and the same sample is right
+/// for a state nearby. No input makes the check itself fail.
 ///
 /// Settings that default to a function of the model (acceleration scale, dissipation times) are made explicit
 /// first, so that they stay as they are while gravity changes; the adjoint holds them fixed, too.

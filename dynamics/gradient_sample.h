@@ -33,7 +33,8 @@ struct GradientSample {
   bool unresolved = false;       ///< self_disagreement > the tolerance: counted, never dropped
   bool non_finite = false;       ///< the adjoint, the difference, or a state on the way
   DifferenceSide side = DifferenceSide::both;
-  /// The inputs lie at a bound, and differences on the side within it do not converge: no judgement.
+  /// No judgement: inputs lie at a bound, and differences on the side within it do not converge; or they lie
+  /// exactly at kinks, and the adjoint is right beside these.
   bool at_bound = false;
   std::string
       reason;  ///< why differences are one-sided or there are none; empty where there is nothing to say
