@@ -1,14 +1,15 @@
 # A front for the CMake presets: `make help`. Variables: JOBS (parallel jobs), PRESET (of `make build`), SCENE (of
-# `make view`), CMAKE_FLAGS (of the release build, which demo, view, test and bench share).
+# `make view`), CMAKE_FLAGS (of the release build, which demo, view, test and bench share), MINUTES (of `make fuzz`).
 
 JOBS   ?= $(shell nproc)
 PRESET ?= release
 DEMO   := assets/scenes/armadillo_drop.toml
 SCENE  ?= $(DEMO)
+MINUTES ?= 10
 ABUT   := build/release/bin/abut
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo view test asan tsan tidy bench pictures clean
+.PHONY: help setup build demo view test asan tsan tidy fuzz bench pictures clean
 
 help:      ## this list
 	@sed -nE 's/^([a-z]+): .*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -45,6 +46,11 @@ tsan: setup     ## everything that has threads, under ThreadSanitizer
 
 tidy: setup     ## clang-tidy over every source file
 	cmake --workflow --preset tidy
+
+fuzz: setup     ## fuzz every reader of files for MINUTES each (10), two at a time; needs clang
+	cmake --preset fuzz
+	cmake --build --preset fuzz --parallel $(JOBS)
+	MINUTES=$(MINUTES) tests/fuzz/run.sh build/fuzz/bin
 
 bench: setup    ## build and run the benchmarks; results as JSON in out/
 	cmake --preset release $(CMAKE_FLAGS)

@@ -15,6 +15,7 @@ packages=(
 )
 optional=(
   gnuplot-nox                                                      # pictures of abut_paper000 for the documentation
+  clang libclang-rt-14-dev                                         # make fuzz: libFuzzer and its sanitizers
 )
 [[ ${1:-} == --with-optional ]] && packages+=("${optional[@]}")
 

@@ -10,6 +10,7 @@
 
 #include "engine/check.h"
 #include "engine/convex_hull.h"
+#include "engine/count_text.h"
 #include "engine/mass_properties.h"
 #include "engine/mesh_shapes.h"
 #include "engine/primitive_builder.h"
@@ -261,8 +262,8 @@ class Builder {
     }
     if (d_.contact_areas) body_.contact_areas = *d_.contact_areas;
     need(body_.contact_areas.size() == static_cast<std::size_t>(body_.contact_points.cols()),
-         fmt::format("{} contact areas for {} contact points", body_.contact_areas.size(),
-                     body_.contact_points.cols()));
+         fmt::format("{} for {}", count_text(body_.contact_areas.size(), "contact area"),
+                     count_text(body_.contact_points.cols(), "contact point")));
     for (const double area : body_.contact_areas) {
       need(area > 0.0 && std::isfinite(area), fmt::format("contact area {}, allowed: > 0", area));
     }
@@ -468,7 +469,7 @@ void require_valid_planes(const Primitive& primitive, const std::string& name) {
 void require_valid_points(const Primitive& primitive, const std::string& name) {
   const std::string where = fmt::format("{} ({})", name, kind_name(primitive.kind));
   const auto count = primitive.directions.cols();
-  require(count >= 4, fmt::format("{}: {} points, allowed: at least 4", where, count));
+  require(count >= 4, fmt::format("{}: {}, allowed: at least 4", where, count_text(count, "point")));
   require(primitive.values.size() == 3 * static_cast<std::size_t>(count),
           fmt::format("{}: {} normals have {} coordinates of points", where, count, primitive.values.size()));
   for (std::size_t i = 0; i < primitive.values.size(); ++i) {
@@ -513,8 +514,8 @@ void require_valid(const Primitive& primitive, const std::string& name) {
                           primitive.kind == PrimitiveKind::oriented_point_cloud ||
                           primitive.kind == PrimitiveKind::extruded_superquadric;
   require(has_values || primitive.values.empty(),
-          fmt::format("{} ({}): {} values, allowed: none", name, kind_name(primitive.kind),
-                      primitive.values.size()));
+          fmt::format("{} ({}): {}, allowed: none", name, kind_name(primitive.kind),
+                      count_text(primitive.values.size(), "value")));
   switch (primitive.kind) {
     case PrimitiveKind::superquadric:
     case PrimitiveKind::extruded_superquadric:

@@ -11,6 +11,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "engine/atomic_file.h"
+#include "engine/count_text.h"
 #include "engine/input_error.h"
 #include "engine/mass_properties.h"
 #include "engine/mesh_io.h"
@@ -60,8 +61,8 @@ fs::path mesh_file(const TomlTable& table) {
 Points read_normals(const TomlTable& table, Eigen::Index count) {
   const Points normals = table.required_points("normals");
   if (count != 0 && normals.cols() != count) {
-    table.fail("normals",
-               fmt::format("{} normals, allowed: one for each of the {} points", normals.cols(), count));
+    table.fail("normals", fmt::format("{}, allowed: one for each of the {}",
+                                      count_text(normals.cols(), "normal"), count_text(count, "point")));
   }
   for (Eigen::Index i = 0; i < normals.cols(); ++i) {
     const double length = normals.col(i).norm();
@@ -105,7 +106,7 @@ Primitive read_point_cloud(const TomlTable& table) {
     return made(table, "mesh", [&] { return make_oriented_point_cloud(mesh, width); });
   }
   const Points points = table.required_points("points");
-  if (points.cols() < 4) table.fail("points", fmt::format("{} points, allowed: at least 4", points.cols()));
+  if (points.cols() < 4) table.fail("points", count_text(points.cols(), "point") + ", allowed: at least 4");
   const Points normals = read_normals(table, points.cols());
   return made(table, "points", [&] { return make_oriented_point_cloud(points, normals, width); });
 }

@@ -15,6 +15,7 @@ extern "C" {
 }
 
 #include "engine/check.h"
+#include "engine/count_text.h"
 
 namespace abut {
 namespace {
@@ -136,8 +137,7 @@ ConvexHull convex_hull(const Points& points, double merge_angle) {
 Points polyhedron_vertices(const Points& normals, std::span<const double> offsets) {
   const std::string unbounded = "the planes leave the solid open: it would extend for ever";
   require(normals.cols() == static_cast<Eigen::Index>(offsets.size()), "there must be one offset a normal");
-  require(offsets.size() >= 4,
-          fmt::format("{} planes enclose no solid, at least 4 are needed", offsets.size()));
+  require(offsets.size() >= 4, count_text(offsets.size(), "plane") + ", but a solid has at least 4");
   // Each corner is a facet m.y <= b of the convex hull of the points n_i/o_i, and lies at m/b.
   Points dual(3, normals.cols());
   for (Eigen::Index i = 0; i < normals.cols(); ++i) {

@@ -9,12 +9,14 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "engine/check.h"
+#include "engine/count_text.h"
 
 namespace abut {
 
 void require_closed_surface(const TriangleMesh& mesh, const std::string& name) {
   const int n = mesh.vertex_count();
-  require(n >= 4, fmt::format("{}: {} vertices, a closed surface has at least 4", name, n));
+  require(n >= 4,
+          fmt::format("{}: {}, a closed surface has at least 4", name, count_text(n, "vertex", "vertices")));
 
   for (int i = 0; i < n; ++i) {
     const Vec3<double> p = mesh.vertices.col(i);

@@ -30,6 +30,7 @@
 #include <assimp/Importer.hpp>
 
 #include "engine/atomic_file.h"
+#include "engine/count_text.h"
 #include "engine/input_error.h"
 
 namespace abut {
@@ -172,8 +173,8 @@ TriangleMesh read_obj(const Source& source) {
     const std::size_t count = words.size() - 1;
     if (statement == "v") {
       if (count < 3 || count > 7 || count == 5) {  // x y z [w] [red green blue]
-        source.fail(first_line,
-                    fmt::format("a vertex with {} numbers, allowed: x y z, and a weight or colour", count));
+        source.fail(first_line, fmt::format("a vertex with {}, allowed: x y z, and a weight or colour",
+                                            count_text(count, "number")));
       }
       Vec3<double> p;
       for (std::size_t k = 0; k < count; ++k) {
@@ -184,7 +185,8 @@ TriangleMesh read_obj(const Source& source) {
       vertices.push_back(p);
     } else if (statement == "f") {
       if (count < 3)
-        source.fail(first_line, fmt::format("a face with {} vertices, allowed: at least 3", count));
+        source.fail(first_line, fmt::format("a face with {}, allowed: at least 3",
+                                            count_text(count, "vertex", "vertices")));
       std::vector<int> polygon;
       for (std::size_t k = 0; k < count; ++k) {
         const std::int64_t index = obj_vertex(source, words[k + 1], first_line, vertices.size());
@@ -215,8 +217,8 @@ TriangleMesh read_obj(const Source& source) {
   for (std::size_t i = 0; i < polygons.size(); ++i) {
     const int largest = *std::max_element(polygons[i].begin(), polygons[i].end());
     if (largest >= mesh.vertex_count()) {
-      source.fail(polygon_lines[i], fmt::format("face with vertex {}, but there are {} vertices", largest + 1,
-                                                vertices.size()));
+      source.fail(polygon_lines[i], fmt::format("face with vertex {}, but the file has {}", largest + 1,
+                                                count_text(vertices.size(), "vertex", "vertices")));
     }
     if (!add_polygon(polygons[i], mesh.triangles))
       source.fail(polygon_lines[i], "a face that has a vertex twice");
@@ -379,9 +381,9 @@ TriangleMesh read_stl(const Source& source) {
         bytes.size() < k_stl_header
             ? fmt::format("{} bytes are too few for an STL file, and it does not begin with 'solid'",
                           bytes.size())
-            : fmt::format("{} triangles are declared, which take {} bytes, but the file has {}; it does not "
-                          "begin with 'solid' either",
-                          declared, needed, bytes.size()));
+            : fmt::format(
+                  "{} declared, {} bytes long, but the file has {}; it does not begin with 'solid' either",
+                  count_text(declared, "triangle"), needed, bytes.size()));
   }
   const CleanStl clean = is_binary ? clean_binary_stl(source) : clean_ascii_stl(source);
   if (clean.triangle_count == 0) source.fail("no triangles");
@@ -615,7 +617,7 @@ class PlyNumbers {
   void finish() const {
     for (const char c : data_) {
       if (format_ != PlyFormat::ascii || !is_space(c)) {
-        source_.fail(fmt::format("has {} bytes after the last element", data_.size()));
+        source_.fail(fmt::format("has {} after the last element", count_text(data_.size(), "byte")));
       }
     }
   }

@@ -1,9 +1,12 @@
 #include "engine/npz.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
+#include <charconv>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <stdexcept>
 
 #include <spdlog/fmt/fmt.h>
@@ -25,22 +28,6 @@ constexpr std::uint16_t k_date =
     (1980 - 1980) << 9 | 1 << 5 | 1;  // 1 January 1980: the same data, the same file
 constexpr std::string_view k_magic("\x93NUMPY\x01\x00", 8);
 constexpr std::string_view k_extension = ".npy";
-
-/// The checksum of zip archives: CRC-32 with the reflected polynomial 0xEDB88320.
-std::uint32_t crc32(std::string_view bytes) {
-  static constexpr auto table = [] {
-    std::array<std::uint32_t, 256> values{};
-    for (std::uint32_t i = 0; i < 256; ++i) {
-      std::uint32_t value = i;
-      for (int bit = 0; bit < 8; ++bit) value = (value & 1u) != 0 ? (value >> 1) ^ 0xEDB88320u : value >> 1;
-      values[i] = value;
-    }
-    return values;
-  }();
-  std::uint32_t crc = 0xFFFFFFFFu;
-  for (const char c : bytes) crc = table[(crc ^ static_cast<unsigned char>(c)) & 0xFFu] ^ (crc >> 8);
-  return crc ^ 0xFFFFFFFFu;
-}
 
 template <typename T>
 void put(std::string& bytes, T value) {
@@ -125,6 +112,85 @@ std::vector<T> to_vector(std::string_view bytes) {
   return values;
 }
 
+// Texts are arrays of UCS-4, each filled up with zeros to the longest. A byte that is no UTF-8 becomes the
+// low surrogate U+DC00 + byte, and back: the "surrogateescape" of Python, which leaves every file name as it
+// is.
+constexpr char32_t k_escaped_byte = 0xDC00;
+
+/// Takes one code point off the front of a text that is not empty.
+char32_t take_code_point(std::string_view& text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const auto take = [&](std::size_t count, char32_t value) {
+    text.remove_prefix(count);
+    return value;
+  };
+  const unsigned char first = byte(0);
+  if (first < 0x80) return take(1, first);
+  const std::size_t size = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+  if (first < 0xC2 || first > 0xF4 || text.size() < size) return take(1, k_escaped_byte + first);
+  char32_t value = first & (0xFFu >> (size + 1));
+  for (std::size_t i = 1; i < size; ++i) {
+    if ((byte(i) & 0xC0u) != 0x80u) return take(1, k_escaped_byte + first);
+    value = (value << 6) | (byte(i) & 0x3Fu);
+  }
+  constexpr std::array<char32_t, 5> k_least{0, 0, 0x80, 0x800, 0x10000};
+  const bool is_surrogate = value >= 0xD800 && value < 0xE000;
+  if (value < k_least[size] || value > 0x10FFFF || is_surrogate) return take(1, k_escaped_byte + first);
+  return take(size, value);
+}
+
+/// Appends a code point; false if it is none.
+bool put_code_point(std::string& text, char32_t c) {
+  const auto put_tail = [&](int count) {
+    for (int i = count - 1; i >= 0; --i) text += static_cast<char>(0x80u | ((c >> (6 * i)) & 0x3Fu));
+  };
+  if (c < 0x80) {
+    text += static_cast<char>(c);
+  } else if (c < 0x800) {
+    text += static_cast<char>(0xC0u | (c >> 6));
+    put_tail(1);
+  } else if (c >= k_escaped_byte + 0x80 && c <= k_escaped_byte + 0xFF) {
+    text += static_cast<char>(c - k_escaped_byte);
+  } else if (c > 0x10FFFF || (c >= 0xD800 && c < 0xE000)) {
+    return false;
+  } else if (c < 0x10000) {
+    text += static_cast<char>(0xE0u | (c >> 12));
+    put_tail(2);
+  } else {
+    text += static_cast<char>(0xF0u | (c >> 18));
+    put_tail(3);
+  }
+  return true;
+}
+
+/// The texts in UCS-4, `width` code points each.
+template <typename Fail>
+std::vector<std::string> to_texts(std::string_view bytes, std::size_t count, std::size_t width,
+                                  const Fail& fail) {
+  std::vector<std::string> texts(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    std::u32string code_points;
+    for (std::size_t k = 0; k < width; ++k)
+      code_points += get<char32_t>(bytes, sizeof(char32_t) * (i * width + k));
+    code_points.resize(code_points.find_last_not_of(U'\0') + 1);
+    for (const char32_t c : code_points) {
+      if (!put_code_point(texts[i], c))
+        fail(fmt::format("has a text with {:#x}, no code point", static_cast<std::uint32_t>(c)));
+    }
+  }
+  return texts;
+}
+
+/// The width of the type '<U7', in quotes as it stands in the header; nothing if it is another type.
+std::optional<std::size_t> text_width(std::string_view type) {
+  if (!type.starts_with("'<U") || !type.ends_with('\'') || type.size() < 5) return std::nullopt;
+  std::size_t width = 0;
+  const char* const end = type.data() + type.size() - 1;
+  const auto [stopped, error] = std::from_chars(type.data() + 3, end, width);
+  if (error != std::errc() || stopped != end) return std::nullopt;
+  return width;
+}
+
 /// Parses the bytes of one .npy file; `fail` throws about it.
 template <typename Fail>
 NpzArray parse_npy(std::string_view bytes, const Fail& fail) {
@@ -138,14 +204,22 @@ NpzArray parse_npy(std::string_view bytes, const Fail& fail) {
 
   NpzArray array;
   const std::string_view type = header_value(header, "descr");
-  if (type != "'<f8'" && type != "'<i8'") fail(fmt::format("has type {}, allowed: '<f8', '<i8'", type));
+  const std::optional<std::size_t> width = text_width(type);
+  if (type != "'<f8'" && type != "'<i8'" && !width)
+    fail(fmt::format("has type {}, allowed: '<f8', '<i8', '<U...'", type));
   if (!parse_shape(header_value(header, "shape"), array.shape)) fail("has no valid shape");
   const std::size_t count = product(array.shape);
   if (header_value(header, "fortran_order") != "False" && array.shape.size() > 1) fail("is not in C order");
-  if (count > data.size() / 8 || data.size() != count * 8) {
-    fail(fmt::format("has {} bytes of data, its shape needs {} values of 8 bytes", data.size(), count));
+  const std::size_t value_size = width ? product(std::array{sizeof(char32_t), *width}) : 8;
+  if (product(std::array{count, value_size}) != data.size()) {
+    fail(fmt::format("has {} bytes of data, its shape needs {} values of {} bytes", data.size(), count,
+                     value_size));
   }
-  if (type == "'<f8'") {
+  if (width) {
+    // A text of no width takes no bytes: nothing but the file's word for how many there are.
+    if (*width == 0 && count > 0) fail("holds texts of width 0");
+    array.values = to_texts(data, count, *width, fail);
+  } else if (type == "'<f8'") {
     array.values = to_vector<double>(data);
   } else {
     array.values = to_vector<std::int64_t>(data);
@@ -155,16 +229,42 @@ NpzArray parse_npy(std::string_view bytes, const Fail& fail) {
 
 }  // namespace
 
-const std::vector<double>& NpzArray::doubles() const {
-  const auto* found = std::get_if<std::vector<double>>(&values);
-  require(found != nullptr, "the array is one of integers, not of doubles");
+std::uint32_t zip_checksum(std::string_view bytes) {
+  static constexpr auto table = [] {
+    std::array<std::uint32_t, 256> values{};
+    for (std::uint32_t i = 0; i < 256; ++i) {
+      std::uint32_t value = i;
+      for (int bit = 0; bit < 8; ++bit) value = (value & 1u) != 0 ? (value >> 1) ^ 0xEDB88320u : value >> 1;
+      values[i] = value;
+    }
+    return values;
+  }();
+  std::uint32_t crc = 0xFFFFFFFFu;
+  for (const char c : bytes) crc = table[(crc ^ static_cast<unsigned char>(c)) & 0xFFu] ^ (crc >> 8);
+  return crc ^ 0xFFFFFFFFu;
+}
+
+namespace {
+
+template <typename T, typename Values>
+const std::vector<T>& values_of_type(const Values& values, std::string_view expected) {
+  constexpr std::array k_kinds{"doubles", "integers", "texts"};
+  const auto* found = std::get_if<std::vector<T>>(&values);
+  require(found != nullptr,
+          fmt::format("the array is one of {}, not of {}", k_kinds[values.index()], expected));
   return *found;
 }
 
+}  // namespace
+
+const std::vector<double>& NpzArray::doubles() const { return values_of_type<double>(values, "doubles"); }
+
 const std::vector<std::int64_t>& NpzArray::integers() const {
-  const auto* found = std::get_if<std::vector<std::int64_t>>(&values);
-  require(found != nullptr, "the array is one of doubles, not of integers");
-  return *found;
+  return values_of_type<std::int64_t>(values, "integers");
+}
+
+const std::vector<std::string>& NpzArray::texts() const {
+  return values_of_type<std::string>(values, "texts");
 }
 
 void NpzWriter::add(std::string_view name, std::span<const double> values,
@@ -176,6 +276,24 @@ void NpzWriter::add(std::string_view name, std::span<const std::int64_t> values,
                     std::span<const std::size_t> shape) {
   add_entry(name, "<i8", std::as_bytes(values), shape, values.size());
 }
+
+void NpzWriter::add(std::string_view name, std::span<const std::string> texts,
+                    std::span<const std::size_t> shape) {
+  std::vector<std::u32string> rows(texts.size());
+  std::size_t width = 1;  // NumPy has no texts of width 0
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    for (std::string_view rest = texts[i]; !rest.empty();) rows[i] += take_code_point(rest);
+    width = std::max(width, rows[i].size());
+  }
+  std::u32string values;
+  for (std::u32string& row : rows) {
+    row.resize(width, U'\0');
+    values += row;
+  }
+  add_entry(name, fmt::format("<U{}", width), std::as_bytes(std::span(values)), shape, texts.size());
+}
+
+void NpzWriter::add(std::string_view name, const std::string& text) { add(name, std::span(&text, 1), {}); }
 
 void NpzWriter::add(std::string_view name, double value) { add(name, std::span(&value, 1), {}); }
 
@@ -207,7 +325,7 @@ void NpzWriter::write(const std::filesystem::path& path) const {
   std::string directory;
   std::size_t offset = 0;
   for (const auto& [name, data] : entries_) {
-    const std::uint32_t crc = crc32(data);
+    const std::uint32_t crc = zip_checksum(data);
     std::string header;
     put(header, k_local_header);
     put_common(header, name, data, crc);
@@ -293,7 +411,7 @@ std::map<std::string, NpzArray> read_npz(const std::filesystem::path& path) {
         local + k_local_size + get<std::uint16_t>(bytes, local + 26) + get<std::uint16_t>(bytes, local + 28);
     if (data > bytes.size() || bytes.size() - data < size) fail_array("goes beyond the end of the file");
     const std::string_view array_bytes = bytes.substr(data, size);
-    if (crc32(array_bytes) != get<std::uint32_t>(bytes, cursor + 16))
+    if (zip_checksum(array_bytes) != get<std::uint32_t>(bytes, cursor + 16))
       fail_array("is damaged: its checksum differs");
 
     if (!file_name.ends_with(k_extension)) fail_array("is no .npy file");

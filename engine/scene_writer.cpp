@@ -11,13 +11,14 @@
 #include <system_error>
 
 #include <spdlog/fmt/fmt.h>
-#include <toml++/toml.h>
 
 #include "engine/atomic_file.h"
 #include "engine/body_io.h"
 #include "engine/check.h"
 #include "engine/config_fields.h"
 #include "engine/input_error.h"
+#include "engine/scene_io.h"
+#include "engine/toml_parse.h"
 
 namespace abut {
 namespace fs = std::filesystem;
@@ -26,15 +27,6 @@ namespace {
 
 /// The keys of scenes and assets whose values are paths, relative to the folder of their file.
 constexpr std::array<std::string_view, 2> k_path_keys{"asset", "mesh"};
-
-toml::table parse(const fs::path& file) {
-  try {
-    return toml::parse(read_file(file));
-  } catch (const toml::parse_error& error) {
-    throw InputError(file.string(), static_cast<int>(error.source().begin.line),
-                     fmt::format("not valid TOML: {}", error.description()));
-  }
-}
 
 /// visit(value) for each path in the table and all below it.
 template <typename Visit>
@@ -272,7 +264,7 @@ std::string scene_text(const fs::path& scene_file, const SceneStart& start, cons
   require(start.state.X_WB.size() == n && start.state.V_WB.size() == n,
           fmt::format("a state of {} bodies for the {} of '{}'", start.state.X_WB.size(), n,
                       scene_file.string()));
-  toml::table root = parse(scene_file);
+  toml::table root = parse_toml(scene_file);
 
   const fs::path from = fs::weakly_canonical(fs::absolute(scene_file)).parent_path(),
                  to = fs::weakly_canonical(fs::absolute(folder));
@@ -366,7 +358,7 @@ std::vector<fs::path> scene_files(const fs::path& scene) {
   for (std::size_t i = 0; i < files.size(); ++i) {  // grows on the way
     if (files[i].extension() != ".toml") continue;
     const fs::path folder = files[i].parent_path();
-    toml::table table = parse(files[i]);
+    toml::table table = parse_toml(files[i]);
     each_path(table, [&](const std::string& path) {
       std::error_code ignored;
       const fs::path target = folder / path;

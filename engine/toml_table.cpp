@@ -6,10 +6,9 @@
 #include <limits>
 
 #include <spdlog/fmt/fmt.h>
-#include <toml++/toml.h>
 
-#include "engine/atomic_file.h"
 #include "engine/input_error.h"
+#include "engine/toml_parse.h"
 
 namespace abut {
 namespace {
@@ -173,15 +172,9 @@ struct TomlTable::Content {
 };
 
 TomlTable TomlTable::read(const std::filesystem::path& file) {
-  const std::string text = read_file(file);
   auto content = std::make_shared<Content>();
   content->file = std::make_shared<const std::filesystem::path>(file);
-  try {
-    content->root = std::make_shared<const toml::table>(toml::parse(text));
-  } catch (const toml::parse_error& error) {
-    content->fail(static_cast<int>(error.source().begin.line),
-                  fmt::format("not valid TOML: {}", error.description()));
-  }
+  content->root = std::make_shared<const toml::table>(parse_toml(file));
   content->table = content->root.get();
   return TomlTable(std::move(content));
 }
@@ -221,7 +214,11 @@ int TomlTable::integer(std::string_view key, int otherwise, int lower) const {
   if (node == nullptr) return otherwise;
   const auto* value = node->as_integer();
   if (value == nullptr || value->get() < lower || value->get() > std::numeric_limits<int>::max()) {
-    content_->wrong_type(*node, key, fmt::format("a whole number >= {}", lower));
+    constexpr int k_most = std::numeric_limits<int>::max();
+    const bool is_too_large = node->value<double>().value_or(0.0) > k_most;
+    content_->wrong_type(*node, key,
+                         is_too_large ? fmt::format("a whole number in [{}, {}]", lower, k_most)
+                                      : fmt::format("a whole number >= {}", lower));
   }
   return static_cast<int>(value->get());
 }

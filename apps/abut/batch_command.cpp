@@ -25,6 +25,7 @@
 #include "engine/instruction_set.h"
 #include "dynamics/batch_rollout.h"
 #include "engine/atomic_file.h"
+#include "engine/count_text.h"
 #include "engine/input_error.h"
 #include "engine/npz.h"
 #include "engine/scene_writer.h"
@@ -54,10 +55,11 @@ void require_small_enough(const BatchArguments& arguments, const BatchTable& tab
                        static_cast<double>(doubles_of_states(table, 1) + table.parameters().size());
   constexpr double k_most = 4.0e9;
   if (bytes < k_most) return;
-  throw InputError(arguments.table.string(), 0,
-                   fmt::format("{} rollouts of {} steps would be a file of {:.1f} GB, allowed: 4 GB{}",
-                               table.rollouts(), table.steps(), bytes / 1e9,
-                               arguments.trajectories ? "; it is smaller without --trajectories" : ""));
+  throw InputError(
+      arguments.table.string(), 0,
+      fmt::format("{} of {} would be a file of {:.1f} GB, allowed: 4 GB{}",
+                  count_text(table.rollouts(), "rollout"), count_text(table.steps(), "step"), bytes / 1e9,
+                  arguments.trajectories ? "; it is smaller without --trajectories" : ""));
 }
 
 /// Arrays of states: (rollouts, n, ...) of the last ones, (rollouts, steps + 1, n, ...) of all.
@@ -65,8 +67,8 @@ class StateArrays {
  public:
   explicit StateArrays(const Model& model) : model_(&model) {}
 
-  void add(const State& state) {
-    time_.push_back(state.time);
+  void add(const State& state, double time) {
+    time_.push_back(time);
     for (std::size_t b = 0; b < model_->bodies.size(); ++b) {
       const Pose<double>& X_WB = state.X_WB[b];
       const Vec3<double> p_WA = X_WB * model_->bodies[b].p_BA;
@@ -133,9 +135,9 @@ void write_results(const BatchArguments& arguments, const BatchTable& table,
   words.emplace_back(k_refused);
   for (const SceneParameter& parameter : table.parameters()) parameters.push_back(parameter.name);
   for (const Body& body : model.bodies) bodies.push_back(body.name);
-  add_names(writer, "body_names", bodies);
-  add_names(writer, "parameter_names", parameters);
-  add_names(writer, "status_names", words);
+  writer.add("body_names", bodies, std::array{bodies.size()});
+  writer.add("parameter_names", parameters, std::array{parameters.size()});
+  writer.add("status_names", words, std::array{words.size()});
   writer.add("parameters", table.values(), std::array{n, parameters.size()});
   add("status", [&](const BatchResult& r) -> std::int64_t {
     return std::find(words.begin(), words.end(), status_word(r)) - words.begin();
@@ -145,15 +147,19 @@ void write_results(const BatchArguments& arguments, const BatchTable& table,
   add("energy_final", [](const BatchResult& r) { return r.energy_final; });
   add("max_penetration", [](const BatchResult& r) { return r.max_penetration; });
   add("contacts_peak", [](const BatchResult& r) -> std::int64_t { return r.contacts_peak; });
-  add("state_hash",
-      [](const BatchResult& r) { return static_cast<std::int64_t>(state_hash(r.final_state)); });
+  add("state_hash", [](const BatchResult& r) { return hash_text(state_hash(r.final_state)); });
 
   StateArrays last(model), all(model);
   const std::size_t rows = static_cast<std::size_t>(table.steps()) + 1;
-  for (const BatchResult& result : results) {
-    result.error.empty() ? last.add(result.final_state) : last.add_nothing();
+  for (std::size_t r = 0; r < n; ++r) {
+    const BatchResult& result = results[r];
+    const auto time = [&](std::size_t steps) {
+      return time_after(table.scene().initial.time, table.time_step(static_cast<int>(r)), steps);
+    };
+    result.error.empty() ? last.add(result.final_state, time(static_cast<std::size_t>(result.steps)))
+                         : last.add_nothing();
     if (!arguments.trajectories) continue;
-    for (const State& state : result.states) all.add(state);
+    for (std::size_t k = 0; k < result.states.size(); ++k) all.add(result.states[k], time(k));
     for (std::size_t i = result.states.size(); i < rows; ++i) all.add_nothing();
   }
   last.write("final_", {n}, writer);
@@ -201,7 +207,7 @@ Json json_of(const BatchSummary& s) {
           {"max_penetration", s.max_penetration},
           {"statuses", s.statuses},
           {"warnings", std::move(warnings)},
-          {"state_hash", fmt::format("{:016x}", s.state_hash)}};
+          {"state_hash", hash_text(s.state_hash)}};
 }
 
 void print_table(const BatchSummary& s) {
@@ -211,17 +217,16 @@ void print_table(const BatchSummary& s) {
   };
   line("batch", s.batch);
   line("bodies", fmt::format("{}", s.bodies));
-  line("rollouts", fmt::format("{} of {} steps{}", s.rollouts, s.steps,
+  line("rollouts", fmt::format("{} of {}{}", s.rollouts, count_text(s.steps, "step"),
                                s.resumed > 0 ? fmt::format(", {} done before", s.resumed) : ""));
   for (const auto& [word, count] : s.statuses) line(word.c_str(), fmt::format("{}", count));
-  line("wall time",
-       fmt::format("{}, {} threads, {:.3g} rollouts/s, {:.0f} steps/s", duration_text(s.wall_seconds),
-                   s.threads, s.rollouts_per_second, s.steps_per_second));
+  line("wall time", fmt::format("{}, {}, {:.3g} rollouts/s, {:.0f} steps/s", duration_text(s.wall_seconds),
+                                count_text(s.threads, "thread"), s.rollouts_per_second, s.steps_per_second));
   line("penetration", fmt::format("at most {:.3g} m", s.max_penetration));
-  line("state hash", fmt::format("{:016x}", s.state_hash));
+  line("state hash", hash_text(s.state_hash));
   for (const BatchSummary::Notice& notice : s.notices) {
     line("warning",
-         fmt::format("in {} rollouts, worst in rollout {}: {}", notice.rollouts, notice.worst, notice.text));
+         fmt::format("in {}, worst in rollout {}: {}", count_text(notice.rollouts, "rollout"), notice.worst, notice.text));
   }
 }
 
@@ -323,7 +328,7 @@ int run_batch_table(const BatchArguments& arguments, const std::function<bool()>
   summary.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (!is_whole) {
     const auto done = std::count(is_done.begin(), is_done.end(), 1);
-    std::string text = fmt::format("stopped after {} of {} rollouts; ", done, n);
+    std::string text = fmt::format("stopped after {} of {}; ", done, count_text(n, "rollout"));
     if (writes) {
       text += fmt::format("they are kept in {}; go on with 'abut run --batch {} --out {}{} --resume'",
                           batch_journal_path(arguments.out).string(), arguments.table.string(),
@@ -355,7 +360,7 @@ int run_batch_table(const BatchArguments& arguments, const std::function<bool()>
     const BatchResult& result = results[i];
     summary.max_penetration = std::max(summary.max_penetration, result.max_penetration);
     ++summary.statuses[status_word(result)];
-    hashes += fmt::format("{:016x}", state_hash(result.final_state));
+    hashes += hash_text(state_hash(result.final_state));
     if (result.ok()) continue;
     if (summary.failed++ == 0) first_failed = static_cast<int>(i);
   }
@@ -369,8 +374,8 @@ int run_batch_table(const BatchArguments& arguments, const std::function<bool()>
   }
   if (summary.failed == 0) return 0;
   std::fflush(stdout);
-  fmt::print(stderr, "abut run: {} of {} rollouts failed; rollout {}: {}\n", summary.failed, n, first_failed,
-             failure_of(table, first_failed, results[static_cast<std::size_t>(first_failed)]));
+  fmt::print(stderr, "abut run: {} of {} failed; rollout {}: {}\n", summary.failed, count_text(n, "rollout"),
+             first_failed, failure_of(table, first_failed, results[static_cast<std::size_t>(first_failed)]));
   return 1;
 }
 

@@ -106,6 +106,10 @@ BatchTable::BatchTable(const std::filesystem::path& file) {
       table.fail_at(interval.line,
                     fmt::format("'{}', allowed: two finite numbers, the smaller one first", interval.name));
     }
+    if (!std::isfinite(ends[1] - ends[0])) {
+      table.fail_at(interval.line, fmt::format("'{}' = [{}, {}]: the width of the interval must be finite",
+                                               interval.name, ends[0], ends[1]));
+    }
     for (const double end : ends) require_in_range(table, interval.line, "end of ", parameter, end);
     if (parameter.whole)
       table.fail_at(interval.line,
@@ -147,6 +151,13 @@ BatchTable::BatchTable(const std::filesystem::path& file) {
 
 std::span<const double> BatchTable::values_of(int rollout) const {
   return std::span(values_).subspan(at(rollout) * parameters_.size(), parameters_.size());
+}
+
+double BatchTable::time_step(int rollout) const {
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    if (parameters_[i].name == "simulation.time_step") return values_of(rollout)[i];
+  }
+  return scene_.config.step.h;
 }
 
 Scene BatchTable::scene_of(int rollout) const {

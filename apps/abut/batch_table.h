@@ -27,6 +27,8 @@ class BatchTable {
   [[nodiscard]] const std::vector<SceneParameter>& parameters() const { return parameters_; }
   [[nodiscard]] const std::vector<double>& values() const { return values_; }  ///< (rollouts, parameters)
 
+  /// The time step of one rollout [s].
+  [[nodiscard]] double time_step(int rollout) const;
   /// The scene of one rollout.
   [[nodiscard]] Scene scene_of(int rollout) const;
   /// The same, ready to run. May be called by several threads at the same time.

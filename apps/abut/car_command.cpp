@@ -8,6 +8,7 @@
 #include "apps/abut/report.h"
 #include "apps/identification/car_plan.h"
 #include "apps/identification/car_plan_io.h"
+#include "engine/count_text.h"
 #include "engine/toml_table.h"
 
 namespace abut {
@@ -32,8 +33,8 @@ void print_table(const CarArguments& arguments, const CarPlan& plan) {
   };
   fmt::print("{}\n", arguments.experiment.stem().string());
   line("status", fmt::format("{}: {}", to_string(plan.status), plan.message));
-  line("iterations", fmt::format("{}, multipliers updated {} times, from the {} line", plan.iterations,
-                                 plan.outer_iterations, to_string(plan.guess)));
+  line("iterations", fmt::format("{}, multipliers updated {}, from the {} line", plan.iterations,
+                                 count_text(plan.outer_iterations, "time"), to_string(plan.guess)));
   line("cost", fmt::format("{:.6g}", plan.cost));
   line("worst defect", fmt::format("{:.2e}", plan.worst_defect));
   line("worst collision", fmt::format("{:.2e} m at a knot", plan.worst_collision));

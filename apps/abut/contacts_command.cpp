@@ -8,6 +8,7 @@
 #include "apps/abut/commands.h"
 #include "apps/abut/report.h"
 #include "dynamics/simulator.h"
+#include "engine/input_error.h"
 #include "engine/scene_io.h"
 
 namespace abut {
@@ -86,7 +87,8 @@ void print_table(const Model& model, const ContactManifold& manifold) {
 
 int contacts(const ContactsArguments& arguments) {
   Scene scene = read_scene(arguments.scene);
-  const Simulator simulator(std::move(scene.model), scene.config.step);
+  const Simulator simulator = naming_file(
+      arguments.scene.string(), [&] { return Simulator(std::move(scene.model), scene.config.step); });
   const ContactManifold manifold = simulator.contacts(scene.initial);
   const std::vector<Overlap> overlaps = simulator.overlaps(scene.initial);
   if (arguments.json) {

@@ -20,6 +20,7 @@
 #include "apps/abut/report.h"
 #include "dynamics/gradient_check.h"
 #include "dynamics/simulator.h"
+#include "engine/count_text.h"
 #include "engine/input_error.h"
 #include "engine/scene_io.h"
 
@@ -247,13 +248,14 @@ void print_health(const Model& model, const GradientHealth& health) {
   constexpr std::size_t k_most_warnings = 10;
   fmt::print(
       "health: the adjoint grows by at most {:.3g} in a step, in all {:.3g} times as much as in free motion; "
-      "{:.1f} % of {} contacts near a kink\n",
-      health.largest_growth, health.growth_over_free, 100.0 * health.share_near_kink(), health.contacts);
+      "{:.1f} % of {} near a kink\n",
+      health.largest_growth, health.growth_over_free, 100.0 * health.share_near_kink(),
+      count_text(health.contacts, "contact"));
   const std::size_t shown = std::min(k_most_warnings, health.warnings.size());
   for (std::size_t i = 0; i < shown; ++i)
     fmt::print("warning: {}\n", warning_text(model, health.warnings[i]));
   if (shown < health.warnings.size())
-    fmt::print("and {} more warnings (--json has all)\n", health.warnings.size() - shown);
+    fmt::print("and {} (--json has all)\n", count_text(health.warnings.size() - shown, "more warning"));
 }
 
 void print_backward(double distance, const std::vector<BackwardDifference>& backward) {
@@ -267,7 +269,8 @@ void print_backward(double distance, const std::vector<BackwardDifference>& back
 }
 
 void print_table(const Scene& scene, const GradientCheckConfig& config, const GradientCheck& check) {
-  fmt::print("{}: adjoint of {} steps of {:.6g} s against differences, seed {}\n", scene.name, config.steps,
+  fmt::print("{}: adjoint of {} of {:.6g} s against differences, seed {}\n", scene.name,
+             count_text(config.steps, "step"),
              scene.config.step.h, config.seed);
   if (check.solver_tolerance > k_gradient_check_tolerance)
     fmt::print("solved to {:.3g}: the contact law reaches no less here\n", check.solver_tolerance);
@@ -283,9 +286,9 @@ void print_table(const Scene& scene, const GradientCheckConfig& config, const Gr
   fmt::print("{}", table.text());
   const GradientCheckSummary& s = check.summary;
   fmt::print(
-      "relative error of {} samples: median {:.1e}, 99 % below {:.1e}, largest {:.1e} ({:.1e} of resolved "
+      "relative error of {}: median {:.1e}, 99 % below {:.1e}, largest {:.1e} ({:.1e} of resolved "
       "ones)\n{} off by more than {:.3g}, {} one-sided, {} at a bound, {} unresolved, {} not finite\n",
-      s.samples, s.median_relative_error, s.p99_relative_error, s.max_relative_error, s.max_resolved_error,
+      count_text(s.samples, "sample"), s.median_relative_error, s.p99_relative_error, s.max_relative_error, s.max_resolved_error,
       s.off, config.tolerance, s.one_sided, s.at_bound, s.unresolved, s.non_finite);
   std::set<std::string> said;
   for (const GradientSample& sample : check.samples) {
@@ -320,9 +323,11 @@ int gradcheck(const GradcheckArguments& arguments) {
         arguments.scene.string(), 0,
         "has a [[push]], which this check does not take part in: take it out, or give the body a "
         "constant 'force'");
-  for (const Body& body : scene.model.bodies) require_points_on_surface(body);
   GradientCheckConfig config;
-  config.steps = arguments.steps ? *arguments.steps : default_steps(scene);
+  config.steps = naming_file(arguments.scene.string(), [&] {
+    for (const Body& body : scene.model.bodies) require_points_on_surface(body);
+    return arguments.steps ? *arguments.steps : default_steps(scene);
+  });
   config.samples = arguments.samples;
   config.seed = arguments.seed;
   config.tolerance = arguments.tolerance;

@@ -35,6 +35,7 @@
 #include "apps/identification/verdict.h"
 #include "engine/atomic_file.h"
 #include "engine/check.h"
+#include "engine/count_text.h"
 #include "engine/input_error.h"
 #include "engine/random.h"
 
@@ -116,7 +117,7 @@ int make_data(const IdentifyArguments& arguments) {
     write_measurements(file.data[m].source.file, made.scene.model, made.motions[m]);
     ++written;
   }
-  if (!arguments.quiet) fmt::print("{} files of measurements written\n", written);
+  if (!arguments.quiet) fmt::print("{} of measurements written\n", count_text(written, "file"));
   return 0;
 }
 
@@ -312,12 +313,12 @@ void add_command(CLI::App& app, int& exit_code, Question question, const std::st
   command
       ->add_option("--noise-factor", arguments->flaws.noise_factor,
                    "of --repeat and --make-data: noise is so many times as large as stated; default: 1")
-      ->check(CLI::Range(1e-6, 1e6));
+      ->check(number_between(1e-6, 1e6));
   command
       ->add_option(
           "--outliers", arguments->flaws.outliers,
           "of --repeat and --make-data: share of measurements that are off 20 times as far; default: 0")
-      ->check(CLI::Range(0.0, 1.0));
+      ->check(number_between(0.0, 1.0));
   command->add_option("--seed", arguments->seed, "of noise, and of where gradients are compared; default: 1")
       ->check(whole_number(0, 1000000000));
   command->add_flag("--json", arguments->json, "print the result as JSON");

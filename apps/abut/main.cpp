@@ -1,6 +1,7 @@
 /// The program `abut`. Exit codes: 0 well, 1 the simulation failed, 2 bad usage or input.
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -13,6 +14,7 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/abut/commands.h"
+#include "apps/abut/options.h"
 #include "engine/instruction_set.h"
 #include "engine/input_error.h"
 #include "engine/toml_table.h"
@@ -86,6 +88,8 @@ std::string version_text() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::signal(SIGXFSZ,
+              SIG_IGN);  // a file that reaches the size limit is an error to report, as a full disk is
   CLI::App app{"Abut simulates rigid bodies with smooth contact, and differentiates the simulation.", "abut"};
   app.set_help_flag("-h,--help", "show this help");
   app.set_version_flag("--version", version_text, "show the version, and the instruction set in use");
@@ -108,7 +112,10 @@ int main(int argc, char** argv) {
   abut::add_mesh_command(app, exit_code);
   abut::add_snapshot_command(app, exit_code);
   abut::add_suggest_k_command(app, exit_code);
-  for (CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) verb->group("Verbs");
+  for (CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
+    verb->group("Verbs");
+    abut::refuse_empty_values(*verb);
+  }
   const int code = run(app, argc, argv, exit_code);
   if (std::fflush(stdout) != 0) return complain(k_bad_input, "abut", "cannot write to standard output");
   return code;

@@ -10,8 +10,11 @@
 #include "apps/abut/commands.h"
 #include "apps/abut/fit_reader.h"
 #include "apps/abut/options.h"
+#include "apps/abut/progress_bar.h"
+#include "apps/abut/trajectory_file.h"
 #include "collision/fitting/make_body.h"
 #include "engine/body_io.h"
+#include "engine/count_text.h"
 #include "engine/input_error.h"
 
 namespace abut {
@@ -23,6 +26,7 @@ struct MeshArguments {
   std::optional<std::string> name;
   int vertices = SurfaceMeshOptions().vertices;
   int resolution = MeshedBodyOptions().resolution;
+  bool quiet = false;
 };
 
 /// The command that makes the same asset again; without folders, so that it is the same wherever it was
@@ -48,8 +52,8 @@ void print_report(const MeshedBody& made, const std::filesystem::path& out) {
   const Body& body = made.body;
   const SurfaceReport& r = made.report;
   const auto percent = [&](double length) { return 100.0 * length / body.size; };
-  fmt::print("{}: {} primitives, size {:.4g} m, mass {:.4g} kg, volume {:.4g} m^3\n", body.name,
-             body.shape.primitives.size(), body.size, body.mass, body.volume);
+  fmt::print("{}: {}, size {:.4g} m, mass {:.4g} kg, volume {:.4g} m^3\n", body.name,
+             count_text(body.shape.primitives.size(), "primitive"), body.size, body.mass, body.volume);
   fmt::print("  mesh            {} vertices, {} triangles, {}, V - E + F = {}\n", r.vertices, r.triangles,
              r.closed ? "closed" : "OPEN", r.euler_characteristic);
   fmt::print("  vertices        at most {:.1e} of the size off the surface\n",
@@ -64,10 +68,33 @@ void print_report(const MeshedBody& made, const std::filesystem::path& out) {
   fmt::print("written to {}\n", out.string());
 }
 
+/// A progress bar for each stage of the work, one after another.
+class StageBars {
+ public:
+  explicit StageBars(bool quiet) : quiet_(quiet) {}
+
+  void update(const std::string& what, int done, int total) {
+    if (what != what_ || done <= done_) {
+      bar_.reset();
+      bar_.emplace(what, total, quiet_);
+      what_ = what;
+    }
+    done_ = done;
+    bar_->update(done);
+  }
+
+ private:
+  bool quiet_;
+  std::string what_;
+  int done_ = 0;
+  std::optional<ProgressBar> bar_;
+};
+
 void run(const MeshArguments& arguments) {
   const std::filesystem::path parent =
       std::filesystem::absolute(arguments.out).lexically_normal().parent_path();
   if (!std::filesystem::is_directory(parent)) throw InputError(parent.string(), 0, "there is no such folder");
+  require_output_folder(arguments.out);
   MeshedBodyOptions options;
   Shape shape;
   if (!arguments.fit.empty()) {
@@ -89,7 +116,11 @@ void run(const MeshArguments& arguments) {
   if (arguments.union_smoothing) options.union_smoothing = arguments.union_smoothing;
   options.resolution = arguments.resolution;
   options.mesh.vertices = arguments.vertices;
-  const MeshedBody made = make_meshed_body(shape, options);
+  const MeshedBody made = [&] {
+    StageBars bars(arguments.quiet);
+    options.mesh.progress = [&](const char* what, int done, int total) { bars.update(what, done, total); };
+    return make_meshed_body(shape, options);
+  }();
   write_body(arguments.out, made.body, command_text(arguments));
   print_report(made, arguments.out);
 }
@@ -116,7 +147,7 @@ void add_mesh_command(CLI::App& app, int& exit_code) {
   command->add_option("--density", arguments->density, "[kg/m^3]; default: that of --body, or 1000")
       ->check(finite_positive());
   command->add_option("--friction", arguments->friction, "coefficient; default: that of --body, or 0.5")
-      ->check(CLI::NonNegativeNumber);
+      ->check(number_between(0.0));
   command
       ->add_option("--smoothing", arguments->union_smoothing,
                    "of the union of primitives [m]; default: 0.002 of the size")
@@ -125,6 +156,7 @@ void add_mesh_command(CLI::App& app, int& exit_code) {
   command->add_option("--resolution", arguments->resolution, "cubes of the fine grid along the longest side")
       ->check(whole_number(16, 1000))
       ->capture_default_str();
+  command->add_flag("--quiet", arguments->quiet, "no progress bars");
   command->callback([arguments, &exit_code] {
     if (arguments->fit.empty() && arguments->body.empty()) throw CLI::RequiredError("--fit or --body");
     run(*arguments);

@@ -28,6 +28,19 @@ CLI::Validator finite_positive() {
           "", "finite_positive"};
 }
 
+CLI::Validator number_between(double lower, double upper) {
+  return {[lower, upper](std::string& text) {
+            double value = 0.0;
+            if (parse(text, value) && value >= lower && value <= upper) return std::string();
+            const bool has_lower = lower > std::numeric_limits<double>::lowest(),
+                       has_upper = upper < std::numeric_limits<double>::max();
+            if (!has_lower && !has_upper) return fmt::format("{}, allowed: a finite number", text);
+            return has_upper ? fmt::format("{}, allowed: a number in [{}, {}]", text, lower, upper)
+                             : fmt::format("{}, allowed: a number >= {}, finite", text, lower);
+          },
+          "", "number_between"};
+}
+
 CLI::Validator whole_number(std::uint64_t lower, std::uint64_t upper) {
   return {[lower, upper](std::string& text) {
             std::uint64_t value = 0;
@@ -38,6 +51,15 @@ CLI::Validator whole_number(std::uint64_t lower, std::uint64_t upper) {
             return fmt::format("{}, allowed: a whole number in [{}, {}]", text, lower, upper);
           },
           "", "whole_number"};
+}
+
+void refuse_empty_values(CLI::App& app) {
+  const CLI::Validator not_empty(
+      [](std::string& text) { return text.empty() ? std::string("must not be empty") : std::string(); }, "",
+      "not_empty");
+  for (CLI::Option* const option : app.get_options()) {
+    if (option->get_expected_max() > 0) option->check(not_empty);  // not a flag
+  }
 }
 
 }  // namespace abut

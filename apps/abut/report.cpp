@@ -142,6 +142,8 @@ void RunWarnings::add(int step, const StepReport& report) {
   }
 }
 
+std::string hash_text(std::uint64_t hash) { return fmt::format("{:016x}", hash); }
+
 std::string Table::text(std::size_t left) const {
   std::vector<std::size_t> widths;
   for (const auto& row : rows_) {

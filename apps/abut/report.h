@@ -1,6 +1,7 @@
 /// How results and failures are put into words, tables and JSON.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,6 +52,9 @@ class RunWarnings {
  private:
   std::vector<Entry> entries_;
 };
+
+/// A hash of states as tables, JSON and files have it: 16 hexadecimal digits.
+[[nodiscard]] std::string hash_text(std::uint64_t hash);
 
 /// A table of texts with aligned columns; the first row is the header, with a line below it.
 class Table {

@@ -20,6 +20,7 @@
 #include "apps/abut/report.h"
 #include "apps/abut/trajectory_file.h"
 #include "dynamics/simulator.h"
+#include "engine/count_text.h"
 #include "engine/input_error.h"
 #include "engine/scene_io.h"
 
@@ -60,7 +61,7 @@ Json json_of(const RunSummary& s, const Model& model) {
           {"energy_initial", s.energy_initial},
           {"energy_final", s.energy_final},
           {"status", to_string(s.status)},
-          {"state_hash", fmt::format("{:016x}", s.state_hash)},
+          {"state_hash", hash_text(s.state_hash)},
           {"initial_overlaps", json_of(model, s.overlaps)},
           {"warnings", json_of(model, s.warnings)}};
 }
@@ -77,10 +78,10 @@ void print_table(const RunSummary& s, const Model& model, const StepConfig& conf
   line("contacts", fmt::format("at most {}", s.contacts_peak));
   line("penetration", fmt::format("at most {:.3g} m", s.max_penetration));
   line("energy", fmt::format("{:.6g} J at the start, {:.6g} J at the end", s.energy_initial, s.energy_final));
-  line("state hash", fmt::format("{:016x}", s.state_hash));
+  line("state hash", hash_text(s.state_hash));
   for (const Overlap& overlap : s.overlaps) line("overlap at start", overlap_text(model, overlap));
   for (const RunWarnings::Entry& entry : s.warnings.entries()) {
-    line("warning", fmt::format("in {} steps, first in step {}: {}", entry.steps, entry.first_step + 1,
+    line("warning", fmt::format("in {}, first in step {}: {}", count_text(entry.steps, "step"), entry.first_step + 1,
                                 warning_text(model, config, entry.kind, entry.worst)));
   }
 }
@@ -99,7 +100,8 @@ int run(const RunArguments& arguments) {
   if (arguments.dt) scene.config.step.h = *arguments.dt;
   const int steps = arguments.steps.value_or(scene.config.steps);
   const Controls controls = controls_of(scene, steps);
-  const Simulator simulator(std::move(scene.model), scene.config.step);
+  const Simulator simulator = naming_file(
+      arguments.scene.string(), [&] { return Simulator(std::move(scene.model), scene.config.step); });
   const Model& model = simulator.model();
 
   RunSummary summary;
@@ -117,7 +119,7 @@ int run(const RunArguments& arguments) {
     summary.max_penetration = std::max(summary.max_penetration, overlap.depth);
   RecentStates recent(scene.initial);
   TrajectoryFile trajectory(model, arguments.scene);
-  if (writes) trajectory.add(scene.initial, summary.energy_initial, 0);
+  if (writes) trajectory.add(scene.initial, scene.initial.time, summary.energy_initial, 0);
 
   State end;
   StepReport report;
@@ -134,8 +136,11 @@ int run(const RunArguments& arguments) {
                         summary.warnings.add(step, step_report);
                         if ((step + 1) % k_steps_between_overlaps == 0) measure_overlap(state);
                         recent.add(state);
-                        if (writes)
-                          trajectory.add(state, mechanical_energy(model, state), step_report.contacts);
+                        if (writes) {
+                          const auto done = static_cast<std::size_t>(summary.steps);
+                          trajectory.add(state, time_after(scene.initial.time, summary.dt, done),
+                                         mechanical_energy(model, state), step_report.contacts);
+                        }
                         bar.update(step + 1);
                         return true;
                       });
@@ -216,8 +221,8 @@ void add_run_command(CLI::App& app, int& exit_code) {
       "Scene files: docs/scene_format.md. Everything is in SI units: m, kg, s, N, rad.\n"
       "A trajectory has a row for the initial state and one for every step: time, position and\n"
       "orientation_wxyz of each body's asset frame, linear_velocity and angular_velocity of its centre of\n"
-      "mass, energy, and contacts of the step that ended there. In an archive, body_names holds the names\n"
-      "as bytes, a row each, filled up with zeros, and scene the scene file's path.\n"
+      "mass, energy, and contacts of the step that ended there. In an archive, body_names and scene are\n"
+      "strings: the names of the bodies, and the scene file's path.\n"
       "A batch writes one archive with a row for each rollout: docs/scene_format.md, \"Batches\".\n"
       "\n"
       "Examples:\n"

@@ -16,6 +16,7 @@
 #include "apps/abut/progress_bar.h"
 #include "apps/abut/report.h"
 #include "collision/manifold/selection_statistics.h"
+#include "engine/count_text.h"
 #include "engine/scene_io.h"
 #include "engine/toml_table.h"
 
@@ -150,7 +151,8 @@ void print_text(const Model& model, const std::vector<PairStatistics>& pairs,
                histogram_text(values, quantile));
   };
   for (const PairStatistics& pair : pairs) {
-    fmt::print("{} and {}, {} colliding poses\n", name(pair.body_A), name(pair.body_B), arguments.samples);
+    fmt::print("{} and {}, {}\n", name(pair.body_A), name(pair.body_B),
+               count_text(arguments.samples, "colliding pose"));
     print("edge pairs in touch", pair.edge_pairs);
     print(fmt::format("deepest vertices of {}", name(pair.body_A)), pair.vertices_A);
     print(fmt::format("deepest vertices of {}", name(pair.body_B)), pair.vertices_B);
@@ -230,7 +232,7 @@ void add_suggest_k_command(CLI::App& app, int& exit_code) {
       ->check(whole_number(0, std::numeric_limits<std::uint64_t>::max()))
       ->capture_default_str();
   command->add_option("--quantile", arguments->quantile, "share of the poses that the numbers are enough for")
-      ->check(CLI::Range(0.0, 1.0))
+      ->check(number_between(0.0, 1.0))
       ->capture_default_str();
   command
       ->add_option("--depth", arguments->depth, "greatest overlap, relative to the size of the smaller body")

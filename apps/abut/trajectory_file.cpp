@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,6 +32,21 @@ std::string csv_text(const std::string& text) {
   return quoted + '"';
 }
 
+/// Throws about `path` unless files can be made in the folder, or the folder itself where it is not there
+/// yet.
+void require_writable(const fs::path& path, fs::path folder) {
+  std::error_code ignored;
+  while (!fs::exists(folder, ignored) && folder.has_relative_path()) folder = folder.parent_path();
+  if (!fs::is_directory(folder, ignored)) {
+    throw InputError(path.string(), 0,
+                     fmt::format("cannot be written: '{}' is not a folder", folder.string()));
+  }
+  if (::access(folder.c_str(), W_OK | X_OK) != 0) {
+    throw InputError(path.string(), 0,
+                     fmt::format("cannot be written: no permission to write in '{}'", folder.string()));
+  }
+}
+
 }  // namespace
 
 void require_output_path(const fs::path& path, const std::vector<std::string>& extensions) {
@@ -43,16 +59,14 @@ void require_output_path(const fs::path& path, const std::vector<std::string>& e
   std::error_code ignored;
   if (fs::is_directory(path, ignored))
     throw InputError(path.string(), 0, "cannot be written: it is a folder");
-  fs::path folder = fs::absolute(path).parent_path();
-  while (!fs::exists(folder, ignored) && folder.has_relative_path()) folder = folder.parent_path();
-  if (!fs::is_directory(folder, ignored)) {
-    throw InputError(path.string(), 0,
-                     fmt::format("cannot be written: '{}' is not a folder", folder.string()));
-  }
-  if (::access(folder.c_str(), W_OK | X_OK) != 0) {
-    throw InputError(path.string(), 0,
-                     fmt::format("cannot be written: no permission to write in '{}'", folder.string()));
-  }
+  require_writable(path, fs::absolute(path).parent_path());
+}
+
+void require_output_folder(const fs::path& path) {
+  std::error_code ignored;
+  if (fs::exists(path, ignored) && !fs::is_directory(path, ignored))
+    throw InputError(path.string(), 0, "cannot be written: it is a file, not a folder");
+  require_writable(path, fs::absolute(path));
 }
 
 void make_folder_of(const fs::path& path) {
@@ -66,31 +80,25 @@ void make_folder_of(const fs::path& path) {
   }
 }
 
-void add_names(NpzWriter& writer, std::string_view array, const std::vector<std::string>& names) {
-  std::size_t width = 0;
-  for (const std::string& name : names) width = std::max(width, name.size());
-  std::vector<std::int64_t> bytes;
-  for (const std::string& name : names) {
-    for (std::size_t i = 0; i < width; ++i)
-      bytes.push_back(i < name.size() ? static_cast<unsigned char>(name[i]) : 0);
+const std::vector<std::string>& texts_of(const fs::path& path, std::string_view name, const NpzArray& array) {
+  if (!std::holds_alternative<std::vector<std::string>>(array.values)) {
+    throw InputError(path.string(), 0,
+                     fmt::format("'{}' holds numbers, expected strings: a file of an older version of abut "
+                                 "must be made again",
+                                 name));
   }
-  writer.add(array, bytes, std::array{names.size(), width});
+  return array.texts();
 }
 
-std::vector<std::string> names_in(const NpzArray& array) {
-  const std::vector<std::int64_t>& bytes = array.integers();
-  const std::size_t width = array.shape.size() == 2 ? array.shape[1] : 0;
-  std::vector<std::string> names;
-  for (std::size_t begin = 0; width > 0 && begin + width <= bytes.size(); begin += width) {
-    std::string name;
-    for (std::size_t i = begin; i < begin + width && bytes[i] != 0; ++i) name += static_cast<char>(bytes[i]);
-    names.push_back(name);
-  }
-  return names;
+double rounded_to_digits(double x, int digits) { return std::stod(fmt::format("{:.{}g}", x, digits)); }
+
+double time_after(double start_time, double time_step, std::size_t steps) {
+  return rounded_to_digits(start_time + static_cast<double>(steps) * time_step,
+                           std::numeric_limits<double>::digits10);
 }
 
-void TrajectoryFile::add(const State& state, double energy, int contacts) {
-  time_.push_back(state.time);
+void TrajectoryFile::add(const State& state, double time, double energy, int contacts) {
+  time_.push_back(time);
   energy_.push_back(energy);
   contacts_.push_back(contacts);
   for (std::size_t b = 0; b < model_->bodies.size(); ++b) {
@@ -122,8 +130,8 @@ void TrajectoryFile::write_npz(const fs::path& path) const {
 
   std::vector<std::string> names;
   for (const Body& body : model_->bodies) names.push_back(body.name);
-  add_names(writer, "body_names", names);
-  add_names(writer, "scene", {scene_.string()});
+  writer.add("body_names", names, std::array{n});
+  writer.add("scene", scene_.string());
   writer.write(path);
 }
 
@@ -161,11 +169,10 @@ RecordedTrajectory::RecordedTrajectory(fs::path path, const Model& model)
 
 void RecordedTrajectory::require_names() const {
   const auto found = arrays_.find("body_names");
-  if (found == arrays_.end() || !std::holds_alternative<std::vector<std::int64_t>>(found->second.values))
-    return;
+  if (found == arrays_.end()) return;
   std::vector<std::string> expected;
   for (const Body& body : model_->bodies) expected.push_back(body.name);
-  const std::vector<std::string> names = names_in(found->second);
+  const std::vector<std::string> names = texts_of(path_, found->first, found->second);
   if (names == expected) return;
   throw InputError(path_.string(), 0,
                    fmt::format("is of bodies '{}', the scene has '{}': not a trajectory of this scene",
@@ -252,8 +259,7 @@ fs::path scene_of_trajectory(const fs::path& path) {
   const auto arrays = read_npz(path);
   const auto found = arrays.find("scene");
   std::vector<std::string> names;
-  if (found != arrays.end() && std::holds_alternative<std::vector<std::int64_t>>(found->second.values))
-    names = names_in(found->second);
+  if (found != arrays.end()) names = texts_of(path, found->first, found->second);
   if (names.size() != 1 || names[0].empty())
     throw InputError(path.string(), 0, "does not say of which scene it is a trajectory");
   return names[0];

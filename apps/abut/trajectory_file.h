@@ -12,8 +12,8 @@
 /// | angular_velocity | (T, n, 3) | [rad/s]                                                            |
 /// | energy           | (T)       | kinetic and potential [J]                                          |
 /// | contacts         | (T)       | integers: of the step that ended then, 0 in the first row          |
-/// | body_names       | (n, w)    | integers: the bytes of each name in UTF-8, filled up with zeros    |
-/// | scene            | (1, w)    | integers: the bytes of the scene file's absolute path              |
+/// | body_names       | (n)       | strings                                                            |
+/// | scene            | ()        | string: the scene file's absolute path                             |
 ///
 /// A table has one row per time and body: time, body, position_x, ..., energy, contacts.
 #pragma once
@@ -38,14 +38,22 @@ inline void require_trajectory_path(const std::filesystem::path& path) {
   require_output_path(path, {".npz", ".csv"});
 }
 
+/// The same for a folder that files are to be written to.
+void require_output_folder(const std::filesystem::path& path);
+
 /// Makes the folder that a file is to lie in, if there is none. Throws InputError.
 void make_folder_of(const std::filesystem::path& path);
 
-/// Adds names as a matrix of integers: the bytes of each in UTF-8, a row each, filled up with zeros.
-void add_names(NpzWriter& writer, std::string_view array, const std::vector<std::string>& names);
+/// The strings of an array; InputError naming the file if it holds others than strings.
+[[nodiscard]] const std::vector<std::string>& texts_of(const std::filesystem::path& path,
+                                                       std::string_view name, const NpzArray& array);
 
-/// Names that add_names() wrote.
-[[nodiscard]] std::vector<std::string> names_in(const NpzArray& array);
+/// A number to so many significant decimal digits.
+[[nodiscard]] double rounded_to_digits(double x, int digits);
+
+/// The time after a number of steps as files have it [s]: start + steps h, to the 15 digits that a double
+/// holds of a decimal number. State::time is the sum of all steps, whose rounding errors add up.
+[[nodiscard]] double time_after(double start_time, double time_step, std::size_t steps);
 
 /// Collects the rows of a trajectory. The model must outlive it.
 class TrajectoryFile {
@@ -54,7 +62,8 @@ class TrajectoryFile {
   TrajectoryFile(const Model& model, const std::filesystem::path& scene)
       : model_(&model), scene_(std::filesystem::absolute(scene).lexically_normal()) {}
 
-  void add(const State& state, double energy, int contacts);
+  /// @param time  instead of the state's, see time_after() [s]
+  void add(const State& state, double time, double energy, int contacts);
 
   /// Writes the file, whole or not at all, and the folder it is to lie in if there is none. Throws
   /// InputError.

@@ -10,6 +10,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "apps/identification/car_constraints.h"
+#include "engine/count_text.h"
 
 namespace abut {
 namespace {
@@ -267,12 +268,13 @@ class Planner {
       case CarPlan::Status::stopped:
         return "stopped by the caller";
       case CarPlan::Status::exhausted:
-        return fmt::format("found no plan in {} iterations and {} updates of the multipliers: {}",
-                           plan_.iterations, plan_.outer_iterations, fault());
+        return fmt::format("found no plan in {} and {} of the multipliers: {}",
+                           count_text(plan_.iterations, "iteration"),
+                           count_text(plan_.outer_iterations, "update"), fault());
       case CarPlan::Status::failed:
         break;
     }
-    return fmt::format("the least squares could not be solved after {} iterations", plan_.iterations);
+    return "the least squares could not be solved after " + count_text(plan_.iterations, "iteration");
   }
 
   static constexpr double k_largest_penalty = 1e7;

@@ -7,6 +7,7 @@
 
 #include "apps/abut/scene_parameter_derivatives.h"
 #include "engine/check.h"
+#include "engine/count_text.h"
 
 namespace abut {
 namespace {
@@ -43,8 +44,8 @@ void validate_control(const Unknown& unknown, const Scene& scene) {
                       unknown.name, unknown.from, unknown.until));
   const double piece = (unknown.until - unknown.from) / unknown.pieces;
   require(unknown.pieces >= 1 && piece >= scene.config.step.h * (1.0 - 1e-9),
-          fmt::format("'{}': {} pieces of {:.4g} s, allowed: each at least a time step, {} s", unknown.name,
-                      unknown.pieces, piece, scene.config.step.h));
+          fmt::format("'{}': {} of {:.4g} s, allowed: each at least a time step, {} s", unknown.name,
+                      count_text(unknown.pieces, "piece"), piece, scene.config.step.h));
 }
 
 void validate(const Unknown& unknown, const Scene& scene) {
@@ -181,8 +182,8 @@ void validate(const Experiment& experiment) {
     const int steps = step_count(experiment, motion);
     require(experiment.shooting.segments >= 1 &&
                 (experiment.shooting.segments == 1 || experiment.shooting.segments <= steps),
-            fmt::format("motion '{}': {} segments of {} steps, allowed: 1 or more, a step each", motion.name,
-                        experiment.shooting.segments, steps));
+            fmt::format("motion '{}': {} of {}, allowed: 1 or more, a step each", motion.name,
+                        count_text(experiment.shooting.segments, "segment"), count_text(steps, "step")));
   }
 }
 

@@ -420,7 +420,8 @@ ExperimentFile read_experiment(const std::filesystem::path& path, DataUse use) {
     read_unknown(unknown, file.experiment.scene, file.experiment.unknowns);
   // Smoothing scales that default to |gravity| must not change with it.
   Scene& scene = file.experiment.scene;
-  scene.config.step.acceleration_scale = Stepper(scene.model, scene.config.step).acceleration_scale();
+  scene.config.step.acceleration_scale = naming_file(
+      file.scene.string(), [&] { return Stepper(scene.model, scene.config.step).acceleration_scale(); });
   int number = 0;
   for (const TomlTable& motion : table.tables("motion")) read_motion(motion, folder, use, number++, file);
   file.search = read_search(table.table("search"));

@@ -15,6 +15,7 @@
 #include "apps/identification/html_figure_parts.h"
 #include "apps/identification/number_text.h"
 #include "apps/identification/svg_plot.h"
+#include "engine/count_text.h"
 
 namespace abut {
 namespace {
@@ -327,7 +328,7 @@ std::string histogram_figure_html(const IdentificationReport& report) {
   }
   plot.curve(x, normal, "curve expected");
   const std::string keys = key_html("<rect class=\"bar\" x=\"4\" y=\"1\" width=\"18\" height=\"11\"/>",
-                                    fmt::format("{} residuals", residuals.size())) +
+                                    count_text(residuals.size(), "residual")) +
                            key_html("<path class=\"curve expected\" d=\"M0 6H26\"/>", "normal density") +
                            beyond_text(beyond, size);
   return figure_html("Distribution of the residuals", plot.svg("Histogram of residuals and normal density"),

@@ -9,6 +9,7 @@
 
 #include "apps/identification/number_text.h"
 #include "apps/identification/verdict.h"
+#include "engine/count_text.h"
 
 namespace abut {
 
@@ -164,10 +165,11 @@ std::string joined(const std::string& a, const char* between, const std::string&
 std::string summary_text(const IdentificationReport& report) {
   const bool has_goals = report.question == "optimize";
   std::string text = fmt::format(
-      "{}: {}{} unknowns by {} {} of {} {}\n", report.title.empty() ? "Experiment" : report.title,
-      report.question.empty() ? "" : report.question + " ", report.unknowns,
-      has_goals ? report.goals.size() : static_cast<std::size_t>(std::max(report.residuals, 0)),
-      has_goals ? "goals" : "residuals", report.motions, report.motions == 1 ? "motion" : "motions");
+      "{}: {}{} by {} of {}\n", report.title.empty() ? "Experiment" : report.title,
+      report.question.empty() ? "" : report.question + " ", count_text(report.unknowns, "unknown"),
+      has_goals ? count_text(static_cast<long long>(report.goals.size()), "goal")
+                : count_text(std::max(report.residuals, 0), "residual"),
+      count_text(report.motions, "motion"));
   const auto line = [&](const char* what, const std::string& value) {
     if (!value.empty()) text += fmt::format("  {:<12}{}\n", what, value);
   };
@@ -186,7 +188,7 @@ std::string summary_text(const IdentificationReport& report) {
     line("chi square", fmt::format("{} per degree of freedom; 1 where noise is as stated",
                                    number_text(report.reduced_chi_square, 4)));
   line("condition", number_text(report.condition, 3));
-  line("effort", fmt::format("{} evaluations, {} with derivatives, {} s", report.evaluations,
+  line("effort", fmt::format("{}, {} with derivatives, {} s", count_text(report.evaluations, "evaluation"),
                              report.jacobians, number_text(report.seconds, 3)));
   return text;
 }

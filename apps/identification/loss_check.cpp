@@ -7,6 +7,7 @@
 
 #include "apps/identification/motion_fit.h"
 #include "dynamics/gradient_check.h"
+#include "engine/count_text.h"
 #include "engine/random.h"
 
 namespace abut {
@@ -76,10 +77,10 @@ std::string text_of(const LossCheck& check) {
   }
   const GradientCheckSummary& s = check.summary;
   return table.text(1) + fmt::format(
-                             "relative error of {} derivatives: median {:.1e}, largest {:.1e}; {} "
+                             "relative error of {}: median {:.1e}, largest {:.1e}; {} "
                              "unresolved, {} not finite\n",
-                             s.samples, s.median_relative_error, s.max_relative_error, s.unresolved,
-                             s.non_finite);
+                             count_text(s.samples, "derivative"), s.median_relative_error,
+                             s.max_relative_error, s.unresolved, s.non_finite);
 }
 
 Json json_of(const LossCheck& check) {

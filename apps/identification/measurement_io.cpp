@@ -13,12 +13,16 @@
 
 #include "apps/abut/trajectory_file.h"
 #include "engine/atomic_file.h"
+#include "engine/count_text.h"
 #include "engine/input_error.h"
 #include "engine/lie.h"
 #include "engine/toml_table.h"
 
 namespace abut {
 namespace {
+
+/// Times [s], lengths [m] and the like beyond this are mistakes, and their squares may overflow.
+constexpr double k_largest = 1e12;
 
 /// A measurement with where it stands.
 struct Row {
@@ -102,8 +106,8 @@ class Table {
       }
       rows_.emplace_back(line, fields_of(one));
       if (rows_.back().second.size() != columns_.size()) {
-        fail(line, fmt::format("{} fields, expected the {} of the header", rows_.back().second.size(),
-                               columns_.size()));
+        fail(line, fmt::format("{}, expected the {} of the header",
+                               count_text(rows_.back().second.size(), "field"), columns_.size()));
       }
     }
     if (columns_.empty()) fail(0, "is empty: a header of column names is expected");
@@ -148,8 +152,9 @@ class Table {
     while (begin != end && *begin == ' ') ++begin;
     double value = 0.0;
     const auto [stopped, error] = std::from_chars(begin, end, value);
-    if (error != std::errc() || stopped != end || !std::isfinite(value))
-      fail(line(row), fmt::format("column '{}' = '{}', allowed: a finite number", column, field));
+    if (error != std::errc() || stopped != end || !(std::abs(value) <= k_largest))
+      fail(line(row), fmt::format("column '{}' = '{}', allowed: a number in [-{}, {}]", column, field,
+                                  k_largest, k_largest));
     return value;
   }
   /// A component of which there is no column is 0.
@@ -250,10 +255,7 @@ std::vector<Row> read_archive(const std::filesystem::path& file, bool rotations)
     }
     return array.doubles();
   };
-  const NpzArray& name_array = find("body_names");
-  if (!std::holds_alternative<std::vector<std::int64_t>>(name_array.values))
-    fail("'body_names' holds no names: integers are expected");
-  const std::vector<std::string> names = names_in(name_array);
+  const std::vector<std::string>& names = texts_of(file, "body_names", find("body_names"));
   const NpzArray& time_array = find("time");
   const std::size_t times = time_array.shape.size() == 1 ? time_array.shape[0] : 0, n = names.size();
   const std::vector<double>& time = numbers("time", {times});
@@ -272,8 +274,9 @@ std::vector<Row> read_archive(const std::filesystem::path& file, bool rotations)
         const double* q = &(*orientation)[4 * (t * n + b)];
         row.orientation = Quat<double>(q[0], q[1], q[2], q[3]);
       }
-      if (!std::isfinite(row.time) || !row.position.allFinite())
-        fail(fmt::format("{}: 'time' or 'position' is not finite", row.place));
+      if (!(std::abs(row.time) <= k_largest) || !(row.position.cwiseAbs().maxCoeff() <= k_largest)) {
+        fail(fmt::format("{}: 'time' or 'position' is not in [-{}, {}]", row.place, k_largest, k_largest));
+      }
       rows.push_back(std::move(row));
     }
   }

@@ -12,6 +12,7 @@
 #include "apps/identification/estimate_rows.h"
 #include "apps/identification/identifiability.h"
 #include "apps/identification/search.h"
+#include "engine/count_text.h"
 
 namespace abut {
 namespace {
@@ -147,9 +148,9 @@ std::string text_of(const RepetitionReport& report) {
                row.told > 0 ? fmt::format("{} of {}", row.inside, row.told) : "-"});
   }
   std::string text = table.text(2);
-  text += fmt::format(
-      "{} repetitions, {} failed; on average {:.1f} iterations, {:.2g} s, reduced chi square {:.3f}\n",
-      report.repetitions, report.failed, report.mean_iterations, report.mean_seconds, report.mean_chi_square);
+  text += fmt::format("{}, {} failed; on average {:.1f} iterations, {:.2g} s, reduced chi square {:.3f}\n",
+                      count_text(report.repetitions, "repetition"), report.failed, report.mean_iterations,
+                      report.mean_seconds, report.mean_chi_square);
   if (report.failed > 0) text += fmt::format("the first failure: {}\n", report.first_failure);
   return text;
 }

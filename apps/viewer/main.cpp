@@ -1,5 +1,6 @@
 /// The program `abut-view`. Exit codes: 0 well, 1 it cannot draw, 2 bad usage or input.
 
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <memory>
@@ -12,6 +13,7 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/abut/batch_command.h"
+#include "apps/abut/options.h"
 #include "apps/abut/trajectory_file.h"
 #include "apps/render/headless_context.h"
 #include "apps/viewer/viewer.h"
@@ -117,6 +119,8 @@ int run(const ViewerOptions& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::signal(SIGXFSZ,
+              SIG_IGN);  // a file that reaches the size limit is an error to report, as a full disk is
   CLI::App app{"abut-view shows how and why bodies touch, live.", "abut-view"};
   app.set_help_flag("-h,--help", "show this help");
   app.set_version_flag("--version", "abut-view " ABUT_VERSION);
@@ -130,6 +134,7 @@ int main(int argc, char** argv) {
       "  abut-view assets/scenes/drill_mustard.toml --headless --steps 100 --screenshot drill.png");
   ViewerOptions options;
   add_options(app, options);
+  refuse_empty_values(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

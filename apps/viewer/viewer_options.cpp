@@ -108,7 +108,7 @@ void add_options(CLI::App& app, ViewerOptions& options) {
   app.add_option("TRAJECTORY", options.trajectory, "trajectory of the scene, to replay")->type_name("");
   add_picture_options(app, options.picture);
   app.add_option("--text-scale", options.text_scale, "of text and widgets; default: as the desktop has it")
-      ->check(CLI::Range(0.25, 8.0))
+      ->check(number_between(0.25, 8.0))
       ->type_name("X");
   app.add_flag("--paused", options.paused, "do not run at the start");
   app.add_option("--steps", options.steps, "simulate so many before the first picture")
@@ -137,6 +137,7 @@ void add_options(CLI::App& app, ViewerOptions& options) {
   app.add_option("--select", options.select, "a body")->type_name("BODY");
   app.add_option("--slice-azimuth", options.slice_azimuth,
                  "direction of the slice's normal [rad]; default: towards the camera")
+      ->check(number_between())
       ->type_name("ANGLE");
   CLI::Option* loss = app.add_option("--loss", options.loss,
                                      "show its gradient: x:BODY, y:BODY, z:BODY, distance:BODY:BODY,\n"
@@ -184,8 +185,6 @@ void apply(const ViewerOptions& options, Viewer& viewer) {
     viewer.display.slice.shown = false;
     viewer.act(Action::slice);  // through what the camera looks at
     if (options.slice_azimuth) {
-      if (!std::isfinite(*options.slice_azimuth))
-        throw std::invalid_argument("--slice-azimuth must be finite");
       viewer.display.slice.azimuth = *options.slice_azimuth;
       viewer.display.slice.elevation = 0.0;
     }

@@ -9,6 +9,7 @@
 #include <imgui.h>
 
 #include "apps/viewer/viewer.h"
+#include "engine/count_text.h"
 
 namespace abut::viewer {
 namespace {
@@ -55,8 +56,8 @@ void Viewer::draw_menu() {
     ImGui::EndMenu();
   }
   const std::string text =
-      fmt::format("{}   t = {:.3f} s   {} contacts   {:.0f} pictures/s   F1: help", frame_->model->scene.name,
-                  frame_->state.time, frame_->contacts.size(), pictures_per_second_);
+      fmt::format("{}   t = {:.3f} s   {}   {:.0f} pictures/s   F1: help", frame_->model->scene.name,
+                  frame_->state.time, count_text(frame_->contacts.size(), "contact"), pictures_per_second_);
   const float width = ImGui::CalcTextSize(text.c_str()).x, gap = ImGui::GetStyle().ItemSpacing.x;
   const float left = ImGui::GetIO().DisplaySize.x - width - 2.0f * gap;
   if (left > ImGui::GetCursorPosX()) {
@@ -165,8 +166,8 @@ void Viewer::draw_legends() {
   if (display.side_by_side) {
     const float top = ImGui::GetFrameHeight() + gap, half = static_cast<float>(picture_width());
     const std::pair<float, std::string> titles[] = {
-        {0.0f, fmt::format("as it is: {} contacts", frame_->contacts.size())},
-        {half, fmt::format("without edge-edge: {} contacts", frame_->without_edges.size())}};
+        {0.0f, "as it is: " + count_text(frame_->contacts.size(), "contact")},
+        {half, "without edge-edge: " + count_text(frame_->without_edges.size(), "contact")}};
     for (const auto& [left, title] : titles)
       text(left + 0.5f * (half - ImGui::CalcTextSize(title.c_str()).x), top, title, white);
     list.AddLine({half, 0.0f}, {half, io.DisplaySize.y}, white);

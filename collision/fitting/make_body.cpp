@@ -42,9 +42,9 @@ double largest_extent(const TriangleMesh& mesh) {
   return (mesh.vertices.rowwise().maxCoeff() - mesh.vertices.rowwise().minCoeff()).maxCoeff();
 }
 
-TriangleMesh mesh_of_zero_set(const Shape& shape, int resolution) {
+TriangleMesh mesh_of_zero_set(const Shape& shape, int resolution, const MeshingProgress& progress = {}) {
   const ShapeSdf sdf(shape);
-  TriangleMesh mesh = marching_cubes(field_of(sdf), grid_around(sdf.bounds(), resolution));
+  TriangleMesh mesh = marching_cubes(field_of(sdf), grid_around(sdf.bounds(), resolution), progress);
   require(mesh.triangle_count() > 0, "the shape has no inside that a grid of this resolution can see");
   return mesh;
 }
@@ -124,7 +124,8 @@ void set_size(Shape& shape, const MeshedBodyOptions& options) {
                                         : k_union_smoothing_per_size;
   const bool is_absolute = options.union_smoothing && !options.size;
   shape.union_smoothing = 1e-6 * rough_extent(shape);
-  for (int i = 0; i < 3; ++i) {  // the smoothing changes the extent by less than 1 %
+  constexpr int k_drafts = 3;  // the smoothing changes the extent by less than 1 %
+  for (int i = 0; i < k_drafts; ++i) {
     const double extent =
         largest_extent(connected_components(mesh_of_zero_set(shape, k_draft_resolution))[0]);
     shape.union_smoothing = is_absolute ? *options.union_smoothing : relative_smoothing * extent;
@@ -132,6 +133,7 @@ void set_size(Shape& shape, const MeshedBodyOptions& options) {
       scale(shape, *options.size / extent);
       shape.union_smoothing = relative_smoothing * *options.size;
     }
+    if (options.mesh.progress) options.mesh.progress("drafts", i + 1, k_drafts);
   }
 }
 
@@ -182,10 +184,14 @@ MeshedBody make_meshed_body(const Shape& given, const MeshedBodyOptions& options
   drop_thin_primitives(shape, rough_extent(shape), result.notes);
   require(!shape.primitives.empty(), "every primitive of the shape is too thin");
   set_size(shape, options);
-  std::vector<TriangleMesh> components = connected_components(mesh_of_zero_set(shape, options.resolution));
+  const MeshingProgress& progress = options.mesh.progress;
+  const auto parts = [&] {
+    return connected_components(mesh_of_zero_set(shape, options.resolution, progress));
+  };
+  std::vector<TriangleMesh> components = parts();
   if (components.size() > 1) {
     drop_loose_primitives(shape, components, result.notes);
-    components = connected_components(mesh_of_zero_set(shape, options.resolution));
+    components = parts();
     if (components.size() > 1) {
       result.notes.push_back(
           fmt::format("{} more closed surfaces (cavities, or parts that float) are left out of the mesh",
@@ -211,7 +217,7 @@ MeshedBody make_meshed_body(const Shape& given, const MeshedBodyOptions& options
   description.inertia = properties.inertia;
   description.material = options.material;
   result.body = make_body(description);
-  result.report = inspect_surface(field, result.body.mesh, fine);
+  result.report = inspect_surface(field, result.body.mesh, fine, progress);
   return result;
 }
 

@@ -175,13 +175,14 @@ class Marcher {
     }
   }
 
-  TriangleMesh run() {
+  TriangleMesh run(const MeshingProgress& progress) {
     sample(0);
     for (int k = 0; k < grid_.cells.z(); ++k) {  // only two layers of corners are ever in memory
       sample(k + 1);
       for (int j = 0; j < grid_.cells.y(); ++j) {
         for (int i = 0; i < grid_.cells.x(); ++i) march(i, j, k);
       }
+      if (progress) progress("layers of cubes", k + 1, grid_.cells.z());
     }
     TriangleMesh mesh;
     mesh.vertices = roots(field_, std::move(brackets_));
@@ -293,11 +294,12 @@ SampleGrid grid_around(const Eigen::AlignedBox3d& box, int resolution) {
   return grid;
 }
 
-TriangleMesh marching_cubes(const ScalarField& field, const SampleGrid& grid) {
+TriangleMesh marching_cubes(const ScalarField& field, const SampleGrid& grid,
+                            const MeshingProgress& progress) {
   require(std::isfinite(grid.cell_size) && grid.cell_size > 0.0 && grid.cells.minCoeff() > 0 &&
               grid.lower.allFinite(),
           "marching cubes: the grid must have cubes of finite size");
-  return Marcher(field, grid).run();
+  return Marcher(field, grid).run(progress);
 }
 
 }  // namespace abut

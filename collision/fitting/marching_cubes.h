@@ -31,6 +31,9 @@ struct SampleGrid {
 /// to be exactly zero. Throws std::invalid_argument for a box without volume or with infinite corners.
 [[nodiscard]] SampleGrid grid_around(const Eigen::AlignedBox3d& box, int resolution);
 
+/// Called as long work goes on: what is counted, in the plural; how many of it are done, and of how many.
+using MeshingProgress = std::function<void(const char* what, int done, int total)>;
+
 /// The surface field = 0, oriented towards positive values.
 ///
 /// Each vertex is the root of the field on an edge of the grid, found to 1e-12 of its length. On a face of a
@@ -41,6 +44,7 @@ struct SampleGrid {
 ///
 /// Throws std::invalid_argument if the field is negative on the border of the grid (the mesh would be open
 /// there), or NaN anywhere.
-[[nodiscard]] TriangleMesh marching_cubes(const ScalarField& field, const SampleGrid& grid);
+[[nodiscard]] TriangleMesh marching_cubes(const ScalarField& field, const SampleGrid& grid,
+                                          const MeshingProgress& progress = {});
 
 }  // namespace abut

@@ -51,7 +51,8 @@ double distance_to_mesh(const Vec3<double>& p, const TriangleMesh& mesh,
   return best;
 }
 
-void measure_distance_from(const TriangleMesh& reference, const TriangleMesh& mesh, SurfaceReport& report) {
+void measure_distance_from(const TriangleMesh& reference, const TriangleMesh& mesh,
+                           const MeshingProgress& progress, SurfaceReport& report) {
   std::vector<Vec3<double>> centers;
   std::vector<double> radii;
   for (const Eigen::Vector3i& t : mesh.triangles) {
@@ -65,6 +66,7 @@ void measure_distance_from(const TriangleMesh& reference, const TriangleMesh& me
     const double distance = distance_to_mesh(reference.vertices.col(v), mesh, centers, radii);
     report.max_distance = std::max(report.max_distance, distance);
     sum += distance;
+    if (progress) progress("vertices compared", v + 1, reference.vertex_count());
   }
   report.mean_distance = sum / reference.vertex_count();
 }
@@ -163,7 +165,7 @@ TriangleMesh make_surface_mesh(const SurfaceField& field, const TriangleMesh& fi
 }
 
 SurfaceReport inspect_surface(const SurfaceField& field, const TriangleMesh& mesh,
-                              const TriangleMesh& reference) {
+                              const TriangleMesh& reference, const MeshingProgress& progress) {
   SurfaceReport report;
   report.vertices = mesh.vertex_count();
   report.triangles = mesh.triangle_count();
@@ -203,7 +205,7 @@ SurfaceReport inspect_surface(const SurfaceField& field, const TriangleMesh& mes
     report.max_sag = *std::max_element(sags.begin(), sags.end());
     report.mean_sag = std::accumulate(sags.begin(), sags.end(), 0.0) / static_cast<double>(sags.size());
   }
-  if (reference.vertex_count() > 0) measure_distance_from(reference, mesh, report);
+  if (reference.vertex_count() > 0) measure_distance_from(reference, mesh, progress, report);
   return report;
 }
 

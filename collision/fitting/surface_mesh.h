@@ -4,6 +4,7 @@
 #include <functional>
 #include <vector>
 
+#include "collision/fitting/marching_cubes.h"
 #include "collision/sdf/sdf_sample.h"
 #include "engine/mesh.h"
 #include "engine/types.h"
@@ -18,6 +19,7 @@ struct SurfaceMeshOptions {
   int rounds = 10;     ///< of refinement: move vertices between places, flip edges, slide vertices; >= 0
   double shape_weight = 2.0;  ///< price of a triangle that is not equilateral, against distance [-], >= 0
   double area_weight = 0.5;   ///< price of a large triangle, against distance [-], >= 0
+  MeshingProgress progress = {};
 };
 
 /// What a collision mesh is like.
@@ -63,6 +65,7 @@ bool project_to_surface(const SurfaceField& field, Vec3<double>& x, double toler
 /// Measures a mesh against the field, and the distance to it from the vertices of `reference`, if that has
 /// any.
 [[nodiscard]] SurfaceReport inspect_surface(const SurfaceField& field, const TriangleMesh& mesh,
-                                            const TriangleMesh& reference = {});
+                                            const TriangleMesh& reference = {},
+                                            const MeshingProgress& progress = {});
 
 }  // namespace abut

@@ -54,6 +54,7 @@ class SurfaceRefiner {
       slide_vertices(3);
       move_vertices();
       assign_all_samples();
+      if (options_.progress) options_.progress("rounds of refinement", round + 1, options_.rounds);
     }
     flip_edges();
     slide_vertices(10);

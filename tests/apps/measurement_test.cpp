@@ -232,7 +232,7 @@ TEST_CASE("read_measurements: reads what abut run wrote, from table and archive 
   const Simulator simulator(place.scene.model, place.scene.config.step);
   const Trajectory trajectory = simulator.rollout(place.scene.initial, 20);
   TrajectoryFile file(place.scene.model, "scene.toml");
-  for (const State& state : trajectory.states) file.add(state, 0.0, 0);
+  for (const State& state : trajectory.states) file.add(state, state.time, 0.0, 0);
   for (const char* name : {"motion.csv", "motion.npz"}) {
     MeasurementSource source;
     source.file = place.folder.path() / name;

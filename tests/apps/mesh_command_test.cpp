@@ -97,6 +97,8 @@ TEST_CASE(
   for (Eigen::Index i = 0; i < body.contact_points.cols(); ++i) {
     REQUIRE(std::abs(sdf.distance<double>(body.contact_points.col(i))) < 1e-8);
   }
+  CHECK_THAT(result.err, Contains("layers of cubes") && Contains("10/10 rounds of refinement") &&
+                             Contains("vertices compared") && !Contains(" 0 %"));
   REQUIRE(run("b").exit_code == 0);
   for (const char* file : {"body.toml", "mesh.obj"}) {
     CHECK(read_file(folder.path() / "a" / file) == read_file(folder.path() / "b" / file));
@@ -105,9 +107,10 @@ TEST_CASE(
   SECTION("and --body makes it again in another size, with the material and density it has") {
     const ProgramResult again =
         run_program({"mesh", "--body", folder.path() / "a", "--out", folder.path() / "c", "--size", "1",
-                     "--vertices", "120", "--resolution", "40", "--name", "large"});
+                     "--vertices", "120", "--resolution", "40", "--name", "large", "--quiet"});
     CAPTURE(again.err);
     REQUIRE(again.exit_code == 0);
+    CHECK(again.err.empty());
     const Body large = read_body(folder.path() / "c");
     CHECK(large.name == "large");
     CHECK(large.mesh.vertex_count() == 120);

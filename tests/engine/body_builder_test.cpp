@@ -211,7 +211,7 @@ TEST_CASE("make_body: rejects what makes no sense, by name and cause", "[engine]
         d.inertia = Vec3<double>(1, 1, 3).asDiagonal();
       },
       "exceeds the sum");
-  rejected([](auto& d) { d.contact_areas = std::vector<double>{1.0}; }, "1 contact areas for 26");
+  rejected([](auto& d) { d.contact_areas = std::vector<double>{1.0}; }, "1 contact area for 26");
   rejected([](auto& d) { d.contact_radius = -1.0; }, "contact radius -1");
   rejected([](auto& d) { d.material.friction = -1.0; }, "friction = -1");
   rejected([](auto& d) { d.shape.primitives[0].kind = PrimitiveKind::half_space; },

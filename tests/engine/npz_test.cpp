@@ -91,6 +91,33 @@ TEST_CASE("npz: the same arrays give the same file, and other programs accept it
   }
 }
 
+TEST_CASE("npz: texts are NumPy's strings, whatever bytes they are of", "[engine][value]") {
+  const test::TemporaryFolder folder;
+  const std::vector<std::string> texts{"ball", "", "K\u00f6rper \u6f22 \U0001f600",
+                                       "no \xff\xc3 UTF-8 \xed\xa0\x80"};
+  NpzWriter writer;
+  writer.add("texts", texts, Shape2{2, 2});
+  writer.add("one", std::string("scene.toml"));
+  writer.add("none", std::span<const std::string>{}, std::array<std::size_t, 1>{0});
+  const auto path = folder.path() / "texts.npz";
+  writer.write(path);
+  const auto arrays = read_npz(path);
+  CHECK(arrays.at("texts").texts() == texts);
+  CHECK(arrays.at("texts").shape == std::vector<std::size_t>{2, 2});
+  CHECK(arrays.at("one").texts() == std::vector<std::string>{"scene.toml"});
+  CHECK(arrays.at("one").shape.empty());
+  CHECK(arrays.at("none").texts().empty());
+  CHECK_THROWS_WITH(arrays.at("one").doubles(), Catch::Contains("one of texts, not of doubles"));
+
+  // Four bytes a character, the least first.
+  const std::string bytes = read_file(path);
+  CHECK(bytes.find("{'descr': '<U10', 'fortran_order': False, 'shape': (), }") != std::string::npos);
+  CHECK(bytes.find(std::string("s\0\0\0c\0\0\0e\0\0\0n\0\0\0e\0\0\0", 20)) != std::string::npos);
+  CHECK(bytes.find(std::string("\x22\x6f\0\0\x20\0\0\0\0\xf6\x01\0", 12)) != std::string::npos);
+  CHECK(bytes.find(std::string("\xff\xdc\0\0\xc3\xdc\0\0", 8)) !=
+        std::string::npos);  // as os.fsdecode has it
+}
+
 TEST_CASE("npz: refuses names used twice and shapes that do not fit", "[engine][value]") {
   NpzWriter writer;
   writer.add("a", 1.0);

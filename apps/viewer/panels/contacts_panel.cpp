@@ -12,6 +12,7 @@
 #include "apps/viewer/panels/panel.h"
 #include "apps/viewer/panels/plot.h"
 #include "apps/viewer/panels/widgets.h"
+#include "engine/count_text.h"
 
 namespace abut::viewer {
 namespace {
@@ -124,7 +125,7 @@ class ContactsPanel : public Panel {
       ++counts[static_cast<std::size_t>(view.contact.feature.kind)];
       if (view.has_force) force += view.force.normal_force();
     }
-    std::string text = fmt::format("{} contacts", frame.contacts.size());
+    std::string text = count_text(frame.contacts.size(), "contact");
     for (std::size_t k = 0; k < counts.size(); ++k) {
       if (counts[k] > 0) text += fmt::format("{}{} {}", separator_after(text), counts[k], k_kind_names[k]);
     }
@@ -132,9 +133,8 @@ class ContactsPanel : public Panel {
     if (!frame.other_forces.empty()) {
       double other = 0.0;
       for (const ContactForce& one : frame.other_forces) other += one.normal_force();
-      show_note(
-          fmt::format("Forces of {:.4g} N here, {:.4g} N of {} contacts that are reduced or about to close",
-                      force, other, frame.other_forces.size()));
+      show_note(fmt::format("Forces of {:.4g} N here, {:.4g} N of {} reduced or about to close", force, other,
+                            count_text(frame.other_forces.size(), "contact")));
     }
     show_note("Click a row to pin a contact: its numbers and curves come below.");
   }

@@ -9,6 +9,7 @@
 #include "apps/viewer/panels/actions.h"
 #include "apps/viewer/panels/panel.h"
 #include "apps/viewer/panels/widgets.h"
+#include "engine/count_text.h"
 
 namespace abut::viewer {
 namespace {
@@ -69,7 +70,7 @@ class DisplayPanel : public Panel {
                           "Left: as the scene has it. Right: the same moment if edges did not meet edges."))
       set_side_by_side(context, side_by_side);
     if (side_by_side) {
-      show_note(fmt::format("{} contacts left, {} right", context.frame.contacts.size(),
+      show_note(fmt::format("{} left, {} right", count_text(context.frame.contacts.size(), "contact"),
                             context.frame.without_edges.size()));
     }
   }

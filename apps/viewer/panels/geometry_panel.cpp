@@ -17,6 +17,7 @@
 #include "apps/viewer/panels/actions.h"
 #include "apps/viewer/panels/panel.h"
 #include "apps/viewer/panels/widgets.h"
+#include "engine/count_text.h"
 
 namespace abut::viewer {
 namespace {
@@ -121,9 +122,11 @@ class GeometryPanel : public Panel {
     const Model& model = context.frame.model->model();
     (void)body_combo("Body##of the mesh", model, body_, nullptr);
     const Body& body = model.bodies[static_cast<std::size_t>(body_)];
-    show("{} vertices, {} triangles, {} primitive{}", body.mesh.vertex_count(), body.mesh.triangle_count(),
-         body.shape.primitives.size(), body.shape.primitives.size() == 1 ? "" : "s");
-    show_note(fmt::format("{} contact points of radius {}, distance: {}", body.contact_points.cols(),
+    show("{}, {}, {}", count_text(body.mesh.vertex_count(), "vertex", "vertices"),
+         count_text(body.mesh.triangle_count(), "triangle"),
+         count_text(body.shape.primitives.size(), "primitive"));
+    show_note(fmt::format("{} of radius {}, distance: {}",
+                          count_text(body.contact_points.cols(), "contact point"),
                           with_prefix(body.contact_radius, "m"),
                           k_mode_names[static_cast<std::size_t>(body.shape.distance_mode)]));
     if (body.mesh.vertex_count() == 0) return show_note("It has no mesh.");
@@ -183,7 +186,7 @@ class GeometryPanel : public Panel {
                      display.primitive < 0 ? "all" : fmt::format("%d, the last is {}", count - 1).c_str(),
                      ImGuiSliderFlags_AlwaysClamp);
     if (display.primitive < 0) {
-      show_note(fmt::format("{} primitives, united with smoothing {}", count,
+      show_note(fmt::format("{}, united with smoothing {}", count_text(count, "primitive"),
                             with_prefix(shape.union_smoothing, "m")));
       return;
     }

@@ -13,6 +13,7 @@
 #include "apps/viewer/panels/panel.h"
 #include "apps/viewer/panels/plot.h"
 #include "apps/viewer/panels/widgets.h"
+#include "engine/count_text.h"
 
 namespace abut::viewer {
 namespace {
@@ -154,8 +155,8 @@ class GradientPanel : public Panel {
     if (!result.error.empty()) {
       show_text(k_bad_colour, "Determinism: " + result.error);
     } else if (result.first_difference < 0) {
-      show_text(k_good_colour,
-                fmt::format("Deterministic: {} steps again, every bit the same.", result.steps));
+      show_text(k_good_colour, fmt::format("Deterministic: {} again, every bit the same.",
+                                           count_text(result.steps, "step")));
     } else {
       show_text(k_bad_colour,
                 fmt::format("Not deterministic: step {} came out otherwise.", result.first_difference));
@@ -166,7 +167,7 @@ class GradientPanel : public Panel {
     ImGui::Separator();
     const Model& model = result.request.model->model();
     const GradientRequest& request = result.request;
-    show_note(fmt::format("From step {}, {} steps, in {}", request.number, request.steps,
+    show_note(fmt::format("From step {}, {}, in {}", request.number, count_text(request.steps, "step"),
                           with_prefix(result.seconds, "s")));
     if (!result.error.empty()) return show_text(k_bad_colour, "No gradient: " + result.error);
     const std::string unit = loss_unit(request.loss.kind);
@@ -227,12 +228,13 @@ class GradientPanel : public Panel {
       for (std::size_t i = 0; i < shown; ++i)
         show_text(k_doubtful_colour, warning_text(result.request.model->model(), health.warnings[i]));
       if (shown < health.warnings.size())
-        show_note(fmt::format("and {} more warnings", health.warnings.size() - shown));
+        show_note("and " + count_text(health.warnings.size() - shown, "more warning"));
     }
     show("Largest growth of one step: {:.3g}", health.largest_growth);
-    show("Beside a kink: {:.2g} % of {} contacts", 100.0 * health.share_near_kink(), health.contacts);
+    show("Beside a kink: {:.2g} % of {}", 100.0 * health.share_near_kink(),
+         count_text(health.contacts, "contact"));
     if (health.impact_substeps > 0)
-      show("{} impacts with the derivative of their time", health.impact_substeps);
+      show("{} with the derivative of its time", count_text(health.impact_substeps, "impact"));
 
     PlotOptions options;
     options.x_unit = "step";

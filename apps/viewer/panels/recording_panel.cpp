@@ -10,6 +10,7 @@
 #include "apps/viewer/panels/panel.h"
 #include "apps/viewer/panels/widgets.h"
 #include "apps/viewer/video_pipe.h"
+#include "engine/count_text.h"
 
 namespace abut::viewer {
 namespace {
@@ -45,7 +46,7 @@ class RecordingPanel : public Panel {
     ImGui::EndDisabled();
     tooltip("All moments that are kept, as 'abut run --out' writes them.\nKey: " +
             key_text(Action::save_trajectory));
-    show_note(fmt::format("{} moments are kept.", context.frame.last - context.frame.first + 1));
+    show_note("Kept: " + count_text(context.frame.last - context.frame.first + 1, "moment") + ".");
 
     if (recording.message.empty()) return;
     ImGui::Separator();

@@ -13,6 +13,7 @@
 #include "apps/viewer/panels/panel.h"
 #include "apps/viewer/panels/pending_edits.h"
 #include "apps/viewer/panels/widgets.h"
+#include "engine/count_text.h"
 
 namespace abut::viewer {
 namespace {
@@ -110,8 +111,8 @@ class SimulationPanel : public Panel {
     if (frame.is_replay) {
       show_text(k_doubtful_colour, "Replay of a trajectory: nothing is simulated until you branch.");
     } else if (has_future) {
-      show_note(fmt::format("{} later steps are kept and shown again; branch to simulate anew.",
-                            frame.last - frame.number));
+      show_note(fmt::format("{} kept, to be shown again; branch to simulate anew.",
+                            count_text(frame.last - frame.number, "later step")));
     }
   }
 
@@ -131,8 +132,8 @@ class SimulationPanel : public Panel {
     double depth = 0.0;  // in the other solid: the distance of two edges may be the thickness of a limb
     for (const ContactView& view : frame.contacts) depth = std::max(depth, -view.contact.penetration);
     row("Deepest contact", fmt::format("{:.4g} mm", 1e3 * depth));
-    row("Last step",
-        fmt::format("{}, {} iterations", to_string(frame.report.status), frame.report.iterations));
+    row("Last step", fmt::format("{}, {}", to_string(frame.report.status),
+                                 count_text(frame.report.iterations, "iteration")));
     row("took", with_prefix(frame.step_seconds, "s"));
     row("Pictures", fmt::format("{:.0f} per second", context.pictures_per_second));
     ImGui::EndTable();

@@ -3,6 +3,8 @@
 #include <atomic>
 #include <utility>
 
+#include "engine/input_error.h"
+
 namespace abut::viewer {
 
 SceneModel::SceneModel(std::filesystem::path path, Scene original, Scene changed, std::uint64_t version)
@@ -15,7 +17,8 @@ SceneModel::SceneModel(std::filesystem::path path, Scene original, Scene changed
 SharedModel read_scene_model(const std::filesystem::path& path) {
   static std::atomic<std::uint64_t> versions{0};
   const Scene scene = read_scene(path);
-  return std::make_shared<const SceneModel>(path, scene, scene, ++versions);
+  return naming_file(path.string(),
+                     [&] { return std::make_shared<const SceneModel>(path, scene, scene, ++versions); });
 }
 
 SharedModel changed_model(const SceneModel& model, Scene changed) {

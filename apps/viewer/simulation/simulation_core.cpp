@@ -315,7 +315,9 @@ void SimulationCore::save_trajectory(const fs::path& path) const {
   TrajectoryFile file(model_->model(), model_->file);
   for (std::int64_t n = history_.first(); n <= history_.last(); ++n) {
     const Moment& moment = history_.at(n);
-    file.add(moment.state, moment.energy, moment.report.contacts);
+    constexpr int k_time_digits = 12;  // the sum of steps that need not be of one length has no more
+    file.add(moment.state, rounded_to_digits(moment.state.time, k_time_digits), moment.energy,
+             moment.report.contacts);
   }
   file.write(path);
 }
