@@ -59,9 +59,9 @@ bench: setup    ## build and run the benchmarks; results as JSON in out/
 	build/release/bin/abut_benchmarks --benchmark_out=out/benchmarks.json \
 	  --benchmark_context=commit=$$(git describe --always --dirty --exclude='*' 2>/dev/null || echo none)
 
-pictures: setup    ## draw the pictures of docs/viewer.md again
+pictures: setup    ## draw the pictures of docs/viewer.md and README.md again
 	cmake --preset release $(CMAKE_FLAGS)
-	cmake --build --preset release --parallel $(JOBS) --target abut-view
+	cmake --build --preset release --parallel $(JOBS) --target abut --target abut-view
 	docs/make_viewer_pictures.sh build/release/bin/abut-view
 
 clean:     ## remove what was built and written

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Draws the pictures of docs/viewer.md, without a display: docs/make_viewer_pictures.sh build/release/bin/abut-view
+# Draws the pictures of docs/viewer.md and of README.md's drop, without a display:
+# docs/make_viewer_pictures.sh build/release/bin/abut-view          (abut is beside it)
 set -euo pipefail
 
 view=$(realpath "${1:?path of abut-view}")
@@ -37,7 +38,8 @@ draw slice $scenes/armadillo_drop.toml --steps 140 --hide panels,points,normals 
   --slice-azimuth 1.2
 draw gradient $scenes/drill_mustard.toml --steps 100 --hide panels --loss "z:power drill" --gradient-steps 60 \
   --show translucent
-draw forces $scenes/gripper.toml --steps 400 --hide panels,normals --show forces,discs,translucent --glyph-size 2
+draw forces $scenes/gripper.toml --steps 400 --hide panels,normals --show forces,discs,translucent --glyph-size 2 \
+  --width 720 --height 405
 draw candidates $scenes/armadillo_armadillo.toml --hide panels,points,normals --show candidates,translucent
 draw discrepancy $scenes/spot_on_pole.toml --hide panels,points,normals --show discrepancy --select spot
 
@@ -55,3 +57,11 @@ compare() {                                                          # SCENE CAM
 
 compare armadillo_armadillo 0.36,0.46,0.29,0,0,0.07 0 20 40 80
 compare drill_mustard 0.53,0.63,0.41,0.02,0,0.13 100 150 200 300
+
+abut=$(dirname "$view")/abut
+"$abut" run $scenes/armadillo_drop.toml --quiet --out "$copies/drop.npz" > /dev/null
+for step in 0 75 150 250; do
+  "$abut" snapshot $scenes/armadillo_drop.toml --trajectory "$copies/drop.npz" --frame $step --width 400 --height 340 \
+    --camera-from 0.36,-0.88,0.58 --camera-to 0.02,0,0.18 --out "docs/pictures/armadillo_drop_$step.png"
+  echo "docs/pictures/armadillo_drop_$step.png"
+done

@@ -192,10 +192,21 @@ Question question_of(const IdentifyArguments& arguments, const Experiment& exper
   return arguments.question;
 }
 
-/// What is better known before a search that takes long.
-void print_before(const ExperimentFile& file) {
+/// Looks at the units of the measurements. Those of length are but warned of: the verdict will say so, and
+/// soon. Times a thousand times too long would make the search as much longer: throws InputError.
+void check_units(const ExperimentFile& file, bool quiet) {
+  const Experiment whole = whole_motions(file.experiment);
+  for (const UnitSuspicion& suspicion : suspected_units(MotionFit(whole))) {
+    if (suspicion.quantity == UnitSuspicion::Quantity::times)
+      throw InputError(file.path.string(), 0,
+                       fmt::format("measurements: {}; they are read as seconds", suspicion.text));
+    if (!quiet) fmt::print(stderr, "warning: {}\n", suspicion.text);
+  }
+}
+
+/// Says before a search that takes long what makes it so.
+void print_length(const ExperimentFile& file) {
   constexpr int k_many = 20000;
-  const double h = file.experiment.scene.config.step.h;
   for (const MeasuredMotion& motion : file.experiment.motions) {
     const int steps = step_count(file.experiment, motion);
     if (steps < k_many) continue;
@@ -203,12 +214,9 @@ void print_before(const ExperimentFile& file) {
         stderr,
         "motion '{}' takes {} time steps of {:g} s, which every iteration simulates and differentiates: a "
         "part of it, or [shooting] with segments, is found more easily\n",
-        motion.name, steps, h);
-    break;  // the others will be alike
+        motion.name, steps, file.experiment.scene.config.step.h);
+    return;  // the others will be alike
   }
-  const Experiment whole = whole_motions(file.experiment);
-  for (const UnitSuspicion& suspicion : suspected_units(MotionFit(whole)))
-    fmt::print(stderr, "warning: {}\n", suspicion.text);
 }
 
 /// Words about a run that is no answer, on stderr.
@@ -233,10 +241,12 @@ int identify(const IdentifyArguments& arguments) {
   const fs::path folder = folder_of(arguments);
   const fs::path checkpoint = folder / "checkpoint.json", page = folder / "report.html",
                  result_file = folder / "result.json";
-  make_folder_of(page);
   if (arguments.resume && !fs::exists(checkpoint))
     throw InputError(checkpoint.string(), 0, "there is nothing to go on with: no search was stopped there");
-  if (!arguments.quiet) print_before(file);
+  alive->set_phase("comparing the measurements with the guess");
+  check_units(file, arguments.quiet);
+  make_folder_of(page);
+  if (!arguments.quiet) print_length(file);
   const InterruptRequest interrupt;
   IterationLines lines(file, arguments.quiet);
   SearchOptions options;

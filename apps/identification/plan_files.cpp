@@ -22,7 +22,8 @@ void write_trajectory(const UnknownSpace::Simulation& simulation, const fs::path
   const Trajectory& trajectory = simulation.trajectory;
   for (std::size_t k = 0; k < trajectory.states.size(); ++k) {
     const State& state = trajectory.states[k];
-    file.add(state, mechanical_energy(model, state), k == 0 ? 0 : trajectory.records[k - 1].report.contacts);
+    file.add(state, time_after(trajectory.states.front().time, simulation.simulator.stepper().config().h, k),
+             mechanical_energy(model, state), k == 0 ? 0 : trajectory.records[k - 1].report.contacts);
   }
   file.write(to);
 }

@@ -117,7 +117,10 @@ void add_noise_checks(const IdentificationReport& report, std::vector<std::strin
   const ResidualCheck& check = report.residual_check;
   for (const std::string& text : report.suspected_units)
     checks.push_back(fmt::format("Units: {}. Measurements are in metres, seconds and radians.", text));
-  if (!check.outliers.empty()) {
+  if (!report.suspected_units.empty()) return;  // with other units, the rest says nothing
+  constexpr double k_few = 0.2;                 // of the measurements: more of them are no outliers
+  const bool has_outliers = !check.outliers.empty() && check.outlier_count <= k_few * check.measurement_count;
+  if (has_outliers) {
     std::string rows;
     for (const OutlyingMeasurement& one : check.outliers)
       rows += fmt::format("{}{} ({}, {} standard deviations)", rows.empty() ? "" : "; ", one.place, one.what,
@@ -136,7 +139,7 @@ void add_noise_checks(const IdentificationReport& report, std::vector<std::strin
     if (report.starts.size() < 2)
       checks.emplace_back(
           "The guesses: the search may have ended in another minimum; starts = 8 in [search] tries others.");
-  } else if (check.outliers.empty()) {
+  } else if (!has_outliers) {
     checks.push_back(fmt::format(
         "The noise: residuals look like noise {} times as large as stated. If that is what was measured "
         "with, "

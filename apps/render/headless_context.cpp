@@ -3,6 +3,8 @@
 #include <array>
 #include <stdexcept>
 
+#include <dlfcn.h>
+
 #include <epoxy/egl.h>
 #include <epoxy/gl.h>
 #include <spdlog/fmt/fmt.h>
@@ -23,6 +25,17 @@ EGLDisplay platform_display(EGLenum platform, void* native) {
              : EGL_NO_DISPLAY;
 }
 
+/// epoxy ends the program if it needs these and finds none of them.
+bool has_opengl_library() {
+  for (const char* name : {"libGL.so.1", "libOpenGL.so.0"}) {
+    if (void* const library = ::dlopen(name, RTLD_LAZY | RTLD_LOCAL)) {
+      ::dlclose(library);
+      return true;
+    }
+  }
+  return false;
+}
+
 /// Whether a display is there, is ready, and can do without surfaces.
 bool is_usable(EGLDisplay display) {
   return display != EGL_NO_DISPLAY && eglInitialize(display, nullptr, nullptr) == EGL_TRUE &&
@@ -32,6 +45,7 @@ bool is_usable(EGLDisplay display) {
 /// Never terminated: other contexts of this program may be of the same display.
 EGLDisplay open_display() {
   if (!epoxy_has_egl()) throw std::runtime_error("drawing without a window needs EGL: there is no libEGL");
+  if (!has_opengl_library()) throw std::runtime_error("drawing needs OpenGL: there is no libGL or libOpenGL");
   if (epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_MESA_platform_surfaceless")) {
     const EGLDisplay display = platform_display(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY);
     if (is_usable(display)) return display;
@@ -50,9 +64,8 @@ EGLDisplay open_display() {
   }
   if (const EGLDisplay display = eglGetDisplay(EGL_DEFAULT_DISPLAY); is_usable(display)) return display;
   throw std::runtime_error(
-      "drawing without a window needs an EGL display without surfaces (EGL_MESA_platform_surfaceless, a "
-      "device, or "
-      "the default one, with EGL_KHR_surfaceless_context); Mesa has one");
+      "drawing without a window needs a driver for EGL without surfaces (EGL_MESA_platform_surfaceless, a "
+      "device, or the default display, with EGL_KHR_surfaceless_context), such as Mesa's");
 }
 
 EGLContext make_context(EGLDisplay display) {

@@ -111,6 +111,19 @@ TEST_CASE("abut identify: data in millimetres are no answer, and the factor is n
              Contains("Not explained: ") && Contains("look like millimetres"));
 }
 
+TEST_CASE("abut identify: times in milliseconds are refused before they are searched", "[apps][program]") {
+  const Copy c("sphere_bounce");
+  for (int m = 0; m < 3; ++m) {
+    change_numbers(c.folder.path() / c.name / ("motion_" + std::to_string(m) + ".csv"), 0,
+                   [](double seconds) { return 1000.0 * seconds; });
+  }
+  const ProgramResult run = run_program({"identify", c.experiment(), "--out", c.out().string()});
+  CAPTURE(run.out, run.err);
+  CHECK(run.exit_code == 2);
+  CHECK_THAT(run.err, Contains("times look like milliseconds: multiplied by 0.001"));
+  CHECK_FALSE(fs::exists(c.out()));
+}
+
 TEST_CASE("abut identify: an outlier is named by file and row, with the loss for it", "[apps][program]") {
   const Copy c("sphere_bounce");
   change_numbers(

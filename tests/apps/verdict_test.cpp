@@ -78,9 +78,11 @@ TEST_CASE("verdict_of: names what to check, units and outliers first", "[apps][v
   CHECK_THAT(checks_of(report), Contains("starts = 8"));
   report.residual_check.outliers = {{"motion_1.csv:17", "position.x of 'box' at 0.3 s", 950.0}};
   report.residual_check.outlier_count = 1;
+  report.residual_check.measurement_count = 100;
   CHECK_THAT(checks_of(report), Contains("motion_1.csv:17 (position.x of 'box' at 0.3 s, 950 standard") &&
                                     Contains("loss = \"cauchy\""));
   report.suspected_units = {"positions look like millimetres: multiplied by 0.001, ..."};
+  REQUIRE(verdict_of(report).checks.size() == 1);
   CHECK_THAT(verdict_of(report).checks.front(), Contains("millimetres"));
   CHECK_THAT(text_of(report).substr(0, 40), Contains("Not explained"));
 }
