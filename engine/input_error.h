@@ -27,15 +27,18 @@ namespace abut {
 class InputError : public std::runtime_error {
  public:
   InputError(std::string file, int line, std::string_view message)
-      : std::runtime_error(without_control_characters(
-            file + (line > 0 ? ":" + std::to_string(line) : std::string()) + ": " + std::string(message))),
-        file_(std::move(file)),
-        line_(line) {}
+      : std::runtime_error(located(file, line, message)), file_(std::move(file)), line_(line) {}
 
   [[nodiscard]] const std::string& file() const noexcept { return file_; }
   [[nodiscard]] int line() const noexcept { return line_; }  ///< from 1; 0 when the whole file is meant
 
  private:
+  static std::string located(const std::string& file, int line, std::string_view message) {
+    std::string text = file;
+    if (line > 0) text.append(1, ':').append(std::to_string(line));
+    return without_control_characters(text.append(": ").append(message));
+  }
+
   std::string file_;
   int line_ = 0;
 };

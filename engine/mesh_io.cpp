@@ -314,7 +314,7 @@ CleanStl clean_ascii_stl(const Source& source) {
   WordReader reader(source.bytes);
   // Assimp takes a file for binary if bytes 80 to 83, as a number of triangles, fit its size: here these are
   // blanks.
-  CleanStl clean{"solid part" + std::string(90, ' ') + "\n", 0};
+  CleanStl clean{fmt::format("solid part{:90}\n", ""), 0};
   const auto expect = [&](std::string_view expected) {
     const std::string_view word = reader.next();
     if (word == expected) return;

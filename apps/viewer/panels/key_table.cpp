@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include <spdlog/fmt/fmt.h>
 #define GLFW_INCLUDE_NONE
 #include <GLFW/glfw3.h>
 
@@ -101,7 +102,7 @@ std::string key_name(int key) {
   for (const KeyName& named : k_names) {
     if (named.key == key) return named.name;
   }
-  if (key >= GLFW_KEY_F1 && key <= GLFW_KEY_F25) return "F" + std::to_string(key - GLFW_KEY_F1 + 1);
+  if (key >= GLFW_KEY_F1 && key <= GLFW_KEY_F25) return fmt::format("F{}", key - GLFW_KEY_F1 + 1);
   // GLFW names printable keys by the character that they have on an American keyboard.
   if (key > GLFW_KEY_SPACE && key < 128) return std::string(1, static_cast<char>(key));
   return "key " + std::to_string(key);
