@@ -382,7 +382,8 @@ TriangleMesh read_stl(const Source& source) {
             ? fmt::format("{} bytes are too few for an STL file, and it does not begin with 'solid'",
                           bytes.size())
             : fmt::format(
-                  "{} declared, {} bytes long, but the file has {}; it does not begin with 'solid' either",
+                  "the header declares {}, hence {} bytes, but the file has {}; it does not begin with "
+                  "'solid' either",
                   count_text(declared, "triangle"), needed, bytes.size()));
   }
   const CleanStl clean = is_binary ? clean_binary_stl(source) : clean_ascii_stl(source);

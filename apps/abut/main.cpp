@@ -88,8 +88,8 @@ std::string version_text() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::signal(SIGXFSZ,
-              SIG_IGN);  // a file that reaches the size limit is an error to report, as a full disk is
+  // A file that reaches the limit of its size (ulimit -f) is an error to report, as a full disk is.
+  std::signal(SIGXFSZ, SIG_IGN);
   CLI::App app{"Abut simulates rigid bodies with smooth contact, and differentiates the simulation.", "abut"};
   app.set_help_flag("-h,--help", "show this help");
   app.set_version_flag("--version", version_text, "show the version, and the instruction set in use");

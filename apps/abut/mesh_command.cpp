@@ -74,7 +74,7 @@ class StageBars {
   explicit StageBars(bool quiet) : quiet_(quiet) {}
 
   void update(const std::string& what, int done, int total) {
-    if (what != what_ || done <= done_) {
+    if (what != what_ || done < done_) {
       bar_.reset();
       bar_.emplace(what, total, quiet_);
       what_ = what;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <limits>
 #include <span>
@@ -90,7 +91,12 @@ const std::vector<std::string>& texts_of(const fs::path& path, std::string_view 
   return array.texts();
 }
 
-double rounded_to_digits(double x, int digits) { return std::stod(fmt::format("{:.{}g}", x, digits)); }
+double rounded_to_digits(double x, int digits) {
+  const std::string text = fmt::format("{:.{}g}", x, digits);
+  double rounded = x;  // what from_chars leaves where no double is near: text of nan or inf
+  std::from_chars(text.data(), text.data() + text.size(), rounded);
+  return rounded;
+}
 
 double time_after(double start_time, double time_step, std::size_t steps) {
   return rounded_to_digits(start_time + static_cast<double>(steps) * time_step,

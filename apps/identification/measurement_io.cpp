@@ -153,7 +153,7 @@ class Table {
     double value = 0.0;
     const auto [stopped, error] = std::from_chars(begin, end, value);
     if (error != std::errc() || stopped != end || !(std::abs(value) <= k_largest))
-      fail(line(row), fmt::format("column '{}' = '{}', allowed: a number in [-{}, {}]", column, field,
+      fail(line(row), fmt::format("column '{}' = '{}', allowed: a number in [-{:g}, {:g}]", column, field,
                                   k_largest, k_largest));
     return value;
   }
@@ -274,8 +274,9 @@ std::vector<Row> read_archive(const std::filesystem::path& file, bool rotations)
         const double* q = &(*orientation)[4 * (t * n + b)];
         row.orientation = Quat<double>(q[0], q[1], q[2], q[3]);
       }
-      if (!(std::abs(row.time) <= k_largest) || !(row.position.cwiseAbs().maxCoeff() <= k_largest)) {
-        fail(fmt::format("{}: 'time' or 'position' is not in [-{}, {}]", row.place, k_largest, k_largest));
+      if (!(std::abs(row.time) <= k_largest) || !(row.position.array().abs() <= k_largest).all()) {
+        fail(
+            fmt::format("{}: 'time' or 'position' is not in [-{:g}, {:g}]", row.place, k_largest, k_largest));
       }
       rows.push_back(std::move(row));
     }

@@ -119,8 +119,8 @@ int run(const ViewerOptions& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::signal(SIGXFSZ,
-              SIG_IGN);  // a file that reaches the size limit is an error to report, as a full disk is
+  // A file that reaches the limit of its size (ulimit -f) is an error to report, as a full disk is.
+  std::signal(SIGXFSZ, SIG_IGN);
   CLI::App app{"abut-view shows how and why bodies touch, live.", "abut-view"};
   app.set_help_flag("-h,--help", "show this help");
   app.set_version_flag("--version", "abut-view " ABUT_VERSION);

@@ -182,7 +182,7 @@ class Marcher {
       for (int j = 0; j < grid_.cells.y(); ++j) {
         for (int i = 0; i < grid_.cells.x(); ++i) march(i, j, k);
       }
-      if (progress) progress("layers of cubes", k + 1, grid_.cells.z());
+      if (progress) progress("layers", k + 1, grid_.cells.z());
     }
     TriangleMesh mesh;
     mesh.vertices = roots(field_, std::move(brackets_));

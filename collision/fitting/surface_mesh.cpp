@@ -66,7 +66,7 @@ void measure_distance_from(const TriangleMesh& reference, const TriangleMesh& me
     const double distance = distance_to_mesh(reference.vertices.col(v), mesh, centers, radii);
     report.max_distance = std::max(report.max_distance, distance);
     sum += distance;
-    if (progress) progress("vertices compared", v + 1, reference.vertex_count());
+    if (progress) progress("distances", v + 1, reference.vertex_count());
   }
   report.mean_distance = sum / reference.vertex_count();
 }

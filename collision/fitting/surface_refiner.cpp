@@ -41,12 +41,17 @@ class SurfaceRefiner {
   }
 
   void refine() {
+    const int surplus = mesh_.vertex_count() - options_.vertices;
     while (mesh_.vertex_count() > options_.vertices) {  // each pass takes away one in six or so
       const int before = mesh_.vertex_count();
       flip_edges();
       slide_vertices(1);
       move_vertices();
       set_scales();
+      if (options_.progress) {
+        const int left = std::max(0, mesh_.vertex_count() - options_.vertices);
+        options_.progress("vertices removed", surplus - left, surplus);
+      }
       if (mesh_.vertex_count() == before) break;
     }
     for (int round = 0; round < options_.rounds; ++round) {
@@ -54,7 +59,7 @@ class SurfaceRefiner {
       slide_vertices(3);
       move_vertices();
       assign_all_samples();
-      if (options_.progress) options_.progress("rounds of refinement", round + 1, options_.rounds);
+      if (options_.progress) options_.progress("rounds", round + 1, options_.rounds);
     }
     flip_edges();
     slide_vertices(10);

@@ -124,11 +124,20 @@ TEST_CASE("abut: a zero character in a name or path is refused with a whole mess
 
 TEST_CASE("abut: contact points off the surface are refused with the scene's file", "[apps][value]") {
   const TemporaryFolder folder;
-  const std::string scene = folder.write(
-      "scene.toml",
-      "[[body]]\nname = \"ball\"\ndensity = 1000\n[body.contact]\npoints = [[0, 0, 0.3], [0, 0, -0.3], [0.3, 0, 0], [0, 0.3, "
-      "0]]\n"
-      "[[body.primitive]]\nkind = \"superquadric\"\nsemi_axes = [0.1, 0.1, 0.1]\nexponents = [1, 1]\n");
+  const std::string scene = folder.write("scene.toml", R"([[body]]
+name = "ball"
+mass = 1.0
+inertia = [0.01, 0.01, 0.01, 0, 0, 0]
+center_of_mass = [0, 0, 0]
+[body.contact]
+points = [[0, 0, 0.3], [0, 0, -0.3], [0.3, 0, 0], [0, 0.3, 0]]
+areas = [0.1, 0.1, 0.1, 0.1]
+radius = 0.0
+[[body.primitive]]
+kind = "superquadric"
+semi_axes = [0.1, 0.1, 0.1]
+exponents = [1, 1]
+)");
   const std::string expected = "scene.toml: body 'ball': contact point 0 lies 0.2 m off the surface";
   check_refused({"run", scene}, expected);
   check_refused({"contacts", scene}, expected);

@@ -97,8 +97,8 @@ TEST_CASE(
   for (Eigen::Index i = 0; i < body.contact_points.cols(); ++i) {
     REQUIRE(std::abs(sdf.distance<double>(body.contact_points.col(i))) < 1e-8);
   }
-  CHECK_THAT(result.err, Contains("layers of cubes") && Contains("10/10 rounds of refinement") &&
-                             Contains("vertices compared") && !Contains(" 0 %"));
+  CHECK_THAT(result.err, Contains("3/3 drafts") && Contains(" layers") && Contains("10/10 rounds") &&
+                             Contains(" distances"));
   REQUIRE(run("b").exit_code == 0);
   for (const char* file : {"body.toml", "mesh.obj"}) {
     CHECK(read_file(folder.path() / "a" / file) == read_file(folder.path() / "b" / file));
