@@ -33,9 +33,9 @@ view: setup     ## build the viewer and open it on SCENE (default: two armadillo
 	cmake --build --preset release --parallel $(JOBS) --target abut-view
 	build/release/bin/abut-view $(SCENE)
 
-test: setup     ## build everything, then run every test
+test: setup     ## build the tests, then run every one
 	cmake --preset release $(CMAKE_FLAGS)
-	cmake --build --preset release --parallel $(JOBS)
+	cmake --build --preset release --parallel $(JOBS) --target abut_tests
 	ctest --preset release --parallel $(JOBS)
 
 asan: setup     ## every test under AddressSanitizer and UndefinedBehaviorSanitizer
