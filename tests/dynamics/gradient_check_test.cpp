@@ -46,6 +46,12 @@ test::TestScene small_scene() {
   return scene;
 }
 
+/// Of samples of small_scene(): with a restitution of 0 there are no impacts, and nothing to compare with.
+bool is_at_bound(const GradientSample& sample) {
+  if (sample.at_bound) CHECK(sample.group == "restitution");
+  return sample.at_bound;
+}
+
 /// The adjoint with something done to it.
 template <typename Change>
 GradientFunction changed_adjoint(const Change& change) {
@@ -180,15 +186,16 @@ TEST_CASE("check_gradient: the adjoint agrees with differences in every group of
   std::set<std::string> groups;
   for (const GradientSample& sample : check.samples) {
     CAPTURE(sample.group, sample.adjoint, sample.difference, sample.step, sample.largest);
-    CHECK(sample.relative_error < 1e-5);
-    CHECK_FALSE(sample.unresolved);
     groups.insert(sample.group);
+    CHECK_FALSE(sample.unresolved);
+    if (is_at_bound(sample)) continue;
+    CHECK(sample.relative_error < 1e-5);
   }
   CHECK(groups == std::set<std::string>{"initial pose", "initial twist", "controls", "mass", "inertia",
                                         "density", "friction", "compliance", "dissipation time",
-                                        "linear damping", "angular damping", "external wrench", "gravity",
-                                        "shape parameters", "shape poses", "pair friction", "pair compliance",
-                                        "pair dissipation time"});
+                                        "restitution", "linear damping", "angular damping", "external wrench",
+                                        "gravity", "shape parameters", "shape poses", "pair friction",
+                                        "pair compliance", "pair dissipation time"});
   CHECK(check.summary.median_relative_error < 1e-7);
   CHECK(check.summary.non_finite == 0);
   CHECK(check.summary.max_relative_error > 0.0);
@@ -265,6 +272,7 @@ TEST_CASE("check_gradient: a gradient that is wrong by 1e-4 is caught, in all gr
     const double expected =
         1e-4 * std::abs(sample.adjoint) / (std::abs(sample.adjoint) + 1e-3 * sample.largest);
     CAPTURE(sample.group, sample.adjoint, sample.difference);
+    if (is_at_bound(sample)) continue;
     CHECK(test::close(sample.relative_error, expected, 0.02, 1e-7));
   }
   CHECK(check.summary.max_relative_error > 0.9e-4);
@@ -274,6 +282,7 @@ TEST_CASE("check_gradient: a gradient that is wrong by 1e-4 is caught, in all gr
   const GradientCheck one = check_gradient(scene.model, {}, scene.state, config, {}, wrong_mass);
   for (const GradientSample& sample : one.samples) {
     CAPTURE(sample.group, sample.relative_error);
+    if (is_at_bound(sample)) continue;
     CHECK((sample.relative_error > 1e-5) == (sample.group == "mass"));
   }
 }
