@@ -270,8 +270,7 @@ void print_backward(double distance, const std::vector<BackwardDifference>& back
 
 void print_table(const Scene& scene, const GradientCheckConfig& config, const GradientCheck& check) {
   fmt::print("{}: adjoint of {} of {:.6g} s against differences, seed {}\n", scene.name,
-             count_text(config.steps, "step"),
-             scene.config.step.h, config.seed);
+             count_text(config.steps, "step"), scene.config.step.h, config.seed);
   if (check.solver_tolerance > k_gradient_check_tolerance)
     fmt::print("solved to {:.3g}: the contact law reaches no less here\n", check.solver_tolerance);
   Table table({"group", "samples", "sensitivity", "median error", "largest error", "off", "one-sided",
@@ -288,8 +287,8 @@ void print_table(const Scene& scene, const GradientCheckConfig& config, const Gr
   fmt::print(
       "relative error of {}: median {:.1e}, 99 % below {:.1e}, largest {:.1e} ({:.1e} of resolved "
       "ones)\n{} off by more than {:.3g}, {} one-sided, {} at a bound, {} unresolved, {} not finite\n",
-      count_text(s.samples, "sample"), s.median_relative_error, s.p99_relative_error, s.max_relative_error, s.max_resolved_error,
-      s.off, config.tolerance, s.one_sided, s.at_bound, s.unresolved, s.non_finite);
+      count_text(s.samples, "sample"), s.median_relative_error, s.p99_relative_error, s.max_relative_error,
+      s.max_resolved_error, s.off, config.tolerance, s.one_sided, s.at_bound, s.unresolved, s.non_finite);
   std::set<std::string> said;
   for (const GradientSample& sample : check.samples) {
     if (sample.reason.empty()) continue;
@@ -407,7 +406,8 @@ void add_gradcheck_command(CLI::App& app, int& exit_code) {
       "  off           resolved samples with an error above --tolerance\n"
       "  one-sided     samples compared with one-sided differences\n"
       "  at a bound    one-sided differences do not converge: the model is another one at the bound (with a\n"
-      "                restitution of 0 there are no impacts); or the initial state lies exactly at kinks, and\n"
+      "                restitution of 0 there are no impacts); or the initial state lies exactly at kinks, "
+      "and\n"
       "                with a small change of it the adjoint is right. Not in the errors\n"
       "  unresolved    differences disagree among themselves by more than --tolerance: the motion is too\n"
       "                sensitive, or has a kink there. In the errors as the others are\n"

@@ -71,7 +71,7 @@ TEST_CASE("assets: every scene runs for 200 steps", "[apps][value]") {
 TEST_CASE("assets: the gradient of every scene passes its check", "[apps][derivative]") {
   const std::string scene = GENERATE_COPY(from_range(files_of("scenes")));
   const ProgramResult result =
-      run_program({"gradcheck", (assets("scenes") / scene).string(), "--samples", "32", "--json"});
+      run_program({"gradcheck", (assets("scenes") / scene).string(), "--samples", "24", "--json"});
   CAPTURE(scene, result.out, result.err);
   CHECK(result.exit_code == 0);
   const Json json = parse_json(result.out);
