@@ -136,7 +136,7 @@ OrbitCamera camera_around(const Model& model, std::span<const Pose<double>> X_WB
   }
   // Nothing is nearer than a tenth of the way, hence behind the plane in front, even if all is in one line.
   distance = std::max(distance, (box_C.max().z() - centre_C.z()) / 0.9);
-  camera.target = R_CW.transpose() * centre_C;
+  if (!target) camera.target = R_CW.transpose() * centre_C;
   camera.distance =
       distance > 0.0 ? std::clamp(distance, k_least_distance, k_largest_distance) : like.distance;
   return camera;

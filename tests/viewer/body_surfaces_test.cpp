@@ -67,6 +67,8 @@ TEST_CASE("pick_body: bodies without a mesh are picked where they are seen", "[v
   EveryKind scene;
   for (int body = 1; body < k_bodies_of_every_kind; ++body) {
     const auto [x, y] = scene.user.on_screen(scene.user.frame().state.X_WB[static_cast<std::size_t>(body)].p);
+    scene.user.viewer.selection = {};  // its handles would be in the way
+    scene.user.draw();
     scene.user.click(x, y);
     CHECK(scene.user.viewer.selection.body == body);
   }
