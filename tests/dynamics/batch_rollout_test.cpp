@@ -70,7 +70,9 @@ TEST_CASE("run_batch: gives the bits of single rollouts on 1, 2 and 5 threads, a
       CHECK(result.ok() == (i != k_failing));
       CHECK(result.energy_initial == mechanical_energy(task.simulator->model(), task.initial));
       CHECK(result.energy_final == mechanical_energy(task.simulator->model(), expected.states.back()));
-      double deepest = 0.0;
+      double deepest = deepest_overlap(task.simulator->stepper().detector(), expected.states.back().X_WB);
+      for (const Overlap& overlap : task.simulator->overlaps(task.initial))
+        deepest = std::max(deepest, overlap.depth);
       for (const StepRecord& record : expected.records)
         deepest = std::max(deepest, record.report.max_penetration);
       if (i != k_failing) CHECK(result.max_penetration == deepest);

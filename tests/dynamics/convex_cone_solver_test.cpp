@@ -26,7 +26,7 @@ constexpr double k_g = 9.81;
 /// MuJoCo's d_0 = 0.9, so that small overlaps already push as hard as they can.
 StepConfig config_of(ContactLaw law, double d_0 = 0.9) {
   StepConfig config = exact_config(law);
-  config.impedance.solimp[0] = d_0;
+  if (law == ContactLaw::impedance) config.impedance.solimp[0] = d_0;
   return config;
 }
 
@@ -367,7 +367,9 @@ TEST_CASE("ConvexConeSolver: a box sags by m g over k, or as MuJoCo's parameters
   const double stiffness = 1e4 * mass;
   scene.body(1).material.stiffness = stiffness;
   for (Body& body : scene.model.bodies) body.material.dissipation_time = 0.05;
-  const auto sag = [&](ContactLaw law) { return half.z() - after(scene, 2.0, config_of(law)).X_WB[1].p.z(); };
+  const auto sag = [&](ContactLaw law) {
+    return half.z() - after(test::without_ignored(scene, law), 2.0, config_of(law)).X_WB[1].p.z();
+  };
   CAPTURE(subdivisions, mass);
   CHECK(test::close(sag(ContactLaw::convex_cone), mass * k_g / stiffness, 1e-3, 0.0));
   CHECK(test::close(sag(ContactLaw::impedance), 0.367e-3, 2e-3, 0.0));
