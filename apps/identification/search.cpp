@@ -16,6 +16,7 @@
 #include "apps/abut/stopwatch.h"
 #include "engine/atomic_file.h"
 #include "engine/input_error.h"
+#include "engine/law_settings.h"
 #include "engine/random.h"
 #include "engine/scene_writer.h"
 
@@ -112,7 +113,7 @@ class Search {
     const auto add = [&](const Experiment& experiment, double factor) {
       auto stage = std::make_unique<Stage>();
       stage->experiment = experiment;
-      stage->experiment.scene.config.step = smoothed(experiment.scene.config.step, factor);
+      stage->experiment.scene.config.step = smoothed(experiment.scene, factor);
       stage->fit = std::make_unique<MotionFit>(stage->experiment, threads_of_fit);
       if (file.search.jacobian) stage->fit->set_method(*file.search.jacobian);
       stage->fit->count_steps(options.steps);
@@ -243,12 +244,13 @@ Experiment whole_motions(const Experiment& experiment) {
   return whole;
 }
 
-StepConfig smoothed(const StepConfig& config, double factor) {
-  StepConfig smooth = config;
+StepConfig smoothed(const Scene& scene, double factor) {
+  StepConfig smooth = scene.config.step;
   smooth.stiction_factor *= factor;
   smooth.normal_smoothing_factor *= factor;
   smooth.penalty_stiction_factor *= factor;
   smooth.contact.activity_smoothing *= factor;
+  reset_ignored(!scene.model.joints.empty(), smooth);
   return smooth;
 }
 

@@ -20,7 +20,7 @@ namespace abut {
 
 /// The scene's settings with smoother contact: activity, friction and normal velocities smoothed over
 /// `factor` times as much.
-[[nodiscard]] StepConfig smoothed(const StepConfig& config, double factor);
+[[nodiscard]] StepConfig smoothed(const Scene& scene, double factor);
 
 /// A guess to start from: the experiment's own for number 0, else drawn between the bounds, or from the
 /// prior, or by factors around e^(1/2) (positive numbers), one unit or half the size (others), 30 degrees

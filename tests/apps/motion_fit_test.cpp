@@ -69,10 +69,17 @@ void check_derivatives(const Experiment& experiment, const Eigen::VectorXd& x,
   const MotionFit::Evaluation by_adjoint = fit.evaluate(x, Want::gradient, loss);
   const MotionFit::Evaluation nominal = fit.evaluate(x, Want::residuals);
   REQUIRE(by_adjoint.ok);
-  for (int e = 0; e < unknowns.tangent_size(); ++e) {
+  const auto step_of = [&](int e) {
     const Variable& variable = unknowns.variable_of(e);
     const double size = variable.kind == Variable::Kind::number ? std::abs(x[variable.begin]) : 1.0;
-    const double step = 1e-3 * (size > 0.0 ? size : 1.0);
+    return 1e-3 * (size > 0.0 ? size : 1.0);
+  };
+  // Rounding of the loss is the same along every unknown: what is small among derivatives has more of it.
+  double largest = 0.0;
+  for (int e = 0; e < unknowns.tangent_size(); ++e)
+    largest = std::max(largest, std::abs(by_adjoint.gradient[e]) * step_of(e));
+  for (int e = 0; e < unknowns.tangent_size(); ++e) {
+    const double step = step_of(e);
     const auto moved = [&](double h) {
       Eigen::VectorXd tangent = Eigen::VectorXd::Zero(unknowns.tangent_size());
       tangent[e] = h * step;
@@ -81,7 +88,7 @@ void check_derivatives(const Experiment& experiment, const Eigen::VectorXd& x,
     const auto check = [&](double derivative, const std::function<double(double)>& difference) {
       GradientSample sample;
       sample.adjoint = derivative * step;
-      sample.largest = std::abs(sample.adjoint);
+      sample.largest = largest;
       score_by_differences(difference, sample);
       CAPTURE(unknowns.name(e), sample.adjoint, sample.difference);
       CHECK(sample.adjoint != 0.0);
@@ -224,11 +231,9 @@ TEST_CASE("MotionFit: motions of one unknown shape are those of each alone, to t
   CHECK(prepared.has_value() == setting.is_shared);
   if (prepared) {  // the last body of unknown shape is ready for both motions
     const int body = fit.unknowns().experiment().unknowns[1].parameter.body_A;
-    const bool is_in_place = setting.unknowns.size() == 2;  // its centre of mass, if unknown, is not
     for (int m = 0; m < 2; ++m) {
       const UnknownSpace::Simulation motion = fit.unknowns().simulate(x, m, prepared);
-      CHECK(motion.simulator.stepper().detector().shares(body, prepared->simulator.stepper().detector()) ==
-            is_in_place);
+      CHECK(motion.simulator.stepper().detector().shares(body, prepared->simulator.stepper().detector()));
     }
   }
   const Eigen::VectorXd together = fit.evaluate(x, Want::residuals).residuals;
