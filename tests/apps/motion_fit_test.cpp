@@ -69,10 +69,11 @@ void check_derivatives(const Experiment& experiment, const Eigen::VectorXd& x,
   const MotionFit::Evaluation by_adjoint = fit.evaluate(x, Want::gradient, loss);
   const MotionFit::Evaluation nominal = fit.evaluate(x, Want::residuals);
   REQUIRE(by_adjoint.ok);
+  constexpr double k_least_size = 0.05;  // a centre of mass near 0 has the size of its body
   const auto step_of = [&](int e) {
     const Variable& variable = unknowns.variable_of(e);
-    const double size = variable.kind == Variable::Kind::number ? std::abs(x[variable.begin]) : 1.0;
-    return 1e-3 * (size > 0.0 ? size : 1.0);
+    const bool is_number = variable.kind == Variable::Kind::number;
+    return 1e-3 * (is_number ? std::max(std::abs(x[variable.begin]), k_least_size) : 1.0);
   };
   // Rounding of the loss is the same along every unknown: what is small among derivatives has more of it.
   double largest = 0.0;
