@@ -43,9 +43,11 @@ class Search {
   double seed_lattice() {
     constexpr int k_cells = 5;
     const Vec3<double> cell = common_.sizes() / k_cells;
-    for (int i = 0; i < k_cells * k_cells * k_cells; ++i) {
-      const Vec3<double> index(i % k_cells, i / k_cells % k_cells, i / (k_cells * k_cells));
-      seed(common_.min() + cell.cwiseProduct(index + Vec3<double>::Constant(0.5)));
+    for (int k = 0; k < k_cells; ++k) {
+      for (int j = 0; j < k_cells; ++j) {
+        for (int i = 0; i < k_cells; ++i)
+          seed(common_.min() + cell.cwiseProduct(Vec3<double>(i + 0.5, j + 0.5, k + 0.5)));
+      }
     }
     return 0.5 * cell.norm();
   }
@@ -104,7 +106,8 @@ std::vector<Overlap> find_overlaps(const ContactDetector& detector, std::span<co
   detector.detect(X_WB, {}, scratch, manifold);
   BroadPhase broad_phase;
   auto contacts = manifold.pairs.begin();
-  for (const auto& [A, B] : broad_phase.overlapping_pairs(boxes)) {
+  for (const auto& candidates : broad_phase.overlapping_pairs(boxes)) {
+    const int A = candidates.first, B = candidates.second;
     const auto a = static_cast<std::size_t>(A), b = static_cast<std::size_t>(B);
     const WorldBox common = boxes[a].intersection(boxes[b]);
     if (!detector.collide(A, B) || !common.sizes().allFinite()) continue;
