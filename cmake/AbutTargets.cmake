@@ -7,6 +7,8 @@ set(ABUT_ARCH "x86-64" CACHE STRING
   "Instruction set of all but the kernels, given to the compiler as -march=<value>")
 option(ABUT_WARNINGS_AS_ERRORS "Make every warning an error" OFF)
 option(ABUT_ASSERTIONS "Check ABUT_ASSERT in Release, too (Debug and RelWithDebInfo always do)" OFF)
+option(ABUT_UNITY_BUILD
+  "Compile the sources of a library several at a time: half the time for all, more after a change" ON)
 option(ABUT_USE_CCACHE "Compile through ccache where it is installed" ON)
 
 if(PROJECT_IS_TOP_LEVEL)
@@ -85,6 +87,7 @@ function(abut_add_library name)
     set(scope PUBLIC)
     target_link_libraries(${target} PRIVATE ${arg_PRIVATE} $<BUILD_INTERFACE:abut_warnings>)
     target_compile_definitions(${target} PRIVATE $<$<BOOL:${ABUT_MANY_INSTRUCTION_SETS}>:ABUT_MANY_INSTRUCTION_SETS>)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ${ABUT_UNITY_BUILD} UNITY_BUILD_BATCH_SIZE 8)
     if(arg_PRECOMPILE)
       target_precompile_headers(${target} PRIVATE ${ABUT_COMMON_HEADERS} ${arg_PRECOMPILE})
     else()
@@ -118,7 +121,9 @@ function(abut_add_kernels name file)
   set(target abut_${name})
   set(options -ffp-contract=fast)
   target_sources(${target} PRIVATE ${file}_base.cpp)
-  set_source_files_properties(${file}_base.cpp PROPERTIES COMPILE_OPTIONS "${options}" SKIP_PRECOMPILE_HEADERS ON)
+  # Where others stand beside it, the base is for processors older than AVX2 alone: -O2 halves its compile time.
+  set_source_files_properties(${file}_base.cpp PROPERTIES
+    COMPILE_OPTIONS "${options};$<$<BOOL:${ABUT_MANY_INSTRUCTION_SETS}>:-O2>" SKIP_PRECOMPILE_HEADERS ON)
   if(ABUT_MANY_INSTRUCTION_SETS)
     target_sources(${target} PRIVATE ${file}_avx2.cpp ${file}_avx512.cpp)
     set_source_files_properties(${file}_avx2.cpp PROPERTIES

@@ -16,13 +16,6 @@
 namespace abut {
 namespace {
 
-double norm(const StateTangent& tangent) {
-  double sum = 0.0;
-  for (const Vec6<double>& x : tangent.pose) sum += x.squaredNorm();
-  for (const Vec6<double>& x : tangent.twist) sum += x.squaredNorm();
-  return std::sqrt(sum);
-}
-
 int largest_body(const StateTangent& tangent) {
   int largest = -1;
   double most = 0.0;

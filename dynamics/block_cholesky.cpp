@@ -8,8 +8,6 @@
 namespace abut {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 void insert_sorted(std::vector<int>& list, int value) {
   const auto place = std::lower_bound(list.begin(), list.end(), value);
   if (place == list.end() || *place != value) list.insert(place, value);

@@ -83,9 +83,8 @@ void make_rows(const Model& model, const MassMatrix& mass, const State& state,
         distance += band * smoothstep5_integral(above);
         by_penetration = smoothstep5(above);
       }
-      list.emplace_back(A, B, pair.slot_A, pair.slot_B, number, index, r_A, r_B, contact.normal_AB_W,
-                        distance, by_penetration, 0.0, contact.area, share, share_slope, share_by_weight,
-                        inverse_mass);
+      list.push_back({A, B, pair.slot_A, pair.slot_B, number, index, r_A, r_B, contact.normal_AB_W, distance,
+                      by_penetration, 0.0, contact.area, share, share_slope, share_by_weight, inverse_mass});
       if (drifts) list.back().drift = point_velocity(pair.V_B, r_B) - point_velocity(pair.V_A, r_A);
     };
     std::vector<ContactRow>& list = is_reduced ? out.members : out.rows;

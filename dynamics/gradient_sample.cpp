@@ -27,9 +27,9 @@ DifferenceEstimate best_difference(const Differences& differences) {
   // Extrapolations, plus one: beyond that rounding wins. Each takes h^2 off central differences, h off
   // others.
   constexpr std::size_t k_central_orders = 4, k_one_sided_orders = 6;
-  constexpr double k_nan = std::numeric_limits<double>::quiet_NaN(),
-                   k_infinity = std::numeric_limits<double>::infinity();
-  const auto& [steps, forward, backward] = differences;
+  constexpr double k_nan = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<double>&steps = differences.steps, &forward = differences.forward,
+        &backward = differences.backward;
   const auto is_right = [&](const std::vector<double>& slopes, const std::vector<double>& others) {
     return slopes.size() == steps.size() || (slopes.empty() && !others.empty());
   };

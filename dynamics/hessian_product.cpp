@@ -17,12 +17,6 @@ StateTangent combine(double a, const StateTangent& x, double b, const StateTange
   return sum;
 }
 
-double norm(const StateTangent& x) {
-  double sum = 0.0;
-  for (std::size_t i = 0; i < x.pose.size(); ++i) sum += x.pose[i].squaredNorm() + x.twist[i].squaredNorm();
-  return std::sqrt(sum);
-}
-
 /// dL/da at a = t d in the coordinates X = Exp(a) X_0.
 StateTangent gradient_at(const Stepper& stepper, const State& initial, int steps, const Controls& controls,
                          const LossGradient& loss, const StateTangent& d, double t) {

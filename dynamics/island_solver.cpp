@@ -7,8 +7,6 @@
 namespace abut {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 int root_of(std::vector<int>& parent, int slot) {
   while (parent[at(slot)] != slot) slot = parent[at(slot)] = parent[at(parent[at(slot)])];
   return slot;

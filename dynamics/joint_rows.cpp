@@ -11,8 +11,6 @@
 namespace abut {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 // The impulse of a row
 // ---------------------------------------------------------------------------------------
 

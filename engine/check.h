@@ -15,6 +15,9 @@ inline void require(bool condition, std::string_view message) {
   if (!condition) throw std::invalid_argument(std::string(message));
 }
 
+/// Throws std::invalid_argument naming `what` unless the value is > 0 and finite.
+void require_positive(double value, std::string_view what);
+
 /// What a failed ABUT_ASSERT does: says where on stderr, and aborts.
 [[noreturn]] inline void assertion_failed(const char* condition, const char* file, int line) noexcept {
   std::fprintf(stderr, "%s:%d: assertion failed: %s\n", file, line, condition);

@@ -43,8 +43,8 @@ constexpr LawSetting material(std::string_view key, double Material::*of_body, d
   return {key, true, use, nullptr, nullptr, of_body, of_pair};
 }
 
-using C = StepConfig;
-using I = ImpedanceConfig;
+using Step = StepConfig;
+using Impedance = ImpedanceConfig;
 constexpr SettingUse no = SettingUse::ignored, joints = SettingUse::joints, yes = SettingUse::honoured;
 constexpr Uses k_all{yes, yes, yes, yes, yes, yes};
 
@@ -52,30 +52,30 @@ constexpr Uses k_all{yes, yes, yes, yes, yes, yes};
 constexpr std::array<LawSetting, 28> k_settings{{
     //                                                               smooth_  penalty convex_  imped-  lcp  relaxed_
     //                                                               coulomb          cone     ance         complementarity
-    step<&C::h>("time_step", k_all),
-    step<&C::near_rigid_factor>("near_rigid_factor",                {yes,     joints, yes,     joints, yes, yes}),
-    step<&C::dissipation_steps>("dissipation_steps",                {yes,     no,     yes,     no,     yes, yes}),
-    step<&C::stiction_factor>("stiction_factor",                    {yes,     no,     no,      no,     no,  no}),
-    step<&C::normal_smoothing_factor>("normal_smoothing_factor",    {yes,     joints, yes,     joints, yes, yes}),
-    step<&C::acceleration_scale>("acceleration_scale", k_all),
-    step<&C::push_out_factor>("push_out_factor",                    {yes,     joints, yes,     joints, yes, yes}),
-    step<&C::push_out>("push_out",                                  {yes,     no,     no,      no,     no,  no}),
-    step<&C::impact_speed>("impact_speed",                          {yes,     no,     no,      no,     yes, no}),
-    step<&C::impact_substeps>("impact_substeps",                    {yes,     no,     no,      no,     no,  no}),
-    step<&C::adaptive_substeps>("adaptive_substeps", k_all),
-    step<&C::penetration_growth>("penetration_growth", k_all),
-    step<&C::friction_repeats>("friction_repeats",                  {yes,     no,     no,      no,     no,  no}),
-    step<&C::tolerance>("tolerance", k_all),
-    step<&C::max_iterations>("max_iterations", k_all),
-    step<&C::penalty_stiffness>("penalty_stiffness",                {no,      yes,    no,      no,     no,  no}),
-    step<&C::penalty_stiction_factor>("penalty_stiction_factor",    {no,      yes,    no,      no,     no,  no}),
-    step<&C::tangential_factor>("tangential_factor",                {no,      no,     yes,     no,     no,  no}),
-    impedance<&I::solref>("solref",                                 {no,      no,     no,      yes,    no,  no}),
-    impedance<&I::solimp>("solimp",                                 {no,      no,     no,      yes,    no,  no}),
-    impedance<&I::impratio>("impratio",                             {no,      no,     no,      yes,    no,  no}),
-    step<&C::complementarity_factor>("complementarity_factor",      {no,      no,     no,      no,     yes, yes}),
-    step<&C::speed_limit>("speed_limit", k_all),
-    step<&C::penetration_limit>("penetration_limit", k_all),
+    step<&Step::h>("time_step", k_all),
+    step<&Step::near_rigid_factor>("near_rigid_factor",                {yes,     joints, yes,     joints, yes, yes}),
+    step<&Step::dissipation_steps>("dissipation_steps",                {yes,     no,     yes,     no,     yes, yes}),
+    step<&Step::stiction_factor>("stiction_factor",                    {yes,     no,     no,      no,     no,  no}),
+    step<&Step::normal_smoothing_factor>("normal_smoothing_factor",    {yes,     joints, yes,     joints, yes, yes}),
+    step<&Step::acceleration_scale>("acceleration_scale", k_all),
+    step<&Step::push_out_factor>("push_out_factor",                    {yes,     joints, yes,     joints, yes, yes}),
+    step<&Step::push_out>("push_out",                                  {yes,     no,     no,      no,     no,  no}),
+    step<&Step::impact_speed>("impact_speed",                          {yes,     no,     no,      no,     yes, no}),
+    step<&Step::impact_substeps>("impact_substeps",                    {yes,     no,     no,      no,     no,  no}),
+    step<&Step::adaptive_substeps>("adaptive_substeps", k_all),
+    step<&Step::penetration_growth>("penetration_growth", k_all),
+    step<&Step::friction_repeats>("friction_repeats",                  {yes,     no,     no,      no,     no,  no}),
+    step<&Step::tolerance>("tolerance", k_all),
+    step<&Step::max_iterations>("max_iterations", k_all),
+    step<&Step::penalty_stiffness>("penalty_stiffness",                {no,      yes,    no,      no,     no,  no}),
+    step<&Step::penalty_stiction_factor>("penalty_stiction_factor",    {no,      yes,    no,      no,     no,  no}),
+    step<&Step::tangential_factor>("tangential_factor",                {no,      no,     yes,     no,     no,  no}),
+    impedance<&Impedance::solref>("solref",                                 {no,      no,     no,      yes,    no,  no}),
+    impedance<&Impedance::solimp>("solimp",                                 {no,      no,     no,      yes,    no,  no}),
+    impedance<&Impedance::impratio>("impratio",                             {no,      no,     no,      yes,    no,  no}),
+    step<&Step::complementarity_factor>("complementarity_factor",      {no,      no,     no,      no,     yes, yes}),
+    step<&Step::speed_limit>("speed_limit", k_all),
+    step<&Step::penetration_limit>("penetration_limit", k_all),
     material("friction", &Material::friction, &PairOverride::friction, k_all),
     material("stiffness", &Material::stiffness, &PairOverride::stiffness,
                                                                     {yes,     yes,    yes,     no,     yes, yes}),

@@ -14,10 +14,6 @@ namespace {
 
 using std::numbers::pi;
 
-void require_positive(double value, std::string_view what) {
-  require(value > 0.0 && std::isfinite(value), fmt::format("{} = {}, allowed: > 0 and finite", what, value));
-}
-
 /// Of a solid with second moments int x_i^2 dV (about its centre of mass, mixed ones zero).
 MassProperties from_second_moments(double volume, const Vec3<double>& second_moments, double density) {
   MassProperties result;

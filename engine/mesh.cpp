@@ -65,6 +65,10 @@ void require_closed_surface(const TriangleMesh& mesh, const std::string& name) {
           fmt::format("{}: vertex {} belongs to no triangle", name, unused - used.begin()));
 }
 
+double largest_extent(const TriangleMesh& mesh) {
+  return (mesh.vertices.rowwise().maxCoeff() - mesh.vertices.rowwise().minCoeff()).maxCoeff();
+}
+
 std::vector<double> vertex_areas(const TriangleMesh& mesh) {
   std::vector<double> areas(static_cast<std::size_t>(mesh.vertex_count()), 0.0);
   for (const Eigen::Vector3i& triangle : mesh.triangles) {

@@ -26,6 +26,9 @@ struct TriangleMesh {
 /// opposite exactly once. Elements are counted from 0.
 void require_closed_surface(const TriangleMesh& mesh, const std::string& name);
 
+/// The longest side of the box along the axes around the mesh [m].
+[[nodiscard]] double largest_extent(const TriangleMesh& mesh);
+
 /// One third of the area of the triangles around each vertex [m^2]; sums to the surface area.
 [[nodiscard]] std::vector<double> vertex_areas(const TriangleMesh& mesh);
 

@@ -15,10 +15,6 @@
 namespace abut {
 namespace {
 
-void require_positive(double value, std::string_view what) {
-  require(value > 0.0 && std::isfinite(value), fmt::format("{} = {}, allowed: > 0 and finite", what, value));
-}
-
 Points to_points(const std::vector<Vec3<double>>& list) {
   Points points(3, static_cast<Eigen::Index>(list.size()));
   for (std::size_t i = 0; i < list.size(); ++i) points.col(static_cast<Eigen::Index>(i)) = list[i];

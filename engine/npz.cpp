@@ -248,10 +248,10 @@ namespace {
 
 template <typename T, typename Values>
 const std::vector<T>& values_of_type(const Values& values, std::string_view expected) {
-  constexpr std::array k_kinds{"doubles", "integers", "texts"};
+  constexpr std::array k_kind_names{"doubles", "integers", "texts"};
   const auto* found = std::get_if<std::vector<T>>(&values);
   require(found != nullptr,
-          fmt::format("the array is one of {}, not of {}", k_kinds[values.index()], expected));
+          fmt::format("the array is one of {}, not of {}", k_kind_names[values.index()], expected));
   return *found;
 }
 

@@ -5,6 +5,7 @@
 /// W; so a tangent, a twist, a wrench and every adjoint `_bar` share one 6-vector layout.
 #pragma once
 
+#include <cmath>
 #include <vector>
 
 #include "engine/pose.h"
@@ -30,6 +31,13 @@ struct StateTangent {
     twist.assign(static_cast<std::size_t>(body_count), Vec6<double>::Zero());
   }
 };
+
+[[nodiscard]] inline double norm(const StateTangent& tangent) {
+  double sum = 0.0;
+  for (const Vec6<double>& x : tangent.pose) sum += x.squaredNorm();
+  for (const Vec6<double>& x : tangent.twist) sum += x.squaredNorm();
+  return std::sqrt(sum);
+}
 
 /// External wrenches during one step, one per body; empty means none.
 using Control = std::vector<Vec6<double>>;

@@ -13,8 +13,6 @@
 namespace abut {
 namespace {
 
-constexpr double k_infinity = std::numeric_limits<double>::infinity();
-
 /// A number as TOML writes it, or what else the value is.
 std::string describe(const toml::node& node) {
   if (const auto* value = node.as_floating_point()) return fmt::format("{}", value->get());

@@ -3,6 +3,8 @@
 
 #include <Eigen/Core>
 #include <Eigen/Geometry>
+#include <cstddef>
+#include <limits>
 
 #include "engine/scalar.h"
 
@@ -40,6 +42,11 @@ using Quat = Eigen::Quaternion<S>;
 
 /// Many points (3, n) as a structure of arrays: one contiguous row a coordinate.
 using Points = Eigen::Matrix<double, 3, Eigen::Dynamic, Eigen::RowMajor>;
+
+inline constexpr double k_infinity = std::numeric_limits<double>::infinity();
+
+/// An index of Eigen's kind as one of the standard library's.
+[[nodiscard]] constexpr std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 /// select() of two matrices of the same size, element by element: with one condition for a pack of matrices,
 /// each lane gets its own.

@@ -12,9 +12,7 @@
 namespace abut {
 namespace {
 
-using Kind = SceneParameter::Kind;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
+using ParameterKind = SceneParameter::Kind;
 
 void require_in_range(const TomlTable& table, int line, const std::string& where,
                       const SceneParameter& parameter, double value) {
@@ -40,7 +38,7 @@ const SceneParameter& BatchTable::add_parameter(const TomlTable& table, int line
       table.fail_at(line, fmt::format("'{}' is given twice", name));
     }
     const auto is_mass = [](const SceneParameter& p) {
-      return p.kind == Kind::mass || p.kind == Kind::density;
+      return p.kind == ParameterKind::mass || p.kind == ParameterKind::density;
     };
     if (same_place && is_mass(other) && is_mass(parameter)) {
       table.fail_at(line, fmt::format("only one of '{}' and '{}' can be given", other.name, name));

@@ -21,4 +21,8 @@ void add_mesh_command(CLI::App& app, int& exit_code);
 void add_snapshot_command(CLI::App& app, int& exit_code);
 void add_suggest_k_command(CLI::App& app, int& exit_code);
 
+/// The whole program: parses the arguments and runs a verb. Returns the exit code: 0 well, 1 the simulation
+/// failed, 2 bad usage or input.
+[[nodiscard]] int run_command_line(int argc, char** argv);
+
 }  // namespace abut

@@ -53,9 +53,9 @@ Json json_of_manifold(const Model& model, const ContactManifold& manifold,
                   Json list = Json::array();
                   for (const Contact& contact : contacts) {
                     list.push_back({{"kind", to_string(contact.feature.kind)},
-                                    {"point", json_of(contact.point_W)},
+                                    {"point", abut::json_of(contact.point_W)},
                                     {"signed_distance", contact.signed_distance},
-                                    {"normal", json_of(contact.normal_AB_W)},
+                                    {"normal", abut::json_of(contact.normal_AB_W)},
                                     {"activity", contact.activity}});
                   }
                   pairs.push_back({{"a", a}, {"b", b}, {"contacts", std::move(list)}});

@@ -14,22 +14,20 @@
 namespace abut {
 namespace {
 
-using Json = nlohmann::json;
-
 class FitReader {
  public:
   explicit FitReader(const std::filesystem::path& path) : path_(path.string()) {}
 
   Shape read() {
     const std::string text = read_file(path_);
-    Json json;
+    nlohmann::json json;
     try {
-      json = Json::parse(text);
-    } catch (const Json::parse_error& error) {
+      json = nlohmann::json::parse(text);
+    } catch (const nlohmann::json::parse_error& error) {
       const auto end = text.begin() + static_cast<std::ptrdiff_t>(std::min(error.byte, text.size()));
       const auto line = 1 + std::count(text.begin(), end, '\n');
       throw InputError(path_, static_cast<int>(line), fmt::format("not JSON: {}", error.what()));
-    } catch (const Json::out_of_range& error) {  // a number that no double can hold
+    } catch (const nlohmann::json::out_of_range& error) {  // a number that no double can hold
       fail(error.what());
     }
     if (!json.is_object() || !json.contains("superquadrics") || !json["superquadrics"].is_array() ||
@@ -37,7 +35,7 @@ class FitReader {
       fail("there is no list \"superquadrics\", or it is empty");
     }
     Shape shape;
-    for (const Json& element : json["superquadrics"]) {
+    for (const nlohmann::json& element : json["superquadrics"]) {
       where_ = fmt::format("superquadrics[{}]", shape.primitives.size());
       shape.primitives.push_back(superquadric(element));
     }
@@ -49,11 +47,13 @@ class FitReader {
     throw InputError(path_, 0, where_.empty() ? message : where_ + ": " + message);
   }
 
-  std::vector<double> numbers(const Json& element, const std::string& key, std::size_t count) const {
+  std::vector<double> numbers(const nlohmann::json& element, const std::string& key,
+                              std::size_t count) const {
     if (!element.is_object() || !element.contains(key)) fail(fmt::format("\"{}\" is missing", key));
-    const Json& array = element[key];
-    const bool is_good = array.is_array() && array.size() == count &&
-                         std::all_of(array.begin(), array.end(), [](const Json& x) { return x.is_number(); });
+    const nlohmann::json& array = element[key];
+    const bool is_good =
+        array.is_array() && array.size() == count &&
+        std::all_of(array.begin(), array.end(), [](const nlohmann::json& x) { return x.is_number(); });
     if (!is_good) fail(fmt::format("\"{}\" must be a list of {} numbers", key, count));
     std::vector<double> values = array.get<std::vector<double>>();
     if (!std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); })) {
@@ -62,7 +62,7 @@ class FitReader {
     return values;
   }
 
-  Primitive superquadric(const Json& element) const {
+  Primitive superquadric(const nlohmann::json& element) const {
     const std::vector<double> exponents = numbers(element, "epsilon", 2),
                               axes = numbers(element, "semi_axes", 3),
                               q = numbers(element, "rotation_wxyz", 4),

@@ -59,7 +59,6 @@ class IterationLines {
  public:
   IterationLines(const ExperimentFile& file, bool quiet)
       : quiet_(quiet),
-        starts_(file.search.starts),
         most_(file.search.max_iterations),
         stages_(static_cast<int>(file.search.continuation.size())) {}
 
@@ -81,7 +80,7 @@ class IterationLines {
 
  private:
   bool quiet_, has_header_ = false;
-  int starts_, most_, stages_;
+  int most_, stages_;
 };
 
 const char* verb_of(Question question) { return question == Question::identify ? "identify" : "optimize"; }

@@ -21,28 +21,26 @@
 namespace abut {
 namespace {
 
-using Kind = SceneParameter::Kind;
+using ParameterKind = SceneParameter::Kind;
 
-constexpr std::array<std::pair<std::string_view, Kind>, 7> k_body_vectors{{
-    {"center_of_mass", Kind::center_of_mass},
-    {"position", Kind::position},
-    {"rotation_vector", Kind::rotation_vector},
-    {"linear_velocity", Kind::linear_velocity},
-    {"angular_velocity", Kind::angular_velocity},
-    {"force", Kind::force},
-    {"torque", Kind::torque},
+constexpr std::array<std::pair<std::string_view, ParameterKind>, 7> k_body_vectors{{
+    {"center_of_mass", ParameterKind::center_of_mass},
+    {"position", ParameterKind::position},
+    {"rotation_vector", ParameterKind::rotation_vector},
+    {"linear_velocity", ParameterKind::linear_velocity},
+    {"angular_velocity", ParameterKind::angular_velocity},
+    {"force", ParameterKind::force},
+    {"torque", ParameterKind::torque},
 }};
 constexpr std::array<std::string_view, 3> k_components{".x", ".y", ".z"};
 /// In the order of inertia_coordinates().
 constexpr std::array<std::string_view, 6> k_inertia_components{".log_x", ".log_y", ".log_z",
                                                                ".xy",    ".yz",    ".xz"};
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 /// What a name may go on with after "simulation.", "body.<name>." and "pair.<name>.<name>.".
 using Endings = std::map<std::string, SceneParameter, std::less<>>;
 
-void add_vector(Endings& endings, std::string_view key, Kind kind) {
+void add_vector(Endings& endings, std::string_view key, ParameterKind kind) {
   for (int i = 0; i < 3; ++i) {
     SceneParameter& parameter = endings[std::string(key) + std::string(k_components[at(i)])];
     parameter.kind = kind;
@@ -55,13 +53,13 @@ Endings simulation_endings() {
   int index = 0;
   for (const StepConfigField& field : step_config_fields()) {
     SceneParameter& parameter = endings[std::string(field.key)];
-    parameter.kind = Kind::step_setting;
+    parameter.kind = ParameterKind::step_setting;
     parameter.index = index++;
     parameter.whole = !std::holds_alternative<double& (*)(StepConfig&)>(field.get);
     parameter.range = parameter.whole ? at_least(field.lower) : positive();
     if (!parameter.whole) parameter.range.lower = field.lower;
   }
-  add_vector(endings, "gravity", Kind::gravity);
+  add_vector(endings, "gravity", ParameterKind::gravity);
   return endings;
 }
 
@@ -77,14 +75,15 @@ void add_numbers(Endings& endings, const Numbers& numbers) {
 Endings body_endings() {
   Endings endings;
   add_numbers(endings, body_numbers());
-  for (const auto& [key, kind] : {std::pair{"mass", Kind::mass}, std::pair{"density", Kind::density}}) {
+  for (const auto& [key, kind] :
+       {std::pair{"mass", ParameterKind::mass}, std::pair{"density", ParameterKind::density}}) {
     endings[key].kind = kind;
     endings[key].range = positive();
   }
   for (const auto& [key, kind] : k_body_vectors) add_vector(endings, key, kind);
   for (int i = 0; i < 6; ++i) {
     SceneParameter& parameter = endings["inertia" + std::string(k_inertia_components[at(i)])];
-    parameter.kind = Kind::inertia;
+    parameter.kind = ParameterKind::inertia;
     parameter.index = i;
   }
   return endings;
@@ -141,12 +140,12 @@ Endings shape_endings(const Body& body) {
   for (std::size_t p = 0; p < body.shape.primitives.size(); ++p) {
     const std::string prefix = fmt::format("primitive.{}.", p);
     Endings of_primitive;
-    add_vector(of_primitive, "position", Kind::primitive_position);
-    add_vector(of_primitive, "rotation_vector", Kind::primitive_rotation_vector);
+    add_vector(of_primitive, "position", ParameterKind::primitive_position);
+    add_vector(of_primitive, "rotation_vector", ParameterKind::primitive_rotation_vector);
     int index = 0;
     for (const auto& [key, range] : shape_keys(body.shape.primitives[p])) {
       SceneParameter& parameter = of_primitive[key];
-      parameter.kind = Kind::shape;
+      parameter.kind = ParameterKind::shape;
       parameter.index = index++;
       parameter.range = range;
     }
@@ -187,7 +186,7 @@ void add_candidates(const std::string& prefix, const Endings& endings, std::vect
 /// The key that a parameter goes by in the scene, of those that a law may ignore; else "".
 std::string_view setting_key(const SceneParameter& parameter) {
   const auto is_it = [&](const auto& number) { return number.kind == parameter.kind; };
-  if (parameter.kind == Kind::step_setting) return step_config_fields()[at(parameter.index)].key;
+  if (parameter.kind == ParameterKind::step_setting) return step_config_fields()[at(parameter.index)].key;
   const auto number = std::find_if(pair_numbers().begin(), pair_numbers().end(), is_it);
   return number == pair_numbers().end() ? std::string_view() : number->key;
 }
@@ -197,12 +196,13 @@ void require_possible(const Scene& scene, const SceneParameter& parameter) {
   require(refusal.empty(), fmt::format("'{}': {}", parameter.name, refusal));
   if (parameter.body_A < 0 || parameter.body_B >= 0) return;
   const Body& body = scene.model.bodies[at(parameter.body_A)];
-  const bool is_mass = parameter.kind == Kind::mass || parameter.kind == Kind::density;
-  const bool is_moment = parameter.kind == Kind::inertia || parameter.kind == Kind::center_of_mass;
+  const bool is_mass = parameter.kind == ParameterKind::mass || parameter.kind == ParameterKind::density;
+  const bool is_moment =
+      parameter.kind == ParameterKind::inertia || parameter.kind == ParameterKind::center_of_mass;
   require(!(is_mass || is_moment) || !is_unbounded(body.shape),
           fmt::format("'{}': a body with a half_space has no mass", parameter.name));
   require(!is_moment || !body.fixed, fmt::format("'{}': a fixed body's plays no part", parameter.name));
-  if (parameter.kind == Kind::center_of_mass) {
+  if (parameter.kind == ParameterKind::center_of_mass) {
     const int b = parameter.body_A;
     const auto& joints = scene.model.joints;
     const bool is_joined = std::any_of(joints.begin(), joints.end(), [&](const Joint& joint) {
@@ -210,9 +210,10 @@ void require_possible(const Scene& scene, const SceneParameter& parameter) {
     });
     require(!is_joined, fmt::format("'{}': not of a body with joints", parameter.name));
   }
-  require(parameter.kind != Kind::density || body.volume > 0.0,
+  require(parameter.kind != ParameterKind::density || body.volume > 0.0,
           fmt::format("'{}': the volume of the body is not known", parameter.name));
-  const bool is_motion = parameter.kind == Kind::linear_velocity || parameter.kind == Kind::angular_velocity;
+  const bool is_motion =
+      parameter.kind == ParameterKind::linear_velocity || parameter.kind == ParameterKind::angular_velocity;
   require(!is_motion || !body.fixed, fmt::format("'{}': a fixed body has no velocity", parameter.name));
 }
 

@@ -12,9 +12,7 @@
 namespace abut {
 namespace {
 
-using Kind = SceneParameter::Kind;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
+using ParameterKind = SceneParameter::Kind;
 
 /// d(compliance)/d(stiffness).
 double compliance_by_stiffness(double stiffness) { return -1.0 / (stiffness * stiffness); }
@@ -23,7 +21,7 @@ double compliance_by_stiffness(double stiffness) { return -1.0 / (stiffness * st
 /// the asset's frame stays where it is while the body turns.
 Vec6<double> pose_direction(const Scene& scene, const SceneParameter& parameter) {
   const Vec3<double> unit = Vec3<double>::Unit(parameter.index);
-  if (parameter.kind == Kind::position) return stack<double>(Vec3<double>::Zero(), unit);
+  if (parameter.kind == ParameterKind::position) return stack<double>(Vec3<double>::Zero(), unit);
   const Pose<double>& X_WB = scene.initial.X_WB[at(parameter.body_A)];
   const Vec3<double> turn = left_jacobian_so3(Vec3<double>(log_quaternion(X_WB.q))) * unit;
   const Vec3<double> arm = X_WB.q * scene.model.bodies[at(parameter.body_A)].p_BA;
@@ -35,40 +33,40 @@ BodyDirection body_direction(const Scene& scene, const SceneParameter& parameter
   const Body& body = scene.model.bodies[at(parameter.body_A)];
   BodyDirection direction;
   switch (parameter.kind) {
-    case Kind::friction:
+    case ParameterKind::friction:
       direction.friction = 1.0;
       break;
-    case Kind::stiffness:
+    case ParameterKind::stiffness:
       direction.compliance = compliance_by_stiffness(body.material.stiffness);
       break;
-    case Kind::dissipation_time:
+    case ParameterKind::dissipation_time:
       direction.dissipation_time = 1.0;
       break;
-    case Kind::restitution:
+    case ParameterKind::restitution:
       direction.restitution = 1.0;
       break;
-    case Kind::linear_damping:
+    case ParameterKind::linear_damping:
       direction.linear_damping = 1.0;
       break;
-    case Kind::angular_damping:
+    case ParameterKind::angular_damping:
       direction.angular_damping = 1.0;
       break;
-    case Kind::mass:
+    case ParameterKind::mass:
       direction.mass = 1.0;
       direction.inertia = body.inertia / body.mass;
       break;
-    case Kind::density:
+    case ParameterKind::density:
       direction.mass = body.volume;
       direction.inertia = body.volume / body.mass * body.inertia;
       break;
-    case Kind::inertia:
+    case ParameterKind::inertia:
       direction.inertia = inertia_coordinate_direction(
           body.mass, inertia_coordinates(body.mass, body.inertia), parameter.index);
       break;
-    case Kind::force:
+    case ParameterKind::force:
       direction.external_wrench[3 + parameter.index] = 1.0;
       break;
-    case Kind::torque:
+    case ParameterKind::torque:
       direction.external_wrench[parameter.index] = 1.0;
       break;
     default:
@@ -104,11 +102,11 @@ double derivative_by_pair(const Scene& scene, const SceneParameter& parameter, c
     if (pair.body_A != parameter.body_A || pair.body_B != parameter.body_B) continue;
     const PairGradient& by = gradient.model.pairs[i];
     switch (parameter.kind) {
-      case Kind::stiffness:
+      case ParameterKind::stiffness:
         return std::isfinite(pair.stiffness) ? by.compliance * compliance_by_stiffness(pair.stiffness) : 0.0;
-      case Kind::dissipation_time:
+      case ParameterKind::dissipation_time:
         return by.dissipation_time;
-      case Kind::restitution:
+      case ParameterKind::restitution:
         return by.restitution;
       default:
         return by.friction;
@@ -123,11 +121,11 @@ double derivative_by_pair(const Scene& scene, const SceneParameter& parameter, c
 double derivative_by_shape(const Body& body, const SceneParameter& parameter,
                            const PrimitiveGradient& gradient) {
   const Primitive& primitive = body.shape.primitives[at(parameter.primitive)];
-  const Vec3<double> unit = Vec3<double>::Unit(parameter.kind == Kind::shape ? 0 : parameter.index);
+  const Vec3<double> unit = Vec3<double>::Unit(parameter.kind == ParameterKind::shape ? 0 : parameter.index);
   switch (parameter.kind) {
-    case Kind::primitive_position:
+    case ParameterKind::primitive_position:
       return gradient.pose.tail<3>().dot(unit);
-    case Kind::primitive_rotation_vector:
+    case ParameterKind::primitive_rotation_vector:
       return gradient.pose.head<3>().dot(left_jacobian_so3(Vec3<double>(log_quaternion(primitive.X_BP.q))) *
                                          unit);
     default: {
@@ -138,11 +136,13 @@ double derivative_by_shape(const Body& body, const SceneParameter& parameter,
   }
 }
 
-bool is_differentiable(const SceneParameter& parameter) { return parameter.kind != Kind::step_setting; }
+bool is_differentiable(const SceneParameter& parameter) {
+  return parameter.kind != ParameterKind::step_setting;
+}
 
 bool has_direction(const SceneParameter& parameter) {
   return is_differentiable(parameter) && !parameter.is_of_pair() && !parameter.is_of_shape() &&
-         parameter.kind != Kind::center_of_mass;
+         parameter.kind != ParameterKind::center_of_mass;
 }
 
 double derivative_by(const Scene& scene, const SceneParameter& parameter, const Gradient& gradient) {
@@ -157,16 +157,16 @@ double derivative_by(const Scene& scene, const SceneParameter& parameter, const 
                                gradient.model.bodies[b].shape[at(parameter.primitive)]);
   }
   switch (parameter.kind) {
-    case Kind::center_of_mass:
+    case ParameterKind::center_of_mass:
       return derivative_by_center(scene, parameter, gradient);
-    case Kind::gravity:
+    case ParameterKind::gravity:
       return gradient.model.gravity[parameter.index];
-    case Kind::position:
-    case Kind::rotation_vector:
+    case ParameterKind::position:
+    case ParameterKind::rotation_vector:
       return gradient.initial.pose[b].dot(pose_direction(scene, parameter));
-    case Kind::linear_velocity:
+    case ParameterKind::linear_velocity:
       return gradient.initial.twist[b][3 + parameter.index];
-    case Kind::angular_velocity:
+    case ParameterKind::angular_velocity:
       return gradient.initial.twist[b][parameter.index];
     default:
       return along(gradient.model.bodies[b], body_direction(scene, parameter));
@@ -179,17 +179,17 @@ RolloutDirection rollout_direction_of(const Scene& scene, const SceneParameter& 
   direction.initial.set_zero(scene.model.body_count());
   const std::size_t b = parameter.body_A < 0 ? 0 : at(parameter.body_A);
   switch (parameter.kind) {
-    case Kind::gravity:
+    case ParameterKind::gravity:
       direction.gravity[parameter.index] = 1.0;
       break;
-    case Kind::position:
-    case Kind::rotation_vector:
+    case ParameterKind::position:
+    case ParameterKind::rotation_vector:
       direction.initial.pose[b] = pose_direction(scene, parameter);
       break;
-    case Kind::linear_velocity:
+    case ParameterKind::linear_velocity:
       direction.initial.twist[b][3 + parameter.index] = 1.0;
       break;
-    case Kind::angular_velocity:
+    case ParameterKind::angular_velocity:
       direction.initial.twist[b][parameter.index] = 1.0;
       break;
     default:

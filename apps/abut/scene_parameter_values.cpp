@@ -20,9 +20,7 @@
 namespace abut {
 namespace {
 
-using Kind = SceneParameter::Kind;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
+using ParameterKind = SceneParameter::Kind;
 
 /// The override of a pair, made if there is none.
 PairOverride& override_of(Model& model, int body_A, int body_B) {
@@ -88,10 +86,10 @@ class BodyChange {
 
   void set(const SceneParameter& parameter, double value) {
     const int k = parameter.index;
-    if (parameter.kind == Kind::inertia) {
+    if (parameter.kind == ParameterKind::inertia) {
       inertia_[k] = value;
       has_inertia_ = true;
-    } else if (parameter.kind == Kind::center_of_mass) {
+    } else if (parameter.kind == ParameterKind::center_of_mass) {
       center_[k] = value;
       has_center_ = true;
     } else {
@@ -102,13 +100,13 @@ class BodyChange {
   [[nodiscard]] double get(const SceneParameter& parameter, const Body& body) const {
     const int k = parameter.index;
     switch (parameter.kind) {
-      case Kind::inertia:
+      case ParameterKind::inertia:
         return inertia_[k];
-      case Kind::center_of_mass:
+      case ParameterKind::center_of_mass:
         return center_[k];
-      case Kind::primitive_position:
+      case ParameterKind::primitive_position:
         return primitives_[at(parameter.primitive)].X_BP.p[k] - body.p_BA[k];
-      case Kind::primitive_rotation_vector:
+      case ParameterKind::primitive_rotation_vector:
         return turns_[at(parameter.primitive)][k];
       default: {
         const Primitive& primitive = primitives_[at(parameter.primitive)];
@@ -127,9 +125,9 @@ class BodyChange {
   void set_shape(const SceneParameter& parameter, double value) {
     Primitive& primitive = primitives_[at(parameter.primitive)];
     const int k = parameter.index;
-    if (parameter.kind == Kind::shape) {
+    if (parameter.kind == ParameterKind::shape) {
       shape_number(primitive, k) = value;
-    } else if (parameter.kind == Kind::primitive_position) {
+    } else if (parameter.kind == ParameterKind::primitive_position) {
       primitive.X_BP.p[k] = value - original_center_[k];
     } else {
       turns_[at(parameter.primitive)][k] = value;
@@ -144,34 +142,36 @@ class BodyChange {
 };
 
 bool is_body_change(const SceneParameter& parameter) {
-  return parameter.is_of_shape() || parameter.kind == Kind::inertia || parameter.kind == Kind::center_of_mass;
+  return parameter.is_of_shape() || parameter.kind == ParameterKind::inertia ||
+         parameter.kind == ParameterKind::center_of_mass;
 }
 
 }  // namespace
 
 const std::array<BodyNumber, 6>& body_numbers() {
   static const std::array<BodyNumber, 6> numbers{{
-      {"friction", Kind::friction, [](Body& b) -> double& { return b.material.friction; }, at_least(0.0)},
-      {"stiffness", Kind::stiffness, [](Body& b) -> double& { return b.material.stiffness; },
+      {"friction", ParameterKind::friction, [](Body& b) -> double& { return b.material.friction; },
+       at_least(0.0)},
+      {"stiffness", ParameterKind::stiffness, [](Body& b) -> double& { return b.material.stiffness; },
        positive_or_infinite()},
-      {"dissipation_time", Kind::dissipation_time,
+      {"dissipation_time", ParameterKind::dissipation_time,
        [](Body& b) -> double& { return b.material.dissipation_time; }, at_least(0.0)},
-      {"restitution", Kind::restitution, [](Body& b) -> double& { return b.material.restitution; },
+      {"restitution", ParameterKind::restitution, [](Body& b) -> double& { return b.material.restitution; },
        between(0.0, 1.0)},
-      {"linear_damping", Kind::linear_damping, [](Body& b) -> double& { return b.linear_damping; },
+      {"linear_damping", ParameterKind::linear_damping, [](Body& b) -> double& { return b.linear_damping; },
        at_least(0.0)},
-      {"angular_damping", Kind::angular_damping, [](Body& b) -> double& { return b.angular_damping; },
-       at_least(0.0)},
+      {"angular_damping", ParameterKind::angular_damping,
+       [](Body& b) -> double& { return b.angular_damping; }, at_least(0.0)},
   }};
   return numbers;
 }
 
 const std::array<PairNumber, 4>& pair_numbers() {
   static const std::array<PairNumber, 4> numbers{{
-      {"friction", Kind::friction, &PairOverride::friction, at_least(0.0)},
-      {"stiffness", Kind::stiffness, &PairOverride::stiffness, positive_or_infinite()},
-      {"dissipation_time", Kind::dissipation_time, &PairOverride::dissipation_time, at_least(0.0)},
-      {"restitution", Kind::restitution, &PairOverride::restitution, between(0.0, 1.0)},
+      {"friction", ParameterKind::friction, &PairOverride::friction, at_least(0.0)},
+      {"stiffness", ParameterKind::stiffness, &PairOverride::stiffness, positive_or_infinite()},
+      {"dissipation_time", ParameterKind::dissipation_time, &PairOverride::dissipation_time, at_least(0.0)},
+      {"restitution", ParameterKind::restitution, &PairOverride::restitution, between(0.0, 1.0)},
   }};
   return numbers;
 }
@@ -183,29 +183,29 @@ double value_of(const Scene& scene, const SceneParameter& parameter) {
   const Vec6<double>& V_WB = scene.initial.V_WB[at(b)];
   if (is_body_change(parameter)) return BodyChange(body).get(parameter, body);
   switch (parameter.kind) {
-    case Kind::step_setting: {
+    case ParameterKind::step_setting: {
       StepConfig config = scene.config.step;
       const StepConfigField& field = step_config_fields()[at(k)];
       if (const auto* number = std::get_if<double& (*)(StepConfig&)>(&field.get)) return (*number)(config);
       return std::get<int& (*)(StepConfig&)>(field.get)(config);
     }
-    case Kind::gravity:
+    case ParameterKind::gravity:
       return scene.model.gravity[k];
-    case Kind::mass:
+    case ParameterKind::mass:
       return body.mass;
-    case Kind::density:
+    case ParameterKind::density:
       return body.mass / body.volume;
-    case Kind::position:
+    case ParameterKind::position:
       return (X_WB * body.p_BA)[k];
-    case Kind::rotation_vector:
+    case ParameterKind::rotation_vector:
       return log_quaternion(X_WB.q)[k];
-    case Kind::linear_velocity:
+    case ParameterKind::linear_velocity:
       return V_WB[3 + k];
-    case Kind::angular_velocity:
+    case ParameterKind::angular_velocity:
       return V_WB[k];
-    case Kind::force:
+    case ParameterKind::force:
       return body.external_wrench[3 + k];
-    case Kind::torque:
+    case ParameterKind::torque:
       return body.external_wrench[k];
     default: {
       Model copy = scene.model;
@@ -228,50 +228,51 @@ void set_parameters(const std::vector<SceneParameter>& parameters, std::span<con
     const double value = values[i];
     const int b = parameter.body_A, k = parameter.index;
     if (is_body_change(parameter)) {
-      if (parameter.kind == Kind::center_of_mass) (void)pose_of(b);  // where the asset's frame was, stays
+      if (parameter.kind == ParameterKind::center_of_mass)
+        (void)pose_of(b);  // where the asset's frame was, stays
       changes.try_emplace(b, scene.model.bodies[at(b)]).first->second.set(parameter, value);
       continue;
     }
     switch (parameter.kind) {
-      case Kind::step_setting:
+      case ParameterKind::step_setting:
         set_step_setting(k, value, scene.config.step);
         break;
-      case Kind::gravity:
+      case ParameterKind::gravity:
         scene.model.gravity[k] = value;
         break;
-      case Kind::friction:
-      case Kind::stiffness:
-      case Kind::dissipation_time:
-      case Kind::restitution:
-      case Kind::linear_damping:
-      case Kind::angular_damping:
+      case ParameterKind::friction:
+      case ParameterKind::stiffness:
+      case ParameterKind::dissipation_time:
+      case ParameterKind::restitution:
+      case ParameterKind::linear_damping:
+      case ParameterKind::angular_damping:
         number_of(parameter, scene.model) = value;
         break;
-      case Kind::mass:
+      case ParameterKind::mass:
         set_mass(scene.model.bodies[at(b)], value);
         break;
-      case Kind::density:
+      case ParameterKind::density:
         set_density(scene.model.bodies[at(b)], value);
         break;
-      case Kind::position:
+      case ParameterKind::position:
         pose_of(b).p_WA[k] = value;
         break;
-      case Kind::rotation_vector: {
+      case ParameterKind::rotation_vector: {
         AssetPose& pose = pose_of(b);
         if (!pose.rotation_vector) pose.rotation_vector = log_quaternion(scene.initial.X_WB[at(b)].q);
         (*pose.rotation_vector)[k] = value;
         break;
       }
-      case Kind::linear_velocity:
+      case ParameterKind::linear_velocity:
         scene.initial.V_WB[at(b)][3 + k] = value;
         break;
-      case Kind::angular_velocity:
+      case ParameterKind::angular_velocity:
         scene.initial.V_WB[at(b)][k] = value;
         break;
-      case Kind::force:
+      case ParameterKind::force:
         scene.model.bodies[at(b)].external_wrench[3 + k] = value;
         break;
-      case Kind::torque:
+      case ParameterKind::torque:
         scene.model.bodies[at(b)].external_wrench[k] = value;
         break;
       default:
@@ -292,7 +293,7 @@ void require_allowed(const SceneParameter& parameter, double value) {
   require(
       !parameter.whole || (value == std::floor(value) && value <= 1e9),
       fmt::format("'{}' = {}, allowed: a whole number {}", parameter.name, value, parameter.range.text()));
-  if (parameter.kind != Kind::step_setting) return;
+  if (parameter.kind != ParameterKind::step_setting) return;
   StepConfig config;
   set_step_setting(parameter.index, value, config);
   try {

@@ -17,8 +17,6 @@ namespace {
 
 using namespace car_constraints;
 
-constexpr double k_infinity = std::numeric_limits<double>::infinity();
-
 // The search ------------------------------------------------------------------------------------------------
 
 /// States to start from.

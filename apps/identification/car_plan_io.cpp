@@ -14,8 +14,6 @@
 namespace abut {
 namespace {
 
-constexpr double k_infinity = std::numeric_limits<double>::infinity();
-
 /// From metres, y up, to the units of a picture, y down.
 struct PictureFrame {
   Vec2<double> lower = Vec2<double>::Constant(k_infinity), upper = -lower;  ///< corners of what is shown [m]

@@ -12,7 +12,6 @@
 namespace abut {
 namespace {
 
-constexpr double k_infinity = std::numeric_limits<double>::infinity();
 const Vec3<double> k_up(0.0, 0.0, 1.0);
 
 NumberRange number_or_infinite() { return {-k_infinity, k_infinity, false, true}; }
@@ -119,8 +118,8 @@ void validate(const CarProblem& problem) {
 
 CarProblem read_car_problem(const std::filesystem::path& file) {
   const TomlTable table = TomlTable::read(file);
-  enum class Experiment { car };
-  (void)table.required_choice<Experiment>("experiment", {{"car", Experiment::car}});
+  enum class Kind { car };
+  (void)table.required_choice<Kind>("experiment", {{"car", Kind::car}});
   CarProblem problem;
   problem.knots = table.integer("knots", problem.knots, 2);
   problem.time_step = table.number("time_step", problem.time_step, positive());

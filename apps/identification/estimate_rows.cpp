@@ -15,8 +15,6 @@
 namespace abut {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 /// The unknown friction of each body that all motions have alike: its tangent entry.
 std::map<int, int> friction_entries(const UnknownSpace& unknowns) {
   std::map<int, int> entries;

@@ -18,8 +18,6 @@
 namespace abut {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 /// Turns complaints about arguments into ones about a line of the file.
 template <typename Use>
 auto at_line(const TomlTable& table, std::string_view key, const Use& use) {

@@ -12,10 +12,10 @@
 namespace abut {
 namespace {
 
-using State = EstimateRow::State;
+using EstimateState = EstimateRow::State;
 
 bool has_interval(const EstimateRow& row) {
-  return row.state == State::told && std::isfinite(row.value) && std::isfinite(row.lower_95) &&
+  return row.state == EstimateState::told && std::isfinite(row.value) && std::isfinite(row.lower_95) &&
          std::isfinite(row.upper_95);
 }
 
@@ -166,7 +166,7 @@ std::string row_svg(const SpreadAxis& axis, const EstimateRow& row) {
     }
     words += ": interval about the estimate";
   } else {
-    const bool is_open = row.state == State::open, is_at_bound = row.state == State::at_bound;
+    const bool is_open = row.state == EstimateState::open, is_at_bound = row.state == EstimateState::at_bound;
     const char* text = is_open       ? "the motions do not tell"
                        : is_at_bound ? "held by its bound: no interval"
                                      : "no interval";
@@ -214,8 +214,8 @@ std::string known_html(const EstimateRow& row) {
 
 /// Half of the interval as a share of the number, or what stands in for it.
 std::string share_html(const EstimateRow& row) {
-  if (row.state == State::open) return "<b class=\"badge caution\">not told</b>";
-  if (row.state == State::at_bound) return "<b class=\"badge caution\">at its bound</b>";
+  if (row.state == EstimateState::open) return "<b class=\"badge caution\">not told</b>";
+  if (row.state == EstimateState::at_bound) return "<b class=\"badge caution\">at its bound</b>";
   if (!has_interval(row) || row.value == 0.0) return "";
   const double share = 50.0 * (row.upper_95 - row.lower_95) / std::abs(row.value);
   constexpr double k_most = 1000.0;

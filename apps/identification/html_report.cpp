@@ -12,17 +12,12 @@
 #include "apps/identification/number_text.h"
 #include "apps/identification/svg_plot.h"
 #include "apps/identification/verdict.h"
+#include "engine/count_text.h"
 
 namespace abut {
 namespace {
 
-using State = EstimateRow::State;
-
-bool is_optimization(const IdentificationReport& report) { return report.question == "optimize"; }
-
-std::string plural(std::size_t count, std::string_view one, std::string_view many) {
-  return fmt::format("{} {}", count, count == 1 ? one : many);
-}
+using EstimateState = EstimateRow::State;
 
 // Verdict --------------------------------------------------------------------------------------------------
 
@@ -51,7 +46,7 @@ std::string answers_html(const IdentificationReport& report) {
     const EstimateRow& row = report.estimates[i];
     // What was chosen is wanted in full, however little the goals depend on it.
     const std::string chosen = fmt::format("{} {}", number_html(row.value, 6), unit_html(row.unit));
-    const std::string found = row.state == State::open ? "not told" : estimate_html(row);
+    const std::string found = row.state == EstimateState::open ? "not told" : estimate_html(row);
     html += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>", escaped(row.name),
                         is_optimization(report) ? chosen : found);
   }
@@ -92,19 +87,17 @@ std::string facts_html(const IdentificationReport& report) {
   std::string status = report.status;
   std::replace(status.begin(), status.end(), '_', ' ');
   fact("Search", escaped(status),
-       fmt::format("{} in {} s", plural(report.iterations.size(), "iteration", "iterations"),
+       fmt::format("{} in {} s", count_text(report.iterations.size(), "iteration"),
                    number_text(report.seconds, 3)));
   fact("Loss", number_html(report.cost), fmt::format("{} at the guess", number_html(report.initial_cost)));
-  const std::string motions =
-      plural(static_cast<std::size_t>(std::max(report.motions, 0)), "motion", "motions");
+  const std::string motions = count_text(std::max(report.motions, 0), "motion");
   if (is_optimization(report)) {
-    fact("Goals", plural(report.goals.size(), "goal", "goals"), fmt::format("of {}", motions));
+    fact("Goals", count_text(report.goals.size(), "goal"), fmt::format("of {}", motions));
     fact("Condition", number_html(report.condition, 3), "1: goals ask for all numbers alike");
     return html + "</dl>\n";
   }
   fact("Reduced chi square", number_html(report.reduced_chi_square, 3), "1 where noise is as stated");
-  fact("Data", plural(static_cast<std::size_t>(std::max(report.residuals, 0)), "residual", "residuals"),
-       fmt::format("of {}", motions));
+  fact("Data", count_text(std::max(report.residuals, 0), "residual"), fmt::format("of {}", motions));
   fact("Condition", number_html(report.condition, 3), "1: all told equally well");
   return html + "</dl>\n";
 }
@@ -231,7 +224,7 @@ std::string iterations_html(const IdentificationReport& report) {
                row.accepted ? "yes" : "no"});
   }
   std::string html = fmt::format("<details><summary>{}</summary>{}",
-                                 plural(report.iterations.size(), "iteration", "iterations"), table.html());
+                                 count_text(report.iterations.size(), "iteration"), table.html());
   if (shown < report.iterations.size())
     html += fmt::format("<p class=\"soft\">The first {} are shown; the JSON report has all.</p>", shown);
   return html + "</details>\n";

@@ -6,12 +6,11 @@
 #include <utility>
 
 #include <spdlog/fmt/fmt.h>
+#include <Eigen/QR>
 #include <Eigen/SVD>
 
 namespace abut {
 namespace {
-
-constexpr double k_infinity = std::numeric_limits<double>::infinity();
 
 /// The size of things of a signed unknown's kind: 1 m/s, 1 N, ..., but lengths in a body that of the body.
 double size_of_kind(const MotionFit& fit, const Unknown& unknown) {
@@ -200,13 +199,18 @@ Identifiability identifiability_of(const MotionFit& fit, const Eigen::VectorXd& 
     const Eigen::Index e = free[static_cast<std::size_t>(c)];
     scaled.col(c) = size[e] * jacobian.col(e);
   }
-  const Eigen::BDCSVD<Eigen::MatrixXd> svd(scaled, Eigen::ComputeThinU | Eigen::ComputeFullV);
+  // R of Q R has the same singular values and right singular vectors, and is small.
+  const Eigen::HouseholderQR<Eigen::MatrixXd> qr(scaled);
+  const Eigen::Index rank = std::min(scaled.rows(), count);
+  Eigen::MatrixXd R = Eigen::MatrixXd::Zero(count, count);
+  R.topRows(rank) = qr.matrixQR().topRows(rank).triangularView<Eigen::Upper>();
+  const Eigen::JacobiSVD<Eigen::MatrixXd, Eigen::NoQRPreconditioner> svd(R, Eigen::ComputeFullV);
   const Eigen::VectorXd& singular = svd.singularValues();
-  const double largest = singular.size() > 0 ? singular[0] : 0.0;
+  const double largest = singular[0];
   Eigen::MatrixXd covariance = Eigen::MatrixXd::Zero(count, count);
   Eigen::Index told_count = 0;
   for (Eigen::Index k = 0; k < count; ++k) {
-    const double s = k < singular.size() ? singular[k] : 0.0;
+    const double s = singular[k];
     const Eigen::VectorXd v = svd.matrixV().col(k);
     const bool is_told = s > 0.0 && s > k_nothing * largest;
     const double deviation = is_told ? 1.0 / s : k_infinity;

@@ -163,13 +163,13 @@ std::string joined(const std::string& a, const char* between, const std::string&
 
 /// What was asked and what came of it, a line each.
 std::string summary_text(const IdentificationReport& report) {
-  const bool has_goals = report.question == "optimize";
-  std::string text = fmt::format(
-      "{}: {}{} by {} of {}\n", report.title.empty() ? "Experiment" : report.title,
-      report.question.empty() ? "" : report.question + " ", count_text(report.unknowns, "unknown"),
-      has_goals ? count_text(static_cast<long long>(report.goals.size()), "goal")
-                : count_text(std::max(report.residuals, 0), "residual"),
-      count_text(report.motions, "motion"));
+  const bool has_goals = is_optimization(report);
+  std::string text = fmt::format("{}: {}{} by {} of {}\n", report.title.empty() ? "Experiment" : report.title,
+                                 report.question.empty() ? "" : report.question + " ",
+                                 count_text(report.unknowns, "unknown"),
+                                 has_goals ? count_text(static_cast<long long>(report.goals.size()), "goal")
+                                           : count_text(std::max(report.residuals, 0), "residual"),
+                                 count_text(report.motions, "motion"));
   const auto line = [&](const char* what, const std::string& value) {
     if (!value.empty()) text += fmt::format("  {:<12}{}\n", what, value);
   };
@@ -193,11 +193,11 @@ std::string summary_text(const IdentificationReport& report) {
   return text;
 }
 
-enum class Guess { shown, hidden };
+enum class GuessColumn { shown, hidden };
 
-std::string estimates_text(const char* title, const std::vector<EstimateRow>& rows, Guess guess) {
+std::string estimates_text(const char* title, const std::vector<EstimateRow>& rows, GuessColumn guess) {
   if (rows.empty()) return {};
-  const bool has_guess = guess == Guess::shown;
+  const bool has_guess = guess == GuessColumn::shown;
   bool has_truth = false, has_state = false;
   for (const EstimateRow& row : rows) {
     has_truth = has_truth || row.truth;
@@ -257,6 +257,8 @@ std::string starts_text(const std::vector<StartRow>& starts) {
 
 }  // namespace
 
+bool is_optimization(const IdentificationReport& report) { return report.question == "optimize"; }
+
 std::vector<EstimateRow> with_derived(const IdentificationReport& report) {
   std::vector<EstimateRow> rows;
   for (const EstimateRow& row : report.estimates) {
@@ -275,14 +277,13 @@ std::vector<EstimateRow> derived_alone(const IdentificationReport& report) {
 }
 
 std::string text_of(const IdentificationReport& report) {
-  const std::string numbers = report.question == "optimize"
+  const std::string numbers = is_optimization(report)
                                   ? plan_text(report.estimates)
-                                  : estimates_text("unknown", with_derived(report), Guess::shown) +
-                                        estimates_text("derived", derived_alone(report), Guess::hidden);
+                                  : estimates_text("unknown", with_derived(report), GuessColumn::shown) +
+                                        estimates_text("derived", derived_alone(report), GuessColumn::hidden);
   return text_of(verdict_of(report)) + '\n' + summary_text(report) + numbers +
-         list_text(
-             report.question == "optimize" ? "What the goals leave open" : "What the motions do not tell",
-             report.open_directions) +
+         list_text(is_optimization(report) ? "What the goals leave open" : "What the motions do not tell",
+                   report.open_directions) +
          list_text("Warnings", report.warnings) + starts_text(report.starts);
 }
 

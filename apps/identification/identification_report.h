@@ -95,6 +95,8 @@ struct IdentificationReport {
   std::vector<ComparedSeries> series;
 };
 
+/// Whether goals were sought, not what explains data.
+[[nodiscard]] bool is_optimization(const IdentificationReport& report);
 /// The estimates, each followed by the derived numbers that are shown beside it.
 [[nodiscard]] std::vector<EstimateRow> with_derived(const IdentificationReport& report);
 /// The derived numbers that stand by themselves.

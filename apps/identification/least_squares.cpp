@@ -10,9 +10,7 @@
 namespace abut {
 namespace {
 
-using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
+using RowMajorMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 /// Null for plain numbers.
 std::unique_ptr<OrientationManifold> manifold_of(const Variable& variable) {
@@ -76,9 +74,9 @@ class ResidualsOfBlock : public ceres::CostFunction {
       const Variable& variable = *variables_[v];
       const auto by_tangent = evaluation.jacobian.block(block_.begin, variable.tangent_begin, block_.count,
                                                         variable.tangent_size);
-      Eigen::Map<RowMajor> out(jacobians[v], block_.count, variable.size);
+      Eigen::Map<RowMajorMatrix> out(jacobians[v], block_.count, variable.size);
       if (const auto manifold = manifold_of(variable)) {
-        RowMajor minus(variable.tangent_size, variable.size);
+        RowMajorMatrix minus(variable.tangent_size, variable.size);
         manifold->MinusJacobian(parameters[v], minus.data());
         out = by_tangent * minus;
       } else {

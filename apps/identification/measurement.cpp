@@ -10,9 +10,7 @@
 namespace abut {
 namespace {
 
-using Rows = MeasurementResidual::Rows;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
+using ResidualRows = MeasurementResidual::Rows;
 
 /// What a measurement is evaluated with.
 struct View {
@@ -30,7 +28,7 @@ MeasurementResidual residual_of(const View& view, const MeasuredPose& measured) 
   const Pose<double>& X_WB = view.X_WB[at(measured.body)];
   const Vec3<double> arm = X_WB.q * view.model.bodies[at(measured.body)].p_BA;
   out.residual.resize(count);
-  Rows by_pose = Rows::Zero(count, 6);
+  ResidualRows by_pose = ResidualRows::Zero(count, 6);
   const Vec3<double> off = (X_WB.p + arm - measured.p_WA) / measured.position_noise;
   const Mat3<double> by_turn = -skew(arm) / measured.position_noise;
   const Mat3<double> R = X_WB.rotation();
@@ -47,7 +45,7 @@ MeasurementResidual residual_of(const View& view, const MeasuredPose& measured) 
     out.residual.tail<3>() = turn / measured.rotation_noise;
     by_pose.bottomLeftCorner<3, 3>() = left_jacobian_inverse_so3(turn) / measured.rotation_noise;
   }
-  out.bodies.push_back({measured.body, by_pose, Rows(0, 6)});
+  out.bodies.push_back({measured.body, by_pose, ResidualRows(0, 6)});
   return out;
 }
 
@@ -57,7 +55,7 @@ MeasurementResidual residual_of(const View& view, const MeasuredTwist& measured)
   weight.head<3>().setConstant(1.0 / measured.angular_noise);
   weight.tail<3>().setConstant(1.0 / measured.linear_noise);
   out.residual = weight.cwiseProduct(view.V_WB[at(measured.body)] - measured.V_WB);
-  out.bodies.push_back({measured.body, Rows(0, 6), Rows(weight.asDiagonal())});
+  out.bodies.push_back({measured.body, ResidualRows(0, 6), ResidualRows(weight.asDiagonal())});
   return out;
 }
 
@@ -68,7 +66,7 @@ MeasurementResidual residual_of(const View& view, const SurfacePoints& measured)
   const auto primitives = view.model.bodies[at(measured.body)].shape.primitives.size();
   const Eigen::Index count = measured.p_W.cols();
   out.residual.resize(count);
-  Rows by_pose(count, 6);
+  ResidualRows by_pose(count, 6);
   for (Eigen::Index i = 0; i < count; ++i) {
     const Vec3<double> p_W = measured.p_W.col(i), p_B = inverse_point<double>(X_WB, p_W);
     const auto sample = sdf.evaluate<double>(p_B);
@@ -79,14 +77,14 @@ MeasurementResidual residual_of(const View& view, const SurfacePoints& measured)
     sdf.parameter_vjp(p_B, 1.0 / measured.noise, Vec3<double>::Zero(), geometry.primitives);
     out.geometry.push_back(std::move(geometry));
   }
-  out.bodies.push_back({measured.body, by_pose, Rows(0, 6)});
+  out.bodies.push_back({measured.body, by_pose, ResidualRows(0, 6)});
   return out;
 }
 
 /// A point of a body and the outward normal there.
 struct SurfacePlace {
   Vec3<double> p_B, p_W, n_W;
-  Rows p_by_pose = Rows::Zero(3, 6), n_by_pose = Rows::Zero(3, 6);
+  ResidualRows p_by_pose = ResidualRows::Zero(3, 6), n_by_pose = ResidualRows::Zero(3, 6);
 };
 
 SurfacePlace surface_place(const View& view, int body, const Vec3<double>& p_asset) {
@@ -109,9 +107,9 @@ MeasurementResidual residual_of(const View& view, const ContactPlace& wanted) {
   out.residual << (A.p_W - B.p_W) / wanted.position_noise, (A.n_W + B.n_W) / wanted.normal_noise;
   for (const auto& [body, place, sign] :
        {std::tuple{wanted.body_A, &A, 1.0}, std::tuple{wanted.body_B, &B, -1.0}}) {
-    Rows by_pose(6, 6);
+    ResidualRows by_pose(6, 6);
     by_pose << sign * place->p_by_pose / wanted.position_noise, place->n_by_pose / wanted.normal_noise;
-    out.bodies.push_back({body, by_pose, Rows(0, 6)});
+    out.bodies.push_back({body, by_pose, ResidualRows(0, 6)});
     const Mat3<double> R = view.X_WB[at(body)].rotation();
     const ShapeSdf& sdf = *view.sdfs[at(body)];
     const Mat3<double> normal_jacobian = sdf.evaluate_jacobian<double>(place->p_B).normal_jacobian;
@@ -132,9 +130,9 @@ MeasurementResidual residual_of(const View& view, const Clearance& wanted) {
   const auto count_of = [&](int body) { return view.model.bodies[at(body)].contact_points.cols(); };
   const Eigen::Index count = count_of(wanted.body_A) + count_of(wanted.body_B);
   out.residual = Eigen::VectorXd::Zero(count);
-  Rows by_A = Rows::Zero(count, 6), by_B = Rows::Zero(count, 6);
+  ResidualRows by_A = ResidualRows::Zero(count, 6), by_B = ResidualRows::Zero(count, 6);
   Eigen::Index row = 0;
-  const auto add = [&](int owner, int solid, Rows& by_owner, Rows& by_solid) {
+  const auto add = [&](int owner, int solid, ResidualRows& by_owner, ResidualRows& by_solid) {
     const Body& body = view.model.bodies[at(owner)];
     const Pose<double>&X_WO = view.X_WB[at(owner)], &X_WS = view.X_WB[at(solid)];
     for (Eigen::Index i = 0; i < body.contact_points.cols(); ++i, ++row) {
@@ -150,8 +148,8 @@ MeasurementResidual residual_of(const View& view, const Clearance& wanted) {
   };
   add(wanted.body_A, wanted.body_B, by_A, by_B);
   add(wanted.body_B, wanted.body_A, by_B, by_A);
-  out.bodies.push_back({wanted.body_A, by_A, Rows(0, 6)});
-  out.bodies.push_back({wanted.body_B, by_B, Rows(0, 6)});
+  out.bodies.push_back({wanted.body_A, by_A, ResidualRows(0, 6)});
+  out.bodies.push_back({wanted.body_B, by_B, ResidualRows(0, 6)});
   return out;
 }
 

@@ -22,7 +22,7 @@ namespace abut {
 namespace {
 
 /// Times [s], lengths [m] and the like beyond this are mistakes, and their squares may overflow.
-constexpr double k_largest = 1e12;
+constexpr double k_largest_value = 1e12;
 
 /// A measurement with where it stands.
 struct Row {
@@ -85,9 +85,9 @@ constexpr std::array<std::string_view, 12> k_columns{"time",
                                                      "rotation_vector_y",
                                                      "rotation_vector_z"};
 
-class Table {
+class CsvTable {
  public:
-  explicit Table(const std::filesystem::path& file) : file_(file.string()), text_(read_file(file)) {
+  explicit CsvTable(const std::filesystem::path& file) : file_(file.string()), text_(read_file(file)) {
     std::string_view rest = text_;
     constexpr std::string_view k_byte_order_mark = "\xEF\xBB\xBF";
     if (rest.starts_with(k_byte_order_mark)) rest.remove_prefix(k_byte_order_mark.size());
@@ -152,9 +152,9 @@ class Table {
     while (begin != end && *begin == ' ') ++begin;
     double value = 0.0;
     const auto [stopped, error] = std::from_chars(begin, end, value);
-    if (error != std::errc() || stopped != end || !(std::abs(value) <= k_largest))
+    if (error != std::errc() || stopped != end || !(std::abs(value) <= k_largest_value))
       fail(line(row), fmt::format("column '{}' = '{}', allowed: a number in [-{:g}, {:g}]", column, field,
-                                  k_largest, k_largest));
+                                  k_largest_value, k_largest_value));
     return value;
   }
   /// A component of which there is no column is 0.
@@ -178,7 +178,7 @@ class Table {
 };
 
 /// Which components of the position a table has columns of.
-std::array<bool, 3> measured_components(const Table& table, bool are_points) {
+std::array<bool, 3> measured_components(const CsvTable& table, bool are_points) {
   if (are_points) {
     table.require_columns({"position_x", "position_y", "position_z"},
                           "a point on a surface has all three coordinates [m]");
@@ -196,7 +196,7 @@ std::array<bool, 3> measured_components(const Table& table, bool are_points) {
 /// @param only_body  whose all rows are, where there is no column that says so; empty: it is needed
 std::vector<Row> read_table(const std::filesystem::path& file, bool rotations, bool are_points,
                             const std::string& only_body) {
-  const Table table(file);
+  const CsvTable table(file);
   table.require_columns({"time"}, "add the time of each row, in seconds from the start of the scene's clock");
   const bool has_body = table.has_column("body");
   if (!has_body && only_body.empty())
@@ -274,9 +274,10 @@ std::vector<Row> read_archive(const std::filesystem::path& file, bool rotations)
         const double* q = &(*orientation)[4 * (t * n + b)];
         row.orientation = Quat<double>(q[0], q[1], q[2], q[3]);
       }
-      if (!(std::abs(row.time) <= k_largest) || !(row.position.array().abs() <= k_largest).all()) {
-        fail(
-            fmt::format("{}: 'time' or 'position' is not in [-{:g}, {:g}]", row.place, k_largest, k_largest));
+      if (!(std::abs(row.time) <= k_largest_value) ||
+          !(row.position.array().abs() <= k_largest_value).all()) {
+        fail(fmt::format("{}: 'time' or 'position' is not in [-{:g}, {:g}]", row.place, k_largest_value,
+                         k_largest_value));
       }
       rows.push_back(std::move(row));
     }

@@ -18,8 +18,6 @@
 namespace abut {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 const Experiment& checked(const Experiment& experiment) {
   validate(experiment);
   return experiment;

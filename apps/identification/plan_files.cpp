@@ -14,8 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 void write_trajectory(const UnknownSpace::Simulation& simulation, const fs::path& scene, const fs::path& to) {
   const Model& model = simulation.simulator.model();
   TrajectoryFile file(model, scene);

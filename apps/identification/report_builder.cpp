@@ -17,8 +17,6 @@
 namespace abut {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 std::string loss_text(const RobustLoss& loss) {
   switch (loss.kind) {
     case RobustLoss::Kind::huber:

@@ -10,8 +10,6 @@
 namespace abut {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 /// The median of chi square, by Wilson and Hilferty (1931).
 double median_of_chi_square(int freedom) {
   const double third = 1.0 - 2.0 / (9.0 * freedom);

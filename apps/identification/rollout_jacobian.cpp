@@ -10,9 +10,7 @@
 namespace abut {
 namespace {
 
-using Rows = LinearizedResidual::Rows;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
+using LinearizedRows = LinearizedResidual::Rows;
 
 std::vector<int> entries_of(const SegmentRollout& rollout) {
   std::vector<int> entries;
@@ -205,7 +203,7 @@ void forward_jacobian(const SegmentRollout& rollout, const std::vector<Linearize
     for (; step < use.of->step; ++step) sweep.advance(step);
     for (std::size_t c = 0; c < sweep.entries().size(); ++c) {
       const StateTangent& tangent = sweep.tangents()[c];
-      const auto add = [&](const Rows& by, const Vec6<double>& change) {
+      const auto add = [&](const LinearizedRows& by, const Vec6<double>& change) {
         if (by.rows() > 0) jacobian.col(sweep.entries()[c]).segment(use.begin, by.rows()) += by * change;
       };
       add(use.of->by_pose, tangent.pose[at(use.of->body)]);
@@ -293,7 +291,7 @@ LinearizedResidual linearize(const Simulator& simulator, const Measurement& meas
   for (const MeasurementResidual::OfBody& of : at_time.bodies) {
     const InterpolatedPose& pose = between[at(of.body)];
     const auto add = [&](int k, const Mat6<double>& by, double weight) {
-      LinearizedResidual::OfState state{k, of.body, Rows(0, 6), Rows(0, 6)};
+      LinearizedResidual::OfState state{k, of.body, LinearizedRows(0, 6), LinearizedRows(0, 6)};
       if (of.by_pose.rows() > 0) state.by_pose = of.by_pose * by;
       if (of.by_twist.rows() > 0) state.by_twist = weight * of.by_twist;
       out.states.push_back(std::move(state));

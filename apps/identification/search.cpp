@@ -23,8 +23,6 @@
 namespace abut {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 /// A number that may be null: NaN.
 double number_of(const Json& json) {
   return json.is_null() ? std::numeric_limits<double>::quiet_NaN() : json.get<double>();

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double k_letter = 6.3;                         // width of a digit in units of the drawing
 constexpr double k_tick_width = 64, k_tick_height = 30;  // room for a tick and its neighbours
-constexpr double k_largest = 1e300;                      // beyond, the size of a range overflows
+constexpr double k_largest_end = 1e300;                  // beyond, the size of a range overflows
 
 /// Where a value stands between the ends of an axis, not far outside.
 double share_of(const PlotAxis& axis, double value) {
@@ -99,8 +99,8 @@ std::string escaped(std::string_view text) {
 }
 
 void PlotRange::add(double value) {
-  if (!(std::abs(value) <= k_largest)) return;
-  if (logarithmic_ && !(value >= 1.0 / k_largest)) return;
+  if (!(std::abs(value) <= k_largest_end)) return;
+  if (logarithmic_ && !(value >= 1.0 / k_largest_end)) return;
   least_ = is_empty_ ? value : std::min(least_, value);
   most_ = is_empty_ ? value : std::max(most_, value);
   is_empty_ = false;

@@ -14,8 +14,6 @@
 namespace abut {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 /// Where noise comes from, if there is any.
 class Noise {
  public:

@@ -12,8 +12,6 @@
 namespace abut {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 struct Unit {
   std::string_view name;
   double factor;
@@ -23,15 +21,15 @@ constexpr std::array<Unit, 5> k_lengths{
 constexpr std::array<Unit, 3> k_times{{{"seconds", 1.0}, {"milliseconds", 1e-3}, {"microseconds", 1e-6}}};
 
 /// A measured position, with the components that were not measured left out.
-struct Seen {
+struct SeenPoint {
   int body;
   double time;
   Vec3<double> p_WA;
   std::array<bool, 3> is_measured;
 };
 
-std::vector<Seen> positions_of(const MeasuredMotion& motion) {
-  std::vector<Seen> seen;
+std::vector<SeenPoint> positions_of(const MeasuredMotion& motion) {
+  std::vector<SeenPoint> seen;
   for (const Measurement& measurement : motion.measurements) {
     if (const auto* pose = std::get_if<MeasuredPose>(&measurement.what)) {
       seen.push_back({pose->body, measurement.time, pose->p_WA, pose->is_measured});
@@ -102,13 +100,13 @@ class GuessedMotion {
 
 /// Of one motion, with all factors of lengths at a factor of times; nothing where it is not simulated.
 std::optional<std::array<Misfit, k_lengths.size()>> misfits(const MotionFit& fit, int motion,
-                                                            const std::vector<Seen>& seen,
+                                                            const std::vector<SeenPoint>& seen,
                                                             double time_factor) {
   constexpr int k_least = 3;  // positions, which say something of how they vary
   const GuessedMotion guessed(fit, motion, time_factor * seen.back().time);
   std::array<Misfit, k_lengths.size()> out;
   int count = 0;
-  for (const Seen& s : seen) {
+  for (const SeenPoint& s : seen) {
     if (!guessed.is_known(time_factor * s.time)) break;
     ++count;
     const Vec3<double> p = guessed.position(s.body, time_factor * s.time), start = guessed.start(s.body);
@@ -143,7 +141,7 @@ std::vector<UnitSuspicion> suspected_units(const MotionFit& fit) {
   double noise = 0.0;
   int motions = 0;
   for (std::size_t m = 0; m < fit.experiment().motions.size(); ++m) {
-    const std::vector<Seen> seen = positions_of(fit.experiment().motions[m]);
+    const std::vector<SeenPoint> seen = positions_of(fit.experiment().motions[m]);
     if (seen.empty()) continue;
     ++motions;
     for (const Measurement& measurement : fit.experiment().motions[m].measurements) {

@@ -11,9 +11,7 @@
 namespace abut {
 namespace {
 
-using Kind = Variable::Kind;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
+using VariableKind = Variable::Kind;
 
 Quat<double> quaternion_in(const Eigen::VectorXd& x, int begin) {
   return {x[begin], x[begin + 1], x[begin + 2], x[begin + 3]};
@@ -94,7 +92,7 @@ UnknownSpace::UnknownSpace(const Experiment& experiment)
         variable.motion = unknown.in_each_motion ? m : -1;
         variable.piece = piece;
         if (unknown.kind == Unknown::Kind::orientation) {
-          variable.kind = Kind::orientation;
+          variable.kind = VariableKind::orientation;
           variable.body = unknown.body;
           variable.size = 4;
           variable.tangent_size = 3;
@@ -109,7 +107,7 @@ UnknownSpace::UnknownSpace(const Experiment& experiment)
     for (int b = 0; b < experiment.scene.model.body_count(); ++b) {
       if (bodies[at(b)].fixed) continue;
       Variable variable;
-      variable.kind = Kind::position_and_twist;
+      variable.kind = VariableKind::position_and_twist;
       variable.motion = segment.motion;
       variable.segment = segment.number;
       variable.body = b;
@@ -163,7 +161,7 @@ std::string UnknownSpace::name(int tangent_entry) const {
   std::string name;
   if (const Unknown* unknown = unknown_of(variable)) {
     name = unknown->name;
-    if (variable.kind == Kind::orientation) name += fmt::format(".{}", "xyz"[component]);
+    if (variable.kind == VariableKind::orientation) name += fmt::format(".{}", "xyz"[component]);
     if (unknown->pieces > 1) name += fmt::format(".{}", variable.piece);
   } else {
     static constexpr const char* k_components[] = {
@@ -183,7 +181,7 @@ Eigen::VectorXd UnknownSpace::assemble(bool true_values) const {
   for (const Variable& variable : variables_) {
     const Unknown* unknown = unknown_of(variable);
     if (unknown == nullptr) continue;
-    if (variable.kind == Kind::orientation) {
+    if (variable.kind == VariableKind::orientation) {
       const Quat<double>& guess = unknown->initial_orientation;
       put_quaternion(true_values ? unknown->true_orientation.value_or(guess) : guess, variable.begin, x);
       continue;
@@ -234,7 +232,7 @@ void UnknownSpace::guess_segment_starts(Eigen::VectorXd& x) const {
 Eigen::VectorXd UnknownSpace::plus(const Eigen::VectorXd& x, const Eigen::VectorXd& tangent) const {
   Eigen::VectorXd y = x;
   for (const Variable& variable : variables_) {
-    if (variable.kind == Kind::number) {
+    if (variable.kind == VariableKind::number) {
       y[variable.begin] += tangent[variable.tangent_begin];
       continue;
     }
@@ -250,7 +248,7 @@ Eigen::VectorXd UnknownSpace::plus(const Eigen::VectorXd& x, const Eigen::Vector
 Eigen::VectorXd UnknownSpace::minus(const Eigen::VectorXd& y, const Eigen::VectorXd& x) const {
   Eigen::VectorXd tangent(tangent_size_);
   for (const Variable& variable : variables_) {
-    if (variable.kind == Kind::number) {
+    if (variable.kind == VariableKind::number) {
       tangent[variable.tangent_begin] = y[variable.begin] - x[variable.begin];
       continue;
     }
@@ -266,7 +264,7 @@ Eigen::VectorXd UnknownSpace::minus(const Eigen::VectorXd& y, const Eigen::Vecto
 std::pair<double, double> UnknownSpace::bounds(const Variable& variable) const {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const Unknown* unknown = unknown_of(variable);
-  if (unknown == nullptr || variable.kind != Kind::number) return {-infinity, infinity};
+  if (unknown == nullptr || variable.kind != VariableKind::number) return {-infinity, infinity};
   double lower = unknown->lower, upper = unknown->upper;
   if (unknown->kind == Unknown::Kind::number) {
     const NumberRange& range = unknown->parameter.range;
@@ -293,7 +291,8 @@ std::vector<int> UnknownSpace::start_variables(int motion, int segment) const {
   std::vector<int> found;
   for (std::size_t v = 0; v < variables_.size(); ++v) {
     const Variable& variable = variables_[v];
-    if (variable.kind == Kind::position_and_twist && variable.motion == motion && variable.segment == segment)
+    if (variable.kind == VariableKind::position_and_twist && variable.motion == motion &&
+        variable.segment == segment)
       found.push_back(static_cast<int>(v));
   }
   return found;
@@ -350,7 +349,7 @@ UnknownSpace::Inputs UnknownSpace::inputs(const Eigen::VectorXd& x, const Segmen
   }
   for (const Variable& variable : variables_) {
     if (!is_ours(variable)) continue;
-    if (variable.kind == Kind::orientation) {
+    if (variable.kind == VariableKind::orientation) {
       set_orientation(quaternion_in(x, variable.begin), bodies[at(variable.body)],
                       scene.initial.X_WB[at(variable.body)]);
     }
@@ -399,7 +398,7 @@ bool UnknownSpace::acts(const Variable& variable, const Segment& segment, int st
 bool UnknownSpace::concerns(int tangent_entry, const Segment& segment) const {
   const Variable& variable = variable_of(tangent_entry);
   if (variable.motion >= 0 && variable.motion != segment.motion) return false;
-  if (variable.kind == Kind::position_and_twist) return variable.segment == segment.number;
+  if (variable.kind == VariableKind::position_and_twist) return variable.segment == segment.number;
   if (segment.number > 0 && is_initial(tangent_entry)) return false;
   return true;
 }

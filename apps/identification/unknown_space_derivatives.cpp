@@ -5,16 +5,14 @@
 namespace abut {
 namespace {
 
-using Kind = Variable::Kind;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
+using VariableKind = Variable::Kind;
 
 }  // namespace
 
 bool UnknownSpace::is_initial(int tangent_entry) const {
   const Variable& variable = variable_of(tangent_entry);
   const Unknown* unknown = unknown_of(variable);
-  return variable.kind != Kind::number ||
+  return variable.kind != VariableKind::number ||
          (unknown->kind == Unknown::Kind::number && unknown->parameter.is_initial_state());
 }
 
@@ -29,13 +27,13 @@ StateTangent UnknownSpace::initial_direction(int tangent_entry, const Inputs& in
   StateTangent direction(scene.model.body_count());
   const Variable& variable = variable_of(tangent_entry);
   const int component = tangent_entry - variable.tangent_begin;
-  if (variable.kind == Kind::position_and_twist) {
+  if (variable.kind == VariableKind::position_and_twist) {
     Vec6<double>& half =
         component < 6 ? direction.pose[at(variable.body)] : direction.twist[at(variable.body)];
     half[component % 6] = 1.0;
     return direction;
   }
-  if (variable.kind == Kind::orientation) {
+  if (variable.kind == VariableKind::orientation) {
     const Vec3<double> turn = Vec3<double>::Unit(component);
     const Vec3<double> arm =
         scene.initial.X_WB[at(variable.body)].q * scene.model.bodies[at(variable.body)].p_BA;
@@ -57,7 +55,8 @@ RolloutDirection UnknownSpace::direction(int tangent_entry, const Segment& segme
   const Variable& variable = variable_of(tangent_entry);
   const Unknown* unknown = unknown_of(variable);
   RolloutDirection direction;
-  if (variable.kind != Kind::number || unknown->kind == Unknown::Kind::control || is_initial(tangent_entry)) {
+  if (variable.kind != VariableKind::number || unknown->kind == Unknown::Kind::control ||
+      is_initial(tangent_entry)) {
     direction.initial = initial_direction(tangent_entry, inputs);
     if (unknown == nullptr || unknown->kind != Unknown::Kind::control) return direction;
     const Control nothing(inputs.scene.model.bodies.size(), Vec6<double>::Zero());
@@ -75,11 +74,11 @@ double UnknownSpace::derivative(int tangent_entry, const Segment& segment, const
   const Variable& variable = variable_of(tangent_entry);
   const Unknown* unknown = unknown_of(variable);
   const int component = tangent_entry - variable.tangent_begin;
-  if (variable.kind == Kind::position_and_twist) {
+  if (variable.kind == VariableKind::position_and_twist) {
     const std::size_t b = at(variable.body);
     return component < 6 ? gradient.initial.pose[b][component] : gradient.initial.twist[b][component - 6];
   }
-  if (variable.kind == Kind::orientation) {
+  if (variable.kind == VariableKind::orientation) {
     const std::size_t b = at(variable.body);
     return gradient.initial.pose[b].dot(initial_direction(tangent_entry, inputs).pose[b]);
   }

@@ -9,20 +9,15 @@
 
 #include "apps/identification/identification_report.h"
 #include "apps/identification/number_text.h"
+#include "engine/count_text.h"
 
 namespace abut {
 namespace {
 
-using State = EstimateRow::State;
-using Status = Verdict::Status;
+using EstimateState = EstimateRow::State;
+using VerdictStatus = Verdict::Status;
 
-bool is_optimization(const IdentificationReport& report) { return report.question == "optimize"; }
-
-std::string plural(std::size_t count, std::string_view one, std::string_view many) {
-  return fmt::format("{} {}", count, count == 1 ? one : many);
-}
-
-std::size_t count_of(const IdentificationReport& report, State state) {
+std::size_t count_of(const IdentificationReport& report, EstimateState state) {
   return static_cast<std::size_t>(std::count_if(report.estimates.begin(), report.estimates.end(),
                                                 [&](const EstimateRow& row) { return row.state == state; }));
 }
@@ -30,7 +25,7 @@ std::size_t count_of(const IdentificationReport& report, State state) {
 // Noise ----------------------------------------------------------------------------------------------------
 
 /// What the sizes of residuals say about the noise that was stated.
-enum class Noise { unknown, as_stated, larger, far_larger, smaller };
+enum class NoiseLevel { unknown, as_stated, larger, far_larger, smaller };
 
 /// The quantile of the reduced chi square beyond which one in ten thousand lies, by Wilson and Hilferty
 /// (1931).
@@ -55,21 +50,21 @@ bool is_systematic(const ResidualCheck& check) {
 
 /// Reduced chi square is 1 with a standard deviation of sqrt(2 / degrees of freedom) where all is as stated.
 /// Noise is never stated that exactly: a fifth to either side is no finding.
-Noise noise_of(const IdentificationReport& report) {
+NoiseLevel noise_of(const IdentificationReport& report) {
   constexpr double k_usual = 0.2, k_usual_median = 0.5, k_deviations = 3.0, k_far = 2.0;
   const double spread = spread_of(report);
   const bool is_median = !std::isfinite(report.reduced_chi_square);
   const bool has_freedom = !is_median || report.loss != "square";
-  if (is_optimization(report) || !has_freedom || !std::isfinite(spread)) return Noise::unknown;
+  if (is_optimization(report) || !has_freedom || !std::isfinite(spread)) return NoiseLevel::unknown;
   const double freedom = std::max(report.residuals - report.unknowns, 1);
   if (spread > std::max(k_far, rare_chi_square(freedom))) {
-    if (report.intervals == IntervalBasis::stated) return Noise::far_larger;
+    if (report.intervals == IntervalBasis::stated) return NoiseLevel::far_larger;
     // Noise may have any size, but has to be noise.
-    return is_systematic(report.residual_check) && spread > 4.0 ? Noise::far_larger : Noise::larger;
+    return is_systematic(report.residual_check) && spread > 4.0 ? NoiseLevel::far_larger : NoiseLevel::larger;
   }
   const double near = std::max(is_median ? k_usual_median : k_usual, k_deviations * std::sqrt(2.0 / freedom));
-  if (spread > 1.0 + near) return Noise::larger;
-  return spread < 1.0 - near ? Noise::smaller : Noise::as_stated;
+  if (spread > 1.0 + near) return NoiseLevel::larger;
+  return spread < 1.0 - near ? NoiseLevel::smaller : NoiseLevel::as_stated;
 }
 
 std::string chi_square_text(const IdentificationReport& report) {
@@ -84,12 +79,12 @@ void add_noise_reason(const IdentificationReport& report, std::vector<std::strin
   const bool is_stated = report.intervals == IntervalBasis::stated;
   const std::string chi = chi_square_text(report);
   switch (noise_of(report)) {
-    case Noise::as_stated:
+    case NoiseLevel::as_stated:
       reasons.push_back(fmt::format(
           "What is simulated agrees with what was measured to within the noise stated: {}.", chi));
       break;
-    case Noise::larger:
-    case Noise::far_larger:
+    case NoiseLevel::larger:
+    case NoiseLevel::far_larger:
       reasons.push_back(fmt::format(
           "Residuals are {} times as large as the noise stated ({}): the noise is larger than stated, or the "
           "scene cannot move as what was measured. {}",
@@ -97,12 +92,12 @@ void add_noise_reason(const IdentificationReport& report, std::vector<std::strin
           is_stated ? "The intervals are too narrow by about that factor."
                     : "The intervals are those of the residuals, and allow for it."));
       break;
-    case Noise::smaller:
+    case NoiseLevel::smaller:
       reasons.push_back(
           fmt::format("Residuals are smaller than the noise stated ({}): the noise is stated too large{}.",
                       chi, is_stated ? ", and the intervals are too wide" : ""));
       break;
-    case Noise::unknown:
+    case NoiseLevel::unknown:
       if (is_optimization(report)) break;
       reasons.emplace_back(
           report.loss != "square"
@@ -164,7 +159,7 @@ struct Truths {
 Truths truths_of(const IdentificationReport& report) {
   Truths truths;
   for (const EstimateRow& row : report.estimates) {
-    if (!row.truth || row.state != State::told) continue;
+    if (!row.truth || row.state != EstimateState::told) continue;
     ++truths.known;
     truths.within += *row.truth >= row.lower_95 && *row.truth <= row.upper_95;
   }
@@ -176,21 +171,21 @@ void add_estimate_reasons(const IdentificationReport& report, std::vector<std::s
     reasons.push_back(fmt::format("The loss went from {} to {}.", number_text(report.initial_cost, 4),
                                   number_text(report.cost, 4)));
   if (const Truths truths = truths_of(report); truths.known > 0)
-    reasons.push_back(fmt::format(
-        "The truth is known of {}; {} within the 95 % {}.", plural(truths.known, "number", "numbers"),
-        truths.known == 1               ? (truths.within == 1 ? "it lies" : "it does not lie")
-        : truths.within == truths.known ? "all lie"
-                                        : fmt::format("{} of them lie", truths.within),
-        truths.known == 1 ? "interval" : "intervals"));
-  if (const std::size_t count = count_of(report, State::at_bound); count > 0)
+    reasons.push_back(
+        fmt::format("The truth is known of {}; {} within the 95 % {}.", count_text(truths.known, "number"),
+                    truths.known == 1               ? (truths.within == 1 ? "it lies" : "it does not lie")
+                    : truths.within == truths.known ? "all lie"
+                                                    : fmt::format("{} of them lie", truths.within),
+                    truths.known == 1 ? "interval" : "intervals"));
+  if (const std::size_t count = count_of(report, EstimateState::at_bound); count > 0)
     reasons.push_back(fmt::format("{} at a bound: the intervals of the others hold only if {} there.",
-                                  plural(count, "number lies", "numbers lie"),
+                                  count_text(count, "number lies", "numbers lie"),
                                   count == 1 ? "it belongs" : "they belong"));
 }
 
 void add_bound_checks(const IdentificationReport& report, std::vector<std::string>& checks) {
   for (const EstimateRow& row : report.estimates) {
-    if (row.state != State::at_bound) continue;
+    if (row.state != EstimateState::at_bound) continue;
     const bool is_lower = row.lower_bound && (!row.upper_bound || std::abs(row.value - *row.lower_bound) <
                                                                       std::abs(row.value - *row.upper_bound));
     checks.push_back(fmt::format(
@@ -225,63 +220,63 @@ void add_goal_checks(const IdentificationReport& report, std::vector<std::string
 
 // The whole ------------------------------------------------------------------------------------------------
 
-Status status_of(const IdentificationReport& report) {
-  if (report.status == "failed") return Status::failed;
+VerdictStatus status_of(const IdentificationReport& report) {
+  if (report.status == "failed") return VerdictStatus::failed;
   if (is_optimization(report)) {
-    if (report.status == "stopped") return Status::unfinished;
-    return missed_goals(report) > 0 ? Status::not_reached : Status::reached;
+    if (report.status == "stopped") return VerdictStatus::unfinished;
+    return missed_goals(report) > 0 ? VerdictStatus::not_reached : VerdictStatus::reached;
   }
-  if (report.status != "converged") return Status::unfinished;
-  const Noise noise = noise_of(report);
-  if (noise == Noise::far_larger) return Status::not_explained;
-  if (!report.implausible.empty()) return Status::implausible;
+  if (report.status != "converged") return VerdictStatus::unfinished;
+  const NoiseLevel noise = noise_of(report);
+  if (noise == NoiseLevel::far_larger) return VerdictStatus::not_explained;
+  if (!report.implausible.empty()) return VerdictStatus::implausible;
   const std::size_t all = report.estimates.size();
-  if (all > 0 && count_of(report, State::open) == all) return Status::undetermined;
-  if (count_of(report, State::at_bound) > 0) return Status::at_bound;
-  return noise == Noise::unknown ? Status::unchecked : Status::explained;
+  if (all > 0 && count_of(report, EstimateState::open) == all) return VerdictStatus::undetermined;
+  if (count_of(report, EstimateState::at_bound) > 0) return VerdictStatus::at_bound;
+  return noise == NoiseLevel::unknown ? VerdictStatus::unchecked : VerdictStatus::explained;
 }
 
 /// How many of the numbers were found.
 std::string found_text(const IdentificationReport& report) {
-  const std::size_t told = count_of(report, State::told), all = report.estimates.size();
+  const std::size_t told = count_of(report, EstimateState::told), all = report.estimates.size();
   const char* verb = is_optimization(report) ? "optimized" : "found";
   if (all == 0) return "nothing was asked for";
   if (told == all || is_optimization(report))
-    return fmt::format("{}{} {}", all > 2 ? "all " : "", plural(all, "number", "numbers"), verb);
-  return fmt::format("{} of {} {}", told, plural(all, "number", "numbers"), verb);
+    return fmt::format("{}{} {}", all > 2 ? "all " : "", count_text(all, "number"), verb);
+  return fmt::format("{} of {} {}", told, count_text(all, "number"), verb);
 }
 
 std::vector<std::string> cautions_of(const IdentificationReport& report) {
   std::vector<std::string> cautions;
-  const Noise noise = noise_of(report);
-  if (noise == Noise::larger) cautions.emplace_back("the fit is worse than the noise");
-  if (noise == Noise::smaller) cautions.emplace_back("the noise is stated too large");
+  const NoiseLevel noise = noise_of(report);
+  if (noise == NoiseLevel::larger) cautions.emplace_back("the fit is worse than the noise");
+  if (noise == NoiseLevel::smaller) cautions.emplace_back("the noise is stated too large");
   if (!report.open_directions.empty() && !is_optimization(report))
-    cautions.push_back(plural(report.open_directions.size(), "direction is open", "directions are open"));
+    cautions.push_back(count_text(report.open_directions.size(), "direction is open", "directions are open"));
   if (!report.warnings.empty())
     cautions.push_back((report.warnings.size() == 1 ? "there is " : "there are ") +
-                       plural(report.warnings.size(), "warning", "warnings"));
+                       count_text(report.warnings.size(), "warning"));
   if (truths_of(report).are_missed()) cautions.emplace_back("intervals miss the truth");
   return cautions;
 }
 
-std::string headline_of(const IdentificationReport& report, Status status,
+std::string headline_of(const IdentificationReport& report, VerdictStatus status,
                         const std::vector<std::string>& cautions) {
   const std::string found = found_text(report);
   const std::size_t goals = report.goals.size(), missed = missed_goals(report);
   switch (status) {
-    case Status::failed:
+    case VerdictStatus::failed:
       return "The search failed";
-    case Status::unfinished:
+    case VerdictStatus::unfinished:
       return "Unfinished: " + found + ", but the search ended before it had converged";
-    case Status::not_explained:
+    case VerdictStatus::not_explained:
       return fmt::format("Not explained: the residuals are {} times the noise stated",
                          number_text(std::sqrt(spread_of(report)), 3));
-    case Status::implausible:
+    case VerdictStatus::implausible:
       return "Implausible: " + report.implausible.front();
-    case Status::undetermined:
+    case VerdictStatus::undetermined:
       return "Undetermined: the motions tell nothing of what was asked for";
-    case Status::not_reached:
+    case VerdictStatus::not_reached:
       return goals == 1 ? std::string("Not reached: the goal is missed")
                         : fmt::format("Not reached: {} of {} goals {} missed", missed, goals,
                                       missed == 1 ? "is" : "are");
@@ -291,42 +286,42 @@ std::string headline_of(const IdentificationReport& report, Status status,
   std::string list;
   for (std::size_t i = 0; i < cautions.size(); ++i)
     list += (i == 0 ? "; " : i + 1 == cautions.size() ? " and " : ", ") + cautions[i];
-  if (status == Status::reached)
+  if (status == VerdictStatus::reached)
     return fmt::format("{}{}{}",
                        goals > 0 ? fmt::format("Reached: {} within tolerance; ",
                                                goals == 1 ? std::string("the goal is")
                                                           : fmt::format("all {} goals are", goals))
                                  : std::string(),
                        found, list);
-  if (status == Status::at_bound) return "At a bound: " + found + list;
-  if (status == Status::unchecked) return "Found, but not checked: " + found + list;
+  if (status == VerdictStatus::at_bound) return "At a bound: " + found + list;
+  if (status == VerdictStatus::unchecked) return "Found, but not checked: " + found + list;
   if (cautions.empty()) return "Explained: " + found + ", and the fit is as good as the noise allows";
   return "Explained: " + found + list;
 }
 
 }  // namespace
 
-const char* to_string(Status status) {
+const char* to_string(VerdictStatus status) {
   switch (status) {
-    case Status::explained:
+    case VerdictStatus::explained:
       return "explained";
-    case Status::unchecked:
+    case VerdictStatus::unchecked:
       return "unchecked";
-    case Status::reached:
+    case VerdictStatus::reached:
       return "reached";
-    case Status::at_bound:
+    case VerdictStatus::at_bound:
       return "at_bound";
-    case Status::undetermined:
+    case VerdictStatus::undetermined:
       return "undetermined";
-    case Status::implausible:
+    case VerdictStatus::implausible:
       return "implausible";
-    case Status::not_explained:
+    case VerdictStatus::not_explained:
       return "not_explained";
-    case Status::not_reached:
+    case VerdictStatus::not_reached:
       return "not_reached";
-    case Status::unfinished:
+    case VerdictStatus::unfinished:
       return "unfinished";
-    case Status::failed:
+    case VerdictStatus::failed:
       return "failed";
   }
   return "unknown";
@@ -338,7 +333,7 @@ Verdict verdict_of(const IdentificationReport& report) {
   const std::vector<std::string> cautions = cautions_of(report);
   verdict.headline = headline_of(report, verdict.status, cautions);
   verdict.has_doubts = !cautions.empty();
-  if (verdict.status == Status::failed) {
+  if (verdict.status == VerdictStatus::failed) {
     if (!report.message.empty()) verdict.reasons.push_back(report.message);
     return verdict;
   }
@@ -352,9 +347,9 @@ Verdict verdict_of(const IdentificationReport& report) {
     add_goal_checks(report, verdict.checks);
     return verdict;
   }
-  if (noise_of(report) == Noise::far_larger) {
+  if (noise_of(report) == NoiseLevel::far_larger) {
     add_noise_checks(report, verdict.checks);
-  } else if (verdict.status == Status::implausible) {
+  } else if (verdict.status == VerdictStatus::implausible) {
     for (const std::string& text : report.suspected_units)
       verdict.checks.push_back(fmt::format("Units: {}.", text));
     verdict.checks.emplace_back(
@@ -363,9 +358,9 @@ Verdict verdict_of(const IdentificationReport& report) {
         "and whether bounds or a prior keep the unknown where it is possible.");
   }
   add_bound_checks(report, verdict.checks);
-  if (verdict.status == Status::unfinished && report.status == "max_iterations")
+  if (verdict.status == VerdictStatus::unfinished && report.status == "max_iterations")
     verdict.checks.emplace_back("Iterations: raise max_iterations in [search], or begin nearer.");
-  if (verdict.status == Status::undetermined)
+  if (verdict.status == VerdictStatus::undetermined)
     verdict.checks.emplace_back(
         "The motions: they have to feel what is asked for, such as a contact, a push or a "
         "different start.");

@@ -10,8 +10,8 @@
 namespace abut {
 namespace {
 
-constexpr double k_far = 1e30;  // [m], where there is nothing
-constexpr double k_nowhere = 0.5 * k_far;
+constexpr double k_nothing = 1e30;  // [m], where there is nothing
+constexpr double k_nowhere = 0.5 * k_nothing;
 constexpr double k_opacity = 0.9;
 constexpr double k_zero_line = 1.3, k_band_line = 0.6;  // half of their widths [pixels]
 constexpr double k_arrow_length = 0.75;                 // in steps between arrows
@@ -31,10 +31,10 @@ class Slicer {
     ABUT_ASSERT(last_ <= static_cast<int>(X_WB.size()));
   }
 
-  /// The least of all bodies at points (3, n) in W; k_far where an SDF has no answer.
+  /// The least of all bodies at points (3, n) in W; k_nothing where an SDF has no answer.
   [[nodiscard]] std::vector<double> distances(const Points& points_W) const {
     const auto n = static_cast<std::size_t>(points_W.cols());
-    std::vector<double> least(n, k_far), values(n);
+    std::vector<double> least(n, k_nothing), values(n);
     for (int b = first_; b < last_; ++b) {
       if (!is_solid(b)) continue;
       const Pose<double> X_BW = pose(b).inverse();
@@ -128,12 +128,12 @@ SlicePicture slice_picture(const ContactDetector& detector, std::span<const Pose
   };
   picture.pixels.reserve(4 * phi.size());
   picture.distances.reserve(phi.size());
-  static const Colour k_nothing = rgb(110, 114, 120);
+  static const Colour k_grey = rgb(110, 114, 120);
   for (int y = 0; y < n; ++y) {
     for (int x = 0; x < n; ++x) {
       const double d = at(x, y);
       const double change = std::hypot(slope(x, y, 1, 0), slope(x, y, 0, 1));
-      Colour colour = std::abs(d) < k_nowhere ? pixel_colour(d, change, band) : k_nothing;
+      Colour colour = std::abs(d) < k_nowhere ? pixel_colour(d, change, band) : k_grey;
       colour.w() = static_cast<float>(k_opacity);
       for (int channel = 0; channel < 4; ++channel) {
         picture.pixels.push_back(static_cast<std::uint8_t>(std::lround(255.0f * colour[channel])));

@@ -38,10 +38,6 @@ void scale(Shape& shape, double factor) {
   shape.union_smoothing *= factor;
 }
 
-double largest_extent(const TriangleMesh& mesh) {
-  return (mesh.vertices.rowwise().maxCoeff() - mesh.vertices.rowwise().minCoeff()).maxCoeff();
-}
-
 TriangleMesh mesh_of_zero_set(const Shape& shape, int resolution, const MeshingProgress& progress = {}) {
   const ShapeSdf sdf(shape);
   TriangleMesh mesh = marching_cubes(field_of(sdf), grid_around(sdf.bounds(), resolution), progress);

@@ -21,7 +21,7 @@ namespace {
 constexpr int k_edges = 12;
 using Loop = std::vector<int>;  // edges of a cube in the order in which the surface crosses them
 
-struct Edge {
+struct GridEdge {
   int corner, axis;
 };
 
@@ -32,7 +32,7 @@ int edge_number(int corner_a, int corner_b) {
   return 4 * axis + (from >> low & 1) + 2 * (from >> high & 1);
 }
 
-Edge edge_of_number(int edge) {
+GridEdge edge_of_number(int edge) {
   const int axis = edge / 4, low = axis == 0 ? 1 : 0, high = axis == 2 ? 1 : 2;
   return {((edge & 1) << low) | ((edge >> 1 & 1) << high), axis};
 }
@@ -46,7 +46,7 @@ std::array<int, 4> face_corners(int axis, int side) {
 
 bool share_a_face(int edge_a, int edge_b) {
   const auto corners = [](int edge) {
-    const Edge e = edge_of_number(edge);
+    const GridEdge e = edge_of_number(edge);
     return std::array<int, 2>{e.corner, e.corner | 1 << e.axis};
   };
   const auto a = corners(edge_a), b = corners(edge_b);
@@ -237,7 +237,7 @@ class Marcher {
 
   /// The vertex on an edge of cube (i, j, k), made when first asked for.
   int vertex(int i, int j, int k, int edge) {
-    const Edge e = edge_of_number(edge);
+    const GridEdge e = edge_of_number(edge);
     i += e.corner & 1;
     j += e.corner >> 1 & 1;
     k += e.corner >> 2 & 1;

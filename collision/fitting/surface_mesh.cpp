@@ -25,10 +25,6 @@ constexpr double k_accepted_distance = 1e-9;      // of the size
 constexpr int k_first_reduction = 2;              // times the vertices wanted: the rest is done with care
 constexpr int k_samples_per_vertex = 20;          // of the fine mesh, that stand for the surface at most
 
-double largest_extent(const TriangleMesh& mesh) {
-  return (mesh.vertices.rowwise().maxCoeff() - mesh.vertices.rowwise().minCoeff()).maxCoeff();
-}
-
 double enclosed_volume(const TriangleMesh& mesh) {
   double volume = 0.0;
   for (const Eigen::Vector3i& t : mesh.triangles) {

@@ -14,7 +14,6 @@
 namespace abut {
 namespace {
 
-constexpr double k_infinity = std::numeric_limits<double>::infinity();
 constexpr double k_min_cosine = 0.3;      // between the normals of triangle and surface
 constexpr double k_least_quality = 1e-6;  // worse triangles cost no more, so they can be mended
 constexpr double k_first_slide = 0.2;     // of the mean length of a vertex' edges

@@ -53,4 +53,10 @@ struct ContactBar {
   }
 };
 
+// What both reductions of contacts (contact_reduction.h) go by.
+inline constexpr double k_reduction_cosine =
+    0.86602540378443865;  ///< of 30 degrees: normals that may be joined
+inline constexpr double k_no_reduction_weight =
+    1e-280;  ///< [m^2]; below, quotients would leave double precision
+
 }  // namespace abut

@@ -13,8 +13,6 @@ namespace abut {
 namespace {
 
 constexpr std::size_t k_groups = 42, k_supports = 4;
-constexpr double k_cosine = 0.86602540378443865;  // of 30 degrees
-constexpr double k_no_weight = 1e-280;            // [m^2]; below, quotients would leave double precision
 
 struct Group {
   Vec3<double> axis;
@@ -88,7 +86,7 @@ struct Membership {
       std::array<double, k_groups>& k = kernel.emplace_back();
       double total = 0.0;
       for (std::size_t g = 0; g < k_groups; ++g) {
-        k[g] = smoothstep5((normals.back().dot(axes[g]) - k_cosine) / (1.0 - k_cosine));
+        k[g] = smoothstep5((normals.back().dot(axes[g]) - k_reduction_cosine) / (1.0 - k_reduction_cosine));
         total += k[g];
       }
       sum.push_back(total);
@@ -143,7 +141,7 @@ void blend_contacts(std::span<const Contact> contacts, const Mat3<double>& R_WA,
   const Membership membership(contacts, R_WA, settings.fade);
   Support support;
   for (std::size_t g = 0; g < k_groups; ++g) {
-    if (!(membership.weight[g] > k_no_weight)) continue;
+    if (!(membership.weight[g] > k_no_reduction_weight)) continue;
     for (std::size_t j = 0; j < k_supports; ++j) {
       support.compute(contacts, membership, g, R_WA * groups()[g].directions[j], settings);
       Contact& contact = blended.emplace_back();
@@ -173,7 +171,7 @@ void blend_contacts_vjp(std::span<const Contact> contacts, const Mat3<double>& R
   for (auto& bars : share_bar) bars.fill(0.0);
   std::size_t output = 0;
   for (std::size_t g = 0; g < k_groups; ++g) {
-    if (!(membership.weight[g] > k_no_weight)) continue;
+    if (!(membership.weight[g] > k_no_reduction_weight)) continue;
     for (std::size_t j = 0; j < k_supports; ++j) {
       const ContactBar& bar = blended_bar[output++];
       const Vec3<double> direction = R_WA * groups()[g].directions[j];
@@ -210,7 +208,8 @@ void blend_contacts_vjp(std::span<const Contact> contacts, const Mat3<double>& R
     for (std::size_t g = 0; g < k_groups; ++g) {
       const double cosine = membership.normals[i].dot(membership.axes[g]);
       const double cosine_bar = (share_bar[i][g] * sharing(membership.sum[i]) + sum_bar) *
-                                smoothstep5_dx((cosine - k_cosine) / (1.0 - k_cosine)) / (1.0 - k_cosine);
+                                smoothstep5_dx((cosine - k_reduction_cosine) / (1.0 - k_reduction_cosine)) /
+                                (1.0 - k_reduction_cosine);
       normal_bar += cosine_bar * membership.axes[g];
       rotation_A_bar += membership.axes[g].cross(Vec3<double>(cosine_bar * membership.normals[i]));
     }

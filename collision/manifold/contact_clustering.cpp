@@ -9,9 +9,6 @@
 namespace abut {
 namespace {
 
-constexpr double k_cosine = 0.86602540378443865;  // of 30 degrees
-constexpr double k_no_weight = 1e-280;            // [m^2]; below, quotients would leave double precision
-
 struct Cluster {
   std::vector<int> members;
   Vec3<double> centroid = Vec3<double>::Zero();
@@ -24,7 +21,7 @@ bool takes(const Cluster& cluster, std::span<const Contact> contacts, int i, dou
   if (!((contact.point_W - cluster.centroid).norm() <= radius)) return false;
   return std::all_of(cluster.members.begin(), cluster.members.end(), [&](int k) {
     const Vec3<double>& normal = at(contacts, k).normal_AB_W;
-    return contact.normal_AB_W.dot(normal) > k_cosine * contact.normal_AB_W.norm() * normal.norm();
+    return contact.normal_AB_W.dot(normal) > k_reduction_cosine * contact.normal_AB_W.norm() * normal.norm();
   });
 }
 
@@ -60,7 +57,7 @@ struct Weights {
     }
     for (std::size_t i = 0; i < contacts.size(); ++i) {
       // A cluster that has no activity says nothing.
-      by_activity[i] = total[group(i)] > k_no_weight ? by_activity[i] / total[group(i)] : 0.0;
+      by_activity[i] = total[group(i)] > k_no_reduction_weight ? by_activity[i] / total[group(i)] : 0.0;
       w[i] = by_activity[i] * contacts[i].activity;
     }
   }

@@ -15,7 +15,6 @@
 namespace abut {
 namespace {
 
-constexpr double k_infinity = std::numeric_limits<double>::infinity();
 using Lanes = Pack<double, 4>;
 
 /// phi less radius of every point, X_SO taking them to the solid's frame.

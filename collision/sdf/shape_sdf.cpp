@@ -213,8 +213,8 @@ ShapeSdf::ShapeSdf(const Shape& shape) : shape_(shape) {
   has_vjp_by_lanes_ =
       added_ > 0 && added_ == static_cast<int>(order_.size()) &&
       std::all_of(shape.primitives.begin(), shape.primitives.end(), [&](const Primitive& primitive) {
-        return primitive.values.empty() && (primitive.kind != PrimitiveKind::superquadric ||
-                                            shape.distance_mode == DistanceMode::taubin);
+        return primitive.values.empty() &&
+               (primitive.kind != PrimitiveKind::superquadric || shape.distance_mode == DistanceMode::taubin);
       });
   tau_ = shape.union_smoothing > 0.0 ? shape.union_smoothing : 1e-10 * std::max(rounding_, 1e-10);
   if (added_ > 0) {
@@ -328,6 +328,6 @@ void ShapeSdf::parameter_vjp(const Vec3<double>& x_B, double distance_bar, const
   }
 }
 
-ABUT_SDF_DOUBLE()
+ABUT_SDF_SAMPLES()
 
 }  // namespace abut

@@ -129,7 +129,6 @@ class ShapeSdf {
   [[nodiscard]] const Eigen::AlignedBox3d& box_of_primitive(std::size_t i) const { return boxes_[i]; }
 
  private:
-
   /// The smooth union of primitives [begin, end) of order_, its normal not scaled yet.
   template <SdfOrder order, typename S>
   [[nodiscard]] SdfAnswer<order, S> union_sample(const Vec3<S>& x_B, std::size_t begin,
@@ -139,7 +138,7 @@ class ShapeSdf {
   std::vector<int> order_;  // indices of primitives: added first, then subtracted
   int added_ = 0;
   bool has_vjp_by_lanes_ = false;
-  std::vector<Eigen::AlignedBox3d> boxes_;                  // in that order
+  std::vector<Eigen::AlignedBox3d> boxes_;  // in that order
   std::vector<PreparedPrimitive<double>> prepared_double_;
   std::vector<PreparedPrimitive<float>> prepared_float_;
   Eigen::AlignedBox3d bounds_;
@@ -450,24 +449,22 @@ SdfAnswer<order, S> ShapeSdf::sample(const Vec3<S>& x_B) const {
   return result;
 }
 
-// Compiled once for the numbers that are used most, in shape_sdf.cpp and shape_sdf_packs.cpp.
-using SdfFloat8 = Pack<float, 8>;
+// Compiled once for the numbers that the library uses: in shape_sdf.cpp, and for eight at a time in
+// manifold/kernel/point_kernel_*.cpp, for one instruction set each.
 using SdfDouble4 = Pack<double, 4>;
 using SdfDouble8 = Pack<double, 8>;
 #define ABUT_SDF_SAMPLE(prefix, order, S) \
   prefix template SdfAnswer<SdfOrder::order, S> ShapeSdf::sample<SdfOrder::order, S>(const Vec3<S>&) const;
-#define ABUT_SDF_DOUBLE(prefix)             \
-  ABUT_SDF_SAMPLE(prefix, normal, double)   \
-  ABUT_SDF_SAMPLE(prefix, gradient, double) \
-  ABUT_SDF_SAMPLE(prefix, jacobian, double)
-#define ABUT_SDF_PACKS(prefix)                  \
-  ABUT_SDF_SAMPLE(prefix, normal, SdfFloat8)    \
-  ABUT_SDF_SAMPLE(prefix, jacobian, SdfFloat8)  \
-  ABUT_SDF_SAMPLE(prefix, normal, SdfDouble4)   \
-  ABUT_SDF_SAMPLE(prefix, jacobian, SdfDouble4) \
-  ABUT_SDF_SAMPLE(prefix, normal, SdfDouble8)   \
+#define ABUT_SDF_SAMPLES(prefix)              \
+  ABUT_SDF_SAMPLE(prefix, normal, double)     \
+  ABUT_SDF_SAMPLE(prefix, gradient, double)   \
+  ABUT_SDF_SAMPLE(prefix, jacobian, double)   \
+  ABUT_SDF_SAMPLE(prefix, normal, SdfDouble4) \
+  ABUT_SDF_SAMPLE(prefix, jacobian, SdfDouble4)
+#define ABUT_SDF_SAMPLES_OF_KERNELS(prefix)   \
+  ABUT_SDF_SAMPLE(prefix, normal, SdfDouble8) \
   ABUT_SDF_SAMPLE(prefix, jacobian, SdfDouble8)
-ABUT_SDF_DOUBLE(extern)
-ABUT_SDF_PACKS(extern)
+ABUT_SDF_SAMPLES(extern)
+ABUT_SDF_SAMPLES_OF_KERNELS(extern)
 
 }  // namespace abut

@@ -4,9 +4,7 @@
 
 namespace abut {
 
-// shape_sdf_packs.cpp has those of the instruction set of the rest of the library.
-ABUT_SDF_SAMPLE(, normal, SdfDouble8)
-ABUT_SDF_SAMPLE(, jacobian, SdfDouble8)
+ABUT_SDF_SAMPLES_OF_KERNELS()
 
 PointKernels ABUT_KERNELS();
 PointKernels ABUT_KERNELS() { return {&sample_points_by_lanes, &relate_edges_by_lanes}; }
