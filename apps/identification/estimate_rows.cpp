@@ -209,9 +209,10 @@ void add_pair_frictions(const MotionFit& fit, const Eigen::VectorXd& x, const Id
   const std::vector<Body>& guessed = fit.experiment().scene.model.bodies;
   for (const auto& [a, b] : touching) {
     const auto& overrides = model.pair_overrides;
-    const bool is_given = std::any_of(overrides.begin(), overrides.end(), [&](const PairOverride& pair) {
-      return pair.body_A == a && pair.body_B == b && !std::isnan(pair.friction);
-    });
+    const bool is_given =
+        std::any_of(overrides.begin(), overrides.end(), [a = a, b = b](const PairOverride& pair) {
+          return pair.body_A == a && pair.body_B == b && !std::isnan(pair.friction);
+        });
     if (is_given || (entries.count(a) == 0 && entries.count(b) == 0)) continue;
     const double mu_A = model.bodies[at(a)].material.friction, mu_B = model.bodies[at(b)].material.friction;
     if (!(mu_A + mu_B > 0.0)) continue;

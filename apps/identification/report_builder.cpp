@@ -91,7 +91,7 @@ void add_series(const MeasuredMotion& motion, const UnknownSpace::Simulation& si
 void add_goals(const MeasuredMotion& motion, const UnknownSpace::Simulation& simulation,
                IdentificationReport& report) {
   const auto& [inputs, simulator, trajectory] = simulation;
-  const auto name = [&](int body) { return simulator.model().bodies[at(body)].name; };
+  const auto name = [&bodies = simulator.model().bodies](int body) { return bodies[at(body)].name; };
   for (const Measurement& goal : motion.measurements) {
     if (!goal.is_goal) continue;
     const Eigen::VectorXd off = linearize(simulator, goal, trajectory.states).residual;

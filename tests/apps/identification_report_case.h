@@ -10,7 +10,6 @@
 
 namespace abut::test {
 
-inline constexpr double k_infinity = std::numeric_limits<double>::infinity();
 inline constexpr double k_nan = std::numeric_limits<double>::quiet_NaN();
 
 inline EstimateRow told_row(const std::string& name, double value, double deviation, double initial) {

@@ -70,7 +70,7 @@ std::vector<Contact> random_contacts(Random& random, int count) {
   return contacts;
 }
 
-ContactBar random_bar(Random& random) {
+ContactBar random_reduced_bar(Random& random) {
   return {test::random_vector(random), random.uniform(-1.0, 1.0), test::random_vector(random),
           random.uniform(-1.0, 1.0)};
 }
@@ -98,7 +98,7 @@ std::vector<Contact> moved(std::vector<Contact> contacts, const std::vector<Cont
 std::vector<ContactBar> random_way(Random& random, const std::vector<Contact>& contacts) {
   std::vector<ContactBar> way;
   for (const Contact& c : contacts) {
-    ContactBar bar = random_bar(random);
+    ContactBar bar = random_reduced_bar(random);
     if (c.activity == 0.0) bar.activity = 0.0;
     way.push_back(bar);
   }
@@ -191,7 +191,7 @@ TEST_CASE("blending: VJP agrees with differences", "[collision][derivative]") {
     std::vector<Contact> blended;
     blend_contacts(contacts, R_WA, blending(), blended);
     std::vector<ContactBar> bars;
-    for (std::size_t i = 0; i < blended.size(); ++i) bars.push_back(random_bar(random));
+    for (std::size_t i = 0; i < blended.size(); ++i) bars.push_back(random_reduced_bar(random));
     std::vector<ContactBar> contact_bar(contacts.size());
     Vec3<double> rotation_bar = Vec3<double>::Zero();
     blend_contacts_vjp(contacts, R_WA, blending(), bars, contact_bar, rotation_bar);
@@ -288,7 +288,7 @@ TEST_CASE("clustering: VJP for fixed clusters agrees with differences", "[collis
     const std::vector<Contact> contacts = random_contacts(random, 2 + static_cast<int>(random.integer(20)));
     const ContactClusters clusters = cluster_contacts(contacts, clustering());
     std::vector<ContactBar> bars;
-    for (std::size_t i = 0; i < clusters.kept.size(); ++i) bars.push_back(random_bar(random));
+    for (std::size_t i = 0; i < clusters.kept.size(); ++i) bars.push_back(random_reduced_bar(random));
     std::vector<ContactBar> contact_bar(contacts.size());
     clustered_contacts_vjp(contacts, clusters, clustering(), bars, contact_bar);
     const std::vector<ContactBar> way = random_way(random, contacts);

@@ -27,7 +27,7 @@ Primitive superquadric(const Vec3<double>& axes, double eps1, double eps2,
   return primitive;
 }
 
-Shape shape_of(std::vector<Primitive> primitives) {
+Shape union_of(std::vector<Primitive> primitives) {
   Shape shape;
   shape.primitives = std::move(primitives);
   return shape;
@@ -65,7 +65,7 @@ TEST_CASE("make_meshed_body: an ellipsoid has its analytic mass properties, in t
   options.resolution = 96;
   const Vec3<double> axes(0.05, 0.04, 0.03);
   const MeshedBody made =
-      make_meshed_body(shape_of({superquadric(axes, 1.0, 1.0, {0.3, -0.2, 0.1})}), options);
+      make_meshed_body(union_of({superquadric(axes, 1.0, 1.0, {0.3, -0.2, 0.1})}), options);
   const Body& body = made.body;
   CHECK(made.notes.empty());
   const double mass = 700.0 * 4.0 / 3.0 * std::numbers::pi * axes.prod();
@@ -81,7 +81,7 @@ TEST_CASE("make_meshed_body: an ellipsoid has its analytic mass properties, in t
 }
 
 TEST_CASE("make_meshed_body: scaling a shape scales everything", "[collision][value]") {
-  const Shape shape = shape_of(
+  const Shape shape = union_of(
       {superquadric({0.5, 0.3, 0.2}, 0.4, 0.8), superquadric({0.2, 0.2, 0.5}, 0.9, 0.5, {0.3, 0.1, 0.3})});
   MeshedBodyOptions options = quick_options();
   options.size = 0.2;
@@ -99,7 +99,7 @@ TEST_CASE("make_meshed_body: says what it changed about a shape", "[collision][v
   const Primitive base = superquadric({0.3, 0.2, 0.2}, 0.5, 0.5);
   SECTION("exponents out of range") {
     const MeshedBody made = make_meshed_body(
-        shape_of({base, superquadric({0.2, 0.2, 0.2}, 2.0, 0.0, {0.3, 0, 0})}), quick_options());
+        union_of({base, superquadric({0.2, 0.2, 0.2}, 2.0, 0.0, {0.3, 0, 0})}), quick_options());
     CHECK(made.notes.size() == 2);
     CHECK(mentions(made.notes, "exponent 1"));
     CHECK(mentions(made.notes, "exponent 2"));
@@ -108,13 +108,13 @@ TEST_CASE("make_meshed_body: says what it changed about a shape", "[collision][v
   }
   SECTION("a primitive without thickness") {
     const MeshedBody made =
-        make_meshed_body(shape_of({base, superquadric({0.2, 0.2, 1e-6}, 1.0, 1.0)}), quick_options());
+        make_meshed_body(union_of({base, superquadric({0.2, 0.2, 1e-6}, 1.0, 1.0)}), quick_options());
     CHECK(mentions(made.notes, "thick"));
     CHECK(made.body.shape.primitives.size() == 1);
   }
   SECTION("a primitive that floats apart, with what sits on it") {
     const MeshedBody made =
-        make_meshed_body(shape_of({superquadric({0.1, 0.1, 0.1}, 1.0, 1.0, {1.0, 0, 0}), base,
+        make_meshed_body(union_of({superquadric({0.1, 0.1, 0.1}, 1.0, 1.0, {1.0, 0, 0}), base,
                                    superquadric({0.05, 0.05, 0.1}, 1.0, 1.0, {1.0, 0, 0.1}),
                                    superquadric({0.1, 0.1, 0.1}, 1.0, 1.0)}),
                          quick_options());
@@ -133,7 +133,7 @@ TEST_CASE("make_meshed_body: single simple primitives keep closed forms and regu
   sphere.parameters = {1.0};
   MeshedBodyOptions options;
   options.size = 0.1;
-  const MeshedBody made = make_meshed_body(shape_of({sphere}), options);
+  const MeshedBody made = make_meshed_body(union_of({sphere}), options);
   CHECK(test::close(made.body.mass, 1000.0 * 4.0 / 3.0 * std::numbers::pi * 1.25e-4, 1e-10,
                     0.0));  // the box of the SDF is rounded outwards
   CHECK(made.body.contact_points.cols() == 1);
@@ -146,13 +146,13 @@ TEST_CASE("make_meshed_body: shapes that cannot be bodies are errors", "[collisi
   Primitive hole = superquadric({0.1, 0.1, 0.1}, 1.0, 1.0);
   hole.operation = PrimitiveOperation::subtract;
   CHECK_THROWS_AS(make_meshed_body(Shape(), quick_options()), std::invalid_argument);
-  CHECK_THROWS_AS(make_meshed_body(shape_of({half_space}), quick_options()), std::invalid_argument);
-  CHECK_THROWS_AS(make_meshed_body(shape_of({superquadric({0.1, -0.1, 0.1}, 1.0, 1.0)}), quick_options()),
+  CHECK_THROWS_AS(make_meshed_body(union_of({half_space}), quick_options()), std::invalid_argument);
+  CHECK_THROWS_AS(make_meshed_body(union_of({superquadric({0.1, -0.1, 0.1}, 1.0, 1.0)}), quick_options()),
                   std::invalid_argument);
-  CHECK_THROWS_AS(make_meshed_body(shape_of({hole}), quick_options()), std::invalid_argument);
+  CHECK_THROWS_AS(make_meshed_body(union_of({hole}), quick_options()), std::invalid_argument);
   MeshedBodyOptions options = quick_options();
   options.size = -1.0;
-  CHECK_THROWS_AS(make_meshed_body(shape_of({superquadric({0.1, 0.1, 0.1}, 1.0, 1.0)}), options),
+  CHECK_THROWS_AS(make_meshed_body(union_of({superquadric({0.1, 0.1, 0.1}, 1.0, 1.0)}), options),
                   std::invalid_argument);
 }
 

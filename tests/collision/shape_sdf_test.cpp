@@ -109,11 +109,6 @@ double plain_union(const Shape& shape, PrimitiveOperation operation, const Vec3<
   return softmin(distances, shape.union_smoothing);
 }
 
-template <typename A, typename B>
-double relative_error(const A& a, const B& b, double scale = 0.0) {
-  return (a - b).cwiseAbs().maxCoeff() / std::max({b.cwiseAbs().maxCoeff(), scale, 1e-300});
-}
-
 const auto normal_of = [](const ShapeSdf& sdf) {
   return [&sdf](const auto& y) {
     using S = std::remove_cvref_t<decltype(y[0])>;
@@ -154,7 +149,7 @@ TEST_CASE("ShapeSdf: one primitive is that primitive", "[collision][value]") {
     CHECK(close(u.distance, s.distance, 0, 1e-15));
     CHECK(close(u.normal, s.normal, 0, 1e-14 + shortening));
     CHECK(close(u.gradient, s.gradient, 1e-14, 1e-14));
-    CHECK(relative_error(u.normal_jacobian, s.normal_jacobian, 1.0) <= 1e-13 + shortening);
+    CHECK(test::relative_error(u.normal_jacobian, s.normal_jacobian, 1.0) <= 1e-13 + shortening);
   }
 }
 
@@ -248,19 +243,19 @@ TEST_CASE("ShapeSdf: gradient, normal Jacobian and Hessian agree with Jet and di
     };
     CAPTURE(static_cast<int>(mode), subtract, i, x.transpose());
     REQUIRE(s.normal.norm() > 1e-3);
-    CHECK(relative_error(s.gradient, test::jet_gradient(distance_of(sdf), x)) <= 1e-12);
-    CHECK(relative_error(s.normal_jacobian, test::jet_jacobian(normal_of(sdf), x), 1.0) <= 1e-12);
-    CHECK(relative_error(H, test::jet_jacobian(gradient, x), 1.0) <= 1e-11);
-    CHECK(relative_error(H, H.transpose().eval(), 1.0) <= 1e-10);
+    CHECK(test::relative_error(s.gradient, test::jet_gradient(distance_of(sdf), x)) <= 1e-12);
+    CHECK(test::relative_error(s.normal_jacobian, test::jet_jacobian(normal_of(sdf), x), 1.0) <= 1e-12);
+    CHECK(test::relative_error(H, test::jet_jacobian(gradient, x), 1.0) <= 1e-11);
+    CHECK(test::relative_error(H, H.transpose().eval(), 1.0) <= 1e-10);
     const auto value = sdf.evaluate_normal(x);
     CHECK(value.distance == s.distance);
     CHECK(value.normal == s.normal);
     CHECK(sdf.distance(x) == s.distance);
     const double h = 1e-6;
     differences.push_back(
-        std::max({relative_error(s.gradient, test::fd_gradient(distance_of(sdf), x, h), 1.0),
-                  relative_error(s.normal_jacobian, test::fd_jacobian(normal_of(sdf), x, h), 1.0),
-                  relative_error(H, test::fd_jacobian(gradient, x, h), 1.0)}));
+        std::max({test::relative_error(s.gradient, test::fd_gradient(distance_of(sdf), x, h), 1.0),
+                  test::relative_error(s.normal_jacobian, test::fd_jacobian(normal_of(sdf), x, h), 1.0),
+                  test::relative_error(H, test::fd_jacobian(gradient, x, h), 1.0)}));
   }
   std::sort(differences.begin(), differences.end());
   // Left out: medial planes of boxes and seams of capsules and boxes within the step, where there is a kink.
@@ -283,7 +278,7 @@ TEST_CASE("ShapeSdf: the Hessian of a radial superquadric is the closed formula"
                            length * F.hessian / square -
                            2.0 * length * F.gradient * F.gradient.transpose() / (square * F.value);
     CAPTURE(i, x.transpose());
-    CHECK(relative_error(ShapeSdf(shape).hessian(x), H) <= 1e-10);
+    CHECK(test::relative_error(ShapeSdf(shape).hessian(x), H) <= 1e-10);
   }
 }
 
@@ -417,8 +412,8 @@ TEST_CASE("ShapeSdf: moving the shape moves its function", "[collision][property
     CHECK(close(a.distance, b.distance, 1e-12, 1e-14));
     CHECK(close(a.normal, Vec3<double>(R_AB * b.normal), 0, 1e-11));
     CHECK(close(a.gradient, Vec3<double>(R_AB * b.gradient), 1e-10, 1e-10));
-    CHECK(relative_error(a.normal_jacobian, Mat3<double>(R_AB * b.normal_jacobian * R_AB.transpose()), 1.0) <=
-          1e-9);
+    CHECK(test::relative_error(a.normal_jacobian, Mat3<double>(R_AB * b.normal_jacobian * R_AB.transpose()),
+                               1.0) <= 1e-9);
   }
 }
 

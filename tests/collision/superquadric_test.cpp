@@ -47,12 +47,6 @@ Vec3<double> random_point(Random& random, const Superquadric<double>& sq) {
   return sq.centre + (x - sq.centre) * (to / F);
 }
 
-/// The largest element of |a - b|, by that of |b| and `scale`.
-template <typename A, typename B>
-double relative_error(const A& a, const B& b, double scale = 0.0) {
-  return (a - b).cwiseAbs().maxCoeff() / std::max({b.cwiseAbs().maxCoeff(), scale, 1e-300});
-}
-
 template <SdfOrder order, typename S>
 SdfAnswer<order, S> sample(const Superquadric<double>& sq, DistanceMode mode, const Vec3<S>& x) {
   return superquadric_sample<order, S>(sq, mode, x);
@@ -155,8 +149,8 @@ TEST_CASE("superquadric: the gauge is a norm: homogeneous, with Euler's identiti
     const double s = std::pow(10.0, random.uniform(-2.0, 2.0));
     const auto scaled = gauge_derivatives(sq, Vec3<double>(sq.centre + s * r));
     CHECK(close(scaled.value, s * F.value, amplified, 0));
-    CHECK(relative_error(scaled.gradient, F.gradient) <= 10 * amplified * std::max(1.0, 1.0 / s));
-    CHECK(relative_error(scaled.hessian * s, F.hessian) <= 100 * amplified * std::max(1.0, 1.0 / s));
+    CHECK(test::relative_error(scaled.gradient, F.gradient) <= 10 * amplified * std::max(1.0, 1.0 / s));
+    CHECK(test::relative_error(scaled.hessian * s, F.hessian) <= 100 * amplified * std::max(1.0, 1.0 / s));
 
     const double middle = gauge_point(sq, Vec3<double>(0.5 * (x + y))).F;
     CHECK(middle <= 0.5 * (F.value + gauge_point(sq, y).F) * (1.0 + 1e-13));
@@ -208,14 +202,14 @@ TEST_CASE("superquadric: gradient and Hessian of the gauge agree with Jet and di
     REQUIRE(F.gradient.norm() > 0.0);
     // F/|x|^2 is the size of a Hessian that is not almost flat.
     const double size = F.value / (x - sq.centre).squaredNorm();
-    CHECK(relative_error(F.gradient, test::jet_gradient(value, x)) <= 1e-13);
-    CHECK(relative_error(F.hessian, test::jet_jacobian(gradient, x), size) <= 1e-13);
+    CHECK(test::relative_error(F.gradient, test::jet_gradient(value, x)) <= 1e-13);
+    CHECK(test::relative_error(F.hessian, test::jet_jacobian(gradient, x), size) <= 1e-13);
     // A step well below the radius of the edges. Below eps = 1 but close to it, |t|^p has p - 2 near 0 and
     // its third derivative is singular at the axis planes, where differences lose digits.
     const double h =
         1e-4 * std::min(p[3], p[4]) * (x - sq.centre).norm() * sq.shortest_axis / sq.axes.maxCoeff();
-    CHECK(relative_error(F.gradient, test::fd_gradient(value, x, h)) <= 1e-5);
-    CHECK(relative_error(F.hessian, test::fd_jacobian(gradient, x, h), size) <= 1e-4);
+    CHECK(test::relative_error(F.gradient, test::fd_gradient(value, x, h)) <= 1e-5);
+    CHECK(test::relative_error(F.hessian, test::fd_jacobian(gradient, x, h), size) <= 1e-4);
   }
 }
 
@@ -238,11 +232,12 @@ TEST_CASE("superquadric: axis planes and axes have the derivatives that Jet find
     for (int k = 0; k < 3; ++k) {
       if (x[k] == 0.0) CHECK(F.gradient[k] == 0.0);
     }
-    CHECK(relative_error(F.gradient, test::jet_gradient([&](const auto& y) { return gauge_point(sq, y).F; },
-                                                        x)) <= 1e-13);
+    CHECK(test::relative_error(F.gradient,
+                               test::jet_gradient([&](const auto& y) { return gauge_point(sq, y).F; }, x)) <=
+          1e-13);
     // |t|^(p - 2) at t = 0 is taken at |t| = 1e-154 instead, which for eps = 0.98 is 5e-7, not 0.
     const bool is_steep = p[3] == 0.98 || p[4] == 0.98;
-    CHECK(relative_error(F.hessian, test::jet_jacobian(gradient, x), F.value / x.squaredNorm()) <=
+    CHECK(test::relative_error(F.hessian, test::jet_jacobian(gradient, x), F.value / x.squaredNorm()) <=
           (is_steep ? 1e-6 : 1e-12));
     CHECK(F.hessian.allFinite());
     // And on the planes the Hessian is that of the other side too, except on the z axis where the first
@@ -253,7 +248,8 @@ TEST_CASE("superquadric: axis planes and axes have the derivatives that Jet find
     for (int k = 0; k < 3; ++k) {
       Vec3<double> y = x;
       y[k] += 1e-7 * sq.axes[k] * std::min(p[3], p[4]);
-      CHECK(relative_error(gauge_derivatives(sq, y).hessian, F.hessian, F.value / x.squaredNorm()) <= 1e-3);
+      CHECK(test::relative_error(gauge_derivatives(sq, y).hessian, F.hessian, F.value / x.squaredNorm()) <=
+            1e-3);
     }
   }
 }
@@ -276,14 +272,14 @@ TEST_CASE(
     };
     CAPTURE(i, p, x.transpose());
     CHECK(close(s.normal.norm(), 1.0, 1e-14, 0));
-    CHECK(relative_error(s.gradient, test::jet_gradient(distance, x)) <= 1e-12);
-    CHECK(relative_error(s.normal_jacobian, test::jet_jacobian(normal, x), 1.0 / (x - sq.centre).norm()) <=
-          1e-12);
+    CHECK(test::relative_error(s.gradient, test::jet_gradient(distance, x)) <= 1e-12);
+    CHECK(test::relative_error(s.normal_jacobian, test::jet_jacobian(normal, x),
+                               1.0 / (x - sq.centre).norm()) <= 1e-12);
     const double h =
         1e-4 * std::min(p[3], p[4]) * (x - sq.centre).norm() * sq.shortest_axis / sq.axes.maxCoeff();
     const double error = std::max(
-        relative_error(s.gradient, test::fd_gradient(distance, x, h), 1.0),
-        relative_error(s.normal_jacobian, test::fd_jacobian(normal, x, h), 1.0 / sq.axes.maxCoeff()));
+        test::relative_error(s.gradient, test::fd_gradient(distance, x, h), 1.0),
+        test::relative_error(s.normal_jacobian, test::fd_jacobian(normal, x, h), 1.0 / sq.axes.maxCoeff()));
     differences.push_back(error);
     CHECK(error <= 1e-3);
     // What is asked for less fully is the same.
@@ -317,11 +313,12 @@ TEST_CASE("superquadric: log F has the closed parameter derivatives", "[collisio
     const auto closed = gauge_log_parameter_derivatives(sq, x);
     const Eigen::Map<const Eigen::Matrix<double, 5, 1>> by(closed.data());
     CAPTURE(i, p, x.transpose(), by.transpose());
-    CHECK(relative_error(by, test::jet_gradient<decltype(log_gauge), 5>(log_gauge, parameters)) <= 1e-12);
+    CHECK(test::relative_error(by, test::jet_gradient<decltype(log_gauge), 5>(log_gauge, parameters)) <=
+          1e-12);
     // At eps = 1 exactly the rounding of ridges sets in with a step, so it has no derivative there.
     if (p[3] == 1.0 || p[4] == 1.0) continue;
-    CHECK(relative_error(by, test::fd_gradient<decltype(log_gauge), 5>(log_gauge, parameters, 1e-7), 1e-2) <=
-          1e-5);
+    CHECK(test::relative_error(by, test::fd_gradient<decltype(log_gauge), 5>(log_gauge, parameters, 1e-7),
+                               1e-2) <= 1e-5);
   }
 }
 
@@ -356,10 +353,10 @@ TEST_CASE("superquadric: Dual gives the parameter derivatives of distance and no
       for (int row = 0; row < 3; ++row) by(row + 1, k) = s.normal[row].d[static_cast<std::size_t>(k)];
     }
     CAPTURE(i, p, x.transpose());
-    CHECK(relative_error(by, test::jet_jacobian<decltype(distance_and_normal), 5>(distance_and_normal,
-                                                                                  parameters)) <= 1e-10);
+    CHECK(test::relative_error(by, test::jet_jacobian<decltype(distance_and_normal), 5>(
+                                       distance_and_normal, parameters)) <= 1e-10);
     const double h = 1e-4 * std::min(p[3], p[4]) * std::min({p[0], p[1], p[2]});
-    differences.push_back(relative_error(
+    differences.push_back(test::relative_error(
         by, test::fd_jacobian<decltype(distance_and_normal), 5>(distance_and_normal, parameters, h), 1.0));
   }
   std::sort(differences.begin(), differences.end());
@@ -633,9 +630,9 @@ TEST_CASE("superquadric: moving frame and point together turns normal and gradie
       const double rounding = 1e-13 / (std::min(p[3], p[4]) * (x_B - X_BP.p).norm());
       CHECK(close(a.distance, b.distance, rounding, rounding));
       CHECK(close(a.normal, Vec3<double>(R_AB * b.normal), 0, 10 * rounding));
-      CHECK(relative_error(a.gradient, Vec3<double>(R_AB * b.gradient)) <= 1e3 * rounding);
-      CHECK(relative_error(a.normal_jacobian, Mat3<double>(R_AB * b.normal_jacobian * R_AB.transpose()),
-                           1.0 / (x_B - X_BP.p).norm()) <= 1e3 * rounding);
+      CHECK(test::relative_error(a.gradient, Vec3<double>(R_AB * b.gradient)) <= 1e3 * rounding);
+      CHECK(test::relative_error(a.normal_jacobian, Mat3<double>(R_AB * b.normal_jacobian * R_AB.transpose()),
+                                 1.0 / (x_B - X_BP.p).norm()) <= 1e3 * rounding);
     }
   }
 }

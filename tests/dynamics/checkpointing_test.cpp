@@ -9,7 +9,7 @@ namespace {
 using namespace abut;
 using test::TestScene;
 
-constexpr int k_steps = 120;
+constexpr int k_rollout_steps = 120;
 
 /// Boxes that fall onto each other and a ball that bounces: contacts, impacts and divided steps.
 TestScene make_scene() {
@@ -42,7 +42,7 @@ void loss(int k, const State& state, StateTangent& bar) {
 TEST_CASE("checkpointed_gradient: is the adjoint to the last bit, whatever the memory", "[dynamics][value]") {
   const TestScene scene = make_scene();
   const Stepper stepper(scene.model, config());
-  const Trajectory kept = rollout(stepper, scene.state, k_steps);
+  const Trajectory kept = rollout(stepper, scene.state, k_rollout_steps);
   REQUIRE(kept.ok());
   const Gradient expected = adjoint(stepper, kept, loss);
   std::size_t all = 0;
@@ -52,11 +52,12 @@ TEST_CASE("checkpointed_gradient: is the adjoint to the last bit, whatever the m
   std::int64_t steps_before = 0;
   for (const double share : {2.0, 0.5, 0.2, 0.06}) {
     const auto limit = static_cast<std::size_t>(share * static_cast<double>(all));
-    const CheckpointedGradient got = checkpointed_gradient(stepper, scene.state, k_steps, {}, loss, limit);
+    const CheckpointedGradient got =
+        checkpointed_gradient(stepper, scene.state, k_rollout_steps, {}, loss, limit);
     CAPTURE(share, limit, got.peak_numbers, got.steps_taken);
     CHECK(got.peak_numbers <= limit);
-    CHECK(got.steps_taken > steps_before);               // less memory, more steps
-    if (share > 1.0) CHECK(got.steps_taken == k_steps);  // enough for all: none twice
+    CHECK(got.steps_taken > steps_before);                       // less memory, more steps
+    if (share > 1.0) CHECK(got.steps_taken == k_rollout_steps);  // enough for all: none twice
     steps_before = got.steps_taken;
     CHECK(state_hash(got.final_state) == state_hash(kept.states.back()));
     for (std::size_t b = 1; b < 4; ++b) {
@@ -91,6 +92,7 @@ TEST_CASE("checkpointed_gradient: a rollout that fails has no gradient", "[dynam
   hopeless.max_iterations = 1;
   hopeless.tolerance = 1e-14;
   const Stepper stepper(scene.model, hopeless);
-  CHECK_THROWS_AS(checkpointed_gradient(stepper, scene.state, k_steps, {}, loss, 1000), std::logic_error);
+  CHECK_THROWS_AS(checkpointed_gradient(stepper, scene.state, k_rollout_steps, {}, loss, 1000),
+                  std::logic_error);
   CHECK_THROWS_AS(checkpointed_gradient(stepper, scene.state, 0, {}, loss, 1000), std::invalid_argument);
 }

@@ -175,7 +175,7 @@ TEST_CASE("pair_material: two bodies make one pair, and an override any part of 
   CHECK(pair_material(scene.model, 0, 1, 0.05).friction == 0.9);
   scene.model.pair_overrides.clear();
   CHECK(pair_material(scene.model, 0, 1, 0.05).friction == 0.0);
-  scene.body(0).material.stiffness = scene.body(1).material.stiffness = test::k_infinity;
+  scene.body(0).material.stiffness = scene.body(1).material.stiffness = k_infinity;
   CHECK(pair_material(scene.model, 0, 1, 0.05).compliance == 0.0);
 }
 

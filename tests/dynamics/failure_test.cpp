@@ -159,7 +159,7 @@ TEST_CASE("not_converged, non_finite: without a contact, a body of the joint is 
     joint.kind = JointKind::hinge;
     joint.X_AJ = test::pose_at({0, 0.3, 1}, {0.0, 1.0, 0.0});
     joint.X_BJ = test::pose_at({0, 0.3, 0}, {0.0, 1.0, 0.0});
-    joint.motor = {MotorKind::velocity, 1e6, 0.0, test::k_infinity, 0.5};
+    joint.motor = {MotorKind::velocity, 1e6, 0.0, k_infinity, 0.5};
   } else {  // its direction is none
     joint.kind = JointKind::distance;
     joint.X_AJ = test::pose_at({0, 0, 1});

@@ -40,7 +40,7 @@ test::TestScene small_scene() {
   Random random(4);
   test::TestScene scene = test::random_contact_scene(random, {2, 2});
   scene.body(1).material.stiffness = 2e4;
-  scene.body(2).material.stiffness = test::k_infinity;
+  scene.body(2).material.stiffness = k_infinity;
   scene.body(2).material.dissipation_time = -1.0;
   scene.model.pair_overrides.push_back({0, 1, 0.7, 3e4, 0.03});
   return scene;

@@ -29,10 +29,10 @@ StepConfig config_of(ContactLaw law) {
   return config;
 }
 
-constexpr int k_steps = 60;
+constexpr int k_island_steps = 60;
 
 void add_loss(const TestScene& scene, int k, int first, const State& state, StateTangent& bar) {
-  if (k != k_steps) return;
+  if (k != k_island_steps) return;
   for (int b = first; b < scene.model.body_count(); ++b) {
     const auto i = static_cast<std::size_t>(b);
     bar.pose[i].tail<3>() += state.X_WB[i].p;
@@ -51,7 +51,8 @@ TEST_CASE("IslandSolver: what happens far away changes no bit of motion or gradi
   add_group(both, 0.0);
   add_group(both, 5.0);
   const Stepper alone(near.model, config), together(both.model, config);
-  const Trajectory part = rollout(alone, near.state, k_steps), whole = rollout(together, both.state, k_steps);
+  const Trajectory part = rollout(alone, near.state, k_island_steps),
+                   whole = rollout(together, both.state, k_island_steps);
   REQUIRE(part.ok());
   REQUIRE(whole.ok());
   for (std::size_t k = 0; k < part.states.size(); ++k) {

@@ -18,8 +18,6 @@ namespace {
 
 using namespace abut;
 
-constexpr double k_infinity = std::numeric_limits<double>::infinity();
-
 Body free_body(Random& random) {
   Body body;
   body.mass = random.uniform(0.5, 2.0);

@@ -23,7 +23,7 @@ using test::TestScene;
 
 constexpr double k_g = 9.81, k_pi = std::numbers::pi;
 
-StepConfig config_of(double h) {
+StepConfig config_with_step(double h) {
   StepConfig config;
   config.h = h;
   config.acceleration_scale = k_g;
@@ -114,7 +114,7 @@ TEST_CASE("Joints: a hinged bar swings with the period of a pendulum, at any amp
   std::vector<double> crossings;
   double before = -1.0;
   Drift drift;
-  run(scene, config_of(h), static_cast<int>(4.2 * period / h), [&](const State& state) {
+  run(scene, config_with_step(h), static_cast<int>(4.2 * period / h), [&](const State& state) {
     const double x = -state.X_WB[0].p.x();
     if (before < 0.0 && x >= 0.0) crossings.push_back(state.time - h * x / (x - before));
     before = x;
@@ -132,7 +132,7 @@ TEST_CASE("Joints: a pendulum keeps its energy over 10000 steps", "[dynamics][jo
   const double start = mechanical_energy(scene.model, scene.state), scale = links * 0.5 * k_g * 0.1 * links;
   double least = 0.0, most = 0.0;
   Drift drift;
-  run(scene, config_of(1e-3), 10000, [&](const State& state) {
+  run(scene, config_with_step(1e-3), 10000, [&](const State& state) {
     const double change = (mechanical_energy(scene.model, state) - start) / scale;
     least = std::min(least, change);
     most = std::max(most, change);
@@ -154,7 +154,7 @@ TEST_CASE("Joints: a chain of ten holds together, light or with a load of 10000 
   const bool hangs = GENERATE(true, false);
   TestScene scene = chain(10, kind, hangs ? 0.5 * k_pi : 0.3, load);
   Drift drift;
-  run(scene, config_of(h), static_cast<int>(1.0 / h),
+  run(scene, config_with_step(h), static_cast<int>(1.0 / h),
       [&](const State& state) { drift.add(scene.model, state); });
   CAPTURE(static_cast<int>(kind), load, hangs, drift.position, drift.rotation);
   CHECK(drift.position < (hangs ? hanging : swinging));
@@ -172,7 +172,7 @@ TEST_CASE("Joints: free bodies keep their momentum and angular momentum", "[dyna
   for (int i = 0; i < 5; ++i) join(scene, kinds[i], i, i + 1, along_y({0.3 * i + 0.15, 0, 0}));
   joint_of(scene, 4).X_AJ.p.y() -= 0.1;
   joint_of(scene, 4).length = 0.1;
-  joint_of(scene, 2).motor = {MotorKind::velocity, 1.0, 0.0, test::k_infinity, 0.5};
+  joint_of(scene, 2).motor = {MotorKind::velocity, 1.0, 0.0, k_infinity, 0.5};
   joint_of(scene, 3).motor = {MotorKind::position, 0.1, 50.0, 2.0, 10.0};
   const auto momentum = [&](const State& state) {
     Vec6<double> sum = Vec6<double>::Zero();
@@ -187,7 +187,7 @@ TEST_CASE("Joints: free bodies keep their momentum and angular momentum", "[dyna
     return sum;
   };
   const Vec6<double> start = momentum(scene.state);
-  const State end = run(scene, config_of(2e-3), 300, [](const State&) {});
+  const State end = run(scene, config_with_step(2e-3), 300, [](const State&) {});
   CHECK((end.X_WB[0].p - scene.state.X_WB[0].p).norm() > 0.05);
   CHECK(test::close(momentum(end), start, 0, 1e-10 * start.norm()));
 }
@@ -200,7 +200,7 @@ TEST_CASE("Joints: a slider keeps its axis, and its travel its stops", "[dynamic
   scene.body(0).external_wrench << 0.3, 0.2, 0.1, 0, 5, 0;
   Drift drift;
   double least = 0.0;
-  const State end = run(scene, config_of(2e-3), 1000, [&](const State& state) {
+  const State end = run(scene, config_with_step(2e-3), 1000, [&](const State& state) {
     drift.add(scene.model, state);
     least = std::min(least, joint_coordinate(scene.model.joints[0], state));
   });
@@ -215,7 +215,7 @@ TEST_CASE("Joints: a hinge stops at its limits", "[dynamics][joints][property]")
   TestScene scene = chain(1, JointKind::hinge, 0.0);
   joint_of(scene, 0).upper = 0.8;  // it falls to +
   double most = 0.0;
-  const State end = run(scene, config_of(2e-3), 1000, [&](const State& state) {
+  const State end = run(scene, config_with_step(2e-3), 1000, [&](const State& state) {
     most = std::max(most, joint_coordinate(scene.model.joints[0], state));
   });
   CAPTURE(most);
@@ -230,7 +230,7 @@ TEST_CASE("Joints: a rod keeps its length while it turns and swings", "[dynamics
   joint_of(scene, j).X_AJ.p.setZero();
   joint_of(scene, j).length = 1.0;
   Drift drift;
-  run(scene, config_of(1e-3), 5000, [&](const State& state) { drift.add(scene.model, state); });
+  run(scene, config_with_step(1e-3), 5000, [&](const State& state) { drift.add(scene.model, state); });
   CAPTURE(drift.position);
   CHECK(drift.position < 1e-4);
 }
@@ -242,9 +242,9 @@ TEST_CASE("Joints: a velocity motor reaches its speed, and no sooner than its to
   scene.add(test::box_of_mass({0.1, 0.1, 0.1}, 2.0, 1));
   const int j = join(scene, JointKind::hinge, -1, 0, test::pose_at({0, 0, 0}));
   const double torque = 0.1, speed = 3.0, I = scene.body(0).inertia(2, 2);
-  joint_of(scene, j).motor = {MotorKind::velocity, speed, 0.0, test::k_infinity, torque};
+  joint_of(scene, j).motor = {MotorKind::velocity, speed, 0.0, k_infinity, torque};
   double largest = 0.0, before = 0.0, time_to_half = 0.0;
-  const State end = run(scene, config_of(2e-3), 600, [&](const State& state) {
+  const State end = run(scene, config_with_step(2e-3), 600, [&](const State& state) {
     const double w = state.V_WB[0][2];
     largest = std::max(largest, I * (w - before) / 2e-3);
     if (before < 0.5 * speed && w >= 0.5 * speed) time_to_half = state.time;
@@ -256,8 +256,8 @@ TEST_CASE("Joints: a velocity motor reaches its speed, and no sooner than its to
   CHECK(test::close(time_to_half, 0.5 * speed * I / torque, 0.02, 2e-3));
   CHECK(test::close(end.V_WB[0][2], speed, 1e-6, 0));
 
-  joint_of(scene, j).motor.limit = test::k_infinity;
-  const State at_once = run(scene, config_of(2e-3), 1, [](const State&) {});
+  joint_of(scene, j).motor.limit = k_infinity;
+  const State at_once = run(scene, config_with_step(2e-3), 1, [](const State&) {});
   CHECK(test::close(at_once.V_WB[0][2], speed, 1e-3, 0));
 }
 
@@ -265,7 +265,7 @@ TEST_CASE("Joints: a servo settles where its spring carries the load", "[dynamic
   TestScene scene = chain(1, JointKind::hinge, 0.0);
   const double k = 20.0;
   joint_of(scene, 0).motor = {MotorKind::position, -0.5, k, 1.0};
-  const State end = run(scene, config_of(2e-3), 2000, [](const State&) {});
+  const State end = run(scene, config_with_step(2e-3), 2000, [](const State&) {});
   const double q = joint_coordinate(joint_of(scene, 0), end);
   // The near-rigid compliance of every row, 3e-4 here, is in series with the spring.
   const double near_rigid = 0.1 * 0.1 / (4.0 * k_pi * k_pi), h = 2e-3;
@@ -282,7 +282,7 @@ TEST_CASE("Joints: bodies that a joint ties together do not touch, unless it say
   const int j = join(scene, JointKind::hinge, 1, 0, test::pose_at({0, 0, 0}));
   StepScratch scratch;
   State next;
-  const StepConfig config = config_of(2e-3);
+  const StepConfig config = config_with_step(2e-3);
   CHECK(Stepper(scene.model, config).step(scene.state, {}, next, scratch).contacts == 0);
   joint_of(scene, j).collide = true;
   CHECK(Stepper(scene.model, config).step(scene.state, {}, next, scratch).contacts > 0);
@@ -294,7 +294,7 @@ TEST_CASE("Joints: a step with joints and motors allocates nothing once its scra
   TestScene scene = chain(4, JointKind::hinge, 0.2);
   joint_of(scene, 1).motor = {MotorKind::position, 0.4, 5.0, 0.5, 2.0};
   joint_of(scene, 2).upper = 0.1;
-  StepConfig config = config_of(2e-3);
+  StepConfig config = config_with_step(2e-3);
   config.law = GENERATE(ContactLaw::smooth_coulomb, ContactLaw::penalty);
   const Stepper stepper(scene.model, config);
   StepScratch scratch;
@@ -313,7 +313,7 @@ TEST_CASE("Joints: a step with joints and motors allocates nothing once its scra
 
 TEST_CASE("Joints: the penalty law holds them, too", "[dynamics][joints][property]") {
   TestScene scene = chain(3, JointKind::hinge, 0.0);
-  StepConfig config = config_of(1e-3);
+  StepConfig config = config_with_step(1e-3);
   config.law = ContactLaw::penalty;
   const State by_penalty = run(scene, config, 500, [](const State&) {});
   config.law = ContactLaw::smooth_coulomb;
@@ -333,7 +333,7 @@ TEST_CASE("Joints: what happens to one mechanism changes no bit of another", "[d
              test::pose_at({0, 5.0, 0}) * other.state.X_WB[static_cast<std::size_t>(b)]);
   join(both, JointKind::ball, -1, 3, test::pose_at({0, 5, 0}));
   join(both, JointKind::ball, 3, 4, test::pose_at({0.2 * std::cos(0.9), 5, -0.2 * std::sin(0.9)}));
-  const StepConfig config = config_of(2e-3);
+  const StepConfig config = config_with_step(2e-3);
   const Stepper alone(one.model, config), together(both.model, config);
   const Trajectory part = rollout(alone, one.state, 60), whole = rollout(together, both.state, 60);
   REQUIRE(part.ok());
@@ -392,7 +392,7 @@ TEST_CASE("Joints: gradients of 100 steps agree with differences", "[dynamics][j
   joint_of(scene, 3).angular_stiffness = 50.0;
   joint_of(scene, 4).X_AJ.p.x() -= 0.05;
   joint_of(scene, 4).length = 0.05;
-  StepConfig config = config_of(law == ContactLaw::penalty ? 1e-3 : 2e-3);
+  StepConfig config = config_with_step(law == ContactLaw::penalty ? 1e-3 : 2e-3);
   config.law = law;
   GradientCheckConfig check;
   check.samples = 60;
@@ -418,7 +418,7 @@ TEST_CASE("Fixed bodies: a moving plate takes along what lies on it", "[dynamics
   scene.add(test::box_of_mass({0.05, 0.05, 0.05}, 1.0, 2), test::pose_at({0, 0, 0.05}));
   scene.set_friction(0.3);
   double time_to_half = 0.0, before = 0.0;
-  const State end = run(scene, config_of(2e-3), 300, [&](const State& state) {
+  const State end = run(scene, config_with_step(2e-3), 300, [&](const State& state) {
     const double v = state.V_WB[1][3];
     if (before < 0.25 && v >= 0.25) time_to_half = state.time;
     before = v;
@@ -440,7 +440,7 @@ TEST_CASE("Fixed bodies: a turning plate carries a box in a circle", "[dynamics]
   V[4] = 1.5 * 0.4;
   scene.add(test::box_of_mass({0.05, 0.05, 0.05}, 1.0, 2), test::pose_at({0.4, 0, 0.05}), V);
   scene.set_friction(0.5);  // mu g = 4.9 > w^2 r = 0.9 m/s^2
-  const State end = run(scene, config_of(2e-3), 1000, [](const State&) {});
+  const State end = run(scene, config_with_step(2e-3), 1000, [](const State&) {});
   const Vec3<double> p = end.X_WB[1].p;
   CAPTURE(p.transpose());
   CHECK(test::close(p.head<2>().norm(), 0.4, 0.02, 0));
@@ -461,7 +461,7 @@ TEST_CASE("Fixed bodies: a shaken floor goes to and fro, and takes a box along w
   const bool sticks = GENERATE(true, false);
   scene.set_friction(sticks ? 0.8 : 0.1);
   double floor_most = 0.0, slip = 0.0, fastest = 0.0;
-  const State end = run(scene, config_of(1e-3), 2000, [&](const State& state) {
+  const State end = run(scene, config_with_step(1e-3), 2000, [&](const State& state) {
     floor_most =
         std::max(floor_most, std::abs(state.X_WB[0].p.x() - a * (1.0 - std::cos(rate * state.time))));
     slip = std::max(slip, std::abs(state.X_WB[1].p.x() - state.X_WB[0].p.x()));
@@ -491,7 +491,7 @@ TEST_CASE("Fixed bodies: they are where their oscillation says, however few step
   steady[4] = 0.25;
   scene.V_WB(0) = shaking.twist(0.0) + steady;
   double farthest = 0.0;
-  (void)run(scene, config_of(h), 500, [&](const State& state) {
+  (void)run(scene, config_with_step(h), 500, [&](const State& state) {
     const double rate = 2.0 * k_pi * shaking.frequency;
     const Vec3<double> expected =
         shaking.amplitude * (std::sin(rate * state.time + shaking.phase) - std::sin(shaking.phase)) +
@@ -514,7 +514,7 @@ TEST_CASE("Fixed bodies: what they do has gradients by their twist and pose",
   join(scene, JointKind::hinge, 0, 2, along_x({0.1, 0.4, 0.14}));
   joint_of(scene, 0).motor = {MotorKind::position, 0.3, 5.0, 0.5, 2.0};
   scene.set_friction(0.4);
-  StepConfig config = config_of(law == ContactLaw::penalty ? 1e-3 : 2e-3);
+  StepConfig config = config_with_step(law == ContactLaw::penalty ? 1e-3 : 2e-3);
   config.law = law;
   const Stepper stepper(scene.model, config);
   GradientCheckConfig check;

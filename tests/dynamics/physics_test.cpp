@@ -18,8 +18,8 @@ namespace {
 constexpr double k_g = 9.81;
 
 /// The state after `seconds`; a failed step fails the test.
-State after(const TestScene& scene, double seconds, const StepConfig& config = {},
-            const StepObserver& observer = {}) {
+State state_after(const TestScene& scene, double seconds, const StepConfig& config = {},
+                  const StepObserver& observer = {}) {
   const Stepper stepper(scene.model, config);
   State end;
   const int steps = static_cast<int>(std::lround(seconds / config.h));
@@ -42,7 +42,7 @@ TEST_CASE("Stepper: a sliding box stops after v^2/(2 mu g)", "[dynamics][value]"
   StepConfig config;
   config.h = std::min(
       2e-3, speed / (mu * k_g) / 300.0);  // 300 steps or more: the step errs by h v/2, 1/300 of the way
-  const State end = after(scene, 1.2 * speed / (mu * k_g), config);
+  const State end = state_after(scene, 1.2 * speed / (mu * k_g), config);
   const double exact = speed * speed / (2.0 * mu * k_g);
   CAPTURE(mu, size, config.h, end.X_WB[1].p.x(), exact);
   CHECK(close(end.X_WB[1].p.x(), exact, 0.01, 0.0));
@@ -56,8 +56,8 @@ TEST_CASE("Stepper: below the friction angle a box creeps as the law predicts", 
   const Vec3<double> half(0.5 * size, 0.5 * size, 0.25 * size);
   TestScene scene = box_on_floor(box_of_mass(half, 1.0), half, mu, std::atan(r * mu));
   StepConfig config;
-  scene.state = after(scene, 0.4, config);
-  const State end = after(scene, 0.6, config);
+  scene.state = state_after(scene, 0.4, config);
+  const State end = state_after(scene, 0.6, config);
   const double v_s = config.stiction_factor * k_g * config.h, expected = v_s * r / std::sqrt(1.0 - r * r);
   CAPTURE(mu, r, size);
   CHECK(close(distance_moved(scene, end, 1) / 0.6, expected, 0.02, 0.0));
@@ -67,7 +67,7 @@ TEST_CASE("Stepper: above the friction angle a box accelerates with g(sin - mu c
   const double mu = GENERATE(0.0, 0.1, 0.5), angle = std::atan(mu) + GENERATE(0.05, 0.2);
   const Vec3<double> half(0.05, 0.05, 0.02);
   const TestScene scene = box_on_floor(box_of_mass(half, 1.0), half, mu, angle);
-  const State end = after(scene, 1.0);
+  const State end = state_after(scene, 1.0);
   CAPTURE(mu, angle);
   CHECK(close(end.V_WB[1].tail<3>().norm(), k_g * (std::sin(angle) - mu * std::cos(angle)), 0.01, 0.0));
 }
@@ -96,7 +96,7 @@ TEST_CASE("Stepper: a ladder on a rough floor and a smooth wall slips at the fri
     smooth_wall.body_B = 2;
     smooth_wall.friction = 0.0;
     scene.model.pair_overrides = {smooth_wall};
-    return distance_moved(scene, after(scene, 1.0), 2) > 0.01;
+    return distance_moved(scene, state_after(scene, 1.0), 2) > 0.01;
   };
   CAPTURE(phi, critical);
   CHECK_FALSE(slides(1.02 * critical));
@@ -109,7 +109,7 @@ TEST_CASE("Stepper: a sliding sphere ends up rolling at 5/7 of its speed", "[dyn
   scene.add(sphere_of_mass(radius, 3.0), pose_at({0.0, 0.0, radius}), moving_at({speed, 0.0, 0.0}));
   scene.set_friction(mu);
   StepConfig config;
-  const State end = after(scene, 1.5 * (2.0 / 7.0) * speed / (mu * k_g), config);
+  const State end = state_after(scene, 1.5 * (2.0 / 7.0) * speed / (mu * k_g), config);
   CAPTURE(mu, radius);
   CHECK(close(end.V_WB[1][3], 5.0 / 7.0 * speed, 1e-3, 0.0));
   // It rolls: the point of contact is at rest, but for a fraction of the speed at which friction is
@@ -132,7 +132,7 @@ TEST_CASE("PenaltySolver: a bouncing sphere follows the half period of its sprin
     config.h = h;
     config.law = ContactLaw::penalty;
     double depth = 0.0, time_in_contact = 0.0;
-    const State end = after(scene, 0.05, config, [&](int, const State& state, const StepReport&) {
+    const State end = state_after(scene, 0.05, config, [&](int, const State& state, const StepReport&) {
       const double penetration = k_radius - state.X_WB[1].p.z();
       depth = std::max(depth, penetration);
       if (penetration > 0.0) time_in_contact += h;
@@ -159,7 +159,7 @@ TEST_CASE("PenaltySolver: under gravity a sphere rises to where it fell from", "
   config.law = ContactLaw::penalty;
   double apex = 0.0;
   const double fall = std::sqrt(2.0 * k_drop / k_g);
-  after(scene, 2.2 * fall, config, [&](int step, const State& state, const StepReport&) {
+  state_after(scene, 2.2 * fall, config, [&](int step, const State& state, const StepReport&) {
     if (step * config.h > 1.1 * fall) apex = std::max(apex, state.X_WB[1].p.z() - k_radius);
     return true;
   });
@@ -184,7 +184,7 @@ TEST_CASE("PenaltySolver: light bodies on stiff springs come to rest at any time
   config.h = h;
   config.law = ContactLaw::penalty;
   double fastest = 0.0;
-  const State end = after(scene, 2.0, config, [&](int, const State& state, const StepReport&) {
+  const State end = state_after(scene, 2.0, config, [&](int, const State& state, const StepReport&) {
     for (const Vec6<double>& V : state.V_WB) fastest = std::max(fastest, V.tail<3>().norm());
     return true;
   });
@@ -196,7 +196,7 @@ TEST_CASE("PenaltySolver: light bodies on stiff springs come to rest at any time
 
 TEST_CASE("Stepper: a stack of ten boxes stands for ten seconds", "[dynamics][value][slow]") {
   const TestScene scene = stack_scene(10, 0.1, 1.0);
-  const State end = after(scene, 10.0);
+  const State end = state_after(scene, 10.0);
   double drift = 0.0, tilt = 0.0;
   for (std::size_t b = 1; b <= 10; ++b) {
     const Vec6<double> d = difference(end.X_WB[b], scene.state.X_WB[b]);
@@ -220,7 +220,7 @@ TEST_CASE("Stepper: boxes on each other stand at their height, however they are 
     box.material = scene.model.bodies[b].material;
     scene.model.bodies[b] = box;
   }
-  const State end = after(scene, 1.0);
+  const State end = state_after(scene, 1.0);
   const Vec6<double> d = difference(end.X_WB[k_boxes], scene.state.X_WB[k_boxes]);
   CAPTURE(subdivisions, edge_radius, d.transpose(), end.V_WB[k_boxes].transpose());
   CHECK(std::abs(d[5]) < 5e-6 * k_boxes);  // of the law, 0.1 g h^2 = 4e-6 m and less under load
@@ -237,7 +237,7 @@ TEST_CASE("Stepper: a stack stands whatever its scale", "[dynamics][property][sl
   const TestScene scene = stack_scene(5, scale.edge, scale.mass);
   StepConfig config;
   config.h = h;
-  const State end = after(scene, 4.0, config);
+  const State end = state_after(scene, 4.0, config);
   CAPTURE(scale.edge, scale.mass, h);
   for (std::size_t b = 1; b <= 5; ++b) {
     // The boxes settle by a fraction of g h^2, whatever their size, and stay where they are otherwise.
@@ -258,7 +258,7 @@ TEST_CASE("Stepper: the sag under a load is m g/k, however the box is meshed", "
   StepConfig config;
   config.law = law;
   config.h = law == ContactLaw::penalty ? 2e-4 : 2e-3;
-  const State end = after(scene, 2.0, config);
+  const State end = state_after(scene, 2.0, config);
   CAPTURE(subdivisions, static_cast<int>(law));
   // The near-rigid regularisation adds beta^2/(4 pi^2) g h (h + tau_d) to the sag, 2.6e-4 of it here.
   CHECK(close(half.z() - end.X_WB[1].p.z(), k_mass * k_g / k_stiffness, 1e-3, 0.0));
@@ -271,7 +271,7 @@ TEST_CASE("Stepper: a box slides and lands the same however finely it is meshed"
     scene.add(box_of_mass(half, 1.0, subdivisions),
               pose_at({0.0, 0.0, 0.07 + 0.1 * tilt}, {tilt, 0.7 * tilt, 0.3}), moving_at({1.0, 0.3, -0.2}));
     scene.set_friction(0.4);
-    return after(scene, 1.0).X_WB[1];
+    return state_after(scene, 1.0).X_WB[1];
   };
   SECTION("flat: only the quadrature differs") {
     const Pose<double> reference = end_of(2, 0.0);
@@ -299,7 +299,7 @@ TEST_CASE("Stepper: a sphere rests on the floor of a channel, not on its convex 
   scene.add(fixed_channel(0.1, k_wall_height, 0.5, 0.03));
   scene.add(sphere_of_mass(radius, 0.5), pose_at({0.02, 0.0, 0.25}));
   scene.set_friction(0.5);
-  const State end = after(scene, 3.0);
+  const State end = state_after(scene, 3.0);
   CAPTURE(radius);
   CHECK(close(end.X_WB[1].p.z(), radius, 0.0, 1e-4));
   CHECK(end.X_WB[1].p.z() < k_wall_height);
@@ -375,7 +375,7 @@ TEST_CASE("Stepper: moving the whole world moves the whole rollout", "[dynamics]
     }
     StepConfig config;
     config.tolerance = 1e-12;
-    const State end = after(scene, 0.1, config), moved_end = after(moved, 0.1, config);
+    const State end = state_after(scene, 0.1, config), moved_end = state_after(moved, 0.1, config);
     CAPTURE(trial);
     for (std::size_t b = 1; b < end.X_WB.size(); ++b) {
       // Contact amplifies the rounding of the turned coordinates over 50 steps.

@@ -3,10 +3,10 @@
 #include "tests/support/complementarity_checks.h"
 
 using namespace abut;
-using Solver = RelaxedComplementaritySolver;
+using RelaxedSolver = RelaxedComplementaritySolver;
 
 TEST_CASE("RelaxedComplementaritySolver: momentum, complementarity and cones hold", "[dynamics][value]") {
-  for (const test::Problem& p : test::random_problems(60, 3)) test::check_conditions<Solver>(p);
+  for (const test::Problem& p : test::random_problems(60, 3)) test::check_conditions<RelaxedSolver>(p);
 }
 
 TEST_CASE("RelaxedComplementaritySolver: every step of the scenes that are hard to solve converges",
@@ -22,7 +22,7 @@ TEST_CASE("RelaxedComplementaritySolver: a motor that is far from linear is no h
 TEST_CASE(
     "RelaxedComplementaritySolver: contacts at a corner that is hardly rounded are said to be near a kink",
     "[dynamics][value]") {
-  test::check_kinks<Solver>();
+  test::check_kinks<RelaxedSolver>();
 }
 
 TEST_CASE("RelaxedComplementaritySolver: boxes stick and slide, spheres roll, stacks stand",
@@ -31,7 +31,7 @@ TEST_CASE("RelaxedComplementaritySolver: boxes stick and slide, spheres roll, st
 }
 
 TEST_CASE("RelaxedComplementaritySolver: says so when it does not converge", "[dynamics][value]") {
-  test::check_reports<Solver>(test::random_problems(10, 3));
+  test::check_reports<RelaxedSolver>(test::random_problems(10, 3));
 }
 
 TEST_CASE(
@@ -45,7 +45,7 @@ TEST_CASE(
               test::moving_at({1.0, 0.5, -0.1}));
     scene.set_friction(0.3);
     const test::Problem p(scene, config);
-    const Solver solver(config, p.gravity());
+    const RelaxedSolver solver(config, p.gravity());
     const ContactSolution solution = test::solve(solver, p);
     std::vector<Vec3<double>> impulses;
     solver.impulses(p.problem(), solution, impulses);
@@ -62,7 +62,7 @@ TEST_CASE(
 TEST_CASE("RelaxedComplementaritySolver: VJP agrees with differences in everything a problem is made of",
           "[dynamics][derivative]") {
   double worst = 0.0;
-  test::check_vjp<Solver>(test::random_problems(12, 3), 0.0, worst);
+  test::check_vjp<RelaxedSolver>(test::random_problems(12, 3), 0.0, worst);
   CAPTURE(worst);
   CHECK(worst > 0.0);
 }

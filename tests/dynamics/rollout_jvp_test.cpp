@@ -18,26 +18,10 @@ namespace {
 using namespace abut;
 using Catch::Matchers::Contains;
 
-StateTangent random_tangent(Random& random, int bodies) {
-  StateTangent tangent(bodies);
-  for (Vec6<double>& x : tangent.pose) x = test::random_vector<6>(random);
-  for (Vec6<double>& x : tangent.twist) x = test::random_vector<6>(random);
-  return tangent;
-}
-
-double inner_product(const StateTangent& a, const StateTangent& b) {
-  double sum = 0.0;
-  for (std::size_t i = 0; i < a.pose.size(); ++i)
-    sum += a.pose[i].dot(b.pose[i]) + a.twist[i].dot(b.twist[i]);
-  return sum;
-}
-
-double norm(const StateTangent& a) { return std::sqrt(inner_product(a, a)); }
-
 /// All inputs at once, each of the size of what it changes.
 RolloutDirection random_direction(Random& random, const Model& model, std::size_t steps) {
   RolloutDirection d;
-  d.initial = random_tangent(random, model.body_count());
+  d.initial = test::random_tangent(random, model.body_count());
   d.gravity = test::random_vector(random, 3.0);
   for (std::size_t k = 0; k < steps; ++k) {
     auto& wrenches = d.controls.emplace_back();
@@ -63,7 +47,7 @@ RolloutDirection random_direction(Random& random, const Model& model, std::size_
 }
 
 double inner_product(const Gradient& gradient, const RolloutDirection& d) {
-  double sum = inner_product(gradient.initial, d.initial) + gradient.model.gravity.dot(d.gravity);
+  double sum = test::inner_product(gradient.initial, d.initial) + gradient.model.gravity.dot(d.gravity);
   for (std::size_t k = 0; k < d.controls.size(); ++k) {
     for (std::size_t b = 0; b < d.controls[k].size(); ++b)
       sum += gradient.controls[k][b].dot(d.controls[k][b]);
@@ -88,14 +72,14 @@ DotProducts dot_products(const Stepper& stepper, const Trajectory& trajectory, R
   const int bodies = stepper.model().body_count();
   std::vector<StateTangent> weights;
   for (std::size_t k = 0; k < trajectory.states.size(); ++k)
-    weights.push_back(random_tangent(random, bodies));
+    weights.push_back(test::random_tangent(random, bodies));
   const RolloutDirection direction =
       random_direction(random, stepper.model(), static_cast<std::size_t>(trajectory.step_count()));
   DotProducts result;
   const StateTangents tangents = rollout_jvp(stepper, trajectory, direction);
   REQUIRE(tangents.size() == trajectory.states.size());
   for (std::size_t k = 0; k < tangents.size(); ++k) {
-    result.forward += inner_product(weights[k], tangents[k]);
+    result.forward += test::inner_product(weights[k], tangents[k]);
     result.scale += norm(weights[k]) * norm(tangents[k]);
   }
   const Gradient gradient = adjoint(stepper, trajectory, [&](int k, const State&, StateTangent& bar) {
@@ -109,7 +93,7 @@ DotProducts dot_products(const Stepper& stepper, const Trajectory& trajectory, R
   return result;
 }
 
-StepConfig config_of(ContactLaw law) {
+StepConfig precise_config(ContactLaw law) {
   StepConfig config;
   config.law = law;
   config.h = law == ContactLaw::penalty ? 2.5e-4 : 5e-3;
@@ -153,7 +137,7 @@ TEST_CASE("rollout_jvp: its products with weights are those of the adjoint with 
     test::RandomSceneOptions options;
     options.aligned = i % 4 == 3;
     const test::TestScene scene = test::without_ignored(test::random_contact_scene(random, options), law);
-    const Stepper stepper(scene.model, config_of(law));
+    const Stepper stepper(scene.model, precise_config(law));
     const Trajectory trajectory = rollout(stepper, scene.state, steps);
     if (!trajectory.ok()) continue;
     for (const StepRecord& record : trajectory.records) contacts += record.report.contacts;
@@ -191,10 +175,10 @@ ContactCase contact_case(const std::string& kind, Random& random) {
   test::TestScene& scene = result.scene;
   const bool has_joints = kind.starts_with("joints"), has_impacts = kind.starts_with("restitution");
   StepConfig& config = result.config;
-  config = config_of(kind.ends_with("penalty")       ? ContactLaw::penalty
-                     : kind.ends_with("convex_cone") ? ContactLaw::convex_cone
-                     : kind.ends_with("lcp")         ? ContactLaw::lcp
-                                                     : ContactLaw::smooth_coulomb);
+  config = precise_config(kind.ends_with("penalty")       ? ContactLaw::penalty
+                          : kind.ends_with("convex_cone") ? ContactLaw::convex_cone
+                          : kind.ends_with("lcp")         ? ContactLaw::lcp
+                                                          : ContactLaw::smooth_coulomb);
   config.contact.edge_edge = kind == "edges" || kind == "cluster";
   config.contact.edge_sdf = kind == "edges in solids";
   if (kind == "blend") config.contact.reduction = Reduction::blend;
@@ -297,7 +281,7 @@ TEST_CASE("step_jvp, step_vjp: several at once are those one by one, to the last
     std::vector<Backward> together, alone;
     for (std::size_t i = 0; i < k_count; ++i) {
       Backward& backward = together.emplace_back();
-      backward.next = random_tangent(random, bodies);
+      backward.next = test::random_tangent(random, bodies);
       backward.wrench.assign(static_cast<std::size_t>(bodies), Vec6<double>::Zero());
       backward.model.set_zero(scene.model);
       alone.push_back(backward);
@@ -362,7 +346,7 @@ TEST_CASE("rollout_jvp: agrees with central differences of the rollout", "[dynam
   Random random(5);
   const test::TestScene scene = test::without_ignored(boxes(random, 10000), law);
   const int steps = 5;
-  StepConfig config = config_of(law);
+  StepConfig config = precise_config(law);
   config.contact.edge_edge = false;
   const RolloutDirection d = random_direction(random, scene.model, steps);
   const auto end_at = [&](double t) {
@@ -415,7 +399,7 @@ TEST_CASE("gauss_newton_product: symmetric, positive, and the product of the Jac
   Random random(9);
   const test::TestScene scene = boxes(random, 10000);
   StepConfig config =
-      config_of(GENERATE(ContactLaw::smooth_coulomb, ContactLaw::convex_cone, ContactLaw::lcp));
+      precise_config(GENERATE(ContactLaw::smooth_coulomb, ContactLaw::convex_cone, ContactLaw::lcp));
   config.contact.edge_edge = false;
   const int bodies = scene.model.body_count(), steps = 4;
   const Stepper stepper(scene.model, config);
@@ -440,7 +424,7 @@ TEST_CASE("gauss_newton_product: symmetric, positive, and the product of the Jac
   CHECK(std::abs(ab - ba) <= 1e-10 * std::sqrt(aa * bb));
 
   RolloutDirection of_start;
-  of_start.initial = random_tangent(random, bodies);
+  of_start.initial = test::random_tangent(random, bodies);
   const StateTangent product = gauss_newton_product(stepper, trajectory, weight, of_start).initial;
   const StateTangents along = rollout_jvp(stepper, trajectory, of_start);
   StateTangent expected(bodies);
@@ -472,11 +456,11 @@ TEST_CASE("rollout_jvp: refuses what has no forward derivative", "[dynamics][val
     const Stepper stepper(scene.model, config);
     const Trajectory trajectory = rollout(stepper, scene.state, steps);
     RolloutDirection direction;
-    direction.initial = random_tangent(random, scene.model.body_count());
+    direction.initial = test::random_tangent(random, scene.model.body_count());
     return rollout_jvp(stepper, trajectory, direction);
   };
   SECTION("overlap that is pushed out without a velocity") {
-    StepConfig config = config_of(ContactLaw::smooth_coulomb);
+    StepConfig config = precise_config(ContactLaw::smooth_coulomb);
     config.push_out = PushOut::split;
     CHECK_THROWS_WITH(jvp_of(config, 1), Contains("split"));
   }
@@ -486,16 +470,16 @@ TEST_CASE("rollout_jvp: refuses what has no forward derivative", "[dynamics][val
       scene.X_WB(body).p.z() += 5e-3;
       scene.V_WB(body)[5] = -2.0;
     }
-    StepConfig config = config_of(ContactLaw::smooth_coulomb);
+    StepConfig config = precise_config(ContactLaw::smooth_coulomb);
     config.impact_substeps = true;
     CHECK_THROWS_WITH(jvp_of(config, 40), Contains("impact_substeps") && Contains("box"));
   }
   SECTION("failed trajectories, as the adjoint does") {
     scene.V_WB(1)[0] = 1e300;
-    CHECK_THROWS_AS(jvp_of(config_of(ContactLaw::smooth_coulomb), 2), std::logic_error);
+    CHECK_THROWS_AS(jvp_of(precise_config(ContactLaw::smooth_coulomb), 2), std::logic_error);
   }
   SECTION("directions of other sizes") {
-    const Stepper stepper(scene.model, config_of(ContactLaw::smooth_coulomb));
+    const Stepper stepper(scene.model, precise_config(ContactLaw::smooth_coulomb));
     const Trajectory trajectory = rollout(stepper, scene.state, 2);
     CHECK_THROWS_WITH(rollout_jvp(stepper, trajectory, {}), Contains("0 poses"));
     RolloutDirection direction;

@@ -41,21 +41,6 @@ Controls random_controls(Random& random, int steps, int bodies) {
   return controls;
 }
 
-StateTangent random_tangent(Random& random, int bodies) {
-  StateTangent tangent(bodies);
-  for (auto* part : {&tangent.pose, &tangent.twist}) {
-    for (Vec6<double>& x : *part) x = test::random_vector<6>(random);
-  }
-  return tangent;
-}
-
-double dot(const StateTangent& a, const StateTangent& b) {
-  double sum = 0.0;
-  for (std::size_t i = 0; i < a.pose.size(); ++i)
-    sum += a.pose[i].dot(b.pose[i]) + a.twist[i].dot(b.twist[i]);
-  return sum;
-}
-
 double largest(const StateTangent& a) {
   double m = 0.0;
   for (std::size_t i = 0; i < a.pose.size(); ++i)
@@ -137,7 +122,7 @@ TEST_CASE("adjoint: the same trajectory gives the same bits", "[dynamics][determ
   REQUIRE(trajectory.ok());
   const auto gradient = [&] {
     Random random(5);
-    const StateTangent end_bar = random_tangent(random, scene.model.body_count());
+    const StateTangent end_bar = test::random_tangent(random, scene.model.body_count());
     return adjoint(stepper, trajectory, [&](int k, const State&, StateTangent& bar) {
       if (k == 50) bar = combined(1.0, bar, 1.0, end_bar);
     });
@@ -366,7 +351,7 @@ TEST_CASE("step_vjp: is linear in what it is given, and adds to what is there", 
       return out;
     };
     Random random(seed);
-    const StateTangent x = random_tangent(random, bodies), y = random_tangent(random, bodies);
+    const StateTangent x = test::random_tangent(random, bodies), y = test::random_tangent(random, bodies);
     const Out at_x = vjp(x), at_y = vjp(y), at_both = vjp(combined(2.0, x, -3.0, y)),
               at_zero = vjp(StateTangent(bodies));
     CAPTURE(seed);
@@ -411,7 +396,7 @@ TEST_CASE("adjoint: one JVP by differences and the VJPs of many losses have the 
     const Trajectory trajectory = rollout(stepper, scene.state, k_steps);
     REQUIRE(trajectory.ok());
     const State& end = trajectory.states.back();
-    StateTangent d = random_tangent(random, bodies);
+    StateTangent d = test::random_tangent(random, bodies);
     d.twist[0].setZero();  // the floor's
     const auto difference_with = [&](double step) {
       State forward, backward;
@@ -433,12 +418,14 @@ TEST_CASE("adjoint: one JVP by differences and the VJPs of many losses have the 
     }
     CAPTURE(seed, best, largest(Jd));
     for (int l = 0; l < 5; ++l) {
-      const StateTangent bar = random_tangent(random, bodies);
+      const StateTangent bar = test::random_tangent(random, bodies);
       const Gradient gradient = adjoint(stepper, trajectory, [&](int k, const State&, StateTangent& into) {
         if (k == k_steps) into = combined(1.0, into, 1.0, bar);
       });
-      REQUIRE(std::abs(dot(gradient.initial, d) - dot(bar, Jd)) <= 1e-6 * largest(Jd) + 1e-9);
-      REQUIRE(test::close(gradient.health.adjoint_norm.back(), std::sqrt(dot(bar, bar)), 1e-12, 0));
+      REQUIRE(std::abs(test::inner_product(gradient.initial, d) - test::inner_product(bar, Jd)) <=
+              1e-6 * largest(Jd) + 1e-9);
+      REQUIRE(test::close(gradient.health.adjoint_norm.back(), std::sqrt(test::inner_product(bar, bar)),
+                          1e-12, 0));
     }
   }
 }
@@ -479,7 +466,7 @@ TEST_CASE("adjoint: of a constant wrench it is the sum of those of the steps' wr
   const Trajectory trajectory = rollout(stepper, scene.state, 30);
   REQUIRE(trajectory.ok());
   Random random(4);
-  const StateTangent end_bar = random_tangent(random, bodies);
+  const StateTangent end_bar = test::random_tangent(random, bodies);
   const Gradient gradient = adjoint(stepper, trajectory, [&](int k, const State&, StateTangent& bar) {
     if (k == 30) bar = combined(1.0, bar, 1.0, end_bar);
   });

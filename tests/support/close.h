@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <ostream>
 #include <sstream>
@@ -46,6 +47,12 @@ Closeness close(const Eigen::DenseBase<A>& a, const Eigen::DenseBase<B>& b, doub
     }
   }
   return {};
+}
+
+/// The largest element of |a - b|, by that of |b| and `scale`.
+template <typename A, typename B>
+double relative_error(const A& a, const B& b, double scale = 0.0) {
+  return (a - b).cwiseAbs().maxCoeff() / std::max({b.cwiseAbs().maxCoeff(), scale, 1e-300});
 }
 
 }  // namespace abut::test

@@ -19,8 +19,6 @@
 
 namespace abut::test {
 
-inline constexpr double k_infinity = std::numeric_limits<double>::infinity();
-
 /// A model with a state of it.
 struct TestScene {
   Model model;
@@ -241,6 +239,20 @@ inline TestScene without_ignored(TestScene scene, ContactLaw law) {
       pair.*setting.of_pair = PairOverride().*setting.of_pair;
   }
   return scene;
+}
+
+[[nodiscard]] inline StateTangent random_tangent(Random& random, int bodies) {
+  StateTangent tangent(bodies);
+  for (Vec6<double>& x : tangent.pose) x = random_vector<6>(random);
+  for (Vec6<double>& x : tangent.twist) x = random_vector<6>(random);
+  return tangent;
+}
+
+[[nodiscard]] inline double inner_product(const StateTangent& a, const StateTangent& b) {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < a.pose.size(); ++i)
+    sum += a.pose[i].dot(b.pose[i]) + a.twist[i].dot(b.twist[i]);
+  return sum;
 }
 
 }  // namespace abut::test

@@ -18,11 +18,11 @@ SlicePlane plane_around(const Vec3<double>& centre) {
   return plane;
 }
 
-struct Pixel {
+struct SlicePixel {
   int red, green, blue, opacity;
 };
 
-Pixel pixel(const SlicePicture& picture, int x, int y) {
+SlicePixel pixel(const SlicePicture& picture, int x, int y) {
   const std::uint8_t* p = &picture.pixels[4 * static_cast<std::size_t>(y * picture.resolution + x)];
   return {p[0], p[1], p[2], p[3]};
 }
@@ -63,14 +63,14 @@ TEST_CASE("slice_picture: blue inside, orange outside, a dark line between, rows
   const int n = 200;  // pixels of 5 mm
   const SlicePicture picture =
       slice_picture(detector, scene.state.X_WB, 0, plane_around({0, 0, 0}), n, 0, k_band);
-  const Pixel inside = pixel(picture, n / 2, n / 4), outside = pixel(picture, n / 2, n - 20);
+  const SlicePixel inside = pixel(picture, n / 2, n / 4), outside = pixel(picture, n / 2, n - 20);
   CHECK(inside.blue > inside.red + 60);
   CHECK(outside.red > outside.blue + 60);
   CHECK(inside.opacity > 200);
   CHECK(inside.opacity < 255);
   int darkest = -1, least = 1000;
   for (int y = n / 4; y < n; ++y) {
-    const Pixel p = pixel(picture, n / 2, y);
+    const SlicePixel p = pixel(picture, n / 2, y);
     if (p.red + p.green + p.blue < least) {
       least = p.red + p.green + p.blue;
       darkest = y;
@@ -124,7 +124,7 @@ TEST_CASE("slice_picture: where there is nothing, and where a pose is NaN, is fa
     const SlicePicture picture =
         slice_picture(detector, scene.state.X_WB, body, plane_around({0, 0, 0}), 5, 3, k_band);
     CHECK(picture.arrows.empty());
-    const Pixel first = pixel(picture, 0, 0);
+    const SlicePixel first = pixel(picture, 0, 0);
     for (int i = 0; i < 25; ++i) {
       CHECK(picture.distances[static_cast<std::size_t>(i)] == 1e30f);
       CHECK(pixel(picture, i % 5, i / 5).red == first.red);

@@ -17,9 +17,9 @@
 namespace abut::viewer {
 namespace {
 
-constexpr const char* k_kind_names[] = {"vertex-SDF", "edge-edge", "edge-SDF", "blended"};
+constexpr const char* k_contact_names[] = {"vertex-SDF", "edge-edge", "edge-SDF", "blended"};
 
-const char* kind_name(ContactKind kind) { return k_kind_names[static_cast<std::size_t>(kind)]; }
+const char* kind_name(ContactKind kind) { return k_contact_names[static_cast<std::size_t>(kind)]; }
 
 /// "v12 | SDF", "e3 | e17", with a star at the edge whose witness point counts.
 std::string features_text(const ContactFeature& feature) {
@@ -127,7 +127,7 @@ class ContactsPanel : public Panel {
     }
     std::string text = count_text(frame.contacts.size(), "contact");
     for (std::size_t k = 0; k < counts.size(); ++k) {
-      if (counts[k] > 0) text += fmt::format("{}{} {}", separator_after(text), counts[k], k_kind_names[k]);
+      if (counts[k] > 0) text += fmt::format("{}{} {}", separator_after(text), counts[k], k_contact_names[k]);
     }
     show_text(text);
     if (!frame.other_forces.empty()) {

@@ -22,7 +22,7 @@
 namespace abut::viewer {
 namespace {
 
-constexpr const char* k_kind_names[] = {
+constexpr const char* k_primitive_names[] = {
     "superquadric",         "half-space",           "sphere", "capsule", "rounded box", "convex polyhedron",
     "oriented point cloud", "extruded superquadric"};
 constexpr const char* k_mode_names[] = {"taubin", "radial", "projected"};
@@ -191,7 +191,7 @@ class GeometryPanel : public Panel {
       return;
     }
     const Primitive& primitive = shape.primitives[static_cast<std::size_t>(display.primitive)];
-    show_text(fmt::format("{}, {}", k_kind_names[static_cast<std::size_t>(primitive.kind)],
+    show_text(fmt::format("{}, {}", k_primitive_names[static_cast<std::size_t>(primitive.kind)],
                           primitive.operation == PrimitiveOperation::add ? "added" : "subtracted"));
     const auto parameters = static_cast<std::size_t>(parameter_count(primitive.kind));
     for (std::size_t i = 0; i < parameters; ++i) {

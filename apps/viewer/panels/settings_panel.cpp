@@ -441,9 +441,9 @@ class SettingsPanel : public Panel {
 
   void draw_gravity(const Frame& frame) {
     const Vec3<double>&g = frame.model->scene.model.gravity, &original = frame.model->as_read.model.gravity;
-    static constexpr const char* k_names[] = {"gravity x", "gravity y", "gravity z"};
+    static constexpr const char* k_components[] = {"gravity x", "gravity y", "gravity z"};
     for (int i = 0; i < 3; ++i) {
-      number(k_names[i], g[i],
+      number(k_components[i], g[i],
              {"m/s²", -20.0, 20.0, false, original[i], "Acceleration of free fall, in the world."},
              [i](Scene& scene, double value) { scene.model.gravity[i] = value; });
     }
