@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 bin=$1
 shift
-minutes=${MINUTES:-10} jobs=${JOBS:-2} timeout=${TIMEOUT:-10}
+minutes=${MINUTES:-10} jobs=${JOBS:-2} timeout=${TIMEOUT:-60}
 targets=("$@")
 [[ ${#targets[@]} -gt 0 ]] || targets=(obj ply stl npz fit csv body scene batch experiment trajectory)
 out=out/fuzz
