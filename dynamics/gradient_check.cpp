@@ -293,6 +293,7 @@ void in_parallel(int count, const Work& work) {
     std::vector<std::jthread> threads;
     const int helpers =
         std::min(count, std::max(1, static_cast<int>(std::thread::hardware_concurrency()))) - 1;
+    threads.reserve(static_cast<std::size_t>(helpers));
     for (int i = 0; i < helpers; ++i) threads.emplace_back(run);
     run();
   }
@@ -352,6 +353,7 @@ GradientCheck check_gradient(const Model& model, const StepConfig& step_config, 
   const NominalMotion motion{nominal, stepper, trajectory, groups};
   Random seeds(config.seed);
   std::vector<Random> random;
+  random.reserve(static_cast<std::size_t>(config.samples));
   for (int i = 0; i < config.samples; ++i) random.emplace_back(seeds.bits());
   check.samples.resize(random.size());
   std::mutex mutex;

@@ -94,7 +94,7 @@ class GroupBuilder {
     if (!group.scale.empty()) groups_.push_back(std::move(group));
   }
 
-  void add_scalars(std::string name, std::vector<Scalar> scalars) {
+  void add_scalars(std::string name, const std::vector<Scalar>& scalars) {
     InputGroup group;
     group.name = std::move(name);
     for (const Scalar& scalar : scalars) group.scale.push_back(scalar.scale);

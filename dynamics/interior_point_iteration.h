@@ -209,8 +209,8 @@ void factorize(const ContactProblem& problem, const Eigen::VectorXd& v,
 }
 
 /// -M (v - v*) and the impulses of joints into scratch.interior_point.force: all but contacts.
-void set_force_without_contacts(const ContactProblem& problem, const Eigen::VectorXd& v,
-                                SolverScratch& scratch) {
+inline void set_force_without_contacts(const ContactProblem& problem, const Eigen::VectorXd& v,
+                                       SolverScratch& scratch) {
   Eigen::VectorXd& force = scratch.interior_point.force;
   scratch.momentum = v - problem.v_free;
   problem.mass.multiply(scratch.momentum, force);

@@ -50,7 +50,7 @@ std::string_view word_of(Enum value, const TomlTable::Words<Enum>& words) {
 
 /// The file under the key "mesh", relative to that of the table.
 fs::path mesh_file(const TomlTable& table) {
-  const fs::path file = table.file().parent_path() / table.required_text("mesh");
+  fs::path file = table.file().parent_path() / table.required_text("mesh");
   if (std::error_code ignored; !fs::is_regular_file(file, ignored)) {
     table.fail("mesh", fmt::format("there is no file '{}'", file.string()));
   }
@@ -59,7 +59,7 @@ fs::path mesh_file(const TomlTable& table) {
 
 /// An array of vectors with a direction, `count` of them if that is not 0.
 Points read_normals(const TomlTable& table, Eigen::Index count) {
-  const Points normals = table.required_points("normals");
+  Points normals = table.required_points("normals");
   if (count != 0 && normals.cols() != count) {
     table.fail("normals", fmt::format("{}, allowed: one for each of the {}",
                                       count_text(normals.cols(), "normal"), count_text(count, "point")));
@@ -299,7 +299,7 @@ Body read_body(const fs::path& path) {
   const TomlTable material_table = table.table("material");
   const Material material = read_material_keys(material_table, Material());
   material_table.finish();
-  const Body body = read_body_keys(table, name, material, false);
+  Body body = read_body_keys(table, name, material, false);
   table.finish();
   return body;
 }

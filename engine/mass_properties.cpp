@@ -155,7 +155,7 @@ void require_physical(double mass, const Mat3<double>& inertia, const std::strin
   require((inertia - inertia.transpose()).cwiseAbs().maxCoeff() <= 1e-9 * scale,
           fmt::format("{}: the inertia is not symmetric", name));
   const Eigen::SelfAdjointEigenSolver<Mat3<double>> solver(inertia, Eigen::EigenvaluesOnly);
-  const Vec3<double> principal = solver.eigenvalues();  // in increasing order
+  const Vec3<double>& principal = solver.eigenvalues();  // in increasing order
   const auto says = [&](std::string_view cause) {
     return fmt::format("{}: the inertia with principal moments {}, {}, {} {}", name, principal[0],
                        principal[1], principal[2], cause);

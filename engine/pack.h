@@ -228,7 +228,7 @@ template <typename T, typename Native>
 ABUT_INLINE void store_chosen_one_by_one(T* p, Native x, std::uint32_t bits) {
   for (; bits != 0; bits &= bits - 1) *p++ = x[std::countr_zero(bits)];
 }
-
+// NOLINTBEGIN(bugprone-macro-parentheses): types need none
 // clang-format off
 #define ABUT_INSTRUCTIONS(T, bytes, Native, fma_abc, sqrt_x, min_ab, max_ab, signs_x, store, reciprocal_x, \
                           reciprocal_sqrt_x, gather_x)                                              \
@@ -279,7 +279,7 @@ ABUT_INSTRUCTIONS(double, 64, __m512d, _mm512_fmadd_pd(a, b, c), _mm512_maskz_sq
 #endif
 #undef ABUT_INSTRUCTIONS
 // clang-format on
-
+// NOLINTEND(bugprone-macro-parentheses)
 /// The operations on one machine register of numbers T, in the vector extension of GCC and Clang.
 template <typename T, int bytes>
 struct Register {
@@ -472,7 +472,7 @@ struct Register {
   static ABUT_INLINE Real log1p(Real x) {
     const Real sum = T(1) + x;
     const Real correction = (x - (sum - T(1))) / sum;  // NaN at -1 and at inf
-    return log(sum) + (correction == correction ? correction : Real{});
+    return log(sum) + (correction == correction ? correction : Real{});  // NOLINT(misc-redundant-expression)
   }
 
   /// -expm1(-2|x|)/(2 + expm1(-2|x|)), with the sign of x.
@@ -714,7 +714,7 @@ class Pack {
     return map([&](int i) { return a.part_[i] < b.part_[i] ? b.part_[i] : a.part_[i]; });
   }
   friend ABUT_INLINE Mask isfinite(const Pack& x) { return abs(x) < Pack(Register::k_infinity); }
-  friend ABUT_INLINE Mask isnan(const Pack& x) { return x != x; }
+  friend ABUT_INLINE Mask isnan(const Pack& x) { return x != x; }  // NOLINT(misc-redundant-expression)
 
   // Functions.
 

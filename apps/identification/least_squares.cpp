@@ -194,6 +194,7 @@ Solution solve_least_squares(const MotionFit& fit, const Eigen::VectorXd& guess,
     const std::vector<const Variable*> variables = variables_of(unknowns, block);
     if (variables.empty()) continue;
     std::vector<double*> places;
+    places.reserve(variables.size());
     for (const Variable* variable : variables) places.push_back(x.data() + variable->begin);
     const bool is_measured = block.kind == ResidualBlock::Kind::measurement;
     problem.AddResidualBlock(new ResidualsOfBlock(shared, block, variables),  // which Ceres owns

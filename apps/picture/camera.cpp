@@ -105,7 +105,7 @@ void OrbitCamera::zoom(double notches) {
 }
 
 OrbitCamera camera_around(const Model& model, std::span<const Pose<double>> X_WB, double aspect,
-                          OrbitCamera like, const std::optional<Vec3<double>>& target) {
+                          const OrbitCamera& like, const std::optional<Vec3<double>>& target) {
   OrbitCamera camera = like;
   if (target) camera.target = *target;
   Mat3<double> R_CW;

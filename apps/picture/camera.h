@@ -52,7 +52,7 @@ struct OrbitCamera {
 /// A camera in whose picture all bodies but half-spaces are, looking as `like` does, at their middle or at
 /// `target`.
 [[nodiscard]] OrbitCamera camera_around(const Model& model, std::span<const Pose<double>> X_WB, double aspect,
-                                        OrbitCamera like = {},
+                                        const OrbitCamera& like = {},
                                         const std::optional<Vec3<double>>& target = std::nullopt);
 
 /// `like` at `from`, looking at `to`, which is another point.

@@ -7,8 +7,6 @@
 namespace abut::viewer {
 namespace {
 
-std::size_t index(int body) { return static_cast<std::size_t>(body); }
-
 /// Weight of the heaviest moving body [N]: what arrows of forces are measured by.
 double reference_force(const Model& model) {
   double mass = 0.0;
@@ -184,7 +182,7 @@ PictureMaker::Made PictureMaker::make(const Frame& frame, std::span<const Contac
   if (gradient && display.gradient_arrows)
     add_gradient_glyphs(frame, *gradient, display.gradient_scale, picture.glyphs_on_top);
   if (frame.pull.body >= 0) {
-    const Vec3<double> held = frame.state.X_WB[index(frame.pull.body)] * frame.pull.point_B;
+    const Vec3<double> held = frame.state.X_WB[at(frame.pull.body)] * frame.pull.point_B;
     const double unit = glyph_unit(frame.model->model());
     picture.glyphs_on_top.add_rod(held, frame.pull.target_W, 0.03 * unit, k_pull_colour);
     picture.glyphs_on_top.add_sphere(frame.pull.target_W, 0.09 * unit, k_pull_colour);

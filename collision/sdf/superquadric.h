@@ -145,7 +145,7 @@ template <typename S, typename T>
   const SdfNormal<S> taubin = taubin_sample<SdfOrder::normal, S>(sq, x_B);
   const S depth = taubin.distance / (S(k_projected_depth) * S(sq.shortest_axis));
   S unfit = depth * depth;
-  if (all(unfit >= S(1))) return taubin;
+  if (all(unfit >= S(1))) return taubin;  // NOLINT(performance-no-automatic-move)
 
   Vec3<S> y;
   for (int i = 0; i < 3; ++i) y[i] = x_B[i] - taubin.distance * taubin.normal[i];
@@ -186,7 +186,7 @@ template <SdfOrder order, typename S, typename T>
   } else {
     const SdfAnswer<order, S> taubin = taubin_sample<order, S>(sq, x_B);
     const S depth = taubin.distance / (S(k_projected_depth) * S(sq.shortest_axis));
-    if (all(depth * depth >= S(1))) return taubin;
+    if (all(depth * depth >= S(1))) return taubin;  // NOLINT(performance-no-automatic-move)
     using D = Dual<S, 3>;
     const auto at =
         projected_value<D>(sq, {D::variable(x_B[0], 0), D::variable(x_B[1], 1), D::variable(x_B[2], 2)});

@@ -140,12 +140,14 @@ class ConeOf {
  private:
   using Mask = decltype(std::declval<S>() <= std::declval<S>());
 
+  // NOLINTBEGIN(readability-identifier-naming): named as in the formulas
   Vec3<S> n;
   Parameters<S> c;
   Vec3<S> z, z_t, P_z_t;  // z = v_hat - u, but for the normal part of v_hat
   S N, T, inverse_T, inverse_D, p;
   Mask is_stick, is_open;
   S along_n, along_z;  // gamma/scale = along_n n + along_z P z_t
+  // NOLINTEND(readability-identifier-naming)
 };
 
 using Cone = ConeOf<double>;

@@ -33,7 +33,7 @@ void RowBlocks::assign(const ContactRows& rows) {
     for (int i = pair.begin; i < pair.begin + k_row_lanes * blocks_of(pair); ++i) {
       const ContactRow& row = rows.rows[static_cast<std::size_t>(std::min(i, pair.end - 1))];
       const Vec3<double>& r = about_A ? row.r_A : row.r_B;
-      RowBlock& block = blocks[static_cast<std::size_t>(out.begin + (i - pair.begin) / k_row_lanes)];
+      RowBlock& block = blocks[at(out.begin + (i - pair.begin) / k_row_lanes)];
       const int lane = (i - pair.begin) % k_row_lanes;
       for (int k = 0; k < 3; ++k) {
         block.n[k][lane] = row.n[k];

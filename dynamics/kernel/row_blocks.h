@@ -58,7 +58,7 @@ struct RowBlocks {
   };
   [[nodiscard]] Place place(const RowPair& pair, std::size_t pair_index, int row) {
     const int i = row - pair.begin;
-    return {blocks[static_cast<std::size_t>(pairs[pair_index].begin + i / k_row_lanes)], i % k_row_lanes};
+    return {blocks[at(pairs[pair_index].begin + i / k_row_lanes)], i % k_row_lanes};
   }
 
   [[nodiscard]] std::span<RowBlock> of(const BlockPair& pair) {

@@ -40,7 +40,7 @@ void sum_line(const RowKernelInput& in, const double* dV, double a, std::span<co
 }  // namespace ABUT_SIMD
 
 RowKernels ABUT_KERNELS();
-RowKernels ABUT_KERNELS() {
+RowKernels ABUT_KERNELS() {  // NOLINT(misc-definitions-in-headers)
   return {&set_law_by_lanes,  &set_cone_by_lanes, &set_impedance_by_lanes, &sum_impulses,
           &sum_resistances,   &sum_line,          &subtract_block_product, &solve_block_transposed,
           &pass_vjp_by_lanes, &law_vjp_by_lanes};

@@ -7,8 +7,6 @@
 namespace abut::viewer {
 namespace {
 
-std::size_t index(int body) { return static_cast<std::size_t>(body); }
-
 /// I_W w.
 Vec3<double> spin(const Body& body, const Pose<double>& X_WB, const Vec6<double>& V) {
   const Vec3<double> w = V.head<3>();
@@ -36,14 +34,14 @@ double kinetic_energy(const Model& model, const State& state) {
 }  // namespace
 
 double loss_value(const Model& model, const State& state, const Loss& loss) {
-  const Vec3<double>& p = state.X_WB[index(loss.body)].p;
+  const Vec3<double>& p = state.X_WB[at(loss.body)].p;
   switch (loss.kind) {
     case LossKind::position:
       return loss.direction.dot(p);
     case LossKind::distance_to_target:
       return (p - loss.target).norm();
     case LossKind::distance_of_bodies:
-      return (p - state.X_WB[index(loss.other)].p).norm();
+      return (p - state.X_WB[at(loss.other)].p).norm();
     case LossKind::kinetic_energy:
       return kinetic_energy(model, state);
     case LossKind::energy:
@@ -53,8 +51,8 @@ double loss_value(const Model& model, const State& state, const Loss& loss) {
 }
 
 void add_loss_gradient(const Model& model, const State& state, const Loss& loss, StateTangent& bar) {
-  const Vec3<double>& p = state.X_WB[index(loss.body)].p;
-  const auto position_bar = [&](int body) { return bar.pose[index(body)].tail<3>(); };
+  const Vec3<double>& p = state.X_WB[at(loss.body)].p;
+  const auto position_bar = [&](int body) { return bar.pose[at(body)].tail<3>(); };
   switch (loss.kind) {
     case LossKind::position:
       position_bar(loss.body) += loss.direction;
@@ -63,7 +61,7 @@ void add_loss_gradient(const Model& model, const State& state, const Loss& loss,
       position_bar(loss.body) += direction_of(p - loss.target);
       return;
     case LossKind::distance_of_bodies: {
-      const Vec3<double> n = direction_of(p - state.X_WB[index(loss.other)].p);
+      const Vec3<double> n = direction_of(p - state.X_WB[at(loss.other)].p);
       position_bar(loss.body) += n;
       position_bar(loss.other) -= n;
       return;
@@ -85,7 +83,7 @@ void add_loss_gradient(const Model& model, const State& state, const Loss& loss,
 }
 
 std::string loss_name(const Model& model, const Loss& loss) {
-  const auto name = [&](int body) { return model.bodies[index(body)].name; };
+  const auto name = [&](int body) { return model.bodies[at(body)].name; };
   switch (loss.kind) {
     case LossKind::position:
       return fmt::format("position of {} along ({:.2g}, {:.2g}, {:.2g})", name(loss.body), loss.direction.x(),

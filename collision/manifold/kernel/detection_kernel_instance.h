@@ -5,7 +5,7 @@
 namespace abut {
 
 DetectionKernels ABUT_KERNELS();
-DetectionKernels ABUT_KERNELS() {
+DetectionKernels ABUT_KERNELS() {  // NOLINT(misc-definitions-in-headers)
   return {&list_points_by_lanes, &list_primitives_by_lanes, &sample_near_by_lanes, &find_edge_pairs_by_lanes,
           &edge_normals_by_lanes};
 }

@@ -29,6 +29,6 @@ bool run_pair_kernel(const PairProblem<T>& problem, ManifoldOrder order, const R
 }  // namespace ABUT_SIMD
 
 PairKernels ABUT_KERNELS();
-PairKernels ABUT_KERNELS() { return {&run_pair_kernel<float>, &run_pair_kernel<double>}; }
+PairKernels ABUT_KERNELS() { return {&run_pair_kernel<float>, &run_pair_kernel<double>}; }  // NOLINT(misc-definitions-in-headers)
 
 }  // namespace abut
