@@ -7,6 +7,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include "apps/identification/svg_plot.h"
 #include "apps/picture/palette.h"
 #include "engine/atomic_file.h"
 #include "engine/input_error.h"
@@ -34,22 +35,6 @@ struct PictureFrame {
 std::string colour(std::size_t index) {
   const auto& rgb = k_body_palette[index];
   return fmt::format("#{:02x}{:02x}{:02x}", rgb[0], rgb[1], rgb[2]);
-}
-
-std::string escaped(const std::string& text) {
-  std::string r;
-  for (const char c : text) {
-    if (c == '&') {
-      r += "&amp;";
-    } else if (c == '<') {
-      r += "&lt;";
-    } else if (c == '>') {
-      r += "&gt;";
-    } else {
-      r += c;
-    }
-  }
-  return r;
 }
 
 /// @param anchor  what of it stands at the place: start, middle or end
