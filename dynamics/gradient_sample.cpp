@@ -8,6 +8,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "engine/check.h"
+#include "engine/types.h"
 
 namespace abut {
 

@@ -437,7 +437,7 @@ TEST_CASE("gauss_newton_product: symmetric, positive, and the product of the Jac
       double sum = 0.0;
       for (int k = 0; k <= steps; ++k) {
         const auto at = static_cast<std::size_t>(k);
-        sum += weight_of(k) * inner_product(column[at], along[at]);
+        sum += weight_of(k) * test::inner_product(column[at], along[at]);
       }
       (i < 6 ? expected.pose : expected.twist)[body][i % 6] = sum;
     }
