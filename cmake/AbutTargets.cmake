@@ -121,7 +121,7 @@ function(abut_add_kernels name file)
   set(target abut_${name})
   set(options -ffp-contract=fast)
   target_sources(${target} PRIVATE ${file}_base.cpp)
-  # Where others stand beside it, the base is for processors older than AVX2 alone: -O2 halves its compile time.
+  # Where others stand beside it, the base is for processors older than AVX2 alone: -O2 compiles in two thirds of the time.
   set_source_files_properties(${file}_base.cpp PROPERTIES
     COMPILE_OPTIONS "${options};$<$<BOOL:${ABUT_MANY_INSTRUCTION_SETS}>:-O2>" SKIP_PRECOMPILE_HEADERS ON)
   if(ABUT_MANY_INSTRUCTION_SETS)

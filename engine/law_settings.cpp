@@ -50,8 +50,8 @@ constexpr Uses k_all{yes, yes, yes, yes, yes, yes};
 
 // clang-format off
 constexpr std::array<LawSetting, 28> k_settings{{
-    //                                                               smooth_  penalty convex_  imped-  lcp  relaxed_
-    //                                                               coulomb          cone     ance         complementarity
+    //                                                                  smooth_  penalty convex_  imped-  lcp  relaxed_
+    //                                                                  coulomb          cone     ance         complementarity
     step<&Step::h>("time_step", k_all),
     step<&Step::near_rigid_factor>("near_rigid_factor",                {yes,     joints, yes,     joints, yes, yes}),
     step<&Step::dissipation_steps>("dissipation_steps",                {yes,     no,     yes,     no,     yes, yes}),
@@ -70,19 +70,19 @@ constexpr std::array<LawSetting, 28> k_settings{{
     step<&Step::penalty_stiffness>("penalty_stiffness",                {no,      yes,    no,      no,     no,  no}),
     step<&Step::penalty_stiction_factor>("penalty_stiction_factor",    {no,      yes,    no,      no,     no,  no}),
     step<&Step::tangential_factor>("tangential_factor",                {no,      no,     yes,     no,     no,  no}),
-    impedance<&Impedance::solref>("solref",                                 {no,      no,     no,      yes,    no,  no}),
-    impedance<&Impedance::solimp>("solimp",                                 {no,      no,     no,      yes,    no,  no}),
-    impedance<&Impedance::impratio>("impratio",                             {no,      no,     no,      yes,    no,  no}),
+    impedance<&Impedance::solref>("solref",                            {no,      no,     no,      yes,    no,  no}),
+    impedance<&Impedance::solimp>("solimp",                            {no,      no,     no,      yes,    no,  no}),
+    impedance<&Impedance::impratio>("impratio",                        {no,      no,     no,      yes,    no,  no}),
     step<&Step::complementarity_factor>("complementarity_factor",      {no,      no,     no,      no,     yes, yes}),
     step<&Step::speed_limit>("speed_limit", k_all),
     step<&Step::penetration_limit>("penetration_limit", k_all),
     material("friction", &Material::friction, &PairOverride::friction, k_all),
     material("stiffness", &Material::stiffness, &PairOverride::stiffness,
-                                                                    {yes,     yes,    yes,     no,     yes, yes}),
+                                                                       {yes,     yes,    yes,     no,     yes, yes}),
     material("dissipation_time", &Material::dissipation_time, &PairOverride::dissipation_time,
-                                                                    {yes,     yes,    yes,     no,     yes, yes}),
+                                                                       {yes,     yes,    yes,     no,     yes, yes}),
     material("restitution", &Material::restitution, &PairOverride::restitution,
-                                                                    {yes,     no,     no,      no,     yes, no}),
+                                                                       {yes,     no,     no,      no,     yes, no}),
 }};
 // clang-format on
 
