@@ -129,7 +129,7 @@ class GroupBuilder {
       scalars.push_back({s, [b, move](Model& model, double x) { move(model.bodies[b], x); },
                          [b, bar](const ModelGradient& gradient) { return bar(gradient.bodies[b]); }});
     }
-    add_scalars(std::move(name), std::move(scalars));
+    add_scalars(std::move(name), scalars);
   }
 
   void add_initial_poses() {  // those of fixed bodies, too: a floor may be tilted
@@ -272,7 +272,7 @@ class GroupBuilder {
                            return sum;
                          }});
     }
-    add_scalars("friction", std::move(scalars));
+    add_scalars("friction", scalars);
   }
 
   [[nodiscard]] bool honours(std::string_view key) const {
@@ -337,7 +337,7 @@ class GroupBuilder {
                            [b, i](const ModelGradient& bar) { return bar.bodies[b].external_wrench[i]; }});
       }
     }
-    add_scalars("external wrench", std::move(scalars));
+    add_scalars("external wrench", scalars);
   }
 
   void add_gravity() {
@@ -346,7 +346,7 @@ class GroupBuilder {
       scalars.push_back({g_, [i](Model& model, double x) { model.gravity[i] += x; },
                          [i](const ModelGradient& bar) { return bar.gravity[i]; }});
     }
-    add_scalars("gravity", std::move(scalars));
+    add_scalars("gravity", scalars);
   }
 
   /// Moves all primitives by `change(primitive, next numbers of x)`, and what follows the surface with them.
@@ -472,10 +472,10 @@ class GroupBuilder {
                                 [p](const ModelGradient& bar) { return bar.pairs[p].restitution; }});
       }
     }
-    add_scalars("pair friction", std::move(frictions));
-    add_scalars("pair compliance", std::move(compliances));
-    add_scalars("pair dissipation time", std::move(times));
-    add_scalars("pair restitution", std::move(restitutions));
+    add_scalars("pair friction", frictions);
+    add_scalars("pair compliance", compliances);
+    add_scalars("pair dissipation time", times);
+    add_scalars("pair restitution", restitutions);
   }
 
   [[nodiscard]] double joint_length_scale(const Joint& joint) const {
@@ -520,7 +520,7 @@ class GroupBuilder {
       scalars.push_back({s, [j, number](Model& model, double x) { number(model.joints[j]) += x; },
                          [j, bar](const ModelGradient& gradient) { return bar(gradient.joints[j]); }});
     }
-    add_scalars(std::move(name), std::move(scalars));
+    add_scalars(std::move(name), scalars);
   }
 
   void add_joint_numbers() {

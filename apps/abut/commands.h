@@ -5,7 +5,7 @@
 /// std::invalid_argument, which the program answers with exit code 2.
 #pragma once
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): CLI11's
 class App;
 }
 

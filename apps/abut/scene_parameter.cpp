@@ -171,7 +171,7 @@ std::optional<std::string_view> after(std::string_view text, std::string_view pr
   return text.substr(1);
 }
 
-[[noreturn]] void fail_unknown(const std::string& name, std::vector<std::string> candidates) {
+[[noreturn]] void fail_unknown(const std::string& name, const std::vector<std::string>& candidates) {
   const std::string closest = closest_word(name, candidates);
   throw std::invalid_argument(
       fmt::format("the scene has no parameter '{}'{}", name,
@@ -260,7 +260,7 @@ SceneParameter find_parameter(const Scene& scene, const std::string& name) {
   if (const auto parameter = look_up(scene, name, nullptr)) return *parameter;
   std::vector<std::string> candidates;
   (void)look_up(scene, name, &candidates);
-  fail_unknown(name, std::move(candidates));
+  fail_unknown(name, candidates);
 }
 
 std::vector<std::string> component_names(const Scene& scene, const std::string& name) {

@@ -250,9 +250,9 @@ class Planner {
     }
     if (most == plan_.worst_collision) {
       const std::size_t obstacles = problem_.obstacles.size(), worst = collisions_.worst();
-      return fmt::format("at {:.2f} s the car is {:.2g} m too far in on '{}'",
-                         static_cast<double>(1 + worst / obstacles) * h, most,
-                         problem_.obstacles[worst % obstacles].name);
+      const std::size_t k = 1 + worst / obstacles;
+      return fmt::format("at {:.2f} s the car is {:.2g} m too far in on '{}'", static_cast<double>(k) * h,
+                         most, problem_.obstacles[worst % obstacles].name);
     }
     return fmt::format("a limit is exceeded by {:.2g}", most);
   }

@@ -35,7 +35,9 @@ Mat4<double> matrix_of(const Pose<double>& X) {
 }
 
 /// A pointer to a place in the buffer that is bound, as OpenGL has wanted it since it had no buffers.
-const void* offset(std::size_t bytes) { return reinterpret_cast<const void*>(bytes); }
+const void* offset(std::size_t bytes) {
+  return reinterpret_cast<const void*>(bytes);  // NOLINT(performance-no-int-to-ptr)
+}
 
 int allowed_samples() {
   GLint most = 0;

@@ -155,7 +155,7 @@ class SurfaceRefiner {
   }
 
   /// Gives each sample to the nearest of the triangles, which had them before or are new.
-  void assign(std::span<const int> triangles, std::vector<int> samples) {
+  void assign(std::span<const int> triangles, const std::vector<int>& samples) {
     samples_of_triangle_.resize(static_cast<std::size_t>(mesh_.triangle_slots()));
     std::vector<Corners> all;
     for (const int t : triangles) {
@@ -221,7 +221,7 @@ class SurfaceRefiner {
         const std::vector<Corners> old = std::exchange(patch.triangles, {{pa, pd, pc}, {pb, pc, pd}});
         if (energy(patch, before) > before - k_min_gain || !is_allowed(patch, old)) continue;
         mesh_.flip(a, b);
-        assign(triangles, std::move(patch.samples));
+        assign(triangles, patch.samples);
         is_done = false;
       }
       if (is_done) break;
@@ -275,7 +275,7 @@ class SurfaceRefiner {
     step = std::clamp(has_moved ? 1.3 * step : 0.5 * step, 1e-3, 0.5);
     if (!has_moved) return;
     mesh_.set_position(v, best_position);
-    assign(triangles, std::move(patch.samples));
+    assign(triangles, patch.samples);
   }
 
   // Vertices that go from one place to another
@@ -362,10 +362,9 @@ class SurfaceRefiner {
       const double split_energy = split != splits.end() ? split->energy : k_infinity;
       if (surplus > 0 && collapse_energy < k_infinity) {
         apply_collapse(*collapse);
-      } else if (surplus < 0 && split_energy < k_infinity) {
-        apply_split(*split);
-      } else if (surplus == 0 && collapse_energy + split_energy < -k_min_gain) {
-        apply_split(*split);  // the next turn collapses, here or somewhere nearly as good
+      } else if ((surplus < 0 && split_energy < k_infinity) ||
+                 (surplus == 0 && collapse_energy + split_energy < -k_min_gain)) {
+        apply_split(*split);  // where there was no surplus, the next turn collapses something nearly as good
       } else {
         break;
       }
@@ -398,14 +397,14 @@ class SurfaceRefiner {
     }
     mesh_.collapse(a, b);
     mesh_.set_position(a, position);
-    assign(mesh_.triangles_of(a), std::move(samples));
+    assign(mesh_.triangles_of(a), samples);
     slide_steps_[static_cast<std::size_t>(a)] = k_first_slide;
   }
 
   void apply_split(const Change& change) {
     Patch patch = patch_of(mesh_.triangles_of_edge(change.a, change.b));
     const int v = mesh_.split(change.a, change.b, change.position);
-    assign(mesh_.triangles_of(v), std::move(patch.samples));
+    assign(mesh_.triangles_of(v), patch.samples);
     slide_steps_.push_back(k_first_slide);
     is_touched_.push_back(true);
     touch_around(v);

@@ -217,6 +217,7 @@ void manifold_vjp(const ManifoldBatch<T>& batch, const Eigen::Ref<const ContactN
   }
 }
 
+// NOLINTBEGIN(bugprone-macro-parentheses): types need none
 #define ABUT_MANIFOLD_DERIVATIVES(T)                                                              \
   template void manifold_jvp(const ManifoldView<T>&, const PosePairTangent<T>&,                   \
                              Eigen::Ref<ContactNumbers<T>>);                                      \
@@ -229,6 +230,7 @@ void manifold_vjp(const ManifoldBatch<T>& batch, const Eigen::Ref<const ContactN
                              Eigen::Ref<Eigen::Matrix<T, 12, Eigen::Dynamic>>);
 ABUT_MANIFOLD_DERIVATIVES(float)
 ABUT_MANIFOLD_DERIVATIVES(double)
+// NOLINTEND(bugprone-macro-parentheses)
 
 template float mean_distance_gradient(const ManifoldView<float>&, Eigen::Matrix<float, 12, 1>&);
 template double mean_distance_gradient(const ManifoldView<double>&, Eigen::Matrix<double, 12, 1>&);

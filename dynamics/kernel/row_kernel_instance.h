@@ -23,16 +23,16 @@ void with_law(RowLaw law, const F& f) {
   }
 }
 
-void sum_impulses(const RowKernelInput& in, std::span<RowBlock> blocks, double* wrench) {
+inline void sum_impulses(const RowKernelInput& in, std::span<RowBlock> blocks, double* wrench) {
   with_law(in.law, [&](auto law) { sum_impulses_by_lanes<law()>(in, blocks, wrench); });
 }
 
-void sum_resistances(const RowKernelInput& in, std::span<const RowBlock> blocks, ResistanceSums& out) {
+inline void sum_resistances(const RowKernelInput& in, std::span<const RowBlock> blocks, ResistanceSums& out) {
   with_law(in.law, [&](auto law) { sum_resistances_by_lanes<law()>(in, blocks, out); });
 }
 
-void sum_line(const RowKernelInput& in, const double* dV, double a, std::span<const RowBlock> blocks,
-              LineSums& out) {
+inline void sum_line(const RowKernelInput& in, const double* dV, double a, std::span<const RowBlock> blocks,
+                     LineSums& out) {
   with_law(in.law, [&](auto law) { sum_line_by_lanes<law()>(in, dV, a, blocks, out); });
 }
 

@@ -25,7 +25,8 @@ struct FileCase {
   IdentificationCase made;
   ExperimentFile file;
 
-  explicit FileCase(std::vector<std::string> unknowns = {"body.box, tilted.friction", "simulation.gravity.z"})
+  explicit FileCase(const std::vector<std::string>& unknowns = {"body.box, tilted.friction",
+                                                                "simulation.gravity.z"})
       : made(unknowns, 2, 11) {
     file.path = made.folder.write("experiment.toml", "# the experiment\n");
     file.scene = made.folder.path() / "scene.toml";

@@ -20,7 +20,7 @@ using namespace abut;
 using test::Jet;
 using Vec8 = Eigen::Matrix<double, 8, 1>;
 
-Shape shape_of(Primitive primitive, double union_smoothing = 1e-4) {
+Shape shape_of(const Primitive& primitive, double union_smoothing = 1e-4) {
   Shape shape;
   shape.primitives = {primitive};
   shape.union_smoothing = union_smoothing;

@@ -668,7 +668,7 @@ TEST_CASE("PairDerivatives: Hessians of distances agree with differences of grad
                         1e-8 * found.gradient.norm()));
       CHECK(found.hessian == found.hessian.transpose());
       const auto swept =
-          test::fd_sweep([&](double s) { return slope_of(key, s); }, 0.0, 1e-3 * c.size(), 1e-6);
+          test::fd_sweep([&, &key = key](double s) { return slope_of(key, s); }, 0.0, 1e-3 * c.size(), 1e-6);
       if (swept.disagrees_with_itself) continue;
       const double want = xi.dot(found.hessian * xi);
       CAPTURE(i, want, swept.value, swept.error);

@@ -122,7 +122,8 @@ TEST_CASE("OrientedPointCloud: points of a plane with its normal are that plane"
   Random random(3);
   Points points(3, 400), normals(3, 400);
   for (int i = 0; i < 400; ++i) {
-    points.col(i) = Vec3<double>(i % 20, i / 20, 0.0) / 19.0;
+    const int row = i / 20, column = i % 20;
+    points.col(i) = Vec3<double>(column, row, 0.0) / 19.0;
     normals.col(i) = Vec3<double>::UnitZ();
   }
   const Primitive patch = make_oriented_point_cloud(points, normals);

@@ -55,7 +55,7 @@ template <typename S>
 Vec3<S> impulse_of(const Eigen::Matrix<S, 10, 1>& x) {
   using std::sqrt;
   const Vec3<S> u = x.template head<3>(), n = x.template segment<3>(3);
-  const S target = x[6], scale = x[7], ratio = x[8], mu = x[9];
+  const S &target = x[6], &scale = x[7], &ratio = x[8], &mu = x[9];
   const Vec3<S> u_t = u - n * n.dot(u);
   const S N = target - n.dot(u), T = sqrt(u_t.dot(u_t));
   const Vec3<S> P_u_t = u_t - n * n.dot(u_t);

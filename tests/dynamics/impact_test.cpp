@@ -93,8 +93,8 @@ TEST_CASE("impact: without gravity the height after a bounce, and its gradient, 
   const bool substeps = GENERATE(false, true);
   CAPTURE(e, h, substeps);
   const double gap = 0.1037, v = -1.5, T = 0.2;
-  const HeightGradient got =
-      height_gradient(ball_scene(e, gap, v, 0.0), config_of(h, substeps), static_cast<int>(T / h + 0.5));
+  const HeightGradient got = height_gradient(ball_scene(e, gap, v, 0.0), config_of(h, substeps),
+                                             static_cast<int>(std::lround(T / h)));
   // z = 0.1 + e (-gap - v T), the impact being at -gap/v
   CHECK(test::close(got.height, 0.1 + e * (-gap - v * T), 5e-4, 0));  // compliant: R = 2.5e-4 W
   CHECK(test::close(got.by_height, -e, 2e-3, 0));
@@ -115,7 +115,7 @@ TEST_CASE("impact: under gravity an elastic ball's gradient is within 1 %", "[dy
   const double d_speed = v0 / speed, d_time = (1.0 + d_speed) / g;
   const double by_velocity = e * d_speed * s - (e * speed - g * s) * d_time;
   const HeightGradient got =
-      height_gradient(ball_scene(e, gap, v, g), config_of(h, substeps), static_cast<int>(T / h + 0.5));
+      height_gradient(ball_scene(e, gap, v, g), config_of(h, substeps), static_cast<int>(std::lround(T / h)));
   CHECK(test::close(got.height - 0.1, e * speed * s - 0.5 * g * s * s, 0, 1e-3));
   CHECK(test::close(got.by_height, by_gap, 0, 0.01 * std::abs(by_gap)));
   CHECK(test::close(got.by_velocity, by_velocity, 0, 0.01 * T));

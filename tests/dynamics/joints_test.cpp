@@ -114,7 +114,7 @@ TEST_CASE("Joints: a hinged bar swings with the period of a pendulum, at any amp
   std::vector<double> crossings;
   double before = -1.0;
   Drift drift;
-  run(scene, config_with_step(h), static_cast<int>(4.2 * period / h), [&](const State& state) {
+  run(scene, config_with_step(h), static_cast<int>(4.2 * period / h), [&, h = h](const State& state) {
     const double x = -state.X_WB[0].p.x();
     if (before < 0.0 && x >= 0.0) crossings.push_back(state.time - h * x / (x - before));
     before = x;

@@ -117,8 +117,9 @@ TEST_CASE("RowKernels: every instruction set sums what the formulas say of each 
                                             Case{RowLaw::cone}, Case{RowLaw::cone, true});
   Random random(static_cast<std::uint64_t>(100 * count + 10 * slot_A + slot_B + 11));
   const ContactRows rows = random_rows(random, count, slot_A, slot_B);
+  const int velocities = slot_A >= 0 && slot_B >= 0 ? 12 : 6;
   const auto velocity = [&](double size) {
-    Eigen::VectorXd v(slot_A >= 0 && slot_B >= 0 ? 12 : 6);
+    Eigen::VectorXd v(velocities);
     for (double& x : v) x = random.uniform(-size, size);
     return v;
   };

@@ -162,7 +162,7 @@ TEST_CASE("read_scene: a wrong joint is refused with its line, name and cause", 
        {"joint[0].length: is needed where the two places are one"}},
   };
   for (const auto& [text, parts] : cases) {
-    const std::string message = test::rejection([&] { return file.read(text); });
+    const std::string message = test::rejection([&, &text = text] { return file.read(text); });
     CAPTURE(text, message);
     CHECK(test::missing_part(message, parts) == "");
   }

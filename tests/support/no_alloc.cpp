@@ -10,7 +10,8 @@ std::size_t allocation_count() { return allocations; }
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 extern "C" {
-void* __libc_malloc(std::size_t size);  // glibc's own, behind the name that is taken over here
+// glibc's own, behind the name that is taken over here
+void* __libc_malloc(std::size_t size);  // NOLINT(bugprone-reserved-identifier)
 
 void* malloc(std::size_t size) {
   ++allocations;

@@ -138,7 +138,7 @@ PrimitiveBound<T> make_bound(const ShapeSdf& sdf, std::size_t i) {
     bound.steepest = static_cast<T>(sq->shortest_axis / sq->norm_bound);
     return bound;
   }
-  const Eigen::AlignedBox3d box = sdf.box_of_primitive(i);
+  const Eigen::AlignedBox3d& box = sdf.box_of_primitive(i);
   constexpr double k_unbounded = 1e30;
   const bool is_bounded = box.sizes().allFinite();
   bound.to_scaled.setIdentity();
