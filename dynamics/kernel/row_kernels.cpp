@@ -11,7 +11,7 @@ RowKernels row_kernels_avx2();
 RowKernels row_kernels_avx512();
 #endif
 
-RowKernels row_kernels_for(std::string_view instruction_set) {
+RowKernels row_kernels_for([[maybe_unused]] std::string_view instruction_set) {
 #ifdef ABUT_MANY_INSTRUCTION_SETS
   if (instruction_set == "avx2") return row_kernels_avx2();
   if (instruction_set == "avx512") return row_kernels_avx512();

@@ -303,6 +303,40 @@ TEST_CASE("make_frame: the contacts of the library, and forces that carry the bo
   CHECK(frame->curves.of(Curve::contacts).back() == static_cast<float>(frame->report.contacts));
 }
 
+TEST_CASE("make_frame: warns of bodies that overlap where they are put, and of steps that are too long",
+          "[viewer][value]") {
+  const TemporaryFolder folder;
+  std::string text = k_ball;
+  CHECK(core_of(folder.write("free.toml", text)).make_frame(0.0)->warnings.empty());
+
+  text.replace(text.find("0.2]"), 4, "0.05]");
+  SimulationCore core = core_of(folder.write("overlap.toml", text));
+  const std::vector<std::string> warnings = core.make_frame(0.0)->warnings;
+  REQUIRE(warnings.size() == 1);
+  CHECK_THAT(warnings[0], Contains("At step 0, 'floor' and 'ball' overlap by 0.05 m"));
+  step(core, 3);
+  CHECK(core.make_frame(0.0)->warnings == warnings);  // it is still how the run began
+  core.set_pose(1, {Quat<double>(1, 0, 0, 0), {0.0, 0.0, 0.2}});
+  CHECK(core.make_frame(0.0)->warnings.empty());
+  core.set_pose(1, {Quat<double>(1, 0, 0, 0), {0.0, 0.0, 0.02}});
+  REQUIRE(core.make_frame(0.0)->warnings.size() == 1);
+  CHECK_THAT(core.make_frame(0.0)->warnings[0], Contains("At step 3, "));
+  core.reset();
+  CHECK(core.make_frame(0.0)->warnings == warnings);
+
+  text = k_ball;
+  text.replace(text.find("0.2]"), 4, "0.1]");
+  text.replace(text.find("0.002"), 5, "0.3");
+  core = core_of(folder.write("long.toml", text));
+  CHECK(core.make_frame(0.0)->warnings.empty());
+  step(core, 1);
+  const std::vector<std::string> of_step = core.make_frame(0.0)->warnings;
+  REQUIRE(of_step.size() == 1);
+  CHECK_THAT(of_step[0], Contains("try a smaller time_step"));
+  core.step_back();
+  CHECK(core.make_frame(0.0)->warnings.empty());
+}
+
 TEST_CASE("make_frame: curves of a long past have at most a thousand points", "[viewer][value]") {
   SimulationCore core = core_of(scene_file("sphere_bounce"));
   step(core, 2500);

@@ -34,6 +34,7 @@ class SimulationPanel : public Panel {
     draw_buttons(context);
     draw_speed(context);
     draw_timeline(context);
+    draw_warnings(context);
     draw_numbers(context);
     draw_message(context);
     draw_file(context);
@@ -137,6 +138,10 @@ class SimulationPanel : public Panel {
     row("took", with_prefix(frame.step_seconds, "s"));
     row("Pictures", fmt::format("{:.0f} per second", context.pictures_per_second));
     ImGui::EndTable();
+  }
+
+  static void draw_warnings(const PanelContext& context) {
+    for (const std::string& warning : context.frame.warnings) show_text(k_doubtful_colour, warning);
   }
 
   static void draw_message(PanelContext& context) {

@@ -45,7 +45,8 @@ struct Frame {
   double real_time_factor = 0;  ///< reached
   StepReport report;            ///< of the step that led here
   double step_seconds = 0;
-  std::string message;  ///< what went wrong last, empty if nothing did
+  std::string message;                ///< what went wrong last, empty if nothing did
+  std::vector<std::string> warnings;  ///< bodies that overlapped where it began, and of the last step
   std::vector<ContactView> contacts;
   std::vector<ContactCandidate> candidates;
   std::vector<ContactForce>

@@ -63,10 +63,18 @@ void SimulationCore::start_from(const State& initial) {
   history_.restart(moment_of(initial));
   scratch_.forget();
   number_ = steps_since_ = 0;
+  find_overlaps_here();
   owed_ = 0.0;
   is_replay_ = false;
   pull_ = {};
   ++version_;
+}
+
+void SimulationCore::find_overlaps_here() {
+  overlap_warnings_.clear();
+  for (const Overlap& overlap : model_->simulator.overlaps(state()))
+    overlap_warnings_.push_back(
+        fmt::format("At step {}, {}", number_, overlap_text(model_->model(), overlap)));
 }
 
 Moment SimulationCore::moment_of(State state) const {
@@ -257,6 +265,7 @@ void SimulationCore::set_pose(int body, const Pose<double>& X_WB) {
   forget_future();
   history_.at(number_) = moment_of(std::move(state));
   steps_since_ = number_;
+  find_overlaps_here();
 }
 
 SharedFrame SimulationCore::make_frame(double real_time_factor) {
@@ -275,6 +284,13 @@ SharedFrame SimulationCore::make_frame(double real_time_factor) {
   frame->report = here.report;
   frame->step_seconds = here.step_seconds;
   frame->message = message_;
+  frame->warnings = overlap_warnings_;
+  for (const StepWarning::Kind kind : k_step_warnings) {
+    const StepWarning& warning = here.report.warnings[static_cast<std::size_t>(kind)];
+    if (warning.is_given())
+      frame->warnings.push_back("In the last step, " +
+                                warning_text(model_->model(), model_->config(), kind, warning));
+  }
   frame->pull = pull_;
   const bool is_seen = pull_.body < 0 && number_ < history_.last() && !is_replay_;
   const Control control = is_seen ? history_.at(number_ + 1).control : control_from(here.state);

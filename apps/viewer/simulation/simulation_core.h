@@ -102,6 +102,7 @@ class SimulationCore {
   /// Wrenches of the step from a state on: the scene's pushes, and the user's pull.
   [[nodiscard]] Control control_from(const State& state) const;
   void start_from(const State& initial);
+  void find_overlaps_here();
   void use(SharedModel model);
   void forget_future();
 
@@ -112,6 +113,7 @@ class SimulationCore {
   SharedModel without_edges_;
   History history_{2};
   std::int64_t number_ = 0, steps_since_ = 0;
+  std::vector<std::string> overlap_warnings_;  ///< of the state from which the steps go on: initial, or set
   StepScratch scratch_;
   FrameScratch frame_scratch_;
   State next_;
