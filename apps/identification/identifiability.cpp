@@ -159,7 +159,7 @@ const char* to_string(IntervalBasis basis) { return basis == IntervalBasis::stat
 Identifiability identifiability_of(const MotionFit& fit, const Eigen::VectorXd& x,
                                    const MotionFit::Evaluation& evaluation, const RobustLoss& loss,
                                    IntervalBasis basis) {
-  constexpr double k_open = 1.0;  // deviation along a direction, in sizes of the unknowns, that tells nothing
+  constexpr double k_open = 1.0;       // deviation in sizes of the unknowns, from which on they are not known
   constexpr double k_part = 1e-3;      // of an open direction that leaves an entry open
   constexpr double k_nothing = 1e-10;  // of the largest singular value: rounding of a Jacobian
   const UnknownSpace& unknowns = fit.unknowns();
@@ -241,6 +241,11 @@ Identifiability identifiability_of(const MotionFit& fit, const Eigen::VectorXd& 
   if (basis == IntervalBasis::residuals && told_count > 0 && !result.has_too_few_residuals) {
     covariance =
         covariance_by_residuals(fit, evaluation, loss, free, size, svd.matrixV().leftCols(told_count));
+  }
+  // An interval as wide as the number itself is none.
+  for (Eigen::Index c = 0; c < count; ++c) {
+    auto& entry = result.entries[static_cast<std::size_t>(free[static_cast<std::size_t>(c)])];
+    if (!(std::sqrt(covariance(c, c)) < k_open)) entry = Identifiability::Entry::open;
   }
   const auto is_told = [&](Eigen::Index e) {
     return result.entries[static_cast<std::size_t>(e)] == Identifiability::Entry::told;

@@ -32,8 +32,9 @@ enum class IntervalBasis { stated, residuals };
 /// Statistics of estimates, which are normally distributed about the truth to first order.
 struct Identifiability {
   /// How well an entry is known.
-  ///   told      its deviation is finite
-  ///   open      an open direction has a part of it: no interval is given
+  ///   told      its deviation is below its own size
+  ///   open      it is known to no better than its own size, or has a part in a direction of which nothing is
+  ///             told: no interval is given
   ///   at_bound  it lies at a bound; intervals of the others take it for known
   enum class Entry { told, open, at_bound };
   std::vector<Entry> entries;

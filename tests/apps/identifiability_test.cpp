@@ -62,6 +62,15 @@ TEST_CASE("identifiability: what the motions do not tell is said, by name", "[ap
   CHECK(from_prior.open.empty());
   CHECK(known.x[0] == Approx(0.6));
   CHECK(from_prior.deviation[0] == Approx(0.1).epsilon(1e-3));
+
+  // A deviation of ten times the mass is as good as none.
+  c.experiment.unknowns[0].prior = Unknown::Prior{0.6, 6.0};
+  const MotionFit with_weak_prior(c.experiment);
+  const Identifiability little = told_at(with_weak_prior, solve(with_weak_prior, known.x, {}));
+  REQUIRE(little.open.size() == 1);
+  CHECK(little.open[0].text == "little is told of body.ball.mass");
+  CHECK(little.entries[0] == Identifiability::Entry::open);
+  CHECK(std::isinf(little.deviation[0]));
 }
 
 TEST_CASE("identifiability: a common factor that changes nothing is called a ratio", "[apps][value]") {
