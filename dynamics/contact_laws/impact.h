@@ -59,6 +59,18 @@ struct Fall {
       : acceleration((x.u_free - x.u_start) / s.h),
         start_velocity(x.u_start + 0.5 * acceleration * s.nominal_h) {}
 };
+/// What v_hat is the positive part of.
+inline double rebound(const Approach& x, const Settings& s, const Fall& fall, double t) {
+  const double u_c = fall.start_velocity + fall.acceleration * t;
+  return -x.restitution * u_c + fall.acceleration * (s.h - t - 0.5 * s.nominal_h);
+}
+/// Whether v_hat changes with e. Bodies that fall together (a = 0) put an e of 0 at the kink of v_hat but for
+/// rounding; e can only grow from there, so that its derivative is the one on that side.
+inline bool follows_restitution(const Approach& x, const Settings& s, const Fall& fall, double t) {
+  constexpr double k_rounding = 1e-12;
+  const double u_c = fall.start_velocity + fall.acceleration * t;
+  return rebound(x, s, fall, t) > (x.restitution == 0.0 ? k_rounding * u_c : 0.0);
+}
 inline double share_argument(const Approach& x, const Settings& s) {
   return 0.5 - (x.u_free + s.threshold) / (0.75 * s.threshold);
 }
@@ -79,8 +91,7 @@ inline Impact make_impact(const Approach& x, const Settings& s) {
   const detail::Fall fall(x, s);
   const double a = fall.acceleration, w = fall.start_velocity;
   if (x.distance > 0.0) impact.time = 2.0 * x.distance / (std::sqrt(w * w - 2.0 * a * x.distance) - w);
-  const double u_c = w + a * impact.time;
-  impact.target = std::max(0.0, -x.restitution * u_c + a * (s.h - impact.time - 0.5 * s.nominal_h));
+  impact.target = std::max(0.0, detail::rebound(x, s, fall, impact.time));
   return impact;
 }
 
@@ -92,9 +103,9 @@ inline ApproachBar impact_vjp(const Approach& x, const Settings& s, const Impact
   const detail::Fall fall(x, s);
   const double a = fall.acceleration, t = impact.time, u_c = fall.start_velocity + a * t;
   double t_bar = bar.time, a_bar = 0.0, w_bar = 0.0;
+  if (detail::follows_restitution(x, s, fall, t)) out.restitution -= bar.target * u_c;
   if (impact.target > 0.0) {
     const double e = x.restitution;
-    out.restitution -= bar.target * u_c;
     w_bar -= bar.target * e;
     a_bar += bar.target * (s.h - 0.5 * s.nominal_h - t * (1.0 + e));
     t_bar -= bar.target * a * (1.0 + e);
@@ -124,9 +135,10 @@ inline ImpactBar impact_jvp(const Approach& x, const Settings& s, const Impact& 
   const double a_dot = (dot.u_free - dot.u_start - a * dot.h) / s.h,
                w_dot = dot.u_start + 0.5 * s.nominal_h * a_dot;
   if (t > 0.0) out.time = -(dot.distance + t * w_dot + 0.5 * t * t * a_dot) / u_c;
+  if (detail::follows_restitution(x, s, fall, t)) out.target -= dot.restitution * u_c;
   if (impact.target > 0.0) {
-    out.target = -dot.restitution * u_c - x.restitution * (w_dot + t * a_dot + a * out.time) +
-                 a_dot * (s.h - t - 0.5 * s.nominal_h) + a * (dot.h - out.time);
+    out.target += -x.restitution * (w_dot + t * a_dot + a * out.time) +
+                  a_dot * (s.h - t - 0.5 * s.nominal_h) + a * (dot.h - out.time);
   }
   return out;
 }

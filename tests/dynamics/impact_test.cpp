@@ -102,6 +102,42 @@ TEST_CASE("impact: without gravity the height after a bounce, and its gradient, 
   CHECK(test::close(got.by_restitution, -gap - v * T, 2e-3, 0));
 }
 
+TEST_CASE("impact: a restitution of 0 has the derivative of the side on which it can change",
+          "[dynamics][derivative]") {
+  const double h = GENERATE(1e-2, 2e-3);
+  const double gravity = GENERATE(0.0, 9.81);
+  const int steps = static_cast<int>(0.2 / h);
+  const auto scene_of = [&](double e) {  // two balls, one of which hits the other
+    TestScene scene;
+    scene.model.gravity = {0, 0, -gravity};
+    for (const double x : {0.0, 0.25}) scene.add(test::sphere_of_mass(0.1, 1.0), test::pose_at({x, 0, 0}));
+    scene.V_WB(0)[3] = 1.0;
+    set_restitution(scene, e);
+    return scene;
+  };
+  const auto speed_after = [&](double e, std::size_t of) {
+    const TestScene scene = scene_of(e);
+    State end;
+    REQUIRE(simulate(Stepper(scene.model, config_of(h, true)), scene.state, steps, {}, end).status ==
+            StepStatus::ok);
+    return end.V_WB[of][3];
+  };
+  const TestScene scene = scene_of(0.0);
+  const Stepper stepper(scene.model, config_of(h, true));
+  const Trajectory trajectory = rollout(stepper, scene.state, steps);
+  REQUIRE(trajectory.ok());
+  for (const std::size_t of : {0u, 1u}) {
+    const Gradient gradient = adjoint(stepper, trajectory, [&](int k, const State&, StateTangent& bar) {
+      if (k == steps) bar.twist[of][3] += 1.0;
+    });
+    const double by_restitution = gradient.model.bodies[0].restitution + gradient.model.bodies[1].restitution;
+    const double difference = (speed_after(1e-6, of) - speed_after(0.0, of)) / 1e-6;
+    CAPTURE(h, gravity, of, difference);
+    CHECK(test::close(by_restitution, difference, 1e-3, 0));
+    CHECK(std::abs(by_restitution) > 0.01);
+  }
+}
+
 TEST_CASE("impact: under gravity an elastic ball's gradient is within 1 %", "[dynamics][derivative]") {
   const double h = GENERATE(5e-3, 2e-3, 1e-3);
   const bool substeps = GENERATE(false, true);
