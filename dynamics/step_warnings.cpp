@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "dynamics/contact_laws/penalty.h"
+#include "dynamics/joint_geometry.h"
 #include "dynamics/smooth_coulomb_solver.h"
 #include "dynamics/stepper.h"
 
@@ -73,7 +74,14 @@ void warn(StepReport& report, StepWarning::Kind kind, int body, int other, doubl
 }  // namespace
 
 void find_step_warnings(const Model& model, const StepConfig& config, double acceleration_scale, double h,
-                        const StepScratch& scratch, StepReport& report) {
+                        const StepScratch& scratch, const State& next, StepReport& report) {
+  for (const Joint& joint : model.joints) {
+    if (std::isfinite(joint.stiffness)) continue;
+    const double other_size = joint.body_A < 0 ? k_infinity : size_of(model, joint.body_A);
+    const double apart =
+        joint_error(joint, next).position / std::min(size_of(model, joint.body_B), other_size);
+    if (apart > k_parted) warn(report, StepWarning::Kind::parted_joint, joint.body_B, joint.body_A, apart);
+  }
   for (const RowPair& pair : scratch.rows.pairs) {
     const double size = std::min(size_of(model, pair.body_A), size_of(model, pair.body_B));
     const double way = h * change_by_forces(pair, scratch.free);

@@ -12,6 +12,10 @@
 /// the change of v*_B - v*_A without contact: by g h^2 where one of them rests on the ground. Gaps and
 /// normals are those of the start of the step; where that way is no longer small beside the smaller body,
 /// they say nothing of its end. Given from k_long_way sizes on.
+///
+/// parted_joint: joints hold in the directions that they have at the start of a step, so that a light body
+/// that carries a large tension swings past them (docs/scene_format.md, [[joint]]). Given from k_parted sizes
+/// on, for joints without a spring.
 #pragma once
 
 #include "engine/config.h"
@@ -25,12 +29,14 @@ struct StepScratch;
 inline constexpr double k_heavy_ratio = 1e4;    ///< of masses, for heavy_on_light [-]
 inline constexpr double k_sunken_depth = 1e-3;  ///< for heavy_on_light [sizes of the smaller body]
 inline constexpr double k_long_way = 0.1;       ///< for long_step [sizes of the smaller body]
+inline constexpr double k_parted = 1e-2;        ///< for parted_joint [sizes of the smaller body]
 
 /// Sets the warnings of a report from the scratch of its step, the worst pair for each kind.
 ///
 /// @param acceleration_scale  g of the smoothing [m/s^2]
 /// @param h                   length of the step [s]
+/// @param next                state at its end
 void find_step_warnings(const Model& model, const StepConfig& config, double acceleration_scale, double h,
-                        const StepScratch& scratch, StepReport& report);
+                        const StepScratch& scratch, const State& next, StepReport& report);
 
 }  // namespace abut

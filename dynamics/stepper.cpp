@@ -139,7 +139,7 @@ StepReport Stepper::substep(const State& state, const Control& control, double h
 
   judge_step(model, config_, detector_, next, scratch, report);
   if (report.status == StepStatus::ok)
-    find_step_warnings(model, config_, acceleration_scale_, h, scratch, report);
+    find_step_warnings(model, config_, acceleration_scale_, h, scratch, next, report);
   if (record) {
     record->features.clear();
     scratch.rows.each_member([&](const ContactRow& row) {

@@ -33,13 +33,17 @@ struct StepWarning {
   /// heavy_on_light  `body` sinks into the at least 10^4 times lighter `other`; `value` is how deep [m]
   /// long_step       forces take `body` too far from or into `other` in one step; `value` is how far, in
   ///                 sizes of the smaller of the two
-  enum class Kind { heavy_on_light, long_step };
-  int body = -1, other = -1;  ///< -1: there is no warning
+  /// parted_joint    what a rigid joint of `body` with `other` (-1: the world) holds together is apart;
+  /// `value`
+  ///                 is by how much, in sizes of the smaller of the two
+  enum class Kind { heavy_on_light, long_step, parted_joint };
+  int body = -1, other = -1;  ///< body -1: there is no warning
   double value = 0.0;
 
   [[nodiscard]] bool is_given() const { return body >= 0; }
 };
-inline constexpr std::array k_step_warnings{StepWarning::Kind::heavy_on_light, StepWarning::Kind::long_step};
+inline constexpr std::array k_step_warnings{StepWarning::Kind::heavy_on_light, StepWarning::Kind::long_step,
+                                            StepWarning::Kind::parted_joint};
 /// One of each kind, in that order.
 using StepWarnings = std::array<StepWarning, k_step_warnings.size()>;
 

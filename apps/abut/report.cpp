@@ -41,6 +41,7 @@ std::string cause_text(const StepConfig& config, const StepReport& report) {
     case StepStatus::non_finite:
       return "the state is no longer finite";
     case StepStatus::not_converged:
+      if (report.residual <= config.tolerance) return "a body turns too far within the step to be followed";
       return fmt::format(
           "not converged, relative residual {:.2e} after {} Newton iterations, allowed: {:.2e}",
           report.residual, report.iterations, config.tolerance);
@@ -105,13 +106,30 @@ void warn_of_overlaps(std::string_view verb, const Model& model, const std::vect
 }
 
 const char* to_string(StepWarning::Kind kind) {
-  return kind == StepWarning::Kind::heavy_on_light ? "heavy_on_light" : "long_step";
+  switch (kind) {
+    case StepWarning::Kind::heavy_on_light:
+      return "heavy_on_light";
+    case StepWarning::Kind::long_step:
+      return "long_step";
+    case StepWarning::Kind::parted_joint:
+      return "parted_joint";
+  }
+  return "unknown";
 }
 
 std::string warning_text(const Model& model, const StepConfig& config, StepWarning::Kind kind,
                          const StepWarning& warning) {
-  const Body &body = model.bodies[static_cast<std::size_t>(warning.body)],
-             &other = model.bodies[static_cast<std::size_t>(warning.other)];
+  const Body& body = model.bodies[static_cast<std::size_t>(warning.body)];
+  if (kind == StepWarning::Kind::parted_joint) {
+    const std::string with =
+        warning.other < 0 ? "the world"
+                          : fmt::format("'{}'", model.bodies[static_cast<std::size_t>(warning.other)].name);
+    return fmt::format(
+        "a joint of '{}' with {} has come apart by {:.2g} sizes of the smaller body, allowed: {:.2g}; try a "
+        "smaller time_step, or masses that differ less",
+        body.name, with, warning.value, k_parted);
+  }
+  const Body& other = model.bodies[static_cast<std::size_t>(warning.other)];
   if (kind == StepWarning::Kind::long_step) {
     return fmt::format(
         "forces move '{}' by {:.2g} sizes of the smaller body within one step in which it touches '{}', "
@@ -183,7 +201,9 @@ Json json_of(const Model& model, const RunWarnings& warnings) {
   for (const RunWarnings::Entry& entry : warnings.entries()) {
     list.push_back({{"kind", to_string(entry.kind)},
                     {"body", model.bodies[static_cast<std::size_t>(entry.worst.body)].name},
-                    {"other", model.bodies[static_cast<std::size_t>(entry.worst.other)].name},
+                    {"other", entry.worst.other < 0
+                                  ? Json()
+                                  : Json(model.bodies[static_cast<std::size_t>(entry.worst.other)].name)},
                     {"first_step", entry.first_step},
                     {"steps", entry.steps},
                     {"worst", entry.worst.value}});

@@ -75,7 +75,7 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] Json json_of(const Vec3<double>& v);
 /// [{"a", "b", "depth", "point"}, ...]
 [[nodiscard]] Json json_of(const Model& model, const std::vector<Overlap>& overlaps);
-/// [{"kind", "body", "other", "first_step", "steps", "worst"}, ...]
+/// [{"kind", "body", "other", "first_step", "steps", "worst"}, ...]; "other" is null for the world
 [[nodiscard]] Json json_of(const Model& model, const RunWarnings& warnings);
 
 /// Writes one JSON object to stdout. What is not finite becomes null, and bytes that are no UTF-8 are
