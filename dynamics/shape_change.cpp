@@ -179,6 +179,9 @@ Body with_primitives(const Body& body, const std::vector<Primitive>& primitives)
       changed.contact_points.col(i) = *moved;
     }
   }
+  const bool are_vertices =
+      body.mesh.vertices.cols() == body.contact_points.cols() && body.mesh.vertices == body.contact_points;
+  if (are_vertices) changed.mesh.vertices = changed.contact_points;
   return changed;
 }
 

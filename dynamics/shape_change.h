@@ -27,8 +27,9 @@ struct ContactPointLines {
 };
 [[nodiscard]] ContactPointLines contact_point_lines(const Body& body);
 
-/// The body with new primitives (same number and kinds) and its contact points where they belong. Throws
-/// std::invalid_argument if a contact point's line does not meet the new surface near it.
+/// The body with new primitives (same number and kinds) and its contact points where they belong, with the
+/// mesh where they are its vertices. Throws std::invalid_argument if a contact point's line does not meet the
+/// new surface near it.
 [[nodiscard]] Body with_primitives(const Body& body, const std::vector<Primitive>& primitives);
 
 /// dL/d(primitives) including what moves with them, from the partial gradient at a body.

@@ -143,6 +143,13 @@ std::vector<const Variable*> variables_of(const UnknownSpace& unknowns, const Re
   return found;
 }
 
+/// Null if there is none.
+const Iteration* last_accepted(const std::vector<Iteration>& iterations) {
+  const auto found = std::find_if(iterations.rbegin(), iterations.rend(),
+                                  [](const Iteration& iteration) { return iteration.accepted; });
+  return found == iterations.rend() ? nullptr : &*found;
+}
+
 /// Which variables lie at a bound across which the loss falls.
 std::vector<bool> pressed_against_bounds(const MotionFit& fit, const Eigen::VectorXd& x,
                                          const RobustLoss& loss) {
@@ -217,6 +224,15 @@ Solution solve_least_squares(const MotionFit& fit, const Eigen::VectorXd& guess,
   ceres::Solver::Summary summary;
   ceres::Solve(ceres_options, &problem, &summary);
   solution.initial_cost = summary.initial_cost;
+  // Ceres gives up where a step that it has taken ends without a finite Jacobian: that was a step too far, too.
+  constexpr int k_most_retreats = 5;
+  for (int retreat = 0; retreat < k_most_retreats && summary.termination_type == ceres::FAILURE; ++retreat) {
+    const Iteration* last = last_accepted(solution.iterations);
+    if (last == nullptr) break;
+    x = last->x;
+    ceres_options.initial_trust_region_radius = 0.1 * last->trust_region;
+    ceres::Solve(ceres_options, &problem, &summary);
+  }
   // Ceres only projects its steps onto bounds, and stalls where one is active: what the loss presses against
   // a bound is held there while the rest is searched for, until nothing more is pressed or set free.
   constexpr int k_most_rounds = 10;
@@ -238,8 +254,12 @@ Solution solve_least_squares(const MotionFit& fit, const Eigen::VectorXd& guess,
   solution.evaluations = shared.evaluations;
   solution.jacobians = shared.jacobians;
   solution.status = status_of(summary.termination_type);
-  if (solution.status == Solution::Status::failed && !shared.evaluation().failure.empty())
-    solution.message = shared.evaluation().failure;
+  if (solution.status != Solution::Status::failed) return solution;
+  if (!shared.evaluation().failure.empty()) solution.message = shared.evaluation().failure;
+  if (const Iteration* last = last_accepted(solution.iterations)) {
+    solution.x = last->x;
+    solution.cost = last->cost;
+  }
   return solution;
 }
 

@@ -7,6 +7,8 @@
 
 #include "apps/abut/trajectory_file.h"
 #include "apps/identification/search.h"
+#include "dynamics/simulator.h"
+#include "engine/scene_io.h"
 #include "engine/scene_writer.h"
 
 namespace abut {
@@ -14,14 +16,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void write_trajectory(const UnknownSpace::Simulation& simulation, const fs::path& scene, const fs::path& to) {
-  const Model& model = simulation.simulator.model();
-  TrajectoryFile file(model, scene);
-  const Trajectory& trajectory = simulation.trajectory;
+/// The trajectory of a scene as it was written: of a body that became an asset of its own, the size and what
+/// is relative to it are those of its new shape.
+void write_trajectory(const fs::path& scene_file, int steps, const fs::path& to) {
+  const Scene scene = read_scene(scene_file);
+  const Simulator simulator(scene.model, scene.config.step);
+  Trajectory trajectory;
+  trajectory.states = {scene.initial};
+  if (steps > 0) trajectory = simulator.rollout(scene.initial, steps, controls_of(scene, steps));
+  TrajectoryFile file(scene.model, scene_file);
   for (std::size_t k = 0; k < trajectory.states.size(); ++k) {
     const State& state = trajectory.states[k];
-    file.add(state, time_after(trajectory.states.front().time, simulation.simulator.stepper().config().h, k),
-             mechanical_energy(model, state), k == 0 ? 0 : trajectory.records[k - 1].report.contacts);
+    file.add(state, time_after(scene.initial.time, scene.config.step.h, k),
+             mechanical_energy(scene.model, state), k == 0 ? 0 : trajectory.records[k - 1].report.contacts);
   }
   file.write(to);
 }
@@ -69,7 +76,7 @@ std::vector<fs::path> write_plan(const ExperimentFile& file, const Eigen::Vector
     if (simulation.trajectory.step_count() == 0) start.comment += " All its goals are at the start.";
     start.changed = &changed;
     write_scene_at(file.scene, start, scene);
-    write_trajectory(simulation, scene, folder / (name + ".npz"));
+    write_trajectory(scene, simulation.trajectory.step_count(), folder / (name + ".npz"));
     scenes.push_back(scene);
   }
   return scenes;

@@ -163,6 +163,47 @@ TEST_CASE("abut identify: a planar track is enough where it tells", "[apps][prog
   CHECK_THAT(run.out, Contains("no column position_y") && Contains("body.ball.restitution"));
 }
 
+TEST_CASE("abut optimize: a plan with another shape is a scene that repeats it", "[apps][program]") {
+  const TemporaryFolder folder;
+  folder.write("scene.toml", R"([simulation]
+steps = 100
+[[body]]
+name = "floor"
+[[body.primitive]]
+kind = "half_space"
+[[body]]
+name = "box"
+mass = 1
+position = [0, 0, 0.06]
+linear_velocity = [1, 0, 0]
+angular_velocity = [0, 4, 3]
+[[body.primitive]]
+kind = "rounded_box"
+half_extents = [0.05, 0.05, 0.05]
+edge_radius = 0.005
+)");
+  const std::string unknown = GENERATE("half_extents", "position", "edge_radius");
+  const std::string out = (folder.path() / "out").string(), again = out + "/again.npz";
+  const fs::path experiment = folder.write("shape.toml",
+                                           "scene = \"scene.toml\"\n[search]\nmax_iterations = 2\n"
+                                           "[[unknown]]\nname = \"body.box.primitive.0." +
+                                               unknown + R"("
+[[motion]]
+[[motion.goal]]
+kind = "pose"
+body = "box"
+time = 0.1
+position = [0.1, 0.01, 0.07]
+)");
+  const ProgramResult run = run_program({"optimize", experiment.string(), "--out", out, "-q"});
+  CAPTURE(unknown, run.out, run.err);
+  REQUIRE(run.exit_code <= 1);
+  const ProgramResult repeated = run_program({"run", out + "/best.toml", "--out", again, "--quiet"});
+  CAPTURE(repeated.err);
+  REQUIRE(repeated.exit_code == 0);
+  CHECK(read_npz(out + "/best.npz").at("position").doubles() == read_npz(again).at("position").doubles());
+}
+
 TEST_CASE("abut optimize: says whether goals are reached, and writes a plan that runs", "[apps][program]") {
   const TemporaryFolder folder;
   const std::string out = (folder.path() / "out").string(), best = out + "/best.toml",
