@@ -320,7 +320,7 @@ void NpzWriter::add_entry(std::string_view name, std::string_view type, std::spa
 }
 
 void NpzWriter::write(const std::filesystem::path& path) const {
-  constexpr std::size_t k_limit = std::numeric_limits<std::uint32_t>::max();
+  constexpr auto k_limit = static_cast<std::size_t>(k_largest_npz);
   AtomicFile file(path);
   std::string directory;
   std::size_t offset = 0;

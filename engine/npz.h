@@ -25,6 +25,9 @@ struct NpzArray {
   [[nodiscard]] const std::vector<std::string>& texts() const;
 };
 
+/// No archive is larger [bytes].
+inline constexpr double k_largest_npz = 4294967295.0;
+
 /// Collects arrays and writes them. The names are what NumPy shows; each may be used once.
 class NpzWriter {
  public:

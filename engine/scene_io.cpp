@@ -308,6 +308,9 @@ void read_joint_table(const TomlTable& table, Scene& scene) {
   joint.stiffness = table.number("stiffness", joint.stiffness, positive_or_infinite());
   joint.angular_stiffness =
       table.number("angular_stiffness", joint.angular_stiffness, positive_or_infinite());
+  const bool holds_turns = joint.kind != JointKind::ball && joint.kind != JointKind::distance;
+  if (table.has("angular_stiffness") && !holds_turns)
+    table.fail("angular_stiffness", "a ball or distance joint lets its bodies turn freely");
   joint.dissipation_time = table.number("dissipation_time", joint.dissipation_time, at_least(0.0));
   joint.collide = table.boolean("collide", joint.collide);
   if (joint.kind == JointKind::distance) {
@@ -315,8 +318,9 @@ void read_joint_table(const TomlTable& table, Scene& scene) {
       return body < 0 ? X_BJ.p : Vec3<double>(scene.initial.X_WB[static_cast<std::size_t>(body)] * X_BJ.p);
     };
     const double length = (place(joint.body_B, joint.X_BJ) - place(joint.body_A, joint.X_AJ)).norm();
+    if (length == 0.0)
+      table.fail("kind", "the two places are one at the start, where their distance has no direction");
     joint.length = table.number("length", length, positive());
-    if (!(joint.length > 0.0)) table.fail("length", "is needed where the two places are one at the start");
   }
   if (table.has("motor") && !has_coordinate(joint.kind))
     table.fail("motor", "only a hinge or a slider can have a motor");
@@ -364,6 +368,7 @@ void read_push_table(const TomlTable& table, Scene& scene) {
   if (!(push.from < push.until))
     table.fail("until", fmt::format("{}, allowed: > {}, when the push begins", push.until, push.from));
   const Vec3<double> zero = Vec3<double>::Zero();
+  if (!table.has("torque") && !table.has("force")) table.fail("", "a push needs 'force' or 'torque'");
   push.wrench = stack(table.vector3("torque", zero), table.vector3("force", zero));
   table.finish();
   scene.pushes.push_back(push);

@@ -81,8 +81,8 @@ void print_table(const RunSummary& s, const Model& model, const StepConfig& conf
   line("state hash", hash_text(s.state_hash));
   for (const Overlap& overlap : s.overlaps) line("overlap at start", overlap_text(model, overlap));
   for (const RunWarnings::Entry& entry : s.warnings.entries()) {
-    line("warning", fmt::format("in {}, first in step {}: {}", count_text(entry.steps, "step"), entry.first_step + 1,
-                                warning_text(model, config, entry.kind, entry.worst)));
+    line("warning", fmt::format("in {}, first in step {}: {}", count_text(entry.steps, "step"),
+                                entry.first_step + 1, warning_text(model, config, entry.kind, entry.worst)));
   }
 }
 
@@ -119,6 +119,7 @@ int run(const RunArguments& arguments) {
     summary.max_penetration = std::max(summary.max_penetration, overlap.depth);
   RecentStates recent(scene.initial);
   TrajectoryFile trajectory(model, arguments.scene);
+  if (writes) trajectory.require_room(arguments.out, steps);
   if (writes) trajectory.add(scene.initial, scene.initial.time, summary.energy_initial, 0);
 
   State end;

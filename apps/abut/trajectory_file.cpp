@@ -123,6 +123,16 @@ void TrajectoryFile::write(const fs::path& path) const {
   path.extension() == ".npz" ? write_npz(path) : write_csv(path);
 }
 
+void TrajectoryFile::require_room(const fs::path& path, int steps) const {
+  if (path.extension() != ".npz") return;
+  const double bytes_a_row = 8.0 * (3.0 + 13.0 * model_->body_count()), rows = steps + 1.0;
+  if (rows * bytes_a_row < k_largest_npz) return;
+  throw InputError(
+      path.string(), 0,
+      fmt::format("cannot be written: {} steps need {:.1f} GiB, more than the 4 GiB of an archive", steps,
+                  rows * bytes_a_row / (1024.0 * 1024.0 * 1024.0)));
+}
+
 void TrajectoryFile::write_npz(const fs::path& path) const {
   const std::size_t rows = time_.size(), n = model_->bodies.size();
   NpzWriter writer;

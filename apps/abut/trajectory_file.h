@@ -69,6 +69,9 @@ class TrajectoryFile {
   /// InputError.
   void write(const std::filesystem::path& path) const;
 
+  /// Throws InputError if the rows of so many steps are too large for a file of that name.
+  void require_room(const std::filesystem::path& path, int steps) const;
+
  private:
   void write_npz(const std::filesystem::path& path) const;
   void write_csv(const std::filesystem::path& path) const;

@@ -211,6 +211,8 @@ void read_goal(const TomlTable& goal, const Scene& scene, std::vector<Measuremen
     case Kind::twist: {
       MeasuredTwist twist;
       twist.body = body_named(model, goal, "body");
+      if (!goal.has("angular_velocity") && !goal.has("linear_velocity"))
+        goal.fail("", "a goal of kind \"twist\" needs 'linear_velocity' or 'angular_velocity'");
       const double infinity = std::numeric_limits<double>::infinity();
       twist.V_WB = stack<double>(goal.vector3("angular_velocity", Vec3<double>::Zero()),
                                  goal.vector3("linear_velocity", Vec3<double>::Zero()));

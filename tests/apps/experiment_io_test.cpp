@@ -211,7 +211,11 @@ TEST_CASE("read_experiment: mistakes are named by file and line", "[apps][value]
       {k_header + k_unknown + "[[motion]]\n[[motion.goal]]\nkind = \"pose\"\n", {"body"}},
       {k_header + k_unknown + "[[motion]]\n[[motion.goal]]\nkind = \"twist\"\nbody = \"bal\"\ntime = 1\n",
        {":7:", "did you mean 'ball'"}},
-      {k_header + k_unknown + "[[motion]]\n[[motion.goal]]\nkind = \"twist\"\nbody = \"ball\"\ntime = -1\n",
+      {k_header + k_unknown + "[[motion]]\n[[motion.goal]]\nkind = \"twist\"\nbody = \"ball\"\ntime = 1\n",
+       {":5:", "needs 'linear_velocity' or 'angular_velocity'"}},
+      {k_header + k_unknown +
+           "[[motion]]\n[[motion.goal]]\nkind = \"twist\"\nbody = \"ball\"\ntime = -1\n"
+           "linear_velocity = [0, 0, 1]\n",
        {":8:", "before the start"}},
       {k_header + k_unknown + k_motion + "[search]\nmethod = \"magic\"\n", {":7:", "least_squares"}},
       {k_header + k_unknown + k_motion + "[search]\ncontinuation = [10]\n", {":7:", "last is 1"}},

@@ -57,6 +57,7 @@ TEST_CASE("read_scene: pushes are read, and mistakes in them named", "[apps][val
   };
   CHECK_THAT(complaint("[[push]]\nbody = \"bal\"\nuntil = 1\n"), Contains("did you mean 'ball'"));
   CHECK_THAT(complaint("[[push]]\nbody = \"floor\"\nuntil = 1\n"), Contains("fixed body"));
+  CHECK_THAT(complaint("[[push]]\nbody = \"ball\"\nuntil = 1\n"), Contains("'force' or 'torque'"));
   CHECK_THAT(complaint("[[push]]\nbody = \"ball\"\nuntil = 0\n"), Contains("until"));
 }
 

@@ -306,6 +306,16 @@ TEST_CASE("abut run: a bad scene is answered with file and line", "[apps][value]
   CHECK(line_count(result.err) == 1);
 }
 
+TEST_CASE("abut run: a trajectory that is too large for its file is refused before the first step",
+          "[apps][value]") {
+  const TemporaryFolder folder;
+  const std::string scene = folder.write("scene.toml", k_scene), out = folder.path() / "out.npz";
+  const ProgramResult result = run_program({"run", scene, "--steps", "1000000000", "--out", out});
+  CHECK(result.exit_code == 2);
+  CHECK_THAT(result.err, Contains("out.npz") && Contains("1000000000 steps") && Contains("4 GiB"));
+  CHECK_FALSE(std::filesystem::exists(out));
+}
+
 TEST_CASE("abut run: options that make no sense are refused by name", "[apps][value]") {
   const TemporaryFolder folder;
   const std::string scene = folder.write("scene.toml", k_scene);

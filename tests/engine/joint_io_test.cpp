@@ -159,7 +159,11 @@ TEST_CASE("read_scene: a wrong joint is refused with its line, name and cause", 
        {"scene.toml:15: joint[0]: a distance joint needs 'frame_A' and 'frame_B'"}},
       {"[[joint]]\nname = \"j\"\nkind = \"distance\"\nbody_B = \"b\"\nframe_A = {position = [1, 0, 1]}\n"
        "frame_B = {position = [0, 0, 0]}\n",
-       {"joint[0].length: is needed where the two places are one"}},
+       {"joint[0].kind: the two places are one"}},
+      {"[[joint]]\nname = \"j\"\nkind = \"distance\"\nbody_B = \"b\"\nframe_A = {position = [1, 0, 1]}\n"
+       "frame_B = {position = [0, 0, 0]}\nlength = 0.5\n",
+       {"joint[0].kind: the two places are one"}},
+      {ball + "angular_stiffness = 10\n", {"joint[0].angular_stiffness: a ball or distance joint"}},
   };
   for (const auto& [text, parts] : cases) {
     const std::string message = test::rejection([&, &text = text] { return file.read(text); });
