@@ -204,6 +204,47 @@ position = [0.1, 0.01, 0.07]
   CHECK(read_npz(out + "/best.npz").at("position").doubles() == read_npz(again).at("position").doubles());
 }
 
+TEST_CASE("abut optimize: a step to where a derivative is not finite is taken back", "[apps][program]") {
+  const TemporaryFolder folder;
+  folder.write("scene.toml", R"([simulation]
+time_step = 0.002
+steps = 300
+[[body]]
+name = "floor"
+friction = 0.4
+[[body.primitive]]
+kind = "half_space"
+[[body]]
+name = "box"
+mass = 1
+friction = 0.4
+position = [0, 0, 0.2]
+linear_velocity = [1, 0, 0]
+angular_velocity = [0, 4, 3]
+[[body.primitive]]
+kind = "rounded_box"
+half_extents = [0.05, 0.05, 0.05]
+edge_radius = 0.005
+)");
+  const fs::path experiment = folder.write("inertia.toml", R"(scene = "scene.toml"
+[[unknown]]
+name = "body.box.inertia"
+[[motion]]
+[[motion.goal]]
+kind = "pose"
+body = "box"
+time = 0.6
+position = [0.4, 0.02, 0.06]
+position_tolerance = 0.002
+)");
+  const std::string out = (folder.path() / "out").string();
+  const ProgramResult run = run_program({"optimize", experiment.string(), "--out", out, "-q"});
+  CAPTURE(run.out, run.err);
+  CHECK(run.exit_code == 1);
+  CHECK_THAT(run.out, Contains("Not reached: the goal is missed") && Contains("The loss went from"));
+  CHECK(fs::exists(out + "/best.toml"));
+}
+
 TEST_CASE("abut optimize: says whether goals are reached, and writes a plan that runs", "[apps][program]") {
   const TemporaryFolder folder;
   const std::string out = (folder.path() / "out").string(), best = out + "/best.toml",
