@@ -63,6 +63,42 @@ const Json& estimate(const Json& result, const std::string& name) {
   throw std::invalid_argument(name);
 }
 
+/// An experiment of a box that is thrown over a floor to a goal, and its scene.
+std::string write_thrown_box(const TemporaryFolder& folder, const std::string& unknown,
+                             const std::string& search) {
+  folder.write("scene.toml", R"([simulation]
+time_step = 0.002
+steps = 300
+[[body]]
+name = "floor"
+friction = 0.4
+[[body.primitive]]
+kind = "half_space"
+[[body]]
+name = "box"
+mass = 1
+friction = 0.4
+position = [0, 0, 0.2]
+linear_velocity = [1, 0, 0]
+angular_velocity = [0, 4, 3]
+[[body.primitive]]
+kind = "rounded_box"
+half_extents = [0.05, 0.05, 0.05]
+edge_radius = 0.005
+)");
+  const std::string text =
+      "scene = \"scene.toml\"\n" + search + "[[unknown]]\nname = \"body.box." + unknown + R"("
+[[motion]]
+[[motion.goal]]
+kind = "pose"
+body = "box"
+time = 0.6
+position = [0.4, 0.02, 0.06]
+position_tolerance = 0.002
+)";
+  return folder.write("experiment.toml", text).string();
+}
+
 }  // namespace
 
 TEST_CASE("abut identify: finds the radius and the restitution of a bouncing ball, and writes a page",
@@ -165,37 +201,11 @@ TEST_CASE("abut identify: a planar track is enough where it tells", "[apps][prog
 
 TEST_CASE("abut optimize: a plan with another shape is a scene that repeats it", "[apps][program]") {
   const TemporaryFolder folder;
-  folder.write("scene.toml", R"([simulation]
-steps = 100
-[[body]]
-name = "floor"
-[[body.primitive]]
-kind = "half_space"
-[[body]]
-name = "box"
-mass = 1
-position = [0, 0, 0.06]
-linear_velocity = [1, 0, 0]
-angular_velocity = [0, 4, 3]
-[[body.primitive]]
-kind = "rounded_box"
-half_extents = [0.05, 0.05, 0.05]
-edge_radius = 0.005
-)");
   const std::string unknown = GENERATE("half_extents", "position", "edge_radius");
+  const std::string experiment =
+      write_thrown_box(folder, "primitive.0." + unknown, "[search]\nmax_iterations = 2\n");
   const std::string out = (folder.path() / "out").string(), again = out + "/again.npz";
-  const fs::path experiment = folder.write("shape.toml",
-                                           "scene = \"scene.toml\"\n[search]\nmax_iterations = 2\n"
-                                           "[[unknown]]\nname = \"body.box.primitive.0." +
-                                               unknown + R"("
-[[motion]]
-[[motion.goal]]
-kind = "pose"
-body = "box"
-time = 0.1
-position = [0.1, 0.01, 0.07]
-)");
-  const ProgramResult run = run_program({"optimize", experiment.string(), "--out", out, "-q"});
+  const ProgramResult run = run_program({"optimize", experiment, "--out", out, "-q"});
   CAPTURE(unknown, run.out, run.err);
   REQUIRE(run.exit_code <= 1);
   const ProgramResult repeated = run_program({"run", out + "/best.toml", "--out", again, "--quiet"});
@@ -206,39 +216,9 @@ position = [0.1, 0.01, 0.07]
 
 TEST_CASE("abut optimize: a step to where a derivative is not finite is taken back", "[apps][program]") {
   const TemporaryFolder folder;
-  folder.write("scene.toml", R"([simulation]
-time_step = 0.002
-steps = 300
-[[body]]
-name = "floor"
-friction = 0.4
-[[body.primitive]]
-kind = "half_space"
-[[body]]
-name = "box"
-mass = 1
-friction = 0.4
-position = [0, 0, 0.2]
-linear_velocity = [1, 0, 0]
-angular_velocity = [0, 4, 3]
-[[body.primitive]]
-kind = "rounded_box"
-half_extents = [0.05, 0.05, 0.05]
-edge_radius = 0.005
-)");
-  const fs::path experiment = folder.write("inertia.toml", R"(scene = "scene.toml"
-[[unknown]]
-name = "body.box.inertia"
-[[motion]]
-[[motion.goal]]
-kind = "pose"
-body = "box"
-time = 0.6
-position = [0.4, 0.02, 0.06]
-position_tolerance = 0.002
-)");
+  const std::string experiment = write_thrown_box(folder, "inertia", "");
   const std::string out = (folder.path() / "out").string();
-  const ProgramResult run = run_program({"optimize", experiment.string(), "--out", out, "-q"});
+  const ProgramResult run = run_program({"optimize", experiment, "--out", out, "-q"});
   CAPTURE(run.out, run.err);
   CHECK(run.exit_code == 1);
   CHECK_THAT(run.out, Contains("Not reached: the goal is missed") && Contains("The loss went from"));
