@@ -5,6 +5,17 @@
 #include "apps/identification/solvers.h"
 
 namespace abut {
+namespace {
+
+/// Once for the program, as searches run side by side. What Ceres logs as errors, a solution tells its caller.
+void silence_ceres() {
+  [[maybe_unused]] static const bool is_done = [] {
+    FLAGS_minloglevel = google::GLOG_FATAL;
+    return true;
+  }();
+}
+
+}  // namespace
 
 Solution::Status status_of(ceres::TerminationType type) {
   switch (type) {
@@ -46,7 +57,7 @@ const char* to_string(Solution::Status status) {
 }
 
 Solution solve(const MotionFit& fit, const Eigen::VectorXd& guess, const SolveOptions& options) {
-  FLAGS_minloglevel = google::GLOG_FATAL;  // what Ceres logs as errors, the solution tells its caller
+  silence_ceres();
   const Stopwatch stopwatch;
   Solution solution = options.method == SearchMethod::least_squares ? solve_least_squares(fit, guess, options)
                                                                     : solve_by_gradient(fit, guess, options);
