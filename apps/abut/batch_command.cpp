@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -384,9 +385,10 @@ int run_batch_table(const BatchArguments& arguments, const std::function<bool()>
 
 namespace {
 
-// A signal handler reaches nothing but this.
-volatile std::sig_atomic_t interrupted = 0;
-extern "C" void note_interrupt(int) { interrupted = 1; }
+// A signal handler reaches nothing but this; searches ask for it from all their threads.
+std::atomic<bool> interrupted = false;
+static_assert(std::atomic<bool>::is_always_lock_free);
+extern "C" void note_interrupt(int) { interrupted = true; }
 
 void on_interrupt(void (*handler)(int)) {
   for (const int number : {SIGINT, SIGTERM}) {
@@ -401,10 +403,10 @@ void on_interrupt(void (*handler)(int)) {
 }  // namespace
 
 InterruptRequest::InterruptRequest() {
-  interrupted = 0;
+  interrupted = false;
   on_interrupt(note_interrupt);
 }
 InterruptRequest::~InterruptRequest() { on_interrupt(SIG_DFL); }
-bool InterruptRequest::received() const { return interrupted != 0; }
+bool InterruptRequest::received() const { return interrupted; }
 
 }  // namespace abut
