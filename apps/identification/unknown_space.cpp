@@ -6,6 +6,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include "engine/check.h"
 #include "engine/lie.h"
 
 namespace abut {
@@ -66,6 +67,20 @@ bool measured_state(const MeasuredMotion& motion, int body_index, const Body& bo
 
 bool is_shape(const Unknown* unknown) {
   return unknown != nullptr && unknown->kind == Unknown::Kind::number && unknown->parameter.is_of_shape();
+}
+
+/// Throws std::invalid_argument unless the coordinates of each inertia can be recovered from it: an extent
+/// that is lost in rounding beside the others has no derivative.
+void require_recoverable_inertias(const std::vector<SceneParameter>& parameters,
+                                  const std::vector<double>& values, const Scene& scene) {
+  constexpr double k_tolerance = 1e-3;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const SceneParameter& parameter = parameters[i];
+    if (parameter.kind != SceneParameter::Kind::inertia) continue;
+    const bool is_recovered = std::abs(value_of(scene, parameter) - values[i]) <= k_tolerance;  // not if NaN
+    require(is_recovered, fmt::format("'{}' = {}: extents of the inertia differ by more than rounding allows",
+                                      parameter.name, values[i]));
+  }
 }
 
 }  // namespace
@@ -340,6 +355,7 @@ UnknownSpace::Inputs UnknownSpace::inputs(const Eigen::VectorXd& x, const Segmen
     values.push_back(value(variable, x[variable.begin]));
   }
   set_parameters(parameters, values, scene);
+  require_recoverable_inertias(parameters, values, scene);
   const std::vector<Body>& bodies = scene.model.bodies;
   const double h = scene.config.step.h;
   const double start_time = scene.initial.time + segment.first_step * h;

@@ -71,7 +71,8 @@ class UnknownSpace {
   /// d(that number)/d(its entry of x).
   [[nodiscard]] double slope(int tangent_entry, const Eigen::VectorXd& x) const;
 
-  /// What a segment is simulated with at x. Throws std::invalid_argument for a shape that cannot be.
+  /// What a segment is simulated with at x. Throws std::invalid_argument for a shape that cannot be, or an
+  /// inertia whose coordinates are lost in rounding.
   struct Inputs {
     Scene scene;        ///< its initial state is that of the segment
     Controls controls;  ///< of its steps; none if there are no such unknowns
