@@ -115,11 +115,10 @@ endfunction()
 #
 # Adds to abut_NAME the kernels file_base.cpp and, where the machine may have them, file_avx2.cpp and file_avx512.cpp,
 # each compiled for its instruction set; which one runs is decided when the program does (ABUT_MANY_INSTRUCTION_SETS).
-# Products and sums may fuse there: results are as exact, but not those of plain numbers bit for bit. Only where the
-# compiler inlines, as a function that it does not inline could be taken from the wrong one of these files.
+# Only where the compiler inlines, as a function that it does not inline could be taken from the wrong one of these files.
 function(abut_add_kernels name file)
   set(target abut_${name})
-  set(options -ffp-contract=fast)
+  set(options -ffp-contract=off)      # products and sums fuse where fma() says so: A x B = -(B x A) to the last bit
   target_sources(${target} PRIVATE ${file}_base.cpp)
   # Where others stand beside it, the base is for processors older than AVX2 alone: -O2 compiles in two thirds of the time.
   set_source_files_properties(${file}_base.cpp PROPERTIES

@@ -30,6 +30,12 @@ without_edges() {                                                    # SCENE -> 
   echo "$copy"
 }
 
+selecting_edges() {                                                  # SCENE K -> the same with K selected edges of each body
+  local copy=$copies/selecting_$(basename "$1")
+  sed -e 's|"\.\./bodies|"../../bodies|' -e "/^asset = /a selected_edges = $2" "$1" > "$copy"
+  echo "$copy"
+}
+
 draw window $scenes/armadillo_drop.toml --steps 480 --open simulation,display,geometry --show translucent,forces
 draw activity $scenes/armadillo_armadillo.toml --hide panels --show translucent --glyph-size 1.3
 draw box_unscaled $scenes/box_on_box.toml --hide panels,scaling --show translucent --width 640 --height 480
@@ -40,7 +46,8 @@ draw gradient $scenes/drill_mustard.toml --steps 100 --hide panels --loss "z:pow
   --show translucent
 draw forces $scenes/gripper.toml --steps 400 --hide panels,normals --show forces,discs,translucent --glyph-size 2 \
   --width 720 --height 405
-draw candidates $scenes/armadillo_armadillo.toml --hide panels,points,normals --show candidates,translucent
+draw candidates "$(selecting_edges $scenes/armadillo_armadillo.toml 12)" --hide panels,points,normals \
+  --show candidates,translucent
 draw discrepancy $scenes/spot_on_pole.toml --hide panels,points,normals --show discrepancy --select spot
 
 compare() {                                                          # SCENE CAMERA STEP...

@@ -67,8 +67,7 @@ struct AdjointOptions {
 };
 
 /// Exact gradient of the loss over a rollout. Throws std::logic_error if the trajectory failed: a step that
-/// did not converge or is not finite has no gradient; std::invalid_argument, naming the bodies, for contacts
-/// of fidelity "paper", which have values only.
+/// did not converge or is not finite has no gradient.
 [[nodiscard]] Gradient adjoint(const Stepper& stepper, const Trajectory& trajectory, const LossGradient& loss,
                                const AdjointOptions& options = {});
 

@@ -12,7 +12,7 @@ namespace {
 
 bool is_same(const ContactFeature& a, const ContactFeature& b) {
   return a.kind == b.kind && a.body_A == b.body_A && a.body_B == b.body_B && a.feature_A == b.feature_A &&
-         a.feature_B == b.feature_B && a.on_B == b.on_B;
+         a.feature_B == b.feature_B;
 }
 
 /// Velocity of B relative to A at a row's point, across its normal.
@@ -48,7 +48,7 @@ void Stepper::contact_forces(const State& state, const Control& control, const S
     for (std::size_t i = 0; i < impulses.size(); ++i) {
       const ContactRow& row = scratch.rows.rows[i];
       ContactForce force;
-      force.feature = {ContactKind::blended, row.body_A, row.body_B, -1, -1, false};
+      force.feature = {ContactKind::blended, row.body_A, row.body_B, -1, -1};
       if (row.contact >= 0)
         force.feature = scratch.linearization.contacts[static_cast<std::size_t>(row.contact)].feature;
       force.point_W = start->X_WB[static_cast<std::size_t>(row.body_A)].p + row.r_A;

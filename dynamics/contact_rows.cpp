@@ -17,9 +17,6 @@ void share_denominator(double sum, double floor, double& value, double& slope) {
   slope = 1.0 - (t > 0.0 ? t * t : 0.0);
 }
 
-/// Q(x), the integral of smoothstep5, for x > 0: x - 1/2 beyond 1.
-double smoothstep5_integral(double x) { return x >= 1.0 ? x - 0.5 : x * x * x * x * (2.5 + x * (x - 3.0)); }
-
 }  // namespace
 
 PairMaterial pair_material(const Model& model, int body_A, int body_B, double default_dissipation_time) {
@@ -77,21 +74,16 @@ void make_rows(const Model& model, const MassMatrix& mass, const State& state,
     const auto add_row = [&](std::vector<ContactRow>& list, const Contact& contact, int index, double share,
                              double share_slope, double share_by_weight) {
       const Vec3<double> r_A = contact.point_W - p_A, r_B = contact.point_W - p_B;
-      double distance = contact.signed_distance, by_penetration = 0.0;
-      if (contact.penetration > distance) {
-        const double above = (contact.penetration - distance) * by_gap;
-        distance += band * smoothstep5_integral(above);
-        by_penetration = smoothstep5(above);
-      }
-      list.push_back({A, B, pair.slot_A, pair.slot_B, number, index, r_A, r_B, contact.normal_AB_W, distance,
-                      by_penetration, 0.0, contact.area, share, share_slope, share_by_weight, inverse_mass});
+      list.push_back({A, B, pair.slot_A, pair.slot_B, number, index, r_A, r_B, contact.normal_AB_W,
+                      contact.signed_distance, 0.0, contact.area, share, share_slope, share_by_weight,
+                      inverse_mass});
       if (drifts) list.back().drift = point_velocity(pair.V_B, r_B) - point_velocity(pair.V_A, r_A);
     };
     std::vector<ContactRow>& list = is_reduced ? out.members : out.rows;
     for (int i = contact_pair.begin; i < contact_pair.end; ++i) {
       const Contact& contact = manifold.contacts[static_cast<std::size_t>(i)];
       const Vec3<double> r = contact.point_W - p_A;
-      const double gap = contact.penetration + settings.h * contact.normal_AB_W.dot(u + w.cross(r));
+      const double gap = contact.signed_distance + settings.h * contact.normal_AB_W.dot(u + w.cross(r));
       const double x = 0.5 - gap * by_gap;
       if (!(x > 0.0 && contact.weight > 0.0)) continue;
       const double share_by_weight = contact.area * smoothstep5(x), share = contact.weight * share_by_weight;
@@ -131,8 +123,8 @@ namespace {
 
 double inner_product(const ContactBar& bar, const ContactBar& dot) {
   return bar.point_W.dot(dot.point_W) + bar.signed_distance * dot.signed_distance +
-         bar.normal_AB_W.dot(dot.normal_AB_W) + bar.activity * dot.activity +
-         bar.penetration * dot.penetration + bar.weight * dot.weight + bar.area * dot.area;
+         bar.normal_AB_W.dot(dot.normal_AB_W) + bar.activity * dot.activity + bar.weight * dot.weight +
+         bar.area * dot.area;
 }
 
 /// The JVP of reduce_contacts(), by one VJP for each number of the few contacts that are left.
@@ -180,8 +172,7 @@ void rows_jvp(const ContactRows& rows, const MassMatrix& mass, double h, const E
     dot.r_A = contact.point_W - pose_dot(row.body_A).tail<3>();
     dot.r_B = contact.point_W - pose_dot(row.body_B).tail<3>();
     dot.n = contact.normal_AB_W;
-    dot.distance = contact.signed_distance +
-                   row.distance_by_penetration * (contact.penetration - contact.signed_distance);
+    dot.distance = contact.signed_distance;
     dot.inverse_mass = inverse_mass_dot(row.body_A) + inverse_mass_dot(row.body_B);
     const auto point_velocity_dot = [&](int body, const Vec6<double>& V, const Vec3<double>& r,
                                         const Vec3<double>& r_dot) -> Vec3<double> {
@@ -193,9 +184,9 @@ void rows_jvp(const ContactRows& rows, const MassMatrix& mass, double h, const E
     return dot;
   };
   const auto share_dot = [&](const ContactRow& row, const ContactRowBar& dot, const ContactBar& contact) {
-    const double gap_dot =
-        contact.penetration + h * (dot.n.dot(relative_velocity(row, velocity)) +
-                                   row.n.dot(relative_velocity_jvp(row, dot, velocity, direction.velocity)));
+    const double gap_dot = contact.signed_distance +
+                           h * (dot.n.dot(relative_velocity(row, velocity)) +
+                                row.n.dot(relative_velocity_jvp(row, dot, velocity, direction.velocity)));
     return row.share_slope * gap_dot + row.share_by_weight * contact.weight +
            row.share / row.area * contact.area;
   };
@@ -270,7 +261,7 @@ class PairSums {
     const Vec3<double> u = V_B_.tail<3>() + w_B.cross(row.r_B) - V_A_.tail<3>() - w_A.cross(row.r_A);
     const Vec3<double> impulse = h_ * gap_bar * row.n;
     const Vec3<double> r_A_bar = w_A.cross(impulse), r_B_bar = impulse.cross(w_B);
-    contact.penetration += gap_bar;
+    contact.signed_distance += gap_bar;
     contact.weight += share_bar * row.share_by_weight;
     contact.area += share_bar * row.share / row.area;
     contact.normal_AB_W += h_ * gap_bar * u;
@@ -314,12 +305,6 @@ class PairSums {
   double h_bar_ = 0.0;
 };
 
-/// From dL/d(distance of a row) to the two that it is made of.
-void add_distance(const ContactRow& row, double distance_bar, ContactBar& contact) {
-  contact.signed_distance += (1.0 - row.distance_by_penetration) * distance_bar;
-  contact.penetration += row.distance_by_penetration * distance_bar;
-}
-
 }  // namespace
 
 double rows_vjp(const ContactRows& rows, double h, const Eigen::VectorXd& velocity,
@@ -343,7 +328,7 @@ double rows_vjp(const ContactRows& rows, double h, const Eigen::VectorXd& veloci
       ContactBar& bar =
           is_reduced ? reduced_bar.emplace_back() : gradient.contacts[static_cast<std::size_t>(row.contact)];
       bar.point_W += sums.add_arms(row, bars[k]);
-      add_distance(row, bars[k].distance, bar);
+      bar.signed_distance += bars[k].distance;
       bar.normal_AB_W += bars[k].n;
       if (is_reduced) {
         bar.activity = share_bar * row.area;
@@ -369,7 +354,7 @@ double rows_vjp(const ContactRows& rows, double h, const Eigen::VectorXd& veloci
       member_bar[i].activity = 0.0;  // the members' own: not that of their contacts, as their distance is
       member_bar[i].signed_distance = 0.0;
       bar += member_bar[i];
-      add_distance(member, distance_bar, bar);
+      bar.signed_distance += distance_bar;
       sums.add_share(member, share_bar, bar);
     }
     h_bar += sums.add_to(gradient);

@@ -41,7 +41,6 @@ struct ContactRow {
   Vec3<double> r_A, r_B;                      ///< contact point relative to each centre of mass [m]
   Vec3<double> n;                             ///< normal_AB_W
   double distance = 0;                        ///< [m]
-  double distance_by_penetration = 0;         ///< its derivative by p; that by d is the rest of 1
   double weight = 0;                          ///< Gamma
   double area = 0;                            ///< of its contact [m^2]
   double share = 0, share_slope = 0;          ///< gamma [m^2] and d gamma/dg

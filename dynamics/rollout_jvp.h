@@ -5,7 +5,7 @@
 ///
 /// Directions are those of RolloutDirection: initial poses and twists, controls, gravity, and of each body
 /// mass, inertia, friction, compliance, dissipation time, restitution, damping and constant wrench. Known for
-/// every law, all kinds of contacts of fidelity "corrected", reductions, joints, and steps of several
+/// every law, all kinds of contacts, reductions, joints, and steps of several
 /// substeps whose lengths are constants (adaptive_substeps); not with push-out of kind "split".
 #pragma once
 
@@ -24,7 +24,7 @@ using StateTangents = std::vector<StateTangent>;
 /// How the states of a recorded rollout change along a direction of its inputs.
 ///
 /// Throws std::logic_error if the trajectory failed; std::invalid_argument for a direction of other sizes
-/// than the rollout's, for push-out of kind "split", for contacts of fidelity "paper", and for a step that
+/// than the rollout's, for push-out of kind "split", and for a step that
 /// was divided at an impact: the derivative of its time is known backwards only (adjoint.h).
 [[nodiscard]] StateTangents rollout_jvp(const Stepper& stepper, const Trajectory& trajectory,
                                         const RolloutDirection& direction);

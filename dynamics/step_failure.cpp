@@ -27,7 +27,7 @@ Worst find_worst(const StepScratch& scratch, const Measure& measure) {
   Worst worst;
   scratch.rows.each_member([&](const ContactRow& row) {
     const Contact& contact = scratch.manifold.contacts[static_cast<std::size_t>(row.contact)];
-    const double value = measure(row, -contact.penetration);
+    const double value = measure(row, -contact.signed_distance);
     if (value > worst.value) worst = {value, &row};
   });
   return worst;

@@ -82,6 +82,10 @@ void find_step_warnings(const Model& model, const StepConfig& config, double acc
         joint_error(joint, next).position / std::min(size_of(model, joint.body_B), other_size);
     if (apart > k_parted) warn(report, StepWarning::Kind::parted_joint, joint.body_B, joint.body_A, apart);
   }
+  for (const ContactPair& pair : scratch.manifold.pairs) {
+    if (pair.left_out >= k_left_out)
+      warn(report, StepWarning::Kind::left_out, pair.body_A, pair.body_B, pair.left_out);
+  }
   for (const RowPair& pair : scratch.rows.pairs) {
     const double size = std::min(size_of(model, pair.body_A), size_of(model, pair.body_B));
     const double way = h * change_by_forces(pair, scratch.free);

@@ -16,6 +16,9 @@
 /// parted_joint: joints hold in the directions that they have at the start of a step, so that a light body
 /// that carries a large tension swings past them (docs/scene_format.md, [[joint]]). Given from k_parted sizes
 /// on, for joints without a spring.
+///
+/// left_out: more vertices or edges of a pair touch than Body::selected_vertices or selected_edges lets.
+/// Given where a contact loses an activity of k_left_out or more.
 #pragma once
 
 #include "engine/config.h"
@@ -30,6 +33,7 @@ inline constexpr double k_heavy_ratio = 1e4;    ///< of masses, for heavy_on_lig
 inline constexpr double k_sunken_depth = 1e-3;  ///< for heavy_on_light [sizes of the smaller body]
 inline constexpr double k_long_way = 0.1;       ///< for long_step [sizes of the smaller body]
 inline constexpr double k_parted = 1e-2;        ///< for parted_joint [sizes of the smaller body]
+inline constexpr double k_left_out = 0.1;       ///< for left_out [-]
 
 /// Sets the warnings of a report from the scratch of its step, the worst pair for each kind.
 ///

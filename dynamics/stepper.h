@@ -36,14 +36,17 @@ struct StepWarning {
   /// parted_joint    what a rigid joint of `body` with `other` (-1: the world) holds together is apart;
   /// `value`
   ///                 is by how much, in sizes of the smaller of the two
-  enum class Kind { heavy_on_light, long_step, parted_joint };
+  /// left_out        Body::selected_vertices or selected_edges of `body` and `other` take the activity
+  /// `value` from a
+  ///                 contact
+  enum class Kind { heavy_on_light, long_step, parted_joint, left_out };
   int body = -1, other = -1;  ///< body -1: there is no warning
   double value = 0.0;
 
   [[nodiscard]] bool is_given() const { return body >= 0; }
 };
 inline constexpr std::array k_step_warnings{StepWarning::Kind::heavy_on_light, StepWarning::Kind::long_step,
-                                            StepWarning::Kind::parted_joint};
+                                            StepWarning::Kind::parted_joint, StepWarning::Kind::left_out};
 /// One of each kind, in that order.
 using StepWarnings = std::array<StepWarning, k_step_warnings.size()>;
 

@@ -136,7 +136,8 @@ StepReport Stepper::divided_step(const State& state, const Control& control, Sta
     if (config_.adaptive_substeps && substep_report.status == StepStatus::ok) {
       detector_.detect(next.X_WB, {}, scratch.detector, scratch.manifold);
       double depth = 0.0;
-      for (const Contact& contact : scratch.manifold.contacts) depth = std::max(depth, -contact.penetration);
+      for (const Contact& contact : scratch.manifold.contacts)
+        depth = std::max(depth, -contact.signed_distance);
       // A given length does not depend on the state, while h may be what an impact left.
       double shorter = longest;
       while (shorter > 0.5 * h) shorter *= 0.5;

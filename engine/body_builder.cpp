@@ -161,8 +161,8 @@ class Builder {
     set_mesh();
     set_contact_points();
     set_size();
+    set_inradius();
     set_mass_and_recenter();
-    body_.selected_edges = default_selected_edges(body_);
     return std::move(body_);
   }
 
@@ -298,17 +298,28 @@ class Builder {
       body_.shape.union_smoothing = k_union_smoothing_per_size * body_.size;
   }
 
+  /// Of unit density.
+  [[nodiscard]] MassProperties mesh_properties() const {
+    try {
+      return mass_properties(body_.mesh, 1.0);
+    } catch (const std::invalid_argument& error) {
+      need(false, error.what());
+      throw;
+    }
+  }
+
+  void set_inradius() {
+    if (body_.contact_area_vectors.cols() == 0) return;
+    body_.inradius = 3.0 * mesh_properties().volume / surface_area(body_.mesh) + body_.contact_radius;
+  }
+
   void set_mass_and_recenter() {
     // Of unit density, where it follows from the geometry.
     std::optional<MassProperties> computed;
     if (const Primitive* simple = single_simple_primitive(body_.shape)) {
       computed = transformed(simple->X_BP, mass_properties_of(*simple, 1.0));
     } else if (body_.mesh.vertex_count() > 0) {
-      try {
-        computed = mass_properties(body_.mesh, 1.0);
-      } catch (const std::invalid_argument& error) {
-        need(false, error.what());
-      }
+      computed = mesh_properties();
     }
     if (d_.volume)
       need(*d_.volume > 0.0 && std::isfinite(*d_.volume),
@@ -419,17 +430,11 @@ void set_selected_vertices(Body& body, int count) {
 
 void set_selected_edges(Body& body, int count) {
   const int edges = body.mesh.edge_count();
-  require(edges > 0, fmt::format("{}, but '{}' has no mesh, hence no edges", count, body.name));
-  require(
-      count >= 1 && count <= edges,
-      fmt::format("{}, allowed: 1 to {}, the number of edges of the mesh of '{}'", count, edges, body.name));
+  require(count == 0 || edges > 0, fmt::format("{}, but '{}' has no mesh, hence no edges", count, body.name));
+  require(count >= 0 && count <= edges,
+          fmt::format("{}, allowed: 0 (all) to {}, the number of edges of the mesh of '{}'", count, edges,
+                      body.name));
   body.selected_edges = count;
-}
-
-int default_selected_edges(const Body& body) {
-  constexpr int k_least = 12;
-  const int wanted = std::max(k_least, static_cast<int>(body.shape.primitives.size()));
-  return std::min(wanted, body.mesh.edge_count());
 }
 
 bool is_unbounded(const Shape& shape) {

@@ -74,13 +74,10 @@ struct BodyDescription {
 void set_mass(Body& body, double mass);
 void set_density(Body& body, double density);
 
-/// How many contact points (0: all) and edges of the mesh may touch at a time. Both throw
-/// std::invalid_argument if there are not that many, or if `count` is negative; no edges at all is not among
-/// the choices.
+/// How many contact points and edges of the mesh may touch at a time; 0: all. Both throw
+/// std::invalid_argument if there are not that many, or if `count` is negative.
 void set_selected_vertices(Body& body, int count);
 void set_selected_edges(Body& body, int count);
-/// The number of added and subtracted primitives, but at least 12, and at most the edges of the mesh.
-[[nodiscard]] int default_selected_edges(const Body& body);
 
 /// Whether a half-space is among the added primitives.
 [[nodiscard]] bool is_unbounded(const Shape& shape);

@@ -244,7 +244,7 @@ void read_selection_keys(const TomlTable& table, Body& body) {
     }
   };
   read("selected_vertices", 0, set_selected_vertices);
-  read("selected_edges", 1, set_selected_edges);
+  read("selected_edges", 0, set_selected_edges);
 }
 
 Body read_body_keys(const TomlTable& table, const std::string& name, const Material& material, bool fixed) {
@@ -494,9 +494,7 @@ void write_body(const fs::path& folder, const Body& body, const std::string& com
   text += fmt::format("union_smoothing = {}\n", number_text(body.shape.union_smoothing));
   text += fmt::format("distance_mode = \"{}\"\n", word_of(body.shape.distance_mode, k_distance_modes));
   if (body.selected_vertices != 0) text += fmt::format("selected_vertices = {}\n", body.selected_vertices);
-  if (body.selected_edges != default_selected_edges(body)) {
-    text += fmt::format("selected_edges = {}\n", body.selected_edges);
-  }
+  if (body.selected_edges != 0) text += fmt::format("selected_edges = {}\n", body.selected_edges);
   if (!unbounded) text += contact_text(body, in_A);
   text += fmt::format("\n[material]\nfriction = {}\nstiffness = {}\n", number_text(body.material.friction),
                       number_text(body.material.stiffness));

@@ -51,8 +51,6 @@ constexpr std::array<std::pair<std::string_view, ContactLaw>, 6> k_laws{
      {"lcp", ContactLaw::lcp},
      {"relaxed_complementarity", ContactLaw::relaxed_complementarity}}};
 
-constexpr std::array<std::pair<std::string_view, Fidelity>, 2> k_fidelities{
-    {{"corrected", Fidelity::corrected}, {"paper", Fidelity::paper}}};
 constexpr std::array<std::pair<std::string_view, VertexContacts>, 3> k_vertex_contacts{
     {{"both", VertexContacts::both}, {"first", VertexContacts::first}, {"none", VertexContacts::none}}};
 constexpr std::array<std::pair<std::string_view, Reduction>, 3> k_reductions{
@@ -60,25 +58,17 @@ constexpr std::array<std::pair<std::string_view, Reduction>, 3> k_reductions{
 
 using C = ContactConfig;
 using O = ContactOverrides;
-constexpr std::array<ContactField, 23> k_contact_fields{{
-    ContactChoice<Fidelity>{{"fidelity", &C::fidelity, &O::fidelity}, k_fidelities},
+constexpr std::array<ContactField, 15> k_contact_fields{{
     ContactChoice<VertexContacts>{{"vertex_contacts", &C::vertex_contacts, &O::vertex_contacts},
                                   k_vertex_contacts},
     ContactSwitch{{"edge_edge", &C::edge_edge, &O::edge_edge}},
     ContactSwitch{{"edge_sdf", &C::edge_sdf, &O::edge_sdf}},
     ContactNumber{{"activity_smoothing", &C::activity_smoothing, &O::activity_smoothing}},
-    ContactNumber{{"clash_smoothing", &C::clash_smoothing, &O::clash_smoothing}},
-    ContactNumber{{"clash_threshold", &C::clash_threshold, &O::clash_threshold}, -1.0, 1.0},
-    ContactNumber{{"neighbour_smoothing", &C::neighbour_smoothing, &O::neighbour_smoothing}},
-    ContactNumber{{"neighbour_cutoff", &C::neighbour_cutoff, &O::neighbour_cutoff}},
+    ContactNumber{{"edge_smoothing", &C::edge_smoothing, &O::edge_smoothing}},
+    ContactNumber{{"cone_smoothing", &C::cone_smoothing, &O::cone_smoothing}},
+    ContactNumber{{"parallel_sine", &C::parallel_sine, &O::parallel_sine}, 0.0, 1.0},
     ContactNumber{{"selection_band", &C::selection_band, &O::selection_band}},
     ContactNumber{{"metric_range", &C::metric_range, &O::metric_range}},
-    ContactNumber{{"edge_regularization", &C::edge_regularization, &O::edge_regularization}},
-    ContactNumber{{"clip_smoothing", &C::clip_smoothing, &O::clip_smoothing}},
-    ContactNumber{{"minimum_smoothing", &C::minimum_smoothing, &O::minimum_smoothing}},
-    ContactNumber{{"interior_smoothing", &C::interior_smoothing, &O::interior_smoothing}},
-    ContactNumber{{"cross_smoothing", &C::cross_smoothing, &O::cross_smoothing}},
-    ContactNumber{{"parallel_blend", &C::parallel_blend, &O::parallel_blend}},
     ContactNumber{{"normal_fade", &C::normal_fade, &O::normal_fade}},
     ContactNumber{{"chord_pull", &C::chord_pull, &O::chord_pull}},
     ContactChoice<Reduction>{{"reduction", &C::reduction, &O::reduction}, k_reductions},
@@ -99,13 +89,11 @@ constexpr std::array<ContactField, 23> k_contact_fields{{
   [[maybe_unused]] const auto& [solref, solimp, impratio] = impedance;
 }
 [[maybe_unused]] void list_is_complete(const ContactConfig& config) {
-  [[maybe_unused]] const auto& [c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15, c16, c17,
-                                c18, c19, c20, c21, c22, c23] = config;
-  static_assert(std::size(k_contact_fields) == 23);
+  [[maybe_unused]] const auto& [c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15] = config;
+  static_assert(std::size(k_contact_fields) == 15);
 }
 [[maybe_unused]] void list_is_complete(const ContactOverrides& overrides) {
-  [[maybe_unused]] const auto& [c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15, c16, c17,
-                                c18, c19, c20, c21, c22, c23] = overrides;
+  [[maybe_unused]] const auto& [c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15] = overrides;
 }
 
 /// Collects what is wrong, to say it all at once.

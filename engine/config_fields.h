@@ -48,8 +48,8 @@ struct ContactChoice : ContactSetting<Enum> {
   std::span<const std::pair<std::string_view, Enum>> words;
 };
 
-using ContactField = std::variant<ContactNumber, ContactCount, ContactSwitch, ContactChoice<Fidelity>,
-                                  ContactChoice<VertexContacts>, ContactChoice<Reduction>>;
+using ContactField = std::variant<ContactNumber, ContactCount, ContactSwitch, ContactChoice<VertexContacts>,
+                                  ContactChoice<Reduction>>;
 
 /// Every setting in ContactConfig.
 [[nodiscard]] std::span<const ContactField> contact_fields();

@@ -187,8 +187,8 @@ struct Body {
   double contact_radius = 0.0;  ///< [m]
   /// |V_b|: so many contact points, those that reach deepest, may touch at a time; 0 is all of them.
   int selected_vertices = 0;
-  /// |E_b|: so many edges of the mesh, those that reach deepest, may touch at a time. By default the number
-  /// of primitives, but at least 12 (and at most all edges there are); 0 without a mesh.
+  /// |E_b|: so many convex edges of the mesh, those whose ends reach deepest, may touch at a time; 0 is all
+  /// of them.
   int selected_edges = 0;
   bool contact_points_on_surface = true;  ///< they follow the surface when shape parameters change
   /// Of infinite mass: no force changes its twist. At rest unless its state has a twist.
@@ -199,6 +199,10 @@ struct Body {
   double volume = 0.0;                              ///< [m^3]; density = mass/volume
   Vec3<double> p_BA = Vec3<double>::Zero();         ///< origin of the asset's frame A (axes as B) [m]
   double size = 1.0;  ///< largest extent of the shape [m]; infinite for a half-space
+  /// 3 V/A of the mesh, grown by `contact_radius` [m]: the radius of the inscribed ball where that touches
+  /// all faces, up to three times as much of thin plates. Infinite where contact points are no vertices of
+  /// the mesh.
+  double inradius = std::numeric_limits<double>::infinity();
   Material material;
   double linear_damping = 0.0;   ///< c_v [1/s]: dv/dt = -c_v v
   double angular_damping = 0.0;  ///< c_w [1/s]: dL/dt = -c_w L

@@ -203,6 +203,18 @@ struct Instructions {
   }
   static Real reciprocal(Real x) { return T(1) / x; }
   static Real reciprocal_sqrt(Real x) { return T(1) / sqrt(x); }
+  /// Of as many registers as it takes, lane l of register i is p[(i k_lanes + l) % 4].
+  static Real repeated(const T* p, int i) {
+    Real x{};
+    for (int l = 0; l < k_lanes; ++l) x[l] = p[(i * k_lanes + l) % 4];
+    return x;
+  }
+  /// Lane l of register i is p[(i k_lanes + l)/4].
+  static Real spread(const T* p, int i) {
+    Real x{};
+    for (int l = 0; l < k_lanes; ++l) x[l] = p[(i * k_lanes + l) / 4];
+    return x;
+  }
   static Real gather(const T* p, const std::int32_t* index) {
     Real x;
     for (int i = 0; i < k_lanes; ++i) x[i] = p[index[i]];
@@ -231,7 +243,7 @@ ABUT_INLINE void store_chosen_one_by_one(T* p, Native x, std::uint32_t bits) {
 // NOLINTBEGIN(bugprone-macro-parentheses): types need none
 // clang-format off
 #define ABUT_INSTRUCTIONS(T, bytes, Native, fma_abc, sqrt_x, min_ab, max_ab, signs_x, store, reciprocal_x, \
-                          reciprocal_sqrt_x, gather_x)                                              \
+                          reciprocal_sqrt_x, repeated_p, spread_p, gather_x)                        \
   template <>                                                                                       \
   struct Instructions<T, bytes> {                                                                   \
     static ABUT_INLINE Native fma(Native a, Native b, Native c) { return fma_abc; }                 \
@@ -242,24 +254,29 @@ ABUT_INLINE void store_chosen_one_by_one(T* p, Native x, std::uint32_t bits) {
     static ABUT_INLINE void store_chosen(T* p, Native x, std::uint32_t bits) { store; }             \
     static ABUT_INLINE Native reciprocal(Native x) { return reciprocal_x; }                         \
     static ABUT_INLINE Native reciprocal_sqrt(Native x) { return reciprocal_sqrt_x; }               \
+    static ABUT_INLINE Native repeated(const T* p, [[maybe_unused]] int i) { return repeated_p; }    \
+    static ABUT_INLINE Native spread(const T* p, [[maybe_unused]] int i) { return spread_p; }                        \
     static ABUT_INLINE Native gather(const T* p, const std::int32_t* index) { return gather_x; }    \
   };
 #if ABUT_SIMD_REGISTER_BYTES >= 32
 ABUT_INSTRUCTIONS(float, 16, __m128, _mm_fmadd_ps(a, b, c), _mm_sqrt_ps(x), _mm_min_ps(a, b), _mm_max_ps(a, b),
                   _mm_movemask_ps(x), store_chosen_one_by_one(p, x, bits),
                   refined_reciprocal<1>(x, _mm_rcp_ps(x)), refined_reciprocal_sqrt<1>(x, _mm_rsqrt_ps(x)),
+                  _mm_loadu_ps(p), _mm_set1_ps(p[i]),
                   (__m128{p[index[0]], p[index[1]], p[index[2]], p[index[3]]}))
 ABUT_INSTRUCTIONS(double, 16, __m128d, _mm_fmadd_pd(a, b, c), _mm_sqrt_pd(x), _mm_min_pd(a, b), _mm_max_pd(a, b),
                   _mm_movemask_pd(x), store_chosen_one_by_one(p, x, bits), 1 / x,
-                  1 / _mm_sqrt_pd(x), (__m128d{p[index[0]], p[index[1]]}))
+                  1 / _mm_sqrt_pd(x), _mm_loadu_pd(p + 2 * (i % 2)), _mm_set1_pd(p[i / 2]), (__m128d{p[index[0]], p[index[1]]}))
 ABUT_INSTRUCTIONS(float, 32, __m256, _mm256_fmadd_ps(a, b, c), _mm256_sqrt_ps(x), _mm256_min_ps(a, b),
                   _mm256_max_ps(a, b), _mm256_movemask_ps(x), store_chosen_one_by_one(p, x, bits),
                   refined_reciprocal<1>(x, _mm256_rcp_ps(x)), refined_reciprocal_sqrt<1>(x, _mm256_rsqrt_ps(x)),
+                  _mm256_broadcast_ps(reinterpret_cast<const __m128*>(p)),
+                  _mm256_blend_ps(_mm256_set1_ps(p[2 * i]), _mm256_set1_ps(p[2 * i + 1]), 0xf0),
                   _mm256_mask_i32gather_ps(__m256{}, p, _mm256_loadu_si256(reinterpret_cast<const __m256i_u*>(index)),
                                            __m256(~__m256i{}), 4))
 ABUT_INSTRUCTIONS(double, 32, __m256d, _mm256_fmadd_pd(a, b, c), _mm256_sqrt_pd(x), _mm256_min_pd(a, b),
                   _mm256_max_pd(a, b), _mm256_movemask_pd(x), store_chosen_one_by_one(p, x, bits), 1 / x,
-                  1 / _mm256_sqrt_pd(x),
+                  1 / _mm256_sqrt_pd(x), _mm256_loadu_pd(p), _mm256_set1_pd(p[i]),
                   _mm256_mask_i32gather_pd(__m256d{}, p, _mm_loadu_si128(reinterpret_cast<const __m128i_u*>(index)),
                                            __m256d(~__m256i{}), 8))
 #endif
@@ -269,12 +286,18 @@ ABUT_INSTRUCTIONS(float, 64, __m512, _mm512_fmadd_ps(a, b, c), _mm512_maskz_sqrt
                   _mm512_storeu_ps(p, _mm512_maskz_compress_ps(__mmask16(bits), x)),
                   refined_reciprocal<1>(x, _mm512_maskz_rcp14_ps(0xffff, x)),
                   refined_reciprocal_sqrt<1>(x, _mm512_maskz_rsqrt14_ps(0xffff, x)),
+                  _mm512_maskz_broadcast_f32x4(0xffff, _mm_loadu_ps(p)),
+                  _mm512_maskz_permutexvar_ps(0xffff, _mm512_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3),
+                                              _mm512_castps128_ps512(_mm_loadu_ps(p))),
                   _mm512_mask_i32gather_ps(__m512{}, 0xffff, _mm512_loadu_si512(index), p, 4))
 ABUT_INSTRUCTIONS(double, 64, __m512d, _mm512_fmadd_pd(a, b, c), _mm512_maskz_sqrt_pd(0xff, x),
                   _mm512_maskz_min_pd(0xff, a, b), _mm512_maskz_max_pd(0xff, a, b), _mm512_movepi64_mask(__m512i(x)),
                   _mm512_storeu_pd(p, _mm512_maskz_compress_pd(__mmask8(bits), x)),
                   refined_reciprocal<2>(x, _mm512_maskz_rcp14_pd(0xff, x)),
                   refined_reciprocal_sqrt<2>(x, _mm512_maskz_rsqrt14_pd(0xff, x)),
+                  _mm512_maskz_broadcast_f64x4(0xff, _mm256_loadu_pd(p)),
+                  _mm512_maskz_permutexvar_pd(0xff, _mm512_setr_epi64(0, 0, 0, 0, 1, 1, 1, 1),
+                                              _mm512_castpd128_pd512(_mm_loadu_pd(p + 2 * i))),
                   _mm512_mask_i32gather_pd(__m512d{}, 0xff, _mm256_loadu_si256(reinterpret_cast<const __m256i_u*>(index)), p, 8))
 #endif
 #undef ABUT_INSTRUCTIONS
@@ -471,7 +494,7 @@ struct Register {
   /// log(1 + x), accurate near 0 too: log of the rounded sum, plus what rounding lost over the sum.
   static ABUT_INLINE Real log1p(Real x) {
     const Real sum = T(1) + x;
-    const Real correction = (x - (sum - T(1))) / sum;  // NaN at -1 and at inf
+    const Real correction = (x - (sum - T(1))) / sum;                    // NaN at -1 and at inf
     return log(sum) + (correction == correction ? correction : Real{});  // NOLINT(misc-redundant-expression)
   }
 
@@ -628,6 +651,14 @@ class Pack {
     return map([&](int i) {
       return typename Register::Real(Register::Native::gather(p, index + i * Register::k_lanes));
     });
+  }
+  /// Lanes are p[0], ..., p[3], over and over.
+  static ABUT_INLINE Pack repeated(const T* p) {
+    return map([&](int i) { return typename Register::Real(Register::Native::repeated(p, i)); });
+  }
+  /// Lanes are p[0] four times, p[1] four times, and so on.
+  static ABUT_INLINE Pack spread(const T* p) {
+    return map([&](int i) { return typename Register::Real(Register::Native::spread(p, i)); });
   }
   ABUT_INLINE void store(T* p) const {
     simd::each<k_registers>(

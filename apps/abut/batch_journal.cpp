@@ -100,7 +100,6 @@ void each_number(Archive& archive, T& value) {
     archive(value.body_B);
     archive(value.feature_A);
     archive(value.feature_B);
-    archive(value.on_B);
   } else if constexpr (std::same_as<Type, StepReport>) {
     archive(value.status);
     archive(value.contacts);
@@ -108,7 +107,6 @@ void each_number(Archive& archive, T& value) {
     archive(value.iterations);
     archive(value.residual);
     archive(value.max_speed);
-    archive(value.penetration);
     archive(value.step);
     archive(value.law);
     archive(value.body);

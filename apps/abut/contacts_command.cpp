@@ -1,5 +1,10 @@
+#include <algorithm>
+#include <cstddef>
 #include <filesystem>
+#include <iterator>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <spdlog/fmt/fmt.h>
@@ -16,8 +21,10 @@ namespace {
 
 struct ContactsArguments {
   std::filesystem::path scene;
-  bool json = false;
+  bool all = false, json = false;
 };
+
+constexpr double k_least_activity = 1e-3;  // of contacts that are listed without --all
 
 const char* to_string(ContactKind kind) {
   switch (kind) {
@@ -33,6 +40,21 @@ const char* to_string(ContactKind kind) {
   return "unknown";
 }
 
+/// Leaves out what is fainter than `least`, and says how many contacts that were.
+std::size_t drop_faint(ContactManifold& manifold, double least) {
+  ContactManifold kept;
+  for (ContactPair pair : manifold.pairs) {
+    const auto begin = manifold.contacts.begin() + pair.begin, end = manifold.contacts.begin() + pair.end;
+    pair.begin = static_cast<int>(kept.contacts.size());
+    std::copy_if(begin, end, std::back_inserter(kept.contacts),
+                 [&](const Contact& contact) { return contact.activity >= least; });
+    pair.end = static_cast<int>(kept.contacts.size());
+    if (pair.end > pair.begin) kept.pairs.push_back(pair);
+  }
+  std::swap(kept, manifold);
+  return kept.contacts.size() - manifold.contacts.size();
+}
+
 /// Calls visit(name of A, name of B, contacts) for every pair of a manifold.
 template <typename Visit>
 void for_each_pair(const Model& model, const ContactManifold& manifold, const Visit& visit) {
@@ -45,7 +67,7 @@ void for_each_pair(const Model& model, const ContactManifold& manifold, const Vi
   }
 }
 
-Json json_of_manifold(const Model& model, const ContactManifold& manifold,
+Json json_of_manifold(const Model& model, const ContactManifold& manifold, std::size_t faint,
                       const std::vector<Overlap>& overlaps) {
   Json pairs = Json::array();
   for_each_pair(model, manifold,
@@ -56,16 +78,19 @@ Json json_of_manifold(const Model& model, const ContactManifold& manifold,
                                     {"point", abut::json_of(contact.point_W)},
                                     {"signed_distance", contact.signed_distance},
                                     {"normal", abut::json_of(contact.normal_AB_W)},
+                                    {"weight", contact.weight},
                                     {"activity", contact.activity}});
                   }
                   pairs.push_back({{"a", a}, {"b", b}, {"contacts", std::move(list)}});
                 });
-  return {{"pairs", std::move(pairs)}, {"overlaps", json_of(model, overlaps)}};
+  return {{"pairs", std::move(pairs)}, {"faint", faint}, {"overlaps", json_of(model, overlaps)}};
 }
 
-void print_table(const Model& model, const ContactManifold& manifold) {
+void print_table(const Model& model, const ContactManifold& manifold, std::size_t faint) {
+  const std::string rest =
+      faint > 0 ? fmt::format("; {} more of an activity below {} (--all)", faint, k_least_activity) : "";
   if (manifold.pairs.empty()) {
-    fmt::print("no contacts\n");
+    fmt::print("no contacts{}\n", rest);
     return;
   }
   Table table({"a", "b", "kind", "x [m]", "y [m]", "z [m]", "distance [m]", "n_x", "n_y", "n_z", "activity"});
@@ -81,20 +106,21 @@ void print_table(const Model& model, const ContactManifold& manifold) {
                                fmt::format("{:.4f}", contact.activity)});
                   }
                 });
-  fmt::print("{}contacts: {}, pairs: {}; normals point from a to b, distances are negative in overlap\n",
-             table.text(3), manifold.contacts.size(), manifold.pairs.size());
+  fmt::print("{}contacts: {}, pairs: {}; normals point from a to b, distances are negative in overlap{}\n",
+             table.text(3), manifold.contacts.size(), manifold.pairs.size(), rest);
 }
 
 int contacts(const ContactsArguments& arguments) {
   Scene scene = read_scene(arguments.scene);
   const Simulator simulator = naming_file(
       arguments.scene.string(), [&] { return Simulator(std::move(scene.model), scene.config.step); });
-  const ContactManifold manifold = simulator.contacts(scene.initial);
+  ContactManifold manifold = simulator.contacts(scene.initial);
+  const std::size_t faint = drop_faint(manifold, arguments.all ? 0.0 : k_least_activity);
   const std::vector<Overlap> overlaps = simulator.overlaps(scene.initial);
   if (arguments.json) {
-    print_json(json_of_manifold(simulator.model(), manifold, overlaps));
+    print_json(json_of_manifold(simulator.model(), manifold, faint, overlaps));
   } else {
-    print_table(simulator.model(), manifold);
+    print_table(simulator.model(), manifold, faint);
     for (const Overlap& overlap : overlaps) fmt::print("{}\n", overlap_text(simulator.model(), overlap));
   }
   return 0;
@@ -106,6 +132,8 @@ void add_contacts_command(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<ContactsArguments>();
   CLI::App* command = app.add_subcommand("contacts", "print the contacts of a scene's initial state");
   command->add_option("SCENE", arguments->scene, "scene file (TOML)")->required()->type_name("");
+  command->add_flag("--all", arguments->all,
+                    fmt::format("list contacts of an activity below {}, too", k_least_activity));
   command->add_flag("--json", arguments->json, "print one JSON object");
   command->footer(
       "A contact is a point [m] midway between the surfaces, the signed distance [m] (negative in overlap),\n"

@@ -113,6 +113,8 @@ const char* to_string(StepWarning::Kind kind) {
       return "long_step";
     case StepWarning::Kind::parted_joint:
       return "parted_joint";
+    case StepWarning::Kind::left_out:
+      return "left_out";
   }
   return "unknown";
 }
@@ -130,6 +132,13 @@ std::string warning_text(const Model& model, const StepConfig& config, StepWarni
         body.name, with, warning.value, k_parted);
   }
   const Body& other = model.bodies[static_cast<std::size_t>(warning.other)];
+  if (kind == StepWarning::Kind::left_out) {
+    return fmt::format(
+        "more of '{}' and '{}' touches than selected_vertices and selected_edges let: a contact loses an "
+        "activity "
+        "of {:.2g}, allowed: {:.2g}; raise them, or set them to 0 (all)",
+        body.name, other.name, warning.value, k_left_out);
+  }
   if (kind == StepWarning::Kind::long_step) {
     return fmt::format(
         "forces move '{}' by {:.2g} sizes of the smaller body within one step in which it touches '{}', "

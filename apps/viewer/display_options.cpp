@@ -20,7 +20,7 @@ bool ContactDisplay::shows(ContactKind kind) const {
 
 bool Selection::same(const ContactFeature& a, const ContactFeature& b) {
   return a.kind == b.kind && a.body_A == b.body_A && a.body_B == b.body_B && a.feature_A == b.feature_A &&
-         a.feature_B == b.feature_B && a.on_B == b.on_B;
+         a.feature_B == b.feature_B;
 }
 
 bool Selection::is_pinned(const ContactFeature& feature) const {

@@ -10,9 +10,9 @@
 namespace abut::viewer {
 
 /// What colours a contact.
-enum class Indicator { activity, penetration, interior, clash, share, selection };
-inline constexpr const char* k_indicator_names[] = {"activity", "penetration", "interior",
-                                                    "clash",    "share",       "selection"};
+enum class Indicator { activity, penetration, window, cone, gate, share, selection };
+inline constexpr const char* k_indicator_names[] = {"activity", "penetration", "window",   "cone",
+                                                    "gate",     "share",       "selection"};
 
 struct ContactDisplay {
   bool points = true;           ///< a ball at each contact's point

@@ -32,10 +32,12 @@ double indicator_of(const ContactView& view, Indicator indicator) {
       return view.contact.activity;
     case Indicator::penetration:
       return indicators.penetration;
-    case Indicator::interior:
-      return indicators.interior;
-    case Indicator::clash:
-      return indicators.clash;
+    case Indicator::window:
+      return indicators.window;
+    case Indicator::cone:
+      return indicators.cone;
+    case Indicator::gate:
+      return indicators.gate;
     case Indicator::share:
       return indicators.share;
     case Indicator::selection:

@@ -15,20 +15,18 @@ struct ContactFeature {
   ContactKind kind = ContactKind::vertex_sdf;
   int body_A = -1, body_B = -1;        ///< body_A < body_B
   int feature_A = -1, feature_B = -1;  ///< contact point (or edge) of each body, -1: its SDF
-  bool on_B = false;                   ///< edge-edge: the witness point on B's edge counts, not that on A's
 };
 
-/// A contact. The normal points from A to B; |normal| = 1 except where the primitives of a body oppose each
+/// A contact. The normal points from A to B; |normal| = 1 but where the primitives of a body oppose each
 /// other (then it is shorter, and must not be renormalised: it fades where no direction is right).
 struct Contact {
   ContactFeature feature;
   Vec3<double> point_W;        ///< midway between the two surfaces [m]
   double signed_distance = 0;  ///< [m], > 0 when apart
   Vec3<double> normal_AB_W;    ///< [-]
-  double penetration = 0;  ///< what its activity depends on [m]: of a vertex d, of an edge phi at its point
-  double weight = 1;       ///< of the indicators but for penetration [-]
-  double activity = 0;     ///< weight S(1/2 - penetration/(8 tau_p)) in [0, 1]
-  double area = 0;         ///< quadrature weight [m^2]: of an edge, or of a vertex by its projected area
+  double weight = 1;           ///< of all factors but that of the distance [-]
+  double activity = 0;         ///< weight S(1/2 - d/(8 tau_p)) in [0, 1]
+  double area = 0;             ///< quadrature weight [m^2]: of an edge, or of a vertex by its projected area
 };
 
 /// dL/d of a contact's outputs.
@@ -37,7 +35,6 @@ struct ContactBar {
   double signed_distance = 0;
   Vec3<double> normal_AB_W = Vec3<double>::Zero();
   double activity = 0;
-  double penetration = 0;
   double weight = 0;
   double area = 0;  ///< of vertices; edges have constant ones
 
@@ -46,7 +43,6 @@ struct ContactBar {
     signed_distance += other.signed_distance;
     normal_AB_W += other.normal_AB_W;
     activity += other.activity;
-    penetration += other.penetration;
     weight += other.weight;
     area += other.area;
     return *this;

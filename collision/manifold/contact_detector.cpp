@@ -1,7 +1,6 @@
 #include "collision/manifold/contact_detector.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
@@ -10,7 +9,6 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "collision/manifold/contact_activity.h"
-#include "collision/manifold/paper_manifold.h"
 #include "engine/check.h"
 #include "engine/geometry_comparison.h"
 
@@ -41,16 +39,10 @@ WorldBox world_box(const Eigen::AlignedBox3d& box, const Mat3<double>& R, const 
   return {center - half, center + half};
 }
 
-/// Counts detectors, from 1.
-std::uint64_t next_number() {
-  static std::atomic<std::uint64_t> last{0};
-  return ++last;
-}
-
 }  // namespace
 
 ContactDetector::BodyGeometry::BodyGeometry(const Body& body)
-    : sdf(body.shape), features(body.contact_points, sdf), box(contact_point_box(body)) {
+    : sdf(body.shape), edges(contact_edges(body)), features(body, sdf, edges), box(contact_point_box(body)) {
   for (const double area : body.contact_areas) smallest_area = std::min(smallest_area, area);
   if (!box.isEmpty()) {
     for (Eigen::Index i = 0; i < body.contact_points.cols(); ++i) {
@@ -65,18 +57,15 @@ ContactDetector::BodyGeometry::BodyGeometry(const Body& body)
 
 ContactDetector::ContactDetector(const Model& model, const ContactConfig& config,
                                  const ContactDetector* prepared)
-    : model_(&model), number_(next_number()), config_(config) {
+    : model_(&model), config_(config) {
   bodies_.reserve(model.bodies.size());
-  edge_bodies_.reserve(model.bodies.size());
   for (std::size_t b = 0; b < model.bodies.size(); ++b) {
     const Body& body = model.bodies[b];
     if (prepared != nullptr && b < prepared->bodies_.size() &&
         have_same_geometry(body, prepared->model_->bodies[b])) {
       bodies_.push_back(prepared->bodies_[b]);
-      edge_bodies_.emplace_back(body, prepared->edge_bodies_[b]);
     } else {
       bodies_.push_back(std::make_shared<const BodyGeometry>(body));
-      edge_bodies_.emplace_back(body, bodies_[b]->sdf, bodies_[b]->features);
     }
     largest_distance_ratio_ = std::max(largest_distance_ratio_, bodies_[b]->sdf.distance_ratio());
   }
@@ -97,13 +86,34 @@ ContactPair ContactDetector::make_pair(int body_A, int body_B) const {
 
 VertexSdfQuery ContactDetector::vertex_query(int owner, int solid, const ContactConfig& config,
                                              std::span<const Pose<double>> X_WB) const {
-  VertexSdfQuery query(config, pair_size(owner, solid));
+  VertexSdfQuery query;
   query.owner_body = &model_body(owner);
   query.sdf = &sdf(solid);
   query.owner = owner;
   query.solid = solid;
   query.X_WO = X_WB[static_cast<std::size_t>(owner)];
   query.X_WS = X_WB[static_cast<std::size_t>(solid)];
+  query.tau = config.activity_smoothing * pair_size(owner, solid);
+  return query;
+}
+
+SelectionQuery ContactDetector::selection_query(int owner, int solid, bool of_edges,
+                                                const ContactConfig& config,
+                                                std::span<const Pose<double>> X_WB) const {
+  const Body& body = model_body(owner);
+  const double size = pair_size(owner, solid);
+  SelectionQuery query{&body,
+                       &sdf(solid),
+                       X_WB[at(owner)],
+                       X_WB[at(solid)],
+                       {},
+                       body.selected_vertices,
+                       config.selection_band * size,
+                       config.metric_range * size};
+  if (of_edges) {
+    query.edges = geometry(owner).edges;
+    query.most = query.edges.empty() ? 0 : body.selected_edges;
+  }
   return query;
 }
 
@@ -111,7 +121,7 @@ EdgeSdfQuery ContactDetector::edge_sdf_query(int owner, int solid, const Contact
                                              std::span<const Pose<double>> X_WB) const {
   EdgeSdfQuery query;
   query.sdf = &sdf(solid);
-  query.edges = edge_body(owner).edges;
+  query.edges = geometry(owner).edges;
   query.vertices = &model_body(owner).contact_points;
   query.owner = owner;
   query.solid = solid;
@@ -121,27 +131,16 @@ EdgeSdfQuery ContactDetector::edge_sdf_query(int owner, int solid, const Contact
   return query;
 }
 
-void ContactDetector::prepare(std::span<const Pose<double>> X_WB, const ContactConfig& config, bool vertices,
-                              bool edges, ManifoldLinearization& linearization, PairContacts& pair) const {
+void ContactDetector::prepare(std::span<const Pose<double>> X_WB, const ContactConfig& config,
+                              ManifoldLinearization& linearization, PairContacts& pair) const {
   for (int side = 0; side < 2; ++side) {
     const int owner = side == 0 ? pair.body_A : pair.body_B, solid = side == 0 ? pair.body_B : pair.body_A;
-    pair.vertices[side].all = true;
-    if (vertices && has_solid(solid))
-      select_vertices(vertex_query(owner, solid, config, X_WB), linearization.near, pair.vertices[side]);
+    pair.vertices[side].all = pair.edges[side].all = true;
+    if (!has_solid(solid)) continue;
+    select_features(selection_query(owner, solid, false, config, X_WB), linearization.near,
+                    pair.vertices[side]);
+    select_features(selection_query(owner, solid, true, config, X_WB), linearization.near, pair.edges[side]);
   }
-  pair.edges.body_A = pair.body_A;
-  pair.edges.body_B = pair.body_B;
-  pair.edges.bars.any = false;
-  if (!edges) return;
-  const EdgeContacts contacts(edge_body(pair.body_A), edge_body(pair.body_B), config);
-  const Pose<double>&X_WA = X_WB[static_cast<std::size_t>(pair.body_A)],
-        &X_WB_ = X_WB[static_cast<std::size_t>(pair.body_B)];
-  PairMemory::Sides& near = linearization.memory.of(pair.body_A, pair.body_B);
-  for (int side = 0; side < 2; ++side) {
-    if (!contacts.selects_all(side))
-      near[static_cast<std::size_t>(side)].update(contacts.near_query(side, X_WA, X_WB_));
-  }
-  contacts.prepare(X_WA, X_WB_, near, pair.edges);
 }
 
 bool ContactDetector::collide(int body_A, int body_B) const {
@@ -173,51 +172,18 @@ void ContactDetector::detect(std::span<const Pose<double>> X_WB, std::span<const
                          (largest_distance_ratio_ - 1.0) * model_->bodies[b].contact_radius;
     scratch.boxes[b] = world_box(bodies_[b]->box, X_WB[b].rotation(), X_WB[b].p, grown);
   }
-  scratch.memory.begin(number_);
   for (const auto& [A, B] : scratch.broad_phase.overlapping_pairs(scratch.boxes)) {
     if (!collide(A, B)) continue;
     ContactPair pair = make_pair(A, B);
     pair.begin = static_cast<int>(manifold.contacts.size());
     const double reach = 4.0 * pair.activity_smoothing + margin(A) + margin(B);
     const ContactConfig config = pair_config(A, B);
-    const Pose<double>&X_WA = X_WB[static_cast<std::size_t>(A)], &X_WB_ = X_WB[static_cast<std::size_t>(B)];
-    if (config.fidelity == Fidelity::paper) {
-      append_paper_contacts(edge_body(A), edge_body(B), A, B, config, X_WA, X_WB_, reach, manifold.contacts);
-      pair.end = static_cast<int>(manifold.contacts.size());
-      if (pair.end > pair.begin) manifold.pairs.push_back(pair);
-      continue;
-    }
-    const EdgeContacts edges(edge_body(A), edge_body(B), config);
-    const bool has_edges = config.edge_edge && edges.possible();
-    PairMemory::Sides& near = scratch.memory.of(A, B);
-    for (int side = 0; side < 2; ++side) {
-      const int owner = side == 0 ? A : B, solid = side == 0 ? B : A;
-      const bool carries = carries_vertices(config, model_body(A), side) && has_solid(solid);
-      if (!carries && !has_edges) continue;
-      const VertexSdfQuery vertices = vertex_query(owner, solid, config, X_WB);
-      const auto& features = bodies_[static_cast<std::size_t>(owner)]->features;
-      if (features.count == 0) continue;
-      NearQuery query;
-      query.owner = &features;
-      query.solid = &bodies_[static_cast<std::size_t>(solid)]->features;
-      query.sdf = &sdf(solid);
-      query.X_SO = vertices.X_WS.inverse() * vertices.X_WO;
-      query.size = pair_size(A, B);
-      if (carries) query.range = reach + model_body(owner).contact_radius;
-      if (has_edges) {
-        query.range = std::max(query.range, edges.range(side));
-        query.edges = edge_body(owner).ends;
-        query.all_edges = edges.selects_all(side);
-      }
-      NearFeatures& nearby = near[static_cast<std::size_t>(side)];
-      nearby.update(query);
-      if (!carries) continue;
-      select_vertices(vertices, scratch.near, scratch.selection);
-      append_vertex_sdf_contacts(vertices, scratch.selection, reach, nearby, manifold.contacts);
-    }
-    if (has_edges) {
-      edges.detect(X_WA, X_WB_, reach, near, {A, B}, scratch.edges, manifold.contacts);
-    }
+    PairProblem<double> problem(geometry(A).features, geometry(B).features, config, pair_size(A, B),
+                                std::min(model_body(A).inradius, model_body(B).inradius), reach);
+    for (int side = 0; side < 2; ++side)
+      problem.vertices[side] = carries_vertices(config, model_body(A), side);
+    find_pair_contacts(problem, X_WB[at(A)], X_WB[at(B)], ManifoldOrder::value, scratch.pair, scratch.block);
+    append_contacts(config, X_WB, scratch, pair, manifold.contacts);
     for (const auto& [owner, solid] : {std::pair(A, B), std::pair(B, A)}) {
       if (!config.edge_sdf || !has_solid(solid)) continue;
       append_edge_sdf_contacts(edge_sdf_query(owner, solid, config, X_WB), {}, reach, scratch.chords,
@@ -226,7 +192,44 @@ void ContactDetector::detect(std::span<const Pose<double>> X_WB, std::span<const
     pair.end = static_cast<int>(manifold.contacts.size());
     if (pair.end > pair.begin) manifold.pairs.push_back(pair);
   }
-  scratch.memory.end();
+}
+
+void ContactDetector::append_contacts(const ContactConfig& config, std::span<const Pose<double>> X_WB,
+                                      DetectorScratch& scratch, ContactPair& pair,
+                                      std::vector<Contact>& contacts) const {
+  const ContactBlock<double>& block = scratch.block;
+  const int bodies[2] = {pair.body_A, pair.body_B};
+  contacts.reserve(contacts.size() + static_cast<std::size_t>(block.count));
+  const auto append = [&](ContactKind kind, int i, double chosen) {
+    const double activity = block.number(k_contact_activity, i);
+    if (chosen < 1.0) pair.left_out = std::max(pair.left_out, (1.0 - chosen) * activity);
+    if (!(chosen > 0.0)) return;
+    contacts.push_back({{kind, pair.body_A, pair.body_B, block.feature(0, i), block.feature(1, i)},
+                        block.origin_W + block.vector(k_contact_point, i),
+                        block.number(k_contact_distance, i),
+                        block.vector(k_contact_normal, i),
+                        chosen * block.number(k_contact_weight, i),
+                        chosen * activity,
+                        block.number(k_contact_area, i)});
+  };
+  int i = 0;
+  for (int side = 0; side < 2; ++side) {
+    if (i == block.ends[side]) continue;
+    FeatureSelection& selection = scratch.vertex_selection;
+    select_features(selection_query(bodies[side], bodies[1 - side], false, config, X_WB), scratch.near,
+                    selection);
+    for (; i < block.ends[side]; ++i)
+      append(ContactKind::vertex_sdf, i, selection.weight(block.feature(side, i)));
+  }
+  if (i == block.count) return;
+  FeatureSelection* const selections = scratch.edge_selection;
+  for (int side = 0; side < 2; ++side)
+    select_features(selection_query(bodies[side], bodies[1 - side], true, config, X_WB), scratch.near,
+                    selections[side]);
+  for (; i < block.count; ++i) {
+    append(ContactKind::edge_edge, i,
+           selections[0].weight(block.feature(0, i)) * selections[1].weight(block.feature(1, i)));
+  }
 }
 
 Contact ContactDetector::contact(std::span<const Pose<double>> X_WB, const ContactFeature& feature) const {
@@ -241,10 +244,10 @@ void ContactDetector::linearize(std::span<const Pose<double>> X_WB, std::span<co
   contacts.resize(features.size());
   out.places.resize(features.size());
   out.vertices.clear();
+  out.edges.clear();
   out.edges_in_solids.clear();
   out.solid_jacobians.clear();
   out.pair_count = 0;
-  out.memory.begin(number_);
   const auto is_same_pair = [&](std::size_t i, std::size_t k) {
     return features[i].body_A == features[k].body_A && features[i].body_B == features[k].body_B;
   };
@@ -253,24 +256,15 @@ void ContactDetector::linearize(std::span<const Pose<double>> X_WB, std::span<co
   };
   for (std::size_t begin = 0, end = 0; begin < features.size(); begin = end) {
     // The features of one pair.
-    bool kinds[4] = {};
     for (end = begin; end < features.size() && is_same_pair(begin, end); ++end)
-      kinds[static_cast<int>(features[end].kind)] = true;
-    ABUT_ASSERT(!kinds[static_cast<int>(ContactKind::blended)]);
+      ABUT_ASSERT(features[end].kind != ContactKind::blended);
     const int A = features[begin].body_A, B = features[begin].body_B;
     const ContactConfig config = pair_config(A, B);
-    if (config.fidelity != Fidelity::corrected) {
-      throw std::invalid_argument(
-          fmt::format("bodies '{}' and '{}': contacts of fidelity \"paper\" have no derivatives; take "
-                      "\"corrected\"",
-                      model_body(A).name, model_body(B).name));
-    }
     if (out.pairs.size() == out.pair_count) out.pairs.emplace_back();
     PairContacts& pair = out.pairs[out.pair_count];
     pair.body_A = A;
     pair.body_B = B;
-    prepare(X_WB, config, kinds[static_cast<int>(ContactKind::vertex_sdf)],
-            kinds[static_cast<int>(ContactKind::edge_edge)], out, pair);
+    prepare(X_WB, config, out, pair);
     const EdgeContacts edges(edge_body(A), edge_body(B), config);
 
     for (std::size_t i = begin, next = begin; i < end; i = next) {
@@ -282,8 +276,9 @@ void ContactDetector::linearize(std::span<const Pose<double>> X_WB, std::span<co
         if (!is_edge_edge && owner_of(next) != owner) break;
       }
       const auto run = features.subspan(i, next - i);
-      const std::size_t first =
-          kind == ContactKind::vertex_sdf ? out.vertices.size() : out.edges_in_solids.size();
+      const std::size_t first = kind == ContactKind::vertex_sdf ? out.vertices.size()
+                                : is_edge_edge                  ? out.edges.size()
+                                                                : out.edges_in_solids.size();
       for (std::size_t k = i; k < next; ++k) out.places[k] = {out.pair_count, first + k - i};
       switch (kind) {
         case ContactKind::vertex_sdf:
@@ -294,8 +289,10 @@ void ContactDetector::linearize(std::span<const Pose<double>> X_WB, std::span<co
                                std::span(out.vertices).subspan(first), out.solid_jacobians);
           break;
         case ContactKind::edge_edge:
-          edges.contacts(X_WB[static_cast<std::size_t>(A)], X_WB[static_cast<std::size_t>(B)], run,
-                         pair.edges, std::span(contacts).subspan(i, run.size()));
+          out.edges.resize(first + run.size());
+          edges.linearize(X_WB[static_cast<std::size_t>(A)], X_WB[static_cast<std::size_t>(B)], run,
+                          pair.edges, out.edge_memory, std::span(contacts).subspan(i, run.size()),
+                          std::span(out.edges).subspan(first));
           break;
         case ContactKind::edge_sdf:
           linearize_edge_sdf(edge_sdf_query(owner, solid, config, X_WB), run, out.chords, out.found,
@@ -309,7 +306,6 @@ void ContactDetector::linearize(std::span<const Pose<double>> X_WB, std::span<co
     }
     ++out.pair_count;
   }
-  out.memory.end();
 }
 
 void ContactDetector::vjp(std::span<const Pose<double>> X_WB, std::span<const ContactBar> bars,
@@ -326,7 +322,6 @@ void ContactDetector::add_vjp(std::span<const Pose<double>> X_WB, std::span<cons
   const auto shape = [&](int body) {
     return geometry.empty() ? nullptr : &geometry[static_cast<std::size_t>(body)];
   };
-  for (std::size_t p = 0; p < at.pair_count; ++p) at.pairs[p].edges.bars.any = false;
   ContactConfig config;
   for (std::size_t i = 0, next = 0; i < bars.size(); i = next) {
     // A run of contacts of one pair, kind and owner, as linearize() has them.
@@ -347,11 +342,12 @@ void ContactDetector::add_vjp(std::span<const Pose<double>> X_WB, std::span<cons
                        bars.subspan(i, next - i), pair.vertices[owner_is_A(i) ? 0 : 1], at.solid_bars,
                        pose(owner), pose(solid), shape(owner), shape(solid));
         break;
-      case ContactKind::edge_edge: {
-        const EdgeContacts edges(edge_body(A), edge_body(B), config);
-        for (std::size_t k = i; k < next; ++k) edges.add_bar(at.contacts[k], bars[k], pair.edges);
+      case ContactKind::edge_edge:
+        EdgeContacts(edge_body(A), edge_body(B), config)
+            .vjp(X_WB[static_cast<std::size_t>(A)], X_WB[static_cast<std::size_t>(B)],
+                 std::span(at.edges).subspan(at.places[i].index, next - i), bars.subspan(i, next - i),
+                 pair.edges, at.edge_memory, pose(A), pose(B), shape(A), shape(B));
         break;
-      }
       case ContactKind::edge_sdf:
         for (std::size_t k = i; k < next; ++k) {
           edge_sdf_vjp(at.edges_in_solids[at.places[k].index], edge_sdf_query(owner, solid, config, X_WB),
@@ -368,53 +364,33 @@ void ContactDetector::add_vjp(std::span<const Pose<double>> X_WB, std::span<cons
     config = pair_config(A, B);
     for (int side = 0; side < 2; ++side) {
       const int owner = side == 0 ? A : B, solid = side == 0 ? B : A;
-      select_vertices_vjp(vertex_query(owner, solid, config, X_WB), pair.vertices[side], pose(owner),
+      select_features_vjp(selection_query(owner, solid, false, config, X_WB), pair.vertices[side],
+                          pose(owner), pose(solid), shape(owner), shape(solid));
+      select_features_vjp(selection_query(owner, solid, true, config, X_WB), pair.edges[side], pose(owner),
                           pose(solid), shape(owner), shape(solid));
     }
-    EdgeContacts(edge_body(A), edge_body(B), config)
-        .vjp(X_WB[static_cast<std::size_t>(A)], X_WB[static_cast<std::size_t>(B)], pair.edges, pose(A),
-             pose(B), shape(A), shape(B));
   }
 }
-
-namespace {
-
-/// What a left perturbation of a body's pose does to its geometry, as seen from where the body was.
-GeometryGradient rigid_change(const Body& body, const Pose<double>& X_WB, const Vec6<double>& pose_dot) {
-  const Vec6<double> in_B = stack<double>(X_WB.q.conjugate() * Vec3<double>(pose_dot.head<3>()),
-                                          X_WB.q.conjugate() * Vec3<double>(pose_dot.tail<3>()));
-  GeometryGradient change;
-  change.set_zero(body);
-  for (std::size_t i = 0; i < change.primitives.size(); ++i) {
-    // In the manner of points: a left perturbation of X_BP turns about P's origin, this motion about B's.
-    change.primitives[i].pose =
-        stack<double>(in_B.head<3>(), point_velocity(in_B, body.shape.primitives[i].X_BP.p));
-  }
-  for (Eigen::Index i = 0; i < change.contact_points.cols(); ++i)
-    change.contact_points.col(i) = point_velocity(in_B, Vec3<double>(body.contact_points.col(i)));
-  return change;
-}
-
-}  // namespace
 
 void ContactDetector::jvp(std::span<const Pose<double>> X_WB, std::span<const Vec6<double>> pose_dot,
-                          const ManifoldLinearization& at, std::span<ContactBar> dots) const {
+                          ManifoldLinearization& at, std::span<ContactBar> dots) const {
   const auto pose = [&](int body) -> const Vec6<double>& { return pose_dot[static_cast<std::size_t>(body)]; };
   const auto place = [&](int body) -> const Pose<double>& { return X_WB[static_cast<std::size_t>(body)]; };
-  std::vector<ContactFeature> edge_features;
-  std::vector<std::size_t> edge_places;
   for (std::size_t begin = 0, end = 0; begin < dots.size(); begin = end) {
     const PairContacts& pair = at.pairs[at.places[begin].pair];
     const int A = pair.body_A, B = pair.body_B;
     const ContactConfig config = pair_config(A, B);
-    std::vector<double> weights_dot[2];
+    std::vector<double> vertices_dot[2], edges_dot[2];
     for (int side = 0; side < 2; ++side) {
       const int owner = side == 0 ? A : B, solid = side == 0 ? B : A;
-      weights_dot[side] = select_vertices_jvp(vertex_query(owner, solid, config, X_WB), pair.vertices[side],
-                                              pose(owner), pose(solid));
+      vertices_dot[side] = select_features_jvp(selection_query(owner, solid, false, config, X_WB),
+                                               pair.vertices[side], pose(owner), pose(solid));
+      edges_dot[side] = select_features_jvp(selection_query(owner, solid, true, config, X_WB),
+                                            pair.edges[side], pose(owner), pose(solid));
     }
-    edge_features.clear();
-    edge_places.clear();
+    const auto weight_dot = [](const std::vector<double>& weights_dot, int feature) {
+      return weights_dot.empty() ? 0.0 : weights_dot[static_cast<std::size_t>(feature)];
+    };
     for (end = begin; end < dots.size() && at.places[end].pair == at.places[begin].pair; ++end) {
       const ContactFeature& feature = at.contacts[end].feature;
       const bool owner_is_A = feature.feature_A >= 0;
@@ -422,14 +398,16 @@ void ContactDetector::jvp(std::span<const Pose<double>> X_WB, std::span<const Ve
       switch (feature.kind) {
         case ContactKind::vertex_sdf: {
           const VertexSdfLinearization& vertex = at.vertices[at.places[end].index];
-          const std::vector<double>& weights = weights_dot[owner_is_A ? 0 : 1];
           dots[end] = vertex_sdf_jvp(vertex, pose(owner), pose(solid),
-                                     weights.empty() ? 0.0 : weights[static_cast<std::size_t>(vertex.point)]);
+                                     weight_dot(vertices_dot[owner_is_A ? 0 : 1], vertex.point));
           break;
         }
         case ContactKind::edge_edge:
-          edge_features.push_back(feature);
-          edge_places.push_back(end);
+          dots[end] =
+              EdgeContacts(edge_body(A), edge_body(B), config)
+                  .jvp(place(A), place(B), at.edges[at.places[end].index], at.edge_memory, pose(A), pose(B),
+                       {weight_dot(edges_dot[0], feature.feature_A),
+                        weight_dot(edges_dot[1], feature.feature_B)});
           break;
         case ContactKind::edge_sdf:
           dots[end] = edge_sdf_jvp(at.edges_in_solids[at.places[end].index], pose(owner), pose(solid));
@@ -438,18 +416,6 @@ void ContactDetector::jvp(std::span<const Pose<double>> X_WB, std::span<const Ve
           ABUT_ASSERT(false);
           break;
       }
-    }
-    if (edge_features.empty()) continue;
-    const std::vector<ContactBar> changes = EdgeContacts(edge_body(A), edge_body(B), config)
-                                                .shape_jvp(place(A), place(B), pair.edges, edge_features,
-                                                           rigid_change(model_body(A), place(A), pose(A)),
-                                                           rigid_change(model_body(B), place(B), pose(B)));
-    const double tau = make_pair(A, B).activity_smoothing;
-    for (std::size_t k = 0; k < changes.size(); ++k) {
-      const Contact& contact = at.contacts[edge_places[k]];
-      ContactBar& dot = dots[edge_places[k]] = changes[k];
-      dot.activity = activity(contact.penetration, tau) * dot.weight +
-                     contact.weight * activity_d_penetration(contact.penetration, tau) * dot.penetration;
     }
   }
 }

@@ -2,8 +2,7 @@
 ///
 /// A pair has contacts of up to three kinds, each in its own file: the contact points of one body at the
 /// other's signed distance function (vertex_sdf.h), edges of both meshes at each other (edge_contacts.h),
-/// and edges of one mesh through the other's solid (edge_sdf.h). ContactConfig says which. A pair of fidelity
-/// "paper" has those of paper_manifold.h instead.
+/// and edges of one mesh through the other's solid (edge_sdf.h). ContactConfig says which.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +17,7 @@
 #include "collision/manifold/edge_contacts.h"
 #include "collision/manifold/edge_sdf.h"
 #include "collision/manifold/geometry_gradient.h"
-#include "collision/manifold/near_features.h"
+#include "collision/manifold/kernel/pair_kernels.h"
 #include "collision/manifold/vertex_sdf.h"
 #include "collision/sdf/shape_sdf.h"
 #include "engine/config.h"
@@ -30,8 +29,7 @@ namespace abut {
 /// What the contacts of one pair have in common at one state.
 struct PairContacts {
   int body_A = -1, body_B = -1;
-  VertexSelection vertices[2];  ///< of A's contact points, of B's
-  EdgePair edges;
+  FeatureSelection vertices[2], edges[2];  ///< of A, of B
 };
 
 /// First derivatives of contacts, one by one and what pairs share. Keeps its memory from one use to the next.
@@ -45,25 +43,25 @@ struct ManifoldLinearization {
   std::vector<PairContacts> pairs;  ///< the first `pair_count` are in use
   std::size_t pair_count = 0;
   std::vector<VertexSdfLinearization> vertices;
+  std::vector<EdgeEdgeLinearization> edges;
   std::vector<EdgeSdfLinearization> edges_in_solids;
   std::vector<Contact> found;  ///< memory
   std::vector<EdgeSdfLinearization> linearized;
   NearPoints near;
-  PairMemory memory;  ///< of what is near
   SolidBars solid_bars;
   SolidJacobians solid_jacobians;  ///< of vertices, if asked for
   EdgeSdfScratch chords;
+  EdgeContactMemory edge_memory;
 };
 
-/// Scratch of one thread; allocates only while it grows. What it remembers of earlier states makes detect()
-/// faster and changes no result (near_features.h).
+/// Scratch of one thread; allocates only while it grows.
 struct DetectorScratch {
   BroadPhase broad_phase;
   std::vector<WorldBox> boxes;
-  VertexSelection selection;
+  FeatureSelection vertex_selection, edge_selection[2];
   NearPoints near;
-  PairMemory memory;
-  EdgeSearch edges;
+  PairScratch<double> pair;
+  ContactBlock<double> block;
   EdgeSdfScratch chords;
 };
 
@@ -86,8 +84,7 @@ class ContactDetector {
   [[nodiscard]] Contact contact(std::span<const Pose<double>> X_WB, const ContactFeature& feature) const;
 
   /// The contacts of features (in their order) together with their first derivatives. Features of a pair
-  /// should come one after the other. Throws std::invalid_argument, naming the bodies, for a pair of fidelity
-  /// "paper", whose contacts have values only.
+  /// should come one after the other.
   void linearize(std::span<const Pose<double>> X_WB, std::span<const ContactFeature> features,
                  ManifoldLinearization& linearization, LinearizeFor what_for = LinearizeFor::both) const;
 
@@ -104,12 +101,12 @@ class ContactDetector {
                std::span<GeometryGradient> geometry) const;
   /// @param geometry  of that body
   void finish_geometry(int body, GeometryGradient& geometry) const {
-    pass_on_edge_normals(edge_body(body), geometry);
+    finish_face_normals(edge_body(body), geometry);
   }
 
   /// JVP: how the linearized contacts change along tangents of the poses. Overwrites `dots`, one per contact.
   void jvp(std::span<const Pose<double>> X_WB, std::span<const Vec6<double>> pose_dot,
-           const ManifoldLinearization& linearization, std::span<ContactBar> dots) const;
+           ManifoldLinearization& linearization, std::span<ContactBar> dots) const;
 
   /// What the contacts of a manifold that detect() found at these poses are made of, and the vertices and
   /// edges of their pairs that could have been more. Overwrites `inspection`; `memory` may be any, used
@@ -123,9 +120,6 @@ class ContactDetector {
     return b < other.bodies_.size() && bodies_[b] == other.bodies_[b];
   }
 
-  [[nodiscard]] const FeatureColumns& features(int body) const {
-    return bodies_[static_cast<std::size_t>(body)]->features;
-  }
   [[nodiscard]] const ShapeSdf& sdf(int body) const { return bodies_[static_cast<std::size_t>(body)]->sdf; }
 
   /// Distance from the centre of mass within which a body's contact points, their balls and its (bounded)
@@ -144,7 +138,8 @@ class ContactDetector {
  private:
   struct BodyGeometry {
     ShapeSdf sdf;
-    FeatureColumns features;
+    std::vector<MeshEdge> edges;
+    BodyFeatures<double> features;
     Eigen::AlignedBox3d box;  // of the solid and of the contact points with their radius, in B
     double reach = 0;
     double smallest_area = std::numeric_limits<double>::infinity();  // of its contact points [m^2]
@@ -155,30 +150,38 @@ class ContactDetector {
   [[nodiscard]] const Body& model_body(int body) const {
     return model_->bodies[static_cast<std::size_t>(body)];
   }
-  [[nodiscard]] const EdgeBody& edge_body(int body) const {
-    return edge_bodies_[static_cast<std::size_t>(body)];
+  [[nodiscard]] const BodyGeometry& geometry(int body) const {
+    return *bodies_[static_cast<std::size_t>(body)];
   }
   [[nodiscard]] BoundedSolid bounded_solid(int body) const {
-    return {&sdf(body), features(body).bounds.data()};
+    return {&sdf(body), geometry(body).features.bounds.data()};
   }
+  [[nodiscard]] EdgeBody edge_body(int body) const {
+    return {&model_body(body), bounded_solid(body), geometry(body).edges};
+  }
+  /// Appends what the kernel found.
+  void append_contacts(const ContactConfig& config, std::span<const Pose<double>> X_WB,
+                       DetectorScratch& scratch, ContactPair& pair, std::vector<Contact>& contacts) const;
 
   [[nodiscard]] ContactConfig pair_config(int body_A, int body_B) const {
     return model_->pair_overrides.empty() ? config_ : contact_config_of(*model_, config_, body_A, body_B);
   }
   [[nodiscard]] VertexSdfQuery vertex_query(int owner, int solid, const ContactConfig& config,
                                             std::span<const Pose<double>> X_WB) const;
+  /// Of the contact points of `owner`, or of its edges.
+  [[nodiscard]] SelectionQuery selection_query(int owner, int solid, bool of_edges,
+                                               const ContactConfig& config,
+                                               std::span<const Pose<double>> X_WB) const;
   [[nodiscard]] EdgeSdfQuery edge_sdf_query(int owner, int solid, const ContactConfig& config,
                                             std::span<const Pose<double>> X_WB) const;
-  /// What contacts of a pair share, for the kinds that are named.
-  void prepare(std::span<const Pose<double>> X_WB, const ContactConfig& config, bool vertices, bool edges,
+  /// The selections of a pair.
+  void prepare(std::span<const Pose<double>> X_WB, const ContactConfig& config,
                ManifoldLinearization& linearization, PairContacts& pair) const;
 
   const Model* model_;
-  std::uint64_t number_;  // no other detector of the program has it
   ContactConfig config_;
   double largest_distance_ratio_ = 1.0;
   std::vector<std::shared_ptr<const BodyGeometry>> bodies_;
-  std::vector<EdgeBody> edge_bodies_;
 };
 
 /// Throws std::invalid_argument unless every contact point lies at -contact_radius of its own body's SDF,

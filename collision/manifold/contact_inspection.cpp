@@ -8,23 +8,19 @@
 namespace abut {
 namespace {
 
-void append_vertex_candidates(const VertexSdfQuery& query, const VertexSelection& selection,
-                              std::vector<ContactCandidate>& candidates) {
+void append_candidates(const SelectionQuery& query, const FeatureSelection& selection, int owner, int solid,
+                       std::vector<ContactCandidate>& candidates) {
   if (selection.all) return;
-  for (Eigen::Index i = 0; i < query.owner_body->contact_points.cols(); ++i) {
-    const double weight = selection.weight(static_cast<int>(i));
+  const auto place = [&](int point) {
+    return Vec3<double>(query.X_WO * Vec3<double>(query.owner->contact_points.col(point)));
+  };
+  for (std::size_t i = 0; i < query.feature_count(); ++i) {
+    const int feature = static_cast<int>(i);
+    const double weight = selection.weight(feature);
     if (!(weight > 0.0)) continue;
-    const Vec3<double> p_W = query.X_WO * Vec3<double>(query.owner_body->contact_points.col(i));
-    candidates.push_back({query.owner, query.solid, static_cast<int>(i), false, weight, p_W, p_W});
-  }
-}
-
-void append_edge_candidates(int body, int other, const EdgeSelection& selection,
-                            std::vector<ContactCandidate>& candidates) {
-  for (std::size_t i = 0; i < selection.edges.size(); ++i) {
-    const Edge<double> edge = selection.edge(i);
-    candidates.push_back(
-        {body, other, selection.edges[i], true, selection.weights[i], edge.start, edge.start + edge.vector});
+    const bool is_edge = !query.edges.empty();
+    const int start = is_edge ? query.edges[i].start : feature, end = is_edge ? query.edges[i].end : feature;
+    candidates.push_back({owner, solid, feature, is_edge, weight, place(start), place(end)});
   }
 }
 
@@ -41,24 +37,23 @@ void ContactDetector::inspect(std::span<const Pose<double>> X_WB, const ContactM
                               ManifoldLinearization& memory, ManifoldInspection& out) const {
   out.contacts.assign(manifold.contacts.size(), {});
   out.candidates.clear();
-  memory.memory.begin(number_);
   if (memory.pairs.empty()) memory.pairs.emplace_back();
   PairContacts& prepared = memory.pairs.front();
   for (const ContactPair& pair : manifold.pairs) {
     const int A = pair.body_A, B = pair.body_B;
     const ContactConfig config = pair_config(A, B);
-    if (config.fidelity != Fidelity::corrected) continue;
     prepared.body_A = A;
     prepared.body_B = B;
-    const bool has_edges = config.edge_edge && edge_body(A).edges.size() > 0 && edge_body(B).edges.size() > 0;
-    prepare(X_WB, config, true, has_edges, memory, prepared);
+    prepare(X_WB, config, memory, prepared);
+    const EdgeContacts edges(edge_body(A), edge_body(B), config);
     for (int side = 0; side < 2; ++side) {
       const int owner = side == 0 ? A : B, other = side == 0 ? B : A;
       if (carries_vertices(config, model_body(A), side)) {
-        append_vertex_candidates(vertex_query(owner, other, config, X_WB), prepared.vertices[side],
-                                 out.candidates);
+        append_candidates(selection_query(owner, other, false, config, X_WB), prepared.vertices[side], owner,
+                          other, out.candidates);
       }
-      if (has_edges) append_edge_candidates(owner, other, prepared.edges.sides[side], out.candidates);
+      append_candidates(selection_query(owner, other, true, config, X_WB), prepared.edges[side], owner, other,
+                        out.candidates);
     }
     for (int i = pair.begin; i < pair.end; ++i) {
       const Contact& contact = manifold.contacts[static_cast<std::size_t>(i)];
@@ -66,7 +61,7 @@ void ContactDetector::inspect(std::span<const Pose<double>> X_WB, const ContactM
       if (contact.feature.kind == ContactKind::blended) continue;
       inspection.known = true;
       ContactIndicators& indicators = inspection.indicators;
-      indicators.penetration = activity(contact.penetration, pair.activity_smoothing);
+      indicators.penetration = activity(contact.signed_distance, pair.activity_smoothing);
       set_witnesses_along_normal(contact, inspection);
       if (contact.feature.kind == ContactKind::vertex_sdf) {
         indicators.selection = contact.weight;
@@ -76,21 +71,19 @@ void ContactDetector::inspect(std::span<const Pose<double>> X_WB, const ContactM
         indicators.share = contact.weight;
         continue;
       }
-      const EdgePair& edges = prepared.edges;
-      const auto [k, l] = edges.place_of(contact.feature);
-      if (k < 0 || l < 0) continue;
-      const auto row = static_cast<std::size_t>(k), column = static_cast<std::size_t>(l),
-                 at = row * edges.columns + column;
-      indicators.interior = edges.interior[at];
-      indicators.clash = edges.clash[at];
-      indicators.share = (contact.feature.on_B ? edges.by_column : edges.by_row)[at];
-      indicators.selection = edges.sides[0].weights[row] * edges.sides[1].weights[column];
-      const Vec3<double> n = contact.normal_AB_W.normalized();
-      inspection.witness_A_W = edges.point(0, at) + model_body(A).contact_radius * n;
-      inspection.witness_B_W = edges.point(1, at) - model_body(B).contact_radius * n;
+      Contact again;
+      EdgeEdgeLinearization at_contact;
+      edges.linearize(X_WB[at(A)], X_WB[at(B)], {&contact.feature, 1}, prepared.edges, memory.edge_memory,
+                      {&again, 1}, {&at_contact, 1});
+      const EdgeEdge<double>& of = at_contact.pair;
+      indicators.window = of.windows[0].weight * of.windows[1].weight * of.parallel * of.beside;
+      indicators.cone = of.cones[0] * of.cones[1];
+      indicators.gate = of.shallow * at_contact.gates.both;
+      indicators.selection = at_contact.chosen[0] * at_contact.chosen[1];
+      inspection.witness_A_W = of.witnesses[0] + model_body(A).contact_radius * of.normal;
+      inspection.witness_B_W = of.witnesses[1] - model_body(B).contact_radius * of.normal;
     }
   }
-  memory.memory.end();
 }
 
 }  // namespace abut

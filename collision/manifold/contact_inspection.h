@@ -8,20 +8,19 @@
 namespace abut {
 
 /// The factors of a contact's activity, each in [0, 1]; 1 where a kind of contact does not have one.
-///   vertex-SDF  penetration * selection
-///   edge-edge   penetration * interior * clash * share; the share has the selection in it
-///   edge-SDF    penetration * share
+/// The activity is their product.
 struct ContactIndicators {
-  double penetration = 1;  ///< S(1/2 - p/(8 tau_p)): how deep it lies
-  double interior = 1;     ///< whether two edges pass each other inside both
-  double clash = 1;        ///< whether the normals of two edges face each other
-  double share = 1;        ///< of edges: what neighbours leave of it
+  double penetration = 1;  ///< S(1/2 - d/(8 tau_p)): how deep it lies
+  double window = 1;       ///< of two edges: W_A W_B P, whether they pass each other between their ends
+  double cone = 1;         ///< of two edges: G_A G_B, whether the normal lies in both normal cones
+  double gate = 1;         ///< of two edges: F and both gates, whether they are the surfaces nearby
+  double share = 1;        ///< of an edge in a solid: what its neighbours leave of it
   double selection = 1;    ///< of the vertex, or of both edges, among the K that reach deepest
 };
 
 /// What Contact does not say.
 struct ContactInspection {
-  bool known = false;  ///< not of blended contacts, nor of those of fidelity "paper"
+  bool known = false;  ///< not of blended contacts
   ContactIndicators indicators;
   /// Of two edges: on these, or on the capsules around them. Of others on the surface of the owner's ball,
   /// and where the solid's is along the normal (of a distance that is not metric, to first order) [m].

@@ -17,6 +17,7 @@ struct ContactPair {
   double activity_smoothing = 0;  ///< tau_p of the pair [m]
   ContactReduction reduction;     ///< that the pair asks for
   double smallest_area = 0;       ///< of the contact points of both [m^2]
+  double left_out = 0;  ///< the largest activity that Body::selected_vertices or selected_edges takes away
 };
 
 /// All contacts at one state, grouped by pair, pairs in ascending order.

@@ -21,7 +21,6 @@ void reduce_contacts(std::span<const Contact> contacts, const Mat3<double>& R_WA
       break;
   }
   for (Contact& contact : reduced) {
-    contact.penetration = contact.signed_distance;
     contact.weight = 1.0;
   }
 }

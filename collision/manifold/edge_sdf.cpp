@@ -158,7 +158,6 @@ Contact oriented(const EdgeSdfQuery& query, int edge, int end, const EdgeSdfCont
   contact.point_W = query.X_WS * at.point;
   contact.signed_distance = at.distance;
   contact.normal_AB_W = (query.owner < query.solid ? -1.0 : 1.0) * (query.X_WS.q * at.normal);
-  contact.penetration = at.distance;
   contact.weight = at.weight;
   contact.activity = at.activity;
   contact.area = 0.5 * query.edges[static_cast<std::size_t>(edge)].area;
@@ -394,7 +393,7 @@ ContactBar edge_sdf_jvp(const EdgeSdfLinearization& at, const Vec6<double>& pose
   const auto in_solid =
       jvp_in_solid(at, R_SW * (relative + theta_O.cross(at.arm_a) - theta_S.cross(at.arm_Sa)),
                    R_SW * (relative + theta_O.cross(at.arm_b) - theta_S.cross(at.arm_Sb)));
-  d.signed_distance = d.penetration = in_solid.distance;
+  d.signed_distance = in_solid.distance;
   d.weight = in_solid.weight;
   d.activity = in_solid.activity;
   d.normal_AB_W =
@@ -426,8 +425,8 @@ void edge_sdf_vjp(const EdgeSdfLinearization& at, const EdgeSdfQuery& query, con
   // Outputs to x, phi(x), n(x), u, shares and chord.
   const Vec3<double> normal_bar = at.sign * (R_SW * bar.normal_AB_W) - reach * point_bar;
   const double along_normal = point_bar.dot(at.contact.normal);
-  const double distance_bar = bar.signed_distance + bar.penetration - 0.5 * along_normal +
-                              at.depth_activity_slope * at.contact.weight * bar.activity;
+  const double distance_bar =
+      bar.signed_distance - 0.5 * along_normal + at.depth_activity_slope * at.contact.weight * bar.activity;
   const double weight_bar = bar.weight + at.depth_activity * bar.activity;
   std::array<double, 2> share_bar{}, root_bar{};
   share_bar[end] = weight_bar * at.p * at.L;

@@ -44,8 +44,8 @@
 #include <vector>
 
 #include "collision/manifold/contact.h"
-#include "collision/manifold/edge_normals.h"
 #include "collision/manifold/geometry_gradient.h"
+#include "collision/manifold/mesh_edges.h"
 #include "collision/sdf/shape_sdf.h"
 #include "engine/contact_config.h"
 #include "engine/pose.h"

@@ -15,7 +15,7 @@ void GeometryGradient::set_zero(const Body& body) {
   }
   contact_points.setZero(3, body.contact_points.cols());
   contact_radius = 0.0;
-  edge_normals.resize(3, 0);
+  face_normals.resize(3, 0);
 }
 
 double inner_product(std::span<const PrimitiveGradient> gradient, std::span<const PrimitiveGradient> change) {

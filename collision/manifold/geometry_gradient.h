@@ -14,8 +14,9 @@ struct GeometryGradient {
   std::vector<PrimitiveGradient> primitives;
   Points contact_points;  ///< (3, n) in B
   double contact_radius = 0;
-  Points
-      edge_normals;  ///< (3, edges) in B, of EdgeBody::edges: what pass_on_edge_normals() has yet to pass on
+  /// (3, 2 edges) in B, both face normals of each of EdgeBody::edges: what finish_face_normals() has yet to
+  /// pass on.
+  Points face_normals;
 
   void set_zero(const Body& body);
 };

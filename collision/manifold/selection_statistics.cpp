@@ -100,7 +100,7 @@ Closest closest_segment(const Segment& s, const std::vector<Segment>& others) {
 
 SelectionSampler::Side::Side(const Body& of)
     : body(&of), sdf(of.shape), neighbours(static_cast<std::size_t>(of.contact_points.cols())) {
-  if (of.mesh.vertex_count() > 0) edges = mesh_edges(of.mesh, sdf, mesh_edge_options(of));
+  if (of.mesh.vertex_count() > 0) edges = mesh_edges(of.mesh);
   if (of.contact_points.cols() == of.mesh.vertex_count() && of.contact_points == of.mesh.vertices) {
     for (const Eigen::Vector3i& triangle : of.mesh.triangles) {
       for (int i = 0; i < 3; ++i)  // the mesh is closed: the other direction belongs to the other triangle

@@ -15,7 +15,7 @@
 
 #include <vector>
 
-#include "collision/manifold/edge_normals.h"
+#include "collision/manifold/mesh_edges.h"
 #include "collision/sdf/shape_sdf.h"
 #include "engine/model.h"
 #include "engine/random.h"

@@ -50,7 +50,8 @@ void SolidBars::vjp(const BoundedSolid& solid, std::span<PrimitiveGradient> prim
   const auto added = static_cast<std::size_t>(sdf.added());
   memory_.resize(added * k_solid_vjp_memory);
   primitives_bar_.assign(primitives.empty() ? 0 : added * k_primitive_bars, 0.0);
-  SolidBarColumns columns{{x_[0].data(), x_[1].data(), x_[2].data(), static_cast<int>(padded)},
+  SolidBarColumns columns{{x_[0].data(), x_[1].data(), x_[2].data()},
+                          static_cast<int>(padded),
                           distance_.data(),
                           distance_bar_.data(),
                           {nullptr, nullptr, nullptr},

@@ -35,7 +35,8 @@ std::size_t SolidJacobians::add(const BoundedSolid& solid, std::span<const Vec3<
   kernel_memory_.resize(added * k_solid_vjp_memory);
   primitives_bar_.assign(added * k_primitive_bars * padded, 0.0);
   kernels.solid_vjp_by_point(solid,
-                             {{x_[0].data(), x_[1].data(), x_[2].data(), static_cast<int>(padded)},
+                             {{x_[0].data(), x_[1].data(), x_[2].data()},
+                              static_cast<int>(padded),
                               distance_.data(),
                               bars_[0].data(),
                               {bars_[1].data(), bars_[2].data(), bars_[3].data()},

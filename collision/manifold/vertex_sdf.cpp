@@ -1,18 +1,13 @@
 #include "collision/manifold/vertex_sdf.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "collision/manifold/contact_activity.h"
+#include "collision/manifold/facing_area.h"
 #include "collision/manifold/kernel/point_kernels.h"
 
 namespace abut {
 namespace {
-
-double largest_metric(const VertexSdfQuery& query) { return 2.0 / 3.0 * query.metric_range; }
-double clamp_width(const VertexSdfQuery& query) { return query.metric_range / 3.0; }
-
-constexpr double k_any_facing = 0.03, k_facing_width = 0.1;  // by the area
 
 /// A of a contact point in W; 0 if it is no vertex of a mesh.
 Vec3<double> area_vector(const Body& owner, int point, const Mat3<double>& R_WO) {
@@ -20,21 +15,7 @@ Vec3<double> area_vector(const Body& owner, int point, const Mat3<double>& R_WO)
   return R_WO * owner.contact_area_vectors.col(point);
 }
 
-/// The area that faces a solid of the normal n. r(x) = x - (x, clamped at 0).
-double facing_area(const Body& owner, int point, const Vec3<double>& area_vector,
-                   const Vec3<double>& normal) {
-  const double area = owner.contact_areas[static_cast<std::size_t>(point)];
-  if (owner.contact_area_vectors.cols() == 0) return area;
-  const double x = -area_vector.dot(normal);
-  return k_any_facing * area + x - clamped_metric<double>(x, 0.0, k_facing_width * area);
-}
-
-double facing_area_slope(const Body& owner, int point, const Vec3<double>& area_vector,
-                         const Vec3<double>& normal) {
-  const double area = owner.contact_areas[static_cast<std::size_t>(point)];
-  if (owner.contact_area_vectors.cols() == 0) return 0.0;
-  return 1.0 - clamped_metric_dx<double>(-area_vector.dot(normal), 0.0, k_facing_width * area);
-}
+double area_of(const Body& owner, int point) { return owner.contact_areas[static_cast<std::size_t>(point)]; }
 
 /// What a contact is made of, before it is oriented from A to B.
 Contact make_contact(const VertexSdfQuery& query, int point, double weight, const Vec3<double>& x_W,
@@ -47,51 +28,18 @@ Contact make_contact(const VertexSdfQuery& query, int point, double weight, cons
   contact.signed_distance = sdf - owner.contact_radius;
   contact.point_W = x_W - (owner.contact_radius + 0.5 * contact.signed_distance) * normal_W;
   contact.normal_AB_W = owner_is_A ? Vec3<double>(-normal_W) : normal_W;
-  contact.penetration = contact.signed_distance;
   contact.weight = weight;
   contact.activity = weight * activity(contact.signed_distance, query.tau);
-  contact.area = facing_area(owner, point, area_vector, normal_W);
+  contact.area = owner.contact_area_vectors.cols() == 0
+                     ? area_of(owner, point)
+                     : facing_area<double>(area_of(owner, point), area_vector.dot(normal_W));
   return contact;
 }
 
 }  // namespace
 
-void select_vertices(const VertexSdfQuery& query, NearPoints& near, VertexSelection& selection) {
-  const Body& owner = *query.owner_body;
-  const int count = static_cast<int>(owner.contact_points.cols());
-  selection.all = owner.selected_vertices == 0 || owner.selected_vertices >= count;
-  if (selection.all) return;
-  point_distances(owner.contact_points, *query.sdf, query.X_WS.inverse() * query.X_WO,
-                  query.metric_range + owner.contact_radius, k_far_away, near, selection.distances);
-  selection.metrics.resize(selection.distances.size());
-  for (std::size_t i = 0; i < selection.metrics.size(); ++i) {
-    selection.distances[i] -= owner.contact_radius;
-    selection.metrics[i] =
-        clamped_metric<double>(selection.distances[i], largest_metric(query), clamp_width(query));
-  }
-  selection.selection = soft_selection<double>(selection.metrics, owner.selected_vertices,
-                                               query.selection_band, largest_metric(query));
-  selection.weights_bar.assign(selection.metrics.size(), 0.0);
-}
-
-void append_vertex_sdf_contacts(const VertexSdfQuery& query, const VertexSelection& selection, double reach,
-                                const NearFeatures& near, std::vector<Contact>& contacts) {
-  const Body& owner = *query.owner_body;
-  const Mat3<double> R_WO = query.X_WO.rotation(), R_WS = query.X_WS.rotation();
-  for (std::size_t i = 0; i < near.points().size(); ++i) {
-    const double distance = near.distance(i);
-    if (!(distance - owner.contact_radius < reach)) continue;
-    const int point = near.points()[i];
-    const double weight = selection.weight(point);
-    if (!(weight > 0.0)) continue;
-    const Vec3<double> x_W = R_WO * owner.contact_points.col(point) + query.X_WO.p;
-    contacts.push_back(make_contact(query, point, weight, x_W, distance, R_WS * near.normal(i),
-                                    area_vector(owner, point, R_WO)));
-  }
-}
-
 void linearize_vertex_sdf(const VertexSdfQuery& query, const BoundedSolid& solid,
-                          const VertexSelection& selection, LinearizeFor what_for,
+                          const FeatureSelection& selection, LinearizeFor what_for,
                           std::span<const ContactFeature> features, std::span<Contact> contacts,
                           std::span<VertexSdfLinearization> linearizations, SolidJacobians& jacobians) {
   constexpr std::size_t k_most = 32;
@@ -117,8 +65,8 @@ void linearize_vertex_sdf(const VertexSdfQuery& query, const BoundedSolid& solid
       for (int axis = 0; axis < 3; ++axis) x_S[axis][k] = at.x_S[axis];
     }
     const bool has_derivatives = what_for == LinearizeFor::both;
-    point_kernels().sample_points(*query.sdf, has_derivatives ? SdfOrder::jacobian : SdfOrder::normal,
-                                     x_S[0], x_S[1], x_S[2], static_cast<int>(many), samples);
+    point_kernels().sample_points(*query.sdf, has_derivatives ? SdfOrder::jacobian : SdfOrder::normal, x_S[0],
+                                  x_S[1], x_S[2], static_cast<int>(many), samples);
     for (std::size_t k = 0; k < many; ++k) {
       const auto number = [&](int column) { return samples[static_cast<std::size_t>(column) * many + k]; };
       VertexSdfLinearization& at = linearizations[first + k];
@@ -135,7 +83,9 @@ void linearize_vertex_sdf(const VertexSdfQuery& query, const BoundedSolid& solid
       }
       at.distance = number(k_sample_distance) - at.radius;
       at.area_vector = area_vector(owner, at.point, R_WO);
-      at.area_by_facing = facing_area_slope(owner, at.point, at.area_vector, at.normal);
+      at.area_by_facing = owner.contact_area_vectors.cols() == 0
+                              ? 0.0
+                              : facing_area_slope(area_of(owner, at.point), at.area_vector.dot(at.normal));
       contacts[first + k] = make_contact(query, at.point, at.weight, at.arm_S + query.X_WS.p,
                                          number(k_sample_distance), at.normal, at.area_vector);
     }
@@ -158,7 +108,6 @@ ContactBar vertex_sdf_jvp(const VertexSdfLinearization& at, const Vec6<double>& 
   d.signed_distance = at.gradient.dot(y);
   d.normal_AB_W = at.sign * dn;
   d.point_W = dx_W - 0.5 * d.signed_distance * at.normal - (at.radius + 0.5 * at.distance) * dn;
-  d.penetration = d.signed_distance;
   d.weight = weight_dot;
   d.area = -at.area_by_facing * (theta_O.cross(at.area_vector).dot(at.normal) + at.area_vector.dot(dn));
   d.activity = at.weight * activity_d_penetration(at.distance, at.tau) * d.signed_distance +
@@ -168,7 +117,7 @@ ContactBar vertex_sdf_jvp(const VertexSdfLinearization& at, const Vec6<double>& 
 
 void vertex_sdf_vjp(std::span<const VertexSdfLinearization> contacts, const VertexSdfQuery& query,
                     const BoundedSolid& solid, const SolidJacobians& jacobians,
-                    std::span<const ContactBar> bars, VertexSelection& selection, SolidBars& memory,
+                    std::span<const ContactBar> bars, FeatureSelection& selection, SolidBars& memory,
                     Vec6<double>& pose_O_bar, Vec6<double>& pose_S_bar, GeometryGradient* geometry_O,
                     GeometryGradient* geometry_S) {
   const Mat3<double> R_WS = query.X_WS.rotation(), R_SW = R_WS.transpose(),
@@ -193,7 +142,7 @@ void vertex_sdf_vjp(std::span<const VertexSdfLinearization> contacts, const Vert
     const VertexSdfLinearization& at = contacts[i];
     const ContactBar& bar = bars[i];
     const double along = bar.point_W.dot(at.normal);
-    const double distance_bar = bar.signed_distance + bar.penetration - 0.5 * along +
+    const double distance_bar = bar.signed_distance - 0.5 * along +
                                 at.weight * activity_d_penetration(at.distance, at.tau) * bar.activity;
     const Vec3<double> normal_bar = normal_bar_of(at, bar);
     if (has_jacobians) {
@@ -213,42 +162,6 @@ void vertex_sdf_vjp(std::span<const VertexSdfLinearization> contacts, const Vert
   memory.vjp(solid, primitives);
   for (std::size_t i = 0; i < contacts.size(); ++i)
     add_to_bodies(contacts[i], bars[i], normal_bar_of(contacts[i], bars[i]), memory.x_bar(i));
-}
-
-std::vector<double> select_vertices_jvp(const VertexSdfQuery& query, const VertexSelection& selection,
-                                        const Vec6<double>& pose_O, const Vec6<double>& pose_S) {
-  if (selection.all) return {};
-  std::vector<double> metrics_dot(selection.metrics.size(), 0.0), weights_dot(selection.metrics.size());
-  for (std::size_t i = 0; i < metrics_dot.size(); ++i) {
-    if (selection.selection.slope(selection.metrics[i]) == 0.0) continue;
-    const double slope =
-        clamped_metric_dx<double>(selection.distances[i], largest_metric(query), clamp_width(query));
-    if (slope == 0.0) continue;
-    const Vec3<double> arm =
-        query.X_WO.q * Vec3<double>(query.owner_body->contact_points.col(static_cast<Eigen::Index>(i)));
-    metrics_dot[i] = slope * solid_distance_jvp(*query.sdf, query.X_WS, arm + query.X_WO.p,
-                                                point_velocity(pose_O, arm), pose_S);
-  }
-  soft_selection_jvp<double>(selection.metrics, selection.selection, metrics_dot, weights_dot);
-  return weights_dot;
-}
-
-void select_vertices_vjp(const VertexSdfQuery& query, VertexSelection& selection, Vec6<double>& pose_O_bar,
-                         Vec6<double>& pose_S_bar, GeometryGradient* geometry_O,
-                         GeometryGradient* geometry_S) {
-  if (selection.all) return;
-  std::vector<double> distances_bar(selection.metrics.size());
-  soft_selection_vjp<double>(selection.metrics, selection.selection, selection.weights_bar, distances_bar);
-  std::fill(selection.weights_bar.begin(), selection.weights_bar.end(), 0.0);
-  for (std::size_t i = 0; i < distances_bar.size(); ++i) {
-    if (distances_bar[i] == 0.0) continue;
-    distances_bar[i] *=
-        clamped_metric_dx<double>(selection.distances[i], largest_metric(query), clamp_width(query));
-  }
-  point_distances_vjp(query.owner_body->contact_points, *query.sdf, query.X_WO, query.X_WS, distances_bar,
-                      pose_O_bar, pose_S_bar, geometry_O, geometry_S);
-  if (geometry_O != nullptr)
-    geometry_O->contact_radius -= std::accumulate(distances_bar.begin(), distances_bar.end(), 0.0);
 }
 
 }  // namespace abut

@@ -20,10 +20,8 @@
 #include <vector>
 
 #include "collision/manifold/contact.h"
+#include "collision/manifold/feature_selection.h"
 #include "collision/manifold/geometry_gradient.h"
-#include "collision/manifold/near_features.h"
-#include "collision/manifold/point_distances.h"
-#include "collision/manifold/soft_selection.h"
 #include "collision/manifold/solid_bars.h"
 #include "collision/manifold/solid_jacobians.h"
 #include "collision/sdf/shape_sdf.h"
@@ -47,28 +45,7 @@ struct VertexSdfQuery {
   const ShapeSdf* sdf = nullptr;  ///< of the solid
   int owner = -1, solid = -1;     ///< bodies; A of the contacts is the lower one
   Pose<double> X_WO, X_WS;
-  double tau = 0;             ///< tau_p [m]
-  double selection_band = 0;  ///< [m]
-  double metric_range = 0;    ///< from which on a vertex is far; metrics end at two thirds of it [m]
-
-  VertexSdfQuery() = default;
-  /// @param size  of the smaller body of the pair [m]
-  VertexSdfQuery(const ContactConfig& config, double size)
-      : tau(config.activity_smoothing * size),
-        selection_band(config.selection_band * size),
-        metric_range(config.metric_range * size) {}
-};
-
-/// Weights of an owner's contact points. Keeps its memory from one use to the next.
-struct VertexSelection {
-  bool all = true;                         ///< every weight is 1; the rest is not used
-  std::vector<double> distances, metrics;  ///< d and clamped d of each contact point [m]
-  SoftSelection<double> selection;
-  std::vector<double> weights_bar;  ///< dL/dw, noted by vertex_sdf_vjp()
-
-  [[nodiscard]] double weight(int point) const {
-    return all ? 1.0 : selection.weight(metrics[static_cast<std::size_t>(point)]);
-  }
+  double tau = 0;  ///< tau_p [m]
 };
 
 /// First derivatives of a contact: what its JVP and VJP need, all in W but for x_S.
@@ -90,14 +67,6 @@ struct VertexSdfLinearization {
   Mat3<double> normal_jacobian = Mat3<double>::Zero();                      ///< dn/dx
 };
 
-/// Weights of the contact points at these poses.
-void select_vertices(const VertexSdfQuery& query, NearPoints& near, VertexSelection& selection);
-
-/// Appends the contacts with weight whose distance is below `reach` [m], of the owner's points near the
-/// solid.
-void append_vertex_sdf_contacts(const VertexSdfQuery& query, const VertexSelection& selection, double reach,
-                                const NearFeatures& near, std::vector<Contact>& contacts);
-
 /// What a linearization is for: a single VJP finds its derivatives when it knows along what, many share
 /// them.
 enum class LinearizeFor { vjp, many_vjps, both };
@@ -106,7 +75,7 @@ enum class LinearizeFor { vjp, many_vjps, both };
 /// overwritten; for VJPs alone without gradient and normal_jacobian, for many with rows of `jacobians` where
 /// the solid has them.
 void linearize_vertex_sdf(const VertexSdfQuery& query, const BoundedSolid& solid,
-                          const VertexSelection& selection, LinearizeFor what_for,
+                          const FeatureSelection& selection, LinearizeFor what_for,
                           std::span<const ContactFeature> features, std::span<Contact> contacts,
                           std::span<VertexSdfLinearization> linearizations, SolidJacobians& jacobians);
 
@@ -116,23 +85,12 @@ void linearize_vertex_sdf(const VertexSdfQuery& query, const BoundedSolid& solid
                                         const Vec6<double>& pose_S, double weight_dot = 0.0);
 
 /// Adds dL/d(poses) and, unless null, dL/d(geometry), given dL/d(outputs of contacts of this owner and
-/// solid). What their weights depend on is only noted, in `selection`: select_vertices_vjp() goes the rest of
+/// solid). What their weights depend on is only noted, in `selection`: select_features_vjp() goes the rest of
 /// the way.
 void vertex_sdf_vjp(std::span<const VertexSdfLinearization> contacts, const VertexSdfQuery& query,
                     const BoundedSolid& solid, const SolidJacobians& jacobians,
-                    std::span<const ContactBar> bars, VertexSelection& selection, SolidBars& memory,
+                    std::span<const ContactBar> bars, FeatureSelection& selection, SolidBars& memory,
                     Vec6<double>& pose_O_bar, Vec6<double>& pose_S_bar, GeometryGradient* geometry_O,
                     GeometryGradient* geometry_S);
-
-/// Changes of the weights of all contact points along left perturbations of both poses; empty where every
-/// weight is 1.
-[[nodiscard]] std::vector<double> select_vertices_jvp(const VertexSdfQuery& query,
-                                                      const VertexSelection& selection,
-                                                      const Vec6<double>& pose_O, const Vec6<double>& pose_S);
-
-/// Adds what the weights contribute, from what was noted, and forgets it.
-void select_vertices_vjp(const VertexSdfQuery& query, VertexSelection& selection, Vec6<double>& pose_O_bar,
-                         Vec6<double>& pose_S_bar, GeometryGradient* geometry_O,
-                         GeometryGradient* geometry_S);
 
 }  // namespace abut

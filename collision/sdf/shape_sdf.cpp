@@ -219,7 +219,8 @@ ShapeSdf::ShapeSdf(const Shape& shape) : shape_(shape) {
   tau_ = shape.union_smoothing > 0.0 ? shape.union_smoothing : 1e-10 * std::max(rounding_, 1e-10);
   if (added_ > 0) {
     const double grown = distance_ratio_ * tau_ * std::log(static_cast<double>(added_));
-    const double rounding = 1e-12 * std::min(bounds_.sizes().maxCoeff(), 1.0);
+    const auto sizes = bounds_.sizes().array();  // infinite where a half-space is
+    const double rounding = 1e-12 * sizes.isFinite().select(sizes, 0.0).maxCoeff();
     bounds_.min().array() -= grown + rounding;
     bounds_.max().array() += grown + rounding;
   }

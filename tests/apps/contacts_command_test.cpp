@@ -16,7 +16,7 @@ std::string body_text(const std::string& name, const std::string& keys) {
   return "[[body]]\nname = \"" + name + "\"\n" + keys;
 }
 const std::string k_upper = body_text("upper", R"(density = 500.0
-position = [0.03, 0.0, 0.199]
+position = [0.05, 0.0, 0.201]  # tilted, so that some points are only just near
 rotation_vector = [0.01, 0.02, 0.3]
 [[body.primitive]]
 kind = "rounded_box"
@@ -38,7 +38,7 @@ TEST_CASE("abut contacts: every contact has a kind, a unit normal and an activit
   REQUIRE(result.exit_code == 0);
   CHECK(result.err.empty());
   const Json json = parse_json(result.out);
-  CHECK(keys_of(json) == std::vector<std::string>{"pairs", "overlaps"});
+  CHECK(keys_of(json) == std::vector<std::string>{"pairs", "faint", "overlaps"});
   REQUIRE(json["pairs"].size() == 2);
   CHECK(json["pairs"][0]["a"] == "floor");
   CHECK(json["pairs"][0]["b"] == "box, tilted");
@@ -48,7 +48,7 @@ TEST_CASE("abut contacts: every contact has a kind, a unit normal and an activit
     CHECK_FALSE(pair["contacts"].empty());
     for (const Json& contact : pair["contacts"]) {
       CHECK(keys_of(contact) ==
-            std::vector<std::string>{"kind", "point", "signed_distance", "normal", "activity"});
+            std::vector<std::string>{"kind", "point", "signed_distance", "normal", "weight", "activity"});
       CHECK(contact["kind"] == "vertex_sdf");
       const auto n = contact["normal"].get<std::vector<double>>();
       REQUIRE(n.size() == 3);
@@ -69,7 +69,8 @@ TEST_CASE("abut contacts: with the bodies in the other order, normals turn round
           "[apps][property]") {
   const TemporaryFolder folder;
   const auto contacts = [&](const std::string& text) {
-    return parse_json(run_program({"contacts", folder.write("scene.toml", text), "--json"}).out)["pairs"];
+    return parse_json(
+        run_program({"contacts", folder.write("scene.toml", text), "--json", "--all"}).out)["pairs"];
   };
   const Json one = contacts(k_upper + k_lower), other = contacts(k_lower + k_upper);
   REQUIRE(one.size() == 1);
@@ -78,8 +79,7 @@ TEST_CASE("abut contacts: with the bodies in the other order, normals turn round
   CHECK(other[0]["a"] == "lower");
   REQUIRE(one[0]["contacts"].size() == other[0]["contacts"].size());
   REQUIRE(one[0]["contacts"].size() > 1);
-  // Which body's points come first depends on the order; the sets are the same. Edges have two contacts that
-  // may be equal.
+  // Which body's points come first depends on the order; the sets are the same.
   const auto count_like = [](const Json& contact, const Json& candidates, double sign) {
     return std::count_if(candidates.begin(), candidates.end(), [&](const Json& candidate) {
       bool same = close(contact["signed_distance"].get<double>(), candidate["signed_distance"].get<double>(),
@@ -106,7 +106,26 @@ TEST_CASE("abut contacts: a table for people, and a word where nothing touches",
 
   const std::string alone = folder.write("alone.toml", k_lower);
   CHECK_THAT(run_program({"contacts", alone}).out, Contains("no contacts"));
-  CHECK(parse_json(run_program({"contacts", alone, "--json"}).out) == Json{{"pairs", Json::array()}, {"overlaps", Json::array()}});
+  CHECK(parse_json(run_program({"contacts", alone, "--json"}).out) ==
+        Json{{"pairs", Json::array()}, {"faint", 0}, {"overlaps", Json::array()}});
+}
+
+TEST_CASE("abut contacts: those that hardly count are listed by --all alone", "[apps][value]") {
+  const TemporaryFolder folder;
+  const std::string scene = folder.write("scene.toml", k_upper + k_lower);
+  const auto answer = [&](const std::vector<std::string>& options) {
+    std::vector<std::string> arguments{"contacts", scene};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    return run_program(arguments).out;
+  };
+  const Json some = parse_json(answer({"--json"})), all = parse_json(answer({"--json", "--all"}));
+  const std::size_t faint = some["faint"].get<std::size_t>();
+  REQUIRE(faint > 0);
+  CHECK(all["faint"] == 0);
+  CHECK(all["pairs"][0]["contacts"].size() == some["pairs"][0]["contacts"].size() + faint);
+  for (const Json& contact : some["pairs"][0]["contacts"]) CHECK(contact["activity"].get<double>() >= 1e-3);
+  CHECK_THAT(answer({}), Contains(std::to_string(faint) + " more of an activity below 0.001 (--all)"));
+  CHECK_THAT(answer({"--all"}), !Contains("--all"));
 }
 
 TEST_CASE("abut contacts: a bad scene is answered with file and line", "[apps][value]") {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "collision/manifold/pair_manifold.h"
 #include "engine/model.h"
 #include "engine/pose.h"
 #include "engine/scene_io.h"
@@ -15,7 +16,8 @@ namespace abut::benchmarks {
 /// assets/scenes/<name>.toml of this source tree.
 [[nodiscard]] Scene read_asset_scene(const std::string& name);
 
-/// 100 boxes of 0.1 m (`asset` box), turned at random, above a bin of 0.5 m by 0.5 m made of five half-spaces.
+/// 100 boxes of 0.1 m (`asset` box), turned at random, above a bin of 0.5 m by 0.5 m made of five
+/// half-spaces.
 [[nodiscard]] Scene box_pile();
 
 /// The bundled box_stack, whose boxes touch with their eight corners and twelve edges alone.
@@ -23,8 +25,6 @@ namespace abut::benchmarks {
 
 /// A scene of the assets, "box_pile" or "box_stack_of_corners".
 [[nodiscard]] Scene read_benchmark_scene(const std::string& name);
-
-using PosePair = std::array<Pose<double>, 2>;
 
 struct PoseSet {
   Model model;                 ///< the two bodies

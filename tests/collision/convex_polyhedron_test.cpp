@@ -14,18 +14,12 @@
 #include "engine/random.h"
 #include "tests/support/cases.h"
 #include "tests/support/close.h"
+#include "tests/support/test_bodies.h"
 
 namespace abut {
 namespace {
 
 using test::close;
-
-Shape shape_of(const Primitive& primitive) {
-  Shape shape;
-  shape.primitives = {primitive};
-  shape.union_smoothing = 1e-3;
-  return shape;
-}
 
 Primitive cube(const Vec3<double>& half, double smoothing) {
   Points normals(3, 6);
@@ -78,7 +72,7 @@ TEST_CASE("ConvexPolyhedron: a cube is the exact box inside and before faces, wi
   Random random(1);
   const Vec3<double> half(0.5, 0.4, 0.3);
   for (const double tau : {1e-5, 1e-3, 0.02}) {
-    Shape polyhedron = shape_of(cube(half, tau)), box;
+    Shape polyhedron = test::single_primitive(cube(half, tau)), box;
     polyhedron.primitives[0].X_BP = test::random_pose(random, 1.0);
     box.primitives.resize(1);
     box.primitives[0].kind = PrimitiveKind::rounded_box;
@@ -105,7 +99,7 @@ TEST_CASE("ConvexPolyhedron: a cube is the exact box inside and before faces, wi
     // The bias is reached: at a corner three planes count, at the centre of a cube all six.
     const Pose<double>& X = polyhedron.primitives[0].X_BP;
     CHECK(close(sdf.distance<double>(X * half), tau * std::log(3.0), 1e-9, 1e-15));
-    const ShapeSdf regular(shape_of(cube({0.5, 0.5, 0.5}, tau)));
+    const ShapeSdf regular(test::single_primitive(cube({0.5, 0.5, 0.5}, tau)));
     const auto centre = regular.evaluate_jacobian(Vec3<double>(0, 0, 0));
     CHECK(close(centre.distance, -0.5 + tau * std::log(6.0), 1e-13, 0));
     CHECK(close(centre.normal, Vec3<double>(0, 0, 0), 0, 1e-15));
@@ -124,7 +118,7 @@ TEST_CASE("ConvexPolyhedron: d agrees with the exact projected distance within i
   int before_face = 0;
   for (int shape = 0; shape < 4; ++shape) {
     const Primitive polyhedron = random_hull(random, row.points, row.tau);
-    const ShapeSdf sdf(shape_of(polyhedron));
+    const ShapeSdf sdf(test::single_primitive(polyhedron));
     const double excess = row.tau * std::log(static_cast<double>(polyhedron.values.size()));
     for (int i = 0; i < 60; ++i) {
       const Vec3<double> x_P = test::random_vector(random, 1.0), x = polyhedron.X_BP * x_P;
@@ -151,7 +145,7 @@ TEST_CASE("ConvexPolyhedron: d agrees with the exact projected distance within i
 TEST_CASE("ConvexPolyhedron: derivatives by smoothing and offsets are those known at a corner",
           "[collision][derivative]") {
   const double tau = 0.01;
-  const ShapeSdf sdf(shape_of(cube({0.5, 0.5, 0.5}, tau)));
+  const ShapeSdf sdf(test::single_primitive(cube({0.5, 0.5, 0.5}, tau)));
   std::vector<PrimitiveGradient> bar(1);
   sdf.parameter_vjp(Vec3<double>(0.5, 0.5, 0.5), 2.0, Vec3<double>::Zero(), bar);
   REQUIRE(bar[0].values.size() == 6);
@@ -169,7 +163,7 @@ TEST_CASE("ConvexPolyhedron: the hull of the armadillo contains its mesh, and it
   const Points points =
       read_mesh(std::string(ABUT_SOURCE_DIR) + "/assets/bodies/armadillo/mesh.obj").vertices;
   const Primitive hull = make_convex_hull_polyhedron(points);
-  const ShapeSdf sdf(shape_of(hull));
+  const ShapeSdf sdf(test::single_primitive(hull));
   const double excess = hull.parameters[0] * std::log(static_cast<double>(hull.values.size()));
   double largest = -1e300;
   for (Eigen::Index i = 0; i < points.cols(); ++i) {

@@ -13,6 +13,7 @@
 #include "tests/support/close.h"
 #include "tests/support/gradient_check.h"
 #include "tests/support/scenes.h"
+#include "tests/support/test_bodies.h"
 
 namespace {
 
@@ -20,12 +21,6 @@ using namespace abut;
 using test::Jet;
 using Vec8 = Eigen::Matrix<double, 8, 1>;
 
-Shape shape_of(const Primitive& primitive, double union_smoothing = 1e-4) {
-  Shape shape;
-  shape.primitives = {primitive};
-  shape.union_smoothing = union_smoothing;
-  return shape;
-}
 Primitive rounded_box(const Vec3<double>& half, double edge, const Pose<double>& X_BP = {}) {
   return {PrimitiveKind::rounded_box, PrimitiveOperation::add, {half.x(), half.y(), half.z(), edge}, X_BP};
 }
@@ -161,7 +156,7 @@ TEST_CASE("edge_sdf: an edge across a flat face is held at the two Gauss points 
   const double tau = 1e-3, gap = GENERATE(-3e-3, -5e-4, 0.0, 2e-3), radius = GENERATE(0.0, 0.02);
   // A face from x = -0.1 to 0.1 at z = 0.1; the edge runs from x = -0.5 to 0.3.
   const Vec3<double> half(0.1, 0.2, 0.1);
-  const OneEdge edge(shape_of(rounded_box(half, 1e-4)), {-0.5, 0.03, 0.1 + radius + gap},
+  const OneEdge edge(test::single_primitive(rounded_box(half, 1e-4)), {-0.5, 0.03, 0.1 + radius + gap},
                      {0.3, 0.03, 0.1 + radius + gap}, tau, radius);
   const double level = 6.0 * tau + radius;
   const double height =
@@ -183,8 +178,8 @@ TEST_CASE("edge_sdf: an edge across a flat face is held at the two Gauss points 
 
 TEST_CASE("edge_sdf: a tilted edge is deeper at the contact that is lower", "[collision][value]") {
   const double slope = 0.02;
-  const OneEdge edge(shape_of(rounded_box({0.1, 0.2, 0.1}, 1e-3)), {-0.5, 0.0, 0.1 - 0.5 * slope},
-                     {0.5, 0.0, 0.1 + 0.5 * slope}, 2e-3);
+  const OneEdge edge(test::single_primitive(rounded_box({0.1, 0.2, 0.1}, 1e-3)),
+                     {-0.5, 0.0, 0.1 - 0.5 * slope}, {0.5, 0.0, 0.1 + 0.5 * slope}, 2e-3);
   const Contact low = edge.contact(0), high = edge.contact(1);
   CHECK(low.signed_distance < -0.4 * slope * 0.1);
   CHECK(high.signed_distance > 0.4 * slope * 0.1);
@@ -199,8 +194,8 @@ TEST_CASE("edge_sdf: on a ridge both contacts are at its crest, with its depth a
   const Pose<double> on_edge = test::pose_at({0, 0, 0}, {0.0, 0.25 * 3.14159265358979323846, 0.0});
   const double crest = (half - edge_radius) * std::sqrt(2.0) + edge_radius;
   const Vec3<double> direction(std::cos(turn), std::sin(turn), 0.0), center(0.01, 0.0, crest + gap);
-  const OneEdge edge(shape_of(rounded_box({half, 0.3, half}, edge_radius, on_edge)), center - 0.4 * direction,
-                     center + 0.2 * direction, tau);
+  const OneEdge edge(test::single_primitive(rounded_box({half, 0.3, half}, edge_radius, on_edge)),
+                     center - 0.4 * direction, center + 0.2 * direction, tau);
   for (int end = 0; end < 2; ++end) {
     const Contact c = edge.contact(end);
     CAPTURE(gap, turn, end);
@@ -213,9 +208,9 @@ TEST_CASE("edge_sdf: on a ridge both contacts are at its crest, with its depth a
 
 TEST_CASE("edge_sdf: an end inside the solid leaves its contact to the vertex there", "[collision][value]") {
   const double tau = 1e-3;
-  const ShapeSdf sdf(shape_of(rounded_box({0.1, 0.2, 0.1}, 1e-3)));
+  const ShapeSdf sdf(test::single_primitive(rounded_box({0.1, 0.2, 0.1}, 1e-3)));
   const auto activities = [&](const Vec3<double>& a, const Vec3<double>& b) {
-    const OneEdge edge(shape_of(rounded_box({0.1, 0.2, 0.1}, 1e-3)), a, b, tau);
+    const OneEdge edge(test::single_primitive(rounded_box({0.1, 0.2, 0.1}, 1e-3)), a, b, tau);
     return std::pair(edge.contact(0).activity, edge.contact(1).activity);
   };
   // Flat on the face: both ends on it, one of them, none.
@@ -233,7 +228,7 @@ TEST_CASE("edge_sdf: an end inside the solid leaves its contact to the vertex th
   CHECK(down_0 < 1e-6);
   CHECK(down_1 == 0.0);
   // Not near.
-  const OneEdge far(shape_of(rounded_box({0.1, 0.2, 0.1}, 1e-3)), {-0.5, 0, 0.1 + 7 * tau},
+  const OneEdge far(test::single_primitive(rounded_box({0.1, 0.2, 0.1}, 1e-3)), {-0.5, 0, 0.1 + 7 * tau},
                     {0.5, 0, 0.1 + 7 * tau}, tau);
   EdgeSdfLinearization at;
   const Contact none = far.contact(0, &at);
@@ -265,7 +260,7 @@ TEST_CASE(
     Random random(seed);
     const Body upper = test::box_of_mass({0.1, 0.08, 0.06}, 1.0, 2), lower = random_case(random).solid;
     const ShapeSdf sdf(lower.shape);
-    const std::vector<MeshEdge> edges = mesh_edges(upper.mesh, ShapeSdf(upper.shape));
+    const std::vector<MeshEdge> edges = mesh_edges(upper.mesh);
     EdgeSdfQuery query;
     query.sdf = &sdf;
     query.edges = edges;
@@ -435,7 +430,7 @@ TEST_CASE("edge_sdf: force and activity have no jump in value or slope along pat
   // An edge comes down on a rounded ridge, and slides over the end of a face: chords open, close and pass
   // ends.
   const double tau = 1e-3;
-  const Shape shape = shape_of(test::superquadric({0.1, 0.15, 0.08}, 0.25, 0.3));
+  const Shape shape = test::single_primitive(test::superquadric({0.1, 0.15, 0.08}, 0.25, 0.3));
   const int path = GENERATE(0, 1, 2);
   const int steps = 4000;
   const double span = path == 0 ? 0.03 : 0.25;

@@ -13,18 +13,12 @@
 #include "engine/random.h"
 #include "tests/support/cases.h"
 #include "tests/support/close.h"
+#include "tests/support/test_bodies.h"
 
 namespace abut {
 namespace {
 
 using test::close;
-
-Shape shape_of(const Primitive& primitive) {
-  Shape shape;
-  shape.primitives = {primitive};
-  shape.union_smoothing = 5e-3;
-  return shape;
-}
 
 Primitive random_extruded(Random& random, int cuts) {
   const auto exponent = [&] {
@@ -61,8 +55,8 @@ TEST_CASE("ExtrudedSuperquadric: without cuts, or with one far away, it is the s
     if (i % 7 == 0) x_P[i % 3] = 0.0;
     if (i % 21 == 0) x_P[(i + 1) % 3] = 0.0;
     const Vec3<double> x = extruded.X_BP * x_P;
-    const auto a = ShapeSdf(shape_of(extruded)).evaluate_jacobian(x);
-    const auto b = ShapeSdf(shape_of(superquadric)).evaluate_jacobian(x);
+    const auto a = ShapeSdf(test::single_primitive(extruded)).evaluate_jacobian(x);
+    const auto b = ShapeSdf(test::single_primitive(superquadric)).evaluate_jacobian(x);
     CAPTURE(i, x_P.transpose(), extruded.parameters[3], extruded.parameters[4]);
     CHECK(close(a.distance, b.distance, 1e-12, 1e-15));
     CHECK(close(a.normal, b.normal, 0, 1e-12));
@@ -77,7 +71,7 @@ TEST_CASE("ExtrudedSuperquadric: six cuts make a hexagonal prism", "[collision][
   const double apothem = 0.2, half_height = 0.1;
   Random random(2);
   for (const double power : {20.0, 100.0}) {
-    const ShapeSdf sdf(shape_of(hexagon(apothem, half_height, power)));
+    const ShapeSdf sdf(test::single_primitive(hexagon(apothem, half_height, power)));
     const double corner = std::exp2(-1.0 / power);
     for (int i = 0; i < 6; ++i) {
       const double angle = i * std::numbers::pi / 3.0;

@@ -13,18 +13,12 @@
 #include "tests/support/cases.h"
 #include "tests/support/close.h"
 #include "tests/support/no_alloc.h"
+#include "tests/support/test_bodies.h"
 
 namespace abut {
 namespace {
 
 using test::close;
-
-Shape shape_of(const Primitive& primitive) {
-  Shape shape;
-  shape.primitives = {primitive};
-  shape.union_smoothing = 1e-3;
-  return shape;
-}
 
 /// Points all over a sphere, evenly: on a spiral with the golden angle.
 Points spiral(int count) {
@@ -70,7 +64,7 @@ TEST_CASE("OrientedPointCloud: points all over a sphere are that sphere", "[coll
   double last_error = 1e300;
   for (const int count : {300, 1200, 4800}) {
     const Primitive cloud = sphere_cloud(count, R);
-    const ShapeSdf sdf(shape_of(cloud));
+    const ShapeSdf sdf(test::single_primitive(cloud));
     const double h = cloud.parameters[0];
     double near_error = 0.0, tilt = 0.0;
     for (int i = 0; i < 300; ++i) {
@@ -127,7 +121,7 @@ TEST_CASE("OrientedPointCloud: points of a plane with its normal are that plane"
     normals.col(i) = Vec3<double>::UnitZ();
   }
   const Primitive patch = make_oriented_point_cloud(points, normals);
-  const ShapeSdf sdf(shape_of(patch));
+  const ShapeSdf sdf(test::single_primitive(patch));
   const double h = patch.parameters[0];
   for (int i = 0; i < 200; ++i) {
     const Vec3<double> x(random.uniform(0.0, 1.0), random.uniform(0.0, 1.0), random.uniform(-0.1, 1.0) * h);
@@ -157,7 +151,7 @@ TEST_CASE(
     points.col(i) = Vec3<double>(random.uniform(), random.uniform(), 0.1 * random.uniform());
     normals.col(i) = Vec3<double>(0.3 * random.normal(), 0.3 * random.normal(), 1.0);
   }
-  const Shape shape = shape_of(make_oriented_point_cloud(points, normals, 0.1));
+  const Shape shape = test::single_primitive(make_oriented_point_cloud(points, normals, 0.1));
   const ShapeSdf sdf(shape);
   double largest = 0.0;
   // On the patch; below it, where the box is the surface; and where planes and box are equally far.
@@ -186,7 +180,7 @@ TEST_CASE(
 TEST_CASE("ShapeSdf: evaluating any kind of primitive allocates nothing", "[collision][value]") {
   Points normals(3, 6);
   normals << Mat3<double>::Identity(), -Mat3<double>::Identity();
-  Shape shape = shape_of(sphere_cloud(500, 0.5));
+  Shape shape = test::single_primitive(sphere_cloud(500, 0.5));
   shape.primitives.push_back(make_convex_polyhedron(normals, {1, 1, 1, 1, 1, 1}));
   shape.primitives.push_back(make_extruded_superquadric({0.5, 0.5, 0.5}, 0.2, 0.5, {0.3, 2.0}, {0.4, 0.3}));
   shape.primitives.back().operation = PrimitiveOperation::subtract;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "collision/manifold/near_features.h"
+#include "collision/manifold/kernel/solid_bound.h"
 #include "collision/manifold/solid_jacobians.h"
 #include "engine/body_builder.h"
 #include "engine/instruction_set.h"
@@ -15,7 +15,7 @@
 #include "engine/random.h"
 #include "tests/support/cases.h"
 #include "tests/support/close.h"
-#include "tests/support/manifold_cases.h"
+#include "tests/support/test_bodies.h"
 
 using namespace abut;
 using test::superquadric;
@@ -82,7 +82,7 @@ TEST_CASE("SolidBars: agree with the derivatives of one point at a time, on ever
           "[collision][derivative][batch]") {
   for (const Solid& solid : solids()) {
     const ShapeSdf sdf(solid.shape);
-    const FeatureColumns features(Points(3, 0), sdf);
+    const std::vector<PrimitiveBound<double>> bounds = bounds_of_primitives<double>(sdf);
     CAPTURE(solid.name);
     CHECK(sdf.has_vjp_by_lanes() == (solid.name != "dent"));
     for (const std::string_view set : available_instruction_sets()) {
@@ -104,7 +104,7 @@ TEST_CASE("SolidBars: agree with the derivatives of one point at a time, on ever
           sdf.parameter_vjp(x, distance_bar, normal_bar, expected);
           REQUIRE(bars.add(x, at.distance, distance_bar, normal_bar) == static_cast<std::size_t>(i));
         }
-        bars.vjp({&sdf, features.bounds.data()}, found, kernels);
+        bars.vjp({&sdf, bounds.data()}, found, kernels);
         for (int i = 0; i < k_points; ++i) {
           CAPTURE(i);
           const auto k = static_cast<std::size_t>(i);
@@ -123,7 +123,7 @@ TEST_CASE("SolidBars: agree with the derivatives of one point at a time, on ever
         CHECK((largest > 0.1) == (solid.name != "half-space"));
 
         // Without primitives the points' derivatives are the same.
-        bars.vjp({&sdf, features.bounds.data()}, {}, kernels);
+        bars.vjp({&sdf, bounds.data()}, {}, kernels);
         CHECK(test::close(bars.x_bar(k_points - 1), x_bars.back(), 1e-9, 1e-10));
       }
     }
@@ -136,7 +136,7 @@ TEST_CASE("SolidJacobians: say of each point by itself what one at a time says, 
   for (const Solid& solid : solids()) {
     const ShapeSdf sdf(solid.shape);
     if (!sdf.has_vjp_by_lanes()) continue;
-    const FeatureColumns features(Points(3, 0), sdf);
+    const std::vector<PrimitiveBound<double>> bounds = bounds_of_primitives<double>(sdf);
     for (const std::string_view set : available_instruction_sets()) {
       CAPTURE(solid.name, set);
       const DerivativeKernels kernels = derivative_kernels_for(set);
@@ -151,7 +151,7 @@ TEST_CASE("SolidJacobians: say of each point by itself what one at a time says, 
       // Two lists, one after the other.
       const std::span<const Vec3<double>> x(points);
       const std::span<const double> phi(distances);
-      const BoundedSolid bounded{&sdf, features.bounds.data()};
+      const BoundedSolid bounded{&sdf, bounds.data()};
       REQUIRE(jacobians.add(bounded, x.first(7), phi.first(7), kernels) == 0);
       REQUIRE(jacobians.add(bounded, x.subspan(7), phi.subspan(7), kernels) == 7);
       for (std::size_t i = 0; i < points.size(); ++i) {

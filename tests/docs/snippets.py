@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 # Of pages whose blocks include nothing themselves.
-INCLUDES = ("collision/manifold/manifold_batch.h", "dynamics/checkpointing.h", "dynamics/gradient_bundle.h",
+INCLUDES = ("collision/manifold/pair_manifold.h", "dynamics/checkpointing.h", "dynamics/gradient_bundle.h",
             "dynamics/hessian_product.h", "dynamics/rollout_jvp.h", "dynamics/simulator.h")
 _BLOCK = re.compile(r"(?:<!--\s*given:\s*(?P<given>(?:(?!-->).)*?)\s*-->\s*\n)?^```cpp\n(?P<code>.*?)^```$",
                     re.DOTALL | re.MULTILINE)

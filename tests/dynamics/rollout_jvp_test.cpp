@@ -306,7 +306,7 @@ TEST_CASE("step_jvp, step_vjp: several at once are those one by one, to the last
         REQUIRE(x.friction == y.friction);
         REQUIRE(x.compliance == y.compliance);
         REQUIRE(x.geometry.contact_points == y.geometry.contact_points);
-        REQUIRE(x.geometry.edge_normals == y.geometry.edge_normals);
+        REQUIRE(x.geometry.face_normals == y.geometry.face_normals);
         for (std::size_t p = 0; p < x.geometry.primitives.size(); ++p) {
           REQUIRE(x.geometry.primitives[p].parameters == y.geometry.primitives[p].parameters);
           REQUIRE(x.geometry.primitives[p].pose == y.geometry.primitives[p].pose);

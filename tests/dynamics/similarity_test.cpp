@@ -35,6 +35,7 @@ TestScene scaled(const TestScene& scene, double length, double mass) {
     body.contact_radius *= length;
     body.volume *= length * length * length;
     body.size *= length;
+    body.inradius *= length;
     body.mass *= mass;
     body.inertia *= mass * length * length;
     body.material.stiffness *= mass;

@@ -52,23 +52,15 @@ speed_limit = 70
 penetration_limit = 0.4
 
 [simulation.contact]
-fidelity = "paper"
 vertex_contacts = "first"
 edge_edge = false
 edge_sdf = true
 activity_smoothing = 3e-3
-clash_smoothing = 0.2
-clash_threshold = -0.3
-neighbour_smoothing = 0.02
-neighbour_cutoff = 4
+edge_smoothing = 0.02
+cone_smoothing = 0.3
+parallel_sine = 0.07
 selection_band = 0.03
 metric_range = 0.05
-edge_regularization = 0.025
-clip_smoothing = 0.055
-minimum_smoothing = 0.06
-interior_smoothing = 0.07
-cross_smoothing = 0.3
-parallel_blend = 0.08
 normal_fade = 0.09
 chord_pull = 2
 reduction = "cluster"
@@ -124,23 +116,15 @@ stiffness = inf
 dissipation_time = 0
 restitution = 0.7
 [pair.contact]
-fidelity = "corrected"
 vertex_contacts = "none"
 edge_edge = true
 edge_sdf = false
 activity_smoothing = 1e-3
-clash_smoothing = 0.3
-clash_threshold = 0.5
-neighbour_smoothing = 0.03
-neighbour_cutoff = 5
+edge_smoothing = 0.035
+cone_smoothing = 0.4
+parallel_sine = 0.08
 selection_band = 0.04
 metric_range = 0.06
-edge_regularization = 0.03
-clip_smoothing = 0.06
-minimum_smoothing = 0.07
-interior_smoothing = 0.08
-cross_smoothing = 0.4
-parallel_blend = 0.09
 normal_fade = 0.1
 chord_pull = 3
 reduction = "blend"
@@ -208,12 +192,11 @@ TEST_CASE("scene_io: every key arrives where it belongs", "[engine][value]") {
   for (const StepConfigField& field : step_config_fields()) {
     CHECK(all.find("\n" + std::string(field.key) + " = ") != std::string::npos);
   }
-  CHECK(step.contact.fidelity == Fidelity::paper);
   CHECK(step.contact.vertex_contacts == VertexContacts::first);
   CHECK_FALSE(step.contact.edge_edge);
   CHECK(step.contact.edge_sdf);
   CHECK(step.contact.activity_smoothing == 3e-3);
-  CHECK(step.contact.clash_threshold == -0.3);
+  CHECK(step.contact.parallel_sine == 0.07);
   CHECK(step.contact.chord_pull == 2.0);
   CHECK(step.contact.reduction == Reduction::cluster);
   CHECK(step.contact.cluster_points == 3);
@@ -235,8 +218,7 @@ TEST_CASE("scene_io: every key arrives where it belongs", "[engine][value]") {
   CHECK(brick.selected_vertices == 6);
   CHECK(brick.selected_edges == 9);
   CHECK(second.selected_vertices == 0);
-  CHECK(second.selected_edges == 12);  // the least default
-  CHECK(floor.selected_edges == 0);    // no mesh
+  CHECK(second.selected_edges == 0);
   CHECK(brick.linear_damping == 0.1);
   CHECK(brick.angular_damping == 0.2);
   Vec6<double> wrench;
@@ -285,12 +267,11 @@ TEST_CASE("scene_io: every key arrives where it belongs", "[engine][value]") {
   CHECK(std::isnan(none.dissipation_time));
   CHECK(std::isnan(none.restitution));
   CHECK_FALSE(none.collide);
-  CHECK(pair.contact.fidelity == Fidelity::corrected);
   CHECK(pair.contact.vertex_contacts == VertexContacts::none);
   CHECK(pair.contact.edge_edge == true);
   CHECK(pair.contact.reduction == Reduction::blend);
   CHECK(pair.contact.cluster_points == 5);
-  CHECK_FALSE(none.contact.fidelity.has_value());
+  CHECK_FALSE(none.contact.edge_edge.has_value());
 
   // Every setting arrives at its own place: all differ from the defaults, the pair's from the scene's, and
   // all numbers from each other.
@@ -517,20 +498,19 @@ TEST_CASE("scene_io: a malformed scene is rejected with file, line, key and caus
        {"scene.toml:2: unknown key 'activity_smoothing' in simulation"}},
       {"[simulation.contact]\nactivity_smoothing = 0\n" + ball,
        {"scene.toml:2: simulation.contact.activity_smoothing = 0, allowed: > 0, finite"}},
-      {"[simulation.contact]\nclash_threshold = 1\n" + ball,
-       {"scene.toml:2: simulation.contact.clash_threshold = 1, allowed: (-1, 1)"}},
-      {"[simulation.contact]\nclash_threshold = -1\n" + ball,
-       {"scene.toml:2: simulation.contact.clash_threshold = -1, allowed: (-1, 1)"}},
+      {"[simulation.contact]\nparallel_sine = 1\n" + ball,
+       {"scene.toml:2: simulation.contact.parallel_sine = 1, allowed: (0, 1)"}},
+      {"[simulation.contact]\nparallel_sine = 0\n" + ball,
+       {"scene.toml:2: simulation.contact.parallel_sine = 0, allowed: (0, 1)"}},
       {"[simulation.contact]\nedge_edge = 1\n" + ball,
        {"scene.toml:2: simulation.contact.edge_edge = 1, allowed: true or false"}},
       {"[simulation.contact]\nvertex_contacts = \"second\"\n" + ball,
        {"scene.toml:2: simulation.contact.vertex_contacts = \"second\", allowed: both, first, none"}},
-      {"[simulation.contact]\nfidelity = \"papr\"\n" + ball, {"did you mean 'paper'?"}},
+      {"[simulation.contact]\nreduction = \"clustr\"\n" + ball, {"did you mean 'cluster'?"}},
       {"[simulation.contact]\ncluster_points = 0\n" + ball,
        {"scene.toml:2: simulation.contact.cluster_points = 0, allowed: a whole number >= 1"}},
-      {"[simulation.contact]\nclash_smoothin = 1\n" + ball,
-       {"scene.toml:2: unknown key 'clash_smoothin' in simulation.contact",
-        "did you mean 'clash_smoothing'?"}},
+      {"[simulation.contact]\nedge_smoothin = 1\n" + ball,
+       {"scene.toml:2: unknown key 'edge_smoothin' in simulation.contact", "did you mean 'edge_smoothing'?"}},
       {ball + brick + "[[pair]]\nbodies = [\"ball\", \"brick\"]\n[pair.contact]\nnormal_fade = nan\n",
        {"scene.toml:11: pair[0].contact.normal_fade = nan, allowed: > 0, finite"}},
       {ball + brick + "[[pair]]\nbodies = [\"ball\", \"brick\"]\n[pair.contact]\nblend = true\n",
@@ -540,9 +520,9 @@ TEST_CASE("scene_io: a malformed scene is rejected with file, line, key and caus
       {brick + "selected_vertices = -1\n",
        {"scene.toml:4: body[0].selected_vertices = -1, allowed: a whole number >= 0"}},
       {brick + "selected_edges = 19\n",
-       {"scene.toml:4: body[0].selected_edges: 19, allowed: 1 to 18, the number of edges of the mesh"}},
-      {brick + "selected_edges = 0\n",
-       {"scene.toml:4: body[0].selected_edges = 0, allowed: a whole number >= 1"}},
+       {"scene.toml:4: body[0].selected_edges: 19, allowed: 0 (all) to 18, the number of edges of the mesh"}},
+      {brick + "selected_edges = -1\n",
+       {"scene.toml:4: body[0].selected_edges = -1, allowed: a whole number >= 0"}},
       {floor + "selected_edges = 1\n", {"scene.toml:4: body[0].selected_edges: 1, but 'floor' has no mesh"}},
       {"[[body]]\nasset = \"../bodies/brick\"\n", {"scene.toml:1: missing key 'name' in body[0]"}},
       {"[[body]]\nname = 3\n", {"scene.toml:2: body[0].name = 3, allowed: a string"}},

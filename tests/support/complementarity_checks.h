@@ -23,11 +23,13 @@ namespace abut::test {
 using Problem = ContactTestProblem;
 
 /// M (v - v*) = sum J^T gamma, s gamma_n = kappa with s and gamma_n positive, |gamma_t| <= mu gamma_n.
+///
+/// @return  whether there is a solution to check
 template <typename Solver>
-void check_conditions(const Problem& p) {
+[[nodiscard]] bool check_conditions(const Problem& p) {
   const Solver solver(p.config, p.gravity());
   const ContactSolution solution = solve(solver, p);
-  REQUIRE(solution.converged);
+  if (!solution.converged) return false;
   std::vector<Vec3<double>> impulses;
   solver.impulses(p.problem(), solution, impulses);
   Eigen::VectorXd momentum = Eigen::VectorXd::Zero(p.mass.size()), change;
@@ -62,6 +64,7 @@ void check_conditions(const Problem& p) {
   // Impulses are computed again from velocities, which rounding then moves by b^2/kappa, 1e8 and more in
   // stick.
   REQUIRE((change - momentum).norm() <= 1e-5 * scale);
+  return true;
 }
 
 /// Scenes whose problems the primal-dual iteration alone does not solve: every step has to converge.

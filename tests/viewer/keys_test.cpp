@@ -104,7 +104,7 @@ TEST_CASE("keys: each that shows something switches that, once on and once off",
   CHECK(desk.display.surface == BodySurface::sdf);
   perform(Action::sdf_surface, context, desk.panels);
   CHECK(desk.display.surface == BodySurface::mesh);
-  for (int i = 0; i < 6; ++i) {
+  for (std::size_t i = 0; i < std::size(k_indicator_names); ++i) {
     CHECK(contacts.indicator == static_cast<Indicator>(i));
     perform(Action::next_indicator, context, desk.panels);
   }

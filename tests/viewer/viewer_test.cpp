@@ -10,6 +10,7 @@
 #include <string>
 
 #include "apps/viewer/picking.h"
+#include "engine/body_builder.h"
 #include "engine/random.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/viewer/headless_viewer.h"
@@ -94,6 +95,17 @@ TEST_CASE("Viewer: every key does something that is to be seen or known", "[view
     if (binding.action == Action::edge_sdf_contacts) {
       user.simulation.call([](SimulationCore& core) {
         core.edit([](Scene& scene) { scene.config.step.contact.edge_sdf = true; });
+      });
+    }
+    if (binding.action == Action::candidates) {
+      user.simulation.call([](SimulationCore& core) {
+        core.edit([](Scene& scene) {
+          for (Body& body : scene.model.bodies) {
+            if (body.fixed) continue;
+            set_selected_vertices(body, 10);
+            set_selected_edges(body, 10);
+          }
+        });
       });
     }
     if (binding.action == Action::faster || binding.action == Action::real_time)

@@ -21,16 +21,14 @@ constexpr const char* k_contact_names[] = {"vertex-SDF", "edge-edge", "edge-SDF"
 
 const char* kind_name(ContactKind kind) { return k_contact_names[static_cast<std::size_t>(kind)]; }
 
-/// "v12 | SDF", "e3 | e17", with a star at the edge whose witness point counts.
+/// "v12 | SDF", "e3 | e17".
 std::string features_text(const ContactFeature& feature) {
   if (feature.kind == ContactKind::blended) return "-";
   const char* const letter = feature.kind == ContactKind::vertex_sdf ? "v" : "e";
-  const auto one = [&](int number, bool counts) {
-    return number < 0 ? std::string("SDF") : fmt::format("{}{}{}", letter, number, counts ? "*" : "");
+  const auto one = [&](int number) {
+    return number < 0 ? std::string("SDF") : fmt::format("{}{}", letter, number);
   };
-  const bool two_edges = feature.kind == ContactKind::edge_edge;
-  return one(feature.feature_A, two_edges && !feature.on_B) + " | " +
-         one(feature.feature_B, two_edges && feature.on_B);
+  return one(feature.feature_A) + " | " + one(feature.feature_B);
 }
 
 std::string bodies_text(const SceneModel& model, const ContactFeature& feature) {
@@ -39,12 +37,8 @@ std::string bodies_text(const SceneModel& model, const ContactFeature& feature) 
 
 /// The same for the same contact in every picture, so that a click ends on what it began on.
 void push_feature_id(const ContactFeature& feature) {
-  const int numbers[] = {static_cast<int>(feature.kind),
-                         feature.body_A,
-                         feature.body_B,
-                         feature.feature_A,
-                         feature.feature_B,
-                         feature.on_B ? 1 : 0};
+  const int numbers[] = {static_cast<int>(feature.kind), feature.body_A, feature.body_B, feature.feature_A,
+                         feature.feature_B};
   const auto* const bytes = reinterpret_cast<const char*>(numbers);
   ImGui::PushID(bytes, bytes + sizeof numbers);
 }
@@ -66,7 +60,7 @@ constexpr const char* k_column_names[k_columns] = {"Kind",          "Bodies A | 
 constexpr const char* k_column_help[k_columns] = {
     "How the contact was found.",
     "The normal points from A to B.",
-    "v: contact point, e: edge; * marks the edge whose witness point counts.",
+    "v: contact point, e: edge, SDF: signed distance function.",
     "Signed distance: negative where the bodies overlap.",
     "What the contact weighs, 0 to 1.",
     "Normal force in the step from here.",
@@ -241,10 +235,11 @@ class ContactsPanel : public Panel {
       if (pinned.feature.body_A < 0 || pinned.feature.body_B >= bodies) continue;  // of another scene
       push_feature_id(pinned.feature);
       bool keep = true;
+      // A header does not wrap: the names of the bodies, of any length, stand below it.
       const std::string title =
-          fmt::format("{}: {}, {}###pinned", kind_name(pinned.feature.kind),
-                      bodies_text(*context.frame.model, pinned.feature), features_text(pinned.feature));
+          fmt::format("{}: {}###pinned", kind_name(pinned.feature.kind), features_text(pinned.feature));
       if (ImGui::CollapsingHeader(title.c_str(), &keep, ImGuiTreeNodeFlags_DefaultOpen)) {
+        show_text(bodies_text(*context.frame.model, pinned.feature));
         draw_numbers(context, pinned);
         draw_curves(context, pinned);
       }
@@ -315,10 +310,11 @@ class ContactsPanel : public Panel {
     const ContactIndicators& indicators = place->inspection.indicators;
     bar("penetration", indicators.penetration);
     if (contact.feature.kind == ContactKind::edge_edge) {
-      bar("interior", indicators.interior);
-      bar("clash", indicators.clash);
+      bar("window", indicators.window);
+      bar("cone", indicators.cone);
+      bar("gate", indicators.gate);
     }
-    if (contact.feature.kind != ContactKind::vertex_sdf) bar("share", indicators.share);
+    if (contact.feature.kind == ContactKind::edge_sdf) bar("share", indicators.share);
     bar("selection", indicators.selection);
   }
 

@@ -17,9 +17,10 @@ namespace {
 constexpr const char* k_indicator_help[] = {
     "The product of all: what a contact weighs.",
     "How deep it lies: 0 from 4 tau_p away on, 1 from 4 tau_p deep on.",
-    "Whether two edges pass each other inside both.",
-    "Whether the normals of two edges face each other.",
-    "Of edges: what neighbours leave of it.",
+    "Whether two edges pass each other between their ends.",
+    "Whether the normal lies in the normal cones of both edges.",
+    "Whether two edges are the surfaces of their bodies nearby.",
+    "Of an edge in a solid: what its neighbours leave of it.",
     "Of the vertex, or of both edges, among the K that reach deepest.",
 };
 static_assert(std::size(k_indicator_help) == std::size(k_indicator_names));

@@ -85,32 +85,18 @@ struct ContactHelp {
   const char* help;
 };
 constexpr ContactHelp k_contact_help[] = {
-    {"fidelity", 0, 0, "\"paper\" takes the formulas as published. Contacts have values only: no gradients."},
     {"vertex_contacts", 0, 0, "Whose vertices meet the other's signed distance function."},
     {"edge_edge", 0, 0, "Contacts between edges of the two meshes: without them crossing edges pass through each other."},
     {"edge_sdf", 0, 0, "Contacts where an edge runs through the other's solid: supports edges that cross a face without a "
                        "vertex in it. The dearest kind."},
     {"activity_smoothing", 1e-5, 0.1, "tau_p: contacts fade in from distance 4 tau_p to -4 tau_p; larger is smoother and "
                                       "acts from farther away."},
-    {"clash_smoothing", 1e-3, 1.0, "tau_n: the indicator that two edges face each other rises to 1 over 8 tau_n below the "
-                                   "threshold; smaller lets more pairs count fully."},
-    {"clash_threshold", -0.99, 0.99, "n1.n2 at and above which two edges do not count; larger lets more pairs take part."},
-    {"neighbour_smoothing", 1e-4, 1.0, "tau_d: an edge shares its contact among others whose distances differ by less; "
-                                       "smaller picks the closest one more sharply."},
-    {"neighbour_cutoff", 0.1, 100.0, "D0/tau_d: pairs of edges farther apart than this fade away."},
+    {"edge_smoothing", 1e-4, 0.2, "w: length over which the contact of two edges fades at their ends."},
+    {"cone_smoothing", 1e-2, 1.0, "w_c: angle over which it fades at the border of an edge's normal cone [rad]."},
+    {"parallel_sine", 1e-3, 0.5, "s_1: sine of the angle between two edges below which it fades: vertices carry parallel edges."},
     {"selection_band", 1e-4, 1.0, "Range of depths over which the selection of edges (and limited vertices) fades in; "
                                   "smaller selects fewer, more abruptly."},
     {"metric_range", 1e-4, 1.0, "Distances beyond this all count as far when edges are selected."},
-    {"edge_regularization", 1e-4, 1.0, "lambda: pull of witness points to the middles of their edges; larger is smoother "
-                                       "for parallel edges, and less exact."},
-    {"clip_smoothing", 1e-3, 1.0, "Rounding of the parameter along an edge at its ends."},
-    {"minimum_smoothing", 1e-3, 1.0, "Rounding of the choice between the sides of the box of parameters, relative to "
-                                     "squared edge length."},
-    {"interior_smoothing", 1e-3, 1.0, "Rounding of whether the minimum lies inside that box."},
-    {"cross_smoothing", 1e-3, 1.0, "eta_c: sine of the angle below which edges count as parallel and the normals of the "
-                                   "surfaces take over."},
-    {"parallel_blend", 1e-4, 1.0, "kappa: share of the surfaces' normals where edges are parallel; larger is smoother, and "
-                                  "tilts the normal at small angles more."},
     {"normal_fade", 1e-4, 1.0, "eta: a normal whose unscaled length is below this fades away rather than turn abruptly."},
     {"chord_pull", 1e-3, 10.0, "Edge in a solid: pull of its two contacts to the quadrature points of the chord; smaller "
                                "lets them follow a ridge, larger spreads them."},

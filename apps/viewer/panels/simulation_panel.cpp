@@ -131,7 +131,7 @@ class SimulationPanel : public Panel {
     row("Step", fmt::format("{} of {} to {}", frame.number, frame.first, frame.last));
     row("Contacts", fmt::format("{}", frame.contacts.size()));
     double depth = 0.0;  // in the other solid: the distance of two edges may be the thickness of a limb
-    for (const ContactView& view : frame.contacts) depth = std::max(depth, -view.contact.penetration);
+    for (const ContactView& view : frame.contacts) depth = std::max(depth, -view.contact.signed_distance);
     row("Deepest contact", fmt::format("{:.4g} mm", 1e3 * depth));
     row("Last step", fmt::format("{}, {}", to_string(frame.report.status),
                                  count_text(frame.report.iterations, "iteration")));

@@ -9,7 +9,7 @@ namespace abut::viewer {
 namespace {
 
 auto key_of(const ContactFeature& f) {
-  return std::tuple(f.body_A, f.body_B, static_cast<int>(f.kind), f.feature_A, f.feature_B, f.on_B);
+  return std::tuple(f.body_A, f.body_B, static_cast<int>(f.kind), f.feature_A, f.feature_B);
 }
 
 /// Of the step from here; none if it fails.
@@ -21,11 +21,7 @@ void find_forces(const SceneModel& model, const State& state, const Control& con
   if (warm_start) set_warm_start(scratch.step, *warm_start);
   const StepReport report = stepper.step(state, control, scratch.next, scratch.step, &scratch.record);
   if (report.status != StepStatus::ok) return;
-  try {
-    stepper.contact_forces(state, control, scratch.record, scratch.step, scratch.forces);
-  } catch (const std::invalid_argument&) {  // contacts of fidelity "paper"
-    scratch.forces.clear();
-  }
+  stepper.contact_forces(state, control, scratch.record, scratch.step, scratch.forces);
 }
 
 }  // namespace

@@ -2,127 +2,168 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <numeric>
-#include <span>
 #include <variant>
 
-#include "collision/manifold/edge_normals.h"
-#include "collision/manifold/kernel/detection_kernels.h"
-#include "engine/body_builder.h"
+#include <Eigen/Geometry>
 
 namespace abut {
 namespace {
 
-/// Reorders `indices` so that runs of 16 are near each other: halves along the longest side, each a whole
-/// number of blocks.
-void split_into_blocks(const Points& points, std::span<int> indices) {
-  if (indices.size() <= k_block_points) return;
+constexpr int k_padding = 16;  // the longest pack
+
+/// Reorders `indices` so that runs of `group` are near each other: halves along the longest side, each a
+/// whole number of groups.
+void split_into_groups(const Points& points, std::span<int> indices, std::size_t group) {
+  if (indices.size() <= group) return;
   Eigen::AlignedBox3d box;
   for (const int i : indices) box.extend(Vec3<double>(points.col(i)));
   Eigen::Index axis = 0;
   box.sizes().maxCoeff(&axis);
-  const std::size_t blocks = (indices.size() + k_block_points - 1) / k_block_points;
-  const std::size_t middle = (blocks / 2) * k_block_points;
+  const std::size_t middle = (indices.size() + group - 1) / group / 2 * group;
   std::nth_element(indices.begin(), indices.begin() + static_cast<std::ptrdiff_t>(middle), indices.end(),
                    [&](int a, int b) {
                      return points(axis, a) < points(axis, b) ||
                             (points(axis, a) == points(axis, b) && a < b);
                    });
-  split_into_blocks(points, indices.first(middle));
-  split_into_blocks(points, indices.subspan(middle));
+  split_into_groups(points, indices.first(middle), group);
+  split_into_groups(points, indices.subspan(middle), group);
 }
+
+struct Ball {
+  Vec3<double> center;
+  double radius;
+};
 
 /// A small ball around points: each step moves the centre towards the farthest (Badoiu and Clarkson 2003).
-std::pair<Vec3<double>, double> bounding_ball(const Points& points, std::span<const int> indices) {
+Ball bounding_ball(std::span<const Vec3<double>> points) {
   Vec3<double> center = Vec3<double>::Zero();
-  for (const int i : indices) center += points.col(i);
-  center /= static_cast<double>(indices.size());
+  for (const Vec3<double>& x : points) center += x;
+  center /= static_cast<double>(points.size());
   const auto farthest = [&] {
-    return *std::max_element(indices.begin(), indices.end(), [&](int a, int b) {
-      return (points.col(a) - center).squaredNorm() < (points.col(b) - center).squaredNorm();
+    return *std::max_element(points.begin(), points.end(), [&](const Vec3<double>& a, const Vec3<double>& b) {
+      return (a - center).squaredNorm() < (b - center).squaredNorm();
     });
   };
-  for (int step = 0; step < 300; ++step) center += (points.col(farthest()) - center) / (step + 2.0);
-  return {center, (points.col(farthest()) - center).norm()};
+  for (int step = 0; step < 300; ++step) center += (farthest() - center) / (step + 2.0);
+  return {center, 1.0001 * (farthest() - center).norm()};
 }
 
+int whole_packs(int count) { return (count + k_padding - 1) / k_padding * k_padding; }
+
 template <typename T>
-PointBlocks<T> make_blocks(const Points& points, int contact_points, std::span<const double> areas) {
+PointBlocks<T> make_point_blocks(const Body& body) {
+  const Points& points = body.contact_points;
   PointBlocks<T> out;
   out.points = static_cast<int>(points.cols());
-  out.blocks = (out.points + k_block_points - 1) / k_block_points;
-  std::vector<int> order(static_cast<std::size_t>(out.points));
+  out.blocks = (out.points + k_block - 1) / k_block;
+  std::vector<int> order(at(out.points));
   std::iota(order.begin(), order.end(), 0);
-  split_into_blocks(points, order);
-  for (int k = 0; k < out.blocks * k_block_points; ++k) {
-    const int i = order[static_cast<std::size_t>(std::min(k, out.points - 1))];
+  split_into_groups(points, order, k_block);
+  for (int k = 0; k < out.blocks * k_block; ++k) {
+    const int i = order[at(std::min(k, out.points - 1))];
     out.x.push_back(static_cast<T>(points(0, i)));
     out.y.push_back(static_cast<T>(points(1, i)));
     out.z.push_back(static_cast<T>(points(2, i)));
-    out.point.push_back(i < contact_points ? i : contact_points - 1 - i);
-    out.area.push_back(i < contact_points ? static_cast<T>(areas[static_cast<std::size_t>(i)]) : T(0));
+    out.point.push_back(i);
+    out.area.push_back(static_cast<T>(body.contact_areas[at(i)]));
+    if (body.contact_area_vectors.cols() == 0) continue;
+    out.area_x.push_back(static_cast<T>(body.contact_area_vectors(0, i)));
+    out.area_y.push_back(static_cast<T>(body.contact_area_vectors(1, i)));
+    out.area_z.push_back(static_cast<T>(body.contact_area_vectors(2, i)));
   }
-  constexpr int k_padding = 16;
-  const int padded = (out.blocks + k_padding - 1) / k_padding * k_padding;
   for (auto* numbers : {&out.center_x, &out.center_y, &out.center_z, &out.radius})
-    numbers->assign(static_cast<std::size_t>(padded), T(0));
+    numbers->assign(at(whole_packs(out.blocks)), T(0));
   for (int b = 0; b < out.blocks; ++b) {
-    const std::size_t begin = static_cast<std::size_t>(b) * k_block_points;
-    const auto indices = std::span<const int>(order).subspan(
-        begin, std::min<std::size_t>(k_block_points, order.size() - begin));
-    const auto [center, radius] = bounding_ball(points, indices);
-    const auto at = static_cast<std::size_t>(b);
-    out.center_x[at] = static_cast<T>(center.x());
-    out.center_y[at] = static_cast<T>(center.y());
-    out.center_z[at] = static_cast<T>(center.z());
-    out.radius[at] = static_cast<T>(radius * 1.0001);
+    std::vector<Vec3<double>> members;
+    for (int k = b * k_block; k < (b + 1) * k_block; ++k) members.push_back(points.col(out.point[at(k)]));
+    const Ball ball = bounding_ball(members);
+    out.center_x[at(b)] = static_cast<T>(ball.center.x());
+    out.center_y[at(b)] = static_cast<T>(ball.center.y());
+    out.center_z[at(b)] = static_cast<T>(ball.center.z());
+    out.radius[at(b)] = static_cast<T>(ball.radius);
   }
   return out;
 }
 
-template <typename T>
-EdgeTable<T> make_edges(const Body& body, const ShapeSdf& sdf, const PointBlocks<T>& points) {
-  EdgeTable<T> out;
-  std::vector<int> place_of_vertex(static_cast<std::size_t>(body.mesh.vertex_count()), -1);
-  for (std::size_t k = 0; k < points.point.size() && static_cast<int>(k) < points.points; ++k) {
-    const int i = points.point[k] >= 0 ? points.point[k] : -1 - points.point[k];
-    place_of_vertex[static_cast<std::size_t>(i)] = static_cast<int>(k);
+/// Ball and cone of a group of edges.
+Eigen::Matrix<double, k_edge_bound_columns, 1> edge_bound(const Points& vertices,
+                                                          std::span<const MeshEdge> edges,
+                                                          std::span<const int> group) {
+  Eigen::Matrix<double, k_edge_bound_columns, 1> bound;
+  bound.setZero();
+  bound[k_ball_radius] = -1e18;
+  std::vector<Vec3<double>> ends;
+  Vec3<double> axis = Vec3<double>::Zero();
+  for (const int i : group) {
+    if (i < 0) continue;
+    const MeshEdge& edge = edges[at(i)];
+    for (const int end : {edge.start, edge.end}) ends.push_back(vertices.col(end));
+    for (const Vec3<double>& normal : edge.face_normals) axis += normal;
   }
-  const std::vector<MeshEdge> edges = mesh_edges(contact_mesh(body), sdf, mesh_edge_options(body));
-  std::vector<int> order(edges.size());
-  std::iota(order.begin(), order.end(), 0);
-  const auto key = [&](int e) {
-    const int a = place_of_vertex[static_cast<std::size_t>(edges[static_cast<std::size_t>(e)].start)] /
-                  k_block_points,
-              b = place_of_vertex[static_cast<std::size_t>(edges[static_cast<std::size_t>(e)].end)] /
-                  k_block_points;
-    return std::pair<int, int>(std::minmax(a, b));
-  };
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return key(a) < key(b); });
-  constexpr int k_group = 16;
-  const int padded = (static_cast<int>(edges.size()) + k_group - 1) / k_group * k_group;
+  if (ends.empty()) return bound;
+  axis.stableNormalize();
+  double angle = 0.0;
+  for (const int i : group) {
+    if (i < 0) continue;
+    for (const Vec3<double>& normal : edges[at(i)].face_normals)
+      angle = std::max(angle, std::acos(std::clamp(axis.dot(normal), -1.0, 1.0)));
+  }
+  constexpr double k_rounding = 1e-4;
+  const Ball ball = bounding_ball(ends);
+  bound.segment<3>(k_ball_center) = ball.center;
+  bound[k_ball_radius] = ball.radius;
+  bound.segment<3>(k_cone_axis) = axis;
+  angle += k_rounding;
+  const bool is_open = angle > 0.5 * std::numbers::pi;
+  bound[k_cone_cos] = is_open ? 0.0 : std::cos(angle);
+  bound[k_cone_sin] = is_open ? 0.0 : std::sin(angle);
+  bound[k_cone_open] = is_open ? 2.0 : 0.0;
+  return bound;
+}
+
+template <typename T>
+EdgeBlocks<T> make_edge_blocks(const Points& vertices, std::span<const MeshEdge> edges) {
+  EdgeBlocks<T> out;
   out.edges = static_cast<int>(edges.size());
-  out.group_mask.assign(static_cast<std::size_t>(padded / k_group), 0);
-  for (int k = 0; k < padded; ++k) {
-    const int e = order[static_cast<std::size_t>(std::min(k, out.edges - 1))];
-    const MeshEdge& edge = edges[static_cast<std::size_t>(e)];
-    const int a = place_of_vertex[static_cast<std::size_t>(edge.start)],
-              b = place_of_vertex[static_cast<std::size_t>(edge.end)];
-    const Vec3<double> t = body.contact_points.col(edge.end) - body.contact_points.col(edge.start);
-    out.edge.push_back(e);
-    out.start.push_back(a);
-    out.end.push_back(b);
-    out.group_mask[static_cast<std::size_t>(k / k_group)] |=
-        std::uint64_t{1} << points.bit_of(a / k_block_points) | std::uint64_t{1}
-                                                                    << points.bit_of(b / k_block_points);
-    for (int i = 0; i < 3; ++i) {
-      (i == 0 ? out.vector_x : i == 1 ? out.vector_y : out.vector_z).push_back(static_cast<T>(t[i]));
-      (i == 0   ? out.normal_x
-       : i == 1 ? out.normal_y
-                : out.normal_z)
-          .push_back(static_cast<T>(edge.normal[i]));
+  out.blocks = (out.edges + k_block - 1) / k_block;
+  Points middles(3, out.edges);
+  for (int i = 0; i < out.edges; ++i)
+    middles.col(i) = 0.5 * (vertices.col(edges[at(i)].start) + vertices.col(edges[at(i)].end));
+  out.edge.resize(at(out.edges));
+  std::iota(out.edge.begin(), out.edge.end(), 0);
+  split_into_groups(middles, out.edge, k_block);
+  for (int first = 0; first < out.edges; first += k_block) {
+    const auto block = std::span(out.edge).subspan(at(first), at(std::min(k_block, out.edges - first)));
+    split_into_groups(middles, block, at(k_edge_group[1]));
+  }
+  out.edge.resize(at(out.blocks * k_block), -1);
+
+  for (int level = 0; level < 3; ++level) {
+    const int group = k_edge_group[level], groups = out.blocks * k_block / group;
+    typename EdgeBlocks<T>::Columns& columns = out.bounds[level];
+    columns.stride = whole_packs(groups);
+    columns.numbers.assign(at(k_edge_bound_columns * columns.stride), T(0));
+    for (int i = 0; i < columns.stride; ++i) {
+      const auto members = i < groups ? std::span<const int>(out.edge).subspan(at(i * group), at(group))
+                                      : std::span<const int>();
+      const auto bound = edge_bound(vertices, edges, members);
+      for (int c = 0; c < k_edge_bound_columns; ++c)
+        columns.numbers[at(c * columns.stride + i)] = static_cast<T>(bound[c]);
     }
-    out.area.push_back(static_cast<T>(edge.area));
+  }
+
+  out.geometry.stride = out.blocks * k_block;
+  out.geometry.numbers.resize(at(k_convex_edge_columns * out.geometry.stride));
+  for (int i = 0; i < out.geometry.stride; ++i) {
+    const MeshEdge& edge = edges[at(std::max(0, out.edge[at(i)]))];
+    const Vec3<double> start = vertices.col(edge.start), vector = vertices.col(edge.end) - start;
+    Eigen::Matrix<double, k_convex_edge_columns, 1> numbers;
+    numbers << start, vector / vector.norm(), vector.norm(), edge.face_normals[0], edge.face_normals[1],
+        edge.area;
+    for (int c = 0; c < k_convex_edge_columns; ++c)
+      out.geometry.numbers[at(c * out.geometry.stride + i)] = static_cast<T>(numbers[c]);
   }
   return out;
 }
@@ -152,22 +193,24 @@ PrimitiveBound<T> make_bound(const ShapeSdf& sdf, std::size_t i) {
 
 }  // namespace
 
-std::vector<PrimitiveBound<double>> bounds_of_primitives(const ShapeSdf& sdf) {
-  std::vector<PrimitiveBound<double>> bounds;
-  for (std::size_t i = 0; i < sdf.primitives<double>().size(); ++i)
-    bounds.push_back(make_bound<double>(sdf, i));
+template <typename T>
+std::vector<PrimitiveBound<T>> bounds_of_primitives(const ShapeSdf& sdf) {
+  std::vector<PrimitiveBound<T>> bounds;
+  for (std::size_t i = 0; i < sdf.primitives<double>().size(); ++i) bounds.push_back(make_bound<T>(sdf, i));
   return bounds;
 }
 
+template std::vector<PrimitiveBound<float>> bounds_of_primitives(const ShapeSdf& sdf);
+template std::vector<PrimitiveBound<double>> bounds_of_primitives(const ShapeSdf& sdf);
+
 template <typename T>
-BodyFeatures<T>::BodyFeatures(const Body& body)
-    : sdf(body.shape), contact_radius(static_cast<T>(body.contact_radius)), size(static_cast<T>(body.size)) {
-  for (std::size_t i = 0; i < body.shape.primitives.size(); ++i) bounds.push_back(make_bound<T>(sdf, i));
-  if (body.contact_points.cols() > 0)
-    points =
-        make_blocks<T>(body.contact_points, static_cast<int>(body.contact_points.cols()), body.contact_areas);
-  if (has_mesh_edges(body)) edges = make_edges<T>(body, sdf, points);
-  edges.selected = body.selected_edges > 0 ? body.selected_edges : default_selected_edges(body);
+BodyFeatures<T>::BodyFeatures(const Body& body, const ShapeSdf& its_sdf, std::span<const MeshEdge> mesh_edges)
+    : sdf(&its_sdf),
+      bounds(bounds_of_primitives<T>(its_sdf)),
+      contact_radius(static_cast<T>(body.contact_radius)),
+      size(static_cast<T>(body.size)) {
+  if (body.contact_points.cols() > 0) points = make_point_blocks<T>(body);
+  if (!mesh_edges.empty()) edges = make_edge_blocks<T>(body.contact_points, mesh_edges);
 }
 
 template struct BodyFeatures<float>;

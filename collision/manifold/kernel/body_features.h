@@ -1,74 +1,91 @@
-/// What the manifold kernels need of a body, laid out for lanes: points in spatial blocks, edges, solid.
+/// What the contact kernel needs of a body, laid out for lanes: contact points and convex edges in spatial
+/// blocks, and the bounds of its solid's primitives.
 #pragma once
 
-#include <cstdint>
+#include <span>
 #include <vector>
 
-#include <Eigen/Geometry>
-
+#include "collision/manifold/kernel/solid_bound.h"
+#include "collision/manifold/mesh_edges.h"
 #include "collision/sdf/shape_sdf.h"
 #include "engine/model.h"
 #include "engine/types.h"
 
 namespace abut {
 
-/// Points of a block; blocks are balls of points near each other, made by splitting along the longest side.
-inline constexpr int k_block_points = 16;
+/// Features of a block: points or edges near each other, by splitting along the longest side.
+inline constexpr int k_block = 16;
 
-/// Blocks beyond this number share the bits of the masks that say which blocks matter.
-inline constexpr int k_mask_bits = 64;
-
-/// Structure of arrays of T, B frame, [m]. The first `contact_points` points of the body carry vertex
-/// contacts; ends of edges that are no contact points follow as further points.
+/// Structure of arrays of T in the body's frame [m]. Blocks are filled up with copies of the last point.
 template <typename T>
 struct PointBlocks {
-  int points = 0;          ///< all of them
-  int blocks = 0;          ///< ceil(points/16)
-  std::vector<T> x, y, z;  ///< 16 a block, the last one filled up with copies of the last point
-  std::vector<int> point;  ///< index of each in the body: contact point, or -1 - mesh vertex
-  std::vector<T> area;     ///< quadrature weight [m^2], 0 where it is no contact point
-  std::vector<T> center_x, center_y, center_z, radius;  ///< of the balls; as many as fill whole packs
-
-  /// Which bit of a mask over blocks stands for one.
-  [[nodiscard]] int bit_of(int block) const {
-    return block * k_mask_bits / (blocks > k_mask_bits ? blocks : k_mask_bits);
-  }
+  int points = 0;
+  int blocks = 0;
+  std::vector<T> x, y, z;
+  std::vector<int> point;  ///< index of each in the body
+  std::vector<T> area;     ///< [m^2]
+  std::vector<T> area_x, area_y,
+      area_z;  ///< area vectors in the body's frame [m^2]; none: the whole area counts
+  std::vector<T> center_x, center_y, center_z, radius;  ///< of the blocks' balls; as many as fill whole packs
 };
 
-/// The edges of a body's mesh.
+/// Columns of what bounds a group of edges: a ball around them, and a cone around the normals at which they
+/// can touch.
+enum EdgeBoundColumn {
+  k_ball_center = 0,  ///< 3 [m]
+  k_ball_radius = 3,  ///< [m]; of a group that is empty -1e18
+  k_cone_axis = 4,    ///< 3
+  k_cone_cos = 7,     ///< of the angle between the axis and the normals, at most 90 degrees
+  k_cone_sin = 8,
+  k_cone_open = 9,  ///< 2 where there is no such cone (cos and sin are 0 then), else 0
+  k_edge_bound_columns = 10
+};
+
+/// Columns of a convex edge (convex_edges.h).
+enum ConvexEdgeColumn {
+  k_edge_start = 0,         ///< 3 [m]
+  k_edge_direction = 3,     ///< 3
+  k_edge_length = 6,        ///< [m]
+  k_edge_face_normals = 7,  ///< 3, 3
+  k_edge_area = 13,         ///< [m^2]
+  k_convex_edge_columns = 14
+};
+
+/// Groups of edges, in each other: blocks of 16, quarters of these, single edges.
+inline constexpr int k_edge_group[] = {16, 4, 1};
+
+/// The convex edges of a body.
 template <typename T>
-struct EdgeTable {
+struct EdgeBlocks {
+  /// Numbers of groups, column by column.
+  struct Columns {
+    int stride = 0;
+    std::vector<T> numbers;
+
+    [[nodiscard]] const T* column(int c) const {
+      return numbers.data() + static_cast<std::ptrdiff_t>(c) * stride;
+    }
+  };
+
   int edges = 0;
-  std::vector<int> start, end;            ///< places in PointBlocks
-  std::vector<int> edge;                  ///< index in mesh_edges() of the body
-  std::vector<std::uint64_t> group_mask;  ///< a bit for each block with an end of the 16 edges of a group
-  std::vector<T> vector_x, vector_y, vector_z;  ///< end - start [m]
-  std::vector<T> normal_x, normal_y, normal_z;  ///< unit, constant in the body
-  std::vector<T> area;                          ///< a third of its two triangles [m^2]
-  int selected = 0;                             ///< K = |E_b|
+  int blocks = 0;
+  std::vector<int> edge;  ///< index of each in mesh_edges(); blocks are filled up with -1
+  Columns bounds[3];      ///< of the groups, by k_edge_group; as many as fill whole packs
+  Columns geometry;       ///< ConvexEdgeColumn of each edge
 };
 
-/// Where a primitive of a solid is, for culling.
-template <typename T>
-struct PrimitiveBound {
-  Mat3<T> to_scaled;     ///< of a superquadric: t = to_scaled (x - center); else R_PB
-  Vec3<T> center;        ///< [m]
-  Vec3<T> inverse_axes;  ///< |dt| <= inverse_axes |dx|
-  Vec3<T> half;          ///< the solid lies in |t_i| <= half_i
-  T steepest;            ///< distance >= steepest (max_i |t_i| - half_i), and 0 where that is < 0
-};
-
-/// A body for the kernels; const once made.
+/// A body for the kernel; const once made. The SDF must outlive it.
 template <typename T>
 struct BodyFeatures {
-  explicit BodyFeatures(const Body& body);
+  /// @param mesh_edges  of the body; none if it has no edge contacts
+  BodyFeatures(const Body& body, const ShapeSdf& its_sdf, std::span<const MeshEdge> mesh_edges);
 
-  ShapeSdf sdf;
+  const ShapeSdf* sdf;
   std::vector<PrimitiveBound<T>> bounds;  ///< in the order of the SDF: added primitives, then subtracted
   PointBlocks<T> points;
-  EdgeTable<T> edges;
-  T contact_radius = 0;
-  T size = 0;
+  EdgeBlocks<T> edges;
+  T contact_radius = 0;  ///< [m]
+  T size = 0;            ///< [m]
 };
 
 extern template struct BodyFeatures<float>;

@@ -1,5 +1,4 @@
-/// The way back through the simulation's contacts, by lanes: signed distances and normals to points and
-/// primitives, weights of pairs of edges to distances, pairs of edges to edges.
+/// The way back through a solid, by lanes: from signed distances and normals to points and primitives.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +8,8 @@
 #include <type_traits>
 #include <variant>
 
+#include "collision/manifold/convex_edges.h"
 #include "collision/manifold/kernel/derivative_kernels.h"
-#include "collision/manifold/kernel/detection_kernel.h"
 #include "collision/manifold/kernel/solid_lanes.h"
 #include "collision/sdf/parameter_vjp.h"
 #include "engine/smooth.h"
@@ -53,9 +52,9 @@ void add_primitive_bar(const PreparedPrimitive<double>& primitive, const LaneBar
       },
       primitive.solid);
   // Moving the primitive by (theta, t) moves the point in it by -t - theta x (x - p), and turns n.
-  const Vec3<P> turned = edge_edge_detail::cross3(at.normal, at.normal_bar),
+  const Vec3<P> turned = convex_edges_detail::cross(at.normal, at.normal_bar),
                 arm(at.x[0] - centre[0], at.x[1] - centre[1], at.x[2] - centre[2]),
-                moved_by = edge_edge_detail::cross3(arm, at.x_bar);
+                moved_by = convex_edges_detail::cross(arm, at.x_bar);
   for (int k = 0; k < 5; ++k) add(k, parameters[static_cast<std::size_t>(k)]);
   for (int i = 0; i < 3; ++i) {
     add(5 + i, turned[i] - moved_by[i]);
@@ -119,9 +118,9 @@ void solid_vjp_of(const BoundedSolid& solid, const SolidBarColumns& columns, dou
   const int added = solid.sdf->added();
   const P tau(solid.sdf->smoothing()), inverse_tau(1.0 / solid.sdf->smoothing());
   double* const numbers = memory + 16 * W * added;  // of the primitives that matter
-  for (int first = 0; first < columns.points.count; first += W) {
-    const Vec3<P> x(P::load(columns.points.x + first), P::load(columns.points.y + first),
-                    P::load(columns.points.z + first));
+  for (int first = 0; first < columns.count; first += W) {
+    const Vec3<P> x(P::load(columns.x[0] + first), P::load(columns.x[1] + first),
+                    P::load(columns.x[2] + first));
     const P distance_bar = P::load(columns.distance_bar + first);
     Vec3<P> normal_bar(P(0), P(0), P(0)), x_bar = normal_bar;
     if constexpr (with_normals) {
@@ -133,7 +132,7 @@ void solid_vjp_of(const BoundedSolid& solid, const SolidBarColumns& columns, dou
       if (primitives_bar == nullptr) return;
       add_primitive_bar(primitives[static_cast<std::size_t>(l)], at, [&](int k, const P& bar) {
         if constexpr (by_point) {
-          bar.store(primitives_bar + (k_primitive_bars * l + k) * columns.points.count + first);
+          bar.store(primitives_bar + (k_primitive_bars * l + k) * columns.count + first);
         } else {
           primitives_bar[k_primitive_bars * l + k] += reduce_sum(bar);
         }
@@ -148,7 +147,7 @@ void solid_vjp_of(const BoundedSolid& solid, const SolidBarColumns& columns, dou
       int count = 0;
       for (int l = 0; l < added; ++l) {
         const auto i = static_cast<std::size_t>(l);
-        if (all(lower_within(primitives[i], solid.bounds[i], x, 0.0) >= max(cut, P(0))) ||
+        if (all(lower_bound(solid.bounds[i], x, P(0)) >= max(cut, P(0))) ||
             all(primitive_bounds<P>(primitives[i], mode, x).lower >= cut))
           continue;
         const LaneSample sample = derivative_sample<with_normals>(primitives[i], mode, x);
@@ -160,16 +159,16 @@ void solid_vjp_of(const BoundedSolid& solid, const SolidBarColumns& columns, dou
       const Vec3<P>& m = all_of_them.normal;
       // n = m sqrt(1.01)/sqrt(|m|^2 + 0.01)
       constexpr double k_fade = k_normal_fade * k_normal_fade;
-      const P inverse_square = P(1) / (edge_edge_detail::dot3(m, m) + P(k_fade)),
+      const P inverse_square = P(1) / (convex_edges_detail::dot(m, m) + P(k_fade)),
               scale = sqrt(P(1.0 + k_fade) * inverse_square),
-              along = edge_edge_detail::dot3(m, normal_bar) * inverse_square;
+              along = convex_edges_detail::dot(m, normal_bar) * inverse_square;
       Vec3<P> m_bar;
       for (int i = 0; i < 3; ++i) m_bar[i] = scale * (normal_bar[i] - m[i] * along);
       for (int k = 0; k < count; ++k) {
         const LaneSample sample = load_sample(memory + 16 * W * k);
         const P weight = exp((all_of_them.distance - sample.distance) * inverse_tau);
         const Vec3<P> off(sample.normal[0] - m[0], sample.normal[1] - m[1], sample.normal[2] - m[2]);
-        const P spread = edge_edge_detail::dot3(m_bar, off) * inverse_tau;
+        const P spread = convex_edges_detail::dot(m_bar, off) * inverse_tau;
         go_back(static_cast<int>(numbers[k]), sample, weight * (distance_bar - spread),
                 Vec3<P>(weight * m_bar[0], weight * m_bar[1], weight * m_bar[2]));
       }
@@ -190,179 +189,6 @@ inline void solid_vjp_by_lanes(const BoundedSolid& solid, const SolidBarColumns&
 inline void solid_vjp_by_lanes_and_point(const BoundedSolid& solid, const SolidBarColumns& columns,
                                          double* memory, double* primitives_bar) {
   solid_vjp_of<true, true>(solid, columns, memory, primitives_bar);
-}
-
-// Weights of pairs of edges ---------------------------------------------------------------------------------
-
-/// neighbour_weights()
-inline void relate_neighbours_by_lanes(const EdgePairMatrices& of) {
-  using P = Lanes<double>;
-  constexpr int W = P::k_lanes;
-  const int count = of.rows * of.columns;
-  const NeighbourSettings<double>& settings = of.neighbours;
-  P least(0);
-  for (int at = 0; at < count; at += W) {
-    const P softened = P::load(of.softened + at) - P(of.radii);
-    softened.store(of.softened + at);
-    least = min(least, softened);
-  }
-  const NeighbourShift<double> shift(settings.cutoff - reduce_min(least) / settings.smoothing);
-  const P per_distance(-1.0 / settings.smoothing),
-      tail_slope(-1.0 / (settings.k_tail_width * settings.smoothing));
-  for (int at = 0; at < count; at += W) {
-    const P softened = P::load(of.softened + at);
-    P E = exp(P(settings.cutoff) - softened / P(settings.smoothing) - P(shift.exponent));
-    P slope = E * per_distance;
-    if (settings.tail == NeighbourTail::ends) {
-      const P x = settings.tail_argument(softened), fade = smoothstep5<P>(x);
-      slope = fade * slope + E * smoothstep5_dx<P>(x) * tail_slope;
-      E = E * fade;
-    }
-    E.store(of.nearness + at);
-    slope.store(of.slopes + at);
-  }
-  std::fill(of.column_sums, of.column_sums + of.columns, shift.rest);
-  for (int k = 0; k < of.rows; ++k) {
-    const P weight(of.weights[0][k]);
-    P sum(0);
-    for (int l = 0; l < of.columns; l += W) {
-      const P near = P::load(of.nearness + k * of.columns + l);
-      sum += P::load(of.weights[1] + l) * near;
-      (P::load(of.column_sums + l) + weight * near).store(of.column_sums + l);
-    }
-    of.row_sums[k] = shift.rest + reduce_sum(sum);
-  }
-  for (int k = 0; k < of.rows; ++k) {
-    const P weight(of.weights[0][k]), inverse_sum(1.0 / of.row_sums[k]);
-    for (int l = 0; l < of.columns; l += W) {
-      const int at = k * of.columns + l;
-      const P share = weight * P::load(of.weights[1] + l) * P::load(of.nearness + at);
-      (share * inverse_sum).store(of.by_row + at);
-      (share / P::load(of.column_sums + l)).store(of.by_column + at);
-    }
-  }
-}
-
-/// The weight of a contact is interior clash share; the shares' part is neighbour_weights_vjp().
-inline void edge_weights_vjp_by_lanes(const EdgePairMatrices& of, const EdgeWeightBars& bars) {
-  using P = Lanes<double>;
-  constexpr int W = P::k_lanes;
-  double *const row_sums_bar = bars.sums[0], *const column_sums_bar = bars.sums[1],
-                *const of_columns = bars.of_edges[1];
-  std::fill(column_sums_bar, column_sums_bar + of.columns, 0.0);
-  std::fill(of_columns, of_columns + of.columns, 0.0);
-  for (int k = 0; k < of.rows; ++k) {
-    P sum(0);
-    for (int l = 0; l < of.columns; l += W) {
-      const int at = k * of.columns + l;
-      const auto load = [&](const double* numbers) { return P::load(numbers + at); };
-      const P interior = load(of.interior), clash = load(of.clash), both = interior * clash;
-      const P by_A = load(bars.of_contacts[0]) * load(of.by_row),
-              by_B = load(bars.of_contacts[1]) * load(of.by_column);
-      sum = sum - by_A * both;
-      (P::load(column_sums_bar + l) - by_B * both).store(column_sums_bar + l);
-      ((by_A + by_B) * clash).store(bars.interior + at);
-      ((by_A + by_B) * interior).store(bars.clash + at);
-    }
-    row_sums_bar[k] = reduce_sum(sum) / of.row_sums[k];
-  }
-  for (int l = 0; l < of.columns; l += W)
-    (P::load(column_sums_bar + l) / P::load(of.column_sums + l)).store(column_sums_bar + l);
-
-  for (int k = 0; k < of.rows; ++k) {
-    const P weight_A(of.weights[0][k]), inverse_row_sum(1.0 / of.row_sums[k]), row_bar(row_sums_bar[k]);
-    P of_row(0);
-    for (int l = 0; l < of.columns; l += W) {
-      const int at = k * of.columns + l;
-      const auto load = [&](const double* numbers) { return P::load(numbers + at); };
-      const P near = load(of.nearness), weight_B = P::load(of.weights[1] + l),
-              column_bar = P::load(column_sums_bar + l);
-      const P numerator_bar = load(of.interior) * load(of.clash) *
-                              (load(bars.of_contacts[0]) * inverse_row_sum +
-                               load(bars.of_contacts[1]) / P::load(of.column_sums + l));
-      const P by_A = numerator_bar * weight_B + column_bar, by_B = numerator_bar * weight_A + row_bar;
-      (load(of.slopes) * (by_A * weight_A + row_bar * weight_B)).store(bars.softened + at);
-      of_row = of_row + near * by_A;
-      (P::load(of_columns + l) + near * by_B).store(of_columns + l);
-    }
-    bars.of_edges[0][k] = reduce_sum(of_row);
-  }
-}
-
-// Pairs of edges --------------------------------------------------------------------------------------------
-
-inline Edge<Lanes<double>> gathered_edge(const EdgeColumns& of, const std::int32_t* index) {
-  using P = Lanes<double>;
-  Edge<P> edge;
-  for (int c = 0; c < 3; ++c) {
-    edge.start[c] = P::gather(of.numbers + c * of.count, index);
-    edge.vector[c] = P::gather(of.numbers + (3 + c) * of.count, index);
-    edge.normal[c] = P::gather(of.numbers + (6 + c) * of.count, index);
-  }
-  return edge;
-}
-
-/// edge_contact_vjp() of a pack of pairs, out of line to be inlined into itself.
-__attribute__((noinline)) ABUT_KERNEL inline void edge_pack_vjp(
-    const Edge<Lanes<double>>& edge_A, const Edge<Lanes<double>>& edge_B,
-    const EdgeEdgeSettings<double>& settings, const double (&radii)[2], const EdgePairBarColumns& columns,
-    int first, double* edges_bar, Lanes<double> (&radii_bar)[2]) {
-  using P = Lanes<double>;
-  constexpr int W = P::k_lanes;
-  const auto load = [&](const double* numbers) { return P::load(numbers + first); };
-  const EdgeContact<P> contact = edge_contact<P>(edge_A, edge_B, settings);
-  const Vec3<P>& n = contact.normal.n;
-  const Vec3<P> point_bar(load(columns.point[0]), load(columns.point[1]), load(columns.point[2]));
-  EdgeContactBar<P> bar;
-  bar.distance = load(columns.distance);
-  bar.softened = load(columns.softened);
-  bar.gamma_con = load(columns.interior);
-  bar.clash = load(columns.clash);
-  // The capsules' surfaces are off the edges by their radii along n.
-  const P square = edge_edge_detail::dot3(n, n), along = edge_edge_detail::dot3(point_bar, n);
-  const P length = sqrt(square), sum(radii[0] + radii[1]), midway(0.5 * (radii[1] - radii[0]));
-  const P shortened = select(length > P(0), bar.distance * sum / select(length > P(0), length, P(1)), P(0));
-  for (int i = 0; i < 3; ++i) {
-    bar.n[i] = load(columns.normal[i]) + midway * point_bar[i] - n[i] * shortened;
-    bar.e1[i] = P(0.5) * point_bar[i] + load(columns.witness[0][i]);
-    bar.e2[i] = P(0.5) * point_bar[i] + load(columns.witness[1][i]);
-  }
-  const P both = length * bar.distance + bar.softened;
-  radii_bar[0] = radii_bar[0] - (P(0.5) * along + both);
-  radii_bar[1] = radii_bar[1] + (P(0.5) * along - both);
-  const EdgePairBar<P> r = edge_contact_vjp<P>(edge_A, edge_B, contact, settings, bar);
-  for (int i = 0; i < 3; ++i) {
-    r.edge1.start[i].store(edges_bar + i * W);
-    r.edge1.vector[i].store(edges_bar + (3 + i) * W);
-    r.edge1.normal[i].store(edges_bar + (6 + i) * W);
-    r.edge2.start[i].store(edges_bar + (9 + i) * W);
-    r.edge2.vector[i].store(edges_bar + (12 + i) * W);
-    r.edge2.normal[i].store(edges_bar + (15 + i) * W);
-  }
-}
-
-inline void edge_pairs_vjp_by_lanes(const EdgeEdgeSettings<double>& settings, const EdgeColumns& A,
-                                    const EdgeColumns& B, const double (&radii)[2],
-                                    const EdgePairBarColumns& columns, double* edges_A_bar,
-                                    double* edges_B_bar, double (&radii_bar)[2]) {
-  using P = Lanes<double>;
-  constexpr int W = P::k_lanes;
-  alignas(64) double of_pack[18 * W];
-  P radii_sums[2] = {P(0), P(0)};
-  for (int first = 0; first < columns.count; first += W) {
-    edge_pack_vjp(gathered_edge(A, columns.row + first), gathered_edge(B, columns.column + first), settings,
-                  radii, columns, first, of_pack, radii_sums);
-    for (int lane = 0; lane < std::min(W, columns.count - first); ++lane) {
-      double *const to_A = edges_A_bar + 9 * columns.row[first + lane], *const to_B =
-                                                                            edges_B_bar +
-                                                                            9 * columns.column[first + lane];
-      for (int c = 0; c < 9; ++c) {
-        to_A[c] += of_pack[c * W + lane];
-        to_B[c] += of_pack[(9 + c) * W + lane];
-      }
-    }
-  }
-  for (int side = 0; side < 2; ++side) radii_bar[side] += reduce_sum(radii_sums[side]);
 }
 
 }  // namespace ABUT_SIMD

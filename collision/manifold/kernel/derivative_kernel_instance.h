@@ -6,8 +6,7 @@ namespace abut {
 
 DerivativeKernels ABUT_KERNELS();
 DerivativeKernels ABUT_KERNELS() {  // NOLINT(misc-definitions-in-headers)
-  return {&solid_vjp_by_lanes, &solid_vjp_by_lanes_and_point, &relate_neighbours_by_lanes,
-          &edge_weights_vjp_by_lanes, &edge_pairs_vjp_by_lanes};
+  return {&solid_vjp_by_lanes, &solid_vjp_by_lanes_and_point};
 }
 
 }  // namespace abut

@@ -1,32 +1,37 @@
-/// The smooth contact manifold of two bodies at one relative pose, lanes at a time.
+/// All contacts of a pair of bodies at one state, lanes at a time.
 ///
-/// Everything is in A's frame. The stages, for both directions where there are two:
-///   near points    of one body to the other's solid, blocks and primitives culled by bounds
-///   vertex-SDF     contacts of those with weight
-///   edge metric    mean of the two ends' distances, clamped; soft-K weights (soft threshold)
-///   witness points of all pairs of selected edges; neighbour sums of rows and columns
-///   edge-edge      contacts of those with weight: distance to the other solid, normal, signed distance
-///   derivatives    of what is left, by the relative motion (of activities: activity_derivatives.h)
-/// @see  Beker et al., sections IV-C and IV-D; contact_config.h says what each setting does.
+///   vertices  points of one body near the other's solid, by blocks and bounds; the solid at these; contacts
+///   edges     blocks of edges near the other's solid
+///             -> pairs of blocks, of quarters, of edges whose balls and normal cones let them touch
+///             -> pairs with weight (convex_edges.h)
+///             -> both solids at their probes, gates; contacts
+/// Bounds leave out nothing that has weight. For instruction sets see engine/pack.h.
 #pragma once
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
+#include <cstddef>
 #include <cstdint>
 
-#include "collision/manifold/box_quadratic.h"
-#include "collision/manifold/kernel/body_features.h"
-#include "collision/manifold/kernel/pair_buffers.h"
+#include "collision/manifold/facing_area.h"
+#include "collision/manifold/kernel/pair_kernels.h"
 #include "collision/manifold/kernel/solid_lanes.h"
-#include "collision/manifold/soft_selection.h"
 #include "engine/pack.h"
 #include "engine/smooth.h"
 
 namespace abut {
 inline namespace ABUT_SIMD {
 
-/// A derivative by the motion (w; v) of B about A's origin.
+/// Columns of a pair of edges between edge_edge() and its gates.
+enum CandidateColumn {
+  k_candidate_value = 0,    ///< as in ContactColumn, the weight without the gates
+  k_candidate_probe = 8,    ///< 3
+  k_candidate_middle = 11,  ///< GateInput
+  k_candidate_wedges = 12,  ///< 2
+  k_candidate_columns = 14
+};
+
+/// A derivative by the motion (w; v) of B about C's origin.
 template <typename P>
 struct MotionRow {
   Vec3<P> w, v;
@@ -38,703 +43,570 @@ class PairKernel {
   using P = Lanes<T>;
   static constexpr int W = k_width<T>;
 
-  PairKernel(const PairProblem<T>& problem, PairBuffers<T>& buffers) : problem_(problem), b_(buffers) {}
+  PairKernel(const PairProblem<T>& problem, const PairPoses<T>& X, PairScratch<T>& scratch,
+             ContactBlock<T>& block)
+      : problem_(problem), X_(X), s_(scratch), block_(block) {}
 
-  /// Whether there was room for all pairs of selected edges; if not, b.selected says how many there are.
-  [[nodiscard]] bool run(const RelativePose<T>& X_AB) {
-    set_pose(X_AB);
-    for (int& count : b_.count) count = 0;
-    b_.contacts = 0;
-    for (int side = 0; side < 2; ++side) vertex_contacts(side);
-    if (!problem_.edge_edge) return true;
-    for (int side = 0; side < 2; ++side) select_edges(side);
-    if (b_.selected[0].count * b_.selected[1].padded > b_.pair_capacity) return false;
-    edge_contacts();
+  /// Whether there was room.
+  [[nodiscard]] bool run() {
+    block_.count = 0;
+    for (int side = 0; side < 2; ++side) {
+      if (problem_.vertices[side] && !vertex_contacts(side)) return false;
+      block_.ends[side] = block_.count;
+    }
+    if (problem_.edge_edge && !edge_contacts()) return false;
+    block_.ends[k_edge_pairs] = block_.count;
     return true;
   }
 
  private:
-  void set_pose(const RelativePose<T>& X_AB);
-  void vertex_contacts(int side);
-  void select_edges(int side);
-  void edge_contacts();
-  void edge_penetrations(int side);
-  void store_edge_contacts();
-  template <typename Sample, typename Put>
-  void store_vertex_geometry(int side, const Sample& sample, const Vec3<P>& x_S, const Put& put);
-  template <typename Sample, typename Put>
-  void store_vertex_derivatives(int side, const Sample& sample, const Vec3<P>& x_S, const Put& put);
-  template <typename Put>
-  void store_distance_derivative(const MotionRow<P>& row, const Put& put);
-  template <typename Put>
-  void store_normal_derivative(const MotionRow<P> (&rows)[3], const Vec3<P>& normal, const Put& put);
-  template <typename Put>
-  void store_row(int columns, const MotionRow<P>& row, const Vec3<P>& turn_of_A, const Put& put);
-  [[nodiscard]] Edge<P> gathered_edge(int side, const int (&index)[W]) const;
+  using Bounds = P[k_edge_bound_columns];
 
-  // activity_derivatives.h, for ManifoldOrder::complete
-  void differentiate_shares();
-  void differentiate_weights(int side);
-  void add_metric_derivative(int side, const int (&point)[W], Vec6<P>& metric_by_motion) const;
-  template <typename Put>
-  void store_vertex_point_and_activity(int side, const P& distance, const Vec3<P>& x_A, const Vec3<P>& normal,
-                                       const MotionRow<P>& distance_row, const MotionRow<P> (&normal_rows)[3],
-                                       const Put& put);
-  template <typename Put>
-  void store_edge_point_derivative(const EdgeContact<P>& contact, const EdgeContactJacobian<P>& J,
-                                   const Put& put);
-  template <typename Put>
-  void store_edge_activity_derivative(int side, const EdgeContact<P>& contact,
-                                      const EdgeContactJacobian<P>& J, const int (&pair)[W],
-                                      const int (&in_A)[W], const int (&in_B)[W], const Put& put);
-  template <typename Put>
-  void store_point_derivative(const MotionRow<P> (&rows)[3], const Vec3<P>& point, const Put& put);
-
-  [[nodiscard]] const BodyFeatures<T>& body(int side) const { return *(side == 0 ? problem_.A : problem_.B); }
-  [[nodiscard]] const BodyFeatures<T>& other(int side) const {
-    return *(side == 0 ? problem_.B : problem_.A);
+  [[nodiscard]] const BodyFeatures<T>& body(int side) const { return *problem_.bodies[side]; }
+  [[nodiscard]] CullBuffers<T> culling() const { return {s_.kept, s_.nearby, s_.lower}; }
+  [[nodiscard]] static ABUT_INLINE std::uint32_t first_lanes(int count) {
+    return count >= W ? ~0u >> (32 - W) : (1u << count) - 1u;
   }
-
-  [[nodiscard]] static ABUT_INLINE P indicator(const P& distance, T tau) {
-    return smoothstep5<P>(fma(distance, P(T(-0.125) / tau), P(T(0.5))));
+  [[nodiscard]] ABUT_INLINE T* column(int c) const {
+    return block_.numbers.data() + static_cast<std::ptrdiff_t>(c) * block_.capacity + block_.count;
   }
-  /// d indicator / d distance.
-  [[nodiscard]] static ABUT_INLINE P indicator_slope(const P& distance, T tau) {
-    const T per_distance = T(-0.125) / tau;
-    return P(per_distance) * smoothstep5_dx<P>(fma(distance, P(per_distance), P(T(0.5))));
+  [[nodiscard]] ABUT_INLINE int* features(int side) const {
+    return block_.features.data() + static_cast<std::ptrdiff_t>(side) * block_.capacity + block_.count;
   }
-  /// Of all lanes, in pairs.
-  template <int width>
-  [[nodiscard]] static ABUT_INLINE T lane_sum(const Pack<T, width>& x) {
-    constexpr int k_least = 16 / static_cast<int>(sizeof(T));
-    using Least = Pack<T, k_least>;
-    T lanes[width];
-    x.store(lanes);
-    Least part[width / k_least];
-    for (int i = 0; i < width / k_least; ++i) part[i] = Least::load(lanes + i * k_least);
-    for (int n = width / k_least / 2; n > 0; n /= 2) {
-      for (int i = 0; i < n; ++i) part[i] += part[i + n];
-    }
-    return reduce_sum(part[0]);
-  }
-  ABUT_INLINE T* column(int c) const {
-    return b_.columns + static_cast<std::ptrdiff_t>(c) * b_.capacity + b_.contacts;
-  }
-
   [[nodiscard]] static ABUT_INLINE Vec3<P> rotated(const Mat3<T>& R, const Vec3<P>& v) {
     Vec3<P> r;
     for (int i = 0; i < 3; ++i) r[i] = fma(P(R(i, 0)), v[0], fma(P(R(i, 1)), v[1], P(R(i, 2)) * v[2]));
     return r;
   }
-  [[nodiscard]] static ABUT_INLINE Vec3<P> crossed(const Vec3<P>& a, const Vec3<P>& b) {
-    return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
+  [[nodiscard]] static ABUT_INLINE Vec3<P> loaded(const T* numbers, std::ptrdiff_t stride) {
+    return {P::load(numbers), P::load(numbers + stride), P::load(numbers + 2 * stride)};
+  }
+
+  /// d activity / d distance of weight 1.
+  [[nodiscard]] ABUT_INLINE P activity_slope(const P& distance) const {
+    const T per_distance = T(-0.125) / problem_.activity_smoothing;
+    return P(per_distance) * smoothstep5_dx<P>(fma(distance, P(per_distance), P(T(0.5))));
+  }
+  [[nodiscard]] ABUT_INLINE P activity(const P& distance) const {
+    return smoothstep5<P>(fma(distance, P(T(-0.125) / problem_.activity_smoothing), P(T(0.5))));
+  }
+  [[nodiscard]] static ABUT_INLINE MotionRow<P> scaled_row(const P& s, const MotionRow<P>& row) {
+    return {{s * row.w[0], s * row.w[1], s * row.w[2]}, {s * row.v[0], s * row.v[1], s * row.v[2]}};
+  }
+  /// Adds (w x x + v)_i.
+  static ABUT_INLINE void add_motion_of_point(int i, const Vec3<P>& x, MotionRow<P>& row) {
+    const int j = (i + 1) % 3, k = (i + 2) % 3;
+    row.w[j] = row.w[j] + x[k];
+    row.w[k] = row.w[k] - x[j];
+    row.v[i] = row.v[i] + P(1);
+  }
+  ABUT_INLINE void store_row(int columns, int contact, const MotionRow<P>& row) const {
+    T* const to = block_.numbers.data() + contact;
+    for (int i = 0; i < 3; ++i) {
+      row.w[i].store(to + static_cast<std::ptrdiff_t>(columns + i) * block_.capacity);
+      row.v[i].store(to + static_cast<std::ptrdiff_t>(columns + 3 + i) * block_.capacity);
+    }
+  }
+
+  [[nodiscard]] bool vertex_contacts(int side);
+  void store_vertex_derivatives(int side, const SdfSampleJacobian<P>& sample, const Vec3<P>& x_S,
+                                int contact);
+  [[nodiscard]] bool edge_contacts();
+  int find_near_blocks(int side);
+  void move_near_edges(int side);
+  [[nodiscard]] ABUT_INLINE std::uint32_t may_touch(const Bounds& a, const Bounds& b) const;
+  [[nodiscard]] int pairs_of_groups(int level, int count) const;
+  [[nodiscard]] bool relate_pairs(int count, int& candidates);
+  [[nodiscard]] bool pass_gates(int candidates);
+  void store_edge_derivatives(int first, std::uint32_t lanes, int contact);
+  template <SdfOrder sdf_order>
+  [[nodiscard]] SdfAnswer<sdf_order, P> sample_at_probe(int side, const Vec3<P>& probe,
+                                                        std::uint32_t lanes) const;
+  [[nodiscard]] ABUT_INLINE ConvexEdge<P> gathered_edge(int side, const std::int32_t* which) const;
+  /// Up to a whole pack, with copies of the last one.
+  static void fill_up(std::int32_t* const (&edges)[2], int count) {
+    for (int i = count; i % W != 0; ++i) {
+      for (std::int32_t* const of_side : edges) of_side[i] = of_side[count - 1];
+    }
   }
 
   const PairProblem<T>& problem_;
-  PairBuffers<T>& b_;
-  Mat3<T> R_AB_, R_BA_;  ///< R_BA takes A's frame to B's
-  Vec3<T> p_AB_, p_BA_;
+  const PairPoses<T>& X_;
+  PairScratch<T>& s_;
+  ContactBlock<T>& block_;
 };
 
-template <typename T, ManifoldOrder order>
-void PairKernel<T, order>::set_pose(const RelativePose<T>& X_AB) {
-  R_AB_ = X_AB.R_AB;
-  p_AB_ = X_AB.p_AB;
-  for (int i = 0; i < 3; ++i) {
-    for (int j = 0; j < 3; ++j) R_BA_(i, j) = R_AB_(j, i);
-  }
-  for (int i = 0; i < 3; ++i)
-    p_BA_[i] = -(R_BA_(i, 0) * p_AB_[0] + R_BA_(i, 1) * p_AB_[1] + R_BA_(i, 2) * p_AB_[2]);
-}
+// Vertices --------------------------------------------------------------------------------------------------
 
 template <typename T, ManifoldOrder order>
-void PairKernel<T, order>::vertex_contacts(int side) {
-  const BodyFeatures<T>&owner = body(side), &solid = other(side);
-  b_.near_blocks[side] = 0;
-  if (owner.points.points == 0 || solid.bounds.empty()) return;
-  T* metric = b_.metric[side];
-  if (problem_.edge_edge) {
-    const P far(problem_.largest_metric);
-    for (int k = 0; k < owner.points.blocks * k_block_points; k += W) far.store(metric + k);
-  }
-  const bool carries = problem_.vertices[side];
-  if (!carries && !problem_.edge_edge) return;
-
-  // Into the solid's frame.
-  const Mat3<T>& R = side == 0 ? R_BA_ : R_AB_;
-  const Vec3<T>& p = side == 0 ? p_BA_ : p_AB_;
-  T farthest = problem_.edge_edge ? problem_.metric_range : T(0);
-  if (carries) farthest = std::max(farthest, T(4) * problem_.activity_smoothing);
-  const T cut = problem_.everything ? T(1e9) : farthest + owner.contact_radius;
-  PointList<T> list{b_.list_numbers[0], b_.list_numbers[1], b_.list_numbers[2], b_.list_numbers[3],
-                    b_.list_primitives};
+bool PairKernel<T, order>::vertex_contacts(int side) {
+  const BodyFeatures<T>&owner = body(side), &solid = body(1 - side);
+  if (owner.points.points == 0 || solid.bounds.empty()) return true;
+  PointList<T> list{s_.list[0], s_.list[1], s_.list[2], s_.list[3], s_.list_primitives};
   list.clear();
-  const CullBuffers<T> cull{b_.kept, b_.nearby, b_.lower};
-  const CullDistances<T> culling(solid, cut);
-  append_near_points(owner, solid, R, p, culling, cull, list, b_.near_blocks[side]);
+  const auto& [R, p] = X_.in_other[side];
+  append_near_points(owner, solid, R, p, CullDistances<T>(solid, problem_.reach + owner.contact_radius),
+                     culling(), list);
   list.finish();
-  PointList<T> touching{b_.survivor[0], b_.survivor[1], b_.survivor[2], b_.survivor[3],
-                        b_.survivor_primitives};
+  const auto& [R_CS, p_CS] = X_.in_center[1 - side];
+  const P radius(owner.contact_radius), sign(side == 0 ? T(-1) : T(1));  // out of the solid, from A to B
+  PointList<T> touching{s_.touching[0], s_.touching[1], s_.touching[2], s_.touching[3],
+                        s_.touching_primitives};
   touching.clear();
-  const int begin = b_.contacts;
-
-  // Derivatives bring the normal with them.
-  constexpr SdfOrder k_sdf_order = order == ManifoldOrder::value ? SdfOrder::normal : SdfOrder::distance;
+  const int begin = block_.count;
   for (int group = 0; group < list.groups(); ++group) {
-    const int first = group * W, lanes = std::min(W, list.count - first);
-    const Vec3<P> x(P::load(list.x + first), P::load(list.y + first), P::load(list.z + first));
-    const auto sample = sample_solid<k_sdf_order, T>(solid, list.primitives[group], x,
-                                                     order == ManifoldOrder::value ? nullptr : b_.lower);
-    if (problem_.edge_edge) {
-      const P clamped = clamped_metric<P>(sample.distance - P(owner.contact_radius),
-                                          P(problem_.largest_metric), P(T(0.5) * problem_.largest_metric));
-      for (int lane = 0; lane < lanes; ++lane)
-        metric[static_cast<int>(list.id[first + lane])] = clamped[lane];
-    }
-    if (!carries) continue;
-    const P distance = sample.distance - P(owner.contact_radius);
-    std::uint32_t chosen = lanes < W ? (1u << lanes) - 1u : ~0u >> (32 - W);
-    if (!problem_.everything) chosen &= bits(distance < P(T(4) * problem_.activity_smoothing));
-    for (std::uint32_t left = chosen; left != 0; left &= left - 1) {
-      const int lane = std::countr_zero(left);
-      if (owner.points.point[static_cast<std::size_t>(list.id[first + lane])] < 0) chosen &= ~(1u << lane);
-    }
+    const int first = group * W;
+    const Vec3<P> x = loaded(list.x + first, list.y - list.x);
+    const auto sample = sample_solid<SdfOrder::normal, T>(solid, list.primitives[group], x);
+    const P distance = sample.distance - radius;
+    const std::uint32_t chosen = first_lanes(list.count - first) & bits(distance < P(problem_.reach));
     if (chosen == 0) continue;
-
-    if constexpr (order == ManifoldOrder::value) {
-      store_vertex_geometry(side, sample, x,
-                            [&](int c, const P& value) { value.store_chosen(column(c), chosen); });
+    if (block_.count + W > block_.capacity) return false;
+    const Vec3<P> n = rotated(R_CS, sample.normal), x_C = moved(R_CS, p_CS, x[0], x[1], x[2]);
+    const P inward = radius + P(T(0.5)) * distance;
+    for (int i = 0; i < 3; ++i) {
+      (x_C[i] - inward * n[i]).store_chosen(column(k_contact_point + i), chosen);
+      (sign * n[i]).store_chosen(column(k_contact_normal + i), chosen);
     }
-    distance.store_chosen(column(k_distance), chosen);
-    indicator(distance, problem_.activity_smoothing).store_chosen(column(k_activity), chosen);
-    P::load(list.id + first).store_chosen(column(side == 0 ? k_place_A : k_place_B), chosen);
-    P(-1).store_chosen(column(side == 0 ? k_place_B : k_place_A), chosen);
+    distance.store_chosen(column(k_contact_distance), chosen);
+    P(1).store_chosen(column(k_contact_weight), chosen);
+    activity(distance).store_chosen(column(k_contact_activity), chosen);
+    std::int32_t places[W];
+    for (int i = 0; i < W; ++i) places[i] = static_cast<std::int32_t>(list.id[first + i]);
+    P area = P::gather(owner.points.area.data(), places);
+    if (!owner.points.area_x.empty()) {
+      const Vec3<P> vector = rotated(R, Vec3<P>(P::gather(owner.points.area_x.data(), places),
+                                                P::gather(owner.points.area_y.data(), places),
+                                                P::gather(owner.points.area_z.data(), places)));
+      area = facing_area<P>(area, convex_edges_detail::dot(vector, sample.normal));
+    }
+    area.store_chosen(column(k_contact_area), chosen);
+    int *const of_owner = features(side), *const of_solid = features(1 - side);
+    int count = 0;
+    for (std::uint32_t left = chosen; left != 0; left &= left - 1) {
+      of_owner[count] = owner.points.point[static_cast<std::size_t>(places[std::countr_zero(left)])];
+      of_solid[count++] = -1;
+    }
+    block_.count += count;
     if constexpr (order != ManifoldOrder::value)
-      touching.append(x, P::load(list.id + first), chosen,
-                      primitives_that_weigh(solid, list.primitives[group], sample.distance, culling.margin,
-                                            b_.lower, chosen));
-    b_.contacts += std::popcount(chosen);
+      touching.append(x, P::load(list.id + first), chosen, list.primitives[group]);
   }
-  b_.count[side == 0 ? k_vertex_of_A : k_vertex_of_B] = b_.contacts - begin;
   if constexpr (order != ManifoldOrder::value) {
     touching.finish();
+    if (begin + touching.groups() * W > block_.capacity) return false;
     for (int group = 0; group < touching.groups(); ++group) {
-      const int first = group * W;
-      const Vec3<P> x(P::load(touching.x + first), P::load(touching.y + first), P::load(touching.z + first));
-      constexpr SdfOrder k_derivatives =
-          order == ManifoldOrder::distance_gradient ? SdfOrder::gradient : SdfOrder::jacobian;
-      const auto sample = sample_solid<k_derivatives, T>(solid, touching.primitives[group], x);
-      const auto put = [&](int c, const P& value) {
-        value.store(b_.columns + static_cast<std::ptrdiff_t>(c) * b_.capacity + begin + first);
-      };
-      store_vertex_geometry(side, sample, x, put);
-      store_vertex_derivatives(side, sample, x, put);
+      const Vec3<P> x = loaded(touching.x + group * W, touching.y - touching.x);
+      const auto sample = sample_solid<SdfOrder::jacobian, T>(solid, touching.primitives[group], x);
+      store_vertex_derivatives(side, sample, x, begin + group * W);
     }
   }
+  return true;
 }
 
-/// Point and normal in A's frame. put(column, number) is told all of them.
+/// A point of B moves by w x x + v; one of A, in the eyes of B, by the opposite, and B's normals turn.
 template <typename T, ManifoldOrder order>
-template <typename Sample, typename Put>
-ABUT_INLINE void PairKernel<T, order>::store_vertex_geometry(int side, const Sample& sample,
-                                                             const Vec3<P>& x_S, const Put& put) {
-  const P radius(body(side).contact_radius);
-  const P half = radius + P(T(0.5)) * (sample.distance - radius);
-  const bool solid_is_B = side == 0;
-  const Vec3<P> x_A = solid_is_B ? moved(R_AB_, p_AB_, x_S[0], x_S[1], x_S[2]) : x_S;
-  const Vec3<P> n = solid_is_B ? rotated(R_AB_, sample.normal) : sample.normal;  // out of the solid
-  const P sign = P(solid_is_B ? T(-1) : T(1));
+void PairKernel<T, order>::store_vertex_derivatives(int side, const SdfSampleJacobian<P>& sample,
+                                                    const Vec3<P>& x_S, int contact) {
+  using convex_edges_detail::cross;
+  const bool is_point_of_B = side == 1;
+  const auto& [R, p] = X_.in_center[1 - side];
+  const Vec3<P> x = moved(R, p, x_S[0], x_S[1], x_S[2]), n = rotated(R, sample.normal),
+                g = rotated(R, sample.gradient);
+  Vec3<P> columns[3], rows[3];  // of dn/dx: R J R^T
+  for (int j = 0; j < 3; ++j)
+    columns[j] = rotated(
+        R, Vec3<P>(sample.normal_jacobian(0, j), sample.normal_jacobian(1, j), sample.normal_jacobian(2, j)));
+  for (int i = 0; i < 3; ++i) rows[i] = rotated(R, Vec3<P>(columns[0][i], columns[1][i], columns[2][i]));
+  const P sign(is_point_of_B ? T(1) : T(-1));
+  const Vec3<P> by_point(sign * g[0], sign * g[1], sign * g[2]);
+  const MotionRow<P> distance_row{cross(x, by_point), by_point};
+  store_row(k_distance_by_motion, contact, distance_row);
+  MotionRow<P> normal_rows[3];  // from A to B, the sign of which is that of the motion
   for (int i = 0; i < 3; ++i) {
-    put(k_point + i, x_A[i] - half * n[i]);
-    put(k_normal + i, sign * n[i]);
-  }
-}
-
-/// By the motion (w; v) of B about A's origin. A point of B moves by w x x + v in A's frame; a point of A by
-/// the opposite in the eyes of B, whose normals turn by w.
-template <typename T, ManifoldOrder order>
-template <typename Sample, typename Put>
-void PairKernel<T, order>::store_vertex_derivatives(int side, const Sample& sample, const Vec3<P>& x_S,
-                                                    const Put& put) {
-  const bool solid_is_B = side == 0;
-  const Vec3<P> x_A = solid_is_B ? moved(R_AB_, p_AB_, x_S[0], x_S[1], x_S[2]) : x_S;
-  const Vec3<P> g = solid_is_B ? rotated(R_AB_, sample.gradient) : sample.gradient;
-  const P sign = P(solid_is_B ? T(-1) : T(1));  // of the point's motion in the solid's eyes, and of n
-  const auto row = [&](const Vec3<P>& by_point, const Vec3<P>& turn) {
-    const Vec3<P> torque = crossed(x_A, by_point);
-    return MotionRow<P>{{torque[0] + turn[0], torque[1] + turn[1], torque[2] + turn[2]}, by_point};
-  };
-  const Vec3<P> none{P(0), P(0), P(0)};
-  const MotionRow<P> distance_row = row(Vec3<P>(sign * g[0], sign * g[1], sign * g[2]), none);
-  store_distance_derivative(distance_row, put);
-  if constexpr (order >= ManifoldOrder::jacobian) {
-    const Vec3<P> n = solid_is_B ? rotated(R_AB_, sample.normal) : sample.normal;
-    Mat3<P> N = sample.normal_jacobian;
-    if (solid_is_B) {  // R N R^T
-      Mat3<P> RN;
-      for (int j = 0; j < 3; ++j) {
-        const Vec3<P> c = rotated(R_AB_, Vec3<P>(N(0, j), N(1, j), N(2, j)));
-        for (int i = 0; i < 3; ++i) RN(i, j) = c[i];
-      }
-      for (int i = 0; i < 3; ++i) {
-        const Vec3<P> r = rotated(R_AB_, Vec3<P>(RN(i, 0), RN(i, 1), RN(i, 2)));
-        for (int j = 0; j < 3; ++j) N(i, j) = r[j];
-      }
+    normal_rows[i] = {cross(x, rows[i]), rows[i]};
+    if (!is_point_of_B) {  // -(w x n)_i
+      const int j = (i + 1) % 3, k = (i + 2) % 3;
+      normal_rows[i].w[j] = normal_rows[i].w[j] - n[k];
+      normal_rows[i].w[k] = normal_rows[i].w[k] + n[j];
     }
-    MotionRow<P> rows[3];
-    for (int i = 0; i < 3; ++i) {
-      // normal_AB = sign n and the point moves by sign of B's motion: the two signs cancel.
-      Vec3<P> turn = none;
-      if (solid_is_B) {  // d(-n)_i/dw = -(w x n)_i = -(n x e_i).w
-        turn[(i + 1) % 3] = -n[(i + 2) % 3];
-        turn[(i + 2) % 3] = n[(i + 1) % 3];
-      }
-      rows[i] = row(Vec3<P>(N(i, 0), N(i, 1), N(i, 2)), turn);
-    }
-    const Vec3<P> normal(sign * n[0], sign * n[1], sign * n[2]);
-    store_normal_derivative(rows, normal, put);
-    if constexpr (order == ManifoldOrder::complete)
-      store_vertex_point_and_activity(side, sample.distance, x_A, normal, distance_row, rows, put);
+    store_row(k_normal_by_motion + 6 * i, contact, normal_rows[i]);
   }
-}
-
-/// A motion (w; v) of B about A's origin is a tangent (w; v + w x p_B) of B about its own, and for a number
-/// the opposite of a tangent of A, whose origin it is.
-/// put(column, number) is told all of them.
-template <typename T, ManifoldOrder order>
-template <typename Put>
-ABUT_INLINE void PairKernel<T, order>::store_distance_derivative(const MotionRow<P>& row, const Put& put) {
-  store_row(k_distance_by_poses, row, Vec3<P>(P(0), P(0), P(0)), put);
-}
-
-/// Of a vector fixed in the eyes of A, a turn of A is a turn.
-template <typename T, ManifoldOrder order>
-template <typename Put>
-ABUT_INLINE void PairKernel<T, order>::store_normal_derivative(const MotionRow<P> (&rows)[3],
-                                                               const Vec3<P>& normal, const Put& put) {
-  for (int i = 0; i < 3; ++i) {
-    Vec3<P> turn{P(0), P(0), P(0)};  // (w x n)_i
-    turn[(i + 1) % 3] = normal[(i + 2) % 3];
-    turn[(i + 2) % 3] = -normal[(i + 1) % 3];
-    store_row(k_normal_by_poses + 12 * i, rows[i], turn, put);
-  }
-}
-
-template <typename T, ManifoldOrder order>
-template <typename Put>
-ABUT_INLINE void PairKernel<T, order>::store_row(int columns, const MotionRow<P>& row,
-                                                 const Vec3<P>& turn_of_A, const Put& put) {
-  const Vec3<P> p_B{P(p_AB_[0]), P(p_AB_[1]), P(p_AB_[2])}, lever = crossed(p_B, row.v);
-  for (int k = 0; k < 3; ++k) {
-    put(columns + k, turn_of_A[k] - row.w[k]);
-    put(columns + 3 + k, -row.v[k]);
-    put(columns + 6 + k, row.w[k] - lever[k]);
-    put(columns + 9 + k, row.v[k]);
-  }
-}
-
-/// Soft K: weights w_i = S((c - m_i)/band) of the edges, c such that sum w_i + K S((c - range)/band + 1) = K.
-/// The second term keeps c below `range`, the largest of the clamped metrics, so edges that are far weigh
-/// exactly 0.
-template <typename T, ManifoldOrder order>
-void PairKernel<T, order>::select_edges(int side) {
-  const BodyFeatures<T>& owner = body(side);
-  const EdgeTable<T>& edges = owner.edges;
-  const T* metric = b_.metric[side];
-  const T range = problem_.largest_metric, band = problem_.selection_band,
-          wanted = static_cast<T>(edges.selected);
-  const bool takes_all = edges.selected >= edges.edges;
-  SelectedEdges<T>& out = b_.selected[side];
-
-  int candidates = 0;
-  constexpr int k_group = 16;
-  T lane_numbers[W];
-  for (int i = 0; i < W; ++i) lane_numbers[i] = static_cast<T>(i);
-  for (int group = 0; group * k_group < edges.edges; ++group) {
-    if (!takes_all && (edges.group_mask[static_cast<std::size_t>(group)] & b_.near_blocks[side]) == 0)
-      continue;
-    for (int first = group * k_group; first < (group + 1) * k_group && first < edges.edges; first += W) {
-      const auto at = static_cast<std::size_t>(first);
-      const P m = P(T(0.5)) * (P::gather(metric, &edges.start[at]) + P::gather(metric, &edges.end[at]));
-      std::uint32_t chosen = takes_all ? ~0u >> (32 - W) : bits(m < P(range));
-      if (edges.edges - first < W) chosen &= (1u << (edges.edges - first)) - 1u;
-      m.store_chosen(b_.candidate_metric + candidates, chosen);
-      (P::load(lane_numbers) + P(static_cast<T>(first))).store_chosen(b_.candidate_edge + candidates, chosen);
-      candidates += std::popcount(chosen);
-    }
-  }
-  const int packs = (candidates + W - 1) / W;
-  for (int i = candidates; i < packs * W; ++i) b_.candidate_metric[i] = T(1e9);
-
-  T threshold = T(1e9);
-  if (!takes_all && candidates > 0) {
-    T low = T(1e9), high = range;
-    P least = P(low);
-    for (int i = 0; i < packs; ++i) least = min(least, P::load(b_.candidate_metric + i * W));
-    low = reduce_min(least);
-    threshold = T(0.5) * (low + high);
-    for (int iteration = 0; iteration < 60; ++iteration) {
-      P sum = P(0), slope = P(0);
-      for (int i = 0; i < packs; ++i) {
-        const P x = (P(threshold) - P::load(b_.candidate_metric + i * W)) * P(T(1) / band);
-        sum += smoothstep5<P>(x);
-        slope += smoothstep5_dx<P>(x);
-      }
-      const T phantom = (threshold - range) / band + T(1);
-      const T excess = lane_sum(sum) + wanted * smoothstep5<T>(phantom) - wanted;
-      const T rate = (lane_sum(slope) + wanted * smoothstep5_dx<T>(phantom)) / band;
-      (excess > T(0) ? high : low) = threshold;
-      const T newton = threshold - excess / rate;
-      const T next = newton > low && newton < high ? newton : T(0.5) * (low + high);
-      const bool is_settled = std::abs(next - threshold) <= T(8) * std::numeric_limits<T>::epsilon() * range;
-      threshold = next;
-      if (is_settled) break;
-    }
-  }
-
-  out.threshold = threshold;
-  out.count = 0;
-  for (int i = 0; i < candidates; i += W) {
-    const P weight =
-        takes_all ? P(1) : smoothstep5<P>((P(threshold) - P::load(b_.candidate_metric + i)) * P(T(1) / band));
-    std::uint32_t chosen = bits(weight > P(0));
-    if (candidates - i < W) chosen &= (1u << (candidates - i)) - 1u;
-    weight.store_chosen(out.weight + out.count, chosen);
-    P::load(b_.candidate_edge + i).store_chosen(out.place + out.count, chosen);
-    out.count += std::popcount(chosen);
-  }
-  constexpr int k_wide = WideLanes<T>::k_lanes;
-  out.padded = (out.count + k_wide - 1) / k_wide * k_wide;
-  for (int i = out.count; i < out.padded; ++i) {
-    out.weight[i] = T(0);
-    out.place[i] = out.place[out.count - 1];
-  }
-  for (int first = 0; first < out.count; first += W) {
-    std::int32_t edge[W], start[W];
-    for (int lane = 0; lane < W; ++lane) edge[lane] = static_cast<std::int32_t>(out.place[first + lane]);
-    for (int lane = 0; lane < W; ++lane) start[lane] = edges.start[static_cast<std::size_t>(edge[lane])];
-    const auto gathered = [](const std::vector<T>& x, const std::vector<T>& y, const std::vector<T>& z,
-                             const std::int32_t(&index)[W]) {
-      return Vec3<P>(P::gather(x.data(), index), P::gather(y.data(), index), P::gather(z.data(), index));
-    };
-    Vec3<P> x = gathered(owner.points.x, owner.points.y, owner.points.z, start);
-    Vec3<P> t = gathered(edges.vector_x, edges.vector_y, edges.vector_z, edge);
-    Vec3<P> n = gathered(edges.normal_x, edges.normal_y, edges.normal_z, edge);
-    if (side == 1) {
-      x = moved(R_AB_, p_AB_, x[0], x[1], x[2]);
-      t = rotated(R_AB_, t);
-      n = rotated(R_AB_, n);
-    }
-    for (int k = 0; k < 3; ++k) {
-      x[k].store(out.start[k] + first);
-      t[k].store(out.vector[k] + first);
-      n[k].store(out.normal[k] + first);
-    }
-  }
-  // After the last edge comes the first one again.
-  for (int k = 0; k < 3 && out.count > 0; ++k) {
-    for (T* numbers : {out.start[k], out.vector[k], out.normal[k]}) {
-      for (int i = out.count; i < std::max(out.padded, out.count + W); ++i)
-        numbers[i] = numbers[i - out.count];
-    }
-  }
-}
-
-/// All pairs of selected edges: witness points, indicators, and how near they are to each other.
-template <typename T, ManifoldOrder order>
-void PairKernel<T, order>::edge_contacts() {
-  SelectedEdges<T>&A = b_.selected[0], &B = b_.selected[1];
-  if (A.count == 0 || B.count == 0) return;
-  for (int j = 0; j < B.padded; j += W) P(0).store(B.sum + j);
-  const T inverse_smoothing = T(1) / problem_.neighbour_smoothing;
-  const WideLanes<T> nearest = WideLanes<T>(problem_.nearest);
-  using Q = WideLanes<T>;
-  T lane_numbers[W];
-  for (int i = 0; i < W; ++i) lane_numbers[i] = static_cast<T>(i);
-  const P lane_number = P::load(lane_numbers);
-  const int pairs = A.count * B.count;
-  int i = 0, j = 0;  // of the first pair of a pack
-  const auto next_pack = [&](Edge<P>& edge_A, Edge<P>& edge_B) {
-    for (int k = 0; k < 3; ++k) {
-      edge_B.start[k] = P::load(B.start[k] + j);
-      edge_B.vector[k] = P::load(B.vector[k] + j);
-      edge_B.normal[k] = P::load(B.normal[k] + j);
-      edge_A.start[k] = P(A.start[k][i]);
-      edge_A.vector[k] = P(A.vector[k][i]);
-      edge_A.normal[k] = P(A.normal[k][i]);
-    }
-    j += W;
-    while (j >= B.count) {
-      j -= B.count;
-      i = std::min(i + 1, A.count - 1);
-      const auto is_next = lane_number >= P(static_cast<T>(W - j));
+  if constexpr (order == ManifoldOrder::complete) {
+    const P radius(body(side).contact_radius), distance = sample.distance - radius,
+                                               inward = radius + P(T(0.5)) * distance;
+    for (int i = 0; i < 3; ++i) {  // x - (r + d/2) n
+      const P by_distance = P(T(-0.5)) * n[i], by_normal = P(0) - inward * sign;
+      MotionRow<P> row;
       for (int k = 0; k < 3; ++k) {
-        edge_A.start[k] = select(is_next, P(A.start[k][i]), edge_A.start[k]);
-        edge_A.vector[k] = select(is_next, P(A.vector[k][i]), edge_A.vector[k]);
-        edge_A.normal[k] = select(is_next, P(A.normal[k][i]), edge_A.normal[k]);
+        row.w[k] = by_distance * distance_row.w[k] + by_normal * normal_rows[i].w[k];
+        row.v[k] = by_distance * distance_row.v[k] + by_normal * normal_rows[i].v[k];
+      }
+      if (is_point_of_B) add_motion_of_point(i, x, row);
+      store_row(k_point_by_motion + 6 * i, contact, row);
+    }
+    store_row(k_activity_by_motion, contact, scaled_row(activity_slope(distance), distance_row));
+  }
+}
+
+// Edges: which may touch ------------------------------------------------------------------------------------
+
+/// Marks the blocks of edges that may touch the other solid, and says how many there are.
+template <typename T, ManifoldOrder order>
+int PairKernel<T, order>::find_near_blocks(int side) {
+  const BodyFeatures<T>&owner = body(side), &solid = body(1 - side);
+  const EdgeBlocks<T>& edges = owner.edges;
+  const typename EdgeBlocks<T>::Columns& bounds = edges.bounds[0];
+  // The probe lies in both solids, and, seen along n, midway between the witness points; within 1.25 times
+  // the depth of both.
+  const CullDistances<T> culled(solid, problem_.reach + owner.contact_radius +
+                                           T(1.25) * problem_.edges.deepest + T(0.5) * problem_.beside +
+                                           T(4) * problem_.activity_smoothing);
+  const auto& [R, p] = X_.in_other[side];
+  int count = 0;
+  for (int first = 0; first < edges.blocks; first += W) {
+    const T* const numbers = bounds.column(k_ball_center) + first;
+    const Vec3<P> center =
+        moved(R, p, P::load(numbers), P::load(numbers + bounds.stride), P::load(numbers + 2 * bounds.stride));
+    const P radius = P::load(bounds.column(k_ball_radius) + first);
+    const std::uint32_t all = first_lanes(edges.blocks - first);
+    std::uint32_t near = 0;
+    for (int l = 0; l < solid.sdf->added() && near != all; ++l)
+      near |= bits(lower_bound(solid.bounds[static_cast<std::size_t>(l)], center, radius) < P(culled.reach)) &
+              all;
+    for (int i = 0; i < W && first + i < edges.blocks; ++i) s_.near_blocks[side][first + i] = near >> i & 1u;
+    count += std::popcount(near);
+  }
+  return count;
+}
+
+/// Into C: the bounds of all groups of more than one edge, and those of the edges of near blocks.
+template <typename T, ManifoldOrder order>
+void PairKernel<T, order>::move_near_edges(int side) {
+  const EdgeBlocks<T>& edges = body(side).edges;
+  const auto& [R, p] = X_.in_center[side];
+  const P widened_cos(problem_.cone_cos), widened_sin(problem_.cone_sin);
+  const auto move_bounds = [&, &R = R, &p = p](int level, int first) {
+    const std::ptrdiff_t stride = edges.bounds[level].stride;
+    const T* const from = edges.bounds[level].numbers.data() + first;
+    T* const to = s_.edge_bounds[side][level] + first;
+    const Vec3<P> center = loaded(from, stride),
+                  axis = rotated(R, loaded(from + k_cone_axis * stride, stride)),
+                  in_C = moved(R, p, center[0], center[1], center[2]);
+    for (int i = 0; i < 3; ++i) {
+      in_C[i].store(to + (k_ball_center + i) * stride);
+      axis[i].store(to + (k_cone_axis + i) * stride);
+    }
+    P::load(from + k_ball_radius * stride).store(to + k_ball_radius * stride);
+    const P cosine = P::load(from + k_cone_cos * stride), sine = P::load(from + k_cone_sin * stride),
+            wide_cos = cosine * widened_cos - sine * widened_sin;
+    const auto is_open = wide_cos <= P(0);
+    select(is_open, P(0), wide_cos).store(to + k_cone_cos * stride);
+    select(is_open, P(0), sine * widened_cos + cosine * widened_sin).store(to + k_cone_sin * stride);
+    select(is_open, P(2), P::load(from + k_cone_open * stride)).store(to + k_cone_open * stride);
+  };
+  for (int level = 0; level < 2; ++level) {
+    for (int first = 0; first < edges.bounds[level].stride; first += W) move_bounds(level, first);
+  }
+  for (int block = 0; block < edges.blocks; ++block) {
+    if (s_.near_blocks[side][block] == 0) continue;
+    for (int first = block * k_block; first < (block + 1) * k_block; first += W) move_bounds(2, first);
+  }
+}
+
+/// Lanes of groups of A and of B between whose edges there may be contacts. A's witness point
+/// lies behind B's along the normal n by the depth, at most D_1, and at most `beside` next to it; n lies in
+/// A's cone, and -n in B's.
+template <typename T, ManifoldOrder order>
+ABUT_INLINE std::uint32_t PairKernel<T, order>::may_touch(const Bounds& a, const Bounds& b) const {
+  const P dx = a[0] - b[0], dy = a[1] - b[1], dz = a[2] - b[2], squared = fma(dx, dx, fma(dy, dy, dz * dz));
+  const P radii = a[k_ball_radius] + b[k_ball_radius],
+          touching =
+              radii + P(problem_.reach + problem_.beside + body(0).contact_radius + body(1).contact_radius),
+          deepest = touching + P(problem_.edges.deepest);
+  const P open_A = a[k_cone_open], open_B = b[k_cone_open];  // whose normals may point anywhere
+  const P along = fma(a[4], b[4], fma(a[5], b[5], a[6] * b[6]));
+  const P not_opposed =
+      along + fma(a[k_cone_cos], b[k_cone_cos], P(0) - a[k_cone_sin] * b[k_cone_sin]) - (open_A + open_B);
+  const P too_far = max(squared - deepest * deepest, P(0) - radii);
+  const std::uint32_t facing = bits(max(too_far, not_opposed) <= P(0));
+  if (facing == 0) return 0;
+  const P behind_A = fma(a[4], dx, fma(a[5], dy, a[6] * dz)),
+          behind_B = P(0) - fma(b[4], dx, fma(b[5], dy, b[6] * dz));
+  // |beside| cos <= behind sin + touching: within a cone around the axis, widened by balls and reach.
+  const auto outside = [&](const P& behind, const P& cosine, const P& sine) {
+    const P width = fma(behind, sine, touching);
+    return fma(squared - behind * behind, cosine * cosine, P(0) - width * abs(width));
+  };
+  const P in_front = P(0) - min(fma(open_A, deepest, behind_A), fma(open_B, deepest, behind_B)) - touching;
+  const P not_behind = max(max(behind_A, behind_B) - deepest, in_front);
+  const P off_axis =
+      max(outside(behind_A, a[k_cone_cos], a[k_cone_sin]), outside(behind_B, b[k_cone_cos], b[k_cone_sin]));
+  return facing & bits(max(not_behind, off_axis) <= P(0));
+}
+
+/// Of `count` pairs of groups of a level those of the next one that may touch: four in each by four. Says how
+/// many; the last ones are in s_.pairs.
+template <typename T, ManifoldOrder order>
+int PairKernel<T, order>::pairs_of_groups(int level, int count) const {
+  constexpr int k_parts = 4;
+  const std::int32_t *const of_A = s_.groups[level][0], *const of_B = s_.groups[level][1];
+  const T* numbers[2];
+  std::ptrdiff_t strides[2];
+  for (int side = 0; side < 2; ++side) {
+    numbers[side] = s_.edge_bounds[side][level + 1];
+    strides[side] = body(side).edges.bounds[level + 1].stride;
+  }
+  for (int i = 0; i < count; ++i) {
+    Bounds b;
+    for (int c = 0; c < k_edge_bound_columns; ++c)
+      b[c] = P::repeated(numbers[1] + c * strides[1] + k_parts * of_B[i]);
+    std::uint32_t chosen = 0;
+    for (int first = 0; first < k_parts * k_parts; first += W) {
+      Bounds a;
+      for (int c = 0; c < k_edge_bound_columns; ++c)
+        a[c] = P::spread(numbers[0] + c * strides[0] + k_parts * of_A[i] + first / k_parts);
+      chosen |= may_touch(a, b) << first;
+    }
+    s_.chosen[i] = chosen;
+  }
+  std::int32_t *const next_A = level == 0 ? s_.groups[1][0] : s_.pairs[0], *const next_B =
+                                                                               level == 0 ? s_.groups[1][1]
+                                                                                          : s_.pairs[1];
+  int found = 0;
+  for (int i = 0; i < count; ++i) {
+    for (std::uint32_t left = s_.chosen[i]; left != 0; left &= left - 1) {
+      const int part = std::countr_zero(left);
+      next_A[found] = k_parts * of_A[i] + part / k_parts;
+      next_B[found++] = k_parts * of_B[i] + part % k_parts;
+    }
+  }
+  return found;
+}
+
+// Edges: contacts -------------------------------------------------------------------------------------------
+
+template <typename T, ManifoldOrder order>
+bool PairKernel<T, order>::edge_contacts() {
+  if (find_near_blocks(0) == 0 || find_near_blocks(1) == 0) return true;
+  for (int side = 0; side < 2; ++side) move_near_edges(side);
+  const int blocks[2] = {body(0).edges.blocks, body(1).edges.blocks};
+  const std::ptrdiff_t strides[2] = {body(0).edges.bounds[0].stride, body(1).edges.bounds[0].stride};
+  int count = 0, candidates = 0;
+  const auto relate = [&] {
+    const int quarters = pairs_of_groups(0, count), pairs = pairs_of_groups(1, quarters);
+    count = 0;
+    return relate_pairs(pairs, candidates);
+  };
+  for (int block = 0; block < blocks[0]; ++block) {
+    if (s_.near_blocks[0][block] == 0) continue;
+    Bounds a, b;
+    for (int c = 0; c < k_edge_bound_columns; ++c) a[c] = P(s_.edge_bounds[0][0][c * strides[0] + block]);
+    for (int first = 0; first < blocks[1]; first += W) {
+      for (int c = 0; c < k_edge_bound_columns; ++c)
+        b[c] = P::load(s_.edge_bounds[1][0] + c * strides[1] + first);
+      for (std::uint32_t left = may_touch(a, b) & first_lanes(blocks[1] - first); left != 0;
+           left &= left - 1) {
+        const int other = first + std::countr_zero(left);
+        if (s_.near_blocks[1][other] == 0) continue;
+        s_.groups[0][0][count] = block;
+        s_.groups[0][1][count++] = other;
       }
     }
-  };
-  int at = 0;
-  for (; at < pairs; at += Q::k_lanes) {
-    Edge<P> halves_A[2], halves_B[2];
-    for (int half = 0; half < 2; ++half) next_pack(halves_A[half], halves_B[half]);
-    Edge<Q> edge_A, edge_B;
-    for (int k = 0; k < 3; ++k) {
-      edge_A.start[k] = Q::joined(halves_A[0].start[k], halves_A[1].start[k]);
-      edge_A.vector[k] = Q::joined(halves_A[0].vector[k], halves_A[1].vector[k]);
-      edge_A.normal[k] = Q::joined(halves_A[0].normal[k], halves_A[1].normal[k]);
-      edge_B.start[k] = Q::joined(halves_B[0].start[k], halves_B[1].start[k]);
-      edge_B.vector[k] = Q::joined(halves_B[0].vector[k], halves_B[1].vector[k]);
-      edge_B.normal[k] = Q::joined(halves_B[0].normal[k], halves_B[1].normal[k]);
-    }
-    edge_clash<Q>(edge_A, edge_B, problem_.edges).store(b_.pair_clash + at);
-    const EdgeWitness<Q> w = edge_witness<Q>(edge_A, edge_B, problem_.edges);
-    exp_normal(nearest - w.softened * Q(inverse_smoothing)).store(b_.pair_nearness + at);
-    w.minimum.alpha[0].store(b_.pair_alpha[0] + at);
-    w.minimum.alpha[1].store(b_.pair_alpha[1] + at);
-    w.minimum.gamma.store(b_.pair_interior + at);
+    if (count >= k_block_pairs && !relate()) return false;
   }
-  Q(0).store(b_.pair_nearness + at);  // what is read there with weight 0
-  for (int row = 0; row < A.count; ++row) {
-    const T* nearness = b_.pair_nearness + static_cast<std::ptrdiff_t>(row) * B.count;
-    P sum = P(0);
-    for (int column = 0; column < B.padded; column += W) {
-      const P near = P::load(nearness + column);
-      sum += P::load(B.weight + column) * near;
-      fma(P(A.weight[row]), near, P::load(B.sum + column)).store(B.sum + column);
-    }
-    A.sum[row] = T(1) / (problem_.nearness_rest + lane_sum(sum));
-  }
-  for (int column = 0; column < B.padded; column += W)
-    (P(1) / (P(problem_.nearness_rest) + P::load(B.sum + column))).store(B.sum + column);
-  if constexpr (order == ManifoldOrder::complete) differentiate_shares();
-  for (int side = 0; side < 2; ++side) edge_penetrations(side);
-  store_edge_contacts();
+  return relate() && pass_gates(candidates);
 }
 
 template <typename T, ManifoldOrder order>
-Edge<Lanes<T>> PairKernel<T, order>::gathered_edge(int side, const int (&index)[W]) const {
-  const SelectedEdges<T>& edges = b_.selected[side];
-  Edge<P> edge;
-  for (int k = 0; k < 3; ++k) {
-    edge.start[k] = P::gather(edges.start[k], index);
-    edge.vector[k] = P::gather(edges.vector[k], index);
-    edge.normal[k] = P::gather(edges.normal[k], index);
-  }
+ABUT_INLINE ConvexEdge<Lanes<T>> PairKernel<T, order>::gathered_edge(int side,
+                                                                     const std::int32_t* which) const {
+  const typename EdgeBlocks<T>::Columns& geometry = body(side).edges.geometry;
+  const auto& [R, p] = X_.in_center[side];
+  const auto gathered = [&](int c) { return P::gather(geometry.column(c), which); };
+  const auto vector = [&](int c) { return Vec3<P>(gathered(c), gathered(c + 1), gathered(c + 2)); };
+  const Vec3<P> start = vector(k_edge_start);
+  ConvexEdge<P> edge;
+  edge.start = moved(R, p, start[0], start[1], start[2]);
+  edge.direction = rotated(R, vector(k_edge_direction));
+  for (int face = 0; face < 2; ++face)
+    edge.face_normals[face] = rotated(R, vector(k_edge_face_normals + 3 * face));
+  edge.length = gathered(k_edge_length);
   return edge;
 }
 
-/// The activities of contacts at the witness points on one body's edges, where these enter the other body's
-/// solid; -1 of pairs that have none.
+/// Appends those of the pairs that have weight to the candidates.
 template <typename T, ManifoldOrder order>
-void PairKernel<T, order>::edge_penetrations(int side) {
-  constexpr T k_negligible_activity = T(1e-7);
-  const SelectedEdges<T>&A = b_.selected[0], &B = b_.selected[1];
-  const BodyFeatures<T>& solid = other(side);
-  const Mat3<T>& R = side == 0 ? R_BA_ : R_AB_;  // into the solid's frame
-  const Vec3<T>& p = side == 0 ? p_BA_ : p_AB_;
-  T lane_numbers[W];
-  for (int i = 0; i < W; ++i) lane_numbers[i] = static_cast<T>(i);
-
-  // Those with weight, penetration not known yet: place of the pair, activity so far, point.
-  int survivors = 0;
-  for (int i = 0; i < A.count; ++i) {
-    const T row = side == 0 ? A.sum[i] : T(1);
-    for (int j = 0; j < B.padded; j += W) {
-      const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(i) * B.count + j;
-      P(-1).store(b_.pair_activity[side] + at);
-      P activity = P::load(b_.pair_interior + at) * P::load(b_.pair_clash + at) *
-                   P::load(b_.pair_nearness + at) * P::load(B.weight + j) * P(A.weight[i] * row);
-      if (side == 1) activity = activity * P::load(B.sum + j);
-      std::uint32_t chosen = problem_.everything ? bits(P::load(B.weight + j) > P(0))
-                                                 : bits(activity > P(k_negligible_activity));
-      if (chosen == 0) continue;
-      const P alpha = P::load(b_.pair_alpha[side] + at);
-      Vec3<P> x;
-      for (int k = 0; k < 3; ++k) {
-        x[k] = side == 0 ? fma(alpha, P(A.vector[k][i]), P(A.start[k][i]))
-                         : fma(alpha, P::load(B.vector[k] + j), P::load(B.start[k] + j));
-      }
-      if (side == 0) {
-        x = moved(R, p, x[0], x[1], x[2]);
-      }
-      (P::load(lane_numbers) + P(static_cast<T>(at))).store_chosen(b_.survivor[0] + survivors, chosen);
-      activity.store_chosen(b_.survivor[1] + survivors, chosen);
-      for (int k = 0; k < 3; ++k) x[k].store_chosen(b_.survivor[2 + k] + survivors, chosen);
-      survivors += std::popcount(chosen);
-    }
-  }
-  if (survivors == 0) return;
-  for (int i = survivors; i % W != 0; ++i) {
-    for (T* numbers : b_.survivor) numbers[i] = numbers[survivors - 1];
-  }
-
-  const T radius = body(side).contact_radius;
-  const T cut = problem_.everything ? T(1e9) : T(4) * problem_.activity_smoothing + radius;
-  const CullBuffers<T> cull{b_.kept, b_.nearby, b_.lower};
-  int found = 0;
-  const CullDistances<T> culling(solid, cut);
-  Vec3<T> low, high;  // of all points
-  for (int k = 0; k < 3; ++k) {
-    P least = P::load(b_.survivor[2 + k]), most = least;
-    for (int first = W; first < survivors; first += W) {
-      const P x = P::load(b_.survivor[2 + k] + first);
-      least = min(least, x);
-      most = max(most, x);
-    }
-    low[k] = reduce_min(least);
-    high[k] = reduce_max(most);
-  }
-  const int candidates = primitives_near_box(solid, low, high, culling, cull);
-  const auto note = [&](std::uint32_t chosen, const P& place, const P& activity) {
-    if (!problem_.everything) chosen &= bits(activity > P(k_negligible_activity));
-    for (; chosen != 0; chosen &= chosen - 1) {
-      const int lane = std::countr_zero(chosen);
-      b_.pair_activity[side][static_cast<int>(place[lane])] = activity[lane];
-      ++found;
-    }
-  };
-  // Points too deep for their distance to count need none; the others move up in the lists.
-  PointList<T> list{b_.survivor[2], b_.survivor[3], b_.survivor[4], b_.survivor[0], b_.survivor_primitives};
-  list.clear();
-  for (int first = 0; first < survivors; first += W) {
-    const int lanes = std::min(W, survivors - first);
-    const Vec3<P> x(P::load(b_.survivor[2] + first), P::load(b_.survivor[3] + first),
-                    P::load(b_.survivor[4] + first));
-    const P place = P::load(b_.survivor[0] + first), activity = P::load(b_.survivor[1] + first);
-    std::uint32_t chosen = lanes < W ? (1u << lanes) - 1u : ~0u >> (32 - W);
-    DeepLanes<T> deep{radius - T(4) * problem_.activity_smoothing};
-    const std::uint64_t mask = primitives_near(solid, x, culling, candidates, cull, chosen, &deep);
-    if (deep.lanes != 0) note(deep.lanes, place, activity);
+bool PairKernel<T, order>::relate_pairs(int count, int& candidates) {
+  const P radii[2] = {P(body(0).contact_radius), P(body(1).contact_radius)};
+  std::int32_t *const of_A = s_.pairs[0], *const of_B = s_.pairs[1];
+  fill_up(s_.pairs, count);
+  for (int first = 0; first < count; first += W) {
+    const EdgeEdge<P> pair =
+        edge_edge<P>(gathered_edge(0, of_A + first), gathered_edge(1, of_B + first), radii, problem_.edges);
+    const std::uint32_t chosen =
+        first_lanes(count - first) & bits(pair.weight > P(0) && pair.distance < P(problem_.reach));
     if (chosen == 0) continue;
-    activity.store_chosen(b_.survivor[1] + list.count, chosen);
-    list.append(x, place, chosen, mask);
+    if (candidates + W > s_.candidate_room) return false;
+    const GateInput<P> gates = gate_input(pair);
+    const auto put = [&](int c, const P& x) { x.store_chosen(s_.candidates[c] + candidates, chosen); };
+    for (int i = 0; i < 3; ++i) {
+      put(k_contact_point + i, pair.point[i]);
+      put(k_contact_normal + i, pair.normal[i]);
+      put(k_candidate_probe + i, pair.probe[i]);
+    }
+    put(k_contact_distance, pair.distance);
+    put(k_contact_weight, pair.weight);
+    put(k_candidate_middle, gates.middle);
+    put(k_candidate_wedges, gates.wedges[0]);
+    put(k_candidate_wedges + 1, gates.wedges[1]);
+    for (std::uint32_t left = chosen; left != 0; left &= left - 1) {
+      const int i = first + std::countr_zero(left);
+      s_.candidate_edges[0][candidates] = of_A[i];
+      s_.candidate_edges[1][candidates++] = of_B[i];
+    }
   }
-  list.finish();
-  for (int group = 0; group < list.groups(); ++group) {
-    const int first = group * W, lanes = std::min(W, list.count - first);
-    const Vec3<P> x(P::load(list.x + first), P::load(list.y + first), P::load(list.z + first));
-    const P distance =
-        sample_solid<SdfOrder::distance, T>(solid, list.primitives[group], x).distance - P(radius);
-    note(lanes < W ? (1u << lanes) - 1u : ~0u >> (32 - W), P::load(list.id + first),
-         P::load(b_.survivor[1] + first) * indicator(distance, problem_.activity_smoothing));
-  }
-  b_.count[side == 0 ? k_edge_on_A : k_edge_on_B] = found;
+  return true;
 }
 
-/// Point, normal and distance of a pair are those of both its contacts, on A's edge and on B's.
 template <typename T, ManifoldOrder order>
-void PairKernel<T, order>::store_edge_contacts() {
-  const SelectedEdges<T>&A = b_.selected[0], &B = b_.selected[1];
-  T lane_numbers[W];
-  for (int i = 0; i < W; ++i) lane_numbers[i] = static_cast<T>(i);
-  int found = 0;
-  const int pairs = A.count * B.count;
-  for (int at = 0; at < pairs; at += W) {
-    const P activity[2] = {P::load(b_.pair_activity[0] + at), P::load(b_.pair_activity[1] + at)};
-    std::uint32_t chosen = bits(max(activity[0], activity[1]) >= P(0));
-    if (pairs - at < W) chosen &= (1u << (pairs - at)) - 1u;
+bool PairKernel<T, order>::pass_gates(int candidates) {
+  if (candidates == 0) return true;
+  for (int i = candidates; i % W != 0; ++i) {
+    for (T* const numbers : s_.candidates) numbers[i] = numbers[candidates - 1];
+  }
+  const P radii[2] = {P(body(0).contact_radius), P(body(1).contact_radius)};
+  const int begin = block_.count;
+  for (int first = 0; first < candidates; first += W) {
+    const auto of = [&](int c) { return P::load(s_.candidates[c] + first); };
+    const std::uint32_t all = first_lanes(candidates - first);
+    P distances[2];
+    for (int side = 0; side < 2; ++side) {
+      const Vec3<P> probe(of(k_candidate_probe), of(k_candidate_probe + 1), of(k_candidate_probe + 2));
+      distances[side] = sample_at_probe<SdfOrder::distance>(side, probe, all).distance + radii[side];
+    }
+    const GateInput<P> input{of(k_candidate_middle), {of(k_candidate_wedges), of(k_candidate_wedges + 1)}};
+    const P weight = of(k_contact_weight) * edge_gates<P>(input, distances, problem_.edges).both;
+    const std::uint32_t chosen = all & bits(weight > P(0));
     if (chosen == 0) continue;
-    (P::load(lane_numbers) + P(static_cast<T>(at))).store_chosen(b_.survivor[0] + found, chosen);
-    for (int side = 0; side < 2; ++side) activity[side].store_chosen(b_.survivor[1 + side] + found, chosen);
-    found += std::popcount(chosen);
+    if (block_.count + W > block_.capacity) return false;
+    for (int c = 0; c < k_contact_weight; ++c) of(c).store_chosen(column(c), chosen);
+    weight.store_chosen(column(k_contact_weight), chosen);
+    (weight * activity(of(k_contact_distance))).store_chosen(column(k_contact_activity), chosen);
+    int count = 0;
+    for (std::uint32_t left = chosen; left != 0; left &= left - 1, ++count) {
+      T areas = 0;
+      for (int side = 0; side < 2; ++side) {
+        const int edge = s_.candidate_edges[side][first + std::countr_zero(left)];
+        features(side)[count] = body(side).edges.edge[static_cast<std::size_t>(edge)];
+        s_.candidate_edges[side][block_.count - begin + count] = edge;  // moves up
+        areas += body(side).edges.geometry.column(k_edge_area)[edge];
+      }
+      column(k_contact_area)[count] = T(0.5) * areas;
+    }
+    block_.count += count;
   }
-  if (found == 0) return;
-  for (int i = found; i % W != 0; ++i) {
-    b_.survivor[0][i] = b_.survivor[0][found - 1];
-    b_.survivor[1][i] = b_.survivor[2][i] = T(-1);
+  if constexpr (order != ManifoldOrder::value) {
+    const int count = block_.count - begin;
+    if (begin + count + W > block_.capacity) return false;
+    fill_up(s_.candidate_edges, count);
+    for (int first = 0; first < count; first += W)
+      store_edge_derivatives(first, first_lanes(count - first), begin + first);
   }
+  return true;
+}
 
-  int place[2] = {b_.contacts, b_.contacts + b_.count[k_edge_on_A]};
-  const int end_of_A = place[1];
-  const T inverse_count = T(1) / static_cast<T>(B.count);
-  std::uint32_t chosen[2];
-  const auto put_each = [&](int c, const P& of_A, const P& of_B) {
-    T* column = b_.columns + static_cast<std::ptrdiff_t>(c) * b_.capacity;
-    if (place[0] + W > end_of_A) {
-      const P first_of_B = P::load(column + end_of_A);  // is overrun
-      of_A.store_chosen(column + place[0], chosen[0]);
-      first_of_B.store(column + end_of_A);
-    } else {
-      of_A.store_chosen(column + place[0], chosen[0]);
+/// A body's solid at points of C near which it may be; far away elsewhere.
+template <typename T, ManifoldOrder order>
+template <SdfOrder sdf_order>
+SdfAnswer<sdf_order, Lanes<T>> PairKernel<T, order>::sample_at_probe(int side, const Vec3<P>& probe,
+                                                                     std::uint32_t lanes) const {
+  const auto& [R, p] = X_.in_center[side];
+  const Vec3<P> from_origin(probe[0] - P(p[0]), probe[1] - P(p[1]), probe[2] - P(p[2]));
+  const Vec3<P> x = rotated(Mat3<T>(R.transpose()), from_origin);
+  const std::uint64_t primitives =
+      primitives_near(body(side), x, problem_.reach + T(4) * problem_.activity_smoothing, culling(), lanes);
+  if (lanes != 0) return sample_solid<sdf_order, T>(body(side), primitives, x);
+  SdfAnswer<sdf_order, P> far;
+  far.distance = P(T(1e9));
+  if constexpr (sdf_order >= SdfOrder::normal) far.normal.setConstant(P(0));
+  if constexpr (sdf_order >= SdfOrder::gradient) far.gradient.setConstant(P(0));
+  return far;
+}
+
+/// Of the pack of pairs of edges from `first` on, which are contacts from `contact` on.
+template <typename T, ManifoldOrder order>
+void PairKernel<T, order>::store_edge_derivatives(int first, std::uint32_t lanes, int contact) {
+  using namespace convex_edges_detail;
+  const P radii[2] = {P(body(0).contact_radius), P(body(1).contact_radius)};
+  const ConvexEdge<P> A = gathered_edge(0, s_.candidate_edges[0] + first),
+                      B = gathered_edge(1, s_.candidate_edges[1] + first);
+  const EdgeEdge<P> pair = edge_edge<P>(A, B, radii, problem_.edges);
+
+  // n stays perpendicular to A and turns with B; the distance changes as where the line of B crosses that of
+  // A moves.
+  const Vec3<P> unsigned_normal = scaled(pair.sign, pair.normal), between = plus(B.start, P(-1), A.start);
+  const P to_crossing = (P(0) - dot(cross(unsigned_normal, A.direction), between)) * pair.inverse_sine;
+  const Vec3<P> crossing = plus(B.start, to_crossing, B.direction);
+  const MotionRow<P> distance_row{cross(crossing, pair.normal), pair.normal};
+  store_row(k_distance_by_motion, contact, distance_row);
+  const P cosine = dot(A.direction, B.direction);
+  const Vec3<P> turned =
+      scaled(P(pair.inverse_sine * pair.inverse_sine), plus(B.direction, P(P(0) - cosine), A.direction));
+  const Vec3<P> lever = cross(pair.normal, B.direction);  // dn = turned (w.(n x t_B))
+  const Vec3<P> none(P(0), P(0), P(0));
+  for (int i = 0; i < 3; ++i)
+    store_row(k_normal_by_motion + 6 * i, contact, {scaled(turned[i], lever), none});
+
+  if constexpr (order == ManifoldOrder::complete) {
+    SdfSample<P> samples[2];
+    Vec3<P> gradients[2];
+    P distances[2];
+    for (int side = 0; side < 2; ++side) {
+      samples[side] = sample_at_probe<SdfOrder::gradient>(side, pair.probe, lanes);
+      gradients[side] = rotated(X_.in_center[side].R, samples[side].gradient);
+      distances[side] = samples[side].distance + radii[side];
     }
-    of_B.store_chosen(column + place[1], chosen[1]);
-  };
-  const auto put = [&](int c, const P& value) { put_each(c, value, value); };
-  for (int first = 0; first < found; first += W) {
-    std::int32_t pair[W], in_A[W], in_B[W];
-    for (int lane = 0; lane < W; ++lane) {
-      pair[lane] = static_cast<std::int32_t>(b_.survivor[0][first + lane]);
-      const auto row =
-          static_cast<std::int32_t>(static_cast<T>(pair[lane]) * inverse_count);  // or a neighbour
-      const std::int32_t rest = pair[lane] - row * B.count;
-      in_A[lane] = row + (rest >= B.count ? 1 : 0) - (rest < 0 ? 1 : 0);
-      in_B[lane] = pair[lane] - in_A[lane] * B.count;
-    }
-    const Edge<P> edge_A = gathered_edge(0, in_A), edge_B = gathered_edge(1, in_B);
-    const P activity[2] = {P::load(b_.survivor[1] + first), P::load(b_.survivor[2] + first)};
-    for (int side = 0; side < 2; ++side) chosen[side] = bits(activity[side] >= P(0));
-    put_each(k_activity, activity[0], activity[1]);
-    put(k_place_A, P::gather(A.place, in_A));
-    put(k_place_B, P::gather(B.place, in_B));
-    const auto put_contact = [&](const Vec3<P>& e1, const Vec3<P>& e2, const Vec3<P>& n, const P& distance) {
-      for (int k = 0; k < 3; ++k) {
-        put(k_point + k, fma(P(problem_.midway), n[k], P(T(0.5)) * (e1[k] + e2[k])));
-        put(k_normal + k, -n[k]);
-      }
-      const P square = n[0] * n[0] + n[1] * n[1] + n[2] * n[2];
-      put(k_distance, problem_.radii > T(0) ? P(distance - P(problem_.radii) * sqrt(square)) : distance);
-    };
-    if constexpr (order == ManifoldOrder::value) {  // witness points are known
-      const Vec3<P> e1 = point_on<P>(edge_A, P::gather(b_.pair_alpha[0], pair)),
-                    e2 = point_on<P>(edge_B, P::gather(b_.pair_alpha[1], pair));
-      const EdgeNormal<P> normal = edge_normal<P>(edge_A, edge_B, problem_.edges);
-      P distance = P(0);
-      for (int k = 0; k < 3; ++k) distance = fma(normal.n[k], e1[k] - e2[k], distance);
-      put_contact(e1, e2, normal.n, distance);
-    } else {
-      const EdgeContact<P> contact = edge_contact<P>(edge_A, edge_B, problem_.edges);
-      const Vec3<P>& n = contact.normal.n;
-      put_contact(contact.witness.e1, contact.witness.e2, n, contact.distance);
-      const EdgeContactJacobian<P> J = edge_contact_jacobian(edge_A, edge_B, contact, problem_.edges);
-      const auto row = [&](int r, const P& sign) {
-        MotionRow<P> motion;
-        for (int k = 0; k < 3; ++k) {
-          motion.w[k] = sign * J.distance_normal(r, k);
-          motion.v[k] = sign * J.distance_normal(r, 3 + k);
+    const EdgeGates<P> gates = edge_gates<P>(gate_input(pair), distances, problem_.edges);
+    const P by_weight = activity(pair.distance);
+    for (int output = 0; output < 4; ++output) {  // point, activity
+      EdgeEdgeBar<P> bar{none, none, P(0), P(0), {P(0), P(0)}, none};
+      Vec3<P> force_of_B = none;
+      if (output < 3) {
+        bar.point[output] = P(1);
+      } else {
+        bar.distance = pair.weight * gates.both * activity_slope(pair.distance);
+        bar.weight = by_weight * gates.both;
+        for (int side = 0; side < 2; ++side) {
+          bar.gates[side] = by_weight * pair.weight * gates.by_distance[side];
+          bar.probe = plus(bar.probe, bar.gates[side], gradients[side]);
         }
-        return motion;
-      };
-      MotionRow<P> distance_row = row(0, P(1));
-      const MotionRow<P> rows[3] = {row(1, P(-1)), row(2, P(-1)), row(3, P(-1))};
-      if (problem_.radii > T(0)) {  // -radii |n|
-        const P square = n[0] * n[0] + n[1] * n[1] + n[2] * n[2];
-        const P scale = select(square > P(0), P(problem_.radii) / sqrt(square), P(0));
-        for (int i = 0; i < 3; ++i) {
-          for (int k = 0; k < 3; ++k) {
-            distance_row.w[k] += scale * n[i] * rows[i].w[k];
-            distance_row.v[k] += scale * n[i] * rows[i].v[k];
-          }
-        }
+        force_of_B = scaled(P(P(0) - bar.gates[1]), gradients[1]);  // the solid moves under the probe
       }
-      store_distance_derivative(distance_row, put);
-      if constexpr (order >= ManifoldOrder::jacobian) {
-        store_normal_derivative(rows, Vec3<P>(-n[0], -n[1], -n[2]), put);
-      }
-      if constexpr (order == ManifoldOrder::complete) {
-        store_edge_point_derivative(contact, J, put);
-        P by_A[12];  // of the activity on A's edge, by all coordinates
-        store_edge_activity_derivative(0, contact, J, pair, in_A, in_B,
-                                       [&](int c, const P& value) { by_A[c - k_activity_by_poses] = value; });
-        store_edge_activity_derivative(1, contact, J, pair, in_A, in_B, [&](int c, const P& value) {
-          put_each(c, by_A[c - k_activity_by_poses], value);
-        });
-      }
+      ConvexEdge<P> A_bar, B_bar;
+      P radii_bar[2];
+      edge_edge_vjp<P>(A, B, radii, pair, problem_.edges, bar, A_bar, B_bar, radii_bar);
+      MotionRow<P> row{cross(B.start, B_bar.start), plus(B_bar.start, P(1), force_of_B)};
+      row.w = plus(row.w, P(1), cross(B.direction, B_bar.direction));
+      for (int face = 0; face < 2; ++face)
+        row.w = plus(row.w, P(1), cross(B.face_normals[face], B_bar.face_normals[face]));
+      row.w = plus(row.w, P(1), cross(pair.probe, force_of_B));
+      store_row(output < 3 ? k_point_by_motion + 6 * output : int(k_activity_by_motion), contact, row);
     }
-    for (int side = 0; side < 2; ++side) place[side] += std::popcount(chosen[side]);
   }
-  b_.contacts += b_.count[k_edge_on_A] + b_.count[k_edge_on_B];
+}
+
+template <typename T>
+bool find_contacts_by_lanes(const PairProblem<T>& problem, const PairPoses<T>& X, PairScratch<T>& scratch,
+                            ContactBlock<T>& block) {
+  switch (block.order) {
+    case ManifoldOrder::value:
+      return PairKernel<T, ManifoldOrder::value>(problem, X, scratch, block).run();
+    case ManifoldOrder::jacobian:
+      return PairKernel<T, ManifoldOrder::jacobian>(problem, X, scratch, block).run();
+    case ManifoldOrder::complete:
+      break;
+  }
+  return PairKernel<T, ManifoldOrder::complete>(problem, X, scratch, block).run();
 }
 
 }  // namespace ABUT_SIMD

@@ -1,35 +1,119 @@
-/// The manifold of a pair of bodies, one compilation for each instruction set.
+/// The contact kernel: all contacts of a pair of bodies at one state, lanes at a time; one compilation of
+/// pair_kernel.h for each instruction set.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
+#include <vector>
 
-#include "collision/manifold/kernel/pair_buffers.h"
+#include "collision/manifold/contact_block.h"
+#include "collision/manifold/convex_edges.h"
+#include "collision/manifold/kernel/body_features.h"
+#include "engine/contact_config.h"
+#include "engine/pose.h"
+#include "engine/types.h"
 
 namespace abut {
 
-/// One compilation of pair_kernel.h. A kernel answers whether there was room for all pairs of edges; if not,
-/// buffers.selected says how many there are, and it has to be called again.
-struct PairKernels {
-  bool (*run_float)(const PairProblem<float>&, ManifoldOrder, const RelativePose<float>&,
-                    PairBuffers<float>&);
-  bool (*run_double)(const PairProblem<double>&, ManifoldOrder, const RelativePose<double>&,
-                     PairBuffers<double>&);
+/// A pair of bodies and its settings in metres. The bodies must outlive it.
+template <typename T>
+struct PairProblem {
+  const BodyFeatures<T>* bodies[2];
+  bool vertices[2];  ///< whether the vertices of A, of B carry contacts
+  bool edge_edge;
+  T reach;               ///< distance from which on contacts are left out [m]
+  T activity_smoothing;  ///< tau_p [m]
+  T cone_cos, cone_sin;  ///< of the angle by which cone_smoothing widens normal cones
+  T beside;              ///< how far witness points of two edges may lie beside each other [m]
+  ConvexEdgeSettings<T> edges;
 
-  template <typename T>
-  [[nodiscard]] bool run(const PairProblem<T>& problem, ManifoldOrder order, const RelativePose<T>& X_AB,
-                         PairBuffers<T>& buffers) const {
-    if constexpr (sizeof(T) == sizeof(float)) {
-      return run_float(problem, order, X_AB, buffers);
-    } else {
-      return run_double(problem, order, X_AB, buffers);
-    }
-  }
+  /// @param size      of the smaller body [m]
+  /// @param inradius  of the thinner body [m]
+  PairProblem(const BodyFeatures<T>& A, const BodyFeatures<T>& B, const ContactConfig& config, double size,
+              double inradius, double reach);
+};
+
+/// Poses of both bodies in the frame C, with the axes of W and the origin midway between theirs, so that
+/// nothing depends on which is A; and of each in the frame of the other.
+template <typename T>
+struct PairPoses {
+  struct Map {
+    Mat3<T> R;
+    Vec3<T> p;  ///< [m]
+  };
+  Map in_center[2];
+  Map in_other[2];
+
+  PairPoses(const Pose<double>& X_WA, const Pose<double>& X_WB);
+};
+
+/// Memory of one thread; nothing is allocated while a kernel runs.
+template <typename T>
+struct PairScratch {
+  // Points near a solid, with the primitives that matter to packs of them.
+  T* list[4];
+  std::uint64_t* list_primitives;
+  // Those of them that touch it.
+  T* touching[4];
+  std::uint64_t* touching_primitives;
+  std::uint32_t* kept;
+  std::uint16_t* nearby;
+  T* lower;
+  // Bounds of edges in C: those of EdgeBlocks, with the same strides.
+  T* edge_bounds[2][3];
+  std::uint8_t* near_blocks[2];
+  // Groups of edges that may touch, in each other.
+  std::int32_t* groups[2][2];  ///< blocks, quarters: of A, of B
+  std::uint32_t* chosen;
+  std::int32_t* pairs[2];  ///< edges of A, of B
+  // Pairs with weight, until their gates are known.
+  T* candidates[14];  ///< CandidateColumn
+  std::int32_t* candidate_edges[2];
+  int candidate_room = 0;
+
+  /// Makes room for a problem, and for as many pairs and candidates as there was before at least. Keeps
+  /// nothing.
+  void prepare(const PairProblem<T>& problem);
+  /// Doubles the room for pairs and candidates.
+  void grow(const PairProblem<T>& problem);
+
+ private:
+  std::vector<T> numbers_;
+  std::vector<std::uint64_t> masks_;
+  std::vector<std::uint32_t> words_;
+  std::vector<std::uint16_t> nearby_;
+  std::vector<std::uint8_t> bytes_;
+  std::vector<std::int32_t> indices_;
+};
+
+/// Pairs of blocks of edges that are looked at together.
+inline constexpr int k_block_pairs = 64;
+
+/// One compilation. Computes as much as the order of the block says; says whether there was room in scratch
+/// and block. If not, they hold nothing.
+template <typename T>
+using PairKernelFunction = bool (*)(const PairProblem<T>&, const PairPoses<T>&, PairScratch<T>&,
+                                    ContactBlock<T>&);
+
+struct PairKernels {
+  PairKernelFunction<float> find_float;
+  PairKernelFunction<double> find_double;
 };
 
 /// Those for one of available_instruction_sets().
 [[nodiscard]] PairKernels pair_kernels_for(std::string_view instruction_set);
 
-/// Those for instruction_set().
-[[nodiscard]] const PairKernels& pair_kernels();
+/// All contacts of a pair: by the kernel for instruction_set(). Every one of them is found here, those of a
+/// simulation too.
+template <typename T>
+void find_pair_contacts(const PairProblem<T>& problem, const Pose<double>& X_WA, const Pose<double>& X_WB,
+                        ManifoldOrder order, PairScratch<T>& scratch, ContactBlock<T>& block);
+
+extern template struct PairProblem<float>;
+extern template struct PairProblem<double>;
+extern template struct PairPoses<float>;
+extern template struct PairPoses<double>;
+extern template struct PairScratch<float>;
+extern template struct PairScratch<double>;
 
 }  // namespace abut

@@ -51,42 +51,5 @@ inline void sample_points_by_lanes(const ShapeSdf& sdf, SdfOrder order, const do
   }
 }
 
-inline void relate_edges_by_lanes(const EdgeEdgeSettings<double>& settings, const EdgeColumns& A,
-                                  const EdgeColumns& B, const EdgeRelations& out) {
-  using P = Lanes<double>;
-  constexpr int W = P::k_lanes;
-  const auto edge = [](const auto& number) {
-    return Edge<P>{{number(0), number(1), number(2)},
-                   {number(3), number(4), number(5)},
-                   {number(6), number(7), number(8)}};
-  };
-  for (int k = 0; k < A.count; ++k) {
-    const Edge<P> edge_A = edge([&](int c) { return P(A.numbers[c * A.count + k]); });
-    for (int l = 0; l < B.count; l += W) {
-      const int lanes = std::min(W, B.count - l);
-      const Edge<P> edge_B = edge([&](int c) {
-        const double* numbers = B.numbers + c * B.count + l;
-        return lanes == W ? P::load(numbers) : P::load(numbers, lanes);
-      });
-      const EdgeWitness<P> w = edge_witness<P>(edge_A, edge_B, settings);
-      const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(k) * B.count + l;
-      const auto put = [&](const P& value, double* to) {
-        if (lanes == W) {
-          value.store(to + at);
-        } else {
-          value.store(to + at, lanes);
-        }
-      };
-      put(w.softened, out.softened);
-      put(w.minimum.gamma, out.interior);
-      put(edge_clash<P>(edge_A, edge_B, settings), out.clash);
-      for (int i = 0; i < 3; ++i) {
-        put(w.e1[i], out.points[0][i]);
-        put(w.e2[i], out.points[1][i]);
-      }
-    }
-  }
-}
-
 }  // namespace ABUT_SIMD
 }  // namespace abut

@@ -7,6 +7,6 @@ namespace abut {
 ABUT_SDF_SAMPLES_OF_KERNELS()
 
 PointKernels ABUT_KERNELS();
-PointKernels ABUT_KERNELS() { return {&sample_points_by_lanes, &relate_edges_by_lanes}; }  // NOLINT(misc-definitions-in-headers)
+PointKernels ABUT_KERNELS() { return {&sample_points_by_lanes}; }  // NOLINT(misc-definitions-in-headers)
 
 }  // namespace abut

@@ -1,9 +1,8 @@
-/// Signed distances at many points, and relations of many edges, one compilation for each instruction set.
+/// Signed distances at many points, one compilation for each instruction set.
 #pragma once
 
 #include <string_view>
 
-#include "collision/manifold/edge_edge.h"
 #include "collision/sdf/shape_sdf.h"
 
 namespace abut {
@@ -18,27 +17,12 @@ enum SampleColumn {
   k_sample_columns = 16
 };
 
-/// Edges as a structure of arrays: start (3), vector (3), normal (3), `count` numbers each.
-struct EdgeColumns {
-  const double* numbers;  ///< number c of edge i is numbers[c * count + i]
-  int count;
-};
-
-/// What relate_edges() writes of each pair, in (n_A, n_B) numbers each.
-struct EdgeRelations {
-  double *softened, *interior, *clash;
-  double* points[2][3];  ///< witness points e_1, e_2
-};
-
 /// One compilation of point_kernel.h.
 struct PointKernels {
   /// The solid at points of its own frame, out[c * count + i] for SampleColumn c; order is normal or
   /// jacobian.
   void (*sample_points)(const ShapeSdf&, SdfOrder order, const double* x, const double* y, const double* z,
                         int count, double* out);
-  /// Witness points and indicators of all pairs of edges, given in one frame.
-  void (*relate_edges)(const EdgeEdgeSettings<double>&, const EdgeColumns& A, const EdgeColumns& B,
-                       const EdgeRelations& out);
 };
 
 /// Those for one of available_instruction_sets().

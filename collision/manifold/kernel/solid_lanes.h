@@ -74,6 +74,8 @@ template <typename T, typename P>
 /// The primitives of a solid as bits of a mask: one each, or several to a bit if there are more than 64.
 template <typename T>
 class PrimitiveSet {
+  static constexpr int k_mask_bits = 64;
+
  public:
   explicit PrimitiveSet(const BodyFeatures<T>& solid)
       : count_(static_cast<int>(solid.bounds.size())), to_a_bit_((count_ + k_mask_bits - 1) / k_mask_bits) {}
@@ -102,7 +104,7 @@ class PrimitiveSet {
 /// Differences of distance that no sum notices [m], for culling with bounds that are not exact themselves.
 template <typename T>
 [[nodiscard]] T negligible_distance(const BodyFeatures<T>& solid) {
-  const double tau = solid.sdf.smoothing();
+  const double tau = solid.sdf->smoothing();
   return static_cast<T>(k_negligible<T> * tau +
                         64.0 * std::numeric_limits<T>::epsilon() * static_cast<double>(solid.size));
 }
@@ -134,53 +136,39 @@ struct CullDistances {
   T margin;  ///< beyond the nearest primitive
 
   CullDistances(const BodyFeatures<T>& solid, T cut) {
-    const T lowered = static_cast<T>(solid.sdf.smoothing() * std::log(std::max(solid.sdf.added(), 1)));
+    const T lowered = static_cast<T>(solid.sdf->smoothing() * std::log(std::max(solid.sdf->added(), 1)));
     reach = cut + lowered;
     margin = negligible_distance(solid) + lowered;
   }
 };
 
-/// Lanes whose points are at `depth` [m] or deeper in the solid for sure, so that no primitive matters to
-/// them.
-template <typename T>
-struct DeepLanes {
-  T depth;  ///< a distance
-  std::uint32_t lanes = 0;
-};
-
 /// Which of the `nearby` primitives matter at a pack of points; leaves in `lanes` those that may be nearer to
-/// the solid than `reach`. Moves the deep ones from there to `deep`, if wanted.
+/// the solid than `reach`.
 template <typename T>
 [[nodiscard]] ABUT_INLINE std::uint64_t primitives_that_matter(const BodyFeatures<T>& solid,
                                                                const Vec3<Lanes<T>>& x, T reach, T margin,
                                                                int nearby, const CullBuffers<T>& buffers,
-                                                               std::uint32_t& lanes,
-                                                               DeepLanes<T>* deep = nullptr) {
+                                                               std::uint32_t& lanes) {
   using P = Lanes<T>;
   constexpr int W = k_width<T>;
   const PrimitiveSet<T> set(solid);
-  const auto& primitives = solid.sdf.template primitives<T>();
+  const auto& primitives = solid.sdf->template primitives<T>();
   P least_lower = P(T(1e30)), least_upper = P(reach);
   for (int i = 0; i < nearby; ++i) {
     const DistanceBounds<P> bounds =
-        primitive_bounds<P>(primitives[buffers.nearby[i]], solid.sdf.distance_mode(), x);
+        primitive_bounds<P>(primitives[buffers.nearby[i]], solid.sdf->distance_mode(), x);
     bounds.lower.store(buffers.lower + i * W);
     least_lower = min(least_lower, bounds.lower);
     least_upper = min(least_upper, bounds.upper);
   }
   lanes &= bits(least_lower < P(reach));
-  if (deep != nullptr) {  // the union is lower than each of its parts, unless something is cut out of it
-    const bool cut_out = solid.sdf.added() < static_cast<int>(solid.bounds.size());
-    deep->lanes = cut_out ? 0 : lanes & bits(least_upper <= P(deep->depth));
-    lanes &= ~deep->lanes;
-  }
   std::uint64_t mask = 0;
   if (lanes == 0) return mask;
   const P limit = least_upper + P(margin);
   for (int i = 0; i < nearby; ++i) {
     if ((bits(P::load(buffers.lower + i * W) < limit) & lanes) != 0) mask |= set.bit(buffers.nearby[i]);
   }
-  for (int l = solid.sdf.added(); l < static_cast<int>(solid.bounds.size()); ++l) mask |= set.bit(l);
+  for (int l = solid.sdf->added(); l < static_cast<int>(solid.bounds.size()); ++l) mask |= set.bit(l);
   return mask;
 }
 
@@ -194,7 +182,7 @@ template <typename T>
   const P radius = P(T(0.5) * (high - low).norm() * (T(1) + T(8) * std::numeric_limits<T>::epsilon()));
   const Vec3<P> x{P(center[0]), P(center[1]), P(center[2])};
   int count = 0;
-  for (int l = 0; l < solid.sdf.added(); ++l) {
+  for (int l = 0; l < solid.sdf->added(); ++l) {
     const P lower = lower_bound(solid.bounds[static_cast<std::size_t>(l)], x, radius);
     if (lower[0] < culling.reach + culling.margin) buffers.kept[count++] = static_cast<std::uint32_t>(l);
   }
@@ -205,8 +193,7 @@ template <typename T>
 template <typename T>
 [[nodiscard]] std::uint64_t primitives_near(const BodyFeatures<T>& solid, const Vec3<Lanes<T>>& x,
                                             const CullDistances<T>& culling, int candidates,
-                                            const CullBuffers<T>& buffers, std::uint32_t& lanes,
-                                            DeepLanes<T>* deep = nullptr) {
+                                            const CullBuffers<T>& buffers, std::uint32_t& lanes) {
   using P = Lanes<T>;
   int nearby = 0;
   for (int i = 0; i < candidates; ++i) {
@@ -215,7 +202,7 @@ template <typename T>
     if ((bits(lower < P(culling.reach + culling.margin)) & lanes) != 0)
       buffers.nearby[nearby++] = static_cast<std::uint16_t>(l);
   }
-  return primitives_that_matter(solid, x, culling.reach, culling.margin, nearby, buffers, lanes, deep);
+  return primitives_that_matter(solid, x, culling.reach, culling.margin, nearby, buffers, lanes);
 }
 
 /// The same for one pack of points from anywhere, as near as `cut` [m].
@@ -232,16 +219,16 @@ template <typename T>
   return primitives_near(solid, x, culling, candidates, buffers, lanes);
 }
 
-/// Appends to `list` the points of `owner` that may be nearer to the solid than the cut, and tells (a bit a
-/// block, PointBlocks::bit_of) where there are any. (R, p) takes the owner's frame to the solid's.
+/// Appends to `list` the points of `owner` that may be nearer to the solid than the cut. (R, p) takes the
+/// owner's frame to the solid's.
 template <typename T>
 void append_near_points(const BodyFeatures<T>& owner, const BodyFeatures<T>& solid, const Mat3<T>& R,
                         const Vec3<T>& p, const CullDistances<T>& culling, const CullBuffers<T>& buffers,
-                        PointList<T>& list, std::uint64_t& near_blocks) {
+                        PointList<T>& list) {
   using P = Lanes<T>;
   constexpr int W = k_width<T>;
   const PointBlocks<T>& points = owner.points;
-  const int added = solid.sdf.added();
+  const int added = solid.sdf->added();
   const T reach = culling.reach, margin = culling.margin;
   alignas(64) T lane_numbers[W];
   for (int i = 0; i < W; ++i) lane_numbers[i] = static_cast<T>(i);
@@ -266,7 +253,7 @@ void append_near_points(const BodyFeatures<T>& owner, const BodyFeatures<T>& sol
         buffers.nearby[nearby] = static_cast<std::uint16_t>(l);
         nearby += static_cast<int>(buffers.kept[l] >> lane & 1u);
       }
-      for (int begin = block * k_block_points; begin < (block + 1) * k_block_points; begin += W) {
+      for (int begin = block * k_block; begin < (block + 1) * k_block; begin += W) {
         const int valid = points.points - begin;
         if (valid <= 0) break;
         const auto at = static_cast<std::size_t>(begin);
@@ -275,14 +262,10 @@ void append_near_points(const BodyFeatures<T>& owner, const BodyFeatures<T>& sol
         const std::uint64_t mask = primitives_that_matter(solid, x, reach, margin, nearby, buffers, chosen);
         if (chosen == 0) continue;
         list.append(x, lane_number + P(static_cast<T>(begin)), chosen, mask);
-        near_blocks |= std::uint64_t{1} << points.bit_of(block);
       }
     }
   }
 }
-
-template <typename T>
-using WideLanes = Pack<T, 2 * k_width<T>>;
 
 /// `count` packs as one; of(i) is the i-th.
 template <typename T, int count, typename F>
@@ -358,28 +341,23 @@ __attribute__((noinline)) ABUT_KERNEL void sample_superquadrics(
   }
 }
 
-/// The solid's answer at a pack of points, from the primitives of a mask. If wanted, the distances to those
-/// that are superquadrics by Taubin's metric are left in distances[number of the primitive * k_width].
+/// The solid's answer at a pack of points, from the primitives of a mask.
 template <SdfOrder order, typename T>
 [[nodiscard]] SdfAnswer<order, Lanes<T>> sample_solid(const BodyFeatures<T>& solid, std::uint64_t mask,
-                                                      const Vec3<Lanes<T>>& x, T* distances = nullptr) {
+                                                      const Vec3<Lanes<T>>& x) {
   using P = Lanes<T>;
   using One = Superquadric<T>;
   // Four chains are better than two where there are registers for them, and no derivatives that need these.
   constexpr int k_group = simd::k_register_bytes == 64 && order <= SdfOrder::normal ? 4 : 2;
-  const auto& primitives = solid.sdf.template primitives<T>();
-  const DistanceMode mode = solid.sdf.distance_mode();
-  const P tau = P(static_cast<T>(solid.sdf.smoothing()));
-  const int added = solid.sdf.added();
+  const auto& primitives = solid.sdf->template primitives<T>();
+  const DistanceMode mode = solid.sdf->distance_mode();
+  const P tau = P(static_cast<T>(solid.sdf->smoothing()));
+  const int added = solid.sdf->added();
   UnionSum<order, P> sides[2] = {UnionSum<order, P>(tau), UnionSum<order, P>(tau)};
   bool subtracts = false;
   const One* group[k_group];
-  int number[k_group];
   int waiting = 0;  // of the group
   SdfAnswer<order, P> answers[k_group];
-  const auto note = [&](const SdfAnswer<order, P>& answer, int which) {
-    if (distances != nullptr) answer.distance.store(distances + number[which] * k_width<T>);
-  };
   PrimitiveSet<T>(solid).each(mask, [&](int l) {
     const PreparedPrimitive<T>& primitive = primitives[static_cast<std::size_t>(l)];
     const auto* superquadric =
@@ -389,11 +367,9 @@ template <SdfOrder order, typename T>
       subtracts = subtracts || l >= added;
       return;
     }
-    group[waiting] = superquadric;
-    number[waiting++] = l;
+    group[waiting++] = superquadric;
     if (waiting < k_group) return;
     sample_superquadrics<order, T, k_group>(group, x, answers);
-    for (int k = 0; k < k_group; ++k) note(answers[k], k);
     sides[0].add(answers);
     waiting = 0;
   });
@@ -401,40 +377,15 @@ template <SdfOrder order, typename T>
     const One* pair[2] = {group[0], group[1]};
     SdfAnswer<order, P> two[2];
     sample_superquadrics<order, T, 2>(pair, x, two);
-    for (int k = 0; k < 2; ++k) note(two[k], k);
     sides[0].add(two);
   }
   if (waiting % 2 == 1) {
-    const SdfAnswer<order, P> last = taubin_sample<order, P>(*group[waiting - 1], x);
-    note(last, waiting - 1);
-    sides[0].add(last);
+    sides[0].add(taubin_sample<order, P>(*group[waiting - 1], x));
   }
   SdfAnswer<order, P> result = sides[0].result();
   if (subtracts) result = smooth_difference<order, P>(result, sides[1].result(), tau);
   scale_normal<order, P>(result);
   return result;
-}
-
-/// Which of the superquadrics of a mask weigh at the lanes: `distances` as sample_solid() left them, the
-/// union's being `distance`. Others stay in the mask.
-template <typename T>
-[[nodiscard]] ABUT_INLINE std::uint64_t primitives_that_weigh(const BodyFeatures<T>& solid,
-                                                              std::uint64_t mask, const Lanes<T>& distance,
-                                                              T margin, const T* distances,
-                                                              std::uint32_t lanes) {
-  using P = Lanes<T>;
-  const PrimitiveSet<T> set(solid);
-  if (!set.one_a_bit() || solid.sdf.distance_mode() != DistanceMode::taubin) return mask;
-  const auto& primitives = solid.sdf.template primitives<T>();
-  const P limit = distance + P(margin);
-  std::uint64_t weighing = mask;
-  set.each(mask, [&](int l) {
-    if (l >= solid.sdf.added() ||
-        !std::holds_alternative<Superquadric<T>>(primitives[static_cast<std::size_t>(l)].solid))
-      return;
-    if ((bits(P::load(distances + l * k_width<T>) < limit) & lanes) == 0) weighing &= ~set.bit(l);
-  });
-  return weighing;
 }
 
 }  // namespace ABUT_SIMD

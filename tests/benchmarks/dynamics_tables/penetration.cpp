@@ -53,10 +53,9 @@ Body bowl() {
 }
 
 /// |signed distance| [m] of every contact that carries more than a thousandth of the lighter body's weight,
-/// in every step: that which the law takes back, which of two edges is between these, and that of the
-/// surfaces at the place of the contact.
+/// in every step.
 struct Distances {
-  std::vector<double> of_law, of_surfaces;
+  std::vector<double> values;
   StepStatus status = StepStatus::ok;
 };
 
@@ -75,10 +74,7 @@ Distances shake(const TestScene& scene, const StepConfig& config, int steps) {
     solver->impulses(problem, scratch.solution, impulses);
     for (std::size_t i = 0; i < impulses.size(); ++i) {
       if (impulses[i].norm() < 1e-3 * weight * config.h) continue;
-      const ContactRow& row = scratch.rows.rows[i];
-      const Contact& contact = scratch.manifold.contacts[static_cast<std::size_t>(row.contact)];
-      found.of_law.push_back(std::abs(row.distance));
-      found.of_surfaces.push_back(std::abs(contact.penetration));
+      found.values.push_back(std::abs(scratch.rows.rows[i].distance));
     }
     std::swap(state, next);
   }
@@ -111,10 +107,9 @@ void print_penetration(const Options& options) {
   const int steps = static_cast<int>(std::lround(options.seconds / config.h));
   fmt::print("\nTwo bodies fall into a shaken bowl, {} steps of {} ms. |Signed distance| [m].\n\n", steps,
              1e3 * config.h);
-  print_header({"bodies", "contacts with force", "mean of the law's distances", "of the largest 10 %",
-                "largest", "mean of the surfaces' distances", "of the largest 10 %", "largest", "ms a step"});
+  print_header({"bodies", "contacts with force", "mean", "of the largest 10 %", "largest", "ms a step"});
   const std::vector<std::string> names{"armadillo", "power_drill", "spot", "mustard_bottle"};
-  std::vector<double> of_law, of_surfaces;
+  std::vector<double> all;
   for (std::size_t i = 0; i < names.size(); ++i) {
     for (std::size_t j = i + 1; j < names.size(); ++j) {
       TestScene scene;
@@ -127,22 +122,17 @@ void print_penetration(const Options& options) {
       }
       const double start = processor_time();
       const Distances found = shake(scene, config, steps);
-      std::vector<std::string> row{names[i] + ", " + names[j], fmt::format("{}", found.of_law.size())};
-      for (const auto* values : {&found.of_law, &found.of_surfaces}) {
-        for (std::string& cell : cells_of(*values)) row.push_back(std::move(cell));
-      }
+      std::vector<std::string> row{names[i] + ", " + names[j], fmt::format("{}", found.values.size())};
+      for (std::string& cell : cells_of(found.values)) row.push_back(std::move(cell));
       row.push_back(found.status == StepStatus::ok
                         ? fmt::format("{:.2f}", 1e3 * (processor_time() - start) / steps)
                         : std::string(to_string(found.status)));
       print_row(row);
-      of_law.insert(of_law.end(), found.of_law.begin(), found.of_law.end());
-      of_surfaces.insert(of_surfaces.end(), found.of_surfaces.begin(), found.of_surfaces.end());
+      all.insert(all.end(), found.values.begin(), found.values.end());
     }
   }
-  std::vector<std::string> row{"all", fmt::format("{}", of_law.size())};
-  for (const auto* values : {&of_law, &of_surfaces}) {
-    for (std::string& cell : cells_of(*values)) row.push_back(std::move(cell));
-  }
+  std::vector<std::string> row{"all", fmt::format("{}", all.size())};
+  for (std::string& cell : cells_of(all)) row.push_back(std::move(cell));
   row.emplace_back();
   print_row(row);
 }

@@ -27,9 +27,8 @@ struct AccuracyTable {
 // With `quick`, of few samples: for a look, and for the tests.
 [[nodiscard]] Table measure_vertex_sdf(bool quick);
 [[nodiscard]] Table measure_edge_edge(bool quick);
-[[nodiscard]] Table measure_vertex_face(bool quick);
+[[nodiscard]] Table measure_crossings(bool quick);
 [[nodiscard]] Table measure_convex(bool quick);
-[[nodiscard]] Table measure_edge_normals(bool quick);
 [[nodiscard]] Table measure_derivative_differences(bool quick);
 [[nodiscard]] Table measure_paths(bool quick);
 [[nodiscard]] Table measure_single_precision(bool quick);

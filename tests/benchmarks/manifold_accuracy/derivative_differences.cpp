@@ -1,7 +1,9 @@
-/// Derivatives of d and n of pairs of edges by the pose of B, against central differences.
+/// Derivatives of contacts, the columns of blocks and the VJP of the detector, against central differences.
+#include <algorithm>
 #include <array>
 #include <cmath>
-#include <set>
+#include <map>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,149 +12,247 @@
 
 #include "../support/colliding_poses.h"
 #include "accuracy_table.h"
-#include "collision/manifold/manifold_batch.h"
-#include "edge_pairs.h"
-#include "engine/dual.h"
+#include "block_contacts.h"
+#include "collision/manifold/contact_detector.h"
+#include "collision/manifold/pair_manifold.h"
 #include "samples.h"
 #include "test_bodies.h"
 
 namespace abut::accuracy {
 namespace {
 
-using Matrix46 = Eigen::Matrix<double, 4, 6>;
-constexpr std::array k_steps{1e-3, 1e-4, 1e-5};
-constexpr double k_active = 1e-2;  ///< activity above which a pair of edges is called active
+constexpr std::array k_steps{1e-4, 1e-5, 1e-6};
 
-/// (d, n) of a pair of edges by the motion of B; W has its origin at that of B.
-class EdgePairFunction {
- public:
-  EdgePairFunction(const EdgedBody& armadillo, const ContactConfig& config)
-      : armadillo_(&armadillo), config_(config), settings_(config, 1.0) {}
-
-  void set(const Pose<double>& X_AB, int edge_A, int edge_B) {
-    X_WA_ = {Quat<double>::Identity(), -X_AB.p};
-    X_WB_ = {X_AB.q, Vec3<double>::Zero()};
-    edge_A_ = edge_A;
-    edge_B_ = edge_B;
-  }
-
-  template <typename S>
-  [[nodiscard]] Eigen::Matrix<S, 4, 1> value(const Vec6<S>& tangent_B) const {
-    const Pose<S> X_WA = X_WA_.cast<S>(), X_WB = retract<S>(X_WB_.cast<S>(), tangent_B);
-    const DistanceNormal<S> contact =
-        distance_normal<S>(*armadillo_, *armadillo_, X_WA, X_WB, armadillo_->edge_at<S>(edge_A_, X_WA),
-                           armadillo_->edge_at<S>(edge_B_, X_WB), config_, settings_);
-    return {contact.distance, contact.normal[0], contact.normal[1], contact.normal[2]};
-  }
-
-  /// As the library has them; of the paper's form, of which it has none, by dual numbers.
-  [[nodiscard]] Matrix46 derivative() const {
-    if (config_.fidelity == Fidelity::corrected) {
-      const Edge<double> edge_A = armadillo_->edge_at<double>(edge_A_, X_WA_),
-                         edge_B = armadillo_->edge_at<double>(edge_B_, X_WB_);
-      const EdgeContact<double> contact = edge_contact<double>(edge_A, edge_B, settings_);
-      return edge_contact_jacobian<double>(edge_A, edge_B, contact, settings_).distance_normal;
-    }
-    using D = Dual<double, 6>;
-    Vec6<D> tangent;
-    for (int i = 0; i < 6; ++i) tangent[i] = D::variable(0.0, i);
-    const Eigen::Matrix<D, 4, 1> y = value<D>(tangent);
-    Matrix46 J;
-    for (int row = 0; row < 4; ++row) {
-      for (int i = 0; i < 6; ++i) J(row, i) = y[row].d[static_cast<std::size_t>(i)];
-    }
-    return J;
-  }
-
-  [[nodiscard]] Matrix46 differences(double step) const {
-    Matrix46 J;
-    for (int i = 0; i < 6; ++i) {
-      const Vec6<double> tangent = step * Vec6<double>::Unit(i);
-      J.col(i) = (value<double>(tangent) - value<double>(-tangent)) / (2.0 * step);
-    }
-    return J;
-  }
-
- private:
-  const EdgedBody* armadillo_;
-  ContactConfig config_;
-  EdgeEdgeSettings<double> settings_;
-  Pose<double> X_WA_, X_WB_;
-  int edge_A_ = 0, edge_B_ = 0;
+/// Point, distance, normal, activity of a contact.
+constexpr int k_outputs = 8;
+using Outputs = Eigen::Matrix<double, k_outputs, 1>;
+struct OutputRange {
+  const char* name;
+  int first, count;
 };
+constexpr std::array k_ranges{OutputRange{"point", 0, 3}, OutputRange{"distance", 3, 1},
+                              OutputRange{"normal", 4, 3}, OutputRange{"activity", 7, 1}};
+constexpr std::array k_kind_names{"vertex-SDF", "edge-edge"};
 
-/// Pairs of edges (of A, of B) with a contact of at least that activity, on either edge.
-std::set<std::pair<int, int>> active_pairs(const ManifoldView<double>& manifold) {
-  std::set<std::pair<int, int>> pairs;
-  for (int i = 0; i < manifold.size(); ++i) {
-    if (manifold.kind(i) == ContactKind::edge_edge && manifold.activity(i) > k_active)
-      pairs.emplace(manifold.feature_A(i), manifold.feature_B(i));
-  }
-  return pairs;
-}
-
-/// Of d, or of n.
 struct Errors {
   std::array<Samples, k_steps.size()> by_step;
-  double largest = 0.0, largest_active = 0.0;
+  double largest = 0.0;  ///< derivative
 };
+/// By kind of contact and output.
+using AllErrors = std::array<std::array<Errors, k_ranges.size()>, k_kind_names.size()>;
 
-}  // namespace
-
-Table measure_derivative_differences(bool quick) {
-  std::vector<std::string> columns{"form", "of", "components"};
-  for (const double step : k_steps) {
-    for (const char* what : {"99 %", "max"}) columns.push_back(fmt::format("h {:.0e} {}", step, what));
+void add_rows(const char* derivative, AllErrors& errors, Table& table) {
+  for (std::size_t kind = 0; kind < k_kind_names.size(); ++kind) {
+    for (std::size_t range = 0; range < k_ranges.size(); ++range) {
+      Errors& of = errors[kind][range];
+      std::vector<benchmarks::Cell> row{derivative, k_kind_names[kind], k_ranges[range].name,
+                                        static_cast<double>(of.by_step[0].size())};
+      for (Samples& samples : of.by_step) {
+        row.emplace_back(samples.quantile(0.99));
+        row.emplace_back(samples.largest());
+      }
+      row.emplace_back(of.largest);
+      table.add_row(std::move(row));
+    }
   }
-  columns.insert(columns.end(), {"largest derivative", "largest active"});
-  Table table(columns);
+}
 
-  const EdgedBody armadillo(unit_size_asset("armadillo"));
-  const std::vector<Pose<double>> poses = benchmarks::colliding_poses(armadillo.body, quick ? 2 : 100);
-  const PairManifold<double> manifold(armadillo.body, armadillo.body, ContactConfig());
-  PairBuffers<double> buffers = manifold.make_buffers(ManifoldOrder::value);
-  for (const EdgeForm& form : edge_forms()) {
-    EdgePairFunction function(armadillo, form.config);
-    Errors of_d, of_n;
-    for (const Pose<double>& X_AB : poses) {
-      manifold.evaluate(X_AB, ManifoldOrder::value, buffers);
-      const std::set<std::pair<int, int>> active = active_pairs(manifold.view(buffers));
-      for (const int edge_A :
-           deepest_edges(edge_metrics(armadillo, armadillo.sdf, X_AB.inverse()), k_selected_edges)) {
-        for (const int edge_B :
-             deepest_edges(edge_metrics(armadillo, armadillo.sdf, X_AB), k_selected_edges)) {
-          function.set(X_AB, edge_A, edge_B);
-          const Matrix46 J = function.derivative();
-          const bool is_active = active.contains({edge_A, edge_B});
-          const auto note = [&](Errors& errors, const auto& rows_of) {
-            const double largest = rows_of(J).cwiseAbs().maxCoeff();
-            errors.largest = std::max(errors.largest, largest);
-            if (is_active) errors.largest_active = std::max(errors.largest_active, largest);
-          };
-          const auto d_of = [](const Matrix46& M) { return M.topRows<1>(); };
-          const auto n_of = [](const Matrix46& M) { return M.bottomRows<3>(); };
-          note(of_d, d_of);
-          note(of_n, n_of);
-          for (std::size_t h = 0; h < k_steps.size(); ++h) {
-            const Matrix46 error = (J - function.differences(k_steps[h])).cwiseAbs();
-            for (const double x : d_of(error).reshaped()) of_d.by_step[h].add(x);
-            for (const double x : n_of(error).reshaped()) of_n.by_step[h].add(x);
+// Columns of blocks -----------------------------------------------------------------------------------------
+
+Outputs outputs_of(const ContactBlock<double>& block, int contact, double tau) {
+  Outputs y;
+  y << block.origin_W + block.vector(k_contact_point, contact), block.number(k_contact_distance, contact),
+      block.vector(k_contact_normal, contact), block_activity(block, contact, tau);
+  return y;
+}
+
+/// By one component of the motion of B.
+Outputs derivatives_of(const ContactBlock<double>& block, int contact, int motion) {
+  Outputs y;
+  for (int i = 0; i < 3; ++i) {
+    y[i] = block.number(k_point_by_motion + 6 * i + motion, contact);
+    y[4 + i] = block.number(k_normal_by_motion + 6 * i + motion, contact);
+  }
+  y[3] = block.number(k_distance_by_motion + motion, contact);
+  y[7] = block.number(k_activity_by_motion + motion, contact);
+  return y;
+}
+
+/// The pose after a motion (w; v) about a point.
+Pose<double> moved(const Pose<double>& X, const Vec3<double>& origin, const Vec6<double>& motion) {
+  const Quat<double> turn = exp_quaternion<double>(Vec3<double>(motion.head<3>()));
+  return {turn * X.q, origin + turn * Vec3<double>(X.p - origin) + motion.tail<3>()};
+}
+
+void compare_blocks(const PairManifold<double>& manifold, const Pose<double>& X_AB, AllErrors& errors) {
+  PairScratch<double> scratch;
+  ContactBlock<double> block, forward, backward;
+  manifold.find({Pose<double>(), X_AB}, ManifoldOrder::complete, scratch, block);
+  const double tau = manifold.activity_smoothing();
+  for (int motion = 0; motion < 6; ++motion) {
+    for (std::size_t h = 0; h < k_steps.size(); ++h) {
+      const Vec6<double> step = k_steps[h] * Vec6<double>::Unit(motion);
+      manifold.find({Pose<double>(), moved(X_AB, block.origin_W, step)}, ManifoldOrder::value, scratch,
+                    forward);
+      manifold.find({Pose<double>(), moved(X_AB, block.origin_W, -step)}, ManifoldOrder::value, scratch,
+                    backward);
+      const std::map<ContactKey, int> in_forward = places_of(forward), in_backward = places_of(backward);
+      for (int i = 0; i < block.count; ++i) {
+        if (block_activity(block, i, tau) <= k_least_activity) continue;
+        const ContactKey key = key_of(block, i);
+        const auto f = in_forward.find(key), b = in_backward.find(key);
+        if (f == in_forward.end() || b == in_backward.end()) continue;
+        const Outputs difference =
+            (outputs_of(forward, f->second, tau) - outputs_of(backward, b->second, tau)) / (2.0 * k_steps[h]);
+        const Outputs derivative = derivatives_of(block, i, motion);
+        for (std::size_t range = 0; range < k_ranges.size(); ++range) {
+          Errors& of = errors[is_edge_pair(key) ? 1 : 0][range];
+          for (int k = k_ranges[range].first; k < k_ranges[range].first + k_ranges[range].count; ++k) {
+            of.by_step[h].add(std::abs(difference[k] - derivative[k]));
+            of.largest = std::max(of.largest, std::abs(derivative[k]));
           }
         }
       }
     }
-    for (Errors* errors : {&of_d, &of_n}) {
-      std::vector<benchmarks::Cell> row{form.name, errors == &of_d ? "d" : "n",
-                                        static_cast<double>(errors->by_step[0].size())};
-      for (Samples& samples : errors->by_step) {
-        row.emplace_back(samples.quantile(0.99));
-        row.emplace_back(samples.largest());
+  }
+}
+
+// VJP of the detector ---------------------------------------------------------------------------------------
+
+/// The contacts with an effect at a pose, and sums of one output each of one kind, weighted at random.
+class RandomSums {
+ public:
+  RandomSums(const ContactDetector& detector, const Pose<double>& X_AB, Random& random)
+      : detector_(&detector), X_W_{Pose<double>(), X_AB} {
+    DetectorScratch scratch;
+    ContactManifold manifold;
+    detector.detect(X_W_, {}, scratch, manifold);
+    for (const Contact& contact : manifold.contacts) {
+      if (contact.activity <= k_least_activity) continue;
+      features_.push_back(contact.feature);
+      Outputs& weights = weights_.emplace_back();
+      for (double& weight : weights) weight = random.uniform(-1.0, 1.0);
+    }
+    for (std::size_t kind = 0; kind < k_kind_names.size(); ++kind) normalise(kind);
+  }
+
+  [[nodiscard]] bool has(std::size_t kind) const {
+    return std::any_of(features_.begin(), features_.end(),
+                       [&](const ContactFeature& feature) { return kind_of(feature) == kind; });
+  }
+
+  /// By the poses of both bodies.
+  [[nodiscard]] Eigen::Matrix<double, 12, 1> vjp(std::size_t kind, const OutputRange& range) {
+    std::vector<ContactBar> bars(features_.size());
+    for (std::size_t i = 0; i < bars.size(); ++i) {
+      if (kind_of(features_[i]) != kind) continue;
+      Outputs chosen = Outputs::Zero();
+      chosen.segment(range.first, range.count) = weights_[i].segment(range.first, range.count);
+      bars[i].point_W = chosen.head<3>();
+      bars[i].signed_distance = chosen[3];
+      bars[i].normal_AB_W = chosen.segment<3>(4);
+      bars[i].activity = chosen[7];
+    }
+    std::array<Vec6<double>, 2> pose_bar{Vec6<double>::Zero(), Vec6<double>::Zero()};
+    detector_->linearize(X_W_, features_, linearization_);
+    detector_->vjp(X_W_, bars, linearization_, pose_bar);
+    Eigen::Matrix<double, 12, 1> result;
+    result << pose_bar[0], pose_bar[1];
+    return result;
+  }
+
+  /// The sums at poses moved by a multiple of one of the 12 tangents, by kind and output.
+  using Sums = std::array<std::array<double, k_ranges.size()>, k_kind_names.size()>;
+  [[nodiscard]] Sums at_moved(int tangent, double step) {
+    std::array<Pose<double>, 2> X_W = X_W_;
+    Pose<double>& X = X_W[at(tangent / 6)];
+    X = retract<double>(X, step * Vec6<double>::Unit(tangent % 6));
+    detector_->linearize(X_W, features_, linearization_);
+    Sums sums{};
+    for (std::size_t i = 0; i < features_.size(); ++i) {
+      const Contact& contact = linearization_.contacts[i];
+      Outputs y;
+      y << contact.point_W, contact.signed_distance, contact.normal_AB_W, contact.activity;
+      for (std::size_t range = 0; range < k_ranges.size(); ++range) {
+        const auto [name, first, count] = k_ranges[range];
+        sums[kind_of(features_[i])][range] += weights_[i].segment(first, count).dot(y.segment(first, count));
       }
-      row.emplace_back(errors->largest);
-      row.emplace_back(errors->largest_active);
-      table.add_row(std::move(row));
+    }
+    return sums;
+  }
+
+ private:
+  static std::size_t kind_of(const ContactFeature& feature) {
+    return feature.kind == ContactKind::edge_edge ? 1 : 0;
+  }
+  /// Weights of an output whose squares add up to 1.
+  void normalise(std::size_t kind) {
+    Outputs squares = Outputs::Zero();
+    for (std::size_t i = 0; i < features_.size(); ++i) {
+      if (kind_of(features_[i]) == kind) squares += weights_[i].cwiseAbs2();
+    }
+    for (std::size_t i = 0; i < features_.size(); ++i) {
+      if (kind_of(features_[i]) == kind) weights_[i] = weights_[i].cwiseQuotient(squares.cwiseSqrt());
     }
   }
+
+  const ContactDetector* detector_;
+  std::array<Pose<double>, 2> X_W_;
+  std::vector<ContactFeature> features_;
+  std::vector<Outputs> weights_;
+  ManifoldLinearization linearization_;
+};
+
+void compare_vjps(const ContactDetector& detector, const Pose<double>& X_AB, Random& random,
+                  AllErrors& errors) {
+  RandomSums sums(detector, X_AB, random);
+  std::array<std::array<Eigen::Matrix<double, 12, 1>, k_ranges.size()>, k_kind_names.size()> derivatives;
+  for (std::size_t kind = 0; kind < k_kind_names.size(); ++kind) {
+    for (std::size_t range = 0; range < k_ranges.size(); ++range)
+      derivatives[kind][range] = sums.vjp(kind, k_ranges[range]);
+  }
+  for (int tangent = 0; tangent < 12; ++tangent) {
+    for (std::size_t h = 0; h < k_steps.size(); ++h) {
+      const RandomSums::Sums forward = sums.at_moved(tangent, k_steps[h]),
+                             backward = sums.at_moved(tangent, -k_steps[h]);
+      for (std::size_t kind = 0; kind < k_kind_names.size(); ++kind) {
+        if (!sums.has(kind)) continue;
+        for (std::size_t range = 0; range < k_ranges.size(); ++range) {
+          const double difference = (forward[kind][range] - backward[kind][range]) / (2.0 * k_steps[h]),
+                       derivative = derivatives[kind][range][tangent];
+          Errors& of = errors[kind][range];
+          of.by_step[h].add(std::abs(difference - derivative));
+          of.largest = std::max(of.largest, std::abs(derivative));
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Table measure_derivative_differences(bool quick) {
+  std::vector<std::string> columns{"derivative", "contacts", "of", "components"};
+  for (const double step : k_steps) {
+    for (const char* what : {"99 %", "max"}) columns.push_back(fmt::format("h {:.0e} {}", step, what));
+  }
+  columns.emplace_back("largest derivative");
+  Table table(columns);
+
+  const Body armadillo = unit_size_asset("armadillo");
+  const std::vector<Pose<double>> poses = benchmarks::colliding_poses(armadillo, quick ? 3 : 100);
+  const PairManifold<double> manifold(armadillo, armadillo, ContactConfig());
+  Model model;
+  model.bodies = {armadillo, armadillo};
+  const ContactDetector detector(model, ContactConfig());
+  AllErrors of_blocks, of_vjps;
+  Random random(9);
+  for (const Pose<double>& X_AB : poses) {
+    compare_blocks(manifold, X_AB, of_blocks);
+    compare_vjps(detector, X_AB, random, of_vjps);
+  }
+  add_rows("block", of_blocks, table);
+  add_rows("vjp", of_vjps, table);
   return table;
 }
 

@@ -1,12 +1,16 @@
-/// Two edges whose nearest points are known, against the formulas of edge_edge.h.
-#include "collision/manifold/edge_edge.h"
+/// Two edges whose closest points are known, against the formulas of convex_edges.h.
+#include "collision/manifold/convex_edges.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numbers>
+#include <string>
+#include <vector>
+
+#include <spdlog/fmt/fmt.h>
 
 #include "accuracy_table.h"
+#include "collision/segment_distance.h"
 #include "engine/random.h"
 #include "samples.h"
 
@@ -14,100 +18,116 @@ namespace abut::accuracy {
 namespace {
 
 constexpr double k_radian = std::numbers::pi / 180.0;
-constexpr double k_tilt = 12.0 * k_radian;  ///< of the surfaces' normals about the edges
+constexpr double k_inradius = 0.2;  ///< of the thinner body: overlaps of 1 % are shallow
+constexpr double k_counts = 1e-2;   ///< weight from which on a pair is a contact
 
-/// Edge 1 lies below edge 2, `gap` apart along the z axis, where both cross it.
+/// Where the line of one edge crosses the other edge.
+enum class Place { middle, near_end, beyond_end };
+
+/// Edge A below edge B, whose lines cross on the z axis, `clearance` apart.
 struct CrossingEdges {
-  Edge<double> edge1, edge2;
+  ConvexEdge<double> A, B;
+  // The exact contact.
+  double distance;
+  Vec3<double> normal, point;
+  double weight;
 };
 
-CrossingEdges random_crossing(double gap, Random& random) {
-  const auto edge = [&](const Vec3<double>& direction, const Vec3<double>& normal, double height) {
-    const double length = random.uniform(0.5, 1.0), at = random.uniform(0.2, 0.8);
-    const Vec3<double> vector = length * direction;
-    const double tilt = (random.uniform() < 0.5 ? -1.0 : 1.0) * k_tilt;
-    const Vec3<double> wrong = std::cos(tilt) * normal + std::sin(tilt) * direction.cross(normal);
-    return Edge<double>{Vec3<double>(0.0, 0.0, height) - at * vector, vector, wrong};
+/// @param at  share of the length at which the edge passes through `crossing`; beyond its ends if not in [0,
+/// 1]
+ConvexEdge<double> random_edge(const Vec3<double>& crossing, const Vec3<double>& direction, double length,
+                               double at, const Vec3<double>& outward, Random& random) {
+  const double arc = random.uniform(10.0, 150.0) * k_radian, first = -arc * random.uniform();
+  const Vec3<double> across = direction.cross(outward);
+  const auto normal_at = [&](double angle) -> Vec3<double> {
+    return std::cos(angle) * outward + std::sin(angle) * across;
   };
-  const double crossing = random.uniform(30.0, 150.0) * k_radian;
-  const Vec3<double> up = Vec3<double>::UnitZ();
-  const Edge<double> edge1 = edge(Vec3<double>::UnitX(), up, -0.5 * gap);
-  return {edge1, edge({std::cos(crossing), std::sin(crossing), 0.0}, -up, 0.5 * gap)};
+  return {crossing - at * length * direction, direction, length, {normal_at(first), normal_at(first + arc)}};
 }
 
-/// From the nearest point of edge 1 to that of edge 2, by a grid that closes in on it.
-Vec3<double> nearest_offset(const CrossingEdges& edges) {
-  constexpr int k_steps = 10, k_rounds = 14;
-  std::array<double, 2> middle{0.5, 0.5};
-  double half = 0.5;
-  const auto offset = [&](double a, double b) {
-    return Vec3<double>(point_on<double>(edges.edge2, b) - point_on<double>(edges.edge1, a));
-  };
-  for (int round = 0; round < k_rounds; ++round) {
-    double least = offset(middle[0], middle[1]).squaredNorm();
-    std::array<double, 2> best = middle;
-    for (int i = 0; i <= k_steps; ++i) {
-      for (int j = 0; j <= k_steps; ++j) {
-        const double a = std::clamp(middle[0] + half * (2.0 * i / k_steps - 1.0), 0.0, 1.0),
-                     b = std::clamp(middle[1] + half * (2.0 * j / k_steps - 1.0), 0.0, 1.0);
-        const double square = offset(a, b).squaredNorm();
-        if (!(square < least)) continue;
-        least = square;
-        best = {a, b};
-      }
-    }
-    middle = best;
-    half *= 0.35;
+CrossingEdges random_crossing(Place place, double least_sine, double largest_sine, double clearance,
+                              Random& random) {
+  const double sine = least_sine * std::pow(largest_sine / least_sine, random.uniform());
+  const double cosine = (random.uniform() < 0.5 ? -1.0 : 1.0) * std::sqrt(1.0 - sine * sine);
+  const double lengths[2] = {random.uniform(0.5, 1.0), random.uniform(0.5, 1.0)};
+  double at[2] = {random.uniform(0.2, 0.8), random.uniform(0.2, 0.8)};
+  if (place != Place::middle) {
+    // Half a window, seen across the other edge, is that much along this one.
+    const int side = random.uniform() < 0.5 ? 0 : 1;
+    const double window = 0.5 * ContactConfig().edge_smoothing / sine / lengths[side];
+    const double from_end = place == Place::beyond_end ? -random.uniform(0.0, window)
+                                                       : random.uniform(0.0, std::min(window, 0.5));
+    at[side] = random.uniform() < 0.5 ? from_end : 1.0 - from_end;
   }
-  return offset(middle[0], middle[1]);
+  const Vec3<double> up = Vec3<double>::UnitZ(), down = -up;
+  CrossingEdges edges;
+  edges.A = random_edge(0.5 * clearance * down, Vec3<double>::UnitX(), lengths[0], at[0], up, random);
+  edges.B = random_edge(0.5 * clearance * up, {cosine, sine, 0.0}, lengths[1], at[1], down, random);
+  edges.distance = clearance;
+  edges.normal = up;
+  edges.point.setZero();
+  edges.weight = 1.0;
+  if (place == Place::beyond_end) {
+    const auto end = [](const ConvexEdge<double>& edge, double share) -> Vec3<double> {
+      return edge.start + share * edge.length * edge.direction;
+    };
+    const SegmentDistance<double> closest =
+        segment_distance<double>(end(edges.A, 0.0), end(edges.A, 1.0), end(edges.B, 0.0), end(edges.B, 1.0));
+    const Vec3<double> x_A = end(edges.A, closest.parameter_A), x_B = end(edges.B, closest.parameter_B);
+    const double sign = clearance < 0.0 ? -1.0 : 1.0;
+    edges.distance = sign * (x_B - x_A).norm();
+    edges.normal = sign * (x_B - x_A).normalized();
+    edges.point = 0.5 * (x_A + x_B);
+    edges.weight = 0.0;
+  }
+  return edges;
 }
 
-/// All smoothing of edges, from edge_regularization to normal_fade, times a factor.
-ContactConfig smoothed(double factor) {
-  ContactConfig config;
-  for (double* smoothing :
-       {&config.edge_regularization, &config.clip_smoothing, &config.minimum_smoothing,
-        &config.interior_smoothing, &config.cross_smoothing, &config.parallel_blend, &config.normal_fade}) {
-    *smoothing *= factor;
+/// Median, 99 % and worst; dashes of none.
+void append(Samples& errors, std::vector<benchmarks::Cell>& row) {
+  if (errors.size() == 0) {
+    row.insert(row.end(), 3, "-");
+    return;
   }
-  return config;
+  for (const double quantile : {0.5, 0.99, 1.0}) row.emplace_back(shown_error(errors.quantile(quantile)));
 }
 
 }  // namespace
 
 Table measure_edge_edge(bool quick) {
-  const int count = quick ? 100 : 4000;
-  Table table({"form", "smoothing", "gap", "error median", "error 95 %", "excess % low", "excess % high",
-               "angle median", "angle 95 %", "angle 99 %"});
-  const auto measure = [&](const char* form, const ContactConfig& config, double smoothing) {
-    const EdgeEdgeSettings<double> settings(config, 1.0);
-    for (const double gap : {1e-3, 1e-2, 1e-1}) {
-      Random random(2);
-      Samples errors, excess, angles;
-      for (int i = 0; i < count; ++i) {
-        const CrossingEdges edges = random_crossing(gap, random);
-        const Vec3<double> offset = nearest_offset(edges);
-        const EdgeContact<double> contact = edge_contact<double>(edges.edge1, edges.edge2, settings);
-        double distance = contact.distance;
-        Vec3<double> normal = contact.normal.n;  // from edge 2 to edge 1
-        if (config.fidelity == Fidelity::paper) {
-          const PaperEdgeContact<double> published =
-              paper_edge_contact<double>(contact.witness, edges.edge1.normal, edges.edge2.normal, settings);
-          distance = published.distance1;
-          normal = published.normal1;
+  const int count = quick ? 200 : 10000;
+  std::vector<std::string> columns{"crossing", "sine", "clearance", "contacts %"};
+  for (const char* of : {"d", "n", "point", "weight"}) {
+    for (const char* quantile : {"median", "99 %", "max"})
+      columns.push_back(fmt::format("{} {}", of, quantile));
+  }
+  Table table(columns);
+  const ConvexEdgeSettings<double> settings(ContactConfig(), 1.0, k_inradius);
+  const double radii[2] = {0.0, 0.0};
+  for (const auto& [place, name] :
+       {std::pair(Place::middle, "middle"), std::pair(Place::near_end, "near an end"),
+        std::pair(Place::beyond_end, "beyond an end")}) {
+    for (const auto& [least_sine, largest_sine] :
+         {std::pair(0.005, 0.02), std::pair(0.02, 0.1), std::pair(0.1, 0.3), std::pair(0.3, 1.0)}) {
+      for (const double clearance : {-1e-2, 1e-3}) {
+        Random random(2);
+        Samples distances, normals, points, weights;
+        for (int i = 0; i < count; ++i) {
+          const CrossingEdges exact = random_crossing(place, least_sine, largest_sine, clearance, random);
+          const EdgeEdge<double> found = edge_edge<double>(exact.A, exact.B, radii, settings);
+          weights.add(std::abs(found.weight - exact.weight));
+          if (found.weight < k_counts) continue;
+          distances.add(std::abs(found.distance - exact.distance));
+          normals.add(angle_between(found.normal, exact.normal));
+          points.add((found.point - exact.point).norm());
         }
-        errors.add(std::abs(distance - offset.norm()));
-        excess.add(100.0 * (distance / offset.norm() - 1.0));
-        angles.add(angle_between(normal, -offset));
+        std::vector<benchmarks::Cell> row{name, fmt::format("{:g} to {:g}", least_sine, largest_sine),
+                                          clearance, 100.0 * static_cast<double>(distances.size()) / count};
+        for (Samples* errors : {&distances, &normals, &points, &weights}) append(*errors, row);
+        table.add_row(std::move(row));
       }
-      table.add_row({form, smoothing, gap, errors.median(), errors.quantile(0.95), excess.quantile(0.01),
-                     excess.quantile(0.99), angles.median(), angles.quantile(0.95), angles.quantile(0.99)});
     }
-  };
-  for (const double smoothing : {0.5, 1.0, 2.0}) measure("default", smoothed(smoothing), smoothing);
-  ContactConfig paper;
-  paper.fidelity = Fidelity::paper;
-  measure("paper", paper, 1.0);
+  }
   return table;
 }
 

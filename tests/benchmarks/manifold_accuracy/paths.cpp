@@ -1,301 +1,230 @@
+/// Finite-difference Lipschitz constants of contacts along paths, and how they grow as the step is halved.
 #include "paths.h"
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
-#include <map>
+#include <cstddef>
+#include <numbers>
 #include <span>
 #include <string>
-#include <tuple>
-#include <utility>
+#include <thread>
 #include <vector>
 
 #include "../support/colliding_poses.h"
 #include "accuracy_table.h"
-#include "collision/manifold/kernel/point_kernels.h"
-#include "edge_pairs.h"
-#include "engine/dual.h"
+#include "block_contacts.h"
+#include "collision/manifold/pair_manifold.h"
+#include "convex_bodies.h"
 #include "test_bodies.h"
-#include "tests/support/manifold_reference.h"
 
 namespace abut::accuracy {
 namespace {
 
-constexpr double k_half_length = 0.1;  ///< a path goes from -0.1 to 0.1 [rad, size]
-constexpr double k_slack = 0.1;        ///< of the bound, relative
-constexpr double k_floor = 1e-12;      ///< changes below that are rounding
-constexpr int k_most_halvings = 16;    ///< of a step that is violated; what is left then is a jump
+constexpr double k_step = 1e-4;  ///< h, of the path's parameter [rad, size]
+constexpr int k_halvings = 3;
+constexpr int k_parts = 1 << k_halvings;  ///< of a step, at the finest
+constexpr double k_allowed_growth = 1.2;  ///< from one halving to the next
+constexpr double k_negligible = 1e-2;     ///< share of the set's constant below which a path's is left out
 
-using D = Dual<double, 1>;
+enum Quantity { k_point, k_distance, k_normal, k_activity, k_wrench, k_quantities };
+constexpr std::array k_quantity_names{"point", "distance", "normal", "activity", "net wrench"};
 
-/// Numbers with derivatives of all pairs of edges at one place of a path.
-using PairNumbers = std::vector<DistanceNormal<D>>;
+/// Lipschitz constants at the steps h, h/2, h/4, h/8.
+using Constants = std::array<double, k_halvings + 1>;
+using PathConstants = std::array<Constants, k_quantities>;
 
-/// Normals of a solid at points that move, with the derivatives of both.
-class NormalsAlong {
+struct ContactNumbers {
+  ContactKey key;
+  Vec3<double> point, normal;
+  double distance, activity;
+};
+
+/// The contacts at one pose, in the order of their keys, and their wrench on B about the origin of A.
+struct ContactState {
+  std::vector<ContactNumbers> contacts;
+  Vec6<double> wrench;
+};
+
+/// The contacts along a path: of one thread.
+class ContactsAlong {
  public:
-  /// (count) normals in W at points in W.
-  std::span<const Vec3<D>> operator()(const ShapeSdf& sdf, const Pose<D>& X_WS,
-                                      std::span<const Vec3<D>> points_W) {
-    const std::size_t count = points_W.size();
-    for (auto& row : rows_) row.resize(count);
-    local_.resize(count);
-    normals_.resize(count);
-    samples_.resize(k_sample_columns * count);
-    for (std::size_t i = 0; i < count; ++i) {
-      local_[i] = inverse_point<D>(X_WS, points_W[i]);
-      for (std::size_t k = 0; k < 3; ++k) rows_[k][i] = local_[i][static_cast<Eigen::Index>(k)].value;
+  ContactsAlong(const PairManifold<double>& manifold, const StraightPath& path)
+      : manifold_(&manifold), path_(&path) {}
+
+  void evaluate(double t, ContactState& state) {
+    manifold_->find({Pose<double>(), path_->at<double>(t)}, ManifoldOrder::value, scratch_, block_);
+    const double tau = manifold_->activity_smoothing();
+    state.contacts.clear();
+    state.wrench.setZero();
+    for (int i = 0; i < block_.count; ++i) {
+      const ContactNumbers& contact = state.contacts.emplace_back(
+          ContactNumbers{key_of(block_, i), block_.origin_W + block_.vector(k_contact_point, i),
+                         block_.vector(k_contact_normal, i), block_.number(k_contact_distance, i),
+                         block_activity(block_, i, tau)});
+      const double d = contact.distance, psi = 0.5 * (std::sqrt(d * d + tau * tau) - d);
+      const Vec3<double> force = contact.activity * psi * contact.normal;
+      state.wrench += stack<double>(contact.point.cross(force), force);
     }
-    point_kernels().sample_points(sdf, SdfOrder::jacobian, rows_[0].data(), rows_[1].data(),
-                                     rows_[2].data(), static_cast<int>(count), samples_.data());
-    const auto sample = [&](int column, std::size_t i) {
-      return samples_[static_cast<std::size_t>(column) * count + i];
-    };
-    for (std::size_t i = 0; i < count; ++i) {
-      Vec3<D> normal;
-      for (int a = 0; a < 3; ++a) {
-        double slope = 0.0;
-        for (int b = 0; b < 3; ++b)
-          slope += sample(k_sample_normal_jacobian + 3 * a + b, i) * local_[i][b].d[0];
-        normal[a] = D(sample(k_sample_normal + a, i), {slope});
-      }
-      normals_[i] = X_WS.q * normal;
-    }
-    return normals_;
+    std::sort(state.contacts.begin(), state.contacts.end(),
+              [](const ContactNumbers& a, const ContactNumbers& b) { return a.key < b.key; });
   }
 
  private:
-  std::array<std::vector<double>, 3> rows_;
-  std::vector<Vec3<D>> local_, normals_;
-  std::vector<double> samples_;
+  const PairManifold<double>* manifold_;
+  const StraightPath* path_;
+  PairScratch<double> scratch_;
+  ContactBlock<double> block_;
 };
 
-/// d and n of all pairs of chosen edges along a path.
-class PairsAlong {
- public:
-  PairsAlong(const EdgedBody& body, const ContactConfig& config)
-      : body_(&body), config_(config), settings_(config, 1.0) {}
-
-  void set(const StraightPath& path) {
-    path_ = path;
-    edges_A_ = deepest_edges(edge_metrics(*body_, body_->sdf, path.middle.inverse()), k_selected_edges);
-    edges_B_ = deepest_edges(edge_metrics(*body_, body_->sdf, path.middle), k_selected_edges);
-  }
-
-  void evaluate(double t, PairNumbers& out) {
-    const Pose<D> X_A, X_B = path_.at<D>(D::variable(t, 0));
-    std::vector<Edge<D>> edges_B;
-    for (const int edge : edges_B_) edges_B.push_back(body_->edge_at<D>(edge, X_B));
-    out.clear();
-    witnesses_.clear();
-    for (const int edge : edges_A_) {
-      const Edge<D> edge_A = body_->edge_at<D>(edge, X_A);
-      for (const Edge<D>& edge_B : edges_B) {
-        if (config_.fidelity == Fidelity::paper) {
-          witnesses_.push_back(edge_witness<D>(edge_A, edge_B, settings_));
-        } else {
-          const EdgeWitness<D> witness = edge_witness<D>(edge_A, edge_B, settings_);
-          const Vec3<D> n = edge_normal<D>(edge_A, edge_B, settings_).n;
-          out.push_back({edge_edge_detail::dot3(n, witness.difference), n});
-        }
-      }
-    }
-    if (config_.fidelity != Fidelity::paper) return;
-    points_A_.clear();
-    points_B_.clear();
-    for (const EdgeWitness<D>& witness : witnesses_) {
-      points_A_.push_back(witness.e1);
-      points_B_.push_back(witness.e2);
-    }
-    const auto normals_A = of_A_(body_->sdf, X_A, points_A_), normals_B = of_B_(body_->sdf, X_B, points_B_);
-    for (std::size_t i = 0; i < witnesses_.size(); ++i) {
-      const auto contact = paper_edge_contact<D>(witnesses_[i], normals_A[i], normals_B[i], settings_);
-      out.push_back({contact.distance1, contact.normal1});
-    }
-  }
-
- private:
-  const EdgedBody* body_;
-  ContactConfig config_;
-  EdgeEdgeSettings<double> settings_;
-  StraightPath path_;
-  std::vector<int> edges_A_, edges_B_;
-  std::vector<EdgeWitness<D>> witnesses_;
-  std::vector<Vec3<D>> points_A_, points_B_;
-  NormalsAlong of_A_, of_B_;
-};
-
-/// activity d and activity n of all edge contacts of a manifold along a path.
-class ManifoldAlong {
- public:
-  using Numbers = std::map<test::ContactKey, DistanceNormal<D>>;
-
-  ManifoldAlong(const EdgedBody& body, const ContactConfig& config)
-      : reference_(body.body, body.body, config) {}
-
-  [[nodiscard]] Numbers at(const StraightPath& path, double t) const {
-    Numbers numbers;
-    for (const auto& [key, contact] : reference_.contacts<D>({}, path.at<D>(D::variable(t, 0)))) {
-      if (std::get<0>(key) < k_edge_on_A) continue;
-      numbers.emplace(key, DistanceNormal<D>{contact.activity * contact.distance,
-                                             Vec3<D>(contact.activity * contact.normal)});
-    }
-    return numbers;
-  }
-
- private:
-  test::ManifoldReference reference_;
-};
-
-Vec3<double> value_of_normal(const Vec3<D>& n) { return {n[0].value, n[1].value, n[2].value}; }
-Vec3<double> slope_of_normal(const Vec3<D>& n) { return {n[0].d[0], n[1].d[0], n[2].d[0]}; }
-
-/// A change f(t + h) - f(t), and the derivatives at both ends.
-struct Change {
-  double change, slope, slope_change;  ///< slope: the larger one
-
-  /// Whether  |change| <= h (1.1 slope + slope_change/2) + 1e-12:  what the derivatives allow for, a tenth of
-  /// it, and h^2/2 |f''| with f'' by their difference.
-  [[nodiscard]] bool is_explained(double h) const {
-    return change <= h * ((1.0 + k_slack) * slope + 0.5 * slope_change) + k_floor;
-  }
-};
-
-Change change_of_d(const DistanceNormal<D>& before, const DistanceNormal<D>& now) {
-  const D &d0 = before.distance, &d1 = now.distance;
-  return {std::abs(d1.value - d0.value), std::max(std::abs(d0.d[0]), std::abs(d1.d[0])),
-          std::abs(d1.d[0] - d0.d[0])};
-}
-
-Change change_of_n(const DistanceNormal<D>& before, const DistanceNormal<D>& now) {
-  const Vec3<double> slope0 = slope_of_normal(before.normal), slope1 = slope_of_normal(now.normal);
-  return {(value_of_normal(now.normal) - value_of_normal(before.normal)).norm(),
-          std::max(slope0.norm(), slope1.norm()), (slope1 - slope0).norm()};
-}
-
-/// Of one form.
-class Comparison {
- public:
-  /// @param at  d and n of the same contact at any t
-  template <typename At>
-  void add(double t0, const DistanceNormal<D>& before, double t1, const DistanceNormal<D>& now,
-           const At& at) {
-    const Change of_d = change_of_d(before, now), of_n = change_of_n(before, now);
-    ++steps_;
-    violations_d_ += of_d.is_explained(t1 - t0) ? 0.0 : 1.0;
-    violations_n_ += of_n.is_explained(t1 - t0) ? 0.0 : 1.0;
-    steepest_d_ = std::max(steepest_d_, of_d.slope);
-    steepest_n_ = std::max(steepest_n_, of_n.slope);
-    const int halvings = halvings_of(t0, before, t1, now, at, 0);
-    halvings_ = std::max(halvings_, halvings);
-    jumps_ += halvings > k_most_halvings ? 1.0 : 0.0;
-  }
-
-  void add_row(const std::string& form, double tau, Table& table) const {
-    table.add_row({form, tau, steps_, violations_d_, violations_n_, static_cast<double>(halvings_), jumps_,
-                   steepest_d_, steepest_n_});
-  }
-
- private:
-  /// How often a step has to be halved until all its parts are explained; one more than k_most_halvings if
-  /// that does not help.
-  template <typename At>
-  static int halvings_of(double t0, const DistanceNormal<D>& before, double t1, const DistanceNormal<D>& now,
-                         const At& at, int done) {
-    const double h = t1 - t0;
-    if (change_of_d(before, now).is_explained(h) && change_of_n(before, now).is_explained(h)) return done;
-    if (done == k_most_halvings) return done + 1;
-    const double middle = t0 + 0.5 * h;
-    const DistanceNormal<D> between = at(middle);
-    return std::max(halvings_of(t0, before, middle, between, at, done + 1),
-                    halvings_of(middle, between, t1, now, at, done + 1));
-  }
-
-  double steps_ = 0.0, violations_d_ = 0.0, violations_n_ = 0.0, jumps_ = 0.0;
-  double steepest_d_ = 0.0, steepest_n_ = 0.0;
-  int halvings_ = 0;
-};
-
-Comparison compare_pairs(const EdgedBody& body, const ContactConfig& config,
-                         std::span<const StraightPath> paths, int steps) {
-  PairsAlong pairs(body, config);
-  Comparison comparison;
-  PairNumbers before, now, between;
-  const double h = 2.0 * k_half_length / steps;
-  for (const StraightPath& path : paths) {
-    pairs.set(path);
-    pairs.evaluate(-k_half_length, before);
-    for (int step = 1; step <= steps; ++step) {
-      const double t = -k_half_length + step * h;
-      pairs.evaluate(t, now);
-      for (std::size_t i = 0; i < now.size(); ++i) {
-        comparison.add(t - h, before[i], t, now[i], [&](double at) {
-          pairs.evaluate(at, between);
-          return between[i];
-        });
-      }
-      std::swap(before, now);
-    }
-  }
-  return comparison;
-}
-
-/// A contact that is not there has activity 0.
-Comparison compare_manifolds(const EdgedBody& body, const ContactConfig& config,
-                             std::span<const StraightPath> paths, int steps) {
-  const ManifoldAlong manifold(body, config);
-  Comparison comparison;
-  const double h = 2.0 * k_half_length / steps;
-  const auto contact_of = [](const ManifoldAlong::Numbers& numbers, const test::ContactKey& key) {
-    const auto found = numbers.find(key);
-    return found != numbers.end() ? found->second
-                                  : DistanceNormal<D>{D(0.0), Vec3<D>(D(0.0), D(0.0), D(0.0))};
+/// Raises the constants of a step h to what two states have. A contact that one of them lacks has activity 0
+/// there.
+void compare(const ContactState& before, const ContactState& now, double h, std::size_t halvings,
+             PathConstants& constants) {
+  const auto raise = [&](Quantity of, double change) {
+    double& constant = constants[of][halvings];
+    constant = std::max(constant, change / h);
   };
-  for (const StraightPath& path : paths) {
-    ManifoldAlong::Numbers before = manifold.at(path, -k_half_length);
-    for (int step = 1; step <= steps; ++step) {
-      const double t = -k_half_length + step * h;
-      ManifoldAlong::Numbers now = manifold.at(path, t);
-      std::map<double, ManifoldAlong::Numbers> between;  // many contacts are asked for at the same places
-      const auto compare = [&](const test::ContactKey& key) {
-        comparison.add(t - h, contact_of(before, key), t, contact_of(now, key), [&](double at) {
-          auto found = between.find(at);
-          if (found == between.end()) found = between.emplace(at, manifold.at(path, at)).first;
-          return contact_of(found->second, key);
-        });
-      };
-      for (const auto& entry : now) compare(entry.first);
-      for (const auto& entry : before) {
-        if (!now.contains(entry.first)) compare(entry.first);
+  raise(k_wrench, (now.wrench - before.wrench).norm());
+  auto a = before.contacts.begin(), b = now.contacts.begin();
+  while (a != before.contacts.end() || b != now.contacts.end()) {
+    if (b == now.contacts.end() || (a != before.contacts.end() && a->key < b->key)) {
+      raise(k_activity, a->activity);
+      ++a;
+    } else if (a == before.contacts.end() || b->key < a->key) {
+      raise(k_activity, b->activity);
+      ++b;
+    } else {
+      raise(k_activity, std::abs(b->activity - a->activity));
+      if (std::max(a->activity, b->activity) > k_least_activity) {
+        raise(k_point, (b->point - a->point).norm());
+        raise(k_distance, std::abs(b->distance - a->distance));
+        raise(k_normal, (b->normal - a->normal).norm());
       }
-      before = std::move(now);
+      ++a;
+      ++b;
     }
   }
-  return comparison;
+}
+
+/// Along a path of so many steps of h, about its middle.
+PathConstants constants_along(const PairManifold<double>& manifold, const StraightPath& path, int steps) {
+  PathConstants constants{};
+  ContactsAlong contacts(manifold, path);
+  std::array<ContactState, k_parts + 1> states;  // the last ones, in turn
+  const auto state = [&](int i) -> ContactState& { return states[at(i % (k_parts + 1))]; };
+  const double finest = k_step / k_parts;
+  for (int i = 0; i <= steps * k_parts; ++i) {
+    contacts.evaluate((i - steps * k_parts / 2) * finest, state(i));
+    for (int halvings = 0; halvings <= k_halvings; ++halvings) {
+      const int stride = k_parts >> halvings;
+      if (i >= stride && i % stride == 0)
+        compare(state(i - stride), state(i), stride * finest, at(halvings), constants);
+    }
+  }
+  return constants;
+}
+
+/// Of each path, by all threads of the machine.
+std::vector<PathConstants> constants_of(const PairManifold<double>& manifold,
+                                        std::span<const StraightPath> paths, int steps) {
+  std::vector<PathConstants> constants(paths.size());
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    for (std::size_t i = next++; i < paths.size(); i = next++)
+      constants[i] = constants_along(manifold, paths[i], steps);
+  };
+  std::vector<std::thread> helpers;
+  for (unsigned i = 1; i < std::thread::hardware_concurrency(); ++i) helpers.emplace_back(work);
+  work();
+  for (std::thread& helper : helpers) helper.join();
+  return constants;
+}
+
+/// The largest growth from one halving to the next.
+double growth(const Constants& constants, double negligible) {
+  double largest = 0.0;
+  for (std::size_t k = 0; k < k_halvings; ++k)
+    largest = std::max(largest, constants[k + 1] / std::max(constants[k], negligible));
+  return largest;
+}
+
+void add_rows(const char* name, const PairManifold<double>& manifold, std::span<const StraightPath> paths,
+              int steps, Table& table) {
+  const std::vector<PathConstants> of_paths = constants_of(manifold, paths, steps);
+  for (std::size_t quantity = 0; quantity < k_quantities; ++quantity) {
+    Constants all{};
+    for (const PathConstants& constants : of_paths) {
+      for (std::size_t k = 0; k <= k_halvings; ++k) all[k] = std::max(all[k], constants[quantity][k]);
+    }
+    const double negligible = k_negligible * all.back();
+    const auto growing = std::count_if(of_paths.begin(), of_paths.end(), [&](const PathConstants& constants) {
+      return growth(constants[quantity], negligible) > k_allowed_growth;
+    });
+    table.add_row({name, k_quantity_names[quantity], static_cast<double>(paths.size()), all[0], all[1],
+                   all[2], all[3], growth(all, 0.0), static_cast<double>(growing)});
+  }
+}
+
+// Poses of two equal boxes at which edges are parallel ------------------------------------------------------
+
+const Vec3<double> k_half_extents(0.5, 0.4, 0.3);
+
+/// 0 in every third case: edges, or their ends, at the same place.
+double offset_or_none(double largest, Random& random) {
+  const double offset = random.uniform(-largest, largest);
+  return random.integer(3) == 0 ? 0.0 : offset;
+}
+
+double random_depth(Random& random) { return random.uniform(-0.004, 0.01); }
+
+/// B on top of A, turned by a multiple of 90 degrees: all edges are parallel to others, and faces lie flush.
+Pose<double> face_on_face(Random& random) {
+  const double quarters = static_cast<double>(random.integer(4));
+  Pose<double> X_AB;
+  X_AB.q = Eigen::AngleAxisd(0.5 * std::numbers::pi * quarters, Vec3<double>::UnitZ());
+  const double x = offset_or_none(0.3, random), y = offset_or_none(0.3, random);
+  X_AB.p = {x, y, 2.0 * k_half_extents.z() - random_depth(random)};
+  return X_AB;
+}
+
+/// Both turned about the x axis, B's lowest edge along A's topmost one.
+Pose<double> edge_along_edge(Random& random) {
+  Pose<double> X_WA, X_WB;
+  const auto turned = [&] {
+    const double angle = random.uniform(10.0, 80.0) * std::numbers::pi / 180.0;
+    return Quat<double>(Eigen::AngleAxisd(angle, Vec3<double>::UnitX()));
+  };
+  X_WA.q = turned();
+  X_WB.q = turned();
+  const Vec3<double> corner(0.0, k_half_extents.y(), k_half_extents.z());
+  const double x = offset_or_none(0.3, random), y = offset_or_none(0.02, random);
+  X_WB.p = X_WA.q * corner + X_WB.q * corner + Vec3<double>(x, y, -random_depth(random));
+  return X_WA.inverse() * X_WB;
+}
+
+std::vector<Pose<double>> poses_of(int count, Pose<double> (*pose)(Random&)) {
+  Random random(8);
+  std::vector<Pose<double>> poses;
+  for (int i = 0; i < count; ++i) poses.push_back(pose(random));
+  return poses;
 }
 
 }  // namespace
 
 Table measure_paths(bool quick) {
-  const int paths = quick ? 2 : 200, steps = quick ? 50 : 250;
-  const std::size_t paths_of_manifolds = quick ? 1 : 5;  // each manifold takes long
-  Table table({"form", "tau", "steps", "violations d", "violations n", "halvings", "jumps", "steepest d",
-               "steepest n"});
-  for (const double tau : {0.002, 0.01}) {
-    Body asset = unit_size_asset("armadillo");
-    const std::vector<StraightPath> all = paths_through(benchmarks::colliding_poses(asset, paths));
-    asset.shape.union_smoothing = tau;
-    const EdgedBody armadillo(asset);
-    for (const EdgeForm& form : edge_forms())
-      compare_pairs(armadillo, form.config, all, steps).add_row(form.name, tau, table);
-    ContactConfig config;  // all lengths in proportion to tau, as the defaults have them
-    config.activity_smoothing = tau;
-    config.neighbour_smoothing = 5.0 * tau;
-    config.selection_band = 8.0 * tau;
-    config.metric_range = 16.0 * tau;
-    compare_manifolds(armadillo, config, std::span(all).first(paths_of_manifolds), steps)
-        .add_row("manifold, by activity", tau, table);
-  }
+  const int steps = quick ? 200 : 2000;
+  Table table(
+      {"paths", "of", "count", "L at h", "L at h/2", "L at h/4", "L at h/8", "growth", "paths above 1.2"});
+  const Body armadillo = unit_size_asset("armadillo"), box = make_sharp_box(k_half_extents).body;
+  const PairManifold<double> armadillos(armadillo, armadillo, ContactConfig()),
+      boxes(box, box, ContactConfig());
+  const int of_armadillos = quick ? 4 : 100, of_boxes = quick ? 4 : 300;
+  add_rows("armadillos", armadillos, paths_through(benchmarks::colliding_poses(armadillo, of_armadillos)),
+           steps, table);
+  add_rows("boxes, face on face", boxes, paths_through(poses_of(of_boxes, face_on_face)), steps, table);
+  add_rows("boxes, edge along edge", boxes, paths_through(poses_of(of_boxes, edge_along_edge)), steps, table);
   return table;
 }
 

@@ -44,4 +44,8 @@ class Samples {
   return std::atan2(a.cross(b).norm(), a.dot(b)) * 180.0 / std::numbers::pi;
 }
 
+/// Errors below this are rounding, which differs from one machine to another: tables show them as 0.
+inline constexpr double k_rounding = 1e-10;
+[[nodiscard]] inline double shown_error(double error) { return error < k_rounding ? 0.0 : error; }
+
 }  // namespace abut::accuracy

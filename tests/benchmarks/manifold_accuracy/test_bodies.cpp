@@ -21,7 +21,9 @@ Body unit_size_asset(const std::string& name) {
   body.mesh.vertices *= scale;
   body.contact_points *= scale;
   for (double& area : body.contact_areas) area *= scale * scale;
+  body.contact_area_vectors *= scale * scale;
   body.contact_radius *= scale;
+  body.inradius *= scale;
   body.size = 1.0;
   return body;
 }

@@ -1,6 +1,6 @@
 /// The exact minimiser of a quadratic program of two variables, without iterations or branches: the free
-/// minimum if it lies in the set, else the least of the minima on the sides. What the engine's routines
-/// smooth.
+/// minimum if it lies in the set, else the least of the minima on the sides. box_quadratic.h and
+/// vertex_face.h smooth these choices.
 #pragma once
 
 #include <array>

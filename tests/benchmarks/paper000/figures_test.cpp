@@ -124,6 +124,41 @@ TEST_CASE("figure 3: without smoothing the witness point is the exact one, and L
   CHECK(steepest.rows[2][2] < steepest.rows[1][2] * 1.1);
 }
 
+TEST_CASE("figure 5: of all contacts those in the overlap are active, and edges push straight up",
+          "[paper000][value]") {
+  const test::TemporaryFolder folder;
+  draw("5", folder.path());
+  struct Panel {
+    const char* name;
+    std::size_t contacts;
+    int active;
+    double sum, steepest_tangent;  // of the angles between active normals and the vertical
+  };
+  for (const Panel& panel :
+       {Panel{"edge_edge", 144, 8, 0.967, 1e-3}, Panel{"vertex_sdf", 98, 17, 12.01, 0.65}}) {
+    const Columns contacts = read_table(folder.path() / fmt::format("figure5_{}.tsv", panel.name));
+    const std::size_t x = contacts.index("normal_x"), activity = contacts.index("activity"),
+                      distance = contacts.index("distance[m]");
+    CAPTURE(panel.name);
+    REQUIRE(contacts.rows.size() == panel.contacts);
+    int active = 0;
+    double sum = 0.0;
+    for (const auto& row : contacts.rows) {
+      CHECK(row[activity] >= 0.0);
+      CHECK(row[activity] <= 1.0);
+      sum += row[activity];
+      if (row[activity] < 0.05) continue;
+      ++active;
+      CHECK(row[distance] < 0.04);
+      CHECK(row[x + 2] > 0.8);
+      CHECK(std::hypot(row[x], row[x + 1]) < panel.steepest_tangent * row[x + 2]);
+      if (panel.contacts == 144) CHECK(std::abs(row[distance] + 0.02) < 1e-4);  // the cubes overlap by 0.02 m
+    }
+    CHECK(active == panel.active);
+    CHECK(std::abs(sum - panel.sum) < 0.01);
+  }
+}
+
 TEST_CASE("figure 6: every method takes time, and deviates from the exact points by its smoothing alone",
           "[paper000][value]") {
   const test::TemporaryFolder folder;
@@ -180,6 +215,24 @@ TEST_CASE("solve_witnesses: the exact method is no farther than any point of the
       }
     }
   }
+}
+
+TEST_CASE("figures 7 and 8: manifolds of every kind take time, and have contacts", "[paper000][slow]") {
+  const test::TemporaryFolder folder;
+  draw("7", folder.path());
+  draw("8", folder.path());
+  const auto check = [&](const char* name, const std::vector<std::string>& names) {
+    const Columns table = read_table(folder.path() / fmt::format("figure{}.tsv", name));
+    CAPTURE(name);
+    CHECK(table.names == names);
+    for (const auto& row : table.rows) {
+      for (const double x : row) CHECK(x > 0.0);
+    }
+  };
+  check("7_complexity", {"primitives", "contacts", "values[us/manifold]", "gradient[us/manifold]"});
+  for (const char* batch : {"7_batch_few", "7_batch_many"})
+    check(batch, {"batch", "values[us/batch]", "gradient[us/batch]"});
+  check("8", {"batch", "full[us/batch]", "no_edges[us/batch]", "one_sided[us/batch]"});
 }
 
 TEST_CASE("figures: gnuplot makes a picture of each", "[paper000][slow]") {

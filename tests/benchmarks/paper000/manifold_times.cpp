@@ -1,12 +1,11 @@
-/// Figures 7 and 8: time of whole manifolds of two armadillos, and of the gradient of the mean signed
-/// distance; by the number of superquadrics, by the number of poses in a batch, and without some kinds of
+/// Figures 7 and 8: time of whole manifolds of two armadillos, and of them with the derivatives of distances
+/// and normals; by the number of superquadrics, by the number of poses in a batch, and without some kinds of
 /// contacts.
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <cstddef>
 #include <limits>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -17,9 +16,8 @@
 #include "../support/table.h"
 #include "../timer.h"
 #include "collision/fitting/make_body.h"
-#include "collision/manifold/manifold_batch.h"
+#include "collision/manifold/pair_manifold.h"
 #include "engine/body_io.h"
-#include "engine/random.h"
 #include "figure.h"
 
 namespace abut::paper000 {
@@ -77,8 +75,7 @@ std::vector<Primitive> grown_armadillo(const Body& armadillo) {
   return chosen;
 }
 
-/// The armadillo of its first `count` primitives, with a collision mesh of its own and as many selected
-/// edges.
+/// The armadillo of its first `count` primitives, with a collision mesh of its own.
 Body armadillo_of(const std::vector<Primitive>& primitives, int count, double union_smoothing, bool quick) {
   Shape shape;
   shape.primitives.assign(primitives.begin(), primitives.begin() + count);
@@ -87,9 +84,7 @@ Body armadillo_of(const std::vector<Primitive>& primitives, int count, double un
   options.resolution = quick ? 32 : 96;
   options.mesh.vertices = k_vertices;
   options.mesh.rounds = quick ? 1 : 4;
-  Body body = make_meshed_body(shape, options).body;
-  body.selected_edges = count;
-  return body;
+  return make_meshed_body(shape, options).body;
 }
 
 struct Protocol {
@@ -100,22 +95,17 @@ struct Protocol {
 Protocol protocol(bool quick) { return quick ? Protocol{3, 1, 0.01, 0.0} : Protocol{51, 3, 0.05, 1e-3}; }
 
 /// Median time of one manifold of a batch, in a row of poses [us]; `contacts` is their mean number.
-double time_of_manifold(const Body& body, const ContactConfig& config, ManifoldScope scope, bool gradient,
-                        std::span<const Pose<double>> poses, const Protocol& protocol,
+double time_of_manifold(const Body& body, const ContactConfig& config, bool gradient,
+                        std::span<const PosePair> poses, const Protocol& protocol,
                         double* contacts = nullptr) {
-  const PairManifold<float> pair(body, body, config, scope);
-  const ManifoldOrder order = gradient ? ManifoldOrder::distance_gradient : ManifoldOrder::value;
-  ManifoldBatch<float> batch;
-  float sink = 0.0F;
+  const PairManifold<float> pair(body, body, config);
+  const ManifoldOrder order = gradient ? ManifoldOrder::jacobian : ManifoldOrder::value;
+  PairScratch<float> scratch;
+  std::vector<ContactBlock<float>> blocks(poses.size());
   const auto seconds_of = [&](int calls) {
     const double start = benchmarks::cpu_seconds();
     for (int call = 0; call < calls; ++call) {
-      pair.evaluate(poses, order, 1, batch);
-      if (!gradient) continue;
-      for (int i = 0; i < batch.size(); ++i) {
-        Eigen::Matrix<float, 12, 1> mean_gradient;
-        sink += mean_distance_gradient(batch[i], mean_gradient) + mean_gradient[0];
-      }
+      for (std::size_t i = 0; i < poses.size(); ++i) pair.find(poses[i], order, scratch, blocks[i]);
     }
     return benchmarks::cpu_seconds() - start;
   };
@@ -131,31 +121,27 @@ double time_of_manifold(const Body& body, const ContactConfig& config, ManifoldS
   }
   if (contacts != nullptr) {
     *contacts = 0.0;
-    for (int i = 0; i < batch.size(); ++i) *contacts += static_cast<double>(batch[i].size()) / batch.size();
+    for (const ContactBlock<float>& block : blocks) *contacts += block.count;
+    *contacts /= static_cast<double>(blocks.size());
   }
   std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2), times.end());
-  if (!std::isfinite(sink)) throw std::runtime_error("a gradient is not finite");
   return 1e6 * times[times.size() / 2] / (static_cast<double>(poses.size()) * calls);
 }
 
 /// `count` poses, taken again from the start where there are fewer.
-std::vector<Pose<double>> repeated(const std::vector<Pose<double>>& poses, std::size_t count) {
-  std::vector<Pose<double>> r;
-  for (std::size_t i = 0; i < count; ++i) r.push_back(poses[i % poses.size()]);
+std::vector<PosePair> repeated(const std::vector<Pose<double>>& poses, std::size_t count) {
+  std::vector<PosePair> r;
+  for (std::size_t i = 0; i < count; ++i) r.push_back({Pose<double>(), poses[i % poses.size()]});
   return r;
 }
 
 struct Variant {
   const char *name, *title;
-  ManifoldScope scope;
   bool gradient;
 };
 
-constexpr std::array k_variants{
-    Variant{"all", "all contacts", ManifoldScope::all, false},
-    Variant{"all_gradient", "all contacts, with gradient", ManifoldScope::all, true},
-    Variant{"active", "those with weight", ManifoldScope::active, false},
-    Variant{"active_gradient", "those with weight, with gradient", ManifoldScope::active, true}};
+constexpr std::array k_variants{Variant{"values", "contacts", false},
+                                Variant{"gradient", "contacts with derivatives", true}};
 
 std::vector<int> batch_sizes(bool quick) {
   return quick ? std::vector<int>{1, 4} : std::vector<int>{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024};
@@ -172,28 +158,22 @@ void draw_manifold_times(const FigureOptions& options) {
   const double tau = armadillo.shape.union_smoothing;
   const std::size_t pose_count = options.quick ? 4 : 100;
 
-  std::vector<std::string> columns{"primitives", "contacts", "contacts_with_weight"};
+  std::vector<std::string> columns{"primitives", "contacts"};
   for (const Variant& variant : k_variants) columns.push_back(fmt::format("{}[us/manifold]", variant.name));
   Table complexity(columns);
   std::vector<int> counts;
   for (int k = 1; k <= (options.quick ? 2 : k_most_primitives); ++k) counts.push_back(k);
   fmt::print(
-      "\n| superquadrics | contacts (with weight) | all contacts [µs] | times with gradient | those with "
-      "weight "
-      "[µs] | times with gradient |\n| --- | --- | --- | --- | --- | --- |\n");
+      "\n| superquadrics | contacts | manifold [µs] | times with derivatives |\n| --- | --- | --- | --- |\n");
   for (const int k : counts) {
     const Body body = armadillo_of(primitives, k, tau, options.quick);
-    const std::vector<Pose<double>> poses = colliding_poses(body, static_cast<int>(pose_count));
-    std::vector<double> row{static_cast<double>(k), 0.0, 0.0};
-    for (const Variant& variant : k_variants) {
-      double contacts = 0.0;
-      row.push_back(
-          time_of_manifold(body, ContactConfig(), variant.scope, variant.gradient, poses, steps, &contacts));
-      row[variant.scope == ManifoldScope::all ? 1 : 2] = contacts;
-    }
+    const std::vector<PosePair> poses =
+        repeated(colliding_poses(body, static_cast<int>(pose_count)), pose_count);
+    std::vector<double> row{static_cast<double>(k), 0.0};
+    for (const Variant& variant : k_variants)
+      row.push_back(time_of_manifold(body, ContactConfig(), variant.gradient, poses, steps, &row[1]));
     complexity.add_row(row);
-    fmt::print("| {0} x {0} | {1:.0f} ({2:.0f}) | {3:.1f} | {4:.2f} | {5:.1f} | {6:.2f} |\n", k, row[1],
-               row[2], row[3], row[4] / row[3], row[5], row[6] / row[5]);
+    fmt::print("| {0} x {0} | {1:.0f} | {2:.1f} | {3:.2f} |\n", k, row[1], row[2], row[3] / row[2]);
   }
   complexity.write(options.folder / "figure7_complexity.tsv");
 
@@ -205,12 +185,10 @@ void draw_manifold_times(const FigureOptions& options) {
     for (const Variant& variant : k_variants) columns.push_back(fmt::format("{}[us/batch]", variant.name));
     Table batches(columns);
     for (const int size : batch_sizes(options.quick)) {
-      const std::vector<Pose<double>> batch = repeated(poses, static_cast<std::size_t>(size));
+      const std::vector<PosePair> batch = repeated(poses, static_cast<std::size_t>(size));
       std::vector<double> row{static_cast<double>(size)};
-      for (const Variant& variant : k_variants) {
-        row.push_back(size *
-                      time_of_manifold(body, ContactConfig(), variant.scope, variant.gradient, batch, steps));
-      }
+      for (const Variant& variant : k_variants)
+        row.push_back(size * time_of_manifold(body, ContactConfig(), variant.gradient, batch, steps));
       batches.add_row(row);
     }
     batches.write(options.folder / fmt::format("figure7_batch_{}.tsv", k == shown[0] ? "few" : "many"));
@@ -235,7 +213,7 @@ plot )";
   };
   std::string separator;
   for (std::size_t i = 0; i < k_variants.size(); ++i) {
-    script += separator + curve("complexity", i, i + 4, "", false);
+    script += separator + curve("complexity", i, i + 3, "", false);
     separator = ", ";
   }
   script += fmt::format(R"(
@@ -275,57 +253,39 @@ void draw_ablation_times(const FigureOptions& options) {
   ablations[1].config.edge_edge = false;
   ablations[2].config.edge_edge = false;
   ablations[2].config.vertex_contacts = VertexContacts::first;
-  constexpr std::array k_scopes{ManifoldScope::all, ManifoldScope::active};
   std::vector<std::string> columns{"batch"};
-  for (const char* scope : {"all", "active"}) {
-    for (const Ablation& ablation : ablations)
-      columns.push_back(fmt::format("{}_{}[us/batch]", scope, ablation.name));
-  }
+  for (const Ablation& ablation : ablations) columns.push_back(fmt::format("{}[us/batch]", ablation.name));
   Table table(columns);
   std::vector<double> row;
   for (const int size : batch_sizes(options.quick)) {
-    const std::vector<Pose<double>> batch = repeated(poses, static_cast<std::size_t>(size));
+    const std::vector<PosePair> batch = repeated(poses, static_cast<std::size_t>(size));
     row = {static_cast<double>(size)};
-    for (const ManifoldScope scope : k_scopes) {
-      for (const Ablation& ablation : ablations) {
-        row.push_back(size * time_of_manifold(body, ablation.config, scope, false, batch, steps));
-      }
-    }
+    for (const Ablation& ablation : ablations)
+      row.push_back(size * time_of_manifold(body, ablation.config, false, batch, steps));
     table.add_row(row);
   }
   table.write(options.folder / "figure8.tsv");
   fmt::print(
       "\n| batch of {} | full manifold [µs] | times as fast without edge-edge | as fast again, one-sided |\n"
-      "| --- | --- | --- | --- |\n",
-      row[0]);
-  for (std::size_t s = 0; s < 2; ++s) {
-    const double full = row[1 + 3 * s], no_edges = row[2 + 3 * s], one_sided = row[3 + 3 * s];
-    fmt::print("| {} | {:.1f} | {:.2f} | {:.2f} |\n", s == 0 ? "all contacts" : "those with weight",
-               full / row[0], full / no_edges, no_edges / one_sided);
-  }
+      "| --- | --- | --- | --- |\n| | {:.1f} | {:.2f} | {:.2f} |\n",
+      row[0], row[1] / row[0], row[1] / row[2], row[2] / row[3]);
   if (!options.pictures) return;
-  std::string script = png_header("figure8.png", 1000, 480);
+  std::string script = png_header("figure8.png", 620, 480);
   script += R"(
-set multiplot layout 1,2 margins 0.075,0.985,0.2,0.92 spacing 0.08,0.1
 set xlabel 'poses in a batch [-]' offset 0,0.3
+set ylabel 'time of a batch [µs]' offset 1,0
 set logscale xy
 set format y '10^{%T}'
 set xrange [0.8:1300]
 set yrange [3:1e6]
 set xtics ('1' 1, '4' 4, '16' 16, '64' 64, '256' 256, '1024' 1024)
-)";
-  for (std::size_t s = 0; s < 2; ++s) {
-    script += fmt::format("set title '{}' offset 0,-0.5\n{}\n{}\nplot ",
-                          s == 0 ? "all contacts" : "contacts with weight",
-                          s == 0 ? "set ylabel 'time of a batch [µs]' offset 1,0" : "unset ylabel",
-                          s == 0 ? "set key at screen 0.5,0.04 center maxrows 1 samplen 3" : "unset key");
-    for (std::size_t i = 0; i < 3; ++i) {
-      script += fmt::format("{}'figure8.tsv' using 1:{} with linespoints ls {} title '{}'",
-                            i == 0 ? "" : ", ", 2 + 3 * s + i, i + 1, ablations[i].title);
-    }
-    script += "\n";
+set key top left samplen 3
+plot )";
+  for (std::size_t i = 0; i < 3; ++i) {
+    script += fmt::format("{}'figure8.tsv' using 1:{} with linespoints ls {} title '{}'", i == 0 ? "" : ", ",
+                          2 + i, i + 1, ablations[i].title);
   }
-  run_gnuplot(script + "unset multiplot\n", options.folder);
+  run_gnuplot(script + "\n", options.folder);
 }
 
 }  // namespace abut::paper000

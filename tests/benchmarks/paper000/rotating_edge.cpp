@@ -1,7 +1,6 @@
 /// Figure 3: edge 1 turns about the origin in the plane z = 0, edge 2 lies along x at y = -1.2, both of
-/// length
-/// 2. The witness point of edge 1 and its derivative by the angle, without smoothing, with L2 regularisation,
-/// and with soft choices on top. The edges are parallel at pi/2.
+/// length 2 m. The witness point of edge 1 and its derivative by the angle, without smoothing, with L2
+/// regularisation, and with soft choices on top. The edges are parallel at pi/2.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -13,8 +12,8 @@
 
 #include "../support/gnuplot.h"
 #include "../support/table.h"
-#include "collision/manifold/edge_edge.h"
-#include "engine/contact_config.h"
+#include "active_set.h"
+#include "edge_witness.h"
 #include "figure.h"
 
 namespace abut::paper000 {
@@ -42,14 +41,12 @@ constexpr std::array k_smoothings{
 /// e_1 [m] at an angle.
 Vec3<double> witness(const Smoothing& smoothing, double theta) {
   const Vec3<double> direction(-std::sin(theta), std::cos(theta), 0.0);
-  const Edge<double> edge1{-direction, 2.0 * direction, Vec3<double>::Zero()};
-  const Edge<double> edge2{{-1.0, -1.2, 0.0}, {2.0, 0.0, 0.0}, Vec3<double>::Zero()};
-  ContactConfig config;
-  config.fidelity = Fidelity::paper;  // lambda in m^2
-  config.edge_regularization = smoothing.regularization;
-  const EdgeEdgeSettings<double> settings(config, 1.0);
+  const Edge<double> edge1{-direction, 2.0 * direction};
+  const Edge<double> edge2{{-1.0, -1.2, 0.0}, {2.0, 0.0, 0.0}};
+  const EdgeWitnessSettings<double> settings({.clip = 0.1, .minimum = 0.1, .interior = 0.1},
+                                             smoothing.regularization);
   if (smoothing.soft) return edge_witness(edge1, edge2, settings).e1;
-  return point_on(edge1, hard_box_minimum(edge_problem(edge1, edge2, settings)).alpha[0]);
+  return point_on(edge1, active_set(edge_problem(edge1, edge2, settings), UnitSquare()).x[0]);
 }
 
 }  // namespace

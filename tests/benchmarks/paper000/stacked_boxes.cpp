@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
 #include <numbers>
 #include <string>
 #include <vector>
@@ -12,11 +11,12 @@
 
 #include "../support/gnuplot.h"
 #include "../support/table.h"
-#include "collision/manifold/edge_edge.h"
-#include "collision/manifold/edge_normals.h"
-#include "collision/manifold/manifold_batch.h"
+#include "collision/manifold/contact_activity.h"
 #include "collision/sdf/gauge.h"
-#include "engine/body_builder.h"
+#include "collision/sdf/shape_sdf.h"
+#include "edge_contact.h"
+#include "engine/model.h"
+#include "engine/pose.h"
 #include "figure.h"
 
 namespace abut::paper000 {
@@ -27,49 +27,46 @@ using benchmarks::run_gnuplot;
 using benchmarks::Table;
 
 constexpr double k_half = 0.5, k_exponent = 0.1;  // semi-axis [m], eps_1 = eps_2
-constexpr double k_smoothing = 0.01;              // tau_p, by the size
+constexpr double k_smoothing = 0.01;              // tau_p and tau_d, by the size of the mesh
 
-/// A cube of n x n squares a face, 6 n^2 + 2 vertices, each moved along its ray onto the surface.
-Body box_of(int n) {
-  Shape shape;
+Primitive superquadric() {
   Primitive primitive;
   primitive.parameters = {k_half, k_half, k_half, k_exponent, k_exponent};
-  shape.primitives = {primitive};
-  const Superquadric<double> gauge(primitive.parameters, primitive.X_BP, 0.0);
+  return primitive;
+}
 
-  std::map<std::array<int, 3>, int> index;
-  std::vector<Vec3<double>> vertices;
-  const auto vertex = [&](const std::array<int, 3>& at) {
-    const auto [found, is_new] = index.emplace(at, static_cast<int>(vertices.size()));
-    if (is_new) {
-      const Vec3<double> x(2.0 * at[0] / n - 1.0, 2.0 * at[1] / n - 1.0, 2.0 * at[2] / n - 1.0);
-      vertices.push_back(x / gauge_derivatives(gauge, x).value);
-    }
-    return found->second;
-  };
-  TriangleMesh mesh;
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    for (const int side : {0, n}) {
-      for (int i = 0; i < n; ++i) {
-        for (int j = 0; j < n; ++j) {
-          const auto corner = [&](int di, int dj) {
-            std::array<int, 3> at{};
-            at[axis] = side;
-            at[(axis + 1) % 3] = i + di;
-            at[(axis + 2) % 3] = j + dj;
-            return vertex(at);
-          };
-          const int a = corner(0, 0), b = corner(1, 0), c = corner(1, 1), d = corner(0, 1);
-          mesh.triangles.push_back(side == 0 ? Eigen::Vector3i(a, c, b) : Eigen::Vector3i(a, b, c));
-          mesh.triangles.push_back(side == 0 ? Eigen::Vector3i(a, d, c) : Eigen::Vector3i(a, c, d));
-        }
+/// The vertices of a cube of n x n squares a face, 6 n^2 + 2, each moved along its ray onto the surface [m].
+std::vector<Vec3<double>> surface_points(int n) {
+  const Primitive primitive = superquadric();
+  const Superquadric<double> gauge(primitive.parameters, primitive.X_BP, 0.0);
+  std::vector<Vec3<double>> points;
+  for (int i = 0; i <= n; ++i) {
+    for (int j = 0; j <= n; ++j) {
+      for (int k = 0; k <= n; ++k) {
+        const auto is_end = [&](int index) { return index == 0 || index == n; };
+        if (!is_end(i) && !is_end(j) && !is_end(k)) continue;
+        const Vec3<double> x(2.0 * i / n - 1.0, 2.0 * j / n - 1.0, 2.0 * k / n - 1.0);
+        points.push_back(x / gauge_derivatives(gauge, x).value);
       }
     }
   }
-  mesh.vertices.resize(3, static_cast<Eigen::Index>(vertices.size()));
-  for (std::size_t i = 0; i < vertices.size(); ++i)
-    mesh.vertices.col(static_cast<Eigen::Index>(i)) = vertices[i];
-  return make_body("box", shape, mesh, Density{1000.0});
+  return points;
+}
+
+/// The twelve edges of a cube at a pose. Their normals halve the angle between the faces.
+std::vector<EdgeWithNormal> cube_edges(double half, const Pose<double>& X) {
+  std::vector<EdgeWithNormal> edges;
+  for (int axis = 0; axis < 3; ++axis) {
+    for (int corner = 0; corner < 4; ++corner) {
+      Vec3<double> middle = Vec3<double>::Zero(), along = Vec3<double>::Zero();
+      middle[(axis + 1) % 3] = corner % 2 == 0 ? -half : half;
+      middle[(axis + 2) % 3] = corner / 2 == 0 ? -half : half;
+      along[axis] = half;
+      edges.push_back({{X * Vec3<double>(middle - along), X.q * Vec3<double>(2.0 * along)},
+                       X.q * Vec3<double>(middle.normalized())});
+    }
+  }
+  return edges;
 }
 
 /// Of the upper box in the lower one: turned by 40 degrees, a little aside, 2 % of the size deep if both
@@ -103,72 +100,54 @@ struct Summary {
   }
 };
 
-Summary write_edge_contacts(const Body& box, const Pose<double>& X_AB, const FigureOptions& options) {
-  ContactConfig config;
-  config.activity_smoothing = k_smoothing;
-  config.vertex_contacts = VertexContacts::none;
-  const PairManifold<double> pair(box, box, config, ManifoldScope::all);
-  PairBuffers<double> buffers = pair.make_buffers(ManifoldOrder::value);
-  pair.evaluate(X_AB, ManifoldOrder::value, buffers);
-  const ManifoldView<double> view = pair.view(buffers);
-
-  const std::vector<MeshEdge> edges = mesh_edges(box.mesh, pair.A().sdf);
-  const EdgeEdgeSettings<double> settings(config, box.size);
-  const auto edge_in_A = [&](int e, const Pose<double>& X) {
-    const MeshEdge& edge = edges[static_cast<std::size_t>(e)];
-    const Vec3<double> start = box.mesh.vertices.col(edge.start), end = box.mesh.vertices.col(edge.end);
-    return Edge<double>{X * start, X.q * Vec3<double>(end - start), X.q * edge.normal};
-  };
+/// Of the cubes' edges, at the witness points on those of the upper box.
+Summary write_edge_contacts(double half, const Pose<double>& X_AB, const FigureOptions& options) {
+  const ShapeSdf lower({.primitives = {superquadric()}});
+  const double size = 2.0 * half, square = size * size;  // edges are as long as the cubes are wide
+  const EdgeContactSettings settings{
+      .witness = {{.clip = 0.1, .minimum = 0.1 * square, .interior = 0.1}, 0.01 * square},
+      .activity_smoothing = k_smoothing * size,
+      .neighbour_smoothing = k_smoothing * size};
   Table table = contact_table();
   Summary summary;
-  for (int i = view.size() - view.counts()[k_edge_on_B]; i < view.size(); ++i) {
-    const EdgeWitness<double> witness = edge_witness(edge_in_A(view.feature_A(i), Pose<double>()),
-                                                     edge_in_A(view.feature_B(i), X_AB), settings);
-    const Vec3<double> n = view.normal(i);
-    table.add_row({witness.e2[0], witness.e2[1], witness.e2[2], n[0], n[1], n[2], view.activity(i),
-                   view.signed_distance(i)});
-    summary.add(view.activity(i), n);
+  for (const EdgeContact& contact :
+       edge_contacts(cube_edges(half, Pose<double>()), lower, cube_edges(half, X_AB), settings)) {
+    const Vec3<double>&x = contact.point, &n = contact.normal_AB;
+    table.add_row({x[0], x[1], x[2], n[0], n[1], n[2], contact.activity, contact.distance});
+    summary.add(contact.activity, n);
   }
   table.write(options.folder / "figure5_edge_edge.tsv");
   return summary;
 }
 
-Summary write_vertex_contacts(const Body& box, const Pose<double>& X_AB, const FigureOptions& options) {
-  ContactConfig config;
-  config.activity_smoothing = k_smoothing;
-  config.edge_edge = false;
-  const PairManifold<double> pair(box, box, config, ManifoldScope::all);
-  PairBuffers<double> buffers = pair.make_buffers(ManifoldOrder::value);
-  pair.evaluate(X_AB, ManifoldOrder::value, buffers);
-  const ManifoldView<double> view = pair.view(buffers);
+/// Of the upper box's vertices with the signed distance function of the lower one.
+Summary write_vertex_contacts(const Pose<double>& X_AB, const FigureOptions& options) {
+  const ShapeSdf lower({.primitives = {superquadric()}});
   Table table = contact_table();
   Summary summary;
-  for (int i = view.counts()[k_vertex_of_A]; i < view.size(); ++i) {
-    const Vec3<double> n = view.normal(i), x = X_AB * Vec3<double>(box.contact_points.col(view.feature_B(i)));
-    table.add_row({x[0], x[1], x[2], n[0], n[1], n[2], view.activity(i), view.signed_distance(i)});
-    summary.add(view.activity(i), n);
+  for (const Vec3<double>& vertex : surface_points(4)) {
+    const Vec3<double> x = X_AB * vertex;
+    const SdfNormal<double> at = lower.evaluate_normal<double>(x);
+    const Vec3<double>& n = at.normal;
+    const double weight = activity(at.distance, k_smoothing * 2.0 * k_half);
+    table.add_row({x[0], x[1], x[2], n[0], n[1], n[2], weight, at.distance});
+    summary.add(weight, n);
   }
   table.write(options.folder / "figure5_vertex_sdf.tsv");
   return summary;
 }
 
-/// The twelve edges of both boxes' bounding cubes, a block each, for the picture.
+/// The edges of both cubes, a block each, for the picture.
 void write_outlines(const char* name, double half, const Pose<double>& X_AB, const FigureOptions& options) {
   Table table({"x[m]", "y[m]", "z[m]"});
   for (const Pose<double>& X : {Pose<double>(), X_AB}) {
-    for (int axis = 0; axis < 3; ++axis) {
-      for (int corner = 0; corner < 4; ++corner) {
-        for (const double end : {-1.0, 1.0}) {
-          Vec3<double> x;
-          x[axis] = end * half;
-          x[(axis + 1) % 3] = corner % 2 == 0 ? -half : half;
-          x[(axis + 2) % 3] = corner / 2 == 0 ? -half : half;
-          x = X * x;
-          table.add_row({x[0], x[1], x[2]});
-        }
-        table.end_block();
-        table.end_block();
+    for (const EdgeWithNormal& of_cube : cube_edges(half, X)) {
+      for (const double end : {0.0, 1.0}) {
+        const Vec3<double> x = point_on(of_cube.edge, end);
+        table.add_row({x[0], x[1], x[2]});
       }
+      table.end_block();
+      table.end_block();
     }
   }
   table.write(options.folder / fmt::format("figure5_{}_outlines.tsv", name));
@@ -179,8 +158,8 @@ void write_outlines(const char* name, double half, const Pose<double>& X_AB, con
 void draw_stacked_boxes(const FigureOptions& options) {
   const double edge_half = k_half * std::pow(3.0, -0.5 * k_exponent);
   const Pose<double> X_of_edges = upper_pose(edge_half), X_of_vertices = upper_pose(k_half);
-  const Summary edges = write_edge_contacts(box_of(1), X_of_edges, options),
-                vertices = write_vertex_contacts(box_of(4), X_of_vertices, options);
+  const Summary edges = write_edge_contacts(edge_half, X_of_edges, options),
+                vertices = write_vertex_contacts(X_of_vertices, options);
   write_outlines("edge_edge", edge_half, X_of_edges, options);
   write_outlines("vertex_sdf", k_half, X_of_vertices, options);
   fmt::print(

@@ -36,7 +36,7 @@ void solve_one_by_one(WitnessPair pair, const WitnessSettings<T>& settings, cons
     int iterations = 0;
     if (pair == WitnessPair::edge_edge) {
       const Vec3<T> t1 = b - a, t2 = d - c;
-      const auto program = edge_edge_program<T>(a, t1, c, t2, settings.regularization);
+      const auto program = edge_edge_program<T>(a, t1, c, t2, settings.edge_edge.regularization);
       const auto answer = dense_interior_point(dense_program<UnitSquare>(program), settings.interior_point);
       first = a + answer.x[0] * t1;
       second = c + answer.x[1] * t2;
@@ -59,14 +59,11 @@ void solve_one_by_one(WitnessPair pair, const WitnessSettings<T>& settings, cons
 
 template <typename T>
 WitnessSettings<T> published_witness_settings() {
-  ContactConfig config;
-  config.fidelity = Fidelity::paper;
   constexpr T k_kappa = T(1e-3);
   constexpr bool is_float = std::is_same_v<T, float>;
   constexpr T k_residual = is_float ? T(1e-5) : T(1e-9);
-  return {EdgeEdgeSettings<T>(config, 1.0),
-          VertexFaceSettings(config),
-          static_cast<T>(config.edge_regularization),
+  return {EdgeWitnessSettings<T>({.clip = 0.1, .minimum = 0.1, .interior = 0.1}, 0.01),
+          VertexFaceSettings{.clip = 0.1, .minimum = 0.1, .interior = 0.1},
           {k_kappa, k_residual, is_float ? T(1e-5) : T(1e-9), 40},
           {k_kappa, is_float ? T(1e-3) : T(1e-6), 60}};
 }

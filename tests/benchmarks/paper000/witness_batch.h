@@ -17,10 +17,9 @@
 #include <vector>
 
 #include "barrier_lbfgs.h"
-#include "collision/manifold/edge_edge.h"
-#include "collision/manifold/vertex_face.h"
-#include "engine/contact_config.h"
+#include "edge_witness.h"
 #include "interior_point.h"
+#include "vertex_face.h"
 
 namespace abut::paper000 {
 
@@ -28,7 +27,7 @@ enum class WitnessPair { edge_edge, vertex_face };
 
 /// All but the last compute as many pairs at once as a register has lanes.
 enum class WitnessMethod {
-  smooth,               ///< closed form, every choice soft: the engine's
+  smooth,               ///< closed form, every choice soft: box_quadratic.h, vertex_face.h
   active_set,           ///< closed form, exact: active_set.h
   interior_point,       ///< interior_point.h
   barrier_lbfgs,        ///< barrier_lbfgs.h
@@ -47,9 +46,8 @@ struct WitnessView {
 
 template <typename T>
 struct WitnessSettings {
-  EdgeEdgeSettings<T> edge_edge;
+  EdgeWitnessSettings<T> edge_edge;  ///< all methods have its regularisation
   VertexFaceSettings vertex_face;
-  T regularization;  ///< of two edges, added to the diagonal of Q by all other methods
   InteriorPointSettings<T> interior_point;
   BarrierSettings<T> barrier;
 };

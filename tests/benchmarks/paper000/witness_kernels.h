@@ -18,31 +18,26 @@ ABUT_KERNEL_PART void solve_edge_edge(const std::array<S, 12>& in, const Witness
       const std::size_t first = 6 * b + static_cast<std::size_t>(i);
       edge[b].start[i] = in[first];
       edge[b].vector[i] = in[first + 3] - in[first];
-      edge[b].normal[i] = S(0);
     }
   }
+  const QuadraticProgram<S> program = edge_problem(edge[0], edge[1], settings.edge_edge);
   std::array<S, 2> x;
   if constexpr (method == WitnessMethod::smooth) {
-    const BoxMinimum<S> minimum =
-        box_minimum(edge_problem(edge[0], edge[1], settings.edge_edge), settings.edge_edge.box);
+    const BoxMinimum<S> minimum = box_minimum(program, settings.edge_edge.box);
     x = {minimum.alpha[0], minimum.alpha[1]};
     out[6] = minimum.gamma;
+  } else if constexpr (method == WitnessMethod::active_set) {
+    const auto answer = active_set(program, UnitSquare());
+    x = answer.x;
+    out[6] = answer.gamma;
+  } else if constexpr (method == WitnessMethod::interior_point) {
+    const auto answer = interior_point<UnitSquare>(program, settings.interior_point);
+    x = answer.x;
+    out[6] = answer.iterations;
   } else {
-    const QuadraticProgram<S> program = edge_edge_program<S>(edge[0].start, edge[0].vector, edge[1].start,
-                                                             edge[1].vector, S(settings.regularization));
-    if constexpr (method == WitnessMethod::active_set) {
-      const auto answer = active_set(program, UnitSquare());
-      x = answer.x;
-      out[6] = answer.gamma;
-    } else if constexpr (method == WitnessMethod::interior_point) {
-      const auto answer = interior_point<UnitSquare>(program, settings.interior_point);
-      x = answer.x;
-      out[6] = answer.iterations;
-    } else {
-      const auto answer = barrier_lbfgs<QuadraticProgram<S>, S>(program, settings.barrier);
-      x = answer.x;
-      out[6] = answer.iterations;
-    }
+    const auto answer = barrier_lbfgs<QuadraticProgram<S>, S>(program, settings.barrier);
+    x = answer.x;
+    out[6] = answer.iterations;
   }
   for (std::size_t b = 0; b < 2; ++b) {
     const Vec3<S> point = point_on(edge[b], x[b]);
@@ -90,7 +85,9 @@ ABUT_KERNEL_PART void solve_vertex_face(const std::array<S, 12>& in, const Witne
 }
 
 template <WitnessPair pair, WitnessMethod method, typename T>
-ABUT_KERNEL_PART void solve_with(const WitnessSettings<T>& settings, const WitnessView<T>& view) {
+ABUT_KERNEL void solve_all(const WitnessSettings<T>& of_batch, const WitnessView<T>& view) {
+  // A copy: outputs are not stored over it, so that the compiler may keep its numbers in registers.
+  const WitnessSettings<T> settings = of_batch;
   // Two registers at once are what long chains of operations gain from; the exact methods have none.
   constexpr int k_registers = method == WitnessMethod::active_set ? 1 : 2;
   constexpr int k_lanes = k_registers * simd::k_register_bytes / static_cast<int>(sizeof(T));
@@ -107,18 +104,6 @@ ABUT_KERNEL_PART void solve_with(const WitnessSettings<T>& settings, const Witne
     }
     for (std::size_t i = 0; i < 7; ++i) out[i].store(view.outputs[i] + begin);
   }
-}
-
-template <WitnessPair pair, WitnessMethod method, typename T>
-ABUT_KERNEL void solve_all(const WitnessSettings<T>& settings, const WitnessView<T>& view) {
-  if constexpr (pair == WitnessPair::edge_edge && method == WitnessMethod::smooth) {
-    if (!settings.edge_edge.relative) {  // known to be so, what it scales need not be computed for every pair
-      WitnessSettings<T> absolute = settings;
-      absolute.edge_edge.relative = false;
-      return solve_with<pair, method>(absolute, view);
-    }
-  }
-  solve_with<pair, method>(settings, view);
 }
 
 template <WitnessPair pair, typename T>

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "collision/manifold/manifold_batch.h"
+#include "collision/manifold/pair_manifold.h"
 #include "engine/random.h"
 
 namespace abut::benchmarks {
@@ -16,7 +16,8 @@ std::vector<Pose<double>> colliding_poses(const Body& body, int count) {
   ContactConfig config;
   config.edge_edge = false;
   const PairManifold<double> pair(body, body, config);
-  PairBuffers<double> buffers = pair.make_buffers(ManifoldOrder::value);
+  PairScratch<double> scratch;
+  ContactBlock<double> block;
   std::vector<Pose<double>> poses;
   Random random(1);
   while (static_cast<int>(poses.size()) < count) {
@@ -24,8 +25,8 @@ std::vector<Pose<double>> colliding_poses(const Body& body, int count) {
     X_AB.q = random.quaternion();
     const Vec3<double> direction = random.unit_vector();
     X_AB.p = random.uniform(k_nearest, k_farthest) * body.size * direction;
-    pair.evaluate(X_AB, ManifoldOrder::value, buffers);
-    const auto distances = pair.view(buffers).column(k_distance);
+    pair.find({Pose<double>(), X_AB}, ManifoldOrder::value, scratch, block);
+    const auto distances = block.column(k_contact_distance);
     if (std::any_of(distances.begin(), distances.end(), [](double d) { return d < 0.0; }))
       poses.push_back(X_AB);
   }

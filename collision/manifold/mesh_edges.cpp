@@ -1,0 +1,180 @@
+#include "collision/manifold/mesh_edges.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <utility>
+
+namespace abut {
+namespace {
+
+constexpr double k_straight = 1e-5;  // [rad]: edges and planes that differ by less go on as one
+constexpr double k_bend = 0.1;       // sine by which both sides of a single triangle are bent apart
+
+/// Both sides of a single triangle with the unit normal n, at an edge along the unit vector u.
+///
+/// @param runs_along  whether the triangle has the edge from start to end
+std::array<Vec3<double>, 2> both_sides(const Vec3<double>& n, const Vec3<double>& u, bool runs_along) {
+  const Vec3<double> outward = (runs_along ? u.cross(n) : n.cross(u)) * k_bend;
+  const Vec3<double> front = std::sqrt(1.0 - k_bend * k_bend) * n;
+  const std::array<Vec3<double>, 2> sides{outward + front, outward - front};
+  return runs_along ? sides : std::array<Vec3<double>, 2>{sides[1], sides[0]};
+}
+
+/// Puts one edge from end to end in the place of edges that continue each other between the same two planes.
+class StraightEdges {
+ public:
+  StraightEdges(const TriangleMesh& mesh, std::vector<MeshEdge>& edges)
+      : mesh_(mesh), edges_(edges), at_vertex_(static_cast<std::size_t>(mesh.vertex_count())) {
+    for (std::size_t e = 0; e < edges.size(); ++e) {
+      for (const int v : {edges[e].start, edges[e].end}) at_vertex_[static_cast<std::size_t>(v)].push_back(e);
+    }
+  }
+
+  void join() {
+    std::vector<bool> is_joined(edges_.size(), false);
+    std::map<std::pair<int, int>, MeshEdge> joined;
+    for (std::size_t e = 0; e < edges_.size(); ++e) {
+      if (is_joined[e]) continue;
+      MeshEdge whole = edges_[e];
+      is_joined[e] = true;
+      for (int* const end : {&whole.start, &whole.end}) {
+        for (auto next = continued(e, *end); next && !is_joined[*next]; next = continued(*next, *end)) {
+          is_joined[*next] = true;
+          *end = other_end(*next, *end);
+        }
+      }
+      if (whole.start > whole.end) {
+        std::swap(whole.start, whole.end);
+        std::swap(whole.triangles[0], whole.triangles[1]);
+        std::swap(whole.face_normals[0], whole.face_normals[1]);
+      }
+      joined.emplace(std::pair(whole.start, whole.end), whole);
+    }
+    edges_.clear();
+    for (const auto& [ends, edge] : joined) edges_.push_back(edge);
+  }
+
+ private:
+  [[nodiscard]] int other_end(std::size_t edge, int vertex) const {
+    return edges_[edge].start == vertex ? edges_[edge].end : edges_[edge].start;
+  }
+  [[nodiscard]] Vec3<double> away_from(std::size_t edge, int vertex) const {
+    return (mesh_.vertices.col(other_end(edge, vertex)) - mesh_.vertices.col(vertex)).normalized();
+  }
+  /// The normals of its triangles, first of the one that goes towards the vertex, or away from it.
+  [[nodiscard]] std::optional<std::array<Vec3<double>, 2>> planes(std::size_t edge, bool towards,
+                                                                  int vertex) const {
+    const MeshEdge& of = edges_[edge];
+    if (of.triangles[0] < 0 || of.triangles[1] < 0) return std::nullopt;
+    const std::size_t first = (of.end == vertex) == towards ? 0 : 1;
+    return {{of.face_normals[first], of.face_normals[1 - first]}};
+  }
+  /// The edge that goes on from this one beyond the vertex, if there is just one.
+  [[nodiscard]] std::optional<std::size_t> continued(std::size_t edge, int vertex) const {
+    const std::vector<std::size_t>& here = at_vertex_[static_cast<std::size_t>(vertex)];
+    if (here.size() != 2) return std::nullopt;
+    const std::size_t next = here[0] == edge ? here[1] : here[0];
+    if ((away_from(edge, vertex) + away_from(next, vertex)).norm() > k_straight) return std::nullopt;
+    const auto before = planes(edge, true, vertex), after = planes(next, false, vertex);
+    if (!before || !after) return std::nullopt;
+    for (std::size_t k = 0; k < 2; ++k) {
+      if (((*before)[k] - (*after)[k]).norm() > k_straight) return std::nullopt;
+    }
+    return next;
+  }
+
+  const TriangleMesh& mesh_;
+  std::vector<MeshEdge>& edges_;
+  std::vector<std::vector<std::size_t>> at_vertex_;
+};
+
+}  // namespace
+
+std::vector<MeshEdge> mesh_edges(const TriangleMesh& mesh) {
+  std::map<std::pair<int, int>, std::array<int, 2>> found;  // triangles by the ends of edges
+  std::vector<Vec3<double>> face_normals;
+  for (int f = 0; f < mesh.triangle_count(); ++f) {
+    const Eigen::Vector3i& t = mesh.triangles[at(f)];
+    const Vec3<double> a = mesh.vertices.col(t[0]), b = mesh.vertices.col(t[1]), c = mesh.vertices.col(t[2]);
+    face_normals.push_back((b - a).cross(c - a).normalized());
+    for (int k = 0; k < 3; ++k) {
+      const int from = t[k], to = t[(k + 1) % 3];
+      found.try_emplace(std::minmax(from, to), std::array{-1, -1}).first->second[from < to ? 0 : 1] = f;
+    }
+  }
+  std::vector<MeshEdge> edges;
+  for (const auto& [ends, triangles] : found) {
+    MeshEdge edge{ends.first, ends.second, triangles, {}, 0.0};
+    const Vec3<double> vector = mesh.vertices.col(edge.end) - mesh.vertices.col(edge.start);
+    if (!(vector.squaredNorm() > 0.0)) continue;
+    const Vec3<double> along = vector.normalized();
+    const auto normal = [&](std::size_t k) { return face_normals[at(edge.triangles[k])]; };
+    if (edge.triangles[0] >= 0 && edge.triangles[1] >= 0) {
+      edge.face_normals = {normal(0), normal(1)};
+      const double sine = normal(0).cross(normal(1)).dot(along), cosine = normal(0).dot(normal(1));
+      if (!(std::atan2(sine, cosine) > k_flat_angle)) continue;
+    } else {
+      const bool runs_along = edge.triangles[0] >= 0;
+      edge.face_normals = both_sides(normal(runs_along ? 0 : 1), along, runs_along);
+    }
+    edges.push_back(edge);
+  }
+  StraightEdges(mesh, edges).join();
+  return edges;
+}
+
+std::vector<MeshEdge> contact_edges(const Body& body) {
+  if (!has_mesh_edges(body) || body.shape.primitives.empty()) return {};
+  std::vector<MeshEdge> edges = mesh_edges(contact_mesh(body));
+  std::vector<int> valence(body.contact_areas.size(), 0);
+  for (const MeshEdge& edge : edges) {
+    for (const int end : {edge.start, edge.end}) ++valence[at(end)];
+  }
+  for (MeshEdge& edge : edges) {
+    for (const int end : {edge.start, edge.end}) edge.area += body.contact_areas[at(end)] / valence[at(end)];
+  }
+  return edges;
+}
+
+void face_normals_vjp(const TriangleMesh& mesh, const MeshEdge& edge,
+                      const std::array<Vec3<double>, 2>& normals_bar, Points& vertices_bar) {
+  const auto to_triangle = [&](int triangle, const Vec3<double>& normal_bar) {
+    const Eigen::Vector3i& corners = mesh.triangles[at(triangle)];
+    Vec3<double> sides[2];
+    for (int k = 0; k < 2; ++k) sides[k] = mesh.vertices.col(corners[k + 1]) - mesh.vertices.col(corners[0]);
+    const Vec3<double> product = sides[0].cross(sides[1]);
+    const double doubled_area = product.norm();
+    const Vec3<double> normal = product / doubled_area;
+    const Vec3<double> product_bar = (normal_bar - normal * normal.dot(normal_bar)) / doubled_area;
+    const Vec3<double> sides_bar[2] = {sides[1].cross(product_bar), product_bar.cross(sides[0])};
+    for (int k = 0; k < 2; ++k) {
+      vertices_bar.col(corners[k + 1]) += sides_bar[k];
+      vertices_bar.col(corners[0]) -= sides_bar[k];
+    }
+  };
+  if (edge.triangles[0] >= 0 && edge.triangles[1] >= 0) {
+    for (std::size_t k = 0; k < 2; ++k) to_triangle(edge.triangles[k], normals_bar[k]);
+    return;
+  }
+  // f = +-front + outward of both_sides().
+  const bool runs_along = edge.triangles[0] >= 0;
+  const int triangle = edge.triangles[runs_along ? 0 : 1];
+  const Eigen::Vector3i& corners = mesh.triangles[at(triangle)];
+  const Vec3<double> a = mesh.vertices.col(corners[0]);
+  const Vec3<double> n =
+      (mesh.vertices.col(corners[1]) - a).cross(Vec3<double>(mesh.vertices.col(corners[2]) - a)).normalized();
+  const Vec3<double> vector = mesh.vertices.col(edge.end) - mesh.vertices.col(edge.start);
+  const double length = vector.norm(), sign = runs_along ? 1.0 : -1.0;
+  const Vec3<double> u = vector / length;
+  const Vec3<double> front_bar = sign * std::sqrt(1.0 - k_bend * k_bend) * (normals_bar[0] - normals_bar[1]);
+  const Vec3<double> outward_bar = sign * k_bend * (normals_bar[0] + normals_bar[1]);  // of u x n
+  to_triangle(triangle, front_bar + outward_bar.cross(u));
+  const Vec3<double> u_bar = n.cross(outward_bar);
+  const Vec3<double> vector_bar = (u_bar - u * u.dot(u_bar)) / length;
+  vertices_bar.col(edge.end) += vector_bar;
+  vertices_bar.col(edge.start) -= vector_bar;
+}
+
+}  // namespace abut

@@ -1,0 +1,55 @@
+/// Convex edges of a body's mesh, the only ones that can touch another body's.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "engine/mesh.h"
+#include "engine/model.h"
+#include "engine/types.h"
+
+namespace abut {
+
+/// An edge between two triangles of a mesh, or between two planes of more, start < end.
+struct MeshEdge {
+  int start = -1, end = -1;              ///< vertices
+  std::array<int, 2> triangles{-1, -1};  ///< the one that runs from start to end, then the other, at some
+                                         ///< part of the edge; -1: none
+  /// f_1, f_2 of convex_edges.h in the body: of these triangles. Where there is one triangle only, its two
+  /// sides, bent apart a little at the edge.
+  std::array<Vec3<double>, 2> face_normals{Vec3<double>::Zero(), Vec3<double>::Zero()};
+  double area =
+      0.0;  ///< of the contact points at its ends, shared out among their edges [m^2]: contact_edges()
+};
+
+/// Angle between the normals of two triangles up to which they count as one face [rad]. Its edges would weigh
+/// at most 2 % (convex_edges.h).
+inline constexpr double k_flat_angle = 2e-3;
+
+/// Whether a body has edges: its contact points are the vertices of its mesh, moved with its shape or not.
+[[nodiscard]] inline bool has_mesh_edges(const Body& body) {
+  return body.contact_area_vectors.cols() > 0 &&
+         body.contact_area_vectors.cols() == body.contact_points.cols() &&
+         body.mesh.vertex_count() == body.contact_points.cols();
+}
+
+/// The mesh whose edges these are: with the contact points for vertices.
+[[nodiscard]] inline TriangleMesh contact_mesh(const Body& body) {
+  return {body.contact_points, body.mesh.triangles};
+}
+
+/// The convex edges of a mesh, ordered by (start, end), each once. Those of flat faces are left out, and
+/// edges that continue each other between the same two planes (to 1e-5 rad) are one edge, so that the number
+/// of triangles that a face is divided into changes no edge. An edge of length 0 is left out.
+[[nodiscard]] std::vector<MeshEdge> mesh_edges(const TriangleMesh& mesh);
+
+/// Those at which a body can touch another; none without a mesh or without a solid.
+[[nodiscard]] std::vector<MeshEdge> contact_edges(const Body& body);
+
+/// VJP of the face normals of an edge: adds dL/d(vertices).
+///
+/// @param vertices_bar  (3, n)
+void face_normals_vjp(const TriangleMesh& mesh, const MeshEdge& edge,
+                      const std::array<Vec3<double>, 2>& normals_bar, Points& vertices_bar);
+
+}  // namespace abut

@@ -1,0 +1,347 @@
+#include "collision/manifold/convex_edges.h"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <vector>
+
+#include "engine/pack.h"
+#include "engine/pose.h"
+#include "engine/random.h"
+#include "tests/support/cases.h"
+#include "tests/support/close.h"
+#include "tests/support/gradient_check.h"
+
+namespace abut {
+namespace {
+
+using test::close;
+
+constexpr int k_edge_numbers = 13;
+/// Two edges and two radii.
+template <typename S>
+using PairNumbers = Eigen::Matrix<S, 2 * k_edge_numbers + 2, 1>;
+
+template <typename S, typename Numbers>
+ConvexEdge<S> edge_from(const Numbers& x, int first) {
+  ConvexEdge<S> edge;
+  for (int i = 0; i < 3; ++i) {
+    edge.start[i] = S(x[first + i]);
+    edge.direction[i] = S(x[first + 3 + i]);
+    edge.face_normals[0][i] = S(x[first + 7 + i]);
+    edge.face_normals[1][i] = S(x[first + 10 + i]);
+  }
+  edge.length = S(x[first + 6]);
+  return edge;
+}
+
+template <typename Numbers>
+void write_edge(const ConvexEdge<double>& edge, int first, Numbers& x) {
+  x.template segment<3>(first) = edge.start;
+  x.template segment<3>(first + 3) = edge.direction;
+  x[first + 6] = edge.length;
+  x.template segment<3>(first + 7) = edge.face_normals[0];
+  x.template segment<3>(first + 10) = edge.face_normals[1];
+}
+
+ConvexEdgeSettings<double> edge_settings() { return {ContactConfig(), 1.0, 0.1}; }
+
+/// An edge through a point, between faces whose normals are `arc` apart.
+ConvexEdge<double> edge_through(Random& random, const Vec3<double>& point, const Vec3<double>& direction,
+                                double length, double arc) {
+  const Vec3<double> u = random.unit_vector();
+  const Vec3<double> first = (u - direction * direction.dot(u)).normalized();
+  return {point - random.uniform() * length * direction,
+          direction,
+          length,
+          {first, std::cos(arc) * first + std::sin(arc) * direction.cross(first)}};
+}
+
+struct TwoEdges {
+  ConvexEdge<double> A, B;
+  double radii[2];
+};
+
+EdgeEdge<double> contact_of(const TwoEdges& edges) {
+  return edge_edge<double>(edges.A, edges.B, edges.radii, edge_settings());
+}
+
+/// Two edges near each other with weight: every third pair nearly parallel, half of them with radii.
+TwoEdges crossing_edges(Random& random) {
+  for (;;) {
+    const double spread = std::pow(10.0, random.uniform(-3.0, -1.0));
+    const auto length = [&] { return std::pow(10.0, random.uniform(-2.5, 0.0)); };
+    const Vec3<double> direction = random.unit_vector();
+    Vec3<double> other = random.unit_vector();
+    if (random.uniform() < 0.33) {
+      other = (direction + std::pow(10.0, random.uniform(-2.2, -1.0)) * other).normalized();
+    }
+    TwoEdges edges{
+        edge_through(random, spread * random.unit_vector(), direction, length(), random.uniform(0.1, 3.1)),
+        edge_through(random, spread * random.unit_vector(), other, length(), random.uniform(0.1, 3.1)),
+        {0.0, 0.0}};
+    if (random.uniform() < 0.5) {
+      for (double& radius : edges.radii) radius = random.uniform(0.0, 0.02);
+    }
+    if (contact_of(edges).weight > 1e-6) return edges;
+  }
+}
+
+/// A signed distance function without corners, for the gates.
+struct Field {
+  Vec3<double> slope;
+  double level;
+
+  template <typename S>
+  S at(const Vec3<S>& x) const {
+    S r = S(level);
+    for (int i = 0; i < 3; ++i) r = r + S(slope[i]) * x[i] + S(0.1) * x[i] * x[i];
+    return r;
+  }
+  Vec3<double> gradient(const Vec3<double>& x) const { return slope + 0.2 * x; }
+};
+
+/// Point, distance, normal and weight with both gates.
+template <typename S>
+Eigen::Matrix<S, 8, 1> contact_numbers(const PairNumbers<S>& x, const Field (&fields)[2]) {
+  const S radii[2] = {x[26], x[27]};
+  const EdgeEdge<S> pair =
+      edge_edge<S>(edge_from<S>(x, 0), edge_from<S>(x, k_edge_numbers), radii, edge_settings());
+  const S distances[2] = {fields[0].at(pair.probe) + radii[0], fields[1].at(pair.probe) + radii[1]};
+  Eigen::Matrix<S, 8, 1> r;
+  r << pair.point, pair.distance, pair.normal,
+      pair.weight * edge_gates<S>(gate_input(pair), distances, edge_settings()).both;
+  return r;
+}
+
+PairNumbers<double> numbers_of(const TwoEdges& edges) {
+  PairNumbers<double> x;
+  write_edge(edges.A, 0, x);
+  write_edge(edges.B, k_edge_numbers, x);
+  x[26] = edges.radii[0];
+  x[27] = edges.radii[1];
+  return x;
+}
+
+ConvexEdge<double> moved_edge(const ConvexEdge<double>& edge, const Pose<double>& X) {
+  return {X * edge.start,
+          X.q * edge.direction,
+          edge.length,
+          {X.q * edge.face_normals[0], X.q * edge.face_normals[1]}};
+}
+
+/// What pairs add up to: weight, and moments of the points and witness points.
+Eigen::Matrix<double, 10, 1> sums(const EdgeEdge<double>& pair) {
+  Eigen::Matrix<double, 10, 1> r;
+  r << pair.weight, pair.weight * pair.point, pair.weight * pair.witnesses[0],
+      pair.weight * pair.witnesses[1];
+  return r;
+}
+
+}  // namespace
+
+TEST_CASE("edge_edge: the distance is that of the lines, the witness points are their crossing",
+          "[collision][value]") {
+  Random random(1);
+  int crossings = 0;
+  for (int trial = 0; trial < 2000; ++trial) {
+    const TwoEdges edges = crossing_edges(random);
+    const EdgeEdge<double> pair = contact_of(edges);
+    CAPTURE(trial, pair.distance, pair.sine);
+    CHECK(close(pair.normal.norm(), 1.0, 1e-14, 0.0));
+    CHECK(std::abs(pair.normal.dot(edges.A.direction)) < 1e-12 / pair.sine);
+    CHECK(std::abs(pair.normal.dot(edges.B.direction)) < 1e-12 / pair.sine);
+    CHECK(pair.normal.dot(pair.bisectors[0].b) > 0.0);
+    CHECK(pair.normal.dot(pair.bisectors[1].b) < 0.0);
+    if (pair.windows[0].weight < 1.0 || pair.windows[1].weight < 1.0) continue;
+    ++crossings;
+    const Vec3<double> gap = pair.witnesses[1] - pair.witnesses[0];
+    CHECK(close(gap, Vec3<double>(pair.line_distance * pair.normal), 0.0, 1e-12 / pair.sine));
+    CHECK(close(pair.distance, pair.line_distance - edges.radii[0] - edges.radii[1], 1e-14, 1e-16));
+  }
+  CHECK(crossings > 300);
+}
+
+TEST_CASE("edge_edge: an edge that is divided or bevelled keeps its weight and its moment",
+          "[collision][property]") {
+  Random random(2);
+  int divisions = 0;
+  for (int trial = 0; trial < 1000; ++trial) {
+    const TwoEdges edges = crossing_edges(random);
+    const EdgeEdge<double> whole = contact_of(edges);
+    if (!(whole.weight > 1e-4)) continue;
+    Eigen::Matrix<double, 10, 1> divided = Eigen::Matrix<double, 10, 1>::Zero(), bevelled = divided;
+    const int parts = 2 + static_cast<int>(random.uniform(0.0, 15.0));
+    for (int part = 0; part < parts; ++part) {
+      TwoEdges of_part = edges;
+      of_part.A.length = edges.A.length / parts;
+      of_part.A.start = edges.A.start + part * of_part.A.length * edges.A.direction;
+      divided += sums(contact_of(of_part));
+      const auto between = [&](double share) -> Vec3<double> {
+        const Vec3<double>&f = edges.B.face_normals[0], &g = edges.B.face_normals[1];
+        const double arc = std::atan2(f.cross(g).norm(), f.dot(g)) * share;
+        return std::cos(arc) * f + std::sin(arc) * edges.B.direction.cross(f);
+      };
+      of_part = edges;
+      of_part.B.face_normals[0] = between(static_cast<double>(part) / parts);
+      of_part.B.face_normals[1] = between((part + 1.0) / parts);
+      bevelled += sums(contact_of(of_part));
+    }
+    CAPTURE(trial, parts, whole.weight, whole.sine);
+    // At smaller angles, or near an end of B, the crossing may lie so far beyond a part that this fades:
+    // `beside`.
+    if (whole.sine > 0.5 && whole.windows[1].weight == 1.0) {
+      ++divisions;
+      CHECK(close(divided, sums(whole), 1e-9, 1e-12 / whole.sine));
+    }
+    // The end of a wide cone is that of each narrow one: k_inverse_cone_end.
+    const double middle = whole.normal.dot(whole.bisectors[1].b);
+    if (middle < -0.5) CHECK(close(bevelled[0], whole.weight, 1e-9, 1e-12));
+  }
+  CHECK(divisions > 50);
+}
+
+TEST_CASE("edge_edge: the edge of a flat face and parallel edges have no weight at all",
+          "[collision][value]") {
+  Random random(3);
+  for (int trial = 0; trial < 200; ++trial) {
+    TwoEdges edges = crossing_edges(random);
+    TwoEdges flat = edges;
+    flat.A.face_normals[1] = flat.A.face_normals[0];
+    CHECK(contact_of(flat).weight == 0.0);
+    TwoEdges parallel = edges;
+    parallel.B.direction = parallel.A.direction;
+    CHECK(contact_of(parallel).weight == 0.0);
+    CHECK(contact_of(parallel).normal.allFinite());
+    CHECK(contact_of(parallel).point.allFinite());
+  }
+}
+
+TEST_CASE("edge_edge: swapping the edges turns the normal round, and nothing else", "[collision][property]") {
+  Random random(4);
+  for (int trial = 0; trial < 500; ++trial) {
+    const TwoEdges edges = crossing_edges(random),
+                   swapped{edges.B, edges.A, {edges.radii[1], edges.radii[0]}};
+    const EdgeEdge<double> pair = contact_of(edges), other = contact_of(swapped);
+    CHECK(close(other.normal, Vec3<double>(-pair.normal), 0.0, 1e-14));
+    CHECK(close(other.distance, pair.distance, 1e-12, 1e-15));
+    CHECK(close(other.point, pair.point, 0.0, 1e-13 / pair.sine));
+    CHECK(close(other.weight, pair.weight, 1e-10, 1e-14));
+    CHECK(close(other.probe, pair.probe, 0.0, 1e-13 / pair.sine));
+  }
+}
+
+TEST_CASE("edge_edge: moves with the frame", "[collision][property]") {
+  Random random(5);
+  for (int trial = 0; trial < 500; ++trial) {
+    const TwoEdges edges = crossing_edges(random);
+    const Pose<double> X = test::random_pose(random);
+    const TwoEdges moved{moved_edge(edges.A, X), moved_edge(edges.B, X), {edges.radii[0], edges.radii[1]}};
+    const EdgeEdge<double> pair = contact_of(edges), other = contact_of(moved);
+    CHECK(close(other.normal, Vec3<double>(X.q * pair.normal), 0.0, 1e-13 / pair.sine));
+    CHECK(close(other.point, X * pair.point, 0.0, 1e-12 / pair.sine));
+    CHECK(close(other.distance, pair.distance, 0.0, 1e-13 / pair.sine));
+    CHECK(close(other.weight, pair.weight, 1e-8, 1e-12));
+  }
+}
+
+TEST_CASE("edge_edge: VJP agrees with Jet and with differences", "[collision][derivative]") {
+  Random random(6);
+  double worst_by_jet = 0.0;
+  int gated = 0, resolved = 0;
+  for (int trial = 0; trial < 3000; ++trial) {
+    const TwoEdges edges = crossing_edges(random);
+    const EdgeEdge<double> pair = contact_of(edges);
+    const Field fields[2] = {{0.05 * random.unit_vector(), random.uniform(-0.01, 0.01)},
+                             {0.05 * random.unit_vector(), random.uniform(-0.01, 0.01)}};
+    Eigen::Matrix<double, 8, 1> weights;
+    for (int i = 0; i < 8; ++i) weights[i] = random.uniform(-1.0, 1.0);
+    const PairNumbers<double> x = numbers_of(edges);
+    const auto loss = [&](const auto& y) {
+      using S = typename std::remove_cvref_t<decltype(y)>::Scalar;
+      return S(contact_numbers<S>(y, fields).dot(weights.cast<S>()));
+    };
+    const PairNumbers<double> by_jet = test::jet_gradient(loss, x);
+
+    const double distances[2] = {fields[0].at(pair.probe) + edges.radii[0],
+                                 fields[1].at(pair.probe) + edges.radii[1]};
+    const EdgeGates<double> gates = edge_gates<double>(gate_input(pair), distances, edge_settings());
+    gated += gates.both > 0.01 && gates.both < 0.99;
+    EdgeEdgeBar<double> bar;
+    bar.point = weights.head<3>();
+    bar.distance = weights[3];
+    bar.normal = weights.segment<3>(4);
+    bar.weight = weights[7] * gates.both;
+    bar.probe.setZero();
+    for (int b = 0; b < 2; ++b) {
+      bar.gates[b] = weights[7] * pair.weight * gates.by_distance[b];
+      bar.probe += bar.gates[b] * fields[b].gradient(pair.probe);
+    }
+    ConvexEdge<double> edges_bar[2];
+    double radii_bar[2];
+    edge_edge_vjp<double>(edges.A, edges.B, edges.radii, pair, edge_settings(), bar, edges_bar[0],
+                          edges_bar[1], radii_bar);
+    PairNumbers<double> gradient;
+    write_edge(edges_bar[0], 0, gradient);
+    write_edge(edges_bar[1], k_edge_numbers, gradient);
+    gradient[26] = radii_bar[0];
+    gradient[27] = radii_bar[1];
+    const double size = by_jet.cwiseAbs().maxCoeff();
+    worst_by_jet = std::max(worst_by_jet, (gradient - by_jet).cwiseAbs().maxCoeff() / size);
+
+    if (trial % 30 != 0) continue;
+    PairNumbers<double> along;
+    for (int i = 0; i < along.size(); ++i) along[i] = random.uniform(-1.0, 1.0);
+    const auto on_line = [&](double t) { return loss(PairNumbers<double>(x + t * along)); };
+    const auto swept = test::fd_sweep(on_line, 0.0, 1e-3 * pair.sine, 1e-6, 1e-6 * size);
+    if (swept.disagrees_with_itself) continue;
+    ++resolved;
+    CAPTURE(trial, pair.sine, swept.value, gradient.dot(along));
+    CHECK(close(gradient.dot(along), swept.value, 1e-5, 1e-5 * size));
+  }
+  CHECK(worst_by_jet < 1e-11);
+  CHECK(gated > 100);
+  CHECK(resolved > 70);
+}
+
+TEST_CASE("edge_edge: packs of either precision agree with single numbers", "[collision][batch]") {
+  Random random(7);
+  double worst_single = 0.0;
+  for (int trial = 0; trial < 300; ++trial) {
+    using P = Pack<double, 8>;
+    using F = Pack<float, 16>;
+    const ConvexEdgeSettings<float> single(ContactConfig(), 1.0, 0.1);
+    TwoEdges edges[16];
+    PairNumbers<P> x;
+    PairNumbers<F> y;
+    for (int lane = 0; lane < 16; ++lane) {
+      edges[lane] = crossing_edges(random);
+      const PairNumbers<double> numbers = numbers_of(edges[lane]);
+      for (int i = 0; i < numbers.size(); ++i) {
+        if (lane < 8) x[i].set_lane(lane, numbers[i]);
+        y[i].set_lane(lane, static_cast<float>(numbers[i]));
+      }
+    }
+    const P radii[2] = {x[26], x[27]};
+    const F radii_single[2] = {y[26], y[27]};
+    const EdgeEdge<P> pack = edge_edge<P>(edge_from<P>(x, 0), edge_from<P>(x, 13), radii, edge_settings());
+    const EdgeEdge<F> pack_single =
+        edge_edge<F>(edge_from<F>(y, 0), edge_from<F>(y, 13), radii_single, single);
+    for (int lane = 0; lane < 16; ++lane) {
+      const EdgeEdge<double> alone = contact_of(edges[lane]);
+      if (lane < 8) {
+        CHECK(close(pack.weight[lane], alone.weight, 1e-12, 1e-15));
+        CHECK(close(pack.distance[lane], alone.distance, 1e-12, 1e-15));
+        for (int i = 0; i < 3; ++i) CHECK(close(pack.point[i][lane], alone.point[i], 1e-12, 1e-14));
+      }
+      worst_single =
+          std::max({worst_single, std::abs(pack_single.weight[lane] - alone.weight) * alone.sine,
+                    std::abs(static_cast<double>(pack_single.distance[lane]) - alone.distance) * alone.sine});
+    }
+  }
+  CHECK(worst_single < 2e-5);
+}
+
+}  // namespace abut

@@ -1,0 +1,506 @@
+/// The contact kernel: what it leaves out has no weight, and nothing depends on the order of bodies, on
+/// memory or, but for rounding, on instructions.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+#include "collision/manifold/contact_activity.h"
+#include "collision/manifold/contact_detector.h"
+#include "collision/manifold/kernel/pair_kernels.h"
+#include "collision/manifold/pair_manifold.h"
+#include "engine/body_builder.h"
+#include "engine/instruction_set.h"
+#include "engine/random.h"
+#include "tests/support/close.h"
+#include "tests/support/convex_bodies.h"
+#include "tests/support/scenes.h"
+#include "tests/support/test_bodies.h"
+
+using namespace abut;
+using test::TestScene;
+
+namespace {
+
+/// A floor, and bodies of every kind of search: one primitive, many, some subtracted, edges and none.
+TestScene mixed_scene() {
+  TestScene scene;
+  scene.add(make_half_space());
+  scene.add(test::asset("armadillo"));
+  scene.add(test::asset("armadillo"));
+  scene.add(test::asset("ring"));
+  scene.add(test::asset("spot"));
+  scene.add(test::asset("hex_nut"));
+  scene.add(test::dented_body());
+  scene.add(test::box_of_mass({0.1, 0.06, 0.04}, 1.0));
+  scene.add(test::box_of_mass({0.05, 0.05, 0.05}, 1.0));
+  scene.add(make_sphere(0.05, 1000.0));
+  scene.add(make_capsule(0.03, 0.06, 1000.0));
+  set_selected_vertices(scene.body(6), 20);
+  return scene;
+}
+
+void scatter(Random& random, std::vector<Pose<double>>& X_WB) {
+  for (std::size_t b = 1; b < X_WB.size(); ++b) {
+    X_WB[b].q = random.quaternion();
+    X_WB[b].p = {random.uniform(-0.15, 0.15), random.uniform(-0.15, 0.15), random.uniform(0.0, 0.25)};
+  }
+}
+
+std::size_t check_equal(const ContactManifold& a, const ContactManifold& b) {
+  REQUIRE(a.contacts.size() == b.contacts.size());
+  REQUIRE(a.pairs.size() == b.pairs.size());
+  for (std::size_t i = 0; i < a.contacts.size(); ++i) {
+    const Contact &x = a.contacts[i], &y = b.contacts[i];
+    const auto key = [](const ContactFeature& f) {
+      return std::tuple(f.kind, f.body_A, f.body_B, f.feature_A, f.feature_B);
+    };
+    REQUIRE(key(x.feature) == key(y.feature));
+    REQUIRE(x.point_W == y.point_W);  // bit for bit, all of it
+    REQUIRE(x.normal_AB_W == y.normal_AB_W);
+    REQUIRE(std::tuple(x.signed_distance, x.weight, x.activity, x.area) ==
+            std::tuple(y.signed_distance, y.weight, y.activity, y.area));
+  }
+  return a.contacts.size();
+}
+
+}  // namespace
+
+TEST_CASE("detect: a scratch that was used gives the contacts of a fresh one, bit for bit",
+          "[collision][property]") {
+  const TestScene scene = mixed_scene();
+  const ContactDetector detector(scene.model, ContactConfig());
+  DetectorScratch kept;
+  ContactManifold again, fresh;
+  std::size_t contacts = 0;
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    Random random(seed);
+    CAPTURE(seed);
+    std::vector<Pose<double>> X_WB = scene.state.X_WB;
+    std::vector<double> margins(X_WB.size(), 0.0);
+    for (int step = 0; step < 40; ++step) {
+      CAPTURE(step);
+      // Rest, creeping, fast motion, and now and then everything somewhere else.
+      const double speed = step % 10 == 0 ? 0.0 : std::pow(10.0, random.uniform(-7.0, -1.7));
+      if (step % 13 == 0) scatter(random, X_WB);
+      for (std::size_t b = 1; b < X_WB.size(); ++b) {
+        X_WB[b].q = exp_quaternion<double>(Vec3<double>(5.0 * speed * random.unit_vector())) * X_WB[b].q;
+        X_WB[b].p += speed * random.unit_vector();
+        margins[b] = random.uniform(0.0, 3e-3);
+      }
+      DetectorScratch empty;
+      detector.detect(X_WB, margins, empty, fresh);
+      detector.detect(X_WB, margins, kept, again);
+      contacts += check_equal(again, fresh);
+    }
+  }
+  CHECK(contacts > 10000);
+}
+
+TEST_CASE("detect: a scratch that has served another model or other settings gives the same contacts",
+          "[collision][property]") {
+  Random random(3);
+  TestScene one = mixed_scene(), other = mixed_scene();
+  std::swap(other.model.bodies[1], other.model.bodies[7]);  // other bodies by the same numbers
+  std::swap(other.model.bodies[2], other.model.bodies[5]);
+  ContactConfig wide;
+  wide.metric_range = 0.1;
+  wide.activity_smoothing = 5e-3;
+  scatter(random, one.state.X_WB);
+  other.state = one.state;
+  DetectorScratch kept;
+  ContactManifold again, fresh;
+  for (int round = 0; round < 3; ++round) {
+    for (const TestScene* scene : {&one, &other}) {
+      for (const ContactConfig& config : {ContactConfig(), wide}) {
+        const ContactDetector detector(scene->model, config);  // possibly where the last one was
+        DetectorScratch empty;
+        detector.detect(scene->state.X_WB, {}, empty, fresh);
+        detector.detect(scene->state.X_WB, {}, kept, again);
+        CHECK(check_equal(again, fresh) > 100);
+      }
+    }
+  }
+}
+
+namespace {
+
+struct NamedPair {
+  std::string name;
+  Body A, B;
+  double apart;  ///< of the centres, at most [m]
+};
+
+std::vector<NamedPair> pairs_of_bodies() {
+  const Body box = test::box_of_mass({0.1, 0.06, 0.04}, 1.0),
+             cube = test::box_of_mass({0.05, 0.05, 0.05}, 1.0);
+  return {{"boxes", box, cube, 0.07},
+          {"dent and cube", test::dented_body(), cube, 0.09},
+          {"armadillos", test::asset("armadillo"), test::asset("armadillo"), 0.15},
+          {"nut and ring", test::asset("hex_nut"), test::asset("ring"), 0.03},
+          {"capsule and box", make_capsule(0.03, 0.06, 1000.0), box, 0.08},
+          {"many primitives", test::many_primitives(), box, 0.12}};
+}
+
+TestScene placed(const NamedPair& pair, std::uint64_t seed, bool is_flush = false) {
+  Random random(seed);
+  TestScene scene;
+  scene.add(pair.A);
+  scene.add(pair.B);
+  scene.X_WB(0).q = random.quaternion();
+  scene.X_WB(1).q = is_flush ? scene.X_WB(0).q : random.quaternion();
+  scene.X_WB(0).p = random.unit_vector();
+  scene.X_WB(1).p = scene.X_WB(0).p + pair.apart * random.uniform(0.3, 1.0) * random.unit_vector();
+  return scene;
+}
+
+std::vector<ContactFeature> all_features(TestScene& scene) {
+  std::vector<ContactFeature> features;
+  for (int i = 0; i < scene.body(0).contact_points.cols(); ++i)
+    features.push_back({ContactKind::vertex_sdf, 0, 1, i, -1});
+  for (int i = 0; i < scene.body(1).contact_points.cols(); ++i)
+    features.push_back({ContactKind::vertex_sdf, 0, 1, -1, i});
+  const auto edges_A = static_cast<int>(contact_edges(scene.body(0)).size()),
+             edges_B = static_cast<int>(contact_edges(scene.body(1)).size());
+  for (int k = 0; k < edges_A; ++k) {
+    for (int l = 0; l < edges_B; ++l) features.push_back({ContactKind::edge_edge, 0, 1, k, l});
+  }
+  return features;
+}
+
+using Key = std::tuple<ContactKind, int, int>;
+Key key_of(const ContactFeature& f) { return {f.kind, f.feature_A, f.feature_B}; }
+
+/// What a kernel finds of the two bodies of a scene.
+template <typename T>
+ContactBlock<T> found(TestScene& scene, std::string_view instruction_set,
+                      ManifoldOrder order = ManifoldOrder::value) {
+  const Body &A = scene.body(0), &B = scene.body(1);
+  const ShapeSdf sdf_A(A.shape), sdf_B(B.shape);
+  const std::vector<MeshEdge> edges_A = contact_edges(A), edges_B = contact_edges(B);
+  const BodyFeatures<T> features_A(A, sdf_A, edges_A), features_B(B, sdf_B, edges_B);
+  const double size = std::min(A.size, B.size), inradius = std::min(A.inradius, B.inradius);
+  const ContactConfig config;
+  const PairProblem<T> problem(features_A, features_B, config, size, inradius,
+                               4.0 * config.activity_smoothing * size);
+  ContactBlock<T> block;
+  block.order = order;
+  block.make_room(4096);
+  PairScratch<T> scratch;
+  scratch.prepare(problem);
+  const PairKernels kernels = pair_kernels_for(instruction_set);
+  const PairPoses<T> poses(scene.state.X_WB[0], scene.state.X_WB[1]);
+  block.origin_W = 0.5 * (scene.state.X_WB[0].p + scene.state.X_WB[1].p);
+  bool has_room = false;
+  while (!has_room) {
+    if constexpr (std::is_same_v<T, float>) {
+      has_room = kernels.find_float(problem, poses, scratch, block);
+    } else {
+      has_room = kernels.find_double(problem, poses, scratch, block);
+    }
+    if (!has_room) scratch.grow(problem);
+  }
+  return block;
+}
+
+template <typename T>
+std::map<Key, int> places(const ContactBlock<T>& block) {
+  std::map<Key, int> result;
+  for (int i = 0; i < block.count; ++i) {
+    const ContactKind kind =
+        i < block.ends[k_vertices_of_B] ? ContactKind::vertex_sdf : ContactKind::edge_edge;
+    result.emplace(Key{kind, block.feature(0, i), block.feature(1, i)}, i);
+  }
+  return result;
+}
+
+}  // namespace
+
+namespace {
+
+struct Found {
+  int vertices = 0, edges = 0, weightless = 0;
+};
+
+/// Compares all that detect() finds between two bodies with every vertex and every pair of edges, one by one.
+void check_complete(TestScene& scene, Found& found) {
+  const ContactDetector detector(scene.model, ContactConfig());
+  DetectorScratch scratch;
+  ContactManifold manifold;
+  detector.detect(scene.state.X_WB, {}, scratch, manifold);
+  std::map<Key, Contact> in_list;
+  for (const Contact& c : manifold.contacts) in_list.emplace(key_of(c.feature), c);
+  REQUIRE(in_list.size() == manifold.contacts.size());
+
+  ManifoldLinearization all;
+  detector.linearize(scene.state.X_WB, all_features(scene), all);
+  const double reach = 4.0 * detector.make_pair(0, 1).activity_smoothing;
+  for (const Contact& c : all.contacts) {
+    const auto it = in_list.find(key_of(c.feature));
+    const bool counts = c.weight > 0.0 && c.signed_distance < reach;
+    if (!counts && it == in_list.end()) {
+      ++found.weightless;
+      continue;
+    }
+    if (std::abs(c.signed_distance - reach) < 1e-12 || (c.weight > 0.0 && c.weight < 1e-12)) continue;
+    CAPTURE(c.feature.feature_A, c.feature.feature_B, c.weight, c.signed_distance);
+    REQUIRE((it != in_list.end()) == counts);
+    if (it == in_list.end()) continue;
+    ++(c.feature.kind == ContactKind::vertex_sdf ? found.vertices : found.edges);
+    const Contact& d = it->second;
+    REQUIRE(test::close(d.weight, c.weight, 1e-9, 1e-14));
+    REQUIRE(test::close(d.activity, c.activity, 1e-9, 1e-14));
+    REQUIRE(test::close(d.signed_distance, c.signed_distance, 1e-9, 1e-13));
+    REQUIRE(test::close(d.normal_AB_W, c.normal_AB_W, 1e-9, 1e-12));
+    REQUIRE(test::close(d.point_W, c.point_W, 1e-9, 1e-12));
+    REQUIRE(test::close(d.area, c.area, 1e-9, 1e-15));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("detect: has all contacts with weight, as if every vertex and pair of edges were evaluated",
+          "[collision][property]") {
+  int all_edges = 0;
+  for (const NamedPair& pair : pairs_of_bodies()) {
+    const std::size_t edge_pairs = contact_edges(pair.A).size() * contact_edges(pair.B).size();
+    const std::uint64_t scenes = std::clamp<std::size_t>(600'000 / (1 + edge_pairs), 4, 60);
+    Found found;
+    for (std::uint64_t seed = 1; seed <= scenes; ++seed) {
+      CAPTURE(pair.name, seed);
+      TestScene scene = placed(pair, seed, seed % 2 == 0);
+      check_complete(scene, found);
+    }
+    CAPTURE(pair.name);
+    CHECK(found.vertices > 20);
+    CHECK(found.weightless > 100);
+    all_edges += found.edges;
+  }
+  CHECK(all_edges > 50);
+}
+
+TEST_CASE("detect: has all contacts of convex bodies, near ends and at small angles too",
+          "[collision][property]") {
+  Found found;
+  for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
+    CAPTURE(seed);
+    Random random(seed);
+    TestScene scene;
+    scene.add(test::random_convex_body("A", random).body);
+    scene.add(test::random_convex_body("B", random).body);
+    if (scene.body(0).contact_points.cols() * scene.body(1).contact_points.cols() > 400) continue;
+    // An end of an edge of each, side by side, and turned little against each other in every other scene.
+    Vec3<double> ends[2];
+    for (int b = 0; b < 2; ++b) {
+      const Points& points = scene.body(b).contact_points;
+      ends[b] =
+          points.col(static_cast<Eigen::Index>(random.integer(static_cast<std::uint64_t>(points.cols()))));
+    }
+    scene.X_WB(0).q = random.quaternion();
+    scene.X_WB(1).q = seed % 2 == 0 ? random.quaternion()
+                                    : exp_quaternion<double>(0.3 * random.unit_vector()) * scene.X_WB(0).q;
+    const double size = std::min(scene.body(0).size, scene.body(1).size);
+    scene.X_WB(1).p =
+        scene.X_WB(0).q * ends[0] - scene.X_WB(1).q * ends[1] + 0.05 * size * test::random_vector(random);
+    check_complete(scene, found);
+  }
+  CHECK(found.vertices > 500);
+  CHECK(found.edges > 500);
+}
+
+TEST_CASE("find_pair_contacts: the order of the bodies changes the sign of normals, and not one bit more",
+          "[collision][property]") {
+  int contacts = 0;
+  for (const NamedPair& pair : pairs_of_bodies()) {
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+      TestScene scene = placed(pair, seed);
+      TestScene exchanged;
+      for (const int body : {1, 0}) {
+        exchanged.add(scene.body(body));
+        exchanged.state.X_WB.back() = scene.state.X_WB[static_cast<std::size_t>(body)];
+      }
+      for (const std::string_view set : available_instruction_sets()) {
+        CAPTURE(pair.name, seed, set);
+        const ContactBlock<double> a = found<double>(scene, set), b = found<double>(exchanged, set);
+        const std::map<Key, int> in_a = places(a), in_b = places(b);
+        REQUIRE(in_a.size() == in_b.size());
+        for (const auto& [key, i] : in_a) {
+          const auto& [kind, feature_A, feature_B] = key;
+          const auto it = in_b.find({kind, feature_B, feature_A});
+          REQUIRE(it != in_b.end());
+          const int k = it->second;
+          for (const int c : {int(k_contact_distance), int(k_contact_weight)})
+            REQUIRE(a.number(c, i) == b.number(c, k));
+          REQUIRE(a.vector(k_contact_point, i) == b.vector(k_contact_point, k));
+          REQUIRE(a.vector(k_contact_normal, i) == -b.vector(k_contact_normal, k));
+          ++contacts;
+        }
+      }
+    }
+  }
+  CHECK(contacts > 500);
+}
+
+TEST_CASE("find_pair_contacts: instruction sets agree to rounding, single precision to 1e-4",
+          "[collision][property]") {
+  const std::string_view reference = available_instruction_sets().front();
+  for (const NamedPair& pair : pairs_of_bodies()) {
+    const double size = std::min(pair.A.size, pair.B.size);
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+      TestScene scene = placed(pair, seed);
+      const ContactBlock<double> expected = found<double>(scene, reference);
+      const std::map<Key, int> in_expected = places(expected);
+      const auto compare = [&](const auto& block, double tolerance) {
+        const std::map<Key, int> in_block = places(block);
+        for (const auto& [key, i] : in_expected) {
+          const auto it = in_block.find(key);
+          if (it == in_block.end()) {  // at the edge of its reach
+            const double weight = expected.number(k_contact_weight, i);
+            CHECK((weight < tolerance || std::get<0>(key) == ContactKind::vertex_sdf));
+            continue;
+          }
+          const int k = it->second;
+          const auto vector = [&](int column) {
+            return Vec3<double>(block.vector(column, k).template cast<double>());
+          };
+          CAPTURE(expected.number(k_contact_distance, i), expected.number(k_contact_weight, i));
+          REQUIRE(test::close(double(block.number(k_contact_weight, k)), expected.number(k_contact_weight, i),
+                              0.0, 20.0 * tolerance));
+          REQUIRE(test::close(double(block.number(k_contact_distance, k)),
+                              expected.number(k_contact_distance, i), 0.0, tolerance * size));
+          REQUIRE(test::close(vector(k_contact_point), expected.vector(k_contact_point, i), 0.0,
+                              10.0 * tolerance * size));
+          REQUIRE(test::close(vector(k_contact_normal), expected.vector(k_contact_normal, i), 0.0,
+                              20.0 * tolerance));
+        }
+      };
+      for (const std::string_view set : available_instruction_sets()) {
+        CAPTURE(pair.name, seed, set);
+        compare(found<double>(scene, set), 1e-10);
+        compare(found<float>(scene, set), 1e-4);
+      }
+    }
+  }
+}
+
+TEST_CASE("find_pair_contacts: derivatives agree with differences, those of single precision with these",
+          "[collision][derivative]") {
+  std::vector<double> errors;
+  for (const NamedPair& pair : pairs_of_bodies()) {
+    const double size = std::min(pair.A.size, pair.B.size);
+    for (std::uint64_t seed = 1; seed <= (pair.name == "many primitives" ? 1u : 4u); ++seed) {
+      TestScene scene = placed(pair, seed);
+      const Pose<double> X_WB = scene.state.X_WB[1];
+      const std::string_view widest = available_instruction_sets().back();
+      const ContactBlock<double> block = found<double>(scene, widest, ManifoldOrder::complete);
+      const double tau = ContactConfig().activity_smoothing * size;
+      // point, distance, normal, activity
+      const auto outputs = [&](const ContactBlock<double>& of, int i) {
+        Eigen::Matrix<double, 8, 1> y;
+        y << of.vector(k_contact_point, i) + of.origin_W, of.number(k_contact_distance, i),
+            of.vector(k_contact_normal, i),
+            of.number(k_contact_weight, i) * activity(of.number(k_contact_distance, i), tau);
+        return y;
+      };
+      const auto derivatives = [](const auto& of, int i, int motion) {
+        Eigen::Matrix<double, 8, 1> y;
+        for (int k = 0; k < 3; ++k) y[k] = of.number(k_point_by_motion + 6 * k + motion, i);
+        y[3] = of.number(k_distance_by_motion + motion, i);
+        for (int k = 0; k < 3; ++k) y[4 + k] = of.number(k_normal_by_motion + 6 * k + motion, i);
+        y[7] = of.number(k_activity_by_motion + motion, i);
+        return y;
+      };
+      for (int motion = 0; motion < 6; ++motion) {
+        const auto moved = [&](double h) {
+          const Vec6<double> t = h * Vec6<double>::Unit(motion);
+          const Quat<double> turn = exp_quaternion<double>(Vec3<double>(t.head<3>()));
+          scene.state.X_WB[1] = {turn * X_WB.q,
+                                 block.origin_W + turn * (X_WB.p - block.origin_W) + t.tail<3>()};
+          return found<double>(scene, widest);
+        };
+        const double h = motion < 3 ? 1e-6 : 1e-6 * size;
+        const ContactBlock<double> forward = moved(h), backward = moved(-h);
+        const std::map<Key, int> in_forward = places(forward), in_backward = places(backward);
+        for (const auto& [key, i] : places(block)) {
+          const auto f = in_forward.find(key), b = in_backward.find(key);
+          if (f == in_forward.end() || b == in_backward.end() || block.number(k_contact_weight, i) < 1e-6)
+            continue;
+          const Eigen::Matrix<double, 8, 1> difference =
+                                                (outputs(forward, f->second) - outputs(backward, b->second)) /
+                                                (2.0 * h),
+                                            analytic = derivatives(block, i, motion);
+          errors.push_back((difference - analytic).norm() / (1.0 + analytic.norm()));
+          CAPTURE(pair.name, seed, motion, std::get<1>(key), std::get<2>(key), difference.transpose(),
+                  analytic.transpose());
+          CHECK(errors.back() < 1e-2);
+        }
+      }
+      scene.state.X_WB[1] = X_WB;
+      for (const std::string_view set : available_instruction_sets()) {
+        const auto compare = [&](const auto& other, double tolerance) {
+          const std::map<Key, int> in_other = places(other);
+          for (const auto& [key, i] : places(block)) {
+            const auto it = in_other.find(key);
+            if (it == in_other.end()) continue;
+            for (int motion = 0; motion < 6; ++motion) {
+              const Eigen::Matrix<double, 8, 1> expected = derivatives(block, i, motion),
+                                                got = derivatives(other, it->second, motion);
+              CAPTURE(pair.name, seed, set, motion, expected.transpose(), got.transpose());
+              CHECK((expected - got).norm() <= tolerance * (1.0 + expected.norm()));
+            }
+          }
+        };
+        CAPTURE(set);
+        compare(found<double>(scene, set, ManifoldOrder::complete), 1e-7);
+        compare(found<float>(scene, set, ManifoldOrder::complete), 2e-2);
+      }
+    }
+  }
+  REQUIRE(errors.size() > 1000);
+  std::sort(errors.begin(), errors.end());
+  CHECK(errors[errors.size() / 2] < 1e-7);
+  CHECK(errors[errors.size() * 98 / 100] < 1e-4);
+}
+
+TEST_CASE("PairManifold: results do not depend on threads or on how many states are asked for",
+          "[collision][batch]") {
+  const Body armadillo = test::asset("armadillo"), box = test::box_of_mass({0.1, 0.06, 0.04}, 1.0);
+  const PairManifold<float> manifold(armadillo, box, ContactConfig());
+  std::vector<PosePair> X_W;
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    TestScene scene = placed({"", armadillo, box, 0.15}, seed);
+    X_W.push_back({scene.state.X_WB[0], scene.state.X_WB[1]});
+  }
+  std::vector<ContactBlock<float>> one, four;
+  manifold.find(X_W, ManifoldOrder::complete, 1, one);
+  manifold.find(X_W, ManifoldOrder::complete, 4, four);
+  PairScratch<float> scratch;
+  ContactBlock<float> alone;
+  int contacts = 0;
+  for (std::size_t i = 0; i < X_W.size(); ++i) {
+    manifold.find(X_W[i], ManifoldOrder::complete, scratch, alone);
+    for (const ContactBlock<float>* const other : {&four[i], &alone}) {
+      REQUIRE(other->count == one[i].count);
+      for (int c = 0; c < column_count(ManifoldOrder::complete); ++c) {
+        const auto a = one[i].column(c), b = other->column(c);
+        REQUIRE(std::equal(a.begin(), a.end(), b.begin()));
+      }
+    }
+    contacts += alone.count;
+  }
+  CHECK(contacts > 100);
+  CHECK_THROWS_AS(manifold.find(X_W, ManifoldOrder::value, -1, one), std::invalid_argument);
+  X_W[3][1].p[0] = std::numeric_limits<double>::quiet_NaN();
+  CHECK_THROWS_WITH(manifold.find(X_W, ManifoldOrder::value, 2, one), Catch::Contains("not finite"));
+  ContactConfig blended;
+  blended.reduction = Reduction::blend;
+  CHECK_THROWS_AS(PairManifold<double>(armadillo, box, blended), std::invalid_argument);
+}
