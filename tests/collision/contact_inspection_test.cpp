@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <tuple>
 
 #include "collision/manifold/contact_detector.h"
 #include "tests/support/close.h"
@@ -37,7 +39,7 @@ TEST_CASE(
     "apart",
     "[collision][property]") {
   Random random(5);
-  int of_kind[4] = {}, of_unit_normal = 0, partial = 0;
+  int of_kind[4] = {}, of_unit_normal = 0, partial = 0, chosen = 0;
   for (int i = 0; i < 200; ++i) {
     TestScene scene = random_contact_scene(random);
     if (i % 3 == 0) {
@@ -50,8 +52,11 @@ TEST_CASE(
     config.edge_sdf = i % 2 == 0;
     const Inspected found(scene, config);
     REQUIRE(found.inspection.contacts.size() == found.manifold.contacts.size());
-    for (const ContactCandidate& candidate : found.inspection.candidates)
+    std::set<std::tuple<int, int, int, bool>> candidates;  // body, other, feature, edge
+    for (const ContactCandidate& candidate : found.inspection.candidates) {
       CHECK((candidate.weight > 0.0 && candidate.weight <= 1.0));
+      CHECK(candidates.emplace(candidate.body, candidate.other, candidate.feature, candidate.is_edge).second);
+    }
     for (std::size_t c = 0; c < found.manifold.contacts.size(); ++c) {
       const Contact& contact = found.manifold.contacts[c];
       const ContactInspection& inspection = found.inspection.contacts[c];
@@ -64,6 +69,18 @@ TEST_CASE(
         CHECK((x >= 0.0 && x <= 1.0 + 1e-12));
       CHECK(close(product(indicators), contact.activity, 1e-9, 1e-12));
       partial += indicators.selection > 0.0 && indicators.selection < 1.0;
+      if (i % 3 == 0 && contact.feature.kind != ContactKind::edge_sdf) {
+        const bool is_edge = contact.feature.kind == ContactKind::edge_edge;
+        for (const auto& [body, other, feature] :
+             {std::tuple(contact.feature.body_A, contact.feature.body_B, contact.feature.feature_A),
+              std::tuple(contact.feature.body_B, contact.feature.body_A, contact.feature.feature_B)}) {
+          const Body& owner = scene.body(body);
+          if (feature < 0 || (is_edge ? contact_edges(owner).size() <= 4 : owner.contact_points.cols() <= 5))
+            continue;
+          ++chosen;
+          CHECK(candidates.count({body, other, feature, is_edge}) == 1);
+        }
+      }
       if (std::abs(contact.normal_AB_W.norm() - 1.0) < 1e-12) {
         ++of_unit_normal;
         const Vec3<double> apart = inspection.witness_B_W - inspection.witness_A_W;
@@ -77,6 +94,7 @@ TEST_CASE(
   CHECK(of_kind[static_cast<int>(ContactKind::edge_sdf)] > 100);
   CHECK(of_unit_normal > 100);
   CHECK(partial > 20);
+  CHECK(chosen > 50);
 }
 
 TEST_CASE("inspect: candidates lie where the features of their bodies are", "[collision][value]") {

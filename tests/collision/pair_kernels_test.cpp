@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numbers>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -22,6 +23,7 @@
 #include "engine/random.h"
 #include "tests/support/close.h"
 #include "tests/support/convex_bodies.h"
+#include "tests/support/no_alloc.h"
 #include "tests/support/scenes.h"
 #include "tests/support/test_bodies.h"
 
@@ -503,4 +505,71 @@ TEST_CASE("PairManifold: results do not depend on threads or on how many states 
   ContactConfig blended;
   blended.reduction = Reduction::blend;
   CHECK_THROWS_AS(PairManifold<double>(armadillo, box, blended), std::invalid_argument);
+}
+
+TEMPLATE_TEST_CASE("PairManifold: a further query with the same memory allocates nothing",
+                   "[collision][batch]", double, float) {
+  const Body armadillo = test::asset("armadillo"), box = test::box_of_mass({0.1, 0.06, 0.04}, 1.0);
+  const PairManifold<TestType> manifold(armadillo, box, ContactConfig());
+  std::vector<PosePair> X_W;
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    TestScene scene = placed({"", armadillo, box, 0.15}, seed);
+    X_W.push_back({scene.X_WB(0), scene.X_WB(1)});
+  }
+  for (const ManifoldOrder order : {ManifoldOrder::value, ManifoldOrder::jacobian, ManifoldOrder::complete}) {
+    PairScratch<TestType> scratch;
+    ContactBlock<TestType> block;
+    for (const PosePair& poses : X_W) manifold.find(poses, order, scratch, block);
+    const test::NoAlloc guard;
+    for (const PosePair& poses : X_W) manifold.find(poses, order, scratch, block);
+    const auto allocations = guard.allocations();
+    CHECK(allocations == 0);
+  }
+}
+
+TEMPLATE_TEST_CASE("PairManifold: no result is infinite or no number, however degenerate the poses",
+                   "[collision][batch]", double, float) {
+  const Body cube = make_box({0.05, 0.05, 0.05}, 0.0, 2, 1000.0),
+             box = test::box_of_mass({0.1, 0.06, 0.04}, 1.0), armadillo = test::asset("armadillo"),
+             prism = test::prism("prism", 6, 0.02, 0.2).body;
+  for (const auto& [A, B] : {std::pair(&cube, &cube), std::pair(&box, &cube),
+                             std::pair(&armadillo, &armadillo), std::pair(&prism, &prism)}) {
+    const PairManifold<TestType> manifold(*A, *B, ContactConfig());
+    const double size = A->size, right = 0.5 * std::numbers::pi;
+    const std::vector<Pose<double>> poses{{},
+                                          test::pose_at({1e-12, 0.0, 0.0}),
+                                          test::pose_at({0.0, 0.0, 0.0}, {std::numbers::pi, 0.0, 0.0}),
+                                          test::pose_at({0.0, 0.0, 1e-3 * size}, {0.0, 0.0, right}),
+                                          test::pose_at({size, 0.0, 0.0}),
+                                          test::pose_at({size, size, 0.0}),
+                                          test::pose_at({size, size, size}),
+                                          test::pose_at({0.5 * size, 0.0, 0.0}, {0.0, right, 0.0}),
+                                          test::pose_at({0.0, 0.0, size}, {0.0, 0.0, 0.5 * right}),
+                                          test::pose_at({1e3, 0.0, 0.0})};
+    PairScratch<TestType> scratch;
+    ContactBlock<TestType> block;
+    int not_finite = 0, contacts = 0;
+    for (const Pose<double>& X : poses) {
+      manifold.find(PosePair{Pose<double>(), X}, ManifoldOrder::complete, scratch, block);
+      contacts += block.count;
+      for (int c = 0; c < column_count(ManifoldOrder::complete); ++c) {
+        for (const TestType x : block.column(c)) not_finite += !std::isfinite(x);
+      }
+    }
+    CAPTURE(A->name, B->name);
+    CHECK(not_finite == 0);
+    CHECK(contacts > 0);
+  }
+}
+
+TEST_CASE("PairManifold: what is asked for wrongly is refused", "[collision][value]") {
+  Body body = test::asset("armadillo");
+  ContactConfig config;
+  config.activity_smoothing = std::numeric_limits<double>::quiet_NaN();
+  CHECK_THROWS_WITH(PairManifold<float>(body, body, config), Catch::Contains("activity_smoothing"));
+  config = {};
+  config.edge_sdf = true;
+  CHECK_THROWS_AS(PairManifold<float>(body, body, config), std::invalid_argument);
+  body.selected_edges = 3;
+  CHECK_THROWS_WITH(PairManifold<float>(body, body, ContactConfig()), Catch::Contains("selected_edges"));
 }

@@ -75,7 +75,9 @@ TEST_CASE("make_rows: a lone corner carries the whole pair", "[dynamics][value]"
   const Rows rows(scene);
   REQUIRE(rows.rows.rows.size() == 1);
   const ContactRow& row = rows.rows.rows[0];
-  CHECK(test::close(row.share, 0.5 * row.area, 1e-12, 0));
+  const Contact& contact = rows.manifold.contacts[static_cast<std::size_t>(row.contact)];
+  CHECK(contact.activity == Approx(0.5).epsilon(1e-12));
+  CHECK(test::close(row.share, 0.5 * contact.area, 1e-12, 0));
   CHECK(row.weight > 0.9);
   CHECK(row.weight <= 1.0);
 }
