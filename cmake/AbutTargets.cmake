@@ -113,23 +113,28 @@ endfunction()
 
 # abut_add_kernels(NAME file)
 #
-# Adds to abut_NAME the kernels file_base.cpp and, where the machine may have them, file_avx2.cpp and file_avx512.cpp,
-# each compiled for its instruction set; which one runs is decided when the program does (ABUT_MANY_INSTRUCTION_SETS).
+# Adds to abut_NAME the kernels of the header file_instance.h, compiled for the instruction set of the whole library and,
+# where machines may have them, for AVX2 and AVX-512: see chosen_kernels() (engine/instruction_set.h).
 # Only where the compiler inlines, as a function that it does not inline could be taken from the wrong one of these files.
 function(abut_add_kernels name file)
-  set(target abut_${name})
-  set(options -ffp-contract=off)      # products and sums fuse where fma() says so: A x B = -(B x A) to the last bit
-  target_sources(${target} PRIVATE ${file}_base.cpp)
+  cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE folder)
+  set(common -ffp-contract=off)       # products and sums fuse where fma() says so: A x B = -(B x A) to the last bit
   # Where others stand beside it, the base is for processors older than AVX2 alone: -O2 compiles in two thirds of the time.
-  set_source_files_properties(${file}_base.cpp PROPERTIES
-    COMPILE_OPTIONS "${options};$<$<BOOL:${ABUT_MANY_INSTRUCTION_SETS}>:-O2>" SKIP_PRECOMPILE_HEADERS ON)
+  set(options_base $<$<BOOL:${ABUT_MANY_INSTRUCTION_SETS}>:-O2>)
+  set(options_avx2 -march=x86-64-v3)
+  set(options_avx512 -march=x86-64-v4)
+  set(sets base)
   if(ABUT_MANY_INSTRUCTION_SETS)
-    target_sources(${target} PRIVATE ${file}_avx2.cpp ${file}_avx512.cpp)
-    set_source_files_properties(${file}_avx2.cpp PROPERTIES
-      COMPILE_OPTIONS "-march=x86-64-v3;${options}" SKIP_PRECOMPILE_HEADERS ON)
-    set_source_files_properties(${file}_avx512.cpp PROPERTIES
-      COMPILE_OPTIONS "-march=x86-64-v4;${options}" SKIP_PRECOMPILE_HEADERS ON)
+    list(APPEND sets avx2 avx512)
   endif()
+  foreach(set IN LISTS sets)
+    set(source ${CMAKE_CURRENT_BINARY_DIR}/${file}_${set}.cpp)
+    file(CONFIGURE OUTPUT ${source} CONTENT
+      "#define ABUT_COMPILATION ${set}\n#include \"${folder}/${file}_instance.h\"\n")
+    target_sources(abut_${name} PRIVATE ${source})
+    set_source_files_properties(${source} PROPERTIES
+      COMPILE_OPTIONS "${options_${set}};${common}" SKIP_PRECOMPILE_HEADERS ON)
+  endforeach()
 endfunction()
 
 # Installs what find_package(abut) reads, and the bodies, experiments and scenes.

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "dynamics/kernel/row_kernels.h"
+#include "engine/instruction_set.h"
 
 namespace abut {
 namespace {
@@ -129,7 +130,7 @@ void BlockCholesky::place_couplings() {
 }
 
 bool BlockCholesky::factorize() {
-  const RowKernels& kernels = row_kernels();
+  const RowKernels& kernels = chosen_kernels<RowKernels>();
   std::size_t update = 0;
   for (std::size_t k = 0; k < order_.size(); ++k) {
     Mat6<double>& L_kk = diagonal_[k];

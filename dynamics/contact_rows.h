@@ -14,13 +14,6 @@
 /// away, as of a thin plate on its rim), a face shares it out by area, and everything sets in with C^2
 /// smoothness. tau_h = 0.1 a h^2, a being the config's acceleration scale, keeps the band wider than the gap
 /// of about 0.1 a h^2 at which the smoothed law lets a body rest, however small the body and long the step.
-///
-/// Two edges that cross have a distance of their own, d. Where they belong to parts of the bodies that face
-/// away from each other, say on either side of a limb, it is the thickness of these and not a depth to which
-/// the surfaces have sunk into each other; what is, is the depth p at which the witness point lies in the
-/// other solid. A law sees
-///     d + w Q((p - d)/w),   Q' = S,   w = 8 tau:
-/// d itself where p <= d, no more than 4 tau below p where d is far below it. Of other contacts p is d.
 #pragma once
 
 #include <span>

@@ -6,6 +6,7 @@
 
 #include "dynamics/convex_newton.h"
 #include "dynamics/smooth_coulomb_solver.h"
+#include "engine/instruction_set.h"
 
 namespace abut {
 
@@ -45,7 +46,7 @@ Cone ConvexConeSolver::cone(const ContactProblem& problem, const Law& law, std::
 
 void ConvexConeSolver::prepare(const ContactProblem& problem, const Law& law, SolverScratch& scratch) const {
   scratch.rows.assign(problem.rows);
-  const RowKernels& kernels = row_kernels();
+  const RowKernels& kernels = chosen_kernels<RowKernels>();
   for (BlockPair& pair : scratch.rows.pairs) {
     const std::span<RowBlock> blocks = scratch.rows.of(pair);
     if (is_impedance()) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/instruction_set.h"
 #include "engine/lie.h"
 
 namespace abut {
@@ -14,7 +15,7 @@ void ConvexNewton::evaluate(const Eigen::VectorXd& v) {
   for (const BlockPair& pair : scratch_.rows.pairs) {
     const Vec6<double> V = relative_twist(pair, v) - pair.carried;
     Vec6<double> wrench;
-    row_kernels().sum_impulses(input(pair, V), scratch_.rows.of(pair), wrench.data());
+    chosen_kernels<RowKernels>().sum_impulses(input(pair, V), scratch_.rows.of(pair), wrench.data());
     add_wrench(pair, -wrench, scratch_.gradient);
   }
   problem_.joints.add_gradient(v, scratch_.gradient);
@@ -38,7 +39,7 @@ bool ConvexNewton::factorize(const Eigen::VectorXd& v) {
   for (const BlockPair& pair : scratch_.rows.pairs) {
     const Vec6<double> V = relative_twist(pair, v) - pair.carried;
     ResistanceSums sums;
-    row_kernels().sum_resistances(input(pair, V), scratch_.rows.of(pair), sums);
+    chosen_kernels<RowKernels>().sum_resistances(input(pair, V), scratch_.rows.of(pair), sums);
     const Eigen::Map<const Mat3<double>> S0(sums.S0), S1(sums.S1), S2(sums.S2);
     const auto add_diagonal = [&](int slot, const Mat3<double>& ww, const Mat3<double>& wv) {
       Mat6<double>& block = H.diagonal(slot);
@@ -71,7 +72,7 @@ double ConvexNewton::line_search(const Eigen::VectorXd& v, double slope_at_0) {
     for (const BlockPair& pair : scratch_.rows.pairs) {
       const Vec6<double> V = relative_twist(pair, v) - pair.carried, dV = relative_twist_change(pair, dv);
       LineSums sums;
-      row_kernels().sum_line(input(pair, V), dV.data(), a, scratch_.rows.of(pair), sums);
+      chosen_kernels<RowKernels>().sum_line(input(pair, V), dV.data(), a, scratch_.rows.of(pair), sums);
       slope += sums.slope;
       curvature += sums.curvature;
     }

@@ -8,6 +8,7 @@
 #include "dynamics/contact_laws/friction.h"
 #include "dynamics/convex_newton.h"
 #include "dynamics/smooth_coulomb_row.h"
+#include "engine/instruction_set.h"
 
 namespace abut {
 
@@ -62,7 +63,8 @@ void SmoothCoulombSolver::prepare(const ContactProblem& problem, const smooth_co
                                   SolverScratch& scratch) {
   scratch.rows.assign(problem.rows);
   for (const BlockPair& pair : scratch.rows.pairs)
-    row_kernels().set_law(settings, pair.compliance, pair.dissipation_time, scratch.rows.of(pair));
+    chosen_kernels<RowKernels>().set_law(settings, pair.compliance, pair.dissipation_time,
+                                         scratch.rows.of(pair));
   prepare_impacts(problem, settings, scratch);
 }
 
@@ -217,8 +219,8 @@ void add_row_bars(const ContactProblem& problem, const smooth_coulomb::Settings&
     const BlockPair& pair = scratch.rows.pairs[p];
     const std::span<RowBarBlock> blocks = row_bars_of(pair, scratch);
     PairLawBar law;
-    row_kernels().law_vjp(settings, pair.compliance, pair.dissipation_time, scratch.rows.of(pair), blocks,
-                          law);
+    chosen_kernels<RowKernels>().law_vjp(settings, pair.compliance, pair.dissipation_time,
+                                         scratch.rows.of(pair), blocks, law);
     bar.pairs[p].compliance += law.compliance;
     bar.pairs[p].dissipation_time += law.dissipation_time;
     bar.h += law.h;
@@ -312,7 +314,8 @@ void SmoothCoulombSolver::vjp(const ContactProblem& problem, const ContactSoluti
     for (std::size_t p = 0; p < scratch.rows.pairs.size(); ++p) {
       const BlockPair& pair = scratch.rows.pairs[p];
       RowPassBar pass_of_pair = pass_of(pair, v, v_before, w, with_friction);
-      row_kernels().pass_vjp(settings, pass_of_pair, scratch.rows.of(pair), row_bars_of(pair, scratch));
+      chosen_kernels<RowKernels>().pass_vjp(settings, pass_of_pair, scratch.rows.of(pair),
+                                            row_bars_of(pair, scratch));
       bar.pairs[p].friction += pass_of_pair.friction_bar;
       if (with_friction) add_wrench(pair, Eigen::Map<const Vec6<double>>(pass_of_pair.reaction), pass_bar);
     }

@@ -13,4 +13,24 @@ namespace abut {
 /// std::runtime_error if it asks for one that this machine or this build does not have.
 [[nodiscard]] std::string_view instruction_set();
 
+/// The kernels for one of available_instruction_sets(). `Kernels` is a table of pointers to functions that
+/// are compiled for each instruction set (abut_add_kernels() in cmake/AbutTargets.cmake). Its static members
+/// base(), avx2() and avx512() return the tables; each is defined in the file compiled for it, as
+/// `ABUT_COMPILATION`.
+template <typename Kernels>
+[[nodiscard]] Kernels kernels_for([[maybe_unused]] std::string_view set) {
+#ifdef ABUT_MANY_INSTRUCTION_SETS
+  if (set == "avx2") return Kernels::avx2();
+  if (set == "avx512") return Kernels::avx512();
+#endif
+  return Kernels::base();
+}
+
+/// The kernels for instruction_set().
+template <typename Kernels>
+[[nodiscard]] const Kernels& chosen_kernels() {
+  static const Kernels chosen = kernels_for<Kernels>(instruction_set());
+  return chosen;
+}
+
 }  // namespace abut

@@ -5,6 +5,7 @@
 
 #include "collision/manifold/contact_activity.h"
 #include "collision/manifold/kernel/point_kernels.h"
+#include "engine/instruction_set.h"
 
 namespace abut {
 namespace {
@@ -60,8 +61,8 @@ void EdgeContacts::linearize(const Pose<double>& X_WA, const Pose<double>& X_WB,
   for (std::size_t side = 0; side < 2; ++side) {
     const double* const x = memory.points.data() + 3 * side * count;
     double* const samples = memory.samples.data() + side * k_sample_normal_columns * count;
-    point_kernels().sample_points(*body(static_cast<int>(side)).solid.sdf, SdfOrder::normal, x, x + count,
-                                  x + 2 * count, static_cast<int>(count), samples);
+    chosen_kernels<PointKernels>().sample_points(*body(static_cast<int>(side)).solid.sdf, SdfOrder::normal, x,
+                                                 x + count, x + 2 * count, static_cast<int>(count), samples);
   }
   for (std::size_t i = 0; i < count; ++i) {
     EdgeEdgeLinearization& at_contact = linearizations[i];

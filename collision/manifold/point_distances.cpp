@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "collision/manifold/kernel/point_kernels.h"
+#include "engine/instruction_set.h"
 
 namespace abut {
 
@@ -29,9 +30,9 @@ void point_distances(const Points& points, const ShapeSdf& solid, const Pose<dou
   distances.assign(static_cast<std::size_t>(points.cols()), far);
   find_near_points(points, solid, X_SO, range, near);
   near.samples.resize(k_sample_normal_columns * near.points.size());
-  point_kernels().sample_points(solid, SdfOrder::normal, near.coordinates[0].data(),
-                                   near.coordinates[1].data(), near.coordinates[2].data(),
-                                   static_cast<int>(near.points.size()), near.samples.data());
+  chosen_kernels<PointKernels>().sample_points(solid, SdfOrder::normal, near.coordinates[0].data(),
+                                               near.coordinates[1].data(), near.coordinates[2].data(),
+                                               static_cast<int>(near.points.size()), near.samples.data());
   for (std::size_t i = 0; i < near.points.size(); ++i)
     distances[static_cast<std::size_t>(near.points[i])] = near.samples[i];
 }

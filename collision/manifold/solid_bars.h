@@ -6,6 +6,7 @@
 
 #include "collision/manifold/kernel/derivative_kernels.h"
 #include "collision/sdf/shape_sdf.h"
+#include "engine/instruction_set.h"
 #include "engine/types.h"
 
 namespace abut {
@@ -25,7 +26,7 @@ class SolidBars {
 
   /// To x_bar(), and to dL/d(primitives) unless that is empty.
   void vjp(const BoundedSolid& solid, std::span<PrimitiveGradient> primitives,
-           const DerivativeKernels& kernels = derivative_kernels());
+           const DerivativeKernels& kernels = chosen_kernels<DerivativeKernels>());
   /// dL/dx_S
   [[nodiscard]] Vec3<double> x_bar(std::size_t place) const {
     return {x_bar_[0][place], x_bar_[1][place], x_bar_[2][place]};

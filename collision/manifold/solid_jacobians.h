@@ -9,6 +9,7 @@
 
 #include "collision/manifold/kernel/derivative_kernels.h"
 #include "collision/sdf/shape_sdf.h"
+#include "engine/instruction_set.h"
 #include "engine/types.h"
 
 namespace abut {
@@ -23,7 +24,8 @@ class SolidJacobians {
   /// @param x_S       points in the frame of the solid [m]
   /// @param distance  phi at each of them [m]
   std::size_t add(const BoundedSolid& solid, std::span<const Vec3<double>> x_S,
-                  std::span<const double> distance, const DerivativeKernels& kernels = derivative_kernels());
+                  std::span<const double> distance,
+                  const DerivativeKernels& kernels = chosen_kernels<DerivativeKernels>());
 
   /// What SolidBars says of one point: returns dL/dx_S, and adds to dL/d(primitives) unless that is empty.
   Vec3<double> vjp(std::size_t place, double distance_bar, const Vec3<double>& normal_bar,

@@ -5,6 +5,7 @@
 #include "collision/manifold/contact_activity.h"
 #include "collision/manifold/facing_area.h"
 #include "collision/manifold/kernel/point_kernels.h"
+#include "engine/instruction_set.h"
 
 namespace abut {
 namespace {
@@ -65,8 +66,9 @@ void linearize_vertex_sdf(const VertexSdfQuery& query, const BoundedSolid& solid
       for (int axis = 0; axis < 3; ++axis) x_S[axis][k] = at.x_S[axis];
     }
     const bool has_derivatives = what_for == LinearizeFor::both;
-    point_kernels().sample_points(*query.sdf, has_derivatives ? SdfOrder::jacobian : SdfOrder::normal, x_S[0],
-                                  x_S[1], x_S[2], static_cast<int>(many), samples);
+    chosen_kernels<PointKernels>().sample_points(*query.sdf,
+                                                 has_derivatives ? SdfOrder::jacobian : SdfOrder::normal,
+                                                 x_S[0], x_S[1], x_S[2], static_cast<int>(many), samples);
     for (std::size_t k = 0; k < many; ++k) {
       const auto number = [&](int column) { return samples[static_cast<std::size_t>(column) * many + k]; };
       VertexSdfLinearization& at = linearizations[first + k];

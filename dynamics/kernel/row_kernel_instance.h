@@ -1,5 +1,4 @@
-/// What a source file compiled for one instruction set consists of; it defines ABUT_KERNELS, the function's
-/// name.
+/// What a file compiled for one instruction set consists of: abut_add_kernels() in cmake/AbutTargets.cmake.
 #include <type_traits>
 
 #include "dynamics/kernel/block_kernel.h"
@@ -39,11 +38,17 @@ inline void sum_line(const RowKernelInput& in, const double* dV, double a, std::
 }  // namespace
 }  // namespace ABUT_SIMD
 
-RowKernels ABUT_KERNELS();
-RowKernels ABUT_KERNELS() {  // NOLINT(misc-definitions-in-headers)
-  return {&set_law_by_lanes,  &set_cone_by_lanes, &set_impedance_by_lanes, &sum_impulses,
-          &sum_resistances,   &sum_line,          &subtract_block_product, &solve_block_transposed,
-          &pass_vjp_by_lanes, &law_vjp_by_lanes};
+RowKernels RowKernels::ABUT_COMPILATION() {  // NOLINT(misc-definitions-in-headers)
+  return {&set_law_by_lanes,
+          &set_cone_by_lanes,
+          &set_impedance_by_lanes,
+          &abut::sum_impulses,
+          &abut::sum_resistances,
+          &abut::sum_line,
+          &abut::subtract_block_product,
+          &abut::solve_block_transposed,
+          &pass_vjp_by_lanes,
+          &law_vjp_by_lanes};
 }
 
 }  // namespace abut

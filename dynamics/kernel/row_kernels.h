@@ -3,7 +3,6 @@
 #pragma once
 
 #include <span>
-#include <string_view>
 
 #include "dynamics/contact_laws/convex_cone.h"
 #include "dynamics/contact_laws/impedance.h"
@@ -62,12 +61,10 @@ struct RowKernels {
   /// From the laws' bars to those of distance, weight and inverse mass, and to what the pair shares.
   void (*law_vjp)(const smooth_coulomb::Settings&, double compliance, double dissipation_time,
                   std::span<const RowBlock>, std::span<RowBarBlock>, PairLawBar&);
+
+  [[nodiscard]] static RowKernels base();
+  [[nodiscard]] static RowKernels avx2();
+  [[nodiscard]] static RowKernels avx512();
 };
-
-/// Those for one of available_instruction_sets().
-[[nodiscard]] RowKernels row_kernels_for(std::string_view instruction_set);
-
-/// Those for instruction_set().
-[[nodiscard]] const RowKernels& row_kernels();
 
 }  // namespace abut

@@ -198,7 +198,7 @@ ContactBlock<T> found(TestScene& scene, std::string_view instruction_set,
   block.make_room(4096);
   PairScratch<T> scratch;
   scratch.prepare(problem);
-  const PairKernels kernels = pair_kernels_for(instruction_set);
+  const PairKernels kernels = kernels_for<PairKernels>(instruction_set);
   const PairPoses<T> poses(scene.state.X_WB[0], scene.state.X_WB[1]);
   block.origin_W = 0.5 * (scene.state.X_WB[0].p + scene.state.X_WB[1].p);
   bool has_room = false;

@@ -86,7 +86,7 @@ TEST_CASE("SolidBars: agree with the derivatives of one point at a time, on ever
     CAPTURE(solid.name);
     CHECK(sdf.has_vjp_by_lanes() == (solid.name != "dent"));
     for (const std::string_view set : available_instruction_sets()) {
-      const DerivativeKernels kernels = derivative_kernels_for(set);
+      const DerivativeKernels kernels = kernels_for<DerivativeKernels>(set);
       for (const bool with_normals : {false, true}) {
         CAPTURE(set, with_normals);
         Random random(11);
@@ -139,7 +139,7 @@ TEST_CASE("SolidJacobians: say of each point by itself what one at a time says, 
     const std::vector<PrimitiveBound<double>> bounds = bounds_of_primitives<double>(sdf);
     for (const std::string_view set : available_instruction_sets()) {
       CAPTURE(solid.name, set);
-      const DerivativeKernels kernels = derivative_kernels_for(set);
+      const DerivativeKernels kernels = kernels_for<DerivativeKernels>(set);
       Random random(12);
       std::vector<Vec3<double>> points;
       std::vector<double> distances;

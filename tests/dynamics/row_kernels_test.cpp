@@ -149,7 +149,7 @@ TEST_CASE("RowKernels: every instruction set sums what the formulas say of each 
   }
 
   for (const std::string_view set : available_instruction_sets()) {
-    const RowKernels kernels = row_kernels_for(set);
+    const RowKernels kernels = kernels_for<RowKernels>(set);
     CAPTURE(set, count, slot_A, slot_B, static_cast<int>(law), is_impedance);
     RowBlocks lanes;
     lanes.assign(rows);
@@ -217,7 +217,7 @@ TEST_CASE("RowKernels: a number that is none in one row is seen in the sums", "[
   const smooth_coulomb::Settings s = default_settings();
   const Vec6<double> V = Vec6<double>::Constant(1e-3);
   for (const std::string_view set : available_instruction_sets()) {
-    const RowKernels kernels = row_kernels_for(set);
+    const RowKernels kernels = kernels_for<RowKernels>(set);
     RowBlocks lanes;
     lanes.assign(rows);
     const BlockPair& pair = lanes.pairs[0];
@@ -246,7 +246,7 @@ TEST_CASE("RowKernels: every instruction set multiplies and solves blocks as Eig
   // Only the lower triangle of L counts.
   const Mat6<double> solved = L.triangularView<Eigen::Lower>().solve(C.transpose()).transpose();
   for (const std::string_view set : available_instruction_sets()) {
-    const RowKernels kernels = row_kernels_for(set);
+    const RowKernels kernels = kernels_for<RowKernels>(set);
     CAPTURE(set);
     Mat6<double> X = C;
     kernels.subtract_block_product(A.data(), B.data(), X.data());

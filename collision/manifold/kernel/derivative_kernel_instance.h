@@ -1,11 +1,9 @@
-/// What a source file compiled for one instruction set consists of; it defines ABUT_KERNELS, the function's
-/// name.
+/// What a file compiled for one instruction set consists of: abut_add_kernels() in cmake/AbutTargets.cmake.
 #include "collision/manifold/kernel/derivative_kernel.h"
 
 namespace abut {
 
-DerivativeKernels ABUT_KERNELS();
-DerivativeKernels ABUT_KERNELS() {  // NOLINT(misc-definitions-in-headers)
+DerivativeKernels DerivativeKernels::ABUT_COMPILATION() {  // NOLINT(misc-definitions-in-headers)
   return {&solid_vjp_by_lanes, &solid_vjp_by_lanes_and_point};
 }
 

@@ -1,8 +1,6 @@
 /// The kernels of the VJP of solids at points, one compilation for each instruction set.
 #pragma once
 
-#include <string_view>
-
 #include "collision/manifold/kernel/solid_bound.h"
 
 namespace abut {
@@ -33,12 +31,10 @@ struct DerivativeKernels {
   /// primitive, as long as those of points. Written where a primitive matters to a pack of points.
   void (*solid_vjp_by_point)(const BoundedSolid&, const SolidBarColumns&, double* memory,
                              double* primitives_bar);
+
+  [[nodiscard]] static DerivativeKernels base();
+  [[nodiscard]] static DerivativeKernels avx2();
+  [[nodiscard]] static DerivativeKernels avx512();
 };
-
-/// Those for one of available_instruction_sets().
-[[nodiscard]] DerivativeKernels derivative_kernels_for(std::string_view instruction_set);
-
-/// Those for instruction_set().
-[[nodiscard]] const DerivativeKernels& derivative_kernels();
 
 }  // namespace abut

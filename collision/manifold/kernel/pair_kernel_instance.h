@@ -1,11 +1,9 @@
-/// What a source file compiled for one instruction set consists of; it defines ABUT_KERNELS, the function's
-/// name.
+/// What a file compiled for one instruction set consists of: abut_add_kernels() in cmake/AbutTargets.cmake.
 #include "collision/manifold/kernel/pair_kernel.h"
 
 namespace abut {
 
-PairKernels ABUT_KERNELS();
-PairKernels ABUT_KERNELS() {  // NOLINT(misc-definitions-in-headers)
+PairKernels PairKernels::ABUT_COMPILATION() {  // NOLINT(misc-definitions-in-headers)
   return {&find_contacts_by_lanes<float>, &find_contacts_by_lanes<double>};
 }
 

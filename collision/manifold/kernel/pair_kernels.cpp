@@ -11,21 +11,6 @@
 
 namespace abut {
 
-// Each in a file of its own, compiled for its instruction set.
-PairKernels pair_kernels_base();
-#ifdef ABUT_MANY_INSTRUCTION_SETS
-PairKernels pair_kernels_avx2();
-PairKernels pair_kernels_avx512();
-#endif
-
-PairKernels pair_kernels_for([[maybe_unused]] std::string_view instruction_set) {
-#ifdef ABUT_MANY_INSTRUCTION_SETS
-  if (instruction_set == "avx2") return pair_kernels_avx2();
-  if (instruction_set == "avx512") return pair_kernels_avx512();
-#endif
-  return pair_kernels_base();
-}
-
 template <typename T>
 PairProblem<T>::PairProblem(const BodyFeatures<T>& A, const BodyFeatures<T>& B, const ContactConfig& config,
                             double size, double inradius, double its_reach)
@@ -121,12 +106,11 @@ void PairScratch<T>::grow(const PairProblem<T>& problem) {
 template <typename T>
 void find_pair_contacts(const PairProblem<T>& problem, const Pose<double>& X_WA, const Pose<double>& X_WB,
                         ManifoldOrder order, PairScratch<T>& scratch, ContactBlock<T>& block) {
-  static const PairKernels kernels = pair_kernels_for(instruction_set());
   const PairKernelFunction<T> find = [] {
     if constexpr (std::is_same_v<T, float>) {
-      return kernels.find_float;
+      return chosen_kernels<PairKernels>().find_float;
     } else {
-      return kernels.find_double;
+      return chosen_kernels<PairKernels>().find_double;
     }
   }();
   scratch.prepare(problem);

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
 #include "collision/manifold/contact_block.h"
@@ -98,10 +97,11 @@ using PairKernelFunction = bool (*)(const PairProblem<T>&, const PairPoses<T>&, 
 struct PairKernels {
   PairKernelFunction<float> find_float;
   PairKernelFunction<double> find_double;
-};
 
-/// Those for one of available_instruction_sets().
-[[nodiscard]] PairKernels pair_kernels_for(std::string_view instruction_set);
+  [[nodiscard]] static PairKernels base();
+  [[nodiscard]] static PairKernels avx2();
+  [[nodiscard]] static PairKernels avx512();
+};
 
 /// All contacts of a pair: by the kernel for instruction_set(). Every one of them is found here, those of a
 /// simulation too.

@@ -1,12 +1,12 @@
-/// What a source file compiled for one instruction set consists of; it defines ABUT_KERNELS, the function's
-/// name.
+/// What a file compiled for one instruction set consists of: abut_add_kernels() in cmake/AbutTargets.cmake.
 #include "collision/manifold/kernel/point_kernel.h"
 
 namespace abut {
 
 ABUT_SDF_SAMPLES_OF_KERNELS()
 
-PointKernels ABUT_KERNELS();
-PointKernels ABUT_KERNELS() { return {&sample_points_by_lanes}; }  // NOLINT(misc-definitions-in-headers)
+PointKernels PointKernels::ABUT_COMPILATION() {  // NOLINT(misc-definitions-in-headers)
+  return {&sample_points_by_lanes};
+}
 
 }  // namespace abut

@@ -1,8 +1,6 @@
 /// Signed distances at many points, one compilation for each instruction set.
 #pragma once
 
-#include <string_view>
-
 #include "collision/sdf/shape_sdf.h"
 
 namespace abut {
@@ -23,12 +21,10 @@ struct PointKernels {
   /// jacobian.
   void (*sample_points)(const ShapeSdf&, SdfOrder order, const double* x, const double* y, const double* z,
                         int count, double* out);
+
+  [[nodiscard]] static PointKernels base();
+  [[nodiscard]] static PointKernels avx2();
+  [[nodiscard]] static PointKernels avx512();
 };
-
-/// Those for one of available_instruction_sets().
-[[nodiscard]] PointKernels point_kernels_for(std::string_view instruction_set);
-
-/// Those for instruction_set().
-[[nodiscard]] const PointKernels& point_kernels();
 
 }  // namespace abut

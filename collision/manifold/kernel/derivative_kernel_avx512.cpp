@@ -1,2 +1,0 @@
-#define ABUT_KERNELS derivative_kernels_avx512
-#include "collision/manifold/kernel/derivative_kernel_instance.h"

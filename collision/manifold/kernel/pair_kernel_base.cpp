@@ -1,2 +1,0 @@
-#define ABUT_KERNELS pair_kernels_base
-#include "collision/manifold/kernel/pair_kernel_instance.h"
