@@ -27,6 +27,12 @@ if(ABUT_USE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   endif()
 endif()
 
+# Whether kernels are compiled for several instruction sets, chosen from when the program starts.
+set(ABUT_MANY_INSTRUCTION_SETS OFF)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND CMAKE_BUILD_TYPE STREQUAL "Release")
+  set(ABUT_MANY_INSTRUCTION_SETS ON)
+endif()
+
 # What every target of ours and every user of ours must share, hence exported. The instruction set decides which type
 # Eigen packs a vector into, and EIGEN_MAX_ALIGN_BYTES how it is aligned: two settings in one program are two memory
 # layouts of the same type. Without contraction a product and a sum round twice everywhere, so that a kernel gives the
@@ -39,14 +45,9 @@ target_compile_options(abut_options INTERFACE -march=${ABUT_ARCH} -ffp-contract=
 target_compile_definitions(abut_options INTERFACE
   EIGEN_MAX_ALIGN_BYTES=16
   ABUT_VERSION="${PROJECT_VERSION}"
+  $<$<BOOL:${ABUT_MANY_INSTRUCTION_SETS}>:ABUT_MANY_INSTRUCTION_SETS>
   $<$<OR:$<BOOL:${ABUT_ASSERTIONS}>,$<CONFIG:Debug,RelWithDebInfo>>:ABUT_ENABLE_ASSERTIONS>)
 install(TARGETS abut_options EXPORT abutTargets)
-
-# Whether kernels are compiled for several instruction sets, chosen from when the program starts.
-set(ABUT_MANY_INSTRUCTION_SETS OFF)
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND CMAKE_BUILD_TYPE STREQUAL "Release")
-  set(ABUT_MANY_INSTRUCTION_SETS ON)
-endif()
 
 # Warnings are ours alone, never exported. The exceptions are warnings of g++ 12's optimiser that it gets wrong in
 # inlined Eigen and std::string code (PR 105329): shown but never errors, or hidden where a precompiled header, whose text
@@ -86,7 +87,6 @@ function(abut_add_library name)
     add_library(${target} STATIC ${arg_SOURCES})
     set(scope PUBLIC)
     target_link_libraries(${target} PRIVATE ${arg_PRIVATE} $<BUILD_INTERFACE:abut_warnings>)
-    target_compile_definitions(${target} PRIVATE $<$<BOOL:${ABUT_MANY_INSTRUCTION_SETS}>:ABUT_MANY_INSTRUCTION_SETS>)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ${ABUT_UNITY_BUILD} UNITY_BUILD_BATCH_SIZE 12)
     if(arg_PRECOMPILE)
       target_precompile_headers(${target} PRIVATE ${ABUT_COMMON_HEADERS} ${arg_PRECOMPILE})
@@ -111,10 +111,11 @@ function(abut_add_library name)
   endif()
 endfunction()
 
-# abut_add_kernels(NAME file)
+# abut_add_kernels(NAME file [option...])
 #
 # Adds to abut_NAME the kernels of the header file_instance.h, compiled for the instruction set of the whole library and,
-# where machines may have them, for AVX2 and AVX-512: see chosen_kernels() (engine/instruction_set.h).
+# where machines may have them, for AVX2 and AVX-512: see chosen_kernels() (engine/instruction_set.h). The options of the
+# compiler are added to its own.
 # Only where the compiler inlines, as a function that it does not inline could be taken from the wrong one of these files.
 function(abut_add_kernels name file)
   cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE folder)
@@ -133,7 +134,7 @@ function(abut_add_kernels name file)
       "#define ABUT_COMPILATION ${set}\n#include \"${folder}/${file}_instance.h\"\n")
     target_sources(abut_${name} PRIVATE ${source})
     set_source_files_properties(${source} PROPERTIES
-      COMPILE_OPTIONS "${options_${set}};${common}" SKIP_PRECOMPILE_HEADERS ON)
+      COMPILE_OPTIONS "${options_${set}};${common};${ARGN}" SKIP_PRECOMPILE_HEADERS ON)
   endforeach()
 endfunction()
 

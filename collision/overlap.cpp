@@ -119,7 +119,7 @@ std::vector<Overlap> find_overlaps(const ContactDetector& detector, std::span<co
     contacts = std::find_if_not(contacts, manifold.pairs.end(), is_before);
     if (contacts != manifold.pairs.end() && contacts->body_A == A && contacts->body_B == B) {
       for (int i = contacts->begin; i < contacts->end; ++i)
-        search.seed(manifold.contacts[static_cast<std::size_t>(i)].point_W);
+        search.seed(manifold.contacts.block().vector(k_contact_point, i));
     }
     // No point is farther from the lattice than half a cell; distances that are not metric get twice that.
     if (search.value() < -2.0 * half_cell) continue;

@@ -50,7 +50,7 @@ void Stepper::contact_forces(const State& state, const Control& control, const S
       ContactForce force;
       force.feature = {ContactKind::blended, row.body_A, row.body_B, -1, -1};
       if (row.contact >= 0)
-        force.feature = scratch.linearization.contacts[static_cast<std::size_t>(row.contact)].feature;
+        force.feature = scratch.linearization.contacts.feature(static_cast<std::size_t>(row.contact));
       force.point_W = start->X_WB[static_cast<std::size_t>(row.body_A)].p + row.r_A;
       force.normal_AB_W = row.n;
       force.force_B_W = impulses[i] / config_.h;

@@ -46,6 +46,7 @@ void make_rows(const Model& model, const MassMatrix& mass, const State& state,
   out.pairs.clear();
   out.members.clear();
   out.member_contacts.clear();
+  const ContactBlock<double>& block = manifold.contacts.block();
   for (const ContactPair& contact_pair : manifold.pairs) {
     const int A = contact_pair.body_A, B = contact_pair.body_B;
     const auto a = static_cast<std::size_t>(A), b = static_cast<std::size_t>(B);
@@ -71,26 +72,26 @@ void make_rows(const Model& model, const MassMatrix& mass, const State& state,
     const Vec3<double> from_B = p_A - p_B, w = V_B.head<3>() - V_A.head<3>(),
                        u = point_velocity(V_B, from_B) - V_A.tail<3>();
     const double band = 8.0 * pair.tau, by_gap = 1.0 / band;
-    const auto add_row = [&](std::vector<ContactRow>& list, const Contact& contact, int index, double share,
-                             double share_slope, double share_by_weight) {
-      const Vec3<double> r_A = contact.point_W - p_A, r_B = contact.point_W - p_B;
-      list.push_back({A, B, pair.slot_A, pair.slot_B, number, index, r_A, r_B, contact.normal_AB_W,
-                      contact.signed_distance, 0.0, contact.area, share, share_slope, share_by_weight,
-                      inverse_mass});
+    const auto add_row = [&](std::vector<ContactRow>& list, const Vec3<double>& point, const Vec3<double>& n,
+                             double distance, double area, int index, double share, double share_slope,
+                             double share_by_weight) {
+      const Vec3<double> r_A = point - p_A, r_B = point - p_B;
+      list.push_back({A, B, pair.slot_A, pair.slot_B, number, index, r_A, r_B, n, distance, 0.0, area, share,
+                      share_slope, share_by_weight, inverse_mass});
       if (drifts) list.back().drift = point_velocity(pair.V_B, r_B) - point_velocity(pair.V_A, r_A);
     };
     std::vector<ContactRow>& list = is_reduced ? out.members : out.rows;
     for (int i = contact_pair.begin; i < contact_pair.end; ++i) {
-      const Contact& contact = manifold.contacts[static_cast<std::size_t>(i)];
-      const Vec3<double> r = contact.point_W - p_A;
-      const double gap = contact.signed_distance + settings.h * contact.normal_AB_W.dot(u + w.cross(r));
-      const double x = 0.5 - gap * by_gap;
-      if (!(x > 0.0 && contact.weight > 0.0)) continue;
-      const double share_by_weight = contact.area * smoothstep5(x), share = contact.weight * share_by_weight;
-      add_row(list, contact, i, share, -contact.area * contact.weight * smoothstep5_dx(x) * by_gap,
+      const double distance = block.number(k_contact_distance, i), weight = block.number(k_contact_weight, i);
+      const Vec3<double> point = block.vector(k_contact_point, i), n = block.vector(k_contact_normal, i);
+      const double x = 0.5 - (distance + settings.h * n.dot(u + w.cross(point - p_A))) * by_gap;
+      if (!(x > 0.0 && weight > 0.0)) continue;
+      const double area = block.number(k_contact_area, i), share_by_weight = area * smoothstep5(x),
+                   share = weight * share_by_weight;
+      add_row(list, point, n, distance, area, i, share, -area * weight * smoothstep5_dx(x) * by_gap,
               share_by_weight);
       if (!is_reduced) continue;
-      out.member_contacts.push_back(contact);
+      out.member_contacts.push_back(manifold.contacts[static_cast<std::size_t>(i)]);
       out.member_contacts.back().area = 1.0;  // areas may change with poses: the share says it all
       out.member_contacts.back().activity = share;
       out.member_contacts.back().signed_distance = list.back().distance;
@@ -102,7 +103,8 @@ void make_rows(const Model& model, const MassMatrix& mass, const State& state,
       reduce_contacts(std::span(out.member_contacts).subspan(static_cast<std::size_t>(pair.member_begin)),
                       pair.R_WA, pair.reduction, pair.clusters, out.reduced);
       for (const Contact& contact : out.reduced) {
-        add_row(out.rows, contact, -1, contact.area * contact.activity, 0.0, 0.0);
+        add_row(out.rows, contact.point_W, contact.normal_AB_W, contact.signed_distance, contact.area, -1,
+                contact.area * contact.activity, 0.0, 0.0);
       }
     }
     pair.end = static_cast<int>(out.rows.size());

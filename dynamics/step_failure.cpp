@@ -26,8 +26,8 @@ template <typename Measure>
 Worst find_worst(const StepScratch& scratch, const Measure& measure) {
   Worst worst;
   scratch.rows.each_member([&](const ContactRow& row) {
-    const Contact& contact = scratch.manifold.contacts[static_cast<std::size_t>(row.contact)];
-    const double value = measure(row, -contact.signed_distance);
+    const double value =
+        measure(row, -scratch.manifold.contacts.block().number(k_contact_distance, row.contact));
     if (value > worst.value) worst = {value, &row};
   });
   return worst;
@@ -35,7 +35,7 @@ Worst find_worst(const StepScratch& scratch, const Measure& measure) {
 
 void blame(const StepScratch& scratch, const Worst& worst, StepReport& report) {
   if (worst.row == nullptr) return;
-  report.contact = scratch.manifold.contacts[static_cast<std::size_t>(worst.row->contact)].feature;
+  report.contact = scratch.manifold.contacts.feature(static_cast<std::size_t>(worst.row->contact));
   if (report.body < 0) report.body = worst.row->slot_B >= 0 ? worst.row->body_B : worst.row->body_A;
 }
 

@@ -143,7 +143,7 @@ StepReport Stepper::substep(const State& state, const Control& control, double h
   if (record) {
     record->features.clear();
     scratch.rows.each_member([&](const ContactRow& row) {
-      record->features.push_back(scratch.manifold.contacts[static_cast<std::size_t>(row.contact)].feature);
+      record->features.push_back(scratch.manifold.contacts.feature(static_cast<std::size_t>(row.contact)));
     });
     record->clusters.clear();
     if (!scratch.rows.members.empty()) {
@@ -168,7 +168,7 @@ void Stepper::restore(const State& state, const Control& control, const SubstepR
   scratch.mass.update(model, state);
   ContactManifold& manifold = scratch.manifold;
   detector_.linearize(state.X_WB, record.features, scratch.linearization, what_for);
-  manifold.contacts.swap(scratch.linearization.contacts);  // lent to it
+  std::swap(manifold.contacts, scratch.linearization.contacts);  // lent to it
   manifold.pairs.clear();
   for (std::size_t i = 0; i < record.features.size(); ++i) {
     const ContactFeature& feature = record.features[i];
@@ -181,7 +181,7 @@ void Stepper::restore(const State& state, const Control& control, const SubstepR
     manifold.pairs.back().end = k + 1;
   }
   make_rows(model, scratch.mass, state, manifold, row_settings(h), scratch.rows, record.clusters);
-  manifold.contacts.swap(scratch.linearization.contacts);
+  std::swap(manifold.contacts, scratch.linearization.contacts);
   make_joint_rows(model, scratch.mass, state, joint_settings(), scratch.joints);
   free_motion(model, scratch.mass, state, control, h, scratch.free);
   scratch.solution.passes = record.passes;

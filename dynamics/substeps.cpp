@@ -97,7 +97,7 @@ bool Stepper::stop_at_impact(const State& state, const Control& control, State& 
     const ContactRow& row = scratch.rows.rows[static_cast<std::size_t>(scratch.solution.impact_row)];
     if (row.contact < 0) break;  // made of several, which have no distance to watch
     const ContactFeature next_feature =
-        scratch.manifold.contacts[static_cast<std::size_t>(row.contact)].feature;
+        scratch.manifold.contacts.feature(static_cast<std::size_t>(row.contact));
     if (!find_impact_time(state, control, next_feature, scratch, h)) break;
     feature = next_feature;
     found = true;
@@ -136,8 +136,8 @@ StepReport Stepper::divided_step(const State& state, const Control& control, Sta
     if (config_.adaptive_substeps && substep_report.status == StepStatus::ok) {
       detector_.detect(next.X_WB, {}, scratch.detector, scratch.manifold);
       double depth = 0.0;
-      for (const Contact& contact : scratch.manifold.contacts)
-        depth = std::max(depth, -contact.signed_distance);
+      for (const double distance : scratch.manifold.contacts.block().column(k_contact_distance))
+        depth = std::max(depth, -distance);
       // A given length does not depend on the state, while h may be what an impact left.
       double shorter = longest;
       while (shorter > 0.5 * h) shorter *= 0.5;

@@ -44,10 +44,12 @@ const char* to_string(ContactKind kind) {
 std::size_t drop_faint(ContactManifold& manifold, double least) {
   ContactManifold kept;
   for (ContactPair pair : manifold.pairs) {
-    const auto begin = manifold.contacts.begin() + pair.begin, end = manifold.contacts.begin() + pair.end;
+    const int begin = pair.begin, end = pair.end;
     pair.begin = static_cast<int>(kept.contacts.size());
-    std::copy_if(begin, end, std::back_inserter(kept.contacts),
-                 [&](const Contact& contact) { return contact.activity >= least; });
+    for (int i = begin; i < end; ++i) {
+      const Contact contact = manifold.contacts[static_cast<std::size_t>(i)];
+      if (contact.activity >= least) kept.contacts.push_back(contact);
+    }
     pair.end = static_cast<int>(kept.contacts.size());
     if (pair.end > pair.begin) kept.pairs.push_back(pair);
   }
@@ -59,11 +61,11 @@ std::size_t drop_faint(ContactManifold& manifold, double least) {
 template <typename Visit>
 void for_each_pair(const Model& model, const ContactManifold& manifold, const Visit& visit) {
   for (const ContactPair& pair : manifold.pairs) {
-    visit(
-        model.bodies[static_cast<std::size_t>(pair.body_A)].name,
-        model.bodies[static_cast<std::size_t>(pair.body_B)].name,
-        std::span(manifold.contacts)
-            .subspan(static_cast<std::size_t>(pair.begin), static_cast<std::size_t>(pair.end - pair.begin)));
+    std::vector<Contact> contacts;
+    for (int i = pair.begin; i < pair.end; ++i)
+      contacts.push_back(manifold.contacts[static_cast<std::size_t>(i)]);
+    visit(model.bodies[static_cast<std::size_t>(pair.body_A)].name,
+          model.bodies[static_cast<std::size_t>(pair.body_B)].name, contacts);
   }
 }
 
@@ -71,7 +73,7 @@ Json json_of_manifold(const Model& model, const ContactManifold& manifold, std::
                       const std::vector<Overlap>& overlaps) {
   Json pairs = Json::array();
   for_each_pair(model, manifold,
-                [&](const std::string& a, const std::string& b, std::span<const Contact> contacts) {
+                [&](const std::string& a, const std::string& b, const std::vector<Contact>& contacts) {
                   Json list = Json::array();
                   for (const Contact& contact : contacts) {
                     list.push_back({{"kind", to_string(contact.feature.kind)},
@@ -95,7 +97,7 @@ void print_table(const Model& model, const ContactManifold& manifold, std::size_
   }
   Table table({"a", "b", "kind", "x [m]", "y [m]", "z [m]", "distance [m]", "n_x", "n_y", "n_z", "activity"});
   for_each_pair(model, manifold,
-                [&](const std::string& a, const std::string& b, std::span<const Contact> contacts) {
+                [&](const std::string& a, const std::string& b, const std::vector<Contact>& contacts) {
                   for (const Contact& contact : contacts) {
                     const auto& p = contact.point_W;
                     const auto& n = contact.normal_AB_W;

@@ -182,8 +182,11 @@ void ContactDetector::detect(std::span<const Pose<double>> X_WB, std::span<const
                                 std::min(model_body(A).inradius, model_body(B).inradius), reach);
     for (int side = 0; side < 2; ++side)
       problem.vertices[side] = carries_vertices(config, model_body(A), side);
-    find_pair_contacts(problem, X_WB[at(A)], X_WB[at(B)], ManifoldOrder::value, scratch.pair, scratch.block);
-    append_contacts(config, X_WB, scratch, pair, manifold.contacts);
+    ContactBlock<double>& block = manifold.contacts.block();
+    find_pair_contacts(problem, X_WB[at(A)], X_WB[at(B)], scratch.pair, block);
+    choose_contacts(config, X_WB, scratch, pair, block);
+    manifold.contacts.set_sources(block.ends[k_vertices_of_B], ContactKind::vertex_sdf, A, B);
+    manifold.contacts.set_sources(block.count, ContactKind::edge_edge, A, B);
     for (const auto& [owner, solid] : {std::pair(A, B), std::pair(B, A)}) {
       if (!config.edge_sdf || !has_solid(solid)) continue;
       append_edge_sdf_contacts(edge_sdf_query(owner, solid, config, X_WB), {}, reach, scratch.chords,
@@ -194,53 +197,55 @@ void ContactDetector::detect(std::span<const Pose<double>> X_WB, std::span<const
   }
 }
 
-void ContactDetector::append_contacts(const ContactConfig& config, std::span<const Pose<double>> X_WB,
+void ContactDetector::choose_contacts(const ContactConfig& config, std::span<const Pose<double>> X_WB,
                                       DetectorScratch& scratch, ContactPair& pair,
-                                      std::vector<Contact>& contacts) const {
-  const ContactBlock<double>& block = scratch.block;
+                                      ContactBlock<double>& block) const {
   const int bodies[2] = {pair.body_A, pair.body_B};
-  contacts.reserve(contacts.size() + static_cast<std::size_t>(block.count));
-  const auto append = [&](ContactKind kind, int i, double chosen) {
-    const double activity = block.number(k_contact_activity, i);
-    if (chosen < 1.0) pair.left_out = std::max(pair.left_out, (1.0 - chosen) * activity);
-    if (!(chosen > 0.0)) return;
-    contacts.push_back({{kind, pair.body_A, pair.body_B, block.feature(0, i), block.feature(1, i)},
-                        block.origin_W + block.vector(k_contact_point, i),
-                        block.number(k_contact_distance, i),
-                        block.vector(k_contact_normal, i),
-                        chosen * block.number(k_contact_weight, i),
-                        chosen * activity,
-                        block.number(k_contact_area, i)});
+  const auto has_limit = [&](int body) {
+    return model_body(body).selected_vertices > 0 || model_body(body).selected_edges > 0;
   };
-  int i = 0;
-  for (int side = 0; side < 2; ++side) {
-    if (i == block.ends[side]) continue;
-    FeatureSelection& selection = scratch.vertex_selection;
-    select_features(selection_query(bodies[side], bodies[1 - side], false, config, X_WB), scratch.near,
-                    selection);
-    for (; i < block.ends[side]; ++i)
-      append(ContactKind::vertex_sdf, i, selection.weight(block.feature(side, i)));
+  if (!has_limit(pair.body_A) && !has_limit(pair.body_B)) return;
+  FeatureSelection& vertices = scratch.vertex_selection;
+  FeatureSelection* const edges = scratch.edge_selection;
+  int left = pair.begin, i = pair.begin;
+  for (int section = 0; section < k_contact_sections; ++section) {
+    const bool is_of_edges = section == k_edge_pairs;
+    const int end = block.ends[section];
+    if (i < end && is_of_edges) {
+      for (int side = 0; side < 2; ++side)
+        select_features(selection_query(bodies[side], bodies[1 - side], true, config, X_WB), scratch.near,
+                        edges[side]);
+    } else if (i < end) {
+      select_features(selection_query(bodies[section], bodies[1 - section], false, config, X_WB),
+                      scratch.near, vertices);
+    }
+    for (; i < end; ++i) {
+      const double chosen = is_of_edges
+                                ? edges[0].weight(block.feature(0, i)) * edges[1].weight(block.feature(1, i))
+                                : vertices.weight(block.feature(section, i));
+      const double activity = block.number(k_contact_activity, i);
+      pair.left_out = std::max(pair.left_out, (1.0 - chosen) * activity);
+      if (!(chosen > 0.0)) continue;
+      block.copy(i, left);
+      block.set_number(k_contact_weight, left, chosen * block.number(k_contact_weight, i));
+      block.set_number(k_contact_activity, left, chosen * activity);
+      ++left;
+    }
+    block.ends[section] = left;
   }
-  if (i == block.count) return;
-  FeatureSelection* const selections = scratch.edge_selection;
-  for (int side = 0; side < 2; ++side)
-    select_features(selection_query(bodies[side], bodies[1 - side], true, config, X_WB), scratch.near,
-                    selections[side]);
-  for (; i < block.count; ++i) {
-    append(ContactKind::edge_edge, i,
-           selections[0].weight(block.feature(0, i)) * selections[1].weight(block.feature(1, i)));
-  }
+  block.count = left;
 }
 
 Contact ContactDetector::contact(std::span<const Pose<double>> X_WB, const ContactFeature& feature) const {
   ManifoldLinearization linearization;
   linearize(X_WB, {&feature, 1}, linearization);
-  return linearization.contacts.front();
+  return linearization.contacts[0];
 }
 
 void ContactDetector::linearize(std::span<const Pose<double>> X_WB, std::span<const ContactFeature> features,
                                 ManifoldLinearization& out, LinearizeFor what_for) const {
-  std::vector<Contact>& contacts = out.contacts;
+  ContactList& contacts = out.contacts;
+  contacts.clear();
   contacts.resize(features.size());
   out.places.resize(features.size());
   out.vertices.clear();
@@ -284,20 +289,17 @@ void ContactDetector::linearize(std::span<const Pose<double>> X_WB, std::span<co
         case ContactKind::vertex_sdf:
           out.vertices.resize(first + run.size());
           linearize_vertex_sdf(vertex_query(owner, solid, config, X_WB), bounded_solid(solid),
-                               pair.vertices[owner == A ? 0 : 1], what_for, run,
-                               std::span(contacts).subspan(i, run.size()),
+                               pair.vertices[owner == A ? 0 : 1], what_for, run, contacts, i,
                                std::span(out.vertices).subspan(first), out.solid_jacobians);
           break;
         case ContactKind::edge_edge:
           out.edges.resize(first + run.size());
           edges.linearize(X_WB[static_cast<std::size_t>(A)], X_WB[static_cast<std::size_t>(B)], run,
-                          pair.edges, out.edge_memory, std::span(contacts).subspan(i, run.size()),
-                          std::span(out.edges).subspan(first));
+                          pair.edges, out.edge_memory, contacts, i, std::span(out.edges).subspan(first));
           break;
         case ContactKind::edge_sdf:
-          linearize_edge_sdf(edge_sdf_query(owner, solid, config, X_WB), run, out.chords, out.found,
+          linearize_edge_sdf(edge_sdf_query(owner, solid, config, X_WB), run, out.chords, contacts, i,
                              out.linearized);
-          std::copy(out.found.begin(), out.found.end(), contacts.begin() + static_cast<std::ptrdiff_t>(i));
           out.edges_in_solids.insert(out.edges_in_solids.end(), out.linearized.begin(), out.linearized.end());
           break;
         case ContactKind::blended:
@@ -325,8 +327,8 @@ void ContactDetector::add_vjp(std::span<const Pose<double>> X_WB, std::span<cons
   ContactConfig config;
   for (std::size_t i = 0, next = 0; i < bars.size(); i = next) {
     // A run of contacts of one pair, kind and owner, as linearize() has them.
-    const auto kind_of = [&](std::size_t k) { return at.contacts[k].feature.kind; };
-    const auto owner_is_A = [&](std::size_t k) { return at.contacts[k].feature.feature_A >= 0; };
+    const auto kind_of = [&](std::size_t k) { return at.contacts.feature(k).kind; };
+    const auto owner_is_A = [&](std::size_t k) { return at.contacts.feature(k).feature_A >= 0; };
     for (next = i + 1; next < bars.size(); ++next) {
       if (at.places[next].pair != at.places[i].pair || kind_of(next) != kind_of(i) ||
           owner_is_A(next) != owner_is_A(i))
@@ -392,7 +394,7 @@ void ContactDetector::jvp(std::span<const Pose<double>> X_WB, std::span<const Ve
       return weights_dot.empty() ? 0.0 : weights_dot[static_cast<std::size_t>(feature)];
     };
     for (end = begin; end < dots.size() && at.places[end].pair == at.places[begin].pair; ++end) {
-      const ContactFeature& feature = at.contacts[end].feature;
+      const ContactFeature feature = at.contacts.feature(end);
       const bool owner_is_A = feature.feature_A >= 0;
       const int owner = owner_is_A ? A : B, solid = owner_is_A ? B : A;
       switch (feature.kind) {

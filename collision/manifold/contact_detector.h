@@ -38,14 +38,13 @@ struct ManifoldLinearization {
   struct Place {
     std::size_t pair = 0, index = 0;
   };
-  std::vector<Contact> contacts;
+  ContactList contacts;
   std::vector<Place> places;
   std::vector<PairContacts> pairs;  ///< the first `pair_count` are in use
   std::size_t pair_count = 0;
   std::vector<VertexSdfLinearization> vertices;
   std::vector<EdgeEdgeLinearization> edges;
   std::vector<EdgeSdfLinearization> edges_in_solids;
-  std::vector<Contact> found;  ///< memory
   std::vector<EdgeSdfLinearization> linearized;
   NearPoints near;
   SolidBars solid_bars;
@@ -61,7 +60,6 @@ struct DetectorScratch {
   FeatureSelection vertex_selection, edge_selection[2];
   NearPoints near;
   PairScratch<double> pair;
-  ContactBlock<double> block;
   EdgeSdfScratch chords;
 };
 
@@ -159,9 +157,10 @@ class ContactDetector {
   [[nodiscard]] EdgeBody edge_body(int body) const {
     return {&model_body(body), bounded_solid(body), geometry(body).edges};
   }
-  /// Appends what the kernel found.
-  void append_contacts(const ContactConfig& config, std::span<const Pose<double>> X_WB,
-                       DetectorScratch& scratch, ContactPair& pair, std::vector<Contact>& contacts) const;
+  /// Leaves of the contacts that the kernel appended for a pair what Body::selected_vertices and
+  /// selected_edges do.
+  void choose_contacts(const ContactConfig& config, std::span<const Pose<double>> X_WB,
+                       DetectorScratch& scratch, ContactPair& pair, ContactBlock<double>& block) const;
 
   [[nodiscard]] ContactConfig pair_config(int body_A, int body_B) const {
     return model_->pair_overrides.empty() ? config_ : contact_config_of(*model_, config_, body_A, body_B);

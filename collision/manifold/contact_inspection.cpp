@@ -39,6 +39,7 @@ void ContactDetector::inspect(std::span<const Pose<double>> X_WB, const ContactM
   out.candidates.clear();
   if (memory.pairs.empty()) memory.pairs.emplace_back();
   PairContacts& prepared = memory.pairs.front();
+  ContactList again;
   for (const ContactPair& pair : manifold.pairs) {
     const int A = pair.body_A, B = pair.body_B;
     const ContactConfig config = pair_config(A, B);
@@ -56,7 +57,7 @@ void ContactDetector::inspect(std::span<const Pose<double>> X_WB, const ContactM
                         out.candidates);
     }
     for (int i = pair.begin; i < pair.end; ++i) {
-      const Contact& contact = manifold.contacts[static_cast<std::size_t>(i)];
+      const Contact contact = manifold.contacts[static_cast<std::size_t>(i)];
       ContactInspection& inspection = out.contacts[static_cast<std::size_t>(i)];
       if (contact.feature.kind == ContactKind::blended) continue;
       inspection.known = true;
@@ -71,10 +72,10 @@ void ContactDetector::inspect(std::span<const Pose<double>> X_WB, const ContactM
         indicators.share = contact.weight;
         continue;
       }
-      Contact again;
       EdgeEdgeLinearization at_contact;
+      again.resize(1);
       edges.linearize(X_WB[at(A)], X_WB[at(B)], {&contact.feature, 1}, prepared.edges, memory.edge_memory,
-                      {&again, 1}, {&at_contact, 1});
+                      again, 0, {&at_contact, 1});
       const EdgeEdge<double>& of = at_contact.pair;
       indicators.window = of.windows[0].weight * of.windows[1].weight * of.parallel * of.beside;
       indicators.cone = of.cones[0] * of.cones[1];

@@ -4,16 +4,16 @@ namespace abut {
 
 ContactManifold reduced_manifold(const ContactManifold& manifold, std::span<const Pose<double>> X_WB) {
   ContactManifold result;
-  std::vector<Contact> reduced;
+  std::vector<Contact> contacts, reduced;
   for (ContactPair pair : manifold.pairs) {
-    const auto contacts =
-        std::span(manifold.contacts)
-            .subspan(static_cast<std::size_t>(pair.begin), static_cast<std::size_t>(pair.end - pair.begin));
+    contacts.clear();
+    for (int i = pair.begin; i < pair.end; ++i)
+      contacts.push_back(manifold.contacts[static_cast<std::size_t>(i)]);
     ContactClusters clusters;
     reduce_contacts(contacts, X_WB[static_cast<std::size_t>(pair.body_A)].rotation(), pair.reduction,
                     clusters, reduced);
     pair.begin = static_cast<int>(result.contacts.size());
-    result.contacts.insert(result.contacts.end(), reduced.begin(), reduced.end());
+    for (const Contact& contact : reduced) result.contacts.push_back(contact);
     pair.end = static_cast<int>(result.contacts.size());
     result.pairs.push_back(pair);
   }

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "collision/manifold/contact.h"
+#include "collision/manifold/contact_list.h"
 #include "collision/manifold/contact_reduction.h"
 #include "engine/pose.h"
 
@@ -22,7 +22,7 @@ struct ContactPair {
 
 /// All contacts at one state, grouped by pair, pairs in ascending order.
 struct ContactManifold {
-  std::vector<Contact> contacts;
+  ContactList contacts;
   std::vector<ContactPair> pairs;
 
   void clear() {

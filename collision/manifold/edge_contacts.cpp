@@ -34,7 +34,7 @@ EdgeContacts::EdgeContacts(const EdgeBody& A, const EdgeBody& B, const ContactCo
 
 void EdgeContacts::linearize(const Pose<double>& X_WA, const Pose<double>& X_WB,
                              std::span<const ContactFeature> features, const FeatureSelection (&selection)[2],
-                             EdgeContactMemory& memory, std::span<Contact> contacts,
+                             EdgeContactMemory& memory, ContactList& contacts, std::size_t begin,
                              std::span<EdgeEdgeLinearization> linearizations) const {
   const Pose<double>* const poses[2] = {&X_WA, &X_WB};
   const Mat3<double> rotations[2] = {X_WA.rotation(), X_WB.rotation()};
@@ -72,7 +72,7 @@ void EdgeContacts::linearize(const Pose<double>& X_WA, const Pose<double>& X_WB,
       distances[side] = at_contact.probe_distances[side] + radii[side];
     }
     at_contact.gates = edge_gates<double>(gate_input(at_contact.pair), distances, settings_);
-    Contact& contact = contacts[i];
+    Contact contact;
     contact.feature = features[i];
     contact.point_W = at_contact.pair.point;
     contact.signed_distance = at_contact.pair.distance;
@@ -80,6 +80,7 @@ void EdgeContacts::linearize(const Pose<double>& X_WA, const Pose<double>& X_WB,
     contact.weight = at_contact.weight();
     contact.activity = contact.weight * activity(contact.signed_distance, activity_smoothing_);
     contact.area = 0.5 * (A_.edges[at(at_contact.edges[0])].area + B_.edges[at(at_contact.edges[1])].area);
+    contacts.set(begin + i, contact);
   }
 }
 

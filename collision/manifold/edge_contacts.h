@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "collision/manifold/contact.h"
+#include "collision/manifold/contact_list.h"
 #include "collision/manifold/convex_edges.h"
 #include "collision/manifold/feature_selection.h"
 #include "collision/manifold/geometry_gradient.h"
@@ -60,8 +60,8 @@ class EdgeContacts {
 
   /// The contacts of features and their first derivatives, both overwritten.
   void linearize(const Pose<double>& X_WA, const Pose<double>& X_WB, std::span<const ContactFeature> features,
-                 const FeatureSelection (&selection)[2], EdgeContactMemory& memory,
-                 std::span<Contact> contacts, std::span<EdgeEdgeLinearization> linearizations) const;
+                 const FeatureSelection (&selection)[2], EdgeContactMemory& memory, ContactList& contacts,
+                 std::size_t begin, std::span<EdgeEdgeLinearization> linearizations) const;
 
   /// Adds dL/d(poses), and dL/d(shapes) if there is a `geometry`, given dL/d(outputs of contacts); of face
   /// normals only GeometryGradient::face_normals, of the selection only FeatureSelection::weights_bar.

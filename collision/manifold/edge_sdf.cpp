@@ -199,7 +199,7 @@ void solve_edge_chords(const ShapeSdf& sdf, std::span<const Vec3<double>> starts
 }
 
 void append_edge_sdf_contacts(const EdgeSdfQuery& query, std::span<const int> selected, double reach,
-                              EdgeSdfScratch& scratch, std::vector<Contact>& contacts) {
+                              EdgeSdfScratch& scratch, ContactList& contacts) {
   const ShapeSdf& sdf = *query.sdf;
   const Pose<double> X_SO = query.X_WS.inverse() * query.X_WO;
   const double union_depth = sdf.smoothing() * std::log(static_cast<double>(std::max(1, sdf.added())));
@@ -248,11 +248,10 @@ void append_edge_sdf_contacts(const EdgeSdfQuery& query, std::span<const int> se
 }
 
 void linearize_edge_sdf(const EdgeSdfQuery& query, std::span<const ContactFeature> features,
-                        EdgeSdfScratch& scratch, std::vector<Contact>& contacts,
+                        EdgeSdfScratch& scratch, ContactList& contacts, std::size_t begin,
                         std::vector<EdgeSdfLinearization>& linearizations) {
   const ShapeSdf& sdf = *query.sdf;
   const Pose<double> X_SW = query.X_WS.inverse();
-  contacts.resize(features.size());
   linearizations.assign(features.size(), EdgeSdfLinearization{});
   scratch.starts.resize(features.size());
   scratch.ends.resize(features.size());
@@ -283,7 +282,7 @@ void linearize_edge_sdf(const EdgeSdfQuery& query, std::span<const ContactFeatur
       at.contact.distance = settings.level;
       at.contact.normal.setZero();
       at.contact.weight = at.contact.activity = 0.0;
-      contacts[i] = oriented(query, at.edge, at.end, at.contact);
+      contacts.set(begin + i, oriented(query, at.edge, at.end, at.contact));
       continue;
     }
     const EdgeChord<double>& chord = scratch.chords[i];
@@ -340,7 +339,7 @@ void linearize_edge_sdf(const EdgeSdfQuery& query, std::span<const ContactFeatur
     contact.weight = at.share[static_cast<std::size_t>(at.end)] * at.p * at.L;
     contact.activity = at.depth_activity * contact.weight;
     at.arm_S = at.R_WS * contact.point;
-    contacts[i] = oriented(query, at.edge, at.end, contact);
+    contacts.set(begin + i, oriented(query, at.edge, at.end, contact));
   }
 }
 

@@ -43,7 +43,7 @@
 #include <span>
 #include <vector>
 
-#include "collision/manifold/contact.h"
+#include "collision/manifold/contact_list.h"
 #include "collision/manifold/geometry_gradient.h"
 #include "collision/manifold/mesh_edges.h"
 #include "collision/sdf/shape_sdf.h"
@@ -233,12 +233,13 @@ void solve_edge_chords(const ShapeSdf& sdf, std::span<const Vec3<double>> starts
 /// Appends the contacts of the given edges (all, if `selected` is empty) whose distance is below `reach` [m]
 /// and whose activity would not be 0 for another distance. Area: half that of the edge.
 void append_edge_sdf_contacts(const EdgeSdfQuery& query, std::span<const int> selected, double reach,
-                              EdgeSdfScratch& scratch, std::vector<Contact>& contacts);
+                              EdgeSdfScratch& scratch, ContactList& contacts);
 
-/// Contacts of features (kind edge_sdf, of this pair and owner) with their first derivatives. Where the edge
+/// Sets contacts of features (kind edge_sdf, of this pair and owner), from `begin` on, with their first
+/// derivatives. Where the edge
 /// does not come near the solid any more: at its middle, distance = level, without normal and activity.
 void linearize_edge_sdf(const EdgeSdfQuery& query, std::span<const ContactFeature> features,
-                        EdgeSdfScratch& scratch, std::vector<Contact>& contacts,
+                        EdgeSdfScratch& scratch, ContactList& contacts, std::size_t begin,
                         std::vector<EdgeSdfLinearization>& linearizations);
 
 /// d(outputs of a contact) for left perturbations [rotation; translation] of the poses of owner and solid.

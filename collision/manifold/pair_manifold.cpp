@@ -47,7 +47,8 @@ void PairManifold<T>::find(const PosePair& X_W, ManifoldOrder order, PairScratch
                            ContactBlock<T>& block) const {
   for (const Pose<double>& X : X_W)
     require(X.q.coeffs().allFinite() && X.p.allFinite(), "a pose is not finite");
-  find_pair_contacts(*problem_, X_W[0], X_W[1], order, scratch, block);
+  block.clear(order, center_of(X_W[0], X_W[1]));
+  find_pair_contacts(*problem_, X_W[0], X_W[1], scratch, block);
 }
 
 template <typename T>

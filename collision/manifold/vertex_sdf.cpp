@@ -41,7 +41,7 @@ Contact make_contact(const VertexSdfQuery& query, int point, double weight, cons
 
 void linearize_vertex_sdf(const VertexSdfQuery& query, const BoundedSolid& solid,
                           const FeatureSelection& selection, LinearizeFor what_for,
-                          std::span<const ContactFeature> features, std::span<Contact> contacts,
+                          std::span<const ContactFeature> features, ContactList& contacts, std::size_t begin,
                           std::span<VertexSdfLinearization> linearizations, SolidJacobians& jacobians) {
   constexpr std::size_t k_most = 32;
   const Body& owner = *query.owner_body;
@@ -88,8 +88,8 @@ void linearize_vertex_sdf(const VertexSdfQuery& query, const BoundedSolid& solid
       at.area_by_facing = owner.contact_area_vectors.cols() == 0
                               ? 0.0
                               : facing_area_slope(area_of(owner, at.point), at.area_vector.dot(at.normal));
-      contacts[first + k] = make_contact(query, at.point, at.weight, at.arm_S + query.X_WS.p,
-                                         number(k_sample_distance), at.normal, at.area_vector);
+      contacts.set(begin + first + k, make_contact(query, at.point, at.weight, at.arm_S + query.X_WS.p,
+                                                   number(k_sample_distance), at.normal, at.area_vector));
     }
     if (what_for != LinearizeFor::many_vjps || !solid.sdf->has_vjp_by_lanes()) continue;
     Vec3<double> points[k_most];

@@ -19,7 +19,7 @@
 #include <span>
 #include <vector>
 
-#include "collision/manifold/contact.h"
+#include "collision/manifold/contact_list.h"
 #include "collision/manifold/feature_selection.h"
 #include "collision/manifold/geometry_gradient.h"
 #include "collision/manifold/solid_bars.h"
@@ -76,7 +76,7 @@ enum class LinearizeFor { vjp, many_vjps, both };
 /// the solid has them.
 void linearize_vertex_sdf(const VertexSdfQuery& query, const BoundedSolid& solid,
                           const FeatureSelection& selection, LinearizeFor what_for,
-                          std::span<const ContactFeature> features, std::span<Contact> contacts,
+                          std::span<const ContactFeature> features, ContactList& contacts, std::size_t begin,
                           std::span<VertexSdfLinearization> linearizations, SolidJacobians& jacobians);
 
 /// d(outputs of a contact) for left perturbations [rotation; translation] of the poses of owner and solid,

@@ -359,9 +359,9 @@ TEST_CASE("contacts: moving the whole world moves them along", "[collision][prop
     ManifoldLinearization linearization;
     const auto features = all_features(scene.model);
     detector.linearize(scene.state.X_WB, features, linearization);
-    const std::vector<Contact> before = linearization.contacts;
+    const ContactList before = linearization.contacts;
     detector.linearize(moved.state.X_WB, features, linearization);
-    const std::vector<Contact>& after = linearization.contacts;
+    const ContactList& after = linearization.contacts;
     for (std::size_t i = 0; i < features.size(); ++i) {
       if (before[i].signed_distance < -0.02) continue;  // near a skeleton rounding decides the normal
       CAPTURE(seed, i, before[i].signed_distance);

@@ -73,14 +73,15 @@ TEST_CASE("selected vertices: the deepest keep their weight, others lose it, K i
   REQUIRE(all.contacts.size() > some.contacts.size());
   double sum = 0.0, least = 1.0, deepest = 1.0, weight_of_deepest = 0.0;
   for (const Contact& contact : some.contacts) {
-    const auto same = std::find_if(all.contacts.begin(), all.contacts.end(), [&](const Contact& other) {
+    const auto found = std::find_if(all.contacts.begin(), all.contacts.end(), [&](const Contact& other) {
       return other.feature.feature_B == contact.feature.feature_B;
     });
-    REQUIRE(same != all.contacts.end());
-    CHECK(contact.signed_distance == same->signed_distance);
-    CHECK(contact.point_W == same->point_W);
-    CHECK(same->weight == 1.0);
-    CHECK(close(contact.activity, contact.weight * same->activity, 1e-14, 0));
+    REQUIRE(found != all.contacts.end());
+    const Contact same = *found;
+    CHECK(contact.signed_distance == same.signed_distance);
+    CHECK(contact.point_W == same.point_W);
+    CHECK(same.weight == 1.0);
+    CHECK(close(contact.activity, contact.weight * same.activity, 1e-14, 0));
     CHECK(contact.weight > 0.0);
     sum += contact.weight;
     least = std::min(least, contact.weight);

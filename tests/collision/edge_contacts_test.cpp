@@ -80,8 +80,8 @@ std::vector<Contact> edge_contacts(const TestScene& scene, const ContactConfig& 
 }
 
 /// Numbers that a loss is made of: each contact's, times weights of its own.
-double loss_of(const std::vector<Contact>& contacts,
-               const std::map<std::pair<int, int>, Eigen::VectorXd>& weights) {
+template <typename Contacts>
+double loss_of(const Contacts& contacts, const std::map<std::pair<int, int>, Eigen::VectorXd>& weights) {
   double loss = 0.0;
   for (const Contact& c : contacts) {
     const auto found = weights.find({c.feature.feature_A, c.feature.feature_B});

@@ -58,9 +58,10 @@ struct OneEdge {
   [[nodiscard]] Contact contact(int end, EdgeSdfLinearization* at = nullptr) const {
     const ContactFeature f = feature(end);
     EdgeSdfScratch scratch;
-    std::vector<Contact> contacts;
+    ContactList contacts;
+    contacts.resize(1);
     std::vector<EdgeSdfLinearization> linearizations;
-    linearize_edge_sdf(query, {&f, 1}, scratch, contacts, linearizations);
+    linearize_edge_sdf(query, {&f, 1}, scratch, contacts, 0, linearizations);
     if (at != nullptr) *at = linearizations[0];
     return contacts[0];
   }
@@ -271,7 +272,8 @@ TEST_CASE(
     query.X_WS = test::random_pose(random, 0.06);
     query.settings = EdgeSdfSettings({}, std::min(upper.size, lower.size), upper.contact_radius);
     EdgeSdfScratch scratch;
-    std::vector<Contact> contacts, alone;
+    ContactList contacts, alone;
+    alone.resize(1);
     append_edge_sdf_contacts(query, {}, 4.0 * query.settings.tau, scratch, contacts);
     CAPTURE(seed, contacts.size());
     std::size_t next = 0;
@@ -279,14 +281,14 @@ TEST_CASE(
       for (int end = 0; end < 2; ++end) {
         const ContactFeature feature{ContactKind::edge_sdf, 0, 1, edge_sdf_feature(i, end), -1};
         std::vector<EdgeSdfLinearization> at;
-        linearize_edge_sdf(query, {&feature, 1}, scratch, alone, at);
+        linearize_edge_sdf(query, {&feature, 1}, scratch, alone, 0, at);
         const auto found = std::find_if(contacts.begin(), contacts.end(), [&](const Contact& c) {
           return c.feature.feature_A == feature.feature_A;
         });
         if (found == contacts.end()) {
           REQUIRE(alone[0].activity == 0.0);
         } else {
-          REQUIRE(found->activity > 0.0);
+          REQUIRE((*found).activity > 0.0);
           REQUIRE(test::close(outputs(*found), outputs(alone[0]), 1e-9, 1e-10));
           ++next;
         }

@@ -61,7 +61,7 @@ std::size_t check_equal(const ContactManifold& a, const ContactManifold& b) {
   REQUIRE(a.contacts.size() == b.contacts.size());
   REQUIRE(a.pairs.size() == b.pairs.size());
   for (std::size_t i = 0; i < a.contacts.size(); ++i) {
-    const Contact &x = a.contacts[i], &y = b.contacts[i];
+    const Contact x = a.contacts[i], y = b.contacts[i];
     const auto key = [](const ContactFeature& f) {
       return std::tuple(f.kind, f.body_A, f.body_B, f.feature_A, f.feature_B);
     };
@@ -194,13 +194,12 @@ ContactBlock<T> found(TestScene& scene, std::string_view instruction_set,
   const PairProblem<T> problem(features_A, features_B, config, size, inradius,
                                4.0 * config.activity_smoothing * size);
   ContactBlock<T> block;
-  block.order = order;
-  block.make_room(4096);
+  block.clear(order, center_of(scene.state.X_WB[0], scene.state.X_WB[1]));
+  block.reserve(4096);
   PairScratch<T> scratch;
   scratch.prepare(problem);
   const PairKernels kernels = kernels_for<PairKernels>(instruction_set);
   const PairPoses<T> poses(scene.state.X_WB[0], scene.state.X_WB[1]);
-  block.origin_W = 0.5 * (scene.state.X_WB[0].p + scene.state.X_WB[1].p);
   bool has_room = false;
   while (!has_room) {
     if constexpr (std::is_same_v<T, float>) {

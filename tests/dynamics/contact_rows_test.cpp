@@ -294,12 +294,12 @@ TEST_CASE(
       for (std::size_t b = 0; b < d_pose.size(); ++b)
         state.X_WB[b] = retract<double>(state.X_WB[b], t * d_pose[b]);
       for (std::size_t k = 0; k < moved.contacts.size(); ++k) {
-        Contact& contact = moved.contacts[k];
-        contact = at.manifold.contacts[k];
+        Contact contact = at.manifold.contacts[k];
         contact.point_W += t * way[k].point_W;
         contact.normal_AB_W += t * way[k].normal_AB_W;
         contact.signed_distance += t * way[k].signed_distance;
         contact.weight += t * way[k].weight;
+        moved.contacts.set(k, contact);
       }
       ContactRows rows;
       RowSettings settings = k_settings;

@@ -47,16 +47,12 @@ class PairKernel {
              ContactBlock<T>& block)
       : problem_(problem), X_(X), s_(scratch), block_(block) {}
 
-  /// Whether there was room.
+  /// Appends the contacts to the block, if there is room; says whether there was.
   [[nodiscard]] bool run() {
-    block_.count = 0;
-    for (int side = 0; side < 2; ++side) {
-      if (problem_.vertices[side] && !vertex_contacts(side)) return false;
-      block_.ends[side] = block_.count;
-    }
-    if (problem_.edge_edge && !edge_contacts()) return false;
-    block_.ends[k_edge_pairs] = block_.count;
-    return true;
+    const int begin = block_.count;
+    const bool has_room = append_all();
+    if (!has_room) block_.count = begin;
+    return has_room;
   }
 
  private:
@@ -108,6 +104,15 @@ class PairKernel {
     }
   }
 
+  [[nodiscard]] bool append_all() {
+    for (int side = 0; side < 2; ++side) {
+      if (problem_.vertices[side] && !vertex_contacts(side)) return false;
+      block_.ends[side] = block_.count;
+    }
+    if (problem_.edge_edge && !edge_contacts()) return false;
+    block_.ends[k_edge_pairs] = block_.count;
+    return true;
+  }
   [[nodiscard]] bool vertex_contacts(int side);
   void store_vertex_derivatives(int side, const SdfSampleJacobian<P>& sample, const Vec3<P>& x_S,
                                 int contact);

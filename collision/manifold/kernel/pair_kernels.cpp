@@ -105,7 +105,7 @@ void PairScratch<T>::grow(const PairProblem<T>& problem) {
 
 template <typename T>
 void find_pair_contacts(const PairProblem<T>& problem, const Pose<double>& X_WA, const Pose<double>& X_WB,
-                        ManifoldOrder order, PairScratch<T>& scratch, ContactBlock<T>& block) {
+                        PairScratch<T>& scratch, ContactBlock<T>& block) {
   const PairKernelFunction<T> find = [] {
     if constexpr (std::is_same_v<T, float>) {
       return chosen_kernels<PairKernels>().find_float;
@@ -113,15 +113,24 @@ void find_pair_contacts(const PairProblem<T>& problem, const Pose<double>& X_WA,
       return chosen_kernels<PairKernels>().find_double;
     }
   }();
+  constexpr int k_least_room = 256;
   scratch.prepare(problem);
-  block.order = order;
-  block.make_room(std::max(block.capacity, 256));
+  block.reserve(k_least_room);
   const PairPoses<T> poses(X_WA, X_WB);
+  const int begin = block.count;
   while (!find(problem, poses, scratch, block)) {
     scratch.grow(problem);
-    block.make_room(2 * block.capacity);
+    block.reserve(2 * block.capacity);
   }
-  block.origin_W = 0.5 * (X_WA.p + X_WB.p);
+  const Vec3<double> origin = center_of(X_WA, X_WB) - block.origin_W;
+  if (origin.isZero(0.0)) return;
+  ABUT_ASSERT(block.order == ManifoldOrder::value);
+  for (int axis = 0; axis < 3; ++axis) {
+    for (int i = begin; i < block.count; ++i) {
+      block.set_number(k_contact_point + axis, i,
+                       static_cast<T>(origin[axis]) + block.number(k_contact_point + axis, i));
+    }
+  }
 }
 
 template struct PairProblem<float>;
@@ -131,8 +140,8 @@ template struct PairPoses<double>;
 template struct PairScratch<float>;
 template struct PairScratch<double>;
 template void find_pair_contacts(const PairProblem<float>&, const Pose<double>&, const Pose<double>&,
-                                 ManifoldOrder, PairScratch<float>&, ContactBlock<float>&);
+                                 PairScratch<float>&, ContactBlock<float>&);
 template void find_pair_contacts(const PairProblem<double>&, const Pose<double>&, const Pose<double>&,
-                                 ManifoldOrder, PairScratch<double>&, ContactBlock<double>&);
+                                 PairScratch<double>&, ContactBlock<double>&);
 
 }  // namespace abut

@@ -88,8 +88,8 @@ struct PairScratch {
 /// Pairs of blocks of edges that are looked at together.
 inline constexpr int k_block_pairs = 64;
 
-/// One compilation. Computes as much as the order of the block says; says whether there was room in scratch
-/// and block. If not, they hold nothing.
+/// One compilation. Appends as much as the order of the block says, its points from the origin of C; says
+/// whether there was room in scratch and block. If not, nothing is appended.
 template <typename T>
 using PairKernelFunction = bool (*)(const PairProblem<T>&, const PairPoses<T>&, PairScratch<T>&,
                                     ContactBlock<T>&);
@@ -103,11 +103,16 @@ struct PairKernels {
   [[nodiscard]] static PairKernels avx512();
 };
 
-/// All contacts of a pair: by the kernel for instruction_set(). Every one of them is found here, those of a
-/// simulation too.
+/// Appends all contacts of a pair to a block, by the kernel for instruction_set(). Every one of them is found
+/// here, those of a simulation too. For derivatives the origin of the block is that of C (center_of()).
 template <typename T>
 void find_pair_contacts(const PairProblem<T>& problem, const Pose<double>& X_WA, const Pose<double>& X_WB,
-                        ManifoldOrder order, PairScratch<T>& scratch, ContactBlock<T>& block);
+                        PairScratch<T>& scratch, ContactBlock<T>& block);
+
+/// Origin of the frame C in W.
+[[nodiscard]] inline Vec3<double> center_of(const Pose<double>& X_WA, const Pose<double>& X_WB) {
+  return 0.5 * (X_WA.p + X_WB.p);
+}
 
 extern template struct PairProblem<float>;
 extern template struct PairProblem<double>;

@@ -1,31 +1,14 @@
 #include "witness_batch.h"
 
+#include <type_traits>
+
 #include "dense_interior_point.h"
+#include "engine/instruction_set.h"
 #include "engine/random.h"
 
 namespace abut::paper000 {
 
-// Each of these is compiled with the flags of its instruction set.
-void solve_on_packs_base(WitnessPair, WitnessMethod, const WitnessSettings<float>&,
-                         const WitnessView<float>&);
-void solve_on_packs_base(WitnessPair, WitnessMethod, const WitnessSettings<double>&,
-                         const WitnessView<double>&);
-void solve_on_packs_avx512(WitnessPair, WitnessMethod, const WitnessSettings<float>&,
-                           const WitnessView<float>&);
-void solve_on_packs_avx512(WitnessPair, WitnessMethod, const WitnessSettings<double>&,
-                           const WitnessView<double>&);
-
 namespace {
-
-bool has_avx512() {
-#ifdef ABUT_PAPER000_AVX512
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512cd");
-#else
-  return false;
-#endif
-}
 
 template <typename T>
 void solve_one_by_one(WitnessPair pair, const WitnessSettings<T>& settings, const WitnessView<T>& view) {
@@ -94,13 +77,15 @@ template <typename T>
 void solve_witnesses(WitnessPair pair, WitnessMethod method, const WitnessSettings<T>& settings,
                      const WitnessView<T>& view) {
   if (method == WitnessMethod::dense_interior_point) return solve_one_by_one(pair, settings, view);
-#ifdef ABUT_PAPER000_AVX512
-  if (has_avx512()) return solve_on_packs_avx512(pair, method, settings, view);
-#endif
-  solve_on_packs_base(pair, method, settings, view);
+  const WitnessKernels& kernels = chosen_kernels<WitnessKernels>();
+  if constexpr (std::is_same_v<T, float>) {
+    kernels.solve_float(pair, method, settings, view);
+  } else {
+    kernels.solve_double(pair, method, settings, view);
+  }
 }
 
-int witness_register_bits() { return has_avx512() ? 512 : 8 * simd::k_register_bytes; }
+int witness_register_bits() { return chosen_kernels<WitnessKernels>().register_bits; }
 
 template WitnessSettings<float> published_witness_settings();
 template WitnessSettings<double> published_witness_settings();

@@ -76,7 +76,21 @@ class WitnessBatch {
   std::vector<T> numbers_;
 };
 
-/// Solves all pairs of a batch, with AVX-512 where the processor has it.
+/// One compilation of witness_kernels.h.
+struct WitnessKernels {
+  template <typename T>
+  using Solve = void (*)(WitnessPair, WitnessMethod, const WitnessSettings<T>&, const WitnessView<T>&);
+
+  Solve<float> solve_float;
+  Solve<double> solve_double;
+  int register_bits;
+
+  [[nodiscard]] static WitnessKernels base();
+  [[nodiscard]] static WitnessKernels avx2();
+  [[nodiscard]] static WitnessKernels avx512();
+};
+
+/// Solves all pairs of a batch, by the kernels for instruction_set().
 template <typename T>
 void solve_witnesses(WitnessPair pair, WitnessMethod method, const WitnessSettings<T>& settings,
                      const WitnessView<T>& view);
