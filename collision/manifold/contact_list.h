@@ -13,7 +13,7 @@ namespace abut {
 
 class ContactList {
  public:
-  class const_iterator {
+  class Iterator {
    public:
     using iterator_category = std::input_iterator_tag;
     using value_type = Contact;
@@ -21,18 +21,18 @@ class ContactList {
     using pointer = void;
     using reference = Contact;
 
-    const_iterator(const ContactList& list, std::size_t i) : list_(&list), i_(i) {}
+    Iterator(const ContactList& list, std::size_t i) : list_(&list), i_(i) {}
     [[nodiscard]] Contact operator*() const { return (*list_)[i_]; }
-    const_iterator& operator++() {
+    Iterator& operator++() {
       ++i_;
       return *this;
     }
-    const_iterator operator++(int) {
-      const const_iterator before = *this;
+    Iterator operator++(int) {
+      const Iterator before = *this;
       ++i_;
       return before;
     }
-    [[nodiscard]] bool operator==(const const_iterator& other) const { return i_ == other.i_; }
+    [[nodiscard]] bool operator==(const Iterator& other) const { return i_ == other.i_; }
 
    private:
     const ContactList* list_;
@@ -42,8 +42,8 @@ class ContactList {
   [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(block_.count); }
   [[nodiscard]] bool empty() const { return block_.count == 0; }
   [[nodiscard]] Contact operator[](std::size_t i) const;
-  [[nodiscard]] const_iterator begin() const { return {*this, 0}; }
-  [[nodiscard]] const_iterator end() const { return {*this, size()}; }
+  [[nodiscard]] Iterator begin() const { return {*this, 0}; }
+  [[nodiscard]] Iterator end() const { return {*this, size()}; }
 
   /// Points are positions in W.
   [[nodiscard]] const ContactBlock<double>& block() const { return block_; }
