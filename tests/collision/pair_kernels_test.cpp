@@ -317,6 +317,37 @@ TEST_CASE("detect: has all contacts of convex bodies, near ends and at small ang
   CHECK(found.edges > 500);
 }
 
+TEST_CASE("detect: has all contacts of rounded boxes, however different their radii",
+          "[collision][property]") {
+  Found found;
+  for (std::uint64_t seed = 1; seed <= 500; ++seed) {
+    CAPTURE(seed);
+    Random random(seed);
+    TestScene scene;
+    for (int b = 0; b < 2; ++b) {
+      const Vec3<double> half(random.uniform(0.05, 0.3), random.uniform(0.05, 0.3), random.uniform(0.3, 0.6));
+      scene.add(make_box(half, random.uniform(0.0, 0.95) * half.minCoeff(), 1, 1000.0));
+    }
+    // Edges cross near their middles.
+    const auto middle = [&](int b) {
+      const MeshEdge edge = contact_edges(scene.body(b)).front();
+      return Vec3<double>(
+          0.5 * (scene.body(b).contact_points.col(edge.start) + scene.body(b).contact_points.col(edge.end)));
+    };
+    const Vec3<double> middles[2] = {middle(0), middle(1)};
+    scene.X_WB(0).q = Quat<double>::FromTwoVectors(middles[0], Vec3<double>::UnitZ());
+    scene.X_WB(1).q = exp_quaternion<double>({0.0, 0.0, random.uniform(0.3, 2.8)}) *
+                      Quat<double>::FromTwoVectors(middles[1], -Vec3<double>::UnitZ());
+    const double radii = scene.body(0).contact_radius + scene.body(1).contact_radius,
+                 size = std::min(scene.body(0).size, scene.body(1).size);
+    scene.X_WB(1).p = scene.X_WB(0).q * middles[0] - scene.X_WB(1).q * middles[1] +
+                      Vec3<double>(0.0, 0.0, radii) + 0.02 * size * test::random_vector(random);
+    check_complete(scene, found);
+  }
+  CHECK(found.vertices > 10);
+  CHECK(found.edges > 300);
+}
+
 TEST_CASE("find_pair_contacts: the order of the bodies changes the sign of normals, and not one bit more",
           "[collision][property]") {
   int contacts = 0;

@@ -261,8 +261,7 @@ int PairKernel<T, order>::find_near_blocks(int side) {
   const BodyFeatures<T>&owner = body(side), &solid = body(1 - side);
   const EdgeBlocks<T>& edges = owner.edges;
   const typename EdgeBlocks<T>::Columns& bounds = edges.bounds[0];
-  // The probe lies in both solids, and, seen along n, midway between the witness points; within 1.25 times
-  // the depth of both.
+  // The probe lies, seen along n, midway between the witness points; within 1.25 times the depth of both.
   const CullDistances<T> culled(solid, problem_.reach + owner.contact_radius +
                                            T(1.25) * problem_.edges.deepest + T(0.5) * problem_.beside +
                                            T(4) * problem_.activity_smoothing);
@@ -528,8 +527,10 @@ SdfAnswer<sdf_order, Lanes<T>> PairKernel<T, order>::sample_at_probe(int side, c
   const auto& [R, p] = X_.in_center[side];
   const Vec3<P> from_origin(probe[0] - P(p[0]), probe[1] - P(p[1]), probe[2] - P(p[2]));
   const Vec3<P> x = rotated(Mat3<T>(R.transpose()), from_origin);
-  const std::uint64_t primitives =
-      primitives_near(body(side), x, problem_.reach + T(4) * problem_.activity_smoothing, culling(), lanes);
+  // Gates close by phi_b + r_b = (reach + r_A + r_B)/2 + 4.7 tau_p; the reach is at least 4 tau_p.
+  const T thinner = T(0.5) * std::max(body(1 - side).contact_radius - body(side).contact_radius, T(0));
+  const std::uint64_t primitives = primitives_near(
+      body(side), x, problem_.reach + thinner + T(4) * problem_.activity_smoothing, culling(), lanes);
   if (lanes != 0) return sample_solid<sdf_order, T>(body(side), primitives, x);
   SdfAnswer<sdf_order, P> far;
   far.distance = P(T(1e9));
