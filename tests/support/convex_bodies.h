@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <numbers>
 #include <string>
@@ -14,16 +13,13 @@
 #include "engine/primitive_builder.h"
 #include "engine/random.h"
 #include "tests/support/cases.h"
+#include "tests/support/convex_pieces.h"
 
 namespace abut::test {
 
-/// A convex polyhedron, all in the frame of its body.
-struct ConvexBody {
+/// A convex polyhedron as a body.
+struct ConvexBody : ConvexPiece {
   Body body;
-  std::vector<Vec3<double>> vertices;         ///< [m]
-  std::vector<Vec3<double>> face_normals;     ///< outward, of unit length
-  std::vector<Vec3<double>> edge_directions;  ///< of unit length
-  double inradius = 0.0;                      ///< [m]
 };
 
 /// Corners of faces, in either direction around them.
@@ -78,7 +74,7 @@ inline ConvexBody convex_body(const std::string& name, const std::vector<Vec3<do
     result.face_normals.push_back(normal);
     for (std::size_t i = 0; i < face.size(); ++i) {
       if (face[i] < face[(i + 1) % face.size()])
-        result.edge_directions.push_back((corner(i + 1) - corner(i)).normalized());
+        result.add_edge_direction((corner(i + 1) - corner(i)).normalized());
       if (i >= 2) mesh.triangles.emplace_back(face[0], face[i - 1], face[i]);
     }
   }
@@ -158,42 +154,10 @@ inline ConvexBody random_convex_body(const std::string& name, Random& random) {
   }
 }
 
-/// The shortest translation that parts them [m], < 0 if they are apart: by every axis that can separate them.
+/// The shortest translation that parts them [m], < 0 if they are apart.
 inline double overlap_depth(const ConvexBody& A, const Pose<double>& X_WA, const ConvexBody& B,
                             const Pose<double>& X_WB) {
-  const auto in_world = [](const std::vector<Vec3<double>>& of, const Pose<double>& X, bool are_points) {
-    std::vector<Vec3<double>> result;
-    const Mat3<double> R = X.rotation();
-    for (const Vec3<double>& x : of)
-      result.push_back(are_points ? Vec3<double>(R * x + X.p) : Vec3<double>(R * x));
-    return result;
-  };
-  const auto points_A = in_world(A.vertices, X_WA, true), points_B = in_world(B.vertices, X_WB, true);
-  const auto range = [](const std::vector<Vec3<double>>& points, const Vec3<double>& axis) {
-    double low = std::numeric_limits<double>::infinity(), high = -low;
-    for (const Vec3<double>& x : points) {
-      low = std::min(low, axis.dot(x));
-      high = std::max(high, axis.dot(x));
-    }
-    return std::pair(low, high);
-  };
-  double depth = std::numeric_limits<double>::infinity();
-  const auto try_axis = [&](const Vec3<double>& axis) {
-    const auto [low_A, high_A] = range(points_A, axis);
-    const auto [low_B, high_B] = range(points_B, axis);
-    depth = std::min({depth, high_A - low_B, high_B - low_A});
-  };
-  for (const Vec3<double>& n : in_world(A.face_normals, X_WA, false)) try_axis(n);
-  for (const Vec3<double>& n : in_world(B.face_normals, X_WB, false)) try_axis(n);
-  if (depth < 0.0) return depth;
-  const auto edges_B = in_world(B.edge_directions, X_WB, false);
-  for (const Vec3<double>& a : in_world(A.edge_directions, X_WA, false)) {
-    for (const Vec3<double>& b : edges_B) {
-      const Vec3<double> axis = a.cross(b);
-      if (axis.squaredNorm() > 1e-12) try_axis(axis.normalized());
-    }
-  }
-  return depth;
+  return overlap_depth(moved(A, X_WA), moved(B, X_WB));
 }
 
 }  // namespace abut::test
