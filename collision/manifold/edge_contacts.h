@@ -58,7 +58,7 @@ class EdgeContacts {
  public:
   EdgeContacts(const EdgeBody& A, const EdgeBody& B, const ContactConfig& config);
 
-  /// The contacts of features and their first derivatives, both overwritten.
+  /// The contacts of features, from the place `begin` on, and their first derivatives: both overwritten.
   void linearize(const Pose<double>& X_WA, const Pose<double>& X_WB, std::span<const ContactFeature> features,
                  const FeatureSelection (&selection)[2], EdgeContactMemory& memory, ContactList& contacts,
                  std::size_t begin, std::span<EdgeEdgeLinearization> linearizations) const;

@@ -235,9 +235,9 @@ void solve_edge_chords(const ShapeSdf& sdf, std::span<const Vec3<double>> starts
 void append_edge_sdf_contacts(const EdgeSdfQuery& query, std::span<const int> selected, double reach,
                               EdgeSdfScratch& scratch, ContactList& contacts);
 
-/// Sets contacts of features (kind edge_sdf, of this pair and owner), from `begin` on, with their first
-/// derivatives. Where the edge
-/// does not come near the solid any more: at its middle, distance = level, without normal and activity.
+/// Contacts of features (kind edge_sdf, of this pair and owner), from the place `begin` on, with their first
+/// derivatives. Where the edge does not come near the solid any more: at its middle, distance = level,
+/// without normal and activity.
 void linearize_edge_sdf(const EdgeSdfQuery& query, std::span<const ContactFeature> features,
                         EdgeSdfScratch& scratch, ContactList& contacts, std::size_t begin,
                         std::vector<EdgeSdfLinearization>& linearizations);

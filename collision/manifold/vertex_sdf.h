@@ -71,9 +71,9 @@ struct VertexSdfLinearization {
 /// them.
 enum class LinearizeFor { vjp, many_vjps, both };
 
-/// The contacts of features (kind vertex_sdf, of this owner and solid) and their first derivatives, both
-/// overwritten; for VJPs alone without gradient and normal_jacobian, for many with rows of `jacobians` where
-/// the solid has them.
+/// The contacts of features (kind vertex_sdf, of this owner and solid), from the place `begin` on, and their
+/// first derivatives: both overwritten; for VJPs alone without gradient and normal_jacobian, for many with
+/// rows of `jacobians` where the solid has them.
 void linearize_vertex_sdf(const VertexSdfQuery& query, const BoundedSolid& solid,
                           const FeatureSelection& selection, LinearizeFor what_for,
                           std::span<const ContactFeature> features, ContactList& contacts, std::size_t begin,
