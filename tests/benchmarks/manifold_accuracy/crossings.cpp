@@ -26,14 +26,14 @@ struct Crossings {
   Samples activities, distances, normals;  ///< of the strongest contact of edges; errors [size], [degrees]
 
   void add(const ContactManifold& manifold, const ConvexTouch& touch, double depth, double size) {
-    const Contact* strongest = nullptr;
+    Contact strongest;  // of edges
     double of_any = 0.0;
     for (const Contact& contact : manifold.contacts) {
       of_any = std::max(of_any, contact.activity);
       if (contact.feature.kind != ContactKind::edge_edge) continue;
-      if (strongest == nullptr || contact.activity > strongest->activity) strongest = &contact;
+      if (contact.activity > strongest.activity) strongest = contact;
     }
-    const double activity = strongest != nullptr ? strongest->activity : 0.0;
+    const double activity = strongest.activity;
     ++count;
     activities.add(activity);
     without_any += of_any < k_active ? 1.0 : 0.0;
@@ -41,8 +41,8 @@ struct Crossings {
       ++without_edges;
       return;
     }
-    distances.add(std::abs(strongest->signed_distance + depth) / size);
-    const double angle = angle_between(strongest->normal_AB_W, touch.normal_W);
+    distances.add(std::abs(strongest.signed_distance + depth) / size);
+    const double angle = angle_between(strongest.normal_AB_W, touch.normal_W);
     normals.add(angle);
     of_others += angle > k_same_normal ? 1.0 : 0.0;
   }
