@@ -17,8 +17,8 @@ struct ContactFeature {
   int feature_A = -1, feature_B = -1;  ///< contact point (or edge) of each body, -1: its SDF
 };
 
-/// A contact. The normal points from A to B; |normal| = 1 but where the primitives of a body oppose each
-/// other (then it is shorter, and must not be renormalised: it fades where no direction is right).
+/// A contact. The normal points from A to B; |normal| = 1 but where primitives, or opposite faces of a box,
+/// oppose each other (then it is shorter, and must not be renormalised: it fades where none is right).
 struct Contact {
   ContactFeature feature;
   Vec3<double> point_W;        ///< midway between the two surfaces [m]

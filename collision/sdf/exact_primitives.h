@@ -2,8 +2,9 @@
 ///
 /// The gradient of an exact distance is the normal, and the Jacobian of the normal its Hessian, zero where
 /// the distance is linear. Where no closest point is singled out (the centre of a sphere, the axis of a
-/// capsule, the medial planes of a box) a fixed unit normal is given, with Jacobian zero at the centre and on
-/// the axis. Everything is in the frame of the body B; parameters are those of Primitive.
+/// capsule) a fixed unit normal is given, with Jacobian zero. Deep in a box, where the gradient jumps from
+/// face to face, the normal turns smoothly instead (BoxSample). Everything is in the frame of the body B;
+/// parameters are those of Primitive.
 #pragma once
 
 #include <array>
@@ -56,13 +57,16 @@ struct Capsule {
 template <typename T>
 struct RoundedBox {
   Mat3<T> R_BP;
-  Vec3<T> centre;  ///< p_BP [m]
-  Vec3<T> core;    ///< half extents less the radius of the edges [m]
-  T radius;        ///< of the edges [m]
+  Vec3<T> centre;    ///< p_BP [m]
+  Vec3<T> core;      ///< half extents less the radius of the edges [m]
+  T radius;          ///< of the edges [m]
+  T turning_radius;  ///< half of that, and more than rounding errors [m]
 
   RoundedBox(const std::array<T, 5>& parameters, const Pose<double>& X_BP)
       : R_BP(X_BP.rotation().template cast<T>()), centre(X_BP.p.template cast<T>()), radius(parameters[3]) {
+    constexpr double k_epsilon = std::numeric_limits<scalar_value_t<T>>::epsilon();
     for (int i = 0; i < 3; ++i) core[i] = parameters[static_cast<std::size_t>(i)] - radius;
+    turning_radius = T(0.5) * radius + T(k_epsilon) * (parameters[0] + parameters[1] + parameters[2]);
   }
 };
 
@@ -146,11 +150,40 @@ template <SdfOrder order, typename S, typename T>
   return out;
 }
 
-/// With q = |x_P| - core:  d = |max(q, 0)| + min(max_i q_i, 0) - radius.
-template <SdfOrder order, typename S, typename T>
-[[nodiscard]] ABUT_KERNEL SdfAnswer<order, S> exact_sample(const RoundedBox<T>& box, const Vec3<S>& x_B) {
+/// A point beside a box, in P. With q_f its height above the face f of the core, of six,
+///   psi = |max(q, 0)| + min(max_f q_f, 0)                      exact distance from the core, d = psi -
+///   radius n = sum_f v_f e_f/|v|,  v_f = max(q_f - t, 0) t = -1.25 y^2/(y + r),  y = max(r - psi, 0),  r =
+///   turning_radius.
+/// Down to a depth of radius - r, t is 0 and n = grad d. Deeper n turns from face to face where grad d jumps,
+/// as around an edge of radius psi - t, which is at least 0.6 r and grows by a quarter of the depth. It fades
+/// between opposite faces.
+template <typename S>
+struct BoxSample {
+  S distance;                    ///< psi [m]
+  Vec3<S> gradient;              ///< grad psi
+  Vec3<S> share, opposite;       ///< v_f of the faces towards +x, +y, +z; of those towards -x, -y, -z [m]
+  S length;                      ///< |v| > 0 [m]
+  S t_by_distance, t_by_radius;  ///< dt/d(psi), dt/d(radius)
+
+  [[nodiscard]] Vec3<S> normal() const {
+    Vec3<S> n;
+    for (int i = 0; i < 3; ++i) n[i] = (share[i] - opposite[i]) / length;
+    return n;
+  }
+  /// -d(sum_f v_f e_f)/dt along an axis.
+  [[nodiscard]] S balance(int axis) const {
+    return select(share[axis] > S(0), S(1), S(0)) - select(opposite[axis] > S(0), S(1), S(0));
+  }
+  /// d|v|/dt = -this.
+  [[nodiscard]] S mean_share() const {
+    return ((share[0] + opposite[0]) + (share[1] + opposite[1]) + (share[2] + opposite[2])) / length;
+  }
+};
+
+template <typename S, typename T>
+[[nodiscard]] ABUT_KERNEL_PART BoxSample<S> box_sample(const RoundedBox<T>& box, const Vec3<S>& x_P) {
   using std::sqrt;
-  const Vec3<S> x_P = transform_transposed<S>(box.R_BP, relative(x_B, box.centre));
+  BoxSample<S> out;
   Vec3<S> sign, q, beyond;
   for (int i = 0; i < 3; ++i) {
     sign[i] = select(x_P[i] < S(0), S(-1), S(1));
@@ -160,27 +193,50 @@ template <SdfOrder order, typename S, typename T>
   const auto y_deepest = q[1] > q[0];
   const S larger = select(y_deepest, q[1], q[0]);
   const auto z_deepest = q[2] > larger;
-  const S deepest = select(z_deepest, q[2], larger);  // max_i q_i
   const S squared = beyond[0] * beyond[0] + beyond[1] * beyond[1] + beyond[2] * beyond[2];
   const auto is_inside = !(squared > S(std::numeric_limits<scalar_value_t<S>>::min()));
-  const S length = sqrt(select(is_inside, S(1), squared));
+  const S outside = sqrt(select(is_inside, S(1), squared));
+  out.distance = select(is_inside, select(z_deepest, q[2], larger), outside);
+  const Vec3<S> inner(select(z_deepest, S(0), select(y_deepest, S(0), sign[0])),
+                      select(z_deepest, S(0), select(y_deepest, sign[1], S(0))),
+                      select(z_deepest, sign[2], S(0)));
+  const S inverse = S(1) / outside;
+  for (int i = 0; i < 3; ++i) out.gradient[i] = select(is_inside, inner[i], sign[i] * beyond[i] * inverse);
+
+  constexpr double k_growth = 1.25;
+  const S r(box.turning_radius), y = select(out.distance < r, r - out.distance, S(0)), z = y / (y + r);
+  const S t = S(-k_growth) * y * z;
+  out.t_by_distance = S(k_growth) * z * (S(2) - z);
+  out.t_by_radius = S(-k_growth) * z * (S(1) - z);
+  S sum = S(0);
+  for (int i = 0; i < 3; ++i) {
+    const S height = S(0) - S(box.core[i]) - t, near = height + x_P[i], far = height - x_P[i];
+    out.share[i] = select(near > S(0), near, S(0));
+    out.opposite[i] = select(far > S(0), far, S(0));
+    sum = sum + (out.share[i] * out.share[i] + out.opposite[i] * out.opposite[i]);
+  }
+  out.length = sqrt(sum);
+  return out;
+}
+
+/// A distance whose gradient jumps at the skeleton of the box, and a normal that does not (BoxSample).
+template <SdfOrder order, typename S, typename T>
+[[nodiscard]] ABUT_KERNEL SdfAnswer<order, S> exact_sample(const RoundedBox<T>& box, const Vec3<S>& x_B) {
+  const BoxSample<S> at = box_sample<S>(box, transform_transposed<S>(box.R_BP, relative(x_B, box.centre)));
   SdfAnswer<order, S> out;
-  out.distance = select(is_inside, deepest, length) - S(box.radius);
+  out.distance = at.distance - S(box.radius);
   if constexpr (order >= SdfOrder::normal) {
-    const S inverse = S(1) / length;
-    const Vec3<S> inner(select(z_deepest, S(0), select(y_deepest, S(0), sign[0])),
-                        select(z_deepest, S(0), select(y_deepest, sign[1], S(0))),
-                        select(z_deepest, sign[2], S(0)));
-    Vec3<S> n;
-    for (int i = 0; i < 3; ++i) n[i] = select(is_inside, inner[i], sign[i] * beyond[i] * inverse);
+    const Vec3<S> n = at.normal();
     out.normal = transform<S>(box.R_BP, n);
-    if constexpr (order >= SdfOrder::gradient) out.gradient = out.normal;
-    if constexpr (order >= SdfOrder::jacobian) {  // in P, on the coordinates that are beyond the core
-      const S curvature = select(is_inside, S(0), inverse);
+    if constexpr (order >= SdfOrder::gradient) out.gradient = transform<S>(box.R_BP, at.gradient);
+    if constexpr (order >= SdfOrder::jacobian) {  // in P
+      const S inverse = S(1) / at.length, mean_share = at.mean_share();
       Mat3<S> N, half;
       for (int i = 0; i < 3; ++i) {
-        for (int j = 0; j < 3; ++j) N(i, j) = -curvature * n[i] * n[j];
-        N(i, i) = N(i, i) + select(q[i] > S(0), curvature, S(0));
+        const S by_distance = (at.balance(i) - n[i] * mean_share) * at.t_by_distance;
+        for (int j = 0; j < 3; ++j) N(i, j) = (S(0) - n[i] * n[j] - by_distance * at.gradient[j]) * inverse;
+        const S faces = select(at.share[i] > S(0), S(1), S(0)) + select(at.opposite[i] > S(0), S(1), S(0));
+        N(i, i) = N(i, i) + faces * inverse;
       }
       for (int j = 0; j < 3; ++j) half.col(j) = transform<S>(box.R_BP, Vec3<S>(N.col(j)));  // R N R^T
       for (int i = 0; i < 3; ++i) {

@@ -116,7 +116,8 @@ template <typename S>
 
 /// The same for packs, which have no time: all in logarithms to base 2, so that the chain of functions that
 /// wait for each other is as short as it can be, without special cases. With shares
-///   u = x^(1/eps2)/(x^(1/eps2) + y^(1/eps2)),  U = s^(1/eps1)/(s^(1/eps1) + z^(1/eps1)),  w = 1 - u, W = 1 - U,
+///   u = x^(1/eps2)/(x^(1/eps2) + y^(1/eps2)),  w = 1 - u,
+///   U = s^(1/eps1)/(s^(1/eps1) + z^(1/eps1)),  W = 1 - U,
 /// s being the inner norm, k = F^2 (U u/x, U w/y, W/z). Squares below the smallest normal number count as it.
 template <typename S>
 requires requires(const S& x) { exp2_normal(x); }
@@ -139,9 +140,12 @@ requires requires(const S& x) { exp2_normal(x); }
   const S outer_log = eps1 * log2_1p_unit(f);
 
   NestedNorm<S> n;
-  n.F_squared = select(z_is_larger, z, larger) * exp2_normal(select(z_is_larger, outer_log, outer_log + inner_log));
-  const S u = select(x_is_larger, larger_share, smaller_share), w = select(x_is_larger, smaller_share, larger_share);
-  const S U = select(z_is_larger, smaller_Share, larger_Share), W = select(z_is_larger, larger_Share, smaller_Share);
+  n.F_squared =
+      select(z_is_larger, z, larger) * exp2_normal(select(z_is_larger, outer_log, outer_log + inner_log));
+  const S u = select(x_is_larger, larger_share, smaller_share),
+          w = select(x_is_larger, smaller_share, larger_share);
+  const S U = select(z_is_larger, smaller_Share, larger_Share),
+          W = select(z_is_larger, larger_Share, smaller_Share);
   const S F_squared_U = n.F_squared * U;
   n.k = {F_squared_U * u * inverse_x, F_squared_U * w * inverse_y, n.F_squared * W * inverse_z};
   n.inner.value = larger * exp2_normal(inner_log);

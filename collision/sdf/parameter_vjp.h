@@ -60,14 +60,24 @@ ABUT_KERNEL_PART void parameter_vjp(const Capsule<T>& capsule, const SampleBar<S
   bar[1] = bar[1] + select(along > h, -along_bar, select(along < -h, along_bar, S(0)));
 }
 
-/// d and n depend on q = |x_P| - core alone, core = half extents - radius.
+/// Half extents take their two faces along, the radius the whole core, against them.
 template <typename S, typename T>
 ABUT_KERNEL_PART void parameter_vjp(const RoundedBox<T>& box, const SampleBar<S>& at, std::array<S, 5>& bar) {
-  const Vec3<S> x_P = transform_transposed<S>(box.R_BP, relative(at.x, box.centre)),
-                by_x = transform_transposed<S>(box.R_BP, at.x_bar);
-  S by_radius = -at.distance_bar;
+  const BoxSample<S> sample =
+      box_sample<S>(box, transform_transposed<S>(box.R_BP, relative(at.x, box.centre)));
+  const Vec3<S> n = sample.normal(), n_bar = transform_transposed<S>(box.R_BP, at.normal_bar);
+  const S inverse = S(1) / sample.length;
+  const S along = n[0] * n_bar[0] + n[1] * n_bar[1] + n[2] * n_bar[2];
+  S t_bar = along * sample.mean_share();
+  for (int i = 0; i < 3; ++i) t_bar = t_bar - sample.balance(i) * n_bar[i];
+  t_bar = t_bar * inverse;
+  const S distance_bar = at.distance_bar + sample.t_by_distance * t_bar;
+  S by_radius = sample.t_by_radius * t_bar - at.distance_bar;
   for (int i = 0; i < 3; ++i) {
-    const S by_core = select(x_P[i] < S(0), by_x[i], -by_x[i]);
+    const S shares = (sample.share[i] + sample.opposite[i]) * inverse;
+    const S by_core =
+        (along * shares - sample.balance(i) * n_bar[i]) * inverse -
+        distance_bar * select(sample.gradient[i] < S(0), -sample.gradient[i], sample.gradient[i]);
     const auto k = static_cast<std::size_t>(i);
     bar[k] = bar[k] + by_core;
     by_radius = by_radius - by_core;

@@ -261,7 +261,8 @@ void ShapeSdf::parameter_vjp(const Vec3<double>& x_B, double distance_bar, const
   }
   const double square = m.squaredNorm() + k_normal_fade * k_normal_fade;
   const double scale = std::sqrt((1.0 + k_normal_fade * k_normal_fade) / square);
-  const Vec3<double> m_bar = scale * (normal_bar - m * (m.dot(normal_bar) / square));
+  Vec3<double> m_bar = normal_bar;
+  if (count > 1) m_bar = scale * (normal_bar - m * (m.dot(normal_bar) / square));
   sides[0].distance_bar = weight * distance_bar;
   sides[0].normal_bar = weight * m_bar;
   if (subtracts) {

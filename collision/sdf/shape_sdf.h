@@ -5,8 +5,9 @@
 ///   normal     n = m sqrt(1.01)/sqrt(|m|^2 + 0.01),   m = sum_l w_l n_l,   subtracted ones with w_l < 0
 ///
 /// The union is lower than the least d_l by at most tau log L, so the solid grows by that where L primitives
-/// meet. |n| = 1 where the primitives agree, exactly so for one primitive; where they oppose each other n is
-/// shorter, smoothly down to 0. Do not renormalise it: where no direction is right, none must be made up.
+/// meet. |n| = 1 where the primitives agree; where they, or opposite faces of a box, oppose each other n is
+/// shorter, smoothly down to 0. Do not renormalise it: where no direction is right, none must be made up. The
+/// normal of a single primitive is its own, n = m.
 #pragma once
 
 #include <array>

@@ -384,7 +384,7 @@ template <SdfOrder order, typename T>
   }
   SdfAnswer<order, P> result = sides[0].result();
   if (subtracts) result = smooth_difference<order, P>(result, sides[1].result(), tau);
-  scale_normal<order, P>(result);
+  if (primitives.size() > 1) scale_normal<order, P>(result);
   return result;
 }
 
