@@ -1,7 +1,7 @@
 #include "dynamics/free_motion.h"
 
+#include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "dynamics/fixed_motion.h"
 #include "engine/lie.h"
@@ -28,22 +28,58 @@ struct Midpoint {
   }
 };
 
-bool solve_midpoint(const Mat3<double>& R, const Mat3<double>& inertia_B, const Vec3<double>& momentum,
-                    double h, Vec3<double>& w) {
-  constexpr int k_max_iterations = 50;
-  const double scale = momentum.norm();
-  double previous = std::numeric_limits<double>::infinity();
-  for (int iteration = 0; iteration < k_max_iterations; ++iteration) {
-    const Midpoint at(R, inertia_B, w, h);
-    const Vec3<double> residual = at.inertia * w - momentum;
-    const double error = residual.norm();
-    // Newton converges quadratically: once the error no longer falls it is rounding.
-    if (error <= 4e-16 * scale || (error < 1e-13 * scale && error >= 0.5 * previous)) return true;
-    previous = error;
-    w -= at.jacobian.partialPivLu().solve(residual);
+/// What of the midpoint equation is given.
+struct MidpointProblem {
+  const Mat3<double>& R;
+  const Mat3<double>& inertia_B;
+  Vec3<double> momentum;  ///< L + h tau/2
+
+  /// Newton's method from w on, for a step of h; it turns by at most a radian at a time, and by less where
+  /// that brings the error down.
+  [[nodiscard]] bool solve(double h, Vec3<double>& w) const {
+    constexpr int k_iterations = 20, k_halvings = 6;
+    const double rounding = 1e-13 * inertia_B.norm();
+    Midpoint at(R, inertia_B, w, h);
+    Vec3<double> residual = at.inertia * w - momentum;
+    double error = residual.norm();
+    for (int iteration = 0; iteration < k_iterations; ++iteration) {
+      if (error <= 4e-16 * momentum.norm()) return true;
+      const Vec3<double> step = at.jacobian.inverse() * residual, start = w;
+      const double turn = 0.5 * std::abs(h) * step.norm(), before = error;
+      double length = turn > 1.0 ? 1.0 / turn : 1.0;
+      for (int k = 0; k <= k_halvings; ++k, length *= 0.5) {
+        w = start - length * step;
+        at = Midpoint(R, inertia_B, w, h);
+        residual = at.inertia * w - momentum;
+        error = residual.norm();
+        if (error <= (1.0 - 0.1 * length) * before || before < rounding * w.norm()) break;
+      }
+      // Newton converges quadratically: once the error no longer falls it is rounding.
+      if (error < rounding * w.norm() && error >= 0.5 * before) return true;
+      if (!std::isfinite(error)) return false;
+    }
+    return false;
   }
-  return false;
-}
+
+  /// The same along h from 0 on, where w = I^-1 momentum, in steps that grow while they succeed.
+  [[nodiscard]] bool solve_by_continuation(double h, Vec3<double>& w) const {
+    constexpr double k_first = 0.125, k_growth = 1.5, k_least = 1e-4;
+    Vec3<double> reached = R * (inertia_B.inverse() * (R.transpose() * momentum));
+    double share = 0.0, step = k_first;
+    while (share < 1.0) {
+      const double next = std::min(1.0, share + step);
+      w = reached;
+      if (solve(next * h, w)) {
+        reached = w;
+        share = next;
+        step *= k_growth;
+      } else if ((step *= 0.5) < k_least) {
+        return false;
+      }
+    }
+    return true;
+  }
+};
 
 /// By how much a moving body turns and travels during a step.
 Vec6<double> way_of(const FreeMotion& free, const EndMotion& end, double h, int slot) {
@@ -78,8 +114,9 @@ void free_motion(const Model& model, const MassMatrix& mass, const State& state,
     free.v_start.segment<6>(6 * s) = V;
     const Vec3<double> momentum = std::exp(-body.angular_damping * h) * (mass.inertia_W(s) * V.head<3>());
     Vec3<double> w = V.head<3>();
-    if (!solve_midpoint(state.X_WB[b].rotation(), body.inertia, momentum + 0.5 * h * wrench.head<3>(), h,
-                        w)) {
+    const Mat3<double> R = state.X_WB[b].rotation();
+    const MidpointProblem midpoint{R, body.inertia, momentum + 0.5 * h * wrench.head<3>()};
+    if (!midpoint.solve(h, w) && !midpoint.solve_by_continuation(h, w)) {
       free.converged = false;
       free.unconverged_slot = s;
     }
