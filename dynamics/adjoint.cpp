@@ -75,6 +75,12 @@ std::string warning_text(const Model& model, const GradientWarning& warning) {
     case GradientWarning::Kind::kinks:
       return fmt::format("step {}{}: {:.0f} % of the contacts lie beside a kink of the contact law",
                          warning.step, body, 100.0 * warning.value);
+    case GradientWarning::Kind::branch:
+      return fmt::format(
+          "step {}: friction is so strong there that the step may have several answers; the gradient is that "
+          "of "
+          "the one that was taken",
+          warning.step);
   }
   return {};
 }
@@ -135,6 +141,11 @@ void AdjointSweep::note(int k, const StepRecord& record, const KinkCount& kinks,
   GradientHealth& health = gradient_.health;
   for (const SubstepRecord& substep : record.substeps)
     health.impact_substeps += substep.length == SubstepRecord::Length::impact;
+  if (record.report.path >= SolutionPath::graduated_friction || record.report.has_negative_determinant) {
+    ++health.steps_on_branches;
+    health.warnings.push_back(
+        {GradientWarning::Kind::branch, k, -1, static_cast<double>(record.report.path)});
+  }
   health.contacts += kinks.contacts;
   health.contacts_near_kink += kinks.near_kink;
   if (kinks.near_kink > options_.kink_share_warning * kinks.contacts) {

@@ -13,11 +13,6 @@
 namespace abut {
 namespace {
 
-struct Checkpoint {
-  State state;
-  WarmStart warm_start;
-};
-
 /// How many chunks `checkpoints` checkpoints reverse if no chunk is simulated more than `repeats` times:
 /// (checkpoints + repeats over checkpoints).
 double reversible_chunks(int checkpoints, int repeats) {
@@ -84,7 +79,7 @@ class Reversal {
 
   CheckpointedGradient run(const State& initial, int steps) {
     steps_ = steps;
-    checkpoint_numbers_ = checkpoint_numbers(stepper_, initial);
+    checkpoint_numbers_ = checkpoint_numbers(initial);
     Kept kept{0, {initial}, {}};
     bool all_kept = true;
     StepRecord record;
@@ -107,7 +102,7 @@ class Reversal {
     } else {
       const Plan plan = make_plan(steps, limit_, step_numbers_, checkpoint_numbers_);
       chunk_ = plan.chunk;
-      reverse(0, plan.chunks, {initial, {}}, plan.checkpoints, 0);
+      reverse(0, plan.chunks, initial, plan.checkpoints, 0);
     }
     result_.gradient = sweep_.finish();
     return std::move(result_);
@@ -125,16 +120,13 @@ class Reversal {
     }
   }
 
-  Checkpoint advance(const Checkpoint& from, int begin, int end) {
+  State advance(const State& from, int begin, int end) {
     StepRecord record;
-    Checkpoint at = from;
-    State next;
-    set_warm_start(scratch_, at.warm_start);
+    State at = from, next;
     for (int k = begin; k < end; ++k) {
-      step(k, at.state, next, record);
-      std::swap(at.state, next);
+      step(k, at, next, record);
+      std::swap(at, next);
     }
-    at.warm_start = warm_start(scratch_);
     return at;
   }
 
@@ -142,12 +134,12 @@ class Reversal {
   [[nodiscard]] int first_step(int chunk) const { return std::min(chunk * chunk_, steps_); }
 
   /// Chunks begin ... end - 1 backwards, with `free` checkpoints left and `kept` numbers in use by others.
-  void reverse(int begin, int end, const Checkpoint& start, int free, std::size_t kept) {
+  void reverse(int begin, int end, const State& start, int free, std::size_t kept) {
     if (end - begin == 1) {
       reverse_kept(first_step(begin), first_step(end), start, kept);
     } else if (free == 0) {
       for (int c = end; c-- > begin;) {
-        const Checkpoint at = c == begin ? start : advance(start, first_step(begin), first_step(c));
+        const State at = c == begin ? start : advance(start, first_step(begin), first_step(c));
         reverse_kept(first_step(c), first_step(c + 1), at, kept);
       }
     } else {
@@ -161,9 +153,8 @@ class Reversal {
   }
 
   /// @param others  numbers in use by others
-  void reverse_kept(int begin, int end, const Checkpoint& start, std::size_t others) {
-    Kept kept{begin, {start.state}, {}};
-    set_warm_start(scratch_, start.warm_start);
+  void reverse_kept(int begin, int end, const State& start, std::size_t others) {
+    Kept kept{begin, {start}, {}};
     StepRecord record;
     State next;
     for (int k = begin; k < end; ++k) {
@@ -196,18 +187,14 @@ std::size_t numbers_of(const State& state) { return 13 * state.X_WB.size(); }
 std::size_t kept_numbers(const StepRecord& record, const State& state) {
   std::size_t numbers = numbers_of(state);
   for (const SubstepRecord& substep : record.substeps) {
-    numbers += numbers_of(substep.end) + static_cast<std::size_t>(substep.displacement.size()) +
-               sizeof(ContactFeature) * substep.features.size() / sizeof(double);
-    for (const Eigen::VectorXd& v : substep.passes) numbers += static_cast<std::size_t>(v.size());
+    numbers += numbers_of(substep.end) + sizeof(ContactFeature) * substep.features.size() / sizeof(double);
+    for (const Eigen::VectorXd* v : {&substep.velocity, &substep.push_out, &substep.displacement})
+      numbers += static_cast<std::size_t>(v->size());
   }
   return numbers;
 }
 
-std::size_t checkpoint_numbers(const Stepper& stepper, const State& state) {
-  const auto moving = static_cast<std::size_t>(std::count_if(
-      stepper.model().bodies.begin(), stepper.model().bodies.end(), [](const Body& b) { return !b.fixed; }));
-  return numbers_of(state) + 6 * moving * (static_cast<std::size_t>(stepper.pass_count()) + 1);
-}
+std::size_t checkpoint_numbers(const State& state) { return numbers_of(state); }
 
 CheckpointedGradient checkpointed_gradient(const Stepper& stepper, const State& initial, int steps,
                                            const Controls& controls, const LossGradient& loss,

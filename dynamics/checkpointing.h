@@ -1,8 +1,8 @@
 /// Gradients of rollouts that are too long to be kept: as much of one as fits into memory is, the rest is
 /// simulated again.
 ///
-/// A checkpoint is a state with the warm start of its step, so that every step comes out as it did, to the
-/// last bit. Where to set them follows the binomial schedule.
+/// A checkpoint is a state: every step from it comes out as it did, to the last bit. Where to set them follows
+/// the binomial schedule.
 /// @see  Griewank and Walther (2000), "Algorithm 799: revolve", ACM Trans. Math. Softw. 26(1).
 #pragma once
 
@@ -12,13 +12,13 @@
 
 namespace abut {
 
-/// Numbers (doubles) that a step of a rollout keeps for the adjoint: with `contacts` features, `bodies`
-/// bodies of which `moving` move and `passes` velocities, about
-///     13 bodies + 6 moving passes + 3 contacts.
+/// Numbers (doubles) that a step of a rollout keeps for the adjoint: with `contacts` features and `bodies`
+/// bodies of which `moving` move, about
+///     13 bodies + 6 moving + 3 contacts.
 [[nodiscard]] std::size_t kept_numbers(const StepRecord& record, const State& state);
 
-/// Numbers of a checkpoint: 13 bodies + 6 moving (passes + 1).
-[[nodiscard]] std::size_t checkpoint_numbers(const Stepper& stepper, const State& state);
+/// Numbers of a checkpoint: 13 bodies.
+[[nodiscard]] std::size_t checkpoint_numbers(const State& state);
 
 struct CheckpointedGradient {
   State final_state;

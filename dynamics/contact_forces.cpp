@@ -54,7 +54,7 @@ void Stepper::contact_forces(const State& state, const Control& control, const S
       force.point_W = start->X_WB[static_cast<std::size_t>(row.body_A)].p + row.r_A;
       force.normal_AB_W = row.n;
       force.force_B_W = impulses[i] / config_.h;
-      force.slip_W = slip_of(row, scratch.solution.velocity());
+      force.slip_W = slip_of(row, scratch.solution.velocity);
       force.friction = scratch.rows.pairs[static_cast<std::size_t>(row.pair)].material.friction;
       // Where a step is divided, the same contact acts in several parts of it.
       const auto end = forces.begin() + static_cast<std::ptrdiff_t>(row.contact >= 0 ? earlier : 0);

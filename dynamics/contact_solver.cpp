@@ -11,13 +11,15 @@
 
 namespace abut {
 
-void ContactSolution::reset(std::size_t pass_count) {
-  passes.resize(pass_count);
+void ContactSolution::reset() {
+  push_out.resize(0);
   displacement.resize(0);
   impact_row = -1;
   impact_time = 0.0;
-  iterations = 0;
+  iterations = factorizations = 0;
   residual = 0.0;
+  path = SolutionPath::newton;
+  has_negative_determinant = false;
   converged = true;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dynamics/block_cholesky.h"
+#include "dynamics/block_lu.h"
 #include "dynamics/contact_laws/friction.h"
 #include "dynamics/contact_laws/impact.h"
 #include "dynamics/contact_laws/smooth_coulomb.h"
@@ -37,23 +38,27 @@ struct ContactProblem {
   MotionLag lag{};
 };
 
+/// How a solution was found, from the usual way to the rarest (coupled_newton.h).
+enum class SolutionPath { newton, convex_pass, graduated_friction, other_start, none };
+
 struct ContactSolution {
-  std::vector<Eigen::VectorXd> passes;  ///< velocities after each pass; the last one is the answer
-  Eigen::VectorXd displacement;         ///< see EndMotion
-  int impact_row = -1;                  ///< of the first impact after the start of the step, -1 if none
-  double impact_time = 0.0;             ///< its t_c [s]
-  int iterations = 0;                   ///< Newton iterations of all passes
-  double residual = 0.0;                ///< relative residual of the worst pass
+  Eigen::VectorXd velocity;
+  Eigen::VectorXd push_out;      ///< pseudo-velocities of a split push-out, else empty
+  Eigen::VectorXd displacement;  ///< see EndMotion
+  int impact_row = -1;           ///< of the first impact after the start of the step, -1 if none
+  double impact_time = 0.0;      ///< its t_c [s]
+  int iterations = 0;            ///< of Newton's method
+  int factorizations = 0;
+  double residual = 0.0;  ///< relative
+  SolutionPath path = SolutionPath::newton;
+  bool has_negative_determinant = false;  ///< of dF/dv: on the way back between two folds
   bool converged = true;
 
-  [[nodiscard]] const Eigen::VectorXd& velocity() const { return passes.back(); }
   /// @param lag  of its problem
-  [[nodiscard]] EndMotion end_motion(const MotionLag& lag) const {
-    return {passes.back(), displacement, lag};
-  }
+  [[nodiscard]] EndMotion end_motion(const MotionLag& lag) const { return {velocity, displacement, lag}; }
 
-  /// No displacement, no impact, nothing done; passes keep their memory.
-  void reset(std::size_t pass_count);
+  /// No displacement, no impact, nothing done; vectors keep their memory.
+  void reset();
 };
 
 /// dL/d of everything a ContactProblem is made of.
@@ -89,44 +94,36 @@ struct ContactProblemDot {
   void set_balance(const ContactProblem& problem, const Eigen::VectorXd& v, Eigen::VectorXd& out) const;
 };
 
-/// A pass of a solution, linearized: the factor of its Hessian, and what the impulses of its rows depend on.
-struct PassLinearization {
-  struct Row {
-    Vec3<double> u;  ///< relative velocity
-    smooth_coulomb::NormalImpulse normal;
-    Friction friction;
-  };
-  BlockCholesky hessian;
-  std::vector<Row> rows;
+/// What the impulse of a row depends on, at the solution.
+struct RowLinearization {
+  Vec3<double> u;  ///< relative velocity
+  smooth_coulomb::NormalImpulse normal;
+  Friction friction;
 };
 
-/// Scratch of one thread. `previous_*` are the warm start of the next solve: forget them before an unrelated
-/// one.
+/// Scratch of one thread.
 struct SolverScratch {
   BlockCholesky hessian;
+  BlockLu jacobian;
+  Eigen::VectorXd best;
   std::vector<Coupling> couplings;
   Eigen::VectorXd gradient, direction, trial, momentum, mass_direction, contact_velocity;
   RowBlocks rows;
   std::vector<impact::Impact> impacts;  ///< of the rows; none if no row's pair may have one
   std::vector<RowBarBlock> row_bars;    ///< of the way back, as are those down to `shift`
   std::vector<impact::ImpactBar> impact_bars;
-  Eigen::VectorXd pass_bar, multiplier, multiplier_sum, shift_turn, shift;
+  Eigen::VectorXd velocity_bar, multiplier, shift_turn, shift;
   Eigen::VectorXd impulse;
   InteriorPointScratch interior_point;
-  std::vector<PassLinearization> passes;       ///< of ContactSolver::prepare_jvp(), as the next one
+  std::vector<RowLinearization> linearized;    ///< of ContactSolver::prepare_jvp(), as the next one
   Eigen::VectorXd exact_velocity;              ///< of the interior point methods
   std::vector<impact::ImpactBar> impacts_dot;  ///< of jvp(), as are those down to `at_rest`
-  Eigen::VectorXd before_dot, sum_dot, at_rest;
-  std::vector<Eigen::VectorXd> previous_passes;
-  Eigen::VectorXd previous_start;
+  Eigen::VectorXd sum_dot, at_rest;
 };
 
 class ContactSolver {
  public:
   virtual ~ContactSolver() = default;
-
-  /// How many velocities a solution has.
-  [[nodiscard]] virtual int pass_count() const = 0;
 
   virtual void solve(const ContactProblem& problem, SolverScratch& scratch,
                      ContactSolution& solution) const = 0;

@@ -60,26 +60,26 @@ void ConvexConeSolver::prepare(const ContactProblem& problem, const Law& law, So
 
 void ConvexConeSolver::solve(const ContactProblem& problem, SolverScratch& scratch,
                              ContactSolution& solution) const {
-  solution.reset(1);
+  solution.reset();
   const Law law = law_of(problem);
   prepare(problem, law, scratch);
-  Eigen::VectorXd& v = solution.passes[0];
-  v = problem.v_free;
-  if (scratch.previous_passes.size() == 1 && scratch.previous_start.size() == v.size())
-    v = scratch.previous_passes[0] + problem.v_start - scratch.previous_start;
-  ConvexNewton newton(problem, law.drake, RowLaw::cone, speed_scale_, scratch);
-  solution.converged = newton.minimise(config_.tolerance, config_.max_iterations, v, solution);
+  Eigen::VectorXd& v = solution.velocity;
+  v = problem.v_start;
+  MomentumBalance balance(problem, law.drake, speed_scale_, scratch);
+  solution.converged =
+      minimise(balance, RowLaw::cone, config_.tolerance, config_.max_iterations, v, solution);
 }
 
 void ConvexConeSolver::vjp(const ContactProblem& problem, const ContactSolution& solution,
                            const EndMotionBar& solution_bar, SolverScratch& scratch,
                            ContactProblemBar& bar) const {
   const Law law = law_of(problem);
-  const Eigen::VectorXd& v = solution.velocity();
+  const Eigen::VectorXd& v = solution.velocity;
   prepare(problem, law, scratch);
-  ConvexNewton newton(problem, law.drake, RowLaw::cone, speed_scale_, scratch);
-  newton.evaluate(v);
-  if (!newton.factorize(v)) throw std::logic_error("a step that is not finite has no gradient");
+  MomentumBalance balance(problem, law.drake, speed_scale_, scratch);
+  balance.evaluate(v, RowLaw::cone);
+  if (!balance.factorize(v, RowLaw::cone))
+    throw std::logic_error("a step that is not finite has no gradient");
   Eigen::VectorXd w = solution_bar.velocity;
   scratch.hessian.solve_in_place(w);
   mass_vjp(problem, w, v, bar);
@@ -123,9 +123,9 @@ void ConvexConeSolver::prepare_jvp(const ContactProblem& problem, const ContactS
                                    SolverScratch& scratch) const {
   const Law law = law_of(problem);
   prepare(problem, law, scratch);
-  ConvexNewton newton(problem, law.drake, RowLaw::cone, speed_scale_, scratch);
-  newton.evaluate(solution.velocity());
-  if (!newton.factorize(solution.velocity()))
+  MomentumBalance balance(problem, law.drake, speed_scale_, scratch);
+  balance.evaluate(solution.velocity, RowLaw::cone);
+  if (!balance.factorize(solution.velocity, RowLaw::cone))
     throw std::logic_error("a step that is not finite has no derivative");
 }
 
@@ -134,7 +134,7 @@ void ConvexConeSolver::jvp(const ContactProblem& problem, const ContactSolution&
                            EndMotionBar& solution_dot) const {
   // H dv = M dv* - dM (v - v*) + d(J^T gamma) + d(J^T lambda), the latter two at fixed v.
   const Law law = law_of(problem);
-  const Eigen::VectorXd& v = solution.velocity();
+  const Eigen::VectorXd& v = solution.velocity;
   const Eigen::VectorXd at_rest = Eigen::VectorXd::Zero(problem.mass.size());
   Eigen::VectorXd& v_dot = solution_dot.velocity;
   dot.set_balance(problem, v, v_dot);
@@ -176,7 +176,7 @@ void ConvexConeSolver::impulses(const ContactProblem& problem, const ContactSolu
   const Law law = law_of(problem);
   impulses.resize(problem.rows.rows.size());
   for (std::size_t i = 0; i < impulses.size(); ++i)
-    impulses[i] = cone(problem, law, i, solution.velocity()).impulse();
+    impulses[i] = cone(problem, law, i, solution.velocity).impulse();
 }
 
 int ConvexConeSolver::contacts_near_kink(const ContactProblem& problem, const ContactSolution& solution,
@@ -193,8 +193,7 @@ int ConvexConeSolver::contacts_near_kink(const ContactProblem& problem, const Co
       if (!is_touching) continue;
     }
     const double speed = relative_velocity(row, problem.v_free).norm() + speed_scale_;
-    if (cone(problem, law, i, solution.velocity())
-            .is_near_kink(k_share * speed, row.inverse_mass / row.weight))
+    if (cone(problem, law, i, solution.velocity).is_near_kink(k_share * speed, row.inverse_mass / row.weight))
       near_kink[i] = true;
   }
   return static_cast<int>(std::count(near_kink.begin(), near_kink.end(), true));

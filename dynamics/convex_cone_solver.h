@@ -1,4 +1,4 @@
-/// Compliant contact in the friction cone, in one convex pass: the laws "convex_cone" (Drake's) and
+/// Compliant contact in the friction cone, by a convex problem: the laws "convex_cone" (Drake's) and
 /// "impedance" (MuJoCo's parameters of the same cone).
 ///
 /// The velocities minimise a strictly convex, piecewise smooth C^1 function,
@@ -31,7 +31,6 @@ class ConvexConeSolver final : public ContactSolver {
   [[nodiscard]] double default_dissipation_time() const override {
     return config_.dissipation_steps * config_.h;
   }
-  [[nodiscard]] int pass_count() const override { return 1; }
 
  private:
   /// The law for steps of one length.

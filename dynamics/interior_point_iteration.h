@@ -24,7 +24,7 @@ inline constexpr double k_inside = 0.99;
 inline constexpr double k_light = 1e-2;
 
 /// Iterations at most: from the step before, of the interior point, and for one step along the path.
-inline constexpr int k_warm = 8, k_direct = 40, k_stage = 12;
+inline constexpr int k_correct = 8, k_direct = 40, k_stage = 12;
 
 /// How well a point of the path is met before the next step along it: a tangent means nothing elsewhere.
 inline constexpr double k_stage_tolerance = 1e-5;
@@ -305,7 +305,7 @@ class Iteration {
         scratch_(scratch),
         solution_(solution),
         contacts_(scratch.interior_point.contacts<Law>()),
-        v_(solution.passes[0]) {
+        v_(solution.velocity) {
     problem.mass.multiply(problem.v_free, scratch.momentum);
     scale_ = std::sqrt(scratch.momentum.dot(problem.v_free) +
                        problem.mass.total_mass() * speed_scale * speed_scale);

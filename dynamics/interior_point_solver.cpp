@@ -33,8 +33,8 @@ template <typename Law>
 void InteriorPointSolver<Law>::solve(const ContactProblem& problem, SolverScratch& scratch,
                                      ContactSolution& solution) const {
   const Settings settings = settings_of(problem);
-  solution.reset(1);
-  Eigen::VectorXd& v = solution.passes[0];
+  solution.reset();
+  Eigen::VectorXd& v = solution.velocity;
   v = problem.v_free;
   if (!problem.joints.empty()) {
     // Motors and stops are far from linear, and nothing below searches along lines: from where they agree.
@@ -42,8 +42,9 @@ void InteriorPointSolver<Law>::solve(const ContactProblem& problem, SolverScratc
     const ContactProblem joints{problem.mass, no_contacts,       problem.v_start, problem.v_free,
                                 problem.h,    problem.nominal_h, problem.joints};
     scratch.rows.assign(no_contacts);
-    ConvexNewton newton(joints, settings.normal, RowLaw::frictionless, speed_scale_, scratch);
-    solution.converged = newton.minimise(config_.tolerance, config_.max_iterations, v, solution);
+    MomentumBalance balance(joints, settings.normal, speed_scale_, scratch);
+    solution.converged =
+        minimise(balance, RowLaw::frictionless, config_.tolerance, config_.max_iterations, v, solution);
   }
   if (problem.rows.rows.empty()) return;
 
@@ -52,26 +53,23 @@ void InteriorPointSolver<Law>::solve(const ContactProblem& problem, SolverScratc
   for (const ContactRow& row : problem.rows.rows) contacts.push_back(iterate_of<Law>(problem, row, settings));
   scratch.contact_velocity = v;
   interior_point::Iteration<Law> iteration(problem, speed_scale_, scratch, solution);
-  if (scratch.previous_passes.size() == 1 && scratch.previous_start.size() == v.size()) {
-    v = scratch.previous_passes[0] + problem.v_start - scratch.previous_start;
-    solution.converged =
-        iteration.correct(1.0, config_.tolerance, std::min(config_.max_iterations, interior_point::k_warm));
-    if (solution.converged) return;
-    v = scratch.contact_velocity;
-  }
-  const double speed = interior_point::largest_speed(problem, speed_scale_, v, contacts);
-  interior_point::start(problem, speed, v, contacts);
-  solution.converged =
-      iteration.follow(config_.tolerance, std::min(config_.max_iterations, interior_point::k_direct));
-  if (solution.converged || config_.max_iterations <= interior_point::k_direct ||
-      !std::isfinite(solution.residual))
-    return;
-  const double far = std::max(1.0, speed * speed / settings.relaxation);
-  v = scratch.contact_velocity;
-  solution.converged = iteration.track(far, 1.0, config_.tolerance, config_.max_iterations);
-  if (solution.converged || !std::isfinite(solution.residual)) return;
-  v = scratch.contact_velocity;
-  solution.converged = iteration.track_around_fold(far, config_.tolerance, config_.max_iterations);
+  const auto solve_from = [&](const Eigen::VectorXd& from) {
+    v = from;
+    const double speed = interior_point::largest_speed(problem, speed_scale_, v, contacts);
+    interior_point::start(problem, speed, v, contacts);
+    if (iteration.follow(config_.tolerance, std::min(config_.max_iterations, interior_point::k_direct)))
+      return true;
+    if (config_.max_iterations <= interior_point::k_direct) return false;
+    const double far = std::max(1.0, speed * speed / settings.relaxation);
+    v = from;
+    if (iteration.track(far, 1.0, config_.tolerance, config_.max_iterations)) return true;
+    v = from;
+    return iteration.track_around_fold(far, config_.tolerance, config_.max_iterations);
+  };
+  v = problem.v_start;
+  solution.converged = iteration.correct(1.0, config_.tolerance,
+                                         std::min(config_.max_iterations, interior_point::k_correct)) ||
+                       solve_from(scratch.contact_velocity) || solve_from(problem.v_start);
 }
 
 template <typename Law>
@@ -84,12 +82,12 @@ Eigen::VectorXd InteriorPointSolver<Law>::to_all_digits(const ContactProblem& pr
   contacts.clear();
   for (const ContactRow& row : problem.rows.rows) contacts.push_back(iterate_of<Law>(problem, row, settings));
   ContactSolution exact;
-  exact.passes = {solution.velocity()};
+  exact.velocity = solution.velocity;
   if (!contacts.empty()) {
     (void)interior_point::Iteration<Law>(problem, speed_scale_, scratch, exact)
         .correct(1.0, 0.0, k_iterations);
   }
-  return exact.passes[0];
+  return exact.velocity;
 }
 
 template <typename Law>
@@ -248,7 +246,7 @@ int InteriorPointSolver<Law>::contacts_near_kink(const ContactProblem& problem,
   for (std::size_t i = 0; i < near_kink.size(); ++i) {
     const ContactRow& row = problem.rows.rows[i];
     ContactIterate<Law> c = iterate_of<Law>(problem, row, settings);
-    interior_point::centre(c, relative_velocity(row, solution.velocity()), c.relaxation);
+    interior_point::centre(c, relative_velocity(row, solution.velocity), c.relaxation);
     const double change = k_share * (relative_velocity(row, problem.v_free).norm() + speed_scale_);
     const bool is_open = row.inverse_mass * c.normal.impulse <= change;
     near_kink[i] =

@@ -5,7 +5,7 @@
 /// Conditions are linearised, and impulses and slacks eliminated contact by contact, which leaves one system
 /// of the velocities of the bodies, (6 n, 6 n) and not symmetric. Four ways lead to the answer; each is taken
 /// where those before did not get there:
-///   1. From the velocities of the step before, Newton's method at the end of the path: a few iterations
+///   1. From the velocities at the start of the step, Newton's method at the end of the path: a few iterations
 ///      where little changes.
 ///   2. A primal-dual interior point with Mehrotra's predictor and corrector: velocities, impulses and slacks
 ///      move together, from far up the path.
@@ -13,6 +13,7 @@
 ///      is left of the balance of momentum one of v and t, F(v, t). A step of t along the path's tangent,
 ///      then Newton's method, in steps that are halved until |F| falls; a shorter step of t where that fails.
 ///   4. The same around a fold of the path: half of the way without friction, then friction grows.
+/// 2 to 4 set out from the velocities without contact, then from those at the start of the step.
 /// F = 0 has solutions for every t, as contacts do no more than bounded work, but Coulomb's bound follows the
 /// normal impulse, so the problem is not convex. Where no answer is found the solution says so.
 ///
@@ -45,7 +46,6 @@ class InteriorPointSolver : public ContactSolver {
                 std::vector<Vec3<double>>& impulses) const final;
   int contacts_near_kink(const ContactProblem& problem, const ContactSolution& solution,
                          std::vector<bool>& near_kink) const final;
-  [[nodiscard]] int pass_count() const final { return 1; }
   [[nodiscard]] double default_dissipation_time() const final {
     return config_.dissipation_steps * config_.h;
   }

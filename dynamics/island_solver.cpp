@@ -142,47 +142,39 @@ bool IslandSolver::split(const ContactProblem& problem, IslandScratch& scratch) 
 
 void IslandSolver::solve(const ContactProblem& problem, IslandScratch& scratch,
                          ContactSolution& solution) const {
-  const auto passes = at(solver_->pass_count());
-  const bool warm =
-      scratch.previous_passes.size() == passes && scratch.previous_start.size() == problem.v_start.size();
   scratch.unconverged_slots.clear();
   if (!split(problem, scratch)) {
-    scratch.whole.previous_passes = scratch.previous_passes;
-    scratch.whole.previous_start = scratch.previous_start;
     solver_->solve(problem, scratch.whole, solution);
-  } else {
-    solution.reset(passes);
-    for (Eigen::VectorXd& v : solution.passes) v = problem.v_free;
-    for (IslandScratch::Island* const each : scratch.islands) {
-      IslandScratch::Island& island = *each;
-      island.solver.previous_passes.resize(warm ? passes : 0);  // none: a cold start
-      if (warm) {
-        gather(scratch.previous_start, island.slots, island.solver.previous_start);
-        for (std::size_t k = 0; k < passes; ++k)
-          gather(scratch.previous_passes[k], island.slots, island.solver.previous_passes[k]);
-      }
-      solver_->solve(problem_of(island, problem), island.solver, island.solution);
-      for (std::size_t k = 0; k < passes; ++k)
-        scatter(island.solution.passes[k], island.slots, solution.passes[k]);
-      if (island.solution.displacement.size() > 0) {
-        if (solution.displacement.size() == 0) solution.displacement.setZero(problem.mass.size());
-        scatter(island.solution.displacement, island.slots, solution.displacement);
-      }
-      if (island.solution.impact_row >= 0 &&
-          (solution.impact_row < 0 || island.solution.impact_time < solution.impact_time)) {
-        solution.impact_row = whole_row(problem.rows, island, island.solution.impact_row);
-        solution.impact_time = island.solution.impact_time;
-      }
-      solution.iterations = std::max(solution.iterations, island.solution.iterations);
-      solution.residual = std::isfinite(island.solution.residual)
-                              ? std::max(solution.residual, island.solution.residual)
-                              : island.solution.residual;
-      if (solution.converged && !island.solution.converged) scratch.unconverged_slots = island.slots;
-      solution.converged = solution.converged && island.solution.converged;
-    }
+    return;
   }
-  scratch.previous_passes = solution.passes;
-  scratch.previous_start = problem.v_start;
+  solution.reset();
+  solution.velocity = problem.v_free;
+  for (IslandScratch::Island* const each : scratch.islands) {
+    IslandScratch::Island& island = *each;
+    const ContactSolution& part = island.solution;
+    solver_->solve(problem_of(island, problem), island.solver, island.solution);
+    scatter(part.velocity, island.slots, solution.velocity);
+    if (part.push_out.size() > 0) {
+      if (solution.push_out.size() == 0) solution.push_out = problem.v_free;
+      scatter(part.push_out, island.slots, solution.push_out);
+    }
+    if (part.displacement.size() > 0) {
+      if (solution.displacement.size() == 0) solution.displacement.setZero(problem.mass.size());
+      scatter(part.displacement, island.slots, solution.displacement);
+    }
+    if (part.impact_row >= 0 && (solution.impact_row < 0 || part.impact_time < solution.impact_time)) {
+      solution.impact_row = whole_row(problem.rows, island, part.impact_row);
+      solution.impact_time = part.impact_time;
+    }
+    solution.iterations = std::max(solution.iterations, part.iterations);
+    solution.factorizations = std::max(solution.factorizations, part.factorizations);
+    solution.residual =
+        std::isfinite(part.residual) ? std::max(solution.residual, part.residual) : part.residual;
+    solution.path = std::max(solution.path, part.path);
+    solution.has_negative_determinant |= part.has_negative_determinant;
+    if (solution.converged && !part.converged) scratch.unconverged_slots = island.slots;
+    solution.converged = solution.converged && part.converged;
+  }
 }
 
 void IslandSolver::vjp(const ContactProblem& problem, const ContactSolution& solution,
@@ -200,9 +192,9 @@ void IslandSolver::vjp(const ContactProblem& problem, const ContactSolution& sol
   for (IslandScratch::Island* const each : scratch.islands) {
     IslandScratch::Island& island = *each;
     const ContactProblem part = problem_of(island, problem);
-    island.solution.passes.resize(solution.passes.size());
-    for (std::size_t k = 0; k < solution.passes.size(); ++k)
-      gather(solution.passes[k], island.slots, island.solution.passes[k]);
+    gather(solution.velocity, island.slots, island.solution.velocity);
+    island.solution.push_out.resize(0);
+    if (solution.push_out.size() > 0) gather(solution.push_out, island.slots, island.solution.push_out);
     gather(solution_bar.velocity, island.slots, island.solution_bar.velocity);
     island.solution.displacement.resize(0);
     if (solution.displacement.size() > 0) {

@@ -12,7 +12,7 @@
 
 namespace abut {
 
-/// Scratch of one thread. Keeps the warm start of the next solve: forget it before an unrelated one.
+/// Scratch of one thread.
 struct IslandScratch {
   struct Island {
     std::vector<int> slots, pairs, joints;  ///< of the whole problem, ascending; joints are groups of rows
@@ -40,8 +40,6 @@ struct IslandScratch {
   std::vector<int> parent;          ///< of each slot: a forest with one tree an island
   std::vector<int> island_of_slot;  ///< -1: nothing touches it
   std::vector<int> local_slot;      ///< within its island
-  std::vector<Eigen::VectorXd> previous_passes;
-  Eigen::VectorXd previous_start;
 };
 
 class IslandSolver {

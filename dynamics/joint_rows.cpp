@@ -389,6 +389,15 @@ void JointRows::add_hessian(const Eigen::VectorXd& v, std::size_t coupling, Bloc
   }
 }
 
+void JointRows::add_hessian(const Eigen::VectorXd& v, std::size_t coupling, BlockLu& H) const {
+  for (const JointGroup& group : groups) {
+    const GroupHessian blocks(*this, group, v);
+    if (group.slot_A >= 0) H.diagonal(group.slot_A) += blocks.AA;
+    if (group.slot_B >= 0) H.diagonal(group.slot_B) += blocks.BB;
+    if (group.both_move()) H.add_coupling(coupling++, blocks.BA, blocks.BA.transpose());
+  }
+}
+
 void JointRows::add_hessian(const Eigen::VectorXd& v, Eigen::MatrixXd& H) const {
   for (const JointGroup& group : groups) {
     const GroupHessian blocks(*this, group, v);

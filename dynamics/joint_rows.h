@@ -1,4 +1,4 @@
-/// Joints, motors and stops as rows of the convex contact problem.
+/// Joints, motors and stops as rows of the contact problem.
 ///
 /// A row is a direction J of the two bodies' twists with an impulse lambda that depends on s = J v alone and
 /// is the negative derivative of a convex C-infinity potential of it. With the error e of the row (J = de/dx
@@ -23,6 +23,7 @@
 #include <Eigen/Core>
 
 #include "dynamics/block_cholesky.h"
+#include "dynamics/block_lu.h"
 #include "dynamics/contact_laws/smooth_coulomb.h"
 #include "dynamics/mass_matrix.h"
 #include "engine/model.h"
@@ -88,6 +89,7 @@ class JointRows {
 
   /// H += J^T (-dlambda/ds) J at v. `coupling` is the number of the first of add_couplings().
   void add_hessian(const Eigen::VectorXd& v, std::size_t coupling, BlockCholesky& H) const;
+  void add_hessian(const Eigen::VectorXd& v, std::size_t coupling, BlockLu& H) const;
 
   /// The same to a dense matrix, both triangles.
   void add_hessian(const Eigen::VectorXd& v, Eigen::MatrixXd& H) const;

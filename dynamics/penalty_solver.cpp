@@ -60,7 +60,7 @@ Vec3<double> PenaltySolver::impulse(const RowPair& pair, const ContactRow& row, 
 
 void PenaltySolver::solve(const ContactProblem& problem, SolverScratch& scratch,
                           ContactSolution& solution) const {
-  solution.reset(1);
+  solution.reset();
   scratch.momentum.setZero(problem.mass.size());
   for (const RowPair& pair : problem.rows.pairs) {
     for (int k = pair.begin; k < pair.end; ++k) {
@@ -69,15 +69,15 @@ void PenaltySolver::solve(const ContactProblem& problem, SolverScratch& scratch,
                   scratch.momentum);
     }
   }
-  problem.mass.solve(scratch.momentum, solution.passes[0]);
-  solution.passes[0] += problem.v_free;
+  problem.mass.solve(scratch.momentum, solution.velocity);
+  solution.velocity += problem.v_free;
   if (problem.joints.empty()) return;
-  scratch.contact_velocity = solution.passes[0];
+  scratch.contact_velocity = solution.velocity;
   const ContactProblem joints = joint_problem(problem, scratch.contact_velocity);
   scratch.rows.assign(joints.rows);
-  ConvexNewton newton(joints, k_no_contact_settings, RowLaw::frictionless, speed_scale_, scratch);
-  solution.converged =
-      newton.minimise(config_.tolerance, config_.max_iterations, solution.passes[0], solution);
+  MomentumBalance balance(joints, k_no_contact_settings, speed_scale_, scratch);
+  solution.converged = minimise(balance, RowLaw::frictionless, config_.tolerance, config_.max_iterations,
+                                solution.velocity, solution);
 }
 
 void PenaltySolver::vjp(const ContactProblem& problem, const ContactSolution& solution,
@@ -90,18 +90,18 @@ void PenaltySolver::vjp(const ContactProblem& problem, const ContactSolution& so
     problem.mass.solve(v_bar, w);
   } else {
     // Whatever the velocity that contacts leave, the Hessian is that of the joints at the answer.
-    const ContactProblem joints = joint_problem(problem, solution.velocity());
+    const ContactProblem joints = joint_problem(problem, solution.velocity);
     scratch.rows.assign(joints.rows);
-    ConvexNewton newton(joints, k_no_contact_settings, RowLaw::frictionless, speed_scale_, scratch);
-    if (!newton.factorize(solution.velocity()))
+    MomentumBalance balance(joints, k_no_contact_settings, speed_scale_, scratch);
+    if (!balance.factorize(solution.velocity, RowLaw::frictionless))
       throw std::logic_error("a step that is not finite has no gradient");
     w = v_bar;
     scratch.hessian.solve_in_place(w);
-    problem.joints.vjp(solution.velocity(), w, bar.joints);
+    problem.joints.vjp(solution.velocity, w, bar.joints);
     problem.mass.multiply(w, scratch.momentum);
     bar.v_free += scratch.momentum;
   }
-  mass_vjp(problem, w, solution.velocity(), bar);
+  mass_vjp(problem, w, solution.velocity, bar);
   const double h = problem.h;
   for (std::size_t p = 0; p < problem.rows.pairs.size(); ++p) {
     const RowPair& pair = problem.rows.pairs[p];
@@ -137,10 +137,10 @@ void PenaltySolver::vjp(const ContactProblem& problem, const ContactSolution& so
 void PenaltySolver::prepare_jvp(const ContactProblem& problem, const ContactSolution& solution,
                                 SolverScratch& scratch) const {
   if (problem.joints.empty()) return;
-  const ContactProblem joints = joint_problem(problem, solution.velocity());
+  const ContactProblem joints = joint_problem(problem, solution.velocity);
   scratch.rows.assign(joints.rows);
-  ConvexNewton newton(joints, k_no_contact_settings, RowLaw::frictionless, speed_scale_, scratch);
-  if (!newton.factorize(solution.velocity()))
+  MomentumBalance balance(joints, k_no_contact_settings, speed_scale_, scratch);
+  if (!balance.factorize(solution.velocity, RowLaw::frictionless))
     throw std::logic_error("a step that is not finite has no derivative");
 }
 
@@ -148,7 +148,7 @@ void PenaltySolver::jvp(const ContactProblem& problem, const ContactSolution& so
                         const ContactProblemDot& dot, SolverScratch& scratch,
                         EndMotionBar& solution_dot) const {
   // H dv = M dv* - dM (v - v*) + d(J^T h f) + d(J^T lambda), H being M and the joints' resistance.
-  const Eigen::VectorXd& v = solution.velocity();
+  const Eigen::VectorXd& v = solution.velocity;
   Eigen::VectorXd& v_dot = solution_dot.velocity;
   dot.set_balance(problem, v, v_dot);
   const double h = problem.h;

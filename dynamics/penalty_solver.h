@@ -23,7 +23,6 @@ class PenaltySolver final : public ContactSolver {
            SolverScratch& scratch, EndMotionBar& solution_dot) const override;
   void impulses(const ContactProblem& problem, const ContactSolution& solution,
                 std::vector<Vec3<double>>& impulses) const override;
-  [[nodiscard]] int pass_count() const override { return 1; }
   [[nodiscard]] double default_dissipation_time() const override { return 0.0; }
 
  private:

@@ -69,7 +69,6 @@ StepReport simulate(const Stepper& stepper, const State& initial, int steps, con
 StepReport simulate(const Stepper& stepper, const State& initial, int steps, const Controls& controls,
                     State& final_state, StepScratch& scratch, const StepObserver& observer) {
   require_rollout(stepper, initial, steps, controls);
-  scratch.forget();
   StepReport report;
   State next;
   final_state = initial;

@@ -1,39 +1,17 @@
-/// The tangent of the smooth Coulomb solver: each of its passes by the implicit function theorem.
-#include <stdexcept>
-#include <utility>
-
-#include "dynamics/convex_newton.h"
+/// The tangent of the smooth Coulomb solver, by the implicit function theorem.
 #include "dynamics/smooth_coulomb_row.h"
 
 namespace abut {
 
 void SmoothCoulombSolver::prepare_jvp(const ContactProblem& problem, const ContactSolution& solution,
                                       SolverScratch& scratch) const {
-  const std::size_t n = problem.rows.rows.size();
   const smooth_coulomb::Settings settings = settings_of(problem);
-  prepare(problem, settings, scratch);
-  scratch.passes.resize(solution.passes.size());
-  for (PassLinearization& pass : scratch.passes) pass.rows.clear();
-  for (std::size_t i = 0; i < n; ++i) {
+  linearize(problem, settings, solution.velocity, scratch);
+  scratch.linearized.clear();
+  for (std::size_t i = 0; i < problem.rows.rows.size(); ++i) {
     const RowImpulse law(problem, settings, scratch, i);
-    for (std::size_t pass = 0; pass < solution.passes.size(); ++pass) {
-      const Vec3<double> u = relative_velocity(law.row, solution.passes[pass]);
-      scratch.passes[pass].rows.push_back(
-          {u, law.normal_impulse(u), Friction(u, law.row.n, settings.stiction_speed)});
-    }
-  }
-  // Joints alone: every pass is the same.
-  for (std::size_t pass = n == 0 ? solution.passes.size() - 1 : 0; pass < solution.passes.size(); ++pass) {
-    const Eigen::VectorXd& v = solution.passes[pass];
-    if (pass > 0 && n > 0) {
-      ConvexNewton(problem, settings, RowLaw::frictionless, speed_scale_, scratch)
-          .evaluate(solution.passes[pass - 1]);
-      scratch.rows.set_bounds();
-    }
-    ConvexNewton newton(problem, settings, law_of_pass(pass), speed_scale_, scratch);
-    newton.evaluate(v);
-    if (!newton.factorize(v)) throw std::logic_error("a step that is not finite has no derivative");
-    std::swap(scratch.hessian, scratch.passes[pass].hessian);
+    const Vec3<double> u = relative_velocity(law.row, solution.velocity);
+    scratch.linearized.push_back({u, law.normal_impulse(u), law.friction(u)});
   }
 }
 
@@ -59,55 +37,40 @@ void SmoothCoulombSolver::jvp(const ContactProblem& problem, const ContactSoluti
                                         scratch.impacts[i], approach_dot);
   }
 
-  /// A row's impulse and its change in a pass; those of a pass with friction know the pass before.
+  /// A row's impulse and its change.
   struct Impulse {
     Vec3<double> value, dot;
   };
-  const auto normal_dot = [&](std::size_t pass, std::size_t i, const Vec3<double>& u_dot) {
-    const PassLinearization::Row& at = scratch.passes[pass].rows[i];
+  const auto impulse_of = [&](std::size_t i, const Eigen::VectorXd& v_dot) -> Impulse {
+    const RowLinearization& at = scratch.linearized[i];
     const ContactRow& row = problem.rows.rows[i];
     const ContactRowBar& row_dot = dot.rows[i];
     const PairMaterialBar& material_dot = dot.pairs[static_cast<std::size_t>(row.pair)];
-    return at.normal.d_velocity * (row_dot.n.dot(at.u) + row.n.dot(u_dot)) +
-           at.normal.d_distance * row_dot.distance + at.normal.d_weight * row_dot.weight +
-           at.normal.d_inverse_mass * row_dot.inverse_mass +
-           at.normal.d_compliance * material_dot.compliance +
-           at.normal.d_dissipation_time * material_dot.dissipation_time +
-           at.normal.d_impact.share * impacts_dot[i].share +
-           at.normal.d_impact.target * impacts_dot[i].target;
-  };
-  const auto impulse_of = [&](std::size_t pass, std::size_t i, const Eigen::VectorXd& v_dot,
-                              const Eigen::VectorXd& before_dot) -> Impulse {
-    const ContactRow& row = problem.rows.rows[i];
-    const ContactRowBar& row_dot = dot.rows[i];
-    const PassLinearization::Row& at = scratch.passes[pass].rows[i];
-    const Vec3<double> u_dot = relative_velocity_jvp(row, row_dot, solution.passes[pass], v_dot);
-    const double gamma = at.normal.value;
-    Impulse impulse{gamma * row.n, normal_dot(pass, i, u_dot) * row.n + gamma * row_dot.n};
-    if (pass == 0) return impulse;
-    const double limit = scratch.passes[pass - 1].rows[i].normal.value;
-    const double limit_dot =
-        normal_dot(pass - 1, i, relative_velocity_jvp(row, row_dot, solution.passes[pass - 1], before_dot));
-    const RowPair& pair = problem.rows.pairs[static_cast<std::size_t>(row.pair)];
-    const double mu = pair.material.friction, bound = mu * limit,
-                 bound_dot = dot.pairs[static_cast<std::size_t>(row.pair)].friction * limit + mu * limit_dot;
-    impulse.value += at.friction.impulse(bound);
-    impulse.dot += at.friction.jvp(bound, at.u, u_dot, row_dot.n, bound_dot);
-    return impulse;
+    const Vec3<double> u_dot = relative_velocity_jvp(row, row_dot, solution.velocity, v_dot);
+    const double gamma = at.normal.value,
+                 gamma_dot = at.normal.d_velocity * (row_dot.n.dot(at.u) + row.n.dot(u_dot)) +
+                             at.normal.d_distance * row_dot.distance + at.normal.d_weight * row_dot.weight +
+                             at.normal.d_inverse_mass * row_dot.inverse_mass +
+                             at.normal.d_compliance * material_dot.compliance +
+                             at.normal.d_dissipation_time * material_dot.dissipation_time +
+                             at.normal.d_impact.share * impacts_dot[i].share +
+                             at.normal.d_impact.target * impacts_dot[i].target;
+    const double mu = scratch.rows.pairs[static_cast<std::size_t>(row.pair)].friction, bound = mu * gamma,
+                 bound_dot = material_dot.friction * gamma + mu * gamma_dot;
+    return {
+        gamma * row.n + at.friction.impulse(bound),
+        gamma_dot * row.n + gamma * row_dot.n + at.friction.jvp(bound, at.u, u_dot, row_dot.n, bound_dot)};
   };
 
-  // H dv = M dv* - dM (v - v*) + d(J^T gamma) + d(J^T lambda), the latter two at fixed v; pass by pass.
+  // A dv = M dv* - dM (v - v*) + d(J^T gamma) + d(J^T lambda), the latter two at fixed v.
   scratch.at_rest.setZero(problem.mass.size());
-  Eigen::VectorXd &v_dot = solution_dot.velocity, &before_dot = scratch.before_dot;
-  for (std::size_t pass = n == 0 ? solution.passes.size() - 1 : 0; pass < solution.passes.size(); ++pass) {
-    before_dot = v_dot;
-    dot.set_balance(problem, solution.passes[pass], v_dot);
-    for (std::size_t i = 0; i < n; ++i) {
-      const Impulse impulse = impulse_of(pass, i, scratch.at_rest, before_dot);
-      add_impulse_jvp(problem.rows.rows[i], dot.rows[i], impulse.value, impulse.dot, v_dot);
-    }
-    scratch.passes[pass].hessian.solve_in_place(v_dot);
+  Eigen::VectorXd& v_dot = solution_dot.velocity;
+  dot.set_balance(problem, solution.velocity, v_dot);
+  for (std::size_t i = 0; i < n; ++i) {
+    const Impulse impulse = impulse_of(i, scratch.at_rest);
+    add_impulse_jvp(problem.rows.rows[i], dot.rows[i], impulse.value, impulse.dot, v_dot);
   }
+  scratch.jacobian.solve_in_place(v_dot);
 
   // M delta = -sum s [t_c r_c x gamma; (t_c + c) gamma]
   solution_dot.displacement.resize(0);
@@ -119,7 +82,7 @@ void SmoothCoulombSolver::jvp(const ContactProblem& problem, const ContactSoluti
     const impact::Impact& impact = impact_of_row(scratch, i);
     if (!impact.hit) continue;
     const ContactRow& row = problem.rows.rows[i];
-    const Impulse impulse = impulse_of(solution.passes.size() - 1, i, v_dot, before_dot);
+    const Impulse impulse = impulse_of(i, v_dot);
     const double weight = -impact.share * impact.time,
                  weight_dot = -impacts_dot[i].share * impact.time - impact.share * impacts_dot[i].time;
     add_impulse_jvp(row, dot.rows[i], weight * impulse.value,

@@ -7,11 +7,6 @@
 
 namespace abut {
 
-/// Of the rows of a pass.
-[[nodiscard]] inline RowLaw law_of_pass(std::size_t pass) {
-  return pass == 0 ? RowLaw::frictionless : RowLaw::smooth_friction;
-}
-
 [[nodiscard]] inline impact::Approach approach_of_row(const ContactProblem& problem, const ContactRow& row) {
   return {row.distance, row.n.dot(relative_velocity(row, problem.v_start)),
           row.n.dot(relative_velocity(row, problem.v_free)),
@@ -29,7 +24,7 @@ namespace abut {
   return scratch.impacts.empty() ? none : scratch.impacts[row];
 }
 
-/// One row of a pass, with what its impulse depends on.
+/// One row, with what its impulse depends on.
 struct RowImpulse {
   const ContactRow& row;
   double friction_coefficient;
@@ -41,7 +36,7 @@ struct RowImpulse {
   RowImpulse(const ContactProblem& problem, const smooth_coulomb::Settings& of_step,
              const SolverScratch& scratch, std::size_t i)
       : row(problem.rows.rows[i]),
-        friction_coefficient(problem.rows.pairs[static_cast<std::size_t>(row.pair)].material.friction),
+        friction_coefficient(scratch.rows.pairs[static_cast<std::size_t>(row.pair)].friction),
         parameters(smooth_coulomb_parameters(problem.rows, i)),
         settings(of_step),
         impact(impact_of_row(scratch, i)),
@@ -49,6 +44,34 @@ struct RowImpulse {
 
   [[nodiscard]] smooth_coulomb::NormalImpulse normal_impulse(const Vec3<double>& u) const {
     return smooth_coulomb::normal_impulse_derivatives(row.n.dot(u), parameters, settings, impact, target);
+  }
+  [[nodiscard]] Friction friction(const Vec3<double>& u) const { return {u, row.n, settings.stiction_speed}; }
+  [[nodiscard]] Vec3<double> impulse(const Vec3<double>& u) const {
+    const double normal = normal_impulse(u).value;
+    return normal * row.n + friction(u).impulse(friction_coefficient * normal);
+  }
+
+  /// Derivatives of the scalar u_w . gamma(u).
+  struct Bar {
+    Vec3<double> u, n;
+    double friction;                       ///< by mu
+    double normal_impulse;                 ///< by gamma_n ...
+    smooth_coulomb::NormalImpulse normal;  ///< ... which is made of this
+    Vec3<double> impulse;                  ///< gamma
+  };
+  [[nodiscard]] Bar vjp(const Vec3<double>& u, const Vec3<double>& u_w) const {
+    const smooth_coulomb::NormalImpulse gamma = normal_impulse(u);
+    const Friction at_u = friction(u);
+    const double bound = friction_coefficient * gamma.value;
+    const Friction::Bar by = at_u.vjp(bound, u, u_w);
+    const double by_normal = row.n.dot(u_w) + friction_coefficient * by.bound,
+                 by_u_n = by_normal * gamma.d_velocity;
+    return {by_u_n * row.n + by.u,
+            gamma.value * u_w + by_u_n * u + by.n,
+            gamma.value * by.bound,
+            by_normal,
+            gamma,
+            gamma.value * row.n + at_u.impulse(bound)};
   }
 };
 

@@ -7,6 +7,7 @@
 
 #include "dynamics/contact_laws/friction.h"
 #include "dynamics/convex_newton.h"
+#include "dynamics/coupled_newton.h"
 #include "dynamics/smooth_coulomb_row.h"
 #include "engine/instruction_set.h"
 
@@ -46,11 +47,12 @@ Parameters smooth_coulomb_parameters(const ContactRows& rows, std::size_t i) {
   return {row.distance, row.weight, row.inverse_mass, material.compliance, material.dissipation_time};
 }
 
-SmoothCoulombSolver::SmoothCoulombSolver(const StepConfig& config, double acceleration_scale, bool pushes_out)
+SmoothCoulombSolver::SmoothCoulombSolver(const StepConfig& config, double acceleration_scale, Without without)
     : config_(config),
+      has_friction_(without != Without::friction),
       speed_scale_(acceleration_scale * config.h),
       settings_(smooth_coulomb_settings(config, speed_scale_)) {
-  settings_.pushes_out = pushes_out;
+  settings_.pushes_out = without != Without::push_out;
 }
 
 smooth_coulomb::Settings SmoothCoulombSolver::settings_of(const ContactProblem& problem) const {
@@ -60,11 +62,13 @@ smooth_coulomb::Settings SmoothCoulombSolver::settings_of(const ContactProblem& 
 }
 
 void SmoothCoulombSolver::prepare(const ContactProblem& problem, const smooth_coulomb::Settings& settings,
-                                  SolverScratch& scratch) {
+                                  SolverScratch& scratch) const {
   scratch.rows.assign(problem.rows);
-  for (const BlockPair& pair : scratch.rows.pairs)
+  for (BlockPair& pair : scratch.rows.pairs) {
+    if (!has_friction_) pair.friction = 0.0;
     chosen_kernels<RowKernels>().set_law(settings, pair.compliance, pair.dissipation_time,
                                          scratch.rows.of(pair));
+  }
   prepare_impacts(problem, settings, scratch);
 }
 
@@ -92,10 +96,10 @@ void SmoothCoulombSolver::prepare_impacts(const ContactProblem& problem,
   }
 }
 
-/// Reads the impulses that the last pass left in the lanes.
+/// Reads the impulses that the solution left in the lanes.
 void SmoothCoulombSolver::displace(const ContactProblem& problem, const smooth_coulomb::Settings& settings,
                                    SolverScratch& scratch, ContactSolution& solution) const {
-  const Eigen::VectorXd& v = solution.velocity();
+  const Eigen::VectorXd& v = solution.velocity;
   const bool is_free = problem.joints.empty();  // joints answer an impact: it then acts from the start on
   for (std::size_t i = 0; i < scratch.impacts.size(); ++i) {
     const impact::Impact& impact = scratch.impacts[i];
@@ -110,8 +114,8 @@ void SmoothCoulombSolver::displace(const ContactProblem& problem, const smooth_c
     const auto p = static_cast<std::size_t>(row.pair);
     const auto [block, lane] = scratch.rows.place(problem.rows.pairs[p], p, static_cast<int>(i));
     const Friction friction(relative_velocity(row, v), row.n, settings.stiction_speed);
-    const Vec3<double> impulse =
-        impact.share * (block.impulse[lane] * row.n + friction.impulse(block.bound[lane]));
+    const double bound = scratch.rows.pairs[p].friction * block.impulse[lane];
+    const Vec3<double> impulse = impact.share * (block.impulse[lane] * row.n + friction.impulse(bound));
     add_impulse(row, -impact.time * impulse, scratch.impulse);
     const auto add_force = [&](int slot, double sign) {
       if (slot >= 0) scratch.impulse.segment<3>(6 * slot + 3) -= sign * problem.lag.time * impulse;
@@ -124,32 +128,36 @@ void SmoothCoulombSolver::displace(const ContactProblem& problem, const smooth_c
 
 void SmoothCoulombSolver::solve(const ContactProblem& problem, SolverScratch& scratch,
                                 ContactSolution& solution) const {
-  const auto passes = static_cast<std::size_t>(pass_count());
-  solution.reset(passes);
-  const bool warm =
-      scratch.previous_passes.size() == passes && scratch.previous_start.size() == problem.v_free.size();
+  solution.reset();
   const smooth_coulomb::Settings settings = settings_of(problem);
   prepare(problem, settings, scratch);
-  for (std::size_t pass = 0; pass < passes; ++pass) {
-    Eigen::VectorXd& v = solution.passes[pass];
-    if (pass > 0 && problem.rows.rows.empty()) {  // joints alone: every pass is the same
-      v = solution.passes[0];
-      continue;
-    }
-    if (!warm) {
-      v = pass == 0 ? problem.v_free : solution.passes[pass - 1];
-    } else if (pass > 0 && solution.iterations <= static_cast<int>(pass)) {
-      // Near rest what the pass before got wrong is wrong here too; where bodies slide it says little.
-      v = scratch.previous_passes[pass] + solution.passes[pass - 1] - scratch.previous_passes[pass - 1];
-    } else {
-      v = scratch.previous_passes[pass] + problem.v_start - scratch.previous_start;
-    }
-    if (pass > 0) scratch.rows.set_bounds();
-    ConvexNewton newton(problem, settings, law_of_pass(pass), speed_scale_, scratch);
-    solution.converged =
-        newton.minimise(config_.tolerance, config_.max_iterations, v, solution) && solution.converged;
-  }
+  solution.converged = solve_coupled(problem, settings, speed_scale_, config_.tolerance,
+                                     config_.max_iterations, scratch, solution.velocity, solution);
+  if (!solution.converged) solve_in_passes(problem, settings, scratch, solution);
   displace(problem, settings, scratch, solution);
+}
+
+void SmoothCoulombSolver::solve_in_passes(const ContactProblem& problem,
+                                          const smooth_coulomb::Settings& settings, SolverScratch& scratch,
+                                          ContactSolution& solution) const {
+  constexpr int k_passes_with_friction = 2;
+  Eigen::VectorXd& v = solution.velocity;
+  v = problem.v_free;
+  MomentumBalance balance(problem, settings, speed_scale_, scratch);
+  for (int pass = 0; pass <= k_passes_with_friction; ++pass) {
+    if (pass > 0) scratch.rows.set_bounds();
+    (void)minimise(balance, pass == 0 ? RowLaw::frictionless : RowLaw::bounded, config_.tolerance,
+                   config_.max_iterations, v, solution);
+  }
+}
+
+/// Leaves A, factorized, in scratch.jacobian.
+void SmoothCoulombSolver::linearize(const ContactProblem& problem, const smooth_coulomb::Settings& settings,
+                                    const Eigen::VectorXd& v, SolverScratch& scratch) const {
+  prepare(problem, settings, scratch);
+  MomentumBalance balance(problem, settings, speed_scale_, scratch);
+  balance.evaluate(v, RowLaw::coupled);
+  if (!balance.factorize_coupled(v)) throw std::logic_error("a step that is not finite has no derivative");
 }
 
 namespace {
@@ -161,9 +169,10 @@ struct RowSums {
   impact::ImpactBar& impact;
   double& h;
 
-  /// Adds impulse_bar * d(gamma_n)/d(everything but the lever arms) at relative velocity u.
-  void add_normal_impulse(const NormalImpulse& gamma, double impulse_bar, const Vec3<double>& u) {
-    row.n += impulse_bar * gamma.d_velocity * u;
+  /// By what the normal impulse is made of, the velocity and the normal apart.
+  void add(const RowImpulse::Bar& by) {
+    const NormalImpulse& gamma = by.normal;
+    const double impulse_bar = by.normal_impulse;
     row.distance += impulse_bar * gamma.d_distance;
     row.weight += impulse_bar * gamma.d_weight;
     row.inverse_mass += impulse_bar * gamma.d_inverse_mass;
@@ -193,24 +202,20 @@ void prepare_row_bars(const ContactProblem& problem, SolverScratch& scratch) {
   }
 }
 
-RowPassBar pass_of(const BlockPair& pair, const Eigen::VectorXd& v, const Eigen::VectorXd& v_before,
-                   const Eigen::VectorXd& w, bool has_friction) {
-  RowPassBar pass;
-  pass.friction = pair.friction;
-  pass.has_friction = has_friction;
-  const Eigen::VectorXd* const velocities[3] = {&v, &v_before, &w};
-  double* const twists[3] = {pass.V, pass.V_before, pass.W};
-  for (int k = 0; k < 3; ++k) {
-    const bool is_change = k == 2;
-    Eigen::Map<Vec6<double>>{twists[k]} =
-        is_change ? relative_twist_change(pair, *velocities[k]) : relative_twist(pair, *velocities[k]);
+PairImpulseBar impulse_bar_of(const BlockPair& pair, const Eigen::VectorXd& v, const Eigen::VectorXd& w) {
+  PairImpulseBar bar;
+  bar.friction = pair.friction;
+  Eigen::Map<Vec6<double>>{bar.V} = relative_twist(pair, v);
+  Eigen::Map<Vec6<double>>{bar.W} = relative_twist_change(pair, w);
+  const Eigen::VectorXd* const velocities[2] = {&v, &w};
+  for (int k = 0; k < 2; ++k) {
     const auto turn = [&](int slot) {
       return slot < 0 ? Vec3<double>::Zero().eval() : velocities[k]->segment<3>(6 * slot).eval();
     };
-    Eigen::Map<Vec3<double>>{pass.turn_A[k]} = turn(pair.slot_A);
-    Eigen::Map<Vec3<double>>{pass.turn_B[k]} = turn(pair.slot_B);
+    Eigen::Map<Vec3<double>>{bar.turn_A[k]} = turn(pair.slot_A);
+    Eigen::Map<Vec3<double>>{bar.turn_B[k]} = turn(pair.slot_B);
   }
-  return pass;
+  return bar;
 }
 
 void add_row_bars(const ContactProblem& problem, const smooth_coulomb::Settings& settings,
@@ -248,17 +253,17 @@ void SmoothCoulombSolver::vjp(const ContactProblem& problem, const ContactSoluti
                               ContactProblemBar& bar) const {
   const std::size_t n = problem.rows.rows.size();
   const smooth_coulomb::Settings settings = settings_of(problem);
-  prepare(problem, settings, scratch);
+  const Eigen::VectorXd& v = solution.velocity;
+  linearize(problem, settings, v, scratch);
   std::vector<impact::ImpactBar>& impact_bar = scratch.impact_bars;
   impact_bar.assign(n, {});
-  Eigen::VectorXd &pass_bar = scratch.pass_bar, &w = scratch.multiplier, &w_total = scratch.multiplier_sum;
-  pass_bar = solution_bar.velocity;
-  w_total.setZero(pass_bar.size());
   prepare_row_bars(problem, scratch);
 
   // delta_bar . delta = sum s gamma . (t_c J y + c J y'),   y = -M^-1 delta_bar,   y' = y without rotations
   const bool displaces = solution.displacement.size() > 0;
-  Eigen::VectorXd &y = scratch.shift_turn, &y_translation = scratch.shift;
+  const auto displaces_by = [&](std::size_t i) { return displaces && impact_of_row(scratch, i).hit; };
+  Eigen::VectorXd &w = scratch.multiplier, &y = scratch.shift_turn, &y_translation = scratch.shift;
+  w = solution_bar.velocity;
   if (displaces) {
     problem.mass.solve(solution_bar.displacement, y);
     y = -y;
@@ -271,109 +276,52 @@ void SmoothCoulombSolver::vjp(const ContactProblem& problem, const ContactSoluti
       y_translation.segment<3>(6 * s).setZero();
     }
   }
-
-  for (std::size_t pass = solution.passes.size(); pass-- > 0;) {
-    const bool with_friction = pass > 0;
-    const Eigen::VectorXd& v = solution.passes[pass];
-    const Eigen::VectorXd& v_before = solution.passes[with_friction ? pass - 1 : 0];
-    if (with_friction) {
-      ConvexNewton(problem, settings, RowLaw::frictionless, speed_scale_, scratch).evaluate(v_before);
-      scratch.rows.set_bounds();
-    }
-    const bool acts_on_displacement = displaces && pass + 1 == solution.passes.size();
-    const auto displaces_by = [&](std::size_t i) {
-      return acts_on_displacement && impact_of_row(scratch, i).hit;
-    };
-    if (acts_on_displacement) {  // by the velocity of the last pass
-      for (std::size_t i = 0; i < n; ++i) {
-        if (!displaces_by(i)) continue;
-        const RowImpulse law(problem, settings, scratch, i);
-        const Vec3<double> u = relative_velocity(law.row, v),
-                           u_y = law.impact.share *
-                                 (law.impact.time * relative_change(law.row, y) +
-                                  problem.lag.time * relative_change(law.row, y_translation));
-        const NormalImpulse gamma = law.normal_impulse(u);
-        const double bound =
-            law.friction_coefficient * law.normal_impulse(relative_velocity(law.row, v_before)).value;
-        const Friction friction(u, law.row.n, settings.stiction_speed);
-        add_impulse(law.row,
-                    gamma.d_velocity * law.row.n.dot(u_y) * law.row.n + friction.vjp(bound, u, u_y).u,
-                    pass_bar);
-      }
-    }
-    ConvexNewton newton(problem, settings, law_of_pass(pass), speed_scale_, scratch);
-    newton.evaluate(v);
-    if (!newton.factorize(v)) throw std::logic_error("a step that is not finite has no gradient");
-    w = pass_bar;
-    scratch.hessian.solve_in_place(w);
-    w_total += w;
-    mass_vjp(problem, w, v, bar);
-    problem.joints.vjp(v, w, bar.joints);
-    if (n == 0) break;  // no pass depends on the one before
-    pass_bar.setZero();
-    for (std::size_t p = 0; p < scratch.rows.pairs.size(); ++p) {
-      const BlockPair& pair = scratch.rows.pairs[p];
-      RowPassBar pass_of_pair = pass_of(pair, v, v_before, w, with_friction);
-      chosen_kernels<RowKernels>().pass_vjp(settings, pass_of_pair, scratch.rows.of(pair),
-                                            row_bars_of(pair, scratch));
-      bar.pairs[p].friction += pass_of_pair.friction_bar;
-      if (with_friction) add_wrench(pair, Eigen::Map<const Vec6<double>>(pass_of_pair.reaction), pass_bar);
-    }
-    for (std::size_t i = 0; i < scratch.impacts.size(); ++i) {
-      if (scratch.impacts[i].share == 0.0) continue;
-      const RowImpulse law(problem, settings, scratch, i);
-      const ContactRow& row = law.row;
-      const Vec3<double>& n_W = row.n;
-      ContactRowBar& row_bar = bar.rows[i];
-      RowSums sums{row_bar, bar.pairs[static_cast<std::size_t>(row.pair)], impact_bar[i], bar.h};
-      const double mu = law.friction_coefficient;
-      const Vec3<double> u = relative_velocity(row, v);
-      Vec3<double> u_w = relative_change(row, w), u_turn = Vec3<double>::Zero(), u_shift = u_turn;
-      if (displaces_by(i)) {
-        u_turn = relative_change(row, y);
-        u_shift = relative_change(row, y_translation);
-        u_w += law.impact.share * (law.impact.time * u_turn + problem.lag.time * u_shift);
-      }
-
-      // u_w . (gamma_n n)
-      const double u_w_n = n_W.dot(u_w);
-      const NormalImpulse gamma = law.normal_impulse(u);
-      Vec3<double> impulse = gamma.value * n_W;
-      row_bar.n += gamma.value * u_w;
-      sums.add_normal_impulse(gamma, u_w_n, u);
-      add_velocity_bar(row, u_w_n * gamma.d_velocity * n_W, v, row_bar);
-      if (with_friction) {
-        // b = mu gamma_n of the pass before
-        const Vec3<double> u_before = relative_velocity(row, v_before);
-        const NormalImpulse before = law.normal_impulse(u_before);
-        const double bound = mu * before.value;
-
-        // u_w . gamma_t
-        const Friction friction(u, n_W, settings.stiction_speed);
-        const Friction::Bar friction_bar = friction.vjp(bound, u, u_w);
-        impulse += friction.impulse(bound);
-        row_bar.n += friction_bar.n;
-        add_velocity_bar(row, friction_bar.u, v, row_bar);
-
-        // ... by b
-        sums.material.friction += before.value * friction_bar.bound;
-        const double impulse_bar = mu * friction_bar.bound;
-        sums.add_normal_impulse(before, impulse_bar, u_before);
-        const Vec3<double> reaction = impulse_bar * before.d_velocity * n_W;
-        add_velocity_bar(row, reaction, v_before, row_bar);
-        add_impulse(row, reaction, pass_bar);
-      }
-      add_arm_bar(row, impulse, w, row_bar);
-      if (!displaces_by(i)) continue;
-      const impact::Impact& impact = law.impact;
-      add_arm_bar(row, impact.share * impact.time * impulse, y, row_bar);
-      impact_bar[i].share += impulse.dot(impact.time * u_turn + problem.lag.time * u_shift);
-      impact_bar[i].time += impact.share * impulse.dot(u_turn);
-      bar.h += problem.lag.by_h * impact.share * impulse.dot(u_shift);
-    }
+  const auto displacing = [&](const RowImpulse& law) -> Vec3<double> {
+    return law.impact.share * (law.impact.time * relative_change(law.row, y) +
+                               problem.lag.time * relative_change(law.row, y_translation));
+  };
+  for (std::size_t i = 0; displaces && i < n; ++i) {  // by the velocity
+    if (!displaces_by(i)) continue;
+    const RowImpulse law(problem, settings, scratch, i);
+    add_impulse(law.row, law.vjp(relative_velocity(law.row, v), displacing(law)).u, w);
   }
-  problem.mass.multiply(w_total, w);
-  bar.v_free += w;
+
+  scratch.jacobian.solve_transposed_in_place(w);
+  mass_vjp(problem, w, v, bar);
+  problem.joints.vjp(v, w, bar.joints);
+  problem.mass.multiply(w, scratch.momentum);
+  bar.v_free += scratch.momentum;
+  for (std::size_t p = 0; p < scratch.rows.pairs.size(); ++p) {
+    const BlockPair& pair = scratch.rows.pairs[p];
+    PairImpulseBar of_pair = impulse_bar_of(pair, v, w);
+    chosen_kernels<RowKernels>().impulse_vjp(settings, of_pair, scratch.rows.of(pair),
+                                             row_bars_of(pair, scratch));
+    if (has_friction_) bar.pairs[p].friction += of_pair.friction_bar;
+  }
+  for (std::size_t i = 0; i < scratch.impacts.size(); ++i) {
+    if (scratch.impacts[i].share == 0.0) continue;
+    const RowImpulse law(problem, settings, scratch, i);
+    const ContactRow& row = law.row;
+    ContactRowBar& row_bar = bar.rows[i];
+    const Vec3<double> u = relative_velocity(row, v);
+    Vec3<double> u_w = relative_change(row, w);
+    if (displaces_by(i)) u_w += displacing(law);
+
+    // u_w . gamma
+    const RowImpulse::Bar by = law.vjp(u, u_w);
+    row_bar.n += by.n;
+    RowSums{row_bar, bar.pairs[static_cast<std::size_t>(row.pair)], impact_bar[i], bar.h}.add(by);
+    if (has_friction_) bar.pairs[static_cast<std::size_t>(row.pair)].friction += by.friction;
+    add_velocity_bar(row, by.u, v, row_bar);
+    add_arm_bar(row, by.impulse, w, row_bar);
+    if (!displaces_by(i)) continue;
+    const impact::Impact& impact = law.impact;
+    const Vec3<double> u_turn = relative_change(row, y), u_shift = relative_change(row, y_translation);
+    add_arm_bar(row, impact.share * impact.time * by.impulse, y, row_bar);
+    impact_bar[i].share += by.impulse.dot(impact.time * u_turn + problem.lag.time * u_shift);
+    impact_bar[i].time += impact.share * by.impulse.dot(u_turn);
+    bar.h += problem.lag.by_h * impact.share * by.impulse.dot(u_shift);
+  }
   add_row_bars(problem, settings, scratch, bar);
 
   for (std::size_t i = 0; i < scratch.impacts.size(); ++i) {
@@ -386,10 +334,10 @@ void SmoothCoulombSolver::vjp(const ContactProblem& problem, const ContactSoluti
     row_bar.distance += approach.distance;
     bar.pairs[static_cast<std::size_t>(row.pair)].restitution += approach.restitution;
     bar.h += approach.h;
-    const auto by_velocity = [&](double u_n_bar, const Eigen::VectorXd& v, Eigen::VectorXd& v_bar) {
-      row_bar.n += u_n_bar * relative_velocity(row, v);
-      add_velocity_bar(row, u_n_bar * row.n, v, row_bar);
-      add_impulse(row, u_n_bar * row.n, v_bar);
+    const auto by_velocity = [&](double u_n_bar, const Eigen::VectorXd& at, Eigen::VectorXd& at_bar) {
+      row_bar.n += u_n_bar * relative_velocity(row, at);
+      add_velocity_bar(row, u_n_bar * row.n, at, row_bar);
+      add_impulse(row, u_n_bar * row.n, at_bar);
     };
     by_velocity(approach.u_start, problem.v_start, bar.v_start);
     by_velocity(approach.u_free, problem.v_free, bar.v_free);
@@ -405,13 +353,7 @@ void SmoothCoulombSolver::impulses(const ContactProblem& problem, const ContactS
   for (std::size_t i = 0; i < impulses.size(); ++i) {
     const RowImpulse law(problem, settings, scratch, i);
     const ContactRow& row = law.row;
-    const Vec3<double> u = relative_velocity(row, solution.velocity());
-    impulses[i] = law.normal_impulse(u).value * row.n;
-    if (solution.passes.size() < 2) continue;
-    const Eigen::VectorXd& v_before = solution.passes[solution.passes.size() - 2];
-    const double bound =
-        law.friction_coefficient * law.normal_impulse(relative_velocity(row, v_before)).value;
-    impulses[i] += Friction(u, row.n, settings.stiction_speed).impulse(bound);
+    impulses[i] = law.impulse(relative_velocity(row, solution.velocity));
   }
 }
 

@@ -1,12 +1,10 @@
-/// Smooth Coulomb friction in three convex passes.
+/// The smooth Coulomb law: friction bounded by mu times the normal impulse at the same velocity,
+///     F(v) = M (v - v*) - sum_c J_c^T gamma_c(J_c v) = 0,   gamma = g(u_n) (n - mu u_t/sqrt(|u_t|^2 +
+///     v_s^2)),
+/// solved by Newton's method (coupled_newton.h) and differentiated implicitly: one linear solve with
+/// A = dF/dv, w = A^-T dL/dv. A step is a function of its arguments alone.
 ///
-/// Pass 0 is frictionless; each further pass solves the same problem with friction bounded by mu times the
-/// normal impulse of the pass before (Picard). Every pass minimises a strictly convex C-infinity function of
-/// velocity,
-///     L(v) = 1/2 (v - v*)^T M (v - v*) + sum_c [ N_c(n.u_c) + b_c (sqrt(|P u_c|^2 + v_s^2) - v_s) ],   u_c =
-///     J_c v,
-/// by Newton's method (convex_newton.h), and is differentiated implicitly: one linear solve with the Hessian
-/// of each pass. The impulses of impacts (contact_laws/impact.h) act at their own time: they displace bodies
+/// The impulses of impacts (contact_laws/impact.h) act at their own time: they displace bodies
 /// by
 ///     delta = -sum_c s_c M^-1 [t_c r_c x gamma_c; (t_c + c) gamma_c],   c being the lag of a substep
 ///     (EndMotion).
@@ -23,8 +21,11 @@ namespace abut {
 
 class SmoothCoulombSolver final : public ContactSolver {
  public:
-  /// @param pushes_out  false: overlap is not resolved, contacts only stop each other
-  SmoothCoulombSolver(const StepConfig& config, double acceleration_scale, bool pushes_out = true);
+  /// What is left out of the law for a split push-out: that overlap is resolved, or friction.
+  enum class Without { nothing, push_out, friction };
+
+  SmoothCoulombSolver(const StepConfig& config, double acceleration_scale,
+                      Without without = Without::nothing);
 
   void solve(const ContactProblem& problem, SolverScratch& scratch, ContactSolution& solution) const override;
   void vjp(const ContactProblem& problem, const ContactSolution& solution, const EndMotionBar& solution_bar,
@@ -42,20 +43,27 @@ class SmoothCoulombSolver final : public ContactSolver {
   [[nodiscard]] double default_dissipation_time() const override {
     return config_.dissipation_steps * config_.h;
   }
-  [[nodiscard]] int pass_count() const override { return config_.friction_repeats + 1; }
   /// For steps of the config's length.
   [[nodiscard]] const smooth_coulomb::Settings& settings() const { return settings_; }
 
  private:
   [[nodiscard]] smooth_coulomb::Settings settings_of(const ContactProblem& problem) const;
-  static void prepare(const ContactProblem& problem, const smooth_coulomb::Settings& settings,
-                      SolverScratch& scratch);
+  void prepare(const ContactProblem& problem, const smooth_coulomb::Settings& settings,
+               SolverScratch& scratch) const;
   static void prepare_impacts(const ContactProblem& problem, const smooth_coulomb::Settings& settings,
                               SolverScratch& scratch);
   void displace(const ContactProblem& problem, const smooth_coulomb::Settings& settings,
                 SolverScratch& scratch, ContactSolution& solution) const;
 
+  void linearize(const ContactProblem& problem, const smooth_coulomb::Settings& settings,
+                 const Eigen::VectorXd& v, SolverScratch& scratch) const;
+  /// What friction does of a step that was not solved: three convex passes, each bounded by mu times the
+  /// normal impulses of the one before.
+  void solve_in_passes(const ContactProblem& problem, const smooth_coulomb::Settings& settings,
+                       SolverScratch& scratch, ContactSolution& solution) const;
+
   StepConfig config_;
+  bool has_friction_;
   double speed_scale_;  ///< g h
   smooth_coulomb::Settings settings_;
 };

@@ -13,14 +13,12 @@ class SplitPushOutSolver final : public ContactSolver {
  public:
   SplitPushOutSolver(const StepConfig& config, double acceleration_scale);
 
-  /// The first pass of a solution is w; the others are those of the law.
   void solve(const ContactProblem& problem, SolverScratch& scratch, ContactSolution& solution) const override;
   void vjp(const ContactProblem& problem, const ContactSolution& solution, const EndMotionBar& solution_bar,
            SolverScratch& scratch, ContactProblemBar& bar) const override;
   void impulses(const ContactProblem& problem, const ContactSolution& solution,
                 std::vector<Vec3<double>>& impulses) const override;
   [[nodiscard]] double default_dissipation_time() const override { return law_.default_dissipation_time(); }
-  [[nodiscard]] int pass_count() const override { return law_.pass_count() + 1; }
 
  private:
   SmoothCoulombSolver law_, push_out_;

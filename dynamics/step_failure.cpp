@@ -85,6 +85,8 @@ void judge_step(const Model& model, const StepConfig& config, const ContactDetec
       std::max(0.0, find_worst(scratch, [](const ContactRow&, double depth) { return depth; }).value);
   report.iterations = scratch.solution.iterations;
   report.residual = scratch.solution.residual;
+  report.path = scratch.solution.path;
+  report.has_negative_determinant = scratch.solution.has_negative_determinant;
 
   if (!is_finite(next, report.body) || !std::isfinite(report.residual)) {
     report.status = StepStatus::non_finite;

@@ -46,7 +46,7 @@ double sunken_depth(const PairOfStep& of, double acceleration_scale, const StepS
     const ContactRow& row = scratch.rows.rows[static_cast<std::size_t>(i)];
     const double depth = -row.distance;
     if (!(share * depth > std::max(deepest, k_sunken_depth * of.size))) continue;
-    const double parting = row.n.dot(relative_velocity(row, scratch.solution.velocity()));
+    const double parting = row.n.dot(relative_velocity(row, scratch.solution.velocity));
     if (parting < 0.5 * std::min(depth / relaxation, settings.push_out_speed)) deepest = share * depth;
   }
   return deepest;

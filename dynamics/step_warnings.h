@@ -23,6 +23,7 @@
 
 #include "engine/config.h"
 #include "engine/model.h"
+#include "engine/state.h"
 
 namespace abut {
 

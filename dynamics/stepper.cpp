@@ -22,11 +22,6 @@ double resolve_acceleration_scale(const Model& model, const StepConfig& config) 
 
 }  // namespace
 
-void StepScratch::forget() {
-  solver.previous_passes.clear();
-  solver.previous_start.resize(0);
-}
-
 const char* to_string(StepStatus status) {
   switch (status) {
     case StepStatus::ok:
@@ -41,15 +36,6 @@ const char* to_string(StepStatus status) {
       return "too_fast";
   }
   return "unknown";
-}
-
-WarmStart warm_start(const StepScratch& scratch) {
-  return {scratch.solver.previous_passes, scratch.solver.previous_start};
-}
-
-void set_warm_start(StepScratch& scratch, const WarmStart& warm_start) {
-  scratch.solver.previous_passes = warm_start.passes;
-  scratch.solver.previous_start = warm_start.start;
 }
 
 Stepper::Stepper(const Model& model, const StepConfig& config, const Stepper* prepared)
@@ -149,7 +135,8 @@ StepReport Stepper::substep(const State& state, const Control& control, double h
     if (!scratch.rows.members.empty()) {
       for (const RowPair& pair : scratch.rows.pairs) record->clusters.push_back(pair.clusters);
     }
-    record->passes = scratch.solution.passes;
+    record->velocity = scratch.solution.velocity;
+    record->push_out = scratch.solution.push_out;
     record->displacement = scratch.solution.displacement;
     record->h = h;
   }
@@ -184,7 +171,8 @@ void Stepper::restore(const State& state, const Control& control, const SubstepR
   std::swap(manifold.contacts, scratch.linearization.contacts);
   make_joint_rows(model, scratch.mass, state, joint_settings(), scratch.joints);
   free_motion(model, scratch.mass, state, control, h, scratch.free);
-  scratch.solution.passes = record.passes;
+  scratch.solution.velocity = record.velocity;
+  scratch.solution.push_out = record.push_out;
   scratch.solution.displacement = record.displacement;
 }
 

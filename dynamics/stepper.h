@@ -60,13 +60,15 @@ inline void keep_worse(const StepWarnings& others, StepWarnings& worst) {
 /// What a step did. `body` and `contact` point at the culprit of a failure, -1 where there is none.
 struct StepReport {
   StepStatus status = StepStatus::ok;
-  int contacts = 0;              ///< with a weight > 0
-  double max_penetration = 0.0;  ///< of those contacts, at the start of the step [m], >= 0
-  int iterations = 0;            ///< Newton iterations of all passes, of the island that took most
-  double residual = 0.0;         ///< relative residual of the worst pass
-  double max_speed = 0.0;        ///< of the points of any body at the end of the step, a bound [m/s]
-  double penetration = 0.0;      ///< of `contact` after too_deep [sizes of the smaller body]
-  int step = -1;                 ///< number in its rollout, from 0; -1 of a step by itself
+  int contacts = 0;                          ///< with a weight > 0
+  double max_penetration = 0.0;              ///< of those contacts, at the start of the step [m], >= 0
+  int iterations = 0;                        ///< Newton iterations of the island that took most
+  double residual = 0.0;                     ///< relative residual of the worst island
+  SolutionPath path = SolutionPath::newton;  ///< of the island that was hardest to solve
+  bool has_negative_determinant = false;     ///< see ContactSolution
+  double max_speed = 0.0;    ///< of the points of any body at the end of the step, a bound [m/s]
+  double penetration = 0.0;  ///< of `contact` after too_deep [sizes of the smaller body]
+  int step = -1;             ///< number in its rollout, from 0; -1 of a step by itself
   ContactLaw law = ContactLaw::smooth_coulomb;
   int body = -1;
   ContactFeature contact;   ///< the one that is too deep, or the deepest of `body`, if it has any
@@ -85,9 +87,10 @@ struct SubstepRecord {
   ContactFeature impact;                  ///< the contact that closes at its end, where that is its length
   std::vector<ContactFeature> features;   ///< of the contacts with a weight > 0
   std::vector<ContactClusters> clusters;  ///< of each pair that has such, if any pair is reduced
-  std::vector<Eigen::VectorXd> passes;    ///< velocities after each pass
-  Eigen::VectorXd displacement;           ///< see EndMotion
-  State end;                              ///< none of the last one: it is that of the step
+  Eigen::VectorXd velocity;               ///< see ContactSolution, as the next two
+  Eigen::VectorXd push_out;
+  Eigen::VectorXd displacement;
+  State end;  ///< none of the last one: it is that of the step
 };
 
 /// What the adjoint needs of a step besides the states before and after it: mostly a single substep.
@@ -120,8 +123,7 @@ struct StepDirection {
   StateTangent* next = nullptr;           ///< overwritten; may not be `state`
 };
 
-/// Working memory of one thread, for steps of one model after another. It holds the warm start of the next
-/// step.
+/// Working memory of one thread, for steps of one model after another. What it holds changes no result.
 struct StepScratch {
   DetectorScratch detector;
   ContactManifold manifold;
@@ -149,19 +151,7 @@ struct StepScratch {
   std::vector<bool> near_kink;
   std::vector<int> kinks_of_body;
   State start, end;  ///< of a substep
-
-  /// Makes the next step what it is with a fresh scratch, to the last bit, and keeps the memory: to be called
-  /// where a state does not follow from the step before, such as after a failure or a reset.
-  void forget();
 };
-
-/// What a step takes over from the one before, so that the same one can be taken again to the last bit.
-struct WarmStart {
-  std::vector<Eigen::VectorXd> passes;
-  Eigen::VectorXd start;
-};
-[[nodiscard]] WarmStart warm_start(const StepScratch& scratch);
-void set_warm_start(StepScratch& scratch, const WarmStart& warm_start);
 
 /// Prepared once for a model, const afterwards; the model must outlive it.
 class Stepper {
@@ -207,8 +197,6 @@ class Stepper {
   [[nodiscard]] const ContactDetector& detector() const { return detector_; }
   /// tau_d [s] of materials that give none.
   [[nodiscard]] double default_dissipation_time() const { return solver_.law().default_dissipation_time(); }
-  /// How many velocities of each moving body a substep records.
-  [[nodiscard]] int pass_count() const { return solver_.law().pass_count(); }
   [[nodiscard]] double acceleration_scale() const { return acceleration_scale_; }
   /// For a substep of h seconds; all smoothing is that of the config's time step.
   [[nodiscard]] RowSettings row_settings(double h) const;

@@ -19,7 +19,7 @@ using Number = double& (*)(StepConfig&);
 using Count = int& (*)(StepConfig&);
 using Switch = bool& (*)(StepConfig&);
 
-constexpr std::array<StepConfigField, 21> k_fields{{
+constexpr std::array<StepConfigField, 20> k_fields{{
     {"time_step", Number([](StepConfig& c) -> double& { return c.h; })},
     {"near_rigid_factor", Number([](StepConfig& c) -> double& { return c.near_rigid_factor; })},
     {"dissipation_steps", Number([](StepConfig& c) -> double& { return c.dissipation_steps; })},
@@ -31,7 +31,6 @@ constexpr std::array<StepConfigField, 21> k_fields{{
     {"impact_substeps", Switch([](StepConfig& c) -> bool& { return c.impact_substeps; })},
     {"adaptive_substeps", Switch([](StepConfig& c) -> bool& { return c.adaptive_substeps; })},
     {"penetration_growth", Number([](StepConfig& c) -> double& { return c.penetration_growth; })},
-    {"friction_repeats", Count([](StepConfig& c) -> int& { return c.friction_repeats; }), 1},
     {"tolerance", Number([](StepConfig& c) -> double& { return c.tolerance; })},
     {"max_iterations", Count([](StepConfig& c) -> int& { return c.max_iterations; }), 1},
     {"penalty_stiffness", Number([](StepConfig& c) -> double& { return c.penalty_stiffness; })},
@@ -83,9 +82,9 @@ constexpr std::array<ContactField, 15> k_contact_fields{{
   [[maybe_unused]] const auto& [h, law, near_rigid_factor, dissipation_steps, stiction_factor,
                                 normal_smoothing_factor, acceleration_scale, push_out_factor, push_out,
                                 impact_speed, impact_substeps, adaptive_substeps, penetration_growth,
-                                friction_repeats, tolerance, max_iterations, penalty_stiffness,
-                                penalty_stiction_factor, speed_limit, penetration_limit, tangential_factor,
-                                impedance, complementarity_factor, contact] = config;
+                                tolerance, max_iterations, penalty_stiffness, penalty_stiction_factor,
+                                speed_limit, penetration_limit, tangential_factor, impedance,
+                                complementarity_factor, contact] = config;
   [[maybe_unused]] const auto& [solref, solimp, impratio] = impedance;
 }
 [[maybe_unused]] void list_is_complete(const ContactConfig& config) {
@@ -202,10 +201,6 @@ void validate(const StepConfig& config) {
       const int value = (*count)(copy);
       if (value < field.lower) problems.add(field.key, value, fmt::format(">= {}", field.lower));
     }
-  }
-  constexpr int k_most_repeats = 100;
-  if (config.friction_repeats > k_most_repeats) {
-    problems.add("friction_repeats", config.friction_repeats, fmt::format("<= {}", k_most_repeats));
   }
   if (std::none_of(k_laws.begin(), k_laws.end(), [&](const auto& law) { return law.second == config.law; })) {
     problems.add("law", static_cast<int>(config.law), "a ContactLaw");

@@ -47,9 +47,8 @@ struct StepConfig {
   bool impact_substeps = false;    ///< steps are divided where contacts close
   bool adaptive_substeps = false;  ///< steps are halved where penetration grows by more than ...
   double penetration_growth = 1e-3;      ///< ... this in one substep [m], > 0
-  int friction_repeats = 2;              ///< passes with friction after the frictionless one, 1 to 100
-  double tolerance = 1e-8;               ///< relative residual of every pass [-], > 0
-  int max_iterations = 100;              ///< Newton iterations of a pass, >= 1
+  double tolerance = 1e-9;               ///< relative residual of a solution [-], > 0
+  int max_iterations = 100;              ///< of Newton's method, from each start, >= 1
   double penalty_stiffness = 1e4;        ///< penalty law where a pair is rigid: stiffness [N/m], > 0
   double penalty_stiction_factor = 5.0;  ///< penalty law: v_s = penalty_stiction_factor * g * h [-], > 0
   double speed_limit = 1e5;         ///< a step that leaves a point of a body faster [m/s] has failed, > 0

@@ -49,7 +49,7 @@ constexpr SettingUse no = SettingUse::ignored, joints = SettingUse::joints, yes 
 constexpr Uses k_all{yes, yes, yes, yes, yes, yes};
 
 // clang-format off
-constexpr std::array<LawSetting, 28> k_settings{{
+constexpr std::array<LawSetting, 27> k_settings{{
     //                                                                  smooth_  penalty convex_  imped-  lcp  relaxed_
     //                                                                  coulomb          cone     ance         complementarity
     step<&Step::h>("time_step", k_all),
@@ -64,7 +64,6 @@ constexpr std::array<LawSetting, 28> k_settings{{
     step<&Step::impact_substeps>("impact_substeps",                    {yes,     no,     no,      no,     no,  no}),
     step<&Step::adaptive_substeps>("adaptive_substeps", k_all),
     step<&Step::penetration_growth>("penetration_growth", k_all),
-    step<&Step::friction_repeats>("friction_repeats",                  {yes,     no,     no,      no,     no,  no}),
     step<&Step::tolerance>("tolerance", k_all),
     step<&Step::max_iterations>("max_iterations", k_all),
     step<&Step::penalty_stiffness>("penalty_stiffness",                {no,      yes,    no,      no,     no,  no}),

@@ -35,19 +35,43 @@ ABUT_INLINE convex_cone::ConeOf<RowLanes> cone_of(const RowBlock& block, const V
            RowLanes(friction)}};
 }
 
-/// K of eight rows of a law without a cone.
+/// Impulse and K of eight rows of a law without a cone.
 template <RowLaw law>
-ABUT_INLINE Mat3<RowLanes> resistance_of(const RowBlock& block, const RowLanes& slope,
-                                         const Vec3<RowLanes>& u, const Vec3<RowLanes>& n,
-                                         const smooth_coulomb::Settings& s) {
-  Mat3<RowLanes> K;
-  for (int j = 0; j < 3; ++j) {
-    for (int i = 0; i < 3; ++i) K(i, j) = -slope * (n[i] * n[j]);
+struct RowResponse {
+  Vec3<RowLanes> n;
+  FrictionOf<RowLanes> friction;
+  smooth_coulomb::NormalResponse<RowLanes> normal;
+  RowLanes friction_coefficient, bound;
+
+  ABUT_INLINE RowResponse(const RowKernelInput& in, const RowBlock& block, const Vec3<RowLanes>& u,
+                          const Vec3<RowLanes>& normal_W,
+                          const smooth_coulomb::NormalResponse<RowLanes>& at_u)
+      : n(normal_W),
+        friction(u, normal_W, in.settings.stiction_speed),
+        normal(at_u),
+        friction_coefficient(in.friction),
+        bound(law == RowLaw::coupled ? friction_coefficient * at_u.value : RowLanes::load(block.bound)) {}
+
+  [[nodiscard]] ABUT_INLINE Vec3<RowLanes> impulse() const {
+    Vec3<RowLanes> sum = normal.value * n;
+    if constexpr (law != RowLaw::frictionless) sum += friction.impulse(bound);
+    return sum;
   }
-  if constexpr (law == RowLaw::smooth_friction)
-    K += FrictionOf<RowLanes>(u, n, s.stiction_speed).resistance(RowLanes::load(block.bound));
-  return K;
-}
+  [[nodiscard]] ABUT_INLINE Mat3<RowLanes> resistance() const {
+    Mat3<RowLanes> K;
+    for (int j = 0; j < 3; ++j) {
+      for (int i = 0; i < 3; ++i) K(i, j) = -normal.d_velocity * (n[i] * n[j]);
+    }
+    if constexpr (law != RowLaw::frictionless) K += friction.resistance(bound);
+    if constexpr (law == RowLaw::coupled) {  // the bound is mu times the normal impulse
+      const Vec3<RowLanes> by_bound = friction.impulse(friction_coefficient * -normal.d_velocity);
+      for (int j = 0; j < 3; ++j) {
+        for (int i = 0; i < 3; ++i) K(i, j) = K(i, j) + by_bound[i] * n[j];
+      }
+    }
+    return K;
+  }
+};
 
 [[gnu::flatten]] inline void set_law_by_lanes(const smooth_coulomb::Settings& settings, double compliance,
                                               double dissipation_time, std::span<RowBlock> blocks) {
@@ -92,7 +116,6 @@ ABUT_INLINE Mat3<RowLanes> resistance_of(const RowBlock& block, const RowLanes& 
 template <RowLaw law>
 [[gnu::flatten]] void sum_impulses_by_lanes(const RowKernelInput& in, std::span<RowBlock> blocks,
                                             double* wrench) {
-  const smooth_coulomb::Settings& s = in.settings;
   RowLanes sums[6] = {0, 0, 0, 0, 0, 0};
   for (RowBlock& block : blocks) {
     const Vec3<RowLanes> n = load_lanes(block.n), r = load_lanes(block.r), u = velocity_at(in.V, r);
@@ -102,12 +125,10 @@ template <RowLaw law>
       cone.normal_impulse().store(block.impulse);
       impulse = cone.impulse();
     } else {
-      const auto response = normal_response(block, n.dot(u));
-      response.value.store(block.impulse);
-      response.d_velocity.store(block.slope);
-      impulse = response.value * n;
-      if constexpr (law == RowLaw::smooth_friction)
-        impulse += FrictionOf<RowLanes>(u, n, s.stiction_speed).impulse(RowLanes::load(block.bound));
+      const RowResponse<law> response(in, block, u, n, normal_response(block, n.dot(u)));
+      response.normal.value.store(block.impulse);
+      response.normal.d_velocity.store(block.slope);
+      impulse = response.impulse();
     }
     const Vec3<RowLanes> torque = r.cross(impulse);
     for (int k = 0; k < 3; ++k) {
@@ -121,15 +142,17 @@ template <RowLaw law>
 template <RowLaw law>
 [[gnu::flatten]] void sum_resistances_by_lanes(const RowKernelInput& in, std::span<const RowBlock> blocks,
                                                ResistanceSums& out) {
-  RowLanes S0[9], S1[9], S2[9];  // of the symmetric ones only the lower triangle
-  for (int k = 0; k < 9; ++k) S0[k] = S1[k] = S2[k] = RowLanes(0);
+  constexpr bool is_symmetric = law != RowLaw::coupled;  // of S0 and S2 then only the lower triangle
+  RowLanes S0[9], S1[9], T1[9], S2[9];
+  for (int k = 0; k < 9; ++k) S0[k] = S1[k] = T1[k] = S2[k] = RowLanes(0);
   for (const RowBlock& block : blocks) {
     const Vec3<RowLanes> n = load_lanes(block.n), r = load_lanes(block.r), u = velocity_at(in.V, r);
     Mat3<RowLanes> K;
     if constexpr (law == RowLaw::cone) {
       K = cone_of(block, u, n, in.friction).resistance();
     } else {
-      K = resistance_of<law>(block, RowLanes::load(block.slope), u, n, in.settings);
+      K = RowResponse<law>(in, block, u, n, {RowLanes::load(block.impulse), RowLanes::load(block.slope)})
+              .resistance();
     }
     Mat3<RowLanes> rK;
     for (int j = 0; j < 3; ++j) {
@@ -137,27 +160,37 @@ template <RowLaw law>
       rK(1, j) = r[2] * K(0, j) - r[0] * K(2, j);
       rK(2, j) = r[0] * K(1, j) - r[1] * K(0, j);
       for (int i = 0; i < 3; ++i) S1[3 * j + i] += rK(i, j);
-      for (int i = j; i < 3; ++i) S0[3 * j + i] += K(i, j);
+      for (int i = is_symmetric ? j : 0; i < 3; ++i) S0[3 * j + i] += K(i, j);
     }
-    for (int i = 0; i < 3; ++i) {  // -[r] K [r] = (row i of [r] K) turned by r
+    for (int i = 0; i < 3; ++i) {
+      if constexpr (!is_symmetric) {
+        T1[i] += K(i, 1) * r[2] - K(i, 2) * r[1];
+        T1[3 + i] += K(i, 2) * r[0] - K(i, 0) * r[2];
+        T1[6 + i] += K(i, 0) * r[1] - K(i, 1) * r[0];
+      }
+      // -[r] K [r] = (row i of [r] K) turned by r
       S2[i] += r[1] * rK(i, 2) - r[2] * rK(i, 1);
-      if (i >= 1) S2[3 + i] += r[2] * rK(i, 0) - r[0] * rK(i, 2);
-      if (i >= 2) S2[6 + i] += r[0] * rK(i, 1) - r[1] * rK(i, 0);
+      if (i >= 1 || !is_symmetric) S2[3 + i] += r[2] * rK(i, 0) - r[0] * rK(i, 2);
+      if (i >= 2 || !is_symmetric) S2[6 + i] += r[0] * rK(i, 1) - r[1] * rK(i, 0);
     }
   }
   for (int j = 0; j < 3; ++j) {
-    for (int i = 0; i < 3; ++i) out.S1[3 * j + i] = reduce_sum(S1[3 * j + i]);
-    for (int i = j; i < 3; ++i) {
-      out.S0[3 * j + i] = out.S0[3 * i + j] = reduce_sum(S0[3 * j + i]);
-      out.S2[3 * j + i] = out.S2[3 * i + j] = reduce_sum(S2[3 * j + i]);
+    for (int i = 0; i < 3; ++i) {
+      const int k = 3 * j + i, mirrored = is_symmetric && i < j ? 3 * i + j : k;
+      out.S1[k] = reduce_sum(S1[k]);
+      out.S0[k] = mirrored == k ? reduce_sum(S0[k]) : out.S0[mirrored];
+      out.S2[k] = mirrored == k ? reduce_sum(S2[k]) : out.S2[mirrored];
     }
+  }
+  for (int j = 0; j < 3; ++j) {
+    for (int i = 0; i < 3; ++i)
+      out.T1[3 * j + i] = is_symmetric ? -out.S1[3 * i + j] : reduce_sum(T1[3 * j + i]);
   }
 }
 
 template <RowLaw law>
 [[gnu::flatten]] void sum_line_by_lanes(const RowKernelInput& in, const double* dV, double a,
                                         std::span<const RowBlock> blocks, LineSums& out) {
-  const smooth_coulomb::Settings& s = in.settings;
   RowLanes slope = 0, curvature = 0;
   double V_a[6];
   for (int k = 0; k < 6; ++k) V_a[k] = in.V[k] + a * dV[k];
@@ -170,11 +203,9 @@ template <RowLaw law>
       slope -= cone.impulse().dot(du);
       K = cone.resistance();
     } else {
-      const auto response = normal_response(block, n.dot(u));
-      slope -= response.value * n.dot(du);
-      if constexpr (law == RowLaw::smooth_friction)
-        slope -= FrictionOf<RowLanes>(u, n, s.stiction_speed).impulse(RowLanes::load(block.bound)).dot(du);
-      K = resistance_of<law>(block, response.d_velocity, u, n, s);
+      const RowResponse<law> response(in, block, u, n, normal_response(block, n.dot(u)));
+      slope -= response.impulse().dot(du);
+      K = response.resistance();
     }
     for (int j = 0; j < 3; ++j) {
       for (int i = 0; i < 3; ++i) curvature += du[i] * K(i, j) * du[j];

@@ -15,8 +15,10 @@ void with_law(RowLaw law, const F& f) {
   switch (law) {
     case RowLaw::frictionless:
       return f(std::integral_constant<RowLaw, RowLaw::frictionless>());
-    case RowLaw::smooth_friction:
-      return f(std::integral_constant<RowLaw, RowLaw::smooth_friction>());
+    case RowLaw::bounded:
+      return f(std::integral_constant<RowLaw, RowLaw::bounded>());
+    case RowLaw::coupled:
+      return f(std::integral_constant<RowLaw, RowLaw::coupled>());
     case RowLaw::cone:
       return f(std::integral_constant<RowLaw, RowLaw::cone>());
   }
@@ -47,7 +49,7 @@ RowKernels RowKernels::ABUT_COMPILATION() {  // NOLINT(misc-definitions-in-heade
           &abut::sum_line,
           &abut::subtract_block_product,
           &abut::solve_block_transposed,
-          &pass_vjp_by_lanes,
+          &impulse_vjp_by_lanes,
           &law_vjp_by_lanes};
 }
 

@@ -12,21 +12,23 @@
 
 namespace abut {
 
-/// Sums of K, [r] K and -[r] K [r] over the rows of a pair, K = -d impulse/du; column by column.
+/// Sums of K, [r] K, K [r] and -[r] K [r] over the rows of a pair, K = -d impulse/du; column by column.
 struct ResistanceSums {
-  double S0[9], S1[9], S2[9];
+  double S0[9], S1[9], T1[9], S2[9];
 };
 
-/// Slope and curvature along a line of the potential that impulses are minus the gradient of.
+/// -impulse.du and du.K du along a line: slope and curvature of the potential, where there is one.
 struct LineSums {
   double slope = 0, curvature = 0;
 };
 
 /// What a row answers with.
 ///   frictionless     smooth_coulomb.h
-///   smooth_friction  and friction.h, bounded by what RowBlocks::set_bounds() left
+///   bounded          and friction.h, bounded by what RowBlocks::set_bounds() left
+///   coupled          and friction.h, bounded by mu times the normal impulse at the same velocity; K of it is
+///                    not symmetric
 ///   cone             convex_cone.h
-enum class RowLaw { frictionless, smooth_friction, cone };
+enum class RowLaw { frictionless, bounded, coupled, cone };
 
 /// What the functions below need to know. Twists [w; v] and wrenches [torque; force] are 6 numbers, about the
 /// pair's centre; plain arrays, as Eigen's functions could be taken from a file for the wrong instructions.
@@ -34,7 +36,7 @@ struct RowKernelInput {
   const smooth_coulomb::Settings& settings;
   RowLaw law;
   const double* V;      ///< twist of B relative to A, less what is carried
-  double friction = 0;  ///< mu, of a cone
+  double friction = 0;  ///< mu, of a cone and of coupled friction
 };
 
 struct RowKernels {
@@ -55,9 +57,9 @@ struct RowKernels {
   /// Of 6 x 6 blocks, column by column (block_kernel.h): C -= A B^T, and X <- X L^-T.
   void (*subtract_block_product)(const double* A, const double* B, double* C);
   void (*solve_block_transposed)(const double* L, double* X);
-  /// The way back of a pass of the smooth Coulomb law: adds to the bars of rows, laws and friction.
-  void (*pass_vjp)(const smooth_coulomb::Settings&, RowPassBar&, std::span<const RowBlock>,
-                   std::span<RowBarBlock>);
+  /// The way back of coupled friction: adds to the bars of rows, laws and friction.
+  void (*impulse_vjp)(const smooth_coulomb::Settings&, PairImpulseBar&, std::span<const RowBlock>,
+                      std::span<RowBarBlock>);
   /// From the laws' bars to those of distance, weight and inverse mass, and to what the pair shares.
   void (*law_vjp)(const smooth_coulomb::Settings&, double compliance, double dissipation_time,
                   std::span<const RowBlock>, std::span<RowBarBlock>, PairLawBar&);

@@ -17,15 +17,12 @@ struct alignas(64) RowBarBlock {
   Lanes distance, weight, inverse_mass;
 };
 
-/// A pass of the smooth Coulomb law on its way back, for one pair. Velocities are those of the pass, of the
-/// pass before, and w = H^-1 dL/d(velocities of the pass).
-struct RowPassBar {
-  double V[6], V_before[6], W[6];     ///< relative twists, about the pair's centre
-  double turn_A[3][3], turn_B[3][3];  ///< angular velocities of A and B in each of these, 0 if fixed
+/// The way back of w.sum J^T gamma(J v) for the rows of one pair, gamma that of coupled friction.
+struct PairImpulseBar {
+  double V[6], W[6];                  ///< relative twists of v and w, about the pair's centre
+  double turn_A[2][3], turn_B[2][3];  ///< angular velocities of A and B in v and w, 0 if fixed
   double friction = 0;                ///< mu
-  bool has_friction = false;
-  double reaction[6] = {};  ///< written: dL/d(V_before) is J^T of these impulses' wrench on B
-  double friction_bar = 0;  ///< written: dL/d mu
+  double friction_bar = 0;            ///< written: dL/d mu
 };
 
 /// dL/d(what the rows of a pair share).

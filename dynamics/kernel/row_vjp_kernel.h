@@ -16,83 +16,47 @@ ABUT_INLINE void add_cross(const Vec3<RowLanes>& a, const double* b, double sign
   add_to(to[2], a[0] * y - a[1] * x);
 }
 
-/// dL of a pass is u_w.gamma(u), u_w = J w, with its friction bounded by b = mu gamma_n(u_before).
-template <bool has_friction>
-[[gnu::flatten]] void pass_vjp_of(const smooth_coulomb::Settings& s, RowPassBar& pass,
-                                  std::span<const RowBlock> blocks, std::span<RowBarBlock> bars) {
-  RowLanes reaction_sums[6] = {0, 0, 0, 0, 0, 0}, friction_sum(0);
+/// Of u_w.gamma(u), u_w = J w, gamma bounded by mu gamma_n(u).
+[[gnu::flatten]] inline void impulse_vjp_by_lanes(const smooth_coulomb::Settings& settings,
+                                                  PairImpulseBar& pair, std::span<const RowBlock> blocks,
+                                                  std::span<RowBarBlock> bars) {
+  const smooth_coulomb::Settings s = settings;
+  const RowLanes mu(pair.friction);
+  RowLanes friction_sum(0);
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     const RowBlock& block = blocks[i];
     RowBarBlock& bar = bars[i];
     const RowLanes on = RowLanes::load(bar.is_smooth);
-    const Vec3<RowLanes> n = load_lanes(block.n), r = load_lanes(block.r), u = velocity_at(pass.V, r);
-    Vec3<RowLanes> u_w = velocity_at(pass.W, r);
+    const Vec3<RowLanes> n = load_lanes(block.n), r = load_lanes(block.r), u = velocity_at(pair.V, r);
+    Vec3<RowLanes> u_w = velocity_at(pair.W, r);
     for (int k = 0; k < 3; ++k) u_w[k] = on * u_w[k];
-    const RowLanes target = RowLanes::load(block.target), scale = RowLanes::load(block.scale),
-                   width = RowLanes::load(block.width), u_w_n = n.dot(u_w);
 
-    // u_w.(gamma_n n); of a scale of 1 the impulse is its derivative by the scale
-    const auto unit = smooth_coulomb::normal_impulse(n.dot(u), target, RowLanes(1), width);
-    const RowLanes gamma = scale * unit.value, slope = scale * unit.d_velocity;
-    RowLanes by_target = -u_w_n * slope, by_scale = u_w_n * unit.value;
-    const RowLanes by_u_n = u_w_n * slope;
-    Vec3<RowLanes> n_bar, force, impulse;
+    // Of a scale of 1 the normal impulse is its derivative by the scale.
+    const RowLanes scale = RowLanes::load(block.scale);
+    const auto unit = smooth_coulomb::normal_impulse(n.dot(u), RowLanes::load(block.target), RowLanes(1),
+                                                     RowLanes::load(block.width));
+    const RowLanes gamma = scale * unit.value, bound = mu * gamma;
+    const FrictionOf<RowLanes> friction(u, n, s.stiction_speed);
+    const auto friction_bar = friction.vjp(bound, u, u_w);
+    const Vec3<RowLanes> tangential = friction.impulse(bound);
+    const RowLanes gamma_bar = n.dot(u_w) + mu * friction_bar.bound,
+                   by_u_n = gamma_bar * scale * unit.d_velocity;
+    friction_sum += gamma * friction_bar.bound;
+    Vec3<RowLanes> force, impulse;
     for (int k = 0; k < 3; ++k) {
-      n_bar[k] = gamma * u_w[k] + by_u_n * u[k];
-      force[k] = by_u_n * n[k];
-      impulse[k] = gamma * n[k];
-    }
-    if constexpr (has_friction) {
-      const Vec3<RowLanes> u_before = velocity_at(pass.V_before, r);
-      const auto unit_before = smooth_coulomb::normal_impulse(n.dot(u_before), target, RowLanes(1), width);
-      const RowLanes limit = scale * unit_before.value, mu(pass.friction), bound = mu * limit;
-      const FrictionOf<RowLanes> friction(u, n, s.stiction_speed);
-      const auto friction_bar = friction.vjp(bound, u, u_w);
-      const Vec3<RowLanes> tangential = friction.impulse(bound);
-      const RowLanes limit_bar = mu * friction_bar.bound,
-                     by_u_n_before = limit_bar * scale * unit_before.d_velocity;
-      friction_sum += limit * friction_bar.bound;
-      by_target -= by_u_n_before;
-      by_scale += limit_bar * unit_before.value;
-      Vec3<RowLanes> reaction;
-      for (int k = 0; k < 3; ++k) {
-        n_bar[k] += friction_bar.n[k] + by_u_n_before * u_before[k];
-        force[k] += friction_bar.u[k];
-        impulse[k] += tangential[k];
-        reaction[k] = by_u_n_before * n[k];
-      }
-      const Vec3<RowLanes> torque = r.cross(reaction);
-      for (int k = 0; k < 3; ++k) {
-        reaction_sums[k] += torque[k];
-        reaction_sums[3 + k] += reaction[k];
-        add_to(bar.drift[k], reaction[k]);
-      }
-      add_cross(reaction, pass.turn_A[1], -1.0, bar.r_A);
-      add_cross(reaction, pass.turn_B[1], 1.0, bar.r_B);
-    }
-    add_cross(force, pass.turn_A[0], -1.0, bar.r_A);
-    add_cross(force, pass.turn_B[0], 1.0, bar.r_B);
-    for (int k = 0; k < 3; ++k) impulse[k] = on * impulse[k];
-    add_cross(impulse, pass.turn_A[2], -1.0, bar.r_A);
-    add_cross(impulse, pass.turn_B[2], 1.0, bar.r_B);
-    for (int k = 0; k < 3; ++k) {
-      add_to(bar.n[k], n_bar[k]);
+      add_to(bar.n[k], gamma * u_w[k] + by_u_n * u[k] + friction_bar.n[k]);
+      force[k] = by_u_n * n[k] + friction_bar.u[k];
+      impulse[k] = on * (gamma * n[k] + tangential[k]);
       add_to(bar.drift[k], force[k]);
     }
-    add_to(bar.target, by_target);
-    add_to(bar.scale, by_scale);
+    add_cross(force, pair.turn_A[0], -1.0, bar.r_A);
+    add_cross(force, pair.turn_B[0], 1.0, bar.r_B);
+    add_cross(impulse, pair.turn_A[1], -1.0, bar.r_A);
+    add_cross(impulse, pair.turn_B[1], 1.0, bar.r_B);
+    add_to(bar.target, -by_u_n);
+    add_to(bar.scale, gamma_bar * unit.value);
   }
-  for (int k = 0; k < 6; ++k) pass.reaction[k] = reduce_sum(reaction_sums[k]);
-  pass.friction_bar = reduce_sum(friction_sum);
-}
-
-inline void pass_vjp_by_lanes(const smooth_coulomb::Settings& settings, RowPassBar& pass,
-                              std::span<const RowBlock> blocks, std::span<RowBarBlock> bars) {
-  if (pass.has_friction) {
-    pass_vjp_of<true>(settings, pass, blocks, bars);
-  } else {
-    pass_vjp_of<false>(settings, pass, blocks, bars);
-  }
+  pair.friction_bar = reduce_sum(friction_sum);
 }
 
 /// From v_hat(d, W, C, tau_d, h) and c = Gamma/R, R = C/(h (h + tau_d)) + rho W.

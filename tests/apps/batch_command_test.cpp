@@ -140,7 +140,7 @@ TEST_CASE("BatchTable: a parameter does what the same number in the scene would 
       {"pair.floor.ball.restitution", "0.9", "[simulation]",
        "pair = [{bodies = [\"floor\", \"ball\"], restitution = 0.9}]\n[simulation]"},
       {"simulation.time_step", "0.001", "time_step = 0.002", "time_step = 0.001"},
-      {"simulation.friction_repeats", "1", "[simulation]", "[simulation]\nfriction_repeats = 1"},
+      {"simulation.stiction_factor", "0.5", "[simulation]", "[simulation]\nstiction_factor = 0.5"},
       {"simulation.gravity.x", "1", "[simulation]", "[simulation]\ngravity = [1, 0, -9.81]"}};
   const auto end_of = [](const Scene& scene) {
     return Simulator(scene.model, scene.config.step).rollout(scene.initial, 25).states.back();
@@ -216,7 +216,7 @@ TEST_CASE("BatchTable: a malformed table is refused with file, line and cause", 
       {grid + "\"body.ball.mass\" = []\n", {":4: ", "has no value"}},
       {grid + "\"body.ball.mass\" = 1\n", {":4: ", "an array of numbers"}},
       {grid + "\"simulation.max_iterations\" = [1.5]\n", {":4: ", "a whole number"}},
-      {grid + "\"simulation.friction_repeats\" = [101]\n", {":4: ", "<= 100"}},
+      {grid + "\"simulation.max_iterations\" = [0]\n", {":4: ", ">= 1"}},
       {grid, {"no parameter"}},
       {k_head + "[random]\nseed = 1\n", {":3: ", "missing key 'count'"}},
       {k_head + "[random]\ncount = 0\n", {":4: ", "count", ">= 1"}},

@@ -105,7 +105,7 @@ TEST_CASE("failure_text: names step, time, body, contact and reason", "[apps][va
   CHECK(failure_text(model, config, 0.274, report) ==
         "step 137 (to t = 0.274 s) failed with law smooth_coulomb: not converged, relative residual 3.25e-05 "
         "after "
-        "300 Newton iterations, allowed: 1.00e-08; body 'ball', which touches nothing; try a smaller "
+        "300 Newton iterations, allowed: 1.00e-09; body 'ball', which touches nothing; try a smaller "
         "time_step, a larger max_iterations, or masses that differ less");
   report.status = StepStatus::non_finite;
   report.contact = {ContactKind::vertex_sdf, 0, 1, -1, 5};

@@ -79,7 +79,7 @@ TEST_CASE("checkpointed_gradient: the schedule needs few repetitions", "[dynamic
   const auto end_loss = [](int k, const State&, StateTangent& bar) {
     if (k == 1000) bar.pose[0][5] += 1.0;
   };
-  const std::size_t checkpoint = checkpoint_numbers(stepper, scene.state);
+  const std::size_t checkpoint = checkpoint_numbers(scene.state);
   const CheckpointedGradient got =
       checkpointed_gradient(stepper, scene.state, 1000, {}, end_loss, 30 * checkpoint);
   CHECK(got.steps_taken <= 5 * 1000);

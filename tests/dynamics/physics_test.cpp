@@ -9,13 +9,12 @@
 #include "dynamics/rollout.h"
 #include "tests/support/close.h"
 #include "tests/support/scenes.h"
+#include "tests/support/truths.h"
 
 using namespace abut;
 using namespace abut::test;
 
 namespace {
-
-constexpr double k_g = 9.81;
 
 /// The state after `seconds`; a failed step fails the test.
 State state_after(const TestScene& scene, double seconds, const StepConfig& config = {},
@@ -36,14 +35,14 @@ double distance_moved(const TestScene& scene, const State& end, std::size_t body
 
 TEST_CASE("Stepper: a sliding box stops after v^2/(2 mu g)", "[dynamics][value]") {
   const double mu = GENERATE(0.2, 0.5, 0.9), size = GENERATE(0.01, 0.1, 10.0);
-  const Vec3<double> half(0.5 * size, 0.5 * size, 0.1 * size);  // flat: it does not topple
-  const double speed = std::sqrt(2.0 * mu * k_g * 5.0 * size);  // to slide 5 sizes
+  const Vec3<double> half(0.5 * size, 0.5 * size, 0.1 * size);        // flat: it does not topple
+  const double speed = std::sqrt(2.0 * mu * test::k_g * 5.0 * size);  // to slide 5 sizes
   const TestScene scene = box_on_floor(box_of_mass(half, size * size * size * 700.0), half, mu, 0.0, speed);
   StepConfig config;
   config.h = std::min(
-      2e-3, speed / (mu * k_g) / 300.0);  // 300 steps or more: the step errs by h v/2, 1/300 of the way
-  const State end = state_after(scene, 1.2 * speed / (mu * k_g), config);
-  const double exact = speed * speed / (2.0 * mu * k_g);
+      2e-3, speed / (mu * test::k_g) / 300.0);  // 300 steps or more: the step errs by h v/2, 1/300 of the way
+  const State end = state_after(scene, 1.2 * speed / (mu * test::k_g), config);
+  const double exact = speed * speed / (2.0 * mu * test::k_g);
   CAPTURE(mu, size, config.h, end.X_WB[1].p.x(), exact);
   CHECK(close(end.X_WB[1].p.x(), exact, 0.01, 0.0));
   CHECK(end.V_WB[1].norm() < 1e-3 * speed);
@@ -58,7 +57,8 @@ TEST_CASE("Stepper: below the friction angle a box creeps as the law predicts", 
   StepConfig config;
   scene.state = state_after(scene, 0.4, config);
   const State end = state_after(scene, 0.6, config);
-  const double v_s = config.stiction_factor * k_g * config.h, expected = v_s * r / std::sqrt(1.0 - r * r);
+  const double v_s = config.stiction_factor * test::k_g * config.h,
+               expected = v_s * r / std::sqrt(1.0 - r * r);
   CAPTURE(mu, r, size);
   CHECK(close(distance_moved(scene, end, 1) / 0.6, expected, 0.02, 0.0));
 }
@@ -69,38 +69,16 @@ TEST_CASE("Stepper: above the friction angle a box accelerates with g(sin - mu c
   const TestScene scene = box_on_floor(box_of_mass(half, 1.0), half, mu, angle);
   const State end = state_after(scene, 1.0);
   CAPTURE(mu, angle);
-  CHECK(close(end.V_WB[1].tail<3>().norm(), k_g * (std::sin(angle) - mu * std::cos(angle)), 0.01, 0.0));
+  CHECK(close(end.V_WB[1].tail<3>().norm(), test::k_g * (std::sin(angle) - mu * std::cos(angle)), 0.01, 0.0));
 }
 
 TEST_CASE("Stepper: a ladder on a rough floor and a smooth wall slips at the friction that statics gives",
           "[dynamics][value]") {
-  // Foot at (x, 0), top against the wall; both ends are balls of radius r about the ends of a segment of
-  // length L at an angle phi from the vertical. Moments about the foot: N_w (r + L cos phi) = m g L/2 sin
-  // phi; N_f = m g; friction = N_w.
-  const double phi = GENERATE(15.0, 20.0, 25.0) * std::numbers::pi / 180.0;
-  constexpr double k_length = 2.0, k_radius = 0.02, k_half = 0.5 * k_length;
-  const double critical = k_half * std::sin(phi) / (k_radius + k_length * std::cos(phi));
-  const auto slides = [&](double mu) {
-    TestScene scene = floor_scene();
-    scene.add(make_half_space(), pose_at(Vec3<double>::Zero(), {0.0, 0.5 * std::numbers::pi, 0.0}));
-    Body ladder = make_capsule(k_radius, k_half, 1000.0);
-    Points ends(3, 2);
-    ends << 0.0, 0.0, 0.0, 0.0, -k_half, k_half;
-    ladder.contact_points = ends;
-    ladder.contact_areas = {0.01, 0.01};
-    scene.add(ladder, pose_at({k_radius + k_half * std::sin(phi), 0.0, k_radius + k_half * std::cos(phi)},
-                              {0.0, -phi, 0.0}));
-    scene.set_friction(mu);
-    PairOverride smooth_wall;
-    smooth_wall.body_A = 1;
-    smooth_wall.body_B = 2;
-    smooth_wall.friction = 0.0;
-    scene.model.pair_overrides = {smooth_wall};
-    return distance_moved(scene, state_after(scene, 1.0), 2) > 0.01;
-  };
-  CAPTURE(phi, critical);
-  CHECK_FALSE(slides(1.02 * critical));
-  CHECK(slides(0.98 * critical));
+  const Ladder ladder{GENERATE(15.0, 30.0, 45.0, 60.0) * std::numbers::pi / 180.0};
+  const double critical = ladder.least_friction();
+  CAPTURE(ladder.angle, critical);
+  CHECK_FALSE(ladder.slides(1.015 * critical, {}));
+  CHECK(ladder.slides(0.985 * critical, {}));
 }
 
 TEST_CASE("Stepper: a sliding sphere ends up rolling at 5/7 of its speed", "[dynamics][value]") {
@@ -109,12 +87,12 @@ TEST_CASE("Stepper: a sliding sphere ends up rolling at 5/7 of its speed", "[dyn
   scene.add(sphere_of_mass(radius, 3.0), pose_at({0.0, 0.0, radius}), moving_at({speed, 0.0, 0.0}));
   scene.set_friction(mu);
   StepConfig config;
-  const State end = state_after(scene, 1.5 * (2.0 / 7.0) * speed / (mu * k_g), config);
+  const State end = state_after(scene, 1.5 * (2.0 / 7.0) * speed / (mu * test::k_g), config);
   CAPTURE(mu, radius);
   CHECK(close(end.V_WB[1][3], 5.0 / 7.0 * speed, 1e-3, 0.0));
   // It rolls: the point of contact is at rest, but for a fraction of the speed at which friction is
   // regularised.
-  CHECK(std::abs(end.V_WB[1][3] - radius * end.V_WB[1][1]) < config.stiction_factor * k_g * config.h);
+  CHECK(std::abs(end.V_WB[1][3] - radius * end.V_WB[1][1]) < config.stiction_factor * test::k_g * config.h);
 }
 
 TEST_CASE("PenaltySolver: a bouncing sphere follows the half period of its spring", "[dynamics][value]") {
@@ -158,7 +136,7 @@ TEST_CASE("PenaltySolver: under gravity a sphere rises to where it fell from", "
   config.h = 2e-5;
   config.law = ContactLaw::penalty;
   double apex = 0.0;
-  const double fall = std::sqrt(2.0 * k_drop / k_g);
+  const double fall = std::sqrt(2.0 * k_drop / test::k_g);
   state_after(scene, 2.2 * fall, config, [&](int step, const State& state, const StepReport&) {
     if (step * config.h > 1.1 * fall) apex = std::max(apex, state.X_WB[1].p.z() - k_radius);
     return true;
@@ -190,8 +168,8 @@ TEST_CASE("PenaltySolver: light bodies on stiff springs come to rest at any time
   });
   CAPTURE(h, tau_d);
   // Beyond the limit of stability speeds grow without bound; here gravity's in a few steps is the largest.
-  CHECK(fastest < 0.1 + 10.0 * k_g * h);
-  for (std::size_t b = 1; b <= 3; ++b) CHECK(end.V_WB[b].tail<3>().norm() < 0.5 * k_g * h);
+  CHECK(fastest < 0.1 + 10.0 * test::k_g * h);
+  for (std::size_t b = 1; b <= 3; ++b) CHECK(end.V_WB[b].tail<3>().norm() < 0.5 * test::k_g * h);
 }
 
 TEST_CASE("Stepper: a stack of ten boxes stands for ten seconds", "[dynamics][value][slow]") {
@@ -243,7 +221,7 @@ TEST_CASE("Stepper: a stack stands whatever its scale", "[dynamics][property][sl
     // The boxes settle by a fraction of g h^2, whatever their size, and stay where they are otherwise.
     const Vec6<double> d = difference(end.X_WB[b], scene.state.X_WB[b]);
     CHECK(d.segment<2>(3).norm() < 1e-3 * scale.edge);
-    CHECK(std::abs(d[5]) < 5.0 * k_g * h * h + 1e-3 * scale.edge);
+    CHECK(std::abs(d[5]) < 5.0 * test::k_g * h * h + 1e-3 * scale.edge);
   }
 }
 
@@ -261,7 +239,7 @@ TEST_CASE("Stepper: the sag under a load is m g/k, however the box is meshed", "
   const State end = state_after(scene, 2.0, config);
   CAPTURE(subdivisions, static_cast<int>(law));
   // The near-rigid regularisation adds beta^2/(4 pi^2) g h (h + tau_d) to the sag, 2.6e-4 of it here.
-  CHECK(close(half.z() - end.X_WB[1].p.z(), k_mass * k_g / k_stiffness, 1e-3, 0.0));
+  CHECK(close(half.z() - end.X_WB[1].p.z(), k_mass * test::k_g / k_stiffness, 1e-3, 0.0));
 }
 
 TEST_CASE("Stepper: a box slides and lands the same however finely it is meshed", "[dynamics][property]") {

@@ -51,7 +51,7 @@ TEST_CASE(
     std::vector<Vec3<double>> impulses;
     solver.impulses(p.problem(), solution, impulses);
     REQUIRE(impulses.size() == 1);
-    const Vec3<double> u = relative_velocity(p.rows.rows[0], solution.velocity());
+    const Vec3<double> u = relative_velocity(p.rows.rows[0], solution.velocity);
     const Vec3<double> expected = -0.3 * impulses[0].z() * Vec3<double>(u.x(), u.y(), 0.0).normalized();
     const double error = (Vec3<double>(impulses[0].x(), impulses[0].y(), 0.0) - expected).norm();
     CAPTURE(factor, error);

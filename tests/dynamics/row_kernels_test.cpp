@@ -90,14 +90,22 @@ struct RowTerms {
   }
   [[nodiscard]] Vec3<double> impulse(const ContactRow& row, const Eigen::VectorXd& v, RowLaw law) const {
     if (law == RowLaw::cone) return cone(row, v).impulse();
-    Vec3<double> sum = normal(row, v).value * row.n;
-    if (law == RowLaw::smooth_friction) sum += friction(row, v).impulse(bound(row));
+    const double gamma = normal(row, v).value;
+    Vec3<double> sum = gamma * row.n;
+    if (law == RowLaw::bounded) sum += friction(row, v).impulse(bound(row));
+    if (law == RowLaw::coupled) sum += friction(row, v).impulse(rows.pairs[0].material.friction * gamma);
     return sum;
   }
   [[nodiscard]] Mat3<double> resistance(const ContactRow& row, const Eigen::VectorXd& v, RowLaw law) const {
     if (law == RowLaw::cone) return cone(row, v).resistance();
-    Mat3<double> K = -normal(row, v).d_velocity * (row.n * row.n.transpose());
-    if (law == RowLaw::smooth_friction) K += friction(row, v).resistance(bound(row));
+    const smooth_coulomb::NormalImpulse gamma = normal(row, v);
+    Mat3<double> K = -gamma.d_velocity * (row.n * row.n.transpose());
+    if (law == RowLaw::bounded) K += friction(row, v).resistance(bound(row));
+    if (law == RowLaw::coupled) {
+      const double mu = rows.pairs[0].material.friction;
+      K += friction(row, v).resistance(mu * gamma.value);
+      K -= friction(row, v).impulse(mu * gamma.d_velocity) * row.n.transpose();
+    }
     return K;
   }
 };
@@ -113,8 +121,9 @@ TEST_CASE("RowKernels: every instruction set sums what the formulas say of each 
     RowLaw law;
     bool is_impedance = false;
   };
-  const auto [law, is_impedance] = GENERATE(Case{RowLaw::frictionless}, Case{RowLaw::smooth_friction},
-                                            Case{RowLaw::cone}, Case{RowLaw::cone, true});
+  const auto [law, is_impedance] =
+      GENERATE(Case{RowLaw::frictionless}, Case{RowLaw::bounded}, Case{RowLaw::coupled}, Case{RowLaw::cone},
+               Case{RowLaw::cone, true});
   Random random(static_cast<std::uint64_t>(100 * count + 10 * slot_A + slot_B + 11));
   const ContactRows rows = random_rows(random, count, slot_A, slot_B);
   const int velocities = slot_A >= 0 && slot_B >= 0 ? 12 : 6;
@@ -131,7 +140,7 @@ TEST_CASE("RowKernels: every instruction set sums what the formulas say of each 
 
   // Sums of the plain formulas, and of their magnitudes: what rounding is measured by.
   Eigen::VectorXd force = Eigen::VectorXd::Zero(v.size()), force_size = force;
-  Mat3<double> S0 = Mat3<double>::Zero(), S1 = S0, S2 = S0;
+  Mat3<double> S0 = Mat3<double>::Zero(), S1 = S0, T1 = S0, S2 = S0;
   double S_size = 0.0, slope = 0.0, slope_size = 0.0, curvature = 0.0;
   for (const ContactRow& row : rows.rows) {
     const Vec3<double> impulse = terms.impulse(row, v, law);
@@ -140,6 +149,7 @@ TEST_CASE("RowKernels: every instruction set sums what the formulas say of each 
     const Mat3<double> K = terms.resistance(row, v, law), r = skew<double>(slot_A >= 0 ? row.r_A : row.r_B);
     S0 += K;
     S1 += r * K;
+    T1 += K * r;
     S2 -= r * K * r;
     S_size += K.norm();
     const Vec3<double> du = relative_change(row, dv), at_a = terms.impulse(row, v_a, law);
@@ -179,12 +189,13 @@ TEST_CASE("RowKernels: every instruction set sums what the formulas say of each 
     kernels.sum_resistances({s, law, V.data(), pair.friction}, blocks, sums);
     CHECK(test::close(Eigen::Map<const Mat3<double>>(sums.S0), S0, 0, 1e-12 * S_size));
     CHECK(test::close(Eigen::Map<const Mat3<double>>(sums.S1), S1, 0, 1e-12 * S_size));
+    CHECK(test::close(Eigen::Map<const Mat3<double>>(sums.T1), T1, 0, 1e-12 * S_size));
     CHECK(test::close(Eigen::Map<const Mat3<double>>(sums.S2), S2, 0, 1e-12 * S_size));
 
     LineSums line;
     kernels.sum_line({s, law, V.data(), pair.friction}, dV.data(), a, blocks, line);
     CHECK(std::abs(line.slope - slope) <= 1e-13 * slope_size);
-    CHECK(test::close(line.curvature, curvature, 1e-12, 0));
+    CHECK(std::abs(line.curvature - curvature) <= 1e-12 * S_size * dv.squaredNorm());
 
     for (int i = 0; i < 8 * static_cast<int>(blocks.size()); ++i) {
       const RowBlock& block = blocks[static_cast<std::size_t>(i / 8)];

@@ -16,7 +16,7 @@ TEST_CASE("StepConfig: validate names every bad field and its value", "[engine][
   StepConfig config;
   config.h = -0.5;
   config.tolerance = std::numeric_limits<double>::quiet_NaN();
-  config.friction_repeats = 0;
+  config.max_iterations = 0;
   config.contact.activity_smoothing = std::numeric_limits<double>::infinity();
   try {
     validate(config);
@@ -25,10 +25,10 @@ TEST_CASE("StepConfig: validate names every bad field and its value", "[engine][
     const std::string message = error.what();
     CAPTURE(message);
     for (const char* part : {"time_step = -0.5, allowed: > 0", "tolerance = nan",
-                             "friction_repeats = 0, allowed: >= 1", "activity_smoothing = inf"}) {
+                             "max_iterations = 0, allowed: >= 1", "activity_smoothing = inf"}) {
       CHECK(message.find(part) != std::string::npos);
     }
-    CHECK(message.find("max_iterations") == std::string::npos);
+    CHECK(message.find("penetration_growth") == std::string::npos);
   }
 }
 

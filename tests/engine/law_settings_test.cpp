@@ -30,7 +30,7 @@ std::string other_value(std::string_view key) {
   static const std::map<std::string_view, std::string> k_words{
       {"push_out", "\"split\""},   {"solref", "[0.03, 0.9]"},     {"solimp", "[0.1, 0.9, 0.002, 0.4, 3]"},
       {"impact_substeps", "true"}, {"adaptive_substeps", "true"}, {"restitution", "0.5"},
-      {"friction_repeats", "3"},   {"max_iterations", "77"}};
+      {"max_iterations", "77"}};
   const auto word = k_words.find(key);
   return word == k_words.end() ? "0.3" : word->second;
 }

@@ -40,7 +40,6 @@ stiction_factor = 0.02
 normal_smoothing_factor = 0.03
 acceleration_scale = 4.5
 push_out_factor = 40
-friction_repeats = 3
 impact_speed = 0.07
 impact_substeps = true
 adaptive_substeps = true
@@ -178,7 +177,6 @@ TEST_CASE("scene_io: every key arrives where it belongs", "[engine][value]") {
   CHECK(step.normal_smoothing_factor == 0.03);
   CHECK(step.acceleration_scale == 4.5);
   CHECK(step.push_out_factor == 40.0);
-  CHECK(step.friction_repeats == 3);
   CHECK(step.impact_speed == 0.07);
   CHECK(step.impact_substeps);
   CHECK(step.adaptive_substeps);
@@ -489,7 +487,6 @@ TEST_CASE("scene_io: a malformed scene is rejected with file, line, key and caus
       {"[simulation]\ngravity = [0, 0]\n" + ball,
        {"scene.toml:2: simulation.gravity = an array of 2, allowed: an array of 3"}},
       {"[simulation]\ngravity = [0, 0, nan]\n" + ball, {"scene.toml:2: simulation.gravity[2] = nan"}},
-      {"[simulation]\nfriction_repeats = 0\n" + ball, {"scene.toml:2: simulation.friction_repeats = 0"}},
       {"[simulation]\nmax_iterations = -1\n" + ball, {"scene.toml:2: simulation.max_iterations = -1"}},
       {"[simulation]\ntolerance = 0\n" + ball, {"scene.toml:2: simulation.tolerance = 0"}},
       {"[simulation]\nacceleration_scale = -1\n" + ball,

@@ -170,7 +170,7 @@ inline void require_balance(const ContactSolver& solver, const ContactTestProble
       REQUIRE(impulses[i].dot(row.n) >= -1e-12 * (impulses[i].norm() + weight));
   }
   Eigen::VectorXd change;
-  p.mass.multiply(solution.velocity() - p.free.v_free, change);
+  p.mass.multiply(solution.velocity - p.free.v_free, change);
   CAPTURE(p.rows.rows.size(), solution.residual, (change - momentum).norm(), scale);
   REQUIRE((change - momentum).norm() <= 1e-9 * (scale + 9.81 * p.config.h * p.mass.total_mass()));
 }
@@ -203,7 +203,7 @@ inline ContactProblemBar compare_vjp(const ContactSolver& solver, const ContactT
     SolverScratch fresh;
     ContactSolution moved;
     solver.solve(problem, fresh, moved);
-    return end_bar.velocity.dot(moved.velocity()) +
+    return end_bar.velocity.dot(moved.velocity) +
            (moved.displacement.size() > 0 ? end_bar.displacement.dot(moved.displacement) : 0.0);
   };
   const auto value_from = [&](const ContactRows& rows, const Eigen::VectorXd& v_start,

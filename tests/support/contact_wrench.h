@@ -43,7 +43,7 @@ inline NetWrench net_contact_wrench(const TestScene& scene, const StepConfig& co
   const Eigen::VectorXd rest = Eigen::VectorXd::Zero(mass.size());
   const auto solver = make_contact_solver(config, stepper.acceleration_scale());
   ContactSolution solution;
-  solution.passes.assign(static_cast<std::size_t>(config.friction_repeats) + 1, rest);
+  solution.velocity = rest;
   std::vector<Vec3<double>> impulses;
   solver->impulses({mass, rows, rest, rest, config.h, config.h}, solution, impulses);
   NetWrench net;

@@ -186,6 +186,57 @@ inline Truth toppling_threshold(const StepConfig& config, double rate = 0.004) {
   return {tipped_at, exact};
 }
 
+// A ladder
+// -------------------------------------------------------------------------------------------------------------------
+
+/// A ladder of 2 m on a rough floor and against a smooth wall, `angle` from the vertical. Foot and top are
+/// balls of radius r about the ends of a segment of length l. Moments about the foot: N_w (r + l cos a) = m g
+/// l/2 sin a, and N_f = m g, friction = N_w.
+struct Ladder {
+  double angle = 0;  ///< [rad]
+  static constexpr double k_radius = 0.02, k_half = 1.0;
+
+  [[nodiscard]] double least_friction() const {
+    return k_half * std::sin(angle) / (k_radius + 2.0 * k_half * std::cos(angle));
+  }
+
+  [[nodiscard]] TestScene scene(double friction) const {
+    TestScene scene = floor_scene();
+    scene.add(make_half_space(), pose_at(Vec3<double>::Zero(), {0.0, 0.5 * std::numbers::pi, 0.0}));
+    Body ladder = make_capsule(k_radius, k_half, 1000.0);
+    Points ends(3, 2);
+    ends << 0.0, 0.0, 0.0, 0.0, -k_half, k_half;
+    ladder.contact_points = ends;
+    ladder.contact_areas = {0.01, 0.01};
+    scene.add(ladder, pose_at({k_radius + k_half * std::sin(angle), 0.0, k_radius + k_half * std::cos(angle)},
+                              {0.0, -angle, 0.0}));
+    scene.set_friction(friction);
+    PairOverride smooth_wall;
+    smooth_wall.body_A = 1;
+    smooth_wall.body_B = 2;
+    smooth_wall.friction = 0.0;
+    scene.model.pair_overrides = {smooth_wall};
+    return scene;
+  }
+
+  /// Whether it moves by more than a centimetre in a second.
+  [[nodiscard]] bool slides(double friction, const StepConfig& config) const {
+    const TestScene start = scene(friction);
+    const State end = state_after(start, config, step_count(1.0, config));
+    return (end.X_WB[2].p - start.state.X_WB[2].p).norm() > 0.01;
+  }
+
+  /// The friction below which it slides, by bisection to 0.02 %.
+  [[nodiscard]] Truth measured_friction(const StepConfig& config) const {
+    double low = 0.8 * least_friction(), high = 1.3 * least_friction();
+    for (int i = 0; i < 11; ++i) {
+      const double middle = 0.5 * (low + high);
+      (slides(middle, config) ? low : high) = middle;
+    }
+    return {0.5 * (low + high), least_friction()};
+  }
+};
+
 // Painleve's rod
 // -------------------------------------------------------------------------------------------------------------------
 

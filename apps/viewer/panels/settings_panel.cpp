@@ -51,8 +51,6 @@ constexpr StepSetting k_step_settings[] = {
      "Overlap of rigid contacts is resolved at this times g h at most; springs push as they are."},
     {"impact_speed", "m/s", 1e-3, 10.0, true,
      "Approach above which a contact with restitution is an impact; at least 3 g h."},
-    {"friction_repeats", "", 1.0, 20.0, false,
-     "Passes with friction after the frictionless one."},
     {"impact_substeps", "", 0.0, 1.0, false,
      "A step is divided where a contact closes: exact gradients through impacts, at the cost of more solves."},
     {"adaptive_substeps", "", 0.0, 1.0, false,
@@ -233,11 +231,10 @@ class SettingsPanel : public Panel {
           laws.begin());
     };
     choice("law", place_of(config.law), names, place_of(standard.law),
-           "smooth_coulomb: three convex passes, smooth in everything.\npenalty: explicit "
-           "springs.\nconvex_cone, "
-           "impedance: one convex pass (as Drake's SAP, MuJoCo).\nlcp, relaxed_complementarity: interior "
-           "point, the "
-           "exact friction.",
+           "smooth_coulomb: friction bounded by the normal impulse of the same step, smooth in everything.\n"
+           "penalty: explicit springs.\n"
+           "convex_cone, impedance: a convex problem (as Drake's SAP, MuJoCo).\n"
+           "lcp, relaxed_complementarity: interior point, the exact friction.",
            [](Scene& scene, double value) {
              StepConfig& step = scene.config.step;
              step.law = contact_laws()[static_cast<std::size_t>(value)].second;

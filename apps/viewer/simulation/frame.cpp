@@ -14,11 +14,9 @@ auto key_of(const ContactFeature& f) {
 
 /// Of the step from here; none if it fails.
 void find_forces(const SceneModel& model, const State& state, const Control& control,
-                 const WarmStart* warm_start, FrameScratch& scratch) {
+                 FrameScratch& scratch) {
   scratch.forces.clear();
   const Stepper& stepper = model.simulator.stepper();
-  scratch.step.forget();
-  if (warm_start) set_warm_start(scratch.step, *warm_start);
   const StepReport report = stepper.step(state, control, scratch.next, scratch.step, &scratch.record);
   if (report.status != StepStatus::ok) return;
   stepper.contact_forces(state, control, scratch.record, scratch.step, scratch.forces);
@@ -27,11 +25,11 @@ void find_forces(const SceneModel& model, const State& state, const Control& con
 }  // namespace
 
 void look_at_contacts(const SceneModel& model, const State& state, const Control& control,
-                      const WarmStart* warm_start, FrameScratch& scratch, Frame& frame) {
+                      FrameScratch& scratch, Frame& frame) {
   const Stepper& stepper = model.simulator.stepper();
   stepper.contacts(state, scratch.contacts, scratch.manifold);
   stepper.detector().inspect(state.X_WB, scratch.manifold, scratch.linearization, scratch.inspection);
-  find_forces(model, state, control, warm_start, scratch);
+  find_forces(model, state, control, scratch);
 
   frame.candidates = scratch.inspection.candidates;
   frame.contacts.clear();

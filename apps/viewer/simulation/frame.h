@@ -71,6 +71,6 @@ struct FrameScratch {
 /// The contacts of a state of a model with all that can be known of them, as fields of `frame`. Forces are
 /// those of the step from here; there are none if that fails.
 void look_at_contacts(const SceneModel& model, const State& state, const Control& control,
-                      const WarmStart* warm_start, FrameScratch& scratch, Frame& frame);
+                      FrameScratch& scratch, Frame& frame);
 
 }  // namespace abut::viewer

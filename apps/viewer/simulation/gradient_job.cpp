@@ -174,7 +174,6 @@ DeterminismResult check_determinism(const SceneModel& model, const History& hist
   State next;
   for (std::int64_t n = from; n < history.last(); ++n) {
     const Moment &here = history.at(n), &there = history.at(n + 1);
-    set_warm_start(scratch, here.warm_start);
     const StepReport report = model.simulator.stepper().step(here.state, there.control, next, scratch);
     ++result.steps;
     if (report.status != StepStatus::ok || state_hash(next) != state_hash(there.state)) {

@@ -15,7 +15,6 @@ struct Moment {
   State state;
   StepReport report;            ///< of the step that led here
   Control control;              ///< of that step; empty where nobody pulled
-  WarmStart warm_start;         ///< of the step from here
   double energy = 0;            ///< kinetic and potential [J]
   double momentum = 0;          ///< |sum m v| of the moving bodies [N s]
   double angular_momentum = 0;  ///< |sum L| of these about the world's origin [N m s]

@@ -20,9 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Memory of a moment of a model with so many bodies, about.
-double bytes_of_moment(int bodies, int passes) {
-  return 600.0 + 8.0 * bodies * (13.0 + 6.0 + 6.0 * (passes + 1));
-}
+double bytes_of_moment(int bodies) { return 600.0 + 8.0 * bodies * (13.0 + 6.0); }
 
 SharedModel model_without_edges(const SceneModel& model) {
   Scene scene = model.scene;
@@ -57,11 +55,9 @@ void SimulationCore::start_from(const State& initial) {
     std::error_code ignored;
     files_.emplace_back(file, fs::last_write_time(file, ignored));
   }
-  const double most = history_bytes_ /
-                      bytes_of_moment(model_->model().body_count(), model_->simulator.stepper().pass_count());
+  const double most = history_bytes_ / bytes_of_moment(model_->model().body_count());
   history_ = History(std::max<std::size_t>(2, std::min(capacity_limit_, static_cast<std::size_t>(most))));
   history_.restart(moment_of(initial));
-  scratch_.forget();
   number_ = steps_since_ = 0;
   find_overlaps_here();
   owed_ = 0.0;
@@ -135,7 +131,6 @@ void SimulationCore::step_forward() {
   }
   const Moment& here = history_.at(number_);
   Control control = control_from(here.state);
-  set_warm_start(scratch_, here.warm_start);
   const auto begin = std::chrono::steady_clock::now();
   const StepReport report = model_->simulator.stepper().step(here.state, control, next_, scratch_);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -148,7 +143,6 @@ void SimulationCore::step_forward() {
   Moment next = moment_of(next_);
   next.report = report;
   next.control = std::move(control);
-  next.warm_start = warm_start(scratch_);
   next.step_seconds = seconds;
   history_.push(std::move(next));
   ++number_;
@@ -251,7 +245,7 @@ void SimulationCore::edit(const std::function<void(Scene& scene)>& change) {
   again.report = here.report;
   again.control = here.control;
   again.step_seconds = here.step_seconds;
-  here = std::move(again);  // its warm start was that of another problem
+  here = std::move(again);
   steps_since_ = number_;
 }
 
@@ -294,12 +288,12 @@ SharedFrame SimulationCore::make_frame(double real_time_factor) {
   frame->pull = pull_;
   const bool is_seen = pull_.body < 0 && number_ < history_.last() && !is_replay_;
   const Control control = is_seen ? history_.at(number_ + 1).control : control_from(here.state);
-  look_at_contacts(*model_, here.state, control, &here.warm_start, frame_scratch_, *frame);
+  look_at_contacts(*model_, here.state, control, frame_scratch_, *frame);
   if (look_without_edges_) {
     if (!without_edges_) without_edges_ = model_without_edges(*model_);
     Frame other;
     FrameScratch scratch;
-    look_at_contacts(*without_edges_, here.state, control, nullptr, scratch, other);
+    look_at_contacts(*without_edges_, here.state, control, scratch, other);
     frame->without_edges = std::move(other.contacts);
   }
 

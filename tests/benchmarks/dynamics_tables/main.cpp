@@ -40,6 +40,7 @@ int main(int argc, char** argv) {
       {"energy", print_energy},
       {"scaling", print_scaling},
       {"complementarity", print_complementarity},
+      {"solver", print_solver},
       {"soak", print_soak},
       {"random", print_random},
       {"from_distance", print_from_distance},

@@ -102,10 +102,7 @@ void print_soak(const Options& options) {
   long before = 0;
   std::map<std::string, int> outcomes;
   for (int k = 0; k < options.steps; ++k) {
-    if (k % k_between_resets == 0) {
-      state = scene.state;
-      scratch.forget();
-    }
+    if (k % k_between_resets == 0) state = scene.state;
     if (k == 2 * k_between_resets) before = resident_memory();
     ++outcomes[to_string(stepper.step(state, {}, next, scratch).status)];
     std::swap(state, next);

@@ -14,8 +14,8 @@ namespace abut::tables {
 /// What the command line may change.
 struct Options {
   double seconds = 2.0;          ///< of simulated time of each scene of `penetration`
-  int steps = 2000;              ///< of `soak`; of each scene of `random`
-  int scenes = 20;               ///< of `random`
+  int steps = 2000;              ///< of `soak`; of each scene of `random` and `solver`
+  int scenes = 20;               ///< of `random` and `solver`
   int top_steps = 100000;        ///< of the free top
   std::string law;               ///< of `random`; empty: every law
   std::filesystem::path folder;  ///< of the picture of `convergence`; empty: none
@@ -30,6 +30,7 @@ void print_springs(const Options& options);
 void print_energy(const Options& options);
 void print_scaling(const Options& options);
 void print_complementarity(const Options& options);
+void print_solver(const Options& options);
 void print_soak(const Options& options);
 void print_random(const Options& options);
 void print_from_distance(const Options& options);

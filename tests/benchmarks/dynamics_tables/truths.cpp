@@ -1,6 +1,7 @@
 #include <cmath>
 #include <exception>
 #include <functional>
+#include <numbers>
 #include <string>
 #include <vector>
 
@@ -119,12 +120,27 @@ void print_rod() {
   }
 }
 
+void print_ladder() {
+  fmt::print("\nThe friction at which a ladder against a smooth wall slips, beside that of statics.\n\n");
+  print_header({"angle from the vertical", "default settings", "stiction_factor / 10"});
+  StepConfig sharp;
+  sharp.stiction_factor *= 0.1;
+  for (const double degrees : {15.0, 20.0, 30.0, 40.0, 50.0, 60.0}) {
+    const Ladder ladder{degrees * std::numbers::pi / 180.0};
+    std::vector<std::string> row{fmt::format("{}°", degrees)};
+    for (const StepConfig& config : {StepConfig(), sharp})
+      row.push_back(fmt::format("{:+.2f} %", 100.0 * ladder.measured_friction(config).relative_error()));
+    print_row(row);
+  }
+}
+
 }  // namespace
 
 void print_truths(const Options& options) {
   print_default_law(options);
   print_every_law();
   print_rod();
+  print_ladder();
 }
 
 void print_springs(const Options&) {

@@ -1,0 +1,67 @@
+/// Where the 6 x 6 blocks of a factorized matrix lie that has one block row for each moving body, and is
+/// symmetric in its pattern.
+///
+/// Blocks are eliminated in the order of least degree (Tinney and Walker 1967, scheme 2), so that bodies in a
+/// chain, a stack or far apart cost linear time. Pattern and order are kept until the couplings change.
+#pragma once
+
+#include <span>
+#include <vector>
+
+namespace abut {
+
+/// Two bodies (slots) whose velocities meet in a row: a pair of off-diagonal blocks.
+struct Coupling {
+  int first = -1, second = -1;
+  bool operator==(const Coupling&) const = default;
+};
+
+/// Everything counts in positions of the order of elimination, unless it says otherwise.
+class BlockPattern {
+ public:
+  /// A coupling may stand there twice, in either order.
+  void update(int blocks, std::span<const Coupling> couplings);
+
+  [[nodiscard]] int blocks() const { return static_cast<int>(order_.size()); }
+  /// Off-diagonal blocks of a triangular factor, column by column.
+  [[nodiscard]] std::size_t off_diagonal_blocks() const { return row_.size(); }
+  [[nodiscard]] std::size_t position(int block) const {
+    return static_cast<std::size_t>(position_[block_index(block)]);
+  }
+  [[nodiscard]] int block(int position) const { return order_[block_index(position)]; }
+  [[nodiscard]] int begin(int column) const { return column_begin_[block_index(column)]; }
+  [[nodiscard]] int end(int column) const { return column_begin_[block_index(column) + 1]; }
+  [[nodiscard]] int row(int place) const { return row_[block_index(place)]; }
+  /// Of the k-th coupling, among the off-diagonal blocks below the diagonal.
+  [[nodiscard]] std::size_t place(std::size_t k) const {
+    return static_cast<std::size_t>(coupling_place_[k]);
+  }
+  /// True if there its second body is the row, its first one the column.
+  [[nodiscard]] bool second_is_row(std::size_t k) const { return second_is_row_[k]; }
+
+  /// f(a, b, target) for all products of blocks a and b > diagonal of a column, a below b: each is
+  /// subtracted from the block `target`.
+  template <typename F>
+  void each_product(int column, std::size_t& next, const F& f) const {
+    for (int b = begin(column); b < end(column); ++b) {
+      for (int a = b + 1; a < end(column); ++a) f(a, b, update_target_[next++]);
+    }
+  }
+
+ private:
+  static std::size_t block_index(int i) { return static_cast<std::size_t>(i); }
+  void choose_order();
+  void place_couplings();
+  [[nodiscard]] int place_of(int row, int column) const;
+
+  std::vector<Coupling> couplings_;  // as given
+  std::vector<int> position_;        // of a block as given
+  std::vector<int> order_;           // block as given, of a position
+  std::vector<int> column_begin_, row_;
+  std::vector<int> coupling_place_;
+  std::vector<bool> second_is_row_;
+  std::vector<int> update_target_;            // of each product, i > j
+  std::vector<std::vector<int>> neighbours_;  // of a block as given, not yet eliminated
+};
+
+}  // namespace abut

@@ -1,0 +1,98 @@
+/// The solver of the default law on scenes with everything in them.
+#include "dynamics/coupled_newton.h"
+
+#include <catch2/catch.hpp>
+
+#include <array>
+#include <cmath>
+
+#include "dynamics/adjoint.h"
+#include "dynamics/rollout.h"
+#include "tests/support/jointed_scenes.h"
+#include "tests/support/truths.h"
+
+namespace {
+
+using namespace abut;
+using test::TestScene;
+
+}  // namespace
+
+TEST_CASE("solve_coupled: solves random scenes with joints, motors, stops and impacts",
+          "[dynamics][property]") {
+  std::array<int, 5> paths{};
+  int steps = 0;
+  for (int seed = 1; seed <= 40; ++seed) {
+    const TestScene scene = test::random_jointed_scene(seed);
+    const Stepper stepper(scene.model, {});
+    State end;
+    const StepReport last =
+        simulate(stepper, scene.state, 150, {}, end, [&](int, const State&, const StepReport& report) {
+          ++steps;
+          ++paths[static_cast<std::size_t>(report.path)];
+          return report.residual <= stepper.config().tolerance;
+        });
+    CAPTURE(seed, last.step, last.residual);
+    REQUIRE(last.status == StepStatus::ok);
+    REQUIRE(last.step == 149);
+  }
+  CAPTURE(paths);
+  CHECK(paths[static_cast<std::size_t>(SolutionPath::newton)] >= 0.995 * steps);
+  CHECK(paths[static_cast<std::size_t>(SolutionPath::none)] == 0);
+}
+
+TEST_CASE("Stepper: a step depends on nothing but its arguments", "[dynamics][determinism]") {
+  const TestScene scene = test::random_jointed_scene(5), other = test::random_jointed_scene(8);
+  const Stepper stepper(scene.model, {}), of_other(other.model, {});
+  StepScratch used;
+  State state = scene.state, elsewhere = other.state, next, fresh_next, other_next;
+  for (int k = 0; k < 60; ++k) {
+    REQUIRE(stepper.step(state, {}, next, used).status == StepStatus::ok);
+    REQUIRE(of_other.step(elsewhere, {}, other_next, used).status == StepStatus::ok);
+    StepScratch fresh;
+    REQUIRE(stepper.step(state, {}, fresh_next, fresh).status == StepStatus::ok);
+    REQUIRE(state_hash(next) == state_hash(fresh_next));
+    std::swap(state, next);
+    std::swap(elsewhere, other_next);
+  }
+}
+
+TEST_CASE("Stepper: bodies at rest take no iteration", "[dynamics][property]") {
+  const TestScene scene = test::stack_scene(5, 0.1, 1.0);
+  const Stepper stepper(scene.model, {});
+  State end;
+  int iterations = 0;
+  const StepReport last =
+      simulate(stepper, scene.state, 2000, {}, end, [&](int k, const State&, const StepReport& report) {
+        if (k >= 1900) iterations += report.iterations;
+        return true;
+      });
+  REQUIRE(last.status == StepStatus::ok);
+  CHECK(iterations <= 100);
+}
+
+TEST_CASE("SmoothCoulombSolver: a rod that jams stops within a step or two", "[dynamics][value]") {
+  CHECK(test::painleve_rod({}, 1.0).catch_time <= 0.036 + 1e-9);
+  CHECK(test::painleve_rod({}, 1.6).catch_time <= 0.004 + 1e-9);
+  CHECK(test::painleve_rod({}, 3.0).catch_time <= 0.004 + 1e-9);
+}
+
+TEST_CASE("adjoint: says where a step was found by other means than from its start", "[dynamics][value]") {
+  TestScene scene = test::floor_scene();
+  scene.add(test::sphere_of_mass(0.1, 1.0), test::pose_at({0, 0, 0.1}));
+  const Stepper stepper(scene.model, {});
+  Trajectory trajectory = rollout(stepper, scene.state, 3);
+  REQUIRE(trajectory.ok());
+  const auto loss = [](int k, const State&, StateTangent& bar) {
+    if (k == 3) bar.pose[1][5] += 1.0;
+  };
+  CHECK(adjoint(stepper, trajectory, loss).health.steps_on_branches == 0);
+  trajectory.records[1].report.path = SolutionPath::graduated_friction;
+  trajectory.records[2].report.has_negative_determinant = true;
+  const GradientHealth health = adjoint(stepper, trajectory, loss).health;
+  CHECK(health.steps_on_branches == 2);
+  REQUIRE(health.warnings.size() == 2);
+  CHECK(health.warnings[1].kind == GradientWarning::Kind::branch);
+  CHECK(health.warnings[1].step == 1);
+  CHECK(warning_text(scene.model, health.warnings[1]).find("step 1") == 0);
+}
