@@ -105,7 +105,7 @@ struct RowLinearization {
 struct SolverScratch {
   BlockCholesky hessian;
   BlockLu jacobian;
-  Eigen::VectorXd best;
+  Eigen::VectorXd best;  ///< iterate of least residual (coupled_newton.h)
   std::vector<Coupling> couplings;
   Eigen::VectorXd gradient, direction, trial, momentum, mass_direction, contact_velocity;
   RowBlocks rows;

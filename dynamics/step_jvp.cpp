@@ -1,5 +1,5 @@
 /// The tangent of a step, by the implicit function theorem: what its solve says of its velocities is
-/// differentiated along the direction, pass by pass with the factors that the way back uses too.
+/// differentiated along the direction, with the factor that the way back uses too.
 #include <algorithm>
 #include <memory>
 #include <stdexcept>

@@ -10,6 +10,7 @@
 #include "tests/support/jointed_scenes.h"
 
 namespace abut::tables {
+
 void print_solver(const Options& options) {
   fmt::print(
       "\n{} random scenes of 2 to 10 bodies with joints, {} steps each, half of them with restitution.\n\n",
