@@ -246,6 +246,14 @@ TEST_CASE("StepScratch: changes no bit of a result, whatever failure or model it
     REQUIRE(simulate(other, stack.state, 60, {}, end, scratch).status == StepStatus::ok);
     CHECK(same_bits(end, expected_other));
   }
+
+  // Step by step, as a viewer does.
+  State first, next;
+  StepScratch fresh;
+  REQUIRE(stepper.step(tower.state, {}, first, fresh).status == StepStatus::ok);
+  REQUIRE(simulate(stepper, tower.state, 60, broken, end, scratch).status == StepStatus::non_finite);
+  CHECK(stepper.step(tower.state, {}, next, scratch).status == StepStatus::ok);
+  CHECK(same_bits(next, first));
 }
 
 // Scenes that repeat a failure

@@ -127,9 +127,9 @@ CompoundBody random_bar(const std::string& name, double t, double half_length, R
 }  // namespace
 
 TEST_CASE("a bar in a ring leaves it by its ends alone, however it is pulled", "[dynamics][property][slow]") {
-  constexpr double k_half_length = 1.5;
+  constexpr double k_half_length = 1.5, k_fast = 750.0;
   int stays = 0, slides_out = 0, failed = 0;
-  double deepest = 0.0;
+  double deepest = 0.0, deepest_of_fast = 0.0;
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     CAPTURE(seed);
     Random random(seed);
@@ -155,15 +155,18 @@ TEST_CASE("a bar in a ring leaves it by its ends alone, however it is pulled", "
       is_out = at.along < 0.05 || at.along > 0.95;
       if (is_out) break;
       REQUIRE(at.is_inside);
-      deepest = std::max(deepest, test::overlap(ring.frame, state.X_WB[0], bar, state.X_WB[1]).share);
+      double& most = state.V_WB[1].head<3>().norm() > k_fast ? deepest_of_fast : deepest;
+      most = std::max(most, test::overlap(ring.frame, state.X_WB[0], bar, state.X_WB[1]).share);
     }
     ++(is_out ? slides_out : stays);
   }
   CAPTURE(stays, slides_out, failed);
   CHECK(stays > 100);
   CHECK(failed == 0);
-  // A thin bar spins at up to 900 rad/s, and contacts are those of the start of a step.
-  CHECK(deepest < 0.95);
+  // A thin bar rolls by up to 0.75 rad a step, and contacts are those of the start of a step; the fastest
+  // spin at 900 rad/s.
+  CHECK(deepest < 0.9);
+  CHECK(deepest_of_fast < 0.95);
 }
 
 TEST_CASE("linked rings stay linked, however they are pulled", "[dynamics][property][slow]") {

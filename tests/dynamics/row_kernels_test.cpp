@@ -195,7 +195,9 @@ TEST_CASE("RowKernels: every instruction set sums what the formulas say of each 
     LineSums line;
     kernels.sum_line({s, law, V.data(), pair.friction}, dV.data(), a, blocks, line);
     CHECK(std::abs(line.slope - slope) <= 1e-13 * slope_size);
-    CHECK(std::abs(line.curvature - curvature) <= 1e-12 * S_size * dv.squaredNorm());
+    // The terms of a K that is not symmetric may cancel.
+    const double cancelled = law == RowLaw::coupled ? 1e-12 * S_size * dv.squaredNorm() : 0.0;
+    CHECK(test::close(line.curvature, curvature, 1e-12, cancelled));
 
     for (int i = 0; i < 8 * static_cast<int>(blocks.size()); ++i) {
       const RowBlock& block = blocks[static_cast<std::size_t>(i / 8)];

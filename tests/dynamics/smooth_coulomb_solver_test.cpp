@@ -140,6 +140,21 @@ TEST_CASE("SmoothCoulombSolver: agrees with a brute-force minimiser", "[dynamics
   CHECK(worst > 0.0);  // they are two programs
 }
 
+TEST_CASE("SmoothCoulombSolver: does not depend on where it starts", "[dynamics][property]") {
+  for (const Problem& p : random_problems(40, 3)) {
+    // Without restitution velocities at the start of the step are where Newton's method may start, no more.
+    const Eigen::VectorXd elsewhere = p.free.v_start + Eigen::VectorXd::Constant(p.mass.size(), 3.0);
+    const ContactProblem problem = p.problem();
+    const ContactProblem from_elsewhere{problem.mass, problem.rows,      elsewhere,     problem.v_free,
+                                        problem.h,    problem.nominal_h, problem.joints};
+    SolverScratch scratch;
+    ContactSolution solution;
+    SmoothCoulombSolver(p.config, p.gravity()).solve(from_elsewhere, scratch, solution);
+    REQUIRE(solution.converged);
+    REQUIRE(test::close(solution.velocity, solve(p).velocity, 1e-8, 1e-8));
+  }
+}
+
 TEST_CASE("SmoothCoulombSolver: does not depend on what was solved before", "[dynamics][determinism]") {
   SolverScratch scratch;
   ContactSolution reused;
@@ -188,6 +203,7 @@ TEST_CASE("SmoothCoulombSolver: says so when it does not converge", "[dynamics][
   for (const Problem& p : problems) {
     StepConfig config = p.config;
     config.max_iterations = 1;
+    config.tolerance = 1e-18;  // beyond rounding: some would be found after a step from each start
     const SmoothCoulombSolver solver(config, p.gravity());
     SolverScratch scratch;
     ContactSolution solution;
@@ -196,7 +212,7 @@ TEST_CASE("SmoothCoulombSolver: says so when it does not converge", "[dynamics][
     CHECK((solution.path == SolutionPath::none) == !solution.converged);
     unconverged += !solution.converged;
   }
-  CHECK(unconverged >= 4);  // one iteration from each start is enough for some
+  CHECK(unconverged >= 9);
 }
 
 TEST_CASE("SmoothCoulombSolver: VJP agrees with differences in everything a problem is made of",
