@@ -9,9 +9,9 @@
 #include <memory>
 
 #include "collision/overlap.h"
-#include "dynamics/adjoint.h"
-#include "dynamics/rollout.h"
-#include "dynamics/stepper.h"
+#include "dynamics/rollout/adjoint.h"
+#include "dynamics/rollout/rollout.h"
+#include "dynamics/step/stepper.h"
 
 namespace abut {
 

@@ -23,11 +23,11 @@
 #include "apps/abut/progress_bar.h"
 #include "apps/abut/report.h"
 #include "apps/abut/trajectory_file.h"
-#include "engine/instruction_set.h"
 #include "dynamics/batch_rollout.h"
 #include "engine/atomic_file.h"
 #include "engine/count_text.h"
 #include "engine/input_error.h"
+#include "engine/instruction_set.h"
 #include "engine/npz.h"
 #include "engine/scene_writer.h"
 
@@ -40,8 +40,8 @@ namespace {
 std::uint64_t key_of(const BatchArguments& arguments, const BatchTable& table) {
   std::vector<fs::path> files = scene_files(table.scene_file());
   files.insert(files.begin(), arguments.table);
-  return hash_of_files(files,
-                       hash_of(fmt::format("{} {} {}", ABUT_VERSION, instruction_set(), arguments.trajectories)));
+  return hash_of_files(
+      files, hash_of(fmt::format("{} {} {}", ABUT_VERSION, instruction_set(), arguments.trajectories)));
 }
 
 /// How many doubles the states of a rollout are in the file.
@@ -226,8 +226,8 @@ void print_table(const BatchSummary& s) {
   line("penetration", fmt::format("at most {:.3g} m", s.max_penetration));
   line("state hash", hash_text(s.state_hash));
   for (const BatchSummary::Notice& notice : s.notices) {
-    line("warning",
-         fmt::format("in {}, worst in rollout {}: {}", count_text(notice.rollouts, "rollout"), notice.worst, notice.text));
+    line("warning", fmt::format("in {}, worst in rollout {}: {}", count_text(notice.rollouts, "rollout"),
+                                notice.worst, notice.text));
   }
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "dynamics/rollout.h"
+#include "dynamics/rollout/rollout.h"
 
 namespace abut {
 

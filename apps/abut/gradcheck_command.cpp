@@ -18,7 +18,7 @@
 #include "apps/abut/options.h"
 #include "apps/abut/progress_bar.h"
 #include "apps/abut/report.h"
-#include "dynamics/gradient_check.h"
+#include "dynamics/gradient_check/gradient_check.h"
 #include "dynamics/simulator.h"
 #include "engine/count_text.h"
 #include "engine/input_error.h"

@@ -7,7 +7,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "collision/manifold/edge_sdf.h"
-#include "dynamics/step_warnings.h"
+#include "dynamics/step/step_warnings.h"
 #include "engine/law_settings.h"
 
 namespace abut {

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "collision/overlap.h"
-#include "dynamics/stepper.h"
+#include "dynamics/step/stepper.h"
 #include "engine/config.h"
 #include "engine/model.h"
 #include "engine/types.h"

@@ -1,10 +1,10 @@
-/// Derivatives of rollouts by named numbers of their scene, from those by everything (dynamics/gradient.h,
-/// dynamics/rollout_direction.h).
+/// Derivatives of rollouts by named numbers of their scene, from those by everything
+/// (dynamics/step/gradient.h, dynamics/step/rollout_direction.h).
 #pragma once
 
 #include "apps/abut/scene_parameter.h"
-#include "dynamics/adjoint.h"
-#include "dynamics/rollout_direction.h"
+#include "dynamics/rollout/adjoint.h"
+#include "dynamics/step/rollout_direction.h"
 
 namespace abut {
 

@@ -10,7 +10,7 @@
 
 #include "apps/abut/scene_parameter.h"
 #include "apps/abut/scene_parameter_tables.h"
-#include "dynamics/shape_change.h"
+#include "dynamics/rollout/shape_change.h"
 #include "engine/body_builder.h"
 #include "engine/check.h"
 #include "engine/config_fields.h"

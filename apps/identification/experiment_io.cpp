@@ -8,7 +8,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
-#include "dynamics/stepper.h"
+#include "dynamics/step/stepper.h"
 #include "engine/atomic_file.h"
 #include "engine/check.h"
 #include "engine/input_error.h"

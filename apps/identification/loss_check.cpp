@@ -6,7 +6,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "apps/identification/motion_fit.h"
-#include "dynamics/gradient_check.h"
+#include "dynamics/gradient_check/gradient_check.h"
 #include "engine/count_text.h"
 #include "engine/random.h"
 

@@ -6,7 +6,7 @@
 
 #include "apps/abut/report.h"
 #include "apps/identification/experiment_io.h"
-#include "dynamics/gradient_sample.h"
+#include "dynamics/gradient_check/gradient_sample.h"
 
 namespace abut {
 

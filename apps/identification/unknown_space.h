@@ -13,11 +13,11 @@
 #include <Eigen/Core>
 
 #include "apps/identification/experiment.h"
-#include "dynamics/adjoint.h"
-#include "dynamics/rollout.h"
-#include "dynamics/rollout_direction.h"
-#include "dynamics/shape_change.h"
+#include "dynamics/rollout/adjoint.h"
+#include "dynamics/rollout/rollout.h"
+#include "dynamics/rollout/shape_change.h"
 #include "dynamics/simulator.h"
+#include "dynamics/step/rollout_direction.h"
 
 namespace abut {
 

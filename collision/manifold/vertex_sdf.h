@@ -22,6 +22,7 @@
 #include "collision/manifold/contact_list.h"
 #include "collision/manifold/feature_selection.h"
 #include "collision/manifold/geometry_gradient.h"
+#include "collision/manifold/linearize_for.h"
 #include "collision/manifold/solid_bars.h"
 #include "collision/manifold/solid_jacobians.h"
 #include "collision/sdf/shape_sdf.h"
@@ -66,10 +67,6 @@ struct VertexSdfLinearization {
   Vec3<double> gradient = Vec3<double>::Zero();                             ///< dd/dx
   Mat3<double> normal_jacobian = Mat3<double>::Zero();                      ///< dn/dx
 };
-
-/// What a linearization is for: a single VJP finds its derivatives when it knows along what, many share
-/// them.
-enum class LinearizeFor { vjp, many_vjps, both };
 
 /// The contacts of features (kind vertex_sdf, of this owner and solid), from the place `begin` on, and their
 /// first derivatives: both overwritten; for VJPs alone without gradient and normal_jacobian, for many with

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "dynamics/contact_rows.h"
+#include "dynamics/rows/contact_rows.h"
 
 namespace abut {
 
@@ -62,6 +62,10 @@ struct RowBlocks {
   }
 
   [[nodiscard]] std::span<RowBlock> of(const BlockPair& pair) {
+    return std::span(blocks).subspan(static_cast<std::size_t>(pair.begin),
+                                     static_cast<std::size_t>(pair.end - pair.begin));
+  }
+  [[nodiscard]] std::span<const RowBlock> of(const BlockPair& pair) const {
     return std::span(blocks).subspan(static_cast<std::size_t>(pair.begin),
                                      static_cast<std::size_t>(pair.end - pair.begin));
   }

@@ -8,7 +8,7 @@
 
 #include "apps/identification/motion_fit.h"
 #include "apps/identification/synthetic_data.h"
-#include "dynamics/gradient_check.h"
+#include "dynamics/gradient_check/gradient_check.h"
 #include "engine/random.h"
 #include "tests/apps/program.h"
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "dynamics/gradient_check.h"
-#include "dynamics/gradient_sample.h"
+#include "dynamics/gradient_check/gradient_check.h"
+#include "dynamics/gradient_check/gradient_sample.h"
 #include "dynamics/simulator.h"
 #include "tests/apps/identification_case.h"
 #include "tests/support/close.h"

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "apps/abut/scene_parameter.h"
-#include "dynamics/rollout.h"
+#include "dynamics/rollout/rollout.h"
 #include "engine/input_error.h"
 #include "engine/scene_writer.h"
 #include "tests/apps/program.h"

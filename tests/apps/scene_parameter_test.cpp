@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "dynamics/gradient_check.h"
-#include "dynamics/gradient_sample.h"
-#include "dynamics/rollout_jvp.h"
-#include "dynamics/shape_change.h"
+#include "dynamics/gradient_check/gradient_check.h"
+#include "dynamics/gradient_check/gradient_sample.h"
+#include "dynamics/rollout/rollout_jvp.h"
+#include "dynamics/rollout/shape_change.h"
 #include "dynamics/simulator.h"
 #include "engine/body_builder.h"
 #include "engine/inertia_coordinates.h"

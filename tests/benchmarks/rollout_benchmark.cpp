@@ -6,8 +6,8 @@
 
 #include <spdlog/fmt/fmt.h>
 
-#include "dynamics/adjoint.h"
-#include "dynamics/rollout.h"
+#include "dynamics/rollout/adjoint.h"
+#include "dynamics/rollout/rollout.h"
 #include "dynamics/simulator.h"
 #include "scenes.h"
 #include "timer.h"

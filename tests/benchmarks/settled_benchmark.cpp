@@ -63,14 +63,14 @@ void step_settled(benchmark::State& state, const char* name, int settling) {
   }
   double detection_seconds = 0.0, rows_seconds = 0.0;
   for (std::size_t k = 0; k < k_steps; ++k) {
-    scratch.mass.update(simulator.model(), states[k]);
+    scratch.solved.mass.update(simulator.model(), states[k]);
     {
       const CpuTimer timer(detection_seconds);
       stepper.detector().detect(states[k].X_WB, margins[k], scratch.detector, scratch.manifold);
     }
     const CpuTimer timer(rows_seconds);
-    make_rows(simulator.model(), scratch.mass, states[k], scratch.manifold, stepper.row_settings(),
-              scratch.rows);
+    make_rows(simulator.model(), scratch.solved.mass, states[k], scratch.manifold, stepper.row_settings(),
+              scratch.solved.rows);
   }
   const auto measured = static_cast<double>(state.iterations());
   state.counters["steps_per_second"] = benchmark::Counter(measured, benchmark::Counter::kIsRate);

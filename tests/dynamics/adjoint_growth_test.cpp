@@ -1,6 +1,6 @@
 /// What is called chaotic: growth of the adjoint beyond that of free motion.
 
-#include "dynamics/adjoint_growth.h"
+#include "dynamics/rollout/adjoint_growth.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "dynamics/adjoint.h"
+#include "dynamics/rollout/adjoint.h"
 #include "engine/scene_io.h"
 #include "tests/support/close.h"
 #include "tests/support/scenes.h"

@@ -1,5 +1,5 @@
-#include "dynamics/adjoint.h"
-#include "dynamics/rollout.h"
+#include "dynamics/rollout/adjoint.h"
+#include "dynamics/rollout/rollout.h"
 
 #include <catch2/catch.hpp>
 
@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "dynamics/shape_change.h"
+#include "dynamics/rollout/shape_change.h"
 #include "engine/body_io.h"
 #include "tests/support/close.h"
 #include "tests/support/scenes.h"

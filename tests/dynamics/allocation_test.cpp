@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 #include <vector>
 
-#include "dynamics/stepper.h"
+#include "dynamics/step/stepper.h"
 #include "engine/body_builder.h"
 #include "tests/support/no_alloc.h"
 

@@ -1,4 +1,4 @@
-#include "dynamics/block_cholesky.h"
+#include "dynamics/block_matrix/block_cholesky.h"
 
 #include <catch2/catch.hpp>
 

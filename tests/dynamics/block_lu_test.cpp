@@ -1,4 +1,4 @@
-#include "dynamics/block_lu.h"
+#include "dynamics/block_matrix/block_lu.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "dynamics/checkpointing.h"
+#include "dynamics/rollout/checkpointing.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "dynamics/contact_forces.h"
+#include "dynamics/step/contact_force.h"
 
 #include <catch2/catch.hpp>
 
@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "dynamics/stepper.h"
+#include "dynamics/step/stepper.h"
 #include "tests/support/close.h"
 #include "tests/support/scenes.h"
 

@@ -1,4 +1,4 @@
-#include "dynamics/contact_rows.h"
+#include "dynamics/rows/contact_rows.h"
 
 #include <catch2/catch.hpp>
 
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "collision/manifold/contact_detector.h"
-#include "dynamics/gradient.h"
+#include "dynamics/step/gradient.h"
 #include "engine/smooth.h"
 #include "tests/support/close.h"
 #include "tests/support/gradient_check.h"

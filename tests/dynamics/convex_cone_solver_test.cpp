@@ -1,4 +1,4 @@
-#include "dynamics/convex_cone_solver.h"
+#include "dynamics/other_laws/convex_cone_solver.h"
 
 #include <catch2/catch.hpp>
 
@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "dynamics/island_solver.h"
-#include "dynamics/rollout.h"
+#include "dynamics/rollout/rollout.h"
+#include "dynamics/solver/island_solver.h"
 #include "tests/support/close.h"
 #include "tests/support/contact_problems.h"
 #include "tests/support/scenes.h"
@@ -100,7 +100,7 @@ struct ConePotential {
 /// -1 open, 0 sliding, 1 sticking: by the impulses.
 std::vector<int> zones(const Problem& p, const ConvexConeSolver& solver, const ContactSolution& solution) {
   std::vector<Vec3<double>> impulses;
-  solver.impulses(p.problem(), solution, impulses);
+  solver.impulses(p.problem(), solution, *solver.make_memory(), impulses);
   std::vector<int> zones;
   for (std::size_t i = 0; i < impulses.size(); ++i) {
     const ContactRow& row = p.rows.rows[i];
@@ -152,7 +152,7 @@ TEST_CASE("ConvexConeSolver: impulses lie in the cone, and oppose what slides on
     const ContactSolution solution = solve(p);
     const ConePotential L{p};
     std::vector<Vec3<double>> impulses;
-    solver.impulses(p.problem(), solution, impulses);
+    solver.impulses(p.problem(), solution, *solver.make_memory(), impulses);
     const std::vector<int> zone = zones(p, solver, solution);
     for (std::size_t i = 0; i < impulses.size(); ++i) {
       const ContactRow& row = p.rows.rows[i];
@@ -234,9 +234,7 @@ TEST_CASE("ConvexConeSolver: does not depend on where it starts", "[dynamics][pr
     const ContactProblem problem = p.problem();
     const ContactProblem from_elsewhere{problem.mass, problem.rows,      elsewhere,     problem.v_free,
                                         problem.h,    problem.nominal_h, problem.joints};
-    SolverScratch scratch;
-    ContactSolution solution;
-    ConvexConeSolver(p.config, p.gravity()).solve(from_elsewhere, scratch, solution);
+    const ContactSolution solution = test::solve(ConvexConeSolver(p.config, p.gravity()), from_elsewhere);
     CAPTURE(solution.iterations, solution.residual);
     REQUIRE(solution.converged);
     REQUIRE(test::close(solution.velocity, solve(p).velocity, 1e-8, 1e-8));
@@ -321,9 +319,9 @@ TEST_CASE("IslandSolver: says which contacts are near a kink as the law itself d
   const StepConfig config = config_of(any_law());
   for (const Problem& p : test::random_problems(10, 3, config)) {
     const IslandSolver islands(make_contact_solver(config, k_g));
-    IslandScratch scratch;
+    IslandMemory memory;
     ContactSolution solution;
-    islands.solve(p.problem(), scratch, solution);
+    islands.solve(p.problem(), memory, solution);
     std::vector<bool> near, expected;
     CHECK(islands.contacts_near_kink(p.problem(), solution, near) ==
           ConvexConeSolver(config, k_g).contacts_near_kink(p.problem(), solution, expected));

@@ -1,13 +1,13 @@
 /// The solver of the default law on scenes with everything in them.
-#include "dynamics/coupled_newton.h"
+#include "dynamics/solver/coupled_newton.h"
 
 #include <catch2/catch.hpp>
 
 #include <array>
 #include <cmath>
 
-#include "dynamics/adjoint.h"
-#include "dynamics/rollout.h"
+#include "dynamics/rollout/adjoint.h"
+#include "dynamics/rollout/rollout.h"
 #include "tests/support/jointed_scenes.h"
 #include "tests/support/truths.h"
 

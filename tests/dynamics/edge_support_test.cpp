@@ -4,7 +4,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "dynamics/rollout.h"
+#include "dynamics/rollout/rollout.h"
 #include "tests/support/scenes.h"
 
 using namespace abut;

@@ -4,7 +4,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "dynamics/rollout.h"
+#include "dynamics/rollout/rollout.h"
 #include "dynamics/simulator.h"
 #include "engine/input_error.h"
 #include "engine/mesh_io.h"

@@ -1,4 +1,4 @@
-#include "dynamics/free_motion.h"
+#include "dynamics/motion/free_motion.h"
 
 #include <catch2/catch.hpp>
 
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "dynamics/stepper.h"
+#include "dynamics/step/stepper.h"
 #include "engine/lie.h"
 #include "tests/support/cases.h"
 #include "tests/support/close.h"

@@ -1,6 +1,6 @@
 /// check_gradient() where inputs lie at the bounds of what a model may have.
 
-#include "dynamics/gradient_check.h"
+#include "dynamics/gradient_check/gradient_check.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "dynamics/gradient_check.h"
+#include "dynamics/gradient_check/gradient_check.h"
 
 #include <algorithm>
 #include <cmath>

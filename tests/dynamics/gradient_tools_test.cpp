@@ -5,9 +5,9 @@
 #include <cmath>
 #include <string>
 
-#include "dynamics/adjoint.h"
-#include "dynamics/gradient_bundle.h"
-#include "dynamics/hessian_product.h"
+#include "dynamics/rollout/adjoint.h"
+#include "dynamics/rollout/gradient_bundle.h"
+#include "dynamics/rollout/hessian_product.h"
 #include "tests/support/cases.h"
 #include "tests/support/close.h"
 #include "tests/support/scenes.h"

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <vector>
 
-#include "dynamics/adjoint.h"
-#include "dynamics/rollout.h"
+#include "dynamics/rollout/adjoint.h"
+#include "dynamics/rollout/rollout.h"
 #include "tests/support/close.h"
 #include "tests/support/gradient_check.h"
 #include "tests/support/scenes.h"

@@ -1,11 +1,11 @@
-#include "dynamics/island_solver.h"
+#include "dynamics/solver/island_solver.h"
 
 #include <catch2/catch.hpp>
 
 #include <vector>
 
-#include "dynamics/adjoint.h"
-#include "dynamics/rollout.h"
+#include "dynamics/rollout/adjoint.h"
+#include "dynamics/rollout/rollout.h"
 #include "tests/support/scenes.h"
 
 namespace {

@@ -1,4 +1,5 @@
-#include "dynamics/joint_rows.h"
+#include "dynamics/rows/joint_constraints.h"
+#include "dynamics/solver/momentum_balance.h"
 
 #include <catch2/catch.hpp>
 
@@ -8,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "dynamics/joint_geometry.h"
+#include "dynamics/rows/joint_geometry.h"
 #include "engine/random.h"
 #include "tests/support/cases.h"
 #include "tests/support/close.h"
@@ -195,8 +196,19 @@ TEST_CASE("JointRows: line, gradient, sparse and dense Hessian are derivatives o
     c.rows.add_gradient(at, g);
     return g;
   };
-  Eigen::MatrixXd H = Eigen::MatrixXd::Zero(12, 12);
-  c.rows.add_hessian(v, H);
+  const auto hessian = [&](const Eigen::VectorXd& at) {
+    Eigen::MatrixXd H = Eigen::MatrixXd::Zero(12, 12);
+    for (const JointGroup& group : c.rows.groups) {
+      const JointHessian blocks = c.rows.hessian(group, at);
+      const Eigen::Index a = 6 * group.slot_A, b = 6 * group.slot_B;
+      H.block<6, 6>(a, a) += blocks.AA;
+      H.block<6, 6>(b, b) += blocks.BB;
+      H.block<6, 6>(b, a) += blocks.BA;
+      H.block<6, 6>(a, b) += blocks.BA.transpose();
+    }
+    return H;
+  };
+  const Eigen::MatrixXd H = hessian(v);
   CHECK(test::close(H, H.transpose(), 1e-13, 1e-10));
   const Eigen::MatrixXd differences = test::fd_jacobian(gradient, v, 1e-6);
   CHECK(test::close(H, differences, 1e-6, 1e-5 * H.norm()));
@@ -204,23 +216,27 @@ TEST_CASE("JointRows: line, gradient, sparse and dense Hessian are derivatives o
   for (const double a : {0.0, 0.7}) {
     double slope = 0.0, curvature = 0.0;
     c.rows.add_line(v, dv, a, slope, curvature);
-    Eigen::MatrixXd H_a = Eigen::MatrixXd::Zero(12, 12);
     const Eigen::VectorXd v_a = v + a * dv;
-    c.rows.add_hessian(v_a, H_a);
+    const Eigen::MatrixXd H_a = hessian(v_a);
     CHECK(test::close(slope, gradient(v_a).dot(dv), 1e-12, 0));
     CHECK(test::close(curvature, dv.dot(H_a * dv), 1e-12, 0));
   }
 
-  BlockCholesky sparse;
-  std::vector<Coupling> couplings;
-  c.rows.add_couplings(couplings);
-  sparse.reset(2, couplings);
-  for (int s = 0; s < 2; ++s) sparse.diagonal(s).setIdentity();
-  c.rows.add_hessian(v, 0, sparse);
-  REQUIRE(sparse.factorize());
-  Eigen::VectorXd x = dv;
-  sparse.solve_in_place(x);
-  CHECK(test::close(x + H * x, dv, 0, 1e-9));
+  // The balance of momentum has the same Hessian, and solves with it.
+  const ContactRows no_contacts;
+  const ContactProblem problem{c.mass, no_contacts, v, dv, c.settings.law.h, c.settings.law.h, c.rows};
+  RowBlocks no_rows;
+  NewtonMemory memory;
+  MomentumBalance balance(problem, c.settings.law, 1.0, no_rows, memory);
+  BlockLu lu;
+  REQUIRE(balance.factorize(v, RowLaw::frictionless, memory.hessian));
+  REQUIRE(balance.factorize_coupled(v, lu));
+  Eigen::VectorXd x = dv, y = dv, Mx;
+  memory.hessian.solve_in_place(x);
+  lu.solve_in_place(y);
+  c.mass.multiply(x, Mx);
+  CHECK(test::close(Mx + H * x, dv, 0, 1e-9));
+  CHECK(test::close(x, y, 1e-9, 1e-12));
 }
 
 TEST_CASE("JointRows: a motor gives its limit and no more, whatever the speed", "[dynamics][value]") {

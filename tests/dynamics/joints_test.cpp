@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "dynamics/gradient_check.h"
-#include "dynamics/joint_geometry.h"
-#include "dynamics/rollout.h"
+#include "dynamics/gradient_check/gradient_check.h"
+#include "dynamics/rollout/rollout.h"
+#include "dynamics/rows/joint_geometry.h"
 #include "engine/scene_io.h"
 #include "tests/support/close.h"
 #include "tests/support/no_alloc.h"

@@ -7,7 +7,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "dynamics/rollout.h"
+#include "dynamics/rollout/rollout.h"
 #include "dynamics/simulator.h"
 #include "engine/config_fields.h"
 #include "tests/support/scenes.h"

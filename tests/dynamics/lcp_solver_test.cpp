@@ -1,8 +1,8 @@
-#include "dynamics/lcp_solver.h"
+#include "dynamics/other_laws/lcp_solver.h"
 
 #include <algorithm>
 
-#include "dynamics/adjoint.h"
+#include "dynamics/rollout/adjoint.h"
 #include "engine/body_builder.h"
 #include "tests/support/complementarity_checks.h"
 #include "tests/support/scenes.h"

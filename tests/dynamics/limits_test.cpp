@@ -2,8 +2,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "dynamics/rollout.h"
-#include "dynamics/shape_change.h"
+#include "dynamics/rollout/rollout.h"
+#include "dynamics/rollout/shape_change.h"
 #include "dynamics/simulator.h"
 #include "tests/support/close.h"
 #include "tests/support/scenes.h"

@@ -1,4 +1,4 @@
-#include "dynamics/relaxed_complementarity_solver.h"
+#include "dynamics/other_laws/relaxed_complementarity_solver.h"
 
 #include "tests/support/complementarity_checks.h"
 
@@ -49,7 +49,7 @@ TEST_CASE(
     const RelaxedSolver solver(config, p.gravity());
     const ContactSolution solution = test::solve(solver, p);
     std::vector<Vec3<double>> impulses;
-    solver.impulses(p.problem(), solution, impulses);
+    solver.impulses(p.problem(), solution, *solver.make_memory(), impulses);
     REQUIRE(impulses.size() == 1);
     const Vec3<double> u = relative_velocity(p.rows.rows[0], solution.velocity);
     const Vec3<double> expected = -0.3 * impulses[0].z() * Vec3<double>(u.x(), u.y(), 0.0).normalized();

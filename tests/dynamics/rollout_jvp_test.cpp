@@ -1,6 +1,6 @@
 /// The forward derivative of rollouts: against the adjoint by dot products, against differences, and in
 /// products of the Gauss-Newton matrix.
-#include "dynamics/rollout_jvp.h"
+#include "dynamics/rollout/rollout_jvp.h"
 
 #include <catch2/catch.hpp>
 

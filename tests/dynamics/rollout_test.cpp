@@ -1,5 +1,5 @@
-#include "dynamics/rollout.h"
-#include "dynamics/adjoint.h"
+#include "dynamics/rollout/rollout.h"
+#include "dynamics/rollout/adjoint.h"
 
 #include <catch2/catch.hpp>
 

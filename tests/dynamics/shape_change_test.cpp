@@ -1,4 +1,4 @@
-#include "dynamics/shape_change.h"
+#include "dynamics/rollout/shape_change.h"
 
 #include <catch2/catch.hpp>
 

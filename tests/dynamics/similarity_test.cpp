@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "dynamics/rollout.h"
+#include "dynamics/rollout/rollout.h"
 #include "tests/support/close.h"
 #include "tests/support/scenes.h"
 

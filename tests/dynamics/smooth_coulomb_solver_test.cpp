@@ -1,4 +1,4 @@
-#include "dynamics/smooth_coulomb_solver.h"
+#include "dynamics/solver/smooth_coulomb_solver.h"
 
 #include <catch2/catch.hpp>
 
@@ -8,7 +8,7 @@
 #include <numbers>
 #include <vector>
 
-#include "dynamics/rollout.h"
+#include "dynamics/rollout/rollout.h"
 #include "tests/support/close.h"
 #include "tests/support/contact_problems.h"
 #include "tests/support/scenes.h"
@@ -147,19 +147,17 @@ TEST_CASE("SmoothCoulombSolver: does not depend on where it starts", "[dynamics]
     const ContactProblem problem = p.problem();
     const ContactProblem from_elsewhere{problem.mass, problem.rows,      elsewhere,     problem.v_free,
                                         problem.h,    problem.nominal_h, problem.joints};
-    SolverScratch scratch;
-    ContactSolution solution;
-    SmoothCoulombSolver(p.config, p.gravity()).solve(from_elsewhere, scratch, solution);
+    const ContactSolution solution = test::solve(SmoothCoulombSolver(p.config, p.gravity()), from_elsewhere);
     REQUIRE(solution.converged);
     REQUIRE(test::close(solution.velocity, solve(p).velocity, 1e-8, 1e-8));
   }
 }
 
 TEST_CASE("SmoothCoulombSolver: does not depend on what was solved before", "[dynamics][determinism]") {
-  SolverScratch scratch;
+  SmoothCoulombMemory memory;
   ContactSolution reused;
   for (const Problem& p : random_problems(40, 3)) {
-    SmoothCoulombSolver(p.config, p.gravity()).solve(p.problem(), scratch, reused);
+    SmoothCoulombSolver(p.config, p.gravity()).solve(p.problem(), memory, reused);
     REQUIRE(reused.velocity == solve(p).velocity);
   }
 }
@@ -205,9 +203,7 @@ TEST_CASE("SmoothCoulombSolver: says so when it does not converge", "[dynamics][
     config.max_iterations = 1;
     config.tolerance = 1e-18;  // beyond rounding: some would be found after a step from each start
     const SmoothCoulombSolver solver(config, p.gravity());
-    SolverScratch scratch;
-    ContactSolution solution;
-    solver.solve(p.problem(), scratch, solution);
+    const ContactSolution solution = test::solve(solver, p);
     CHECK((solution.residual > config.tolerance) == !solution.converged);
     CHECK((solution.path == SolutionPath::none) == !solution.converged);
     unconverged += !solution.converged;
@@ -257,10 +253,7 @@ TEST_CASE("SmoothCoulombSolver: an impact that nearly misses the end of the step
     p.rows.rows[0].distance = -h * v_end + gap * h * speed;
     ContactProblem problem = p.problem();
     problem.impacts = impacts;
-    SolverScratch scratch;
-    ContactSolution solution;
-    solver.solve(problem, scratch, solution);
-    return solver.contacts_near_kink(problem, solution, near_kink);
+    return solver.contacts_near_kink(problem, test::solve(solver, problem), near_kink);
   };
   using Impacts = ContactProblem::Impacts;
   for (const double gap : {-0.9e-3, -1e-6, 1e-6, 0.9e-3}) {

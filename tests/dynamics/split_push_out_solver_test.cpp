@@ -1,11 +1,11 @@
-#include "dynamics/split_push_out_solver.h"
+#include "dynamics/other_laws/split_push_out_solver.h"
 
 #include <catch2/catch.hpp>
 
 #include <algorithm>
 
-#include "dynamics/adjoint.h"
-#include "dynamics/rollout.h"
+#include "dynamics/rollout/adjoint.h"
+#include "dynamics/rollout/rollout.h"
 #include "tests/support/contact_problems.h"
 
 namespace {

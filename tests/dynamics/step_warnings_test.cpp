@@ -1,4 +1,4 @@
-#include "dynamics/step_warnings.h"
+#include "dynamics/step/step_warnings.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -6,7 +6,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "dynamics/rollout.h"
+#include "dynamics/rollout/rollout.h"
 #include "dynamics/simulator.h"
 #include "engine/scene_io.h"
 #include "tests/support/scenes.h"

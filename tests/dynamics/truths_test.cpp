@@ -6,7 +6,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "dynamics/rollout.h"
+#include "dynamics/rollout/rollout.h"
 #include "tests/support/close.h"
 #include "tests/support/truths.h"
 

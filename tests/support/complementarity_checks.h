@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "dynamics/adjoint.h"
-#include "dynamics/rollout.h"
-#include "dynamics/smooth_coulomb_solver.h"
+#include "dynamics/rollout/adjoint.h"
+#include "dynamics/rollout/rollout.h"
+#include "dynamics/solver/smooth_coulomb_solver.h"
 #include "engine/scene_io.h"
 #include "tests/support/close.h"
 #include "tests/support/contact_problems.h"
@@ -31,7 +31,7 @@ template <typename Solver>
   const ContactSolution solution = solve(solver, p);
   if (!solution.converged) return false;
   std::vector<Vec3<double>> impulses;
-  solver.impulses(p.problem(), solution, impulses);
+  solver.impulses(p.problem(), solution, *solver.make_memory(), impulses);
   Eigen::VectorXd momentum = Eigen::VectorXd::Zero(p.mass.size()), change;
   double scale = 9.81 * p.config.h * p.mass.total_mass();
   const auto& s = solver.settings();
@@ -195,15 +195,12 @@ void check_vjp(const std::vector<Problem>& problems, double restitution, double&
     const Solver solver(p.config, p.gravity());
     const ContactSolution solution = solve(solver, p);
     REQUIRE(solution.converged);
-    SolverScratch scratch;
     EndMotionBar end_bar;
     end_bar.velocity.resize(p.mass.size());
     Eigen::VectorXd d(p.mass.size());
     for (double& x : end_bar.velocity) x = random.uniform(-1.0, 1.0);
     for (double& x : d) x = random.uniform(-1.0, 1.0);
-    ContactProblemBar bar;
-    bar.set_zero(p.problem());
-    solver.vjp(p.problem(), solution, end_bar, scratch, bar);
+    const ContactProblemBar bar = test::vjp(solver, p.problem(), solution, end_bar);
 
     const auto check = [&](const char* name, double slope, double step, const auto& move) {
       const auto loss = [&](double t) {

@@ -11,9 +11,9 @@
 
 #include <Eigen/Cholesky>
 
-#include "dynamics/contact_solver.h"
-#include "dynamics/free_motion.h"
-#include "dynamics/rollout.h"
+#include "dynamics/motion/free_motion.h"
+#include "dynamics/rollout/rollout.h"
+#include "dynamics/solver/contact_solver.h"
 #include "tests/support/cases.h"
 #include "tests/support/close.h"
 #include "tests/support/gradient_check.h"
@@ -87,11 +87,25 @@ inline StepConfig exact_config(ContactLaw law = ContactLaw::smooth_coulomb) {
   return config;
 }
 
-inline ContactSolution solve(const ContactSolver& solver, const ContactTestProblem& p) {
-  SolverScratch scratch;
+inline ContactSolution solve(const ContactSolver& solver, const ContactProblem& problem) {
   ContactSolution solution;
-  solver.solve(p.problem(), scratch, solution);
+  solver.solve(problem, *solver.make_memory(), solution);
   return solution;
+}
+
+inline ContactSolution solve(const ContactSolver& solver, const ContactTestProblem& p) {
+  return solve(solver, p.problem());
+}
+
+inline ContactProblemBar vjp(const ContactSolver& solver, const ContactProblem& problem,
+                             const ContactSolution& solution, const EndMotionBar& end_bar) {
+  const auto memory = solver.make_memory();
+  const auto linearization = solver.make_linearization();
+  solver.linearize(problem, solution, LinearizeFor::vjp, *memory, *linearization);
+  ContactProblemBar bar;
+  bar.set_zero(problem);
+  solver.vjp(problem, solution, *linearization, end_bar, *memory, bar);
+  return bar;
 }
 
 inline constexpr int k_reference_size = 12;
@@ -153,7 +167,7 @@ inline void require_balance(const ContactSolver& solver, const ContactTestProble
   REQUIRE(solution.converged);
   REQUIRE(solution.residual <= 1e-10);
   std::vector<Vec3<double>> impulses;
-  solver.impulses(p.problem(), solution, impulses);
+  solver.impulses(p.problem(), solution, *solver.make_memory(), impulses);
   // Of each body by itself, as wrenches about its centre of mass, from the lever arms to the contact
   // points.
   Eigen::VectorXd momentum = Eigen::VectorXd::Zero(p.mass.size());
@@ -188,21 +202,16 @@ struct VjpComparison {
 /// @param time_step  whether the solver knows dL/dh: those that divide steps at impacts do
 inline ContactProblemBar compare_vjp(const ContactSolver& solver, const ContactTestProblem& p, Random& random,
                                      VjpComparison& comparison, bool time_step = false) {
-  SolverScratch scratch;
   const ContactSolution solution = solve(solver, p);
   EndMotionBar end_bar;
   end_bar.velocity.resize(p.mass.size());
   for (double& x : end_bar.velocity) x = random.uniform(-1.0, 1.0);
   end_bar.displacement = end_bar.velocity.reverse() / p.config.h;
-  ContactProblemBar bar;
-  bar.set_zero(p.problem());
-  solver.vjp(p.problem(), solution, end_bar, scratch, bar);
+  const ContactProblemBar bar = vjp(solver, p.problem(), solution, end_bar);
   if (solution.displacement.size() > 0) ++comparison.displaced;
 
   const auto value_of = [&](const ContactProblem& problem) {
-    SolverScratch fresh;
-    ContactSolution moved;
-    solver.solve(problem, fresh, moved);
+    const ContactSolution moved = solve(solver, problem);
     return end_bar.velocity.dot(moved.velocity) +
            (moved.displacement.size() > 0 ? end_bar.displacement.dot(moved.displacement) : 0.0);
   };

@@ -1,7 +1,7 @@
 /// The net wrench of a pair's contacts at rest, and that of the pressure distribution which they sample.
 ///
-/// A pair has one stiffness k [N/m], shared out over what touches (dynamics/contact_rows.h). Where the depth
-/// of overlap is delta >= 0 [m] at each place of a patch, its limit for fine meshes is the pressure
+/// A pair has one stiffness k [N/m], shared out over what touches (dynamics/rows/contact_rows.h). Where the
+/// depth of overlap is delta >= 0 [m] at each place of a patch, its limit for fine meshes is the pressure
 ///     p = k a(delta) delta / integral of a(delta) dA,   a(delta) = S(1/2 + delta/(8 tau)),
 /// and with tau -> 0, where a is 1 inside the patch and 0 outside, an elastic foundation of modulus k/A:
 ///     p = (k/A) delta,   F = k (mean depth over the patch),   docs/contact_wrench.md.
@@ -12,8 +12,8 @@
 #include <functional>
 #include <vector>
 
-#include "dynamics/contact_solver.h"
-#include "dynamics/stepper.h"
+#include "dynamics/step/make_contact_solver.h"
+#include "dynamics/step/stepper.h"
 #include "engine/smooth.h"
 #include "tests/support/scenes.h"
 
@@ -45,7 +45,7 @@ inline NetWrench net_contact_wrench(const TestScene& scene, const StepConfig& co
   ContactSolution solution;
   solution.velocity = rest;
   std::vector<Vec3<double>> impulses;
-  solver->impulses({mass, rows, rest, rest, config.h, config.h}, solution, impulses);
+  solver->impulses({mass, rows, rest, rest, config.h, config.h}, solution, *solver->make_memory(), impulses);
   NetWrench net;
   for (std::size_t i = 0; i < rows.rows.size(); ++i) {
     const ContactRow& row = rows.rows[i];

@@ -11,8 +11,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "dynamics/adjoint.h"
-#include "dynamics/rollout.h"
+#include "dynamics/rollout/adjoint.h"
+#include "dynamics/rollout/rollout.h"
 #include "tests/support/scenes.h"
 
 namespace abut::test {

@@ -10,7 +10,7 @@
 #include "apps/viewer/simulation/pull.h"
 #include "apps/viewer/simulation/scene_model.h"
 #include "collision/manifold/contact_inspection.h"
-#include "dynamics/contact_forces.h"
+#include "dynamics/step/contact_force.h"
 
 namespace abut::viewer {
 

@@ -9,7 +9,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "apps/abut/report.h"
-#include "dynamics/gradient_check.h"
+#include "dynamics/gradient_check/gradient_check.h"
 
 namespace abut::viewer {
 namespace {

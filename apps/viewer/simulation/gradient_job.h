@@ -11,8 +11,8 @@
 
 #include "apps/viewer/simulation/loss.h"
 #include "apps/viewer/simulation/simulation_core.h"
-#include "dynamics/adjoint.h"
-#include "dynamics/gradient_sample.h"
+#include "dynamics/gradient_check/gradient_sample.h"
+#include "dynamics/rollout/adjoint.h"
 
 namespace abut::viewer {
 

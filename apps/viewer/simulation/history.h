@@ -5,7 +5,7 @@
 #include <deque>
 #include <utility>
 
-#include "dynamics/stepper.h"
+#include "dynamics/step/stepper.h"
 #include "engine/state.h"
 
 namespace abut::viewer {

@@ -2,7 +2,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
-#include "dynamics/stepper.h"
+#include "dynamics/step/stepper.h"
 
 namespace abut::viewer {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
-#include "dynamics/rollout.h"
+#include "dynamics/rollout/rollout.h"
 #include "engine/scene_io.h"
 #include "tests/benchmarks/dynamics_tables/tables.h"
 

@@ -4,7 +4,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
-#include "dynamics/gradient_bundle.h"
+#include "dynamics/rollout/gradient_bundle.h"
 #include "tests/benchmarks/dynamics_tables/tables.h"
 #include "tests/support/scenes.h"
 

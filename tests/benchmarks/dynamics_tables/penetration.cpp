@@ -6,8 +6,8 @@
 
 #include <spdlog/fmt/fmt.h>
 
-#include "dynamics/contact_solver.h"
-#include "dynamics/rollout.h"
+#include "dynamics/rollout/rollout.h"
+#include "dynamics/step/make_contact_solver.h"
 #include "engine/body_io.h"
 #include "tests/benchmarks/dynamics_tables/tables.h"
 #include "tests/support/scenes.h"
@@ -62,6 +62,7 @@ struct Distances {
 Distances shake(const TestScene& scene, const StepConfig& config, int steps) {
   const Stepper stepper(scene.model, config);
   const auto solver = make_contact_solver(config, stepper.acceleration_scale());
+  const auto memory = solver->make_memory();
   StepScratch scratch;
   State state = scene.state, next;
   std::vector<Vec3<double>> impulses;
@@ -69,12 +70,13 @@ Distances shake(const TestScene& scene, const StepConfig& config, int steps) {
   const double weight = 9.81 * std::min(scene.model.bodies[1].mass, scene.model.bodies[2].mass);
   for (int k = 0; k < steps && found.status == StepStatus::ok; ++k) {
     found.status = stepper.step(state, {}, next, scratch).status;
-    const ContactProblem problem{scratch.mass,        scratch.rows, scratch.free.v_start,
-                                 scratch.free.v_free, config.h,     config.h};
-    solver->impulses(problem, scratch.solution, impulses);
+    const SolvedSubstep& solved = scratch.solved;
+    const ContactProblem problem{solved.mass,        solved.rows, solved.free.v_start,
+                                 solved.free.v_free, config.h,    config.h};
+    solver->impulses(problem, solved.solution, *memory, impulses);
     for (std::size_t i = 0; i < impulses.size(); ++i) {
       if (impulses[i].norm() < 1e-3 * weight * config.h) continue;
-      found.values.push_back(std::abs(scratch.rows.rows[i].distance));
+      found.values.push_back(std::abs(solved.rows.rows[i].distance));
     }
     std::swap(state, next);
   }

@@ -5,7 +5,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
-#include "dynamics/rollout.h"
+#include "dynamics/rollout/rollout.h"
 #include "tests/benchmarks/dynamics_tables/tables.h"
 #include "tests/support/jointed_scenes.h"
 

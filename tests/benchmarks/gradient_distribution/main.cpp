@@ -14,7 +14,7 @@
 #include <spdlog/fmt/fmt.h>
 #include <CLI/CLI.hpp>
 
-#include "dynamics/gradient_check.h"
+#include "dynamics/gradient_check/gradient_check.h"
 #include "tests/benchmarks/gradient_distribution/random_direction.h"
 #include "tests/support/scenes.h"
 

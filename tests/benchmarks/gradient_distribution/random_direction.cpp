@@ -6,7 +6,7 @@
 
 #include <Eigen/Cholesky>
 
-#include "dynamics/shape_change.h"
+#include "dynamics/rollout/shape_change.h"
 
 namespace abut::benchmarks {
 namespace {

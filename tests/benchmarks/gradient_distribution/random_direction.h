@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "dynamics/adjoint.h"
-#include "dynamics/rollout.h"
+#include "dynamics/rollout/adjoint.h"
+#include "dynamics/rollout/rollout.h"
 #include "engine/random.h"
 
 namespace abut::benchmarks {

@@ -11,7 +11,7 @@
 #include <spdlog/fmt/fmt.h>
 #include <catch2/catch.hpp>
 
-#include "dynamics/stepper.h"
+#include "dynamics/step/stepper.h"
 #include "tests/support/scenes.h"
 
 namespace {

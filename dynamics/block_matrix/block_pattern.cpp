@@ -1,0 +1,90 @@
+#include "dynamics/block_matrix/block_pattern.h"
+
+#include <algorithm>
+
+#include "engine/types.h"
+
+namespace abut {
+namespace {
+
+void insert_sorted(std::vector<int>& list, int value) {
+  const auto place = std::lower_bound(list.begin(), list.end(), value);
+  if (place == list.end() || *place != value) list.insert(place, value);
+}
+
+void erase_sorted(std::vector<int>& list, int value) {
+  const auto place = std::lower_bound(list.begin(), list.end(), value);
+  if (place != list.end() && *place == value) list.erase(place);
+}
+
+}  // namespace
+
+void BlockPattern::update(int blocks, std::span<const Coupling> couplings) {
+  if (this->blocks() == blocks &&
+      std::equal(couplings.begin(), couplings.end(), couplings_.begin(), couplings_.end()))
+    return;
+  couplings_.assign(couplings.begin(), couplings.end());
+  order_.resize(at(blocks));
+  choose_order();
+  place_couplings();
+}
+
+void BlockPattern::choose_order() {
+  const int n = static_cast<int>(order_.size());
+  if (neighbours_.size() < order_.size()) neighbours_.resize(order_.size());
+  for (int b = 0; b < n; ++b) neighbours_[at(b)].clear();
+  for (const Coupling& c : couplings_) {
+    insert_sorted(neighbours_[at(c.first)], c.second);
+    insert_sorted(neighbours_[at(c.second)], c.first);
+  }
+  position_.assign(at(n), -1);
+  column_begin_.assign(1, 0);
+  row_.clear();
+  for (int k = 0; k < n; ++k) {
+    int next = -1;
+    for (int b = 0; b < n; ++b) {
+      if (position_[at(b)] < 0 && (next < 0 || neighbours_[at(b)].size() < neighbours_[at(next)].size())) {
+        next = b;
+      }
+    }
+    position_[at(next)] = k;
+    order_[at(k)] = next;
+    const std::vector<int>& around = neighbours_[at(next)];
+    for (const int i : around) {
+      erase_sorted(neighbours_[at(i)], next);
+      for (const int j : around) {
+        if (i != j) insert_sorted(neighbours_[at(i)], j);
+      }
+    }
+    row_.insert(row_.end(), around.begin(), around.end());
+    column_begin_.push_back(static_cast<int>(row_.size()));
+  }
+  for (int& row : row_) row = position_[at(row)];
+  for (int k = 0; k < n; ++k)
+    std::sort(row_.begin() + column_begin_[at(k)], row_.begin() + column_begin_[at(k + 1)]);
+}
+
+int BlockPattern::place_of(int row, int column) const {
+  const auto begin = row_.begin() + column_begin_[at(column)],
+             end = row_.begin() + column_begin_[at(column + 1)];
+  return static_cast<int>(std::lower_bound(begin, end, row) - row_.begin());
+}
+
+void BlockPattern::place_couplings() {
+  coupling_place_.clear();
+  second_is_row_.clear();
+  for (const Coupling& c : couplings_) {
+    const int column = position_[at(c.first)], row = position_[at(c.second)];
+    second_is_row_.push_back(row > column);
+    coupling_place_.push_back(place_of(std::max(row, column), std::min(row, column)));
+  }
+  update_target_.clear();
+  for (std::size_t k = 0; k < order_.size(); ++k) {
+    for (int b = column_begin_[k]; b < column_begin_[k + 1]; ++b) {
+      for (int a = b + 1; a < column_begin_[k + 1]; ++a)
+        update_target_.push_back(place_of(row_[at(a)], row_[at(b)]));
+    }
+  }
+}
+
+}  // namespace abut

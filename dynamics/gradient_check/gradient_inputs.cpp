@@ -1,0 +1,650 @@
+#include "dynamics/gradient_check/gradient_inputs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <numbers>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+
+#include <spdlog/fmt/fmt.h>
+
+#include "dynamics/rollout/shape_change.h"
+#include "engine/body_builder.h"
+#include "engine/check.h"
+#include "engine/law_settings.h"
+#include "engine/model_validation.h"
+
+namespace abut {
+namespace {
+
+/// One number of a model: how it moves, and the derivative along that.
+struct Scalar {
+  double scale;
+  std::function<void(Model& model, double x)> move;
+  std::function<double(const ModelGradient& gradient)> bar;
+};
+
+/// Offset x of a compliance, written as the stiffness that a model holds.
+void move_compliance(double& stiffness, double x) { stiffness = 1.0 / (1.0 / stiffness + x); }
+
+Vec6<double> six(std::span<const double> x, std::size_t i) {
+  Vec6<double> v;
+  for (std::size_t k = 0; k < 6; ++k) v[static_cast<Eigen::Index>(k)] = x[6 * i + k];
+  return v;
+}
+
+/// Refuses what validate() reads as "the default", which lies beyond a time of 0.
+void require_explicit_times(const Model& model, bool law_honours_times) {
+  const auto check = [](double time) {
+    require(!(time < 0.0), fmt::format("dissipation time = {}, allowed: >= 0", time));
+  };
+  for (const Joint& joint : model.joints) check(joint.dissipation_time);
+  if (!law_honours_times) return;
+  for (const Body& body : model.bodies) check(body.material.dissipation_time);
+  for (const PairOverride& pair : model.pair_overrides) check(pair.dissipation_time);
+}
+
+class GroupBuilder {
+ public:
+  GroupBuilder(const RolloutInputs& nominal, const Stepper& stepper, int steps)
+      : nominal_(nominal), config_(stepper.config()), g_(stepper.acceleration_scale()), steps_(steps) {
+    double longest = 0.0;
+    for (const Body& body : bodies()) {
+      if (std::isfinite(body.size)) longest = std::max(longest, body.size);
+      if (!body.fixed) heaviest_ = std::max(heaviest_, body.mass);
+    }
+    if (longest == 0.0) longest = 1.0;
+    for (std::size_t b = 0; b < bodies().size(); ++b) {
+      lengths_.push_back(std::isfinite(bodies()[b].size) ? bodies()[b].size : longest);
+      if (!bodies()[b].fixed) moving_.push_back(b);
+    }
+    add_initial_poses();
+    add_initial_twists();
+    add_controls();
+    add_mass();
+    add_inertia();
+    add_density();
+    add_friction();
+    add_compliance();
+    add_dissipation_time();
+    add_restitution();
+    add_damping();
+    add_external_wrench();
+    add_gravity();
+    add_shape_parameters();
+    add_shape_poses();
+    add_pairs();
+    add_joint_frames();
+    add_joint_numbers();
+  }
+
+  [[nodiscard]] InputGroups result() && {
+    InputGroups result{std::move(groups_), std::move(moving_), std::move(lengths_), {}};
+    for (const double length : result.lengths) result.speeds.push_back(std::sqrt(g_ * length));
+    return result;
+  }
+
+ private:
+  [[nodiscard]] const std::vector<Body>& bodies() const { return nominal_.model.bodies; }
+  [[nodiscard]] double weight(std::size_t body) const { return bodies()[body].mass * g_; }
+
+  void add(InputGroup group) {
+    if (!group.scale.empty()) groups_.push_back(std::move(group));
+  }
+
+  void add_scalars(std::string name, const std::vector<Scalar>& scalars) {
+    InputGroup group;
+    group.name = std::move(name);
+    for (const Scalar& scalar : scalars) group.scale.push_back(scalar.scale);
+    group.move = [scalars](RolloutInputs& inputs, std::span<const double> x) {
+      for (std::size_t i = 0; i < scalars.size(); ++i) scalars[i].move(inputs.model, x[i]);
+    };
+    group.derivative = [scalars](const Gradient& gradient, std::span<const double> x) {
+      double sum = 0.0;
+      for (std::size_t i = 0; i < scalars.size(); ++i) sum += scalars[i].bar(gradient.model) * x[i];
+      return sum;
+    };
+    const bool has_times = honours("dissipation_time");
+    group.require_valid = [&nominal = nominal_, scalars, has_times](std::span<const double> x) {
+      Model model = nominal.model;
+      for (std::size_t i = 0; i < scalars.size(); ++i) scalars[i].move(model, x[i]);
+      validate(model);
+      require_explicit_times(model, has_times);
+    };
+    add(std::move(group));
+  }
+
+  /// A number of every body (or every moving one): scale(body), move(body, x), bar(body's gradient). A scale
+  /// of 0 leaves the body out.
+  enum class Of { all, moving };
+  template <typename Scale, typename Move, typename Bar>
+  void add_body_scalars(std::string name, Of of, Scale scale, Move move, Bar bar) {
+    std::vector<Scalar> scalars;
+    for (std::size_t b = 0; b < bodies().size(); ++b) {
+      if (of == Of::moving && bodies()[b].fixed) continue;
+      const double s = scale(bodies()[b]);
+      if (s == 0.0) continue;
+      scalars.push_back({s, [b, move](Model& model, double x) { move(model.bodies[b], x); },
+                         [b, bar](const ModelGradient& gradient) { return bar(gradient.bodies[b]); }});
+    }
+    add_scalars(std::move(name), scalars);
+  }
+
+  void add_initial_poses() {  // those of fixed bodies, too: a floor may be tilted
+    InputGroup group{"initial pose", {}, {}, {}, {}};
+    for (const double length : lengths_)
+      group.scale.insert(group.scale.end(), {1, 1, 1, length, length, length});
+    group.move = [](RolloutInputs& inputs, std::span<const double> x) {
+      auto& poses = inputs.initial.X_WB;
+      for (std::size_t b = 0; b < poses.size(); ++b) poses[b] = retract<double>(poses[b], six(x, b));
+    };
+    group.derivative = [](const Gradient& gradient, std::span<const double> x) {
+      double sum = 0.0;
+      for (std::size_t b = 0; b < gradient.initial.pose.size(); ++b)
+        sum += gradient.initial.pose[b].dot(six(x, b));
+      return sum;
+    };
+    add(std::move(group));
+  }
+
+  void add_initial_twists() {
+    InputGroup group{"initial twist", {}, {}, {}, {}};
+    std::vector<std::size_t> moving = moving_;  // and what is driven
+    for (std::size_t b = 0; b < bodies().size(); ++b) {
+      if (bodies()[b].fixed && !nominal_.initial.V_WB[b].isZero(0.0)) moving.push_back(b);
+    }
+    for (const std::size_t b : moving) {
+      const double v = std::sqrt(g_ * lengths_[b]), w = v / lengths_[b];
+      group.scale.insert(group.scale.end(), {w, w, w, v, v, v});
+    }
+    group.move = [moving](RolloutInputs& inputs, std::span<const double> x) {
+      for (std::size_t i = 0; i < moving.size(); ++i) inputs.initial.V_WB[moving[i]] += six(x, i);
+    };
+    group.derivative = [moving](const Gradient& gradient, std::span<const double> x) {
+      double sum = 0.0;
+      for (std::size_t i = 0; i < moving.size(); ++i) sum += gradient.initial.twist[moving[i]].dot(six(x, i));
+      return sum;
+    };
+    add(std::move(group));
+  }
+
+  void add_controls() {
+    InputGroup group{"controls", {}, {}, {}, {}};
+    for (int k = 0; k < steps_; ++k) {
+      for (const std::size_t b : moving_) {
+        const double force = weight(b), torque = force * lengths_[b];
+        group.scale.insert(group.scale.end(), {torque, torque, torque, force, force, force});
+      }
+    }
+    const auto steps = static_cast<std::size_t>(steps_);
+    group.move = [moving = moving_, steps](RolloutInputs& inputs, std::span<const double> x) {
+      inputs.controls.assign(steps, Control(inputs.model.bodies.size(), Vec6<double>::Zero()));
+      for (std::size_t k = 0; k < steps; ++k) {
+        for (std::size_t i = 0; i < moving.size(); ++i)
+          inputs.controls[k][moving[i]] = six(x, k * moving.size() + i);
+      }
+    };
+    group.derivative = [moving = moving_, steps](const Gradient& gradient, std::span<const double> x) {
+      double sum = 0.0;
+      for (std::size_t k = 0; k < steps; ++k) {
+        for (std::size_t i = 0; i < moving.size(); ++i) {
+          sum += gradient.controls[k][moving[i]].dot(six(x, k * moving.size() + i));
+        }
+      }
+      return sum;
+    };
+    add(std::move(group));
+  }
+
+  void add_mass() {
+    add_body_scalars(
+        "mass", Of::moving, [](const Body& body) { return body.mass; },
+        [](Body& body, double x) { body.mass += x; }, [](const BodyGradient& bar) { return bar.mass; });
+  }
+
+  void add_inertia() {  // I = L L^T moves to L (1 + S) L^T with S symmetric and small: positive definite
+    constexpr double k_scale = 0.3;
+    InputGroup group{"inertia", std::vector<double>(6 * moving_.size(), k_scale), {}, {}, {}};
+    const auto change = [](const Body& body, const Vec6<double>& x) {
+      Mat3<double> S;
+      S << x[0], x[3], x[4], x[3], x[1], x[5], x[4], x[5], x[2];
+      const Mat3<double> L = body.inertia.llt().matrixL();
+      const Mat3<double> dI = L * S * L.transpose();
+      return Mat3<double>(0.5 * (dI + dI.transpose()));
+    };
+    group.move = [moving = moving_, change](RolloutInputs& inputs, std::span<const double> x) {
+      for (std::size_t i = 0; i < moving.size(); ++i) {
+        Body& body = inputs.model.bodies[moving[i]];
+        body.inertia += change(body, six(x, i));
+      }
+    };
+    group.derivative = [&nominal = nominal_, moving = moving_, change](const Gradient& gradient,
+                                                                       std::span<const double> x) {
+      double sum = 0.0;
+      for (std::size_t i = 0; i < moving.size(); ++i) {
+        const Mat3<double> dI = change(nominal.model.bodies[moving[i]], six(x, i));
+        sum += gradient.model.bodies[moving[i]].inertia.cwiseProduct(dI).sum();
+      }
+      return sum;
+    };
+    add(std::move(group));
+  }
+
+  void add_density() {  // mass and inertia in proportion
+    add_body_scalars(
+        "density", Of::moving,
+        [](const Body& body) { return body.volume > 0.0 ? body.mass / body.volume : 0.0; },
+        [](Body& body, double x) {
+          const double factor = 1.0 + x * body.volume / body.mass;
+          body.mass *= factor;
+          body.inertia *= factor;
+        },
+        [](const BodyGradient& bar) { return bar.density; });
+  }
+
+  /// A positive parameter moves by its own value, one that is 0 by a typical one.
+  static double own_or(double value, double typical) { return value > 0.0 ? value : typical; }
+  static constexpr double k_typical_friction = 0.5, k_typical_restitution = 0.5;
+
+  /// Frictions of 0 move as one: the harmonic mean of two zeros has a derivative along equal changes alone.
+  void add_friction() {
+    std::vector<Scalar> scalars;
+    std::vector<std::size_t> frictionless;
+    for (std::size_t b = 0; b < bodies().size(); ++b) {
+      const double friction = bodies()[b].material.friction;
+      if (friction == 0.0) {
+        frictionless.push_back(b);
+      } else {
+        scalars.push_back({friction, [b](Model& model, double x) { model.bodies[b].material.friction += x; },
+                           [b](const ModelGradient& bar) { return bar.bodies[b].friction; }});
+      }
+    }
+    if (!frictionless.empty()) {
+      scalars.push_back({k_typical_friction,
+                         [frictionless](Model& model, double x) {
+                           for (const std::size_t b : frictionless) model.bodies[b].material.friction += x;
+                         },
+                         [frictionless](const ModelGradient& bar) {
+                           double sum = 0.0;
+                           for (const std::size_t b : frictionless) sum += bar.bodies[b].friction;
+                           return sum;
+                         }});
+    }
+    add_scalars("friction", scalars);
+  }
+
+  [[nodiscard]] bool honours(std::string_view key) const {
+    return setting_use(key, config_.law) == SettingUse::honoured;
+  }
+
+  /// Scale of 1/k [m/N]: the compliance itself; where rigid, that which the smooth Coulomb law adds to every
+  /// contact, so that a small step below zero still leaves the contact compliant. The penalty law has none to
+  /// change there, and laws that ignore stiffness refuse one.
+  [[nodiscard]] double compliance_scale(double stiffness, double mass) const {
+    if (!honours("stiffness")) return 0.0;
+    if (std::isfinite(stiffness)) return 1.0 / stiffness;
+    if (config_.law == ContactLaw::penalty || mass == 0.0) return 0.0;
+    const double beta = config_.near_rigid_factor / (2.0 * std::numbers::pi);
+    return beta * beta / mass * config_.h * config_.h;
+  }
+
+  void add_compliance() {
+    add_body_scalars(
+        "compliance", Of::all,
+        [&](const Body& body) {
+          return compliance_scale(body.material.stiffness, body.fixed ? heaviest_ : body.mass);
+        },
+        [](Body& body, double x) { move_compliance(body.material.stiffness, x); },
+        [](const BodyGradient& bar) { return bar.compliance; });
+  }
+
+  void add_dissipation_time() {
+    add_body_scalars(
+        "dissipation time", Of::all,
+        [&](const Body& body) {
+          return honours("dissipation_time") ? own_or(body.material.dissipation_time, config_.h) : 0.0;
+        },
+        [](Body& body, double x) { body.material.dissipation_time += x; },
+        [](const BodyGradient& bar) { return bar.dissipation_time; });
+  }
+
+  void add_restitution() {
+    add_body_scalars(
+        "restitution", Of::all,
+        [&](const Body&) { return honours("restitution") ? k_typical_restitution : 0.0; },
+        [](Body& body, double x) { body.material.restitution += x; },
+        [](const BodyGradient& bar) { return bar.restitution; });
+  }
+
+  void add_damping() {
+    const auto rate = [&](const Body&) { return 1.0 / (steps_ * config_.h); };
+    add_body_scalars(
+        "linear damping", Of::moving, rate, [](Body& body, double x) { body.linear_damping += x; },
+        [](const BodyGradient& bar) { return bar.linear_damping; });
+    add_body_scalars(
+        "angular damping", Of::moving, rate, [](Body& body, double x) { body.angular_damping += x; },
+        [](const BodyGradient& bar) { return bar.angular_damping; });
+  }
+
+  void add_external_wrench() {
+    std::vector<Scalar> scalars;
+    for (const std::size_t b : moving_) {
+      for (Eigen::Index i = 0; i < 6; ++i) {
+        scalars.push_back({i < 3 ? weight(b) * lengths_[b] : weight(b),
+                           [b, i](Model& model, double x) { model.bodies[b].external_wrench[i] += x; },
+                           [b, i](const ModelGradient& bar) { return bar.bodies[b].external_wrench[i]; }});
+      }
+    }
+    add_scalars("external wrench", scalars);
+  }
+
+  void add_gravity() {
+    std::vector<Scalar> scalars;
+    for (Eigen::Index i = 0; i < 3; ++i) {
+      scalars.push_back({g_, [i](Model& model, double x) { model.gravity[i] += x; },
+                         [i](const ModelGradient& bar) { return bar.gravity[i]; }});
+    }
+    add_scalars("gravity", scalars);
+  }
+
+  /// Moves all primitives by `change(primitive, next numbers of x)`, and what follows the surface with them.
+  template <typename Change>
+  static void move_shapes(Model& model, std::span<const double> x, const Change& change) {
+    std::size_t next = 0;
+    for (Body& body : model.bodies) {
+      std::vector<Primitive> primitives = body.shape.primitives;
+      for (Primitive& primitive : primitives) next += change(primitive, x.subspan(next));
+      body = with_primitives(body, primitives);
+    }
+  }
+
+  /// By how much a shape parameter is moved, times the step: by itself, or where that may be 0 by what is
+  /// as large.
+  static double parameter_scale(const Primitive& primitive, std::size_t i) {
+    if (primitive.kind == PrimitiveKind::oriented_point_cloud) return primitive.parameters[0];
+    if (!is_length(primitive.kind, i) && i > 5) return 1.0;  // an angle
+    return shape_parameter(primitive, primitive.kind, i);
+  }
+
+  /// Adds the next numbers of dx to all shape parameters; returns how many these are.
+  static std::size_t change_parameters(Primitive& primitive, std::span<const double> dx) {
+    const std::size_t count = parameter_count(primitive);
+    for (std::size_t i = 0; i < count; ++i) shape_parameter(primitive, primitive.kind, i) += dx[i];
+    return count;
+  }
+
+  void add_shape_parameters() {
+    InputGroup group{"shape parameters", {}, {}, {}, {}};
+    for (const Body& body : bodies()) {
+      for (const Primitive& primitive : body.shape.primitives) {
+        for (std::size_t i = 0; i < parameter_count(primitive); ++i) {
+          group.scale.push_back(parameter_scale(primitive, i));
+        }
+      }
+    }
+    group.move = [](RolloutInputs& inputs, std::span<const double> x) {
+      move_shapes(inputs.model, x, change_parameters);
+    };
+    group.require_valid = [&nominal = nominal_](std::span<const double> x) {
+      std::size_t next = 0;
+      for (const Body& body : nominal.model.bodies) {
+        for (std::size_t p = 0; p < body.shape.primitives.size(); ++p) {
+          const std::size_t count = parameter_count(body.shape.primitives[p]);
+          const auto dx = x.subspan(next, count);
+          next += count;
+          if (std::all_of(dx.begin(), dx.end(), [](double d) { return d == 0.0; })) continue;
+          Primitive primitive = body.shape.primitives[p];
+          change_parameters(primitive, dx);
+          require_valid(primitive, fmt::format("{}: primitive {}", body.name, p));
+        }
+      }
+    };
+    group.derivative = [&nominal = nominal_](const Gradient& gradient, std::span<const double> x) {
+      double sum = 0.0;
+      std::size_t next = 0;
+      const std::vector<Body>& bodies = nominal.model.bodies;
+      for (std::size_t b = 0; b < bodies.size(); ++b) {
+        for (std::size_t p = 0; p < bodies[b].shape.primitives.size(); ++p) {
+          const Primitive& primitive = bodies[b].shape.primitives[p];
+          for (std::size_t i = 0; i < parameter_count(primitive); ++i)
+            sum += shape_parameter(gradient.model.bodies[b].shape[p], primitive.kind, i) * x[next++];
+        }
+      }
+      return sum;
+    };
+    add(std::move(group));
+  }
+
+  void add_shape_poses() {
+    InputGroup group{"shape poses", {}, {}, {}, {}};
+    for (std::size_t b = 0; b < bodies().size(); ++b) {
+      for (std::size_t p = 0; p < bodies()[b].shape.primitives.size(); ++p) {
+        const double length = lengths_[b];
+        group.scale.insert(group.scale.end(), {1, 1, 1, length, length, length});
+      }
+    }
+    group.move = [](RolloutInputs& inputs, std::span<const double> x) {
+      move_shapes(inputs.model, x, [](Primitive& primitive, std::span<const double> dx) {
+        primitive.X_BP = retract<double>(primitive.X_BP, six(dx, 0));
+        return std::size_t{6};
+      });
+    };
+    group.derivative = [](const Gradient& gradient, std::span<const double> x) {
+      double sum = 0.0;
+      std::size_t next = 0;
+      for (const BodyGradient& body : gradient.model.bodies) {
+        for (const PrimitiveGradient& primitive : body.shape) sum += primitive.pose.dot(six(x, next++));
+      }
+      return sum;
+    };
+    add(std::move(group));
+  }
+
+  void add_pairs() {
+    const auto& pairs = nominal_.model.pair_overrides;
+    std::vector<Scalar> frictions, compliances, times, restitutions;
+    for (std::size_t p = 0; p < pairs.size(); ++p) {
+      const PairOverride& pair = pairs[p];
+      if (!pair.collide) continue;
+      if (!std::isnan(pair.friction)) {
+        frictions.push_back({own_or(pair.friction, k_typical_friction),
+                             [p](Model& model, double x) { model.pair_overrides[p].friction += x; },
+                             [p](const ModelGradient& bar) { return bar.pairs[p].friction; }});
+      }
+      const double compliance =
+          std::isnan(pair.stiffness) ? 0.0 : compliance_scale(pair.stiffness, heaviest_);
+      if (compliance > 0.0) {
+        compliances.push_back(
+            {compliance,
+             [p](Model& model, double x) { move_compliance(model.pair_overrides[p].stiffness, x); },
+             [p](const ModelGradient& bar) { return bar.pairs[p].compliance; }});
+      }
+      if (!std::isnan(pair.dissipation_time) && honours("dissipation_time")) {
+        times.push_back({own_or(pair.dissipation_time, config_.h),
+                         [p](Model& model, double x) { model.pair_overrides[p].dissipation_time += x; },
+                         [p](const ModelGradient& bar) { return bar.pairs[p].dissipation_time; }});
+      }
+      if (!std::isnan(pair.restitution) && honours("restitution")) {
+        restitutions.push_back({k_typical_restitution,
+                                [p](Model& model, double x) { model.pair_overrides[p].restitution += x; },
+                                [p](const ModelGradient& bar) { return bar.pairs[p].restitution; }});
+      }
+    }
+    add_scalars("pair friction", frictions);
+    add_scalars("pair compliance", compliances);
+    add_scalars("pair dissipation time", times);
+    add_scalars("pair restitution", restitutions);
+  }
+
+  [[nodiscard]] double joint_length_scale(const Joint& joint) const {
+    const double length = lengths_[static_cast<std::size_t>(joint.body_B)];
+    return joint.body_A < 0 ? length : std::min(length, lengths_[static_cast<std::size_t>(joint.body_A)]);
+  }
+
+  void add_joint_frames() {
+    InputGroup group{"joint frames", {}, {}, {}, {}};
+    for (const Joint& joint : nominal_.model.joints) {
+      const double length = joint_length_scale(joint);
+      for (int side = 0; side < 2; ++side)
+        group.scale.insert(group.scale.end(), {1, 1, 1, length, length, length});
+    }
+    group.move = [](RolloutInputs& inputs, std::span<const double> x) {
+      std::size_t next = 0;
+      for (Joint& joint : inputs.model.joints) {
+        joint.X_AJ = retract<double>(joint.X_AJ, six(x, next++));
+        joint.X_BJ = retract<double>(joint.X_BJ, six(x, next++));
+      }
+    };
+    group.derivative = [](const Gradient& gradient, std::span<const double> x) {
+      double sum = 0.0;
+      std::size_t next = 0;
+      for (const JointGradient& joint : gradient.model.joints) {
+        sum += joint.X_AJ.dot(six(x, next++));
+        sum += joint.X_BJ.dot(six(x, next++));
+      }
+      return sum;
+    };
+    add(std::move(group));
+  }
+
+  /// A number of every joint: scale(joint), number(joint), bar(joint's gradient). A scale that is not finite
+  /// and positive leaves the joint out.
+  template <typename Scale, typename Number, typename Bar>
+  void add_joint_scalars(std::string name, Scale scale, Number number, Bar bar) {
+    std::vector<Scalar> scalars;
+    for (std::size_t j = 0; j < nominal_.model.joints.size(); ++j) {
+      const double s = scale(nominal_.model.joints[j]);
+      if (!std::isfinite(s) || !(s > 0.0)) continue;
+      scalars.push_back({s, [j, number](Model& model, double x) { number(model.joints[j]) += x; },
+                         [j, bar](const ModelGradient& gradient) { return bar(gradient.joints[j]); }});
+    }
+    add_scalars(std::move(name), scalars);
+  }
+
+  void add_joint_numbers() {
+    const auto has_motor = [](const Joint& joint) { return joint.motor.kind != MotorKind::none; };
+    const auto coordinate_scale = [&](const Joint& joint) {
+      return joint.kind == JointKind::hinge ? 1.0 : joint_length_scale(joint);
+    };
+    add_joint_scalars(
+        "joint length", [](const Joint& j) { return j.kind == JointKind::distance ? j.length : 0.0; },
+        [](Joint& j) -> double& { return j.length; }, [](const JointGradient& bar) { return bar.length; });
+    add_joint_scalars(
+        "joint stiffness", [](const Joint& j) { return j.stiffness; },
+        [](Joint& j) -> double& { return j.stiffness; },
+        [](const JointGradient& bar) { return bar.stiffness; });
+    add_joint_scalars(
+        "joint angular stiffness", [](const Joint& j) { return j.angular_stiffness; },
+        [](Joint& j) -> double& { return j.angular_stiffness; },
+        [](const JointGradient& bar) { return bar.angular_stiffness; });
+    add_joint_scalars(
+        "joint dissipation time", [=, this](const Joint& j) { return own_or(j.dissipation_time, config_.h); },
+        [](Joint& j) -> double& { return j.dissipation_time; },
+        [](const JointGradient& bar) { return bar.dissipation_time; });
+    add_joint_scalars(
+        "joint lower", [=](const Joint& j) { return std::isfinite(j.lower) ? coordinate_scale(j) : 0.0; },
+        [](Joint& j) -> double& { return j.lower; }, [](const JointGradient& bar) { return bar.lower; });
+    add_joint_scalars(
+        "joint upper", [=](const Joint& j) { return std::isfinite(j.upper) ? coordinate_scale(j) : 0.0; },
+        [](Joint& j) -> double& { return j.upper; }, [](const JointGradient& bar) { return bar.upper; });
+    add_joint_scalars(
+        "motor target",
+        [=, this](const Joint& j) {
+          const double per_time = j.motor.kind == MotorKind::velocity ? 1.0 / (steps_ * config_.h) : 1.0;
+          return has_motor(j) ? per_time * coordinate_scale(j) : 0.0;
+        },
+        [](Joint& j) -> double& { return j.motor.target; },
+        [](const JointGradient& bar) { return bar.motor.target; });
+    add_joint_scalars(
+        "motor stiffness", [=](const Joint& j) { return has_motor(j) ? j.motor.stiffness : 0.0; },
+        [](Joint& j) -> double& { return j.motor.stiffness; },
+        [](const JointGradient& bar) { return bar.motor.stiffness; });
+    add_joint_scalars(
+        "motor damping", [=](const Joint& j) { return has_motor(j) ? j.motor.damping : 0.0; },
+        [](Joint& j) -> double& { return j.motor.damping; },
+        [](const JointGradient& bar) { return bar.motor.damping; });
+    add_joint_scalars(
+        "motor limit", [=](const Joint& j) { return has_motor(j) ? j.motor.limit : 0.0; },
+        [](Joint& j) -> double& { return j.motor.limit; },
+        [](const JointGradient& bar) { return bar.motor.limit; });
+  }
+
+  const RolloutInputs& nominal_;
+  StepConfig config_;
+  double g_;
+  int steps_;
+  double heaviest_ = 0.0;
+  std::vector<double> lengths_;
+  std::vector<std::size_t> moving_;
+  std::vector<InputGroup> groups_;
+};
+
+/// What refuses an offset; empty if nothing does.
+std::string refusal_of(const InputGroup& group, std::span<const double> x) {
+  if (!group.require_valid) return {};
+  try {
+    group.require_valid(x);
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return {};
+}
+
+std::vector<double> scaled(std::span<const double> x, double factor) {
+  std::vector<double> result(x.begin(), x.end());
+  for (double& xi : result) xi *= factor;
+  return result;
+}
+
+/// How far a direction can be followed, at most as far as differences need: by one of their steps, or 0.
+struct Room {
+  double step = 0.0;
+  std::string refusal;  ///< of the largest step; empty if none
+};
+
+Room room_along(const InputGroup& group, std::span<const double> x, double sign) {
+  constexpr double k_least = 1e-12;
+  Room room;
+  for (double h = k_largest_difference_step; h > k_least; h *= k_difference_step_ratio) {
+    const std::string refusal = refusal_of(group, scaled(x, sign * h));
+    if (refusal.empty()) {
+      room.step = h;
+      return room;
+    }
+    if (room.refusal.empty()) room.refusal = refusal;
+  }
+  return room;
+}
+
+}  // namespace
+
+InputGroups input_groups(const RolloutInputs& nominal, const Stepper& stepper, int steps) {
+  return GroupBuilder(nominal, stepper, steps).result();
+}
+
+BoundedDirection within_bounds(const InputGroup& group, std::vector<double> x) {
+  // Differences with fewer than the six smaller ones of their nine steps would lose digits.
+  const double enough = k_largest_difference_step * std::pow(k_difference_step_ratio, 3);
+  const Room forward = room_along(group, x, 1.0), backward = room_along(group, x, -1.0);
+  if (forward.step >= enough && backward.step >= enough) return {std::move(x), DifferenceSide::both, {}};
+
+  BoundedDirection inwards{std::vector<double>(x.size(), 0.0), DifferenceSide::forward, {}};
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    std::vector<double> alone(x.size(), 0.0);
+    alone[i] = x[i];
+    const Room up = room_along(group, alone, 1.0), down = room_along(group, alone, -1.0);
+    const double sign = up.step >= std::min(enough, down.step) ? 1.0 : -1.0;
+    const double room = sign > 0.0 ? up.step : down.step;
+    inwards.x[i] = sign * x[i] * std::min(1.0, room / enough);
+    if (inwards.bound.empty() && std::min(up.step, down.step) < enough)
+      inwards.bound = up.step < down.step ? up.refusal : down.refusal;
+  }
+  if (inwards.bound.empty()) inwards.bound = backward.step < enough ? backward.refusal : forward.refusal;
+  const double together = room_along(group, inwards.x, 1.0).step;
+  if (together > 0.0 && together < enough) inwards.x = scaled(inwards.x, together / enough);
+  return inwards;
+}
+
+}  // namespace abut

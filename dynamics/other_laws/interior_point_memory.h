@@ -1,0 +1,70 @@
+/// Memory of an interior-point solver, and what its derivatives start from.
+#pragma once
+
+#include <vector>
+
+#include <Eigen/LU>
+
+#include "dynamics/contact_laws/lcp.h"
+#include "dynamics/contact_laws/relaxed_complementarity.h"
+#include "dynamics/solver/contact_solver.h"
+#include "dynamics/solver/momentum_balance.h"
+
+namespace abut {
+
+/// A contact on its way to the solution. Impulses are per unit of weight.
+template <typename Law>
+struct ContactIterate {
+  using Friction = typename Law::Friction;
+
+  Vec3<double> n;
+  complementarity::Tangents tangents;
+  complementarity::Target target;
+  double resistance = 0, relaxation = 0, friction_coefficient = 0, weight = 0;
+
+  Vec2<double> x;              ///< tangential velocity of friction's conditions [m/s] ...
+  Vec2<double> x_residual;     ///< ... less that of the bodies
+  double normal_residual = 0;  ///< of the normal row [m/s]
+  complementarity::Normal normal;
+  Friction friction;
+
+  Vec2<double> x_step;
+  double longest_step = 1;  ///< that stays inside
+  complementarity::Normal normal_step;
+  Friction friction_step;
+
+  complementarity::NormalStep normal_linear;
+  complementarity::FrictionStep friction_linear;
+
+  [[nodiscard]] bool has_friction() const { return friction_coefficient > 0.0; }
+  [[nodiscard]] double bound() const { return friction_coefficient * normal.impulse; }
+  [[nodiscard]] double bound_step() const { return friction_coefficient * normal_step.impulse; }
+  /// In W, with its weight.
+  [[nodiscard]] Vec3<double> impulse() const {
+    Vec3<double> gamma = normal.impulse * n;
+    if (has_friction()) gamma += tangents * friction.impulse();
+    return weight * gamma;
+  }
+};
+
+template <typename Law>
+struct InteriorPointMemory final : SolverMemory {
+  std::vector<ContactIterate<Law>> contacts;
+  Eigen::MatrixXd jacobian;  ///< M + sum J^T K J, (6 n, 6 n)
+  Eigen::PartialPivLU<Eigen::MatrixXd> lu;
+  Eigen::VectorXd force, momentum, mass_direction;
+  Eigen::VectorXd direction, step;     ///< of velocities
+  Eigen::VectorXd trial, stage_start;  ///< velocities
+  Eigen::VectorXd joint_velocity;      ///< that the joints alone leave
+  RowBlocks no_rows;
+  NewtonMemory joints;
+};
+
+template <typename Law>
+struct InteriorPointLinearization final : SolutionLinearization {
+  Eigen::VectorXd velocity;  ///< of the solution, to all digits
+  std::vector<ContactIterate<Law>> contacts;
+  Eigen::PartialPivLU<Eigen::MatrixXd> lu;
+};
+
+}  // namespace abut

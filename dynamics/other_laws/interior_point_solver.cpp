@@ -1,0 +1,285 @@
+#include "dynamics/other_laws/interior_point_solver.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "dynamics/other_laws/interior_point_iteration.h"
+#include "dynamics/solver/convex_newton.h"
+#include "dynamics/solver/smooth_coulomb_settings.h"
+
+namespace abut {
+
+using complementarity::Settings;
+using complementarity::Tangents;
+using interior_point::factorize;
+using interior_point::iterate_of;
+
+template <typename Law>
+InteriorPointSolver<Law>::InteriorPointSolver(const StepConfig& config, double acceleration_scale)
+    : config_(config), speed_scale_(acceleration_scale * config.h) {
+  settings_.normal = smooth_coulomb_settings(config, speed_scale_);
+  settings_.relaxation = config.complementarity_factor * speed_scale_ * speed_scale_;
+  settings_.restitution_threshold = settings_.normal.impact_speed;
+}
+
+template <typename Law>
+Settings InteriorPointSolver<Law>::settings_of(const ContactProblem& problem) const {
+  Settings settings = settings_;
+  settings.normal.h = problem.h;
+  return settings;
+}
+
+template <typename Law>
+std::unique_ptr<SolverMemory> InteriorPointSolver<Law>::make_memory() const {
+  return std::make_unique<InteriorPointMemory<Law>>();
+}
+
+template <typename Law>
+std::unique_ptr<SolutionLinearization> InteriorPointSolver<Law>::make_linearization() const {
+  return std::make_unique<InteriorPointLinearization<Law>>();
+}
+
+template <typename Law>
+void InteriorPointSolver<Law>::solve(const ContactProblem& problem, SolverMemory& any_memory,
+                                     ContactSolution& solution) const {
+  auto& memory = static_cast<InteriorPointMemory<Law>&>(any_memory);
+  const Settings settings = settings_of(problem);
+  solution.reset();
+  Eigen::VectorXd& v = solution.velocity;
+  v = problem.v_free;
+  if (!problem.joints.empty()) {
+    // Motors and stops are far from linear, and nothing below searches along lines: from where they agree.
+    static const ContactRows no_contacts;
+    const ContactProblem joints{problem.mass, no_contacts,       problem.v_start, problem.v_free,
+                                problem.h,    problem.nominal_h, problem.joints};
+    MomentumBalance balance(joints, settings.normal, speed_scale_, memory.no_rows, memory.joints);
+    solution.converged =
+        minimise(balance, RowLaw::frictionless, config_.tolerance, config_.max_iterations, v, solution);
+  }
+  if (problem.rows.rows.empty()) return;
+
+  auto& contacts = memory.contacts;
+  contacts.clear();
+  for (const ContactRow& row : problem.rows.rows) contacts.push_back(iterate_of<Law>(problem, row, settings));
+  memory.joint_velocity = v;
+  interior_point::Iteration<Law> iteration(problem, speed_scale_, memory, solution);
+  const auto solve_from = [&](const Eigen::VectorXd& from) {
+    v = from;
+    const double speed = interior_point::largest_speed(problem, speed_scale_, v, contacts);
+    interior_point::start(problem, speed, v, contacts);
+    if (iteration.follow(config_.tolerance, std::min(config_.max_iterations, interior_point::k_direct)))
+      return true;
+    if (config_.max_iterations <= interior_point::k_direct) return false;
+    const double far = std::max(1.0, speed * speed / settings.relaxation);
+    v = from;
+    if (iteration.track(far, 1.0, config_.tolerance, config_.max_iterations)) return true;
+    v = from;
+    return iteration.track_around_fold(far, config_.tolerance, config_.max_iterations);
+  };
+  v = problem.v_start;
+  solution.converged = iteration.correct(1.0, config_.tolerance,
+                                         std::min(config_.max_iterations, interior_point::k_correct)) ||
+                       solve_from(memory.joint_velocity) || solve_from(problem.v_start);
+}
+
+template <typename Law>
+Eigen::VectorXd InteriorPointSolver<Law>::to_all_digits(const ContactProblem& problem,
+                                                        const ContactSolution& solution,
+                                                        InteriorPointMemory<Law>& memory) const {
+  constexpr int k_iterations = 6;
+  const Settings settings = settings_of(problem);
+  auto& contacts = memory.contacts;
+  contacts.clear();
+  for (const ContactRow& row : problem.rows.rows) contacts.push_back(iterate_of<Law>(problem, row, settings));
+  ContactSolution exact;
+  exact.velocity = solution.velocity;
+  if (!contacts.empty()) {
+    (void)interior_point::Iteration<Law>(problem, speed_scale_, memory, exact)
+        .correct(1.0, 0.0, k_iterations);
+  }
+  return exact.velocity;
+}
+
+template <typename Law>
+void InteriorPointSolver<Law>::linearize(const ContactProblem& problem, const ContactSolution& solution,
+                                         LinearizeFor, SolverMemory& any_memory,
+                                         SolutionLinearization& linearization) const {
+  auto& memory = static_cast<InteriorPointMemory<Law>&>(any_memory);
+  auto& at = static_cast<InteriorPointLinearization<Law>&>(linearization);
+  at.velocity = to_all_digits(problem, solution, memory);
+  for (std::size_t i = 0; i < memory.contacts.size(); ++i) {
+    interior_point::linearize_solution(memory.contacts[i],
+                                       relative_velocity(problem.rows.rows[i], at.velocity));
+  }
+  factorize(problem, at.velocity, memory.contacts, memory);
+  at.contacts = memory.contacts;
+  at.lu = memory.lu;
+}
+
+template <typename Law>
+void InteriorPointSolver<Law>::vjp(const ContactProblem& problem, const ContactSolution&,
+                                   const SolutionLinearization& linearization,
+                                   const EndMotionBar& solution_bar, SolverMemory&,
+                                   ContactProblemBar& bar) const {
+  const Settings settings = settings_of(problem);
+  const auto& at = static_cast<const InteriorPointLinearization<Law>&>(linearization);
+  const Eigen::VectorXd& v = at.velocity;
+  const auto& contacts = at.contacts;
+  const Eigen::VectorXd w = at.lu.transpose().solve(solution_bar.velocity);
+  if (!w.allFinite()) throw std::logic_error("a step that is not finite has no gradient");
+  mass_vjp(problem, w, v, bar);
+  problem.joints.vjp(v, w, bar.joints);
+  Eigen::VectorXd Mw;
+  problem.mass.multiply(w, Mw);
+  bar.v_free += Mw;
+
+  for (std::size_t i = 0; i < contacts.size(); ++i) {
+    const ContactIterate<Law>& c = contacts[i];
+    const ContactRow& row = problem.rows.rows[i];
+    ContactRowBar& row_bar = bar.rows[i];
+    PairMaterialBar& material_bar = bar.pairs[static_cast<std::size_t>(row.pair)];
+    const PairMaterial& material = problem.rows.pairs[static_cast<std::size_t>(row.pair)].material;
+    const Vec3<double> u = relative_velocity(row, v), u_w = relative_change(row, w);
+    const Vec3<double> impulse = c.impulse();
+
+    // u_w . impulse by the lever arms, through J^T and through u = J v.
+    const Vec3<double> u_bar = -(interior_point::resistance_matrix(c).transpose() * u_w);
+    add_arm_bar(row, impulse, w, row_bar);
+    add_velocity_bar(row, u_bar, v, row_bar);
+
+    // ... by what a contact is made of: y(x, b, kappa) along the tangents, gamma_n(a, R, kappa) along n.
+    row_bar.weight += u_w.dot(impulse) / c.weight;
+    double impulse_bar = c.weight * c.n.dot(u_w), relaxation_bar = 0.0;
+    row_bar.n += c.weight * c.normal.impulse * u_w;
+    if (c.has_friction()) {
+      const Vec2<double> y = c.friction.impulse(), y_bar = c.weight * c.tangents.of(u_w),
+                         x_bar = -(c.friction_linear.by_velocity.transpose() * y_bar);
+      const double bound_bar = c.friction_linear.by_bound.dot(y_bar);
+      const Vec3<double> scaled_w = c.weight * u_w;
+      row_bar.n +=
+          Law::tangents_vjp(row.n, Tangents{y[0] * scaled_w + x_bar[0] * u, y[1] * scaled_w + x_bar[1] * u});
+      material_bar.friction += bound_bar * c.normal.impulse;
+      impulse_bar += bound_bar * c.friction_coefficient;
+      relaxation_bar += c.friction_linear.constant.dot(y_bar) / c.relaxation;
+    }
+    // s gamma_n = kappa with s = a + R gamma_n.
+    const double a_bar = -c.normal_linear.slope * impulse_bar;
+    const double resistance_bar = a_bar * c.normal.impulse;
+    relaxation_bar += c.normal_linear.constant * impulse_bar / c.relaxation;
+    row_bar.n += a_bar * u;
+
+    const double h = settings.normal.h, stretch = h * (h + material.dissipation_time);
+    row_bar.inverse_mass += resistance_bar * settings.normal.near_rigid - a_bar * c.target.d_inverse_mass -
+                            relaxation_bar * c.relaxation / row.inverse_mass;
+    row_bar.distance -= a_bar * c.target.d_distance;
+    material_bar.compliance += resistance_bar / stretch - a_bar * c.target.d_compliance;
+    material_bar.dissipation_time -=
+        a_bar * c.target.d_dissipation_time + resistance_bar * material.compliance * h / (stretch * stretch);
+    material_bar.restitution -= a_bar * c.target.d_restitution;
+    const double start_bar = -a_bar * c.target.d_start;
+    row_bar.n += start_bar * relative_velocity(row, problem.v_start);
+    add_velocity_bar(row, start_bar * c.n, problem.v_start, row_bar);
+    add_impulse(row, start_bar * c.n, bar.v_start);
+  }
+}
+
+template <typename Law>
+void InteriorPointSolver<Law>::jvp(const ContactProblem& problem, const ContactSolution&,
+                                   const SolutionLinearization& linearization, const ContactProblemDot& dot,
+                                   SolverMemory&, EndMotionBar& solution_dot) const {
+  // H dv = M dv* - dM (v - v*) + d(J^T gamma) + d(J^T lambda), the latter two at fixed v.
+  const Settings settings = settings_of(problem);
+  const auto& at = static_cast<const InteriorPointLinearization<Law>&>(linearization);
+  const Eigen::VectorXd& v = at.velocity;
+  const Eigen::VectorXd at_rest = Eigen::VectorXd::Zero(problem.mass.size());
+  Eigen::VectorXd& v_dot = solution_dot.velocity;
+  dot.set_balance(problem, v, v_dot);
+
+  const auto& contacts = at.contacts;
+  for (std::size_t i = 0; i < problem.rows.rows.size(); ++i) {
+    const ContactRow& row = problem.rows.rows[i];
+    const ContactRowBar& row_dot = dot.rows[i];
+    const PairMaterial& material = problem.rows.pairs[static_cast<std::size_t>(row.pair)].material;
+    const PairMaterialBar& material_dot = dot.pairs[static_cast<std::size_t>(row.pair)];
+    const Vec3<double> u = relative_velocity(row, v), u_dot = relative_velocity_jvp(row, row_dot, v, at_rest);
+    const ContactIterate<Law>& c = contacts[i];
+
+    const double start_dot = row_dot.n.dot(relative_velocity(row, problem.v_start)) +
+                             row.n.dot(relative_velocity_jvp(row, row_dot, problem.v_start, dot.v_start));
+    const double target_dot =
+        c.target.d_distance * row_dot.distance + c.target.d_dissipation_time * material_dot.dissipation_time +
+        c.target.d_restitution * material_dot.restitution + c.target.d_start * start_dot;
+    const double h = settings.normal.h, stretch = h * (h + material.dissipation_time);
+    const double resistance_dot =
+        settings.normal.near_rigid * row_dot.inverse_mass + material_dot.compliance / stretch -
+        material.compliance * h / (stretch * stretch) * material_dot.dissipation_time;
+    const double share_of_relaxation_dot = -row_dot.inverse_mass / row.inverse_mass;
+
+    const double a_dot = row_dot.n.dot(u) + row.n.dot(u_dot) - target_dot;
+    const double gamma_n = c.normal.impulse,
+                 gamma_n_dot = -c.normal_linear.slope * (a_dot + resistance_dot * gamma_n) +
+                               c.normal_linear.constant * share_of_relaxation_dot;
+    Vec3<double> impulse_dot = gamma_n_dot * row.n + gamma_n * row_dot.n;
+    if (c.has_friction()) {
+      const Tangents tangents_dot = Law::tangents_jvp(row.n, row_dot.n);
+      const double bound_dot = material_dot.friction * gamma_n + c.friction_coefficient * gamma_n_dot;
+      const Vec2<double> y_dot = share_of_relaxation_dot * c.friction_linear.constant +
+                                 bound_dot * c.friction_linear.by_bound -
+                                 c.friction_linear.by_velocity * (c.tangents.of(u_dot) + tangents_dot.of(u));
+      impulse_dot += tangents_dot * c.friction.impulse() + c.tangents * y_dot;
+    }
+    const Vec3<double> impulse = c.impulse();
+    add_impulse_jvp(row, row_dot, impulse, row_dot.weight / row.weight * impulse + row.weight * impulse_dot,
+                    v_dot);
+  }
+  v_dot = at.lu.solve(v_dot).eval();
+  if (!v_dot.allFinite()) throw std::logic_error("a step that is not finite has no derivative");
+  solution_dot.displacement.resize(0);
+}
+
+template <typename Law>
+void InteriorPointSolver<Law>::impulses(const ContactProblem& problem, const ContactSolution& solution,
+                                        SolverMemory& any_memory, std::vector<Vec3<double>>& impulses) const {
+  const Settings settings = settings_of(problem);
+  auto& memory = static_cast<InteriorPointMemory<Law>&>(any_memory);
+  // Of a hard contact, velocities that are right to the tolerance say little of the impulse.
+  const Eigen::VectorXd v = to_all_digits(problem, solution, memory);
+  impulses.clear();
+  for (const ContactRow& row : problem.rows.rows) {
+    ContactIterate<Law> c = iterate_of<Law>(problem, row, settings);
+    interior_point::centre(c, relative_velocity(row, v), c.relaxation);
+    impulses.push_back(c.impulse());
+  }
+}
+
+template <typename Law>
+int InteriorPointSolver<Law>::contacts_near_kink(const ContactProblem& problem,
+                                                 const ContactSolution& solution,
+                                                 std::vector<bool>& near_kink) const {
+  constexpr double k_share = 1e-3;
+  const Settings settings = settings_of(problem);
+  near_kink.assign(problem.rows.rows.size(), false);
+  for (std::size_t i = 0; i < near_kink.size(); ++i) {
+    const ContactRow& row = problem.rows.rows[i];
+    ContactIterate<Law> c = iterate_of<Law>(problem, row, settings);
+    interior_point::centre(c, relative_velocity(row, solution.velocity), c.relaxation);
+    const double change = k_share * (relative_velocity(row, problem.v_free).norm() + speed_scale_);
+    const bool is_open = row.inverse_mass * c.normal.impulse <= change;
+    near_kink[i] =
+        is_open ? complementarity::is_near_kink(c.normal, change, row.inverse_mass)
+                : c.has_friction() && c.friction.is_near_kink(c.x, c.bound(), change, row.inverse_mass);
+    const double u_start = row.n.dot(relative_velocity(row, problem.v_start)),
+                 u_free = row.n.dot(relative_velocity(row, problem.v_free));
+    const bool may_bounce =
+        Law::k_bounces && problem.rows.pairs[static_cast<std::size_t>(row.pair)].material.restitution > 0.0 &&
+        -u_start > settings.restitution_threshold;
+    if (may_bounce && std::abs(row.distance + problem.h * u_free) <= problem.h * change) near_kink[i] = true;
+  }
+  return static_cast<int>(std::count(near_kink.begin(), near_kink.end(), true));
+}
+
+template class InteriorPointSolver<lcp::Law>;
+template class InteriorPointSolver<relaxed_complementarity::Law>;
+
+}  // namespace abut

@@ -1,0 +1,212 @@
+#include "dynamics/other_laws/penalty_solver.h"
+
+#include <stdexcept>
+
+#include "dynamics/contact_laws/friction.h"
+#include "dynamics/solver/convex_newton.h"
+
+namespace abut {
+
+PenaltySolver::PenaltySolver(const StepConfig& config, double acceleration_scale)
+    : config_(config),
+      stiction_speed_(config.penalty_stiction_factor * acceleration_scale * config.h),
+      speed_scale_(acceleration_scale * config.h) {}
+
+namespace {
+
+/// The joints alone, from the velocity that the contacts leave.
+ContactProblem joint_problem(const ContactProblem& problem, const Eigen::VectorXd& v_contact) {
+  static const ContactRows no_contacts;
+  return {problem.mass, no_contacts,       problem.v_start, v_contact,
+          problem.h,    problem.nominal_h, problem.joints};
+}
+
+const smooth_coulomb::Settings k_no_contact_settings{};
+
+struct PenaltyMemory final : SolverMemory {
+  RowBlocks no_rows;
+  NewtonMemory newton;
+  Eigen::VectorXd contact_velocity, multiplier;
+};
+
+/// Without joints there is nothing to keep.
+struct PenaltyLinearization final : SolutionLinearization {
+  BlockCholesky hessian;
+};
+
+}  // namespace
+
+std::unique_ptr<SolverMemory> PenaltySolver::make_memory() const { return std::make_unique<PenaltyMemory>(); }
+
+std::unique_ptr<SolutionLinearization> PenaltySolver::make_linearization() const {
+  return std::make_unique<PenaltyLinearization>();
+}
+
+/// f_n by all that it depends on.
+struct PenaltySolver::NormalForce {
+  double value, d_velocity, d_distance, d_weight;
+  double d_inverse_mass, d_compliance, d_dissipation_time, d_h;
+};
+
+PenaltySolver::NormalForce PenaltySolver::normal_force(const RowPair& pair, const ContactRow& row,
+                                                       const Vec3<double>& u, double h) const {
+  const double compliance = pair.material.compliance;
+  const double stiffness = compliance > 0.0 ? 1.0 / compliance : config_.penalty_stiffness;
+  const penalty::Spring spring =
+      penalty::stable_spring(stiffness, pair.material.dissipation_time, row.inverse_mass, h);
+  const penalty::Force f = penalty::normal_force(row.n.dot(u), row.distance, row.weight, spring.stiffness,
+                                                 spring.dissipation_time, 0.25 * pair.tau);
+  const double d_stiffness =
+      f.d_stiffness * spring.stiffness_by_stiffness + f.d_dissipation_time * spring.time_by_stiffness;
+  return {
+      f.value,
+      f.d_velocity,
+      f.d_distance,
+      f.d_weight,
+      f.d_stiffness * spring.stiffness_by_inverse_mass + f.d_dissipation_time * spring.time_by_inverse_mass,
+      compliance > 0.0 ? -d_stiffness * stiffness * stiffness : 0.0,
+      f.d_dissipation_time * spring.time_by_time,
+      f.d_stiffness * spring.stiffness_by_h + f.d_dissipation_time * spring.time_by_h};
+}
+
+Vec3<double> PenaltySolver::impulse(const RowPair& pair, const ContactRow& row, const Vec3<double>& u,
+                                    double h) const {
+  const double normal = h * normal_force(pair, row, u, h).value;
+  return normal * row.n + Friction(u, row.n, stiction_speed_).impulse(pair.material.friction * normal);
+}
+
+void PenaltySolver::solve(const ContactProblem& problem, SolverMemory& any_memory,
+                          ContactSolution& solution) const {
+  auto& memory = static_cast<PenaltyMemory&>(any_memory);
+  solution.reset();
+  memory.newton.momentum.setZero(problem.mass.size());
+  for (const RowPair& pair : problem.rows.pairs) {
+    for (int k = pair.begin; k < pair.end; ++k) {
+      const ContactRow& row = problem.rows.rows[static_cast<std::size_t>(k)];
+      add_impulse(row, impulse(pair, row, relative_velocity(row, problem.v_start), problem.h),
+                  memory.newton.momentum);
+    }
+  }
+  problem.mass.solve(memory.newton.momentum, solution.velocity);
+  solution.velocity += problem.v_free;
+  if (problem.joints.empty()) return;
+  memory.contact_velocity = solution.velocity;
+  const ContactProblem joints = joint_problem(problem, memory.contact_velocity);
+  MomentumBalance balance(joints, k_no_contact_settings, speed_scale_, memory.no_rows, memory.newton);
+  solution.converged = minimise(balance, RowLaw::frictionless, config_.tolerance, config_.max_iterations,
+                                solution.velocity, solution);
+}
+
+void PenaltySolver::linearize(const ContactProblem& problem, const ContactSolution& solution, LinearizeFor,
+                              SolverMemory& any_memory, SolutionLinearization& linearization) const {
+  if (problem.joints.empty()) return;
+  // Whatever the velocity that contacts leave, the Hessian is that of the joints at the answer.
+  auto& memory = static_cast<PenaltyMemory&>(any_memory);
+  const ContactProblem joints = joint_problem(problem, solution.velocity);
+  MomentumBalance balance(joints, k_no_contact_settings, speed_scale_, memory.no_rows, memory.newton);
+  if (!balance.factorize(solution.velocity, RowLaw::frictionless,
+                         static_cast<PenaltyLinearization&>(linearization).hessian))
+    throw std::logic_error("a step that is not finite has no derivative");
+}
+
+void PenaltySolver::vjp(const ContactProblem& problem, const ContactSolution& solution,
+                        const SolutionLinearization& linearization, const EndMotionBar& solution_bar,
+                        SolverMemory& any_memory, ContactProblemBar& bar) const {
+  const Eigen::VectorXd& v_bar = solution_bar.velocity;
+  auto& memory = static_cast<PenaltyMemory&>(any_memory);
+  Eigen::VectorXd& w = memory.multiplier;
+  if (problem.joints.empty()) {
+    bar.v_free += v_bar;
+    problem.mass.solve(v_bar, w);
+  } else {
+    w = v_bar;
+    static_cast<const PenaltyLinearization&>(linearization).hessian.solve_in_place(w);
+    problem.joints.vjp(solution.velocity, w, bar.joints);
+    problem.mass.multiply(w, memory.newton.momentum);
+    bar.v_free += memory.newton.momentum;
+  }
+  mass_vjp(problem, w, solution.velocity, bar);
+  const double h = problem.h;
+  for (std::size_t p = 0; p < problem.rows.pairs.size(); ++p) {
+    const RowPair& pair = problem.rows.pairs[p];
+    PairMaterialBar& material_bar = bar.pairs[p];
+    const double mu = pair.material.friction;
+    for (int k = pair.begin; k < pair.end; ++k) {
+      const auto i = static_cast<std::size_t>(k);
+      const ContactRow& row = problem.rows.rows[i];
+      ContactRowBar& row_bar = bar.rows[i];
+      const Vec3<double> u = relative_velocity(row, problem.v_start), u_w = relative_change(row, w);
+      const NormalForce force = normal_force(pair, row, u, h);
+      const Friction friction(u, row.n, stiction_speed_);
+      const double bound = mu * h * force.value;
+      const Friction::Bar friction_bar = friction.vjp(bound, u, u_w);
+
+      const double force_bar = h * (row.n.dot(u_w) + mu * friction_bar.bound);
+      bar.h += force_bar * (force.value / h + force.d_h);
+      material_bar.friction += h * force.value * friction_bar.bound;
+      material_bar.dissipation_time += force_bar * force.d_dissipation_time;
+      material_bar.compliance += force_bar * force.d_compliance;
+      row_bar.inverse_mass += force_bar * force.d_inverse_mass;
+      row_bar.distance += force_bar * force.d_distance;
+      row_bar.weight += force_bar * force.d_weight;
+      row_bar.n += h * force.value * u_w + force_bar * force.d_velocity * u + friction_bar.n;
+      const Vec3<double> u_bar = force_bar * force.d_velocity * row.n + friction_bar.u;
+      add_arm_bar(row, h * force.value * row.n + friction.impulse(bound), w, row_bar);
+      add_velocity_bar(row, u_bar, problem.v_start, row_bar);
+      add_impulse(row, u_bar, bar.v_start);
+    }
+  }
+}
+
+void PenaltySolver::jvp(const ContactProblem& problem, const ContactSolution& solution,
+                        const SolutionLinearization& linearization, const ContactProblemDot& dot,
+                        SolverMemory& any_memory, EndMotionBar& solution_dot) const {
+  // H dv = M dv* - dM (v - v*) + d(J^T h f) + d(J^T lambda), H being M and the joints' resistance.
+  const Eigen::VectorXd& v = solution.velocity;
+  Eigen::VectorXd& v_dot = solution_dot.velocity;
+  dot.set_balance(problem, v, v_dot);
+  const double h = problem.h;
+  for (std::size_t p = 0; p < problem.rows.pairs.size(); ++p) {
+    const RowPair& pair = problem.rows.pairs[p];
+    const PairMaterialBar& material_dot = dot.pairs[p];
+    const double mu = pair.material.friction;
+    for (int k = pair.begin; k < pair.end; ++k) {
+      const auto i = static_cast<std::size_t>(k);
+      const ContactRow& row = problem.rows.rows[i];
+      const ContactRowBar& row_dot = dot.rows[i];
+      const Vec3<double> u = relative_velocity(row, problem.v_start),
+                         u_dot = relative_velocity_jvp(row, row_dot, problem.v_start, dot.v_start);
+      const NormalForce force = normal_force(pair, row, u, h);
+      const double force_dot = force.d_velocity * (row_dot.n.dot(u) + row.n.dot(u_dot)) +
+                               force.d_distance * row_dot.distance + force.d_weight * row_dot.weight +
+                               force.d_inverse_mass * row_dot.inverse_mass +
+                               force.d_compliance * material_dot.compliance +
+                               force.d_dissipation_time * material_dot.dissipation_time;
+      const double bound = mu * h * force.value,
+                   bound_dot = h * (material_dot.friction * force.value + mu * force_dot);
+      const Vec3<double> impulse_dot =
+          h * (force_dot * row.n + force.value * row_dot.n) +
+          Friction(u, row.n, stiction_speed_).jvp(bound, u, u_dot, row_dot.n, bound_dot);
+      add_impulse_jvp(row, row_dot, impulse(pair, row, u, h), impulse_dot, v_dot);
+    }
+  }
+  if (problem.joints.empty()) {
+    Eigen::VectorXd& momentum = static_cast<PenaltyMemory&>(any_memory).newton.momentum;
+    momentum = v_dot;
+    problem.mass.solve(momentum, v_dot);
+    return;
+  }
+  static_cast<const PenaltyLinearization&>(linearization).hessian.solve_in_place(v_dot);
+}
+
+void PenaltySolver::impulses(const ContactProblem& problem, const ContactSolution&, SolverMemory&,
+                             std::vector<Vec3<double>>& impulses) const {
+  impulses.resize(problem.rows.rows.size());
+  for (std::size_t i = 0; i < impulses.size(); ++i) {
+    const ContactRow& row = problem.rows.rows[i];
+    impulses[i] = impulse(problem.rows.pairs[static_cast<std::size_t>(row.pair)], row,
+                          relative_velocity(row, problem.v_start), problem.h);
+  }
+}
+
+}  // namespace abut

@@ -1,0 +1,45 @@
+/// The explicit penalty law: forces of the state at the start of the step, no equation to solve
+///
+///     v+ = v* + M^-1 sum_c J_c^T h f_c
+///
+/// but for joints, which then start from this velocity and are as implicit as with any other law.
+#pragma once
+
+#include "dynamics/contact_laws/penalty.h"
+#include "dynamics/solver/contact_solver.h"
+#include "engine/config.h"
+
+namespace abut {
+
+class PenaltySolver final : public ContactSolver {
+ public:
+  PenaltySolver(const StepConfig& config, double acceleration_scale);
+
+  [[nodiscard]] std::unique_ptr<SolverMemory> make_memory() const override;
+  [[nodiscard]] std::unique_ptr<SolutionLinearization> make_linearization() const override;
+  void solve(const ContactProblem& problem, SolverMemory& memory, ContactSolution& solution) const override;
+  void linearize(const ContactProblem& problem, const ContactSolution& solution, LinearizeFor what_for,
+                 SolverMemory& memory, SolutionLinearization& linearization) const override;
+  void vjp(const ContactProblem& problem, const ContactSolution& solution,
+           const SolutionLinearization& linearization, const EndMotionBar& solution_bar, SolverMemory& memory,
+           ContactProblemBar& bar) const override;
+  void jvp(const ContactProblem& problem, const ContactSolution& solution,
+           const SolutionLinearization& linearization, const ContactProblemDot& dot, SolverMemory& memory,
+           EndMotionBar& solution_dot) const override;
+  void impulses(const ContactProblem& problem, const ContactSolution& solution, SolverMemory& memory,
+                std::vector<Vec3<double>>& impulses) const override;
+  [[nodiscard]] double default_dissipation_time() const override { return 0.0; }
+
+ private:
+  struct NormalForce;
+  [[nodiscard]] NormalForce normal_force(const RowPair& pair, const ContactRow& row, const Vec3<double>& u,
+                                         double h) const;
+  [[nodiscard]] Vec3<double> impulse(const RowPair& pair, const ContactRow& row, const Vec3<double>& u,
+                                     double h) const;
+
+  StepConfig config_;
+  double stiction_speed_;
+  double speed_scale_;  ///< g h
+};
+
+}  // namespace abut

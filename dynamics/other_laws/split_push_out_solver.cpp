@@ -1,0 +1,87 @@
+#include "dynamics/other_laws/split_push_out_solver.h"
+
+#include <algorithm>
+
+namespace abut {
+namespace {
+
+/// The problem of the pseudo-velocities, where v+ is what is to be changed as little as possible.
+ContactProblem push_out_problem(const ContactProblem& problem, const Eigen::VectorXd& v_end) {
+  return {problem.mass, problem.rows, v_end, v_end, problem.h, problem.nominal_h, problem.joints};
+}
+
+struct SplitLinearization final : SolutionLinearization {
+  SmoothCoulombLinearization law, push_out;
+};
+
+}  // namespace
+
+SplitPushOutSolver::SplitPushOutSolver(const StepConfig& config, double acceleration_scale)
+    : law_(config, acceleration_scale, SmoothCoulombSolver::Without::push_out),
+      push_out_(config, acceleration_scale, SmoothCoulombSolver::Without::friction) {}
+
+std::unique_ptr<SolverMemory> SplitPushOutSolver::make_memory() const { return law_.make_memory(); }
+
+std::unique_ptr<SolutionLinearization> SplitPushOutSolver::make_linearization() const {
+  return std::make_unique<SplitLinearization>();
+}
+
+void SplitPushOutSolver::solve(const ContactProblem& problem, SolverMemory& memory,
+                               ContactSolution& solution) const {
+  law_.solve(problem, memory, solution);
+  ContactSolution pushed;
+  push_out_.solve(push_out_problem(problem, solution.velocity), memory, pushed);
+  const Eigen::VectorXd way = problem.h * (pushed.velocity - solution.velocity);
+  if (solution.displacement.size() == 0) {
+    solution.displacement = way;
+  } else {
+    solution.displacement += way;
+  }
+  solution.push_out = pushed.velocity;
+  solution.iterations += pushed.iterations;
+  solution.factorizations += pushed.factorizations;
+  solution.residual = std::max(solution.residual, pushed.residual);
+  solution.converged = solution.converged && pushed.converged;
+}
+
+void SplitPushOutSolver::linearize(const ContactProblem& problem, const ContactSolution& solution,
+                                   LinearizeFor what_for, SolverMemory& memory,
+                                   SolutionLinearization& linearization) const {
+  auto& at = static_cast<SplitLinearization&>(linearization);
+  law_.linearize(problem, solution, what_for, memory, at.law);
+  ContactSolution pushed;
+  pushed.velocity = solution.push_out;
+  push_out_.linearize(push_out_problem(problem, solution.velocity), pushed, what_for, memory, at.push_out);
+}
+
+void SplitPushOutSolver::vjp(const ContactProblem& problem, const ContactSolution& solution,
+                             const SolutionLinearization& linearization, const EndMotionBar& solution_bar,
+                             SolverMemory& memory, ContactProblemBar& bar) const {
+  const auto& at = static_cast<const SplitLinearization&>(linearization);
+  const Eigen::VectorXd &w = solution.push_out, &v_end = solution.velocity;
+  const Eigen::VectorXd &way_bar = solution_bar.displacement, moved = w - v_end;
+  bar.h += way_bar.dot(moved);
+
+  ContactSolution pushed;
+  pushed.velocity = w;
+  const ContactProblem push_out = push_out_problem(problem, v_end);
+  ContactProblemBar push_out_bar;
+  push_out_bar.set_zero(push_out);
+  push_out_.vjp(push_out, pushed, at.push_out, {problem.h * way_bar, {}}, memory, push_out_bar);
+
+  ContactSolution of_law = solution;
+  of_law.displacement = solution.displacement - problem.h * moved;  // of impacts; zero where there are none
+  const EndMotionBar law_bar{
+      solution_bar.velocity - problem.h * way_bar + push_out_bar.v_free + push_out_bar.v_start, way_bar};
+  law_.vjp(problem, of_law, at.law, law_bar, memory, bar);
+  push_out_bar.v_free.setZero();
+  push_out_bar.v_start.setZero();
+  bar += push_out_bar;
+}
+
+void SplitPushOutSolver::impulses(const ContactProblem& problem, const ContactSolution& solution,
+                                  SolverMemory& memory, std::vector<Vec3<double>>& impulses) const {
+  law_.impulses(problem, solution, memory, impulses);
+}
+
+}  // namespace abut

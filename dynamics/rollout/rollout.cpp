@@ -1,0 +1,105 @@
+#include "dynamics/rollout/rollout.h"
+
+#include <bit>
+#include <utility>
+
+#include <spdlog/fmt/fmt.h>
+
+#include "engine/check.h"
+
+namespace abut {
+namespace {
+
+const Control k_no_control;
+
+const Control& control_of(const Controls& controls, int step) {
+  return controls.empty() ? k_no_control : controls[static_cast<std::size_t>(step)];
+}
+
+}  // namespace
+
+void require_rollout(const Stepper& stepper, const State& initial, int steps, const Controls& controls) {
+  require(steps >= 1, fmt::format("a rollout needs at least 1 step, not {}", steps));
+  require(controls.empty() || static_cast<int>(controls.size()) == steps,
+          fmt::format("{} controls for {} steps: give one per step or none", controls.size(), steps));
+  for (std::size_t k = 0; k < controls.size(); ++k) {
+    require(controls[k].empty() || static_cast<int>(controls[k].size()) == stepper.model().body_count(),
+            fmt::format("control of step {}: {} wrenches for {} bodies", k, controls[k].size(),
+                        stepper.model().body_count()));
+  }
+  const auto bodies = static_cast<std::size_t>(stepper.model().body_count());
+  require(initial.X_WB.size() == bodies && initial.V_WB.size() == bodies,
+          fmt::format("state of {} poses and {} twists for {} bodies", initial.X_WB.size(),
+                      initial.V_WB.size(), bodies));
+}
+
+Trajectory rollout(const Stepper& stepper, const State& initial, int steps, Controls controls,
+                   const StepObserver& observer) {
+  require_rollout(stepper, initial, steps, controls);
+  Trajectory trajectory;
+  trajectory.controls = std::move(controls);
+  trajectory.states.reserve(static_cast<std::size_t>(steps) + 1);
+  trajectory.records.reserve(static_cast<std::size_t>(steps));
+  trajectory.states.push_back(initial);
+  StepScratch scratch;
+  for (int k = 0; k < steps; ++k) {
+    State next;
+    StepRecord record;
+    StepReport report =
+        stepper.step(trajectory.states.back(), control_of(trajectory.controls, k), next, scratch, &record);
+    report.step = k;
+    if (report.status != StepStatus::ok) {
+      trajectory.failed_step = k;
+      trajectory.failure = report;
+      break;
+    }
+    trajectory.states.push_back(std::move(next));
+    trajectory.records.push_back(std::move(record));
+    if (observer && !observer(k, trajectory.states.back(), report)) break;
+  }
+  return trajectory;
+}
+
+StepReport simulate(const Stepper& stepper, const State& initial, int steps, const Controls& controls,
+                    State& final_state, const StepObserver& observer) {
+  StepScratch scratch;
+  return simulate(stepper, initial, steps, controls, final_state, scratch, observer);
+}
+
+StepReport simulate(const Stepper& stepper, const State& initial, int steps, const Controls& controls,
+                    State& final_state, StepScratch& scratch, const StepObserver& observer) {
+  require_rollout(stepper, initial, steps, controls);
+  StepReport report;
+  State next;
+  final_state = initial;
+  for (int k = 0; k < steps; ++k) {
+    report = stepper.step(final_state, control_of(controls, k), next, scratch);
+    report.step = k;
+    const bool go_on = !observer || observer(k, next, report);
+    if (report.status != StepStatus::ok) break;
+    std::swap(final_state, next);
+    if (!go_on) break;
+  }
+  return report;
+}
+
+std::uint64_t state_hash(const State& state) {
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  const auto add = [&](double x) {
+    const auto bits = std::bit_cast<std::uint64_t>(x);
+    for (int byte = 0; byte < 8; ++byte) {
+      hash ^= (bits >> (8 * byte)) & 0xffu;
+      hash *= 0x100000001b3u;
+    }
+  };
+  for (std::size_t b = 0; b < state.X_WB.size(); ++b) {
+    for (const double x :
+         {state.X_WB[b].q.w(), state.X_WB[b].q.x(), state.X_WB[b].q.y(), state.X_WB[b].q.z()})
+      add(x);
+    for (int i = 0; i < 3; ++i) add(state.X_WB[b].p[i]);
+    for (int i = 0; i < 6; ++i) add(state.V_WB[b][i]);
+  }
+  return hash;
+}
+
+}  // namespace abut

@@ -1,0 +1,462 @@
+#include "dynamics/rows/joint_constraints.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+
+#include "dynamics/motion/fixed_motion.h"
+#include "dynamics/rows/joint_geometry.h"
+
+namespace abut {
+namespace {
+
+// Geometry: errors and their Jacobians by the twists
+// ----------------------------------------------------------
+
+/// A joint at a state: frames in W, and arms from both centres of mass to the origin of JB.
+struct Geometry {
+  JointFrames frames;
+  JointPose<double> pose;
+  Mat3<double> R_JA;      ///< R_WJA
+  Vec3<double> d;         ///< p_JB - p_JA [m]
+  Vec3<double> r_A, r_B;  ///< [m]
+
+  Geometry(const Joint& joint, const State& state)
+      : frames(joint_frames(joint, state)),
+        pose(frames.X_WJA, frames.X_WJB),
+        R_JA(frames.X_WJA.rotation()),
+        d(frames.X_WJB.p - frames.X_WJA.p),
+        r_A(frames.X_WJB.p - frames.X_WA.p),
+        r_B(frames.X_WJB.p - frames.X_WB.p) {}
+
+  [[nodiscard]] Vec3<double> axis(int i) const { return R_JA.col(i); }
+
+  /// d(rotation_error()_i) = a_i . (dtheta_B - dtheta_A),   a_i = R_JA (q_w e_i + q_v x e_i), from
+  /// dq = 1/2 (0, R_JA^T (dtheta_B - dtheta_A)) q.
+  [[nodiscard]] Vec3<double> turn_direction(int i) const {
+    const Vec3<double> e = Vec3<double>::Unit(i), q_v = pose.q.vec();
+    return R_JA * (pose.q.w() * e + q_v.cross(e));
+  }
+};
+
+/// dL/d of a Geometry: by tangents of the frames in W and by the centres of mass.
+struct GeometryBar {
+  Vec3<double> theta_JA = Vec3<double>::Zero(), p_JA = Vec3<double>::Zero();
+  Vec3<double> theta_JB = Vec3<double>::Zero(), p_JB = Vec3<double>::Zero();
+  Vec3<double> p_A = Vec3<double>::Zero(), p_B = Vec3<double>::Zero();
+};
+
+/// Row of a velocity along t of JB's origin relative to what is fixed in JA.
+void set_point_row(const Geometry& g, const Vec3<double>& t, JointRow& row) {
+  row.J_B = stack<double>(g.r_B.cross(t), t);
+  row.J_A = -stack<double>(g.r_A.cross(t), t);
+}
+
+/// The way back to the arms; returns dL/dt.
+Vec3<double> point_row_vjp(const Geometry& g, const Vec3<double>& t, const JointRowBar& bar,
+                           GeometryBar& out) {
+  const Vec3<double> w_A = bar.J_A.head<3>(), w_B = bar.J_B.head<3>();
+  const Vec3<double> r_A_bar = -t.cross(w_A), r_B_bar = t.cross(w_B);
+  out.p_JB += r_A_bar + r_B_bar;
+  out.p_A -= r_A_bar;
+  out.p_B -= r_B_bar;
+  return bar.J_B.tail<3>() - bar.J_A.tail<3>() + w_B.cross(g.r_B) - w_A.cross(g.r_A);
+}
+
+/// e = t . d with t = axis i of JA.
+void axis_row_vjp(const Geometry& g, int i, const JointRowBar& bar, double error_bar, GeometryBar& out) {
+  const Vec3<double> t = g.axis(i);
+  const Vec3<double> t_bar = point_row_vjp(g, t, bar, out) + error_bar * g.d;
+  out.theta_JA += t.cross(t_bar);
+  out.p_JB += error_bar * t;
+  out.p_JA -= error_bar * t;
+}
+
+/// e = rho - length with rho = |d| and t = d/rho.
+void distance_row_vjp(const Geometry& g, double rho, const JointRowBar& bar, double error_bar,
+                      GeometryBar& out) {
+  const Vec3<double> t = g.d / rho, t_bar = point_row_vjp(g, t, bar, out);
+  const Vec3<double> d_bar = (t_bar - t * t.dot(t_bar)) / rho + error_bar * t;
+  out.p_JB += d_bar;
+  out.p_JA -= d_bar;
+}
+
+void set_turn_row(const Vec3<double>& a, JointRow& row) {
+  row.J_B = stack<double>(a, Vec3<double>::Zero());
+  row.J_A = -row.J_B;
+}
+
+/// e = rotation_error()_i.
+void turn_row_vjp(const Geometry& g, int i, const JointRowBar& bar, double error_bar, GeometryBar& out) {
+  const Vec3<double> a = g.turn_direction(i);
+  const Vec3<double> a_bar = bar.J_B.head<3>() - bar.J_A.head<3>();
+  // a = R_JA a_J, da_J = dq_w e + dq_v x e, dq = 1/2 (-w.q_v, q_w w + w x q_v), w = R_JA^T (dtheta_B -
+  // dtheta_A)
+  const Vec3<double> a_J_bar = g.R_JA.transpose() * a_bar, q_v = g.pose.q.vec();
+  const Vec3<double> q_v_bar = Vec3<double>::Unit(i).cross(a_J_bar);
+  const Vec3<double> w_bar = 0.5 * (g.pose.q.w() * q_v_bar + q_v.cross(q_v_bar) - a_J_bar[i] * q_v);
+  const Vec3<double> relative_bar = g.R_JA * w_bar + error_bar * a;
+  out.theta_JA += a.cross(a_bar) - relative_bar;
+  out.theta_JB += relative_bar;
+}
+
+/// e = angle(), J its direction z of JA: that of its rate once the axes agree.
+void hinge_row_vjp(const Geometry& g, const JointRowBar& bar, double error_bar, GeometryBar& out) {
+  const Vec3<double> z = g.axis(2), z_bar = bar.J_B.head<3>() - bar.J_A.head<3>();
+  // d angle = 2 (q_w dq_z - q_z dq_w)/(q_w^2 + q_z^2), dq as in turn_row_vjp
+  const Quat<double>& q = g.pose.q;
+  const Vec3<double> by_w =
+      (q.w() * Vec3<double>(q.y(), -q.x(), q.w()) + q.z() * q.vec()) / (q.w() * q.w() + q.z() * q.z());
+  const Vec3<double> relative_bar = error_bar * (g.R_JA * by_w);
+  out.theta_JA += z.cross(z_bar) - relative_bar;
+  out.theta_JB += relative_bar;
+}
+
+// Rows of a joint
+// --------------------------------------------------------------------------------------------
+
+/// What a row of a joint is: the same list, in the same order, forwards and backwards.
+struct RowOf {
+  enum class Error { axis, distance, turn, coordinate } error;
+  int axis = 0;
+  JointLaw law = JointLaw::hold;
+  double sign = 1.0;  ///< of the coordinate: +1 away from `lower`, -1 away from `upper`
+};
+
+struct RowList {
+  std::array<RowOf, 9> rows;
+  int count = 0;
+  void add(const RowOf& row) { rows[at(count++)] = row; }
+};
+
+RowList rows_of(const Joint& joint) {
+  using Error = RowOf::Error;
+  RowList list;
+  const auto add_axes = [&](Error error, int n) {
+    for (int i = 0; i < n; ++i) list.add({error, i});
+  };
+  switch (joint.kind) {
+    case JointKind::fixed:
+      add_axes(Error::axis, 3);
+      add_axes(Error::turn, 3);
+      break;
+    case JointKind::ball:
+      add_axes(Error::axis, 3);
+      break;
+    case JointKind::hinge:
+      add_axes(Error::axis, 3);
+      add_axes(Error::turn, 2);
+      break;
+    case JointKind::slider:
+      add_axes(Error::axis, 2);
+      add_axes(Error::turn, 3);
+      break;
+    case JointKind::distance:
+      list.add({Error::distance});
+      break;
+  }
+  if (!has_coordinate(joint.kind)) return list;
+  if (joint.motor.kind != MotorKind::none) list.add({Error::coordinate, 2, JointLaw::motor});
+  if (std::isfinite(joint.lower)) list.add({Error::coordinate, 2, JointLaw::stop, 1.0});
+  if (std::isfinite(joint.upper)) list.add({Error::coordinate, 2, JointLaw::stop, -1.0});
+  return list;
+}
+
+/// [m] by which the angle of a hinge is multiplied where a stop wants a distance: half the size of the
+/// smaller body; 1 of a slider.
+double stop_radius(const Model& model, const Joint& joint) {
+  if (joint.kind == JointKind::slider) return 1.0;
+  double size = std::numeric_limits<double>::infinity();
+  for (const int body : {joint.body_A, joint.body_B}) {
+    if (body >= 0) size = std::min(size, model.bodies[at(body)].size);
+  }
+  return std::isfinite(size) ? 0.5 * size : 1.0;
+}
+
+double servo_error(const Joint& joint, double coordinate) {
+  const double error = coordinate - joint.motor.target;
+  return joint.kind == JointKind::hinge ? std::remainder(error, 2.0 * std::numbers::pi) : error;
+}
+
+double dissipation_time_of(const Joint& joint, const JointSettings& settings) {
+  return joint.dissipation_time < 0.0 ? settings.default_dissipation_time : joint.dissipation_time;
+}
+
+double compliance_of(const Joint& joint, RowOf::Error error) {
+  return 1.0 / (error == RowOf::Error::turn ? joint.angular_stiffness : joint.stiffness);
+}
+
+/// Number of rows whose inverse masses are averaged: those of the same kind in a row.
+int block_end(const RowList& list, int begin) {
+  const RowOf& first = list.rows[at(begin)];
+  int end = begin + 1;
+  if (first.law != JointLaw::hold) return end;
+  while (end < list.count && list.rows[at(end)].error == first.error &&
+         list.rows[at(end)].law == JointLaw::hold)
+    ++end;
+  return end;
+}
+
+double inverse_mass_of(const MassMatrix& mass, int slot, const Vec6<double>& J) {
+  if (slot < 0) return 0.0;
+  return J.head<3>().dot(mass.inverse_inertia_W(slot) * J.head<3>()) +
+         J.tail<3>().squaredNorm() / mass.mass(slot);
+}
+
+/// v_hat, R and L of a motor, and their derivatives.
+struct MotorLaw {
+  double target, resistance, limit;
+  double target_by_error = 0, target_by_stiffness = 0, target_by_damping = 0, target_by_target = 0;
+  double resistance_by_stiffness = 0, resistance_by_damping = 0;
+};
+
+MotorLaw motor_law(const Motor& motor, double error, double inverse_mass,
+                   const smooth_coulomb::Settings& law) {
+  const double h = law.h, d = motor.damping, near_rigid = law.near_rigid * inverse_mass;
+  MotorLaw m{};
+  m.limit = h * motor.limit;
+  if (motor.kind == MotorKind::velocity) {
+    m.target = motor.target;
+    m.target_by_target = 1.0;
+    m.resistance = 1.0 / (h * d) + near_rigid;
+    if (std::isfinite(d)) m.resistance_by_damping = -1.0 / (h * d * d);
+    return m;
+  }
+  const double k = motor.stiffness, sum = k * h + d;
+  m.target = -k * error / sum;
+  m.target_by_error = -k / sum;
+  m.target_by_target = k / sum;
+  m.target_by_stiffness = -error * d / (sum * sum);
+  m.target_by_damping = error * k / (sum * sum);
+  m.resistance = 1.0 / (h * sum) + near_rigid;
+  m.resistance_by_stiffness = -1.0 / (sum * sum);
+  m.resistance_by_damping = -1.0 / (h * sum * sum);
+  return m;
+}
+
+void set_geometry(const Geometry& g, const Joint& joint, const RowOf& kind, double radius, JointRow& row) {
+  switch (kind.error) {
+    case RowOf::Error::axis:
+      set_point_row(g, g.axis(kind.axis), row);
+      row.error = g.pose.d[kind.axis];
+      return;
+    case RowOf::Error::distance: {
+      const double rho = g.pose.distance(joint.length);
+      set_point_row(g, g.d / rho, row);
+      row.error = rho - joint.length;
+      return;
+    }
+    case RowOf::Error::turn:
+      set_turn_row(g.turn_direction(kind.axis), row);
+      row.error = g.pose.rotation_error()[kind.axis];
+      return;
+    case RowOf::Error::coordinate:
+      break;
+  }
+  double coordinate;
+  if (joint.kind == JointKind::slider) {
+    set_point_row(g, g.axis(2), row);
+    coordinate = g.pose.d.z();
+  } else {
+    set_turn_row(g.axis(2), row);
+    coordinate = g.pose.angle();
+  }
+  if (kind.law == JointLaw::motor) {
+    row.error = servo_error(joint, coordinate);
+    return;
+  }
+  const double scale = kind.sign * radius;
+  row.J_A *= scale;
+  row.J_B *= scale;
+  row.error = scale * (coordinate - (kind.sign > 0.0 ? joint.lower : joint.upper));
+}
+
+void set_law(const Joint& joint, const RowOf& kind, const JointSettings& settings, JointRow& row) {
+  const double h = settings.law.h, tau = dissipation_time_of(joint, settings);
+  switch (kind.law) {
+    case JointLaw::hold:
+      row.target = -row.error / (h + tau);
+      row.resistance =
+          compliance_of(joint, kind.error) / (h * (h + tau)) + settings.law.near_rigid * row.inverse_mass;
+      break;
+    case JointLaw::motor: {
+      const MotorLaw m = motor_law(joint.motor, row.error, row.inverse_mass, settings.law);
+      row.target = m.target;
+      row.resistance = m.resistance;
+      row.limit = m.limit;
+      break;
+    }
+    case JointLaw::stop:
+      row.target = smooth_coulomb::normal_target(row.error, row.inverse_mass, 0.0, tau, settings.law).value;
+      row.resistance = smooth_coulomb::normal_resistance(row.inverse_mass, 0.0, tau, settings.law);
+      break;
+  }
+}
+
+}  // namespace
+
+// From the model and back
+// ------------------------------------------------------------------------------------
+
+void make_joint_rows(const Model& model, const MassMatrix& mass, const State& state,
+                     const JointSettings& settings, JointRows& out) {
+  out.clear();
+  out.stop_smoothing = settings.law.velocity_smoothing;
+  for (std::size_t j = 0; j < model.joints.size(); ++j) {
+    const Joint& joint = model.joints[j];
+    const Geometry g(joint, state);
+    const RowList list = rows_of(joint);
+    const double radius = stop_radius(model, joint);
+    JointGroup group;
+    group.joint = static_cast<int>(j);
+    group.slot_A = joint.body_A < 0 ? -1 : mass.slot(joint.body_A);
+    group.slot_B = mass.slot(joint.body_B);
+    group.begin = static_cast<int>(out.rows.size());
+    group.end = group.begin + list.count;
+    for (int begin = 0; begin < list.count;) {
+      const int end = block_end(list, begin);
+      double sum = 0.0;
+      for (int i = begin; i < end; ++i) {
+        const RowOf& kind = list.rows[at(i)];
+        JointRow& row = out.rows.emplace_back();
+        row.law = kind.law;
+        set_geometry(g, joint, kind, radius, row);
+        if (group.slot_A < 0 && joint.body_A >= 0)
+          row.drift += row.J_A.dot(fixed_twist(model, state, settings.law.h, joint.body_A));
+        if (group.slot_B < 0)
+          row.drift += row.J_B.dot(fixed_twist(model, state, settings.law.h, joint.body_B));
+        sum += inverse_mass_of(mass, group.slot_A, row.J_A) + inverse_mass_of(mass, group.slot_B, row.J_B);
+      }
+      for (int i = begin; i < end; ++i) {
+        JointRow& row = out.rows[at(group.begin + i)];
+        row.inverse_mass = sum / (end - begin);
+        set_law(joint, list.rows[at(i)], settings, row);
+      }
+      begin = end;
+    }
+    out.groups.push_back(group);
+  }
+}
+
+void joint_rows_vjp(const Model& model, const MassMatrix& mass, const State& state,
+                    const JointSettings& settings, const JointRows& rows, std::span<const JointRowBar> bars,
+                    const JointRowsGradient& gradient) {
+  const double h = settings.law.h;
+  for (const JointGroup& group : rows.groups) {
+    const Joint& joint = model.joints[at(group.joint)];
+    JointGradient& joint_bar = gradient.joints[at(group.joint)];
+    const Geometry g(joint, state);
+    const RowList list = rows_of(joint);
+    const double radius = stop_radius(model, joint), tau = dissipation_time_of(joint, settings);
+    GeometryBar geometry_bar;
+    for (int begin = 0; begin < list.count;) {
+      const int end = block_end(list, begin);
+      double resistance_bar = 0.0;
+      for (int i = begin; i < end; ++i) resistance_bar += bars[at(group.begin + i)].resistance;
+      // By w of each row, all of which share their mean.
+      const double w_bar = resistance_bar * settings.law.near_rigid / (end - begin);
+      for (int i = begin; i < end; ++i) {
+        const RowOf& kind = list.rows[at(i)];
+        const JointRow& row = rows.rows[at(group.begin + i)];
+        JointRowBar bar = bars[at(group.begin + i)];
+
+        // The law.
+        double error_bar = 0.0;
+        switch (kind.law) {
+          case JointLaw::hold: {
+            const double stretch = h + tau, compliance = compliance_of(joint, kind.error);
+            error_bar = -bar.target / stretch;
+            joint_bar.dissipation_time +=
+                (bar.target * row.error - bar.resistance * compliance / h) / (stretch * stretch);
+            (kind.error == RowOf::Error::turn ? joint_bar.angular_compliance : joint_bar.compliance) +=
+                bar.resistance / (h * stretch);
+            break;
+          }
+          case JointLaw::motor: {
+            const MotorLaw m = motor_law(joint.motor, row.error, row.inverse_mass, settings.law);
+            error_bar = bar.target * m.target_by_error;
+            joint_bar.motor.target += bar.target * m.target_by_target;
+            joint_bar.motor.stiffness +=
+                bar.target * m.target_by_stiffness + bar.resistance * m.resistance_by_stiffness;
+            joint_bar.motor.damping +=
+                bar.target * m.target_by_damping + bar.resistance * m.resistance_by_damping;
+            joint_bar.motor.limit += h * bar.limit;
+            break;
+          }
+          case JointLaw::stop: {
+            const auto target =
+                smooth_coulomb::normal_target(row.error, row.inverse_mass, 0.0, tau, settings.law);
+            error_bar = bar.target * target.d_distance;
+            joint_bar.dissipation_time += bar.target * target.d_dissipation_time;
+            break;
+          }
+        }
+
+        // The inverse mass, and the drift.
+        const auto add_body = [&](int slot, int body, const Vec6<double>& J, Vec6<double>& J_bar) {
+          if (slot >= 0) {
+            const Vec3<double> y = mass.inverse_inertia_W(slot) * J.head<3>(), f = J.tail<3>();
+            const double m = mass.mass(slot);
+            J_bar += 2.0 * w_bar * stack<double>(y, f / m);
+            gradient.mass[at(slot)] -= w_bar * f.squaredNorm() / (m * m);
+            gradient.inertia_W[at(slot)] -= w_bar * y * y.transpose();
+          } else if (body >= 0) {
+            J_bar += bar.drift * fixed_twist(model, state, h, body);
+            gradient.fixed_twist[at(body)] += bar.drift * J;
+          }
+        };
+        add_body(group.slot_A, joint.body_A, row.J_A, bar.J_A);
+        add_body(group.slot_B, joint.body_B, row.J_B, bar.J_B);
+
+        // The geometry.
+        switch (kind.error) {
+          case RowOf::Error::axis:
+            axis_row_vjp(g, kind.axis, bar, error_bar, geometry_bar);
+            break;
+          case RowOf::Error::distance: {
+            // |d| is rounded off relative to the length; see JointPose::distance().
+            const double rho = g.pose.distance(joint.length);
+            distance_row_vjp(g, rho, bar, error_bar, geometry_bar);
+            joint_bar.length -= error_bar;
+            break;
+          }
+          case RowOf::Error::turn:
+            turn_row_vjp(g, kind.axis, bar, error_bar, geometry_bar);
+            break;
+          case RowOf::Error::coordinate: {
+            if (kind.law == JointLaw::stop) {
+              const double scale = kind.sign * radius;
+              bar.J_A *= scale;
+              bar.J_B *= scale;
+              error_bar *= scale;
+              (kind.sign > 0.0 ? joint_bar.lower : joint_bar.upper) -= error_bar;
+            }
+            if (joint.kind == JointKind::slider) {
+              axis_row_vjp(g, 2, bar, error_bar, geometry_bar);
+            } else {
+              hinge_row_vjp(g, bar, error_bar, geometry_bar);
+            }
+            break;
+          }
+        }
+      }
+      begin = end;
+    }
+
+    const auto A = compose_vjp<double>(g.frames.X_WA, joint.X_AJ,
+                                       stack<double>(geometry_bar.theta_JA, geometry_bar.p_JA));
+    const auto B = compose_vjp<double>(g.frames.X_WB, joint.X_BJ,
+                                       stack<double>(geometry_bar.theta_JB, geometry_bar.p_JB));
+    joint_bar.X_AJ += A.X_BC;
+    joint_bar.X_BJ += B.X_BC;
+    if (joint.body_A >= 0) {
+      gradient.pose[at(joint.body_A)] += A.X_WB;
+      gradient.pose[at(joint.body_A)].tail<3>() += geometry_bar.p_A;
+    }
+    gradient.pose[at(joint.body_B)] += B.X_WB;
+    gradient.pose[at(joint.body_B)].tail<3>() += geometry_bar.p_B;
+  }
+}
+
+}  // namespace abut

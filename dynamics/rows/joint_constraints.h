@@ -1,0 +1,70 @@
+/// The joints, motors and stops of a model as rows of the contact problem, and the way back.
+///
+/// A row is a direction J of the two bodies' twists with an impulse lambda that depends on s = J v alone and
+/// is the negative derivative of a convex C-infinity potential of it. With the error e of the row (J = de/dx
+/// for tangents x of the poses), its inverse mass w = J M^-1 J^T and x = v_hat - s:
+///
+///     hold   lambda = x/R                          v_hat = -e/(h + tau),  R = 1/(h k (h + tau)) + c w
+///     motor  lambda = y/sqrt(1 + (y/L)^2), y = x/R L = h times the motor's limit;
+///            servo   v_hat = -k (q - target)/(k h + d), R = 1/(h (k h + d)) + c w,   d = damping
+///            speed   v_hat = target,                    R = 1/(h d) + c w
+///     stop   the normal impulse of smooth_coulomb.h, the way to the end of the travel being the distance
+///
+/// with c = beta^2/(4 pi^2), as contacts have it: near-rigid. w is the mean over the rows that belong
+/// together (three of a point, two or three of a rotation), so that it does not depend on the choice of axes.
+///
+/// The impulses of a point act on both bodies at the origin of JB, and rows turn with JA: momentum and
+/// angular momentum of two free bodies are exact.
+#pragma once
+
+#include <span>
+
+#include "dynamics/contact_laws/smooth_coulomb.h"
+#include "dynamics/motion/mass_matrix.h"
+#include "dynamics/rows/joint_rows.h"
+#include "engine/model.h"
+#include "engine/state.h"
+
+namespace abut {
+
+/// What all rows of a step share.
+struct JointSettings {
+  smooth_coulomb::Settings law;         ///< h, c, and what stops need
+  double default_dissipation_time = 0;  ///< tau of joints that give none [s]
+};
+
+/// Rows of all joints of a model.
+void make_joint_rows(const Model& model, const MassMatrix& mass, const State& state,
+                     const JointSettings& settings, JointRows& rows);
+
+/// dL/d of a motor's numbers.
+struct MotorGradient {
+  double target = 0, stiffness = 0, damping = 0, limit = 0;  ///< 0 of an infinite one
+};
+
+/// dL/d of a joint's numbers. Compliances are 1/stiffness.
+struct JointGradient {
+  Vec6<double> X_AJ = Vec6<double>::Zero(), X_BJ = Vec6<double>::Zero();  ///< by tangents in A and B
+  double length = 0;
+  double compliance = 0, stiffness = 0;
+  double angular_compliance = 0, angular_stiffness = 0;
+  double dissipation_time = 0;  ///< of its resolved value, where the joint gives none
+  double lower = 0, upper = 0;
+  MotorGradient motor;
+};
+
+/// What rows contribute to; everything is added to.
+struct JointRowsGradient {
+  std::span<Vec6<double>> pose;         ///< one per body
+  std::span<Vec6<double>> fixed_twist;  ///< one per body, of the step; those of moving bodies stay
+  std::span<double> mass;               ///< one per slot
+  std::span<Mat3<double>> inertia_W;    ///< one per slot, not symmetrised
+  std::span<JointGradient> joints;      ///< one per joint
+};
+
+/// The way back of make_joint_rows(), which made `rows`.
+void joint_rows_vjp(const Model& model, const MassMatrix& mass, const State& state,
+                    const JointSettings& settings, const JointRows& rows, std::span<const JointRowBar> bars,
+                    const JointRowsGradient& gradient);
+
+}  // namespace abut

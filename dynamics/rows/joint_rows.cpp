@@ -1,0 +1,122 @@
+#include "dynamics/rows/joint_rows.h"
+
+#include <cmath>
+
+#include "dynamics/contact_laws/smooth_coulomb.h"
+
+namespace abut {
+namespace {
+
+struct JointImpulse {
+  double value;             ///< lambda
+  double d_velocity;        ///< by s, <= 0
+  double d_resistance = 0;  ///< by R
+  double d_limit = 0;       ///< by L
+};
+
+JointImpulse impulse_of(const JointRow& row, double stop_smoothing, double s) {
+  const double x = row.target - s, R = row.resistance;
+  if (row.law == JointLaw::stop) {
+    const auto gamma = smooth_coulomb::normal_impulse(s, row.target, 1.0 / R, stop_smoothing);
+    return {gamma.value, gamma.d_velocity, -gamma.value / R, 0.0};
+  }
+  if (row.law == JointLaw::hold || std::isinf(row.limit)) return {x / R, -1.0 / R, -x / (R * R), 0.0};
+  // With z = x/(R L), root = sqrt(1 + z^2), in a form that does not overflow:  y/sqrt(1 + (y/L)^2) = L
+  // z/root.
+  const double z = x / (R * row.limit), root = std::hypot(1.0, z), sine = z / root;
+  const double slope = 1.0 / (R * root * root * root);
+  return {row.limit * sine, -slope, -slope * x / R, sine * sine * sine};
+}
+
+double velocity_of(const JointGroup& group, const JointRow& row, const Eigen::VectorXd& v) {
+  double s = 0.0;
+  if (group.slot_A >= 0) s += row.J_A.dot(v.segment<6>(6 * group.slot_A));
+  if (group.slot_B >= 0) s += row.J_B.dot(v.segment<6>(6 * group.slot_B));
+  return s;
+}
+
+}  // namespace
+
+void JointRows::clear() {
+  rows.clear();
+  groups.clear();
+}
+
+void JointRows::append(const JointRows& whole, const JointGroup& group, int slot_A, int slot_B) {
+  stop_smoothing = whole.stop_smoothing;
+  const int begin = static_cast<int>(rows.size());
+  rows.insert(rows.end(), whole.rows.begin() + group.begin, whole.rows.begin() + group.end);
+  groups.push_back({group.joint, slot_A, slot_B, begin, static_cast<int>(rows.size())});
+}
+
+void JointRows::add_gradient(const Eigen::VectorXd& v, Eigen::VectorXd& gradient) const {
+  for (const JointGroup& group : groups) {
+    for (int i = group.begin; i < group.end; ++i) {
+      const JointRow& row = rows[at(i)];
+      const double lambda = impulse_of(row, stop_smoothing, row.drift + velocity_of(group, row, v)).value;
+      if (group.slot_A >= 0) gradient.segment<6>(6 * group.slot_A) -= lambda * row.J_A;
+      if (group.slot_B >= 0) gradient.segment<6>(6 * group.slot_B) -= lambda * row.J_B;
+    }
+  }
+}
+
+JointHessian JointRows::hessian(const JointGroup& group, const Eigen::VectorXd& v) const {
+  JointHessian blocks;
+  for (int i = group.begin; i < group.end; ++i) {
+    const JointRow& row = rows[at(i)];
+    const double s = row.drift + velocity_of(group, row, v);
+    const double k = -impulse_of(row, stop_smoothing, s).d_velocity;
+    const Vec6<double> kJ_A = k * row.J_A, kJ_B = k * row.J_B;
+    if (group.slot_A >= 0) blocks.AA.noalias() += kJ_A * row.J_A.transpose();
+    if (group.slot_B >= 0) blocks.BB.noalias() += kJ_B * row.J_B.transpose();
+    if (group.both_move()) blocks.BA.noalias() += kJ_B * row.J_A.transpose();
+  }
+  return blocks;
+}
+
+void JointRows::add_line(const Eigen::VectorXd& v, const Eigen::VectorXd& dv, double a, double& slope,
+                         double& curvature) const {
+  for (const JointGroup& group : groups) {
+    for (int i = group.begin; i < group.end; ++i) {
+      const JointRow& row = rows[at(i)];
+      const double ds = velocity_of(group, row, dv);
+      const JointImpulse lambda =
+          impulse_of(row, stop_smoothing, row.drift + velocity_of(group, row, v) + a * ds);
+      slope -= lambda.value * ds;
+      curvature -= lambda.d_velocity * ds * ds;
+    }
+  }
+}
+
+void JointRows::impulses(const Eigen::VectorXd& v, std::vector<double>& impulses) const {
+  impulses.resize(rows.size());
+  for (const JointGroup& group : groups) {
+    for (int i = group.begin; i < group.end; ++i) {
+      const JointRow& row = rows[at(i)];
+      impulses[at(i)] = impulse_of(row, stop_smoothing, row.drift + velocity_of(group, row, v)).value;
+    }
+  }
+}
+
+void JointRows::vjp(const Eigen::VectorXd& v, const Eigen::VectorXd& w, std::span<JointRowBar> bars) const {
+  for (const JointGroup& group : groups) {
+    for (int i = group.begin; i < group.end; ++i) {
+      const JointRow& row = rows[at(i)];
+      JointRowBar& bar = bars[at(i)];
+      const double s_w = velocity_of(group, row, w);
+      const JointImpulse lambda = impulse_of(row, stop_smoothing, row.drift + velocity_of(group, row, v));
+      const double s_bar = s_w * lambda.d_velocity;
+      const auto add = [&](int slot, Vec6<double>& J_bar) {
+        if (slot >= 0) J_bar += lambda.value * w.segment<6>(6 * slot) + s_bar * v.segment<6>(6 * slot);
+      };
+      add(group.slot_A, bar.J_A);
+      add(group.slot_B, bar.J_B);
+      bar.drift += s_bar;
+      bar.target -= s_bar;
+      bar.resistance += s_w * lambda.d_resistance;
+      bar.limit += s_w * lambda.d_limit;
+    }
+  }
+}
+
+}  // namespace abut

@@ -1,0 +1,89 @@
+/// Rows of joints: directions of two bodies' twists, each with a convex potential of its velocity, whatever
+/// made them (joint_constraints.h).
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include "engine/types.h"
+
+namespace abut {
+
+enum class JointLaw { hold, motor, stop };
+
+struct JointRow {
+  JointLaw law = JointLaw::hold;
+  Vec6<double> J_A, J_B;  ///< s = J_A.V_A + J_B.V_B, [w; v]
+  double drift = 0;       ///< the part of s of bodies of infinite mass
+  double error = 0;       ///< e, or of a stop the distance to it [m or rad]
+  double inverse_mass = 0;
+  double target = 0;      ///< v_hat
+  double resistance = 0;  ///< R
+  double limit = 0;       ///< L [N s or N m s], infinite if there is none
+};
+
+/// The rows of one joint.
+struct JointGroup {
+  int joint = -1;
+  int slot_A = -1, slot_B = -1;  ///< position among the moving bodies, -1 if of infinite mass
+  int begin = 0, end = 0;
+
+  [[nodiscard]] bool both_move() const { return slot_A >= 0 && slot_B >= 0; }
+};
+
+/// The blocks of a group's Hessian: A A, B B and (row B, column A); 0 where a body does not move.
+struct JointHessian {
+  Mat6<double> AA = Mat6<double>::Zero(), BB = Mat6<double>::Zero(), BA = Mat6<double>::Zero();
+};
+
+/// dL/d of a row's numbers.
+struct JointRowBar {
+  Vec6<double> J_A = Vec6<double>::Zero(), J_B = Vec6<double>::Zero();
+  double drift = 0, target = 0, resistance = 0, limit = 0;
+
+  JointRowBar& operator+=(const JointRowBar& other) {
+    J_A += other.J_A;
+    J_B += other.J_B;
+    drift += other.drift;
+    target += other.target;
+    resistance += other.resistance;
+    limit += other.limit;
+    return *this;
+  }
+};
+
+class JointRows {
+ public:
+  std::vector<JointRow> rows;
+  std::vector<JointGroup> groups;
+  double stop_smoothing = 0;  ///< tau_v of stops [m/s]
+
+  void clear();
+  [[nodiscard]] bool empty() const { return groups.empty(); }
+
+  /// Adds those of a joint of `whole`, for slots that count within an island (-1 stays).
+  void append(const JointRows& whole, const JointGroup& group, int slot_A, int slot_B);
+
+  /// gradient -= J^T lambda at v: the derivative of the potentials.
+  void add_gradient(const Eigen::VectorXd& v, Eigen::VectorXd& gradient) const;
+
+  /// J^T (-dlambda/ds) J of a group at v.
+  [[nodiscard]] JointHessian hessian(const JointGroup& group, const Eigen::VectorXd& v) const;
+
+  /// Slope and curvature of the potentials along v + a dv, by a.
+  void add_line(const Eigen::VectorXd& v, const Eigen::VectorXd& dv, double a, double& slope,
+                double& curvature) const;
+
+  /// The impulse lambda of each row at v [N s or N m s]; that of a stop pushes away from it.
+  void impulses(const Eigen::VectorXd& v, std::vector<double>& impulses) const;
+
+  /// Adds the gradient of w^T sum J^T lambda(J v), v and w held fixed: with w = H^-1 v_bar, what an implicit
+  /// derivative takes from the rows.
+  void vjp(const Eigen::VectorXd& v, const Eigen::VectorXd& w, std::span<JointRowBar> bars) const;
+};
+
+inline const JointRows k_no_joints{};
+
+}  // namespace abut

@@ -1,0 +1,70 @@
+#include "dynamics/solver/contact_problem.h"
+
+namespace abut {
+
+void ContactSolution::reset() {
+  push_out.resize(0);
+  displacement.resize(0);
+  impact_row = -1;
+  impact_time = 0.0;
+  iterations = factorizations = 0;
+  residual = 0.0;
+  path = SolutionPath::newton;
+  has_negative_determinant = false;
+  converged = true;
+}
+
+void ContactProblemBar::set_zero(const ContactProblem& problem) {
+  const auto slots = static_cast<std::size_t>(problem.mass.slot_count());
+  v_start.setZero(problem.mass.size());
+  v_free.setZero(problem.mass.size());
+  inertia_W.assign(slots, Mat3<double>::Zero());
+  mass.assign(slots, 0.0);
+  rows.assign(problem.rows.rows.size(), {});
+  pairs.assign(problem.rows.pairs.size(), {});
+  joints.assign(problem.joints.rows.size(), {});
+  h = 0.0;
+}
+
+ContactProblemBar& ContactProblemBar::operator+=(const ContactProblemBar& other) {
+  v_start += other.v_start;
+  v_free += other.v_free;
+  for (std::size_t s = 0; s < mass.size(); ++s) {
+    inertia_W[s] += other.inertia_W[s];
+    mass[s] += other.mass[s];
+  }
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] += other.rows[i];
+  for (std::size_t p = 0; p < pairs.size(); ++p) pairs[p] += other.pairs[p];
+  for (std::size_t j = 0; j < joints.size(); ++j) joints[j] += other.joints[j];
+  h += other.h;
+  return *this;
+}
+
+void ContactProblemDot::add_mass_product(const Eigen::VectorXd& v, double factor,
+                                         Eigen::VectorXd& out) const {
+  for (std::size_t s = 0; s < mass.size(); ++s) {
+    const Eigen::Index i = 6 * static_cast<Eigen::Index>(s);
+    out.segment<3>(i) += factor * (inertia_W[s] * v.segment<3>(i));
+    out.segment<3>(i + 3) += factor * mass[s] * v.segment<3>(i + 3);
+  }
+}
+
+void ContactProblemDot::set_balance(const ContactProblem& problem, const Eigen::VectorXd& v,
+                                    Eigen::VectorXd& out) const {
+  problem.mass.multiply(v_free, out);
+  add_mass_product(v, -1.0, out);
+  add_mass_product(problem.v_free, 1.0, out);
+  if (joint_impulses.size() > 0) out += joint_impulses;
+}
+
+void mass_vjp(const ContactProblem& problem, const Eigen::VectorXd& w, const Eigen::VectorXd& v,
+              ContactProblemBar& bar) {
+  for (int s = 0; s < problem.mass.slot_count(); ++s) {
+    const auto k = static_cast<std::size_t>(s);
+    const Vec6<double> dv = v.segment<6>(6 * s) - problem.v_free.segment<6>(6 * s);
+    bar.inertia_W[k].noalias() -= w.segment<3>(6 * s) * dv.head<3>().transpose();
+    bar.mass[k] -= w.segment<3>(6 * s + 3).dot(dv.tail<3>());
+  }
+}
+
+}  // namespace abut

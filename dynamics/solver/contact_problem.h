@@ -1,0 +1,93 @@
+/// From free velocities to velocities with contact: what is given, what is found, and their derivatives.
+#pragma once
+
+#include <vector>
+
+#include "dynamics/motion/free_motion.h"
+#include "dynamics/motion/mass_matrix.h"
+#include "dynamics/rows/contact_rows.h"
+#include "dynamics/rows/joint_rows.h"
+
+namespace abut {
+
+/// Velocities are those of the moving bodies, [w; v] each.
+struct ContactProblem {
+  const MassMatrix& mass;
+  const ContactRows& rows;
+  const Eigen::VectorXd& v_start;  ///< at the start of the step
+  const Eigen::VectorXd& v_free;   ///< v*: at its end, had there been no contact
+  double h;                        ///< length of the step [s]
+  double nominal_h;                ///< of the whole step, where this is a part of it [s]
+  const JointRows& joints = k_no_joints;
+  /// Which contacts may be impacts: those of pairs with restitution, all, or only those closed already.
+  enum class Impacts { with_restitution, all, closed } impacts = Impacts::with_restitution;
+
+  /// See EndMotion.
+  MotionLag lag{};
+
+  /// Nothing to solve: v* is the answer.
+  [[nodiscard]] bool is_free() const { return rows.rows.empty() && joints.empty(); }
+};
+
+/// How a solution was found, from the usual way to the rarest (coupled_newton.h).
+enum class SolutionPath { newton, convex_pass, graduated_friction, other_start, none };
+
+struct ContactSolution {
+  Eigen::VectorXd velocity;
+  Eigen::VectorXd push_out;      ///< pseudo-velocities of a split push-out, else empty
+  Eigen::VectorXd displacement;  ///< see EndMotion
+  int impact_row = -1;           ///< of the first impact after the start of the step, -1 if none
+  double impact_time = 0.0;      ///< its t_c [s]
+  int iterations = 0;            ///< of Newton's method
+  int factorizations = 0;
+  double residual = 0.0;  ///< relative
+  SolutionPath path = SolutionPath::newton;
+  bool has_negative_determinant = false;  ///< of dF/dv: on the way back between two folds
+  bool converged = true;
+
+  /// @param lag  of its problem
+  [[nodiscard]] EndMotion end_motion(const MotionLag& lag) const { return {velocity, displacement, lag}; }
+
+  /// No displacement, no impact, nothing done; vectors keep their memory.
+  void reset();
+};
+
+/// dL/d of everything a ContactProblem is made of.
+struct ContactProblemBar {
+  Eigen::VectorXd v_start, v_free;
+  std::vector<Mat3<double>> inertia_W;  ///< per moving body, not symmetrised
+  std::vector<double> mass;
+  std::vector<ContactRowBar> rows;
+  std::vector<PairMaterialBar> pairs;
+  double h = 0;
+  std::vector<JointRowBar> joints;
+
+  void set_zero(const ContactProblem& problem);
+  /// Those of one problem.
+  ContactProblemBar& operator+=(const ContactProblemBar& other);
+};
+
+/// A direction of what a ContactProblem is made of; its lengths are constant.
+struct ContactProblemDot {
+  Eigen::VectorXd v_start, v_free;
+  std::vector<Mat3<double>> inertia_W;  ///< per moving body
+  std::vector<double> mass;
+  std::vector<ContactRowBar> rows;
+  std::vector<PairMaterialBar> pairs;
+  /// Change of the impulses J^T lambda of the joints, the velocities of the solution held fixed; empty where
+  /// there are no joints.
+  Eigen::VectorXd joint_impulses;
+
+  /// out += factor dM v
+  void add_mass_product(const Eigen::VectorXd& v, double factor, Eigen::VectorXd& out) const;
+
+  /// out = M dv* - dM (v - v*) + d(J^T lambda): how the balance of momentum at velocities v changes, but for
+  /// its contacts.
+  void set_balance(const ContactProblem& problem, const Eigen::VectorXd& v, Eigen::VectorXd& out) const;
+};
+
+/// -w^T dM (v - v*): what an implicit derivative takes from the mass matrix, given w = (dF/dv)^-T v_bar.
+void mass_vjp(const ContactProblem& problem, const Eigen::VectorXd& w, const Eigen::VectorXd& v,
+              ContactProblemBar& bar);
+
+}  // namespace abut

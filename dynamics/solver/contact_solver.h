@@ -1,0 +1,74 @@
+/// The interface that every contact law implements.
+///
+/// A solution is linearized once; any number of VJPs and JVPs then share its factorization. A linearization
+/// is not changed by them, so that several threads may use one, each with a memory of its own.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "collision/manifold/linearize_for.h"
+#include "dynamics/solver/contact_problem.h"
+
+namespace abut {
+
+/// Working memory of a law, of one thread. What it holds changes no result.
+class SolverMemory {
+ public:
+  SolverMemory() = default;
+  SolverMemory(const SolverMemory&) = delete;
+  SolverMemory& operator=(const SolverMemory&) = delete;
+  virtual ~SolverMemory() = default;
+};
+
+/// What the derivatives of a solution have in common.
+class SolutionLinearization {
+ public:
+  SolutionLinearization() = default;
+  SolutionLinearization(const SolutionLinearization&) = delete;
+  SolutionLinearization& operator=(const SolutionLinearization&) = delete;
+  virtual ~SolutionLinearization() = default;
+};
+
+class ContactSolver {
+ public:
+  virtual ~ContactSolver() = default;
+
+  /// Of the law's own types, which the functions below take and no others.
+  [[nodiscard]] virtual std::unique_ptr<SolverMemory> make_memory() const = 0;
+  [[nodiscard]] virtual std::unique_ptr<SolutionLinearization> make_linearization() const = 0;
+
+  virtual void solve(const ContactProblem& problem, SolverMemory& memory,
+                     ContactSolution& solution) const = 0;
+
+  /// Overwrites `linearization`. Throws std::logic_error for a solution that is not finite.
+  virtual void linearize(const ContactProblem& problem, const ContactSolution& solution,
+                         LinearizeFor what_for, SolverMemory& memory,
+                         SolutionLinearization& linearization) const = 0;
+
+  /// Adds to `bar` the gradient of a loss, given its gradient with respect to the solution.
+  virtual void vjp(const ContactProblem& problem, const ContactSolution& solution,
+                   const SolutionLinearization& linearization, const EndMotionBar& solution_bar,
+                   SolverMemory& memory, ContactProblemBar& bar) const = 0;
+
+  /// How the solution changes along a direction, overwritten; after linearize() for both. Throws
+  /// std::logic_error where that is not known: with push-out of kind "split".
+  virtual void jvp(const ContactProblem& problem, const ContactSolution& solution,
+                   const SolutionLinearization& linearization, const ContactProblemDot& dot,
+                   SolverMemory& memory, EndMotionBar& solution_dot) const;
+
+  /// The impulse [N s] each row's contact applies to its body B, in W, for a solved problem.
+  virtual void impulses(const ContactProblem& problem, const ContactSolution& solution, SolverMemory& memory,
+                        std::vector<Vec3<double>>& impulses) const = 0;
+
+  /// How many rows of a solved problem are about to change the formula they follow (from open to closed, from
+  /// sticking to sliding), so that derivatives may jump nearby, and which: one flag for each row. None for
+  /// laws without kinks.
+  virtual int contacts_near_kink(const ContactProblem& problem, const ContactSolution& solution,
+                                 std::vector<bool>& near_kink) const;
+
+  /// tau_d [s] of a material that does not give one.
+  [[nodiscard]] virtual double default_dissipation_time() const = 0;
+};
+
+}  // namespace abut

@@ -1,0 +1,84 @@
+/// The balance of momentum at the end of a step, and its derivative:
+///     F(v) = M (v - v*) - sum_c J_c^T gamma_c(J_c v) - joints,    dF/dv = M + sum_c J_c^T K_c J_c + joints,
+/// `K_c = -dgamma_c/du`, by the rows' law (kernel/row_kernels.h) and the rows of joints (joint_rows.h).
+#pragma once
+
+#include "dynamics/block_matrix/block_cholesky.h"
+#include "dynamics/block_matrix/block_lu.h"
+#include "dynamics/kernel/row_blocks.h"
+#include "dynamics/kernel/row_kernels.h"
+#include "dynamics/solver/contact_problem.h"
+
+namespace abut {
+
+/// What Newton's methods on the balance work with.
+struct NewtonMemory {
+  Eigen::VectorXd gradient;  ///< F
+  Eigen::VectorXd direction, trial;
+  Eigen::VectorXd momentum, mass_direction;
+  std::vector<Coupling> couplings;
+  BlockCholesky hessian;  ///< of convex problems
+};
+
+class MomentumBalance {
+ public:
+  /// @param settings     must outlive it
+  /// @param speed_scale  g h [m/s]: residuals are relative to it where nothing moves
+  /// @param rows         those of the problem, their laws set
+  MomentumBalance(const ContactProblem& problem, const smooth_coulomb::Settings& settings, double speed_scale,
+                  RowBlocks& rows, NewtonMemory& memory);
+
+  /// Fills memory().gradient = F, and the normal impulses and slopes of all rows.
+  void evaluate(const Eigen::VectorXd& v, RowLaw law);
+
+  /// Of the last evaluate():  rho = |F|_{M^-1} / sqrt(v*^T M v* + m_total speed_scale^2).
+  [[nodiscard]] double residual() const {
+    return problem_.mass.inverse_norm(memory_.gradient) / momentum_scale_;
+  }
+
+  /// dF/dv at the v of the last evaluate(), factorized: of laws with symmetric K, or with the bounds of
+  /// friction held fixed. False if it is not positive definite (which only non-finite numbers can bring
+  /// about).
+  [[nodiscard]] bool factorize(const Eigen::VectorXd& v, RowLaw law, BlockCholesky& H);
+
+  /// dF/dv of the coupled law at the v of the last evaluate(), factorized. False if that fails.
+  [[nodiscard]] bool factorize_coupled(const Eigen::VectorXd& v, BlockLu& A);
+
+  /// F(v + a direction).direction and its derivative by a, along the direction last set. The latter is the
+  /// slope of the potential of a law that has one.
+  void set_direction(const Eigen::VectorXd& v, const Eigen::VectorXd& direction);
+  [[nodiscard]] LineSums along(double a, RowLaw law);
+
+  /// Where |along(a)| is at most a tenth of `slope_at_0` between `low` and `high`: a bracketed Newton search
+  /// from their middle, the slope being negative at `low`.
+  [[nodiscard]] double root_along(double low, double high, double slope_at_0, RowLaw law);
+
+  [[nodiscard]] RowBlocks& rows() { return rows_; }
+  [[nodiscard]] NewtonMemory& memory() { return memory_; }
+  /// sqrt(v*^T M v* + m_total speed_scale^2) [kg^1/2 m/s]
+  [[nodiscard]] double momentum_scale() const { return momentum_scale_; }
+
+ private:
+  /// What the law needs to know of a pair whose relative twist is V.
+  [[nodiscard]] RowKernelInput input(const BlockPair& pair, RowLaw law, const Vec6<double>& V) const {
+    return {settings_, law, V.data(), pair.friction};
+  }
+  template <typename Matrix, typename AddPair>
+  void assemble(const Eigen::VectorXd& v, RowLaw law, Matrix& matrix, const AddPair& add_pair);
+
+  const ContactProblem& problem_;
+  const smooth_coulomb::Settings& settings_;
+  RowBlocks& rows_;
+  NewtonMemory& memory_;
+  double momentum_scale_;
+  const Eigen::VectorXd *line_start_ = nullptr, *line_direction_ = nullptr;
+  double line_constant_ = 0.0, line_linear_ = 0.0;
+};
+
+/// Whether rounding alone decides on residuals: they are tiny and no longer fall.
+[[nodiscard]] inline bool is_rounding(double residual, double previous) {
+  constexpr double k_rounding = 1e-10;
+  return residual < k_rounding && residual > 0.5 * previous;
+}
+
+}  // namespace abut

@@ -1,0 +1,71 @@
+/// What the contacts of a recorded step did.
+#include <algorithm>
+#include <stdexcept>
+
+#include <spdlog/fmt/fmt.h>
+
+#include "dynamics/step/stepper.h"
+
+namespace abut {
+namespace {
+
+bool is_same(const ContactFeature& a, const ContactFeature& b) {
+  return a.kind == b.kind && a.body_A == b.body_A && a.body_B == b.body_B && a.feature_A == b.feature_A &&
+         a.feature_B == b.feature_B;
+}
+
+/// Velocity of B relative to A at a row's point, across its normal.
+Vec3<double> slip_of(const ContactRow& row, const Eigen::VectorXd& v) {
+  const auto velocity = [&](int slot, const Vec3<double>& r) -> Vec3<double> {
+    if (slot < 0) return Vec3<double>::Zero();
+    return point_velocity(Vec6<double>(v.segment<6>(6 * slot)), r);
+  };
+  const Vec3<double> u = velocity(row.slot_B, row.r_B) - velocity(row.slot_A, row.r_A) + row.drift;
+  const Vec3<double> n = row.n.normalized();  // that of opposing surfaces is shorter than 1
+  return u - u.dot(n) * n;
+}
+
+}  // namespace
+
+void Stepper::contact_forces(const State& state, const Control& control, const StepRecord& record,
+                             StepScratch& scratch, std::vector<ContactForce>& forces) const {
+  if (record.report.status != StepStatus::ok)
+    throw std::logic_error(
+        fmt::format("a step that ended '{}' has no forces", to_string(record.report.status)));
+  forces.clear();
+  std::vector<Vec3<double>> impulses;
+  const State* start = &state;
+  for (const SubstepRecord& part : record.substeps) {
+    restore(*start, control, part, LinearizeFor::vjp, scratch);
+    const LinearizedSubstep& at = scratch.linearized;
+    const SolvedSubstep& solved = at.solved;
+    solver_.impulses(problem_of(part, solved), solved.solution, scratch.solver, impulses);
+    const std::size_t earlier = forces.size();
+    for (std::size_t i = 0; i < impulses.size(); ++i) {
+      const ContactRow& row = solved.rows.rows[i];
+      ContactForce force;
+      force.feature = {ContactKind::blended, row.body_A, row.body_B, -1, -1};
+      if (row.contact >= 0)
+        force.feature = at.contacts.contacts.feature(static_cast<std::size_t>(row.contact));
+      force.point_W = start->X_WB[static_cast<std::size_t>(row.body_A)].p + row.r_A;
+      force.normal_AB_W = row.n;
+      force.force_B_W = impulses[i] / config_.h;
+      force.slip_W = slip_of(row, solved.solution.velocity);
+      force.friction = solved.rows.pairs[static_cast<std::size_t>(row.pair)].material.friction;
+      // Where a step is divided, the same contact acts in several parts of it.
+      const auto end = forces.begin() + static_cast<std::ptrdiff_t>(row.contact >= 0 ? earlier : 0);
+      const auto same = std::find_if(forces.begin(), end, [&](const ContactForce& other) {
+        return is_same(other.feature, force.feature);
+      });
+      if (same == end) {
+        forces.push_back(force);
+      } else {
+        same->force_B_W += force.force_B_W;
+        same->slip_W = force.slip_W;
+      }
+    }
+    start = &part.end;
+  }
+}
+
+}  // namespace abut

@@ -1,0 +1,51 @@
+/// Gradients of a loss with respect to everything a rollout depends on.
+#pragma once
+
+#include <vector>
+
+#include "collision/manifold/contact_detector.h"
+#include "dynamics/rows/contact_rows.h"
+#include "dynamics/rows/joint_constraints.h"
+#include "dynamics/step/rollout_direction.h"
+#include "engine/model.h"
+#include "engine/state.h"
+
+namespace abut {
+
+/// dL/d(parameters of one body).
+struct BodyGradient {
+  double mass = 0;                              ///< inertia held fixed [1/kg]
+  Mat3<double> inertia = Mat3<double>::Zero();  ///< symmetric: dL = sum_ij inertia_ij dI_ij, mass held fixed
+  double density = 0;                           ///< mass and inertia in proportion, shape held fixed
+  double friction = 0, compliance = 0, stiffness = 0;  ///< of the body's material; compliance = 1/stiffness
+  double dissipation_time = 0;  ///< of its resolved value, where the material gives none
+  double restitution = 0;
+  double linear_damping = 0, angular_damping = 0;
+  Vec6<double> external_wrench = Vec6<double>::Zero();
+  GeometryGradient geometry;             ///< partial: SDF and contact points independent of each other
+  std::vector<PrimitiveGradient> shape;  ///< total: contact points follow the surface (see shape_change.h)
+};
+
+/// dL/d(overridden values of a pair), in the order of Model::pair_overrides.
+struct PairGradient {
+  double friction = 0, compliance = 0, stiffness = 0, dissipation_time = 0, restitution = 0;
+};
+
+struct ModelGradient {
+  std::vector<BodyGradient> bodies;
+  std::vector<PairGradient> pairs;
+  std::vector<JointGradient> joints;
+  Vec3<double> gravity = Vec3<double>::Zero();  ///< smoothing scales that default to |gravity| held fixed
+
+  void set_zero(const Model& model);
+};
+
+/// The JVP of pair_material(), along changes of both bodies' materials.
+[[nodiscard]] PairMaterialBar pair_material_jvp(const Model& model, int body_A, int body_B,
+                                                const BodyDirection& A_dot, const BodyDirection& B_dot);
+
+/// Adds the way back of pair_material().
+void pair_material_vjp(const Model& model, int body_A, int body_B, const PairMaterialBar& bar,
+                       ModelGradient& gradient);
+
+}  // namespace abut

@@ -1,0 +1,136 @@
+#include "dynamics/step/step_failure.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace abut {
+namespace {
+
+const Body& body_of(const Model& model, int body) { return model.bodies[static_cast<std::size_t>(body)]; }
+
+/// The smaller of the two; one of them is bounded.
+int smaller_body(const Model& model, const ContactRow& row) {
+  return body_of(model, row.body_B).size <= body_of(model, row.body_A).size ? row.body_B : row.body_A;
+}
+
+/// The contact of the largest measure(row, depth [m]) among those that took part.
+struct Worst {
+  double value = -std::numeric_limits<double>::infinity();
+  const ContactRow* row = nullptr;
+};
+
+template <typename Measure>
+Worst find_worst(const StepScratch& scratch, const Measure& measure) {
+  Worst worst;
+  scratch.solved.rows.each_member([&](const ContactRow& row) {
+    const double value =
+        measure(row, -scratch.manifold.contacts.block().number(k_contact_distance, row.contact));
+    if (value > worst.value) worst = {value, &row};
+  });
+  return worst;
+}
+
+void blame(const StepScratch& scratch, const Worst& worst, StepReport& report) {
+  if (worst.row == nullptr) return;
+  report.contact = scratch.manifold.contacts.feature(static_cast<std::size_t>(worst.row->contact));
+  if (report.body < 0) report.body = worst.row->slot_B >= 0 ? worst.row->body_B : worst.row->body_A;
+}
+
+/// The deepest contact of the report's body or, if it names none, of `among` (empty: of all).
+void blame_deepest(const StepScratch& scratch, const std::vector<int>& among, StepReport& report) {
+  constexpr double k_never = -std::numeric_limits<double>::infinity();
+  const auto has = [&](int slot) {
+    return slot >= 0 && (among.empty() || std::find(among.begin(), among.end(), slot) != among.end());
+  };
+  blame(scratch,
+        find_worst(scratch,
+                   [&](const ContactRow& row, double depth) {
+                     const bool takes_part = report.body >= 0
+                                                 ? row.body_A == report.body || row.body_B == report.body
+                                                 : has(row.slot_A) || has(row.slot_B);
+                     return takes_part ? depth : k_never;
+                   }),
+        report);
+}
+
+/// Where no contact is to blame, in a chain of joints say: a body whose velocity was not found. No slots are
+/// named where all bodies hang together.
+void blame_unconverged(const StepScratch& scratch, StepReport& report) {
+  const std::vector<int>& slots = scratch.solver.unconverged_slots;
+  if (report.body < 0 && scratch.solved.mass.slot_count() > 0)
+    report.body = scratch.solved.mass.body(slots.empty() ? 0 : slots.front());
+}
+
+}  // namespace
+
+bool is_finite(const State& state, int& culprit) {
+  for (std::size_t b = 0; b < state.X_WB.size(); ++b) {
+    if (std::isfinite(state.X_WB[b].q.squaredNorm()) && std::isfinite(state.X_WB[b].p.squaredNorm()) &&
+        std::isfinite(state.V_WB[b].squaredNorm())) {
+      continue;
+    }
+    culprit = static_cast<int>(b);
+    return false;
+  }
+  return true;
+}
+
+void judge_step(const Model& model, const StepConfig& config, const ContactDetector& detector,
+                const State& next, const StepScratch& scratch, StepReport& report) {
+  report.contacts = static_cast<int>(scratch.solved.rows.rows.size());
+  report.max_penetration =
+      std::max(0.0, find_worst(scratch, [](const ContactRow&, double depth) { return depth; }).value);
+  report.iterations = scratch.solved.solution.iterations;
+  report.residual = scratch.solved.solution.residual;
+  report.path = scratch.solved.solution.path;
+  report.has_negative_determinant = scratch.solved.solution.has_negative_determinant;
+
+  if (!is_finite(next, report.body) || !std::isfinite(report.residual)) {
+    report.status = StepStatus::non_finite;
+    blame_deepest(scratch, {}, report);
+    blame_unconverged(scratch, report);
+    return;
+  }
+  if (!scratch.solved.free.converged || !scratch.solved.solution.converged) {
+    report.status = StepStatus::not_converged;
+    if (!scratch.solved.free.converged)
+      report.body = scratch.solved.mass.body(scratch.solved.free.unconverged_slot);
+    blame_deepest(scratch, scratch.solver.unconverged_slots, report);
+    blame_unconverged(scratch, report);
+    return;
+  }
+  // The size of the smaller body is at least that of the smallest: most steps need no second look.
+  double smallest = std::numeric_limits<double>::infinity();
+  for (const Body& body : model.bodies) smallest = std::min(smallest, body.size);
+  Worst deepest;
+  if (report.max_penetration > config.penetration_limit * smallest) {
+    deepest = find_worst(scratch, [&](const ContactRow& row, double depth) {
+      return depth / body_of(model, smaller_body(model, row)).size;
+    });
+  }
+  if (deepest.value > config.penetration_limit) {
+    report.status = StepStatus::too_deep;
+    const int smaller = smaller_body(model, *deepest.row);
+    if (!body_of(model, smaller).fixed) report.body = smaller;
+    report.penetration = deepest.value;
+    blame(scratch, deepest, report);
+    return;
+  }
+  int fastest = -1;
+  for (int s = 0; s < scratch.solved.mass.slot_count(); ++s) {
+    const int b = scratch.solved.mass.body(s);
+    const Vec6<double>& V = next.V_WB[static_cast<std::size_t>(b)];
+    const double speed = V.tail<3>().norm() + V.head<3>().norm() * detector.reach(b);
+    if (speed <= report.max_speed) continue;
+    report.max_speed = speed;
+    fastest = b;
+  }
+  if (report.max_speed > config.speed_limit) {
+    report.status = StepStatus::too_fast;
+    report.body = fastest;
+    blame_deepest(scratch, {}, report);
+  }
+}
+
+}  // namespace abut

@@ -1,0 +1,174 @@
+/// The tangent of a step, by the implicit function theorem: what its solve says of its velocities is
+/// differentiated along the direction, with the factor that the way back uses too.
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include <spdlog/fmt/fmt.h>
+
+#include "dynamics/step/stepper.h"
+
+namespace abut {
+namespace {
+
+/// The change of the joints' impulses J^T lambda at velocities that are held fixed. Component by component
+/// of the two bodies of each joint, by the way back of its rows.
+class JointImpulseTangent {
+ public:
+  JointImpulseTangent(const Model& model, const State& state, const JointSettings& settings,
+                      const SolvedSubstep& solved, const StateTangent& state_dot,
+                      const FreeMotionTangent& tangent, std::span<const double> mass_dot)
+      : model_(model),
+        state_(state),
+        settings_(settings),
+        mass_(solved.mass),
+        joints_(solved.joints),
+        state_dot_(state_dot),
+        tangent_(tangent),
+        mass_dot_(mass_dot) {}
+
+  void add(const Eigen::VectorXd& v, Eigen::VectorXd& out) const {
+    JointRows single;
+    Eigen::VectorXd w = Eigen::VectorXd::Zero(v.size());
+    for (const JointGroup& group : joints_.groups) {
+      single.clear();
+      single.append(joints_, group, group.slot_A, group.slot_B);
+      single.stop_smoothing = joints_.stop_smoothing;
+      for (const int slot : {group.slot_A, group.slot_B}) {
+        if (slot < 0) continue;
+        for (int i = 6 * slot; i < 6 * slot + 6; ++i) {
+          w[i] = 1.0;
+          out[i] += slope(single, v, w);
+          w[i] = 0.0;
+        }
+      }
+    }
+  }
+
+ private:
+  /// d(w^T J^T lambda)
+  [[nodiscard]] double slope(const JointRows& rows, const Eigen::VectorXd& v,
+                             const Eigen::VectorXd& w) const {
+    const auto slots = static_cast<std::size_t>(mass_.slot_count());
+    std::vector<JointRowBar> bars(rows.rows.size());
+    rows.vjp(v, w, bars);
+    StateTangent state_bar(model_.body_count());
+    std::vector<double> mass_bar(slots, 0.0);
+    std::vector<Mat3<double>> inertia_bar(slots, Mat3<double>::Zero());
+    std::vector<JointGradient> unused(model_.joints.size());
+    joint_rows_vjp(model_, mass_, state_, settings_, rows, bars,
+                   {state_bar.pose, state_bar.twist, mass_bar, inertia_bar, unused});
+    double sum = 0.0;
+    for (std::size_t b = 0; b < state_bar.pose.size(); ++b)
+      sum += state_bar.pose[b].dot(state_dot_.pose[b]) + state_bar.twist[b].dot(state_dot_.twist[b]);
+    for (std::size_t s = 0; s < slots; ++s)
+      sum += mass_bar[s] * mass_dot_[s] + inertia_bar[s].cwiseProduct(tangent_.inertia_W[s]).sum();
+    return sum;
+  }
+
+  const Model& model_;
+  const State& state_;
+  JointSettings settings_;
+  const MassMatrix& mass_;
+  const JointRows& joints_;
+  const StateTangent& state_dot_;
+  const FreeMotionTangent& tangent_;
+  std::span<const double> mass_dot_;
+};
+
+}  // namespace
+
+bool Stepper::has_jvp(const StepRecord& record) const {
+  return config_.push_out != PushOut::split &&
+         std::none_of(record.substeps.begin(), record.substeps.end(), [](const SubstepRecord& substep) {
+           return substep.length == SubstepRecord::Length::impact;
+         });
+}
+
+void Stepper::step_jvp(const State& state, const Control& control, const State& next,
+                       const StepRecord& record, std::span<const StepDirection> directions,
+                       StepScratch& scratch) const {
+  if (record.report.status != StepStatus::ok) {
+    throw std::logic_error(
+        fmt::format("a step that ended '{}' has no derivative", to_string(record.report.status)));
+  }
+  if (config_.push_out == PushOut::split) {
+    throw std::invalid_argument(
+        "push-out of kind 'split' has no forward derivative; take 'bias', or the adjoint");
+  }
+  for (const SubstepRecord& substep : record.substeps) {
+    if (substep.length == SubstepRecord::Length::impact) {
+      throw std::invalid_argument(
+          fmt::format("a step is divided at an impact of bodies '{}' and '{}', whose time has no forward "
+                      "derivative; switch impact_substeps off, or take the adjoint",
+                      model_->bodies[static_cast<std::size_t>(substep.impact.body_A)].name,
+                      model_->bodies[static_cast<std::size_t>(substep.impact.body_B)].name));
+    }
+  }
+  scratch.between.resize(directions.size());
+  for (std::size_t k = 0; k < record.substeps.size(); ++k) {
+    const SubstepRecord& substep = record.substeps[k];
+    const State& start = k == 0 ? state : record.substeps[k - 1].end;
+    const State& end = k + 1 == record.substeps.size() ? next : substep.end;
+    linearize(start, control, end, substep, LinearizeFor::both, scratch);
+    for (std::size_t i = 0; i < directions.size(); ++i) {
+      StepDirection direction = directions[i];
+      if (k > 0) {
+        std::swap(scratch.between[i], *direction.next);
+        direction.state = &scratch.between[i];
+      }
+      substep_jvp(start, control, end, substep, direction, scratch);
+    }
+  }
+}
+
+void Stepper::substep_jvp(const State& state, const Control& control, const State& next,
+                          const SubstepRecord& record, const StepDirection& direction,
+                          StepScratch& scratch) const {
+  const Model& model = *model_;
+  const double h = record.h;
+  LinearizedSubstep& at = scratch.linearized;
+  const SolvedSubstep& solved = at.solved;
+  const ContactProblem problem = problem_of(record, solved);
+  const StateTangent& state_dot = *direction.state;
+
+  // Free motion, contacts, rows, contact problem, pose update.
+  ContactProblemDot& dot = scratch.jvp.problem;
+  scratch.jvp.parameters.clear();
+  dot.mass.clear();
+  for (int s = 0; s < solved.mass.slot_count(); ++s) {
+    const BodyDirection& body = direction.bodies[static_cast<std::size_t>(solved.mass.body(s))];
+    scratch.jvp.parameters.push_back({body.mass, body.inertia, body.linear_damping, body.angular_damping});
+    dot.mass.push_back(body.mass);
+  }
+  const FreeMotionDirection free_direction{state_dot, direction.wrench, direction.gravity,
+                                           scratch.jvp.parameters};
+  FreeMotionTangent& tangent = scratch.jvp.free;
+  free_motion_jvp(model, solved.mass, state, control, h, solved.free, at.motion, free_direction, tangent);
+
+  scratch.jvp.contacts.resize(at.contacts.contacts.size());
+  detector_.jvp(state.X_WB, state_dot.pose, at.contacts, scratch.jvp.contacts);
+  dot.v_start = tangent.v_start;
+  dot.v_free = tangent.v_free;
+  dot.inertia_W = tangent.inertia_W;
+  dot.rows.resize(solved.rows.rows.size());
+  rows_jvp(solved.rows, solved.mass, h, solved.free.v_start,
+           {scratch.jvp.contacts, state_dot, tangent.v_start, dot.mass}, dot.rows);
+  dot.pairs.clear();
+  for (const RowPair& pair : solved.rows.pairs) {
+    dot.pairs.push_back(pair_material_jvp(model, pair.body_A, pair.body_B,
+                                          direction.bodies[static_cast<std::size_t>(pair.body_A)],
+                                          direction.bodies[static_cast<std::size_t>(pair.body_B)]));
+  }
+  dot.joint_impulses.resize(0);
+  if (!solved.joints.empty()) {
+    dot.joint_impulses.setZero(solved.mass.size());
+    JointImpulseTangent(model, state, joint_settings(), solved, state_dot, tangent, dot.mass)
+        .add(solved.solution.velocity, dot.joint_impulses);
+  }
+  solver_.jvp(problem, solved.solution, at.islands, dot, scratch.solver, scratch.jvp.end);
+  advance_jvp(model, solved.mass, h, solved.free, solved.solution.end_motion(problem.lag), next, at.motion,
+              free_direction, tangent, scratch.jvp.end, *direction.next);
+}
+
+}  // namespace abut

@@ -1,0 +1,34 @@
+/// What the derivatives of a step need, besides the states before and after it.
+#pragma once
+
+#include <vector>
+
+#include <Eigen/Core>
+
+#include "collision/manifold/contact_reduction.h"
+#include "dynamics/step/step_report.h"
+#include "engine/state.h"
+
+namespace abut {
+
+/// One solve.
+struct SubstepRecord {
+  /// How its length came about: `given`, or what `others` left of the step, or up to an `impact`.
+  enum class Length { given, remainder, impact } length = Length::remainder;
+  double h = 0;                           ///< [s]
+  ContactFeature impact;                  ///< the contact that closes at its end, where that is its length
+  std::vector<ContactFeature> features;   ///< of the contacts with a weight > 0
+  std::vector<ContactClusters> clusters;  ///< of each pair that has such, if any pair is reduced
+  Eigen::VectorXd velocity;               ///< see ContactSolution, as the next two
+  Eigen::VectorXd push_out;
+  Eigen::VectorXd displacement;
+  State end;  ///< none of the last one: it is that of the step
+};
+
+/// Mostly a single substep.
+struct StepRecord {
+  std::vector<SubstepRecord> substeps;
+  StepReport report;
+};
+
+}  // namespace abut

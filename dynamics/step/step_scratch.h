@@ -1,0 +1,68 @@
+/// Working memory of steps and of their derivatives.
+#pragma once
+
+#include <vector>
+
+#include "collision/manifold/contact_detector.h"
+#include "dynamics/motion/free_motion.h"
+#include "dynamics/motion/mass_matrix.h"
+#include "dynamics/rows/contact_rows.h"
+#include "dynamics/rows/joint_rows.h"
+#include "dynamics/solver/island_solver.h"
+#include "engine/state.h"
+
+namespace abut {
+
+/// The contact problem of a substep, and its answer.
+struct SolvedSubstep {
+  MassMatrix mass;
+  FreeMotion free;
+  ContactRows rows;
+  JointRows joints;
+  ContactSolution solution;
+};
+
+/// A substep with the first derivatives of all it is made of.
+struct LinearizedSubstep {
+  SolvedSubstep solved;
+  ManifoldLinearization contacts;
+  std::vector<BodyMotionDerivative> motion;
+  IslandLinearization islands;
+};
+
+struct StepVjpScratch {
+  std::vector<ContactBar> contacts;
+  ContactProblemBar problem;
+  EndMotionBar end;
+  std::vector<Vec3<double>> momentum;
+  std::vector<FreeMotionParameterBar> parameters;
+  std::vector<GeometryGradient> geometry;
+  std::vector<double> later;  ///< of each loss: see step_vjp()
+  std::vector<bool> near_kink;
+  std::vector<int> kinks_of_body;
+};
+
+struct StepJvpScratch {
+  std::vector<ContactBar> contacts;
+  FreeMotionTangent free;
+  std::vector<FreeMotionParameterBar> parameters;
+  ContactProblemDot problem;
+  EndMotionBar end;
+};
+
+/// Of one thread, for steps of one model after another. What it holds changes no result.
+struct StepScratch {
+  DetectorScratch detector;
+  std::vector<double> margins;
+  ContactManifold manifold;
+  SolvedSubstep solved;
+  IslandMemory solver;
+  State start, end;  ///< of a substep
+
+  LinearizedSubstep linearized;
+  StepVjpScratch vjp;
+  StepJvpScratch jvp;
+  std::vector<StateTangent> between;  ///< at the ends of substeps, of each loss or direction
+};
+
+}  // namespace abut

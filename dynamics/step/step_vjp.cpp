@@ -1,0 +1,230 @@
+/// A step backwards.
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include <spdlog/fmt/fmt.h>
+
+#include "dynamics/motion/fixed_motion.h"
+#include "dynamics/step/stepper.h"
+
+namespace abut {
+
+ContactProblem Stepper::problem_of(const SubstepRecord& record, const SolvedSubstep& solved) const {
+  return {solved.mass, solved.rows,   solved.free.v_start,       solved.free.v_free, record.h,
+          config_.h,   solved.joints, impacts_of(record.length), lag_of(record.h)};
+}
+
+void Stepper::restore(const State& state, const Control& control, const SubstepRecord& record,
+                      LinearizeFor what_for, StepScratch& scratch) const {
+  const Model& model = *model_;
+  const double h = record.h;
+  SolvedSubstep& solved = scratch.linearized.solved;
+  ManifoldLinearization& contacts = scratch.linearized.contacts;
+  solved.mass.update(model, state);
+  ContactManifold& manifold = scratch.manifold;
+  detector_.linearize(state.X_WB, record.features, contacts, what_for);
+  std::swap(manifold.contacts, contacts.contacts);  // lent to it
+  manifold.pairs.clear();
+  for (std::size_t i = 0; i < record.features.size(); ++i) {
+    const ContactFeature& feature = record.features[i];
+    const int k = static_cast<int>(i);
+    if (manifold.pairs.empty() || manifold.pairs.back().body_A != feature.body_A ||
+        manifold.pairs.back().body_B != feature.body_B) {
+      manifold.pairs.push_back(detector_.make_pair(feature.body_A, feature.body_B));
+      manifold.pairs.back().begin = k;
+    }
+    manifold.pairs.back().end = k + 1;
+  }
+  make_rows(model, solved.mass, state, manifold, row_settings(h), solved.rows, record.clusters);
+  std::swap(manifold.contacts, contacts.contacts);
+  make_joint_rows(model, solved.mass, state, joint_settings(), solved.joints);
+  free_motion(model, solved.mass, state, control, h, solved.free);
+  solved.solution.velocity = record.velocity;
+  solved.solution.push_out = record.push_out;
+  solved.solution.displacement = record.displacement;
+}
+
+void Stepper::linearize(const State& state, const Control& control, const State& next,
+                        const SubstepRecord& record, LinearizeFor what_for, StepScratch& scratch) const {
+  restore(state, control, record, what_for, scratch);
+  LinearizedSubstep& at = scratch.linearized;
+  const ContactProblem problem = problem_of(record, at.solved);
+  linearize_motion(*model_, at.solved.mass, state, record.h, at.solved.free,
+                   at.solved.solution.end_motion(problem.lag), next, at.motion);
+  solver_.linearize(problem, at.solved.solution, what_for, scratch.solver, at.islands);
+}
+
+Stepper::TimeBar Stepper::substep_vjp(const State& state, const Control& control, const State& next,
+                                      const SubstepRecord& record, const StepBar& step_bar,
+                                      StepScratch& scratch) const {
+  const Model& model = *model_;
+  const double h = record.h;
+  LinearizedSubstep& at = scratch.linearized;
+  const SolvedSubstep& solved = at.solved;
+  const ContactProblem problem = problem_of(record, solved);
+  const StateTangent& next_bar = *step_bar.next;
+  StateTangent& state_bar = *step_bar.state;
+  const std::span<Vec6<double>> wrench_bar = step_bar.wrench;
+  ModelGradient& model_bar = *step_bar.model;
+
+  // Backwards: pose update, contact problem, weights, free motion, geometry.
+  const auto slots = static_cast<std::size_t>(solved.mass.slot_count());
+  state_bar.set_zero(model.body_count());
+  ContactProblemBar& bar = scratch.vjp.problem;
+  bar.set_zero(problem);
+  std::vector<Vec3<double>>& momentum_bar = scratch.vjp.momentum;
+  momentum_bar.assign(slots, Vec3<double>::Zero());
+  std::vector<FreeMotionParameterBar>& parameter_bar = scratch.vjp.parameters;
+  parameter_bar.assign(slots, {});
+  EndMotionBar& end_bar = scratch.vjp.end;
+  advance_vjp(model, solved.mass, state, control, h, solved.free, solved.solution.end_motion(problem.lag),
+              next, at.motion, next_bar, state_bar, wrench_bar, end_bar, bar.v_free, momentum_bar,
+              bar.inertia_W, parameter_bar, bar.h);
+  solver_.vjp(problem, solved.solution, at.islands, end_bar, scratch.solver, bar);
+  scratch.vjp.contacts.assign(at.contacts.contacts.size(), ContactBar{});
+  bar.h += rows_vjp(solved.rows, h, solved.free.v_start, bar.rows,
+                    {scratch.vjp.contacts, state_bar.pose, &bar.v_start, state_bar.twist});
+  joint_rows_vjp(model, solved.mass, state, joint_settings(), solved.joints, bar.joints,
+                 {state_bar.pose, state_bar.twist, bar.mass, bar.inertia_W, model_bar.joints});
+  free_motion_vjp(model, solved.mass, state, control, h, solved.free, at.motion, bar.v_free, momentum_bar,
+                  bar.inertia_W, state_bar, wrench_bar, model_bar.gravity, parameter_bar, bar.h);
+
+  for (std::size_t s = 0; s < slots; ++s) {
+    const auto b = static_cast<std::size_t>(solved.mass.body(static_cast<int>(s)));
+    state_bar.twist[b] += bar.v_start.segment<6>(6 * static_cast<Eigen::Index>(s));
+    BodyGradient& body = model_bar.bodies[b];
+    body.mass += bar.mass[s] + parameter_bar[s].mass;
+    body.inertia += parameter_bar[s].inertia_B;
+    body.linear_damping += parameter_bar[s].linear_damping;
+    body.angular_damping += parameter_bar[s].angular_damping;
+  }
+  std::vector<GeometryGradient>& geometry = scratch.vjp.geometry;
+  geometry.resize(model.bodies.size());
+  for (std::size_t b = 0; b < geometry.size(); ++b) geometry[b] = std::move(model_bar.bodies[b].geometry);
+  for (std::size_t i = 0; i < solved.rows.rows.size(); ++i) {
+    const ContactRow& row = solved.rows.rows[i];
+    for (const int body : {row.body_A, row.body_B}) {
+      const double inverse = solved.mass.inverse_mass(body);
+      model_bar.bodies[static_cast<std::size_t>(body)].mass -= bar.rows[i].inverse_mass * inverse * inverse;
+    }
+  }
+  detector_.add_vjp(state.X_WB, scratch.vjp.contacts, at.contacts, state_bar.pose, geometry);
+  for (std::size_t b = 0; b < geometry.size(); ++b) model_bar.bodies[b].geometry = std::move(geometry[b]);
+  for (std::size_t p = 0; p < solved.rows.pairs.size(); ++p) {
+    const RowPair& pair = solved.rows.pairs[p];
+    pair_material_vjp(model, pair.body_A, pair.body_B, bar.pairs[p], model_bar);
+  }
+
+  TimeBar time_bar{0.0, bar.h};
+  for (std::size_t b = 0; b < model.bodies.size(); ++b) {
+    if (!model.bodies[b].fixed) continue;
+    const StepTimeBar by_twist = fixed_twist_vjp(model.bodies[b].oscillation, state.time, h,
+                                                 state_bar.twist[b] - next_bar.twist[b], next_bar.twist[b]);
+    time_bar.start += by_twist.start;
+    time_bar.h += by_twist.h;
+  }
+  return time_bar;
+}
+
+namespace {
+
+LinearizeFor vjps_of(std::size_t losses) {
+  constexpr std::size_t k_many = 5;  // more than the rows of a contact's derivatives
+  return losses < k_many ? LinearizeFor::vjp : LinearizeFor::many_vjps;
+}
+
+}  // namespace
+
+/// The length h of a substep that ends at an impact as a function of everything else, for dL/dh: adds to
+/// `bar`, whose `next` does not matter. Returns dL by the time at its start. Leaves the substep linearized.
+double Stepper::impact_time_vjp(const State& state, const Control& control, const State& next,
+                                const SubstepRecord& record, double h_bar, const StepBar& bar,
+                                StepScratch& scratch) const {
+  // Differentiates `scale` d at the end of the substep, by everything and by h.
+  const auto distance_vjp = [&](double scale, StateTangent& start_bar, std::span<Vec6<double>> wrenches,
+                                ModelGradient& model) {
+    StateTangent end_bar(model_->body_count());
+    std::vector<GeometryGradient> geometry(model_->bodies.size());
+    for (std::size_t b = 0; b < geometry.size(); ++b) geometry[b] = std::move(model.bodies[b].geometry);
+    ManifoldLinearization& contacts = scratch.linearized.contacts;
+    detector_.linearize(next.X_WB, std::span(&record.impact, 1), contacts, LinearizeFor::vjp);
+    ContactBar contact_bar;
+    contact_bar.signed_distance = scale;
+    detector_.add_vjp(next.X_WB, std::span(&contact_bar, 1), contacts, end_bar.pose, geometry);
+    for (std::size_t b = 0; b < geometry.size(); ++b) model.bodies[b].geometry = std::move(geometry[b]);
+    linearize(state, control, next, record, vjps_of(scratch.vjp.later.size()), scratch);
+    return substep_vjp(state, control, next, record, {&end_bar, &start_bar, wrenches, &model}, scratch);
+  };
+  StateTangent start_bar;
+  std::vector<Vec6<double>> unused_wrenches(bar.wrench.size(), Vec6<double>::Zero());
+  ModelGradient unused;
+  unused.set_zero(*model_);
+  const double distance_by_h = distance_vjp(1.0, start_bar, unused_wrenches, unused).h;
+  const TimeBar time_bar = distance_vjp(-h_bar / distance_by_h, start_bar, bar.wrench, *bar.model);
+  for (std::size_t b = 0; b < start_bar.pose.size(); ++b) {
+    bar.state->pose[b] += start_bar.pose[b];
+    bar.state->twist[b] += start_bar.twist[b];
+  }
+  return time_bar.start;
+}
+
+void Stepper::count_kinks(const SubstepRecord& record, StepScratch& scratch, KinkCount& kinks) const {
+  const SolvedSubstep& solved = scratch.linearized.solved;
+  const auto& rows = solved.rows.rows;
+  kinks.contacts += static_cast<int>(rows.size());
+  kinks.near_kink +=
+      solver_.contacts_near_kink(problem_of(record, solved), solved.solution, scratch.vjp.near_kink);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (!scratch.vjp.near_kink[i]) continue;
+    for (const int body : {rows[i].body_A, rows[i].body_B}) {
+      if (!model_->bodies[static_cast<std::size_t>(body)].fixed)
+        ++scratch.vjp.kinks_of_body[static_cast<std::size_t>(body)];
+    }
+  }
+}
+
+KinkCount Stepper::step_vjp(const State& state, const Control& control, const State& next,
+                            const StepRecord& record, std::span<const StepBar> bars,
+                            StepScratch& scratch) const {
+  using Length = SubstepRecord::Length;
+  if (record.report.status != StepStatus::ok) {
+    throw std::logic_error(
+        fmt::format("a step that ended '{}' has no gradient", to_string(record.report.status)));
+  }
+  const auto& substeps = record.substeps;
+  std::vector<StateTangent>& end_bars = scratch.between;
+  end_bars.resize(bars.size());
+  KinkCount kinks;
+  scratch.vjp.kinks_of_body.assign(model_->bodies.size(), 0);
+  // dL/dh by the substeps behind: they start later, or last as long as what is left
+  scratch.vjp.later.assign(bars.size(), 0.0);
+  for (std::size_t k = substeps.size(); k-- > 0;) {
+    const SubstepRecord& substep = substeps[k];
+    const bool is_last = k + 1 == substeps.size();
+    const State& start = k == 0 ? state : substeps[k - 1].end;
+    const State& end = is_last ? next : substep.end;
+    linearize(start, control, end, substep, vjps_of(bars.size()), scratch);
+    count_kinks(substep, scratch, kinks);
+    for (std::size_t i = 0; i < bars.size(); ++i) {
+      StepBar bar = bars[i];
+      if (!is_last) {
+        std::swap(end_bars[i], *bar.state);
+        bar.next = &end_bars[i];
+      }
+      const TimeBar time_bar = substep_vjp(start, control, end, substep, bar, scratch);
+      double& later_bar = scratch.vjp.later[i];
+      if (substep.length == Length::impact)
+        later_bar += impact_time_vjp(start, control, end, substep, time_bar.h + later_bar, bar, scratch);
+      if (substep.length == Length::remainder) later_bar -= time_bar.h;
+      later_bar += time_bar.start;
+    }
+  }
+  if (kinks.near_kink > 0) {
+    const auto& count = scratch.vjp.kinks_of_body;
+    kinks.body = static_cast<int>(std::max_element(count.begin(), count.end()) - count.begin());
+  }
+  return kinks;
+}
+
+}  // namespace abut

@@ -1,0 +1,110 @@
+#include "dynamics/step/step_warnings.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "dynamics/contact_laws/penalty.h"
+#include "dynamics/rows/joint_geometry.h"
+#include "dynamics/solver/smooth_coulomb_settings.h"
+
+namespace abut {
+namespace {
+
+double size_of(const Model& model, int body) { return model.bodies[static_cast<std::size_t>(body)].size; }
+
+/// A pair of bodies in a step of h seconds.
+struct PairOfStep {
+  const StepConfig& config;
+  const RowPair& pair;
+  double h;
+  double size;          ///< of the smaller body [m]
+  double inverse_mass;  ///< W [1/kg]
+};
+
+/// How much of a contact's sinking is not that of the materials' springs [-].
+double share_of_regularization(const PairOfStep& of, const smooth_coulomb::Settings& settings) {
+  const PairMaterial& material = of.pair.material;
+  if (material.compliance == 0.0 || of.config.law == ContactLaw::impedance) return 1.0;
+  if (of.config.law == ContactLaw::penalty) {
+    const double k = 1.0 / material.compliance;
+    return 1.0 - penalty::stable_spring(k, material.dissipation_time, of.inverse_mass, of.h).stiffness / k;
+  }
+  return settings.near_rigid * of.inverse_mass /
+         smooth_coulomb::normal_resistance(of.inverse_mass, material.compliance, material.dissipation_time,
+                                           settings);
+}
+
+/// How deep the deepest contact that is under a load has sunk [m], 0 if none has.
+double sunken_depth(const PairOfStep& of, double acceleration_scale, const StepScratch& scratch) {
+  smooth_coulomb::Settings settings = smooth_coulomb_settings(of.config, acceleration_scale * of.config.h);
+  settings.h = of.h;
+  const double share = share_of_regularization(of, settings),
+               relaxation = of.h + of.pair.material.dissipation_time;
+  double deepest = 0.0;
+  for (int i = of.pair.begin; i < of.pair.end; ++i) {
+    const ContactRow& row = scratch.solved.rows.rows[static_cast<std::size_t>(i)];
+    const double depth = -row.distance;
+    if (!(share * depth > std::max(deepest, k_sunken_depth * of.size))) continue;
+    const double parting = row.n.dot(relative_velocity(row, scratch.solved.solution.velocity));
+    if (parting < 0.5 * std::min(depth / relaxation, settings.push_out_speed)) deepest = share * depth;
+  }
+  return deepest;
+}
+
+/// What forces make of v_B - v_A in the step, without contact [m/s].
+double change_by_forces(const RowPair& pair, const FreeMotion& free) {
+  Vec3<double> change = Vec3<double>::Zero();
+  const auto add = [&](int slot, double sign) {
+    if (slot < 0) return;
+    const Eigen::Index i = 6 * static_cast<Eigen::Index>(slot) + 3;
+    change += sign * (free.v_free.segment<3>(i) - free.v_start.segment<3>(i));
+  };
+  add(pair.slot_A, -1.0);
+  add(pair.slot_B, 1.0);
+  return change.norm();
+}
+
+/// Keeps the worse of two.
+void warn(StepReport& report, StepWarning::Kind kind, int body, int other, double value) {
+  StepWarning& warning = report.warning(kind);
+  if (value > warning.value) warning = {body, other, value};
+}
+
+}  // namespace
+
+void find_step_warnings(const Model& model, const StepConfig& config, double acceleration_scale, double h,
+                        const StepScratch& scratch, const State& next, StepReport& report) {
+  for (const Joint& joint : model.joints) {
+    if (std::isfinite(joint.stiffness)) continue;
+    const double other_size = joint.body_A < 0 ? k_infinity : size_of(model, joint.body_A);
+    const double apart =
+        joint_error(joint, next).position / std::min(size_of(model, joint.body_B), other_size);
+    if (apart > k_parted) warn(report, StepWarning::Kind::parted_joint, joint.body_B, joint.body_A, apart);
+  }
+  for (const ContactPair& pair : scratch.manifold.pairs) {
+    if (pair.left_out >= k_left_out)
+      warn(report, StepWarning::Kind::left_out, pair.body_A, pair.body_B, pair.left_out);
+  }
+  for (const RowPair& pair : scratch.solved.rows.pairs) {
+    const double size = std::min(size_of(model, pair.body_A), size_of(model, pair.body_B));
+    const double way = h * change_by_forces(pair, scratch.solved.free);
+    if (way > k_long_way * size) {
+      // The one that moves or, of two, the smaller.
+      const bool is_A =
+          pair.slot_B < 0 || (pair.slot_A >= 0 && size_of(model, pair.body_A) < size_of(model, pair.body_B));
+      warn(report, StepWarning::Kind::long_step, is_A ? pair.body_A : pair.body_B,
+           is_A ? pair.body_B : pair.body_A, way / size);
+    }
+    const double w_A = scratch.solved.mass.inverse_mass(pair.body_A),
+                 w_B = scratch.solved.mass.inverse_mass(pair.body_B);
+    if (w_A == 0.0 || w_B == 0.0 || std::max(w_A, w_B) < k_heavy_ratio * std::min(w_A, w_B)) continue;
+    const double depth = sunken_depth({config, pair, h, size, w_A + w_B}, acceleration_scale, scratch);
+    const bool is_A = w_A < w_B;
+    if (depth > 0.0) {
+      warn(report, StepWarning::Kind::heavy_on_light, is_A ? pair.body_A : pair.body_B,
+           is_A ? pair.body_B : pair.body_A, depth);
+    }
+  }
+}
+
+}  // namespace abut

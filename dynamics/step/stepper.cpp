@@ -1,0 +1,142 @@
+#include "dynamics/step/stepper.h"
+
+#include <cmath>
+
+#include "dynamics/motion/fixed_motion.h"
+#include "dynamics/solver/smooth_coulomb_settings.h"
+#include "dynamics/step/make_contact_solver.h"
+#include "dynamics/step/step_failure.h"
+#include "dynamics/step/step_warnings.h"
+#include "engine/law_settings.h"
+#include "engine/model_validation.h"
+
+namespace abut {
+namespace {
+
+double resolve_acceleration_scale(const Model& model, const StepConfig& config) {
+  constexpr double k_earth = 9.81;
+  if (config.acceleration_scale > 0.0) return config.acceleration_scale;
+  const double gravity = model.gravity.norm();
+  return gravity > 0.0 ? gravity : k_earth;
+}
+
+}  // namespace
+
+Stepper::Stepper(const Model& model, const StepConfig& config, const Stepper* prepared)
+    : model_(&model),
+      config_((validate(config), validate(model), require_honoured(model, config), config)),
+      acceleration_scale_(resolve_acceleration_scale(model, config)),
+      detector_(model, config.contact, prepared == nullptr ? nullptr : &prepared->detector_),
+      solver_(make_contact_solver(config, acceleration_scale_)) {}
+
+RowSettings Stepper::row_settings(double h) const {
+  constexpr double k_resting = 0.1;
+  return {h, k_resting * acceleration_scale_ * config_.h * config_.h, default_dissipation_time()};
+}
+
+MotionLag Stepper::lag_of(double h) const {
+  return model_->joints.empty() ? MotionLag::of_part(h, config_.h) : MotionLag();
+}
+
+JointSettings Stepper::joint_settings() const {
+  constexpr double k_dissipation_steps = 1.0;
+  JointSettings settings;
+  settings.law = smooth_coulomb_settings(config_, acceleration_scale_ * config_.h);
+  settings.default_dissipation_time = k_dissipation_steps * config_.h;
+  return settings;
+}
+
+void Stepper::contacts(const State& state, StepScratch& scratch, ContactManifold& manifold) const {
+  manifold.clear();
+  int culprit = -1;
+  if (!is_finite(state, culprit)) return;
+  detector_.detect(state.X_WB, {}, scratch.detector, scratch.manifold);
+  manifold = reduced_manifold(scratch.manifold, state.X_WB);
+}
+
+double Stepper::largest_speed(const State& state, int body, const Vec6<double>& V) const {
+  const auto b = static_cast<std::size_t>(body);
+  double reach = detector_.reach(body);
+  if (!std::isfinite(model_->bodies[b].size)) {  // a half-space reaches as far as there is something to touch
+    for (std::size_t other = 0; other < state.X_WB.size(); ++other) {
+      reach = std::max(
+          reach, (state.X_WB[other].p - state.X_WB[b].p).norm() + detector_.reach(static_cast<int>(other)));
+    }
+  }
+  return V.tail<3>().norm() + V.head<3>().norm() * reach;
+}
+
+StepReport Stepper::step(const State& state, const Control& control, State& next, StepScratch& scratch,
+                         StepRecord* record) const {
+  if (divides_steps()) return divided_step(state, control, next, scratch, record);
+  if (record) record->substeps.resize(1);
+  const StepReport report = substep(state, control, config_.h, Impacts::with_restitution, next, scratch,
+                                    record ? &record->substeps[0] : nullptr);
+  if (record) record->report = report;
+  return report;
+}
+
+StepReport Stepper::substep(const State& state, const Control& control, double h, Impacts impacts,
+                            State& next, StepScratch& scratch, SubstepRecord* record) const {
+  StepReport report;
+  report.law = config_.law;
+  const Model& model = *model_;
+  if (!is_finite(state, report.body)) {
+    report.status = StepStatus::non_finite;
+    return report;
+  }
+  SolvedSubstep& solved = scratch.solved;
+  solved.mass.update(model, state);
+  scratch.margins.assign(model.bodies.size(), 0.0);
+  for (std::size_t b = 0; b < model.bodies.size(); ++b) {
+    const int body = static_cast<int>(b);
+    if (model.bodies[b].fixed) {
+      const Vec6<double> V = fixed_twist(model, state, h, body);
+      if (!V.isZero(0.0)) scratch.margins[b] = h * largest_speed(state, body, V);
+      continue;
+    }
+    scratch.margins[b] = h * largest_speed(state, body, state.V_WB[b]) + 4.0 * row_settings(h).resting_band;
+  }
+  detector_.detect(state.X_WB, scratch.margins, scratch.detector, scratch.manifold);
+  make_rows(model, solved.mass, state, scratch.manifold, row_settings(h), solved.rows);
+  make_joint_rows(model, solved.mass, state, joint_settings(), solved.joints);
+  free_motion(model, solved.mass, state, control, h, solved.free);
+  const ContactProblem problem{solved.mass,        solved.rows, solved.free.v_start,
+                               solved.free.v_free, h,           config_.h,
+                               solved.joints,      impacts,     lag_of(h)};
+  solver_.solve(problem, scratch.solver, solved.solution);
+  advance(model, solved.mass, state, control, h, solved.free, solved.solution.end_motion(problem.lag), next);
+
+  judge_step(model, config_, detector_, next, scratch, report);
+  if (report.status == StepStatus::ok)
+    find_step_warnings(model, config_, acceleration_scale_, h, scratch, next, report);
+  if (record) {
+    record->features.clear();
+    solved.rows.each_member([&](const ContactRow& row) {
+      record->features.push_back(scratch.manifold.contacts.feature(static_cast<std::size_t>(row.contact)));
+    });
+    record->clusters.clear();
+    if (!solved.rows.members.empty()) {
+      for (const RowPair& pair : solved.rows.pairs) record->clusters.push_back(pair.clusters);
+    }
+    record->velocity = solved.solution.velocity;
+    record->push_out = solved.solution.push_out;
+    record->displacement = solved.solution.displacement;
+    record->h = h;
+  }
+  return report;
+}
+
+double mechanical_energy(const Model& model, const State& state) {
+  double energy = 0.0;
+  for (std::size_t b = 0; b < model.bodies.size(); ++b) {
+    const Body& body = model.bodies[b];
+    if (body.fixed) continue;
+    const Vec3<double> w_B = state.X_WB[b].q.conjugate() * Vec3<double>(state.V_WB[b].head<3>());
+    energy += 0.5 * w_B.dot(body.inertia * w_B) + 0.5 * body.mass * state.V_WB[b].tail<3>().squaredNorm() -
+              (body.mass * model.gravity + body.external_wrench.tail<3>()).dot(state.X_WB[b].p);
+  }
+  return energy;
+}
+
+}  // namespace abut

@@ -1,0 +1,125 @@
+/// One time step of a model, and the same step backwards and along a direction.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "collision/manifold/contact_detector.h"
+#include "dynamics/motion/fixed_motion.h"
+#include "dynamics/rows/joint_constraints.h"
+#include "dynamics/solver/island_solver.h"
+#include "dynamics/step/contact_force.h"
+#include "dynamics/step/step_derivatives.h"
+#include "dynamics/step/step_record.h"
+#include "dynamics/step/step_report.h"
+#include "dynamics/step/step_scratch.h"
+#include "engine/config.h"
+#include "engine/model.h"
+#include "engine/state.h"
+
+namespace abut {
+
+/// Prepared once for a model, const afterwards; the model must outlive it.
+class Stepper {
+ public:
+  /// Throws std::invalid_argument for a bad config or model, and for settings that the law ignores
+  /// (law_settings.h).
+  ///
+  /// @param prepared  whose detector shares what it can, see ContactDetector
+  Stepper(const Model& model, const StepConfig& config, const Stepper* prepared = nullptr);
+
+  /// One step of h seconds under the wrenches of `control`. `next` may not be `state`. Never throws; a failed
+  /// step leaves `next` as far as it got. With `record`, what the way back needs.
+  StepReport step(const State& state, const Control& control, State& next, StepScratch& scratch,
+                  StepRecord* record = nullptr) const;
+
+  /// The step backwards, for one loss or several, which share what does not depend on them: from dL/d(next)
+  /// to dL/d(state), the wrenches of this step and the model, whose geometry is complete after
+  /// ContactDetector::finish_geometry() only. Throws std::logic_error for a record of a failed step.
+  KinkCount step_vjp(const State& state, const Control& control, const State& next, const StepRecord& record,
+                     std::span<const StepBar> bars, StepScratch& scratch) const;
+
+  /// The JVPs of a step that was recorded, along one direction or several: from changes of the state, the
+  /// wrenches and the model to d(next). Throws std::logic_error for a record of a failed step;
+  /// std::invalid_argument for a step that an impact divided, whose time's derivative is known backwards
+  /// only, and for push-out of kind "split".
+  void step_jvp(const State& state, const Control& control, const State& next, const StepRecord& record,
+                std::span<const StepDirection> directions, StepScratch& scratch) const;
+
+  /// Whether step_jvp() knows the step; step_vjp() does either way.
+  [[nodiscard]] bool has_jvp(const StepRecord& record) const;
+
+  /// Contacts of a state whose activity is not zero, reduced where pairs ask for it. None if the state is not
+  /// finite.
+  void contacts(const State& state, StepScratch& scratch, ContactManifold& manifold) const;
+
+  /// What the contacts of a recorded step did, overwritten; contacts of the state that it started from.
+  /// Throws std::logic_error for a record of a failed step.
+  void contact_forces(const State& state, const Control& control, const StepRecord& record,
+                      StepScratch& scratch, std::vector<ContactForce>& forces) const;
+
+  [[nodiscard]] const Model& model() const { return *model_; }
+  [[nodiscard]] const StepConfig& config() const { return config_; }
+  [[nodiscard]] const ContactDetector& detector() const { return detector_; }
+  /// tau_d [s] of materials that give none.
+  [[nodiscard]] double default_dissipation_time() const { return solver_.law().default_dissipation_time(); }
+  [[nodiscard]] double acceleration_scale() const { return acceleration_scale_; }
+  /// For a substep of h seconds; all smoothing is that of the config's time step.
+  [[nodiscard]] RowSettings row_settings(double h) const;
+  [[nodiscard]] RowSettings row_settings() const { return row_settings(config_.h); }
+
+  /// Of the whole step, substeps included: errors are taken back over that.
+  [[nodiscard]] JointSettings joint_settings() const;
+
+ private:
+  using Impacts = ContactProblem::Impacts;
+  [[nodiscard]] MotionLag lag_of(double h) const;
+  using TimeBar = StepTimeBar;
+
+  /// One solve over h seconds, as step().
+  StepReport substep(const State& state, const Control& control, double h, Impacts impacts, State& next,
+                     StepScratch& scratch, SubstepRecord* record) const;
+  /// What a recorded substep was made of, with derivatives of its contacts: scratch.linearized, but for its
+  /// motion and islands.
+  void restore(const State& state, const Control& control, const SubstepRecord& record, LinearizeFor what_for,
+               StepScratch& scratch) const;
+  /// The same with all derivatives.
+  void linearize(const State& state, const Control& control, const State& next, const SubstepRecord& record,
+                 LinearizeFor what_for, StepScratch& scratch) const;
+  /// As step_vjp(), after linearize(); returns dL/d(its start, its length).
+  TimeBar substep_vjp(const State& state, const Control& control, const State& next,
+                      const SubstepRecord& record, const StepBar& bar, StepScratch& scratch) const;
+  /// As step_jvp(), after linearize().
+  void substep_jvp(const State& state, const Control& control, const State& next, const SubstepRecord& record,
+                   const StepDirection& direction, StepScratch& scratch) const;
+  [[nodiscard]] ContactProblem problem_of(const SubstepRecord& record, const SolvedSubstep& solved) const;
+
+  // substeps.cpp
+  StepReport divided_step(const State& state, const Control& control, State& next, StepScratch& scratch,
+                          StepRecord* record) const;
+  bool stop_at_impact(const State& state, const Control& control, State& next, StepScratch& scratch,
+                      double& h, StepReport& report, SubstepRecord* record) const;
+  double impact_time_vjp(const State& state, const Control& control, const State& next,
+                         const SubstepRecord& record, double h_bar, const StepBar& bar,
+                         StepScratch& scratch) const;
+  /// Adds those of the substep that was the last to be linearized.
+  void count_kinks(const SubstepRecord& record, StepScratch& scratch, KinkCount& kinks) const;
+  bool find_impact_time(const State& state, const Control& control, const ContactFeature& feature,
+                        StepScratch& scratch, double& h) const;
+  [[nodiscard]] bool divides_steps() const { return config_.impact_substeps || config_.adaptive_substeps; }
+  [[nodiscard]] Impacts impacts_of(SubstepRecord::Length length) const;
+  /// [m/s] of any point of a body that others may touch, at the twist V.
+  [[nodiscard]] double largest_speed(const State& state, int body, const Vec6<double>& V) const;
+
+  const Model* model_;
+  StepConfig config_;
+  double acceleration_scale_;
+  ContactDetector detector_;
+  IslandSolver solver_;
+};
+
+/// Kinetic plus potential energy [J] of the bodies of finite mass (gravity and constant forces; not that of
+/// contacts and joints).
+[[nodiscard]] double mechanical_energy(const Model& model, const State& state);
+
+}  // namespace abut

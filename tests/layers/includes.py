@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""Includes go one way: from an upper layer to those below it.
+
+A unit is a header with its source file. Folders stand in the order of LAYERS; a unit may include those of its own
+folder and of folders before it. Headers never include each other in a circle; in dynamics/, units do not either.
+Usage: includes.py SOURCE_DIRECTORY
+"""
+
+import re
+import sys
+from pathlib import Path
+
+LAYERS = [
+    "engine",
+    "collision",
+    "dynamics/contact_laws",
+    "dynamics/motion",
+    "dynamics/rows",
+    "dynamics/kernel",
+    "dynamics/block_matrix",
+    "dynamics/solver",
+    "dynamics/other_laws",
+    "dynamics/step",
+    "dynamics/rollout",
+    "dynamics/gradient_check",
+    "dynamics",
+    "apps",
+]
+INCLUDE = re.compile(r'^\s*#include "([^"]+)\.h"', re.MULTILINE)
+
+
+def layer_of(unit):
+    """The deepest entry of LAYERS that the unit lies in, or None."""
+    found = [k for k, layer in enumerate(LAYERS) if unit.startswith(layer + "/")]
+    return max(found, key=lambda k: len(LAYERS[k])) if found else None
+
+
+def read_units(root, tops, endings):
+    """{unit: units that its files include}, units as paths without an ending."""
+    files = [path for top in tops for path in (root / top).rglob("*") if path.suffix in endings]
+    units = {}
+    for path in files:
+        unit = path.relative_to(root).with_suffix("").as_posix()
+        units.setdefault(unit, set()).update(INCLUDE.findall(path.read_text(encoding="utf-8")))
+    return {unit: {other for other in others if other in units and other != unit} for unit, others in units.items()}
+
+
+def wrong_directions(units):
+    """Includes of an upper layer by a lower one, and units that lie in none."""
+    for unit, others in sorted(units.items()):
+        layer = layer_of(unit)
+        if layer is None:
+            yield f"{unit}: in no layer of {Path(__file__).name}"
+            continue
+        for other in sorted(others):
+            other_layer = layer_of(other)
+            if other_layer is not None and other_layer > layer:
+                yield f"{unit} includes {other}: {LAYERS[layer]} lies below {LAYERS[other_layer]}"
+
+
+def circle(units, start):
+    """A shortest way of includes from a unit back to itself, or None."""
+    ways = [[start]]
+    seen = set()
+    for way in ways:
+        for other in sorted(units[way[-1]]):
+            if other == start:
+                return [*way, start]
+            if other not in seen:
+                seen.add(other)
+                ways.append([*way, other])
+    return None
+
+
+def circles(units):
+    """One line for each circle, which is named by its first unit."""
+    for unit in sorted(units):
+        way = circle(units, unit)
+        if way and unit == min(way):
+            yield "circle: " + " -> ".join(way)
+
+
+def main():
+    root = Path(sys.argv[1])
+    tops = ("engine", "collision", "dynamics", "apps")
+    units = read_units(root, tops, (".h", ".cpp"))
+    errors = [
+        *wrong_directions(units),
+        *circles(read_units(root, tops, (".h",))),
+        *circles(read_units(root, ("dynamics",), (".h", ".cpp"))),
+    ]
+    for error in errors:
+        print(error)
+    if not units:
+        print("no units found")
+    return 1 if errors or not units else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
