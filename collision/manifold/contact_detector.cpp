@@ -249,7 +249,7 @@ void ContactDetector::linearize(std::span<const Pose<double>> X_WB, std::span<co
   contacts.resize(features.size());
   out.places.resize(features.size());
   out.vertices.clear();
-  out.edges.clear();
+  out.features.assign(features.begin(), features.end());
   out.edges_in_solids.clear();
   out.solid_jacobians.clear();
   out.pair_count = 0;
@@ -281,21 +281,19 @@ void ContactDetector::linearize(std::span<const Pose<double>> X_WB, std::span<co
         if (!is_edge_edge && owner_of(next) != owner) break;
       }
       const auto run = features.subspan(i, next - i);
-      const std::size_t first = kind == ContactKind::vertex_sdf ? out.vertices.size()
-                                : is_edge_edge                  ? out.edges.size()
-                                                                : out.edges_in_solids.size();
+      const std::size_t first =
+          kind == ContactKind::vertex_sdf ? out.vertices.size() : out.edges_in_solids.size();
       for (std::size_t k = i; k < next; ++k) out.places[k] = {out.pair_count, first + k - i};
       switch (kind) {
         case ContactKind::vertex_sdf:
-          out.vertices.resize(first + run.size());
+          if (what_for != LinearizeFor::vjp) out.vertices.resize(first + run.size());
           linearize_vertex_sdf(vertex_query(owner, solid, config, X_WB), bounded_solid(solid),
                                pair.vertices[owner == A ? 0 : 1], what_for, run, contacts, i,
                                std::span(out.vertices).subspan(first), out.solid_jacobians);
           break;
         case ContactKind::edge_edge:
-          out.edges.resize(first + run.size());
-          edges.linearize(X_WB[static_cast<std::size_t>(A)], X_WB[static_cast<std::size_t>(B)], run,
-                          pair.edges, out.edge_memory, contacts, i, std::span(out.edges).subspan(first));
+          edges.evaluate(X_WB[static_cast<std::size_t>(A)], X_WB[static_cast<std::size_t>(B)], run,
+                         pair.edges, out.edge_memory, contacts, i);
           break;
         case ContactKind::edge_sdf:
           linearize_edge_sdf(edge_sdf_query(owner, solid, config, X_WB), run, out.chords, contacts, i,
@@ -327,8 +325,8 @@ void ContactDetector::add_vjp(std::span<const Pose<double>> X_WB, std::span<cons
   ContactConfig config;
   for (std::size_t i = 0, next = 0; i < bars.size(); i = next) {
     // A run of contacts of one pair, kind and owner, as linearize() has them.
-    const auto kind_of = [&](std::size_t k) { return at.contacts.feature(k).kind; };
-    const auto owner_is_A = [&](std::size_t k) { return at.contacts.feature(k).feature_A >= 0; };
+    const auto kind_of = [&](std::size_t k) { return at.features[k].kind; };
+    const auto owner_is_A = [&](std::size_t k) { return at.features[k].feature_A >= 0; };
     for (next = i + 1; next < bars.size(); ++next) {
       if (at.places[next].pair != at.places[i].pair || kind_of(next) != kind_of(i) ||
           owner_is_A(next) != owner_is_A(i))
@@ -339,16 +337,22 @@ void ContactDetector::add_vjp(std::span<const Pose<double>> X_WB, std::span<cons
     if (i == 0 || at.places[i].pair != at.places[i - 1].pair) config = pair_config(A, B);
     switch (kind_of(i)) {
       case ContactKind::vertex_sdf:
-        vertex_sdf_vjp(std::span(at.vertices).subspan(at.places[i].index, next - i),
-                       vertex_query(owner, solid, config, X_WB), bounded_solid(solid), at.solid_jacobians,
-                       bars.subspan(i, next - i), pair.vertices[owner_is_A(i) ? 0 : 1], at.solid_bars,
+        if (!at.vertices.empty() && at.vertices[at.places[i].index].jacobian >= 0) {
+          vertex_sdf_vjp(std::span(at.vertices).subspan(at.places[i].index, next - i),
+                         vertex_query(owner, solid, config, X_WB), at.solid_jacobians,
+                         bars.subspan(i, next - i), pair.vertices[owner_is_A(i) ? 0 : 1], pose(owner),
+                         pose(solid), shape(owner), shape(solid));
+          break;
+        }
+        vertex_sdf_vjp(vertex_query(owner, solid, config, X_WB), bounded_solid(solid), at.contacts, i,
+                       bars.subspan(i, next - i), pair.vertices[owner_is_A(i) ? 0 : 1], at.vertex_memory,
                        pose(owner), pose(solid), shape(owner), shape(solid));
         break;
       case ContactKind::edge_edge:
         EdgeContacts(edge_body(A), edge_body(B), config)
             .vjp(X_WB[static_cast<std::size_t>(A)], X_WB[static_cast<std::size_t>(B)],
-                 std::span(at.edges).subspan(at.places[i].index, next - i), bars.subspan(i, next - i),
-                 pair.edges, at.edge_memory, pose(A), pose(B), shape(A), shape(B));
+                 std::span(at.features).subspan(i, next - i), bars.subspan(i, next - i), pair.edges,
+                 at.edge_memory, pose(A), pose(B), shape(A), shape(B));
         break;
       case ContactKind::edge_sdf:
         for (std::size_t k = i; k < next; ++k) {
@@ -405,11 +409,10 @@ void ContactDetector::jvp(std::span<const Pose<double>> X_WB, std::span<const Ve
           break;
         }
         case ContactKind::edge_edge:
-          dots[end] =
-              EdgeContacts(edge_body(A), edge_body(B), config)
-                  .jvp(place(A), place(B), at.edges[at.places[end].index], at.edge_memory, pose(A), pose(B),
-                       {weight_dot(edges_dot[0], feature.feature_A),
-                        weight_dot(edges_dot[1], feature.feature_B)});
+          dots[end] = EdgeContacts(edge_body(A), edge_body(B), config)
+                          .jvp(place(A), place(B), feature, pair.edges, at.edge_memory, pose(A), pose(B),
+                               {weight_dot(edges_dot[0], feature.feature_A),
+                                weight_dot(edges_dot[1], feature.feature_B)});
           break;
         case ContactKind::edge_sdf:
           dots[end] = edge_sdf_jvp(at.edges_in_solids[at.places[end].index], pose(owner), pose(solid));

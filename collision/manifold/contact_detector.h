@@ -42,12 +42,12 @@ struct ManifoldLinearization {
   std::vector<Place> places;
   std::vector<PairContacts> pairs;  ///< the first `pair_count` are in use
   std::size_t pair_count = 0;
-  std::vector<VertexSdfLinearization> vertices;
-  std::vector<EdgeEdgeLinearization> edges;
+  std::vector<VertexSdfLinearization> vertices;  ///< not for a single VJP
   std::vector<EdgeSdfLinearization> edges_in_solids;
   std::vector<EdgeSdfLinearization> linearized;
+  std::vector<ContactFeature> features;  ///< of the contacts
   NearPoints near;
-  SolidBars solid_bars;
+  VertexVjpMemory vertex_memory;
   SolidJacobians solid_jacobians;  ///< of vertices, if asked for
   EdgeSdfScratch chords;
   EdgeContactMemory edge_memory;

@@ -39,7 +39,6 @@ void ContactDetector::inspect(std::span<const Pose<double>> X_WB, const ContactM
   out.candidates.clear();
   if (memory.pairs.empty()) memory.pairs.emplace_back();
   PairContacts& prepared = memory.pairs.front();
-  ContactList again;
   for (const ContactPair& pair : manifold.pairs) {
     const int A = pair.body_A, B = pair.body_B;
     const ContactConfig config = pair_config(A, B);
@@ -72,15 +71,13 @@ void ContactDetector::inspect(std::span<const Pose<double>> X_WB, const ContactM
         indicators.share = contact.weight;
         continue;
       }
-      EdgeEdgeLinearization at_contact;
-      again.resize(1);
-      edges.linearize(X_WB[at(A)], X_WB[at(B)], {&contact.feature, 1}, prepared.edges, memory.edge_memory,
-                      again, 0, {&at_contact, 1});
-      const EdgeEdge<double>& of = at_contact.pair;
+      const EdgeContactDetails details =
+          edges.details(X_WB[at(A)], X_WB[at(B)], contact.feature, prepared.edges);
+      const EdgeEdge<double>& of = details.pair;
       indicators.window = of.windows[0].weight * of.windows[1].weight * of.parallel * of.beside;
       indicators.cone = of.cones[0] * of.cones[1];
-      indicators.gate = of.shallow * at_contact.gates.both;
-      indicators.selection = at_contact.chosen[0] * at_contact.chosen[1];
+      indicators.gate = of.shallow * details.gates.both;
+      indicators.selection = details.chosen[0] * details.chosen[1];
       inspection.witness_A_W = of.witnesses[0] + model_body(A).contact_radius * of.normal;
       inspection.witness_B_W = of.witnesses[1] - model_body(B).contact_radius * of.normal;
     }

@@ -32,154 +32,152 @@ EdgeContacts::EdgeContacts(const EdgeBody& A, const EdgeBody& B, const ContactCo
       activity_smoothing_(config.activity_smoothing * std::min(A.body->size, B.body->size)),
       settings_(config, std::min(A.body->size, B.body->size), std::min(A.body->inradius, B.body->inradius)) {}
 
-void EdgeContacts::linearize(const Pose<double>& X_WA, const Pose<double>& X_WB,
-                             std::span<const ContactFeature> features, const FeatureSelection (&selection)[2],
-                             EdgeContactMemory& memory, ContactList& contacts, std::size_t begin,
-                             std::span<EdgeEdgeLinearization> linearizations) const {
-  const Pose<double>* const poses[2] = {&X_WA, &X_WB};
-  const Mat3<double> rotations[2] = {X_WA.rotation(), X_WB.rotation()};
-  const double radii[2] = {radius(0), radius(1)};
+void EdgeContacts::find_pairs(const EdgeVjp& problem, std::span<const ContactFeature> features,
+                              EdgeContactMemory& memory) const {
+  using namespace edge_columns;
   const std::size_t count = features.size();
-  memory.points.resize(6 * count);
+  ContactColumns& columns = memory.columns;
+  columns.resize(count, edge_columns::k_count);
   for (std::size_t i = 0; i < count; ++i) {
-    EdgeEdgeLinearization& at_contact = linearizations[i];
     const int numbers[2] = {features[i].feature_A, features[i].feature_B};
     for (int side = 0; side < 2; ++side) {
-      at_contact.edges[side] = numbers[side];
-      at_contact.chosen[side] = selection[side].weight(numbers[side]);
-      at_contact.in_world[side] =
-          moved(body(side).edge_in_body(numbers[side]), rotations[side], poses[side]->p);
-    }
-    at_contact.pair = edge_edge<double>(at_contact.in_world[0], at_contact.in_world[1], radii, settings_);
-    for (std::size_t side = 0; side < 2; ++side) {
-      const Vec3<double> x = rotations[side].transpose() * (at_contact.pair.probe - poses[side]->p);
-      for (std::size_t axis = 0; axis < 3; ++axis)
-        memory.points[(3 * side + axis) * count + i] = x[static_cast<Eigen::Index>(axis)];
+      const MeshEdge& edge = body(side).edges[at(numbers[side])];
+      const Points& vertices = body(side).body->contact_points;
+      const int c = k_geometry + 12 * side;
+      columns.set(c, i, vertices.col(edge.start));
+      columns.set(c + 3, i, vertices.col(edge.end));
+      for (std::size_t face = 0; face < 2; ++face)
+        columns.set(c + 6 + 3 * static_cast<int>(face), i, edge.face_normals[face]);
     }
   }
-  memory.samples.resize(2 * k_sample_normal_columns * count);
-  for (std::size_t side = 0; side < 2; ++side) {
-    const double* const x = memory.points.data() + 3 * side * count;
-    double* const samples = memory.samples.data() + side * k_sample_normal_columns * count;
-    chosen_kernels<PointKernels>().sample_points(*body(static_cast<int>(side)).solid.sdf, SdfOrder::normal, x,
-                                                 x + count, x + 2 * count, static_cast<int>(count), samples);
+  columns.fill_up(count, k_geometry, 24);
+  const int padded = static_cast<int>(columns.stride());
+  chosen_kernels<DerivativeKernels>().edge_pairs(problem, columns.column(0), padded);
+  memory.samples.resize(k_sample_normal_columns * columns.stride());
+  for (int side = 0; side < 2; ++side) {
+    const int x = k_probe + 3 * side;
+    chosen_kernels<PointKernels>().sample_points(*body(side).solid.sdf, SdfOrder::normal, columns.column(x),
+                                                 columns.column(x + 1), columns.column(x + 2), padded,
+                                                 memory.samples.data());
+    std::copy_n(memory.samples.begin(), columns.stride(), columns.column(k_probe_distance + side));
   }
-  for (std::size_t i = 0; i < count; ++i) {
-    EdgeEdgeLinearization& at_contact = linearizations[i];
-    double distances[2];
-    for (std::size_t side = 0; side < 2; ++side) {
-      at_contact.probe_distances[side] = memory.samples[side * k_sample_normal_columns * count + i];
-      distances[side] = at_contact.probe_distances[side] + radii[side];
-    }
-    at_contact.gates = edge_gates<double>(gate_input(at_contact.pair), distances, settings_);
+}
+
+void EdgeContacts::evaluate(const Pose<double>& X_WA, const Pose<double>& X_WB,
+                            std::span<const ContactFeature> features, const FeatureSelection (&selection)[2],
+                            EdgeContactMemory& memory, ContactList& contacts, std::size_t begin) const {
+  using namespace edge_columns;
+  const EdgeVjp pairs = problem(X_WA, X_WB);
+  find_pairs(pairs, features, memory);
+  ContactColumns& columns = memory.columns;
+  chosen_kernels<DerivativeKernels>().edge_gates(pairs, columns.column(0), static_cast<int>(columns.stride()),
+                                                 false);
+  for (std::size_t i = 0; i < features.size(); ++i) {
     Contact contact;
     contact.feature = features[i];
-    contact.point_W = at_contact.pair.point;
-    contact.signed_distance = at_contact.pair.distance;
-    contact.normal_AB_W = at_contact.pair.normal;
-    contact.weight = at_contact.weight();
+    contact.point_W = columns.vector(k_point, i);
+    contact.signed_distance = columns.column(k_distance)[i];
+    contact.normal_AB_W = columns.vector(k_normal, i);
+    contact.weight = columns.column(k_weight)[i] * columns.column(k_gates)[i] *
+                     selection[0].weight(features[i].feature_A) * selection[1].weight(features[i].feature_B);
     contact.activity = contact.weight * activity(contact.signed_distance, activity_smoothing_);
-    contact.area = 0.5 * (A_.edges[at(at_contact.edges[0])].area + B_.edges[at(at_contact.edges[1])].area);
+    contact.area =
+        0.5 * (A_.edges[at(features[i].feature_A)].area + B_.edges[at(features[i].feature_B)].area);
     contacts.set(begin + i, contact);
   }
 }
 
 void EdgeContacts::vjp(const Pose<double>& X_WA, const Pose<double>& X_WB,
-                       std::span<const EdgeEdgeLinearization> linearizations,
-                       std::span<const ContactBar> bars, FeatureSelection (&selection)[2],
-                       EdgeContactMemory& memory, Vec6<double>& pose_A_bar, Vec6<double>& pose_B_bar,
-                       GeometryGradient* geometry_A, GeometryGradient* geometry_B) const {
-  const Pose<double>* const poses[2] = {&X_WA, &X_WB};
-  const Mat3<double> rotations[2] = {X_WA.rotation(), X_WB.rotation()};
-  Vec6<double>* const poses_bar[2] = {&pose_A_bar, &pose_B_bar};
-  GeometryGradient* const geometries[2] = {geometry_A, geometry_B};
-  const double radii[2] = {radius(0), radius(1)};
-  const std::size_t count = linearizations.size();
+                       std::span<const ContactFeature> features, std::span<const ContactBar> bars,
+                       FeatureSelection (&selection)[2], EdgeContactMemory& memory, Vec6<double>& pose_A_bar,
+                       Vec6<double>& pose_B_bar, GeometryGradient* geometry_A,
+                       GeometryGradient* geometry_B) const {
+  using namespace edge_columns;
+  const DerivativeKernels& kernels = chosen_kernels<DerivativeKernels>();
+  const std::size_t count = features.size();
+  const EdgeVjp pairs = problem(X_WA, X_WB);
+  find_pairs(pairs, features, memory);
+  ContactColumns& columns = memory.columns;
+  const int padded = static_cast<int>(columns.stride());
+  const auto chosen = [&](std::size_t i, int side) {
+    return selection[side].weight(side == 0 ? features[i].feature_A : features[i].feature_B);
+  };
+  const auto any_weight_bar = [&](std::size_t i) {
+    const double distance = columns.column(k_distance)[i];
+    return bars[i].weight +
+           (bars[i].activity == 0.0 ? 0.0 : bars[i].activity * activity(distance, activity_smoothing_));
+  };
+  for (std::size_t i = 0; i < count; ++i)
+    columns.set(k_weight_bar, i, any_weight_bar(i) * chosen(i, 0) * chosen(i, 1));
+  columns.clear_rest(count, k_weight_bar, 1);
+  kernels.edge_gates(pairs, columns.column(0), padded, true);
 
-  // Gates, to the solids at the probes.
-  memory.bars.resize(count);
-  for (SolidBars& solid : memory.solids) solid.clear();
   for (std::size_t i = 0; i < count; ++i) {
-    const EdgeEdgeLinearization& at_contact = linearizations[i];
     const ContactBar& bar = bars[i];
-    const double distance = at_contact.pair.distance;
-    const double any_weight_bar = bar.weight + bar.activity * activity(distance, activity_smoothing_),
-                 whole = at_contact.pair.weight * at_contact.gates.both;
+    const double whole = columns.column(k_weight)[i] * columns.column(k_gates)[i];
+    double distance_bar = bar.signed_distance;
+    if (bar.activity != 0.0) {
+      distance_bar += bar.activity * whole * chosen(i, 0) * chosen(i, 1) *
+                      activity_d_penetration(columns.column(k_distance)[i], activity_smoothing_);
+    }
+    columns.set(k_point_bar, i, bar.point_W);
+    columns.set(k_distance_bar, i, distance_bar);
+    columns.set(k_normal_bar, i, bar.normal_AB_W);
     for (int side = 0; side < 2; ++side) {
       if (selection[side].all) continue;
-      selection[side].weights_bar[at(at_contact.edges[side])] +=
-          any_weight_bar * whole * at_contact.chosen[1 - side];
-    }
-    const double weight_bar = any_weight_bar * at_contact.chosen[0] * at_contact.chosen[1];
-    EdgeEdgeBar<double>& pair_bar = memory.bars[i];
-    pair_bar.normal = bar.normal_AB_W;
-    pair_bar.point = bar.point_W;
-    pair_bar.distance = bar.signed_distance + bar.activity * at_contact.weight() *
-                                                  activity_d_penetration(distance, activity_smoothing_);
-    pair_bar.weight = weight_bar * at_contact.gates.both;
-    for (std::size_t side = 0; side < 2; ++side) {
-      pair_bar.gates[side] = weight_bar * at_contact.pair.weight * at_contact.gates.by_distance[side];
-      const Vec3<double> x = rotations[side].transpose() * (at_contact.pair.probe - poses[side]->p);
-      memory.solids[side].add(x, at_contact.probe_distances[side], pair_bar.gates[side]);
+      const int edge = side == 0 ? features[i].feature_A : features[i].feature_B;
+      selection[side].weights_bar[at(edge)] += any_weight_bar(i) * whole * chosen(i, 1 - side);
     }
   }
-  for (std::size_t side = 0; side < 2; ++side) {
+  columns.clear_rest(count, k_point_bar, k_weight_bar - k_point_bar);
+  GeometryGradient* const geometries[2] = {geometry_A, geometry_B};
+  for (int side = 0; side < 2; ++side) {
     GeometryGradient* const geometry = geometries[side];
-    memory.solids[side].vjp(body(static_cast<int>(side)).solid,
-                            geometry != nullptr ? std::span<PrimitiveGradient>(geometry->primitives)
-                                                : std::span<PrimitiveGradient>());
-    if (geometry != nullptr && geometry->face_normals.cols() == 0) {
-      geometry->face_normals.setZero(
-          3, 2 * static_cast<Eigen::Index>(body(static_cast<int>(side)).edges.size()));
-    }
+    const int x = k_probe + 3 * side, x_bar = k_probe_bar + 3 * side;
+    columns.clear_rest(count, x_bar, 3);
+    solid_vjp(body(side).solid,
+              {{columns.column(x), columns.column(x + 1), columns.column(x + 2)},
+               padded,
+               columns.column(k_probe_distance + side),
+               columns.column(k_gate_bar + side),
+               {nullptr, nullptr, nullptr},
+               {columns.column(x_bar), columns.column(x_bar + 1), columns.column(x_bar + 2)}},
+              count, memory.solid,
+              geometry != nullptr ? std::span<PrimitiveGradient>(geometry->primitives)
+                                  : std::span<PrimitiveGradient>());
   }
-
-  // Pairs of edges, to poses and vertices.
-  for (std::size_t i = 0; i < count; ++i) {
-    const EdgeEdgeLinearization& at_contact = linearizations[i];
-    EdgeEdgeBar<double>& pair_bar = memory.bars[i];
-    pair_bar.probe.setZero();
-    for (std::size_t side = 0; side < 2; ++side) {
-      const Vec3<double> force = rotations[side] * memory.solids[side].x_bar(i);
-      pair_bar.probe += force;
-      *poses_bar[side] -= stack<double>((at_contact.pair.probe - poses[side]->p).cross(force), force);
-    }
-    ConvexEdge<double> edges_bar[2];
-    double radii_bar[2];
-    edge_edge_vjp<double>(at_contact.in_world[0], at_contact.in_world[1], radii, at_contact.pair, settings_,
-                          pair_bar, edges_bar[0], edges_bar[1], radii_bar);
-    for (std::size_t side = 0; side < 2; ++side) {
-      const ConvexEdge<double>&edge = at_contact.in_world[side], &edge_bar = edges_bar[side];
-      const Vec3<double> torque = (edge.start - poses[side]->p).cross(edge_bar.start) +
-                                  edge.direction.cross(edge_bar.direction) +
-                                  edge.face_normals[0].cross(edge_bar.face_normals[0]) +
-                                  edge.face_normals[1].cross(edge_bar.face_normals[1]);
-      *poses_bar[side] += stack<double>(torque, edge_bar.start);
-      GeometryGradient* const geometry = geometries[side];
-      if (geometry == nullptr) continue;
-      const Mat3<double> R_OW = rotations[side].transpose();
-      const int number = at_contact.edges[side];
-      const MeshEdge& of_mesh = body(static_cast<int>(side)).edges[at(number)];
-      const Vec3<double> vector_bar =
-          (edge_bar.direction - edge.direction * edge.direction.dot(edge_bar.direction)) / edge.length +
-          edge.direction * edge_bar.length;
-      geometry->contact_points.col(of_mesh.start) += R_OW * (edge_bar.start - vector_bar);
-      geometry->contact_points.col(of_mesh.end) += R_OW * vector_bar;
+  EdgeVjpSums sums{};
+  kernels.edges_from_solids(pairs, columns.column(0), padded, sums);
+  for (int k = 0; k < 6; ++k) {
+    pose_A_bar[k] += sums.poses[0][k];
+    pose_B_bar[k] += sums.poses[1][k];
+  }
+  for (int side = 0; side < 2; ++side) {
+    GeometryGradient* const geometry = geometries[side];
+    if (geometry == nullptr) continue;
+    if (geometry->face_normals.cols() == 0)
+      geometry->face_normals.setZero(3, 2 * static_cast<Eigen::Index>(body(side).edges.size()));
+    geometry->contact_radius += sums.radii[side];
+    for (std::size_t i = 0; i < count; ++i) {
+      const int number = side == 0 ? features[i].feature_A : features[i].feature_B;
+      const MeshEdge& edge = body(side).edges[at(number)];
+      geometry->contact_points.col(edge.start) += columns.vector(k_start_bar + 3 * side, i);
+      geometry->contact_points.col(edge.end) += columns.vector(k_end_bar + 3 * side, i);
       for (int face = 0; face < 2; ++face)
-        geometry->face_normals.col(2 * number + face) += R_OW * edge_bar.face_normals[face];
-      geometry->contact_radius += radii_bar[side];
+        geometry->face_normals.col(2 * number + face) += columns.vector(k_face_bar + 6 * side + 3 * face, i);
     }
   }
 }
 
 ContactBar EdgeContacts::jvp(const Pose<double>& X_WA, const Pose<double>& X_WB,
-                             const EdgeEdgeLinearization& linearization, EdgeContactMemory& memory,
-                             const Vec6<double>& pose_A, const Vec6<double>& pose_B,
-                             const std::array<double, 2>& chosen_dot) const {
+                             const ContactFeature& feature, const FeatureSelection (&selection)[2],
+                             EdgeContactMemory& memory, const Vec6<double>& pose_A,
+                             const Vec6<double>& pose_B, const std::array<double, 2>& chosen_dot) const {
+  const double chosen[2] = {selection[0].weight(feature.feature_A), selection[1].weight(feature.feature_B)};
   FeatureSelection constant[2];
   const auto along = [&](const ContactBar& bar) {
     Vec6<double> A_bar = Vec6<double>::Zero(), B_bar = A_bar;
-    vjp(X_WA, X_WB, {&linearization, 1}, {&bar, 1}, constant, memory, A_bar, B_bar, nullptr, nullptr);
+    vjp(X_WA, X_WB, {&feature, 1}, {&bar, 1}, constant, memory, A_bar, B_bar, nullptr, nullptr);
     return A_bar.dot(pose_A) + B_bar.dot(pose_B);
   };
   ContactBar dot, unit;
@@ -196,14 +194,38 @@ ContactBar EdgeContacts::jvp(const Pose<double>& X_WA, const Pose<double>& X_WB,
   dot.signed_distance = along(unit);
   unit = {};
   unit.weight = 1.0;
-  const double by_chosen =
-      linearization.pair.weight * linearization.gates.both *
-      (chosen_dot[0] * linearization.chosen[1] + linearization.chosen[0] * chosen_dot[1]);
-  dot.weight = along(unit) + by_chosen;
-  unit = {};
-  unit.activity = 1.0;
-  dot.activity = along(unit) + by_chosen * activity(linearization.pair.distance, activity_smoothing_);
+  const double by_poses = along(unit);
+  const ContactColumns& columns = memory.columns;
+  const double whole = columns.column(edge_columns::k_weight)[0] * columns.column(edge_columns::k_gates)[0],
+               distance = columns.column(edge_columns::k_distance)[0];
+  dot.weight =
+      by_poses * chosen[0] * chosen[1] + whole * (chosen_dot[0] * chosen[1] + chosen[0] * chosen_dot[1]);
+  dot.activity = activity(distance, activity_smoothing_) * dot.weight +
+                 whole * chosen[0] * chosen[1] * activity_d_penetration(distance, activity_smoothing_) *
+                     dot.signed_distance;
   return dot;
+}
+
+EdgeContactDetails EdgeContacts::details(const Pose<double>& X_WA, const Pose<double>& X_WB,
+                                         const ContactFeature& feature,
+                                         const FeatureSelection (&selection)[2]) const {
+  const Pose<double>* const poses[2] = {&X_WA, &X_WB};
+  const int numbers[2] = {feature.feature_A, feature.feature_B};
+  const double radii[2] = {radius(0), radius(1)};
+  ConvexEdge<double> edges[2];
+  EdgeContactDetails details;
+  for (int side = 0; side < 2; ++side) {
+    edges[side] = moved(body(side).edge_in_body(numbers[side]), poses[side]->rotation(), poses[side]->p);
+    details.chosen[side] = selection[side].weight(numbers[side]);
+  }
+  details.pair = edge_edge<double>(edges[0], edges[1], radii, settings_);
+  double distances[2];
+  for (int side = 0; side < 2; ++side) {
+    distances[side] =
+        body(side).solid.sdf->distance<double>(poses[side]->inverse() * details.pair.probe) + radii[side];
+  }
+  details.gates = edge_gates<double>(gate_input(details.pair), distances, settings_);
+  return details;
 }
 
 void finish_face_normals(const EdgeBody& body, GeometryGradient& geometry) {

@@ -1,5 +1,5 @@
-/// Derivatives of edge-edge contacts by poses and shapes: of one for each pair of convex edges that cross
-/// (convex_edges.h).
+/// Edge-edge contacts, one by one, and their derivatives by poses and shapes: of one for each pair of convex
+/// edges that cross (convex_edges.h).
 ///
 /// A body has edges if its contact points are the vertices of its mesh. With a contact radius r they are
 /// capsules: distances are less by r, and the contact point lies midway between the capsules' surfaces.
@@ -13,6 +13,7 @@
 #include "collision/manifold/convex_edges.h"
 #include "collision/manifold/feature_selection.h"
 #include "collision/manifold/geometry_gradient.h"
+#include "collision/manifold/kernel/derivative_kernels.h"
 #include "collision/manifold/mesh_edges.h"
 #include "collision/manifold/solid_bars.h"
 #include "collision/sdf/shape_sdf.h"
@@ -34,53 +35,59 @@ struct EdgeBody {
 /// depend on the pose, so that this is done once for sums over many poses.
 void finish_face_normals(const EdgeBody& body, GeometryGradient& geometry);
 
-/// A contact's first derivatives: what its VJP needs, in W.
-struct EdgeEdgeLinearization {
-  int edges[2] = {-1, -1};  ///< of A, of B
-  ConvexEdge<double> in_world[2];
+/// What one contact is made of, in W.
+struct EdgeContactDetails {
   EdgeEdge<double> pair;
   EdgeGates<double> gates;
-  double probe_distances[2] = {0.0, 0.0};  ///< phi_A, phi_B at the probe [m]
-  double chosen[2] = {1.0, 1.0};           ///< weights of both edges by Body::selected_edges
-
-  /// Of the contact.
-  [[nodiscard]] double weight() const { return pair.weight * gates.both * chosen[0] * chosen[1]; }
+  double chosen[2] = {1.0, 1.0};  ///< weights of both edges by Body::selected_edges
 };
 
 /// Memory of EdgeContacts. Allocates only while it grows.
 struct EdgeContactMemory {
-  std::vector<double> samples, points;
-  SolidBars solids[2];
-  std::vector<EdgeEdgeBar<double>> bars;
+  ContactColumns columns;
+  std::vector<double> samples;
+  SolidVjpMemory solid;
 };
 
 class EdgeContacts {
  public:
   EdgeContacts(const EdgeBody& A, const EdgeBody& B, const ContactConfig& config);
 
-  /// The contacts of features, from the place `begin` on, and their first derivatives: both overwritten.
-  void linearize(const Pose<double>& X_WA, const Pose<double>& X_WB, std::span<const ContactFeature> features,
-                 const FeatureSelection (&selection)[2], EdgeContactMemory& memory, ContactList& contacts,
-                 std::size_t begin, std::span<EdgeEdgeLinearization> linearizations) const;
+  /// The contacts of features, from the place `begin` on: overwritten.
+  void evaluate(const Pose<double>& X_WA, const Pose<double>& X_WB, std::span<const ContactFeature> features,
+                const FeatureSelection (&selection)[2], EdgeContactMemory& memory, ContactList& contacts,
+                std::size_t begin) const;
 
-  /// Adds dL/d(poses), and dL/d(shapes) if there is a `geometry`, given dL/d(outputs of contacts); of face
-  /// normals only GeometryGradient::face_normals, of the selection only FeatureSelection::weights_bar.
-  void vjp(const Pose<double>& X_WA, const Pose<double>& X_WB,
-           std::span<const EdgeEdgeLinearization> linearizations, std::span<const ContactBar> bars,
-           FeatureSelection (&selection)[2], EdgeContactMemory& memory, Vec6<double>& pose_A_bar,
-           Vec6<double>& pose_B_bar, GeometryGradient* geometry_A, GeometryGradient* geometry_B) const;
+  /// Adds dL/d(poses), and dL/d(shapes) if there is a `geometry`, given dL/d(outputs of contacts), one for
+  /// each feature; of face normals only GeometryGradient::face_normals, of the selection only
+  /// FeatureSelection::weights_bar.
+  void vjp(const Pose<double>& X_WA, const Pose<double>& X_WB, std::span<const ContactFeature> features,
+           std::span<const ContactBar> bars, FeatureSelection (&selection)[2], EdgeContactMemory& memory,
+           Vec6<double>& pose_A_bar, Vec6<double>& pose_B_bar, GeometryGradient* geometry_A,
+           GeometryGradient* geometry_B) const;
 
-  /// JVP of a linearized contact by both poses: as many VJPs as it has outputs.
+  /// JVP of a contact by both poses: as many VJPs as it has outputs.
   ///
   /// @param chosen_dot  of the weights of both edges
   [[nodiscard]] ContactBar jvp(const Pose<double>& X_WA, const Pose<double>& X_WB,
-                               const EdgeEdgeLinearization& linearization, EdgeContactMemory& memory,
-                               const Vec6<double>& pose_A, const Vec6<double>& pose_B,
-                               const std::array<double, 2>& chosen_dot) const;
+                               const ContactFeature& feature, const FeatureSelection (&selection)[2],
+                               EdgeContactMemory& memory, const Vec6<double>& pose_A,
+                               const Vec6<double>& pose_B, const std::array<double, 2>& chosen_dot) const;
+
+  /// Of one contact, for those who want to see them.
+  [[nodiscard]] EdgeContactDetails details(const Pose<double>& X_WA, const Pose<double>& X_WB,
+                                           const ContactFeature& feature,
+                                           const FeatureSelection (&selection)[2]) const;
 
  private:
   [[nodiscard]] const EdgeBody& body(int side) const { return side == 0 ? A_ : B_; }
   [[nodiscard]] double radius(int side) const { return body(side).body->contact_radius; }
+  [[nodiscard]] EdgeVjp problem(const Pose<double>& X_WA, const Pose<double>& X_WB) const {
+    return {{PlainPose(X_WA), PlainPose(X_WB)}, {radius(0), radius(1)}, &settings_};
+  }
+  /// Fills in the columns of pairs of edges from their geometry to what the solids say at their probes.
+  void find_pairs(const EdgeVjp& problem, std::span<const ContactFeature> features,
+                  EdgeContactMemory& memory) const;
 
   const EdgeBody A_, B_;
   double activity_smoothing_;  ///< [m]

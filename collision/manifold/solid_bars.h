@@ -11,6 +11,17 @@
 
 namespace abut {
 
+/// Memory of solid_vjp(); allocates only while it grows.
+struct SolidVjpMemory {
+  std::vector<double> of_primitives, primitives_bar;
+};
+
+/// Fills in x_bar of the first `count` points, and adds to dL/d(primitives) unless that is empty. For any
+/// solid: by lanes where it has that.
+void solid_vjp(const BoundedSolid& solid, const SolidBarColumns& columns, std::size_t count,
+               SolidVjpMemory& memory, std::span<PrimitiveGradient> primitives,
+               const DerivativeKernels& kernels = chosen_kernels<DerivativeKernels>());
+
 /// Points of a solid with dL/d of what it says there: collected with add(), gone back through by vjp().
 /// Allocates only while it grows.
 class SolidBars {
@@ -36,7 +47,7 @@ class SolidBars {
   std::size_t count_ = 0;
   bool has_normals_ = false;
   std::vector<double> x_[3], distance_, distance_bar_, normal_bar_[3], x_bar_[3];
-  std::vector<double> memory_, primitives_bar_;
+  SolidVjpMemory memory_;
 };
 
 }  // namespace abut

@@ -1,6 +1,7 @@
 #include "collision/manifold/vertex_sdf.h"
 
 #include <algorithm>
+#include <array>
 
 #include "collision/manifold/contact_activity.h"
 #include "collision/manifold/facing_area.h"
@@ -44,14 +45,17 @@ void linearize_vertex_sdf(const VertexSdfQuery& query, const BoundedSolid& solid
                           std::span<const ContactFeature> features, ContactList& contacts, std::size_t begin,
                           std::span<VertexSdfLinearization> linearizations, SolidJacobians& jacobians) {
   constexpr std::size_t k_most = 32;
+  std::array<VertexSdfLinearization, k_most> of_values;
   const Body& owner = *query.owner_body;
   const Mat3<double> R_WO = query.X_WO.rotation(), R_WS = query.X_WS.rotation();
   for (std::size_t first = 0; first < features.size(); first += k_most) {
     const std::size_t many = std::min(k_most, features.size() - first);
     double x_S[3][k_most], samples[k_sample_columns * k_most];
+    const auto out = linearizations.empty() ? std::span<VertexSdfLinearization>(of_values)
+                                            : linearizations.subspan(first, many);
     for (std::size_t k = 0; k < many; ++k) {
       const ContactFeature& feature = features[first + k];
-      VertexSdfLinearization& at = linearizations[first + k];
+      VertexSdfLinearization& at = out[k];
       at.owner = query.owner;
       at.solid = query.solid;
       at.point = std::max(feature.feature_A, feature.feature_B);
@@ -71,7 +75,7 @@ void linearize_vertex_sdf(const VertexSdfQuery& query, const BoundedSolid& solid
                                                  x_S[0], x_S[1], x_S[2], static_cast<int>(many), samples);
     for (std::size_t k = 0; k < many; ++k) {
       const auto number = [&](int column) { return samples[static_cast<std::size_t>(column) * many + k]; };
-      VertexSdfLinearization& at = linearizations[first + k];
+      VertexSdfLinearization& at = out[k];
       const auto vector = [&](int column) {
         return Vec3<double>(number(column), number(column + 1), number(column + 2));
       };
@@ -93,10 +97,10 @@ void linearize_vertex_sdf(const VertexSdfQuery& query, const BoundedSolid& solid
     }
     if (what_for != LinearizeFor::many_vjps || !solid.sdf->has_vjp_by_lanes()) continue;
     Vec3<double> points[k_most];
-    for (std::size_t k = 0; k < many; ++k) points[k] = linearizations[first + k].x_S;
+    for (std::size_t k = 0; k < many; ++k) points[k] = out[k].x_S;
     const std::size_t place =
         jacobians.add(solid, {points, many}, {samples + k_sample_distance * many, many});
-    for (std::size_t k = 0; k < many; ++k) linearizations[first + k].jacobian = static_cast<int>(place + k);
+    for (std::size_t k = 0; k < many; ++k) out[k].jacobian = static_cast<int>(place + k);
   }
 }
 
@@ -117,53 +121,109 @@ ContactBar vertex_sdf_jvp(const VertexSdfLinearization& at, const Vec6<double>& 
   return d;
 }
 
+void vertex_sdf_vjp(const VertexSdfQuery& query, const BoundedSolid& solid, const ContactList& contacts,
+                    std::size_t begin, std::span<const ContactBar> bars, FeatureSelection& selection,
+                    VertexVjpMemory& memory, Vec6<double>& pose_O_bar, Vec6<double>& pose_S_bar,
+                    GeometryGradient* geometry_O, GeometryGradient* geometry_S) {
+  using namespace vertex_columns;
+  const Body& owner = *query.owner_body;
+  const ContactBlock<double>& block = contacts.block();
+  const int side = query.owner < query.solid ? 0 : 1;
+  const bool has_area_vectors = owner.contact_area_vectors.cols() > 0;
+  const std::size_t count = bars.size();
+  ContactColumns& columns = memory.columns;
+  columns.resize(count, vertex_columns::k_count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const int contact = static_cast<int>(begin + i), point = block.feature(side, contact);
+    const ContactBar& bar = bars[i];
+    const double distance = block.number(k_contact_distance, contact);
+    columns.set(k_point, i, owner.contact_points.col(point));
+    columns.set(
+        k_area_vector, i,
+        has_area_vectors ? Vec3<double>(owner.contact_area_vectors.col(point)) : Vec3<double>::Zero());
+    columns.set(k_area, i, has_area_vectors ? area_of(owner, point) : 0.0);
+    columns.set(k_distance, i, distance);
+    columns.set(k_normal, i, block.vector(k_contact_normal, contact));
+    columns.set(k_point_bar, i, bar.point_W);
+    columns.set(k_normal_bar, i, bar.normal_AB_W);
+    columns.set(k_area_bar, i, bar.area);
+    double distance_bar = bar.signed_distance;
+    if (bar.activity != 0.0)
+      distance_bar += selection.weight(point) * activity_d_penetration(distance, query.tau) * bar.activity;
+    columns.set(k_distance_bar, i, distance_bar);
+    if (!selection.all) {
+      selection.weights_bar[static_cast<std::size_t>(point)] +=
+          bar.weight + activity(distance, query.tau) * bar.activity;
+    }
+  }
+  columns.fill_up(count, k_point, k_point_bar - k_point);
+  columns.clear_rest(count, k_point_bar, k_x_S - k_point_bar);
+
+  const DerivativeKernels& kernels = chosen_kernels<DerivativeKernels>();
+  const VertexVjp problem{PlainPose(query.X_WO), PlainPose(query.X_WS), owner.contact_radius,
+                          side == 0 ? -1.0 : 1.0};
+  const int padded = static_cast<int>(columns.stride());
+  kernels.vertices_to_solid(problem, columns.column(0), padded);
+  const auto three = [&](int c) {
+    return std::array{columns.column(c), columns.column(c + 1), columns.column(c + 2)};
+  };
+  const auto x = three(k_x_S), n_bar = three(k_n_bar), x_bar = three(k_x_bar);
+  columns.clear_rest(count, k_x_bar, 3);
+  solid_vjp(solid,
+            {{x[0], x[1], x[2]},
+             padded,
+             columns.column(k_phi),
+             columns.column(k_phi_bar),
+             {n_bar[0], n_bar[1], n_bar[2]},
+             {x_bar[0], x_bar[1], x_bar[2]}},
+            count, memory.solid,
+            geometry_S != nullptr ? std::span<PrimitiveGradient>(geometry_S->primitives)
+                                  : std::span<PrimitiveGradient>());
+  VertexVjpSums sums{};
+  kernels.vertices_from_solid(problem, columns.column(0), padded, sums);
+  for (int k = 0; k < 6; ++k) {
+    pose_O_bar[k] += sums.pose_O[k];
+    pose_S_bar[k] += sums.pose_S[k];
+  }
+  if (geometry_O == nullptr) return;
+  geometry_O->contact_radius += sums.radius;
+  for (std::size_t i = 0; i < count; ++i) {
+    geometry_O->contact_points.col(block.feature(side, static_cast<int>(begin + i))) +=
+        columns.vector(k_by_point, i);
+  }
+}
+
 void vertex_sdf_vjp(std::span<const VertexSdfLinearization> contacts, const VertexSdfQuery& query,
-                    const BoundedSolid& solid, const SolidJacobians& jacobians,
-                    std::span<const ContactBar> bars, FeatureSelection& selection, SolidBars& memory,
-                    Vec6<double>& pose_O_bar, Vec6<double>& pose_S_bar, GeometryGradient* geometry_O,
-                    GeometryGradient* geometry_S) {
+                    const SolidJacobians& jacobians, std::span<const ContactBar> bars,
+                    FeatureSelection& selection, Vec6<double>& pose_O_bar, Vec6<double>& pose_S_bar,
+                    GeometryGradient* geometry_O, GeometryGradient* geometry_S) {
   const Mat3<double> R_WS = query.X_WS.rotation(), R_SW = R_WS.transpose(),
                      R_OW = query.X_WO.rotation().transpose();
-  const auto normal_bar_of = [](const VertexSdfLinearization& at, const ContactBar& bar) {
-    return Vec3<double>(at.sign * bar.normal_AB_W - (at.radius + 0.5 * at.distance) * bar.point_W -
-                        at.area_by_facing * bar.area * at.area_vector);
-  };
   const auto primitives = geometry_S != nullptr ? std::span<PrimitiveGradient>(geometry_S->primitives)
                                                 : std::span<PrimitiveGradient>();
-  const auto add_to_bodies = [&](const VertexSdfLinearization& at, const ContactBar& bar,
-                                 const Vec3<double>& normal_bar, const Vec3<double>& x_S_bar) {
-    const Vec3<double> y_bar = R_WS * x_S_bar, x_W_bar = bar.point_W + y_bar;
-    pose_O_bar += stack<double>(
-        at.arm_O.cross(x_W_bar) - at.area_by_facing * bar.area * at.area_vector.cross(at.normal), x_W_bar);
-    pose_S_bar += stack<double>(at.normal.cross(normal_bar) - at.arm_S.cross(y_bar), -y_bar);
-    if (geometry_O != nullptr) geometry_O->contact_points.col(at.point) += R_OW * x_W_bar;
-  };
-  const bool has_jacobians = !contacts.empty() && contacts.front().jacobian >= 0;
-  memory.clear();
   for (std::size_t i = 0; i < contacts.size(); ++i) {
     const VertexSdfLinearization& at = contacts[i];
     const ContactBar& bar = bars[i];
     const double along = bar.point_W.dot(at.normal);
     const double distance_bar = bar.signed_distance - 0.5 * along +
                                 at.weight * activity_d_penetration(at.distance, at.tau) * bar.activity;
-    const Vec3<double> normal_bar = normal_bar_of(at, bar);
-    if (has_jacobians) {
-      add_to_bodies(
-          at, bar, normal_bar,
-          jacobians.vjp(static_cast<std::size_t>(at.jacobian), distance_bar, R_SW * normal_bar, primitives));
-    } else {
-      memory.add(at.x_S, at.distance + at.radius, distance_bar, R_SW * normal_bar);
-    }
+    const Vec3<double> normal_bar = at.sign * bar.normal_AB_W -
+                                    (at.radius + 0.5 * at.distance) * bar.point_W -
+                                    at.area_by_facing * bar.area * at.area_vector;
+    const Vec3<double> y_bar = R_WS * jacobians.vjp(static_cast<std::size_t>(at.jacobian), distance_bar,
+                                                    R_SW * normal_bar, primitives);
+    const Vec3<double> x_W_bar = bar.point_W + y_bar;
+    pose_O_bar += stack<double>(
+        at.arm_O.cross(x_W_bar) - at.area_by_facing * bar.area * at.area_vector.cross(at.normal), x_W_bar);
+    pose_S_bar += stack<double>(at.normal.cross(normal_bar) - at.arm_S.cross(y_bar), -y_bar);
     if (!selection.all) {
       selection.weights_bar[static_cast<std::size_t>(at.point)] +=
           bar.weight + activity(at.distance, at.tau) * bar.activity;
     }
-    if (geometry_O != nullptr) geometry_O->contact_radius -= distance_bar + along;
+    if (geometry_O == nullptr) continue;
+    geometry_O->contact_points.col(at.point) += R_OW * x_W_bar;
+    geometry_O->contact_radius -= distance_bar + along;
   }
-  if (has_jacobians) return;
-  memory.vjp(solid, primitives);
-  for (std::size_t i = 0; i < contacts.size(); ++i)
-    add_to_bodies(contacts[i], bars[i], normal_bar_of(contacts[i], bars[i]), memory.x_bar(i));
 }
 
 }  // namespace abut

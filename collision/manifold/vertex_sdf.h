@@ -22,6 +22,7 @@
 #include "collision/manifold/contact_list.h"
 #include "collision/manifold/feature_selection.h"
 #include "collision/manifold/geometry_gradient.h"
+#include "collision/manifold/kernel/contact_columns.h"
 #include "collision/manifold/linearize_for.h"
 #include "collision/manifold/solid_bars.h"
 #include "collision/manifold/solid_jacobians.h"
@@ -69,8 +70,8 @@ struct VertexSdfLinearization {
 };
 
 /// The contacts of features (kind vertex_sdf, of this owner and solid), from the place `begin` on, and their
-/// first derivatives: both overwritten; for VJPs alone without gradient and normal_jacobian, for many with
-/// rows of `jacobians` where the solid has them.
+/// first derivatives: both overwritten; a single VJP needs none (`linearizations` is empty then), many have
+/// rows of `jacobians` where the solid has them instead of gradient and normal_jacobian.
 void linearize_vertex_sdf(const VertexSdfQuery& query, const BoundedSolid& solid,
                           const FeatureSelection& selection, LinearizeFor what_for,
                           std::span<const ContactFeature> features, ContactList& contacts, std::size_t begin,
@@ -81,13 +82,24 @@ void linearize_vertex_sdf(const VertexSdfQuery& query, const BoundedSolid& solid
 [[nodiscard]] ContactBar vertex_sdf_jvp(const VertexSdfLinearization& at, const Vec6<double>& pose_O,
                                         const Vec6<double>& pose_S, double weight_dot = 0.0);
 
-/// Adds dL/d(poses) and, unless null, dL/d(geometry), given dL/d(outputs of contacts of this owner and
-/// solid). What their weights depend on is only noted, in `selection`: select_features_vjp() goes the rest of
-/// the way.
+/// Memory of vertex_sdf_vjp(); allocates only while it grows.
+struct VertexVjpMemory {
+  ContactColumns columns;
+  SolidVjpMemory solid;
+};
+
+/// Adds dL/d(poses) and, unless null, dL/d(geometry), given dL/d(outputs of contacts), which are those of
+/// `contacts` from the place `begin` on, one for each of `bars`. What their weights depend on is only noted,
+/// in `selection`: select_features_vjp() goes the rest of the way.
+void vertex_sdf_vjp(const VertexSdfQuery& query, const BoundedSolid& solid, const ContactList& contacts,
+                    std::size_t begin, std::span<const ContactBar> bars, FeatureSelection& selection,
+                    VertexVjpMemory& memory, Vec6<double>& pose_O_bar, Vec6<double>& pose_S_bar,
+                    GeometryGradient* geometry_O, GeometryGradient* geometry_S);
+
+/// The same from derivatives of the solid that many VJPs share (LinearizeFor::many_vjps).
 void vertex_sdf_vjp(std::span<const VertexSdfLinearization> contacts, const VertexSdfQuery& query,
-                    const BoundedSolid& solid, const SolidJacobians& jacobians,
-                    std::span<const ContactBar> bars, FeatureSelection& selection, SolidBars& memory,
-                    Vec6<double>& pose_O_bar, Vec6<double>& pose_S_bar, GeometryGradient* geometry_O,
-                    GeometryGradient* geometry_S);
+                    const SolidJacobians& jacobians, std::span<const ContactBar> bars,
+                    FeatureSelection& selection, Vec6<double>& pose_O_bar, Vec6<double>& pose_S_bar,
+                    GeometryGradient* geometry_O, GeometryGradient* geometry_S);
 
 }  // namespace abut

@@ -230,8 +230,9 @@ TEST_CASE("edge contacts: VJP by poses agrees with differences and JVP, also whe
     }
     std::vector<Vec6<double>> pose_bar(2, Vec6<double>::Zero());
     detector.vjp(scene.state.X_WB, bars, linearization, pose_bar);
-    for (const EdgeEdgeLinearization& of : linearization.edges)
-      partly_selected += of.chosen[0] * of.chosen[1] < 1.0;
+    const FeatureSelection(&chosen)[2] = linearization.pairs[0].edges;
+    for (const ContactFeature& feature : features)
+      partly_selected += chosen[0].weight(feature.feature_A) * chosen[1].weight(feature.feature_B) < 1.0;
     std::vector<Vec6<double>> pose_dot;
     for (int body = 0; body < 2; ++body) pose_dot.push_back(test::random_vector<6>(random));
     std::vector<ContactBar> dots(features.size());

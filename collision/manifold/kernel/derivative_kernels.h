@@ -1,6 +1,9 @@
-/// The kernels of the VJP of solids at points, one compilation for each instruction set.
+/// The kernels of the way back from contacts and from solids at points, one compilation for each instruction
+/// set.
 #pragma once
 
+#include "collision/manifold/convex_edges.h"
+#include "collision/manifold/kernel/contact_columns.h"
 #include "collision/manifold/kernel/solid_bound.h"
 
 namespace abut {
@@ -21,7 +24,30 @@ inline constexpr int k_primitive_bars = 11;
 /// Numbers of memory for each primitive.
 inline constexpr int k_solid_vjp_memory = 16 * 8 + 1;
 
-/// One compilation of derivative_kernel.h.
+/// What contacts of the contact points of an owner O at a solid S have in common.
+struct VertexVjp {
+  PlainPose X_WO, X_WS;
+  double radius;  ///< of contact points [m]
+  double sign;    ///< normal_AB = sign times that of the solid
+};
+
+struct VertexVjpSums {
+  double pose_O[6], pose_S[6], radius;
+};
+
+/// What contacts of edges of A and B have in common.
+struct EdgeVjp {
+  PlainPose X_W[2];
+  double radii[2];  ///< [m]
+  const ConvexEdgeSettings<double>* settings;
+};
+
+struct EdgeVjpSums {
+  double poses[2][6], radii[2];
+};
+
+/// One compilation of derivative_kernel.h and contact_vjp_kernel.h. `count` contacts, whole packs, have the
+/// columns of contact_columns.h.
 struct DerivativeKernels {
   /// For solids that have it (ShapeSdf::has_vjp_by_lanes()): writes dL/dx and, unless null, adds dL/d(each
   /// primitive) to k_primitive_bars numbers each. `memory` has k_solid_vjp_memory numbers for each primitive.
@@ -31,6 +57,15 @@ struct DerivativeKernels {
   /// primitive, as long as those of points. Written where a primitive matters to a pack of points.
   void (*solid_vjp_by_point)(const BoundedSolid&, const SolidBarColumns&, double* memory,
                              double* primitives_bar);
+
+  /// Contact points, to their solid and on from it.
+  void (*vertices_to_solid)(const VertexVjp&, double* columns, int count);
+  void (*vertices_from_solid)(const VertexVjp&, double* columns, int count, VertexVjpSums&);
+
+  /// Pairs of edges, up to their probes; their gates; and back from the solids.
+  void (*edge_pairs)(const EdgeVjp&, double* columns, int count);
+  void (*edge_gates)(const EdgeVjp&, double* columns, int count, bool has_bars);
+  void (*edges_from_solids)(const EdgeVjp&, double* columns, int count, EdgeVjpSums&);
 
   [[nodiscard]] static DerivativeKernels base();
   [[nodiscard]] static DerivativeKernels avx2();
