@@ -37,8 +37,8 @@ class Simulator {
   }
 
   [[nodiscard]] Trajectory rollout(const State& initial, int steps, Controls controls = {},
-                                   const StepObserver& observer = {}) const {
-    return abut::rollout(*stepper_, initial, steps, std::move(controls), observer);
+                                   const StepObserver& observer = {}, std::size_t tape_bytes = 0) const {
+    return abut::rollout(*stepper_, initial, steps, std::move(controls), observer, tape_bytes);
   }
 
   [[nodiscard]] Gradient gradient(const Trajectory& trajectory, const LossGradient& loss,

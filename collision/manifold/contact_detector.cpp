@@ -245,7 +245,8 @@ Contact ContactDetector::contact(std::span<const Pose<double>> X_WB, const Conta
 void ContactDetector::linearize(std::span<const Pose<double>> X_WB, std::span<const ContactFeature> features,
                                 ManifoldLinearization& out, LinearizeFor what_for) const {
   ContactList& contacts = out.contacts;
-  contacts.clear();
+  const bool is_known = what_for == LinearizeFor::vjp_of_known;
+  if (!is_known) contacts.clear();
   contacts.resize(features.size());
   out.places.resize(features.size());
   out.vertices.clear();
@@ -286,12 +287,14 @@ void ContactDetector::linearize(std::span<const Pose<double>> X_WB, std::span<co
       for (std::size_t k = i; k < next; ++k) out.places[k] = {out.pair_count, first + k - i};
       switch (kind) {
         case ContactKind::vertex_sdf:
-          if (what_for != LinearizeFor::vjp) out.vertices.resize(first + run.size());
+          if (is_known) break;
+          if (!is_for_one_vjp(what_for)) out.vertices.resize(first + run.size());
           linearize_vertex_sdf(vertex_query(owner, solid, config, X_WB), bounded_solid(solid),
                                pair.vertices[owner == A ? 0 : 1], what_for, run, contacts, i,
                                std::span(out.vertices).subspan(first), out.solid_jacobians);
           break;
         case ContactKind::edge_edge:
+          if (is_known) break;
           edges.evaluate(X_WB[static_cast<std::size_t>(A)], X_WB[static_cast<std::size_t>(B)], run,
                          pair.edges, out.edge_memory, contacts, i);
           break;
@@ -344,9 +347,10 @@ void ContactDetector::add_vjp(std::span<const Pose<double>> X_WB, std::span<cons
                          pose(solid), shape(owner), shape(solid));
           break;
         }
-        vertex_sdf_vjp(vertex_query(owner, solid, config, X_WB), bounded_solid(solid), at.contacts, i,
-                       bars.subspan(i, next - i), pair.vertices[owner_is_A(i) ? 0 : 1], at.vertex_memory,
-                       pose(owner), pose(solid), shape(owner), shape(solid));
+        vertex_sdf_vjp(vertex_query(owner, solid, config, X_WB), bounded_solid(solid),
+                       std::span(at.features).subspan(i, next - i), at.contacts, i, bars.subspan(i, next - i),
+                       pair.vertices[owner_is_A(i) ? 0 : 1], at.vertex_memory, pose(owner), pose(solid),
+                       shape(owner), shape(solid));
         break;
       case ContactKind::edge_edge:
         EdgeContacts(edge_body(A), edge_body(B), config)

@@ -82,7 +82,7 @@ class ContactDetector {
   [[nodiscard]] Contact contact(std::span<const Pose<double>> X_WB, const ContactFeature& feature) const;
 
   /// The contacts of features (in their order) together with their first derivatives. Features of a pair
-  /// should come one after the other.
+  /// should come one after the other. With LinearizeFor::vjp_of_known `linearization.contacts` is only read.
   void linearize(std::span<const Pose<double>> X_WB, std::span<const ContactFeature> features,
                  ManifoldLinearization& linearization, LinearizeFor what_for = LinearizeFor::both) const;
 

@@ -15,7 +15,7 @@
 #include "collision/manifold/geometry_gradient.h"
 #include "collision/manifold/kernel/derivative_kernels.h"
 #include "collision/manifold/mesh_edges.h"
-#include "collision/manifold/solid_bars.h"
+#include "collision/manifold/solid_vjp.h"
 #include "collision/sdf/shape_sdf.h"
 #include "engine/contact_config.h"
 #include "engine/model.h"

@@ -4,6 +4,9 @@
 namespace abut {
 
 /// A single VJP finds its derivatives when it knows along what, many share them; JVPs (`both`) need more.
-enum class LinearizeFor { vjp, many_vjps, both };
+/// vjp_of_known: a single one, of contacts whose features, signed distances and normals are there already.
+enum class LinearizeFor { vjp_of_known, vjp, many_vjps, both };
+
+[[nodiscard]] constexpr bool is_for_one_vjp(LinearizeFor what_for) { return what_for <= LinearizeFor::vjp; }
 
 }  // namespace abut

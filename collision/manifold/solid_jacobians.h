@@ -27,7 +27,7 @@ class SolidJacobians {
                   std::span<const double> distance,
                   const DerivativeKernels& kernels = chosen_kernels<DerivativeKernels>());
 
-  /// What SolidBars says of one point: returns dL/dx_S, and adds to dL/d(primitives) unless that is empty.
+  /// What solid_vjp() says of one point: returns dL/dx_S, and adds to dL/d(primitives) unless that is empty.
   Vec3<double> vjp(std::size_t place, double distance_bar, const Vec3<double>& normal_bar,
                    std::span<PrimitiveGradient> primitives) const;
 

@@ -121,20 +121,24 @@ ContactBar vertex_sdf_jvp(const VertexSdfLinearization& at, const Vec6<double>& 
   return d;
 }
 
-void vertex_sdf_vjp(const VertexSdfQuery& query, const BoundedSolid& solid, const ContactList& contacts,
-                    std::size_t begin, std::span<const ContactBar> bars, FeatureSelection& selection,
-                    VertexVjpMemory& memory, Vec6<double>& pose_O_bar, Vec6<double>& pose_S_bar,
-                    GeometryGradient* geometry_O, GeometryGradient* geometry_S) {
+void vertex_sdf_vjp(const VertexSdfQuery& query, const BoundedSolid& solid,
+                    std::span<const ContactFeature> features, const ContactList& contacts, std::size_t begin,
+                    std::span<const ContactBar> bars, FeatureSelection& selection, VertexVjpMemory& memory,
+                    Vec6<double>& pose_O_bar, Vec6<double>& pose_S_bar, GeometryGradient* geometry_O,
+                    GeometryGradient* geometry_S) {
   using namespace vertex_columns;
   const Body& owner = *query.owner_body;
   const ContactBlock<double>& block = contacts.block();
   const int side = query.owner < query.solid ? 0 : 1;
+  const auto feature_of = [&](std::size_t i) {
+    return side == 0 ? features[i].feature_A : features[i].feature_B;
+  };
   const bool has_area_vectors = owner.contact_area_vectors.cols() > 0;
   const std::size_t count = bars.size();
   ContactColumns& columns = memory.columns;
   columns.resize(count, vertex_columns::k_count);
   for (std::size_t i = 0; i < count; ++i) {
-    const int contact = static_cast<int>(begin + i), point = block.feature(side, contact);
+    const int contact = static_cast<int>(begin + i), point = feature_of(i);
     const ContactBar& bar = bars[i];
     const double distance = block.number(k_contact_distance, contact);
     columns.set(k_point, i, owner.contact_points.col(point));
@@ -188,8 +192,7 @@ void vertex_sdf_vjp(const VertexSdfQuery& query, const BoundedSolid& solid, cons
   if (geometry_O == nullptr) return;
   geometry_O->contact_radius += sums.radius;
   for (std::size_t i = 0; i < count; ++i) {
-    geometry_O->contact_points.col(block.feature(side, static_cast<int>(begin + i))) +=
-        columns.vector(k_by_point, i);
+    geometry_O->contact_points.col(feature_of(i)) += columns.vector(k_by_point, i);
   }
 }
 

@@ -24,8 +24,8 @@
 #include "collision/manifold/geometry_gradient.h"
 #include "collision/manifold/kernel/contact_columns.h"
 #include "collision/manifold/linearize_for.h"
-#include "collision/manifold/solid_bars.h"
 #include "collision/manifold/solid_jacobians.h"
+#include "collision/manifold/solid_vjp.h"
 #include "collision/sdf/shape_sdf.h"
 #include "engine/contact_config.h"
 #include "engine/model.h"
@@ -88,13 +88,14 @@ struct VertexVjpMemory {
   SolidVjpMemory solid;
 };
 
-/// Adds dL/d(poses) and, unless null, dL/d(geometry), given dL/d(outputs of contacts), which are those of
-/// `contacts` from the place `begin` on, one for each of `bars`. What their weights depend on is only noted,
-/// in `selection`: select_features_vjp() goes the rest of the way.
-void vertex_sdf_vjp(const VertexSdfQuery& query, const BoundedSolid& solid, const ContactList& contacts,
-                    std::size_t begin, std::span<const ContactBar> bars, FeatureSelection& selection,
-                    VertexVjpMemory& memory, Vec6<double>& pose_O_bar, Vec6<double>& pose_S_bar,
-                    GeometryGradient* geometry_O, GeometryGradient* geometry_S);
+/// Adds dL/d(poses) and, unless null, dL/d(geometry), given dL/d(outputs of the contacts of features), whose
+/// signed distances and normals are those of `contacts` from the place `begin` on. What their weights depend
+/// on is only noted, in `selection`: select_features_vjp() goes the rest of the way.
+void vertex_sdf_vjp(const VertexSdfQuery& query, const BoundedSolid& solid,
+                    std::span<const ContactFeature> features, const ContactList& contacts, std::size_t begin,
+                    std::span<const ContactBar> bars, FeatureSelection& selection, VertexVjpMemory& memory,
+                    Vec6<double>& pose_O_bar, Vec6<double>& pose_S_bar, GeometryGradient* geometry_O,
+                    GeometryGradient* geometry_S);
 
 /// The same from derivatives of the solid that many VJPs share (LinearizeFor::many_vjps).
 void vertex_sdf_vjp(std::span<const VertexSdfLinearization> contacts, const VertexSdfQuery& query,

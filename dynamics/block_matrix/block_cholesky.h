@@ -34,6 +34,10 @@ class BlockCholesky {
   /// x = matrix^-1 x, after factorize().
   void solve_in_place(Eigen::VectorXd& x) const;
 
+  [[nodiscard]] std::size_t bytes() const {
+    return sizeof(Mat6<double>) * (diagonal_.size() + lower_.size());
+  }
+
   /// How many off-diagonal blocks the factor has.
   [[nodiscard]] std::size_t off_diagonal_blocks() const { return lower_.size(); }
 

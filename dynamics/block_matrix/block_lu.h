@@ -37,6 +37,10 @@ class BlockLu {
   void solve_in_place(Eigen::VectorXd& x) const;
   void solve_transposed_in_place(Eigen::VectorXd& x) const;
 
+  [[nodiscard]] std::size_t bytes() const {
+    return sizeof(Pivot) * diagonal_.size() + 2 * sizeof(Mat6<double>) * lower_.size();
+  }
+
  private:
   /// Row j of l u is row `row[j]` of the block.
   struct Pivot {

@@ -20,6 +20,7 @@ struct ConeMemory final : SolverMemory {
 
 struct ConeLinearization final : SolutionLinearization {
   BlockCholesky hessian;
+  [[nodiscard]] std::size_t bytes() const override { return hessian.bytes(); }
 };
 
 }  // namespace

@@ -65,6 +65,11 @@ struct InteriorPointLinearization final : SolutionLinearization {
   Eigen::VectorXd velocity;  ///< of the solution, to all digits
   std::vector<ContactIterate<Law>> contacts;
   Eigen::PartialPivLU<Eigen::MatrixXd> lu;
+
+  [[nodiscard]] std::size_t bytes() const override {
+    return sizeof(ContactIterate<Law>) * contacts.size() +
+           sizeof(double) * static_cast<std::size_t>(velocity.size() + lu.matrixLU().size());
+  }
 };
 
 }  // namespace abut

@@ -32,6 +32,7 @@ struct PenaltyMemory final : SolverMemory {
 /// Without joints there is nothing to keep.
 struct PenaltyLinearization final : SolutionLinearization {
   BlockCholesky hessian;
+  [[nodiscard]] std::size_t bytes() const override { return hessian.bytes(); }
 };
 
 }  // namespace

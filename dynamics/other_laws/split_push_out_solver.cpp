@@ -12,6 +12,7 @@ ContactProblem push_out_problem(const ContactProblem& problem, const Eigen::Vect
 
 struct SplitLinearization final : SolutionLinearization {
   SmoothCoulombLinearization law, push_out;
+  [[nodiscard]] std::size_t bytes() const override { return law.bytes() + push_out.bytes(); }
 };
 
 }  // namespace

@@ -29,7 +29,7 @@ int largest_body(const StateTangent& tangent) {
 }
 
 /// What follows from the sums over all steps: density, stiffness and the total shape gradient.
-void complete(const Stepper& stepper, ModelGradient& gradient) {
+void complete(const Stepper& stepper, const GradientMask& mask, ModelGradient& gradient) {
   const Model& model = stepper.model();
   for (std::size_t b = 0; b < model.bodies.size(); ++b) {
     const Body& body = model.bodies[b];
@@ -40,6 +40,7 @@ void complete(const Stepper& stepper, ModelGradient& gradient) {
       bar.density =
           (body.mass * bar.mass + body.inertia.cwiseProduct(bar.inertia).sum()) / (body.mass / body.volume);
     }
+    if (!mask.shapes) continue;
     stepper.detector().finish_geometry(static_cast<int>(b), bar.geometry);
     bar.shape = total_shape_gradient(body, stepper.detector().sdf(static_cast<int>(b)), bar.geometry);
   }
@@ -119,7 +120,7 @@ void AdjointSweep::step_back(int k, const State& state, const State& next, const
   const auto i = static_cast<std::size_t>(k);
   const Control& control = controls_.empty() ? no_control : controls_[i];
   const double norm_before = norm(bar_);
-  const StepBar bar{&bar_, &before_, gradient_.controls[i], &gradient_.model};
+  const StepBar bar{&bar_, &before_, gradient_.controls[i], &gradient_.model, options_.mask};
   KinkCount kinks;
   if (options_.backward == nullptr) {
     kinks = stepper_.step_vjp(state, control, next, record, {&bar, 1}, scratch_);
@@ -171,7 +172,7 @@ void AdjointSweep::note_growth(int k) {
 
 Gradient AdjointSweep::finish() {
   gradient_.initial = std::move(bar_);
-  complete(stepper_, gradient_.model);
+  complete(stepper_, options_.mask, gradient_.model);
   return std::move(gradient_);
 }
 

@@ -63,6 +63,7 @@ struct AdjointOptions {
   /// Of the same model, with smoother contact: differentiates every step of the forward pass, from its own
   /// state, as if this one had taken it. See contacts_from_distance().
   const Stepper* backward = nullptr;
+  GradientMask mask{};              ///< of the gradient's model
   double growth_warning = 10.0;     ///< of one step
   double chaos_warning = 1e3;       ///< GradientHealth::growth_over_free
   double kink_share_warning = 0.1;  ///< of a step's contacts

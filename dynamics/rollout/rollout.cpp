@@ -34,7 +34,7 @@ void require_rollout(const Stepper& stepper, const State& initial, int steps, co
 }
 
 Trajectory rollout(const Stepper& stepper, const State& initial, int steps, Controls controls,
-                   const StepObserver& observer) {
+                   const StepObserver& observer, std::size_t tape_bytes) {
   require_rollout(stepper, initial, steps, controls);
   Trajectory trajectory;
   trajectory.controls = std::move(controls);
@@ -42,11 +42,14 @@ Trajectory rollout(const Stepper& stepper, const State& initial, int steps, Cont
   trajectory.records.reserve(static_cast<std::size_t>(steps));
   trajectory.states.push_back(initial);
   StepScratch scratch;
+  std::size_t bytes = 0, of_step = 0;  // of full records, of the last one
   for (int k = 0; k < steps; ++k) {
     State next;
     StepRecord record;
-    StepReport report =
-        stepper.step(trajectory.states.back(), control_of(trajectory.controls, k), next, scratch, &record);
+    const Tape tape = bytes + of_step < tape_bytes ? Tape::full : Tape::lean;
+    StepReport report = stepper.step(trajectory.states.back(), control_of(trajectory.controls, k), next,
+                                     scratch, &record, tape);
+    if (tape == Tape::full) bytes += of_step = record.bytes();
     report.step = k;
     if (report.status != StepStatus::ok) {
       trajectory.failed_step = k;

@@ -33,8 +33,12 @@ void require_rollout(const Stepper& stepper, const State& initial, int steps, co
 
 /// Steps from `initial`, recorded for the adjoint. Stops at the first step that fails. `controls` has one
 /// entry per step or none at all (std::invalid_argument otherwise).
+///
+/// @param tape_bytes  memory for full records (Tape), about 400 bytes a contact; steps beyond it are lean.
+///                    Gradients differ by rounding alone
 [[nodiscard]] Trajectory rollout(const Stepper& stepper, const State& initial, int steps,
-                                 Controls controls = {}, const StepObserver& observer = {});
+                                 Controls controls = {}, const StepObserver& observer = {},
+                                 std::size_t tape_bytes = 0);
 
 /// The same without a record: only the state after the last step that ended well, also where one failed. The
 /// observer sees the failed step, too, and how far it got.

@@ -99,9 +99,19 @@ struct ContactRows {
   /// members.
   template <typename F>
   void each_member(F f) const {
-    for (const RowPair& pair : pairs) {
+    visit_members(*this, f);
+  }
+  template <typename F>
+  void each_member(F f) {
+    visit_members(*this, f);
+  }
+
+ private:
+  template <typename Rows, typename F>
+  static void visit_members(Rows& of, F f) {
+    for (const RowPair& pair : of.pairs) {
       const bool is_reduced = pair.member_end > pair.member_begin;
-      const auto& list = is_reduced ? members : rows;
+      auto& list = is_reduced ? of.members : of.rows;
       const int begin = is_reduced ? pair.member_begin : pair.begin,
                 end = is_reduced ? pair.member_end : pair.end;
       for (int i = begin; i < end; ++i) f(list[static_cast<std::size_t>(i)]);

@@ -28,6 +28,9 @@ class SolutionLinearization {
   SolutionLinearization(const SolutionLinearization&) = delete;
   SolutionLinearization& operator=(const SolutionLinearization&) = delete;
   virtual ~SolutionLinearization() = default;
+
+  /// Memory that it takes, about [bytes].
+  [[nodiscard]] virtual std::size_t bytes() const = 0;
 };
 
 class ContactSolver {
@@ -45,6 +48,13 @@ class ContactSolver {
   virtual void linearize(const ContactProblem& problem, const ContactSolution& solution,
                          LinearizeFor what_for, SolverMemory& memory,
                          SolutionLinearization& linearization) const = 0;
+
+  /// The same for VJPs right after solve() of the same problem with the same memory, which saves work where
+  /// that left something to go on with. The memory is good for another solve() only.
+  virtual void linearize_solved(const ContactProblem& problem, const ContactSolution& solution,
+                                SolverMemory& memory, SolutionLinearization& linearization) const {
+    linearize(problem, solution, LinearizeFor::vjp, memory, linearization);
+  }
 
   /// Adds to `bar` the gradient of a loss, given its gradient with respect to the solution.
   virtual void vjp(const ContactProblem& problem, const ContactSolution& solution,

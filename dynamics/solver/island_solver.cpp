@@ -222,6 +222,21 @@ void Islands::split(const ContactProblem& problem) {
   }
 }
 
+std::size_t Islands::bytes() const {
+  std::size_t sum = 0;
+  for (const Island* const island : members_) {
+    sum += sizeof(Island) + sizeof(ContactRow) * island->rows.rows.size() +
+           sizeof(RowPair) * island->rows.pairs.size() + sizeof(JointRow) * island->joint_rows.rows.size();
+  }
+  return sum;
+}
+
+std::size_t IslandLinearization::bytes() const {
+  std::size_t sum = islands.bytes();
+  for (const auto& part : parts) sum += part->bytes();
+  return sum;
+}
+
 IslandMemory::OfSize& IslandSolver::memory_of(int slots, IslandMemory& memory) const {
   if (memory.of_size.size() <= at(slots)) memory.of_size.resize(at(slots) + 1);
   IslandMemory::OfSize& of_size = memory.of_size[at(slots)];
@@ -229,21 +244,28 @@ IslandMemory::OfSize& IslandSolver::memory_of(int slots, IslandMemory& memory) c
   return of_size;
 }
 
-void IslandSolver::solve(const ContactProblem& problem, IslandMemory& memory,
-                         ContactSolution& solution) const {
+void IslandSolver::solve(const ContactProblem& problem, IslandMemory& memory, ContactSolution& solution,
+                         IslandLinearization* keep) const {
   memory.unconverged_slots.clear();
   memory.islands.split(problem);
+  const auto solve_one = [&](const ContactProblem& part, std::size_t k, ContactSolution& its_solution) {
+    SolverMemory& of_law = *memory_of(part.mass.slot_count(), memory).of_law;
+    solver_->solve(part, of_law, its_solution);
+    if (keep == nullptr || !its_solution.converged) return;
+    while (keep->parts.size() <= k) keep->parts.push_back(solver_->make_linearization());
+    solver_->linearize_solved(part, its_solution, of_law, *keep->parts[k]);
+  };
   if (memory.islands.is_whole()) {
-    solver_->solve(problem, *memory_of(problem.mass.slot_count(), memory).of_law, solution);
+    solve_one(problem, 0, solution);
+    if (keep != nullptr) std::swap(keep->islands, memory.islands);
     return;
   }
   solution.reset();
   solution.velocity = problem.v_free;
-  for (Island* const each : memory.islands.members()) {
-    Island& island = *each;
+  for (std::size_t k = 0; k < memory.islands.members().size(); ++k) {
+    Island& island = *memory.islands.members()[k];
     const ContactSolution& part = island.solution;
-    solver_->solve(problem_of(island, problem), *memory_of(island.mass.slot_count(), memory).of_law,
-                   island.solution);
+    solve_one(problem_of(island, problem), k, island.solution);
     scatter(part.velocity, island.slots, solution.velocity);
     if (part.push_out.size() > 0) {
       if (solution.push_out.size() == 0) solution.push_out = problem.v_free;
@@ -257,6 +279,7 @@ void IslandSolver::solve(const ContactProblem& problem, IslandMemory& memory,
     if (solution.converged && !part.converged) memory.unconverged_slots = island.slots;
     add_report(part, solution);
   }
+  if (keep != nullptr) std::swap(keep->islands, memory.islands);
 }
 
 void IslandSolver::linearize(const ContactProblem& problem, const ContactSolution& solution,

@@ -31,6 +31,7 @@ class Islands {
   [[nodiscard]] const std::vector<Island*>& members() const { return members_; }
   /// Whether a contact or a joint acts on the body of a slot.
   [[nodiscard]] bool is_touched(int slot) const { return island_of_slot_[at(slot)] >= 0; }
+  [[nodiscard]] std::size_t bytes() const;
 
  private:
   /// Islands of one size: their vectors never change it, so nothing is allocated when bodies meet and part.
@@ -67,6 +68,8 @@ struct IslandMemory {
 struct IslandLinearization {
   Islands islands;
   std::vector<std::unique_ptr<SolutionLinearization>> parts;  ///< one per member, or that of the whole
+
+  [[nodiscard]] std::size_t bytes() const;
 };
 
 class IslandSolver {
@@ -74,7 +77,9 @@ class IslandSolver {
   explicit IslandSolver(std::unique_ptr<ContactSolver> solver) : solver_(std::move(solver)) {}
 
   /// As those of ContactSolver; iterations are those of the island that took most.
-  void solve(const ContactProblem& problem, IslandMemory& memory, ContactSolution& solution) const;
+  /// @param keep  filled in for VJPs of a solution that converged, unless null: see linearize_solved()
+  void solve(const ContactProblem& problem, IslandMemory& memory, ContactSolution& solution,
+             IslandLinearization* keep = nullptr) const;
   void linearize(const ContactProblem& problem, const ContactSolution& solution, LinearizeFor what_for,
                  IslandMemory& memory, IslandLinearization& linearization) const;
   void vjp(const ContactProblem& problem, const ContactSolution& solution,

@@ -97,6 +97,12 @@ struct SmoothCoulombLinearization final : SolutionLinearization {
   SmoothCoulombRows rows;                ///< evaluated at the solution
   BlockLu jacobian;                      ///< A, factorized
   std::vector<RowLinearization> of_row;  ///< for JVPs
+
+  [[nodiscard]] std::size_t bytes() const override {
+    return sizeof(RowBlock) * rows.blocks.blocks.size() + sizeof(BlockPair) * rows.blocks.pairs.size() +
+           sizeof(impact::Impact) * rows.impacts.size() + jacobian.bytes() +
+           sizeof(RowLinearization) * of_row.size();
+  }
 };
 
 struct SmoothCoulombMemory final : SolverMemory {

@@ -157,6 +157,19 @@ void SmoothCoulombSolver::linearize(const ContactProblem& problem, const Contact
   }
 }
 
+void SmoothCoulombSolver::linearize_solved(const ContactProblem& problem, const ContactSolution& solution,
+                                           SolverMemory& any_memory,
+                                           SolutionLinearization& linearization) const {
+  auto& memory = static_cast<SmoothCoulombMemory&>(any_memory);
+  auto& at = static_cast<SmoothCoulombLinearization&>(linearization);
+  std::swap(at.rows, memory.rows);  // evaluated at the solution
+  at.of_row.clear();
+  const smooth_coulomb::Settings settings = settings_of(problem);
+  MomentumBalance balance(problem, settings, speed_scale_, at.rows.blocks, memory.newton.newton);
+  if (!balance.factorize_coupled(solution.velocity, at.jacobian))
+    throw std::logic_error("a step that is not finite has no derivative");
+}
+
 void SmoothCoulombSolver::impulses(const ContactProblem& problem, const ContactSolution& solution,
                                    SolverMemory& any_memory, std::vector<Vec3<double>>& impulses) const {
   SmoothCoulombRows& rows = static_cast<SmoothCoulombMemory&>(any_memory).rows;

@@ -27,6 +27,8 @@ class SmoothCoulombSolver final : public ContactSolver {
   void solve(const ContactProblem& problem, SolverMemory& memory, ContactSolution& solution) const override;
   void linearize(const ContactProblem& problem, const ContactSolution& solution, LinearizeFor what_for,
                  SolverMemory& memory, SolutionLinearization& linearization) const override;
+  void linearize_solved(const ContactProblem& problem, const ContactSolution& solution, SolverMemory& memory,
+                        SolutionLinearization& linearization) const override;
   void vjp(const ContactProblem& problem, const ContactSolution& solution,
            const SolutionLinearization& linearization, const EndMotionBar& solution_bar, SolverMemory& memory,
            ContactProblemBar& bar) const override;

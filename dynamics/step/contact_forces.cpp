@@ -38,15 +38,14 @@ void Stepper::contact_forces(const State& state, const Control& control, const S
   for (const SubstepRecord& part : record.substeps) {
     restore(*start, control, part, LinearizeFor::vjp, scratch);
     const LinearizedSubstep& at = scratch.linearized;
-    const SolvedSubstep& solved = at.solved;
+    const SolvedSubstep& solved = at.solved();
     solver_.impulses(problem_of(part, solved), solved.solution, scratch.solver, impulses);
     const std::size_t earlier = forces.size();
     for (std::size_t i = 0; i < impulses.size(); ++i) {
       const ContactRow& row = solved.rows.rows[i];
       ContactForce force;
       force.feature = {ContactKind::blended, row.body_A, row.body_B, -1, -1};
-      if (row.contact >= 0)
-        force.feature = at.contacts.contacts.feature(static_cast<std::size_t>(row.contact));
+      if (row.contact >= 0) force.feature = at.contacts.features[static_cast<std::size_t>(row.contact)];
       force.point_W = start->X_WB[static_cast<std::size_t>(row.body_A)].p + row.r_A;
       force.normal_AB_W = row.n;
       force.force_B_W = impulses[i] / config_.h;

@@ -16,12 +16,20 @@ struct KinkCount {
   int body = -1;  ///< of finite mass, that has most of those near a kink; -1: there are none
 };
 
+/// What of a model a loss is differentiated by; what is not asked for is not computed, and stays 0 or empty.
+struct GradientMask {
+  bool shapes = true;     ///< geometry, shape
+  bool materials = true;  ///< friction, stiffness, dissipation time, restitution
+  bool masses = true;     ///< mass, inertia, density
+};
+
 /// A loss behind a step: dL/d(its end), and where what follows from that is put.
 struct StepBar {
   const StateTangent* next = nullptr;
   StateTangent* state = nullptr;   ///< overwritten; may not be `next`
   std::span<Vec6<double>> wrench;  ///< of this step, one per body, added to
   ModelGradient* model = nullptr;  ///< added to
+  GradientMask mask{};
 };
 
 /// A direction of what a step depends on, and where the change of its end is put.

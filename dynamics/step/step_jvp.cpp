@@ -128,7 +128,7 @@ void Stepper::substep_jvp(const State& state, const Control& control, const Stat
   const Model& model = *model_;
   const double h = record.h;
   LinearizedSubstep& at = scratch.linearized;
-  const SolvedSubstep& solved = at.solved;
+  const SolvedSubstep& solved = at.solved();
   const ContactProblem problem = problem_of(record, solved);
   const StateTangent& state_dot = *direction.state;
 
@@ -166,7 +166,7 @@ void Stepper::substep_jvp(const State& state, const Control& control, const Stat
     JointImpulseTangent(model, state, joint_settings(), solved, state_dot, tangent, dot.mass)
         .add(solved.solution.velocity, dot.joint_impulses);
   }
-  solver_.jvp(problem, solved.solution, at.islands, dot, scratch.solver, scratch.jvp.end);
+  solver_.jvp(problem, solved.solution, at.islands(), dot, scratch.solver, scratch.jvp.end);
   advance_jvp(model, solved.mass, h, solved.free, solved.solution.end_motion(problem.lag), next, at.motion,
               free_direction, tangent, scratch.jvp.end, *direction.next);
 }

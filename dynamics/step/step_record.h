@@ -1,6 +1,7 @@
 /// What the derivatives of a step need, besides the states before and after it.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include <Eigen/Core>
@@ -10,6 +11,13 @@
 #include "engine/state.h"
 
 namespace abut {
+
+struct SubstepTape;
+
+/// What a step keeps for its derivatives.
+///   lean  what decides on the rest, which is computed again: states, velocities, features of contacts
+///   full  its contact problem, solved and linearized, too
+enum class Tape { lean, full };
 
 /// One solve.
 struct SubstepRecord {
@@ -22,13 +30,17 @@ struct SubstepRecord {
   Eigen::VectorXd velocity;               ///< see ContactSolution, as the next two
   Eigen::VectorXd push_out;
   Eigen::VectorXd displacement;
-  State end;  ///< none of the last one: it is that of the step
+  State end;                                ///< none of the last one: it is that of the step
+  std::shared_ptr<const SubstepTape> tape;  ///< none: it is lean
 };
 
 /// Mostly a single substep.
 struct StepRecord {
   std::vector<SubstepRecord> substeps;
   StepReport report;
+
+  /// Memory that it takes, about [bytes].
+  [[nodiscard]] std::size_t bytes() const;
 };
 
 }  // namespace abut

@@ -22,12 +22,25 @@ struct SolvedSubstep {
   ContactSolution solution;
 };
 
-/// A substep with the first derivatives of all it is made of.
-struct LinearizedSubstep {
+/// What a full tape keeps of a substep.
+struct SubstepTape {
   SolvedSubstep solved;
+  IslandLinearization islands;
+
+  [[nodiscard]] std::size_t bytes() const;
+};
+
+/// A substep with the first derivatives of all it is made of: as far as there is a tape, by that.
+struct LinearizedSubstep {
+  const SubstepTape* tape = nullptr;
+  SubstepTape own;  ///< where there is none
   ManifoldLinearization contacts;
   std::vector<BodyMotionDerivative> motion;
-  IslandLinearization islands;
+
+  [[nodiscard]] const SolvedSubstep& solved() const { return tape != nullptr ? tape->solved : own.solved; }
+  [[nodiscard]] const IslandLinearization& islands() const {
+    return tape != nullptr ? tape->islands : own.islands;
+  }
 };
 
 struct StepVjpScratch {

@@ -19,8 +19,23 @@ void Stepper::restore(const State& state, const Control& control, const SubstepR
                       LinearizeFor what_for, StepScratch& scratch) const {
   const Model& model = *model_;
   const double h = record.h;
-  SolvedSubstep& solved = scratch.linearized.solved;
-  ManifoldLinearization& contacts = scratch.linearized.contacts;
+  LinearizedSubstep& at = scratch.linearized;
+  ManifoldLinearization& contacts = at.contacts;
+  at.tape = what_for == LinearizeFor::both ? nullptr : record.tape.get();
+  if (at.tape != nullptr) {
+    if (what_for == LinearizeFor::vjp) {
+      what_for = LinearizeFor::vjp_of_known;
+      ContactBlock<double>& block = contacts.contacts.block();
+      contacts.contacts.resize(record.features.size());
+      at.tape->solved.rows.each_member([&](const ContactRow& row) {
+        block.set_number(k_contact_distance, row.contact, row.distance);
+        block.set_vector(k_contact_normal, row.contact, row.n);
+      });
+    }
+    detector_.linearize(state.X_WB, record.features, contacts, what_for);
+    return;
+  }
+  SolvedSubstep& solved = at.own.solved;
   solved.mass.update(model, state);
   ContactManifold& manifold = scratch.manifold;
   detector_.linearize(state.X_WB, record.features, contacts, what_for);
@@ -49,10 +64,22 @@ void Stepper::linearize(const State& state, const Control& control, const State&
                         const SubstepRecord& record, LinearizeFor what_for, StepScratch& scratch) const {
   restore(state, control, record, what_for, scratch);
   LinearizedSubstep& at = scratch.linearized;
-  const ContactProblem problem = problem_of(record, at.solved);
-  linearize_motion(*model_, at.solved.mass, state, record.h, at.solved.free,
-                   at.solved.solution.end_motion(problem.lag), next, at.motion);
-  solver_.linearize(problem, at.solved.solution, what_for, scratch.solver, at.islands);
+  const SolvedSubstep& solved = at.solved();
+  const ContactProblem problem = problem_of(record, solved);
+  linearize_motion(*model_, solved.mass, state, record.h, solved.free,
+                   solved.solution.end_motion(problem.lag), next, at.motion);
+  if (at.tape == nullptr)
+    solver_.linearize(problem, solved.solution, what_for, scratch.solver, at.own.islands);
+}
+
+void Stepper::contacts_vjp(const State& state, std::span<const ContactBar> bars, const StepBar& step_bar,
+                           std::span<Vec6<double>> pose_bar, StepScratch& scratch) const {
+  std::vector<BodyGradient>& bodies = step_bar.model->bodies;
+  std::vector<GeometryGradient>& geometry = scratch.vjp.geometry;
+  geometry.resize(step_bar.mask.shapes ? bodies.size() : 0);
+  for (std::size_t b = 0; b < geometry.size(); ++b) geometry[b] = std::move(bodies[b].geometry);
+  detector_.add_vjp(state.X_WB, bars, scratch.linearized.contacts, pose_bar, geometry);
+  for (std::size_t b = 0; b < geometry.size(); ++b) bodies[b].geometry = std::move(geometry[b]);
 }
 
 Stepper::TimeBar Stepper::substep_vjp(const State& state, const Control& control, const State& next,
@@ -61,12 +88,13 @@ Stepper::TimeBar Stepper::substep_vjp(const State& state, const Control& control
   const Model& model = *model_;
   const double h = record.h;
   LinearizedSubstep& at = scratch.linearized;
-  const SolvedSubstep& solved = at.solved;
+  const SolvedSubstep& solved = at.solved();
   const ContactProblem problem = problem_of(record, solved);
   const StateTangent& next_bar = *step_bar.next;
   StateTangent& state_bar = *step_bar.state;
   const std::span<Vec6<double>> wrench_bar = step_bar.wrench;
   ModelGradient& model_bar = *step_bar.model;
+  const GradientMask& mask = step_bar.mask;
 
   // Backwards: pose update, contact problem, weights, free motion, geometry.
   const auto slots = static_cast<std::size_t>(solved.mass.slot_count());
@@ -81,7 +109,7 @@ Stepper::TimeBar Stepper::substep_vjp(const State& state, const Control& control
   advance_vjp(model, solved.mass, state, control, h, solved.free, solved.solution.end_motion(problem.lag),
               next, at.motion, next_bar, state_bar, wrench_bar, end_bar, bar.v_free, momentum_bar,
               bar.inertia_W, parameter_bar, bar.h);
-  solver_.vjp(problem, solved.solution, at.islands, end_bar, scratch.solver, bar);
+  solver_.vjp(problem, solved.solution, at.islands(), end_bar, scratch.solver, bar);
   scratch.vjp.contacts.assign(at.contacts.contacts.size(), ContactBar{});
   bar.h += rows_vjp(solved.rows, h, solved.free.v_start, bar.rows,
                     {scratch.vjp.contacts, state_bar.pose, &bar.v_start, state_bar.twist});
@@ -94,24 +122,22 @@ Stepper::TimeBar Stepper::substep_vjp(const State& state, const Control& control
     const auto b = static_cast<std::size_t>(solved.mass.body(static_cast<int>(s)));
     state_bar.twist[b] += bar.v_start.segment<6>(6 * static_cast<Eigen::Index>(s));
     BodyGradient& body = model_bar.bodies[b];
-    body.mass += bar.mass[s] + parameter_bar[s].mass;
-    body.inertia += parameter_bar[s].inertia_B;
+    if (mask.masses) {
+      body.mass += bar.mass[s] + parameter_bar[s].mass;
+      body.inertia += parameter_bar[s].inertia_B;
+    }
     body.linear_damping += parameter_bar[s].linear_damping;
     body.angular_damping += parameter_bar[s].angular_damping;
   }
-  std::vector<GeometryGradient>& geometry = scratch.vjp.geometry;
-  geometry.resize(model.bodies.size());
-  for (std::size_t b = 0; b < geometry.size(); ++b) geometry[b] = std::move(model_bar.bodies[b].geometry);
-  for (std::size_t i = 0; i < solved.rows.rows.size(); ++i) {
+  for (std::size_t i = 0; mask.masses && i < solved.rows.rows.size(); ++i) {
     const ContactRow& row = solved.rows.rows[i];
     for (const int body : {row.body_A, row.body_B}) {
       const double inverse = solved.mass.inverse_mass(body);
       model_bar.bodies[static_cast<std::size_t>(body)].mass -= bar.rows[i].inverse_mass * inverse * inverse;
     }
   }
-  detector_.add_vjp(state.X_WB, scratch.vjp.contacts, at.contacts, state_bar.pose, geometry);
-  for (std::size_t b = 0; b < geometry.size(); ++b) model_bar.bodies[b].geometry = std::move(geometry[b]);
-  for (std::size_t p = 0; p < solved.rows.pairs.size(); ++p) {
+  contacts_vjp(state, scratch.vjp.contacts, step_bar, state_bar.pose, scratch);
+  for (std::size_t p = 0; mask.materials && p < solved.rows.pairs.size(); ++p) {
     const RowPair& pair = solved.rows.pairs[p];
     pair_material_vjp(model, pair.body_A, pair.body_B, bar.pairs[p], model_bar);
   }
@@ -145,16 +171,14 @@ double Stepper::impact_time_vjp(const State& state, const Control& control, cons
   const auto distance_vjp = [&](double scale, StateTangent& start_bar, std::span<Vec6<double>> wrenches,
                                 ModelGradient& model) {
     StateTangent end_bar(model_->body_count());
-    std::vector<GeometryGradient> geometry(model_->bodies.size());
-    for (std::size_t b = 0; b < geometry.size(); ++b) geometry[b] = std::move(model.bodies[b].geometry);
-    ManifoldLinearization& contacts = scratch.linearized.contacts;
-    detector_.linearize(next.X_WB, std::span(&record.impact, 1), contacts, LinearizeFor::vjp);
+    const StepBar of_distance{&end_bar, &start_bar, wrenches, &model, bar.mask};
+    detector_.linearize(next.X_WB, std::span(&record.impact, 1), scratch.linearized.contacts,
+                        LinearizeFor::vjp);
     ContactBar contact_bar;
     contact_bar.signed_distance = scale;
-    detector_.add_vjp(next.X_WB, std::span(&contact_bar, 1), contacts, end_bar.pose, geometry);
-    for (std::size_t b = 0; b < geometry.size(); ++b) model.bodies[b].geometry = std::move(geometry[b]);
+    contacts_vjp(next, std::span(&contact_bar, 1), of_distance, end_bar.pose, scratch);
     linearize(state, control, next, record, vjps_of(scratch.vjp.later.size()), scratch);
-    return substep_vjp(state, control, next, record, {&end_bar, &start_bar, wrenches, &model}, scratch);
+    return substep_vjp(state, control, next, record, of_distance, scratch);
   };
   StateTangent start_bar;
   std::vector<Vec6<double>> unused_wrenches(bar.wrench.size(), Vec6<double>::Zero());
@@ -170,7 +194,7 @@ double Stepper::impact_time_vjp(const State& state, const Control& control, cons
 }
 
 void Stepper::count_kinks(const SubstepRecord& record, StepScratch& scratch, KinkCount& kinks) const {
-  const SolvedSubstep& solved = scratch.linearized.solved;
+  const SolvedSubstep& solved = scratch.linearized.solved();
   const auto& rows = solved.rows.rows;
   kinks.contacts += static_cast<int>(rows.size());
   kinks.near_kink +=

@@ -67,17 +67,17 @@ double Stepper::largest_speed(const State& state, int body, const Vec6<double>& 
 }
 
 StepReport Stepper::step(const State& state, const Control& control, State& next, StepScratch& scratch,
-                         StepRecord* record) const {
-  if (divides_steps()) return divided_step(state, control, next, scratch, record);
+                         StepRecord* record, Tape tape) const {
+  if (divides_steps()) return divided_step(state, control, next, scratch, record, tape);
   if (record) record->substeps.resize(1);
   const StepReport report = substep(state, control, config_.h, Impacts::with_restitution, next, scratch,
-                                    record ? &record->substeps[0] : nullptr);
+                                    record ? &record->substeps[0] : nullptr, tape);
   if (record) record->report = report;
   return report;
 }
 
 StepReport Stepper::substep(const State& state, const Control& control, double h, Impacts impacts,
-                            State& next, StepScratch& scratch, SubstepRecord* record) const {
+                            State& next, StepScratch& scratch, SubstepRecord* record, Tape tape) const {
   StepReport report;
   report.law = config_.law;
   const Model& model = *model_;
@@ -104,7 +104,9 @@ StepReport Stepper::substep(const State& state, const Control& control, double h
   const ContactProblem problem{solved.mass,        solved.rows, solved.free.v_start,
                                solved.free.v_free, h,           config_.h,
                                solved.joints,      impacts,     lag_of(h)};
-  solver_.solve(problem, scratch.solver, solved.solution);
+  std::shared_ptr<SubstepTape> kept;
+  if (record && tape == Tape::full) kept = std::make_shared<SubstepTape>();
+  solver_.solve(problem, scratch.solver, solved.solution, kept ? &kept->islands : nullptr);
   advance(model, solved.mass, state, control, h, solved.free, solved.solution.end_motion(problem.lag), next);
 
   judge_step(model, config_, detector_, next, scratch, report);
@@ -123,6 +125,12 @@ StepReport Stepper::substep(const State& state, const Control& control, double h
     record->push_out = solved.solution.push_out;
     record->displacement = solved.solution.displacement;
     record->h = h;
+    if (kept && report.status == StepStatus::ok) {
+      kept->solved = solved;
+      int contact = 0;  // as in the record
+      kept->solved.rows.each_member([&](ContactRow& row) { row.contact = contact++; });
+    }
+    record->tape = report.status == StepStatus::ok ? std::move(kept) : nullptr;
   }
   return report;
 }

@@ -29,9 +29,10 @@ class Stepper {
   Stepper(const Model& model, const StepConfig& config, const Stepper* prepared = nullptr);
 
   /// One step of h seconds under the wrenches of `control`. `next` may not be `state`. Never throws; a failed
-  /// step leaves `next` as far as it got. With `record`, what the way back needs.
+  /// step leaves `next` as far as it got. With `record`, what its derivatives need; how much of that is on
+  /// the tape changes them by rounding alone.
   StepReport step(const State& state, const Control& control, State& next, StepScratch& scratch,
-                  StepRecord* record = nullptr) const;
+                  StepRecord* record = nullptr, Tape tape = Tape::lean) const;
 
   /// The step backwards, for one loss or several, which share what does not depend on them: from dL/d(next)
   /// to dL/d(state), the wrenches of this step and the model, whose geometry is complete after
@@ -78,7 +79,7 @@ class Stepper {
 
   /// One solve over h seconds, as step().
   StepReport substep(const State& state, const Control& control, double h, Impacts impacts, State& next,
-                     StepScratch& scratch, SubstepRecord* record) const;
+                     StepScratch& scratch, SubstepRecord* record, Tape tape = Tape::lean) const;
   /// What a recorded substep was made of, with derivatives of its contacts: scratch.linearized, but for its
   /// motion and islands.
   void restore(const State& state, const Control& control, const SubstepRecord& record, LinearizeFor what_for,
@@ -89,6 +90,9 @@ class Stepper {
   /// As step_vjp(), after linearize(); returns dL/d(its start, its length).
   TimeBar substep_vjp(const State& state, const Control& control, const State& next,
                       const SubstepRecord& record, const StepBar& bar, StepScratch& scratch) const;
+  /// From dL/d(linearized contacts) to poses and, where asked for, shapes; adds.
+  void contacts_vjp(const State& state, std::span<const ContactBar> bars, const StepBar& step_bar,
+                    std::span<Vec6<double>> pose_bar, StepScratch& scratch) const;
   /// As step_jvp(), after linearize().
   void substep_jvp(const State& state, const Control& control, const State& next, const SubstepRecord& record,
                    const StepDirection& direction, StepScratch& scratch) const;
@@ -96,9 +100,9 @@ class Stepper {
 
   // substeps.cpp
   StepReport divided_step(const State& state, const Control& control, State& next, StepScratch& scratch,
-                          StepRecord* record) const;
+                          StepRecord* record, Tape tape) const;
   bool stop_at_impact(const State& state, const Control& control, State& next, StepScratch& scratch,
-                      double& h, StepReport& report, SubstepRecord* record) const;
+                      double& h, StepReport& report, SubstepRecord* record, Tape tape) const;
   double impact_time_vjp(const State& state, const Control& control, const State& next,
                          const SubstepRecord& record, double h_bar, const StepBar& bar,
                          StepScratch& scratch) const;

@@ -81,7 +81,7 @@ bool Stepper::find_impact_time(const State& state, const Control& control, const
 /// Up to where contacts close, if one of those that are ahead closes within h: takes the substep that ends
 /// there. False if none does.
 bool Stepper::stop_at_impact(const State& state, const Control& control, State& next, StepScratch& scratch,
-                             double& h, StepReport& report, SubstepRecord* record) const {
+                             double& h, StepReport& report, SubstepRecord* record, Tape tape) const {
   const auto closes_within = [&](double time) {
     return scratch.solved.solution.impact_row >= 0 &&
            scratch.solved.solution.impact_time > k_earliest_impact * h &&
@@ -107,13 +107,13 @@ bool Stepper::stop_at_impact(const State& state, const Control& control, State& 
     if (report.status != StepStatus::ok) return true;
   }
   if (!found) return false;
-  report = substep(state, control, h, Impacts::closed, next, scratch, record);
+  report = substep(state, control, h, Impacts::closed, next, scratch, record, tape);
   if (record) record->impact = feature;
   return true;
 }
 
 StepReport Stepper::divided_step(const State& state, const Control& control, State& next,
-                                 StepScratch& scratch, StepRecord* record) const {
+                                 StepScratch& scratch, StepRecord* record, Tape tape) const {
   using Length = SubstepRecord::Length;
   StepReport report;
   if (record) record->substeps.clear();
@@ -129,9 +129,10 @@ StepReport Stepper::divided_step(const State& state, const Control& control, Sta
     constexpr double k_almost = 1.0 - 1e-9;
     Length length = longest < k_almost * remaining ? Length::given : Length::remainder;
     double h = length == Length::given ? longest : remaining;
-    StepReport substep_report = substep(scratch.start, control, h, impacts_of(length), next, scratch, keep);
+    StepReport substep_report =
+        substep(scratch.start, control, h, impacts_of(length), next, scratch, keep, tape);
     if (config_.impact_substeps && substep_report.status == StepStatus::ok && impacts < k_most_impacts &&
-        stop_at_impact(scratch.start, control, next, scratch, h, substep_report, keep)) {
+        stop_at_impact(scratch.start, control, next, scratch, h, substep_report, keep, tape)) {
       length = Length::impact;
     }
     if (config_.adaptive_substeps && substep_report.status == StepStatus::ok) {

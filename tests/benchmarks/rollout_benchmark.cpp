@@ -44,6 +44,7 @@ void step(benchmark::State& state, const char* name) {
   state.counters["contacts"] = contacts / measured;
   state.counters["newton_iterations"] = newton_iterations / measured;
   state.counters["steps"] = steps;
+  state.counters["bytes_per_step"] = static_cast<double>(bytes) / steps;
   state.SetLabel(Hash::text(state_hash(final_state)));
 }
 
@@ -55,8 +56,9 @@ struct Span {
 
 /// Rollout and adjoint of L = 1/2 sum over the moving bodies of |p_WB|^2 at the end. `ratio` is their time by
 /// that of simulate() of the same steps, which runs before each of them, untimed as far as the benchmark is
-/// concerned; `rollout_ratio` and `adjoint_ratio` are its two parts.
-void gradient(benchmark::State& state, const char* name, const Span& span = {}) {
+/// concerned; `rollout_ratio` and `adjoint_ratio` are its two parts. Records are full as far as `tape_bytes`
+/// go; `bytes_per_step` is what they took.
+void gradient(benchmark::State& state, const char* name, std::size_t tape_bytes, const Span& span = {}) {
   const Scene scene = read_benchmark_scene(name);
   const Simulator simulator(scene.model, scene.config.step);
   const int steps = span.steps > 0 ? span.steps : scene.config.steps;
@@ -69,6 +71,7 @@ void gradient(benchmark::State& state, const char* name, const Span& span = {}) 
     }
   };
   State final_state;
+  std::size_t bytes = 0;
   double simulate_seconds = 0.0, rollout_seconds = 0.0, adjoint_seconds = 0.0;
   while (state.KeepRunningBatch(steps)) {
     state.PauseTiming();
@@ -80,12 +83,14 @@ void gradient(benchmark::State& state, const char* name, const Span& span = {}) 
     Trajectory trajectory;
     {
       const CpuTimer timer(rollout_seconds);
-      trajectory = simulator.rollout(initial, steps);
+      trajectory = simulator.rollout(initial, steps, {}, {}, tape_bytes);
     }
     if (!trajectory.ok()) {
       state.SkipWithError(failure(trajectory.failed_step, trajectory.failure).c_str());
       return;
     }
+    bytes = 0;
+    for (const StepRecord& record : trajectory.records) bytes += record.bytes();
     const CpuTimer timer(adjoint_seconds);
     const Gradient gradient = simulator.gradient(trajectory, loss);
     benchmark::DoNotOptimize(gradient.initial.pose.data());
@@ -94,23 +99,35 @@ void gradient(benchmark::State& state, const char* name, const Span& span = {}) 
   state.counters["rollout_ratio"] = rollout_seconds / simulate_seconds;
   state.counters["adjoint_ratio"] = adjoint_seconds / simulate_seconds;
   state.counters["steps"] = steps;
+  state.counters["bytes_per_step"] = static_cast<double>(bytes) / steps;
   state.SetLabel(Hash::text(state_hash(final_state)));
 }
 
 BENCHMARK_CAPTURE(step, armadillo_drop, "armadillo_drop")
     ->Name("step/armadillo_drop")
     ->Unit(benchmark::kMicrosecond);
-BENCHMARK_CAPTURE(gradient, armadillo_drop, "armadillo_drop")
+constexpr std::size_t k_full_tape = std::size_t{256} << 20, k_lean_tape = 0;
+
+BENCHMARK_CAPTURE(gradient, armadillo_drop, "armadillo_drop", k_full_tape)
     ->Name("gradient/armadillo_drop")
     ->Unit(benchmark::kMicrosecond);
-BENCHMARK_CAPTURE(gradient, two_armadillos, "two_armadillos", Span{1500, 100})
+BENCHMARK_CAPTURE(gradient, two_armadillos, "two_armadillos", k_full_tape, Span{1500, 100})
     ->Name("gradient/two_armadillos")
     ->Unit(benchmark::kMicrosecond);
-BENCHMARK_CAPTURE(gradient, box_stack_10, "box_stack", Span{1000, 100})
+BENCHMARK_CAPTURE(gradient, box_stack_10, "box_stack", k_full_tape, Span{1000, 100})
     ->Name("gradient/box_stack_10")
     ->Unit(benchmark::kMicrosecond);
-BENCHMARK_CAPTURE(gradient, box_stack_of_corners, "box_stack_of_corners", Span{1000, 100})
+BENCHMARK_CAPTURE(gradient, box_stack_of_corners, "box_stack_of_corners", k_full_tape, Span{1000, 100})
     ->Name("gradient/box_stack_10_corners")
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(gradient, armadillo_drop_lean, "armadillo_drop", k_lean_tape)
+    ->Name("gradient_lean/armadillo_drop")
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(gradient, two_armadillos_lean, "two_armadillos", k_lean_tape, Span{1500, 100})
+    ->Name("gradient_lean/two_armadillos")
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(gradient, box_stack_10_lean, "box_stack", k_lean_tape, Span{1000, 100})
+    ->Name("gradient_lean/box_stack_10")
     ->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(step, box_stack, "box_stack")->Name("step/box_stack")->Unit(benchmark::kMicrosecond);
 

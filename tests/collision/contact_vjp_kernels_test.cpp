@@ -1,5 +1,6 @@
-/// The way back through a solid by lanes, once and many times, against the one that goes point by point.
-#include "collision/manifold/solid_bars.h"
+/// The way back through solids and contacts by lanes: through a solid once and many times, against the one
+/// that goes point by point; through contacts on one instruction set against another.
+#include "collision/manifold/solid_vjp.h"
 
 #include <catch2/catch.hpp>
 
@@ -7,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "collision/manifold/kernel/contact_columns.h"
 #include "collision/manifold/kernel/solid_bound.h"
 #include "collision/manifold/solid_jacobians.h"
 #include "engine/body_builder.h"
@@ -78,7 +80,7 @@ Vec3<double> random_point(const ShapeSdf& sdf, int number, Random& random) {
 
 }  // namespace
 
-TEST_CASE("SolidBars: agree with the derivatives of one point at a time, on every instruction set",
+TEST_CASE("solid_vjp: agrees with the derivatives of one point at a time, on every instruction set",
           "[collision][derivative][batch]") {
   for (const Solid& solid : solids()) {
     const ShapeSdf sdf(solid.shape);
@@ -90,25 +92,39 @@ TEST_CASE("SolidBars: agree with the derivatives of one point at a time, on ever
       for (const bool with_normals : {false, true}) {
         CAPTURE(set, with_normals);
         Random random(11);
-        SolidBars bars;
+        ContactColumns columns;  // x, distance, distance_bar, normal_bar, x_bar
+        columns.resize(k_points, 11);
         std::vector<Vec3<double>> x_bars;
         std::vector<PrimitiveGradient> expected(solid.shape.primitives.size()), found = expected;
         for (auto* gradient : {&expected, &found}) (*gradient)[0].pose[1] = 0.25;  // it adds
-        for (int i = 0; i < k_points; ++i) {
-          const Vec3<double> x = random_point(sdf, i, random);
+        for (std::size_t i = 0; i < k_points; ++i) {
+          const Vec3<double> x = random_point(sdf, static_cast<int>(i), random);
           const double distance_bar = random.normal();
           const Vec3<double> normal_bar =
               with_normals ? test::random_vector(random, 0.1) : Vec3<double>(Vec3<double>::Zero());
           const auto at = sdf.evaluate_jacobian<double>(x);
           x_bars.push_back(distance_bar * at.gradient + at.normal_jacobian.transpose() * normal_bar);
           sdf.parameter_vjp(x, distance_bar, normal_bar, expected);
-          REQUIRE(bars.add(x, at.distance, distance_bar, normal_bar) == static_cast<std::size_t>(i));
+          columns.set(0, i, x);
+          columns.set(3, i, at.distance);
+          columns.set(4, i, distance_bar);
+          columns.set(5, i, normal_bar);
         }
-        bars.vjp({&sdf, bounds.data()}, found, kernels);
-        for (int i = 0; i < k_points; ++i) {
+        columns.fill_up(k_points, 0, 4);
+        columns.clear_rest(k_points, 4, 7);
+        SolidVjpMemory memory;
+        const auto go_back = [&](std::span<PrimitiveGradient> primitives) {
+          const auto column = [&](int c) { return columns.column(c); };
+          SolidBarColumns of{
+              {column(0), column(1), column(2)}, static_cast<int>(columns.stride()), column(3), column(4),
+              {nullptr, nullptr, nullptr},       {column(8), column(9), column(10)}};
+          for (int k = 0; k < 3 && with_normals; ++k) of.normal_bar[k] = column(5 + k);
+          solid_vjp({&sdf, bounds.data()}, of, k_points, memory, primitives, kernels);
+        };
+        go_back(found);
+        for (std::size_t i = 0; i < k_points; ++i) {
           CAPTURE(i);
-          const auto k = static_cast<std::size_t>(i);
-          REQUIRE(test::close(bars.x_bar(k), x_bars[k], 1e-9, 1e-10));
+          REQUIRE(test::close(columns.vector(8, i), x_bars[i], 1e-9, 1e-10));
         }
         double largest = 0.0;
         for (std::size_t p = 0; p < expected.size(); ++p) {
@@ -123,8 +139,8 @@ TEST_CASE("SolidBars: agree with the derivatives of one point at a time, on ever
         CHECK((largest > 0.1) == (solid.name != "half-space"));
 
         // Without primitives the points' derivatives are the same.
-        bars.vjp({&sdf, bounds.data()}, {}, kernels);
-        CHECK(test::close(bars.x_bar(k_points - 1), x_bars.back(), 1e-9, 1e-10));
+        go_back({});
+        CHECK(test::close(columns.vector(8, k_points - 1), x_bars.back(), 1e-9, 1e-10));
       }
     }
   }
@@ -174,6 +190,73 @@ TEST_CASE("SolidJacobians: say of each point by itself what one at a time says, 
             REQUIRE(test::close(found[p].parameters[q], expected[p].parameters[q], 1e-9, 1e-10));
         }
       }
+    }
+  }
+}
+
+TEST_CASE("Contact kernels: instruction sets agree on the way back of vertices and edges",
+          "[collision][derivative][batch]") {
+  constexpr std::size_t k_contacts = 19;
+  Random random(5);
+  const auto fill = [&](ContactColumns& columns, int count) {
+    columns.resize(k_contacts, count);
+    for (int c = 0; c < count; ++c) {
+      for (std::size_t i = 0; i < columns.stride(); ++i) columns.column(c)[i] = random.uniform(-0.1, 0.1);
+    }
+  };
+  const auto require_like = [](const ContactColumns& a, const ContactColumns& b, int count) {
+    for (int c = 0; c < count; ++c) {
+      for (std::size_t i = 0; i < k_contacts; ++i) {
+        CAPTURE(c, i);
+        REQUIRE(test::close(a.column(c)[i], b.column(c)[i], 1e-9, 1e-12));
+      }
+    }
+  };
+  ContactColumns vertices, edges;
+  fill(vertices, vertex_columns::k_count);
+  fill(edges, edge_columns::k_count);
+  for (std::size_t i = 0; i < edges.stride(); ++i) {
+    vertices.set(vertex_columns::k_area, i, i % 3 == 0 ? 0.0 : random.uniform(0.01, 0.1));
+    for (int side = 0; side < 2; ++side) {
+      for (int face = 0; face < 2; ++face)
+        edges.set(edge_columns::k_geometry + 12 * side + 6 + 3 * face, i, random.unit_vector());
+    }
+  }
+  const Pose<double> X[2] = {test::random_pose(random, 0.1), test::random_pose(random, 0.1)};
+  const VertexVjp of_vertices{PlainPose(X[0]), PlainPose(X[1]), 0.01, -1.0};
+  const ConvexEdgeSettings<double> settings(ContactConfig(), 0.1, 0.05);
+  const EdgeVjp of_edges{{PlainPose(X[0]), PlainPose(X[1])}, {0.01, 0.02}, &settings};
+  const int count = static_cast<int>(edges.stride());
+
+  ContactColumns first_vertices, first_edges;
+  VertexVjpSums first_vertex_sums{};
+  EdgeVjpSums first_edge_sums{};
+  for (const std::string_view set : available_instruction_sets()) {
+    CAPTURE(set);
+    const DerivativeKernels kernels = kernels_for<DerivativeKernels>(set);
+    ContactColumns its_vertices = vertices, its_edges = edges;
+    VertexVjpSums vertex_sums{};
+    EdgeVjpSums edge_sums{};
+    kernels.vertices_to_solid(of_vertices, its_vertices.column(0), count);
+    kernels.vertices_from_solid(of_vertices, its_vertices.column(0), count, vertex_sums);
+    kernels.edge_pairs(of_edges, its_edges.column(0), count);
+    kernels.edge_gates(of_edges, its_edges.column(0), count, true);
+    kernels.edges_from_solids(of_edges, its_edges.column(0), count, edge_sums);
+    if (set == available_instruction_sets().front()) {
+      first_vertices = its_vertices;
+      first_edges = its_edges;
+      first_vertex_sums = vertex_sums;
+      first_edge_sums = edge_sums;
+      CHECK(std::abs(vertex_sums.pose_O[4]) > 1e-6);
+      CHECK(std::abs(edge_sums.poses[0][4]) > 1e-6);
+    }
+    require_like(its_vertices, first_vertices, vertex_columns::k_count);
+    require_like(its_edges, first_edges, edge_columns::k_count);
+    for (int k = 0; k < 6; ++k) {
+      CHECK(test::close(vertex_sums.pose_O[k], first_vertex_sums.pose_O[k], 1e-9, 1e-12));
+      CHECK(test::close(vertex_sums.pose_S[k], first_vertex_sums.pose_S[k], 1e-9, 1e-12));
+      for (int side = 0; side < 2; ++side)
+        CHECK(test::close(edge_sums.poses[side][k], first_edge_sums.poses[side][k], 1e-9, 1e-12));
     }
   }
 }
