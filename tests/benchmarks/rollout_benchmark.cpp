@@ -44,7 +44,6 @@ void step(benchmark::State& state, const char* name) {
   state.counters["contacts"] = contacts / measured;
   state.counters["newton_iterations"] = newton_iterations / measured;
   state.counters["steps"] = steps;
-  state.counters["bytes_per_step"] = static_cast<double>(bytes) / steps;
   state.SetLabel(Hash::text(state_hash(final_state)));
 }
 

@@ -27,6 +27,7 @@ struct Crossings {
 
   void add(const ContactManifold& manifold, const ConvexTouch& touch, double depth, double size) {
     Contact strongest;  // of edges
+    strongest.normal_AB_W.setZero();
     double of_any = 0.0;
     for (const Contact& contact : manifold.contacts) {
       of_any = std::max(of_any, contact.activity);
