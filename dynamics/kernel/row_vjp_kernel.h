@@ -1,4 +1,4 @@
-/// The way back through the rows of one pair, a block of eight at a time (smooth_coulomb_solver.h).
+/// The way back through the rows of one pair, a block of eight at a time (contact_laws/smooth_coulomb.h).
 #pragma once
 
 #include "dynamics/kernel/row_kernel.h"

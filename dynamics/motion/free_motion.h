@@ -2,9 +2,11 @@
 /// solve.
 ///
 /// Angular momentum is carried exactly. With L = e^{-c_w h} I(R) w and the torque tau of the step,
-///     I(Exp(h w_m/2) R) w_m = L + h tau/2          the implicit midpoint: w* = w_m enters the contact
-///     problem R+ = Exp(h w+) R,   p+ = p + h v+            w+, v+ as the contact problem leaves them L+ = L
-///     + h tau + I(R) (w+ - w_m),   w_next = I(R+)^-1 L+ v* = e^{-c_v h} v + h (g + f/m).
+///
+///     I(Exp(h w_m/2) R) w_m = L + h tau/2     the implicit midpoint: w* = w_m enters the contact problem
+///     v* = e^{-c_v h} v + h (g + f/m)
+///     R+ = Exp(h w+) R,   p+ = p + h v+       w+, v+ as the contact problem leaves them
+///     L+ = L + h tau + I(R) (w+ - w_m),   w_next = I(R+)^-1 L+
 #pragma once
 
 #include <span>

@@ -21,7 +21,8 @@ inline constexpr double k_inside = 0.99;
 /// and has orders of magnitude to go.
 inline constexpr double k_light = 1e-2;
 
-/// Iterations at most: from the step before, of the interior point, and for one step along the path.
+/// Iterations at most: from the velocities at the start of the step, of the interior point, and for one step
+/// along the path.
 inline constexpr int k_correct = 8, k_direct = 40, k_stage = 12;
 
 /// How well a point of the path is met before the next step along it: a tangent means nothing elsewhere.

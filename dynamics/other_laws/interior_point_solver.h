@@ -33,10 +33,10 @@ class InteriorPointSolver : public ContactSolver {
  public:
   InteriorPointSolver(const StepConfig& config, double acceleration_scale);
 
-  /// The residual is the length in the metric of M of the Newton step that is left, over sqrt(v*^T M v* +
-  /// m_total (g h)^2): an estimate of the relative error of the velocities.
   [[nodiscard]] std::unique_ptr<SolverMemory> make_memory() const final;
   [[nodiscard]] std::unique_ptr<SolutionLinearization> make_linearization() const final;
+  /// The residual is the length in the metric of M of the Newton step that is left, over sqrt(v*^T M v* +
+  /// m_total (g h)^2): an estimate of the relative error of the velocities.
   void solve(const ContactProblem& problem, SolverMemory& memory, ContactSolution& solution) const final;
   void linearize(const ContactProblem& problem, const ContactSolution& solution, LinearizeFor what_for,
                  SolverMemory& memory, SolutionLinearization& linearization) const final;

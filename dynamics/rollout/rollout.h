@@ -34,7 +34,8 @@ void require_rollout(const Stepper& stepper, const State& initial, int steps, co
 /// Steps from `initial`, recorded for the adjoint. Stops at the first step that fails. `controls` has one
 /// entry per step or none at all (std::invalid_argument otherwise).
 ///
-/// @param tape_bytes  memory for full records (Tape), about 400 bytes a contact; steps beyond it are lean.
+/// @param tape_bytes  memory for full records (Tape), about 400 bytes a contact; steps beyond it, but for
+/// one, are lean.
 ///                    Gradients differ by rounding alone
 [[nodiscard]] Trajectory rollout(const Stepper& stepper, const State& initial, int steps,
                                  Controls controls = {}, const StepObserver& observer = {},
@@ -45,7 +46,7 @@ void require_rollout(const Stepper& stepper, const State& initial, int steps, co
 StepReport simulate(const Stepper& stepper, const State& initial, int steps, const Controls& controls,
                     State& final_state, const StepObserver& observer = {});
 
-/// The same in a scratch used before, whose warm starts are forgotten first: equal to the last bit.
+/// The same in a scratch used before: equal to the last bit.
 StepReport simulate(const Stepper& stepper, const State& initial, int steps, const Controls& controls,
                     State& final_state, StepScratch& scratch, const StepObserver& observer = {});
 

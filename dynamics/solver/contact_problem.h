@@ -24,9 +24,6 @@ struct ContactProblem {
 
   /// See EndMotion.
   MotionLag lag{};
-
-  /// Nothing to solve: v* is the answer.
-  [[nodiscard]] bool is_free() const { return rows.rows.empty() && joints.empty(); }
 };
 
 /// How a solution was found, from the usual way to the rarest (coupled_newton.h).

@@ -44,13 +44,14 @@ class ContactSolver {
   virtual void solve(const ContactProblem& problem, SolverMemory& memory,
                      ContactSolution& solution) const = 0;
 
-  /// Overwrites `linearization`. Throws std::logic_error for a solution that is not finite.
+  /// Overwrites `linearization`. For a solution that is not finite, this or the derivatives throw
+  /// std::logic_error.
   virtual void linearize(const ContactProblem& problem, const ContactSolution& solution,
                          LinearizeFor what_for, SolverMemory& memory,
                          SolutionLinearization& linearization) const = 0;
 
-  /// The same for VJPs right after solve() of the same problem with the same memory, which saves work where
-  /// that left something to go on with. The memory is good for another solve() only.
+  /// The same for VJPs alone, right after solve() of the same problem with the same memory: saves work where
+  /// solve() left something to go on with. Afterwards the memory holds nothing of this problem.
   virtual void linearize_solved(const ContactProblem& problem, const ContactSolution& solution,
                                 SolverMemory& memory, SolutionLinearization& linearization) const {
     linearize(problem, solution, LinearizeFor::vjp, memory, linearization);

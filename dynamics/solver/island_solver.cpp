@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <stdexcept>
 
 namespace abut {
 namespace {
@@ -237,7 +238,18 @@ std::size_t IslandLinearization::bytes() const {
   return sum;
 }
 
+SolutionLinearization& IslandSolver::part_of(std::size_t k, IslandLinearization& linearization) const {
+  const std::type_index law = typeid(*solver_);
+  if (linearization.law != law) linearization.parts.clear();
+  linearization.law = law;
+  while (linearization.parts.size() <= k) linearization.parts.push_back(solver_->make_linearization());
+  return *linearization.parts[k];
+}
+
 IslandMemory::OfSize& IslandSolver::memory_of(int slots, IslandMemory& memory) const {
+  const std::type_index law = typeid(*solver_);
+  if (memory.law != law) memory.of_size.clear();
+  memory.law = law;
   if (memory.of_size.size() <= at(slots)) memory.of_size.resize(at(slots) + 1);
   IslandMemory::OfSize& of_size = memory.of_size[at(slots)];
   if (!of_size.of_law) of_size.of_law = solver_->make_memory();
@@ -251,10 +263,15 @@ void IslandSolver::solve(const ContactProblem& problem, IslandMemory& memory, Co
   const auto solve_one = [&](const ContactProblem& part, std::size_t k, ContactSolution& its_solution) {
     SolverMemory& of_law = *memory_of(part.mass.slot_count(), memory).of_law;
     solver_->solve(part, of_law, its_solution);
-    if (keep == nullptr || !its_solution.converged) return;
-    while (keep->parts.size() <= k) keep->parts.push_back(solver_->make_linearization());
-    solver_->linearize_solved(part, its_solution, of_law, *keep->parts[k]);
+    if (keep == nullptr || !keep->is_complete) return;
+    try {
+      if (its_solution.converged) solver_->linearize_solved(part, its_solution, of_law, part_of(k, *keep));
+      keep->is_complete = its_solution.converged;
+    } catch (const std::logic_error&) {  // no derivative, which is for those to know who ask for one
+      keep->is_complete = false;
+    }
   };
+  if (keep != nullptr) keep->is_complete = true;
   if (memory.islands.is_whole()) {
     solve_one(problem, 0, solution);
     if (keep != nullptr) std::swap(keep->islands, memory.islands);
@@ -287,20 +304,19 @@ void IslandSolver::linearize(const ContactProblem& problem, const ContactSolutio
                              IslandLinearization& linearization) const {
   Islands& islands = linearization.islands;
   islands.split(problem);
-  auto& parts = linearization.parts;
-  const std::size_t count = islands.is_whole() ? 1 : islands.members().size();
-  while (parts.size() < count) parts.push_back(solver_->make_linearization());
   if (islands.is_whole()) {
     solver_->linearize(problem, solution, what_for, *memory_of(problem.mass.slot_count(), memory).of_law,
-                       *parts[0]);
+                       part_of(0, linearization));
+    linearization.is_complete = true;
     return;
   }
-  for (std::size_t k = 0; k < count; ++k) {
+  for (std::size_t k = 0; k < islands.members().size(); ++k) {
     Island& island = *islands.members()[k];
     gather(solution, island);
     solver_->linearize(problem_of(island, problem), island.solution, what_for,
-                       *memory_of(island.mass.slot_count(), memory).of_law, *parts[k]);
+                       *memory_of(island.mass.slot_count(), memory).of_law, part_of(k, linearization));
   }
+  linearization.is_complete = true;
 }
 
 void IslandSolver::vjp(const ContactProblem& problem, const ContactSolution& solution,

@@ -5,6 +5,7 @@
 
 #include <deque>
 #include <memory>
+#include <typeindex>
 #include <vector>
 
 #include "dynamics/solver/contact_solver.h"
@@ -24,6 +25,12 @@ struct Island {
 /// The islands of a problem. Keeps its memory from one problem to the next.
 class Islands {
  public:
+  Islands() = default;
+  Islands(const Islands&) = delete;  // members() point into it
+  Islands& operator=(const Islands&) = delete;
+  Islands(Islands&&) = default;
+  Islands& operator=(Islands&&) = default;
+
   void split(const ContactProblem& problem);
 
   /// One island holds everything that moves: it is not copied, and members() is empty.
@@ -60,6 +67,7 @@ struct IslandMemory {
   };
   Islands islands;
   std::vector<OfSize> of_size;
+  std::type_index law = typeid(void);  ///< that these are for: another one starts anew
   /// Of the first island that did not converge; empty if all did, or if the whole problem is one.
   std::vector<int> unconverged_slots;
 };
@@ -68,6 +76,8 @@ struct IslandMemory {
 struct IslandLinearization {
   Islands islands;
   std::vector<std::unique_ptr<SolutionLinearization>> parts;  ///< one per member, or that of the whole
+  std::type_index law = typeid(void);                         ///< that they are of
+  bool is_complete = false;
 
   [[nodiscard]] std::size_t bytes() const;
 };
@@ -77,7 +87,8 @@ class IslandSolver {
   explicit IslandSolver(std::unique_ptr<ContactSolver> solver) : solver_(std::move(solver)) {}
 
   /// As those of ContactSolver; iterations are those of the island that took most.
-  /// @param keep  filled in for VJPs of a solution that converged, unless null: see linearize_solved()
+  /// @param keep  unless null, filled in for VJPs as by linearize_solved(), if all islands converge and have
+  ///              derivatives: is_complete
   void solve(const ContactProblem& problem, IslandMemory& memory, ContactSolution& solution,
              IslandLinearization* keep = nullptr) const;
   void linearize(const ContactProblem& problem, const ContactSolution& solution, LinearizeFor what_for,
@@ -101,6 +112,7 @@ class IslandSolver {
 
  private:
   [[nodiscard]] IslandMemory::OfSize& memory_of(int slots, IslandMemory& memory) const;
+  [[nodiscard]] SolutionLinearization& part_of(std::size_t k, IslandLinearization& linearization) const;
 
   std::unique_ptr<ContactSolver> solver_;
 };

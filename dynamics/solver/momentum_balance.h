@@ -53,7 +53,6 @@ class MomentumBalance {
   /// from their middle, the slope being negative at `low`.
   [[nodiscard]] double root_along(double low, double high, double slope_at_0, RowLaw law);
 
-  [[nodiscard]] RowBlocks& rows() { return rows_; }
   [[nodiscard]] NewtonMemory& memory() { return memory_; }
   /// sqrt(v*^T M v* + m_total speed_scale^2) [kg^1/2 m/s]
   [[nodiscard]] double momentum_scale() const { return momentum_scale_; }

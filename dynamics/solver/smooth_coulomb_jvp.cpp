@@ -66,7 +66,7 @@ void SmoothCoulombSolver::jvp(const ContactProblem& problem, const ContactSoluti
 
   // M delta = -sum s [t_c r_c x gamma; (t_c + c) gamma]
   solution_dot.displacement.resize(0);
-  if (solution.displacement.size() == 0) return;
+  if (solution.displacement.size() == 0 || !problem.joints.empty()) return;  // as displace()
   Eigen::VectorXd& sum_dot = memory.sum_dot;
   sum_dot.setZero(problem.mass.size());
   dot.add_mass_product(solution.displacement, -1.0, sum_dot);

@@ -75,16 +75,17 @@ void SmoothCoulombSolver::displace(const ContactProblem& problem, const smooth_c
                                    SmoothCoulombMemory& memory, ContactSolution& solution) {
   const SmoothCoulombRows& rows = memory.rows;
   const Eigen::VectorXd& v = solution.velocity;
-  const bool is_free = problem.joints.empty();  // joints answer an impact: it then acts from the start on
+  const bool has_no_joints =
+      problem.joints.empty();  // joints answer an impact: it then acts from the start on
   for (std::size_t i = 0; i < rows.impacts.size(); ++i) {
     const impact::Impact& impact = rows.impacts[i];
     if (!impact.hit) continue;
-    if (solution.impact_row < 0 && is_free) memory.impulse.setZero(problem.mass.size());
+    if (solution.impact_row < 0 && has_no_joints) memory.impulse.setZero(problem.mass.size());
     if (solution.impact_row < 0 || impact.time < solution.impact_time) {
       solution.impact_row = static_cast<int>(i);
       solution.impact_time = impact.time;
     }
-    if (!is_free) continue;
+    if (!has_no_joints) continue;
     const ContactRow& row = problem.rows.rows[i];
     const auto p = static_cast<std::size_t>(row.pair);
     const auto [block, lane] = memory.rows.blocks.place(problem.rows.pairs[p], p, static_cast<int>(i));
@@ -98,7 +99,7 @@ void SmoothCoulombSolver::displace(const ContactProblem& problem, const smooth_c
     add_force(row.slot_B, 1.0);
     add_force(row.slot_A, -1.0);
   }
-  if (solution.impact_row >= 0 && is_free) problem.mass.solve(memory.impulse, solution.displacement);
+  if (solution.impact_row >= 0 && has_no_joints) problem.mass.solve(memory.impulse, solution.displacement);
 }
 
 std::unique_ptr<SolverMemory> SmoothCoulombSolver::make_memory() const {

@@ -108,7 +108,8 @@ void SmoothCoulombSolver::vjp(const ContactProblem& problem, const ContactSoluti
   prepare_row_bars(problem, rows, memory);
 
   // delta_bar . delta = sum s gamma . (t_c J y + c J y'),   y = -M^-1 delta_bar,   y' = y without rotations
-  const bool displaces = solution.displacement.size() > 0;
+  // Where joints answer an impact it acts from the start on, whatever other islands do.
+  const bool displaces = solution.displacement.size() > 0 && problem.joints.empty();
   const auto displaces_by = [&](std::size_t i) { return displaces && rows.impact(i).hit; };
   Eigen::VectorXd &w = memory.multiplier, &y = memory.shift_turn, &y_translation = memory.shift;
   w = solution_bar.velocity;
@@ -182,7 +183,8 @@ void SmoothCoulombSolver::vjp(const ContactProblem& problem, const ContactSoluti
     row_bar.distance += approach.distance;
     bar.pairs[static_cast<std::size_t>(row.pair)].restitution += approach.restitution;
     bar.h += approach.h;
-    const auto by_velocity = [&](double u_n_bar, const Eigen::VectorXd& velocity, Eigen::VectorXd& velocity_bar) {
+    const auto by_velocity = [&](double u_n_bar, const Eigen::VectorXd& velocity,
+                                 Eigen::VectorXd& velocity_bar) {
       row_bar.n += u_n_bar * relative_velocity(row, velocity);
       add_velocity_bar(row, u_n_bar * row.n, velocity, row_bar);
       add_impulse(row, u_n_bar * row.n, velocity_bar);

@@ -16,7 +16,8 @@ struct KinkCount {
   int body = -1;  ///< of finite mass, that has most of those near a kink; -1: there are none
 };
 
-/// What of a model a loss is differentiated by; what is not asked for is not computed, and stays 0 or empty.
+/// What of a model a loss is differentiated by. What is not asked for stays 0 or empty; shapes, which cost
+/// most, are not even computed then.
 struct GradientMask {
   bool shapes = true;     ///< geometry, shape
   bool materials = true;  ///< friction, stiffness, dissipation time, restitution

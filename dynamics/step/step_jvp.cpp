@@ -33,7 +33,6 @@ class JointImpulseTangent {
     for (const JointGroup& group : joints_.groups) {
       single.clear();
       single.append(joints_, group, group.slot_A, group.slot_B);
-      single.stop_smoothing = joints_.stop_smoothing;
       for (const int slot : {group.slot_A, group.slot_B}) {
         if (slot < 0) continue;
         for (int i = 6 * slot; i < 6 * slot + 6; ++i) {

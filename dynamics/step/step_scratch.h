@@ -1,6 +1,7 @@
 /// Working memory of steps and of their derivatives.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "collision/manifold/contact_detector.h"
@@ -32,7 +33,7 @@ struct SubstepTape {
 
 /// A substep with the first derivatives of all it is made of: as far as there is a tape, by that.
 struct LinearizedSubstep {
-  const SubstepTape* tape = nullptr;
+  std::shared_ptr<const SubstepTape> tape;
   SubstepTape own;  ///< where there is none
   ManifoldLinearization contacts;
   std::vector<BodyMotionDerivative> motion;

@@ -21,7 +21,7 @@ void Stepper::restore(const State& state, const Control& control, const SubstepR
   const double h = record.h;
   LinearizedSubstep& at = scratch.linearized;
   ManifoldLinearization& contacts = at.contacts;
-  at.tape = what_for == LinearizeFor::both ? nullptr : record.tape.get();
+  at.tape = what_for == LinearizeFor::both ? nullptr : record.tape;
   if (at.tape != nullptr) {
     if (what_for == LinearizeFor::vjp) {
       what_for = LinearizeFor::vjp_of_known;

@@ -83,6 +83,7 @@ StepReport Stepper::substep(const State& state, const Control& control, double h
   const Model& model = *model_;
   if (!is_finite(state, report.body)) {
     report.status = StepStatus::non_finite;
+    if (record) *record = {};
     return report;
   }
   SolvedSubstep& solved = scratch.solved;
@@ -125,12 +126,15 @@ StepReport Stepper::substep(const State& state, const Control& control, double h
     record->push_out = solved.solution.push_out;
     record->displacement = solved.solution.displacement;
     record->h = h;
-    if (kept && report.status == StepStatus::ok) {
+    if (!kept || !kept->islands.is_complete || report.status != StepStatus::ok) {
+      record->tape = nullptr;
+    } else {
       kept->solved = solved;
+      kept->solved.rows.reduced = {};
       int contact = 0;  // as in the record
       kept->solved.rows.each_member([&](ContactRow& row) { row.contact = contact++; });
+      record->tape = std::move(kept);
     }
-    record->tape = report.status == StepStatus::ok ? std::move(kept) : nullptr;
   }
   return report;
 }

@@ -77,8 +77,17 @@ TEST_CASE("Stepper: a ladder on a rough floor and a smooth wall slips at the fri
   const Ladder ladder{GENERATE(15.0, 20.0, 25.0, 30.0, 45.0, 60.0) * std::numbers::pi / 180.0};
   const double critical = ladder.least_friction();
   CAPTURE(ladder.angle, critical);
-  CHECK_FALSE(ladder.slides(1.015 * critical, {}));
-  CHECK(ladder.slides(0.985 * critical, {}));
+  CHECK_FALSE(test::moves(ladder.scene(1.015 * critical), 2, {}));
+  CHECK(test::moves(ladder.scene(0.985 * critical), 2, {}));
+}
+
+TEST_CASE("Stepper: two plates that lean against each other slip at the friction that statics gives",
+          "[dynamics][value]") {
+  const test::LeaningPlates plates{GENERATE(25.0, 45.0) * std::numbers::pi / 180.0};
+  const double critical = plates.least_friction();
+  CAPTURE(plates.angle, critical);
+  CHECK_FALSE(test::moves(plates.scene(1.015 * critical), 1, {}));
+  CHECK(test::moves(plates.scene(0.985 * critical), 1, {}));
 }
 
 TEST_CASE("Stepper: a sliding sphere ends up rolling at 5/7 of its speed", "[dynamics][value]") {

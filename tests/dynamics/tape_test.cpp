@@ -133,6 +133,100 @@ TEST_CASE("Tape: full records have the gradient of lean ones, joints, motors and
   }
 }
 
+TEST_CASE("Tape: an impact of joined bodies beside one of a free body has the gradient of differences",
+          "[dynamics][derivative]") {
+  TestScene scene = test::floor_scene();
+  scene.add(test::sphere_of_mass(0.05, 0.5), test::pose_at({0.0, 0.0, 0.0504}),
+            test::moving_at({0.1, 0, -1}));
+  scene.add(test::sphere_of_mass(0.05, 0.4), test::pose_at({0.12, 0.0, 0.0506}),
+            test::moving_at({0.1, 0, -1}));
+  scene.add(test::sphere_of_mass(0.05, 0.3), test::pose_at({1.0, 0.0, 0.0505}),
+            test::moving_at({0.2, 0, -1}));
+  for (int body = 1; body <= 3; ++body) scene.body(body).material.restitution = 0.6;
+  Joint joint;
+  joint.name = "bar";
+  joint.kind = JointKind::fixed;
+  joint.body_A = 1;
+  joint.body_B = 2;
+  joint.X_AJ = test::pose_at({0.06, 0.0, 0.0});
+  joint.X_BJ = test::pose_at({-0.06, 0.0, -0.0002});
+  scene.model.joints = {joint};
+  StepConfig config = config_of(ContactLaw::smooth_coulomb);
+  if (GENERATE(false, true)) config.push_out = PushOut::split;
+  check_tapes(scene, config, 3);
+
+  const Simulator simulator(scene.model, config);
+  const auto value = [&](double t) {
+    State moved = scene.state;
+    for (std::size_t b = 1; b <= 3; ++b) moved.V_WB[b][5] += t * (1.0 + 0.3 * static_cast<double>(b));
+    const Trajectory trajectory = simulator.rollout(moved, 3);
+    double sum = 0.0;
+    for (std::size_t b = 1; b <= 3; ++b)
+      sum += trajectory.states.back().X_WB[b].p.z() * (1.0 + static_cast<double>(b));
+    return sum;
+  };
+  const Gradient gradient =
+      simulator.gradient(simulator.rollout(scene.state, 3), [](int k, const State&, StateTangent& bar) {
+        for (std::size_t b = 1; k == 3 && b <= 3; ++b) bar.pose[b][5] += 1.0 + static_cast<double>(b);
+      });
+  double slope = 0.0;
+  for (std::size_t b = 1; b <= 3; ++b)
+    slope += gradient.initial.twist[b][5] * (1.0 + 0.3 * static_cast<double>(b));
+  constexpr double k_step = 1e-6;
+  const double difference_quotient = (value(k_step) - value(-k_step)) / (2.0 * k_step);
+  CAPTURE(slope, difference_quotient);
+  CHECK(test::close(slope, difference_quotient, 1e-6, 1e-12));
+}
+
+TEST_CASE("StepScratch: serves one law after another", "[dynamics][determinism]") {
+  const TestScene elastic = contact_scene();
+  StepScratch shared;
+  for (int round = 0; round < 2; ++round) {
+    for (const ContactLaw law : {ContactLaw::smooth_coulomb, ContactLaw::lcp, ContactLaw::penalty,
+                                 ContactLaw::convex_cone, ContactLaw::relaxed_complementarity}) {
+      TestScene scene = elastic;
+      if (law != ContactLaw::smooth_coulomb && law != ContactLaw::lcp)
+        scene.body(3).material.restitution = 0.0;
+      StepConfig config = config_of(law);
+      if (law == ContactLaw::smooth_coulomb && round == 1) config.push_out = PushOut::split;
+      const Stepper stepper(scene.model, config);
+      const auto bodies = static_cast<std::size_t>(scene.model.body_count());
+      const auto run = [&](StepScratch& scratch) {
+        State next;
+        StepRecord record;
+        REQUIRE(stepper.step(scene.state, {}, next, scratch, &record).status == StepStatus::ok);
+        StateTangent next_bar(scene.model.body_count()), bar(scene.model.body_count());
+        next_bar.pose[1].setOnes();
+        std::vector<Vec6<double>> wrench(bodies, Vec6<double>::Zero());
+        ModelGradient model;
+        model.set_zero(scene.model);
+        const StepBar step_bar{&next_bar, &bar, wrench, &model};
+        stepper.step_vjp(scene.state, {}, next, record, {&step_bar, 1}, scratch);
+        std::vector<ContactForce> forces;
+        stepper.contact_forces(scene.state, {}, record, scratch, forces);
+        CHECK(!forces.empty());
+        if (stepper.has_jvp(record)) {
+          const StateTangent state_dot(scene.model.body_count());
+          StateTangent next_dot(scene.model.body_count());
+          const std::vector<BodyDirection> change(bodies);
+          const StepDirection direction{&state_dot, wrench, Vec3<double>(0, 0, 1), change, &next_dot};
+          stepper.step_jvp(scene.state, {}, next, record, {&direction, 1}, scratch);
+        }
+        return std::pair(next, bar);
+      };
+      StepScratch fresh;
+      const auto expected = run(fresh), found = run(shared);
+      CAPTURE(to_string(law), round);
+      for (std::size_t b = 0; b < bodies; ++b) {
+        CHECK(found.first.X_WB[b].p == expected.first.X_WB[b].p);
+        CHECK(found.first.V_WB[b] == expected.first.V_WB[b]);
+        CHECK(found.second.pose[b] == expected.second.pose[b]);
+        CHECK(found.second.twist[b] == expected.second.twist[b]);
+      }
+    }
+  }
+}
+
 TEST_CASE("Tape: takes no more memory than it may", "[dynamics][value]") {
   const TestScene scene = contact_scene();
   const Simulator simulator(scene.model, config_of(ContactLaw::smooth_coulomb));

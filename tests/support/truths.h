@@ -186,6 +186,23 @@ inline Truth toppling_threshold(const StepConfig& config, double rate = 0.004) {
   return {tipped_at, exact};
 }
 
+/// The friction below which something slides, near that of statics, by bisection to 0.02 % of it.
+inline Truth measured_threshold(double exact, const std::function<bool(double friction)>& slides) {
+  double low = 0.8 * exact, high = 1.3 * exact;
+  for (int i = 0; i < 11; ++i) {
+    const double middle = 0.5 * (low + high);
+    (slides(middle) ? low : high) = middle;
+  }
+  return {0.5 * (low + high), exact};
+}
+
+/// Whether a body of a scene moves by more than a centimetre in a second.
+inline bool moves(const TestScene& scene, int body, const StepConfig& config) {
+  const State end = state_after(scene, config, step_count(1.0, config));
+  const auto b = static_cast<std::size_t>(body);
+  return (end.X_WB[b].p - scene.state.X_WB[b].p).norm() > 0.01;
+}
+
 // A ladder
 // -------------------------------------------------------------------------------------------------------------------
 
@@ -219,21 +236,50 @@ struct Ladder {
     return scene;
   }
 
-  /// Whether it moves by more than a centimetre in a second.
-  [[nodiscard]] bool slides(double friction, const StepConfig& config) const {
-    const TestScene start = scene(friction);
-    const State end = state_after(start, config, step_count(1.0, config));
-    return (end.X_WB[2].p - start.state.X_WB[2].p).norm() > 0.01;
+  /// The friction below which it slides.
+  [[nodiscard]] Truth measured_friction(const StepConfig& config) const {
+    return measured_threshold(least_friction(),
+                              [&](double friction) { return moves(scene(friction), 2, config); });
+  }
+};
+
+// Plates that lean against each other
+// -------------------------------------------------------------------------------------------------------------------
+
+/// Two equal plates of 1 m that lean against each other on a rough floor, `angle` from the vertical. They
+/// touch floor and each other with the lower long edges of their lower faces, rounded by r: with the half
+/// thickness a and the half length c of the cores inside, moments about the foot of one give H (2 c cos a +
+/// r) = m g (c sin a - a cos a), friction = H, N = m g. By symmetry the force between the plates has no part
+/// along them.
+struct LeaningPlates {
+  double angle = 0;  ///< [rad]
+  static constexpr double k_thickness = 0.04, k_width = 0.3, k_length = 1.0;
+  static constexpr double k_radius = 0.025 * k_thickness;  ///< of box_of_mass()
+  static constexpr double k_half = 0.5 * k_thickness - k_radius, k_long = 0.5 * k_length - k_radius;
+
+  /// Centre of the first plate; the other is its mirror image in x.
+  [[nodiscard]] Vec3<double> center() const {
+    return {-(k_half * std::cos(angle) + k_long * std::sin(angle) + k_radius), 0.0,
+            k_half * std::sin(angle) + k_long * std::cos(angle) + k_radius};
+  }
+  [[nodiscard]] double least_friction() const {
+    const double top = center().z() - k_half * std::sin(angle) + k_long * std::cos(angle);
+    return (k_long * std::sin(angle) - k_half * std::cos(angle)) / top;
   }
 
-  /// The friction below which it slides, by bisection to 0.02 %.
+  [[nodiscard]] TestScene scene(double friction) const {
+    TestScene scene = floor_scene();
+    const Body plate = box_of_mass(0.5 * Vec3<double>(k_thickness, k_width, k_length), 1.0);
+    const Vec3<double> p = center();
+    scene.add(plate, pose_at(p, {0.0, angle, 0.0}));
+    scene.add(plate, pose_at({-p.x(), 0.0, p.z()}, {0.0, -angle, 0.0}));
+    scene.set_friction(friction);
+    return scene;
+  }
+  /// The friction below which they slide.
   [[nodiscard]] Truth measured_friction(const StepConfig& config) const {
-    double low = 0.8 * least_friction(), high = 1.3 * least_friction();
-    for (int i = 0; i < 11; ++i) {
-      const double middle = 0.5 * (low + high);
-      (slides(middle, config) ? low : high) = middle;
-    }
-    return {0.5 * (low + high), least_friction()};
+    return measured_threshold(least_friction(),
+                              [&](double friction) { return moves(scene(friction), 1, config); });
   }
 };
 

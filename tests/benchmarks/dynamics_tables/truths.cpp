@@ -120,18 +120,29 @@ void print_rod() {
   }
 }
 
+/// A row of a table of least frictions: at default settings, and with a sharper one.
+template <typename Leaning>
+void print_least_friction(double degrees) {
+  const Leaning leaning{degrees * std::numbers::pi / 180.0};
+  StepConfig sharp;
+  sharp.stiction_factor *= 0.1;
+  std::vector<std::string> row{fmt::format("{}°", degrees)};
+  for (const StepConfig& config : {StepConfig(), sharp})
+    row.push_back(fmt::format("{:+.2f} %", 100.0 * leaning.measured_friction(config).relative_error()));
+  print_row(row);
+}
+
 void print_ladder() {
   fmt::print("\nThe friction at which a ladder against a smooth wall slips, beside that of statics.\n\n");
   print_header({"angle from the vertical", "default settings", "stiction_factor / 10"});
-  StepConfig sharp;
-  sharp.stiction_factor *= 0.1;
-  for (const double degrees : {15.0, 20.0, 30.0, 40.0, 50.0, 60.0}) {
-    const Ladder ladder{degrees * std::numbers::pi / 180.0};
-    std::vector<std::string> row{fmt::format("{}°", degrees)};
-    for (const StepConfig& config : {StepConfig(), sharp})
-      row.push_back(fmt::format("{:+.2f} %", 100.0 * ladder.measured_friction(config).relative_error()));
-    print_row(row);
-  }
+  for (const double degrees : {15.0, 20.0, 30.0, 40.0, 50.0, 60.0}) print_least_friction<Ladder>(degrees);
+}
+
+void print_leaning_plates() {
+  fmt::print(
+      "\nThe friction at which two plates that lean against each other slip, beside that of statics.\n\n");
+  print_header({"angle from the vertical", "default settings", "stiction_factor / 10"});
+  for (const double degrees : {25.0, 45.0}) print_least_friction<LeaningPlates>(degrees);
 }
 
 }  // namespace
@@ -141,6 +152,7 @@ void print_truths(const Options& options) {
   print_every_law();
   print_rod();
   print_ladder();
+  print_leaning_plates();
 }
 
 void print_springs(const Options&) {
