@@ -185,7 +185,7 @@ void read_body_table(const TomlTable& table, Scene& scene) {
 
   scene.model.bodies.push_back(std::move(body));
   scene.initial.X_WB.push_back(X_WA * X_AB);
-  scene.initial.V_WB.push_back(V_WB + scene.model.bodies.back().oscillation.twist(0.0));
+  scene.initial.V_WB.push_back(V_WB + scene.model.bodies.back().oscillation.twist(scene.initial.time));
 }
 
 int body_index(const TomlTable& table, std::string_view key, const std::string& name, const Model& model) {
@@ -286,6 +286,26 @@ void read_joint_frames(const TomlTable& table, const Scene& scene, Joint& joint)
   joint.X_BJ = X_WB.inverse() * X_WJ;
 }
 
+/// How far apart a distance joint's two places are at the start. Fails where they are one, to rounding.
+double length_at_start(const TomlTable& table, const Scene& scene, const Joint& joint) {
+  double extent = 0.0;  // of the numbers that places are computed from
+  const auto place = [&](int body, const Pose<double>& X_BJ) {
+    const Pose<double> X_WB = body < 0 ? Pose<double>() : scene.initial.X_WB[static_cast<std::size_t>(body)];
+    extent = std::max({extent, X_WB.p.norm(), X_BJ.p.norm()});
+    return Vec3<double>(X_WB * X_BJ.p);
+  };
+  const Vec3<double> p_A = place(joint.body_A, joint.X_AJ), p_B = place(joint.body_B, joint.X_BJ);
+  const double length = (p_B - p_A).norm();
+  constexpr double k_rounding = 1e-13;
+  if (length <= k_rounding * extent) {
+    table.fail(table.has("frame_B") ? "frame_B" : "frame_A",
+               fmt::format("joint '{}': frame_A and frame_B are at the same place at the start, [{:.6g}, "
+                           "{:.6g}, {:.6g}] m, where their distance has no direction",
+                           joint.name, p_A.x(), p_A.y(), p_A.z()));
+  }
+  return length;
+}
+
 void read_joint_table(const TomlTable& table, Scene& scene) {
   Model& model = scene.model;
   Joint joint;
@@ -313,15 +333,8 @@ void read_joint_table(const TomlTable& table, Scene& scene) {
     table.fail("angular_stiffness", "a ball or distance joint lets its bodies turn freely");
   joint.dissipation_time = table.number("dissipation_time", joint.dissipation_time, at_least(0.0));
   joint.collide = table.boolean("collide", joint.collide);
-  if (joint.kind == JointKind::distance) {
-    const auto place = [&](int body, const Pose<double>& X_BJ) {
-      return body < 0 ? X_BJ.p : Vec3<double>(scene.initial.X_WB[static_cast<std::size_t>(body)] * X_BJ.p);
-    };
-    const double length = (place(joint.body_B, joint.X_BJ) - place(joint.body_A, joint.X_AJ)).norm();
-    if (length == 0.0)
-      table.fail("kind", "the two places are one at the start, where their distance has no direction");
-    joint.length = table.number("length", length, positive());
-  }
+  if (joint.kind == JointKind::distance)
+    joint.length = table.number("length", length_at_start(table, scene, joint), positive());
   if (table.has("motor") && !has_coordinate(joint.kind))
     table.fail("motor", "only a hinge or a slider can have a motor");
   if (has_coordinate(joint.kind)) {
@@ -379,7 +392,9 @@ void read_push_table(const TomlTable& table, Scene& scene) {
 Control control_at(const Scene& scene, double time, double h) {
   if (scene.pushes.empty()) return {};
   Control control(scene.model.bodies.size(), Vec6<double>::Zero());
-  const double middle = time + 0.5 * h;
+  // A middle that lies at an end of a push belongs to the same side however `time` was summed up.
+  constexpr double k_same_time = 1e-3;  // [steps]
+  const double middle = time + (0.5 + k_same_time) * h;
   for (const Push& push : scene.pushes) {
     if (push.from <= middle && middle < push.until)
       control[static_cast<std::size_t>(push.body)] += push.wrench;

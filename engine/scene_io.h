@@ -12,7 +12,7 @@
 
 namespace abut {
 
-/// A wrench on a body in the steps whose middles m lie in  from <= m < until.
+/// A wrench on a body in the steps whose middles m lie in  from <= m < until  (to a thousandth of a step).
 struct Push {
   int body = -1;
   double from = 0, until = 0;                  ///< [s], from < until

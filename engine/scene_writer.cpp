@@ -71,6 +71,15 @@ Vec3<double> position_to_read(const Pose<double>& X_WB, const Vec3<double>& p_BA
   return X_WA.p;
 }
 
+/// The x from which reading computes `sum` as x + summand, to the last bit where there is one.
+template <typename Vector>
+Vector summand_to_read(const Vector& sum, const Vector& summand) {
+  Vector x = sum - summand;
+  constexpr int k_corrections = 4;
+  for (int i = 0; i < k_corrections; ++i) x += sum - (x + summand);
+  return x;
+}
+
 template <typename Values>
 toml::array array_of(const Values& values) {
   toml::array array;
@@ -84,6 +93,16 @@ void set_pose(toml::table& body, const Pose<double>& X_WB, const Vec3<double>& p
   body.erase("rotation_vector");
   body.insert_or_assign("position", array_of(p));
   body.insert_or_assign("orientation", array_of(std::array<double, 4>{q.w(), q.x(), q.y(), q.z()}));
+}
+
+/// Velocities of the scene are those besides the oscillation, which reading adds at the time of the start.
+void set_twist(toml::table& body, const Oscillation& oscillation, double time_before,
+               const Vec6<double>& before, double time, const Vec6<double>& V_WB) {
+  const bool oscillates = oscillation.frequency != 0.0;
+  if (same(V_WB, before) && (!oscillates || time == time_before)) return;
+  const Vec6<double> V = oscillates ? summand_to_read<Vec6<double>>(V_WB, oscillation.twist(time)) : V_WB;
+  body.insert_or_assign("angular_velocity", array_of(Vec3<double>(V.head<3>())));
+  body.insert_or_assign("linear_velocity", array_of(Vec3<double>(V.tail<3>())));
 }
 
 /// The table under a key, made if there is none.
@@ -238,13 +257,23 @@ void set_frames(toml::table& table, const Joint& joint, const Model& model) {
     const Vec3<double> p_BA =
         body < 0 ? Vec3<double>(Vec3<double>::Zero()) : model.bodies[static_cast<std::size_t>(body)].p_BA;
     const Quat<double> q = orientation_to_read(X_BJ.q);
-    return toml::table{{"position", array_of(Vec3<double>(X_BJ.p - p_BA))},
+    return toml::table{{"position", array_of(summand_to_read(X_BJ.p, p_BA))},
                        {"orientation", array_of(std::array<double, 4>{q.w(), q.x(), q.y(), q.z()})}};
   };
   for (const std::string_view key : {"position", "axis", "orientation"}) table.erase(key);
   table.insert_or_assign("frame_A", frame(joint.body_A, joint.X_AJ));
   table.insert_or_assign("frame_B", frame(joint.body_B, joint.X_BJ));
   if (joint.kind == JointKind::distance) table.insert_or_assign("length", joint.length);
+}
+
+/// Pushes that begin with the scene go on to begin where that did.
+void keep_push_starts(toml::table& root, double start_time) {
+  toml::array* const pushes = root["push"].as_array();
+  if (pushes == nullptr) return;
+  for (toml::node& push : *pushes) {
+    toml::table& table = *push.as_table();
+    if (!table.contains("from")) table.insert("from", start_time);
+  }
 }
 
 fs::path moved(const fs::path& path, const fs::path& from, const fs::path& to) {
@@ -275,6 +304,7 @@ std::string scene_text(const fs::path& scene_file, const SceneStart& start, cons
   simulation.insert_or_assign("time_step", start.time_step);
   simulation.insert_or_assign("steps", start.steps);
   simulation.insert_or_assign("start_time", start.state.time);
+  if (start.state.time != scene.initial.time) keep_push_starts(root, scene.initial.time);
   if (start.changed != nullptr) set_scene(root, scene, *start.changed, assets);
   const Model& model = start.changed != nullptr ? start.changed->model : scene.model;
   std::vector<bool> has_moved(n);
@@ -284,11 +314,8 @@ std::string scene_text(const fs::path& scene_file, const SceneStart& start, cons
     has_moved[b] = !same(X_WB.q.coeffs(), initial.q.coeffs()) || !same(X_WB.p, initial.p) ||
                    !same(model.bodies[b].p_BA, scene.model.bodies[b].p_BA);
     if (has_moved[b]) set_pose(body, X_WB, model.bodies[b].p_BA);
-    const Vec6<double>& V_WB = start.state.V_WB[b];
-    if (!same(V_WB, scene.initial.V_WB[b])) {
-      body.insert_or_assign("angular_velocity", array_of(Vec3<double>(V_WB.head<3>())));
-      body.insert_or_assign("linear_velocity", array_of(Vec3<double>(V_WB.tail<3>())));
-    }
+    set_twist(body, model.bodies[b].oscillation, scene.initial.time, scene.initial.V_WB[b], start.state.time,
+              start.state.V_WB[b]);
   }
 
   for (std::size_t j = 0; j < model.joints.size(); ++j) {

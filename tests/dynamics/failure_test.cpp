@@ -1,14 +1,19 @@
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <string>
 
+#include <spdlog/fmt/fmt.h>
 #include <catch2/catch.hpp>
 
 #include "dynamics/rollout/rollout.h"
 #include "dynamics/simulator.h"
+#include "engine/atomic_file.h"
 #include "engine/input_error.h"
 #include "engine/mesh_io.h"
 #include "engine/mesh_shapes.h"
+#include "engine/random.h"
 #include "engine/scene_io.h"
 #include "engine/scene_writer.h"
 #include "tests/support/scenes.h"
@@ -324,7 +329,114 @@ activity_smoothing = 0.003
 )");
 }
 
+std::string text_of(const Vec3<double>& v) { return fmt::format("[{}, {}, {}]", v.x(), v.y(), v.z()); }
+
+/// A shaking plate and a shaking, travelling table, boxes off the origins of their assets that fall on them,
+/// and between the boxes (or them and the world) a joint of every kind, given in the world or by frames.
+std::string random_jointed_text(int seed) {
+  Random random(static_cast<std::uint64_t>(seed));
+  const auto vector = [&](double size) {
+    const double x = random.uniform(-size, size), y = random.uniform(-size, size);
+    return Vec3<double>(x, y, random.uniform(-size, size));
+  };
+  std::string text = fmt::format(
+      "[simulation]\ntime_step = 0.002\nstart_time = {}\n[[body]]\nname = \"plate\"\nfixed = true\n"
+      "primitive = [{{kind = \"half_space\"}}]\noscillation = {{amplitude = {}, rotation_amplitude = {}, "
+      "frequency = {}, phase = {}}}\n",
+      seed % 3 == 0 ? 0.0 : random.uniform(-3.0, 3.0), text_of(vector(0.01)), text_of(vector(0.02)),
+      random.uniform(1.0, 9.0), random.uniform(-3.0, 3.0));
+  text += fmt::format(
+      "[[body]]\nname = \"table\"\nfixed = true\nposition = [3, 0, 0.1]\nlinear_velocity = {}\n"
+      "primitive = [{{kind = \"rounded_box\", half_extents = [0.3, 0.3, 0.05], position = [0.1, 0, 0]}}]\n"
+      "oscillation = {{amplitude = {}, frequency = 5}}\n",
+      text_of(vector(0.1)), text_of(vector(0.02)));
+  constexpr int k_boxes = 8;
+  for (int i = 0; i < k_boxes; ++i) {
+    text += fmt::format(
+        "[[body]]\nname = \"box {}\"\ndensity = 600\nposition = {}\nrotation_vector = {}\n"
+        "linear_velocity = {}\nangular_velocity = {}\n"
+        "primitive = [{{kind = \"rounded_box\", half_extents = [0.1, 0.08, 0.06], edge_radius = 0.01, "
+        "position = {}}}]\n",
+        i, text_of(Vec3<double>(0.35 * i, 0.0, 0.2) + vector(0.02)), text_of(vector(2.0)),
+        text_of(vector(0.3)), text_of(vector(1.0)), text_of(vector(0.05)));
+  }
+  constexpr std::array k_kinds{"fixed", "ball", "hinge", "slider", "distance"};
+  for (int i = 1; i < k_boxes; ++i) {
+    const std::string kind = k_kinds[static_cast<std::size_t>(i + seed) % k_kinds.size()];
+    const std::string body_A = i % 3 == 0 ? "" : fmt::format("body_A = \"box {}\"\n", i - 1);
+    text +=
+        fmt::format("[[joint]]\nname = \"{}\"\nkind = \"{}\"\n{}body_B = \"box {}\"\n", i, kind, body_A, i);
+    if (kind == "distance") {
+      text += fmt::format("frame_A = {{position = {}}}\nframe_B = {{position = {}}}\n", text_of(vector(0.1)),
+                          text_of(vector(0.1)));
+    } else if (random.uniform() < 0.7) {
+      if (random.uniform() < 0.7)
+        text += fmt::format("position = {}\n", text_of(Vec3<double>(0.35 * i - 0.2, 0, 0.2) + vector(0.05)));
+      text += fmt::format("axis = {}\n", text_of(vector(1.0)));
+    } else {
+      const Vec3<double> p(0.35 * i, 0.0, 0.2);
+      text += fmt::format("frame_A = {{position = {}, axis = {}}}\nframe_B = {{position = {}, axis = {}}}\n",
+                          text_of(i % 3 == 0 ? p : Vec3<double>(0.2, 0, 0)), text_of(vector(1.0)),
+                          text_of(vector(0.1)), text_of(vector(1.0)));
+    }
+    if (kind == "hinge" || kind == "slider")
+      text += "upper = 0.3\nmotor = {kind = \"position\", target = 0.1, stiffness = 20, damping = 0.5}\n";
+  }
+  return text + "[[push]]\nbody = \"box 3\"\nuntil = 50\nforce = [1, 0, 2]\n";
+}
+
+double relative_difference(const State& a, const State& b) {
+  double difference = std::abs(a.time - b.time), size = 1.0;
+  for (std::size_t i = 0; i < a.X_WB.size(); ++i) {
+    difference =
+        std::max({difference, (a.X_WB[i].p - b.X_WB[i].p).norm(),
+                  (a.X_WB[i].q.coeffs() - b.X_WB[i].q.coeffs()).norm(), (a.V_WB[i] - b.V_WB[i]).norm()});
+    size = std::max({size, a.X_WB[i].p.norm(), a.V_WB[i].norm()});
+  }
+  return difference / size;
+}
+
 }  // namespace
+
+TEST_CASE("write_scene_at: joints, oscillations and pushes go on from any state as they did",
+          "[dynamics][property]") {
+  int compared = 0, joints_in_world = 0;
+  for (int seed = 1; seed <= 12; ++seed) {
+    const test::TemporaryFolder folder;
+    const std::string text = random_jointed_text(seed), path = folder.write("scene.toml", text);
+    CAPTURE(seed, text);
+    const Scene scene = read_scene(path);
+    constexpr int k_before = 37, k_after = 10;
+    const Simulator simulator(scene.model, scene.config.step);
+    const Trajectory whole =
+        simulator.rollout(scene.initial, k_before + k_after, controls_of(scene, k_before + k_after));
+    REQUIRE(whole.states.size() > k_before);
+    const std::filesystem::path to = folder.path() / "later.toml";
+    write_scene_at(path, {whole.states[k_before], scene.config.step.h, k_after}, to);
+    const Scene again = read_scene(to);
+    CAPTURE(read_file(to));
+    CHECK(relative_difference(again.initial, whole.states[k_before]) < 1e-14);
+    for (std::size_t j = 0; j < scene.model.joints.size(); ++j) {
+      const Joint &joint = scene.model.joints[j], &same = again.model.joints[j];
+      CHECK((joint.X_AJ.p - same.X_AJ.p).norm() + (joint.X_BJ.p - same.X_BJ.p).norm() < 1e-15);
+      CHECK(joint.length == same.length);
+    }
+    joints_in_world += text.find("]\naxis") != std::string::npos;
+    const Simulator later(again.model, again.config.step);
+    State state = again.initial;
+    const Controls controls = controls_of(again, k_after);
+    for (int k = 0; k < k_after && k_before + k + 1 < static_cast<int>(whole.states.size());
+         ++k, ++compared) {
+      const Trajectory one = later.rollout(state, 1, {controls[static_cast<std::size_t>(k)]});
+      REQUIRE(one.ok());
+      state = one.states.back();
+      CAPTURE(k);
+      CHECK(relative_difference(state, whole.states[static_cast<std::size_t>(k_before + k + 1)]) < 1e-12);
+    }
+  }
+  CHECK(compared > 100);
+  CHECK(joints_in_world > 0);
+}
 
 TEST_CASE("write_scene_at: the scene at the state before a failure fails in its first step",
           "[dynamics][value]") {

@@ -159,10 +159,11 @@ TEST_CASE("read_scene: a wrong joint is refused with its line, name and cause", 
        {"scene.toml:15: joint[0]: a distance joint needs 'frame_A' and 'frame_B'"}},
       {"[[joint]]\nname = \"j\"\nkind = \"distance\"\nbody_B = \"b\"\nframe_A = {position = [1, 0, 1]}\n"
        "frame_B = {position = [0, 0, 0]}\n",
-       {"joint[0].kind: the two places are one"}},
+       {"scene.toml:20: joint[0].frame_B: joint 'j': frame_A and frame_B are at the same place",
+        "[1, 0, 1] m"}},
       {"[[joint]]\nname = \"j\"\nkind = \"distance\"\nbody_B = \"b\"\nframe_A = {position = [1, 0, 1]}\n"
        "frame_B = {position = [0, 0, 0]}\nlength = 0.5\n",
-       {"joint[0].kind: the two places are one"}},
+       {"scene.toml:20: joint[0].frame_B: joint 'j'"}},
       {ball + "angular_stiffness = 10\n", {"joint[0].angular_stiffness: a ball or distance joint"}},
   };
   for (const auto& [text, parts] : cases) {
