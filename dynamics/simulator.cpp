@@ -1,6 +1,9 @@
 #include "dynamics/simulator.h"
 
+#include <stdexcept>
 #include <utility>
+
+#include <spdlog/fmt/fmt.h>
 
 namespace abut {
 
@@ -12,6 +15,25 @@ Simulator::Simulator(Model model, const StepConfig& config, const Simulator* pre
     if (prepared != nullptr && stepper_->detector().shares(b, prepared->stepper().detector())) continue;
     require_points_on_surface(model_->bodies[static_cast<std::size_t>(b)]);
   }
+}
+
+StepResult Simulator::step(const State& state, const Control& control) const {
+  StepResult result;
+  StepScratch scratch;
+  result.report = step(state, control, scratch, result.state);
+  return result;
+}
+
+StepReport Simulator::step(const State& state, const Control& control, StepScratch& scratch,
+                           State& next) const {
+  const auto bodies = static_cast<std::size_t>(model_->body_count());
+  if (state.X_WB.size() != bodies || state.V_WB.size() != bodies ||
+      (!control.empty() && control.size() != bodies)) {
+    throw std::invalid_argument(fmt::format("a step of {} poses, {} twists and {} wrenches for {} bodies",
+                                            state.X_WB.size(), state.V_WB.size(), control.size(), bodies));
+  }
+  if (&next == &state) throw std::invalid_argument("a step may not write to the state that it starts from");
+  return stepper_->step(state, control, next, scratch);
 }
 
 ContactManifold Simulator::contacts(const State& state) const {

@@ -10,6 +10,7 @@
 #include <limits>
 #include <numbers>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/contact_config.h"
@@ -217,6 +218,11 @@ struct Model {
   Vec3<double> gravity{0.0, 0.0, -9.81};  ///< [m/s^2]
 
   [[nodiscard]] int body_count() const { return static_cast<int>(bodies.size()); }
+
+  /// The index of the body, or of the joint, of a name. Throws std::invalid_argument naming what is unknown,
+  /// the closest name and those that there are.
+  [[nodiscard]] int body(std::string_view name) const;
+  [[nodiscard]] int joint(std::string_view name) const;
 };
 
 /// The contact settings of a pair (in either order): those of its PairOverride, else the defaults.

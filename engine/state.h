@@ -19,6 +19,12 @@ struct State {
   double time = 0.0;               ///< [s]
 };
 
+/// So many bodies at the origin of the world, unrotated and at rest, at time 0.
+[[nodiscard]] inline State state_at_rest(int body_count) {
+  const auto n = static_cast<std::size_t>(body_count);
+  return {std::vector<Pose<double>>(n), std::vector<Vec6<double>>(n, Vec6<double>::Zero()), 0.0};
+}
+
 /// A tangent of the state, or the gradient of a loss with respect to it.
 struct StateTangent {
   std::vector<Vec6<double>> pose;   ///< [rad; m], or dL/d of these

@@ -87,12 +87,14 @@ std::string warning_text(const Model& model, const GradientWarning& warning) {
 }
 
 AdjointSweep::AdjointSweep(const Stepper& stepper, int steps, const Controls& controls,
-                           const LossGradient& loss, const AdjointOptions& options)
+                           const LossGradient& loss, const AdjointOptions& options,
+                           const ControlVjp* feedback)
     : stepper_(stepper),
       steps_(steps),
       controls_(controls),
       loss_(loss),
       options_(options),
+      feedback_(feedback),
       growth_(stepper.model(), stepper.config().h),
       bar_(stepper.model().body_count()) {
   require(options.backward == nullptr || &options.backward->model() == &stepper.model(),
@@ -133,6 +135,7 @@ void AdjointSweep::step_back(int k, const State& state, const State& next, const
     gradient_.model.bodies[b].external_wrench += gradient_.controls[i][b];
   }
   std::swap(bar_, before_);
+  if (feedback_ != nullptr && *feedback_) (*feedback_)(k, state, gradient_.controls[i], bar_);
   growth_.step_back();
   note(k, options_.backward == nullptr ? record : backward_record_, kinks, norm_before);
   add_loss(k, state);
@@ -177,13 +180,13 @@ Gradient AdjointSweep::finish() {
 }
 
 Gradient adjoint(const Stepper& stepper, const Trajectory& trajectory, const LossGradient& loss,
-                 const AdjointOptions& options) {
+                 const AdjointOptions& options, const ControlVjp& feedback) {
   if (!trajectory.ok()) {
     throw std::logic_error(fmt::format("step {} of the rollout ended '{}': it has no gradient",
                                        trajectory.failed_step, to_string(trajectory.failure.status)));
   }
   const int steps = trajectory.step_count();
-  AdjointSweep sweep(stepper, steps, trajectory.controls, loss, options);
+  AdjointSweep sweep(stepper, steps, trajectory.controls, loss, options, &feedback);
   sweep.start(trajectory.states[static_cast<std::size_t>(steps)]);
   for (int k = steps; k-- > 0;) {
     const auto i = static_cast<std::size_t>(k);

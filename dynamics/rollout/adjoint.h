@@ -69,17 +69,24 @@ struct AdjointOptions {
   double kink_share_warning = 0.1;  ///< of a step's contacts
 };
 
+/// The VJP of what makes the wrenches of step k of the state at its start: from dL/d(wrenches), complete, to
+/// dL/d(state k), added. See closed_loop.h.
+using ControlVjp =
+    std::function<void(int k, const State& state, const Control& control_bar, StateTangent& state_bar)>;
+
 /// Exact gradient of the loss over a rollout. Throws std::logic_error if the trajectory failed: a step that
 /// did not converge or is not finite has no gradient.
+///
+/// @param feedback  empty: the wrenches do not depend on the states
 [[nodiscard]] Gradient adjoint(const Stepper& stepper, const Trajectory& trajectory, const LossGradient& loss,
-                               const AdjointOptions& options = {});
+                               const AdjointOptions& options = {}, const ControlVjp& feedback = {});
 
 /// The steps of a rollout backwards, one at a time, for those who do not keep all of them.
 class AdjointSweep {
  public:
   /// Everything must outlive it. `controls` as those of the rollout.
   AdjointSweep(const Stepper& stepper, int steps, const Controls& controls, const LossGradient& loss,
-               const AdjointOptions& options);
+               const AdjointOptions& options, const ControlVjp* feedback = nullptr);
 
   /// The state at the end comes first ...
   void start(const State& last);
@@ -97,6 +104,7 @@ class AdjointSweep {
   const Controls& controls_;
   const LossGradient& loss_;
   const AdjointOptions& options_;
+  const ControlVjp* feedback_;
   Gradient gradient_;
   AdjointGrowth growth_;
   StateTangent bar_, before_;

@@ -10,17 +10,11 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 
 #include "dynamics/rollout/adjoint.h"
+#include "dynamics/rollout/loss.h"
 
 namespace abut {
-
-/// A loss that is a sum over the states 0 ... steps, with its gradient.
-struct RolloutLoss {
-  std::function<double(int k, const State& state)> value;
-  LossGradient gradient;
-};
 
 struct BundleConfig {
   int samples = 100;               ///< >= 2

@@ -16,7 +16,41 @@ const Control& control_of(const Controls& controls, int step) {
   return controls.empty() ? k_no_control : controls[static_cast<std::size_t>(step)];
 }
 
+/// Records `steps` steps, or those up to a failure. control_of(k, state): the wrenches of a step.
+template <typename ControlOf>
+void record_steps(const Stepper& stepper, const State& initial, int steps, const ControlOf& control_at,
+                  const StepObserver& observer, std::size_t tape_bytes, Trajectory& trajectory) {
+  trajectory.states.reserve(static_cast<std::size_t>(steps) + 1);
+  trajectory.records.reserve(static_cast<std::size_t>(steps));
+  trajectory.states.push_back(initial);
+  StepScratch scratch;
+  std::size_t bytes = 0, of_step = 0;  // of full records, of the last one
+  for (int k = 0; k < steps; ++k) {
+    State next;
+    StepRecord record;
+    const Tape tape = bytes + of_step < tape_bytes ? Tape::full : Tape::lean;
+    const State& state = trajectory.states.back();
+    StepReport report = stepper.step(state, control_at(k, state), next, scratch, &record, tape);
+    if (tape == Tape::full) bytes += of_step = record.bytes();
+    report.step = k;
+    if (report.status != StepStatus::ok) {
+      trajectory.failed_step = k;
+      trajectory.failure = report;
+      break;
+    }
+    trajectory.states.push_back(std::move(next));
+    trajectory.records.push_back(std::move(record));
+    if (observer && !observer(k, trajectory.states.back(), report)) break;
+  }
+}
+
 }  // namespace
+
+void Trajectory::drop_tapes() {
+  for (StepRecord& record : records) {
+    for (SubstepRecord& substep : record.substeps) substep.tape = nullptr;
+  }
+}
 
 void require_rollout(const Stepper& stepper, const State& initial, int steps, const Controls& controls) {
   require(steps >= 1, fmt::format("a rollout needs at least 1 step, not {}", steps));
@@ -38,28 +72,25 @@ Trajectory rollout(const Stepper& stepper, const State& initial, int steps, Cont
   require_rollout(stepper, initial, steps, controls);
   Trajectory trajectory;
   trajectory.controls = std::move(controls);
-  trajectory.states.reserve(static_cast<std::size_t>(steps) + 1);
-  trajectory.records.reserve(static_cast<std::size_t>(steps));
-  trajectory.states.push_back(initial);
-  StepScratch scratch;
-  std::size_t bytes = 0, of_step = 0;  // of full records, of the last one
-  for (int k = 0; k < steps; ++k) {
-    State next;
-    StepRecord record;
-    const Tape tape = bytes + of_step < tape_bytes ? Tape::full : Tape::lean;
-    StepReport report = stepper.step(trajectory.states.back(), control_of(trajectory.controls, k), next,
-                                     scratch, &record, tape);
-    if (tape == Tape::full) bytes += of_step = record.bytes();
-    report.step = k;
-    if (report.status != StepStatus::ok) {
-      trajectory.failed_step = k;
-      trajectory.failure = report;
-      break;
-    }
-    trajectory.states.push_back(std::move(next));
-    trajectory.records.push_back(std::move(record));
-    if (observer && !observer(k, trajectory.states.back(), report)) break;
-  }
+  record_steps(
+      stepper, initial, steps,
+      [&](int k, const State&) -> const Control& { return control_of(trajectory.controls, k); }, observer,
+      tape_bytes, trajectory);
+  return trajectory;
+}
+
+Trajectory feedback_rollout(const Stepper& stepper, const State& initial, int steps, const Feedback& feedback,
+                            const StepObserver& observer, std::size_t tape_bytes) {
+  require_rollout(stepper, initial, steps, {});
+  Trajectory trajectory;
+  trajectory.controls.reserve(static_cast<std::size_t>(steps));
+  record_steps(
+      stepper, initial, steps,
+      [&](int k, const State& state) -> const Control& {
+        feedback(k, state, trajectory.controls.emplace_back());
+        return trajectory.controls.back();
+      },
+      observer, tape_bytes, trajectory);
   return trajectory;
 }
 

@@ -22,6 +22,8 @@ struct Trajectory {
 
   [[nodiscard]] int step_count() const { return static_cast<int>(records.size()); }
   [[nodiscard]] bool ok() const { return failed_step < 0; }
+  /// Makes full records lean: what derivatives compute once more then need not be kept.
+  void drop_tapes();
 };
 
 /// Called after every step with its number (from 0), its end state and its report; return false to stop.
@@ -40,6 +42,14 @@ void require_rollout(const Stepper& stepper, const State& initial, int steps, co
 [[nodiscard]] Trajectory rollout(const Stepper& stepper, const State& initial, int steps,
                                  Controls controls = {}, const StepObserver& observer = {},
                                  std::size_t tape_bytes = 0);
+
+/// Sets the wrenches of step k from the state at its start.
+using Feedback = std::function<void(int k, const State& state, Control& control)>;
+
+/// The same with wrenches that depend on the state. The trajectory's controls are those that were set.
+[[nodiscard]] Trajectory feedback_rollout(const Stepper& stepper, const State& initial, int steps,
+                                          const Feedback& feedback, const StepObserver& observer = {},
+                                          std::size_t tape_bytes = 0);
 
 /// The same without a record: only the state after the last step that ended well, also where one failed. The
 /// observer sees the failed step, too, and how far it got.

@@ -12,7 +12,8 @@ from pathlib import Path
 
 # Of pages whose blocks include nothing themselves.
 INCLUDES = ("collision/manifold/pair_manifold.h", "dynamics/rollout/checkpointing.h", "dynamics/rollout/gradient_bundle.h",
-            "dynamics/rollout/hessian_product.h", "dynamics/rollout/rollout_jvp.h", "dynamics/simulator.h")
+            "dynamics/rollout/hessian_product.h", "dynamics/rollout/rollout_jvp.h", "dynamics/rollout_env.h",
+            "dynamics/simulator.h")
 _BLOCK = re.compile(r"(?:<!--\s*given:\s*(?P<given>(?:(?!-->).)*?)\s*-->\s*\n)?^```cpp\n(?P<code>.*?)^```$",
                     re.DOTALL | re.MULTILINE)
 

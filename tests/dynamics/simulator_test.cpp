@@ -3,8 +3,10 @@
 
 #include <catch2/catch.hpp>
 
+#include <cmath>
 #include <functional>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -78,6 +80,43 @@ TEST_CASE("Simulator: does not share a geometry that is another", "[dynamics][va
   Model off = scene.model;
   off.bodies[2].contact_radius *= 0.9;
   CHECK_THROWS_WITH(Simulator(off, {}, &prepared), Catch::Matchers::Contains("off the surface"));
+}
+
+TEST_CASE("Simulator: steps are those of a rollout to the last bit, in a scratch of the caller's or none",
+          "[dynamics][determinism]") {
+  const test::TestScene scene = box_and_ball();
+  const Simulator simulator(scene.model, {});
+  Control control(3, Vec6<double>::Zero());
+  control[1][3] = 2.0;
+  const Trajectory trajectory = simulator.rollout(scene.state, 30, Controls(30, control));
+  StepScratch scratch;
+  State state = scene.state, next;
+  for (std::size_t k = 0; k < 30; ++k) {
+    const StepResult result = simulator.step(state, control);
+    CHECK(result.ok());
+    CHECK(result.report.contacts == trajectory.records[k].report.contacts);
+    CHECK(simulator.step(state, control, scratch, next).status == StepStatus::ok);
+    CHECK(state_hash(result.state) == state_hash(trajectory.states[k + 1]));
+    CHECK(state_hash(next) == state_hash(trajectory.states[k + 1]));
+    CHECK(next.time == trajectory.states[k + 1].time);
+    std::swap(state, next);
+  }
+}
+
+TEST_CASE("Simulator: a step of other bodies, or onto its own start, is refused; one that fails is a report",
+          "[dynamics][value]") {
+  test::TestScene scene = box_and_ball();
+  const Simulator simulator(scene.model, {});
+  CHECK_THROWS_WITH(simulator.step(state_at_rest(2)),
+                    Catch::Contains("2 poses") && Catch::Contains("3 bodies"));
+  CHECK_THROWS_AS(simulator.step(scene.state, Control(2, Vec6<double>::Zero())), std::invalid_argument);
+  StepScratch scratch;
+  CHECK_THROWS_AS(simulator.step(scene.state, {}, scratch, scene.state), std::invalid_argument);
+  scene.V_WB(1)[3] = std::nan("");
+  const StepResult result = simulator.step(scene.state);
+  CHECK_FALSE(result.ok());
+  CHECK(result.report.status == StepStatus::non_finite);
+  CHECK(result.report.body == 1);
 }
 
 }  // namespace abut
