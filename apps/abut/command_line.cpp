@@ -105,6 +105,7 @@ int run_command_line(int argc, char** argv) {
   add_run_command(app, exit_code);
   add_contacts_command(app, exit_code);
   add_gradcheck_command(app, exit_code);
+  add_gradient_command(app, exit_code);
   add_identify_command(app, exit_code);
   add_optimize_command(app, exit_code);
   add_laws_command(app, exit_code);

@@ -14,6 +14,7 @@ namespace abut {
 void add_run_command(CLI::App& app, int& exit_code);
 void add_contacts_command(CLI::App& app, int& exit_code);
 void add_gradcheck_command(CLI::App& app, int& exit_code);
+void add_gradient_command(CLI::App& app, int& exit_code);
 void add_identify_command(CLI::App& app, int& exit_code);
 void add_optimize_command(CLI::App& app, int& exit_code);
 void add_laws_command(CLI::App& app, int& exit_code);

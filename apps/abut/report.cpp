@@ -226,4 +226,48 @@ void print_json(const Json& json) {
   fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
 }
 
+static const char* to_string(GradientWarning::Kind kind) {
+  switch (kind) {
+    case GradientWarning::Kind::growth:
+      return "growth";
+    case GradientWarning::Kind::chaos:
+      return "chaos";
+    case GradientWarning::Kind::kinks:
+      return "kinks";
+    case GradientWarning::Kind::branch:
+      return "branch";
+  }
+  return "unknown";
+}
+
+Json json_of(const Model& model, const GradientHealth& health) {
+  Json warnings = Json::array();
+  for (const GradientWarning& warning : health.warnings) {
+    Json body;
+    if (warning.body >= 0) body = model.bodies[static_cast<std::size_t>(warning.body)].name;
+    warnings.push_back({{"kind", to_string(warning.kind)},
+                        {"step", warning.step},
+                        {"body", std::move(body)},
+                        {"value", warning.value}});
+  }
+  return {{"largest_growth", health.largest_growth},         {"growth_over_free", health.growth_over_free},
+          {"impact_substeps", health.impact_substeps},       {"contacts", health.contacts},
+          {"contacts_near_kink", health.contacts_near_kink}, {"share_near_kink", health.share_near_kink()},
+          {"steps_on_branches", health.steps_on_branches},   {"warnings", std::move(warnings)}};
+}
+
+void print_health(const Model& model, const GradientHealth& health) {
+  constexpr std::size_t k_most_warnings = 10;
+  fmt::print(
+      "health: the adjoint grows by at most {:.3g} in a step, in all {:.3g} times as much as in free motion; "
+      "{:.1f} % of {} near a kink\n",
+      health.largest_growth, health.growth_over_free, 100.0 * health.share_near_kink(),
+      count_text(health.contacts, "contact"));
+  const std::size_t shown = std::min(k_most_warnings, health.warnings.size());
+  for (std::size_t i = 0; i < shown; ++i)
+    fmt::print("warning: {}\n", warning_text(model, health.warnings[i]));
+  if (shown < health.warnings.size())
+    fmt::print("and {} (--json has all)\n", count_text(health.warnings.size() - shown, "more warning"));
+}
+
 }  // namespace abut

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "collision/overlap.h"
+#include "dynamics/rollout/adjoint.h"
 #include "dynamics/step/stepper.h"
 #include "engine/config.h"
 #include "engine/model.h"
@@ -77,6 +78,13 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] Json json_of(const Model& model, const std::vector<Overlap>& overlaps);
 /// [{"kind", "body", "other", "first_step", "steps", "worst"}, ...]; "other" is null for the world
 [[nodiscard]] Json json_of(const Model& model, const RunWarnings& warnings);
+
+/// {"largest_growth", "growth_over_free", "impact_substeps", "contacts", "contacts_near_kink",
+/// "share_near_kink", "steps_on_branches", "warnings": [{"kind", "step", "body", "value"}, ...]}
+[[nodiscard]] Json json_of(const Model& model, const GradientHealth& health);
+
+/// Prints how a gradient came about: a line, and one for each of the first warnings.
+void print_health(const Model& model, const GradientHealth& health);
 
 /// Writes one JSON object to stdout. What is not finite becomes null, and bytes that are no UTF-8 are
 /// replaced.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <stdexcept>
@@ -285,6 +286,90 @@ std::vector<std::string> component_names(const Scene& scene, const std::string& 
 bool is_same(const SceneParameter& a, const SceneParameter& b) {
   return a.kind == b.kind && a.index == b.index && a.primitive == b.primitive && a.body_A == b.body_A &&
          a.body_B == b.body_B;
+}
+
+std::string unit_of(const Scene& scene, const SceneParameter& parameter) {
+  switch (parameter.kind) {
+    case ParameterKind::gravity:
+      return "m/s^2";
+    case ParameterKind::stiffness:
+      return "N/m";
+    case ParameterKind::dissipation_time:
+      return "s";
+    case ParameterKind::linear_damping:
+    case ParameterKind::angular_damping:
+      return "1/s";
+    case ParameterKind::mass:
+      return "kg";
+    case ParameterKind::density:
+      return "kg/m^3";
+    case ParameterKind::inertia:
+      return parameter.index < 3 ? "" : "m";
+    case ParameterKind::center_of_mass:
+    case ParameterKind::primitive_position:
+    case ParameterKind::position:
+      return "m";
+    case ParameterKind::shape: {
+      const Primitive& primitive =
+          scene.model.bodies[at(parameter.body_A)].shape.primitives[at(parameter.primitive)];
+      return is_length(primitive.kind, at(parameter.index)) ? "m" : "";
+    }
+    case ParameterKind::primitive_rotation_vector:
+    case ParameterKind::rotation_vector:
+      return "rad";
+    case ParameterKind::linear_velocity:
+      return "m/s";
+    case ParameterKind::angular_velocity:
+      return "rad/s";
+    case ParameterKind::force:
+      return "N";
+    case ParameterKind::torque:
+      return "N m";
+    case ParameterKind::friction:
+    case ParameterKind::restitution:
+    case ParameterKind::step_setting:
+      return "";
+  }
+  return "";
+}
+
+std::vector<SceneParameter> differentiable_parameters(const Scene& scene) {
+  std::vector<SceneParameter> parameters;
+  const auto plays_a_part = [&](const SceneParameter& parameter) {
+    const double value = value_of(scene, parameter);
+    if (parameter.kind == ParameterKind::stiffness) return std::isfinite(value);
+    if (parameter.kind == ParameterKind::dissipation_time) return value >= 0.0;
+    if (parameter.is_of_pair()) return !std::isnan(value);
+    if (parameter.body_A < 0 || !scene.model.bodies[at(parameter.body_A)].fixed) return true;
+    constexpr std::array k_of_moving{ParameterKind::mass,           ParameterKind::density,
+                                     ParameterKind::linear_damping, ParameterKind::angular_damping,
+                                     ParameterKind::force,          ParameterKind::torque};
+    return std::find(k_of_moving.begin(), k_of_moving.end(), parameter.kind) == k_of_moving.end();
+  };
+  const auto add = [&](const std::string& prefix, const Endings& endings, int body_A, int body_B) {
+    for (const auto& [ending, of_ending] : endings) {
+      SceneParameter parameter = of_ending;
+      parameter.name = prefix + "." + ending;
+      parameter.body_A = body_A;
+      parameter.body_B = body_B;
+      if (parameter.kind == ParameterKind::step_setting) continue;
+      try {
+        require_possible(scene, parameter);
+      } catch (const std::invalid_argument&) {
+        continue;
+      }
+      if (plays_a_part(parameter)) parameters.push_back(std::move(parameter));
+    }
+  };
+  add("simulation", simulation_endings(), -1, -1);
+  const auto name = [&](int body) { return scene.model.bodies[at(body)].name; };
+  for (int b = 0; b < scene.model.body_count(); ++b) {
+    add("body." + name(b), body_endings(), b, -1);
+    add("body." + name(b), shape_endings(scene.model.bodies[at(b)]), b, -1);
+  }
+  for (const PairOverride& pair : scene.model.pair_overrides)
+    add("pair." + name(pair.body_A) + "." + name(pair.body_B), pair_endings(), pair.body_A, pair.body_B);
+  return parameters;
 }
 
 }  // namespace abut

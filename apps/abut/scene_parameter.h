@@ -63,6 +63,14 @@ struct SceneParameter {
 /// Whether two are the same number of a scene, under whatever names.
 [[nodiscard]] bool is_same(const SceneParameter& a, const SceneParameter& b);
 
+/// Its unit: "kg", "m/s^2"; "" for a number without one.
+[[nodiscard]] std::string unit_of(const Scene& scene, const SceneParameter& parameter);
+
+/// Every parameter that a loss can be differentiated by and that has a part in the motion: gravity, then body
+/// by body and pair by pair. Not those of a fixed body's mass and forces, an infinite stiffness, or a pair
+/// without a value of its own.
+[[nodiscard]] std::vector<SceneParameter> differentiable_parameters(const Scene& scene);
+
 /// The value that a scene has of it. NaN for that of a pair without a value of its own.
 [[nodiscard]] double value_of(const Scene& scene, const SceneParameter& parameter);
 

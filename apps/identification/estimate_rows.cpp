@@ -41,51 +41,7 @@ std::string unit_of(const UnknownSpace& unknowns, int tangent_entry) {
     return k_units[component / 3];
   }
   if (unknown->kind == Unknown::Kind::control) return unknown->component < 3 ? "N m" : "N";
-  using Kind = SceneParameter::Kind;
-  const SceneParameter& parameter = unknown->parameter;
-  switch (parameter.kind) {
-    case Kind::gravity:
-      return "m/s^2";
-    case Kind::stiffness:
-      return "N/m";
-    case Kind::dissipation_time:
-      return "s";
-    case Kind::linear_damping:
-    case Kind::angular_damping:
-      return "1/s";
-    case Kind::mass:
-      return "kg";
-    case Kind::density:
-      return "kg/m^3";
-    case Kind::inertia:
-      return parameter.index < 3 ? "" : "m";
-    case Kind::center_of_mass:
-    case Kind::primitive_position:
-    case Kind::position:
-      return "m";
-    case Kind::shape: {
-      const Primitive& primitive =
-          unknowns.experiment().scene.model.bodies[at(parameter.body_A)].shape.primitives[at(
-              parameter.primitive)];
-      return is_length(primitive.kind, at(parameter.index)) ? "m" : "";
-    }
-    case Kind::primitive_rotation_vector:
-    case Kind::rotation_vector:
-      return "rad";
-    case Kind::linear_velocity:
-      return "m/s";
-    case Kind::angular_velocity:
-      return "rad/s";
-    case Kind::force:
-      return "N";
-    case Kind::torque:
-      return "N m";
-    case Kind::friction:
-    case Kind::restitution:
-    case Kind::step_setting:
-      return "";
-  }
-  return "";
+  return unit_of(unknowns.experiment().scene, unknown->parameter);
 }
 
 EstimateRow estimate_of(const UnknownSpace& unknowns, int entry, const Eigen::VectorXd& x,

@@ -9,7 +9,7 @@ namespace {
 
 using Catch::Contains;
 
-const std::vector<std::string> k_verbs{"run", "contacts", "gradcheck", "mesh", "snapshot"};
+const std::vector<std::string> k_verbs{"run", "contacts", "gradcheck", "gradient", "mesh", "snapshot"};
 
 TEST_CASE("abut: without a verb it shows its help and ends with code 2", "[apps][value]") {
   const ProgramResult result = run_program({});
@@ -38,6 +38,7 @@ TEST_CASE("abut: the help of a verb explains its options, with units and example
        {"SCENE", "--steps N", "--dt H", "--out FILE", "--json", "--quiet", "[s]", ".npz", ".csv",
         "Examples:"}},
       {"contacts", {"SCENE", "--json", "[m]", "Examples:"}},
+      {"gradient", {"SCENE", "--loss COORDINATE:BODY", "--wrt", "--steps N", "--json", "[m]", "Examples:"}},
       {"gradcheck", {"SCENE", "--steps N", "--samples P", "--seed S", "--json", "unresolved", "Examples:"}}};
   for (const auto& [verb, parts] : cases) {
     const ProgramResult help = run_program({verb, "--help"});
