@@ -13,7 +13,7 @@
 namespace abut::test {
 namespace {
 
-constexpr double k_g = 9.81;
+constexpr double k_standard_gravity = 9.81;
 
 struct Stepped {
   State next;
@@ -69,8 +69,8 @@ TEST_CASE("contact_forces: with gravity they account for the momentum of every b
           m / config.h * (step.next.V_WB[static_cast<std::size_t>(b)] - scene.V_WB(b)).tail<3>();
       const Vec3<double> force = rate - m * scene.model.gravity;
       CAPTURE(b, force.transpose(), step.force_on(b).transpose());
-      CHECK(close(step.force_on(b), force, 1e-5, 1e-5 * m * k_g));
-      largest = std::max(largest, force.norm() / (m * k_g));
+      CHECK(close(step.force_on(b), force, 1e-5, 1e-5 * m * k_standard_gravity));
+      largest = std::max(largest, force.norm() / (m * k_standard_gravity));
     }
   }
   CHECK(largest > 1.0);
@@ -91,7 +91,7 @@ TEST_CASE(
   }
   const Stepped step(scene, {});
   REQUIRE(step.forces.size() >= 4);
-  const double weight = mass * k_g;
+  const double weight = mass * k_standard_gravity;
   CHECK(close(step.force_on(1), Vec3<double>(speed > 0.0 ? -mu * weight : 0.0, 0.0, weight), 0.0,
               1e-3 * weight));
   const double v = step.next.V_WB[1][3];

@@ -21,7 +21,7 @@ using test::exact_config;
 using test::TestScene;
 using Problem = test::ContactTestProblem;
 
-constexpr double k_g = 9.81;
+constexpr double k_cone_gravity = 9.81;
 
 /// MuJoCo's d_0 = 0.9, so that small overlaps already push as hard as they can.
 StepConfig config_of(ContactLaw law, double d_0 = 0.9) {
@@ -51,12 +51,12 @@ struct ConePotential {
     if (config.law == ContactLaw::convex_cone) {
       const double tau = material.dissipation_time,
                    near_rigid = std::pow(config.near_rigid_factor / (2.0 * std::numbers::pi), 2);
-      const double d = row.distance, width = config.normal_smoothing_factor * k_g * h * h;
+      const double d = row.distance, width = config.normal_smoothing_factor * k_cone_gravity * h * h;
       const double depth = -d / width > 0.0 ? -d + width * std::log1p(std::exp(d / width))
                                             : width * std::log1p(std::exp(-d / width));
       const double uncapped = -d / h - (1.0 / h - 1.0 / (h + tau)) * depth;
       const double rigid = near_rigid * row.inverse_mass, R = material.compliance / (h * (h + tau)) + rigid;
-      const double speed = config.push_out_factor * k_g * h,
+      const double speed = config.push_out_factor * k_cone_gravity * h,
                    x = (uncapped - speed * R / rigid) / (0.05 * speed);
       const double over = 0.05 * speed * (x > 0.0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)));
       return {R / row.weight, config.tangential_factor * row.inverse_mass / row.weight, uncapped - over};
@@ -159,7 +159,7 @@ TEST_CASE("ConvexConeSolver: impulses lie in the cone, and oppose what slides on
       if (std::abs(row.n.norm() - 1.0) > 1e-12) continue;
       const double mu = p.friction(row), normal = row.n.dot(impulses[i]);
       const Vec3<double> tangential = impulses[i] - normal * row.n;
-      const double unit = k_g * p.config.h * p.mass.total_mass();
+      const double unit = k_cone_gravity * p.config.h * p.mass.total_mass();
       REQUIRE(normal >= -1e-14 * unit);
       REQUIRE(tangential.norm() <= mu * normal * (1.0 + 1e-10) + 1e-14 * unit);
       if (zone[i] < 0) {
@@ -202,12 +202,12 @@ TEST_CASE("ConvexConeSolver: agrees with a brute-force minimiser, and ends where
     REQUIRE(p.mass.size() <= test::k_reference_size);
     // The potential is at least as convex as M: this bounds the distance from its minimum.
     const double scale = std::sqrt(p.kinetic<double>(VecX<double>::Zero(p.mass.size()))) +
-                         k_g * p.config.h * std::sqrt(p.mass.total_mass());
+                         k_cone_gravity * p.config.h * std::sqrt(p.mass.total_mass());
     CAPTURE(static_cast<int>(law), p.rows.rows.size());
     REQUIRE(p.mass.inverse_norm(test::gradient_of(L, solution.velocity)) <= 1e-9 * scale);
     // The brute force does not always come through where zones meet, but never finds less.
     const Eigen::VectorXd v = test::minimise(L, p.free.v_free, 1e-8);
-    const double error = (solution.velocity - v).norm() / (v.norm() + k_g * p.config.h);
+    const double error = (solution.velocity - v).norm() / (v.norm() + k_cone_gravity * p.config.h);
     worst = std::max(worst, error);
     ++compared;
     if (error <= 1e-8) ++agreeing;
@@ -318,13 +318,13 @@ TEST_CASE("ConvexConeSolver: contacts change their zone only where they were sai
 TEST_CASE("IslandSolver: says which contacts are near a kink as the law itself does", "[dynamics][value]") {
   const StepConfig config = config_of(any_law());
   for (const Problem& p : test::random_problems(10, 3, config)) {
-    const IslandSolver islands(make_contact_solver(config, k_g));
+    const IslandSolver islands(make_contact_solver(config, k_cone_gravity));
     IslandMemory memory;
     ContactSolution solution;
     islands.solve(p.problem(), memory, solution);
     std::vector<bool> near, expected;
     CHECK(islands.contacts_near_kink(p.problem(), solution, near) ==
-          ConvexConeSolver(config, k_g).contacts_near_kink(p.problem(), solution, expected));
+          ConvexConeSolver(config, k_cone_gravity).contacts_near_kink(p.problem(), solution, expected));
     CHECK(near == expected);
     CHECK(near.size() == p.rows.rows.size());
   }
@@ -353,7 +353,7 @@ TEST_CASE("ConvexConeSolver: a box on a slope sticks below the friction angle an
   // holds them.
   const double creep = config.law == ContactLaw::convex_cone ? 1e-4 : 0.02;
   CHECK(speed(0.97) < creep);
-  const double angle = std::atan(1.1 * mu), exact = k_g * (std::sin(angle) - mu * std::cos(angle));
+  const double angle = std::atan(1.1 * mu), exact = k_cone_gravity * (std::sin(angle) - mu * std::cos(angle));
   CHECK(test::close(speed(1.1), exact, 0.02, 0.0));
 }
 
@@ -370,7 +370,7 @@ TEST_CASE("ConvexConeSolver: a box sags by m g over k, or as MuJoCo's parameters
     return half.z() - after(test::without_ignored(scene, law), 2.0, config_of(law)).X_WB[1].p.z();
   };
   CAPTURE(subdivisions, mass);
-  CHECK(test::close(sag(ContactLaw::convex_cone), mass * k_g / stiffness, 1e-3, 0.0));
+  CHECK(test::close(sag(ContactLaw::convex_cone), mass * k_cone_gravity / stiffness, 1e-3, 0.0));
   CHECK(test::close(sag(ContactLaw::impedance), 0.367e-3, 2e-3, 0.0));
 }
 
@@ -381,7 +381,7 @@ TEST_CASE("ConvexConeSolver: a sliding box floats at mu h times its speed", "[dy
   const StepConfig config = config_of(ContactLaw::convex_cone);
   // While it slides it slows down with mu g.
   const State end = after(scene, 0.05, config);
-  const double slower = speed - mu * k_g * 0.05;
+  const double slower = speed - mu * k_cone_gravity * 0.05;
   CHECK(test::close(end.V_WB[1][3], slower, 0.02, 0.0));
   CHECK(test::close(end.X_WB[1].p.z() - half.z(), mu * config.h * slower, 0.1, 0.0));
 }
@@ -395,7 +395,7 @@ TEST_CASE("ConvexConeSolver: a stack of ten boxes stands", "[dynamics][value]") 
     // d^2/(1 - d) K r = g W load, with d = 0.95 deeper than a width: the loads times W are 10 g on the floor,
     // and 2 g times the number of boxes above in the other pairs.
     const double K = 1.0 / (0.95 * 0.95 * 0.02 * 0.02),
-                 sag = k_g * (10.0 + 2.0 * 45.0) / (0.95 * 0.95 / 0.05 * K);
+                 sag = k_cone_gravity * (10.0 + 2.0 * 45.0) / (0.95 * 0.95 / 0.05 * K);
     CHECK(test::close(scene.state.X_WB[10].p.z() - end.X_WB[10].p.z(), sag, 0.1, 0.0));
   }
   for (std::size_t b = 1; b <= 10; ++b) {
