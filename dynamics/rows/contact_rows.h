@@ -40,6 +40,10 @@ struct ContactRow {
   double share_by_weight = 0;                 ///< d gamma/dw, w being the weight of the contact [m^2]
   double inverse_mass = 0;                    ///< 1/m_A + 1/m_B [1/kg]
   Vec3<double> drift = Vec3<double>::Zero();  ///< what bodies of infinite mass add to u [m/s]
+  /// When its impact acts, where this moved the row (step/impact_rows.h) [s]; < 0: when it closes.
+  double impact_time = -1.0;
+
+  [[nodiscard]] bool is_moved() const { return impact_time >= 0.0; }
 };
 
 struct RowPair {
@@ -62,6 +66,7 @@ struct ContactRowBar {
   Vec3<double> r_A = Vec3<double>::Zero(), r_B = Vec3<double>::Zero(), n = Vec3<double>::Zero();
   double distance = 0, weight = 0, inverse_mass = 0;
   Vec3<double> drift = Vec3<double>::Zero();
+  double impact_time = 0;
 
   ContactRowBar& operator+=(const ContactRowBar& other) {
     r_A += other.r_A;
@@ -71,6 +76,7 @@ struct ContactRowBar {
     weight += other.weight;
     inverse_mass += other.inverse_mass;
     drift += other.drift;
+    impact_time += other.impact_time;
     return *this;
   }
 };

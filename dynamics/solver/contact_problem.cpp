@@ -21,6 +21,7 @@ void ContactProblemBar::set_zero(const ContactProblem& problem) {
   inertia_W.assign(slots, Mat3<double>::Zero());
   mass.assign(slots, 0.0);
   rows.assign(problem.rows.rows.size(), {});
+  start_rows.assign(problem.start_rows.size(), {});
   pairs.assign(problem.rows.pairs.size(), {});
   joints.assign(problem.joints.rows.size(), {});
   h = 0.0;
@@ -34,6 +35,7 @@ ContactProblemBar& ContactProblemBar::operator+=(const ContactProblemBar& other)
     mass[s] += other.mass[s];
   }
   for (std::size_t i = 0; i < rows.size(); ++i) rows[i] += other.rows[i];
+  for (std::size_t i = 0; i < other.start_rows.size(); ++i) start_rows[i] += other.start_rows[i];
   for (std::size_t p = 0; p < pairs.size(); ++p) pairs[p] += other.pairs[p];
   for (std::size_t j = 0; j < joints.size(); ++j) joints[j] += other.joints[j];
   h += other.h;

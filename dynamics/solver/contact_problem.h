@@ -1,6 +1,7 @@
 /// From free velocities to velocities with contact: what is given, what is found, and their derivatives.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "dynamics/motion/free_motion.h"
@@ -24,6 +25,15 @@ struct ContactProblem {
 
   /// See EndMotion.
   MotionLag lag{};
+
+  /// The rows as they are at the start of the step, in the order of `rows`, where impacts moved some of these
+  /// (step/impact_rows.h); else empty.
+  std::span<const ContactRow> start_rows = {};
+
+  [[nodiscard]] bool has_moved_rows() const { return !start_rows.empty(); }
+  [[nodiscard]] const ContactRow& start_row(std::size_t i) const {
+    return has_moved_rows() ? start_rows[i] : rows.rows[i];
+  }
 };
 
 /// How a solution was found, from the usual way to the rarest (coupled_newton.h).
@@ -43,7 +53,9 @@ struct ContactSolution {
   bool converged = true;
 
   /// @param lag  of its problem
-  [[nodiscard]] EndMotion end_motion(const MotionLag& lag) const { return {velocity, displacement, lag}; }
+  [[nodiscard]] EndMotion end_motion(const MotionLag& lag) const {
+    return {velocity, displacement, lag, push_out.size() == 0};
+  }
 
   /// No displacement, no impact, nothing done; vectors keep their memory.
   void reset();
@@ -54,10 +66,14 @@ struct ContactProblemBar {
   Eigen::VectorXd v_start, v_free;
   std::vector<Mat3<double>> inertia_W;  ///< per moving body, not symmetrised
   std::vector<double> mass;
-  std::vector<ContactRowBar> rows;
+  std::vector<ContactRowBar> rows, start_rows;  ///< the latter only where the problem has moved rows
   std::vector<PairMaterialBar> pairs;
   double h = 0;
   std::vector<JointRowBar> joints;
+
+  [[nodiscard]] ContactRowBar& start_row(std::size_t i) {
+    return start_rows.empty() ? rows[i] : start_rows[i];
+  }
 
   void set_zero(const ContactProblem& problem);
   /// Those of one problem.
@@ -69,11 +85,15 @@ struct ContactProblemDot {
   Eigen::VectorXd v_start, v_free;
   std::vector<Mat3<double>> inertia_W;  ///< per moving body
   std::vector<double> mass;
-  std::vector<ContactRowBar> rows;
+  std::vector<ContactRowBar> rows, start_rows;  ///< as those of ContactProblemBar
   std::vector<PairMaterialBar> pairs;
   /// Change of the impulses J^T lambda of the joints, the velocities of the solution held fixed; empty where
   /// there are no joints.
   Eigen::VectorXd joint_impulses;
+
+  [[nodiscard]] const ContactRowBar& start_row(std::size_t i) const {
+    return start_rows.empty() ? rows[i] : start_rows[i];
+  }
 
   /// out += factor dM v
   void add_mass_product(const Eigen::VectorXd& v, double factor, Eigen::VectorXd& out) const;

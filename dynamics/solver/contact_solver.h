@@ -78,6 +78,10 @@ class ContactSolver {
   virtual int contacts_near_kink(const ContactProblem& problem, const ContactSolution& solution,
                                  std::vector<bool>& near_kink) const;
 
+  /// The speed of approach from which on an impulse acts at the time of its impact (contact_laws/impact.h)
+  /// [m/s]; 0: a law whose impulses act over the whole step.
+  [[nodiscard]] virtual double impact_speed() const { return 0.0; }
+
   /// tau_d [s] of a material that does not give one.
   [[nodiscard]] virtual double default_dissipation_time() const = 0;
 };

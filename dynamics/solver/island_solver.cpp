@@ -47,6 +47,20 @@ void select_rows(const ContactRows& whole, std::span<const int> pairs, std::span
   }
 }
 
+/// The same of rows in the order of those of a problem.
+void select_start_rows(const ContactProblem& problem, const Island& island, std::vector<ContactRow>& rows) {
+  rows.clear();
+  if (!problem.has_moved_rows()) return;
+  for (std::size_t k = 0; k < island.pairs.size(); ++k) {
+    const RowPair &pair = problem.rows.pairs[at(island.pairs[k])], &part = island.rows.pairs[k];
+    for (int i = pair.begin; i < pair.end; ++i) {
+      ContactRow& row = rows.emplace_back(problem.start_rows[at(i)]);
+      row.slot_A = part.slot_A;
+      row.slot_B = part.slot_B;
+    }
+  }
+}
+
 /// Rows of some groups of joints.
 void select_joints(const JointRows& whole, std::span<const int> groups, std::span<const int> local_slot,
                    JointRows& joints) {
@@ -66,7 +80,7 @@ int whole_row(const ContactRows& whole, const Island& island, int row) {
 
 ContactProblem problem_of(const Island& island, const ContactProblem& whole) {
   return {island.mass,     island.rows,       island.v_start, island.v_free, whole.h,
-          whole.nominal_h, island.joint_rows, whole.impacts,  whole.lag};
+          whole.nominal_h, island.joint_rows, whole.impacts,  whole.lag,     island.start_rows};
 }
 
 /// Calls f(begin of the whole, begin of the part, count) for the contact rows of each pair of an island ...
@@ -104,11 +118,17 @@ void gather(const ContactProblemDot& whole, const ContactProblem& problem, const
     part.inertia_W[to] = whole.inertia_W[from];
     part.mass[to] = whole.mass[from];
   });
-  part.rows.resize(island.rows.rows.size());
-  each_pair(problem.rows, island, [&](std::size_t from, std::size_t to, std::size_t count) {
-    std::copy_n(whole.rows.begin() + static_cast<std::ptrdiff_t>(from), count,
-                part.rows.begin() + static_cast<std::ptrdiff_t>(to));
-  });
+  const auto gather_rows = [&](const std::vector<ContactRowBar>& of_whole,
+                               std::vector<ContactRowBar>& of_part) {
+    of_part.resize(of_whole.empty() ? 0 : island.rows.rows.size());
+    if (of_whole.empty()) return;
+    each_pair(problem.rows, island, [&](std::size_t from, std::size_t to, std::size_t count) {
+      std::copy_n(of_whole.begin() + static_cast<std::ptrdiff_t>(from), count,
+                  of_part.begin() + static_cast<std::ptrdiff_t>(to));
+    });
+  };
+  gather_rows(whole.rows, part.rows);
+  gather_rows(whole.start_rows, part.start_rows);
   part.pairs.clear();
   for (const int pair : island.pairs) part.pairs.push_back(whole.pairs[at(pair)]);
 }
@@ -123,10 +143,16 @@ void scatter(const ContactProblemBar& part, const ContactProblem& problem, const
     whole.mass[to] += part.mass[from];
   });
   whole.h += part.h;
-  each_pair(problem.rows, island, [&](std::size_t to, std::size_t from, std::size_t count) {
-    std::copy_n(part.rows.begin() + static_cast<std::ptrdiff_t>(from), count,
-                whole.rows.begin() + static_cast<std::ptrdiff_t>(to));
-  });
+  const auto scatter_rows = [&](const std::vector<ContactRowBar>& of_part,
+                                std::vector<ContactRowBar>& of_whole) {
+    if (of_part.empty()) return;
+    each_pair(problem.rows, island, [&](std::size_t to, std::size_t from, std::size_t count) {
+      std::copy_n(of_part.begin() + static_cast<std::ptrdiff_t>(from), count,
+                  of_whole.begin() + static_cast<std::ptrdiff_t>(to));
+    });
+  };
+  scatter_rows(part.rows, whole.rows);
+  scatter_rows(part.start_rows, whole.start_rows);
   for (std::size_t k = 0; k < island.pairs.size(); ++k) whole.pairs[at(island.pairs[k])] = part.pairs[k];
   for (std::size_t k = 0; k < island.joints.size(); ++k) {
     const JointGroup &to = problem.joints.groups[at(island.joints[k])], &from = island.joint_rows.groups[k];
@@ -182,6 +208,7 @@ void Islands::split(const ContactProblem& problem) {
     if (island_of_slot_[at(slot)] == 0) ++size_of_root_[at(root_of(parent_, slot))];
   }
   members_.clear();
+  has_joints_ = !problem.joints.empty();
   is_whole_ = slots > 0 && size_of_root_[0] == slots;
   if (is_whole_) return;
   for (Pool& pool : pools_) pool.in_use = 0;
@@ -203,30 +230,31 @@ void Islands::split(const ContactProblem& problem) {
     local_slot_[at(slot)] = static_cast<int>(island.slots.size());
     island.slots.push_back(slot);
   }
-  const auto island_of = [&](int slot_A, int slot_B) -> Island& {
-    return *members_[at(island_of_slot_[at(std::max(slot_A, slot_B))])];
+  const auto island = [&](int slot_A, int slot_B) -> Island& {
+    return *members_[at(island_of(slot_A, slot_B))];
   };
   for (std::size_t p = 0; p < problem.rows.pairs.size(); ++p) {
     const RowPair& pair = problem.rows.pairs[p];
-    island_of(pair.slot_A, pair.slot_B).pairs.push_back(static_cast<int>(p));
+    island(pair.slot_A, pair.slot_B).pairs.push_back(static_cast<int>(p));
   }
   for (std::size_t j = 0; j < problem.joints.groups.size(); ++j) {
     const JointGroup& group = problem.joints.groups[j];
-    island_of(group.slot_A, group.slot_B).joints.push_back(static_cast<int>(j));
+    island(group.slot_A, group.slot_B).joints.push_back(static_cast<int>(j));
   }
-  for (Island* const island : members_) {
-    island->mass.select(problem.mass, island->slots);
-    select_rows(problem.rows, island->pairs, local_slot_, island->rows);
-    select_joints(problem.joints, island->joints, local_slot_, island->joint_rows);
-    gather(problem.v_start, island->slots, island->v_start);
-    gather(problem.v_free, island->slots, island->v_free);
+  for (Island* const member : members_) {
+    member->mass.select(problem.mass, member->slots);
+    select_rows(problem.rows, member->pairs, local_slot_, member->rows);
+    select_start_rows(problem, *member, member->start_rows);
+    select_joints(problem.joints, member->joints, local_slot_, member->joint_rows);
+    gather(problem.v_start, member->slots, member->v_start);
+    gather(problem.v_free, member->slots, member->v_free);
   }
 }
 
 std::size_t Islands::bytes() const {
   std::size_t sum = 0;
   for (const Island* const island : members_) {
-    sum += sizeof(Island) + sizeof(ContactRow) * island->rows.rows.size() +
+    sum += sizeof(Island) + sizeof(ContactRow) * (island->rows.rows.size() + island->start_rows.size()) +
            sizeof(RowPair) * island->rows.pairs.size() + sizeof(JointRow) * island->joint_rows.rows.size();
   }
   return sum;

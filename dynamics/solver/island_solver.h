@@ -3,6 +3,7 @@
 /// depend on any other, not even in the last bit.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <memory>
 #include <typeindex>
@@ -17,6 +18,7 @@ struct Island {
   std::vector<int> slots, pairs, joints;  ///< of the whole problem, ascending; joints are groups of rows
   MassMatrix mass;
   ContactRows rows;
+  std::vector<ContactRow> start_rows;
   JointRows joint_rows;
   Eigen::VectorXd v_start, v_free;
   ContactSolution solution;
@@ -36,6 +38,10 @@ class Islands {
   /// One island holds everything that moves: it is not copied, and members() is empty.
   [[nodiscard]] bool is_whole() const { return is_whole_; }
   [[nodiscard]] const std::vector<Island*>& members() const { return members_; }
+  /// Whether joints act in the island of a pair of the problem.
+  [[nodiscard]] bool has_joints(const RowPair& pair) const {
+    return is_whole_ ? has_joints_ : !members_[at(island_of(pair.slot_A, pair.slot_B))]->joints.empty();
+  }
   /// Whether a contact or a joint acts on the body of a slot.
   [[nodiscard]] bool is_touched(int slot) const { return island_of_slot_[at(slot)] >= 0; }
   [[nodiscard]] std::size_t bytes() const;
@@ -53,7 +59,11 @@ class Islands {
   std::vector<int> parent_;          // of each slot: a forest with one tree an island
   std::vector<int> island_of_slot_;  // -1: nothing touches it
   std::vector<int> local_slot_;      // within its island
-  bool is_whole_ = false;
+  bool is_whole_ = false, has_joints_ = false;
+
+  [[nodiscard]] int island_of(int slot_A, int slot_B) const {
+    return island_of_slot_[at(std::max(slot_A, slot_B))];
+  }
 };
 
 /// Of one thread.

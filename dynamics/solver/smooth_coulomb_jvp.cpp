@@ -16,16 +16,18 @@ void SmoothCoulombSolver::jvp(const ContactProblem& problem, const ContactSoluti
   for (std::size_t i = 0; i < impacts.size(); ++i) {
     if (impacts[i].share == 0.0) continue;
     const ContactRow& row = problem.rows.rows[i];
-    const ContactRowBar& row_dot = dot.rows[i];
-    const auto along_normal = [&](const Eigen::VectorXd& v, const Eigen::VectorXd& v_dot) {
-      return row_dot.n.dot(relative_velocity(row, v)) +
-             row.n.dot(relative_velocity_jvp(row, row_dot, v, v_dot));
+    const impact::Settings of_impact = impact_settings(problem, settings);
+    const auto dot_of = [&](const RowApproach& approach, const ContactRowBar& row_dot) {
+      return approach.jvp(row_dot, dot.pairs[static_cast<std::size_t>(row.pair)], dot.v_start, dot.v_free);
     };
-    const impact::ApproachBar approach_dot{row_dot.distance, along_normal(problem.v_start, dot.v_start),
-                                           along_normal(problem.v_free, dot.v_free),
-                                           dot.pairs[static_cast<std::size_t>(row.pair)].restitution};
-    impacts_dot[i] = impact::impact_jvp(approach_of_row(problem, row), impact_settings(problem, settings),
-                                        impacts[i], approach_dot);
+    const RowApproach at_start(problem, i, problem.start_row(i));
+    impacts_dot[i] =
+        impact::impact_jvp(at_start.value, of_impact, impacts[i], dot_of(at_start, dot.start_row(i)));
+    if (!impacts[i].hit || !row.is_moved()) continue;
+    impacts_dot[i].time = dot.rows[i].impact_time;
+    const RowApproach approach(problem, i, row);  // as impact_of_row()
+    impacts_dot[i].target = impact::target_jvp(approach.value, of_impact, impacts[i].time, impacts[i].target,
+                                               dot_of(approach, dot.rows[i]), impacts_dot[i].time);
   }
 
   /// A row's impulse and its change.

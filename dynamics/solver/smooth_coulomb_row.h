@@ -13,15 +13,73 @@
 
 namespace abut {
 
-[[nodiscard]] inline impact::Approach approach_of_row(const ContactProblem& problem, const ContactRow& row) {
-  return {row.distance, row.n.dot(relative_velocity(row, problem.v_start)),
-          row.n.dot(relative_velocity(row, problem.v_free)),
-          problem.rows.pairs[static_cast<std::size_t>(row.pair)].material.restitution};
+[[nodiscard]] inline impact::Settings impact_settings(const ContactProblem& problem, double impact_speed) {
+  return {problem.h, problem.nominal_h, impact_speed};
 }
-
 [[nodiscard]] inline impact::Settings impact_settings(const ContactProblem& problem,
                                                       const smooth_coulomb::Settings& settings) {
-  return {problem.h, problem.nominal_h, settings.impact_speed};
+  return impact_settings(problem, settings.impact_speed);
+}
+
+[[nodiscard]] inline bool may_have_impacts(const ContactProblem& problem, const RowPair& pair) {
+  return problem.impacts != ContactProblem::Impacts::with_restitution || pair.material.restitution > 0.0;
+}
+
+/// What the impact of a row depends on, the row being that of the problem or the one at the start.
+struct RowApproach {
+  const ContactProblem& problem;
+  const ContactRow& row;
+  impact::Approach value;
+
+  /// Of row i of the problem, as it is in `geometry`.
+  RowApproach(const ContactProblem& of, std::size_t i, const ContactRow& geometry)
+      : problem(of),
+        row(geometry),
+        value{row.distance, row.n.dot(relative_velocity(row, of.v_start)),
+              row.n.dot(relative_velocity(row, of.v_free)),
+              of.rows.pairs[static_cast<std::size_t>(of.rows.rows[i].pair)].material.restitution} {}
+
+  /// Adds to the row, its pair and everything else.
+  void vjp(const impact::ApproachBar& by, ContactRowBar& row_bar, PairMaterialBar& material_bar,
+           ContactProblemBar& bar) const {
+    row_bar.distance += by.distance;
+    material_bar.restitution += by.restitution;
+    bar.h += by.h;
+    const auto by_velocity = [&](double u_n_bar, const Eigen::VectorXd& velocity,
+                                 Eigen::VectorXd& velocity_bar) {
+      row_bar.n += u_n_bar * relative_velocity(row, velocity);
+      add_velocity_bar(row, u_n_bar * row.n, velocity, row_bar);
+      add_impulse(row, u_n_bar * row.n, velocity_bar);
+    };
+    by_velocity(by.u_start, problem.v_start, bar.v_start);
+    by_velocity(by.u_free, problem.v_free, bar.v_free);
+  }
+  [[nodiscard]] impact::ApproachBar jvp(const ContactRowBar& row_dot, const PairMaterialBar& material_dot,
+                                        const Eigen::VectorXd& v_start_dot,
+                                        const Eigen::VectorXd& v_free_dot) const {
+    const auto along_normal = [&](const Eigen::VectorXd& v, const Eigen::VectorXd& v_dot) {
+      return row_dot.n.dot(relative_velocity(row, v)) +
+             row.n.dot(relative_velocity_jvp(row, row_dot, v, v_dot));
+    };
+    return {row_dot.distance, along_normal(problem.v_start, v_start_dot),
+            along_normal(problem.v_free, v_free_dot), material_dot.restitution};
+  }
+};
+
+/// The impact of row i.
+[[nodiscard]] inline impact::Impact impact_of_row(const ContactProblem& problem, std::size_t i,
+                                                  const impact::Settings& settings) {
+  const ContactRow& start = problem.start_row(i);
+  impact::Impact impact = impact::make_impact(RowApproach(problem, i, start).value, settings);
+  // Open contacts are no impacts of a substep that ends where the first of them closes.
+  if (problem.impacts == ContactProblem::Impacts::closed && start.distance > 0.0)
+    return {false, impact.share};
+  const ContactRow& row = problem.rows.rows[i];
+  if (impact.hit && row.is_moved()) {
+    impact.time = row.impact_time;
+    impact.target = impact::target(RowApproach(problem, i, row).value, settings, impact.time);
+  }
+  return impact;
 }
 
 /// The rows of a problem with their laws.

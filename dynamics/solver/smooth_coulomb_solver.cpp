@@ -8,18 +8,6 @@
 #include "engine/instruction_set.h"
 
 namespace abut {
-namespace {
-
-bool may_have_impacts(const ContactProblem& problem, const RowPair& pair) {
-  return problem.impacts != ContactProblem::Impacts::with_restitution || pair.material.restitution > 0.0;
-}
-
-/// Open contacts are no impacts of a substep that ends where the first of them closes.
-bool is_left_for_later(const ContactProblem& problem, const ContactRow& row) {
-  return problem.impacts == ContactProblem::Impacts::closed && row.distance > 0.0;
-}
-
-}  // namespace
 
 SmoothCoulombSolver::SmoothCoulombSolver(const StepConfig& config, double acceleration_scale, Without without)
     : config_(config),
@@ -55,10 +43,8 @@ void SmoothCoulombSolver::prepare_impacts(const ContactProblem& problem,
     rows.impacts.resize(problem.rows.rows.size());
     for (int r = pair.begin; r < pair.end; ++r) {
       const auto i = static_cast<std::size_t>(r);
-      impact::Impact& impact = rows.impacts[i];
-      impact = impact::make_impact(approach_of_row(problem, problem.rows.rows[i]),
-                                   impact_settings(problem, settings));
-      if (is_left_for_later(problem, problem.rows.rows[i])) impact = {false, impact.share};
+      const impact::Impact& impact = rows.impacts[i] =
+          impact_of_row(problem, i, impact_settings(problem, settings));
       if (impact.share == 0.0) continue;
       const smooth_coulomb::NormalLaw law =
           smooth_coulomb::normal_law(smooth_coulomb_parameters(problem.rows, i), settings, impact);
@@ -81,9 +67,9 @@ void SmoothCoulombSolver::displace(const ContactProblem& problem, const smooth_c
     const impact::Impact& impact = rows.impacts[i];
     if (!impact.hit) continue;
     if (solution.impact_row < 0 && has_no_joints) memory.impulse.setZero(problem.mass.size());
-    if (solution.impact_row < 0 || impact.time < solution.impact_time) {
+    if (solution.impact_row < 0 || impact.closing < solution.impact_time) {
       solution.impact_row = static_cast<int>(i);
-      solution.impact_time = impact.time;
+      solution.impact_time = impact.closing;
     }
     if (!has_no_joints) continue;
     const ContactRow& row = problem.rows.rows[i];
@@ -192,9 +178,9 @@ int SmoothCoulombSolver::contacts_near_kink(const ContactProblem& problem, const
     if (!may_have_impacts(problem, pair)) continue;
     for (int r = pair.begin; r < pair.end; ++r) {
       const auto i = static_cast<std::size_t>(r);
-      const ContactRow& row = problem.rows.rows[i];
-      if (is_left_for_later(problem, row)) continue;
-      const impact::Approach approach = approach_of_row(problem, row);
+      const ContactRow& row = problem.start_row(i);
+      if (problem.impacts == ContactProblem::Impacts::closed && row.distance > 0.0) continue;
+      const impact::Approach approach = RowApproach(problem, i, row).value;
       const impact::Impact impact = impact::make_impact(approach, settings);
       if (impact.share == 0.0) continue;
       // Closed just by the end of the step, or just from its start on.

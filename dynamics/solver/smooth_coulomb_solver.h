@@ -44,6 +44,7 @@ class SmoothCoulombSolver final : public ContactSolver {
   [[nodiscard]] double default_dissipation_time() const override {
     return config_.dissipation_steps * config_.h;
   }
+  [[nodiscard]] double impact_speed() const override { return settings_.impact_speed; }
   /// For steps of the config's length.
   [[nodiscard]] const smooth_coulomb::Settings& settings() const { return settings_; }
 

@@ -177,20 +177,19 @@ void SmoothCoulombSolver::vjp(const ContactProblem& problem, const ContactSoluti
     const impact::Impact& impact = rows.impacts[i];
     if (impact.share == 0.0) continue;
     const ContactRow& row = problem.rows.rows[i];
-    ContactRowBar& row_bar = bar.rows[i];
-    const impact::ApproachBar approach = impact::impact_vjp(
-        approach_of_row(problem, row), impact_settings(problem, settings), impact, impact_bar[i]);
-    row_bar.distance += approach.distance;
-    bar.pairs[static_cast<std::size_t>(row.pair)].restitution += approach.restitution;
-    bar.h += approach.h;
-    const auto by_velocity = [&](double u_n_bar, const Eigen::VectorXd& velocity,
-                                 Eigen::VectorXd& velocity_bar) {
-      row_bar.n += u_n_bar * relative_velocity(row, velocity);
-      add_velocity_bar(row, u_n_bar * row.n, velocity, row_bar);
-      add_impulse(row, u_n_bar * row.n, velocity_bar);
-    };
-    by_velocity(approach.u_start, problem.v_start, bar.v_start);
-    by_velocity(approach.u_free, problem.v_free, bar.v_free);
+    PairMaterialBar& material_bar = bar.pairs[static_cast<std::size_t>(row.pair)];
+    const impact::Settings of_impact = impact_settings(problem, settings);
+    if (impact.hit && row.is_moved()) {  // as impact_of_row()
+      const RowApproach approach(problem, i, row);
+      const impact::TargetBar by =
+          impact::target_vjp(approach.value, of_impact, impact.time, impact.target, impact_bar[i].target);
+      approach.vjp(by.approach, bar.rows[i], material_bar, bar);
+      bar.rows[i].impact_time += impact_bar[i].time + by.time;
+      impact_bar[i].time = impact_bar[i].target = 0.0;
+    }
+    const RowApproach approach(problem, i, problem.start_row(i));
+    approach.vjp(impact::impact_vjp(approach.value, of_impact, impact, impact_bar[i]), bar.start_row(i),
+                 material_bar, bar);
   }
 }
 

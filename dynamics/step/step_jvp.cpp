@@ -159,6 +159,7 @@ void Stepper::substep_jvp(const State& state, const Control& control, const Stat
                                           direction.bodies[static_cast<std::size_t>(pair.body_A)],
                                           direction.bodies[static_cast<std::size_t>(pair.body_B)]));
   }
+  impacts_jvp(state, solved, problem_at_start(solved, h, problem.impacts), state_dot, dot, scratch);
   dot.joint_impulses.resize(0);
   if (!solved.joints.empty()) {
     dot.joint_impulses.setZero(solved.mass.size());

@@ -10,6 +10,7 @@
 #include "dynamics/rows/contact_rows.h"
 #include "dynamics/rows/joint_rows.h"
 #include "dynamics/solver/island_solver.h"
+#include "dynamics/step/impact_rows.h"
 #include "engine/state.h"
 
 namespace abut {
@@ -18,7 +19,8 @@ namespace abut {
 struct SolvedSubstep {
   MassMatrix mass;
   FreeMotion free;
-  ContactRows rows;
+  ContactRows rows;    ///< at the start
+  ImpactRows impacts;  ///< those that impacts moved
   JointRows joints;
   ContactSolution solution;
 };
@@ -70,6 +72,7 @@ struct StepScratch {
   std::vector<double> margins;
   ContactManifold manifold;
   SolvedSubstep solved;
+  ImpactRowsMemory impacts;
   IslandMemory solver;
   State start, end;  ///< of a substep
 

@@ -10,11 +10,6 @@
 
 namespace abut {
 
-ContactProblem Stepper::problem_of(const SubstepRecord& record, const SolvedSubstep& solved) const {
-  return {solved.mass, solved.rows,   solved.free.v_start,       solved.free.v_free, record.h,
-          config_.h,   solved.joints, impacts_of(record.length), lag_of(record.h)};
-}
-
 void Stepper::restore(const State& state, const Control& control, const SubstepRecord& record,
                       LinearizeFor what_for, StepScratch& scratch) const {
   const Model& model = *model_;
@@ -55,6 +50,10 @@ void Stepper::restore(const State& state, const Control& control, const SubstepR
   std::swap(manifold.contacts, contacts.contacts);
   make_joint_rows(model, solved.mass, state, joint_settings(), solved.joints);
   free_motion(model, solved.mass, state, control, h, solved.free);
+  move_to_impacts(
+      state, problem_at_start(solved, h, impacts_of(record.length)),
+      [&](int contact) { return record.features[static_cast<std::size_t>(contact)]; }, scratch.impacts,
+      solved.impacts);
   solved.solution.velocity = record.velocity;
   solved.solution.push_out = record.push_out;
   solved.solution.displacement = record.displacement;
@@ -72,13 +71,14 @@ void Stepper::linearize(const State& state, const Control& control, const State&
     solver_.linearize(problem, solved.solution, what_for, scratch.solver, at.own.islands);
 }
 
-void Stepper::contacts_vjp(const State& state, std::span<const ContactBar> bars, const StepBar& step_bar,
+void Stepper::contacts_vjp(std::span<const Pose<double>> X_WB, std::span<const ContactBar> bars,
+                           const StepBar& step_bar, ManifoldLinearization& contacts,
                            std::span<Vec6<double>> pose_bar, StepScratch& scratch) const {
   std::vector<BodyGradient>& bodies = step_bar.model->bodies;
   std::vector<GeometryGradient>& geometry = scratch.vjp.geometry;
   geometry.resize(step_bar.mask.shapes ? bodies.size() : 0);
   for (std::size_t b = 0; b < geometry.size(); ++b) geometry[b] = std::move(bodies[b].geometry);
-  detector_.add_vjp(state.X_WB, bars, scratch.linearized.contacts, pose_bar, geometry);
+  detector_.add_vjp(X_WB, bars, contacts, pose_bar, geometry);
   for (std::size_t b = 0; b < geometry.size(); ++b) bodies[b].geometry = std::move(geometry[b]);
 }
 
@@ -96,7 +96,7 @@ Stepper::TimeBar Stepper::substep_vjp(const State& state, const Control& control
   ModelGradient& model_bar = *step_bar.model;
   const GradientMask& mask = step_bar.mask;
 
-  // Backwards: pose update, contact problem, weights, free motion, geometry.
+  // Backwards: pose update, contact problem, impacts, weights, free motion, geometry.
   const auto slots = static_cast<std::size_t>(solved.mass.slot_count());
   state_bar.set_zero(model.body_count());
   ContactProblemBar& bar = scratch.vjp.problem;
@@ -110,6 +110,7 @@ Stepper::TimeBar Stepper::substep_vjp(const State& state, const Control& control
               next, at.motion, next_bar, state_bar, wrench_bar, end_bar, bar.v_free, momentum_bar,
               bar.inertia_W, parameter_bar, bar.h);
   solver_.vjp(problem, solved.solution, at.islands(), end_bar, scratch.solver, bar);
+  impacts_vjp(state, solved, problem_at_start(solved, h, problem.impacts), step_bar, bar, scratch);
   scratch.vjp.contacts.assign(at.contacts.contacts.size(), ContactBar{});
   bar.h += rows_vjp(solved.rows, h, solved.free.v_start, bar.rows,
                     {scratch.vjp.contacts, state_bar.pose, &bar.v_start, state_bar.twist});
@@ -136,7 +137,7 @@ Stepper::TimeBar Stepper::substep_vjp(const State& state, const Control& control
       model_bar.bodies[static_cast<std::size_t>(body)].mass -= bar.rows[i].inverse_mass * inverse * inverse;
     }
   }
-  contacts_vjp(state, scratch.vjp.contacts, step_bar, state_bar.pose, scratch);
+  contacts_vjp(state.X_WB, scratch.vjp.contacts, step_bar, at.contacts, state_bar.pose, scratch);
   for (std::size_t p = 0; mask.materials && p < solved.rows.pairs.size(); ++p) {
     const RowPair& pair = solved.rows.pairs[p];
     pair_material_vjp(model, pair.body_A, pair.body_B, bar.pairs[p], model_bar);
@@ -176,7 +177,8 @@ double Stepper::impact_time_vjp(const State& state, const Control& control, cons
                         LinearizeFor::vjp);
     ContactBar contact_bar;
     contact_bar.signed_distance = scale;
-    contacts_vjp(next, std::span(&contact_bar, 1), of_distance, end_bar.pose, scratch);
+    contacts_vjp(next.X_WB, std::span(&contact_bar, 1), of_distance, scratch.linearized.contacts,
+                 end_bar.pose, scratch);
     linearize(state, control, next, record, vjps_of(scratch.vjp.later.size()), scratch);
     return substep_vjp(state, control, next, record, of_distance, scratch);
   };

@@ -76,6 +76,18 @@ StepReport Stepper::step(const State& state, const Control& control, State& next
   return report;
 }
 
+ContactProblem Stepper::problem_at_start(const SolvedSubstep& solved, double h, Impacts impacts) const {
+  return {solved.mass, solved.rows, solved.free.v_start, solved.free.v_free, h, config_.h, solved.joints,
+          impacts,     lag_of(h)};
+}
+
+ContactProblem Stepper::problem_of(const SolvedSubstep& solved, double h, Impacts impacts) const {
+  if (solved.impacts.empty()) return problem_at_start(solved, h, impacts);
+  return {solved.mass, solved.impacts.rows, solved.free.v_start, solved.free.v_free,
+          h,           config_.h,           solved.joints,       impacts,
+          lag_of(h),   solved.rows.rows};
+}
+
 StepReport Stepper::substep(const State& state, const Control& control, double h, Impacts impacts,
                             State& next, StepScratch& scratch, SubstepRecord* record, Tape tape) const {
   StepReport report;
@@ -102,9 +114,11 @@ StepReport Stepper::substep(const State& state, const Control& control, double h
   make_rows(model, solved.mass, state, scratch.manifold, row_settings(h), solved.rows);
   make_joint_rows(model, solved.mass, state, joint_settings(), solved.joints);
   free_motion(model, solved.mass, state, control, h, solved.free);
-  const ContactProblem problem{solved.mass,        solved.rows, solved.free.v_start,
-                               solved.free.v_free, h,           config_.h,
-                               solved.joints,      impacts,     lag_of(h)};
+  move_to_impacts(
+      state, problem_at_start(solved, h, impacts),
+      [&](int contact) { return scratch.manifold.contacts.feature(static_cast<std::size_t>(contact)); },
+      scratch.impacts, solved.impacts);
+  const ContactProblem problem = problem_of(solved, h, impacts);
   std::shared_ptr<SubstepTape> kept;
   if (record && tape == Tape::full) kept = std::make_shared<SubstepTape>();
   solver_.solve(problem, scratch.solver, solved.solution, kept ? &kept->islands : nullptr);

@@ -1,6 +1,7 @@
 /// One time step of a model, and the same step backwards and along a direction.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -91,12 +92,32 @@ class Stepper {
   TimeBar substep_vjp(const State& state, const Control& control, const State& next,
                       const SubstepRecord& record, const StepBar& bar, StepScratch& scratch) const;
   /// From dL/d(linearized contacts) to poses and, where asked for, shapes; adds.
-  void contacts_vjp(const State& state, std::span<const ContactBar> bars, const StepBar& step_bar,
+  void contacts_vjp(std::span<const Pose<double>> X_WB, std::span<const ContactBar> bars,
+                    const StepBar& step_bar, ManifoldLinearization& contacts,
                     std::span<Vec6<double>> pose_bar, StepScratch& scratch) const;
   /// As step_jvp(), after linearize().
   void substep_jvp(const State& state, const Control& control, const State& next, const SubstepRecord& record,
                    const StepDirection& direction, StepScratch& scratch) const;
-  [[nodiscard]] ContactProblem problem_of(const SubstepRecord& record, const SolvedSubstep& solved) const;
+  /// Before and after impacts moved rows.
+  [[nodiscard]] ContactProblem problem_at_start(const SolvedSubstep& solved, double h, Impacts impacts) const;
+  [[nodiscard]] ContactProblem problem_of(const SolvedSubstep& solved, double h, Impacts impacts) const;
+  [[nodiscard]] ContactProblem problem_of(const SubstepRecord& record, const SolvedSubstep& solved) const {
+    return problem_of(solved, record.h, impacts_of(record.length));
+  }
+
+  // impact_rows.cpp
+  /// Moves rows to the poses of their impacts.
+  ///
+  /// @param feature_of  of ContactRow::contact
+  void move_to_impacts(const State& state, const ContactProblem& start,
+                       const std::function<ContactFeature(int)>& feature_of, ImpactRowsMemory& memory,
+                       ImpactRows& out) const;
+  /// From dL/d(problem) to dL/d(problem at the start), in place, and to poses, shapes and fixed twists.
+  void impacts_vjp(const State& state, const SolvedSubstep& solved, const ContactProblem& start,
+                   const StepBar& step_bar, ContactProblemBar& bar, StepScratch& scratch) const;
+  /// From d(problem at the start) to d(problem), in place.
+  void impacts_jvp(const State& state, const SolvedSubstep& solved, const ContactProblem& start,
+                   const StateTangent& state_dot, ContactProblemDot& dot, StepScratch& scratch) const;
 
   // substeps.cpp
   StepReport divided_step(const State& state, const Control& control, State& next, StepScratch& scratch,

@@ -291,6 +291,44 @@ TEST_CASE("normal_impulse: value and derivatives are those of the formula, tails
   CHECK(vanishing >= 20);  // the far tail is among the cases
 }
 
+TEST_CASE("pair_time: is that of the first impact, smoothly, and its derivatives agree with differences",
+          "[dynamics][derivative]") {
+  const double h = 2e-3;
+  using Impacts = std::vector<impact::PairImpact>;
+  CHECK(impact::pair_time(Impacts{{0.3, 0.7, 0.4 * h}}, h) == 0.4 * h);
+  CHECK(
+      test::close(impact::pair_time(Impacts{{0.3, 1.0, 0.2 * h}, {0.3, 1.0, 0.9 * h}}, h), 0.2 * h, 1e-5, 0));
+  CHECK(test::close(impact::pair_time(Impacts{{0.3, 1.0, 0.5 * h}, {0.1, 1.0, 0.5 * h}}, h), 0.5 * h, 1e-14,
+                    0));
+  Random random(4);
+  for (int i = 0; i < 20; ++i) {
+    CAPTURE(i);
+    Impacts impacts, way, bars(3);
+    for (int k = 0; k < 3; ++k) {
+      impacts.push_back({random.uniform(0.1, 1.0), random.uniform(0.1, 1.0), h * random.uniform(0.3, 0.5)});
+      way.push_back({random.uniform(-1.0, 1.0), random.uniform(-1.0, 1.0), h * random.uniform(-1.0, 1.0)});
+    }
+    const double time = impact::pair_time(impacts, h), h_way = h * random.uniform(-1.0, 1.0);
+    const double h_bar = impact::pair_time_vjp(impacts, h, time, 1.0, bars);
+    double slope = 0.0;
+    for (std::size_t k = 0; k < 3; ++k)
+      slope += bars[k].weight * way[k].weight + bars[k].share * way[k].share + bars[k].time * way[k].time;
+    CHECK(test::close(impact::pair_time_jvp(impacts, h, time, way), slope, 1e-12, 1e-15 * h));
+    const auto fd = test::fd_sweep(
+        [&](double t) {
+          Impacts moved = impacts;
+          for (std::size_t k = 0; k < 3; ++k) {
+            moved[k].weight += t * way[k].weight;
+            moved[k].share += t * way[k].share;
+            moved[k].time += t * way[k].time;
+          }
+          return impact::pair_time(moved, h + t * h_way);
+        },
+        0.0, 1e-4, 1e-6, 1e-9 * h);
+    CHECK(test::close(slope + h_bar * h_way, fd.value, 1e-6, 1e-9 * h));
+  }
+}
+
 TEST_CASE("normal_impulse: of an impact, too, all derivatives agree with differences",
           "[dynamics][derivative]") {
   Random random(13);

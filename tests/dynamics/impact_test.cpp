@@ -291,7 +291,7 @@ TEST_CASE("adaptive substeps: gradients hold where impacts divide the same steps
   StepConfig config = config_of(4e-3, true);
   config.contact.edge_edge = false;
   config.adaptive_substeps = true;
-  config.penetration_growth = 2e-4;
+  config.penetration_growth = 2e-5;  // little sinks in after an impact
   const Stepper stepper(scene.model, config);
   constexpr int k_steps = 14;
   int both = 0, compared = 0;

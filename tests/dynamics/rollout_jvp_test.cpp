@@ -263,7 +263,7 @@ TEST_CASE("step_jvp, step_vjp: several at once are those one by one, to the last
   if (kind == "split") config.push_out = PushOut::split;
   if (kind == "restitution, impact substeps") config.impact_substeps = true;
   const Stepper stepper(scene.model, config);
-  const Trajectory trajectory = rollout(stepper, scene.state, config.impact_substeps ? 12 : 4);
+  const Trajectory trajectory = rollout(stepper, scene.state, config.impact_substeps ? 35 : 4);
   REQUIRE(trajectory.ok());
   constexpr std::size_t k_count = 3;
   const int bodies = scene.model.body_count();
