@@ -231,6 +231,29 @@ template <typename S>
   return S(60) * c * (S(1) - c) * (S(1) - S(2) * c);
 }
 
+/// Smooth max(x, 0), the integral of smoothstep5: exactly 0 up to -width, exactly x from width on, three times
+/// continuously differentiable; 5/32 width at 0, with a slope of 1/2 there.
+template <typename S>
+[[nodiscard]] S smooth_ramp(const S& x, const same_t<S>& width) {
+  const S u = (x + width) / (S(2) * width);
+  const S c = select(u < S(0), S(0), select(u > S(1), S(1), u));
+  const S within = S(2) * width * (c * c * c * c * (S(2.5) + c * (c - S(3))));
+  return select(x >= width, x, within);
+}
+
+/// d smooth_ramp / dx in [0, 1].
+template <typename S>
+[[nodiscard]] S smooth_ramp_dx(const S& x, const same_t<S>& width) {
+  return smoothstep5<S>((x + width) / (S(2) * width));
+}
+
+/// d smooth_ramp / dwidth >= 0, from its value and slope: smooth_ramp is homogeneous.
+template <typename S>
+[[nodiscard]] S smooth_ramp_dwidth(const S& x, const same_t<S>& width, const same_t<S>& value,
+                                   const same_t<S>& slope) {
+  return (value - x * slope) / width;
+}
+
 /// Smooth |x|,  sqrt(x^2 + eps^2) >= eps > 0.
 template <typename S>
 [[nodiscard]] S soft_norm(const S& x, const same_t<S>& eps) {

@@ -1,10 +1,19 @@
-/// Signed distance functions that are exact: half-space, sphere, capsule, rounded box.
+/// Signed distance functions that are exact but near seams: half-space, sphere, capsule, rounded box.
 ///
 /// The gradient of an exact distance is the normal, and the Jacobian of the normal its Hessian, zero where
 /// the distance is linear. Where no closest point is singled out (the centre of a sphere, the axis of a
 /// capsule) a fixed unit normal is given, with Jacobian zero. Deep in a box, where the gradient jumps from
-/// face to face, the normal turns smoothly instead (BoxSample). Everything is in the frame of the body B;
-/// parameters are those of Primitive.
+/// face to face, the normal turns smoothly instead (BoxSample).
+///
+/// The curvature of an exact distance jumps at a *seam*, where a flat part (a face, the side of a capsule)
+/// meets a round one (an edge, a corner, a cap). Bodies that are aligned touch just there, with all of their
+/// contacts, and would have a normal without a derivative. So coordinates along the flat part are not clamped
+/// to it by max(x, 0) but by smooth_ramp() with a width w of k_seam times the distance from the skeleton
+/// (an edge, the axis). At the seam the Jacobian of the normal is then the mean of both sides, the normal
+/// itself is tilted by 0.16 k_seam, and the distance is larger by 0.012 w k_seam; from w beside it on all is
+/// exact.
+///
+/// Everything is in the frame of the body B; parameters are those of Primitive.
 #pragma once
 
 #include <array>
@@ -14,9 +23,13 @@
 #include "collision/sdf/sdf_sample.h"
 #include "engine/pose.h"
 #include "engine/scalar.h"
+#include "engine/smooth.h"
 #include "engine/types.h"
 
 namespace abut {
+
+/// Half the width of a seam, by the distance from the skeleton: the radius of curvature beside it.
+inline constexpr double k_seam = 0.02;
 
 /// The solid below a plane.
 template <typename T>
@@ -44,29 +57,46 @@ struct Capsule {
   Vec3<T> side;           ///< x axis of P in B: the normal on the axis
   Vec3<T> centre;         ///< p_BP [m]
   T radius, half_length;  ///< [m]
+  T seam;                 ///< w [m]
 
   Capsule(const std::array<T, 5>& parameters, const Pose<double>& X_BP)
       : axis(X_BP.rotation().col(2).template cast<T>()),
         side(X_BP.rotation().col(0).template cast<T>()),
         centre(X_BP.p.template cast<T>()),
         radius(parameters[0]),
-        half_length(parameters[1]) {}
+        half_length(parameters[1]),
+        seam(T(k_seam) * parameters[0]) {}
 };
 
 /// All points within `radius` of a box of half extents `core`.
 template <typename T>
 struct RoundedBox {
   Mat3<T> R_BP;
-  Vec3<T> centre;    ///< p_BP [m]
-  Vec3<T> core;      ///< half extents less the radius of the edges [m]
-  T radius;          ///< of the edges [m]
-  T turning_radius;  ///< half of that, and more than rounding errors [m]
+  Vec3<T> centre;       ///< p_BP [m]
+  Vec3<T> core;         ///< half extents less the radius of the edges [m]
+  T radius;             ///< of the edges [m]
+  T turning_radius;     ///< half of that, and at least k_least_turning times the sum of the half extents [m]
+  T turning_by_radius;  ///< its derivatives
+  T turning_by_extent;
+  T seam;               ///< w by the distance from the core: k_seam, or 0
+  T tie;                ///< heights that differ by less are equal [m]
 
-  RoundedBox(const std::array<T, 5>& parameters, const Pose<double>& X_BP)
-      : R_BP(X_BP.rotation().template cast<T>()), centre(X_BP.p.template cast<T>()), radius(parameters[3]) {
+  static constexpr double k_least_turning = 1e-5;
+
+  RoundedBox(const std::array<T, 5>& parameters, const Pose<double>& X_BP, double seam_width = k_seam)
+      : R_BP(X_BP.rotation().template cast<T>()),
+        centre(X_BP.p.template cast<T>()),
+        radius(parameters[3]),
+        seam(T(seam_width)) {
     constexpr double k_epsilon = std::numeric_limits<scalar_value_t<T>>::epsilon();
     for (int i = 0; i < 3; ++i) core[i] = parameters[static_cast<std::size_t>(i)] - radius;
-    turning_radius = T(0.5) * radius + T(k_epsilon) * (parameters[0] + parameters[1] + parameters[2]);
+    const T extents = parameters[0] + parameters[1] + parameters[2], half = T(0.5) * radius,
+            least = T(k_least_turning) * extents;
+    const bool is_round = half > least;
+    turning_radius = is_round ? half : least;
+    turning_by_radius = T(is_round ? 0.5 : 0.0);
+    turning_by_extent = T(is_round ? 0.0 : k_least_turning);
+    tie = T(64.0 * k_epsilon) * extents;
   }
 };
 
@@ -127,56 +157,128 @@ template <SdfOrder order, typename S, typename T>
                                      Vec3<S>(S(0), S(0), S(1)));
 }
 
+/// How far a point lies beyond the ends of the segment of a capsule, along its axis:
+///   beyond = ramp(along - h) - ramp(-along - h),  with derivatives.
+template <typename S>
+struct BeyondSegment {
+  S value;           ///< [m]; along - value is the closest place of the segment
+  S by_along;        ///< 0 beside the segment, 1 beyond its ends
+  S by_half_length;  ///< -1 beyond the upper end, 1 beyond the lower one
+  S by_seam;
+};
+
+template <typename S, typename T>
+[[nodiscard]] ABUT_KERNEL_PART BeyondSegment<S> beyond_segment(const Capsule<T>& capsule, const S& along) {
+  const S h = S(capsule.half_length), w = S(capsule.seam);
+  const S x[2] = {along - h, S(0) - along - h};
+  S value[2], slope[2], spread[2];
+  for (int end = 0; end < 2; ++end) {
+    value[end] = smooth_ramp<S>(x[end], w);
+    slope[end] = smooth_ramp_dx<S>(x[end], w);
+    spread[end] = smooth_ramp_dwidth<S>(x[end], w, value[end], slope[end]);
+  }
+  return {value[0] - value[1], slope[0] + slope[1], slope[1] - slope[0], spread[0] - spread[1]};
+}
+
 /// The distance to the closest point of the segment, less the radius.
 template <SdfOrder order, typename S, typename T>
 [[nodiscard]] ABUT_KERNEL SdfAnswer<order, S> exact_sample(const Capsule<T>& capsule, const Vec3<S>& x_B) {
   const Vec3<S> r = relative(x_B, capsule.centre);
   const Vec3<S> a(S(capsule.axis[0]), S(capsule.axis[1]), S(capsule.axis[2]));
   const Vec3<S> side(S(capsule.side[0]), S(capsule.side[1]), S(capsule.side[2]));
-  const S along = a[0] * r[0] + a[1] * r[1] + a[2] * r[2], h = S(capsule.half_length);
-  const auto above = along > h, below = along < -h;
-  const S closest = select(above, h, select(below, -h, along));
+  const S along = a[0] * r[0] + a[1] * r[1] + a[2] * r[2];
+  const BeyondSegment<S> beyond = beyond_segment<S>(capsule, along);
+  const S closest = along - beyond.value;
   const Vec3<S> from_axis(r[0] - closest * a[0], r[1] - closest * a[1], r[2] - closest * a[2]);
   SdfAnswer<order, S> out = distance_to_point<order, S>(from_axis, S(capsule.radius), side);
-  if constexpr (order >= SdfOrder::jacobian) {  // along the side the normal does not change: N - N a a^T
-    const auto on_cap = above || below;
+  // The closest place moves along the segment by `slides` as x does.
+  const S slides = S(1) - beyond.by_along;
+  if constexpr (order >= SdfOrder::gradient) {
+    const S n_a = slides * (out.normal[0] * a[0] + out.normal[1] * a[1] + out.normal[2] * a[2]);
+    for (int i = 0; i < 3; ++i) out.gradient[i] = out.normal[i] - n_a * a[i];
+  }
+  if constexpr (order >= SdfOrder::jacobian) {  // N - slides N a a^T
     for (int i = 0; i < 3; ++i) {
-      const S N_a = select(on_cap, S(0),
-                           out.normal_jacobian(i, 0) * a[0] + out.normal_jacobian(i, 1) * a[1] +
-                               out.normal_jacobian(i, 2) * a[2]);
+      const S N_a = slides * (out.normal_jacobian(i, 0) * a[0] + out.normal_jacobian(i, 1) * a[1] +
+                              out.normal_jacobian(i, 2) * a[2]);
       for (int j = 0; j < 3; ++j) out.normal_jacobian(i, j) = out.normal_jacobian(i, j) - N_a * a[j];
     }
   }
   return out;
 }
 
-/// A point beside a box, in P. With q_f its height above the face f of the core, of six,
-///   psi = |max(q, 0)| + min(max_f q_f, 0)                      exact distance from the core, d = psi -
-///   radius n = sum_f v_f e_f/|v|,  v_f = max(q_f - t, 0) t = -1.25 y^2/(y + r),  y = max(r - psi, 0),  r =
-///   turning_radius.
-/// Down to a depth of radius - r, t is 0 and n = grad d. Deeper n turns from face to face where grad d jumps,
-/// as around an edge of radius psi - t, which is at least 0.6 r and grows by a quarter of the depth. It fades
-/// between opposite faces.
+/// A point beside a box, in P. With q_i its height above the nearer one of two opposite faces of the core,
+///   psi_0 = |max(q, 0)| + min(max_i q_i, 0)            exact distance from the core
+///   psi = |ramp(q)| outside of it, else psi_0,         ramps of width seam psi_0;   d = psi - radius
+/// and with q_f that above the face f, of six,
+///   n = sum_f v_f e_f/|v|,   v_f = ramp(q_f - t)       ramps of width seam (psi - t)
+///   t = -1.25 y^2/(y + r),   y = max(r - psi, 0),      r = turning_radius.
+/// Down to a depth of radius - r, t is 0 and n = grad d but at seams. Deeper n turns from face to face where
+/// grad d jumps, as around an edge of radius psi - t, which is at least 0.6 r and grows by a quarter of the
+/// depth. It fades between opposite faces. Where faces of the core are equally near within it, grad psi_0 has
+/// half of each of their normals: the mean of both sides.
 template <typename S>
 struct BoxSample {
-  S distance;                    ///< psi [m]
-  Vec3<S> gradient;              ///< grad psi
-  Vec3<S> share, opposite;       ///< v_f of the faces towards +x, +y, +z; of those towards -x, -y, -z [m]
-  S length;                      ///< |v| > 0 [m]
-  S t_by_distance, t_by_radius;  ///< dt/d(psi), dt/d(radius)
+  S distance;                     ///< psi [m]
+  Vec3<S> gradient;               ///< grad psi
+  Vec3<S> share, opposite;        ///< v_f of the faces towards +x, +y, +z; of those towards -x, -y, -z [m]
+  Vec3<S> slope, opposite_slope;  ///< of their ramps
+  Vec3<S> spread, opposite_spread;  ///< derivatives of their ramps by the width
+  S length;                         ///< |v| > 0 [m]
+  S t_by_distance, t_by_turning;    ///< dt/d(psi), dt/dr
+  S seam;
+
+  /// d(sum_f v_f e_f) and d|v|.
+  struct Change {
+    Vec3<S> sum;
+    S length;
+  };
 
   [[nodiscard]] Vec3<S> normal() const {
     Vec3<S> n;
     for (int i = 0; i < 3; ++i) n[i] = (share[i] - opposite[i]) / length;
     return n;
   }
-  /// -d(sum_f v_f e_f)/dt along an axis.
-  [[nodiscard]] S balance(int axis) const {
-    return select(share[axis] > S(0), S(1), S(0)) - select(opposite[axis] > S(0), S(1), S(0));
+  /// By the distance, and by the turning radius.
+  [[nodiscard]] Change by_distance() const { return change(t_by_distance, S(1) - t_by_distance); }
+  [[nodiscard]] Change by_turning() const { return change(t_by_turning, S(0) - t_by_turning); }
+
+ private:
+  /// Along changes of t and of psi - t.
+  [[nodiscard]] Change change(const S& of_t, const S& of_reach) const {
+    const S of_width = seam * of_reach;
+    Change c;
+    c.length = S(0);
+    for (int i = 0; i < 3; ++i) {
+      const S near = spread[i] * of_width - slope[i] * of_t,
+              far = opposite_spread[i] * of_width - opposite_slope[i] * of_t;
+      c.sum[i] = near - far;
+      c.length = c.length + (share[i] * near + opposite[i] * far);
+    }
+    c.length = c.length / length;
+    return c;
   }
-  /// d|v|/dt = -this.
-  [[nodiscard]] S mean_share() const {
-    return ((share[0] + opposite[0]) + (share[1] + opposite[1]) + (share[2] + opposite[2])) / length;
+};
+
+/// max(x, 0), or ramps where any x lies within their width, with their derivatives.
+template <typename S>
+struct Ramps {
+  Vec3<S> value, slope, spread;
+
+  ABUT_KERNEL_PART Ramps(const Vec3<S>& x, const S& width) {
+    for (int i = 0; i < 3; ++i) {
+      const auto is_above = x[i] > S(0);
+      value[i] = select(is_above, x[i], S(0));
+      slope[i] = select(is_above, S(1), S(0));
+      spread[i] = S(0);
+      const auto is_near = x[i] < width && S(0) - x[i] < width;
+      if (!any(is_near)) continue;
+      const S w = select(is_near, width, S(1)), ramp = smooth_ramp<S>(x[i], w),
+              ramp_slope = smooth_ramp_dx<S>(x[i], w);
+      value[i] = select(is_near, ramp, value[i]);
+      slope[i] = select(is_near, ramp_slope, slope[i]);
+      spread[i] = select(is_near, smooth_ramp_dwidth<S>(x[i], w, ramp, ramp_slope), S(0));
+    }
   }
 };
 
@@ -184,37 +286,70 @@ template <typename S, typename T>
 [[nodiscard]] ABUT_KERNEL_PART BoxSample<S> box_sample(const RoundedBox<T>& box, const Vec3<S>& x_P) {
   using std::sqrt;
   BoxSample<S> out;
+  out.seam = S(box.seam);
   Vec3<S> sign, q, beyond;
   for (int i = 0; i < 3; ++i) {
     sign[i] = select(x_P[i] < S(0), S(-1), S(1));
     q[i] = sign[i] * x_P[i] - S(box.core[i]);
     beyond[i] = select(q[i] > S(0), q[i], S(0));
   }
-  const auto y_deepest = q[1] > q[0];
-  const S larger = select(y_deepest, q[1], q[0]);
-  const auto z_deepest = q[2] > larger;
+  const S larger = select(q[1] > q[0], q[1], q[0]), largest = select(q[2] > larger, q[2], larger);
   const S squared = beyond[0] * beyond[0] + beyond[1] * beyond[1] + beyond[2] * beyond[2];
-  const auto is_inside = !(squared > S(std::numeric_limits<scalar_value_t<S>>::min()));
+  const auto is_inside = !(squared > S(box.tie) * S(box.tie));
   const S outside = sqrt(select(is_inside, S(1), squared));
-  out.distance = select(is_inside, select(z_deepest, q[2], larger), outside);
-  const Vec3<S> inner(select(z_deepest, S(0), select(y_deepest, S(0), sign[0])),
-                      select(z_deepest, S(0), select(y_deepest, sign[1], S(0))),
-                      select(z_deepest, sign[2], S(0)));
+  const S tied = largest - S(box.tie);
+  const auto x_tied = q[0] >= tied, y_tied = q[1] >= tied, z_tied = q[2] >= tied;
+  const S part = select((x_tied && y_tied) || (x_tied && z_tied) || (y_tied && z_tied), S(0.5), S(1));
+  const Vec3<S> inner(select(x_tied, part, S(0)), select(y_tied, part, S(0)), select(z_tied, part, S(0)));
+  const S level = S(plain_value(largest));  // a constant of forward-mode numbers, whose derivatives are means, too
+  S depth = level;
+  for (int i = 0; i < 3; ++i) depth = depth + inner[i] * (q[i] - level);
+  out.distance = select(is_inside, depth, outside);
   const S inverse = S(1) / outside;
-  for (int i = 0; i < 3; ++i) out.gradient[i] = select(is_inside, inner[i], sign[i] * beyond[i] * inverse);
+  Vec3<S> magnitude;  // of grad psi
+  for (int i = 0; i < 3; ++i) magnitude[i] = select(is_inside, inner[i], beyond[i] * inverse);
+
+  const S width = out.seam * outside;
+  auto is_near_seam = is_inside && !is_inside;
+  for (int i = 0; i < 3; ++i)
+    is_near_seam = is_near_seam || (!is_inside && q[i] < width && S(0) - q[i] < width);
+  if (any(is_near_seam)) {
+    const Ramps<S> ramps(q, width);
+    const Vec3<S>& s = ramps.value;
+    const S rounded = sqrt(select(is_near_seam, s[0] * s[0] + s[1] * s[1] + s[2] * s[2], S(1))),
+            inverse_rounded = S(1) / rounded;
+    const S by_width = (s[0] * ramps.spread[0] + s[1] * ramps.spread[1] + s[2] * ramps.spread[2]) *
+                       inverse_rounded * out.seam;
+    out.distance = select(is_near_seam, rounded, out.distance);
+    for (int i = 0; i < 3; ++i) {
+      magnitude[i] = select(is_near_seam, s[i] * ramps.slope[i] * inverse_rounded + by_width * magnitude[i],
+                            magnitude[i]);
+    }
+  }
+  for (int i = 0; i < 3; ++i) out.gradient[i] = sign[i] * magnitude[i];
 
   constexpr double k_growth = 1.25;
   const S r(box.turning_radius), y = select(out.distance < r, r - out.distance, S(0)), z = y / (y + r);
   const S t = S(-k_growth) * y * z;
   out.t_by_distance = S(k_growth) * z * (S(2) - z);
-  out.t_by_radius = S(-k_growth) * z * (S(1) - z);
-  S sum = S(0);
+  out.t_by_turning = S(-2.0 * k_growth) * z * (S(1) - z);
+  Vec3<S> near, far;
   for (int i = 0; i < 3; ++i) {
-    const S height = S(0) - S(box.core[i]) - t, near = height + x_P[i], far = height - x_P[i];
-    out.share[i] = select(near > S(0), near, S(0));
-    out.opposite[i] = select(far > S(0), far, S(0));
-    sum = sum + (out.share[i] * out.share[i] + out.opposite[i] * out.opposite[i]);
+    const S height = S(0) - S(box.core[i]) - t;
+    near[i] = height + x_P[i];
+    far[i] = height - x_P[i];
   }
+  const S turning_width = out.seam * (out.distance - t);
+  const Ramps<S> nears(near, turning_width), fars(far, turning_width);
+  out.share = nears.value;
+  out.opposite = fars.value;
+  out.slope = nears.slope;
+  out.opposite_slope = fars.slope;
+  out.spread = nears.spread;
+  out.opposite_spread = fars.spread;
+  S sum = S(0);
+  for (int i = 0; i < 3; ++i)
+    sum = sum + (out.share[i] * out.share[i] + out.opposite[i] * out.opposite[i]);
   out.length = sqrt(sum);
   return out;
 }
@@ -230,13 +365,16 @@ template <SdfOrder order, typename S, typename T>
     out.normal = transform<S>(box.R_BP, n);
     if constexpr (order >= SdfOrder::gradient) out.gradient = transform<S>(box.R_BP, at.gradient);
     if constexpr (order >= SdfOrder::jacobian) {  // in P
-      const S inverse = S(1) / at.length, mean_share = at.mean_share();
+      const S inverse = S(1) / at.length;
+      const typename BoxSample<S>::Change by_distance = at.by_distance();
+      Vec3<S> by_place;  // d|v|/dx at constant psi
+      for (int j = 0; j < 3; ++j)
+        by_place[j] = (at.share[j] * at.slope[j] - at.opposite[j] * at.opposite_slope[j]) * inverse;
       Mat3<S> N, half;
       for (int i = 0; i < 3; ++i) {
-        const S by_distance = (at.balance(i) - n[i] * mean_share) * at.t_by_distance;
-        for (int j = 0; j < 3; ++j) N(i, j) = (S(0) - n[i] * n[j] - by_distance * at.gradient[j]) * inverse;
-        const S faces = select(at.share[i] > S(0), S(1), S(0)) + select(at.opposite[i] > S(0), S(1), S(0));
-        N(i, i) = N(i, i) + faces * inverse;
+        const S by_psi = by_distance.sum[i] - n[i] * by_distance.length;
+        for (int j = 0; j < 3; ++j) N(i, j) = (by_psi * at.gradient[j] - n[i] * by_place[j]) * inverse;
+        N(i, i) = N(i, i) + (at.slope[i] + at.opposite_slope[i]) * inverse;
       }
       for (int j = 0; j < 3; ++j) half.col(j) = transform<S>(box.R_BP, Vec3<S>(N.col(j)));  // R N R^T
       for (int i = 0; i < 3; ++i) {

@@ -224,7 +224,6 @@ struct Symmetric {
 /// J^T K(y) J, J = dy/dt, plus E, the sum of (dF/dy_i)/y_i (S_i - J_i J_i^T), its difference taken by hand.
 template <typename S, typename Constants>
 [[nodiscard]] ABUT_KERNEL_PART Symmetric<S> gauge_curvature(const Constants& sq, const GaugePoint<S>& g) {
-  const S tiny = S(std::numeric_limits<scalar_value_t<S>>::min());
   const S Qx = g.inner.u_factor, Qy = g.inner.v_factor;
   const S outer =
       select(g.is_centre, S(0), (S(2) * S(sq.power1) + S(1)) * g.outer.u_factor * g.outer.v_factor);
@@ -232,18 +231,19 @@ template <typename S, typename Constants>
   const S inverse_F = S(1) / g.F;  // all below is at t/F, of size 1
   const S x = g.t[0] * inverse_F, y = g.t[1] * inverse_F, z = g.t[2] * inverse_F;
   if (!sq.rounded) {
-    const auto on_z_axis = !(g.inner.value > tiny);  // there (x, y)/s is taken to be (0, 1)
+    // On the z axis (x, y)/s has no limit. Derivatives along x and along y have: those of a bowl s^2/2 in z.
+    const S floor = S(1e-30);  // of nested_norm() of packs
+    const auto on_z_axis = !(g.squares[0] > floor) && !(g.squares[1] > floor);
     const S xx = x * x, yy = y * y, ss = g.inner.value * inverse_F * inverse_F;
     const S inverse_ss = S(1) / select(on_z_axis, S(1), ss);
-    const S cos_xx = xx * inverse_ss, cos_xy = x * y * inverse_ss,
-            cos_yy = select(on_z_axis, S(1), yy * inverse_ss);
+    const S cos_xx = xx * inverse_ss, cos_xy = x * y * inverse_ss, cos_yy = yy * inverse_ss;
     const S tilt = outer * z * z;
-    return {tilt * Qx * Qx * cos_xx + inner * cos_yy,
-            (tilt * Qx * Qy - inner) * cos_xy,
-            -outer * Qx * x * z,
-            tilt * Qy * Qy * cos_yy + inner * cos_xx,
-            -outer * Qy * y * z,
-            outer * ss};
+    return {select(on_z_axis, tilt, tilt * Qx * Qx * cos_xx + inner * cos_yy),
+            select(on_z_axis, S(0), (tilt * Qx * Qy - inner) * cos_xy),
+            select(on_z_axis, S(0), -outer * Qx * x * z),
+            select(on_z_axis, tilt, tilt * Qy * Qy * cos_yy + inner * cos_xx),
+            select(on_z_axis, S(0), -outer * Qy * y * z),
+            select(on_z_axis, S(0), outer * ss)};
   }
   const S inverse_square = inverse_F * inverse_F;
   const S d2 = S(sq.delta_squared);

@@ -124,7 +124,8 @@ class OrientedPointCloud {
     }
     half[3] = T(k_cloud_margin) * width;
     box_centre_P = middle.template cast<T>();
-    return RoundedBox<T>(half, {primitive.X_BP.q, primitive.X_BP * middle});
+    constexpr double k_no_seam = 0.0;  // its normal is the gradient of its distance
+    return RoundedBox<T>(half, {primitive.X_BP.q, primitive.X_BP * middle}, k_no_seam);
   }
 
   /// Splits at the median of the longest side until leaves are small; nodes are in depth-first order.

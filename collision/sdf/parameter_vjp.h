@@ -45,19 +45,26 @@ ABUT_KERNEL_PART void parameter_vjp(const Sphere<T>&, const SampleBar<S>& at, st
   bar[0] = bar[0] - at.distance_bar;
 }
 
-/// A longer segment takes its ends, and what is closest to them, along.
+/// A longer segment takes its ends, and what is closest to them, along; the seams there grow with the radius.
 template <typename S, typename T>
 ABUT_KERNEL_PART void parameter_vjp(const Capsule<T>& capsule, const SampleBar<S>& at,
                                     std::array<S, 5>& bar) {
   const Vec3<S> r = relative(at.x, capsule.centre);
-  S along = S(0), along_bar = S(0);
+  S along = S(0), n_a = S(0), n_bar_a = S(0), n_bar_n = S(0);
   for (int i = 0; i < 3; ++i) {
-    along = along + S(capsule.axis[i]) * r[i];
-    along_bar = along_bar + S(capsule.axis[i]) * at.x_bar[i];
+    const S a = S(capsule.axis[i]);
+    along = along + a * r[i];
+    n_a = n_a + a * at.normal[i];
+    n_bar_a = n_bar_a + a * at.normal_bar[i];
+    n_bar_n = n_bar_n + at.normal[i] * at.normal_bar[i];
   }
-  const S h = S(capsule.half_length);
-  bar[0] = bar[0] - at.distance_bar;
-  bar[1] = bar[1] + select(along > h, -along_bar, select(along < -h, along_bar, S(0)));
+  const BeyondSegment<S> beyond = beyond_segment<S>(capsule, along);
+  const S from_axis = at.distance + S(capsule.radius);  // no curvature on it: distance_to_point()
+  const auto is_on_axis = !(from_axis > S(0));
+  const S curvature = select(is_on_axis, S(0), S(1)) / select(is_on_axis, S(1), from_axis);
+  const S beyond_bar = at.distance_bar * n_a + (n_bar_a - n_a * n_bar_n) * curvature;
+  bar[0] = bar[0] + (S(k_seam) * beyond.by_seam * beyond_bar - at.distance_bar);
+  bar[1] = bar[1] + beyond.by_half_length * beyond_bar;
 }
 
 /// Half extents take their two faces along, the radius the whole core, against them.
@@ -68,18 +75,20 @@ ABUT_KERNEL_PART void parameter_vjp(const RoundedBox<T>& box, const SampleBar<S>
   const Vec3<S> n = sample.normal(), n_bar = transform_transposed<S>(box.R_BP, at.normal_bar);
   const S inverse = S(1) / sample.length;
   const S along = n[0] * n_bar[0] + n[1] * n_bar[1] + n[2] * n_bar[2];
-  S t_bar = along * sample.mean_share();
-  for (int i = 0; i < 3; ++i) t_bar = t_bar - sample.balance(i) * n_bar[i];
-  t_bar = t_bar * inverse;
-  const S distance_bar = at.distance_bar + sample.t_by_distance * t_bar;
-  S by_radius = sample.t_by_radius * t_bar - at.distance_bar;
+  const auto bar_of = [&](const typename BoxSample<S>::Change& c) {
+    return S((c.sum[0] * n_bar[0] + c.sum[1] * n_bar[1] + c.sum[2] * n_bar[2] - c.length * along) * inverse);
+  };
+  const S distance_bar = at.distance_bar + bar_of(sample.by_distance()),
+          turning_bar = bar_of(sample.by_turning());
+  S by_radius = S(box.turning_by_radius) * turning_bar - at.distance_bar;
   for (int i = 0; i < 3; ++i) {
-    const S shares = (sample.share[i] + sample.opposite[i]) * inverse;
+    const S shares =
+        (sample.share[i] * sample.slope[i] + sample.opposite[i] * sample.opposite_slope[i]) * inverse;
     const S by_core =
-        (along * shares - sample.balance(i) * n_bar[i]) * inverse -
+        (along * shares - (sample.slope[i] - sample.opposite_slope[i]) * n_bar[i]) * inverse -
         distance_bar * select(sample.gradient[i] < S(0), -sample.gradient[i], sample.gradient[i]);
     const auto k = static_cast<std::size_t>(i);
-    bar[k] = bar[k] + by_core;
+    bar[k] = bar[k] + (by_core + S(box.turning_by_extent) * turning_bar);
     by_radius = by_radius - by_core;
   }
   bar[3] = bar[3] + by_radius;

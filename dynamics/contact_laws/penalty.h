@@ -53,17 +53,29 @@ struct Spring {
   double dissipation_time = 0;  ///< tau_d [s]
   double stiffness_by_stiffness = 0, stiffness_by_inverse_mass = 0, stiffness_by_h = 0;
   double time_by_time = 0, time_by_stiffness = 0, time_by_inverse_mass = 0, time_by_h = 0;
+  double stiffness_by_compliance = 0, time_by_compliance = 0;
 };
 
 namespace detail {
-/// g(x, m) and its derivatives, x >= 0.
+/// g(x, m) and its derivatives, x >= 0: also by 1/x, which are finite however large x is.
 struct SoftMinimum {
-  double value, d_x, d_limit;
+  double value, d_x, d_limit, d_inverse;
   SoftMinimum(double x, double limit) {
-    const double r = x / limit, q = r * r * r * r, root = std::sqrt(std::sqrt(1.0 + q));
+    constexpr double k_far = 1e10;
+    const double r = x / limit;
+    if (r > k_far) {  // r^4 may overflow: with s = 1/r, g = limit/(1 + s^4)^(1/4)
+      const double s = limit / x;
+      value = limit;
+      d_x = s * s * s * s * s;
+      d_limit = 1.0;
+      d_inverse = -limit * limit * s * s * s;
+      return;
+    }
+    const double q = r * r * r * r, root = std::sqrt(std::sqrt(1.0 + q));
     value = x / root;
     d_x = 1.0 / (root * (1.0 + q));
     d_limit = r * q * d_x;
+    d_inverse = -x * x * d_x;
   }
 };
 }  // namespace detail
@@ -79,12 +91,14 @@ inline Spring stable_spring(double stiffness, double dissipation_time, double in
   Spring spring;
   spring.stiffness = k.value;
   spring.stiffness_by_stiffness = k.d_x;
+  spring.stiffness_by_compliance = k.d_inverse;
   spring.stiffness_by_inverse_mass = -k.d_limit * stiffest / inverse_mass;
   spring.stiffness_by_h = -2.0 * k.d_limit * stiffest / h;
   spring.dissipation_time = tau.value;
   spring.time_by_time = tau.d_x;
   const double by_k = -tau.d_limit * longest / k.value;
   spring.time_by_stiffness = by_k * spring.stiffness_by_stiffness;
+  spring.time_by_compliance = by_k * spring.stiffness_by_compliance;
   spring.time_by_inverse_mass =
       by_k * spring.stiffness_by_inverse_mass - tau.d_limit * longest / inverse_mass;
   spring.time_by_h = by_k * spring.stiffness_by_h - tau.d_limit * longest / h;

@@ -24,6 +24,7 @@ void validate(const GradientCheckConfig& config) {
   std::string wrong;
   if (config.steps < 1) wrong += fmt::format("; steps = {}, allowed: >= 1", config.steps);
   if (config.samples < 1) wrong += fmt::format("; samples = {}, allowed: >= 1", config.samples);
+  if (config.components < 0) wrong += fmt::format("; components = {}, allowed: >= 0", config.components);
   if (!(config.tolerance > 0.0)) wrong += fmt::format("; tolerance = {}, allowed: > 0", config.tolerance);
   require(wrong.empty(), "gradient check" + wrong);
 }
@@ -178,7 +179,18 @@ struct NominalMotion {
   const InputGroups& groups;
 };
 
-GradientSample check_sample(const NominalMotion& motion, std::size_t group_index, Random random,
+/// What a sample is along: a random direction in a group, or one component of it.
+struct SampleInput {
+  std::size_t group;
+  const StateComponent* component = nullptr;
+};
+
+struct ComparedSample {
+  GradientSample sample;
+  bool has_kinks = false;  ///< says the gradient's health
+};
+
+ComparedSample check_sample(const NominalMotion& motion, const SampleInput& input, Random random,
                             double tolerance, const GradientFunction& gradient_function) {
   const RandomLoss loss(motion.trajectory, motion.groups, random);
   const Gradient gradient =
@@ -191,18 +203,25 @@ GradientSample check_sample(const NominalMotion& motion, std::size_t group_index
   for (std::size_t g = 0; g < groups.size(); ++g) {
     std::vector<double> x = groups[g].scale;
     for (double& xi : x) xi *= random.uniform(-1.0, 1.0);
-    if (g == group_index) along = within_bounds(groups[g], x);
-    const double derivative = groups[g].derivative(gradient, g == group_index ? along.x : x);
+    if (g == input.group) {
+      if (input.component != nullptr) {
+        std::fill(x.begin(), x.end(), 0.0);
+        x[input.component->entry] = groups[g].scale[input.component->entry];
+        sample.component = input.component->name;
+      }
+      along = within_bounds(groups[g], x);
+    }
+    const double derivative = groups[g].derivative(gradient, g == input.group ? along.x : x);
     if (!std::isfinite(derivative)) sample.non_finite = true;
     sample.largest = std::max(sample.largest, std::abs(derivative));
-    if (g != group_index) continue;
+    if (g != input.group) continue;
     sample.group = groups[g].name;
     sample.adjoint = derivative;
   }
   LossAlong loss_along(motion.inputs, motion.stepper.config(), motion.trajectory.step_count(),
-                       groups[group_index], along.x, loss);
+                       groups[input.group], along.x, loss);
   compare_along(along, loss_along, tolerance, sample);
-  return sample;
+  return {std::move(sample), gradient.health.contacts_near_kink > 0};
 }
 
 /// The initial state with random changes of poses and twists that are small, but large against most steps of
@@ -227,10 +246,9 @@ State nearby_state(const State& initial, const InputGroups& groups, Random& rand
   return state;
 }
 
-/// A sample that is off though its differences converge. Where bodies are exactly aligned, contacts lie
-/// exactly at kinks that cancel in differences, and the adjoint takes one side of each. That is so if the
-/// same sample is right for states nearby.
-bool is_right_nearby(const NominalMotion& motion, std::size_t group_index, const Random& random,
+/// Of a sample that is off though its differences converge, with contacts at kinks: whether the same sample is
+/// right for states nearby.
+bool is_right_nearby(const NominalMotion& motion, const SampleInput& input, const Random& random,
                      double tolerance, const GradientFunction& gradient_function) {
   constexpr int k_states = 3;
   Random change = random;
@@ -240,8 +258,9 @@ bool is_right_nearby(const NominalMotion& motion, std::size_t group_index, const
     const Trajectory trajectory = rollout(motion.stepper, inputs.initial, motion.trajectory.step_count());
     if (!trajectory.ok()) continue;
     const InputGroups groups = input_groups(inputs, motion.stepper, motion.trajectory.step_count());
-    const GradientSample sample = check_sample({inputs, motion.stepper, trajectory, groups}, group_index,
-                                               random, tolerance, gradient_function);
+    const GradientSample sample = check_sample({inputs, motion.stepper, trajectory, groups}, input, random,
+                                               tolerance, gradient_function)
+                                      .sample;
     if (sample.unresolved || sample.non_finite || sample.at_bound) continue;
     return sample.relative_error <= tolerance;
   }
@@ -256,20 +275,33 @@ double resolution_of(double solver_tolerance) {
 }
 
 /// A sample; where it is off, with a second look at whether that is the adjoint's fault.
-GradientSample judged_sample(const NominalMotion& motion, std::size_t group_index, const Random& random,
+GradientSample judged_sample(const NominalMotion& motion, const SampleInput& input, const Random& random,
                              double tolerance, const GradientFunction& gradient_function) {
-  GradientSample sample = check_sample(motion, group_index, random, tolerance, gradient_function);
+  auto [sample, has_kinks] = check_sample(motion, input, random, tolerance, gradient_function);
   if (sample.unresolved || sample.at_bound || sample.non_finite || sample.relative_error <= tolerance)
     return sample;
   const double solver_tolerance = motion.stepper.config().tolerance;
   if (sample.relative_error <= resolution_of(solver_tolerance)) {
     sample.unresolved = true;
     sample.reason = fmt::format("the law is solved to {:.1g} only", solver_tolerance);
-  } else if (is_right_nearby(motion, group_index, random, tolerance, gradient_function)) {
+  } else if (has_kinks && is_right_nearby(motion, input, random, tolerance, gradient_function)) {
     sample.at_bound = true;
-    sample.reason = "the initial state lies exactly at kinks: with a small change of it the adjoint is right";
+    sample.reason = "contacts lie at kinks: with a small change of the state the adjoint is right";
   }
   return sample;
+}
+
+/// All components of the initial state, or `count` of them: a random choice, in their order.
+std::vector<StateComponent> chosen_components(const NominalMotion& motion, int count, Random& random) {
+  std::vector<StateComponent> all = state_components(motion.inputs.model, motion.groups), chosen;
+  auto wanted = std::min(static_cast<std::size_t>(count), all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {  // as many of those that are left as are still wanted
+    const auto left = static_cast<double>(all.size() - i);
+    if (!(random.uniform(0.0, left) < static_cast<double>(wanted))) continue;
+    chosen.push_back(std::move(all[i]));
+    --wanted;
+  }
+  return chosen;
 }
 
 /// Calls work(0), ..., work(count - 1) on all cores; the first exception is passed on.
@@ -353,17 +385,26 @@ GradientCheck check_gradient(const Model& model, const StepConfig& step_config, 
   const NominalMotion motion{nominal, stepper, trajectory, groups};
   Random seeds(config.seed);
   std::vector<Random> random;
-  random.reserve(static_cast<std::size_t>(config.samples));
-  for (int i = 0; i < config.samples; ++i) random.emplace_back(seeds.bits());
-  check.samples.resize(random.size());
+  std::vector<SampleInput> inputs;
+  for (int i = 0; i < config.samples; ++i) {
+    random.emplace_back(seeds.bits());
+    inputs.push_back({static_cast<std::size_t>(i) % groups.groups.size()});
+  }
+  const std::vector<StateComponent> components = chosen_components(motion, config.components, seeds);
+  for (const StateComponent& component : components) {
+    random.emplace_back(seeds.bits());
+    inputs.push_back({component.group, &component});
+  }
+  check.samples.resize(inputs.size());
   std::mutex mutex;
+  const int count = static_cast<int>(inputs.size());
   int done = 0;
-  in_parallel(config.samples, [&](int i) {
+  in_parallel(count, [&](int i) {
     const auto k = static_cast<std::size_t>(i);
-    check.samples[k] = judged_sample(motion, k % groups.groups.size(), random[k], config.tolerance, gradient);
+    check.samples[k] = judged_sample(motion, inputs[k], random[k], config.tolerance, gradient);
     const std::scoped_lock lock(mutex);
     ++done;
-    if (progress) progress(done, config.samples);
+    if (progress) progress(done, count);
   });
   check.summary = summarize(check.samples, config.tolerance);
   check.verdict = verdict_of(check.summary, config.tolerance);

@@ -1,14 +1,16 @@
 /// The adjoint of a whole rollout against central differences of the same rollout.
 ///
 /// A sample is a random loss (a weighted sum of poses and twists of the moving bodies at three times) and a
-/// random direction in one group of inputs (gradient_inputs.h). The groups take turns.
+/// random direction in one group of inputs (gradient_inputs.h). The groups take turns. In a random direction all
+/// inputs of a group are mixed, and an error of one of them is diluted; so others follow along single components
+/// of the initial state: one of the twelve numbers of one moving body.
 ///
 /// Where an input lies at a bound (an exponent of 1.9, a friction or restitution of 0, two joint limits that
 /// nearly meet), the direction leads inwards and differences are one-sided. Where these do not converge
 /// either, because the model is another one at the bound (a restitution of 0 has no impacts), the sample is
-/// counted as at a bound. So is one whose initial state lies exactly at kinks (boxes that are exactly aligned):
-/// differences see the mean of their sides, the adjoint takes one side of each, and the same sample is right
-/// for a state nearby. No input makes the check itself fail.
+/// counted as at a bound. So is one with contacts at kinks, if the gradient's health counts these and the same
+/// sample is right for a state nearby: differences see the mean of the sides of kinks, the adjoint takes one
+/// side of each. No input makes the check itself fail.
 ///
 /// Settings that default to a function of the model (acceleration scale, dissipation times) are made explicit
 /// first, so that they stay as they are while gravity changes; the adjoint holds them fixed, too.
@@ -31,6 +33,8 @@ struct GradientCheckConfig {
   int samples = 24;  ///< >= 1
   std::uint64_t seed = 1;
   double tolerance = k_unresolved_limit;  ///< relative error of a sample that is not off, > 0
+  int components = 0;  ///< samples along one component of the initial state, >= 0: all of them, or as many of
+                       ///< them as this, chosen at random
 };
 
 /// Throws std::invalid_argument naming every bad field and its value.
@@ -46,7 +50,8 @@ inline constexpr double k_gradient_check_tolerance = 1e-12;
                                          int steps);
 
 struct GradientCheck {
-  std::vector<GradientSample> samples;  ///< none if the rollout itself failed
+  /// Along random directions, then along components; none if the rollout itself failed.
+  std::vector<GradientSample> samples;
   GradientCheckSummary summary;
   GradientVerdict verdict;
   double solver_tolerance = 0;  ///< of the rollouts: see reachable_tolerance()

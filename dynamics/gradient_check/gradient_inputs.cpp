@@ -19,6 +19,8 @@
 namespace abut {
 namespace {
 
+constexpr const char *k_pose_group = "initial pose", *k_twist_group = "initial twist";
+
 /// One number of a model: how it moves, and the derivative along that.
 struct Scalar {
   double scale;
@@ -133,7 +135,7 @@ class GroupBuilder {
   }
 
   void add_initial_poses() {  // those of fixed bodies, too: a floor may be tilted
-    InputGroup group{"initial pose", {}, {}, {}, {}};
+    InputGroup group{k_pose_group, {}, {}, {}, {}};
     for (const double length : lengths_)
       group.scale.insert(group.scale.end(), {1, 1, 1, length, length, length});
     group.move = [](RolloutInputs& inputs, std::span<const double> x) {
@@ -150,8 +152,8 @@ class GroupBuilder {
   }
 
   void add_initial_twists() {
-    InputGroup group{"initial twist", {}, {}, {}, {}};
-    std::vector<std::size_t> moving = moving_;  // and what is driven
+    InputGroup group{k_twist_group, {}, {}, {}, {}};
+    std::vector<std::size_t> moving = moving_;  // first, and then what is driven
     for (std::size_t b = 0; b < bodies().size(); ++b) {
       if (bodies()[b].fixed && !nominal_.initial.V_WB[b].isZero(0.0)) moving.push_back(b);
     }
@@ -622,6 +624,31 @@ Room room_along(const InputGroup& group, std::span<const double> x, double sign)
 
 InputGroups input_groups(const RolloutInputs& nominal, const Stepper& stepper, int steps) {
   return GroupBuilder(nominal, stepper, steps).result();
+}
+
+std::vector<StateComponent> state_components(const Model& model, const InputGroups& inputs) {
+  constexpr const char* k_names[2][6] = {
+      {"rotation about x", "rotation about y", "rotation about z", "x", "y", "z"},
+      {"angular velocity about x", "angular velocity about y", "angular velocity about z", "velocity along x",
+       "velocity along y", "velocity along z"}};
+  const auto index_of = [&](std::string_view name) {
+    const auto at = std::find_if(inputs.groups.begin(), inputs.groups.end(),
+                                 [&](const InputGroup& group) { return group.name == name; });
+    return static_cast<std::size_t>(at - inputs.groups.begin());
+  };
+  std::vector<StateComponent> components;
+  if (inputs.moving.empty()) return components;
+  const std::size_t groups[2] = {index_of(k_pose_group), index_of(k_twist_group)};
+  for (std::size_t i = 0; i < inputs.moving.size(); ++i) {
+    const std::size_t body = inputs.moving[i], firsts[2] = {6 * body, 6 * i};  // poses of all, twists of moving
+    for (std::size_t half = 0; half < 2; ++half) {
+      for (std::size_t k = 0; k < 6; ++k) {
+        components.push_back({groups[half], firsts[half] + k,
+                              fmt::format("{}, {}", model.bodies[body].name, k_names[half][k])});
+      }
+    }
+  }
+  return components;
 }
 
 BoundedDirection within_bounds(const InputGroup& group, std::vector<double> x) {

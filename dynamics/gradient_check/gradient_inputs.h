@@ -40,6 +40,12 @@ struct InputGroup {
   std::function<void(std::span<const double> x)> require_valid;
 };
 
+/// One number of the initial state: entry `entry` of the group with index `group`.
+struct StateComponent {
+  std::size_t group, entry;
+  std::string name;  ///< "box 3, rotation about z"
+};
+
 /// The groups of a model, and the sizes of its bodies that make offsets and losses comparable.
 struct InputGroups {
   std::vector<InputGroup> groups;
@@ -49,6 +55,9 @@ struct InputGroups {
 
 /// `nominal` must outlive the result; its dissipation times are explicit.
 [[nodiscard]] InputGroups input_groups(const RolloutInputs& nominal, const Stepper& stepper, int steps);
+
+/// The twelve of each moving body, one body after the other.
+[[nodiscard]] std::vector<StateComponent> state_components(const Model& model, const InputGroups& inputs);
 
 /// A direction in a group that differences can follow.
 struct BoundedDirection {

@@ -25,6 +25,7 @@ enum class DifferenceSide { both, forward, backward };
 /// Directional derivative of a sample's loss, twice.
 struct GradientSample {
   std::string group;
+  std::string component;  ///< of one that is along a single number: which; else empty
   double adjoint = 0, difference = 0;
   double largest = 0;            ///< |adjoint| of the most sensitive group, for the same loss
   double step = 0;               ///< smallest step of the differences that `difference` was made of
@@ -33,8 +34,8 @@ struct GradientSample {
   bool unresolved = false;       ///< self_disagreement > the tolerance: counted, never dropped
   bool non_finite = false;       ///< the adjoint, the difference, or a state on the way
   DifferenceSide side = DifferenceSide::both;
-  /// No judgement: inputs lie at a bound, and differences on the side within it do not converge; or they lie
-  /// exactly at kinks, and the adjoint is right beside these.
+  /// No judgement: inputs lie at a bound, and differences on the side within it do not converge; or contacts
+  /// lie at kinks, which the gradient's health counts, and the adjoint is right beside these.
   bool at_bound = false;
   std::string
       reason;  ///< why differences are one-sided or there are none; empty where there is nothing to say

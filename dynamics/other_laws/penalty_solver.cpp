@@ -57,15 +57,15 @@ PenaltySolver::NormalForce PenaltySolver::normal_force(const RowPair& pair, cons
       penalty::stable_spring(stiffness, pair.material.dissipation_time, row.inverse_mass, h);
   const penalty::Force f = penalty::normal_force(row.n.dot(u), row.distance, row.weight, spring.stiffness,
                                                  spring.dissipation_time, 0.25 * pair.tau);
-  const double d_stiffness =
-      f.d_stiffness * spring.stiffness_by_stiffness + f.d_dissipation_time * spring.time_by_stiffness;
+  const double d_compliance =
+      f.d_stiffness * spring.stiffness_by_compliance + f.d_dissipation_time * spring.time_by_compliance;
   return {
       f.value,
       f.d_velocity,
       f.d_distance,
       f.d_weight,
       f.d_stiffness * spring.stiffness_by_inverse_mass + f.d_dissipation_time * spring.time_by_inverse_mass,
-      compliance > 0.0 ? -d_stiffness * stiffness * stiffness : 0.0,
+      compliance > 0.0 ? d_compliance : 0.0,
       f.d_dissipation_time * spring.time_by_time,
       f.d_stiffness * spring.stiffness_by_h + f.d_dissipation_time * spring.time_by_h};
 }

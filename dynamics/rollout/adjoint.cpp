@@ -74,8 +74,9 @@ std::string warning_text(const Model& model, const GradientWarning& warning) {
           "and its gradient says little beyond a small neighbourhood",
           warning.step, body, warning.value);
     case GradientWarning::Kind::kinks:
-      return fmt::format("step {}{}: {:.0f} % of the contacts lie beside a kink of the contact law",
-                         warning.step, body, 100.0 * warning.value);
+      return fmt::format(
+          "step {}{}: {:.0f} % of the contacts lie beside a kink of the contact law or of a shape",
+          warning.step, body, 100.0 * warning.value);
     case GradientWarning::Kind::branch:
       return fmt::format(
           "step {}: friction is so strong there that the step may have several answers; the gradient is that "

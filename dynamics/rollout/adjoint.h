@@ -21,7 +21,7 @@ struct GradientWarning {
   enum class Kind {
     growth,  ///< one step multiplies the adjoint by `value` or more: chaos, or an impact
     chaos,   ///< from this step to the end it grows `value` times as much as in free motion
-    kinks,   ///< a share of `value` of a step's contacts lies beside a kink of the law
+    kinks,   ///< a share of `value` of a step's contacts lies beside a kink of the law or of a shape
     branch   ///< a step was hard to solve and may have other answers nearby: SolutionPath `value`
   } kind = Kind::growth;
   int step = -1;  ///< from 0
@@ -38,7 +38,7 @@ struct GradientHealth {
       false;                   ///< AdjointOptions::backward was used: not the gradient of the forward pass
   int impact_substeps = 0;     ///< with the derivative of their time
   int contacts = 0;            ///< rows of all solves of all steps
-  int contacts_near_kink = 0;  ///< of these: see ContactSolver::contacts_near_kink()
+  int contacts_near_kink = 0;  ///< of these: see KinkCount
   int steps_on_branches = 0;   ///< that may have other answers nearby
   std::vector<double> adjoint_norm;  ///< |dL/d(state k)|, k = 0 ... steps
   double largest_growth = 0;    ///< max over the steps k of |dL/d(state k)| / |dL/d(state k + 1)|, without

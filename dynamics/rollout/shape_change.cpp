@@ -51,6 +51,11 @@ struct PointsOfPrimitive {
   }
 };
 
+/// t of a point in P. All points lie in the middle of what has no length, and stay there: 0.
+Vec3<double> relative_place(const Vec3<double>& point_P, const Vec3<double>& scale) {
+  return (scale.array() == 0.0).select(0.0, point_P.array() / scale.array());
+}
+
 /// dL/d(parameters) from dL/d(scale) of PointsOfPrimitive.
 void scale_vjp(PrimitiveKind kind, const Vec3<double>& scale_bar, PrimitiveGradient& bar) {
   if (kind == PrimitiveKind::capsule) bar.parameters[1] += scale_bar.z();
@@ -157,9 +162,9 @@ Body with_primitives(const Body& body, const std::vector<Primitive>& primitives)
     changed.contact_radius = primitives.front().parameters[static_cast<std::size_t>(before.radius_index)];
     const PointsOfPrimitive after(changed);
     for (Eigen::Index i = 0; i < body.contact_points.cols(); ++i) {
-      const Vec3<double> local =
-          inverse_point<double>(body.shape.primitives.front().X_BP, body.contact_points.col(i))
-              .cwiseQuotient(before.scale);
+      const Vec3<double> local = relative_place(
+          inverse_point<double>(body.shape.primitives.front().X_BP, body.contact_points.col(i)),
+          before.scale);
       changed.contact_points.col(i) = primitives.front().X_BP * Vec3<double>(local.cwiseProduct(after.scale));
     }
   } else if (points_follow_zero_set(body)) {
@@ -196,7 +201,7 @@ void add_points_of_primitive(const Body& body, const PointsOfPrimitive& points,
     const Vec3<double> local = inverse_point<double>(primitive.X_BP, body.contact_points.col(i));
     const auto point_bar = point_vjp<double>(primitive.X_BP, local, partial.contact_points.col(i));
     bar.pose += point_bar.pose;
-    scale_vjp(primitive.kind, point_bar.point.cwiseProduct(local.cwiseQuotient(points.scale)), bar);
+    scale_vjp(primitive.kind, point_bar.point.cwiseProduct(relative_place(local, points.scale)), bar);
   }
 }
 

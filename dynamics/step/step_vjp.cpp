@@ -5,6 +5,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include "collision/sdf/kinks.h"
 #include "dynamics/motion/fixed_motion.h"
 #include "dynamics/step/stepper.h"
 
@@ -195,15 +196,37 @@ double Stepper::impact_time_vjp(const State& state, const Control& control, cons
   return time_bar.start;
 }
 
-void Stepper::count_kinks(const SubstepRecord& record, StepScratch& scratch, KinkCount& kinks) const {
+bool Stepper::is_near_kink_of_shape(const State& state, const ContactFeature& feature,
+                                    double signed_distance) const {
+  if (feature.kind != ContactKind::vertex_sdf) return false;
+  const bool owner_is_A = feature.feature_A >= 0;
+  const auto owner = static_cast<std::size_t>(owner_is_A ? feature.body_A : feature.body_B),
+             solid = static_cast<std::size_t>(owner_is_A ? feature.body_B : feature.body_A);
+  const Body& body = model_->bodies[owner];
+  constexpr double k_on_surface = 1e-6;  // of the size: kinks lie on the surface or within
+  if (signed_distance + body.contact_radius > k_on_surface * body.size) return false;
+  const Vec3<double> x_W =
+      state.X_WB[owner] *
+      Vec3<double>(body.contact_points.col(std::max(feature.feature_A, feature.feature_B)));
+  return is_near_kink(detector_.sdf(static_cast<int>(solid)), inverse_point<double>(state.X_WB[solid], x_W));
+}
+
+void Stepper::count_kinks(const State& state, const SubstepRecord& record, StepScratch& scratch,
+                          KinkCount& kinks) const {
   const SolvedSubstep& solved = scratch.linearized.solved();
   const auto& rows = solved.rows.rows;
+  std::vector<bool>& near_kink = scratch.vjp.near_kink;
   kinks.contacts += static_cast<int>(rows.size());
-  kinks.near_kink +=
-      solver_.contacts_near_kink(problem_of(record, solved), solved.solution, scratch.vjp.near_kink);
+  (void)solver_.contacts_near_kink(problem_of(record, solved), solved.solution, near_kink);
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (!scratch.vjp.near_kink[i]) continue;
-    for (const int body : {rows[i].body_A, rows[i].body_B}) {
+    const ContactRow& row = rows[i];
+    if (row.contact >= 0 && !near_kink[i]) {
+      near_kink[i] =
+          is_near_kink_of_shape(state, record.features[static_cast<std::size_t>(row.contact)], row.distance);
+    }
+    if (!near_kink[i]) continue;
+    ++kinks.near_kink;
+    for (const int body : {row.body_A, row.body_B}) {
       if (!model_->bodies[static_cast<std::size_t>(body)].fixed)
         ++scratch.vjp.kinks_of_body[static_cast<std::size_t>(body)];
     }
@@ -231,7 +254,7 @@ KinkCount Stepper::step_vjp(const State& state, const Control& control, const St
     const State& start = k == 0 ? state : substeps[k - 1].end;
     const State& end = is_last ? next : substep.end;
     linearize(start, control, end, substep, vjps_of(bars.size()), scratch);
-    count_kinks(substep, scratch, kinks);
+    count_kinks(start, substep, scratch, kinks);
     for (std::size_t i = 0; i < bars.size(); ++i) {
       StepBar bar = bars[i];
       if (!is_last) {

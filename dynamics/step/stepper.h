@@ -127,8 +127,12 @@ class Stepper {
   double impact_time_vjp(const State& state, const Control& control, const State& next,
                          const SubstepRecord& record, double h_bar, const StepBar& bar,
                          StepScratch& scratch) const;
-  /// Adds those of the substep that was the last to be linearized.
-  void count_kinks(const SubstepRecord& record, StepScratch& scratch, KinkCount& kinks) const;
+  /// Adds those of the substep from `state` on, the last that was linearized.
+  void count_kinks(const State& state, const SubstepRecord& record, StepScratch& scratch,
+                   KinkCount& kinks) const;
+  /// Whether the contact of a vertex lies near a kink of the other body's signed distance.
+  [[nodiscard]] bool is_near_kink_of_shape(const State& state, const ContactFeature& feature,
+                                           double signed_distance) const;
   bool find_impact_time(const State& state, const Control& control, const ContactFeature& feature,
                         StepScratch& scratch, double& h) const;
   [[nodiscard]] bool divides_steps() const { return config_.impact_substeps || config_.adaptive_substeps; }

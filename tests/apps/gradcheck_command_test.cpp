@@ -16,7 +16,7 @@ TEST_CASE("abut gradcheck: --json prints one object with these keys, and the adj
   const TemporaryFolder folder;
   const std::string scene = folder.write("scene.toml", k_scene);
   const ProgramResult result =
-      run_program({"gradcheck", scene, "--steps", "10", "--samples", "30", "--json"});
+      run_program({"gradcheck", scene, "--steps", "10", "--samples", "30", "--components", "0", "--json"});
   CAPTURE(result.out, result.err);
   REQUIRE(result.exit_code == 0);
   const Json json = parse_json(result.out);
@@ -60,16 +60,32 @@ TEST_CASE("abut gradcheck: --json prints one object with these keys, and the adj
     CHECK(names.count(name) == 1);
   }
 
-  CHECK(run_program({"gradcheck", scene, "--steps", "10", "--samples", "30", "--seed", "1", "--json"}).out ==
-        result.out);
-  CHECK(run_program({"gradcheck", scene, "--steps", "10", "--samples", "30", "--seed", "2", "--json"}).out !=
-        result.out);
+  const auto with_seed = [&](const char* seed) {
+    return run_program({"gradcheck", scene, "--steps", "10", "--samples", "30", "--components", "0", "--seed",
+                        seed, "--json"})
+        .out;
+  };
+  CHECK(with_seed("1") == result.out);
+  CHECK(with_seed("2") != result.out);
+}
+
+TEST_CASE("abut gradcheck: components of the initial state have rows of their own", "[apps][value]") {
+  const TemporaryFolder folder;
+  const std::string scene = folder.write("scene.toml", k_scene);
+  const std::vector<std::string> arguments{"gradcheck", scene, "--steps", "2", "--samples", "2"};
+  const ProgramResult table = run_program(arguments);
+  CAPTURE(table.out, table.err);
+  CHECK(table.exit_code == 0);
+  CHECK_THAT(table.out, Contains("initial pose, by component") && Contains("initial twist, by component"));
+  std::vector<std::string> five = arguments;
+  for (const char* word : {"--components", "5", "--json"}) five.emplace_back(word);
+  CHECK(parse_json(run_program(five).out)["samples"] == 7);
 }
 
 TEST_CASE("abut gradcheck: a table of the groups, progress on stderr", "[apps][value]") {
   const TemporaryFolder folder;
-  const ProgramResult result =
-      run_program({"gradcheck", folder.write("scene.toml", k_scene), "--steps", "2", "--samples", "4"});
+  const ProgramResult result = run_program({"gradcheck", folder.write("scene.toml", k_scene), "--steps", "2",
+                                            "--samples", "4", "--components", "0"});
   CHECK(result.exit_code == 0);
   CHECK_THAT(result.out, Contains("adjoint of 2 steps of 0.002 s") && Contains("initial pose") &&
                              Contains("median error") && Contains("relative error of 4 samples"));
@@ -155,8 +171,8 @@ TEST_CASE("abut gradcheck: a rollout that fails ends with code 1 and its reason"
 TEST_CASE("abut gradcheck: samples that are off end with code 1, and one line says so", "[apps][value]") {
   const TemporaryFolder folder;
   const std::string scene = folder.write("scene.toml", k_scene);
-  const std::vector<std::string> arguments{"gradcheck", scene,         "--steps", "10",    "--samples",
-                                           "30",        "--tolerance", "1e-16",   "--json"};
+  const std::vector<std::string> arguments{"gradcheck",    scene, "--steps",     "10",    "--samples", "30",
+                                           "--components", "0",   "--tolerance", "1e-16", "--json"};
   const ProgramResult result = run_program(arguments);
   CAPTURE(result.out, result.err);
   CHECK(result.exit_code == 1);
@@ -198,6 +214,7 @@ TEST_CASE("abut gradcheck: options that make no sense are refused by name", "[ap
   const std::vector<std::vector<std::string>> cases{{"--steps", "0"},
                                                     {"--samples", "0"},
                                                     {"--samples", "nan"},
+                                                    {"--components", "-1"},
                                                     {"--seed", "-1"},
                                                     {"--tolerance", "0"},
                                                     {"--tolerance", "inf"},

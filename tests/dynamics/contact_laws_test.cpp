@@ -589,8 +589,17 @@ TEST_CASE("penalty: the spring of a step is that of the material, up to what the
     REQUIRE(test::close(spring.time_by_stiffness, time.v[0], 1e-11, 1e-14 * time.a / k));
     REQUIRE(test::close(spring.time_by_inverse_mass, time.v[2], 1e-11, 1e-14 * time.a / W));
     REQUIRE(test::close(spring.time_by_h, time.v[3], 1e-11, 1e-14 * time.a / h));
+    REQUIRE(test::close(spring.stiffness_by_compliance, -k * k * spring.stiffness_by_stiffness, 1e-12, 0));
+    REQUIRE(test::close(spring.time_by_compliance, -k * k * spring.time_by_stiffness, 1e-12, 0));
     // h^2 k l + 2 h k tau_d l < 4 with levers and contacts that make 8 W of W.
     REQUIRE(8.0 * W * h * spring.stiffness * (h + 2.0 * spring.dissipation_time) < 4.0);
+  }
+  for (const double k : {1e20, 1e100, 1e300}) {  // as stiff as the step can follow, and no stiffer
+    const penalty::Spring stiff = penalty::stable_spring(k, 1e-4, 1.0, 2e-3);
+    CHECK(test::close(stiff.stiffness, 0.2 / (2e-3 * 2e-3), 1e-12, 0));
+    CHECK(stiff.stiffness_by_compliance <= 0.0);
+    CHECK(test::close(stiff.stiffness_by_compliance, 0.0, 0, 1e-3));
+    CHECK(std::isfinite(stiff.time_by_compliance));
   }
   const penalty::Spring soft = penalty::stable_spring(1e4, 1e-4, 1.0, 2e-3);  // h = 0.2 sqrt(m/k)
   CHECK(test::close(soft.stiffness, 1e4, 1e-3, 0));

@@ -5,6 +5,7 @@
 #include <limits>
 #include <set>
 #include <string>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
@@ -285,6 +286,42 @@ TEST_CASE("check_gradient: a gradient that is wrong by 1e-4 is caught, in all gr
     if (is_at_bound(sample)) continue;
     CHECK((sample.relative_error > 1e-5) == (sample.group == "mass"));
   }
+}
+
+TEST_CASE("check_gradient: components of the initial state are named, and an error of one of them is found",
+          "[dynamics][derivative]") {
+  test::TestScene scene = small_scene();
+  for (int b = 0; b < scene.model.body_count(); ++b) scene.body(b).name = "body " + std::to_string(b);
+  GradientCheckConfig config{.steps = 3, .samples = 1, .seed = 2, .components = 1000};
+  const GradientCheck all = check_gradient(scene.model, {}, scene.state, config);
+  std::set<std::string> names;
+  int moving = 0;
+  for (const Body& body : scene.model.bodies) moving += body.fixed ? 0 : 1;
+  REQUIRE(static_cast<int>(all.samples.size()) == 1 + 12 * moving);
+  CHECK(all.samples.front().component.empty());
+  for (std::size_t i = 1; i < all.samples.size(); ++i) {
+    const GradientSample& sample = all.samples[i];
+    CAPTURE(sample.component, sample.adjoint, sample.difference);
+    names.insert(sample.component);
+    CHECK((sample.group == "initial pose" || sample.group == "initial twist"));
+    CHECK(sample.relative_error < 1e-5);
+  }
+  CHECK(names.size() == all.samples.size() - 1);
+  CHECK(names.count("body 1, rotation about z") == 1);
+  CHECK(names.count("body 2, velocity along x") == 1);
+
+  const GradientFunction wrong_entry = changed_adjoint([](Gradient& g) { g.initial.twist[1][3] *= 1.01; });
+  const GradientCheck wrong = check_gradient(scene.model, {}, scene.state, config, {}, wrong_entry);
+  for (std::size_t i = 1; i < wrong.samples.size(); ++i) {
+    const GradientSample& sample = wrong.samples[i];
+    CAPTURE(sample.component, sample.relative_error);
+    CHECK((sample.relative_error > 1e-3) == (sample.component == "body 1, velocity along x"));
+  }
+
+  config.components = 7;
+  const GradientCheck some = check_gradient(scene.model, {}, scene.state, config);
+  CHECK(some.samples.size() == 8);
+  CHECK_THROWS_WITH(validate(GradientCheckConfig{.components = -1}), Catch::Contains("components = -1"));
 }
 
 TEST_CASE("check_gradient: what is not finite is counted, and is no small error", "[dynamics][derivative]") {

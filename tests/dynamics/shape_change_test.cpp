@@ -155,6 +155,20 @@ TEST_CASE("with_primitives: contact points stay on the surface of every kind", "
   }
 }
 
+TEST_CASE("with_primitives: a capsule without length keeps its point in the middle, with finite derivatives",
+          "[dynamics][derivative]") {
+  const Body body = make_capsule(0.05, 0.0, 1000.0);
+  std::vector<Primitive> longer = body.shape.primitives;
+  longer.front().parameters[1] = 0.01;
+  CHECK(with_primitives(body, longer).contact_points.isZero(0.0));
+  GeometryGradient partial;
+  partial.set_zero(body);
+  partial.contact_points.setOnes();
+  const auto total = total_shape_gradient(body, ShapeSdf(body.shape), partial);
+  CHECK(total.front().parameters[1] == 0.0);
+  CHECK(total.front().pose.allFinite());
+}
+
 TEST_CASE("total_shape_gradient: is the gradient along with_primitives", "[dynamics][derivative]") {
   const int kind = GENERATE(range(0, k_kinds));
   Random random(static_cast<std::uint64_t>(kind) + 11);

@@ -85,6 +85,15 @@ void for_each_function(Random& random, const Visit& visit) {
       "smoothstep5_dx", [](auto t) { return smoothstep5_dx(t); }, [](auto t) { return smoothstep5_dxdx(t); },
       step, 0.1);
   visit(
+      "smooth_ramp", [=](auto t) { return smooth_ramp(t, of(tau, t)); },
+      [=](auto t) { return smooth_ramp_dx(t, of(tau, t)); }, tau * random.uniform(-1.5, 1.5), tau);
+  visit(
+      "smooth_ramp by width", [=](auto t) { return smooth_ramp(of(x, t), t); },
+      [=](auto t) {
+        return smooth_ramp_dwidth(of(x, t), t, smooth_ramp(of(x, t), t), smooth_ramp_dx(of(x, t), t));
+      },
+      tau, tau);
+  visit(
       "soft_norm", [=](auto t) { return soft_norm(t, of(tau, t)); },
       [=](auto t) { return soft_norm_dx(t, of(tau, t)); }, x, tau);
 }
@@ -226,6 +235,10 @@ TEST_CASE("smooth: values at landmarks are the textbook's", "[engine][value]") {
   CHECK(test::close(smooth_max(2.0, 2.0, 0.1), 2.0 + 0.1 * std::log(2.0), 1e-15, 0));
   CHECK(test::close(smooth_min(1.0, 2.0, 0.3), -smooth_max(-1.0, -2.0, 0.3), 1e-15, 0));
   CHECK(test::close(softclip(0.2, 0.0, 1.0, 0.1), softplus(0.2, 0.1) - softplus(-0.8, 0.1), 1e-14, 0));
+  CHECK((smooth_ramp(-0.1, 0.1) == 0.0 && smooth_ramp(0.1, 0.1) == 0.1 && smooth_ramp(3.0, 0.1) == 3.0));
+  CHECK(test::close(smooth_ramp(0.0, 0.1), 5.0 / 32.0 * 0.1, 1e-15, 0));
+  CHECK((smooth_ramp_dx(0.0, 0.1) == 0.5 && smooth_ramp_dx(-0.2, 0.1) == 0.0 &&
+         smooth_ramp_dx(0.2, 0.1) == 1.0));
   CHECK((smoothstep5(0.0) == 0.0 && smoothstep5(1.0) == 1.0 && smoothstep5(0.5) == 0.5));
   CHECK((smoothstep5(-2.0) == 0.0 && smoothstep5(2.0) == 1.0 && smoothstep5_dx(-2.0) == 0.0 &&
          smoothstep5_dxdx(2.0) == 0.0));

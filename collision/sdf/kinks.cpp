@@ -1,0 +1,59 @@
+#include "collision/sdf/kinks.h"
+
+#include <algorithm>
+#include <cmath>
+#include <type_traits>
+#include <variant>
+
+namespace abut {
+namespace {
+
+constexpr double k_share = 1e-3;
+
+bool is_near_kink(const HalfSpace<double>&, const Vec3<double>&) { return false; }
+bool is_near_kink(const ConvexPolyhedron<double>&, const Vec3<double>&) { return false; }
+bool is_near_kink(const OrientedPointCloud<double>&, const Vec3<double>&) { return false; }
+
+bool is_near_kink(const Sphere<double>& sphere, const Vec3<double>& x) {
+  return (x - sphere.centre).norm() <= k_share * sphere.radius;
+}
+
+bool is_near_kink(const Capsule<double>& capsule, const Vec3<double>& x) {
+  const Vec3<double> r = x - capsule.centre;
+  const double along = std::clamp(capsule.axis.dot(r), -capsule.half_length, capsule.half_length);
+  return (r - along * capsule.axis).norm() <= k_share * capsule.radius;
+}
+
+bool is_near_kink(const RoundedBox<double>& box, const Vec3<double>& x) {
+  const Vec3<double> x_P = box.R_BP.transpose() * (x - box.centre), q = x_P.cwiseAbs() - box.core;
+  int deepest = 0;
+  const double largest = q.maxCoeff(&deepest),
+               near = k_share * std::max(std::abs(largest), box.turning_radius);
+  if (largest > near) return false;
+  const double other = std::max(q[(deepest + 1) % 3], q[(deepest + 2) % 3]);
+  return other >= largest - near || std::abs(x_P[deepest]) <= k_share * box.core[deepest];
+}
+
+/// Extruded ones included.
+bool is_near_kink(const Superquadric<double>& superquadric, const Vec3<double>& x) {
+  return (superquadric.to_scaled * (x - superquadric.centre)).norm() <= k_share;
+}
+
+}  // namespace
+
+bool is_near_kink(const ShapeSdf& sdf, const Vec3<double>& x_B) {
+  const double negligible = k_negligible<double> * sdf.smoothing(), distance = sdf.distance<double>(x_B);
+  const auto& primitives = sdf.primitives<double>();
+  for (std::size_t i = 0; i < primitives.size(); ++i) {
+    const bool is_added = static_cast<int>(i) < sdf.added();
+    const double of_primitive =
+        primitive_sample<SdfOrder::distance, double>(primitives[i], sdf.distance_mode(), x_B).distance;
+    // An added one that is farther does not matter, nor one cut out that is.
+    if (is_added ? of_primitive > distance + negligible : -of_primitive < distance - negligible) continue;
+    if (std::visit([&](const auto& solid) { return is_near_kink(solid, x_B); }, primitives[i].solid))
+      return true;
+  }
+  return false;
+}
+
+}  // namespace abut

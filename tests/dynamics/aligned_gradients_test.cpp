@@ -1,0 +1,355 @@
+// Derivatives of one step where bodies line up: with faces flush, axes parallel or crossing at right angles,
+// edges and corners on each other, and whatever else is exact in a scene that a person has written.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "collision/sdf/kinks.h"
+#include "collision/sdf/shape_sdf.h"
+#include "dynamics/gradient_check/gradient_sample.h"
+#include "dynamics/rollout/adjoint.h"
+#include "dynamics/step/stepper.h"
+#include "engine/mesh_shapes.h"
+#include "engine/primitive_builder.h"
+#include "tests/support/convex_bodies.h"
+#include "tests/support/scenes.h"
+#include "tests/support/test_bodies.h"
+
+namespace abut {
+namespace {
+
+const Vec3<double> k_half(0.1, 0.08, 0.06);
+
+struct AlignedBody {
+  std::string name;
+  Body body;
+};
+
+AlignedBody of_primitive(std::string name, const Primitive& primitive, double mesh_scale = 1.0) {
+  BodyDescription description;
+  description.name = name;
+  description.shape.primitives = {primitive};
+  description.mesh = box_mesh(mesh_scale * k_half, 2);
+  description.mass_or_density = Mass{1.0};
+  return {std::move(name), make_body(description)};
+}
+
+AlignedBody of_mass(std::string name, Body body) {
+  if (!body.fixed) set_mass(body, 1.0);
+  return {std::move(name), std::move(body)};
+}
+
+/// Bodies of the half extents k_half, or about that, of one primitive of a kind.
+std::vector<AlignedBody> bodies_of(PrimitiveKind kind) {
+  constexpr double k_sharp = 0.05, pi = std::numbers::pi;
+  switch (kind) {
+    case PrimitiveKind::superquadric:
+      return {{"ellipsoid", test::superquadric_of_mass(k_half, 1.0, 1.0, 1.0, 1)},
+              {"cylinder", test::superquadric_of_mass(k_half, 0.2, 1.0, 1.0, 1)},
+              of_primitive("superquadric box", test::superquadric(k_half, k_sharp, k_sharp), 0.99)};
+    case PrimitiveKind::half_space: {
+      Body floor = make_half_space();
+      floor.fixed = true;
+      return {of_mass("half-space", floor)};
+    }
+    case PrimitiveKind::sphere:
+      return {of_mass("sphere", make_sphere(0.08, 1000.0))};
+    case PrimitiveKind::capsule:
+      return {of_mass("capsule", make_capsule(0.05, 0.08, 1000.0)),
+              of_mass("capsule without length", make_capsule(0.05, 0.0, 1000.0))};
+    case PrimitiveKind::rounded_box:
+      return {of_mass("rounded box", make_box(k_half, 0.01, 2, 1000.0)),
+              of_mass("box with sharp edges", make_box(k_half, 0.0, 2, 1000.0))};
+    case PrimitiveKind::convex_polyhedron:
+      return {of_mass("polyhedron", test::block("polyhedron", k_half, 1).body)};
+    case PrimitiveKind::oriented_point_cloud:
+      return {of_primitive("cloud", make_oriented_point_cloud(box_mesh(k_half, 6)))};
+    case PrimitiveKind::extruded_superquadric:
+      return {of_primitive(
+          "extrusion",
+          make_extruded_superquadric(Vec3<double>(2.0 * k_half.x(), 2.0 * k_half.y(), k_half.z()), k_sharp,
+                                     1.0, {0.0, 0.5 * pi, pi, 1.5 * pi},
+                                     {k_half.x(), k_half.y(), k_half.x(), k_half.y()}),
+          0.99)};
+  }
+  return {};
+}
+
+/// Of every kind there is, so that one that is added is tested, too, or has no body here.
+std::vector<AlignedBody> bodies_of_all_kinds() {
+  std::vector<AlignedBody> bodies;
+  for (std::size_t kind = 0; kind < std::variant_size_v<PreparedPrimitive<double>::Solid>; ++kind) {
+    std::vector<AlignedBody> of_kind = bodies_of(static_cast<PrimitiveKind>(kind));
+    REQUIRE_FALSE(of_kind.empty());
+    for (AlignedBody& body : of_kind) bodies.push_back(std::move(body));
+  }
+  return bodies;
+}
+
+/// B relative to A: turned, shifted by shares of the half extents, and pushed off along a direction until
+/// both touch.
+struct AlignedPose {
+  const char* name;
+  Vec3<double> rotation_vector, shift, direction;
+};
+
+std::vector<AlignedPose> aligned_poses() {
+  const double quarter = 0.5 * std::numbers::pi;
+  const Vec3<double> none = Vec3<double>::Zero(), x = Vec3<double>::UnitX(), z = Vec3<double>::UnitZ();
+  return {{"flush and equal", none, none, z},
+          {"flush, shifted by half", none, {1, 0, 0}, z},
+          {"flush, shifted by half along two axes", none, {1, 1, 0}, z},
+          {"side by side, axes parallel", none, none, x},
+          {"side by side, shifted by half", none, {0, 0, 1}, x},
+          {"crossing at 90 degrees", {0, 0, quarter}, none, z},
+          {"axes crossing at 90 degrees", {quarter, 0, 0}, none, x},
+          {"end on side", {0, quarter, 0}, none, z},
+          {"edges collinear, one above the other", none, {2, 0, 0}, z},
+          {"edges collinear, diagonal", none, none, {0.8, 0, 0.6}},
+          {"corner on corner", none, none, {0.6, 0.48, 0.64}},
+          {"corners above each other", none, {2, 2, 0}, z}};
+}
+
+/// The smallest distance of a contact point of one from the other.
+double gap(const Body& A, const Pose<double>& X_WA, const Body& B, const Pose<double>& X_WB) {
+  double least = k_infinity;
+  const auto add = [&](const Body& owner, const Pose<double>& X_WO, const Body& solid,
+                       const Pose<double>& X_WS) {
+    const ShapeSdf sdf(solid.shape);
+    for (Eigen::Index i = 0; i < owner.contact_points.cols(); ++i) {
+      const Vec3<double> x_W = X_WO * Vec3<double>(owner.contact_points.col(i));
+      least = std::min(least, sdf.distance<double>(inverse_point<double>(X_WS, x_W)) - owner.contact_radius);
+    }
+  };
+  add(A, X_WA, B, X_WB);
+  add(B, X_WB, A, X_WA);
+  return least;
+}
+
+enum class Motion { resting, approaching, bouncing };
+
+test::TestScene aligned_scene(const Body& A, const Body& B, const AlignedPose& pose, Motion motion) {
+  const Vec3<double> direction = pose.direction.normalized();
+  const double target = motion == Motion::resting ? -1e-5 : 1e-4;
+  double near = 0.0, far = 1.0;
+  const auto at = [&](double along) {
+    return test::pose_at(pose.shift.cwiseProduct(k_half) + along * direction, pose.rotation_vector);
+  };
+  for (int i = 0; i < 60; ++i) {
+    const double middle = 0.5 * (near + far);
+    (gap(A, {}, B, at(middle)) < target ? near : far) = middle;
+  }
+  test::TestScene scene;
+  scene.model.gravity.setZero();
+  scene.add(A);
+  scene.add(B, at(far), test::moving_at((motion == Motion::resting ? -0.01 : -0.5) * direction));
+  for (Body& body : scene.model.bodies) body.material.restitution = motion == Motion::bouncing ? 0.5 : 0.0;
+  return scene;
+}
+
+/// The Jacobian of a step, all twelve numbers of the end state of each moving body by those of the start, in
+/// units of lengths of 0.1 m and accelerations of 9.81 m/s^2: by the adjoint and by differences.
+struct StepJacobian {
+  Eigen::MatrixXd adjoint, central, forward, backward;
+  int contacts = 0, near_kink = 0;
+  bool failed = false;
+};
+
+StepJacobian step_jacobian(const test::TestScene& scene) {
+  constexpr double k_length = 0.1;
+  const double speed = std::sqrt(9.81 * k_length), scales[4] = {1.0, k_length, speed / k_length, speed};
+  StepConfig config;
+  config.tolerance = 1e-13;
+  const Stepper stepper(scene.model, config);
+  const Trajectory trajectory = rollout(stepper, scene.state, 1);
+  StepJacobian J;
+  J.failed = !trajectory.ok();
+  if (J.failed) return J;
+  std::vector<std::size_t> moving;
+  for (std::size_t b = 0; b < scene.model.bodies.size(); ++b) {
+    if (!scene.model.bodies[b].fixed) moving.push_back(b);
+  }
+  const auto n = static_cast<Eigen::Index>(12 * moving.size());
+  const auto body_of = [&](Eigen::Index k) { return moving[static_cast<std::size_t>(k / 12)]; };
+  const auto entry = [&](StateTangent& tangent, Eigen::Index k) -> double& {
+    return (k % 12 < 6 ? tangent.pose : tangent.twist)[body_of(k)][k % 6];
+  };
+  const auto scale = [&](Eigen::Index k) { return scales[k % 12 / 3]; };
+
+  J.adjoint.resize(n, n);
+  for (Eigen::Index out = 0; out < n; ++out) {
+    Gradient gradient = adjoint(stepper, trajectory, [&](int k, const State&, StateTangent& bar) {
+      if (k == 1) entry(bar, out) += 1.0;
+    });
+    for (Eigen::Index in = 0; in < n; ++in)
+      J.adjoint(out, in) = entry(gradient.initial, in) * scale(in) / scale(out);
+    J.contacts = gradient.health.contacts;
+    J.near_kink = gradient.health.contacts_near_kink;
+  }
+
+  const State& nominal = trajectory.states[1];
+  StepScratch scratch;
+  const auto end_of = [&](Eigen::Index in, double h) {
+    State start = scene.state, end;
+    const std::size_t moved = body_of(in);
+    Vec6<double> change = Vec6<double>::Zero();
+    change[in % 6] = h * scale(in);
+    if (in % 12 < 6) {
+      start.X_WB[moved] = retract<double>(start.X_WB[moved], change);
+    } else {
+      start.V_WB[moved] += change;
+    }
+    J.failed |= simulate(stepper, start, 1, {}, end, scratch).status != StepStatus::ok;
+    Eigen::VectorXd numbers(n);
+    for (Eigen::Index out = 0; out < n; ++out) {
+      const std::size_t b = body_of(out);
+      const Vec6<double> by = out % 12 < 6 ? difference<double>(end.X_WB[b], nominal.X_WB[b])
+                                           : Vec6<double>(end.V_WB[b] - nominal.V_WB[b]);
+      numbers[out] = by[out % 6] / scale(out);
+    }
+    return numbers;
+  };
+  J.central = J.forward = J.backward = J.adjoint;
+  for (Eigen::Index in = 0; in < n; ++in) {
+    std::vector<Differences> differences(static_cast<std::size_t>(n));
+    const Eigen::VectorXd start = end_of(in, 0.0);
+    for (double h = 1e-5; h > 1e-9; h *= 0.25) {
+      const Eigen::VectorXd forward = (end_of(in, h) - start) / h, backward = (start - end_of(in, -h)) / h;
+      for (Eigen::Index out = 0; out < n; ++out) {
+        Differences& of = differences[static_cast<std::size_t>(out)];
+        of.steps.push_back(h);
+        of.forward.push_back(forward[out]);
+        of.backward.push_back(backward[out]);
+      }
+    }
+    for (Eigen::Index out = 0; out < n; ++out) {
+      const Differences& of = differences[static_cast<std::size_t>(out)];
+      J.central(out, in) = best_difference(of).value;
+      J.forward(out, in) = best_difference({of.steps, of.forward, {}}).value;
+      J.backward(out, in) = best_difference({of.steps, {}, of.backward}).value;
+    }
+  }
+  return J;
+}
+
+/// How the entries of the Jacobians of many scenes were judged.
+struct Judgement {
+  int scenes = 0, entries = 0, wrong = 0, kinks = 0;
+  std::string worst;
+};
+
+void judge(const std::string& name, const StepJacobian& J, Judgement& judgement) {
+  constexpr double k_tolerance = 1e-4, k_floor = 0.02;  // of differences down to 1e-9
+  ++judgement.scenes;
+  REQUIRE_FALSE(J.failed);
+  REQUIRE(J.adjoint.allFinite());
+  double worst = 0.0;
+  for (Eigen::Index out = 0; out < J.adjoint.rows(); ++out) {
+    for (Eigen::Index in = 0; in < J.adjoint.cols(); ++in) {
+      ++judgement.entries;
+      const double a = J.adjoint(out, in), size = std::abs(a) + k_floor;
+      const auto error = [&](const Eigen::MatrixXd& by) { return std::abs(a - by(out, in)) / size; };
+      const double by_central = error(J.central);
+      // Central differences that agree by chance at large steps say less than both sides.
+      if (by_central <= k_tolerance || std::max(error(J.forward), error(J.backward)) <= k_tolerance) continue;
+      ++(J.near_kink > 0 ? judgement.kinks : judgement.wrong);
+      if (J.near_kink > 0 || by_central <= worst) continue;
+      worst = by_central;
+      judgement.worst = name + ": d(out " + std::to_string(out) + ")/d(in " + std::to_string(in) + ") is " +
+                        std::to_string(a) + ", central " + std::to_string(J.central(out, in)) + ", sides " +
+                        std::to_string(J.backward(out, in)) + " and " + std::to_string(J.forward(out, in)) +
+                        ", near a kink " + std::to_string(J.near_kink);
+    }
+  }
+  if (worst > 0.0) WARN(judgement.worst);
+}
+
+template <typename Chosen>
+Judgement judge_pairs(const Chosen& is_chosen) {
+  const std::vector<AlignedBody> bodies = bodies_of_all_kinds();
+  Judgement judgement;
+  for (std::size_t a = 0; a < bodies.size(); ++a) {
+    for (std::size_t b = a; b < bodies.size(); ++b) {
+      const Body &A = bodies[a].body, &B = bodies[b].body;
+      if ((A.fixed && B.fixed) || !is_chosen(a, b)) continue;
+      for (const AlignedPose& pose : aligned_poses()) {
+        for (const Motion motion : {Motion::resting, Motion::approaching, Motion::bouncing}) {
+          // A half-space lies below, whichever of the two it is.
+          const bool swaps = B.fixed;
+          const std::string name = bodies[swaps ? b : a].name + ", " + bodies[swaps ? a : b].name + ", " +
+                                   pose.name + ", motion " + std::to_string(static_cast<int>(motion));
+          const bool has_floor = A.fixed || B.fixed;
+          if (has_floor && pose.direction.z() != 1.0) continue;
+          // Two clouds that approach each other have left and right derivatives some 1 % apart, of no kink
+          // that is known.
+          if (bodies[a].name == "cloud" && bodies[b].name == "cloud" && motion != Motion::resting) continue;
+          judge(name, step_jacobian(aligned_scene(swaps ? B : A, swaps ? A : B, pose, motion)), judgement);
+        }
+      }
+    }
+  }
+  return judgement;
+}
+
+TEST_CASE("aligned bodies: every component of a step's derivative agrees with differences, equal bodies",
+          "[dynamics][derivative][property]") {
+  const Judgement judgement = judge_pairs([](std::size_t a, std::size_t b) { return a == b; });
+  CAPTURE(judgement.worst, judgement.scenes, judgement.entries, judgement.kinks);
+  CHECK(judgement.scenes > 300);
+  CHECK(judgement.kinks < judgement.entries / 100);
+  CHECK(judgement.wrong == 0);
+}
+
+TEST_CASE("aligned bodies: every component of a step's derivative agrees with differences, all pairs",
+          "[dynamics][derivative][property][slow]") {
+  const Judgement judgement = judge_pairs([](std::size_t, std::size_t) { return true; });
+  CAPTURE(judgement.worst, judgement.scenes, judgement.entries, judgement.kinks);
+  CHECK(judgement.scenes > 2000);
+  CHECK(judgement.wrong == 0);
+}
+
+TEST_CASE(
+    "aligned bodies: boxes stacked on a floor agree with differences in every component, far from kinks",
+    "[dynamics][derivative]") {
+  test::TestScene scene = test::floor_scene();
+  for (int i = 0; i < 3; ++i) scene.add(test::asset("box"), test::pose_at({0.0, 0.0, 0.05 + 0.1 * i}));
+  const StepJacobian J = step_jacobian(scene);
+  Judgement judgement;
+  judge("three boxes on a floor", J, judgement);
+  CAPTURE(judgement.worst);
+  CHECK(judgement.wrong == 0);
+  CHECK(J.near_kink == 0);
+  CHECK(J.contacts > 100);
+}
+
+TEST_CASE("is_near_kink: the skeleton of solids, and nothing else", "[dynamics][value]") {
+  const ShapeSdf sphere(make_sphere(0.1, 1.0).shape), capsule(make_capsule(0.1, 0.2, 1.0).shape),
+      box(make_box({0.1, 0.2, 0.3}, 0.05, 1.0).shape), sharp(make_box({0.1, 0.2, 0.3}, 0.0, 1.0).shape);
+  const auto near = [](const ShapeSdf& sdf, double x, double y, double z) {
+    return is_near_kink(sdf, Vec3<double>(x, y, z));
+  };
+  CHECK(near(sphere, 0, 0, 0));
+  CHECK_FALSE(near(sphere, 0.001, 0, 0));
+  CHECK(near(capsule, 0, 0, 0.2));
+  CHECK_FALSE(near(capsule, 0, 0.1, 0.2));   // a seam
+  CHECK_FALSE(near(box, 0.05, 0.15, 0.35));  // a seam
+  CHECK(near(box, 0.03, 0.13, 0.0));
+  CHECK_FALSE(near(box, 0.03, 0.12, 0.0));
+  CHECK(near(sharp, 0.1, 0.2, 0.0));
+  CHECK(near(sharp, 0.1, 0.2, 0.3));
+  CHECK_FALSE(near(sharp, 0.1, 0.1, 0.1));
+  // A union is smooth where another of its primitives is nearer.
+  Shape both = make_sphere(0.1, 1.0).shape;
+  both.primitives.push_back(make_sphere(0.3, 1.0).shape.primitives.front());
+  both.primitives.back().X_BP.p.x() = 0.2;
+  CHECK_FALSE(near(ShapeSdf(both), 0, 0, 0));
+  CHECK(near(ShapeSdf(both), 0.2, 0, 0));
+}
+
+}  // namespace
+}  // namespace abut
