@@ -93,7 +93,7 @@ Eigen::Matrix<double, k_edge_bound_columns, 1> edge_bound(const Points& vertices
                                                           std::span<const int> group) {
   Eigen::Matrix<double, k_edge_bound_columns, 1> bound;
   bound.setZero();
-  bound[k_ball_radius] = -1e18;
+  bound[k_ball_radius] = k_no_edge;
   std::vector<Vec3<double>> ends;
   Vec3<double> axis = Vec3<double>::Zero();
   for (const int i : group) {
@@ -123,9 +123,8 @@ Eigen::Matrix<double, k_edge_bound_columns, 1> edge_bound(const Points& vertices
   return bound;
 }
 
-template <typename T>
-EdgeBlocks<T> make_edge_blocks(const Points& vertices, std::span<const MeshEdge> edges) {
-  EdgeBlocks<T> out;
+EdgeBlocks make_edge_blocks(const Points& vertices, std::span<const MeshEdge> edges) {
+  EdgeBlocks out;
   out.edges = static_cast<int>(edges.size());
   out.blocks = (out.edges + k_block - 1) / k_block;
   Points middles(3, out.edges);
@@ -139,33 +138,39 @@ EdgeBlocks<T> make_edge_blocks(const Points& vertices, std::span<const MeshEdge>
     split_into_groups(middles, block, at(k_edge_group[1]));
   }
   out.edge.resize(at(out.blocks * k_block), -1);
+  out.farthest = static_cast<float>(vertices.cwiseAbs().colwise().sum().maxCoeff());
+  return out;
+}
 
-  for (int level = 0; level < 3; ++level) {
-    const int group = k_edge_group[level], groups = out.blocks * k_block / group;
-    typename EdgeBlocks<T>::Columns& columns = out.bounds[level];
-    columns.stride = whole_packs(groups);
-    columns.numbers.assign(at(k_edge_bound_columns * columns.stride), T(0));
-    for (int i = 0; i < columns.stride; ++i) {
-      const auto members = i < groups ? std::span<const int>(out.edge).subspan(at(i * group), at(group))
-                                      : std::span<const int>();
-      const auto bound = edge_bound(vertices, edges, members);
-      for (int c = 0; c < k_edge_bound_columns; ++c)
-        columns.numbers[at(c * columns.stride + i)] = static_cast<T>(bound[c]);
-    }
+/// Bounds of the groups of a level.
+template <typename T>
+Columns<T> bounds_of_groups(const Points& vertices, std::span<const MeshEdge> edges, const EdgeBlocks& blocks,
+                            int level) {
+  const int group = k_edge_group[level], groups = blocks.blocks * k_block / group;
+  Columns<T> columns(k_edge_bound_columns, whole_packs(groups));
+  for (int i = 0; i < columns.stride; ++i) {
+    const auto members = i < groups ? std::span<const int>(blocks.edge).subspan(at(i * group), at(group))
+                                    : std::span<const int>();
+    const auto bound = edge_bound(vertices, edges, members);
+    for (int c = 0; c < k_edge_bound_columns; ++c) columns.set(c, i, bound[c]);
   }
+  return columns;
+}
 
-  out.geometry.stride = out.blocks * k_block;
-  out.geometry.numbers.resize(at(k_convex_edge_columns * out.geometry.stride));
-  for (int i = 0; i < out.geometry.stride; ++i) {
-    const MeshEdge& edge = edges[at(std::max(0, out.edge[at(i)]))];
+template <typename T>
+Columns<T> geometry_of_edges(const Points& vertices, std::span<const MeshEdge> edges,
+                             const EdgeBlocks& blocks) {
+  Columns<T> columns(k_convex_edge_columns, blocks.blocks * k_block);
+  for (int i = 0; i < columns.stride; ++i) {
+    const MeshEdge& edge = edges[at(std::max(0, blocks.edge[at(i)]))];
     const Vec3<double> start = vertices.col(edge.start), vector = vertices.col(edge.end) - start;
     Eigen::Matrix<double, k_convex_edge_columns, 1> numbers;
     numbers << start, vector / vector.norm(), vector.norm(), edge.face_normals[0], edge.face_normals[1],
         edge.area;
-    for (int c = 0; c < k_convex_edge_columns; ++c)
-      out.geometry.numbers[at(c * out.geometry.stride + i)] = static_cast<T>(numbers[c]);
+    if (blocks.edge[at(i)] < 0) numbers[k_edge_length] = k_no_edge;
+    for (int c = 0; c < k_convex_edge_columns; ++c) columns.set(c, i, numbers[c]);
   }
-  return out;
+  return columns;
 }
 
 template <typename T>
@@ -210,7 +215,13 @@ BodyFeatures<T>::BodyFeatures(const Body& body, const ShapeSdf& its_sdf, std::sp
       contact_radius(static_cast<T>(body.contact_radius)),
       size(static_cast<T>(body.size)) {
   if (body.contact_points.cols() > 0) points = make_point_blocks<T>(body);
-  if (!mesh_edges.empty()) edges = make_edge_blocks<T>(body.contact_points, mesh_edges);
+  if (mesh_edges.empty()) return;
+  edges = make_edge_blocks(body.contact_points, mesh_edges);
+  for (int level = 0; level < k_edge_levels; ++level)
+    edges.bounds[level] = bounds_of_groups<float>(body.contact_points, mesh_edges, edges, level);
+  edges.geometry = geometry_of_edges<float>(body.contact_points, mesh_edges, edges);
+  edge_geometry = geometry_of_edges<T>(body.contact_points, mesh_edges, edges);
+  edge_balls = bounds_of_groups<T>(body.contact_points, mesh_edges, edges, 0);
 }
 
 template struct BodyFeatures<float>;

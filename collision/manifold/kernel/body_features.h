@@ -33,7 +33,7 @@ struct PointBlocks {
 /// can touch.
 enum EdgeBoundColumn {
   k_ball_center = 0,  ///< 3 [m]
-  k_ball_radius = 3,  ///< [m]; of a group that is empty -1e18
+  k_ball_radius = 3,  ///< [m]; of a group that is empty k_no_edge
   k_cone_axis = 4,    ///< 3
   k_cone_cos = 7,     ///< of the angle between the axis and the normals, at most 90 degrees
   k_cone_sin = 8,
@@ -45,33 +45,46 @@ enum EdgeBoundColumn {
 enum ConvexEdgeColumn {
   k_edge_start = 0,         ///< 3 [m]
   k_edge_direction = 3,     ///< 3
-  k_edge_length = 6,        ///< [m]
+  k_edge_length = 6,        ///< [m]; of what fills up a block k_no_edge
   k_edge_face_normals = 7,  ///< 3, 3
   k_edge_area = 13,         ///< [m^2]
   k_convex_edge_columns = 14
 };
 
-/// Groups of edges, in each other: blocks of 16, quarters of these, single edges.
-inline constexpr int k_edge_group[] = {16, 4, 1};
+/// Groups of edges, in each other: blocks of 16, and quarters of these.
+inline constexpr int k_edge_levels = 2;
+inline constexpr int k_edge_group[k_edge_levels] = {16, 4};
 
-/// The convex edges of a body.
+/// A length so far below 0 that nothing meets it.
+inline constexpr double k_no_edge = -1e18;
+
+/// Numbers of many things, column by column.
 template <typename T>
+struct Columns {
+  int stride = 0;
+  std::vector<T> numbers;
+
+  Columns() = default;
+  Columns(int columns, int its_stride)
+      : stride(its_stride),
+        numbers(static_cast<std::size_t>(columns) * static_cast<std::size_t>(its_stride)) {}
+  [[nodiscard]] const T* column(int c) const {
+    return numbers.data() + static_cast<std::ptrdiff_t>(c) * stride;
+  }
+  void set(int c, int i, double x) {
+    numbers[static_cast<std::size_t>(c) * static_cast<std::size_t>(stride) + static_cast<std::size_t>(i)] =
+        static_cast<T>(x);
+  }
+};
+
+/// The convex edges of a body, for the search for pairs.
 struct EdgeBlocks {
-  /// Numbers of groups, column by column.
-  struct Columns {
-    int stride = 0;
-    std::vector<T> numbers;
-
-    [[nodiscard]] const T* column(int c) const {
-      return numbers.data() + static_cast<std::ptrdiff_t>(c) * stride;
-    }
-  };
-
   int edges = 0;
   int blocks = 0;
-  std::vector<int> edge;  ///< index of each in mesh_edges(); blocks are filled up with -1
-  Columns bounds[3];      ///< of the groups, by k_edge_group; as many as fill whole packs
-  Columns geometry;       ///< ConvexEdgeColumn of each edge
+  std::vector<int> edge;                 ///< index of each in mesh_edges(); blocks are filled up with -1
+  Columns<float> bounds[k_edge_levels];  ///< of the groups, by k_edge_group; as many as fill whole packs
+  Columns<float> geometry;               ///< ConvexEdgeColumn of each edge
+  float farthest = 0;                    ///< sum of the coordinates of a vertex, at most [m]
 };
 
 /// A body for the kernel; const once made. The SDF must outlive it.
@@ -83,9 +96,11 @@ struct BodyFeatures {
   const ShapeSdf* sdf;
   std::vector<PrimitiveBound<T>> bounds;  ///< in the order of the SDF: added primitives, then subtracted
   PointBlocks<T> points;
-  EdgeBlocks<T> edges;
-  T contact_radius = 0;  ///< [m]
-  T size = 0;            ///< [m]
+  EdgeBlocks edges;
+  Columns<T> edge_geometry;  ///< ConvexEdgeColumn of each edge of `edges`
+  Columns<T> edge_balls;     ///< of the blocks: k_ball_center, k_ball_radius
+  T contact_radius = 0;      ///< [m]
+  T size = 0;                ///< [m]
 };
 
 extern template struct BodyFeatures<float>;

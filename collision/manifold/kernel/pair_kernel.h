@@ -2,8 +2,7 @@
 ///
 ///   vertices  points of one body near the other's solid, by blocks and bounds; the solid at these; contacts
 ///   edges     blocks of edges near the other's solid
-///             -> pairs of blocks, of quarters, of edges whose balls and normal cones let them touch
-///             -> pairs with weight (convex_edges.h)
+///             -> pairs that may be in contact (edge_search.h) -> pairs with weight (convex_edges.h)
 ///             -> both solids at their probes, gates; contacts
 /// Bounds leave out nothing that has weight. For instruction sets see engine/pack.h.
 #pragma once
@@ -14,6 +13,7 @@
 #include <cstdint>
 
 #include "collision/manifold/facing_area.h"
+#include "collision/manifold/kernel/edge_search.h"
 #include "collision/manifold/kernel/pair_kernels.h"
 #include "collision/manifold/kernel/solid_lanes.h"
 #include "engine/pack.h"
@@ -56,8 +56,6 @@ class PairKernel {
   }
 
  private:
-  using Bounds = P[k_edge_bound_columns];
-
   [[nodiscard]] const BodyFeatures<T>& body(int side) const { return *problem_.bodies[side]; }
   [[nodiscard]] CullBuffers<T> culling() const { return {s_.kept, s_.nearby, s_.lower}; }
   [[nodiscard]] static ABUT_INLINE std::uint32_t first_lanes(int count) {
@@ -68,11 +66,6 @@ class PairKernel {
   }
   [[nodiscard]] ABUT_INLINE int* features(int side) const {
     return block_.features.data() + static_cast<std::ptrdiff_t>(side) * block_.capacity + block_.count;
-  }
-  [[nodiscard]] static ABUT_INLINE Vec3<P> rotated(const Mat3<T>& R, const Vec3<P>& v) {
-    Vec3<P> r;
-    for (int i = 0; i < 3; ++i) r[i] = fma(P(R(i, 0)), v[0], fma(P(R(i, 1)), v[1], P(R(i, 2)) * v[2]));
-    return r;
   }
   [[nodiscard]] static ABUT_INLINE Vec3<P> loaded(const T* numbers, std::ptrdiff_t stride) {
     return {P::load(numbers), P::load(numbers + stride), P::load(numbers + 2 * stride)};
@@ -118,9 +111,6 @@ class PairKernel {
                                 int contact);
   [[nodiscard]] bool edge_contacts();
   int find_near_blocks(int side);
-  void move_near_edges(int side);
-  [[nodiscard]] ABUT_INLINE std::uint32_t may_touch(const Bounds& a, const Bounds& b) const;
-  [[nodiscard]] int pairs_of_groups(int level, int count) const;
   [[nodiscard]] bool relate_pairs(int count, int& candidates);
   [[nodiscard]] bool pass_gates(int candidates);
   void store_edge_derivatives(int first, std::uint32_t lanes, int contact);
@@ -253,14 +243,14 @@ void PairKernel<T, order>::store_vertex_derivatives(int side, const SdfSampleJac
   }
 }
 
-// Edges: which may touch ------------------------------------------------------------------------------------
+// Edges ----------------------------------------------------------------------------------------
 
 /// Marks the blocks of edges that may touch the other solid, and says how many there are.
 template <typename T, ManifoldOrder order>
 int PairKernel<T, order>::find_near_blocks(int side) {
   const BodyFeatures<T>&owner = body(side), &solid = body(1 - side);
-  const EdgeBlocks<T>& edges = owner.edges;
-  const typename EdgeBlocks<T>::Columns& bounds = edges.bounds[0];
+  const EdgeBlocks& edges = owner.edges;
+  const Columns<T>& balls = owner.edge_balls;
   // The probe lies, seen along n, midway between the witness points; within 1.25 times the depth of both.
   const CullDistances<T> culled(solid, problem_.reach + owner.contact_radius +
                                            T(1.25) * problem_.edges.deepest + T(0.5) * problem_.beside +
@@ -268,123 +258,19 @@ int PairKernel<T, order>::find_near_blocks(int side) {
   const auto& [R, p] = X_.in_other[side];
   int count = 0;
   for (int first = 0; first < edges.blocks; first += W) {
-    const T* const numbers = bounds.column(k_ball_center) + first;
-    const Vec3<P> center =
-        moved(R, p, P::load(numbers), P::load(numbers + bounds.stride), P::load(numbers + 2 * bounds.stride));
-    const P radius = P::load(bounds.column(k_ball_radius) + first);
+    const Vec3<P> in_owner = loaded(balls.column(k_ball_center) + first, balls.stride),
+                  center = moved(R, p, in_owner[0], in_owner[1], in_owner[2]);
+    const P radius = P::load(balls.column(k_ball_radius) + first);
     const std::uint32_t all = first_lanes(edges.blocks - first);
     std::uint32_t near = 0;
     for (int l = 0; l < solid.sdf->added() && near != all; ++l)
       near |= bits(lower_bound(solid.bounds[static_cast<std::size_t>(l)], center, radius) < P(culled.reach)) &
               all;
-    for (int i = 0; i < W && first + i < edges.blocks; ++i) s_.near_blocks[side][first + i] = near >> i & 1u;
+    for (int i = 0; i < W && first + i < edges.blocks; ++i)
+      s_.search.near_blocks[side][first + i] = near >> i & 1u;
     count += std::popcount(near);
   }
   return count;
-}
-
-/// Into C: the bounds of all groups of more than one edge, and those of the edges of near blocks.
-template <typename T, ManifoldOrder order>
-void PairKernel<T, order>::move_near_edges(int side) {
-  const EdgeBlocks<T>& edges = body(side).edges;
-  const auto& [R, p] = X_.in_center[side];
-  const P widened_cos(problem_.cone_cos), widened_sin(problem_.cone_sin);
-  const auto move_bounds = [&, &R = R, &p = p](int level, int first) {
-    const std::ptrdiff_t stride = edges.bounds[level].stride;
-    const T* const from = edges.bounds[level].numbers.data() + first;
-    T* const to = s_.edge_bounds[side][level] + first;
-    const Vec3<P> center = loaded(from, stride),
-                  axis = rotated(R, loaded(from + k_cone_axis * stride, stride)),
-                  in_C = moved(R, p, center[0], center[1], center[2]);
-    for (int i = 0; i < 3; ++i) {
-      in_C[i].store(to + (k_ball_center + i) * stride);
-      axis[i].store(to + (k_cone_axis + i) * stride);
-    }
-    P::load(from + k_ball_radius * stride).store(to + k_ball_radius * stride);
-    const P cosine = P::load(from + k_cone_cos * stride), sine = P::load(from + k_cone_sin * stride),
-            wide_cos = cosine * widened_cos - sine * widened_sin;
-    const auto is_open = wide_cos <= P(0);
-    select(is_open, P(0), wide_cos).store(to + k_cone_cos * stride);
-    select(is_open, P(0), sine * widened_cos + cosine * widened_sin).store(to + k_cone_sin * stride);
-    select(is_open, P(2), P::load(from + k_cone_open * stride)).store(to + k_cone_open * stride);
-  };
-  for (int level = 0; level < 2; ++level) {
-    for (int first = 0; first < edges.bounds[level].stride; first += W) move_bounds(level, first);
-  }
-  for (int block = 0; block < edges.blocks; ++block) {
-    if (s_.near_blocks[side][block] == 0) continue;
-    for (int first = block * k_block; first < (block + 1) * k_block; first += W) move_bounds(2, first);
-  }
-}
-
-/// Lanes of groups of A and of B between whose edges there may be contacts. A's witness point
-/// lies behind B's along the normal n by the depth, at most D_1, and at most `beside` next to it; n lies in
-/// A's cone, and -n in B's.
-template <typename T, ManifoldOrder order>
-ABUT_INLINE std::uint32_t PairKernel<T, order>::may_touch(const Bounds& a, const Bounds& b) const {
-  const P dx = a[0] - b[0], dy = a[1] - b[1], dz = a[2] - b[2], squared = fma(dx, dx, fma(dy, dy, dz * dz));
-  const P radii = a[k_ball_radius] + b[k_ball_radius],
-          touching =
-              radii + P(problem_.reach + problem_.beside + body(0).contact_radius + body(1).contact_radius),
-          deepest = touching + P(problem_.edges.deepest);
-  const P open_A = a[k_cone_open], open_B = b[k_cone_open];  // whose normals may point anywhere
-  const P along = fma(a[4], b[4], fma(a[5], b[5], a[6] * b[6]));
-  const P not_opposed =
-      along + fma(a[k_cone_cos], b[k_cone_cos], P(0) - a[k_cone_sin] * b[k_cone_sin]) - (open_A + open_B);
-  const P too_far = max(squared - deepest * deepest, P(0) - radii);
-  const std::uint32_t facing = bits(max(too_far, not_opposed) <= P(0));
-  if (facing == 0) return 0;
-  const P behind_A = fma(a[4], dx, fma(a[5], dy, a[6] * dz)),
-          behind_B = P(0) - fma(b[4], dx, fma(b[5], dy, b[6] * dz));
-  // |beside| cos <= behind sin + touching: within a cone around the axis, widened by balls and reach.
-  const auto outside = [&](const P& behind, const P& cosine, const P& sine) {
-    const P width = fma(behind, sine, touching);
-    return fma(squared - behind * behind, cosine * cosine, P(0) - width * abs(width));
-  };
-  const P in_front = P(0) - min(fma(open_A, deepest, behind_A), fma(open_B, deepest, behind_B)) - touching;
-  const P not_behind = max(max(behind_A, behind_B) - deepest, in_front);
-  const P off_axis =
-      max(outside(behind_A, a[k_cone_cos], a[k_cone_sin]), outside(behind_B, b[k_cone_cos], b[k_cone_sin]));
-  return facing & bits(max(not_behind, off_axis) <= P(0));
-}
-
-/// Of `count` pairs of groups of a level those of the next one that may touch: four in each by four. Says how
-/// many; the last ones are in s_.pairs.
-template <typename T, ManifoldOrder order>
-int PairKernel<T, order>::pairs_of_groups(int level, int count) const {
-  constexpr int k_parts = 4;
-  const std::int32_t *const of_A = s_.groups[level][0], *const of_B = s_.groups[level][1];
-  const T* numbers[2];
-  std::ptrdiff_t strides[2];
-  for (int side = 0; side < 2; ++side) {
-    numbers[side] = s_.edge_bounds[side][level + 1];
-    strides[side] = body(side).edges.bounds[level + 1].stride;
-  }
-  for (int i = 0; i < count; ++i) {
-    Bounds b;
-    for (int c = 0; c < k_edge_bound_columns; ++c)
-      b[c] = P::repeated(numbers[1] + c * strides[1] + k_parts * of_B[i]);
-    std::uint32_t chosen = 0;
-    for (int first = 0; first < k_parts * k_parts; first += W) {
-      Bounds a;
-      for (int c = 0; c < k_edge_bound_columns; ++c)
-        a[c] = P::spread(numbers[0] + c * strides[0] + k_parts * of_A[i] + first / k_parts);
-      chosen |= may_touch(a, b) << first;
-    }
-    s_.chosen[i] = chosen;
-  }
-  std::int32_t *const next_A = level == 0 ? s_.groups[1][0] : s_.pairs[0], *const next_B =
-                                                                               level == 0 ? s_.groups[1][1]
-                                                                                          : s_.pairs[1];
-  int found = 0;
-  for (int i = 0; i < count; ++i) {
-    for (std::uint32_t left = s_.chosen[i]; left != 0; left &= left - 1) {
-      const int part = std::countr_zero(left);
-      next_A[found] = k_parts * of_A[i] + part / k_parts;
-      next_B[found++] = k_parts * of_B[i] + part % k_parts;
-    }
-  }
-  return found;
 }
 
 // Edges: contacts -------------------------------------------------------------------------------------------
@@ -392,49 +278,20 @@ int PairKernel<T, order>::pairs_of_groups(int level, int count) const {
 template <typename T, ManifoldOrder order>
 bool PairKernel<T, order>::edge_contacts() {
   if (find_near_blocks(0) == 0 || find_near_blocks(1) == 0) return true;
-  for (int side = 0; side < 2; ++side) move_near_edges(side);
-  const int blocks[2] = {body(0).edges.blocks, body(1).edges.blocks};
-  const std::ptrdiff_t strides[2] = {body(0).edges.bounds[0].stride, body(1).edges.bounds[0].stride};
-  int count = 0, candidates = 0;
-  const auto relate = [&] {
-    const int quarters = pairs_of_groups(0, count), pairs = pairs_of_groups(1, quarters);
-    count = 0;
-    return relate_pairs(pairs, candidates);
-  };
-  for (int block = 0; block < blocks[0]; ++block) {
-    if (s_.near_blocks[0][block] == 0) continue;
-    Bounds a, b;
-    for (int c = 0; c < k_edge_bound_columns; ++c) a[c] = P(s_.edge_bounds[0][0][c * strides[0] + block]);
-    for (int first = 0; first < blocks[1]; first += W) {
-      for (int c = 0; c < k_edge_bound_columns; ++c)
-        b[c] = P::load(s_.edge_bounds[1][0] + c * strides[1] + first);
-      for (std::uint32_t left = may_touch(a, b) & first_lanes(blocks[1] - first); left != 0;
-           left &= left - 1) {
-        const int other = first + std::countr_zero(left);
-        if (s_.near_blocks[1][other] == 0) continue;
-        s_.groups[0][0][count] = block;
-        s_.groups[0][1][count++] = other;
-      }
-    }
-    if (count >= k_block_pairs && !relate()) return false;
-  }
-  return relate() && pass_gates(candidates);
+  int candidates = 0;
+  const auto relate = [&](int pairs) { return relate_pairs(pairs, candidates); };
+  return EdgeSearch(problem_, X_, s_.search).run(relate) && pass_gates(candidates);
 }
 
 template <typename T, ManifoldOrder order>
 ABUT_INLINE ConvexEdge<Lanes<T>> PairKernel<T, order>::gathered_edge(int side,
                                                                      const std::int32_t* which) const {
-  const typename EdgeBlocks<T>::Columns& geometry = body(side).edges.geometry;
+  const Columns<T>& geometry = body(side).edge_geometry;
   const auto& [R, p] = X_.in_center[side];
-  const auto gathered = [&](int c) { return P::gather(geometry.column(c), which); };
-  const auto vector = [&](int c) { return Vec3<P>(gathered(c), gathered(c + 1), gathered(c + 2)); };
-  const Vec3<P> start = vector(k_edge_start);
-  ConvexEdge<P> edge;
-  edge.start = moved(R, p, start[0], start[1], start[2]);
-  edge.direction = rotated(R, vector(k_edge_direction));
-  for (int face = 0; face < 2; ++face)
-    edge.face_normals[face] = rotated(R, vector(k_edge_face_normals + 3 * face));
-  edge.length = gathered(k_edge_length);
+  ConvexEdge<P> edge = edge_of_columns<P>([&](int c) { return P::gather(geometry.column(c), which); });
+  edge.start = moved(R, p, edge.start[0], edge.start[1], edge.start[2]);
+  edge.direction = rotated(R, edge.direction);
+  for (Vec3<P>& normal : edge.face_normals) normal = rotated(R, normal);
   return edge;
 }
 
@@ -442,8 +299,8 @@ ABUT_INLINE ConvexEdge<Lanes<T>> PairKernel<T, order>::gathered_edge(int side,
 template <typename T, ManifoldOrder order>
 bool PairKernel<T, order>::relate_pairs(int count, int& candidates) {
   const P radii[2] = {P(body(0).contact_radius), P(body(1).contact_radius)};
-  std::int32_t *const of_A = s_.pairs[0], *const of_B = s_.pairs[1];
-  fill_up(s_.pairs, count);
+  std::int32_t *const of_A = s_.search.pairs[0], *const of_B = s_.search.pairs[1];
+  fill_up(s_.search.pairs, count);
   for (int first = 0; first < count; first += W) {
     const EdgeEdge<P> pair =
         edge_edge<P>(gathered_edge(0, of_A + first), gathered_edge(1, of_B + first), radii, problem_.edges);
@@ -503,7 +360,7 @@ bool PairKernel<T, order>::pass_gates(int candidates) {
         const int edge = s_.candidate_edges[side][first + std::countr_zero(left)];
         features(side)[count] = body(side).edges.edge[static_cast<std::size_t>(edge)];
         s_.candidate_edges[side][block_.count - begin + count] = edge;  // moves up
-        areas += body(side).edges.geometry.column(k_edge_area)[edge];
+        areas += body(side).edge_geometry.column(k_edge_area)[edge];
       }
       column(k_contact_area)[count] = T(0.5) * areas;
     }

@@ -19,7 +19,8 @@ PairProblem<T>::PairProblem(const BodyFeatures<T>& A, const BodyFeatures<T>& B, 
       edge_edge(config.edge_edge && A.edges.edges > 0 && B.edges.edges > 0),
       reach(static_cast<T>(its_reach)),
       activity_smoothing(static_cast<T>(config.activity_smoothing * size)),
-      edges(config, size, inradius) {
+      edges(config, size, inradius),
+      edge_search(config, size, inradius) {
   const double sine = std::min(0.5 * config.cone_smoothing, 1.0);
   cone_sin = static_cast<T>(sine);
   cone_cos = static_cast<T>(std::sqrt(1.0 - sine * sine));
@@ -38,63 +39,80 @@ PairPoses<T>::PairPoses(const Pose<double>& X_WA, const Pose<double>& X_WB) {
   }
 }
 
+namespace {
+
+constexpr std::size_t k_pack = 16;
+
+/// Memory for `count` numbers, of which nothing is kept.
+template <typename T>
+T* make_room(std::vector<T>& memory, std::size_t count) {
+  if (memory.size() < count) memory.resize(count);
+  return memory.data();
+}
+
+/// Takes parts of it, one after the other, with room for a pack behind each.
+template <typename T>
+struct Parts {
+  T* next;
+
+  T* take(std::size_t count) {
+    T* const part = next;
+    next += count + k_pack;
+    return part;
+  }
+};
+
+}  // namespace
+
+void EdgeSearchScratch::prepare(const EdgeBlocks& A, const EdgeBlocks& B) {
+  const EdgeBlocks* const bodies[2] = {&A, &B};
+  std::size_t count = 0, blocks = 0;
+  for (const EdgeBlocks* body : bodies) {
+    for (const Columns<float>& level : body->bounds) count += level.numbers.size() + k_pack;
+    count += body->geometry.numbers.size() + k_pack;
+    blocks = std::max(blocks, at(body->blocks));
+  }
+  const std::size_t block_pairs = at(k_block_pairs) + blocks, quarter_pairs = 16 * block_pairs,
+                    edge_pairs = 16 * quarter_pairs;
+  Parts<float> numbers{make_room(numbers_, count)};
+  Parts<std::uint8_t> bytes{make_room(bytes_, 2 * (blocks + k_pack))};
+  Parts<std::int32_t> indices{
+      make_room(indices_, 2 * (block_pairs + quarter_pairs + edge_pairs + 3 * k_pack))};
+  chosen = make_room(words_, quarter_pairs);
+  for (std::size_t side = 0; side < 2; ++side) {
+    for (std::size_t level = 0; level < k_edge_levels; ++level)
+      bounds[side][level] = numbers.take(bodies[side]->bounds[level].numbers.size());
+    edges[side] = numbers.take(bodies[side]->geometry.numbers.size());
+    near_blocks[side] = bytes.take(blocks);
+    groups[0][side] = indices.take(block_pairs);
+    groups[1][side] = indices.take(quarter_pairs);
+    pairs[side] = indices.take(edge_pairs);
+  }
+}
+
 template <typename T>
 void PairScratch<T>::prepare(const PairProblem<T>& problem) {
-  constexpr std::size_t k_pack = 16;
-  std::size_t points = 0, primitives = 0, blocks = 0;
+  std::size_t points = 0, primitives = 0;
   for (const BodyFeatures<T>* body : problem.bodies) {
     points = std::max(points, at(body->points.blocks * k_block));
     primitives = std::max(primitives, body->bounds.size());
-    blocks = std::max(blocks, at(body->edges.blocks));
   }
-  const std::size_t block_pairs = problem.edge_edge ? at(k_block_pairs) + blocks : 0,
-                    quarter_pairs = 16 * block_pairs, edge_pairs = 16 * quarter_pairs;
+  if (problem.edge_edge) search.prepare(problem.bodies[0]->edges, problem.bodies[1]->edges);
   candidate_room = std::max(candidate_room, 256);
 
-  std::size_t numbers = 8 * (points + k_pack) + (primitives + 1) * k_pack +
-                        std::size(candidates) * (at(candidate_room) + k_pack);
-  for (const BodyFeatures<T>* body : problem.bodies) {
-    for (const auto& bounds : body->edges.bounds) numbers += bounds.numbers.size() + k_pack;
-  }
-  const auto make_room = [](auto& memory, std::size_t count) {
-    if (memory.size() < count) memory.resize(count);
-    return memory.data();
-  };
-  T* next = make_room(numbers_, numbers);
-  const auto take = [&](std::size_t count) {
-    T* const place = next;
-    next += count;
-    return place;
-  };
-  for (T*& column : list) column = take(points + k_pack);
-  for (T*& column : touching) column = take(points + k_pack);
-  lower = take((primitives + 1) * k_pack);
-  for (T*& column : candidates) column = take(at(candidate_room) + k_pack);
-  for (std::size_t side = 0; side < 2; ++side) {
-    const EdgeBlocks<T>& of = problem.bodies[side]->edges;
-    for (std::size_t level = 0; level < 3; ++level)
-      edge_bounds[side][level] = take(of.bounds[level].numbers.size() + k_pack);
-  }
+  const std::size_t lower_bounds = (primitives + 1) * k_pack;
+  Parts<T> numbers{make_room(numbers_, 8 * (points + k_pack) + lower_bounds + k_pack +
+                                           std::size(candidates) * (at(candidate_room) + k_pack))};
+  for (T*& column : list) column = numbers.take(points);
+  for (T*& column : touching) column = numbers.take(points);
+  lower = numbers.take(lower_bounds);
+  for (T*& column : candidates) column = numbers.take(at(candidate_room));
   list_primitives = make_room(masks_, 2 * (points + k_pack));
   touching_primitives = list_primitives + points + k_pack;
-  kept = make_room(words_, primitives + k_pack + quarter_pairs);
-  chosen = kept + primitives + k_pack;
+  kept = make_room(words_, primitives + k_pack);
   nearby = make_room(nearby_, primitives + k_pack);
-  std::uint8_t* const bytes = make_room(bytes_, 2 * (blocks + k_pack));
-  std::int32_t* index =
-      make_room(indices_, 2 * (block_pairs + quarter_pairs + edge_pairs + at(candidate_room) + 4 * k_pack));
-  for (std::size_t side = 0; side < 2; ++side) {
-    near_blocks[side] = bytes + side * (blocks + k_pack);
-    const auto take_indices = [&](std::size_t count) {
-      std::int32_t* const place = index;
-      index += count + k_pack;
-      return place;
-    };
-    groups[0][side] = take_indices(block_pairs);
-    groups[1][side] = take_indices(quarter_pairs);
-    pairs[side] = take_indices(edge_pairs);
-    candidate_edges[side] = take_indices(at(candidate_room));
-  }
+  Parts<std::int32_t> indices{make_room(indices_, 2 * (at(candidate_room) + k_pack))};
+  for (std::int32_t*& edges : candidate_edges) edges = indices.take(at(candidate_room));
 }
 
 template <typename T>

@@ -25,6 +25,7 @@ struct PairProblem {
   T cone_cos, cone_sin;  ///< of the angle by which cone_smoothing widens normal cones
   T beside;              ///< how far witness points of two edges may lie beside each other [m]
   ConvexEdgeSettings<T> edges;
+  ConvexEdgeSettings<float> edge_search;
 
   /// @param size      of the smaller body [m]
   /// @param inradius  of the thinner body [m]
@@ -46,6 +47,24 @@ struct PairPoses {
   PairPoses(const Pose<double>& X_WA, const Pose<double>& X_WB);
 };
 
+/// Memory of the search for pairs of edges. Frame C.
+struct EdgeSearchScratch {
+  float* bounds[2][k_edge_levels];  ///< those of EdgeBlocks, with the same strides
+  float* edges[2];                  ///< those of near blocks, likewise
+  std::uint8_t* near_blocks[2];     ///< given: whether the edges of a block may touch the other body
+  std::int32_t* groups[2][2];       ///< pairs of blocks, of quarters: of A, of B
+  std::uint32_t* chosen;
+  std::int32_t* pairs[2];  ///< found: edges of A, of B
+
+  void prepare(const EdgeBlocks& A, const EdgeBlocks& B);
+
+ private:
+  std::vector<float> numbers_;
+  std::vector<std::uint8_t> bytes_;
+  std::vector<std::uint32_t> words_;
+  std::vector<std::int32_t> indices_;
+};
+
 /// Memory of one thread; nothing is allocated while a kernel runs.
 template <typename T>
 struct PairScratch {
@@ -58,13 +77,7 @@ struct PairScratch {
   std::uint32_t* kept;
   std::uint16_t* nearby;
   T* lower;
-  // Bounds of edges in C: those of EdgeBlocks, with the same strides.
-  T* edge_bounds[2][3];
-  std::uint8_t* near_blocks[2];
-  // Groups of edges that may touch, in each other.
-  std::int32_t* groups[2][2];  ///< blocks, quarters: of A, of B
-  std::uint32_t* chosen;
-  std::int32_t* pairs[2];  ///< edges of A, of B
+  EdgeSearchScratch search;
   // Pairs with weight, until their gates are known.
   T* candidates[14];  ///< CandidateColumn
   std::int32_t* candidate_edges[2];
@@ -81,7 +94,6 @@ struct PairScratch {
   std::vector<std::uint64_t> masks_;
   std::vector<std::uint32_t> words_;
   std::vector<std::uint16_t> nearby_;
-  std::vector<std::uint8_t> bytes_;
   std::vector<std::int32_t> indices_;
 };
 
