@@ -231,8 +231,8 @@ template <typename S>
   return S(60) * c * (S(1) - c) * (S(1) - S(2) * c);
 }
 
-/// Smooth max(x, 0), the integral of smoothstep5: exactly 0 up to -width, exactly x from width on, three times
-/// continuously differentiable; 5/32 width at 0, with a slope of 1/2 there.
+/// Smooth max(x, 0), the integral of smoothstep5: exactly 0 up to -width, exactly x from width on, three
+/// times continuously differentiable; 5/32 width at 0, with a slope of 1/2 there.
 template <typename S>
 [[nodiscard]] S smooth_ramp(const S& x, const same_t<S>& width) {
   const S u = (x + width) / (S(2) * width);

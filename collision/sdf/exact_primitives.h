@@ -78,8 +78,8 @@ struct RoundedBox {
   T turning_radius;     ///< half of that, and at least k_least_turning times the sum of the half extents [m]
   T turning_by_radius;  ///< its derivatives
   T turning_by_extent;
-  T seam;               ///< w by the distance from the core: k_seam, or 0
-  T tie;                ///< heights that differ by less are equal [m]
+  T seam;  ///< w by the distance from the core: k_seam, or 0
+  T tie;   ///< heights that differ by less are equal [m]
 
   static constexpr double k_least_turning = 1e-5;
 
@@ -219,10 +219,10 @@ template <SdfOrder order, typename S, typename T>
 /// half of each of their normals: the mean of both sides.
 template <typename S>
 struct BoxSample {
-  S distance;                     ///< psi [m]
-  Vec3<S> gradient;               ///< grad psi
-  Vec3<S> share, opposite;        ///< v_f of the faces towards +x, +y, +z; of those towards -x, -y, -z [m]
-  Vec3<S> slope, opposite_slope;  ///< of their ramps
+  S distance;                       ///< psi [m]
+  Vec3<S> gradient;                 ///< grad psi
+  Vec3<S> share, opposite;          ///< v_f of the faces towards +x, +y, +z; of those towards -x, -y, -z [m]
+  Vec3<S> slope, opposite_slope;    ///< of their ramps
   Vec3<S> spread, opposite_spread;  ///< derivatives of their ramps by the width
   S length;                         ///< |v| > 0 [m]
   S t_by_distance, t_by_turning;    ///< dt/d(psi), dt/dr
@@ -301,7 +301,8 @@ template <typename S, typename T>
   const auto x_tied = q[0] >= tied, y_tied = q[1] >= tied, z_tied = q[2] >= tied;
   const S part = select((x_tied && y_tied) || (x_tied && z_tied) || (y_tied && z_tied), S(0.5), S(1));
   const Vec3<S> inner(select(x_tied, part, S(0)), select(y_tied, part, S(0)), select(z_tied, part, S(0)));
-  const S level = S(plain_value(largest));  // a constant of forward-mode numbers, whose derivatives are means, too
+  const S level =
+      S(plain_value(largest));  // a constant of forward-mode numbers, whose derivatives are means, too
   S depth = level;
   for (int i = 0; i < 3; ++i) depth = depth + inner[i] * (q[i] - level);
   out.distance = select(is_inside, depth, outside);
@@ -348,8 +349,7 @@ template <typename S, typename T>
   out.spread = nears.spread;
   out.opposite_spread = fars.spread;
   S sum = S(0);
-  for (int i = 0; i < 3; ++i)
-    sum = sum + (out.share[i] * out.share[i] + out.opposite[i] * out.opposite[i]);
+  for (int i = 0; i < 3; ++i) sum = sum + (out.share[i] * out.share[i] + out.opposite[i] * out.opposite[i]);
   out.length = sqrt(sum);
   return out;
 }

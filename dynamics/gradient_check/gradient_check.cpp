@@ -246,8 +246,8 @@ State nearby_state(const State& initial, const InputGroups& groups, Random& rand
   return state;
 }
 
-/// Of a sample that is off though its differences converge, with contacts at kinks: whether the same sample is
-/// right for states nearby.
+/// Of a sample that is off though its differences converge, with contacts at kinks: whether the same sample
+/// is right for states nearby.
 bool is_right_nearby(const NominalMotion& motion, const SampleInput& input, const Random& random,
                      double tolerance, const GradientFunction& gradient_function) {
   constexpr int k_states = 3;

@@ -1,16 +1,16 @@
 /// The adjoint of a whole rollout against central differences of the same rollout.
 ///
 /// A sample is a random loss (a weighted sum of poses and twists of the moving bodies at three times) and a
-/// random direction in one group of inputs (gradient_inputs.h). The groups take turns. In a random direction all
-/// inputs of a group are mixed, and an error of one of them is diluted; so others follow along single components
-/// of the initial state: one of the twelve numbers of one moving body.
+/// random direction in one group of inputs (gradient_inputs.h). The groups take turns. In a random direction
+/// all inputs of a group are mixed, and an error of one of them is diluted; so others follow along single
+/// components of the initial state: one of the twelve numbers of one moving body.
 ///
 /// Where an input lies at a bound (an exponent of 1.9, a friction or restitution of 0, two joint limits that
 /// nearly meet), the direction leads inwards and differences are one-sided. Where these do not converge
 /// either, because the model is another one at the bound (a restitution of 0 has no impacts), the sample is
-/// counted as at a bound. So is one with contacts at kinks, if the gradient's health counts these and the same
-/// sample is right for a state nearby: differences see the mean of the sides of kinks, the adjoint takes one
-/// side of each. No input makes the check itself fail.
+/// counted as at a bound. So is one with contacts at kinks, if the gradient's health counts these and the
+/// same sample is right for a state nearby: differences see the mean of the sides of kinks, the adjoint takes
+/// one side of each. No input makes the check itself fail.
 ///
 /// Settings that default to a function of the model (acceleration scale, dissipation times) are made explicit
 /// first, so that they stay as they are while gravity changes; the adjoint holds them fixed, too.
@@ -22,8 +22,8 @@
 #include <string>
 #include <vector>
 
-#include "dynamics/rollout/adjoint.h"
 #include "dynamics/gradient_check/gradient_sample.h"
+#include "dynamics/rollout/adjoint.h"
 #include "dynamics/rollout/rollout.h"
 
 namespace abut {

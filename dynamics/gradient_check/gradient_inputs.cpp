@@ -640,7 +640,8 @@ std::vector<StateComponent> state_components(const Model& model, const InputGrou
   if (inputs.moving.empty()) return components;
   const std::size_t groups[2] = {index_of(k_pose_group), index_of(k_twist_group)};
   for (std::size_t i = 0; i < inputs.moving.size(); ++i) {
-    const std::size_t body = inputs.moving[i], firsts[2] = {6 * body, 6 * i};  // poses of all, twists of moving
+    const std::size_t body = inputs.moving[i],
+                      firsts[2] = {6 * body, 6 * i};  // poses of all, twists of moving
     for (std::size_t half = 0; half < 2; ++half) {
       for (std::size_t k = 0; k < 6; ++k) {
         components.push_back({groups[half], firsts[half] + k,

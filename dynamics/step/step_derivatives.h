@@ -9,8 +9,8 @@
 
 namespace abut {
 
-/// How many contacts of a step's solves lie near a kink: of the law, see ContactSolver::contacts_near_kink(), or
-/// of a shape, see is_near_kink().
+/// How many contacts of a step's solves lie near a kink: of the law, see ContactSolver::contacts_near_kink(),
+/// or of a shape, see is_near_kink().
 struct KinkCount {
   int contacts = 0;  ///< rows of all solves
   int near_kink = 0;

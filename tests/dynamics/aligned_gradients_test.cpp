@@ -345,7 +345,7 @@ TEST_CASE("is_near_kink: the skeleton of solids, and nothing else", "[dynamics][
   CHECK_FALSE(near(sharp, 0.1, 0.1, 0.1));
   // A union is smooth where another of its primitives is nearer.
   Shape both = make_sphere(0.1, 1.0).shape;
-  both.primitives.push_back(make_sphere(0.3, 1.0).shape.primitives.front());
+  both.primitives.push_back(make_sphere(0.4, 1.0).shape.primitives.front());
   both.primitives.back().X_BP.p.x() = 0.2;
   CHECK_FALSE(near(ShapeSdf(both), 0, 0, 0));
   CHECK(near(ShapeSdf(both), 0.2, 0, 0));
