@@ -266,8 +266,8 @@ TEST_CASE("superquadric: packs have the derivatives of single numbers at poles a
   using P = SdfDouble4;
   const double eps1 = GENERATE(0.1, 0.5, 1.0, 1.5), eps2 = GENERATE(0.1, 0.5, 1.0, 1.5);
   Shape shape;
-  shape.primitives.push_back(
-      {PrimitiveKind::superquadric, PrimitiveOperation::add, {0.1, 0.08, 0.06, eps1, eps2}});
+  shape.primitives = {
+      {PrimitiveKind::superquadric, PrimitiveOperation::add, {0.1, 0.08, 0.06, eps1, eps2}, {}}};
   const ShapeSdf sdf(shape);
   for (const double z : {0.061, 0.05, -0.07}) {
     const Vec3<double> points[4] = {{0, 0, z}, {0.02, 0, z}, {0, -0.03, z}, {0.101, 0, 0}};
