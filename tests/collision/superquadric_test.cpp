@@ -236,7 +236,8 @@ TEST_CASE("superquadric: axis planes and axes have the derivatives that Jet find
     CHECK(test::relative_error(F.gradient,
                                test::jet_gradient([&](const auto& y) { return gauge_point(sq, y).F; }, x)) <=
           1e-13);
-    // |t|^(p - 2) at t = 0 is taken at |t| = 1e-154 instead, which for eps = 0.98 is 5e-7, not 0.
+    // |t|^(p - 2) at t = 0 is taken at |t| = 1e-154 instead, which for eps = 0.98 is 5e-7, not 0; on the z
+    // axis Jet takes it at another |t| (up to 8.5e-6 of the size).
     const bool is_steep = p[3] == 0.98 || p[4] == 0.98;
     CHECK(F.hessian.allFinite());
     const double size = F.value / x.squaredNorm();
@@ -247,7 +248,9 @@ TEST_CASE("superquadric: axis planes and axes have the derivatives that Jet find
       continue;
     }
     CHECK(test::relative_error(F.hessian, test::jet_jacobian(gradient, x), size) <=
-          (is_steep ? 1e-6 : 1e-12));
+          (!is_steep                    ? 1e-12
+           : x[0] == 0.0 && x[1] == 0.0 ? 1e-5
+                                        : 1e-6));
     // And on the planes the Hessian is that of the other side too, except on the z axis where the first
     // exponent is 2 but the second is not (eps1 = 1): there the Hessian depends on the direction from which
     // it is approached.

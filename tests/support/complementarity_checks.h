@@ -330,22 +330,22 @@ inline State after(const TestScene& scene, double time, const StepConfig& config
 inline void check_analytic_motions(ContactLaw law) {
   StepConfig config;
   config.law = law;
-  constexpr double k_g = 9.81, k_time = 0.4;
+  constexpr double k_gravity = 9.81, k_time = 0.4;
   const Vec3<double> half(0.1, 0.1, 0.05);
   for (const double angle : {0.2, 0.4}) {
     const double mu = 0.3;  // its angle is 0.29
     const TestScene scene = box_on_floor(box_of_mass(half, 1.0, 1), half, mu, angle);
     const State end = after(scene, k_time, config);
     const double speed = end.V_WB[1].tail<3>().dot(Vec3<double>(std::cos(angle), 0.0, -std::sin(angle)));
-    const double expected = k_g * (std::sin(angle) - mu * std::cos(angle)) * k_time;
+    const double expected = k_gravity * (std::sin(angle) - mu * std::cos(angle)) * k_time;
     CAPTURE(angle, speed, expected);
     if (expected < 0.0) {
-      CHECK(std::abs(speed) < 0.01 * k_g * config.h);  // creep, of the order of kappa over the impulse
+      CHECK(std::abs(speed) < 0.01 * k_gravity * config.h);  // creep, of the order of kappa over the impulse
     } else {
       // Between two of the LCP's directions friction is weaker by up to 7.6 %.
       const double mu_least = law == ContactLaw::lcp ? 0.924 * mu : mu;
       CHECK(speed >= 0.99 * expected);
-      CHECK(speed <= 1.01 * k_g * (std::sin(angle) - mu_least * std::cos(angle)) * k_time);
+      CHECK(speed <= 1.01 * k_gravity * (std::sin(angle) - mu_least * std::cos(angle)) * k_time);
     }
   }
   TestScene rolling = floor_scene();
