@@ -63,6 +63,8 @@ TEST_CASE("ExtrudedSuperquadric: without cuts, or with one far away, it is the s
     const double bend = std::max(1.0, b.normal_jacobian.cwiseAbs().maxCoeff());
     if (scale == 0.0) continue;  // where the shortest axis is z, the normal along it has a Jacobian made up
     CHECK(close(a.gradient, b.gradient, 0, 1e-11 * bend));
+    // On the z axis curvature goes with |t|^(2/eps1 - 2) at t = 0, which both take at a small t of their own.
+    if (x_P[0] == 0.0 && x_P[1] == 0.0) continue;
     CHECK(close(a.normal_jacobian, b.normal_jacobian, 0, 1e-10 * bend));
   }
 }
