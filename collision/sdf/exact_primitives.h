@@ -175,7 +175,7 @@ template <typename S, typename T>
   for (int end = 0; end < 2; ++end) {
     value[end] = smooth_ramp<S>(x[end], w);
     slope[end] = smooth_ramp_dx<S>(x[end], w);
-    spread[end] = smooth_ramp_dwidth<S>(x[end], w, value[end], slope[end]);
+    spread[end] = smooth_ramp_dwidth<S>(x[end], w);
   }
   return {value[0] - value[1], slope[0] + slope[1], slope[1] - slope[0], spread[0] - spread[1]};
 }
@@ -277,7 +277,7 @@ struct Ramps {
               ramp_slope = smooth_ramp_dx<S>(x[i], w);
       value[i] = select(is_near, ramp, value[i]);
       slope[i] = select(is_near, ramp_slope, slope[i]);
-      spread[i] = select(is_near, smooth_ramp_dwidth<S>(x[i], w, ramp, ramp_slope), S(0));
+      spread[i] = select(is_near, smooth_ramp_dwidth<S>(x[i], w), S(0));
     }
   }
 };
