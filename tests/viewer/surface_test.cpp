@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include "apps/picture/surface.h"
+#include "collision/sdf/exact_primitives.h"
 #include "engine/mesh_shapes.h"
 #include "tests/support/close.h"
 #include "tests/support/scenes.h"
@@ -118,7 +119,8 @@ TEST_CASE("rounded_box_surface: is closed, and on the surface of the box with it
   for (std::size_t i = 0; i < surface->positions.size(); ++i) {
     const auto at = sdf.evaluate<double>(surface->positions[i].cast<double>());
     REQUIRE(std::abs(at.distance) < 1e-6);
-    REQUIRE(close(surface->normals[i].cast<double>(), at.normal, 0, 1e-3));
+    // At a seam the normal of the distance is tilted by 0.16 k_seam, at a corner by two.
+    REQUIRE(close(surface->normals[i].cast<double>(), at.normal, 0, 1e-3 + 0.25 * k_seam));
   }
   const double pi = std::numbers::pi, r = 0.04, a = 2 * 0.26, b = 2 * 0.16, c = 2 * 0.06;
   const double exact = a * b * c + 2 * r * (a * b + b * c + c * a) + pi * r * r * (a + b + c) +
