@@ -105,7 +105,7 @@ class Stepper {
     return problem_of(solved, record.h, impacts_of(record.length));
   }
 
-  // impact_rows.cpp
+  // move_impacts.cpp
   /// Moves rows to the poses of their impacts.
   ///
   /// @param feature_of  of ContactRow::contact
