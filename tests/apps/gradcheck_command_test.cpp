@@ -79,7 +79,15 @@ TEST_CASE("abut gradcheck: components of the initial state have rows of their ow
   CHECK_THAT(table.out, Contains("initial pose, by component") && Contains("initial twist, by component"));
   std::vector<std::string> five = arguments;
   for (const char* word : {"--components", "5", "--json"}) five.emplace_back(word);
-  CHECK(parse_json(run_program(five).out)["samples"] == 7);
+  const ProgramResult some = run_program(five);
+  CHECK(parse_json(some.out)["samples"] == 7);
+  const auto with_seed = [&](const char* seed) {
+    std::vector<std::string> seeded = five;
+    for (const char* word : {"--seed", seed}) seeded.emplace_back(word);
+    return run_program(seeded).out;
+  };
+  CHECK(with_seed("1") == some.out);
+  CHECK(with_seed("2") != some.out);
 }
 
 TEST_CASE("abut gradcheck: a table of the groups, progress on stderr", "[apps][value]") {
