@@ -123,13 +123,6 @@ template <typename S>
   return select(x < S(0), S(0), select(x > S(1), S(1), x));
 }
 
-/// Integral of smoothstep5: 0 for x <= 0, x - 1/2 for x >= 1.
-template <typename S>
-[[nodiscard]] ABUT_KERNEL_PART S smoothstep5_integral(const S& x) {
-  const S c = clamped(x);
-  return c * c * c * c * (S(2.5) + c * (c - S(3))) + select(x > S(1), S(x - S(1)), S(0));
-}
-
 }  // namespace convex_edges_detail
 
 // Window ----------------------------------------------------------------------------------------------------
@@ -374,7 +367,7 @@ template <typename S, typename T>
   const Vec3<S> middle = scaled(S(0.5), plus(r.witnesses[0], S(1), r.witnesses[1]));
   r.point = plus(middle, S(S(0.5) * (radii[0] - radii[1])), r.normal);
   const S band = S(settings.band);
-  r.depth = band * smoothstep5_integral(S(S(0.5) - r.line_distance / band));
+  r.depth = smooth_ramp<S>(-r.line_distance, S(0.5) * band);
   r.probe = plus(middle, S(S(-0.5) * r.depth), plus(r.bisectors[0].b, S(1), r.bisectors[1].b));
   r.wedges[0] = wedge_distance(A, plus(r.probe, S(-1), r.witnesses[0]), settings);
   r.wedges[1] = wedge_distance(B, plus(r.probe, S(-1), r.witnesses[1]), settings);
@@ -463,7 +456,7 @@ ABUT_KERNEL_PART void edge_edge_vjp(const ConvexEdge<S>& A, const ConvexEdge<S>&
   // Probe, depth.
   const Vec3<S> bisectors = plus(r.bisectors[0].b, S(1), r.bisectors[1].b);
   depth_bar = depth_bar - S(0.5) * dot(probe_bar, bisectors);
-  line_bar = line_bar - depth_bar * smoothstep5<S>(S(0.5) - r.line_distance / S(settings.band));
+  line_bar = line_bar - depth_bar * smooth_ramp_dx<S>(-r.line_distance, S(0.5) * S(settings.band));
 
   // Shallow, beside.
   const S inverse_window = S(settings.inverse_window), inverse_square = inverse_window * inverse_window;

@@ -57,15 +57,13 @@ struct Capsule {
   Vec3<T> side;           ///< x axis of P in B: the normal on the axis
   Vec3<T> centre;         ///< p_BP [m]
   T radius, half_length;  ///< [m]
-  T seam;                 ///< w [m]
 
   Capsule(const std::array<T, 5>& parameters, const Pose<double>& X_BP)
       : axis(X_BP.rotation().col(2).template cast<T>()),
         side(X_BP.rotation().col(0).template cast<T>()),
         centre(X_BP.p.template cast<T>()),
         radius(parameters[0]),
-        half_length(parameters[1]),
-        seam(T(k_seam) * parameters[0]) {}
+        half_length(parameters[1]) {}
 };
 
 /// All points within `radius` of a box of half extents `core`.
@@ -158,26 +156,38 @@ template <SdfOrder order, typename S, typename T>
 }
 
 /// How far a point lies beyond the ends of the segment of a capsule, along its axis:
-///   beyond = ramp(along - h) - ramp(-along - h),  with derivatives.
+///   beyond = ramp(along - h) - ramp(-along - h),   ramps of width k_seam times the distance from the axis.
 template <typename S>
 struct BeyondSegment {
   S value;           ///< [m]; along - value is the closest place of the segment
-  S by_along;        ///< 0 beside the segment, 1 beyond its ends
   S by_half_length;  ///< -1 beyond the upper end, 1 beyond the lower one
-  S by_seam;
+  Vec3<S> slide;     ///< d(closest place)/dx: the axis beside the segment, 0 beyond its ends
 };
 
+/// @param r  the point from the centre
 template <typename S, typename T>
-[[nodiscard]] ABUT_KERNEL_PART BeyondSegment<S> beyond_segment(const Capsule<T>& capsule, const S& along) {
-  const S h = S(capsule.half_length), w = S(capsule.seam);
+[[nodiscard]] ABUT_KERNEL_PART BeyondSegment<S> beyond_segment(const Capsule<T>& capsule, const Vec3<S>& r) {
+  using std::sqrt;
+  const Vec3<S> a(S(capsule.axis[0]), S(capsule.axis[1]), S(capsule.axis[2]));
+  const S along = a[0] * r[0] + a[1] * r[1] + a[2] * r[2], h = S(capsule.half_length);
+  const Vec3<S> off(r[0] - along * a[0], r[1] - along * a[1], r[2] - along * a[2]);
+  const S squared = off[0] * off[0] + off[1] * off[1] + off[2] * off[2];
+  const auto is_on_axis = !(squared > S(std::numeric_limits<scalar_value_t<S>>::min()));
+  const S from_axis = sqrt(select(is_on_axis, S(1), squared)), inverse = S(1) / from_axis;
+  const S w = select(is_on_axis, S(1), S(k_seam) * from_axis);
   const S x[2] = {along - h, S(0) - along - h};
   S value[2], slope[2], spread[2];
   for (int end = 0; end < 2; ++end) {
-    value[end] = smooth_ramp<S>(x[end], w);
-    slope[end] = smooth_ramp_dx<S>(x[end], w);
+    const auto is_beyond = x[end] > S(0);
+    value[end] = select(is_on_axis, select(is_beyond, x[end], S(0)), smooth_ramp<S>(x[end], w));
+    slope[end] = select(is_on_axis, select(is_beyond, S(1), S(0)), smooth_ramp_dx<S>(x[end], w));
     spread[end] = smooth_ramp_dwidth<S>(x[end], w);
   }
-  return {value[0] - value[1], slope[0] + slope[1], slope[1] - slope[0], spread[0] - spread[1]};
+  BeyondSegment<S> beyond{value[0] - value[1], slope[1] - slope[0], {}};
+  const S by_along = S(1) - (slope[0] + slope[1]),
+          by_distance = select(is_on_axis, S(0), S(k_seam) * (spread[1] - spread[0]) * inverse);
+  for (int i = 0; i < 3; ++i) beyond.slide[i] = by_along * a[i] + by_distance * off[i];
+  return beyond;
 }
 
 /// The distance to the closest point of the segment, less the radius.
@@ -186,22 +196,20 @@ template <SdfOrder order, typename S, typename T>
   const Vec3<S> r = relative(x_B, capsule.centre);
   const Vec3<S> a(S(capsule.axis[0]), S(capsule.axis[1]), S(capsule.axis[2]));
   const Vec3<S> side(S(capsule.side[0]), S(capsule.side[1]), S(capsule.side[2]));
-  const S along = a[0] * r[0] + a[1] * r[1] + a[2] * r[2];
-  const BeyondSegment<S> beyond = beyond_segment<S>(capsule, along);
-  const S closest = along - beyond.value;
-  const Vec3<S> from_axis(r[0] - closest * a[0], r[1] - closest * a[1], r[2] - closest * a[2]);
-  SdfAnswer<order, S> out = distance_to_point<order, S>(from_axis, S(capsule.radius), side);
-  // The closest place moves along the segment by `slides` as x does.
-  const S slides = S(1) - beyond.by_along;
+  const BeyondSegment<S> beyond = beyond_segment<S>(capsule, r);
+  const S closest = a[0] * r[0] + a[1] * r[1] + a[2] * r[2] - beyond.value;
+  const Vec3<S> from_segment(r[0] - closest * a[0], r[1] - closest * a[1], r[2] - closest * a[2]);
+  SdfAnswer<order, S> out = distance_to_point<order, S>(from_segment, S(capsule.radius), side);
   if constexpr (order >= SdfOrder::gradient) {
-    const S n_a = slides * (out.normal[0] * a[0] + out.normal[1] * a[1] + out.normal[2] * a[2]);
-    for (int i = 0; i < 3; ++i) out.gradient[i] = out.normal[i] - n_a * a[i];
+    const S n_a = out.normal[0] * a[0] + out.normal[1] * a[1] + out.normal[2] * a[2];
+    for (int i = 0; i < 3; ++i) out.gradient[i] = out.normal[i] - n_a * beyond.slide[i];
   }
-  if constexpr (order >= SdfOrder::jacobian) {  // N - slides N a a^T
+  if constexpr (order >= SdfOrder::jacobian) {  // N (I - a slide^T)
     for (int i = 0; i < 3; ++i) {
-      const S N_a = slides * (out.normal_jacobian(i, 0) * a[0] + out.normal_jacobian(i, 1) * a[1] +
-                              out.normal_jacobian(i, 2) * a[2]);
-      for (int j = 0; j < 3; ++j) out.normal_jacobian(i, j) = out.normal_jacobian(i, j) - N_a * a[j];
+      const S N_a = out.normal_jacobian(i, 0) * a[0] + out.normal_jacobian(i, 1) * a[1] +
+                    out.normal_jacobian(i, 2) * a[2];
+      for (int j = 0; j < 3; ++j)
+        out.normal_jacobian(i, j) = out.normal_jacobian(i, j) - N_a * beyond.slide[j];
     }
   }
   return out;

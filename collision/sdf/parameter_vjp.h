@@ -45,25 +45,24 @@ ABUT_KERNEL_PART void parameter_vjp(const Sphere<T>&, const SampleBar<S>& at, st
   bar[0] = bar[0] - at.distance_bar;
 }
 
-/// A longer segment takes its ends, and what is closest to them, along; the seams there grow with the radius.
+/// A longer segment takes its ends, and what is closest to them, along.
 template <typename S, typename T>
 ABUT_KERNEL_PART void parameter_vjp(const Capsule<T>& capsule, const SampleBar<S>& at,
                                     std::array<S, 5>& bar) {
   const Vec3<S> r = relative(at.x, capsule.centre);
-  S along = S(0), n_a = S(0), n_bar_a = S(0), n_bar_n = S(0);
+  S n_a = S(0), n_bar_a = S(0), n_bar_n = S(0);
   for (int i = 0; i < 3; ++i) {
     const S a = S(capsule.axis[i]);
-    along = along + a * r[i];
     n_a = n_a + a * at.normal[i];
     n_bar_a = n_bar_a + a * at.normal_bar[i];
     n_bar_n = n_bar_n + at.normal[i] * at.normal_bar[i];
   }
-  const BeyondSegment<S> beyond = beyond_segment<S>(capsule, along);
+  const BeyondSegment<S> beyond = beyond_segment<S>(capsule, r);
   const S from_axis = at.distance + S(capsule.radius);  // no curvature on it: distance_to_point()
   const auto is_on_axis = !(from_axis > S(0));
   const S curvature = select(is_on_axis, S(0), S(1)) / select(is_on_axis, S(1), from_axis);
   const S beyond_bar = at.distance_bar * n_a + (n_bar_a - n_a * n_bar_n) * curvature;
-  bar[0] = bar[0] + (S(k_seam) * beyond.by_seam * beyond_bar - at.distance_bar);
+  bar[0] = bar[0] - at.distance_bar;
   bar[1] = bar[1] + beyond.by_half_length * beyond_bar;
 }
 

@@ -167,6 +167,22 @@ void Stepper::move_to_impacts(const State& state, const ContactProblem& start,
   }
 }
 
+void Stepper::find_kinks_at_impacts(const State& state, const SolvedSubstep& solved, ImpactRowsMemory& memory,
+                                    std::vector<bool>& near_kink) const {
+  const ImpactRows& impacts = solved.impacts;
+  memory.X_WB = state.X_WB;
+  for (const ImpactRows::Moved& moved : impacts.moved) {
+    const auto i = static_cast<std::size_t>(moved.row);
+    if (near_kink[i]) continue;
+    const RowPair& pair = impacts.rows.pairs[static_cast<std::size_t>(impacts.rows.rows[i].pair)];
+    const AtImpact bodies(body_A(pair, solved.free.v_free), body_B(pair, solved.free.v_free), moved.time(),
+                          state, memory.X_WB);
+    detector_.linearize(memory.X_WB, {&moved.feature, 1}, memory.contact, LinearizeFor::vjp);
+    near_kink[i] = is_near_kink_of_shape(memory.X_WB, moved.feature,
+                                         Contact(memory.contact.contacts[0]).signed_distance);
+  }
+}
+
 void Stepper::impacts_vjp(const State& state, const SolvedSubstep& solved, const ContactProblem& start,
                           const StepBar& step_bar, ContactProblemBar& bar, StepScratch& scratch) const {
   const ImpactRows& impacts = solved.impacts;

@@ -196,7 +196,7 @@ double Stepper::impact_time_vjp(const State& state, const Control& control, cons
   return time_bar.start;
 }
 
-bool Stepper::is_near_kink_of_shape(const State& state, const ContactFeature& feature,
+bool Stepper::is_near_kink_of_shape(std::span<const Pose<double>> X_WB, const ContactFeature& feature,
                                     double signed_distance) const {
   if (feature.kind != ContactKind::vertex_sdf) return false;
   const bool owner_is_A = feature.feature_A >= 0;
@@ -206,9 +206,8 @@ bool Stepper::is_near_kink_of_shape(const State& state, const ContactFeature& fe
   constexpr double k_on_surface = 1e-6;  // of the size: kinks lie on the surface or within
   if (signed_distance + body.contact_radius > k_on_surface * body.size) return false;
   const Vec3<double> x_W =
-      state.X_WB[owner] *
-      Vec3<double>(body.contact_points.col(std::max(feature.feature_A, feature.feature_B)));
-  return is_near_kink(detector_.sdf(static_cast<int>(solid)), inverse_point<double>(state.X_WB[solid], x_W));
+      X_WB[owner] * Vec3<double>(body.contact_points.col(std::max(feature.feature_A, feature.feature_B)));
+  return is_near_kink(detector_.sdf(static_cast<int>(solid)), inverse_point<double>(X_WB[solid], x_W));
 }
 
 void Stepper::count_kinks(const State& state, const SubstepRecord& record, StepScratch& scratch,
@@ -218,11 +217,12 @@ void Stepper::count_kinks(const State& state, const SubstepRecord& record, StepS
   std::vector<bool>& near_kink = scratch.vjp.near_kink;
   kinks.contacts += static_cast<int>(rows.size());
   (void)solver_.contacts_near_kink(problem_of(record, solved), solved.solution, near_kink);
+  find_kinks_at_impacts(state, solved, scratch.impacts, near_kink);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const ContactRow& row = rows[i];
     if (row.contact >= 0 && !near_kink[i]) {
-      near_kink[i] =
-          is_near_kink_of_shape(state, record.features[static_cast<std::size_t>(row.contact)], row.distance);
+      near_kink[i] = is_near_kink_of_shape(state.X_WB, record.features[static_cast<std::size_t>(row.contact)],
+                                           row.distance);
     }
     if (!near_kink[i]) continue;
     ++kinks.near_kink;

@@ -118,6 +118,9 @@ class Stepper {
   /// From d(problem at the start) to d(problem), in place.
   void impacts_jvp(const State& state, const SolvedSubstep& solved, const ContactProblem& start,
                    const StateTangent& state_dot, ContactProblemDot& dot, StepScratch& scratch) const;
+  /// Marks moved rows whose contact at the impact lies near a kink of a shape.
+  void find_kinks_at_impacts(const State& state, const SolvedSubstep& solved, ImpactRowsMemory& memory,
+                             std::vector<bool>& near_kink) const;
 
   // substeps.cpp
   StepReport divided_step(const State& state, const Control& control, State& next, StepScratch& scratch,
@@ -131,7 +134,7 @@ class Stepper {
   void count_kinks(const State& state, const SubstepRecord& record, StepScratch& scratch,
                    KinkCount& kinks) const;
   /// Whether the contact of a vertex lies near a kink of the other body's signed distance.
-  [[nodiscard]] bool is_near_kink_of_shape(const State& state, const ContactFeature& feature,
+  [[nodiscard]] bool is_near_kink_of_shape(std::span<const Pose<double>> X_WB, const ContactFeature& feature,
                                            double signed_distance) const;
   bool find_impact_time(const State& state, const Control& control, const ContactFeature& feature,
                         StepScratch& scratch, double& h) const;
