@@ -288,6 +288,8 @@ Judgement judge_pairs(const Chosen& is_chosen) {
           // Two clouds that approach each other have left and right derivatives some 1 % apart, of no kink
           // that is known.
           if (bodies[a].name == "cloud" && bodies[b].name == "cloud" && motion != Motion::resting) continue;
+          // A vertex that hits next to a sharp edge: sides of -0.2 and -31, of no kink that is counted.
+          if (name == "cylinder, box with sharp edges, flush, shifted by half, motion 2") continue;
           judge(name, step_jacobian(aligned_scene(swaps ? B : A, swaps ? A : B, pose, motion)), judgement);
         }
       }
@@ -296,27 +298,21 @@ Judgement judge_pairs(const Chosen& is_chosen) {
   return judgement;
 }
 
-/// Of so many entries one may be wrong without a kink that is counted: bodies with sharp edges have kinks,
-/// too, at the poses of impacts (7 in 10,000 entries of equal bodies, 4 in 10,000 of all pairs), where none
-/// is counted.
-constexpr int k_wrong = 1000;
-
-TEST_CASE(
-    "aligned bodies: nearly every component of a step's derivative agrees with differences, equal bodies",
-    "[dynamics][derivative][property]") {
+TEST_CASE("aligned bodies: every component of a step's derivative agrees with differences, equal bodies",
+          "[dynamics][derivative][property]") {
   const Judgement judgement = judge_pairs([](std::size_t a, std::size_t b) { return a == b; });
   CAPTURE(judgement.worst, judgement.scenes, judgement.entries, judgement.kinks);
   CHECK(judgement.scenes > 300);
   CHECK(judgement.kinks < judgement.entries / 100);
-  CHECK(judgement.wrong < judgement.entries / k_wrong);
+  CHECK(judgement.wrong == 0);
 }
 
-TEST_CASE("aligned bodies: nearly every component of a step's derivative agrees with differences, all pairs",
+TEST_CASE("aligned bodies: every component of a step's derivative agrees with differences, all pairs",
           "[dynamics][derivative][property][slow]") {
   const Judgement judgement = judge_pairs([](std::size_t, std::size_t) { return true; });
   CAPTURE(judgement.worst, judgement.scenes, judgement.entries, judgement.kinks);
   CHECK(judgement.scenes > 2000);
-  CHECK(judgement.wrong < judgement.entries / k_wrong);
+  CHECK(judgement.wrong == 0);
 }
 
 TEST_CASE(
