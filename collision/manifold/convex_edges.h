@@ -33,7 +33,6 @@
 #pragma once
 
 #include <cmath>
-#include <limits>
 
 #include "collision/sdf/sdf_sample.h"
 #include "engine/contact_config.h"
@@ -88,10 +87,6 @@ struct ConvexEdgeSettings {
 
 namespace convex_edges_detail {
 
-/// What rounding adds to products of unit vectors, at most.
-template <typename T>
-inline constexpr T k_edge_rounding = T(64) * std::numeric_limits<T>::epsilon();
-
 template <typename S>
 [[nodiscard]] ABUT_KERNEL_PART S dot(const Vec3<S>& a, const Vec3<S>& b) {
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
@@ -111,11 +106,6 @@ template <typename S>
 template <typename S>
 [[nodiscard]] ABUT_KERNEL_PART Vec3<S> scaled(const S& s, const Vec3<S>& x) {
   return {s * x[0], s * x[1], s * x[2]};
-}
-
-template <typename S>
-[[nodiscard]] ABUT_KERNEL_PART S lesser(const S& x, const S& y) {
-  return select(x < y, x, y);
 }
 
 template <typename S>
@@ -241,64 +231,6 @@ template <typename S, typename T>
   const S y1 = dot(edge.face_normals[0], from_edge), y2 = dot(edge.face_normals[1], from_edge), y = y1 - y2;
   const S squared = y * y + S(settings.wedge_smoothing_squared), inverse = reciprocal_sqrt(squared);
   return {S(0.5) * (y1 + y2 + squared * inverse), S(0.5) * (S(1) + y * inverse)};
-}
-
-// Conditions of a contact -----------------------------------------------------------------------------------
-
-/// Of the common normal sign c/s of two edges, times s: whether it may lie in both normal cones.
-template <typename S>
-struct CommonNormal {
-  Vec3<S> c;     ///< t_A x t_B
-  S squared;     ///< s^2
-  S sine, sign;  ///< s; +-1, out of A
-  S unsure;      ///< > 0 where the sign may be rounding
-  S in_cones;    ///< > 0 wherever G_A G_B P > 0
-};
-
-/// With s (n x t_A).f_A = sign t_B.f_A and -s (n x t_B).f_B = sign t_A.f_B no division is needed.
-template <typename S, typename T>
-[[nodiscard]] ABUT_KERNEL_PART CommonNormal<S> common_normal(const ConvexEdge<S>& A, const ConvexEdge<S>& B,
-                                                             const ConvexEdgeSettings<T>& settings) {
-  using std::abs, std::sqrt;
-  using namespace convex_edges_detail;
-  const S rounding(k_edge_rounding<T>);
-  CommonNormal<S> r;
-  r.c = cross(A.direction, B.direction);
-  r.squared = dot(r.c, r.c);
-  r.sine = sqrt(r.squared);
-  const S outward = dot(r.c, plus(A.face_normals[0], S(1), A.face_normals[1]));
-  r.sign = select(outward > S(0), S(1), S(-1));
-  r.unsure = rounding - abs(outward);
-  const S in_A = lesser(r.sign * dot(B.direction, A.face_normals[0]),
-                        -r.sign * dot(B.direction, A.face_normals[1])),
-          in_B = lesser(r.sign * dot(A.direction, B.face_normals[0]),
-                        -r.sign * dot(A.direction, B.face_normals[1]));
-  const S widened = lesser(in_A, in_B) + (S(T(0.5) / settings.inverse_cone) * r.sine + rounding);
-  r.in_cones = lesser(select(widened > r.unsure, widened, r.unsure),
-                      r.squared - S(settings.parallel_squared) + rounding);
-  return r;
-}
-
-/// > 0 [m] wherever W_A W_B F > 0 and d_0 < farthest: whether the lines cross within both windows, at a
-/// distance that counts. With D = a_B - a_A, s u_A = (t_A.t_B)(t_B.D) - t_A.D and s u_B = t_B.D -
-/// (t_A.t_B)(t_A.D).
-template <typename S, typename T>
-[[nodiscard]] ABUT_KERNEL_PART S crossing_within(const ConvexEdge<S>& A, const ConvexEdge<S>& B,
-                                                 const CommonNormal<S>& normal, const S& farthest,
-                                                 const S& rounding, const ConvexEdgeSettings<T>& settings) {
-  using std::abs;
-  using namespace convex_edges_detail;
-  const Vec3<S> between = plus(B.start, S(-1), A.start);
-  const S along_A = dot(A.direction, between), along_B = dot(B.direction, between),
-          cosine = dot(A.direction, B.direction), distance = normal.sign * dot(normal.c, between);
-  const S u_A = cosine * along_B - along_A, u_B = along_B - cosine * along_A;
-  const S windows =
-      lesser(lesser(-u_A, u_A + normal.squared * A.length), lesser(-u_B, u_B + normal.squared * B.length)) +
-      S(T(0.5) / settings.inverse_window) * normal.sine;
-  const S deepest = S(settings.deepest) * normal.sine, reach = farthest * normal.sine;
-  const S depth = select(normal.unsure > S(0), deepest + reach - abs(distance),
-                         lesser(distance + deepest, reach - distance));
-  return lesser(windows, depth) + rounding;
 }
 
 // The contact -----------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <numeric>
 #include <variant>
@@ -50,6 +51,29 @@ Ball bounding_ball(std::span<const Vec3<double>> points) {
   return {center, 1.0001 * (farthest() - center).norm()};
 }
 
+struct Cone {
+  Vec3<double> axis;
+  double angle;  ///< [rad]
+};
+
+/// A narrow cone around unit vectors, found as bounding_ball() is.
+Cone bounding_cone(std::span<const Vec3<double>> directions) {
+  Vec3<double> axis = Vec3<double>::Zero();
+  for (const Vec3<double>& direction : directions) axis += direction;
+  axis.stableNormalize();
+  Cone narrowest{axis, std::numeric_limits<double>::infinity()};
+  for (int step = 0; step < 300; ++step) {
+    const Vec3<double> farthest = *std::min_element(
+        directions.begin(), directions.end(),
+        [&](const Vec3<double>& a, const Vec3<double>& b) { return axis.dot(a) < axis.dot(b); });
+    const double angle = std::acos(std::clamp(axis.dot(farthest), -1.0, 1.0));
+    if (angle < narrowest.angle) narrowest = {axis, angle};
+    axis += (farthest - axis) / (step + 2.0);
+    axis.stableNormalize();
+  }
+  return narrowest;
+}
+
 int whole_packs(int count) { return (count + k_padding - 1) / k_padding * k_padding; }
 
 template <typename T>
@@ -94,28 +118,21 @@ Eigen::Matrix<double, k_edge_bound_columns, 1> edge_bound(const Points& vertices
   Eigen::Matrix<double, k_edge_bound_columns, 1> bound;
   bound.setZero();
   bound[k_ball_radius] = k_no_edge;
-  std::vector<Vec3<double>> ends;
-  Vec3<double> axis = Vec3<double>::Zero();
+  std::vector<Vec3<double>> ends, normals;
   for (const int i : group) {
     if (i < 0) continue;
     const MeshEdge& edge = edges[at(i)];
     for (const int end : {edge.start, edge.end}) ends.push_back(vertices.col(end));
-    for (const Vec3<double>& normal : edge.face_normals) axis += normal;
+    normals.insert(normals.end(), edge.face_normals.begin(), edge.face_normals.end());
   }
   if (ends.empty()) return bound;
-  axis.stableNormalize();
-  double angle = 0.0;
-  for (const int i : group) {
-    if (i < 0) continue;
-    for (const Vec3<double>& normal : edges[at(i)].face_normals)
-      angle = std::max(angle, std::acos(std::clamp(axis.dot(normal), -1.0, 1.0)));
-  }
-  constexpr double k_rounding = 1e-4;
+  constexpr double k_rounding = 1e-4;  // [rad]
   const Ball ball = bounding_ball(ends);
+  const Cone cone = bounding_cone(normals);
   bound.segment<3>(k_ball_center) = ball.center;
   bound[k_ball_radius] = ball.radius;
-  bound.segment<3>(k_cone_axis) = axis;
-  angle += k_rounding;
+  bound.segment<3>(k_cone_axis) = cone.axis;
+  const double angle = cone.angle + k_rounding;
   const bool is_open = angle > 0.5 * std::numbers::pi;
   bound[k_cone_cos] = is_open ? 0.0 : std::cos(angle);
   bound[k_cone_sin] = is_open ? 0.0 : std::sin(angle);

@@ -1,4 +1,5 @@
-/// Which pairs of edges of two bodies may be in contact: blocks of edges, quarters of blocks, edges.
+/// Which pairs of edges of two bodies may be in contact: blocks of edges, quarters of blocks, edges whose
+/// normal cones face each other, edges that cross.
 ///
 /// Always in single precision, whatever that of the contacts: bounds leave a margin for rounding, so that
 /// what is left out has no weight (convex_edges.h), and what is left is nearly all that has.
@@ -6,11 +7,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 
+#include "collision/manifold/kernel/edge_conditions.h"
 #include "collision/manifold/kernel/pair_kernels.h"
 #include "collision/manifold/kernel/solid_lanes.h"
 #include "engine/pack.h"
@@ -55,6 +56,7 @@ class EdgeSearch {
     touching_ = farthest + static_cast<float>(problem.beside);
     cone_cos_ = static_cast<float>(problem.cone_cos);
     cone_sin_ = static_cast<float>(problem.cone_sin);
+    cone_slack_ = 0.5f / settings_.inverse_cone + k_edge_rounding<float>;
   }
 
   /// Calls found(n) with n pairs of edges of near blocks in the scratch, again and again until there are no
@@ -73,8 +75,7 @@ class EdgeSearch {
         for (int c = 0; c < k_edge_bound_columns; ++c)
           b[c] = P::load(s_.bounds[1][0] + c * strides[1] + first);
         const int left_blocks = blocks[1] - first;
-        const std::uint32_t all = left_blocks >= W ? ~0u >> (32 - W) : (1u << left_blocks) - 1u;
-        for (std::uint32_t left = may_touch(a, b) & all; left != 0; left &= left - 1) {
+        for (std::uint32_t left = may_touch(a, b) & first_lanes(left_blocks); left != 0; left &= left - 1) {
           const int other = first + std::countr_zero(left);
           if (s_.near_blocks[1][other] == 0) continue;
           s_.groups[0][0][count] = block;
@@ -94,6 +95,9 @@ class EdgeSearch {
   using Bounds = P[k_edge_bound_columns];
   static_assert(W == k_parts * k_parts);
 
+  [[nodiscard]] static ABUT_INLINE std::uint32_t first_lanes(int count) {
+    return count >= W ? ~0u >> (32 - W) : (1u << count) - 1u;
+  }
   [[nodiscard]] static ABUT_INLINE Vec3<P> loaded(const float* numbers, std::ptrdiff_t stride) {
     return {P::load(numbers), P::load(numbers + stride), P::load(numbers + 2 * stride)};
   }
@@ -101,11 +105,13 @@ class EdgeSearch {
   void move_bounds(int side, int level, int first);
   void move_edges(int side, int first);
   [[nodiscard]] ABUT_INLINE std::uint32_t may_touch(const Bounds& a, const Bounds& b) const;
-  template <typename Touch>
-  [[nodiscard]] int pairs_of_parts(const std::int32_t* const (&groups)[2], int count, const Touch& touch,
-                                   std::int32_t* const (&parts)[2]) const;
+  [[nodiscard]] ABUT_INLINE std::uint32_t may_face(int quarter_of_A, int quarter_of_B) const;
+  [[nodiscard]] ABUT_INLINE std::uint32_t may_cross(int quarter_of_A, int quarter_of_B) const;
+  [[nodiscard]] int chosen_parts(const std::int32_t* const (&groups)[2], int count,
+                                 std::int32_t* const (&parts)[2]) const;
   [[nodiscard]] int pairs_of_quarters(int count) const;
   [[nodiscard]] int pairs_of_edges(int count) const;
+  [[nodiscard]] int crossing_pairs(int count) const;
 
   const EdgeBlocks* edges_[2];
   PairPoses<float>::Map X_[2];
@@ -113,6 +119,7 @@ class EdgeSearch {
   float rounding_ = 0.0f;      ///< of coordinates in C [m]
   float farthest_, touching_;  ///< d_0 of contacts, and between the balls of edges, at most [m]
   float cone_cos_, cone_sin_;
+  float cone_slack_;  ///< of facing_normals()
   EdgeSearchScratch& s_;
 };
 
@@ -189,12 +196,38 @@ ABUT_INLINE std::uint32_t EdgeSearch::may_touch(const Bounds& a, const Bounds& b
   return bits(max(max(too_far, not_opposed), max(not_behind, off_axis)) <= P(0));
 }
 
-/// Of the pairs of parts of `count` pairs of groups, four in each by four, those that touch(i) leaves of the
-/// i-th pair of groups. Says how many.
-template <typename Touch>
-int EdgeSearch::pairs_of_parts(const std::int32_t* const (&groups)[2], int count, const Touch& touch,
-                               std::int32_t* const (&parts)[2]) const {
-  for (int i = 0; i < count; ++i) s_.chosen[i] = touch(i);
+/// Lanes of the edges of a quarter of A and of one of B whose normal cones may face each other.
+ABUT_INLINE std::uint32_t EdgeSearch::may_face(int quarter_of_A, int quarter_of_B) const {
+  const std::ptrdiff_t stride_A = edges_[0]->geometry.stride, stride_B = edges_[1]->geometry.stride;
+  const float *const of_A = s_.edges[0] + k_parts * quarter_of_A, *const of_B =
+                                                                      s_.edges[1] + k_parts * quarter_of_B;
+  const auto spread = [&](int c) {
+    const float* const x = of_A + c * stride_A;
+    return Vec3<P>(P::spread(x), P::spread(x + stride_A), P::spread(x + 2 * stride_A));
+  };
+  const auto repeated = [&](int c) {
+    const float* const x = of_B + c * stride_B;
+    return Vec3<P>(P::repeated(x), P::repeated(x + stride_B), P::repeated(x + 2 * stride_B));
+  };
+  const EdgeCone<P> A{spread(k_edge_direction),
+                      {spread(k_edge_face_normals), spread(k_edge_face_normals + 3)}},
+      B{repeated(k_edge_direction), {repeated(k_edge_face_normals), repeated(k_edge_face_normals + 3)}};
+  return bits(facing_normals<P>(A, B, P(cone_slack_)) > P(0));
+}
+
+/// Lanes of those that may cross.
+ABUT_INLINE std::uint32_t EdgeSearch::may_cross(int quarter_of_A, int quarter_of_B) const {
+  const std::ptrdiff_t stride_A = edges_[0]->geometry.stride, stride_B = edges_[1]->geometry.stride;
+  const float *const of_A = s_.edges[0] + k_parts * quarter_of_A, *const of_B =
+                                                                      s_.edges[1] + k_parts * quarter_of_B;
+  const auto A = edge_of_columns<P>([&](int c) { return P::spread(of_A + c * stride_A); }),
+             B = edge_of_columns<P>([&](int c) { return P::repeated(of_B + c * stride_B); });
+  return bits(crossing_within<P>(A, B, farthest_, rounding_, settings_) > P(0));
+}
+
+/// The chosen pairs of parts, four to a group, of `count` pairs of groups. Says how many.
+inline int EdgeSearch::chosen_parts(const std::int32_t* const (&groups)[2], int count,
+                                    std::int32_t* const (&parts)[2]) const {
   int found = 0;
   for (int i = 0; i < count; ++i) {
     for (std::uint32_t left = s_.chosen[i]; left != 0; left &= left - 1) {
@@ -210,40 +243,52 @@ int EdgeSearch::pairs_of_parts(const std::int32_t* const (&groups)[2], int count
 inline int EdgeSearch::pairs_of_quarters(int count) const {
   const std::int32_t* const blocks[2] = {s_.groups[0][0], s_.groups[0][1]};
   const std::ptrdiff_t stride_A = edges_[0]->bounds[1].stride, stride_B = edges_[1]->bounds[1].stride;
-  return pairs_of_parts(
-      blocks, count,
-      [&](int i) {
-        const float *const of_A = s_.bounds[0][1] + k_parts * blocks[0][i], *const of_B =
-                                                                                s_.bounds[1][1] +
-                                                                                k_parts * blocks[1][i];
-        Bounds a, b;
-        for (int c = 0; c < k_edge_bound_columns; ++c) {
-          a[c] = P::spread(of_A + c * stride_A);
-          b[c] = P::repeated(of_B + c * stride_B);
-        }
-        return may_touch(a, b);
-      },
-      s_.groups[1]);
+  for (int i = 0; i < count; ++i) {
+    const float *const of_A = s_.bounds[0][1] + k_parts * blocks[0][i], *const of_B = s_.bounds[1][1] +
+                                                                                      k_parts * blocks[1][i];
+    Bounds a, b;
+    for (int c = 0; c < k_edge_bound_columns; ++c) {
+      a[c] = P::spread(of_A + c * stride_A);
+      b[c] = P::repeated(of_B + c * stride_B);
+    }
+    s_.chosen[i] = may_touch(a, b);
+  }
+  return chosen_parts(blocks, count, s_.groups[1]);
 }
 
 /// Pairs of edges of pairs of quarters.
 inline int EdgeSearch::pairs_of_edges(int count) const {
+  constexpr int k_many = 4;  // lanes that are better asked in their places than collected
   const std::int32_t* const quarters[2] = {s_.groups[1][0], s_.groups[1][1]};
-  const std::ptrdiff_t stride_A = edges_[0]->geometry.stride, stride_B = edges_[1]->geometry.stride;
-  const P farthest(farthest_), rounding(rounding_);
-  return pairs_of_parts(
-      quarters, count,
-      [&](int i) {
-        const float *const of_A = s_.edges[0] + k_parts * quarters[0][i], *const of_B =
-                                                                              s_.edges[1] +
-                                                                              k_parts * quarters[1][i];
-        const auto A = edge_of_columns<P>([&](int c) { return P::spread(of_A + c * stride_A); });
-        const auto B = edge_of_columns<P>([&](int c) { return P::repeated(of_B + c * stride_B); });
-        const CommonNormal<P> normal = common_normal<P>(A, B, settings_);
-        const P crossing = crossing_within<P>(A, B, normal, farthest, rounding, settings_);
-        return bits(min(normal.in_cones, crossing) > P(0));
-      },
-      s_.pairs);
+  for (int i = 0; i < count; ++i) {
+    s_.chosen[i] = may_face(quarters[0][i], quarters[1][i]);
+    if (std::popcount(s_.chosen[i]) >= k_many) s_.chosen[i] &= may_cross(quarters[0][i], quarters[1][i]);
+  }
+  return crossing_pairs(chosen_parts(quarters, count, s_.pairs));
+}
+
+/// Leaves those of `count` pairs of edges that cross, and says how many.
+inline int EdgeSearch::crossing_pairs(int count) const {
+  std::int32_t *const of_A = s_.pairs[0], *const of_B = s_.pairs[1];
+  for (int i = count; i % W != 0; ++i) {
+    for (std::int32_t* const of_side : s_.pairs) of_side[i] = of_side[count - 1];
+  }
+  const auto gathered = [&](int side, const std::int32_t* which) {
+    return edge_of_columns<P>(
+        [&](int c) { return P::gather(s_.edges[side] + c * edges_[side]->geometry.stride, which); });
+  };
+  int found = 0;
+  for (int first = 0; first < count; first += W) {
+    const P crossing = crossing_within<P>(gathered(0, of_A + first), gathered(1, of_B + first), farthest_,
+                                          rounding_, settings_);
+    for (std::uint32_t left = bits(crossing > P(0)) & first_lanes(count - first); left != 0;
+         left &= left - 1) {
+      const int i = first + std::countr_zero(left);
+      of_A[found] = of_A[i];
+      of_B[found++] = of_B[i];
+    }
+  }
+  return found;
 }
 
 }  // namespace ABUT_SIMD
