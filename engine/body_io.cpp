@@ -15,6 +15,7 @@
 #include "engine/input_error.h"
 #include "engine/mass_properties.h"
 #include "engine/mesh_io.h"
+#include "engine/parameters.h"
 #include "engine/primitive_builder.h"
 #include "engine/toml_table.h"
 
@@ -84,7 +85,9 @@ Primitive made(const TomlTable& table, std::string_view key, const Make& make) {
 
 /// Given by planes, or as the hull of a mesh.
 Primitive read_polyhedron(const TomlTable& table) {
-  const std::optional<double> smoothing = table.optional_number("smoothing", positive());
+  constexpr PrimitiveKind k_kind = PrimitiveKind::convex_polyhedron;
+  const std::optional<double> smoothing =
+      table.optional_number("smoothing", shape_range(k_kind, "smoothing"));
   table.require_one_of({"normals", "mesh"}, true);
   if (table.has("mesh")) {
     const double merge_angle = table.number("merge_angle", 1e-4, between(0.0, 0.5));
@@ -93,13 +96,14 @@ Primitive read_polyhedron(const TomlTable& table) {
   }
   const Points normals = read_normals(table, 0);
   const std::vector<double> offsets =
-      table.required_numbers("offsets", static_cast<int>(normals.cols()), positive());
+      table.required_numbers("offsets", static_cast<int>(normals.cols()), shape_range(k_kind, "offsets"));
   return made(table, "normals", [&] { return make_convex_polyhedron(normals, offsets, smoothing); });
 }
 
 /// Given by points and normals, or as those of a mesh.
 Primitive read_point_cloud(const TomlTable& table) {
-  const std::optional<double> width = table.optional_number("width", positive());
+  const std::optional<double> width =
+      table.optional_number("width", shape_range(PrimitiveKind::oriented_point_cloud, "width"));
   table.require_one_of({"points", "mesh"}, true);
   if (table.has("mesh")) {
     const TriangleMesh mesh = read_mesh(mesh_file(table));
@@ -112,18 +116,36 @@ Primitive read_point_cloud(const TomlTable& table) {
 }
 
 Primitive read_extruded_superquadric(const TomlTable& table) {
-  const auto semi_axes = table.required_numbers("semi_axes", 3, positive());
-  const auto exponents = table.required_numbers("exponents", 2, between(k_min_exponent, k_max_exponent));
-  const double power = table.number("profile_power", k_default_profile_power,
-                                    between(k_min_profile_power, k_max_profile_power));
+  const auto range = [](std::string_view key) {
+    return shape_range(PrimitiveKind::extruded_superquadric, key);
+  };
+  const auto semi_axes = table.required_numbers("semi_axes", 3, range("semi_axes"));
+  const auto exponents = table.required_numbers("exponents", 2, range("exponents"));
+  const double power = table.number("profile_power", k_default_profile_power, range("profile_power"));
   std::vector<double> angles, offsets;
-  if (table.has("angles")) angles = table.required_numbers("angles", any_number());
+  if (table.has("angles")) angles = table.required_numbers("angles", range("angles"));
   if (table.has("offsets") || !angles.empty())
-    offsets = table.required_numbers("offsets", static_cast<int>(angles.size()), positive());
+    offsets = table.required_numbers("offsets", static_cast<int>(angles.size()), range("offsets"));
   return made(table, "", [&] {
     return make_extruded_superquadric({semi_axes[0], semi_axes[1], semi_axes[2]}, exponents[0], exponents[1],
                                       angles, offsets, power);
   });
+}
+
+/// Those of a kind that has as many on every body.
+void read_shape_parameters(const TomlTable& table, Primitive& primitive) {
+  double* next = primitive.parameters.data();
+  for (const ShapeKey& key : shape_keys(primitive.kind)) {
+    if (key.numbers == ShapeKey::Numbers::single) {
+      const bool may_be_left_out = key.key == "edge_radius";
+      *next++ =
+          may_be_left_out ? table.number(key.key, 0.0, key.range) : table.required_number(key.key, key.range);
+      continue;
+    }
+    const int count = key.numbers == ShapeKey::Numbers::vector ? 3 : 2;
+    const std::vector<double> numbers = table.required_numbers(key.key, count, key.range);
+    next = std::copy(numbers.begin(), numbers.end(), next);
+  }
 }
 
 Primitive read_primitive(const TomlTable& table) {
@@ -140,25 +162,14 @@ Primitive read_primitive(const TomlTable& table) {
     primitive.X_BP.p = primitive.X_BP * shape.X_BP.p;
   };
   switch (primitive.kind) {
-    case PrimitiveKind::superquadric: {
-      const auto semi_axes = table.required_numbers("semi_axes", 3, positive());
-      const auto exponents = table.required_numbers("exponents", 2, between(k_min_exponent, k_max_exponent));
-      p = {semi_axes[0], semi_axes[1], semi_axes[2], exponents[0], exponents[1]};
-      break;
-    }
+    case PrimitiveKind::superquadric:
     case PrimitiveKind::half_space:
-      break;
     case PrimitiveKind::sphere:
-      p[0] = table.required_number("radius", positive());
-      break;
     case PrimitiveKind::capsule:
-      p[0] = table.required_number("radius", positive());
-      p[1] = table.required_number("half_length", at_least(0.0));
+      read_shape_parameters(table, primitive);
       break;
     case PrimitiveKind::rounded_box: {
-      const auto half_extents = table.required_numbers("half_extents", 3, positive());
-      p = {half_extents[0], half_extents[1], half_extents[2],
-           table.number("edge_radius", 0.0, at_least(0.0))};
+      read_shape_parameters(table, primitive);
       const double smallest = std::min({p[0], p[1], p[2]});
       if (p[3] >= smallest) {
         table.fail("edge_radius", fmt::format("{}, allowed: < {}, the smallest half extent", p[3], smallest));
@@ -226,10 +237,9 @@ void read_contact_keys(const TomlTable& table, BodyDescription& description) {
 
 Material read_material_keys(const TomlTable& table, const Material& material) {
   Material result;
-  result.friction = table.number("friction", material.friction, at_least(0.0));
-  result.stiffness = table.number("stiffness", material.stiffness, positive_or_infinite());
-  result.dissipation_time = table.number("dissipation_time", material.dissipation_time, at_least(0.0));
-  result.restitution = table.number("restitution", material.restitution, between(0.0, 1.0));
+  for (const MaterialParameter& parameter : k_material_parameters) {
+    result.*parameter.of_body = table.number(parameter.key, material.*parameter.of_body, parameter.range);
+  }
   return result;
 }
 
@@ -269,8 +279,9 @@ Body read_body_keys(const TomlTable& table, const std::string& name, const Mater
     }
   }
   if (table.has("density"))
-    description.mass_or_density = Density{table.required_number("density", positive())};
-  if (table.has("mass")) description.mass_or_density = Mass{table.required_number("mass", positive())};
+    description.mass_or_density = Density{table.required_number("density", range_of(ParameterKind::density))};
+  if (table.has("mass"))
+    description.mass_or_density = Mass{table.required_number("mass", range_of(ParameterKind::mass))};
   description.volume = table.optional_number("volume", positive());
   if (table.has("center_of_mass") || table.has("inertia")) {
     description.inertia = read_inertia(table);

@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "engine/config.h"
+#include "engine/number_range.h"
 
 namespace abut {
 
@@ -18,6 +19,12 @@ struct StepConfigField {
   std::variant<double& (*)(StepConfig&), int& (*)(StepConfig&), bool& (*)(StepConfig&)> get;
   double lower = 0.0;                   ///< numbers must be > lower, counts >= lower
   bool negative_means_default = false;  ///< in the structure; a file leaves the key out instead
+
+  /// Of the numbers that a file may give.
+  [[nodiscard]] NumberRange range() const {
+    const bool is_number = std::holds_alternative<double& (*)(StepConfig&)>(get);
+    return {lower, k_infinity, is_number};
+  }
 };
 
 /// Every number and switch in StepConfig; `law` is the one setting that is neither, and `contact` has a list

@@ -7,6 +7,7 @@
 
 #include "engine/check.h"
 #include "engine/model.h"
+#include "engine/parameters.h"
 
 namespace abut {
 namespace {
@@ -20,13 +21,14 @@ void validate_motor(const Joint& joint) {
   };
   require(has_coordinate(joint.kind),
           fmt::format("joint '{}': only a hinge or a slider can have a motor", joint.name));
-  check(std::isfinite(motor.target), "target", motor.target, "finite");
-  check(motor.limit > 0.0, "limit", motor.limit, "> 0");
+  check(range_of(ParameterKind::motor_target).contains(motor.target), "target", motor.target, "finite");
+  check(range_of(ParameterKind::motor_limit).contains(motor.limit), "limit", motor.limit, "> 0");
   if (motor.kind == MotorKind::velocity) {
-    check(motor.damping > 0.0, "damping", motor.damping, "> 0");
+    check(range_of(ParameterKind::motor_damping).contains(motor.damping), "damping", motor.damping, "> 0");
     return;
   }
-  check(motor.stiffness > 0.0 && std::isfinite(motor.stiffness), "stiffness", motor.stiffness, "> 0, finite");
+  check(range_of(ParameterKind::motor_stiffness).contains(motor.stiffness), "stiffness", motor.stiffness,
+        "> 0, finite");
   check(motor.damping >= 0.0 && std::isfinite(motor.damping), "damping", motor.damping, ">= 0, finite");
 }
 
@@ -49,11 +51,12 @@ void validate(const Joint& joint, const Model& model) {
     fail_unless(X->p.allFinite() && std::abs(X->q.norm() - 1.0) < 1e-6, "a frame is no pose");
   }
   if (joint.kind == JointKind::distance) {
-    fail_unless(joint.length > 0.0 && std::isfinite(joint.length),
+    fail_unless(range_of(ParameterKind::joint_length).contains(joint.length),
                 fmt::format("length = {}, allowed: > 0, finite", joint.length));
   }
-  fail_unless(joint.stiffness > 0.0, fmt::format("stiffness = {}, allowed: > 0", joint.stiffness));
-  fail_unless(joint.angular_stiffness > 0.0,
+  fail_unless(range_of(ParameterKind::joint_stiffness).contains(joint.stiffness),
+              fmt::format("stiffness = {}, allowed: > 0", joint.stiffness));
+  fail_unless(range_of(ParameterKind::joint_angular_stiffness).contains(joint.angular_stiffness),
               fmt::format("angular stiffness = {}, allowed: > 0", joint.angular_stiffness));
   fail_unless(std::isfinite(joint.dissipation_time),
               fmt::format("dissipation time = {}, allowed: finite", joint.dissipation_time));

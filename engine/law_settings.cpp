@@ -7,6 +7,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "engine/check.h"
+#include "engine/parameters.h"
 
 namespace abut {
 namespace {
@@ -38,9 +39,9 @@ template <auto Member>
 constexpr LawSetting impedance(std::string_view key, const Uses& use) {
   return {key, false, use, is_default_impedance<Member>, reset_impedance<Member>, nullptr, nullptr};
 }
-constexpr LawSetting material(std::string_view key, double Material::*of_body, double PairOverride::*of_pair,
-                              const Uses& use) {
-  return {key, true, use, nullptr, nullptr, of_body, of_pair};
+constexpr LawSetting material(ParameterKind kind, const Uses& use) {
+  const MaterialParameter& parameter = *material_parameter(kind);
+  return {parameter.key, true, use, nullptr, nullptr, parameter.of_body, parameter.of_pair};
 }
 
 using Step = StepConfig;
@@ -75,13 +76,10 @@ constexpr std::array<LawSetting, 27> k_settings{{
     step<&Step::complementarity_factor>("complementarity_factor",      {no,      no,     no,      no,     yes, yes}),
     step<&Step::speed_limit>("speed_limit", k_all),
     step<&Step::penetration_limit>("penetration_limit", k_all),
-    material("friction", &Material::friction, &PairOverride::friction, k_all),
-    material("stiffness", &Material::stiffness, &PairOverride::stiffness,
-                                                                       {yes,     yes,    yes,     no,     yes, yes}),
-    material("dissipation_time", &Material::dissipation_time, &PairOverride::dissipation_time,
-                                                                       {yes,     yes,    yes,     no,     yes, yes}),
-    material("restitution", &Material::restitution, &PairOverride::restitution,
-                                                                       {yes,     no,     no,      no,     yes, no}),
+    material(ParameterKind::friction, k_all),
+    material(ParameterKind::stiffness,                                 {yes,     yes,    yes,     no,     yes, yes}),
+    material(ParameterKind::dissipation_time,                          {yes,     yes,    yes,     no,     yes, yes}),
+    material(ParameterKind::restitution,                               {yes,     no,     no,      no,     yes, no}),
 }};
 // clang-format on
 

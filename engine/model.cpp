@@ -5,7 +5,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
-#include "engine/toml_table.h"
+#include "engine/closest_word.h"
 
 namespace abut {
 namespace {

@@ -6,13 +6,14 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "engine/check.h"
+#include "engine/parameters.h"
 
 namespace abut {
 namespace {
 
 void validate_inertia(const Body& body) {
   if (body.fixed) return;
-  require(std::isfinite(body.mass) && body.mass > 0.0,
+  require(range_of(ParameterKind::mass).contains(body.mass),
           fmt::format("body '{}': mass {} is not positive", body.name, body.mass));
   require(body.inertia.allFinite() && body.inertia.isApprox(body.inertia.transpose()) &&
               body.inertia.llt().info() == Eigen::Success,
@@ -20,12 +21,12 @@ void validate_inertia(const Body& body) {
 }
 
 void validate_friction(double friction, std::string_view where) {
-  require(friction >= 0.0 && std::isfinite(friction),
+  require(range_of(ParameterKind::friction).contains(friction),
           fmt::format("{}: friction = {}, allowed: >= 0 and finite", where, friction));
 }
 
 void validate_restitution(double restitution, std::string_view where) {
-  require(restitution >= 0.0 && restitution <= 1.0,
+  require(range_of(ParameterKind::restitution).contains(restitution),
           fmt::format("{}: restitution = {}, allowed: in [0, 1]", where, restitution));
 }
 

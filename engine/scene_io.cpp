@@ -17,6 +17,7 @@
 #include "engine/input_error.h"
 #include "engine/law_settings.h"
 #include "engine/lie.h"
+#include "engine/parameters.h"
 #include "engine/toml_table.h"
 
 namespace abut {
@@ -27,6 +28,23 @@ double read_setting(const TomlTable& table, const ContactNumber& field, double o
   range.lower = field.lower;
   if (std::isfinite(field.upper)) range = strictly_between(field.lower, field.upper);
   return table.number(field.key, otherwise, range);
+}
+
+/// A key whose numbers are found by value(i), at what they are where the key is left out.
+template <typename Value>
+void read_parameter(const TomlTable& table, const ParameterInfo& parameter, const Value& value) {
+  if (parameter.components == ParameterComponents::number) {
+    value(0) = table.number(parameter.key, value(0), parameter.range);
+    return;
+  }
+  const Vec3<double> v =
+      table.vector3(parameter.key, Vec3<double>(value(0), value(1), value(2)), parameter.range);
+  for (int i = 0; i < 3; ++i) value(i) = v[i];
+}
+
+void read_joint_parameter(const TomlTable& table, ParameterKind kind, Joint& joint) {
+  const JointParameter& parameter = *joint_parameter(kind);
+  read_parameter(table, parameter, [&](int) -> double& { return parameter.value(joint); });
 }
 int read_setting(const TomlTable& table, const ContactCount& field, int otherwise) {
   return table.integer(field.key, otherwise, field.lower);
@@ -60,7 +78,8 @@ void read_contact_overrides(const TomlTable& table, ContactOverrides& overrides)
 void read_simulation(const TomlTable& table, Scene& scene) {
   StepConfig& step = scene.config.step;
   scene.config.steps = table.integer("steps", scene.config.steps, 1);
-  scene.model.gravity = table.vector3("gravity", scene.model.gravity);
+  const GravityParameter& gravity = gravity_parameter();
+  read_parameter(table, gravity, [&](int i) -> double& { return gravity.value(scene.model, i); });
   step.law = table.choice<ContactLaw>("law", step.law, {contact_laws().begin(), contact_laws().end()});
   step.push_out =
       table.choice<PushOut>("push_out", step.push_out, {{"bias", PushOut::bias}, {"split", PushOut::split}});
@@ -68,9 +87,7 @@ void read_simulation(const TomlTable& table, Scene& scene) {
   for (const StepConfigField& field : step_config_fields()) {
     if (const auto* number = std::get_if<double& (*)(StepConfig&)>(&field.get)) {
       double& value = (*number)(step);
-      NumberRange range = positive();
-      range.lower = field.lower;
-      value = table.number(field.key, value, range);
+      value = table.number(field.key, value, field.range());
     } else if (const auto* flag = std::get_if<bool& (*)(StepConfig&)>(&field.get)) {
       bool& value = (*flag)(step);
       value = table.boolean(field.key, value);
@@ -120,7 +137,8 @@ Body read_body_of_scene(const TomlTable& table, const std::string& name) {
   for (const std::string_view key : {"mass", "density"}) {
     if (!table.has(key)) continue;
     if (is_unbounded(body.shape)) table.fail(key, "a body with a half_space has no mass");
-    const double value = table.required_number(key, positive());
+    const double value =
+        table.required_number(key, range_of(key == "mass" ? ParameterKind::mass : ParameterKind::density));
     try {
       key == "mass" ? set_mass(body, value) : set_density(body, value);
     } catch (const std::invalid_argument& error) {
@@ -178,9 +196,10 @@ void read_body_table(const TomlTable& table, Scene& scene) {
     if (!body.fixed) table.fail("oscillation", "only a fixed body can oscillate: forces move any other");
     body.oscillation = read_oscillation(table.table("oscillation"));
   }
-  body.linear_damping = table.number("linear_damping", 0.0, at_least(0.0));
-  body.angular_damping = table.number("angular_damping", 0.0, at_least(0.0));
-  body.external_wrench = stack(table.vector3("torque", zero), table.vector3("force", zero));
+  for (const BodyParameter& parameter : body_parameters()) {
+    if (parameter.kind == ParameterKind::mass) continue;  // read with its asset
+    read_parameter(table, parameter, [&](int i) -> double& { return parameter.value(body, i); });
+  }
   table.finish();
 
   scene.model.bodies.push_back(std::move(body));
@@ -215,30 +234,27 @@ void read_pair_table(const TomlTable& table, Model& model) {
       table.fail("bodies", fmt::format("'{}' and '{}' have a [[pair]] already", names[0], names[1]));
     }
   }
-  pair.friction = table.number("friction", pair.friction, at_least(0.0));
-  pair.stiffness = table.number("stiffness", pair.stiffness, positive_or_infinite());
-  pair.dissipation_time = table.number("dissipation_time", pair.dissipation_time, at_least(0.0));
-  pair.restitution = table.number("restitution", pair.restitution, between(0.0, 1.0));
+  for (const MaterialParameter& parameter : k_material_parameters)
+    read_parameter(table, parameter, [&](int) -> double& { return pair.*parameter.of_pair; });
   pair.collide = table.boolean("collide", pair.collide);
   read_contact_overrides(table.table("contact"), pair.contact);
   table.finish();
   model.pair_overrides.push_back(pair);
 }
 
-Motor read_motor(const TomlTable& table) {
-  Motor motor;
+void read_motor(const TomlTable& table, Joint& joint) {
+  Motor& motor = joint.motor;
   motor.kind = table.required_choice<MotorKind>(
       "kind", {{"velocity", MotorKind::velocity}, {"position", MotorKind::position}});
-  motor.target = table.required_number("target", any_number());
+  motor.target = table.required_number("target", range_of(ParameterKind::motor_target));
   if (motor.kind == MotorKind::position) {
-    motor.stiffness = table.required_number("stiffness", positive());
-    motor.damping = table.number("damping", 0.0, at_least(0.0));
+    motor.stiffness = table.required_number("stiffness", range_of(ParameterKind::motor_stiffness));
+    motor.damping = table.number("damping", 0.0, at_least(0.0));  // a servo without any is one, too
   } else {
-    motor.damping = table.number("damping", motor.damping, positive_or_infinite());
+    read_joint_parameter(table, ParameterKind::motor_damping, joint);
   }
-  motor.limit = table.number("limit", motor.limit, positive_or_infinite());
+  read_joint_parameter(table, ParameterKind::motor_limit, joint);
   table.finish();
-  return motor;
 }
 
 /// A rotation whose z axis is `axis`, as short as there is.
@@ -325,22 +341,23 @@ void read_joint_table(const TomlTable& table, Scene& scene) {
   if (joint.body_A == joint.body_B)
     table.fail("body_B", fmt::format("'{}' cannot be joined to itself", name_B));
   read_joint_frames(table, scene, joint);
-  joint.stiffness = table.number("stiffness", joint.stiffness, positive_or_infinite());
-  joint.angular_stiffness =
-      table.number("angular_stiffness", joint.angular_stiffness, positive_or_infinite());
+  read_joint_parameter(table, ParameterKind::joint_stiffness, joint);
+  read_joint_parameter(table, ParameterKind::joint_angular_stiffness, joint);
   const bool holds_turns = joint.kind != JointKind::ball && joint.kind != JointKind::distance;
   if (table.has("angular_stiffness") && !holds_turns)
     table.fail("angular_stiffness", "a ball or distance joint lets its bodies turn freely");
-  joint.dissipation_time = table.number("dissipation_time", joint.dissipation_time, at_least(0.0));
+  read_joint_parameter(table, ParameterKind::joint_dissipation_time, joint);
   joint.collide = table.boolean("collide", joint.collide);
-  if (joint.kind == JointKind::distance)
-    joint.length = table.number("length", length_at_start(table, scene, joint), positive());
+  if (joint.kind == JointKind::distance) {
+    joint.length = length_at_start(table, scene, joint);
+    read_joint_parameter(table, ParameterKind::joint_length, joint);
+  }
   if (table.has("motor") && !has_coordinate(joint.kind))
     table.fail("motor", "only a hinge or a slider can have a motor");
   if (has_coordinate(joint.kind)) {
-    joint.lower = table.number("lower", joint.lower, any_number());
-    joint.upper = table.number("upper", joint.upper, any_number());
-    if (table.has("motor")) joint.motor = read_motor(table.table("motor"));
+    read_joint_parameter(table, ParameterKind::joint_lower, joint);
+    read_joint_parameter(table, ParameterKind::joint_upper, joint);
+    if (table.has("motor")) read_motor(table.table("motor"), joint);
   }
   table.finish();
   try {
@@ -388,27 +405,6 @@ void read_push_table(const TomlTable& table, Scene& scene) {
 }
 
 }  // namespace
-
-Control control_at(const Scene& scene, double time, double h) {
-  if (scene.pushes.empty()) return {};
-  Control control(scene.model.bodies.size(), Vec6<double>::Zero());
-  // A middle that lies at an end of a push belongs to the same side however `time` was summed up.
-  constexpr double k_same_time = 1e-3;  // [steps]
-  const double middle = time + (0.5 + k_same_time) * h;
-  for (const Push& push : scene.pushes) {
-    if (push.from <= middle && middle < push.until)
-      control[static_cast<std::size_t>(push.body)] += push.wrench;
-  }
-  return control;
-}
-
-std::vector<Control> controls_of(const Scene& scene, int steps) {
-  std::vector<Control> controls;
-  if (scene.pushes.empty()) return controls;
-  const double h = scene.config.step.h;
-  for (int k = 0; k < steps; ++k) controls.push_back(control_at(scene, scene.initial.time + k * h, h));
-  return controls;
-}
 
 Scene read_scene(const std::filesystem::path& path) {
   const TomlTable table = TomlTable::read(path);

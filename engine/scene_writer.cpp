@@ -17,6 +17,7 @@
 #include "engine/check.h"
 #include "engine/config_fields.h"
 #include "engine/input_error.h"
+#include "engine/parameters.h"
 #include "engine/scene_io.h"
 #include "engine/toml_parse.h"
 
@@ -157,11 +158,9 @@ constexpr std::array<std::string_view, 12> k_asset_keys{"primitive",
                                                         "selected_edges"};
 
 void set_body(toml::table& table, const Body& before, const Body& after, const std::string* asset) {
-  const Material &m = before.material, &n = after.material;
-  set_number(table, "friction", m.friction, n.friction);
-  set_number(table, "stiffness", m.stiffness, n.stiffness);
-  set_number(table, "dissipation_time", m.dissipation_time, n.dissipation_time);
-  set_number(table, "restitution", m.restitution, n.restitution);
+  for (const MaterialParameter& parameter : k_material_parameters) {
+    set_number(table, parameter.key, before.material.*parameter.of_body, after.material.*parameter.of_body);
+  }
   set_number(table, "linear_damping", before.linear_damping, after.linear_damping);
   set_number(table, "angular_damping", before.angular_damping, after.angular_damping);
   set_vector(table, "torque", before.external_wrench.head<3>(), after.external_wrench.head<3>());
@@ -200,10 +199,8 @@ void set_pairs(toml::table& root, const Scene& before, const Scene& after) {
         static_cast<std::size_t>(place - known.begin());  // overrides stand in the file's order
     toml::table& table = *tables.get(place == known.end() ? tables.size() - 1 : index)->as_table();
     const PairOverride old = place == known.end() ? PairOverride() : *place;
-    set_number(table, "friction", old.friction, pair.friction);
-    set_number(table, "stiffness", old.stiffness, pair.stiffness);
-    set_number(table, "dissipation_time", old.dissipation_time, pair.dissipation_time);
-    set_number(table, "restitution", old.restitution, pair.restitution);
+    for (const MaterialParameter& parameter : k_material_parameters)
+      set_number(table, parameter.key, old.*parameter.of_pair, pair.*parameter.of_pair);
   }
 }
 

@@ -26,69 +26,10 @@ std::string describe(const toml::node& node) {
 
 int line_of(const toml::node& node) { return static_cast<int>(node.source().begin.line); }
 
-/// Edit distance in which an insertion, a deletion, a replacement and a swap of neighbours each cost 1.
-int edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::vector<int>> d(a.size() + 1, std::vector<int>(b.size() + 1));
-  for (std::size_t i = 0; i <= a.size(); ++i) {
-    for (std::size_t j = 0; j <= b.size(); ++j) {
-      if (i == 0 || j == 0) {
-        d[i][j] = static_cast<int>(i + j);
-        continue;
-      }
-      d[i][j] =
-          std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
-    }
-  }
-  return d[a.size()][b.size()];
-}
-
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
   const std::string closest = closest_word(word, candidates);
   return closest.empty() ? std::string() : fmt::format("; did you mean '{}'?", closest);
 }
-
-}  // namespace
-
-std::string closest_word(std::string_view word, const std::vector<std::string>& candidates) {
-  if (word.size() > 100) return {};
-  std::string best;
-  int best_distance = std::numeric_limits<int>::max();
-  for (const std::string& candidate : candidates) {
-    const int distance = edit_distance(word, candidate);
-    const int allowed = std::max(1, static_cast<int>(std::max(word.size(), candidate.size())) / 3);
-    if (distance <= allowed && distance < best_distance) {
-      best = candidate;
-      best_distance = distance;
-    }
-  }
-  return best;
-}
-
-bool NumberRange::contains(double x) const {
-  if (std::isnan(x) || (std::isinf(x) && !infinity_allowed)) return false;
-  return (lower_excluded ? x > lower : x >= lower) && (upper_excluded ? x < upper : x <= upper);
-}
-
-std::string NumberRange::text() const {
-  const bool has_lower = lower > -k_infinity, has_upper = upper < k_infinity;
-  if (has_lower && has_upper) {
-    return fmt::format("{}{}, {}{}", lower_excluded ? "(" : "[", lower, upper, upper_excluded ? ")" : "]");
-  }
-  if (!has_lower && !has_upper) return "any finite number";
-  if (has_upper) return fmt::format("<= {}", upper);
-  return fmt::format("{} {}, {}", lower_excluded ? ">" : ">=", lower, infinity_allowed ? "or inf" : "finite");
-}
-
-NumberRange any_number() { return {-k_infinity, k_infinity}; }
-NumberRange positive() { return {0.0, k_infinity, true}; }
-NumberRange positive_or_infinite() { return {0.0, k_infinity, true, true}; }
-NumberRange at_least(double lower) { return {lower, k_infinity}; }
-NumberRange between(double lower, double upper) { return {lower, upper}; }
-NumberRange strictly_between(double lower, double upper) { return {lower, upper, true, false, true}; }
-
-namespace {
 
 std::string a_number(const NumberRange& range) {
   const bool is_bounded = range.lower > -k_infinity || range.upper < k_infinity;

@@ -14,26 +14,11 @@
 #include <utility>
 #include <vector>
 
+#include "engine/closest_word.h"
+#include "engine/number_range.h"
 #include "engine/types.h"
 
 namespace abut {
-
-/// The numbers that a key may have. NaN never is.
-struct NumberRange {
-  double lower, upper;
-  bool lower_excluded = false;
-  bool infinity_allowed = false;
-  bool upper_excluded = false;
-
-  [[nodiscard]] bool contains(double x) const;
-  [[nodiscard]] std::string text() const;  ///< "> 0", "in [0.02, 1.9]"
-};
-[[nodiscard]] NumberRange any_number();
-[[nodiscard]] NumberRange positive();
-[[nodiscard]] NumberRange positive_or_infinite();
-[[nodiscard]] NumberRange at_least(double lower);
-[[nodiscard]] NumberRange between(double lower, double upper);
-[[nodiscard]] NumberRange strictly_between(double lower, double upper);
 
 /// An array of numbers, what it is called, and where it stands.
 struct NamedNumbers {
@@ -126,9 +111,5 @@ class TomlTable {
 
   std::shared_ptr<const Content> content_;
 };
-
-/// The word closest to `word` in edit distance (a swap of neighbours counts as one), or "" if none is close
-/// enough to be what was meant: at most a third of its letters wrong.
-[[nodiscard]] std::string closest_word(std::string_view word, const std::vector<std::string>& candidates);
 
 }  // namespace abut

@@ -12,8 +12,6 @@
 namespace abut {
 namespace {
 
-using ParameterKind = SceneParameter::Kind;
-
 void require_in_range(const TomlTable& table, int line, const std::string& where,
                       const SceneParameter& parameter, double value) {
   try {
@@ -34,13 +32,8 @@ const SceneParameter& BatchTable::add_parameter(const TomlTable& table, int line
   }
   for (const SceneParameter& other : parameters_) {
     const bool same_place = other.body_A == parameter.body_A && other.body_B == parameter.body_B;
-    if (same_place && other.kind == parameter.kind && other.index == parameter.index) {
-      table.fail_at(line, fmt::format("'{}' is given twice", name));
-    }
-    const auto is_mass = [](const SceneParameter& p) {
-      return p.kind == ParameterKind::mass || p.kind == ParameterKind::density;
-    };
-    if (same_place && is_mass(other) && is_mass(parameter)) {
+    if (is_same(other, parameter)) table.fail_at(line, fmt::format("'{}' is given twice", name));
+    if (same_place && other.is_mass() && parameter.is_mass()) {
       table.fail_at(line, fmt::format("only one of '{}' and '{}' can be given", other.name, name));
     }
   }

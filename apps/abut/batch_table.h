@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "apps/abut/scene_parameter.h"
 #include "dynamics/batch_rollout.h"
+#include "dynamics/parameters/scene_parameter.h"
 #include "engine/scene_io.h"
 #include "engine/toml_table.h"
 

@@ -17,10 +17,11 @@
 #include "apps/abut/options.h"
 #include "apps/abut/report.h"
 #include "apps/abut/scene_coordinate.h"
-#include "apps/abut/scene_parameter_derivatives.h"
+#include "dynamics/parameters/scene_parameter_derivatives.h"
 #include "dynamics/simulator.h"
 #include "engine/count_text.h"
 #include "engine/input_error.h"
+#include "engine/parameters.h"
 #include "engine/scene_io.h"
 #include "engine/toml_table.h"
 
@@ -43,28 +44,24 @@ struct Group {
   std::vector<Kind> kinds;
 };
 
-const std::vector<Group>& groups() {
-  static const std::vector<Group> k_groups{
-      {"initial", {Kind::position, Kind::rotation_vector, Kind::linear_velocity, Kind::angular_velocity}},
-      {"material", {Kind::friction, Kind::stiffness, Kind::dissipation_time, Kind::restitution}},
+std::vector<Group> all_groups() {
+  std::vector<Group> groups{
+      {"initial", {}},
+      {"material", {}},
       {"shape", {Kind::shape, Kind::primitive_position, Kind::primitive_rotation_vector}},
-      {"gravity", {Kind::gravity}},
-      {"friction", {Kind::friction}},
-      {"stiffness", {Kind::stiffness}},
-      {"dissipation_time", {Kind::dissipation_time}},
-      {"restitution", {Kind::restitution}},
-      {"linear_damping", {Kind::linear_damping}},
-      {"angular_damping", {Kind::angular_damping}},
-      {"mass", {Kind::mass}},
-      {"density", {Kind::density}},
-      {"inertia", {Kind::inertia}},
-      {"center_of_mass", {Kind::center_of_mass}},
-      {"position", {Kind::position}},
-      {"rotation_vector", {Kind::rotation_vector}},
-      {"linear_velocity", {Kind::linear_velocity}},
-      {"angular_velocity", {Kind::angular_velocity}},
-      {"force", {Kind::force}},
-      {"torque", {Kind::torque}}};
+  };
+  for (const ParameterInfo* const info : all_parameters()) {
+    if (is_initial_state(info->kind)) groups[0].kinds.push_back(info->kind);
+    if (material_parameter(info->kind) != nullptr) groups[1].kinds.push_back(info->kind);
+    const bool is_named = info->owner == ParameterOwner::simulation || info->owner == ParameterOwner::body ||
+                          info->owner == ParameterOwner::body_or_pair;
+    if (is_named) groups.push_back({info->key, {info->kind}});
+  }
+  return groups;
+}
+
+const std::vector<Group>& groups() {
+  static const std::vector<Group> k_groups = all_groups();
   return k_groups;
 }
 
@@ -247,7 +244,7 @@ int gradient(const GradientArguments& arguments) {
   bool is_finite = true;
   for (const SceneParameter& parameter : parameters) {
     Derivative d{parameter, value_of(scene, parameter), derivative_by(scene, parameter, of_loss.gradient),
-                 unit_of(scene, parameter), ""};
+                 std::string(parameter.unit), ""};
     d.derivative_unit = quotient_unit(result.loss.unit, d.unit);
     is_finite = is_finite && std::isfinite(d.derivative);
     result.derivatives.push_back(std::move(d));

@@ -41,7 +41,7 @@ std::string unit_of(const UnknownSpace& unknowns, int tangent_entry) {
     return k_units[component / 3];
   }
   if (unknown->kind == Unknown::Kind::control) return unknown->component < 3 ? "N m" : "N";
-  return unit_of(unknowns.experiment().scene, unknown->parameter);
+  return std::string(unknown->parameter.unit);
 }
 
 EstimateRow estimate_of(const UnknownSpace& unknowns, int entry, const Eigen::VectorXd& x,

@@ -5,7 +5,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
-#include "apps/abut/scene_parameter_derivatives.h"
+#include "dynamics/parameters/scene_parameter_derivatives.h"
 #include "engine/check.h"
 #include "engine/count_text.h"
 
@@ -80,10 +80,6 @@ bool is_turn(const Unknown& unknown) {
 }
 
 /// What the mass of a body is set by.
-bool is_mass(const SceneParameter& parameter) {
-  return parameter.kind == SceneParameter::Kind::mass || parameter.kind == SceneParameter::Kind::density;
-}
-
 /// Whether a number is the start of a body that no force moves.
 bool moves_fixed_body(const SceneParameter& parameter, const Scene& scene) {
   return parameter.is_initial_state() && scene.model.bodies[static_cast<std::size_t>(parameter.body_A)].fixed;
@@ -128,7 +124,7 @@ bool overlap(const Unknown& a, const Unknown& b) {
   if (a.kind != b.kind) return false;
   if (a.kind == Kind::number) {
     const bool are_masses =
-        is_mass(a.parameter) && is_mass(b.parameter) && a.parameter.body_A == b.parameter.body_A;
+        a.parameter.is_mass() && b.parameter.is_mass() && a.parameter.body_A == b.parameter.body_A;
     return are_masses || is_same(a.parameter, b.parameter);
   }
   if (a.body != b.body) return false;

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "apps/abut/scene_parameter.h"
 #include "apps/identification/measurement.h"
+#include "dynamics/parameters/scene_parameter.h"
 #include "engine/scene_io.h"
 
 namespace abut {

@@ -15,13 +15,11 @@ namespace {
 /// The size of things of a signed unknown's kind: 1 m/s, 1 N, ..., but lengths in a body that of the body.
 double size_of_kind(const MotionFit& fit, const Unknown& unknown) {
   if (unknown.kind != Unknown::Kind::number) return 1.0;
-  using Kind = SceneParameter::Kind;
   const SceneParameter& parameter = unknown.parameter;
-  const bool is_length = parameter.kind == Kind::center_of_mass ||
-                         parameter.kind == Kind::primitive_position ||
-                         (parameter.kind == Kind::inertia && parameter.index >= 3);
+  const bool is_length_in_body = parameter.unit == "m" && !parameter.is_initial_state();
   const double size =
-      is_length ? fit.experiment().scene.model.bodies[static_cast<std::size_t>(parameter.body_A)].size : 1.0;
+      is_length_in_body ? fit.experiment().scene.model.bodies[static_cast<std::size_t>(parameter.body_A)].size
+                        : 1.0;
   return std::isfinite(size) ? size : 1.0;
 }
 

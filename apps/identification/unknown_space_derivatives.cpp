@@ -1,5 +1,5 @@
-#include "apps/abut/scene_parameter_derivatives.h"
 #include "apps/identification/unknown_space.h"
+#include "dynamics/parameters/scene_parameter_derivatives.h"
 #include "engine/pose.h"
 
 namespace abut {

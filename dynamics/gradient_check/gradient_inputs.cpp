@@ -15,6 +15,7 @@
 #include "engine/check.h"
 #include "engine/law_settings.h"
 #include "engine/model_validation.h"
+#include "engine/parameters.h"
 
 namespace abut {
 namespace {
@@ -28,8 +29,17 @@ struct Scalar {
   std::function<double(const ModelGradient& gradient)> bar;
 };
 
-/// Offset x of a compliance, written as the stiffness that a model holds.
-void move_compliance(double& stiffness, double x) { stiffness = 1.0 / (1.0 / stiffness + x); }
+/// The key of a parameter in words: "linear damping".
+std::string words_of_key(const ParameterInfo& parameter) {
+  std::string words(parameter.key);
+  std::replace(words.begin(), words.end(), '_', ' ');
+  return words;
+}
+
+/// "friction", "compliance": what an offset of the parameter is of.
+std::string name_of_offset(const MaterialParameter& parameter) {
+  return parameter.kind == ParameterKind::stiffness ? "compliance" : words_of_key(parameter);
+}
 
 Vec6<double> six(std::span<const double> x, std::size_t i) {
   Vec6<double> v;
@@ -65,14 +75,11 @@ class GroupBuilder {
     add_initial_poses();
     add_initial_twists();
     add_controls();
-    add_mass();
+    add_body_number(*body_parameter(ParameterKind::mass));
     add_inertia();
     add_density();
-    add_friction();
-    add_compliance();
-    add_dissipation_time();
-    add_restitution();
-    add_damping();
+    add_materials();
+    add_other_body_numbers();
     add_external_wrench();
     add_gravity();
     add_shape_parameters();
@@ -118,20 +125,39 @@ class GroupBuilder {
     add(std::move(group));
   }
 
-  /// A number of every body (or every moving one): scale(body), move(body, x), bar(body's gradient). A scale
-  /// of 0 leaves the body out.
-  enum class Of { all, moving };
-  template <typename Scale, typename Move, typename Bar>
-  void add_body_scalars(std::string name, Of of, Scale scale, Move move, Bar bar) {
-    std::vector<Scalar> scalars;
-    for (std::size_t b = 0; b < bodies().size(); ++b) {
-      if (of == Of::moving && bodies()[b].fixed) continue;
-      const double s = scale(bodies()[b]);
-      if (s == 0.0) continue;
-      scalars.push_back({s, [b, move](Model& model, double x) { move(model.bodies[b], x); },
-                         [b, bar](const ModelGradient& gradient) { return bar(gradient.bodies[b]); }});
+  /// The component i of a parameter of a body.
+  static Scalar scalar_of(const BodyParameter& parameter, std::size_t b, int i, double scale) {
+    return {scale, [&parameter, b, i](Model& model, double x) { parameter.value(model.bodies[b], i) += x; },
+            [&parameter, b, i](const ModelGradient& gradient) {
+              return parameter.slot(for_reading<BodyTangent>(gradient.bodies[b]), i);
+            }};
+  }
+
+  /// Scale of an offset of a moving body's number.
+  [[nodiscard]] double body_scale(const BodyParameter& parameter, const Body& body) const {
+    switch (parameter.kind) {
+      case ParameterKind::linear_damping:
+      case ParameterKind::angular_damping:
+        return 1.0 / (steps_ * config_.h);
+      default:
+        return own_or(parameter.value(for_reading(body), 0), 1.0);
     }
-    add_scalars(std::move(name), scalars);
+  }
+
+  /// A number of every moving body.
+  void add_body_number(const BodyParameter& parameter) {
+    std::vector<Scalar> scalars;
+    for (const std::size_t b : moving_)
+      scalars.push_back(scalar_of(parameter, b, 0, body_scale(parameter, bodies()[b])));
+    add_scalars(words_of_key(parameter), scalars);
+  }
+
+  /// Those but for the mass, which comes first.
+  void add_other_body_numbers() {
+    for (const BodyParameter& parameter : body_parameters()) {
+      const bool is_number = parameter.components == ParameterComponents::number;
+      if (is_number && parameter.kind != ParameterKind::mass) add_body_number(parameter);
+    }
   }
 
   void add_initial_poses() {  // those of fixed bodies, too: a floor may be tilted
@@ -200,12 +226,6 @@ class GroupBuilder {
     add(std::move(group));
   }
 
-  void add_mass() {
-    add_body_scalars(
-        "mass", Of::moving, [](const Body& body) { return body.mass; },
-        [](Body& body, double x) { body.mass += x; }, [](const BodyGradient& bar) { return bar.mass; });
-  }
-
   void add_inertia() {  // I = L L^T moves to L (1 + S) L^T with S symmetric and small: positive definite
     constexpr double k_scale = 0.3;
     InputGroup group{"inertia", std::vector<double>(6 * moving_.size(), k_scale), {}, {}, {}};
@@ -235,47 +255,25 @@ class GroupBuilder {
   }
 
   void add_density() {  // mass and inertia in proportion
-    add_body_scalars(
-        "density", Of::moving,
-        [](const Body& body) { return body.volume > 0.0 ? body.mass / body.volume : 0.0; },
-        [](Body& body, double x) {
-          const double factor = 1.0 + x * body.volume / body.mass;
-          body.mass *= factor;
-          body.inertia *= factor;
-        },
-        [](const BodyGradient& bar) { return bar.density; });
+    std::vector<Scalar> scalars;
+    for (const std::size_t b : moving_) {
+      const Body& body = bodies()[b];
+      if (!(body.volume > 0.0)) continue;
+      scalars.push_back({body.mass / body.volume,
+                         [b](Model& model, double x) {
+                           Body& moved = model.bodies[b];
+                           const double factor = 1.0 + x * moved.volume / moved.mass;
+                           moved.mass *= factor;
+                           moved.inertia *= factor;
+                         },
+                         [b](const ModelGradient& gradient) { return gradient.bodies[b].density; }});
+    }
+    add_scalars("density", scalars);
   }
 
   /// A positive parameter moves by its own value, one that is 0 by a typical one.
   static double own_or(double value, double typical) { return value > 0.0 ? value : typical; }
   static constexpr double k_typical_friction = 0.5, k_typical_restitution = 0.5;
-
-  /// Frictions of 0 move as one: the harmonic mean of two zeros has a derivative along equal changes alone.
-  void add_friction() {
-    std::vector<Scalar> scalars;
-    std::vector<std::size_t> frictionless;
-    for (std::size_t b = 0; b < bodies().size(); ++b) {
-      const double friction = bodies()[b].material.friction;
-      if (friction == 0.0) {
-        frictionless.push_back(b);
-      } else {
-        scalars.push_back({friction, [b](Model& model, double x) { model.bodies[b].material.friction += x; },
-                           [b](const ModelGradient& bar) { return bar.bodies[b].friction; }});
-      }
-    }
-    if (!frictionless.empty()) {
-      scalars.push_back({k_typical_friction,
-                         [frictionless](Model& model, double x) {
-                           for (const std::size_t b : frictionless) model.bodies[b].material.friction += x;
-                         },
-                         [frictionless](const ModelGradient& bar) {
-                           double sum = 0.0;
-                           for (const std::size_t b : frictionless) sum += bar.bodies[b].friction;
-                           return sum;
-                         }});
-    }
-    add_scalars("friction", scalars);
-  }
 
   [[nodiscard]] bool honours(std::string_view key) const {
     return setting_use(key, config_.law) == SettingUse::honoured;
@@ -283,72 +281,86 @@ class GroupBuilder {
 
   /// Scale of 1/k [m/N]: the compliance itself; where rigid, that which the smooth Coulomb law adds to every
   /// contact, so that a small step below zero still leaves the contact compliant. The penalty law has none to
-  /// change there, and laws that ignore stiffness refuse one.
+  /// change there.
   [[nodiscard]] double compliance_scale(double stiffness, double mass) const {
-    if (!honours("stiffness")) return 0.0;
     if (std::isfinite(stiffness)) return 1.0 / stiffness;
     if (config_.law == ContactLaw::penalty || mass == 0.0) return 0.0;
     const double beta = config_.near_rigid_factor / (2.0 * std::numbers::pi);
     return beta * beta / mass * config_.h * config_.h;
   }
 
-  void add_compliance() {
-    add_body_scalars(
-        "compliance", Of::all,
-        [&](const Body& body) {
-          return compliance_scale(body.material.stiffness, body.fixed ? heaviest_ : body.mass);
-        },
-        [](Body& body, double x) { move_compliance(body.material.stiffness, x); },
-        [](const BodyGradient& bar) { return bar.compliance; });
+  /// Scale of an offset of a material's number, 0 where the law has none.
+  ///
+  /// @param mass  of the body, or of the heaviest where that is not its own
+  [[nodiscard]] double material_scale(const MaterialParameter& parameter, double value, double mass) const {
+    if (!honours(parameter.key)) return 0.0;
+    switch (parameter.kind) {
+      case ParameterKind::friction:
+        return own_or(value, k_typical_friction);
+      case ParameterKind::stiffness:
+        return compliance_scale(value, mass);
+      case ParameterKind::dissipation_time:
+        return own_or(value, config_.h);
+      default:
+        return k_typical_restitution;
+    }
   }
 
-  void add_dissipation_time() {
-    add_body_scalars(
-        "dissipation time", Of::all,
-        [&](const Body& body) {
-          return honours("dissipation_time") ? own_or(body.material.dissipation_time, config_.h) : 0.0;
-        },
-        [](Body& body, double x) { body.material.dissipation_time += x; },
-        [](const BodyGradient& bar) { return bar.dissipation_time; });
+  /// The material of one body, or of several whose numbers move as one.
+  static Scalar scalar_of(const MaterialParameter& parameter, const std::vector<std::size_t>& of,
+                          double scale) {
+    return {scale,
+            [&parameter, of](Model& model, double x) {
+              for (const std::size_t b : of) parameter.move(model.bodies[b].material.*parameter.of_body, x);
+            },
+            [&parameter, of](const ModelGradient& gradient) {
+              double sum = 0.0;
+              for (const std::size_t b : of) sum += gradient.bodies[b].*parameter.slot;
+              return sum;
+            }};
   }
 
-  void add_restitution() {
-    add_body_scalars(
-        "restitution", Of::all,
-        [&](const Body&) { return honours("restitution") ? k_typical_restitution : 0.0; },
-        [](Body& body, double x) { body.material.restitution += x; },
-        [](const BodyGradient& bar) { return bar.restitution; });
-  }
-
-  void add_damping() {
-    const auto rate = [&](const Body&) { return 1.0 / (steps_ * config_.h); };
-    add_body_scalars(
-        "linear damping", Of::moving, rate, [](Body& body, double x) { body.linear_damping += x; },
-        [](const BodyGradient& bar) { return bar.linear_damping; });
-    add_body_scalars(
-        "angular damping", Of::moving, rate, [](Body& body, double x) { body.angular_damping += x; },
-        [](const BodyGradient& bar) { return bar.angular_damping; });
+  /// Frictions of 0 move as one: the harmonic mean of two zeros has a derivative along equal changes alone.
+  void add_materials() {
+    for (const MaterialParameter& parameter : k_material_parameters) {
+      std::vector<Scalar> scalars;
+      std::vector<std::size_t> frictionless;
+      for (std::size_t b = 0; b < bodies().size(); ++b) {
+        const Body& body = bodies()[b];
+        const double value = body.material.*parameter.of_body;
+        if (parameter.kind == ParameterKind::friction && value == 0.0) {
+          frictionless.push_back(b);
+          continue;
+        }
+        const double scale = material_scale(parameter, value, body.fixed ? heaviest_ : body.mass);
+        if (scale != 0.0) scalars.push_back(scalar_of(parameter, {b}, scale));
+      }
+      if (!frictionless.empty()) scalars.push_back(scalar_of(parameter, frictionless, k_typical_friction));
+      add_scalars(name_of_offset(parameter), scalars);
+    }
   }
 
   void add_external_wrench() {
     std::vector<Scalar> scalars;
     for (const std::size_t b : moving_) {
-      for (Eigen::Index i = 0; i < 6; ++i) {
-        scalars.push_back({i < 3 ? weight(b) * lengths_[b] : weight(b),
-                           [b, i](Model& model, double x) { model.bodies[b].external_wrench[i] += x; },
-                           [b, i](const ModelGradient& bar) { return bar.bodies[b].external_wrench[i]; }});
-      }
+      for (int i = 0; i < 3; ++i)
+        scalars.push_back(scalar_of(*body_parameter(ParameterKind::torque), b, i, weight(b) * lengths_[b]));
+      for (int i = 0; i < 3; ++i)
+        scalars.push_back(scalar_of(*body_parameter(ParameterKind::force), b, i, weight(b)));
     }
     add_scalars("external wrench", scalars);
   }
 
   void add_gravity() {
+    const GravityParameter& gravity = gravity_parameter();
     std::vector<Scalar> scalars;
-    for (Eigen::Index i = 0; i < 3; ++i) {
-      scalars.push_back({g_, [i](Model& model, double x) { model.gravity[i] += x; },
-                         [i](const ModelGradient& bar) { return bar.gravity[i]; }});
+    for (int i = 0; i < 3; ++i) {
+      scalars.push_back({g_, [&gravity, i](Model& model, double x) { gravity.value(model, i) += x; },
+                         [&gravity, i](const ModelGradient& gradient) {
+                           return gravity.slot(for_reading(gradient.gravity), i);
+                         }});
     }
-    add_scalars("gravity", scalars);
+    add_scalars(words_of_key(gravity), scalars);
   }
 
   /// Moves all primitives by `change(primitive, next numbers of x)`, and what follows the surface with them.
@@ -446,38 +458,22 @@ class GroupBuilder {
 
   void add_pairs() {
     const auto& pairs = nominal_.model.pair_overrides;
-    std::vector<Scalar> frictions, compliances, times, restitutions;
-    for (std::size_t p = 0; p < pairs.size(); ++p) {
-      const PairOverride& pair = pairs[p];
-      if (!pair.collide) continue;
-      if (!std::isnan(pair.friction)) {
-        frictions.push_back({own_or(pair.friction, k_typical_friction),
-                             [p](Model& model, double x) { model.pair_overrides[p].friction += x; },
-                             [p](const ModelGradient& bar) { return bar.pairs[p].friction; }});
+    for (const MaterialParameter& parameter : k_material_parameters) {
+      std::vector<Scalar> scalars;
+      for (std::size_t p = 0; p < pairs.size(); ++p) {
+        const double value = pairs[p].*parameter.of_pair;
+        if (!pairs[p].collide || std::isnan(value)) continue;
+        const double scale = material_scale(parameter, value, heaviest_);
+        if (scale == 0.0) continue;
+        scalars.push_back(
+            {scale,
+             [&parameter, p](Model& model, double x) {
+               parameter.move(model.pair_overrides[p].*parameter.of_pair, x);
+             },
+             [&parameter, p](const ModelGradient& gradient) { return gradient.pairs[p].*parameter.slot; }});
       }
-      const double compliance =
-          std::isnan(pair.stiffness) ? 0.0 : compliance_scale(pair.stiffness, heaviest_);
-      if (compliance > 0.0) {
-        compliances.push_back(
-            {compliance,
-             [p](Model& model, double x) { move_compliance(model.pair_overrides[p].stiffness, x); },
-             [p](const ModelGradient& bar) { return bar.pairs[p].compliance; }});
-      }
-      if (!std::isnan(pair.dissipation_time) && honours("dissipation_time")) {
-        times.push_back({own_or(pair.dissipation_time, config_.h),
-                         [p](Model& model, double x) { model.pair_overrides[p].dissipation_time += x; },
-                         [p](const ModelGradient& bar) { return bar.pairs[p].dissipation_time; }});
-      }
-      if (!std::isnan(pair.restitution) && honours("restitution")) {
-        restitutions.push_back({k_typical_restitution,
-                                [p](Model& model, double x) { model.pair_overrides[p].restitution += x; },
-                                [p](const ModelGradient& bar) { return bar.pairs[p].restitution; }});
-      }
+      add_scalars("pair " + name_of_offset(parameter), scalars);
     }
-    add_scalars("pair friction", frictions);
-    add_scalars("pair compliance", compliances);
-    add_scalars("pair dissipation time", times);
-    add_scalars("pair restitution", restitutions);
   }
 
   [[nodiscard]] double joint_length_scale(const Joint& joint) const {
@@ -511,66 +507,41 @@ class GroupBuilder {
     add(std::move(group));
   }
 
-  /// A number of every joint: scale(joint), number(joint), bar(joint's gradient). A scale that is not finite
-  /// and positive leaves the joint out.
-  template <typename Scale, typename Number, typename Bar>
-  void add_joint_scalars(std::string name, Scale scale, Number number, Bar bar) {
-    std::vector<Scalar> scalars;
-    for (std::size_t j = 0; j < nominal_.model.joints.size(); ++j) {
-      const double s = scale(nominal_.model.joints[j]);
-      if (!std::isfinite(s) || !(s > 0.0)) continue;
-      scalars.push_back({s, [j, number](Model& model, double x) { number(model.joints[j]) += x; },
-                         [j, bar](const ModelGradient& gradient) { return bar(gradient.joints[j]); }});
+  /// Scale of an offset of a joint's number; one that is not finite and positive leaves the joint out.
+  [[nodiscard]] double joint_scale(const JointParameter& parameter, const Joint& joint) const {
+    const double value = parameter.value(for_reading(joint));
+    const double coordinate = joint.kind == JointKind::hinge ? 1.0 : joint_length_scale(joint);
+    if (parameter.owner == ParameterOwner::motor && joint.motor.kind == MotorKind::none) return 0.0;
+    switch (parameter.kind) {
+      case ParameterKind::joint_length:
+        return joint.kind == JointKind::distance ? value : 0.0;
+      case ParameterKind::joint_dissipation_time:
+        return own_or(value, config_.h);
+      case ParameterKind::joint_lower:
+      case ParameterKind::joint_upper:
+        return std::isfinite(value) ? coordinate : 0.0;
+      case ParameterKind::motor_target:
+        return coordinate * (joint.motor.kind == MotorKind::velocity ? 1.0 / (steps_ * config_.h) : 1.0);
+      default:
+        return value;
     }
-    add_scalars(std::move(name), scalars);
   }
 
   void add_joint_numbers() {
-    const auto has_motor = [](const Joint& joint) { return joint.motor.kind != MotorKind::none; };
-    const auto coordinate_scale = [&](const Joint& joint) {
-      return joint.kind == JointKind::hinge ? 1.0 : joint_length_scale(joint);
-    };
-    add_joint_scalars(
-        "joint length", [](const Joint& j) { return j.kind == JointKind::distance ? j.length : 0.0; },
-        [](Joint& j) -> double& { return j.length; }, [](const JointGradient& bar) { return bar.length; });
-    add_joint_scalars(
-        "joint stiffness", [](const Joint& j) { return j.stiffness; },
-        [](Joint& j) -> double& { return j.stiffness; },
-        [](const JointGradient& bar) { return bar.stiffness; });
-    add_joint_scalars(
-        "joint angular stiffness", [](const Joint& j) { return j.angular_stiffness; },
-        [](Joint& j) -> double& { return j.angular_stiffness; },
-        [](const JointGradient& bar) { return bar.angular_stiffness; });
-    add_joint_scalars(
-        "joint dissipation time", [=, this](const Joint& j) { return own_or(j.dissipation_time, config_.h); },
-        [](Joint& j) -> double& { return j.dissipation_time; },
-        [](const JointGradient& bar) { return bar.dissipation_time; });
-    add_joint_scalars(
-        "joint lower", [=](const Joint& j) { return std::isfinite(j.lower) ? coordinate_scale(j) : 0.0; },
-        [](Joint& j) -> double& { return j.lower; }, [](const JointGradient& bar) { return bar.lower; });
-    add_joint_scalars(
-        "joint upper", [=](const Joint& j) { return std::isfinite(j.upper) ? coordinate_scale(j) : 0.0; },
-        [](Joint& j) -> double& { return j.upper; }, [](const JointGradient& bar) { return bar.upper; });
-    add_joint_scalars(
-        "motor target",
-        [=, this](const Joint& j) {
-          const double per_time = j.motor.kind == MotorKind::velocity ? 1.0 / (steps_ * config_.h) : 1.0;
-          return has_motor(j) ? per_time * coordinate_scale(j) : 0.0;
-        },
-        [](Joint& j) -> double& { return j.motor.target; },
-        [](const JointGradient& bar) { return bar.motor.target; });
-    add_joint_scalars(
-        "motor stiffness", [=](const Joint& j) { return has_motor(j) ? j.motor.stiffness : 0.0; },
-        [](Joint& j) -> double& { return j.motor.stiffness; },
-        [](const JointGradient& bar) { return bar.motor.stiffness; });
-    add_joint_scalars(
-        "motor damping", [=](const Joint& j) { return has_motor(j) ? j.motor.damping : 0.0; },
-        [](Joint& j) -> double& { return j.motor.damping; },
-        [](const JointGradient& bar) { return bar.motor.damping; });
-    add_joint_scalars(
-        "motor limit", [=](const Joint& j) { return has_motor(j) ? j.motor.limit : 0.0; },
-        [](Joint& j) -> double& { return j.motor.limit; },
-        [](const JointGradient& bar) { return bar.motor.limit; });
+    for (const JointParameter& parameter : joint_parameters()) {
+      std::vector<Scalar> scalars;
+      for (std::size_t j = 0; j < nominal_.model.joints.size(); ++j) {
+        const double scale = joint_scale(parameter, nominal_.model.joints[j]);
+        if (!std::isfinite(scale) || !(scale > 0.0)) continue;
+        scalars.push_back({scale,
+                           [&parameter, j](Model& model, double x) { parameter.value(model.joints[j]) += x; },
+                           [&parameter, j](const ModelGradient& gradient) {
+                             return parameter.slot(for_reading(gradient.joints[j]));
+                           }});
+      }
+      const std::string of = parameter.owner == ParameterOwner::motor ? "motor " : "joint ";
+      add_scalars(of + words_of_key(parameter), scalars);
+    }
   }
 
   const RolloutInputs& nominal_;

@@ -22,6 +22,7 @@
 #include "collision/manifold/contact_manifold.h"
 #include "dynamics/motion/mass_matrix.h"
 #include "engine/model.h"
+#include "engine/model_tangent.h"
 #include "engine/state.h"
 
 namespace abut {
@@ -82,17 +83,7 @@ struct ContactRowBar {
 };
 
 /// dL/d of a pair's material.
-struct PairMaterialBar {
-  double friction = 0, compliance = 0, dissipation_time = 0, restitution = 0;
-
-  PairMaterialBar& operator+=(const PairMaterialBar& other) {
-    friction += other.friction;
-    compliance += other.compliance;
-    dissipation_time += other.dissipation_time;
-    restitution += other.restitution;
-    return *this;
-  }
-};
+using PairMaterialBar = MaterialTangent;
 
 struct ContactRows {
   std::vector<ContactRow> rows;

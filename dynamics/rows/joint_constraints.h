@@ -23,6 +23,7 @@
 #include "dynamics/motion/mass_matrix.h"
 #include "dynamics/rows/joint_rows.h"
 #include "engine/model.h"
+#include "engine/model_tangent.h"
 #include "engine/state.h"
 
 namespace abut {
@@ -37,21 +38,8 @@ struct JointSettings {
 void make_joint_rows(const Model& model, const MassMatrix& mass, const State& state,
                      const JointSettings& settings, JointRows& rows);
 
-/// dL/d of a motor's numbers.
-struct MotorGradient {
-  double target = 0, stiffness = 0, damping = 0, limit = 0;  ///< 0 of an infinite one
-};
-
-/// dL/d of a joint's numbers. Compliances are 1/stiffness.
-struct JointGradient {
-  Vec6<double> X_AJ = Vec6<double>::Zero(), X_BJ = Vec6<double>::Zero();  ///< by tangents in A and B
-  double length = 0;
-  double compliance = 0, stiffness = 0;
-  double angular_compliance = 0, angular_stiffness = 0;
-  double dissipation_time = 0;  ///< of its resolved value, where the joint gives none
-  double lower = 0, upper = 0;
-  MotorGradient motor;
-};
+/// dL/d of a joint's numbers.
+using JointGradient = JointTangent;
 
 /// What rows contribute to; everything is added to.
 struct JointRowsGradient {

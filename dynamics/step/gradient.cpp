@@ -3,6 +3,8 @@
 #include <cmath>
 #include <utility>
 
+#include "engine/parameters.h"
+
 namespace abut {
 
 void ModelGradient::set_zero(const Model& model) {
@@ -35,15 +37,11 @@ void pair_material_vjp(const Model& model, int body_A, int body_B, const PairMat
     const PairOverride& pair = model.pair_overrides[i];
     if (pair.body_A != body_A || pair.body_B != body_B) continue;
     PairGradient& out = gradient.pairs[i];
-    const auto take = [](double overridden, double& from, double& to) {
-      if (std::isnan(overridden)) return;
-      to += from;
-      from = 0.0;
-    };
-    take(pair.friction, from_bodies.friction, out.friction);
-    take(pair.stiffness, from_bodies.compliance, out.compliance);
-    take(pair.dissipation_time, from_bodies.dissipation_time, out.dissipation_time);
-    take(pair.restitution, from_bodies.restitution, out.restitution);
+    for (const MaterialParameter& parameter : k_material_parameters) {
+      if (std::isnan(pair.*parameter.of_pair)) continue;
+      out.*parameter.slot += from_bodies.*parameter.slot;
+      from_bodies.*parameter.slot = 0.0;
+    }
   }
   const auto a = static_cast<std::size_t>(body_A), b = static_cast<std::size_t>(body_B);
   const double mu_A = model.bodies[a].material.friction, mu_B = model.bodies[b].material.friction,
@@ -68,10 +66,9 @@ PairMaterialBar pair_material_jvp(const Model& model, int body_A, int body_B, co
   dot.restitution = 0.5 * (A_dot.restitution + B_dot.restitution);
   for (const PairOverride& pair : model.pair_overrides) {
     if (pair.body_A != body_A || pair.body_B != body_B) continue;
-    if (!std::isnan(pair.friction)) dot.friction = 0.0;
-    if (!std::isnan(pair.stiffness)) dot.compliance = 0.0;
-    if (!std::isnan(pair.dissipation_time)) dot.dissipation_time = 0.0;
-    if (!std::isnan(pair.restitution)) dot.restitution = 0.0;
+    for (const MaterialParameter& parameter : k_material_parameters) {
+      if (!std::isnan(pair.*parameter.of_pair)) dot.*parameter.slot = 0.0;
+    }
   }
   return dot;
 }

@@ -12,23 +12,17 @@
 
 namespace abut {
 
-/// dL/d(parameters of one body).
-struct BodyGradient {
-  double mass = 0;                              ///< inertia held fixed [1/kg]
-  Mat3<double> inertia = Mat3<double>::Zero();  ///< symmetric: dL = sum_ij inertia_ij dI_ij, mass held fixed
-  double density = 0;                           ///< mass and inertia in proportion, shape held fixed
-  double friction = 0, compliance = 0, stiffness = 0;  ///< of the body's material; compliance = 1/stiffness
-  double dissipation_time = 0;  ///< of its resolved value, where the material gives none
-  double restitution = 0;
-  double linear_damping = 0, angular_damping = 0;
-  Vec6<double> external_wrench = Vec6<double>::Zero();
+/// dL/d(parameters of one body): of its numbers one by one, and what follows from these.
+struct BodyGradient : BodyTangent {
+  double density = 0;                    ///< mass and inertia in proportion, shape held fixed
+  double stiffness = 0;                  ///< of the body's material: by compliance = 1/stiffness
   GeometryGradient geometry;             ///< partial: SDF and contact points independent of each other
   std::vector<PrimitiveGradient> shape;  ///< total: contact points follow the surface (see shape_change.h)
 };
 
 /// dL/d(overridden values of a pair), in the order of Model::pair_overrides.
-struct PairGradient {
-  double friction = 0, compliance = 0, stiffness = 0, dissipation_time = 0, restitution = 0;
+struct PairGradient : MaterialTangent {
+  double stiffness = 0;
 };
 
 struct ModelGradient {

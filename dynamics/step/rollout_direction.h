@@ -3,22 +3,14 @@
 
 #include <vector>
 
+#include "engine/model_tangent.h"
 #include "engine/state.h"
 #include "engine/types.h"
 
 namespace abut {
 
-/// A change of the parameters of one body. Masses and inertias of fixed bodies do not count.
-struct BodyDirection {
-  double mass = 0;                              ///< inertia held fixed [kg]
-  Mat3<double> inertia = Mat3<double>::Zero();  ///< symmetric, mass held fixed [kg m^2]
-  double friction = 0;
-  double compliance = 0;        ///< of 1/stiffness [m/N]
-  double dissipation_time = 0;  ///< of its resolved value, where the material gives none [s]
-  double restitution = 0;
-  double linear_damping = 0, angular_damping = 0;       ///< [1/s]
-  Vec6<double> external_wrench = Vec6<double>::Zero();  ///< [N m; N]
-};
+/// A change of the parameters of one body.
+using BodyDirection = BodyTangent;
 
 /// Values that pairs override do not change. Smoothing scales that default to |gravity| are held fixed.
 struct RolloutDirection {

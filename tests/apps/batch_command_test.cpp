@@ -174,6 +174,30 @@ TEST_CASE("BatchTable: a parameter does what the same number in the scene would 
   }
 }
 
+TEST_CASE("BatchTable: the same number of two primitives is two parameters", "[apps][value]") {
+  const Workplace place(
+      k_head + "[grid]\n\"body.pin.primitive.0.radius\" = [0.05]\n\"body.pin.primitive.1.radius\" = [0.07]\n",
+      R"([[body]]
+name = "pin"
+mass = 0.5
+center_of_mass = [0, 0, 0.025]
+inertia = [1e-3, 1e-3, 8e-4, 0, 0, 0]
+[body.contact]
+points = [[0, 0, -0.06], [0, 0, 0.11]]
+[[body.primitive]]
+kind = "sphere"
+radius = 0.06
+[[body.primitive]]
+kind = "sphere"
+radius = 0.06
+position = [0, 0, 0.05]
+)");
+  const Scene scene = BatchTable(place.table).scene_of(0);
+  const std::vector<Primitive>& primitives = scene.model.bodies.front().shape.primitives;
+  CHECK(primitives[0].parameters[0] == 0.05);
+  CHECK(primitives[1].parameters[0] == 0.07);
+}
+
 TEST_CASE("BatchTable: a malformed table is refused with file, line and cause", "[apps][value]") {
   struct Case {
     std::string text;
@@ -199,6 +223,7 @@ TEST_CASE("BatchTable: a malformed table is refused with file, line and cause", 
       {k_head + "columns = [\"body.ball.friction\", \"body.ball.friction\"]\nrows = [[1, 1]]\n",
        {":3: ", "'body.ball.friction' is given twice"}},
       {k_rows + "[grid]\n\"body.ball.friction\" = [1]\n", {":8: ", "is given twice"}},
+      {grid + "simulation.impact_substeps = [1]\n", {":4: ", "no parameter 'simulation.impact_substeps'"}},
       {grid + "\"pair.ball.floor.friction\" = [1]\n\"pair.floor.ball.friction\" = [1]\n",
        {":5: ", "'pair.floor.ball.friction' is given twice"}},
       {grid + "\"body.ball.mass\" = [1]\n\"body.ball.density\" = [1]\n", {":5: ", "only one of"}},

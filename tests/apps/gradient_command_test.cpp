@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "apps/abut/scene_coordinate.h"
-#include "apps/abut/scene_parameter_derivatives.h"
+#include "dynamics/parameters/scene_parameter_derivatives.h"
 #include "dynamics/simulator.h"
 #include "tests/apps/program.h"
 

@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "apps/abut/scene_parameter.h"
+#include "dynamics/parameters/scene_parameter.h"
 #include "engine/law_settings.h"
 #include "engine/scene_io.h"
 #include "tests/apps/program.h"

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string>
 
-#include "apps/abut/scene_parameter.h"
+#include "dynamics/parameters/scene_parameter.h"
 #include "dynamics/rollout/rollout.h"
 #include "engine/input_error.h"
 #include "engine/scene_writer.h"

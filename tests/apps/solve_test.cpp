@@ -17,7 +17,7 @@ using Catch::Contains;
 using Status = Solution::Status;
 using Want = MotionFit::Want;
 
-const std::vector<std::string> k_unknowns{"body.box, tilted.friction", "simulation.gravity.z"};
+const std::vector<std::string> k_solved_unknowns{"body.box, tilted.friction", "simulation.gravity.z"};
 
 Eigen::VectorXd guess_off(const MotionFit& fit, double factor) { return factor * fit.unknowns().initial(); }
 
@@ -28,7 +28,7 @@ Identifiability told_at(const MotionFit& fit, const Solution& solution, const Ro
 }  // namespace
 
 TEST_CASE("solve: finds the numbers of motions without noise, from guesses far off", "[apps][value]") {
-  IdentificationCase c(k_unknowns);
+  IdentificationCase c(k_solved_unknowns);
   c.add("body.box, tilted.angular_velocity.z", true);
   const MotionFit fit(c.experiment);
   const Eigen::VectorXd truth = fit.unknowns().initial();
@@ -116,7 +116,7 @@ TEST_CASE("solve: with noise the truth lies in the intervals as often as they sa
   double chi = 0.0;
   constexpr int k_repetitions = 60;
   for (int i = 0; i < k_repetitions; ++i) {
-    const IdentificationCase c(k_unknowns, 2, 100 + static_cast<std::uint64_t>(i));
+    const IdentificationCase c(k_solved_unknowns, 2, 100 + static_cast<std::uint64_t>(i));
     const MotionFit fit(c.experiment);
     const Eigen::VectorXd truth = fit.unknowns().initial();
     const Solution solution = solve(fit, guess_off(fit, 0.8), {});
@@ -135,7 +135,7 @@ TEST_CASE("solve: with noise the truth lies in the intervals as often as they sa
 }
 
 TEST_CASE("solve: outliers do not decide where the loss is robust", "[apps][value]") {
-  IdentificationCase c(k_unknowns, 2, 7);
+  IdentificationCase c(k_solved_unknowns, 2, 7);
   for (MeasuredMotion& motion : c.experiment.motions) {
     for (std::size_t i = 2; i < motion.measurements.size(); i += 6)
       std::get<MeasuredPose>(motion.measurements[i].what).p_WA.x() += 0.05;
@@ -197,7 +197,7 @@ TEST_CASE("solve: a robust loss looks at surface points one by one", "[apps][val
 }
 
 TEST_CASE("solve: stays within bounds, stops when told to, and says why it failed", "[apps][value]") {
-  IdentificationCase c(k_unknowns);
+  IdentificationCase c(k_solved_unknowns);
   Unknown& friction = c.experiment.unknowns[0];
   const double truth = friction.initial;
   friction.lower = 1.1 * truth;

@@ -22,6 +22,7 @@ LAYERS = [
     "dynamics/other_laws",
     "dynamics/step",
     "dynamics/rollout",
+    "dynamics/parameters",
     "dynamics/gradient_check",
     "dynamics",
     "apps",

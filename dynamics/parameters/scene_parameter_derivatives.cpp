@@ -1,4 +1,4 @@
-#include "apps/abut/scene_parameter_derivatives.h"
+#include "dynamics/parameters/scene_parameter_derivatives.h"
 
 #include <cmath>
 #include <stdexcept>
@@ -11,11 +11,6 @@
 
 namespace abut {
 namespace {
-
-using ParameterKind = SceneParameter::Kind;
-
-/// d(compliance)/d(stiffness).
-double compliance_by_stiffness(double stiffness) { return -1.0 / (stiffness * stiffness); }
 
 /// Tangent of a body's pose per unit of a component of its asset's position or rotation vector: the origin of
 /// the asset's frame stays where it is while the body turns.
@@ -33,56 +28,27 @@ BodyDirection body_direction(const Scene& scene, const SceneParameter& parameter
   const Body& body = scene.model.bodies[at(parameter.body_A)];
   BodyDirection direction;
   switch (parameter.kind) {
-    case ParameterKind::friction:
-      direction.friction = 1.0;
-      break;
-    case ParameterKind::stiffness:
-      direction.compliance = compliance_by_stiffness(body.material.stiffness);
-      break;
-    case ParameterKind::dissipation_time:
-      direction.dissipation_time = 1.0;
-      break;
-    case ParameterKind::restitution:
-      direction.restitution = 1.0;
-      break;
-    case ParameterKind::linear_damping:
-      direction.linear_damping = 1.0;
-      break;
-    case ParameterKind::angular_damping:
-      direction.angular_damping = 1.0;
-      break;
     case ParameterKind::mass:
       direction.mass = 1.0;
       direction.inertia = body.inertia / body.mass;
-      break;
+      return direction;
     case ParameterKind::density:
       direction.mass = body.volume;
       direction.inertia = body.volume / body.mass * body.inertia;
-      break;
+      return direction;
     case ParameterKind::inertia:
       direction.inertia = inertia_coordinate_direction(
           body.mass, inertia_coordinates(body.mass, body.inertia), parameter.index);
-      break;
-    case ParameterKind::force:
-      direction.external_wrench[3 + parameter.index] = 1.0;
-      break;
-    case ParameterKind::torque:
-      direction.external_wrench[parameter.index] = 1.0;
-      break;
+      return direction;
     default:
       break;
   }
+  if (const MaterialParameter* const material = material_parameter(parameter.kind)) {
+    direction.*material->slot = material->slope(body.material.*material->of_body);
+  } else if (const BodyParameter* const plain = body_parameter(parameter.kind)) {
+    plain->slot(direction, parameter.index) = 1.0;
+  }
   return direction;
-}
-
-/// Their inner product: dL along a direction.
-double along(const BodyGradient& gradient, const BodyDirection& direction) {
-  return gradient.mass * direction.mass + gradient.inertia.cwiseProduct(direction.inertia).sum() +
-         gradient.friction * direction.friction + gradient.compliance * direction.compliance +
-         gradient.dissipation_time * direction.dissipation_time +
-         gradient.restitution * direction.restitution + gradient.linear_damping * direction.linear_damping +
-         gradient.angular_damping * direction.angular_damping +
-         gradient.external_wrench.dot(direction.external_wrench);
 }
 
 /// dL/d(centre of mass): the geometry moves the other way in B, and B's origin with it in the world.
@@ -100,17 +66,11 @@ double derivative_by_pair(const Scene& scene, const SceneParameter& parameter, c
   for (std::size_t i = 0; i < scene.model.pair_overrides.size(); ++i) {
     const PairOverride& pair = scene.model.pair_overrides[i];
     if (pair.body_A != parameter.body_A || pair.body_B != parameter.body_B) continue;
-    const PairGradient& by = gradient.model.pairs[i];
-    switch (parameter.kind) {
-      case ParameterKind::stiffness:
-        return std::isfinite(pair.stiffness) ? by.compliance * compliance_by_stiffness(pair.stiffness) : 0.0;
-      case ParameterKind::dissipation_time:
-        return by.dissipation_time;
-      case ParameterKind::restitution:
-        return by.restitution;
-      default:
-        return by.friction;
-    }
+    const MaterialParameter& material = *material_parameter(parameter.kind);
+    const double slope = material.slope(pair.*material.of_pair);
+    const bool has_part =
+        std::isfinite(slope) && slope != 0.0;  // none: an infinite stiffness, or no override
+    return has_part ? slope * gradient.model.pairs[i].*material.slot : 0.0;
   }
   throw std::invalid_argument(
       fmt::format("'{}': the scene gives the pair no value of its own", parameter.name));
@@ -156,20 +116,18 @@ double derivative_by(const Scene& scene, const SceneParameter& parameter, const 
     return derivative_by_shape(scene.model.bodies[b], parameter,
                                gradient.model.bodies[b].shape[at(parameter.primitive)]);
   }
+  if (const StateParameter* const state = state_parameter(parameter.kind))
+    return state->slot(for_reading(gradient.initial), b, parameter.index);
   switch (parameter.kind) {
     case ParameterKind::center_of_mass:
       return derivative_by_center(scene, parameter, gradient);
     case ParameterKind::gravity:
-      return gradient.model.gravity[parameter.index];
+      return gravity_parameter().slot(for_reading(gradient.model.gravity), parameter.index);
     case ParameterKind::position:
     case ParameterKind::rotation_vector:
       return gradient.initial.pose[b].dot(pose_direction(scene, parameter));
-    case ParameterKind::linear_velocity:
-      return gradient.initial.twist[b][3 + parameter.index];
-    case ParameterKind::angular_velocity:
-      return gradient.initial.twist[b][parameter.index];
     default:
-      return along(gradient.model.bodies[b], body_direction(scene, parameter));
+      return inner_product(gradient.model.bodies[b], body_direction(scene, parameter));
   }
 }
 
@@ -178,19 +136,17 @@ RolloutDirection rollout_direction_of(const Scene& scene, const SceneParameter& 
   RolloutDirection direction;
   direction.initial.set_zero(scene.model.body_count());
   const std::size_t b = parameter.body_A < 0 ? 0 : at(parameter.body_A);
+  if (const StateParameter* const state = state_parameter(parameter.kind)) {
+    state->slot(direction.initial, b, parameter.index) = 1.0;
+    return direction;
+  }
   switch (parameter.kind) {
     case ParameterKind::gravity:
-      direction.gravity[parameter.index] = 1.0;
+      gravity_parameter().slot(direction.gravity, parameter.index) = 1.0;
       break;
     case ParameterKind::position:
     case ParameterKind::rotation_vector:
       direction.initial.pose[b] = pose_direction(scene, parameter);
-      break;
-    case ParameterKind::linear_velocity:
-      direction.initial.twist[b][3 + parameter.index] = 1.0;
-      break;
-    case ParameterKind::angular_velocity:
-      direction.initial.twist[b][parameter.index] = 1.0;
       break;
     default:
       direction.bodies.resize(scene.model.bodies.size());

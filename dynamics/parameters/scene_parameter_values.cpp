@@ -8,8 +8,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
-#include "apps/abut/scene_parameter.h"
-#include "apps/abut/scene_parameter_tables.h"
+#include "dynamics/parameters/scene_parameter.h"
 #include "dynamics/rollout/shape_change.h"
 #include "engine/body_builder.h"
 #include "engine/check.h"
@@ -20,28 +19,39 @@
 namespace abut {
 namespace {
 
-using ParameterKind = SceneParameter::Kind;
+PairOverride* find_override(Model& model, int body_A, int body_B) {
+  for (PairOverride& pair : model.pair_overrides) {
+    if (pair.body_A == body_A && pair.body_B == body_B) return &pair;
+  }
+  return nullptr;
+}
 
 /// The override of a pair, made if there is none.
 PairOverride& override_of(Model& model, int body_A, int body_B) {
-  for (PairOverride& pair : model.pair_overrides) {
-    if (pair.body_A == body_A && pair.body_B == body_B) return pair;
-  }
+  if (PairOverride* const pair = find_override(model, body_A, body_B)) return *pair;
   PairOverride& pair = model.pair_overrides.emplace_back();
   pair.body_A = body_A;
   pair.body_B = body_B;
   return pair;
 }
 
-/// Where a number of a body or of a pair stands in the model.
-double& number_of(const SceneParameter& parameter, Model& model) {
-  const auto is_it = [&](const auto& number) { return number.kind == parameter.kind; };
-  if (parameter.is_of_pair()) {
-    const auto number = std::find_if(pair_numbers().begin(), pair_numbers().end(), is_it);
-    return override_of(model, parameter.body_A, parameter.body_B).*(number->value);
+/// Where a number stands that is a variable of the scene; null for one that is a coordinate of something
+/// else, and for that of a pair without an override.
+double* find_number(Scene& scene, const SceneParameter& parameter) {
+  const int k = parameter.index;
+  if (parameter.kind == ParameterKind::gravity) return &gravity_parameter().value(scene.model, k);
+  if (parameter.body_A < 0 || parameter.kind == ParameterKind::mass) return nullptr;
+  const std::size_t b = at(parameter.body_A);
+  if (const MaterialParameter* const material = material_parameter(parameter.kind)) {
+    if (!parameter.is_of_pair()) return &(scene.model.bodies[b].material.*material->of_body);
+    PairOverride* const pair = find_override(scene.model, parameter.body_A, parameter.body_B);
+    return pair == nullptr ? nullptr : &(pair->*material->of_pair);
   }
-  const auto number = std::find_if(body_numbers().begin(), body_numbers().end(), is_it);
-  return number->get(model.bodies[at(parameter.body_A)]);
+  if (const BodyParameter* const body = body_parameter(parameter.kind))
+    return &body->value(scene.model.bodies[b], k);
+  if (const StateParameter* const state = state_parameter(parameter.kind))
+    return &state->value(scene.initial, b, k);
+  return nullptr;
 }
 
 void set_step_setting(int index, double value, StepConfig& config) {
@@ -141,47 +151,14 @@ class BodyChange {
   bool has_inertia_ = false, has_center_ = false, has_shape_ = false;
 };
 
-bool is_body_change(const SceneParameter& parameter) {
-  return parameter.is_of_shape() || parameter.kind == ParameterKind::inertia ||
-         parameter.kind == ParameterKind::center_of_mass;
-}
-
 }  // namespace
 
-const std::array<BodyNumber, 6>& body_numbers() {
-  static const std::array<BodyNumber, 6> numbers{{
-      {"friction", ParameterKind::friction, [](Body& b) -> double& { return b.material.friction; },
-       at_least(0.0)},
-      {"stiffness", ParameterKind::stiffness, [](Body& b) -> double& { return b.material.stiffness; },
-       positive_or_infinite()},
-      {"dissipation_time", ParameterKind::dissipation_time,
-       [](Body& b) -> double& { return b.material.dissipation_time; }, at_least(0.0)},
-      {"restitution", ParameterKind::restitution, [](Body& b) -> double& { return b.material.restitution; },
-       between(0.0, 1.0)},
-      {"linear_damping", ParameterKind::linear_damping, [](Body& b) -> double& { return b.linear_damping; },
-       at_least(0.0)},
-      {"angular_damping", ParameterKind::angular_damping,
-       [](Body& b) -> double& { return b.angular_damping; }, at_least(0.0)},
-  }};
-  return numbers;
-}
-
-const std::array<PairNumber, 4>& pair_numbers() {
-  static const std::array<PairNumber, 4> numbers{{
-      {"friction", ParameterKind::friction, &PairOverride::friction, at_least(0.0)},
-      {"stiffness", ParameterKind::stiffness, &PairOverride::stiffness, positive_or_infinite()},
-      {"dissipation_time", ParameterKind::dissipation_time, &PairOverride::dissipation_time, at_least(0.0)},
-      {"restitution", ParameterKind::restitution, &PairOverride::restitution, between(0.0, 1.0)},
-  }};
-  return numbers;
-}
-
 double value_of(const Scene& scene, const SceneParameter& parameter) {
+  if (const double* const number = find_number(for_reading(scene), parameter)) return *number;
+  if (parameter.is_of_pair()) return std::numeric_limits<double>::quiet_NaN();
   const int b = std::max(0, parameter.body_A), k = parameter.index;
   const Body& body = scene.model.bodies[at(b)];
   const Pose<double>& X_WB = scene.initial.X_WB[at(b)];
-  const Vec6<double>& V_WB = scene.initial.V_WB[at(b)];
-  if (is_body_change(parameter)) return BodyChange(body).get(parameter, body);
   switch (parameter.kind) {
     case ParameterKind::step_setting: {
       StepConfig config = scene.config.step;
@@ -189,8 +166,6 @@ double value_of(const Scene& scene, const SceneParameter& parameter) {
       if (const auto* number = std::get_if<double& (*)(StepConfig&)>(&field.get)) return (*number)(config);
       return std::get<int& (*)(StepConfig&)>(field.get)(config);
     }
-    case ParameterKind::gravity:
-      return scene.model.gravity[k];
     case ParameterKind::mass:
       return body.mass;
     case ParameterKind::density:
@@ -199,18 +174,8 @@ double value_of(const Scene& scene, const SceneParameter& parameter) {
       return (X_WB * body.p_BA)[k];
     case ParameterKind::rotation_vector:
       return log_quaternion(X_WB.q)[k];
-    case ParameterKind::linear_velocity:
-      return V_WB[3 + k];
-    case ParameterKind::angular_velocity:
-      return V_WB[k];
-    case ParameterKind::force:
-      return body.external_wrench[3 + k];
-    case ParameterKind::torque:
-      return body.external_wrench[k];
-    default: {
-      Model copy = scene.model;
-      return number_of(parameter, copy);
-    }
+    default:
+      return BodyChange(body).get(parameter, body);
   }
 }
 
@@ -227,26 +192,14 @@ void set_parameters(const std::vector<SceneParameter>& parameters, std::span<con
     const SceneParameter& parameter = parameters[i];
     const double value = values[i];
     const int b = parameter.body_A, k = parameter.index;
-    if (is_body_change(parameter)) {
-      if (parameter.kind == ParameterKind::center_of_mass)
-        (void)pose_of(b);  // where the asset's frame was, stays
-      changes.try_emplace(b, scene.model.bodies[at(b)]).first->second.set(parameter, value);
+    if (parameter.is_of_pair()) (void)override_of(scene.model, parameter.body_A, parameter.body_B);
+    if (double* const number = find_number(scene, parameter)) {
+      *number = value;
       continue;
     }
     switch (parameter.kind) {
       case ParameterKind::step_setting:
         set_step_setting(k, value, scene.config.step);
-        break;
-      case ParameterKind::gravity:
-        scene.model.gravity[k] = value;
-        break;
-      case ParameterKind::friction:
-      case ParameterKind::stiffness:
-      case ParameterKind::dissipation_time:
-      case ParameterKind::restitution:
-      case ParameterKind::linear_damping:
-      case ParameterKind::angular_damping:
-        number_of(parameter, scene.model) = value;
         break;
       case ParameterKind::mass:
         set_mass(scene.model.bodies[at(b)], value);
@@ -263,19 +216,10 @@ void set_parameters(const std::vector<SceneParameter>& parameters, std::span<con
         (*pose.rotation_vector)[k] = value;
         break;
       }
-      case ParameterKind::linear_velocity:
-        scene.initial.V_WB[at(b)][3 + k] = value;
-        break;
-      case ParameterKind::angular_velocity:
-        scene.initial.V_WB[at(b)][k] = value;
-        break;
-      case ParameterKind::force:
-        scene.model.bodies[at(b)].external_wrench[3 + k] = value;
-        break;
-      case ParameterKind::torque:
-        scene.model.bodies[at(b)].external_wrench[k] = value;
-        break;
       default:
+        if (parameter.kind == ParameterKind::center_of_mass)
+          (void)pose_of(b);  // where the asset's frame was, stays
+        changes.try_emplace(b, scene.model.bodies[at(b)]).first->second.set(parameter, value);
         break;
     }
   }

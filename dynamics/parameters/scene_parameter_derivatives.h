@@ -2,7 +2,7 @@
 /// (dynamics/step/gradient.h, dynamics/step/rollout_direction.h).
 #pragma once
 
-#include "apps/abut/scene_parameter.h"
+#include "dynamics/parameters/scene_parameter.h"
 #include "dynamics/rollout/adjoint.h"
 #include "dynamics/step/rollout_direction.h"
 

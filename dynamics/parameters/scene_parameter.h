@@ -1,56 +1,36 @@
-/// Numbers of a scene by their names, such as "body.ball.friction". Which there are: docs/scene_format.md,
+/// Numbers of a scene by their names, such as "body.ball.friction": the parameters of engine/parameters.h, of
+/// each body, primitive and pair, and the settings of the time step. Which there are: docs/scene_format.md,
 /// "Batches".
 #pragma once
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "engine/scene_io.h"
-#include "engine/toml_table.h"
+#include "engine/parameters.h"
+#include "engine/scene.h"
 
 namespace abut {
 
 /// Which number of a scene a parameter is.
 struct SceneParameter {
-  enum class Kind {
-    step_setting,  ///< `index` into step_config_fields()
-    gravity,       ///< `index` is the component, here and of other vectors
-    friction,      ///< of a body, or of a pair where there is a body_B; so are the next three
-    stiffness,
-    dissipation_time,
-    restitution,
-    linear_damping,
-    angular_damping,
-    mass,
-    density,
-    inertia,             ///< `index` into inertia_coordinates(), the mass held fixed
-    center_of_mass,      ///< in the asset's frame, which stays where it is
-    shape,               ///< `index`-th shape_parameter() of `primitive`; mass and inertia stay
-    primitive_position,  ///< in the asset's frame
-    primitive_rotation_vector,
-    position,  ///< of the asset's frame, as in a scene
-    rotation_vector,
-    linear_velocity,
-    angular_velocity,
-    force,
-    torque
-  };
+  using Kind = ParameterKind;
   std::string name;
   Kind kind = Kind::gravity;
   int body_A = -1, body_B = -1;  ///< body_A alone where one body is meant
   int primitive = -1;            ///< of the body's shape
-  int index = 0;
+  int index = 0;                 ///< of a component, a setting in step_config_fields(), a shape_parameter()
   NumberRange range = any_number();
-  bool whole = false;
+  bool whole = false;     ///< a whole number
+  std::string_view unit;  ///< "kg", "m/s^2"; "" for a number without one
 
   [[nodiscard]] bool is_of_pair() const { return body_B >= 0; }
   [[nodiscard]] bool is_of_shape() const { return primitive >= 0; }
+  /// Whether it is the mass of its body, directly or by the density.
+  [[nodiscard]] bool is_mass() const { return kind == Kind::mass || kind == Kind::density; }
   /// Whether rollouts that differ in it alone have the same model and settings.
-  [[nodiscard]] bool is_initial_state() const {
-    return kind == Kind::position || kind == Kind::rotation_vector || kind == Kind::linear_velocity ||
-           kind == Kind::angular_velocity;
-  }
+  [[nodiscard]] bool is_initial_state() const { return abut::is_initial_state(kind); }
 };
 
 /// The parameter of a name. Throws std::invalid_argument for one that the scene has not.
@@ -62,9 +42,6 @@ struct SceneParameter {
 
 /// Whether two are the same number of a scene, under whatever names.
 [[nodiscard]] bool is_same(const SceneParameter& a, const SceneParameter& b);
-
-/// Its unit: "kg", "m/s^2"; "" for a number without one.
-[[nodiscard]] std::string unit_of(const Scene& scene, const SceneParameter& parameter);
 
 /// Every parameter that a loss can be differentiated by and that has a part in the motion: gravity, then body
 /// by body and pair by pair. Not those of a fixed body's mass and forces, an infinite stiffness, or a pair

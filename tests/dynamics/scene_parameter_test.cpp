@@ -1,4 +1,4 @@
-#include "apps/abut/scene_parameter_derivatives.h"
+#include "dynamics/parameters/scene_parameter_derivatives.h"
 
 #include <catch2/catch.hpp>
 
