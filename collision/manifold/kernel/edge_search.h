@@ -14,6 +14,7 @@
 #include "collision/manifold/kernel/edge_conditions.h"
 #include "collision/manifold/kernel/pair_kernels.h"
 #include "collision/manifold/kernel/solid_lanes.h"
+#include "engine/chosen_lanes.h"
 #include "engine/pack.h"
 
 namespace abut {
@@ -74,13 +75,10 @@ class EdgeSearch {
       for (int first = 0; first < blocks[1]; first += W) {
         for (int c = 0; c < k_edge_bound_columns; ++c)
           b[c] = P::load(s_.bounds[1][0] + c * strides[1] + first);
-        const int left_blocks = blocks[1] - first;
-        for (std::uint32_t left = may_touch(a, b) & first_lanes(left_blocks); left != 0; left &= left - 1) {
-          const int other = first + std::countr_zero(left);
-          if (s_.near_blocks[1][other] == 0) continue;
-          s_.groups[0][0][count] = block;
-          s_.groups[0][1][count++] = other;
-        }
+        const std::uint32_t touching = may_touch(a, b);
+        store_chosen_numbers(s_.groups[0][0] + count, k_zeros, block, touching);
+        store_chosen_numbers(s_.groups[0][1] + count, k_in_order, first, touching);
+        count += std::popcount(touching);
       }
       if (count < k_block_pairs) continue;
       if (!found(pairs_of_edges(pairs_of_quarters(count)))) return false;
@@ -94,6 +92,11 @@ class EdgeSearch {
   static constexpr int W = k_width<float>, k_parts = 4;
   using Bounds = P[k_edge_bound_columns];
   static_assert(W == k_parts * k_parts);
+  // Of a lane: its place, and that of its parts of A and of B in their groups.
+  static constexpr LaneNumbers k_zeros{{}},
+      k_in_order{{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}},
+      k_rows{{0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3}},
+      k_columns{{0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3}};
 
   [[nodiscard]] static ABUT_INLINE std::uint32_t first_lanes(int count) {
     return count >= W ? ~0u >> (32 - W) : (1u << count) - 1u;
@@ -129,8 +132,13 @@ inline void EdgeSearch::move_near_edges(int side) {
   for (int level = 0; level < k_edge_levels; ++level) {
     for (int first = 0; first < edges.bounds[level].stride; first += W) move_bounds(side, level, first);
   }
+  float* const radii = s_.bounds[side][0] + k_ball_radius * edges.bounds[0].stride;
   for (int block = 0; block < edges.blocks; ++block) {
-    if (s_.near_blocks[side][block] != 0) move_edges(side, block * k_block);
+    if (s_.near_blocks[side][block] != 0) {
+      move_edges(side, block * k_block);
+    } else {
+      radii[block] = static_cast<float>(k_no_edge);
+    }
   }
 }
 
@@ -230,11 +238,9 @@ inline int EdgeSearch::chosen_parts(const std::int32_t* const (&groups)[2], int 
                                     std::int32_t* const (&parts)[2]) const {
   int found = 0;
   for (int i = 0; i < count; ++i) {
-    for (std::uint32_t left = s_.chosen[i]; left != 0; left &= left - 1) {
-      const int part = std::countr_zero(left);
-      parts[0][found] = k_parts * groups[0][i] + part / k_parts;
-      parts[1][found++] = k_parts * groups[1][i] + part % k_parts;
-    }
+    store_chosen_numbers(parts[0] + found, k_rows, k_parts * groups[0][i], s_.chosen[i]);
+    store_chosen_numbers(parts[1] + found, k_columns, k_parts * groups[1][i], s_.chosen[i]);
+    found += std::popcount(s_.chosen[i]);
   }
   return found;
 }

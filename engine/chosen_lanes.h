@@ -1,0 +1,31 @@
+/// Lists of chosen lanes, without a branch for each: which lanes are chosen is hard to predict.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "engine/pack.h"
+
+namespace abut {
+inline namespace ABUT_SIMD {
+
+/// Whole numbers, one for each of 16 lanes.
+struct alignas(64) LaneNumbers {
+  std::int32_t of_lane[16];
+};
+
+/// Stores base + numbers of the chosen lanes one after the other, and overwrites as much as 16 numbers. Bits
+/// are those of lanes, lane 0 lowest.
+ABUT_INLINE void store_chosen_numbers(std::int32_t* to, const LaneNumbers& numbers, std::int32_t base,
+                                      std::uint32_t bits) {
+#if ABUT_SIMD_REGISTER_BYTES == 64
+  const __m512i sum = _mm512_maskz_add_epi32(0xffff, _mm512_load_si512(numbers.of_lane),
+                                             _mm512_maskz_set1_epi32(0xffff, base));
+  _mm512_storeu_si512(to, _mm512_maskz_compress_epi32(static_cast<__mmask16>(bits), sum));
+#else
+  for (; bits != 0; bits &= bits - 1) *to++ = base + numbers.of_lane[std::countr_zero(bits)];
+#endif
+}
+
+}  // namespace ABUT_SIMD
+}  // namespace abut
