@@ -44,12 +44,16 @@ Endings endings_of(const std::vector<ParameterOwner>& owners) {
   return endings;
 }
 
+bool is_switch(const StepConfigField& field) {
+  return std::holds_alternative<bool& (*)(StepConfig&)>(field.get);
+}
+
 Endings simulation_endings() {
   Endings endings = endings_of({ParameterOwner::simulation});
   int index = -1;
   for (const StepConfigField& field : step_config_fields()) {
     ++index;
-    if (std::holds_alternative<bool& (*)(StepConfig&)>(field.get)) continue;  // no number
+    if (is_switch(field)) continue;
     SceneParameter& parameter = endings[std::string(field.key)];
     parameter.kind = ParameterKind::step_setting;
     parameter.index = index;
@@ -94,6 +98,10 @@ std::optional<std::string_view> after(std::string_view text, std::string_view pr
 }
 
 [[noreturn]] void fail_unknown(const std::string& name, const std::vector<std::string>& candidates) {
+  for (const StepConfigField& field : step_config_fields()) {
+    if (is_switch(field) && name == fmt::format("simulation.{}", field.key))
+      throw std::invalid_argument(fmt::format("'{}' is a switch, true or false, and no number", name));
+  }
   const std::string closest = closest_word(name, candidates);
   throw std::invalid_argument(
       fmt::format("the scene has no parameter '{}'{}", name,

@@ -59,10 +59,11 @@ void add_context(bool with_commit) {
 const std::vector<abut::benchmarks::Ratio>& ratios() {
   static const std::vector<abut::benchmarks::Ratio> list{
       {"manifold/armadillo/forward", "mujoco/manifold/armadillo"},
-      {"manifold/armadillo/forward_all", "mujoco/manifold/armadillo"},
       {"manifold/armadillo/jacobian", "manifold/armadillo/forward"},
+      {"manifold/armadillo/complete", "manifold/armadillo/forward"},
+      {"manifold/armadillo/detect", "manifold/armadillo/forward_double"},
+      {"manifold/armadillo/vjp", "manifold/armadillo/detect"},
       {"mujoco/manifold/armadillo_differences", "manifold/armadillo/jacobian"},
-      {"manifold/armadillo/gradient_mean_distance", "manifold/armadillo/forward"},
       {"manifold/armadillo/no_edge_edge", "manifold/armadillo/forward"},
       {"manifold/armadillo/one_sided", "manifold/armadillo/forward"},
       {"manifold/armadillo/forward_double", "manifold/armadillo/forward"},

@@ -1,8 +1,9 @@
 /// Whole rollouts of the scenes, and the gradient of a loss over one. One iteration is one time step; the
-/// time is the mean over the rollout, free fall and rest included.
+/// time is the mean over the rollout, free fall and rest included. And the Jacobian of one step at rest.
 #include <benchmark/benchmark.h>
 
 #include <string>
+#include <vector>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -101,6 +102,43 @@ void gradient(benchmark::State& state, const char* name, std::size_t tape_bytes,
   state.counters["bytes_per_step"] = static_cast<double>(bytes) / steps;
   state.SetLabel(Hash::text(state_hash(final_state)));
 }
+
+/// All of d(next state)/d(state) of the bodies of finite mass, 12 numbers each, of a step with a full tape:
+/// one row a loss, which share its factorization.
+void step_jacobian(benchmark::State& state, const char* name, int settling) {
+  const Scene scene = read_benchmark_scene(name);
+  const Simulator simulator(scene.model, scene.config.step);
+  const Stepper& stepper = simulator.stepper();
+  State start, next;
+  (void)simulate(stepper, scene.initial, settling, {}, start);
+  StepScratch scratch;
+  StepRecord record;
+  (void)stepper.step(start, {}, next, scratch, &record, Tape::full);
+  std::vector<StateTangent> unit, rows;
+  for (std::size_t b = 0; b < scene.model.bodies.size(); ++b) {
+    if (scene.model.bodies[b].fixed) continue;
+    for (int i = 0; i < 12; ++i) {
+      StateTangent& tangent = unit.emplace_back(scene.model.body_count());
+      (i < 6 ? tangent.pose[b][i] : tangent.twist[b][i - 6]) = 1.0;
+    }
+  }
+  rows.assign(unit.size(), StateTangent(scene.model.body_count()));
+  std::vector<StepBar> bars;
+  for (std::size_t r = 0; r < unit.size(); ++r)
+    bars.push_back({&unit[r], &rows[r], {}, nullptr, {false, false, false}});
+  for (auto _ : state) {
+    (void)stepper.step_vjp(start, {}, next, record, bars, scratch);
+    benchmark::DoNotOptimize(rows.data());
+    benchmark::ClobberMemory();
+  }
+  state.counters["size"] = static_cast<double>(unit.size());
+}
+BENCHMARK_CAPTURE(step_jacobian, two_armadillos, "two_armadillos", 1500)
+    ->Name("step_jacobian/two_armadillos")
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(step_jacobian, box_stack, "box_stack", 1000)
+    ->Name("step_jacobian/box_stack_10")
+    ->Unit(benchmark::kMicrosecond);
 
 BENCHMARK_CAPTURE(step, armadillo_drop, "armadillo_drop")
     ->Name("step/armadillo_drop")

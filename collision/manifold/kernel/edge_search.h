@@ -207,8 +207,8 @@ ABUT_INLINE std::uint32_t EdgeSearch::may_touch(const Bounds& a, const Bounds& b
 /// Lanes of the edges of a quarter of A and of one of B whose normal cones may face each other.
 ABUT_INLINE std::uint32_t EdgeSearch::may_face(int quarter_of_A, int quarter_of_B) const {
   const std::ptrdiff_t stride_A = edges_[0]->geometry.stride, stride_B = edges_[1]->geometry.stride;
-  const float *const of_A = s_.edges[0] + k_parts * quarter_of_A, *const of_B =
-                                                                      s_.edges[1] + k_parts * quarter_of_B;
+  const float* const of_A = s_.edges[0] + k_parts * quarter_of_A;
+  const float* const of_B = s_.edges[1] + k_parts * quarter_of_B;
   const auto spread = [&](int c) {
     const float* const x = of_A + c * stride_A;
     return Vec3<P>(P::spread(x), P::spread(x + stride_A), P::spread(x + 2 * stride_A));
@@ -223,11 +223,11 @@ ABUT_INLINE std::uint32_t EdgeSearch::may_face(int quarter_of_A, int quarter_of_
   return bits(facing_normals<P>(A, B, P(cone_slack_)) > P(0));
 }
 
-/// Lanes of those that may cross.
+/// Lanes of those of the quarters that may cross, whichever way their cones lie.
 ABUT_INLINE std::uint32_t EdgeSearch::may_cross(int quarter_of_A, int quarter_of_B) const {
   const std::ptrdiff_t stride_A = edges_[0]->geometry.stride, stride_B = edges_[1]->geometry.stride;
-  const float *const of_A = s_.edges[0] + k_parts * quarter_of_A, *const of_B =
-                                                                      s_.edges[1] + k_parts * quarter_of_B;
+  const float* const of_A = s_.edges[0] + k_parts * quarter_of_A;
+  const float* const of_B = s_.edges[1] + k_parts * quarter_of_B;
   const auto A = edge_of_columns<P>([&](int c) { return P::spread(of_A + c * stride_A); }),
              B = edge_of_columns<P>([&](int c) { return P::repeated(of_B + c * stride_B); });
   return bits(crossing_within<P>(A, B, farthest_, rounding_, settings_) > P(0));
@@ -250,8 +250,8 @@ inline int EdgeSearch::pairs_of_quarters(int count) const {
   const std::int32_t* const blocks[2] = {s_.groups[0][0], s_.groups[0][1]};
   const std::ptrdiff_t stride_A = edges_[0]->bounds[1].stride, stride_B = edges_[1]->bounds[1].stride;
   for (int i = 0; i < count; ++i) {
-    const float *const of_A = s_.bounds[0][1] + k_parts * blocks[0][i], *const of_B = s_.bounds[1][1] +
-                                                                                      k_parts * blocks[1][i];
+    const float* const of_A = s_.bounds[0][1] + k_parts * blocks[0][i];
+    const float* const of_B = s_.bounds[1][1] + k_parts * blocks[1][i];
     Bounds a, b;
     for (int c = 0; c < k_edge_bound_columns; ++c) {
       a[c] = P::spread(of_A + c * stride_A);

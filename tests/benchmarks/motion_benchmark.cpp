@@ -1,0 +1,72 @@
+/// Bodies that nothing touches, and many small worlds.
+#include <benchmark/benchmark.h>
+
+#include <chrono>
+#include <memory>
+#include <numeric>
+#include <vector>
+
+#include "dynamics/batch_rollout.h"
+#include "dynamics/motion/free_motion.h"
+#include "dynamics/rollout/rollout.h"
+#include "engine/body_builder.h"
+#include "engine/random.h"
+#include "scenes.h"
+
+namespace abut::benchmarks {
+namespace {
+
+/// Free velocities of 100 bricks that turn by h w [rad]; the time is that of one.
+void free_motion_of_bricks(benchmark::State& state, double turn) {
+  constexpr int k_bodies = 100;
+  constexpr double k_h = 2e-3;  // [s]
+  Model model;
+  State at;
+  Random random(1);
+  for (int b = 0; b < k_bodies; ++b) {
+    model.bodies.push_back(make_box(Vec3<double>(0.05, 0.1, 0.2), 0.0, 1, 1000.0));
+    at.X_WB.push_back({random.quaternion(), Vec3<double>::Zero()});
+    at.V_WB.push_back(Vec6<double>::Zero());
+    at.V_WB.back().head<3>() = turn / k_h * random.unit_vector();
+  }
+  MassMatrix mass;
+  mass.update(model, at);
+  FreeMotion free;
+  while (state.KeepRunningBatch(k_bodies)) {
+    free_motion(model, mass, at, {}, k_h, free);
+    benchmark::DoNotOptimize(free.v_free.data());
+    benchmark::ClobberMemory();
+  }
+}
+BENCHMARK_CAPTURE(free_motion_of_bricks, slow, 0.01)->Name("free_motion/0.01_rad");
+BENCHMARK_CAPTURE(free_motion_of_bricks, fast, 1.0)->Name("free_motion/1_rad");
+BENCHMARK_CAPTURE(free_motion_of_bricks, fastest, 30.0)->Name("free_motion/30_rad");
+
+/// 100 worlds of three bodies (the bundled two armadillos, falling) on one thread; the time is that of a step
+/// of a world. `ratio` is that of the same steps without a batch, by it.
+void batch(benchmark::State& state) {
+  constexpr int k_worlds = 100, k_steps = 100;
+  using Clock = std::chrono::steady_clock;
+  const Scene scene = read_benchmark_scene("two_armadillos");
+  const auto simulator = std::make_shared<const Simulator>(scene.model, scene.config.step);
+  std::vector<int> worlds(k_worlds);
+  std::iota(worlds.begin(), worlds.end(), 0);
+  std::chrono::duration<double> alone{}, together{};
+  while (state.KeepRunningBatch(k_worlds * k_steps)) {
+    state.PauseTiming();
+    const auto begin = Clock::now();
+    State end;
+    for (int world = 0; world < k_worlds; ++world)
+      (void)simulate(simulator->stepper(), scene.initial, k_steps, {}, end);
+    alone += Clock::now() - begin;
+    state.ResumeTiming();
+    const auto middle = Clock::now();
+    (void)run_batch(worlds, [&](int) { return BatchTask{simulator, scene.initial, k_steps}; }, {1}, {});
+    together += Clock::now() - middle;
+  }
+  state.counters["ratio"] = alone / together;
+}
+BENCHMARK(batch)->Name("batch/two_armadillos/100")->Unit(benchmark::kMicrosecond)->UseRealTime();
+
+}  // namespace
+}  // namespace abut::benchmarks
