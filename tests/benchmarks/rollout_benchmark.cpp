@@ -123,9 +123,12 @@ void step_jacobian(benchmark::State& state, const char* name, int settling) {
     }
   }
   rows.assign(unit.size(), StateTangent(scene.model.body_count()));
+  std::vector<Vec6<double>> wrench(scene.model.bodies.size(), Vec6<double>::Zero());
+  ModelGradient model;
+  model.set_zero(scene.model);
   std::vector<StepBar> bars;
   for (std::size_t r = 0; r < unit.size(); ++r)
-    bars.push_back({&unit[r], &rows[r], {}, nullptr, {false, false, false}});
+    bars.push_back({&unit[r], &rows[r], wrench, &model, {false, false, false}});
   for (auto _ : state) {
     (void)stepper.step_vjp(start, {}, next, record, bars, scratch);
     benchmark::DoNotOptimize(rows.data());
