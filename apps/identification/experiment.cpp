@@ -79,7 +79,6 @@ bool is_turn(const Unknown& unknown) {
          unknown.parameter.kind == SceneParameter::Kind::rotation_vector;
 }
 
-/// What the mass of a body is set by.
 /// Whether a number is the start of a body that no force moves.
 bool moves_fixed_body(const SceneParameter& parameter, const Scene& scene) {
   return parameter.is_initial_state() && scene.model.bodies[static_cast<std::size_t>(parameter.body_A)].fixed;
