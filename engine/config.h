@@ -36,7 +36,7 @@ struct StepConfig {
   double h = 2e-3;  ///< time step [s], > 0
   ContactLaw law = ContactLaw::smooth_coulomb;
   double near_rigid_factor = 0.1;   ///< beta [-], > 0: compliance beta^2/(4 pi^2) W added to every contact
-  double dissipation_steps = 10.0;  ///< default tau_d in time steps [-], > 0 (penalty law: default tau_d = 0)
+  double dissipation_steps = 10.0;  ///< default tau_d in time steps [-], > 0
   double stiction_factor = 0.01;    ///< v_s = stiction_factor * g * h [-], > 0
   double normal_smoothing_factor = 0.02;  ///< tau_v = normal_smoothing_factor * g * h [-], > 0
   double acceleration_scale =
@@ -44,6 +44,7 @@ struct StepConfig {
   double push_out_factor = 50.0;  ///< rigid overlap goes at push_out_factor * g * h [m/s] at most [-], > 0
   PushOut push_out = PushOut::bias;
   double impact_speed = 0.05;      ///< approach from which on restitution counts (at least 3 g h) [m/s], > 0
+  bool passive_impacts = true;     ///< restitution is reduced where an impact would gain energy
   bool impact_substeps = false;    ///< steps are divided where contacts close
   bool adaptive_substeps = false;  ///< steps are halved where penetration grows by more than ...
   double penetration_growth = 1e-3;      ///< ... this in one substep [m], > 0

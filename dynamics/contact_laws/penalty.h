@@ -10,7 +10,7 @@
 /// An explicit spring that is stiffer than its step can follow adds energy in each, and one damped harder
 /// turns its body round. The law therefore has the spring of the material up to a stiffness and a dissipation
 /// time that the step h allows,
-///     k <- g(k, 0.2/(h^2 W)),   tau_d <- g(tau_d, 0.1/(h k W)),   g(x, m) = x/(1 + (x/m)^4)^(1/4),
+///     k <- g(k, 0.2/(h^2 W)),   tau_d <- g(tau_d, 0.14/(h k W)),   g(x, m) = x/(1 + (x/m)^4)^(1/4),
 /// W = 1/m_A + 1/m_B: a step is stable where h^2 k l + 2 h k tau_d l < 4, l being what contacts and levers
 /// make of W, 4 W for one corner of a cube. A spring well below, h < 0.2/sqrt(k W), is changed by less than
 /// a thousandth.
@@ -83,7 +83,7 @@ struct SoftMinimum {
 /// @param inverse_mass  W [1/kg]
 /// @param h             time step [s]
 inline Spring stable_spring(double stiffness, double dissipation_time, double inverse_mass, double h) {
-  constexpr double k_stiffness_limit = 0.2, k_damping_limit = 0.1;
+  constexpr double k_stiffness_limit = 0.2, k_damping_limit = 0.14;
   const double stiffest = k_stiffness_limit / (h * h * inverse_mass);
   const detail::SoftMinimum k(stiffness, stiffest);
   const double longest = k_damping_limit / (h * k.value * inverse_mass);

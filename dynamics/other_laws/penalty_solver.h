@@ -28,7 +28,9 @@ class PenaltySolver final : public ContactSolver {
            EndMotionBar& solution_dot) const override;
   void impulses(const ContactProblem& problem, const ContactSolution& solution, SolverMemory& memory,
                 std::vector<Vec3<double>>& impulses) const override;
-  [[nodiscard]] double default_dissipation_time() const override { return 0.0; }
+  [[nodiscard]] double default_dissipation_time() const override {
+    return config_.dissipation_steps * config_.h;
+  }
 
  private:
   struct NormalForce;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "dynamics/solver/passive_impact_solver.h"
+
 namespace abut {
 namespace {
 
@@ -10,28 +12,42 @@ ContactProblem push_out_problem(const ContactProblem& problem, const Eigen::Vect
   return {problem.mass, problem.rows, v_end, v_end, problem.h, problem.nominal_h, problem.joints};
 }
 
+struct SplitMemory final : SolverMemory {
+  std::unique_ptr<SolverMemory> law;
+  SmoothCoulombMemory push_out;
+};
+
 struct SplitLinearization final : SolutionLinearization {
-  SmoothCoulombLinearization law, push_out;
-  [[nodiscard]] std::size_t bytes() const override { return law.bytes() + push_out.bytes(); }
+  std::unique_ptr<SolutionLinearization> law;
+  SmoothCoulombLinearization push_out;
+  [[nodiscard]] std::size_t bytes() const override { return law->bytes() + push_out.bytes(); }
+  [[nodiscard]] bool is_near_kink() const override { return law->is_near_kink(); }
 };
 
 }  // namespace
 
 SplitPushOutSolver::SplitPushOutSolver(const StepConfig& config, double acceleration_scale)
-    : law_(config, acceleration_scale, SmoothCoulombSolver::Without::push_out),
+    : law_(make_smooth_coulomb_solver(config, acceleration_scale, SmoothCoulombSolver::Without::push_out)),
       push_out_(config, acceleration_scale, SmoothCoulombSolver::Without::friction) {}
 
-std::unique_ptr<SolverMemory> SplitPushOutSolver::make_memory() const { return law_.make_memory(); }
-
-std::unique_ptr<SolutionLinearization> SplitPushOutSolver::make_linearization() const {
-  return std::make_unique<SplitLinearization>();
+std::unique_ptr<SolverMemory> SplitPushOutSolver::make_memory() const {
+  auto memory = std::make_unique<SplitMemory>();
+  memory->law = law_->make_memory();
+  return memory;
 }
 
-void SplitPushOutSolver::solve(const ContactProblem& problem, SolverMemory& memory,
+std::unique_ptr<SolutionLinearization> SplitPushOutSolver::make_linearization() const {
+  auto linearization = std::make_unique<SplitLinearization>();
+  linearization->law = law_->make_linearization();
+  return linearization;
+}
+
+void SplitPushOutSolver::solve(const ContactProblem& problem, SolverMemory& any_memory,
                                ContactSolution& solution) const {
-  law_.solve(problem, memory, solution);
+  auto& memory = static_cast<SplitMemory&>(any_memory);
+  law_->solve(problem, *memory.law, solution);
   ContactSolution pushed;
-  push_out_.solve(push_out_problem(problem, solution.velocity), memory, pushed);
+  push_out_.solve(push_out_problem(problem, solution.velocity), memory.push_out, pushed);
   const Eigen::VectorXd way = problem.h * (pushed.velocity - solution.velocity);
   if (solution.displacement.size() == 0) {
     solution.displacement = way;
@@ -46,18 +62,21 @@ void SplitPushOutSolver::solve(const ContactProblem& problem, SolverMemory& memo
 }
 
 void SplitPushOutSolver::linearize(const ContactProblem& problem, const ContactSolution& solution,
-                                   LinearizeFor what_for, SolverMemory& memory,
+                                   LinearizeFor what_for, SolverMemory& any_memory,
                                    SolutionLinearization& linearization) const {
+  auto& memory = static_cast<SplitMemory&>(any_memory);
   auto& at = static_cast<SplitLinearization&>(linearization);
-  law_.linearize(problem, solution, what_for, memory, at.law);
+  law_->linearize(problem, solution, what_for, *memory.law, *at.law);
   ContactSolution pushed;
   pushed.velocity = solution.push_out;
-  push_out_.linearize(push_out_problem(problem, solution.velocity), pushed, what_for, memory, at.push_out);
+  push_out_.linearize(push_out_problem(problem, solution.velocity), pushed, what_for, memory.push_out,
+                      at.push_out);
 }
 
 void SplitPushOutSolver::vjp(const ContactProblem& problem, const ContactSolution& solution,
                              const SolutionLinearization& linearization, const EndMotionBar& solution_bar,
-                             SolverMemory& memory, ContactProblemBar& bar) const {
+                             SolverMemory& any_memory, ContactProblemBar& bar) const {
+  auto& memory = static_cast<SplitMemory&>(any_memory);
   const auto& at = static_cast<const SplitLinearization&>(linearization);
   const Eigen::VectorXd &w = solution.push_out, &v_end = solution.velocity;
   const Eigen::VectorXd &way_bar = solution_bar.displacement, moved = w - v_end;
@@ -68,13 +87,13 @@ void SplitPushOutSolver::vjp(const ContactProblem& problem, const ContactSolutio
   const ContactProblem push_out = push_out_problem(problem, v_end);
   ContactProblemBar push_out_bar;
   push_out_bar.set_zero(push_out);
-  push_out_.vjp(push_out, pushed, at.push_out, {problem.h * way_bar, {}}, memory, push_out_bar);
+  push_out_.vjp(push_out, pushed, at.push_out, {problem.h * way_bar, {}}, memory.push_out, push_out_bar);
 
   ContactSolution of_law = solution;
   of_law.displacement = solution.displacement - problem.h * moved;  // of impacts; zero where there are none
   const EndMotionBar law_bar{
       solution_bar.velocity - problem.h * way_bar + push_out_bar.v_free + push_out_bar.v_start, way_bar};
-  law_.vjp(problem, of_law, at.law, law_bar, memory, bar);
+  law_->vjp(problem, of_law, *at.law, law_bar, *memory.law, bar);
   push_out_bar.v_free.setZero();
   push_out_bar.v_start.setZero();
   bar += push_out_bar;
@@ -82,7 +101,7 @@ void SplitPushOutSolver::vjp(const ContactProblem& problem, const ContactSolutio
 
 void SplitPushOutSolver::impulses(const ContactProblem& problem, const ContactSolution& solution,
                                   SolverMemory& memory, std::vector<Vec3<double>>& impulses) const {
-  law_.impulses(problem, solution, memory, impulses);
+  law_->impulses(problem, solution, *static_cast<SplitMemory&>(memory).law, impulses);
 }
 
 }  // namespace abut

@@ -30,6 +30,9 @@ struct ContactProblem {
   /// (step/impact_rows.h); else empty.
   std::span<const ContactRow> start_rows = {};
 
+  /// Impacts are those of bodies without restitution (passive_impact_solver.h).
+  bool impacts_are_plastic = false;
+
   [[nodiscard]] bool has_moved_rows() const { return !start_rows.empty(); }
   [[nodiscard]] const ContactRow& start_row(std::size_t i) const {
     return has_moved_rows() ? start_rows[i] : rows.rows[i];

@@ -31,6 +31,9 @@ class SolutionLinearization {
 
   /// Memory that it takes, about [bytes].
   [[nodiscard]] virtual std::size_t bytes() const = 0;
+
+  /// Whether the problem as a whole is about to change the formula it follows; see contacts_near_kink().
+  [[nodiscard]] virtual bool is_near_kink() const { return false; }
 };
 
 class ContactSolver {

@@ -396,6 +396,22 @@ void IslandSolver::jvp(const ContactProblem& problem, const ContactSolution& sol
   }
 }
 
+void IslandSolver::flag_islands_near_kink(const ContactProblem& problem,
+                                          const IslandLinearization& linearization,
+                                          std::vector<bool>& near_kink) const {
+  const Islands& islands = linearization.islands;
+  if (islands.is_whole()) {
+    if (linearization.parts[0]->is_near_kink()) std::fill(near_kink.begin(), near_kink.end(), true);
+    return;
+  }
+  for (std::size_t k = 0; k < islands.members().size(); ++k) {
+    if (!linearization.parts[k]->is_near_kink()) continue;
+    each_pair(problem.rows, *islands.members()[k], [&](std::size_t begin, std::size_t, std::size_t count) {
+      std::fill_n(near_kink.begin() + static_cast<std::ptrdiff_t>(begin), count, true);
+    });
+  }
+}
+
 void IslandSolver::impulses(const ContactProblem& problem, const ContactSolution& solution,
                             IslandMemory& memory, std::vector<Vec3<double>>& impulses) const {
   solver_->impulses(problem, solution, *memory_of(problem.mass.slot_count(), memory).of_law, impulses);

@@ -118,6 +118,10 @@ class IslandSolver {
     return solver_->contacts_near_kink(problem, solution, near_kink);
   }
 
+  /// Adds the contacts of islands that are near a kink as a whole.
+  void flag_islands_near_kink(const ContactProblem& problem, const IslandLinearization& linearization,
+                              std::vector<bool>& near_kink) const;
+
   [[nodiscard]] const ContactSolver& law() const { return *solver_; }
 
  private:

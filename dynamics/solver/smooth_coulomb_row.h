@@ -37,13 +37,15 @@ struct RowApproach {
         row(geometry),
         value{row.distance, row.n.dot(relative_velocity(row, of.v_start)),
               row.n.dot(relative_velocity(row, of.v_free)),
-              of.rows.pairs[static_cast<std::size_t>(of.rows.rows[i].pair)].material.restitution} {}
+              of.impacts_are_plastic
+                  ? 0.0
+                  : of.rows.pairs[static_cast<std::size_t>(of.rows.rows[i].pair)].material.restitution} {}
 
   /// Adds to the row, its pair and everything else.
   void vjp(const impact::ApproachBar& by, ContactRowBar& row_bar, PairMaterialBar& material_bar,
            ContactProblemBar& bar) const {
     row_bar.distance += by.distance;
-    material_bar.restitution += by.restitution;
+    if (!problem.impacts_are_plastic) material_bar.restitution += by.restitution;
     bar.h += by.h;
     const auto by_velocity = [&](double u_n_bar, const Eigen::VectorXd& velocity,
                                  Eigen::VectorXd& velocity_bar) {
@@ -62,7 +64,8 @@ struct RowApproach {
              row.n.dot(relative_velocity_jvp(row, row_dot, v, v_dot));
     };
     return {row_dot.distance, along_normal(problem.v_start, v_start_dot),
-            along_normal(problem.v_free, v_free_dot), material_dot.restitution};
+            along_normal(problem.v_free, v_free_dot),
+            problem.impacts_are_plastic ? 0.0 : material_dot.restitution};
   }
 };
 

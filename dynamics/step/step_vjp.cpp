@@ -216,7 +216,9 @@ void Stepper::count_kinks(const State& state, const SubstepRecord& record, StepS
   const auto& rows = solved.rows.rows;
   std::vector<bool>& near_kink = scratch.vjp.near_kink;
   kinks.contacts += static_cast<int>(rows.size());
-  (void)solver_.contacts_near_kink(problem_of(record, solved), solved.solution, near_kink);
+  const ContactProblem problem = problem_of(record, solved);
+  (void)solver_.contacts_near_kink(problem, solved.solution, near_kink);
+  solver_.flag_islands_near_kink(problem, scratch.linearized.islands(), near_kink);
   find_kinks_at_impacts(state, solved, scratch.impacts, near_kink);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const ContactRow& row = rows[i];

@@ -12,6 +12,7 @@
 #include "collision/manifold/contact_detector.h"
 #include "engine/body_builder.h"
 #include "engine/body_io.h"
+#include "engine/lie.h"
 #include "engine/random.h"
 
 namespace abut::benchmarks {
@@ -48,6 +49,30 @@ PoseSet make_colliding_armadillos() {
   return set;
 }
 
+void add(Body body, const std::string& name, const Pose<double>& X_WB, Scene& scene) {
+  body.name = name;
+  scene.model.bodies.push_back(std::move(body));
+  scene.initial.X_WB.push_back(X_WB);
+  scene.initial.V_WB.push_back(Vec6<double>::Zero());
+}
+
+/// A floor with four walls, `half_width` from the middle [m].
+Scene bin(const std::string& name, double half_width) {
+  Scene scene;
+  scene.name = name;
+  scene.config.steps = 1000;
+  add(make_half_space(), "floor", {}, scene);
+  for (int side = 0; side < 4; ++side) {  // the normal, z, turned to point inwards
+    const double angle = 0.5 * std::numbers::pi * side;
+    const Vec3<double> inwards(-std::cos(angle), -std::sin(angle), 0.0);
+    Pose<double> X_WB;
+    X_WB.q = Eigen::Quaterniond::FromTwoVectors(Vec3<double>::UnitZ(), inwards);
+    X_WB.p = -half_width * inwards;
+    add(make_half_space(), fmt::format("wall {}", side + 1), X_WB, scene);
+  }
+  return scene;
+}
+
 }  // namespace
 
 Scene read_asset_scene(const std::string& name) { return read_scene(assets() / "scenes" / (name + ".toml")); }
@@ -55,24 +80,7 @@ Scene read_asset_scene(const std::string& name) { return read_scene(assets() / "
 Scene box_pile() {
   constexpr int k_layers = 4, k_side = 5;
   constexpr double k_spacing = 0.1, k_height = 0.18, k_bin = 0.25;  // [m]
-  Scene scene;
-  scene.name = "box_pile";
-  scene.config.steps = 1000;
-  const auto add = [&](Body body, const std::string& name, const Pose<double>& X_WB) {
-    body.name = name;
-    scene.model.bodies.push_back(std::move(body));
-    scene.initial.X_WB.push_back(X_WB);
-    scene.initial.V_WB.push_back(Vec6<double>::Zero());
-  };
-  add(make_half_space(), "floor", {});
-  for (int side = 0; side < 4; ++side) {  // the normal, z, turned to point inwards
-    const double angle = 0.5 * std::numbers::pi * side;
-    const Vec3<double> inwards(-std::cos(angle), -std::sin(angle), 0.0);
-    Pose<double> X_WB;
-    X_WB.q = Eigen::Quaterniond::FromTwoVectors(Vec3<double>::UnitZ(), inwards);
-    X_WB.p = -k_bin * inwards;
-    add(make_half_space(), fmt::format("wall {}", side + 1), X_WB);
-  }
+  Scene scene = bin("box_pile", k_bin);
   const Body box = read_body(assets() / "bodies" / "box");
   Random random(k_seed);
   for (int k = 0; k < k_layers * k_side * k_side; ++k) {
@@ -80,8 +88,20 @@ Scene box_pile() {
     Pose<double> X_WB;
     X_WB.q = random.quaternion();
     X_WB.p = Vec3<double>(k_spacing * (column - 2), k_spacing * (row - 2), k_height * (layer + 0.6));
-    add(box, fmt::format("box {}", k + 1), X_WB);
+    add(box, fmt::format("box {}", k + 1), X_WB, scene);
   }
+  return scene;
+}
+
+Scene interlocked_armadillos() {
+  Scene scene = bin("interlocked_armadillos", 0.11);
+  const Body armadillo = read_body(assets() / "bodies" / "armadillo");
+  Pose<double> X_WB;
+  X_WB.p = {0.0, 0.0, 0.15};
+  add(armadillo, "lower", X_WB, scene);
+  X_WB.p = {0.02, 0.0, 0.35};
+  X_WB.q = exp_quaternion<double>(Vec3<double>(0.2, 2.9, 0.3));
+  add(armadillo, "upper", X_WB, scene);
   return scene;
 }
 
@@ -101,6 +121,7 @@ Scene box_stack_of_corners() {
 Scene read_benchmark_scene(const std::string& name) {
   if (name == "box_pile") return box_pile();
   if (name == "box_stack_of_corners") return box_stack_of_corners();
+  if (name == "interlocked_armadillos") return interlocked_armadillos();
   return read_asset_scene(name);
 }
 

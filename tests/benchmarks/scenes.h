@@ -23,7 +23,11 @@ namespace abut::benchmarks {
 /// The bundled box_stack, whose boxes touch with their eight corners and twelve edges alone.
 [[nodiscard]] Scene box_stack_of_corners();
 
-/// A scene of the assets, "box_pile" or "box_stack_of_corners".
+/// Two armadillos, one upside down on the other, in a bin of half-spaces that is narrower than both beside
+/// each other.
+[[nodiscard]] Scene interlocked_armadillos();
+
+/// A scene of the assets, or one of those above by its name.
 [[nodiscard]] Scene read_benchmark_scene(const std::string& name);
 
 struct PoseSet {

@@ -89,6 +89,9 @@ void step_settled(benchmark::State& state, const char* name, int settling) {
 BENCHMARK_CAPTURE(step_settled, two_armadillos, "two_armadillos", 1500)
     ->Name("step/two_armadillos")
     ->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(step_settled, interlocked_armadillos, "interlocked_armadillos", 1500)
+    ->Name("step/interlocked_armadillos")
+    ->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(step_settled, box_stack, "box_stack", 1000)
     ->Name("step/box_stack_10")
     ->Unit(benchmark::kMicrosecond);

@@ -577,7 +577,7 @@ TEST_CASE("penalty: the spring of a step is that of the material, up to what the
     using J = Jet<4>;
     const J k_J(k, 0), tau_J(tau_d, 1), W_J(W, 2), h_J(h, 3);
     const J stiffness = soft_minimum(k_J, J(0.2 / (h_J * h_J * W_J)));
-    const J time = soft_minimum(tau_J, J(0.1 / (h_J * stiffness * W_J)));
+    const J time = soft_minimum(tau_J, J(0.14 / (h_J * stiffness * W_J)));
     const penalty::Spring spring = penalty::stable_spring(k, tau_d, W, h);
     REQUIRE(test::close(spring.stiffness, stiffness.a, 1e-12, 0));
     // Far beyond the limit the oracle's derivatives are differences of numbers of order 1.

@@ -1,6 +1,7 @@
 // Impacts off centre: what they conserve, and derivatives through them.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -10,74 +11,90 @@
 #include "dynamics/rollout/rollout_jvp.h"
 #include "tests/support/close.h"
 #include "tests/support/gradient_check.h"
+#include "tests/support/impacts.h"
 #include "tests/support/scenes.h"
 
 namespace {
 
 using namespace abut;
+using test::impact_config;
 using test::TestScene;
+using test::thrown_bodies;
+using Kind = test::ThrownKind;
+using test::Totals;
 
-/// What bodies have together: momentum, angular momentum about the origin, kinetic energy.
-struct Totals {
-  Vec3<double> momentum = Vec3<double>::Zero(), angular_momentum = Vec3<double>::Zero();
-  double energy = 0.0;
-
-  Totals(const Model& model, const State& state) {
-    for (std::size_t b = 0; b < model.bodies.size(); ++b) {
-      const Body& body = model.bodies[b];
-      const Mat3<double> R = state.X_WB[b].rotation(), I = R * body.inertia * R.transpose();
-      const Vec3<double> w = state.V_WB[b].head<3>(), p = body.mass * state.V_WB[b].tail<3>();
-      momentum += p;
-      angular_momentum += state.X_WB[b].p.cross(p) + I * w;
-      energy += 0.5 * p.squaredNorm() / body.mass + 0.5 * w.dot(I * w);
-    }
-  }
+/// Of a loss on the end of a rollout, with respect to poses, twists and materials, all at once.
+struct DerivativeCount {
+  int compared = 0, unresolved = 0;
 };
 
-enum class Kind { sphere, box, capsule };
+/// Adjoint and JVP against differences, along a random direction.
+void check_derivatives(const TestScene& scene, const StepConfig& config, int steps, Random& random,
+                       DerivativeCount& count) {
+  const Stepper stepper(scene.model, config);
+  const Trajectory trajectory = rollout(stepper, scene.state, steps);
+  REQUIRE(trajectory.ok());
 
-Body body_of(Kind kind, double mass) {
-  switch (kind) {
-    case Kind::sphere:
-      return test::sphere_of_mass(0.1, mass);
-    case Kind::box:
-      return test::box_of_mass({0.08, 0.1, 0.06}, mass, 1);
-    case Kind::capsule:
-      break;
+  const Vec6<double> c_pose = test::random_vector<6>(random), c_twist = test::random_vector<6>(random);
+  const double d_restitution = 0.1 * random.uniform(-1, 1), d_friction = 0.1 * random.uniform(-1, 1),
+               d_mass = 0.1 * random.uniform(-1, 1);
+  RolloutDirection direction;
+  direction.initial.set_zero(2);
+  direction.bodies.resize(2);
+  for (const std::size_t b : {0u, 1u}) {
+    direction.initial.pose[b] = 0.01 * test::random_vector<6>(random);
+    direction.initial.twist[b] = test::random_vector<6>(random);
+    direction.bodies[b].restitution = d_restitution;
+    direction.bodies[b].friction = d_friction;
+    direction.bodies[b].mass = d_mass;
   }
-  Primitive capsule;
-  capsule.kind = PrimitiveKind::capsule;
-  capsule.parameters = {0.06, 0.05};
-  Shape shape;
-  shape.primitives = {capsule};
-  return test::star_shaped_body(shape, mass, 2);
-}
-
-/// Two bodies thrown at each other, off centre, spinning, without gravity.
-TestScene thrown_bodies(Kind kind_A, Kind kind_B, double restitution, double friction, Random& random) {
-  TestScene scene;
-  scene.model.gravity.setZero();
-  for (const int side : {-1, 1}) {
-    scene.add(body_of(side < 0 ? kind_A : kind_B, random.uniform(0.5, 2.0)),
-              test::pose_at(
-                  Vec3<double>(0.2 * side, side < 0 ? 0.0 : 0.05, 0.0) + test::random_vector(random, 0.05),
-                  test::random_vector(random, 2.0)),
-              stack<double>(test::random_vector(random, 8.0),
-                            Vec3<double>(-3.0 * side, 0, 0) + test::random_vector(random, 1.0)));
+  const Gradient gradient = adjoint(stepper, trajectory, [&](int k, const State&, StateTangent& bar) {
+    if (k != steps) return;
+    for (const std::size_t b : {0u, 1u}) {
+      bar.pose[b] += c_pose;
+      bar.twist[b] += c_twist;
+    }
+  });
+  // The time of an impact that divides a step has no forward derivative.
+  const bool has_jvp = !config.impact_substeps;
+  StateTangents tangents;
+  if (has_jvp) tangents = rollout_jvp(stepper, trajectory, direction);
+  double slope = 0.0, forward = 0.0, scale = 0.0;
+  for (const std::size_t b : {0u, 1u}) {
+    slope += gradient.initial.pose[b].dot(direction.initial.pose[b]) +
+             gradient.initial.twist[b].dot(direction.initial.twist[b]) +
+             gradient.model.bodies[b].restitution * d_restitution +
+             gradient.model.bodies[b].friction * d_friction + gradient.model.bodies[b].mass * d_mass;
+    if (has_jvp) forward += c_pose.dot(tangents.back().pose[b]) + c_twist.dot(tangents.back().twist[b]);
+    scale += gradient.initial.pose[b].norm() * direction.initial.pose[b].norm() +
+             gradient.initial.twist[b].norm() * direction.initial.twist[b].norm();
   }
-  for (Body& body : scene.model.bodies) {
-    body.material.restitution = restitution;
-    body.material.friction = friction;
+  const auto loss = [&](double t) {
+    TestScene moved = scene;
+    for (const std::size_t b : {0u, 1u}) {
+      moved.state.X_WB[b] = retract<double>(moved.state.X_WB[b], t * direction.initial.pose[b]);
+      moved.state.V_WB[b] += t * direction.initial.twist[b];
+      moved.model.bodies[b].material.restitution += t * d_restitution;
+      moved.model.bodies[b].material.friction += t * d_friction;
+      moved.model.bodies[b].mass += t * d_mass;
+    }
+    const Stepper at(moved.model, config);
+    const State end = rollout(at, moved.state, steps).states.back();
+    double sum = 0.0;
+    for (const std::size_t b : {0u, 1u}) {
+      sum += c_pose.dot(difference(end.X_WB[b], trajectory.states.back().X_WB[b])) + c_twist.dot(end.V_WB[b]);
+    }
+    return sum;
+  };
+  const auto fd = test::fd_sweep(loss, 0.0, 1e-4, 1e-6, 1e-9);
+  ++count.compared;
+  CAPTURE(slope, forward, fd.value, fd.error, scale);
+  if (has_jvp) CHECK(std::abs(forward - slope) <= 1e-9 * scale);
+  if (fd.disagrees_with_itself) {
+    ++count.unresolved;
+    return;
   }
-  return scene;
-}
-
-StepConfig impact_config(double h) {
-  StepConfig config;
-  config.h = h;
-  config.acceleration_scale = 9.81;
-  config.tolerance = 1e-12;
-  return config;
+  CHECK(test::close(slope, fd.value, 1e-4, 1e-5));
 }
 
 }  // namespace
@@ -165,7 +182,8 @@ TEST_CASE("impact: adjoint and JVP agree with differences through impacts off ce
           "[dynamics][derivative]") {
   const Kind kind_A = GENERATE(Kind::sphere, Kind::box, Kind::capsule);
   const double h = GENERATE(2e-3, 1e-2);
-  int compared = 0, unresolved = 0, displaced = 0;
+  DerivativeCount count;
+  int displaced = 0;
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     Random random(seed);
     const Kind kind_B = seed % 2 == 0 ? Kind::sphere : Kind::box;
@@ -173,72 +191,93 @@ TEST_CASE("impact: adjoint and JVP agree with differences through impacts off ce
         thrown_bodies(kind_A, kind_B, random.uniform(0.2, 0.8), random.uniform(0.2, 0.8), random);
     const StepConfig config = impact_config(h);
     const int steps = static_cast<int>(0.1 / h);
-    const Stepper stepper(scene.model, config);
-    const Trajectory trajectory = rollout(stepper, scene.state, steps);
-    REQUIRE(trajectory.ok());
-    for (const StepRecord& record : trajectory.records)
+    for (const StepRecord& record : rollout(Stepper(scene.model, config), scene.state, steps).records)
       displaced += record.substeps[0].displacement.size() > 0;
-
-    const Vec6<double> c_pose = test::random_vector<6>(random), c_twist = test::random_vector<6>(random);
-    const double d_restitution = 0.1 * random.uniform(-1, 1), d_friction = 0.1 * random.uniform(-1, 1),
-                 d_mass = 0.1 * random.uniform(-1, 1);
-    RolloutDirection direction;
-    direction.initial.set_zero(2);
-    direction.bodies.resize(2);
-    for (const std::size_t b : {0u, 1u}) {
-      direction.initial.pose[b] = 0.01 * test::random_vector<6>(random);
-      direction.initial.twist[b] = test::random_vector<6>(random);
-      direction.bodies[b].restitution = d_restitution;
-      direction.bodies[b].friction = d_friction;
-      direction.bodies[b].mass = d_mass;
-    }
-    const Gradient gradient = adjoint(stepper, trajectory, [&](int k, const State&, StateTangent& bar) {
-      if (k != steps) return;
-      for (const std::size_t b : {0u, 1u}) {
-        bar.pose[b] += c_pose;
-        bar.twist[b] += c_twist;
-      }
-    });
-    const StateTangents tangents = rollout_jvp(stepper, trajectory, direction);
-    double slope = 0.0, forward = 0.0, scale = 0.0;
-    for (const std::size_t b : {0u, 1u}) {
-      slope += gradient.initial.pose[b].dot(direction.initial.pose[b]) +
-               gradient.initial.twist[b].dot(direction.initial.twist[b]) +
-               gradient.model.bodies[b].restitution * d_restitution +
-               gradient.model.bodies[b].friction * d_friction + gradient.model.bodies[b].mass * d_mass;
-      forward += c_pose.dot(tangents.back().pose[b]) + c_twist.dot(tangents.back().twist[b]);
-      scale += gradient.initial.pose[b].norm() * direction.initial.pose[b].norm() +
-               gradient.initial.twist[b].norm() * direction.initial.twist[b].norm();
-    }
-    const auto loss = [&](double t) {
-      TestScene moved = scene;
-      for (const std::size_t b : {0u, 1u}) {
-        moved.state.X_WB[b] = retract<double>(moved.state.X_WB[b], t * direction.initial.pose[b]);
-        moved.state.V_WB[b] += t * direction.initial.twist[b];
-        moved.model.bodies[b].material.restitution += t * d_restitution;
-        moved.model.bodies[b].material.friction += t * d_friction;
-        moved.model.bodies[b].mass += t * d_mass;
-      }
-      const Stepper at(moved.model, config);
-      const State end = rollout(at, moved.state, steps).states.back();
-      double sum = 0.0;
-      for (const std::size_t b : {0u, 1u}) {
-        sum +=
-            c_pose.dot(difference(end.X_WB[b], trajectory.states.back().X_WB[b])) + c_twist.dot(end.V_WB[b]);
-      }
-      return sum;
-    };
-    const auto fd = test::fd_sweep(loss, 0.0, 1e-4, 1e-6, 1e-9);
-    ++compared;
-    CAPTURE(static_cast<int>(kind_A), h, seed, slope, forward, fd.value, fd.error, scale);
-    CHECK(std::abs(forward - slope) <= 1e-9 * scale);
-    if (fd.disagrees_with_itself) {
-      ++unresolved;
-      continue;
-    }
-    CHECK(test::close(slope, fd.value, 1e-4, 1e-5));
+    CAPTURE(static_cast<int>(kind_A), h, seed);
+    check_derivatives(scene, config, steps, random, count);
   }
-  CAPTURE(h, compared, unresolved, displaced);
-  CHECK(unresolved <= compared / 4);
+  CAPTURE(h, count.compared, count.unresolved, displaced);
+  CHECK(count.unresolved <= count.compared / 4);
   CHECK(displaced >= 6);
+}
+
+TEST_CASE("impact: no energy is gained where Newton's restitution would gain some", "[dynamics][property]") {
+  const double restitution = GENERATE(0.9, 1.0), friction = GENERATE(0.0, 0.3, 1.0);
+  const double h = GENERATE(1e-3, 1e-2);
+  double newton = 0.0;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    Random random(seed);
+    const TestScene scene = thrown_bodies(Kind::box, Kind::box, restitution, friction, random);
+    StepConfig config = impact_config(h);
+    const auto gain = [&](bool passive) {
+      config.passive_impacts = passive;
+      const Trajectory trajectory =
+          rollout(Stepper(scene.model, config), scene.state, static_cast<int>(0.12 / h));
+      REQUIRE(trajectory.ok());
+      return test::largest_gain(scene, trajectory, config);
+    };
+    CAPTURE(restitution, friction, h, seed);
+    CHECK(gain(true) <= 1e-8);
+    newton = std::max(newton, gain(false));
+  }
+  CAPTURE(restitution, friction, h, newton);
+  if (restitution == 1.0) CHECK(newton > 1e-3);
+}
+
+TEST_CASE("impact: divided steps and split push-out gain no energy, either", "[dynamics][property]") {
+  const bool splits_push_out = GENERATE(false, true), substeps = GENERATE(false, true);
+  const double h = 1e-3, flight = 2e-5;  // what flight after impacts, at up to 50 rad/s, may change
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    Random random(seed);
+    const TestScene scene = thrown_bodies(Kind::box, Kind::box, 1.0, 1.0, random);
+    StepConfig config = impact_config(h);
+    config.push_out = splits_push_out ? PushOut::split : PushOut::bias;
+    config.impact_substeps = substeps;
+    const Trajectory trajectory = rollout(Stepper(scene.model, config), scene.state, 120);
+    CAPTURE(splits_push_out, substeps, seed);
+    REQUIRE(trajectory.ok());
+    const double start = Totals(scene.model, scene.state).energy;
+    for (const State& state : trajectory.states)
+      REQUIRE(Totals(scene.model, state).energy <= (1.0 + flight) * start);
+  }
+}
+
+TEST_CASE("impact: restitution is not reduced where no energy is gained", "[dynamics][value]") {
+  const double restitution = GENERATE(0.3, 0.9, 1.0);
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    Random random(seed);
+    const TestScene scene = thrown_bodies(Kind::sphere, Kind::sphere, restitution, 0.5, random);
+    StepConfig config = impact_config(2e-3);
+    const auto end = [&](bool passive) {
+      config.passive_impacts = passive;
+      return state_hash(rollout(Stepper(scene.model, config), scene.state, 60).states.back());
+    };
+    CAPTURE(restitution, seed);
+    CHECK(end(true) == end(false));
+  }
+}
+
+TEST_CASE("impact: adjoint and JVP agree with differences where restitution is reduced",
+          "[dynamics][derivative]") {
+  const double h = GENERATE(2e-3, 1e-2);
+  const bool substeps = GENERATE(false, true), falls = GENERATE(false, true);
+  DerivativeCount count;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    Random random(seed);
+    TestScene scene = thrown_bodies(Kind::box, Kind::box, 0.98, 1.0, random);
+    if (falls) scene.model.gravity = {1.0, -2.0, -9.81};
+    StepConfig config = impact_config(h);
+    config.impact_substeps = substeps;
+    const int steps = static_cast<int>(0.1 / h);
+    const auto end = [&](bool passive) {
+      config.passive_impacts = passive;
+      return rollout(Stepper(scene.model, config), scene.state, steps).states.back().V_WB[0];
+    };
+    if ((end(false) - end(true)).norm() < 1e-4) continue;
+    CAPTURE(h, substeps, falls, seed);
+    check_derivatives(scene, config, steps, random, count);
+  }
+  CAPTURE(h, count.compared, count.unresolved);
+  CHECK(count.compared >= 5);
+  CHECK(count.unresolved <= count.compared / 4);
 }

@@ -83,7 +83,7 @@ void change(const LawSetting& setting, TestScene& scene, StepConfig& config) {
         [&](auto of) {
           auto& value = of(config);
           if constexpr (std::is_same_v<decltype(of), bool& (*)(StepConfig&)>) {
-            value = true;
+            value = !value;
           } else {
             value = value < 0.0 ? decltype(value + value)(5) : value + value;
           }
@@ -110,6 +110,12 @@ TEST_CASE("law_settings: every law acts on what it honours, and refuses what it 
         if (setting.key == "penetration_growth") config.adaptive_substeps = true;
         const bool bounces = setting.key == "impact_speed" || setting.key == "impact_substeps";
         if (bounces && is_honoured(use, has_joint)) scene.body(3).material.restitution = 1.0;
+        if (setting.key == "passive_impacts" &&
+            is_honoured(use, has_joint)) {  // a box that would gain energy
+          for (Body& body : scene.model.bodies) body.material.restitution = 1.0;
+          scene.X_WB(2) = test::pose_at({2.0, 0, 0.25}, {0.8, 0.6, -0.2});
+          scene.state.V_WB[2] = stack<double>(Vec3<double>(-14.3, 10.2, -0.7), Vec3<double>(3, 0, -2));
+        }
         TestScene changed = scene;
         StepConfig changed_config = config;
         change(setting, changed, changed_config);

@@ -115,6 +115,7 @@ TEST_CASE("PenaltySolver: a bouncing sphere follows the half period of its sprin
     scene.add(sphere_of_mass(k_radius, k_mass), pose_at({0.0, 0.0, k_radius + 1e-3}),
               moving_at({0.0, 0.0, -k_speed}));
     scene.body(1).material.stiffness = k_stiffness;
+    for (Body& body : scene.model.bodies) body.material.dissipation_time = 0.0;
     StepConfig config;
     config.h = h;
     config.law = ContactLaw::penalty;
@@ -141,6 +142,7 @@ TEST_CASE("PenaltySolver: under gravity a sphere rises to where it fell from", "
   TestScene scene = floor_scene();
   scene.add(sphere_of_mass(k_radius, 1.0), pose_at({0.0, 0.0, k_radius + k_drop}));
   scene.body(1).material.stiffness = 1e5;
+  for (Body& body : scene.model.bodies) body.material.dissipation_time = 0.0;
   StepConfig config;
   config.h = 2e-5;
   config.law = ContactLaw::penalty;

@@ -28,9 +28,9 @@ using Catch::Contains;
 /// A value other than the default, as a scene file has it.
 std::string other_value(std::string_view key) {
   static const std::map<std::string_view, std::string> k_words{
-      {"push_out", "\"split\""},   {"solref", "[0.03, 0.9]"},     {"solimp", "[0.1, 0.9, 0.002, 0.4, 3]"},
-      {"impact_substeps", "true"}, {"adaptive_substeps", "true"}, {"restitution", "0.5"},
-      {"max_iterations", "77"}};
+      {"push_out", "\"split\""},    {"solref", "[0.03, 0.9]"},   {"solimp", "[0.1, 0.9, 0.002, 0.4, 3]"},
+      {"passive_impacts", "false"}, {"impact_substeps", "true"}, {"adaptive_substeps", "true"},
+      {"restitution", "0.5"},       {"max_iterations", "77"}};
   const auto word = k_words.find(key);
   return word == k_words.end() ? "0.3" : word->second;
 }

@@ -51,6 +51,8 @@ constexpr StepSetting k_step_settings[] = {
      "Overlap of rigid contacts is resolved at this times g h at most; springs push as they are."},
     {"impact_speed", "m/s", 1e-3, 10.0, true,
      "Approach above which a contact with restitution is an impact; at least 3 g h."},
+    {"passive_impacts", "", 0.0, 1.0, false,
+     "Restitution is reduced where an impact would gain energy."},
     {"impact_substeps", "", 0.0, 1.0, false,
      "A step is divided where a contact closes: exact gradients through impacts, at the cost of more solves."},
     {"adaptive_substeps", "", 0.0, 1.0, false,

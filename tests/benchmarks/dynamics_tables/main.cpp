@@ -38,6 +38,7 @@ int main(int argc, char** argv) {
       {"penetration", print_penetration},
       {"springs", print_springs},
       {"energy", print_energy},
+      {"impacts", print_impacts},
       {"scaling", print_scaling},
       {"complementarity", print_complementarity},
       {"solver", print_solver},

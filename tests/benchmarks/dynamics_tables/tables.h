@@ -28,6 +28,7 @@ void print_enhancements(const Options& options);
 void print_penetration(const Options& options);
 void print_springs(const Options& options);
 void print_energy(const Options& options);
+void print_impacts(const Options& options);
 void print_scaling(const Options& options);
 void print_complementarity(const Options& options);
 void print_solver(const Options& options);

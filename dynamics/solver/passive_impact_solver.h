@@ -1,0 +1,61 @@
+/// The smooth Coulomb law with impacts that create no kinetic energy.
+///
+/// Newton's restitution gives the normal velocity after an impact, whatever friction and other impacts do
+/// meanwhile: where they speed a body up, energy is created (Kane's paradox; also several impacts of one body
+/// at once). With
+///     v_N  the solution of the law (e as given),   v_p  that with plastic impacts (e = 0),
+///     s = a (h - t - H/2),   a = (v* - v_0)/h,     t: mean time of the impacts, weighted by Gamma s
+/// velocities at t are v* - s before and v+ - s after the impact (contact_laws/impact.h), and the solution is
+///     v = v_p + alpha (v_N - v_p),   alpha: the largest in [0, 1] with
+///     F(alpha) = |v - s|_M^2 - |v* - s|_M^2 <= 0,
+/// displacements and impulses likewise. F is quadratic, and F(0) <= 0: a plastic impact with friction loses
+/// energy (where push-out makes it gain some, the solution gains no more than that). Impulses of both
+/// solutions are in the friction cones and act at the same times and places, and so do those of the mixture:
+/// it keeps momentum and angular momentum. alpha = 1, and nothing is solved twice, unless energy would rise.
+///
+/// One alpha for an island. Islands with joints or driven bodies, which do work of their own, keep Newton's
+/// restitution.
+#pragma once
+
+#include "dynamics/solver/smooth_coulomb_solver.h"
+
+namespace abut {
+
+class PassiveImpactSolver final : public ContactSolver {
+ public:
+  PassiveImpactSolver(const StepConfig& config, double acceleration_scale,
+                      SmoothCoulombSolver::Without without = SmoothCoulombSolver::Without::nothing)
+      : law_(config, acceleration_scale, without) {}
+
+  [[nodiscard]] std::unique_ptr<SolverMemory> make_memory() const override;
+  [[nodiscard]] std::unique_ptr<SolutionLinearization> make_linearization() const override;
+  void solve(const ContactProblem& problem, SolverMemory& memory, ContactSolution& solution) const override;
+  void linearize(const ContactProblem& problem, const ContactSolution& solution, LinearizeFor what_for,
+                 SolverMemory& memory, SolutionLinearization& linearization) const override;
+  void linearize_solved(const ContactProblem& problem, const ContactSolution& solution, SolverMemory& memory,
+                        SolutionLinearization& linearization) const override;
+  void vjp(const ContactProblem& problem, const ContactSolution& solution,
+           const SolutionLinearization& linearization, const EndMotionBar& solution_bar, SolverMemory& memory,
+           ContactProblemBar& bar) const override;
+  void jvp(const ContactProblem& problem, const ContactSolution& solution,
+           const SolutionLinearization& linearization, const ContactProblemDot& dot, SolverMemory& memory,
+           EndMotionBar& solution_dot) const override;
+  void impulses(const ContactProblem& problem, const ContactSolution& solution, SolverMemory& memory,
+                std::vector<Vec3<double>>& impulses) const override;
+  int contacts_near_kink(const ContactProblem& problem, const ContactSolution& solution,
+                         std::vector<bool>& near_kink) const override {
+    return law_.contacts_near_kink(problem, solution, near_kink);
+  }
+  [[nodiscard]] double impact_speed() const override { return law_.impact_speed(); }
+  [[nodiscard]] double default_dissipation_time() const override { return law_.default_dissipation_time(); }
+
+ private:
+  SmoothCoulombSolver law_;
+};
+
+/// The law as the config asks for it: bounded, or as it is.
+[[nodiscard]] std::unique_ptr<ContactSolver> make_smooth_coulomb_solver(
+    const StepConfig& config, double acceleration_scale,
+    SmoothCoulombSolver::Without without = SmoothCoulombSolver::Without::nothing);
+
+}  // namespace abut
