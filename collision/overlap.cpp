@@ -6,6 +6,8 @@
 #include <limits>
 
 #include "collision/broad_phase.h"
+#include "collision/manifold/kernel/point_kernels.h"
+#include "engine/instruction_set.h"
 #include "engine/random.h"
 
 namespace abut {
@@ -30,23 +32,30 @@ class Search {
          const WorldBox& common)
       : A_(A), B_(B), X_AW_(X_WA.inverse()), X_BW_(X_WB.inverse()), common_(common) {}
 
-  /// Tries a point.
-  void seed(const Vec3<double>& x_W) {
-    const double value = value_at(x_W);
-    if (value > value_) {
+  /// A point that try_seeds() is to try.
+  void add_seed(const Vec3<double>& x_W) { seeds_.push_back(x_W); }
+
+  void try_seeds() {
+    find_distances(A_, X_AW_, distances_A_);
+    find_distances(B_, X_BW_, distances_B_);
+    for (std::size_t i = 0; i < seeds_.size(); ++i) {
+      const double a = distances_A_[i], b = distances_B_[i];
+      const double value = a < 0.0 && b < 0.0 ? -(a + b) : -std::max({a, b, 0.0});
+      if (!(value > value_)) continue;
       value_ = value;
-      point_ = x_W;
+      point_ = seeds_[i];
     }
+    seeds_.clear();
   }
 
-  /// Tries the centres of cells that fill the common box. Returns half the diagonal of a cell.
-  double seed_lattice() {
+  /// Adds the centres of cells that fill the common box. Returns half the diagonal of a cell.
+  double add_lattice() {
     constexpr int k_cells = 5;
     const Vec3<double> cell = common_.sizes() / k_cells;
     for (int k = 0; k < k_cells; ++k) {
       for (int j = 0; j < k_cells; ++j) {
         for (int i = 0; i < k_cells; ++i)
-          seed(common_.min() + cell.cwiseProduct(Vec3<double>(i + 0.5, j + 0.5, k + 0.5)));
+          add_seed(common_.min() + cell.cwiseProduct(Vec3<double>(i + 0.5, j + 0.5, k + 0.5)));
       }
     }
     return 0.5 * cell.norm();
@@ -59,17 +68,17 @@ class Search {
     Random random(1);
     for (double step = 0.1 * size; step > k_precision * size;) {
       const double before = value_;
-      const Vec3<double> centre = point_;
       const Mat3<double> R = random.quaternion().toRotationMatrix();
       for (int axis = 0; axis < 3; ++axis) {
-        seed(centre + step * R.col(axis));
-        seed(centre - step * R.col(axis));
+        add_seed(point_ + step * R.col(axis));
+        add_seed(point_ - step * R.col(axis));
       }
       for (int corner = 0; corner < 8; ++corner) {
         const Vec3<double> direction((corner & 1) != 0 ? 1.0 : -1.0, (corner & 2) != 0 ? 1.0 : -1.0,
                                      (corner & 4) != 0 ? 1.0 : -1.0);
-        seed(centre + step / std::sqrt(3.0) * (R * direction));
+        add_seed(point_ + step / std::sqrt(3.0) * (R * direction));
       }
+      try_seeds();
       if (!(value_ > before)) step *= 0.5;
     }
   }
@@ -79,14 +88,26 @@ class Search {
   [[nodiscard]] const Vec3<double>& point() const { return point_; }
 
  private:
-  [[nodiscard]] double value_at(const Vec3<double>& x_W) const {
-    const double a = A_.distance<double>(X_AW_ * x_W), b = B_.distance<double>(X_BW_ * x_W);
-    return a < 0.0 && b < 0.0 ? -(a + b) : -std::max({a, b, 0.0});
+  /// At all seeds; the first of `out`, which has room for more.
+  void find_distances(const ShapeSdf& sdf, const Pose<double>& X_SW, std::vector<double>& out) {
+    const std::size_t count = seeds_.size();
+    const Mat3<double> R = X_SW.rotation();
+    for (std::vector<double>& axis : coordinates_) axis.resize(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      const Vec3<double> x = R * seeds_[i] + X_SW.p;
+      for (int axis = 0; axis < 3; ++axis) coordinates_[axis][i] = x[axis];
+    }
+    out.resize(k_sample_normal_columns * count);
+    chosen_kernels<PointKernels>().sample_points(sdf, SdfOrder::normal, coordinates_[0].data(),
+                                                 coordinates_[1].data(), coordinates_[2].data(),
+                                                 static_cast<int>(count), out.data());
   }
 
   const ShapeSdf &A_, &B_;
   Pose<double> X_AW_, X_BW_;
   WorldBox common_;
+  std::vector<Vec3<double>> seeds_;
+  std::vector<double> coordinates_[3], distances_A_, distances_B_;
   double value_ = -std::numeric_limits<double>::infinity();
   Vec3<double> point_ = Vec3<double>::Zero();
 };
@@ -112,15 +133,16 @@ std::vector<Overlap> find_overlaps(const ContactDetector& detector, std::span<co
     const WorldBox common = boxes[a].intersection(boxes[b]);
     if (!detector.collide(A, B) || !common.sizes().allFinite()) continue;
     Search search(detector.sdf(A), detector.sdf(B), X_WB[a], X_WB[b], common);
-    const double half_cell = search.seed_lattice();
+    const double half_cell = search.add_lattice();
     const auto is_before = [&](const ContactPair& pair) {
       return std::pair(pair.body_A, pair.body_B) < std::pair(A, B);
     };
     contacts = std::find_if_not(contacts, manifold.pairs.end(), is_before);
     if (contacts != manifold.pairs.end() && contacts->body_A == A && contacts->body_B == B) {
       for (int i = contacts->begin; i < contacts->end; ++i)
-        search.seed(manifold.contacts.block().vector(k_contact_point, i));
+        search.add_seed(manifold.contacts.block().vector(k_contact_point, i));
     }
+    search.try_seeds();
     // No point is farther from the lattice than half a cell; distances that are not metric get twice that.
     if (search.value() < -2.0 * half_cell) continue;
     search.climb();
