@@ -14,13 +14,15 @@ struct Cluster {
   Vec3<double> centroid = Vec3<double>::Zero();
 };
 
-const Contact& at(std::span<const Contact> contacts, int i) { return contacts[static_cast<std::size_t>(i)]; }
+const Contact& contact_at(std::span<const Contact> contacts, int i) {
+  return contacts[static_cast<std::size_t>(i)];
+}
 
 bool takes(const Cluster& cluster, std::span<const Contact> contacts, int i, double radius) {
-  const Contact& contact = at(contacts, i);
+  const Contact& contact = contact_at(contacts, i);
   if (!((contact.point_W - cluster.centroid).norm() <= radius)) return false;
   return std::all_of(cluster.members.begin(), cluster.members.end(), [&](int k) {
-    const Vec3<double>& normal = at(contacts, k).normal_AB_W;
+    const Vec3<double>& normal = contact_at(contacts, k).normal_AB_W;
     return contact.normal_AB_W.dot(normal) > k_reduction_cosine * contact.normal_AB_W.norm() * normal.norm();
   });
 }
@@ -30,7 +32,8 @@ int closest(std::span<const Contact> contacts, const std::vector<int>& kept, std
   std::size_t best = begin;
   double least = std::numeric_limits<double>::infinity();
   for (std::size_t k = begin; k < kept.size(); ++k) {
-    const double distance = (at(contacts, kept[k]).point_W - at(contacts, i).point_W).squaredNorm();
+    const double distance =
+        (contact_at(contacts, kept[k]).point_W - contact_at(contacts, i).point_W).squaredNorm();
     if (distance < least) least = distance, best = k;
   }
   return static_cast<int>(best);
@@ -90,7 +93,7 @@ ContactClusters cluster_contacts(std::span<const Contact> contacts,
   std::vector<int> order(contacts.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](int i, int k) {
-    return at(contacts, i).signed_distance < at(contacts, k).signed_distance;
+    return contact_at(contacts, i).signed_distance < contact_at(contacts, k).signed_distance;
   });
   std::vector<Cluster> clusters;
   for (const int i : order) {
@@ -100,7 +103,7 @@ ContactClusters cluster_contacts(std::span<const Contact> contacts,
     Cluster& cluster = found == clusters.end() ? clusters.emplace_back() : *found;
     cluster.members.push_back(i);
     cluster.centroid +=
-        (at(contacts, i).point_W - cluster.centroid) / static_cast<double>(cluster.members.size());
+        (contact_at(contacts, i).point_W - cluster.centroid) / static_cast<double>(cluster.members.size());
   }
 
   ContactClusters result;
@@ -114,7 +117,8 @@ ContactClusters cluster_contacts(std::span<const Contact> contacts,
       for (const int i : cluster.members) {
         const auto nearest = static_cast<std::size_t>(closest(contacts, result.kept, begin, i));
         const double away =
-            (at(contacts, result.kept[nearest]).point_W - at(contacts, i).point_W).squaredNorm();
+            (contact_at(contacts, result.kept[nearest]).point_W - contact_at(contacts, i).point_W)
+                .squaredNorm();
         if (away > largest) largest = away, farthest = i;
       }
       if (farthest < 0) break;  // all are kept, or where a kept one is
@@ -132,7 +136,7 @@ void clustered_contacts(std::span<const Contact> contacts, const ContactClusters
   const Sums sums(contacts, clusters, Weights(contacts, clusters, settings.depth).w);
   const double fade_squared = settings.fade * settings.fade;
   for (std::size_t k = 0; k < clusters.kept.size(); ++k) {
-    Contact contact = at(contacts, clusters.kept[k]);
+    Contact contact = contact_at(contacts, clusters.kept[k]);
     contact.normal_AB_W =
         sums.normal[k] * std::sqrt((1.0 + fade_squared) / (sums.normal[k].squaredNorm() + fade_squared));
     contact.signed_distance = sums.distance[k];
