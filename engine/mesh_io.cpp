@@ -31,6 +31,7 @@
 
 #include "engine/atomic_file.h"
 #include "engine/count_text.h"
+#include "engine/gltf_mesh.h"
 #include "engine/input_error.h"
 
 namespace abut {
@@ -95,6 +96,7 @@ std::optional<T> parse(std::string_view word) {
 struct Source {
   std::string name;
   std::string bytes;
+  bool allow_repeated = false;  ///< faces may have a vertex twice
 
   [[noreturn]] void fail(int line, std::string_view message) const { throw InputError(name, line, message); }
   [[noreturn]] void fail(std::string_view message) const { fail(0, message); }
@@ -111,11 +113,14 @@ struct Source {
 constexpr double k_max_double = std::numeric_limits<double>::max();
 constexpr double k_max_float = std::numeric_limits<float>::max();
 
-/// Adds a polygon as a fan of triangles about its first vertex. False if a vertex occurs twice in it.
-bool add_polygon(const std::vector<int>& polygon, std::vector<Eigen::Vector3i>& triangles) {
+/// Adds a polygon as a fan of triangles about its first vertex. False if a vertex occurs twice in it, where
+/// that is not allowed.
+bool add_polygon(const Source& source, const std::vector<int>& polygon,
+                 std::vector<Eigen::Vector3i>& triangles) {
   std::vector<int> sorted = polygon;
   std::sort(sorted.begin(), sorted.end());
-  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) return false;
+  if (!source.allow_repeated && std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end())
+    return false;
   for (std::size_t k = 2; k < polygon.size(); ++k)
     triangles.emplace_back(polygon[0], polygon[k - 1], polygon[k]);
   return true;
@@ -220,7 +225,7 @@ TriangleMesh read_obj(const Source& source) {
       source.fail(polygon_lines[i], fmt::format("face with vertex {}, but the file has {}", largest + 1,
                                                 count_text(vertices.size(), "vertex", "vertices")));
     }
-    if (!add_polygon(polygons[i], mesh.triangles))
+    if (!add_polygon(source, polygons[i], mesh.triangles))
       source.fail(polygon_lines[i], "a face that has a vertex twice");
   }
   return mesh;
@@ -410,7 +415,7 @@ TriangleMesh read_stl(const Source& source) {
   for (std::size_t t = 0; t < imported.faces.size(); ++t) {
     std::vector<int> triangle;
     for (const int corner : imported.faces[t]) triangle.push_back(merged[static_cast<std::size_t>(corner)]);
-    if (triangle.size() != 3 || !add_polygon(triangle, mesh.triangles)) {
+    if (triangle.size() != 3 || !add_polygon(source, triangle, mesh.triangles)) {
       source.fail(fmt::format("triangle {} has two equal corners", t));
     }
   }
@@ -746,25 +751,38 @@ TriangleMesh read_ply(const Source& source) {
   for (std::size_t f = 0; f < imported.faces.size(); ++f) {
     if (imported.faces[f].size() < 3)
       source.fail(fmt::format("face {} was imported without its vertices", f));
-    if (!add_polygon(imported.faces[f], mesh.triangles))
+    if (!add_polygon(source, imported.faces[f], mesh.triangles))
       source.fail(fmt::format("face {} has a vertex twice", f));
   }
   return mesh;
 }
 
-}  // namespace
-
-TriangleMesh read_mesh(const std::filesystem::path& path) {
+TriangleMesh read_source(const std::filesystem::path& path, bool allow_repeated) {
   std::string extension = path.extension().string();
   std::transform(extension.begin(), extension.end(), extension.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  const Source source{path.string(), read_file(path)};
+  const Source source{path.string(), read_file(path), allow_repeated};
   if (source.bytes.empty()) source.fail("the file is empty");
   if (extension == ".obj") return read_obj(source);
   if (extension == ".ply") return read_ply(source);
   if (extension == ".stl") return read_stl(source);
-  source.fail(fmt::format("a mesh file ends with '{}', allowed: .obj, .ply, .stl", extension));
+  if (extension == ".gltf" || extension == ".glb") {
+    TriangleMesh mesh = read_gltf(path, source.bytes);
+    for (std::size_t t = 0; t < mesh.triangles.size() && !allow_repeated; ++t) {
+      const Eigen::Vector3i& v = mesh.triangles[t];
+      if (v[0] == v[1] || v[1] == v[2] || v[2] == v[0])
+        source.fail(fmt::format("triangle {} has a vertex twice", t));
+    }
+    return mesh;
+  }
+  source.fail(fmt::format("a mesh file ends with '{}', allowed: .obj, .ply, .stl, .gltf, .glb", extension));
 }
+
+}  // namespace
+
+TriangleMesh read_mesh(const std::filesystem::path& path) { return read_source(path, false); }
+
+TriangleMesh read_triangles(const std::filesystem::path& path) { return read_source(path, true); }
 
 void write_obj(const std::filesystem::path& path, const TriangleMesh& mesh) {
   std::string text;

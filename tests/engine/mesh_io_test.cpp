@@ -9,6 +9,7 @@
 #include <catch2/catch.hpp>
 
 #include "engine/atomic_file.h"
+#include "engine/input_error.h"
 #include "engine/mass_properties.h"
 #include "engine/mesh_shapes.h"
 #include "engine/random.h"
@@ -63,6 +64,10 @@ TEST_CASE("mesh_io: every format gives the same mesh", "[engine][value]") {
   CHECK(same_triangles(read_mesh(folder.write("a.PLY", test::ascii_ply(mesh))), mesh));
   CHECK(same_triangles(read_mesh(folder.write("b.ply", test::binary_ply(mesh, ByteOrder::little))), mesh));
   CHECK(same_triangles(read_mesh(folder.write("c.ply", test::binary_ply(mesh, ByteOrder::big))), mesh));
+  CHECK(same_triangles(read_mesh(folder.write("a.gltf", test::gltf_text(mesh))), mesh));
+  CHECK(same_triangles(read_mesh(folder.write("a.GLB", test::glb(mesh))), mesh));
+  folder.write("a buffer.bin", test::gltf_buffer(mesh));
+  CHECK(same_triangles(read_mesh(folder.write("b.gltf", test::gltf_json(mesh, "\"a%20buffer.bin\""))), mesh));
 
   // An STL file knows no indices: the vertices come back merged, in the order in which the triangles name
   // them.
@@ -125,11 +130,84 @@ TEST_CASE("mesh_io: reads what other programs write", "[engine][value]") {
   }
 }
 
+TEST_CASE("mesh_io: nodes of a glTF file move, scale and mirror its meshes", "[engine][value]") {
+  const test::TemporaryFolder folder;
+  const TriangleMesh mesh = example();
+  const double volume = mass_properties(mesh, 1.0).volume;
+  const auto read = [&](const std::string& nodes) {
+    return read_mesh(folder.write("a.gltf", replaced(test::gltf_text(mesh), R"("nodes": [{"mesh": 0}])",
+                                                     "\"nodes\": [" + nodes + "]")));
+  };
+  // Two instances: one moved and turned about y, then scaled; one mirrored by the node above it.
+  const TriangleMesh two = read(
+      R"({"children": [1, 2]},
+         {"mesh": 0, "translation": [1, 2, 3], "rotation": [0, 0.70710678, 0, 0.70710678], "scale": [2, 2, 3]},
+         {"matrix": [-1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, -5, 1], "children": [3]}, {"mesh": 0})");
+  REQUIRE(two.vertex_count() == 2 * mesh.vertex_count());
+  REQUIRE(two.triangle_count() == 2 * mesh.triangle_count());
+  double error = 0.0;
+  for (int v = 0; v < mesh.vertex_count(); ++v) {
+    const Vec3<double> x = mesh.vertices.col(v), first = two.vertices.col(v),
+                       second = two.vertices.col(mesh.vertex_count() + v);
+    error = std::max(error, (first - Vec3<double>(1 + 3 * x.z(), 2 + 2 * x.y(), 3 - 2 * x.x())).norm());
+    error = std::max(error, (second - Vec3<double>(-x.x(), x.y(), x.z() - 5)).norm());
+  }
+  CHECK(error < 1e-7);
+  CHECK(mass_properties(two, 1.0).volume == Approx(13 * volume));  // also of the mirrored one: it is turned
+  CHECK_NOTHROW(require_closed_surface(two, "two"));
+}
+
+TEST_CASE("mesh_io: strips, fans, strides and small indices of glTF", "[engine][value]") {
+  const test::TemporaryFolder folder;
+  // A square of positions 16 bytes apart, then indices of 8 bits.
+  std::string buffer;
+  for (const auto& [x, y] : {std::pair(0.f, 0.f), {1.f, 0.f}, {0.f, 1.f}, {1.f, 1.f}}) {
+    for (const float value : {x, y, 0.f, 99.f}) test::append_bytes(buffer, value);
+  }
+  buffer += std::string("\0\1\3\2", 4);
+  const auto read = [&](const std::string& primitive) {
+    return read_mesh(folder.write("a.glb", test::glb(R"({"asset": {"version": "2.0"}, "nodes": [{"mesh": 0}],
+      "meshes": [{"primitives": [{"attributes": {"POSITION": 0}, )" +
+                                                         primitive + R"(}]}],
+      "accessors": [{"bufferView": 0, "componentType": 5126, "count": 4, "type": "VEC3"},
+        {"bufferView": 1, "componentType": 5121, "count": 4, "type": "SCALAR"}],
+      "bufferViews": [{"buffer": 0, "byteLength": 64, "byteStride": 16},
+        {"buffer": 0, "byteOffset": 64, "byteLength": 4}], "buffers": [{"byteLength": 68}]})",
+                                                     buffer)));
+  };
+  using Triangles = std::vector<Eigen::Vector3i>;
+  CHECK(read(R"("mode": 5)").triangles == Triangles{{0, 1, 2}, {1, 3, 2}});
+  CHECK(read(R"("mode": 6, "indices": 1)").triangles == Triangles{{0, 1, 3}, {0, 3, 2}});
+  const TriangleMesh one = read(R"("mode": 4)");
+  CHECK(one.triangles == Triangles{{0, 1, 2}});
+  CHECK(one.vertices.col(3) == Vec3<double>(1, 1, 0));
+}
+
+TEST_CASE("mesh_io: read_triangles takes faces that have a vertex twice", "[engine][value]") {
+  const test::TemporaryFolder folder;
+  TriangleMesh mesh = box_mesh({1, 1, 1}, 1);
+  mesh.triangles[3][1] = mesh.triangles[3][0];
+  TriangleMesh in_one_place = box_mesh({1, 1, 1}, 1);
+  in_one_place.vertices.col(in_one_place.triangles[3][1]) =
+      in_one_place.vertices.col(in_one_place.triangles[3][0]);
+  for (const auto& [name, bytes] :
+       std::vector<std::pair<std::string, std::string>>{{"a.obj", test::obj_text(mesh)},
+                                                        {"a.ply", test::ascii_ply(mesh)},
+                                                        {"a.stl", test::binary_stl(in_one_place)},
+                                                        {"a.glb", test::glb(mesh)}}) {
+    CAPTURE(name);
+    const auto path = folder.write(name, bytes);
+    CHECK_THROWS_AS(read_mesh(path), InputError);
+    CHECK(read_triangles(path).triangle_count() == 12);
+  }
+}
+
 TEST_CASE("mesh_io: a malformed file is rejected with file, element and cause", "[engine][value]") {
   const test::TemporaryFolder folder;
   const TriangleMesh mesh = box_mesh({1, 1, 1}, 1);  // 8 vertices, 12 triangles
   const std::string obj = test::obj_text(mesh), ply = test::ascii_ply(mesh), stl = test::ascii_stl(mesh);
   const std::string bin_ply = test::binary_ply(mesh, ByteOrder::little), bin_stl = test::binary_stl(mesh);
+  const std::string gltf = test::gltf_text(mesh), glb = test::glb(mesh);
   const std::size_t ply_data = bin_ply.find("end_header\n") + 11;
   const auto with_float = [](std::string bytes, std::size_t at, float value) {
     std::memcpy(bytes.data() + at, &value, 4);
@@ -153,7 +231,7 @@ TEST_CASE("mesh_io: a malformed file is rejected with file, element and cause", 
       {"empty.obj", "", {"empty"}},
       {"empty.ply", "", {"empty"}},
       {"empty.stl", "", {"empty"}},
-      {"part.gltf", "{}", {".gltf", "allowed: .obj, .ply, .stl"}},
+      {"part.fbx", "{}", {"'.fbx'", "allowed: .obj, .ply, .stl, .gltf, .glb"}},
       {"noname", "v 0 0 0", {"allowed: .obj"}},
       // OBJ
       {"garbage.obj", garbage, {":1: unknown statement '\\x7fELF"}},
@@ -252,6 +330,57 @@ TEST_CASE("mesh_io: a malformed file is rejected with file, element and cause", 
       {"float.stl", replaced(stl, "vertex ", "vertex 1e39 "), {":4: coordinate '1e39' is not finite"}},
       {"number.stl", replaced(stl, "vertex ", "vertex x"), {":4: 'x", "is not a number"}},
       {"tail.stl", stl + "more\n", {":87: 'more' where 'solid' is expected"}},
+      // glTF
+      {"garbage.gltf", garbage, {"is no glTF file"}},
+      {"garbage.glb", garbage, {"is no glTF file"}},
+      {"object.gltf", "[]", {"the file is not an object"}},
+      {"asset.gltf", "{}", {"the file has no 'asset'"}},
+      {"version.gltf", replaced(gltf, "2.0", "1.0"), {"no version 2"}},
+      {"version.glb", with_int(glb, 4, 1), {"of version 1"}},
+      {"short.glb", glb.substr(0, 15), {"cut off within its header"}},
+      {"cut.glb", glb.substr(0, glb.size() - 1), {"chunk 1 is cut off"}},
+      {"chunk.glb", with_int(glb, 16, 7), {"first chunk is not JSON"}},
+      {"scene.gltf", replaced(gltf, "\"scene\": 0", "\"scene\": 1"), {"element 1 of 'scenes', which has 1"}},
+      {"node.gltf", replaced(gltf, "[0]", "[3]"), {"element 3 of 'nodes', which has 1"}},
+      {"mesh.gltf",
+       replaced(gltf, "\"mesh\": 0", "\"mesh\": -1"),
+       {"node 0, mesh: -1 is not a whole number"}},
+      {"nothing.gltf", replaced(gltf, "\"mesh\": 0", "\"name\": 0"), {"no triangles in its scene"}},
+      {"points.gltf", replaced(gltf, "\"mode\": 4", "\"mode\": 0"), {"no triangles in its scene"}},
+      {"mode.gltf", replaced(gltf, "\"mode\": 4", "\"mode\": 7"), {"mesh 0, primitive 0: mode is 7"}},
+      {"cycle.gltf",
+       replaced(gltf, "\"mesh\": 0", "\"mesh\": 0, \"children\": [0]"),
+       {"node 0 has two nodes above it"}},
+      {"matrix.gltf",
+       replaced(gltf, "\"mesh\": 0", "\"mesh\": 0, \"matrix\": [1]"),
+       {"node 0, matrix: not 16 numbers"}},
+      {"rotation.gltf",
+       replaced(gltf, "\"mesh\": 0", "\"mesh\": 0, \"rotation\": [1, 1, 0, 0]"),
+       {"node 0, rotation: not a unit quaternion"}},
+      {"type.gltf",
+       replaced(gltf, "VEC3", "VEC2"),
+       {"accessor 0 (mesh 0, primitive 0, POSITION): type is not VEC3"}},
+      {"component.gltf", replaced(gltf, "5126", "5123"), {"componentType 5123 is not supported"}},
+      {"count.gltf", replaced(gltf, "\"count\": 8", "\"count\": 9"), {"accessor 0", "beyond its bufferView"}},
+      {"many.gltf",
+       replaced(gltf, "\"count\": 8", "\"count\": 4000000000"),
+       {"count 4000000000 is too large"}},
+      {"view.gltf",
+       replaced(gltf, "\"byteLength\": 144", "\"byteLength\": 150"),
+       {"bufferView 1 lies beyond its buffer"}},
+      {"length.gltf",
+       replaced(gltf, "\"byteLength\": 240", "\"byteLength\": 250"),
+       {"buffer 0 has 240 bytes, but byteLength is 250"}},
+      {"base64.gltf", replaced(gltf, "base64,", "base64,!"), {"buffer 0 is not in base64"}},
+      {"gone.gltf", test::gltf_json(mesh, "\"gone.bin\""), {"buffer 0: ", "gone.bin", "no such file"}},
+      {"out.gltf", test::gltf_json(mesh, "\"../secret\""), {"buffer 0 is at '../secret', outside"}},
+      {"index.glb",
+       with_int(glb, glb.size() - 4, 8),
+       {"primitive 0: index 35 is 8, but there are 8 vertices"}},
+      {"nan.glb", with_float(glb, glb.size() - 240, nan), {"primitive 0: vertex 0 is not finite"}},
+      {"twice.glb",
+       with_int(glb, glb.size() - 4, mesh.triangles.back()[0]),
+       {"triangle 11 has a vertex twice"}},
   };
   for (const Case& c : cases) {
     const auto path = folder.write(c.file, c.bytes);
@@ -287,7 +416,9 @@ TEST_CASE("mesh_io: no mutation of a file makes it crash or lets an invalid mesh
                                     {"m.ply", test::binary_ply(mesh, ByteOrder::little)},
                                     {"m.ply", test::binary_ply(mesh, ByteOrder::big)},
                                     {"m.stl", test::ascii_stl(mesh)},
-                                    {"m.stl", test::binary_stl(mesh)}};
+                                    {"m.stl", test::binary_stl(mesh)},
+                                    {"m.gltf", test::gltf_text(mesh)},
+                                    {"m.glb", test::glb(mesh)}};
   // ABUT_FUZZ_ROUNDS makes the same test a long one.
   const char* rounds_text = std::getenv("ABUT_FUZZ_ROUNDS");
   const int rounds = rounds_text != nullptr ? std::atoi(rounds_text) : 1000;

@@ -9,7 +9,7 @@ bin=$1
 shift
 minutes=${MINUTES:-10} jobs=${JOBS:-2} timeout=${TIMEOUT:-60}
 targets=("$@")
-[[ ${#targets[@]} -gt 0 ]] || targets=(obj ply stl npz fit csv body scene batch experiment trajectory)
+[[ ${#targets[@]} -gt 0 ]] || targets=(obj ply stl gltf glb npz fit csv body scene batch experiment trajectory)
 out=out/fuzz
 mkdir -p "$out"
 

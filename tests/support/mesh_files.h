@@ -94,6 +94,67 @@ inline std::string binary_ply(const TriangleMesh& mesh, ByteOrder order) {
   return bytes;
 }
 
+/// Positions as float, then indices of 32 bits: what the buffer of gltf_json() holds.
+inline std::string gltf_buffer(const TriangleMesh& mesh) {
+  std::string bytes;
+  for (int i = 0; i < mesh.vertex_count(); ++i) {
+    for (int k = 0; k < 3; ++k) append_bytes(bytes, static_cast<float>(mesh.vertices(k, i)));
+  }
+  for (const Eigen::Vector3i& t : mesh.triangles) {
+    for (int k = 0; k < 3; ++k) append_bytes(bytes, static_cast<std::uint32_t>(t[k]));
+  }
+  return bytes;
+}
+
+/// A glTF text with one mesh. `uri` is where its buffer is, with quotation marks; none: in the same .glb
+/// file.
+inline std::string gltf_json(const TriangleMesh& mesh, const std::string& uri) {
+  const int vertices = mesh.vertex_count(), corners = 3 * mesh.triangle_count();
+  return fmt::format(
+      R"({{"asset": {{"version": "2.0"}}, "scene": 0, "scenes": [{{"nodes": [0]}}], "nodes": [{{"mesh": 0}}],
+"meshes": [{{"primitives": [{{"attributes": {{"POSITION": 0}}, "indices": 1, "mode": 4}}]}}],
+"accessors": [{{"bufferView": 0, "componentType": 5126, "count": {}, "type": "VEC3"}},
+  {{"bufferView": 1, "componentType": 5125, "count": {}, "type": "SCALAR"}}],
+"bufferViews": [{{"buffer": 0, "byteLength": {}}}, {{"buffer": 0, "byteOffset": {}, "byteLength": {}}}],
+"buffers": [{{{}"byteLength": {}}}]}})",
+      vertices, corners, 12 * vertices, 12 * vertices, 4 * corners,
+      uri.empty() ? "" : "\"uri\": " + uri + ", ", 12 * vertices + 4 * corners);
+}
+
+inline std::string base64(const std::string& bytes) {
+  constexpr const char* k_digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    std::uint32_t bits = 0;
+    for (std::size_t k = 0; k < 3; ++k)
+      bits = bits << 8 | (i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0u);
+    for (int k = 3; k >= 0; --k) text += k_digits[bits >> (6 * k) & 63];
+  }
+  for (std::size_t i = 0; i < (3 - bytes.size() % 3) % 3; ++i) text[text.size() - 1 - i] = '=';
+  return text;
+}
+
+/// With its buffer in the text.
+inline std::string gltf_text(const TriangleMesh& mesh) {
+  return gltf_json(mesh, "\"data:application/octet-stream;base64," + base64(gltf_buffer(mesh)) + "\"");
+}
+
+/// A binary glTF file of a text and a buffer.
+inline std::string glb(std::string text, std::string buffer) {
+  text.resize((text.size() + 3) / 4 * 4, ' ');
+  buffer.resize((buffer.size() + 3) / 4 * 4, '\0');
+  std::string bytes = "glTF";
+  append_bytes(bytes, std::uint32_t{2});
+  append_bytes(bytes, static_cast<std::uint32_t>(28 + text.size() + buffer.size()));
+  append_bytes(bytes, static_cast<std::uint32_t>(text.size()));
+  bytes += "JSON" + text;
+  append_bytes(bytes, static_cast<std::uint32_t>(buffer.size()));
+  bytes += std::string("BIN\0", 4) + buffer;
+  return bytes;
+}
+
+inline std::string glb(const TriangleMesh& mesh) { return glb(gltf_json(mesh, ""), gltf_buffer(mesh)); }
+
 /// The bytes with a few of them changed, removed, doubled or cut off, at random.
 inline std::string mutated(std::string bytes, Random& random) {
   const std::uint64_t changes = 1 + random.integer(4);
