@@ -1,6 +1,6 @@
-/// From a mesh to its signed distances, on one thread: repair, the grid, single queries. Of a sphere with
-/// bumps, and of the reference mesh armadillo.obj where it is ($ABUT_DATA_DIR, or ../shared/data beside the
-/// source tree).
+/// From a mesh to its signed distances and superquadrics, on one thread: repair, the grid, single queries. Of
+/// a sphere with bumps, and of the reference mesh armadillo.obj where it is ($ABUT_DATA_DIR, or
+/// ../shared/data beside the source tree).
 #include <benchmark/benchmark.h>
 
 #include <cmath>
@@ -8,9 +8,11 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "collision/fitting/distance_grid.h"
+#include "collision/fitting/marching_primitives.h"
 #include "collision/fitting/mesh_repair.h"
 #include "engine/mesh_io.h"
 #include "engine/mesh_shapes.h"
@@ -32,15 +34,15 @@ TriangleMesh bumpy_sphere(int subdivisions) {
   return mesh;
 }
 
-std::filesystem::path reference_mesh() {
+std::filesystem::path reference_mesh(const std::string& name) {
   const char* folder = std::getenv("ABUT_DATA_DIR");
   return (folder != nullptr ? std::filesystem::path(folder)
                             : std::filesystem::path(ABUT_SOURCE_DIR) / "../shared/data") /
-         "armadillo.obj";
+         name;
 }
 
 TriangleMesh mesh_named(const std::string& name) {
-  return name == "armadillo.obj" ? read_mesh(reference_mesh()) : bumpy_sphere(std::stoi(name));
+  return name.ends_with(".obj") ? read_mesh(reference_mesh(name)) : bumpy_sphere(std::stoi(name));
 }
 
 /// One mesh at a time is kept: benchmarks run in random order, and large meshes are large.
@@ -73,6 +75,16 @@ void grid(benchmark::State& state, const std::string& name, double far_tolerance
   state.counters["bytes_a_triangle"] = static_cast<double>(mesh.bvh.memory()) / mesh.mesh.triangle_count();
 }
 
+void march(benchmark::State& state, const std::string& name, int most) {
+  const RepairedMesh& mesh = repaired_mesh(name);
+  const DistanceGrid distances =
+      signed_distance_grid(mesh, cube_around(mesh.bvh.bounds(), k_points + 1), {.threads = 1});
+  FittedSuperquadrics fitted;
+  for (auto _ : state) fitted = march_primitives(distances, {.max_primitives = most});
+  state.counters["primitives"] = static_cast<double>(fitted.primitives.size());
+  state.counters["iou"] = fitted.report.iou;
+}
+
 /// Points anywhere in a cube around the mesh.
 template <typename Query>
 void query(benchmark::State& state, const std::string& name, const Query& of_point) {
@@ -90,7 +102,7 @@ void query(benchmark::State& state, const std::string& name, const Query& of_poi
 
 const bool k_registered = [] {
   std::vector<std::string> names{"6", "8"};
-  if (std::filesystem::exists(reference_mesh())) names.emplace_back("armadillo.obj");
+  if (std::filesystem::exists(reference_mesh("armadillo.obj"))) names.emplace_back("armadillo.obj");
   for (const std::string& name : names) {
     const std::string suffix = "/" + (name == "armadillo.obj" ? name : "bumpy_sphere_" + name);
     const auto add = [&](const std::string& what, auto&& function) {
@@ -110,6 +122,17 @@ const bool k_registered = [] {
               [](const TriangleBvh& bvh, const Vec3<double>& p) { return bvh.nearest(p).distance; });
     add_query("winding_number",
               [](const TriangleBvh& bvh, const Vec3<double>& p) { return bvh.winding_number(p); });
+  }
+  const std::vector<std::pair<std::string, int>> marched{
+      {"6", 20},        {"armadillo.obj", 19},      {"armadillo.obj", 39}, {"power_drill.obj", 18},
+      {"spot.obj", 22}, {"mustard_bottle.obj", 15}, {"banana.obj", 6}};
+  for (const auto& [name, most] : marched) {
+    if (name != "6" && !std::filesystem::exists(reference_mesh(name))) continue;
+    const std::string suffix = "/" + (name == "6" ? "bumpy_sphere_6" : name) + "/" + std::to_string(most);
+    benchmark::RegisterBenchmark(("fitting/march_primitives" + suffix).c_str(), [name = name, most = most](
+                                                                                    benchmark::State& state) {
+      march(state, name, most);
+    })->Unit(benchmark::kMillisecond);
   }
   return true;
 }();
