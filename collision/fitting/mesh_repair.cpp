@@ -26,7 +26,7 @@ constexpr double k_least_bulge = 1e-3;     // volume by area^(3/2) from which on
 constexpr double k_least_volume = 1e-9;    // the same of the whole mesh
 constexpr double k_least_area = 1e-12;     // of the whole mesh, by its size^2
 constexpr int k_enclosure_samples = 1024;  // of the surface
-constexpr double k_least_enclosure = 0.7;  // between a flat sheet, 1/2, and a hemisphere, 0.85
+constexpr double k_least_enclosure = 0.7;  // between a flat sheet, 1/2, and a hemisphere, 0.81
 constexpr double k_most_offset = 1e9;      // of the mesh from the origin, by its size
 
 struct TriangleCorners {
