@@ -28,62 +28,49 @@ struct Midpoint {
   }
 };
 
-/// The midpoint equation in the frame of the body at the start: with u = R^T w_m and M = R^T (L + h tau/2),
-///     I_B u = Exp(-h u/2) M.
+/// What of the midpoint equation is given.
 struct MidpointProblem {
+  const Mat3<double>& R;
   const Mat3<double>& inertia_B;
-  Vec3<double> momentum;  ///< M
+  Vec3<double> momentum;  ///< L + h tau/2
 
-  /// The residual I_B u - Exp(-h u/2) M and what it is differentiated with.
-  struct Residual {
-    Vec3<double> value, turned_momentum;
-    Residual(const MidpointProblem& problem, const Vec3<double>& u, double h)
-        : value(problem.inertia_B * u),
-          turned_momentum(exp_quaternion<double>(-0.5 * h * u) * problem.momentum) {
-      value -= turned_momentum;
-    }
-    [[nodiscard]] Mat3<double> jacobian(const MidpointProblem& problem, const Vec3<double>& u,
-                                        double h) const {
-      return problem.inertia_B -
-             skew<double>(0.5 * h * turned_momentum) * left_jacobian_so3<double>(Vec3<double>(-0.5 * h * u));
-    }
-  };
-
-  /// Newton's method from u on, for a step of h; it turns by at most a radian at a time, and by less where
+  /// Newton's method from w on, for a step of h; it turns by at most a radian at a time, and by less where
   /// that brings the error down.
-  [[nodiscard]] bool solve(double h, Vec3<double>& u) const {
+  [[nodiscard]] bool solve(double h, Vec3<double>& w) const {
     constexpr int k_iterations = 20, k_halvings = 6;
-    const double rounding = 1e-13 * inertia_B.norm(), smallest = 4e-16 * momentum.norm();
-    Residual residual(*this, u, h);
-    double error = residual.value.norm();
+    const double rounding = 1e-13 * inertia_B.norm();
+    Midpoint at(R, inertia_B, w, h);
+    Vec3<double> residual = at.inertia * w - momentum;
+    double error = residual.norm();
     for (int iteration = 0; iteration < k_iterations; ++iteration) {
-      if (error <= smallest) return true;
-      const Vec3<double> step = residual.jacobian(*this, u, h).inverse() * residual.value, start = u;
+      if (error <= 4e-16 * momentum.norm()) return true;
+      const Vec3<double> step = at.jacobian.inverse() * residual, start = w;
       const double turn = 0.5 * std::abs(h) * step.norm(), before = error;
       double length = turn > 1.0 ? 1.0 / turn : 1.0;
       for (int k = 0; k <= k_halvings; ++k, length *= 0.5) {
-        u = start - length * step;
-        residual = Residual(*this, u, h);
-        error = residual.value.norm();
-        if (error <= (1.0 - 0.1 * length) * before || before < rounding * u.norm()) break;
+        w = start - length * step;
+        at = Midpoint(R, inertia_B, w, h);
+        residual = at.inertia * w - momentum;
+        error = residual.norm();
+        if (error <= (1.0 - 0.1 * length) * before || before < rounding * w.norm()) break;
       }
       // Newton converges quadratically: once the error no longer falls it is rounding.
-      if (error < rounding * u.norm() && error >= 0.5 * before) return true;
+      if (error < rounding * w.norm() && error >= 0.5 * before) return true;
       if (!std::isfinite(error)) return false;
     }
     return false;
   }
 
-  /// The same along h from 0 on, where u = I_B^-1 M, in steps that grow while they succeed.
-  [[nodiscard]] bool solve_by_continuation(double h, Vec3<double>& u) const {
+  /// The same along h from 0 on, where w = I^-1 momentum, in steps that grow while they succeed.
+  [[nodiscard]] bool solve_by_continuation(double h, Vec3<double>& w) const {
     constexpr double k_first = 0.125, k_growth = 1.5, k_least = 1e-4;
-    Vec3<double> reached = inertia_B.inverse() * momentum;
+    Vec3<double> reached = R * (inertia_B.inverse() * (R.transpose() * momentum));
     double share = 0.0, step = k_first;
     while (share < 1.0) {
       const double next = std::min(1.0, share + step);
-      u = reached;
-      if (solve(next * h, u)) {
-        reached = u;
+      w = reached;
+      if (solve(next * h, w)) {
+        reached = w;
         share = next;
         step *= k_growth;
       } else if ((step *= 0.5) < k_least) {
@@ -126,15 +113,14 @@ void free_motion(const Model& model, const MassMatrix& mass, const State& state,
     const Vec6<double>& V = state.V_WB[b];
     free.v_start.segment<6>(6 * s) = V;
     const Vec3<double> momentum = std::exp(-body.angular_damping * h) * (mass.inertia_W(s) * V.head<3>());
+    Vec3<double> w = V.head<3>();
     const Mat3<double> R = state.X_WB[b].rotation();
-    const MidpointProblem midpoint{body.inertia,
-                                   R.transpose() * Vec3<double>(momentum + 0.5 * h * wrench.head<3>())};
-    Vec3<double> u = R.transpose() * V.head<3>();
-    if (!midpoint.solve(h, u) && !midpoint.solve_by_continuation(h, u)) {
+    const MidpointProblem midpoint{R, body.inertia, momentum + 0.5 * h * wrench.head<3>()};
+    if (!midpoint.solve(h, w) && !midpoint.solve_by_continuation(h, w)) {
       free.converged = false;
       free.unconverged_slot = s;
     }
-    free.v_free.segment<3>(6 * s) = R * u;
+    free.v_free.segment<3>(6 * s) = w;
     free.v_free.segment<3>(6 * s + 3) =
         std::exp(-body.linear_damping * h) * V.tail<3>() + h * (model.gravity + wrench.tail<3>() / body.mass);
   }
