@@ -12,6 +12,13 @@ ContactProblem push_out_problem(const ContactProblem& problem, const Eigen::Vect
   return {problem.mass, problem.rows, v_end, v_end, problem.h, problem.nominal_h, problem.joints};
 }
 
+/// What of a solution is the law's own: without the way of its push-out.
+ContactSolution solution_of_law(const ContactProblem& problem, const ContactSolution& solution) {
+  ContactSolution of_law = solution;
+  of_law.displacement -= problem.h * (solution.push_out - solution.velocity);
+  return of_law;
+}
+
 struct SplitMemory final : SolverMemory {
   std::unique_ptr<SolverMemory> law;
   SmoothCoulombMemory push_out;
@@ -66,7 +73,7 @@ void SplitPushOutSolver::linearize(const ContactProblem& problem, const ContactS
                                    SolutionLinearization& linearization) const {
   auto& memory = static_cast<SplitMemory&>(any_memory);
   auto& at = static_cast<SplitLinearization&>(linearization);
-  law_->linearize(problem, solution, what_for, *memory.law, *at.law);
+  law_->linearize(problem, solution_of_law(problem, solution), what_for, *memory.law, *at.law);
   ContactSolution pushed;
   pushed.velocity = solution.push_out;
   push_out_.linearize(push_out_problem(problem, solution.velocity), pushed, what_for, memory.push_out,
@@ -89,11 +96,9 @@ void SplitPushOutSolver::vjp(const ContactProblem& problem, const ContactSolutio
   push_out_bar.set_zero(push_out);
   push_out_.vjp(push_out, pushed, at.push_out, {problem.h * way_bar, {}}, memory.push_out, push_out_bar);
 
-  ContactSolution of_law = solution;
-  of_law.displacement = solution.displacement - problem.h * moved;  // of impacts; zero where there are none
   const EndMotionBar law_bar{
       solution_bar.velocity - problem.h * way_bar + push_out_bar.v_free + push_out_bar.v_start, way_bar};
-  law_->vjp(problem, of_law, *at.law, law_bar, *memory.law, bar);
+  law_->vjp(problem, solution_of_law(problem, solution), *at.law, law_bar, *memory.law, bar);
   push_out_bar.v_free.setZero();
   push_out_bar.v_start.setZero();
   bar += push_out_bar;
@@ -101,7 +106,8 @@ void SplitPushOutSolver::vjp(const ContactProblem& problem, const ContactSolutio
 
 void SplitPushOutSolver::impulses(const ContactProblem& problem, const ContactSolution& solution,
                                   SolverMemory& memory, std::vector<Vec3<double>>& impulses) const {
-  law_->impulses(problem, solution, *static_cast<SplitMemory&>(memory).law, impulses);
+  law_->impulses(problem, solution_of_law(problem, solution), *static_cast<SplitMemory&>(memory).law,
+                 impulses);
 }
 
 }  // namespace abut
