@@ -1,11 +1,14 @@
-/// How much kinetic energy the impacts of a step add to one body, as it has it at the end of the step.
+/// How much energy the impacts of a step add to one body, as it has it at the end of the step.
 ///
-/// With v+ and w+ the velocities that the contact problem ends with, v* and w_m those without contact, delta
-/// the displacement by impacts and s = a tau the velocity that gravity adds after them (free_motion.h):
+/// With v+ and w+ the velocities that the contact problem ends with, v* and w_m those without contact, a the
+/// acceleration without contact, delta the displacement by impacts and H the whole step, of which h may be a
+/// part (free_motion.h):
 ///     L_f = I(Exp(h w_m/2) R) w_m,   L+ = L_f + I(R) (w+ - w_m) + m (v+ - v*) x delta_t
-///     Delta E = m/2 (v+ - v*).(v+ + v* - 2 s) + E(h w+ + delta_r, L+) - E(h w_m, L_f),
-///     E(phi, L) = 1/2 L.(Q I(R)^-1 Q^T L),  Q = Exp(phi).
-/// L_f leaves out half of what an applied torque does in the step.
+///     Delta E = m/2 (v+ - v*).(v+ + v*) - m a.(tau (v+ - v*) + delta_t)
+///               + E(h w+ + delta_r, L+) - E(h w_m, L_f),
+///     E(phi, L) = 1/2 L.(Q I(R)^-1 Q^T L),  Q = Exp(phi),   tau = h - H/2.
+/// The impacts move the body by h (v+ - v*) + delta_t, which is the work of the force m a; its velocity at
+/// the end is v + a H/2. L_f leaves out half of what an applied torque does in the step.
 #pragma once
 
 #include "engine/lie.h"
@@ -14,11 +17,12 @@ namespace abut::impact {
 
 template <typename T>
 struct BodyMotion {
-  Vec3<T> w, v;                   ///< w+, v+, or their bars
-  Vec3<T> turn, way;              ///< delta: rotation and translation
-  Vec3<T> w_free, v_free, shift;  ///< w_m, v*, s
-  Mat3<T> inertia_W;              ///< I(R) [kg m^2]
-  T mass, h;
+  Vec3<T> w, v;            ///< w+, v+, or their bars
+  Vec3<T> turn, way;       ///< delta: rotation and translation
+  Vec3<T> w_free, v_free;  ///< w_m, v*
+  Vec3<T> acceleration;    ///< a
+  Mat3<T> inertia_W;       ///< I(R) [kg m^2]
+  T mass, h, tau;
 };
 
 namespace detail {
@@ -59,8 +63,9 @@ template <typename T>
 [[nodiscard]] T energy_gain(const BodyMotion<T>& x) {
   const Vec3<T> L_free = detail::free_momentum(x), L = detail::momentum_at_end(x, L_free);
   const detail::Spin<T> spin(x.h * x.w + x.turn, L, x.inertia_W), free(x.h * x.w_free, L_free, x.inertia_W);
-  return T(0.5) * (x.mass * (x.v - x.v_free).dot(x.v + x.v_free - T(2.0) * x.shift) + L.dot(spin.w) -
-                   L_free.dot(free.w));
+  const Vec3<T> change = x.v - x.v_free, later = x.tau * change + x.way;
+  return x.mass * (T(0.5) * change.dot(x.v + x.v_free) - x.acceleration.dot(later)) +
+         T(0.5) * (L.dot(spin.w) - L_free.dot(free.w));
 }
 
 /// Its gradient.
@@ -70,7 +75,7 @@ template <typename T>
   const Vec3<double> L_free = detail::free_momentum(x), L = detail::momentum_at_end(x, L_free);
   const Vec3<double> phi = h * x.w + x.turn, phi_free = h * x.w_free, half = 0.5 * phi_free;
   const detail::Spin<double> spin(phi, L, I), free(phi_free, L_free, I);
-  const Vec3<double> change = x.v - x.v_free;
+  const Vec3<double> change = x.v - x.v_free, later = x.tau * change + x.way;
   BodyMotion<double> bar;
   bar.inertia_W.setZero();
   bar.turn = detail::spin_energy_vjp(spin, phi, L, 1.0, bar.inertia_W);
@@ -79,12 +84,13 @@ template <typename T>
   bar.w = h * bar.turn + I * spin.w;
   bar.w_free = h * by_free_turn - I * spin.w;
   bar.h = x.w.dot(bar.turn) + x.w_free.dot(by_free_turn);
-  bar.way = m * spin.w.cross(change);
-  const Vec3<double> by_change = m * x.way.cross(spin.w);
-  bar.v = m * (x.v - x.shift) + by_change;
-  bar.v_free = -m * (x.v_free - x.shift) - by_change;
-  bar.shift = -m * change;
-  bar.mass = 0.5 * change.dot(x.v + x.v_free - 2.0 * x.shift) + spin.w.dot(change.cross(x.way));
+  bar.way = m * (spin.w.cross(change) - x.acceleration);
+  const Vec3<double> by_change = m * (x.way.cross(spin.w) - x.tau * x.acceleration);
+  bar.v = m * x.v + by_change;
+  bar.v_free = -m * x.v_free - by_change;
+  bar.acceleration = -m * later;
+  bar.tau = -m * x.acceleration.dot(change);
+  bar.mass = 0.5 * change.dot(x.v + x.v_free) - x.acceleration.dot(later) + spin.w.dot(change.cross(x.way));
 
   // L_f = Q I Q^T w_m
   const Vec3<double> L_bar = spin.w - free.w;

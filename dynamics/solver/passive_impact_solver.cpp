@@ -15,16 +15,13 @@ ContactProblem plastic(const ContactProblem& problem) {
   return out;
 }
 
-template <typename F>
-void each_impact(const ContactProblem& problem, const impact::Settings& settings, const F& f) {
+bool has_impacts(const ContactProblem& problem, const impact::Settings& settings) {
   for (const RowPair& pair : problem.rows.pairs) {
     if (!may_have_impacts(problem, pair)) continue;
-    for (int r = pair.begin; r < pair.end; ++r) {
-      const auto i = static_cast<std::size_t>(r);
-      const impact::Impact impact = impact_of_row(problem, i, settings);
-      if (impact.hit) f(i, impact);
-    }
+    for (int r = pair.begin; r < pair.end; ++r)
+      if (impact_of_row(problem, static_cast<std::size_t>(r), settings).hit) return true;
   }
+  return false;
 }
 
 bool has_work_of_its_own(const ContactProblem& problem) {
@@ -34,69 +31,16 @@ bool has_work_of_its_own(const ContactProblem& problem) {
   });
 }
 
-/// When the impacts of a problem act, on average.
-struct MeanTime {
-  double weight = 0.0;  ///< sum Gamma s; 0: there are none
-  double value = 0.0;   ///< t [s]
-
-  MeanTime() = default;
-  MeanTime(const ContactProblem& problem, const impact::Settings& settings) {
-    each_impact(problem, settings, [&](std::size_t i, const impact::Impact& impact) {
-      const double w = problem.rows.rows[i].weight * impact.share;
-      weight += w;
-      value += w * impact.time;
-    });
-    if (weight > 0.0) value /= weight;
-  }
-
-  void vjp(const ContactProblem& problem, const impact::Settings& settings, double bar_of_value,
-           ContactProblemBar& bar) const {
-    const double scale = bar_of_value / weight;
-    each_impact(problem, settings, [&](std::size_t i, const impact::Impact& impact) {
-      const ContactRow& row = problem.rows.rows[i];
-      const double later = scale * (impact.time - value);
-      impact::ImpactBar impact_bar{row.weight * later, scale * row.weight * impact.share, 0.0};
-      bar.rows[i].weight += impact.share * later;
-      if (row.is_moved()) {
-        bar.rows[i].impact_time += impact_bar.time;
-        impact_bar.time = 0.0;
-      }
-      const RowApproach approach(problem, i, problem.start_row(i));
-      approach.vjp(impact::impact_vjp(approach.value, settings, impact, impact_bar), bar.start_row(i),
-                   bar.pairs[static_cast<std::size_t>(row.pair)], bar);
-    });
-  }
-
-  [[nodiscard]] double jvp(const ContactProblem& problem, const impact::Settings& settings,
-                           const ContactProblemDot& dot) const {
-    double sum = 0.0;
-    each_impact(problem, settings, [&](std::size_t i, const impact::Impact& impact) {
-      const ContactRow& row = problem.rows.rows[i];
-      const RowApproach approach(problem, i, problem.start_row(i));
-      const impact::ImpactBar impact_dot =
-          impact::impact_jvp(approach.value, settings, impact,
-                             approach.jvp(dot.start_row(i), dot.pairs[static_cast<std::size_t>(row.pair)],
-                                          dot.v_start, dot.v_free));
-      const double time_dot = row.is_moved() ? dot.rows[i].impact_time : impact_dot.time;
-      sum += (dot.rows[i].weight * impact.share + row.weight * impact_dot.share) * (impact.time - value) +
-             row.weight * impact.share * time_dot;
-    });
-    return sum / weight;
-  }
-};
-
-/// What impacts do to kinetic energy.
+/// What impacts do to energy.
 class ImpactEnergy {
  public:
   /// Whether there are any that may gain energy; if not, there is nothing else to ask.
   [[nodiscard]] bool assign(const ContactProblem& problem, const impact::Settings& settings) {
-    time_ = MeanTime(problem, settings);
-    if (time_.weight == 0.0 || has_work_of_its_own(problem)) return false;
-    lead_ = problem.h - time_.value - 0.5 * problem.nominal_h;
+    if (has_work_of_its_own(problem) || !has_impacts(problem, settings)) return false;
     before_ = 0.0;
     for (int s = 0; s < problem.mass.slot_count(); ++s) {
       const impact::BodyMotion<double> x = motion(problem, problem.v_free, {}, s);
-      before_ += 0.5 * (x.w.dot(x.inertia_W * x.w) + x.mass * (x.v - x.shift).squaredNorm());
+      before_ += 0.5 * (x.w.dot(x.inertia_W * x.w) + x.mass * x.v.squaredNorm());
     }
     return before_ > 0.0;
   }
@@ -124,10 +68,9 @@ class ImpactEnergy {
   }
 
   /// Adds the gradient of scale gain(), but for what `before_` adds to it: the gain is that of a root.
-  void vjp(const ContactProblem& problem, const impact::Settings& settings, const Eigen::VectorXd& velocity,
+  void vjp(const ContactProblem& problem, const Eigen::VectorXd& velocity,
            const Eigen::VectorXd& displacement, double scale, EndMotionBar& end_bar,
            ContactProblemBar& bar) const {
-    double lead_bar = 0.0;
     for (int s = 0; s < problem.mass.slot_count(); ++s) {
       const auto k = static_cast<std::size_t>(s);
       const impact::BodyMotion<double> by = energy_gain_gradient(motion(problem, velocity, displacement, s));
@@ -137,42 +80,33 @@ class ImpactEnergy {
       bar.v_free.segment<6>(6 * s) += c * stack<double>(by.w_free, by.v_free);
       bar.inertia_W[k] += c * by.inertia_W;
       bar.mass[k] += c * by.mass;
-      bar.h += c * by.h;
-      // s = (h - t - H/2) (v* - v_0)/h
-      const Vec3<double> acceleration = acceleration_of(problem, s),
-                         change_bar = c * lead_ / problem.h * by.shift;
+      bar.h += c * (by.h + by.tau);
+      const Vec3<double> change_bar = c / problem.h * by.acceleration;
       bar.v_free.segment<3>(6 * s + 3) += change_bar;
       bar.v_start.segment<3>(6 * s + 3) -= change_bar;
-      bar.h -= change_bar.dot(acceleration);
-      lead_bar += c * by.shift.dot(acceleration);
+      bar.h -= change_bar.dot(acceleration_of(problem, s));
     }
-    bar.h += lead_bar;
-    time_.vjp(problem, settings, -lead_bar, bar);
   }
 
   /// The other way round, along changes of everything.
-  [[nodiscard]] double jvp(const ContactProblem& problem, const impact::Settings& settings,
-                           const Eigen::VectorXd& velocity, const Eigen::VectorXd& displacement,
-                           const EndMotionBar& end_dot, const ContactProblemDot& dot) const {
-    const double lead_dot = -time_.jvp(problem, settings, dot);
+  [[nodiscard]] double jvp(const ContactProblem& problem, const Eigen::VectorXd& velocity,
+                           const Eigen::VectorXd& displacement, const EndMotionBar& end_dot,
+                           const ContactProblemDot& dot) const {
     double sum = 0.0;
     for (int s = 0; s < problem.mass.slot_count(); ++s) {
       const auto k = static_cast<std::size_t>(s);
       const impact::BodyMotion<double> by = energy_gain_gradient(motion(problem, velocity, displacement, s));
-      const Vec3<double> change_dot = (dot.v_free - dot.v_start).segment<3>(6 * s + 3),
-                         shift_dot = lead_dot * acceleration_of(problem, s) + lead_ / problem.h * change_dot;
+      const Vec3<double> acceleration_dot = (dot.v_free - dot.v_start).segment<3>(6 * s + 3) / problem.h;
       sum += stack<double>(by.w, by.v).dot(end_dot.velocity.segment<6>(6 * s)) +
              stack<double>(by.turn, by.way).dot(end_dot.displacement.segment<6>(6 * s)) +
              stack<double>(by.w_free, by.v_free).dot(dot.v_free.segment<6>(6 * s)) +
              by.inertia_W.cwiseProduct(dot.inertia_W[k]).sum() + by.mass * dot.mass[k] +
-             by.shift.dot(shift_dot);
+             by.acceleration.dot(acceleration_dot);
     }
     return sum / before_;
   }
 
  private:
-  MeanTime time_;
-  double lead_ = 0.0;    ///< h - t - H/2 [s]
   double before_ = 0.0;  ///< about the kinetic energy before [J]
 
   static Vec3<double> acceleration_of(const ContactProblem& problem, int slot) {
@@ -192,10 +126,11 @@ class ImpactEnergy {
             delta.tail<3>(),
             V_free.head<3>(),
             V_free.tail<3>(),
-            lead_ * acceleration_of(problem, slot),
+            acceleration_of(problem, slot),
             problem.mass.inertia_W(slot),
             problem.mass.mass(slot),
-            problem.h};
+            problem.h,
+            problem.h - 0.5 * problem.nominal_h};
   }
 };
 
@@ -382,23 +317,21 @@ void PassiveImpactSolver::vjp(const ContactProblem& problem, const ContactSoluti
   }
   const double alpha = mixture.alpha;
   const ContactSolution& plastic_end = mixture.plastic;
-  const impact::Settings settings = impact_settings(problem, impact_speed());
   EndMotionBar &end_bar = memory.part, &plastic_bar = memory.plastic_part, &difference = memory.difference;
   end_bar = solution_bar;
   plastic_bar.velocity.setZero(end_bar.velocity.size());
   plastic_bar.displacement.setZero(end_bar.displacement.size());
   set_difference(mixture, difference);
-  (void)memory.energy.assign(problem, settings);
+  (void)memory.energy.assign(problem, impact_settings(problem, impact_speed()));
   const double slope = memory.energy.gain_along(problem, solution.velocity, solution.displacement,
                                                 difference.velocity, difference.displacement);
   if (alpha < 1.0 && alpha > 0.0 && slope > 0.0) {
     const double alpha_bar = solution_bar.velocity.dot(difference.velocity) +
                              solution_bar.displacement.dot(difference.displacement),
                  gain_bar = -alpha_bar / slope;
-    memory.energy.vjp(problem, settings, solution.velocity, solution.displacement, gain_bar, end_bar, bar);
+    memory.energy.vjp(problem, solution.velocity, solution.displacement, gain_bar, end_bar, bar);
     if (mixture.plastic_gains) {
-      memory.energy.vjp(problem, settings, plastic_end.velocity, plastic_end.displacement, -gain_bar,
-                        plastic_bar, bar);
+      memory.energy.vjp(problem, plastic_end.velocity, plastic_end.displacement, -gain_bar, plastic_bar, bar);
     }
   }
   plastic_bar.velocity += (1.0 - alpha) * end_bar.velocity;
@@ -423,17 +356,14 @@ void PassiveImpactSolver::jvp(const ContactProblem& problem, const ContactSoluti
   law_.jvp(plastic(problem), plastic_end, at.plastic, dot, memory.law, plastic_dot);
   solution_dot.velocity = alpha * solution_dot.velocity + (1.0 - alpha) * plastic_dot.velocity;
   solution_dot.displacement = alpha * solution_dot.displacement + (1.0 - alpha) * plastic_dot.displacement;
-  const impact::Settings settings = impact_settings(problem, impact_speed());
   set_difference(mixture, difference);
-  (void)memory.energy.assign(problem, settings);
+  (void)memory.energy.assign(problem, impact_settings(problem, impact_speed()));
   const double slope = memory.energy.gain_along(problem, solution.velocity, solution.displacement,
                                                 difference.velocity, difference.displacement);
   if (!(alpha < 1.0 && alpha > 0.0 && slope > 0.0)) return;
-  double gain_dot =
-      memory.energy.jvp(problem, settings, solution.velocity, solution.displacement, solution_dot, dot);
+  double gain_dot = memory.energy.jvp(problem, solution.velocity, solution.displacement, solution_dot, dot);
   if (mixture.plastic_gains) {
-    gain_dot -= memory.energy.jvp(problem, settings, plastic_end.velocity, plastic_end.displacement,
-                                  plastic_dot, dot);
+    gain_dot -= memory.energy.jvp(problem, plastic_end.velocity, plastic_end.displacement, plastic_dot, dot);
   }
   const double alpha_dot = -gain_dot / slope;
   solution_dot.velocity += alpha_dot * difference.velocity;

@@ -1,17 +1,17 @@
-/// The smooth Coulomb law with impacts that create no kinetic energy.
+/// The smooth Coulomb law with impacts that create no energy.
 ///
 /// Newton's restitution gives the normal velocity after an impact, whatever friction and other impacts do
 /// meanwhile: where they speed a body up, energy is created (Kane's paradox; also several impacts of one body
 /// at once). With
 ///     v_N  the solution of the law (e as given),   v_p  that with plastic impacts (e = 0),
-///     s = a (h - t - H/2),   a = (v* - v_0)/h,     t: mean time of the impacts, weighted by Gamma s
-/// velocities at t are v* - s before and v+ - s after the impact (contact_laws/impact.h), and the solution is
-///     v = v_p + alpha (v_N - v_p),   alpha: the largest in [0, 1] with
-///     F(alpha) = |v - s|_M^2 - |v* - s|_M^2 <= 0,
-/// displacements and impulses likewise. F is quadratic, and F(0) <= 0: a plastic impact with friction loses
-/// energy (where push-out makes it gain some, the solution gains no more than that). Impulses of both
-/// solutions are in the friction cones and act at the same times and places, and so do those of the mixture:
-/// it keeps momentum and angular momentum. alpha = 1, and nothing is solved twice, unless energy would rise.
+/// the solution is
+///     v = v_p + alpha (v_N - v_p),   alpha: the largest in [0, 1] with  Delta E(alpha) <= 0,
+/// displacements and impulses likewise. Delta E is the energy that the bodies of the problem have at the end
+/// of the step, over that without impacts (contact_laws/impact_energy.h); it is nearly quadratic, and not
+/// positive at alpha = 0: a plastic impact with friction loses energy (where push-out makes it gain some, the
+/// solution gains no more than that). Impulses of both solutions are in the friction cones and act at the
+/// same times and places, and so do those of the mixture: it keeps momentum and angular momentum. alpha = 1,
+/// and nothing is solved twice, unless energy would rise.
 ///
 /// One alpha for an island. Islands with joints or driven bodies, which do work of their own, keep Newton's
 /// restitution.

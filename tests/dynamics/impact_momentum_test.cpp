@@ -204,10 +204,12 @@ TEST_CASE("impact: adjoint and JVP agree with differences through impacts off ce
 TEST_CASE("impact: no energy is gained where Newton's restitution would gain some", "[dynamics][property]") {
   const double restitution = GENERATE(0.9, 1.0), friction = GENERATE(0.0, 0.3, 1.0);
   const double h = GENERATE(1e-3, 1e-2);
+  const bool falls = GENERATE(false, true);
   double newton = 0.0;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     Random random(seed);
-    const TestScene scene = thrown_bodies(Kind::box, Kind::box, restitution, friction, random);
+    TestScene scene = thrown_bodies(Kind::box, Kind::box, restitution, friction, random);
+    if (falls) scene.model.gravity = {1.0, -2.0, -9.81};
     StepConfig config = impact_config(h);
     const auto gain = [&](bool passive) {
       config.passive_impacts = passive;
@@ -216,12 +218,51 @@ TEST_CASE("impact: no energy is gained where Newton's restitution would gain som
       REQUIRE(trajectory.ok());
       return test::largest_gain(scene, trajectory, config);
     };
-    CAPTURE(restitution, friction, h, seed);
+    CAPTURE(restitution, friction, h, falls, seed);
     CHECK(gain(true) <= 1e-8);
     newton = std::max(newton, gain(false));
   }
-  CAPTURE(restitution, friction, h, newton);
+  CAPTURE(restitution, friction, h, falls, newton);
   if (restitution == 1.0) CHECK(newton > 1e-3);
+}
+
+TEST_CASE("impact: impacts of one step at several times gain no energy under gravity",
+          "[dynamics][property]") {
+  const double restitution = GENERATE(0.9, 1.0), friction = GENERATE(0.0, 0.5);
+  const double h = GENERATE(1e-3, 1e-2);
+  const StepConfig config = impact_config(h);
+  int steps_of_impact = 0, pushed_out = 0;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    Random random(seed);
+    TestScene scene = thrown_bodies(Kind::box, Kind::sphere, restitution, friction, random);
+    scene.model.gravity = {1.0, -2.0, -9.81};
+    scene.add(scene.model.bodies[0], test::pose_at({0, 0.2, 0}), test::moving_at({0, -3, 0}));
+    TestScene plastic = scene;
+    for (Body& body : plastic.model.bodies) body.material.restitution = 0.0;
+    const Trajectory trajectory =
+        rollout(Stepper(scene.model, config), scene.state, static_cast<int>(0.12 / h));
+    CAPTURE(restitution, friction, h, seed);
+    REQUIRE(trajectory.ok());
+    for (std::size_t k = 0; k < trajectory.records.size(); ++k) {
+      if (trajectory.records[k].substeps[0].displacement.size() == 0) continue;
+      const auto energy = [&](const State& end) { return Totals(scene.model, end, h).energy; };
+      const double free = test::free_energy(scene, trajectory.states[k], config),
+                   end = energy(trajectory.states[k + 1]);
+      ++steps_of_impact;
+      if (end <= (1.0 + 1e-8) * free) continue;
+      // What push-out of an overlap adds is no impact's.
+      ++pushed_out;
+      State without_restitution;
+      REQUIRE(
+          simulate(Stepper(plastic.model, config), trajectory.states[k], 1, {}, without_restitution).status ==
+          StepStatus::ok);
+      CAPTURE(k, end / free - 1.0);
+      CHECK(end <= energy(without_restitution) + 1e-8 * free);
+    }
+  }
+  CAPTURE(restitution, friction, h, steps_of_impact, pushed_out);
+  CHECK(steps_of_impact > 80);
+  CHECK(pushed_out <= steps_of_impact / 50);
 }
 
 TEST_CASE("impact: divided steps and split push-out gain no energy, either", "[dynamics][property]") {

@@ -9,19 +9,25 @@
 
 namespace abut::test {
 
-/// What bodies have together: momentum, angular momentum about the origin, kinetic energy.
+/// What bodies have together: momentum, angular momentum about the origin, kinetic and potential energy.
+///
+/// @param h  a step: energy is that at its end, while velocities are those in its middle; 0: with velocities
+/// as
+///           they are
 struct Totals {
   Vec3<double> momentum = Vec3<double>::Zero(), angular_momentum = Vec3<double>::Zero();
   double energy = 0.0;
 
-  Totals(const Model& model, const State& state) {
+  Totals(const Model& model, const State& state, double h = 0.0) {
     for (std::size_t b = 0; b < model.bodies.size(); ++b) {
       const Body& body = model.bodies[b];
       const Mat3<double> R = state.X_WB[b].rotation(), I = R * body.inertia * R.transpose();
-      const Vec3<double> w = state.V_WB[b].head<3>(), p = body.mass * state.V_WB[b].tail<3>();
+      const Vec3<double> w = state.V_WB[b].head<3>(), v = state.V_WB[b].tail<3>(), p = body.mass * v,
+                         v_end = v + 0.5 * h * model.gravity;
       momentum += p;
       angular_momentum += state.X_WB[b].p.cross(p) + I * w;
-      energy += 0.5 * p.squaredNorm() / body.mass + 0.5 * w.dot(I * w);
+      energy +=
+          body.mass * (0.5 * v_end.squaredNorm() - model.gravity.dot(state.X_WB[b].p)) + 0.5 * w.dot(I * w);
     }
   }
 };
@@ -72,7 +78,7 @@ inline StepConfig impact_config(double h) {
   return config;
 }
 
-/// Kinetic energy a step later, had the bodies not met.
+/// Energy a step later, had the bodies not met.
 inline double free_energy(const TestScene& scene, const State& state, const StepConfig& config) {
   double sum = 0.0;
   for (std::size_t b = 0; b < scene.model.bodies.size(); ++b) {
@@ -82,7 +88,7 @@ inline double free_energy(const TestScene& scene, const State& state, const Step
     State end;
     if (simulate(Stepper(alone.model, config), alone.state, 1, {}, end).status != StepStatus::ok)
       throw std::runtime_error("a free flight failed");
-    sum += Totals(alone.model, end).energy;
+    sum += Totals(alone.model, end, config.h).energy;
   }
   return sum;
 }
@@ -94,7 +100,8 @@ inline double largest_gain(const TestScene& scene, const Trajectory& trajectory,
   for (std::size_t k = 0; k < trajectory.records.size(); ++k) {
     if (trajectory.records[k].substeps[0].displacement.size() == 0) continue;
     const double free = free_energy(scene, trajectory.states[k], config);
-    largest = std::max(largest, Totals(scene.model, trajectory.states[k + 1]).energy / free - 1.0);
+    const double energy = Totals(scene.model, trajectory.states[k + 1], config.h).energy;
+    largest = std::max(largest, energy / free - 1.0);
   }
   return largest;
 }
