@@ -50,8 +50,9 @@ void require_solid(const Primitive& primitive, std::size_t index) {
       require_valid(primitive, fmt::format("primitive {}", index));
       return;
   }
-  require(is_valid, fmt::format("primitive {}: no solid has the parameters {}, {}, {}, {}, {}", index, p[0],
-                                p[1], p[2], p[3], p[4]));
+  if (is_valid) return;
+  throw std::invalid_argument(fmt::format("primitive {}: no solid has the parameters {}, {}, {}, {}, {}",
+                                          index, p[0], p[1], p[2], p[3], p[4]));
 }
 
 /// (u^(1/e) + v^(1/e))^e, e in [0, 1], of u, v >= 0; max(u, v) for e = 0.
@@ -188,8 +189,9 @@ void superquadric_parameter_vjp(const Primitive& primitive, const Shape& shape, 
 }  // namespace
 
 ShapeSdf::ShapeSdf(const Shape& shape) : shape_(shape) {
-  require(shape.union_smoothing >= 0.0,
-          fmt::format("union_smoothing is {} m, but must be >= 0", shape.union_smoothing));
+  if (!(shape.union_smoothing >= 0.0))
+    throw std::invalid_argument(
+        fmt::format("union_smoothing is {} m, but must be >= 0", shape.union_smoothing));
   for (std::size_t i = 0; i < shape.primitives.size(); ++i) require_solid(shape.primitives[i], i);
   for (const PrimitiveOperation operation : {PrimitiveOperation::add, PrimitiveOperation::subtract}) {
     for (std::size_t i = 0; i < shape.primitives.size(); ++i) {

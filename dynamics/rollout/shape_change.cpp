@@ -107,27 +107,19 @@ std::optional<Vec3<double>> meet_level(const ShapeSdf& sdf, const Vec3<double>& 
   return x + best * u;
 }
 
-/// Each primitive by itself, as if it were added.
-std::vector<ShapeSdf> solids_of_primitives(const Shape& shape) {
-  std::vector<ShapeSdf> solids;
-  for (const Primitive& primitive : shape.primitives) {
-    Shape alone = shape;
-    alone.primitives = {primitive};
-    alone.primitives.front().operation = PrimitiveOperation::add;
-    solids.emplace_back(alone);
-  }
-  return solids;
-}
-
-/// The one whose surface is nearest.
-int nearest_primitive(const std::vector<ShapeSdf>& primitives, const Vec3<double>& x) {
+/// The primitive of the shape whose surface is nearest; the first of several.
+int nearest_primitive(const ShapeSdf& sdf, const Vec3<double>& x) {
   int nearest = 0;
   double least = std::numeric_limits<double>::infinity();
-  for (std::size_t p = 0; p < primitives.size(); ++p) {
-    const double distance = std::abs(primitives[p].distance<double>(x));
-    if (!(distance < least)) continue;
+  const std::vector<PreparedPrimitive<double>>& primitives = sdf.primitives<double>();
+  for (std::size_t i = 0; i < primitives.size(); ++i) {
+    if (primitive_bounds<double>(primitives[i], sdf.distance_mode(), x).lower > least) continue;
+    const double distance =
+        std::abs(primitive_sample<SdfOrder::normal, double>(primitives[i], sdf.distance_mode(), x).distance);
+    const int p = sdf.primitive_of_shape(i);
+    if (!(distance < least || (distance == least && p < nearest))) continue;
     least = distance;
-    nearest = static_cast<int>(p);
+    nearest = p;
   }
   return nearest;
 }
@@ -138,11 +130,10 @@ ContactPointLines contact_point_lines(const Body& body) {
   ContactPointLines lines;
   if (PointsOfPrimitive(body).valid || !points_follow_zero_set(body)) return lines;
   const ShapeSdf sdf(body.shape);
-  const std::vector<ShapeSdf> primitives = solids_of_primitives(body.shape);
   lines.directions.resize(3, body.contact_points.cols());
   for (Eigen::Index i = 0; i < body.contact_points.cols(); ++i) {
     const Vec3<double> v = body.contact_points.col(i);
-    const int nearest = nearest_primitive(primitives, v);
+    const int nearest = nearest_primitive(sdf, v);
     lines.primitive.push_back(nearest);
     const Pose<double>& X_BP = body.shape.primitives[static_cast<std::size_t>(nearest)].X_BP;
     lines.directions.col(i) = X_BP.q.conjugate() * sdf.evaluate<double>(v).gradient.normalized();
@@ -247,15 +238,13 @@ std::vector<PrimitiveGradient> total_shape_gradient(const Body& body, const Shap
   if (points.valid) {
     add_points_of_primitive(body, points, partial, total.front());
   } else if (points_follow_zero_set(body)) {
-    const std::vector<ShapeSdf> primitives =
-        lines == nullptr ? solids_of_primitives(body.shape) : std::vector<ShapeSdf>();
     for (Eigen::Index i = 0; i < body.contact_points.cols(); ++i) {
       const Vec3<double> v = body.contact_points.col(i), v_bar = partial.contact_points.col(i);
       if (v_bar.isZero(0.0)) continue;
       std::optional<Vec3<double>> direction;
       if (lines != nullptr) direction = line_of(body, *lines, i);
       const int p =
-          lines == nullptr ? nearest_primitive(primitives, v) : lines->primitive[static_cast<std::size_t>(i)];
+          lines == nullptr ? nearest_primitive(sdf, v) : lines->primitive[static_cast<std::size_t>(i)];
       const double phi_bar = add_carried_point(body, sdf.evaluate<double>(v).gradient, v,
                                                static_cast<std::size_t>(p), direction, v_bar, total);
       sdf.parameter_vjp(v, phi_bar, Vec3<double>::Zero(), total);

@@ -1,6 +1,7 @@
 #include "dynamics/step/stepper.h"
 
 #include <cmath>
+#include <utility>
 
 #include "dynamics/motion/fixed_motion.h"
 #include "dynamics/solver/smooth_coulomb_settings.h"
@@ -120,7 +121,7 @@ StepReport Stepper::substep(const State& state, const Control& control, double h
       scratch.impacts, solved.impacts);
   const ContactProblem problem = problem_of(solved, h, impacts);
   std::shared_ptr<SubstepTape> kept;
-  if (record && tape == Tape::full) kept = std::make_shared<SubstepTape>();
+  if (record && tape == Tape::full) kept = tapes_.next();
   solver_.solve(problem, scratch.solver, solved.solution, kept ? &kept->islands : nullptr);
   advance(model, solved.mass, state, control, h, solved.free, solved.solution.end_motion(problem.lag), next);
 
@@ -143,7 +144,11 @@ StepReport Stepper::substep(const State& state, const Control& control, double h
     if (!kept || !kept->islands.is_complete || report.status != StepStatus::ok) {
       record->tape = nullptr;
     } else {
-      kept->solved = solved;
+      if (divides_steps()) {
+        kept->solved = solved;  // where to divide is asked of it, too
+      } else {
+        std::swap(kept->solved, solved);
+      }
       kept->solved.rows.reduced = {};
       int contact = 0;  // as in the record
       kept->solved.rows.each_member([&](ContactRow& row) { row.contact = contact++; });

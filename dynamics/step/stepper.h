@@ -14,6 +14,7 @@
 #include "dynamics/step/step_record.h"
 #include "dynamics/step/step_report.h"
 #include "dynamics/step/step_scratch.h"
+#include "dynamics/step/tape_pool.h"
 #include "engine/config.h"
 #include "engine/model.h"
 #include "engine/state.h"
@@ -148,6 +149,7 @@ class Stepper {
   double acceleration_scale_;
   ContactDetector detector_;
   IslandSolver solver_;
+  TapePool tapes_;
 };
 
 /// Kinetic plus potential energy [J] of the bodies of finite mass (gravity and constant forces; not that of

@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -251,6 +252,32 @@ TEST_CASE("Tape: takes no more memory than it may", "[dynamics][value]") {
     CHECK(full < 60);
     CHECK(difference(expected, simulator.gradient(mixed, loss)) <= 1e-8);
   }
+}
+
+TEST_CASE("Tape: one that is written again says what a new one says, and outlives its simulator",
+          "[dynamics][determinism]") {
+  const TestScene scene = contact_scene();
+  StepConfig config = config_of(ContactLaw::smooth_coulomb);
+  SECTION("the default") {}
+  SECTION("divided steps") { config.impact_substeps = true; }
+  SECTION("another law") { config.law = ContactLaw::lcp; }
+  State thrown = scene.state;  // other contacts and islands than those of the scene
+  thrown.X_WB[2].p += Vec3<double>(0.3, 0, 0.4);
+  thrown.V_WB[1] = test::moving_at({1, 0, 2});
+  constexpr int k_steps = 60;
+  const auto gradient_of = [&](const Simulator& simulator, const State& state) {
+    return simulator.gradient(simulator.rollout(state, k_steps, {}, {}, k_plenty), loss);
+  };
+  const Simulator fresh(scene.model, config);
+  const Gradient expected = gradient_of(fresh, scene.state);
+  auto used = std::make_unique<Simulator>(scene.model, config);
+  (void)gradient_of(*used, thrown);
+  CHECK(difference(gradient_of(*used, scene.state), expected) == 0.0);
+  const Trajectory trajectory = used->rollout(scene.state, k_steps, {}, {}, k_plenty);
+  const Trajectory copy = trajectory;  // holds the same tapes
+  CHECK(difference(used->gradient(trajectory, loss), expected) == 0.0);
+  used.reset();
+  CHECK(difference(fresh.gradient(copy, loss), expected) == 0.0);
 }
 
 TEST_CASE("Tape: JVPs, forces and many losses do with full records, too", "[dynamics][derivative]") {
