@@ -22,28 +22,6 @@ constexpr double k_unbounded_union_smoothing = 1e-3;  // [m]
 constexpr double k_default_density = 1000.0;          // of fixed bodies, where it means nothing [kg/m^3]
 constexpr int k_max_capsule_points = 1000;
 
-std::string_view kind_name(PrimitiveKind kind) {
-  switch (kind) {
-    case PrimitiveKind::superquadric:
-      return "superquadric";
-    case PrimitiveKind::half_space:
-      return "half_space";
-    case PrimitiveKind::sphere:
-      return "sphere";
-    case PrimitiveKind::capsule:
-      return "capsule";
-    case PrimitiveKind::rounded_box:
-      return "rounded_box";
-    case PrimitiveKind::convex_polyhedron:
-      return "convex_polyhedron";
-    case PrimitiveKind::oriented_point_cloud:
-      return "oriented_point_cloud";
-    case PrimitiveKind::extruded_superquadric:
-      return "extruded_superquadric";
-  }
-  return "primitive";
-}
-
 Vec3<double> first_three(const Primitive& primitive) {
   return {primitive.parameters[0], primitive.parameters[1], primitive.parameters[2]};
 }
@@ -318,6 +296,8 @@ class Builder {
     std::optional<MassProperties> computed;
     if (const Primitive* simple = single_simple_primitive(body_.shape)) {
       computed = transformed(simple->X_BP, mass_properties_of(*simple, 1.0));
+    } else if (d_.of_unit_density) {
+      computed = d_.of_unit_density;
     } else if (body_.mesh.vertex_count() > 0) {
       computed = mesh_properties();
     }
@@ -378,6 +358,30 @@ Body make_single(PrimitiveKind kind, const std::array<double, 5>& parameters,
 }
 
 }  // namespace
+
+std::string_view kind_name(PrimitiveKind kind) {
+  switch (kind) {
+    case PrimitiveKind::superquadric:
+      return "superquadric";
+    case PrimitiveKind::half_space:
+      return "half_space";
+    case PrimitiveKind::sphere:
+      return "sphere";
+    case PrimitiveKind::capsule:
+      return "capsule";
+    case PrimitiveKind::rounded_box:
+      return "rounded_box";
+    case PrimitiveKind::convex_polyhedron:
+      return "convex_polyhedron";
+    case PrimitiveKind::oriented_point_cloud:
+      return "oriented_point_cloud";
+    case PrimitiveKind::extruded_superquadric:
+      return "extruded_superquadric";
+  }
+  return "primitive";
+}
+
+bool has_closed_form(const Shape& shape) { return single_simple_primitive(shape) != nullptr; }
 
 Body make_body(const BodyDescription& description) { return Builder(description).build(); }
 

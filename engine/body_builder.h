@@ -10,8 +10,10 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 
+#include "engine/mass_properties.h"
 #include "engine/model.h"
 
 namespace abut {
@@ -38,9 +40,11 @@ struct BodyDescription {
   TriangleMesh mesh;
   std::optional<MassOrDensity> mass_or_density;  ///< left out only where there is a half-space, or `fixed`
   std::optional<double> volume;                  ///< [m^3]
-  std::optional<Vec3<double>> center_of_mass;    ///< [m]; comes with `inertia`
-  std::optional<Mat3<double>> inertia;           ///< about it [kg m^2]; comes with `center_of_mass`
-  std::optional<Points> contact_points;          ///< (3, n) [m]; default: see above
+  /// In A, of unit density: taken instead of the integrals over the mesh.
+  std::optional<MassProperties> of_unit_density;
+  std::optional<Vec3<double>> center_of_mass;        ///< [m]; comes with `inertia`
+  std::optional<Mat3<double>> inertia;               ///< about it [kg m^2]; comes with `center_of_mass`
+  std::optional<Points> contact_points;              ///< (3, n) [m]; default: see above
   std::optional<std::vector<double>> contact_areas;  ///< n values [m^2], >= 0
   std::optional<double> contact_radius;              ///< [m], >= 0
   int box_subdivisions = 4;                          ///< of the mesh made for a rounded box without one
@@ -51,9 +55,9 @@ struct BodyDescription {
 /// The body: recentred so that B has its origin at the centre of mass, `p_BA` telling where A's went.
 ///
 /// Mass, volume, centre and inertia are, in this order: those given; the closed forms of a single sphere,
-/// capsule or rounded box; the integrals over the mesh. Given a density and an inertia, the mass is density
-/// times volume. Throws std::invalid_argument, starting with the name, for whatever is missing or makes no
-/// sense.
+/// capsule or rounded box; `of_unit_density`; the integrals over the mesh. Given a density and an inertia,
+/// the mass is density times volume. Throws std::invalid_argument, starting with the name, for whatever is
+/// missing or makes no sense.
 [[nodiscard]] Body make_body(const BodyDescription& description);
 
 /// A body with the given signed distance function (primitives in the frame of the mesh) and surface.
@@ -78,6 +82,12 @@ void set_density(Body& body, double density);
 /// std::invalid_argument if there are not that many, or if `count` is negative.
 void set_selected_vertices(Body& body, int count);
 void set_selected_edges(Body& body, int count);
+
+/// As files name it.
+[[nodiscard]] std::string_view kind_name(PrimitiveKind kind);
+
+/// Whether the shape is one sphere, capsule or rounded box: these have closed forms and meshes of their own.
+[[nodiscard]] bool has_closed_form(const Shape& shape);
 
 /// Whether a half-space is among the added primitives.
 [[nodiscard]] bool is_unbounded(const Shape& shape);

@@ -24,15 +24,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const TomlTable::Words<PrimitiveKind> k_kinds{
-    {"superquadric", PrimitiveKind::superquadric},
-    {"half_space", PrimitiveKind::half_space},
-    {"sphere", PrimitiveKind::sphere},
-    {"capsule", PrimitiveKind::capsule},
-    {"rounded_box", PrimitiveKind::rounded_box},
-    {"convex_polyhedron", PrimitiveKind::convex_polyhedron},
-    {"oriented_point_cloud", PrimitiveKind::oriented_point_cloud},
-    {"extruded_superquadric", PrimitiveKind::extruded_superquadric}};
+constexpr double k_cylinder_exponent = 0.05;  // of the superquadric that a cylinder is: eps_1
+
 const TomlTable::Words<PrimitiveOperation> k_operations{{"add", PrimitiveOperation::add},
                                                         {"subtract", PrimitiveOperation::subtract}};
 const TomlTable::Words<DistanceMode> k_distance_modes{{"taubin", DistanceMode::taubin},
@@ -132,6 +125,16 @@ Primitive read_extruded_superquadric(const TomlTable& table) {
   });
 }
 
+/// A primitive that is read with a pose of its own, which is that in the frame of the file.
+template <Primitive (*read)(const TomlTable&)>
+void read_placed(const TomlTable& table, Primitive& primitive) {
+  const Primitive shape = read(table);
+  primitive.parameters = shape.parameters;
+  primitive.values = shape.values;
+  primitive.directions = shape.directions;
+  primitive.X_BP.p = primitive.X_BP * shape.X_BP.p;
+}
+
 /// Those of a kind that has as many on every body.
 void read_shape_parameters(const TomlTable& table, Primitive& primitive) {
   double* next = primitive.parameters.data();
@@ -148,46 +151,75 @@ void read_shape_parameters(const TomlTable& table, Primitive& primitive) {
   }
 }
 
+void read_rounded_box(const TomlTable& table, Primitive& primitive) {
+  read_shape_parameters(table, primitive);
+  const auto& p = primitive.parameters;
+  const double smallest = std::min({p[0], p[1], p[2]});
+  if (p[3] >= smallest)
+    table.fail("edge_radius", fmt::format("{}, allowed: < {}, the smallest half extent", p[3], smallest));
+}
+
+void read_box(const TomlTable& table, Primitive& primitive) {
+  const std::vector<double> half_extents =
+      table.required_numbers("half_extents", 3, shape_range(primitive.kind, "half_extents"));
+  primitive.parameters = {half_extents[0], half_extents[1], half_extents[2]};
+}
+
+void read_ellipsoid(const TomlTable& table, Primitive& primitive) {
+  const std::vector<double> axes =
+      table.required_numbers("semi_axes", 3, shape_range(primitive.kind, "semi_axes"));
+  primitive.parameters = {axes[0], axes[1], axes[2], 1.0, 1.0};
+}
+
+void read_cylinder(const TomlTable& table, Primitive& primitive) {
+  const double radius = table.required_number("radius", positive()),
+               half_length = table.required_number("half_length", positive());
+  primitive.parameters = {radius, radius, half_length, k_cylinder_exponent, 1.0};
+}
+
+/// A word for `kind`, and what reads the keys that come with it.
+struct PrimitiveWord {
+  PrimitiveKind kind;
+  void (*read)(const TomlTable&, Primitive&);
+};
+
+const TomlTable::Words<PrimitiveWord> k_primitive_words{
+    {"sphere", {PrimitiveKind::sphere, read_shape_parameters}},
+    {"capsule", {PrimitiveKind::capsule, read_shape_parameters}},
+    {"box", {PrimitiveKind::rounded_box, read_box}},
+    {"rounded_box", {PrimitiveKind::rounded_box, read_rounded_box}},
+    {"cylinder", {PrimitiveKind::superquadric, read_cylinder}},
+    {"ellipsoid", {PrimitiveKind::superquadric, read_ellipsoid}},
+    {"superquadric", {PrimitiveKind::superquadric, read_shape_parameters}},
+    {"extruded_superquadric",
+     {PrimitiveKind::extruded_superquadric, read_placed<read_extruded_superquadric>}},
+    {"convex_polyhedron", {PrimitiveKind::convex_polyhedron, read_placed<read_polyhedron>}},
+    {"oriented_point_cloud", {PrimitiveKind::oriented_point_cloud, read_placed<read_point_cloud>}},
+    {"half_space", {PrimitiveKind::half_space, read_shape_parameters}}};
+
 Primitive read_primitive(const TomlTable& table) {
+  const PrimitiveWord word = table.required_choice("kind", k_primitive_words);
   Primitive primitive;
-  primitive.kind = table.required_choice("kind", k_kinds);
+  primitive.kind = word.kind;
   primitive.operation = table.choice("operation", PrimitiveOperation::add, k_operations);
   primitive.X_BP.p = table.vector3("position", Vec3<double>::Zero());
   primitive.X_BP.q = table.quaternion("orientation");
-  auto& p = primitive.parameters;
-  const auto take_shape = [&](const Primitive& shape) {  // its own pose is that in the frame of the file
-    p = shape.parameters;
-    primitive.values = shape.values;
-    primitive.directions = shape.directions;
-    primitive.X_BP.p = primitive.X_BP * shape.X_BP.p;
-  };
-  switch (primitive.kind) {
-    case PrimitiveKind::superquadric:
-    case PrimitiveKind::half_space:
-    case PrimitiveKind::sphere:
-    case PrimitiveKind::capsule:
-      read_shape_parameters(table, primitive);
-      break;
-    case PrimitiveKind::rounded_box: {
-      read_shape_parameters(table, primitive);
-      const double smallest = std::min({p[0], p[1], p[2]});
-      if (p[3] >= smallest) {
-        table.fail("edge_radius", fmt::format("{}, allowed: < {}, the smallest half extent", p[3], smallest));
-      }
-      break;
-    }
-    case PrimitiveKind::convex_polyhedron:
-      take_shape(read_polyhedron(table));
-      break;
-    case PrimitiveKind::oriented_point_cloud:
-      take_shape(read_point_cloud(table));
-      break;
-    case PrimitiveKind::extruded_superquadric:
-      take_shape(read_extruded_superquadric(table));
-      break;
-  }
+  word.read(table, primitive);
   table.finish();
   return primitive;
+}
+
+/// Mesh and mass properties of a shape without either.
+void make_surface_of(const TomlTable& table, const SurfaceMaker& make_surface, BodyDescription& description) {
+  ShapeSurface surface;
+  try {
+    surface = make_surface(description.shape);
+  } catch (const std::invalid_argument& error) {
+    table.fail("", fmt::format("no mesh is given, and none can be made: {}", error.what()));
+  }
+  description.mesh = std::move(surface.mesh);
+  description.of_unit_density = surface.of_unit_density;
+  description.shape.union_smoothing = surface.union_smoothing;
 }
 
 /// A mesh that is closed and has its inside inside.
@@ -216,6 +248,12 @@ Mat3<double> read_inertia(const TomlTable& table) {
     table.fail("inertia", error.what());
   }
   return inertia;
+}
+
+/// Whether the contact points are given, not those of the mesh.
+bool gives_points(const TomlTable& body) {
+  const TomlTable contact = body.table("contact");
+  return contact.has("points") && !contact.is_text("points");
 }
 
 void read_contact_keys(const TomlTable& table, BodyDescription& description) {
@@ -257,7 +295,8 @@ void read_selection_keys(const TomlTable& table, Body& body) {
   read("selected_edges", 0, set_selected_edges);
 }
 
-Body read_body_keys(const TomlTable& table, const std::string& name, const Material& material, bool fixed) {
+Body read_body_keys(const TomlTable& table, const std::string& name, const Material& material, bool fixed,
+                    const SurfaceMaker& make_surface) {
   BodyDescription description;
   description.name = name;
   description.material = material;
@@ -290,6 +329,9 @@ Body read_body_keys(const TomlTable& table, const std::string& name, const Mater
   }
   if (table.has("mesh")) {
     description.mesh = read_solid(mesh_file(table));
+  } else if (make_surface && !unbounded && !has_closed_form(description.shape) &&
+             (!description.inertia || !gives_points(table))) {
+    make_surface_of(table, make_surface, description);
   }
   read_contact_keys(table.table("contact"), description);
   Body body;
@@ -302,7 +344,7 @@ Body read_body_keys(const TomlTable& table, const std::string& name, const Mater
   return body;
 }
 
-Body read_body(const fs::path& path) {
+Body read_body(const fs::path& path, const SurfaceMaker& make_surface) {
   std::error_code ignored;
   const fs::path file = fs::is_directory(path, ignored) ? path / "body.toml" : path;
   const TomlTable table = TomlTable::read(file);
@@ -310,7 +352,7 @@ Body read_body(const fs::path& path) {
   const TomlTable material_table = table.table("material");
   const Material material = read_material_keys(material_table, Material());
   material_table.finish();
-  Body body = read_body_keys(table, name, material, false);
+  Body body = read_body_keys(table, name, material, false, make_surface);
   table.finish();
   return body;
 }
@@ -369,7 +411,7 @@ std::vector<double> every_second(const std::vector<double>& values, std::size_t 
 
 std::string primitive_text(const Primitive& primitive) {
   const auto& p = primitive.parameters;
-  std::string text = fmt::format("\n[[primitive]]\nkind = \"{}\"\n", word_of(primitive.kind, k_kinds));
+  std::string text = fmt::format("\n[[primitive]]\nkind = \"{}\"\n", kind_name(primitive.kind));
   if (primitive.operation != PrimitiveOperation::add) text += "operation = \"subtract\"\n";
   if (primitive.X_BP.p != Vec3<double>::Zero())
     text += fmt::format("position = {}\n", vector_text(primitive.X_BP.p));

@@ -6,14 +6,16 @@
 
 #include "engine/body_builder.h"
 #include "engine/model.h"
+#include "engine/shape_surface.h"
 
 namespace abut {
 
 class TomlTable;
 
-/// Reads a body asset from its folder, or from the path of its body.toml. Throws InputError: "file:line: what
-/// is wrong".
-[[nodiscard]] Body read_body(const std::filesystem::path& path);
+/// Reads a body asset from its folder, or from the path of its body.toml. A body that gives neither a mesh nor
+/// what would be computed from it gets a surface from `make_surface`; without that it is an error. Throws
+/// InputError: "file:line: what is wrong".
+[[nodiscard]] Body read_body(const std::filesystem::path& path, const SurfaceMaker& make_surface = {});
 
 /// Writes body.toml and, if the body has a mesh, mesh.obj into the folder, made if need be. Each file appears
 /// whole or not at all. What is written reads back as the same body, up to the rounding of its shift to the
@@ -24,7 +26,7 @@ void write_body(const std::filesystem::path& folder, const Body& body, const std
 /// What scenes and assets have in common: reads the keys of shape, mesh, mass and contact points, and makes
 /// the body. Paths are relative to the folder of the table's file.
 [[nodiscard]] Body read_body_keys(const TomlTable& table, const std::string& name, const Material& material,
-                                  bool fixed);
+                                  bool fixed, const SurfaceMaker& make_surface = {});
 
 /// Reads friction, stiffness, dissipation_time and restitution; what is left out stays as in `material`.
 [[nodiscard]] Material read_material_keys(const TomlTable& table, const Material& material);

@@ -109,7 +109,7 @@ void read_simulation(const TomlTable& table, Scene& scene) {
 }
 
 /// The body alone: from its asset, or from the keys of an asset that stand in the scene itself.
-Body read_body_of_scene(const TomlTable& table, const std::string& name) {
+Body read_body_of_scene(const TomlTable& table, const std::string& name, const SurfaceMaker& make_surface) {
   const bool fixed = table.boolean("fixed", false);
   if (table.has("asset") && table.has("primitive")) {
     table.fail("asset", "only one of 'asset' and [[body.primitive]] can be given");
@@ -117,13 +117,13 @@ Body read_body_of_scene(const TomlTable& table, const std::string& name) {
   if (!table.has("asset")) {
     if (!table.has("primitive"))
       table.fail("", "either 'asset' or at least one [[body.primitive]] is needed");
-    return read_body_keys(table, name, read_material_keys(table, Material()), fixed);
+    return read_body_keys(table, name, read_material_keys(table, Material()), fixed, make_surface);
   }
 
   const std::filesystem::path asset = table.required_text("asset");
   Body body;
   try {
-    body = read_body(table.file().parent_path() / asset);
+    body = read_body(table.file().parent_path() / asset, make_surface);
   } catch (const InputError& error) {
     // Where the asset itself is missing, the place to mend is the scene.
     if (std::error_code ignored; std::filesystem::exists(error.file(), ignored)) throw;
@@ -177,12 +177,12 @@ Oscillation read_oscillation(const TomlTable& table) {
   return oscillation;
 }
 
-void read_body_table(const TomlTable& table, Scene& scene) {
+void read_body_table(const TomlTable& table, const SurfaceMaker& make_surface, Scene& scene) {
   const std::string name = table.required_text("name");
   for (const Body& other : scene.model.bodies) {
     if (other.name == name) table.fail("name", fmt::format("'{}' is the name of two bodies", name));
   }
-  Body body = read_body_of_scene(table, name);
+  Body body = read_body_of_scene(table, name, make_surface);
   if (is_unbounded(body.shape) && !table.boolean("fixed", true)) {
     table.fail("fixed", "false, but a body with a half_space never moves");
   }
@@ -406,7 +406,7 @@ void read_push_table(const TomlTable& table, Scene& scene) {
 
 }  // namespace
 
-Scene read_scene(const std::filesystem::path& path) {
+Scene read_scene(const std::filesystem::path& path, const SurfaceMaker& make_surface) {
   const TomlTable table = TomlTable::read(path);
   Scene scene;
   scene.name = table.text("name", path.stem().string());
@@ -416,7 +416,7 @@ Scene read_scene(const std::filesystem::path& path) {
                                joints = table.tables("joint"), pushes = table.tables("push");
   table.finish();
   if (bodies.empty()) table.fail("", "no [[body]], a scene needs at least one");
-  for (const TomlTable& body : bodies) read_body_table(body, scene);
+  for (const TomlTable& body : bodies) read_body_table(body, make_surface, scene);
   for (const TomlTable& pair : pairs) read_pair_table(pair, scene.model);
   for (const TomlTable& joint : joints) read_joint_table(joint, scene);
   for (const TomlTable& push : pushes) read_push_table(push, scene);

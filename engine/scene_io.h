@@ -4,11 +4,14 @@
 #include <filesystem>
 
 #include "engine/scene.h"
+#include "engine/shape_surface.h"
 
 namespace abut {
 
 /// Throws InputError: "file:line: what is wrong (value), what is allowed; did you mean ...?". What it returns
 /// is valid: every number finite but where the format allows inf, names unique, orientations of unit length.
-[[nodiscard]] Scene read_scene(const std::filesystem::path& path);
+///
+/// @param make_surface  for bodies without a mesh, see read_body()
+[[nodiscard]] Scene read_scene(const std::filesystem::path& path, const SurfaceMaker& make_surface = {});
 
 }  // namespace abut

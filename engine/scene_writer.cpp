@@ -285,7 +285,7 @@ namespace {
 
 std::string scene_text(const fs::path& scene_file, const SceneStart& start, const fs::path& folder,
                        const Assets& assets) {
-  const Scene scene = read_scene(scene_file);
+  const Scene scene = read_scene(scene_file, start.make_surface);
   const std::size_t n = scene.model.bodies.size();
   require(start.state.X_WB.size() == n && start.state.V_WB.size() == n,
           fmt::format("a state of {} bodies for the {} of '{}'", start.state.X_WB.size(), n,
@@ -368,7 +368,8 @@ void write_scene_at(const fs::path& scene, const SceneStart& start, const fs::pa
   }
   const fs::path target = fs::absolute(to);
   Assets assets;
-  if (start.changed != nullptr) assets = write_assets(read_scene(scene), *start.changed, target);
+  if (start.changed != nullptr)
+    assets = write_assets(read_scene(scene, start.make_surface), *start.changed, target);
   write_file(target, scene_text(scene, start, target.parent_path(), assets));
 }
 

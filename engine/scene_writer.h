@@ -18,6 +18,7 @@ struct SceneStart {
   /// The same scene with other numbers: materials, masses, shapes, damping, constant wrenches, pushes, pairs,
   /// gravity, settings of the time step. They are written in place of the file's; null: the file's stay.
   const Scene* changed = nullptr;
+  SurfaceMaker make_surface{};  ///< that the scene is read with
 };
 
 /// The scene `scene`, as text for a file in `folder`, that starts at another state: its `start_time`,

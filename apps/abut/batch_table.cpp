@@ -7,6 +7,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include "collision/fitting/shape_surface.h"
 #include "engine/random.h"
 
 namespace abut {
@@ -47,7 +48,7 @@ BatchTable::BatchTable(const std::filesystem::path& file) {
   scene_file_ = file.parent_path() / scene;
   if (std::error_code ignored; !std::filesystem::is_regular_file(scene_file_, ignored))
     table.fail("scene", fmt::format("there is no file '{}'", scene_file_.string()));
-  scene_ = read_scene(scene_file_);
+  scene_ = read_scene(scene_file_, surface_maker());
   steps_ = table.integer("steps", scene_.config.steps, 1);
 
   // Explicit rows.

@@ -12,6 +12,7 @@
 
 #include "apps/abut/commands.h"
 #include "apps/abut/report.h"
+#include "collision/fitting/shape_surface.h"
 #include "dynamics/simulator.h"
 #include "engine/input_error.h"
 #include "engine/scene_io.h"
@@ -113,7 +114,7 @@ void print_table(const Model& model, const ContactManifold& manifold, std::size_
 }
 
 int contacts(const ContactsArguments& arguments) {
-  Scene scene = read_scene(arguments.scene);
+  Scene scene = read_scene(arguments.scene, surface_maker());
   const Simulator simulator = naming_file(
       arguments.scene.string(), [&] { return Simulator(std::move(scene.model), scene.config.step); });
   ContactManifold manifold = simulator.contacts(scene.initial);

@@ -3,6 +3,7 @@
 #include <system_error>
 #include <utility>
 
+#include "collision/fitting/shape_surface.h"
 #include "engine/scene_writer.h"
 
 namespace abut {
@@ -29,6 +30,7 @@ int write_failure_scene(const Stepper& stepper, const fs::path& scene, const Rec
   SceneStart start;
   start.time_step = stepper.config().h;
   start.comment = what;
+  start.make_surface = surface_maker();
   StepScratch scratch;
   states.each(failure.step, [&](const State& state, int steps) {
     State end;

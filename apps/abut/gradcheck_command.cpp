@@ -18,6 +18,7 @@
 #include "apps/abut/options.h"
 #include "apps/abut/progress_bar.h"
 #include "apps/abut/report.h"
+#include "collision/fitting/shape_surface.h"
 #include "dynamics/gradient_check/gradient_check.h"
 #include "dynamics/simulator.h"
 #include "engine/count_text.h"
@@ -278,7 +279,7 @@ int default_steps(const Scene& scene) {
 }
 
 int gradcheck(const GradcheckArguments& arguments) {
-  const Scene scene = read_scene(arguments.scene);
+  const Scene scene = read_scene(arguments.scene, surface_maker());
   if (!scene.pushes.empty())
     throw InputError(
         arguments.scene.string(), 0,

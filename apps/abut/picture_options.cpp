@@ -29,7 +29,11 @@ void add_picture_options(CLI::App& app, PictureOptions& options) {
   size("--height", options.height);
   const auto numbers = [&](const char* name, std::vector<double>& values, int count, const char* what,
                            const char* type) {
-    return app.add_option(name, values, what)->expected(count)->delimiter(',')->check(number_between())->type_name(type);
+    return app.add_option(name, values, what)
+        ->expected(count)
+        ->delimiter(',')
+        ->check(number_between())
+        ->type_name(type);
   };
   CLI::Option* from = numbers("--camera-from", options.camera_from, 3,
                               "where the camera is [m]; default: all bodies are in view", "X,Y,Z");

@@ -19,6 +19,7 @@
 #include "apps/abut/progress_bar.h"
 #include "apps/abut/report.h"
 #include "apps/abut/trajectory_file.h"
+#include "collision/fitting/shape_surface.h"
 #include "dynamics/simulator.h"
 #include "engine/count_text.h"
 #include "engine/input_error.h"
@@ -96,7 +97,7 @@ int run(const RunArguments& arguments) {
   if (std::error_code ignored; std::filesystem::equivalent(arguments.scene, arguments.dump, ignored)) {
     throw InputError(arguments.dump.string(), 0, "is the scene itself, which --dump would overwrite");
   }
-  Scene scene = read_scene(arguments.scene);
+  Scene scene = read_scene(arguments.scene, surface_maker());
   if (arguments.dt) scene.config.step.h = *arguments.dt;
   const int steps = arguments.steps.value_or(scene.config.steps);
   const Controls controls = controls_of(scene, steps);

@@ -20,6 +20,7 @@
 #include "apps/render/headless_context.h"
 #include "apps/render/renderer.h"
 #endif
+#include "collision/fitting/shape_surface.h"
 #include "engine/input_error.h"
 #include "engine/scene_io.h"
 
@@ -98,7 +99,7 @@ Picture picture_of(const Model& model, std::span<const Pose<double>> X_WB, bool 
 /// Returns the exit code.
 int run(const SnapshotArguments& arguments) {
   require_output_path(arguments.out, {".png"});
-  const Scene scene = read_scene(arguments.scene);
+  const Scene scene = read_scene(arguments.scene, surface_maker());
   const std::vector<Pose<double>> X_WB = arguments.trajectory.empty()
                                              ? scene.initial.X_WB
                                              : read_frame(arguments.trajectory, arguments.frame, scene.model);

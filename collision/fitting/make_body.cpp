@@ -17,13 +17,6 @@ namespace {
 constexpr int k_draft_resolution = 64;   // where only the extents are wanted
 constexpr double k_least_extent = 1e-4;  // of a primitive, relative to the size
 
-bool is_regular(const Shape& shape) {
-  if (shape.primitives.size() != 1) return false;
-  const PrimitiveKind kind = shape.primitives[0].kind;
-  return kind == PrimitiveKind::sphere || kind == PrimitiveKind::capsule ||
-         kind == PrimitiveKind::rounded_box;
-}
-
 bool has_exponents(PrimitiveKind kind) {
   return kind == PrimitiveKind::superquadric || kind == PrimitiveKind::extruded_superquadric;
 }
@@ -175,7 +168,7 @@ MeshedBody make_meshed_body(const Shape& given, const MeshedBodyOptions& options
   for (std::size_t i = 0; i < shape.primitives.size(); ++i) {
     require_valid(shape.primitives[i], fmt::format("primitive {}", i));
   }
-  if (is_regular(shape)) return make_regular_body(std::move(shape), options);
+  if (has_closed_form(shape)) return make_regular_body(std::move(shape), options);
 
   drop_thin_primitives(shape, rough_extent(shape), result.notes);
   require(!shape.primitives.empty(), "every primitive of the shape is too thin");

@@ -1,5 +1,6 @@
 #include "engine/body_io.h"
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -174,6 +175,21 @@ TEST_CASE("body_io: a short file is enough", "[engine][value]") {
   CHECK(box.material.friction == 0.0);
 }
 
+TEST_CASE("body_io: boxes, cylinders and ellipsoids are primitives of other kinds", "[engine][value]") {
+  const std::string given =
+      "mass = 1\ncenter_of_mass = [0, 0, 0]\ninertia = [1, 1, 1, 0, 0, 0]\n[contact]\npoints = []\n"
+      "[[primitive]]\nposition = [0, 0, 5]\nkind = ";
+  const auto [text, kind, parameters] = GENERATE(table<std::string, PrimitiveKind, std::array<double, 5>>(
+      {{"\"box\"\nhalf_extents = [1, 2, 3]\n", PrimitiveKind::rounded_box, {1, 2, 3, 0}},
+       {"\"cylinder\"\nradius = 1\nhalf_length = 3\n", PrimitiveKind::superquadric, {1, 1, 3, 0.05, 1}},
+       {"\"ellipsoid\"\nsemi_axes = [1, 2, 3]\n", PrimitiveKind::superquadric, {1, 2, 3, 1, 1}}}));
+  test::TemporaryFolder folder;
+  const Body body = read_body(folder.write("body.toml", given + text));
+  CHECK(body.shape.primitives.front().kind == kind);
+  CHECK(body.shape.primitives.front().parameters == parameters);
+  check_round_trip(body);
+}
+
 TEST_CASE("body_io: how many vertices and edges are selected is read, has a default, and comes back",
           "[engine][value]") {
   const test::TemporaryFolder folder;
@@ -280,10 +296,16 @@ TEST_CASE("body_io: a malformed asset is rejected with file, line, key and cause
       {"mass = 1\n[primitive]\nkind = \"sphere\"\n",
        {"body.toml:2: primitive = a table, allowed: tables, [[primitive]]"}},
       {"mass = 1\n[[primitive]]\nradius = 1\n",
-       {"body.toml:2: missing key 'kind' in primitive[0], allowed: superquadric"}},
+       {"body.toml:2: missing key 'kind' in primitive[0], allowed: sphere"}},
       {"mass = 1\n[[primitive]]\nkind = \"spher\"\n",
        {"body.toml:3: primitive[0].kind = \"spher\"", "did you mean 'sphere'?"}},
-      {"mass = 1\n[[primitive]]\nkind = 4\n", {"body.toml:3: primitive[0].kind = 4, allowed: superquadric"}},
+      {"mass = 1\n[[primitive]]\nkind = \"cilinder\"\n",
+       {"body.toml:3: primitive[0].kind = \"cilinder\"", "did you mean 'cylinder'?"}},
+      {"mass = 1\n[[primitive]]\nkind = \"cylinder\"\nradius = 1\nhalf_length = 0\n",
+       {"body.toml:5: primitive[0].half_length = 0, allowed: > 0"}},
+      {"mass = 1\n[[primitive]]\nkind = \"box\"\nhalf_extents = [1, 1, 1]\nedge_radius = 0.1\n",
+       {"unknown key 'edge_radius'"}},
+      {"mass = 1\n[[primitive]]\nkind = 4\n", {"body.toml:3: primitive[0].kind = 4, allowed: sphere"}},
       {"mass = 1\n" + sphere + "operation = \"cut\"\n",
        {"body.toml:5: primitive[0].operation = \"cut\", allowed: add, subtract"}},
       {"mass = 1\n" + sphere + "operation = \"subtract\"\n", {"at least one added primitive"}},
