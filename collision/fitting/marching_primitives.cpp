@@ -4,48 +4,25 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <numbers>
 #include <optional>
 
 #include <spdlog/fmt/fmt.h>
-#include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
 
-#include "collision/fitting/superquadric_residual.h"
+#include "collision/fitting/hashed_part.h"
+#include "collision/fitting/superquadric_fit.h"
 #include "engine/check.h"
-#include "engine/pack.h"
 
 namespace abut {
 namespace {
 
 // All in units of the spacing, from the lower corner of the grid.
 
-using FitLanes = Pack<float, 8>;
-using Tangent11 = Eigen::Matrix<double, 11, 1>;
-using Matrix11 = Eigen::Matrix<double, 11, 11>;
-
-constexpr int k_lanes_of_fit = FitLanes::k_lanes;
-constexpr int k_most_samples = 60000;     // points of a region that a fit looks at
-constexpr int k_outer = 15, k_inner = 2;  // updates of weights; steps between them
-constexpr int k_least_outer = 3;
-constexpr double k_settled = 1e-4;  // relative change of the cost with which a fit ends
-constexpr double k_calm = 0.1;      // and with which other axes are tried
-constexpr int k_most_switches = 2;
-constexpr double k_first_deviation = 40.0;  // of errors [truncations]: at first no point is an outlier
-constexpr double k_least_deviation = 0.05;
+constexpr int k_most_samples = 60000;                                // points of a region that a fit looks at
 constexpr double k_threshold_factor = 0.6, k_least_threshold = 0.3;  // [-], [truncations]
 constexpr int k_thresholds = 9;
 
-constexpr float k_no_other = 1e4f;
 constexpr int k_most_refined_samples = 20000;
-
-struct IntBox {
-  Eigen::Vector3i lower = Eigen::Vector3i::Zero(), upper = Eigen::Vector3i::Zero();  // both included
-
-  [[nodiscard]] double count() const {
-    return (upper - lower + Eigen::Vector3i::Ones()).cast<double>().prod();
-  }
-};
 
 /// Connected points below a threshold.
 struct DeepRegion {
@@ -53,56 +30,24 @@ struct DeepRegion {
   IntBox box;
 };
 
-/// Points that a fit looks at: coordinates, truncated distance, weight; as many as fill whole packs.
-struct FitSamples {
-  std::vector<float> x, y, z, d, w;
-  std::vector<float> others;  ///< distance of the other superquadrics; large where they are of no concern
-  std::size_t count = 0;      ///< without those that fill the last pack
-
-  void add(float i, float j, float k, float distance, float weight) {
-    x.push_back(i);
-    y.push_back(j);
-    z.push_back(k);
-    d.push_back(distance);
-    w.push_back(weight);
-    ++count;
-  }
-  void fill_packs() {
-    const std::size_t padded = (count + k_lanes_of_fit - 1) / k_lanes_of_fit * k_lanes_of_fit;
-    for (auto* row : {&x, &y, &z, &d}) row->resize(padded, 1e4f);
-    w.resize(padded, 0.0f);
-    others.assign(padded, k_no_other);
-  }
-};
-
-/// A superquadric as packs evaluate it.
-struct PackedSuperquadric {
-  std::array<FitLanes, 9> R;
-  Vec3<FitLanes> center, inverse_axes;
-  FitLanes eps1, eps2;
-
-  explicit PackedSuperquadric(const FreeSuperquadric& sq) : eps1(sq.eps1), eps2(sq.eps2) {
-    for (int i = 0; i < 3; ++i) {
-      center[i] = FitLanes(sq.center[i]);
-      inverse_axes[i] = FitLanes(1.0 / sq.axes[i]);
-      for (int j = 0; j < 3; ++j) R[at(3 * i + j)] = FitLanes(sq.R(i, j));
-    }
-  }
-  template <bool derivative>
-  [[nodiscard]] FitLanes distance(const FitLanes& x, const FitLanes& y, const FitLanes& z,
-                                  std::array<FitLanes, 11>& J) const {
-    const FitLanes p0 = x - center[0], p1 = y - center[1], p2 = z - center[2];
-    const Vec3<FitLanes> local(R[0] * p0 + R[3] * p1 + R[6] * p2, R[1] * p0 + R[4] * p1 + R[7] * p2,
-                               R[2] * p0 + R[5] * p1 + R[8] * p2);
-    return radial_distance<derivative>(local, inverse_axes, eps1, eps2, J);
-  }
-};
+/// From the units of a fit to metres.
+FreeSuperquadric in_metres(FreeSuperquadric sq, const SampleGrid& grid) {
+  sq.center = grid.lower + grid.cell_size * sq.center;
+  sq.axes *= grid.cell_size;
+  return sq;
+}
+FreeSuperquadric in_spacings(FreeSuperquadric sq, const SampleGrid& grid) {
+  sq.center = (sq.center - grid.lower) / grid.cell_size;
+  sq.axes /= grid.cell_size;
+  return sq;
+}
 
 class PrimitiveMarcher {
  public:
   PrimitiveMarcher(const DistanceGrid& grid, const MarchingPrimitivesOptions& options)
       : grid_(grid),
         options_(options),
+        fitter_({options.truncation, options.inlier_prior, options.least_exponent, options.most_exponent}),
         T_(options.truncation),
         n_(grid.points()),
         depth_(grid.values.size()),
@@ -117,9 +62,13 @@ class PrimitiveMarcher {
     int threshold_index = 0;
     while (result.report.rounds < options_.max_rounds && threshold_index < k_thresholds) {
       double deepest = 0.0;
+      int inside = 0, covered = 0;
       for (std::size_t i = 0; i < depth_.size(); ++i) {
         if (covered_[i] == 0) deepest = std::min(deepest, static_cast<double>(depth_[i]));
+        inside += depth_[i] < 0.0f ? 1 : 0;
+        covered += depth_[i] < 0.0f && covered_[i] != 0 ? 1 : 0;
       }
+      if (options_.progress && inside > 0) options_.progress("points inside", covered, inside);
       const double threshold = std::pow(k_threshold_factor, threshold_index) * deepest;
       if (threshold > -k_least_threshold * T_) break;
       const std::vector<DeepRegion> regions = regions_below(static_cast<float>(threshold));
@@ -143,7 +92,8 @@ class PrimitiveMarcher {
       refine(found);
       result.report.left_out += leave_out(found);
     }
-    for (const FreeSuperquadric& sq : found) result.primitives.push_back(primitive_of(sq));
+    for (const FreeSuperquadric& sq : found)
+      result.primitives.push_back(primitive_of(in_metres(sq, grid_.grid)));
     result.report.iou = volumetric_iou(grid_, result.primitives);
     return result;
   }
@@ -204,7 +154,8 @@ class PrimitiveMarcher {
       FreeSuperquadric sq = first_guess(region);
       IntBox box = padded(region.box, options_.padding);
       for (int attempt = 0; attempt < 4; ++attempt) {
-        fit(box, sq);
+        FitSamples samples = samples_of(box, k_most_samples, false);
+        fitter_.fit(box, samples, sq);
         const IntBox larger = grown_to(box, sq);
         if (larger.lower == box.lower && larger.upper == box.upper) break;
         box = larger;
@@ -260,16 +211,13 @@ class PrimitiveMarcher {
   /// hash.
   [[nodiscard]] FitSamples samples_of(const IntBox& box, int most, bool with_covered) const {
     FitSamples samples;
-    const double part = most / box.count();
-    const auto limit = part >= 1.0 ? std::uint64_t{1} << 32 : static_cast<std::uint64_t>(part * 4294967296.0);
+    const HashedPart part(most / box.count());
     for (int k = box.lower.z(); k <= box.upper.z(); ++k) {
       for (int j = box.lower.y(); j <= box.upper.y(); ++j) {
         for (int i = box.lower.x(); i <= box.upper.x(); ++i) {
           const std::size_t p = index(i, j, k);
           if (covered_[p] != 0 && !with_covered) continue;
-          std::uint64_t hash = (p + 1) * 0x9e3779b97f4a7c15u;
-          hash = (hash ^ (hash >> 30)) * 0xbf58476d1ce4e5b9u;
-          if (((hash ^ (hash >> 31)) & 0xffffffffu) < limit)
+          if (part.contains(p))
             samples.add(static_cast<float>(i), static_cast<float>(j), static_cast<float>(k), truncated(p),
                         1.0f);
         }
@@ -277,204 +225,6 @@ class PrimitiveMarcher {
     }
     samples.fill_packs();
     return samples;
-  }
-
-  void clamp(FreeSuperquadric& sq, const IntBox& box) const {
-    const double longest = (box.upper - box.lower).cast<double>().norm();
-    sq.axes = sq.axes.cwiseMax(T_).cwiseMin(longest);
-    sq.center = sq.center.cwiseMax(box.lower.cast<double>()).cwiseMin(box.upper.cast<double>());
-    sq.eps1 = std::clamp(sq.eps1, options_.least_exponent, options_.most_exponent);
-    sq.eps2 = std::clamp(sq.eps2, options_.least_exponent, options_.most_exponent);
-  }
-
-  [[nodiscard]] double outlier_level(double deviation) const {
-    return (1.0 - options_.inlier_prior) / options_.inlier_prior * std::sqrt(2.0 * std::numbers::pi) *
-           deviation / T_;
-  }
-
-  /// Distances of all samples; to the weights, if they are wanted, what each counts.
-  ///
-  /// @return the robust cost per sample: e^2 outside, -2 s^2 log((exp(-e^2/2s^2) + kappa)/(1 + kappa)) inside
-  double weigh(const FreeSuperquadric& sq, double deviation, const FitSamples& samples,
-               std::vector<float>& distances, std::vector<float>* weights) const {
-    const PackedSuperquadric packed(sq);
-    std::array<FitLanes, 11> unused;
-    distances.resize(samples.d.size());
-    for (std::size_t s = 0; s < samples.d.size(); s += k_lanes_of_fit) {
-      packed
-          .distance<false>(FitLanes::load(&samples.x[s]), FitLanes::load(&samples.y[s]),
-                           FitLanes::load(&samples.z[s]), unused)
-          .store(&distances[s]);
-    }
-    const auto T = static_cast<float>(T_);
-    const double kappa = outlier_level(deviation), scale = -0.5 / (deviation * deviation);
-    double cost = 0.0;
-    for (std::size_t s = 0; s < samples.count; ++s) {
-      const double e = std::clamp(distances[s], -T, T) - samples.d[s], e2 = e * e;
-      if (samples.d[s] >= 0.0f) {
-        cost += e2;
-        if (weights != nullptr) (*weights)[s] = 1.0f;
-        continue;
-      }
-      const double p = fast_exp(scale * e2);
-      cost -= 2.0 * deviation * deviation * fast_log((p + kappa) / (1.0 + kappa));
-      if (weights != nullptr) (*weights)[s] = static_cast<float>(p / (p + kappa));
-    }
-    return cost / static_cast<double>(std::max<std::size_t>(samples.count, 1));
-  }
-
-  /// Sums of w J J^T and w e J, and that of w; the error is that of the union with the other superquadrics.
-  /// @return sum of w e^2
-  double normal_equations(const FreeSuperquadric& sq, const FitSamples& samples, Matrix11& JJ, Tangent11& Je,
-                          double& weight) const {
-    const PackedSuperquadric packed(sq);
-    const FitLanes T(T_);
-    std::array<FitLanes, 66> products;
-    std::array<FitLanes, 11> J, sums;
-    products.fill(FitLanes(0.0f));
-    sums.fill(FitLanes(0.0f));
-    FitLanes cost(0.0f), total(0.0f);
-    for (std::size_t s = 0; s < samples.d.size(); s += k_lanes_of_fit) {
-      const FitLanes x = FitLanes::load(&samples.x[s]), y = FitLanes::load(&samples.y[s]),
-                     z = FitLanes::load(&samples.z[s]);
-      const FitLanes outline = packed.distance<false>(x, y, z, J),
-                     others = FitLanes::load(&samples.others[s]);
-      const FitLanes w = FitLanes::load(&samples.w[s]);
-      const FitLanes e = min(max(min(outline, others), -T), T) - FitLanes::load(&samples.d[s]);
-      cost = cost + w * e * e;
-      total = total + w;
-      const auto moves = abs(outline) < T && outline < others;
-      if (!any(moves)) continue;
-      static_cast<void>(packed.distance<true>(x, y, z, J));
-      const FitLanes slope = select(moves, w, FitLanes(0.0f));
-      std::size_t product = 0;
-      for (std::size_t a = 0; a < 11; ++a) {
-        const FitLanes wJ = slope * J[a];
-        sums[a] = sums[a] + wJ * e;
-        for (std::size_t b = 0; b <= a; ++b, ++product) products[product] = products[product] + wJ * J[b];
-      }
-    }
-    std::size_t product = 0;
-    for (int a = 0; a < 11; ++a) {
-      Je[a] = reduce_sum(sums[at(a)]);
-      for (int b = 0; b <= a; ++b, ++product) JJ(a, b) = JJ(b, a) = reduce_sum(products[product]);
-    }
-    weight = reduce_sum(total);
-    return reduce_sum(cost);
-  }
-
-  /// Damped Gauss-Newton steps with the weights as they are. @return mean w e^2
-  double step(const IntBox& box, const FitSamples& samples, FreeSuperquadric& sq) const {
-    Matrix11 JJ, JJ_next;
-    Tangent11 Je, Je_next;
-    double weight = 0.0, weight_next = 0.0, damping = 1e-3;
-    double cost = normal_equations(sq, samples, JJ, Je, weight);
-    for (int inner = 0; inner < k_inner; ++inner) {
-      if (!(weight > 0.0)) break;
-      for (int attempt = 0; attempt < 5; ++attempt, damping *= 10.0) {
-        Matrix11 A = JJ;
-        A.diagonal() = (1.0 + damping) * JJ.diagonal().array() + 1e-9 * (1.0 + JJ.diagonal().maxCoeff());
-        Tangent11 change = -A.ldlt().solve(Je);
-        if (!change.allFinite()) continue;
-        const auto limit = [&](int first, int count, double most) {
-          const double largest = change.segment(first, count).cwiseAbs().maxCoeff();
-          if (largest > most) change.segment(first, count) *= most / largest;
-        };
-        limit(0, 3, std::max(2.0 * T_, 0.3 * sq.axes.maxCoeff()));
-        limit(3, 3, 0.4);
-        limit(6, 3, 0.5);
-        limit(9, 2, 0.3);
-        FreeSuperquadric next = moved(sq, change);
-        clamp(next, box);
-        const double cost_next = normal_equations(next, samples, JJ_next, Je_next, weight_next);
-        if (!(weight_next > 0.0) || !(cost_next / weight_next < cost / weight)) continue;
-        sq = next;
-        cost = cost_next;
-        weight = weight_next;
-        JJ = JJ_next;
-        Je = Je_next;
-        damping = std::max(0.1 * damping, 1e-6);
-        break;
-      }
-    }
-    return weight > 0.0 ? cost / weight : k_infinity;
-  }
-
-  /// The superquadrics to start again from: axes exchanged in a circle, and turned by 45 degrees about an
-  /// axis whose two others are about equal, where the exponent about it is reflected at 1.
-  [[nodiscard]] static std::vector<FreeSuperquadric> others_of(const FreeSuperquadric& sq) {
-    std::vector<FreeSuperquadric> others;
-    const auto exchanged = [](const FreeSuperquadric& s) {
-      FreeSuperquadric r = s;
-      for (int i = 0; i < 3; ++i) {
-        r.R.col(i) = s.R.col((i + 1) % 3);
-        r.axes[i] = s.axes[(i + 1) % 3];
-      }
-      std::swap(r.eps1, r.eps2);
-      return r;
-    };
-    others.push_back(exchanged(sq));
-    others.push_back(exchanged(others.back()));
-    const double ratio = sq.axes.x() / sq.axes.y();
-    if (ratio > 0.8 && ratio < 1.25) {
-      FreeSuperquadric turned = sq;
-      turned.R = sq.R * Eigen::AngleAxisd(0.25 * std::numbers::pi, Vec3<double>::UnitZ()).toRotationMatrix();
-      const double e = sq.eps2, root2 = std::numbers::sqrt2;
-      const double factor =
-          e <= 1.0 ? (1.0 - root2) * e + root2 : (0.5 * root2 - 1.0) * e + 2.0 - 0.5 * root2;
-      turned.eps2 = 2.0 - e;
-      turned.axes.head<2>().setConstant(factor * std::min(sq.axes.x(), sq.axes.y()));
-      others.push_back(turned);
-    }
-    return others;
-  }
-
-  void fit(const IntBox& box, FreeSuperquadric& sq) const {
-    FitSamples samples = samples_of(box, k_most_samples, false);
-    std::vector<float> distances;
-    clamp(sq, box);
-    double deviation = k_first_deviation * T_, previous = k_infinity;
-    int switches = 0;
-    // Which samples count is settled before the steps: those near the surface as it is then.
-    const auto settle = [&](FreeSuperquadric& s) {
-      weigh(s, deviation, samples, distances, &samples.w);
-      FitSamples near;
-      for (std::size_t i = 0; i < samples.count; ++i) {
-        if (std::abs(distances[i]) < 3.0 * T_)
-          near.add(samples.x[i], samples.y[i], samples.z[i], samples.d[i], samples.w[i]);
-      }
-      near.fill_packs();
-      return step(box, near, s);
-    };
-    for (int outer = 0; outer < k_outer; ++outer) {
-      const double mean = settle(sq);
-      if (!std::isfinite(mean)) return;
-      deviation = std::max(std::sqrt(mean), k_least_deviation * T_);
-      const double cost = weigh(sq, deviation, samples, distances, nullptr);
-      const double change = std::abs(previous - cost) / std::max(cost, 1e-12);
-      previous = cost;
-      if (outer + 1 < k_least_outer) continue;
-      if (change < k_calm && switches < k_most_switches) {
-        ++switches;
-        std::vector<std::pair<double, FreeSuperquadric>> others;
-        for (FreeSuperquadric& other : others_of(sq)) {
-          clamp(other, box);
-          others.emplace_back(weigh(other, deviation, samples, distances, nullptr), other);
-        }
-        std::stable_sort(others.begin(), others.end(),
-                         [](const auto& a, const auto& b) { return a.first < b.first; });
-        for (auto& [unused, other] : others) {
-          for (int i = 0; i < 2; ++i) settle(other);
-          const double cost_of_other = weigh(other, deviation, samples, distances, nullptr);
-          if (!(cost_of_other < cost)) continue;
-          sq = other;
-          previous = k_infinity;
-          break;
-        }
-      } else if (change < k_settled) {
-        return;
-      }
-    }
   }
 
   [[nodiscard]] IntBox box_around(const FreeSuperquadric& sq, double margin) const {
@@ -508,7 +258,7 @@ class PrimitiveMarcher {
             min(phi, FitLanes::load(&samples.others[i])).store(&samples.others[i]);
           }
         }
-        step(box, samples, all[s]);
+        fitter_.step(box, samples, all[s]);
       }
     }
   }
@@ -596,16 +346,9 @@ class PrimitiveMarcher {
     return left_out;
   }
 
-  [[nodiscard]] Primitive primitive_of(const FreeSuperquadric& sq) const {
-    const double h = grid_.grid.cell_size;
-    Primitive primitive;
-    primitive.parameters = {h * sq.axes.x(), h * sq.axes.y(), h * sq.axes.z(), sq.eps1, sq.eps2};
-    primitive.X_BP = {Quat<double>(sq.R).normalized(), grid_.grid.lower + h * sq.center};
-    return primitive;
-  }
-
   const DistanceGrid& grid_;
   const MarchingPrimitivesOptions& options_;
+  SuperquadricFitter fitter_;
   double T_;
   Eigen::Vector3i n_;
   std::vector<float> depth_;           // signed distance
@@ -641,13 +384,7 @@ double volumetric_iou(const DistanceGrid& grid, const std::vector<Primitive>& su
   std::array<float, k_lanes_of_fit> ramp, distances;
   for (int i = 0; i < k_lanes_of_fit; ++i) ramp[at(i)] = static_cast<float>(i);
   for (const Primitive& primitive : superquadrics) {
-    const double h = grid.grid.cell_size;
-    FreeSuperquadric sq;
-    sq.R = primitive.X_BP.rotation();
-    sq.center = (primitive.X_BP.p - grid.grid.lower) / h;
-    sq.axes = Vec3<double>(primitive.parameters[0], primitive.parameters[1], primitive.parameters[2]) / h;
-    sq.eps1 = primitive.parameters[3];
-    sq.eps2 = primitive.parameters[4];
+    const FreeSuperquadric sq = in_spacings(free_superquadric(primitive), grid.grid);
     const Vec3<double> half = sq.R.cwiseAbs() * sq.axes;
     const PackedSuperquadric packed(sq);
     Eigen::Vector3i lower, upper;

@@ -18,6 +18,7 @@ struct MarchingPrimitivesOptions {
   int max_rounds = 50;  ///< >= 1
   int max_primitives = 1000;  ///< >= 1; those that matter least to the IoU are left out
   int refinement_sweeps = 5;  ///< of all superquadrics, against their union, >= 0
+  MeshingProgress progress = {};
   double least_exponent = 0.05, most_exponent = 1.9;  ///< of superquadrics, in [0.02, 1.9]
 };
 

@@ -9,29 +9,8 @@
 
 namespace abut {
 
-/// A superquadric in the units of whoever fits it: pose, semi-axes, exponents.
-struct FreeSuperquadric {
-  Mat3<double> R = Mat3<double>::Identity();  ///< its axes, as columns
-  Vec3<double> center = Vec3<double>::Zero();
-  Vec3<double> axes = Vec3<double>::Ones();
-  double eps1 = 1.0, eps2 = 1.0;
-};
-
-/// Moves it along a tangent [displacement along its axes; rotation vector about them; change of log axes;
-/// change of eps1, eps2].
-[[nodiscard]] inline FreeSuperquadric moved(const FreeSuperquadric& sq,
-                                            const Eigen::Matrix<double, 11, 1>& by) {
-  FreeSuperquadric result = sq;
-  result.center += sq.R * by.segment<3>(0);
-  const double angle = by.segment<3>(3).norm();
-  if (angle > 0.0) result.R = sq.R * Eigen::AngleAxisd(angle, by.segment<3>(3) / angle).toRotationMatrix();
-  result.axes = sq.axes.cwiseProduct(by.segment<3>(6).array().exp().matrix());
-  result.eps1 += by[9];
-  result.eps2 += by[10];
-  return result;
-}
-
-/// The radial distance d = |x| (1 - 1/F), and with `derivative` those of it by the tangent of moved().
+/// The radial distance d = |x| (1 - 1/F), and with `derivative` those of it by the tangent of moved()
+/// (free_superquadric.h).
 ///
 /// F is the gauge (collision/sdf/gauge.h) without the rounding of ridges. With the shares U, W of the inner
 /// norm and of z in F^(2/eps1), and u, w of x and y in the inner norm^(2/eps2), g = (U u, U w, W):

@@ -11,6 +11,7 @@
 #include <ceres/jet.h>
 #include <catch2/catch.hpp>
 
+#include "collision/fitting/free_superquadric.h"
 #include "collision/fitting/superquadric_residual.h"
 #include "collision/sdf/superquadric.h"
 #include "engine/mesh_io.h"

@@ -1,0 +1,214 @@
+#include "collision/fitting/superquadric_fit.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <utility>
+
+#include <Eigen/Cholesky>
+
+namespace abut {
+namespace {
+
+constexpr int k_outer = 15, k_inner = 2;  // updates of weights; steps between them
+constexpr int k_least_outer = 3;
+constexpr double k_settled = 1e-4;  // relative change of the cost with which a fit ends
+constexpr double k_calm = 0.1;      // and with which other axes are tried
+constexpr int k_most_switches = 2;
+constexpr double k_first_deviation = 40.0;  // of errors [truncations]: at first no point is an outlier
+constexpr double k_least_deviation = 0.05;
+constexpr float k_no_other = 1e4f;
+
+/// The superquadrics to start again from: axes exchanged in a circle, and turned by 45 degrees about an
+/// axis whose two others are about equal, where the exponent about it is reflected at 1.
+std::vector<FreeSuperquadric> others_of(const FreeSuperquadric& sq) {
+  std::vector<FreeSuperquadric> others;
+  const auto exchanged = [](const FreeSuperquadric& s) {
+    FreeSuperquadric r = s;
+    for (int i = 0; i < 3; ++i) {
+      r.R.col(i) = s.R.col((i + 1) % 3);
+      r.axes[i] = s.axes[(i + 1) % 3];
+    }
+    std::swap(r.eps1, r.eps2);
+    return r;
+  };
+  others.push_back(exchanged(sq));
+  others.push_back(exchanged(others.back()));
+  const double ratio = sq.axes.x() / sq.axes.y();
+  if (ratio > 0.8 && ratio < 1.25) {
+    FreeSuperquadric turned = sq;
+    turned.R = sq.R * Eigen::AngleAxisd(0.25 * std::numbers::pi, Vec3<double>::UnitZ()).toRotationMatrix();
+    const double e = sq.eps2, root2 = std::numbers::sqrt2;
+    const double factor = e <= 1.0 ? (1.0 - root2) * e + root2 : (0.5 * root2 - 1.0) * e + 2.0 - 0.5 * root2;
+    turned.eps2 = 2.0 - e;
+    turned.axes.head<2>().setConstant(factor * std::min(sq.axes.x(), sq.axes.y()));
+    others.push_back(turned);
+  }
+  return others;
+}
+
+}  // namespace
+
+void FitSamples::fill_packs() {
+  const std::size_t padded = (count + k_lanes_of_fit - 1) / k_lanes_of_fit * k_lanes_of_fit;
+  for (auto* row : {&x, &y, &z, &d}) row->resize(padded, 1e4f);
+  w.resize(padded, 0.0f);
+  others.assign(padded, k_no_other);
+}
+
+void SuperquadricFitter::clamp(FreeSuperquadric& sq, const IntBox& box) const {
+  const double longest = (box.upper - box.lower).cast<double>().norm();
+  sq.axes = sq.axes.cwiseMax(T_).cwiseMin(longest);
+  sq.center = sq.center.cwiseMax(box.lower.cast<double>()).cwiseMin(box.upper.cast<double>());
+  sq.eps1 = std::clamp(sq.eps1, options_.least_exponent, options_.most_exponent);
+  sq.eps2 = std::clamp(sq.eps2, options_.least_exponent, options_.most_exponent);
+}
+
+double SuperquadricFitter::outlier_level(double deviation) const {
+  return (1.0 - options_.inlier_prior) / options_.inlier_prior * std::sqrt(2.0 * std::numbers::pi) *
+         deviation / T_;
+}
+
+double SuperquadricFitter::weigh(const FreeSuperquadric& sq, double deviation, const FitSamples& samples,
+                                 std::vector<float>& distances, std::vector<float>* weights) const {
+  const PackedSuperquadric packed(sq);
+  std::array<FitLanes, 11> unused;
+  distances.resize(samples.d.size());
+  for (std::size_t s = 0; s < samples.d.size(); s += k_lanes_of_fit) {
+    packed
+        .distance<false>(FitLanes::load(&samples.x[s]), FitLanes::load(&samples.y[s]),
+                         FitLanes::load(&samples.z[s]), unused)
+        .store(&distances[s]);
+  }
+  const auto T = static_cast<float>(T_);
+  const double kappa = outlier_level(deviation), scale = -0.5 / (deviation * deviation);
+  double cost = 0.0;
+  for (std::size_t s = 0; s < samples.count; ++s) {
+    const double e = std::clamp(distances[s], -T, T) - samples.d[s], e2 = e * e;
+    if (samples.d[s] >= 0.0f) {
+      cost += e2;
+      if (weights != nullptr) (*weights)[s] = 1.0f;
+      continue;
+    }
+    const double p = fast_exp(scale * e2);
+    cost -= 2.0 * deviation * deviation * fast_log((p + kappa) / (1.0 + kappa));
+    if (weights != nullptr) (*weights)[s] = static_cast<float>(p / (p + kappa));
+  }
+  return cost / static_cast<double>(std::max<std::size_t>(samples.count, 1));
+}
+
+double SuperquadricFitter::normal_equations(const FreeSuperquadric& sq, const FitSamples& samples,
+                                            SuperquadricMatrix& JJ, SuperquadricTangent& Je,
+                                            double& weight) const {
+  const PackedSuperquadric packed(sq);
+  const FitLanes T(T_);
+  std::array<FitLanes, 66> products;
+  std::array<FitLanes, 11> J, sums;
+  products.fill(FitLanes(0.0f));
+  sums.fill(FitLanes(0.0f));
+  FitLanes cost(0.0f), total(0.0f);
+  for (std::size_t s = 0; s < samples.d.size(); s += k_lanes_of_fit) {
+    const FitLanes x = FitLanes::load(&samples.x[s]), y = FitLanes::load(&samples.y[s]),
+                   z = FitLanes::load(&samples.z[s]);
+    const FitLanes outline = packed.distance<false>(x, y, z, J), others = FitLanes::load(&samples.others[s]);
+    const FitLanes w = FitLanes::load(&samples.w[s]);
+    const FitLanes e = min(max(min(outline, others), -T), T) - FitLanes::load(&samples.d[s]);
+    cost = cost + w * e * e;
+    total = total + w;
+    const auto moves = abs(outline) < T && outline < others;
+    if (!any(moves)) continue;
+    static_cast<void>(packed.distance<true>(x, y, z, J));
+    const FitLanes slope = select(moves, w, FitLanes(0.0f));
+    std::size_t product = 0;
+    for (std::size_t a = 0; a < 11; ++a) {
+      const FitLanes wJ = slope * J[a];
+      sums[a] = sums[a] + wJ * e;
+      for (std::size_t b = 0; b <= a; ++b, ++product) products[product] = products[product] + wJ * J[b];
+    }
+  }
+  std::size_t product = 0;
+  for (int a = 0; a < 11; ++a) {
+    Je[a] = reduce_sum(sums[at(a)]);
+    for (int b = 0; b <= a; ++b, ++product) JJ(a, b) = JJ(b, a) = reduce_sum(products[product]);
+  }
+  weight = reduce_sum(total);
+  return reduce_sum(cost);
+}
+
+double SuperquadricFitter::step(const IntBox& box, const FitSamples& samples, FreeSuperquadric& sq) const {
+  SuperquadricMatrix JJ, JJ_next;
+  SuperquadricTangent Je, Je_next;
+  double weight = 0.0, weight_next = 0.0;
+  LevenbergMarquardtDamping damping;
+  double cost = normal_equations(sq, samples, JJ, Je, weight);
+  for (int inner = 0; inner < k_inner; ++inner) {
+    if (!(weight > 0.0)) break;
+    for (int attempt = 0; attempt < 5; ++attempt, damping.reject()) {
+      SuperquadricMatrix A = JJ;
+      A.diagonal() = (1.0 + damping.value) * JJ.diagonal().array() + 1e-9 * (1.0 + JJ.diagonal().maxCoeff());
+      const SuperquadricTangent change = -A.ldlt().solve(Je);
+      if (!change.allFinite()) continue;
+      FreeSuperquadric next = moved(sq, limited(change, reach_of(sq, T_)));
+      clamp(next, box);
+      const double cost_next = normal_equations(next, samples, JJ_next, Je_next, weight_next);
+      if (!(weight_next > 0.0) || !(cost_next / weight_next < cost / weight)) continue;
+      sq = next;
+      cost = cost_next;
+      weight = weight_next;
+      JJ = JJ_next;
+      Je = Je_next;
+      damping.accept();
+      break;
+    }
+  }
+  return weight > 0.0 ? cost / weight : k_infinity;
+}
+
+void SuperquadricFitter::fit(const IntBox& box, FitSamples& samples, FreeSuperquadric& sq) const {
+  std::vector<float> distances;
+  clamp(sq, box);
+  double deviation = k_first_deviation * T_, previous = k_infinity;
+  int switches = 0;
+  // Which samples count is settled before the steps: those near the surface as it is then.
+  const auto settle = [&](FreeSuperquadric& s) {
+    weigh(s, deviation, samples, distances, &samples.w);
+    FitSamples near;
+    for (std::size_t i = 0; i < samples.count; ++i) {
+      if (std::abs(distances[i]) < 3.0 * T_)
+        near.add(samples.x[i], samples.y[i], samples.z[i], samples.d[i], samples.w[i]);
+    }
+    near.fill_packs();
+    return step(box, near, s);
+  };
+  for (int outer = 0; outer < k_outer; ++outer) {
+    const double mean = settle(sq);
+    if (!std::isfinite(mean)) return;
+    deviation = std::max(std::sqrt(mean), k_least_deviation * T_);
+    const double cost = weigh(sq, deviation, samples, distances, nullptr);
+    const double change = std::abs(previous - cost) / std::max(cost, 1e-12);
+    previous = cost;
+    if (outer + 1 < k_least_outer) continue;
+    if (change < k_calm && switches < k_most_switches) {
+      ++switches;
+      std::vector<std::pair<double, FreeSuperquadric>> others;
+      for (FreeSuperquadric& other : others_of(sq)) {
+        clamp(other, box);
+        others.emplace_back(weigh(other, deviation, samples, distances, nullptr), other);
+      }
+      std::stable_sort(others.begin(), others.end(),
+                       [](const auto& a, const auto& b) { return a.first < b.first; });
+      for (auto& [unused, other] : others) {
+        for (int i = 0; i < 2; ++i) settle(other);
+        const double cost_of_other = weigh(other, deviation, samples, distances, nullptr);
+        if (!(cost_of_other < cost)) continue;
+        sq = other;
+        previous = k_infinity;
+        break;
+      }
+    } else if (change < k_settled) {
+      return;
+    }
+  }
+}
+
+}  // namespace abut

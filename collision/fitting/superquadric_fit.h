@@ -1,0 +1,109 @@
+/// The fit of one superquadric to distances at grid points, by damped Gauss-Newton steps.
+///
+/// All in units of the spacing, from the lower corner of the grid.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <vector>
+
+#include "collision/fitting/free_superquadric.h"
+#include "collision/fitting/superquadric_residual.h"
+#include "engine/check.h"
+#include "engine/pack.h"
+#include "engine/types.h"
+
+namespace abut {
+
+using FitLanes = Pack<float, 8>;
+inline constexpr int k_lanes_of_fit = FitLanes::k_lanes;
+
+/// Grid points, both corners included.
+struct IntBox {
+  Eigen::Vector3i lower = Eigen::Vector3i::Zero(), upper = Eigen::Vector3i::Zero();
+
+  [[nodiscard]] double count() const {
+    return (upper - lower + Eigen::Vector3i::Ones()).cast<double>().prod();
+  }
+};
+
+/// Points that a fit looks at: coordinates, truncated distance, weight; as many as fill whole packs.
+struct FitSamples {
+  std::vector<float> x, y, z, d, w;
+  std::vector<float> others;  ///< distance of the other superquadrics; large where they are of no concern
+  std::size_t count = 0;      ///< without those that fill the last pack
+
+  void add(float i, float j, float k, float distance, float weight) {
+    x.push_back(i);
+    y.push_back(j);
+    z.push_back(k);
+    d.push_back(distance);
+    w.push_back(weight);
+    ++count;
+  }
+  void fill_packs();
+};
+
+/// A superquadric as packs evaluate it.
+struct PackedSuperquadric {
+  std::array<FitLanes, 9> R;
+  Vec3<FitLanes> center, inverse_axes;
+  FitLanes eps1, eps2;
+
+  explicit PackedSuperquadric(const FreeSuperquadric& sq) : eps1(sq.eps1), eps2(sq.eps2) {
+    for (int i = 0; i < 3; ++i) {
+      center[i] = FitLanes(sq.center[i]);
+      inverse_axes[i] = FitLanes(1.0 / sq.axes[i]);
+      for (int j = 0; j < 3; ++j) R[at(3 * i + j)] = FitLanes(sq.R(i, j));
+    }
+  }
+  template <bool derivative>
+  [[nodiscard]] FitLanes distance(const FitLanes& x, const FitLanes& y, const FitLanes& z,
+                                  std::array<FitLanes, 11>& J) const {
+    const FitLanes p0 = x - center[0], p1 = y - center[1], p2 = z - center[2];
+    const Vec3<FitLanes> local(R[0] * p0 + R[3] * p1 + R[6] * p2, R[1] * p0 + R[4] * p1 + R[7] * p2,
+                               R[2] * p0 + R[5] * p1 + R[8] * p2);
+    return radial_distance<derivative>(local, inverse_axes, eps1, eps2, J);
+  }
+};
+
+struct SuperquadricFitOptions {
+  double truncation = 1.2;     ///< T: distances are cut off here
+  double inlier_prior = 0.01;  ///< of points inside: how likely it is that they are this superquadric's
+  double least_exponent = 0.05, most_exponent = 1.9;
+};
+
+class SuperquadricFitter {
+ public:
+  explicit SuperquadricFitter(const SuperquadricFitOptions& options)
+      : options_(options), T_(options.truncation) {}
+
+  /// Brings it into the box and its numbers into their range.
+  void clamp(FreeSuperquadric& sq, const IntBox& box) const;
+
+  /// Damped Gauss-Newton steps with the weights as they are. @return mean w e^2
+  double step(const IntBox& box, const FitSamples& samples, FreeSuperquadric& sq) const;
+
+  /// Steps with weights that follow the errors, until the robust cost settles. Where it is calm, axes are
+  /// exchanged, or turned by 45 degrees, if that lowers the cost.
+  void fit(const IntBox& box, FitSamples& samples, FreeSuperquadric& sq) const;
+
+ private:
+  [[nodiscard]] double outlier_level(double deviation) const;
+
+  /// Distances of all samples; to the weights, if they are wanted, what each counts.
+  ///
+  /// @return the robust cost per sample: e^2 outside, -2 s^2 log((exp(-e^2/2s^2) + kappa)/(1 + kappa)) inside
+  double weigh(const FreeSuperquadric& sq, double deviation, const FitSamples& samples,
+               std::vector<float>& distances, std::vector<float>* weights) const;
+
+  /// Sums of w J J^T and w e J, and that of w; the error is that of the union with the other superquadrics.
+  /// @return sum of w e^2
+  double normal_equations(const FreeSuperquadric& sq, const FitSamples& samples, SuperquadricMatrix& JJ,
+                          SuperquadricTangent& Je, double& weight) const;
+
+  SuperquadricFitOptions options_;
+  double T_;
+};
+
+}  // namespace abut
