@@ -7,6 +7,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "collision/fitting/marching_cubes.h"
+#include "collision/fitting/shape_on_grid.h"
 #include "collision/sdf/shape_sdf.h"
 #include "engine/check.h"
 #include "engine/mass_properties.h"
@@ -33,7 +34,9 @@ void scale(Shape& shape, double factor) {
 
 TriangleMesh mesh_of_zero_set(const Shape& shape, int resolution, const MeshingProgress& progress = {}) {
   const ShapeSdf sdf(shape);
-  TriangleMesh mesh = marching_cubes(field_of(sdf), grid_around(sdf.bounds(), resolution), progress);
+  const SampleGrid grid = grid_around(sdf.bounds(), resolution);
+  constexpr double k_band = 2.0;  // of cubes: the ends of an edge through the zero set are nearer than that
+  TriangleMesh mesh = marching_cubes(field_near(sdf, k_band * grid.cell_size), grid, progress);
   require(mesh.triangle_count() > 0, "the shape has no inside that a grid of this resolution can see");
   return mesh;
 }

@@ -1,0 +1,74 @@
+#include "collision/fitting/shape_on_grid.h"
+
+#include <cmath>
+
+#include <catch2/catch.hpp>
+
+#include "engine/random.h"
+#include "tests/support/cases.h"
+#include "tests/support/close.h"
+
+namespace abut::test {
+namespace {
+
+Shape shape_of_ellipsoids(std::uint64_t seed) {
+  Random random(seed);
+  Shape shape;
+  shape.union_smoothing = 0.01;
+  for (int i = 0; i < 4; ++i) {
+    Primitive primitive;
+    primitive.parameters = {0.3, 0.2, 0.1, random.uniform(0.1, 1.5), random.uniform(0.1, 1.5)};
+    primitive.X_BP = {random.quaternion(), random_vector(random, 0.5)};
+    shape.primitives.push_back(primitive);
+  }
+  return shape;
+}
+
+TEST_CASE(
+    "distances_on_grid: are those of the SDF near the solid, infinite only further than the band, for "
+    "any number of threads",
+    "[collision][value][determinism]") {
+  const int seed = GENERATE(1, 2, 3);
+  CAPTURE(seed);
+  const ShapeSdf sdf(shape_of_ellipsoids(static_cast<std::uint64_t>(seed)));
+  DistanceGrid grid;
+  grid.grid = cube_around(sdf.bounds(), 24, 0.5);
+  grid.values.assign(24 * 24 * 24, 1.0);
+  constexpr double k_band = 0.05;
+  const std::vector<double> distances = distances_on_grid(sdf, grid, k_band, 1);
+  int infinite = 0;
+  for (int k = 0; k < 24; ++k) {
+    for (int j = 0; j < 24; ++j) {
+      for (int i = 0; i < 24; ++i) {
+        const double d = sdf.distance<double>(grid.point(i, j, k)), given = distances[grid.index(i, j, k)];
+        if (std::isinf(given)) {
+          ++infinite;
+          REQUIRE(d > k_band);
+        } else {
+          REQUIRE(close(given, d, 1e-12, 1e-15));
+        }
+      }
+    }
+  }
+  CHECK(infinite > 1000);  // not vacuous
+  CHECK(distances == distances_on_grid(sdf, grid, k_band, 3));
+}
+
+TEST_CASE("volumetric_iou: of two balls of the same centre it is the ratio of their volumes",
+          "[collision][value]") {
+  Shape ball;
+  ball.union_smoothing = 1e-6;
+  ball.primitives.emplace_back();
+  ball.primitives[0].parameters = {0.4, 0.4, 0.4, 1.0, 1.0};
+  DistanceGrid grid;
+  grid.grid = cube_around({Vec3<double>::Constant(-0.5), Vec3<double>::Constant(0.5)}, 61, 0.9);
+  for (int k = 0; k < 61; ++k) {
+    for (int j = 0; j < 61; ++j) {
+      for (int i = 0; i < 61; ++i) grid.values.push_back(grid.point(i, j, k).norm() - 0.5);
+    }
+  }
+  CHECK(close(volumetric_iou(grid, ShapeSdf(ball)), 0.512, 0.02, 0.0));
+}
+
+}  // namespace
+}  // namespace abut::test
