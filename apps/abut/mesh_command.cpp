@@ -105,13 +105,13 @@ void run(const MeshArguments& arguments) {
     shape = body.shape;
     options.name = body.name;
     options.material = body.material;
-    if (body.volume > 0.0) options.density = body.mass / body.volume;
+    if (body.volume > 0.0) options.mass_or_density = Density{body.mass / body.volume};
     if (!arguments.size) options.union_smoothing = shape.union_smoothing;
   }
   if (arguments.name && arguments.name->empty()) throw std::invalid_argument("--name must not be empty");
   if (arguments.name) options.name = *arguments.name;
   if (arguments.size) options.size = arguments.size;
-  if (arguments.density) options.density = *arguments.density;
+  if (arguments.density) options.mass_or_density = Density{*arguments.density};
   if (arguments.friction) options.material.friction = *arguments.friction;
   if (arguments.union_smoothing) options.union_smoothing = arguments.union_smoothing;
   options.resolution = arguments.resolution;

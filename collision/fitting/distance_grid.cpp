@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cmath>
+#include <mutex>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -102,7 +103,14 @@ DistanceGrid signed_distance_grid(const RepairedMesh& mesh, const SampleGrid& gr
   result.grid = grid;
   result.values.resize(at(result.points().x()) * at(result.points().y()) * at(result.points().z()));
   const BlockFiller filler(mesh, options, result);
-  for_each_chunk(filler.block_count(), options.threads, [&](int block) { filler.fill(block); });
+  int blocks_done = 0;
+  std::mutex progress_mutex;
+  for_each_chunk(filler.block_count(), options.threads, [&](int block) {
+    filler.fill(block);
+    if (!options.progress) return;
+    const std::lock_guard lock(progress_mutex);
+    options.progress("blocks", ++blocks_done, filler.block_count());
+  });
   return result;
 }
 

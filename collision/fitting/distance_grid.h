@@ -10,10 +10,11 @@
 namespace abut {
 
 struct DistanceGridOptions {
-  double exact_band = 4.0;      ///< distances below so many spacings are exact, >= 0; infinite: all are
-  double far_tolerance = 0.02;  ///< the others are 1 to 1 + far_tolerance times the exact ones, in [0, 1]
-  double opening = 2.0;         ///< of winding numbers (TriangleBvh), >= 1
-  int threads = 0;              ///< 0: as many as the machine has; changes no result
+  double exact_band = 4.0;        ///< distances below so many spacings are exact, >= 0; infinite: all are
+  double far_tolerance = 0.02;    ///< the others are 1 to 1 + far_tolerance times the exact ones, in [0, 1]
+  double opening = 2.0;           ///< of winding numbers (TriangleBvh), >= 1
+  int threads = 0;                ///< 0: as many as the machine has; changes no result
+  MeshingProgress progress = {};  ///< called from one thread at a time
 };
 
 /// A signed distance [m] at each corner of a grid of cubes, negative inside.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <utility>
+#include <variant>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -129,6 +130,12 @@ void set_size(Shape& shape, const MeshedBodyOptions& options) {
   }
 }
 
+MassProperties mass_properties_of(const TriangleMesh& mesh, const MassOrDensity& mass_or_density) {
+  if (const auto* density = std::get_if<Density>(&mass_or_density))
+    return mass_properties(mesh, density->value);
+  return with_mass(mass_properties(mesh, 1.0), std::get<Mass>(mass_or_density).value);
+}
+
 MeshedBody make_regular_body(Shape shape, const MeshedBodyOptions& options) {
   if (options.size) {
     scale(shape, *options.size / rough_extent(shape));
@@ -137,10 +144,11 @@ MeshedBody make_regular_body(Shape shape, const MeshedBodyOptions& options) {
   BodyDescription description;
   description.name = options.name;
   description.shape = std::move(shape);
-  description.mass_or_density = Density{options.density};
+  description.mass_or_density = options.mass_or_density;
   description.material = options.material;
   MeshedBody result;
   result.body = make_body(description);
+  result.origin = -result.body.p_BA;
   // The mesh of a rounded box is that of its inner box, and lies as deep as the radius of its edges.
   const Primitive& primitive = result.body.shape.primitives[0];
   const double depth = primitive.kind == PrimitiveKind::rounded_box ? primitive.parameters[3] : 0.0;
@@ -193,7 +201,8 @@ MeshedBody make_meshed_body(const Shape& given, const MeshedBodyOptions& options
   TriangleMesh& fine = components[0];
 
   // Into the frame of the centre of mass.
-  const MassProperties properties = mass_properties(fine, options.density);
+  const MassProperties properties = mass_properties_of(fine, options.mass_or_density);
+  result.origin = properties.center_of_mass;
   fine.vertices.colwise() -= properties.center_of_mass;
   for (Primitive& primitive : shape.primitives) primitive.X_BP.p -= properties.center_of_mass;
 
@@ -210,6 +219,7 @@ MeshedBody make_meshed_body(const Shape& given, const MeshedBodyOptions& options
   description.material = options.material;
   result.body = make_body(description);
   result.report = inspect_surface(field, result.body.mesh, fine, progress);
+  result.surface = std::move(fine);
   return result;
 }
 

@@ -14,7 +14,7 @@ namespace abut {
 struct MeshedBodyOptions {
   std::string name = "body";
   std::optional<double> size;  ///< largest extent [m] to scale the shape to; default: it stays as it is
-  double density = 1000.0;     ///< [kg/m^3], > 0
+  MassOrDensity mass_or_density = Density{1000.0};
   std::optional<double> union_smoothing;  ///< [m], after scaling; default: 0.002 of the size
   int resolution = 128;                   ///< cubes of the fine grid along the longest side, >= 16
   SurfaceMeshOptions mesh;
@@ -23,6 +23,8 @@ struct MeshedBodyOptions {
 
 struct MeshedBody {
   Body body;
+  Vec3<double> origin = Vec3<double>::Zero();  ///< of the body's frame, in that of the scaled shape [m]
+  TriangleMesh surface;  ///< the fine mesh of the zero set, in the body's frame; empty of a regular mesh
   SurfaceReport report;  ///< of the collision mesh, against the SDF and the fine mesh of marching cubes
   std::vector<std::string> notes;  ///< what had to be changed about the shape, a sentence each
 };

@@ -61,7 +61,7 @@ std::vector<std::filesystem::path> entries(const std::string& folder) {
 TEST_CASE("make_meshed_body: an ellipsoid has its analytic mass properties, in the frame of its centre",
           "[collision][value]") {
   MeshedBodyOptions options = quick_options();
-  options.density = 700.0;
+  options.mass_or_density = Density{700.0};
   options.resolution = 96;
   const Vec3<double> axes(0.05, 0.04, 0.03);
   const MeshedBody made =

@@ -1,0 +1,41 @@
+/// A signed distance function fitted to a mesh: repair, distance grid, superquadrics.
+#pragma once
+
+#include <optional>
+
+#include "collision/fitting/distance_grid.h"
+#include "collision/fitting/marching_primitives.h"
+#include "collision/fitting/mesh_repair.h"
+#include "collision/fitting/union_refinement.h"
+#include "engine/mesh.h"
+#include "engine/model.h"
+
+namespace abut {
+
+struct MeshFitOptions {
+  int resolution = 80;      ///< spacings of the distance grid along the longest side of the mesh, >= 8
+  int max_primitives = 30;  ///< >= 1
+  /// Mean distance of the mesh from the zero set, relative to its size, > 0: superquadrics without which the
+  /// fit is still as close are left out.
+  std::optional<double> tolerance;
+  std::optional<double> union_smoothing;  ///< that the body will have [m], > 0; default: 0.002 of the size
+  int threads = 0;                        ///< 0: as many as the machine has; changes no result
+  MeshingProgress progress = {};
+};
+
+struct FittedMesh {
+  RepairedMesh repaired;
+  DistanceGrid grid;
+  Shape shape;  ///< in the frame of the mesh, with its union smoothing
+  MarchingPrimitivesReport marching;
+  UnionRefinementReport refinement;
+  double mean_distance = 0.0;  ///< |d| on the surface of the mesh: what the tolerance bounds [m]
+};
+
+/// Fits a smooth union of superquadrics to a mesh, whose coordinates are in metres.
+///
+/// The result depends on the mesh and the options alone. Throws std::invalid_argument for options out of
+/// range, for what repair_mesh() refuses, and for a solid too thin for the grid to have a point inside.
+[[nodiscard]] FittedMesh fit_mesh(const TriangleMesh& mesh, const MeshFitOptions& options = {});
+
+}  // namespace abut

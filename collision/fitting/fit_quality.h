@@ -1,0 +1,54 @@
+/// How well a body fits the mesh that it was fitted to.
+#pragma once
+
+#include <cstddef>
+
+#include "collision/fitting/distance_grid.h"
+#include "collision/fitting/make_body.h"
+#include "collision/fitting/mesh_repair.h"
+#include "engine/mass_properties.h"
+#include "engine/types.h"
+
+namespace abut {
+
+/// Points spread over a surface by area, with the normal of their triangles.
+struct SurfaceSamples {
+  Points points{3, 0};   ///< (3, n) [m]
+  Points normals{3, 0};  ///< (3, n), outwards
+};
+
+/// Points of a mesh, one for every count-th part of its area. They depend on the mesh and the count alone.
+[[nodiscard]] SurfaceSamples surface_samples(const TriangleMesh& mesh, std::size_t count);
+
+/// Of a distance, over samples of a surface [m].
+struct DistanceStatistics {
+  double mean = 0.0, percentile_95 = 0.0, max = 0.0;
+};
+
+struct FitQuality {
+  double iou = 0.0;  ///< points inside both by points inside either, of the mesh and the smooth union
+  DistanceStatistics mesh_to_zero_set;
+  DistanceStatistics collision_mesh_to_mesh;
+  double mean_normal_angle = 0.0;  ///< between the mesh and the zero set where that is nearest [rad]
+  double mesh_volume = 0.0;        ///< of the repaired input [m^3]
+  double volume_error = 0.0;       ///< of the body, relative to that, with its sign [-]
+  double center_error = 0.0;       ///< distance of the centres of mass [m]
+  double inertia_error =
+      0.0;                  ///< |I - I_mesh|/|I_mesh| (Frobenius), both of density 1 about their centres [-]
+  double query_time = 0.0;  ///< of one distance with its normal, near the surface [s]; measured, not computed
+};
+
+/// Mass properties of what is inside a repaired mesh, for density 1 kg/m^3: the exact integrals over its
+/// triangles where it is closed and of one piece without intersections; else those of the surface on which
+/// the grid's distances, interpolated, are zero, so that an overlap counts once.
+[[nodiscard]] MassProperties mass_properties_of_inside(const RepairedMesh& mesh, const DistanceGrid& grid);
+
+/// Compares a body that is not regular with the mesh that it was fitted to.
+///
+/// @param grid     distances of the mesh
+/// @param threads  0: as many as the machine has; changes no result
+[[nodiscard]] FitQuality fit_quality(const MeshedBody& made, const RepairedMesh& mesh,
+                                     const DistanceGrid& grid, int threads = 0,
+                                     const MeshingProgress& progress = {});
+
+}  // namespace abut

@@ -1,0 +1,209 @@
+#include "collision/fitting/fit_mesh.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numbers>
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "collision/fitting/fit_quality.h"
+#include "collision/fitting/make_body.h"
+#include "engine/mass_properties.h"
+#include "engine/mesh_shapes.h"
+#include "tests/support/close.h"
+#include "tests/support/meshes.h"
+
+namespace abut::test {
+namespace {
+
+/// Solids as functions that are negative inside, in the cube [-1, 1]^3; made of these with min, max and
+/// minus.
+using Solid = std::function<double(const Vec3<double>&)>;
+
+double block(const Vec3<double>& p, const Vec3<double>& center, const Vec3<double>& half) {
+  return ((p - center).cwiseAbs() - half).maxCoeff();
+}
+double cylinder(const Vec3<double>& p, double radius, double lower, double upper) {
+  return std::max({p.head<2>().norm() - radius, lower - p.z(), p.z() - upper});
+}
+double torus(const Vec3<double>& p, double radius, double tube) {
+  return std::hypot(p.head<2>().norm() - radius, p.z()) - tube;
+}
+
+TriangleMesh mesh_of(const Solid& solid, int cells = 60) {
+  const Eigen::AlignedBox3d box(Vec3<double>::Constant(-1.0), Vec3<double>::Constant(1.0));
+  return marching_cubes(field_of(solid), grid_around(box, cells));
+}
+
+struct SuiteCase {
+  std::string name;
+  Solid solid;
+  double least_iou, most_volume_error;
+};
+
+const std::vector<SuiteCase>& suite() {
+  static const std::vector<SuiteCase> cases = {
+      {"box",
+       [](const Vec3<double>& p) {
+         return block(p, {0, 0, 0}, {0.8, 0.5, 0.3});
+       },
+       0.97, 0.02},
+      {"L",
+       [](const Vec3<double>& p) {
+         return std::min(block(p, {0, -0.5, 0}, {0.8, 0.25, 0.3}),
+                         block(p, {-0.55, 0.1, 0}, {0.25, 0.8, 0.3}));
+       },
+       0.95, 0.03},
+      {"cross",
+       [](const Vec3<double>& p) {
+         return std::min({block(p, {0, 0, 0}, {0.8, 0.2, 0.2}), block(p, {0, 0, 0}, {0.2, 0.8, 0.2}),
+                          block(p, {0, 0, 0}, {0.2, 0.2, 0.8})});
+       },
+       0.95, 0.03},
+      {"cylinder", [](const Vec3<double>& p) { return cylinder(p, 0.5, -0.8, 0.8); }, 0.97, 0.02},
+      {"table",
+       [](const Vec3<double>& p) {
+         const Vec3<double> q(std::abs(p.x()), std::abs(p.y()), p.z());
+         return std::min(block(q, {0, 0, 0.6}, {0.9, 0.9, 0.12}),
+                         block(q, {0.7, 0.7, -0.1}, {0.12, 0.12, 0.75}));
+       },
+       0.93, 0.04},
+      {"torus", [](const Vec3<double>& p) { return torus(p, 0.65, 0.22); }, 0.9, 0.05},
+      {"chain link",
+       [](const Vec3<double>& p) {
+         const Vec3<double> q(p.x() - std::clamp(p.x(), -0.4, 0.4), p.y(), p.z());
+         return torus(q, 0.4, 0.16);
+       },
+       0.9, 0.05},
+      {"plate",
+       [](const Vec3<double>& p) {
+         return block(p, {0, 0, 0}, {0.9, 0.6, 0.05});
+       },
+       0.93, 0.05},
+      {"mug with a handle, solid",
+       [](const Vec3<double>& p) {
+         const Vec3<double> q(p.x() - 0.3, p.z(), p.y());
+         return std::min(cylinder(p + Vec3<double>(0.25, 0, 0), 0.5, -0.6, 0.6), torus(q, 0.4, 0.11));
+       },
+       0.93, 0.04},
+      {"dumbbell",
+       [](const Vec3<double>& p) {
+         const Vec3<double> q(std::abs(p.x()), p.y(), p.z());
+         return std::min((q - Vec3<double>(0.6, 0, 0)).norm() - 0.35, block(q, {0, 0, 0}, {0.6, 0.1, 0.1}));
+       },
+       0.96, 0.03}};
+  return cases;
+}
+
+MeshFitOptions coarse_fit() {
+  MeshFitOptions options;
+  options.resolution = 40;
+  return options;
+}
+
+MeshedBody body_of(const FittedMesh& fitted) {
+  MeshedBodyOptions options;
+  options.union_smoothing = fitted.shape.union_smoothing;
+  options.resolution = 64;
+  options.mesh.vertices = 120;
+  options.mesh.rounds = 2;
+  return make_meshed_body(fitted.shape, options);
+}
+
+TEST_CASE("fit_mesh: solids without cavities are fitted well, as the simulation sees them",
+          "[collision][value][suite]") {
+  const std::size_t index = GENERATE(range(std::size_t{0}, std::size_t{10}));
+  REQUIRE(suite().size() == 10);
+  const SuiteCase& c = suite()[index];
+  const FittedMesh fitted = fit_mesh(mesh_of(c.solid), coarse_fit());
+  const MeshedBody made = body_of(fitted);
+  const FitQuality q = fit_quality(made, fitted.repaired, fitted.grid);
+  const double size = fitted.repaired.report.size;
+  CAPTURE(c.name, q.iou, q.volume_error, q.center_error / size, q.inertia_error,
+          fitted.shape.primitives.size(), fitted.refinement.iou_before);
+  CHECK(q.iou >= c.least_iou);
+  CHECK(std::abs(q.volume_error) <= c.most_volume_error);
+  CHECK(q.center_error <= 0.01 * size);
+  CHECK(q.inertia_error <= 2.0 * c.most_volume_error);
+  CHECK(q.mesh_to_zero_set.mean <= 0.01 * size);
+  CHECK(made.report.closed);
+  CHECK(made.report.max_vertex_distance <= 1e-6 * size);
+}
+
+TEST_CASE("fit_mesh: a cavity narrower than its walls' distances can show is filled, and the quality says so",
+          "[collision][value][suite]") {
+  // There is no subtraction: the inside of a bowl with walls of two spacings gets no superquadrics of its
+  // own.
+  const FittedMesh fitted = fit_mesh(mesh_of([](const Vec3<double>& p) {
+                                       const double outside = p.norm() - 0.9, inside = 0.8 - p.norm();
+                                       return std::max({outside, inside, p.z()});
+                                     }),
+                                     coarse_fit());
+  const FitQuality q = fit_quality(body_of(fitted), fitted.repaired, fitted.grid);
+  CAPTURE(q.iou, q.volume_error);
+  CHECK(q.iou < 0.9);
+  CHECK(std::abs(q.volume_error) > 0.02);
+}
+
+TEST_CASE("fit_mesh: fewer superquadrics where a limit or a tolerance asks for them", "[collision][value]") {
+  const TriangleMesh mesh = mesh_of(suite()[4].solid);
+  const FittedMesh all = fit_mesh(mesh, coarse_fit());
+  MeshFitOptions options = coarse_fit();
+  options.max_primitives = 2;
+  CHECK(fit_mesh(mesh, options).shape.primitives.size() <= 2);
+
+  options = coarse_fit();
+  options.tolerance = 0.05;
+  const FittedMesh rough = fit_mesh(mesh, options);
+  CHECK(rough.mean_distance <= 0.05 * rough.repaired.report.size);
+  CHECK(rough.shape.primitives.size() < all.shape.primitives.size());
+  CHECK(rough.refinement.thinned_out > 0);
+
+  options.tolerance = 0.0;
+  CHECK_THROWS_AS(fit_mesh(mesh, options), std::invalid_argument);
+  options = coarse_fit();
+  options.max_primitives = 0;
+  CHECK_THROWS_AS(fit_mesh(mesh, options), std::invalid_argument);
+  options = coarse_fit();
+  options.resolution = 4;
+  CHECK_THROWS_AS(fit_mesh(mesh, options), std::invalid_argument);
+}
+
+TEST_CASE("surface_samples: are spread by area and lie on the triangles", "[collision][value]") {
+  const TriangleMesh mesh = torus_mesh(0.3, 40, 20);
+  const SurfaceSamples samples = surface_samples(mesh, 4000);
+  CHECK(std::abs(static_cast<double>(samples.points.cols()) - 4000.0) <= 2.0);
+  const TriangleBvh bvh(mesh);
+  double outer = 0.0;
+  for (Eigen::Index i = 0; i < samples.points.cols(); ++i) {
+    const Vec3<double> p = samples.points.col(i);
+    REQUIRE(bvh.nearest(p).distance < 1e-12);
+    const double ring = p.head<2>().norm();
+    const Vec3<double> outwards(p.x() * (ring - 1.0) / ring, p.y() * (ring - 1.0) / ring, p.z());
+    REQUIRE(samples.normals.col(i).dot(outwards.normalized()) > 0.95);
+    outer += ring > 1.0 ? 1.0 : 0.0;
+  }
+  // The outer half of a torus of radii 1, r has pi + 2 r of every 2 pi of its area.
+  CHECK(close(outer / static_cast<double>(samples.points.cols()), 0.5 + 0.3 / std::numbers::pi, 0.02, 0.0));
+}
+
+TEST_CASE("mass_properties_of_inside: are exact where the mesh allows it, and count an overlap once",
+          "[collision][value]") {
+  const TriangleMesh ball = sphere_mesh(0.5, 4);
+  const auto inside_of = [](const TriangleMesh& mesh) {
+    const RepairedMesh repaired = repair_mesh(mesh);
+    return mass_properties_of_inside(repaired,
+                                     signed_distance_grid(repaired, cube_around(repaired.bvh.bounds(), 61)));
+  };
+  CHECK(close(inside_of(ball).volume, mass_properties(ball, 1.0).volume, 1e-12, 0.0));
+  const MassProperties two = inside_of(joined(ball, translated(ball, {0.5, 0, 0})));
+  // Two balls of radius r at a distance r share pi 5 r^3/12.
+  const double r3 = 0.125, expected = std::numbers::pi * r3 * (8.0 / 3.0 - 5.0 / 12.0);
+  CHECK(close(two.volume, expected, 0.01, 0.0));
+  CHECK(close(two.center_of_mass, Vec3<double>(0.25, 0, 0), 0.0, 2e-3));
+}
+
+}  // namespace
+}  // namespace abut::test
