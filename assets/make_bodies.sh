@@ -18,18 +18,18 @@ shapes=$(mktemp -d)
 trap 'rm -rf "$shapes"' EXIT
 simple() {  # name, density [kg/m^3], keys of the primitive
   printf 'name = "%s"\ndensity = %s\n[[primitive]]\n%b\n' "$1" "$2" "$3" > "$shapes/$1.toml"
-  "$abut" mesh --body "$shapes/$1.toml" --out "$out/$1"
+  "$abut" fit "$shapes/$1.toml" -o "$out/$1"
 }
 simple sphere  1000 'kind = "sphere"\nradius = 0.05'
 simple box      700 'kind = "rounded_box"\nhalf_extents = [0.05, 0.05, 0.05]\nedge_radius = 0.002'
 simple capsule 1000 'kind = "capsule"\nradius = 0.03\nhalf_length = 0.06'
 simple plate    700 'kind = "rounded_box"\nhalf_extents = [0.1, 0.1, 0.01]\nedge_radius = 0.001'
 
-# One of each kind with planes, cuts or points: what the mesh command computes anyway is written as 1.
+# One of each kind with planes, cuts or points: what the program computes anyway is written as 1.
 meshed() {  # name, keys of the primitives, further options
   printf 'name = "%s"\nmass = 1\ncenter_of_mass = [0, 0, 0]\ninertia = [1, 1, 1, 0, 0, 0]\n' "$1" > "$shapes/$1.toml"
   printf '[contact]\npoints = []\n%b\n' "$2" >> "$shapes/$1.toml"
-  "$abut" mesh --body "$shapes/$1.toml" --out "$out/$1" "${@:3}"
+  "$abut" fit "$shapes/$1.toml" -o "$out/$1" "${@:3}"
 }
 # Twelve normals (0, +-1, +-phi) and their cyclic permutations, phi the golden ratio.
 normals=$(awk 'BEGIN {
@@ -66,7 +66,7 @@ if [[ ! -d $data/reference_fits ]]; then
   exit 0
 fi
 fitted() {  # name, further options
-  "$abut" mesh --fit "$data/reference_fits/$1.json" --out "$out/$1" "${@:2}"
+  "$abut" fit "$data/reference_fits/$1.json" -o "$out/$1" "${@:2}"
 }
 fitted armadillo      --size 0.25 --vertices 305 --density 1000
 fitted power_drill                --vertices 350 --density 1000

@@ -301,7 +301,11 @@ Body read_body_keys(const TomlTable& table, const std::string& name, const Mater
   description.name = name;
   description.material = material;
   const std::vector<TomlTable> primitives = table.tables("primitive");
-  if (primitives.empty()) table.fail("", "no [[primitive]], a body needs at least one");
+  if (primitives.empty())
+    table.fail(
+        "", table.has("mesh")
+                ? "no [[primitive]]: a mesh alone is no shape; 'abut fit MESH -o FOLDER' finds its primitives"
+                : "no [[primitive]], a body needs at least one");
   for (const TomlTable& primitive : primitives)
     description.shape.primitives.push_back(read_primitive(primitive));
   const bool unbounded = is_unbounded(description.shape);

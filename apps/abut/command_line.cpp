@@ -96,7 +96,7 @@ int run_command_line(int argc, char** argv) {
   app.require_subcommand(0, 1);  // none is noticed later: an unknown option is the better complaint
   app.footer(
       "'abut VERB --help' tells more. Scene files: docs/scene_format.md. All units are SI.\n"
-      "Exit codes: 0 well, 1 the simulation failed, 2 bad usage or input.\n"
+      "Exit codes: 0 well, 1 the simulation failed or a fit is poor, 2 bad usage or input.\n"
       "\n"
       "Examples:\n"
       "  abut run assets/scenes/armadillo_drop.toml --out out/armadillo_drop.npz\n"
@@ -104,12 +104,12 @@ int run_command_line(int argc, char** argv) {
   int exit_code = k_well;
   add_run_command(app, exit_code);
   add_contacts_command(app, exit_code);
+  add_fit_command(app, exit_code);
   add_gradcheck_command(app, exit_code);
   add_gradient_command(app, exit_code);
   add_identify_command(app, exit_code);
   add_optimize_command(app, exit_code);
   add_laws_command(app, exit_code);
-  add_mesh_command(app, exit_code);
   add_snapshot_command(app, exit_code);
   add_suggest_k_command(app, exit_code);
   for (CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {

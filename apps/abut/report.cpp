@@ -222,9 +222,11 @@ Json json_of(const Model& model, const RunWarnings& warnings) {
 
 Json json_of(const Vec3<double>& v) { return Json::array({v.x(), v.y(), v.z()}); }
 
-void print_json(const Json& json) {
-  fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
+std::string json_text(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
+
+void print_json(const Json& json) { fmt::print("{}", json_text(json)); }
 
 static const char* to_string(GradientWarning::Kind kind) {
   switch (kind) {

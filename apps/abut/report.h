@@ -86,8 +86,11 @@ using Json = nlohmann::ordered_json;
 /// Prints how a gradient came about: a line, and one for each of the first warnings.
 void print_health(const Model& model, const GradientHealth& health);
 
-/// Writes one JSON object to stdout. What is not finite becomes null, and bytes that are no UTF-8 are
-/// replaced.
+/// A JSON object as text, with a line break at its end. What is not finite becomes null, and bytes that are
+/// no UTF-8 are replaced.
+[[nodiscard]] std::string json_text(const Json& json);
+
+/// Writes that text to stdout.
 void print_json(const Json& json);
 
 }  // namespace abut

@@ -47,7 +47,7 @@ TEST_CASE("abut: every verb refuses a file that is nested too deep", "[apps][val
     check_refused({"suggest-k", file}, expected);
     check_refused({"identify", file}, expected);
     check_refused({"optimize", file}, expected);
-    check_refused({"mesh", "--body", file, "--out", out}, expected);
+    check_refused({"fit", file, "--out", out}, expected);
     check_refused({"run", folder.write("scene.toml", "[[body]]\nname = \"a\"\nasset = \"deep.toml\"\n")},
                   expected);
   }
@@ -76,11 +76,11 @@ TEST_CASE("abut: no option takes an empty value", "[apps][value]") {
   check_refused({"run", ""}, "SCENE: must not be empty");
   check_refused({"snapshot", scene, "--out", ""}, "--out: must not be empty");
   check_refused({"identify", scene, "--out", ""}, "--out: must not be empty");
-  check_refused({"mesh", "--body", "", "--out", folder.path() / "out"}, "--body: must not be empty");
+  check_refused({"fit", "", "--out", folder.path() / "out"}, "input: must not be empty");
 }
 
 TEST_CASE("abut: numbers of options are never nan", "[apps][value]") {
-  check_refused({"mesh", "--fit", "f", "--out", "o", "--friction", "nan"}, "allowed: a number >= 0, finite");
+  check_refused({"fit", "f", "--out", "o", "--friction", "nan"}, "allowed: a number >= 0, finite");
   check_refused({"identify", "e", "--outliers", "nan"}, "allowed: a number in [0, 1]");
   check_refused({"identify", "e", "--noise-factor", "nan"}, "allowed: a number in [");
   check_refused({"suggest-k", "s", "--quantile", "nan"}, "allowed: a number in [0, 1]");
@@ -144,15 +144,14 @@ exponents = [1, 1]
   check_refused({"gradcheck", scene}, expected);
 }
 
-TEST_CASE("abut mesh: a file in the place of its folder is refused before the work", "[apps][value]") {
+TEST_CASE("abut fit: a file in the place of its folder is refused before the work", "[apps][value]") {
   const TemporaryFolder folder;
   const std::string out = folder.write("out", "a file"),
                     body = folder.write("body.toml",
                                         "name = \"lens\"\ndensity = 1000\n[[primitive]]\n"
                                         "kind = \"superquadric\"\nsemi_axes = [0.1, 0.1, 0.05]\n"
                                         "exponents = [1, 1]\n");
-  check_refused({"mesh", "--body", body, "--out", out},
-                out + ": cannot be written: it is a file, not a folder");
+  check_refused({"fit", body, "--out", out}, out + ": cannot be written: it is a file, not a folder");
 }
 
 }  // namespace

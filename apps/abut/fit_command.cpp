@@ -1,0 +1,283 @@
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <spdlog/fmt/fmt.h>
+#include <CLI/CLI.hpp>
+
+#include "apps/abut/commands.h"
+#include "apps/abut/fit_input.h"
+#include "apps/abut/fit_reader.h"
+#include "apps/abut/fit_report.h"
+#include "apps/abut/options.h"
+#include "apps/abut/stage_bars.h"
+#include "apps/abut/stopwatch.h"
+#include "apps/abut/trajectory_file.h"
+#include "collision/fitting/fit_mesh.h"
+#include "collision/fitting/fit_quality.h"
+#include "collision/fitting/make_body.h"
+#include "engine/atomic_file.h"
+#include "engine/body_io.h"
+#include "engine/input_error.h"
+#include "engine/mesh_io.h"
+
+namespace abut {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Options without a value have the default of the library, or that of the body that is the input.
+struct FitArguments {
+  fs::path input, out;
+  std::optional<std::string> unit, up, name, tolerance, json;
+  std::optional<double> scale, size, mass, density, friction, union_smoothing;
+  std::optional<int> max_primitives, vertices, resolution, threads;
+  bool quiet = false;
+};
+
+/// The command that makes the same asset again; without folders, so that it is the same wherever it was
+/// typed.
+std::string command_text(const FitArguments& arguments) {
+  const fs::path input = arguments.input.has_filename() ? arguments.input : arguments.input.parent_path();
+  std::string text = fmt::format("Made by: abut fit {}", input.filename().string());
+  const auto add = [&](const char* option, const auto& value) {
+    if (value) text += fmt::format(" {} {}", option, *value);
+  };
+  if (arguments.name) text += fmt::format(" --name '{}'", *arguments.name);
+  add("--unit", arguments.unit);
+  add("--scale", arguments.scale);
+  add("--up", arguments.up);
+  add("--size", arguments.size);
+  add("--max-primitives", arguments.max_primitives);
+  add("--tolerance", arguments.tolerance);
+  if (arguments.vertices != MeshedBodyOptions().mesh.vertices) add("--vertices", arguments.vertices);
+  if (arguments.resolution != MeshedBodyOptions().resolution) add("--resolution", arguments.resolution);
+  add("--mass", arguments.mass);
+  add("--density", arguments.density);
+  add("--friction", arguments.friction);
+  add("--smoothing", arguments.union_smoothing);
+  return text;
+}
+
+/// What is made into a body, and from what it was fitted if the input is a mesh.
+struct FitSource {
+  Shape shape;
+  std::optional<FittedMesh> fitted;
+};
+
+/// "0.5%" is 0.005. Throws std::invalid_argument for anything else.
+double parse_tolerance(const std::string& text) {
+  double percent = 0.0;
+  const char* const end = text.data() + text.size();
+  const auto [stopped, error] = std::from_chars(text.data(), end, percent);
+  if (error != std::errc() || std::string_view(stopped, static_cast<std::size_t>(end - stopped)) != "%" ||
+      !(percent > 0.0 && percent <= 100.0)) {
+    throw std::invalid_argument(
+        fmt::format("--tolerance {}, allowed: a percentage of the size, such as 0.5%", text));
+  }
+  return percent / 100.0;
+}
+
+/// The resolution of the surface is in the same proportion to that of the distances as the defaults are.
+int distance_resolution(int surface_resolution) {
+  return static_cast<int>(std::lround(static_cast<double>(surface_resolution) * MeshFitOptions().resolution /
+                                      MeshedBodyOptions().resolution));
+}
+
+FitSource read_mesh_source(const FitArguments& arguments, MeshedBodyOptions& options) {
+  MeshPlacement placement;
+  placement.unit = arguments.unit.value_or(placement.unit);
+  placement.scale = arguments.scale.value_or(placement.scale);
+  placement.up = arguments.up.value_or(placement.up);
+  placement.size = arguments.size;
+  (void)length_unit(placement.unit);  // before the mesh is read
+  MeshFitOptions fit;
+  fit.resolution = distance_resolution(options.resolution);
+  fit.max_primitives = arguments.max_primitives.value_or(fit.max_primitives);
+  if (arguments.tolerance) fit.tolerance = parse_tolerance(*arguments.tolerance);
+  fit.union_smoothing = arguments.union_smoothing;
+  fit.threads = arguments.threads.value_or(fit.threads);
+  fit.progress = options.mesh.progress;
+  FitSource source;
+  source.fitted = naming_file(arguments.input.string(), [&] {
+    return fit_mesh(placed(read_triangles(arguments.input), placement), fit);
+  });
+  source.shape = source.fitted->shape;
+  options.name = arguments.input.stem().string();
+  options.size.reset();  // the mesh has it already
+  options.union_smoothing = source.shape.union_smoothing;
+  return source;
+}
+
+void refuse_options_of_meshes(const FitArguments& arguments) {
+  const auto refuse = [&](const char* option, bool is_given) {
+    if (is_given) {
+      throw std::invalid_argument(
+          fmt::format("{} is for meshes, but {} holds primitives already", option, arguments.input.string()));
+    }
+  };
+  refuse("--unit", arguments.unit.has_value());
+  refuse("--scale", arguments.scale.has_value());
+  refuse("--up", arguments.up.has_value());
+  refuse("--max-primitives", arguments.max_primitives.has_value());
+  refuse("--tolerance", arguments.tolerance.has_value());
+  refuse("--threads", arguments.threads.has_value());
+}
+
+FitSource read_source(const FitArguments& arguments, FitInputKind kind, MeshedBodyOptions& options) {
+  if (kind == FitInputKind::mesh) return read_mesh_source(arguments, options);
+  refuse_options_of_meshes(arguments);
+  FitSource source;
+  if (kind == FitInputKind::superquadrics) {
+    source.shape = read_superquadric_fit(arguments.input);
+    options.name = arguments.input.stem().string();
+  } else {
+    const Body body = read_body(arguments.input);
+    source.shape = body.shape;
+    options.name = body.name;
+    options.material = body.material;
+    if (body.volume > 0.0) options.mass_or_density = Density{body.mass / body.volume};
+    if (!arguments.size) options.union_smoothing = source.shape.union_smoothing;
+  }
+  return source;
+}
+
+bool writes_json_to_stdout(const FitArguments& arguments) { return arguments.json == "-"; }
+
+/// Throws, before any work, about what could not be written after it.
+void require_writable_outputs(const FitArguments& arguments) {
+  const fs::path parent = fs::absolute(arguments.out).lexically_normal().parent_path();
+  if (!fs::is_directory(parent)) throw InputError(parent.string(), 0, "there is no such folder");
+  require_output_folder(arguments.out);
+  if (arguments.json && !writes_json_to_stdout(arguments)) require_output_path(*arguments.json, {".json"});
+}
+
+/// Returns the exit code.
+int run(const FitArguments& arguments) {
+  const Stopwatch watch;
+  const FitInputKind kind = kind_of_fit_input(arguments.input);
+  require_writable_outputs(arguments);
+  MeshedBodyOptions options;
+  options.size = arguments.size;
+  options.resolution = arguments.resolution.value_or(options.resolution);
+  options.mesh.vertices = arguments.vertices.value_or(options.mesh.vertices);
+  FitReport report;
+  {
+    StageBars bars(arguments.quiet);
+    options.mesh.progress = [&](const char* what, int done, int total) { bars.update(what, done, total); };
+    FitSource source = read_source(arguments, kind, options);
+    if (arguments.name) options.name = *arguments.name;
+    if (arguments.density) options.mass_or_density = Density{*arguments.density};
+    if (arguments.mass) options.mass_or_density = Mass{*arguments.mass};
+    if (arguments.friction) options.material.friction = *arguments.friction;
+    if (arguments.union_smoothing) options.union_smoothing = arguments.union_smoothing;
+    report.made = make_meshed_body(source.shape, options);
+    report.fitted = std::move(source.fitted);
+    if (report.fitted) {
+      report.quality = fit_quality(report.made, report.fitted->repaired, report.fitted->grid,
+                                   arguments.threads.value_or(0), options.mesh.progress);
+    }
+  }
+  write_body(arguments.out, report.made.body, command_text(arguments));
+  report.input = arguments.input.string();
+  if (arguments.tolerance) report.tolerance = parse_tolerance(*arguments.tolerance);
+  report.seconds = watch.seconds();
+  if (writes_json_to_stdout(arguments)) {
+    print_json(json_of(report));
+  } else {
+    fmt::print("{}written to {}\n", text_of(report), arguments.out.string());
+  }
+  if (arguments.json && !writes_json_to_stdout(arguments))
+    write_file(*arguments.json, json_text(json_of(report)));
+  const std::vector<std::string> complaints = shortcomings(report);
+  std::fflush(stdout);
+  for (const std::string& complaint : complaints) fmt::print(stderr, "abut fit: poor fit: {}\n", complaint);
+  return complaints.empty() ? 0 : 1;
+}
+
+}  // namespace
+
+void add_fit_command(CLI::App& app, int& exit_code) {
+  auto arguments = std::make_shared<FitArguments>();
+  FitArguments& a = *arguments;
+  CLI::App* command =
+      app.add_subcommand("fit", "make a body asset of a mesh: primitives, collision mesh, mass, frame");
+  command
+      ->add_option("input", a.input,
+                   "a mesh (.obj, .stl, .ply, .gltf, .glb), superquadrics (.json), or a body asset (its "
+                   "folder or .toml) to make again")
+      ->required()
+      ->type_name("INPUT");
+  command->add_option("-o,--out", a.out, "folder to write body.toml and mesh.obj to")
+      ->required()
+      ->type_name("FOLDER");
+  command
+      ->add_option("--max-primitives", a.max_primitives,
+                   fmt::format("at most so many superquadrics [{}]", MeshFitOptions().max_primitives))
+      ->check(whole_number(1, 10000));
+  command->add_option(
+      "--tolerance", a.tolerance,
+      "leave out superquadrics as long as the mesh is on the mean no further from the surface than "
+      "this percentage of its size, such as 0.5%");
+  CLI::Option* unit =
+      command->add_option("--unit", a.unit, "of the mesh's coordinates: m, dm, cm, mm, um, km, in, ft [m]");
+  CLI::Option* scale = command->add_option("--scale", a.scale, "metres that a unit of the mesh is [1]")
+                           ->check(finite_positive());
+  CLI::Option* size = command->add_option("--size", a.size, "scale to this largest extent [m]");
+  size->check(finite_positive())->excludes(unit)->excludes(scale);
+  scale->excludes(unit);
+  command->add_option("--up", a.up, "axis of the mesh that becomes z: x, y or z [z]")
+      ->check(CLI::IsMember({"x", "y", "z"}));
+  CLI::Option* mass = command->add_option("--mass", a.mass, "[kg]")->check(finite_positive());
+  command->add_option("--density", a.density, "[kg/m^3]; default: that of a body as input, or 1000")
+      ->check(finite_positive())
+      ->excludes(mass);
+  command->add_option("--friction", a.friction, "coefficient; default: that of a body as input, or 0.5")
+      ->check(number_between(0.0));
+  command->add_option("--name", a.name, "of the body; default: that of a body as input, or of the file");
+  command
+      ->add_option("--vertices", a.vertices,
+                   fmt::format("vertices of the collision mesh [{}]", MeshedBodyOptions().mesh.vertices))
+      ->check(whole_number(4, 100000));
+  command
+      ->add_option("--resolution", a.resolution,
+                   fmt::format("cubes along the longest side in which the surface is looked for; the "
+                               "distances of a mesh are taken at {} points for every {} of them [{}]",
+                               distance_resolution(MeshedBodyOptions().resolution),
+                               MeshedBodyOptions().resolution, MeshedBodyOptions().resolution))
+      ->check(whole_number(16, 1000));
+  command
+      ->add_option("--smoothing", a.union_smoothing,
+                   "of the union of primitives [m]; default: 0.002 of the size")
+      ->check(finite_positive());
+  command->add_option("--threads", a.threads, "0: as many as the machine has; the result is the same [0]")
+      ->check(whole_number(0, 1024));
+  command
+      ->add_option("--json", a.json, "write the report as one JSON object; -: to stdout, instead of the text")
+      ->type_name("FILE.json");
+  command->add_flag("--quiet", a.quiet, "no progress bars");
+  command->footer(
+      "How it works, and how good it is: docs/fitting.md. A poor fit (IoU below 0.8, volume more than 10 % "
+      "off, the\n"
+      "tolerance not reached) is written too, but the exit code is 1.\n"
+      "\n"
+      "Examples:\n"
+      "  abut fit drill.stl --unit mm --mass 1.1 -o bodies/drill\n"
+      "  abut fit statue.glb --size 0.3 --up y --max-primitives 40 -o bodies/statue\n"
+      "  abut fit assets/bodies/spot --size 0.5 --vertices 500 -o bodies/large_spot");
+  command->callback([arguments, &exit_code] {
+    if (arguments->tolerance) (void)parse_tolerance(*arguments->tolerance);
+    exit_code = run(*arguments);
+  });
+}
+
+}  // namespace abut

@@ -1,0 +1,171 @@
+#include "apps/abut/fit_report.h"
+
+#include <cmath>
+#include <numbers>
+
+#include <spdlog/fmt/fmt.h>
+
+#include "apps/abut/progress_bar.h"
+#include "engine/count_text.h"
+
+namespace abut {
+namespace {
+
+constexpr double k_least_iou = 0.8, k_most_volume_error = 0.1;
+
+double degrees(double radians) { return radians * 180.0 / std::numbers::pi; }
+
+std::string mesh_text(const FittedMesh& fitted) {
+  const RepairReport& r = fitted.repaired.report;
+  std::string text =
+      fmt::format("mesh: {}, {}, size {:.4g} m\n", count_text(r.input_vertices, "vertex", "vertices"),
+                  count_text(r.input_triangles, "triangle"), r.size);
+  for (const std::string& note : r.notes) text += fmt::format("note: {}\n", note);
+  return text;
+}
+
+std::string fit_text(const FittedMesh& fitted, const FitQuality& q) {
+  const double size = fitted.repaired.report.size;
+  const auto statistics = [&](const DistanceStatistics& s) {
+    return fmt::format("mean {:.3f} %, 95 % below {:.3f} %, largest {:.3f} % of the size",
+                       100.0 * s.mean / size, 100.0 * s.percentile_95 / size, 100.0 * s.max / size);
+  };
+  const UnionRefinementReport& u = fitted.refinement;
+  std::string text = "fit, of the body against the mesh\n";
+  text += fmt::format("  IoU             {:.4f} on a grid of {} points; {:.4f} before the joint refinement\n",
+                      q.iou, fitted.grid.values.size(), u.iou_before);
+  text +=
+      fmt::format("  mesh            {} away from the surface of the body\n", statistics(q.mesh_to_zero_set));
+  text += fmt::format("  collision mesh  {} away from the mesh\n", statistics(q.collision_mesh_to_mesh));
+  text += fmt::format("  normals         {:.1f} degrees apart on the mean\n", degrees(q.mean_normal_angle));
+  text += fmt::format("  volume          {:+.2f} %\n", 100.0 * q.volume_error);
+  text += fmt::format("  centre of mass  {:.3f} % of the size off\n", 100.0 * q.center_error / size);
+  text += fmt::format("  inertia         {:.2f} % off\n", 100.0 * q.inertia_error);
+  text += fmt::format("  SDF             {:.0f} ns a query\n", 1e9 * q.query_time);
+  return text;
+}
+
+std::string body_text(const MeshedBody& made) {
+  std::string text;
+  for (const std::string& note : made.notes) text += fmt::format("note: {}\n", note);
+  const Body& body = made.body;
+  const SurfaceReport& r = made.report;
+  const auto percent = [&](double length) { return 100.0 * length / body.size; };
+  text +=
+      fmt::format("{}: {}, size {:.4g} m, mass {:.4g} kg, volume {:.4g} m^3\n", body.name,
+                  count_text(body.shape.primitives.size(), "primitive"), body.size, body.mass, body.volume);
+  text += fmt::format("  mesh            {} vertices, {} triangles, {}, V - E + F = {}\n", r.vertices,
+                      r.triangles, r.closed ? "closed" : "OPEN", r.euler_characteristic);
+  text += fmt::format("  vertices        at most {:.1e} of the size off the surface\n",
+                      r.max_vertex_distance / body.size);
+  text += fmt::format("  chord sag       mean {:.3f} %, largest {:.3f} % of the size\n", percent(r.mean_sag),
+                      percent(r.max_sag));
+  if (r.max_distance > 0.0) {
+    text += fmt::format("  fine surface    mean {:.3f} %, largest {:.3f} % of the size away from the mesh\n",
+                        percent(r.mean_distance), percent(r.max_distance));
+  }
+  text += fmt::format("  smallest angle  {:.1f} degrees\n", degrees(r.min_angle));
+  return text;
+}
+
+Json json_of_statistics(const DistanceStatistics& s) {
+  return {{"mean", s.mean}, {"percentile_95", s.percentile_95}, {"max", s.max}};
+}
+
+Json json_of_mesh(const RepairReport& r) {
+  return {{"vertices", r.input_vertices},
+          {"triangles", r.input_triangles},
+          {"size", r.size},
+          {"closed", r.closed},
+          {"shells", r.shells},
+          {"holes", r.holes},
+          {"intersecting_triangles", r.intersecting_triangles},
+          {"notes", r.notes}};
+}
+
+Json json_of_fit(const FittedMesh& fitted, const FitQuality& q) {
+  const UnionRefinementReport& u = fitted.refinement;
+  return {{"iou", q.iou},
+          {"iou_before_refinement", u.iou_before},
+          {"grid_points", fitted.grid.values.size()},
+          {"refinement_steps", u.steps},
+          {"left_out", u.left_out + u.thinned_out},
+          {"mesh_to_surface", json_of_statistics(q.mesh_to_zero_set)},
+          {"collision_mesh_to_mesh", json_of_statistics(q.collision_mesh_to_mesh)},
+          {"mean_normal_angle", q.mean_normal_angle},
+          {"volume_of_mesh", q.mesh_volume},
+          {"volume_error", q.volume_error},
+          {"center_of_mass_error", q.center_error},
+          {"inertia_error", q.inertia_error},
+          {"seconds_per_query", q.query_time}};
+}
+
+}  // namespace
+
+std::vector<std::string> shortcomings(const FitReport& report) {
+  std::vector<std::string> list;
+  if (report.quality) {
+    const FitQuality& q = *report.quality;
+    const char* remedy =
+        "try a larger --max-primitives or --resolution; narrow cavities and thin walls are filled or lost";
+    if (!(q.iou >= k_least_iou))
+      list.push_back(fmt::format("the IoU is {:.3f}, below {}: {}", q.iou, k_least_iou, remedy));
+    if (!(std::abs(q.volume_error) <= k_most_volume_error)) {
+      list.push_back(fmt::format("the volume is {:+.1f} % off, more than {:.0f} %: {}",
+                                 100.0 * q.volume_error, 100.0 * k_most_volume_error, remedy));
+    }
+  }
+  if (report.fitted && report.tolerance) {
+    const double reached = report.fitted->mean_distance / report.fitted->repaired.report.size;
+    if (!(reached <= *report.tolerance)) {
+      list.push_back(
+          fmt::format("the mesh is on the mean {:.3g} % of the size away from the surface, more than the "
+                      "tolerance of {:.3g} %: try a larger --max-primitives, --resolution or --tolerance",
+                      100.0 * reached, 100.0 * *report.tolerance));
+    }
+  }
+  if (!report.made.report.closed)
+    list.emplace_back("the collision mesh is not closed: try another --vertices or a larger --resolution");
+  return list;
+}
+
+std::string text_of(const FitReport& report) {
+  std::string text;
+  if (report.fitted) text += mesh_text(*report.fitted);
+  text += body_text(report.made);
+  if (report.fitted && report.quality) text += fit_text(*report.fitted, *report.quality);
+  text += fmt::format("took {}\n", duration_text(report.seconds));
+  return text;
+}
+
+Json json_of(const FitReport& report) {
+  const Body& body = report.made.body;
+  const SurfaceReport& r = report.made.report;
+  Json json{{"input", report.input},
+            {"seconds", report.seconds},
+            {"body",
+             {{"name", body.name},
+              {"primitives", body.shape.primitives.size()},
+              {"size", body.size},
+              {"mass", body.mass},
+              {"volume", body.volume},
+              {"union_smoothing", body.shape.union_smoothing}}},
+            {"collision_mesh",
+             {{"vertices", r.vertices},
+              {"triangles", r.triangles},
+              {"closed", r.closed},
+              {"euler_characteristic", r.euler_characteristic},
+              {"max_vertex_distance", r.max_vertex_distance},
+              {"mean_sag", r.mean_sag},
+              {"max_sag", r.max_sag},
+              {"min_angle", r.min_angle}}},
+            {"notes", report.made.notes}};
+  if (report.fitted && report.quality) {
+    json["mesh"] = json_of_mesh(report.fitted->repaired.report);
+    json["fit"] = json_of_fit(*report.fitted, *report.quality);
+  }
+  json["shortcomings"] = shortcomings(report);
+  return json;
+}
+
+}  // namespace abut

@@ -1,0 +1,332 @@
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "apps/abut/fit_reader.h"
+#include "collision/fitting/marching_cubes.h"
+#include "collision/sdf/shape_sdf.h"
+#include "engine/body_io.h"
+#include "engine/input_error.h"
+#include "tests/apps/program.h"
+#include "tests/support/close.h"
+#include "tests/support/mesh_files.h"
+#include "tests/support/meshes.h"
+#include "tests/support/reference_data.h"
+
+namespace abut::test {
+namespace {
+
+using Catch::Contains;
+
+const std::string k_fit = R"({
+ "mesh": "dumbbell.obj",
+ "superquadrics": [
+  {"epsilon": [0.5, 1.0], "semi_axes": [0.1, 0.1, 0.05], "rotation_wxyz": [1, 0, 0, 0], "center": [0, 0, -0.2]},
+  {"epsilon": [0.5, 1.0], "semi_axes": [0.1, 0.1, 0.05], "rotation_wxyz": [1, 0, 0, 0], "center": [0, 0, 0.2]},
+  {"epsilon": [0.3, 2.0], "semi_axes": [0.03, 0.03, 0.2], "rotation_wxyz": [0.707107, 0, 0, 0.707107], "center": [0, 0, 0]}
+ ]
+})";
+
+std::string complaint(const std::string& json) {
+  const TemporaryFolder folder;
+  try {
+    (void)read_superquadric_fit(folder.write("fit.json", json));
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  return text.replace(text.find(from), from.size(), to);
+}
+
+TEST_CASE("read_superquadric_fit: gives what is in the file, and says what is wrong with another",
+          "[apps][value]") {
+  const TemporaryFolder folder;
+  const Shape shape = read_superquadric_fit(folder.write("fit.json", k_fit));
+  REQUIRE(shape.primitives.size() == 3);
+  CHECK(shape.primitives[1].parameters == std::array<double, 5>{0.1, 0.1, 0.05, 0.5, 1.0});
+  CHECK(shape.primitives[1].X_BP.p == Vec3<double>(0, 0, 0.2));
+  CHECK(close(shape.primitives[2].X_BP.q.norm(), 1.0, 1e-15, 0.0));
+
+  struct Case {
+    std::string json, cause;
+  };
+  const Case cases[] = {
+      {"", "not JSON"},
+      {replaced(k_fit, "\"center\": [0, 0, -0.2]}", "\"center\": [0, 0, -0.2]"), "fit.json:"},
+      {"[1, 2]", "no list \"superquadrics\""},
+      {"{\"superquadrics\": []}", "empty"},
+      {"{\"superquadrics\": [3]}", "superquadrics[0]"},
+      {replaced(k_fit, "semi_axes", "axes"), "\"semi_axes\" is missing"},
+      {replaced(k_fit, "[0.1, 0.1, 0.05]", "[0.1, 0.05]"), "3 numbers"},
+      {replaced(k_fit, "[0.1, 0.1, 0.05]", "[0.1, \"a\", 0.05]"), "3 numbers"},
+      {replaced(k_fit, "[0.1, 0.1, 0.05]", "[0.1, -0.1, 0.05]"), "semi-axis -0.1"},
+      {replaced(k_fit, "[0.1, 0.1, 0.05]", "[0.1, 1e999, 0.05]"), "fit.json"},
+      {replaced(k_fit, "[0.3, 2.0]", "[-0.3, 2.0]"), "superquadrics[2]: exponent -0.3"},
+      {replaced(k_fit, "[0.707107, 0, 0, 0.707107]", "[0.5, 0, 0, 0]"), "length 0.5"},
+  };
+  for (const Case& c : cases) {
+    CAPTURE(c.json);
+    CHECK_THAT(complaint(c.json), Contains(c.cause) && Contains("fit.json"));
+  }
+  CHECK_THROWS_AS(read_superquadric_fit(folder.path() / "missing.json"), InputError);
+}
+
+TEST_CASE(
+    "abut fit: of superquadrics writes a body that reads back, with every vertex on its zero set, the same "
+    "each time",
+    "[apps][value][determinism]") {
+  const TemporaryFolder folder;
+  const std::string fit = folder.write("dumbbell.json", k_fit);
+  const auto run = [&](const std::string& out) {
+    return run_program({"fit", fit, "--out", folder.path() / out, "--size", "0.5", "--vertices", "100",
+                        "--density", "500", "--resolution", "40", "--friction", "0.3"});
+  };
+  const ProgramResult result = run("a");
+  CAPTURE(result.out, result.err);
+  REQUIRE(result.exit_code == 0);
+  CHECK_THAT(result.out, Contains("dumbbell: 3 primitives") && Contains("closed, V - E + F = 2") &&
+                             Contains("exponent 2"));
+  const Body body = read_body(folder.path() / "a");
+  CHECK(body.name == "dumbbell");
+  CHECK(body.mesh.vertex_count() == 100);
+  CHECK(close(body.mass / body.volume, 500.0, 1e-12, 0.0));
+  CHECK(close(body.size, 0.5, 0.01, 0.0));
+  CHECK(body.material.friction == 0.3);
+  CHECK(body.p_BA.norm() < 1e-12);
+  const ShapeSdf sdf(body.shape);
+  for (Eigen::Index i = 0; i < body.contact_points.cols(); ++i) {
+    REQUIRE(std::abs(sdf.distance<double>(body.contact_points.col(i))) < 1e-8);
+  }
+  CHECK_THAT(result.err, Contains("3/3 drafts") && Contains(" layers") && Contains("10/10 rounds") &&
+                             Contains(" distances"));
+  REQUIRE(run("b").exit_code == 0);
+  for (const char* file : {"body.toml", "mesh.obj"}) {
+    CHECK(read_file(folder.path() / "a" / file) == read_file(folder.path() / "b" / file));
+  }
+
+  SECTION("and of that body makes it again in another size, with the material and density it has") {
+    const ProgramResult again =
+        run_program({"fit", folder.path() / "a", "--out", folder.path() / "c", "--size", "1", "--vertices",
+                     "120", "--resolution", "40", "--name", "large", "--quiet"});
+    CAPTURE(again.err);
+    REQUIRE(again.exit_code == 0);
+    CHECK(again.err.empty());
+    const Body large = read_body(folder.path() / "c");
+    CHECK(large.name == "large");
+    CHECK(large.mesh.vertex_count() == 120);
+    CHECK(close(large.mass, 8.0 * body.mass, 0.01, 0.0));
+    CHECK(large.material.friction == 0.3);
+  }
+}
+
+TEST_CASE("abut fit: bad usage and bad input are exit code 2 and one line", "[apps][value]") {
+  const TemporaryFolder folder;
+  const std::string fit = folder.write("fit.json", k_fit), out = folder.path() / "out";
+  struct Case {
+    std::vector<std::string> arguments;
+    std::string cause;
+  };
+  const Case cases[] = {
+      {{"fit", "--out", out}, "input is required"},
+      {{"fit", fit}, "--out"},
+      {{"fit", fit, "--out", out, "--size", "0"}, "--size"},
+      {{"fit", fit, "--out", out, "--vertices", "3"}, "--vertices"},
+      {{"fit", fit, "--out", out, "--density", "nan"}, "--density"},
+      {{"fit", folder.path() / "none.json", "--out", out}, "none.json"},
+      {{"fit", folder.path() / "none", "--out", out}, "none"},
+      {{"fit", fit, "--out", folder.path() / "no" / "such", "--resolution", "16", "--vertices", "20"},
+       "such"},
+  };
+  for (const Case& c : cases) {
+    const ProgramResult result = run_program(c.arguments);
+    CAPTURE(c.cause, result.err);
+    CHECK(result.exit_code == 2);
+    CHECK_THAT(result.err, Contains(c.cause));
+    CHECK(line_count(result.err) == 1);
+  }
+  CHECK_FALSE(std::filesystem::exists(out));
+}
+
+/// A block of 2 x 1 x 0.5 with a ball on top of it, as a file would hold it.
+TriangleMesh block_and_ball() {
+  const Eigen::AlignedBox3d box(Vec3<double>(-1.1, -1.1, -0.6), Vec3<double>(1.1, 1.1, 1.1));
+  return marching_cubes(field_of([](const Vec3<double>& p) {
+                          const Vec3<double> q = p.cwiseAbs() - Vec3<double>(1.0, 0.5, 0.25);
+                          return std::min(q.maxCoeff(), (p - Vec3<double>(0.5, 0, 0.4)).norm() - 0.4);
+                        }),
+                        grid_around(box, 40));
+}
+
+/// Options that make a fit quick.
+std::vector<std::string> quick_fit(const std::string& input, const std::string& out,
+                                   const std::vector<std::string>& more = {}) {
+  std::vector<std::string> arguments{"fit", input,          "-o", out,      "--vertices",
+                                     "80",  "--resolution", "48", "--quiet"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+TEST_CASE("abut fit: makes a body of a mesh, the same on any number of threads, and reports how good it is",
+          "[apps][value][determinism]") {
+  const TemporaryFolder folder;
+  const std::string mesh = folder.write("part.obj", obj_text(block_and_ball())),
+                    json = folder.path() / "report.json";
+  const ProgramResult result = run_program(quick_fit(
+      mesh, folder.path() / "one",
+      {"--unit", "cm", "--mass", "0.5", "--friction", "0.3", "--up", "z", "--threads", "1", "--json", json}));
+  CAPTURE(result.out, result.err);
+  REQUIRE(result.exit_code == 0);
+  CHECK(result.err.empty());
+  CHECK_THAT(result.out,
+             Contains("part: ") && Contains("IoU") && Contains("centre of mass") && Contains("written to"));
+  const Body body = read_body(folder.path() / "one");
+  CHECK(body.name == "part");
+  CHECK(close(body.mass, 0.5, 1e-12, 0.0));
+  CHECK(body.material.friction == 0.3);
+  CHECK(close(body.size, 0.02, 0.02, 0.0));
+  const ShapeSdf sdf(body.shape);
+  for (Eigen::Index i = 0; i < body.contact_points.cols(); ++i)
+    REQUIRE(std::abs(sdf.distance<double>(body.contact_points.col(i))) < 1e-6 * body.size);
+
+  const Json report = parse_json(read_file(json));
+  CHECK(keys_of(report) == std::vector<std::string>{"input", "seconds", "body", "collision_mesh", "notes",
+                                                    "mesh", "fit", "shortcomings"});
+  CHECK(report["fit"]["iou"].get<double>() > 0.95);
+  CHECK(std::abs(report["fit"]["volume_error"].get<double>()) < 0.03);
+  CHECK(report["shortcomings"].empty());
+  CHECK(report["collision_mesh"]["closed"] == true);
+
+  REQUIRE(run_program(quick_fit(mesh, folder.path() / "four",
+                                {"--unit", "cm", "--mass", "0.5", "--friction", "0.3", "--up", "z",
+                                 "--threads", "4"}))
+              .exit_code == 0);
+  for (const char* file : {"body.toml", "mesh.obj"})
+    CHECK(read_file(folder.path() / "one" / file) == read_file(folder.path() / "four" / file));
+}
+
+TEST_CASE("abut fit: reads every kind of mesh file, in any unit, size and with any axis up",
+          "[apps][value]") {
+  const TemporaryFolder folder;
+  const TriangleMesh mesh = block_and_ball();
+  const auto body_of = [&](const std::string& file, const std::vector<std::string>& more) {
+    const ProgramResult result = run_program(quick_fit(file, folder.path() / "out", more));
+    CAPTURE(file, result.err);
+    REQUIRE(result.exit_code == 0);
+    return read_body(folder.path() / "out");
+  };
+  const Body stl = body_of(folder.write("a.stl", binary_stl(mesh)), {});
+  CHECK(close(stl.size, 2.0, 0.02, 0.0));
+  CHECK(close(body_of(folder.write("a.PLY", ascii_ply(mesh)), {"--scale", "0.01"}).size, 0.02, 0.02, 0.0));
+  const Body glb_body = body_of(folder.write("a.glb", glb(mesh)), {"--size", "0.5", "--density", "500"});
+  CHECK(close(glb_body.size, 0.5, 0.02, 0.0));
+  CHECK(close(glb_body.mass / glb_body.volume, 500.0, 1e-9, 0.0));
+  // The extents are 2, 1, 1.05: with y up, what was z points along -y or x then.
+  const Body turned = body_of(folder.write("a.gltf", gltf_text(mesh)), {"--up", "x"});
+  const Vec3<double> extents =
+      turned.mesh.vertices.rowwise().maxCoeff() - turned.mesh.vertices.rowwise().minCoeff();
+  CHECK(close(extents.z(), 2.0, 0.02, 0.0));
+}
+
+TEST_CASE("abut fit: a poor fit is written, and is exit code 1 with what to try", "[apps][value]") {
+  const TemporaryFolder folder;
+  const std::string mesh =
+      folder.write("part.obj", obj_text(joined(block_and_ball(), translated(block_and_ball(), {0, 0, 3}))));
+  const ProgramResult result = run_program(quick_fit(mesh, folder.path() / "out", {"--max-primitives", "1"}));
+  CAPTURE(result.out, result.err);
+  CHECK(result.exit_code == 1);
+  CHECK_THAT(result.err, Contains("abut fit: poor fit: the IoU is 0.") && Contains("--max-primitives"));
+  CHECK(std::filesystem::exists(folder.path() / "out" / "body.toml"));
+
+  const ProgramResult strict = run_program(quick_fit(folder.write("b.obj", obj_text(block_and_ball())),
+                                                     folder.path() / "b", {"--tolerance", "0.001%"}));
+  CAPTURE(strict.err);
+  CHECK(strict.exit_code == 1);
+  CHECK_THAT(strict.err, Contains("more than the tolerance of 0.001 %"));
+  CHECK(line_count(strict.err) == 1);
+}
+
+TEST_CASE("abut fit: what cannot be fitted is exit code 2, one line and no files", "[apps][value]") {
+  const TemporaryFolder folder;
+  const std::string good = folder.write("part.obj", obj_text(block_and_ball())),
+                    fit = folder.write("fit.json", k_fit), out = folder.path() / "out";
+  const std::string sheet =
+                        folder.write("sheet.obj", "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0.1\nf 1 2 3\nf 1 3 4\n"),
+                    empty = folder.write("empty.stl", ""),
+                    broken = folder.write("broken.obj", "v 0 0 0\nf 1 2 3\n"),
+                    other = folder.write("part.step", "ISO-10303-21;");
+  struct Case {
+    std::vector<std::string> arguments;
+    std::string cause;
+  };
+  const Case cases[] = {
+      {{"fit", sheet, "-o", out}, "sheet.obj: "},
+      {{"fit", empty, "-o", out}, "empty.stl"},
+      {{"fit", broken, "-o", out}, "broken.obj:2"},
+      {{"fit", other, "-o", out}, "unknown extension '.step', allowed: .obj"},
+      {{"fit", folder.path() / "none.obj", "-o", out}, "none.obj: there is no such file or folder"},
+      {{"fit", good, "-o", folder.path() / "no" / "such"}, "there is no such folder"},
+      {{"fit", good, "-o", good}, "it is a file, not a folder"},
+      {{"fit", good, "-o", out, "--mass", "1", "--density", "2"}, "--density excludes --mass"},
+      {{"fit", good, "-o", out, "--size", "1", "--unit", "mm"}, "--size excludes --unit"},
+      {{"fit", good, "-o", out, "--size", "1", "--scale", "2"}, "--size excludes --scale"},
+      {{"fit", good, "-o", out, "--scale", "2", "--unit", "mm"}, "--scale excludes --unit"},
+      {{"fit", good, "-o", out, "--unit", "inch"}, "--unit inch, "},
+      {{"fit", good, "-o", out, "--up", "w"}, "--up"},
+      {{"fit", good, "-o", out, "--max-primitives", "0"}, "--max-primitives"},
+      {{"fit", good, "-o", out, "--tolerance", "0.5"}, "--tolerance 0.5, allowed: a percentage"},
+      {{"fit", good, "-o", out, "--tolerance", "-1%"}, "--tolerance -1%"},
+      {{"fit", good, "-o", out, "--json", folder.path() / "r.txt"}, "r.txt"},
+      {{"fit", fit, "-o", out, "--up", "y"}, "--up is for meshes, but "},
+      {{"fit", fit, "-o", out, "--tolerance", "1%"}, "--tolerance is for meshes"},
+  };
+  for (const Case& c : cases) {
+    const ProgramResult result = run_program(c.arguments);
+    CAPTURE(c.cause, result.err, result.out);
+    CHECK(result.exit_code == 2);
+    CHECK_THAT(result.err, Contains(c.cause));
+    CHECK(line_count(result.err) <= 2);  // a stage's bar, and the message
+  }
+  CHECK_FALSE(std::filesystem::exists(out));
+}
+
+TEST_CASE("abut fit: a body without primitives is sent here", "[apps][value]") {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder.path() / "part");
+  folder.write("part/mesh.obj", obj_text(block_and_ball()));
+  folder.write("part/body.toml", "density = 1000\nmesh = \"mesh.obj\"\n");
+  const std::string scene = folder.write("scene.toml", "[[body]]\nname = \"part\"\nasset = \"part\"\n");
+  const ProgramResult result = run_program({"run", scene});
+  CAPTURE(result.err);
+  CHECK(result.exit_code == 2);
+  CHECK_THAT(result.err, Contains("abut fit"));
+}
+
+TEST_CASE("assets: the fitted bodies hold the primitives of the reference fits they were made of",
+          "[apps][value]") {
+  for (const std::string name : {"armadillo", "power_drill", "mustard_bottle", "spot"}) {
+    ABUT_REFERENCE_DATA_OR_SKIP(path, "reference_fits/" + name + ".json");
+    const Shape fit = read_superquadric_fit(path);
+    const Body body = read_body(std::string(ABUT_SOURCE_DIR) + "/assets/bodies/" + name);
+    CAPTURE(name);
+    REQUIRE(body.shape.primitives.size() == fit.primitives.size());
+    const double scale = body.shape.primitives[0].parameters[0] / fit.primitives[0].parameters[0];
+    const Vec3<double> shift = body.shape.primitives[0].X_BP.p - scale * fit.primitives[0].X_BP.p;
+    for (std::size_t i = 0; i < fit.primitives.size(); ++i) {
+      const Primitive &a = body.shape.primitives[i], &b = fit.primitives[i];
+      for (std::size_t k = 0; k < 3; ++k) CHECK(close(a.parameters[k], scale * b.parameters[k], 1e-12, 0.0));
+      for (std::size_t k = 3; k < 5; ++k) CHECK(a.parameters[k] == std::clamp(b.parameters[k], 0.02, 1.9));
+      CHECK(close(a.X_BP.p, scale * b.X_BP.p + shift, 0.0, 1e-12));
+      CHECK(close(a.X_BP.q.coeffs(), b.X_BP.q.coeffs(), 0.0, 1e-12));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace abut::test
