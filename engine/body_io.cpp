@@ -333,9 +333,9 @@ Body read_body_keys(const TomlTable& table, const std::string& name, const Mater
   }
   if (table.has("mesh")) {
     description.mesh = read_solid(mesh_file(table));
-  } else if (make_surface && !unbounded && !has_closed_form(description.shape) &&
-             (!description.inertia || !gives_points(table))) {
-    make_surface_of(table, make_surface, description);
+  } else if (make_surface && !unbounded && !has_closed_form(description.shape)) {
+    const bool has_inertia = description.inertia || description.fixed;
+    if (!has_inertia || !gives_points(table)) make_surface_of(table, make_surface, description);
   }
   read_contact_keys(table.table("contact"), description);
   Body body;

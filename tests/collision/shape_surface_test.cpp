@@ -178,6 +178,17 @@ TEST_CASE("shape_surface: scenes and assets need no mesh, mass properties or poi
     CHECK(later.initial.X_WB[b].p == scene.initial.X_WB[b].p);
   }
 
+  // What says all that is needed has no mesh made, and may be of several pieces.
+  const std::string posts =
+      "[body.contact]\npoints = []\n[[body.primitive]]\nkind = \"sphere\"\nradius = 0.1\n"
+      "[[body.primitive]]\nkind = \"sphere\"\nradius = 0.1\nposition = [1, 0, 0]\n";
+  folder.write("posts.toml", "[[body]]\nname = \"fixed\"\nfixed = true\n" + posts +
+                                 "[[body]]\nname = \"moving\"\nmass = 1\ncenter_of_mass = [0.5, 0, 0]\n"
+                                 "inertia = [1, 1, 1, 0, 0, 0]\n" +
+                                 posts);
+  for (const Body& body : read_scene(folder.path() / "posts.toml", surface_maker()).model.bodies)
+    CHECK(body.mesh.vertex_count() == 0);
+
   folder.write("apart.toml",
                "[[body]]\nname = \"apart\"\nmass = 1\n"
                "[[body.primitive]]\nkind = \"sphere\"\nradius = 0.1\n"
