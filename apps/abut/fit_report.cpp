@@ -11,6 +11,7 @@
 namespace abut {
 namespace {
 
+constexpr double k_smallest_usual = 1e-3, k_largest_usual = 20.0;  // sizes [m]
 constexpr double k_least_iou = 0.8, k_most_volume_error = 0.1;
 
 double degrees(double radians) { return radians * 180.0 / std::numbers::pi; }
@@ -21,6 +22,11 @@ std::string mesh_text(const FittedMesh& fitted) {
       fmt::format("mesh: {}, {}, size {:.4g} m\n", count_text(r.input_vertices, "vertex", "vertices"),
                   count_text(r.input_triangles, "triangle"), r.size);
   for (const std::string& note : r.notes) text += fmt::format("note: {}\n", note);
+  if (r.size > k_largest_usual || r.size < k_smallest_usual) {
+    text += fmt::format(
+        "note: {:.4g} m is an unusual size; is the mesh in another unit (--unit, --scale, --size)?\n",
+        r.size);
+  }
   return text;
 }
 

@@ -59,6 +59,17 @@ double volumetric_iou(const DistanceGrid& grid, const std::vector<double>& dista
   return either > 0 ? static_cast<double>(both) / static_cast<double>(either) : 1.0;
 }
 
+double occupancy_iou(const DistanceGrid& grid, const std::vector<double>& distances) {
+  const auto occupancy = [&](double d) { return std::clamp(0.5 - d / grid.grid.cell_size, 0.0, 1.0); };
+  double both = 0.0, either = 0.0;
+  for (std::size_t i = 0; i < distances.size(); ++i) {
+    const double in_grid = occupancy(grid.values[i]), in_shape = occupancy(distances[i]);
+    both += std::min(in_grid, in_shape);
+    either += std::max(in_grid, in_shape);
+  }
+  return either > 0.0 ? both / either : 1.0;
+}
+
 double volumetric_iou(const DistanceGrid& grid, const ShapeSdf& sdf, int threads) {
   return volumetric_iou(grid, distances_on_grid(sdf, grid, 0.0, threads));
 }

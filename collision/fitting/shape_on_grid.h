@@ -22,7 +22,12 @@ namespace abut {
 /// Points with a negative distance in both by those in either, of a grid and of distances at its points.
 [[nodiscard]] double volumetric_iou(const DistanceGrid& grid, const std::vector<double>& distances);
 
-/// The same of a grid and the zero set of a signed distance function.
+/// The same to less than a spacing h: of the parts of the points' cells that are inside, about
+/// clamp(1/2 - d/h, 0, 1) of a cell at distance d, the sum of the smaller by that of the larger ones. It sees
+/// how thick a thin wall is. Distances must be known to h/2 from the zero set.
+[[nodiscard]] double occupancy_iou(const DistanceGrid& grid, const std::vector<double>& distances);
+
+/// The volumetric IoU of a grid and the zero set of a signed distance function.
 [[nodiscard]] double volumetric_iou(const DistanceGrid& grid, const ShapeSdf& sdf, int threads = 0);
 
 }  // namespace abut

@@ -44,10 +44,14 @@ class UnionRefiner {
   [[nodiscard]] const Shape& shape() const { return shape_; }
   void set_shape(const Shape& shape) { shape_ = shape; }
 
-  /// Chooses grid points near the zero set of the grid or of the shape; returns the IoU of the two.
-  double choose_samples() {
+  /// The shape's distances on the grid, where they are within the band.
+  [[nodiscard]] std::vector<double> distances() const {
+    return distances_on_grid(ShapeSdf(shape_), grid_, options_.band * h_, options_.threads);
+  }
+
+  /// Chooses grid points near the zero set of the grid or of the shape, given distances().
+  void choose_samples(const std::vector<double>& distances) {
     const double band = options_.band * h_;
-    const std::vector<double> distances = distances_on_grid(ShapeSdf(shape_), grid_, band, options_.threads);
     std::vector<std::size_t> near;
     for (std::size_t i = 0; i < distances.size(); ++i) {
       if (std::min(std::abs(grid_.values[i]), std::abs(distances[i])) < band) near.push_back(i);
@@ -62,7 +66,6 @@ class UnionRefiner {
       points_.push_back(grid_.point(p % n.x(), p / n.x() % n.y(), p / n.x() / n.y()));
       targets_.push_back(std::clamp(grid_.values[i], -T_, T_));
     }
-    return volumetric_iou(grid_, distances);
   }
 
   /// Sum of squared residuals of a shape [m^2].
@@ -296,8 +299,8 @@ UnionRefinementReport refine_union(Shape& shape, const DistanceGrid& grid,
     require(primitive.kind == PrimitiveKind::superquadric && primitive.operation == PrimitiveOperation::add,
             "only added superquadrics can be refined");
   }
-  require(options.truncation > 0.0 && options.band > 0.0 && options.least_axis > 0.0,
-          "truncation, band and least_axis must be > 0");
+  require(options.truncation > 0.0 && options.band >= 0.5 && options.least_axis > 0.0,
+          "truncation and least_axis must be > 0, and band >= 0.5");
   require(
       options.max_samples >= 1 && options.rounds >= 0 && options.steps >= 1 && options.thinning_steps >= 1,
       "max_samples and steps must be >= 1, and rounds >= 0");
@@ -307,13 +310,15 @@ UnionRefinementReport refine_union(Shape& shape, const DistanceGrid& grid,
   UnionRefinementReport report;
   if (shape.primitives.empty()) return report;
   UnionRefiner refiner(shape, grid, options);
-  report.iou_before = report.iou_after = refiner.choose_samples();
+  const std::vector<double> before = refiner.distances();
+  report.iou_before = report.iou_after = volumetric_iou(grid, before);
+  refiner.choose_samples(before);
   report.error_before = refiner.error();
   const int most_steps = options.rounds * options.steps;
   for (int round = 0; round < options.rounds; ++round) {
     if (round > 0) {
       report.left_out += refiner.prune();
-      refiner.choose_samples();
+      refiner.choose_samples(refiner.distances());
     }
     int done = round * options.steps;
     report.steps += refiner.descend(options.steps, [&] {
@@ -322,10 +327,10 @@ UnionRefinementReport refine_union(Shape& shape, const DistanceGrid& grid,
   }
   if (options.progress) options.progress("steps", most_steps, most_steps);
   report.error_after = refiner.error();
-  const double iou = volumetric_iou(grid, ShapeSdf(refiner.shape()), options.threads);
-  report.kept = iou > report.iou_before;
+  const std::vector<double> after = refiner.distances();
+  report.kept = occupancy_iou(grid, after) > occupancy_iou(grid, before);
   if (report.kept) {
-    report.iou_after = iou;
+    report.iou_after = volumetric_iou(grid, after);
     shape = refiner.shape();
   } else {
     report.left_out = 0;

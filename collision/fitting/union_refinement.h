@@ -10,7 +10,7 @@ namespace abut {
 
 struct UnionRefinementOptions {
   double truncation = 1.2;   ///< distances are cut off here [spacings], > 0
-  double band = 2.5;         ///< of grid points about either surface that count [spacings], > 0
+  double band = 2.5;         ///< of grid points about either surface that count [spacings], >= 0.5
   int max_samples = 30000;   ///< of these points, chosen by a hash, >= 1
   int rounds = 3;            ///< of pruning and choosing points again, >= 0
   int steps = 6;             ///< accepted Levenberg-Marquardt steps of a round, >= 1
@@ -31,7 +31,7 @@ struct UnionRefinementReport {
   double iou_before = 0.0, iou_after = 0.0;      ///< of the smooth union (volumetric_iou)
   double error_before = 0.0, error_after = 0.0;  ///< root mean square of truncated errors [m]
   int thinned_out = 0;  ///< superquadrics left out because the shape without them is good enough
-  bool kept = false;    ///< whether the shape was changed: only if the IoU rises
+  bool kept = false;    ///< whether the steps' result was taken: if the occupancy IoU rises
 };
 
 /// Moves all superquadrics of a shape at once to where the signed distance function that a simulation will
@@ -45,9 +45,9 @@ struct UnionRefinementReport {
 /// blended at some point couple, so the normal equations are sparse. Before each round after the first,
 /// primitives without which the sum is no larger are left out, the least useful first.
 ///
-/// The shape stays as it is unless the IoU under the smooth union rises; what `is_good_enough` asks for comes
-/// after that. The result depends on the shape, the
-/// grid and the options alone.
+/// The shape stays as it is unless the IoU under the smooth union, measured to less than a spacing
+/// (occupancy_iou), rises; what `is_good_enough` asks for comes after that. The result depends on the shape,
+/// the grid and the options alone.
 ///
 /// @param shape  of added superquadrics, with its union smoothing
 /// Throws std::invalid_argument for other primitives or options out of range.

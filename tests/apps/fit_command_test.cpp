@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -273,10 +274,10 @@ TEST_CASE("abut fit: what cannot be fitted is exit code 2, one line and no files
       {{"fit", folder.path() / "none.obj", "-o", out}, "none.obj: there is no such file or folder"},
       {{"fit", good, "-o", folder.path() / "no" / "such"}, "there is no such folder"},
       {{"fit", good, "-o", good}, "it is a file, not a folder"},
-      {{"fit", good, "-o", out, "--mass", "1", "--density", "2"}, "--density excludes --mass"},
-      {{"fit", good, "-o", out, "--size", "1", "--unit", "mm"}, "--size excludes --unit"},
-      {{"fit", good, "-o", out, "--size", "1", "--scale", "2"}, "--size excludes --scale"},
-      {{"fit", good, "-o", out, "--scale", "2", "--unit", "mm"}, "--scale excludes --unit"},
+      {{"fit", good, "-o", out, "--mass", "1", "--density", "2"}, "--mass excludes --density"},
+      {{"fit", good, "-o", out, "--size", "1", "--unit", "mm"}, "--unit excludes --size"},
+      {{"fit", good, "-o", out, "--size", "1", "--scale", "2"}, "--scale excludes --size"},
+      {{"fit", good, "-o", out, "--scale", "2", "--unit", "mm"}, "--unit excludes --scale"},
       {{"fit", good, "-o", out, "--unit", "inch"}, "--unit inch, "},
       {{"fit", good, "-o", out, "--up", "w"}, "--up"},
       {{"fit", good, "-o", out, "--max-primitives", "0"}, "--max-primitives"},
@@ -294,6 +295,17 @@ TEST_CASE("abut fit: what cannot be fitted is exit code 2, one line and no files
     CHECK(line_count(result.err) <= 2);  // a stage's bar, and the message
   }
   CHECK_FALSE(std::filesystem::exists(out));
+}
+
+TEST_CASE("abut fit: an interrupt leaves nothing behind", "[apps][value]") {
+  const TemporaryFolder folder;
+  const std::string mesh = folder.write("part.obj", obj_text(block_and_ball()));
+  const ProgramResult result =
+      run_executable("/bin/sh", {"-c", "exec timeout -s INT 0.3 \"$0\" \"$@\"", ABUT_EXECUTABLE, "fit", mesh,
+                                 "-o", folder.path() / "out"});
+  CHECK(result.exit_code != 0);
+  CHECK(std::distance(std::filesystem::directory_iterator(folder.path()),
+                      std::filesystem::directory_iterator()) == 1);
 }
 
 TEST_CASE("abut fit: a body without primitives is sent here", "[apps][value]") {

@@ -58,8 +58,8 @@ const std::vector<SuiteCase>& suite() {
        0.95, 0.03},
       {"cross",
        [](const Vec3<double>& p) {
-         return std::min({block(p, {0, 0, 0}, {0.8, 0.2, 0.2}), block(p, {0, 0, 0}, {0.2, 0.8, 0.2}),
-                          block(p, {0, 0, 0}, {0.2, 0.2, 0.8})});
+         return std::min({block(p, {0, 0, 0}, {0.8, 0.21, 0.21}), block(p, {0, 0, 0}, {0.21, 0.8, 0.21}),
+                          block(p, {0, 0, 0}, {0.21, 0.21, 0.8})});
        },
        0.95, 0.03},
       {"cylinder", [](const Vec3<double>& p) { return cylinder(p, 0.5, -0.8, 0.8); }, 0.97, 0.02},
@@ -79,7 +79,7 @@ const std::vector<SuiteCase>& suite() {
        0.9, 0.05},
       {"plate",
        [](const Vec3<double>& p) {
-         return block(p, {0, 0, 0}, {0.9, 0.6, 0.05});
+         return block(p, {0, 0, 0}, {0.9, 0.6, 0.1});
        },
        0.93, 0.05},
       {"mug with a handle, solid",
@@ -132,19 +132,23 @@ TEST_CASE("fit_mesh: solids without cavities are fitted well, as the simulation 
   CHECK(made.report.max_vertex_distance <= 1e-6 * size);
 }
 
-TEST_CASE("fit_mesh: a cavity narrower than its walls' distances can show is filled, and the quality says so",
-          "[collision][value][suite]") {
-  // There is no subtraction: the inside of a bowl with walls of two spacings gets no superquadrics of its
-  // own.
-  const FittedMesh fitted = fit_mesh(mesh_of([](const Vec3<double>& p) {
-                                       const double outside = p.norm() - 0.9, inside = 0.8 - p.norm();
-                                       return std::max({outside, inside, p.z()});
-                                     }),
-                                     coarse_fit());
+TEST_CASE(
+    "fit_mesh: a bowl takes many superquadrics, as there is no subtraction; with few it is poor, and the "
+    "quality says so",
+    "[collision][value][suite]") {
+  const TriangleMesh bowl = mesh_of(
+      [](const Vec3<double>& p) {
+        return std::max({p.norm() - 0.9, 0.7 - p.norm(), p.z()});
+      },
+      40);
+  MeshFitOptions options;
+  options.resolution = 24;
+  options.max_primitives = 3;
+  const FittedMesh fitted = fit_mesh(bowl, options);
   const FitQuality q = fit_quality(body_of(fitted), fitted.repaired, fitted.grid);
   CAPTURE(q.iou, q.volume_error);
-  CHECK(q.iou < 0.9);
-  CHECK(std::abs(q.volume_error) > 0.02);
+  CHECK(q.iou < 0.8);
+  CHECK(std::abs(q.volume_error) > 0.05);
 }
 
 TEST_CASE("fit_mesh: fewer superquadrics where a limit or a tolerance asks for them", "[collision][value]") {

@@ -54,8 +54,10 @@ TEST_CASE(
   CHECK(distances == distances_on_grid(sdf, grid, k_band, 3));
 }
 
-TEST_CASE("volumetric_iou: of two balls of the same centre it is the ratio of their volumes",
-          "[collision][value]") {
+TEST_CASE(
+    "volumetric_iou, occupancy_iou: of two balls of the same centre they are the ratio of their volumes; the "
+    "latter also where they differ by less than a spacing",
+    "[collision][value]") {
   Shape ball;
   ball.union_smoothing = 1e-6;
   ball.primitives.emplace_back();
@@ -68,6 +70,13 @@ TEST_CASE("volumetric_iou: of two balls of the same centre it is the ratio of th
     }
   }
   CHECK(close(volumetric_iou(grid, ShapeSdf(ball)), 0.512, 0.02, 0.0));
+  const double h = grid.grid.cell_size;
+  const auto distances = [&](double radius) {
+    ball.primitives[0].parameters = {radius, radius, radius, 1.0, 1.0};
+    return distances_on_grid(ShapeSdf(ball), grid, h);
+  };
+  CHECK(close(occupancy_iou(grid, distances(0.4)), 0.512, 0.005, 0.0));
+  CHECK(close(occupancy_iou(grid, distances(0.5 - 0.02 * h)), 1.0 - 3.0 * 0.02 * h / 0.5, 0.0, 2e-4));
 }
 
 }  // namespace
