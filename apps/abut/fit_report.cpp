@@ -38,8 +38,10 @@ std::string fit_text(const FittedMesh& fitted, const FitQuality& q) {
   };
   const UnionRefinementReport& u = fitted.refinement;
   std::string text = "fit, of the body against the mesh\n";
-  text += fmt::format("  IoU             {:.4f} on a grid of {} points; {:.4f} before the joint refinement\n",
-                      q.iou, fitted.grid.values.size(), u.iou_before);
+  text += fmt::format("  IoU             {:.4f} of the cells, {:.4f} of the {} points of the grid\n",
+                      q.occupancy_iou, q.iou, fitted.grid.values.size());
+  text += fmt::format("  refinement      IoU of the points {:.4f} before, {:.4f} after {}\n", u.iou_before,
+                      u.iou_after, u.kept ? "it" : "it: left as it was");
   text +=
       fmt::format("  mesh            {} away from the surface of the body\n", statistics(q.mesh_to_zero_set));
   text += fmt::format("  collision mesh  {} away from the mesh\n", statistics(q.collision_mesh_to_mesh));
@@ -92,6 +94,7 @@ Json json_of_mesh(const RepairReport& r) {
 Json json_of_fit(const FittedMesh& fitted, const FitQuality& q) {
   const UnionRefinementReport& u = fitted.refinement;
   return {{"iou", q.iou},
+          {"occupancy_iou", q.occupancy_iou},
           {"iou_before_refinement", u.iou_before},
           {"grid_points", fitted.grid.values.size()},
           {"refinement_steps", u.steps},
@@ -114,8 +117,8 @@ std::vector<std::string> shortcomings(const FitReport& report) {
     const FitQuality& q = *report.quality;
     const char* remedy =
         "try a larger --max-primitives or --resolution; narrow cavities and thin walls are filled or lost";
-    if (!(q.iou >= k_least_iou))
-      list.push_back(fmt::format("the IoU is {:.3f}, below {}: {}", q.iou, k_least_iou, remedy));
+    if (!(q.occupancy_iou >= k_least_iou))
+      list.push_back(fmt::format("the IoU is {:.3f}, below {}: {}", q.occupancy_iou, k_least_iou, remedy));
     if (!(std::abs(q.volume_error) <= k_most_volume_error)) {
       list.push_back(fmt::format("the volume is {:+.1f} % off, more than {:.0f} %: {}",
                                  100.0 * q.volume_error, 100.0 * k_most_volume_error, remedy));

@@ -127,7 +127,10 @@ FitQuality fit_quality(const MeshedBody& made, const RepairedMesh& mesh, const D
   const Body& body = made.body;
   Shape shape = body.shape;  // in the frame of the mesh
   for (Primitive& primitive : shape.primitives) primitive.X_BP.p += made.origin;
-  quality.iou = volumetric_iou(grid, ShapeSdf(shape), threads);
+  const std::vector<double> distances =
+      distances_on_grid(ShapeSdf(shape), grid, grid.grid.cell_size, threads);
+  quality.iou = volumetric_iou(grid, distances);
+  quality.occupancy_iou = occupancy_iou(grid, distances);
   report(1);
 
   const ShapeSdf sdf(body.shape);

@@ -27,6 +27,7 @@ struct DistanceStatistics {
 
 struct FitQuality {
   double iou = 0.0;  ///< points inside both by points inside either, of the mesh and the smooth union
+  double occupancy_iou = 0.0;  ///< the same to less than a spacing: what to judge by (shape_on_grid.h)
   DistanceStatistics mesh_to_zero_set;
   DistanceStatistics collision_mesh_to_mesh;
   double mean_normal_angle = 0.0;  ///< between the mesh and the zero set where that is nearest [rad]
