@@ -17,6 +17,7 @@
 #include "engine/mesh_io.h"
 #include "engine/parameters.h"
 #include "engine/primitive_builder.h"
+#include "engine/primitive_check.h"
 #include "engine/toml_table.h"
 
 namespace abut {
@@ -177,6 +178,16 @@ void read_cylinder(const TomlTable& table, Primitive& primitive) {
   primitive.parameters = {radius, radius, half_length, k_cylinder_exponent, 1.0};
 }
 
+void read_cone(const TomlTable& table, Primitive& primitive) {
+  const double radius = table.required_number("radius", shape_range(primitive.kind, "radius")),
+               top_radius = table.number("top_radius", 0.0, shape_range(primitive.kind, "top_radius")),
+               half_length = table.required_number("half_length", shape_range(primitive.kind, "half_length"));
+  const double size = 2.0 * std::max({radius, top_radius, half_length});
+  const double smoothing =
+      table.number("smoothing", k_edge_smoothing_per_size * size, shape_range(primitive.kind, "smoothing"));
+  primitive.parameters = {radius, top_radius, half_length, smoothing};
+}
+
 /// A word for `kind`, and what reads the keys that come with it.
 struct PrimitiveWord {
   PrimitiveKind kind;
@@ -190,6 +201,8 @@ const TomlTable::Words<PrimitiveWord> k_primitive_words{
     {"rounded_box", {PrimitiveKind::rounded_box, read_rounded_box}},
     {"cylinder", {PrimitiveKind::superquadric, read_cylinder}},
     {"ellipsoid", {PrimitiveKind::superquadric, read_ellipsoid}},
+    {"cone", {PrimitiveKind::cone, read_cone}},
+    {"torus", {PrimitiveKind::torus, read_shape_parameters}},
     {"superquadric", {PrimitiveKind::superquadric, read_shape_parameters}},
     {"extruded_superquadric",
      {PrimitiveKind::extruded_superquadric, read_placed<read_extruded_superquadric>}},
@@ -449,6 +462,13 @@ std::string primitive_text(const Primitive& primitive) {
                           vectors_text(Eigen::Map<const Eigen::Matrix3Xd>(primitive.values.data(), 3,
                                                                           primitive.directions.cols())),
                           vectors_text(primitive.directions));
+      break;
+    case PrimitiveKind::cone:
+      text += fmt::format("radius = {}\ntop_radius = {}\nhalf_length = {}\nsmoothing = {}\n",
+                          number_text(p[0]), number_text(p[1]), number_text(p[2]), number_text(p[3]));
+      break;
+    case PrimitiveKind::torus:
+      text += fmt::format("radius = {}\ntube_radius = {}\n", number_text(p[0]), number_text(p[1]));
       break;
     case PrimitiveKind::extruded_superquadric:
       text += fmt::format("semi_axes = {}\nexponents = {}\nprofile_power = {}\nangles = {}\noffsets = {}\n",

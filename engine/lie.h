@@ -14,6 +14,7 @@
 
 #include <array>
 #include <cmath>
+#include <type_traits>
 #include <utility>
 
 #include "engine/scalar.h"
@@ -48,6 +49,9 @@ class AngleFunctions {
         small_t2_(select(is_small_, t_squared, S(0))),
         t2_(select(is_small_, S(1), t_squared)) {
     using std::cos, std::sin, std::sqrt;
+    if constexpr (std::is_floating_point_v<S>) {
+      if (is_small_) return;  // the series are all that is asked for
+    }
     t_ = sqrt(t2_);
     sin_ = sin(t_);
     cos_ = cos(t_);
@@ -98,7 +102,7 @@ class AngleFunctions {
 
   using Condition = decltype(std::declval<S>() < std::declval<S>());
   Condition is_small_;
-  S small_t2_, t2_, t_, sin_, cos_;
+  S small_t2_, t2_, t_ = S(1), sin_ = S(0), cos_ = S(0);
 };
 
 /// Rotation matrix of a rotation vector,  Exp(w) = I + sin(t)/t W + (1 - cos t)/t^2 W^2  (Rodrigues).

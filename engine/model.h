@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/appearance.h"
 #include "engine/contact_config.h"
 #include "engine/joint.h"
 #include "engine/mesh.h"
@@ -29,7 +30,9 @@ enum class PrimitiveKind {
   rounded_box,
   convex_polyhedron,
   oriented_point_cloud,
-  extruded_superquadric
+  extruded_superquadric,
+  cone,
+  torus
 };
 enum class PrimitiveOperation { add, subtract };
 
@@ -48,11 +51,15 @@ enum class DistanceMode { taubin, radial, projected };
 /// | sphere                | radius [m]                                                             |
 /// | capsule               | radius [m], half length of the segment along z [m]                     |
 /// | rounded_box           | outer half extents x, y, z [m], edge radius [m] (0 <= r < every extent) |
+/// | cone                  | radius [m] at z = -h, radius [m] at z = h, either may be 0, half length h |
+/// |                       | [m], smoothing tau_c [m] > 0 of its edges                               |
+/// | torus                 | radius [m] of the circle in the plane z = 0, radius [m] of the tube,     |
+/// |                       | smaller than that                                                       |
 /// | convex_polyhedron     | smoothing tau_c [m] > 0 of its edges                                   |
 /// | oriented_point_cloud  | width h [m] > 0 of the radial basis along the surface                  |
 /// | extruded_superquadric | those of a superquadric                                                |
 ///
-/// The last three have more, as many as there are planes or points:
+/// Three kinds have more, as many as there are planes or points:
 ///
 /// | kind                  | directions (3, n), unit | values, which are parameters like those above |
 /// | --------------------- | ----------------------- | --------------------------------------------- |
@@ -83,8 +90,10 @@ struct Primitive {
     case PrimitiveKind::oriented_point_cloud:
       return 1;
     case PrimitiveKind::capsule:
+    case PrimitiveKind::torus:
       return 2;
     case PrimitiveKind::rounded_box:
+    case PrimitiveKind::cone:
       return 4;
   }
   return 0;
@@ -209,6 +218,7 @@ struct Body {
   double angular_damping = 0.0;  ///< c_w [1/s]: dL/dt = -c_w L
   Vec6<double> external_wrench =
       Vec6<double>::Zero();  ///< [torque; force] in W at the centre of mass [N m; N]
+  Appearance appearance{};
 };
 
 struct Model {

@@ -5,9 +5,9 @@
 
 #include <spdlog/fmt/fmt.h>
 
-#include "engine/body_builder.h"
 #include "engine/check.h"
 #include "engine/primitive_builder.h"
+#include "engine/primitive_check.h"
 
 namespace abut {
 namespace {
@@ -95,7 +95,7 @@ constexpr std::array<ParameterInfo, 7> k_coordinates{{
 }};
 
 using Numbers = ShapeKey::Numbers;
-constexpr std::array<ShapeKey, 15> k_shape_keys{{
+constexpr std::array<ShapeKey, 21> k_shape_keys{{
     {PrimitiveKind::superquadric, "semi_axes", "m", positive(), Numbers::vector},
     {PrimitiveKind::superquadric, "exponents", "", between(k_min_exponent, k_max_exponent), Numbers::pair},
     {PrimitiveKind::sphere, "radius", "m", positive()},
@@ -111,6 +111,12 @@ constexpr std::array<ShapeKey, 15> k_shape_keys{{
     {PrimitiveKind::extruded_superquadric, "profile_power", "", between(k_min_profile_power, k_max_profile_power)},
     {PrimitiveKind::extruded_superquadric, "angles", "rad", any_number(), Numbers::sequence},
     {PrimitiveKind::extruded_superquadric, "offsets", "m", positive(), Numbers::sequence},
+    {PrimitiveKind::cone, "radius", "m", at_least(0.0)},
+    {PrimitiveKind::cone, "top_radius", "m", at_least(0.0)},
+    {PrimitiveKind::cone, "half_length", "m", positive()},
+    {PrimitiveKind::cone, "smoothing", "m", positive()},
+    {PrimitiveKind::torus, "radius", "m", positive()},
+    {PrimitiveKind::torus, "tube_radius", "m", positive()},
 }};
 // clang-format on
 

@@ -7,9 +7,9 @@
 
 #include <spdlog/fmt/fmt.h>
 
-#include "engine/body_builder.h"
 #include "engine/check.h"
 #include "engine/convex_hull.h"
+#include "engine/primitive_check.h"
 
 namespace abut {
 namespace {

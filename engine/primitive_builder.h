@@ -12,9 +12,11 @@
 namespace abut {
 
 inline constexpr double k_edge_smoothing_per_size = 0.002;  ///< default tau_c of a polyhedron / its extent
-inline constexpr double k_cloud_width_per_spacing = 1.5;    ///< default h of a point cloud / its mean spacing
-inline constexpr double k_default_profile_power = 20.0;     ///< p3 of an extruded superquadric
-inline constexpr double k_min_profile_power = 3.0;          ///< below 2 curvatures are unbounded at a cut
+inline constexpr double k_most_cone_smoothing =
+    0.1;  ///< tau_c / the smaller of half length and larger radius
+inline constexpr double k_cloud_width_per_spacing = 1.5;  ///< default h of a point cloud / its mean spacing
+inline constexpr double k_default_profile_power = 20.0;   ///< p3 of an extruded superquadric
+inline constexpr double k_min_profile_power = 3.0;        ///< below 2 curvatures are unbounded at a cut
 inline constexpr double k_max_profile_power = 100.0;
 
 /// The solid of all x with normals.col(i).x <= offsets[i], the origin of its frame inside.

@@ -26,6 +26,7 @@
 #include "dynamics/batch_rollout.h"
 #include "engine/atomic_file.h"
 #include "engine/count_text.h"
+#include "engine/hash.h"
 #include "engine/input_error.h"
 #include "engine/instruction_set.h"
 #include "engine/npz.h"

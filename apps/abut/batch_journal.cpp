@@ -16,8 +16,8 @@
 
 #include <spdlog/fmt/fmt.h>
 
-#include "apps/abut/file_hash.h"
 #include "engine/atomic_file.h"
+#include "engine/hash.h"
 #include "engine/input_error.h"
 
 namespace abut {

@@ -8,6 +8,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "collision/fitting/shape_surface.h"
+#include "collision/fitting/surface_cache.h"
 #include "engine/random.h"
 
 namespace abut {
@@ -48,7 +49,7 @@ BatchTable::BatchTable(const std::filesystem::path& file) {
   scene_file_ = file.parent_path() / scene;
   if (std::error_code ignored; !std::filesystem::is_regular_file(scene_file_, ignored))
     table.fail("scene", fmt::format("there is no file '{}'", scene_file_.string()));
-  scene_ = read_scene(scene_file_, surface_maker());
+  scene_ = read_scene(scene_file_, surface_maker(user_cache_folder()));
   steps_ = table.integer("steps", scene_.config.steps, 1);
 
   // Explicit rows.

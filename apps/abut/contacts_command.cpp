@@ -13,6 +13,7 @@
 #include "apps/abut/commands.h"
 #include "apps/abut/report.h"
 #include "collision/fitting/shape_surface.h"
+#include "collision/fitting/surface_cache.h"
 #include "dynamics/simulator.h"
 #include "engine/input_error.h"
 #include "engine/scene_io.h"
@@ -114,7 +115,7 @@ void print_table(const Model& model, const ContactManifold& manifold, std::size_
 }
 
 int contacts(const ContactsArguments& arguments) {
-  Scene scene = read_scene(arguments.scene, surface_maker());
+  Scene scene = read_scene(arguments.scene, surface_maker(user_cache_folder()));
   const Simulator simulator = naming_file(
       arguments.scene.string(), [&] { return Simulator(std::move(scene.model), scene.config.step); });
   ContactManifold manifold = simulator.contacts(scene.initial);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "collision/fitting/shape_surface.h"
+#include "collision/fitting/surface_cache.h"
 #include "engine/scene_writer.h"
 
 namespace abut {
@@ -30,7 +31,7 @@ int write_failure_scene(const Stepper& stepper, const fs::path& scene, const Rec
   SceneStart start;
   start.time_step = stepper.config().h;
   start.comment = what;
-  start.make_surface = surface_maker();
+  start.make_surface = surface_maker(user_cache_folder());
   StepScratch scratch;
   states.each(failure.step, [&](const State& state, int steps) {
     State end;

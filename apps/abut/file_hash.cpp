@@ -5,16 +5,9 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "engine/atomic_file.h"
+#include "engine/hash.h"
 
 namespace abut {
-
-std::uint64_t hash_of(std::string_view bytes, std::uint64_t from) {
-  for (const char byte : bytes) {
-    from ^= static_cast<unsigned char>(byte);
-    from *= 0x100000001b3u;
-  }
-  return from;
-}
 
 std::uint64_t hash_of_files(const std::vector<std::filesystem::path>& files, std::uint64_t from) {
   for (const std::filesystem::path& file : files) {

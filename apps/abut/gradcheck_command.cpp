@@ -19,6 +19,7 @@
 #include "apps/abut/progress_bar.h"
 #include "apps/abut/report.h"
 #include "collision/fitting/shape_surface.h"
+#include "collision/fitting/surface_cache.h"
 #include "dynamics/gradient_check/gradient_check.h"
 #include "dynamics/simulator.h"
 #include "engine/count_text.h"
@@ -279,7 +280,7 @@ int default_steps(const Scene& scene) {
 }
 
 int gradcheck(const GradcheckArguments& arguments) {
-  const Scene scene = read_scene(arguments.scene, surface_maker());
+  const Scene scene = read_scene(arguments.scene, surface_maker(user_cache_folder()));
   if (!scene.pushes.empty())
     throw InputError(
         arguments.scene.string(), 0,

@@ -18,6 +18,7 @@
 #include "apps/abut/report.h"
 #include "apps/abut/scene_coordinate.h"
 #include "collision/fitting/shape_surface.h"
+#include "collision/fitting/surface_cache.h"
 #include "dynamics/parameters/scene_parameter_derivatives.h"
 #include "dynamics/simulator.h"
 #include "engine/count_text.h"
@@ -215,7 +216,7 @@ void print_table(const Scene& scene, const GradientResult& result) {
 }
 
 int gradient(const GradientArguments& arguments) {
-  const Scene scene = read_scene(arguments.scene, surface_maker());
+  const Scene scene = read_scene(arguments.scene, surface_maker(user_cache_folder()));
   GradientResult result;
   result.loss = find_coordinate(scene.model, arguments.loss);
   const std::vector<SceneParameter> parameters = chosen_parameters(scene, arguments.wrt);

@@ -20,6 +20,7 @@
 #include "apps/abut/report.h"
 #include "apps/abut/trajectory_file.h"
 #include "collision/fitting/shape_surface.h"
+#include "collision/fitting/surface_cache.h"
 #include "dynamics/simulator.h"
 #include "engine/count_text.h"
 #include "engine/input_error.h"
@@ -97,7 +98,7 @@ int run(const RunArguments& arguments) {
   if (std::error_code ignored; std::filesystem::equivalent(arguments.scene, arguments.dump, ignored)) {
     throw InputError(arguments.dump.string(), 0, "is the scene itself, which --dump would overwrite");
   }
-  Scene scene = read_scene(arguments.scene, surface_maker());
+  Scene scene = read_scene(arguments.scene, surface_maker(user_cache_folder()));
   if (arguments.dt) scene.config.step.h = *arguments.dt;
   const int steps = arguments.steps.value_or(scene.config.steps);
   const Controls controls = controls_of(scene, steps);

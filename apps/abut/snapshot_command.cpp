@@ -21,6 +21,7 @@
 #include "apps/render/renderer.h"
 #endif
 #include "collision/fitting/shape_surface.h"
+#include "collision/fitting/surface_cache.h"
 #include "engine/input_error.h"
 #include "engine/scene_io.h"
 
@@ -99,7 +100,7 @@ Picture picture_of(const Model& model, std::span<const Pose<double>> X_WB, bool 
 /// Returns the exit code.
 int run(const SnapshotArguments& arguments) {
   require_output_path(arguments.out, {".png"});
-  const Scene scene = read_scene(arguments.scene, surface_maker());
+  const Scene scene = read_scene(arguments.scene, surface_maker(user_cache_folder()));
   const std::vector<Pose<double>> X_WB = arguments.trajectory.empty()
                                              ? scene.initial.X_WB
                                              : read_frame(arguments.trajectory, arguments.frame, scene.model);

@@ -16,6 +16,7 @@
 #include "apps/abut/progress_bar.h"
 #include "apps/abut/report.h"
 #include "collision/fitting/shape_surface.h"
+#include "collision/fitting/surface_cache.h"
 #include "collision/manifold/selection_statistics.h"
 #include "engine/count_text.h"
 #include "engine/scene_io.h"
@@ -197,7 +198,7 @@ Json json_of_statistics(const Model& model, const std::vector<PairStatistics>& p
 }
 
 int suggest_k(const SuggestKArguments& arguments) {
-  const Scene scene = read_scene(arguments.scene, surface_maker());
+  const Scene scene = read_scene(arguments.scene, surface_maker(user_cache_folder()));
   const std::vector<std::pair<int, int>> pairs = pairs_of(scene.model, arguments.pair);
   std::vector<PairStatistics> statistics;
   {

@@ -9,6 +9,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "collision/fitting/shape_surface.h"
+#include "collision/fitting/surface_cache.h"
 #include "dynamics/step/stepper.h"
 #include "engine/atomic_file.h"
 #include "engine/check.h"
@@ -415,7 +416,7 @@ ExperimentFile read_experiment(const std::filesystem::path& path, DataUse use) {
   ExperimentFile file;
   file.path = path;
   file.scene = folder / table.required_text("scene");
-  file.experiment.scene = read_scene(file.scene, surface_maker());
+  file.experiment.scene = read_scene(file.scene, surface_maker(user_cache_folder()));
   file.experiment.name = table.text("name", path.stem().string());
   for (const TomlTable& unknown : table.tables("unknown"))
     read_unknown(unknown, file.experiment.scene, file.experiment.unknowns);

@@ -8,6 +8,7 @@
 #include "apps/abut/trajectory_file.h"
 #include "apps/identification/search.h"
 #include "collision/fitting/shape_surface.h"
+#include "collision/fitting/surface_cache.h"
 #include "dynamics/simulator.h"
 #include "engine/scene_io.h"
 #include "engine/scene_writer.h"
@@ -20,7 +21,7 @@ namespace fs = std::filesystem;
 /// The trajectory of a scene as it was written: of a body that became an asset of its own, the size and what
 /// is relative to it are those of its new shape.
 void write_trajectory(const fs::path& scene_file, int steps, const fs::path& to) {
-  const Scene scene = read_scene(scene_file, surface_maker());
+  const Scene scene = read_scene(scene_file, surface_maker(user_cache_folder()));
   const Simulator simulator(scene.model, scene.config.step);
   Trajectory trajectory;
   trajectory.states = {scene.initial};
@@ -76,7 +77,7 @@ std::vector<fs::path> write_plan(const ExperimentFile& file, const Eigen::Vector
                                 whole.motions[at(m)].name);
     if (simulation.trajectory.step_count() == 0) start.comment += " All its goals are at the start.";
     start.changed = &changed;
-    start.make_surface = surface_maker();
+    start.make_surface = surface_maker(user_cache_folder());
     write_scene_at(file.scene, start, scene);
     write_trajectory(scene, simulation.trajectory.step_count(), folder / (name + ".npz"));
     scenes.push_back(scene);

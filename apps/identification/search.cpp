@@ -15,6 +15,7 @@
 #include "apps/abut/report.h"
 #include "apps/abut/stopwatch.h"
 #include "engine/atomic_file.h"
+#include "engine/hash.h"
 #include "engine/input_error.h"
 #include "engine/law_settings.h"
 #include "engine/random.h"

@@ -12,6 +12,7 @@
 #include "collision/sdf/shape_sdf.h"
 #include "engine/check.h"
 #include "engine/mass_properties.h"
+#include "engine/primitive_check.h"
 
 namespace abut {
 namespace {

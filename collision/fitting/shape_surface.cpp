@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "collision/fitting/marching_cubes.h"
+#include "collision/fitting/surface_cache.h"
 #include "collision/fitting/surface_mesh.h"
 #include "collision/sdf/shape_sdf.h"
 #include "engine/body_builder.h"
@@ -66,7 +68,7 @@ ShapeSurface make_shape_surface(const Shape& given) {
   const Eigen::AlignedBox3d around = ShapeSdf(shape).bounds();
   require(!around.isEmpty(), "a shape needs at least one added primitive");
   if (shape.union_smoothing == 0.0)
-    shape.union_smoothing = k_union_smoothing_per_size * around.sizes().maxCoeff();
+    shape.union_smoothing = default_union_smoothing(shape, around.sizes().maxCoeff());
   const ShapeSdf sdf(shape);
   TriangleMesh fine = marching_cubes(field_of(sdf), grid_around(sdf.bounds(), resolution_for(sdf, shape)));
   require(fine.triangle_count() > 0, "the shape has no inside, or is too thin to be seen");
@@ -87,8 +89,8 @@ ShapeSurface make_shape_surface(const Shape& given) {
   return surface;
 }
 
-SurfaceMaker surface_maker() {
-  return [](const Shape& shape) {
+SurfaceMaker surface_maker(const std::filesystem::path& cache_folder) {
+  return [cache = SurfaceCache(cache_folder)](const Shape& shape) {
     static std::mutex mutex;
     static std::map<std::vector<double>, ShapeSurface> known;
     std::vector<double> numbers = numbers_of(shape);
@@ -96,9 +98,13 @@ SurfaceMaker surface_maker() {
       const std::lock_guard lock(mutex);
       if (const auto found = known.find(numbers); found != known.end()) return found->second;
     }
-    ShapeSurface surface = make_shape_surface(shape);
+    std::optional<ShapeSurface> surface = cache.find(numbers);
+    if (!surface) {
+      surface = make_shape_surface(shape);
+      cache.store(numbers, *surface);
+    }
     const std::lock_guard lock(mutex);
-    return known.emplace(std::move(numbers), std::move(surface)).first->second;
+    return known.emplace(std::move(numbers), std::move(*surface)).first->second;
   };
 }
 

@@ -1,9 +1,10 @@
-/// Signed distance functions that are exact but near seams: half-space, sphere, capsule, rounded box.
+/// Signed distance functions that are exact but near seams: half-space, sphere, capsule, rounded box,
+/// torus.
 ///
 /// The gradient of an exact distance is the normal, and the Jacobian of the normal its Hessian, zero where
 /// the distance is linear. Where no closest point is singled out (the centre of a sphere, the axis of a
-/// capsule) a fixed unit normal is given, with Jacobian zero. Deep in a box, where the gradient jumps from
-/// face to face, the normal turns smoothly instead (BoxSample).
+/// capsule) a fixed unit normal is given, with Jacobian zero. Deep in a box, where the gradient
+/// jumps from face to face, the normal turns smoothly instead (BoxSample).
 ///
 /// The curvature of an exact distance jumps at a *seam*, where a flat part (a face, the side of a capsule)
 /// meets a round one (an edge, a corner, a cap). Bodies that are aligned touch just there, with all of their
@@ -98,6 +99,24 @@ struct RoundedBox {
   }
 };
 
+/// All points within `tube_radius` of a circle of radius `radius` about `centre` across `axis`.
+template <typename T>
+struct Torus {
+  Vec3<T> axis;           ///< z axis of P in B
+  Vec3<T> centre;         ///< p_BP [m]
+  T radius, tube_radius;  ///< R, r [m]
+  T hole;                 ///< where distances from the axis are rounded off: k_hole (R - r) [m]
+
+  static constexpr double k_hole = 0.05;
+
+  Torus(const std::array<T, 5>& parameters, const Pose<double>& X_BP)
+      : axis(X_BP.rotation().col(2).template cast<T>()),
+        centre(X_BP.p.template cast<T>()),
+        radius(parameters[0]),
+        tube_radius(parameters[1]),
+        hole(T(k_hole) * (radius - tube_radius)) {}
+};
+
 template <typename Solid>
 inline constexpr bool k_is_exact = false;
 template <typename T>
@@ -108,6 +127,8 @@ template <typename T>
 inline constexpr bool k_is_exact<Capsule<T>> = true;
 template <typename T>
 inline constexpr bool k_is_exact<RoundedBox<T>> = true;
+template <typename T>
+inline constexpr bool k_is_exact<Torus<T>> = true;
 
 /// d = n.(x - p)
 template <SdfOrder order, typename S, typename T>
@@ -387,6 +408,73 @@ template <SdfOrder order, typename S, typename T>
       for (int j = 0; j < 3; ++j) half.col(j) = transform<S>(box.R_BP, Vec3<S>(N.col(j)));  // R N R^T
       for (int i = 0; i < 3; ++i) {
         out.normal_jacobian.row(i) = transform<S>(box.R_BP, Vec3<S>(half.row(i).transpose())).transpose();
+      }
+    }
+  }
+  return out;
+}
+
+/// How far a point is from the axis of a torus, rounded off within w = k_hole (R - r) of it, so that it is a
+/// smooth function of place: beta = w p(rho^2/w^2), p(q) = 3/8 + 3/4 q - q^2/8 up to q = 1, then sqrt(q),
+/// which meets it with its first two derivatives.
+template <typename S>
+struct BesideAxis {
+  S along;        ///< z [m]
+  S beyond;       ///< beta - R [m]
+  Vec3<S> off;    ///< x less its place on the axis [m]
+  S slope;        ///< grad beta = slope off [1/m]
+  S bend;         ///< its Hessian is slope (I - a a^T) + bend off off^T [1/m^3]
+  S by_width;     ///< d beta/dw
+  S from_circle;  ///< sqrt(beyond^2 + z^2) [m]
+};
+
+template <typename S, typename T>
+[[nodiscard]] ABUT_KERNEL_PART BesideAxis<S> beside_axis(const Torus<T>& torus, const Vec3<S>& x_B) {
+  using std::sqrt;
+  const Vec3<S> r = relative(x_B, torus.centre);
+  BesideAxis<S> at;
+  at.along = S(torus.axis[0]) * r[0] + S(torus.axis[1]) * r[1] + S(torus.axis[2]) * r[2];
+  for (int i = 0; i < 3; ++i) at.off[i] = r[i] - at.along * S(torus.axis[i]);
+  const S w(torus.hole), inverse_w = S(1) / w;
+  const S q = (at.off[0] * at.off[0] + at.off[1] * at.off[1] + at.off[2] * at.off[2]) * inverse_w * inverse_w;
+  const auto is_near = q < S(1);
+  const S far = sqrt(select(is_near, S(1), q)), inverse = S(1) / far;
+  const S value = select(is_near, S(0.375) + q * (S(0.75) - S(0.125) * q), far);
+  const S first = select(is_near, S(1.5) - S(0.5) * q, inverse);                // 2 p'
+  const S second = select(is_near, S(-1), S(0) - inverse * inverse * inverse);  // 4 p''
+  at.slope = first * inverse_w;
+  at.bend = second * inverse_w * inverse_w * inverse_w;
+  at.by_width = select(is_near, S(0.375) * (S(1) - q) * (S(1) - q), S(0));
+  at.beyond = w * value - S(torus.radius);
+  at.from_circle = sqrt(at.beyond * at.beyond + at.along * at.along);
+  return at;
+}
+
+/// The distance to the closest point of the circle, less the radius of the tube, with n = grad d: the unit
+/// normal but within w of the axis, where it turns smoothly from one side of the hole to the other and is
+/// shorter than 1. On the circle it is the axis.
+template <SdfOrder order, typename S, typename T>
+[[nodiscard]] ABUT_KERNEL SdfAnswer<order, S> exact_sample(const Torus<T>& torus, const Vec3<S>& x_B) {
+  const BesideAxis<S> at = beside_axis<S>(torus, x_B);
+  SdfAnswer<order, S> out;
+  out.distance = at.from_circle - S(torus.tube_radius);
+  if constexpr (order >= SdfOrder::normal) {
+    const Vec3<S> a(S(torus.axis[0]), S(torus.axis[1]), S(torus.axis[2]));
+    const auto is_on_circle = !(at.from_circle > S(std::numeric_limits<scalar_value_t<S>>::min()));
+    const S inverse = S(1) / select(is_on_circle, S(1), at.from_circle);
+    const S across = at.beyond * inverse, along = select(is_on_circle, S(1), at.along * inverse);
+    for (int i = 0; i < 3; ++i) out.normal[i] = across * at.slope * at.off[i] + along * a[i];
+    if constexpr (order >= SdfOrder::gradient) out.gradient = out.normal;
+    if constexpr (order >=
+                  SdfOrder::jacobian) {  // (grad beta grad beta^T + a a^T - n n^T)/s + across Hess beta
+      const S curvature = select(is_on_circle, S(0), inverse), turn = across * at.slope,
+              bend = curvature * at.slope * at.slope + across * at.bend;
+      for (int i = 0; i < 3; ++i) {
+        for (int j = 0; j < 3; ++j) {
+          out.normal_jacobian(i, j) = bend * at.off[i] * at.off[j] + (curvature - turn) * a[i] * a[j] -
+                                      curvature * out.normal[i] * out.normal[j];
+        }
+        out.normal_jacobian(i, i) = out.normal_jacobian(i, i) + turn;
       }
     }
   }

@@ -13,6 +13,7 @@ constexpr double k_share = 1e-3;
 bool is_near_kink(const HalfSpace<double>&, const Vec3<double>&) { return false; }
 bool is_near_kink(const ConvexPolyhedron<double>&, const Vec3<double>&) { return false; }
 bool is_near_kink(const OrientedPointCloud<double>&, const Vec3<double>&) { return false; }
+bool is_near_kink(const TruncatedCone<double>&, const Vec3<double>&) { return false; }
 
 bool is_near_kink(const Sphere<double>& sphere, const Vec3<double>& x) {
   return (x - sphere.centre).norm() <= k_share * sphere.radius;
@@ -22,6 +23,10 @@ bool is_near_kink(const Capsule<double>& capsule, const Vec3<double>& x) {
   const Vec3<double> r = x - capsule.centre;
   const double along = std::clamp(capsule.axis.dot(r), -capsule.half_length, capsule.half_length);
   return (r - along * capsule.axis).norm() <= k_share * capsule.radius;
+}
+
+bool is_near_kink(const Torus<double>& torus, const Vec3<double>& x) {
+  return beside_axis<double>(torus, x).from_circle <= k_share * torus.tube_radius;
 }
 
 bool is_near_kink(const RoundedBox<double>& box, const Vec3<double>& x) {

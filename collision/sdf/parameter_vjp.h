@@ -1,9 +1,10 @@
 /// dL/d(parameters) of one primitive from dL/d(its distance and normal), where it is known in closed form: of
-/// the exact primitives, and of superquadrics by Taubin's metric.
+/// the exact primitives, of cones, and of superquadrics by Taubin's metric.
 #pragma once
 
 #include <array>
 
+#include "collision/sdf/cone.h"
 #include "collision/sdf/exact_primitives.h"
 #include "collision/sdf/gauge.h"
 #include "collision/sdf/sdf_sample.h"
@@ -93,6 +94,50 @@ ABUT_KERNEL_PART void parameter_vjp(const RoundedBox<T>& box, const SampleBar<S>
   bar[3] = bar[3] + by_radius;
 }
 
+/// d d/d(R, r) of a torus; with u = beyond/from_circle, and w = k_hole (R - r):
+///   by R  u (k_hole dbeta/dw - 1),   by r  -u k_hole dbeta/dw - 1
+template <typename S, typename T>
+[[nodiscard]] ABUT_KERNEL_PART std::array<S, 2> parameter_derivatives(const Torus<T>& torus,
+                                                                      const Vec3<S>& x_B) {
+  const BesideAxis<S> at = beside_axis<S>(torus, x_B);
+  const auto is_on_circle = !(at.from_circle > S(std::numeric_limits<scalar_value_t<S>>::min()));
+  const S across = select(is_on_circle, S(0), at.beyond) / select(is_on_circle, S(1), at.from_circle);
+  const S by_hole = S(Torus<T>::k_hole) * at.by_width;
+  return {across * (by_hole - S(1)), S(0) - across * by_hole - S(1)};
+}
+
+/// Adds d_bar dd/d theta + d/d eps (dd/d theta)(x + eps g) to `bar`, for each d by theta that
+/// parameter_derivatives() gives, g being dL/d(grad d): see potential_parameter_vjp().
+template <typename Solid, typename S>
+ABUT_KERNEL_PART void add_parameter_vjp(const Solid& solid, const Vec3<S>& x_B, const S& distance_bar,
+                                        const Vec3<S>& gradient_bar, std::array<S, 5>& bar) {
+  using D = Dual<S, 1>;
+  Vec3<D> x;
+  for (int i = 0; i < 3; ++i) x[i] = D(x_B[i], {gradient_bar[i]});
+  const auto by = parameter_derivatives<D>(solid, x);
+  for (std::size_t k = 0; k < by.size(); ++k) bar[k] = bar[k] + (distance_bar * by[k].value + by[k].d[0]);
+}
+
+/// Its normal is the gradient.
+template <typename S, typename T>
+ABUT_KERNEL_PART void parameter_vjp(const Torus<T>& torus, const SampleBar<S>& at, std::array<S, 5>& bar) {
+  add_parameter_vjp(torus, at.x, at.distance_bar, at.normal_bar, bar);
+}
+
+/// Of a potential phi, with n = grad phi/|grad phi|.
+template <typename S, typename T>
+ABUT_KERNEL_PART void parameter_vjp(const TruncatedCone<T>& cone, const SampleBar<S>& at,
+                                    std::array<S, 5>& bar) {
+  using std::sqrt;
+  const Vec3<S> g = potential<SdfOrder::normal, S>(cone, at.x).gradient;
+  const S inverse = S(1) / sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2] + S(k_least_gradient_squared));
+  const S along =
+      at.normal[0] * at.normal_bar[0] + at.normal[1] * at.normal_bar[1] + at.normal[2] * at.normal_bar[2];
+  Vec3<S> gradient_bar;
+  for (int i = 0; i < 3; ++i) gradient_bar[i] = (at.normal_bar[i] - at.normal[i] * along) * inverse;
+  add_parameter_vjp(cone, at.x, at.distance_bar, gradient_bar, bar);
+}
+
 /// Of d = (F - 1)/G and n = grad F/G, G = |grad F|. With g = (n_bar - n (n.n_bar + d d_bar))/G = dL/d(grad F)
 /// it is  d_bar/G dF/d theta + d/d eps (dF/d theta)(x + eps g),  as in potential_parameter_vjp().
 template <typename S, typename T>
@@ -113,5 +158,13 @@ ABUT_KERNEL_PART void parameter_vjp(const Superquadric<T>& sq, const SampleBar<S
     bar[k] = bar[k] + inverse * (at.distance_bar * F_by.value + F_by.d[0]);
   }
 }
+
+/// Whether parameter_vjp() knows a solid.
+template <typename Solid>
+inline constexpr bool k_has_parameter_vjp = k_is_exact<Solid>;
+template <typename T>
+inline constexpr bool k_has_parameter_vjp<TruncatedCone<T>> = true;
+template <typename T>
+inline constexpr bool k_has_parameter_vjp<Superquadric<T>> = true;
 
 }  // namespace abut

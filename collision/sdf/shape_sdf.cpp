@@ -7,11 +7,11 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "collision/sdf/parameter_vjp.h"
-#include "engine/body_builder.h"
 #include "engine/check.h"
 #include "engine/convex_hull.h"
 #include "engine/dual.h"
 #include "engine/pose.h"
+#include "engine/primitive_check.h"
 #include "engine/smooth.h"
 
 namespace abut {
@@ -43,6 +43,12 @@ void require_solid(const Primitive& primitive, std::size_t index) {
       break;
     case PrimitiveKind::rounded_box:
       is_valid &= p[3] >= 0.0 && p[3] < p[0] && p[3] < p[1] && p[3] < p[2];
+      break;
+    case PrimitiveKind::cone:
+      is_valid &= p[0] >= 0.0 && p[1] >= 0.0 && std::max(p[0], p[1]) > 0.0 && p[2] > 0.0 && p[3] > 0.0;
+      break;
+    case PrimitiveKind::torus:
+      is_valid &= p[1] > 0.0 && p[1] < p[0];
       break;
     case PrimitiveKind::convex_polyhedron:
     case PrimitiveKind::oriented_point_cloud:
@@ -155,6 +161,12 @@ Extent extent_of(const Primitive& primitive, double tau, DistanceMode mode) {
       case PrimitiveKind::rounded_box:
         half[i] = p[3] + (Vec3<double>(p[0], p[1], p[2]).array() - p[3]).matrix().dot(m_P.cwiseAbs());
         break;
+      case PrimitiveKind::cone:
+        half[i] = std::max(p[0], p[1]) * std::hypot(m_P.x(), m_P.y()) + p[2] * std::abs(m_P.z());
+        break;
+      case PrimitiveKind::torus:
+        half[i] = p[0] * std::hypot(m_P.x(), m_P.y()) + p[1];
+        break;
       default:
         half[i] = std::numeric_limits<double>::infinity();
     }
@@ -163,6 +175,14 @@ Extent extent_of(const Primitive& primitive, double tau, DistanceMode mode) {
   if (primitive.kind == PrimitiveKind::superquadric && mode != DistanceMode::radial) {
     const Radii r = radii(primitive);
     extent.ratio = r.outer / r.inner;
+  }
+  if (primitive.kind == PrimitiveKind::torus) {  // on its axis, distances are lower by 3/8 of the rounding
+    extent.ratio = 1.0 / (1.0 - 0.375 * Torus<double>::k_hole);
+  }
+  if (primitive.kind == PrimitiveKind::cone) {
+    // Before the sharper of its two edges: |p| of polyhedron_extent() is the cosine of half the angle between
+    // the normals of side and end.
+    extent.ratio = std::sqrt(2.0 / (1.0 - std::abs(TruncatedCone<double>(p, primitive.X_BP).side_along)));
   }
   if (primitive.kind == PrimitiveKind::extruded_superquadric) {
     extent.ratio = radii(primitive).outer / ExtrudedSuperquadric<double>(primitive, p, tau).steepest;
@@ -324,7 +344,7 @@ void ShapeSdf::parameter_vjp(const Vec3<double>& x_B, double distance_bar, const
             } else {
               superquadric_parameter_vjp(primitive, shape_, at, bar[original].parameters);
             }
-          } else if constexpr (k_is_exact<Solid>) {
+          } else if constexpr (k_has_parameter_vjp<Solid>) {
             abut::parameter_vjp(solid, at, bar[original].parameters);
           }
         },

@@ -23,6 +23,7 @@
 
 #include <Eigen/Geometry>
 
+#include "collision/sdf/cone.h"
 #include "collision/sdf/convex_polyhedron.h"
 #include "collision/sdf/exact_primitives.h"
 #include "collision/sdf/extruded_superquadric.h"
@@ -47,8 +48,9 @@ struct PrimitiveGradient {
 /// A primitive made ready for evaluation. T: float or double.
 template <typename T>
 struct PreparedPrimitive {
-  using Solid = std::variant<Superquadric<T>, HalfSpace<T>, Sphere<T>, Capsule<T>, RoundedBox<T>,
-                             ConvexPolyhedron<T>, OrientedPointCloud<T>, ExtrudedSuperquadric<T>>;
+  using Solid =
+      std::variant<Superquadric<T>, HalfSpace<T>, Sphere<T>, Capsule<T>, RoundedBox<T>, ConvexPolyhedron<T>,
+                   OrientedPointCloud<T>, ExtrudedSuperquadric<T>, TruncatedCone<T>, Torus<T>>;
 
   /// @param parameters  those of the primitive, in T
   PreparedPrimitive(const Primitive& primitive, const std::array<T, 5>& parameters, double tau);
@@ -169,6 +171,10 @@ PreparedPrimitive<T>::PreparedPrimitive(const Primitive& primitive, const std::a
             return OrientedPointCloud<T>(primitive, parameters);
           case PrimitiveKind::extruded_superquadric:
             return ExtrudedSuperquadric<T>(primitive, parameters, tau);
+          case PrimitiveKind::cone:
+            return TruncatedCone<T>(parameters, primitive.X_BP);
+          case PrimitiveKind::torus:
+            return Torus<T>(parameters, primitive.X_BP);
           case PrimitiveKind::superquadric:
             break;
         }

@@ -11,11 +11,11 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "dynamics/rollout/shape_change.h"
-#include "engine/body_builder.h"
 #include "engine/check.h"
 #include "engine/law_settings.h"
 #include "engine/model_validation.h"
 #include "engine/parameters.h"
+#include "engine/primitive_check.h"
 
 namespace abut {
 namespace {

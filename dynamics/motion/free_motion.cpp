@@ -14,63 +14,56 @@ Mat3<double> momentum_dtheta(const Mat3<double>& I, const Vec3<double>& w) {
   return I * skew<double>(w) - skew<double>(I * w);
 }
 
-/// The midpoint equation I(Exp(h w/2) R) w = L + h tau/2 at w: its inertia and its Jacobian by w.
-struct Midpoint {
-  Mat3<double> rotation;  ///< Exp(h w/2) R
-  Mat3<double> inertia;
-  Mat3<double> jacobian;
+/// The midpoint equation I(Exp(h w/2) R) w = M, M = L + h tau/2, in the frame of the body: with u = R^T w and
+/// m = R^T M it is
+///   I_B u = y,   y = Exp(-h u/2) m,
+/// since Exp(h w/2) R = R Exp(h u/2), and u lies on the axis of that rotation.
+class MidpointProblem {
+ public:
+  MidpointProblem(const Mat3<double>& inertia_B, const Vec3<double>& momentum_B)
+      : inertia_B_(inertia_B), momentum_B_(momentum_B) {}
 
-  Midpoint(const Mat3<double>& R, const Mat3<double>& inertia_B, const Vec3<double>& w, double h) {
-    const Vec3<double> half = 0.5 * h * w;
-    rotation = exp_so3<double>(half) * R;
-    inertia = rotation * inertia_B * rotation.transpose();
-    jacobian = inertia + momentum_dtheta(inertia, w) * (0.5 * h) * left_jacobian_so3<double>(half);
-  }
-};
-
-/// What of the midpoint equation is given.
-struct MidpointProblem {
-  const Mat3<double>& R;
-  const Mat3<double>& inertia_B;
-  Vec3<double> momentum;  ///< L + h tau/2
-
-  /// Newton's method from w on, for a step of h; it turns by at most a radian at a time, and by less where
+  /// Newton's method from u on, for a step of h; it turns by at most a radian at a time, and by less where
   /// that brings the error down.
-  [[nodiscard]] bool solve(double h, Vec3<double>& w) const {
+  [[nodiscard]] bool solve(double h, Vec3<double>& u) const {
     constexpr int k_iterations = 20, k_halvings = 6;
-    const double rounding = 1e-13 * inertia_B.norm();
-    Midpoint at(R, inertia_B, w, h);
-    Vec3<double> residual = at.inertia * w - momentum;
-    double error = residual.norm();
+    constexpr double k_last_turn = 1.4e-8;
+    const double half = 0.5 * std::abs(h), size = momentum_B_.norm(), rounding = 1e-13 * inertia_B_.norm();
+    Point at(*this, u, h);
+    double error = at.residual.norm();
     for (int iteration = 0; iteration < k_iterations; ++iteration) {
-      if (error <= 4e-16 * momentum.norm()) return true;
-      const Vec3<double> step = at.jacobian.inverse() * residual, start = w;
-      const double turn = 0.5 * std::abs(h) * step.norm(), before = error;
+      if (error <= 4e-16 * size) return true;
+      const Vec3<double> step = at.jacobian(inertia_B_).inverse() * at.residual, start = u;
+      const double turn = half * step.norm(), before = error;
+      // The error left behind is |m| (h step/2)^2/2 at most: that of rounding, not worth looking at.
+      if (turn <= k_last_turn) {
+        u -= step;
+        return u.allFinite();
+      }
       double length = turn > 1.0 ? 1.0 / turn : 1.0;
       for (int k = 0; k <= k_halvings; ++k, length *= 0.5) {
-        w = start - length * step;
-        at = Midpoint(R, inertia_B, w, h);
-        residual = at.inertia * w - momentum;
-        error = residual.norm();
-        if (error <= (1.0 - 0.1 * length) * before || before < rounding * w.norm()) break;
+        u = start - length * step;
+        at = Point(*this, u, h);
+        error = at.residual.norm();
+        if (error <= (1.0 - 0.1 * length) * before || before < rounding * u.norm()) break;
       }
       // Newton converges quadratically: once the error no longer falls it is rounding.
-      if (error < rounding * w.norm() && error >= 0.5 * before) return true;
+      if (error < rounding * u.norm() && error >= 0.5 * before) return true;
       if (!std::isfinite(error)) return false;
     }
     return false;
   }
 
-  /// The same along h from 0 on, where w = I^-1 momentum, in steps that grow while they succeed.
-  [[nodiscard]] bool solve_by_continuation(double h, Vec3<double>& w) const {
+  /// The same along h from 0 on, where u = I_B^-1 m, in steps that grow while they succeed.
+  [[nodiscard]] bool solve_by_continuation(double h, Vec3<double>& u) const {
     constexpr double k_first = 0.125, k_growth = 1.5, k_least = 1e-4;
-    Vec3<double> reached = R * (inertia_B.inverse() * (R.transpose() * momentum));
+    Vec3<double> reached = inertia_B_.inverse() * momentum_B_;
     double share = 0.0, step = k_first;
     while (share < 1.0) {
       const double next = std::min(1.0, share + step);
-      w = reached;
-      if (solve(next * h, w)) {
-        reached = w;
+      u = reached;
+      if (solve(next * h, u)) {
+        reached = u;
         share = next;
         step *= k_growth;
       } else if ((step *= 0.5) < k_least) {
@@ -79,6 +72,34 @@ struct MidpointProblem {
     }
     return true;
   }
+
+ private:
+  /// The equation at u.
+  struct Point {
+    double half_h;
+    Vec3<double> turn;  ///< theta = -h u/2
+    AngleFunctions<double> angle;
+    Vec3<double> carried;   ///< y
+    Vec3<double> residual;  ///< I_B u - y
+
+    Point(const MidpointProblem& problem, const Vec3<double>& u, double h)
+        : half_h(0.5 * h), turn(-half_h * u), angle(turn.squaredNorm()) {
+      const Vec3<double>& m = problem.momentum_B_;
+      const Vec3<double> across = turn.cross(m);
+      carried = m + angle.sinc() * across + angle.versine() * turn.cross(across);
+      residual = problem.inertia_B_ * u - carried;
+    }
+
+    /// d(residual)/du = I_B - (h/2) [y]x J_l(theta)
+    [[nodiscard]] Mat3<double> jacobian(const Mat3<double>& inertia_B) const {
+      const Mat3<double> T = skew<double>(turn);
+      const Mat3<double> J_l = Mat3<double>::Identity() + angle.versine() * T + angle.cubic() * (T * T);
+      return inertia_B - skew<double>(half_h * carried) * J_l;
+    }
+  };
+
+  const Mat3<double>& inertia_B_;
+  Vec3<double> momentum_B_;
 };
 
 /// By how much a moving body turns and travels during a step.
@@ -113,14 +134,17 @@ void free_motion(const Model& model, const MassMatrix& mass, const State& state,
     const Vec6<double>& V = state.V_WB[b];
     free.v_start.segment<6>(6 * s) = V;
     const Vec3<double> momentum = std::exp(-body.angular_damping * h) * (mass.inertia_W(s) * V.head<3>());
-    Vec3<double> w = V.head<3>();
     const Mat3<double> R = state.X_WB[b].rotation();
-    const MidpointProblem midpoint{R, body.inertia, momentum + 0.5 * h * wrench.head<3>()};
-    if (!midpoint.solve(h, w) && !midpoint.solve_by_continuation(h, w)) {
+    const Vec3<double> middle_momentum = momentum + 0.5 * h * wrench.head<3>(), w = V.head<3>(),
+                       start = R.transpose() * w;
+    const MidpointProblem midpoint(body.inertia, R.transpose() * middle_momentum);
+    Vec3<double> u = start;
+    if (!midpoint.solve(h, u) && !midpoint.solve_by_continuation(h, u)) {
       free.converged = false;
       free.unconverged_slot = s;
     }
-    free.v_free.segment<3>(6 * s) = w;
+    free.v_free.segment<3>(6 * s) =
+        w + R * (u - start);  // w itself, to the last bit, where nothing changes it
     free.v_free.segment<3>(6 * s + 3) =
         std::exp(-body.linear_damping * h) * V.tail<3>() + h * (model.gravity + wrench.tail<3>() / body.mass);
   }
@@ -182,11 +206,13 @@ void linearize_motion(const Model& model, const MassMatrix& mass, const State& s
     d.momentum = d.angular_decay * (mass.inertia_W(s) * state.V_WB[b].head<3>());
     // I(Exp(h w_m/2) R) w_m = L + h tau/2, differentiated implicitly
     const Vec3<double> w_free = free.v_free.segment<3>(6 * s);
-    const Midpoint at(d.R, inertia_B, w_free, h);
-    d.R_middle = at.rotation;
-    d.middle_momentum = at.inertia * w_free;
-    d.middle_by_theta = momentum_dtheta(at.inertia, w_free) * (d.R_middle * d.R.transpose());
-    d.w_free_by_momentum = at.jacobian.inverse();
+    const Vec3<double> half_turn = 0.5 * h * w_free;
+    d.R_middle = exp_so3<double>(half_turn) * d.R;
+    const Mat3<double> I_middle = d.R_middle * inertia_B * d.R_middle.transpose(),
+                       by_turn = momentum_dtheta(I_middle, w_free);
+    d.middle_momentum = I_middle * w_free;
+    d.middle_by_theta = by_turn * (d.R_middle * d.R.transpose());
+    d.w_free_by_momentum = (I_middle + 0.5 * h * by_turn * left_jacobian_so3<double>(half_turn)).inverse();
     // I(R+) w_next = L+
     d.R_end = next.X_WB[b].rotation();
     const Mat3<double> I_end = d.R_end * inertia_B * d.R_end.transpose();

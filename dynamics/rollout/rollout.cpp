@@ -1,11 +1,11 @@
 #include "dynamics/rollout/rollout.h"
 
-#include <bit>
 #include <utility>
 
 #include <spdlog/fmt/fmt.h>
 
 #include "engine/check.h"
+#include "engine/hash.h"
 
 namespace abut {
 namespace {
@@ -118,14 +118,8 @@ StepReport simulate(const Stepper& stepper, const State& initial, int steps, con
 }
 
 std::uint64_t state_hash(const State& state) {
-  std::uint64_t hash = 0xcbf29ce484222325u;
-  const auto add = [&](double x) {
-    const auto bits = std::bit_cast<std::uint64_t>(x);
-    for (int byte = 0; byte < 8; ++byte) {
-      hash ^= (bits >> (8 * byte)) & 0xffu;
-      hash *= 0x100000001b3u;
-    }
-  };
+  std::uint64_t hash = k_hash_of_nothing;
+  const auto add = [&](double x) { hash = hash_of(x, hash); };
   for (std::size_t b = 0; b < state.X_WB.size(); ++b) {
     for (const double x :
          {state.X_WB[b].q.w(), state.X_WB[b].q.x(), state.X_WB[b].q.y(), state.X_WB[b].q.z()})

@@ -8,8 +8,8 @@
 
 #include <spdlog/fmt/fmt.h>
 
-#include "engine/body_builder.h"
 #include "engine/check.h"
+#include "engine/primitive_check.h"
 
 namespace abut {
 namespace {
@@ -45,6 +45,8 @@ struct PointsOfPrimitive {
       case PrimitiveKind::convex_polyhedron:
       case PrimitiveKind::oriented_point_cloud:
       case PrimitiveKind::extruded_superquadric:
+      case PrimitiveKind::cone:
+      case PrimitiveKind::torus:
         return;
     }
     valid = body.contact_radius == q[static_cast<std::size_t>(radius_index)];  // 0 for a box with sharp edges

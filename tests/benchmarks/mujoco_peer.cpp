@@ -123,6 +123,8 @@ class ModelText {
       case PrimitiveKind::convex_polyhedron:
       case PrimitiveKind::oriented_point_cloud:
       case PrimitiveKind::extruded_superquadric:
+      case PrimitiveKind::cone:
+      case PrimitiveKind::torus:
         throw std::invalid_argument("this kind of primitive is not translated for MuJoCo");
       case PrimitiveKind::superquadric:
         break;

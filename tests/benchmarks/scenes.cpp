@@ -1,7 +1,6 @@
 #include "scenes.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <filesystem>
 #include <numbers>
@@ -135,14 +134,6 @@ double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const std::size_t half = values.size() / 2;
   return values.size() % 2 == 1 ? values[half] : 0.5 * (values[half - 1] + values[half]);
-}
-
-void Hash::add(double x) {
-  const auto bits = std::bit_cast<std::uint64_t>(x);
-  for (int byte = 0; byte < 8; ++byte) {
-    hash_ ^= (bits >> (8 * byte)) & 0xffu;
-    hash_ *= 0x100000001b3u;
-  }
 }
 
 std::string Hash::text() const { return text(hash_); }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "collision/manifold/pair_manifold.h"
+#include "engine/hash.h"
 #include "engine/model.h"
 #include "engine/pose.h"
 #include "engine/scene_io.h"
@@ -43,15 +44,15 @@ struct PoseSet {
 /// The middle of a set of numbers; 0 of none.
 [[nodiscard]] double median(std::vector<double> values);
 
-/// FNV-1a over the bits of numbers: tells whether two runs computed the same thing.
+/// Over the bits of numbers: tells whether two runs computed the same thing.
 class Hash {
  public:
-  void add(double x);
+  void add(double x) { hash_ = hash_of(x, hash_); }
   [[nodiscard]] std::string text() const;
   [[nodiscard]] static std::string text(std::uint64_t hash);
 
  private:
-  std::uint64_t hash_ = 0xcbf29ce484222325u;
+  std::uint64_t hash_ = k_hash_of_nothing;
 };
 
 }  // namespace abut::benchmarks

@@ -48,15 +48,19 @@ std::vector<Solid> solids() {
   };
   const Primitive sphere = exact(PrimitiveKind::sphere, {0.1, 0, 0, 0, 0}, random),
                   capsule = exact(PrimitiveKind::capsule, {0.05, 0.1, 0, 0, 0}, random),
-                  box = exact(PrimitiveKind::rounded_box, {0.1, 0.06, 0.08, 0.02, 0}, random);
+                  box = exact(PrimitiveKind::rounded_box, {0.1, 0.06, 0.08, 0.02, 0}, random),
+                  cone = exact(PrimitiveKind::cone, {0.1, 0.03, 0.08, 0.004, 0}, random),
+                  torus = exact(PrimitiveKind::torus, {0.08, 0.03, 0, 0, 0}, random);
   return {
       {"half-space", make_half_space().shape},
       {"sphere", of({sphere})},
       {"capsule", of({capsule})},
       {"rounded box", of({box})},
+      {"cone", of({cone})},
+      {"torus", of({torus})},
       {"superquadric", of({superquadric({0.1, 0.06, 0.08}, 0.4, 0.9, test::random_pose(random, 0.02))})},
       {"rounded ridges", of({superquadric({0.1, 0.06, 0.08}, 1.5, 1.2)})},
-      {"union", of({sphere, capsule, box, superquadric({0.1, 0.06, 0.08}, 0.4, 1.3)})},
+      {"union", of({sphere, capsule, box, cone, torus, superquadric({0.1, 0.06, 0.08}, 0.4, 1.3)})},
       {"twins", of({superquadric({0.1, 0.06, 0.08}, 0.8, 0.9), superquadric({0.099, 0.061, 0.08}, 0.9, 0.8)},
                    1e-4)},  // both matter inside, where the boxes of primitives say nothing
       {"armadillo", test::asset("armadillo").shape},

@@ -19,7 +19,7 @@ namespace {
 using test::close;
 using Parameters = std::array<double, 5>;
 
-/// Calls f with each of the four solids, of random size and pose, in the number T.
+/// Calls f with each of the five solids, of random size and pose, in the number T.
 template <typename F>
 void with_each_solid(Random& random, const F& f) {
   const Pose<double> X_BP = test::random_pose(random, 0.5);
@@ -28,6 +28,7 @@ void with_each_solid(Random& random, const F& f) {
   f("sphere", Sphere<double>({a}, X_BP));
   f("capsule", Capsule<double>({a, b}, X_BP));
   f("rounded box", RoundedBox<double>({a, b, c, 0.3 * std::min({a, b, c})}, X_BP));
+  f("torus", Torus<double>({a, 0.3 * a}, X_BP));
 }
 
 template <SdfOrder order, typename Solid, typename S>
@@ -38,7 +39,7 @@ SdfAnswer<order, S> sample(const Solid& solid, const Vec3<S>& x) {
 template <typename Solid>
 inline constexpr bool k_is_box = std::is_same_v<Solid, RoundedBox<double>>;
 
-/// Where a face meets an edge, or the side of a capsule its cap.
+/// Where a face meets an edge, or the side of a capsule its cap; beside the axis of a torus.
 template <typename Solid>
 bool is_at_seam(const Solid& solid, const Vec3<double>& x_B) {
   if constexpr (k_is_box<Solid>) {
@@ -48,6 +49,8 @@ bool is_at_seam(const Solid& solid, const Vec3<double>& x_B) {
     const Vec3<double> r = x_B - solid.centre;
     const double along = solid.axis.dot(r);
     return std::abs(std::abs(along) - solid.half_length) < 1.01 * k_seam * (r - along * solid.axis).norm();
+  } else if constexpr (std::is_same_v<Solid, Torus<double>>) {
+    return solid.axis.cross(x_B - solid.centre).norm() < 1.01 * solid.hole;
   } else {
     return false;
   }
@@ -88,6 +91,13 @@ TEST_CASE("exact primitives: values of hand", "[collision][value]") {
   CHECK(close(side.distance, 1.5, 1e-15, 0));
   CHECK(close(side.normal, Vec3<double>(0, 0, 1), 0, 1e-15));
   CHECK(close(side.normal_jacobian, Vec3<double>(0, 0.5, 0).asDiagonal().toDenseMatrix(), 0, 1e-15));
+  // Outside of the tube across its axis, (3, 0, 4) from the circle; and above the circle.
+  const auto torus = sample<SdfOrder::jacobian>(Torus<double>({2, 0.5}, {}), Vec3<double>(5, 0, 4));
+  CHECK(close(torus.distance, 4.5, 1e-15, 0));
+  CHECK(close(torus.normal, Vec3<double>(0.6, 0, 0.8), 0, 1e-15));
+  CHECK(close(torus.normal_jacobian(1, 1), 0.6 / 5.0, 1e-15, 0));  // turns about the axis, not the circle
+  CHECK(close(sample<SdfOrder::normal>(Torus<double>({2, 0.5}, {}), Vec3<double>(0, 2, 1)).distance, 0.5,
+              1e-15, 0));
   const RoundedBox<double> box({1, 2, 3, 0.5}, {});
   CHECK(close(sample<SdfOrder::distance>(box, Vec3<double>(0.9, 0, 0)).distance, -0.1, 0, 1e-15));
   CHECK(close(sample<SdfOrder::distance>(box, Vec3<double>(3.5, 1.5 + 4, 0)).distance, 4.5, 1e-15, 0));
@@ -115,6 +125,9 @@ TEST_CASE("exact primitives: the distance is that to the closest point", "[colli
     compare(Capsule<double>({radius, half_length}, X_BP), (x_P - Vec3<double>(0, 0, h)).norm() - radius);
     compare(RoundedBox<double>({core[0] + radius, core[1] + radius, core[2] + radius, radius}, X_BP),
             box_distance(x_P, core, radius));
+    const Vec3<double> of_circle =
+        (half_length + 0.5) * Vec3<double>(x_P.x(), x_P.y(), 0.0).normalized();  // its closest point
+    compare(Torus<double>({half_length + 0.5, radius}, X_BP), (x_P - of_circle).norm() - radius);
     // An eikonal function, 1-Lipschitz but at seams: no two points are farther apart in distance than in
     // space.
     const Vec3<double> y_B = x_B + test::random_vector(random, 0.5);
@@ -122,7 +135,9 @@ TEST_CASE("exact primitives: the distance is that to the closest point", "[colli
       CAPTURE(name);
       const auto at_x = sample<SdfOrder::gradient>(solid, x_B), at_y = sample<SdfOrder::gradient>(solid, y_B);
       CHECK(std::abs(at_x.distance - at_y.distance) <= (x_B - y_B).norm() * (1 + 0.05 * k_seam * k_seam));
-      CHECK(close(at_x.gradient.norm(), 1.0, is_at_seam(solid, x_B) ? 0.02 * k_seam : 1e-13, 0));
+      constexpr bool k_is_torus = std::is_same_v<std::remove_cvref_t<decltype(solid)>, Torus<double>>;
+      if (!k_is_torus || !is_at_seam(solid, x_B))
+        CHECK(close(at_x.gradient.norm(), 1.0, is_at_seam(solid, x_B) ? 0.02 * k_seam : 1e-13, 0));
       if (normal_is_gradient(solid, x_B, at_x.distance)) {
         CHECK(close(at_x.gradient, at_x.normal, 0, 1e-15));
       }
@@ -208,6 +223,32 @@ TEST_CASE("exact primitives: at a seam the normal has the mean curvature of both
   check(box, Vec3<double>(0.4, 0.1, 0.3 + r), k_seam * r);
 }
 
+TEST_CASE("exact primitives: the middle of a ring is smooth, and hardly nearer than it is",
+          "[collision][property]") {
+  const double radius = 0.5, tube = 0.1, hole = radius - tube;
+  const Torus<double> torus({radius, tube}, {});
+  for (const double z : {0.0, 0.2, -0.5}) {
+    const auto on_axis = sample<SdfOrder::jacobian>(torus, Vec3<double>(0, 0, z));
+    const double exact = std::hypot(radius, z) - tube;
+    CHECK(on_axis.distance <= exact);
+    CHECK(on_axis.distance >= exact - 0.02 * hole);
+    CHECK(on_axis.normal.head<2>().isZero(0.0));  // of all ways outwards none is taken
+    // Seen along a line through the axis: no jump of the normal's derivative.
+    constexpr int k_points = 4000;
+    double turn = 0.0, bend = 0.0;
+    for (int i = 0; i < k_points; ++i) {
+      const double dx = 0.2 * hole / k_points, x = -0.1 * hole + i * dx;
+      const auto a = sample<SdfOrder::jacobian>(torus, Vec3<double>(x, 0, z)),
+                 b = sample<SdfOrder::jacobian>(torus, Vec3<double>(x + dx, 0, z));
+      turn = std::max(turn, (b.normal - a.normal).norm() / dx);
+      bend = std::max(bend, (b.normal_jacobian - a.normal_jacobian).norm() / dx);
+      CHECK(b.gradient.norm() <= 1.0 + 1e-12);
+    }
+    CHECK(turn <= 1.55 / (0.05 * hole));
+    CHECK(bend <= 10.0 / std::pow(0.05 * hole, 2));
+  }
+}
+
 TEST_CASE("exact primitives: a capsule without length is a sphere, with all derivatives",
           "[collision][derivative]") {
   Random random(8);
@@ -254,6 +295,7 @@ TEST_CASE("exact primitives: Dual gives the derivatives by the parameters", "[co
     check([&](const auto& q) { return Sphere<std::remove_cvref_t<decltype(q[0])>>(q, X_BP); }, 1);
     check([&](const auto& q) { return Capsule<std::remove_cvref_t<decltype(q[0])>>(q, X_BP); }, 2);
     check([&](const auto& q) { return RoundedBox<std::remove_cvref_t<decltype(q[0])>>(q, X_BP); }, 4);
+    check([&](const auto& q) { return Torus<std::remove_cvref_t<decltype(q[0])>>(q, X_BP); }, 2);
   }
 }
 
@@ -298,6 +340,7 @@ TEST_CASE("exact primitives: float32 is double to single precision", "[collision
     check(Capsule<float>({0.5f, 0.25f}, X_BP), Capsule<double>({0.5, 0.25}, X_BP));
     check(RoundedBox<float>({0.5f, 0.75f, 1.0f, 0.125f}, X_BP),
           RoundedBox<double>({0.5, 0.75, 1.0, 0.125}, X_BP));
+    check(Torus<float>({0.5f, 0.25f}, X_BP), Torus<double>({0.5, 0.25}, X_BP));
   }
 }
 
@@ -320,6 +363,10 @@ TEST_CASE("exact primitives: a fixed finite answer where no closest point is sin
     CHECK(s.normal == Vec3<double>(1, 0, 0));
     CHECK(s.normal_jacobian.isZero(0));
   }
+  const auto on_circle = sample<SdfOrder::jacobian>(Torus<double>({1.0, 0.25}, {}), Vec3<double>(0, 1, 0));
+  CHECK(on_circle.distance == -0.25);
+  CHECK(on_circle.normal == Vec3<double>(0, 0, 1));
+  CHECK(is_sane(on_circle));
   const auto middle =
       sample<SdfOrder::jacobian>(RoundedBox<double>({0.5, 0.25, 1.0, 0.1}, {}), Vec3<double>(0, 0, 0));
   CHECK(middle.distance == -0.25);

@@ -11,6 +11,7 @@
 #include "collision/sdf/shape_sdf.h"
 #include "engine/body_io.h"
 #include "engine/mass_properties.h"
+#include "engine/primitive_check.h"
 #include "engine/scene_io.h"
 #include "tests/support/cases.h"
 #include "tests/support/close.h"

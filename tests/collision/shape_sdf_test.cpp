@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
+#include <variant>
 #include <vector>
 
 #include "engine/dual.h"
@@ -43,6 +44,13 @@ Primitive random_primitive(Random& random, PrimitiveKind kind, double spread) {
     case PrimitiveKind::rounded_box:
       p.parameters = {length(), length(), length(), 0.05};
       break;
+    case PrimitiveKind::cone:
+      p.parameters = {length(), random.uniform() < 0.3 ? 0.01 : length(), length(),
+                      random.uniform(0.002, 0.008)};
+      break;
+    case PrimitiveKind::torus:
+      p.parameters = {random.uniform(0.2, 0.4), random.uniform(0.05, 0.15)};
+      break;
     case PrimitiveKind::convex_polyhedron: {
       Points points(3, 12);
       for (int i = 0; i < 12; ++i) points.col(i) = length() * random.unit_vector();
@@ -75,7 +83,7 @@ Primitive random_primitive(Random& random, PrimitiveKind kind, double spread) {
   return p;
 }
 
-constexpr int k_kinds = 8;
+constexpr int k_kinds = std::variant_size_v<PreparedPrimitive<double>::Solid>;
 
 /// `count` primitives of all kinds within about a metre; every fourth is subtracted, if so wished.
 Shape random_shape(Random& random, int count, bool subtract, DistanceMode mode = DistanceMode::taubin) {
@@ -134,7 +142,7 @@ TEST_CASE("ShapeSdf: one primitive is that primitive", "[collision][value]") {
         DistanceMode::taubin, x);
     CHECK(s.distance == p.distance);
     CHECK(s.normal == p.normal);
-    const bool is_potential = kind == PrimitiveKind::convex_polyhedron ||
+    const bool is_potential = kind == PrimitiveKind::convex_polyhedron || kind == PrimitiveKind::cone ||
                               kind == PrimitiveKind::oriented_point_cloud;  // n is shorter by 5e-13/|grad|^2
     const double shortening = is_potential ? 3e-12 : 0.0;
     CHECK(close(s.normal.norm(), 1.0, 1e-14 + shortening, 0));

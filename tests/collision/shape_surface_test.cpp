@@ -72,6 +72,20 @@ TEST_CASE("shape_surface: mass properties are those of the closed forms", "[coll
   CHECK(test::close(box.of_unit_density.inertia, exact.inertia, 0, 5e-3 * exact.inertia.maxCoeff()));
 }
 
+TEST_CASE("shape_surface: cones and rings have the mass properties that books give", "[collision][value]") {
+  constexpr double pi = std::numbers::pi;
+  const MassProperties cone =
+      make_shape_surface(shape_of({primitive_of(PrimitiveKind::cone, {0.06, 0.0, 0.08, 2e-4})}))
+          .of_unit_density;
+  CHECK(test::close(cone.volume, pi * 0.06 * 0.06 * 0.16 / 3.0, 5e-3, 0));
+  CHECK(test::close(cone.center_of_mass, Vec3<double>(0, 0, -0.04), 0, 2e-4));
+  CHECK(test::close(cone.inertia(2, 2), 0.3 * cone.mass * 0.06 * 0.06, 1e-2, 0));
+  const MassProperties ring =
+      make_shape_surface(shape_of({primitive_of(PrimitiveKind::torus, {0.06, 0.02})})).of_unit_density;
+  CHECK(test::close(ring.volume, 2.0 * pi * pi * 0.06 * 0.02 * 0.02, 5e-3, 0));
+  CHECK(test::close(ring.inertia(2, 2), ring.mass * (0.06 * 0.06 + 0.75 * 0.02 * 0.02), 1e-2, 0));
+}
+
 TEST_CASE("shape_surface: meshes are closed, with vertices on the surface; a subtraction makes a hole",
           "[collision][invariant]") {
   Primitive hole = primitive_of(PrimitiveKind::capsule, {0.02, 0.2});
@@ -79,6 +93,8 @@ TEST_CASE("shape_surface: meshes are closed, with vertices on the surface; a sub
   const std::vector<std::pair<Shape, int>> shapes{
       {shape_of({ball(0.05, {0.06, 0, 0}), ball(0.07, {-0.03, 0, 0.01})}), 2},
       {shape_of({primitive_of(PrimitiveKind::rounded_box, {0.1, 0.1, 0.03, 0.005}), hole}), 0},
+      {shape_of({primitive_of(PrimitiveKind::cone, {0.06, 0.0, 0.08, 0.0005})}), 2},
+      {shape_of({primitive_of(PrimitiveKind::torus, {0.06, 0.02})}), 0},
       {shape_of({primitive_of(PrimitiveKind::superquadric, {0.1, 0.1, 0.004, 0.05, 1.0})}), 2}};
   for (const auto& [shape, euler] : shapes) {
     const ShapeSurface surface = make_shape_surface(shape);

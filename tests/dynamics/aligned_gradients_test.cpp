@@ -17,6 +17,7 @@
 #include "engine/mesh_shapes.h"
 #include "engine/primitive_builder.h"
 #include "tests/support/convex_bodies.h"
+#include "tests/support/revolved_mesh.h"
 #include "tests/support/scenes.h"
 #include "tests/support/test_bodies.h"
 
@@ -30,13 +31,22 @@ struct AlignedBody {
   Body body;
 };
 
-AlignedBody of_primitive(std::string name, const Primitive& primitive, double mesh_scale = 1.0) {
+AlignedBody of_primitive(std::string name, const Primitive& primitive, TriangleMesh mesh) {
   BodyDescription description;
   description.name = name;
   description.shape.primitives = {primitive};
-  description.mesh = box_mesh(mesh_scale * k_half, 2);
+  description.mesh = std::move(mesh);
   description.mass_or_density = Mass{1.0};
   return {std::move(name), make_body(description)};
+}
+
+TriangleMesh block_mesh(double scale = 1.0) { return box_mesh(scale * k_half, 2); }
+
+Primitive of_kind(PrimitiveKind kind, const std::array<double, 5>& parameters) {
+  Primitive primitive;
+  primitive.kind = kind;
+  primitive.parameters = parameters;
+  return primitive;
 }
 
 AlignedBody of_mass(std::string name, Body body) {
@@ -49,9 +59,10 @@ std::vector<AlignedBody> bodies_of(PrimitiveKind kind) {
   constexpr double k_sharp = 0.05, pi = std::numbers::pi;
   switch (kind) {
     case PrimitiveKind::superquadric:
-      return {{"ellipsoid", test::superquadric_of_mass(k_half, 1.0, 1.0, 1.0, 1)},
-              {"cylinder", test::superquadric_of_mass(k_half, 0.2, 1.0, 1.0, 1)},
-              of_primitive("superquadric box", test::superquadric(k_half, k_sharp, k_sharp), 0.99)};
+      return {
+          {"ellipsoid", test::superquadric_of_mass(k_half, 1.0, 1.0, 1.0, 1)},
+          {"cylinder", test::superquadric_of_mass(k_half, 0.2, 1.0, 1.0, 1)},
+          of_primitive("superquadric box", test::superquadric(k_half, k_sharp, k_sharp), block_mesh(0.99))};
     case PrimitiveKind::half_space: {
       Body floor = make_half_space();
       floor.fixed = true;
@@ -68,14 +79,21 @@ std::vector<AlignedBody> bodies_of(PrimitiveKind kind) {
     case PrimitiveKind::convex_polyhedron:
       return {of_mass("polyhedron", test::block("polyhedron", k_half, 1).body)};
     case PrimitiveKind::oriented_point_cloud:
-      return {of_primitive("cloud", make_oriented_point_cloud(box_mesh(k_half, 6)))};
+      return {of_primitive("cloud", make_oriented_point_cloud(box_mesh(k_half, 6)), block_mesh())};
+    case PrimitiveKind::cone:
+      return {
+          of_primitive("cone", of_kind(kind, {0.1, 0.0, 0.06, 0.002}), test::cone_mesh(0.099, 0.0, 0.058, 8)),
+          of_primitive("cone with equal ends", of_kind(kind, {0.08, 0.08, 0.06, 0.002}),
+                       test::cone_mesh(0.079, 0.079, 0.059, 8))};
+    case PrimitiveKind::torus:
+      return {of_primitive("torus", of_kind(kind, {0.07, 0.03}), test::torus_mesh(0.07, 0.03, 8, 8))};
     case PrimitiveKind::extruded_superquadric:
       return {of_primitive(
           "extrusion",
           make_extruded_superquadric(Vec3<double>(2.0 * k_half.x(), 2.0 * k_half.y(), k_half.z()), k_sharp,
                                      1.0, {0.0, 0.5 * pi, pi, 1.5 * pi},
                                      {k_half.x(), k_half.y(), k_half.x(), k_half.y()}),
-          0.99)};
+          block_mesh(0.99))};
   }
   return {};
 }

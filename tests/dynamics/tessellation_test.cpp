@@ -10,6 +10,7 @@
 
 #include "collision/sdf/shape_sdf.h"
 #include "engine/primitive_builder.h"
+#include "engine/primitive_check.h"
 #include "tests/support/contact_wrench.h"
 #include "tests/support/convex_bodies.h"
 
@@ -42,6 +43,8 @@ std::optional<Primitive> flat_primitive(PrimitiveKind kind, double edge_radius) 
     case PrimitiveKind::half_space:  // has no mesh
     case PrimitiveKind::sphere:
     case PrimitiveKind::capsule:
+    case PrimitiveKind::cone:  // no box
+    case PrimitiveKind::torus:
     case PrimitiveKind::oriented_point_cloud:  // its faces are flat but near its points alone
       return std::nullopt;
   }

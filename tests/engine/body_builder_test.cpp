@@ -55,6 +55,18 @@ TEST_CASE("make_sphere: touches with its centre", "[engine][value]") {
   CHECK_NOTHROW(require_closed_surface(body.mesh, "sphere"));
 }
 
+TEST_CASE("body_builder: the default union smoothing is bounded by the thinnest part", "[engine][value]") {
+  Shape shape;
+  shape.primitives = {{PrimitiveKind::rounded_box, PrimitiveOperation::add, {0.5, 0.4, 0.3, 0.01}, {}}};
+  CHECK(default_union_smoothing(shape, 1.0) == 0.002);
+  shape.primitives.push_back({PrimitiveKind::capsule, PrimitiveOperation::add, {0.005, 0.1}, {}});
+  CHECK(default_union_smoothing(shape, 1.0) == Approx(0.02 * 0.005));
+  shape.primitives.push_back({PrimitiveKind::torus, PrimitiveOperation::subtract, {0.1, 0.002}, {}});
+  CHECK(default_union_smoothing(shape, 1.0) == Approx(0.02 * 0.002));
+  shape.primitives = {shape.primitives[0], shape.primitives[0]};
+  CHECK(default_union_smoothing(shape, 1.0) == 0.002);
+}
+
 TEST_CASE("make_capsule: touches with points along its segment, at most a radius apart", "[engine][value]") {
   for (const double half_length : {0.0, 0.05, 0.1, 0.51}) {
     const Body body = make_capsule(0.1, half_length, 1000.0);

@@ -175,13 +175,18 @@ TEST_CASE("body_io: a short file is enough", "[engine][value]") {
   CHECK(box.material.friction == 0.0);
 }
 
-TEST_CASE("body_io: boxes, cylinders and ellipsoids are primitives of other kinds", "[engine][value]") {
+TEST_CASE("body_io: words for primitives, and what they are when a number is left out", "[engine][value]") {
   const std::string given =
       "mass = 1\ncenter_of_mass = [0, 0, 0]\ninertia = [1, 1, 1, 0, 0, 0]\n[contact]\npoints = []\n"
       "[[primitive]]\nposition = [0, 0, 5]\nkind = ";
   const auto [text, kind, parameters] = GENERATE(table<std::string, PrimitiveKind, std::array<double, 5>>(
       {{"\"box\"\nhalf_extents = [1, 2, 3]\n", PrimitiveKind::rounded_box, {1, 2, 3, 0}},
        {"\"cylinder\"\nradius = 1\nhalf_length = 3\n", PrimitiveKind::superquadric, {1, 1, 3, 0.05, 1}},
+       {"\"cone\"\nradius = 1\nhalf_length = 3\n", PrimitiveKind::cone, {1, 0, 3, 0.012}},
+       {"\"cone\"\nradius = 1\ntop_radius = 2\nhalf_length = 3\nsmoothing = 0.05\n",
+        PrimitiveKind::cone,
+        {1, 2, 3, 0.05}},
+       {"\"torus\"\nradius = 1\ntube_radius = 0.5\n", PrimitiveKind::torus, {1, 0.5}},
        {"\"ellipsoid\"\nsemi_axes = [1, 2, 3]\n", PrimitiveKind::superquadric, {1, 2, 3, 1, 1}}}));
   test::TemporaryFolder folder;
   const Body body = read_body(folder.write("body.toml", given + text));

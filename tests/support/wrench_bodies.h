@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/body_builder.h"
+#include "engine/primitive_check.h"
 #include "engine/random.h"
 #include "tests/support/scenes.h"
 

@@ -13,6 +13,7 @@
 #include "apps/viewer/panels/plot.h"
 #include "apps/viewer/panels/widgets.h"
 #include "engine/count_text.h"
+#include "engine/primitive_check.h"
 
 namespace abut::viewer {
 namespace {

@@ -22,14 +22,23 @@
 namespace abut::viewer {
 namespace {
 
-constexpr const char* k_primitive_names[] = {
-    "superquadric",         "half-space",           "sphere", "capsule", "rounded box", "convex polyhedron",
-    "oriented point cloud", "extruded superquadric"};
+constexpr const char* k_primitive_names[] = {"superquadric",
+                                             "half-space",
+                                             "sphere",
+                                             "capsule",
+                                             "rounded box",
+                                             "convex polyhedron",
+                                             "oriented point cloud",
+                                             "extruded superquadric",
+                                             "cone",
+                                             "torus"};
 constexpr const char* k_mode_names[] = {"taubin", "radial", "projected"};
 
 const char* parameter_name(PrimitiveKind kind, std::size_t i) {
   static constexpr const char* k_superquadric[] = {"a", "b", "c", "eps 1", "eps 2"};
   static constexpr const char* k_capsule[] = {"radius", "half length"};
+  static constexpr const char* k_cone[] = {"radius", "top radius", "half length", "smoothing"};
+  static constexpr const char* k_torus[] = {"radius", "tube radius"};
   static constexpr const char* k_box[] = {"half x", "half y", "half z", "edge radius"};
   switch (kind) {
     case PrimitiveKind::superquadric:
@@ -41,6 +50,10 @@ const char* parameter_name(PrimitiveKind kind, std::size_t i) {
       return k_capsule[i];
     case PrimitiveKind::rounded_box:
       return k_box[i];
+    case PrimitiveKind::cone:
+      return k_cone[i];
+    case PrimitiveKind::torus:
+      return k_torus[i];
     case PrimitiveKind::convex_polyhedron:
       return "smoothing";
     case PrimitiveKind::oriented_point_cloud:

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "collision/fitting/shape_surface.h"
+#include "collision/fitting/surface_cache.h"
 #include "engine/input_error.h"
 
 namespace abut::viewer {
@@ -17,7 +18,7 @@ SceneModel::SceneModel(std::filesystem::path path, Scene original, Scene changed
 
 SharedModel read_scene_model(const std::filesystem::path& path) {
   static std::atomic<std::uint64_t> versions{0};
-  const Scene scene = read_scene(path, surface_maker());
+  const Scene scene = read_scene(path, surface_maker(user_cache_folder()));
   return naming_file(path.string(),
                      [&] { return std::make_shared<const SceneModel>(path, scene, scene, ++versions); });
 }

@@ -41,12 +41,12 @@ void add_primitive_bar(const PreparedPrimitive<double>& primitive, const LaneBar
         using Solid = std::remove_cvref_t<decltype(solid)>;
         if constexpr (std::is_same_v<Solid, Superquadric<double>>) {
           add_superquadric_bar(solid, at, parameters);
-        } else if constexpr (k_is_exact<Solid>) {
+        } else if constexpr (k_has_parameter_vjp<Solid>) {
           parameter_vjp(solid, at, parameters);
         }
         if constexpr (std::is_same_v<Solid, HalfSpace<double>>) {
           for (int i = 0; i < 3; ++i) centre[i] = P(solid.point[i]);
-        } else if constexpr (std::is_same_v<Solid, Superquadric<double>> || k_is_exact<Solid>) {
+        } else if constexpr (k_has_parameter_vjp<Solid>) {
           for (int i = 0; i < 3; ++i) centre[i] = P(solid.centre[i]);
         }
       },
