@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <optional>
 #include <stdexcept>
 #include <string_view>
@@ -43,15 +45,6 @@ std::string_view word_of(Enum value, const TomlTable::Words<Enum>& words) {
 
 // Reading ---------------------------------------------------------------------------------------------------
 
-/// The file under the key "mesh", relative to that of the table.
-fs::path mesh_file(const TomlTable& table) {
-  fs::path file = table.file().parent_path() / table.required_text("mesh");
-  if (std::error_code ignored; !fs::is_regular_file(file, ignored)) {
-    table.fail("mesh", fmt::format("there is no file '{}'", file.string()));
-  }
-  return file;
-}
-
 /// An array of vectors with a direction, `count` of them if that is not 0.
 Points read_normals(const TomlTable& table, Eigen::Index count) {
   Points normals = table.required_points("normals");
@@ -85,7 +78,7 @@ Primitive read_polyhedron(const TomlTable& table) {
   table.require_one_of({"normals", "mesh"}, true);
   if (table.has("mesh")) {
     const double merge_angle = table.number("merge_angle", 1e-4, between(0.0, 0.5));
-    const Points points = read_mesh(mesh_file(table)).vertices;
+    const Points points = read_mesh(table.required_file("mesh")).vertices;
     return made(table, "mesh", [&] { return make_convex_hull_polyhedron(points, smoothing, merge_angle); });
   }
   const Points normals = read_normals(table, 0);
@@ -100,7 +93,7 @@ Primitive read_point_cloud(const TomlTable& table) {
       table.optional_number("width", shape_range(PrimitiveKind::oriented_point_cloud, "width"));
   table.require_one_of({"points", "mesh"}, true);
   if (table.has("mesh")) {
-    const TriangleMesh mesh = read_mesh(mesh_file(table));
+    const TriangleMesh mesh = read_mesh(table.required_file("mesh"));
     return made(table, "mesh", [&] { return make_oriented_point_cloud(mesh, width); });
   }
   const Points points = table.required_points("points");
@@ -284,7 +277,38 @@ void read_contact_keys(const TomlTable& table, BodyDescription& description) {
   table.finish();
 }
 
+/// [r, g, b] or "#rrggbb".
+Rgb read_colour(const TomlTable& table, std::string_view key) {
+  Rgb colour{};
+  if (!table.is_text(key)) {
+    const std::vector<double> numbers = table.required_numbers(key, 3, between(0.0, 1.0));
+    std::transform(numbers.begin(), numbers.end(), colour.begin(),
+                   [](double x) { return static_cast<float>(x); });
+    return colour;
+  }
+  constexpr std::size_t k_digits = 6;
+  const std::string text = table.required_text(key);
+  const char *const first = text.data() + 1, *const last = text.data() + text.size();
+  std::uint32_t number = 0;
+  if (text.size() != 1 + k_digits || text[0] != '#' || std::from_chars(first, last, number, 16).ptr != last)
+    table.fail(key, fmt::format("\"{}\", allowed: [red, green, blue], each in [0, 1], or \"#rrggbb\"", text));
+  for (std::size_t i = 0; i < 3; ++i) colour[i] = static_cast<float>(number >> (16 - 8 * i) & 0xFF) / 255.0f;
+  return colour;
+}
+
 }  // namespace
+
+Appearance read_appearance_keys(const TomlTable& table, const Appearance& appearance) {
+  Appearance result = appearance;
+  if (table.has("color")) result.colour = read_colour(table, "color");
+  if (table.has("visual")) {
+    result.visual_mesh = table.required_file("visual");
+    if (!is_mesh_file(result.visual_mesh))
+      table.fail("visual", fmt::format("'{}' is no mesh, allowed: {}", result.visual_mesh.filename().string(),
+                                       mesh_file_endings()));
+  }
+  return result;
+}
 
 Material read_material_keys(const TomlTable& table, const Material& material) {
   Material result;
@@ -345,7 +369,7 @@ Body read_body_keys(const TomlTable& table, const std::string& name, const Mater
     description.center_of_mass = Vec3<double>(c[0], c[1], c[2]);
   }
   if (table.has("mesh")) {
-    description.mesh = read_solid(mesh_file(table));
+    description.mesh = read_solid(table.required_file("mesh"));
   } else if (make_surface && !unbounded && !has_closed_form(description.shape)) {
     const bool has_inertia = description.inertia || description.fixed;
     if (!has_inertia || !gives_points(table)) make_surface_of(table, make_surface, description);
@@ -358,6 +382,7 @@ Body read_body_keys(const TomlTable& table, const std::string& name, const Mater
     table.fail("", error.what());
   }
   read_selection_keys(table, body);
+  body.appearance = read_appearance_keys(table, {});
   return body;
 }
 
@@ -526,8 +551,9 @@ std::string contact_text(const Body& body, const BodyDescription& in_A) {
 
 }  // namespace
 
-void write_body(const fs::path& folder, const Body& body, const std::string& comment) {
-  constexpr std::string_view k_mesh_name = "mesh.obj";
+void write_body(const fs::path& folder, const Body& body, const std::string& comment,
+                const ColouredMesh* visual) {
+  constexpr std::string_view k_mesh_name = "mesh.obj", k_visual_name = "visual.obj";
   const bool unbounded = is_unbounded(body.shape), has_mesh = body.mesh.vertex_count() > 0;
 
   // The asset's frame A is where its author had put it: x_A = x_B - p_BA.
@@ -559,6 +585,11 @@ void write_body(const fs::path& folder, const Body& body, const std::string& com
   }
   text += fmt::format("name = {}\n", string_text(body.name));
   if (has_mesh) text += fmt::format("mesh = \"{}\"\n", k_mesh_name);
+  const fs::path visual_path = visual != nullptr ? folder / k_visual_name : body.appearance.visual_mesh;
+  if (!visual_path.empty())
+    text += fmt::format("visual = {}\n", string_text(fs::proximate(visual_path, folder).generic_string()));
+  if (const std::optional<Rgb>& colour = body.appearance.colour)
+    text += fmt::format("color = [{}, {}, {}]\n", (*colour)[0], (*colour)[1], (*colour)[2]);
   if (!unbounded) {
     const Mat3<double>& i = body.inertia;
     text += fmt::format("mass = {}\n", number_text(body.mass));
@@ -590,6 +621,7 @@ void write_body(const fs::path& folder, const Body& body, const std::string& com
   AtomicFile body_file(folder / "body.toml");
   body_file.write(text);
   if (has_mesh) write_obj(folder / k_mesh_name, in_A.mesh);
+  if (visual != nullptr) write_coloured_obj(folder / k_visual_name, *visual);
   body_file.commit();
 }
 

@@ -34,7 +34,8 @@ std::uint32_t little_endian(std::string_view bytes, std::size_t offset) {
 /// A file while it is read: its JSON, and its buffers.
 class GltfFile {
  public:
-  GltfFile(const std::filesystem::path& path, const std::string& bytes) : path_(path) {
+  GltfFile(const std::filesystem::path& path, const std::string& bytes, bool with_colours)
+      : path_(path), with_colours_(with_colours) {
     std::string_view text = bytes;
     if (text.starts_with("glTF")) text = split_binary(text);
     try {
@@ -48,7 +49,7 @@ class GltfFile {
       fail("is no glTF 2.0 file: 'asset' has no version 2");
   }
 
-  TriangleMesh read() {
+  ColouredMesh read() {
     std::vector<std::size_t> roots = root_nodes();
     visited_.assign(list("nodes").size(), false);
     std::vector<std::pair<std::size_t, Eigen::Affine3d>> waiting;
@@ -71,12 +72,15 @@ class GltfFile {
       }
     }
     if (triangles_.empty()) fail("no triangles in its scene");
-    TriangleMesh mesh;
+    ColouredMesh result;
+    TriangleMesh& mesh = result.mesh;
     mesh.vertices.resize(3, static_cast<Eigen::Index>(vertices_.size()));
     for (std::size_t v = 0; v < vertices_.size(); ++v)
       mesh.vertices.col(static_cast<Eigen::Index>(v)) = vertices_[v];
     mesh.triangles = std::move(triangles_);
-    return mesh;
+    if (std::any_of(colours_.begin(), colours_.end(), [](const auto& c) { return c.has_value(); }))
+      result.vertex_colours = std::move(colours_);
+    return result;
   }
 
  private:
@@ -347,6 +351,8 @@ class GltfFile {
       if (!vertices_.back().allFinite()) fail(fmt::format("{}: vertex {} is not finite", where, v));
     }
 
+    if (with_colours_) add_colours(primitive, attributes, positions.count, where);
+
     std::vector<int> corners;
     if (const auto indices = primitive.find("indices"); indices != primitive.end()) {
       const View list_of =
@@ -374,19 +380,80 @@ class GltfFile {
     if (triangles_.size() > k_max_gltf_count) fail("too many triangles");
   }
 
+  // Colours.
+
+  /// What a number of a colour stands for: bytes and words are fractions.
+  static float component_of(const View& view, std::size_t element, std::size_t k) {
+    const std::size_t size = size_of_component(view.component);
+    const char* const at = view.bytes.data() + element * view.stride + k * size;
+    if (view.component == 5126) {
+      float x = 0.0f;
+      std::memcpy(&x, at, sizeof(x));
+      return x;
+    }
+    std::uint32_t whole = 0;
+    std::memcpy(&whole, at, size);
+    return static_cast<float>(whole) / (size == 1 ? 255.0f : 65535.0f);
+  }
+
+  /// From linear light.
+  static float on_screen(float x) {
+    if (!(x > 0.0f)) return 0.0f;
+    if (x >= 1.0f) return 1.0f;
+    return x <= 0.0031308f ? 12.92f * x : 1.055f * std::pow(x, 1.0f / 2.4f) - 0.055f;
+  }
+
+  /// baseColorFactor; that of a material with a texture says nothing by itself.
+  [[nodiscard]] std::optional<Rgb> material_colour(const Json& primitive, const std::string& where) const {
+    const auto material = primitive.find("material");
+    if (material == primitive.end()) return std::nullopt;
+    const std::uint64_t index = number(*material, where + ", material");
+    const Json& json = element("materials", index);
+    const auto pbr = json.find("pbrMetallicRoughness");
+    if (pbr == json.end() || !pbr->is_object() || pbr->contains("baseColorTexture")) return std::nullopt;
+    const auto factor = numbers<4>(*pbr, "baseColorFactor", fmt::format("material {}", index));
+    if (!factor) return std::nullopt;
+    return Rgb{static_cast<float>((*factor)[0]), static_cast<float>((*factor)[1]),
+               static_cast<float>((*factor)[2])};
+  }
+
+  void add_colours(const Json& primitive, const Json& attributes, std::size_t count,
+                   const std::string& where) {
+    const std::optional<Rgb> factor = material_colour(primitive, where);
+    std::optional<View> of_vertices;
+    if (const auto found = attributes.find("COLOR_0"); found != attributes.end()) {
+      const std::uint64_t index = number(*found, where + ", COLOR_0");
+      const Json& accessor = element("accessors", index);
+      const bool has_alpha = accessor.contains("type") && accessor["type"] == "VEC4";
+      of_vertices = view(index, has_alpha ? "VEC4" : "VEC3", has_alpha ? 4 : 3, {5121, 5123, 5126},
+                         where + ", COLOR_0");
+      if (of_vertices->count != count)
+        fail(fmt::format("{}: {} colours for {} vertices", where, of_vertices->count, count));
+    }
+    if (!factor && !of_vertices) return colours_.resize(vertices_.size());
+    for (std::size_t v = 0; v < count; ++v) {
+      Rgb colour = factor.value_or(Rgb{1.0f, 1.0f, 1.0f});
+      for (std::size_t k = 0; k < 3; ++k)
+        colour[k] = on_screen(colour[k] * (of_vertices ? component_of(*of_vertices, v, k) : 1.0f));
+      colours_.emplace_back(colour);
+    }
+  }
+
   std::filesystem::path path_;
+  bool with_colours_;
   Json json_;
   std::string_view binary_;  // of the second chunk of a .glb file
   std::vector<std::optional<std::string>> buffers_;
   std::vector<bool> visited_;
   std::vector<Vec3<double>> vertices_;
   std::vector<Eigen::Vector3i> triangles_;
+  std::vector<std::optional<Rgb>> colours_;  // of vertices
 };
 
 }  // namespace
 
-TriangleMesh read_gltf(const std::filesystem::path& path, const std::string& bytes) {
-  return GltfFile(path, bytes).read();
+ColouredMesh read_gltf(const std::filesystem::path& path, const std::string& bytes, bool with_colours) {
+  return GltfFile(path, bytes, with_colours).read();
 }
 
 }  // namespace abut

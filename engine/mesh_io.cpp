@@ -37,6 +37,7 @@
 namespace abut {
 namespace {
 
+constexpr std::array<std::string_view, 5> k_mesh_endings{".obj", ".ply", ".stl", ".gltf", ".glb"};
 constexpr std::size_t k_max_count = 100'000'000;  // vertices or faces; keeps every index an int
 
 /// Part of a file in an error message: short, and harmless to a terminal.
@@ -96,7 +97,9 @@ std::optional<T> parse(std::string_view word) {
 struct Source {
   std::string name;
   std::string bytes;
+  std::filesystem::path folder;
   bool allow_repeated = false;  ///< faces may have a vertex twice
+  bool with_colours = false;
 
   [[noreturn]] void fail(int line, std::string_view message) const { throw InputError(name, line, message); }
   [[noreturn]] void fail(std::string_view message) const { fail(0, message); }
@@ -109,6 +112,14 @@ struct Source {
     return *value;
   }
 };
+
+/// Red, green and blue within [0, 1]; NaN is 0.
+Rgb clamped_colour(const std::array<double, 3>& colour) {
+  Rgb result{};
+  for (std::size_t i = 0; i < 3; ++i)
+    result[i] = colour[i] > 0.0 ? static_cast<float>(std::min(colour[i], 1.0)) : 0.0f;
+  return result;
+}
 
 constexpr double k_max_double = std::numeric_limits<double>::max();
 constexpr double k_max_float = std::numeric_limits<float>::max();
@@ -149,8 +160,32 @@ std::int64_t obj_vertex(const Source& source, std::string_view word, int line, s
   return index > 0 ? index - 1 : static_cast<std::int64_t>(vertex_count) + index;
 }
 
-TriangleMesh read_obj(const Source& source) {
+/// The colour Kd of each material of a library of an OBJ file.
+void read_materials(const std::filesystem::path& path, std::map<std::string, Rgb, std::less<>>& colours) {
+  if (std::error_code ignored; !std::filesystem::is_regular_file(path, ignored))
+    return;  // it often gets lost
+  const std::string text = read_file(path);
+  std::string_view rest = text;
+  std::string name;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    const std::vector<std::string_view> words = words_of(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (words.size() > 1 && words[0] == "newmtl") name = words[1];
+    if (words.size() != 4 || words[0] != "Kd") continue;
+    const std::optional<double> r = parse<double>(words[1]), g = parse<double>(words[2]),
+                                b = parse<double>(words[3]);
+    if (r && g && b) colours[name] = clamped_colour({*r, *g, *b});
+  }
+}
+
+ColouredMesh read_obj(const Source& source) {
   std::vector<Vec3<double>> vertices;
+  std::vector<std::optional<Rgb>> vertex_colours;
+  std::map<std::string, Rgb, std::less<>> materials;
+  std::vector<std::string> material_names{""};  // one for each `usemtl`
+  std::vector<std::size_t> polygon_materials;
+  bool has_vertex_colours = false;
   std::vector<std::vector<int>> polygons;
   std::vector<int> polygon_lines;
 
@@ -181,13 +216,19 @@ TriangleMesh read_obj(const Source& source) {
         source.fail(first_line, fmt::format("a vertex with {}, allowed: x y z, and a weight or colour",
                                             count_text(count, "number")));
       }
-      Vec3<double> p;
-      for (std::size_t k = 0; k < count; ++k) {
-        const double value = source.coordinate(words[k + 1], first_line, k_max_double);
-        if (k < 3) p[static_cast<Eigen::Index>(k)] = value;
-      }
+      std::array<double, 7> numbers{};
+      for (std::size_t k = 0; k < count; ++k)
+        numbers[k] = source.coordinate(words[k + 1], first_line, k_max_double);
       if (vertices.size() >= k_max_count) source.fail(first_line, "too many vertices");
-      vertices.push_back(p);
+      vertices.emplace_back(numbers[0], numbers[1], numbers[2]);
+      if (source.with_colours) {
+        const bool is_coloured = count >= 6;
+        vertex_colours.emplace_back();
+        if (is_coloured)
+          vertex_colours.back() =
+              clamped_colour({numbers[count - 3], numbers[count - 2], numbers[count - 1]});
+        has_vertex_colours = has_vertex_colours || is_coloured;
+      }
     } else if (statement == "f") {
       if (count < 3)
         source.fail(first_line, fmt::format("a face with {}, allowed: at least 3",
@@ -203,6 +244,11 @@ TriangleMesh read_obj(const Source& source) {
       }
       polygons.push_back(std::move(polygon));
       polygon_lines.push_back(first_line);
+      if (source.with_colours) polygon_materials.push_back(material_names.size() - 1);
+    } else if (source.with_colours && statement == "usemtl") {
+      material_names.emplace_back(count > 0 ? words[1] : std::string_view());
+    } else if (source.with_colours && statement == "mtllib") {
+      for (std::size_t k = 0; k < count; ++k) read_materials(source.folder / words[k + 1], materials);
     } else {
       constexpr std::array<std::string_view, 11> k_passed_over{"vt", "vn", "vp",     "o",      "g", "s",
                                                                "l",  "p",  "usemtl", "mtllib", "mg"};
@@ -215,7 +261,8 @@ TriangleMesh read_obj(const Source& source) {
 
   if (vertices.empty()) source.fail("no vertices: not one line 'v x y z'");
   if (polygons.empty()) source.fail("no faces: not one line 'f i j k'");
-  TriangleMesh mesh;
+  ColouredMesh result;
+  TriangleMesh& mesh = result.mesh;
   mesh.vertices.resize(3, static_cast<Eigen::Index>(vertices.size()));
   for (std::size_t i = 0; i < vertices.size(); ++i)
     mesh.vertices.col(static_cast<Eigen::Index>(i)) = vertices[i];
@@ -227,8 +274,13 @@ TriangleMesh read_obj(const Source& source) {
     }
     if (!add_polygon(source, polygons[i], mesh.triangles))
       source.fail(polygon_lines[i], "a face that has a vertex twice");
+    if (materials.empty()) continue;
+    const auto colour = materials.find(material_names[polygon_materials[i]]);
+    result.triangle_colours.resize(mesh.triangles.size(),
+                                   colour != materials.end() ? std::optional(colour->second) : std::nullopt);
   }
-  return mesh;
+  if (has_vertex_colours) result.vertex_colours = std::move(vertex_colours);
+  return result;
 }
 
 // What is shared by the formats that Assimp reads -----------------------------------------------------------
@@ -450,6 +502,10 @@ std::size_t size_of(PlyType type) {
   return k_sizes[static_cast<std::size_t>(type)];
 }
 bool is_float(PlyType type) { return type == PlyType::float32 || type == PlyType::float64; }
+/// What a component of a colour that is full has.
+double full_scale(PlyType type) {
+  return is_float(type) ? 1.0 : size_of(type) == 1 ? 255.0 : size_of(type) == 2 ? 65535.0 : 4294967295.0;
+}
 
 struct PlyProperty {
   std::string_view name;
@@ -676,7 +732,18 @@ class PlyNumbers {
   int line_;
 };
 
-void check_ply_data(const Source& source, const PlyHeader& header) {
+/// Goes through all numbers. Returns the colours of vertices, if they have any and these are asked for.
+std::vector<std::optional<Rgb>> check_ply_data(const Source& source, const PlyHeader& header) {
+  constexpr std::array<std::string_view, 3> k_colour_names{"red", "green", "blue"};
+  std::vector<std::optional<Rgb>> colours;
+  std::array<double, 3> colour{};
+  const auto& of_vertices = header.elements[0].properties;
+  const bool has_colours =
+      source.with_colours &&
+      std::all_of(k_colour_names.begin(), k_colour_names.end(), [&](std::string_view name) {
+        return std::any_of(of_vertices.begin(), of_vertices.end(),
+                           [&](const auto& p) { return p.name == name; });
+      });
   PlyNumbers numbers(source, header);
   const std::size_t vertex_count = header.elements[0].count;
   for (const PlyElement& element : header.elements) {
@@ -689,6 +756,10 @@ void check_ply_data(const Source& source, const PlyHeader& header) {
           if (is_coordinate && element.name == "vertex" && !(std::abs(value) <= k_max_float)) {
             numbers.fail(fmt::format("has {} = {}, which is not finite", property.name, value));
           }
+          const auto* const channel = std::find(k_colour_names.begin(), k_colour_names.end(), property.name);
+          if (channel != k_colour_names.end() && element.name == "vertex")
+            colour[static_cast<std::size_t>(channel - k_colour_names.begin())] =
+                value / full_scale(property.type);
           continue;
         }
         const double corners = numbers.next(*property.count_type);
@@ -701,14 +772,17 @@ void check_ply_data(const Source& source, const PlyHeader& header) {
         }
       }
       numbers.end_element();
+      if (has_colours && element.name == "vertex") colours.emplace_back(clamped_colour(colour));
     }
   }
   numbers.finish();
+  return colours;
 }
 
-TriangleMesh read_ply(const Source& source) {
+ColouredMesh read_ply(const Source& source) {
   const PlyHeader header = read_ply_header(source);
-  check_ply_data(source, header);
+  ColouredMesh result;
+  result.vertex_colours = check_ply_data(source, header);
 
   // Assimp gets a header of the bare necessities: no comments (some of which it obeys), no line ends but
   // '\n'.
@@ -741,7 +815,7 @@ TriangleMesh read_ply(const Source& source) {
   const ImportedFaces imported = import_with_assimp(source, clean, "ply");
   require_counts(source, imported, header.elements[0].count, header.elements[1].count);
 
-  TriangleMesh mesh;
+  TriangleMesh& mesh = result.mesh;
   mesh.vertices.resize(3, static_cast<Eigen::Index>(imported.vertices.size()));
   for (std::size_t i = 0; i < imported.vertices.size(); ++i) {
     for (std::size_t k = 0; k < 3; ++k) {
@@ -754,35 +828,49 @@ TriangleMesh read_ply(const Source& source) {
     if (!add_polygon(source, imported.faces[f], mesh.triangles))
       source.fail(fmt::format("face {} has a vertex twice", f));
   }
-  return mesh;
+  return result;
 }
 
-TriangleMesh read_source(const std::filesystem::path& path, bool allow_repeated) {
+std::string ending_of(const std::filesystem::path& path) {
   std::string extension = path.extension().string();
   std::transform(extension.begin(), extension.end(), extension.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  const Source source{path.string(), read_file(path), allow_repeated};
+  return extension;
+}
+
+ColouredMesh read_source(const std::filesystem::path& path, bool allow_repeated, bool with_colours) {
+  const std::string extension = ending_of(path);
+  const Source source{path.string(), read_file(path), path.parent_path(), allow_repeated, with_colours};
   if (source.bytes.empty()) source.fail("the file is empty");
   if (extension == ".obj") return read_obj(source);
   if (extension == ".ply") return read_ply(source);
-  if (extension == ".stl") return read_stl(source);
+  if (extension == ".stl") return {read_stl(source)};
   if (extension == ".gltf" || extension == ".glb") {
-    TriangleMesh mesh = read_gltf(path, source.bytes);
-    for (std::size_t t = 0; t < mesh.triangles.size() && !allow_repeated; ++t) {
-      const Eigen::Vector3i& v = mesh.triangles[t];
+    ColouredMesh mesh = read_gltf(path, source.bytes, with_colours);
+    for (std::size_t t = 0; t < mesh.mesh.triangles.size() && !allow_repeated; ++t) {
+      const Eigen::Vector3i& v = mesh.mesh.triangles[t];
       if (v[0] == v[1] || v[1] == v[2] || v[2] == v[0])
         source.fail(fmt::format("triangle {} has a vertex twice", t));
     }
     return mesh;
   }
-  source.fail(fmt::format("a mesh file ends with '{}', allowed: .obj, .ply, .stl, .gltf, .glb", extension));
+  source.fail(fmt::format("a mesh file ends with '{}', allowed: {}", extension, mesh_file_endings()));
 }
 
 }  // namespace
 
-TriangleMesh read_mesh(const std::filesystem::path& path) { return read_source(path, false); }
+bool is_mesh_file(const std::filesystem::path& path) {
+  const std::string ending = ending_of(path);
+  return std::find(k_mesh_endings.begin(), k_mesh_endings.end(), ending) != k_mesh_endings.end();
+}
 
-TriangleMesh read_triangles(const std::filesystem::path& path) { return read_source(path, true); }
+std::string mesh_file_endings() { return fmt::format("{}", fmt::join(k_mesh_endings, ", ")); }
+
+TriangleMesh read_mesh(const std::filesystem::path& path) { return read_source(path, false, false).mesh; }
+
+TriangleMesh read_triangles(const std::filesystem::path& path) { return read_source(path, true, false).mesh; }
+
+ColouredMesh read_coloured_mesh(const std::filesystem::path& path) { return read_source(path, true, true); }
 
 void write_obj(const std::filesystem::path& path, const TriangleMesh& mesh) {
   std::string text;

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
+#include "engine/coloured_mesh.h"
 #include "engine/mesh.h"
 
 namespace abut {
@@ -23,6 +25,18 @@ namespace abut {
 /// The same for a mesh that is to be repaired (collision/fitting/mesh_repair.h): triangles may have a vertex
 /// twice.
 [[nodiscard]] TriangleMesh read_triangles(const std::filesystem::path& path);
+
+/// The same with colours, for a mesh that is only drawn:
+///   OBJ   those of its vertices (`v x y z red green blue`), else Kd of the materials of its faces, as far as
+///         their libraries are there
+///   PLY   `red`, `green` and `blue` of its vertices
+///   glTF  COLOR_0 and baseColorFactor, turned from linear light to sRGB; textures are passed over
+/// Components beyond [0, 1] are moved to its ends. Throws InputError for colours that are no numbers, too.
+[[nodiscard]] ColouredMesh read_coloured_mesh(const std::filesystem::path& path);
+
+/// Whether a name ends as those of meshes do, and these endings, for messages.
+[[nodiscard]] bool is_mesh_file(const std::filesystem::path& path);
+[[nodiscard]] std::string mesh_file_endings();
 
 /// Writes an OBJ file, atomically, that read_mesh gives back bit for bit. Throws InputError if it cannot be
 /// written.

@@ -132,6 +132,7 @@ Body read_body_of_scene(const TomlTable& table, const std::string& name, const S
   body.name = name;
   body.fixed = body.fixed || fixed;
   body.material = read_material_keys(table, body.material);
+  body.appearance = read_appearance_keys(table, body.appearance);
   read_selection_keys(table, body);
   table.require_one_of({"mass", "density"}, false);
   for (const std::string_view key : {"mass", "density"}) {
@@ -183,6 +184,7 @@ void read_body_table(const TomlTable& table, const SurfaceMaker& make_surface, S
     if (other.name == name) table.fail("name", fmt::format("'{}' is the name of two bodies", name));
   }
   Body body = read_body_of_scene(table, name, make_surface);
+  body.appearance.paints_visual_mesh = table.has("color");
   if (is_unbounded(body.shape) && !table.boolean("fixed", true)) {
     table.fail("fixed", "false, but a body with a half_space never moves");
   }

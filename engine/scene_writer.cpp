@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 namespace {
 
 /// The keys of scenes and assets whose values are paths, relative to the folder of their file.
-constexpr std::array<std::string_view, 2> k_path_keys{"asset", "mesh"};
+constexpr std::array<std::string_view, 3> k_path_keys{"asset", "mesh", "visual"};
 
 /// visit(value) for each path in the table and all below it.
 template <typename Visit>
@@ -144,18 +144,10 @@ bool same_geometry(const Body& before, const Body& after) {
 }
 
 /// The keys of a body that stand in its asset, or in the scene in place of one.
-constexpr std::array<std::string_view, 12> k_asset_keys{"primitive",
-                                                        "mesh",
-                                                        "mass",
-                                                        "density",
-                                                        "volume",
-                                                        "center_of_mass",
-                                                        "inertia",
-                                                        "union_smoothing",
-                                                        "contact",
-                                                        "distance_mode",
-                                                        "selected_vertices",
-                                                        "selected_edges"};
+constexpr std::array<std::string_view, 13> k_asset_keys{
+    "primitive",      "mesh",    "visual",          "mass",    "density",       "volume",
+    "center_of_mass", "inertia", "union_smoothing", "contact", "distance_mode", "selected_vertices",
+    "selected_edges"};
 
 void set_body(toml::table& table, const Body& before, const Body& after, const std::string* asset) {
   for (const MaterialParameter& parameter : k_material_parameters) {

@@ -23,12 +23,12 @@ struct SceneStart {
 
 /// The scene `scene`, as text for a file in `folder`, that starts at another state: its `start_time`,
 /// `steps`, `time_step` and the poses and velocities that differ are replaced, relative paths (the keys
-/// `asset` and `mesh`) are made to lead from `folder` to the same files, and every other key stays, whatever
-/// it is. Comments and the order of keys do not. Numbers are exact: it reads back as the same state, but for
-/// a rounding error where the frame of an asset is off the centre of mass and no position gives that state.
-/// A joint of bodies whose poses differ is given by its frames on them. Throws InputError if the scene cannot
-/// be read, std::invalid_argument if the state has another number of bodies, or a body of `changed` another
-/// shape, inertia or centre of mass, which take an asset: write_scene_at() writes one.
+/// `asset`, `mesh` and `visual`) are made to lead from `folder` to the same files, and every other key stays,
+/// whatever it is. Comments and the order of keys do not. Numbers are exact: it reads back as the same state,
+/// but for a rounding error where the frame of an asset is off the centre of mass and no position gives that
+/// state. A joint of bodies whose poses differ is given by its frames on them. Throws InputError if the scene
+/// cannot be read, std::invalid_argument if the state has another number of bodies, or a body of `changed`
+/// another shape, inertia or centre of mass, which take an asset: write_scene_at() writes one.
 [[nodiscard]] std::string scene_text_at(const std::filesystem::path& scene, const SceneStart& start,
                                         const std::filesystem::path& folder);
 

@@ -270,6 +270,13 @@ std::vector<NamedNumbers> TomlTable::all_numbers(bool single_allowed) const {
   return result;
 }
 
+std::filesystem::path TomlTable::required_file(std::string_view key) const {
+  std::filesystem::path path = file().parent_path() / required_text(key);
+  if (std::error_code ignored; !std::filesystem::is_regular_file(path, ignored))
+    fail(key, fmt::format("there is no file '{}'", path.string()));
+  return path;
+}
+
 Points TomlTable::required_points(std::string_view key) const {
   const toml::node* node = content_->find(key);
   constexpr std::string_view k_allowed = "an array of points [x, y, z]";

@@ -63,6 +63,8 @@ class TomlTable {
   /// file; a name is the keys on the way to it, with dots between them. Nothing else may be there, but single
   /// numbers where they are allowed, as arrays of one.
   [[nodiscard]] std::vector<NamedNumbers> all_numbers(bool single_allowed = false) const;
+  /// The path of a regular file, which the key gives relative to the folder of this one.
+  [[nodiscard]] std::filesystem::path required_file(std::string_view key) const;
   /// An array of arrays of three numbers, as columns.
   [[nodiscard]] Points required_points(std::string_view key) const;
   /// A unit quaternion wxyz: off by more than 1e-3 is an error, else it is normalised.

@@ -12,6 +12,7 @@
 
 #include "engine/closest_word.h"
 #include "engine/input_error.h"
+#include "engine/mesh_io.h"
 #include "engine/types.h"
 
 namespace abut {
@@ -43,13 +44,11 @@ FitInputKind kind_of_fit_input(const fs::path& path) {
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   if (extension == ".json") return FitInputKind::superquadrics;
   if (extension == ".toml") return FitInputKind::body;
-  for (const char* mesh : {".obj", ".stl", ".ply", ".gltf", ".glb"}) {
-    if (extension == mesh) return FitInputKind::mesh;
-  }
+  if (is_mesh_file(path)) return FitInputKind::mesh;
   throw InputError(path.string(), 0,
-                   fmt::format("unknown extension '{}', allowed: .obj, .stl, .ply, .gltf or .glb for a mesh, "
-                               ".json for superquadrics, a folder or .toml for a body",
-                               extension));
+                   fmt::format("unknown extension '{}', allowed: {} for a mesh, .json for superquadrics, a "
+                               "folder or .toml for a body",
+                               extension, mesh_file_endings()));
 }
 
 double length_unit(const std::string& name) {

@@ -5,5 +5,8 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   static const abut::fuzz::FuzzFile file("bodies", "input" ABUT_FUZZ_EXTENSION);
-  return file.try_to(bytes, size, [](const std::filesystem::path& path) { (void)abut::read_mesh(path); });
+  return file.try_to(bytes, size, [](const std::filesystem::path& path) {
+    (void)abut::read_coloured_mesh(path);
+    (void)abut::read_mesh(path);
+  });
 }
