@@ -8,6 +8,7 @@
 
 #include "collision/manifold/edge_sdf.h"
 #include "dynamics/step/step_warnings.h"
+#include "engine/count_text.h"
 #include "engine/law_settings.h"
 
 namespace abut {

@@ -1,6 +1,7 @@
 #include <charconv>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <span>
 #include <stdexcept>
@@ -10,16 +11,13 @@
 #include <spdlog/fmt/fmt.h>
 #include <CLI/CLI.hpp>
 
+#include "apps/abut/canvas.h"
 #include "apps/abut/commands.h"
 #include "apps/abut/picture_options.h"
 #include "apps/abut/progress_bar.h"
 #include "apps/abut/trajectory_file.h"
 #include "apps/picture/body_surfaces.h"
 #include "apps/picture/image.h"
-#ifdef ABUT_HAVE_RENDERER
-#include "apps/render/headless_context.h"
-#include "apps/render/renderer.h"
-#endif
 #include "collision/fitting/shape_surface.h"
 #include "collision/fitting/surface_cache.h"
 #include "engine/input_error.h"
@@ -32,6 +30,7 @@ struct SnapshotArguments {
   std::filesystem::path scene, trajectory, out;
   std::string frame = "last";
   PictureOptions picture;
+  std::string surface = "visual";
   bool quiet = false;
 };
 
@@ -59,40 +58,21 @@ std::vector<Pose<double>> read_frame(const std::filesystem::path& file, const st
   return trajectory.poses(frame_index(frame, trajectory.size(), file));
 }
 
-#ifdef ABUT_HAVE_RENDERER
-/// Pixels of a picture, drawn without a display.
-class Canvas {
- public:
-  /// Throws std::runtime_error saying what is missing where this machine cannot draw.
-  Canvas(int width, int height) : context_(width, height) {}
+/// What bodies are drawn as, by its name on the command line.
+const std::map<std::string, BodySurface> k_surfaces{
+    {"visual", BodySurface::visual}, {"mesh", BodySurface::mesh}, {"sdf", BodySurface::sdf}};
 
-  [[nodiscard]] Image draw(const Picture& picture) {
-    renderer_.draw(picture, {0, 0, context_.width(), context_.height()}, context_.framebuffer());
-    require_no_gl_error("the picture");
-    return read_pixels(context_.width(), context_.height(), context_.framebuffer());
-  }
-
- private:
-  HeadlessContext context_;
-  Renderer renderer_;
-};
-#else
-struct Canvas {
-  Canvas(int, int) {
-    throw std::runtime_error("this build has no renderer: configure it with -D ABUT_BUILD_VIEWER=ON");
-  }
-  [[nodiscard]] Image draw(const Picture&) { return {}; }
-};
-#endif
-
-Picture picture_of(const Model& model, std::span<const Pose<double>> X_WB, bool quiet) {
+Picture picture_of(const Model& model, std::span<const Pose<double>> X_WB,
+                   const SnapshotArguments& arguments) {
   constexpr double k_patience = 1.0;  // [s]
   Picture picture;
-  ProgressBar progress("bodies", model.body_count(), quiet, k_patience);
+  BodyDisplay display;
+  display.surface = k_surfaces.at(arguments.surface);
+  ProgressBar progress("bodies", model.body_count(), arguments.quiet, k_patience);
   int body = 0;
   BodySurfaces surfaces([&] { progress.update(body); });
   for (; body < model.body_count(); ++body)
-    surfaces.add_body(model, body, X_WB[static_cast<std::size_t>(body)], BodyDisplay(), false, picture);
+    surfaces.add_body(model, body, X_WB[static_cast<std::size_t>(body)], display, false, picture);
   progress.update(body);
   return picture;
 }
@@ -108,9 +88,11 @@ int run(const SnapshotArguments& arguments) {
   Image image;
   try {
     Canvas canvas(arguments.picture.width, arguments.picture.height);
-    Picture picture = picture_of(scene.model, X_WB, arguments.quiet);
+    Picture picture = picture_of(scene.model, X_WB, arguments);
     picture.camera = camera;
-    image = canvas.draw(picture);
+    image = canvas.draw({&picture, 1});
+  } catch (const InputError&) {  // a visual mesh
+    throw;
   } catch (const std::runtime_error& error) {  // no EGL, no OpenGL 3.3, no memory for so many pixels
     fmt::print(stderr, "abut snapshot: {}\n", error.what());
     return 1;
@@ -137,6 +119,14 @@ void add_snapshot_command(CLI::App& app, int& exit_code) {
       ->type_name("N")
       ->capture_default_str();
   add_picture_options(*command, arguments->picture);
+  command
+      ->add_option(
+          "--surface", arguments->surface,
+          "what bodies are drawn as: visual (their visual meshes, else their collision meshes), mesh "
+          "(their collision meshes), or sdf (where their signed distance is zero)")
+      ->check(CLI::IsMember(k_surfaces))
+      ->type_name("KIND")
+      ->capture_default_str();
   command->add_option("--out", arguments->out, "picture to write")->required()->type_name("FILE.png");
   command->add_flag("--quiet", arguments->quiet, "no progress bar");
   command->footer(

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "collision/sdf/shape_sdf.h"
+#include "engine/mesh_io.h"
 #include "engine/mesh_shapes.h"
 
 namespace abut {
@@ -56,7 +57,31 @@ SharedSurface sdf_surface(const Shape& shape, double level, const std::function<
   return surface || level != 0.0 ? surface : box_surface(sdf.bounds());
 }
 
+/// The visual mesh of a body that has one, read if it is not there yet.
+SharedSurface visual_surface_of(const Body& body, VisualSurfaces& known) {
+  const std::filesystem::path& file = body.appearance.visual_mesh;
+  const Vec3<double>& p = body.p_BA;
+  const VisualSurfaces::key_type key{file, p.x(), p.y(), p.z()};
+  const auto found = known.find(key);
+  if (found != known.end()) return found->second;
+  return known.emplace(key, visual_surface(read_coloured_mesh(file), p)).first->second;
+}
+
 }  // namespace
+
+Colour colour_of(const Body& body, int index) {
+  if (!body.appearance.colour) return body_colour(index);
+  const auto& [r, g, b] = *body.appearance.colour;
+  return {r, g, b, 1.0f};
+}
+
+VisualSurfaces visual_surfaces(const Model& model) {
+  VisualSurfaces visuals;
+  for (const Body& body : model.bodies) {
+    if (!body.appearance.visual_mesh.empty()) (void)visual_surface_of(body, visuals);
+  }
+  return visuals;
+}
 
 SharedSurface BodySurfaces::kept(const Body& of, Kind kind, int body, int primitive, double level) {
   if (kind == Kind::sdf && level != level_) {
@@ -89,6 +114,9 @@ SharedSurface BodySurfaces::kept(const Body& of, Kind kind, int body, int primit
 SharedSurface BodySurfaces::surface_of(const Model& model, int body, const BodyDisplay& display) {
   const Body& of = model.bodies[static_cast<std::size_t>(body)];
   switch (display.surface) {
+    case BodySurface::visual:
+      if (!of.appearance.visual_mesh.empty() && !display.discrepancy) return visual_surface_of(of, visuals_);
+      [[fallthrough]];
     case BodySurface::mesh:
       if (of.mesh.triangle_count() == 0) return kept(of, Kind::sdf, body, -1, 0.0);
       if (display.discrepancy) return kept(of, Kind::discrepancy, body, -1, 0.0);
@@ -119,12 +147,15 @@ void BodySurfaces::add_body(const Model& model, int body, const Pose<double>& X_
   const Body& of = model.bodies[static_cast<std::size_t>(body)];
   if (display.floor) {
     for (const Primitive& primitive : of.shape.primitives) {
-      if (is_half_space(primitive)) picture.floors.push_back({X_WB * primitive.X_BP});
+      if (!is_half_space(primitive)) continue;
+      picture.floors.push_back({X_WB * primitive.X_BP});
+      if (of.appearance.colour) picture.floors.back().colour = colour_of(of, body);
     }
   }
   DrawnSurface drawn;
   drawn.X_WB = X_WB;
-  drawn.colour = body_colour(body);
+  drawn.colour = colour_of(of, body);
+  drawn.own_colours = display.discrepancy || !of.appearance.paints_visual_mesh;
   drawn.highlighted = highlighted;
   drawn.wireframe = display.wireframe;
   if (display.primitive_body == body) {

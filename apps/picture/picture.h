@@ -17,11 +17,13 @@ struct DrawnSurface {
   Colour colour = Colour::Ones();  ///< opacity below 1: seen through, drawn after all that is opaque
   bool wireframe = false;          ///< the edges of its triangles on top
   bool highlighted = false;        ///< brighter, as what is selected
+  bool own_colours = true;         ///< those of the surface, where it has any, and not `colour`
 };
 
 /// A half-space: a checkered floor around the camera's target. Its solid is z <= 0 of P.
 struct DrawnFloor {
   Pose<double> X_WP;
+  std::optional<Colour> colour{};  ///< of its lighter squares; none: grey
 };
 
 struct Picture {

@@ -1,8 +1,10 @@
 #include "apps/picture/surface.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <future>
+#include <map>
 #include <numbers>
 #include <numeric>
 #include <optional>
@@ -52,12 +54,34 @@ double angle_between(const Vec3<double>& a, const Vec3<double>& b) {
   return std::atan2(a.cross(b).norm(), a.dot(b));
 }
 
+/// For each vertex the first one at the same place.
+std::vector<int> first_at_same_place(const Points& vertices) {
+  std::vector<int> order(static_cast<std::size_t>(vertices.cols())), first(order.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto key = [&](int i) { return std::array{vertices(0, i), vertices(1, i), vertices(2, i)}; };
+  std::sort(order.begin(), order.end(),
+            [&](int i, int j) { return std::pair(key(i), i) < std::pair(key(j), j); });
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    const bool is_same = k > 0 && key(order[k]) == key(order[k - 1]);
+    first[static_cast<std::size_t>(order[k])] =
+        is_same ? first[static_cast<std::size_t>(order[k - 1])] : order[k];
+  }
+  return first;
+}
+
 /// Corners of triangles that meet at a vertex share a normal if one can walk from the one to the other round
-/// that vertex without crossing a sharp edge.
-SplitSurface split_at_creases(const TriangleMesh& mesh, double crease) {
+/// that vertex without crossing a sharp edge, and a position if they have the same colour, too.
+///
+/// @param colours  of the corners; null: they have none
+SplitSurface split_at_creases(const TriangleMesh& mesh, double crease,
+                              const ColouredMesh* colours = nullptr) {
   const std::size_t triangle_count = mesh.triangles.size();
   const auto vertex = [&](std::size_t corner) {
     return mesh.triangles[corner / 3][static_cast<int>(corner % 3)];
+  };
+  const auto colour = [&](std::size_t corner) {
+    return colours != nullptr ? colours->colour(static_cast<int>(corner / 3), static_cast<int>(corner % 3))
+                              : std::nullopt;
   };
   const auto next = [](std::size_t corner) { return corner / 3 * 3 + (corner + 1) % 3; };
   const auto position = [&](std::size_t corner) -> Vec3<double> { return mesh.vertices.col(vertex(corner)); };
@@ -75,8 +99,9 @@ SplitSurface split_at_creases(const TriangleMesh& mesh, double crease) {
   };
   std::unordered_map<std::uint64_t, std::size_t> corner_of_edge;
   corner_of_edge.reserve(3 * triangle_count);
-  for (std::size_t c = 0; c < 3 * triangle_count; ++c)
-    corner_of_edge.emplace(key(vertex(c), vertex(next(c))), c);
+  for (std::size_t c = 0; c < 3 * triangle_count; ++c) {
+    if (!normals[c / 3].isZero()) corner_of_edge.emplace(key(vertex(c), vertex(next(c))), c);
+  }
   DisjointSets sets(3 * triangle_count);
   const double least_cosine = std::cos(crease);
   for (std::size_t c = 0; c < 3 * triangle_count; ++c) {
@@ -84,31 +109,44 @@ SplitSurface split_at_creases(const TriangleMesh& mesh, double crease) {
     if (back == corner_of_edge.end() || back->second < c) continue;
     const std::size_t other = back->second;
     const Vec3<double>&n = normals[c / 3], &m = normals[other / 3];
-    if (n.isZero() || m.isZero() || n.dot(m) < least_cosine) continue;
+    if (n.isZero() || n.dot(m) < least_cosine) continue;
     sets.unite(c, next(other));
     sets.unite(next(c), other);
   }
 
   SplitSurface split;
-  std::vector<Vec3<double>> sums;
-  std::vector<std::uint32_t> number(3 * triangle_count);  // of the position, at the first corner of a set
+  std::vector<Vec3<double>> sums(3 * triangle_count, Vec3<double>::Zero());  // at the first corner of a set
+  std::vector<std::size_t> first_corners;                                    // of the set of each position
+  std::vector<std::uint32_t> number(3 *
+                                    triangle_count);  // of the first position, at the first corner of a set
+  std::map<std::pair<std::size_t, std::optional<Rgb>>, std::uint32_t>
+      others;  // in another colour than that one
+  const auto add_position = [&](std::size_t c, std::size_t first) {
+    first_corners.push_back(first);
+    split.vertices.push_back(vertex(c));
+    split.surface.positions.emplace_back(position(c).cast<float>());
+    const std::optional<Rgb> of_file = colour(c);
+    if (colours != nullptr)
+      split.surface.colours.push_back(of_file ? Colour((*of_file)[0], (*of_file)[1], (*of_file)[2], 1.0f)
+                                              : Colour(0.0f, 0.0f, 0.0f, -1.0f));
+    return static_cast<std::uint32_t>(first_corners.size() - 1);
+  };
   for (std::size_t c = 0; c < 3 * triangle_count; ++c) {
     const std::size_t first = sets.find(c);
-    if (first == c) {  // the least of its set, hence the first to come
-      number[c] = static_cast<std::uint32_t>(sums.size());
-      sums.emplace_back(Vec3<double>::Zero());
-      split.vertices.push_back(vertex(c));
-      split.surface.positions.emplace_back(position(c).cast<float>());
+    if (first == c) number[c] = add_position(c, c);  // the least of its set, hence the first to come
+    std::uint32_t i = number[first];
+    if (colour(c) != colour(first)) {
+      const auto [place, is_new] = others.try_emplace({first, colour(c)}, 0);
+      if (is_new) place->second = add_position(c, first);
+      i = place->second;
     }
-    const std::uint32_t i = number[first];
     const Vec3<double> p = position(c);
     // By angles, so that how a flat face is cut into triangles does not matter.
-    sums[i] += angle_between(position(next(c)) - p, position(next(next(c))) - p) * normals[c / 3];
+    sums[first] += angle_between(position(next(c)) - p, position(next(next(c))) - p) * normals[c / 3];
     split.surface.triangles.push_back(i);
   }
-  for (const Vec3<double>& sum : sums) {
-    split.surface.normals.emplace_back(unit_or(sum, Vec3<double>::UnitZ()).cast<float>());
-  }
+  for (const std::size_t first : first_corners)
+    split.surface.normals.emplace_back(unit_or(sums[first], Vec3<double>::UnitZ()).cast<float>());
   return split;
 }
 
@@ -155,6 +193,20 @@ std::optional<TriangleMesh> closed_surface(const ScalarField& field, const Eigen
 SharedSurface mesh_surface(const TriangleMesh& mesh, double crease) {
   if (mesh.triangles.empty()) return nullptr;
   return std::make_shared<const Surface>(split_at_creases(mesh, crease).surface);
+}
+
+SharedSurface visual_surface(const ColouredMesh& mesh, const Vec3<double>& displacement) {
+  if (mesh.mesh.triangles.empty()) return nullptr;
+  TriangleMesh moved = mesh.mesh;
+  moved.vertices.colwise() += displacement;
+  const std::vector<int> first = first_at_same_place(moved.vertices);
+  for (Eigen::Vector3i& triangle : moved.triangles) {
+    for (int& v : triangle) v = first[static_cast<std::size_t>(v)];
+  }
+  const bool is_coloured = !mesh.vertex_colours.empty() || !mesh.triangle_colours.empty();
+  Surface surface = split_at_creases(moved, k_crease, is_coloured ? &mesh : nullptr).surface;
+  surface.two_sided = true;
+  return std::make_shared<const Surface>(std::move(surface));
 }
 
 // A cube blown up to a ball, its eight octants moved to the corners of the inner box.

@@ -8,6 +8,7 @@
 
 #include "apps/picture/colours.h"
 #include "collision/sdf/shape_sdf.h"
+#include "engine/coloured_mesh.h"
 #include "engine/model.h"
 
 namespace abut {
@@ -16,8 +17,10 @@ namespace abut {
 struct Surface {
   std::vector<Eigen::Vector3f> positions;  ///< [m]
   std::vector<Eigen::Vector3f> normals;    ///< of unit length, one per position
-  std::vector<Colour> colours;             ///< one per position, or none: the colour of what is drawn
-  std::vector<std::uint32_t> triangles;    ///< three each, counter-clockwise seen from outside
+  /// One per position, or none: the colour of what is drawn, which a negative opacity stands for, too.
+  std::vector<Colour> colours;
+  std::vector<std::uint32_t> triangles;  ///< three each, counter-clockwise seen from outside
+  bool two_sided = false;                ///< seen from both sides, as a surface that may be open
 };
 using SharedSurface = std::shared_ptr<const Surface>;
 
@@ -26,6 +29,12 @@ inline constexpr double k_crease = 0.6;  ///< [rad]
 /// A mesh with sharp edges where neighbouring triangles turn by more than `crease` [rad], smooth elsewhere.
 /// Null if it has no triangles.
 [[nodiscard]] SharedSurface mesh_surface(const TriangleMesh& mesh, double crease = k_crease);
+
+/// A visual mesh, in its colours and seen from both sides, moved by `displacement` [m]. Vertices at the
+/// same place are smoothed over as if they were one: files have them where textures meet. Null if it has no
+/// triangles.
+[[nodiscard]] SharedSurface visual_surface(const ColouredMesh& mesh,
+                                           const Vec3<double>& displacement = Vec3<double>::Zero());
 
 /// The surface of a rounded box; its mesh is that of the box without its edge radius.
 [[nodiscard]] SharedSurface rounded_box_surface(const Primitive& rounded_box);

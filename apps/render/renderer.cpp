@@ -49,7 +49,9 @@ int allowed_samples() {
 class UploadedMesh {
  public:
   explicit UploadedMesh(const Surface& surface)
-      : index_count_(static_cast<GLsizei>(surface.triangles.size())), has_colours_(!surface.colours.empty()) {
+      : index_count_(static_cast<GLsizei>(surface.triangles.size())),
+        has_colours_(!surface.colours.empty()),
+        two_sided_(surface.two_sided) {
     const std::size_t count = surface.positions.size();
     ABUT_ASSERT(surface.normals.size() == count && (!has_colours_ || surface.colours.size() == count));
     const std::size_t positions = count * sizeof(Eigen::Vector3f), normals = positions,
@@ -83,6 +85,7 @@ class UploadedMesh {
 
   [[nodiscard]] const Vec3<double>& centre() const { return centre_; }
   [[nodiscard]] bool has_colours() const { return has_colours_; }
+  [[nodiscard]] bool two_sided() const { return two_sided_; }
   [[nodiscard]] const VertexArray& array() const { return array_; }
   [[nodiscard]] GLsizei index_count() const { return index_count_; }
 
@@ -95,7 +98,7 @@ class UploadedMesh {
   VertexArray array_;
   Buffer vertices_, indices_;
   GLsizei index_count_;
-  bool has_colours_;
+  bool has_colours_, two_sided_;
   Vec3<double> centre_ = Vec3<double>::Zero();  // of a box around it
 };
 
@@ -258,6 +261,11 @@ void Renderer::Resources::draw_background() const {
 
 namespace {
 
+/// The far side of a closed surface is never seen.
+void cull_faces_of(const UploadedMesh& mesh) {
+  mesh.two_sided() ? glDisable(GL_CULL_FACE) : glEnable(GL_CULL_FACE);
+}
+
 bool is_opaque(const DrawnSurface& drawn) { return drawn.colour.w() >= 1.0f; }
 bool is_drawn(const DrawnSurface& drawn) {
   return drawn.surface && !drawn.surface->triangles.empty() && drawn.colour.w() > 0.0f &&
@@ -269,7 +277,7 @@ bool is_drawn(const DrawnSurface& drawn) {
 void Renderer::Resources::set_surface(const DrawnSurface& drawn, const UploadedMesh& mesh) const {
   surface.set("model_view", Mat4<double>(view * matrix_of(drawn.X_WB)));
   surface.set("colour", drawn.colour);
-  surface.set("has_colours", mesh.has_colours() ? 1 : 0);
+  surface.set("has_colours", mesh.has_colours() && drawn.own_colours ? 1 : 0);
   surface.set("highlight", drawn.highlighted ? 1.0 : 0.0);
 }
 
@@ -278,12 +286,12 @@ void Renderer::Resources::draw_opaque_surfaces(const Picture& picture) {
   surface.set("projection", projection);
   surface.set("up", up);
   surface.set("ink", 0.0);
-  glEnable(GL_CULL_FACE);  // all are closed
   glCullFace(GL_BACK);
   for (const DrawnSurface& drawn : picture.surfaces) {
     if (!is_drawn(drawn) || !is_opaque(drawn)) continue;
     const UploadedMesh& mesh = surfaces.mesh_of(drawn.surface);
     set_surface(drawn, mesh);
+    cull_faces_of(mesh);
     mesh.draw();
   }
   glDisable(GL_CULL_FACE);
@@ -297,13 +305,13 @@ void Renderer::Resources::draw_wireframes(const Picture& picture) {
   glPolygonMode(GL_FRONT_AND_BACK, GL_LINE);
   glEnable(GL_POLYGON_OFFSET_LINE);
   glPolygonOffset(-1.0f, -2.0f);  // before the triangles they are edges of
-  glEnable(GL_CULL_FACE);
   glCullFace(GL_BACK);
   glDepthMask(GL_FALSE);
   for (const DrawnSurface& drawn : picture.surfaces) {
     if (!is_drawn(drawn) || !drawn.wireframe) continue;
     const UploadedMesh& mesh = surfaces.mesh_of(drawn.surface);
     set_surface(drawn, mesh);
+    cull_faces_of(mesh);
     mesh.draw();
   }
   glDepthMask(GL_TRUE);
@@ -393,8 +401,9 @@ void Renderer::Resources::draw_floor(const DrawnFloor& drawn, const OrbitCamera&
   floor.set("coarse_share", way * way * (3.0 - 2.0 * way));
   floor.set("fine_offset", pattern_offset(middle_P, square));
   floor.set("coarse_offset", pattern_offset(middle_P, 10.0 * square));
-  floor.set("light_colour", k_floor_light);
-  floor.set("dark_colour", k_floor_dark);
+  constexpr float k_shade = 0.86f;  // of the darker squares
+  floor.set("light_colour", drawn.colour.value_or(k_floor_light));
+  floor.set("dark_colour", drawn.colour ? Colour(k_shade * *drawn.colour) : k_floor_dark);
   glDepthMask(from_above ? GL_TRUE : GL_FALSE);
   glBindVertexArray(no_attributes.name());
   glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);

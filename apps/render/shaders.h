@@ -75,7 +75,8 @@ out vec4 paint;
 void main() {
   position = (model_view * vec4(vertex_position, 1.0)).xyz;
   normal = mat3(model_view) * vertex_normal;
-  paint = has_colours != 0 ? vec4(vertex_colour.rgb, vertex_colour.a * colour.a) : colour;
+  bool is_coloured = has_colours != 0 && vertex_colour.a >= 0.0;
+  paint = is_coloured ? vec4(vertex_colour.rgb, vertex_colour.a * colour.a) : colour;
   gl_Position = projection * vec4(position, 1.0);
 }
 )";

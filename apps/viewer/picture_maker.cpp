@@ -66,6 +66,9 @@ ContactGlyphCounts add_contact_glyphs(const Frame& frame, std::span<const Contac
   const double unit = display.size * glyph_unit(model);
   const double per_newton = 3.0 * unit * display.force_scale / reference_force(model);
   const double point_radius = 0.09 * unit, rod_radius = 0.025 * unit;
+  const auto colour_of_body = [&](int body) {
+    return colour_of(model.bodies[static_cast<std::size_t>(body)], body);
+  };
   if (display.candidates) {
     for (const ContactCandidate& candidate : frame.candidates) {
       const Colour colour = sequential_colour(candidate.weight);
@@ -96,8 +99,8 @@ ContactGlyphCounts add_contact_glyphs(const Frame& frame, std::span<const Contac
     }
     if (display.witness_points && view.inspection.known) {
       const ContactInspection& at = view.inspection;
-      glyphs.add_sphere(at.witness_A_W, 0.5 * point_radius, body_colour(contact.feature.body_A));
-      glyphs.add_sphere(at.witness_B_W, 0.5 * point_radius, body_colour(contact.feature.body_B));
+      glyphs.add_sphere(at.witness_A_W, 0.5 * point_radius, colour_of_body(contact.feature.body_A));
+      glyphs.add_sphere(at.witness_B_W, 0.5 * point_radius, colour_of_body(contact.feature.body_B));
       glyphs.add_rod(at.witness_A_W, at.witness_B_W, 0.5 * rod_radius, k_witness_colour);
       ++counts.witness_pairs;
     }
@@ -167,7 +170,7 @@ SlicePlane slice_plane(const SliceDisplay& slice) {
 
 BodySurfaces& PictureMaker::surfaces_of(const Frame& frame) {
   if (frame.model->geometry_version != geometry_version_) {
-    surfaces_.clear();
+    surfaces_.reset(frame.model->visuals);
     geometry_version_ = frame.model->geometry_version;
   }
   return surfaces_;

@@ -1,12 +1,16 @@
 #include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 
 #include <catch2/catch.hpp>
 
+#include "engine/coloured_mesh.h"
+#include "engine/mesh_shapes.h"
 #include "engine/npz.h"
 #include "tests/apps/program.h"
+#include "tests/apps/read_png.h"
 
 namespace abut::test {
 namespace {
@@ -46,6 +50,53 @@ TEST_CASE("abut snapshot: draws the initial state and any frame of a trajectory 
   CHECK(picture({"--trajectory", trajectory, "--frame", "last"}) == last);
   CHECK(picture({"--trajectory", trajectory, "--frame", "40"}) == last);
   CHECK(picture({"--trajectory", trajectory, "--frame", "-1"}) == last);
+}
+
+TEST_CASE("abut snapshot: a red body is red, and its visual mesh is drawn in place of its collision mesh",
+          "[apps][value]") {
+  const TemporaryFolder folder;
+  const std::string out = folder.path() / "picture.png";
+  write_coloured_obj(folder.path() / "look.obj", {box_mesh(Vec3<double>(0.08, 0.08, 0.04), 1), {}, {}});
+  const auto scene_with_keys = [&](const std::string& keys) {
+    return folder.write("scene.toml", "[[body]]\nname = \"ball\"\ndensity = 500\n" + keys +
+                                          "[[body.primitive]]\nkind = \"sphere\"\nradius = 0.1\n");
+  };
+  // Pixels where red dominates.
+  const auto red_pixels = [&](const std::string& keys, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments{
+        "snapshot", scene_with_keys(keys), "--out",  out,           "--width", "64", "--height",
+        "64",       "--camera-from",       "0,-1,0", "--camera-to", "0,0,0"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const ProgramResult result = run_program(arguments);
+    CAPTURE(result.err);
+    REQUIRE(result.exit_code == 0);
+    const Image image = read_png(out);
+    int count = 0;
+    for (std::size_t i = 0; i < image.pixels.size(); i += 3)
+      count += image.pixels[i] > 60 && image.pixels[i] > 3 * image.pixels[i + 1] &&
+               image.pixels[i] > 3 * image.pixels[i + 2];
+    return count;
+  };
+  const std::string red = "color = \"#ff0000\"\n", look = "visual = \"look.obj\"\n";
+  CHECK(red_pixels("") == 0);
+  const int of_ball = red_pixels(red), of_box = red_pixels(red + look);
+  CHECK(of_ball > 100);
+  CHECK(of_box < 0.8 * of_ball);  // seen from the side it is flat
+  CHECK(of_box > 60);
+  CHECK(red_pixels(red + look, {"--surface", "mesh"}) == of_ball);
+  CHECK(std::abs(red_pixels(red + look, {"--surface", "sdf"}) - of_ball) < 0.05 * of_ball);
+
+  const auto complaint = [&](const std::string& keys) {
+    const ProgramResult result = run_program({"snapshot", scene_with_keys(keys), "--out", out});
+    CHECK(result.exit_code == 2);
+    CHECK(line_count(result.err) == 1);
+    return result.err;
+  };
+  folder.write("damaged.obj", "v 0 0 0\nv 0 0\n");
+  CHECK_THAT(complaint("visual = \"damaged.obj\"\n"), Contains("damaged.obj:2: a vertex with 2 numbers"));
+  CHECK_THAT(complaint("visual = \"none.obj\"\n"),
+             Contains("scene.toml:4: body[0].visual") && Contains("there is no file"));
+  CHECK(run_program({"run", scene_with_keys("visual = \"damaged.obj\"\n"), "--steps", "1"}).exit_code == 0);
 }
 
 TEST_CASE("abut snapshot: a camera too far away to tell anything sees nothing", "[apps][value]") {
@@ -108,6 +159,7 @@ TEST_CASE("abut snapshot: bad usage and trajectories of other scenes are exit co
       {{"snapshot", folder.path() / "none.toml", "--out", out}, "none.toml"},
       {{"snapshot", scene, "--out", out, "--width", "0"}, "--width"},
       {{"snapshot", scene, "--out", out, "--frame", "3"}, "--trajectory"},
+      {{"snapshot", scene, "--out", out, "--surface", "none"}, "--surface"},
       {{"snapshot", scene, "--out", folder.path() / "picture.jpg"}, ".png"},
       {{"snapshot", scene, "--out", out, "--camera-from", "1,2"}, "--camera-from"},
       {{"snapshot", scene, "--out", out, "--camera-from", "1,2,3", "--camera-to", "1,2,3"}, "same point"},

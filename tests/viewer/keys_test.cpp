@@ -103,7 +103,7 @@ TEST_CASE("keys: each that shows something switches that, once on and once off",
   perform(Action::sdf_surface, context, desk.panels);
   CHECK(desk.display.surface == BodySurface::sdf);
   perform(Action::sdf_surface, context, desk.panels);
-  CHECK(desk.display.surface == BodySurface::mesh);
+  CHECK(desk.display.surface == BodySurface::visual);
   for (std::size_t i = 0; i < std::size(k_indicator_names); ++i) {
     CHECK(contacts.indicator == static_cast<Indicator>(i));
     perform(Action::next_indicator, context, desk.panels);

@@ -160,7 +160,7 @@ bool perform(Action action, PanelContext& context, std::span<const std::unique_p
 
     case Action::sdf_surface:
       context.display.surface =
-          context.display.surface == BodySurface::sdf ? BodySurface::mesh : BodySurface::sdf;
+          context.display.surface == BodySurface::sdf ? BodySurface::visual : BodySurface::sdf;
       return true;
     case Action::wireframe:
       return toggle(context.display.wireframe), true;
@@ -168,7 +168,7 @@ bool perform(Action action, PanelContext& context, std::span<const std::unique_p
       return toggle(context.display.translucent), true;
     case Action::discrepancy:
       toggle(context.display.discrepancy);
-      if (context.display.discrepancy) context.display.surface = BodySurface::mesh;
+      if (context.display.discrepancy) context.display.surface = BodySurface::visual;
       return true;
     case Action::next_primitive:
       return next_primitive(context), true;

@@ -93,6 +93,8 @@ class GeometryPanel : public Panel {
       if (ImGui::RadioButton(label, display.surface == surface)) display.surface = surface;
       tooltip(fmt::format("{}\nKey: {}", help, key_text(Action::sdf_surface)));
     };
+    choice("Visual", BodySurface::visual, "The visual mesh of a body that has one, else its collision mesh.");
+    ImGui::SameLine();
     choice("Mesh", BodySurface::mesh, "The collision mesh, whose vertices and edges touch.");
     ImGui::SameLine();
     choice("SDF", BodySurface::sdf, "A surface of equal signed distance.");
@@ -127,7 +129,7 @@ class GeometryPanel : public Panel {
 
   void draw_discrepancy(PanelContext& context) {
     DisplayOptions& display = context.display;
-    ImGui::BeginDisabled(display.surface != BodySurface::mesh);
+    ImGui::BeginDisabled(display.surface == BodySurface::sdf || display.surface == BodySurface::none);
     checkbox_with_key("Coloured by mesh less SDF", display.discrepancy, key_text(Action::discrepancy),
                       "The mesh coloured by the signed distance at its vertices.");
     ImGui::EndDisabled();

@@ -9,23 +9,27 @@
 
 namespace abut::viewer {
 
-SceneModel::SceneModel(std::filesystem::path path, Scene original, Scene changed, std::uint64_t version)
+SceneModel::SceneModel(std::filesystem::path path, Scene original, Scene changed, std::uint64_t version,
+                       VisualSurfaces visual_meshes)
     : file(std::move(path)),
       as_read(std::move(original)),
       scene(std::move(changed)),
       geometry_version(version),
+      visuals(std::move(visual_meshes)),
       simulator(scene.model, scene.config.step) {}
 
 SharedModel read_scene_model(const std::filesystem::path& path) {
   static std::atomic<std::uint64_t> versions{0};
   const Scene scene = read_scene(path, surface_maker(user_cache_folder()));
-  return naming_file(path.string(),
-                     [&] { return std::make_shared<const SceneModel>(path, scene, scene, ++versions); });
+  VisualSurfaces visuals = visual_surfaces(scene.model);
+  return naming_file(path.string(), [&] {
+    return std::make_shared<const SceneModel>(path, scene, scene, ++versions, std::move(visuals));
+  });
 }
 
 SharedModel changed_model(const SceneModel& model, Scene changed) {
   return std::make_shared<const SceneModel>(model.file, model.as_read, std::move(changed),
-                                            model.geometry_version);
+                                            model.geometry_version, model.visuals);
 }
 
 }  // namespace abut::viewer

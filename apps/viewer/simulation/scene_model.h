@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "apps/picture/body_surfaces.h"
 #include "dynamics/simulator.h"
 #include "engine/scene_io.h"
 
@@ -16,10 +17,12 @@ struct SceneModel {
   Scene as_read;                   ///< as the file says it
   Scene scene;                     ///< with what was changed live
   std::uint64_t geometry_version;  ///< the same for models whose bodies have the same shapes
+  VisualSurfaces visuals;          ///< of its bodies
   Simulator simulator;             ///< of `scene`
 
   /// Throws std::invalid_argument for a model or settings that make no sense.
-  SceneModel(std::filesystem::path path, Scene original, Scene changed, std::uint64_t version);
+  SceneModel(std::filesystem::path path, Scene original, Scene changed, std::uint64_t version,
+             VisualSurfaces visual_meshes);
 
   [[nodiscard]] const Model& model() const { return simulator.model(); }
   [[nodiscard]] const StepConfig& config() const { return simulator.stepper().config(); }
