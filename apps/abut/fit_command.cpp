@@ -16,8 +16,10 @@
 
 #include "apps/abut/commands.h"
 #include "apps/abut/fit_input.h"
+#include "apps/abut/fit_picture.h"
 #include "apps/abut/fit_reader.h"
 #include "apps/abut/fit_report.h"
+#include "apps/abut/fit_visual.h"
 #include "apps/abut/options.h"
 #include "apps/abut/stage_bars.h"
 #include "apps/abut/stopwatch.h"
@@ -41,7 +43,10 @@ struct FitArguments {
   std::optional<std::string> unit, up, name, tolerance, json;
   std::optional<double> scale, size, mass, density, friction, union_smoothing;
   std::optional<int> max_primitives, vertices, resolution, threads;
-  bool quiet = false;
+  fs::path picture;
+  bool no_visual = false, quiet = false;
+
+  [[nodiscard]] bool needs_visual() const { return !no_visual || !picture.empty(); }
 };
 
 /// The command that makes the same asset again; without folders, so that it is the same wherever it was
@@ -65,6 +70,7 @@ std::string command_text(const FitArguments& arguments) {
   add("--density", arguments.density);
   add("--friction", arguments.friction);
   add("--smoothing", arguments.union_smoothing);
+  if (arguments.no_visual) text += " --no-visual";
   return text;
 }
 
@@ -72,6 +78,9 @@ std::string command_text(const FitArguments& arguments) {
 struct FitSource {
   Shape shape;
   std::optional<FittedMesh> fitted;
+  std::optional<ColouredMesh> visual;  ///< visual mesh, in the frame of the shape
+  std::optional<Rgb> colour;
+  std::vector<std::string> notes;
 };
 
 /// "0.5%" is 0.005. Throws std::invalid_argument for anything else.
@@ -108,9 +117,14 @@ FitSource read_mesh_source(const FitArguments& arguments, MeshedBodyOptions& opt
   fit.threads = arguments.threads.value_or(fit.threads);
   fit.progress = options.mesh.progress;
   FitSource source;
+  ColouredMesh input = arguments.needs_visual() ? read_coloured_mesh(arguments.input)
+                                                : ColouredMesh{read_triangles(arguments.input)};
   source.fitted = naming_file(arguments.input.string(), [&] {
-    return fit_mesh(placed(read_triangles(arguments.input), placement), fit);
+    input.mesh = placed(std::move(input.mesh), placement);
+    return fit_mesh(input.mesh, fit);
   });
+  if (arguments.needs_visual())
+    source.visual = reduced_visual_mesh(std::move(input), k_most_visual_triangles, source.notes);
   source.shape = source.fitted->shape;
   options.name = arguments.input.stem().string();
   options.size.reset();  // the mesh has it already
@@ -131,6 +145,7 @@ void refuse_options_of_meshes(const FitArguments& arguments) {
   refuse("--max-primitives", arguments.max_primitives.has_value());
   refuse("--tolerance", arguments.tolerance.has_value());
   refuse("--threads", arguments.threads.has_value());
+  refuse("--picture", !arguments.picture.empty());
 }
 
 FitSource read_source(const FitArguments& arguments, FitInputKind kind, MeshedBodyOptions& options) {
@@ -145,6 +160,11 @@ FitSource read_source(const FitArguments& arguments, FitInputKind kind, MeshedBo
     source.shape = body.shape;
     options.name = body.name;
     options.material = body.material;
+    source.colour = body.appearance.colour;
+    if (const fs::path& file = body.appearance.visual_mesh; !file.empty() && !arguments.no_visual) {
+      source.visual = read_coloured_mesh(file);
+      source.visual->mesh.vertices.colwise() += body.p_BA;
+    }
     if (body.volume > 0.0) options.mass_or_density = Density{body.mass / body.volume};
     if (!arguments.size) options.union_smoothing = source.shape.union_smoothing;
   }
@@ -155,10 +175,28 @@ bool writes_json_to_stdout(const FitArguments& arguments) { return arguments.jso
 
 /// Throws, before any work, about what could not be written after it.
 void require_writable_outputs(const FitArguments& arguments) {
-  const fs::path parent = fs::absolute(arguments.out).lexically_normal().parent_path();
-  if (!fs::is_directory(parent)) throw InputError(parent.string(), 0, "there is no such folder");
+  const auto require_folder_of = [](const fs::path& path) {
+    const fs::path parent = fs::absolute(path).lexically_normal().parent_path();
+    if (!fs::is_directory(parent)) throw InputError(parent.string(), 0, "there is no such folder");
+  };
+  require_folder_of(arguments.out);
   require_output_folder(arguments.out);
   if (arguments.json && !writes_json_to_stdout(arguments)) require_output_path(*arguments.json, {".json"});
+  if (arguments.picture.empty()) return;
+  require_output_path(arguments.picture, {".png"});
+  require_folder_of(arguments.picture);
+}
+
+/// Returns why it could not be drawn, empty if it was.
+std::string write_picture(const fs::path& path, const FitSubject& subject) {
+  Image image;
+  try {
+    image = fit_picture(subject);
+  } catch (const std::runtime_error& error) {  // no EGL, no OpenGL 3.3
+    return error.what();
+  }
+  write_png(path, image);
+  return {};
 }
 
 /// Returns the exit code.
@@ -171,6 +209,7 @@ int run(const FitArguments& arguments) {
   options.resolution = arguments.resolution.value_or(options.resolution);
   options.mesh.vertices = arguments.vertices.value_or(options.mesh.vertices);
   FitReport report;
+  std::optional<ColouredMesh> visual;
   {
     StageBars bars(arguments.quiet);
     options.mesh.progress = [&](const char* what, int done, int total) { bars.update(what, done, total); };
@@ -181,13 +220,25 @@ int run(const FitArguments& arguments) {
     if (arguments.friction) options.material.friction = *arguments.friction;
     if (arguments.union_smoothing) options.union_smoothing = arguments.union_smoothing;
     report.made = make_meshed_body(source.shape, options);
+    report.made.body.appearance.colour = source.colour;
+    report.made.notes.insert(report.made.notes.begin(), source.notes.begin(), source.notes.end());
+    visual = std::move(source.visual);
+    if (visual) {
+      visual->mesh.vertices *= report.made.scale;
+      visual->mesh.vertices.colwise() -= report.made.origin;
+    }
     report.fitted = std::move(source.fitted);
     if (report.fitted) {
       report.quality = fit_quality(report.made, report.fitted->repaired, report.fitted->grid,
                                    arguments.threads.value_or(0), options.mesh.progress);
     }
   }
-  write_body(arguments.out, report.made.body, command_text(arguments));
+  write_body(arguments.out, report.made.body, command_text(arguments),
+             visual && !arguments.no_visual ? &*visual : nullptr);
+  std::string no_picture;
+  if (!arguments.picture.empty())
+    no_picture = write_picture(arguments.picture, {*visual, report.fitted->repaired.report.input_triangles,
+                                                   report.made.body, report.made.surface, *report.quality});
   report.input = arguments.input.string();
   if (arguments.tolerance) report.tolerance = parse_tolerance(*arguments.tolerance);
   report.seconds = watch.seconds();
@@ -195,13 +246,17 @@ int run(const FitArguments& arguments) {
     print_json(json_of(report));
   } else {
     fmt::print("{}written to {}\n", text_of(report), arguments.out.string());
+    if (!arguments.picture.empty() && no_picture.empty())
+      fmt::print("drawn in {}\n", arguments.picture.string());
   }
   if (arguments.json && !writes_json_to_stdout(arguments))
     write_file(*arguments.json, json_text(json_of(report)));
   const std::vector<std::string> complaints = shortcomings(report);
   std::fflush(stdout);
   for (const std::string& complaint : complaints) fmt::print(stderr, "abut fit: poor fit: {}\n", complaint);
-  return complaints.empty() ? 0 : 1;
+  if (!no_picture.empty())
+    fmt::print(stderr, "abut fit: the body is written, but no picture of it: {}\n", no_picture);
+  return complaints.empty() && no_picture.empty() ? 0 : 1;
 }
 
 }  // namespace
@@ -217,7 +272,7 @@ void add_fit_command(CLI::App& app, int& exit_code) {
                    "folder or .toml) to make again")
       ->required()
       ->type_name("INPUT");
-  command->add_option("-o,--out", a.out, "folder to write body.toml and mesh.obj to")
+  command->add_option("-o,--out", a.out, "folder to write body.toml, mesh.obj and visual.obj to")
       ->required()
       ->type_name("FOLDER");
   command
@@ -264,6 +319,11 @@ void add_fit_command(CLI::App& app, int& exit_code) {
   command
       ->add_option("--json", a.json, "write the report as one JSON object; -: to stdout, instead of the text")
       ->type_name("FILE.json");
+  command
+      ->add_option("--picture", a.picture,
+                   "draw the mesh, the primitives, the body, and how far the mesh is from it in colour")
+      ->type_name("FILE.png");
+  command->add_flag("--no-visual", a.no_visual, "do not write the mesh as what pictures show (visual.obj)");
   command->add_flag("--quiet", a.quiet, "no progress bars");
   command->footer(
       "How it works, and how good it is: docs/fitting.md. A poor fit (IoU below 0.8, volume more than 10 % "

@@ -111,13 +111,14 @@ double rough_extent(Shape shape) {
 }
 
 /// Scales the shape so that its largest extent is `size`, or finds what that is; sets its union smoothing, on
-/// which the extent depends a little.
-void set_size(Shape& shape, const MeshedBodyOptions& options) {
+/// which the extent depends a little. Returns the factor.
+double set_size(Shape& shape, const MeshedBodyOptions& options) {
   const double relative_smoothing = options.union_smoothing && options.size
                                         ? *options.union_smoothing / *options.size
                                         : k_union_smoothing_per_size;
   const bool is_absolute = options.union_smoothing && !options.size;
   shape.union_smoothing = 1e-6 * rough_extent(shape);
+  double factor = 1.0;
   constexpr int k_drafts = 3;  // the smoothing changes the extent by less than 1 %
   for (int i = 0; i < k_drafts; ++i) {
     const double extent =
@@ -125,10 +126,12 @@ void set_size(Shape& shape, const MeshedBodyOptions& options) {
     shape.union_smoothing = is_absolute ? *options.union_smoothing : relative_smoothing * extent;
     if (options.size) {
       scale(shape, *options.size / extent);
+      factor *= *options.size / extent;
       shape.union_smoothing = relative_smoothing * *options.size;
     }
     if (options.mesh.progress) options.mesh.progress("drafts", i + 1, k_drafts);
   }
+  return factor;
 }
 
 MassProperties mass_properties_of(const TriangleMesh& mesh, const MassOrDensity& mass_or_density) {
@@ -138,9 +141,8 @@ MassProperties mass_properties_of(const TriangleMesh& mesh, const MassOrDensity&
 }
 
 MeshedBody make_regular_body(Shape shape, const MeshedBodyOptions& options) {
-  if (options.size) {
-    scale(shape, *options.size / rough_extent(shape));
-  }
+  const double factor = options.size ? *options.size / rough_extent(shape) : 1.0;
+  if (options.size) scale(shape, factor);
   shape.union_smoothing = options.union_smoothing.value_or(0.0);
   BodyDescription description;
   description.name = options.name;
@@ -149,6 +151,7 @@ MeshedBody make_regular_body(Shape shape, const MeshedBodyOptions& options) {
   description.material = options.material;
   MeshedBody result;
   result.body = make_body(description);
+  result.scale = factor;
   result.origin = -result.body.p_BA;
   // The mesh of a rounded box is that of its inner box, and lies as deep as the radius of its edges.
   const Primitive& primitive = result.body.shape.primitives[0];
@@ -184,7 +187,7 @@ MeshedBody make_meshed_body(const Shape& given, const MeshedBodyOptions& options
 
   drop_thin_primitives(shape, rough_extent(shape), result.notes);
   require(!shape.primitives.empty(), "every primitive of the shape is too thin");
-  set_size(shape, options);
+  result.scale = set_size(shape, options);
   const MeshingProgress& progress = options.mesh.progress;
   const auto parts = [&] {
     return connected_components(mesh_of_zero_set(shape, options.resolution, progress));

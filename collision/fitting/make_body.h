@@ -23,6 +23,7 @@ struct MeshedBodyOptions {
 
 struct MeshedBody {
   Body body;
+  double scale = 1.0;                          ///< that the shape was scaled by, to have its size
   Vec3<double> origin = Vec3<double>::Zero();  ///< of the body's frame, in that of the scaled shape [m]
   TriangleMesh surface;  ///< the fine mesh of the zero set, in the body's frame; empty of a regular mesh
   SurfaceReport report;  ///< of the collision mesh, against the SDF and the fine mesh of marching cubes
