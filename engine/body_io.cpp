@@ -339,10 +339,8 @@ Body read_body_keys(const TomlTable& table, const std::string& name, const Mater
   description.material = material;
   const std::vector<TomlTable> primitives = table.tables("primitive");
   if (primitives.empty())
-    table.fail(
-        "", table.has("mesh")
-                ? "no [[primitive]]: a mesh alone is no shape; 'abut fit MESH -o FOLDER' finds its primitives"
-                : "no [[primitive]], a body needs at least one");
+    table.fail("", fmt::format("no [[primitive]]: {}; 'abut fit MESH -o FOLDER' finds those of a mesh",
+                               table.has("mesh") ? "a mesh alone is no shape" : "a body needs at least one"));
   for (const TomlTable& primitive : primitives)
     description.shape.primitives.push_back(read_primitive(primitive));
   const bool unbounded = is_unbounded(description.shape);
@@ -388,7 +386,18 @@ Body read_body_keys(const TomlTable& table, const std::string& name, const Mater
 
 Body read_body(const fs::path& path, const SurfaceMaker& make_surface) {
   std::error_code ignored;
-  const fs::path file = fs::is_directory(path, ignored) ? path / "body.toml" : path;
+  if (is_mesh_file(path) && fs::is_regular_file(path, ignored)) {
+    throw InputError(path.string(), 0,
+                     fmt::format("is a mesh, not a body; 'abut fit {} -o {}' makes a body of it",
+                                 path.string(), fs::path(path).replace_extension().string()));
+  }
+  const bool is_folder = fs::is_directory(path, ignored);
+  const fs::path file = is_folder ? path / "body.toml" : path;
+  if (is_folder && !fs::exists(file, ignored)) {
+    throw InputError(
+        file.string(), 0,
+        fmt::format("no such file; 'abut fit MESH -o {}' makes a body of a mesh", path.string()));
+  }
   const TomlTable table = TomlTable::read(file);
   const std::string name = table.text("name", fs::absolute(file).parent_path().filename().string());
   const TomlTable material_table = table.table("material");

@@ -17,6 +17,7 @@
 #include "engine/input_error.h"
 #include "engine/law_settings.h"
 #include "engine/lie.h"
+#include "engine/mesh_io.h"
 #include "engine/parameters.h"
 #include "engine/toml_table.h"
 
@@ -125,8 +126,9 @@ Body read_body_of_scene(const TomlTable& table, const std::string& name, const S
   try {
     body = read_body(table.file().parent_path() / asset, make_surface);
   } catch (const InputError& error) {
-    // Where the asset itself is missing, the place to mend is the scene.
-    if (std::error_code ignored; std::filesystem::exists(error.file(), ignored)) throw;
+    // Where the asset itself is missing, or is none, the place to mend is the scene.
+    if (std::error_code ignored; !is_mesh_file(asset) && std::filesystem::exists(error.file(), ignored))
+      throw;
     table.fail("asset", error.what());
   }
   body.name = name;

@@ -139,5 +139,33 @@ radius = 0.1
   }
 }
 
+TEST_CASE("scene_io: an asset that is a mesh, or a folder without a body, is sent to abut fit",
+          "[engine][value]") {
+  const TemporaryFolder folder;
+  folder.write("part.obj", obj_text(sphere_mesh(0.1, 1)));
+  folder.write("part.GLB", glb(sphere_mesh(0.1, 1)));
+  folder.write("meshes/part.obj", obj_text(sphere_mesh(0.1, 1)));
+  folder.write("no_primitives/body.toml", "density = 1\n");
+  struct Case {
+    std::string asset;
+    std::vector<std::string> parts;
+  };
+  const std::string here = folder.path().string();
+  const Case cases[] = {
+      {"part.obj", {"scene.toml:3", "is a mesh", "'abut fit " + here + "/part.obj -o " + here + "/part'"}},
+      {"part.GLB", {"scene.toml:3", "is a mesh", "abut fit"}},
+      {"meshes", {"scene.toml:3", "no such file", "'abut fit MESH -o " + here + "/meshes'"}},
+      {"no_primitives", {"no_primitives/body.toml", "no [[primitive]]", "'abut fit MESH -o FOLDER'"}},
+      {"none.obj", {"scene.toml:3", "none.obj"}},
+  };
+  for (const Case& c : cases) {
+    const fs::path file =
+        folder.write("scene.toml", "[[body]]\nname = \"part\"\nasset = \"" + c.asset + "\"\n");
+    const std::string message = rejection([&] { return read_scene(file); });
+    CAPTURE(c.asset, message);
+    CHECK(missing_part(message, c.parts).empty());
+  }
+}
+
 }  // namespace
 }  // namespace abut::test
