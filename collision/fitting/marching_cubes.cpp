@@ -8,9 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "collision/manifold/kernel/point_kernels.h"
 #include "collision/sdf/shape_sdf.h"
 #include "engine/check.h"
-#include "engine/pack.h"
+#include "engine/instruction_set.h"
 
 namespace abut {
 namespace {
@@ -270,14 +271,14 @@ ScalarField field_of(std::function<double(const Vec3<double>&)> function) {
 
 ScalarField field_of(const ShapeSdf& sdf) {
   return [&sdf](const Points& points, std::span<double> values) {
-    constexpr int k_lanes = 8;
-    using S = Pack<double, k_lanes>;
-    const int n = static_cast<int>(points.cols());
-    for (int first = 0; first < n; first += k_lanes) {
-      const int count = std::min(k_lanes, n - first);
-      Vec3<S> x;
-      for (int axis = 0; axis < 3; ++axis) x[axis] = S::load(&points.coeffRef(axis, first), count);
-      sdf.distance(x).store(&values[static_cast<std::size_t>(first)], count);
+    constexpr Eigen::Index k_most = 1024;  // points at a time
+    std::vector<double> samples(k_sample_normal_columns * k_most);
+    for (Eigen::Index first = 0; first < points.cols(); first += k_most) {
+      const auto count = static_cast<int>(std::min(k_most, points.cols() - first));
+      const auto row = [&](int axis) { return points.row(axis).data() + first; };
+      chosen_kernels<PointKernels>().sample_points(sdf, SdfOrder::normal, row(0), row(1), row(2), count,
+                                                   samples.data());
+      std::copy_n(samples.begin() + k_sample_distance * count, count, values.begin() + first);
     }
   };
 }

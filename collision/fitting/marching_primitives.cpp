@@ -1,7 +1,6 @@
 #include "collision/fitting/marching_primitives.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -10,6 +9,7 @@
 #include <Eigen/Eigenvalues>
 
 #include "collision/fitting/hashed_part.h"
+#include "collision/fitting/point_lattice.h"
 #include "collision/fitting/superquadric_fit.h"
 #include "engine/check.h"
 
@@ -21,6 +21,7 @@ namespace {
 constexpr int k_most_samples = 60000;                                // points of a region that a fit looks at
 constexpr double k_threshold_factor = 0.6, k_least_threshold = 0.3;  // [-], [truncations]
 constexpr int k_thresholds = 9;
+constexpr double k_least_missing = 0.1;  // depth of a region that a shape lacks
 
 constexpr int k_most_refined_samples = 20000;
 
@@ -30,62 +31,47 @@ struct DeepRegion {
   IntBox box;
 };
 
-/// From the units of a fit to metres.
-FreeSuperquadric in_metres(FreeSuperquadric sq, const SampleGrid& grid) {
-  sq.center = grid.lower + grid.cell_size * sq.center;
-  sq.axes *= grid.cell_size;
-  return sq;
-}
-FreeSuperquadric in_spacings(FreeSuperquadric sq, const SampleGrid& grid) {
-  sq.center = (sq.center - grid.lower) / grid.cell_size;
-  sq.axes /= grid.cell_size;
-  return sq;
-}
+/// A superquadric, and how many points are right by it that were not before, less those that are wrong by it.
+struct Found {
+  FreeSuperquadric superquadric;
+  int gain;
+};
 
 class PrimitiveMarcher {
  public:
+  /// For the inside of the grid.
   PrimitiveMarcher(const DistanceGrid& grid, const MarchingPrimitivesOptions& options)
       : grid_(grid),
         options_(options),
         fitter_({options.truncation, options.inlier_prior, options.least_exponent, options.most_exponent}),
         T_(options.truncation),
-        n_(grid.points()),
+        least_threshold_(k_least_threshold * T_),
+        lattice_(grid.points()),
         depth_(grid.values.size()),
         covered_(grid.values.size(), 0) {
     for (std::size_t i = 0; i < depth_.size(); ++i)
       depth_[i] = static_cast<float>(grid.values[i] / grid.grid.cell_size);
+    missing_ = depth_;
+  }
+
+  /// For what a shape with these distances lacks (add), or has too much (subtract), of that inside.
+  PrimitiveMarcher(const DistanceGrid& grid, const std::vector<double>& distances,
+                   PrimitiveOperation operation, const MarchingPrimitivesOptions& options)
+      : PrimitiveMarcher(grid, options) {
+    least_threshold_ = k_least_missing;
+    const float sign = operation == PrimitiveOperation::add ? 1.0f : -1.0f;
+    for (std::size_t i = 0; i < depth_.size(); ++i) {
+      const float d = sign * static_cast<float>(distances[i] / grid.grid.cell_size);
+      depth_[i] *= sign;
+      missing_[i] = std::max(depth_[i], -d);
+      covered_[i] = depth_[i] <= 0.0f && d < static_cast<float>(k_least_missing) ? 1 : 0;
+    }
   }
 
   FittedSuperquadrics run() {
     FittedSuperquadrics result;
     std::vector<FreeSuperquadric> found;
-    int threshold_index = 0;
-    while (result.report.rounds < options_.max_rounds && threshold_index < k_thresholds) {
-      double deepest = 0.0;
-      int inside = 0, covered = 0;
-      for (std::size_t i = 0; i < depth_.size(); ++i) {
-        if (covered_[i] == 0) deepest = std::min(deepest, static_cast<double>(depth_[i]));
-        inside += depth_[i] < 0.0f ? 1 : 0;
-        covered += depth_[i] < 0.0f && covered_[i] != 0 ? 1 : 0;
-      }
-      if (options_.progress && inside > 0) options_.progress("points inside", covered, inside);
-      const double threshold = std::pow(k_threshold_factor, threshold_index) * deepest;
-      if (threshold > -k_least_threshold * T_) break;
-      const std::vector<DeepRegion> regions = regions_below(static_cast<float>(threshold));
-      if (regions.empty()) {
-        ++threshold_index;
-        continue;
-      }
-      threshold_index = 0;
-      ++result.report.rounds;
-      for (const DeepRegion& region : regions) {
-        if (const std::optional<FreeSuperquadric> sq = fit_region(region)) {
-          found.push_back(*sq);
-        } else {
-          ++result.report.rejected;
-        }
-      }
-    }
+    for (const Found& accepted : march(result.report)) found.push_back(accepted.superquadric);
     refine(found);
     result.report.left_out = leave_out(found);
     if (result.report.left_out > 0) {
@@ -98,40 +84,63 @@ class PrimitiveMarcher {
     return result;
   }
 
+  /// Superquadrics for the regions, the deepest first, as they were accepted.
+  std::vector<Found> march(MarchingPrimitivesReport& report) {
+    std::vector<Found> found;
+    int threshold_index = 0;
+    while (report.rounds < options_.max_rounds && threshold_index < k_thresholds) {
+      double deepest = 0.0;
+      int inside = 0, covered = 0;
+      for (std::size_t i = 0; i < depth_.size(); ++i) {
+        if (covered_[i] == 0) deepest = std::min(deepest, static_cast<double>(missing_[i]));
+        inside += depth_[i] < 0.0f ? 1 : 0;
+        covered += depth_[i] < 0.0f && covered_[i] != 0 ? 1 : 0;
+      }
+      if (options_.progress && inside > 0) options_.progress("points inside", covered, inside);
+      const double threshold = std::pow(k_threshold_factor, threshold_index) * deepest;
+      if (threshold > -least_threshold_) break;
+      const std::vector<DeepRegion> regions = regions_below(static_cast<float>(threshold));
+      if (regions.empty()) {
+        ++threshold_index;
+        continue;
+      }
+      threshold_index = 0;
+      ++report.rounds;
+      for (const DeepRegion& region : regions) {
+        if (const std::optional<Found> accepted = fit_region(region)) {
+          found.push_back(*accepted);
+        } else {
+          ++report.rejected;
+        }
+      }
+    }
+    return found;
+  }
+
  private:
-  [[nodiscard]] std::size_t index(int i, int j, int k) const {
-    return (at(k) * at(n_.y()) + at(j)) * at(n_.x()) + at(i);
-  }
-  [[nodiscard]] Eigen::Vector3i point(int index) const {
-    return {index % n_.x(), index / n_.x() % n_.y(), index / n_.x() / n_.y()};
-  }
   [[nodiscard]] float truncated(std::size_t i) const {
     return std::clamp(depth_[i], static_cast<float>(-T_), static_cast<float>(T_));
   }
-  [[nodiscard]] IntBox padded(const IntBox& box, int by) const {
-    return {(box.lower.array() - by).max(0), (box.upper.array() + by).min(n_.array() - 1)};
-  }
-
   /// Largest first.
   [[nodiscard]] std::vector<DeepRegion> regions_below(float threshold) const {
     std::vector<DeepRegion> regions;
     std::vector<std::uint8_t> seen(depth_.size(), 0);
     for (int start = 0; start < static_cast<int>(depth_.size()); ++start) {
-      if (seen[at(start)] != 0 || covered_[at(start)] != 0 || depth_[at(start)] > threshold) continue;
+      if (seen[at(start)] != 0 || covered_[at(start)] != 0 || missing_[at(start)] > threshold) continue;
       DeepRegion region;
-      region.box = {point(start), point(start)};
+      region.box = {lattice_.point(start), lattice_.point(start)};
       region.points.push_back(start);
       seen[at(start)] = 1;
       for (std::size_t next = 0; next < region.points.size(); ++next) {
-        const Eigen::Vector3i p = point(region.points[next]);
+        const Eigen::Vector3i p = lattice_.point(region.points[next]);
         region.box.lower = region.box.lower.cwiseMin(p);
         region.box.upper = region.box.upper.cwiseMax(p);
-        const IntBox around = padded({p, p}, 1);
+        const IntBox around = lattice_.padded({p, p}, 1);
         for (int k = around.lower.z(); k <= around.upper.z(); ++k) {
           for (int j = around.lower.y(); j <= around.upper.y(); ++j) {
             for (int i = around.lower.x(); i <= around.upper.x(); ++i) {
-              const std::size_t other = index(i, j, k);
-              if (seen[other] != 0 || covered_[other] != 0 || depth_[other] > threshold) continue;
+              const std::size_t other = lattice_.index(i, j, k);
+              if (seen[other] != 0 || covered_[other] != 0 || missing_[other] > threshold) continue;
               seen[other] = 1;
               region.points.push_back(static_cast<int>(other));
             }
@@ -148,11 +157,11 @@ class PrimitiveMarcher {
   }
 
   /// Fits a superquadric; takes what it covers off the grid, or, if it is not accepted, the region.
-  [[nodiscard]] std::optional<FreeSuperquadric> fit_region(const DeepRegion& region) {
+  [[nodiscard]] std::optional<Found> fit_region(const DeepRegion& region) {
     const auto is_free = [&](int p) { return covered_[at(p)] == 0; };
     if (std::count_if(region.points.begin(), region.points.end(), is_free) >= options_.least_region) {
       FreeSuperquadric sq = first_guess(region);
-      IntBox box = padded(region.box, options_.padding);
+      IntBox box = lattice_.padded(region.box, options_.padding);
       for (int attempt = 0; attempt < 4; ++attempt) {
         FitSamples samples = samples_of(box, k_most_samples, false);
         fitter_.fit(box, samples, sq);
@@ -160,7 +169,7 @@ class PrimitiveMarcher {
         if (larger.lower == box.lower && larger.upper == box.upper) break;
         box = larger;
       }
-      if (accept(sq)) return sq;
+      if (const std::optional<int> gain = accept(sq)) return Found{sq, *gain};
     }
     for (const int p : region.points) covered_[at(p)] = 1;
     return std::nullopt;
@@ -169,13 +178,13 @@ class PrimitiveMarcher {
   /// Half of the ellipsoid with the second moments of the region, about a point of it.
   [[nodiscard]] FreeSuperquadric first_guess(const DeepRegion& region) const {
     Vec3<double> mean = Vec3<double>::Zero();
-    for (const int p : region.points) mean += point(p).cast<double>();
+    for (const int p : region.points) mean += lattice_.point(p).cast<double>();
     mean /= static_cast<double>(region.points.size());
     Mat3<double> moments = Mat3<double>::Identity() / 12.0;
     int nearest = region.points.front();
     double least = k_infinity;
     for (const int p : region.points) {
-      const Vec3<double> x = point(p).cast<double>() - mean;
+      const Vec3<double> x = lattice_.point(p).cast<double>() - mean;
       moments += x * x.transpose() / static_cast<double>(region.points.size());
       if (x.squaredNorm() < least) {
         least = x.squaredNorm();
@@ -186,14 +195,14 @@ class PrimitiveMarcher {
     FreeSuperquadric sq;
     sq.R = eigen.eigenvectors();
     if (sq.R.determinant() < 0.0) sq.R.col(0) *= -1.0;
-    sq.center = least < 1.0 ? mean : Vec3<double>(point(nearest).cast<double>());
+    sq.center = least < 1.0 ? mean : Vec3<double>(lattice_.point(nearest).cast<double>());
     sq.axes = (0.5 * (5.0 * eigen.eigenvalues().array()).sqrt()).max(T_);
     return sq;
   }
 
   /// The box, larger by the padding on each side that an end of the superquadric's axes passes.
   [[nodiscard]] IntBox grown_to(const IntBox& box, const FreeSuperquadric& sq) const {
-    const IntBox larger = padded(box, options_.padding);
+    const IntBox larger = lattice_.padded(box, options_.padding);
     IntBox result = box;
     for (int i = 0; i < 3; ++i) {
       for (const double sign : {-1.0, 1.0}) {
@@ -215,7 +224,7 @@ class PrimitiveMarcher {
     for (int k = box.lower.z(); k <= box.upper.z(); ++k) {
       for (int j = box.lower.y(); j <= box.upper.y(); ++j) {
         for (int i = box.lower.x(); i <= box.upper.x(); ++i) {
-          const std::size_t p = index(i, j, k);
+          const std::size_t p = lattice_.index(i, j, k);
           if (covered_[p] != 0 && !with_covered) continue;
           if (part.contains(p))
             samples.add(static_cast<float>(i), static_cast<float>(j), static_cast<float>(k), truncated(p),
@@ -227,68 +236,33 @@ class PrimitiveMarcher {
     return samples;
   }
 
-  [[nodiscard]] IntBox box_around(const FreeSuperquadric& sq, double margin) const {
-    const Vec3<double> half = sq.R.cwiseAbs() * sq.axes + Vec3<double>::Constant(margin);
-    IntBox box;
-    for (int k = 0; k < 3; ++k) {
-      box.lower[k] = std::clamp(static_cast<int>(std::floor(sq.center[k] - half[k])), 0, n_[k] - 1);
-      box.upper[k] = std::clamp(static_cast<int>(std::ceil(sq.center[k] + half[k])), 0, n_[k] - 1);
-    }
-    return box;
-  }
-
   /// Moves each superquadric in turn to where the union of all fits best, the others staying where they are.
   void refine(std::vector<FreeSuperquadric>& all) const {
     const double margin = 3.0 * T_ + 1.0;
     for (int sweep = 0; sweep < options_.refinement_sweeps; ++sweep) {
       for (std::size_t s = 0; s < all.size(); ++s) {
-        const IntBox box = box_around(all[s], margin);
+        const IntBox box = lattice_.box_around(all[s], margin);
         FitSamples samples = samples_of(box, k_most_refined_samples, true);
-        std::array<FitLanes, 11> unused;
+        std::vector<float> distances(samples.d.size());
         for (std::size_t other = 0; other < all.size(); ++other) {
-          const IntBox around = box_around(all[other], margin);
+          const IntBox around = lattice_.box_around(all[other], margin);
           if (other == s || (around.lower.array() > box.upper.array()).any() ||
               (around.upper.array() < box.lower.array()).any())
             continue;
-          const PackedSuperquadric packed(all[other]);
-          for (std::size_t i = 0; i < samples.d.size(); i += k_lanes_of_fit) {
-            const FitLanes phi =
-                packed.distance<false>(FitLanes::load(&samples.x[i]), FitLanes::load(&samples.y[i]),
-                                       FitLanes::load(&samples.z[i]), unused);
-            min(phi, FitLanes::load(&samples.others[i])).store(&samples.others[i]);
-          }
+          distances_of(all[other], samples.x.data(), samples.y.data(), samples.z.data(),
+                       static_cast<int>(distances.size()), distances.data());
+          for (std::size_t i = 0; i < distances.size(); ++i)
+            samples.others[i] = std::min(samples.others[i], distances[i]);
         }
         fitter_.step(box, samples, all[s]);
       }
     }
   }
 
-  /// Calls visit(point, distance) for the grid points within 1 of the superquadric.
-  template <typename Visit>
-  void for_each_inside(const FreeSuperquadric& sq, const Visit& visit) const {
-    const IntBox box = box_around(sq, 2.0);
-    const PackedSuperquadric packed(sq);
-    std::array<FitLanes, 11> unused;
-    std::array<float, k_lanes_of_fit> ramp, distances;
-    for (int i = 0; i < k_lanes_of_fit; ++i) ramp[at(i)] = static_cast<float>(i);
-    for (int k = box.lower.z(); k <= box.upper.z(); ++k) {
-      for (int j = box.lower.y(); j <= box.upper.y(); ++j) {
-        for (int i = box.lower.x(); i <= box.upper.x(); i += k_lanes_of_fit) {
-          const FitLanes x = FitLanes(i) + FitLanes::load(ramp.data());
-          const FitLanes phi = packed.distance<false>(x, FitLanes(j), FitLanes(k), unused);
-          if (!any(phi < FitLanes(1.0f))) continue;
-          phi.store(distances.data());
-          for (int lane = 0; lane < k_lanes_of_fit && i + lane <= box.upper.x(); ++lane) {
-            if (distances[at(lane)] < 1.0f) visit(index(i + lane, j, k), distances[at(lane)]);
-          }
-        }
-      }
-    }
-  }
-
-  bool accept(const FreeSuperquadric& sq) {
+  /// Takes what it covers off the grid if it is good enough. @return points newly covered, less those outside
+  std::optional<int> accept(const FreeSuperquadric& sq) {
     int inside = 0, outside = 0, fresh = 0;
-    for_each_inside(sq, [&](std::size_t p, float phi) {
+    lattice_.for_each_inside(sq, [&](std::size_t p, float phi) {
       if (phi >= 0.0f) return;
       if (depth_[p] > 0.0f) {
         ++outside;
@@ -299,11 +273,11 @@ class PrimitiveMarcher {
     });
     if (inside < options_.least_region || fresh < 2 ||
         outside > options_.most_outside * static_cast<double>(inside + outside))
-      return false;
-    for_each_inside(sq, [&](std::size_t p, float phi) {
+      return std::nullopt;
+    lattice_.for_each_inside(sq, [&](std::size_t p, float phi) {
       if (depth_[p] <= 0.0f && phi < 0.5f) covered_[p] = 1;
     });
-    return true;
+    return fresh - outside;
   }
 
   /// Leaves out superquadrics, the least useful first; returns how many.
@@ -313,7 +287,7 @@ class PrimitiveMarcher {
     double both = 0.0, either = static_cast<double>(
                            std::count_if(depth_.begin(), depth_.end(), [](float d) { return d < 0.0f; }));
     for (std::size_t s = 0; s < found.size(); ++s) {
-      for_each_inside(found[s], [&](std::size_t p, float phi) {
+      lattice_.for_each_inside(found[s], [&](std::size_t p, float phi) {
         if (phi >= 0.0f) return;
         points[s].push_back(static_cast<int>(p));
         if (++uses[p] > 1) return;
@@ -349,15 +323,14 @@ class PrimitiveMarcher {
   const DistanceGrid& grid_;
   const MarchingPrimitivesOptions& options_;
   SuperquadricFitter fitter_;
-  double T_;
-  Eigen::Vector3i n_;
-  std::vector<float> depth_;           // signed distance
+  double T_, least_threshold_;
+  PointLattice lattice_;
+  std::vector<float> depth_;           // signed distance of what is to be filled
+  std::vector<float> missing_;         // of that part of it which regions are looked for in
   std::vector<std::uint8_t> covered_;  // 1: of no more concern
 };
 
-}  // namespace
-
-FittedSuperquadrics march_primitives(const DistanceGrid& grid, const MarchingPrimitivesOptions& options) {
+void validate(const MarchingPrimitivesOptions& options) {
   const auto check = [](bool holds, const char* name, double value, const char* allowed) {
     require(holds, fmt::format("{} is {}, allowed: {}", name, value, allowed));
   };
@@ -374,35 +347,37 @@ FittedSuperquadrics march_primitives(const DistanceGrid& grid, const MarchingPri
   check(options.least_exponent >= 0.02 && options.least_exponent <= options.most_exponent, "least_exponent",
         options.least_exponent, "0.02 to most_exponent");
   check(options.most_exponent <= 1.9, "most_exponent", options.most_exponent, "up to 1.9");
+}
+
+}  // namespace
+
+FittedSuperquadrics march_primitives(const DistanceGrid& grid, const MarchingPrimitivesOptions& options) {
+  validate(options);
   return PrimitiveMarcher(grid, options).run();
 }
 
+std::vector<ResidualPrimitive> march_residual(const DistanceGrid& grid, const std::vector<double>& distances,
+                                              PrimitiveOperation operation,
+                                              const MarchingPrimitivesOptions& options) {
+  validate(options);
+  require(distances.size() == grid.values.size(), "a distance is needed for each point of the grid");
+  MarchingPrimitivesReport unused;
+  std::vector<ResidualPrimitive> result;
+  for (const Found& found : PrimitiveMarcher(grid, distances, operation, options).march(unused)) {
+    result.push_back({primitive_of(in_metres(found.superquadric, grid.grid)), found.gain});
+    result.back().primitive.operation = operation;
+  }
+  return result;
+}
+
 double volumetric_iou(const DistanceGrid& grid, const std::vector<Primitive>& superquadrics) {
-  const Eigen::Vector3i n = grid.points();
+  const PointLattice lattice(grid.points());
   std::vector<std::uint8_t> filled(grid.values.size(), 0);
-  std::array<FitLanes, 11> unused;
-  std::array<float, k_lanes_of_fit> ramp, distances;
-  for (int i = 0; i < k_lanes_of_fit; ++i) ramp[at(i)] = static_cast<float>(i);
   for (const Primitive& primitive : superquadrics) {
-    const FreeSuperquadric sq = in_spacings(free_superquadric(primitive), grid.grid);
-    const Vec3<double> half = sq.R.cwiseAbs() * sq.axes;
-    const PackedSuperquadric packed(sq);
-    Eigen::Vector3i lower, upper;
-    for (int k = 0; k < 3; ++k) {
-      lower[k] = std::max(static_cast<int>(std::floor(sq.center[k] - half[k])), 0);
-      upper[k] = std::min(static_cast<int>(std::ceil(sq.center[k] + half[k])), n[k] - 1);
-    }
-    for (int k = lower.z(); k <= upper.z(); ++k) {
-      for (int j = lower.y(); j <= upper.y(); ++j) {
-        for (int i = lower.x(); i <= upper.x(); i += k_lanes_of_fit) {
-          packed.distance<false>(FitLanes(i) + FitLanes::load(ramp.data()), FitLanes(j), FitLanes(k), unused)
-              .store(distances.data());
-          for (int lane = 0; lane < k_lanes_of_fit && i + lane <= upper.x(); ++lane) {
-            if (distances[at(lane)] < 0.0f) filled[grid.index(i + lane, j, k)] = 1;
-          }
-        }
-      }
-    }
+    lattice.for_each_inside(in_spacings(free_superquadric(primitive), grid.grid),
+                            [&](std::size_t p, float phi) {
+                              if (phi < 0.0f) filled[p] = 1;
+                            });
   }
   std::size_t both = 0, either = 0;
   for (std::size_t i = 0; i < filled.size(); ++i) {

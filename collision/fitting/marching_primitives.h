@@ -57,6 +57,24 @@ struct FittedSuperquadrics {
 [[nodiscard]] FittedSuperquadrics march_primitives(const DistanceGrid& grid,
                                                    const MarchingPrimitivesOptions& options = {});
 
+/// A superquadric for a region in which a shape is wrong.
+struct ResidualPrimitive {
+  Primitive primitive;
+  int gain;  ///< grid points that it makes right, less those that it makes wrong
+};
+
+/// Superquadrics for what a shape lacks of the inside of a grid (`operation` add), or has too much of it
+/// (subtract): connected regions that are inside the grid and outside the shape, or the reverse, by a tenth
+/// of a spacing, each fitted as in march_primitives(). Points that the shape has right already count for
+/// nothing. The superquadrics are not refined, nor is any left out.
+///
+/// @param distances  of the shape, at the points of the grid [m]
+/// Throws std::invalid_argument for options out of range.
+[[nodiscard]] std::vector<ResidualPrimitive> march_residual(const DistanceGrid& grid,
+                                                            const std::vector<double>& distances,
+                                                            PrimitiveOperation operation,
+                                                            const MarchingPrimitivesOptions& options = {});
+
 /// Points with a negative distance in both by those in either, of a grid and the union of superquadrics.
 [[nodiscard]] double volumetric_iou(const DistanceGrid& grid, const std::vector<Primitive>& superquadrics);
 

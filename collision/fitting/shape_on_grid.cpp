@@ -11,20 +11,28 @@
 namespace abut {
 
 ScalarField field_near(const ShapeSdf& sdf, double band) {
-  // d >= D/kappa - tau log L at a distance D from the boxes: d <= band only in boxes grown by so much.
-  const double reach = sdf.distance_ratio() * (band + sdf.smoothing() * std::log(std::max(sdf.added(), 1)));
+  // d >= d_l - tau log L of the least d_l, and d_l >= D/kappa at a distance D from its box: d <= band only in
+  // boxes grown by so much, and only where a cheap bound of some d_l allows it.
+  const double least = band + sdf.smoothing() * std::log(std::max(sdf.added(), 1));
   std::vector<Eigen::AlignedBox3d> boxes;
   for (int i = 0; i < sdf.added(); ++i) {
     boxes.push_back(sdf.box_of_primitive(at(i)));
-    boxes.back().min().array() -= reach;
-    boxes.back().max().array() += reach;
+    boxes.back().min().array() -= sdf.distance_ratio() * least;
+    boxes.back().max().array() += sdf.distance_ratio() * least;
   }
-  return [boxes = std::move(boxes), field = field_of(sdf)](const Points& points, std::span<double> values) {
+  return [&sdf, least, boxes = std::move(boxes), field = field_of(sdf)](const Points& points,
+                                                                        std::span<double> values) {
+    const std::vector<PreparedPrimitive<double>>& primitives = sdf.primitives<double>();
     std::vector<Eigen::Index> near;
     for (Eigen::Index i = 0; i < points.cols(); ++i) {
       const Vec3<double> p = points.col(i);
-      if (std::any_of(boxes.begin(), boxes.end(), [&](const auto& box) { return box.contains(p); }))
+      for (std::size_t l = 0; l < boxes.size(); ++l) {
+        if (!boxes[l].contains(p) ||
+            primitive_bounds<double>(primitives[l], sdf.distance_mode(), p).lower > least)
+          continue;
         near.push_back(i);
+        break;
+      }
     }
     std::fill(values.begin(), values.end(), k_infinity);
     if (near.empty()) return;

@@ -7,6 +7,8 @@
 
 #include <Eigen/Cholesky>
 
+#include "engine/pack.h"
+
 namespace abut {
 namespace {
 
@@ -71,15 +73,9 @@ double SuperquadricFitter::outlier_level(double deviation) const {
 
 double SuperquadricFitter::weigh(const FreeSuperquadric& sq, double deviation, const FitSamples& samples,
                                  std::vector<float>& distances, std::vector<float>* weights) const {
-  const PackedSuperquadric packed(sq);
-  std::array<FitLanes, 11> unused;
   distances.resize(samples.d.size());
-  for (std::size_t s = 0; s < samples.d.size(); s += k_lanes_of_fit) {
-    packed
-        .distance<false>(FitLanes::load(&samples.x[s]), FitLanes::load(&samples.y[s]),
-                         FitLanes::load(&samples.z[s]), unused)
-        .store(&distances[s]);
-  }
+  distances_of(sq, samples.x.data(), samples.y.data(), samples.z.data(), static_cast<int>(samples.d.size()),
+               distances.data());
   const auto T = static_cast<float>(T_);
   const double kappa = outlier_level(deviation), scale = -0.5 / (deviation * deviation);
   double cost = 0.0;
@@ -100,39 +96,19 @@ double SuperquadricFitter::weigh(const FreeSuperquadric& sq, double deviation, c
 double SuperquadricFitter::normal_equations(const FreeSuperquadric& sq, const FitSamples& samples,
                                             SuperquadricMatrix& JJ, SuperquadricTangent& Je,
                                             double& weight) const {
-  const PackedSuperquadric packed(sq);
-  const FitLanes T(T_);
-  std::array<FitLanes, 66> products;
-  std::array<FitLanes, 11> J, sums;
-  products.fill(FitLanes(0.0f));
-  sums.fill(FitLanes(0.0f));
-  FitLanes cost(0.0f), total(0.0f);
-  for (std::size_t s = 0; s < samples.d.size(); s += k_lanes_of_fit) {
-    const FitLanes x = FitLanes::load(&samples.x[s]), y = FitLanes::load(&samples.y[s]),
-                   z = FitLanes::load(&samples.z[s]);
-    const FitLanes outline = packed.distance<false>(x, y, z, J), others = FitLanes::load(&samples.others[s]);
-    const FitLanes w = FitLanes::load(&samples.w[s]);
-    const FitLanes e = min(max(min(outline, others), -T), T) - FitLanes::load(&samples.d[s]);
-    cost = cost + w * e * e;
-    total = total + w;
-    const auto moves = abs(outline) < T && outline < others;
-    if (!any(moves)) continue;
-    static_cast<void>(packed.distance<true>(x, y, z, J));
-    const FitLanes slope = select(moves, w, FitLanes(0.0f));
-    std::size_t product = 0;
-    for (std::size_t a = 0; a < 11; ++a) {
-      const FitLanes wJ = slope * J[a];
-      sums[a] = sums[a] + wJ * e;
-      for (std::size_t b = 0; b <= a; ++b, ++product) products[product] = products[product] + wJ * J[b];
-    }
-  }
-  std::size_t product = 0;
+  FitSums sums;
+  chosen_kernels<FitKernels>().normal_equations(
+      SuperquadricNumbers(sq),
+      {samples.x.data(), samples.y.data(), samples.z.data(), samples.d.data(), samples.w.data(),
+       samples.others.data(), static_cast<int>(samples.d.size())},
+      static_cast<float>(T_), sums);
+  int product = 0;
   for (int a = 0; a < 11; ++a) {
-    Je[a] = reduce_sum(sums[at(a)]);
-    for (int b = 0; b <= a; ++b, ++product) JJ(a, b) = JJ(b, a) = reduce_sum(products[product]);
+    Je[a] = sums.Je[a];
+    for (int b = 0; b <= a; ++b, ++product) JJ(a, b) = JJ(b, a) = sums.JJ[product];
   }
-  weight = reduce_sum(total);
-  return reduce_sum(cost);
+  weight = sums.weight;
+  return sums.cost;
 }
 
 double SuperquadricFitter::step(const IntBox& box, const FitSamples& samples, FreeSuperquadric& sq) const {

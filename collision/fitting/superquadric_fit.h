@@ -3,20 +3,16 @@
 /// All in units of the spacing, from the lower corner of the grid.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <vector>
 
+#include "collision/fitting/fit_kernels.h"
 #include "collision/fitting/free_superquadric.h"
-#include "collision/fitting/superquadric_residual.h"
 #include "engine/check.h"
-#include "engine/pack.h"
+#include "engine/instruction_set.h"
 #include "engine/types.h"
 
 namespace abut {
-
-using FitLanes = Pack<float, 8>;
-inline constexpr int k_lanes_of_fit = FitLanes::k_lanes;
 
 /// Grid points, both corners included.
 struct IntBox {
@@ -44,28 +40,11 @@ struct FitSamples {
   void fill_packs();
 };
 
-/// A superquadric as packs evaluate it.
-struct PackedSuperquadric {
-  std::array<FitLanes, 9> R;
-  Vec3<FitLanes> center, inverse_axes;
-  FitLanes eps1, eps2;
-
-  explicit PackedSuperquadric(const FreeSuperquadric& sq) : eps1(sq.eps1), eps2(sq.eps2) {
-    for (int i = 0; i < 3; ++i) {
-      center[i] = FitLanes(sq.center[i]);
-      inverse_axes[i] = FitLanes(1.0 / sq.axes[i]);
-      for (int j = 0; j < 3; ++j) R[at(3 * i + j)] = FitLanes(sq.R(i, j));
-    }
-  }
-  template <bool derivative>
-  [[nodiscard]] FitLanes distance(const FitLanes& x, const FitLanes& y, const FitLanes& z,
-                                  std::array<FitLanes, 11>& J) const {
-    const FitLanes p0 = x - center[0], p1 = y - center[1], p2 = z - center[2];
-    const Vec3<FitLanes> local(R[0] * p0 + R[3] * p1 + R[6] * p2, R[1] * p0 + R[4] * p1 + R[7] * p2,
-                               R[2] * p0 + R[5] * p1 + R[8] * p2);
-    return radial_distance<derivative>(local, inverse_axes, eps1, eps2, J);
-  }
-};
+/// Radial distances of a superquadric at points, in columns of whole packs.
+inline void distances_of(const FreeSuperquadric& sq, const float* x, const float* y, const float* z,
+                         int count, float* out) {
+  chosen_kernels<FitKernels>().distances(SuperquadricNumbers(sq), x, y, z, count, out);
+}
 
 struct SuperquadricFitOptions {
   double truncation = 1.2;     ///< T: distances are cut off here

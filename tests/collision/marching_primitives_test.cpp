@@ -5,15 +5,18 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <ceres/jet.h>
 #include <catch2/catch.hpp>
 
+#include "collision/fitting/fit_kernels.h"
 #include "collision/fitting/free_superquadric.h"
 #include "collision/fitting/superquadric_residual.h"
 #include "collision/sdf/superquadric.h"
+#include "engine/instruction_set.h"
 #include "engine/mesh_io.h"
 #include "engine/pack.h"
 #include "tests/support/cases.h"
@@ -92,6 +95,61 @@ bool same_primitives(const std::vector<Primitive>& a, const std::vector<Primitiv
 }
 
 }  // namespace
+
+TEST_CASE("FitKernels: every instruction set gives the sums of the scalar kernel", "[collision][batch]") {
+  Random random(5);
+  const FreeSuperquadric sq = random_superquadric(random);
+  constexpr int k_count = 4 * k_lanes_of_fit;
+  constexpr float k_T = 0.5f;
+  std::vector<float> columns[6];
+  for (int i = 0; i < k_count; ++i) {
+    for (int axis = 0; axis < 3; ++axis)
+      columns[axis].push_back(static_cast<float>(sq.center[axis] + random.uniform(-2.0, 2.0)));
+    columns[3].push_back(static_cast<float>(random.uniform(-k_T, k_T)));
+    columns[4].push_back(static_cast<float>(random.uniform(0.0, 1.0)));
+    columns[5].push_back(static_cast<float>(random.uniform(-0.2, 2.0)));
+  }
+  SuperquadricMatrix JJ = SuperquadricMatrix::Zero();
+  SuperquadricTangent Je = SuperquadricTangent::Zero();
+  double cost = 0.0, weight = 0.0;
+  std::vector<double> expected;
+  for (std::size_t i = 0; i < k_count; ++i) {
+    const Vec3<double> p(columns[0][i], columns[1][i], columns[2][i]);
+    std::array<double, 11> slopes;
+    const double d = radial_distance<true, double>(sq.R.transpose() * (p - sq.center), sq.axes.cwiseInverse(),
+                                                   sq.eps1, sq.eps2, slopes);
+    const double w = columns[4][i], others = columns[5][i], T = k_T;
+    const double e = std::clamp(std::min(d, others), -T, T) - columns[3][i];
+    expected.push_back(d);
+    cost += w * e * e;
+    weight += w;
+    if (!(std::abs(d) < T && d < others)) continue;
+    const Eigen::Map<const SuperquadricTangent> J(slopes.data());
+    JJ += w * J * J.transpose();
+    Je += w * e * J;
+  }
+  REQUIRE(Je.norm() > 0.0);
+  for (const std::string_view set : available_instruction_sets()) {
+    CAPTURE(set);
+    const FitKernels kernels = kernels_for<FitKernels>(set);
+    std::vector<float> distances(k_count);
+    kernels.distances(SuperquadricNumbers(sq), columns[0].data(), columns[1].data(), columns[2].data(),
+                      k_count, distances.data());
+    for (std::size_t i = 0; i < k_count; ++i) CHECK(test::close(distances[i], expected[i], 1e-4, 1e-4));
+    FitSums sums;
+    kernels.normal_equations(SuperquadricNumbers(sq),
+                             {columns[0].data(), columns[1].data(), columns[2].data(), columns[3].data(),
+                              columns[4].data(), columns[5].data(), k_count},
+                             k_T, sums);
+    CHECK(test::close(sums.cost, cost, 1e-4, 0.0));
+    CHECK(test::close(sums.weight, weight, 1e-5, 0.0));
+    for (int a = 0, product = 0; a < 11; ++a) {
+      CHECK(test::close(sums.Je[a], Je[a], 1e-3, 1e-3 * Je.norm()));
+      for (int b = 0; b <= a; ++b, ++product)
+        CHECK(test::close(sums.JJ[product], JJ(a, b), 1e-3, 1e-4 * JJ.norm()));
+    }
+  }
+}
 
 TEST_CASE("radial_distance: is that of the superquadric's SDF, on packs as on single numbers",
           "[collision][value]") {
