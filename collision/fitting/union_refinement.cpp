@@ -12,7 +12,9 @@
 
 #include "collision/fitting/free_superquadric.h"
 #include "collision/fitting/hashed_part.h"
+#include "collision/fitting/marching_cubes.h"
 #include "collision/fitting/parallel_chunks.h"
+#include "collision/fitting/shape_jacobian.h"
 #include "collision/fitting/shape_on_grid.h"
 #include "collision/sdf/shape_sdf.h"
 #include "engine/check.h"
@@ -20,15 +22,10 @@
 namespace abut {
 namespace {
 
-constexpr int k_samples_of_chunk = 512;
+constexpr Eigen::Index k_samples_of_chunk = 256;
 constexpr double k_blended = 10.0;  // of union smoothings further than the nearest: it changes no distance
-constexpr double k_least_slope = 1e-6;  // of a residual by a primitive: what is below couples nothing
 
-/// The derivative of a residual by one primitive.
-struct ResidualBlock {
-  int primitive;
-  SuperquadricTangent slope;
-};
+bool is_added(const Primitive& primitive) { return primitive.operation == PrimitiveOperation::add; }
 
 /// A sum of squares about the current shape.
 struct NormalEquations {
@@ -57,35 +54,32 @@ class UnionRefiner {
       if (std::min(std::abs(grid_.values[i]), std::abs(distances[i])) < band) near.push_back(i);
     }
     const HashedPart part(static_cast<double>(options_.max_samples) / static_cast<double>(near.size()));
-    points_.clear();
+    std::erase_if(near, [&](std::size_t i) { return !part.contains(i); });
+    points_.resize(3, static_cast<Eigen::Index>(near.size()));
     targets_.clear();
     const Eigen::Vector3i n = grid_.points();
     for (const std::size_t i : near) {
-      if (!part.contains(i)) continue;
       const auto p = static_cast<int>(i);
-      points_.push_back(grid_.point(p % n.x(), p / n.x() % n.y(), p / n.x() / n.y()));
+      points_.col(static_cast<Eigen::Index>(targets_.size())) =
+          grid_.point(p % n.x(), p / n.x() % n.y(), p / n.x() / n.y());
       targets_.push_back(std::clamp(grid_.values[i], -T_, T_));
     }
   }
 
   /// Sum of squared residuals of a shape [m^2].
   [[nodiscard]] double cost_of(const Shape& shape) const {
-    const ShapeSdf sdf(shape);
-    std::vector<double> costs(chunk_count(), 0.0);
-    for_each_chunk(static_cast<int>(costs.size()), options_.threads, [&](int chunk) {
-      for_each_sample(chunk, [&](std::size_t i) {
-        const double e = residual(sdf.distance<double>(points_[i]), i);
-        costs[at(chunk)] += e * e;
-      });
-    });
+    const std::vector<double> distances = distances_at_samples(ShapeSdf(shape));
     double cost = 0.0;
-    for (const double part : costs) cost += part;
+    for (std::size_t i = 0; i < distances.size(); ++i) {
+      const double e = residual(distances[i], i);
+      cost += e * e;
+    }
     return cost;
   }
 
   /// Root mean square of the residuals [m].
   [[nodiscard]] double error() const {
-    return std::sqrt(cost_of(shape_) / static_cast<double>(std::max<std::size_t>(points_.size(), 1)));
+    return std::sqrt(cost_of(shape_) / static_cast<double>(std::max<std::size_t>(targets_.size(), 1)));
   }
 
   /// Levenberg-Marquardt steps until the cost settles; returns how many were accepted.
@@ -117,13 +111,13 @@ class UnionRefiner {
     return accepted;
   }
 
-  /// Leaves out primitives as long as the cost does not rise; returns how many.
+  /// Leaves out primitives as long as the cost does not rise, or there are too many; returns how many.
   int prune() {
     int left_out = 0;
     for (; shape_.primitives.size() > 1; ++left_out) {
       const std::vector<double> changes = changes_without_each();
       const auto least = std::min_element(changes.begin(), changes.end());
-      if (*least > 0.0) break;
+      if (*least > 0.0 && static_cast<int>(shape_.primitives.size()) <= options_.max_primitives) break;
       leave_out(least - changes.begin());
     }
     return left_out;
@@ -136,13 +130,25 @@ class UnionRefiner {
   }
 
  private:
-  [[nodiscard]] std::size_t chunk_count() const {
-    return (points_.size() + k_samples_of_chunk - 1) / k_samples_of_chunk;
+  /// Calls work(chunk, first, count) for chunks of the samples, on threads.
+  template <typename Work>
+  void for_each_part(const Work& work) const {
+    for_each_chunk(chunk_count(), options_.threads, [&](int chunk) {
+      const Eigen::Index first = Eigen::Index{chunk} * k_samples_of_chunk;
+      work(chunk, first, std::min(k_samples_of_chunk, points_.cols() - first));
+    });
   }
-  template <typename Visit>
-  void for_each_sample(int chunk, const Visit& visit) const {
-    const std::size_t first = at(chunk) * k_samples_of_chunk;
-    for (std::size_t i = first; i < std::min(first + k_samples_of_chunk, points_.size()); ++i) visit(i);
+  [[nodiscard]] int chunk_count() const {
+    return static_cast<int>((points_.cols() + k_samples_of_chunk - 1) / k_samples_of_chunk);
+  }
+
+  [[nodiscard]] std::vector<double> distances_at_samples(const ShapeSdf& sdf) const {
+    std::vector<double> distances(targets_.size());
+    const ScalarField field = field_of(sdf);
+    for_each_part([&](int, Eigen::Index first, Eigen::Index count) {
+      field(points_.middleCols(first, count), {distances.data() + first, static_cast<std::size_t>(count)});
+    });
+    return distances;
   }
 
   void leave_out(std::ptrdiff_t l) { shape_.primitives.erase(shape_.primitives.begin() + l); }
@@ -151,29 +157,43 @@ class UnionRefiner {
     return std::clamp(distance, -T_, T_) - targets_[sample];
   }
 
-  /// By how much the cost rises without each of the primitives [m^2].
+  /// By how much the cost rises without each of the primitives [m^2]; infinitely without the only added one.
   [[nodiscard]] std::vector<double> changes_without_each() const {
-    std::vector<double> distances(points_.size());
-    const ShapeSdf sdf(shape_);
-    for_each_chunk(static_cast<int>(chunk_count()), options_.threads, [&](int chunk) {
-      for_each_sample(chunk, [&](std::size_t i) { distances[i] = sdf.distance<double>(points_[i]); });
-    });
+    const std::vector<double> distances = distances_at_samples(ShapeSdf(shape_));
+    const auto added = std::count_if(shape_.primitives.begin(), shape_.primitives.end(), is_added);
     std::vector<double> changes(shape_.primitives.size(), 0.0);
     for_each_chunk(static_cast<int>(changes.size()), options_.threads, [&](int l) {
+      const Primitive& primitive = shape_.primitives[at(l)];
+      if (is_added(primitive) && added == 1) {
+        changes[at(l)] = k_infinity;
+        return;
+      }
       Shape alone = shape_, others = shape_;
-      alone.primitives = {shape_.primitives[at(l)]};
+      alone.primitives = {primitive};
+      alone.primitives[0].operation = PrimitiveOperation::add;
       others.primitives.erase(others.primitives.begin() + l);
       const ShapeSdf sdf_alone(alone), sdf_others(others);
       Eigen::AlignedBox3d box = sdf_alone.bounds();  // beyond it by T kappa the primitive counts as T
-      const double margin = T_ * sdf_alone.distance_ratio() + k_blended * shape_.union_smoothing;
+      const double blended = k_blended * shape_.union_smoothing;
+      const double margin = T_ * sdf_alone.distance_ratio() + blended;
       box.min().array() -= margin;
       box.max().array() += margin;
-      for (std::size_t i = 0; i < points_.size(); ++i) {
-        if (!box.contains(points_[i])) continue;
-        if (sdf_alone.distance<double>(points_[i]) > distances[i] + k_blended * shape_.union_smoothing)
-          continue;
-        const double with = residual(distances[i], i),
-                     without = residual(sdf_others.distance<double>(points_[i]), i);
+      std::vector<Eigen::Index> near;
+      for (Eigen::Index i = 0; i < points_.cols(); ++i) {
+        if (box.contains(Vec3<double>(points_.col(i)))) near.push_back(i);
+      }
+      std::vector<double> values(near.size());
+      field_of(sdf_alone)(points_(Eigen::all, near), values);
+      std::vector<Eigen::Index> matters;
+      for (std::size_t i = 0; i < near.size(); ++i) {
+        const double d = distances[static_cast<std::size_t>(near[i])];
+        if (values[i] <= (is_added(primitive) ? d : -d) + blended) matters.push_back(near[i]);
+      }
+      values.resize(matters.size());
+      field_of(sdf_others)(points_(Eigen::all, matters), values);
+      for (std::size_t i = 0; i < matters.size(); ++i) {
+        const auto sample = static_cast<std::size_t>(matters[i]);
+        const double with = residual(distances[sample], sample), without = residual(values[i], sample);
         changes[at(l)] += without * without - with * with;
       }
     });
@@ -181,59 +201,39 @@ class UnionRefiner {
   }
 
   [[nodiscard]] NormalEquations normal_equations() const {
-    const ShapeSdf sdf(shape_);
-    std::vector<NormalEquations> parts(chunk_count());
-    std::vector<Mat3<double>> R;
-    for (const Primitive& primitive : shape_.primitives) R.push_back(primitive.X_BP.rotation());
-    for_each_chunk(static_cast<int>(parts.size()), options_.threads, [&](int chunk) {
+    const ShapeJacobian jacobian(shape_);
+    std::vector<NormalEquations> parts(at(chunk_count()));
+    for_each_part([&](int chunk, Eigen::Index first, Eigen::Index count) {
       NormalEquations& part = parts[at(chunk)];
-      part.Je.assign(R.size(), SuperquadricTangent::Zero());
-      std::vector<PrimitiveGradient> bar(R.size());
-      std::vector<ResidualBlock> blocks;
-      for_each_sample(chunk, [&](std::size_t i) {
-        const double d = sdf.distance<double>(points_[i]);
-        if (std::abs(d) >= T_) return;
-        std::fill(bar.begin(), bar.end(), PrimitiveGradient());
-        sdf.parameter_vjp(points_[i], 1.0, Vec3<double>::Zero(), bar);
-        blocks.clear();
-        for (std::size_t l = 0; l < bar.size(); ++l) {
-          const ResidualBlock block{static_cast<int>(l), slope_of(bar[l], shape_.primitives[l], R[l])};
-          if (block.slope.head<3>().squaredNorm() > k_least_slope * k_least_slope) blocks.push_back(block);
-        }
-        const double e = d - targets_[i];
-        for (const ResidualBlock& a : blocks) {
-          part.Je[at(a.primitive)] += e * a.slope;
-          for (const ResidualBlock& b : blocks) {
-            if (b.primitive > a.primitive) break;
-            const auto [entry, is_new] =
-                part.JJ.try_emplace({a.primitive, b.primitive}, SuperquadricMatrix::Zero());
-            entry->second.noalias() += a.slope * b.slope.transpose();
+      part.Je.assign(shape_.primitives.size(), SuperquadricTangent::Zero());
+      const DistanceJacobian J = jacobian.evaluate(points_.middleCols(first, count), T_);
+      for (std::size_t i = 0; i < J.points.size(); ++i) {
+        const double e = J.distance[static_cast<Eigen::Index>(i)] -
+                         targets_[static_cast<std::size_t>(first + J.points[i])];
+        for (std::size_t a = J.begin[i]; a < J.begin[i + 1]; ++a) {
+          const auto& [l, slope] = J.slopes[a];
+          part.Je[at(l)] += e * slope;
+          for (std::size_t b = J.begin[i]; b <= a; ++b) {
+            const auto& [k, other_slope] = J.slopes[b];
+            const bool is_lower = l >= k;
+            SuperquadricMatrix& block =
+                part.JJ.try_emplace(std::minmax(l, k, std::greater<>()), SuperquadricMatrix::Zero())
+                    .first->second;
+            block.noalias() += is_lower ? slope * other_slope.transpose() : other_slope * slope.transpose();
           }
         }
-      });
+      }
     });
     NormalEquations sum;
-    sum.Je.assign(R.size(), SuperquadricTangent::Zero());
-    for (std::size_t l = 0; l < R.size(); ++l)
+    sum.Je.assign(shape_.primitives.size(), SuperquadricTangent::Zero());
+    for (std::size_t l = 0; l < sum.Je.size(); ++l)
       sum.JJ.try_emplace({static_cast<int>(l), static_cast<int>(l)}, SuperquadricMatrix::Zero());
     for (const NormalEquations& part : parts) {
-      for (std::size_t l = 0; l < R.size(); ++l) sum.Je[l] += part.Je[l];
+      for (std::size_t l = 0; l < sum.Je.size(); ++l) sum.Je[l] += part.Je[l];
       for (const auto& [pair, block] : part.JJ)
         sum.JJ.try_emplace(pair, SuperquadricMatrix::Zero()).first->second += block;
     }
     return sum;
-  }
-
-  /// By the tangent of moved(), of a derivative by parameters and a left perturbation of the pose.
-  [[nodiscard]] static SuperquadricTangent slope_of(const PrimitiveGradient& bar, const Primitive& primitive,
-                                                    const Mat3<double>& R) {
-    SuperquadricTangent slope;
-    slope.segment<3>(0) = R.transpose() * bar.pose.tail<3>();
-    slope.segment<3>(3) = R.transpose() * bar.pose.head<3>();
-    for (int k = 0; k < 3; ++k) slope[6 + k] = primitive.parameters[at(k)] * bar.parameters[at(k)];
-    slope[9] = bar.parameters[3];
-    slope[10] = bar.parameters[4];
-    return slope;
   }
 
   /// Displacements and lengths are in metres, all else is in radians and the like: the damping is relative to
@@ -275,10 +275,13 @@ class UnionRefiner {
       sq = moved(sq, limited(change.segment<k_superquadric_numbers>(static_cast<Eigen::Index>(l) *
                                                                     k_superquadric_numbers),
                              reach_of(sq, T_)));
-      sq.axes = sq.axes.cwiseMax(options_.least_axis * h_);
+      const double diagonal = h_ * grid_.grid.cells.cast<double>().norm();
+      sq.axes = sq.axes.cwiseMax(options_.least_axis * h_).cwiseMin(diagonal);
       sq.eps1 = std::clamp(sq.eps1, options_.least_exponent, options_.most_exponent);
       sq.eps2 = std::clamp(sq.eps2, options_.least_exponent, options_.most_exponent);
+      const PrimitiveOperation operation = shape.primitives[l].operation;
       shape.primitives[l] = primitive_of(sq);
+      shape.primitives[l].operation = operation;
     }
     return true;
   }
@@ -287,7 +290,7 @@ class UnionRefiner {
   const UnionRefinementOptions& options_;
   double h_, T_;  // spacing and truncation [m]
   Shape shape_;
-  std::vector<Vec3<double>> points_;
+  Points points_{3, 0};
   std::vector<double> targets_;  // truncated distances
 };
 
@@ -296,19 +299,19 @@ class UnionRefiner {
 UnionRefinementReport refine_union(Shape& shape, const DistanceGrid& grid,
                                    const UnionRefinementOptions& options) {
   for (const Primitive& primitive : shape.primitives) {
-    require(primitive.kind == PrimitiveKind::superquadric && primitive.operation == PrimitiveOperation::add,
-            "only added superquadrics can be refined");
+    require(primitive.kind == PrimitiveKind::superquadric, "only superquadrics can be refined");
   }
+  require(shape.distance_mode == DistanceMode::taubin, "only Taubin's distance can be refined");
   require(options.truncation > 0.0 && options.band >= 0.5 && options.least_axis > 0.0,
           "truncation and least_axis must be > 0, and band >= 0.5");
-  require(
-      options.max_samples >= 1 && options.rounds >= 0 && options.steps >= 1 && options.thinning_steps >= 1,
-      "max_samples and steps must be >= 1, and rounds >= 0");
+  require(options.max_samples >= 1 && options.max_primitives >= 1 && options.rounds >= 0 &&
+              options.steps >= 1 && options.thinning_steps >= 1,
+          "max_samples, max_primitives and steps must be >= 1, and rounds >= 0");
   require(options.least_exponent >= 0.02 && options.least_exponent <= options.most_exponent &&
               options.most_exponent <= 1.9,
           "exponents must be in [0.02, 1.9]");
   UnionRefinementReport report;
-  if (shape.primitives.empty()) return report;
+  if (std::none_of(shape.primitives.begin(), shape.primitives.end(), is_added)) return report;
   UnionRefiner refiner(shape, grid, options);
   const std::vector<double> before = refiner.distances();
   report.iou_before = report.iou_after = volumetric_iou(grid, before);
@@ -328,7 +331,8 @@ UnionRefinementReport refine_union(Shape& shape, const DistanceGrid& grid,
   if (options.progress) options.progress("steps", most_steps, most_steps);
   report.error_after = refiner.error();
   const std::vector<double> after = refiner.distances();
-  report.kept = occupancy_iou(grid, after) > occupancy_iou(grid, before);
+  const bool had_too_many = static_cast<int>(shape.primitives.size()) > options.max_primitives;
+  report.kept = had_too_many || occupancy_iou(grid, after) > occupancy_iou(grid, before);
   if (report.kept) {
     report.iou_after = volumetric_iou(grid, after);
     shape = refiner.shape();

@@ -9,13 +9,14 @@
 namespace abut {
 
 struct UnionRefinementOptions {
-  double truncation = 1.2;   ///< distances are cut off here [spacings], > 0
-  double band = 2.5;         ///< of grid points about either surface that count [spacings], >= 0.5
-  int max_samples = 30000;   ///< of these points, chosen by a hash, >= 1
-  int rounds = 3;            ///< of pruning and choosing points again, >= 0
-  int steps = 6;             ///< accepted Levenberg-Marquardt steps of a round, >= 1
-  double settled = 1e-3;     ///< relative decrease of the cost with which a round ends, >= 0
-  double least_axis = 0.25;  ///< semi-axes are at least so long [spacings], > 0
+  double truncation = 1.2;      ///< distances are cut off here [spacings], > 0
+  double band = 2.5;            ///< of grid points about either surface that count [spacings], >= 0.5
+  int max_samples = 15000;      ///< of these points, chosen by a hash, >= 1
+  int max_primitives = 100000;  ///< the least useful ones beyond it are left out after the first round, >= 1
+  int rounds = 2;               ///< of pruning and choosing points again, >= 0
+  int steps = 12;               ///< accepted Levenberg-Marquardt steps of a round, >= 1
+  double settled = 2e-4;        ///< relative decrease of the cost with which a round ends, >= 0
+  double least_axis = 0.25;     ///< semi-axes are at least so long [spacings], > 0
   double least_exponent = 0.05, most_exponent = 1.9;  ///< of superquadrics, in [0.02, 1.9]
   int threads = 0;                                    ///< 0: as many as the machine has; changes no result
   /// If it is there, primitives are left out in the end, the least useful first, each followed by
@@ -31,7 +32,8 @@ struct UnionRefinementReport {
   double iou_before = 0.0, iou_after = 0.0;      ///< of the smooth union (volumetric_iou)
   double error_before = 0.0, error_after = 0.0;  ///< root mean square of truncated errors [m]
   int thinned_out = 0;  ///< superquadrics left out because the shape without them is good enough
-  bool kept = false;    ///< whether the steps' result was taken: if the occupancy IoU rises
+  bool kept =
+      false;  ///< whether the steps' result was taken: if the occupancy IoU rises, or there were too many
 };
 
 /// Moves all superquadrics of a shape at once to where the signed distance function that a simulation will
@@ -41,16 +43,17 @@ struct UnionRefinementReport {
 ///   distances,
 ///
 /// over grid points x_i within `band` of the zero set of either, by Levenberg-Marquardt on eleven numbers
-/// each (superquadric_residual.h), with the derivatives of ShapeSdf::parameter_vjp. Only primitives that are
-/// blended at some point couple, so the normal equations are sparse. Before each round after the first,
-/// primitives without which the sum is no larger are left out, the least useful first.
+/// each (free_superquadric.h), with the derivatives of ShapeJacobian. Only primitives that are blended at
+/// some point couple, so the normal equations are sparse. Before each round after the first, primitives
+/// without which the sum is no larger are left out, and those beyond `max_primitives`, the least useful
+/// first.
 ///
 /// The shape stays as it is unless the IoU under the smooth union, measured to less than a spacing
-/// (occupancy_iou), rises; what `is_good_enough` asks for comes after that. The result depends on the shape,
-/// the grid and the options alone.
+/// (occupancy_iou), rises or there were too many superquadrics; what `is_good_enough` asks for comes after
+/// that. The result depends on the shape, the grid and the options alone.
 ///
-/// @param shape  of added superquadrics, with its union smoothing
-/// Throws std::invalid_argument for other primitives or options out of range.
+/// @param shape  of superquadrics, added or subtracted, with its union smoothing
+/// Throws std::invalid_argument for other primitives, distances other than Taubin's, or options out of range.
 UnionRefinementReport refine_union(Shape& shape, const DistanceGrid& grid,
                                    const UnionRefinementOptions& options = {});
 

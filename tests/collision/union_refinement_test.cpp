@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
+#include "collision/fitting/cavity_filling.h"
 #include "collision/fitting/free_superquadric.h"
+#include "collision/fitting/shape_growth.h"
+#include "collision/fitting/shape_jacobian.h"
 #include "collision/fitting/shape_on_grid.h"
 #include "tests/support/cases.h"
 #include "tests/support/close.h"
@@ -30,9 +34,18 @@ Shape truth() {
   return shape;
 }
 
-DistanceGrid grid_of_truth(int points) {
+/// The same with a hole through the first block and a cavity in the second.
+Shape pierced_truth() {
+  Shape shape = truth();
+  shape.primitives.push_back(superquadric_of({0.07, 0.07, 0.3}, 0.3, 1.0, {0.1, 0, 0}));
+  shape.primitives.push_back(superquadric_of({0.1, 0.12, 0.1}, 0.8, 0.7, {0.4, 0.5, 0.1}));
+  for (std::size_t l : {3, 4}) shape.primitives[l].operation = PrimitiveOperation::subtract;
+  return shape;
+}
+
+DistanceGrid grid_of(const Shape& shape, int points) {
   DistanceGrid grid;
-  const ShapeSdf sdf(truth());
+  const ShapeSdf sdf(shape);
   grid.grid = cube_around(sdf.bounds(), points, 0.8);
   for (int k = 0; k < points; ++k) {
     for (int j = 0; j < points; ++j) {
@@ -42,12 +55,16 @@ DistanceGrid grid_of_truth(int points) {
   return grid;
 }
 
+DistanceGrid grid_of_truth(int points) { return grid_of(truth(), points); }
+
 Shape disturbed(Shape shape, double by) {
   Random random(7);
   for (Primitive& primitive : shape.primitives) {
     SuperquadricTangent step = by * random_vector<k_superquadric_numbers>(random);
     step.head<3>() *= 0.2;
+    const PrimitiveOperation operation = primitive.operation;
     primitive = primitive_of(moved(free_superquadric(primitive), step));
+    primitive.operation = operation;
   }
   return shape;
 }
@@ -69,6 +86,140 @@ TEST_CASE("refine_union: brings disturbed superquadrics back to the smooth union
   REQUIRE(shape.primitives.size() == 3);
   for (std::size_t l = 0; l < 3; ++l)
     CHECK((shape.primitives[l].X_BP.p - truth().primitives[l].X_BP.p).norm() < 0.005);
+}
+
+TEST_CASE("ShapeJacobian: agrees with finite differences of the distance, with and without subtraction",
+          "[collision][derivative]") {
+  Shape shape = GENERATE(truth(), pierced_truth(), Shape{{truth().primitives[0]}, 0.01});
+  for (Primitive& primitive : shape.primitives) {
+    for (std::size_t k : {3, 4}) primitive.parameters[k] *= 0.9;  // from 1, where ridges begin to be rounded
+  }
+  CAPTURE(shape.primitives.size());
+  Random random(3);
+  Points points(3, 300);
+  for (Eigen::Index i = 0; i < points.cols(); ++i)
+    points.col(i) = 0.5 * random_vector(random) + Vec3<double>(0.1, 0.1, 0);
+  constexpr double k_band = 0.1;
+  const DistanceJacobian J = ShapeJacobian(shape).evaluate(points, k_band);
+  REQUIRE(J.points.size() > 30);
+  CHECK(J.points.size() < 300);
+  REQUIRE(J.begin.size() == J.points.size() + 1);
+  std::vector<int> uses(shape.primitives.size(), 0);
+  for (std::size_t i = 0; i < J.points.size(); ++i) {
+    const Vec3<double> p = points.col(J.points[i]);
+    const double d = ShapeSdf(shape).distance<double>(p);
+    CHECK(close(J.distance[static_cast<Eigen::Index>(i)], d, 1e-12, 1e-14));
+    CHECK(std::abs(d) < k_band);
+    for (std::size_t l = 0; l < shape.primitives.size(); ++l) {
+      SuperquadricTangent slope = SuperquadricTangent::Zero();
+      for (std::size_t k = J.begin[i]; k < J.begin[i + 1]; ++k) {
+        if (J.slopes[k].primitive == static_cast<int>(l)) slope = J.slopes[k].slope;
+      }
+      if (slope.norm() > 0.1) ++uses[l];
+      const auto distance_moved_by = [&](int number, double by) {
+        Shape changed = shape;
+        SuperquadricTangent step = SuperquadricTangent::Zero();
+        step[number] = by;
+        changed.primitives[l] = primitive_of(moved(free_superquadric(shape.primitives[l]), step));
+        changed.primitives[l].operation = shape.primitives[l].operation;
+        return ShapeSdf(changed).distance<double>(p);
+      };
+      constexpr double k_step = 1e-6;
+      SuperquadricTangent difference;
+      for (int number = 0; number < k_superquadric_numbers; ++number)
+        difference[number] =
+            (distance_moved_by(number, k_step) - distance_moved_by(number, -k_step)) / (2.0 * k_step);
+      CAPTURE(p.transpose(), l, slope.transpose(), difference.transpose());
+      CHECK((slope - difference).norm() < 1e-5 * (1.0 + difference.norm()));
+    }
+  }
+  for (const int count : uses) CHECK(count > 0);  // not vacuous
+}
+
+TEST_CASE("refine_union: brings added and subtracted superquadrics back together", "[collision][value]") {
+  const DistanceGrid grid = grid_of(pierced_truth(), 64);
+  Shape shape = disturbed(pierced_truth(), 0.06);
+  UnionRefinementOptions options;
+  options.settled = 0.0;
+  options.steps = 20;
+  const UnionRefinementReport report = refine_union(shape, grid, options);
+  CAPTURE(report.iou_before, report.iou_after, report.error_before, report.error_after, report.steps);
+  CHECK(report.kept);
+  CHECK(report.iou_before < 0.95);
+  CHECK(report.iou_after > 0.995);
+  REQUIRE(shape.primitives.size() == 5);
+  CHECK(shape.primitives[4].operation == PrimitiveOperation::subtract);
+  CHECK((shape.primitives[3].X_BP.p - pierced_truth().primitives[3].X_BP.p).head<2>().norm() < 0.005);
+}
+
+TEST_CASE("refine_union: leaves out the least useful of too many", "[collision][value]") {
+  const DistanceGrid grid = grid_of(pierced_truth(), 40);
+  Shape shape = pierced_truth();
+  UnionRefinementOptions options;
+  options.max_primitives = 4;
+  CHECK(refine_union(shape, grid, options).left_out == 1);
+  CHECK(shape.primitives.size() == 4);
+}
+
+TEST_CASE("grow_shape: finds a lost part and cavities, within the limit", "[collision][value]") {
+  const DistanceGrid grid = grid_of(pierced_truth(), 64);
+  Shape shape = truth();
+  shape.primitives.pop_back();  // the ball
+  ShapeGrowthOptions options;
+  const ShapeGrowthReport report = grow_shape(shape, grid, options);
+  CAPTURE(report.iou_before, report.iou_after, report.added, report.subtracted, report.rounds);
+  CHECK(report.iou_before < 0.8);
+  CHECK(report.iou_after > 0.97);
+  CHECK(report.added >= 3);
+  CHECK(report.subtracted >= 2);
+  CHECK(ShapeSdf(shape).distance<double>(Vec3<double>(0.1, 0, 0)) > 0.05);       // in the hole
+  CHECK(ShapeSdf(shape).distance<double>(Vec3<double>(-0.3, 0, 0.25)) < -0.05);  // in the ball
+
+  Shape limited = truth();
+  options.max_primitives = 4;
+  const ShapeGrowthReport of_limited = grow_shape(limited, grid, options);
+  CHECK(limited.primitives.size() == 4);
+  CHECK(of_limited.iou_after > of_limited.iou_before);
+
+  Shape right = pierced_truth();
+  CHECK(grow_shape(right, grid).rounds == 0);
+  CHECK(right.primitives.size() == 5);
+}
+
+TEST_CASE("fill_cavities: fills what is enclosed, by distances that fit the rest", "[collision][value]") {
+  constexpr double k_outer = 0.45, k_inner = 0.35;
+  DistanceGrid tube;
+  tube.grid = {Vec3<double>::Constant(-0.625), 0.025, Eigen::Vector3i::Constant(50)};
+  const auto solid_distance = [&](const Vec3<double>& p) {
+    return std::max(p.head<2>().norm() - k_outer, std::abs(p.z()) - 0.5);
+  };
+  for (int k = 0; k < 51; ++k) {
+    for (int j = 0; j < 51; ++j) {
+      for (int i = 0; i < 51; ++i) {
+        const Vec3<double> p = tube.point(i, j, k);
+        tube.values.push_back(std::max(solid_distance(p), k_inner - p.head<2>().norm()));
+      }
+    }
+  }
+  const FilledGrid filled = fill_cavities(tube, 0.0);
+  CHECK(filled.filled > filled.inside);
+  CHECK(fill_cavities(tube, 3.0).filled == 0);
+  std::size_t checked = 0;
+  for (int k = 15; k <= 35; ++k) {
+    for (int j = 0; j < 51; ++j) {
+      for (int i = 0; i < 51; ++i) {
+        const double d = solid_distance(tube.point(i, j, k));
+        if (std::abs(d) > 0.1) continue;  // nearer than the mouths
+        ++checked;
+        REQUIRE(std::abs(filled.grid.value(i, j, k) - d) <= 1.5 * tube.grid.cell_size);
+      }
+    }
+  }
+  CHECK(checked > 1000);
+
+  const DistanceGrid convex = grid_of(Shape{{truth().primitives[2]}, 0.01}, 30);
+  CHECK(fill_cavities(convex, 0.0).filled == 0);
+  CHECK(fill_cavities(convex, 0.0).grid.values == convex.values);
 }
 
 TEST_CASE("refine_union: leaves out what is not needed, and as much as is good enough",
@@ -111,19 +262,21 @@ TEST_CASE("refine_union: keeps exponents and axes in their bounds, and a shape t
     CHECK(std::max(primitive.parameters[3], primitive.parameters[4]) <= 0.9);
   }
 
-  shape.primitives[0].operation = PrimitiveOperation::subtract;
+  shape.primitives[0].kind = PrimitiveKind::sphere;
   CHECK_THROWS_AS(refine_union(shape, grid), std::invalid_argument);
   options.most_exponent = 0.5;
   CHECK_THROWS_AS(refine_union(bounded, grid, options), std::invalid_argument);
 }
 
-TEST_CASE("refine_union: gives the same for any number of threads", "[collision][determinism]") {
+TEST_CASE("refine_union, grow_shape: give the same for any number of threads", "[collision][determinism]") {
   const DistanceGrid grid = grid_of_truth(40);
   const auto refined = [&](int threads) {
     Shape shape = disturbed(truth(), 0.1);
-    UnionRefinementOptions options;
-    options.threads = threads;
-    (void)refine_union(shape, grid, options);
+    shape.primitives.pop_back();
+    ShapeGrowthOptions options;
+    options.refinement.threads = threads;
+    (void)refine_union(shape, grid, options.refinement);
+    (void)grow_shape(shape, grid, options);
     return shape;
   };
   const Shape one = refined(1), four = refined(4);
