@@ -42,6 +42,10 @@ std::string fit_text(const FittedMesh& fitted, const FitQuality& q) {
                       q.occupancy_iou, q.iou, fitted.grid.values.size());
   text += fmt::format("  refinement      IoU of the points {:.4f} before, {:.4f} after {}\n", u.iou_before,
                       u.iou_after, u.kept ? "it" : "it: left as it was");
+  const ShapeGrowthReport& g = fitted.growth;
+  text += fmt::format(
+      "  growth          IoU of the cells {:.4f} before, {:.4f} after it: {} added, {} subtracted\n",
+      g.iou_before, g.iou_after, count_text(g.added, "superquadric"), g.subtracted);
   text +=
       fmt::format("  mesh            {} away from the surface of the body\n", statistics(q.mesh_to_zero_set));
   text += fmt::format("  collision mesh  {} away from the mesh\n", statistics(q.collision_mesh_to_mesh));
@@ -99,6 +103,9 @@ Json json_of_fit(const FittedMesh& fitted, const FitQuality& q) {
           {"grid_points", fitted.grid.values.size()},
           {"refinement_steps", u.steps},
           {"left_out", u.left_out + u.thinned_out},
+          {"growth_rounds", fitted.growth.rounds},
+          {"occupancy_iou_before_growth", fitted.growth.iou_before},
+          {"subtracted", fitted.growth.subtracted},
           {"mesh_to_surface", json_of_statistics(q.mesh_to_zero_set)},
           {"collision_mesh_to_mesh", json_of_statistics(q.collision_mesh_to_mesh)},
           {"mean_normal_angle", q.mean_normal_angle},

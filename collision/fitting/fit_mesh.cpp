@@ -6,7 +6,9 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include "collision/fitting/cavity_filling.h"
 #include "collision/fitting/fit_quality.h"
+#include "collision/fitting/shape_growth.h"
 #include "collision/sdf/shape_sdf.h"
 #include "engine/body_builder.h"
 #include "engine/check.h"
@@ -15,6 +17,7 @@ namespace abut {
 namespace {
 
 constexpr std::size_t k_judged_points = 5000;
+constexpr double k_least_cavities = 0.05;  // of the inside: larger ones are cut out of a fit without them
 
 /// Of points from the zero set, by the signed distance function [m].
 double mean_distance(const Shape& shape, const Points& points) {
@@ -22,6 +25,51 @@ double mean_distance(const Shape& shape, const Points& points) {
   double sum = 0.0;
   for (Eigen::Index i = 0; i < points.cols(); ++i) sum += std::abs(sdf.distance<double>(points.col(i)));
   return sum / static_cast<double>(std::max<Eigen::Index>(points.cols(), 1));
+}
+
+UnionRefinementOptions refinement_of(const MeshFitOptions& options) {
+  UnionRefinementOptions refinement;
+  refinement.max_primitives = options.max_primitives;
+  refinement.threads = options.threads;
+  refinement.progress = options.progress;
+  return refinement;
+}
+
+/// Superquadrics that fill the inside of a grid `start`, completed against the grid of the mesh.
+FittedUnion fit_superquadrics(const DistanceGrid& start, const DistanceGrid& grid, double union_smoothing,
+                              const MeshFitOptions& options) {
+  MarchingPrimitivesOptions marching;
+  marching.max_primitives = options.max_primitives;
+  marching.progress = options.progress;
+  FittedSuperquadrics found = march_primitives(start, marching);
+  FittedUnion result;
+  result.shape.union_smoothing = union_smoothing;
+  result.shape.primitives = std::move(found.primitives);
+  result.marching = found.report;
+  if (result.shape.primitives.empty()) return result;
+  const UnionRefinementOptions refinement = refinement_of(options);
+  result.refinement = refine_union(result.shape, start, refinement);
+  ShapeGrowthOptions growth;
+  growth.max_primitives = options.max_primitives;
+  growth.refinement = refinement;
+  result.growth = grow_shape(result.shape, grid, growth);
+  return result;
+}
+
+/// The IoU, less what each superquadric has to be worth.
+double merit(const FittedUnion& fitted) {
+  return fitted.growth.iou_after -
+         ShapeGrowthOptions().least_gain * static_cast<double>(fitted.shape.primitives.size());
+}
+
+/// Leaves out superquadrics as long as the tolerance allows it.
+void thin_out(const MeshFitOptions& options, const Points& surface, FittedMesh& result) {
+  UnionRefinementOptions thinning = refinement_of(options);
+  thinning.rounds = 0;
+  thinning.is_good_enough = [&](const Shape& shape) {
+    return mean_distance(shape, surface) <= *options.tolerance * result.repaired.report.size;
+  };
+  result.refinement.thinned_out = refine_union(result.shape, result.grid, thinning).thinned_out;
 }
 
 }  // namespace
@@ -46,28 +94,21 @@ FittedMesh fit_mesh(const TriangleMesh& mesh, const MeshFitOptions& options) {
   result.grid = signed_distance_grid(result.repaired,
                                      cube_around(result.repaired.bvh.bounds(), points, k_fill), distances);
 
-  MarchingPrimitivesOptions marching;
-  marching.max_primitives = options.max_primitives;
-  marching.progress = options.progress;
-  FittedSuperquadrics found = march_primitives(result.grid, marching);
-  require(!found.primitives.empty(),
+  const double smoothing =
+      options.union_smoothing.value_or(k_union_smoothing_per_size * result.repaired.report.size);
+  FittedUnion& fitted = result;
+  fitted = fit_superquadrics(result.grid, result.grid, smoothing, options);
+  const FilledGrid filled = fill_cavities(result.grid, k_least_cavities);
+  if (filled.filled > 0) {
+    FittedUnion other = fit_superquadrics(filled.grid, result.grid, smoothing, options);
+    if (merit(other) > merit(fitted)) fitted = std::move(other);
+  }
+  require(!result.shape.primitives.empty(),
           fmt::format("no superquadric fits into the mesh: it is thinner than the distance grid can resolve "
                       "({:.3g} m); try a higher resolution",
                       result.grid.grid.cell_size));
-  result.shape.primitives = std::move(found.primitives);
-  result.shape.union_smoothing =
-      options.union_smoothing.value_or(k_union_smoothing_per_size * result.repaired.report.size);
-  result.marching = found.report;
-  UnionRefinementOptions refinement;
-  refinement.threads = options.threads;
-  refinement.progress = options.progress;
   const Points surface = surface_samples(result.repaired.mesh, k_judged_points).points;
-  if (options.tolerance) {
-    refinement.is_good_enough = [&](const Shape& shape) {
-      return mean_distance(shape, surface) <= *options.tolerance * result.repaired.report.size;
-    };
-  }
-  result.refinement = refine_union(result.shape, result.grid, refinement);
+  if (options.tolerance) thin_out(options, surface, result);
   result.mean_distance = mean_distance(result.shape, surface);
   return result;
 }

@@ -6,6 +6,7 @@
 #include "collision/fitting/distance_grid.h"
 #include "collision/fitting/marching_primitives.h"
 #include "collision/fitting/mesh_repair.h"
+#include "collision/fitting/shape_growth.h"
 #include "collision/fitting/union_refinement.h"
 #include "engine/mesh.h"
 #include "engine/model.h"
@@ -23,12 +24,17 @@ struct MeshFitOptions {
   MeshingProgress progress = {};
 };
 
-struct FittedMesh {
-  RepairedMesh repaired;
-  DistanceGrid grid;
+/// Superquadrics, added and subtracted, and how they were found.
+struct FittedUnion {
   Shape shape;  ///< in the frame of the mesh, with its union smoothing
   MarchingPrimitivesReport marching;
   UnionRefinementReport refinement;
+  ShapeGrowthReport growth;
+};
+
+struct FittedMesh : FittedUnion {
+  RepairedMesh repaired;
+  DistanceGrid grid;
   double mean_distance = 0.0;  ///< |d| on the surface of the mesh: what the tolerance bounds [m]
 };
 

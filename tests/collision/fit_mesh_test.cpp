@@ -10,32 +10,15 @@
 
 #include "collision/fitting/fit_quality.h"
 #include "collision/fitting/make_body.h"
+#include "collision/sdf/shape_sdf.h"
 #include "engine/mass_properties.h"
 #include "engine/mesh_shapes.h"
 #include "tests/support/close.h"
 #include "tests/support/meshes.h"
+#include "tests/support/solids.h"
 
 namespace abut::test {
 namespace {
-
-/// Solids as functions that are negative inside, in the cube [-1, 1]^3; made of these with min, max and
-/// minus.
-using Solid = std::function<double(const Vec3<double>&)>;
-
-double block(const Vec3<double>& p, const Vec3<double>& center, const Vec3<double>& half) {
-  return ((p - center).cwiseAbs() - half).maxCoeff();
-}
-double cylinder(const Vec3<double>& p, double radius, double lower, double upper) {
-  return std::max({p.head<2>().norm() - radius, lower - p.z(), p.z() - upper});
-}
-double torus(const Vec3<double>& p, double radius, double tube) {
-  return std::hypot(p.head<2>().norm() - radius, p.z()) - tube;
-}
-
-TriangleMesh mesh_of(const Solid& solid, int cells = 60) {
-  const Eigen::AlignedBox3d box(Vec3<double>::Constant(-1.0), Vec3<double>::Constant(1.0));
-  return marching_cubes(field_of(solid), grid_around(box, cells));
-}
 
 struct SuiteCase {
   std::string name;
@@ -98,7 +81,45 @@ const std::vector<SuiteCase>& suite() {
          const Vec3<double> q(std::abs(p.x()), p.y(), p.z());
          return std::min((q - Vec3<double>(0.6, 0, 0)).norm() - 0.35, block(q, {0, 0, 0}, {0.6, 0.1, 0.1}));
        },
-       0.96, 0.03}};
+       0.96, 0.03},
+      {"bowl", bowl, 0.93, 0.04},
+      {"mug with a handle", mug, 0.93, 0.04},
+      {"tube",
+       [](const Vec3<double>& p) { return std::max(cylinder(p, 0.6, -0.8, 0.8), 0.4 - p.head<2>().norm()); },
+       0.95, 0.03},
+      {"box with a hole",
+       [](const Vec3<double>& p) {
+         return std::max(block(p, {0, 0, 0}, {0.8, 0.6, 0.3}), 0.3 - p.head<2>().norm());
+       },
+       0.96, 0.03},
+      {"channel",
+       [](const Vec3<double>& p) {
+         return std::max(block(p, {0, 0, 0}, {0.9, 0.5, 0.4}), -block(p, {0, 0, 0.4}, {1.0, 0.3, 0.6}));
+       },
+       0.95, 0.03},
+      {"washer",
+       [](const Vec3<double>& p) { return std::max(cylinder(p, 0.9, -0.1, 0.1), 0.45 - p.head<2>().norm()); },
+       0.93, 0.05},
+      {"hammer",
+       [](const Vec3<double>& p) {
+         const Vec3<double> q(p.z(), p.y(), p.x());
+         return std::min(cylinder(p, 0.12, -0.9, 0.7),
+                         cylinder(q - Vec3<double>(0.65, 0, 0), 0.22, -0.5, 0.4));
+       },
+       0.93, 0.04},
+      {"screw",
+       [](const Vec3<double>& p) {
+         const double phase = std::atan2(p.y(), p.x()) - 2.0 * std::numbers::pi * p.z() / 0.3;
+         const double thread =
+             std::max(p.head<2>().norm() - 0.25 - 0.04 * std::cos(phase), std::abs(p.z()) - 0.8);
+         return std::min(thread, cylinder(p, 0.5, 0.6, 0.9));
+       },
+       0.92, 0.04},
+      {"cone",
+       [](const Vec3<double>& p) {
+         return std::max(p.head<2>().norm() - 0.35 * (0.9 - p.z()), -0.8 - p.z());
+       },
+       0.93, 0.04}};
   return cases;
 }
 
@@ -117,17 +138,18 @@ MeshedBody body_of(const FittedMesh& fitted) {
   return make_meshed_body(fitted.shape, options);
 }
 
-TEST_CASE("fit_mesh: solids without cavities are fitted well, as the simulation sees them",
+TEST_CASE("fit_mesh: solids of many kinds are fitted well, as the simulation sees them",
           "[collision][value][suite]") {
-  const std::size_t index = GENERATE(range(std::size_t{0}, std::size_t{11}));
-  REQUIRE(suite().size() == 11);
+  const std::size_t index = GENERATE(range(std::size_t{0}, std::size_t{20}));
+  REQUIRE(suite().size() == 20);
   const SuiteCase& c = suite()[index];
   const FittedMesh fitted = fit_mesh(mesh_of(c.solid), coarse_fit());
   const MeshedBody made = body_of(fitted);
   const FitQuality q = fit_quality(made, fitted.repaired, fitted.grid);
   const double size = fitted.repaired.report.size;
   CAPTURE(c.name, q.iou, q.occupancy_iou, q.volume_error, q.center_error / size, q.inertia_error,
-          fitted.shape.primitives.size(), fitted.refinement.iou_before);
+          fitted.shape.primitives.size(), fitted.growth.subtracted, fitted.growth.rounds,
+          fitted.refinement.iou_before);
   CHECK(q.occupancy_iou >= c.least_iou);
   CHECK(std::abs(q.volume_error) <= c.most_volume_error);
   CHECK(q.center_error <= 0.01 * size);
@@ -137,23 +159,32 @@ TEST_CASE("fit_mesh: solids without cavities are fitted well, as the simulation 
   CHECK(made.report.max_vertex_distance <= 1e-6 * size);
 }
 
-TEST_CASE(
-    "fit_mesh: a bowl takes many superquadrics, as there is no subtraction; with few it is poor, and the "
-    "quality says so",
-    "[collision][value][suite]") {
-  const TriangleMesh bowl = mesh_of(
-      [](const Vec3<double>& p) {
-        return std::max({p.norm() - 0.9, 0.7 - p.norm(), p.z()});
-      },
-      40);
+TEST_CASE("fit_mesh: cavities are cut out", "[collision][value][suite]") {
+  const Solid solid = GENERATE(Solid(bowl), Solid(mug));
+  const FittedMesh fitted = fit_mesh(mesh_of(solid), coarse_fit());
+  CHECK(fitted.growth.subtracted > 0);
+  const ShapeSdf sdf(fitted.shape);
+  CHECK(sdf.distance<double>(Vec3<double>(-0.1, 0, -0.2)) > 0.1);  // inside of either
+}
+
+TEST_CASE("fit_mesh: what a single superquadric cannot fit is poor, and the quality says so",
+          "[collision][value][suite]") {
   MeshFitOptions options;
   options.resolution = 24;
-  options.max_primitives = 3;
-  const FittedMesh fitted = fit_mesh(bowl, options);
+  options.max_primitives = 1;
+  const FittedMesh fitted = fit_mesh(mesh_of(bowl, 40), options);
   const FitQuality q = fit_quality(body_of(fitted), fitted.repaired, fitted.grid);
   CAPTURE(q.iou, q.volume_error);
-  CHECK(q.iou < 0.8);
+  CHECK(q.occupancy_iou < 0.8);
   CHECK(std::abs(q.volume_error) > 0.05);
+}
+
+TEST_CASE("fit_mesh: an open sheet is refused", "[collision][value][suite]") {
+  TriangleMesh sheet;
+  sheet.vertices.resize(3, 4);
+  sheet.vertices << 0, 1, 1, 0, 0, 0, 1, 1, 0, 0.1, 0, 0.1;
+  sheet.triangles = {{0, 1, 2}, {0, 2, 3}};
+  CHECK_THROWS_AS(fit_mesh(sheet, coarse_fit()), std::invalid_argument);
 }
 
 TEST_CASE("fit_mesh: fewer superquadrics where a limit or a tolerance asks for them", "[collision][value]") {
