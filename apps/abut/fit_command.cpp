@@ -42,6 +42,7 @@ struct FitArguments {
   fs::path input, out;
   std::optional<std::string> unit, up, name, tolerance, json;
   std::optional<double> scale, size, mass, density, friction, union_smoothing;
+  std::optional<FitMethod> method;
   std::optional<int> max_primitives, vertices, resolution, threads;
   fs::path picture;
   bool no_visual = false, quiet = false;
@@ -62,6 +63,7 @@ std::string command_text(const FitArguments& arguments) {
   add("--scale", arguments.scale);
   add("--up", arguments.up);
   add("--size", arguments.size);
+  if (arguments.method) text += fmt::format(" --method {}", method_name(*arguments.method));
   add("--max-primitives", arguments.max_primitives);
   add("--tolerance", arguments.tolerance);
   if (arguments.vertices != MeshedBodyOptions().mesh.vertices) add("--vertices", arguments.vertices);
@@ -111,6 +113,7 @@ FitSource read_mesh_source(const FitArguments& arguments, MeshedBodyOptions& opt
   (void)length_unit(placement.unit);  // before the mesh is read
   MeshFitOptions fit;
   fit.resolution = distance_resolution(options.resolution);
+  fit.method = arguments.method.value_or(fit.method);
   fit.max_primitives = arguments.max_primitives.value_or(fit.max_primitives);
   if (arguments.tolerance) fit.tolerance = parse_tolerance(*arguments.tolerance);
   fit.union_smoothing = arguments.union_smoothing;
@@ -142,6 +145,7 @@ void refuse_options_of_meshes(const FitArguments& arguments) {
   refuse("--unit", arguments.unit.has_value());
   refuse("--scale", arguments.scale.has_value());
   refuse("--up", arguments.up.has_value());
+  refuse("--method", arguments.method.has_value());
   refuse("--max-primitives", arguments.max_primitives.has_value());
   refuse("--tolerance", arguments.tolerance.has_value());
   refuse("--threads", arguments.threads.has_value());
@@ -275,6 +279,12 @@ void add_fit_command(CLI::App& app, int& exit_code) {
   command->add_option("-o,--out", a.out, "folder to write body.toml, mesh.obj and visual.obj to")
       ->required()
       ->type_name("FOLDER");
+  command
+      ->add_option(
+          "--method", a.method,
+          "what the body is made of: superquadrics; hull, one convex polyhedron; pointcloud, one cloud "
+          "of points; or auto, the better of the first two [auto]")
+      ->transform(CLI::CheckedTransformer(fit_methods()));
   command
       ->add_option("--max-primitives", a.max_primitives,
                    fmt::format("at most so many superquadrics [{}]", MeshFitOptions().max_primitives))

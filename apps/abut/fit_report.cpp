@@ -30,22 +30,27 @@ std::string mesh_text(const FittedMesh& fitted) {
   return text;
 }
 
+std::string superquadrics_text(const FittedMesh& fitted) {
+  const UnionRefinementReport& u = fitted.refinement;
+  const ShapeGrowthReport& g = fitted.growth;
+  return fmt::format("  refinement      IoU of the points {:.4f} before, {:.4f} after {}\n", u.iou_before,
+                     u.iou_after, u.kept ? "it" : "it: left as it was") +
+         fmt::format(
+             "  growth          IoU of the cells {:.4f} before, {:.4f} after it: {} added, {} subtracted\n",
+             g.iou_before, g.iou_after, count_text(g.added, "superquadric"), g.subtracted);
+}
+
 std::string fit_text(const FittedMesh& fitted, const FitQuality& q) {
   const double size = fitted.repaired.report.size;
   const auto statistics = [&](const DistanceStatistics& s) {
     return fmt::format("mean {:.3f} %, 95 % below {:.3f} %, largest {:.3f} % of the size",
                        100.0 * s.mean / size, 100.0 * s.percentile_95 / size, 100.0 * s.max / size);
   };
-  const UnionRefinementReport& u = fitted.refinement;
   std::string text = "fit, of the body against the mesh\n";
+  text += fmt::format("  method          {}\n", method_name(fitted.method));
   text += fmt::format("  IoU             {:.4f} of the cells, {:.4f} of the {} points of the grid\n",
                       q.occupancy_iou, q.iou, fitted.grid.values.size());
-  text += fmt::format("  refinement      IoU of the points {:.4f} before, {:.4f} after {}\n", u.iou_before,
-                      u.iou_after, u.kept ? "it" : "it: left as it was");
-  const ShapeGrowthReport& g = fitted.growth;
-  text += fmt::format(
-      "  growth          IoU of the cells {:.4f} before, {:.4f} after it: {} added, {} subtracted\n",
-      g.iou_before, g.iou_after, count_text(g.added, "superquadric"), g.subtracted);
+  if (fitted.method == FitMethod::superquadrics) text += superquadrics_text(fitted);
   text +=
       fmt::format("  mesh            {} away from the surface of the body\n", statistics(q.mesh_to_zero_set));
   text += fmt::format("  collision mesh  {} away from the mesh\n", statistics(q.collision_mesh_to_mesh));
@@ -97,7 +102,8 @@ Json json_of_mesh(const RepairReport& r) {
 
 Json json_of_fit(const FittedMesh& fitted, const FitQuality& q) {
   const UnionRefinementReport& u = fitted.refinement;
-  return {{"iou", q.iou},
+  return {{"method", method_name(fitted.method)},
+          {"iou", q.iou},
           {"occupancy_iou", q.occupancy_iou},
           {"iou_before_refinement", u.iou_before},
           {"grid_points", fitted.grid.values.size()},
@@ -117,6 +123,20 @@ Json json_of_fit(const FittedMesh& fitted, const FitQuality& q) {
 }
 
 }  // namespace
+
+std::map<std::string, FitMethod> fit_methods() {
+  return {{"auto", FitMethod::automatic},
+          {"superquadrics", FitMethod::superquadrics},
+          {"hull", FitMethod::hull},
+          {"pointcloud", FitMethod::point_cloud}};
+}
+
+std::string method_name(FitMethod method) {
+  for (const auto& [name, other] : fit_methods()) {
+    if (other == method) return name;
+  }
+  return {};
+}
 
 std::vector<std::string> shortcomings(const FitReport& report) {
   std::vector<std::string> list;

@@ -1,6 +1,7 @@
 /// The report of `abut fit`: how a body came about and how good it is, as text and JSON.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,6 +22,10 @@ struct FitReport {
   std::optional<FitQuality> quality;
   double seconds = 0.0;  ///< that it all took
 };
+
+/// The methods as the command line names them.
+[[nodiscard]] std::map<std::string, FitMethod> fit_methods();
+[[nodiscard]] std::string method_name(FitMethod method);
 
 /// Why a fit is poor, a sentence each with what to try: an IoU below 0.8, a volume more than 10 % off, a
 /// collision mesh that is not closed, a tolerance that was not reached. None if the fit is good.

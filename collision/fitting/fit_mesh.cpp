@@ -9,6 +9,8 @@
 #include "collision/fitting/cavity_filling.h"
 #include "collision/fitting/fit_quality.h"
 #include "collision/fitting/shape_growth.h"
+#include "collision/fitting/shape_on_grid.h"
+#include "collision/fitting/single_primitive_fit.h"
 #include "collision/sdf/shape_sdf.h"
 #include "engine/body_builder.h"
 #include "engine/check.h"
@@ -62,6 +64,27 @@ double merit(const FittedUnion& fitted) {
          ShapeGrowthOptions().least_gain * static_cast<double>(fitted.shape.primitives.size());
 }
 
+/// The same of one convex polyhedron, of which eight planes cost about as much as a superquadric.
+double merit(const Shape& hull, const DistanceGrid& grid, int threads) {
+  constexpr double k_planes = 8.0;
+  const double iou =
+      occupancy_iou(grid, distances_on_grid(ShapeSdf(hull), grid, grid.grid.cell_size, threads));
+  return iou -
+         ShapeGrowthOptions().least_gain * static_cast<double>(hull.primitives[0].values.size()) / k_planes;
+}
+
+/// Superquadrics from the grid of the mesh, or with its cavities filled and then cut out: the better of both.
+FittedUnion fit_superquadrics(const DistanceGrid& grid, double union_smoothing,
+                              const MeshFitOptions& options) {
+  FittedUnion fitted = fit_superquadrics(grid, grid, union_smoothing, options);
+  const FilledGrid filled = fill_cavities(grid, k_least_cavities);
+  if (filled.filled > 0) {
+    FittedUnion other = fit_superquadrics(filled.grid, grid, union_smoothing, options);
+    if (merit(other) > merit(fitted)) fitted = std::move(other);
+  }
+  return fitted;
+}
+
 /// Leaves out superquadrics as long as the tolerance allows it.
 void thin_out(const MeshFitOptions& options, const Points& surface, FittedMesh& result) {
   UnionRefinementOptions thinning = refinement_of(options);
@@ -97,18 +120,37 @@ FittedMesh fit_mesh(const TriangleMesh& mesh, const MeshFitOptions& options) {
   const double smoothing =
       options.union_smoothing.value_or(k_union_smoothing_per_size * result.repaired.report.size);
   FittedUnion& fitted = result;
-  fitted = fit_superquadrics(result.grid, result.grid, smoothing, options);
-  const FilledGrid filled = fill_cavities(result.grid, k_least_cavities);
-  if (filled.filled > 0) {
-    FittedUnion other = fit_superquadrics(filled.grid, result.grid, smoothing, options);
-    if (merit(other) > merit(fitted)) fitted = std::move(other);
+  result.method = options.method;
+  switch (options.method) {
+    case FitMethod::superquadrics:
+      fitted = fit_superquadrics(result.grid, smoothing, options);
+      break;
+    case FitMethod::hull:
+      fitted.shape = hull_shape(result.repaired.mesh);
+      break;
+    case FitMethod::point_cloud:
+      fitted.shape = point_cloud_shape(result.repaired.mesh);
+      break;
+    case FitMethod::automatic: {
+      fitted = fit_superquadrics(result.grid, smoothing, options);
+      Shape hull = hull_shape(result.repaired.mesh);
+      const bool is_better =
+          fitted.shape.primitives.empty() || merit(hull, result.grid, options.threads) > merit(fitted);
+      if (is_better) {
+        fitted = {};
+        fitted.shape = std::move(hull);
+      }
+      result.method = is_better ? FitMethod::hull : FitMethod::superquadrics;
+      break;
+    }
   }
+  result.shape.union_smoothing = smoothing;
   require(!result.shape.primitives.empty(),
           fmt::format("no superquadric fits into the mesh: it is thinner than the distance grid can resolve "
                       "({:.3g} m); try a higher resolution",
                       result.grid.grid.cell_size));
   const Points surface = surface_samples(result.repaired.mesh, k_judged_points).points;
-  if (options.tolerance) thin_out(options, surface, result);
+  if (options.tolerance && result.method == FitMethod::superquadrics) thin_out(options, surface, result);
   result.mean_distance = mean_distance(result.shape, surface);
   return result;
 }

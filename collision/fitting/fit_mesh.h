@@ -1,4 +1,4 @@
-/// A signed distance function fitted to a mesh: repair, distance grid, superquadrics.
+/// A signed distance function fitted to a mesh: repair, distance grid, primitives.
 #pragma once
 
 #include <optional>
@@ -13,9 +13,19 @@
 
 namespace abut {
 
+/// What the shape is made of.
+///   automatic      the hull where its occupancy IoU, less 0.0005 for every eight planes, is higher than that
+///   of
+///                  superquadrics, less 0.0005 for each; else these
+///   superquadrics  added and subtracted
+///   hull           one convex polyhedron (hull_shape)
+///   point_cloud    one oriented point cloud (point_cloud_shape)
+enum class FitMethod { automatic, superquadrics, hull, point_cloud };
+
 struct MeshFitOptions {
+  FitMethod method = FitMethod::automatic;
   int resolution = 80;      ///< spacings of the distance grid along the longest side of the mesh, >= 8
-  int max_primitives = 30;  ///< >= 1
+  int max_primitives = 30;  ///< superquadrics, >= 1
   /// Mean distance of the mesh from the zero set, relative to its size, > 0: superquadrics without which the
   /// fit is still as close are left out.
   std::optional<double> tolerance;
@@ -24,7 +34,7 @@ struct MeshFitOptions {
   MeshingProgress progress = {};
 };
 
-/// Superquadrics, added and subtracted, and how they were found.
+/// A shape, and how its superquadrics were found: nothing of a single primitive of another kind.
 struct FittedUnion {
   Shape shape;  ///< in the frame of the mesh, with its union smoothing
   MarchingPrimitivesReport marching;
@@ -33,12 +43,14 @@ struct FittedUnion {
 };
 
 struct FittedMesh : FittedUnion {
+  FitMethod method = FitMethod::superquadrics;  ///< that was taken, not `automatic`
   RepairedMesh repaired;
   DistanceGrid grid;
   double mean_distance = 0.0;  ///< |d| on the surface of the mesh: what the tolerance bounds [m]
 };
 
-/// Fits a smooth union of superquadrics to a mesh, whose coordinates are in metres.
+/// Fits a shape to a mesh, whose coordinates are in metres: a smooth union of superquadrics, or one
+/// primitive.
 ///
 /// The result depends on the mesh and the options alone. Throws std::invalid_argument for options out of
 /// range, for what repair_mesh() refuses, and for a solid too thin for the grid to have a point inside.
