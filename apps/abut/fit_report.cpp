@@ -142,8 +142,10 @@ std::vector<std::string> shortcomings(const FitReport& report) {
   std::vector<std::string> list;
   if (report.quality) {
     const FitQuality& q = *report.quality;
-    const char* remedy =
-        "try a larger --max-primitives or --resolution; narrow cavities and thin walls are filled or lost";
+    const bool is_of_superquadrics = report.fitted->method == FitMethod::superquadrics;
+    const char* remedy = is_of_superquadrics ? "try a larger --max-primitives or --resolution; narrow "
+                                               "cavities and thin walls are filled or lost"
+                                             : "try --method superquadrics";
     if (!(q.occupancy_iou >= k_least_iou))
       list.push_back(fmt::format("the IoU is {:.3f}, below {}: {}", q.occupancy_iou, k_least_iou, remedy));
     if (!(std::abs(q.volume_error) <= k_most_volume_error)) {

@@ -12,6 +12,7 @@
 #include "collision/sdf/shape_sdf.h"
 #include "engine/body_io.h"
 #include "engine/input_error.h"
+#include "engine/mesh_shapes.h"
 #include "tests/apps/program.h"
 #include "tests/support/close.h"
 #include "tests/support/mesh_files.h"
@@ -210,6 +211,23 @@ TEST_CASE("abut fit: makes a body of a mesh, the same on any number of threads, 
               .exit_code == 0);
   for (const char* file : {"body.toml", "mesh.obj"})
     CHECK(read_file(folder.path() / "one" / file) == read_file(folder.path() / "four" / file));
+}
+
+TEST_CASE("abut fit: takes a polyhedron for a box by itself, or the method that it is given",
+          "[apps][value]") {
+  const TemporaryFolder folder;
+  const std::string box = folder.write("box.obj", obj_text(box_mesh({0.15, 0.1, 0.05}, 1)));
+  const auto kind_of = [&](const std::string& out, const std::vector<std::string>& more) {
+    const ProgramResult result = run_program(quick_fit(box, folder.path() / out, more));
+    CAPTURE(result.out, result.err);
+    REQUIRE(result.exit_code == 0);
+    return read_body(folder.path() / out).shape.primitives.at(0).kind;
+  };
+  CHECK(kind_of("a", {}) == PrimitiveKind::convex_polyhedron);
+  CHECK(kind_of("b", {"--method", "superquadrics"}) == PrimitiveKind::superquadric);
+  const ProgramResult wrong = run_program(quick_fit(box, folder.path() / "c", {"--method", "best"}));
+  CHECK(wrong.exit_code == 2);
+  CHECK_THAT(wrong.err, Contains("--method") && Contains("superquadrics"));
 }
 
 TEST_CASE("abut fit: reads every kind of mesh file, in any unit, size and with any axis up",
