@@ -36,8 +36,10 @@ Primitive make_convex_polyhedron(const Points& normals, const std::vector<double
     primitive.parameters[0] = *smoothing;
   } else {
     const Points v = polyhedron_vertices(primitive.directions, offsets);
+    const double least = *std::min_element(offsets.begin(), offsets.end());
     primitive.parameters[0] =
-        k_edge_smoothing_per_size * (v.rowwise().maxCoeff() - v.rowwise().minCoeff()).maxCoeff();
+        std::min(k_edge_smoothing_per_size * (v.rowwise().maxCoeff() - v.rowwise().minCoeff()).maxCoeff(),
+                 k_edge_smoothing_per_limit * least / std::log(static_cast<double>(offsets.size())));
   }
   require_valid(primitive, "primitive");
   return primitive;

@@ -11,7 +11,8 @@
 
 namespace abut {
 
-inline constexpr double k_edge_smoothing_per_size = 0.002;  ///< default tau_c of a polyhedron / its extent
+inline constexpr double k_edge_smoothing_per_size = 0.002;  ///< default tau_c / the extent
+inline constexpr double k_edge_smoothing_per_limit = 0.25;  ///< default tau_c at most / the largest allowed
 inline constexpr double k_most_cone_smoothing =
     0.1;  ///< tau_c / the smaller of half length and larger radius
 inline constexpr double k_cloud_width_per_spacing = 1.5;  ///< default h of a point cloud / its mean spacing
@@ -23,7 +24,8 @@ inline constexpr double k_max_profile_power = 100.0;
 ///
 /// @param normals    (3, n), outwards; brought to length 1
 /// @param offsets    (n) [m], > 0
-/// @param smoothing  tau_c [m], > 0; default: 0.002 of the largest extent along the axes
+/// @param smoothing  tau_c [m], > 0; default: 0.002 of the largest extent along the axes, at
+///                   most a quarter of what is allowed, min(offsets)/ln(n)
 [[nodiscard]] Primitive make_convex_polyhedron(const Points& normals, const std::vector<double>& offsets,
                                                std::optional<double> smoothing = {});
 

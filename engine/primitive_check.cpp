@@ -156,8 +156,9 @@ void require_valid(const Primitive& primitive, const std::string& name) {
       need(p[1] >= 0.0, "top_radius", p[1], ">= 0");
       positive(2, "half_length");
       const double most = k_most_cone_smoothing * std::min(std::max(p[0], p[1]), p[2]);
-      need(p[3] > 0.0 && p[3] <= most, "smoothing", p[3],
-           fmt::format("> 0 and <= {}, a tenth of the smaller of half_length and larger radius", most));
+      positive(3, "smoothing");
+      need(p[3] <= most, "smoothing", p[3],
+           fmt::format("<= {}, a tenth of the smaller of half_length and larger radius", most));
       break;
     }
     case PrimitiveKind::torus:

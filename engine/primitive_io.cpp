@@ -157,10 +157,24 @@ void read_cone(const TomlTable& table, Primitive& primitive) {
   const double radius = table.required_number("radius", shape_range(primitive.kind, "radius")),
                top_radius = table.number("top_radius", 0.0, shape_range(primitive.kind, "top_radius")),
                half_length = table.required_number("half_length", shape_range(primitive.kind, "half_length"));
-  const double size = 2.0 * std::max({radius, top_radius, half_length});
+  const double larger = std::max(radius, top_radius), size = 2.0 * std::max(larger, half_length),
+               most = k_most_cone_smoothing * std::min(larger, half_length);
+  if (larger == 0.0) table.fail("radius", "0, allowed: > 0 unless top_radius is");
   const double smoothing =
-      table.number("smoothing", k_edge_smoothing_per_size * size, shape_range(primitive.kind, "smoothing"));
+      table.number("smoothing", std::min(k_edge_smoothing_per_size * size, k_edge_smoothing_per_limit * most),
+                   shape_range(primitive.kind, "smoothing"));
+  if (smoothing > most) {
+    table.fail("smoothing",
+               fmt::format("{}, allowed: <= {}, a tenth of the smaller of half_length and larger radius",
+                           smoothing, most));
+  }
   primitive.parameters = {radius, top_radius, half_length, smoothing};
+}
+
+void read_torus(const TomlTable& table, Primitive& primitive) {
+  read_shape_parameters(table, primitive);
+  const auto& p = primitive.parameters;
+  if (p[1] >= p[0]) table.fail("tube_radius", fmt::format("{}, allowed: < {}, the radius", p[1], p[0]));
 }
 
 /// A word for `kind`, and what reads the keys that come with it.
@@ -177,7 +191,7 @@ const TomlTable::Words<PrimitiveWord> k_primitive_words{
     {"cylinder", {PrimitiveKind::superquadric, read_cylinder}},
     {"ellipsoid", {PrimitiveKind::superquadric, read_ellipsoid}},
     {"cone", {PrimitiveKind::cone, read_cone}},
-    {"torus", {PrimitiveKind::torus, read_shape_parameters}},
+    {"torus", {PrimitiveKind::torus, read_torus}},
     {"superquadric", {PrimitiveKind::superquadric, read_shape_parameters}},
     {"extruded_superquadric",
      {PrimitiveKind::extruded_superquadric, read_placed<read_extruded_superquadric>}},

@@ -27,6 +27,8 @@
 #include "collision/fitting/fit_mesh.h"
 #include "collision/fitting/fit_quality.h"
 #include "collision/fitting/make_body.h"
+#include "collision/fitting/shape_surface.h"
+#include "collision/fitting/surface_cache.h"
 #include "engine/atomic_file.h"
 #include "engine/body_io.h"
 #include "engine/input_error.h"
@@ -40,9 +42,8 @@ namespace fs = std::filesystem;
 /// Options without a value have the default of the library, or that of the body that is the input.
 struct FitArguments {
   fs::path input, out;
-  std::optional<std::string> unit, up, name, tolerance, json;
+  std::optional<std::string> method, unit, up, name, tolerance, json;
   std::optional<double> scale, size, mass, density, friction, union_smoothing;
-  std::optional<FitMethod> method;
   std::optional<int> max_primitives, vertices, resolution, threads;
   fs::path picture;
   bool no_visual = false, quiet = false;
@@ -63,7 +64,7 @@ std::string command_text(const FitArguments& arguments) {
   add("--scale", arguments.scale);
   add("--up", arguments.up);
   add("--size", arguments.size);
-  if (arguments.method) text += fmt::format(" --method {}", method_name(*arguments.method));
+  add("--method", arguments.method);
   add("--max-primitives", arguments.max_primitives);
   add("--tolerance", arguments.tolerance);
   if (arguments.vertices != MeshedBodyOptions().mesh.vertices) add("--vertices", arguments.vertices);
@@ -113,7 +114,14 @@ FitSource read_mesh_source(const FitArguments& arguments, MeshedBodyOptions& opt
   (void)length_unit(placement.unit);  // before the mesh is read
   MeshFitOptions fit;
   fit.resolution = distance_resolution(options.resolution);
-  fit.method = arguments.method.value_or(fit.method);
+  if (arguments.method) fit.method = fit_methods().at(*arguments.method);
+  if (fit.method == FitMethod::hull || fit.method == FitMethod::point_cloud) {
+    if (arguments.max_primitives || arguments.tolerance)
+      throw std::invalid_argument(
+          fmt::format("--max-primitives and --tolerance are for superquadrics, not for "
+                      "--method {}",
+                      *arguments.method));
+  }
   fit.max_primitives = arguments.max_primitives.value_or(fit.max_primitives);
   if (arguments.tolerance) fit.tolerance = parse_tolerance(*arguments.tolerance);
   fit.union_smoothing = arguments.union_smoothing;
@@ -160,7 +168,7 @@ FitSource read_source(const FitArguments& arguments, FitInputKind kind, MeshedBo
     source.shape = read_superquadric_fit(arguments.input);
     options.name = arguments.input.stem().string();
   } else {
-    const Body body = read_body(arguments.input);
+    const Body body = read_body(arguments.input, surface_maker(user_cache_folder()));
     source.shape = body.shape;
     options.name = body.name;
     options.material = body.material;
@@ -284,7 +292,8 @@ void add_fit_command(CLI::App& app, int& exit_code) {
           "--method", a.method,
           "what the body is made of: superquadrics; hull, one convex polyhedron; pointcloud, one cloud "
           "of points; or auto, the better of the first two [auto]")
-      ->transform(CLI::CheckedTransformer(fit_methods()));
+      ->check(CLI::IsMember({"auto", "superquadrics", "hull", "pointcloud"}))
+      ->type_name("METHOD");
   command
       ->add_option("--max-primitives", a.max_primitives,
                    fmt::format("at most so many superquadrics [{}]", MeshFitOptions().max_primitives))

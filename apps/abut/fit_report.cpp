@@ -36,8 +36,9 @@ std::string superquadrics_text(const FittedMesh& fitted) {
   return fmt::format("  refinement      IoU of the points {:.4f} before, {:.4f} after {}\n", u.iou_before,
                      u.iou_after, u.kept ? "it" : "it: left as it was") +
          fmt::format(
-             "  growth          IoU of the cells {:.4f} before, {:.4f} after it: {} added, {} subtracted\n",
-             g.iou_before, g.iou_after, count_text(g.added, "superquadric"), g.subtracted);
+             "  growth          IoU of the cells {:.4f} before, {:.4f} after it; superquadrics: {} added, {} "
+             "subtracted\n",
+             g.iou_before, g.iou_after, g.added, g.subtracted);
 }
 
 std::string fit_text(const FittedMesh& fitted, const FitQuality& q) {

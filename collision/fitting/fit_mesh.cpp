@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <stdexcept>
 #include <utility>
 
 #include <spdlog/fmt/fmt.h>
@@ -73,6 +75,14 @@ double merit(const Shape& hull, const DistanceGrid& grid, int threads) {
          ShapeGrowthOptions().least_gain * static_cast<double>(hull.primitives[0].values.size()) / k_planes;
 }
 
+std::optional<Shape> hull_if_any(const TriangleMesh& mesh) {
+  try {
+    return hull_shape(mesh);
+  } catch (const std::invalid_argument&) {  // too flat
+    return std::nullopt;
+  }
+}
+
 /// Superquadrics from the grid of the mesh, or with its cavities filled and then cut out: the better of both.
 FittedUnion fit_superquadrics(const DistanceGrid& grid, double union_smoothing,
                               const MeshFitOptions& options) {
@@ -133,12 +143,12 @@ FittedMesh fit_mesh(const TriangleMesh& mesh, const MeshFitOptions& options) {
       break;
     case FitMethod::automatic: {
       fitted = fit_superquadrics(result.grid, smoothing, options);
-      Shape hull = hull_shape(result.repaired.mesh);
-      const bool is_better =
-          fitted.shape.primitives.empty() || merit(hull, result.grid, options.threads) > merit(fitted);
+      const std::optional<Shape> hull = hull_if_any(result.repaired.mesh);
+      const bool is_better = hull && (fitted.shape.primitives.empty() ||
+                                      merit(*hull, result.grid, options.threads) > merit(fitted));
       if (is_better) {
         fitted = {};
-        fitted.shape = std::move(hull);
+        fitted.shape = *hull;
       }
       result.method = is_better ? FitMethod::hull : FitMethod::superquadrics;
       break;

@@ -1,20 +1,64 @@
 #include "collision/fitting/single_primitive_fit.h"
 
+#include <cmath>
+#include <vector>
+
 #include "collision/fitting/fit_quality.h"
 #include "engine/convex_hull.h"
+#include "engine/mesh_shapes.h"
 #include "engine/primitive_builder.h"
 
 namespace abut {
+namespace {
+
+constexpr int k_most_points = 1000;     // of which a hull is taken as it is
+constexpr double k_same_normal = 1e-8;  // 1 - cos of an angle of 1.4e-4 rad
+
+/// The points that are farthest in one of 642 directions, if there are many: the corners of their hull, or as
+/// many as matter.
+Points extreme_points(const Points& points) {
+  if (points.cols() <= k_most_points) return points;
+  const Points directions = sphere_mesh(1.0, 3).vertices;
+  std::vector<bool> is_extreme(static_cast<std::size_t>(points.cols()), false);
+  for (Eigen::Index d = 0; d < directions.cols(); ++d) {
+    Eigen::Index farthest = 0;
+    (directions.col(d).transpose() * points).maxCoeff(&farthest);
+    is_extreme[static_cast<std::size_t>(farthest)] = true;
+  }
+  std::vector<Eigen::Index> chosen;
+  for (std::size_t i = 0; i < is_extreme.size(); ++i) {
+    if (is_extreme[i]) chosen.push_back(static_cast<Eigen::Index>(i));
+  }
+  return points(Eigen::all, chosen);
+}
+
+/// Of unit vectors as many as may be, each the one farthest off those before; fewer if no others are left.
+Points spread_out(const Points& normals, std::size_t most) {
+  std::vector<Eigen::Index> chosen{0};
+  Eigen::VectorXd off = 1.0 - (normals.col(0).transpose() * normals).transpose().array();  // 1 - cos
+  while (chosen.size() < most) {
+    Eigen::Index farthest = 0;
+    if (!(off.maxCoeff(&farthest) > k_same_normal)) break;
+    chosen.push_back(farthest);
+    off = off.cwiseMin(
+        Eigen::VectorXd(1.0 - (normals.col(farthest).transpose() * normals).transpose().array()));
+  }
+  return normals(Eigen::all, chosen);
+}
+
+}  // namespace
 
 Shape hull_shape(const TriangleMesh& mesh, std::size_t max_planes) {
-  constexpr double k_least_angle = 1e-4, k_most_angle = 0.5;  // within which facets are merged [rad]
-  const Points corners = convex_hull(mesh.vertices, k_least_angle).vertices;
+  const ConvexHull hull = convex_hull(extreme_points(mesh.vertices));
+  const Points normals = spread_out(hull.normals, max_planes);
+  const Vec3<double> centre = hull.vertices.rowwise().mean();
+  std::vector<double> offsets;
+  for (Eigen::Index i = 0; i < normals.cols(); ++i) {
+    offsets.push_back((normals.col(i).transpose() * mesh.vertices).maxCoeff() - normals.col(i).dot(centre));
+  }
   Shape shape;
-  double angle = k_least_angle;
-  do {
-    shape.primitives = {make_convex_hull_polyhedron(corners, {}, angle)};
-    angle *= 1.5;
-  } while (shape.primitives[0].values.size() > max_planes && angle < k_most_angle);
+  shape.primitives = {make_convex_polyhedron(normals, offsets)};
+  shape.primitives[0].X_BP.p = centre;
   return shape;
 }
 

@@ -8,9 +8,11 @@
 
 namespace abut {
 
-/// One convex polyhedron around the vertices of a mesh [m]. Facets of the hull are merged, those that differ
-/// least first, until there are at most `max_planes`; the more are merged, the more the hull grows.
-/// Throws std::invalid_argument for vertices (nearly) in one plane.
+/// One convex polyhedron around the vertices of a mesh [m]: the planes of their hull, or, if these are more,
+/// as many support planes with normals of facets that are spread out as far as can be.
+///
+/// @param max_planes  >= 4
+/// Throws std::invalid_argument for vertices (nearly) in one plane, or if so few planes enclose nothing.
 [[nodiscard]] Shape hull_shape(const TriangleMesh& mesh, std::size_t max_planes = 64);
 
 /// One oriented point cloud of `points` points, >= 4, spread over a closed mesh [m] by area.

@@ -10,8 +10,9 @@
 namespace abut {
 
 /// A folder of surfaces, each in a file named by a hash of the numbers that it depends on, and found by all
-/// of them. Files are written atomically, so that several programs may share the folder. Whatever cannot be
-/// read or written, as without permission or with a damaged file, counts as not remembered: no error.
+/// of them, by the version of the program and the instruction set. Files are written atomically, so that
+/// several programs may share the folder. Whatever cannot be read or written, as without permission or with a
+/// damaged file, counts as not remembered: no error.
 class SurfaceCache {
  public:
   /// @param folder  made when something is stored; empty: remembers nothing

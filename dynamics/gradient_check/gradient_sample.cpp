@@ -48,16 +48,21 @@ DifferenceEstimate best_difference(const Differences& differences) {
   for (std::size_t i = 0; i < steps.size(); ++i) {
     table[i].fill(k_nan);
     table[i][0] = slope(i);
-    const auto consider = [&](double value, double error) {
+    // Two small steps may agree by chance, to the last bit where a loss changes by a few roundings: an error
+    // is no smaller than that of the step before makes it.
+    const double before = i > 1 ? std::abs(table[i - 1][0] - table[i - 2][0]) : 0.0;
+    const auto consider = [&](double value, double found, std::size_t extrapolations) {
+      const double ratio = steps[i - 1] / steps[i],
+                   shrinks = std::pow(is_central ? ratio * ratio : ratio, extrapolations + 1.0);
+      const double error = std::max(found, before / shrinks);
       if (!std::isfinite(value) || !(error < best.error)) return;
-      const double ratio = steps[i - 1] / steps[i];
       best = {value, steps[i], error, std::abs((ratio * half_bend(i) - half_bend(i - 1)) / (ratio - 1.0))};
     };
-    if (i > 0) consider(table[i][0], std::abs(table[i][0] - table[i - 1][0]));
+    if (i > 0) consider(table[i][0], std::abs(table[i][0] - table[i - 1][0]), 0);
     for (std::size_t j = 1; j <= std::min(i, orders - 1); ++j) {
       const double ratio = steps[i - j] / steps[i], coarse = table[i - 1][j - 1], fine = table[i][j - 1];
       table[i][j] = fine + (fine - coarse) / ((is_central ? ratio * ratio : ratio) - 1.0);
-      consider(table[i][j], std::max(std::abs(table[i][j] - fine), std::abs(table[i][j] - coarse)));
+      consider(table[i][j], std::max(std::abs(table[i][j] - fine), std::abs(table[i][j] - coarse)), j);
     }
   }
   return best;

@@ -126,6 +126,15 @@ int nearest_primitive(const ShapeSdf& sdf, const Vec3<double>& x) {
   return nearest;
 }
 
+/// The direction, in B, in which contact point v moves when primitive p of the body changes: across the zero
+/// set. On the flat end of a cone such a line misses the rim of a smaller one; there it is the ray from the
+/// cone's centre, which meets every cone once.
+Vec3<double> line_direction(const Body& body, int p, const Vec3<double>& v, const Vec3<double>& gradient) {
+  const Primitive& primitive = body.shape.primitives[static_cast<std::size_t>(p)];
+  if (primitive.kind == PrimitiveKind::cone) return (v - primitive.X_BP.p).normalized();
+  return gradient.normalized();
+}
+
 }  // namespace
 
 ContactPointLines contact_point_lines(const Body& body) {
@@ -138,7 +147,8 @@ ContactPointLines contact_point_lines(const Body& body) {
     const int nearest = nearest_primitive(sdf, v);
     lines.primitive.push_back(nearest);
     const Pose<double>& X_BP = body.shape.primitives[static_cast<std::size_t>(nearest)].X_BP;
-    lines.directions.col(i) = X_BP.q.conjugate() * sdf.evaluate<double>(v).gradient.normalized();
+    lines.directions.col(i) =
+        X_BP.q.conjugate() * line_direction(body, nearest, v, sdf.evaluate<double>(v).gradient);
   }
   return lines;
 }
@@ -198,12 +208,11 @@ void add_points_of_primitive(const Body& body, const PointsOfPrimitive& points,
   }
 }
 
-/// Of a point v that moves on a line of primitive p with direction u (none: that of the gradient of phi at
-/// v): adds what its primitive carries along, and returns dL/d(phi at v) by the shape.
+/// Of a point v that moves on a line of primitive p with direction u: adds what its primitive carries along,
+/// and returns dL/d(phi at v) by the shape.
 double add_carried_point(const Body& body, const Vec3<double>& gradient, const Vec3<double>& v, std::size_t p,
-                         const std::optional<Vec3<double>>& direction, const Vec3<double>& v_bar,
+                         const Vec3<double>& u, const Vec3<double>& v_bar,
                          std::vector<PrimitiveGradient>& total) {
-  const Vec3<double> u = direction.value_or(gradient.normalized());
   const double along = u.dot(v_bar) / u.dot(gradient);
   const Pose<double>& X_BP = body.shape.primitives[p].X_BP;
   total[p].pose += point_vjp<double>(X_BP, inverse_point<double>(X_BP, v), v_bar - along * gradient).pose;
@@ -243,12 +252,13 @@ std::vector<PrimitiveGradient> total_shape_gradient(const Body& body, const Shap
     for (Eigen::Index i = 0; i < body.contact_points.cols(); ++i) {
       const Vec3<double> v = body.contact_points.col(i), v_bar = partial.contact_points.col(i);
       if (v_bar.isZero(0.0)) continue;
-      std::optional<Vec3<double>> direction;
-      if (lines != nullptr) direction = line_of(body, *lines, i);
       const int p =
           lines == nullptr ? nearest_primitive(sdf, v) : lines->primitive[static_cast<std::size_t>(i)];
-      const double phi_bar = add_carried_point(body, sdf.evaluate<double>(v).gradient, v,
-                                               static_cast<std::size_t>(p), direction, v_bar, total);
+      const Vec3<double> gradient = sdf.evaluate<double>(v).gradient,
+                         u = lines == nullptr ? line_direction(body, p, v, gradient)
+                                              : line_of(body, *lines, i);
+      const double phi_bar =
+          add_carried_point(body, gradient, v, static_cast<std::size_t>(p), u, v_bar, total);
       sdf.parameter_vjp(v, phi_bar, Vec3<double>::Zero(), total);
     }
   }

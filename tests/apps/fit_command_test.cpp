@@ -315,6 +315,19 @@ TEST_CASE("abut fit: what cannot be fitted is exit code 2, one line and no files
   CHECK_FALSE(std::filesystem::exists(out));
 }
 
+TEST_CASE("abut fit: makes a body again that has primitives alone", "[apps][value]") {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder.path() / "ring");
+  folder.write("ring/body.toml",
+               "name = \"ring\"\ndensity = 1000\n[[primitive]]\nkind = \"torus\"\nradius = 0.06\ntube_radius "
+               "= 0.02\n");
+  const ProgramResult result = run_program({"fit", folder.path() / "ring", "-o", folder.path() / "again",
+                                            "--resolution", "40", "--vertices", "100", "--quiet"});
+  CAPTURE(result.out, result.err);
+  REQUIRE(result.exit_code == 0);
+  CHECK(read_body(folder.path() / "again").mesh.vertex_count() == 100);
+}
+
 TEST_CASE("abut fit: an interrupt leaves nothing behind", "[apps][value]") {
   const TemporaryFolder folder;
   const std::string mesh = folder.write("part.obj", obj_text(block_and_ball()));

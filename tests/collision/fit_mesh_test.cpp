@@ -125,6 +125,7 @@ const std::vector<SuiteCase>& suite() {
 
 MeshFitOptions coarse_fit() {
   MeshFitOptions options;
+  options.method = FitMethod::superquadrics;
   options.resolution = 40;
   return options;
 }

@@ -37,8 +37,7 @@ TEST_CASE("hull_shape: is the box of a box, and holds every vertex of what is ro
   const TriangleMesh round = ellipsoid_mesh();
   for (const std::size_t planes : {12u, 64u, 200u}) {
     const Shape hull = hull_shape(round, planes);
-    CHECK(hull.primitives.at(0).values.size() <= planes);
-    CHECK(hull.primitives.at(0).values.size() >= planes / 4);
+    CHECK(hull.primitives.at(0).values.size() == planes);
     const Primitive& p = hull.primitives[0];
     for (Eigen::Index v = 0; v < round.vertices.cols(); ++v) {
       const Vec3<double> x = round.vertices.col(v) - p.X_BP.p;
@@ -46,6 +45,9 @@ TEST_CASE("hull_shape: is the box of a box, and holds every vertex of what is ro
         REQUIRE(p.directions.col(static_cast<Eigen::Index>(i)).dot(x) <= p.values[i] + 1e-12);
     }
   }
+  CHECK(hull_shape(sphere_mesh(0.1, 6)).primitives.at(0).values.size() == 64);  // of 40,962 vertices
+  const Shape plate = hull_shape(box_mesh({0.5, 0.5, 0.002}, 3));  // with edges that are sharp enough for it
+  CHECK(ShapeSdf(plate).distance<double>({0.1, -0.2, 0.0}) < -0.0015);
   TriangleMesh flat = box_mesh({0.1, 0.1, 0.1}, 2);
   flat.vertices.row(2).setZero();
   CHECK_THROWS_AS(hull_shape(flat), std::invalid_argument);

@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <vector>
@@ -63,6 +64,21 @@ TEST_CASE("surface_cache: what cannot be read or written is not remembered, and 
     CAPTURE(length);
     CHECK_FALSE(cache.find(numbers));
   }
+  // Whole files that hold no surface, or that of another maker.
+  const auto is_remembered = [&](const auto& change) {
+    ShapeSurface surface = some_surface();
+    change(surface);
+    cache.store(numbers, surface);
+    return cache.find(numbers).has_value();
+  };
+  CHECK(is_remembered([](ShapeSurface&) {}));
+  CHECK_FALSE(is_remembered([](ShapeSurface& s) { s.mesh.vertices *= -1.0; }));
+  CHECK_FALSE(is_remembered([](ShapeSurface& s) { s.mesh.vertices *= 2.0; }));
+  CHECK_FALSE(is_remembered([](ShapeSurface& s) { s.mesh.triangles.pop_back(); }));
+  CHECK_FALSE(is_remembered([](ShapeSurface& s) { s.mesh.triangles[0][0] = 1000; }));
+  CHECK_FALSE(is_remembered([](ShapeSurface& s) { s.of_unit_density.mass *= 2.0; }));
+  CHECK_FALSE(is_remembered([](ShapeSurface& s) { s.of_unit_density.inertia(0, 0) = NAN; }));
+  CHECK_FALSE(is_remembered([](ShapeSurface& s) { s.union_smoothing = -1.0; }));
   // The name of another shape's file, and what is inside that of this one.
   cache.store(others, some_surface());
   fs::rename(file, folder.path() / "kept");

@@ -10,6 +10,7 @@
 #include "tests/support/cases.h"
 #include "tests/support/close.h"
 #include "tests/support/gradient_check.h"
+#include "tests/support/revolved_mesh.h"
 #include "tests/support/scenes.h"
 
 namespace {
@@ -40,7 +41,7 @@ Body body_of(const Primitive& primitive) {
   return make_body(description);
 }
 
-constexpr int k_kinds = 8;
+constexpr int k_kinds = 10;
 
 Body body_of_kind(int kind) {
   switch (kind) {
@@ -57,6 +58,10 @@ Body body_of_kind(int kind) {
     case 7:
       return body_of(
           make_extruded_superquadric({0.1, 0.08, 0.06}, 0.3, 0.7, {0.3, 1.9, 4.0}, {0.06, 0.07, 0.05}));
+    case 8:
+      return body_of({PrimitiveKind::cone, PrimitiveOperation::add, {0.08, 0.03, 0.07, 0.002}, {}});
+    case 9:
+      return body_of({PrimitiveKind::torus, PrimitiveOperation::add, {0.08, 0.03}, {}});
     case 0:
       return test::sphere_of_mass(0.1, 1.0);
     case 1:
@@ -151,6 +156,30 @@ TEST_CASE("with_primitives: contact points stay on the surface of every kind", "
       const double after = sdf.distance<double>(changed.contact_points.col(k)) + changed.contact_radius;
       CAPTURE(kind, i, k);
       REQUIRE(std::abs(after - before) <= 1e-13);
+    }
+  }
+}
+
+TEST_CASE("with_primitives: a cone takes the points of its ends along, rims included, however it changes",
+          "[dynamics][property]") {
+  BodyDescription description;
+  description.shape.primitives = {
+      {PrimitiveKind::cone, PrimitiveOperation::add, {0.05, 0.02, 0.05, 2e-4}, {}}};
+  description.mesh = test::cone_mesh(0.05, 0.02, 0.05, 24);
+  description.mass_or_density = Mass{1.0};
+  const Body body = make_body(description);
+  const ShapeSdf old_sdf(body.shape);
+  for (std::size_t k = 0; k < 3; ++k) {
+    for (const double factor : {0.6, 0.8, 0.99, 1.01, 1.25, 1.5}) {
+      std::vector<Primitive> primitives = body.shape.primitives;
+      primitives[0].parameters[k] *= factor;
+      const Body changed = with_primitives(body, primitives);
+      const ShapeSdf sdf(changed.shape);
+      for (Eigen::Index i = 0; i < body.contact_points.cols(); ++i) {
+        CAPTURE(k, factor, i);
+        REQUIRE(std::abs(sdf.distance<double>(changed.contact_points.col(i)) -
+                         old_sdf.distance<double>(body.contact_points.col(i))) <= 1e-13);
+      }
     }
   }
 }

@@ -186,6 +186,9 @@ TEST_CASE("body_io: words for primitives, and what they are when a number is lef
        {"\"cone\"\nradius = 1\ntop_radius = 2\nhalf_length = 3\nsmoothing = 0.05\n",
         PrimitiveKind::cone,
         {1, 2, 3, 0.05}},
+       {"\"cone\"\nradius = 0.002\ntop_radius = 0.002\nhalf_length = 0.1\n",  // a rod
+        PrimitiveKind::cone,
+        {0.002, 0.002, 0.1, 0.25 * 0.1 * 0.002}},
        {"\"torus\"\nradius = 1\ntube_radius = 0.5\n", PrimitiveKind::torus, {1, 0.5}},
        {"\"ellipsoid\"\nsemi_axes = [1, 2, 3]\n", PrimitiveKind::superquadric, {1, 2, 3, 1, 1}}}));
   test::TemporaryFolder folder;
@@ -193,6 +196,17 @@ TEST_CASE("body_io: words for primitives, and what they are when a number is lef
   CHECK(body.shape.primitives.front().kind == kind);
   CHECK(body.shape.primitives.front().parameters == parameters);
   check_round_trip(body);
+}
+
+TEST_CASE("body_io: cones and tori that are none are refused at the key", "[engine][error]") {
+  const auto [text, key] = GENERATE(table<std::string, std::string>(
+      {{"\"torus\"\nradius = 1\ntube_radius = 1\n", ":5: primitive[0].tube_radius: 1, allowed: < 1"},
+       {"\"cone\"\nhalf_length = 1\nradius = 0\n", ":5: primitive[0].radius: 0, allowed: > 0"},
+       {"\"cone\"\nradius = 1\nhalf_length = 1\nsmoothing = 0.2\n",
+        ":6: primitive[0].smoothing: 0.2, allowed: <= 0.1"}}));
+  const test::TemporaryFolder folder;
+  const std::string file = folder.write("body.toml", "mass = 1\n[[primitive]]\nkind = " + text);
+  CHECK_THROWS_WITH(read_body(file), Catch::Contains(key));
 }
 
 TEST_CASE("body_io: how many vertices and edges are selected is read, has a default, and comes back",
