@@ -176,6 +176,7 @@ TEST_CASE("fit_mesh: what a single superquadric cannot fit is poor, and the qual
   const FittedMesh fitted = fit_mesh(mesh_of(bowl, 40), options);
   const FitQuality q = fit_quality(body_of(fitted), fitted.repaired, fitted.grid);
   CAPTURE(q.iou, q.volume_error);
+  CHECK(q.iou < 0.8);
   CHECK(q.occupancy_iou < 0.8);
   CHECK(std::abs(q.volume_error) > 0.05);
 }
