@@ -11,6 +11,7 @@
 #include "engine/check.h"
 #include "engine/convex_hull.h"
 #include "engine/count_text.h"
+#include "engine/flat_faces.h"
 #include "engine/mass_properties.h"
 #include "engine/mesh_shapes.h"
 #include "engine/primitive_check.h"
@@ -265,6 +266,11 @@ class Builder {
     const std::vector<double> of_mesh = vertex_areas(body_.mesh);
     for (std::size_t i = 0; i < of_mesh.size(); ++i)  // areas may have been given
       body_.contact_area_vectors.col(static_cast<Eigen::Index>(i)) *= body_.contact_areas[i] / of_mesh[i];
+    body_.flat_faces = flat_faces(body_.mesh, body_.contact_areas, body_.contact_area_vectors);
+    if (body_.shape.primitives.size() == 1) return;
+    std::erase_if(body_.flat_faces, [](const FlatFace& face) {  // these matter to convex bodies alone
+      return !face.has_spare_points();
+    });
   }
 
   void set_size() {

@@ -58,11 +58,12 @@ constexpr std::array<std::pair<std::string_view, Reduction>, 3> k_reductions{
 
 using C = ContactConfig;
 using O = ContactOverrides;
-constexpr std::array<ContactField, 15> k_contact_fields{{
+constexpr std::array<ContactField, 16> k_contact_fields{{
     ContactChoice<VertexContacts>{{"vertex_contacts", &C::vertex_contacts, &O::vertex_contacts},
                                   k_vertex_contacts},
     ContactSwitch{{"edge_edge", &C::edge_edge, &O::edge_edge}},
     ContactSwitch{{"edge_sdf", &C::edge_sdf, &O::edge_sdf}},
+    ContactSwitch{{"flush_faces", &C::flush_faces, &O::flush_faces}},
     ContactNumber{{"activity_smoothing", &C::activity_smoothing, &O::activity_smoothing}},
     ContactNumber{{"edge_smoothing", &C::edge_smoothing, &O::edge_smoothing}},
     ContactNumber{{"cone_smoothing", &C::cone_smoothing, &O::cone_smoothing}},
@@ -89,11 +90,13 @@ constexpr std::array<ContactField, 15> k_contact_fields{{
   [[maybe_unused]] const auto& [solref, solimp, impratio] = impedance;
 }
 [[maybe_unused]] void list_is_complete(const ContactConfig& config) {
-  [[maybe_unused]] const auto& [c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15] = config;
-  static_assert(std::size(k_contact_fields) == 15);
+  [[maybe_unused]] const auto& [c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15, c16] =
+      config;
+  static_assert(std::size(k_contact_fields) == 16);
 }
 [[maybe_unused]] void list_is_complete(const ContactOverrides& overrides) {
-  [[maybe_unused]] const auto& [c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15] = overrides;
+  [[maybe_unused]] const auto& [c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15, c16] =
+      overrides;
 }
 
 /// Collects what is wrong, to say it all at once.

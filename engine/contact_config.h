@@ -22,6 +22,7 @@ struct ContactConfig {
   VertexContacts vertex_contacts = VertexContacts::both;
   bool edge_edge = true;  ///< contacts between edges of the two meshes
   bool edge_sdf = false;  ///< contacts where an edge enters and leaves the other body's solid
+  bool flush_faces = true;  ///< a flat face that lies flush touches with few of its points
 
   // Indicators.
   double activity_smoothing =
@@ -54,6 +55,7 @@ struct ContactOverrides {
   std::optional<VertexContacts> vertex_contacts;
   std::optional<bool> edge_edge;
   std::optional<bool> edge_sdf;
+  std::optional<bool> flush_faces;
   std::optional<double> activity_smoothing;
   std::optional<double> selection_band;
   std::optional<double> metric_range;

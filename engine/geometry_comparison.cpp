@@ -28,7 +28,8 @@ bool have_same_geometry(const Body& a, const Body& b) {
   return a.size == b.size && a.contact_radius == b.contact_radius &&
          a.selected_vertices == b.selected_vertices && a.selected_edges == b.selected_edges &&
          are_equal(a.shape, b.shape) && are_equal(a.contact_points, b.contact_points) &&
-         a.contact_areas == b.contact_areas && are_equal(a.contact_area_vectors, b.contact_area_vectors) &&
+         a.contact_areas == b.contact_areas && a.flat_faces == b.flat_faces &&
+         are_equal(a.contact_area_vectors, b.contact_area_vectors) &&
          are_equal(a.mesh.vertices, b.mesh.vertices) && a.mesh.triangles == b.mesh.triangles;
 }
 

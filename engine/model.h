@@ -15,6 +15,7 @@
 
 #include "engine/appearance.h"
 #include "engine/contact_config.h"
+#include "engine/flat_faces.h"
 #include "engine/joint.h"
 #include "engine/mesh.h"
 #include "engine/pose.h"
@@ -194,7 +195,8 @@ struct Body {
   /// (3, n) in B: the areas along the outward normals of a mesh's triangles, summed up at each contact point
   /// [m^2]; no columns where contact points are no vertices of the mesh.
   Points contact_area_vectors{3, 0};
-  double contact_radius = 0.0;  ///< [m]
+  std::vector<FlatFace> flat_faces;  ///< of the mesh, where contact points are its vertices
+  double contact_radius = 0.0;       ///< [m]
   /// |V_b|: so many contact points, those that reach deepest, may touch at a time; 0 is all of them.
   int selected_vertices = 0;
   /// |E_b|: so many convex edges of the mesh, those whose ends reach deepest, may touch at a time; 0 is all

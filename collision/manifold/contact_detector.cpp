@@ -26,6 +26,26 @@ Eigen::AlignedBox3d contact_point_box(const Body& body) {
   return box;
 }
 
+/// dL/d of contacts of edges before flush faces left only a part of them; adds to that part's bar.
+std::span<const ContactBar> bars_of_whole_edges(const ContactList& contacts, std::size_t begin,
+                                                std::span<const ContactBar> bars, PairContacts& pair,
+                                                std::vector<ContactBar>& memory) {
+  const double left = pair.edges_left();
+  if (left == 1.0) return bars;
+  memory.assign(bars.begin(), bars.end());
+  double left_bar = 0.0;
+  for (std::size_t i = 0; i < bars.size(); ++i) {
+    const Contact contact = contacts[begin + i];
+    if (left > 0.0)
+      left_bar += (bars[i].weight * contact.weight + bars[i].activity * contact.activity) / left;
+    memory[i].weight *= left;
+    memory[i].activity *= left;
+  }
+  for (int side = 0; side < 2; ++side)
+    pair.vertices[side].flush.edges_left_bar += left_bar * pair.vertices[1 - side].flush.edges_left;
+  return memory;
+}
+
 bool is_bounded(const Eigen::AlignedBox3d& box) { return box.min().allFinite() && box.max().allFinite(); }
 
 /// The box in W around a box in B, grown by `margin`.
@@ -117,6 +137,20 @@ SelectionQuery ContactDetector::selection_query(int owner, int solid, bool of_ed
   return query;
 }
 
+FlushQuery ContactDetector::flush_query(int owner, int solid, const ContactConfig& config,
+                                        std::span<const Pose<double>> X_WB) const {
+  const int side = owner < solid ? 0 : 1;
+  return {&model_body(owner),
+          &sdf(owner),
+          &sdf(solid),
+          X_WB[at(owner)],
+          X_WB[at(solid)],
+          FlushBand(config.activity_smoothing * pair_size(owner, solid)),
+          config.flush_faces && carries_vertices(config, model_body(std::min(owner, solid)), side),
+          {},
+          side == 0};
+}
+
 EdgeSdfQuery ContactDetector::edge_sdf_query(int owner, int solid, const ContactConfig& config,
                                              std::span<const Pose<double>> X_WB) const {
   EdgeSdfQuery query;
@@ -132,13 +166,18 @@ EdgeSdfQuery ContactDetector::edge_sdf_query(int owner, int solid, const Contact
 }
 
 void ContactDetector::prepare(std::span<const Pose<double>> X_WB, const ContactConfig& config,
-                              ManifoldLinearization& linearization, PairContacts& pair) const {
+                              std::span<const ContactFeature> features, ManifoldLinearization& linearization,
+                              PairContacts& pair) const {
   for (int side = 0; side < 2; ++side) {
     const int owner = side == 0 ? pair.body_A : pair.body_B, solid = side == 0 ? pair.body_B : pair.body_A;
-    pair.vertices[side].all = pair.edges[side].all = true;
+    PointWeights& vertices = pair.vertices[side];
+    vertices.selection.all = vertices.flush.none = pair.edges[side].all = true;
     if (!has_solid(solid)) continue;
     select_features(selection_query(owner, solid, false, config, X_WB), linearization.near,
-                    pair.vertices[side]);
+                    vertices.selection);
+    FlushQuery flush = flush_query(owner, solid, config, X_WB);
+    flush.features = features;
+    find_flush_faces(flush, vertices.flush);
     select_features(selection_query(owner, solid, true, config, X_WB), linearization.near, pair.edges[side]);
   }
 }
@@ -270,7 +309,7 @@ void ContactDetector::linearize(std::span<const Pose<double>> X_WB, std::span<co
     PairContacts& pair = out.pairs[out.pair_count];
     pair.body_A = A;
     pair.body_B = B;
-    prepare(X_WB, config, out, pair);
+    prepare(X_WB, config, features.subspan(begin, end - begin), out, pair);
     const EdgeContacts edges(edge_body(A), edge_body(B), config);
 
     for (std::size_t i = begin, next = begin; i < end; i = next) {
@@ -297,6 +336,8 @@ void ContactDetector::linearize(std::span<const Pose<double>> X_WB, std::span<co
           if (is_known) break;
           edges.evaluate(X_WB[static_cast<std::size_t>(A)], X_WB[static_cast<std::size_t>(B)], run,
                          pair.edges, out.edge_memory, contacts, i);
+          for (std::size_t k = i; k < next && pair.edges_left() != 1.0; ++k)
+            contacts.scale_weight(k, pair.edges_left());
           break;
         case ContactKind::edge_sdf:
           linearize_edge_sdf(edge_sdf_query(owner, solid, config, X_WB), run, out.chords, contacts, i,
@@ -355,7 +396,8 @@ void ContactDetector::add_vjp(std::span<const Pose<double>> X_WB, std::span<cons
       case ContactKind::edge_edge:
         EdgeContacts(edge_body(A), edge_body(B), config)
             .vjp(X_WB[static_cast<std::size_t>(A)], X_WB[static_cast<std::size_t>(B)],
-                 std::span(at.features).subspan(i, next - i), bars.subspan(i, next - i), pair.edges,
+                 std::span(at.features).subspan(i, next - i),
+                 bars_of_whole_edges(at.contacts, i, bars.subspan(i, next - i), pair, at.bars), pair.edges,
                  at.edge_memory, pose(A), pose(B), shape(A), shape(B));
         break;
       case ContactKind::edge_sdf:
@@ -374,8 +416,10 @@ void ContactDetector::add_vjp(std::span<const Pose<double>> X_WB, std::span<cons
     config = pair_config(A, B);
     for (int side = 0; side < 2; ++side) {
       const int owner = side == 0 ? A : B, solid = side == 0 ? B : A;
-      select_features_vjp(selection_query(owner, solid, false, config, X_WB), pair.vertices[side],
+      select_features_vjp(selection_query(owner, solid, false, config, X_WB), pair.vertices[side].selection,
                           pose(owner), pose(solid), shape(owner), shape(solid));
+      flush_faces_vjp(flush_query(owner, solid, config, X_WB), pair.vertices[side].flush, pose(owner),
+                      pose(solid), shape(owner), shape(solid));
       select_features_vjp(selection_query(owner, solid, true, config, X_WB), pair.edges[side], pose(owner),
                           pose(solid), shape(owner), shape(solid));
     }
@@ -391,10 +435,13 @@ void ContactDetector::jvp(std::span<const Pose<double>> X_WB, std::span<const Ve
     const int A = pair.body_A, B = pair.body_B;
     const ContactConfig config = pair_config(A, B);
     std::vector<double> vertices_dot[2], edges_dot[2];
+    FlushFacesDot flush_dot[2];
     for (int side = 0; side < 2; ++side) {
       const int owner = side == 0 ? A : B, solid = side == 0 ? B : A;
       vertices_dot[side] = select_features_jvp(selection_query(owner, solid, false, config, X_WB),
-                                               pair.vertices[side], pose(owner), pose(solid));
+                                               pair.vertices[side].selection, pose(owner), pose(solid));
+      flush_dot[side] = flush_faces_jvp(flush_query(owner, solid, config, X_WB), pair.vertices[side].flush,
+                                        pose(owner), pose(solid));
       edges_dot[side] = select_features_jvp(selection_query(owner, solid, true, config, X_WB),
                                             pair.edges[side], pose(owner), pose(solid));
     }
@@ -408,8 +455,11 @@ void ContactDetector::jvp(std::span<const Pose<double>> X_WB, std::span<const Ve
       switch (feature.kind) {
         case ContactKind::vertex_sdf: {
           const VertexSdfLinearization& vertex = at.vertices[at.places[end].index];
+          const int side = owner_is_A ? 0 : 1;
           dots[end] = vertex_sdf_jvp(vertex, pose(owner), pose(solid),
-                                     weight_dot(vertices_dot[owner_is_A ? 0 : 1], vertex.point));
+                                     weight_dot(vertices_dot[side], vertex.point) +
+                                         weight_dot(flush_dot[side].weights, vertex.point),
+                                     weight_dot(flush_dot[side].area_factors, vertex.point));
           break;
         }
         case ContactKind::edge_edge:
@@ -417,6 +467,13 @@ void ContactDetector::jvp(std::span<const Pose<double>> X_WB, std::span<const Ve
                           .jvp(place(A), place(B), feature, pair.edges, at.edge_memory, pose(A), pose(B),
                                {weight_dot(edges_dot[0], feature.feature_A),
                                 weight_dot(edges_dot[1], feature.feature_B)});
+          if (const double left = pair.edges_left(); left > 0.0) {
+            const double left_dot = flush_dot[0].edges_left * pair.vertices[1].flush.edges_left +
+                                    flush_dot[1].edges_left * pair.vertices[0].flush.edges_left;
+            const Contact contact = at.contacts[end];
+            dots[end].weight = left * dots[end].weight + contact.weight / left * left_dot;
+            dots[end].activity = left * dots[end].activity + contact.activity / left * left_dot;
+          }
           break;
         case ContactKind::edge_sdf:
           dots[end] = edge_sdf_jvp(at.edges_in_solids[at.places[end].index], pose(owner), pose(solid));

@@ -29,7 +29,13 @@ namespace abut {
 /// What the contacts of one pair have in common at one state.
 struct PairContacts {
   int body_A = -1, body_B = -1;
-  FeatureSelection vertices[2], edges[2];  ///< of A, of B
+  PointWeights vertices[2];   ///< of A, of B
+  FeatureSelection edges[2];  ///< likewise
+
+  /// What flush faces leave of the weights of edges.
+  [[nodiscard]] double edges_left() const {
+    return vertices[0].flush.edges_left * vertices[1].flush.edges_left;
+  }
 };
 
 /// First derivatives of contacts, one by one and what pairs share. Keeps its memory from one use to the next.
@@ -51,6 +57,7 @@ struct ManifoldLinearization {
   SolidJacobians solid_jacobians;  ///< of vertices, if asked for
   EdgeSdfScratch chords;
   EdgeContactMemory edge_memory;
+  std::vector<ContactBar> bars;  ///< memory of vjp()
 };
 
 /// Scratch of one thread; allocates only while it grows.
@@ -171,11 +178,14 @@ class ContactDetector {
   [[nodiscard]] SelectionQuery selection_query(int owner, int solid, bool of_edges,
                                                const ContactConfig& config,
                                                std::span<const Pose<double>> X_WB) const;
+  [[nodiscard]] FlushQuery flush_query(int owner, int solid, const ContactConfig& config,
+                                       std::span<const Pose<double>> X_WB) const;
   [[nodiscard]] EdgeSdfQuery edge_sdf_query(int owner, int solid, const ContactConfig& config,
                                             std::span<const Pose<double>> X_WB) const;
-  /// The selections of a pair.
+  /// The selections of a pair, and its flush faces, as far as they matter to these features (none: all).
   void prepare(std::span<const Pose<double>> X_WB, const ContactConfig& config,
-               ManifoldLinearization& linearization, PairContacts& pair) const;
+               std::span<const ContactFeature> features, ManifoldLinearization& linearization,
+               PairContacts& pair) const;
 
   const Model* model_;
   ContactConfig config_;

@@ -44,12 +44,12 @@ void ContactDetector::inspect(std::span<const Pose<double>> X_WB, const ContactM
     const ContactConfig config = pair_config(A, B);
     prepared.body_A = A;
     prepared.body_B = B;
-    prepare(X_WB, config, memory, prepared);
+    prepare(X_WB, config, {}, memory, prepared);
     const EdgeContacts edges(edge_body(A), edge_body(B), config);
     for (int side = 0; side < 2; ++side) {
       const int owner = side == 0 ? A : B, other = side == 0 ? B : A;
       if (carries_vertices(config, model_body(A), side)) {
-        append_candidates(selection_query(owner, other, false, config, X_WB), prepared.vertices[side], owner,
+        append_candidates(selection_query(owner, other, false, config, X_WB), prepared.vertices[side].selection, owner,
                           other, out.candidates);
       }
       append_candidates(selection_query(owner, other, true, config, X_WB), prepared.edges[side], owner, other,
@@ -77,7 +77,7 @@ void ContactDetector::inspect(std::span<const Pose<double>> X_WB, const ContactM
       indicators.window = of.windows[0].weight * of.windows[1].weight * of.parallel * of.beside;
       indicators.cone = of.cones[0] * of.cones[1];
       indicators.gate = of.shallow * details.gates.both;
-      indicators.selection = details.chosen[0] * details.chosen[1];
+      indicators.selection = details.chosen[0] * details.chosen[1] * prepared.edges_left();
       inspection.witness_A_W = of.witnesses[0] + model_body(A).contact_radius * of.normal;
       inspection.witness_B_W = of.witnesses[1] - model_body(B).contact_radius * of.normal;
     }

@@ -15,7 +15,8 @@ struct ContactIndicators {
   double cone = 1;         ///< of two edges: G_A G_B, whether the normal lies in both normal cones
   double gate = 1;         ///< of two edges: F and both gates, whether they are the surfaces nearby
   double share = 1;        ///< of an edge in a solid: what its neighbours leave of it
-  double selection = 1;    ///< of the vertex, or of both edges, among the K that reach deepest
+  double selection = 1;    ///< of the vertex, or of both edges, among the K that reach deepest; and what
+                           ///< flush faces leave of it
 };
 
 /// What Contact does not say.

@@ -58,4 +58,10 @@ void ContactList::push_back(const Contact& contact) {
   set(size() - 1, contact);
 }
 
+void ContactList::scale_weight(std::size_t i, double factor) {
+  const int place = static_cast<int>(i);
+  for (const int c : {k_contact_weight, k_contact_activity})
+    block_.set_number(c, place, factor * block_.number(c, place));
+}
+
 }  // namespace abut

@@ -57,6 +57,8 @@ class ContactList {
   void resize(std::size_t count);  ///< contacts that are new are to be set
   void set(std::size_t i, const Contact& contact);
   void push_back(const Contact& contact);
+  /// Multiplies its weight and its activity.
+  void scale_weight(std::size_t i, double factor);
 
  private:
   struct Source {

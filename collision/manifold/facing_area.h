@@ -2,10 +2,11 @@
 #pragma once
 
 #include "collision/manifold/soft_selection.h"
+#include "engine/flat_faces.h"
 
 namespace abut {
 
-inline constexpr double k_any_facing = 0.03, k_facing_width = 0.1;  // by the area
+inline constexpr double k_facing_width = 0.1;  // by the area
 
 /// 0.03 |A| + r(-A.n), r(x) = x - (x, clamped at 0) [m^2].
 ///

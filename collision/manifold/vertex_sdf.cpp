@@ -20,29 +20,26 @@ Vec3<double> area_vector(const Body& owner, int point, const Mat3<double>& R_WO)
 double area_of(const Body& owner, int point) { return owner.contact_areas[static_cast<std::size_t>(point)]; }
 
 /// What a contact is made of, before it is oriented from A to B.
-Contact make_contact(const VertexSdfQuery& query, int point, double weight, const Vec3<double>& x_W,
-                     double sdf, const Vec3<double>& normal_W, const Vec3<double>& area_vector) {
-  const Body& owner = *query.owner_body;
+Contact make_contact(const VertexSdfQuery& query, const VertexSdfLinearization& at, const Vec3<double>& x_W) {
   const bool owner_is_A = query.owner < query.solid;
   Contact contact;
   contact.feature = {ContactKind::vertex_sdf, std::min(query.owner, query.solid),
-                     std::max(query.owner, query.solid), owner_is_A ? point : -1, owner_is_A ? -1 : point};
-  contact.signed_distance = sdf - owner.contact_radius;
-  contact.point_W = x_W - (owner.contact_radius + 0.5 * contact.signed_distance) * normal_W;
-  contact.normal_AB_W = owner_is_A ? Vec3<double>(-normal_W) : normal_W;
-  contact.weight = weight;
-  contact.activity = weight * activity(contact.signed_distance, query.tau);
-  contact.area = owner.contact_area_vectors.cols() == 0
-                     ? area_of(owner, point)
-                     : facing_area<double>(area_of(owner, point), area_vector.dot(normal_W));
+                     std::max(query.owner, query.solid), owner_is_A ? at.point : -1,
+                     owner_is_A ? -1 : at.point};
+  contact.signed_distance = at.distance;
+  contact.point_W = x_W - (at.radius + 0.5 * at.distance) * at.normal;
+  contact.normal_AB_W = owner_is_A ? Vec3<double>(-at.normal) : at.normal;
+  contact.weight = at.weight;
+  contact.activity = at.weight * activity(at.distance, query.tau);
+  contact.area = at.area_factor * at.facing;
   return contact;
 }
 
 }  // namespace
 
-void linearize_vertex_sdf(const VertexSdfQuery& query, const BoundedSolid& solid,
-                          const FeatureSelection& selection, LinearizeFor what_for,
-                          std::span<const ContactFeature> features, ContactList& contacts, std::size_t begin,
+void linearize_vertex_sdf(const VertexSdfQuery& query, const BoundedSolid& solid, const PointWeights& weights,
+                          LinearizeFor what_for, std::span<const ContactFeature> features,
+                          ContactList& contacts, std::size_t begin,
                           std::span<VertexSdfLinearization> linearizations, SolidJacobians& jacobians) {
   constexpr std::size_t k_most = 32;
   std::array<VertexSdfLinearization, k_most> of_values;
@@ -63,7 +60,8 @@ void linearize_vertex_sdf(const VertexSdfQuery& query, const BoundedSolid& solid
       at.sign = query.owner > query.solid ? 1.0 : -1.0;
       at.radius = owner.contact_radius;
       at.tau = query.tau;
-      at.weight = selection.weight(at.point);
+      at.weight = weights.weight(at.point);
+      at.area_factor = weights.area_factor(at.point);
       at.arm_O = R_WO * owner.contact_points.col(at.point);
       at.arm_S = at.arm_O + query.X_WO.p - query.X_WS.p;
       at.x_S = R_WS.transpose() * at.arm_S;
@@ -89,11 +87,11 @@ void linearize_vertex_sdf(const VertexSdfQuery& query, const BoundedSolid& solid
       }
       at.distance = number(k_sample_distance) - at.radius;
       at.area_vector = area_vector(owner, at.point, R_WO);
-      at.area_by_facing = owner.contact_area_vectors.cols() == 0
-                              ? 0.0
-                              : facing_area_slope(area_of(owner, at.point), at.area_vector.dot(at.normal));
-      contacts.set(begin + first + k, make_contact(query, at.point, at.weight, at.arm_S + query.X_WS.p,
-                                                   number(k_sample_distance), at.normal, at.area_vector));
+      const double area = area_of(owner, at.point), along = at.area_vector.dot(at.normal);
+      const bool has_vectors = owner.contact_area_vectors.cols() > 0;
+      at.facing = has_vectors ? facing_area<double>(area, along) : area;
+      at.area_by_facing = has_vectors ? facing_area_slope(area, along) : 0.0;
+      contacts.set(begin + first + k, make_contact(query, at, at.arm_S + query.X_WS.p));
     }
     if (what_for != LinearizeFor::many_vjps || !solid.sdf->has_vjp_by_lanes()) continue;
     Vec3<double> points[k_most];
@@ -105,7 +103,7 @@ void linearize_vertex_sdf(const VertexSdfQuery& query, const BoundedSolid& solid
 }
 
 ContactBar vertex_sdf_jvp(const VertexSdfLinearization& at, const Vec6<double>& pose_O,
-                          const Vec6<double>& pose_S, double weight_dot) {
+                          const Vec6<double>& pose_S, double weight_dot, double area_factor_dot) {
   const Vec3<double> theta_O = pose_O.head<3>(), theta_S = pose_S.head<3>();
   const Vec3<double> dx_W = pose_O.tail<3>() + theta_O.cross(at.arm_O);
   const Vec3<double> y = dx_W - pose_S.tail<3>() - theta_S.cross(at.arm_S);
@@ -115,7 +113,9 @@ ContactBar vertex_sdf_jvp(const VertexSdfLinearization& at, const Vec6<double>& 
   d.normal_AB_W = at.sign * dn;
   d.point_W = dx_W - 0.5 * d.signed_distance * at.normal - (at.radius + 0.5 * at.distance) * dn;
   d.weight = weight_dot;
-  d.area = -at.area_by_facing * (theta_O.cross(at.area_vector).dot(at.normal) + at.area_vector.dot(dn));
+  d.area = at.facing * area_factor_dot -
+           at.area_factor * at.area_by_facing *
+               (theta_O.cross(at.area_vector).dot(at.normal) + at.area_vector.dot(dn));
   d.activity = at.weight * activity_d_penetration(at.distance, at.tau) * d.signed_distance +
                activity(at.distance, at.tau) * weight_dot;
   return d;
@@ -123,7 +123,7 @@ ContactBar vertex_sdf_jvp(const VertexSdfLinearization& at, const Vec6<double>& 
 
 void vertex_sdf_vjp(const VertexSdfQuery& query, const BoundedSolid& solid,
                     std::span<const ContactFeature> features, const ContactList& contacts, std::size_t begin,
-                    std::span<const ContactBar> bars, FeatureSelection& selection, VertexVjpMemory& memory,
+                    std::span<const ContactBar> bars, PointWeights& weights, VertexVjpMemory& memory,
                     Vec6<double>& pose_O_bar, Vec6<double>& pose_S_bar, GeometryGradient* geometry_O,
                     GeometryGradient* geometry_S) {
   using namespace vertex_columns;
@@ -150,15 +150,14 @@ void vertex_sdf_vjp(const VertexSdfQuery& query, const BoundedSolid& solid,
     columns.set(k_normal, i, block.vector(k_contact_normal, contact));
     columns.set(k_point_bar, i, bar.point_W);
     columns.set(k_normal_bar, i, bar.normal_AB_W);
-    columns.set(k_area_bar, i, bar.area);
+    const double area_factor = weights.area_factor(point);
+    columns.set(k_area_bar, i, area_factor * bar.area);
     double distance_bar = bar.signed_distance;
     if (bar.activity != 0.0)
-      distance_bar += selection.weight(point) * activity_d_penetration(distance, query.tau) * bar.activity;
+      distance_bar += weights.weight(point) * activity_d_penetration(distance, query.tau) * bar.activity;
     columns.set(k_distance_bar, i, distance_bar);
-    if (!selection.all) {
-      selection.weights_bar[static_cast<std::size_t>(point)] +=
-          bar.weight + activity(distance, query.tau) * bar.activity;
-    }
+    weights.add_bars(point, bar.weight + activity(distance, query.tau) * bar.activity,
+                     block.number(k_contact_area, contact) / area_factor * bar.area);
   }
   columns.fill_up(count, k_point, k_point_bar - k_point);
   columns.clear_rest(count, k_point_bar, k_x_S - k_point_bar);
@@ -197,9 +196,9 @@ void vertex_sdf_vjp(const VertexSdfQuery& query, const BoundedSolid& solid,
 }
 
 void vertex_sdf_vjp(std::span<const VertexSdfLinearization> contacts, const VertexSdfQuery& query,
-                    const SolidJacobians& jacobians, std::span<const ContactBar> bars,
-                    FeatureSelection& selection, Vec6<double>& pose_O_bar, Vec6<double>& pose_S_bar,
-                    GeometryGradient* geometry_O, GeometryGradient* geometry_S) {
+                    const SolidJacobians& jacobians, std::span<const ContactBar> bars, PointWeights& weights,
+                    Vec6<double>& pose_O_bar, Vec6<double>& pose_S_bar, GeometryGradient* geometry_O,
+                    GeometryGradient* geometry_S) {
   const Mat3<double> R_WS = query.X_WS.rotation(), R_SW = R_WS.transpose(),
                      R_OW = query.X_WO.rotation().transpose();
   const auto primitives = geometry_S != nullptr ? std::span<PrimitiveGradient>(geometry_S->primitives)
@@ -210,19 +209,17 @@ void vertex_sdf_vjp(std::span<const VertexSdfLinearization> contacts, const Vert
     const double along = bar.point_W.dot(at.normal);
     const double distance_bar = bar.signed_distance - 0.5 * along +
                                 at.weight * activity_d_penetration(at.distance, at.tau) * bar.activity;
-    const Vec3<double> normal_bar = at.sign * bar.normal_AB_W -
-                                    (at.radius + 0.5 * at.distance) * bar.point_W -
-                                    at.area_by_facing * bar.area * at.area_vector;
+    const double area_bar = at.area_factor * at.area_by_facing * bar.area;
+    const Vec3<double> normal_bar =
+        at.sign * bar.normal_AB_W - (at.radius + 0.5 * at.distance) * bar.point_W - area_bar * at.area_vector;
     const Vec3<double> y_bar = R_WS * jacobians.vjp(static_cast<std::size_t>(at.jacobian), distance_bar,
                                                     R_SW * normal_bar, primitives);
     const Vec3<double> x_W_bar = bar.point_W + y_bar;
-    pose_O_bar += stack<double>(
-        at.arm_O.cross(x_W_bar) - at.area_by_facing * bar.area * at.area_vector.cross(at.normal), x_W_bar);
+    pose_O_bar +=
+        stack<double>(at.arm_O.cross(x_W_bar) - area_bar * at.area_vector.cross(at.normal), x_W_bar);
     pose_S_bar += stack<double>(at.normal.cross(normal_bar) - at.arm_S.cross(y_bar), -y_bar);
-    if (!selection.all) {
-      selection.weights_bar[static_cast<std::size_t>(at.point)] +=
-          bar.weight + activity(at.distance, at.tau) * bar.activity;
-    }
+    weights.add_bars(at.point, bar.weight + activity(at.distance, at.tau) * bar.activity,
+                     at.facing * bar.area);
     if (geometry_O == nullptr) continue;
     geometry_O->contact_points.col(at.point) += R_OW * x_W_bar;
     geometry_O->contact_radius -= distance_bar + along;

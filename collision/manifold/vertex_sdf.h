@@ -7,7 +7,7 @@
 ///   point = x_W - (r + d/2) n,   activity = w S(1/2 - d/(8 tau_p)),   S = smoothstep5.
 /// The point midway between the surfaces is shared by both bodies, so their impulses balance. w is 1, or,
 /// where the owner selects K < n of its vertices, the soft choice of the K deepest (soft_selection.h) by
-/// their clamped d.
+/// their clamped d. Where a face of the owner lies flush, flush_faces.h says what its points weigh.
 ///
 /// The quadrature weight of a vertex of a mesh is the part of its area that faces the solid, so that a vertex
 /// at the rim of a face does not count with its share of the next face too:
@@ -21,6 +21,7 @@
 
 #include "collision/manifold/contact_list.h"
 #include "collision/manifold/feature_selection.h"
+#include "collision/manifold/flush_faces.h"
 #include "collision/manifold/geometry_gradient.h"
 #include "collision/manifold/kernel/contact_columns.h"
 #include "collision/manifold/linearize_for.h"
@@ -50,16 +51,34 @@ struct VertexSdfQuery {
   double tau = 0;  ///< tau_p [m]
 };
 
+/// What the contact points of an owner weigh at a solid, and what their areas are multiplied by.
+struct PointWeights {
+  FeatureSelection selection;
+  FlushFaces flush;
+
+  [[nodiscard]] double weight(int point) const { return selection.weight(point) * flush.weight(point); }
+  [[nodiscard]] double area_factor(int point) const { return flush.area_factor(point); }
+  /// Adds to dL/d of these, until select_features_vjp() and flush_faces_vjp().
+  void add_bars(int point, double weight_bar, double area_factor_bar) {
+    if (!selection.all) selection.weights_bar[at(point)] += flush.weight(point) * weight_bar;
+    if (flush.none) return;
+    flush.weights_bar[at(point)] += selection.weight(point) * weight_bar;
+    flush.area_factors_bar[at(point)] += area_factor_bar;
+  }
+};
+
 /// First derivatives of a contact: what its JVP and VJP need, all in W but for x_S.
 struct VertexSdfLinearization {
   int owner = -1, solid = -1;
   int point = -1;
-  int jacobian = -1;                                ///< place in SolidJacobians; -1: there is none
-  double sign = 1;                                  ///< normal_AB = sign * n: +1 if the owner is B
-  double radius = 0;                                ///< r [m]
-  double tau = 0;                                   ///< tau_p [m]
-  double weight = 1;                                ///< w
-  double distance = 0;                              ///< d [m]
+  int jacobian = -1;    ///< place in SolidJacobians; -1: there is none
+  double sign = 1;      ///< normal_AB = sign * n: +1 if the owner is B
+  double radius = 0;    ///< r [m]
+  double tau = 0;       ///< tau_p [m]
+  double weight = 1;    ///< w
+  double distance = 0;  ///< d [m]
+  double area_factor = 1;
+  double facing = 0;                                ///< 0.03 a + r(-A.n) [m^2]
   double area_by_facing = 0;                        ///< r'(-A.n)
   Vec3<double> area_vector = Vec3<double>::Zero();  ///< A
   Vec3<double> x_S = Vec3<double>::Zero();
@@ -72,15 +91,16 @@ struct VertexSdfLinearization {
 /// The contacts of features (kind vertex_sdf, of this owner and solid), from the place `begin` on, and their
 /// first derivatives: both overwritten; a single VJP needs none (`linearizations` is empty then), many have
 /// rows of `jacobians` where the solid has them instead of gradient and normal_jacobian.
-void linearize_vertex_sdf(const VertexSdfQuery& query, const BoundedSolid& solid,
-                          const FeatureSelection& selection, LinearizeFor what_for,
-                          std::span<const ContactFeature> features, ContactList& contacts, std::size_t begin,
+void linearize_vertex_sdf(const VertexSdfQuery& query, const BoundedSolid& solid, const PointWeights& weights,
+                          LinearizeFor what_for, std::span<const ContactFeature> features,
+                          ContactList& contacts, std::size_t begin,
                           std::span<VertexSdfLinearization> linearizations, SolidJacobians& jacobians);
 
 /// d(outputs of a contact) for left perturbations [rotation; translation] of the poses of owner and solid,
-/// and for a change of its weight.
+/// and for changes of its weight and area factor.
 [[nodiscard]] ContactBar vertex_sdf_jvp(const VertexSdfLinearization& at, const Vec6<double>& pose_O,
-                                        const Vec6<double>& pose_S, double weight_dot = 0.0);
+                                        const Vec6<double>& pose_S, double weight_dot = 0.0,
+                                        double area_factor_dot = 0.0);
 
 /// Memory of vertex_sdf_vjp(); allocates only while it grows.
 struct VertexVjpMemory {
@@ -89,18 +109,19 @@ struct VertexVjpMemory {
 };
 
 /// Adds dL/d(poses) and, unless null, dL/d(geometry), given dL/d(outputs of the contacts of features), whose
-/// signed distances and normals are those of `contacts` from the place `begin` on. What their weights depend
-/// on is only noted, in `selection`: select_features_vjp() goes the rest of the way.
+/// signed distances and normals are those of `contacts` from the place `begin` on. What their weights and
+/// areas depend on is only noted, in `weights`: select_features_vjp() and flush_faces_vjp() go the rest of
+/// the way.
 void vertex_sdf_vjp(const VertexSdfQuery& query, const BoundedSolid& solid,
                     std::span<const ContactFeature> features, const ContactList& contacts, std::size_t begin,
-                    std::span<const ContactBar> bars, FeatureSelection& selection, VertexVjpMemory& memory,
+                    std::span<const ContactBar> bars, PointWeights& weights, VertexVjpMemory& memory,
                     Vec6<double>& pose_O_bar, Vec6<double>& pose_S_bar, GeometryGradient* geometry_O,
                     GeometryGradient* geometry_S);
 
 /// The same from derivatives of the solid that many VJPs share (LinearizeFor::many_vjps).
 void vertex_sdf_vjp(std::span<const VertexSdfLinearization> contacts, const VertexSdfQuery& query,
-                    const SolidJacobians& jacobians, std::span<const ContactBar> bars,
-                    FeatureSelection& selection, Vec6<double>& pose_O_bar, Vec6<double>& pose_S_bar,
-                    GeometryGradient* geometry_O, GeometryGradient* geometry_S);
+                    const SolidJacobians& jacobians, std::span<const ContactBar> bars, PointWeights& weights,
+                    Vec6<double>& pose_O_bar, Vec6<double>& pose_S_bar, GeometryGradient* geometry_O,
+                    GeometryGradient* geometry_S);
 
 }  // namespace abut

@@ -238,6 +238,12 @@ ShapeSdf::ShapeSdf(const Shape& shape) : shape_(shape) {
         return primitive.values.empty() &&
                (primitive.kind != PrimitiveKind::superquadric || shape.distance_mode == DistanceMode::taubin);
       });
+  constexpr PrimitiveKind k_convex[] = {PrimitiveKind::half_space,        PrimitiveKind::sphere,
+                                        PrimitiveKind::capsule,           PrimitiveKind::rounded_box,
+                                        PrimitiveKind::convex_polyhedron, PrimitiveKind::cone};
+  is_convex_ =
+      added_ == 1 && order_.size() == 1 &&
+      std::find(std::begin(k_convex), std::end(k_convex), shape.primitives[0].kind) != std::end(k_convex);
   tau_ = shape.union_smoothing > 0.0 ? shape.union_smoothing : 1e-10 * std::max(rounding_, 1e-10);
   if (added_ > 0) {
     const double grown = distance_ratio_ * tau_ * std::log(static_cast<double>(added_));

@@ -125,6 +125,9 @@ class ShapeSdf {
   [[nodiscard]] int primitive_of_shape(std::size_t i) const { return order_[i]; }
   /// A union without subtractions, of primitives whose derivatives lanes know (parameter_vjp.h).
   [[nodiscard]] bool has_vjp_by_lanes() const { return has_vjp_by_lanes_; }
+  /// One primitive whose distance is a convex function: where its gradient is equal at two points, it is
+  /// linear between them.
+  [[nodiscard]] bool is_convex() const { return is_convex_; }
   [[nodiscard]] DistanceMode distance_mode() const { return shape_.distance_mode; }
   /// tau of the union [m], > 0.
   [[nodiscard]] double smoothing() const { return tau_; }
@@ -140,7 +143,7 @@ class ShapeSdf {
   Shape shape_;
   std::vector<int> order_;  // indices of primitives: added first, then subtracted
   int added_ = 0;
-  bool has_vjp_by_lanes_ = false;
+  bool has_vjp_by_lanes_ = false, is_convex_ = false;
   std::vector<Eigen::AlignedBox3d> boxes_;  // in that order
   std::vector<PreparedPrimitive<double>> prepared_double_;
   std::vector<PreparedPrimitive<float>> prepared_float_;

@@ -89,6 +89,7 @@ constexpr ContactHelp k_contact_help[] = {
     {"edge_edge", 0, 0, "Contacts between edges of the two meshes: without them crossing edges pass through each other."},
     {"edge_sdf", 0, 0, "Contacts where an edge runs through the other's solid: supports edges that cross a face without a "
                        "vertex in it. The dearest kind."},
+    {"flush_faces", 0, 0, "A flat face that lies flush on a convex solid touches with few of its points, which push as all would."},
     {"activity_smoothing", 1e-5, 0.1, "tau_p: contacts fade in from distance 4 tau_p to -4 tau_p; larger is smoother and "
                                       "acts from farther away."},
     {"edge_smoothing", 1e-4, 0.2, "w: length over which the contact of two edges fades at their ends."},

@@ -9,6 +9,8 @@
 
 #include <Eigen/Geometry>
 
+#include "collision/manifold/flush_faces.h"
+
 namespace abut {
 namespace {
 
@@ -108,6 +110,37 @@ PointBlocks<T> make_point_blocks(const Body& body) {
     out.center_z[at(b)] = static_cast<T>(ball.center.z());
     out.radius[at(b)] = static_cast<T>(ball.radius);
   }
+  return out;
+}
+
+template <typename T>
+FaceSupports<T> make_face_supports(const Body& body, const ShapeSdf& sdf, const PointBlocks<T>& blocks) {
+  FaceSupports<T> out;
+  std::vector<int> place(at(blocks.points));
+  for (int k = 0; k < blocks.points; ++k) place[at(blocks.point[at(k)])] = k;
+  std::vector<T>* const coordinates[3] = {&out.x, &out.y, &out.z};
+  std::vector<T>* const middles[3] = {&out.middle_x, &out.middle_y, &out.middle_z};
+  for (const FlatFace& face : body.flat_faces) {
+    if (!counts_as_flush(face, sdf)) continue;
+    const int supports = static_cast<int>(face.factors.size());
+    out.faces.push_back({static_cast<int>(out.x.size()), supports, static_cast<int>(out.points.size()),
+                         static_cast<int>(face.points.size())});
+    for (std::size_t k = 0; k < face.points.size(); ++k) {
+      const bool is_support = k < face.factors.size();
+      out.points.push_back({place[at(face.points[k])], static_cast<T>(is_support ? face.factors[k] : 0.0)});
+    }
+    Vec3<double> middle = Vec3<double>::Zero();
+    for (int k = 0; k < supports; ++k)
+      middle += body.contact_points.col(face.points[at(k)]) / static_cast<double>(supports);
+    for (int axis = 0; axis < 3; ++axis) {
+      middles[axis]->push_back(static_cast<T>(middle[axis]));
+      for (int k = 0; k < whole_packs(supports); ++k)
+        coordinates[axis]->push_back(
+            static_cast<T>(body.contact_points(axis, face.points[at(k < supports ? k : 0)])));
+    }
+  }
+  for (std::vector<T>* const numbers : middles)
+    numbers->resize(at(whole_packs(static_cast<int>(out.faces.size()))));
   return out;
 }
 
@@ -229,9 +262,11 @@ template <typename T>
 BodyFeatures<T>::BodyFeatures(const Body& body, const ShapeSdf& its_sdf, std::span<const MeshEdge> mesh_edges)
     : sdf(&its_sdf),
       bounds(bounds_of_primitives<T>(its_sdf)),
+      is_convex(its_sdf.is_convex()),
       contact_radius(static_cast<T>(body.contact_radius)),
       size(static_cast<T>(body.size)) {
   if (body.contact_points.cols() > 0) points = make_point_blocks<T>(body);
+  if (body.selected_vertices == 0) flat_faces = make_face_supports(body, its_sdf, points);
   if (mesh_edges.empty()) return;
   edges = make_edge_blocks(body.contact_points, mesh_edges);
   for (int level = 0; level < k_edge_levels; ++level)

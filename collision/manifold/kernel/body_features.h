@@ -29,6 +29,24 @@ struct PointBlocks {
   std::vector<T> center_x, center_y, center_z, radius;  ///< of the blocks' balls; as many as fill whole packs
 };
 
+/// The flat faces of a body (engine/flat_faces.h).
+template <typename T>
+struct FaceSupports {
+  /// A point of PointBlocks: its place there, and its factor, 0 if it is no support.
+  struct Point {
+    int place;
+    T factor;
+  };
+  struct Face {
+    int first_support, supports;
+    int first_point, points;
+  };
+  std::vector<Face> faces;
+  std::vector<Point> points;
+  std::vector<T> x, y, z;  ///< of supports [m]; each face's fill whole packs, up with copies of the first
+  std::vector<T> middle_x, middle_y, middle_z;  ///< mean of the supports of each face [m]; whole packs
+};
+
 /// Columns of what bounds a group of edges: a ball around them, and a cone around the normals at which they
 /// can touch.
 enum EdgeBoundColumn {
@@ -95,7 +113,9 @@ struct BodyFeatures {
 
   const ShapeSdf* sdf;
   std::vector<PrimitiveBound<T>> bounds;  ///< in the order of the SDF: added primitives, then subtracted
+  bool is_convex;                         ///< ShapeSdf::is_convex()
   PointBlocks<T> points;
+  FaceSupports<T> flat_faces;  ///< none where contact points are chosen by their depth
   EdgeBlocks edges;
   Columns<T> edge_geometry;  ///< ConvexEdgeColumn of each edge of `edges`
   Columns<T> edge_balls;     ///< of the blocks: k_ball_center, k_ball_radius

@@ -1,6 +1,7 @@
 /// All contacts of a pair of bodies at one state, lanes at a time.
 ///
-///   vertices  points of one body near the other's solid, by blocks and bounds; the solid at these; contacts
+///   vertices  which flat faces lie flush on the other's solid (flush_faces.h)
+///             -> points with weight near it, by blocks and bounds -> the solid at these; contacts
 ///   edges     blocks of edges near the other's solid
 ///             -> pairs that may be in contact (edge_search.h) -> pairs with weight (convex_edges.h)
 ///             -> both solids at their probes, gates; contacts
@@ -13,6 +14,7 @@
 #include <cstdint>
 
 #include "collision/manifold/facing_area.h"
+#include "collision/manifold/flush_faces.h"
 #include "collision/manifold/kernel/edge_search.h"
 #include "collision/manifold/kernel/pair_kernels.h"
 #include "collision/manifold/kernel/solid_lanes.h"
@@ -35,6 +37,15 @@ enum CandidateColumn {
 template <typename P>
 struct MotionRow {
   Vec3<P> w, v;
+};
+
+/// A solid at contact points of the other body: what both bodies' motion makes of it.
+template <typename P>
+struct SolidAtPoints {
+  Vec3<P> x;                 ///< the points, in C [m]
+  Vec3<P> normal;            ///< from A to B
+  MotionRow<P> by_distance;  ///< of the signed distance
+  MotionRow<P> by_normal[3];
 };
 
 template <typename T, ManifoldOrder order>
@@ -107,8 +118,16 @@ class PairKernel {
     return true;
   }
   [[nodiscard]] bool vertex_contacts(int side);
+  template <typename F>
+  void each_flush_face(int side, const F& f) const;
+  [[nodiscard]] T unevenness(int side, const typename FaceSupports<T>::Face& face) const;
+  [[nodiscard]] bool weigh_points(int side);
+  [[nodiscard]] ABUT_INLINE Vec3<P> supports(int side, int first) const;
+  [[nodiscard]] SolidAtPoints<P> linearized(int side, const SdfSampleJacobian<P>& sample,
+                                            const Vec3<P>& x_S) const;
   void store_vertex_derivatives(int side, const SdfSampleJacobian<P>& sample, const Vec3<P>& x_S,
-                                int contact);
+                                const P& weight, int contact);
+  void add_flush_derivatives(int side);
   [[nodiscard]] bool edge_contacts();
   int find_near_blocks(int side);
   [[nodiscard]] bool relate_pairs(int count, int& candidates);
@@ -129,9 +148,96 @@ class PairKernel {
   const PairPoses<T>& X_;
   PairScratch<T>& s_;
   ContactBlock<T>& block_;
+  T edges_left_ = 1;                // of the weights of edges, by flush faces
+  T edges_left_by_motion_[6] = {};  // d(log of it)/d(motion)
 };
 
 // Vertices --------------------------------------------------------------------------------------------------
+
+/// Supports of the faces of a body from the place `first` on, in the solid's frame.
+template <typename T, ManifoldOrder order>
+ABUT_INLINE Vec3<Lanes<T>> PairKernel<T, order>::supports(int side, int first) const {
+  const FaceSupports<T>& faces = body(side).flat_faces;
+  const auto& [R, p] = X_.in_other[side];
+  return moved(R, p, P::load(faces.x.data() + first), P::load(faces.y.data() + first),
+               P::load(faces.z.data() + first));
+}
+
+/// Q of a face. What fills up the last pack is the first support again, and adds nothing.
+template <typename T, ManifoldOrder order>
+T PairKernel<T, order>::unevenness(int side, const typename FaceSupports<T>::Face& face) const {
+  const P scales[2] = {P(T(1) / problem_.flush_distance), P(T(1) / problem_.flush_normal)};
+  P sums[4] = {P(0), P(0), P(0), P(0)}, squares(0);
+  T first[4] = {};
+  for (int k = 0; k < face.supports; k += W) {
+    const auto sample =
+        sample_solid<SdfOrder::normal, T>(body(1 - side), 1, supports(side, face.first_support + k));
+    const P numbers[4] = {sample.distance, sample.normal[0], sample.normal[1], sample.normal[2]};
+    for (int i = 0; i < 4; ++i) {
+      if (k == 0) first[i] = numbers[i][0];
+      const P off = scales[i == 0 ? 0 : 1] * (numbers[i] - P(first[i]));
+      sums[i] = sums[i] + off;
+      squares = fma(off, off, squares);
+    }
+  }
+  const T share = T(1) / static_cast<T>(face.supports);
+  T uneven = share * reduce_sum(squares);
+  for (const P& sum : sums) {
+    const T mean = share * reduce_sum(sum);
+    uneven -= mean * mean;
+  }
+  return uneven;
+}
+
+/// f(face, psi, dpsi/dQ) for the faces of a body that lie flush on the other's solid.
+template <typename T, ManifoldOrder order>
+template <typename F>
+void PairKernel<T, order>::each_flush_face(int side, const F& f) const {
+  if (!problem_.may_lie_flush[side] || !problem_.vertices[side]) return;
+  const FaceSupports<T>& flat = body(side).flat_faces;
+  const auto& [R, p] = X_.in_other[side];
+  // Distances vary over a flush face by a few times v.
+  const P cut(problem_.reach + body(side).contact_radius + T(8) * problem_.flush_distance);
+  const int faces = static_cast<int>(flat.faces.size());
+  for (int first = 0; first < faces; first += W) {
+    const Vec3<P> middle =
+        moved(R, p, P::load(flat.middle_x.data() + first), P::load(flat.middle_y.data() + first),
+              P::load(flat.middle_z.data() + first));
+    std::uint32_t near =
+        first_lanes(faces - first) & bits(lower_bound(body(1 - side).bounds[0], middle, P(0)) < cut);
+    for (; near != 0; near &= near - 1) {
+      const auto& face = flat.faces[static_cast<std::size_t>(first + std::countr_zero(near))];
+      const P uneven(unevenness(side, face));
+      const T flush = flushness<P>(uneven)[0];
+      if (flush > T(0)) f(face, flush, flushness_dx<P>(uneven)[0]);
+    }
+  }
+}
+
+/// Fills in what flush faces make of the points of a body, if there are any.
+template <typename T, ManifoldOrder order>
+bool PairKernel<T, order>::weigh_points(int side) {
+  const BodyFeatures<T>& owner = body(side);
+  bool has_flush = false;
+  each_flush_face(side, [&](const typename FaceSupports<T>::Face& face, T flush, T) {
+    if (!has_flush) {
+      const std::ptrdiff_t points = std::ptrdiff_t{owner.points.blocks} * k_block;
+      std::fill_n(s_.weights, points, T(1));
+      std::fill_n(s_.area_factors, points, T(1));
+      has_flush = true;
+    }
+    if (owner.is_convex) edges_left_ *= T(1) - flush;
+    for (int k = face.first_point; k < face.first_point + face.points; ++k) {
+      const auto [place, factor] = owner.flat_faces.points[static_cast<std::size_t>(k)];
+      if (factor > T(0)) {
+        s_.area_factors[place] += flush * (factor - T(1));
+      } else {
+        s_.weights[place] = std::max(T(0), s_.weights[place] - flush);
+      }
+    }
+  });
+  return has_flush;
+}
 
 template <typename T, ManifoldOrder order>
 bool PairKernel<T, order>::vertex_contacts(int side) {
@@ -140,8 +246,12 @@ bool PairKernel<T, order>::vertex_contacts(int side) {
   PointList<T> list{s_.list[0], s_.list[1], s_.list[2], s_.list[3], s_.list_primitives};
   list.clear();
   const auto& [R, p] = X_.in_other[side];
-  append_near_points(owner, solid, R, p, CullDistances<T>(solid, problem_.reach + owner.contact_radius),
-                     culling(), list);
+  const bool has_flush = weigh_points(side);
+  if constexpr (order == ManifoldOrder::complete) {
+    if (has_flush) std::fill_n(s_.contact_of_point, std::ptrdiff_t{owner.points.blocks} * k_block, -1);
+  }
+  append_near_points(owner, solid, R, p, has_flush ? s_.weights : nullptr,
+                     CullDistances<T>(solid, problem_.reach + owner.contact_radius), culling(), list);
   list.finish();
   const auto& [R_CS, p_CS] = X_.in_center[1 - side];
   const P radius(owner.contact_radius), sign(side == 0 ? T(-1) : T(1));  // out of the solid, from A to B
@@ -163,11 +273,12 @@ bool PairKernel<T, order>::vertex_contacts(int side) {
       (x_C[i] - inward * n[i]).store_chosen(column(k_contact_point + i), chosen);
       (sign * n[i]).store_chosen(column(k_contact_normal + i), chosen);
     }
-    distance.store_chosen(column(k_contact_distance), chosen);
-    P(1).store_chosen(column(k_contact_weight), chosen);
-    activity(distance).store_chosen(column(k_contact_activity), chosen);
     std::int32_t places[W];
     for (int i = 0; i < W; ++i) places[i] = static_cast<std::int32_t>(list.id[first + i]);
+    const P weight = has_flush ? P::gather(s_.weights, places) : P(1);
+    distance.store_chosen(column(k_contact_distance), chosen);
+    weight.store_chosen(column(k_contact_weight), chosen);
+    (weight * activity(distance)).store_chosen(column(k_contact_activity), chosen);
     P area = P::gather(owner.points.area.data(), places);
     if (!owner.points.area_x.empty()) {
       const Vec3<P> vector = rotated(R, Vec3<P>(P::gather(owner.points.area_x.data(), places),
@@ -175,11 +286,16 @@ bool PairKernel<T, order>::vertex_contacts(int side) {
                                                 P::gather(owner.points.area_z.data(), places)));
       area = facing_area<P>(area, convex_edges_detail::dot(vector, sample.normal));
     }
+    if (has_flush) area = area * P::gather(s_.area_factors, places);
     area.store_chosen(column(k_contact_area), chosen);
     int *const of_owner = features(side), *const of_solid = features(1 - side);
     int count = 0;
     for (std::uint32_t left = chosen; left != 0; left &= left - 1) {
-      of_owner[count] = owner.points.point[static_cast<std::size_t>(places[std::countr_zero(left)])];
+      const std::int32_t place = places[std::countr_zero(left)];
+      if constexpr (order == ManifoldOrder::complete) {
+        if (has_flush) s_.contact_of_point[place] = block_.count + count;
+      }
+      of_owner[count] = owner.points.point[static_cast<std::size_t>(place)];
       of_solid[count++] = -1;
     }
     block_.count += count;
@@ -192,7 +308,16 @@ bool PairKernel<T, order>::vertex_contacts(int side) {
     for (int group = 0; group < touching.groups(); ++group) {
       const Vec3<P> x = loaded(touching.x + group * W, touching.y - touching.x);
       const auto sample = sample_solid<SdfOrder::jacobian, T>(solid, touching.primitives[group], x);
-      store_vertex_derivatives(side, sample, x, begin + group * W);
+      P weight(1);
+      if (has_flush) {
+        std::int32_t places[W];
+        for (int i = 0; i < W; ++i) places[i] = static_cast<std::int32_t>(touching.id[group * W + i]);
+        weight = P::gather(s_.weights, places);
+      }
+      store_vertex_derivatives(side, sample, x, weight, begin + group * W);
+    }
+    if constexpr (order == ManifoldOrder::complete) {
+      if (has_flush) add_flush_derivatives(side);
     }
   }
   return true;
@@ -200,8 +325,8 @@ bool PairKernel<T, order>::vertex_contacts(int side) {
 
 /// A point of B moves by w x x + v; one of A, in the eyes of B, by the opposite, and B's normals turn.
 template <typename T, ManifoldOrder order>
-void PairKernel<T, order>::store_vertex_derivatives(int side, const SdfSampleJacobian<P>& sample,
-                                                    const Vec3<P>& x_S, int contact) {
+SolidAtPoints<Lanes<T>> PairKernel<T, order>::linearized(int side, const SdfSampleJacobian<P>& sample,
+                                                         const Vec3<P>& x_S) const {
   using convex_edges_detail::cross;
   const bool is_point_of_B = side == 1;
   const auto& [R, p] = X_.in_center[1 - side];
@@ -214,33 +339,88 @@ void PairKernel<T, order>::store_vertex_derivatives(int side, const SdfSampleJac
   for (int i = 0; i < 3; ++i) rows[i] = rotated(R, Vec3<P>(columns[0][i], columns[1][i], columns[2][i]));
   const P sign(is_point_of_B ? T(1) : T(-1));
   const Vec3<P> by_point(sign * g[0], sign * g[1], sign * g[2]);
-  const MotionRow<P> distance_row{cross(x, by_point), by_point};
-  store_row(k_distance_by_motion, contact, distance_row);
-  MotionRow<P> normal_rows[3];  // from A to B, the sign of which is that of the motion
-  for (int i = 0; i < 3; ++i) {
-    normal_rows[i] = {cross(x, rows[i]), rows[i]};
+  SolidAtPoints<P> at{x, convex_edges_detail::scaled(sign, n), {cross(x, by_point), by_point}, {}};
+  for (int i = 0; i < 3; ++i) {  // of the normal from A to B, the sign of which is that of the motion
+    at.by_normal[i] = {cross(x, rows[i]), rows[i]};
     if (!is_point_of_B) {  // -(w x n)_i
       const int j = (i + 1) % 3, k = (i + 2) % 3;
-      normal_rows[i].w[j] = normal_rows[i].w[j] - n[k];
-      normal_rows[i].w[k] = normal_rows[i].w[k] + n[j];
+      at.by_normal[i].w[j] = at.by_normal[i].w[j] - n[k];
+      at.by_normal[i].w[k] = at.by_normal[i].w[k] + n[j];
     }
-    store_row(k_normal_by_motion + 6 * i, contact, normal_rows[i]);
   }
+  return at;
+}
+
+template <typename T, ManifoldOrder order>
+void PairKernel<T, order>::store_vertex_derivatives(int side, const SdfSampleJacobian<P>& sample,
+                                                    const Vec3<P>& x_S, const P& weight, int contact) {
+  const SolidAtPoints<P> at = linearized(side, sample, x_S);
+  store_row(k_distance_by_motion, contact, at.by_distance);
+  for (int i = 0; i < 3; ++i) store_row(k_normal_by_motion + 6 * i, contact, at.by_normal[i]);
   if constexpr (order == ManifoldOrder::complete) {
-    const P radius(body(side).contact_radius), distance = sample.distance - radius,
-                                               inward = radius + P(T(0.5)) * distance;
+    const P sign(side == 1 ? T(1) : T(-1)), radius(body(side).contact_radius),
+        distance = sample.distance - radius, inward = radius + P(T(0.5)) * distance;
     for (int i = 0; i < 3; ++i) {  // x - (r + d/2) n
-      const P by_distance = P(T(-0.5)) * n[i], by_normal = P(0) - inward * sign;
+      const P by_distance = P(T(-0.5)) * (sign * at.normal[i]), by_normal = P(0) - inward * sign;
       MotionRow<P> row;
       for (int k = 0; k < 3; ++k) {
-        row.w[k] = by_distance * distance_row.w[k] + by_normal * normal_rows[i].w[k];
-        row.v[k] = by_distance * distance_row.v[k] + by_normal * normal_rows[i].v[k];
+        row.w[k] = by_distance * at.by_distance.w[k] + by_normal * at.by_normal[i].w[k];
+        row.v[k] = by_distance * at.by_distance.v[k] + by_normal * at.by_normal[i].v[k];
       }
-      if (is_point_of_B) add_motion_of_point(i, x, row);
+      if (side == 1) add_motion_of_point(i, at.x, row);
       store_row(k_point_by_motion + 6 * i, contact, row);
     }
-    store_row(k_activity_by_motion, contact, scaled_row(activity_slope(distance), distance_row));
+    store_row(k_activity_by_motion, contact, scaled_row(weight * activity_slope(distance), at.by_distance));
   }
+}
+
+/// Adds to the derivatives of activities what changes with how flush the faces of a body lie: the weights
+/// 1 - psi of points that are no supports, and what is left of edges.
+template <typename T, ManifoldOrder order>
+void PairKernel<T, order>::add_flush_derivatives(int side) {
+  const BodyFeatures<T>&owner = body(side), &solid = body(1 - side);
+  each_flush_face(side, [&](const typename FaceSupports<T>::Face& face, T flush, T slope) {
+    if (slope == T(0)) return;
+    T means[4] = {}, row[6] = {};                // of distances and normals; dQ/d(motion)
+    for (const bool is_known : {false, true}) {  // the means
+      for (int first = 0; first < face.supports; first += W) {
+        const Vec3<P> x = supports(side, face.first_support + first);
+        const auto sample = sample_solid<SdfOrder::jacobian, T>(solid, 1, x);
+        const SolidAtPoints<P> at = linearized(side, sample, x);
+        const P numbers[4] = {sample.distance, at.normal[0], at.normal[1], at.normal[2]};
+        const MotionRow<P>* const rows[4] = {&at.by_distance, &at.by_normal[0], &at.by_normal[1],
+                                             &at.by_normal[2]};
+        const int lanes = std::min(W, face.supports - first);
+        const T share = T(1) / static_cast<T>(face.supports);
+        for (int i = 0; i < 4; ++i) {
+          const T scale = T(1) / (i == 0 ? problem_.flush_distance : problem_.flush_normal);
+          for (int lane = 0; lane < lanes; ++lane) {
+            if (!is_known) {
+              means[i] += share * numbers[i][lane];
+              continue;
+            }
+            const T by_number = T(2) * share * scale * scale * (numbers[i][lane] - means[i]);
+            for (int k = 0; k < 3; ++k) {
+              row[k] += by_number * rows[i]->w[k][lane];
+              row[3 + k] += by_number * rows[i]->v[k][lane];
+            }
+          }
+        }
+      }
+    }
+    for (int c = 0; c < 6 && owner.is_convex; ++c)
+      edges_left_by_motion_[c] -= slope / (T(1) - flush) * row[c];
+    for (int k = face.first_point; k < face.first_point + face.points; ++k) {
+      const auto [place, factor] = owner.flat_faces.points[static_cast<std::size_t>(k)];
+      const int contact = s_.contact_of_point[place];
+      if (factor > T(0) || contact < 0) continue;
+      const P distance(block_.number(k_contact_distance, contact));
+      const T by_row = T(0) - activity(distance)[0] * slope;
+      for (int c = 0; c < 6; ++c)
+        block_.set_number(k_activity_by_motion + c, contact,
+                          block_.number(k_activity_by_motion + c, contact) + by_row * row[c]);
+    }
+  });
 }
 
 // Edges ----------------------------------------------------------------------------------------
@@ -277,6 +457,7 @@ int PairKernel<T, order>::find_near_blocks(int side) {
 
 template <typename T, ManifoldOrder order>
 bool PairKernel<T, order>::edge_contacts() {
+  if (edges_left_ == T(0)) return true;
   if (find_near_blocks(0) == 0 || find_near_blocks(1) == 0) return true;
   int candidates = 0;
   const auto relate = [&](int pairs) { return relate_pairs(pairs, candidates); };
@@ -346,7 +527,8 @@ bool PairKernel<T, order>::pass_gates(int candidates) {
       distances[side] = sample_at_probe<SdfOrder::distance>(side, probe, all).distance + radii[side];
     }
     const GateInput<P> input{of(k_candidate_middle), {of(k_candidate_wedges), of(k_candidate_wedges + 1)}};
-    const P weight = of(k_contact_weight) * edge_gates<P>(input, distances, problem_.edges).both;
+    const P weight =
+        of(k_contact_weight) * edge_gates<P>(input, distances, problem_.edges).both * P(edges_left_);
     const std::uint32_t chosen = all & bits(weight > P(0));
     if (chosen == 0) continue;
     if (block_.count + W > block_.capacity) return false;
@@ -453,7 +635,17 @@ void PairKernel<T, order>::store_edge_derivatives(int first, std::uint32_t lanes
       for (int face = 0; face < 2; ++face)
         row.w = plus(row.w, P(1), cross(B.face_normals[face], B_bar.face_normals[face]));
       row.w = plus(row.w, P(1), cross(pair.probe, force_of_B));
-      store_row(output < 3 ? k_point_by_motion + 6 * output : int(k_activity_by_motion), contact, row);
+      if (output < 3) {
+        store_row(k_point_by_motion + 6 * output, contact, row);
+        continue;
+      }
+      row = scaled_row(P(edges_left_), row);
+      const P whole = P(edges_left_) * by_weight * pair.weight * gates.both;
+      for (int k = 0; k < 3; ++k) {
+        row.w[k] = row.w[k] + whole * P(edges_left_by_motion_[k]);
+        row.v[k] = row.v[k] + whole * P(edges_left_by_motion_[3 + k]);
+      }
+      store_row(k_activity_by_motion, contact, row);
     }
   }
 }

@@ -6,6 +6,7 @@
 #include <numbers>
 #include <type_traits>
 
+#include "collision/manifold/flush_faces.h"
 #include "engine/check.h"
 #include "engine/instruction_set.h"
 
@@ -21,6 +22,12 @@ PairProblem<T>::PairProblem(const BodyFeatures<T>& A, const BodyFeatures<T>& B, 
       activity_smoothing(static_cast<T>(config.activity_smoothing * size)),
       edges(config, size, inradius),
       edge_search(config, size, inradius) {
+  for (int side = 0; side < 2; ++side)
+    may_lie_flush[side] =
+        config.flush_faces && !bodies[side]->flat_faces.faces.empty() && bodies[1 - side]->is_convex;
+  const FlushBand band(config.activity_smoothing * size);
+  flush_distance = static_cast<T>(band.distance);
+  flush_normal = static_cast<T>(band.normal);
   const double sine = std::min(0.5 * config.cone_smoothing, 1.0);
   cone_sin = static_cast<T>(sine);
   cone_cos = static_cast<T>(std::sqrt(1.0 - sine * sine));
@@ -101,18 +108,21 @@ void PairScratch<T>::prepare(const PairProblem<T>& problem) {
   candidate_room = std::max(candidate_room, 256);
 
   const std::size_t lower_bounds = (primitives + 1) * k_pack;
-  Parts<T> numbers{make_room(numbers_, 8 * (points + k_pack) + lower_bounds + k_pack +
+  Parts<T> numbers{make_room(numbers_, 10 * (points + k_pack) + lower_bounds + k_pack +
                                            std::size(candidates) * (at(candidate_room) + k_pack))};
   for (T*& column : list) column = numbers.take(points);
   for (T*& column : touching) column = numbers.take(points);
+  weights = numbers.take(points);
+  area_factors = numbers.take(points);
   lower = numbers.take(lower_bounds);
   for (T*& column : candidates) column = numbers.take(at(candidate_room));
   list_primitives = make_room(masks_, 2 * (points + k_pack));
   touching_primitives = list_primitives + points + k_pack;
   kept = make_room(words_, primitives + k_pack);
   nearby = make_room(nearby_, primitives + k_pack);
-  Parts<std::int32_t> indices{make_room(indices_, 2 * (at(candidate_room) + k_pack))};
+  Parts<std::int32_t> indices{make_room(indices_, 2 * (at(candidate_room) + k_pack) + points + k_pack)};
   for (std::int32_t*& edges : candidate_edges) edges = indices.take(at(candidate_room));
+  contact_of_point = indices.take(points);
 }
 
 template <typename T>

@@ -20,10 +20,12 @@ struct PairProblem {
   const BodyFeatures<T>* bodies[2];
   bool vertices[2];  ///< whether the vertices of A, of B carry contacts
   bool edge_edge;
-  T reach;               ///< distance from which on contacts are left out [m]
-  T activity_smoothing;  ///< tau_p [m]
-  T cone_cos, cone_sin;  ///< of the angle by which cone_smoothing widens normal cones
-  T beside;              ///< how far witness points of two edges may lie beside each other [m]
+  bool may_lie_flush[2];           ///< faces of A on B, of B on A (flush_faces.h)
+  T flush_distance, flush_normal;  ///< v [m], u
+  T reach;                         ///< distance from which on contacts are left out [m]
+  T activity_smoothing;            ///< tau_p [m]
+  T cone_cos, cone_sin;            ///< of the angle by which cone_smoothing widens normal cones
+  T beside;                        ///< how far witness points of two edges may lie beside each other [m]
   ConvexEdgeSettings<T> edges;
   ConvexEdgeSettings<float> edge_search;
 
@@ -71,7 +73,11 @@ struct PairScratch {
   // Points near a solid, with the primitives that matter to packs of them.
   T* list[4];
   std::uint64_t* list_primitives;
-  // Those of them that touch it.
+  // What flush faces make of the points in PointBlocks: weights and area factors.
+  T* weights;
+  T* area_factors;
+  std::int32_t* contact_of_point;
+  // Those of the points near a solid that touch it.
   T* touching[4];
   std::uint64_t* touching_primitives;
   std::uint32_t* kept;

@@ -151,6 +151,10 @@ template <typename T>
                                                                std::uint32_t& lanes) {
   using P = Lanes<T>;
   constexpr int W = k_width<T>;
+  if (solid.bounds.size() == 1) {
+    lanes &= bits(lower_bound(solid.bounds[0], x, P(0)) < P(reach));
+    return lanes != 0 ? 1 : 0;
+  }
   const PrimitiveSet<T> set(solid);
   const auto& primitives = solid.sdf->template primitives<T>();
   P least_lower = P(T(1e30)), least_upper = P(reach);
@@ -210,6 +214,8 @@ template <typename T>
 [[nodiscard]] std::uint64_t primitives_near(const BodyFeatures<T>& solid, const Vec3<Lanes<T>>& x, T cut,
                                             const CullBuffers<T>& buffers, std::uint32_t& lanes) {
   const CullDistances<T> culling(solid, cut);
+  if (solid.bounds.size() == 1)
+    return primitives_that_matter(solid, x, culling.reach, culling.margin, 0, buffers, lanes);
   Vec3<T> low, high;
   for (int k = 0; k < 3; ++k) {
     low[k] = reduce_min(x[k]);
@@ -221,10 +227,12 @@ template <typename T>
 
 /// Appends to `list` the points of `owner` that may be nearer to the solid than the cut. (R, p) takes the
 /// owner's frame to the solid's.
+///
+/// @param weights  of the points; those of weight 0 are left out. Null: all have weight
 template <typename T>
 void append_near_points(const BodyFeatures<T>& owner, const BodyFeatures<T>& solid, const Mat3<T>& R,
-                        const Vec3<T>& p, const CullDistances<T>& culling, const CullBuffers<T>& buffers,
-                        PointList<T>& list) {
+                        const Vec3<T>& p, const T* weights, const CullDistances<T>& culling,
+                        const CullBuffers<T>& buffers, PointList<T>& list) {
   using P = Lanes<T>;
   constexpr int W = k_width<T>;
   const PointBlocks<T>& points = owner.points;
@@ -259,6 +267,10 @@ void append_near_points(const BodyFeatures<T>& owner, const BodyFeatures<T>& sol
         const auto at = static_cast<std::size_t>(begin);
         const Vec3<P> x = moved(R, p, P::load(&points.x[at]), P::load(&points.y[at]), P::load(&points.z[at]));
         std::uint32_t chosen = valid < W ? (1u << valid) - 1u : ~0u >> (32 - W);
+        if (weights != nullptr) {
+          chosen &= bits(P::load(weights + begin) > P(0));
+          if (chosen == 0) continue;
+        }
         const std::uint64_t mask = primitives_that_matter(solid, x, reach, margin, nearby, buffers, chosen);
         if (chosen == 0) continue;
         list.append(x, lane_number + P(static_cast<T>(begin)), chosen, mask);
@@ -351,6 +363,7 @@ template <SdfOrder order, typename T>
   constexpr int k_group = simd::k_register_bytes == 64 && order <= SdfOrder::normal ? 4 : 2;
   const auto& primitives = solid.sdf->template primitives<T>();
   const DistanceMode mode = solid.sdf->distance_mode();
+  if (primitives.size() == 1) return primitive_sample<order, P>(primitives[0], mode, x);
   const P tau = P(static_cast<T>(solid.sdf->smoothing()));
   const int added = solid.sdf->added();
   UnionSum<order, P> sides[2] = {UnionSum<order, P>(tau), UnionSum<order, P>(tau)};

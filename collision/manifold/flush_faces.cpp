@@ -1,0 +1,172 @@
+#include "collision/manifold/flush_faces.h"
+
+#include <algorithm>
+
+#include "collision/manifold/kernel/point_kernels.h"
+#include "collision/sdf/parameter_vjp.h"
+#include "engine/instruction_set.h"
+
+namespace abut {
+namespace {
+
+/// The variance of numbers.
+double variance(const double* numbers, std::size_t count) {
+  const double share = 1.0 / static_cast<double>(count);
+  double mean = 0.0, sum = 0.0;
+  for (std::size_t k = 0; k < count; ++k) mean += share * numbers[k];
+  for (std::size_t k = 0; k < count; ++k) sum += share * (numbers[k] - mean) * (numbers[k] - mean);
+  return sum;
+}
+
+/// Adds dL/d of the poses and geometry, given dL/dQ of a face.
+void unevenness_vjp(const FlushQuery& query, const FlatFace& face, double bar, Vec6<double>& pose_O_bar,
+                    Vec6<double>& pose_S_bar, GeometryGradient* geometry_O, GeometryGradient* geometry_S) {
+  const auto count = static_cast<Eigen::Index>(face.factors.size());
+  using Samples = Eigen::Matrix<double, 4, Eigen::Dynamic>;  // distance and normal
+  Points x_S(3, count);
+  std::vector<SdfSampleJacobian<double>> at_supports;
+  Samples samples(4, count);
+  for (Eigen::Index k = 0; k < count; ++k) {
+    const Vec3<double> x_W =
+        query.X_WO * Vec3<double>(query.owner->contact_points.col(face.points[static_cast<std::size_t>(k)]));
+    x_S.col(k) = inverse_point<double>(query.X_WS, x_W);
+    at_supports.push_back(query.solid->evaluate_jacobian<double>(Vec3<double>(x_S.col(k))));
+    samples.col(k) << at_supports.back().distance, at_supports.back().normal;
+  }
+  Samples samples_bar =
+      2.0 * bar / static_cast<double>(count) * (samples.colwise() - samples.rowwise().mean());
+  samples_bar.row(0) /= query.band.distance * query.band.distance;
+  samples_bar.bottomRows<3>() /= query.band.normal * query.band.normal;
+  for (Eigen::Index k = 0; k < count; ++k) {
+    const int point = face.points[static_cast<std::size_t>(k)];
+    const Vec3<double> normal_bar = samples_bar.col(k).tail<3>(), x = x_S.col(k),
+                       arm_O = query.X_WO.q * Vec3<double>(query.owner->contact_points.col(point)),
+                       arm_S = query.X_WS.q * x,
+                       x_bar = query.X_WS.q * sample_vjp(at_supports[static_cast<std::size_t>(k)],
+                                                         samples_bar(0, k), normal_bar);
+    pose_O_bar += stack<double>(arm_O.cross(x_bar), x_bar);
+    pose_S_bar -= stack<double>(arm_S.cross(x_bar), x_bar);
+    if (geometry_O != nullptr) geometry_O->contact_points.col(point) += query.X_WO.q.conjugate() * x_bar;
+    if (geometry_S != nullptr)
+      query.solid->parameter_vjp(x, samples_bar(0, k), normal_bar, geometry_S->primitives);
+  }
+}
+
+bool is_support(const FlatFace& face, std::size_t k) { return k < face.factors.size(); }
+
+/// The faces that may matter, and the solid at their supports, one face after the other.
+void sample_supports(const FlushQuery& query, FlushFaces& flush) {
+  const auto is_of_vertex = [](const ContactFeature& f) { return f.kind == ContactKind::vertex_sdf; };
+  const bool all = std::none_of(query.features.begin(), query.features.end(), is_of_vertex);
+  flush.asked.clear();
+  flush.has_contact.assign(static_cast<std::size_t>(query.owner->contact_points.cols()), all);
+  for (const ContactFeature& feature : query.features) {
+    const int point = query.is_of_A ? feature.feature_A : feature.feature_B;
+    if (is_of_vertex(feature) && point >= 0) flush.has_contact[at(point)] = true;
+  }
+  for (auto& numbers : flush.coordinates) numbers.clear();
+  const Pose<double> X_SO = query.X_WS.inverse() * query.X_WO;
+  const Mat3<double> R_SO = X_SO.rotation();
+  for (const FlatFace& face : query.owner->flat_faces) {
+    const bool has_contact = std::any_of(face.points.begin(), face.points.end(),
+                                         [&](int point) { return flush.has_contact[at(point)]; });
+    if (!has_contact || !counts_as_flush(face, *query.of_owner)) continue;
+    flush.asked.push_back(&face);
+    for (const int point : std::span(face.points).first(face.factors.size())) {
+      const Vec3<double> x_S = R_SO * query.owner->contact_points.col(point) + X_SO.p;
+      for (int axis = 0; axis < 3; ++axis) flush.coordinates[axis].push_back(x_S[axis]);
+    }
+  }
+  const std::size_t count = flush.coordinates[0].size();
+  if (count == 0) return;
+  flush.samples.resize(k_sample_normal_columns * count);
+  chosen_kernels<PointKernels>().sample_points(*query.solid, SdfOrder::normal, flush.coordinates[0].data(),
+                                               flush.coordinates[1].data(), flush.coordinates[2].data(),
+                                               static_cast<int>(count), flush.samples.data());
+}
+
+}  // namespace
+
+void find_flush_faces(const FlushQuery& query, FlushFaces& flush) {
+  flush.none = true;
+  flush.changing.clear();
+  flush.edges_left = 1.0;
+  flush.edges_left_bar = 0.0;
+  if (!query.may_lie_flush()) return;
+  sample_supports(query, flush);
+  const std::size_t samples = flush.coordinates[0].size();
+  std::size_t begin = 0;
+  for (const FlatFace* const asked : flush.asked) {
+    const FlatFace& face = *asked;
+    const std::size_t supports = face.factors.size();
+    double uneven = 0.0;
+    for (std::size_t c = 0; c < k_sample_normal_columns; ++c) {
+      const double band = c == k_sample_distance ? query.band.distance : query.band.normal;
+      uneven += variance(flush.samples.data() + c * samples + begin, supports) / (band * band);
+    }
+    begin += supports;
+    const double flat = flushness(uneven);
+    if (!(flat > 0.0)) continue;
+    if (flush.none) {
+      const auto count = static_cast<std::size_t>(query.owner->contact_points.cols());
+      flush.none = false;
+      for (auto* const ones : {&flush.weights, &flush.area_factors}) ones->assign(count, 1.0);
+      for (auto* const zeros : {&flush.weights_bar, &flush.area_factors_bar}) zeros->assign(count, 0.0);
+    }
+    for (std::size_t k = 0; k < face.points.size(); ++k) {
+      const std::size_t point = at(face.points[k]);
+      if (is_support(face, k)) {
+        flush.area_factors[point] += flat * (face.factors[k] - 1.0);
+      } else {
+        flush.weights[point] = std::max(0.0, flush.weights[point] - flat);
+      }
+    }
+    if (query.of_owner->is_convex()) flush.edges_left *= 1.0 - flat;
+    const double slope = flushness_dx(uneven);
+    if (slope != 0.0) flush.changing.push_back({&face, flat, slope});
+  }
+}
+
+FlushFacesDot flush_faces_jvp(const FlushQuery& query, const FlushFaces& flush, const Vec6<double>& pose_O,
+                              const Vec6<double>& pose_S) {
+  FlushFacesDot dot;
+  if (flush.none) return dot;
+  dot.weights.assign(flush.weights.size(), 0.0);
+  dot.area_factors = dot.weights;
+  for (const auto& [face, flat, slope] : flush.changing) {
+    Vec6<double> by_O = Vec6<double>::Zero(), by_S = by_O;
+    unevenness_vjp(query, *face, slope, by_O, by_S, nullptr, nullptr);
+    const double flat_dot = by_O.dot(pose_O) + by_S.dot(pose_S);
+    if (query.of_owner->is_convex()) dot.edges_left -= flush.edges_left / (1.0 - flat) * flat_dot;
+    for (std::size_t k = 0; k < face->points.size(); ++k) {
+      const std::size_t point = at(face->points[k]);
+      if (is_support(*face, k)) {
+        dot.area_factors[point] += flat_dot * (face->factors[k] - 1.0);
+      } else {
+        dot.weights[point] -= flat_dot;
+      }
+    }
+  }
+  return dot;
+}
+
+void flush_faces_vjp(const FlushQuery& query, FlushFaces& flush, Vec6<double>& pose_O_bar,
+                     Vec6<double>& pose_S_bar, GeometryGradient* geometry_O, GeometryGradient* geometry_S) {
+  if (flush.none) return;
+  for (const auto& [face, flat, slope] : flush.changing) {
+    double flat_bar =
+        query.of_owner->is_convex() ? -flush.edges_left / (1.0 - flat) * flush.edges_left_bar : 0.0;
+    for (std::size_t k = 0; k < face->points.size(); ++k) {
+      const std::size_t point = at(face->points[k]);
+      flat_bar += is_support(*face, k) ? (face->factors[k] - 1.0) * flush.area_factors_bar[point]
+                                       : -flush.weights_bar[point];
+    }
+    if (flat_bar != 0.0)
+      unevenness_vjp(query, *face, slope * flat_bar, pose_O_bar, pose_S_bar, geometry_O, geometry_S);
+  }
+  for (auto* const bars : {&flush.weights_bar, &flush.area_factors_bar})
+    std::fill(bars->begin(), bars->end(), 0.0);
+  flush.edges_left_bar = 0.0;
+}
+
+}  // namespace abut

@@ -1,0 +1,107 @@
+/// Flat faces that lie flush on a convex solid: few of their contact points stand for all.
+///
+/// Where a flat face lies flush, the signed distance is linear over it, and so is the pressure. The supports
+/// of the face, with their areas multiplied by factors (engine/flat_faces.h), push with the force and torque
+/// of all of its points then. How flush it lies is
+///   psi = S(2 - Q),   Q = V_d/v^2 + V_n/u^2,   S = smoothstep5,   v = tau_p/4,   u = 0.05,
+/// V_d and V_n being the variances of the distances and of the normals of the solid at its supports. With the
+/// factor f of a support
+///   area = (1 + psi (f - 1)) area of the point,
+/// and the weight of the other points is 1 - psi. A convex distance whose gradients are equal at points is
+/// linear between them: nothing reaches into the face there that the supports do not see.
+///
+/// The kernel has the same in kernel/pair_kernel.h.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "collision/manifold/contact.h"
+#include "collision/manifold/geometry_gradient.h"
+#include "collision/sdf/shape_sdf.h"
+#include "engine/contact_config.h"
+#include "engine/model.h"
+#include "engine/pose.h"
+#include "engine/smooth.h"
+
+namespace abut {
+
+/// Q up to which a face lies flush, and from which on not at all: 1 and 2.
+template <typename S>
+[[nodiscard]] S flushness(const S& unevenness) {
+  return smoothstep5<S>(S(2) - unevenness);
+}
+template <typename S>
+[[nodiscard]] S flushness_dx(const S& unevenness) {
+  return S(0) - smoothstep5_dx<S>(S(2) - unevenness);
+}
+
+/// How much distances and normals may vary over a flush face: v [m], u.
+struct FlushBand {
+  double distance = 0.0, normal = 0.05;
+
+  explicit FlushBand(double activity_smoothing) : distance(0.25 * activity_smoothing) {}
+};
+
+/// Whether a face can make a difference: one without spare points only to edges.
+[[nodiscard]] inline bool counts_as_flush(const FlatFace& face, const ShapeSdf& of_owner) {
+  return face.has_spare_points() || of_owner.is_convex();
+}
+
+/// The faces of an owner O at a solid S, at given poses.
+struct FlushQuery {
+  const Body* owner = nullptr;
+  const ShapeSdf* of_owner = nullptr;
+  const ShapeSdf* solid = nullptr;
+  Pose<double> X_WO, X_WS;
+  FlushBand band{0.0};
+  bool is_asked = true;  ///< by the settings; where the deepest points are chosen, no faces lie flush
+  /// Contacts of the pair, if any: a face does not matter if it has no vertex among these, but others are.
+  std::span<const ContactFeature> features{};
+  bool is_of_A = true;  ///< whether the owner is A of these
+
+  [[nodiscard]] bool may_lie_flush() const {
+    return is_asked && owner->selected_vertices == 0 && !owner->flat_faces.empty() && solid->is_convex();
+  }
+};
+
+/// What flush faces make of the contact points of a body. Keeps its memory from one use to the next.
+struct FlushFaces {
+  bool none = true;                           ///< weights and area factors are all 1; the rest is not used
+  std::vector<double> weights, area_factors;  ///< of each contact point
+  std::vector<double> weights_bar, area_factors_bar;  ///< dL/d of these, until flush_faces_vjp()
+  /// A face between flush and not.
+  struct Changing {
+    const FlatFace* face;
+    double flush;  ///< psi, 0 < psi < 1
+    double slope;  ///< dpsi/dQ
+  };
+  std::vector<Changing> changing;
+  double edges_left = 1.0;      ///< product of 1 - psi over the faces
+  double edges_left_bar = 0.0;  ///< dL/d of it, until flush_faces_vjp()
+  // Memory of find_flush_faces().
+  std::vector<const FlatFace*> asked;
+  std::vector<bool> has_contact;
+  std::vector<double> coordinates[3], samples;
+
+  [[nodiscard]] double weight(int point) const { return none ? 1.0 : weights[at(point)]; }
+  [[nodiscard]] double area_factor(int point) const { return none ? 1.0 : area_factors[at(point)]; }
+};
+
+void find_flush_faces(const FlushQuery& query, FlushFaces& flush);
+
+/// Changes of all of these along left perturbations of both poses; vectors are empty where nothing lies
+/// flush.
+struct FlushFacesDot {
+  std::vector<double> weights, area_factors;
+  double edges_left = 0.0;
+};
+[[nodiscard]] FlushFacesDot flush_faces_jvp(const FlushQuery& query, const FlushFaces& flush,
+                                            const Vec6<double>& pose_O, const Vec6<double>& pose_S);
+
+/// Adds what they contribute to dL/d(poses) and, unless null, dL/d(geometry), and sets
+/// their bars to 0.
+void flush_faces_vjp(const FlushQuery& query, FlushFaces& flush, Vec6<double>& pose_O_bar,
+                     Vec6<double>& pose_S_bar, GeometryGradient* geometry_O, GeometryGradient* geometry_S);
+
+}  // namespace abut

@@ -1,0 +1,217 @@
+#include "engine/flat_faces.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include <Eigen/QR>
+
+namespace abut {
+namespace {
+
+constexpr double k_flat = 1e-5;          // [rad]: triangles whose normals differ by less are one face
+constexpr double k_least_bend = 0.2;     // [rad]
+constexpr double k_least_radius = 0.02;  // by the largest extent of the mesh
+constexpr double k_same = 1e-6;          // lengths that count as equal, by the size of the face
+constexpr double k_least_share = 1e-3;   // of a support, by the mean of all
+
+using Moments = Eigen::Matrix<double, 6, 1>;
+
+Moments moments(const Eigen::Vector2d& x) {
+  Moments m;
+  m << 1.0, x[0], x[1], x[0] * x[0], x[0] * x[1], x[1] * x[1];
+  return m;
+}
+
+/// Triangles with one normal that hang together by their edges.
+class Faces {
+ public:
+  explicit Faces(const TriangleMesh& mesh) : mesh_(mesh), face_(mesh.triangles.size(), -1) {
+    std::map<std::pair<int, int>, int> triangle_of;  // by the edge it runs along
+    for (int t = 0; t < mesh.triangle_count(); ++t) {
+      const Eigen::Vector3i& corners = mesh.triangles[at(t)];
+      const Vec3<double> a = mesh.vertices.col(corners[0]);
+      normals_.push_back((mesh.vertices.col(corners[1]) - a).cross(mesh.vertices.col(corners[2]) - a));
+      normals_.back().stableNormalize();
+      for (int k = 0; k < 3; ++k) triangle_of[{corners[k], corners[(k + 1) % 3]}] = t;
+    }
+    for (const Eigen::Vector3i& corners : mesh.triangles) {
+      std::array<int, 3>& across = across_.emplace_back();
+      for (int k = 0; k < 3; ++k) {
+        const auto other = triangle_of.find({corners[(k + 1) % 3], corners[k]});
+        across[at(k)] = other == triangle_of.end() ? -1 : other->second;
+      }
+    }
+    for (int t = 0; t < mesh.triangle_count(); ++t) {
+      if (face_[at(t)] < 0) grow(t);
+    }
+  }
+
+  struct Face {
+    std::vector<int> triangles;
+    Vec3<double> normal;
+    bool bends = true;  ///< at all of its border
+  };
+  [[nodiscard]] const std::vector<Face>& all() const { return faces_; }
+
+ private:
+  void grow(int seed) {
+    const int number = static_cast<int>(faces_.size());
+    Face face{{seed}, normals_[at(seed)]};
+    face_[at(seed)] = number;
+    for (std::size_t i = 0; i < face.triangles.size(); ++i) {
+      for (const int next : across_[at(face.triangles[i])]) {
+        if (next < 0 || face_[at(next)] == number) continue;
+        const double off = (normals_[at(next)] - face.normal).norm();
+        if (off <= k_flat && face_[at(next)] < 0) {
+          face_[at(next)] = number;
+          face.triangles.push_back(next);
+        } else if (off < k_least_bend) {
+          face.bends = false;
+        }
+      }
+    }
+    faces_.push_back(std::move(face));
+  }
+
+  const TriangleMesh& mesh_;
+  std::vector<Vec3<double>> normals_;
+  std::vector<std::array<int, 3>> across_;  // triangles beyond their edges
+  std::vector<int> face_;                   // of each triangle
+  std::vector<Face> faces_;
+};
+
+/// Points of a face in its plane.
+struct PlanePoints {
+  std::vector<int> vertices;
+  std::vector<Eigen::Vector2d> x;  ///< from the middle, by the radius of gyration
+  std::vector<double> areas;       ///< a_i, by their sum
+  double radius = 0.0;             ///< of gyration [m]
+};
+
+PlanePoints in_plane(const TriangleMesh& mesh, std::span<const double> areas, const Points& area_vectors,
+                     const Faces::Face& face) {
+  PlanePoints out;
+  for (const int t : face.triangles)
+    for (const int v : mesh.triangles[at(t)]) out.vertices.push_back(v);
+  std::sort(out.vertices.begin(), out.vertices.end());
+  out.vertices.erase(std::unique(out.vertices.begin(), out.vertices.end()), out.vertices.end());
+  double sum = 0.0;
+  Vec3<double> middle = Vec3<double>::Zero();
+  for (const int v : out.vertices) {
+    out.areas.push_back(k_any_facing * areas[at(v)] + std::max(0.0, area_vectors.col(v).dot(face.normal)));
+    sum += out.areas.back();
+    middle += out.areas.back() * mesh.vertices.col(v);
+  }
+  middle /= sum;
+  const Vec3<double> e_x = face.normal.unitOrthogonal(), e_y = face.normal.cross(e_x);
+  double second_moment = 0.0;
+  for (std::size_t i = 0; i < out.vertices.size(); ++i) {
+    const Vec3<double> r = mesh.vertices.col(out.vertices[i]) - middle;
+    out.areas[i] /= sum;
+    out.x.emplace_back(r.dot(e_x), r.dot(e_y));
+    second_moment += out.areas[i] * out.x.back().squaredNorm();
+  }
+  out.radius = std::sqrt(second_moment);
+  for (Eigen::Vector2d& x : out.x) x /= out.radius;
+  return out;
+}
+
+double cross(const Eigen::Vector2d& a, const Eigen::Vector2d& b) { return a[0] * b[1] - a[1] * b[0]; }
+
+/// Corners of the convex hull, none on a straight side (Andrew's monotone chain).
+std::vector<int> hull_corners(const std::vector<Eigen::Vector2d>& x) {
+  std::vector<int> order(x.size());
+  for (std::size_t i = 0; i < x.size(); ++i) order[i] = static_cast<int>(i);
+  std::sort(order.begin(), order.end(), [&](int a, int b) {
+    return std::pair(x[at(a)][0], x[at(a)][1]) < std::pair(x[at(b)][0], x[at(b)][1]);
+  });
+  const auto turns_left = [&](int a, int b, int c) {
+    const Eigen::Vector2d first = x[at(b)] - x[at(a)], second = x[at(c)] - x[at(b)];
+    return cross(first, second) > k_same * (first.norm() + second.norm());
+  };
+  std::vector<int> hull;
+  for (int way = 0; way < 2; ++way) {
+    const std::size_t begin = hull.size();
+    for (const int i : order) {
+      while (hull.size() >= begin + 2 && !turns_left(hull[hull.size() - 2], hull.back(), i)) hull.pop_back();
+      hull.push_back(i);
+    }
+    hull.pop_back();
+    std::reverse(order.begin(), order.end());
+  }
+  return hull;
+}
+
+/// Areas of supports with the moments of all; none if there are no positive ones. Of all that there are,
+/// those with the least sum of c_k^2/a_k.
+std::optional<std::vector<double>> areas_of_supports(const PlanePoints& points,
+                                                     const std::vector<int>& supports) {
+  Moments wanted = Moments::Zero();
+  for (std::size_t i = 0; i < points.x.size(); ++i) wanted += points.areas[i] * moments(points.x[i]);
+  const auto count = static_cast<Eigen::Index>(supports.size());
+  Eigen::MatrixXd M(6, count);
+  Eigen::VectorXd root(count);
+  for (Eigen::Index k = 0; k < count; ++k) {
+    const std::size_t i = at(supports[static_cast<std::size_t>(k)]);
+    root[k] = std::sqrt(points.areas[i]);
+    M.col(k) = root[k] * moments(points.x[i]);
+  }
+  Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> decomposition;
+  decomposition.setThreshold(k_same);
+  decomposition.compute(M);
+  const Eigen::VectorXd solution = decomposition.solve(wanted);
+  if (!((M * solution - wanted).norm() <= 1e-9)) return std::nullopt;
+  const Eigen::VectorXd areas = root.cwiseProduct(solution);
+  if (!(areas.minCoeff() >= k_least_share / static_cast<double>(count))) return std::nullopt;
+  return std::vector<double>(areas.data(), areas.data() + count);
+}
+
+/// The corners, and rings of points about the middle until there are areas for them.
+FlatFace with_supports(const PlanePoints& points) {
+  std::vector<int> supports = hull_corners(points.x);
+  std::vector<bool> is_support(points.x.size(), false);
+  for (const int i : supports) is_support[at(i)] = true;
+  std::vector<int> others;
+  for (std::size_t i = 0; i < points.x.size(); ++i) {
+    if (!is_support[i]) others.push_back(static_cast<int>(i));
+  }
+  std::stable_sort(others.begin(), others.end(),
+                   [&](int a, int b) { return points.x[at(a)].norm() < points.x[at(b)].norm(); });
+  for (std::size_t next = 0; next < others.size();) {
+    const double radius = points.x[at(others[next])].norm();
+    for (; next < others.size() && points.x[at(others[next])].norm() <= radius + k_same; ++next)
+      supports.push_back(others[next]);
+    if (next == others.size()) break;
+    const auto areas = areas_of_supports(points, supports);
+    if (!areas) continue;
+    FlatFace face;
+    for (std::size_t k = 0; k < supports.size(); ++k) {
+      face.points.push_back(points.vertices[at(supports[k])]);
+      face.factors.push_back((*areas)[k] / points.areas[at(supports[k])]);
+    }
+    for (; next < others.size(); ++next) face.points.push_back(points.vertices[at(others[next])]);
+    return face;
+  }
+  return {points.vertices, std::vector<double>(points.vertices.size(), 1.0)};
+}
+
+}  // namespace
+
+std::vector<FlatFace> flat_faces(const TriangleMesh& mesh, std::span<const double> areas,
+                                 const Points& area_vectors) {
+  std::vector<FlatFace> out;
+  const double least_radius = k_least_radius * largest_extent(mesh);
+  const Faces faces(mesh);
+  for (const Faces::Face& face : faces.all()) {
+    if (!face.bends) continue;
+    const PlanePoints points = in_plane(mesh, areas, area_vectors, face);
+    if (points.radius >= least_radius) out.push_back(with_supports(points));
+  }
+  return out;
+}
+
+}  // namespace abut
