@@ -2,8 +2,8 @@
 # Makes every body of assets/bodies again, with the program `abut`.
 #
 #   ABUT           the program [build/release/bin/abut]
-#   ABUT_DATA_DIR  folder with reference_fits/*.json, for the last four [../shared/data beside the checkout]; without it
-#                  only the simple bodies are made
+#   ABUT_DATA_DIR  folder with the meshes of the last four, armadillo.obj, power_drill.obj, mustard_bottle.obj and
+#                  spot.obj [../shared/data beside the checkout]; without it only the simple bodies are made
 #   OUT            folder to write to [assets/bodies]
 set -euo pipefail
 
@@ -60,15 +60,16 @@ torus=$(awk 'BEGIN {
 }')
 meshed ring "[[primitive]]\nkind = \"oriented_point_cloud\"\nwidth = 0.01\n$torus" --density 1000 --vertices 300
 
-# Smooth unions of superquadrics: collision meshes on their zero sets.
-if [[ ! -d $data/reference_fits ]]; then
-  echo "no $data/reference_fits: armadillo, power_drill, mustard_bottle and spot are left as they are" >&2
+# Superquadrics fitted to meshes: collision meshes on the zero sets of their smooth unions and differences.
+if [[ ! -f $data/armadillo.obj ]]; then
+  echo "no $data/armadillo.obj: armadillo, power_drill, mustard_bottle and spot are left as they are" >&2
   exit 0
 fi
 fitted() {  # name, further options
-  "$abut" fit "$data/reference_fits/$1.json" -o "$out/$1" "${@:2}"
+  "$abut" fit "$data/$1.obj" -o "$out/$1" --method superquadrics --no-visual "${@:2}"
 }
-fitted armadillo      --size 0.25 --vertices 305 --density 1000
-fitted power_drill                --vertices 350 --density 1000
-fitted mustard_bottle             --vertices 350 --density 960
-fitted spot           --size 0.25 --vertices 350 --density 600
+# At the default resolution 19 superquadrics leave out the armadillo's ears.
+fitted armadillo      --size 0.25 --max-primitives 19 --resolution 92 --vertices 305 --density 1000
+fitted power_drill                --max-primitives 18 --vertices 350 --density 1000
+fitted mustard_bottle             --max-primitives 15 --vertices 350 --density 960
+fitted spot           --size 0.25 --max-primitives 22 --vertices 350 --density 600

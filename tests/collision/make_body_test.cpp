@@ -182,7 +182,9 @@ TEST_CASE(
     const bool is_fit = body.shape.primitives.size() > 1;
     const MassProperties of_mesh = mass_properties(body.mesh, body.mass / body.volume);
     if (is_fit) {
-      CHECK(test::close(body.shape.union_smoothing, 0.002 * body.size, 0.02, 0.0));
+      // 0.002 of the size of the mesh that was fitted; the body is up to 2.2 % smaller (spot: its ears and
+      // muzzle).
+      CHECK(test::close(body.shape.union_smoothing, 0.002 * body.size, 0.03, 0.0));
       CHECK(body.mesh.vertex_count() >= 150);
       CHECK(body.mesh.vertex_count() <= 600);
       CHECK(body.contact_points == body.mesh.vertices);
