@@ -370,6 +370,7 @@ double TriangleBvh::winding_number(const Vec3<double>& p, double opening) const 
     const Node& node = nodes_[at(index)];
     for (int lane = 0; lane < 4; ++lane) {
       const std::int32_t child = node.child[lane];
+      if (child == ~0) continue;  // none: near the middle of the mesh its moments are 0 times infinity
       if (r2[lane] > limit[lane]) {
         far_sum += static_cast<double>(value[lane]);
       } else if (is_leaf(child)) {

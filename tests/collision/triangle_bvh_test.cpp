@@ -315,3 +315,13 @@ TEST_CASE("TriangleBvh: a NaN finds nothing, a mesh that is not one is an error"
   CHECK_THROWS_WITH(TriangleBvh(mesh), Catch::Contains("vertex 5 is not finite"));
   CHECK_THROWS_AS(TriangleBvh(TriangleMesh()), std::invalid_argument);
 }
+
+TEST_CASE("TriangleBvh: the winding number is 1 as near to the middle of a mesh as can be",
+          "[collision][value]") {
+  const TriangleBvh bvh(box_mesh({0.15, 0.1, 0.05}, 1));
+  for (const double x : {0.0, 1e-300, 1e-30, 1e-19, 1e-16, 1e-12, 1e-6}) {
+    CAPTURE(x);
+    CHECK(test::close(bvh.winding_number({x, 0.0, 0.0}), 1.0, 0.0, 1e-6));
+    CHECK(test::close(bvh.winding_number({-x, 0.5 * x, x}), 1.0, 0.0, 1e-6));
+  }
+}
