@@ -104,6 +104,8 @@ void read_contact_keys(const TomlTable& table, BodyDescription& description) {
 /// [r, g, b] or "#rrggbb".
 Rgb read_colour(const TomlTable& table, std::string_view key) {
   Rgb colour{};
+  if (!table.is_text(key) && !table.is_array(key))
+    table.fail(key, "allowed: [red, green, blue], each in [0, 1], or \"#rrggbb\"");
   if (!table.is_text(key)) {
     const std::vector<double> numbers = table.required_numbers(key, 3, between(0.0, 1.0));
     std::transform(numbers.begin(), numbers.end(), colour.begin(),

@@ -37,8 +37,10 @@ std::string_view instruction_set() {
     for (const std::string_view set : available) {
       if (set == wanted) return set;
     }
-    throw std::runtime_error(fmt::format("ABUT_INSTRUCTION_SET is '{}'; this machine and this build have: {}",
-                                         wanted, fmt::join(available, ", ")));
+    throw std::invalid_argument(fmt::format(
+        "the environment variable ABUT_INSTRUCTION_SET is '{}', allowed with this machine and this "
+        "build: {}",
+        wanted, fmt::join(available, ", ")));
   }();
   return chosen;
 }

@@ -60,6 +60,7 @@ int parse_and_run(CLI::App& app, int argc, char** argv, const int& exit_code) {
     return parsed.empty() ? who : who + " " + parsed.front()->get_name();
   };
   try {
+    (void)instruction_set();  // what is wrong with the variable that chooses it, before any work
     app.parse(argc, argv);
     if (app.get_subcommands().empty())
       return complain(k_bad_input, who, "a verb is missing; see 'abut --help'");

@@ -59,6 +59,20 @@ TEST_CASE("abut: an unknown verb is answered with the nearest one", "[apps][valu
                           !Contains("did you mean"));
 }
 
+TEST_CASE("abut: an instruction set that is not there is bad input, named with the choices",
+          "[apps][value]") {
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"--version"}, {"run", "none.toml"}}) {
+    const ProgramResult result =
+        run_executable(ABUT_EXECUTABLE, arguments, {{"ABUT_INSTRUCTION_SET", "foo"}});
+    CAPTURE(result.err);
+    CHECK(result.exit_code == 2);
+    CHECK(line_count(result.err) == 1);
+    CHECK_THAT(result.err,
+               Contains("ABUT_INSTRUCTION_SET is 'foo'") && Contains("sse2") && !Contains("internal error"));
+  }
+}
+
 TEST_CASE("abut: bad usage is one line that says where help is", "[apps][value]") {
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases{
       {{"run"}, "SCENE is required"},

@@ -70,7 +70,7 @@ TEST_CASE("body_io: another color or visual is rejected with file, line, key and
       {"color = [0, -0.1, 0]", {"body.toml:1", "color[1]", "[0, 1]"}},
       {"color = [0, nan, 0]", {"body.toml:1", "color[1]"}},
       {"color = [0, \"1\", 0]", {"body.toml:1", "color[1]"}},
-      {"color = 1", {"body.toml:1", "color"}},
+      {"color = 5", {"body.toml:1", "color", "[red, green, blue], each in [0, 1], or \"#rrggbb\""}},
       {"colour = [1, 0, 0]", {"body.toml:1", "did you mean 'color'?"}},
       {"visual = \"none.obj\"", {"body.toml:1", "visual", "there is no file", "none.obj"}},
       {"visual = \".\"", {"body.toml:1", "there is no file"}},
