@@ -135,6 +135,14 @@ void draw_legend(Image& image, double range, double size, int left, int top) {
 
 }  // namespace
 
+std::string primitives_title(const Shape& shape) {
+  const auto subtracted =
+      std::count_if(shape.primitives.begin(), shape.primitives.end(),
+                    [](const Primitive& p) { return p.operation == PrimitiveOperation::subtract; });
+  const std::string all = count_text(shape.primitives.size(), "primitive");
+  return subtracted == 0 ? all : fmt::format("{}, {} subtracted", all, subtracted);
+}
+
 double colour_range(const FitSubject& subject) {
   constexpr double k_least = 1e-3;
   const double size = largest_extent(subject.input.mesh);
@@ -171,8 +179,10 @@ std::array<Picture, k_views> fit_views(const FitSubject& subject, double aspect)
   views[3].surfaces = {error};
 
   OrbitCamera like;
-  like.vertical_angle = 0.25;  // little perspective, so that one scale holds for all of it
-  const OrbitCamera camera = camera_around(model, X_WB, aspect, like);
+  like.vertical_angle = 0.25;      // little perspective, so that one scale holds for all of it
+  std::vector<Points> primitives;  // subtracted ones reach out of the body
+  for (const DrawnSurface& drawn : views[1].surfaces) primitives.push_back(positions_of(drawn));
+  const OrbitCamera camera = camera_around(model, X_WB, aspect, like, std::nullopt, primitives);
   for (Picture& view : views) view.camera = camera;
   return views;
 }
@@ -189,8 +199,8 @@ Image fit_picture(const FitSubject& subject) {
   const double size = largest_extent(subject.input.mesh);
   const FitQuality& quality = subject.quality;
   const std::array<std::string, k_views> titles{"input: " + count_text(subject.input_triangles, "triangle"),
-                                                count_text(subject.body.shape.primitives.size(), "primitive"),
-                                                "body: smooth union", "distance of the input from the body"};
+                                                primitives_title(subject.body.shape), "body: smooth union",
+                                                "distance of the input from the body"};
   for (int i = 0; i < k_views; ++i)
     draw_centred(image, i * k_view_width + k_view_width / 2, (k_head_height - text_height()) / 2,
                  titles[static_cast<std::size_t>(i)]);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <string>
 
 #include "apps/picture/image.h"
 #include "apps/picture/picture.h"
@@ -24,6 +25,9 @@ struct FitSubject {
 /// The four views, from one camera: the input in its colours; the primitives, each in its own; the zero set
 /// of the body; the input again, coloured by its signed distance from the zero set.
 [[nodiscard]] std::array<Picture, 4> fit_views(const FitSubject& subject, double aspect);
+
+/// "5 primitives", "5 primitives, 2 subtracted": the title of the second view.
+[[nodiscard]] std::string primitives_title(const Shape& shape);
 
 /// The distance that full colour stands for [m]: a round percentage of the size of the input, at least 0.1 %,
 /// below which 95 % of the input lie.

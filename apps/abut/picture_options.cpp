@@ -45,11 +45,11 @@ void add_picture_options(CLI::App& app, PictureOptions& options) {
 }
 
 OrbitCamera camera_of(const PictureOptions& options, const Model& model, std::span<const Pose<double>> X_WB,
-                      const OrbitCamera& like) {
+                      const OrbitCamera& like, std::span<const Points> others_W) {
   const std::span<const double> both(options.camera);
   const auto from = point(both.empty() ? std::span(options.camera_from) : both.first(3)),
              to = point(both.empty() ? std::span(options.camera_to) : both.last(3));
-  const OrbitCamera around = camera_around(model, X_WB, options.aspect(), like, to);
+  const OrbitCamera around = camera_around(model, X_WB, options.aspect(), like, to, others_W);
   if (!from) return around;
   if (*from == around.target)
     throw std::invalid_argument(

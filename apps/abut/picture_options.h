@@ -25,8 +25,10 @@ struct PictureOptions {
 void add_picture_options(CLI::App& app, PictureOptions& options);
 
 /// The camera that is asked for. Where it looks is the middle of all bodies unless given; where it is, as far
-/// in the direction of `like` that all bodies are in view. Throws std::invalid_argument naming the options.
+/// in the direction of `like` that all bodies, and other points (3, n) [m], are in view. Throws
+/// std::invalid_argument naming the options.
 [[nodiscard]] OrbitCamera camera_of(const PictureOptions& options, const Model& model,
-                                    std::span<const Pose<double>> X_WB, const OrbitCamera& like = {});
+                                    std::span<const Pose<double>> X_WB, const OrbitCamera& like = {},
+                                    std::span<const Points> others_W = {});
 
 }  // namespace abut

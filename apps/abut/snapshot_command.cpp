@@ -62,8 +62,9 @@ std::vector<Pose<double>> read_frame(const std::filesystem::path& file, const st
 const std::map<std::string, BodySurface> k_surfaces{
     {"visual", BodySurface::visual}, {"mesh", BodySurface::mesh}, {"sdf", BodySurface::sdf}};
 
-Picture picture_of(const Model& model, std::span<const Pose<double>> X_WB,
-                   const SnapshotArguments& arguments) {
+/// @param visuals_W  receives the positions of each visual mesh that is drawn
+Picture picture_of(const Model& model, std::span<const Pose<double>> X_WB, const SnapshotArguments& arguments,
+                   std::vector<Points>& visuals_W) {
   constexpr double k_patience = 1.0;  // [s]
   Picture picture;
   BodyDisplay display;
@@ -71,8 +72,11 @@ Picture picture_of(const Model& model, std::span<const Pose<double>> X_WB,
   ProgressBar progress("bodies", model.body_count(), arguments.quiet, k_patience);
   int body = 0;
   BodySurfaces surfaces([&] { progress.update(body); });
-  for (; body < model.body_count(); ++body)
-    surfaces.add_body(model, body, X_WB[static_cast<std::size_t>(body)], display, false, picture);
+  for (; body < model.body_count(); ++body) {
+    surfaces.add_body(model, body, X_WB[at(body)], display, false, picture);
+    if (display.surface == BodySurface::visual && !model.bodies[at(body)].appearance.visual_mesh.empty())
+      visuals_W.push_back(positions_of(picture.surfaces.back()));
+  }
   progress.update(body);
   return picture;
 }
@@ -84,12 +88,13 @@ int run(const SnapshotArguments& arguments) {
   const std::vector<Pose<double>> X_WB = arguments.trajectory.empty()
                                              ? scene.initial.X_WB
                                              : read_frame(arguments.trajectory, arguments.frame, scene.model);
-  const OrbitCamera camera = camera_of(arguments.picture, scene.model, X_WB);
+  (void)camera_of(arguments.picture, scene.model, X_WB);  // what is wrong with its options, before any work
   Image image;
   try {
     Canvas canvas(arguments.picture.width, arguments.picture.height);
-    Picture picture = picture_of(scene.model, X_WB, arguments);
-    picture.camera = camera;
+    std::vector<Points> visuals_W;
+    Picture picture = picture_of(scene.model, X_WB, arguments, visuals_W);
+    picture.camera = camera_of(arguments.picture, scene.model, X_WB, {}, visuals_W);
     image = canvas.draw({&picture, 1});
   } catch (const InputError&) {  // a visual mesh
     throw;

@@ -105,7 +105,8 @@ void OrbitCamera::zoom(double notches) {
 }
 
 OrbitCamera camera_around(const Model& model, std::span<const Pose<double>> X_WB, double aspect,
-                          const OrbitCamera& like, const std::optional<Vec3<double>>& target) {
+                          const OrbitCamera& like, const std::optional<Vec3<double>>& target,
+                          std::span<const Points> others_W) {
   OrbitCamera camera = like;
   if (target) camera.target = *target;
   Mat3<double> R_CW;
@@ -113,16 +114,20 @@ OrbitCamera camera_around(const Model& model, std::span<const Pose<double>> X_WB
 
   std::vector<Points> outlines_C;  // in axes of the camera, from the world's origin
   Eigen::AlignedBox3d box_C;
+  const auto add = [&](Points points_C) {
+    if (!points_C.allFinite()) return;  // a simulation that has blown up
+    for (Eigen::Index i = 0; i < points_C.cols(); ++i) box_C.extend(Vec3<double>(points_C.col(i)));
+    outlines_C.push_back(std::move(points_C));
+  };
   for (std::size_t b = 0; b < model.bodies.size(); ++b) {
     const Points points_B = outline(model.bodies[b]);
     if (points_B.cols() == 0) continue;
     const Vec3<double> p_C = R_CW * X_WB[b].p;
     Points points_C = R_CW * X_WB[b].rotation() * points_B;
     points_C.colwise() += p_C;
-    if (!points_C.allFinite()) continue;  // a simulation that has blown up
-    for (Eigen::Index i = 0; i < points_C.cols(); ++i) box_C.extend(Vec3<double>(points_C.col(i)));
-    outlines_C.push_back(std::move(points_C));
+    add(std::move(points_C));
   }
+  for (const Points& points_W : others_W) add(R_CW * points_W);
   if (box_C.isEmpty()) return camera;
 
   const Vec3<double> centre_C = target ? Vec3<double>(R_CW * *target) : Vec3<double>(box_C.center());

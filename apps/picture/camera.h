@@ -51,9 +51,12 @@ struct OrbitCamera {
 
 /// A camera in whose picture all bodies but half-spaces are, looking as `like` does, at their middle or at
 /// `target`.
+///
+/// @param others_W  (3, n) each: points of what else is to be in the picture, such as visual meshes [m]
 [[nodiscard]] OrbitCamera camera_around(const Model& model, std::span<const Pose<double>> X_WB, double aspect,
                                         const OrbitCamera& like = {},
-                                        const std::optional<Vec3<double>>& target = std::nullopt);
+                                        const std::optional<Vec3<double>>& target = std::nullopt,
+                                        std::span<const Points> others_W = {});
 
 /// `like` at `from`, looking at `to`, which is another point.
 [[nodiscard]] OrbitCamera camera_between(const Vec3<double>& from, const Vec3<double>& to,

@@ -20,6 +20,15 @@ struct DrawnSurface {
   bool own_colours = true;         ///< those of the surface, where it has any, and not `colour`
 };
 
+/// The positions of a surface that is drawn (3, n), in W [m].
+[[nodiscard]] inline Points positions_of(const DrawnSurface& drawn) {
+  const std::vector<Eigen::Vector3f>& positions = drawn.surface->positions;
+  Points points_W(3, static_cast<Eigen::Index>(positions.size()));
+  for (std::size_t i = 0; i < positions.size(); ++i)
+    points_W.col(static_cast<Eigen::Index>(i)) = drawn.X_WB * Vec3<double>(positions[i].cast<double>());
+  return points_W;
+}
+
 /// A half-space: a checkered floor around the camera's target. Its solid is z <= 0 of P.
 struct DrawnFloor {
   Pose<double> X_WP;

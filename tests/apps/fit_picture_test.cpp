@@ -162,6 +162,37 @@ TEST_CASE("fit_views: input, primitives, zero set and error, from one camera", "
   }
 }
 
+TEST_CASE("fit_views: subtracted primitives are in the picture, and counted in its title", "[apps][value]") {
+  Shape shape;
+  shape.primitives.resize(2);
+  shape.primitives[0].kind = PrimitiveKind::sphere;
+  shape.primitives[0].parameters[0] = 0.1;
+  shape.primitives[1].kind = PrimitiveKind::capsule;  // a hole through the ball that reaches far out of it
+  shape.primitives[1].parameters = {0.03, 0.5};
+  shape.primitives[1].operation = PrimitiveOperation::subtract;
+  CHECK(primitives_title(shape) == "2 primitives, 1 subtracted");
+  CHECK(primitives_title({{shape.primitives[0]}}) == "1 primitive");
+  MeshedBodyOptions options;
+  options.resolution = 48;
+  options.mesh.vertices = 80;
+  const MeshedBody made = make_meshed_body(shape, options);
+  const ColouredMesh input{sphere_mesh(0.1, 2), {}, {}};
+  constexpr double k_aspect = 1.04;
+  const std::array<Picture, 4> views =
+      fit_views({input, input.mesh.triangle_count(), made.body, made.surface, FitQuality{}}, k_aspect);
+  REQUIRE(views[1].surfaces.size() == 2);
+  double highest = 0.0;
+  for (const DrawnSurface& drawn : views[1].surfaces) {
+    const Points positions = positions_of(drawn);
+    for (Eigen::Index i = 0; i < positions.cols(); ++i) {
+      const Vec3<double> place = views[1].camera.project(positions.col(i), k_aspect);
+      CHECK(place.head<2>().cwiseAbs().maxCoeff() <= 1.0);
+      highest = std::max(highest, place.y());
+    }
+  }
+  CHECK(highest > 0.7);
+}
+
 #ifdef ABUT_HAVE_RENDERER
 TEST_CASE("abut fit: --picture draws all four parts, a scale bar and a legend", "[apps][value]") {
   const TemporaryFolder folder;

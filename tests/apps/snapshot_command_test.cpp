@@ -99,6 +99,31 @@ TEST_CASE("abut snapshot: a red body is red, and its visual mesh is drawn in pla
   CHECK(run_program({"run", scene_with_keys("visual = \"damaged.obj\"\n"), "--steps", "1"}).exit_code == 0);
 }
 
+TEST_CASE("abut snapshot: a visual mesh larger than its body is in the picture", "[apps][value]") {
+  const TemporaryFolder folder;
+  const std::string out = folder.path() / "picture.png";
+  write_coloured_obj(folder.path() / "look.obj", {box_mesh(Vec3<double>(0.5, 0.5, 0.5), 1), {}, {}});
+  const std::string scene =
+      folder.write("scene.toml",
+                   "[[body]]\nname = \"ball\"\ndensity = 500\ncolor = \"#ff0000\"\nvisual = \"look.obj\"\n"
+                   "[[body.primitive]]\nkind = \"sphere\"\nradius = 0.1\n");
+  const auto border_is_red = [&](const std::string& surface) {
+    const ProgramResult result = run_program(
+        {"snapshot", scene, "--out", out, "--width", "64", "--height", "64", "--surface", surface});
+    CAPTURE(result.err);
+    REQUIRE(result.exit_code == 0);
+    const Image image = read_png(out);
+    bool is_red = false;
+    for (std::size_t i = 0; i < 64; ++i) {
+      for (const std::size_t pixel : {i, 63 * 64 + i, 64 * i, 64 * i + 63})
+        is_red = is_red || image.pixels[3 * pixel] > 3 * image.pixels[3 * pixel + 1];
+    }
+    return is_red;
+  };
+  CHECK_FALSE(border_is_red("visual"));
+  CHECK_FALSE(border_is_red("mesh"));
+}
+
 TEST_CASE("abut snapshot: a camera too far away to tell anything sees nothing", "[apps][value]") {
   const TemporaryFolder folder;
   const std::string scene = folder.write("scene.toml", k_scene), out = folder.path() / "picture.png";
