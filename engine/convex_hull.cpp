@@ -127,7 +127,7 @@ ConvexHull convex_hull(const Points& points, double merge_angle) {
   }
   result.normals.resize(3, static_cast<Eigen::Index>(sums.size()));
   for (std::size_t i = 0; i < sums.size(); ++i) {
-    const Vec3<double> n = sums[i] / sums[i].norm();
+    const Vec3<double> n = sums[i] / sums[i].norm() + Vec3<double>::Zero();  // no negative zeros, for files
     result.normals.col(static_cast<Eigen::Index>(i)) = n;
     result.offsets.push_back((n.transpose() * result.vertices).maxCoeff());
   }

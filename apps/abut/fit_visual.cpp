@@ -21,8 +21,9 @@ void take_colours(const ColouredMesh& like, ColouredMesh& mesh) {
   };
   for (int v = 0; v < mesh.mesh.vertex_count() && !like.vertex_colours.empty(); ++v) {
     const Vec3<double> p = points.col(v);
-    int nearest = like.mesh.triangles[nearest_triangle(p)][0];
-    for (const int corner : like.mesh.triangles[nearest_triangle(p)]) {
+    const Eigen::Vector3i& corners = like.mesh.triangles[nearest_triangle(p)];
+    int nearest = corners[0];
+    for (const int corner : corners) {
       if ((like.mesh.vertices.col(corner) - p).squaredNorm() <
           (like.mesh.vertices.col(nearest) - p).squaredNorm())
         nearest = corner;
