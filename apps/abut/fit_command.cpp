@@ -118,7 +118,7 @@ FitSource read_mesh_source(const FitArguments& arguments, MeshedBodyOptions& opt
   if (fit.method == FitMethod::hull || fit.method == FitMethod::point_cloud) {
     if (arguments.max_primitives || arguments.tolerance)
       throw std::invalid_argument(
-          fmt::format("--max-primitives and --tolerance are for superquadrics, not for "
+          fmt::format("--max-primitives and --tolerance are for superquadrics and convex polyhedra, not for "
                       "--method {}",
                       *arguments.method));
   }
@@ -193,10 +193,13 @@ void require_writable_outputs(const FitArguments& arguments) {
   };
   require_folder_of(arguments.out);
   require_output_folder(arguments.out);
-  if (arguments.json && !writes_json_to_stdout(arguments)) require_output_path(*arguments.json, {".json"});
-  if (arguments.picture.empty()) return;
-  require_output_path(arguments.picture, {".png"});
-  require_folder_of(arguments.picture);
+  const auto require_file = [&](const fs::path& path, const char* extension) {
+    require_output_path(path, {extension});
+    require_folder_of(path);
+    const AtomicFile attempt(path);  // discarded
+  };
+  if (arguments.json && !writes_json_to_stdout(arguments)) require_file(*arguments.json, ".json");
+  if (!arguments.picture.empty()) require_file(arguments.picture, ".png");
 }
 
 /// Returns why it could not be drawn, empty if it was.
@@ -290,18 +293,19 @@ void add_fit_command(CLI::App& app, int& exit_code) {
   command
       ->add_option(
           "--method", a.method,
-          "what the body is made of: superquadrics; hull, one convex polyhedron; pointcloud, one cloud "
-          "of points; or auto, the better of the first two [auto]")
-      ->check(CLI::IsMember({"auto", "superquadrics", "hull", "pointcloud"}))
+          "what the body is made of: superquadrics; convex, a union of convex polyhedra; hull, one convex "
+          "polyhedron; pointcloud, one cloud of points; or auto, the best of the first three [auto]")
+      ->check(CLI::IsMember({"auto", "superquadrics", "convex", "hull", "pointcloud"}))
       ->type_name("METHOD");
   command
       ->add_option("--max-primitives", a.max_primitives,
-                   fmt::format("at most so many superquadrics [{}]", MeshFitOptions().max_primitives))
+                   fmt::format("at most so many superquadrics or convex polyhedra [{}]",
+                               MeshFitOptions().max_primitives))
       ->check(whole_number(1, 10000));
   command->add_option(
       "--tolerance", a.tolerance,
-      "leave out superquadrics as long as the mesh is on the mean no further from the surface than "
-      "this percentage of its size, such as 0.5%");
+      "leave out superquadrics or convex polyhedra as long as the mesh is on the mean no further from the "
+      "surface than this percentage of its size, such as 0.5%");
   CLI::Option* unit =
       command->add_option("--unit", a.unit, "of the mesh's coordinates: m, dm, cm, mm, um, km, in, ft [m]");
   CLI::Option* scale = command->add_option("--scale", a.scale, "metres that a unit of the mesh is [1]")

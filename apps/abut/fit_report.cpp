@@ -41,6 +41,13 @@ std::string superquadrics_text(const FittedMesh& fitted) {
              g.iou_before, g.iou_after, g.added, g.subtracted);
 }
 
+std::string convex_text(const FittedMesh& fitted) {
+  const ConvexDecompositionReport& d = fitted.decomposition;
+  return fmt::format("  parts           {} with {}, of {} that the mesh was cut into\n",
+                     count_text(fitted.shape.primitives.size(), "convex polyhedron", "convex polyhedra"),
+                     count_text(at(d.planes), "plane"), count_text(at(d.pieces), "piece"));
+}
+
 std::string fit_text(const FittedMesh& fitted, const FitQuality& q) {
   const double size = fitted.repaired.report.size;
   const auto statistics = [&](const DistanceStatistics& s) {
@@ -52,6 +59,7 @@ std::string fit_text(const FittedMesh& fitted, const FitQuality& q) {
   text += fmt::format("  IoU             {:.4f} of the cells, {:.4f} of the {} points of the grid\n",
                       q.occupancy_iou, q.iou, fitted.grid.values.size());
   if (fitted.method == FitMethod::superquadrics) text += superquadrics_text(fitted);
+  if (fitted.method == FitMethod::convex) text += convex_text(fitted);
   text +=
       fmt::format("  mesh            {} away from the surface of the body\n", statistics(q.mesh_to_zero_set));
   text += fmt::format("  collision mesh  {} away from the mesh\n", statistics(q.collision_mesh_to_mesh));
@@ -113,6 +121,8 @@ Json json_of_fit(const FittedMesh& fitted, const FitQuality& q) {
           {"growth_rounds", fitted.growth.rounds},
           {"occupancy_iou_before_growth", fitted.growth.iou_before},
           {"subtracted", fitted.growth.subtracted},
+          {"pieces", fitted.decomposition.pieces},
+          {"planes", fitted.decomposition.planes},
           {"mesh_to_surface", json_of_statistics(q.mesh_to_zero_set)},
           {"collision_mesh_to_mesh", json_of_statistics(q.collision_mesh_to_mesh)},
           {"mean_normal_angle", q.mean_normal_angle},
@@ -123,11 +133,37 @@ Json json_of_fit(const FittedMesh& fitted, const FitQuality& q) {
           {"seconds_per_query", q.query_time}};
 }
 
+/// What to try where a body differs much from its mesh.
+std::string remedy_of(const FitReport& report) {
+  if (const int parts = report.made.floating_parts; parts > 0) {
+    return fmt::format(
+        "{} of the mesh float{} apart from the rest, and a body has one surface: fit each part by "
+        "itself, or join them in the mesh",
+        count_text(parts, "part"), parts == 1 ? "s" : "");
+  }
+  if (const int cavities = report.made.cavities; cavities > 0) {
+    return fmt::format(
+        "{} within the mesh count{} as solid: give the mass of the hollow body (--mass), or leave "
+        "the inner surface out of the mesh",
+        count_text(cavities, "closed cavity", "closed cavities"), cavities == 1 ? "s" : "");
+  }
+  switch (report.fitted->method) {
+    case FitMethod::superquadrics:
+      return "try a larger --max-primitives or --resolution; narrow cavities and thin walls are filled or "
+             "lost";
+    case FitMethod::convex:
+      return "try a larger --max-primitives or --resolution, or --method superquadrics where it is round";
+    default:
+      return "try --method superquadrics or convex";
+  }
+}
+
 }  // namespace
 
 std::map<std::string, FitMethod> fit_methods() {
   return {{"auto", FitMethod::automatic},
           {"superquadrics", FitMethod::superquadrics},
+          {"convex", FitMethod::convex},
           {"hull", FitMethod::hull},
           {"pointcloud", FitMethod::point_cloud}};
 }
@@ -143,10 +179,7 @@ std::vector<std::string> shortcomings(const FitReport& report) {
   std::vector<std::string> list;
   if (report.quality) {
     const FitQuality& q = *report.quality;
-    const bool is_of_superquadrics = report.fitted->method == FitMethod::superquadrics;
-    const char* remedy = is_of_superquadrics ? "try a larger --max-primitives or --resolution; narrow "
-                                               "cavities and thin walls are filled or lost"
-                                             : "try --method superquadrics";
+    const std::string remedy = remedy_of(report);
     if (!(q.occupancy_iou >= k_least_iou))
       list.push_back(fmt::format("the IoU is {:.3f}, below {}: {}", q.occupancy_iou, k_least_iou, remedy));
     if (!(std::abs(q.volume_error) <= k_most_volume_error)) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -21,7 +22,8 @@ namespace abut {
 namespace {
 
 constexpr std::size_t k_judged_points = 5000;
-constexpr double k_least_cavities = 0.05;  // of the inside: larger ones are cut out of a fit without them
+constexpr double k_least_flat_share = 0.3;  // of the surface, for convex polyhedra to be tried
+constexpr double k_least_cavities = 0.05;   // of the inside: larger ones are cut out of a fit without them
 
 /// Of points from the zero set, by the signed distance function [m].
 double mean_distance(const Shape& shape, const Points& points) {
@@ -66,13 +68,14 @@ double merit(const FittedUnion& fitted) {
          ShapeGrowthOptions().least_gain * static_cast<double>(fitted.shape.primitives.size());
 }
 
-/// The same of one convex polyhedron, of which eight planes cost about as much as a superquadric.
-double merit(const Shape& hull, const DistanceGrid& grid, int threads) {
+/// The same of convex polyhedra, of which eight planes cost about as much as a superquadric.
+double merit(const Shape& polyhedra, const DistanceGrid& grid, int threads) {
   constexpr double k_planes = 8.0;
   const double iou =
-      occupancy_iou(grid, distances_on_grid(ShapeSdf(hull), grid, grid.grid.cell_size, threads));
-  return iou -
-         ShapeGrowthOptions().least_gain * static_cast<double>(hull.primitives[0].values.size()) / k_planes;
+      occupancy_iou(grid, distances_on_grid(ShapeSdf(polyhedra), grid, grid.grid.cell_size, threads));
+  std::size_t planes = 0;
+  for (const Primitive& p : polyhedra.primitives) planes += p.values.size();
+  return iou - ShapeGrowthOptions().least_gain * static_cast<double>(planes) / k_planes;
 }
 
 std::optional<Shape> hull_if_any(const TriangleMesh& mesh) {
@@ -95,6 +98,37 @@ FittedUnion fit_superquadrics(const DistanceGrid& grid, double union_smoothing,
   return fitted;
 }
 
+/// Convex polyhedra, as few as the tolerance allows.
+FittedUnion fit_convex(const RepairedMesh& repaired, const DistanceGrid& grid, const Points& surface,
+                       double union_smoothing, const MeshFitOptions& options) {
+  const double size = repaired.report.size;
+  const auto shape_of = [&](std::vector<Primitive> parts) {
+    Shape shape;
+    shape.primitives = std::move(parts);
+    shape.union_smoothing = union_smoothing;
+    // Where two parts meet the union rises by tau ln 2, and their edges are lower by tau_c ln 2 or a little
+    // more: no groove is left.
+    if (shape.primitives.size() > 1) {
+      for (Primitive& part : shape.primitives)
+        part.parameters[0] = std::min(part.parameters[0], 0.5 * union_smoothing);
+    }
+    return shape;
+  };
+  ConvexDecompositionOptions decomposition;
+  decomposition.max_parts = options.max_primitives;
+  decomposition.threads = options.threads;
+  decomposition.progress = options.progress;
+  if (options.tolerance)
+    decomposition.is_good_enough = [&](const std::vector<Primitive>& parts) {
+      return mean_distance(shape_of(parts), surface) <= *options.tolerance * size;
+    };
+  ConvexDecomposition found = decompose(repaired.mesh, grid, decomposition);
+  FittedUnion result;
+  result.shape = shape_of(std::move(found.parts));
+  result.decomposition = found.report;
+  return result;
+}
+
 /// Leaves out superquadrics as long as the tolerance allows it.
 void thin_out(const MeshFitOptions& options, const Points& surface, FittedMesh& result) {
   UnionRefinementOptions thinning = refinement_of(options);
@@ -103,6 +137,31 @@ void thin_out(const MeshFitOptions& options, const Points& surface, FittedMesh& 
     return mean_distance(shape, surface) <= *options.tolerance * result.repaired.report.size;
   };
   result.refinement.thinned_out = refine_union(result.shape, result.grid, thinning).thinned_out;
+}
+
+/// Superquadrics, the hull or convex polyhedra, whichever have the highest merit; these first where they are
+/// equal. Returns what it is.
+FitMethod fit_best(const RepairedMesh& repaired, const DistanceGrid& grid, const Points& surface,
+                   double union_smoothing, const MeshFitOptions& options, FittedUnion& best) {
+  FitMethod method = FitMethod::superquadrics;
+  best = fit_superquadrics(grid, union_smoothing, options);
+  double highest = best.shape.primitives.empty() ? -k_infinity : merit(best);
+  const auto offer = [&](FitMethod other, FittedUnion fitted) {
+    if (fitted.shape.primitives.empty()) return;
+    const double value = merit(fitted.shape, grid, options.threads);
+    if (!(value > highest)) return;
+    highest = value;
+    method = other;
+    best = std::move(fitted);
+  };
+  if (const std::optional<Shape> hull = hull_if_any(repaired.mesh)) {
+    FittedUnion fitted;
+    fitted.shape = *hull;
+    offer(FitMethod::hull, std::move(fitted));
+  }
+  if (flat_share(repaired.mesh, grid) >= k_least_flat_share)
+    offer(FitMethod::convex, fit_convex(repaired, grid, surface, union_smoothing, options));
+  return method;
 }
 
 }  // namespace
@@ -129,11 +188,15 @@ FittedMesh fit_mesh(const TriangleMesh& mesh, const MeshFitOptions& options) {
 
   const double smoothing =
       options.union_smoothing.value_or(k_union_smoothing_per_size * result.repaired.report.size);
+  const Points surface = surface_samples(result.repaired.mesh, k_judged_points).points;
   FittedUnion& fitted = result;
   result.method = options.method;
   switch (options.method) {
     case FitMethod::superquadrics:
       fitted = fit_superquadrics(result.grid, smoothing, options);
+      break;
+    case FitMethod::convex:
+      fitted = fit_convex(result.repaired, result.grid, surface, smoothing, options);
       break;
     case FitMethod::hull:
       fitted.shape = hull_shape(result.repaired.mesh);
@@ -141,25 +204,15 @@ FittedMesh fit_mesh(const TriangleMesh& mesh, const MeshFitOptions& options) {
     case FitMethod::point_cloud:
       fitted.shape = point_cloud_shape(result.repaired.mesh);
       break;
-    case FitMethod::automatic: {
-      fitted = fit_superquadrics(result.grid, smoothing, options);
-      const std::optional<Shape> hull = hull_if_any(result.repaired.mesh);
-      const bool is_better = hull && (fitted.shape.primitives.empty() ||
-                                      merit(*hull, result.grid, options.threads) > merit(fitted));
-      if (is_better) {
-        fitted = {};
-        fitted.shape = *hull;
-      }
-      result.method = is_better ? FitMethod::hull : FitMethod::superquadrics;
+    case FitMethod::automatic:
+      result.method = fit_best(result.repaired, result.grid, surface, smoothing, options, fitted);
       break;
-    }
   }
-  result.shape.union_smoothing = smoothing;
+  if (result.shape.union_smoothing == 0.0) result.shape.union_smoothing = smoothing;
   require(!result.shape.primitives.empty(),
-          fmt::format("no superquadric fits into the mesh: it is thinner than the distance grid can resolve "
+          fmt::format("nothing fits into the mesh: it is thinner than the distance grid can resolve "
                       "({:.3g} m); try a higher resolution",
                       result.grid.grid.cell_size));
-  const Points surface = surface_samples(result.repaired.mesh, k_judged_points).points;
   if (options.tolerance && result.method == FitMethod::superquadrics) thin_out(options, surface, result);
   result.mean_distance = mean_distance(result.shape, surface);
   return result;

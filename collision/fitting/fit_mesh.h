@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "collision/fitting/convex_decomposition.h"
 #include "collision/fitting/distance_grid.h"
 #include "collision/fitting/marching_primitives.h"
 #include "collision/fitting/mesh_repair.h"
@@ -14,32 +15,35 @@
 namespace abut {
 
 /// What the shape is made of.
-///   automatic      the hull where its occupancy IoU, less 0.0005 for every eight planes, is higher than that
-///   of
-///                  superquadrics, less 0.0005 for each; else these
+///   automatic      superquadrics, the hull, or convex polyhedra: whichever has the highest occupancy IoU,
+///   less
+///                  0.0005 for each superquadric and for every eight planes. Convex polyhedra are tried only
+///                  where at least 30 % of the surface is flat (flat_share)
 ///   superquadrics  added and subtracted
+///   convex         a union of convex polyhedra (convex_decomposition.h)
 ///   hull           one convex polyhedron (hull_shape)
 ///   point_cloud    one oriented point cloud (point_cloud_shape)
-enum class FitMethod { automatic, superquadrics, hull, point_cloud };
+enum class FitMethod { automatic, superquadrics, convex, hull, point_cloud };
 
 struct MeshFitOptions {
   FitMethod method = FitMethod::automatic;
   int resolution = 80;      ///< spacings of the distance grid along the longest side of the mesh, >= 8
-  int max_primitives = 30;  ///< superquadrics, >= 1
-  /// Mean distance of the mesh from the zero set, relative to its size, > 0: superquadrics without which the
-  /// fit is still as close are left out.
+  int max_primitives = 30;  ///< superquadrics or convex polyhedra, >= 1
+  /// Mean distance of the mesh from the zero set, relative to its size, > 0: superquadrics or convex
+  /// polyhedra without which the fit is still as close are left out.
   std::optional<double> tolerance;
   std::optional<double> union_smoothing;  ///< that the body will have [m], > 0; default: 0.002 of the size
   int threads = 0;                        ///< 0: as many as the machine has; changes no result
   MeshingProgress progress = {};
 };
 
-/// A shape, and how its superquadrics were found: nothing of a single primitive of another kind.
+/// A shape, and how its superquadrics or convex polyhedra were found.
 struct FittedUnion {
   Shape shape;  ///< in the frame of the mesh, with its union smoothing
   MarchingPrimitivesReport marching;
   UnionRefinementReport refinement;
   ShapeGrowthReport growth;
+  ConvexDecompositionReport decomposition;
 };
 
 struct FittedMesh : FittedUnion {
@@ -49,8 +53,8 @@ struct FittedMesh : FittedUnion {
   double mean_distance = 0.0;  ///< |d| on the surface of the mesh: what the tolerance bounds [m]
 };
 
-/// Fits a shape to a mesh, whose coordinates are in metres: a smooth union of superquadrics, or one
-/// primitive.
+/// Fits a shape to a mesh, whose coordinates are in metres: a smooth union of superquadrics or of convex
+/// polyhedra, or one primitive.
 ///
 /// The result depends on the mesh and the options alone. Throws std::invalid_argument for options out of
 /// range, for what repair_mesh() refuses, and for a solid too thin for the grid to have a point inside.

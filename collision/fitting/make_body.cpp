@@ -11,6 +11,7 @@
 #include "collision/fitting/shape_on_grid.h"
 #include "collision/sdf/shape_sdf.h"
 #include "engine/check.h"
+#include "engine/count_text.h"
 #include "engine/mass_properties.h"
 #include "engine/primitive_check.h"
 
@@ -134,6 +135,16 @@ double set_size(Shape& shape, const MeshedBodyOptions& options) {
   return factor;
 }
 
+/// Whether a closed surface encloses what is outside.
+bool is_cavity(const TriangleMesh& mesh) {
+  double volume = 0.0;  // six times it
+  for (const Eigen::Vector3i& t : mesh.triangles) {
+    const Vec3<double> a = mesh.vertices.col(t[0]), b = mesh.vertices.col(t[1]), c = mesh.vertices.col(t[2]);
+    volume += a.dot(b.cross(c));
+  }
+  return volume < 0.0;
+}
+
 MassProperties mass_properties_of(const TriangleMesh& mesh, const MassOrDensity& mass_or_density) {
   if (const auto* density = std::get_if<Density>(&mass_or_density))
     return mass_properties(mesh, density->value);
@@ -193,13 +204,14 @@ MeshedBody make_meshed_body(const Shape& given, const MeshedBodyOptions& options
     return connected_components(mesh_of_zero_set(shape, options.resolution, progress));
   };
   std::vector<TriangleMesh> components = parts();
+  result.cavities = static_cast<int>(std::count_if(components.begin() + 1, components.end(), is_cavity));
+  result.floating_parts = static_cast<int>(components.size()) - 1 - result.cavities;
   if (components.size() > 1) {
     drop_loose_primitives(shape, components, result.notes);
     components = parts();
     if (components.size() > 1) {
-      result.notes.push_back(
-          fmt::format("{} more closed surfaces (cavities, or parts that float) are left out of the mesh",
-                      components.size() - 1));
+      result.notes.push_back(fmt::format("the collision mesh leaves out {}: cavities, or parts that float",
+                                         count_text(components.size() - 1, "more closed surface")));
     }
   }
   TriangleMesh& fine = components[0];

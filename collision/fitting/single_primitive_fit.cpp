@@ -11,26 +11,7 @@
 namespace abut {
 namespace {
 
-constexpr int k_most_points = 1000;     // of which a hull is taken as it is
 constexpr double k_same_normal = 1e-8;  // 1 - cos of an angle of 1.4e-4 rad
-
-/// The points that are farthest in one of 642 directions, if there are many: the corners of their hull, or as
-/// many as matter.
-Points extreme_points(const Points& points) {
-  if (points.cols() <= k_most_points) return points;
-  const Points directions = sphere_mesh(1.0, 3).vertices;
-  std::vector<bool> is_extreme(static_cast<std::size_t>(points.cols()), false);
-  for (Eigen::Index d = 0; d < directions.cols(); ++d) {
-    Eigen::Index farthest = 0;
-    (directions.col(d).transpose() * points).maxCoeff(&farthest);
-    is_extreme[static_cast<std::size_t>(farthest)] = true;
-  }
-  std::vector<Eigen::Index> chosen;
-  for (std::size_t i = 0; i < is_extreme.size(); ++i) {
-    if (is_extreme[i]) chosen.push_back(static_cast<Eigen::Index>(i));
-  }
-  return points(Eigen::all, chosen);
-}
 
 /// Of unit vectors as many as may be, each the one farthest off those before; fewer if no others are left.
 Points spread_out(const Points& normals, std::size_t most) {
@@ -47,6 +28,22 @@ Points spread_out(const Points& normals, std::size_t most) {
 }
 
 }  // namespace
+
+Points extreme_points(const Points& points, int most, int subdivisions) {
+  if (points.cols() <= most) return points;
+  const Points directions = sphere_mesh(1.0, subdivisions).vertices;
+  std::vector<bool> is_extreme(static_cast<std::size_t>(points.cols()), false);
+  for (Eigen::Index d = 0; d < directions.cols(); ++d) {
+    Eigen::Index farthest = 0;
+    (directions.col(d).transpose() * points).maxCoeff(&farthest);
+    is_extreme[static_cast<std::size_t>(farthest)] = true;
+  }
+  std::vector<Eigen::Index> chosen;
+  for (std::size_t i = 0; i < is_extreme.size(); ++i) {
+    if (is_extreme[i]) chosen.push_back(static_cast<Eigen::Index>(i));
+  }
+  return points(Eigen::all, chosen);
+}
 
 Shape hull_shape(const TriangleMesh& mesh, std::size_t max_planes) {
   const ConvexHull hull = convex_hull(extreme_points(mesh.vertices));

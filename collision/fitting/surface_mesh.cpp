@@ -144,11 +144,19 @@ TriangleMesh make_surface_mesh(const SurfaceField& field, const TriangleMesh& fi
   for (int v = 0; v < coarse.vertex_count(); ++v) {
     Vec3<double> x = coarse.vertices.col(v);
     if (!project_to_surface(field, x, k_projection_tolerance * size)) {
-      const double distance = std::abs(field(x).distance);
-      require(distance <= k_accepted_distance * size,
-              fmt::format(
-                  "vertex {} at ({:.6g}, {:.6g}, {:.6g}) cannot be brought to the surface: {:.3g} m are left",
-                  v, x.x(), x.y(), x.z(), distance));
+      const auto is_near = [&] { return std::abs(field(x).distance) <= k_accepted_distance * size; };
+      if (!is_near()) {
+        // In a crease, as between two primitives that touch, no gradient leads out: a vertex of the fine mesh
+        // is on the surface already.
+        Eigen::Index nearest = 0;
+        (fine.vertices.colwise() - coarse.vertices.col(v)).colwise().squaredNorm().minCoeff(&nearest);
+        x = fine.vertices.col(nearest);
+        require(project_to_surface(field, x, k_projection_tolerance * size) || is_near(),
+                fmt::format(
+                    "vertex {} at ({:.6g}, {:.6g}, {:.6g}) cannot be brought to the surface: {:.3g} m are "
+                    "left",
+                    v, x.x(), x.y(), x.z(), std::abs(field(x).distance)));
+      }
     }
     coarse.vertices.col(v) = x;
   }

@@ -232,9 +232,70 @@ TEST_CASE("abut fit: takes a polyhedron for a box by itself, or the method that 
   };
   CHECK(kind_of("a", {}) == PrimitiveKind::convex_polyhedron);
   CHECK(kind_of("b", {"--method", "superquadrics"}) == PrimitiveKind::superquadric);
+  CHECK_THAT(read_file(folder.path() / "a" / "body.toml"), !Contains("-0.0,") && !Contains("-0.0]"));
   const ProgramResult wrong = run_program(quick_fit(box, folder.path() / "c", {"--method", "best"}));
   CHECK(wrong.exit_code == 2);
   CHECK_THAT(wrong.err, Contains("--method") && Contains("superquadrics"));
+}
+
+TEST_CASE(
+    "abut fit: a union of convex polyhedra, within a number of them or a tolerance, the same on any threads",
+    "[apps][value][determinism]") {
+  const TemporaryFolder folder;
+  const TriangleMesh upright = translated(box_mesh({0.02, 0.05, 0.1}, 1), {-0.08, 0, 0.12});
+  const std::string mesh =
+      folder.write("bracket.obj", obj_text(joined(box_mesh({0.1, 0.05, 0.02}, 1), upright)));
+  const auto fit = [&](const std::string& out, std::vector<std::string> more) {
+    more.insert(more.begin(), {"--method", "convex"});
+    return run_program(quick_fit(mesh, folder.path() / out, more));
+  };
+  const std::string json = folder.path() / "report.json";
+  const ProgramResult one = fit("one", {"--threads", "1", "--json", json});
+  CAPTURE(one.out, one.err);
+  REQUIRE(one.exit_code == 0);
+  CHECK_THAT(one.out, Contains("method          convex") &&
+                          Contains("parts           2 convex polyhedra with 12 planes, of 2 pieces"));
+  const Json report = parse_json(read_file(json));
+  CHECK(report["fit"]["method"] == "convex");
+  CHECK(report["fit"]["planes"] == 12);
+  CHECK(report["fit"]["occupancy_iou"].get<double>() > 0.98);
+  CHECK(report["collision_mesh"]["closed"] == true);
+  const Body body = read_body(folder.path() / "one");
+  REQUIRE(body.shape.primitives.size() == 2);
+  for (const Primitive& primitive : body.shape.primitives)
+    CHECK(primitive.kind == PrimitiveKind::convex_polyhedron);
+  CHECK_THAT(read_file(folder.path() / "one" / "body.toml"), Contains("--method convex"));
+  REQUIRE(fit("three", {"--threads", "3"}).exit_code == 0);
+  for (const char* file : {"body.toml", "mesh.obj"})
+    CHECK(read_file(folder.path() / "one" / file) == read_file(folder.path() / "three" / file));
+
+  REQUIRE(fit("single", {"--max-primitives", "1"}).exit_code == 1);  // the hull of both
+  CHECK(read_body(folder.path() / "single").shape.primitives.size() == 1);
+  const ProgramResult rough = fit("rough", {"--tolerance", "20%"});
+  CHECK_THAT(rough.err, Contains("--method superquadrics") || Contains("--max-primitives"));
+  CHECK(read_body(folder.path() / "rough").shape.primitives.size() == 1);
+  const ProgramResult wrong =
+      run_program(quick_fit(mesh, folder.path() / "wrong", {"--method", "hull", "--max-primitives", "3"}));
+  CHECK(wrong.exit_code == 2);
+  CHECK_THAT(wrong.err, Contains("for superquadrics and convex polyhedra, not for --method hull"));
+}
+
+TEST_CASE("abut fit: says that a part floats, or that a cavity counts as solid, where that makes a fit poor",
+          "[apps][value]") {
+  const TemporaryFolder folder;
+  const TriangleMesh ball = sphere_mesh(0.1, 3);
+  const auto complaint = [&](const TriangleMesh& mesh) {
+    const ProgramResult result =
+        run_program(quick_fit(folder.write("balls.obj", obj_text(mesh)), folder.path() / "out"));
+    CAPTURE(result.out);
+    CHECK(result.exit_code == 1);
+    return result.err;
+  };
+  CHECK_THAT(
+      complaint(joined(ball, translated(ball, {0.5, 0, 0}))),
+      Contains("1 part of the mesh floats apart from the rest") && Contains("fit each part by itself"));
+  CHECK_THAT(complaint(joined(ball, inverted(sphere_mesh(0.07, 3)))),
+             Contains("1 closed cavity within the mesh counts as solid") && Contains("--mass"));
 }
 
 TEST_CASE("abut fit: reads every kind of mesh file, in any unit, size and with any axis up",
@@ -309,6 +370,11 @@ TEST_CASE("abut fit: what cannot be fitted is exit code 2, one line and no files
       {{"fit", good, "-o", out, "--tolerance", "0.5"}, "--tolerance 0.5, allowed: a percentage"},
       {{"fit", good, "-o", out, "--tolerance", "-1%"}, "--tolerance -1%"},
       {{"fit", good, "-o", out, "--json", folder.path() / "r.txt"}, "r.txt"},
+      {{"fit", good, "-o", out, "--json", folder.path() / "none" / "r.json"}, "there is no such folder"},
+      {{"fit", good, "-o", out, "--json", "/proc/r.json"}, "/proc/r.json: cannot be written"},
+      {{"fit", good, "-o", out, "--picture", "/proc/fit.png"}, "/proc/fit.png: cannot be written"},
+      {{"fit", good, "-o", out, "--picture", folder.path() / (std::string(250, 'p') + ".png")},
+       "cannot be written"},
       {{"fit", fit, "-o", out, "--up", "y"}, "--up is for meshes, but "},
       {{"fit", fit, "-o", out, "--tolerance", "1%"}, "--tolerance is for meshes"},
   };
