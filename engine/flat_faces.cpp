@@ -17,6 +17,7 @@ constexpr double k_least_bend = 0.2;     // [rad]
 constexpr double k_least_radius = 0.02;  // by the largest extent of the mesh
 constexpr double k_same = 1e-6;          // lengths that count as equal, by the size of the face
 constexpr double k_least_share = 1e-3;   // of a support, by the mean of all
+constexpr double k_lever = 0.06;         // by which the torque of friction may change
 
 using Moments = Eigen::Matrix<double, 6, 1>;
 
@@ -170,30 +171,76 @@ std::optional<std::vector<double>> areas_of_supports(const PlanePoints& points,
   return std::vector<double>(areas.data(), areas.data() + count);
 }
 
-/// The corners, and rings of points about the middle until there are areas for them.
-FlatFace with_supports(const PlanePoints& points) {
-  std::vector<int> supports = hull_corners(points.x);
-  std::vector<bool> is_support(points.x.size(), false);
-  for (const int i : supports) is_support[at(i)] = true;
+/// Sum of area and distance from the middle, of which the friction of a face that turns is made.
+double lever(const PlanePoints& points, const std::vector<int>& some, const std::vector<double>& areas) {
+  double sum = 0.0;
+  for (std::size_t k = 0; k < some.size(); ++k) sum += areas[k] * points.x[at(some[k])].norm();
+  return sum;
+}
+
+/// Points that are no corners, as rings about the middle.
+std::vector<std::vector<int>> rings_of(const PlanePoints& points, const std::vector<int>& corners) {
   std::vector<int> others;
-  for (std::size_t i = 0; i < points.x.size(); ++i) {
-    if (!is_support[i]) others.push_back(static_cast<int>(i));
+  for (int i = 0; i < static_cast<int>(points.x.size()); ++i) {
+    if (std::find(corners.begin(), corners.end(), i) == corners.end()) others.push_back(i);
   }
   std::stable_sort(others.begin(), others.end(),
                    [&](int a, int b) { return points.x[at(a)].norm() < points.x[at(b)].norm(); });
-  for (std::size_t next = 0; next < others.size();) {
-    const double radius = points.x[at(others[next])].norm();
-    for (; next < others.size() && points.x[at(others[next])].norm() <= radius + k_same; ++next)
-      supports.push_back(others[next]);
-    if (next == others.size()) break;
+  std::vector<std::vector<int>> rings;
+  for (const int i : others) {
+    if (rings.empty() || points.x[at(i)].norm() > points.x[at(rings.back().front())].norm() + k_same)
+      rings.emplace_back();
+    rings.back().push_back(i);
+  }
+  return rings;
+}
+
+/// Rings that may be enough, few points before many: one, two, every so many.
+std::vector<std::vector<std::size_t>> choices_of_rings(const std::vector<std::vector<int>>& rings) {
+  constexpr std::size_t k_few_rings = 24;
+  std::vector<std::vector<std::size_t>> choices;
+  if (rings.size() <= k_few_rings) {
+    for (std::size_t a = 0; a < rings.size(); ++a) {
+      choices.push_back({a});
+      for (std::size_t b = a + 1; b < rings.size(); ++b) choices.push_back({a, b});
+    }
+  }
+  for (const std::size_t step : {8, 6, 4, 3, 2}) {
+    choices.emplace_back();
+    for (std::size_t a = 0; a < rings.size(); a += step) choices.back().push_back(a);
+  }
+  const auto points = [&](const std::vector<std::size_t>& choice) {
+    std::size_t sum = 0;
+    for (const std::size_t ring : choice) sum += rings[ring].size();
+    return sum;
+  };
+  std::stable_sort(choices.begin(), choices.end(),
+                   [&](const auto& a, const auto& b) { return points(a) < points(b); });
+  return choices;
+}
+
+FlatFace with_supports(const PlanePoints& points) {
+  const std::vector<int> corners = hull_corners(points.x);
+  const std::vector<std::vector<int>> rings = rings_of(points, corners);
+  std::vector<int> all(points.x.size());
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int>(i);
+  const double wanted = lever(points, all, points.areas);
+  for (const std::vector<std::size_t>& choice : choices_of_rings(rings)) {
+    std::vector<int> supports = corners;
+    for (const std::size_t ring : choice)
+      supports.insert(supports.end(), rings[ring].begin(), rings[ring].end());
+    if (supports.size() == all.size()) continue;
     const auto areas = areas_of_supports(points, supports);
-    if (!areas) continue;
+    if (!areas || !(std::abs(lever(points, supports, *areas) - wanted) <= k_lever * wanted)) continue;
     FlatFace face;
     for (std::size_t k = 0; k < supports.size(); ++k) {
       face.points.push_back(points.vertices[at(supports[k])]);
       face.factors.push_back((*areas)[k] / points.areas[at(supports[k])]);
     }
-    for (; next < others.size(); ++next) face.points.push_back(points.vertices[at(others[next])]);
+    for (const int i : all) {
+      if (std::find(supports.begin(), supports.end(), i) == supports.end())
+        face.points.push_back(points.vertices[at(i)]);
+    }
     return face;
   }
   return {points.vertices, std::vector<double>(points.vertices.size(), 1.0)};

@@ -1,11 +1,12 @@
 /// Flat faces of a mesh, and few of their points that can stand for all.
 ///
-/// The *supports* of a face are the corners of its convex hull and, if it has more points, those of these
-/// that are nearest to its middle. Their areas are multiplied by factors that keep the moments of the areas
-/// of all of its points up to the second order:
+/// The *supports* of a face are the corners of its convex hull and, if it has more points, as few rings of
+/// these about its middle as it takes. Their areas are multiplied by factors that keep the moments of the
+/// areas of all of its points up to the second order:
 ///   sum_k f_k a_k m(x_k) = sum_i a_i m(x_i),   m = (1, x, y, x^2, xy, y^2) in the plane of the face,
 /// a_i = 0.03 |A_i| + A_i.n being the area with which a point faces what the face lies on. So a pressure that
-/// is linear over the face has the same force and torque.
+/// is linear over the face has the same force and torque; and sum a_i |x_i|, the torque of friction where the
+/// face turns on the spot, changes by 6 % at most.
 #pragma once
 
 #include <span>

@@ -49,7 +49,7 @@ void rate(const ConvexPiece& piece, const GridRows& rows, RatedCut& cut) {
 }
 
 /// The axes of the grid, normals of large flat faces, and the principal axes of a piece.
-std::vector<Vec3<double>> directions_of(const ConvexPiece& piece, const std::vector<FlatFace>& faces) {
+std::vector<Vec3<double>> directions_of(const ConvexPiece& piece, const std::vector<FacePlane>& faces) {
   std::vector<Vec3<double>> directions;
   const auto add = [&](const Vec3<double>& d) {
     if (std::none_of(directions.begin(), directions.end(),
@@ -64,7 +64,7 @@ std::vector<Vec3<double>> directions_of(const ConvexPiece& piece, const std::vec
   return directions;
 }
 
-std::vector<RatedCut> candidates(const ConvexPiece& piece, const std::vector<FlatFace>& faces) {
+std::vector<RatedCut> candidates(const ConvexPiece& piece, const std::vector<FacePlane>& faces) {
   std::vector<RatedCut> cuts;
   const auto extent = [&](const Vec3<double>& n) {
     const Eigen::RowVectorXd along = n.transpose() * piece.hull.corners;
@@ -104,7 +104,7 @@ CutPlane snapped(const ConvexPiece& piece, CutPlane plane) {
 }
 
 /// The best plane to cut a piece by; none if none leaves something on both sides.
-std::optional<CutPlane> best_cut(const ConvexPiece& piece, const std::vector<FlatFace>& faces,
+std::optional<CutPlane> best_cut(const ConvexPiece& piece, const std::vector<FacePlane>& faces,
                                  const GridRows& rows, int threads) {
   std::vector<RatedCut> cuts = candidates(piece, faces);
   for_each_chunk(static_cast<int>(cuts.size()), threads, [&](int i) { rate(piece, rows, cuts[at(i)]); });
@@ -250,7 +250,7 @@ std::optional<Primitive> primitive_of(const BoxedSolid& boxed, const GridRows& r
 /// Cuts the inside of a mesh until the hulls of the pieces have little outside of it, or there are enough.
 std::vector<ConvexPiece> cut_into_pieces(const TriangleMesh& mesh, const GridRows& rows,
                                          const ConvexDecompositionOptions& options) {
-  const std::vector<FlatFace> faces = flat_faces(mesh, rows);
+  const std::vector<FacePlane> faces = face_planes(mesh, rows);
   const auto triangles = [&] {
     if (mesh.triangle_count() <= k_most_triangles) return fine_triangles(mesh, rows);
     CleaningCounts counts;
@@ -332,7 +332,7 @@ double flat_share(const TriangleMesh& mesh, const DistanceGrid& grid) {
   const GridRows rows(grid);
   double total = 0.0, flat = 0.0;
   for (const double area : vertex_areas(mesh)) total += area / (rows.spacing() * rows.spacing());
-  for (const FlatFace& face : flat_faces(mesh, rows)) flat += face.area > k_large * total ? face.area : 0.0;
+  for (const FacePlane& face : face_planes(mesh, rows)) flat += face.area > k_large * total ? face.area : 0.0;
   return total > 0.0 ? flat / total : 0.0;
 }
 

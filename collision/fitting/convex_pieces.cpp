@@ -275,13 +275,13 @@ std::vector<TriangleCorners> fine_triangles(const TriangleMesh& mesh, const Grid
   return result;
 }
 
-std::vector<FlatFace> flat_faces(const TriangleMesh& mesh, const GridRows& rows) {
+std::vector<FacePlane> face_planes(const TriangleMesh& mesh, const GridRows& rows) {
   const Points vertices = rows.in_spacings(mesh.vertices);
   struct Group {
     Vec3<double> area_vector = Vec3<double>::Zero(), moment = Vec3<double>::Zero();
     double area = 0.0;
 
-    [[nodiscard]] FlatFace face() const {
+    [[nodiscard]] FacePlane plane() const {
       const Vec3<double> normal = area_vector.normalized();
       return {{normal, normal.dot(moment) / area}, area};
     }
@@ -312,9 +312,9 @@ std::vector<FlatFace> flat_faces(const TriangleMesh& mesh, const GridRows& rows)
                    [](const Group& a, const Group& b) { return a.area > b.area; });
   std::vector<Group> merged;
   for (const Group& group : sorted) {
-    const CutPlane plane = group.face().plane;
+    const CutPlane plane = group.plane().plane;
     const auto same = std::find_if(merged.begin(), merged.end(), [&](const Group& other) {
-      const CutPlane p = other.face().plane;
+      const CutPlane p = other.plane().plane;
       return p.normal.dot(plane.normal) > k_cos_coplanar &&
              std::abs(p.normal.dot(group.moment) / group.area - p.offset) < k_coplanar;
     });
@@ -326,12 +326,12 @@ std::vector<FlatFace> flat_faces(const TriangleMesh& mesh, const GridRows& rows)
     same->moment += group.moment;
     same->area += group.area;
   }
-  std::vector<FlatFace> faces;
+  std::vector<FacePlane> faces;
   for (const Group& group : merged) {
-    if (group.area >= k_least_face * total) faces.push_back(group.face());
+    if (group.area >= k_least_face * total) faces.push_back(group.plane());
   }
   std::stable_sort(faces.begin(), faces.end(),
-                   [](const FlatFace& a, const FlatFace& b) { return a.area > b.area; });
+                   [](const FacePlane& a, const FacePlane& b) { return a.area > b.area; });
   return faces;
 }
 

@@ -65,13 +65,13 @@ struct CutEstimate {
 [[nodiscard]] std::vector<TriangleCorners> fine_triangles(const TriangleMesh& mesh, const GridRows& rows);
 
 /// A plane that a flat part of a mesh lies in.
-struct FlatFace {
+struct FacePlane {
   CutPlane plane;
   double area = 0.0;  ///< [spacings^2]
 };
 
 /// The planes of the flat parts of a mesh, the largest first; those of less than one four-hundredth of its
 /// area are left out. Triangles count as coplanar within 0.3 of a spacing and 2 degrees.
-[[nodiscard]] std::vector<FlatFace> flat_faces(const TriangleMesh& mesh, const GridRows& rows);
+[[nodiscard]] std::vector<FacePlane> face_planes(const TriangleMesh& mesh, const GridRows& rows);
 
 }  // namespace abut

@@ -146,9 +146,8 @@ FlushQuery ContactDetector::flush_query(int owner, int solid, const ContactConfi
           X_WB[at(owner)],
           X_WB[at(solid)],
           FlushBand(config.activity_smoothing * pair_size(owner, solid)),
-          config.flush_faces && carries_vertices(config, model_body(std::min(owner, solid)), side),
-          {},
-          side == 0};
+          config.flush_faces && config.reduction == Reduction::none &&
+              carries_vertices(config, model_body(std::min(owner, solid)), side)};
 }
 
 EdgeSdfQuery ContactDetector::edge_sdf_query(int owner, int solid, const ContactConfig& config,
@@ -166,8 +165,7 @@ EdgeSdfQuery ContactDetector::edge_sdf_query(int owner, int solid, const Contact
 }
 
 void ContactDetector::prepare(std::span<const Pose<double>> X_WB, const ContactConfig& config,
-                              std::span<const ContactFeature> features, ManifoldLinearization& linearization,
-                              PairContacts& pair) const {
+                              ManifoldLinearization& linearization, PairContacts& pair) const {
   for (int side = 0; side < 2; ++side) {
     const int owner = side == 0 ? pair.body_A : pair.body_B, solid = side == 0 ? pair.body_B : pair.body_A;
     PointWeights& vertices = pair.vertices[side];
@@ -175,9 +173,7 @@ void ContactDetector::prepare(std::span<const Pose<double>> X_WB, const ContactC
     if (!has_solid(solid)) continue;
     select_features(selection_query(owner, solid, false, config, X_WB), linearization.near,
                     vertices.selection);
-    FlushQuery flush = flush_query(owner, solid, config, X_WB);
-    flush.features = features;
-    find_flush_faces(flush, vertices.flush);
+    find_flush_faces(flush_query(owner, solid, config, X_WB), vertices.flush);
     select_features(selection_query(owner, solid, true, config, X_WB), linearization.near, pair.edges[side]);
   }
 }
@@ -309,7 +305,7 @@ void ContactDetector::linearize(std::span<const Pose<double>> X_WB, std::span<co
     PairContacts& pair = out.pairs[out.pair_count];
     pair.body_A = A;
     pair.body_B = B;
-    prepare(X_WB, config, features.subspan(begin, end - begin), out, pair);
+    prepare(X_WB, config, out, pair);
     const EdgeContacts edges(edge_body(A), edge_body(B), config);
 
     for (std::size_t i = begin, next = begin; i < end; i = next) {
@@ -435,13 +431,13 @@ void ContactDetector::jvp(std::span<const Pose<double>> X_WB, std::span<const Ve
     const int A = pair.body_A, B = pair.body_B;
     const ContactConfig config = pair_config(A, B);
     std::vector<double> vertices_dot[2], edges_dot[2];
-    FlushFacesDot flush_dot[2];
+    FlushFacesDot(&flush_dot)[2] = at.flush_dot;
     for (int side = 0; side < 2; ++side) {
       const int owner = side == 0 ? A : B, solid = side == 0 ? B : A;
       vertices_dot[side] = select_features_jvp(selection_query(owner, solid, false, config, X_WB),
                                                pair.vertices[side].selection, pose(owner), pose(solid));
-      flush_dot[side] = flush_faces_jvp(flush_query(owner, solid, config, X_WB), pair.vertices[side].flush,
-                                        pose(owner), pose(solid));
+      flush_faces_jvp(flush_query(owner, solid, config, X_WB), pair.vertices[side].flush, pose(owner),
+                      pose(solid), flush_dot[side]);
       edges_dot[side] = select_features_jvp(selection_query(owner, solid, true, config, X_WB),
                                             pair.edges[side], pose(owner), pose(solid));
     }

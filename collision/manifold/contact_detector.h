@@ -58,6 +58,7 @@ struct ManifoldLinearization {
   EdgeSdfScratch chords;
   EdgeContactMemory edge_memory;
   std::vector<ContactBar> bars;  ///< memory of vjp()
+  FlushFacesDot flush_dot[2];    ///< memory of jvp()
 };
 
 /// Scratch of one thread; allocates only while it grows.
@@ -182,10 +183,9 @@ class ContactDetector {
                                        std::span<const Pose<double>> X_WB) const;
   [[nodiscard]] EdgeSdfQuery edge_sdf_query(int owner, int solid, const ContactConfig& config,
                                             std::span<const Pose<double>> X_WB) const;
-  /// The selections of a pair, and its flush faces, as far as they matter to these features (none: all).
+  /// The selections and the flush faces of a pair.
   void prepare(std::span<const Pose<double>> X_WB, const ContactConfig& config,
-               std::span<const ContactFeature> features, ManifoldLinearization& linearization,
-               PairContacts& pair) const;
+               ManifoldLinearization& linearization, PairContacts& pair) const;
 
   const Model* model_;
   ContactConfig config_;

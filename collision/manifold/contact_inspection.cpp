@@ -44,7 +44,7 @@ void ContactDetector::inspect(std::span<const Pose<double>> X_WB, const ContactM
     const ContactConfig config = pair_config(A, B);
     prepared.body_A = A;
     prepared.body_B = B;
-    prepare(X_WB, config, {}, memory, prepared);
+    prepare(X_WB, config, memory, prepared);
     const EdgeContacts edges(edge_body(A), edge_body(B), config);
     for (int side = 0; side < 2; ++side) {
       const int owner = side == 0 ? A : B, other = side == 0 ? B : A;

@@ -1,6 +1,8 @@
 #include "collision/manifold/flush_faces.h"
 
 #include <algorithm>
+#include <cmath>
+#include <span>
 
 #include "collision/manifold/kernel/point_kernels.h"
 #include "collision/sdf/parameter_vjp.h"
@@ -9,14 +11,15 @@
 namespace abut {
 namespace {
 
-/// The variance of numbers.
-double variance(const double* numbers, std::size_t count) {
-  const double share = 1.0 / static_cast<double>(count);
-  double mean = 0.0, sum = 0.0;
-  for (std::size_t k = 0; k < count; ++k) mean += share * numbers[k];
-  for (std::size_t k = 0; k < count; ++k) sum += share * (numbers[k] - mean) * (numbers[k] - mean);
-  return sum;
-}
+struct Spread {
+  double mean = 0.0, variance = 0.0;
+
+  Spread(const double* numbers, std::size_t count) {
+    const double share = 1.0 / static_cast<double>(count);
+    for (std::size_t k = 0; k < count; ++k) mean += share * numbers[k];
+    for (std::size_t k = 0; k < count; ++k) variance += share * (numbers[k] - mean) * (numbers[k] - mean);
+  }
+};
 
 /// Adds dL/d of the poses and geometry, given dL/dQ of a face.
 void unevenness_vjp(const FlushQuery& query, const FlatFace& face, double bar, Vec6<double>& pose_O_bar,
@@ -36,6 +39,9 @@ void unevenness_vjp(const FlushQuery& query, const FlatFace& face, double bar, V
   Samples samples_bar =
       2.0 * bar / static_cast<double>(count) * (samples.colwise() - samples.rowwise().mean());
   samples_bar.row(0) /= query.band.distance * query.band.distance;
+  samples_bar.row(0).array() += 2.0 * bar / static_cast<double>(count) *
+                                (samples.row(0).mean() - query.owner->contact_radius) /
+                                (query.band.away * query.band.away);
   samples_bar.bottomRows<3>() /= query.band.normal * query.band.normal;
   for (Eigen::Index k = 0; k < count; ++k) {
     const int point = face.points[static_cast<std::size_t>(k)];
@@ -46,7 +52,10 @@ void unevenness_vjp(const FlushQuery& query, const FlatFace& face, double bar, V
                                                          samples_bar(0, k), normal_bar);
     pose_O_bar += stack<double>(arm_O.cross(x_bar), x_bar);
     pose_S_bar -= stack<double>(arm_S.cross(x_bar), x_bar);
-    if (geometry_O != nullptr) geometry_O->contact_points.col(point) += query.X_WO.q.conjugate() * x_bar;
+    if (geometry_O != nullptr) {
+      geometry_O->contact_points.col(point) += query.X_WO.q.conjugate() * x_bar;
+      geometry_O->contact_radius -= samples_bar(0, k);
+    }
     if (geometry_S != nullptr)
       query.solid->parameter_vjp(x, samples_bar(0, k), normal_bar, geometry_S->primitives);
   }
@@ -54,23 +63,23 @@ void unevenness_vjp(const FlushQuery& query, const FlatFace& face, double bar, V
 
 bool is_support(const FlatFace& face, std::size_t k) { return k < face.factors.size(); }
 
-/// The faces that may matter, and the solid at their supports, one face after the other.
+/// The faces that may be near, and the solid at their supports, one face after the other.
 void sample_supports(const FlushQuery& query, FlushFaces& flush) {
-  const auto is_of_vertex = [](const ContactFeature& f) { return f.kind == ContactKind::vertex_sdf; };
-  const bool all = std::none_of(query.features.begin(), query.features.end(), is_of_vertex);
   flush.asked.clear();
-  flush.has_contact.assign(static_cast<std::size_t>(query.owner->contact_points.cols()), all);
-  for (const ContactFeature& feature : query.features) {
-    const int point = query.is_of_A ? feature.feature_A : feature.feature_B;
-    if (is_of_vertex(feature) && point >= 0) flush.has_contact[at(point)] = true;
-  }
   for (auto& numbers : flush.coordinates) numbers.clear();
   const Pose<double> X_SO = query.X_WS.inverse() * query.X_WO;
   const Mat3<double> R_SO = X_SO.rotation();
+  // A convex distance is least in the middle.
+  const Vec3<double> grown = Vec3<double>::Constant(query.solid->distance_ratio() *
+                                                    (k_away * query.band.away + query.owner->contact_radius));
+  const Vec3<double> low = query.solid->bounds().min() - grown, high = query.solid->bounds().max() + grown;
   for (const FlatFace& face : query.owner->flat_faces) {
-    const bool has_contact = std::any_of(face.points.begin(), face.points.end(),
-                                         [&](int point) { return flush.has_contact[at(point)]; });
-    if (!has_contact || !counts_as_flush(face, *query.of_owner)) continue;
+    if (!counts_as_flush(face, *query.of_owner)) continue;
+    Vec3<double> sum = Vec3<double>::Zero();
+    for (const int point : std::span(face.points).first(face.factors.size()))
+      sum += query.owner->contact_points.col(point);
+    const Vec3<double> middle = R_SO * (sum / static_cast<double>(face.factors.size())) + X_SO.p;
+    if ((middle.array() < low.array()).any() || (middle.array() > high.array()).any()) continue;
     flush.asked.push_back(&face);
     for (const int point : std::span(face.points).first(face.factors.size())) {
       const Vec3<double> x_S = R_SO * query.owner->contact_points.col(point) + X_SO.p;
@@ -101,8 +110,11 @@ void find_flush_faces(const FlushQuery& query, FlushFaces& flush) {
     const std::size_t supports = face.factors.size();
     double uneven = 0.0;
     for (std::size_t c = 0; c < k_sample_normal_columns; ++c) {
-      const double band = c == k_sample_distance ? query.band.distance : query.band.normal;
-      uneven += variance(flush.samples.data() + c * samples + begin, supports) / (band * band);
+      const Spread spread(flush.samples.data() + c * samples + begin, supports);
+      const bool is_distance = c == k_sample_distance;
+      const double band = is_distance ? query.band.distance : query.band.normal;
+      uneven += spread.variance / (band * band);
+      if (is_distance) uneven += std::pow((spread.mean - query.owner->contact_radius) / query.band.away, 2);
     }
     begin += supports;
     const double flat = flushness(uneven);
@@ -127,12 +139,12 @@ void find_flush_faces(const FlushQuery& query, FlushFaces& flush) {
   }
 }
 
-FlushFacesDot flush_faces_jvp(const FlushQuery& query, const FlushFaces& flush, const Vec6<double>& pose_O,
-                              const Vec6<double>& pose_S) {
-  FlushFacesDot dot;
-  if (flush.none) return dot;
-  dot.weights.assign(flush.weights.size(), 0.0);
-  dot.area_factors = dot.weights;
+void flush_faces_jvp(const FlushQuery& query, const FlushFaces& flush, const Vec6<double>& pose_O,
+                     const Vec6<double>& pose_S, FlushFacesDot& dot) {
+  const std::size_t count = flush.none ? 0 : flush.weights.size();
+  for (auto* const zeros : {&dot.weights, &dot.area_factors}) zeros->assign(count, 0.0);
+  dot.edges_left = 0.0;
+  if (flush.none) return;
   for (const auto& [face, flat, slope] : flush.changing) {
     Vec6<double> by_O = Vec6<double>::Zero(), by_S = by_O;
     unevenness_vjp(query, *face, slope, by_O, by_S, nullptr, nullptr);
@@ -147,7 +159,6 @@ FlushFacesDot flush_faces_jvp(const FlushQuery& query, const FlushFaces& flush, 
       }
     }
   }
-  return dot;
 }
 
 void flush_faces_vjp(const FlushQuery& query, FlushFaces& flush, Vec6<double>& pose_O_bar,

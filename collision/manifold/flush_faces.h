@@ -3,20 +3,22 @@
 /// Where a flat face lies flush, the signed distance is linear over it, and so is the pressure. The supports
 /// of the face, with their areas multiplied by factors (engine/flat_faces.h), push with the force and torque
 /// of all of its points then. How flush it lies is
-///   psi = S(2 - Q),   Q = V_d/v^2 + V_n/u^2,   S = smoothstep5,   v = tau_p/4,   u = 0.05,
-/// V_d and V_n being the variances of the distances and of the normals of the solid at its supports. With the
-/// factor f of a support
+///   psi = S(2 - Q),   Q = V_d/v^2 + V_n/u^2 + m^2/w^2,   S = smoothstep5,
+///   v = tau_p/4,   u = 0.05,   w = 8 tau_p,
+/// V_d and V_n being the variances of the distances and of the normals of the solid at its supports, m the
+/// mean of the distances. With the factor f of a support
 ///   area = (1 + psi (f - 1)) area of the point,
 /// and the weight of the other points is 1 - psi. A convex distance whose gradients are equal at points is
 /// linear between them: nothing reaches into the face there that the supports do not see.
 ///
+/// If both bodies are convex, nothing else of them touches then. The weights of all pairs of edges are
+/// multiplied by the product of 1 - psi over the faces of both.
+///
 /// The kernel has the same in kernel/pair_kernel.h.
 #pragma once
 
-#include <span>
 #include <vector>
 
-#include "collision/manifold/contact.h"
 #include "collision/manifold/geometry_gradient.h"
 #include "collision/sdf/shape_sdf.h"
 #include "engine/contact_config.h"
@@ -36,12 +38,15 @@ template <typename S>
   return S(0) - smoothstep5_dx<S>(S(2) - unevenness);
 }
 
-/// How much distances and normals may vary over a flush face: v [m], u.
+/// How much distances and normals may vary over a flush face, and how far away it may be: v [m], u, w [m].
 struct FlushBand {
-  double distance = 0.0, normal = 0.05;
+  double distance, normal, away;
 
-  explicit FlushBand(double activity_smoothing) : distance(0.25 * activity_smoothing) {}
+  explicit FlushBand(double activity_smoothing)
+      : distance(0.25 * activity_smoothing), normal(0.05), away(8.0 * activity_smoothing) {}
 };
+/// From such a mean distance on, by w, psi is 0.
+inline constexpr double k_away = 1.4142136;
 
 /// Whether a face can make a difference: one without spare points only to edges.
 [[nodiscard]] inline bool counts_as_flush(const FlatFace& face, const ShapeSdf& of_owner) {
@@ -56,10 +61,6 @@ struct FlushQuery {
   Pose<double> X_WO, X_WS;
   FlushBand band{0.0};
   bool is_asked = true;  ///< by the settings; where the deepest points are chosen, no faces lie flush
-  /// Contacts of the pair, if any: a face does not matter if it has no vertex among these, but others are.
-  std::span<const ContactFeature> features{};
-  bool is_of_A = true;  ///< whether the owner is A of these
-
   [[nodiscard]] bool may_lie_flush() const {
     return is_asked && owner->selected_vertices == 0 && !owner->flat_faces.empty() && solid->is_convex();
   }
@@ -81,7 +82,6 @@ struct FlushFaces {
   double edges_left_bar = 0.0;  ///< dL/d of it, until flush_faces_vjp()
   // Memory of find_flush_faces().
   std::vector<const FlatFace*> asked;
-  std::vector<bool> has_contact;
   std::vector<double> coordinates[3], samples;
 
   [[nodiscard]] double weight(int point) const { return none ? 1.0 : weights[at(point)]; }
@@ -96,8 +96,9 @@ struct FlushFacesDot {
   std::vector<double> weights, area_factors;
   double edges_left = 0.0;
 };
-[[nodiscard]] FlushFacesDot flush_faces_jvp(const FlushQuery& query, const FlushFaces& flush,
-                                            const Vec6<double>& pose_O, const Vec6<double>& pose_S);
+/// Overwrites `dot`.
+void flush_faces_jvp(const FlushQuery& query, const FlushFaces& flush, const Vec6<double>& pose_O,
+                     const Vec6<double>& pose_S, FlushFacesDot& dot);
 
 /// Adds what they contribute to dL/d(poses) and, unless null, dL/d(geometry), and sets
 /// their bars to 0.

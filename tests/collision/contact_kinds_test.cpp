@@ -121,7 +121,6 @@ TEST_CASE("reduced_manifold: fewer contacts with the same area times activity", 
   ContactConfig config;
   config.reduction = reduction;
   config.cluster_radius = 0.5;
-  config.flush_faces = false;  // many contacts to reduce
   TestScene scene = tilted_box(2e-3, 0);
   scene.X_WB(1) = pose_at({0, 0, 0.049});
   const ContactManifold manifold = detect(scene, config),

@@ -78,7 +78,7 @@ double difference_of(const F& f) {
 
 }  // namespace
 
-TEST_CASE("flush faces: seven points push as twenty-five", "[collision][value]") {
+TEST_CASE("flush faces: eight points push as twenty-five", "[collision][value]") {
   const Ground ground = GENERATE(Ground::floor, Ground::plate);
   const double depth = GENERATE(-1e-4, 0.0, 1e-6, 1e-4);
   // Tilted within the band, where psi is still 1.
@@ -86,7 +86,7 @@ TEST_CASE("flush faces: seven points push as twenty-five", "[collision][value]")
   const TestScene scene = box_on(ground, depth, tilt);
   const ContactManifold all = detect(scene, config_with(false)), few = detect(scene, config_with(true));
   CHECK(count_of_owner(all, false) == 25);
-  CHECK(count_of_owner(few, false) == 7);
+  CHECK(count_of_owner(few, false) == 8);
   CHECK(count_of_owner(few, true) == count_of_owner(all, true));  // of the plate, which reaches farther
   // The areas of the rim turn with its sides: factors are those of a face that is not tilted.
   const double relative = tilt.isZero(0.0) ? 1e-9 : 1e-4;
@@ -109,7 +109,7 @@ TEST_CASE("flush faces: equal boxes touch with their vertices alone", "[collisio
   const auto count = [&](bool flush_faces) {
     return detect(scene, config_with(flush_faces, true)).contacts.size();
   };
-  CHECK(count(true) == (subdivisions == 1 ? 8 : 10));
+  CHECK(count(true) == (subdivisions == 1 ? 8 : 16));
   CHECK(count(false) == (subdivisions == 1 ? 16 : 58));
   scene.X_WB(1).q = exp_quaternion<double>(Vec3<double>(0, 0, 0.5));  // corners hang over
   CHECK(count(true) == count(false));
@@ -184,7 +184,7 @@ TEST_CASE("flush faces: kernel and linearization agree, in the band and out of i
       changing += a.feature.kind == ContactKind::vertex_sdf && a.weight > 1e-3 && a.weight < 0.999;
     }
   }
-  CHECK(changing > 100);
+  CHECK(changing > 50);
 }
 
 TEST_CASE("flush faces: JVP and VJP by poses and shapes are the derivatives", "[collision][derivative]") {

@@ -41,7 +41,7 @@ TestScene two(Body A, Body B, const Pose<double>& X_AB) {
 }
 
 Body cube(double half) { return test::box_of_mass(Vec3<double>::Constant(half), 1.0); }
-Body ball(double radius) { return test::sphere_of_mass(radius, 1.0); }
+Body ball_body(double radius) { return test::sphere_of_mass(radius, 1.0); }
 
 TestScene on_floor(Body body, double height) {
   TestScene scene = test::floor_scene();
@@ -52,10 +52,10 @@ TestScene on_floor(Body body, double height) {
 }  // namespace
 
 TEST_CASE("overlap: the depth in a floor is that of the lowest point, however deep", "[collision][value]") {
-  CHECK(test::close(depth_of(on_floor(ball(0.1), 0.05)), 0.05, 1e-5, 0));
+  CHECK(test::close(depth_of(on_floor(ball_body(0.1), 0.05)), 0.05, 1e-5, 0));
   CHECK(test::close(depth_of(on_floor(cube(0.1), 0.05)), 0.05, 1e-5, 0));
   CHECK(test::close(depth_of(on_floor(cube(0.1), -1.0)), 1.1, 1e-5, 0));
-  CHECK(test::close(depth_of(on_floor(ball(0.1), -1.0)), 1.1, 1e-5, 0));
+  CHECK(test::close(depth_of(on_floor(ball_body(0.1), -1.0)), 1.1, 1e-5, 0));
 }
 
 TEST_CASE("overlap: balls overlap by their radii less their distance, concentric ones too",
@@ -63,7 +63,7 @@ TEST_CASE("overlap: balls overlap by their radii less their distance, concentric
   for (const double distance : {0.25, 0.1, 1e-4, 0.0}) {
     CAPTURE(distance);
     const Vec3<double> p = distance * Vec3<double>(1, 2, 2) / 3.0;
-    CHECK(test::close(depth_of(two(ball(0.2), ball(0.1), test::pose_at(p))), 0.3 - distance, 1e-4, 0));
+    CHECK(test::close(depth_of(two(ball_body(0.2), ball_body(0.1), test::pose_at(p))), 0.3 - distance, 1e-4, 0));
   }
 }
 
@@ -86,19 +86,19 @@ TEST_CASE("overlap: rotating and shifting both bodies changes nothing; nor does 
   Random random(3);
   const Pose<double> X = test::random_pose(random, 5.0),
                      X_AB = test::pose_at({0.05, 0.03, 0.08}, {0.3, 0.5, -0.2});
-  TestScene scene = two(cube(0.1), ball(0.07), X_AB);
+  TestScene scene = two(cube(0.1), ball_body(0.07), X_AB);
   const double depth = depth_of(scene);
   scene.X_WB(0) = X;
   scene.X_WB(1) = X * X_AB;
   CHECK(test::close(depth_of(scene), depth, 1e-3, 0));
-  CHECK(test::close(depth_of(two(ball(0.07), cube(0.1), X_AB.inverse())), depth, 1e-3, 0));
+  CHECK(test::close(depth_of(two(ball_body(0.07), cube(0.1), X_AB.inverse())), depth, 1e-3, 0));
 }
 
 TEST_CASE("overlap: bodies that touch, are apart, or may not collide have none", "[collision][value]") {
   CHECK(overlaps_of(on_floor(cube(0.1), 0.1)).empty());
-  CHECK(overlaps_of(on_floor(ball(0.1), 0.09995)).empty());  // less than a thousandth of its size
-  CHECK(overlaps_of(on_floor(ball(0.1), 0.09995), 0.0).size() == 1);
-  CHECK(overlaps_of(two(ball(0.1), ball(0.1), test::pose_at({0.15, 0.15, 0}))).empty());
+  CHECK(overlaps_of(on_floor(ball_body(0.1), 0.09995)).empty());  // less than a thousandth of its size
+  CHECK(overlaps_of(on_floor(ball_body(0.1), 0.09995), 0.0).size() == 1);
+  CHECK(overlaps_of(two(ball_body(0.1), ball_body(0.1), test::pose_at({0.15, 0.15, 0}))).empty());
   TestScene apart = two(cube(0.1), cube(0.1), {});
   apart.model.pair_overrides.push_back({.body_A = 0, .body_B = 1, .collide = false});
   CHECK(overlaps_of(apart).empty());

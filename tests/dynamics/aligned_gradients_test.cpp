@@ -344,7 +344,7 @@ TEST_CASE(
   CAPTURE(judgement.worst);
   CHECK(judgement.wrong == 0);
   CHECK(J.near_kink == 0);
-  CHECK(J.contacts > 100);
+  CHECK(J.contacts == 40);
 }
 
 TEST_CASE("is_near_kink: the skeleton of solids, and nothing else", "[dynamics][value]") {

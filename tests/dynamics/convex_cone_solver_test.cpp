@@ -281,7 +281,7 @@ TEST_CASE("ConvexConeSolver: contacts change their zone only where they were sai
           "[dynamics][property]") {
   const ContactLaw law = any_law();
   int changes = 0, missed = 0, flagged = 0, rows = 0;
-  for (Problem p : test::random_problems(30, 1, config_of(law))) {
+  for (Problem p : test::random_problems(40, 1, config_of(law))) {
     const ConvexConeSolver solver(p.config, p.gravity());
     const Eigen::VectorXd v_free = p.free.v_free;
     const Vec3<double> push = Random(static_cast<std::uint64_t>(p.rows.rows.size())).unit_vector();

@@ -280,7 +280,7 @@ TEST_CASE("SimulationCore: a scene file that changes is read again; one with a m
 }
 
 TEST_CASE("make_frame: the contacts of the library, and forces that carry the bodies", "[viewer][value]") {
-  SimulationCore core = core_of(scene_file("box_stack"));
+  SimulationCore core = core_of(scene_file("box_on_box"));
   step(core, 300);
   core.set_look_without_edges(true);
   const SharedFrame frame = core.make_frame(0.7);

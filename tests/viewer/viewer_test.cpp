@@ -331,7 +331,7 @@ TEST_CASE("Viewer: a scene that changes under its user's hands takes nothing wit
 }
 
 TEST_CASE("Viewer: side by side shows contacts with and without those of edges", "[viewer][value]") {
-  HeadlessViewer user(scene_file("box_stack"), 640, 300);
+  HeadlessViewer user(scene_file("box_on_box"), 640, 300);
   at_rest(user, 200);
   user.press(GLFW_KEY_X);
   user.draw(2);

@@ -186,7 +186,10 @@ T PairKernel<T, order>::unevenness(int side, const typename FaceSupports<T>::Fac
     const T mean = share * reduce_sum(sum);
     uneven -= mean * mean;
   }
-  return uneven;
+  const T mean_distance =
+              first[0] + problem_.flush_distance * share * reduce_sum(sums[0]) - body(side).contact_radius,
+          away = mean_distance / problem_.flush_away;
+  return uneven + away * away;
 }
 
 /// f(face, psi, dpsi/dQ) for the faces of a body that lie flush on the other's solid.
@@ -196,8 +199,8 @@ void PairKernel<T, order>::each_flush_face(int side, const F& f) const {
   if (!problem_.may_lie_flush[side] || !problem_.vertices[side]) return;
   const FaceSupports<T>& flat = body(side).flat_faces;
   const auto& [R, p] = X_.in_other[side];
-  // Distances vary over a flush face by a few times v.
-  const P cut(problem_.reach + body(side).contact_radius + T(8) * problem_.flush_distance);
+  // A convex distance is least in the middle.
+  const P cut(body(side).contact_radius + T(k_away) * problem_.flush_away);
   const int faces = static_cast<int>(flat.faces.size());
   for (int first = 0; first < faces; first += W) {
     const Vec3<P> middle =
@@ -399,7 +402,10 @@ void PairKernel<T, order>::add_flush_derivatives(int side) {
               means[i] += share * numbers[i][lane];
               continue;
             }
-            const T by_number = T(2) * share * scale * scale * (numbers[i][lane] - means[i]);
+            T by_number = T(2) * share * scale * scale * (numbers[i][lane] - means[i]);
+            if (i == 0)
+              by_number += T(2) * share * (means[0] - owner.contact_radius) /
+                           (problem_.flush_away * problem_.flush_away);
             for (int k = 0; k < 3; ++k) {
               row[k] += by_number * rows[i]->w[k][lane];
               row[3 + k] += by_number * rows[i]->v[k][lane];

@@ -23,11 +23,12 @@ PairProblem<T>::PairProblem(const BodyFeatures<T>& A, const BodyFeatures<T>& B, 
       edges(config, size, inradius),
       edge_search(config, size, inradius) {
   for (int side = 0; side < 2; ++side)
-    may_lie_flush[side] =
-        config.flush_faces && !bodies[side]->flat_faces.faces.empty() && bodies[1 - side]->is_convex;
+    may_lie_flush[side] = config.flush_faces && config.reduction == Reduction::none &&
+                          !bodies[side]->flat_faces.faces.empty() && bodies[1 - side]->is_convex;
   const FlushBand band(config.activity_smoothing * size);
   flush_distance = static_cast<T>(band.distance);
   flush_normal = static_cast<T>(band.normal);
+  flush_away = static_cast<T>(band.away);
   const double sine = std::min(0.5 * config.cone_smoothing, 1.0);
   cone_sin = static_cast<T>(sine);
   cone_cos = static_cast<T>(std::sqrt(1.0 - sine * sine));
