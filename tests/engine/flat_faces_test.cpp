@@ -47,7 +47,7 @@ void check_moments(const TriangleMesh& mesh, const FlatFace& face) {
     }
   }
   const Vec3<double> normal = across.normalized();
-  const double sign = vectors.col(face.points.back()).dot(normal) > 0.0 ? 1.0 : -1.0;
+  const double sign = x(0).dot(normal) > 0.0 ? 1.0 : -1.0;  // meshes are about the origin
   FaceMoments all, supports;
   for (int i = 0; i < static_cast<int>(face.points.size()); ++i) {
     const int v = face.points[at(i)];
