@@ -424,6 +424,29 @@ TEST_CASE("abut fit: a body without primitives is sent here", "[apps][value]") {
   CHECK_THAT(result.err, Contains("abut fit"));
 }
 
+TEST_CASE("abut fit: holds the superquadrics of the reference fits that it is given", "[apps][value]") {
+  for (const std::string name : {"armadillo", "power_drill", "mustard_bottle", "spot"}) {
+    ABUT_REFERENCE_DATA_OR_SKIP(path, "reference_fits/" + name + ".json");
+    const Shape fit = read_superquadric_fit(path);
+    const TemporaryFolder folder;
+    const std::string out = folder.path() / name;
+    const ProgramResult result = run_program({"fit", path, "-o", out, "--size", "0.25", "--vertices", "300"});
+    CAPTURE(name, result.err);
+    REQUIRE(result.exit_code == 0);
+    const Body body = read_body(out);
+    REQUIRE(body.shape.primitives.size() == fit.primitives.size());
+    const double scale = body.shape.primitives[0].parameters[0] / fit.primitives[0].parameters[0];
+    const Vec3<double> shift = body.shape.primitives[0].X_BP.p - scale * fit.primitives[0].X_BP.p;
+    for (std::size_t i = 0; i < fit.primitives.size(); ++i) {
+      const Primitive &a = body.shape.primitives[i], &b = fit.primitives[i];
+      for (std::size_t k = 0; k < 3; ++k) CHECK(close(a.parameters[k], scale * b.parameters[k], 1e-12, 0.0));
+      for (std::size_t k = 3; k < 5; ++k) CHECK(a.parameters[k] == std::clamp(b.parameters[k], 0.02, 1.9));
+      CHECK(close(a.X_BP.p, scale * b.X_BP.p + shift, 0.0, 1e-12));
+      CHECK(close(a.X_BP.q.coeffs(), b.X_BP.q.coeffs(), 0.0, 1e-12));
+    }
+  }
+}
+
 TEST_CASE("assets: the fitted bodies fill the meshes that they were fitted to", "[apps][value]") {
   struct Case {
     std::string name;
