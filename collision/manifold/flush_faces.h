@@ -14,7 +14,7 @@
 /// If both bodies are convex, nothing else of them touches then. The weights of all pairs of edges are
 /// multiplied by the product of 1 - psi over the faces of both.
 ///
-/// The kernel has the same in kernel/pair_kernel.h.
+/// The kernel has the same in kernel/flush_lanes.h.
 #pragma once
 
 #include <vector>

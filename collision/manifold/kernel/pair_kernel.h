@@ -14,8 +14,8 @@
 #include <cstdint>
 
 #include "collision/manifold/facing_area.h"
-#include "collision/manifold/flush_faces.h"
 #include "collision/manifold/kernel/edge_search.h"
+#include "collision/manifold/kernel/flush_lanes.h"
 #include "collision/manifold/kernel/pair_kernels.h"
 #include "collision/manifold/kernel/solid_lanes.h"
 #include "engine/pack.h"
@@ -118,16 +118,11 @@ class PairKernel {
     return true;
   }
   [[nodiscard]] bool vertex_contacts(int side);
-  template <typename F>
-  void each_flush_face(int side, const F& f) const;
-  [[nodiscard]] T unevenness(int side, const typename FaceSupports<T>::Face& face) const;
-  [[nodiscard]] bool weigh_points(int side);
-  [[nodiscard]] ABUT_INLINE Vec3<P> supports(int side, int first) const;
   [[nodiscard]] SolidAtPoints<P> linearized(int side, const SdfSampleJacobian<P>& sample,
                                             const Vec3<P>& x_S) const;
   void store_vertex_derivatives(int side, const SdfSampleJacobian<P>& sample, const Vec3<P>& x_S,
                                 const P& weight, int contact);
-  void add_flush_derivatives(int side);
+  void add_flush_derivatives(int side, const FlushLanes<T>& faces);
   [[nodiscard]] bool edge_contacts();
   int find_near_blocks(int side);
   [[nodiscard]] bool relate_pairs(int count, int& candidates);
@@ -154,94 +149,6 @@ class PairKernel {
 
 // Vertices --------------------------------------------------------------------------------------------------
 
-/// Supports of the faces of a body from the place `first` on, in the solid's frame.
-template <typename T, ManifoldOrder order>
-ABUT_INLINE Vec3<Lanes<T>> PairKernel<T, order>::supports(int side, int first) const {
-  const FaceSupports<T>& faces = body(side).flat_faces;
-  const auto& [R, p] = X_.in_other[side];
-  return moved(R, p, P::load(faces.x.data() + first), P::load(faces.y.data() + first),
-               P::load(faces.z.data() + first));
-}
-
-/// Q of a face. What fills up the last pack is the first support again, and adds nothing.
-template <typename T, ManifoldOrder order>
-T PairKernel<T, order>::unevenness(int side, const typename FaceSupports<T>::Face& face) const {
-  const P scales[2] = {P(T(1) / problem_.flush_distance), P(T(1) / problem_.flush_normal)};
-  P sums[4] = {P(0), P(0), P(0), P(0)}, squares(0);
-  T first[4] = {};
-  for (int k = 0; k < face.supports; k += W) {
-    const auto sample =
-        sample_solid<SdfOrder::normal, T>(body(1 - side), 1, supports(side, face.first_support + k));
-    const P numbers[4] = {sample.distance, sample.normal[0], sample.normal[1], sample.normal[2]};
-    for (int i = 0; i < 4; ++i) {
-      if (k == 0) first[i] = numbers[i][0];
-      const P off = scales[i == 0 ? 0 : 1] * (numbers[i] - P(first[i]));
-      sums[i] = sums[i] + off;
-      squares = fma(off, off, squares);
-    }
-  }
-  const T share = T(1) / static_cast<T>(face.supports);
-  T uneven = share * reduce_sum(squares);
-  for (const P& sum : sums) {
-    const T mean = share * reduce_sum(sum);
-    uneven -= mean * mean;
-  }
-  const T mean_distance =
-              first[0] + problem_.flush_distance * share * reduce_sum(sums[0]) - body(side).contact_radius,
-          away = mean_distance / problem_.flush_away;
-  return uneven + away * away;
-}
-
-/// f(face, psi, dpsi/dQ) for the faces of a body that lie flush on the other's solid.
-template <typename T, ManifoldOrder order>
-template <typename F>
-void PairKernel<T, order>::each_flush_face(int side, const F& f) const {
-  if (!problem_.may_lie_flush[side] || !problem_.vertices[side]) return;
-  const FaceSupports<T>& flat = body(side).flat_faces;
-  const auto& [R, p] = X_.in_other[side];
-  // A convex distance is least in the middle.
-  const P cut(body(side).contact_radius + T(k_away) * problem_.flush_away);
-  const int faces = static_cast<int>(flat.faces.size());
-  for (int first = 0; first < faces; first += W) {
-    const Vec3<P> middle =
-        moved(R, p, P::load(flat.middle_x.data() + first), P::load(flat.middle_y.data() + first),
-              P::load(flat.middle_z.data() + first));
-    std::uint32_t near =
-        first_lanes(faces - first) & bits(lower_bound(body(1 - side).bounds[0], middle, P(0)) < cut);
-    for (; near != 0; near &= near - 1) {
-      const auto& face = flat.faces[static_cast<std::size_t>(first + std::countr_zero(near))];
-      const P uneven(unevenness(side, face));
-      const T flush = flushness<P>(uneven)[0];
-      if (flush > T(0)) f(face, flush, flushness_dx<P>(uneven)[0]);
-    }
-  }
-}
-
-/// Fills in what flush faces make of the points of a body, if there are any.
-template <typename T, ManifoldOrder order>
-bool PairKernel<T, order>::weigh_points(int side) {
-  const BodyFeatures<T>& owner = body(side);
-  bool has_flush = false;
-  each_flush_face(side, [&](const typename FaceSupports<T>::Face& face, T flush, T) {
-    if (!has_flush) {
-      const std::ptrdiff_t points = std::ptrdiff_t{owner.points.blocks} * k_block;
-      std::fill_n(s_.weights, points, T(1));
-      std::fill_n(s_.area_factors, points, T(1));
-      has_flush = true;
-    }
-    if (owner.is_convex) edges_left_ *= T(1) - flush;
-    for (int k = face.first_point; k < face.first_point + face.points; ++k) {
-      const auto [place, factor] = owner.flat_faces.points[static_cast<std::size_t>(k)];
-      if (factor > T(0)) {
-        s_.area_factors[place] += flush * (factor - T(1));
-      } else {
-        s_.weights[place] = std::max(T(0), s_.weights[place] - flush);
-      }
-    }
-  });
-  return has_flush;
-}
-
 template <typename T, ManifoldOrder order>
 bool PairKernel<T, order>::vertex_contacts(int side) {
   const BodyFeatures<T>&owner = body(side), &solid = body(1 - side);
@@ -249,7 +156,8 @@ bool PairKernel<T, order>::vertex_contacts(int side) {
   PointList<T> list{s_.list[0], s_.list[1], s_.list[2], s_.list[3], s_.list_primitives};
   list.clear();
   const auto& [R, p] = X_.in_other[side];
-  const bool has_flush = weigh_points(side);
+  const FlushLanes<T> faces(problem_, X_, side);
+  const bool has_flush = faces.weigh_points(s_.weights, s_.area_factors, edges_left_);
   if constexpr (order == ManifoldOrder::complete) {
     if (has_flush) std::fill_n(s_.contact_of_point, std::ptrdiff_t{owner.points.blocks} * k_block, -1);
   }
@@ -320,7 +228,7 @@ bool PairKernel<T, order>::vertex_contacts(int side) {
       store_vertex_derivatives(side, sample, x, weight, begin + group * W);
     }
     if constexpr (order == ManifoldOrder::complete) {
-      if (has_flush) add_flush_derivatives(side);
+      if (has_flush) add_flush_derivatives(side, faces);
     }
   }
   return true;
@@ -380,14 +288,14 @@ void PairKernel<T, order>::store_vertex_derivatives(int side, const SdfSampleJac
 /// Adds to the derivatives of activities what changes with how flush the faces of a body lie: the weights
 /// 1 - psi of points that are no supports, and what is left of edges.
 template <typename T, ManifoldOrder order>
-void PairKernel<T, order>::add_flush_derivatives(int side) {
+void PairKernel<T, order>::add_flush_derivatives(int side, const FlushLanes<T>& faces) {
   const BodyFeatures<T>&owner = body(side), &solid = body(1 - side);
-  each_flush_face(side, [&](const typename FaceSupports<T>::Face& face, T flush, T slope) {
+  faces.each([&](const typename FaceSupports<T>::Face& face, T flush, T slope) {
     if (slope == T(0)) return;
     T means[4] = {}, row[6] = {};                // of distances and normals; dQ/d(motion)
     for (const bool is_known : {false, true}) {  // the means
       for (int first = 0; first < face.supports; first += W) {
-        const Vec3<P> x = supports(side, face.first_support + first);
+        const Vec3<P> x = faces.supports(face.first_support + first);
         const auto sample = sample_solid<SdfOrder::jacobian, T>(solid, 1, x);
         const SolidAtPoints<P> at = linearized(side, sample, x);
         const P numbers[4] = {sample.distance, at.normal[0], at.normal[1], at.normal[2]};

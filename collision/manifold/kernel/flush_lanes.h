@@ -1,0 +1,124 @@
+/// Which flat faces of a body lie flush on the other's solid (flush_faces.h), lanes at a time. For
+/// instruction sets see engine/pack.h.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "collision/manifold/flush_faces.h"
+#include "collision/manifold/kernel/pair_kernels.h"
+#include "collision/manifold/kernel/solid_lanes.h"
+#include "engine/pack.h"
+
+namespace abut {
+inline namespace ABUT_SIMD {
+
+/// The faces of A (side 0) or of B (side 1) of a pair.
+template <typename T>
+class FlushLanes {
+ public:
+  using P = Lanes<T>;
+  using Face = typename FaceSupports<T>::Face;
+
+  FlushLanes(const PairProblem<T>& problem, const PairPoses<T>& X, int side)
+      : problem_(problem),
+        owner_(*problem.bodies[side]),
+        solid_(*problem.bodies[1 - side]),
+        in_solid_(X.in_other[side]),
+        may_lie_flush_(problem.may_lie_flush[side] && problem.vertices[side]) {}
+
+  /// Supports from the place `first` on, in the solid's frame.
+  [[nodiscard]] ABUT_INLINE Vec3<P> supports(int first) const {
+    const FaceSupports<T>& faces = owner_.flat_faces;
+    return moved(in_solid_.R, in_solid_.p, P::load(faces.x.data() + first), P::load(faces.y.data() + first),
+                 P::load(faces.z.data() + first));
+  }
+
+  /// f(face, psi, dpsi/dQ) for each that lies flush.
+  template <typename F>
+  void each(const F& f) const {
+    if (!may_lie_flush_) return;
+    const FaceSupports<T>& flat = owner_.flat_faces;
+    // A convex distance is least in the middle.
+    const P cut(owner_.contact_radius + T(k_away) * problem_.flush_away);
+    const int faces = static_cast<int>(flat.faces.size());
+    for (int first = 0; first < faces; first += W) {
+      const Vec3<P> middle =
+          moved(in_solid_.R, in_solid_.p, P::load(flat.middle_x.data() + first),
+                P::load(flat.middle_y.data() + first), P::load(flat.middle_z.data() + first));
+      std::uint32_t near = bits(lower_bound(solid_.bounds[0], middle, P(0)) < cut);
+      if (faces - first < W) near &= (1u << (faces - first)) - 1u;
+      for (; near != 0; near &= near - 1) {
+        const Face& face = flat.faces[static_cast<std::size_t>(first + std::countr_zero(near))];
+        const P uneven(unevenness(face));
+        const T flush = flushness<P>(uneven)[0];
+        if (flush > T(0)) f(face, flush, flushness_dx<P>(uneven)[0]);
+      }
+    }
+  }
+
+  /// Fills in weights and area factors of the owner's points, and multiplies what is left of edges, if any
+  /// lies flush; says whether one does.
+  [[nodiscard]] bool weigh_points(T* weights, T* area_factors, T& edges_left) const {
+    bool has_flush = false;
+    each([&](const Face& face, T flush, T) {
+      if (!has_flush) {
+        const std::ptrdiff_t points = std::ptrdiff_t{owner_.points.blocks} * k_block;
+        std::fill_n(weights, points, T(1));
+        std::fill_n(area_factors, points, T(1));
+        has_flush = true;
+      }
+      if (owner_.is_convex) edges_left *= T(1) - flush;
+      for (int k = face.first_point; k < face.first_point + face.points; ++k) {
+        const auto [place, factor] = owner_.flat_faces.points[static_cast<std::size_t>(k)];
+        if (factor > T(0)) {
+          area_factors[place] += flush * (factor - T(1));
+        } else {
+          weights[place] = std::max(T(0), weights[place] - flush);
+        }
+      }
+    });
+    return has_flush;
+  }
+
+ private:
+  static constexpr int W = k_width<T>;
+
+  /// Q. What fills up the last pack is the first support again, and adds nothing.
+  [[nodiscard]] T unevenness(const Face& face) const {
+    const P scales[2] = {P(T(1) / problem_.flush_distance), P(T(1) / problem_.flush_normal)};
+    P sums[4] = {P(0), P(0), P(0), P(0)}, squares(0);
+    T first[4] = {};
+    for (int k = 0; k < face.supports; k += W) {
+      const auto sample = sample_solid<SdfOrder::normal, T>(solid_, 1, supports(face.first_support + k));
+      const P numbers[4] = {sample.distance, sample.normal[0], sample.normal[1], sample.normal[2]};
+      for (int i = 0; i < 4; ++i) {
+        if (k == 0) first[i] = numbers[i][0];
+        const P off = scales[i == 0 ? 0 : 1] * (numbers[i] - P(first[i]));
+        sums[i] = sums[i] + off;
+        squares = fma(off, off, squares);
+      }
+    }
+    const T share = T(1) / static_cast<T>(face.supports);
+    T uneven = share * reduce_sum(squares);
+    for (const P& sum : sums) {
+      const T mean = share * reduce_sum(sum);
+      uneven -= mean * mean;
+    }
+    const T mean_distance =
+                first[0] + problem_.flush_distance * share * reduce_sum(sums[0]) - owner_.contact_radius,
+            away = mean_distance / problem_.flush_away;
+    return uneven + away * away;
+  }
+
+  const PairProblem<T>& problem_;
+  const BodyFeatures<T>& owner_;
+  const BodyFeatures<T>& solid_;
+  const typename PairPoses<T>::Map& in_solid_;
+  bool may_lie_flush_;
+};
+
+}  // namespace ABUT_SIMD
+}  // namespace abut
