@@ -51,10 +51,12 @@ std::vector<Group> all_groups() {
       {"initial", {}},
       {"material", {}},
       {"shape", {Kind::shape, Kind::primitive_position, Kind::primitive_rotation_vector}},
+      {"joint", {}},
   };
   for (const ParameterInfo* const info : all_parameters()) {
     if (is_initial_state(info->kind)) groups[0].kinds.push_back(info->kind);
     if (material_parameter(info->kind) != nullptr) groups[1].kinds.push_back(info->kind);
+    if (joint_parameter(info->kind) != nullptr) groups[3].kinds.push_back(info->kind);
     const bool is_named = info->owner == ParameterOwner::simulation || info->owner == ParameterOwner::body ||
                           info->owner == ParameterOwner::body_or_pair;
     if (is_named) groups.push_back({info->key, {info->kind}});

@@ -9,6 +9,8 @@
 #include <Eigen/QR>
 #include <Eigen/SVD>
 
+#include "engine/check.h"
+
 namespace abut {
 namespace {
 
@@ -17,9 +19,10 @@ double size_of_kind(const MotionFit& fit, const Unknown& unknown) {
   if (unknown.kind != Unknown::Kind::number) return 1.0;
   const SceneParameter& parameter = unknown.parameter;
   const bool is_length_in_body = parameter.unit == "m" && !parameter.is_initial_state();
-  const double size =
-      is_length_in_body ? fit.experiment().scene.model.bodies[static_cast<std::size_t>(parameter.body_A)].size
-                        : 1.0;
+  if (!is_length_in_body) return 1.0;
+  const Model& model = fit.experiment().scene.model;
+  const int body = parameter.is_of_joint() ? model.joints[at(parameter.joint)].body_B : parameter.body_A;
+  const double size = model.bodies[at(body)].size;
   return std::isfinite(size) ? size : 1.0;
 }
 

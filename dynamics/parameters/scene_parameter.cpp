@@ -21,7 +21,7 @@
 namespace abut {
 namespace {
 
-/// What a name may go on with after "simulation.", "body.<name>." and "pair.<name>.<name>.".
+/// What a name may go on with after "simulation.", "body.<name>.", "pair.<name>.<name>." and "joint.<name>.".
 using Endings = std::map<std::string, SceneParameter, std::less<>>;
 
 void add_parameter(const ParameterInfo& info, Endings& endings) {
@@ -65,6 +65,14 @@ Endings simulation_endings() {
 
 Endings body_endings() { return endings_of({ParameterOwner::body, ParameterOwner::body_or_pair}); }
 Endings pair_endings() { return endings_of({ParameterOwner::body_or_pair}); }
+
+/// Those of a joint, then those of its motor: "motor.target" and so on.
+Endings joint_endings() {
+  Endings endings = endings_of({ParameterOwner::joint});
+  for (const auto& [key, parameter] : endings_of({ParameterOwner::motor}))
+    endings["motor." + key] = parameter;
+  return endings;
+}
 
 /// Of the shape of a body: "primitive.0.radius" and so on.
 Endings shape_endings(const Body& body) {
@@ -145,11 +153,57 @@ void require_possible(const Scene& scene, const SceneParameter& parameter) {
   require(!is_motion || !body.fixed, fmt::format("'{}': a fixed body has no velocity", parameter.name));
 }
 
+/// Why a joint has no such number; "" if it has one.
+std::string_view lacks(const Joint& joint, ParameterKind kind) {
+  switch (kind) {
+    case ParameterKind::joint_length:
+      return joint.kind == JointKind::distance ? "" : "only a distance joint has a length";
+    case ParameterKind::joint_angular_stiffness:
+      return joint.kind == JointKind::ball || joint.kind == JointKind::distance
+                 ? "a ball or distance joint lets its bodies turn freely"
+                 : "";
+    case ParameterKind::joint_lower:
+    case ParameterKind::joint_upper:
+      return has_coordinate(joint.kind) ? "" : "only a hinge or a slider has limits";
+    case ParameterKind::motor_stiffness:
+      if (joint.motor.kind == MotorKind::velocity) return "only a position motor has a stiffness";
+      break;
+    default:
+      break;
+  }
+  const bool is_of_motor = parameter_info(kind).owner == ParameterOwner::motor;
+  return is_of_motor && joint.motor.kind == MotorKind::none ? "the joint has no motor" : "";
+}
+
+/// That of a joint's number, of those that the table gives for hinges or sliders, velocity or position
+/// motors.
+std::string_view unit_at(const Joint& joint, std::string_view units) {
+  if (const std::size_t comma = units.find(", "); comma != std::string_view::npos)
+    units = joint.motor.kind == MotorKind::velocity ? units.substr(0, comma) : units.substr(comma + 2);
+  constexpr std::string_view k_or = " or ";
+  const std::size_t middle = units.find(k_or);
+  if (middle == std::string_view::npos) return units;
+  return joint.kind == JointKind::hinge ? units.substr(0, middle) : units.substr(middle + k_or.size());
+}
+
+/// `parameter` as that of a joint. Throws std::invalid_argument if the joint has no such number.
+SceneParameter of_joint(const Scene& scene, SceneParameter parameter, int j) {
+  const Joint& joint = scene.model.joints[at(j)];
+  const std::string_view why = lacks(joint, parameter.kind);
+  require(why.empty(), fmt::format("'{}': {}", parameter.name, why));
+  parameter.joint = j;
+  parameter.unit = unit_at(joint, parameter.unit);
+  if (parameter.kind == ParameterKind::motor_damping && joint.motor.kind == MotorKind::position)
+    parameter.range = at_least(0.0);
+  return parameter;
+}
+
 /// Adds all names of parameters to `candidates` on the way, unless that is null. Throws for a parameter that
 /// the body cannot have.
 std::optional<SceneParameter> look_up(const Scene& scene, const std::string& name,
                                       std::vector<std::string>* candidates) {
-  static const Endings k_simulation = simulation_endings(), k_body = body_endings(), k_pair = pair_endings();
+  static const Endings k_simulation = simulation_endings(), k_body = body_endings(), k_pair = pair_endings(),
+                       k_joint = joint_endings();
   const auto found = [&](const std::string& prefix, const Endings& endings, int body_A,
                          int body_B) -> std::optional<SceneParameter> {
     if (candidates != nullptr) add_candidates(prefix, endings, *candidates);
@@ -178,6 +232,10 @@ std::optional<SceneParameter> look_up(const Scene& scene, const std::string& nam
       const std::string both = first + "." + bodies[at(b)].name;
       if (const auto parameter = found(both, k_pair, std::min(a, b), std::max(a, b))) return parameter;
     }
+  }
+  for (std::size_t j = 0; j < scene.model.joints.size(); ++j) {
+    if (const auto parameter = found("joint." + scene.model.joints[j].name, k_joint, -1, -1))
+      return of_joint(scene, *parameter, static_cast<int>(j));
   }
   return std::nullopt;
 }
@@ -214,7 +272,7 @@ std::vector<std::string> component_names(const Scene& scene, const std::string& 
 
 bool is_same(const SceneParameter& a, const SceneParameter& b) {
   return a.kind == b.kind && a.index == b.index && a.primitive == b.primitive && a.body_A == b.body_A &&
-         a.body_B == b.body_B;
+         a.body_B == b.body_B && a.joint == b.joint;
 }
 
 std::vector<SceneParameter> differentiable_parameters(const Scene& scene) {
@@ -222,12 +280,16 @@ std::vector<SceneParameter> differentiable_parameters(const Scene& scene) {
   const auto plays_a_part = [&](const SceneParameter& parameter) {
     const double value = value_of(scene, parameter);
     if (parameter.kind == ParameterKind::stiffness) return std::isfinite(value);
-    if (parameter.kind == ParameterKind::dissipation_time) return value >= 0.0;
+    if (parameter.kind == ParameterKind::dissipation_time ||
+        parameter.kind == ParameterKind::joint_dissipation_time)
+      return value >= 0.0;
+    if (parameter.is_of_joint()) return std::isfinite(value);
     if (parameter.is_of_pair()) return !std::isnan(value);
     if (parameter.body_A < 0 || !scene.model.bodies[at(parameter.body_A)].fixed) return true;
     return parameter.kind == ParameterKind::shape || !parameter_info(parameter.kind).of_moving_bodies;
   };
-  const auto add = [&](const std::string& prefix, const Endings& endings, int body_A, int body_B) {
+  const auto add = [&](const std::string& prefix, const Endings& endings, int body_A, int body_B,
+                       int joint = -1) {
     for (const auto& [ending, of_ending] : endings) {
       SceneParameter parameter = of_ending;
       parameter.name = prefix + "." + ending;
@@ -235,6 +297,7 @@ std::vector<SceneParameter> differentiable_parameters(const Scene& scene) {
       parameter.body_B = body_B;
       if (parameter.kind == ParameterKind::step_setting) continue;
       try {
+        if (joint >= 0) parameter = of_joint(scene, parameter, joint);
         require_possible(scene, parameter);
       } catch (const std::invalid_argument&) {
         continue;
@@ -250,6 +313,8 @@ std::vector<SceneParameter> differentiable_parameters(const Scene& scene) {
   }
   for (const PairOverride& pair : scene.model.pair_overrides)
     add("pair." + name(pair.body_A) + "." + name(pair.body_B), pair_endings(), pair.body_A, pair.body_B);
+  for (std::size_t j = 0; j < scene.model.joints.size(); ++j)
+    add("joint." + scene.model.joints[j].name, joint_endings(), -1, -1, static_cast<int>(j));
   return parameters;
 }
 

@@ -1,6 +1,6 @@
 /// Numbers of a scene by their names, such as "body.ball.friction": the parameters of engine/parameters.h, of
-/// each body, primitive and pair, and the settings of the time step. Which there are: docs/scene_format.md,
-/// "Batches".
+/// each body, primitive, pair and joint, and the settings of the time step. Which there are:
+/// docs/scene_format.md, "Batches".
 #pragma once
 
 #include <span>
@@ -20,6 +20,7 @@ struct SceneParameter {
   Kind kind = Kind::gravity;
   int body_A = -1, body_B = -1;  ///< body_A alone where one body is meant
   int primitive = -1;            ///< of the body's shape
+  int joint = -1;                ///< of the model; no body is named beside it
   int index = 0;                 ///< of a component, a setting in step_config_fields(), a shape_parameter()
   NumberRange range = any_number();
   bool whole = false;     ///< a whole number
@@ -27,6 +28,7 @@ struct SceneParameter {
 
   [[nodiscard]] bool is_of_pair() const { return body_B >= 0; }
   [[nodiscard]] bool is_of_shape() const { return primitive >= 0; }
+  [[nodiscard]] bool is_of_joint() const { return joint >= 0; }
   /// Whether it is the mass of its body, directly or by the density.
   [[nodiscard]] bool is_mass() const { return kind == Kind::mass || kind == Kind::density; }
   /// Whether rollouts that differ in it alone have the same model and settings.
@@ -44,15 +46,15 @@ struct SceneParameter {
 [[nodiscard]] bool is_same(const SceneParameter& a, const SceneParameter& b);
 
 /// Every parameter that a loss can be differentiated by and that has a part in the motion: gravity, then body
-/// by body and pair by pair. Not those of a fixed body's mass and forces, an infinite stiffness, or a pair
-/// without a value of its own.
+/// by body, pair by pair and joint by joint. Not those of a fixed body's mass and forces, an infinite
+/// stiffness, or a pair without a value of its own.
 [[nodiscard]] std::vector<SceneParameter> differentiable_parameters(const Scene& scene);
 
 /// The value that a scene has of it. NaN for that of a pair without a value of its own.
 [[nodiscard]] double value_of(const Scene& scene, const SceneParameter& parameter);
 
 /// Sets parameters of a scene to values in their ranges. Throws std::invalid_argument naming the body for a
-/// shape that cannot be (shape_change.h).
+/// shape that cannot be (shape_change.h), or the joint for one that cannot be.
 void set_parameters(const std::vector<SceneParameter>& parameters, std::span<const double> values,
                     Scene& scene);
 

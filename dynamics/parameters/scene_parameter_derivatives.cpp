@@ -76,6 +76,23 @@ double derivative_by_pair(const Scene& scene, const SceneParameter& parameter, c
       fmt::format("'{}': the scene gives the pair no value of its own", parameter.name));
 }
 
+/// By stiffnesses through compliances, as gradients of single steps have no more.
+double derivative_by_joint(const Scene& scene, const SceneParameter& parameter, const Gradient& gradient) {
+  const Joint& joint = scene.model.joints[at(parameter.joint)];
+  const JointGradient& bar = gradient.model.joints[at(parameter.joint)];
+  const auto by_stiffness = [](double k, double compliance_bar) {
+    return std::isfinite(k) ? -compliance_bar / (k * k) : 0.0;
+  };
+  switch (parameter.kind) {
+    case ParameterKind::joint_stiffness:
+      return by_stiffness(joint.stiffness, bar.compliance);
+    case ParameterKind::joint_angular_stiffness:
+      return by_stiffness(joint.angular_stiffness, bar.angular_compliance);
+    default:
+      return joint_parameter(parameter.kind)->slot(for_reading(bar));
+  }
+}
+
 }  // namespace
 
 double derivative_by_shape(const Body& body, const SceneParameter& parameter,
@@ -102,7 +119,7 @@ bool is_differentiable(const SceneParameter& parameter) {
 
 bool has_direction(const SceneParameter& parameter) {
   return is_differentiable(parameter) && !parameter.is_of_pair() && !parameter.is_of_shape() &&
-         parameter.kind != ParameterKind::center_of_mass;
+         !parameter.is_of_joint() && parameter.kind != ParameterKind::center_of_mass;
 }
 
 double derivative_by(const Scene& scene, const SceneParameter& parameter, const Gradient& gradient) {
@@ -111,6 +128,7 @@ double derivative_by(const Scene& scene, const SceneParameter& parameter, const 
         "'{}' is a setting of the time step: nothing can be differentiated by it", parameter.name));
   }
   if (parameter.is_of_pair()) return derivative_by_pair(scene, parameter, gradient);
+  if (parameter.is_of_joint()) return derivative_by_joint(scene, parameter, gradient);
   const std::size_t b = parameter.body_A < 0 ? 0 : at(parameter.body_A);
   if (parameter.is_of_shape()) {
     return derivative_by_shape(scene.model.bodies[b], parameter,

@@ -10,7 +10,7 @@ namespace abut {
 
 /// Settings of the time step have no derivatives.
 [[nodiscard]] bool is_differentiable(const SceneParameter& parameter);
-/// Whether rollout_direction_of() knows it: not those of pairs and shapes, and no centre of mass.
+/// Whether rollout_direction_of() knows it: not those of pairs, shapes and joints, and no centre of mass.
 [[nodiscard]] bool has_direction(const SceneParameter& parameter);
 
 /// dL/d(a parameter of a shape), from the gradient of its primitive.

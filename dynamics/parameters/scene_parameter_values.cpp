@@ -40,6 +40,8 @@ PairOverride& override_of(Model& model, int body_A, int body_B) {
 double* find_number(Scene& scene, const SceneParameter& parameter) {
   const int k = parameter.index;
   if (parameter.kind == ParameterKind::gravity) return &gravity_parameter().value(scene.model, k);
+  if (parameter.is_of_joint())
+    return &joint_parameter(parameter.kind)->value(scene.model.joints[at(parameter.joint)]);
   if (parameter.body_A < 0 || parameter.kind == ParameterKind::mass) return nullptr;
   const std::size_t b = at(parameter.body_A);
   if (const MaterialParameter* const material = material_parameter(parameter.kind)) {
@@ -222,6 +224,9 @@ void set_parameters(const std::vector<SceneParameter>& parameters, std::span<con
         changes.try_emplace(b, scene.model.bodies[at(b)]).first->second.set(parameter, value);
         break;
     }
+  }
+  for (const SceneParameter& parameter : parameters) {
+    if (parameter.is_of_joint()) validate(scene.model.joints[at(parameter.joint)], scene.model);
   }
   for (const auto& [b, change] : changes) change.apply(scene.model.bodies[at(b)]);
   for (const auto& [b, pose] : poses) {

@@ -175,11 +175,24 @@ TEST_CASE(
 
 TEST_CASE("MotionFit: derivatives where steps know some unknowns backwards only are those of differences",
           "[apps][derivative]") {
-  const std::string what = GENERATE("the place of a fixed body", "impact substeps", "split push-out");
+  const std::string what =
+      GENERATE("the place of a fixed body", "a joint", "impact substeps", "split push-out");
   IdentificationCase c({"body.ball.primitive.0.radius"}, 1);
   StepConfig& config = c.experiment.scene.config.step;
   if (what == "the place of a fixed body") c.add("body.floor.position.z");
   if (what == "split push-out") c.add("body.ball.mass");
+  if (what == "a joint") {
+    Joint spring;
+    spring.name = "spring";
+    spring.kind = JointKind::distance;
+    spring.body_B = 2;
+    spring.X_AJ.p = c.experiment.scene.initial.X_WB[2].p + Vec3<double>(0.0, 0.05, 0.2);
+    spring.length = 0.15;
+    spring.stiffness = 20.0;
+    spring.dissipation_time = 0.01;
+    c.experiment.scene.model.joints.push_back(spring);
+    c.add("joint.spring.stiffness");
+  }
   if (what == "impact substeps") {
     config.impact_substeps = true;
     for (Body& body : c.experiment.scene.model.bodies) body.material.restitution = 0.4;
@@ -198,7 +211,7 @@ TEST_CASE("MotionFit: derivatives where steps know some unknowns backwards only 
   int impacts = 0;
   for (const StepRecord& record : motion.trajectory.records)
     impacts += !motion.simulator.stepper().has_jvp(record);
-  CHECK((impacts > 0) == (what != "the place of a fixed body"));
+  CHECK((impacts > 0) == (what == "impact substeps" || what == "split push-out"));
   check_derivatives(c.experiment, x, {k_forward, k_adjoint});
 }
 

@@ -165,19 +165,6 @@ std::vector<Moved> all_moved(const Scene& scene, const Gradient& gradient) {
                      set_parameters({parameter}, {&there, 1}, moved);
                    }});
   }
-  for (std::size_t j = 0; j < scene.model.joints.size(); ++j) {
-    const Joint& joint = scene.model.joints[j];
-    for (const JointParameter& parameter : joint_parameters()) {
-      const double value = parameter.value(for_reading(joint));
-      const bool is_there = parameter.owner != ParameterOwner::motor || joint.motor.kind != MotorKind::none;
-      if (!is_there || !std::isfinite(value) || value == 0.0) continue;
-      all.push_back({joint.name + ", " + std::string(parameter.key), parameter.kind,
-                     step_for(parameter.kind, value), parameter.slot(for_reading(gradient.model.joints[j])),
-                     [&parameter, j, value](Scene& moved, double change) {
-                       parameter.value(moved.model.joints[j]) = value + change;
-                     }});
-    }
-  }
   return all;
 }
 
@@ -260,6 +247,40 @@ TEST_CASE("parameters: each has a name that finds it, and a value that it takes"
     changed += value_of(moved, parameter) != value;
   }
   CHECK(changed > 200);
+}
+
+TEST_CASE("parameters: of joints, each has those of its kind and of its motor", "[dynamics][value]") {
+  const Scene scene = all_parameters_scene();
+  const auto refuses = [&](const std::string& name, const std::string& why) {
+    CAPTURE(name);
+    CHECK_THROWS_WITH(find_parameter(scene, name), Catch::Contains(name) && Catch::Contains(why));
+  };
+  refuses("joint.rope.angular_stiffness", "turn freely");
+  refuses("joint.rope.upper", "only a hinge or a slider");
+  refuses("joint.rope.motor.target", "no motor");
+  refuses("joint.hinge 3.length", "only a distance joint");
+  refuses("joint.hinge 4.motor.stiffness", "only a position motor");
+  refuses("joint.hinge 3.motor.targte", "did you mean 'joint.hinge 3.motor.target'?");
+  CHECK(find_parameter(scene, "joint.hinge 3.motor.target").unit == "rad");
+  CHECK(find_parameter(scene, "joint.hinge 4.motor.target").unit == "rad/s");
+  CHECK(find_parameter(scene, "joint.hinge 4.motor.damping").unit == "N m s/rad");
+  CHECK(find_parameter(scene, "joint.hinge 4.lower").unit == "rad");
+  CHECK(find_parameter(scene, "joint.rope.length").unit == "m");
+  CHECK_FALSE(
+      is_same(find_parameter(scene, "joint.hinge 3.lower"), find_parameter(scene, "joint.hinge 4.lower")));
+  CHECK_NOTHROW(require_allowed(find_parameter(scene, "joint.hinge 3.motor.damping"), 0.0));
+  CHECK_THROWS_WITH(require_allowed(find_parameter(scene, "joint.hinge 4.motor.damping"), 0.0),
+                    Catch::Contains("> 0"));
+
+  Scene sliding = scene;
+  sliding.model.joints[1].kind = JointKind::slider;
+  CHECK(find_parameter(sliding, "joint.hinge 4.motor.target").unit == "m/s");
+  CHECK(find_parameter(sliding, "joint.hinge 4.upper").unit == "m");
+
+  Scene moved = scene;
+  const double above = 0.07;  // the upper end of the travel is at 0.05
+  CHECK_THROWS_WITH(set_parameters({find_parameter(scene, "joint.hinge 3.lower")}, {&above, 1}, moved),
+                    Catch::Contains("joint 'hinge 3'") && Catch::Contains("not below upper"));
 }
 
 }  // namespace abut::test
