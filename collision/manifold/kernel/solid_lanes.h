@@ -264,13 +264,13 @@ void append_near_points(const BodyFeatures<T>& owner, const BodyFeatures<T>& sol
       for (int begin = block * k_block; begin < (block + 1) * k_block; begin += W) {
         const int valid = points.points - begin;
         if (valid <= 0) break;
-        const auto at = static_cast<std::size_t>(begin);
-        const Vec3<P> x = moved(R, p, P::load(&points.x[at]), P::load(&points.y[at]), P::load(&points.z[at]));
         std::uint32_t chosen = valid < W ? (1u << valid) - 1u : ~0u >> (32 - W);
         if (weights != nullptr) {
           chosen &= bits(P::load(weights + begin) > P(0));
           if (chosen == 0) continue;
         }
+        const auto at = static_cast<std::size_t>(begin);
+        const Vec3<P> x = moved(R, p, P::load(&points.x[at]), P::load(&points.y[at]), P::load(&points.z[at]));
         const std::uint64_t mask = primitives_that_matter(solid, x, reach, margin, nearby, buffers, chosen);
         if (chosen == 0) continue;
         list.append(x, lane_number + P(static_cast<T>(begin)), chosen, mask);
