@@ -243,7 +243,10 @@ FlatFace with_supports(const PlanePoints& points) {
     }
     return face;
   }
-  return {points.vertices, std::vector<double>(points.vertices.size(), 1.0)};
+  FlatFace face;
+  face.points = points.vertices;
+  face.factors.assign(points.vertices.size(), 1.0);
+  return face;
 }
 
 }  // namespace
@@ -256,7 +259,14 @@ std::vector<FlatFace> flat_faces(const TriangleMesh& mesh, std::span<const doubl
   for (const Faces::Face& face : faces.all()) {
     if (!face.bends) continue;
     const PlanePoints points = in_plane(mesh, areas, area_vectors, face);
-    if (points.radius >= least_radius) out.push_back(with_supports(points));
+    if (points.radius < least_radius) continue;
+    out.push_back(with_supports(points));
+    FlatFace& flat = out.back();
+    flat.normal = face.normal;
+    Vec3<double> middle = Vec3<double>::Zero();
+    for (const int v : std::span(flat.points).first(flat.factors.size())) middle += mesh.vertices.col(v);
+    middle /= static_cast<double>(flat.factors.size());
+    flat.reach = (mesh.vertices.colwise() - middle).colwise().norm().maxCoeff();
   }
   return out;
 }

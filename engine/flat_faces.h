@@ -21,8 +21,10 @@ namespace abut {
 inline constexpr double k_any_facing = 0.03;
 
 struct FlatFace {
-  std::vector<int> points;      ///< contact points, the supports first
-  std::vector<double> factors;  ///< of the supports, > 0
+  std::vector<int> points;                      ///< contact points, the supports first
+  std::vector<double> factors;                  ///< of the supports, > 0
+  Vec3<double> normal = Vec3<double>::UnitZ();  ///< outwards, in the frame of the points
+  double reach = 0.0;                           ///< of the body's points from the mean of the supports [m]
 
   /// Whether it has points that are no supports.
   [[nodiscard]] bool has_spare_points() const { return points.size() > factors.size(); }
@@ -30,8 +32,7 @@ struct FlatFace {
 };
 
 /// Left out are faces that bend by less than 0.2 rad into a neighbour, and those of a radius of gyration
-/// below 2 % of the largest extent: of two faces with points in common, one at most lies flush. Where no few
-/// points can stand for all, all are supports of factor 1.
+/// below 2 % of the largest extent. Where no few points can stand for all, all are supports of factor 1.
 ///
 /// @param areas         of each vertex [m^2]
 /// @param area_vectors  (3, n): A_i [m^2]

@@ -36,13 +36,34 @@ void unevenness_vjp(const FlushQuery& query, const FlatFace& face, double bar, V
     at_supports.push_back(query.solid->evaluate_jacobian<double>(Vec3<double>(x_S.col(k))));
     samples.col(k) << at_supports.back().distance, at_supports.back().normal;
   }
-  Samples samples_bar =
-      2.0 * bar / static_cast<double>(count) * (samples.colwise() - samples.rowwise().mean());
+  const double share = 1.0 / static_cast<double>(count), mean = samples.row(0).mean();
+  Samples samples_bar = 2.0 * bar * share * (samples.colwise() - samples.rowwise().mean());
   samples_bar.row(0) /= query.band.distance * query.band.distance;
-  samples_bar.row(0).array() += 2.0 * bar / static_cast<double>(count) *
-                                (samples.row(0).mean() - query.owner->contact_radius) /
-                                (query.band.away * query.band.away);
+  samples_bar.row(0).array() +=
+      2.0 * bar * share * (mean - query.owner->contact_radius) / (query.band.away * query.band.away);
   samples_bar.bottomRows<3>() /= query.band.normal * query.band.normal;
+
+  // In the middle, where points of the owner move by the mean of the supports.
+  const Vec3<double> middle_S = x_S.rowwise().mean(), middle_arm_S = query.X_WS.q * middle_S,
+                     middle_arm_O = query.X_WS * middle_S - query.X_WO.p;
+  const auto at_middle = query.solid->evaluate_jacobian<double>(middle_S);
+  const double gap_bar = 2.0 * bar * (mean - at_middle.distance) / (query.band.gap * query.band.gap);
+  samples_bar.row(0).array() += share * gap_bar;
+  const Vec3<double> face_normal = query.X_WO.q * face.normal, normal = query.X_WS.q * at_middle.normal,
+                     off_bar =
+                         2.0 * bar * std::pow(face.reach / query.band.distance, 2) * (normal + face_normal),
+                     normal_bar_S = query.X_WS.q.conjugate() * off_bar,
+                     middle_bar = query.X_WS.q * sample_vjp(at_middle, -gap_bar, normal_bar_S);
+  pose_O_bar += stack<double>(middle_arm_O.cross(middle_bar) + face_normal.cross(off_bar), middle_bar);
+  pose_S_bar -= stack<double>(middle_arm_S.cross(middle_bar) - normal.cross(off_bar), middle_bar);
+  if (geometry_O != nullptr) {
+    for (Eigen::Index k = 0; k < count; ++k)
+      geometry_O->contact_points.col(face.points[static_cast<std::size_t>(k)]) +=
+          share * (query.X_WO.q.conjugate() * middle_bar);
+  }
+  if (geometry_S != nullptr)
+    query.solid->parameter_vjp(middle_S, -gap_bar, normal_bar_S, geometry_S->primitives);
+
   for (Eigen::Index k = 0; k < count; ++k) {
     const int point = face.points[static_cast<std::size_t>(k)];
     const Vec3<double> normal_bar = samples_bar.col(k).tail<3>(), x = x_S.col(k),
@@ -54,7 +75,7 @@ void unevenness_vjp(const FlushQuery& query, const FlatFace& face, double bar, V
     pose_S_bar -= stack<double>(arm_S.cross(x_bar), x_bar);
     if (geometry_O != nullptr) {
       geometry_O->contact_points.col(point) += query.X_WO.q.conjugate() * x_bar;
-      geometry_O->contact_radius -= samples_bar(0, k);
+      geometry_O->contact_radius -= samples_bar(0, k) - share * gap_bar;
     }
     if (geometry_S != nullptr)
       query.solid->parameter_vjp(x, samples_bar(0, k), normal_bar, geometry_S->primitives);
@@ -63,7 +84,8 @@ void unevenness_vjp(const FlushQuery& query, const FlatFace& face, double bar, V
 
 bool is_support(const FlatFace& face, std::size_t k) { return k < face.factors.size(); }
 
-/// The faces that may be near, and the solid at their supports, one face after the other.
+/// The faces that may be near, and the solid at their supports and at the mean of these, one face after the
+/// other.
 void sample_supports(const FlushQuery& query, FlushFaces& flush) {
   flush.asked.clear();
   for (auto& numbers : flush.coordinates) numbers.clear();
@@ -81,10 +103,12 @@ void sample_supports(const FlushQuery& query, FlushFaces& flush) {
     const Vec3<double> middle = R_SO * (sum / static_cast<double>(face.factors.size())) + X_SO.p;
     if ((middle.array() < low.array()).any() || (middle.array() > high.array()).any()) continue;
     flush.asked.push_back(&face);
-    for (const int point : std::span(face.points).first(face.factors.size())) {
-      const Vec3<double> x_S = R_SO * query.owner->contact_points.col(point) + X_SO.p;
+    const auto ask = [&](const Vec3<double>& x_S) {
       for (int axis = 0; axis < 3; ++axis) flush.coordinates[axis].push_back(x_S[axis]);
-    }
+    };
+    for (const int point : std::span(face.points).first(face.factors.size()))
+      ask(R_SO * query.owner->contact_points.col(point) + X_SO.p);
+    ask(middle);
   }
   const std::size_t count = flush.coordinates[0].size();
   if (count == 0) return;
@@ -109,14 +133,23 @@ void find_flush_faces(const FlushQuery& query, FlushFaces& flush) {
     const FlatFace& face = *asked;
     const std::size_t supports = face.factors.size();
     double uneven = 0.0;
+    Vec3<double> off = query.X_WO.q * face.normal;
+    off = query.X_WS.q.conjugate() * off;
     for (std::size_t c = 0; c < k_sample_normal_columns; ++c) {
-      const Spread spread(flush.samples.data() + c * samples + begin, supports);
-      const bool is_distance = c == k_sample_distance;
-      const double band = is_distance ? query.band.distance : query.band.normal;
-      uneven += spread.variance / (band * band);
-      if (is_distance) uneven += std::pow((spread.mean - query.owner->contact_radius) / query.band.away, 2);
+      const double* const numbers = flush.samples.data() + c * samples + begin;
+      const Spread spread(numbers, supports);
+      const double in_middle = numbers[supports];
+      if (c == k_sample_distance) {
+        uneven += spread.variance / std::pow(query.band.distance, 2) +
+                  std::pow((spread.mean - query.owner->contact_radius) / query.band.away, 2) +
+                  std::pow((spread.mean - in_middle) / query.band.gap, 2);
+      } else {
+        uneven += spread.variance / std::pow(query.band.normal, 2);
+        off[static_cast<Eigen::Index>(c - k_sample_normal)] += in_middle;
+      }
     }
-    begin += supports;
+    uneven += std::pow(face.reach / query.band.distance, 2) * off.squaredNorm();
+    begin += supports + 1;
     const double flat = flushness(uneven);
     if (!(flat > 0.0)) continue;
     if (flush.none) {
@@ -135,7 +168,7 @@ void find_flush_faces(const FlushQuery& query, FlushFaces& flush) {
     }
     if (query.of_owner->is_convex()) flush.edges_left *= 1.0 - flat;
     const double slope = flushness_dx(uneven);
-    if (slope != 0.0) flush.changing.push_back({&face, flat, slope});
+    if (slope != 0.0 && flat < 1.0) flush.changing.push_back({&face, flat, slope});
   }
 }
 

@@ -3,16 +3,19 @@
 /// Where a flat face lies flush, the signed distance is linear over it, and so is the pressure. The supports
 /// of the face, with their areas multiplied by factors (engine/flat_faces.h), push with the force and torque
 /// of all of its points then. How flush it lies is
-///   psi = S(2 - Q),   Q = V_d/v^2 + V_n/u^2 + m^2/w^2,   S = smoothstep5,
-///   v = tau_p/4,   u = 0.05,   w = 8 tau_p,
+///   psi = S(2 - Q),   Q = V_d/v^2 + V_n/u^2 + m^2/w^2 + (m - d_c)^2/(v/2)^2 + (R/v)^2 |n_c + f|^2,
+///   S = smoothstep5,   v = tau_p/4,   u = 0.05,   w = 8 tau_p,
 /// V_d and V_n being the variances of the distances and of the normals of the solid at its supports, m the
-/// mean of the distances. With the factor f of a support
-///   area = (1 + psi (f - 1)) area of the point,
-/// and the weight of the other points is 1 - psi. A convex distance whose gradients are equal at points is
-/// linear between them: nothing reaches into the face there that the supports do not see.
+/// mean of the distances, d_c and n_c distance and normal at the mean of the supports, f the normal of the
+/// face, and R how far the body reaches from there. With the factor f_k of a support
+///   area = (1 + psi (f_k - 1)) area of the point,
+/// and the weight of the other points is 1 - psi. A convex distance is nowhere above the mean of its values
+/// around; where it is that mean, it is linear between them: nothing reaches into the face that the supports
+/// do not see.
 ///
-/// If both bodies are convex, nothing else of them touches then. The weights of all pairs of edges are
-/// multiplied by the product of 1 - psi over the faces of both.
+/// If both bodies are convex, nothing else of them touches then: they lie on either side of the plane of the
+/// face, which |n_c + f| keeps from tilting by more than v over all of the body. The weights of all pairs of
+/// edges are multiplied by the product of 1 - psi over the faces of both.
 ///
 /// The kernel has the same in kernel/flush_lanes.h.
 #pragma once
@@ -38,12 +41,16 @@ template <typename S>
   return S(0) - smoothstep5_dx<S>(S(2) - unevenness);
 }
 
-/// How much distances and normals may vary over a flush face, and how far away it may be: v [m], u, w [m].
+/// How much distances and normals may vary over a flush face, how far away it may be, and how much less the
+/// distance may be in its middle: v [m], u, w [m], v/2 [m].
 struct FlushBand {
-  double distance, normal, away;
+  double distance, normal, away, gap;
 
   explicit FlushBand(double activity_smoothing)
-      : distance(0.25 * activity_smoothing), normal(0.05), away(8.0 * activity_smoothing) {}
+      : distance(0.25 * activity_smoothing),
+        normal(0.05),
+        away(8.0 * activity_smoothing),
+        gap(0.5 * distance) {}
 };
 /// From such a mean distance on, by w, psi is 0.
 inline constexpr double k_away = 1.4142136;
@@ -74,7 +81,7 @@ struct FlushFaces {
   /// A face between flush and not.
   struct Changing {
     const FlatFace* face;
-    double flush;  ///< psi, 0 < psi < 1
+    double flush;  ///< psi, 0 < psi < 1 also where rounded
     double slope;  ///< dpsi/dQ
   };
   std::vector<Changing> changing;

@@ -120,6 +120,7 @@ FaceSupports<T> make_face_supports(const Body& body, const ShapeSdf& sdf, const 
   for (int k = 0; k < blocks.points; ++k) place[at(blocks.point[at(k)])] = k;
   std::vector<T>* const coordinates[3] = {&out.x, &out.y, &out.z};
   std::vector<T>* const middles[3] = {&out.middle_x, &out.middle_y, &out.middle_z};
+  std::vector<T>* const normals[3] = {&out.normal_x, &out.normal_y, &out.normal_z};
   for (const FlatFace& face : body.flat_faces) {
     if (!counts_as_flush(face, sdf)) continue;
     const int supports = static_cast<int>(face.factors.size());
@@ -134,12 +135,15 @@ FaceSupports<T> make_face_supports(const Body& body, const ShapeSdf& sdf, const 
       middle += body.contact_points.col(face.points[at(k)]) / static_cast<double>(supports);
     for (int axis = 0; axis < 3; ++axis) {
       middles[axis]->push_back(static_cast<T>(middle[axis]));
+      normals[axis]->push_back(static_cast<T>(face.normal[axis]));
       for (int k = 0; k < whole_packs(supports); ++k)
         coordinates[axis]->push_back(
             static_cast<T>(body.contact_points(axis, face.points[at(k < supports ? k : 0)])));
     }
+    out.reach.push_back(static_cast<T>(face.reach));
   }
-  for (std::vector<T>* const numbers : middles)
+  for (auto* const numbers :
+       {&out.middle_x, &out.middle_y, &out.middle_z, &out.normal_x, &out.normal_y, &out.normal_z, &out.reach})
     numbers->resize(at(whole_packs(static_cast<int>(out.faces.size()))));
   return out;
 }

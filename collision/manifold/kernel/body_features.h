@@ -44,7 +44,10 @@ struct FaceSupports {
   std::vector<Face> faces;
   std::vector<Point> points;
   std::vector<T> x, y, z;  ///< of supports [m]; each face's fill whole packs, up with copies of the first
-  std::vector<T> middle_x, middle_y, middle_z;  ///< mean of the supports of each face [m]; whole packs
+  // Of each face, in whole packs.
+  std::vector<T> middle_x, middle_y, middle_z;  ///< mean of the supports [m]
+  std::vector<T> normal_x, normal_y, normal_z;
+  std::vector<T> reach;  ///< FlatFace::reach [m]
 };
 
 /// Columns of what bounds a group of edges: a ball around them, and a cone around the normals at which they

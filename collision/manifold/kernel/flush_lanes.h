@@ -36,23 +36,47 @@ class FlushLanes {
                  P::load(faces.z.data() + first));
   }
 
-  /// f(face, psi, dpsi/dQ) for each that lies flush.
+  /// The mean of a face's supports, in the solid's frame, in all lanes.
+  [[nodiscard]] ABUT_INLINE Vec3<P> middle_of(int face) const {
+    const FaceSupports<T>& faces = owner_.flat_faces;
+    return moved(in_solid_.R, in_solid_.p, P(faces.middle_x[at(face)]), P(faces.middle_y[at(face)]),
+                 P(faces.middle_z[at(face)]));
+  }
+
+  /// In the owner's frame.
+  [[nodiscard]] Vec3<T> normal_of(int face) const {
+    const FaceSupports<T>& faces = owner_.flat_faces;
+    return {faces.normal_x[at(face)], faces.normal_y[at(face)], faces.normal_z[at(face)]};
+  }
+
+  /// f(index of the face, psi, dpsi/dQ) for each that lies flush.
   template <typename F>
   void each(const F& f) const {
+    using convex_edges_detail::dot;
     if (!may_lie_flush_) return;
     const FaceSupports<T>& flat = owner_.flat_faces;
+    const auto loaded = [](const std::vector<T>& numbers, int first) { return P::load(&numbers[at(first)]); };
     // A convex distance is least in the middle.
     const P cut(owner_.contact_radius + T(k_away) * problem_.flush_away);
     const int faces = static_cast<int>(flat.faces.size());
     for (int first = 0; first < faces; first += W) {
-      const Vec3<P> middle =
-          moved(in_solid_.R, in_solid_.p, P::load(flat.middle_x.data() + first),
-                P::load(flat.middle_y.data() + first), P::load(flat.middle_z.data() + first));
+      const Vec3<P> middle = moved(in_solid_.R, in_solid_.p, loaded(flat.middle_x, first),
+                                   loaded(flat.middle_y, first), loaded(flat.middle_z, first));
       std::uint32_t near = bits(lower_bound(solid_.bounds[0], middle, P(0)) < cut);
       if (faces - first < W) near &= (1u << (faces - first)) - 1u;
+      if (near == 0) continue;
+      const auto sample = sample_solid<SdfOrder::normal, T>(solid_, 1, middle);
+      const Vec3<P> normal = rotated(in_solid_.R,
+                                     Vec3<P>(loaded(flat.normal_x, first), loaded(flat.normal_y, first),
+                                             loaded(flat.normal_z, first))),
+                    off(sample.normal[0] + normal[0], sample.normal[1] + normal[1],
+                        sample.normal[2] + normal[2]);
+      const P turn = loaded(flat.reach, first) * P(T(1) / problem_.flush_distance),
+              misaligned = turn * turn * dot(off, off);
+      near &= bits(misaligned < P(2)) & bits(sample.distance < cut);
       for (; near != 0; near &= near - 1) {
-        const Face& face = flat.faces[static_cast<std::size_t>(first + std::countr_zero(near))];
-        const P uneven(unevenness(face));
+        const int lane = std::countr_zero(near), face = first + lane;
+        const P uneven(misaligned[lane] + unevenness(flat.faces[at(face)], sample.distance[lane]));
         const T flush = flushness<P>(uneven)[0];
         if (flush > T(0)) f(face, flush, flushness_dx<P>(uneven)[0]);
       }
@@ -63,7 +87,8 @@ class FlushLanes {
   /// lies flush; says whether one does.
   [[nodiscard]] bool weigh_points(T* weights, T* area_factors, T& edges_left) const {
     bool has_flush = false;
-    each([&](const Face& face, T flush, T) {
+    each([&](int which, T flush, T) {
+      const Face& face = owner_.flat_faces.faces[at(which)];
       if (!has_flush) {
         const std::ptrdiff_t points = std::ptrdiff_t{owner_.points.blocks} * k_block;
         std::fill_n(weights, points, T(1));
@@ -86,8 +111,9 @@ class FlushLanes {
  private:
   static constexpr int W = k_width<T>;
 
-  /// Q. What fills up the last pack is the first support again, and adds nothing.
-  [[nodiscard]] T unevenness(const Face& face) const {
+  /// Q but for how the face is turned. What fills up the last pack is the first support again, and adds
+  /// nothing.
+  [[nodiscard]] T unevenness(const Face& face, T distance_in_middle) const {
     const P scales[2] = {P(T(1) / problem_.flush_distance), P(T(1) / problem_.flush_normal)};
     P sums[4] = {P(0), P(0), P(0), P(0)}, squares(0);
     T first[4] = {};
@@ -107,10 +133,10 @@ class FlushLanes {
       const T mean = share * reduce_sum(sum);
       uneven -= mean * mean;
     }
-    const T mean_distance =
-                first[0] + problem_.flush_distance * share * reduce_sum(sums[0]) - owner_.contact_radius,
-            away = mean_distance / problem_.flush_away;
-    return uneven + away * away;
+    const T mean_distance = first[0] + problem_.flush_distance * share * reduce_sum(sums[0]),
+            away = (mean_distance - owner_.contact_radius) / problem_.flush_away,
+            gap = (mean_distance - distance_in_middle) / problem_.flush_gap;
+    return uneven + away * away + gap * gap;
   }
 
   const PairProblem<T>& problem_;

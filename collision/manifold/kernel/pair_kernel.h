@@ -290,19 +290,29 @@ void PairKernel<T, order>::store_vertex_derivatives(int side, const SdfSampleJac
 template <typename T, ManifoldOrder order>
 void PairKernel<T, order>::add_flush_derivatives(int side, const FlushLanes<T>& faces) {
   const BodyFeatures<T>&owner = body(side), &solid = body(1 - side);
-  faces.each([&](const typename FaceSupports<T>::Face& face, T flush, T slope) {
-    if (slope == T(0)) return;
-    T means[4] = {}, row[6] = {};                // of distances and normals; dQ/d(motion)
+  faces.each([&](int which, T flush, T slope) {
+    if (slope == T(0) || flush >= T(1)) return;
+    const auto& face = owner.flat_faces.faces[at(which)];
+    T means[4] = {}, row[6] = {};  // of distances and normals; dQ/d(motion)
+    const auto add = [&](T by_number, const MotionRow<P>& by_motion, int lane) {
+      for (int k = 0; k < 3; ++k) {
+        row[k] += by_number * by_motion.w[k][lane];
+        row[3 + k] += by_number * by_motion.v[k][lane];
+      }
+    };
+    const Vec3<P> middle = faces.middle_of(which);
+    const auto in_middle = sample_solid<SdfOrder::jacobian, T>(solid, 1, middle);
+    const T share = T(1) / static_cast<T>(face.supports);
+    T gap = 0;                                   // by its band, squared
     for (const bool is_known : {false, true}) {  // the means
       for (int first = 0; first < face.supports; first += W) {
         const Vec3<P> x = faces.supports(face.first_support + first);
         const auto sample = sample_solid<SdfOrder::jacobian, T>(solid, 1, x);
-        const SolidAtPoints<P> at = linearized(side, sample, x);
-        const P numbers[4] = {sample.distance, at.normal[0], at.normal[1], at.normal[2]};
-        const MotionRow<P>* const rows[4] = {&at.by_distance, &at.by_normal[0], &at.by_normal[1],
-                                             &at.by_normal[2]};
+        const SolidAtPoints<P> there = linearized(side, sample, x);
+        const P numbers[4] = {sample.distance, there.normal[0], there.normal[1], there.normal[2]};
+        const MotionRow<P>* const rows[4] = {&there.by_distance, &there.by_normal[0], &there.by_normal[1],
+                                             &there.by_normal[2]};
         const int lanes = std::min(W, face.supports - first);
-        const T share = T(1) / static_cast<T>(face.supports);
         for (int i = 0; i < 4; ++i) {
           const T scale = T(1) / (i == 0 ? problem_.flush_distance : problem_.flush_normal);
           for (int lane = 0; lane < lanes; ++lane) {
@@ -312,15 +322,27 @@ void PairKernel<T, order>::add_flush_derivatives(int side, const FlushLanes<T>& 
             }
             T by_number = T(2) * share * scale * scale * (numbers[i][lane] - means[i]);
             if (i == 0)
-              by_number += T(2) * share * (means[0] - owner.contact_radius) /
-                           (problem_.flush_away * problem_.flush_away);
-            for (int k = 0; k < 3; ++k) {
-              row[k] += by_number * rows[i]->w[k][lane];
-              row[3 + k] += by_number * rows[i]->v[k][lane];
-            }
+              by_number +=
+                  T(2) * share *
+                  ((means[0] - owner.contact_radius) / (problem_.flush_away * problem_.flush_away) + gap);
+            add(by_number, *rows[i], lane);
           }
         }
       }
+      gap = (means[0] - in_middle.distance[0]) / (problem_.flush_gap * problem_.flush_gap);
+    }
+    const SolidAtPoints<P> there = linearized(side, in_middle, middle);
+    add(T(-2) * gap, there.by_distance, 0);
+    const T turn = owner.flat_faces.reach[at(which)] / problem_.flush_distance,
+            out = side == 1 ? T(1) : T(-1);  // of the solid, along the normal from A to B
+    const Vec3<T> normal = out * (X_.in_center[side].R * faces.normal_of(which));
+    for (int i = 0; i < 3; ++i) {
+      const T by_off = T(2) * turn * turn * (there.normal[i][0] + normal[i]);
+      add(by_off, there.by_normal[i], 0);
+      if (side == 0) continue;
+      const int j = (i + 1) % 3, k = (i + 2) % 3;  // the face turns with B: (w x f)_i
+      row[j] += by_off * normal[k];
+      row[k] -= by_off * normal[j];
     }
     for (int c = 0; c < 6 && owner.is_convex; ++c)
       edges_left_by_motion_[c] -= slope / (T(1) - flush) * row[c];

@@ -29,6 +29,7 @@ PairProblem<T>::PairProblem(const BodyFeatures<T>& A, const BodyFeatures<T>& B, 
   flush_distance = static_cast<T>(band.distance);
   flush_normal = static_cast<T>(band.normal);
   flush_away = static_cast<T>(band.away);
+  flush_gap = static_cast<T>(band.gap);
   const double sine = std::min(0.5 * config.cone_smoothing, 1.0);
   cone_sin = static_cast<T>(sine);
   cone_cos = static_cast<T>(std::sqrt(1.0 - sine * sine));

@@ -20,12 +20,12 @@ struct PairProblem {
   const BodyFeatures<T>* bodies[2];
   bool vertices[2];  ///< whether the vertices of A, of B carry contacts
   bool edge_edge;
-  bool may_lie_flush[2];                       ///< faces of A on B, of B on A (flush_faces.h)
-  T flush_distance, flush_normal, flush_away;  ///< v [m], u, w [m]
-  T reach;                                     ///< distance from which on contacts are left out [m]
-  T activity_smoothing;                        ///< tau_p [m]
-  T cone_cos, cone_sin;                        ///< of the angle by which cone_smoothing widens normal cones
-  T beside;  ///< how far witness points of two edges may lie beside each other [m]
+  bool may_lie_flush[2];                                  ///< faces of A on B, of B on A (flush_faces.h)
+  T flush_distance, flush_normal, flush_away, flush_gap;  ///< FlushBand: v [m], u, w [m], v/2 [m]
+  T reach;               ///< distance from which on contacts are left out [m]
+  T activity_smoothing;  ///< tau_p [m]
+  T cone_cos, cone_sin;  ///< of the angle by which cone_smoothing widens normal cones
+  T beside;              ///< how far witness points of two edges may lie beside each other [m]
   ConvexEdgeSettings<T> edges;
   ConvexEdgeSettings<float> edge_search;
 
