@@ -195,7 +195,7 @@ std::vector<std::vector<int>> rings_of(const PlanePoints& points, const std::vec
   return rings;
 }
 
-/// Rings that may be enough, few points before many: one, two, every so many.
+/// Rings that may be enough, few points before many: one, two, so many at equal steps.
 std::vector<std::vector<std::size_t>> choices_of_rings(const std::vector<std::vector<int>>& rings) {
   constexpr std::size_t k_few_rings = 24;
   std::vector<std::vector<std::size_t>> choices;
@@ -205,9 +205,10 @@ std::vector<std::vector<std::size_t>> choices_of_rings(const std::vector<std::ve
       for (std::size_t b = a + 1; b < rings.size(); ++b) choices.push_back({a, b});
     }
   }
-  for (const std::size_t step : {8, 6, 4, 3, 2}) {
+  for (std::size_t count = 3; 2 * count <= rings.size(); count += (count + 1) / 2) {
     choices.emplace_back();
-    for (std::size_t a = 0; a < rings.size(); a += step) choices.back().push_back(a);
+    for (std::size_t a = 0; a < count; ++a)
+      choices.back().push_back((2 * a + 1) * rings.size() / (2 * count));
   }
   const auto points = [&](const std::vector<std::size_t>& choice) {
     std::size_t sum = 0;

@@ -193,7 +193,7 @@ BENCHMARK_CAPTURE(step_settled, two_armadillos, "two_armadillos", 1500)
 BENCHMARK_CAPTURE(step_settled, box_stack, "box_stack", 1000)
     ->Name("mujoco/step/box_stack_10")
     ->Unit(benchmark::kMicrosecond);
-BENCHMARK_CAPTURE(step_settled, box_pile, "box_pile", 1000)
+BENCHMARK_CAPTURE(step_settled, box_pile, "box_pile", 1600)
     ->Name("mujoco/step/box_pile_100")
     ->Unit(benchmark::kMicrosecond);
 

@@ -98,7 +98,7 @@ BENCHMARK_CAPTURE(step_settled, box_stack, "box_stack", 1000)
 BENCHMARK_CAPTURE(step_settled, box_stack_of_corners, "box_stack_of_corners", 1000)
     ->Name("step/box_stack_10_corners")
     ->Unit(benchmark::kMicrosecond);
-BENCHMARK_CAPTURE(step_settled, box_pile, "box_pile", 1000)
+BENCHMARK_CAPTURE(step_settled, box_pile, "box_pile", 1600)
     ->Name("step/box_pile_100")
     ->Unit(benchmark::kMicrosecond);
 

@@ -33,6 +33,7 @@ TestScene scaled(const TestScene& scene, double length, double mass) {
     for (double& area : body.contact_areas) area *= length * length;
     body.contact_area_vectors *= length * length;
     body.contact_radius *= length;
+    for (FlatFace& face : body.flat_faces) face.reach *= length;
     body.volume *= length * length * length;
     body.size *= length;
     body.inradius *= length;
