@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "collision/convex/planar_hull.h"
 #include "engine/check.h"
 #include "engine/convex_hull.h"
 
@@ -12,30 +13,6 @@ namespace {
 
 /// Relative to the extent of the points: how far out of a plane they may be, and how narrow.
 constexpr double k_flatness = 1e-9, k_narrowness = 1e-6;
-
-/// The corners of the convex hull, anticlockwise; those within `tolerance` [m] of a side are left out.
-std::vector<Vec2<double>> convex_corners(std::vector<Vec2<double>> points, double tolerance) {
-  std::sort(points.begin(), points.end(), [](const Vec2<double>& a, const Vec2<double>& b) {
-    return a.x() < b.x() || (a.x() == b.x() && a.y() < b.y());
-  });
-  const auto is_left = [&](const Vec2<double>& a, const Vec2<double>& b, const Vec2<double>& p) {
-    const Vec2<double> side = b - a, to = p - a;
-    return side.x() * to.y() - side.y() * to.x() > tolerance * side.norm();
-  };
-  // Andrew's monotone chain: the lower half, then the upper one.
-  std::vector<Vec2<double>> corners;
-  for (int half = 0; half < 2; ++half) {
-    const std::size_t begin = corners.size();
-    for (const Vec2<double>& p : points) {
-      while (corners.size() >= begin + 2 && !is_left(corners[corners.size() - 2], corners.back(), p))
-        corners.pop_back();
-      corners.push_back(p);
-    }
-    corners.pop_back();
-    std::reverse(points.begin(), points.end());
-  }
-  return corners;
-}
 
 Vec2<double> centre_of_area(const std::vector<Vec2<double>>& corners) {
   Vec2<double> sum = Vec2<double>::Zero();
@@ -94,7 +71,9 @@ CoreConstraints polygon_core(std::span<const Vec3<double>> vertices) {
             "the vertices of a polygon must lie in a plane");
     points.emplace_back(r.axes.col(0).dot(v - mean), r.axes.col(1).dot(v - mean));
   }
-  const std::vector<Vec2<double>> corners = convex_corners(points, 1e-12 * extent);
+  std::vector<Vec2<double>> corners;
+  for (const int i : planar_hull(points, 1e-12 * extent))
+    corners.push_back(points[static_cast<std::size_t>(i)]);
 
   const Vec2<double> centre = centre_of_area(corners);
   r.centre = mean + r.axes.leftCols<2>() * centre;
