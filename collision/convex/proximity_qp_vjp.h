@@ -52,6 +52,20 @@ template <typename S, int dim_A, int m_A, int dim_B, int m_B, typename T>
   return interior_point(program, relaxed);
 }
 
+namespace proximity_qp_detail {
+
+/// y/s, at most so large that larger ones would change nothing but the rounding of weight (G dx).
+template <typename S, int n, int m>
+ABUT_KERNEL_PART void rigid_weights(const ProximitySolution<S, n, m>& solution, S (&weight)[m]) {
+  const S rigid(sizeof(scalar_value_t<S>) == 4 ? 3e3 : 6e7);
+  for (int i = 0; i < m; ++i) {
+    weight[i] = solution.y[i] / solution.s[i];
+    weight[i] = select(weight[i] < rigid, weight[i], rigid);
+  }
+}
+
+}  // namespace proximity_qp_detail
+
 /// VJP: dL/d(cores) given dL/d(proximity). Those of poses come from it by placed_vjp().
 ///
 /// The sizes are scales and count as constants. Where cores meet the normal is a constant.
@@ -64,8 +78,6 @@ template <typename S, int dim_A, int m_A, int dim_B, int m_B>
     const ProximitySolution<S, dim_A + dim_B, m_A + m_B>& relaxed, const ProximityBar<S>& bar) {
   using namespace proximity_qp_detail;
   constexpr int n = dim_A + dim_B, m = m_A + m_B;
-  // Larger weights would change nothing but the rounding of dy = weight (G dx).
-  constexpr auto k_rigid = sizeof(scalar_value_t<S>) == 4 ? 3e3 : 6e7;
   const S length = program.length, inverse_length = S(1) / length;
   ProximityCoresBar<S, dim_A, m_A, dim_B, m_B> r;
   r.A.padding = dot(at.normal, bar.point_A) - bar.distance;
@@ -84,10 +96,7 @@ template <typename S, int dim_A, int m_A, int dim_B, int m_B>
   for (int k = 0; k < dim_A; ++k) dx[k] = -length * dot(A.axes[k], x_A_bar);
   for (int l = 0; l < dim_B; ++l) dx[dim_A + l] = -length * dot(B.axes[l], x_B_bar);
   S weight[m], dy[m];
-  for (int i = 0; i < m; ++i) {
-    weight[i] = relaxed.y[i] / relaxed.s[i];
-    weight[i] = select(weight[i] < S(k_rigid), weight[i], S(k_rigid));
-  }
+  rigid_weights(relaxed, weight);
   ProximityFactors<S, n>(program, weight).solve(dx);
   program.times(dx, dy);
   for (int i = 0; i < m; ++i) dy[i] = dy[i] * weight[i];  // times y, as G_bar has it

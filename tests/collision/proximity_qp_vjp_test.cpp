@@ -3,10 +3,12 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <vector>
 
 #include "collision/capsule_distance.h"
+#include "collision/convex/proximity_qp_jvp.h"
 #include "collision/convex/proximity_qp_sets.h"
 #include "engine/pose.h"
 #include "engine/random.h"
@@ -143,6 +145,35 @@ TEST_CASE("proximity_pose_vjp: of a segment and a polytope agrees with differenc
     CHECK(close(gradient.A.dot(along_A) + gradient.B.dot(along_B), swept.value, 1e-6, 1e-6));
   }
   CHECK(compared > 60);
+}
+
+TEST_CASE("proximity_pose_jvp: is the transpose of the VJP, relaxed or not, and where cores meet",
+          "[collision][derivative]") {
+  int meeting = 0;
+  for (int trial = 0; trial < 300; ++trial) {
+    Random random(static_cast<std::uint64_t>(trial));
+    PlacedOctagons pair = random_octagons(random);
+    if (trial % 4 == 1) pair.X_WB.p = pair.X_WA * pair.A.centre - pair.X_WB.q * pair.B.centre;
+    ProximitySettings<double> settings;
+    settings.kappa = std::array{1e-3, 1e-1, 0.0}[at(trial % 3)];
+    const Octagon A = pair.A_W(), B = pair.B_W();
+    const auto closest = proximity(A, B, settings);
+    meeting += closest.meeting == 1.0;
+    const auto program = proximity_program(A, B, settings.lambda);
+    const auto relaxed = relaxed_solution(program, closest, settings);
+    const Vec6<double> along_A = test::random_vector<6>(random), along_B = test::random_vector<6>(random);
+    const auto tangent =
+        proximity_pose_jvp(A, B, pair.X_WA.p, pair.X_WB.p, program, closest, relaxed, along_A, along_B);
+    const ProximityBar<double> bar = random_proximity_bar(random);
+    const auto gradient = proximity_pose_vjp(A, B, pair.X_WA.p, pair.X_WB.p, closest, settings, bar);
+    const double by_vjp = gradient.A.dot(along_A) + gradient.B.dot(along_B);
+    CAPTURE(trial, closest.core_distance);
+    // Not relaxed, flat directions are divided by lambda.
+    const double tolerance = settings.kappa > 0.0 ? 1e-11 : 1e-15 / settings.lambda;
+    CHECK(close(proximity_loss(tangent, bar), by_vjp, tolerance, tolerance));
+    CHECK(close(tangent.normal.dot(closest.normal), 0.0, 0, 1e-9));
+  }
+  CHECK(meeting > 50);
 }
 
 TEST_CASE("proximity_vjp: by constraints and paddings agrees with differences", "[collision][derivative]") {
