@@ -71,7 +71,7 @@ class ModelText {
  public:
   ModelText(const Model& model, const StepConfig& config, const State& initial) {
     for (std::size_t b = 0; b < model.bodies.size(); ++b) add_body(model.bodies[b], initial.X_WB[b]);
-    const std::size_t most_contacts = std::max<std::size_t>(500, 10 * model.bodies.size());
+    const std::size_t most_contacts = std::max<std::size_t>(500, 20 * model.bodies.size());
     text_ = fmt::format(
         "<mujoco>\n<compiler angle=\"radian\"/>\n<option timestep=\"{}\" gravity=\"{}\"/>\n"
         "<size njmax=\"{}\" nconmax=\"{}\"/>\n<asset>\n{}</asset>\n<worldbody>\n{}</worldbody>\n</mujoco>\n",
