@@ -1,0 +1,158 @@
+#include "collision/convex/convex_part.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "engine/check.h"
+#include "engine/convex_hull.h"
+
+namespace abut {
+namespace {
+
+/// Vertices farther than this times the size from the plane of a face are not its corners.
+constexpr double k_on_face = 1e-7;
+
+/// The corners of a face in their order around its normal, or none of fewer than three.
+std::vector<int> ordered_corners(const Points& vertices, const Vec3<double>& normal, double offset,
+                                 double tolerance) {
+  std::vector<int> corners;
+  Vec3<double> middle = Vec3<double>::Zero();
+  for (Eigen::Index i = 0; i < vertices.cols(); ++i) {
+    if (std::abs(normal.dot(vertices.col(i)) - offset) > tolerance) continue;
+    corners.push_back(static_cast<int>(i));
+    middle += vertices.col(i);
+  }
+  if (corners.size() < 3) return {};
+  middle /= static_cast<double>(corners.size());
+  const Vec3<double> x = (vertices.col(corners[0]) - middle).normalized(), y = normal.cross(x);
+  const auto angle = [&](int i) {
+    const Vec3<double> r = vertices.col(i) - middle;
+    return std::atan2(y.dot(r), x.dot(r));
+  };
+  std::sort(corners.begin(), corners.end(), [&](int i, int j) { return angle(i) < angle(j); });
+  return corners;
+}
+
+[[noreturn]] void refuse(const std::string& kind) {
+  throw std::invalid_argument(
+      "a primitive of kind '" + kind +
+      "' has no support function: convex detectors take spheres, capsules, rounded boxes, "
+      "superquadrics, cones, convex polyhedra and half-spaces; the detector \"manifold\" "
+      "takes all kinds");
+}
+
+}  // namespace
+
+PolyhedronGraph<double> make_polyhedron_graph(const Points& points) {
+  const ConvexHull hull = convex_hull(points, 1e-7);
+  PolyhedronGraph<double> graph;
+  const auto count = hull.vertices.cols();
+  const Vec3<double> middle = hull.vertices.rowwise().mean();
+  const double size = (hull.vertices.colwise() - middle).colwise().norm().maxCoeff();
+  for (Eigen::Index i = 0; i < count; ++i) graph.vertices.emplace_back(hull.vertices.col(i));
+  std::vector<std::set<int>> neighbours(static_cast<std::size_t>(count));
+  graph.first_corner.push_back(0);
+  for (Eigen::Index f = 0; f < hull.normals.cols(); ++f) {
+    const Vec3<double> normal = hull.normals.col(f);
+    const auto corners =
+        ordered_corners(hull.vertices, normal, hull.offsets[static_cast<std::size_t>(f)], k_on_face * size);
+    if (corners.empty()) continue;
+    graph.face_normals.push_back(normal);
+    graph.corners.insert(graph.corners.end(), corners.begin(), corners.end());
+    graph.first_corner.push_back(static_cast<int>(graph.corners.size()));
+    for (std::size_t i = 0; i < corners.size(); ++i) {
+      const int a = corners[i], b = corners[(i + 1) % corners.size()];
+      neighbours[at(a)].insert(b);
+      neighbours[at(b)].insert(a);
+    }
+  }
+  graph.first_neighbour.push_back(0);
+  bool has_loose_vertex = false;
+  for (const std::set<int>& of_vertex : neighbours) {
+    graph.neighbours.insert(graph.neighbours.end(), of_vertex.begin(), of_vertex.end());
+    graph.first_neighbour.push_back(static_cast<int>(graph.neighbours.size()));
+    has_loose_vertex |= of_vertex.size() < 3;
+  }
+  const int edges = static_cast<int>(graph.neighbours.size()) / 2;
+  graph.is_complete = !has_loose_vertex && graph.vertex_count() - edges + graph.face_count() == 2 &&
+                      static_cast<int>(graph.corners.size()) == 2 * edges;
+  return graph;
+}
+
+ConvexPart<double> make_convex_part(const Primitive& primitive) {
+  ConvexPart<double> part;
+  part.X_BP = primitive.X_BP;
+  const auto& p = primitive.parameters;
+  switch (primitive.kind) {
+    case PrimitiveKind::sphere:
+      part.radius = p[0];
+      break;
+    case PrimitiveKind::capsule:
+      part.core = ConvexCore::segment;
+      part.radius = p[0];
+      part.extents = {0.0, 0.0, p[1]};
+      part.size = p[1];
+      break;
+    case PrimitiveKind::rounded_box:
+      part.core = ConvexCore::box;
+      part.radius = p[3];
+      part.extents = {p[0] - p[3], p[1] - p[3], p[2] - p[3]};
+      part.size = part.extents.norm();
+      break;
+    case PrimitiveKind::superquadric:
+      require(p[3] > 0.0 && p[3] < 2.0 && p[4] > 0.0 && p[4] < 2.0,
+              "the exponents of a convex superquadric must be above 0 and below 2");
+      part.core = ConvexCore::superquadric;
+      part.extents = {p[0], p[1], p[2]};
+      part.eps1 = p[3];
+      part.eps2 = p[4];
+      part.size = part.extents.norm();
+      break;
+    case PrimitiveKind::cone:
+      part.core = ConvexCore::cone;
+      part.extents = {p[0], p[1], p[2]};
+      part.size = std::hypot(std::max(p[0], p[1]), p[2]);
+      break;
+    case PrimitiveKind::convex_polyhedron: {
+      part = make_convex_part(polyhedron_vertices(primitive.directions, primitive.values));
+      part.X_BP = primitive.X_BP;
+      break;
+    }
+    case PrimitiveKind::half_space:
+      part.core = ConvexCore::half_space;
+      break;
+    case PrimitiveKind::oriented_point_cloud:
+      refuse("oriented_point_cloud");
+    case PrimitiveKind::extruded_superquadric:
+      refuse("extruded_superquadric");
+    case PrimitiveKind::torus:
+      refuse("torus");
+  }
+  return part;
+}
+
+ConvexPart<double> make_convex_part(const Points& points) {
+  ConvexPart<double> part;
+  part.core = ConvexCore::polyhedron;
+  auto graph = make_polyhedron_graph(points);
+  for (const Vec3<double>& x : graph.vertices) part.size = std::max(part.size, x.norm());
+  part.polyhedron = std::make_shared<const PolyhedronGraph<double>>(std::move(graph));
+  return part;
+}
+
+std::vector<ConvexPart<double>> make_convex_parts(const Shape& shape) {
+  std::vector<ConvexPart<double>> parts;
+  for (const Primitive& primitive : shape.primitives) {
+    require(primitive.operation == PrimitiveOperation::add,
+            "a shape with a subtracted primitive has no convex parts: the detector \"manifold\" takes it");
+    parts.push_back(make_convex_part(primitive));
+  }
+  return parts;
+}
+
+}  // namespace abut
