@@ -251,10 +251,13 @@ void Polytope<T>::report(int closest, DifferenceSimplex& simplex) const {
                                            f.corners[1], f.corners[2]);
     if (!(found.squared < least)) return;
     least = found.squared;
-    simplex.count = found.count;
-    for (int i = 0; i < found.count; ++i) {
-      simplex.points[at(i)] = s_.points[at(found.corners[at(i)])];
-      simplex.weights[at(i)] = found.weights[at(i)];
+    simplex.count = 3;  // all corners, whose edges the normal is perpendicular to
+    for (int i = 0; i < 3; ++i) {
+      const int corner = f.corners[at(i)];
+      simplex.points[at(i)] = s_.points[at(corner)];
+      simplex.weights[at(i)] = 0.0;
+      for (int k = 0; k < found.count; ++k)
+        if (found.corners[at(k)] == corner) simplex.weights[at(i)] = found.weights[at(k)];
     }
   };
   try_face(face(closest));

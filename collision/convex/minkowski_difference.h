@@ -83,7 +83,7 @@ class MinkowskiDifference {
 struct DifferenceSimplex {
   int count = 0;
   std::array<DifferencePoint, 4> points;
-  std::array<double, 4> weights{};  ///< > 0, adding up to 1
+  std::array<double, 4> weights{};  ///< >= 0, adding up to 1
 };
 
 /// The point of a triangle, segment or point closest to the origin.
