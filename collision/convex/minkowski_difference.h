@@ -158,14 +158,12 @@ struct ClosestOnSimplex {
 /// Four points stay where the origin lies within them; the point is 0 then.
 [[nodiscard]] inline Vec3<double> reduce_to_closest(DifferenceSimplex& simplex) {
   const auto w = [&](int i) -> const Vec3<double>& { return simplex.points[at(i)].w; };
-  ClosestOnSimplex best;
-  if (simplex.count == 1) {
-    best = closest_on_point(w(0), 0);
-  } else if (simplex.count == 2) {
+  ClosestOnSimplex best = closest_on_point(w(0), 0);
+  if (simplex.count == 2) {
     best = closest_on_segment(w(0), w(1), 0, 1);
   } else if (simplex.count == 3) {
     best = closest_on_triangle(w(0), w(1), w(2), 0, 1, 2);
-  } else {
+  } else if (simplex.count == 4) {
     constexpr int opposite[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};
     const Vec3<double> e1 = w(1) - w(0), e2 = w(2) - w(0), e3 = w(3) - w(0);
     const double volume = e1.dot(e2.cross(e3));
@@ -183,6 +181,7 @@ struct ClosestOnSimplex {
       for (int i = 0; i < 4; ++i) simplex.weights[at(i)] = parts[at(i)] / sum;
       return Vec3<double>::Zero();
     }
+    best.squared = std::numeric_limits<double>::infinity();
     for (int i = 0; i < 4; ++i) {
       if (!is_flat && parts[at(i)] > 0.0) continue;
       const auto& o = opposite[i];
