@@ -205,7 +205,7 @@ std::vector<std::vector<std::size_t>> choices_of_rings(const std::vector<std::ve
       for (std::size_t b = a + 1; b < rings.size(); ++b) choices.push_back({a, b});
     }
   }
-  for (std::size_t count = 3; 2 * count <= rings.size(); count += (count + 1) / 2) {
+  for (std::size_t count = 3; count < rings.size(); count += (count + 1) / 2) {
     choices.emplace_back();
     for (std::size_t a = 0; a < count; ++a)
       choices.back().push_back((2 * a + 1) * rings.size() / (2 * count));
