@@ -253,11 +253,12 @@ TEST_CASE("proximity: is negative with an exact normal as far as paddings go, an
   PolygonCorners standing = test::moved({upright, Vec3<double>::Zero()}, test::rectangle(0.5, 0.5));
   double lowest = 0.0;
   for (const Vec3<double>& x : standing) lowest = std::min(lowest, x.z());
+  const auto raised_to = [&](double height) {
+    const Pose<double> X{Quat<double>::Identity(), Vec3<double>(0.1, 0.1, height - lowest)};
+    return padded<2, 4>(polygon_core(test::moved(X, standing)), k_padding_B);
+  };
   for (const double height : {0.5, 0.3, 0.1, 1e-2, 1e-3, 1e-4, 1e-5}) {
-    const auto B =
-        padded<2, 4>(polygon_core(test::moved(
-                         {Quat<double>::Identity(), Vec3<double>(0.1, 0.1, height - lowest)}, standing)),
-                     k_padding_B);
+    const auto B = raised_to(height);
     const auto at = proximity(A, B, k_proximity);
     CAPTURE(height);
     CHECK(at.meeting == 0.0);
@@ -265,10 +266,7 @@ TEST_CASE("proximity: is negative with an exact normal as far as paddings go, an
     CHECK(close(at.normal, Vec3<double>(0, 0, 1), 0, 1e-8 / height));
   }
   for (const double height : {0.0, -0.01, -0.3}) {
-    const auto B =
-        padded<2, 4>(polygon_core(test::moved(
-                         {Quat<double>::Identity(), Vec3<double>(0.1, 0.1, height - lowest)}, standing)),
-                     k_padding_B);
+    const auto B = raised_to(height);
     const auto at = proximity(A, B, k_proximity);
     CAPTURE(height);
     CHECK(at.solution.converged == 1.0);

@@ -129,6 +129,17 @@ TEST_CASE("flat faces: turned and scaled meshes have the same", "[engine][proper
   }
 }
 
+TEST_CASE("flat faces: few dozen supports stand for however many points", "[engine][value]") {
+  const TriangleMesh mesh = box_mesh({0.05, 0.04, 0.03}, 40);
+  const std::vector<FlatFace> faces = flat_faces_of(mesh);
+  REQUIRE(faces.size() == 6);
+  for (const FlatFace& face : faces) {
+    CHECK(face.points.size() == 41 * 41);
+    CHECK(face.factors.size() <= 64);
+    check_moments(mesh, face);
+  }
+}
+
 TEST_CASE("flat faces: no points to spare where there are corners alone, and none that nearly go on",
           "[engine][value]") {
   for (const FlatFace& face : flat_faces_of(box_mesh({0.05, 0.05, 0.05}, 1))) {
