@@ -41,7 +41,8 @@ add_library(abut_options INTERFACE)
 add_library(abut::options ALIAS abut_options)
 set_target_properties(abut_options PROPERTIES EXPORT_NAME options)
 target_compile_features(abut_options INTERFACE cxx_std_20)
-target_compile_options(abut_options INTERFACE -march=${ABUT_ARCH} -ffp-contract=off -fno-math-errno -Wno-psabi)
+target_compile_options(abut_options INTERFACE -march=${ABUT_ARCH} -ffp-contract=off -fno-math-errno -Wno-psabi
+  -fPIC -fno-semantic-interposition)                # for shared objects, such as a Python module, at no cost to programs
 target_compile_definitions(abut_options INTERFACE
   EIGEN_MAX_ALIGN_BYTES=16
   ABUT_VERSION="${PROJECT_VERSION}"

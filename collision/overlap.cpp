@@ -7,6 +7,7 @@
 
 #include "collision/broad_phase.h"
 #include "collision/manifold/kernel/point_kernels.h"
+#include "engine/detector_choice.h"
 #include "engine/instruction_set.h"
 #include "engine/random.h"
 
@@ -131,7 +132,7 @@ std::vector<Overlap> find_overlaps(const ContactDetector& detector, std::span<co
     const int A = candidates.first, B = candidates.second;
     const auto a = static_cast<std::size_t>(A), b = static_cast<std::size_t>(B);
     const WorldBox common = boxes[a].intersection(boxes[b]);
-    if (!detector.collide(A, B) || !common.sizes().allFinite()) continue;
+    if (!may_touch(detector.model(), A, B) || !common.sizes().allFinite()) continue;
     Search search(detector.sdf(A), detector.sdf(B), X_WB[a], X_WB[b], common);
     const double half_cell = search.add_lattice();
     const auto is_before = [&](const ContactPair& pair) {

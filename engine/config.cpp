@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <numbers>
 #include <string>
 
 #include <spdlog/fmt/fmt.h>
@@ -56,9 +57,22 @@ constexpr std::array<std::pair<std::string_view, VertexContacts>, 3> k_vertex_co
 constexpr std::array<std::pair<std::string_view, Reduction>, 3> k_reductions{
     {{"none", Reduction::none}, {"blend", Reduction::blend}, {"cluster", Reduction::cluster}}};
 
+constexpr std::array<std::pair<std::string_view, DetectorKind>, 4> k_detectors{
+    {{"manifold", DetectorKind::manifold},
+     {"gjk", DetectorKind::gjk},
+     {"proximity_qp", DetectorKind::proximity_qp},
+     {"frank_wolfe", DetectorKind::frank_wolfe}}};
+constexpr std::array<std::pair<std::string_view, WitnessDerivative>, 5> k_witness_derivatives{
+    {{"exact", WitnessDerivative::exact},
+     {"finite_differences", WitnessDerivative::finite_differences},
+     {"zeroth_gaussian", WitnessDerivative::zeroth_gaussian},
+     {"first_gaussian", WitnessDerivative::first_gaussian},
+     {"first_gumbel", WitnessDerivative::first_gumbel}}};
+
 using C = ContactConfig;
 using O = ContactOverrides;
-constexpr std::array<ContactField, 16> k_contact_fields{{
+constexpr std::array<ContactField, 25> k_contact_fields{{
+    ContactChoice<DetectorKind>{{"detector", &C::detector, &O::detector}, k_detectors},
     ContactChoice<VertexContacts>{{"vertex_contacts", &C::vertex_contacts, &O::vertex_contacts},
                                   k_vertex_contacts},
     ContactSwitch{{"edge_edge", &C::edge_edge, &O::edge_edge}},
@@ -72,6 +86,15 @@ constexpr std::array<ContactField, 16> k_contact_fields{{
     ContactNumber{{"metric_range", &C::metric_range, &O::metric_range}},
     ContactNumber{{"normal_fade", &C::normal_fade, &O::normal_fade}},
     ContactNumber{{"chord_pull", &C::chord_pull, &O::chord_pull}},
+    ContactChoice<WitnessDerivative>{{"witness_derivative", &C::witness_derivative, &O::witness_derivative},
+                                     k_witness_derivatives},
+    ContactNumber{{"witness_epsilon", &C::witness_epsilon, &O::witness_epsilon}},
+    ContactCount{{"witness_samples", &C::witness_samples, &O::witness_samples}, 2},
+    ContactCount{{"witness_seed", &C::witness_seed, &O::witness_seed}, 0},
+    ContactNumber{{"qp_padding", &C::qp_padding, &O::qp_padding}, 0.0, 1.0},
+    ContactNumber{{"qp_relaxation", &C::qp_relaxation, &O::qp_relaxation}, 0.0, 1.0},
+    ContactCount{{"search_iterations", &C::search_iterations, &O::search_iterations}},
+    ContactNumber{{"cluster_angle", &C::cluster_angle, &O::cluster_angle}, 0.0, std::numbers::pi},
     ContactChoice<Reduction>{{"reduction", &C::reduction, &O::reduction}, k_reductions},
     ContactNumber{{"blend_length", &C::blend_length, &O::blend_length}},
     ContactNumber{{"cluster_radius", &C::cluster_radius, &O::cluster_radius}},
@@ -90,13 +113,13 @@ constexpr std::array<ContactField, 16> k_contact_fields{{
   [[maybe_unused]] const auto& [solref, solimp, impratio] = impedance;
 }
 [[maybe_unused]] void list_is_complete(const ContactConfig& config) {
-  [[maybe_unused]] const auto& [c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15, c16] =
-      config;
-  static_assert(std::size(k_contact_fields) == 16);
+  [[maybe_unused]] const auto& [c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15, c16, c17,
+                                c18, c19, c20, c21, c22, c23, c24, c25] = config;
+  static_assert(std::size(k_contact_fields) == 25);
 }
 [[maybe_unused]] void list_is_complete(const ContactOverrides& overrides) {
-  [[maybe_unused]] const auto& [c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15, c16] =
-      overrides;
+  [[maybe_unused]] const auto& [c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15, c16, c17,
+                                c18, c19, c20, c21, c22, c23, c24, c25] = overrides;
 }
 
 /// Collects what is wrong, to say it all at once.

@@ -56,7 +56,8 @@ struct ContactChoice : ContactSetting<Enum> {
 };
 
 using ContactField = std::variant<ContactNumber, ContactCount, ContactSwitch, ContactChoice<VertexContacts>,
-                                  ContactChoice<Reduction>>;
+                                  ContactChoice<Reduction>, ContactChoice<DetectorKind>,
+                                  ContactChoice<WitnessDerivative>>;
 
 /// Every setting in ContactConfig.
 [[nodiscard]] std::span<const ContactField> contact_fields();

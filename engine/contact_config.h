@@ -1,4 +1,4 @@
-/// Settings of the smooth contact manifold of a pair of bodies.
+/// Settings of the contacts of a pair of bodies: which detector finds them, and how.
 ///
 /// Lengths are relative to the size of the smaller body, areas of parameters (0 to 1 along an edge) and
 /// angles have no unit, so a scene keeps its contacts when it is scaled. Their keys in a scene, what is
@@ -8,6 +8,16 @@
 #include <optional>
 
 namespace abut {
+
+/// What finds the contacts of a pair: docs/detectors.md.
+///   manifold      the smooth contact manifold: vertices and edges at signed distance functions
+///   gjk           witness points of convex parts, by GJK and EPA, and patches of flush faces
+///   proximity_qp  witness points of padded convex parts, by a quadratic program
+///   frank_wolfe   the deepest points of triangles in the other body's signed distance function
+enum class DetectorKind { manifold, gjk, proximity_qp, frank_wolfe };
+
+/// What `gjk` takes as the derivative of witness points: collision/convex/smoothed_derivatives.h.
+enum class WitnessDerivative { exact, finite_differences, zeroth_gaussian, first_gaussian, first_gumbel };
 
 /// Which bodies carry vertices that meet the other's signed distance function.
 enum class VertexContacts { both, first, none };
@@ -19,14 +29,17 @@ enum class VertexContacts { both, first, none };
 enum class Reduction { none, blend, cluster };
 
 struct ContactConfig {
+  DetectorKind detector = DetectorKind::manifold;
+
+  // Of every detector: indicators, and flat faces (of gjk and proximity_qp: patches of contact points).
+  double activity_smoothing =
+      2e-3;                 ///< tau_p: penetration counts fully at -4 tau_p, not at all at 4 tau_p, > 0
+  bool flush_faces = true;  ///< a flat face that lies flush touches with few of its points
+
+  // The manifold.
   VertexContacts vertex_contacts = VertexContacts::both;
   bool edge_edge = true;  ///< contacts between edges of the two meshes
   bool edge_sdf = false;  ///< contacts where an edge enters and leaves the other body's solid
-  bool flush_faces = true;  ///< a flat face that lies flush touches with few of its points
-
-  // Indicators.
-  double activity_smoothing =
-      2e-3;  ///< tau_p: penetration counts fully at -4 tau_p, not at all at 4 tau_p, > 0
 
   // Edge-edge contacts.
   double edge_smoothing = 1.6e-2;  ///< w: length over which a contact fades at the end of an edge, > 0
@@ -43,6 +56,20 @@ struct ContactConfig {
   double chord_pull =
       0.3;  ///< pull to the quadrature points of the chord; smaller follows ridges closer, > 0
 
+  // GJK.
+  WitnessDerivative witness_derivative = WitnessDerivative::exact;
+  double witness_epsilon = 1e-3;  ///< epsilon of smoothed derivatives (smoothed_derivatives.h), > 0
+  int witness_samples = 20;       ///< M of Gaussian ones, >= 2
+  int witness_seed = 1;           ///< of their samples, >= 0
+
+  // Proximity QPs.
+  double qp_padding = 0.1;      ///< radius given to a part that has none, by its inradius, in (0, 1)
+  double qp_relaxation = 1e-4;  ///< kappa of derivatives, > 0
+
+  // Frank-Wolfe.
+  int search_iterations = 32;   ///< steps to the deepest point of a triangle, >= 1
+  double cluster_angle = 0.01;  ///< between normals of one cluster of contacts [rad], in (0, pi)
+
   // Reduction.
   Reduction reduction = Reduction::none;
   double blend_length = 0.05;   ///< contacts this much nearer to an extreme dominate it, > 0
@@ -52,6 +79,7 @@ struct ContactConfig {
 
 /// Settings of one pair in place of those of the scene; what is empty stays.
 struct ContactOverrides {
+  std::optional<DetectorKind> detector;
   std::optional<VertexContacts> vertex_contacts;
   std::optional<bool> edge_edge;
   std::optional<bool> edge_sdf;
@@ -64,6 +92,14 @@ struct ContactOverrides {
   std::optional<double> parallel_sine;
   std::optional<double> normal_fade;
   std::optional<double> chord_pull;
+  std::optional<WitnessDerivative> witness_derivative;
+  std::optional<double> witness_epsilon;
+  std::optional<int> witness_samples;
+  std::optional<int> witness_seed;
+  std::optional<double> qp_padding;
+  std::optional<double> qp_relaxation;
+  std::optional<int> search_iterations;
+  std::optional<double> cluster_angle;
   std::optional<Reduction> reduction;
   std::optional<double> blend_length;
   std::optional<double> cluster_radius;

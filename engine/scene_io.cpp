@@ -14,6 +14,7 @@
 #include "engine/body_builder.h"
 #include "engine/body_io.h"
 #include "engine/config_fields.h"
+#include "engine/detector_choice.h"
 #include "engine/input_error.h"
 #include "engine/law_settings.h"
 #include "engine/lie.h"
@@ -392,6 +393,20 @@ void require_honoured(const Scene& scene, const TomlTable& simulation, const std
   }
 }
 
+/// Fails at the detector that cannot find the contacts of a pair.
+void require_detectable(const Scene& scene, const TomlTable& simulation,
+                        const std::vector<TomlTable>& pairs) {
+  const std::optional<RefusedPair> refused = first_refused_pair(scene.model, scene.config.step.contact);
+  if (!refused) return;
+  const std::vector<PairOverride>& overrides = scene.model.pair_overrides;
+  for (std::size_t i = 0; i < overrides.size(); ++i) {
+    if (overrides[i].body_A == refused->body_A && overrides[i].body_B == refused->body_B &&
+        overrides[i].contact.detector)
+      pairs[i].table("contact").fail("detector", refused->why);
+  }
+  simulation.table("contact").fail("detector", refused->why);
+}
+
 void read_push_table(const TomlTable& table, Scene& scene) {
   Push push;
   push.body = body_index(table, "body", table.required_text("body"), scene.model);
@@ -430,6 +445,7 @@ Scene read_scene(const std::filesystem::path& path, const SurfaceMaker& make_sur
     table.fail("simulation", error.what());
   }
   require_honoured(scene, simulation, bodies, pairs);
+  require_detectable(scene, simulation, pairs);
   return scene;
 }
 

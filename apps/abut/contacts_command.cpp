@@ -36,6 +36,10 @@ const char* to_string(ContactKind kind) {
       return "edge_edge";
     case ContactKind::edge_sdf:
       return "edge_sdf";
+    case ContactKind::convex_parts:
+      return "convex_parts";
+    case ContactKind::triangle_sdf:
+      return "triangle_sdf";
     case ContactKind::blended:
       return "blended";
   }

@@ -229,9 +229,12 @@ int gradient(const GradientArguments& arguments) {
 
   AdjointOptions options;
   options.mask.shapes =
-      std::any_of(parameters.begin(), parameters.end(), [](const SceneParameter& parameter) {
-        return parameter.is_of_shape() || parameter.kind == Kind::center_of_mass;
-      });
+      std::any_of(parameters.begin(), parameters.end(),
+                  [](const SceneParameter& parameter) { return parameter.is_of_geometry(); });
+  if (options.mask.shapes && !simulator.stepper().detector().has_shape_derivatives()) {
+    throw InputError(arguments.scene.string(), 0,
+                     "derivatives by shapes and centres of mass need detector = \"manifold\"");
+  }
   const RolloutLoss loss = coordinate_loss(scene.model, result.loss, result.steps);
   const LossAndGradient of_loss = simulator.value_and_gradient(
       scene.initial, result.steps, controls_of(scene, result.steps), loss, options);

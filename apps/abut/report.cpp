@@ -29,6 +29,13 @@ std::string place_text(const Model& model, const ContactFeature& contact) {
                          contact.feature_B, name(contact.body_B));
     case ContactKind::edge_sdf:
       return fmt::format("along edge {} of '{}'", edge_of_feature(feature), name(owner));
+    case ContactKind::convex_parts:
+      return fmt::format("at {} of convex parts of '{}' and '{}'",
+                         contact.feature_B == 0 ? std::string("the witness points")
+                                                : fmt::format("point {} of the patch", contact.feature_B),
+                         name(contact.body_A), name(contact.body_B));
+    case ContactKind::triangle_sdf:
+      return fmt::format("in triangle {} of '{}'", feature, name(owner));
     case ContactKind::blended:
       return "at a mean of several contacts";
   }

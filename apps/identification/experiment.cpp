@@ -8,6 +8,7 @@
 #include "dynamics/parameters/scene_parameter_derivatives.h"
 #include "engine/check.h"
 #include "engine/count_text.h"
+#include "engine/detector_choice.h"
 
 namespace abut {
 namespace {
@@ -89,8 +90,7 @@ bool has_unknown_geometry(const Measurement& measurement, const Unknown& unknown
   const auto* clearance = std::get_if<Clearance>(&measurement.what);
   if (clearance == nullptr || unknown.kind != Unknown::Kind::number) return false;
   const SceneParameter& parameter = unknown.parameter;
-  const bool is_geometry = parameter.is_of_shape() || parameter.kind == SceneParameter::Kind::center_of_mass;
-  return is_geometry && (parameter.body_A == clearance->body_A || parameter.body_A == clearance->body_B);
+  return parameter.is_of_geometry() && (parameter.body_A == clearance->body_A || parameter.body_A == clearance->body_B);
 }
 
 /// Starts of later segments are those of moving bodies: whatever else moves has to be known.
@@ -136,9 +136,14 @@ bool overlap(const Unknown& a, const Unknown& b) {
 void validate(const Experiment& experiment) {
   require(!experiment.unknowns.empty(), "there is no unknown");
   require(!experiment.motions.empty(), "there is no motion");
+  const bool has_manifold_only =
+      !needs_other_detectors(experiment.scene.model, experiment.scene.config.step.contact);
   for (std::size_t i = 0; i < experiment.unknowns.size(); ++i) {
     const Unknown& unknown = experiment.unknowns[i];
     validate(unknown, experiment.scene);
+    require(unknown.kind != Unknown::Kind::number || !unknown.parameter.is_of_geometry() || has_manifold_only,
+            fmt::format("'{}': shapes and centres of mass can be unknown with detector = \"manifold\" only",
+                        unknown.name));
     for (std::size_t k = 0; k < i; ++k) {
       require(!overlap(experiment.unknowns[k], unknown),
               fmt::format("'{}' is asked for twice", unknown.name));

@@ -21,7 +21,8 @@ struct ContactDisplay {
   bool forces = false;          ///< an arrow of the force on B
   bool friction_discs = false;  ///< across the normal: blue where it sticks, vermilion where it slides
   bool candidates = false;      ///< vertices and edges of the soft choice
-  bool vertex_sdf = true, edge_edge = true, edge_sdf = true, blended = true;  ///< kinds that are shown
+  bool vertex_sdf = true, edge_edge = true, edge_sdf = true, convex_parts = true, triangle_sdf = true,
+       blended = true;  ///< kinds that are shown
   Indicator indicator = Indicator::activity;
   bool scale_by_indicator = true;  ///< lengths of normals and sizes of points, not their colour alone
   double least = 1e-3;             ///< contacts with a smaller indicator are not shown

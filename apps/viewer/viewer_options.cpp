@@ -31,6 +31,8 @@ const std::map<std::string, std::function<void(DisplayOptions&, bool)>>& switche
       {"vertex-sdf", [](D& d, bool on) { d.contacts.vertex_sdf = on; }},
       {"edge-edge", [](D& d, bool on) { d.contacts.edge_edge = on; }},
       {"edge-sdf", [](D& d, bool on) { d.contacts.edge_sdf = on; }},
+      {"convex-parts", [](D& d, bool on) { d.contacts.convex_parts = on; }},
+      {"triangle-sdf", [](D& d, bool on) { d.contacts.triangle_sdf = on; }},
       {"scaling", [](D& d, bool on) { d.contacts.scale_by_indicator = on; }},
       {"bodies", [](D& d, bool on) { d.surface = on ? BodySurface::visual : BodySurface::none; }},
       {"visual", [](D& d, bool on) { d.surface = on ? BodySurface::visual : BodySurface::mesh; }},

@@ -5,12 +5,16 @@
 
 namespace abut {
 
-/// blended: a mean of others (contact_blending.h); those kept by clustering stay of their kind.
-enum class ContactKind { vertex_sdf, edge_edge, edge_sdf, blended };
+/// The first three are those of the manifold, the next two of the other detectors (convex_contacts.h,
+/// triangle_contacts.h). blended: a mean of others (contact_blending.h); those kept by clustering stay of
+/// their kind.
+enum class ContactKind { vertex_sdf, edge_edge, edge_sdf, convex_parts, triangle_sdf, blended };
 
 /// Where a contact comes from. In vertex-SDF and edge-SDF contacts the body with a feature index (>= 0)
 /// carries the contact point or the edge (edge_sdf_feature()), the other one, with -1, the signed distance
-/// function.
+/// function; so do triangle-SDF contacts with a triangle of the mesh. Contacts of convex parts have the pair
+/// of parts as feature_A, and as feature_B 0 for their witness points or the number of a point of their patch
+/// (convex_contacts.h).
 struct ContactFeature {
   ContactKind kind = ContactKind::vertex_sdf;
   int body_A = -1, body_B = -1;        ///< body_A < body_B

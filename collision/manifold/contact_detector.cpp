@@ -10,6 +10,7 @@
 
 #include "collision/manifold/contact_activity.h"
 #include "engine/check.h"
+#include "engine/detector_choice.h"
 #include "engine/geometry_comparison.h"
 
 namespace abut {
@@ -44,6 +45,22 @@ std::span<const ContactBar> bars_of_whole_edges(const ContactList& contacts, std
   for (int side = 0; side < 2; ++side)
     pair.vertices[side].flush.edges_left_bar += left_bar * pair.vertices[1 - side].flush.edges_left;
   return memory;
+}
+
+/// A contact of another detector. Its area is the same for all of a pair, and as much as the pair's
+/// smallest_area, so that weights alone share out what a pair carries.
+Contact contact_of_pair(const PointContact& contact, const PairQuery& query, double size) {
+  const DetectorKind detector = query.config.detector;
+  const ContactKind kind =
+      detector == DetectorKind::frank_wolfe ? ContactKind::triangle_sdf : ContactKind::convex_parts;
+  const double tau = query.config.activity_smoothing * size;
+  return {{kind, query.body_A, query.body_B, contact.feature_A, contact.feature_B},
+          contact.point_W,
+          contact.signed_distance,
+          contact.normal_AB_W,
+          contact.weight,
+          contact.weight * activity(contact.signed_distance, tau),
+          size * size};
 }
 
 bool is_bounded(const Eigen::AlignedBox3d& box) { return box.min().allFinite() && box.max().allFinite(); }
@@ -89,19 +106,22 @@ ContactDetector::ContactDetector(const Model& model, const ContactConfig& config
     }
     largest_distance_ratio_ = std::max(largest_distance_ratio_, bodies_[b]->sdf.distance_ratio());
   }
+  if (needs_other_detectors(model, config)) others_ = std::make_unique<const OtherDetectors>(model, config);
 }
 
 ContactPair ContactDetector::make_pair(int body_A, int body_B) const {
   const ContactConfig config = pair_config(body_A, body_B);
   const double size = pair_size(body_A, body_B);
-  const auto smallest_area = [&](int body) { return bodies_[static_cast<std::size_t>(body)]->smallest_area; };
-  return {body_A,
-          body_B,
-          0,
-          0,
-          config.activity_smoothing * size,
-          ContactReduction(config, size),
-          std::min(smallest_area(body_A), smallest_area(body_B))};
+  const double smallest_area = config.detector == DetectorKind::manifold
+                                   ? std::min(geometry(body_A).smallest_area, geometry(body_B).smallest_area)
+                                   : size * size;
+  return {body_A,       body_B, 0, 0, config.activity_smoothing * size, ContactReduction(config, size),
+          smallest_area};
+}
+
+PairQuery ContactDetector::pair_query(int body_A, int body_B, const ContactConfig& config,
+                                      std::span<const Pose<double>> X_WB) const {
+  return {body_A, body_B, &X_WB[at(body_A)], &X_WB[at(body_B)], &sdf(body_A), &sdf(body_B), config};
 }
 
 VertexSdfQuery ContactDetector::vertex_query(int owner, int solid, const ContactConfig& config,
@@ -178,15 +198,25 @@ void ContactDetector::prepare(std::span<const Pose<double>> X_WB, const ContactC
   }
 }
 
-bool ContactDetector::collide(int body_A, int body_B) const {
-  const auto a = static_cast<std::size_t>(body_A), b = static_cast<std::size_t>(body_B);
-  if (model_->bodies[a].fixed && model_->bodies[b].fixed) return false;
-  for (const PairOverride& pair : model_->pair_overrides) {
-    if (pair.body_A == body_A && pair.body_B == body_B && !pair.collide) return false;
+void ContactDetector::append_other_contacts(const PairQuery& query, double reach, DetectorScratch& scratch,
+                                            ContactList& contacts) const {
+  scratch.point_contacts.clear();
+  others_->find(query, reach, scratch.other, scratch.point_contacts);
+  for (const PointContact& contact : scratch.point_contacts)
+    contacts.push_back(contact_of_pair(contact, query, pair_size(query.body_A, query.body_B)));
+}
+
+void ContactDetector::linearize_other(const PairQuery& query, std::span<const ContactFeature> features,
+                                      std::size_t begin, ManifoldLinearization& out) const {
+  const std::size_t first = out.point_contacts.size();
+  others_->linearize(query, features, out.other_scratch, out.point_contacts);
+  for (std::size_t k = 0; k < features.size(); ++k) {
+    out.places[begin + k] = {out.pair_count, first + k};
+    Contact contact =
+        contact_of_pair(out.point_contacts[first + k], query, pair_size(query.body_A, query.body_B));
+    contact.feature = features[k];
+    out.contacts.set(begin + k, contact);
   }
-  return std::none_of(model_->joints.begin(), model_->joints.end(), [&](const Joint& joint) {
-    return !joint.collide && std::minmax(joint.body_A, joint.body_B) == std::minmax(body_A, body_B);
-  });
 }
 
 void ContactDetector::detect(std::span<const Pose<double>> X_WB, std::span<const double> margins,
@@ -208,11 +238,17 @@ void ContactDetector::detect(std::span<const Pose<double>> X_WB, std::span<const
     scratch.boxes[b] = world_box(bodies_[b]->box, X_WB[b].rotation(), X_WB[b].p, grown);
   }
   for (const auto& [A, B] : scratch.broad_phase.overlapping_pairs(scratch.boxes)) {
-    if (!collide(A, B)) continue;
+    if (!may_touch(*model_, A, B)) continue;
     ContactPair pair = make_pair(A, B);
     pair.begin = static_cast<int>(manifold.contacts.size());
     const double reach = 4.0 * pair.activity_smoothing + margin(A) + margin(B);
     const ContactConfig config = pair_config(A, B);
+    if (config.detector != DetectorKind::manifold) {
+      append_other_contacts(pair_query(A, B, config, X_WB), reach, scratch, manifold.contacts);
+      pair.end = static_cast<int>(manifold.contacts.size());
+      if (pair.end > pair.begin) manifold.pairs.push_back(pair);
+      continue;
+    }
     PairProblem<double> problem(geometry(A).features, geometry(B).features, config, pair_size(A, B),
                                 std::min(model_body(A).inradius, model_body(B).inradius), reach);
     for (int side = 0; side < 2; ++side)
@@ -288,6 +324,7 @@ void ContactDetector::linearize(std::span<const Pose<double>> X_WB, std::span<co
   out.features.assign(features.begin(), features.end());
   out.edges_in_solids.clear();
   out.solid_jacobians.clear();
+  out.point_contacts.clear();
   out.pair_count = 0;
   const auto is_same_pair = [&](std::size_t i, std::size_t k) {
     return features[i].body_A == features[k].body_A && features[i].body_B == features[k].body_B;
@@ -305,6 +342,12 @@ void ContactDetector::linearize(std::span<const Pose<double>> X_WB, std::span<co
     PairContacts& pair = out.pairs[out.pair_count];
     pair.body_A = A;
     pair.body_B = B;
+    pair.is_manifold = config.detector == DetectorKind::manifold;
+    if (!pair.is_manifold) {
+      linearize_other(pair_query(A, B, config, X_WB), features.subspan(begin, end - begin), begin, out);
+      ++out.pair_count;
+      continue;
+    }
     prepare(X_WB, config, out, pair);
     const EdgeContacts edges(edge_body(A), edge_body(B), config);
 
@@ -340,6 +383,8 @@ void ContactDetector::linearize(std::span<const Pose<double>> X_WB, std::span<co
                              out.linearized);
           out.edges_in_solids.insert(out.edges_in_solids.end(), out.linearized.begin(), out.linearized.end());
           break;
+        case ContactKind::convex_parts:
+        case ContactKind::triangle_sdf:
         case ContactKind::blended:
           break;
       }
@@ -402,12 +447,20 @@ void ContactDetector::add_vjp(std::span<const Pose<double>> X_WB, std::span<cons
                        bars[k], pose(owner), pose(solid), shape(owner), shape(solid));
         }
         break;
+      case ContactKind::convex_parts:
+      case ContactKind::triangle_sdf:
+        for (std::size_t k = i; k < next; ++k) {
+          point_contact_vjp(at.point_contacts[at.places[k].index], X_WB[abut::at(A)].p, X_WB[abut::at(B)].p,
+                            config.activity_smoothing * pair_size(A, B), bars[k], pose(A), pose(B));
+        }
+        break;
       case ContactKind::blended:
         break;
     }
   }
   for (std::size_t p = 0; p < at.pair_count; ++p) {
     PairContacts& pair = at.pairs[p];
+    if (!pair.is_manifold) continue;
     const int A = pair.body_A, B = pair.body_B;
     config = pair_config(A, B);
     for (int side = 0; side < 2; ++side) {
@@ -430,6 +483,13 @@ void ContactDetector::jvp(std::span<const Pose<double>> X_WB, std::span<const Ve
     const PairContacts& pair = at.pairs[at.places[begin].pair];
     const int A = pair.body_A, B = pair.body_B;
     const ContactConfig config = pair_config(A, B);
+    if (!pair.is_manifold) {
+      for (end = begin; end < dots.size() && at.places[end].pair == at.places[begin].pair; ++end) {
+        dots[end] = point_contact_jvp(at.point_contacts[at.places[end].index], place(A).p, place(B).p,
+                                      config.activity_smoothing * pair_size(A, B), pose(A), pose(B));
+      }
+      continue;
+    }
     std::vector<double> vertices_dot[2], edges_dot[2];
     FlushFacesDot(&flush_dot)[2] = at.flush_dot;
     for (int side = 0; side < 2; ++side) {
@@ -474,6 +534,8 @@ void ContactDetector::jvp(std::span<const Pose<double>> X_WB, std::span<const Ve
         case ContactKind::edge_sdf:
           dots[end] = edge_sdf_jvp(at.edges_in_solids[at.places[end].index], pose(owner), pose(solid));
           break;
+        case ContactKind::convex_parts:
+        case ContactKind::triangle_sdf:
         case ContactKind::blended:
           ABUT_ASSERT(false);
           break;

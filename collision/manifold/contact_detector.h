@@ -1,8 +1,9 @@
 /// Contacts of every pair of bodies, and their derivatives with respect to poses and shapes.
 ///
-/// A pair has contacts of up to three kinds, each in its own file: the contact points of one body at the
-/// other's signed distance function (vertex_sdf.h), edges of both meshes at each other (edge_contacts.h),
-/// and edges of one mesh through the other's solid (edge_sdf.h). ContactConfig says which.
+/// A pair of the manifold has contacts of up to three kinds, each in its own file: the contact points of one
+/// body at the other's signed distance function (vertex_sdf.h), edges of both meshes at each other
+/// (edge_contacts.h), and edges of one mesh through the other's solid (edge_sdf.h). ContactConfig says which,
+/// and which pairs have another detector (detectors/other_detectors.h).
 #pragma once
 
 #include <cstdint>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "collision/broad_phase.h"
+#include "collision/detectors/other_detectors.h"
 #include "collision/manifold/contact_inspection.h"
 #include "collision/manifold/contact_manifold.h"
 #include "collision/manifold/edge_contacts.h"
@@ -31,6 +33,7 @@ struct PairContacts {
   int body_A = -1, body_B = -1;
   PointWeights vertices[2];   ///< of A, of B
   FeatureSelection edges[2];  ///< likewise
+  bool is_manifold = true;    ///< otherwise the selections and flush faces mean nothing
 
   /// What flush faces leave of the weights of edges.
   [[nodiscard]] double edges_left() const {
@@ -51,6 +54,8 @@ struct ManifoldLinearization {
   std::vector<VertexSdfLinearization> vertices;  ///< not for a single VJP
   std::vector<EdgeSdfLinearization> edges_in_solids;
   std::vector<EdgeSdfLinearization> linearized;
+  std::vector<PointContact> point_contacts;  ///< of other detectors
+  OtherDetectorScratch other_scratch;
   std::vector<ContactFeature> features;  ///< of the contacts
   NearPoints near;
   VertexVjpMemory vertex_memory;
@@ -59,6 +64,13 @@ struct ManifoldLinearization {
   EdgeContactMemory edge_memory;
   std::vector<ContactBar> bars;  ///< memory of vjp()
   FlushFacesDot flush_dot[2];    ///< memory of jvp()
+
+  /// Whether a contact that another detector than the manifold found has derivatives of one side only, or the
+  /// mean of both.
+  [[nodiscard]] bool is_near_kink(std::size_t contact) const {
+    const Place& place = places[contact];
+    return !pairs[place.pair].is_manifold && point_contacts[place.index].is_near_kink;
+  }
 };
 
 /// Scratch of one thread; allocates only while it grows.
@@ -69,6 +81,8 @@ struct DetectorScratch {
   NearPoints near;
   PairScratch<double> pair;
   EdgeSdfScratch chords;
+  OtherDetectorScratch other;
+  std::vector<PointContact> point_contacts;
 };
 
 /// Prepared once for a model, const afterwards; the model must outlive it.
@@ -76,6 +90,7 @@ class ContactDetector {
  public:
   /// @param prepared  of a model whose bodies, one by one, may have the same geometry: this one takes over
   ///                  what was prepared for them. It need not outlive this one
+  /// Throws std::invalid_argument where a detector refuses a pair (engine/detector_choice.h).
   ContactDetector(const Model& model, const ContactConfig& config, const ContactDetector* prepared = nullptr);
   ContactDetector(const ContactDetector&) = delete;
   ContactDetector& operator=(const ContactDetector&) = delete;
@@ -95,7 +110,7 @@ class ContactDetector {
                  ManifoldLinearization& linearization, LinearizeFor what_for = LinearizeFor::both) const;
 
   /// Adds dL/d(poses) given dL/d(outputs of each linearized contact); with `geometry` (one entry per body)
-  /// also dL/d(shapes).
+  /// also dL/d(shapes). Contacts of other detectors than the manifold have none: has_shape_derivatives().
   void vjp(std::span<const Pose<double>> X_WB, std::span<const ContactBar> bars,
            ManifoldLinearization& linearization, std::span<Vec6<double>> pose_bar,
            std::span<GeometryGradient> geometry = {}) const;
@@ -132,8 +147,10 @@ class ContactDetector {
   /// solid lie [m].
   [[nodiscard]] double reach(int body) const { return bodies_[static_cast<std::size_t>(body)]->reach; }
 
-  /// Whether two bodies, body_A < body_B, may touch at all: by their masses, the model's pairs and joints.
-  [[nodiscard]] bool collide(int body_A, int body_B) const;
+  /// Whether every pair that may touch has the manifold: contacts of the others have no derivatives by
+  /// shapes.
+  [[nodiscard]] bool has_shape_derivatives() const { return !others_; }
+  [[nodiscard]] const Model& model() const { return *model_; }
   /// The size of the smaller body [m].
   [[nodiscard]] double pair_size(int body_A, int body_B) const {
     return std::min(model_body(body_A).size, model_body(body_B).size);
@@ -170,6 +187,14 @@ class ContactDetector {
   void choose_contacts(const ContactConfig& config, std::span<const Pose<double>> X_WB,
                        DetectorScratch& scratch, ContactPair& pair, ContactBlock<double>& block) const;
 
+  [[nodiscard]] PairQuery pair_query(int body_A, int body_B, const ContactConfig& config,
+                                     std::span<const Pose<double>> X_WB) const;
+  void append_other_contacts(const PairQuery& query, double reach, DetectorScratch& scratch,
+                             ContactList& contacts) const;
+  /// Contacts and places of features of one pair, from the place `begin` on.
+  void linearize_other(const PairQuery& query, std::span<const ContactFeature> features, std::size_t begin,
+                       ManifoldLinearization& out) const;
+
   [[nodiscard]] ContactConfig pair_config(int body_A, int body_B) const {
     return model_->pair_overrides.empty() ? config_ : contact_config_of(*model_, config_, body_A, body_B);
   }
@@ -191,6 +216,7 @@ class ContactDetector {
   ContactConfig config_;
   double largest_distance_ratio_ = 1.0;
   std::vector<std::shared_ptr<const BodyGeometry>> bodies_;
+  std::unique_ptr<const OtherDetectors> others_;  ///< null if all pairs have the manifold
 };
 
 /// Throws std::invalid_argument unless every contact point lies at -contact_radius of its own body's SDF,

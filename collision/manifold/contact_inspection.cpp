@@ -42,15 +42,16 @@ void ContactDetector::inspect(std::span<const Pose<double>> X_WB, const ContactM
   for (const ContactPair& pair : manifold.pairs) {
     const int A = pair.body_A, B = pair.body_B;
     const ContactConfig config = pair_config(A, B);
+    const bool is_manifold = config.detector == DetectorKind::manifold;
     prepared.body_A = A;
     prepared.body_B = B;
-    prepare(X_WB, config, memory, prepared);
+    if (is_manifold) prepare(X_WB, config, memory, prepared);
     const EdgeContacts edges(edge_body(A), edge_body(B), config);
-    for (int side = 0; side < 2; ++side) {
+    for (int side = 0; side < 2 && is_manifold; ++side) {
       const int owner = side == 0 ? A : B, other = side == 0 ? B : A;
       if (carries_vertices(config, model_body(A), side)) {
-        append_candidates(selection_query(owner, other, false, config, X_WB), prepared.vertices[side].selection, owner,
-                          other, out.candidates);
+        append_candidates(selection_query(owner, other, false, config, X_WB),
+                          prepared.vertices[side].selection, owner, other, out.candidates);
       }
       append_candidates(selection_query(owner, other, true, config, X_WB), prepared.edges[side], owner, other,
                         out.candidates);
@@ -65,6 +66,10 @@ void ContactDetector::inspect(std::span<const Pose<double>> X_WB, const ContactM
       set_witnesses_along_normal(contact, inspection);
       if (contact.feature.kind == ContactKind::vertex_sdf) {
         indicators.selection = contact.weight;
+        continue;
+      }
+      if (!is_manifold) {
+        indicators.share = contact.weight;
         continue;
       }
       if (contact.feature.kind == ContactKind::edge_sdf) {

@@ -14,7 +14,8 @@ struct ContactIndicators {
   double window = 1;       ///< of two edges: W_A W_B P, whether they pass each other between their ends
   double cone = 1;         ///< of two edges: G_A G_B, whether the normal lies in both normal cones
   double gate = 1;         ///< of two edges: F and both gates, whether they are the surfaces nearby
-  double share = 1;        ///< of an edge in a solid: what its neighbours leave of it
+  double share = 1;        ///< of an edge in a solid: what its neighbours leave of it; of witness points and
+                           ///< patches of convex parts: their weights
   double selection = 1;    ///< of the vertex, or of both edges, among the K that reach deepest; and what
                            ///< flush faces leave of it
 };

@@ -21,6 +21,8 @@ void require_pair_settings(const Body& A, const Body& B, const ContactConfig& co
             "a pair of bodies is evaluated with all vertices and edges (selected_vertices = 0, "
             "selected_edges = 0)");
   }
+  require(config.detector == DetectorKind::manifold,
+          "a pair of bodies is evaluated with the detector \"manifold\"");
   require(!config.edge_sdf && config.reduction == Reduction::none,
           "a pair of bodies is evaluated without edge_sdf and without a reduction");
 }

@@ -23,7 +23,7 @@ template <typename T>
 class PairManifold {
  public:
   /// Throws std::invalid_argument for a bad configuration, and for what is done with whole simulations only:
-  /// selected vertices and edges, edge_sdf, reductions.
+  /// selected vertices and edges, edge_sdf, reductions, other detectors.
   PairManifold(const Body& A, const Body& B, const ContactConfig& config);
   PairManifold(const PairManifold&) = delete;
   PairManifold& operator=(const PairManifold&) = delete;

@@ -83,6 +83,18 @@ void TriangleSearch::contacts(const ShapeSdf& sdf, const Pose<double>& X_SM,
   contacts.clear();
   std::vector<int> triangles;
   candidates(sdf, X_SM, settings.margin, triangles);
+  search(sdf, X_SM, triangles, settings.iterations, settings.margin, contacts);
+}
+
+TriangleContact TriangleSearch::contact(const ShapeSdf& sdf, const Pose<double>& X_SM, int triangle,
+                                        const FrankWolfeSettings& settings) const {
+  std::vector<TriangleContact> found;
+  search(sdf, X_SM, {&triangle, 1}, settings.iterations, k_infinity, found);
+  return found.at(0);
+}
+
+void TriangleSearch::search(const ShapeSdf& sdf, const Pose<double>& X_SM, std::span<const int> triangles,
+                            int iterations, double margin, std::vector<TriangleContact>& contacts) const {
   const Mat3<double> R_SM = X_SM.rotation();
   const int count = static_cast<int>(triangles.size());
   const auto sample = [&](const Vec3<TriangleLanes>& x) { return sdf.evaluate(x); };
@@ -96,11 +108,11 @@ void TriangleSearch::contacts(const ShapeSdf& sdf, const Pose<double>& X_SM,
         for (int i = 0; i < 3; ++i) corner[k][i].set_lane(lane, corner_S[i]);
       }
     }
-    const TriangleMinimum<TriangleLanes> least = frank_wolfe_minimum(corner, sample, settings.iterations);
+    const TriangleMinimum<TriangleLanes> least = frank_wolfe_minimum(corner, sample, iterations);
     const Vec3<TriangleLanes> x = least.point(corner);
     const SdfNormal<TriangleLanes> at_least = sdf.evaluate_normal(x);
     for (int lane = 0; lane < TriangleLanes::k_lanes && begin + lane < count; ++lane) {
-      if (!(least.distance[lane] <= settings.margin)) continue;
+      if (!(least.distance[lane] <= margin)) continue;
       TriangleContact contact;
       contact.triangle = triangles[at(begin + lane)];
       contact.distance = least.distance[lane];

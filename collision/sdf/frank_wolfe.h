@@ -20,6 +20,7 @@
 ///       Thompson (2024), "Advanced enhancements and optimization of the physics simulator diffsdfs".
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "collision/sdf/shape_sdf.h"
@@ -64,6 +65,10 @@ class TriangleSearch {
   void contacts(const ShapeSdf& sdf, const Pose<double>& X_SM, const FrankWolfeSettings& settings,
                 std::vector<TriangleContact>& contacts) const;
 
+  /// The deepest point of one triangle, as contacts() has it, wherever that is.
+  [[nodiscard]] TriangleContact contact(const ShapeSdf& sdf, const Pose<double>& X_SM, int triangle,
+                                        const FrankWolfeSettings& settings) const;
+
   /// Those of the contacts that the filter keeps, by cluster, the deepest first in each.
   [[nodiscard]] std::vector<TriangleContact> filtered(const std::vector<TriangleContact>& contacts,
                                                       const FrankWolfeSettings& settings) const;
@@ -74,6 +79,10 @@ class TriangleSearch {
   void corners(int triangle, Vec3<double> (&corners_M)[3]) const;
 
  private:
+  /// Appends the deepest points of triangles that are within the margin.
+  void search(const ShapeSdf& sdf, const Pose<double>& X_SM, std::span<const int> triangles, int iterations,
+              double margin, std::vector<TriangleContact>& contacts) const;
+
   TriangleMesh mesh_;
   Points centroids_;           // (3, t) [m]
   std::vector<double> radii_;  // rho (t) [m]

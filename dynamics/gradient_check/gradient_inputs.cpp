@@ -82,8 +82,10 @@ class GroupBuilder {
     add_other_body_numbers();
     add_external_wrench();
     add_gravity();
-    add_shape_parameters();
-    add_shape_poses();
+    if (stepper.detector().has_shape_derivatives()) {
+      add_shape_parameters();
+      add_shape_poses();
+    }
     add_pairs();
     add_joint_frames();
     add_joint_numbers();

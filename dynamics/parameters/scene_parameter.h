@@ -28,6 +28,8 @@ struct SceneParameter {
 
   [[nodiscard]] bool is_of_pair() const { return body_B >= 0; }
   [[nodiscard]] bool is_of_shape() const { return primitive >= 0; }
+  /// Whether it moves surfaces in their bodies.
+  [[nodiscard]] bool is_of_geometry() const { return is_of_shape() || kind == Kind::center_of_mass; }
   [[nodiscard]] bool is_of_joint() const { return joint >= 0; }
   /// Whether it is the mass of its body, directly or by the density.
   [[nodiscard]] bool is_mass() const { return kind == Kind::mass || kind == Kind::density; }

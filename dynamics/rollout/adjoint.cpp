@@ -28,6 +28,19 @@ int largest_body(const StateTangent& tangent) {
   return largest;
 }
 
+/// NaN, so that nobody takes it for a derivative.
+std::vector<PrimitiveGradient> unknown_shape_gradient(const Body& body) {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  std::vector<PrimitiveGradient> gradient;
+  for (const Primitive& primitive : body.shape.primitives) {
+    PrimitiveGradient& of = gradient.emplace_back();
+    of.parameters.fill(nan);
+    of.values.assign(primitive.values.size(), nan);
+    of.pose.setConstant(nan);
+  }
+  return gradient;
+}
+
 /// What follows from the sums over all steps: density, stiffness and the total shape gradient.
 void complete(const Stepper& stepper, const GradientMask& mask, ModelGradient& gradient) {
   const Model& model = stepper.model();
@@ -41,6 +54,10 @@ void complete(const Stepper& stepper, const GradientMask& mask, ModelGradient& g
           (body.mass * bar.mass + body.inertia.cwiseProduct(bar.inertia).sum()) / (body.mass / body.volume);
     }
     if (!mask.shapes) continue;
+    if (!stepper.detector().has_shape_derivatives()) {
+      bar.shape = unknown_shape_gradient(body);
+      continue;
+    }
     stepper.detector().finish_geometry(static_cast<int>(b), bar.geometry);
     bar.shape = total_shape_gradient(body, stepper.detector().sdf(static_cast<int>(b)), bar.geometry);
   }
@@ -104,6 +121,7 @@ AdjointSweep::AdjointSweep(const Stepper& stepper, int steps, const Controls& co
   gradient_.model.set_zero(stepper.model());
   gradient_.controls.assign(static_cast<std::size_t>(steps),
                             std::vector<Vec6<double>>(bodies, Vec6<double>::Zero()));
+  gradient_.health.has_shape_derivatives = stepper.detector().has_shape_derivatives();
   gradient_.health.smoother_backward = options.backward != nullptr;
   gradient_.health.adjoint_norm.assign(static_cast<std::size_t>(steps) + 1, 0.0);
 }

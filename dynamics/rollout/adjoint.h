@@ -36,6 +36,9 @@ struct GradientWarning {
 struct GradientHealth {
   bool smoother_backward =
       false;                   ///< AdjointOptions::backward was used: not the gradient of the forward pass
+  /// False: a pair has another detector than the manifold, and derivatives by shapes that were asked for are
+  /// NaN.
+  bool has_shape_derivatives = true;
   int impact_substeps = 0;     ///< with the derivative of their time
   int contacts = 0;            ///< rows of all solves of all steps
   int contacts_near_kink = 0;  ///< of these: see KinkCount

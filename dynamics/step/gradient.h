@@ -17,7 +17,8 @@ struct BodyGradient : BodyTangent {
   double density = 0;                    ///< mass and inertia in proportion, shape held fixed
   double stiffness = 0;                  ///< of the body's material: by compliance = 1/stiffness
   GeometryGradient geometry;             ///< partial: SDF and contact points independent of each other
-  std::vector<PrimitiveGradient> shape;  ///< total: contact points follow the surface (see shape_change.h)
+  std::vector<PrimitiveGradient> shape;  ///< total: contact points follow the surface (see shape_change.h);
+                                         ///< NaN where ContactDetector::has_shape_derivatives() is false
 };
 
 /// dL/d(overridden values of a pair), in the order of Model::pair_overrides.

@@ -178,7 +178,8 @@ void Stepper::find_kinks_at_impacts(const State& state, const SolvedSubstep& sol
     const AtImpact bodies(body_A(pair, solved.free.v_free), body_B(pair, solved.free.v_free), moved.time(),
                           state, memory.X_WB);
     detector_.linearize(memory.X_WB, {&moved.feature, 1}, memory.contact, LinearizeFor::vjp);
-    near_kink[i] = is_near_kink_of_shape(memory.X_WB, moved.feature,
+    near_kink[i] = memory.contact.is_near_kink(0) ||
+                   is_near_kink_of_shape(memory.X_WB, moved.feature,
                                          Contact(memory.contact.contacts[0]).signed_distance);
   }
 }

@@ -223,8 +223,9 @@ void Stepper::count_kinks(const State& state, const SubstepRecord& record, StepS
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const ContactRow& row = rows[i];
     if (row.contact >= 0 && !near_kink[i]) {
-      near_kink[i] = is_near_kink_of_shape(state.X_WB, record.features[static_cast<std::size_t>(row.contact)],
-                                           row.distance);
+      const auto contact = static_cast<std::size_t>(row.contact);
+      near_kink[i] = scratch.linearized.contacts.is_near_kink(contact) ||
+                     is_near_kink_of_shape(state.X_WB, record.features[contact], row.distance);
     }
     if (!near_kink[i]) continue;
     ++kinks.near_kink;

@@ -16,34 +16,34 @@ namespace {
 
 using test::close;
 
-FacePatch patch_of(const ConvexPart<double>& A, const Pose<double>& X_WA, const ConvexPart<double>& B,
-                   const Pose<double>& X_WB) {
+FacePatch<double> patch_of(const ConvexPart<double>& A, const Pose<double>& X_WA, const ConvexPart<double>& B,
+                           const Pose<double>& X_WB) {
   ConvexScratch scratch;
-  FacePatchScratch patch_scratch;
-  FacePatch patch;
+  FacePatchScratch<double> patch_scratch;
+  FacePatch<double> patch;
   find_face_patch(A, X_WA, B, X_WB, convex_distance(A, X_WA, B, X_WB, {}, scratch), patch_scratch, patch);
   return patch;
 }
 
 Pose<double> placed_at(double x, double y, double z) { return {Quat<double>::Identity(), {x, y, z}}; }
 
-Vec3<double> mean_point(const FacePatch& patch) {
+Vec3<double> mean_point(const FacePatch<double>& patch) {
   Vec3<double> mean = Vec3<double>::Zero();
-  for (const PatchPoint& p : patch.points) mean += p.weight * p.point_W;
+  for (const PatchPoint<double>& p : patch.points) mean += p.weight * p.point_W;
   return mean;
 }
 
-double total_weight(const FacePatch& patch) {
+double total_weight(const FacePatch<double>& patch) {
   double sum = 0.0;
-  for (const PatchPoint& p : patch.points) sum += p.weight;
+  for (const PatchPoint<double>& p : patch.points) sum += p.weight;
   return sum;
 }
 
 /// Force and torque (about the origin) of a smooth law at each point.
-Vec6<double> wrench_of(const FacePatch& patch, double smoothing) {
+Vec6<double> wrench_of(const FacePatch<double>& patch, double smoothing) {
   Vec6<double> wrench = Vec6<double>::Zero();
-  for (const PatchPoint& p : patch.points) {
-    const Vec3<double> force = p.weight * std::log1p(std::exp(-p.distance / smoothing)) * patch.normal_AB_W;
+  for (const PatchPoint<double>& p : patch.points) {
+    const Vec3<double> force = p.weight * std::log1p(std::exp(-p.distance / smoothing)) * p.normal_AB_W;
     wrench += stack<double>(p.point_W.cross(force), force);
   }
   return wrench;
@@ -55,14 +55,14 @@ TEST_CASE("face_patch: a box on a box has the rectangle that they share", "[coll
   for (const double gap : {0.01, 0.0, -0.01}) {
     for (int turn = 0; turn < 4; ++turn) {
       const Pose<double> X = turn == 0 ? Pose<double>{} : test::random_pose(random);
-      const FacePatch patch = patch_of(box, X, box, X * placed_at(0.3, -0.2, 1.0 + gap));
+      const FacePatch<double> patch = patch_of(box, X, box, X * placed_at(0.3, -0.2, 1.0 + gap));
       CAPTURE(gap, turn, patch.points.size());
       REQUIRE(patch.points.size() == 6);
       CHECK(patch.flushness == Approx(1.0));
       CHECK(close(patch.area, 0.7 * 0.8, 1e-9, 0.0));
       CHECK(close(total_weight(patch), 1.0, 1e-12, 0.0));
       CHECK(close(mean_point(patch), X * Vec3<double>(0.15, -0.1, 0.5 + 0.5 * gap), 0.0, 1e-9));
-      for (const PatchPoint& p : patch.points) CHECK(close(p.distance, gap, 0.0, 1e-9));
+      for (const PatchPoint<double>& p : patch.points) CHECK(close(p.distance, gap, 0.0, 1e-9));
     }
   }
 }
@@ -75,29 +75,29 @@ TEST_CASE("face_patch: of other shapes that rest on each other", "[collision][va
   const Quat<double> lying(Eigen::AngleAxisd(0.5 * std::numbers::pi, Vec3<double>::UnitX()));
   const Quat<double> eighth(Eigen::AngleAxisd(0.25 * std::numbers::pi, Vec3<double>::UnitZ()));
 
-  const FacePatch octagon = patch_of(box, {}, box, {eighth, {0.0, 0.0, 1.0}});
+  const FacePatch<double> octagon = patch_of(box, {}, box, {eighth, {0.0, 0.0, 1.0}});
   CHECK(octagon.points.size() == 10);
   CHECK(close(octagon.area, 2.0 * (std::sqrt(2.0) - 1.0), 1e-9, 0.0));
 
-  const FacePatch core = patch_of(ground, {}, rounded, placed_at(0.0, 0.0, 0.49));
+  const FacePatch<double> core = patch_of(ground, {}, rounded, placed_at(0.0, 0.0, 0.49));
   CHECK(core.points.size() == 6);
   CHECK(close(core.area, 0.8 * 0.8, 1e-12, 0.0));
-  for (const PatchPoint& p : core.points) CHECK(close(p.distance, -0.01, 0.0, 1e-12));
+  for (const PatchPoint<double>& p : core.points) CHECK(close(p.distance, -0.01, 0.0, 1e-12));
 
-  const FacePatch line = patch_of(box, {}, capsule, {lying, {0.2, 0.0, 0.6}});
+  const FacePatch<double> line = patch_of(box, {}, capsule, {lying, {0.2, 0.0, 0.6}});
   REQUIRE(line.points.size() == 4);
   CHECK(line.flushness == Approx(1.0));
   CHECK(line.area == 0.0);
   CHECK(close(std::abs(line.points[1].point_W[1]), 0.5, 0.0, 1e-9));  // as long as the box is
   CHECK(close(mean_point(line), Vec3<double>(0.2, 0.0, 0.5), 0.0, 1e-9));
 
-  const FacePatch lines =
+  const FacePatch<double> lines =
       patch_of(capsule, {}, capsule, placed_at(0.2, 0.0, 1.0));  // side by side, 0.6 m in common
   REQUIRE(lines.points.size() == 4);
   CHECK(close(mean_point(lines), Vec3<double>(0.1, 0.0, 0.5), 0.0, 1e-9));
   CHECK(patch_of(capsule, {}, capsule, {lying, {0.2, 0.0, 0.0}}).points.size() == 1);  // crossed
 
-  const FacePatch disc = patch_of(ground, {}, cylinder, placed_at(0.0, 0.0, 0.4));
+  const FacePatch<double> disc = patch_of(ground, {}, cylinder, placed_at(0.0, 0.0, 0.4));
   CHECK(disc.points.size() == k_disc_corners + 2);
   CHECK(close(disc.area, std::numbers::pi * 0.09, 0.02, 0.0));
   CHECK(close(mean_point(disc), Vec3<double>::Zero(), 0.0, 1e-9));
@@ -114,7 +114,7 @@ TEST_CASE("face_patch: weights integrate linear pressures exactly", "[collision]
                              B = test::box_part({random.uniform(0.2, 0.9), random.uniform(0.2, 0.9), 0.5});
     const Quat<double> turn(Eigen::AngleAxisd(random.uniform(0.0, 3.0), Vec3<double>::UnitZ()));
     const Pose<double> X_WB{turn, {random.uniform(-0.5, 0.5), random.uniform(-0.5, 0.5), 1.0}};
-    const FacePatch patch = patch_of(A, {}, B, X_WB);
+    const FacePatch<double> patch = patch_of(A, {}, B, X_WB);
     // By counting points of a lattice that lie on both.
     double count = 0.0;
     Vec3<double> sum = Vec3<double>::Zero();

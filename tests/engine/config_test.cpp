@@ -76,7 +76,7 @@ TEST_CASE("ContactConfig: every number and count is checked at both ends of its 
       CHECK_THROWS_WITH(validate(config), Catch::Contains(std::string(count->key)));
     }
   }
-  CHECK(numbers == 10);
+  CHECK(numbers == 14);
 }
 
 TEST_CASE("ContactConfig: a word that is none is refused, and so is one in a StepConfig", "[engine][value]") {

@@ -18,14 +18,21 @@
 namespace abut::viewer {
 namespace {
 
-constexpr const char* k_contact_names[] = {"vertex-SDF", "edge-edge", "edge-SDF", "blended"};
+constexpr const char* k_contact_names[] = {"vertex-SDF",   "edge-edge",    "edge-SDF",
+                                            "convex parts", "triangle-SDF", "blended"};
 
 const char* kind_name(ContactKind kind) { return k_contact_names[static_cast<std::size_t>(kind)]; }
 
-/// "v12 | SDF", "e3 | e17".
+/// "v12 | SDF", "e3 | e17", "t5 | SDF"; of convex parts "0 | witness", "0 | patch 2" with the pair of parts.
 std::string features_text(const ContactFeature& feature) {
   if (feature.kind == ContactKind::blended) return "-";
-  const char* const letter = feature.kind == ContactKind::vertex_sdf ? "v" : "e";
+  if (feature.kind == ContactKind::convex_parts) {
+    return feature.feature_B == 0 ? fmt::format("{} | witness", feature.feature_A)
+                                  : fmt::format("{} | patch {}", feature.feature_A, feature.feature_B);
+  }
+  const char* const letter = feature.kind == ContactKind::vertex_sdf     ? "v"
+                             : feature.kind == ContactKind::triangle_sdf ? "t"
+                                                                         : "e";
   const auto one = [&](int number) {
     return number < 0 ? std::string("SDF") : fmt::format("{}{}", letter, number);
   };
@@ -315,7 +322,8 @@ class ContactsPanel : public Panel {
       bar("cone", indicators.cone);
       bar("gate", indicators.gate);
     }
-    if (contact.feature.kind == ContactKind::edge_sdf) bar("share", indicators.share);
+    if (contact.feature.kind == ContactKind::edge_sdf || contact.feature.kind == ContactKind::convex_parts)
+      bar("share", indicators.share);
     bar("selection", indicators.selection);
   }
 

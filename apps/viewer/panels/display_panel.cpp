@@ -79,7 +79,7 @@ class DisplayPanel : public Panel {
  private:
   static void draw_kinds(PanelContext& context) {
     ContactDisplay& contacts = context.display.contacts;
-    int counts[4] = {};
+    int counts[6] = {};
     for (const ContactView& view : context.frame.contacts)
       ++counts[static_cast<int>(view.contact.feature.kind)];
     ImGui::Separator();
@@ -99,6 +99,12 @@ class DisplayPanel : public Panel {
     ImGui::TableNextColumn();
     kind("Edge-SDF", ContactKind::edge_sdf, contacts.edge_sdf, key_text(Action::edge_sdf_contacts).c_str(),
          "Where an edge enters and leaves the other's solid.");
+    ImGui::TableNextColumn();
+    kind("Convex parts", ContactKind::convex_parts, contacts.convex_parts, "",
+         "Witness points of convex parts, and the patches of their flush faces.");
+    ImGui::TableNextColumn();
+    kind("Triangle-SDF", ContactKind::triangle_sdf, contacts.triangle_sdf, "",
+         "The deepest point of a triangle in the signed distance function of the other body.");
     ImGui::TableNextColumn();
     kind("Blended", ContactKind::blended, contacts.blended, "", "A mean of others, where pairs are reduced.");
     ImGui::EndTable();

@@ -85,6 +85,8 @@ struct ContactHelp {
   const char* help;
 };
 constexpr ContactHelp k_contact_help[] = {
+    {"detector", 0, 0, "What finds contacts: the smooth manifold, GJK and EPA or proximity QPs of convex parts, or Frank and "
+                       "Wolfe's search over triangles."},
     {"vertex_contacts", 0, 0, "Whose vertices meet the other's signed distance function."},
     {"edge_edge", 0, 0, "Contacts between edges of the two meshes: without them crossing edges pass through each other."},
     {"edge_sdf", 0, 0, "Contacts where an edge runs through the other's solid: supports edges that cross a face without a "
@@ -101,6 +103,14 @@ constexpr ContactHelp k_contact_help[] = {
     {"normal_fade", 1e-4, 1.0, "eta: a normal whose unscaled length is below this fades away rather than turn abruptly."},
     {"chord_pull", 1e-3, 10.0, "Edge in a solid: pull of its two contacts to the quadrature points of the chord; smaller "
                                "lets them follow a ridge, larger spreads them."},
+    {"witness_derivative", 0, 0, "gjk: derivative of witness points, exact or smoothed by differences, samples or a softmax."},
+    {"witness_epsilon", 1e-9, 0.1, "gjk: width of the smoothing of that derivative."},
+    {"witness_samples", 2, 1000, "gjk: samples of Gaussian derivatives."},
+    {"witness_seed", 0, 1000, "gjk: seed of these samples."},
+    {"qp_padding", 1e-3, 0.9, "proximity_qp: radius of the ball that rounds a part without one, by its inradius."},
+    {"qp_relaxation", 1e-12, 1e-2, "proximity_qp: kappa; larger smooths derivatives more."},
+    {"search_iterations", 1, 200, "frank_wolfe: steps to the deepest point of a triangle."},
+    {"cluster_angle", 1e-3, 1.0, "frank_wolfe: contacts whose normals differ by less make one cluster [rad]."},
     {"reduction", 0, 0, "What is done with the contacts of a pair. \"blend\": smooth averages; \"cluster\": the extremes "
                         "of each cluster, which jump where contacts change cluster."},
     {"blend_length", 1e-3, 1.0, "Contacts this much nearer to an extreme dominate it; larger averages more."},

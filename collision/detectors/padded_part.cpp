@@ -1,0 +1,150 @@
+#include "collision/detectors/padded_part.h"
+
+#include <limits>
+
+#include "collision/convex/proximity_qp.h"
+#include "collision/convex/proximity_qp_jvp.h"
+#include "collision/convex/proximity_qp_sets.h"
+#include "engine/check.h"
+#include "engine/convex_hull.h"
+
+namespace abut {
+namespace {
+
+/// Into the frame of the body.
+template <int dim, int constraints>
+PaddedCore<double, dim, constraints> in_body(const PaddedCore<double, dim, constraints>& core_P,
+                                             const Pose<double>& X_BP) {
+  return placed<double, dim, constraints>(core_P, X_BP.rotation(), X_BP.p);
+}
+
+PaddedSegment<double> segment_of(const ConvexPart<double>& part) {
+  const double half = part.extents[2];
+  if (part.core == ConvexCore::segment && half > 0.0)
+    return padded<1, 2>(segment_core({0.0, 0.0, -half}, {0.0, 0.0, half}), part.radius);
+  PaddedSegment<double> point{};
+  point.centre.setZero();
+  point.axes[0].setZero();
+  point.normals[0][0] = point.normals[1][0] = 0.0;
+  point.size = part.radius;
+  point.padding = part.radius;
+  return point;
+}
+
+ConvexPart<double> carved_box(ConvexPart<double> part, double padding) {
+  const double radius = padding * part.extents.minCoeff();
+  part.extents -= Vec3<double>::Constant(radius);
+  part.radius = radius;
+  part.size = part.extents.norm();
+  return part;
+}
+
+PaddedPolytope<double, 6> box_core(const ConvexPart<double>& box) {
+  Points normals(3, 6);
+  std::vector<double> offsets;
+  for (int i = 0; i < 3; ++i) {
+    normals.col(2 * i) = Vec3<double>::Unit(i);
+    normals.col(2 * i + 1) = -Vec3<double>::Unit(i);
+    offsets.insert(offsets.end(), 2, box.extents[i]);
+  }
+  return padded<3, 6>(polytope_core(normals, offsets), box.radius);
+}
+
+/// Normals and offsets of a polyhedron's faces, seen from a centre inside.
+struct Faces {
+  Points normals;
+  std::vector<double> offsets;
+  Vec3<double> centre = Vec3<double>::Zero();
+
+  explicit Faces(const PolyhedronGraph<double>& graph) : normals(3, graph.face_count()) {
+    for (const Vec3<double>& x : graph.vertices) centre += x / graph.vertex_count();
+    for (int f = 0; f < graph.face_count(); ++f) {
+      const Vec3<double>& corner = graph.vertices[at(graph.corners[at(graph.first_corner[at(f)])])];
+      normals.col(f) = graph.face_normals[at(f)];
+      offsets.push_back(graph.face_normals[at(f)].dot(corner - centre));
+    }
+  }
+};
+
+PaddedPart padded_polyhedron(const ConvexPart<double>& part, double padding) {
+  Faces faces(*part.polyhedron);
+  require(faces.normals.cols() <= k_most_qp_faces,
+          "a polyhedron of more faces than a proximity program has room for");
+  PaddedPart r{part, {}};
+  if (part.radius == 0.0) {
+    double inradius = std::numeric_limits<double>::infinity();
+    for (const double offset : faces.offsets) inradius = std::min(inradius, offset);
+    for (double& offset : faces.offsets) offset -= padding * inradius;
+    Points vertices = polyhedron_vertices(faces.normals, faces.offsets);
+    vertices.colwise() += faces.centre;
+    r.part = make_convex_part(vertices);
+    r.part.X_BP = part.X_BP;
+    r.part.radius = padding * inradius;
+  }
+  auto core = padded<3, k_most_qp_faces>(polytope_core(faces.normals, faces.offsets), r.part.radius);
+  core.centre += faces.centre;
+  r.core = in_body(core, part.X_BP);
+  return r;
+}
+
+/// Fills in the derivatives, column by column.
+template <typename A, typename B, typename Program, typename At>
+void set_derivatives(const A& core_A, const B& core_B, const Pose<double>& X_WA, const Pose<double>& X_WB,
+                     const Program& program, const At& at, const ProximitySettings<double>& settings,
+                     WitnessByB& by_B) {
+  const auto relaxed = relaxed_solution(program, at, settings);
+  for (int column = 0; column < 6; ++column) {
+    const Vec6<double> tangent = Vec6<double>::Unit(column);
+    const ProximityTangent<double> dot = proximity_pose_jvp<double>(
+        core_A, core_B, X_WA.p, X_WB.p, program, at, relaxed, Vec6<double>(Vec6<double>::Zero()), tangent);
+    by_B.distance[column] = dot.distance;
+    by_B.normal.col(column) = dot.normal;
+    by_B.point_A.col(column) = dot.point_A;
+    by_B.point_B.col(column) = dot.point_B;
+  }
+}
+
+}  // namespace
+
+PaddedPart make_padded_part(const ConvexPart<double>& part, double padding) {
+  switch (part.core) {
+    case ConvexCore::point:
+    case ConvexCore::segment:
+      return {part, in_body(segment_of(part), part.X_BP)};
+    case ConvexCore::box: {
+      const ConvexPart<double> box = part.radius > 0.0 ? part : carved_box(part, padding);
+      return {box, in_body(box_core(box), part.X_BP)};
+    }
+    case ConvexCore::polyhedron:
+      return padded_polyhedron(part, padding);
+    case ConvexCore::superquadric:
+    case ConvexCore::cone:
+    case ConvexCore::half_space:
+      break;
+  }
+  require(false, "proximity programs take points, segments, boxes and polyhedra");
+  return {};
+}
+
+bool padded_witness(const PaddedPart& A, const Pose<double>& X_WA, const PaddedPart& B,
+                    const Pose<double>& X_WB, double relaxation, Witness<double>& witness, WitnessByB* by_B) {
+  ProximitySettings<double> settings;
+  settings.kappa = relaxation;
+  return std::visit(
+      [&](const auto& core_A_B, const auto& core_B_B) {
+        const auto core_A = placed(core_A_B, X_WA.rotation(), X_WA.p);
+        const auto core_B = placed(core_B_B, X_WB.rotation(), X_WB.p);
+        const auto program = proximity_program(core_A, core_B, settings.lambda);
+        const auto solution = interior_point(program, settings.solver);
+        if (!(solution.converged > 0.0)) return false;
+        const auto found = proximity_of_solution(
+            core_A, core_B, solution, settings,
+            proximity_qp_detail::centre_axis<double>(core_A.centre, core_B.centre, program.length));
+        witness = {found.normal, found.point_A, found.point_B, found.distance};
+        if (by_B != nullptr) set_derivatives(core_A, core_B, X_WA, X_WB, program, found, settings, *by_B);
+        return true;
+      },
+      A.core, B.core);
+}
+
+}  // namespace abut

@@ -1,0 +1,44 @@
+/// Witness points of padded convex parts by proximity QPs: spheres, capsules, boxes and polyhedra.
+///
+/// A part without a ball of its own gets one, carved out of it: the core is what is farther than the padding
+/// from each of its faces, so faces stay where they are while edges and corners are rounded.
+#pragma once
+
+#include <variant>
+
+#include "collision/convex/convex_part.h"
+#include "collision/convex/face_patch.h"
+#include "collision/convex/proximity_qp_core.h"
+#include "collision/convex/witness_derivatives.h"
+#include "engine/detector_choice.h"
+
+namespace abut {
+
+struct PaddedPart {
+  ConvexPart<double> part;  ///< core and padding, as its radius
+  /// In the frame of the body; a sphere is a segment whose axis is 0.
+  std::variant<PaddedSegment<double>, PaddedPolytope<double, 6>, PaddedPolytope<double, k_most_qp_faces>>
+      core;
+};
+
+/// @param padding  of a part without a ball, by the radius of the ball about its centre that touches the
+///                 nearest face, in (0, 1)
+/// Throws std::invalid_argument for a core that is no point, segment, box or polyhedron, and for a polyhedron
+/// of more than k_most_qp_faces faces.
+[[nodiscard]] PaddedPart make_padded_part(const ConvexPart<double>& part, double padding);
+
+/// How witness points move with the pose of B, tangents [rotation; translation], while A rests.
+struct WitnessByB {
+  Vec6<double> distance;           ///< [m/rad; -]
+  Mat36<double> normal;            ///< [1/rad; 1/m]
+  Mat36<double> point_A, point_B;  ///< [m/rad; -]
+};
+
+/// @param relaxation  kappa of the derivatives, see proximity_qp_vjp.h
+/// @param by_B        null, or where derivatives are put
+/// Returns false if the program could not be solved.
+[[nodiscard]] bool padded_witness(const PaddedPart& A, const Pose<double>& X_WA, const PaddedPart& B,
+                                  const Pose<double>& X_WB, double relaxation, Witness<double>& witness,
+                                  WitnessByB* by_B);
+
+}  // namespace abut
