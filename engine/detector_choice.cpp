@@ -19,6 +19,7 @@ std::string part_refusal(const Primitive& primitive, DetectorKind detector) {
     case PrimitiveKind::sphere:
     case PrimitiveKind::capsule:
     case PrimitiveKind::rounded_box:
+    case PrimitiveKind::half_space:
       return {};
     case PrimitiveKind::convex_polyhedron:
       if (detector == DetectorKind::proximity_qp && primitive.directions.cols() > k_most_qp_faces)
@@ -26,7 +27,6 @@ std::string part_refusal(const Primitive& primitive, DetectorKind detector) {
       return {};
     case PrimitiveKind::superquadric:
     case PrimitiveKind::cone:
-    case PrimitiveKind::half_space:
       return detector == DetectorKind::gjk ? std::string() : kind;
     case PrimitiveKind::oriented_point_cloud:
     case PrimitiveKind::extruded_superquadric:
@@ -40,7 +40,7 @@ std::string convex_refusal(const Body& body, DetectorKind detector) {
   const bool is_gjk = detector == DetectorKind::gjk;
   const std::string needs = is_gjk
                                 ? R"(detector = "gjk" needs convex parts)"
-                                : R"(detector = "proximity_qp" needs spheres, capsules, boxes or polyhedra)";
+                                : R"(detector = "proximity_qp" needs spheres, capsules, boxes, polyhedra or half-spaces)";
   const std::string instead = is_gjk ? R"(use "manifold" or "frank_wolfe")"
                                      : R"(use "manifold", "frank_wolfe" or, for convex parts, "gjk")";
   if (body.shape.primitives.empty())

@@ -231,6 +231,64 @@ class Clipping {
   double tolerance_;
 };
 
+/// Where sides of the common polygon lie on sides of both faces, what moves one of them outwards changes
+/// nothing: the centre c moves by half the mean of all such motions, and by
+///   +-1/(2 a) sum over these sides of  integral |v_n| (x - c) ds,
+/// v_n the velocity of the side along its normal, on top. This sum is 0 where opposite sides balance.
+class AlignedSides {
+ public:
+  using Polygon = std::vector<Vec2<double>>;
+
+  /// @param tolerance  distance [m] to a side below which a corner lies on it
+  AlignedSides(const Polygon& common, const Polygon& one, const Polygon& other, double tolerance)
+      : tolerance_(tolerance) {
+    const std::size_t count = common.size();
+    for (const Vec2<double>& x : common) centre_ += x / static_cast<double>(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      const Vec2<double>&a = common[i], &b = common[(i + 1) % count];
+      extent_ = std::max(extent_, (a - centre_).norm());
+      if ((b - a).norm() > tolerance && is_on_side(a, b, one) && is_on_side(a, b, other)) add(a, b);
+    }
+  }
+
+  /// Whether motions in the plane, along either axis or about c, have different derivatives to either side.
+  [[nodiscard]] bool has_kink() const {
+    constexpr double k_balanced = 1e-6;
+    const double length = extent_ * extent_;
+    return x_.norm() > k_balanced * length || y_.norm() > k_balanced * length ||
+           turn_.norm() > k_balanced * length * extent_;
+  }
+
+ private:
+  [[nodiscard]] bool is_on_side(const Vec2<double>& a, const Vec2<double>& b, const Polygon& polygon) const {
+    for (std::size_t i = 0; i < polygon.size(); ++i) {
+      const Vec2<double>& start = polygon[i];
+      const Vec2<double> side = (polygon[(i + 1) % polygon.size()] - start).normalized();
+      const auto is_on = [&](const Vec2<double>& x) {
+        return std::abs(cross2<double>(side, x - start)) <= tolerance_;
+      };
+      if (is_on(a) && is_on(b)) return true;
+    }
+    return false;
+  }
+  void add(const Vec2<double>& a, const Vec2<double>& b) {
+    const double length = (b - a).norm();
+    const Vec2<double> along = (b - a) / length, middle = 0.5 * (a + b) - centre_;
+    x_ += std::abs(along[1]) * length * middle;
+    y_ += std::abs(along[0]) * length * middle;
+    // About c, v_n = s at the place s along the side from the foot of c's perpendicular.
+    const double from = along.dot(a - centre_), to = along.dot(b - centre_);
+    const Vec2<double> foot = a - centre_ - from * along;
+    const auto integral = [](double s) { return 0.5 * s * std::abs(s); };    // of |s|
+    const auto moment = [](double s) { return s * s * std::abs(s) / 3.0; };  // of |s| s
+    turn_ += (integral(to) - integral(from)) * foot + (moment(to) - moment(from)) * along;
+  }
+
+  double tolerance_, extent_ = 0.0;
+  Vec2<double> centre_ = Vec2<double>::Zero();
+  Vec2<double> x_ = Vec2<double>::Zero(), y_ = Vec2<double>::Zero(), turn_ = Vec2<double>::Zero();
+};
+
 /// Where the line through `at` along n meets the plane of a face, from `at` [m].
 template <typename S>
 S height(const SupportFace<S>& face, const Vec3<S>& corner, const Vec3<S>& n, const Vec3<S>& at) {
@@ -277,6 +335,16 @@ class PatchFinder {
       for (const Vec3<S>& x : *corners) extent_ = std::max(extent_, (values(x) - middle_).norm());
   }
 
+  /// Of the patch that find(0.0) left: whether its centre has other derivatives on either side.
+  [[nodiscard]] bool has_kink() {
+    std::vector<Vec2<double>>&common = memory_.common, &region = memory_.values;
+    set_values(memory_.polygon, common);
+    set_values(memory_.region, region);
+    const double tolerance = k_aligned * extent_;
+    if (common.size() == 2) return has_one_aligned_end(common, memory_.subject, region, tolerance);
+    return common.size() > 2 && AlignedSides(common, memory_.subject, region, tolerance).has_kink();
+  }
+
   /// @param shift  of B, in extents of the faces
   /// Overwrites `patch`. Returns whether sides are aligned.
   bool find(double shift, FacePatch<S>& patch) {
@@ -302,6 +370,7 @@ class PatchFinder {
     if (!is_segment && !is_region_unbounded) whole = std::min(whole, value_of(measure(region)));
     bool is_aligned = false;
     if (!is_region_unbounded) {
+      if (shift == 0.0) set_values(polygon, memory_.subject);
       Clipping<S> clipping(polygon, memory_.clipped, k_aligned * extent_);
       clipping.by(region);
       is_aligned = clipping.is_aligned;
@@ -336,10 +405,58 @@ class PatchFinder {
     }
   }
 
+  static void set_values(const std::vector<Vec2<S>>& points, std::vector<Vec2<double>>& values_of) {
+    values_of.clear();
+    for (const Vec2<S>& x : points) values_of.emplace_back(value_of(x[0]), value_of(x[1]));
+  }
+
+  /// Of a segment: both ends are the subject's own, and the region's limits as well, or neither is.
+  static bool has_one_aligned_end(const std::vector<Vec2<double>>& common,
+                                  const std::vector<Vec2<double>>& subject,
+                                  const std::vector<Vec2<double>>& region, double tolerance) {
+    int aligned = 0;
+    for (const Vec2<double>& end : common) {
+      bool is_own = false, is_limit = false;
+      for (const Vec2<double>& x : subject) is_own |= (x - end).norm() <= tolerance;
+      for (std::size_t i = 0; i < region.size(); ++i) {
+        const Vec2<double> side = (region[(i + 1) % region.size()] - region[i]).normalized();
+        const Vec2<double> from = end - region[i];
+        is_limit |= std::abs(region.size() == 2 ? side.dot(from) : cross2<double>(side, from)) <= tolerance;
+      }
+      aligned += is_own && is_limit;
+    }
+    return aligned == 1;
+  }
+
+  /// Of two segments: from one to the other in the middle of what they have in common, perpendicular to both.
+  /// That of their witness points turns with these where they are ends.
+  [[nodiscard]] Vec3<S> normal_of_lines() const {
+    const Vec3<S>&a = memory_.corners_A[0], &b = memory_.corners_B[0];
+    const Vec3<S> e = memory_.corners_A[1] - a, f = memory_.corners_B[1] - b;
+    const double sign = value_of(S(e.dot(f))) < 0.0 ? -1.0 : 1.0;
+    const Vec3<S> sum = e / length_of(e) + (sign / length_of(f)) * f, axis = sum / length_of(sum);
+    const S a0 = axis.dot(a), a1 = axis.dot(memory_.corners_A[1]), b0 = axis.dot(b),
+            b1 = axis.dot(memory_.corners_B[1]);
+    const auto less = [](const S& x, const S& y) { return value_of(x) < value_of(y); };
+    const S from = std::max(std::min(a0, a1, less), std::min(b0, b1, less), less),
+            to = std::min(std::max(a0, a1, less), std::max(b0, b1, less), less), middle = 0.5 * (from + to);
+    const auto point = [&](const Vec3<S>& start, const Vec3<S>& line) {
+      return Vec3<S>(start + ((middle - axis.dot(start)) / axis.dot(line)) * line);
+    };
+    const Vec3<S> between = point(b, f) - point(a, e), across = between - between.dot(axis) * axis;
+    const S length = length_of(across);
+    if (!(value_of(length) > k_aligned * (A_.size + B_.size))) return witness_.normal_AB_W;
+    const double side = value_of(S(across.dot(witness_.normal_AB_W))) < 0.0 ? -1.0 : 1.0;
+    return (side / length) * across;
+  }
+
   [[nodiscard]] Vec3<S> patch_normal() const {
     const bool is_line_A = memory_.corners_A.size() == 2, is_line_B = memory_.corners_B.size() == 2;
-    if (memory_.corners_A.empty() || memory_.corners_B.empty() || (is_line_A && is_line_B))
-      return witness_.normal_AB_W;
+    if (memory_.corners_A.empty() || memory_.corners_B.empty()) return witness_.normal_AB_W;
+    if (is_line_A && is_line_B) {
+      const bool are_segments = A_.core == ConvexCore::segment && B_.core == ConvexCore::segment;
+      return are_segments ? normal_of_lines() : witness_.normal_AB_W;
+    }
     double share_A = is_line_A ? 0.0 : 1.0;
     if (face_B_.is_unbounded) {
       share_A = 0.0;
@@ -431,10 +548,12 @@ void find_face_patch(const ConvexPart<double>& A, const PartPlacement<S>& X_A, c
                      FacePatch<S>& patch) {
   PatchFinder<S> finder(A, X_A, B, X_B, witness, scratch);
   if (!finder.find(0.0, patch)) return;
+  const bool has_kink = finder.has_kink();
   finder.find(k_shift, patch);
   finder.find(-k_shift, scratch.shifted);
   take_mean(scratch.shifted, 1e3 * k_shift * std::max(A.size + A.radius, B.size + B.radius), patch);
   patch.is_aligned = true;
+  patch.has_kink = has_kink;
 }
 
 template void find_face_patch(const ConvexPart<double>&, const PartPlacement<double>&,

@@ -12,7 +12,8 @@
 /// m is the normal of the larger face; of two about as large, whose areas are a_A and a_B, the mean
 ///   s f_A - (1 - s) f_B, normalised,   s = S(1/2 + (a_A - a_B)/(a_A + a_B)),   S = smoothstep5,
 /// because n jumps from one face to the other where equal boxes tilt against each other. A half-space is the
-/// largest; against a line it is the face's normal, and n between two lines.
+/// largest; against a line it is the face's normal. Between two segments m is perpendicular to both, from one
+/// to the other in the middle of what they have in common; between other lines it is n.
 ///
 /// The patch counts with
 ///   psi = S(2 - Q),   Q = sum of sin^2(angle of a face to n)/u^2,   u = 0.1 rad,
@@ -74,6 +75,8 @@ struct FacePatch {
   double flushness = 0.0;             ///< psi
   double area = 0.0;                  ///< of the polygon [m^2]; 0 of a segment
   bool is_aligned = false;            ///< the mean of both sides
+  /// Of aligned ones: whether the centre of the patch has other derivatives on either side.
+  bool has_kink = false;
 };
 
 /// Memory that is kept from one use to the next.
@@ -81,6 +84,7 @@ template <typename S>
 struct FacePatchScratch {
   std::vector<Vec3<S>> corners_A, corners_B;
   std::vector<Vec2<S>> polygon, region, clipped;
+  std::vector<Vec2<double>> subject, common, values;  ///< of aligned ones
   FacePatch<S> shifted;
 };
 
@@ -88,7 +92,7 @@ struct FacePatchScratch {
 template <typename S>
 void take_witness_only(const Witness<S>& witness, FacePatch<S>& patch) {
   patch.flushness = patch.area = 0.0;
-  patch.is_aligned = false;
+  patch.is_aligned = patch.has_kink = false;
   patch.points.resize(1);
   PatchPoint<S>& point = patch.points[0];
   for (int i = 0; i < 3; ++i) point.point_W[i] = 0.5 * (witness.point_A_W[i] + witness.point_B_W[i]);

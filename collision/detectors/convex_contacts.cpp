@@ -89,11 +89,15 @@ PointContact contact_of(const PatchPoint<double>& point) {
   return contact;
 }
 
-/// Whether balls around two parts are farther apart than that [m]. Half-spaces have none.
+/// Whether balls around two parts, or a half-space and a ball, are farther apart than that [m].
 bool are_beyond(const ConvexPart<double>& A, const Pose<double>& X_WA, const ConvexPart<double>& B,
                 const Pose<double>& X_WB, double reach) {
-  if (A.core == ConvexCore::half_space || B.core == ConvexCore::half_space) return false;
   const Vec3<double> between = X_WB * B.X_BP.p - X_WA * A.X_BP.p;
+  const auto up = [](const Pose<double>& X_W, const ConvexPart<double>& part) {
+    return Vec3<double>(X_W.q * (part.X_BP.q * Vec3<double>::UnitZ()));
+  };
+  if (A.core == ConvexCore::half_space) return up(X_WA, A).dot(between) > B.size + B.radius + reach;
+  if (B.core == ConvexCore::half_space) return -up(X_WB, B).dot(between) > A.size + A.radius + reach;
   return between.norm() > A.size + A.radius + B.size + B.radius + reach;
 }
 
@@ -169,7 +173,7 @@ void ConvexContacts::find_of_parts(int a, int b, const Pose<double>& X_WA, const
     }
     for (const PatchPoint<PatchDual>& point : patch.points) {
       contacts.push_back(contact_of(point, about));
-      contacts.back().is_near_kink = patch.is_aligned;
+      contacts.back().is_near_kink = patch.has_kink;
     }
   } else {
     FacePatch<double>& patch = scratch.patch;

@@ -32,8 +32,9 @@ void OtherDetectors::prepare(const Body& body, const ContactConfig& config, Prep
       break;
     }
     case DetectorKind::frank_wolfe:
-      if (!out.triangles && body.mesh.triangle_count() > 0)
-        out.triangles = std::make_unique<const TriangleSearch>(body.mesh);
+      if (out.triangles || body.mesh.triangle_count() == 0) break;
+      out.triangles = std::make_unique<const TriangleSearch>(body.mesh);
+      if (body.contact_area_vectors.cols() > 0) out.triangle_radius = body.contact_radius;
       break;
   }
 }
@@ -46,12 +47,14 @@ ConvexContacts OtherDetectors::convex_contacts(const PairQuery& query) const {
 
 TriangleQuery OtherDetectors::triangle_query(const PairQuery& query, bool owner_is_A, double margin) const {
   TriangleQuery r;
-  r.triangles = prepared(owner_is_A ? query.body_A : query.body_B).triangles.get();
+  const Prepared& owner = prepared(owner_is_A ? query.body_A : query.body_B);
+  r.triangles = owner.triangles.get();
+  r.radius = owner.triangle_radius;
   r.sdf = owner_is_A ? query.sdf_B : query.sdf_A;
   r.owner_is_A = owner_is_A;
   r.X_WO = owner_is_A ? *query.X_WA : *query.X_WB;
   r.X_WS = owner_is_A ? *query.X_WB : *query.X_WA;
-  r.settings = frank_wolfe_settings(query.config, margin);
+  r.settings = frank_wolfe_settings(query.config, margin + r.radius);
   return r;
 }
 

@@ -52,6 +52,7 @@ class OtherDetectors {
     std::vector<ConvexPart<double>> parts;
     std::map<double, std::vector<PaddedPart>> padded;  ///< by qp_padding
     std::unique_ptr<const TriangleSearch> triangles;
+    double triangle_radius = 0;  ///< of a ball that is swept over them [m]
   };
   void prepare(const Body& body, const ContactConfig& config, Prepared& prepared) const;
   [[nodiscard]] ConvexContacts convex_contacts(const PairQuery& query) const;

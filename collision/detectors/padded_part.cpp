@@ -1,6 +1,7 @@
 #include "collision/detectors/padded_part.h"
 
 #include <limits>
+#include <type_traits>
 
 #include "collision/convex/proximity_qp.h"
 #include "collision/convex/proximity_qp_jvp.h"
@@ -29,6 +30,25 @@ PaddedSegment<double> segment_of(const ConvexPart<double>& part) {
   point.size = part.radius;
   point.padding = part.radius;
   return point;
+}
+
+PaddedPlane plane_core() {
+  PaddedPlane plane{};
+  plane.centre.setZero();
+  plane.axes[0] = Vec3<double>::UnitX();
+  plane.axes[1] = Vec3<double>::UnitY();
+  return plane;
+}
+
+/// The plane below another core.
+template <int dim, int constraints>
+PaddedPlane plane_below(PaddedPlane plane_W, const PaddedCore<double, dim, constraints>& core_W) {
+  const Vec3<double> up = plane_W.axes[0].cross(plane_W.axes[1]);
+  const double depth = core_W.size + core_W.padding;
+  plane_W.centre = core_W.centre - (up.dot(core_W.centre - plane_W.centre) + depth) * up;
+  plane_W.padding = depth;
+  plane_W.size = core_W.size;
+  return plane_W;
 }
 
 ConvexPart<double> carved_box(ConvexPart<double> part, double padding) {
@@ -117,12 +137,13 @@ PaddedPart make_padded_part(const ConvexPart<double>& part, double padding) {
     }
     case ConvexCore::polyhedron:
       return padded_polyhedron(part, padding);
+    case ConvexCore::half_space:
+      return {part, in_body(plane_core(), part.X_BP)};
     case ConvexCore::superquadric:
     case ConvexCore::cone:
-    case ConvexCore::half_space:
       break;
   }
-  require(false, "proximity programs take points, segments, boxes and polyhedra");
+  require(false, "proximity programs take points, segments, boxes, polyhedra and half-spaces");
   return {};
 }
 
@@ -130,19 +151,32 @@ bool padded_witness(const PaddedPart& A, const Pose<double>& X_WA, const PaddedP
                     const Pose<double>& X_WB, double relaxation, Witness<double>& witness, WitnessByB* by_B) {
   ProximitySettings<double> settings;
   settings.kappa = relaxation;
+  const auto solve = [&](const auto& core_A, const auto& core_B) {
+    const auto program = proximity_program(core_A, core_B, settings.lambda);
+    const auto solution = interior_point(program, settings.solver);
+    if (!(solution.converged > 0.0)) return false;
+    const auto found = proximity_of_solution(
+        core_A, core_B, solution, settings,
+        proximity_qp_detail::centre_axis<double>(core_A.centre, core_B.centre, program.length));
+    witness = {found.normal, found.point_A, found.point_B, found.distance};
+    if (by_B != nullptr) set_derivatives(core_A, core_B, X_WA, X_WB, program, found, settings, *by_B);
+    return true;
+  };
   return std::visit(
       [&](const auto& core_A_B, const auto& core_B_B) {
         const auto core_A = placed(core_A_B, X_WA.rotation(), X_WA.p);
         const auto core_B = placed(core_B_B, X_WB.rotation(), X_WB.p);
-        const auto program = proximity_program(core_A, core_B, settings.lambda);
-        const auto solution = interior_point(program, settings.solver);
-        if (!(solution.converged > 0.0)) return false;
-        const auto found = proximity_of_solution(
-            core_A, core_B, solution, settings,
-            proximity_qp_detail::centre_axis<double>(core_A.centre, core_B.centre, program.length));
-        witness = {found.normal, found.point_A, found.point_B, found.distance};
-        if (by_B != nullptr) set_derivatives(core_A, core_B, X_WA, X_WB, program, found, settings, *by_B);
-        return true;
+        constexpr bool is_plane_A = std::is_same_v<std::remove_cvref_t<decltype(core_A)>, PaddedPlane>,
+                       is_plane_B = std::is_same_v<std::remove_cvref_t<decltype(core_B)>, PaddedPlane>;
+        if constexpr (is_plane_A && is_plane_B) {
+          return false;
+        } else if constexpr (is_plane_A) {
+          return solve(plane_below(core_A, core_B), core_B);
+        } else if constexpr (is_plane_B) {
+          return solve(core_A, plane_below(core_B, core_A));
+        } else {
+          return solve(core_A, core_B);
+        }
       },
       A.core, B.core);
 }

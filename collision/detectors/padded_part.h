@@ -1,7 +1,10 @@
-/// Witness points of padded convex parts by proximity QPs: spheres, capsules, boxes and polyhedra.
+/// Witness points of padded convex parts by proximity QPs: spheres, capsules, boxes, polyhedra and
+/// half-spaces.
 ///
 /// A part without a ball of its own gets one, carved out of it: the core is what is farther than the padding
-/// from each of its faces, so faces stay where they are while edges and corners are rounded.
+/// from each of its faces, so faces stay where they are while edges and corners are rounded. A half-space is
+/// a plane without bounds, as far below its surface as the other part is large, and its padding is that
+/// depth.
 #pragma once
 
 #include <variant>
@@ -14,17 +17,21 @@
 
 namespace abut {
 
+/// A plane without bounds; centre, size and padding are those that the other part makes it.
+using PaddedPlane = PaddedPolygon<double, 1>;
+
 struct PaddedPart {
   ConvexPart<double> part;  ///< core and padding, as its radius
   /// In the frame of the body; a sphere is a segment whose axis is 0.
-  std::variant<PaddedSegment<double>, PaddedPolytope<double, 6>, PaddedPolytope<double, k_most_qp_faces>>
+  std::variant<PaddedPlane, PaddedSegment<double>, PaddedPolytope<double, 6>,
+               PaddedPolytope<double, k_most_qp_faces>>
       core;
 };
 
 /// @param padding  of a part without a ball, by the radius of the ball about its centre that touches the
 ///                 nearest face, in (0, 1)
-/// Throws std::invalid_argument for a core that is no point, segment, box or polyhedron, and for a polyhedron
-/// of more than k_most_qp_faces faces.
+/// Throws std::invalid_argument for superquadrics and cones, and for a polyhedron of more than
+/// k_most_qp_faces faces.
 [[nodiscard]] PaddedPart make_padded_part(const ConvexPart<double>& part, double padding);
 
 /// How witness points move with the pose of B, tangents [rotation; translation], while A rests.
@@ -36,7 +43,7 @@ struct WitnessByB {
 
 /// @param relaxation  kappa of the derivatives, see proximity_qp_vjp.h
 /// @param by_B        null, or where derivatives are put
-/// Returns false if the program could not be solved.
+/// Returns false if the program could not be solved, as that of two half-spaces.
 [[nodiscard]] bool padded_witness(const PaddedPart& A, const Pose<double>& X_WA, const PaddedPart& B,
                                   const Pose<double>& X_WB, double relaxation, Witness<double>& witness,
                                   WitnessByB* by_B);

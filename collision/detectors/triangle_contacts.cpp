@@ -8,8 +8,8 @@ PointContact contact_at(const TriangleQuery& query, const TriangleContact& found
   const Vec3<double> n = query.X_WS.q * found.normal, x_W = query.X_WS * found.point;
   PointContact contact;
   (query.owner_is_A ? contact.feature_A : contact.feature_B) = found.triangle;
-  contact.point_W = x_W - 0.5 * found.distance * n;
-  contact.signed_distance = found.distance;
+  contact.signed_distance = found.distance - query.radius;
+  contact.point_W = x_W - (query.radius + 0.5 * contact.signed_distance) * n;
   contact.normal_AB_W = query.owner_is_A ? Vec3<double>(-n) : n;
   return contact;
 }
@@ -49,7 +49,8 @@ PointContact linearize_triangle_contact(const TriangleQuery& query, int triangle
   x_by_motion << -cross_product_with(query.X_WS * found.point - contact.point_W), Mat3<double>::Identity();
   const Eigen::Matrix<double, 1, 6> distance = gradient.transpose() * x_by_motion;
   const Mat36<double> normal = normal_jacobian * x_by_motion,
-                      point = x_by_motion - 0.5 * (n * distance + found.distance * normal);
+                      point = x_by_motion - 0.5 * n * distance -
+                              (query.radius + 0.5 * contact.signed_distance) * normal;
   if (!query.owner_is_A) {
     contact.by_motion << point, distance, normal, Eigen::Matrix<double, 1, 6>::Zero();
     return contact;

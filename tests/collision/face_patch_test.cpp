@@ -165,5 +165,38 @@ TEST_CASE("face_patch: forces change smoothly as bodies slide, turn and tilt", "
   }
 }
 
+TEST_CASE("face_patch: sides in one plane are a kink unless opposite ones balance", "[collision][value]") {
+  const ConvexPart<double> box = test::box_part({0.5, 0.5, 0.5}), small = test::box_part({0.2, 0.2, 0.2}),
+                           capsule = test::capsule_part(0.1, 0.3);
+  const auto at = [&](const ConvexPart<double>& B, const Pose<double>& X) { return patch_of(box, {}, B, X); };
+  const FacePatch<double> equal = at(box, placed_at(0.0, 0.0, 1.0));
+  CHECK(equal.is_aligned);
+  CHECK_FALSE(equal.has_kink);
+  CHECK(equal.points.size() == 6);
+  CHECK(close(equal.area, 1.0, 1e-6, 0.0));
+
+  const FacePatch<double> apart = at(box, placed_at(0.3, 0.1, 1.0));
+  CHECK_FALSE(apart.is_aligned);
+  CHECK_FALSE(apart.has_kink);
+
+  const FacePatch<double> aside = at(box, placed_at(0.3, 0.0, 1.0));  // aligned front and back
+  CHECK(aside.is_aligned);
+  CHECK_FALSE(aside.has_kink);
+
+  const FacePatch<double> at_a_side = at(small, placed_at(0.3, 0.0, 0.7));  // flush on the right only
+  CHECK(at_a_side.is_aligned);
+  CHECK(at_a_side.has_kink);
+  CHECK_FALSE(at(small, placed_at(0.0, 0.0, 0.7)).is_aligned);
+
+  const auto beside = [&](double z) { return patch_of(capsule, {}, capsule, placed_at(0.2, 0.0, z)); };
+  CHECK(beside(0.0).is_aligned);
+  CHECK_FALSE(beside(0.0).has_kink);
+  CHECK_FALSE(beside(0.1).is_aligned);
+  const FacePatch<double> short_one =
+      patch_of(capsule, {}, test::capsule_part(0.1, 0.2), placed_at(0.2, 0.0, 0.1));  // one end aligned
+  CHECK(short_one.is_aligned);
+  CHECK(short_one.has_kink);
+}
+
 }  // namespace
 }  // namespace abut

@@ -17,7 +17,9 @@ std::string scene_of(const std::string& detector, const std::string& primitive,
   return "[simulation.contact]\ndetector = \"" + detector +
          "\"\n"
          "[[body]]\nname = \"floor\"\n[[body.primitive]]\nkind = \"half_space\"\n"
-         "[[body]]\nname = \"thing\"\nmass = 1\npoints = [[0, 0, -0.1]]\n[[body.primitive]]\n" +
+         "[[body]]\nname = \"thing\"\nmass = 1\ncenter_of_mass = [0, 0, 0]\ninertia = [1e-3, 1e-3, 1e-3, 0, "
+         "0, 0]\nvolume = 1e-3\n"
+         "[body.contact]\npoints = [[0, 0, -0.03]]\n[[body.primitive]]\n" +
          primitive + "\n" + after;
 }
 
@@ -33,6 +35,7 @@ std::string error_of(const std::string& text) {
 }
 
 const std::string k_ball = "kind = \"sphere\"\nradius = 0.1";
+const std::string k_cylinder = "kind = \"cylinder\"\nradius = 0.1\nhalf_length = 0.1";
 const std::string k_torus = "kind = \"torus\"\nradius = 0.1\ntube_radius = 0.03";
 
 TEST_CASE("detector_choice: what a detector cannot take is refused at its line, with what can",
@@ -42,12 +45,12 @@ TEST_CASE("detector_choice: what a detector cannot take is refused at its line, 
             scene_of("proximity_qp", k_ball, "[[pair]]\nbodies = [\"floor\", \"thing\"]\ncollide = false\n"))
             .empty());
 
-  const std::string half_space = error_of(scene_of("proximity_qp", k_ball));
-  CAPTURE(half_space);
-  CHECK(half_space.find("scene.toml:2: simulation.contact.detector") != std::string::npos);
-  CHECK(half_space.find("body 'floor'") != std::string::npos);
-  CHECK(half_space.find("is a half_space") != std::string::npos);
-  CHECK(half_space.find("\"gjk\"") != std::string::npos);
+  const std::string cylinder = error_of(scene_of("proximity_qp", k_cylinder));
+  CAPTURE(cylinder);
+  CHECK(cylinder.find("scene.toml:2: simulation.contact.detector") != std::string::npos);
+  CHECK(cylinder.find("body 'thing'") != std::string::npos);
+  CHECK(cylinder.find("is a superquadric") != std::string::npos);
+  CHECK(cylinder.find("\"gjk\"") != std::string::npos);
 
   const std::string torus = error_of(scene_of("gjk", k_torus));
   CAPTURE(torus);
@@ -59,7 +62,7 @@ TEST_CASE("detector_choice: what a detector cannot take is refused at its line, 
       error_of(scene_of("manifold", k_torus,
                         "[[pair]]\nbodies = [\"floor\", \"thing\"]\n[pair.contact]\ndetector = \"gjk\"\n"));
   CAPTURE(of_pair);
-  CHECK(of_pair.find("scene.toml:16: pair") != std::string::npos);
+  CHECK(of_pair.find("scene.toml:22: pair[0].contact.detector") != std::string::npos);
 }
 
 TEST_CASE("detector_choice: numbers of detectors are checked, and words", "[engine][errors]") {
