@@ -177,4 +177,16 @@ struct TangentPlane {
   }
 };
 
+/// The symmetric matrix with eigenvalues below `least` raised to it.
+[[nodiscard]] inline Mat2<double> eigenvalues_raised(const Mat2<double>& M, double least) {
+  const double mean = 0.5 * (M(0, 0) + M(1, 1)), half = 0.5 * (M(0, 0) - M(1, 1)),
+               off = 0.5 * (M(0, 1) + M(1, 0));
+  const double spread = std::hypot(half, off), low = mean - spread, high = mean + spread;
+  if (low >= least) return M;
+  if (spread == 0.0 || high <= least) return std::max(least, 0.0) * Mat2<double>::Identity();
+  Mat2<double> of_high;  // projection to the eigenvector of `high`
+  of_high << 0.5 + 0.5 * half / spread, 0.5 * off / spread, 0.5 * off / spread, 0.5 - 0.5 * half / spread;
+  return high * of_high + least * (Mat2<double>::Identity() - of_high);
+}
+
 }  // namespace abut

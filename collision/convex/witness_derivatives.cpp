@@ -19,18 +19,6 @@ Mat3<double> cross_matrix(const Vec3<double>& a) {
   return m;
 }
 
-/// The symmetric matrix with eigenvalues below `least` raised to it.
-Mat2<double> raised(const Mat2<double>& M, double least) {
-  const double mean = 0.5 * (M(0, 0) + M(1, 1)), half = 0.5 * (M(0, 0) - M(1, 1)),
-               off = 0.5 * (M(0, 1) + M(1, 0));
-  const double spread = std::hypot(half, off), low = mean - spread, high = mean + spread;
-  if (low >= least) return M;
-  if (spread == 0.0 || high <= least) return std::max(least, 0.0) * Mat2<double>::Identity();
-  Mat2<double> of_high;  // projection to the eigenvector of `high`
-  of_high << 0.5 + 0.5 * half / spread, 0.5 * off / spread, 0.5 * off / spread, 0.5 - 0.5 * half / spread;
-  return high * of_high + least * (Mat2<double>::Identity() - of_high);
-}
-
 /// One side of a contact, in W.
 struct Side {
   Mat3<double> W = Mat3<double>::Zero();
@@ -99,7 +87,7 @@ class ContactSystem {
       turn += u * ((u.transpose() * (s - M_ * turn)) / std::max(u.dot(M_ * u), least_radius_ * squared));
       places.row(0) = e.transpose() * (M_ * turn - s) / squared;
     } else {
-      turn = raised(M_, least_radius_).inverse() * s;
+      turn = eigenvalues_raised(M_, least_radius_).inverse() * s;
     }
     dn = plane_.x * turn.row(0) + plane_.y * turn.row(1);
     dc_A = rigid_A + A_->W * dn;
