@@ -11,7 +11,7 @@ packages=(
   libepoxy-dev libegl1 libgl1-mesa-dri                             # apps/render: OpenGL, with and without a display
   libimgui-dev libglfw3-dev fonts-dejavu-core                      # apps/viewer: panels, windows, letters
   catch2 xvfb python3                                              # tests (and Ceres' Jet); commands of the pages
-  libbenchmark-dev                                                 # tests/benchmarks
+  libbenchmark-dev libfcl-dev                                      # tests/benchmarks; distances of convex shapes to compare
 )
 optional=(
   gnuplot-nox                                                      # pictures of abut_paper000 for the documentation
