@@ -7,6 +7,7 @@
 #include <numeric>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -28,7 +29,8 @@ struct Facet {
 
 struct Hull {
   std::vector<Facet> facets;
-  std::vector<int> vertices;  // sorted
+  std::vector<Eigen::Vector3i> triangles;  // point indices, of facets with three vertices
+  std::vector<int> vertices;               // sorted
 };
 
 /// A stream in memory, for what Qhull has to say when it fails.
@@ -60,6 +62,19 @@ double area_of(const qhT* qh, facetT* facet) {
   return corners.size() == 3 ? 0.5 * (corners[1] - corners[0]).cross(corners[2] - corners[0]).norm() : 0.0;
 }
 
+/// The points of a facet with three vertices, counter-clockwise seen from outside.
+Eigen::Vector3i corners_of(qhT* qh, facetT* facet) {
+  Eigen::Vector3i corners = Eigen::Vector3i::Zero();
+  vertexT *vertex, **vertexp;
+  int count = 0;
+  FOREACHvertex_(facet->vertices) {
+    if (count < 3) corners[count++] = qh_pointid(qh, vertex->point);
+  }
+  // Qhull orders the vertices of such a facet clockwise.
+  if (facet->toporient != qh_ORIENTclock) std::swap(corners[1], corners[2]);
+  return corners;
+}
+
 /// Facets are triangles with the option "Qt", and as large as they are without. Throws if Qhull fails,
 /// which in exact terms means points in one plane.
 Hull run_qhull(const Points& points, const char* options, const std::string& failure) {
@@ -81,6 +96,7 @@ Hull run_qhull(const Points& points, const char* options, const std::string& fai
     FORALLfacets {
       const Vec3<double> normal(facet->normal[0], facet->normal[1], facet->normal[2]);
       hull.facets.push_back({normal.normalized(), -facet->offset / normal.norm(), area_of(qh, facet)});
+      if (facet->simplicial) hull.triangles.push_back(corners_of(qh, facet));
     }
     vertexT* vertex;
     FORALLvertices hull.vertices.push_back(qh_pointid(qh, vertex->point));
@@ -107,6 +123,12 @@ ConvexHull convex_hull(const Points& points, double merge_angle) {
   result.vertices.resize(3, static_cast<Eigen::Index>(hull.vertices.size()));
   for (Eigen::Index i = 0; i < result.vertices.cols(); ++i) {
     result.vertices.col(i) = points.col(hull.vertices[static_cast<std::size_t>(i)]);
+  }
+  for (const Eigen::Vector3i& corners : hull.triangles) {
+    result.triangles.emplace_back(corners.unaryExpr([&](int point) {
+      return static_cast<int>(std::lower_bound(hull.vertices.begin(), hull.vertices.end(), point) -
+                              hull.vertices.begin());
+    }));
   }
   std::stable_sort(hull.facets.begin(), hull.facets.end(),
                    [](const Facet& a, const Facet& b) { return a.area > b.area; });

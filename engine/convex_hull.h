@@ -13,6 +13,9 @@ struct ConvexHull {
   Points vertices;              ///< (3, n) those of the given points that are corners, in their order [m]
   Points normals;               ///< (3, f) outward unit normals of the facets
   std::vector<double> offsets;  ///< (f) [m]
+  /// The surface as triangles of vertices, counter-clockwise seen from outside. Coplanar ones are not merged,
+  /// and some may have no area.
+  std::vector<Eigen::Vector3i> triangles;
 };
 
 /// The convex hull of points (3, n) [m].

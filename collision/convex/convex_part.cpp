@@ -38,6 +38,23 @@ std::vector<int> ordered_corners(const Points& vertices, const Vec3<double>& nor
   return corners;
 }
 
+using VertexNeighbours = std::vector<std::set<int>>;
+
+void join_vertices(int a, int b, VertexNeighbours& neighbours) {
+  neighbours[at(a)].insert(b);
+  neighbours[at(b)].insert(a);
+}
+
+int edge_count(const VertexNeighbours& neighbours) {
+  std::size_t ends = 0;
+  for (const std::set<int>& of_vertex : neighbours) ends += of_vertex.size();
+  return static_cast<int>(ends / 2);
+}
+
+bool are_all_joined(const VertexNeighbours& neighbours) {
+  return std::all_of(neighbours.begin(), neighbours.end(), [](const auto& of) { return of.size() >= 3; });
+}
+
 [[noreturn]] void refuse(const std::string& kind) {
   throw std::invalid_argument(
       "a primitive of kind '" + kind +
@@ -55,7 +72,7 @@ PolyhedronGraph<double> make_polyhedron_graph(const Points& points) {
   const Vec3<double> middle = hull.vertices.rowwise().mean();
   const double size = (hull.vertices.colwise() - middle).colwise().norm().maxCoeff();
   for (Eigen::Index i = 0; i < count; ++i) graph.vertices.emplace_back(hull.vertices.col(i));
-  std::vector<std::set<int>> neighbours(static_cast<std::size_t>(count));
+  VertexNeighbours of_faces(static_cast<std::size_t>(count)), of_triangles = of_faces;
   graph.first_corner.push_back(0);
   for (Eigen::Index f = 0; f < hull.normals.cols(); ++f) {
     const Vec3<double> normal = hull.normals.col(f);
@@ -65,22 +82,26 @@ PolyhedronGraph<double> make_polyhedron_graph(const Points& points) {
     graph.face_normals.push_back(normal);
     graph.corners.insert(graph.corners.end(), corners.begin(), corners.end());
     graph.first_corner.push_back(static_cast<int>(graph.corners.size()));
-    for (std::size_t i = 0; i < corners.size(); ++i) {
-      const int a = corners[i], b = corners[(i + 1) % corners.size()];
-      neighbours[at(a)].insert(b);
-      neighbours[at(b)].insert(a);
-    }
+    for (std::size_t i = 0; i < corners.size(); ++i)
+      join_vertices(corners[i], corners[(i + 1) % corners.size()], of_faces);
+  }
+  const int face_edges = edge_count(of_faces);
+  graph.is_complete = are_all_joined(of_faces) &&
+                      graph.vertex_count() - face_edges + graph.face_count() == 2 &&
+                      static_cast<int>(graph.corners.size()) == 2 * face_edges;
+  const bool has_faces_only_once = graph.is_complete;
+  if (!has_faces_only_once) {  // faces that are coplanar but for rounding
+    for (const Eigen::Vector3i& triangle : hull.triangles)
+      for (int i = 0; i < 3; ++i) join_vertices(triangle[i], triangle[(i + 1) % 3], of_triangles);
+    const int triangles = static_cast<int>(hull.triangles.size()), edges = edge_count(of_triangles);
+    graph.is_complete = are_all_joined(of_triangles) && 2 * edges == 3 * triangles &&
+                        graph.vertex_count() - edges + triangles == 2;
   }
   graph.first_neighbour.push_back(0);
-  bool has_loose_vertex = false;
-  for (const std::set<int>& of_vertex : neighbours) {
+  for (const std::set<int>& of_vertex : has_faces_only_once ? of_faces : of_triangles) {
     graph.neighbours.insert(graph.neighbours.end(), of_vertex.begin(), of_vertex.end());
     graph.first_neighbour.push_back(static_cast<int>(graph.neighbours.size()));
-    has_loose_vertex |= of_vertex.size() < 3;
   }
-  const int edges = static_cast<int>(graph.neighbours.size()) / 2;
-  graph.is_complete = !has_loose_vertex && graph.vertex_count() - edges + graph.face_count() == 2 &&
-                      static_cast<int>(graph.corners.size()) == 2 * edges;
   return graph;
 }
 

@@ -40,8 +40,8 @@ struct PolyhedronGraph {
   std::vector<Vec3<T>> face_normals;  ///< outward, of unit length
   std::vector<int> first_corner;      ///< corners of face f: corners[first_corner[f]] up to [f + 1]
   std::vector<int> corners;           ///< vertices, counter-clockwise seen from outside
-  /// Corners, edges and faces satisfy Euler's formula. Otherwise (faces that are coplanar but for rounding)
-  /// the graph may lack edges, and no search may follow them.
+  /// Every edge of the hull is among the neighbours. They are the sides of the faces, or, where these overlap
+  /// (faces that are coplanar but for rounding), of a triangulation. Otherwise no search may follow them.
   bool is_complete = false;
 
   [[nodiscard]] int vertex_count() const { return static_cast<int>(vertices.size()); }

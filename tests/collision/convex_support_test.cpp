@@ -117,6 +117,33 @@ TEST_CASE("support: a polyhedron's edges lead to the vertex that a search of all
   }
 }
 
+TEST_CASE("support: edges lead to the highest vertex also of faces that are coplanar but for rounding",
+          "[collision][value]") {
+  // A box whose faces are dented by 1e-8 to 1e-7 of its size: corners of several faces at once.
+  Random random(8);
+  Points points(3, 400);
+  for (int i = 0; i < 400; ++i) {
+    Vec3<double> x(random.uniform(-1.0, 1.0), random.uniform(-1.0, 1.0), random.uniform(-1.0, 1.0));
+    const int axis = static_cast<int>(random.integer(3));
+    const double bulge = 1e-7 * (1.0 - 0.5 * (x.squaredNorm() - x[axis] * x[axis]));
+    x[axis] = std::copysign(1.0 + bulge, x[axis]);
+    points.col(i) = x;
+  }
+  const ConvexPart<double> part = make_convex_part(points);
+  const PolyhedronGraph<double>& graph = *part.polyhedron;
+  CAPTURE(graph.vertex_count(), graph.face_count());
+  CHECK(graph.vertex_count() > 200);
+  CHECK(graph.is_complete);
+  int vertex = -1;
+  for (int i = 0; i < 2000; ++i) {
+    Vec3<double> n = random.unit_vector();
+    if (i % 2 == 0) n = Vec3<double>::Unit(i % 3) + 1e-7 * n;
+    double highest = -1.0;
+    for (const Vec3<double>& x : graph.vertices) highest = std::max(highest, n.dot(x));
+    REQUIRE(n.dot(core_support(part, n, vertex)) == Approx(highest).epsilon(1e-15));
+  }
+}
+
 TEST_CASE("support: a cube's graph has its faces, edges and corners", "[collision][value]") {
   Points corners(3, 9);
   for (int i = 0; i < 8; ++i) corners.col(i) << (i & 1 ? 1 : -1), (i & 2 ? 1 : -1), (i & 4 ? 1 : -1);

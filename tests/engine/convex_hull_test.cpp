@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -51,6 +53,21 @@ TEST_CASE("convex_hull: that of a subdivided box has its six faces and eight cor
   }
   // The corners are among the vertices: points of a face that Qhull kept may be there too.
   CHECK(hull.vertices.cols() >= 8);
+}
+
+TEST_CASE("convex_hull: its triangles are a closed surface, seen counter-clockwise from outside",
+          "[engine][value]") {
+  const Vec3<double> half(0.3, 0.2, 0.1);
+  const ConvexHull hull = convex_hull(box_mesh(half, 5).vertices);
+  double volume = 0.0;
+  std::set<std::pair<int, int>> sides;
+  for (const Eigen::Vector3i& t : hull.triangles) {
+    const Vec3<double> a = hull.vertices.col(t[0]), b = hull.vertices.col(t[1]), c = hull.vertices.col(t[2]);
+    volume += a.dot(b.cross(c)) / 6.0;
+    for (int i = 0; i < 3; ++i) CHECK(sides.emplace(t[i], t[(i + 1) % 3]).second);
+  }
+  for (const auto& [from, to] : sides) CHECK(sides.count({to, from}) == 1);
+  CHECK(test::close(volume, 8.0 * half.prod(), 1e-13, 0.0));
 }
 
 TEST_CASE("convex_hull: it contains random points, touches them in every facet and is no larger than needed",
