@@ -15,7 +15,7 @@ namespace abut::benchmarks {
 namespace {
 
 constexpr int k_most_pairs = 100, k_corners = 12;
-constexpr double k_damping = 1e-4;     ///< added to the diagonal of J^T J [m^2/rad^2; -]
+constexpr double k_damping = 1e-7;     ///< added to the diagonal of J^T J [m^2/rad^2; -]
 constexpr double k_sufficient = 1e-4;  ///< of the decrease that the slope promises
 constexpr int k_most_halvings = 25;
 constexpr double k_least_epsilon = 1e-9;  ///< [m]
@@ -24,8 +24,9 @@ constexpr double k_least_gap = 1e-12;     ///< [m]
 using Residual = Eigen::Matrix<double, 9, 1>;
 using ResidualJacobian = Eigen::Matrix<double, 9, 6>;
 
-ConvexPart<double> rough_ellipsoid(Random& random) {
-  const double x = random.uniform(0.1, 0.5), y = random.uniform(0.1, 0.5), z = random.uniform(0.1, 0.5);
+ConvexPart<double> rough_ellipsoid(const std::array<double, 2>& axes, Random& random) {
+  const auto axis = [&] { return random.uniform(axes[0], axes[1]); };
+  const double x = axis(), y = axis(), z = axis();
   Points points(3, k_corners);
   for (int i = 0; i < k_corners; ++i)
     points.col(i) = Vec3<double>(x, y, z).cwiseProduct(random.unit_vector());
@@ -154,12 +155,13 @@ ResidualJacobian jacobian_at(WitnessModel& model, const Pose<double>& X_AB, doub
 
 }  // namespace
 
-ContactPoseProblems make_contact_pose_problems(int count, PoseTargets targets, std::uint64_t seed) {
+ContactPoseProblems make_contact_pose_problems(int count, PoseTargets targets, std::uint64_t seed,
+                                               std::array<double, 2> axes) {
   Random random(seed);
   ContactPoseProblems made;
   for (int i = 0; i < std::min(count, k_most_pairs); ++i) {
-    ConvexPart<double> A = rough_ellipsoid(random);
-    made.pairs.push_back({std::move(A), rough_ellipsoid(random)});
+    ConvexPart<double> A = rough_ellipsoid(axes, random);
+    made.pairs.push_back({std::move(A), rough_ellipsoid(axes, random)});
   }
   const auto support = [&](const ConvexPart<double>& part) {
     int vertex = -1;

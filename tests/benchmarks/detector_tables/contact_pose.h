@@ -23,6 +23,9 @@ namespace abut::benchmarks {
 /// surface    uniform by area: inside faces, that only poses with flush faces reach
 enum class PoseTargets { vertices, witnesses, surface };
 
+/// With these, finite differences end about where they do in the document.
+inline constexpr std::array k_pose_axes{0.05, 0.3};
+
 struct RoughPair {
   ConvexPart<double> A, B;
 };
@@ -39,11 +42,12 @@ struct ContactPoseProblems {
   std::vector<ContactPoseProblem> problems;
 };
 
-/// Hulls of 12 points on ellipsoids: semi-axes uniform in [0.1, 0.5] m, points normalised Gaussians times
+/// Hulls of 12 points on ellipsoids: semi-axes uniform in `axes` [m], points normalised Gaussians times
 /// these. Poses have uniform rotations, and centres 1 to 1.5 times the sum of both radii apart in a uniform
 /// direction. Up to 100 pairs, problems in turns. The same on every machine.
 [[nodiscard]] ContactPoseProblems make_contact_pose_problems(int count, PoseTargets targets,
-                                                             std::uint64_t seed);
+                                                             std::uint64_t seed,
+                                                             std::array<double, 2> axes = k_pose_axes);
 
 /// Whose witness points, and how they are differentiated.
 enum class PoseDetector { distance, growth };

@@ -19,7 +19,7 @@ using namespace abut;
 using namespace abut::benchmarks;
 
 constexpr std::array k_quantiles{0.1, 0.25, 0.5, 0.75, 0.9};
-constexpr double k_solved = 1e-20;  ///< below, a cost is how the last step was rounded [m^2]
+constexpr double k_solved = 1e-12;  ///< below, points are within about 1 µm of each other [m^2]
 
 Cell cost_cell(double cost) {
   return cost < k_solved ? Cell(fmt::format("< {:.0e}", k_solved)) : Cell(fmt::format("{:.1e}", cost));
@@ -56,6 +56,7 @@ int main(int argc, char** argv) {
   std::uint64_t seed = 1;
   PoseTargets targets = PoseTargets::vertices;
   std::string out;
+  std::array<double, 2> axes = k_pose_axes;
   const std::map<std::string, PoseTargets> kinds{{"vertices", PoseTargets::vertices},
                                                  {"witnesses", PoseTargets::witnesses},
                                                  {"surface", PoseTargets::surface}};
@@ -63,13 +64,16 @@ int main(int argc, char** argv) {
       ->check(CLI::PositiveNumber);
   app.add_option("--targets", targets, "vertices, witnesses or surface (vertices)")
       ->transform(CLI::CheckedTransformer(kinds));
+  app.add_option("--axes", axes, "least and largest semi-axis of the ellipsoids [m] (0.05 0.3)")
+      ->check(CLI::PositiveNumber);
   app.add_option("--iterations", iterations, "of Gauss and Newton's method (50)")->check(CLI::PositiveNumber);
   app.add_option("--threads", threads, "0: as many as the machine has (0)")->check(CLI::NonNegativeNumber);
   app.add_option("--seed", seed, "of bodies, targets and samples (1)");
   app.add_option("--out", out, "file to write the table to as well, as TSV");
   CLI11_PARSE(app, argc, argv);
   try {
-    const Table table = measure(make_contact_pose_problems(problems, targets, seed), iterations, threads);
+    const Table table =
+        measure(make_contact_pose_problems(problems, targets, seed, axes), iterations, threads);
     fmt::print("{}", table.markdown());
     if (!out.empty()) table.write(out);
   } catch (const std::exception& error) {

@@ -1,8 +1,6 @@
 #include "fcl_peer.h"
 
-#include <algorithm>
 #include <exception>
-#include <limits>
 #include <vector>
 
 #include <fcl/geometry/shape/box.h>
@@ -13,6 +11,7 @@
 #include <fcl/narrowphase/distance.h>
 
 #include "engine/check.h"
+#include "engine/convex_hull.h"
 
 namespace abut::benchmarks {
 namespace {
@@ -32,16 +31,21 @@ std::shared_ptr<fcl::CollisionGeometryd> fcl_shape(const ConvexPart<double>& par
       require(e[0] == e[1], "cones in FCL are cylinders here");
       return std::make_shared<fcl::Cylinderd>(e[0], 2.0 * e[2]);
     case ConvexCore::polyhedron: {
-      const PolyhedronGraph<double>& graph = *part.polyhedron;
-      auto vertices =
-          std::make_shared<std::vector<fcl::Vector3d>>(graph.vertices.begin(), graph.vertices.end());
+      // Triangles: FCL follows edges only where its faces are watertight, which coplanar ones need not be
+      // here.
+      const auto& corners = part.polyhedron->vertices;
+      Points points(3, static_cast<Eigen::Index>(corners.size()));
+      for (std::size_t i = 0; i < corners.size(); ++i) points.col(static_cast<Eigen::Index>(i)) = corners[i];
+      const ConvexHull hull = convex_hull(points);
+      auto vertices = std::make_shared<std::vector<fcl::Vector3d>>();
+      for (Eigen::Index i = 0; i < hull.vertices.cols(); ++i) vertices->emplace_back(hull.vertices.col(i));
       auto faces = std::make_shared<std::vector<int>>();
-      for (int f = 0; f < graph.face_count(); ++f) {
-        const int first = graph.first_corner[at(f)], last = graph.first_corner[at(f) + 1];
-        faces->push_back(last - first);
-        faces->insert(faces->end(), graph.corners.begin() + first, graph.corners.begin() + last);
+      for (const Eigen::Vector3i& triangle : hull.triangles) {
+        faces->push_back(3);
+        faces->insert(faces->end(), {triangle[0], triangle[1], triangle[2]});
       }
-      return std::make_shared<fcl::Convexd>(vertices, graph.face_count(), faces);
+      const auto count = static_cast<int>(hull.triangles.size());
+      return std::make_shared<fcl::Convexd>(vertices, count, faces);
     }
     case ConvexCore::superquadric:
     case ConvexCore::half_space:
