@@ -70,7 +70,7 @@ struct PoseMethod {
 /// The rows of the table, in their order.
 [[nodiscard]] std::vector<PoseMethod> pose_methods();
 
-/// C after `iterations` of Gauss and Newton's method with backtracking [m^2].
+/// C after `iterations` of the Gauss-Newton method with backtracking [m^2].
 [[nodiscard]] double solve_contact_pose(const RoughPair& pair, const ContactPoseProblem& problem,
                                         const PoseMethod& method, int iterations);
 

@@ -48,7 +48,7 @@ Table measure(const ContactPoseProblems& problems, int iterations, int threads) 
 
 int main(int argc, char** argv) {
   CLI::App app(
-      "Poses that bring given points of two rough bodies into contact, by Gauss and Newton's method with "
+      "Poses that bring given points of two rough bodies into contact, by the Gauss-Newton method with "
       "derivatives "
       "of several detectors: quantiles of the terminal cost [m^2]. docs/detectors.md describes it.\n",
       "abut_detector_tables");
@@ -66,7 +66,7 @@ int main(int argc, char** argv) {
       ->transform(CLI::CheckedTransformer(kinds));
   app.add_option("--axes", axes, "least and largest semi-axis of the ellipsoids [m] (0.05 0.3)")
       ->check(CLI::PositiveNumber);
-  app.add_option("--iterations", iterations, "of Gauss and Newton's method (50)")->check(CLI::PositiveNumber);
+  app.add_option("--iterations", iterations, "of the Gauss-Newton method (50)")->check(CLI::PositiveNumber);
   app.add_option("--threads", threads, "0: as many as the machine has (0)")->check(CLI::NonNegativeNumber);
   app.add_option("--seed", seed, "of bodies, targets and samples (1)");
   app.add_option("--out", out, "file to write the table to as well, as TSV");
