@@ -30,7 +30,7 @@ StepConfig config_of(DetectorKind detector) {
 }
 
 /// A table, a box that every detector takes.
-Body table() {
+Body fixed_table() {
   Body body = make_box({0.5, 0.5, 0.05}, 0.01, 2, 1000.0);
   body.name = "table";
   body.fixed = true;
@@ -40,7 +40,7 @@ Body table() {
 TEST_CASE("detectors: a stack of boxes stands where it was put", "[dynamics][motion]") {
   for (const auto& [name, kind] : k_detectors) {
     TestScene scene;
-    scene.add(table(), pose_at({0.0, 0.0, -0.05}));
+    scene.add(fixed_table(), pose_at({0.0, 0.0, -0.05}));
     for (int i = 0; i < 3; ++i) {
       scene.add(make_box({0.05, 0.05, 0.05}, 0.004, 2, 1000.0),
                 pose_at({0.005 * i, 0.0, 0.05 + 0.1 * i}, {0.0, 0.0, 0.3 * i}));
@@ -84,7 +84,7 @@ TEST_CASE("detectors: a box slides down a slope as Coulomb says", "[dynamics][mo
 /// A capsule and a box that fall on a table askew.
 TestScene falling_bodies() {
   TestScene scene;
-  scene.add(table(), pose_at({0.0, 0.0, -0.05}));
+  scene.add(fixed_table(), pose_at({0.0, 0.0, -0.05}));
   scene.add(make_capsule(0.03, 0.06, 1000.0), pose_at({-0.1, 0.0, 0.06}, {0.3, 1.2, 0.0}));
   scene.add(make_box({0.05, 0.04, 0.03}, 0.008, 2, 1000.0), pose_at({0.1, 0.0, 0.075}, {0.5, 0.3, 0.2}));
   scene.set_friction(0.4);
