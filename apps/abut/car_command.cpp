@@ -6,8 +6,8 @@
 
 #include "apps/abut/batch_command.h"
 #include "apps/abut/report.h"
-#include "apps/identification/car_plan.h"
-#include "apps/identification/car_plan_io.h"
+#include "apps/planning/car_plan.h"
+#include "apps/planning/car_plan_io.h"
 #include "engine/count_text.h"
 #include "engine/toml_table.h"
 

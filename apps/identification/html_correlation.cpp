@@ -9,7 +9,7 @@
 #include "apps/identification/html_figure_parts.h"
 #include "apps/identification/html_figures.h"
 #include "apps/identification/number_text.h"
-#include "apps/identification/svg_plot.h"
+#include "apps/picture/markup_text.h"
 
 namespace abut {
 namespace {

@@ -7,7 +7,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "apps/identification/number_text.h"
-#include "apps/identification/svg_plot.h"
+#include "apps/picture/markup_text.h"
 
 namespace abut {
 namespace {

@@ -15,6 +15,7 @@
 #include "apps/identification/html_figure_parts.h"
 #include "apps/identification/number_text.h"
 #include "apps/identification/svg_plot.h"
+#include "apps/picture/markup_text.h"
 #include "engine/count_text.h"
 
 namespace abut {

@@ -10,8 +10,8 @@
 #include "apps/identification/html_figures.h"
 #include "apps/identification/html_style.h"
 #include "apps/identification/number_text.h"
-#include "apps/identification/svg_plot.h"
 #include "apps/identification/verdict.h"
+#include "apps/picture/markup_text.h"
 #include "engine/count_text.h"
 
 namespace abut {

@@ -8,6 +8,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "apps/abut/plot_axis.h"
+#include "apps/picture/markup_text.h"
 
 namespace abut {
 namespace {
@@ -64,39 +65,6 @@ void append(std::string& text, const char* command, double x, double y) {
 }
 
 }  // namespace
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      default: {
-        const bool is_control = static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
-        if (is_control && c != '\n' && c != '\t') {
-          out += "\xEF\xBF\xBD";
-        } else {
-          out += c;
-        }
-      }
-    }
-  }
-  return out;
-}
 
 void PlotRange::add(double value) {
   if (!(std::abs(value) <= k_largest_end)) return;

@@ -9,10 +9,6 @@
 
 namespace abut {
 
-/// `&`, `<`, `>` and quotes as HTML and SVG write them, in texts and in attributes. What may not stand in a
-/// page (control characters) becomes U+FFFD.
-[[nodiscard]] std::string escaped(std::string_view text);
-
 /// What a plot shows along one side.
 struct PlotAxis {
   double lowest = 0.0, highest = 1.0;

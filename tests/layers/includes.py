@@ -2,7 +2,8 @@
 """Includes go one way: from an upper layer to those below it.
 
 A unit is a header with its source file. Folders stand in the order of LAYERS; a unit may include those of its own
-folder and of folders before it. Headers never include each other in a circle; in dynamics/, units do not either.
+folder and of folders before it, but for pairs of folders that are INDEPENDENT. Headers never include each other in a
+circle; in dynamics/, units do not either.
 Usage: includes.py SOURCE_DIRECTORY
 """
 
@@ -25,8 +26,11 @@ LAYERS = [
     "dynamics/parameters",
     "dynamics/gradient_check",
     "dynamics",
+    "apps/picture",
+    "apps/planning",
     "apps",
 ]
+INDEPENDENT = [("apps/identification", "apps/planning")]                    # neither includes the other
 INCLUDE = re.compile(r'^\s*#include "([^"]+)\.h"', re.MULTILINE)
 
 
@@ -59,6 +63,16 @@ def wrong_directions(units):
                 yield f"{unit} includes {other}: {LAYERS[layer]} lies below {LAYERS[other_layer]}"
 
 
+def broken_independence(units):
+    """Includes between folders that must not need each other."""
+    for pair in INDEPENDENT:
+        for one, other in (pair, pair[::-1]):
+            for unit, included in sorted(units.items()):
+                for needed in sorted(included):
+                    if unit.startswith(one + "/") and needed.startswith(other + "/"):
+                        yield f"{unit} includes {needed}: {one} and {other} are independent"
+
+
 def circle(units, start):
     """A shortest way of includes from a unit back to itself, or None."""
     ways = [[start]]
@@ -87,6 +101,7 @@ def main():
     units = read_units(root, tops, (".h", ".cpp"))
     errors = [
         *wrong_directions(units),
+        *broken_independence(units),
         *circles(read_units(root, tops, (".h",))),
         *circles(read_units(root, ("dynamics",), (".h", ".cpp"))),
     ]

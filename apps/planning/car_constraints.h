@@ -9,7 +9,7 @@
 
 #include <ceres/sized_cost_function.h>
 
-#include "apps/identification/car_problem.h"
+#include "apps/planning/car_problem.h"
 
 namespace abut::car_constraints {
 

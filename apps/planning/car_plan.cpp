@@ -1,4 +1,4 @@
-#include "apps/identification/car_plan.h"
+#include "apps/planning/car_plan.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@
 #include <ceres/ceres.h>
 #include <spdlog/fmt/fmt.h>
 
-#include "apps/identification/car_constraints.h"
+#include "apps/planning/car_constraints.h"
 #include "engine/count_text.h"
 
 namespace abut {

@@ -1,4 +1,4 @@
-#include "apps/identification/car_plan_io.h"
+#include "apps/planning/car_plan_io.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
-#include "apps/identification/svg_plot.h"
+#include "apps/picture/markup_text.h"
 #include "apps/picture/palette.h"
 #include "engine/atomic_file.h"
 #include "engine/input_error.h"

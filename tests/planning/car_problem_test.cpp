@@ -1,4 +1,4 @@
-#include "apps/identification/car_problem.h"
+#include "apps/planning/car_problem.h"
 
 #include <catch2/catch.hpp>
 
@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "apps/identification/car_plan.h"
-#include "apps/identification/car_plan_io.h"
+#include "apps/planning/car_plan.h"
+#include "apps/planning/car_plan_io.h"
 #include "engine/atomic_file.h"
 #include "engine/random.h"
 #include "tests/support/cases.h"

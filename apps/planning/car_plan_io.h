@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "apps/identification/car_plan.h"
+#include "apps/planning/car_plan.h"
 
 namespace abut {
 

@@ -28,7 +28,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/identification/car_problem.h"
+#include "apps/planning/car_problem.h"
 
 namespace abut {
 

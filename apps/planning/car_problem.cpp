@@ -1,4 +1,4 @@
-#include "apps/identification/car_problem.h"
+#include "apps/planning/car_problem.h"
 
 #include <limits>
 #include <numbers>
