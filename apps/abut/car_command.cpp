@@ -6,6 +6,7 @@
 
 #include "apps/abut/batch_command.h"
 #include "apps/abut/report.h"
+#include "apps/abut/stopwatch.h"
 #include "apps/planning/car_plan.h"
 #include "apps/planning/car_plan_io.h"
 #include "engine/count_text.h"
@@ -14,20 +15,34 @@
 namespace abut {
 namespace {
 
-Json json_of(const CarPlan& plan) {
+/// Of several quantities, in their order in CarState and CarInput.
+constexpr const char* k_defect_units = "m, m, rad, m/s, rad";
+constexpr const char* k_limit_units = "m/s, rad, m/s^2, rad/s";
+
+Json json_of(const CarPlan& plan, double seconds) {
   return {{"status", to_string(plan.status)},
           {"message", plan.message},
           {"guess", to_string(plan.guess)},
           {"iterations", plan.iterations},
           {"outer_iterations", plan.outer_iterations},
+          {"quadratic_programs", plan.programs},
+          {"quadratic_program_iterations", plan.program_iterations},
+          {"wall_time", seconds},
           {"cost", plan.cost},
           {"worst_defect", plan.worst_defect},
           {"worst_collision", plan.worst_collision},
           {"worst_limit", plan.worst_limit},
-          {"least_distance_on_the_way", plan.least_distance_on_the_way}};
+          {"least_distance_on_the_way", plan.least_distance_on_the_way},
+          {"units",
+           {{"wall_time", "s"},
+            {"cost", "1"},
+            {"worst_defect", k_defect_units},
+            {"worst_collision", "m"},
+            {"worst_limit", k_limit_units},
+            {"least_distance_on_the_way", "m"}}}};
 }
 
-void print_table(const CarArguments& arguments, const CarPlan& plan) {
+void print_table(const CarArguments& arguments, const CarPlan& plan, double seconds) {
   const auto line = [](const char* name, const std::string& value) {
     fmt::print("  {:<18}{}\n", name, value);
   };
@@ -35,10 +50,16 @@ void print_table(const CarArguments& arguments, const CarPlan& plan) {
   line("status", fmt::format("{}: {}", to_string(plan.status), plan.message));
   line("iterations", fmt::format("{}, multipliers updated {}, from the {} line", plan.iterations,
                                  count_text(plan.outer_iterations, "time"), to_string(plan.guess)));
+  if (plan.programs > 0) {
+    line("distances",
+         fmt::format("{} quadratic programs of {:.1f} iterations", plan.programs,
+                     static_cast<double>(plan.program_iterations) / static_cast<double>(plan.programs)));
+  }
+  line("wall time", fmt::format("{:.2g} s", seconds));
   line("cost", fmt::format("{:.6g}", plan.cost));
-  line("worst defect", fmt::format("{:.2e}", plan.worst_defect));
+  line("worst defect", fmt::format("{:.2e} (of {})", plan.worst_defect, k_defect_units));
   line("worst collision", fmt::format("{:.2e} m at a knot", plan.worst_collision));
-  line("worst limit", fmt::format("{:.2e}", plan.worst_limit));
+  line("worst limit", fmt::format("{:.2e} (of {})", plan.worst_limit, k_limit_units));
   line("least distance", fmt::format("{:.2e} m, between the knots as well", plan.least_distance_on_the_way));
   line("written to", (arguments.out / "plan.csv").string());
   line("", (arguments.out / "plan.svg").string());
@@ -52,6 +73,7 @@ int plan_car_experiment(const CarArguments& arguments) {
   const CarProblem problem = read_car_problem(arguments.experiment);
   const InterruptRequest interrupt;
   bool has_header = false;
+  const Stopwatch stopwatch;
   const CarPlan plan = plan_car(problem, [&](const CarPlanProgress& progress) {
     if (!arguments.quiet) {
       if (!has_header) {
@@ -65,11 +87,12 @@ int plan_car_experiment(const CarArguments& arguments) {
     }
     return !interrupt.received();
   });
+  const double seconds = stopwatch.seconds();
   write_car_plan(problem, plan, arguments.out);
   if (arguments.json) {
-    print_json(json_of(plan));
+    print_json(json_of(plan, seconds));
   } else {
-    print_table(arguments, plan);
+    print_table(arguments, plan, seconds);
   }
   if (plan.ok()) return 0;
   std::fflush(stdout);

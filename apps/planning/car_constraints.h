@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 #include <vector>
 
 #include <ceres/sized_cost_function.h>
 
 #include "apps/planning/car_problem.h"
+#include "apps/planning/obstacle_distances.h"
 
 namespace abut::car_constraints {
 
@@ -129,23 +131,29 @@ class Inequalities : public ceres::SizedCostFunction<rows, size>, public Constra
   Value z_ = Value::Zero();
 };
 
-/// The distance from an obstacle, less the clearance.
+/// The distance from an obstacle, less the clearance: of a knot and an obstacle of `distances`, which must
+/// have been evaluated at the states as they are.
 class Collision : public Inequalities<1, 5> {
  public:
-  Collision(const CarProblem& problem, const CarObstacle& obstacle, const double& penalty,
-            const CarState& state)
-      : Inequalities(penalty, state), problem_(problem), obstacle_(obstacle) {}
+  Collision(const ObstacleDistances& distances, std::size_t knot, std::size_t obstacle, double clearance,
+            const double& penalty, const CarState& state)
+      : Inequalities(penalty, state),
+        distances_(distances),
+        knot_(knot),
+        obstacle_(obstacle),
+        clearance_(clearance) {}
 
  protected:
-  [[nodiscard]] Value value(const CarState& state, Jacobian& by_state) const override {
-    const CarDistance at = car_distance(problem_.car, state, obstacle_);
+  [[nodiscard]] Value value(const CarState&, Jacobian& by_state) const override {
+    const CarDistance& at = distances_.at(knot_, obstacle_);
     by_state = at.by_state;
-    return Value(at.distance - problem_.clearance);
+    return Value(at.distance - clearance_);
   }
 
  private:
-  const CarProblem& problem_;
-  const CarObstacle& obstacle_;
+  const ObstacleDistances& distances_;
+  std::size_t knot_, obstacle_;
+  double clearance_;
 };
 
 /// lower <= x <= upper of two components of x that follow each other.

@@ -7,9 +7,11 @@
 #include <utility>
 
 #include <ceres/ceres.h>
+#include <ceres/evaluation_callback.h>
 #include <spdlog/fmt/fmt.h>
 
 #include "apps/planning/car_constraints.h"
+#include "apps/planning/obstacle_distances.h"
 #include "engine/count_text.h"
 
 namespace abut {
@@ -49,20 +51,31 @@ std::vector<Guess> guesses_of(const CarProblem& problem) {
     return guess;
   };
   std::vector<Guess> guesses{bent(CarPlan::Guess::straight, 0.0)};
+  ObstacleDistances distances(problem);
+  distances.evaluate(guesses.front().states);
+  double half_width = 0.0;
+  const PaddedOutline car = outline_of(problem.car);
+  for (const Vec2<double>& corner : car.corners)
+    half_width = std::max(half_width, std::abs(corner.y()) + car.padding);
   double to_left = 0.0, to_right = 0.0;
-  for (const CarObstacle& obstacle : problem.obstacles) {
-    const auto is_hit = [&](const CarState& state) {
-      return car_distance(problem.car, state, obstacle).distance < problem.clearance;
-    };
-    if (std::none_of(guesses.front().states.begin(), guesses.front().states.end(), is_hit)) continue;
-    const Vec2<double> there = obstacle.position - problem.start.head<2>(),
-                       axis(std::cos(obstacle.heading), std::sin(obstacle.heading));
-    const double share = std::clamp(there.dot(ahead) / std::max(length, 1e-9), 0.0, 1.0);
+  for (std::size_t j = 0; j < problem.obstacles.size(); ++j) {
+    double least = k_infinity;
+    for (std::size_t k = 0; k <= last; ++k) least = std::min(least, distances.at(k, j).distance);
+    if (least >= problem.clearance) continue;
+    const PaddedOutline obstacle = outline_of(problem.obstacles[j]);
+    double rightmost = k_infinity, leftmost = -k_infinity, nearest = k_infinity, farthest = -k_infinity;
+    for (const Vec2<double>& corner : obstacle.corners) {
+      const Vec2<double> there = corner - problem.start.head<2>();
+      rightmost = std::min(rightmost, there.dot(left));
+      leftmost = std::max(leftmost, there.dot(left));
+      nearest = std::min(nearest, there.dot(ahead));
+      farthest = std::max(farthest, there.dot(ahead));
+    }
+    const double share = std::clamp(0.5 * (nearest + farthest) / std::max(length, 1e-9), 0.0, 1.0);
     const double height = std::max(k_least_share, std::sin(std::numbers::pi * share));
-    const double reach = obstacle.half_length * std::abs(axis.dot(left)) + obstacle.radius +
-                         problem.car.radius + problem.clearance;
-    to_left = std::max(to_left, (there.dot(left) + reach) / height);
-    to_right = std::max(to_right, (reach - there.dot(left)) / height);
+    const double room = obstacle.padding + half_width + problem.clearance;
+    to_left = std::max(to_left, (leftmost + room) / height);
+    to_right = std::max(to_right, (room - rightmost) / height);
   }
   if (to_left > 0.0) guesses.push_back(bent(CarPlan::Guess::left, to_left));
   if (to_right > 0.0) guesses.push_back(bent(CarPlan::Guess::right, -to_right));
@@ -76,7 +89,8 @@ class Planner {
       : problem_(problem),
         intervals_(static_cast<std::size_t>(problem.knots - 1)),
         iterations_before_(iterations_before),
-        progress_(progress) {
+        progress_(progress),
+        distances_(problem) {
     plan_.guess = guess.kind;
     plan_.states = guess.states;
     plan_.inputs.assign(intervals_, CarInput::Zero());
@@ -92,8 +106,9 @@ class Planner {
     plan_.worst_collision = collisions_.violation();
     plan_.worst_limit = limits_.violation();
     plan_.message = message();
-    for (const CarState& state : plan_.states)
-      plan_.distances.push_back(nearest_obstacle(problem_, state).distance);
+    for (std::size_t k = 0; k <= intervals_; ++k) plan_.distances.push_back(distances_.nearest(k).distance);
+    plan_.programs = distances_.work().programs;
+    plan_.program_iterations = distances_.work().iterations;
     plan_.least_distance_on_the_way = least_distance_on_the_way();
     return std::move(plan_);
   }
@@ -109,6 +124,7 @@ class Planner {
       CarPlan& plan = planner_.plan_;
       ++plan.iterations;
       if (!planner_.progress_) return ceres::SOLVER_CONTINUE;
+      planner_.distances_.evaluate(plan.states);
       const CarPlanProgress now{plan.guess,
                                 plan.outer_iterations,
                                 planner_.iterations_before_ + plan.iterations,
@@ -122,6 +138,25 @@ class Planner {
    private:
     Planner& planner_;
   };
+
+  /// Distances from all obstacles at all knots before the constraints ask for them one by one.
+  class Distances : public ceres::EvaluationCallback {
+   public:
+    explicit Distances(Planner& planner) : planner_(planner) {}
+
+    void PrepareForEvaluation(bool, bool is_new_point) override {
+      if (is_new_point) planner_.distances_.evaluate(planner_.plan_.states);
+    }
+
+   private:
+    Planner& planner_;
+  };
+
+  [[nodiscard]] static ceres::Problem::Options options_with(Distances& before_evaluation) {
+    ceres::Problem::Options options;
+    options.evaluation_callback = &before_evaluation;
+    return options;
+  }
 
   template <typename Kind, typename... Blocks>
   void add(ConstraintGroup& group, Kind* constraint, Blocks&... blocks) {
@@ -141,8 +176,10 @@ class Planner {
       if (weights.steering > 0.0)
         least_squares_.AddResidualBlock(new Square<5>(4, h * weights.steering), nullptr, state.data());
       add(limits_, new Limit<5>(3, lowest_state, highest_state, limits_.penalty, state), state);
-      for (const CarObstacle& obstacle : problem_.obstacles)
-        add(collisions_, new Collision(problem_, obstacle, collisions_.penalty, state), state);
+      for (std::size_t j = 0; j < problem_.obstacles.size(); ++j) {
+        add(collisions_, new Collision(distances_, k, j, problem_.clearance, collisions_.penalty, state),
+            state);
+      }
     }
     for (std::size_t k = 0; k < intervals_; ++k) {
       CarState &state = plan_.states[k], &next = plan_.states[k + 1];
@@ -210,6 +247,7 @@ class Planner {
     options.callbacks.push_back(&callback);
     ceres::Solver::Summary summary;
     ceres::Solve(options, &least_squares_, &summary);
+    distances_.evaluate(plan_.states);
     return summary.termination_type;
   }
 
@@ -226,14 +264,17 @@ class Planner {
 
   [[nodiscard]] double least_distance_on_the_way() const {
     constexpr int k_parts = 10;
-    double least = plan_.distances.back();
+    std::vector<CarState> states{plan_.states.back()};
     for (std::size_t k = 0; k < intervals_; ++k) {
       for (int part = 0; part < k_parts; ++part) {
-        const CarState state = car_step<double>(plan_.states[k], plan_.inputs[k], problem_.car.wheelbase,
-                                                problem_.time_step * part / k_parts);
-        least = std::min(least, nearest_obstacle(problem_, state).distance);
+        states.push_back(car_step<double>(plan_.states[k], plan_.inputs[k], problem_.car.wheelbase,
+                                          problem_.time_step * part / k_parts));
       }
     }
+    ObstacleDistances distances(problem_);
+    distances.evaluate(states);
+    double least = k_infinity;
+    for (std::size_t i = 0; i < states.size(); ++i) least = std::min(least, distances.nearest(i).distance);
     return least;
   }
 
@@ -286,7 +327,9 @@ class Planner {
   const std::function<bool(const CarPlanProgress&)>& progress_;
   CarPlan plan_;
   ConstraintGroup dynamics_{k_dynamics_penalty}, collisions_{k_collision_penalty}, limits_{k_limit_penalty};
-  ceres::Problem least_squares_;
+  ObstacleDistances distances_;  // at plan_.states
+  Distances before_evaluation_{*this};
+  ceres::Problem least_squares_{options_with(before_evaluation_)};
 };
 
 double worst_violation(const CarPlan& plan) {
@@ -329,14 +372,19 @@ CarPlan plan_car(const CarProblem& problem, const std::function<bool(const CarPl
   validate(problem);
   CarPlan best;
   int iterations = 0;
+  long programs = 0, program_iterations = 0;
   for (const Guess& guess : guesses_of(problem)) {
     CarPlan plan = Planner(problem, guess, iterations, progress).run();
     iterations += plan.iterations;
+    programs += plan.programs;
+    program_iterations += plan.program_iterations;
     const bool ends = plan.ok() || plan.status == CarPlan::Status::stopped;
     if (ends || best.states.empty() || worst_violation(plan) < worst_violation(best)) best = std::move(plan);
     if (ends) break;
   }
   best.iterations = iterations;
+  best.programs = programs;
+  best.program_iterations = program_iterations;
   return best;
 }
 

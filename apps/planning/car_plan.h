@@ -14,7 +14,7 @@
 ///
 /// The search starts from the straight line between the given states, with inputs 0: nothing the car can
 /// drive, and where an obstacle is in the way right through it. What leads out is that the distance keeps its
-/// gradient there (capsule_distance_in_plane). Each knot is led out by the shortest way, though, which may
+/// gradient there (obstacle_distances.h). Each knot is led out by the shortest way, though, which may
 /// pull a path apart between two sides of an obstacle; if the search ends so, it starts again from lines bent
 /// past everything in the way on the left, and on the right. The plan is a local minimum: another side may be
 /// cheaper.
@@ -47,7 +47,9 @@ struct CarPlan {
   std::vector<CarInput> inputs;          ///< from each knot to the next, one fewer
   int iterations = 0;                    ///< from all lines that the search started from
   int outer_iterations = 0;              ///< updates of the multipliers, from this one
-  double cost = 0;                       ///< the sum above
+  long programs = 0;                     ///< quadratic programs of distances solved, from all lines
+  long program_iterations = 0;           ///< of the interior-point method, of all of them
+  double cost = 0;                       ///< the sum above, without a dimension
   double worst_defect = 0;               ///< largest |component| of all c_k [m, rad, m/s]
   double worst_collision = 0;            ///< largest of clearance - phi, or 0 [m]
   double worst_limit = 0;                ///< by how far a limit is exceeded [m/s, rad, m/s^2, rad/s]

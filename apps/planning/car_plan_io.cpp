@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <system_error>
+#include <vector>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -21,10 +22,10 @@ struct PictureFrame {
   double scale = 1;                                                         ///< units per metre
   double margin = 60;                                                       ///< for the axes' numbers
 
-  void include(const CapsuleEnds<double>& capsule) {
-    for (const Vec3<double>* end : {&capsule.start, &capsule.end}) {
-      lower = lower.cwiseMin((end->head<2>().array() - capsule.radius).matrix());
-      upper = upper.cwiseMax((end->head<2>().array() + capsule.radius).matrix());
+  void include(const PaddedOutline& outline) {
+    for (const Vec2<double>& corner : outline.corners) {
+      lower = lower.cwiseMin((corner.array() - outline.padding).matrix());
+      upper = upper.cwiseMax((corner.array() + outline.padding).matrix());
     }
   }
   [[nodiscard]] Vec2<double> operator()(const Vec2<double>& p) const {
@@ -43,20 +44,27 @@ std::string text_element(const Vec2<double>& place, const char* anchor, const st
                      anchor, escaped(text));
 }
 
-/// The outline of a capsule: a side, a half circle, the other side and another half circle.
-std::string capsule_element(const PictureFrame& frame, const CapsuleEnds<double>& capsule,
-                            const std::string& fill, const std::string& stroke) {
-  const Vec2<double> start = capsule.start.head<2>(), end = capsule.end.head<2>(), along = end - start;
-  const Vec2<double> ahead = along.norm() > 0.0 ? Vec2<double>(along.normalized()) : Vec2<double>(1.0, 0.0);
-  const Vec2<double> left = capsule.radius * Vec2<double>(-ahead.y(), ahead.x());
-  const Vec2<double> a = frame(start - left), b = frame(end - left), c = frame(end + left),
-                     d = frame(start + left);
-  const double r = frame.scale * capsule.radius;
-  return fmt::format(
-      "<path d=\"M{:.2f} {:.2f}L{:.2f} {:.2f}A{:.2f} {:.2f} 0 0 0 {:.2f} {:.2f}L{:.2f} {:.2f}A{:.2f} {:.2f} "
-      "0 "
-      "0 0 {:.2f} {:.2f}Z\" fill=\"{}\" stroke=\"{}\"/>\n",
-      a.x(), a.y(), b.x(), b.y(), r, r, c.x(), c.y(), d.x(), d.y(), r, r, a.x(), a.y(), fill, stroke);
+/// The sides of an outline, anticlockwise, and the arcs round its corners from one to the next.
+std::string outline_element(const PictureFrame& frame, const PaddedOutline& outline, const std::string& fill,
+                            const std::string& stroke) {
+  const std::size_t corners = outline.corners.size();
+  std::vector<Vec2<double>> ends;  // of sides, two each
+  Vec2<double> ahead(-1.0, 0.0);
+  for (std::size_t i = 0; i < std::max<std::size_t>(2, corners); ++i) {  // a disc is a capsule of length 0
+    const Vec2<double>&start = outline.corners[i % corners], &end = outline.corners[(i + 1) % corners];
+    ahead = corners > 1 ? Vec2<double>((end - start).normalized()) : Vec2<double>(-ahead);
+    const Vec2<double> outward = outline.padding * Vec2<double>(ahead.y(), -ahead.x());
+    ends.push_back(frame(start + outward));
+    ends.push_back(frame(end + outward));
+  }
+  const double r = frame.scale * outline.padding;
+  std::string path = fmt::format("M{:.2f} {:.2f}", ends[0].x(), ends[0].y());
+  for (std::size_t i = 0; i < ends.size(); i += 2) {
+    const Vec2<double>&end = ends[i + 1], &next = ends[(i + 2) % ends.size()];
+    path += fmt::format("L{:.2f} {:.2f}A{:.2f} {:.2f} 0 0 0 {:.2f} {:.2f}", end.x(), end.y(), r, r, next.x(),
+                        next.y());
+  }
+  return fmt::format("<path d=\"{}Z\" fill=\"{}\" stroke=\"{}\"/>\n", path, fill, stroke);
 }
 
 /// The least of 1, 2 and 5 times powers of ten that divides an extent into ten parts or fewer.
@@ -113,8 +121,8 @@ std::string car_plan_svg(const CarProblem& problem, const CarPlan& plan) {
   constexpr double k_width = 900.0, k_padding = 1.0;  // of what is shown; around it [m]
   constexpr std::size_t k_cars = 10;                  // about as many are shown
   PictureFrame frame;
-  for (const CarObstacle& obstacle : problem.obstacles) frame.include(capsule_of(obstacle));
-  for (const CarState& state : plan.states) frame.include(capsule_of(problem.car, state));
+  for (const CarObstacle& obstacle : problem.obstacles) frame.include(outline_of(obstacle));
+  for (const CarState& state : plan.states) frame.include(outline_of(problem.car, state));
   frame.lower.array() -= k_padding;
   frame.upper.array() += k_padding;
   frame.scale = k_width / (frame.upper.x() - frame.lower.x());
@@ -131,13 +139,17 @@ std::string car_plan_svg(const CarProblem& problem, const CarPlan& plan) {
                                   problem.knots, problem.duration(), plan.least_distance_on_the_way));
   svg += axes(frame);
   for (const CarObstacle& obstacle : problem.obstacles) {
-    svg += capsule_element(frame, capsule_of(obstacle), colour(5), "#000000");
-    svg += text_element(frame(obstacle.position) + Vec2<double>(0.0, 4.0), "middle", obstacle.name);
+    const PaddedOutline outline = outline_of(obstacle);
+    svg += outline_element(frame, outline, colour(5), "#000000");
+    Vec2<double> middle = Vec2<double>::Zero();
+    for (const Vec2<double>& corner : outline.corners) middle += corner;
+    middle /= static_cast<double>(outline.corners.size());
+    svg += text_element(frame(middle) + Vec2<double>(0.0, 4.0), "middle", obstacle.name);
   }
   const std::size_t last = plan.states.size() - 1, stride = std::max<std::size_t>(1, last / k_cars);
   for (std::size_t k = 0; k <= last; ++k) {
     if (k % stride == 0 || k == last)
-      svg += capsule_element(frame, capsule_of(problem.car, plan.states[k]), "none", colour(6));
+      svg += outline_element(frame, outline_of(problem.car, plan.states[k]), "none", colour(6));
   }
   std::string points;
   for (const CarState& state : plan.states) {

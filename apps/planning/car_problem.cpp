@@ -6,25 +6,17 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include "apps/planning/obstacle_distances.h"
 #include "engine/check.h"
 #include "engine/toml_table.h"
 
 namespace abut {
 namespace {
 
-const Vec3<double> k_up(0.0, 0.0, 1.0);
-
 NumberRange number_or_infinite() { return {-k_infinity, k_infinity, false, true}; }
 /// Rounding allows no less.
 NumberRange tolerance_range() { return between(1e-9, 1e-2); }
 NumberRange steering_range() { return strictly_between(0.0, 0.5 * std::numbers::pi); }
-
-CapsuleEnds<double> capsule_at(const Vec2<double>& middle, double heading, double radius,
-                               double half_length) {
-  const Vec3<double> position(middle.x(), middle.y(), 0.0),
-      axis(half_length * std::cos(heading), half_length * std::sin(heading), 0.0);
-  return {position - axis, position + axis, radius};
-}
 
 /// d velocity/d state. That by the input is constant: acceleration and steering rate are parts of it.
 Eigen::Matrix<double, 5, 5> velocity_by_state(const CarState& state, double wheelbase) {
@@ -50,7 +42,7 @@ std::string fault_of(const CarProblem& problem, const CarState& state) {
     return fmt::format("has steering = {}, allowed by the limits: [{}, {}]", state[4], -limits.steering,
                        limits.steering);
   const NearestObstacle nearest = nearest_obstacle(problem, state);
-  if (nearest.distance < problem.clearance)
+  if (!(nearest.distance >= problem.clearance))
     return fmt::format("is {:.3g} m from obstacle '{}', allowed: at least the clearance of {} m",
                        nearest.distance, problem.obstacles[static_cast<std::size_t>(nearest.obstacle)].name,
                        problem.clearance);
@@ -66,16 +58,50 @@ CarState read_state(const TomlTable& table) {
   return state;
 }
 
+std::vector<Vec2<double>> read_polygon(const TomlTable& table) {
+  std::vector<Vec2<double>> corners;
+  for (const NamedNumbers& row : table.required_rows("polygon", 2))
+    corners.emplace_back(row.numbers[0], row.numbers[1]);
+  if (const std::string fault = polygon_fault(corners); !fault.empty())
+    table.fail("polygon", fmt::format("{}, allowed: {}", fault, allowed_polygon_text()));
+  return corners;
+}
+
 CarObstacle read_obstacle(const TomlTable& table, std::size_t index) {
   CarObstacle obstacle;
   obstacle.name = table.text("name", fmt::format("obstacle {}", index + 1));
-  const std::vector<double> position = table.required_numbers("position", 2, any_number());
-  obstacle.position = {position[0], position[1]};
-  obstacle.heading = table.required_number("heading", any_number());
-  obstacle.radius = table.required_number("radius", positive());
-  obstacle.half_length = table.required_number("half_length", at_least(0.0));
+  table.require_one_of({"radius", "polygon"}, true);
+  if (table.has("polygon")) {
+    obstacle.polygon = read_polygon(table);
+    obstacle.padding = table.required_number("padding", at_least(0.0));
+  } else {
+    obstacle.radius = table.required_number("radius", positive());
+    obstacle.half_length = table.required_number("half_length", at_least(0.0));
+  }
+  if (obstacle.polygon.empty() || table.has("position")) {
+    const std::vector<double> position = table.required_numbers("position", 2, any_number());
+    obstacle.position = {position[0], position[1]};
+  }
+  if (obstacle.polygon.empty() || table.has("heading"))
+    obstacle.heading = table.required_number("heading", any_number());
   table.finish();
   return obstacle;
+}
+
+CarProblem::Car read_car(const TomlTable& table) {
+  CarProblem::Car car;
+  car.wheelbase = table.required_number("wheelbase", positive());
+  table.require_one_of({"radius", "polygon"}, true);
+  if (table.has("polygon")) {
+    car.polygon = read_polygon(table);
+    car.padding = table.required_number("padding", positive());
+  } else {
+    car.radius = table.required_number("radius", positive());
+    car.half_length = table.required_number("half_length", at_least(0.0));
+    car.centre_ahead = table.number("centre_ahead", 0.5 * car.wheelbase, any_number());
+  }
+  table.finish();
+  return car;
 }
 
 }  // namespace
@@ -88,9 +114,18 @@ void validate(const CarProblem& problem) {
   check("time_step", problem.time_step, positive());
   check("clearance", problem.clearance, at_least(0.0));
   check("car.wheelbase", problem.car.wheelbase, positive());
-  check("car.radius", problem.car.radius, positive());
-  check("car.half_length", problem.car.half_length, at_least(0.0));
-  check("car.centre_ahead", problem.car.centre_ahead, any_number());
+  const auto check_polygon = [&](const std::string& of, const std::vector<Vec2<double>>& polygon) {
+    const std::string fault = polygon_fault(polygon);
+    require(fault.empty(), fmt::format("{}polygon: {}, allowed: {}", of, fault, allowed_polygon_text()));
+  };
+  if (problem.car.polygon.empty()) {
+    check("car.radius", problem.car.radius, positive());
+    check("car.half_length", problem.car.half_length, at_least(0.0));
+    check("car.centre_ahead", problem.car.centre_ahead, any_number());
+  } else {
+    check_polygon("car.", problem.car.polygon);
+    check("car.padding", problem.car.padding, positive());
+  }
   check("limits.steering", problem.limits.steering, steering_range());
   check("limits.steering_rate", problem.limits.steering_rate, positive_or_infinite());
   check("limits.acceleration", problem.limits.acceleration, positive_or_infinite());
@@ -107,8 +142,13 @@ void validate(const CarProblem& problem) {
     const std::string of = fmt::format("obstacle '{}': ", obstacle.name);
     require(obstacle.position.allFinite() && std::isfinite(obstacle.heading),
             of + "position or heading is not finite");
-    check(of + "radius", obstacle.radius, positive());
-    check(of + "half_length", obstacle.half_length, at_least(0.0));
+    if (obstacle.polygon.empty()) {
+      check(of + "radius", obstacle.radius, positive());
+      check(of + "half_length", obstacle.half_length, at_least(0.0));
+    } else {
+      check_polygon(of, obstacle.polygon);
+      check(of + "padding", obstacle.padding, at_least(0.0));
+    }
   }
   for (const auto& [name, state] : {std::pair{"start", &problem.start}, std::pair{"goal", &problem.goal}}) {
     const std::string fault = fault_of(problem, *state);
@@ -125,12 +165,7 @@ CarProblem read_car_problem(const std::filesystem::path& file) {
   problem.time_step = table.number("time_step", problem.time_step, positive());
   problem.clearance = table.number("clearance", problem.clearance, at_least(0.0));
 
-  const TomlTable car = table.table("car");
-  problem.car.wheelbase = car.required_number("wheelbase", positive());
-  problem.car.radius = car.required_number("radius", positive());
-  problem.car.half_length = car.required_number("half_length", at_least(0.0));
-  problem.car.centre_ahead = car.number("centre_ahead", 0.5 * problem.car.wheelbase, any_number());
-  car.finish();
+  problem.car = read_car(table.table("car"));
 
   const TomlTable limits = table.table("limits");
   problem.limits.steering = limits.number("steering", problem.limits.steering, steering_range());
@@ -158,6 +193,10 @@ CarProblem read_car_problem(const std::filesystem::path& file) {
   problem.solver.max_outer_iterations =
       solver.integer("max_outer_iterations", problem.solver.max_outer_iterations, 1);
   problem.solver.max_iterations = solver.integer("max_iterations", problem.solver.max_iterations, 1);
+  using Distances = CarProblem::CapsuleDistances;
+  problem.solver.capsule_distances = solver.choice<Distances>(
+      "capsule_distances", problem.solver.capsule_distances,
+      {{"closed_form", Distances::closed_form}, {"quadratic_programs", Distances::quadratic_programs}});
   solver.finish();
 
   for (const TomlTable& obstacle : table.tables("obstacle"))
@@ -201,34 +240,26 @@ CarStep car_step_derivatives(const CarState& state, const CarInput& input, doubl
   return step;
 }
 
-CapsuleEnds<double> capsule_of(const CarProblem::Car& car, const CarState& state) {
-  const Vec2<double> ahead(std::cos(state[2]), std::sin(state[2]));
-  return capsule_at(state.head<2>() + car.centre_ahead * ahead, state[2], car.radius, car.half_length);
+PaddedOutline outline_of(const CarProblem::Car& car) {
+  if (!car.polygon.empty()) return polygon_outline(car.polygon, car.padding);
+  if (car.half_length == 0.0) return {{{car.centre_ahead, 0.0}}, car.radius};
+  return {{{car.centre_ahead - car.half_length, 0.0}, {car.centre_ahead + car.half_length, 0.0}}, car.radius};
 }
 
-CapsuleEnds<double> capsule_of(const CarObstacle& obstacle) {
-  return capsule_at(obstacle.position, obstacle.heading, obstacle.radius, obstacle.half_length);
+PaddedOutline outline_of(const CarProblem::Car& car, const CarState& state) {
+  return moved(outline_of(car), state.head<2>(), state[2]);
 }
 
-CarDistance car_distance(const CarProblem::Car& car, const CarState& state, const CarObstacle& obstacle) {
-  const CapsuleDistance<double> at =
-      capsule_distance_in_plane(capsule_of(car, state), capsule_of(obstacle), k_up);
-  const Vec3<double> origin(state[0], state[1], 0.0);
-  const Vec6<double> by_pose = capsule_distance_dpose(at, origin, origin).A;
-  CarDistance r;
-  r.distance = at.distance;
-  r.by_state << by_pose[3], by_pose[4], by_pose[2], 0.0, 0.0;
-  return r;
-}
-
-NearestObstacle nearest_obstacle(const CarProblem& problem, const CarState& state) {
-  NearestObstacle nearest{k_infinity, -1};
-  const CapsuleEnds<double> car = capsule_of(problem.car, state);
-  for (std::size_t i = 0; i < problem.obstacles.size(); ++i) {
-    const double distance = capsule_distance_in_plane(car, capsule_of(problem.obstacles[i]), k_up).distance;
-    if (distance < nearest.distance) nearest = {distance, static_cast<int>(i)};
+PaddedOutline outline_of(const CarObstacle& obstacle) {
+  PaddedOutline outline;
+  if (!obstacle.polygon.empty()) {
+    outline = polygon_outline(obstacle.polygon, obstacle.padding);
+  } else if (obstacle.half_length == 0.0) {
+    outline = {{Vec2<double>::Zero()}, obstacle.radius};
+  } else {
+    outline = {{{-obstacle.half_length, 0.0}, {obstacle.half_length, 0.0}}, obstacle.radius};
   }
-  return nearest;
+  return moved(outline, obstacle.position, obstacle.heading);
 }
 
 }  // namespace abut

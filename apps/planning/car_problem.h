@@ -4,7 +4,7 @@
 /// [x; y; heading; speed; steering], where x and y are of the middle of the rear axle, and an input
 /// [acceleration; steering_rate]. The car moves by the bicycle model,
 ///   x' = v cos(theta),  y' = v sin(theta),  theta' = v tan(gamma)/wheelbase,  v' = a,  gamma' = gamma_rate,
-/// steering to the left is > 0. Car and obstacles are capsules.
+/// steering to the left is > 0. Car and obstacles are capsules or padded polygons (padded_outline.h).
 /// @see  Tracy, Howell, Manchester (2022), "DiffPills: differentiable collision detection for capsules and
 ///       padded polygons", V. Their (38)-(39) leave out the equation of the heading.
 #pragma once
@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "collision/capsule_distance.h"
+#include "apps/planning/padded_outline.h"
 #include "engine/types.h"
 
 namespace abut {
@@ -22,12 +22,15 @@ namespace abut {
 using CarState = Eigen::Matrix<double, 5, 1>;  ///< [x m; y m; heading rad; speed m/s; steering rad]
 using CarInput = Vec2<double>;                 ///< [acceleration m/s^2; steering_rate rad/s]
 
-/// Something parked: all points within `radius` of a segment of twice `half_length` along its heading.
+/// Something parked: all points within `radius` of a segment of twice `half_length` along its heading, or
+/// within `padding` of a polygon where that has corners.
 struct CarObstacle {
   std::string name;
-  Vec2<double> position = Vec2<double>::Zero();  ///< of its middle [m]
+  Vec2<double> position = Vec2<double>::Zero();  ///< of its middle, or of the polygon's frame [m]
   double heading = 0;                            ///< [rad]
-  double radius = 1, half_length = 0;            ///< [m], > 0 and >= 0
+  double radius = 1, half_length = 0;            ///< of a capsule [m], > 0 and >= 0
+  std::vector<Vec2<double>> polygon = {};        ///< convex, in its frame [m]; empty: a capsule
+  double padding = 0;                            ///< of the polygon [m], >= 0
 };
 
 struct CarProblem {
@@ -39,6 +42,9 @@ struct CarProblem {
     double wheelbase = 2.7;                  ///< [m], > 0
     double radius = 0.9, half_length = 1.3;  ///< of its capsule [m], > 0 and >= 0
     double centre_ahead = 1.35;              ///< of the rear axle lies the middle of the capsule [m]
+    /// Convex, x ahead of the middle of the rear axle and y to the left [m]; empty: a capsule.
+    std::vector<Vec2<double>> polygon = {};
+    double padding = 0;  ///< of the polygon [m], > 0
   } car;
   struct Limits {
     double steering = 0.6;       ///< largest angle [rad], in (0, pi/2)
@@ -52,10 +58,13 @@ struct CarProblem {
     double steering_rate = 10.0;  ///< [s/rad^2], > 0
     double steering = 1.0;        ///< [1/(s rad^2)], >= 0
   } weights;
+  /// How distances of two capsules are found; those of polygons are always of quadratic programs.
+  enum class CapsuleDistances { closed_form, quadratic_programs };
   struct Solver {
     double tolerance = 1e-6;        ///< largest violation that is none [m, rad, m/s], in [1e-9, 1e-2]
     int max_outer_iterations = 40;  ///< updates of multipliers and penalties, >= 1
     int max_iterations = 2000;      ///< of Levenberg and Marquardt's method from each first guess, >= 1
+    CapsuleDistances capsule_distances = CapsuleDistances::closed_form;
   } solver;
 
   CarState start = CarState::Zero(), goal = CarState::Zero();  ///< where the plan begins and ends, exactly
@@ -107,24 +116,11 @@ struct CarStep {
 [[nodiscard]] CarStep car_step_derivatives(const CarState& state, const CarInput& input, double wheelbase,
                                            double time);
 
-/// The car's capsule in state `state`, at z = 0; of an obstacle.
-[[nodiscard]] CapsuleEnds<double> capsule_of(const CarProblem::Car& car, const CarState& state);
-[[nodiscard]] CapsuleEnds<double> capsule_of(const CarObstacle& obstacle);
-
-/// Signed distance in the plane of the car from an obstacle [m], with its gradient by the state. Where centre
-/// lines cross it is less than minus the sum of the radii by how far they have to go to part.
-struct CarDistance {
-  double distance = 0;
-  Eigen::Matrix<double, 1, 5> by_state;
-};
-[[nodiscard]] CarDistance car_distance(const CarProblem::Car& car, const CarState& state,
-                                       const CarObstacle& obstacle);
-
-/// The obstacle that is nearest to the car, -1 and infinitely far where there is none.
-struct NearestObstacle {
-  double distance = 0;
-  int obstacle = -1;
-};
-[[nodiscard]] NearestObstacle nearest_obstacle(const CarProblem& problem, const CarState& state);
+/// The car's outline in its own frame: x ahead of the middle of the rear axle, y to the left [m].
+[[nodiscard]] PaddedOutline outline_of(const CarProblem::Car& car);
+/// The car's outline in state `state`, in W.
+[[nodiscard]] PaddedOutline outline_of(const CarProblem::Car& car, const CarState& state);
+/// An obstacle's outline in W.
+[[nodiscard]] PaddedOutline outline_of(const CarObstacle& obstacle);
 
 }  // namespace abut

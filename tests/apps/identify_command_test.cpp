@@ -413,7 +413,30 @@ TEST_CASE("abut optimize: plans how a car gets past a bus, and says when it cann
   CHECK(plan["worst_defect"].get<double>() <= 1e-4);
   CHECK(fs::exists(folder.path() / "out" / "plan.csv"));
   CHECK(fs::exists(folder.path() / "out" / "plan.svg"));
+  CHECK(plan["iterations"].get<int>() > 0);
+  CHECK(plan["quadratic_programs"] == 0);
+  CHECK(plan["units"]["worst_collision"] == "m");
   CHECK(run_program({"identify", experiment, "--out", out}).exit_code == 2);
+}
+
+TEST_CASE("abut optimize: plans a car's way past polygons, and refuses one that is not convex",
+          "[apps][program]") {
+  const TemporaryFolder folder;
+  const fs::path experiment = k_experiments / "car_past_polygons.toml";
+  const std::string out = (folder.path() / "out").string();
+  const ProgramResult run = run_program({"optimize", experiment.string(), "--out", out, "-q"});
+  CAPTURE(run.err);
+  REQUIRE(run.exit_code == 0);
+  CHECK_THAT(run.out, Contains("quadratic programs of") && Contains(" m at a knot") && Contains("wall time"));
+
+  std::string text = read_file(experiment);
+  text.replace(text.find("[30.0, 2.0]"), 11, "[27.0, 2.5]");
+  const ProgramResult refused =
+      run_program({"optimize", folder.write("bent.toml", text).string(), "--out", out, "-q"});
+  CHECK(refused.exit_code == 2);
+  CHECK_THAT(refused.err,
+             Contains("bent.toml:38: obstacle[1].polygon: it is not convex at corner 3, allowed: a "
+                      "convex polygon of 3 to 8 corners"));
 }
 
 }  // namespace abut::test

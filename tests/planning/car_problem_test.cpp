@@ -12,6 +12,7 @@
 
 #include "apps/planning/car_plan.h"
 #include "apps/planning/car_plan_io.h"
+#include "apps/planning/obstacle_distances.h"
 #include "engine/atomic_file.h"
 #include "engine/random.h"
 #include "tests/support/cases.h"
@@ -25,11 +26,13 @@ namespace {
 
 using Catch::Contains;
 
-const std::filesystem::path k_file =
-    std::filesystem::path(ABUT_SOURCE_DIR) / "assets/experiments/car_past_bus.toml";
+const std::filesystem::path k_file = std::filesystem::path(ABUT_SOURCE_DIR) /
+                                     "assets/experiments/car_past_bus.toml",
+                            k_polygon_file = std::filesystem::path(ABUT_SOURCE_DIR) /
+                                             "assets/experiments/car_past_polygons.toml";
 
-/// What is asked of a plan: 1e-4 m, rad, m/s.
-constexpr double k_feasible = 1e-4;
+/// What is asked of a plan: 1e-6 m, rad, m/s.
+constexpr double k_feasible = 1e-6;
 
 CarState random_state(Random& random) {
   CarState state;
@@ -89,7 +92,7 @@ CarProblem small_problem() {
 
 }  // namespace
 
-TEST_CASE("car_step: Jacobians agree with Jet and differences", "[apps][derivative]") {
+TEST_CASE("car_step: Jacobians agree with Jet and differences", "[planning][derivative]") {
   Random random(1);
   for (int i = 0; i < 100; ++i) {
     const CarState state = random_state(random);
@@ -116,7 +119,7 @@ TEST_CASE("car_step: Jacobians agree with Jet and differences", "[apps][derivati
   }
 }
 
-TEST_CASE("car_step: turns on a circle, and is of order four", "[apps][value]") {
+TEST_CASE("car_step: turns on a circle, and is of order four", "[planning][value]") {
   // Constant steering: radius wheelbase/tan(gamma) about the rear axle.
   CarState state;
   state << 1.0, 2.0, 0.4, 3.0, 0.3;
@@ -136,7 +139,7 @@ TEST_CASE("car_step: turns on a circle, and is of order four", "[apps][value]") 
 }
 
 TEST_CASE("car_distance: gradient agrees with differences, of crossing centre lines too",
-          "[apps][derivative]") {
+          "[planning][derivative]") {
   Random random(2);
   const CarProblem::Car car;
   int crossings = 0, kinks = 0;
@@ -165,7 +168,7 @@ TEST_CASE("car_distance: gradient agrees with differences, of crossing centre li
 }
 
 TEST_CASE("plan_car: the car of assets/experiments gets past the bus, from right through it",
-          "[apps][value]") {
+          "[planning][value]") {
   const CarProblem problem = read_car_problem(k_file);
   double deepest = 0.0;
   for (int i = 0; i <= 100; ++i)
@@ -204,7 +207,47 @@ TEST_CASE("plan_car: the car of assets/experiments gets past the bus, from right
   }
 }
 
-TEST_CASE("plan_car: is a minimum of the cost, and the same each time", "[apps][property]") {
+TEST_CASE("plan_car: quadratic programs as constraints find the plan of the closed form",
+          "[planning][value]") {
+  CarProblem problem = read_car_problem(k_file);
+  const CarPlan closed = plan_car(problem);
+  problem.solver.capsule_distances = CarProblem::CapsuleDistances::quadratic_programs;
+  const CarPlan plan = plan_car(problem);
+  CAPTURE(plan.message);
+  REQUIRE(plan.ok());
+  check_feasible(problem, plan);
+  CHECK(closed.programs == 0);
+  CHECK(plan.programs > 60L * plan.iterations);
+  CHECK(plan.program_iterations < 15 * plan.programs);
+  CHECK(close(plan.cost, closed.cost, 1e-6, 0));
+  CHECK(plan.iterations < 2 * closed.iterations);
+}
+
+TEST_CASE("plan_car: a padded polygon gets past polygons, a post and a hedge", "[planning][value]") {
+  CarProblem problem = read_car_problem(k_polygon_file);
+  const CarPlan plan = plan_car(problem);
+  CAPTURE(plan.message);
+  REQUIRE(plan.ok());
+  check_feasible(problem, plan);
+  CHECK(*std::min_element(plan.distances.begin(), plan.distances.end()) < 1e-3);
+  CHECK(plan.least_distance_on_the_way > -0.1);
+  // The same shapes, and a car that is a capsule.
+  problem.car = read_car_problem(k_file).car;
+  const CarPlan round = plan_car(problem);
+  CAPTURE(round.message);
+  REQUIRE(round.ok());
+  check_feasible(problem, round);
+  // A polygon turned with its frame is the polygon turned.
+  CarProblem same = problem;
+  CarObstacle& bus = same.obstacles[0];
+  const PaddedOutline outline = outline_of(bus);
+  bus.polygon = outline.corners;
+  bus.position.setZero();
+  bus.heading = 0.0;
+  CHECK(close(plan_car(same).cost, round.cost, 1e-5, 0));
+}
+
+TEST_CASE("plan_car: is a minimum of the cost, and the same each time", "[planning][property]") {
   CarProblem problem = small_problem();
   const CarPlan plan = plan_car(problem), again = plan_car(problem);
   REQUIRE(plan.ok());
@@ -232,7 +275,7 @@ TEST_CASE("plan_car: is a minimum of the cost, and the same each time", "[apps][
   CHECK(std::isinf(free.least_distance_on_the_way));
 }
 
-TEST_CASE("plan_car: a bus in any place that leaves room is passed", "[apps][property]") {
+TEST_CASE("plan_car: a bus in any place that leaves room is passed", "[planning][property]") {
   const CarProblem problem = read_car_problem(k_file);
   Random random(3);
   for (int i = 0; i < 15; ++i) {
@@ -248,7 +291,7 @@ TEST_CASE("plan_car: a bus in any place that leaves room is passed", "[apps][pro
   }
 }
 
-TEST_CASE("plan_car: limits hold where they matter", "[apps][value]") {
+TEST_CASE("plan_car: limits hold where they matter", "[planning][value]") {
   CarProblem problem = small_problem();
   const CarPlan plan = plan_car(problem);
   REQUIRE(plan.ok());
@@ -265,7 +308,7 @@ TEST_CASE("plan_car: limits hold where they matter", "[apps][value]") {
   CHECK(unlimited.cost <= plan.cost * (1.0 + 1e-4));
 }
 
-TEST_CASE("plan_car: says so where the road is blocked, or the goal too far", "[apps][value]") {
+TEST_CASE("plan_car: says so where the road is blocked, or the goal too far", "[planning][value]") {
   CarProblem problem = small_problem();
   for (int i = -3; i <= 3; ++i)
     problem.obstacles.push_back({"wall " + std::to_string(i), {9.0, 10.0 * i}, 1.5708, 0.5, 6.0});
@@ -291,7 +334,7 @@ TEST_CASE("plan_car: says so where the road is blocked, or the goal too far", "[
   CHECK(exhausted.iterations <= 9);
 }
 
-TEST_CASE("plan_car: stops when it is told to", "[apps][value]") {
+TEST_CASE("plan_car: stops when it is told to", "[planning][value]") {
   const CarPlan plan =
       plan_car(small_problem(), [](const CarPlanProgress& now) { return now.iteration < 4; });
   CHECK(plan.status == CarPlan::Status::stopped);
@@ -300,7 +343,7 @@ TEST_CASE("plan_car: stops when it is told to", "[apps][value]") {
   CHECK(plan.distances.size() == 31);
 }
 
-TEST_CASE("validate(CarProblem): names what makes no sense", "[apps][value]") {
+TEST_CASE("validate(CarProblem): names what makes no sense", "[planning][value]") {
   const auto cause = [](const std::function<void(CarProblem&)>& change) {
     CarProblem problem = small_problem();
     change(problem);
@@ -320,6 +363,19 @@ TEST_CASE("validate(CarProblem): names what makes no sense", "[apps][value]") {
   CHECK_THAT(cause([](CarProblem& p) { p.weights.acceleration = 0.0; }), Contains("weights.acceleration"));
   CHECK_THAT(cause([](CarProblem& p) { p.obstacles[0].radius = -1.0; }), Contains("'post'"));
   CHECK_THAT(cause([](CarProblem& p) {
+               p.car.polygon = {{0, 0}, {1, 0}};
+             }),
+             Contains("car.polygon") && Contains("2 corners"));
+  CHECK_THAT(cause([](CarProblem& p) {
+               p.car.polygon = {{0, 0}, {1, 0}, {0, 1}};
+             }),
+             Contains("car.padding = 0"));
+  CHECK_THAT(cause([](CarProblem& p) {
+               p.obstacles[0].polygon = {{0, 0}, {1, 0}, {0, 1}};
+               p.obstacles[0].padding = -1.0;
+             }),
+             Contains("'post': padding = -1"));
+  CHECK_THAT(cause([](CarProblem& p) {
                p.obstacles[0].position = {16.5, 0.0};
              }),
              Contains("goal") && Contains("'post'"));
@@ -330,7 +386,8 @@ TEST_CASE("validate(CarProblem): names what makes no sense", "[apps][value]") {
   CHECK_THROWS_AS(plan_car(no_knots), std::invalid_argument);
 }
 
-TEST_CASE("read_car_problem: reads every key, and names what is wrong by file and line", "[apps][value]") {
+TEST_CASE("read_car_problem: reads every key, and names what is wrong by file and line",
+          "[planning][value]") {
   const CarProblem problem = read_car_problem(k_file);
   CHECK(problem.knots == 61);
   CHECK(problem.duration() == Approx(6.0));
@@ -378,7 +435,62 @@ TEST_CASE("read_car_problem: reads every key, and names what is wrong by file an
   CHECK_THAT(rejection([&] { return read_car_problem(folder.path() / "none.toml"); }), Contains("none.toml"));
 }
 
-TEST_CASE("write_car_plan: a table of the plan and a picture", "[apps][value]") {
+TEST_CASE("read_car_problem: reads polygons, and names what is wrong with one by file and line",
+          "[planning][value]") {
+  const CarProblem problem = read_car_problem(k_polygon_file);
+  REQUIRE(problem.obstacles.size() == 4);
+  CHECK(problem.car.polygon.size() == 4);
+  CHECK(problem.car.padding == 0.3);
+  CHECK(problem.obstacles[0].polygon[2] == Vec2<double>(5.5, 0.75));
+  CHECK(problem.obstacles[0].padding == 0.5);
+  CHECK(problem.obstacles[1].position == Vec2<double>(0.0, 0.0));
+  CHECK(problem.obstacles[2].polygon.empty());
+
+  const TemporaryFolder folder;
+  const std::string text = read_file(k_polygon_file);
+  const auto rejected = [&](const std::string& from, const std::string& to) {
+    std::string changed = text;
+    const std::size_t place = changed.find(from);
+    REQUIRE(place != std::string::npos);
+    changed.replace(place, from.size(), to);
+    const std::filesystem::path file = folder.write("car.toml", changed);
+    const auto line =
+        1 + std::count(changed.begin(), changed.begin() + static_cast<std::ptrdiff_t>(place), '\n');
+    const std::string message = rejection([&] { return read_car_problem(file); });
+    CAPTURE(from, to, message);
+    CHECK_THAT(message, Contains("car.toml:" + std::to_string(line) + ":"));
+    return message;
+  };
+  const std::string island = "polygon = [[24.0, 2.0], [27.0, 1.2], [30.0, 2.0], [28.0, 4.0], [25.0, 4.0]]",
+                    allowed = "allowed: a convex polygon of 3 to 8 corners";
+  CHECK_THAT(rejected(island, "polygon = [[24, 2], [25, 2], [26, 2]]"),
+             Contains("on a line") && Contains(allowed));
+  CHECK_THAT(rejected(island, "polygon = [[24, 2], [25, 2]]"), Contains("2 corners") && Contains(allowed));
+  CHECK_THAT(rejected(island, "polygon = []"), Contains("0 corners") && Contains(allowed));
+  CHECK_THAT(rejected(island, "polygon = [[24, 2], [28, 2], [25, 2.5], [24, 6]]"),
+             Contains("not convex at corner 3") && Contains(allowed));
+  CHECK_THAT(rejected(island, "polygon = [[24, 2], [28, 2], [25, 3, 4]]"), Contains("polygon[2]"));
+  CHECK_THAT(rejected(island, "polygon = [[24, 2], [28, 2], [25, inf]]"), Contains("corner 3 is not finite"));
+  CHECK_THAT(rejected(island, "polygon = 3"), Contains("array"));
+  CHECK_THAT(rejected("padding = 0.5", "padding = -0.5"), Contains("padding") && Contains(">= 0"));
+  CHECK_THAT(rejected("padding = 0.3", "padding = 0.0"), Contains("car.padding") && Contains("> 0"));
+  CHECK_THAT(rejected("capsule_distances = \"closed_form\"", "capsule_distances = \"qp\""),
+             Contains("quadratic_programs"));
+  const std::string unpadded = rejection([&] {
+    std::string changed = text;
+    changed.erase(changed.find("padding = 0.5"), 13);
+    return read_car_problem(folder.write("car.toml", changed));
+  });
+  CHECK_THAT(unpadded, Contains("padding"));
+  CHECK_THAT(rejection([&] {
+               std::string changed = text;
+               changed.replace(changed.find("padding = 0.5"), 13, "radius = 0.5");
+               return read_car_problem(folder.write("car.toml", changed));
+             }),
+             Contains("only one of 'radius', 'polygon'"));
+}
+
+TEST_CASE("write_car_plan: a table of the plan and a picture", "[planning][value]") {
   CarProblem problem = small_problem();
   problem.obstacles[0].name = "post <&>";
   const CarPlan plan = plan_car(problem);
