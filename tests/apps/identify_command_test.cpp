@@ -435,7 +435,7 @@ TEST_CASE("abut optimize: plans a car's way past polygons, and refuses one that 
       run_program({"optimize", folder.write("bent.toml", text).string(), "--out", out, "-q"});
   CHECK(refused.exit_code == 2);
   CHECK_THAT(refused.err,
-             Contains("bent.toml:38: obstacle[1].polygon: it is not convex at corner 3, allowed: a "
+             Contains("bent.toml:36: obstacle[1].polygon: it is not convex at corner 3, allowed: a "
                       "convex polygon of 3 to 8 corners"));
 }
 
