@@ -6,37 +6,13 @@
 #include <vector>
 
 #include "collision/convex/proximity_qp_active_set.h"
-#include "collision/convex/proximity_qp_sets.h"
 #include "collision/convex/proximity_qp_vjp.h"
 #include "engine/pack.h"
-#include "engine/pose.h"
-#include "engine/random.h"
 #include "paper000/dense_interior_point.h"
+#include "proximity_pairs.h"
 
 namespace abut::benchmarks {
 namespace {
-
-constexpr int k_pairs = 1024;
-
-template <typename S>
-struct RectanglePair {
-  PaddedPolygon<S, 4> A, B;
-};
-
-std::vector<RectanglePair<double>> rectangle_pairs() {
-  Random random(1);
-  const auto rectangle = [&] {
-    const double x = random.uniform(0.3, 0.5), y = random.uniform(0.1, 0.5);
-    const Pose<double> X{random.quaternion(),
-                         Vec3<double>(random.uniform(-1, 1), random.uniform(-1, 1), random.uniform(-1, 1))};
-    const Vec3<double> corners[4] = {X * Vec3<double>(-x, -y, 0), X * Vec3<double>(x, -y, 0),
-                                     X * Vec3<double>(x, y, 0), X * Vec3<double>(-x, y, 0)};
-    return padded<2, 4>(polygon_core(corners), 0.1);
-  };
-  std::vector<RectanglePair<double>> pairs;
-  for (int i = 0; i < k_pairs; ++i) pairs.push_back({rectangle(), rectangle()});
-  return pairs;
-}
 
 /// W pairs to a pack.
 template <typename T, int W>
