@@ -14,7 +14,7 @@ namespace {
 
 /// Relative to the extent of a polygon: how narrow it may be, and how far a corner may lie within the line of
 /// its neighbours.
-constexpr double k_narrowness = 1e-6, k_straightness = 1e-12;
+constexpr double k_narrowness = 4e-6, k_straightness = 1e-12;
 
 double cross(const Vec2<double>& a, const Vec2<double>& b) { return a.x() * b.y() - a.y() * b.x(); }
 

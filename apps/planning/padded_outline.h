@@ -25,7 +25,7 @@ struct PaddedOutline {
 [[nodiscard]] std::string allowed_polygon_text();
 
 /// What keeps corners [m] from being those of a convex polygon, in order round it in either direction, or "".
-/// Corners on an edge are allowed, a polygon narrower than 1e-6 of its extent is not.
+/// Corners on an edge are allowed, a polygon narrower than 8e-6 of its length is not.
 [[nodiscard]] std::string polygon_fault(std::span<const Vec2<double>> corners);
 
 /// The outline of a polygon, its corners put in order and those on an edge left out.
