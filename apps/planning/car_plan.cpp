@@ -124,7 +124,7 @@ class Planner {
       CarPlan& plan = planner_.plan_;
       ++plan.iterations;
       if (!planner_.progress_) return ceres::SOLVER_CONTINUE;
-      planner_.distances_.evaluate(plan.states);
+      planner_.update_distances();
       const CarPlanProgress now{plan.guess,
                                 plan.outer_iterations,
                                 planner_.iterations_before_ + plan.iterations,
@@ -139,13 +139,20 @@ class Planner {
     Planner& planner_;
   };
 
+  /// To the states as they are, unless they are those of the last time.
+  void update_distances() {
+    if (plan_.states == states_of_distances_) return;
+    distances_.evaluate(plan_.states);
+    states_of_distances_ = plan_.states;
+  }
+
   /// Distances from all obstacles at all knots before the constraints ask for them one by one.
   class Distances : public ceres::EvaluationCallback {
    public:
     explicit Distances(Planner& planner) : planner_(planner) {}
 
     void PrepareForEvaluation(bool, bool is_new_point) override {
-      if (is_new_point) planner_.distances_.evaluate(planner_.plan_.states);
+      if (is_new_point) planner_.update_distances();
     }
 
    private:
@@ -247,7 +254,7 @@ class Planner {
     options.callbacks.push_back(&callback);
     ceres::Solver::Summary summary;
     ceres::Solve(options, &least_squares_, &summary);
-    distances_.evaluate(plan_.states);
+    update_distances();
     return summary.termination_type;
   }
 
@@ -328,6 +335,7 @@ class Planner {
   CarPlan plan_;
   ConstraintGroup dynamics_{k_dynamics_penalty}, collisions_{k_collision_penalty}, limits_{k_limit_penalty};
   ObstacleDistances distances_;  // at plan_.states
+  std::vector<CarState> states_of_distances_;
   Distances before_evaluation_{*this};
   ceres::Problem least_squares_{options_with(before_evaluation_)};
 };
