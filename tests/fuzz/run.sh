@@ -9,7 +9,7 @@ bin=$1
 shift
 minutes=${MINUTES:-10} jobs=${JOBS:-2} timeout=${TIMEOUT:-60}
 targets=("$@")
-[[ ${#targets[@]} -gt 0 ]] || targets=(obj ply stl gltf glb npz fit csv body scene batch experiment trajectory)
+[[ ${#targets[@]} -gt 0 ]] || targets=(obj ply stl gltf glb npz fit csv body scene batch car experiment trajectory)
 out=out/fuzz
 mkdir -p "$out"
 
@@ -25,6 +25,7 @@ seeds_of() {
     obj) ls assets/bodies/{hex_nut,plate,box}/mesh.obj ;;
     body) ls assets/bodies/*/body.toml ;;
     scene) ls assets/scenes/*.toml ;;
+    car) ls assets/experiments/car_*.toml ;;
     experiment) ls assets/experiments/*.toml ;;
     csv) ls assets/experiments/*/motion_0.csv ;;
   esac
