@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "collision/convex/proximity_qp_active_set.h"
+#include "collision/convex/proximity_qp_dual_active_set.h"
 #include "collision/convex/proximity_qp_vjp.h"
 #include "engine/pack.h"
 #include "paper000/dense_interior_point.h"
@@ -65,6 +66,16 @@ void by_active_set(benchmark::State& state) {
         .distance;
   });
 }
+void by_dual_active_set(benchmark::State& state) {
+  const auto pairs = rectangle_pairs();
+  each_pair(state, pairs, [&](std::size_t i) {
+    const ProximitySettings<double> settings;
+    const auto program = proximity_program(pairs[i].A, pairs[i].B, settings.lambda);
+    return proximity_of_solution(pairs[i].A, pairs[i].B, dual_active_set(program), settings,
+                                 Vec3<double>(1, 0, 0))
+        .distance;
+  });
+}
 /// As a solver of any quadratic programs has it, to a gap of 1e-10 (it fails below 1e-12).
 void by_dense_interior_point(benchmark::State& state) {
   const auto pairs = rectangle_pairs();
@@ -114,6 +125,7 @@ BENCHMARK_TEMPLATE(by_interior_point_in_lanes, double, 8)->Name("proximity/polyg
 BENCHMARK_TEMPLATE(by_interior_point_in_lanes, float, 16)
     ->Name("proximity/polygons_interior_point_float_lanes");
 BENCHMARK(by_active_set)->Name("proximity/polygons_active_set");
+BENCHMARK(by_dual_active_set)->Name("proximity/polygons_dual_active_set");
 BENCHMARK(by_dense_interior_point)->Name("proximity/polygons_dense_interior_point");
 BENCHMARK_TEMPLATE(pose_vjp_in_lanes, double, 8)->Name("proximity/polygons_pose_vjp_lanes");
 BENCHMARK_TEMPLATE(pose_vjp_in_lanes, float, 16)->Name("proximity/polygons_pose_vjp_float_lanes");
