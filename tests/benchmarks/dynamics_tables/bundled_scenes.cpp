@@ -7,6 +7,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "dynamics/rollout/rollout.h"
+#include "engine/law_settings.h"
 #include "engine/scene_io.h"
 #include "tests/benchmarks/dynamics_tables/tables.h"
 
@@ -34,6 +35,7 @@ double energy_gained(const Scene& scene, StepConfig config) {
 std::vector<std::string> effort(const Scene& scene, ContactLaw law, int& most_contacts) {
   StepConfig config = scene.config.step;
   config.law = law;
+  reset_ignored(!scene.model.joints.empty(), config);  // settings of the scene's own law
   const Stepper stepper(scene.model, config);
   int most = 0;
   double sum = 0.0;
