@@ -494,7 +494,7 @@ int main(int argc, char** argv) {
                "abut_frank_wolfe");
   std::string name;
   std::filesystem::path mesh;
-  int poses = 40;
+  int poses = 16;
   app.add_option("table", name, "contacts, steps, times, continuity, or all")->required();
   app.add_option("--mesh", mesh, "a finer mesh of the cow; without it, that of the bundled body");
   app.add_option("--poses", poses, "of each depth; steps and continuity take a quarter of them")
@@ -507,8 +507,9 @@ int main(int argc, char** argv) {
       return 2;
     }
     const Scene scene(make_cylinder(), make_cow(mesh));
-    fmt::print("cow: {} triangles; cylinder: {} triangles\n", scene.cow.mesh.triangle_count(),
-               scene.cylinder.mesh.triangle_count());
+    fmt::print("cow: {} triangles, kappa {:.2f}; cylinder: {} triangles, kappa {:.2f}\n",
+               scene.cow.mesh.triangle_count(), scene.cow_sdf.distance_ratio(),
+               scene.cylinder.mesh.triangle_count(), scene.cylinder_sdf.distance_ratio());
     for (const auto& [its_name, measure] : tables) {
       if (name != "all" && name != its_name) continue;
       fmt::print("\n## {}\n\n{}", its_name, measure(scene, poses).markdown());
