@@ -26,21 +26,11 @@ void require_in_range(const TomlTable& table, int line, const std::string& where
 }  // namespace
 
 const SceneParameter& BatchTable::add_parameter(const TomlTable& table, int line, const std::string& name) {
-  SceneParameter parameter;
   try {
-    parameter = find_parameter(scene_, name);
+    return scene_.add_parameter(name);
   } catch (const std::invalid_argument& error) {
     table.fail_at(line, error.what());
   }
-  for (const SceneParameter& other : parameters_) {
-    const bool same_place = other.body_A == parameter.body_A && other.body_B == parameter.body_B;
-    if (is_same(other, parameter)) table.fail_at(line, fmt::format("'{}' is given twice", name));
-    if (same_place && other.is_mass() && parameter.is_mass()) {
-      table.fail_at(line, fmt::format("only one of '{}' and '{}' can be given", other.name, name));
-    }
-  }
-  parameters_.push_back(std::move(parameter));
-  return parameters_.back();
 }
 
 BatchTable::BatchTable(const std::filesystem::path& file) {
@@ -49,8 +39,8 @@ BatchTable::BatchTable(const std::filesystem::path& file) {
   scene_file_ = file.parent_path() / scene;
   if (std::error_code ignored; !std::filesystem::is_regular_file(scene_file_, ignored))
     table.fail("scene", fmt::format("there is no file '{}'", scene_file_.string()));
-  scene_ = read_scene(scene_file_, surface_maker(user_cache_folder()));
-  steps_ = table.integer("steps", scene_.config.steps, 1);
+  scene_ = ParameterizedScene(read_scene(scene_file_, surface_maker(user_cache_folder())));
+  steps_ = table.integer("steps", this->scene().config.steps, 1);
 
   // Explicit rows.
   std::vector<NamedNumbers> rows;
@@ -62,7 +52,7 @@ BatchTable::BatchTable(const std::filesystem::path& file) {
     if (rows.empty()) table.fail("rows", "no row");
     for (const NamedNumbers& row : rows) {
       for (std::size_t i = 0; i < columns.size(); ++i)
-        require_in_range(table, row.line, fmt::format("{}, column ", row.name), parameters_[i],
+        require_in_range(table, row.line, fmt::format("{}, column ", row.name), parameters()[i],
                          row.numbers[i]);
     }
   }
@@ -109,7 +99,7 @@ BatchTable::BatchTable(const std::filesystem::path& file) {
                     fmt::format("'{}' is a whole number: give it in rows or [grid]", interval.name));
   }
   table.finish();
-  if (parameters_.empty()) table.fail("", "nothing differs: 'rows', [grid] or [random] is needed");
+  if (parameters().empty()) table.fail("", "nothing differs: 'rows', [grid] or [random] is needed");
 
   constexpr double k_most = 1e6;
   double count = static_cast<double>(std::max<std::size_t>(rows.size(), 1)) * samples;
@@ -119,7 +109,7 @@ BatchTable::BatchTable(const std::filesystem::path& file) {
 
   // The rows change slowest, the samples fastest, of the grid the last list.
   Random random(static_cast<std::uint64_t>(seed));
-  values_.reserve(at(rollouts_) * parameters_.size());
+  values_.reserve(at(rollouts_) * parameters().size());
   for (int rollout = 0; rollout < rollouts_; ++rollout) {
     std::size_t place = at(rollout) / at(samples);
     std::vector<double> from_grid(grid.size());
@@ -133,40 +123,33 @@ BatchTable::BatchTable(const std::filesystem::path& file) {
       values_.push_back(random.uniform(interval.numbers[0], interval.numbers[1]));
   }
 
-  const bool one_model = std::all_of(parameters_.begin(), parameters_.end(),
-                                     [](const SceneParameter& p) { return p.is_initial_state(); });
   try {
-    if (one_model) shared_ = std::make_shared<const Simulator>(scene_.model, scene_.config.step);
+    scene_.prepare();
   } catch (const std::invalid_argument& error) {
     table.fail("", error.what());
   }
 }
 
 std::span<const double> BatchTable::values_of(int rollout) const {
-  return std::span(values_).subspan(at(rollout) * parameters_.size(), parameters_.size());
+  return std::span(values_).subspan(at(rollout) * parameters().size(), parameters().size());
 }
 
 double BatchTable::time_step(int rollout) const {
-  for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    if (parameters_[i].name == "simulation.time_step") return values_of(rollout)[i];
+  for (std::size_t i = 0; i < parameters().size(); ++i) {
+    if (parameters()[i].name == "simulation.time_step") return values_of(rollout)[i];
   }
-  return scene_.config.step.h;
+  return scene().config.step.h;
 }
 
-Scene BatchTable::scene_of(int rollout) const {
-  Scene scene = scene_;
-  set_parameters(parameters_, values_of(rollout), scene);
-  return scene;
-}
+Scene BatchTable::scene_of(int rollout) const { return scene_.with(values_of(rollout)); }
 
 BatchTask BatchTable::task_of(int rollout) const {
   Scene scene = scene_of(rollout);
   BatchTask task;
   task.steps = steps_;
   task.controls = controls_of(scene, steps_);
+  task.simulator = scene_.simulator_of(scene);
   task.initial = std::move(scene.initial);
-  task.simulator =
-      shared_ ? shared_ : std::make_shared<const Simulator>(std::move(scene.model), scene.config.step);
   return task;
 }
 

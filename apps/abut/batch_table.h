@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "dynamics/batch_rollout.h"
-#include "dynamics/parameters/scene_parameter.h"
+#include "dynamics/parameterized_scene.h"
 #include "engine/scene_io.h"
 #include "engine/toml_table.h"
 
@@ -21,10 +21,10 @@ class BatchTable {
   explicit BatchTable(const std::filesystem::path& file);
 
   [[nodiscard]] const std::filesystem::path& scene_file() const { return scene_file_; }
-  [[nodiscard]] const Scene& scene() const { return scene_; }
+  [[nodiscard]] const Scene& scene() const { return scene_.scene(); }
   [[nodiscard]] int rollouts() const { return rollouts_; }
   [[nodiscard]] int steps() const { return steps_; }
-  [[nodiscard]] const std::vector<SceneParameter>& parameters() const { return parameters_; }
+  [[nodiscard]] const std::vector<SceneParameter>& parameters() const { return scene_.parameters(); }
   [[nodiscard]] const std::vector<double>& values() const { return values_; }  ///< (rollouts, parameters)
 
   /// The time step of one rollout [s].
@@ -40,10 +40,8 @@ class BatchTable {
   const SceneParameter& add_parameter(const TomlTable& table, int line, const std::string& name);
 
   std::filesystem::path scene_file_;
-  Scene scene_;
-  std::shared_ptr<const Simulator> shared_;  // where rollouts differ in their initial states alone
+  ParameterizedScene scene_;
   int rollouts_ = 0, steps_ = 0;
-  std::vector<SceneParameter> parameters_;
   std::vector<double> values_;
 };
 
