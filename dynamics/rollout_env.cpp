@@ -112,6 +112,12 @@ void RolloutEnv::reset(int world, const State& state) {
   reports_[at(world)] = StepReport();
   steps_[at(world)] = 0;
   if (recording_) begin_window(at(world));
+  if (observer_) observer_(world, state);
+}
+
+void RolloutEnv::observe(std::function<void(int, const State&)> observer) {
+  observer_ = std::move(observer);
+  for (int world = 0; world < world_count(); ++world) observer_(world, states_[at(world)]);
 }
 
 void RolloutEnv::start_recording() {
@@ -170,6 +176,7 @@ void RolloutEnv::step_world(std::size_t world, Worker& worker) {
   if (well) {
     std::swap(states_[world], worker.next);
     ++steps_[world];
+    if (observer_) observer_(static_cast<int>(world), states_[world]);
   }
   if (!recording_) return;
   Trajectory& window = windows_[world];

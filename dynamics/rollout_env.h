@@ -14,6 +14,7 @@
 /// the like, unless a window is recorded.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -45,6 +46,10 @@ class RolloutEnv {
   /// One step of every world that has not failed. `controls` has one entry per world or none at all
   /// (std::invalid_argument otherwise); those of failed worlds play no part.
   void step(std::span<const Control> controls = {});
+
+  /// Calls observer(world, state) with every world's state now, and from here on with each new one: after a
+  /// step that ended well, on the thread that computed it, and after a reset. It may not throw.
+  void observe(std::function<void(int world, const State& state)> observer);
 
   [[nodiscard]] const std::vector<State>& states() const { return states_; }
   /// Of each world's last step; `step` counts from its reset. As of a step that ended well after a reset.
@@ -79,6 +84,7 @@ class RolloutEnv {
   std::vector<int> steps_;
   std::vector<Trajectory> windows_;  // as many as worlds, once there was a recording
   bool recording_ = false;
+  std::function<void(int, const State&)> observer_;
   std::span<const Control> controls_;  // of the step under way
   std::vector<Worker> workers_;        // one a thread, each with worlds of its own; the caller's is the first
   std::unique_ptr<Pool> pool_;         // of the others

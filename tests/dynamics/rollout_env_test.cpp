@@ -143,6 +143,27 @@ TEST_CASE("RolloutEnv: a step allocates nothing once its worlds have been throug
   }
 }
 
+TEST_CASE("RolloutEnv: an observer sees every state once, of steps that ended well and of resets",
+          "[dynamics][value]") {
+  constexpr int k_worlds = 4;
+  const test::TestScene scene = box_and_ball_on_floor();
+  const Simulator simulator(scene.model, {});
+  RolloutEnv env(simulator, scene.state, k_worlds, 2);
+  std::vector<int> calls(k_worlds, 0);
+  std::vector<State> seen(k_worlds);
+  env.observe([&](int world, const State& state) {
+    ++calls[at(world)];
+    seen[at(world)] = state;
+  });
+  CHECK(calls == std::vector<int>(k_worlds, 1));
+  std::vector<Control> controls = controls_of_step(k_worlds, 0);
+  controls[2][1][3] = std::nan("");
+  env.step(controls);
+  env.reset(std::vector<int>{1});
+  CHECK(calls == std::vector<int>{2, 3, 1, 2});
+  for (int w = 0; w < k_worlds; ++w) CHECK(state_hash(seen[at(w)]) == state_hash(env.states()[at(w)]));
+}
+
 TEST_CASE("RolloutEnv: what makes no sense is refused", "[dynamics][value]") {
   const test::TestScene scene = box_and_ball_on_floor();
   const Simulator simulator(scene.model, {});
