@@ -1,0 +1,337 @@
+#include "dynamics/tiled_rollouts.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <mutex>
+#include <stdexcept>
+#include <utility>
+
+#include <spdlog/fmt/fmt.h>
+
+#include "collision/fitting/parallel_chunks.h"
+#include "dynamics/batch_rollout.h"
+#include "dynamics/parameters/scene_parameter_derivatives.h"
+#include "engine/check.h"
+
+namespace abut {
+namespace {
+
+constexpr double k_no_number = std::numeric_limits<double>::quiet_NaN();
+
+/// Scratches that were used before, for whichever thread asks next.
+class ScratchPool {
+ public:
+  [[nodiscard]] std::unique_ptr<StepScratch> take() {
+    const std::lock_guard lock(mutex_);
+    if (free_.empty()) return std::make_unique<StepScratch>();
+    std::unique_ptr<StepScratch> scratch = std::move(free_.back());
+    free_.pop_back();
+    return scratch;
+  }
+  void give_back(std::unique_ptr<StepScratch> scratch) {
+    const std::lock_guard lock(mutex_);
+    free_.push_back(std::move(scratch));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<StepScratch>> free_;
+};
+
+void require_inputs(const ParameterizedScene& scene, const TiledInputs& inputs) {
+  const auto n = static_cast<std::size_t>(scene.scene().model.body_count());
+  require(inputs.worlds >= 1, fmt::format("{} worlds, allowed: >= 1", inputs.worlds));
+  require(inputs.steps >= 1, fmt::format("{} steps, allowed: >= 1", inputs.steps));
+  require_rows(inputs.values, "values", inputs.worlds, scene.parameters().size());
+  if (inputs.controls.are_given()) {
+    require(inputs.control_steps == 1 || inputs.control_steps == inputs.steps,
+            fmt::format("controls: {} steps of {}, allowed: 1, or all of them", inputs.control_steps,
+                        inputs.steps));
+    require_rows(inputs.controls, "controls", inputs.worlds, at(inputs.control_steps) * n * 6);
+  }
+  require_rows(inputs.position, "position", inputs.worlds, 3 * n);
+  require_rows(inputs.orientation_wxyz, "orientation_wxyz", inputs.worlds, 4 * n);
+  require_rows(inputs.linear_velocity, "linear_velocity", inputs.worlds, 3 * n);
+  require_rows(inputs.angular_velocity, "angular_velocity", inputs.worlds, 3 * n);
+  require(inputs.policy == nullptr || inputs.policy_parameters.are_given(),
+          "a policy without its parameters");
+  if (inputs.policy != nullptr)
+    require_rows(inputs.policy_parameters, "policy parameters", inputs.worlds,
+                 inputs.policy_parameters.numbers.size() / inputs.policy_parameters.rows);
+  if (!inputs.has_initial()) return;
+  for (const SceneParameter& parameter : scene.parameters()) {
+    require(!parameter.is_initial_state(),
+            fmt::format("the initial state is given twice: by arrays, and by '{}'", parameter.name));
+  }
+}
+
+/// Adds the wrenches of a world to those of the scene's pushes.
+void add_controls(const TiledInputs& inputs, std::size_t world, std::size_t bodies, Controls& controls) {
+  if (!inputs.controls.are_given()) return;
+  if (controls.empty()) controls.assign(at(inputs.steps), Control());
+  const double* const numbers = inputs.controls.of_world(world).data();
+  for (std::size_t k = 0; k < controls.size(); ++k) {
+    Control& control = controls[k];
+    if (control.empty()) control.assign(bodies, Vec6<double>::Zero());
+    const double* const of_step = numbers + (inputs.control_steps == 1 ? 0 : k) * bodies * 6;
+    for (std::size_t b = 0; b < bodies; ++b) control[b] += Eigen::Map<const Vec6<double>>(of_step + 6 * b);
+  }
+}
+
+/// The scene of a world, at its initial state.
+Scene scene_of(const ParameterizedScene& scene, const TiledInputs& inputs, std::size_t world) {
+  Scene changed;
+  const bool has_values = inputs.values.are_given() && !scene.parameters().empty();
+  if (has_values) {
+    const std::span<const double> values = inputs.values.of_world(world);
+    for (std::size_t i = 0; i < values.size(); ++i) require_allowed(scene.parameters()[i], values[i]);
+    changed = scene.with(values);
+  } else {
+    changed = scene.scene();
+  }
+  const auto row = [&](const TiledRows& rows) {
+    return rows.are_given() ? rows.of_world(world).data() : nullptr;
+  };
+  read_state(changed.model,
+             {row(inputs.position), row(inputs.orientation_wxyz), row(inputs.linear_velocity),
+              row(inputs.angular_velocity)},
+             changed.initial);
+  return changed;
+}
+
+/// The rollout of a world, under a policy where there is one.
+Trajectory recorded_rollout(const Stepper& stepper, const State& initial, int steps, Controls controls,
+                            const Policy* policy, std::span<const double> parameters,
+                            const StepObserver& observer) {
+  if (policy == nullptr) return rollout(stepper, initial, steps, std::move(controls), observer);
+  const std::size_t bodies = initial.X_WB.size();
+  return feedback_rollout(
+      stepper, initial, steps,
+      [&](int k, const State& state, Control& control) {
+        control.assign(bodies, Vec6<double>::Zero());
+        policy->control(k, state, parameters, control);
+        if (controls.empty()) return;
+        for (std::size_t b = 0; b < controls[at(k)].size(); ++b) control[b] += controls[at(k)][b];
+      },
+      observer);
+}
+
+/// Writes the states of one world.
+class WorldWriter {
+ public:
+  WorldWriter(TiledRollouts& rollouts, std::size_t world, const Model& model, double start, double h)
+      : rollouts_(rollouts), model_(model), first_(world * (at(rollouts.steps) + 1)), start_(start), h_(h) {}
+
+  void write(int k, const State& state, int contacts) const {
+    const std::size_t row = begin(k);
+    write_state(model_, state, rollouts_.states.numbers().at_row(row, model_.bodies.size()));
+    rollouts_.energy.data()[row] = mechanical_energy(model_, state);
+    rollouts_.contacts.data()[row] = contacts;
+  }
+  void write_nothing(int k) const {
+    const std::size_t row = begin(k), n = model_.bodies.size();
+    const StateNumbers<double> to = rollouts_.states.numbers().at_row(row, n);
+    std::fill_n(to.position, 3 * n, k_no_number);
+    std::fill_n(to.orientation_wxyz, 4 * n, k_no_number);
+    std::fill_n(to.linear_velocity, 3 * n, k_no_number);
+    std::fill_n(to.angular_velocity, 3 * n, k_no_number);
+    rollouts_.energy.data()[row] = k_no_number;
+    rollouts_.contacts.data()[row] = 0;
+  }
+
+ private:
+  [[nodiscard]] std::size_t begin(int k) const {
+    const std::size_t row = first_ + at(k);
+    rollouts_.time.data()[row] = start_ + k * h_;
+    return row;
+  }
+
+  TiledRollouts& rollouts_;
+  const Model& model_;
+  std::size_t first_;
+  double start_, h_;
+};
+
+void run_world(const ParameterizedScene& scene, const TiledInputs& inputs, bool record, std::size_t index,
+               ScratchPool& scratches, TiledRollouts& rollouts) {
+  TiledRollouts::World& world = rollouts.world[index];
+  const Scene changed = scene_of(scene, inputs, index);
+  world.simulator = scene.simulator_of(changed);
+  if (inputs.values.are_given()) {
+    const std::span<const double> values = inputs.values.of_world(index);
+    world.values.assign(values.begin(), values.end());
+  }
+  if (inputs.orientation_wxyz.are_given()) {
+    const std::span<const double> orientation = inputs.orientation_wxyz.of_world(index);
+    world.orientation.assign(orientation.begin(), orientation.end());
+  }
+  if (inputs.policy != nullptr) {
+    const std::span<const double> gains = inputs.policy_parameters.of_world(index);
+    world.policy_parameters.assign(gains.begin(), gains.end());
+  }
+  const Model& model = world.simulator->model();
+  Controls controls = controls_of(changed, inputs.steps);
+  add_controls(inputs, index, model.bodies.size(), controls);
+  const WorldWriter writer(rollouts, index, model, changed.initial.time, changed.config.step.h);
+  writer.write(0, changed.initial, 0);
+  const auto observe = [&](int step, const State& state, const StepReport& report) {
+    if (report.status != StepStatus::ok) return false;
+    world.report = report;
+    world.steps = step + 1;
+    writer.write(step + 1, state, report.contacts);
+    return true;
+  };
+  if (record || inputs.policy != nullptr) {
+    Trajectory trajectory =
+        recorded_rollout(world.simulator->stepper(), changed.initial, inputs.steps, std::move(controls),
+                         inputs.policy, world.policy_parameters, observe);
+    if (!trajectory.ok()) world.report = trajectory.failure;
+    if (record) world.trajectory = std::move(trajectory);
+  } else {
+    std::unique_ptr<StepScratch> scratch = scratches.take();
+    State end;
+    world.report =
+        simulate(world.simulator->stepper(), changed.initial, inputs.steps, controls, end, *scratch, observe);
+    scratches.give_back(std::move(scratch));
+  }
+  for (int k = world.steps + 1; k <= inputs.steps; ++k) writer.write_nothing(k);
+}
+
+/// Calls work(world) for each, and names the world in what it throws.
+template <typename Work>
+void for_each_world(int worlds, int threads, const Work& work) {
+  for_each_chunk(worlds, batch_threads(threads), [&](int world) {
+    try {
+      work(at(world));
+    } catch (const std::invalid_argument& error) {
+      throw std::invalid_argument(worlds == 1 ? error.what()
+                                              : fmt::format("world {}: {}", world, error.what()));
+    }
+  });
+}
+
+/// The arrays of one world among those of all.
+StateNumbers<const double> of_world(const StateNumbers<const double>& all, std::size_t world, int steps,
+                                    std::size_t bodies) {
+  return all.at_row(world * (at(steps) + 1), bodies);
+}
+
+void differentiate_world(const ParameterizedScene& scene, const TiledRollouts& rollouts,
+                         const StateNumbers<const double>& states_bar, const AdjointOptions& options,
+                         std::size_t index, TiledGradients& gradients) {
+  const TiledRollouts::World& world = rollouts.world[index];
+  const Model& model = world.simulator->model();
+  const std::vector<SceneParameter>& parameters = scene.parameters();
+  const std::size_t n = model.bodies.size(), wrenches = at(rollouts.steps) * n;
+  double* const values = gradients.values.data() + index * parameters.size();
+  double* const controls = gradients.controls.data() + index * wrenches * 6;
+  double* const gains = gradients.policy_parameters.data() + index * world.policy_parameters.size();
+  const StateNumbers<double> initial = gradients.initial.numbers().at_row(index, n);
+  if (!world.ok()) {
+    std::fill_n(values, parameters.size(), k_no_number);
+    std::fill_n(controls, wrenches * 6, k_no_number);
+    std::fill_n(gains, world.policy_parameters.size(), k_no_number);
+    std::fill_n(initial.position, 3 * n, k_no_number);
+    std::fill_n(initial.orientation_wxyz, 4 * n, k_no_number);
+    std::fill_n(initial.linear_velocity, 3 * n, k_no_number);
+    std::fill_n(initial.angular_velocity, 3 * n, k_no_number);
+    return;
+  }
+  const StateNumbers<const double> bar = of_world(states_bar, index, rollouts.steps, n);
+  std::vector<Vec3<double>> p_BA_bar(n,
+                                     Vec3<double>::Zero());  // of where the assets' frames are in the bodies
+  const LossGradient loss = [&](int k, const State& state, StateTangent& state_bar) {
+    write_state_vjp(model, state, bar.at_row(at(k), n), state_bar, p_BA_bar);
+  };
+  PolicyGradient of_policy;
+  if (rollouts.policy == nullptr) {
+    of_policy.gradient = world.simulator->gradient(world.trajectory, loss, options);
+  } else {
+    of_policy = world.simulator->closed_loop_gradient(world.trajectory, *rollouts.policy,
+                                                      world.policy_parameters, loss, options);
+    std::copy(of_policy.parameters.begin(), of_policy.parameters.end(), gains);
+  }
+  const Gradient& gradient = of_policy.gradient;
+  for (int k = 0; k < rollouts.steps; ++k) {
+    for (std::size_t b = 0; b < n; ++b)
+      Eigen::Map<Vec6<double>>(controls + 6 * (at(k) * n + b)) = gradient.controls[at(k)][b];
+  }
+  const double* const orientation = world.orientation.empty() ? nullptr : world.orientation.data();
+  const State& start = world.trajectory.states.front();
+  read_state_vjp(model, start, orientation, gradient.initial, initial);
+  gradients.health[index] = gradient.health;
+  if (parameters.empty()) return;
+  Scene changed = world.values.empty() ? scene.scene() : scene.with(world.values);
+  changed.initial = start;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const SceneParameter& parameter = parameters[i];
+    values[i] = is_differentiable(parameter) ? derivative_by(changed, parameter, gradient) : k_no_number;
+    if (parameter.kind == ParameterKind::center_of_mass)  // p_BA = -(centre of mass)
+      values[i] -= p_BA_bar[at(parameter.body_A)][parameter.index];
+  }
+}
+
+}  // namespace
+
+void require_rows(const TiledRows& rows, std::string_view name, int worlds, std::size_t width) {
+  if (!rows.are_given()) return;
+  const auto count = static_cast<std::size_t>(worlds);
+  require(rows.rows == 1 || rows.rows == count,
+          fmt::format("{}: {} rows for {} worlds, allowed: 1, or one for each", name, rows.rows, worlds));
+  require(rows.numbers.size() == rows.rows * width,
+          fmt::format("{}: {} numbers in {} rows, expected {} a row", name, rows.numbers.size(), rows.rows,
+                      width));
+}
+
+int TiledRollouts::first_failed() const {
+  const auto found = std::find_if(world.begin(), world.end(), [](const World& one) { return !one.ok(); });
+  return found == world.end() ? -1 : static_cast<int>(found - world.begin());
+}
+
+TiledRollouts tiled_rollouts(const ParameterizedScene& scene, const TiledInputs& inputs,
+                             const TiledOptions& options) {
+  require_inputs(scene, inputs);
+  const auto worlds = static_cast<std::size_t>(inputs.worlds), states = at(inputs.steps) + 1,
+             n = static_cast<std::size_t>(scene.scene().model.body_count());
+  TiledRollouts rollouts;
+  rollouts.worlds = inputs.worlds;
+  rollouts.steps = inputs.steps;
+  rollouts.states = StateArrays({worlds, states}, n);
+  rollouts.time = SharedArray<double>({worlds, states});
+  rollouts.energy = SharedArray<double>({worlds, states});
+  rollouts.contacts = SharedArray<std::int64_t>({worlds, states});
+  rollouts.world.resize(worlds);
+  rollouts.is_recorded = options.record;
+  rollouts.policy = inputs.policy;
+  ScratchPool scratches;
+  for_each_world(inputs.worlds, options.threads, [&](std::size_t world) {
+    run_world(scene, inputs, options.record, world, scratches, rollouts);
+  });
+  return rollouts;
+}
+
+TiledGradients tiled_gradients(const ParameterizedScene& scene, const TiledRollouts& rollouts,
+                               const StateNumbers<const double>& states_bar, int threads) {
+  if (!rollouts.is_recorded) throw std::logic_error("rollouts that were not recorded have no gradient");
+  const auto worlds = static_cast<std::size_t>(rollouts.worlds),
+             n = static_cast<std::size_t>(scene.scene().model.body_count());
+  AdjointOptions options;
+  options.mask.shapes =
+      std::any_of(scene.parameters().begin(), scene.parameters().end(),
+                  [](const SceneParameter& parameter) { return parameter.is_of_geometry(); });
+  require(!options.mask.shapes || scene.simulator()->stepper().detector().has_shape_derivatives(),
+          "derivatives by shapes and centres of mass need detector = \"manifold\"");
+  TiledGradients gradients;
+  gradients.values = SharedArray<double>({worlds, scene.parameters().size()});
+  gradients.controls = SharedArray<double>({worlds, at(rollouts.steps), n, 6});
+  gradients.policy_parameters = SharedArray<double>({worlds, rollouts.world[0].policy_parameters.size()});
+  gradients.initial = StateArrays({worlds}, n);
+  gradients.health.resize(worlds);
+  for_each_world(rollouts.worlds, threads, [&](std::size_t world) {
+    differentiate_world(scene, rollouts, states_bar, options, world, gradients);
+  });
+  return gradients;
+}
+
+}  // namespace abut

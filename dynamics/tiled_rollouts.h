@@ -1,0 +1,111 @@
+/// Rollouts of a scene in many worlds at once, from arrays to arrays, and their gradients.
+///
+/// Worlds differ in the values of named parameters, in their initial states and in their wrenches. Each is
+/// computed by one thread from its own inputs alone: results are the same to the last bit for any number of
+/// threads and of other worlds. States are written to the arrays once, by the thread that computes them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "dynamics/parameterized_scene.h"
+#include "engine/shared_array.h"
+#include "engine/state_arrays.h"
+
+namespace abut {
+
+/// Numbers of each world, or one row of them that all worlds share.
+struct TiledRows {
+  std::span<const double> numbers{};
+  std::size_t rows = 0;  ///< as many as worlds, or 1; 0: nothing is given
+
+  [[nodiscard]] bool are_given() const { return rows > 0; }
+  [[nodiscard]] std::span<const double> of_world(std::size_t world) const {
+    const std::size_t width = numbers.size() / rows;
+    return numbers.subspan(rows == 1 ? 0 : world * width, width);
+  }
+};
+
+/// Throws std::invalid_argument naming the rows unless there are none, one, or one for each world, of `width`
+/// numbers.
+void require_rows(const TiledRows& rows, std::string_view name, int worlds, std::size_t width);
+
+/// What worlds start from and how far they go. n bodies, P parameters.
+struct TiledInputs {
+  int worlds = 1, steps = 1;
+  TiledRows values;       ///< (P) of each world; not given: those of the scene
+  TiledRows controls;     ///< (control_steps, n, 6) of each: [torque; force], added to the scene's pushes
+  int control_steps = 0;  ///< as many as steps, or 1: the same in all of them
+  /// Of the initial state, as in state_arrays.h: (n, 3 or 4) of each. Not given: that of the scene.
+  TiledRows position, orientation_wxyz, linear_velocity, angular_velocity;
+
+  /// Feedback on the state, whose wrenches are added to those above; null: none. It must outlive the
+  /// rollouts.
+  const Policy* policy = nullptr;
+  TiledRows policy_parameters;  ///< (G) of each world
+
+  [[nodiscard]] bool has_initial() const {
+    return position.are_given() || orientation_wxyz.are_given() || linear_velocity.are_given() ||
+           angular_velocity.are_given();
+  }
+};
+
+/// Rollouts in W worlds of T steps with n bodies.
+struct TiledRollouts {
+  int worlds = 0, steps = 0;
+  StateArrays states;                  ///< (W, T + 1, n, 3 or 4); NaN after a failure
+  SharedArray<double> time;            ///< (W, T + 1) [s]
+  SharedArray<double> energy;          ///< (W, T + 1), kinetic and potential [J]; NaN after a failure
+  SharedArray<std::int64_t> contacts;  ///< (W, T + 1), of the step that ended then; 0 at the start
+
+  /// What a world's gradient is computed from.
+  struct World {
+    std::shared_ptr<const Simulator> simulator;
+    std::vector<double> values;       ///< of the parameters
+    std::vector<double> orientation;  ///< (n, 4) that was given, empty if none was
+    std::vector<double> policy_parameters;
+    Trajectory trajectory;  ///< without records unless they were asked for
+    int steps = 0;          ///< that ended well
+    StepReport report;      ///< of the last step
+
+    [[nodiscard]] bool ok() const { return report.status == StepStatus::ok; }
+  };
+  std::vector<World> world;
+  bool is_recorded = false;
+  const Policy* policy = nullptr;
+
+  /// The first world that failed, -1 if none did.
+  [[nodiscard]] int first_failed() const;
+};
+
+struct TiledOptions {
+  int threads = 0;     ///< >= 1, or 0: as many as the machine runs at a time
+  bool record = true;  ///< for gradients, which need about 19 doubles a body and step
+};
+
+/// Throws std::invalid_argument naming the input, and the world where one is meant, for arrays of the wrong
+/// size, values that are not allowed, and an initial state beside parameters of one. `scene` must be
+/// prepared.
+[[nodiscard]] TiledRollouts tiled_rollouts(const ParameterizedScene& scene, const TiledInputs& inputs,
+                                           const TiledOptions& options = {});
+
+/// Gradients of a loss of the states of each world.
+struct TiledGradients {
+  SharedArray<double> values;             ///< (W, P): dL/d(parameter); NaN of one without derivatives
+  SharedArray<double> policy_parameters;  ///< (W, G): dL/d(parameter of the policy)
+  SharedArray<double> controls;        ///< (W, T, n, 6): dL/d(wrench), through the policy where there is one
+  StateArrays initial;                 ///< (W, n, 3 or 4): dL/d(initial state)
+  std::vector<GradientHealth> health;  ///< of each world; as of no step where it failed
+};
+
+/// From dL/d(states), arrays of the shapes of TiledRollouts::states or null for zero, to dL/d(inputs). That
+/// of a world that failed is NaN. Throws std::logic_error if the rollouts were not recorded,
+/// std::invalid_argument for parameters of shapes where a pair has a detector without derivatives by them.
+[[nodiscard]] TiledGradients tiled_gradients(const ParameterizedScene& scene, const TiledRollouts& rollouts,
+                                             const StateNumbers<const double>& states_bar, int threads = 0);
+
+}  // namespace abut
