@@ -174,23 +174,6 @@ int optimize_car(const IdentifyArguments& arguments) {
   return plan_car_experiment({arguments.experiment, folder_of(arguments), arguments.json, arguments.quiet});
 }
 
-/// Whether there is a measurement, or a goal.
-bool has_any(const Experiment& experiment, bool is_goal) {
-  return std::any_of(experiment.motions.begin(), experiment.motions.end(), [&](const MeasuredMotion& motion) {
-    return std::any_of(motion.measurements.begin(), motion.measurements.end(),
-                       [&](const Measurement& one) { return one.is_goal == is_goal; });
-  });
-}
-
-/// What a search is for: an experiment of goals alone has nothing to explain.
-Question question_of(const IdentifyArguments& arguments, const Experiment& experiment) {
-  if (!has_any(experiment, false)) return Question::optimize;
-  if (arguments.question == Question::optimize && !has_any(experiment, true))
-    throw InputError(arguments.experiment.string(), 0,
-                     "there is no [[motion.goal]] to reach; 'abut identify' explains measurements");
-  return arguments.question;
-}
-
 /// Looks at the units of the measurements. Those of length are but warned of: the verdict will say so, and
 /// soon. Times a thousand times too long would make the search as much longer: throws InputError.
 void check_units(const ExperimentFile& file, bool quiet) {
@@ -236,7 +219,7 @@ void print_failure(const IdentifyArguments& arguments, const SearchResult& resul
 int identify(const IdentifyArguments& arguments) {
   SignOfLife alive(arguments);
   const ExperimentFile file = read_experiment(arguments.experiment);
-  const Question question = question_of(arguments, file.experiment);
+  const Question question = question_of(file, arguments.question);
   const fs::path folder = folder_of(arguments);
   const fs::path checkpoint = folder / "checkpoint.json", page = folder / "report.html",
                  result_file = folder / "result.json";

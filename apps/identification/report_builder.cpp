@@ -13,6 +13,7 @@
 #include "apps/identification/residual_check.h"
 #include "apps/identification/unit_check.h"
 #include "dynamics/simulator.h"
+#include "engine/input_error.h"
 
 namespace abut {
 namespace {
@@ -203,6 +204,21 @@ void add_warnings(const MotionFit& fit, const Eigen::VectorXd& x, const SearchSe
 }
 
 }  // namespace
+
+Question question_of(const ExperimentFile& file, Question asked) {
+  const auto has_any = [&](bool is_goal) {
+    const std::vector<MeasuredMotion>& motions = file.experiment.motions;
+    return std::any_of(motions.begin(), motions.end(), [&](const MeasuredMotion& motion) {
+      return std::any_of(motion.measurements.begin(), motion.measurements.end(),
+                         [&](const Measurement& one) { return one.is_goal == is_goal; });
+    });
+  };
+  if (!has_any(false)) return Question::optimize;
+  if (asked == Question::optimize && !has_any(true))
+    throw InputError(file.path.string(), 0,
+                     "there is no [[motion.goal]] to reach; 'abut identify' explains measurements");
+  return asked;
+}
 
 IdentificationReport build_report(const ExperimentFile& file, const SearchResult& result, Question question,
                                   int threads) {

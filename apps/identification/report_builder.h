@@ -12,6 +12,10 @@ namespace abut {
 /// What was asked of a file.
 enum class Question { identify, optimize };
 
+/// What a search of the file is for: an experiment of goals alone has nothing to explain. Throws InputError
+/// where there is no goal to reach.
+[[nodiscard]] Question question_of(const ExperimentFile& file, Question asked);
+
 /// Of the best start of a search; intervals are of its least squares, see identifiability.h. Where all starts
 /// failed it has a status, a message and no estimates.
 [[nodiscard]] IdentificationReport build_report(const ExperimentFile& file, const SearchResult& result,
