@@ -10,6 +10,8 @@ packages=(
   libcli11-dev nlohmann-json3-dev libstb-dev libceres-dev          # apps: command line, JSON, pictures, least squares
   libepoxy-dev libegl1 libgl1-mesa-dri                             # apps/render: OpenGL, with and without a display
   libimgui-dev libglfw3-dev fonts-dejavu-core                      # apps/viewer: panels, windows, letters
+  python3-dev pybind11-dev python3-numpy                           # python: the package abut
+  python3-pytest mypy                                              # its tests, and the check of its stubs
   catch2 xvfb python3                                              # tests (and Ceres' Jet); commands of the pages
   libbenchmark-dev libfcl-dev                                      # tests/benchmarks; distances of convex shapes to compare
 )

@@ -29,6 +29,7 @@ LAYERS = [
     "apps/picture",
     "apps/planning",
     "apps",
+    "python",
 ]
 INDEPENDENT = [("apps/identification", "apps/planning")]                    # neither includes the other
 INCLUDE = re.compile(r'^\s*#include "([^"]+)\.h"', re.MULTILINE)
@@ -97,7 +98,7 @@ def circles(units):
 
 def main():
     root = Path(sys.argv[1])
-    tops = ("engine", "collision", "dynamics", "apps")
+    tops = ("engine", "collision", "dynamics", "apps", "python")
     units = read_units(root, tops, (".h", ".cpp"))
     errors = [
         *wrong_directions(units),

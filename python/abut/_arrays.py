@@ -1,0 +1,49 @@
+"""Arrays to and from the module _abut, which takes and gives buffers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Optional
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Doubles = NDArray[np.float64]
+
+STATE_WIDTHS = {"position": 3, "orientation_wxyz": 4, "linear_velocity": 3, "angular_velocity": 3}
+"""The arrays of a state, and how many numbers of each a body has."""
+
+
+def doubles(array: ArrayLike, name: str, *axes: Optional[int]) -> Doubles:
+    """The array as float64 in C order, of the given lengths of its last axes (None: any). Axes of
+    length 1 are put in front where it has fewer. Raises ValueError naming it."""
+    result = np.ascontiguousarray(array, dtype=np.float64)
+    if result.ndim < len(axes):
+        result = result.reshape((1,) * (len(axes) - result.ndim) + result.shape)
+    fits = result.ndim == len(axes) and all(
+        wanted is None or wanted == given for wanted, given in zip(axes, result.shape)
+    )
+    if not fits:
+        shape = ", ".join("any" if axis is None else str(axis) for axis in axes)
+        raise ValueError(f"{name}: an array of shape {np.shape(array)}, expected ({shape})")
+    return result
+
+
+def state_rows(state: Any, bodies: int) -> dict[str, Optional[Doubles]]:
+    """The arrays of a state, each (rows, bodies, width) or None: of a mapping by their names, or of
+    an object that has them as attributes."""
+    if state is None:
+        return dict.fromkeys(STATE_WIDTHS)
+    if isinstance(state, Mapping):
+        unknown = set(state) - set(STATE_WIDTHS)
+        if unknown:
+            raise ValueError(
+                f"initial: there is no {sorted(unknown)[0]!r}, known are {', '.join(STATE_WIDTHS)}"
+            )
+        given = dict(state)
+    else:
+        given = {name: getattr(state, name) for name in STATE_WIDTHS}
+    return {
+        name: None if given.get(name) is None else doubles(given[name], name, None, bodies, width)
+        for name, width in STATE_WIDTHS.items()
+    }

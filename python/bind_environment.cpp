@@ -1,0 +1,130 @@
+#include <pybind11/stl.h>
+
+#include "apps/abut/report.h"
+#include "dynamics/rollout_env.h"
+#include "python/bindings.h"
+
+namespace abut::python {
+namespace {
+
+/// Worlds that are stepped together, with arrays of their states that follow them.
+class PythonEnvironment {
+ public:
+  PythonEnvironment(std::shared_ptr<const SceneSimulator> simulator, int worlds, int threads)
+      : simulator_(std::move(simulator)),
+        environment_(*simulator_->scene.simulator(), simulator_->scene.scene().initial, worlds, threads),
+        states_({at(worlds)}, simulator_->body_count()),
+        time_({at(worlds)}),
+        steps_({at(worlds)}),
+        contacts_({at(worlds)}),
+        failed_({at(worlds)}),
+        controls_(at(worlds), Control(simulator_->body_count(), Vec6<double>::Zero())) {
+    environment_.observe([this](int world, const State& state) { write(at(world), state); });
+    note_reports();
+  }
+
+  void step(const py::object& controls) {
+    const RowsArgument given(controls, "controls");
+    const std::size_t n = simulator_->body_count(), worlds = controls_.size();
+    const TiledRows& rows = given.rows();
+    require_rows(rows, "controls", environment_.world_count(), 6 * n);
+    const py::gil_scoped_release no_gil;
+    const Scene& scene = simulator_->scene.scene();
+    for (std::size_t world = 0; world < worlds; ++world) {
+      Control& control = controls_[world];
+      const Control pushes = control_at(scene, environment_.states()[world].time, scene.config.step.h);
+      for (std::size_t b = 0; b < n; ++b) {
+        control[b].setZero();
+        if (rows.are_given())
+          control[b] = Eigen::Map<const Vec6<double>>(rows.of_world(world).data() + 6 * b);
+        if (!pushes.empty()) control[b] += pushes[b];
+      }
+    }
+    environment_.step(controls_);
+    note_reports();
+  }
+
+  /// To the initial state, or to states of the caller's.
+  void reset(const std::vector<int>& worlds, const py::object& position, const py::object& orientation,
+             const py::object& linear, const py::object& angular) {
+    const RowsArgument p(position, "position"), q(orientation, "orientation_wxyz"),
+        v(linear, "linear_velocity"), w(angular, "angular_velocity");
+    const std::size_t n = simulator_->body_count();
+    require_rows(p.rows(), "position", environment_.world_count(), 3 * n);
+    require_rows(q.rows(), "orientation_wxyz", environment_.world_count(), 4 * n);
+    require_rows(v.rows(), "linear_velocity", environment_.world_count(), 3 * n);
+    require_rows(w.rows(), "angular_velocity", environment_.world_count(), 3 * n);
+    for (const int world : worlds) {
+      const auto row = [&](const RowsArgument& argument) {
+        return argument.rows().are_given() ? argument.rows().of_world(at(world)).data() : nullptr;
+      };
+      State state = simulator_->scene.scene().initial;
+      read_state(simulator_->model(), {row(p), row(q), row(v), row(w)}, state);
+      environment_.reset(world, state);
+    }
+    note_reports();
+  }
+
+  [[nodiscard]] std::string failure(int world) const {
+    const StepReport& report = environment_.reports().at(at(world));
+    if (report.status == StepStatus::ok) return {};
+    const Scene& scene = simulator_->scene.scene();
+    return failure_text(scene.model, scene.config.step,
+                        environment_.states()[at(world)].time + scene.config.step.h, report);
+  }
+
+  [[nodiscard]] const StateArrays& states() const { return states_; }
+  [[nodiscard]] const SharedArray<double>& time() const { return time_; }
+  [[nodiscard]] const SharedArray<std::int64_t>& steps() const { return steps_; }
+  [[nodiscard]] const SharedArray<std::int64_t>& contacts() const { return contacts_; }
+  [[nodiscard]] const SharedArray<bool>& failed() const { return failed_; }
+  [[nodiscard]] int worlds() const { return environment_.world_count(); }
+
+ private:
+  void write(std::size_t world, const State& state) const {
+    write_state(simulator_->model(), state, states_.numbers().at_row(world, simulator_->body_count()));
+    time_.data()[world] = state.time;
+  }
+  void note_reports() const {
+    for (std::size_t world = 0; world < controls_.size(); ++world) {
+      steps_.data()[world] = environment_.steps()[world];
+      contacts_.data()[world] = environment_.reports()[world].contacts;
+      failed_.data()[world] = environment_.failed(static_cast<int>(world));
+    }
+  }
+
+  std::shared_ptr<const SceneSimulator> simulator_;
+  RolloutEnv environment_;
+  StateArrays states_;
+  SharedArray<double> time_;
+  SharedArray<std::int64_t> steps_, contacts_;
+  SharedArray<bool> failed_;
+  std::vector<Control> controls_;
+};
+
+}  // namespace
+
+void bind_environment(py::module_& module) {
+  using Environment = PythonEnvironment;
+  py::class_<Environment, std::shared_ptr<Environment>>(module, "Environment")
+      .def(py::init<std::shared_ptr<SceneSimulator>, int, int>(), py::arg("simulator"), py::arg("worlds"),
+           py::arg("threads"))
+      .def("step", &Environment::step, py::arg("controls"))
+      .def("reset", &Environment::reset, py::arg("worlds"), py::arg("position"), py::arg("orientation_wxyz"),
+           py::arg("linear_velocity"), py::arg("angular_velocity"))
+      .def("failure", &Environment::failure, py::arg("world"))
+      .def_property_readonly("worlds", &Environment::worlds)
+      .def_property_readonly("position", [](const Environment& e) { return buffer_of(e.states().position); })
+      .def_property_readonly("orientation_wxyz",
+                             [](const Environment& e) { return buffer_of(e.states().orientation_wxyz); })
+      .def_property_readonly("linear_velocity",
+                             [](const Environment& e) { return buffer_of(e.states().linear_velocity); })
+      .def_property_readonly("angular_velocity",
+                             [](const Environment& e) { return buffer_of(e.states().angular_velocity); })
+      .def_property_readonly("time", [](const Environment& e) { return buffer_of(e.time()); })
+      .def_property_readonly("steps", [](const Environment& e) { return buffer_of(e.steps()); })
+      .def_property_readonly("contacts", [](const Environment& e) { return buffer_of(e.contacts()); })
+      .def_property_readonly("failed", [](const Environment& e) { return buffer_of(e.failed()); });
+}
+
+}  // namespace abut::python

@@ -1,0 +1,153 @@
+#include <stdexcept>
+#include <string>
+
+#include <pybind11/stl.h>
+
+#include "apps/abut/report.h"
+#include "dynamics/rollout/position_feedback.h"
+#include "python/bindings.h"
+
+namespace abut::python {
+namespace {
+
+/// Rollouts with what their gradients are computed from.
+struct PythonRollouts {
+  std::shared_ptr<const SceneSimulator> simulator;
+  std::unique_ptr<const Policy> policy;  ///< null: none
+  TiledRollouts rollouts;
+};
+
+std::shared_ptr<PythonRollouts> rollout(const std::shared_ptr<const SceneSimulator>& simulator, int worlds,
+                                        int steps, const py::object& values, const py::object& controls,
+                                        const py::object& position, const py::object& orientation,
+                                        const py::object& linear, const py::object& angular, int threads,
+                                        bool record, const py::object& feedback) {
+  const RowsArgument of_values(values, "values"), of_controls(controls, "controls"), p(position, "position"),
+      q(orientation, "orientation_wxyz"), v(linear, "linear_velocity"), w(angular, "angular_velocity");
+  TiledInputs inputs;
+  inputs.worlds = worlds;
+  inputs.steps = steps;
+  inputs.values = of_values.rows();
+  inputs.controls = of_controls.rows();
+  if (inputs.controls.are_given()) inputs.control_steps = static_cast<int>(of_controls.extent(1));
+  inputs.position = p.rows();
+  inputs.orientation_wxyz = q.rows();
+  inputs.linear_velocity = v.rows();
+  inputs.angular_velocity = w.rows();
+  std::unique_ptr<const Policy> policy;
+  std::optional<RowsArgument> gains;
+  if (!feedback.is_none()) {
+    const auto [body, x, y, z, array] = feedback.cast<std::tuple<int, double, double, double, py::object>>();
+    policy = std::make_unique<const Policy>(position_feedback(body, Vec3<double>(x, y, z)));
+    gains.emplace(array, "gains");
+    require_rows(gains->rows(), "gains", worlds, k_position_gains);
+    inputs.policy = policy.get();
+    inputs.policy_parameters = gains->rows();
+  }
+  const py::gil_scoped_release no_gil;
+  TiledRollouts rollouts = tiled_rollouts(simulator->scene, inputs, {threads, record});
+  return std::make_shared<PythonRollouts>(PythonRollouts{simulator, std::move(policy), std::move(rollouts)});
+}
+
+/// What became of a world that failed: (steps that ended well, status, sentence).
+std::tuple<int, std::string, std::string> failure(const PythonRollouts& of, int world) {
+  const TiledRollouts::World& one = of.rollouts.world.at(static_cast<std::size_t>(world));
+  if (one.ok()) return {one.steps, to_string(one.report.status), ""};
+  const Stepper& stepper = one.simulator->stepper();
+  const double time = of.rollouts.time.data()[static_cast<std::size_t>(world) * (at(of.rollouts.steps) + 1)] +
+                      (one.steps + 1) * stepper.config().h;
+  return {one.steps, to_string(one.report.status),
+          failure_text(one.simulator->model(), stepper.config(), time, one.report)};
+}
+
+struct PythonGradients {
+  std::shared_ptr<const SceneSimulator> simulator;
+  TiledGradients gradients;
+};
+
+std::shared_ptr<PythonGradients> gradient(const PythonRollouts& of, const py::object& position,
+                                          const py::object& orientation, const py::object& linear,
+                                          const py::object& angular, int threads) {
+  const RowsArgument p(position, "position"), q(orientation, "orientation_wxyz"),
+      v(linear, "linear_velocity"), w(angular, "angular_velocity");
+  const std::size_t rows = at(of.rollouts.worlds) * (at(of.rollouts.steps) + 1) * of.simulator->body_count();
+  for (const auto& [argument, width, name] :
+       {std::tuple{&p, 3, "position"}, std::tuple{&q, 4, "orientation_wxyz"},
+        std::tuple{&v, 3, "linear_velocity"}, std::tuple{&w, 3, "angular_velocity"}}) {
+    if (argument->rows().are_given() && argument->rows().numbers.size() != rows * at(width))
+      throw py::value_error(std::string(name) + ": a cotangent has the shape of the rollouts' array");
+  }
+  const py::gil_scoped_release no_gil;
+  return std::make_shared<PythonGradients>(PythonGradients{
+      of.simulator,
+      tiled_gradients(of.simulator->scene, of.rollouts, {p.data(), q.data(), v.data(), w.data()}, threads)});
+}
+
+py::dict health(const PythonGradients& of, int world) {
+  const GradientHealth& found = of.gradients.health.at(static_cast<std::size_t>(world));
+  std::vector<std::string> warnings;
+  for (const GradientWarning& warning : found.warnings)
+    warnings.push_back(warning_text(of.simulator->model(), warning));
+  py::dict numbers;
+  numbers["largest_growth"] = found.largest_growth;
+  numbers["growth_over_free"] = found.growth_over_free;
+  numbers["share_near_kink"] = found.share_near_kink();
+  numbers["contacts"] = found.contacts;
+  numbers["warnings"] = warnings;
+  return numbers;
+}
+
+}  // namespace
+
+void bind_rollouts(py::module_& module) {
+  module.def("rollout", &rollout, py::arg("simulator"), py::arg("worlds"), py::arg("steps"),
+             py::arg("values"), py::arg("controls"), py::arg("position"), py::arg("orientation_wxyz"),
+             py::arg("linear_velocity"), py::arg("angular_velocity"), py::arg("threads"), py::arg("record"),
+             py::arg("feedback"));
+
+  py::class_<PythonRollouts, std::shared_ptr<PythonRollouts>>(module, "Rollouts")
+      .def_property_readonly("worlds", [](const PythonRollouts& of) { return of.rollouts.worlds; })
+      .def_property_readonly("steps", [](const PythonRollouts& of) { return of.rollouts.steps; })
+      .def_property_readonly("first_failed",
+                             [](const PythonRollouts& of) { return of.rollouts.first_failed(); })
+      .def_property_readonly("position",
+                             [](const PythonRollouts& of) { return buffer_of(of.rollouts.states.position); })
+      .def_property_readonly(
+          "orientation_wxyz",
+          [](const PythonRollouts& of) { return buffer_of(of.rollouts.states.orientation_wxyz); })
+      .def_property_readonly(
+          "linear_velocity",
+          [](const PythonRollouts& of) { return buffer_of(of.rollouts.states.linear_velocity); })
+      .def_property_readonly(
+          "angular_velocity",
+          [](const PythonRollouts& of) { return buffer_of(of.rollouts.states.angular_velocity); })
+      .def_property_readonly("time", [](const PythonRollouts& of) { return buffer_of(of.rollouts.time); })
+      .def_property_readonly("energy", [](const PythonRollouts& of) { return buffer_of(of.rollouts.energy); })
+      .def_property_readonly("contacts",
+                             [](const PythonRollouts& of) { return buffer_of(of.rollouts.contacts); })
+      .def("failure", &failure, py::arg("world"))
+      .def("gradient", &gradient, py::arg("position"), py::arg("orientation_wxyz"),
+           py::arg("linear_velocity"), py::arg("angular_velocity"), py::arg("threads"));
+
+  py::class_<PythonGradients, std::shared_ptr<PythonGradients>>(module, "Gradients")
+      .def_property_readonly("values",
+                             [](const PythonGradients& of) { return buffer_of(of.gradients.values); })
+      .def_property_readonly(
+          "gains", [](const PythonGradients& of) { return buffer_of(of.gradients.policy_parameters); })
+      .def_property_readonly("controls",
+                             [](const PythonGradients& of) { return buffer_of(of.gradients.controls); })
+      .def_property_readonly(
+          "position", [](const PythonGradients& of) { return buffer_of(of.gradients.initial.position); })
+      .def_property_readonly(
+          "orientation_wxyz",
+          [](const PythonGradients& of) { return buffer_of(of.gradients.initial.orientation_wxyz); })
+      .def_property_readonly(
+          "linear_velocity",
+          [](const PythonGradients& of) { return buffer_of(of.gradients.initial.linear_velocity); })
+      .def_property_readonly(
+          "angular_velocity",
+          [](const PythonGradients& of) { return buffer_of(of.gradients.initial.angular_velocity); })
+      .def("health", &health, py::arg("world"));
+}
+
+}  // namespace abut::python
