@@ -34,7 +34,7 @@ struct TiledRows {
 /// numbers.
 void require_rows(const TiledRows& rows, std::string_view name, int worlds, std::size_t width);
 
-/// What worlds start from and how far they go. n bodies, P parameters.
+/// Inputs of rollouts in many worlds. n bodies, P parameters, G parameters of a policy.
 struct TiledInputs {
   int worlds = 1, steps = 1;
   TiledRows values;       ///< (P) of each world; not given: those of the scene
@@ -62,7 +62,7 @@ struct TiledRollouts {
   SharedArray<double> energy;          ///< (W, T + 1), kinetic and potential [J]; NaN after a failure
   SharedArray<std::int64_t> contacts;  ///< (W, T + 1), of the step that ended then; 0 at the start
 
-  /// What a world's gradient is computed from.
+  /// One world, with what its gradient needs.
   struct World {
     std::shared_ptr<const Simulator> simulator;
     std::vector<double> values;       ///< of the parameters

@@ -85,7 +85,7 @@ def test_the_interpreter_runs_beside_a_rollout(scenes: Path) -> None:
     thread = threading.Thread(target=tick)
     thread.start()
     before = ticks
-    simulator.rollout(400, worlds=2, threads=1, record=False)
+    simulator.rollout(1000, worlds=2, threads=1, record=False)
     during = ticks - before
     done.set()
     thread.join()
