@@ -20,7 +20,7 @@ def doubles(array: ArrayLike, name: str, *axes: Optional[int]) -> Doubles:
     result = np.ascontiguousarray(array, dtype=np.float64)
     if result.ndim < len(axes):
         result = result.reshape((1,) * (len(axes) - result.ndim) + result.shape)
-    fits = result.ndim == len(axes) and all(
+    fits = result.ndim == len(axes) and result.shape[:1] != (0,) and all(
         wanted is None or wanted == given for wanted, given in zip(axes, result.shape)
     )
     if not fits:

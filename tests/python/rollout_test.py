@@ -97,6 +97,7 @@ def test_the_interpreter_runs_beside_a_rollout(scenes: Path) -> None:
     [
         ({"steps": 0}, "0 steps, allowed: >= 1"),
         ({"steps": 5, "values": [[0.3, 0.4]]}, "values: an array of shape"),
+        ({"steps": 5, "values": np.zeros((0, 1))}, "values: an array of shape"),
         ({"steps": 5, "values": [[0.3], [-1.0]]}, "world 1: 'body.box.friction' = -1"),
         ({"steps": 5, "controls": np.zeros((1, 4, 2, 6))}, "controls: 4 steps of 5"),
         (
