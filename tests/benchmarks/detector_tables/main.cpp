@@ -11,7 +11,7 @@
 #include <CLI/CLI.hpp>
 
 #include "contact_pose.h"
-#include "support/table.h"
+#include "tests/benchmarks/support/table.h"
 
 namespace {
 
