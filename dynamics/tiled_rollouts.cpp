@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -79,25 +80,26 @@ void add_controls(const TiledInputs& inputs, std::size_t world, std::size_t bodi
   }
 }
 
-/// The scene of a world, at its initial state.
-Scene scene_of(const ParameterizedScene& scene, const TiledInputs& inputs, std::size_t world) {
-  Scene changed;
-  const bool has_values = inputs.values.are_given() && !scene.parameters().empty();
-  if (has_values) {
-    const std::span<const double> values = inputs.values.of_world(world);
-    for (std::size_t i = 0; i < values.size(); ++i) require_allowed(scene.parameters()[i], values[i]);
-    changed = scene.with(values);
-  } else {
-    changed = scene.scene();
-  }
+/// The scene of a world that has values of its own; none where they are those of the scene.
+std::optional<Scene> changed_scene(const ParameterizedScene& scene, const TiledInputs& inputs,
+                                   std::size_t world) {
+  if (!inputs.values.are_given() || scene.parameters().empty()) return std::nullopt;
+  const std::span<const double> values = inputs.values.of_world(world);
+  for (std::size_t i = 0; i < values.size(); ++i) require_allowed(scene.parameters()[i], values[i]);
+  return scene.with(values);
+}
+
+/// The initial state of a world of the scene.
+State initial_state(const Scene& scene, const TiledInputs& inputs, std::size_t world) {
   const auto row = [&](const TiledRows& rows) {
     return rows.are_given() ? rows.of_world(world).data() : nullptr;
   };
-  read_state(changed.model,
+  State initial = scene.initial;
+  read_state(scene.model,
              {row(inputs.position), row(inputs.orientation_wxyz), row(inputs.linear_velocity),
               row(inputs.angular_velocity)},
-             changed.initial);
-  return changed;
+             initial);
+  return initial;
 }
 
 /// The rollout of a world, under a policy where there is one.
@@ -156,8 +158,10 @@ class WorldWriter {
 void run_world(const ParameterizedScene& scene, const TiledInputs& inputs, bool record, std::size_t index,
                ScratchPool& scratches, TiledRollouts& rollouts) {
   TiledRollouts::World& world = rollouts.world[index];
-  const Scene changed = scene_of(scene, inputs, index);
-  world.simulator = scene.simulator_of(changed);
+  const std::optional<Scene> changed = changed_scene(scene, inputs, index);
+  const Scene& own = changed ? *changed : scene.scene();
+  const State initial = initial_state(own, inputs, index);
+  world.simulator = changed ? scene.simulator_of(own) : scene.simulator();
   if (inputs.values.are_given()) {
     const std::span<const double> values = inputs.values.of_world(index);
     world.values.assign(values.begin(), values.end());
@@ -171,10 +175,10 @@ void run_world(const ParameterizedScene& scene, const TiledInputs& inputs, bool 
     world.policy_parameters.assign(gains.begin(), gains.end());
   }
   const Model& model = world.simulator->model();
-  Controls controls = controls_of(changed, inputs.steps);
+  Controls controls = controls_of(own, inputs.steps);
   add_controls(inputs, index, model.bodies.size(), controls);
-  const WorldWriter writer(rollouts, index, model, changed.initial.time, changed.config.step.h);
-  writer.write(0, changed.initial, 0);
+  const WorldWriter writer(rollouts, index, model, initial.time, own.config.step.h);
+  writer.write(0, initial, 0);
   const auto observe = [&](int step, const State& state, const StepReport& report) {
     if (report.status != StepStatus::ok) return false;
     world.report = report;
@@ -184,7 +188,7 @@ void run_world(const ParameterizedScene& scene, const TiledInputs& inputs, bool 
   };
   if (record || inputs.policy != nullptr) {
     Trajectory trajectory =
-        recorded_rollout(world.simulator->stepper(), changed.initial, inputs.steps, std::move(controls),
+        recorded_rollout(world.simulator->stepper(), initial, inputs.steps, std::move(controls),
                          inputs.policy, world.policy_parameters, observe);
     if (!trajectory.ok()) world.report = trajectory.failure;
     if (record) world.trajectory = std::move(trajectory);
@@ -192,7 +196,7 @@ void run_world(const ParameterizedScene& scene, const TiledInputs& inputs, bool 
     std::unique_ptr<StepScratch> scratch = scratches.take();
     State end;
     world.report =
-        simulate(world.simulator->stepper(), changed.initial, inputs.steps, controls, end, *scratch, observe);
+        simulate(world.simulator->stepper(), initial, inputs.steps, controls, end, *scratch, observe);
     scratches.give_back(std::move(scratch));
   }
   for (int k = world.steps + 1; k <= inputs.steps; ++k) writer.write_nothing(k);
