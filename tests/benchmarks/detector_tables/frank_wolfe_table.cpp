@@ -10,6 +10,8 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <numbers>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -108,7 +110,7 @@ std::vector<Pose<double>> poses_at_depth(const Scene& scene, double depth, int c
   for (int i = 0; i < count; ++i) {
     Pose<double> X;
     X.q = random.quaternion();
-    const double angle = random.uniform(0.0, 2.0 * M_PI), height = random.uniform(-0.05, 0.05);
+    const double angle = random.uniform(0.0, 2.0 * std::numbers::pi), height = random.uniform(-0.05, 0.05);
     const auto place = [&](double away) {
       X.p = {away * std::cos(angle), away * std::sin(angle), height};
       return X;
