@@ -107,9 +107,9 @@ TEST_CASE("witness_derivatives: at corners, edges and faces", "[collision][deriv
   const std::vector<Case> cases = {
       {"corner over face", &box, &box, {}, {on_corner, {0.1, 0.05, 1.4}}},
       {"corner in face", &box, &box, {}, {on_corner, {0.1, 0.05, 1.3}}},
-      {"edge over edge", &box, &box, {on_edge, {}}, {crossed, {0.1, 0.02, 1.5}}},
-      {"edge in edge", &box, &box, {on_edge, {}}, {crossed, {0.1, 0.02, 1.35}}},
-      {"corner beside edge", &box, &box, {on_edge, {}}, {on_corner, {0.1, 0.02, 1.7}}},
+      {"edge over edge", &box, &box, {on_edge, Vec3<double>::Zero()}, {crossed, {0.1, 0.02, 1.5}}},
+      {"edge in edge", &box, &box, {on_edge, Vec3<double>::Zero()}, {crossed, {0.1, 0.02, 1.35}}},
+      {"corner beside edge", &box, &box, {on_edge, Vec3<double>::Zero()}, {on_corner, {0.1, 0.02, 1.7}}},
       {"corner over corner", &box, &box, {}, {on_corner, {0.5, 0.45, 2.2}}},
       {"ball over corner", &box, &ball, {}, {Quat<double>::Identity(), {0.6, 0.65, 0.7}}},
       {"ball in corner, its centre still out",
@@ -120,7 +120,11 @@ TEST_CASE("witness_derivatives: at corners, edges and faces", "[collision][deriv
       {"ball deep in box", &box, &ball, {}, {Quat<double>::Identity(), {0.1, 0.05, 0.4}}},
       {"rounded corner over face", &box, &rounded, {}, {on_corner, {0.1, 0.05, 1.45}}},
       {"rim of a cylinder over face", &box, &cylinder, {}, {lying, {0.2, 0.1, 0.9}}},
-      {"cylinder beside edge", &box, &cylinder, {on_edge, {}}, {Quat<double>::Identity(), {0.1, 1.2, 0.02}}},
+      {"cylinder beside edge",
+       &box,
+       &cylinder,
+       {on_edge, Vec3<double>::Zero()},
+       {Quat<double>::Identity(), {0.1, 1.2, 0.02}}},
       {"ball over cylinder", &cylinder, &ball, {}, {Quat<double>::Identity(), {0.1, 0.15, 0.9}}},
   };
   for (const Case& c : cases) {
