@@ -153,6 +153,10 @@ void step_settled(benchmark::State& state, const char* name, int settling) {
   const auto measured = static_cast<double>(state.iterations());
   state.counters["steps_per_second"] = benchmark::Counter(measured, benchmark::Counter::kIsRate);
   state.counters["contacts"] = contacts / measured;
+  double largest_speed = 0.0;  // free bodies: v in W, then w in B
+  for (int i = 0; i < peer.model()->nv; i += 6)
+    largest_speed = std::max(largest_speed, mju_norm3(peer.data()->qvel + i));
+  state.counters["largest_speed"] = largest_speed;
 }
 
 /// A step and, by central differences, its Jacobian by the state, as a gradient over a rollout would need it.

@@ -2,6 +2,7 @@
 /// what of a step is finding contacts and making rows of them.
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
@@ -79,6 +80,10 @@ void step_settled(benchmark::State& state, const char* name, int settling) {
   state.counters["newton_iterations"] = newton_iterations / measured;
   state.counters["detection_us"] = 1e6 * detection_seconds / k_steps;
   state.counters["rows_us"] = 1e6 * rows_seconds / k_steps;
+  double largest_speed = 0.0;
+  for (const Vec6<double>& V_WB : states.back().V_WB)
+    largest_speed = std::max(largest_speed, V_WB.tail<3>().norm());
+  state.counters["largest_speed"] = largest_speed;
   Hash hash;
   for (const Pose<double>& X_WB : states.back().X_WB) {
     for (int i = 0; i < 3; ++i) hash.add(X_WB.p[i]);
