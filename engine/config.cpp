@@ -88,12 +88,12 @@ constexpr std::array<ContactField, 25> k_contact_fields{{
     ContactNumber{{"chord_pull", &C::chord_pull, &O::chord_pull}},
     ContactChoice<WitnessDerivative>{{"witness_derivative", &C::witness_derivative, &O::witness_derivative},
                                      k_witness_derivatives},
-    ContactNumber{{"witness_epsilon", &C::witness_epsilon, &O::witness_epsilon}},
-    ContactCount{{"witness_samples", &C::witness_samples, &O::witness_samples}, 2},
+    ContactNumber{{"witness_epsilon", &C::witness_epsilon, &O::witness_epsilon}, 1e-12, 10.0},
+    ContactCount{{"witness_samples", &C::witness_samples, &O::witness_samples}, 2, 10000},
     ContactCount{{"witness_seed", &C::witness_seed, &O::witness_seed}, 0},
     ContactNumber{{"qp_padding", &C::qp_padding, &O::qp_padding}, 0.0, 1.0},
     ContactNumber{{"qp_relaxation", &C::qp_relaxation, &O::qp_relaxation}, 0.0, 1.0},
-    ContactCount{{"search_iterations", &C::search_iterations, &O::search_iterations}},
+    ContactCount{{"search_iterations", &C::search_iterations, &O::search_iterations}, 1, 10000},
     ContactNumber{{"cluster_angle", &C::cluster_angle, &O::cluster_angle}, 0.0, std::numbers::pi},
     ContactChoice<Reduction>{{"reduction", &C::reduction, &O::reduction}, k_reductions},
     ContactNumber{{"blend_length", &C::blend_length, &O::blend_length}},
@@ -141,7 +141,11 @@ void check(const ContactNumber& field, double value, Problems& problems) {
                                           : fmt::format("> {}, finite", field.lower));
 }
 void check(const ContactCount& field, int value, Problems& problems) {
-  if (value < field.lower) problems.add(field.key, value, fmt::format(">= {}", field.lower));
+  if (value >= field.lower && value <= field.upper) return;
+  problems.add(field.key, value,
+               field.upper < std::numeric_limits<int>::max()
+                   ? fmt::format("{} to {}", field.lower, field.upper)
+                   : fmt::format(">= {}", field.lower));
 }
 void check(const ContactSwitch&, bool, Problems&) {}
 template <typename Enum>

@@ -45,7 +45,8 @@ struct ContactNumber : ContactSetting<double> {
 };
 
 struct ContactCount : ContactSetting<int> {
-  int lower = 1;  ///< must be >= lower
+  int lower = 1;                                ///< must be >= lower ...
+  int upper = std::numeric_limits<int>::max();  ///< ... and <= upper
 };
 
 struct ContactSwitch : ContactSetting<bool> {};
@@ -55,9 +56,9 @@ struct ContactChoice : ContactSetting<Enum> {
   std::span<const std::pair<std::string_view, Enum>> words;
 };
 
-using ContactField = std::variant<ContactNumber, ContactCount, ContactSwitch, ContactChoice<VertexContacts>,
-                                  ContactChoice<Reduction>, ContactChoice<DetectorKind>,
-                                  ContactChoice<WitnessDerivative>>;
+using ContactField =
+    std::variant<ContactNumber, ContactCount, ContactSwitch, ContactChoice<VertexContacts>,
+                 ContactChoice<Reduction>, ContactChoice<DetectorKind>, ContactChoice<WitnessDerivative>>;
 
 /// Every setting in ContactConfig.
 [[nodiscard]] std::span<const ContactField> contact_fields();

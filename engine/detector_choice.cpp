@@ -1,6 +1,7 @@
 #include "engine/detector_choice.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include <spdlog/fmt/fmt.h>
@@ -14,7 +15,9 @@ namespace {
 /// Why a primitive is no part that a detector of convex parts can take; empty if it is one.
 std::string part_refusal(const Primitive& primitive, DetectorKind detector) {
   if (primitive.operation == PrimitiveOperation::subtract) return "is subtracted";
-  const std::string kind = fmt::format("is a {}", kind_name(primitive.kind));
+  const std::string_view name = kind_name(primitive.kind);
+  const bool is_vowel = std::string_view("aeiou").find(name.front()) != std::string_view::npos;
+  const std::string kind = fmt::format("is {} {}", is_vowel ? "an" : "a", name);
   switch (primitive.kind) {
     case PrimitiveKind::sphere:
     case PrimitiveKind::capsule:
@@ -38,9 +41,9 @@ std::string part_refusal(const Primitive& primitive, DetectorKind detector) {
 
 std::string convex_refusal(const Body& body, DetectorKind detector) {
   const bool is_gjk = detector == DetectorKind::gjk;
-  const std::string needs = is_gjk
-                                ? R"(detector = "gjk" needs convex parts)"
-                                : R"(detector = "proximity_qp" needs spheres, capsules, boxes, polyhedra or half-spaces)";
+  const std::string needs =
+      is_gjk ? R"(detector = "gjk" needs convex parts)"
+             : R"(detector = "proximity_qp" needs spheres, capsules, boxes, polyhedra or half-spaces)";
   const std::string instead = is_gjk ? R"(use "manifold" or "frank_wolfe")"
                                      : R"(use "manifold", "frank_wolfe" or, for convex parts, "gjk")";
   if (body.shape.primitives.empty())

@@ -49,7 +49,10 @@ void read_joint_parameter(const TomlTable& table, ParameterKind kind, Joint& joi
   read_parameter(table, parameter, [&](int) -> double& { return parameter.value(joint); });
 }
 int read_setting(const TomlTable& table, const ContactCount& field, int otherwise) {
-  return table.integer(field.key, otherwise, field.lower);
+  const int value = table.integer(field.key, otherwise, field.lower);
+  if (value > field.upper)
+    table.fail(field.key, fmt::format("{}, allowed: {} to {}", value, field.lower, field.upper));
+  return value;
 }
 bool read_setting(const TomlTable& table, const ContactSwitch& field, bool otherwise) {
   return table.boolean(field.key, otherwise);

@@ -233,7 +233,8 @@ int gradient(const GradientArguments& arguments) {
                   [](const SceneParameter& parameter) { return parameter.is_of_geometry(); });
   if (options.mask.shapes && !simulator.stepper().detector().has_shape_derivatives()) {
     throw InputError(arguments.scene.string(), 0,
-                     "derivatives by shapes and centres of mass need detector = \"manifold\"");
+                     "derivatives by shapes and centres of mass need detector = \"manifold\" for every pair "
+                     "that may touch");
   }
   const RolloutLoss loss = coordinate_loss(scene.model, result.loss, result.steps);
   const LossAndGradient of_loss = simulator.value_and_gradient(

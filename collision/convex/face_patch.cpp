@@ -510,14 +510,18 @@ void take_mean(const FacePatch<S>& other, double near, FacePatch<S>& patch) {
   const auto distance = [&](std::size_t i, std::size_t k) {
     return (values(patch.points[i].point_W) - values(other.points[k].point_W)).norm();
   };
-  const auto partner_of = [&](std::size_t i) {
-    std::size_t nearest = 1;
-    for (std::size_t k = 2; k < other.points.size(); ++k)
-      if (distance(i, k) < distance(i, nearest)) nearest = k;
-    return nearest;
-  };
   bool are_same = count == other.points.size();
-  for (std::size_t i = 1; i < count && are_same; ++i) are_same = distance(i, partner_of(i)) <= near;
+  std::vector<std::size_t> partners(count, 0);  // one to one
+  for (std::size_t i = 1; i < count && are_same; ++i) {
+    std::size_t nearest = 0;
+    for (std::size_t k = 1; k < count; ++k) {
+      const bool is_taken = std::find(partners.begin() + 1, partners.begin() + static_cast<std::ptrdiff_t>(i),
+                                      k) != partners.begin() + static_cast<std::ptrdiff_t>(i);
+      if (!is_taken && (nearest == 0 || distance(i, k) < distance(i, nearest))) nearest = k;
+    }
+    partners[i] = nearest;
+    are_same = distance(i, nearest) <= near;
+  }
   if (!are_same) {
     for (PatchPoint<S>& point : patch.points) point.weight = 0.5 * point.weight;
     for (PatchPoint<S> point : other.points) {
@@ -528,7 +532,7 @@ void take_mean(const FacePatch<S>& other, double near, FacePatch<S>& patch) {
   }
   for (std::size_t i = 0; i < count; ++i) {
     PatchPoint<S>& a = patch.points[i];
-    const PatchPoint<S>& b = other.points[i == 0 ? 0 : partner_of(i)];
+    const PatchPoint<S>& b = other.points[partners[i]];
     a.point_W = 0.5 * (a.point_W + b.point_W);
     a.distance = 0.5 * (a.distance + b.distance);
     a.weight = 0.5 * (a.weight + b.weight);

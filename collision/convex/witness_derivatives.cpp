@@ -28,10 +28,52 @@ struct Side {
       Vec3<double>::Zero();  ///< of the witness point of the core, from the body's origin [m]
 };
 
+/// A face of a box or polyhedron, given by two of its corners that no edge joins: two flat directions
+/// instead of the diagonal.
+void complete_face(const ConvexPart<double>& part, const Vec3<double>& outwards_P, CoreFeature& feature) {
+  if (feature.kind != CoreFeatureKind::polytope || feature.flats != 1) return;
+  if (part.core == ConvexCore::box) {
+    int axes = 0;
+    std::array<Vec3<double>, 2> flat;
+    for (int i = 0; i < 3; ++i) {
+      if (std::abs(feature.flat[0][i]) <= 1e-9 * part.extents[i]) continue;
+      if (axes == 2) return;  // through the box: no face
+      flat[at(axes++)] = feature.flat[0][i] * Vec3<double>::Unit(i);
+    }
+    if (axes < 2) return;
+    feature.flat = flat;
+    feature.flats = 2;
+    return;
+  }
+  if (part.core != ConvexCore::polyhedron) return;
+  const PolyhedronGraph<double>& graph = *part.polyhedron;
+  const Vec3<double> ends[2] = {feature.base, feature.base + feature.flat[0]};
+  int best = -1;
+  for (int f = 0; f < graph.face_count(); ++f) {
+    const int begin = graph.first_corner[at(f)], end = graph.first_corner[at(f + 1)];
+    int places[2] = {-1, -1};
+    for (int k = begin; k < end; ++k) {
+      const Vec3<double>& corner = graph.vertices[at(graph.corners[at(k)])];
+      for (int side = 0; side < 2; ++side)
+        if ((corner - ends[side]).norm() <= 1e-9 * part.size) places[side] = k - begin;
+    }
+    if (places[0] < 0 || places[1] < 0) continue;
+    const int apart = std::abs(places[0] - places[1]);
+    if (apart == 1 || apart == end - begin - 1) return;  // an edge
+    if (best < 0 || graph.face_normals[at(f)].dot(outwards_P) > graph.face_normals[at(best)].dot(outwards_P))
+      best = f;
+  }
+  if (best < 0) return;
+  feature.flat[1] = graph.face_normals[at(best)].cross(feature.flat[0]);
+  feature.flats = 2;
+}
+
 Side side_of(const ConvexPart<double>& part, const Pose<double>& X_WB, const CoreWitness& witness,
              const Vec3<double>& outwards_W) {
   const Mat3<double> R = (X_WB.q * part.X_BP.q).toRotationMatrix();
-  const CoreFeature feature = core_feature(part, witness, Vec3<double>(R.transpose() * outwards_W));
+  const Vec3<double> outwards_P = R.transpose() * outwards_W;
+  CoreFeature feature = core_feature(part, witness, outwards_P);
+  complete_face(part, outwards_P, feature);
   Side side;
   side.W = R * feature.W * R.transpose();
   side.flats = feature.flats;

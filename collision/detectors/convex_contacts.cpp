@@ -121,7 +121,7 @@ SmoothingSettings smoothing_settings(const ContactConfig& config) {
       break;
   }
   settings.epsilon = config.witness_epsilon;
-  settings.samples = config.witness_samples + config.witness_samples % 2;  // they come in pairs
+  settings.samples = config.witness_samples + config.witness_samples % 2;  // even: they come in pairs
   settings.seed = static_cast<std::uint64_t>(config.witness_seed);
   return settings;
 }
@@ -152,6 +152,19 @@ bool ConvexContacts::find_witness(int a, int b, const Pose<double>& X_WA, const 
   return true;
 }
 
+namespace {
+
+/// Whether two derivatives of the same witness points differ by more than a hundredth.
+bool differ(const WitnessByB& a, const WitnessByB& b) {
+  constexpr double k_tolerance = 0.01;
+  const auto is_off = [&](const auto& x, const auto& y) {
+    return (x - y).norm() > k_tolerance * (x.norm() + y.norm());
+  };
+  return is_off(a.normal, b.normal) || is_off(a.point_A, b.point_A) || is_off(a.point_B, b.point_B);
+}
+
+}  // namespace
+
 void ConvexContacts::find_of_parts(int a, int b, const Pose<double>& X_WA, const Pose<double>& X_WB,
                                    double reach, bool with_derivatives, ConvexContactScratch& scratch,
                                    std::vector<PointContact>& contacts) const {
@@ -160,6 +173,14 @@ void ConvexContacts::find_of_parts(int a, int b, const Pose<double>& X_WA, const
   Witness<double> witness;
   WitnessByB by_B;
   if (!find_witness(a, b, X_WA, X_WB, reach, scratch, witness, with_derivatives ? &by_B : nullptr)) return;
+  bool is_smoothed = false;  // by a kink nearby
+  if (with_derivatives && is_padded()) {
+    constexpr double k_least_relaxation = 1e-12;
+    WitnessByB exact;
+    is_smoothed =
+        padded_witness(padded_A_[at(a)], X_WA, padded_B_[at(b)], X_WB, k_least_relaxation, witness, &exact) &&
+        differ(by_B, exact);
+  }
   const PartPlacement<double> X_A = part_placement(A, X_WA), X_B = part_placement(B, X_WB);
   const Vec3<double> about = 0.5 * (witness.point_A_W + witness.point_B_W);
   if (with_derivatives) {
@@ -173,7 +194,8 @@ void ConvexContacts::find_of_parts(int a, int b, const Pose<double>& X_WA, const
     }
     for (const PatchPoint<PatchDual>& point : patch.points) {
       contacts.push_back(contact_of(point, about));
-      contacts.back().is_near_kink = patch.has_kink;
+      contacts.back().is_near_kink =
+          patch.has_kink || (is_smoothed && point.weight.value > 0.0 && contacts.size() == 1);
     }
   } else {
     FacePatch<double>& patch = scratch.patch;
@@ -217,7 +239,11 @@ void ConvexContacts::linearize(const Pose<double>& X_WA, const Pose<double>& X_W
       continue;
     }
     const std::size_t point = at(feature.feature_B);
-    contacts.push_back(of_parts[point < of_parts.size() ? point : 0]);
+    const bool is_lost = point >= of_parts.size();
+    contacts.push_back(of_parts[is_lost ? 0 : point]);
+    if (!is_lost) continue;
+    contacts.back().weight = 0.0;
+    contacts.back().by_motion.row(k_row_weight).setZero();
   }
 }
 

@@ -1,9 +1,11 @@
 #include "collision/detectors/padded_part.h"
 
+#include <cmath>
 #include <limits>
 #include <type_traits>
 
 #include "collision/convex/proximity_qp.h"
+#include "collision/convex/proximity_qp_dual_active_set.h"
 #include "collision/convex/proximity_qp_jvp.h"
 #include "collision/convex/proximity_qp_sets.h"
 #include "engine/check.h"
@@ -153,8 +155,9 @@ bool padded_witness(const PaddedPart& A, const Pose<double>& X_WA, const PaddedP
   settings.kappa = relaxation;
   const auto solve = [&](const auto& core_A, const auto& core_B) {
     const auto program = proximity_program(core_A, core_B, settings.lambda);
-    const auto solution = interior_point(program, settings.solver);
-    if (!(solution.converged > 0.0)) return false;
+    auto solution = interior_point(program, settings.solver);
+    if (!(solution.converged > 0.0)) solution = dual_active_set(program);  // parallel edges and faces
+    if (!std::isfinite(solution.x[0])) return false;
     const auto found = proximity_of_solution(
         core_A, core_B, solution, settings,
         proximity_qp_detail::centre_axis<double>(core_A.centre, core_B.centre, program.length));

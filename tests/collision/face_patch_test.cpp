@@ -107,6 +107,20 @@ TEST_CASE("face_patch: of other shapes that rest on each other", "[collision][va
   CHECK(patch_of(box, {}, box, {eighth, {1.3, 0.0, 0.0}}).points.size() == 1);  // edge at face
 }
 
+TEST_CASE("face_patch: weights add up to 1 where corners and sides lie on each other", "[collision][value]") {
+  const ConvexPart<double> box = test::box_part({0.5, 0.5, 0.5}), disc = test::cone_part(0.5, 0.5, 0.3);
+  const Quat<double> eighth(Eigen::AngleAxisd(0.25 * std::numbers::pi, Vec3<double>::UnitZ()));
+  for (const Quat<double>& turn : {Quat<double>::Identity(), eighth}) {
+    for (const ConvexPart<double>* other : {&disc, &box}) {
+      const Vec3<double> place(0.0, 0.0, other == &disc ? 0.8 : 1.0);
+      const FacePatch<double> patch = patch_of(box, {}, *other, {turn, place});
+      CAPTURE(patch.points.size());
+      CHECK(close(total_weight(patch), 1.0, 1e-9, 0.0));
+      CHECK(close(mean_point(patch), Vec3<double>(0.0, 0.0, 0.5), 0.0, 1e-6));
+    }
+  }
+}
+
 TEST_CASE("face_patch: weights integrate linear pressures exactly", "[collision][property]") {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     Random random(seed);

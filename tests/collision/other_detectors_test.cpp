@@ -14,6 +14,7 @@
 #include "engine/lie.h"
 #include "tests/support/cases.h"
 #include "tests/support/close.h"
+#include "tests/support/convex_parts.h"
 #include "tests/support/scenes.h"
 
 namespace abut {
@@ -213,6 +214,10 @@ TEST_CASE("other_detectors: the net wrench of aligned bodies has its two-sided d
        test::pose_at({0.0, 0.0, 0.0748})},
       {"a quarter turn", make_box(half, 0.005, 2, 1000.0), make_box(half, 0.005, 2, 1000.0),
        test::pose_at({0.0, 0.0, 0.0998}, {0.0, 0.0, 0.5 * std::numbers::pi})},
+      {"a ball on the middle of a box", make_box(half, 0.0, 2, 1000.0), make_sphere(0.03, 1000.0),
+       test::pose_at({0.0, 0.0, 0.0798})},
+      {"a ball on the diagonal of a face", make_box(half, 0.0, 2, 1000.0), make_sphere(0.03, 1000.0),
+       test::pose_at({0.02, 0.02, 0.0798})},
       {"parallel capsules", make_capsule(0.02, 0.05, 1000.0), make_capsule(0.02, 0.05, 1000.0),
        test::pose_at({0.0398, 0.0, 0.0})},
       {"a capsule on a box",
@@ -247,6 +252,33 @@ TEST_CASE("other_detectors: the net wrench of aligned bodies has its two-sided d
         CHECK(best <= 1e-4 * (1.0 + exact.norm()));
       }
     }
+  }
+}
+
+TEST_CASE("other_detectors: proximity QPs find every contact of a tetrahedron with the ground",
+          "[collision][property]") {
+  Points corners(3, 4);
+  corners << 0.05, -0.05, 0.0, 0.0, 0.0, 0.0, 0.05, -0.05, -0.03, -0.03, 0.03, 0.03;
+  const std::vector<PaddedPart> ground{make_padded_part(test::half_space_part(), 0.1)},
+      tetrahedron{make_padded_part(make_convex_part(corners), 0.1)};
+  const ContactConfig config = config_of(DetectorKind::proximity_qp);
+  const ConvexContacts pair(ground, tetrahedron, config);
+  ConvexContactScratch scratch;
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    Random random(seed);
+    Pose<double> X_WB = test::random_pose(random);
+    if (seed % 3 == 0) X_WB.q = exp_quaternion<double>(Vec3<double>(0.0, 0.0, random.uniform(-3.0, 3.0)));
+    double lowest = k_infinity;
+    for (int i = 0; i < 4; ++i) lowest = std::min(lowest, (X_WB.q * Vec3<double>(corners.col(i))).z());
+    X_WB.p.z() = -lowest - 1e-3;
+    std::vector<PointContact> contacts;
+    pair.find({}, X_WB, 0.02, scratch, contacts);
+    CAPTURE(seed);
+    REQUIRE(!contacts.empty());
+    double deepest = 0.0;
+    for (const PointContact& contact : contacts) deepest = std::min(deepest, contact.signed_distance);
+    CHECK(deepest > -1e-3 - 1e-9);
+    CHECK(deepest < 0.01);
   }
 }
 

@@ -70,9 +70,10 @@ TEST_CASE("detector_choice: numbers of detectors are checked, and words", "[engi
     return error_of("[simulation.contact]\n" + line + "\n" + scene_of("gjk", k_ball).substr(21));
   };
   CHECK(with("witness_epsilon = 1e-3").empty());
-  for (const char* const bad : {"witness_epsilon = 0", "witness_samples = 1", "witness_seed = -1",
-                                "qp_padding = 1", "qp_relaxation = 0", "search_iterations = 0",
-                                "cluster_angle = 3.2", "witness_derivative = \"jacobian\""}) {
+  for (const char* const bad :
+       {"witness_epsilon = 0", "witness_epsilon = 1e6", "witness_samples = 2147483647", "witness_samples = 1",
+        "witness_seed = -1", "qp_padding = 1", "qp_relaxation = 0", "search_iterations = 0",
+        "cluster_angle = 3.2", "witness_derivative = \"jacobian\""}) {
     CAPTURE(bad);
     CHECK(with(bad).find("scene.toml:2") != std::string::npos);
   }
