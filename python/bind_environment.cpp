@@ -1,4 +1,7 @@
+#include <mutex>
+
 #include <pybind11/stl.h>
+#include <spdlog/fmt/fmt.h>
 
 #include "apps/abut/report.h"
 #include "dynamics/rollout_env.h"
@@ -29,6 +32,7 @@ class PythonEnvironment {
     const TiledRows& rows = given.rows();
     require_rows(rows, "controls", environment_.world_count(), 6 * n);
     const py::gil_scoped_release no_gil;
+    const std::lock_guard lock(mutex_);
     const Scene& scene = simulator_->scene.scene();
     for (std::size_t world = 0; world < worlds; ++world) {
       Control& control = controls_[world];
@@ -54,19 +58,27 @@ class PythonEnvironment {
     require_rows(q.rows(), "orientation_wxyz", environment_.world_count(), 4 * n);
     require_rows(v.rows(), "linear_velocity", environment_.world_count(), 3 * n);
     require_rows(w.rows(), "angular_velocity", environment_.world_count(), 3 * n);
+    std::vector<State> states;  // all of them, before one is changed
     for (const int world : worlds) {
       const auto row = [&](const RowsArgument& argument) {
         return argument.rows().are_given() ? argument.rows().of_world(at(world)).data() : nullptr;
       };
       State state = simulator_->scene.scene().initial;
       read_state(simulator_->model(), {row(p), row(q), row(v), row(w)}, state);
-      environment_.reset(world, state);
+      states.push_back(std::move(state));
     }
+    const py::gil_scoped_release no_gil;
+    const std::lock_guard lock(mutex_);
+    for (std::size_t i = 0; i < worlds.size(); ++i) environment_.reset(worlds[i], states[i]);
     note_reports();
   }
 
   [[nodiscard]] std::string failure(int world) const {
-    const StepReport& report = environment_.reports().at(at(world));
+    if (world < 0 || world >= environment_.world_count())
+      throw py::index_error(fmt::format("world {} of {}", world, environment_.world_count()));
+    const py::gil_scoped_release no_gil;
+    const std::lock_guard lock(mutex_);
+    const StepReport& report = environment_.reports()[at(world)];
     if (report.status == StepStatus::ok) return {};
     const Scene& scene = simulator_->scene.scene();
     return failure_text(scene.model, scene.config.step,
@@ -94,6 +106,7 @@ class PythonEnvironment {
   }
 
   std::shared_ptr<const SceneSimulator> simulator_;
+  mutable std::mutex mutex_;  ///< of all below: threads of Python take turns
   RolloutEnv environment_;
   StateArrays states_;
   SharedArray<double> time_;

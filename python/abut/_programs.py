@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Optional, Union
 
+import numpy as np
+
 from ._rollout import Run
 from ._scene import Scene
 
@@ -30,29 +32,54 @@ def _program(name: str) -> str:
     return found
 
 
+def _scene_file(path: str, owner: Any, folder: str) -> str:
+    """The path of a scene; a copy in the folder of one that goes with its owner."""
+    return path if owner is None else shutil.copy(path, folder)
+
+
 def _files(source: Source, world: int, folder: str) -> tuple[str, Optional[str]]:
     """The scene and the trajectory of a source; a run's is written into the folder."""
     if isinstance(source, Scene):
-        return source.path, None
+        return _scene_file(source.path, source._folder, folder), None
     if isinstance(source, Run):
         trajectory = os.path.join(folder, "run.npz")
         source.save(trajectory, world)
-        return source.simulator.path, trajectory
-    return os.fspath(source), None
+        return _scene_file(source.simulator.path, source.simulator._folder, folder), trajectory
+    path = os.fspath(source)
+    if path.endswith(".npz"):
+        with np.load(path) as saved:
+            return str(saved["scene"]), path
+    return path, None
+
+
+_RUN_THEN_REMOVE = """
+folder=$1; shift
+"$@" & child=$!
+trap 'kill "$child"' INT TERM
+wait "$child"; status=$?
+rm -rf "$folder"
+exit "$status"
+"""
 
 
 def view(source: Source, world: int = 0, *, options: Sequence[str] = ()) -> subprocess.Popen[Any]:
     """Opens the viewer (docs/viewer.md) on a scene or a run, and does not wait for it.
 
+    It shows the motion of a run on the bodies of the scene file: parameters that change shapes do
+    not show. It may go on after this program; its files are removed when it ends.
+
     world: which one of a run. options: further ones of abut-view.
     Raises FileNotFoundError where the viewer is not installed.
     """
     program = _program("abut-view")
-    folder = tempfile.TemporaryDirectory(prefix="abut_view_")
-    scene, trajectory = _files(source, world, folder.name)
-    process = subprocess.Popen([program, scene, *([trajectory] if trajectory else []), *options])
-    process.abut_folder = folder  # type: ignore[attr-defined]  # as long as the viewer may read it
-    return process
+    folder = tempfile.mkdtemp(prefix="abut_view_")
+    try:
+        scene, trajectory = _files(source, world, folder)
+        command = [program, scene, *([trajectory] if trajectory else []), *options]
+        return subprocess.Popen(["/bin/sh", "-c", _RUN_THEN_REMOVE, "sh", folder, *command])
+    except BaseException:
+        shutil.rmtree(folder)
+        raise
 
 
 def snapshot(
@@ -67,6 +94,8 @@ def snapshot(
     camera_to: Optional[Sequence[float]] = None,
 ) -> None:
     """Draws a picture (.png) of a scene, or of one state of a run, without a display.
+
+    Bodies have the shapes of the scene file, whatever the parameters of a run.
 
     world, frame: which state of a run; negative frames count from the end.
     width, height: [pixels]. camera_from, camera_to: (3) [m]; left out, all bodies are in view.

@@ -169,6 +169,9 @@ class Run:
         Of one world, or of the run where it has one alone: the trajectory file of `abut run --out`,
         which `abut-view` shows and `abut snapshot --trajectory` draws. Of several worlds: the same
         arrays with an axis of worlds in front, and `parameters` (W, P) with `parameter_names`.
+
+        The archive names the scene file. That of a Model goes with it: to open the archive later, write
+        the scene first (Model.write) and load() it.
         """
         if world is None and self.worlds == 1:
             world = 0

@@ -108,7 +108,7 @@ class Simulator:
     def __init__(self, native: _abut.SceneSimulator, folder: Any = None) -> None:
         self._native = native
         self._folder = folder
-        self.path: str = str(native.path)
+        self.path: str = os.path.abspath(native.path)
         """Of the scene file."""
         self.body_names: list[str] = native.body_names
         """In the order of the arrays' axis of bodies."""
@@ -188,7 +188,7 @@ class Simulator:
         )
         if of_values is None:
             of_values = np.array([[parameter.value for parameter in self.parameters]])
-        run = Run(self, native, np.broadcast_to(of_values, (count, width)))
+        run = Run(self, native, np.broadcast_to(of_values.copy(), (count, width)))
         if on_failure == "raise" and not run.ok:
             failure = run.failure(native.first_failed)
             assert failure is not None
@@ -225,7 +225,9 @@ class Simulator:
         before = (
             self._native.state(*(None,) * len(STATE_WIDTHS)) if state is None else state._native
         )
-        wrenches = None if controls is None else np.ascontiguousarray(controls, dtype=np.float64)
+        wrenches = (
+            None if controls is None else doubles(controls, "controls", len(self.body_names), 6)
+        )
         after = self._native.step(before, wrenches)
         if after.status != "ok":
             raise SimulationError(after.failure, status=after.status)
@@ -251,7 +253,7 @@ class Scene:
     def __init__(self, native: _abut.LoadedScene) -> None:
         self._native = native
         self._folder: Any = None  # of the files of a scene that a program made
-        self.path: str = str(native.path)
+        self.path: str = os.path.abspath(native.path)
         """Of the scene file."""
         self.name: str = native.name
         self.body_names: list[str] = native.body_names

@@ -1,5 +1,7 @@
 """Worlds that are stepped together, and the views on their state."""
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -82,3 +84,32 @@ def test_memory_outlives_the_environment(slide: abut.Scene) -> None:
     expected = position.copy()
     del environment
     assert np.array_equal(position, expected)
+
+
+def test_threads_take_turns(slide: abut.Scene) -> None:
+    environment = slide.simulator().batch(4)
+
+    def work() -> None:
+        for _ in range(20):
+            environment.step()
+
+    workers = [threading.Thread(target=work) for _ in range(3)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(timeout=60)
+        assert not worker.is_alive()
+    assert environment.steps.tolist() == [60] * 4
+
+
+def test_a_reset_that_is_refused_changes_nothing(slide: abut.Scene) -> None:
+    environment = slide.simulator().batch(2)
+    environment.step()
+    before = environment.position.copy()
+    wrong = np.zeros((2, 2, 3))
+    wrong[1, 1, 0] = np.nan
+    with pytest.raises(ValueError):
+        environment.reset(position=wrong)
+    assert np.array_equal(environment.position, before)
+    with pytest.raises(IndexError, match="world 5 of 2"):
+        environment.failure(5)

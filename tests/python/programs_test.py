@@ -29,6 +29,21 @@ def test_the_viewer_is_started_on_the_run(
     assert words[0] == slide.path
     assert words[1].endswith(".npz")
     assert words[2:] == ["--paused"]
+    assert not Path(words[1]).parent.exists()  # removed when the viewer ended
+
+
+def test_the_files_of_the_viewer_outlive_python_objects(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "abut-view"
+    program.write_text('#!/bin/sh\nsleep 0.3\ntest -s "$1" && test -s "$2"\n')
+    program.chmod(0o755)
+    monkeypatch.setattr(_programs, "_program", lambda name: str(program))
+    model = abut.Model("ball")
+    model.add_body("ball", abut.sphere(0.1), density=100.0)
+    process = abut.view(model.scene().simulator().rollout(2))
+    del model
+    assert process.wait() == 0
 
 
 def test_snapshot_draws_a_picture_or_says_why_not(slide: abut.Scene, tmp_path: Path) -> None:

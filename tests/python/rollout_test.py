@@ -144,3 +144,17 @@ def test_saved_runs_are_trajectories(slide: abut.Scene, tmp_path: Path) -> None:
         assert saved["position"].shape == (2, 11, 2, 3)
         assert saved["parameters"].tolist() == [[0.2], [0.4]]
         assert saved["parameter_names"].tolist() == ["body.box.friction"]
+
+
+def test_values_are_those_at_the_time_of_the_rollout(slide: abut.Scene) -> None:
+    values = np.array([[0.2], [0.3]])
+    run = slide.simulator(["body.box.friction"]).rollout(2, values=values)
+    values[:] = 7.0
+    assert run.values.tolist() == [[0.2], [0.3]]
+
+
+def test_a_step_takes_wrenches_of_one_shape(slide: abut.Scene) -> None:
+    simulator = slide.simulator()
+    with pytest.raises(ValueError, match="controls"):
+        simulator.step(None, np.zeros((6, 2)))
+    assert simulator.step(None, np.zeros((2, 6))).time == pytest.approx(0.002)
