@@ -15,7 +15,14 @@ namespace {
 constexpr double k_near = 0.01, k_far = 1000.0;  // planes in front and behind, in distances
 constexpr double k_least_distance = 1e-6, k_largest_distance = 1e6;  // [m]
 constexpr double k_zoom_per_notch = 0.88;
-constexpr double k_filled = 0.88;  // how much of the picture camera_around fills
+constexpr double k_orthographic_setback = 20.0;  // of a camera with parallel rays, in distances
+constexpr double k_filled = 0.88;                // how much of the picture camera_around fills
+
+Points corners_of(const Eigen::AlignedBox3d& box) {
+  Points corners(3, 8);
+  for (int c = 0; c < 8; ++c) corners.col(c) = box.corner(static_cast<Eigen::AlignedBox3d::CornerType>(c));
+  return corners;
+}
 
 /// Points in B whose convex hull the body is in, or nearly so; half-spaces take no part.
 Points outline(const Body& body) {
@@ -30,14 +37,20 @@ Points outline(const Body& body) {
     }
   }
   if (box.isEmpty() || !box.sizes().allFinite()) return Points(3, 0);
-  Points corners(3, 8);
-  for (int c = 0; c < 8; ++c) corners.col(c) = box.corner(static_cast<Eigen::AlignedBox3d::CornerType>(c));
-  return corners;
+  return corners_of(box);
+}
+
+Points in_world(const Pose<double>& X_WB, const Points& points_B) {
+  Points points_W = X_WB.rotation() * points_B;
+  points_W.colwise() += X_WB.p;
+  return points_W;
 }
 
 }  // namespace
 
-Vec3<double> OrbitCamera::position() const { return target - distance * forward(); }
+Vec3<double> OrbitCamera::position() const {
+  return target - (orthographic ? k_orthographic_setback : 1.0) * distance * forward();
+}
 
 Vec3<double> OrbitCamera::forward() const {
   return {-std::cos(elevation) * std::cos(azimuth), -std::cos(elevation) * std::sin(azimuth),
@@ -64,6 +77,12 @@ Mat4<double> OrbitCamera::view() const {
 Mat4<double> OrbitCamera::projection(double aspect) const {
   const double slope = std::tan(0.5 * vertical_angle);
   Mat4<double> projection = Mat4<double>::Zero();
+  if (orthographic) {
+    const double half_height = distance * slope, reach = k_orthographic_setback * distance;
+    projection.diagonal() << 1.0 / (half_height * aspect), 1.0 / half_height, -1.0 / reach, 1.0;
+    projection(2, 3) = -1.0;  // from the camera to as far behind the target
+    return projection;
+  }
   projection(0, 0) = 1.0 / (slope * aspect);
   projection(1, 1) = 1.0 / slope;
   projection(2, 2) = -(k_far + k_near) / (k_far - k_near);
@@ -74,6 +93,7 @@ Mat4<double> OrbitCamera::projection(double aspect) const {
 
 Ray OrbitCamera::ray(double x, double y, double aspect) const {
   const double slope = std::tan(0.5 * vertical_angle);
+  if (orthographic) return {position() + distance * slope * (x * aspect * right() + y * up()), forward()};
   return {position(), (forward() + slope * (x * aspect * right() + y * up())).normalized()};
 }
 
@@ -81,12 +101,13 @@ Vec3<double> OrbitCamera::project(const Vec3<double>& p_W, double aspect) const 
   const Vec3<double> r = p_W - position();
   const double depth = r.dot(forward());
   if (!(depth > 0.0)) return {0.0, 0.0, depth};
-  const double height = depth * std::tan(0.5 * vertical_angle);
+  const double height = (orthographic ? distance : depth) * std::tan(0.5 * vertical_angle);
   return {r.dot(right()) / (height * aspect), r.dot(up()) / height, depth};
 }
 
 double OrbitCamera::pixel_size(double depth, int height_pixels) const {
-  return 2.0 * depth * std::tan(0.5 * vertical_angle) / std::max(height_pixels, 1);
+  return 2.0 * (orthographic ? distance : depth) * std::tan(0.5 * vertical_angle) /
+         std::max(height_pixels, 1);
 }
 
 // What is seen follows the hand: the camera goes the other way.
@@ -122,10 +143,7 @@ OrbitCamera camera_around(const Model& model, std::span<const Pose<double>> X_WB
   for (std::size_t b = 0; b < model.bodies.size(); ++b) {
     const Points points_B = outline(model.bodies[b]);
     if (points_B.cols() == 0) continue;
-    const Vec3<double> p_C = R_CW * X_WB[b].p;
-    Points points_C = R_CW * X_WB[b].rotation() * points_B;
-    points_C.colwise() += p_C;
-    add(std::move(points_C));
+    add(R_CW * in_world(X_WB[b], points_B));
   }
   for (const Points& points_W : others_W) add(R_CW * points_W);
   if (box_C.isEmpty()) return camera;
@@ -136,7 +154,8 @@ OrbitCamera camera_around(const Model& model, std::span<const Pose<double>> X_WB
   for (const Points& points_C : outlines_C) {
     for (Eigen::Index i = 0; i < points_C.cols(); ++i) {
       const Vec3<double> r = points_C.col(i) - centre_C;  // its depth is distance - r.z
-      distance = std::max({distance, r.z() + std::abs(r.x()) / slope_x, r.z() + std::abs(r.y()) / slope_y});
+      const double nearer = camera.orthographic ? 0.0 : r.z();
+      distance = std::max({distance, nearer + std::abs(r.x()) / slope_x, nearer + std::abs(r.y()) / slope_y});
     }
   }
   // Nothing is nearer than a tenth of the way, hence behind the plane in front, even if all is in one line.
@@ -145,6 +164,20 @@ OrbitCamera camera_around(const Model& model, std::span<const Pose<double>> X_WB
   camera.distance =
       distance > 0.0 ? std::clamp(distance, k_least_distance, k_largest_distance) : like.distance;
   return camera;
+}
+
+Points box_corners_W(const Model& model, std::span<const Pose<double>> X_WB) {
+  std::vector<Points> boxes;
+  for (std::size_t b = 0; b < model.bodies.size(); ++b) {
+    const Points points_B = outline(model.bodies[b]);
+    if (points_B.cols() == 0) continue;
+    const Eigen::AlignedBox3d box(points_B.rowwise().minCoeff(), points_B.rowwise().maxCoeff());
+    boxes.push_back(in_world(X_WB[b], corners_of(box)));
+  }
+  Points all(3, 8 * static_cast<Eigen::Index>(boxes.size()));
+  for (std::size_t i = 0; i < boxes.size(); ++i)
+    all.middleCols<8>(8 * static_cast<Eigen::Index>(i)) = boxes[i];
+  return all;
 }
 
 OrbitCamera camera_between(const Vec3<double>& from, const Vec3<double>& to, OrbitCamera like) {

@@ -16,13 +16,16 @@ struct Ray {
   Vec3<double> direction = Vec3<double>::UnitX();  ///< of unit length
 };
 
-/// A pinhole camera at a distance from the point it turns around. The world is z up.
+/// A camera at a distance from the point it turns around. The world is z up.
 struct OrbitCamera {
   Vec3<double> target = Vec3<double>::Zero();  ///< [m]
   double distance = 1.0;                       ///< from the target [m], > 0
   double azimuth = 0.9;                        ///< of the camera seen from the target, about z from x [rad]
   double elevation = 0.35;                     ///< above the horizon [rad], within +-pi/2
   double vertical_angle = 0.7;                 ///< of view [rad]
+  /// Parallel rays, so that equal lengths look equal: as large as a pinhole camera shows what is at the
+  /// target, and from so far behind that nothing near the target is cut off.
+  bool orthographic = false;
 
   [[nodiscard]] Vec3<double> position() const;
   [[nodiscard]] Vec3<double> forward() const;  ///< into the picture
@@ -39,7 +42,7 @@ struct OrbitCamera {
   /// Where a point appears, (x, y) as above and its depth along forward() [m]; depth <= 0 is behind the
   /// camera, where (x, y) is (0, 0).
   [[nodiscard]] Vec3<double> project(const Vec3<double>& p_W, double aspect) const;
-  /// Size of a pixel at a depth [m].
+  /// Size of a pixel at a depth, which matters to pinhole cameras alone [m].
   [[nodiscard]] double pixel_size(double depth, int height_pixels) const;
 
   /// Drags, in fractions of the picture's height; to the right and upwards are positive.
@@ -57,6 +60,9 @@ struct OrbitCamera {
                                         const OrbitCamera& like = {},
                                         const std::optional<Vec3<double>>& target = std::nullopt,
                                         std::span<const Points> others_W = {});
+
+/// Corners of a box around each body but half-spaces (3, 8 n) [m].
+[[nodiscard]] Points box_corners_W(const Model& model, std::span<const Pose<double>> X_WB);
 
 /// `like` at `from`, looking at `to`, which is another point.
 [[nodiscard]] OrbitCamera camera_between(const Vec3<double>& from, const Vec3<double>& to,

@@ -3,6 +3,7 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -38,6 +39,9 @@ void start(const ViewerOptions& options, SimulationThread& simulation) {
   simulation.call([&](SimulationCore& core) {
     for (int i = 0; i < options.steps && core.message().empty(); ++i) core.step_forward();
     if (!core.message().empty()) throw std::invalid_argument(core.message());
+    if (!options.ghosts.empty()) core.set_ghosts(options.ghosts);
+    core.set_speed(options.speed);
+    core.set_loops(options.loop);
     core.set_running(!options.paused);
   });
 }
@@ -48,23 +52,39 @@ void write_screenshot(const ViewerOptions& options, const Viewer& viewer, unsign
   write_png(options.screenshot, viewer.capture(framebuffer));
 }
 
+/// Throws std::invalid_argument saying why if it could not be written.
+void finish_video(Viewer& viewer, unsigned framebuffer) {
+  if (!viewer.recording.recording_video) throw std::invalid_argument(viewer.recording.message);
+  viewer.recording.recording_video = false;
+  viewer.draw(framebuffer);
+  fmt::print("{}\n", viewer.recording.message);
+}
+
 void run_headless(const ViewerOptions& options) {
-  constexpr float k_picture_seconds = 1.0f / 60.0f;
+  const float picture_seconds = 1.0f / (options.video.empty() ? 60.0f : static_cast<float>(k_video_rate));
   HeadlessContext context(options.picture.width, options.picture.height);
   SimulationThread simulation(simulation_options(options), Threading::none);
   start(options, simulation);
   Viewer viewer(simulation, options.text_scale > 0.0 ? options.text_scale : 1.0);
   apply(options, viewer);
-  const std::int64_t frames = options.frames.value_or(1);
+  const bool until_the_end = !options.video.empty() && !options.frames && !options.paused && !options.loop;
+  const std::int64_t frames =
+      until_the_end ? std::numeric_limits<std::int64_t>::max() : options.frames.value_or(1);
+  if (!options.video.empty()) {
+    viewer.recording.video = options.video.string();
+    viewer.recording.recording_video = true;
+  }
   const InterruptRequest interrupt;
   for (std::int64_t i = 0; i < frames && !viewer.wants_to_close() && !interrupt.received(); ++i) {
     ImGuiIO& io = ImGui::GetIO();
     io.DisplaySize = {static_cast<float>(options.picture.width), static_cast<float>(options.picture.height)};
-    io.DeltaTime = k_picture_seconds;
-    simulation.update(i > 0 ? k_picture_seconds : 0.0);
+    io.DeltaTime = picture_seconds;
+    simulation.update(i > 0 ? picture_seconds : 0.0);
     viewer.draw(context.framebuffer());
     require_no_gl_error("a picture");
+    if (until_the_end && !viewer.frame()->running) break;
   }
+  if (!options.video.empty()) finish_video(viewer, context.framebuffer());
   // Dear ImGui learns how large windows are while it draws them for the first time.
   simulation.update(0.0);
   viewer.draw(context.framebuffer());
@@ -105,6 +125,8 @@ int run(const ViewerOptions& options) {
       if (!options.headless && !options.frames)
         return complain(k_bad_input, "--screenshot needs --headless or --frames");
     }
+    if (!options.video.empty() && !options.headless)
+      return complain(k_bad_input, "--video needs --headless; in a window, Shift + F12 begins and ends one");
     options.headless ? run_headless(options) : run_in_window(options);
     return k_well;
   } catch (const InputError& error) {

@@ -183,6 +183,12 @@ PictureMaker::Made PictureMaker::make(const Frame& frame, std::span<const Contac
   Picture& picture = made.picture;
   picture.camera = camera;
   surfaces_of(frame).add_bodies(frame.model->model(), frame.state.X_WB, display, selection.body, picture);
+  if (!frame.ghosts_X_WB.empty()) {
+    BodyDisplay ghosts = display;
+    ghosts.translucent = true;
+    ghosts.floor = false;
+    surfaces_of(frame).add_bodies(frame.model->model(), frame.ghosts_X_WB, ghosts, -1, picture);
+  }
   made.counts = add_contact_glyphs(frame, contacts, display.contacts, selection, picture.glyphs_on_top);
   if (gradient && display.gradient_arrows)
     add_gradient_glyphs(frame, *gradient, display.gradient_scale, picture.glyphs_on_top);

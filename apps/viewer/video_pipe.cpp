@@ -43,17 +43,17 @@ bool has_ffmpeg() {
   return false;
 }
 
-VideoPipe::VideoPipe(fs::path file, int width, int height, int pictures_per_second)
-    : file_(std::move(file)), width_(width), height_(height), rate_(pictures_per_second) {
-  require_output_path(file_, {".mp4", ".mkv", ".webm"});
-  if (!has_ffmpeg()) throw InputError(file_.string(), 0, "cannot be written: there is no ffmpeg in PATH");
-  make_folder_of(file_);
-  temporary_ = file_;
+VideoPipe::VideoPipe(fs::path path, int width, int height, int pictures_per_second)
+    : VideoFile(std::move(path), pictures_per_second) {
+  require_output_path(file(), {".mp4", ".mkv", ".webm"});
+  if (!has_ffmpeg()) throw InputError(file().string(), 0, "cannot be written: there is no ffmpeg in PATH");
+  make_folder_of(file());
+  temporary_ = file();
   temporary_.replace_filename(
-      fmt::format(".{}.{}{}", file_.stem().string(), ::getpid(), file_.extension().string()));
+      fmt::format(".{}.{}{}", file().stem().string(), ::getpid(), file().extension().string()));
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0)
-    throw InputError(file_.string(), 0, fmt::format("cannot be written: {}", std::strerror(errno)));
+    throw InputError(file().string(), 0, fmt::format("cannot be written: {}", std::strerror(errno)));
   std::vector<std::string> words{"ffmpeg",
                                  "-y",
                                  "-loglevel",
@@ -65,7 +65,7 @@ VideoPipe::VideoPipe(fs::path file, int width, int height, int pictures_per_seco
                                  "-s",
                                  fmt::format("{}x{}", width, height),
                                  "-r",
-                                 std::to_string(rate_),
+                                 std::to_string(pictures_per_second),
                                  "-i",
                                  "-",
                                  "-vf",
@@ -87,7 +87,7 @@ VideoPipe::VideoPipe(fs::path file, int width, int height, int pictures_per_seco
   if (error != 0) {
     process_ = -1;
     close_pipe();
-    throw InputError(file_.string(), 0, fmt::format("cannot start ffmpeg: {}", std::strerror(error)));
+    throw InputError(file().string(), 0, fmt::format("cannot start ffmpeg: {}", std::strerror(error)));
   }
   std::signal(SIGPIPE, SIG_IGN);  // an ffmpeg that has given up is an error of write()
 }
@@ -107,23 +107,18 @@ void VideoPipe::close_pipe() {
   pipe_ = -1;
 }
 
-void VideoPipe::add(const Image& picture, double seconds) {
-  if (picture.width != width_ || picture.height != height_)
-    throw InputError(file_.string(), 0, "the window has changed its size: the video ends");
-  const int wanted = 1 + static_cast<int>(seconds * rate_);
-  for (; written_ < wanted; ++written_) {
-    std::size_t done = 0;
-    while (done < picture.pixels.size()) {
-      const ssize_t n = ::write(pipe_, picture.pixels.data() + done, picture.pixels.size() - done);
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0 && errno == EAGAIN) {
-        pollfd room{pipe_, POLLOUT, 0};
-        if (::poll(&room, 1, k_patience) > 0) continue;
-        throw InputError(file_.string(), 0, "ffmpeg takes no more pictures: the video ends");
-      }
-      if (n <= 0) throw InputError(file_.string(), 0, "ffmpeg has given up; the terminal has its reasons");
-      done += static_cast<std::size_t>(n);
+void VideoPipe::write(const Image& picture) {
+  std::size_t done = 0;
+  while (done < picture.pixels.size()) {
+    const ssize_t n = ::write(pipe_, picture.pixels.data() + done, picture.pixels.size() - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && errno == EAGAIN) {
+      pollfd room{pipe_, POLLOUT, 0};
+      if (::poll(&room, 1, k_patience) > 0) continue;
+      throw InputError(file().string(), 0, "ffmpeg takes no more pictures: the video ends");
     }
+    if (n <= 0) throw InputError(file().string(), 0, "ffmpeg has given up; the terminal has its reasons");
+    done += static_cast<std::size_t>(n);
   }
 }
 
@@ -135,13 +130,13 @@ void VideoPipe::finish() {
     ended = ::waitpid(process_, &status, WNOHANG);
     if (ended == 0) std::this_thread::sleep_for(std::chrono::milliseconds(k_glance));
   }
-  if (ended == 0) throw InputError(file_.string(), 0, "ffmpeg does not come to an end");
+  if (ended == 0) throw InputError(file().string(), 0, "ffmpeg does not come to an end");
   process_ = -1;
   if (ended < 0 || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
-    throw InputError(file_.string(), 0, "ffmpeg has given up; the terminal has its reasons");
+    throw InputError(file().string(), 0, "ffmpeg has given up; the terminal has its reasons");
   std::error_code error;
-  fs::rename(temporary_, file_, error);
-  if (error) throw InputError(file_.string(), 0, fmt::format("cannot be written: {}", error.message()));
+  fs::rename(temporary_, file(), error);
+  if (error) throw InputError(file().string(), 0, fmt::format("cannot be written: {}", error.message()));
 }
 
 }  // namespace abut::viewer

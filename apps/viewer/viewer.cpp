@@ -46,7 +46,8 @@ Viewer::~Viewer() {
 }
 
 PanelContext Viewer::context() {
-  return {*frame_, simulation_, display, selection, gradients, recording, camera, pictures_per_second_};
+  return {*frame_,   simulation_, display,      selection,           gradients,
+          recording, camera,      camera_state, pictures_per_second_};
 }
 
 // The screen ------------------------------------------------------------------------------------------------
@@ -205,21 +206,24 @@ void Viewer::go_on_dragging(const Mouse& at) {
   }
 }
 
-void Viewer::click(const Mouse& at) {
+const ContactView* Viewer::contact_at(const Mouse& at) const {
+  if (!display.contacts.points && !display.contacts.normals) return nullptr;
   const Vec2<double> p(0.5 * (1.0 + at.x) * picture_width(),
                        0.5 * (1.0 - at.y) * ImGui::GetIO().DisplaySize.y);
   double nearest = k_contact_distance * text_scale_;
   const ContactView* found = nullptr;
-  if (display.contacts.points || display.contacts.normals) {
-    for (const ContactView& view : frame_->contacts) {
-      if (!is_shown(view, display.contacts)) continue;
-      const double distance = (on_screen(view.contact.point_W) - p).norm();
-      if (distance >= nearest) continue;
-      nearest = distance;
-      found = &view;
-    }
+  for (const ContactView& view : frame_->contacts) {
+    if (!is_shown(view, display.contacts)) continue;
+    const double distance = (on_screen(view.contact.point_W) - p).norm();
+    if (distance >= nearest) continue;
+    nearest = distance;
+    found = &view;
   }
-  if (found) {
+  return found;
+}
+
+void Viewer::click(const Mouse& at) {
+  if (const ContactView* found = contact_at(at)) {
     selection.toggle_pin(found->contact.feature);
     return;
   }
@@ -228,6 +232,15 @@ void Viewer::click(const Mouse& at) {
   const bool is_body =
       hit && std::isfinite(frame_->model->model().bodies[static_cast<std::size_t>(hit->body)].size);
   selection.body = is_body ? hit->body : -1;
+}
+
+void Viewer::centre_on(const Mouse& at) {
+  if (contact_at(at)) return;  // two clicks pin it and let it go
+  const std::optional<BodyHit> hit =
+      pick_body(frame_->model->model(), frame_->state.X_WB, pictures_.surfaces_of(*frame_), at.ray);
+  if (!hit) return;
+  if (!camera.orthographic) camera.distance = camera.project(hit->point_W, aspect()).z();  // as large as now
+  camera.target = hit->point_W;
 }
 
 void Viewer::handle_mouse() {
@@ -246,6 +259,7 @@ void Viewer::handle_mouse() {
     drag_ = Drag::none;
   }
   if (io.WantCaptureMouse && drag_ == Drag::none) return;
+  if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left) && !io.KeyCtrl) centre_on(at);
   if (pressed && drag_ == Drag::none) {
     begin_drag(at);
   } else if (held) {
@@ -313,7 +327,11 @@ void Viewer::draw(unsigned framebuffer) {
   const double share = pictures_per_second_ > 0.0 ? std::min(1.0, io.DeltaTime / k_averaged_over) : 1.0;
   pictures_per_second_ += share * (now - pictures_per_second_);
   if (std::exchange(show_all_, false))
-    camera = camera_around(frame_->model->model(), frame_->state.X_WB, aspect(), camera);
+    camera = camera_around(frame_->model->model(), frame_->state.X_WB, aspect(), camera, std::nullopt,
+                           shows_motion_first ? frame_->motion() : std::span<const Points>());
+  if (selection.body >= 0)
+    camera_state.follow(selection.body, frame_->state.X_WB[static_cast<std::size_t>(selection.body)].p,
+                        camera);
   poll_gradients(gradients);
   const auto& result = gradients.result;
   if (result && result->request.model->geometry_version != frame_->model->geometry_version)

@@ -15,9 +15,11 @@
 #include "apps/viewer/panels/panel.h"
 #include "apps/viewer/picture_maker.h"
 #include "apps/viewer/pose_gizmo.h"
-#include "apps/viewer/video_pipe.h"
+#include "apps/viewer/video_file.h"
 
 namespace abut::viewer {
+
+inline constexpr int k_video_rate = 30;  ///< pictures of a video in a second
 
 /// Needs a current OpenGL 3.3 context as long as it lives. Takes its input from ImGuiIO, whoever has filled
 /// that in.
@@ -51,6 +53,8 @@ class Viewer {
   GradientState gradients;
   RecordingState recording;
   OrbitCamera camera;
+  CameraState camera_state;
+  bool shows_motion_first = true;  ///< all of it in the first picture, not the bodies of the moment alone
   [[nodiscard]] const std::vector<std::unique_ptr<Panel>>& panels() const { return panels_; }
   [[nodiscard]] const ContactGlyphCounts& glyph_counts() const { return counts_; }  ///< of the last picture
   [[nodiscard]] SharedFrame frame() const { return frame_; }                        ///< of the last picture
@@ -73,7 +77,9 @@ class Viewer {
   void handle_mouse();
   void begin_drag(const Mouse& at);
   void go_on_dragging(const Mouse& at);
+  [[nodiscard]] const ContactView* contact_at(const Mouse& at) const;  ///< null if there is none near
   void click(const Mouse& at);
+  void centre_on(const Mouse& at);
   void pose_edit(const Pose<double>& X_WB);
   void draw_menu();
   void draw_panels();
@@ -106,7 +112,7 @@ class Viewer {
   Mouse drag_from_;
   Pull pull_;
   PoseGizmo gizmo_;
-  std::unique_ptr<VideoPipe> video_;
+  std::unique_ptr<VideoFile> video_;
   double video_seconds_ = 0.0;
   std::future<std::string> saving_;  // the file, from the thread of the simulation
   std::string noticed_;              // the message that is on the screen

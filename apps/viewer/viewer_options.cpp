@@ -113,17 +113,30 @@ void add_options(CLI::App& app, ViewerOptions& options) {
   app.add_option("--text-scale", options.text_scale, "of text and widgets; default: as the desktop has it")
       ->check(number_between(0.25, 8.0))
       ->type_name("X");
+  app.add_option("--ghosts", options.ghosts, "another trajectory of the scene (.npz), seen through beside it")
+      ->type_name("FILE.npz");
   app.add_flag("--paused", options.paused, "do not run at the start");
+  app.add_flag("--loop", options.loop, "begin again where the motion ends");
+  app.add_option("--speed", options.speed, "of real time")
+      ->check(number_between(1.0 / 1024.0, 64.0))
+      ->type_name("X")
+      ->capture_default_str();
   app.add_option("--steps", options.steps, "simulate so many before the first picture")
       ->check(whole_number(0))
       ->type_name("N")
       ->capture_default_str();
   app.add_flag("--headless", options.headless,
                "draw without a display; a picture is 1/60 s of simulated time");
-  app.add_option("--frames", options.frames, "end after so many pictures; default of --headless: 1")
+  app.add_option("--frames", options.frames,
+                 "end after so many pictures; default of --headless: 1,\n"
+                 "with --video until the motion ends")
       ->check(whole_number(1))
       ->type_name("N");
   app.add_option("--screenshot", options.screenshot, "write the last picture")->type_name("FILE.png");
+  app.add_option(
+         "--video", options.video,
+         "write a video of all pictures (.mp4, by ffmpeg), or the pictures one by one (.png, numbered)")
+      ->type_name("FILE");
   const auto list = [&](const char* name, std::vector<std::string>& words, const std::string& what) {
     app.add_option(name, words, what)->delimiter(',')->type_name("NAME,...");
   };
@@ -174,6 +187,7 @@ void apply(const ViewerOptions& options, Viewer& viewer) {
   } else {
     viewer.camera = camera;
   }
+  viewer.shows_motion_first = !options.headless || !options.video.empty();
   set_switches(options.show, true, "--show", viewer.display);
   set_switches(options.hide, false, "--hide", viewer.display);
   viewer.display.contacts.size = options.glyph_size;

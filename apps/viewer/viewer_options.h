@@ -15,12 +15,15 @@ namespace abut::viewer {
 
 struct ViewerOptions {
   std::filesystem::path scene, trajectory;
+  std::filesystem::path ghosts;  ///< another trajectory of the scene, shown beside it; may be empty
   PictureOptions picture;
-  double text_scale = 0;           ///< 0: as the desktop asks for
-  bool headless = false, paused = false;
+  double text_scale = 0;  ///< 0: as the desktop asks for
+  bool headless = false, paused = false, loop = false;
+  double speed = 1.0;                  ///< of real time
   std::optional<std::int64_t> frames;  ///< that are drawn before the program ends
   int steps = 0;                       ///< simulated before the first picture
   std::filesystem::path screenshot;    ///< of the last picture, may be empty
+  std::filesystem::path video;         ///< of all pictures, may be empty
   std::vector<std::string> show, hide, open_panels;
   std::string indicator, select, loss;
   double glyph_size = 1.0;

@@ -4,12 +4,11 @@
 #include <string>
 #include <utility>
 
-#include <spdlog/fmt/fmt.h>
-
 #include <imgui.h>
 
 #include "apps/abut/trajectory_file.h"
 #include "apps/viewer/viewer.h"
+#include "engine/count_text.h"
 
 namespace abut::viewer {
 
@@ -23,17 +22,16 @@ void Viewer::report_of(F recording_step) {
 }
 
 void Viewer::record_video(unsigned framebuffer) {
-  constexpr int k_pictures_per_second = 30;
   if (!recording.recording_video) {
-    const std::unique_ptr<VideoPipe> video = std::move(video_);
+    const std::unique_ptr<VideoFile> video = std::move(video_);
     video->finish();
-    recording.message = fmt::format("{} is written: {} pictures", video->file().string(), video->pictures());
+    recording.message =
+        fmt::format("written to {}: {}", video->file().string(), count_text(video->pictures(), "picture"));
     return;
   }
   const Image picture = capture(framebuffer);
   if (!video_) {
-    video_ =
-        std::make_unique<VideoPipe>(recording.video, picture.width, picture.height, k_pictures_per_second);
+    video_ = make_video_file(recording.video, picture.width, picture.height, k_video_rate);
     video_seconds_ = 0.0;
   } else {
     video_seconds_ += ImGui::GetIO().DeltaTime;
@@ -47,7 +45,7 @@ void Viewer::record(unsigned framebuffer) {
     require_output_path(recording.screenshot, {".png"});
     make_folder_of(recording.screenshot);
     write_png(recording.screenshot, capture(framebuffer));
-    recording.message = fmt::format("{} is written", recording.screenshot);
+    recording.message = "written to " + recording.screenshot;
   });
   if (std::exchange(recording.save_trajectory, false)) {
     auto done = std::make_shared<std::promise<std::string>>();
@@ -62,7 +60,7 @@ void Viewer::record(unsigned framebuffer) {
     });
   }
   if (saving_.valid() && saving_.wait_for(std::chrono::seconds(0)) == std::future_status::ready)
-    report_of([&] { recording.message = fmt::format("{} is written", saving_.get()); });
+    report_of([&] { recording.message = "written to " + saving_.get(); });
   if (!recording.recording_video && !video_) return;
   try {
     record_video(framebuffer);

@@ -159,8 +159,55 @@ TEST_CASE("keys: those of the simulation do what they say", "[viewer][value]") {
   const SharedModel before = desk.frame->model;
   press(Action::reload);
   CHECK(desk.frame->model != before);
+  press(Action::loop);
+  CHECK(desk.frame->loops);
   press(Action::show_all);
   CHECK(desk.camera.target.allFinite());
+}
+
+TEST_CASE("keys of the camera: directions, parallel rays, views that are kept", "[viewer][value]") {
+  Desk desk(scene_file("sphere_bounce"));
+  desk.frame = desk.simulation.frame();
+  const auto press = [&](Action action) {
+    PanelContext context = desk.context();
+    REQUIRE(perform(action, context, desk.panels));
+  };
+  const std::pair<Action, Vec3<double>> views[] = {
+      {Action::view_front, {0, 1, 0}}, {Action::view_back, {0, -1, 0}}, {Action::view_right, {-1, 0, 0}},
+      {Action::view_left, {1, 0, 0}},  {Action::view_top, {0, 0, -1}},  {Action::view_bottom, {0, 0, 1}}};
+  for (const auto& [action, forward] : views) {
+    press(action);
+    CHECK((desk.camera.forward() - forward).norm() < 1e-12);
+  }
+  press(Action::view_front);
+  press(Action::keep_view_2);
+  press(Action::view_top);
+  press(Action::return_to_view_1);  // none is kept there
+  CHECK(desk.camera.forward().z() < -0.99);
+  press(Action::return_to_view_2);
+  CHECK(desk.camera.forward().y() > 0.99);
+  press(Action::orthographic);
+  CHECK(desk.camera.orthographic);
+
+  // The ball falls and flies on: all of that is in the picture, from the first moment to the last.
+  press(Action::show_motion);
+  const double aspect = ImGui::GetIO().DisplaySize.x / ImGui::GetIO().DisplaySize.y;
+  for (int i = 0; i < 100; ++i) {
+    const Vec3<double> place = desk.camera.project(desk.frame->state.X_WB[1].p, aspect);
+    CHECK(place.head<2>().cwiseAbs().maxCoeff() < 1.0);
+    desk.simulation.call([](SimulationCore& core) {
+      for (int n = 0; n < 10; ++n) core.step_forward();
+    });
+    desk.frame = desk.simulation.frame();
+  }
+
+  press(Action::follow_body);
+  const Vec3<double> before = desk.camera.target;
+  desk.camera_state.follow(1, {0, 0, 1}, desk.camera);
+  desk.camera_state.follow(1, {0, 2, 1}, desk.camera);
+  CHECK((desk.camera.target - before - Vec3<double>(0, 2, 0)).norm() < 1e-12);
+  desk.camera_state.follow(0, {5, 5, 5}, desk.camera);  // another body: nothing jumps
+  CHECK((desk.camera.target - before - Vec3<double>(0, 2, 0)).norm() < 1e-12);
 }
 
 TEST_CASE("next primitive: goes through all of a body, and of all bodies where none is selected",

@@ -66,7 +66,7 @@ class Desk {
   }
 
   [[nodiscard]] PanelContext context() {
-    return {*frame, simulation, display, selection, gradients, recording, camera, 60.0};
+    return {*frame, simulation, display, selection, gradients, recording, camera, camera_state, 60.0};
   }
 
   /// One picture of a panel in a window of its own; what stands inside the same window afterwards goes to
@@ -156,6 +156,7 @@ class Desk {
   GradientState gradients;
   RecordingState recording;
   OrbitCamera camera;
+  CameraState camera_state;
   float beyond_the_edge = 0.0f, content_height = 0.0f;
   int triangles = 0;
 };

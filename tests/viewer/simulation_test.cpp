@@ -51,6 +51,65 @@ void step(SimulationCore& core, int count) {
 
 }  // namespace
 
+TEST_CASE("SimulationCore: runs to the scene's steps, on from there if it is told to, or round and round",
+          "[viewer][value]") {
+  const TemporaryFolder folder;
+  const std::string scene =
+      folder.write("ball.toml", "[simulation]\nsteps = 30\n" + k_ball.substr(13)).string();
+  SimulationCore core = core_of(scene);
+  const auto run = [&] { core.advance(1.0, [] { return true; }); };
+  CHECK(core.end() == 30);
+  core.set_running(true);
+  run();
+  CHECK(core.number() == 30);
+  CHECK_FALSE(core.running());
+  CHECK(core.make_frame(0.0)->end == 30);
+  core.set_running(true);
+  run();
+  CHECK(core.number() == 530);  // a second of steps of 2 ms more
+  CHECK(core.running());
+
+  core.reset();
+  core.set_loops(true);
+  core.set_running(true);
+  int largest = 0;
+  core.advance(0.25, [&] { return largest = std::max(largest, static_cast<int>(core.number())), true; });
+  CHECK(core.running());
+  CHECK(core.number() < 30);
+  CHECK(largest == 29);
+  CHECK(core.history().last() == 30);  // seen again, not simulated again
+}
+
+TEST_CASE("SimulationCore: knows where the whole motion leads, and shows another one beside it",
+          "[viewer][value]") {
+  const TemporaryFolder folder;
+  SimulationCore core = core_of(folder.write("ball.toml", k_ball).string());
+  const auto contains = [](const Points& points, const Vec3<double>& p) {
+    return (points.rowwise().minCoeff().array() <= p.array()).all() &&
+           (points.rowwise().maxCoeff().array() >= p.array()).all();
+  };
+  const auto motion = core.make_frame(0.0)->motion_W;
+  REQUIRE(motion);
+  CHECK(core.make_frame(0.0)->ghosts_X_WB.empty());
+  step(core, 100);
+  CHECK(contains(*motion, core.state().X_WB[1].p));
+  const Vec3<double> then = core.state().X_WB[1].p;
+  core.save_trajectory(folder.path() / "motion.npz");
+
+  core.reset();
+  core.set_pose(1, {core.state().X_WB[1].q, Vec3<double>(0, 1, 0.2)});
+  core.set_ghosts(folder.path() / "motion.npz");
+  step(core, 100);
+  const SharedFrame frame = core.make_frame(0.0);
+  REQUIRE(frame->ghosts_X_WB.size() == 2);
+  CHECK((frame->ghosts_X_WB[1].p - then).norm() < 1e-9);
+  step(core, 50);  // the ghosts' motion has ended
+  CHECK((core.make_frame(0.0)->ghosts_X_WB[1].p - then).norm() < 1e-9);
+  core.set_ghosts({});
+  CHECK(core.make_frame(0.0)->ghosts_X_WB.empty());
+  CHECK_THROWS_AS(core.set_ghosts(folder.path() / "none.npz"), InputError);
+}
+
 TEST_CASE(
     "SimulationCore: steps are those of the library, and going back and on again repeats them to the last "
     "bit",

@@ -53,6 +53,23 @@ std::size_t files_in(const fs::path& folder) {
 
 }  // namespace
 
+TEST_CASE("PictureSeries: numbered files without ffmpeg, as often as their times ask for",
+          "[viewer][value]") {
+  const WithFfmpeg none("");
+  const TemporaryFolder folder;
+  const std::unique_ptr<VideoFile> video = make_video_file(folder.path() / "new" / "drop.png", 6, 4, 10);
+  video->add(picture(1), 0.0);
+  video->add(picture(2), 0.05);
+  video->add(picture(3), 0.25);
+  video->finish();
+  CHECK(video->pictures() == 3);
+  CHECK(files_in(folder.path() / "new") == 3);
+  CHECK(fs::exists(folder.path() / "new" / "drop_00003.png"));
+  Image other = picture(1);
+  other.height = 3;
+  CHECK_THROWS_WITH(video->add(other, 1.0), Contains("size"));
+}
+
 TEST_CASE("VideoPipe: pictures arrive as often as their times ask for, the file when it is finished",
           "[viewer][value]") {
   const WithFfmpeg ffmpeg(k_copies);

@@ -78,6 +78,13 @@ TEST_CASE("Viewer: a ball is orange where the camera sees it, and the floor is n
   CHECK(std::abs(floor[0] - floor[2]) < 40);
 }
 
+bool keeps_more(const CameraState& now, const CameraState& before) {
+  for (std::size_t i = 0; i < k_bookmarks; ++i) {
+    if (now.bookmarks[i] && !before.bookmarks[i]) return true;
+  }
+  return false;
+}
+
 TEST_CASE("Viewer: every key does something that is to be seen or known", "[viewer][value]") {
   const TemporaryFolder folder;
   for (const KeyBinding& binding : key_table()) {
@@ -111,22 +118,33 @@ TEST_CASE("Viewer: every key does something that is to be seen or known", "[view
     if (binding.action == Action::faster || binding.action == Action::real_time)
       user.simulation.call([](SimulationCore& core) { core.set_speed(0.5); });
     if (binding.action == Action::gradient_arrows) user.viewer.compute_gradient_now(false);
-    if (binding.action == Action::show_all) user.viewer.camera.distance *= 3.0;
+    for (auto& bookmark : user.viewer.camera_state.bookmarks) {
+      bookmark = user.viewer.camera;
+      bookmark->azimuth += 0.5;
+    }
+    if (binding.action == Action::keep_view_1 || binding.action == Action::keep_view_2 ||
+        binding.action == Action::keep_view_3) {
+      user.viewer.camera_state = {};
+    }
+    if (binding.action == Action::show_all || binding.action == Action::show_motion)
+      user.viewer.camera.distance *= 3.0;
     user.draw(2);
     const Image before = user.image();
     const SharedFrame frame = user.viewer.frame();
     const std::string message = user.viewer.recording.message;
+    const CameraState camera_state = user.viewer.camera_state;
     const bool had_result = user.viewer.gradients.result.has_value();
     user.press(binding.key, binding.modifier);
     while (user.viewer.gradients.job.busy()) user.draw();
     user.draw(2);
     const SharedFrame after = user.viewer.frame();
     const bool is_seen = difference(before, user.image()) > 5;
-    const bool is_known = after->running != frame->running || after->number != frame->number ||
-                          after->last != frame->last || after->speed != frame->speed ||
-                          after->model != frame->model || user.viewer.recording.message != message ||
-                          user.viewer.wants_to_close() ||
-                          user.viewer.gradients.result.has_value() != had_result;
+    const bool is_known =
+        after->running != frame->running || after->number != frame->number || after->last != frame->last ||
+        after->speed != frame->speed || after->loops != frame->loops || after->model != frame->model ||
+        user.viewer.camera_state.follows != camera_state.follows ||
+        keeps_more(user.viewer.camera_state, camera_state) || user.viewer.recording.message != message ||
+        user.viewer.wants_to_close() || user.viewer.gradients.result.has_value() != had_result;
     CHECK((is_seen || is_known));
   }
   CHECK(std::filesystem::file_size(folder.path() / "key.png") > 1000);

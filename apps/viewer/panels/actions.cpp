@@ -5,6 +5,8 @@
 #include <cmath>
 #include <exception>
 #include <limits>
+#include <numbers>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -23,11 +25,21 @@ bool is_there(std::future<T>& future) {
 
 void toggle(bool& value) { value = !value; }
 
-void show_all(PanelContext& context) {
+/// @param others_W  points that are to be in the picture beside the bodies
+void show_all(PanelContext& context, std::span<const Points> others_W) {
   const ImVec2 size = ImGui::GetIO().DisplaySize;
   const double aspect = size.y > 0.0f ? static_cast<double>(size.x / size.y) : 1.0;
-  context.camera =
-      camera_around(context.frame.model->model(), context.frame.state.X_WB, aspect, context.camera);
+  context.camera = camera_around(context.frame.model->model(), context.frame.state.X_WB, aspect,
+                                 context.camera, std::nullopt, others_W);
+}
+
+void look_from(PanelContext& context, double azimuth, double elevation) {
+  context.camera.azimuth = azimuth;
+  context.camera.elevation = elevation;
+}
+
+std::size_t bookmark_of(Action action, Action first) {
+  return static_cast<std::size_t>(action) - static_cast<std::size_t>(first);
 }
 
 void toggle_panel(Action action, std::span<const std::unique_ptr<Panel>> panels) {
@@ -84,6 +96,7 @@ std::future<T> ask(SimulationThread& simulation, F question) {
 }  // namespace
 
 bool perform(Action action, PanelContext& context, std::span<const std::unique_ptr<Panel>> panels) {
+  using std::numbers::pi;
   ContactDisplay& contacts = context.display.contacts;
   const auto post = [&](void (*command)(SimulationCore&)) { context.simulation.post(command); };
   switch (action) {
@@ -117,6 +130,10 @@ bool perform(Action action, PanelContext& context, std::span<const std::unique_p
       return change_speed(context, 0.5), true;
     case Action::real_time:
       post([](SimulationCore& core) { core.set_speed(1.0); });
+      return true;
+    case Action::loop:
+      context.simulation.post(
+          [loops = !context.frame.loops](SimulationCore& core) { core.set_loops(loops); });
       return true;
     case Action::reset:
       post([](SimulationCore& core) { core.reset(); });
@@ -185,7 +202,37 @@ bool perform(Action action, PanelContext& context, std::span<const std::unique_p
       return ask_for_gradient(context, true), true;
 
     case Action::show_all:
-      return show_all(context), true;
+      return show_all(context, {}), true;
+    case Action::show_motion:
+      return show_all(context, context.frame.motion()), true;
+    case Action::view_front:
+      return look_from(context, -0.5 * pi, 0.0), true;
+    case Action::view_back:
+      return look_from(context, 0.5 * pi, 0.0), true;
+    case Action::view_right:
+      return look_from(context, 0.0, 0.0), true;
+    case Action::view_left:
+      return look_from(context, pi, 0.0), true;
+    case Action::view_top:
+      return look_from(context, -0.5 * pi, 0.5 * pi), true;
+    case Action::view_bottom:
+      return look_from(context, -0.5 * pi, -0.5 * pi), true;
+    case Action::orthographic:
+      return toggle(context.camera.orthographic), true;
+    case Action::follow_body:
+      return toggle(context.camera_state.follows), true;
+    case Action::keep_view_1:
+    case Action::keep_view_2:
+    case Action::keep_view_3:
+      context.camera_state.bookmarks[bookmark_of(action, Action::keep_view_1)] = context.camera;
+      return true;
+    case Action::return_to_view_1:
+    case Action::return_to_view_2:
+    case Action::return_to_view_3: {
+      const auto& kept = context.camera_state.bookmarks[bookmark_of(action, Action::return_to_view_1)];
+      if (kept) context.camera = *kept;
+      return true;
+    }
     case Action::clear_selection:
       context.selection.body = -1;
       context.selection.pinned.clear();

@@ -19,7 +19,7 @@ namespace abut::viewer {
 namespace {
 
 constexpr const char* k_contact_names[] = {"vertex-SDF",   "edge-edge",    "edge-SDF",
-                                            "convex parts", "triangle-SDF", "blended"};
+                                           "convex parts", "triangle-SDF", "blended"};
 
 const char* kind_name(ContactKind kind) { return k_contact_names[static_cast<std::size_t>(kind)]; }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "apps/picture/camera.h"
+#include "apps/viewer/camera_state.h"
 #include "apps/viewer/display_options.h"
 #include "apps/viewer/simulation/gradient_job.h"
 #include "apps/viewer/simulation/simulation_thread.h"
@@ -45,6 +46,7 @@ struct PanelContext {
   GradientState& gradients;
   RecordingState& recording;
   OrbitCamera& camera;
+  CameraState& camera_state;
   double pictures_per_second = 0;
 };
 

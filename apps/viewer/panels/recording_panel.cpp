@@ -29,15 +29,17 @@ class RecordingPanel : public Panel {
 
     ImGui::Separator();
     ImGui::BeginDisabled(recording.recording_video);
-    (void)text_field("Video", "file.mp4", recording.video);
+    (void)text_field("Video", "file.mp4 or file.png", recording.video);
     ImGui::EndDisabled();
-    ImGui::BeginDisabled(!recording.recording_video && (!has_ffmpeg_ || recording.video.empty()));
+    ImGui::BeginDisabled(!recording.recording_video && recording.video.empty());
     if (wide_button(recording.recording_video ? "End the video###video" : "Begin a video###video"))
       perform(Action::video, context, {});
     ImGui::EndDisabled();
-    tooltip("Every picture goes to ffmpeg.\nKey: " + key_text(Action::video));
+    tooltip("Every picture goes to ffmpeg, or to files file_00001.png and so on.\nKey: " +
+            key_text(Action::video));
     if (recording.recording_video) show_text(k_bad_colour, "Recording");
-    if (!has_ffmpeg_) show_note("Videos need the program ffmpeg, which is not in PATH.");
+    if (!has_ffmpeg_)
+      show_note("There is no ffmpeg in PATH, which makes videos; pictures one by one need none: file.png.");
 
     ImGui::Separator();
     (void)text_field("Trajectory", "file.npz or file.csv", recording.trajectory);

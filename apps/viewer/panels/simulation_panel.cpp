@@ -109,6 +109,11 @@ class SimulationPanel : public Panel {
     action_button("Branch here###branch", Action::branch, context, 1,
                   "Forget what comes after this moment and simulate anew from here.");
     ImGui::EndDisabled();
+    bool loops = frame.loops;
+    if (ImGui::Checkbox("Begin again at the end", &loops)) perform(Action::loop, context, {});
+    tooltip(fmt::format("Of {} steps.\nKey: {}", frame.end, key_text(Action::loop)));
+    if (!frame.running && frame.number == frame.end && !frame.is_replay)
+      show_note("The scene's steps are done; run to go on.");
     if (frame.is_replay) {
       show_text(k_doubtful_colour, "Replay of a trajectory: nothing is simulated until you branch.");
     } else if (has_future) {

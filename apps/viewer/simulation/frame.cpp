@@ -13,8 +13,7 @@ auto key_of(const ContactFeature& f) {
 }
 
 /// Of the step from here; none if it fails.
-void find_forces(const SceneModel& model, const State& state, const Control& control,
-                 FrameScratch& scratch) {
+void find_forces(const SceneModel& model, const State& state, const Control& control, FrameScratch& scratch) {
   scratch.forces.clear();
   const Stepper& stepper = model.simulator.stepper();
   const StepReport report = stepper.step(state, control, scratch.next, scratch.step, &scratch.record);

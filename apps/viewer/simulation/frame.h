@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -38,8 +39,10 @@ struct Frame {
   State state;
   std::int64_t number = 0;           ///< of the moment, since the start
   std::int64_t first = 0, last = 0;  ///< that can be seen
+  std::int64_t end = 0;  ///< where running stops by itself: the scene's `steps`, or the end of a replay
   std::int64_t steps_since = 0;  ///< from which on each follows from the one before by a step of this model
   bool running = false;
+  bool loops = false;           ///< starts again where it would stop by itself
   bool is_replay = false;       ///< of a trajectory from a file
   double speed = 1.0;           ///< wanted, of real time
   double real_time_factor = 0;  ///< reached
@@ -54,6 +57,9 @@ struct Frame {
   std::vector<ContactView> without_edges;  ///< contacts if edges did not meet edges; empty unless asked for
   Curves curves;                           ///< of the moments that can be seen, at most 1,000 of them
   Pull pull;
+  std::shared_ptr<const Points> motion_W;  ///< corners of boxes around the bodies on their way to `end` [m]
+  [[nodiscard]] std::span<const Points> motion() const { return {motion_W.get(), motion_W ? 1U : 0U}; }
+  std::vector<Pose<double>> ghosts_X_WB;  ///< of the bodies in another trajectory now; may be empty
 };
 using SharedFrame = std::shared_ptr<const Frame>;
 

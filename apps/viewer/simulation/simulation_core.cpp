@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <stdexcept>
 #include <utility>
 
@@ -29,6 +30,36 @@ SharedModel model_without_edges(const SceneModel& model) {
   return changed_model(model, std::move(scene));
 }
 
+/// Corners of boxes around bodies at some moments of a motion, but for those far away of where it began: one
+/// body that falls for ever must not make all others small.
+Points extent_of(const Model& model, std::span<const State> states) {
+  constexpr double k_farthest = 3.0;  // in diagonals of what is there at first
+  std::vector<Points> all;
+  Eigen::AlignedBox3d near;
+  for (const State& state : states) {
+    Points corners_W = box_corners_W(model, state.X_WB);
+    if (near.isEmpty() && corners_W.cols() > 0 && corners_W.allFinite()) {
+      near = {corners_W.rowwise().minCoeff(), corners_W.rowwise().maxCoeff()};
+      const double margin = k_farthest * near.diagonal().norm();
+      near.extend(Vec3<double>(near.min().array() - margin))
+          .extend(Vec3<double>(near.max().array() + margin));
+    }
+    all.push_back(std::move(corners_W));
+  }
+  std::vector<Vec3<double>> kept;
+  for (const Points& corners_W : all) {
+    for (Eigen::Index i = 0; i < corners_W.cols(); ++i) {
+      if (near.contains(Vec3<double>(corners_W.col(i)))) kept.emplace_back(corners_W.col(i));
+    }
+  }
+  Points extent_W(3, static_cast<Eigen::Index>(kept.size()));
+  for (std::size_t i = 0; i < kept.size(); ++i) extent_W.col(static_cast<Eigen::Index>(i)) = kept[i];
+  return extent_W;
+}
+
+/// How many moments stand for a motion of so many bodies.
+std::int64_t moments_of_motion(int bodies) { return std::clamp(2000 / std::max(bodies, 1), 2, 40); }
+
 bool same_bodies(const Model& a, const Model& b) {
   return std::equal(a.bodies.begin(), a.bodies.end(), b.bodies.begin(), b.bodies.end(),
                     [](const Body& x, const Body& y) { return x.name == y.name; });
@@ -40,7 +71,24 @@ SimulationCore::SimulationCore(const SimulationOptions& options)
     : capacity_limit_(options.history), history_bytes_(options.history_bytes) {
   use(read_scene_model(options.scene));
   start_from(model_->scene.initial);
-  if (!options.trajectory.empty()) replay(options.trajectory);
+  options.trajectory.empty() ? foresee_motion() : replay(options.trajectory);
+}
+
+// Of many bodies only the beginning: what is shown first must not wait for seconds.
+void SimulationCore::foresee_motion() {
+  constexpr int k_most_body_steps = 30'000;
+  const int bodies = model_->model().body_count();
+  const int steps = std::min(model_->scene.config.steps, k_most_body_steps / std::max(bodies, 1));
+  const std::int64_t stride = std::max<std::int64_t>(1, steps / moments_of_motion(bodies));
+  std::vector<State> moments{model_->scene.initial};
+  State here = model_->scene.initial, next;
+  for (int i = 0; i < steps; ++i) {
+    const Control control = control_at(model_->scene, here.time, model_->config().h);
+    if (model_->simulator.stepper().step(here, control, next, scratch_).status != StepStatus::ok) break;
+    std::swap(here, next);
+    if ((i + 1) % stride == 0 || i + 1 == steps) moments.push_back(here);
+  }
+  motion_W_ = std::make_shared<const Points>(extent_of(model_->model(), moments));
 }
 
 void SimulationCore::use(SharedModel model) {
@@ -148,6 +196,12 @@ void SimulationCore::step_forward() {
   ++number_;
 }
 
+void SimulationCore::stop_at_end() {
+  if (loops_) return seek(history_.first());
+  running_ = false;
+  ++version_;
+}
+
 void SimulationCore::step_back() { seek(number_ - 1); }
 
 void SimulationCore::seek(std::int64_t number) {
@@ -182,7 +236,9 @@ void SimulationCore::open(const fs::path& scene) {
     use(read_scene_model(scene));
     message_.clear();
     running_ = false;
+    ghosts_.clear();
     start_from(model_->scene.initial);
+    foresee_motion();
   } catch (const std::exception& error) {
     message_ = error.what();
     ++version_;
@@ -224,6 +280,26 @@ void SimulationCore::replay(const fs::path& file) {
   for (std::size_t i = 1; i < moments.size(); ++i) history_.push(std::move(moments[i]));
   is_replay_ = true;
   steps_since_ = history_.last();
+  const std::int64_t stride =
+      std::max<std::int64_t>(1, history_.last() / moments_of_motion(model_->model().body_count()));
+  std::vector<State> some;
+  for (std::int64_t n = history_.first(); n <= history_.last(); n += stride)
+    some.push_back(history_.at(n).state);
+  some.push_back(history_.at(history_.last()).state);
+  motion_W_ = std::make_shared<const Points>(extent_of(model_->model(), some));
+}
+
+void SimulationCore::set_ghosts(const fs::path& file) {
+  std::vector<State> states;
+  if (!file.empty()) {
+    const RecordedTrajectory trajectory(file, model_->model());
+    for (std::size_t i = 0; i < trajectory.size(); ++i) states.push_back(trajectory.state(i));
+    const auto earlier = [](const State& a, const State& b) { return a.time < b.time; };
+    if (!std::is_sorted(states.begin(), states.end(), earlier))
+      throw InputError(file, 0, "time goes back, so that nobody can tell where bodies are at a time");
+  }
+  ghosts_ = std::move(states);
+  ++version_;
 }
 
 void SimulationCore::edit(const std::function<void(Scene& scene)>& change) {
@@ -271,7 +347,9 @@ SharedFrame SimulationCore::make_frame(double real_time_factor) {
   frame->first = history_.first();
   frame->last = history_.last();
   frame->steps_since = steps_since();
+  frame->end = end();
   frame->running = running_;
+  frame->loops = loops_;
   frame->is_replay = is_replay_;
   frame->speed = speed_;
   frame->real_time_factor = real_time_factor;
@@ -286,6 +364,13 @@ SharedFrame SimulationCore::make_frame(double real_time_factor) {
                                 warning_text(model_->model(), model_->config(), kind, warning));
   }
   frame->pull = pull_;
+  frame->motion_W = motion_W_;
+  if (!ghosts_.empty()) {
+    const auto after =
+        std::upper_bound(ghosts_.begin(), ghosts_.end(), here.state.time + 0.5 * model_->config().h,
+                         [](double time, const State& state) { return time < state.time; });
+    frame->ghosts_X_WB = (after == ghosts_.begin() ? after : std::prev(after))->X_WB;
+  }
   const bool is_seen = pull_.body < 0 && number_ < history_.last() && !is_replay_;
   const Control control = is_seen ? history_.at(number_ + 1).control : control_from(here.state);
   look_at_contacts(*model_, here.state, control, frame_scratch_, *frame);

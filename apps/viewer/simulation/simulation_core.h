@@ -31,17 +31,26 @@ class SimulationCore {
   [[nodiscard]] bool running() const { return running_; }
   void set_speed(double speed);  ///< of real time, clamped to [1/1024, 64]
   /// Simulates (or replays) what `seconds` of real time ask for at the speed, until `may_go_on` says no; what
-  /// is left then is dropped.
+  /// is left then is dropped. It stops at end(), once: who runs on from there goes on.
   template <typename F>
   void advance(double seconds, F may_go_on) {
     if (!running_) return;
     owed_ += seconds * speed_;
     while (running_ && owed_ > 0.0 && may_go_on()) {
       owed_ -= step_length();
+      const std::int64_t before = number_;
       step_forward();
+      if (number_ == end() && before < number_) stop_at_end();
     }
     if (owed_ > 0.0) owed_ = 0.0;
   }
+  void set_loops(bool loops) {
+    loops_ = loops;
+    ++version_;
+  }
+  /// Where running stops by itself, or begins again if it loops: after the scene's `steps`, or where a replay
+  /// ends.
+  [[nodiscard]] std::int64_t end() const { return is_replay_ ? history_.last() : model_->scene.config.steps; }
   /// To the moment that follows: one seen before, else a new step. Where a step fails, the simulation stops
   /// and says so.
   void step_forward();
@@ -59,6 +68,9 @@ class SimulationCore {
   /// Reloads if a file of the scene has another date than when it was read.
   void reload_if_changed();
   void replay(const std::filesystem::path& trajectory);
+  /// Bodies as they are in another trajectory of this scene, shown beside those of the simulation; none if
+  /// the path is empty. Throws InputError.
+  void set_ghosts(const std::filesystem::path& trajectory);
   /// Settings and bodies other than their shapes; moments stay, later ones are forgotten. An edit that makes
   /// no sense changes nothing but message().
   void edit(const std::function<void(Scene& scene)>& change);
@@ -102,6 +114,8 @@ class SimulationCore {
   /// Wrenches of the step from a state on: the scene's pushes, and the user's pull.
   [[nodiscard]] Control control_from(const State& state) const;
   void start_from(const State& initial);
+  void stop_at_end();
+  void foresee_motion();
   void find_overlaps_here();
   void use(SharedModel model);
   void forget_future();
@@ -117,9 +131,11 @@ class SimulationCore {
   StepScratch scratch_;
   FrameScratch frame_scratch_;
   State next_;
-  bool running_ = false, is_replay_ = false, look_without_edges_ = false;
+  bool running_ = false, loops_ = false, is_replay_ = false, look_without_edges_ = false;
   double speed_ = 1.0, owed_ = 0.0;
   Pull pull_;
+  std::shared_ptr<const Points> motion_W_;  ///< of the whole motion, as far as it can be known before
+  std::vector<State> ghosts_;               ///< in the order of time
   std::string message_;
   std::uint64_t version_ = 0;
 };
