@@ -2,6 +2,7 @@
 #include <string>
 
 #include <pybind11/stl.h>
+#include <spdlog/fmt/fmt.h>
 
 #include "apps/abut/report.h"
 #include "dynamics/rollout/position_feedback.h"
@@ -49,9 +50,14 @@ std::shared_ptr<PythonRollouts> rollout(const std::shared_ptr<const SceneSimulat
   return std::make_shared<PythonRollouts>(PythonRollouts{simulator, std::move(policy), std::move(rollouts)});
 }
 
+void require_world(int world, int worlds) {
+  if (world < 0 || world >= worlds) throw py::index_error(fmt::format("world {} of {}", world, worlds));
+}
+
 /// What became of a world that failed: (steps that ended well, status, sentence).
 std::tuple<int, std::string, std::string> failure(const PythonRollouts& of, int world) {
-  const TiledRollouts::World& one = of.rollouts.world.at(static_cast<std::size_t>(world));
+  require_world(world, of.rollouts.worlds);
+  const TiledRollouts::World& one = of.rollouts.world[at(world)];
   if (one.ok()) return {one.steps, to_string(one.report.status), ""};
   const Stepper& stepper = one.simulator->stepper();
   const double time = of.rollouts.time.data()[static_cast<std::size_t>(world) * (at(of.rollouts.steps) + 1)] +
@@ -84,7 +90,8 @@ std::shared_ptr<PythonGradients> gradient(const PythonRollouts& of, const py::ob
 }
 
 py::dict health(const PythonGradients& of, int world) {
-  const GradientHealth& found = of.gradients.health.at(static_cast<std::size_t>(world));
+  require_world(world, static_cast<int>(of.gradients.health.size()));
+  const GradientHealth& found = of.gradients.health[at(world)];
   std::vector<std::string> warnings;
   for (const GradientWarning& warning : found.warnings)
     warnings.push_back(warning_text(of.simulator->model(), warning));

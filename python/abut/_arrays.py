@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Real
 from typing import Any, Optional
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from ._arguments import refuse
 
 Doubles = NDArray[np.float64]
 
@@ -16,12 +19,21 @@ STATE_WIDTHS = {"position": 3, "orientation_wxyz": 4, "linear_velocity": 3, "ang
 
 def doubles(array: ArrayLike, name: str, *axes: Optional[int]) -> Doubles:
     """The array as float64 in C order, of the given lengths of its last axes (None: any). Axes of
-    length 1 are put in front where it has fewer. Raises ValueError naming it."""
-    result = np.ascontiguousarray(array, dtype=np.float64)
+    length 1 are put in front where it has fewer. Raises TypeError or ValueError naming it."""
+    try:
+        given = np.asarray(array)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+    numbers = given.dtype.kind in "biuf" or (
+        given.dtype.kind == "O" and all(isinstance(element, Real) for element in given.flat)
+    )
+    if not numbers:
+        refuse(name, array, "an array of real numbers")
+    result = np.ascontiguousarray(given, dtype=np.float64)
     if result.ndim < len(axes):
         result = result.reshape((1,) * (len(axes) - result.ndim) + result.shape)
     fits = result.ndim == len(axes) and result.shape[:1] != (0,) and all(
-        wanted is None or wanted == given for wanted, given in zip(axes, result.shape)
+        wanted is None or wanted == length for wanted, length in zip(axes, result.shape)
     )
     if not fits:
         shape = ", ".join("any" if axis is None else str(axis) for axis in axes)
@@ -37,11 +49,14 @@ def state_rows(state: Any, bodies: int) -> dict[str, Optional[Doubles]]:
     if isinstance(state, Mapping):
         unknown = set(state) - set(STATE_WIDTHS)
         if unknown:
+            first = min(unknown, key=str)
             raise ValueError(
-                f"initial: there is no {sorted(unknown)[0]!r}, known are {', '.join(STATE_WIDTHS)}"
+                f"initial: there is no {first!r}, known are {', '.join(STATE_WIDTHS)}"
             )
         given = dict(state)
     else:
+        if not all(hasattr(state, name) for name in STATE_WIDTHS):
+            refuse("initial", state, "a State, or a mapping of arrays by name")
         given = {name: getattr(state, name) for name in STATE_WIDTHS}
     return {
         name: None if given.get(name) is None else doubles(given[name], name, None, bodies, width)

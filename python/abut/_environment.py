@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Optional
+from typing import Any, NoReturn, Optional
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _abut
+from ._arguments import instance, integer, world_index
 from ._arrays import Doubles, doubles, state_rows
 
 
@@ -20,7 +21,10 @@ class Environment:
     """
 
     def __init__(self, simulator: _abut.SceneSimulator, worlds: int, threads: int = 0) -> None:
-        native = _abut.Environment(simulator, worlds, threads)
+        instance("simulator", simulator, _abut.SceneSimulator, "that of Simulator.batch()")
+        native = _abut.Environment(
+            simulator, integer("worlds", worlds), integer("threads", threads)
+        )
         self._native = native
         self.position: Doubles = np.asarray(native.position)
         """(W, n, 3), of the origin of each asset's frame [m]."""
@@ -72,4 +76,7 @@ class Environment:
 
     def failure(self, world: int) -> Optional[str]:
         """Why the last step of a world failed, None if it did not."""
-        return self._native.failure(world) or None
+        return self._native.failure(world_index(world, self.worlds)) or None
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        raise TypeError("an Environment is neither copied nor pickled; make another by batch()")

@@ -11,6 +11,7 @@ from typing import Any, Optional, Union
 
 from . import _abut
 from ._abut import InputError
+from ._arguments import integer, path_text, refuse
 from ._scene import Scene
 from ._toml import Document, caller
 
@@ -109,8 +110,11 @@ Experiment = Union[str, "os.PathLike[str]", Mapping[str, Any]]
 def _search(
     experiment: Experiment, optimize_goals: bool, threads: int, progress: Optional[Progress]
 ) -> Identification:
+    integer("threads", threads)
+    if progress is not None and not callable(progress):
+        refuse("progress", progress, "a function or None")
     if not isinstance(experiment, Mapping):
-        path = os.fspath(experiment)
+        path = path_text("experiment", experiment)
         return Identification(json.loads(_abut.identify(path, optimize_goals, threads, progress)))
     keys = dict(experiment)
     if isinstance(keys.get("scene"), Scene):

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Union
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from ._abut import InputError
+from ._arguments import instance, refuse
 from ._scene import Scene, load
 from ._toml import Document, Place, caller
 
@@ -49,6 +52,15 @@ def half_space(**keys: Any) -> Primitive:
     return primitive("half_space", **keys)
 
 
+def _kept(value: Any) -> Any:
+    """A copy of a value with its arrays, which the caller may change afterwards."""
+    if isinstance(value, np.ndarray):
+        return value.copy()
+    if isinstance(value, Mapping):
+        return {key: _kept(element) for key, element in value.items()}
+    return [_kept(element) for element in value] if isinstance(value, (list, tuple)) else value
+
+
 class Model:
     """A scene under construction: bodies, joints, pairs and pushes by keyword.
 
@@ -73,7 +85,9 @@ class Model:
         gravity (3) [m/s^2]. contact: those of [simulation.contact]."""
         self._place = caller()
         self._name = name
-        self._simulation = {**simulation, **({} if contact is None else {"contact": contact})}
+        self._simulation = _kept(
+            {**simulation, **({} if contact is None else {"contact": contact})}
+        )
         self._tables: dict[str, list[tuple[Mapping[str, Any], Place]]] = {
             "body": [],
             "pair": [],
@@ -81,8 +95,11 @@ class Model:
             "push": [],
         }
 
+    def __copy__(self) -> Model:
+        return copy.deepcopy(self)
+
     def _add(self, table: str, keys: Mapping[str, Any]) -> Model:
-        self._tables[table].append((keys, caller()))
+        self._tables[table].append((_kept(keys), caller()))
         return self
 
     def add_body(
@@ -97,7 +114,14 @@ class Model:
             friction, restitution, fixed.
         Returns the model.
         """
+        expected = "a primitive such as sphere(0.1), or a list of them"
+        if isinstance(shape, (str, bytes)) or not isinstance(shape, (Mapping, Iterable)):
+            refuse("shape", shape, expected)
         primitives = [shape] if isinstance(shape, Mapping) else list(shape)
+        for each in primitives:
+            instance("shape", each, Mapping, expected)
+        if primitives and "primitive" in keys:
+            raise TypeError("primitive: given beside `shape`, which stands for it")
         return self._add(
             "body",
             {"name": name, **keys, "primitive": primitives}
@@ -154,7 +178,7 @@ class Model:
         """The scene. Raises InputError with the file and line of the call that something is wrong
         with."""
         folder = tempfile.TemporaryDirectory(prefix="abut_")
-        path = os.path.join(folder.name, f"{self._name.replace(os.sep, '_')}.toml")
+        path = os.path.join(folder.name, "model.toml")
         document = self._document()
         document.write(path)
         try:

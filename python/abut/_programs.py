@@ -12,6 +12,7 @@ from typing import Any, Optional, Union
 
 import numpy as np
 
+from ._arguments import path_text
 from ._rollout import Run
 from ._scene import Scene
 
@@ -45,7 +46,7 @@ def _files(source: Source, world: int, folder: str) -> tuple[str, Optional[str]]
         trajectory = os.path.join(folder, "run.npz")
         source.save(trajectory, world)
         return _scene_file(source.simulator.path, source.simulator._folder, folder), trajectory
-    path = os.fspath(source)
+    path = path_text("source", source)
     if path.endswith(".npz"):
         with np.load(path) as saved:
             return str(saved["scene"]), path

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _abut
+from ._arguments import Immutable, integer, path_text, world_index
 from ._arrays import STATE_WIDTHS, Doubles, doubles
 
 if TYPE_CHECKING:
@@ -83,12 +84,14 @@ class Gradient:
         """One for each world."""
 
 
-class Run:
+class Run(Immutable):
     """Rollouts of W worlds, T steps and n bodies, as arrays without a copy.
 
     The arrays have the names and contents of the trajectory files of `abut run`, with an axis of
     worlds in front.
     """
+
+    _instead = "save() its arrays, or pickle those"
 
     def __init__(self, simulator: Simulator, native: _abut.Rollouts, values: Doubles) -> None:
         self._native = native
@@ -128,8 +131,8 @@ class Run:
         return self._native.first_failed < 0
 
     def failure(self, world: int = 0) -> Optional[SimulationError]:
-        """Why a world failed, None if it did not."""
-        steps, status, text = self._native.failure(world)
+        """Why a world failed, None if it did not. Raises IndexError for a world out of range."""
+        steps, status, text = self._native.failure(world_index(world, self.worlds))
         if not text:
             return None
         return SimulationError(
@@ -160,7 +163,9 @@ class Run:
             None if array is None else doubles(array, name, *shape, width)
             for array, (name, width) in zip(given, STATE_WIDTHS.items())
         )
-        native = self._native.gradient(by_position, by_orientation, by_linear, by_angular, threads)
+        native = self._native.gradient(
+            by_position, by_orientation, by_linear, by_angular, integer("threads", threads)
+        )
         return Gradient(native, self.worlds)
 
     def save(self, path: Union[str, os.PathLike[str]], world: Optional[int] = None) -> None:
@@ -173,8 +178,11 @@ class Run:
         The archive names the scene file. That of a Model goes with it: to open the archive later, write
         the scene first (Model.write) and load() it.
         """
+        target = path_text("path", path)
         if world is None and self.worlds == 1:
             world = 0
+        if world is not None:
+            world = world_index(world, self.worlds, -self.worlds)
         rows = slice(None) if world is None else world
         arrays: dict[str, np.ndarray] = {
             name: np.asarray(getattr(self, name)[rows])
@@ -187,5 +195,5 @@ class Run:
             arrays["parameter_names"] = np.array(
                 [parameter.name for parameter in self.simulator.parameters]
             )
-        with open(path, "wb") as file:
+        with open(target, "wb") as file:
             np.savez(file, **arrays)

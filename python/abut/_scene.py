@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Optional, Union
 
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _abut
+from ._arguments import Immutable, flag, instance, integer, path_text, refuse
 from ._arrays import STATE_WIDTHS, Doubles, doubles, state_rows
 from ._environment import Environment
 from ._rollout import Run, SimulationError, StateArrays
@@ -47,12 +48,14 @@ class Contacts:
         return len(self.distance)
 
 
-class State:
+class State(Immutable):
     """The state of n bodies at one time, which never changes. From Simulator.state() and
     Simulator.step()."""
 
+    _instead = "pickle its arrays"
+
     def __init__(self, native: _abut.State) -> None:
-        self._native = native
+        self._native = instance("native", native, _abut.State, "that of Simulator.state()")
 
     @property
     def time(self) -> float:
@@ -99,13 +102,16 @@ Initial = Union[State, StateArrays, Mapping[str, ArrayLike]]
 """A state, or some of its arrays by name; what is left out is that of the scene."""
 
 
-class Simulator:
+class Simulator(Immutable):
     """A scene with named parameters, prepared for rollouts. From Scene.simulator().
 
     It never changes: any number of threads may use it.
     """
 
+    _instead = "make one in each process, of the scene that load() or Model.scene() gives"
+
     def __init__(self, native: _abut.SceneSimulator, folder: Any = None) -> None:
+        instance("native", native, _abut.SceneSimulator, "that of Scene.simulator()")
         self._native = native
         self._folder = folder
         self.path: str = os.path.abspath(native.path)
@@ -144,7 +150,8 @@ class Simulator:
         values: (W, P), of the simulator's parameters; left out, those of the scene.
         controls: (W, T, n, 6) [torque; force] on each body at its centre of mass, in the world [N
             m; N], added to the scene's pushes.
-        initial: arrays (W, n, 3 or 4) of a state.
+        initial: arrays (W, n, 3 or 4) of a state. The rollout starts at the scene's initial time,
+            also from a State of a later time.
         feedback: a force that follows the state, added to the controls.
         gains: (W, 6), those of the feedback.
         worlds: W, where no input says it.
@@ -153,8 +160,8 @@ class Simulator:
             step.
         on_failure: "raise" raises SimulationError for the first world that fails; "nan" leaves NaN
             from the step on that failed.
-        Raises ValueError for arrays of the wrong shape and numbers that are not allowed, naming the
-        world.
+        Raises TypeError for arguments of the wrong type, ValueError for arrays of the wrong shape
+        and numbers that are not allowed, naming the world.
         """
         bodies, width = len(self.body_names), len(self.parameters)
         of_values = None if values is None else doubles(values, "values", None, width)
@@ -168,22 +175,22 @@ class Simulator:
             for array in (of_values, of_controls, of_gains, *of_initial.values())
             if array is not None
         ]
-        count = max(rows, default=1) if worlds is None else worlds
+        count = max(rows, default=1) if worlds is None else integer("worlds", worlds)
         if on_failure not in ("raise", "nan"):
             raise ValueError(f"on_failure = {on_failure!r}, allowed: 'raise', 'nan'")
         position, orientation, linear, angular = of_initial.values()
         native = _abut.rollout(
             self._native,
             count,
-            steps,
+            integer("steps", steps),
             of_values,
             of_controls,
             position,
             orientation,
             linear,
             angular,
-            threads,
-            record,
+            integer("threads", threads),
+            flag("record", record),
             of_feedback,
         )
         if of_values is None:
@@ -202,8 +209,11 @@ class Simulator:
             return None, None
         if feedback is None or gains is None:
             raise ValueError("a feedback and its gains come together")
+        instance("feedback", feedback, PositionFeedback, "a PositionFeedback")
         array = doubles(gains, "gains", None, 6)
         x, y, z = (float(coordinate) for coordinate in doubles(feedback.goal, "goal", 3))
+        if not np.isfinite([x, y, z]).all():
+            raise ValueError(f"goal: [{x}, {y}, {z}], allowed: finite numbers")
         return (self.body(feedback.body), x, y, z, array), array
 
     def state(self, **arrays: ArrayLike) -> State:
@@ -223,7 +233,9 @@ class Simulator:
         Raises SimulationError for a step that fails.
         """
         before = (
-            self._native.state(*(None,) * len(STATE_WIDTHS)) if state is None else state._native
+            self._native.state(*(None,) * len(STATE_WIDTHS))
+            if state is None
+            else instance("state", state, State, "a State")._native
         )
         wrenches = (
             None if controls is None else doubles(controls, "controls", len(self.body_names), 6)
@@ -235,7 +247,7 @@ class Simulator:
 
     def contacts(self, state: Optional[State] = None) -> Contacts:
         """The contacts of a state; left out, of the initial one."""
-        of = self.state() if state is None else state
+        of = self.state() if state is None else instance("state", state, State, "a State")
         arrays = self._native.contacts(of._native)
         return Contacts(**{name: np.asarray(buffer) for name, buffer in arrays.items()})
 
@@ -247,10 +259,13 @@ class Simulator:
         return Environment(self._native, worlds, threads)
 
 
-class Scene:
+class Scene(Immutable):
     """A model with its initial state and settings. From load()."""
 
+    _instead = "load() it in each process; a Model can be pickled"
+
     def __init__(self, native: _abut.LoadedScene) -> None:
+        instance("native", native, _abut.LoadedScene, "that of load()")
         self._native = native
         self._folder: Any = None  # of the files of a scene that a program made
         self.path: str = os.path.abspath(native.path)
@@ -270,7 +285,7 @@ class Scene:
     def value(self, name: str) -> float:
         """The value of a parameter. Raises ValueError for one that the scene has not, naming the
         closest."""
-        return self._native.value(name)
+        return self._native.value(instance("name", name, str, "a text"))
 
     def simulator(self, parameters: Sequence[str] = ()) -> Simulator:
         """Prepares the scene for rollouts.
@@ -280,9 +295,12 @@ class Scene:
             components.
         Raises ValueError for a name that the scene has not, or one that is given twice.
         """
-        return Simulator(self._native.simulator(list(parameters)), self._folder)
+        if isinstance(parameters, (str, bytes)) or not isinstance(parameters, Iterable):
+            refuse("parameters", parameters, "a list of names")
+        names = [str(instance("parameters", name, str, "a name")) for name in parameters]
+        return Simulator(self._native.simulator(names), self._folder)
 
 
 def load(path: Union[str, os.PathLike[str]]) -> Scene:
     """Reads a scene file (docs/scene_format.md). Raises InputError with file and line."""
-    return Scene(_abut.load(os.fspath(path)))
+    return Scene(_abut.load(path_text("path", path)))

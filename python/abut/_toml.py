@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Optional
 import numpy as np
 
 from ._abut import InputError
+from ._arguments import refuse
 
 PATH_KEYS = ("asset", "mesh", "visual", "file", "scene")
 """Keys whose values are paths: relative ones are meant from the current folder."""
@@ -33,23 +34,40 @@ def caller() -> Place:
     return Place(frame.f_code.co_filename, frame.f_lineno)
 
 
+def text_of(key: str, text: str) -> str:
+    """A text as TOML has it. Raises ValueError naming the key for one that UTF-8 has not."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"{key}: {text!a} cannot be written: {error.reason}") from None
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")  # JSON leaves it
+
+
+def key_text(key: Any) -> str:
+    """A key as TOML has it."""
+    if not isinstance(key, str):
+        refuse("key", key, "a text")
+    return text_of("key", key)
+
+
 def value_text(key: str, value: Any) -> str:
     """A value as TOML has it. Raises TypeError naming the key for one that has no form there."""
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value.item()
     if isinstance(value, (bool, np.bool_)):
         return "true" if value else "false"
     if isinstance(value, (int, np.integer)):
-        return str(int(value))
+        fits = -(2**63) <= value < 2**63
+        return str(int(value)) if fits else repr(float(value))
     if isinstance(value, (float, np.floating)):
         return repr(float(value))
     if isinstance(value, (str, os.PathLike)):
-        text = os.fspath(value)
-        return json.dumps(os.path.abspath(text) if key in PATH_KEYS else text, ensure_ascii=False)
+        text = os.fsdecode(value)
+        return text_of(key, os.path.abspath(text) if key in PATH_KEYS else text)
     if isinstance(value, Mapping):
-        inner = ", ".join(
-            f"{json.dumps(str(k))} = {value_text(str(k), v)}" for k, v in value.items()
-        )
+        inner = ", ".join(f"{key_text(k)} = {value_text(k, v)}" for k, v in value.items())
         return f"{{ {inner} }}"
-    if isinstance(value, (Sequence, np.ndarray)):
+    if isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, (bytes, bytearray)):
         return "[" + ", ".join(value_text(key, element) for element in value) + "]"
     raise TypeError(
         f"{key}: {value!r} is neither a number, nor a text, nor a list or mapping of these"
@@ -80,7 +98,7 @@ class Document:
         """Writes the keys of a table, then its tables."""
         for key, value in keys.items():
             if value is not None and not is_tables(value):
-                self._add(f"{json.dumps(key)} = {value_text(key, value)}", place)
+                self._add(f"{key_text(key)} = {value_text(key, value)}", place)
         for key, value in keys.items():
             if is_tables(value):
                 for table in value:
@@ -104,7 +122,8 @@ class Document:
         if error.file != path:
             return error
         place = self._places[error.line - 1] if error.line else None
-        message = str(error).split(": ", 1)[1]
+        where = f"{path}:{error.line}: " if error.line else f"{path}: "
+        message = str(error).removeprefix(where)
         result = InputError(f"{place.file}:{place.line}: {message}" if place else message)
         result.file = place.file if place else ""
         result.line = place.line if place else None
