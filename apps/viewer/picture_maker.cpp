@@ -2,24 +2,49 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace abut::viewer {
 namespace {
 
-/// Weight of the heaviest moving body [N]: what arrows of forces are measured by.
-double reference_force(const Model& model) {
-  double mass = 0.0;
-  for (const Body& body : model.bodies) {
-    if (!body.fixed) mass = std::max(mass, body.mass);
-  }
-  const double gravity = model.gravity.norm();
-  return std::max(1e-300, mass * (gravity > 0.0 ? gravity : 9.81));
+constexpr double k_point_radius = 5.0, k_rod_radius = 1.4, k_force_radius = 2.0;  // [points]
+
+/// An arrow on a rim that stands out on bodies of its own colour.
+void add_rimmed_arrow(const Vec3<double>& from, const Vec3<double>& to, double radius, const Colour& colour,
+                      const GlyphScale& scale, GlyphList& glyphs) {
+  const double length = (to - from).norm();
+  if (!(length > 0.0)) return;
+  glyphs.add_arrow(from, to, radius, colour);
+  // Larger, and moved away from the camera along the rays to its ends, which leaves it in its place in the
+  // picture, to behind the arrow.
+  const Vec3<double> eye = scale.camera.position(), along = (to - from) / length;
+  const double farther = 1.0 + 6.0 * radius / std::max((from - eye).norm(), 6.0 * radius);
+  const auto behind = [&](const Vec3<double>& p) -> Vec3<double> { return eye + farther * (p - eye); };
+  glyphs.add_arrow(behind(from - 0.5 * radius * along), behind(to + 1.6 * radius * along),
+                   1.5 * farther * radius, k_rim_colour);
 }
 
-void add_force(const Vec3<double>& from, const Vec3<double>& force, double per_newton, double radius,
-               GlyphList& glyphs) {
-  glyphs.add_arrow(from, from + per_newton * force, radius, k_force_colour);
+/// The largest force that is shown [N].
+double largest_force(const Frame& frame, std::span<const ContactView> contacts,
+                     const ContactDisplay& display) {
+  double largest = 0.0;
+  for (const ContactView& view : contacts) {
+    if (view.has_force && is_shown(view, display)) largest = std::max(largest, view.force.force_B_W.norm());
+  }
+  for (const ContactForce& force : frame.other_forces) {
+    if (display.shows(force.feature.kind)) largest = std::max(largest, force.force_B_W.norm());
+  }
+  return largest;
+}
+
+void add_force(const Vec3<double>& from, const Vec3<double>& force, double points_per_newton, double size,
+               const GlyphScale& scale, GlyphList& glyphs) {
+  constexpr double k_least = 10.0;       // so that small ones are seen [points]
+  constexpr double k_negligible = 1e-3;  // of the largest
+  const double newtons = force.norm(), length = points_per_newton * newtons;
+  if (!(newtons > 0.0) || length < k_negligible * k_largest_length) return;
+  const double point = scale.point_at(from);
+  add_rimmed_arrow(from, from + point * std::max(k_least, length) / newtons * force,
+                   k_force_radius * size * point, k_force_colour, scale, glyphs);
 }
 
 }  // namespace
@@ -50,32 +75,30 @@ bool is_shown(const ContactView& view, const ContactDisplay& display) {
   return display.shows(view.contact.feature.kind) && indicator_of(view, display.indicator) >= display.least;
 }
 
-double glyph_unit(const Model& model) {
-  double size = std::numeric_limits<double>::infinity();
-  for (const Body& body : model.bodies) {
-    if (!body.fixed) size = std::min(size, body.size);
-  }
-  return std::isfinite(size) ? 0.2 * size : 0.1;
+double GlyphScale::point_at(const Vec3<double>& p_W) const {
+  constexpr double k_nearest = 1e-2;  // of the camera's distance, for what is beside or behind it
+  const double depth = (p_W - camera.position()).dot(camera.forward());
+  return camera.pixel_size(std::max(depth, k_nearest * camera.distance), height);
 }
 
 ContactGlyphCounts add_contact_glyphs(const Frame& frame, std::span<const ContactView> contacts,
                                       const ContactDisplay& display, const Selection& selection,
-                                      GlyphList& glyphs) {
+                                      const GlyphScale& scale, GlyphList& glyphs) {
   ContactGlyphCounts counts;
   const Model& model = frame.model->model();
-  const double unit = display.size * glyph_unit(model);
-  const double per_newton = 3.0 * unit * display.force_scale / reference_force(model);
-  const double point_radius = 0.09 * unit, rod_radius = 0.025 * unit;
+  if (const double largest = largest_force(frame, contacts, display); largest > 0.0)
+    counts.points_per_newton = display.size * display.force_scale * k_largest_length / largest;
   const auto colour_of_body = [&](int body) {
     return colour_of(model.bodies[static_cast<std::size_t>(body)], body);
   };
   if (display.candidates) {
     for (const ContactCandidate& candidate : frame.candidates) {
       const Colour colour = sequential_colour(candidate.weight);
+      const double unit = display.size * scale.point_at(candidate.start_W);
       if (candidate.is_edge) {
-        glyphs.add_rod(candidate.start_W, candidate.end_W, 0.03 * unit, colour);
+        glyphs.add_rod(candidate.start_W, candidate.end_W, k_rod_radius * unit, colour);
       } else {
-        glyphs.add_sphere(candidate.start_W, 0.06 * unit, colour);
+        glyphs.add_sphere(candidate.start_W, 0.7 * k_point_radius * unit, colour);
       }
       ++counts.candidates;
     }
@@ -83,6 +106,8 @@ ContactGlyphCounts add_contact_glyphs(const Frame& frame, std::span<const Contac
   for (const ContactView& view : contacts) {
     if (!is_shown(view, display)) continue;
     const Contact& contact = view.contact;
+    const double unit = display.size * scale.point_at(contact.point_W);
+    const double point_radius = k_point_radius * unit, rod_radius = k_rod_radius * unit;
     const double value = std::clamp(indicator_of(view, display.indicator), 0.0, 1.0);
     const double size = display.scale_by_indicator ? value : 1.0;
     const bool pinned = selection.is_pinned(contact.feature);
@@ -93,8 +118,8 @@ ContactGlyphCounts add_contact_glyphs(const Frame& frame, std::span<const Contac
       ++counts.points;
     }
     if (display.normals) {
-      glyphs.add_arrow(contact.point_W, contact.point_W + size * unit * contact.normal_AB_W, rod_radius,
-                       colour);
+      add_rimmed_arrow(contact.point_W, contact.point_W + size * k_normal_length * unit * contact.normal_AB_W,
+                       rod_radius, colour, scale, glyphs);
       ++counts.normals;
     }
     if (display.witness_points && view.inspection.known) {
@@ -106,7 +131,7 @@ ContactGlyphCounts add_contact_glyphs(const Frame& frame, std::span<const Contac
     }
     if (!view.has_force) continue;
     if (display.forces) {
-      add_force(contact.point_W, view.force.force_B_W, per_newton, 1.3 * rod_radius, glyphs);
+      add_force(contact.point_W, view.force.force_B_W, counts.points_per_newton, display.size, scale, glyphs);
       ++counts.forces;
     }
     if (display.friction_discs && view.force.normal_force() > 0.0) {
@@ -125,17 +150,17 @@ ContactGlyphCounts add_contact_glyphs(const Frame& frame, std::span<const Contac
   if (display.forces) {
     for (const ContactForce& force : frame.other_forces) {
       if (!display.shows(force.feature.kind)) continue;
-      add_force(force.point_W, force.force_B_W, per_newton, 1.3 * rod_radius, glyphs);
+      add_force(force.point_W, force.force_B_W, counts.points_per_newton, display.size, scale, glyphs);
       ++counts.forces;
     }
   }
   return counts;
 }
 
-void add_gradient_glyphs(const Frame& frame, const GradientResult& result, double scale, GlyphList& glyphs) {
+void add_gradient_glyphs(const Frame& frame, const GradientResult& result, double size,
+                         const GlyphScale& scale, GlyphList& glyphs) {
   const Model& model = frame.model->model();
   if (!result.error.empty() || result.gradient.initial.pose.size() != model.bodies.size()) return;
-  const double length = 4.0 * scale * glyph_unit(model);
   // Side by side, as those of different kinds may point the same way.
   const auto add = [&](const std::vector<Vec6<double>>& bars, const Colour& colour, double radius,
                        double aside) {
@@ -143,17 +168,18 @@ void add_gradient_glyphs(const Frame& frame, const GradientResult& result, doubl
     for (const Vec6<double>& bar : bars) largest = std::max(largest, bar.tail<3>().norm());
     if (!(largest > 0.0)) return;
     for (std::size_t b = 0; b < bars.size(); ++b) {
+      const double length = k_largest_length * size * scale.point_at(frame.state.X_WB[b].p);
       const Vec3<double> arrow = length / largest * bars[b].tail<3>();
       if (model.bodies[b].fixed || arrow.norm() < 1e-3 * length) continue;
       const Vec3<double> p = frame.state.X_WB[b].p + aside * length * arrow.unitOrthogonal();
-      glyphs.add_arrow(p, p + arrow, radius * length, colour);
+      add_rimmed_arrow(p, p + arrow, radius * length, colour, scale, glyphs);
     }
   };
-  add(result.gradient.initial.pose, k_gradient_position_colour, 0.012, 0.0);
-  add(result.gradient.initial.twist, k_gradient_velocity_colour, 0.010, 0.03);
+  add(result.gradient.initial.pose, k_gradient_position_colour, 0.022, 0.0);
+  add(result.gradient.initial.twist, k_gradient_velocity_colour, 0.018, 0.05);
   const std::int64_t step = frame.number - result.request.number;
   if (step >= 0 && step < static_cast<std::int64_t>(result.gradient.controls.size()))
-    add(result.gradient.controls[static_cast<std::size_t>(step)], k_gradient_force_colour, 0.008, -0.03);
+    add(result.gradient.controls[static_cast<std::size_t>(step)], k_gradient_force_colour, 0.014, -0.05);
 }
 
 SlicePlane slice_plane(const SliceDisplay& slice) {
@@ -178,10 +204,10 @@ BodySurfaces& PictureMaker::surfaces_of(const Frame& frame) {
 
 PictureMaker::Made PictureMaker::make(const Frame& frame, std::span<const ContactView> contacts,
                                       const DisplayOptions& display, const Selection& selection,
-                                      const GradientResult* gradient, const OrbitCamera& camera) {
+                                      const GradientResult* gradient, const GlyphScale& scale) {
   Made made;
   Picture& picture = made.picture;
-  picture.camera = camera;
+  picture.camera = scale.camera;
   surfaces_of(frame).add_bodies(frame.model->model(), frame.state.X_WB, display, selection.body, picture);
   if (!frame.ghosts_X_WB.empty()) {
     BodyDisplay ghosts = display;
@@ -189,14 +215,15 @@ PictureMaker::Made PictureMaker::make(const Frame& frame, std::span<const Contac
     ghosts.floor = false;
     surfaces_of(frame).add_bodies(frame.model->model(), frame.ghosts_X_WB, ghosts, -1, picture);
   }
-  made.counts = add_contact_glyphs(frame, contacts, display.contacts, selection, picture.glyphs_on_top);
+  made.counts =
+      add_contact_glyphs(frame, contacts, display.contacts, selection, scale, picture.glyphs_on_top);
   if (gradient && display.gradient_arrows)
-    add_gradient_glyphs(frame, *gradient, display.gradient_scale, picture.glyphs_on_top);
+    add_gradient_glyphs(frame, *gradient, display.gradient_scale, scale, picture.glyphs_on_top);
   if (frame.pull.body >= 0) {
     const Vec3<double> held = frame.state.X_WB[at(frame.pull.body)] * frame.pull.point_B;
-    const double unit = glyph_unit(frame.model->model());
-    picture.glyphs_on_top.add_rod(held, frame.pull.target_W, 0.03 * unit, k_pull_colour);
-    picture.glyphs_on_top.add_sphere(frame.pull.target_W, 0.09 * unit, k_pull_colour);
+    const double point = scale.point_at(frame.pull.target_W);
+    picture.glyphs_on_top.add_rod(held, frame.pull.target_W, k_rod_radius * point, k_pull_colour);
+    picture.glyphs_on_top.add_sphere(frame.pull.target_W, k_point_radius * point, k_pull_colour);
   }
   if (display.slice.shown) {
     const int bodies = frame.model->model().body_count();

@@ -278,8 +278,9 @@ void Viewer::draw_world(unsigned framebuffer) {
   const int width = pixels(io.DisplaySize.x, io.DisplayFramebufferScale.x),
             height = pixels(io.DisplaySize.y, io.DisplayFramebufferScale.y);
   const GradientResult* gradient = gradients.result ? &*gradients.result : nullptr;
+  const GlyphScale scale{camera, std::max(1, static_cast<int>(std::lround(io.DisplaySize.y / text_scale_)))};
   const auto draw = [&](std::span<const ContactView> contacts, const Viewport& viewport) {
-    const PictureMaker::Made made = pictures_.make(*frame_, contacts, display, selection, gradient, camera);
+    const PictureMaker::Made made = pictures_.make(*frame_, contacts, display, selection, gradient, scale);
     renderer_.draw(made.picture, viewport, framebuffer);
     return made.counts;
   };
@@ -343,10 +344,10 @@ void Viewer::draw(unsigned framebuffer) {
     draw_menu();
     draw_panels();
   }
+  draw_world(framebuffer);
   draw_gizmo();
   draw_legends();
   draw_message();
-  draw_world(framebuffer);
   interface_.end(framebuffer);
   record(framebuffer);
 }

@@ -1,5 +1,6 @@
 /// What the viewer draws over the world: menu, panels, handles, legends and messages.
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,6 +37,13 @@ PanelPlace place_of_panel(std::size_t number) {
       {2, 0.70f, 1.00f},  // recording
   };
   return k_places[std::min(number, std::size(k_places) - 1)];
+}
+
+/// The nearest of 1, 2 and 5 times a power of ten that is not larger.
+double round_force(double newtons) {
+  const double power = std::pow(10.0, std::floor(std::log10(newtons)));
+  const double digit = newtons / power;
+  return power * (digit >= 5.0 ? 5.0 : digit >= 2.0 ? 2.0 : 1.0);
 }
 
 Colour handle_colour(GizmoHandle handle) {
@@ -137,6 +145,15 @@ void Viewer::draw_legends() {
     text(x + width - ImGui::CalcTextSize("1").x, y, "1", white);
     text(x + 0.5f * (width - ImGui::CalcTextSize(name).x), y, name, white);
     y -= 2.0f * line;
+  }
+  if (contacts.forces && counts_.points_per_newton > 0.0) {
+    const double newtons = round_force(0.5 * k_largest_length / counts_.points_per_newton * contacts.size);
+    const auto length = static_cast<float>(newtons * counts_.points_per_newton * text_scale_);
+    const float middle = y + 0.5f * line;
+    list.AddLine({x - 1.0f, middle}, {x + length + 1.0f, middle}, to_imgui(k_rim_colour), 0.45f * line);
+    list.AddLine({x, middle}, {x + length, middle}, to_imgui(k_force_colour), 0.25f * line);
+    text(x + length + gap, y, fmt::format("force of {:g} N", newtons), white);
+    y -= 1.2f * line;
   }
   if (contacts.friction_discs) {
     const std::pair<const char*, Colour> entries[] = {{"slides", k_slip_colour}, {"sticks", k_stick_colour}};
