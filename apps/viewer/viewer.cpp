@@ -46,29 +46,29 @@ Viewer::~Viewer() {
 }
 
 PanelContext Viewer::context() {
-  return {*frame_,   simulation_, display,      selection,           gradients,
-          recording, camera,      camera_state, pictures_per_second_};
+  return {*frame_,      simulation_,          display, selection, gradients, recording, camera,
+          camera_state, pictures_per_second_, aspect()};
 }
 
 // The screen ------------------------------------------------------------------------------------------------
 
 int Viewer::picture_width() const {
-  const int width = static_cast<int>(ImGui::GetIO().DisplaySize.x);
+  const int width = static_cast<int>(scene().width);
   return display.side_by_side ? width / 2 : width;
 }
 
 double Viewer::aspect() const {
-  return std::max(1, picture_width()) / std::max(1.0, static_cast<double>(ImGui::GetIO().DisplaySize.y));
+  return std::max(1, picture_width()) / std::max(1.0, static_cast<double>(scene().height));
 }
 
 Viewer::Mouse Viewer::mouse() const {
   const ImGuiIO& io = ImGui::GetIO();
-  const double width = std::max(1, picture_width()), height = std::max(1.0f, io.DisplaySize.y);
-  double x = io.MousePos.x;
+  const double width = std::max(1, picture_width()), height = std::max(1.0f, scene().height);
+  double x = io.MousePos.x - scene().x;
   if (display.side_by_side && x >= width) x -= width;
   Mouse at;
   at.x = 2.0 * x / width - 1.0;
-  at.y = 1.0 - 2.0 * io.MousePos.y / height;
+  at.y = 1.0 - 2.0 * (io.MousePos.y - scene().y) / height;
   at.ray = camera.ray(at.x, at.y, aspect());
   return at;
 }
@@ -76,7 +76,8 @@ Viewer::Mouse Viewer::mouse() const {
 Vec2<double> Viewer::on_screen(const Vec3<double>& p_W) const {
   const Vec3<double> p = camera.project(p_W, aspect());
   if (!(p.z() > 0.0)) return Vec2<double>::Constant(-1e6);
-  return {0.5 * (1.0 + p.x()) * picture_width(), 0.5 * (1.0 - p.y()) * ImGui::GetIO().DisplaySize.y};
+  return {scene().x + 0.5 * (1.0 + p.x()) * picture_width(),
+          scene().y + 0.5 * (1.0 - p.y()) * scene().height};
 }
 
 // What the user does ----------------------------------------------------------------------------------------
@@ -120,7 +121,7 @@ double Viewer::gizmo_size() const {
   const Vec3<double>& p = frame_->state.X_WB[static_cast<std::size_t>(selection.body)].p;
   const double depth = std::max(1e-6, camera.project(p, aspect()).z());
   return k_handle_length * text_scale_ *
-         camera.pixel_size(depth, std::max(1, static_cast<int>(ImGui::GetIO().DisplaySize.y)));
+         camera.pixel_size(depth, std::max(1, static_cast<int>(scene().height)));
 }
 
 void Viewer::pose_edit(const Pose<double>& X_WB) {
@@ -175,7 +176,7 @@ void Viewer::begin_drag(const Mouse& at) {
 
 void Viewer::go_on_dragging(const Mouse& at) {
   const ImGuiIO& io = ImGui::GetIO();
-  const double height = std::max(1.0f, io.DisplaySize.y);
+  const double height = std::max(1.0f, scene().height);
   const double dx = io.MouseDelta.x / height, dy = -io.MouseDelta.y / height;
   const auto in_depth = [this](const Mouse& m) -> Vec3<double> {
     return m.ray.origin +
@@ -208,8 +209,8 @@ void Viewer::go_on_dragging(const Mouse& at) {
 
 const ContactView* Viewer::contact_at(const Mouse& at) const {
   if (!display.contacts.points && !display.contacts.normals) return nullptr;
-  const Vec2<double> p(0.5 * (1.0 + at.x) * picture_width(),
-                       0.5 * (1.0 - at.y) * ImGui::GetIO().DisplaySize.y);
+  const Vec2<double> p(scene().x + 0.5 * (1.0 + at.x) * picture_width(),
+                       scene().y + 0.5 * (1.0 - at.y) * scene().height);
   double nearest = k_contact_distance * text_scale_;
   const ContactView* found = nullptr;
   for (const ContactView& view : frame_->contacts) {
@@ -253,7 +254,7 @@ void Viewer::handle_mouse() {
   if (drag_ != Drag::none && !held) {
     if (drag_ == Drag::pull) simulation_.post([](SimulationCore& core) { core.set_pull({}); });
     const Vec2<double> way(0.5 * (at.x - drag_from_.x) * picture_width(),
-                           0.5 * (at.y - drag_from_.y) * io.DisplaySize.y);
+                           0.5 * (at.y - drag_from_.y) * scene().height);
     if (drag_ == Drag::turn_camera && way.norm() < k_click_distance * text_scale_) click(at);
     gizmo_.end();
     drag_ = Drag::none;
@@ -275,22 +276,25 @@ void Viewer::draw_world(unsigned framebuffer) {
   const auto pixels = [](float points, float per_point) {
     return static_cast<int>(std::lround(points * per_point));
   };
-  const int width = pixels(io.DisplaySize.x, io.DisplayFramebufferScale.x),
-            height = pixels(io.DisplaySize.y, io.DisplayFramebufferScale.y);
+  const ImVec2 per_point = io.DisplayFramebufferScale;
+  const Rectangle& area = scene();
+  const int left = pixels(area.x, per_point.x), right = pixels(area.x + area.width, per_point.x),
+            bottom = pixels(io.DisplaySize.y - area.y - area.height, per_point.y),
+            top = pixels(io.DisplaySize.y - area.y, per_point.y), width = right - left, height = top - bottom;
   const GradientResult* gradient = gradients.result ? &*gradients.result : nullptr;
-  const GlyphScale scale{camera, std::max(1, static_cast<int>(std::lround(io.DisplaySize.y / text_scale_)))};
+  const GlyphScale scale{camera, std::max(1, static_cast<int>(std::lround(scene().height / text_scale_)))};
   const auto draw = [&](std::span<const ContactView> contacts, const Viewport& viewport) {
     const PictureMaker::Made made = pictures_.make(*frame_, contacts, display, selection, gradient, scale);
     renderer_.draw(made.picture, viewport, framebuffer);
     return made.counts;
   };
   if (!display.side_by_side) {
-    counts_ = draw(frame_->contacts, {0, 0, width, height});
+    counts_ = draw(frame_->contacts, {left, bottom, width, height});
     return;
   }
   const int half = width / 2;
-  counts_ = draw(frame_->contacts, {0, 0, half, height});
-  draw(frame_->without_edges, {half, 0, width - half, height});
+  counts_ = draw(frame_->contacts, {left, bottom, half, height});
+  draw(frame_->without_edges, {left + half, bottom, width - half, height});
 }
 
 Image Viewer::capture(unsigned framebuffer) const {
@@ -327,23 +331,22 @@ void Viewer::draw(unsigned framebuffer) {
   const double now = io.DeltaTime > 0.0f ? 1.0 / io.DeltaTime : 0.0;
   const double share = pictures_per_second_ > 0.0 ? std::min(1.0, io.DeltaTime / k_averaged_over) : 1.0;
   pictures_per_second_ += share * (now - pictures_per_second_);
-  if (std::exchange(show_all_, false))
-    camera = camera_around(frame_->model->model(), frame_->state.X_WB, aspect(), camera, std::nullopt,
-                           shows_motion_first ? frame_->motion() : std::span<const Points>());
-  if (selection.body >= 0)
-    camera_state.follow(selection.body, frame_->state.X_WB[static_cast<std::size_t>(selection.body)].p,
-                        camera);
   poll_gradients(gradients);
   const auto& result = gradients.result;
   if (result && result->request.model->geometry_version != frame_->model->geometry_version)
     gradients.result.reset();  // of a scene that is gone
   sample_pinned(*frame_, selection);
   handle_keys();
+  if (display.panels) draw_menu();
+  lay_out();  // after all that opens and closes panes
+  if (std::exchange(show_all_, false))
+    camera = camera_around(frame_->model->model(), frame_->state.X_WB, aspect(), camera, std::nullopt,
+                           shows_motion_first ? frame_->motion() : std::span<const Points>());
+  if (selection.body >= 0)
+    camera_state.follow(selection.body, frame_->state.X_WB[static_cast<std::size_t>(selection.body)].p,
+                        camera);
   handle_mouse();
-  if (display.panels) {
-    draw_menu();
-    draw_panels();
-  }
+  if (display.panels) draw_panels();
   draw_world(framebuffer);
   draw_gizmo();
   draw_legends();

@@ -11,6 +11,7 @@
 #include "apps/picture/image.h"
 #include "apps/render/renderer.h"
 #include "apps/viewer/interface.h"
+#include "apps/viewer/layout.h"
 #include "apps/viewer/panels/key_table.h"
 #include "apps/viewer/panels/panel.h"
 #include "apps/viewer/picture_maker.h"
@@ -55,9 +56,11 @@ class Viewer {
   OrbitCamera camera;
   CameraState camera_state;
   bool shows_motion_first = true;  ///< all of it in the first picture, not the bodies of the moment alone
+  Layout layout;
   [[nodiscard]] const std::vector<std::unique_ptr<Panel>>& panels() const { return panels_; }
   [[nodiscard]] const ContactGlyphCounts& glyph_counts() const { return counts_; }  ///< of the last picture
   [[nodiscard]] SharedFrame frame() const { return frame_; }                        ///< of the last picture
+  [[nodiscard]] const Rectangle& scene() const { return areas_.scene; }             ///< of the last picture
   [[nodiscard]] bool wants_to_close() const { return wants_to_close_; }
 
  private:
@@ -82,7 +85,11 @@ class Viewer {
   void centre_on(const Mouse& at);
   void pose_edit(const Pose<double>& X_WB);
   void draw_menu();
+  void lay_out();
   void draw_panels();
+  void draw_pane(Pane pane, const Rectangle& area);
+  void draw_splitter(Pane pane, const Rectangle& area);
+  void draw_overlay(Panel& panel);
   void draw_gizmo();
   void draw_legends();
   void draw_message();
@@ -102,6 +109,7 @@ class Viewer {
   std::vector<std::unique_ptr<Panel>> panels_;
   SharedFrame frame_;
   ContactGlyphCounts counts_;
+  LayoutAreas areas_;
   bool show_all_ = true, wants_to_close_ = false;
   double text_scale_, pictures_per_second_ = 0.0;
 

@@ -1,4 +1,4 @@
-/// What the viewer draws over the world: menu, panels, handles, legends and messages.
+/// What the viewer draws over the world: menu, handles, legends and messages.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -17,27 +17,6 @@ namespace {
 
 ImU32 to_imgui(const Colour& c) { return ImGui::ColorConvertFloat4ToU32(ImVec4(c[0], c[1], c[2], c[3])); }
 ImVec2 to_imgui(const Vec2<double>& p) { return {static_cast<float>(p.x()), static_cast<float>(p.y())}; }
-
-/// Where a panel is when it opens for the first time: a column (0 left, 1 middle, 2 right) and the part of
-/// its height that it takes.
-struct PanelPlace {
-  int column;
-  float top, bottom;
-};
-PanelPlace place_of_panel(std::size_t number) {
-  constexpr PanelPlace k_places[] = {
-      {1, 0.05f, 0.95f},  // help
-      {0, 0.00f, 0.46f},  // simulation
-      {2, 0.00f, 0.60f},  // settings
-      {0, 0.47f, 1.00f},  // display
-      {2, 0.30f, 1.00f},  // geometry
-      {1, 0.66f, 1.00f},  // contacts
-      {2, 0.00f, 1.00f},  // gradients
-      {1, 0.55f, 1.00f},  // plots
-      {2, 0.70f, 1.00f},  // recording
-  };
-  return k_places[std::min(number, std::size(k_places) - 1)];
-}
 
 /// The nearest of 1, 2 and 5 times a power of ten that is not larger.
 double round_force(double newtons) {
@@ -75,31 +54,6 @@ void Viewer::draw_menu() {
   ImGui::EndMainMenuBar();
 }
 
-void Viewer::draw_panels() {
-  const ImGuiIO& io = ImGui::GetIO();
-  const float scale = static_cast<float>(text_scale_), gap = 6.0f * scale;
-  const float top = ImGui::GetFrameHeight() + gap, height = std::max(50.0f, io.DisplaySize.y - top - gap);
-  const float column = std::min(350.0f * scale, std::max(100.0f, io.DisplaySize.x - 2.0f * gap));
-  PanelContext now = context();
-  for (std::size_t i = 0; i < panels_.size(); ++i) {
-    Panel& panel = *panels_[i];
-    if (!panel.open()) continue;
-    const PanelPlace place = place_of_panel(i);
-    const float middle = std::max(column, io.DisplaySize.x - 2.0f * column - 4.0f * gap);
-    const float x = place.column == 0 ? gap
-                    : place.column == 1
-                        ? std::min(column + 2.0f * gap, std::max(gap, io.DisplaySize.x - middle - gap))
-                        : std::max(gap, io.DisplaySize.x - column - gap);
-    ImGui::SetNextWindowPos({x, top + place.top * height}, ImGuiCond_FirstUseEver);
-    ImGui::SetNextWindowSize({place.column == 1 ? middle : column, (place.bottom - place.top) * height},
-                             ImGuiCond_FirstUseEver);
-    bool open = true;
-    if (ImGui::Begin(panel.title().c_str(), &open)) panel.draw(now);
-    ImGui::End();
-    panel.set_open(open);
-  }
-}
-
 void Viewer::draw_gizmo() {
   if (!gizmo_shown()) return;
   ImDrawList& list = *ImGui::GetBackgroundDrawList();
@@ -118,16 +72,16 @@ void Viewer::draw_gizmo() {
 
 void Viewer::draw_legends() {
   ImDrawList& list = *ImGui::GetBackgroundDrawList();
-  const ImGuiIO& io = ImGui::GetIO();
   const float line = ImGui::GetTextLineHeight(), gap = 0.5f * line;
+  const float scene_right = scene().x + scene().width, scene_bottom = scene().y + scene().height;
   const ImU32 white = to_imgui(k_selection_colour);
   const auto text = [&](float x, float y, const std::string& words, ImU32 colour) {
     list.AddText({x + 1.0f, y + 1.0f}, IM_COL32(0, 0, 0, 200), words.c_str());
     list.AddText({x, y}, colour, words.c_str());
   };
-  float y = io.DisplaySize.y - gap - line;
+  float y = scene_bottom - gap - line;
   const float width = 12.0f * line;
-  const float x = std::max(gap, 0.5f * (io.DisplaySize.x - width));
+  const float x = scene().x + std::max(gap, 0.5f * (scene().width - width));
   // What colours contacts mean.
   const ContactDisplay& contacts = display.contacts;
   if (contacts.points || contacts.normals || contacts.candidates) {
@@ -181,17 +135,16 @@ void Viewer::draw_legends() {
     text(x, y, what, white);
   }
   if (display.side_by_side) {
-    const float top = ImGui::GetFrameHeight() + gap, half = static_cast<float>(picture_width());
+    const float top = scene().y + gap, half = static_cast<float>(picture_width());
     const std::pair<float, std::string> titles[] = {
         {0.0f, "as it is: " + count_text(frame_->contacts.size(), "contact")},
-        {half, "without edge-edge: " + count_text(frame_->without_edges.size(), "contact")}};
+        {scene().x + half, "without edge-edge: " + count_text(frame_->without_edges.size(), "contact")}};
     for (const auto& [left, title] : titles)
       text(left + 0.5f * (half - ImGui::CalcTextSize(title.c_str()).x), top, title, white);
-    list.AddLine({half, 0.0f}, {half, io.DisplaySize.y}, white);
+    list.AddLine({scene().x + half, scene().y}, {scene().x + half, scene_bottom}, white);
   }
   if (video_) {
-    const float radius = 0.5f * line, left = io.DisplaySize.x - 6.0f * line,
-                top = ImGui::GetFrameHeight() + line;
+    const float radius = 0.5f * line, left = scene_right - 6.0f * line, top = scene().y + line;
     list.AddCircleFilled({left, top + radius}, radius, IM_COL32(220, 40, 40, 255));
     text(left + line, top, "recording", white);
   }
@@ -210,9 +163,10 @@ void Viewer::draw_message() {
   if (message.empty() || (!is_error && notice_seconds_ <= 0.0)) return;
   ImDrawList& list = *ImGui::GetForegroundDrawList();
   const float line = ImGui::GetTextLineHeight(), gap = 0.5f * line;
-  const float wrap = std::min(0.9f * io.DisplaySize.x, 50.0f * line);
+  const float wrap = std::min(0.9f * scene().width, 50.0f * line);
   const ImVec2 size = ImGui::CalcTextSize(message.c_str(), nullptr, false, wrap);
-  const float left = 0.5f * (io.DisplaySize.x - size.x), top = io.DisplaySize.y - size.y - 4.0f * line;
+  const float left = scene().x + 0.5f * (scene().width - size.x),
+              top = scene().y + scene().height - size.y - 4.0f * line;
   list.AddRectFilled({left - gap, top - gap}, {left + size.x + gap, top + size.y + gap},
                      is_error ? IM_COL32(120, 40, 0, 240) : IM_COL32(20, 60, 90, 240), 4.0f);
   list.AddText(ImGui::GetFont(), ImGui::GetFontSize(), {left, top}, to_imgui(k_selection_colour),

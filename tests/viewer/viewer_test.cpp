@@ -191,6 +191,46 @@ TEST_CASE("Viewer: every panel opens by its key, alone and with all others, in l
   }
 }
 
+TEST_CASE("Viewer: a click beside the panes means the body that is seen there", "[viewer][value]") {
+  HeadlessViewer user(scene_file("sphere_bounce"), 1280, 720);
+  user.viewer.display.panels = true;
+  for (const auto& panel : user.viewer.panels()) panel->set_open(panel->key() != GLFW_KEY_F1);
+  user.draw(3);
+  user.viewer.act(Action::show_all);
+  user.draw();
+  const Rectangle area = user.viewer.scene();
+  CHECK((area.x > 100.0f && area.width < 1000.0f && area.height < 600.0f));
+  const Vec3<double> p =
+      user.viewer.camera.project(user.frame().state.X_WB[1].p, static_cast<double>(area.width / area.height));
+  user.click(area.x + static_cast<float>(0.5 * (1.0 + p.x())) * area.width,
+             area.y + static_cast<float>(0.5 * (1.0 - p.y())) * area.height);
+  CHECK(user.viewer.selection.body == 1);
+}
+
+TEST_CASE("Viewer: nothing of an earlier picture shines through panes", "[viewer][value]") {
+  HeadlessViewer user(scene_file("sphere_bounce"), 1280, 720);
+  const auto show = [&](bool panels) {
+    user.viewer.display.panels = panels;
+    user.draw(3);
+    return user.image();
+  };
+  const Rectangle whole = user.viewer.scene();
+  const Image bright = show(false);
+  user.viewer.display.panels = true;
+  user.draw();  // sizes of windows settle
+  show(false);
+  user.viewer.display.panels = true;
+  user.draw();
+  const Image first = user.image();
+  user.draw(5);
+  const Image later = user.image();
+  const Rectangle area = user.viewer.scene();
+  CHECK(area.width < whole.width);
+  const int x = static_cast<int>(area.x) - 20, y = 600;
+  CHECK(pixel(bright, x, y) != pixel(later, x, y));
+  CHECK(pixel(first, x, y) == pixel(later, x, y));
+}
+
 TEST_CASE("Viewer: a window that is minimised draws nothing, and all is there again afterwards",
           "[viewer][value]") {
   HeadlessViewer user(scene_file("spot_on_pole"));

@@ -10,7 +10,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include <imgui.h>
 #include "apps/abut/trajectory_file.h"
 
 namespace abut::viewer {
@@ -27,9 +26,7 @@ void toggle(bool& value) { value = !value; }
 
 /// @param others_W  points that are to be in the picture beside the bodies
 void show_all(PanelContext& context, std::span<const Points> others_W) {
-  const ImVec2 size = ImGui::GetIO().DisplaySize;
-  const double aspect = size.y > 0.0f ? static_cast<double>(size.x / size.y) : 1.0;
-  context.camera = camera_around(context.frame.model->model(), context.frame.state.X_WB, aspect,
+  context.camera = camera_around(context.frame.model->model(), context.frame.state.X_WB, context.aspect,
                                  context.camera, std::nullopt, others_W);
 }
 
@@ -46,7 +43,7 @@ void toggle_panel(Action action, std::span<const std::unique_ptr<Panel>> panels)
   for (const KeyBinding& binding : key_table()) {
     if (binding.action != action) continue;
     for (const auto& panel : panels) {
-      if (panel->key() == binding.key) panel->set_open(!panel->open());
+      if (panel->key() == binding.key) panel->open() ? panel->set_open(false) : choose_panel(*panel, panels);
     }
   }
 }
@@ -268,6 +265,13 @@ bool perform(Action action, PanelContext& context, std::span<const std::unique_p
       return false;
   }
   return false;
+}
+
+void choose_panel(Panel& chosen, std::span<const std::unique_ptr<Panel>> panels) {
+  for (const auto& panel : panels) {
+    if (panel->pane() == chosen.pane()) panel->set_open(false);
+  }
+  chosen.set_open(true);
 }
 
 void open_file(SimulationThread& simulation, const std::filesystem::path& file) {

@@ -13,6 +13,9 @@ namespace abut::viewer {
 /// Does what a key asks for. False for Action::quit, which is the viewer's.
 bool perform(Action action, PanelContext& context, std::span<const std::unique_ptr<Panel>> panels);
 
+/// Opens a panel in place of any other of its pane.
+void choose_panel(Panel& chosen, std::span<const std::unique_ptr<Panel>> panels);
+
 /// A scene, or a trajectory (.npz) with its scene.
 void open_file(SimulationThread& simulation, const std::filesystem::path& file);
 /// The frame's moment and `steps` more (or fewer).

@@ -110,7 +110,7 @@ std::string vector_text(const Vec3<double>& v, const char* unit) {
 
 class ContactsPanel : public Panel {
  public:
-  ContactsPanel() : Panel("Contacts", GLFW_KEY_F6, false) {}
+  ContactsPanel() : Panel("Contacts", GLFW_KEY_F6, Pane::bottom, false) {}
 
   void draw(PanelContext& context) override {
     draw_totals(context);

@@ -70,7 +70,7 @@ struct Discrepancy {
 
 class GeometryPanel : public Panel {
  public:
-  GeometryPanel() : Panel("Geometry", GLFW_KEY_F5, false) {}
+  GeometryPanel() : Panel("Geometry", GLFW_KEY_F5, Pane::right, false) {}
 
   void draw(PanelContext& context) override {
     const int bodies = context.frame.model->model().body_count();

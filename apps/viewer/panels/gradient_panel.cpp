@@ -59,7 +59,7 @@ std::vector<float> moments_of(const GradientResult& result, std::size_t count) {
 
 class GradientPanel : public Panel {
  public:
-  GradientPanel() : Panel("Gradients", GLFW_KEY_F7, false) {}
+  GradientPanel() : Panel("Gradients", GLFW_KEY_F7, Pane::right, false) {}
 
   void draw(PanelContext& context) override {
     draw_loss(context);

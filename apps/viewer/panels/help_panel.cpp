@@ -23,7 +23,7 @@ void begin_row(const std::string& left) {
 
 class HelpPanel : public Panel {
  public:
-  HelpPanel() : Panel("Help", GLFW_KEY_F1, false) {}
+  HelpPanel() : Panel("Help", GLFW_KEY_F1, Pane::overlay, false) {}
 
   void draw(PanelContext&) override {
     constexpr ImGuiTableFlags k_flags = ImGuiTableFlags_RowBg | ImGuiTableFlags_SizingFixedFit;

@@ -48,18 +48,24 @@ struct PanelContext {
   OrbitCamera& camera;
   CameraState& camera_state;
   double pictures_per_second = 0;
+  double aspect = 1;  ///< width by height of the picture
 };
+
+/// Where a panel is shown: over the scene, or as a tab of a pane beside it.
+enum class Pane { overlay, left, right, bottom };
 
 class Panel {
  public:
-  Panel(std::string title, int key, bool open) : title_(std::move(title)), key_(key), open_(open) {}
+  Panel(std::string title, int key, Pane pane, bool open)
+      : title_(std::move(title)), key_(key), pane_(pane), open_(open) {}
   virtual ~Panel() = default;
   Panel(const Panel&) = delete;
   Panel& operator=(const Panel&) = delete;
 
   [[nodiscard]] const std::string& title() const { return title_; }
   [[nodiscard]] int key() const { return key_; }  ///< GLFW key that opens and closes it
-  [[nodiscard]] bool open() const { return open_; }
+  [[nodiscard]] Pane pane() const { return pane_; }
+  [[nodiscard]] bool open() const { return open_; }  ///< of a pane's panels, one at a time is
   void set_open(bool open) { open_ = open; }
 
   /// Its content, inside of a window that the viewer has begun.
@@ -68,6 +74,7 @@ class Panel {
  private:
   std::string title_;
   int key_;
+  Pane pane_;
   bool open_;
 };
 

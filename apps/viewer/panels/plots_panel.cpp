@@ -53,7 +53,7 @@ void seek_time(SimulationCore& core, double time) {
 
 class PlotsPanel : public Panel {
  public:
-  PlotsPanel() : Panel("Time plots", GLFW_KEY_F8, false) {
+  PlotsPanel() : Panel("Time plots", GLFW_KEY_F8, Pane::bottom, false) {
     for (std::size_t i = 0; i < k_curves; ++i) shown_[i] = k_styles[i].shown;
   }
 

@@ -17,7 +17,7 @@ namespace {
 
 class RecordingPanel : public Panel {
  public:
-  RecordingPanel() : Panel("Recording", GLFW_KEY_F9, false), has_ffmpeg_(has_ffmpeg()) {}
+  RecordingPanel() : Panel("Recording", GLFW_KEY_F9, Pane::bottom, false), has_ffmpeg_(has_ffmpeg()) {}
 
   void draw(PanelContext& context) override {
     RecordingState& recording = context.recording;

@@ -154,7 +154,7 @@ const StepConfigField* step_field(std::string_view key) {
 
 class SettingsPanel : public Panel {
  public:
-  SettingsPanel() : Panel("Settings", GLFW_KEY_F3, false) {}
+  SettingsPanel() : Panel("Settings", GLFW_KEY_F3, Pane::right, false) {}
 
   void draw(PanelContext& context) override {
     const Frame& frame = context.frame;

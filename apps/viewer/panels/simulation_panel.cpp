@@ -28,7 +28,7 @@ bool action_button(const char* label, Action action, PanelContext& context, int 
 
 class SimulationPanel : public Panel {
  public:
-  SimulationPanel() : Panel("Simulation", GLFW_KEY_F2, true) {}
+  SimulationPanel() : Panel("Simulation", GLFW_KEY_F2, Pane::left, true) {}
 
   void draw(PanelContext& context) override {
     draw_buttons(context);
