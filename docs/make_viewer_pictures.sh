@@ -36,7 +36,7 @@ selecting_edges() {                                                  # SCENE K -
   echo "$copy"
 }
 
-draw window $scenes/armadillo_drop.toml --steps 480 --open simulation,display,geometry --show translucent,forces
+draw window $scenes/armadillo_drop.toml --steps 480 --open simulation,geometry,contacts --show translucent,forces
 draw activity $scenes/armadillo_armadillo.toml --hide panels --show translucent --glyph-size 1.3
 draw box_unscaled $scenes/box_on_box.toml --hide panels,scaling --show translucent --width 640 --height 480
 draw box_scaled $scenes/box_on_box.toml --hide panels --show translucent --width 640 --height 480

@@ -110,7 +110,7 @@ void add_options(CLI::App& app, ViewerOptions& options) {
       ->type_name("");
   app.add_option("TRAJECTORY", options.trajectory, "trajectory of the scene, to replay")->type_name("");
   add_picture_options(app, options.picture);
-  app.add_option("--text-scale", options.text_scale, "of text and widgets; default: as the desktop has it")
+  app.add_option("--ui-scale,--text-scale", options.text_scale, "of text and widgets; default: as the desktop has it")
       ->check(number_between(0.25, 8.0))
       ->type_name("X");
   app.add_option("--ghosts", options.ghosts, "another trajectory of the scene (.npz), seen through beside it")

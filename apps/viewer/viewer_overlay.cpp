@@ -38,7 +38,8 @@ void Viewer::draw_menu() {
     if (!ImGui::BeginMenu(k_key_category_names[c])) continue;
     for (const KeyBinding& binding : key_table()) {
       if (static_cast<std::size_t>(binding.category) != c) continue;
-      if (ImGui::MenuItem(binding.what, key_text(binding).c_str())) act(binding.action);
+      if (ImGui::MenuItem(binding.what, key_text(binding).c_str(), is_on(binding.action, context())))
+        act(binding.action);
     }
     ImGui::EndMenu();
   }

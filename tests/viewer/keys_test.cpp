@@ -168,6 +168,37 @@ TEST_CASE("keys: those of the simulation do what they say", "[viewer][value]") {
   CHECK(desk.camera.target.allFinite());
 }
 
+TEST_CASE("is_on: a key that turns something on and off flips it, and no other key does", "[viewer][value]") {
+  Desk desk(scene_file("drill_mustard"));
+  desk.frame = desk.simulation.frame();
+  int flips = 0;
+  for (const KeyBinding& binding : key_table()) {
+    if (binding.category == KeyCategory::files || binding.action == Action::reload) continue;
+    CAPTURE(binding.what);
+    const auto states = [&] {
+      const PanelContext context = desk.context();
+      std::vector<bool> on;
+      for (const KeyBinding& other : key_table()) on.push_back(is_on(other.action, context));
+      return on;
+    };
+    const auto press = [&] {
+      PanelContext context = desk.context();
+      REQUIRE(perform(binding.action, context, desk.panels));
+      desk.simulation.call([](SimulationCore&) {});
+      desk.frame = desk.simulation.frame();
+    };
+    const std::vector<bool> before = states();
+    press();
+    const std::vector<bool> after = states();
+    const auto row = static_cast<std::size_t>(&binding - key_table().data());
+    if (after[row] == before[row]) continue;
+    ++flips;
+    press();
+    CHECK(states()[row] == before[row]);
+  }
+  CHECK(flips == 22);
+}
+
 TEST_CASE("keys of the camera: directions, parallel rays, views that are kept", "[viewer][value]") {
   Desk desk(scene_file("sphere_bounce"));
   desk.frame = desk.simulation.frame();

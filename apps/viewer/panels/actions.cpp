@@ -267,6 +267,61 @@ bool perform(Action action, PanelContext& context, std::span<const std::unique_p
   return false;
 }
 
+bool is_on(Action action, const PanelContext& context) {
+  const DisplayOptions& display = context.display;
+  const ContactDisplay& contacts = display.contacts;
+  switch (action) {
+    case Action::run_or_pause:
+      return context.frame.running;
+    case Action::loop:
+      return context.frame.loops;
+    case Action::contact_points:
+      return contacts.points;
+    case Action::contact_normals:
+      return contacts.normals;
+    case Action::contact_forces:
+      return contacts.forces;
+    case Action::friction_discs:
+      return contacts.friction_discs;
+    case Action::witness_points:
+      return contacts.witness_points;
+    case Action::candidates:
+      return contacts.candidates;
+    case Action::vertex_sdf_contacts:
+      return contacts.vertex_sdf;
+    case Action::edge_edge_contacts:
+      return contacts.edge_edge;
+    case Action::edge_sdf_contacts:
+      return contacts.edge_sdf;
+    case Action::scale_by_indicator:
+      return contacts.scale_by_indicator;
+    case Action::side_by_side:
+      return display.side_by_side;
+    case Action::sdf_surface:
+      return display.surface == BodySurface::sdf;
+    case Action::wireframe:
+      return display.wireframe;
+    case Action::translucent:
+      return display.translucent;
+    case Action::discrepancy:
+      return display.discrepancy;
+    case Action::slice:
+      return display.slice.shown;
+    case Action::gradient_arrows:
+      return display.gradient_arrows;
+    case Action::orthographic:
+      return context.camera.orthographic;
+    case Action::follow_body:
+      return context.camera_state.follows;
+    case Action::all_panels:
+      return display.panels;
+    case Action::video:
+      return context.recording.recording_video;
+    default:
+      return false;
+  }
+}
+
 void choose_panel(Panel& chosen, std::span<const std::unique_ptr<Panel>> panels) {
   for (const auto& panel : panels) {
     if (panel->pane() == chosen.pane()) panel->set_open(false);

@@ -16,6 +16,9 @@ bool perform(Action action, PanelContext& context, std::span<const std::unique_p
 /// Opens a panel in place of any other of its pane.
 void choose_panel(Panel& chosen, std::span<const std::unique_ptr<Panel>> panels);
 
+/// Whether what an action turns on and off is on now; false of all others.
+[[nodiscard]] bool is_on(Action action, const PanelContext& context);
+
 /// A scene, or a trajectory (.npz) with its scene.
 void open_file(SimulationThread& simulation, const std::filesystem::path& file);
 /// The frame's moment and `steps` more (or fewer).
