@@ -82,7 +82,8 @@ void run_headless(const ViewerOptions& options) {
     simulation.update(i > 0 ? picture_seconds : 0.0);
     viewer.draw(context.framebuffer());
     require_no_gl_error("a picture");
-    if (until_the_end && !viewer.frame()->running) break;
+    const Frame& shown = *viewer.frame();
+    if (until_the_end && (!shown.running || shown.number >= shown.end)) break;
   }
   if (!options.video.empty()) finish_video(viewer, context.framebuffer());
   // Dear ImGui learns how large windows are while it draws them for the first time.
