@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "engine/random.h"
 #include "tests/support/cases.h"
@@ -160,8 +161,13 @@ TEST_CASE("check_determinism: repeats what was done, pulls included, and notices
   CHECK(result.first_difference == -1);
   CHECK_FALSE(check_determinism(core, 80).error.empty());
 
-  History tampered = core.history();
-  tampered.at(50).state.X_WB[2].p.x() += 1e-12;
+  History tampered(100);
+  tampered.restart(core.history().at(0));
+  for (std::int64_t n = 1; n <= 80; ++n) {
+    Moment moment = core.history().at(n);
+    if (n == 50) moment.state.X_WB[2].p.x() += 1e-12;
+    tampered.push(std::move(moment));
+  }
   CHECK(check_determinism(*core.model(), tampered, 0).first_difference == 50);
 
   core.seek(50);

@@ -13,12 +13,15 @@ auto key_of(const ContactFeature& f) {
 }
 
 /// Of the step from here; none if it fails.
-void find_forces(const SceneModel& model, const State& state, const Control& control, FrameScratch& scratch) {
+void find_forces(const SceneModel& model, const State& state, const Control& control, FrameScratch& scratch,
+                 Frame& frame) {
   scratch.forces.clear();
+  frame.joint_forces.clear();
   const Stepper& stepper = model.simulator.stepper();
   const StepReport report = stepper.step(state, control, scratch.next, scratch.step, &scratch.record);
   if (report.status != StepStatus::ok) return;
   stepper.contact_forces(state, control, scratch.record, scratch.step, scratch.forces);
+  frame.joint_forces = joint_forces(stepper, state, scratch.record);
 }
 
 }  // namespace
@@ -28,7 +31,7 @@ void look_at_contacts(const SceneModel& model, const State& state, const Control
   const Stepper& stepper = model.simulator.stepper();
   stepper.contacts(state, scratch.contacts, scratch.manifold);
   stepper.detector().inspect(state.X_WB, scratch.manifold, scratch.linearization, scratch.inspection);
-  find_forces(model, state, control, scratch);
+  find_forces(model, state, control, scratch, frame);
 
   frame.candidates = scratch.inspection.candidates;
   frame.contacts.clear();

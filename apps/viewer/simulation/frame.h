@@ -8,8 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "apps/viewer/simulation/joint_force.h"
 #include "apps/viewer/simulation/pull.h"
 #include "apps/viewer/simulation/scene_model.h"
+#include "apps/viewer/simulation/step_mark.h"
 #include "collision/manifold/contact_inspection.h"
 #include "dynamics/step/contact_force.h"
 
@@ -26,7 +28,8 @@ struct ContactView {
 enum class Curve { energy, momentum, angular_momentum, penetration, contacts, iterations, step_time };
 inline constexpr std::size_t k_curves = 7;
 struct Curves {
-  std::vector<float> time;  ///< [s]
+  std::vector<std::int64_t> number;  ///< of the moment
+  std::vector<float> time;           ///< [s]
   /// NaN where a replay does not say.
   std::array<std::vector<float>, k_curves> values;  ///< SI units; step_time [s]
   [[nodiscard]] const std::vector<float>& of(Curve curve) const {
@@ -48,14 +51,18 @@ struct Frame {
   double real_time_factor = 0;  ///< reached
   StepReport report;            ///< of the step that led here
   double step_seconds = 0;
+  double energy = 0;                  ///< kinetic and potential [J]
   std::string message;                ///< what went wrong last, empty if nothing did
   std::vector<std::string> warnings;  ///< bodies that overlapped where it began, and of the last step
   std::vector<ContactView> contacts;
   std::vector<ContactCandidate> candidates;
   std::vector<ContactForce>
       other_forces;  ///< of contacts that are not among those above: of reduced pairs, or about to close
+  std::vector<JointForce> joint_forces;    ///< in the step that follows, one per joint; empty if it fails
   std::vector<ContactView> without_edges;  ///< contacts if edges did not meet edges; empty unless asked for
   Curves curves;                           ///< of the moments that can be seen, at most 1,000 of them
+  std::shared_ptr<const std::vector<StepMark>> marks;  ///< of the steps to moments that can be seen
+  StepFailure failure;                                 ///< of the step from the last moment
   Pull pull;
   std::shared_ptr<const Points> motion_W;  ///< corners of boxes around the bodies on their way to `end` [m]
   [[nodiscard]] std::span<const Points> motion() const { return {motion_W.get(), motion_W ? 1U : 0U}; }

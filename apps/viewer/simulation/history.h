@@ -5,6 +5,7 @@
 #include <deque>
 #include <utility>
 
+#include "apps/viewer/simulation/step_mark.h"
 #include "dynamics/step/stepper.h"
 #include "engine/state.h"
 
@@ -30,18 +31,30 @@ class History {
 
   void restart(Moment first) {
     moments_.clear();
+    marks_.clear();
     first_ = 0;
     moments_.push_back(std::move(first));
+    ++marks_version_;
   }
   void push(Moment next) {
     moments_.push_back(std::move(next));
+    mark_last();
     if (moments_.size() <= capacity_) return;
     moments_.pop_front();
     ++first_;
+    if (marks_.empty() || marks_.front().number >= first_) return;
+    marks_.pop_front();
+    ++marks_version_;
+  }
+  void replace_last(Moment by) {
+    unmark_after(last() - 1);
+    moments_.back() = std::move(by);
+    mark_last();
   }
   /// Forgets all that came after a moment.
   void truncate_after(std::int64_t number) {
     while (last() > number) moments_.pop_back();
+    unmark_after(number);
   }
 
   [[nodiscard]] std::int64_t first() const { return first_; }
@@ -50,14 +63,27 @@ class History {
   [[nodiscard]] const Moment& at(std::int64_t number) const {
     return moments_[static_cast<std::size_t>(number - first_)];
   }
-  [[nodiscard]] Moment& at(std::int64_t number) {
-    return moments_[static_cast<std::size_t>(number - first_)];
-  }
+  /// Of steps to the moments that are kept, in their order.
+  [[nodiscard]] const std::deque<StepMark>& marks() const { return marks_; }
+  /// Another one whenever these change.
+  [[nodiscard]] std::uint64_t marks_version() const { return marks_version_; }
 
  private:
+  void mark_last() {
+    const std::optional<StepMark> mark = mark_of(last(), moments_.back().report);
+    if (!mark) return;
+    marks_.push_back(*mark);
+    ++marks_version_;
+  }
+  void unmark_after(std::int64_t number) {
+    for (; !marks_.empty() && marks_.back().number > number; ++marks_version_) marks_.pop_back();
+  }
+
   std::size_t capacity_;
   std::int64_t first_ = 0;
   std::deque<Moment> moments_;
+  std::deque<StepMark> marks_;
+  std::uint64_t marks_version_ = 1;
 };
 
 }  // namespace abut::viewer

@@ -107,6 +107,8 @@ void SimulationCore::start_from(const State& initial) {
   history_ = History(std::max<std::size_t>(2, std::min(capacity_limit_, static_cast<std::size_t>(most))));
   history_.restart(moment_of(initial));
   number_ = steps_since_ = 0;
+  marks_version_ = 0;
+  failure_ = {};
   find_overlaps_here();
   owed_ = 0.0;
   is_replay_ = false;
@@ -186,6 +188,7 @@ void SimulationCore::step_forward() {
   if (report.status != StepStatus::ok) {
     running_ = false;
     message_ = failure_text(model_->model(), model_->config(), here.state.time + model_->config().h, report);
+    failure_ = {number_, message_};
     return;
   }
   Moment next = moment_of(next_);
@@ -194,6 +197,7 @@ void SimulationCore::step_forward() {
   next.step_seconds = seconds;
   history_.push(std::move(next));
   ++number_;
+  failure_ = {};
 }
 
 void SimulationCore::stop_at_end() {
@@ -222,6 +226,7 @@ void SimulationCore::reset() {
 
 void SimulationCore::forget_future() {
   history_.truncate_after(number_);
+  failure_ = {};
   // Who knows what made those of a replay, and earlier ones may be of other settings.
   steps_since_ = is_replay_ ? number_ : std::min(steps_since_, number_);
   is_replay_ = false;
@@ -316,12 +321,12 @@ void SimulationCore::edit(const std::function<void(Scene& scene)>& change) {
     return;
   }
   forget_future();
-  Moment& here = history_.at(number_);
+  const Moment& here = history_.at(number_);
   Moment again = moment_of(here.state);
   again.report = here.report;
   again.control = here.control;
   again.step_seconds = here.step_seconds;
-  here = std::move(again);
+  history_.replace_last(std::move(again));
   steps_since_ = number_;
 }
 
@@ -333,7 +338,7 @@ void SimulationCore::set_pose(int body, const Pose<double>& X_WB) {
   state.X_WB[b] = X_WB.normalized();
   if (!model_->model().bodies[b].fixed) state.V_WB[b].setZero();
   forget_future();
-  history_.at(number_) = moment_of(std::move(state));
+  history_.replace_last(moment_of(std::move(state)));
   steps_since_ = number_;
   find_overlaps_here();
 }
@@ -355,6 +360,7 @@ SharedFrame SimulationCore::make_frame(double real_time_factor) {
   frame->real_time_factor = real_time_factor;
   frame->report = here.report;
   frame->step_seconds = here.step_seconds;
+  frame->energy = here.energy;
   frame->message = message_;
   frame->warnings = overlap_warnings_;
   for (const StepWarning::Kind kind : k_step_warnings) {
@@ -363,6 +369,12 @@ SharedFrame SimulationCore::make_frame(double real_time_factor) {
       frame->warnings.push_back("In the last step, " +
                                 warning_text(model_->model(), model_->config(), kind, warning));
   }
+  if (marks_version_ != history_.marks_version()) {
+    marks_ = std::make_shared<const std::vector<StepMark>>(history_.marks().begin(), history_.marks().end());
+    marks_version_ = history_.marks_version();
+  }
+  frame->marks = marks_;
+  frame->failure = failure_;
   frame->pull = pull_;
   frame->motion_W = motion_W_;
   if (!ghosts_.empty()) {
@@ -389,6 +401,7 @@ SharedFrame SimulationCore::make_frame(double real_time_factor) {
   for (std::int64_t n = history_.first(); n <= history_.last(); n += stride) {
     if (n + stride > history_.last()) n = history_.last();  // the last moment is always there
     const Moment& moment = history_.at(n);
+    curves.number.push_back(n);
     curves.time.push_back(static_cast<float>(moment.state.time));
     const auto if_known = [&](double value) {
       return moment.is_from_file ? std::numeric_limits<double>::quiet_NaN() : value;

@@ -137,6 +137,9 @@ class SimulationCore {
   std::shared_ptr<const Points> motion_W_;  ///< of the whole motion, as far as it can be known before
   std::vector<State> ghosts_;               ///< in the order of time
   std::string message_;
+  StepFailure failure_;
+  std::shared_ptr<const std::vector<StepMark>> marks_;  ///< of the history, at that version of them
+  std::uint64_t marks_version_ = 0;
   std::uint64_t version_ = 0;
 };
 
