@@ -22,6 +22,24 @@ bool ContactDisplay::shows(ContactKind kind) const {
   return false;
 }
 
+void Selection::select_body(int index) {
+  body = index;
+  joint = -1;
+  pair.reset();
+}
+
+void Selection::select_joint(int index) {
+  select_body(-1);
+  joint = index;
+}
+
+void Selection::select_pair(const BodyPair& bodies) {
+  select_body(-1);
+  pair = bodies;
+}
+
+void Selection::clear() { *this = {}; }
+
 bool Selection::same(const ContactFeature& a, const ContactFeature& b) {
   return a.kind == b.kind && a.body_A == b.body_A && a.body_B == b.body_B && a.feature_A == b.feature_A &&
          a.feature_B == b.feature_B;

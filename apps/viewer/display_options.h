@@ -1,11 +1,14 @@
 /// What of the world is shown, and how: what panels set and the picture obeys.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "apps/picture/body_surfaces.h"
+#include "apps/viewer/visibility.h"
 #include "collision/manifold/contact.h"
+#include "engine/pose.h"
 
 namespace abut::viewer {
 
@@ -50,11 +53,23 @@ struct DisplayOptions : BodyDisplay {
   double gradient_scale = 1.0;
   bool side_by_side = false;  ///< left as the scene has it, right without contacts of edges with edges
   bool panels = true;
+  Visibility visibility;
+  std::vector<Pose<double>> preview_X_WB;  ///< of the bodies at a moment that the timeline previews, or empty
 };
 
-/// What the user has picked.
+/// What the user has picked: a body, a joint or a pair of bodies, and contacts.
 struct Selection {
-  int body = -1;
+  int body = -1, joint = -1;  ///< -1: none
+  std::optional<BodyPair> pair;
+  /// In place of any other body, joint or pair.
+  void select_body(int index);
+  void select_joint(int index);
+  void select_pair(const BodyPair& bodies);
+  void clear();
+  /// Whether the body is selected, as itself or of a pair.
+  [[nodiscard]] bool has_body(int index) const {
+    return body == index || (pair && (pair->first == index || pair->second == index));
+  }
   struct Pinned {
     ContactFeature feature;
     std::vector<float> time, distance, force, activity;  ///< [s], [m], [N], [-], as seen since it was pinned

@@ -22,12 +22,14 @@ LayoutAreas Layout::areas(float width, float height, float menu_height, float sc
   l = std::floor(l);
   r = std::floor(r);
   const float highest = std::max(0.0f, available - k_scene_share * height);
-  const float b = bottom_open ? std::floor(std::min(bottom * scale, highest)) : 0.0f;
-  const float above = available - b;
+  const float t = std::floor(std::min(k_timeline * scale, highest));
+  const float b = bottom_open ? std::floor(std::min(bottom * scale, highest - t)) : 0.0f;
+  const float above = available - t - b;
   return {{l, top, width - l - r, above},
           {0.0f, top, l, above},
           {width - r, top, r, available},
-          {0.0f, top + above, width - r, b}};
+          {0.0f, top + above + t, width - r, b},
+          {0.0f, top + above, width - r, t}};
 }
 
 void Layout::drag(Pane pane, float by, float width, float height, float menu_height, float scale) {

@@ -12,12 +12,13 @@ struct Rectangle {
 
 /// Of whole points. Disjoint, and with the menu's bar they fill the window; a closed pane has no size.
 struct LayoutAreas {
-  Rectangle scene, left, right, bottom;
+  Rectangle scene, left, right, bottom, timeline;
 };
 
 /// Sizes of the panes [points at a scale of 1] and which of them are open.
 struct Layout {
-  float left = 260, right = 300, bottom = 190;
+  static constexpr float k_timeline = 66;  ///< height of the timeline, above the pane at the bottom
+  float left = 260, right = 300, bottom = 220;
   bool left_open = true, right_open = true, bottom_open = true;
 
   /// The scene keeps at least 40 % of the window's width and height, as far as the menu leaves that.

@@ -39,7 +39,7 @@ double distance_to_half_space(const Ray& ray, const Pose<double>& X_WP) {
 }  // namespace
 
 std::optional<BodyHit> pick_body(const Model& model, std::span<const Pose<double>> X_WB,
-                                 BodySurfaces& surfaces, const Ray& ray) {
+                                 BodySurfaces& surfaces, const Ray& ray, const Visibility& visibility) {
   BodyHit hit;
   hit.distance = std::numeric_limits<double>::infinity();
   const auto try_distance = [&](std::size_t body, double distance) {
@@ -48,6 +48,7 @@ std::optional<BodyHit> pick_body(const Model& model, std::span<const Pose<double
     hit.body = static_cast<int>(body);
   };
   for (std::size_t b = 0; b < model.bodies.size(); ++b) {
+    if (!visibility.shows_body(static_cast<int>(b))) continue;
     const Ray in_B{inverse_point(X_WB[b], ray.origin), X_WB[b].q.conjugate() * ray.direction};
     if (const SharedSurface surface = surfaces.surface_of(model, static_cast<int>(b), BodyDisplay()))
       try_distance(b, distance_to_surface(in_B, *surface));

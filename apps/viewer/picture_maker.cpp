@@ -208,13 +208,20 @@ PictureMaker::Made PictureMaker::make(const Frame& frame, std::span<const Contac
   Made made;
   Picture& picture = made.picture;
   picture.camera = scale.camera;
-  surfaces_of(frame).add_bodies(frame.model->model(), frame.state.X_WB, display, selection.body, picture);
-  if (!frame.ghosts_X_WB.empty()) {
-    BodyDisplay ghosts = display;
-    ghosts.translucent = true;
-    ghosts.floor = false;
-    surfaces_of(frame).add_bodies(frame.model->model(), frame.ghosts_X_WB, ghosts, -1, picture);
-  }
+  const auto add_bodies = [&](std::span<const Pose<double>> X_WB, const BodyDisplay& how,
+                              bool is_selectable) {
+    for (int body = 0; body < static_cast<int>(X_WB.size()); ++body) {
+      if (!display.visibility.shows_body(body)) continue;
+      surfaces_of(frame).add_body(frame.model->model(), body, X_WB[at(body)], how,
+                                  is_selectable && selection.has_body(body), picture);
+    }
+  };
+  add_bodies(frame.state.X_WB, display, true);
+  BodyDisplay ghosts = display;
+  ghosts.translucent = true;
+  ghosts.floor = false;
+  add_bodies(frame.ghosts_X_WB, ghosts, false);
+  if (display.preview_X_WB.size() == frame.state.X_WB.size()) add_bodies(display.preview_X_WB, ghosts, false);
   made.counts =
       add_contact_glyphs(frame, contacts, display.contacts, selection, scale, picture.glyphs_on_top);
   if (gradient && display.gradient_arrows)

@@ -33,7 +33,8 @@ Viewer::Viewer(SimulationThread& simulation, double text_scale)
     : simulation_(simulation),
       interface_(static_cast<float>(text_scale)),
       panels_(make_panels()),
-      frame_(simulation.frame()),
+      whole_frame_(simulation.frame()),
+      frame_(whole_frame_),
       text_scale_(text_scale) {}
 
 Viewer::~Viewer() {
@@ -46,8 +47,8 @@ Viewer::~Viewer() {
 }
 
 PanelContext Viewer::context() {
-  return {*frame_,      simulation_,          display, selection, gradients, recording, camera,
-          camera_state, pictures_per_second_, aspect()};
+  return {*whole_frame_, simulation_,          display, selection, gradients, recording, camera,
+          camera_state,  pictures_per_second_, aspect()};
 }
 
 // The screen ------------------------------------------------------------------------------------------------
@@ -113,7 +114,8 @@ void Viewer::handle_keys() {
 }
 
 bool Viewer::gizmo_shown() const {
-  return selection.body >= 0 && !frame_->running && !display.side_by_side &&
+  return selection.body >= 0 && display.visibility.shows_body(selection.body) && !frame_->running &&
+         !display.side_by_side &&
          std::isfinite(frame_->model->model().bodies[static_cast<std::size_t>(selection.body)].size);
 }
 
@@ -156,12 +158,12 @@ void Viewer::begin_drag(const Mouse& at) {
     return;
   }
   const std::optional<BodyHit> hit =
-      pick_body(model, frame_->state.X_WB, pictures_.surfaces_of(*frame_), at.ray);
+      pick_body(model, frame_->state.X_WB, pictures_.surfaces_of(*frame_), at.ray, display.visibility);
   drag_ = Drag::none;
   if (!hit) return;
   const auto b = static_cast<std::size_t>(hit->body);
   if (!std::isfinite(model.bodies[b].size)) return;
-  selection.body = hit->body;
+  selection.select_body(hit->body);
   drag_depth_ = camera.project(hit->point_W, aspect()).z();
   drag_start_ = frame_->state.X_WB[b];
   if (!left) {
@@ -228,17 +230,17 @@ void Viewer::click(const Mouse& at) {
     selection.toggle_pin(found->contact.feature);
     return;
   }
-  const std::optional<BodyHit> hit =
-      pick_body(frame_->model->model(), frame_->state.X_WB, pictures_.surfaces_of(*frame_), at.ray);
+  const std::optional<BodyHit> hit = pick_body(frame_->model->model(), frame_->state.X_WB,
+                                               pictures_.surfaces_of(*frame_), at.ray, display.visibility);
   const bool is_body =
       hit && std::isfinite(frame_->model->model().bodies[static_cast<std::size_t>(hit->body)].size);
-  selection.body = is_body ? hit->body : -1;
+  selection.select_body(is_body ? hit->body : -1);
 }
 
 void Viewer::centre_on(const Mouse& at) {
   if (contact_at(at)) return;  // two clicks pin it and let it go
-  const std::optional<BodyHit> hit =
-      pick_body(frame_->model->model(), frame_->state.X_WB, pictures_.surfaces_of(*frame_), at.ray);
+  const std::optional<BodyHit> hit = pick_body(frame_->model->model(), frame_->state.X_WB,
+                                               pictures_.surfaces_of(*frame_), at.ray, display.visibility);
   if (!hit) return;
   if (!camera.orthographic) camera.distance = camera.project(hit->point_W, aspect()).z();  // as large as now
   camera.target = hit->point_W;
@@ -309,19 +311,24 @@ void Viewer::use_new_scene(const SceneModel& before) {
   pull_ = {};
   gizmo_.end();
   selection.pinned.clear();
+  selection.pair.reset();
   display.primitive_body = display.primitive = -1;
+  display.preview_X_WB.clear();
   const std::vector<Body>&now = frame_->model->model().bodies, &then = before.model().bodies;
   const bool same_bodies = std::equal(now.begin(), now.end(), then.begin(), then.end(),
                                       [](const Body& a, const Body& b) { return a.name == b.name; });
   if (same_bodies) return;  // a scene that is being edited: its user goes on looking at what they look at
-  selection = {};
+  selection.clear();
+  display.visibility.show_all();
   show_all_ = true;
 }
 
 void Viewer::draw(unsigned framebuffer) {
   const ImGuiIO& io = ImGui::GetIO();
-  const SharedFrame before = std::exchange(frame_, simulation_.frame());
+  const SharedFrame before = std::exchange(whole_frame_, simulation_.frame());
+  frame_ = whole_frame_;
   if (frame_->model->geometry_version != before->model->geometry_version) use_new_scene(*before->model);
+  frame_ = visible_part(whole_frame_, display.visibility);
   interface_.begin();
   if (!(io.DisplaySize.x >= 1.0f && io.DisplaySize.y >= 1.0f)) {  // minimised
     interface_.discard();
@@ -335,7 +342,7 @@ void Viewer::draw(unsigned framebuffer) {
   const auto& result = gradients.result;
   if (result && result->request.model->geometry_version != frame_->model->geometry_version)
     gradients.result.reset();  // of a scene that is gone
-  sample_pinned(*frame_, selection);
+  sample_pinned(*whole_frame_, selection);
   handle_keys();
   if (display.panels) draw_menu();
   lay_out();  // after all that opens and closes panes

@@ -14,6 +14,7 @@
 #include "apps/viewer/layout.h"
 #include "apps/viewer/panels/key_table.h"
 #include "apps/viewer/panels/panel.h"
+#include "apps/viewer/panels/timeline.h"
 #include "apps/viewer/picture_maker.h"
 #include "apps/viewer/pose_gizmo.h"
 #include "apps/viewer/video_file.h"
@@ -61,6 +62,7 @@ class Viewer {
   [[nodiscard]] const ContactGlyphCounts& glyph_counts() const { return counts_; }  ///< of the last picture
   [[nodiscard]] SharedFrame frame() const { return frame_; }                        ///< of the last picture
   [[nodiscard]] const Rectangle& scene() const { return areas_.scene; }             ///< of the last picture
+  [[nodiscard]] const LayoutAreas& areas() const { return areas_; }
   [[nodiscard]] bool wants_to_close() const { return wants_to_close_; }
 
  private:
@@ -88,6 +90,8 @@ class Viewer {
   void lay_out();
   void draw_panels();
   void draw_pane(Pane pane, const Rectangle& area);
+  [[nodiscard]] Panel* draw_tabs(Pane pane, const Panel* shown) const;  ///< that was clicked, or null
+  void draw_timeline();
   void draw_splitter(Pane pane, const Rectangle& area);
   void draw_overlay(Panel& panel);
   void draw_gizmo();
@@ -107,8 +111,10 @@ class Viewer {
   Renderer renderer_;
   PictureMaker pictures_;
   std::vector<std::unique_ptr<Panel>> panels_;
-  SharedFrame frame_;
+  SharedFrame whole_frame_;  // as the simulation says it: what panels show
+  SharedFrame frame_;        // without what is hidden: what the picture shows
   ContactGlyphCounts counts_;
+  Timeline timeline_;
   LayoutAreas areas_;
   bool show_all_ = true, wants_to_close_ = false;
   double text_scale_, pictures_per_second_ = 0.0;

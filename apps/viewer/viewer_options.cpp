@@ -110,7 +110,8 @@ void add_options(CLI::App& app, ViewerOptions& options) {
       ->type_name("");
   app.add_option("TRAJECTORY", options.trajectory, "trajectory of the scene, to replay")->type_name("");
   add_picture_options(app, options.picture);
-  app.add_option("--ui-scale,--text-scale", options.text_scale, "of text and widgets; default: as the desktop has it")
+  app.add_option("--ui-scale,--text-scale", options.text_scale,
+                 "of text and widgets; default: as the desktop has it")
       ->check(number_between(0.25, 8.0))
       ->type_name("X");
   app.add_option("--ghosts", options.ghosts, "another trajectory of the scene (.npz), seen through beside it")
@@ -191,7 +192,7 @@ void apply(const ViewerOptions& options, Viewer& viewer) {
   set_switches(options.show, true, "--show", viewer.display);
   set_switches(options.hide, false, "--hide", viewer.display);
   viewer.display.contacts.size = options.glyph_size;
-  if (!options.select.empty()) viewer.selection.body = body_of(model, options.select, "--select");
+  if (!options.select.empty()) viewer.selection.select_body(body_of(model, options.select, "--select"));
   if (!options.indicator.empty()) {
     const std::vector<std::string> known(std::begin(k_indicator_names), std::end(k_indicator_names));
     const auto found = std::find(known.begin(), known.end(), options.indicator);

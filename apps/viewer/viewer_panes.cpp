@@ -30,7 +30,7 @@ const char* id_of(Pane pane) {
 void Viewer::lay_out() {
   const ImVec2 size = ImGui::GetIO().DisplaySize;
   if (!display.panels) {
-    areas_ = {{0.0f, 0.0f, size.x, size.y}, {}, {}, {}};
+    areas_ = {{0.0f, 0.0f, size.x, size.y}, {}, {}, {}, {}};
     return;
   }
   const auto is_open = [this](Pane pane) {
@@ -47,9 +47,34 @@ void Viewer::draw_panels() {
   draw_pane(Pane::left, areas_.left);
   draw_pane(Pane::right, areas_.right);
   draw_pane(Pane::bottom, areas_.bottom);
+  draw_timeline();
   for (const auto& panel : panels_) {
     if (panel->pane() == Pane::overlay && panel->open()) draw_overlay(*panel);
   }
+}
+
+Panel* Viewer::draw_tabs(Pane pane, const Panel* shown) const {
+  Panel* clicked = nullptr;
+  const ImGuiStyle& style = ImGui::GetStyle();
+  const float gap = style.ItemInnerSpacing.x, right = ImGui::GetWindowContentRegionMax().x;
+  float x = ImGui::GetWindowContentRegionMin().x;
+  for (const auto& panel : panels_) {
+    if (panel->pane() != pane) continue;
+    const float width = ImGui::CalcTextSize(panel->title().c_str()).x + 2.0f * style.FramePadding.x;
+    // Those that do not fit begin another line, so that all can be seen.
+    if (x > ImGui::GetWindowContentRegionMin().x && x + width <= right) {
+      ImGui::SameLine(0.0f, gap);
+    } else {
+      x = ImGui::GetWindowContentRegionMin().x;
+    }
+    x += width + gap;
+    ImGui::PushStyleColor(ImGuiCol_Button,
+                          ImGui::GetStyleColorVec4(panel.get() == shown ? ImGuiCol_TabActive : ImGuiCol_Tab));
+    if (ImGui::Button(panel->title().c_str())) clicked = panel.get();
+    ImGui::PopStyleColor();
+  }
+  ImGui::Separator();
+  return clicked;
 }
 
 void Viewer::draw_pane(Pane pane, const Rectangle& area) {
@@ -78,16 +103,7 @@ void Viewer::draw_pane(Pane pane, const Rectangle& area) {
     if (panel->pane() == pane && panel->open() && !shown) shown = panel.get();
   }
   Panel* clicked = nullptr;
-  if (is_visible && ImGui::BeginTabBar("tabs", ImGuiTabBarFlags_FittingPolicyScroll)) {
-    for (const auto& panel : panels_) {
-      if (panel->pane() != pane) continue;
-      const ImGuiCol colour = panel.get() == shown ? ImGuiCol_TabActive : ImGuiCol_Tab;
-      ImGui::PushStyleColor(ImGuiCol_Tab, ImGui::GetStyleColorVec4(colour));
-      if (ImGui::TabItemButton(panel->title().c_str())) clicked = panel.get();
-      ImGui::PopStyleColor();
-    }
-    ImGui::EndTabBar();
-  }
+  if (is_visible) clicked = draw_tabs(pane, shown);
   if (is_visible && ImGui::BeginChild(shown->title().c_str())) {
     PanelContext now = context();
     shown->draw(now);
@@ -95,6 +111,24 @@ void Viewer::draw_pane(Pane pane, const Rectangle& area) {
   if (is_visible) ImGui::EndChild();
   ImGui::End();
   if (clicked) choose_panel(*clicked, panels_);
+}
+
+void Viewer::draw_timeline() {
+  if (areas_.timeline.width < 1.0f || areas_.timeline.height < 1.0f) return;
+  place_window(areas_.timeline);
+  ImGui::SetNextWindowBgAlpha(1.0f);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 0.0f);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowMinSize, ImVec2(1.0f, 1.0f));
+  const float padding = 4.0f * static_cast<float>(text_scale_);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(2.0f * padding, padding));
+  const bool is_visible = ImGui::Begin(
+      "timeline", nullptr, k_pane_flags | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
+  ImGui::PopStyleVar(3);
+  if (is_visible) {
+    PanelContext now = context();
+    timeline_.draw(now);
+  }
+  ImGui::End();
 }
 
 void Viewer::draw_splitter(Pane pane, const Rectangle& area) {

@@ -32,7 +32,7 @@ TEST_CASE("Layout: panes and scene are disjoint and fill the window, wherever bo
     layout.bottom_open = random.uniform() < 0.7;
     for (int k = 0; k < 5; ++k) {
       const LayoutAreas areas = layout.areas(width, height, menu, scale);
-      const Rectangle all[] = {areas.scene, areas.left, areas.right, areas.bottom};
+      const Rectangle all[] = {areas.scene, areas.left, areas.right, areas.bottom, areas.timeline};
       float covered = 0.0f;
       for (const Rectangle& a : all) {
         CHECK((a.width >= 0.0f && a.height >= 0.0f));

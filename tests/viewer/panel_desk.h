@@ -77,7 +77,7 @@ class Desk {
     sample_pinned(*frame, selection);
     ImGui::NewFrame();
     ImGui::SetNextWindowPos({0.0f, 0.0f});
-    ImGui::SetNextWindowSize({k_width, k_height});
+    ImGui::SetNextWindowSize(window);
     ImGui::Begin(panel.title().c_str(), nullptr, ImGuiWindowFlags_AlwaysVerticalScrollbar);
     PanelContext now = context();
     panel.draw(now);
@@ -106,9 +106,9 @@ class Desk {
       draw(panel);
       return context_->HoveredId == wanted;
     };
-    const float bottom = std::min(k_height, content_height + 10.0f);
+    const float bottom = std::min(window.y, content_height + 10.0f);
     for (float y = 4.0f; y < bottom; y += 5.0f) {
-      for (float x = 12.0f; x < k_width; x += 12.0f) {
+      for (float x = 12.0f; x < window.x; x += 12.0f) {
         if (!is_over(x, y)) continue;
         float right = x, below = y;
         while (is_over(right + 2.0f, y)) right += 2.0f;
@@ -157,6 +157,7 @@ class Desk {
   RecordingState recording;
   OrbitCamera camera;
   CameraState camera_state;
+  ImVec2 window{k_width, k_height};
   float beyond_the_edge = 0.0f, content_height = 0.0f;
   int triangles = 0;
 };

@@ -231,9 +231,7 @@ bool perform(Action action, PanelContext& context, std::span<const std::unique_p
       return true;
     }
     case Action::clear_selection:
-      context.selection.body = -1;
-      context.selection.pinned.clear();
-      return true;
+      return context.selection.clear(), true;
 
     case Action::help_panel:
     case Action::simulation_panel:
@@ -244,6 +242,8 @@ bool perform(Action action, PanelContext& context, std::span<const std::unique_p
     case Action::gradient_panel:
     case Action::plots_panel:
     case Action::recording_panel:
+    case Action::scene_panel:
+    case Action::inspector_panel:
       context.display.panels = true;
       return toggle_panel(action, panels), true;
     case Action::all_panels:

@@ -151,6 +151,14 @@ class ContactsPanel : public Panel {
                                         ImGuiTableFlags_Resizable | ImGuiTableFlags_Reorderable |
                                         ImGuiTableFlags_Hideable | ImGuiTableFlags_ScrollX |
                                         ImGuiTableFlags_ScrollY | ImGuiTableFlags_SizingFixedFit;
+    ImGui::PushStyleVar(ImGuiStyleVar_CellPadding, ImVec2(ImGui::GetStyle().CellPadding.x, 1.0f));
+    draw_dense_table(context, k_flags);
+    ImGui::PopStyleVar();
+    if (contacts.empty()) show_note("Nothing touches.");
+  }
+
+  void draw_dense_table(PanelContext& context, ImGuiTableFlags flags) {
+    const std::vector<ContactView>& contacts = context.frame.contacts;
     // Down to the end of the window, or half of it if contacts that are pinned come below.
     const float line = ImGui::GetTextLineHeight() + 2.0f * ImGui::GetStyle().CellPadding.y;
     const float margin = ImGui::GetStyle().ScrollbarSize + 4.0f, window = ImGui::GetWindowHeight();
@@ -159,7 +167,7 @@ class ContactsPanel : public Panel {
                            : 0.5f * window;
     const float height = std::clamp((static_cast<float>(contacts.size()) + 1.0f) * line + margin,
                                     3.0f * line + margin, std::max(room, 5.0f * line + margin));
-    if (!ImGui::BeginTable("contacts", k_columns, k_flags, {0.0f, height})) return;
+    if (!ImGui::BeginTable("contacts", k_columns, flags, {0.0f, height})) return;
     ImGui::TableSetupScrollFreeze(0, 1);
     for (int c = 0; c < k_columns; ++c) {
       ImGui::TableSetupColumn(k_column_names[c],
@@ -175,7 +183,6 @@ class ContactsPanel : public Panel {
         draw_row(context, contacts[order_[static_cast<std::size_t>(row)]], row);
     }
     ImGui::EndTable();
-    if (contacts.empty()) show_note("Nothing touches.");
   }
 
   static void draw_header() {

@@ -31,7 +31,7 @@ void toggle(const char* label, bool& value, Action action, const char* help) {
 
 class DisplayPanel : public Panel {
  public:
-  DisplayPanel() : Panel("Display", GLFW_KEY_F4, Pane::right, true) {}
+  DisplayPanel() : Panel("Display", GLFW_KEY_F4, Pane::right, false) {}
 
   void draw(PanelContext& context) override {
     ContactDisplay& contacts = context.display.contacts;

@@ -83,6 +83,8 @@ constexpr KeyBinding k_keys[] = {
     {Action::gradient_panel,       GLFW_KEY_F7,        M::none,    C::panels,     "gradients"},
     {Action::plots_panel,          GLFW_KEY_F8,        M::none,    C::panels,     "plots over time"},
     {Action::recording_panel,      GLFW_KEY_F9,        M::none,    C::panels,     "recording"},
+    {Action::scene_panel,          GLFW_KEY_F10,       M::none,    C::panels,     "tree of the scene"},
+    {Action::inspector_panel,      GLFW_KEY_F11,       M::none,    C::panels,     "inspector of what is selected"},
     {Action::all_panels,           GLFW_KEY_TAB,       M::none,    C::panels,     "show or hide all panels"},
 
     {Action::screenshot,           GLFW_KEY_F12,       M::none,    C::files,      "screenshot"},

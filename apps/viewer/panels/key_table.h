@@ -78,6 +78,8 @@ enum class Action {
   gradient_panel,
   plots_panel,
   recording_panel,
+  scene_panel,
+  inspector_panel,
   all_panels,
   // files
   screenshot,

@@ -89,8 +89,10 @@ make_settings_panel();  ///< law, step, contact settings; masses and materials
 [[nodiscard]] std::unique_ptr<Panel> make_plots_panel();
 [[nodiscard]] std::unique_ptr<Panel> make_recording_panel();
 [[nodiscard]] std::unique_ptr<Panel> make_help_panel();
+[[nodiscard]] std::unique_ptr<Panel> make_scene_panel();      ///< tree of bodies, joints and contact pairs
+[[nodiscard]] std::unique_ptr<Panel> make_inspector_panel();  ///< numbers of what is selected
 
-/// All of them, in the order of their keys, F1 (help) to F9.
+/// All of them, in the order of the tabs of their panes. Their keys are F1 (help) to F11.
 [[nodiscard]] std::vector<std::unique_ptr<Panel>> make_panels();
 
 }  // namespace abut::viewer

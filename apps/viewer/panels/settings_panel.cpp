@@ -250,7 +250,8 @@ class SettingsPanel : public Panel {
     selected_ = context.selection.body;
     body_ = std::clamp(body_, 0, scene.model.body_count() - 1);
     if (body_combo("Body", scene.model, body_, nullptr, "Follows what is selected in the picture.")) {
-      context.selection.body = selected_ = body_;
+      selected_ = body_;
+      context.selection.select_body(body_);
     }
     const auto b = static_cast<std::size_t>(body_);
     const Body& body = scene.model.bodies[b];

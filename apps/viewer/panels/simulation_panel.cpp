@@ -28,12 +28,12 @@ bool action_button(const char* label, Action action, PanelContext& context, int 
 
 class SimulationPanel : public Panel {
  public:
-  SimulationPanel() : Panel("Simulation", GLFW_KEY_F2, Pane::left, true) {}
+  SimulationPanel() : Panel("Simulation", GLFW_KEY_F2, Pane::left, false) {}
 
   void draw(PanelContext& context) override {
     draw_buttons(context);
     draw_speed(context);
-    draw_timeline(context);
+    draw_future(context);
     draw_warnings(context);
     draw_numbers(context);
     draw_message(context);
@@ -43,18 +43,6 @@ class SimulationPanel : public Panel {
 
  private:
   static void draw_buttons(PanelContext& context) {
-    const Frame& frame = context.frame;
-    action_button(frame.running ? "Pause###run" : "Run###run", Action::run_or_pause, context, 3,
-                  frame.running ? "Stop here." : "Simulate in real time, at the speed below.");
-    ImGui::SameLine();
-    ImGui::BeginDisabled(frame.number <= frame.first);
-    action_button("Step back###back", Action::step_back, context, 3, "To the moment before, which is kept.");
-    ImGui::EndDisabled();
-    ImGui::SameLine();
-    ImGui::BeginDisabled(frame.is_replay && frame.number >= frame.last);
-    action_button("Step###forward", Action::step_forward, context, 3, "One time step.");
-    ImGui::EndDisabled();
-
     action_button("Reset###reset", Action::reset, context, 2,
                   "To the initial state; all since is forgotten.");
     ImGui::SameLine();
@@ -84,26 +72,9 @@ class SimulationPanel : public Panel {
     }
   }
 
-  void draw_timeline(PanelContext& context) {
+  static void draw_future(PanelContext& context) {
     const Frame& frame = context.frame;
     ImGui::Separator();
-    const ImGuiID id = ImGui::GetID("moment");
-    const auto moment =
-        static_cast<std::int64_t>(edits_.shown(id, static_cast<double>(frame.number), ImGui::GetTime()));
-    std::int64_t wanted = moment;
-    ImGui::SetNextItemWidth(-1.0f);
-    ImGui::BeginDisabled(frame.first == frame.last);
-    ImGui::SliderScalar("##timeline", ImGuiDataType_S64, &wanted, &frame.first, &frame.last, "step %lld",
-                        ImGuiSliderFlags_AlwaysClamp);
-    if (wanted != moment) {
-      edits_.change(id, static_cast<double>(wanted), [](SimulationCore& core, double value) {
-        core.set_running(false);  // it would run away from the hand
-        core.seek(static_cast<std::int64_t>(value));
-      });
-    }
-    ImGui::EndDisabled();
-    tooltip("Drag to a moment that is kept.");
-
     const bool has_future = frame.number < frame.last;
     ImGui::BeginDisabled(!has_future);
     action_button("Branch here###branch", Action::branch, context, 1,
