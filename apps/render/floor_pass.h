@@ -1,0 +1,23 @@
+/// Floors of a picture.
+#pragma once
+
+#include "apps/picture/picture.h"
+#include "apps/render/gl_objects.h"
+#include "apps/render/scene_view.h"
+
+namespace abut {
+
+class FloorPass {
+ public:
+  FloorPass();
+  /// @param from_above  those that the camera sees from above, else those that it sees through from below
+  void draw(const SceneView& scene, const Picture& picture, bool from_above) const;
+
+ private:
+  void draw_one(const SceneView& scene, const DrawnFloor& drawn, bool from_above) const;
+
+  Program program_;
+  VertexArray no_attributes_;
+};
+
+}  // namespace abut
