@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "apps/picture/same_geometry.h"
 #include "collision/sdf/shape_sdf.h"
 #include "engine/mesh_io.h"
 #include "engine/mesh_shapes.h"
@@ -26,9 +27,33 @@ bool adds_nothing(const Shape& shape) {
                       [](const Primitive& p) { return p.operation == PrimitiveOperation::add; });
 }
 
-/// Cubes along the longest side: three across the thinnest added primitive, within limits of time and memory.
-int resolution_for(const Shape& shape, const Eigen::AlignedBox3d& bounds) {
-  constexpr double k_least = 64.0, k_most = 256.0, k_across = 3.0;
+/// Whether a surface that rounds edges off by a hundredth of the size would look wrong.
+bool has_sharp_edges(const Shape& shape) {
+  constexpr double k_round = 0.02;           // edge radius, of the least half extent
+  constexpr double k_sharp_exponent = 0.25;  // of a superquadric
+  return std::any_of(shape.primitives.begin(), shape.primitives.end(), [&](const Primitive& primitive) {
+    const auto& parameters = primitive.parameters;
+    switch (primitive.kind) {
+      case PrimitiveKind::convex_polyhedron:
+      case PrimitiveKind::extruded_superquadric:
+      case PrimitiveKind::cone:
+        return true;
+      case PrimitiveKind::rounded_box:
+        return parameters[3] < k_round * std::min({parameters[0], parameters[1], parameters[2]});
+      case PrimitiveKind::superquadric:
+        return std::min(parameters[3], parameters[4]) < k_sharp_exponent;
+      default:
+        return false;
+    }
+  });
+}
+
+/// Cubes along the longest side: three across the thinnest added primitive, within limits of time and memory,
+/// which are narrower where many bodies share them.
+int resolution_for(const Shape& shape, const Eigen::AlignedBox3d& bounds, int bodies) {
+  constexpr int k_many = 100;
+  constexpr double k_across = 3.0;
+  const double least = bodies > k_many ? 16.0 : 64.0, most = 2.0 * least;
   double thinnest = bounds.sizes().maxCoeff();
   for (Primitive primitive : shape.primitives) {
     if (primitive.operation != PrimitiveOperation::add) continue;
@@ -38,7 +63,7 @@ int resolution_for(const Shape& shape, const Eigen::AlignedBox3d& bounds) {
     thinnest = std::min(thinnest, ShapeSdf(alone).bounds().sizes().minCoeff());
   }
   return static_cast<int>(
-      std::clamp(std::ceil(k_across * bounds.sizes().maxCoeff() / thinnest), k_least, k_most));
+      std::clamp(std::ceil(k_across * bounds.sizes().maxCoeff() / thinnest), least, most));
 }
 
 SharedSurface box_surface(const Eigen::AlignedBox3d& box) {
@@ -49,11 +74,11 @@ SharedSurface box_surface(const Eigen::AlignedBox3d& box) {
 
 /// The surface phi = level of what is bounded of a shape. The solid itself is never left out: where it is
 /// thinner than the cubes that look for it, its box stands for it.
-SharedSurface sdf_surface(const Shape& shape, double level, const std::function<void()>& pulse) {
+SharedSurface sdf_surface(const Shape& shape, double level, int bodies, const std::function<void()>& pulse) {
   const Shape part = bounded_part(shape);
   if (adds_nothing(part)) return nullptr;
   const ShapeSdf sdf(part);
-  const SharedSurface surface = iso_surface(sdf, level, resolution_for(part, sdf.bounds()), pulse);
+  const SharedSurface surface = iso_surface(sdf, level, resolution_for(part, sdf.bounds(), bodies), pulse);
   return surface || level != 0.0 ? surface : box_surface(sdf.bounds());
 }
 
@@ -83,12 +108,15 @@ VisualSurfaces visual_surfaces(const Model& model) {
   return visuals;
 }
 
-SharedSurface BodySurfaces::kept(const Body& of, Kind kind, int body, int primitive, double level) {
+SharedSurface BodySurfaces::kept(const Model& model, Kind kind, int body, int primitive, double level) {
   if (kind == Kind::sdf && level != level_) {
     std::erase_if(surfaces_, [](const auto& entry) { return std::get<0>(entry.first) == Kind::sdf; });
     level_ = level;
   }
-  const auto [place, is_new] = surfaces_.try_emplace({kind, body, primitive});
+  if (first_of_same_.empty()) first_of_same_ = first_of_same_geometry(model.bodies);
+  const Body& of = model.bodies[static_cast<std::size_t>(body)];
+  const auto [place, is_new] =
+      surfaces_.try_emplace({kind, first_of_same_[static_cast<std::size_t>(body)], primitive});
   if (!is_new) return place->second;
   SharedSurface& made = place->second;
   switch (kind) {
@@ -99,7 +127,7 @@ SharedSurface BodySurfaces::kept(const Body& of, Kind kind, int body, int primit
       made = rounded_box_surface(*rounded_box(of));
       break;
     case Kind::sdf:
-      made = sdf_surface(of.shape, level, pulse_);
+      made = sdf_surface(of.shape, level, model.body_count(), pulse_);
       break;
     case Kind::primitive:
       made = primitive_surface(of, primitive);
@@ -116,24 +144,29 @@ SharedSurface BodySurfaces::surface_of(const Model& model, int body, const BodyD
   switch (display.surface) {
     case BodySurface::visual:
       if (!of.appearance.visual_mesh.empty() && !display.discrepancy) return visual_surface_of(of, visuals_);
+      if (!display.discrepancy && !display.wireframe && !has_sharp_edges(of.shape) && !rounded_box(of)) {
+        if (SharedSurface smooth = kept(model, Kind::sdf, body, -1, 0.0)) return smooth;
+      }
       [[fallthrough]];
     case BodySurface::mesh:
-      if (of.mesh.triangle_count() == 0) return kept(of, Kind::sdf, body, -1, 0.0);
-      if (display.discrepancy) return kept(of, Kind::discrepancy, body, -1, 0.0);
-      return kept(of, rounded_box(of) && !display.wireframe ? Kind::rounded_box : Kind::mesh, body, -1, 0.0);
+      if (of.mesh.triangle_count() == 0) return kept(model, Kind::sdf, body, -1, 0.0);
+      if (display.discrepancy) return kept(model, Kind::discrepancy, body, -1, 0.0);
+      return kept(model, rounded_box(of) && !display.wireframe ? Kind::rounded_box : Kind::mesh, body, -1,
+                  0.0);
     case BodySurface::sdf:
-      return kept(of, Kind::sdf, body, -1, display.iso_level);
+      return kept(model, Kind::sdf, body, -1, display.iso_level);
     case BodySurface::none:
       break;
   }
   return nullptr;
 }
 
-void BodySurfaces::add_primitives(const Body& of, int body, DrawnSurface drawn, const BodyDisplay& display,
-                                  Picture& picture) {
+void BodySurfaces::add_primitives(const Model& model, int body, DrawnSurface drawn,
+                                  const BodyDisplay& display, Picture& picture) {
+  const Body& of = model.bodies[static_cast<std::size_t>(body)];
   for (int i = 0; i < static_cast<int>(of.shape.primitives.size()); ++i) {
     if (display.primitive >= 0 && display.primitive != i) continue;
-    drawn.surface = kept(of, Kind::primitive, body, i, 0.0);
+    drawn.surface = kept(model, Kind::primitive, body, i, 0.0);
     drawn.colour = body_colour(i);
     // What is cut away is seen through.
     drawn.colour.w() =
@@ -159,7 +192,7 @@ void BodySurfaces::add_body(const Model& model, int body, const Pose<double>& X_
   drawn.highlighted = highlighted;
   drawn.wireframe = display.wireframe;
   if (display.primitive_body == body) {
-    add_primitives(of, body, drawn, display, picture);
+    add_primitives(model, body, drawn, display, picture);
     if (display.primitive < 0) return;
     drawn.colour.w() = 0.25f;  // the rest of the body around the one that is shown
   } else if (display.translucent) {

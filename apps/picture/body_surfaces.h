@@ -7,6 +7,7 @@
 #include <span>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "apps/picture/picture.h"
 #include "engine/model.h"
@@ -27,9 +28,10 @@ enum class BodySurface { visual, mesh, sdf, none };
 
 /// How bodies are drawn.
 struct BodyDisplay {
-  /// In place of a visual mesh, of a body without one: its collision mesh. In place of that: of a body
-  /// without one the surface of its SDF; of a rounded box, whose mesh leaves out the edge radius, its own
-  /// surface (but not as wireframe).
+  /// In place of a visual mesh, of a body without one: the smooth surface of its SDF, or its collision mesh
+  /// where the solid has sharp edges, or as wireframe. In place of a collision mesh: of a body without one
+  /// the surface of its SDF; of a rounded box, whose mesh leaves out the edge radius, its own surface (but
+  /// not as wireframe).
   BodySurface surface = BodySurface::visual;
   bool wireframe = false;
   bool translucent = false;
@@ -40,7 +42,7 @@ struct BodyDisplay {
   int primitive = -1;        ///< which of them, -1: all
 };
 
-/// Surfaces of the bodies of one model.
+/// Surfaces of the bodies of one model, one for all bodies of the same geometry.
 class BodySurfaces {
  public:
   /// @param pulse  called now and then while a surface that takes long is made; may be empty
@@ -59,18 +61,20 @@ class BodySurfaces {
   /// Drops every surface: those of another model follow, whose visual meshes may have been read already.
   void reset(VisualSurfaces visuals) {
     surfaces_.clear();
+    first_of_same_.clear();
     visuals_ = std::move(visuals);
   }
 
  private:
   enum class Kind { mesh, rounded_box, sdf, primitive, discrepancy };
-  [[nodiscard]] SharedSurface kept(const Body& of, Kind kind, int body, int primitive, double level);
-  void add_primitives(const Body& of, int body, DrawnSurface drawn, const BodyDisplay& display,
+  [[nodiscard]] SharedSurface kept(const Model& model, Kind kind, int body, int primitive, double level);
+  void add_primitives(const Model& model, int body, DrawnSurface drawn, const BodyDisplay& display,
                       Picture& picture);
 
   std::function<void()> pulse_;
-  double level_ = 0.0;  // of the surfaces of SDFs that are kept
-  std::map<std::tuple<Kind, int, int>, SharedSurface> surfaces_;
+  double level_ = 0.0;              // of the surfaces of SDFs that are kept
+  std::vector<int> first_of_same_;  // for each body the first of the same geometry; empty: not looked for yet
+  std::map<std::tuple<Kind, int, int>, SharedSurface> surfaces_;  // by the first body and its primitive
   VisualSurfaces visuals_;
 };
 

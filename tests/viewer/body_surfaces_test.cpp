@@ -4,7 +4,9 @@
 #include <catch2/catch.hpp>
 
 #include "apps/picture/body_surfaces.h"
+#include "apps/picture/same_geometry.h"
 #include "apps/viewer/picking.h"
+#include "engine/mesh_shapes.h"
 #include "tests/apps/program.h"
 #include "tests/support/scenes.h"
 #include "tests/viewer/every_kind_scene.h"
@@ -90,6 +92,65 @@ TEST_CASE("BodySurfaces: beside a half-space, which is a floor, the rest of the 
     REQUIRE(double(p.norm()) == Approx(0.1).epsilon(1e-4));
   // A surface is made once.
   CHECK(surfaces.surface_of(scene.model, 0, BodyDisplay()) == picture.surfaces[0].surface);
+}
+
+TEST_CASE("BodySurfaces: bodies of the same geometry share one surface, others do not", "[viewer][value]") {
+  const auto ball = [](double radius) {
+    Body body;
+    Primitive primitive;
+    primitive.kind = PrimitiveKind::sphere;
+    primitive.parameters[0] = radius;
+    body.shape.primitives = {primitive};
+    body.shape.union_smoothing = 0.01;
+    return body;
+  };
+  Model model;
+  model.bodies = {ball(0.1), ball(0.2), ball(0.1), ball(0.1)};
+  model.bodies[3].shape.primitives[0].X_BP.p.x() = 0.05;
+  CHECK(first_of_same_geometry(model.bodies) == std::vector{0, 1, 0, 3});
+  BodySurfaces surfaces;
+  const auto surface = [&](int body) { return surfaces.surface_of(model, body, BodyDisplay()); };
+  REQUIRE(surface(0));
+  CHECK(surface(2) == surface(0));
+  CHECK(surface(1) != surface(0));
+  CHECK(surface(3) != surface(0));
+
+  // Meshes count, too: the same primitive with another one is another geometry.
+  model.bodies[2].mesh = sphere_mesh(0.1, 1);
+  CHECK(first_of_same_geometry(model.bodies) == std::vector{0, 1, 2, 3});
+  model.bodies[0].mesh = model.bodies[2].mesh;
+  CHECK(first_of_same_geometry(model.bodies) == std::vector{0, 1, 0, 3});
+}
+
+TEST_CASE(
+    "BodySurfaces: a body with a coarse mesh is seen with the smooth surface of its SDF, sharp ones with "
+    "their mesh",
+    "[viewer][value]") {
+  Body body;
+  Primitive primitive;
+  primitive.kind = PrimitiveKind::sphere;
+  primitive.parameters[0] = 0.1;
+  body.shape.primitives = {primitive};
+  body.mesh = sphere_mesh(0.1, 1);
+  Model model;
+  model.bodies = {body};
+  BodyDisplay display;
+  BodySurfaces surfaces;
+  const auto positions = [&] { return surfaces.surface_of(model, 0, display)->positions.size(); };
+  CHECK(positions() > 10 * static_cast<std::size_t>(body.mesh.vertex_count()));
+  display.wireframe = true;
+  CHECK(positions() == static_cast<std::size_t>(body.mesh.vertex_count()));
+  display = {};
+  display.surface = BodySurface::mesh;
+  CHECK(positions() == static_cast<std::size_t>(body.mesh.vertex_count()));
+
+  display = {};
+  primitive.kind = PrimitiveKind::rounded_box;
+  primitive.parameters = {0.1, 0.1, 0.1, 0.0, 0.0};
+  model.bodies[0].shape.primitives = {primitive};
+  model.bodies[0].mesh = box_mesh({0.1, 0.1, 0.1}, 1);
+  surfaces.reset({});
+  CHECK(positions() == 24);  // three at each corner, one for each face
 }
 
 }  // namespace
