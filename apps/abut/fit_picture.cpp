@@ -20,7 +20,8 @@ namespace abut {
 namespace {
 
 constexpr int k_views = 4, k_view_width = 480, k_view_height = 460, k_head_height = 44, k_foot_height = 84;
-const Colour k_plain = rgb(196, 200, 205), k_text = rgb(236, 238, 240);
+const Colour k_plain = rgb(122, 152, 190), k_text = rgb(236, 238, 240), k_frame_colour = rgb(88, 96, 108),
+             k_head_colour = rgb(44, 50, 60);
 
 /// Every triangle divided evenly until no edge is longer than `longest` [m], or than is needed to stay below
 /// a number of triangles, so that a colour at each position can show what varies within a triangle.
@@ -183,7 +184,10 @@ std::array<Picture, k_views> fit_views(const FitSubject& subject, double aspect)
   std::vector<Points> primitives;  // subtracted ones reach out of the body
   for (const DrawnSurface& drawn : views[1].surfaces) primitives.push_back(positions_of(drawn));
   const OrbitCamera camera = camera_around(model, X_WB, aspect, like, std::nullopt, primitives);
-  for (Picture& view : views) view.camera = camera;
+  for (Picture& view : views) {
+    view.camera = camera;
+    view.look.outlines = true;
+  }
   return views;
 }
 
@@ -192,8 +196,8 @@ Image fit_picture(const FitSubject& subject) {
   Canvas canvas(k_width, k_view_height);  // first, as it is what may fail
   const std::array<Picture, k_views> views =
       fit_views(subject, static_cast<double>(k_view_width) / k_view_height);
-  Image image = blank_image(k_width, k_head_height + k_view_height + k_foot_height, k_background_bottom);
-  fill_rectangle(image, 0, 0, k_width, k_head_height, k_background_top);
+  Image image = blank_image(k_width, k_head_height + k_view_height + k_foot_height, k_frame_colour);
+  fill_rectangle(image, 0, 0, k_width, k_head_height, k_head_colour);
   paste(image, 0, k_head_height, canvas.draw(views));
 
   const double size = largest_extent(subject.input.mesh);

@@ -1,8 +1,10 @@
 #include "apps/abut/picture_options.h"
 
+#include <map>
 #include <optional>
 #include <span>
 #include <stdexcept>
+#include <string>
 
 #include "apps/abut/options.h"
 
@@ -42,6 +44,13 @@ void add_picture_options(CLI::App& app, PictureOptions& options) {
   numbers("--camera", options.camera, 6, "both at once: where it is, and where it looks", "X,Y,Z,X,Y,Z")
       ->excludes(from)
       ->excludes(to);
+  const std::map<std::string, Quality> qualities{{"plain", Quality::plain}, {"full", Quality::full}};
+  app.add_option("--quality", options.quality,
+                 "plain is without shadows and ambient occlusion; default: full, but plain in\n"
+                 "a window without a graphics card")
+      ->transform(CLI::CheckedTransformer(qualities))
+      ->type_name("LEVEL");
+  app.add_flag("--outlines", options.outlines, "dark lines at silhouettes and sharp edges");
 }
 
 OrbitCamera camera_of(const PictureOptions& options, const Model& model, std::span<const Pose<double>> X_WB,

@@ -1,12 +1,15 @@
-/// The options of a picture that `abut snapshot` and `abut-view` have in common: its size, and its camera.
+/// The options of a picture that `abut snapshot` and `abut-view` have in common: its size, its camera and its
+/// look.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 
 #include "apps/picture/camera.h"
+#include "apps/picture/picture.h"
 
 namespace abut {
 
@@ -14,6 +17,8 @@ struct PictureOptions {
   int width = 1280, height = 720;              ///< [pixels]
   std::vector<double> camera;                  ///< position and target [m], or empty
   std::vector<double> camera_from, camera_to;  ///< the same one by one
+  std::optional<Quality> quality;
+  bool outlines = false;
 
   [[nodiscard]] double aspect() const { return static_cast<double>(width) / height; }
   [[nodiscard]] bool place_camera() const {
@@ -21,7 +26,7 @@ struct PictureOptions {
   }
 };
 
-/// --width, --height, --camera-from, --camera-to and --camera.
+/// --width, --height, --camera-from, --camera-to, --camera, --quality and --outlines.
 void add_picture_options(CLI::App& app, PictureOptions& options);
 
 /// The camera that is asked for. Where it looks is the middle of all bodies unless given; where it is, as far

@@ -95,6 +95,7 @@ int run(const SnapshotArguments& arguments) {
     std::vector<Points> visuals_W;
     Picture picture = picture_of(scene.model, X_WB, arguments, visuals_W);
     picture.camera = camera_of(arguments.picture, scene.model, X_WB, {}, visuals_W);
+    picture.look = {arguments.picture.quality.value_or(Quality::full), arguments.picture.outlines};
     image = canvas.draw({&picture, 1});
   } catch (const InputError&) {  // a visual mesh
     throw;
@@ -127,8 +128,10 @@ void add_snapshot_command(CLI::App& app, int& exit_code) {
   command
       ->add_option(
           "--surface", arguments->surface,
-          "what bodies are drawn as: visual (their visual meshes, else their collision meshes), mesh "
-          "(their collision meshes), or sdf (where their signed distance is zero)")
+          "what bodies are drawn as: visual (their visual meshes, else where their signed distance is zero, "
+          "or "
+          "their collision meshes if these have sharp edges), mesh (their collision meshes), or sdf (where "
+          "their signed distance is zero)")
       ->check(CLI::IsMember(k_surfaces))
       ->type_name("KIND")
       ->capture_default_str();

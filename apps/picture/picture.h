@@ -29,10 +29,18 @@ struct DrawnSurface {
   return points_W;
 }
 
-/// A half-space: a checkered floor around the camera's target. Its solid is z <= 0 of P.
+/// A half-space: a floor with a grid around the camera's target. Its solid is z <= 0 of P.
 struct DrawnFloor {
   Pose<double> X_WP;
-  std::optional<Colour> colour{};  ///< of its lighter squares; none: grey
+  std::optional<Colour> colour{};  ///< none: grey
+};
+
+/// plain  without shadows and ambient occlusion, for machines without a graphics card
+enum class Quality { plain, full };
+
+struct PictureLook {
+  Quality quality = Quality::full;
+  bool outlines = false;  ///< dark lines at silhouettes and sharp edges
 };
 
 struct Picture {
@@ -40,8 +48,9 @@ struct Picture {
   std::vector<DrawnSurface> surfaces;
   std::vector<DrawnFloor> floors;
   GlyphList glyphs;         ///< as solid bodies
-  GlyphList glyphs_on_top;  ///< seen through everything: contacts are inside of bodies
+  GlyphList glyphs_on_top;  ///< seen through everything, faintly: contacts are inside of bodies
   std::optional<SlicePicture> slice;
+  PictureLook look;
 };
 
 }  // namespace abut

@@ -6,13 +6,6 @@
 namespace abut {
 namespace {
 
-/// One triangle that is larger than the picture, behind everything.
-const std::string k_background_vertex = shaders::k_version + R"(
-void main() {
-  gl_Position = vec4(gl_VertexID == 1 ? 3.0 : -1.0, gl_VertexID == 2 ? 3.0 : -1.0, 1.0, 1.0);
-}
-)";
-
 const std::string k_background_fragment = shaders::k_version + shaders::k_background + R"(
 out vec4 pixel;
 void main() { pixel = vec4(background(), 1.0); }
@@ -20,12 +13,16 @@ void main() { pixel = vec4(background(), 1.0); }
 
 }  // namespace
 
-BackgroundPass::BackgroundPass() : program_("background", k_background_vertex, k_background_fragment) {}
+BackgroundPass::BackgroundPass()
+    : program_("background", shaders::k_whole_picture_vertex, k_background_fragment) {}
 
 void set_background(const Program& program, const SceneView& scene) {
-  program.set("top", k_background_top);
-  program.set("bottom", k_background_bottom);
-  program.set("picture_height", static_cast<double>(scene.height));
+  program.set("sky", k_background_sky);
+  program.set("horizon", k_background_horizon);
+  program.set("ground", k_background_ground);
+  program.set("picture_size", Vec2<double>(scene.width, scene.height));
+  program.set("slope", scene.slope());
+  program.set("world_up", scene.up);
 }
 
 void BackgroundPass::draw(const SceneView& scene) const {

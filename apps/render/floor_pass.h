@@ -2,8 +2,7 @@
 #pragma once
 
 #include "apps/picture/picture.h"
-#include "apps/render/gl_objects.h"
-#include "apps/render/scene_view.h"
+#include "apps/render/shadow_map.h"
 
 namespace abut {
 
@@ -11,7 +10,7 @@ class FloorPass {
  public:
   FloorPass();
   /// @param from_above  those that the camera sees from above, else those that it sees through from below
-  void draw(const SceneView& scene, const Picture& picture, bool from_above) const;
+  void draw(const SceneView& scene, const Picture& picture, const ShadowMap& shadows, bool from_above) const;
 
  private:
   void draw_one(const SceneView& scene, const DrawnFloor& drawn, bool from_above) const;

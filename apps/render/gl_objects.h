@@ -11,6 +11,9 @@
 
 namespace abut {
 
+/// Whether the processor draws, for want of a graphics card.
+[[nodiscard]] bool draws_in_software();
+
 /// Owns one object. Kind::make() gives its name, Kind::destroy(name) takes it back.
 template <typename Kind>
 class GlObject {
@@ -43,6 +46,7 @@ ABUT_GL_KIND(BufferKind, glGenBuffers, glDeleteBuffers);
 ABUT_GL_KIND(VertexArrayKind, glGenVertexArrays, glDeleteVertexArrays);
 ABUT_GL_KIND(TextureKind, glGenTextures, glDeleteTextures);
 ABUT_GL_KIND(FramebufferKind, glGenFramebuffers, glDeleteFramebuffers);
+ABUT_GL_KIND(SamplerKind, glGenSamplers, glDeleteSamplers);
 ABUT_GL_KIND(RenderbufferKind, glGenRenderbuffers, glDeleteRenderbuffers);
 #undef ABUT_GL_KIND
 struct ProgramKind {
@@ -53,6 +57,7 @@ struct ProgramKind {
 using Buffer = GlObject<BufferKind>;
 using VertexArray = GlObject<VertexArrayKind>;
 using Texture = GlObject<TextureKind>;
+using Sampler = GlObject<SamplerKind>;
 using Framebuffer = GlObject<FramebufferKind>;
 using Renderbuffer = GlObject<RenderbufferKind>;
 
@@ -82,6 +87,24 @@ class Program {
   GlObject<ProgramKind> program_;
 };
 
+/// A framebuffer of one texture, which shaders can read: depths, or 8 bits of grey.
+class TextureBuffer {
+ public:
+  enum class Content { depth, grey };
+  explicit TextureBuffer(Content content) : content_(content) {}
+
+  /// What it holds is undefined after its size has changed. Throws std::runtime_error if there is no memory.
+  void resize(int width, int height);
+  [[nodiscard]] GLuint framebuffer() const { return framebuffer_.name(); }
+  [[nodiscard]] GLuint texture() const { return texture_.name(); }
+
+ private:
+  Content content_;
+  int width_ = 0, height_ = 0;
+  Framebuffer framebuffer_;
+  Texture texture_;
+};
+
 /// A framebuffer of our own: colour of 8 bits a channel, and depth.
 class DrawingBuffer {
  public:
@@ -94,13 +117,15 @@ class DrawingBuffer {
   [[nodiscard]] GLuint name() const { return framebuffer_.name(); }
   [[nodiscard]] int width() const { return width_; }
   [[nodiscard]] int height() const { return height_; }
+  /// The same colour before another depth.
+  [[nodiscard]] GLuint name_with_second_depth() const { return second_framebuffer_.name(); }
 
  private:
   int samples_;
   bool with_depth_;
   int width_ = 0, height_ = 0;
-  Framebuffer framebuffer_;
-  Renderbuffer colour_, depth_;
+  Framebuffer framebuffer_, second_framebuffer_;
+  Renderbuffer colour_, depth_, second_depth_;
 };
 
 }  // namespace abut

@@ -29,12 +29,14 @@ void main() {
 )";
 
 const std::string k_glyph_fragment = shaders::k_version + shaders::k_light + R"(
+uniform float opacity;
 in vec3 position, normal;
 in vec4 paint;
 out vec4 pixel;
 void main() {
   vec3 n = normalize(gl_FrontFacing ? normal : -normal);
-  pixel = vec4(to_screen(lit(to_linear(paint.rgb), n, normalize(-position), 0.6)), paint.a);
+  vec3 light = lit(to_linear(paint.rgb), n, normalize(-position), 1.0, 0.7);
+  pixel = vec4(to_screen(light), opacity * paint.a);
 }
 )";
 
@@ -45,11 +47,23 @@ GlyphPass::GlyphPass()
       batches_{GlyphBatch(GlyphShape::sphere), GlyphBatch(GlyphShape::cylinder), GlyphBatch(GlyphShape::cone),
                GlyphBatch(GlyphShape::disc)} {}
 
-void GlyphPass::draw(const SceneView& scene, const GlyphList& list) const {
+void GlyphPass::draw(const SceneView& scene, const GlyphList& list) const { draw_batches(scene, list, 1.0); }
+
+// The nearest of them alone, or what lies behind it would shine through.
+void GlyphPass::draw_faintly(const SceneView& scene, const GlyphList& list) const {
+  constexpr double k_faint = 0.35;
+  glColorMask(GL_FALSE, GL_FALSE, GL_FALSE, GL_FALSE);
+  draw_batches(scene, list, 1.0);
+  glColorMask(GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);
+  draw_batches(scene, list, k_faint);
+}
+
+void GlyphPass::draw_batches(const SceneView& scene, const GlyphList& list, double opacity) const {
   program_.use();
   program_.set("view", scene.view);
   program_.set("projection", scene.projection);
-  program_.set("up", scene.up);
+  program_.set("opacity", opacity);
+  scene.set_light(program_);
   glCullFace(GL_BACK);
   for (const GlyphShape shape :
        {GlyphShape::sphere, GlyphShape::cylinder, GlyphShape::cone, GlyphShape::disc}) {

@@ -11,9 +11,14 @@ namespace abut {
 class GlyphPass {
  public:
   GlyphPass();
+  /// As solid bodies.
   void draw(const SceneView& scene, const GlyphList& list) const;
+  /// Faintly, as if nothing but they were there. Needs a depth buffer that is clear, which it fills.
+  void draw_faintly(const SceneView& scene, const GlyphList& list) const;
 
  private:
+  void draw_batches(const SceneView& scene, const GlyphList& list, double opacity) const;
+
   Program program_;
   std::array<GlyphBatch, k_glyph_shapes> batches_;
 };

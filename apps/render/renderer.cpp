@@ -12,6 +12,9 @@
 #include "apps/render/background_pass.h"
 #include "apps/render/floor_pass.h"
 #include "apps/render/glyph_pass.h"
+#include "apps/render/label_pass.h"
+#include "apps/render/occlusion_pass.h"
+#include "apps/render/outline_pass.h"
 #include "apps/render/slice_pass.h"
 #include "apps/render/surface_pass.h"
 
@@ -30,18 +33,25 @@ int allowed_samples() {
 
 struct Renderer::Resources {
   DrawingBuffer samples{allowed_samples(), true}, resolved{0, false};
+  TextureBuffer depths{TextureBuffer::Content::depth};  // one sample of each pixel
   SurfaceStore store;
+  ShadowMap shadows;
   BackgroundPass background;
   SurfacePass surfaces;
   FloorPass floors;
+  OcclusionPass occlusion;
+  OutlinePass outlines;
+  LabelPass labels;
   GlyphPass glyphs;
   SlicePass slice;
 
   void draw(const Picture& picture, int width, int height);
+  void draw_post_passes(const Picture& picture, const SceneView& scene);
 };
 
-// The order is that of who may be seen through whom: what is opaque, the floor, which fades, the slice,
-// surfaces that are seen through, and on top, before a depth that is cleared again, what must be seen anyway.
+// The order is that of who may be seen through whom: what is opaque and what is made of its depths, the
+// floor's numbers, what is seen through, and glyphs that must be seen anyway: faintly, as if nothing else
+// were there, and again, where nothing hides them.
 void Renderer::Resources::draw(const Picture& picture, int width, int height) {
   const SceneView scene(picture.camera, width, height);
   store.forget_unowned();
@@ -64,26 +74,48 @@ void Renderer::Resources::draw(const Picture& picture, int width, int height) {
   glFrontFace(GL_CCW);
   glLineWidth(1.0f);
 
+  glEnable(GL_DEPTH_TEST);
+  shadows.clear();
+  if (picture.look.quality == Quality::full) shadows.draw(scene, SurfacePass::casters(picture, store), store);
   glBindFramebuffer(GL_FRAMEBUFFER, samples.name());
   glViewport(0, 0, width, height);
   glClear(GL_DEPTH_BUFFER_BIT);
-  glEnable(GL_DEPTH_TEST);
-  surfaces.draw_opaque(scene, picture, store);
-  floors.draw(scene, picture, true);
+  surfaces.draw_opaque(scene, picture, store, shadows);
+  floors.draw(scene, picture, shadows, true);
   background.draw(scene);
+  draw_post_passes(picture, scene);
   glEnable(GL_BLEND);
+  for (const DrawnFloor& floor : picture.floors)
+    labels.draw(scene, grid_labels(floor_grid(floor, picture.camera), picture.camera,
+                                   static_cast<double>(width) / height));
   glyphs.draw(scene, picture.glyphs);
-  surfaces.draw_wireframes(scene, picture, store);
-  floors.draw(scene, picture, false);
+  surfaces.draw_wireframes(scene, picture, store, shadows);
+  floors.draw(scene, picture, shadows, false);
   if (picture.slice && picture.slice->resolution > 0) slice.draw(scene, *picture.slice);
-  surfaces.draw_translucent(scene, picture, store);
+  surfaces.draw_translucent(scene, picture, store, shadows);
+  glBindFramebuffer(GL_FRAMEBUFFER, samples.name_with_second_depth());
   glClear(GL_DEPTH_BUFFER_BIT);
+  glyphs.draw_faintly(scene, picture.glyphs_on_top);
+  glBindFramebuffer(GL_FRAMEBUFFER, samples.name());
   glyphs.draw(scene, picture.glyphs_on_top);
   glDisable(GL_BLEND);
   glDisable(GL_DEPTH_TEST);
   glBindVertexArray(0);
   glBindBuffer(GL_ARRAY_BUFFER, 0);
   glUseProgram(0);
+}
+
+void Renderer::Resources::draw_post_passes(const Picture& picture, const SceneView& scene) {
+  const bool is_full = picture.look.quality == Quality::full;
+  if (!is_full && !picture.look.outlines) return;
+  depths.resize(scene.width, scene.height);
+  glBindFramebuffer(GL_READ_FRAMEBUFFER, samples.name());
+  glBindFramebuffer(GL_DRAW_FRAMEBUFFER, depths.framebuffer());
+  glBlitFramebuffer(0, 0, scene.width, scene.height, 0, 0, scene.width, scene.height, GL_DEPTH_BUFFER_BIT,
+                    GL_NEAREST);
+  glBindFramebuffer(GL_FRAMEBUFFER, samples.name());
+  if (is_full) occlusion.draw(scene, depths, samples.name());
+  if (picture.look.outlines) outlines.draw(scene, depths);
 }
 
 Renderer::Renderer() : resources_(std::make_unique<Resources>()) {}

@@ -26,7 +26,7 @@ void main() {
 }
 )";
 
-const std::string k_surface_fragment = shaders::k_version + shaders::k_light + R"(
+const std::string k_surface_fragment = shaders::k_version + shaders::k_light + shaders::k_shadow + R"(
 uniform float highlight;  // 1: selected
 uniform float ink;        // 1: a line, darker than the surface it lies on and without light
 in vec3 position, normal;
@@ -37,7 +37,7 @@ void main() {
   vec3 n = normalize(gl_FrontFacing ? normal : -normal);
   vec3 albedo = to_linear(paint.rgb);
   float edge = 1.0 - clamp(dot(n, to_eye), 0.0, 1.0);
-  vec3 light = lit(albedo, n, to_eye, 0.0) * (1.0 + 0.22 * highlight);
+  vec3 light = lit(albedo, n, to_eye, seen_by_key(position, n), 0.0) * (1.0 + 0.22 * highlight);
   light += highlight * (0.05 + 0.75 * edge * edge * edge);
   light = mix(light, 0.12 * albedo, ink);
   // What is seen through is denser where it is looked at from the side, as glass is.
@@ -61,10 +61,19 @@ bool is_drawn(const DrawnSurface& drawn) {
 
 SurfacePass::SurfacePass() : program_("surface", k_surface_vertex, k_surface_fragment) {}
 
-void SurfacePass::begin(const SceneView& scene, double ink) const {
+std::vector<PlacedMesh> SurfacePass::casters(const Picture& picture, SurfaceStore& store) {
+  std::vector<PlacedMesh> meshes;
+  for (const DrawnSurface& drawn : picture.surfaces) {
+    if (is_drawn(drawn) && is_opaque(drawn)) meshes.push_back({&store.mesh_of(drawn.surface), drawn.X_WB});
+  }
+  return meshes;
+}
+
+void SurfacePass::begin(const SceneView& scene, const ShadowMap& shadows, double ink) const {
   program_.use();
   program_.set("projection", scene.projection);
-  program_.set("up", scene.up);
+  scene.set_light(program_);
+  shadows.set(program_, scene);
   program_.set("ink", ink);
 }
 
@@ -75,21 +84,23 @@ void SurfacePass::set(const SceneView& scene, const DrawnSurface& drawn, const U
   program_.set("highlight", drawn.highlighted ? 1.0 : 0.0);
 }
 
-void SurfacePass::draw_opaque(const SceneView& scene, const Picture& picture, SurfaceStore& store) const {
-  begin(scene, 0.0);
+void SurfacePass::draw_opaque(const SceneView& scene, const Picture& picture, SurfaceStore& store,
+                              const ShadowMap& shadows) const {
+  begin(scene, shadows, 0.0);
   glCullFace(GL_BACK);
   for (const DrawnSurface& drawn : picture.surfaces) {
     if (!is_drawn(drawn) || !is_opaque(drawn)) continue;
     const UploadedMesh& mesh = store.mesh_of(drawn.surface);
     set(scene, drawn, mesh);
     cull_faces_of(mesh);
-    mesh.draw();
+    store.draw(mesh);
   }
   glDisable(GL_CULL_FACE);
 }
 
-void SurfacePass::draw_wireframes(const SceneView& scene, const Picture& picture, SurfaceStore& store) const {
-  begin(scene, 1.0);
+void SurfacePass::draw_wireframes(const SceneView& scene, const Picture& picture, SurfaceStore& store,
+                                  const ShadowMap& shadows) const {
+  begin(scene, shadows, 1.0);
   glPolygonMode(GL_FRONT_AND_BACK, GL_LINE);
   glEnable(GL_POLYGON_OFFSET_LINE);
   glPolygonOffset(-1.0f, -2.0f);  // before the triangles they are edges of
@@ -100,7 +111,7 @@ void SurfacePass::draw_wireframes(const SceneView& scene, const Picture& picture
     const UploadedMesh& mesh = store.mesh_of(drawn.surface);
     set(scene, drawn, mesh);
     cull_faces_of(mesh);
-    mesh.draw();
+    store.draw(mesh);
   }
   glDepthMask(GL_TRUE);
   glDisable(GL_CULL_FACE);
@@ -108,8 +119,8 @@ void SurfacePass::draw_wireframes(const SceneView& scene, const Picture& picture
   glPolygonMode(GL_FRONT_AND_BACK, GL_FILL);
 }
 
-void SurfacePass::draw_translucent(const SceneView& scene, const Picture& picture,
-                                   SurfaceStore& store) const {
+void SurfacePass::draw_translucent(const SceneView& scene, const Picture& picture, SurfaceStore& store,
+                                   const ShadowMap& shadows) const {
   struct Layer {
     double z;  // in front of the camera, hence the least is the farthest [m]
     const DrawnSurface* drawn;
@@ -123,14 +134,14 @@ void SurfacePass::draw_translucent(const SceneView& scene, const Picture& pictur
     layers.push_back({scene.view.row(2).head<3>().dot(centre_W), &drawn, &mesh});
   }
   std::stable_sort(layers.begin(), layers.end(), [](const Layer& a, const Layer& b) { return a.z < b.z; });
-  begin(scene, 0.0);
+  begin(scene, shadows, 0.0);
   glEnable(GL_CULL_FACE);
   glDepthMask(GL_FALSE);
   for (const Layer& layer : layers) {
     set(scene, *layer.drawn, *layer.mesh);
     for (const GLenum hidden : {GL_FRONT, GL_BACK}) {
       glCullFace(hidden);
-      layer.mesh->draw();
+      store.draw(*layer.mesh);
     }
   }
   glDepthMask(GL_TRUE);

@@ -1,22 +1,28 @@
 /// Surfaces of a picture.
 #pragma once
 
+#include <vector>
+
 #include "apps/picture/picture.h"
-#include "apps/render/scene_view.h"
-#include "apps/render/uploaded_mesh.h"
+#include "apps/render/shadow_map.h"
 
 namespace abut {
 
 class SurfacePass {
  public:
   SurfacePass();
-  void draw_opaque(const SceneView& scene, const Picture& picture, SurfaceStore& store) const;
+  /// What casts shadows of a picture: all that is opaque.
+  [[nodiscard]] static std::vector<PlacedMesh> casters(const Picture& picture, SurfaceStore& store);
+  void draw_opaque(const SceneView& scene, const Picture& picture, SurfaceStore& store,
+                   const ShadowMap& shadows) const;
   /// The farthest first; of each the sides that look away first.
-  void draw_translucent(const SceneView& scene, const Picture& picture, SurfaceStore& store) const;
-  void draw_wireframes(const SceneView& scene, const Picture& picture, SurfaceStore& store) const;
+  void draw_translucent(const SceneView& scene, const Picture& picture, SurfaceStore& store,
+                        const ShadowMap& shadows) const;
+  void draw_wireframes(const SceneView& scene, const Picture& picture, SurfaceStore& store,
+                       const ShadowMap& shadows) const;
 
  private:
-  void begin(const SceneView& scene, double ink) const;
+  void begin(const SceneView& scene, const ShadowMap& shadows, double ink) const;
   void set(const SceneView& scene, const DrawnSurface& drawn, const UploadedMesh& mesh) const;
 
   Program program_;

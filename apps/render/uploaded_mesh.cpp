@@ -38,7 +38,24 @@ UploadedMesh::UploadedMesh(const Surface& surface)
                surface.triangles.data(), GL_STATIC_DRAW);
   Eigen::AlignedBox3f box;
   for (const Eigen::Vector3f& position : surface.positions) box.extend(position);
-  if (!box.isEmpty()) centre_ = box.center().cast<double>();
+  if (box.isEmpty()) return;
+  centre_ = box.center().cast<double>();
+  radius_ = 0.5 * static_cast<double>(box.diagonal().norm());
+}
+
+const UploadedMesh& SurfaceStore::mesh_of(const SharedSurface& surface) {
+  const auto found = meshes_.find(surface.get());
+  if (found != meshes_.end()) return found->second.mesh;
+  return meshes_.emplace(surface.get(), Entry{surface, UploadedMesh(*surface)}).first->second.mesh;
+}
+
+void SurfaceStore::draw(const UploadedMesh& mesh) {
+  constexpr std::int64_t k_most = 600'000;
+  mesh.draw();
+  waiting_ += mesh.index_count();
+  if (!is_software_ || waiting_ < k_most) return;
+  glFinish();
+  waiting_ = 0;
 }
 
 }  // namespace abut

@@ -1,6 +1,7 @@
 /// Triangles that OpenGL keeps.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <unordered_map>
 
@@ -20,6 +21,8 @@ class UploadedMesh {
   explicit UploadedMesh(const Surface& surface);
 
   [[nodiscard]] const Vec3<double>& centre() const { return centre_; }
+  /// Of a ball about the centre that holds all of it [m].
+  [[nodiscard]] double radius() const { return radius_; }
   [[nodiscard]] bool has_colours() const { return has_colours_; }
   [[nodiscard]] bool two_sided() const { return two_sided_; }
   [[nodiscard]] const VertexArray& array() const { return array_; }
@@ -36,6 +39,7 @@ class UploadedMesh {
   GLsizei index_count_;
   bool has_colours_, two_sided_;
   Vec3<double> centre_ = Vec3<double>::Zero();  // of a box around it
+  double radius_ = 0.0;
 };
 
 /// The surfaces that have been drawn, as long as somebody owns them.
@@ -45,11 +49,10 @@ class SurfaceStore {
   void forget_unowned() {
     std::erase_if(meshes_, [](const auto& entry) { return entry.second.surface.expired(); });
   }
-  const UploadedMesh& mesh_of(const SharedSurface& surface) {
-    const auto found = meshes_.find(surface.get());
-    if (found != meshes_.end()) return found->second.mesh;
-    return meshes_.emplace(surface.get(), Entry{surface, UploadedMesh(*surface)}).first->second.mesh;
-  }
+  const UploadedMesh& mesh_of(const SharedSurface& surface);
+  /// Draws a mesh of it. A software renderer keeps the triangles of several pictures before it draws them, a
+  /// gigabyte of thousands of bodies: it is made to draw them now and then.
+  void draw(const UploadedMesh& mesh);
 
  private:
   struct Entry {
@@ -57,6 +60,8 @@ class SurfaceStore {
     UploadedMesh mesh;
   };
   std::unordered_map<const Surface*, Entry> meshes_;
+  bool is_software_ = draws_in_software();
+  std::int64_t waiting_ = 0;  // indices that have been drawn since the renderer was made to draw
 };
 
 }  // namespace abut

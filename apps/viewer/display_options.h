@@ -51,6 +51,7 @@ struct DisplayOptions : BodyDisplay {
   SliceDisplay slice;
   bool gradient_arrows = true;
   double gradient_scale = 1.0;
+  PictureLook look;
   bool side_by_side = false;  ///< left as the scene has it, right without contacts of edges with edges
   bool panels = true;
   Visibility visibility;

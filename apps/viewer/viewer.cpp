@@ -286,7 +286,8 @@ void Viewer::draw_world(unsigned framebuffer) {
   const GradientResult* gradient = gradients.result ? &*gradients.result : nullptr;
   const GlyphScale scale{camera, std::max(1, static_cast<int>(std::lround(scene().height / text_scale_)))};
   const auto draw = [&](std::span<const ContactView> contacts, const Viewport& viewport) {
-    const PictureMaker::Made made = pictures_.make(*frame_, contacts, display, selection, gradient, scale);
+    PictureMaker::Made made = pictures_.make(*frame_, contacts, display, selection, gradient, scale);
+    made.picture.look = display.look;
     renderer_.draw(made.picture, viewport, framebuffer);
     return made.counts;
   };

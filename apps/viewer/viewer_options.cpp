@@ -12,6 +12,7 @@
 
 #include "apps/abut/options.h"
 #include "apps/abut/trajectory_file.h"
+#include "apps/render/gl_objects.h"
 #include "apps/viewer/panels/actions.h"
 #include "engine/toml_table.h"
 
@@ -189,6 +190,9 @@ void apply(const ViewerOptions& options, Viewer& viewer) {
     viewer.camera = camera;
   }
   viewer.shows_motion_first = !options.headless || !options.video.empty();
+  const bool is_slow = !options.headless && draws_in_software();
+  viewer.display.look = {options.picture.quality.value_or(is_slow ? Quality::plain : Quality::full),
+                         options.picture.outlines};
   set_switches(options.show, true, "--show", viewer.display);
   set_switches(options.hide, false, "--hide", viewer.display);
   viewer.display.contacts.size = options.glyph_size;

@@ -77,7 +77,10 @@ void Viewer::draw_legends() {
   const float scene_right = scene().x + scene().width, scene_bottom = scene().y + scene().height;
   const ImU32 white = to_imgui(k_selection_colour);
   const auto text = [&](float x, float y, const std::string& words, ImU32 colour) {
-    list.AddText({x + 1.0f, y + 1.0f}, IM_COL32(0, 0, 0, 200), words.c_str());
+    // On a rim, as there may be anything behind it.
+    for (const auto& [dx, dy] :
+         {std::pair(-1.0f, 0.0f), {1.0f, 0.0f}, {0.0f, -1.0f}, {0.0f, 1.0f}, {1.0f, 1.0f}})
+      list.AddText({x + dx, y + dy}, to_imgui(k_rim_colour), words.c_str());
     list.AddText({x, y}, colour, words.c_str());
   };
   float y = scene_bottom - gap - line;

@@ -31,6 +31,7 @@ struct HeadlessViewer {
   explicit HeadlessViewer(const std::string& scene, int width = 320, int height = 200)
       : context(width, height), simulation(options_of(scene), Threading::none), viewer(simulation, 1.0) {
     viewer.display.panels = false;
+    viewer.display.look.quality = Quality::plain;  // for speed
     mouse_to(-1.0f, -1.0f);
     draw();
   }

@@ -65,6 +65,7 @@ class DisplayPanel : public Panel {
     draw_indicator(contacts);
     draw_sizes(context);
 
+    draw_look(context.display.look);
     ImGui::Separator();
     bool side_by_side = context.display.side_by_side;
     if (checkbox_with_key("Side by side without edge-edge", side_by_side, key_text(Action::side_by_side),
@@ -77,6 +78,19 @@ class DisplayPanel : public Panel {
   }
 
  private:
+  static void draw_look(PictureLook& look) {
+    ImGui::Separator();
+    show_text("Quality of the picture");
+    ImGui::SameLine();
+    if (ImGui::RadioButton("Full", look.quality == Quality::full)) look.quality = Quality::full;
+    tooltip("With soft shadows and ambient occlusion.");
+    ImGui::SameLine();
+    if (ImGui::RadioButton("Plain", look.quality == Quality::plain)) look.quality = Quality::plain;
+    tooltip("Without them, for machines without a graphics card.");
+    ImGui::Checkbox("Outlines", &look.outlines);
+    tooltip("Dark lines at silhouettes and sharp edges.");
+  }
+
   static void draw_kinds(PanelContext& context) {
     ContactDisplay& contacts = context.display.contacts;
     int counts[6] = {};

@@ -27,12 +27,13 @@ void show_every_glyph(ContactDisplay& contacts) {
   contacts.least = 0.0;
 }
 
-void picture(benchmark::State& state, bool panels) {
+void picture(benchmark::State& state, bool panels, Quality quality) {
   HeadlessContext context(k_width, k_height);
   SimulationThread simulation(options(), Threading::none);
   Viewer viewer(simulation, 1.0);
   show_every_glyph(viewer.display.contacts);
   viewer.display.panels = panels;
+  viewer.display.look.quality = quality;
   for (const auto& panel : viewer.panels()) panel->set_open(panels);
   const auto draw = [&] {
     ImGui::GetIO().DisplaySize = {k_width, k_height};
@@ -55,8 +56,15 @@ void frame(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(core.make_frame(0.0));
 }
 
-BENCHMARK_CAPTURE(picture, two_armadillos, false)->Unit(benchmark::kMillisecond)->UseRealTime();
-BENCHMARK_CAPTURE(picture, two_armadillos_all_panels, true)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK_CAPTURE(picture, two_armadillos_plain, false, Quality::plain)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+BENCHMARK_CAPTURE(picture, two_armadillos_full, false, Quality::full)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+BENCHMARK_CAPTURE(picture, two_armadillos_all_panels, true, Quality::plain)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
 BENCHMARK(frame)->Name("frame/two_armadillos")->Unit(benchmark::kMillisecond);
 
 }  // namespace

@@ -1,0 +1,226 @@
+/// Light, shadows, occlusion, outlines and the grid of pictures.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "apps/picture/floor_grid.h"
+#include "tests/support/scenes.h"
+#include "tests/viewer/studio.h"
+
+namespace abut::test {
+namespace {
+
+int brightness(const Pixel& p) { return p.red + p.green + p.blue; }
+
+Pixel pixel_of(const Image& image, const OrbitCamera& camera, const Vec3<double>& p_W) {
+  const Vec3<double> place = camera.project(p_W, static_cast<double>(image.width) / image.height);
+  return pixel(image, static_cast<int>(image.width * (0.5 + 0.5 * place.x())),
+               static_cast<int>(image.height * (0.5 - 0.5 * place.y())));
+}
+
+/// A ball over a floor, seen from above.
+Picture ball_over_floor() {
+  Picture picture = empty_picture();
+  picture.surfaces = {ball(k_red, 0.1, {0, 0, 0.25})};
+  picture.floors = {{pose_at({0, 0, 0})}};
+  picture.camera.elevation = 0.9;
+  return picture;
+}
+
+TEST_CASE("Renderer: a floor is shaded away from the light, and not in plain quality", "[viewer][value]") {
+  Studio studio;
+  Picture picture = ball_over_floor();
+  const Image full = studio.draw(picture);
+  picture.look.quality = Quality::plain;
+  const Image plain = studio.draw(picture);
+  // The light is at (0.62, -0.1, 0.78): the ball's shadow is about (-0.199, 0.032, 0).
+  const Vec3<double> shaded(-0.199, 0.032, 0.0), mirrored(0.25, 0.12, 0.0);
+  CHECK(brightness(pixel_of(full, picture.camera, shaded)) <
+        brightness(pixel_of(plain, picture.camera, shaded)) - 90);
+  CHECK(std::abs(brightness(pixel_of(full, picture.camera, mirrored)) -
+                 brightness(pixel_of(plain, picture.camera, mirrored))) < 12);
+  // Without anything that casts it there is none.
+  picture.look.quality = Quality::full;
+  picture.surfaces.clear();
+  const Image empty = studio.draw(picture);
+  CHECK(brightness(pixel_of(empty, picture.camera, shaded)) >
+        brightness(pixel_of(full, picture.camera, shaded)) + 90);
+}
+
+TEST_CASE("Renderer: shadows have a soft border, and what is seen through casts none", "[viewer][value]") {
+  Studio studio;
+  Picture picture = ball_over_floor();
+  const Image full = studio.draw(picture);
+  const int dark = brightness(pixel_of(full, picture.camera, {-0.199, 0.032, 0.0})),
+            light = static_cast<int>(std::lround(255.0f * k_floor_colour.head<3>().sum()));
+  int between = 0;  // millimetres along a line from the one into the other
+  for (int i = 0; i <= 200; ++i) {
+    const int now = brightness(pixel_of(full, picture.camera, {-0.199, 0.032 + 0.001 * i, 0.0}));
+    between += now > dark + 20 && now < light - 60;  // darker than lines of the floor
+  }
+  CAPTURE(dark, light);
+  CHECK(between >= 8);
+
+  picture.surfaces[0].colour.w() = 0.3f;
+  const Image glass = studio.draw(picture);
+  CHECK(brightness(pixel_of(glass, picture.camera, {-0.199, 0.032, 0.0})) >
+        brightness(pixel_of(full, picture.camera, {-0.199, 0.032, 0.0})) + 90);
+}
+
+TEST_CASE("Renderer: a box on a floor is darker where they meet in full quality, an empty floor is not",
+          "[viewer][value]") {
+  Studio studio;
+  Picture picture = ball_over_floor();
+  picture.surfaces[0].surface = mesh_surface(box_mesh({0.1, 0.1, 0.1}, 1));
+  picture.surfaces[0].X_WB.p.z() = 0.1;
+  picture.camera.azimuth = 0.0;  // from the side of the light, where nothing is in the shadow
+  const Vec3<double> corner(0.106, 0.0, 0.0), away(0.3, 0.02, 0.0);
+  const auto gain = [&](const Vec3<double>& p_W) {
+    picture.look.quality = Quality::full;
+    const int full = brightness(pixel_of(studio.draw(picture), picture.camera, p_W));
+    picture.look.quality = Quality::plain;
+    return full - brightness(pixel_of(studio.draw(picture), picture.camera, p_W));
+  };
+  CHECK(gain(corner) < -20);
+  CHECK(std::abs(gain(away)) < 10);
+  picture.surfaces.clear();
+  CHECK(std::abs(gain(corner)) < 4);
+}
+
+TEST_CASE("Renderer: outlines are dark where a ball ends, and along the edges of a box", "[viewer][value]") {
+  Studio studio;
+  for (const Quality quality : {Quality::plain, Quality::full}) {
+    Picture picture = empty_picture();
+    picture.look.quality = quality;
+    picture.surfaces = {ball(k_red)};  // its radius is 30 pixels
+    const Image without = studio.draw(picture);
+    picture.look.outlines = true;
+    const Image with = studio.draw(picture);
+    int darkest = 999;
+    for (int x = 80 + 27; x <= 80 + 33; ++x) darkest = std::min(darkest, brightness(pixel(with, x, 60)));
+    CHECK(darkest < 150);
+    for (const int x : {80, 80 + 15, 80 + 40}) CHECK(pixel(with, x, 60) == pixel(without, x, 60));
+
+    picture.surfaces[0].surface = mesh_surface(box_mesh({0.15, 0.15, 0.15}, 1));
+    picture.camera.azimuth -= 0.8;
+    const Vec3<double> edge(-0.15, 0.15, 0.0);
+    const Image box = studio.draw(picture);
+    const Vec3<double> place = picture.camera.project(edge, double(k_width) / k_height);
+    const int middle = static_cast<int>(k_width * (0.5 + 0.5 * place.x()));
+    darkest = 999;
+    for (int x = middle - 3; x <= middle + 3; ++x) darkest = std::min(darkest, brightness(pixel(box, x, 60)));
+    CHECK(darkest < 150);
+  }
+}
+
+TEST_CASE("Renderer: a floor alone has no outlines", "[viewer][value]") {
+  Studio studio;
+  Picture picture = ball_over_floor();
+  picture.camera.elevation = 0.2;
+  picture.surfaces.clear();
+  const Image without = studio.draw(picture);
+  picture.look.outlines = true;
+  CHECK(studio.draw(picture).pixels == without.pixels);
+}
+
+TEST_CASE("Renderer: a floor is of its colour, with darker lines", "[viewer][value]") {
+  Studio studio;
+  Picture picture = ball_over_floor();
+  picture.surfaces.clear();
+  for (const Colour& colour : {k_floor_colour, rgb(90, 120, 60)}) {
+    picture.floors[0].colour = colour;
+    const Image image = studio.draw(picture);
+    int darker = 0, as_it_is = 0;
+    for (int y = 30; y < k_height; ++y) {
+      for (int x = 0; x < k_width; ++x) {
+        darker += pixel(image, x, y).red < std::lround(255.0f * colour[0]) - 12;
+        as_it_is += is_near(pixel(image, x, y), colour, 4);
+      }
+    }
+    CHECK(darker > 300);
+    CHECK(as_it_is > 5000);
+  }
+}
+
+TEST_CASE("floor_grid: lines are 1, 2 or 5 times a power of ten apart, as wide as suits the picture",
+          "[viewer][property]") {
+  for (double distance = 1e-3; distance < 1e4; distance *= 1.17) {
+    OrbitCamera camera;
+    camera.distance = distance;
+    const FloorGrid grid = floor_grid({}, camera);
+    CHECK(grid.major > 0.1 * distance);
+    CHECK(grid.major < 0.3 * distance);
+    const double digit = grid.major / std::pow(10.0, std::floor(std::log10(grid.major * (1.0 + 1e-9))));
+    CHECK((digit == Approx(1.0) || digit == Approx(2.0) || digit == Approx(5.0)));
+    CHECK(grid.major / grid.minor == Approx(digit == Approx(2.0) ? 4.0 : 5.0));
+  }
+}
+
+TEST_CASE("floor_grid: of a level floor it is that of the world, of another one the floor's own",
+          "[viewer][value]") {
+  OrbitCamera camera;
+  camera.target = {1.3, -0.4, 0.5};
+  DrawnFloor floor{pose_at({0.03, 0.07, -0.2})};
+  floor.X_WP.q = Eigen::AngleAxisd(0.4, Vec3<double>::UnitZ());
+  const FloorGrid level = floor_grid(floor, camera);
+  CHECK(level.X_WG.p == Vec3<double>(0, 0, -0.2));
+  CHECK(level.middle == Vec2<double>(1.3, -0.4));
+  CHECK(level.reach == Approx(camera.distance + 0.7));
+  floor.X_WP.q = Eigen::AngleAxisd(0.4, Vec3<double>::UnitX());
+  CHECK(floor_grid(floor, camera).X_WG.p == floor.X_WP.p);
+}
+
+TEST_CASE("grid_labels: numbers are where they say, in view, along two lines", "[viewer][property]") {
+  for (const double distance : {0.004, 0.7, 3.0, 40.0, 2000.0}) {
+    for (double azimuth = 0.3; azimuth < 6.0; azimuth += 1.1) {
+      OrbitCamera camera;
+      camera.distance = distance;
+      camera.azimuth = azimuth;
+      camera.target = distance * Vec3<double>(0.37, -1.2, 0.1);
+      const FloorGrid grid = floor_grid({}, camera);
+      const std::vector<GridLabel> labels = grid_labels(grid, camera, 1.6);
+      CHECK(labels.size() >= 3);
+      std::array<int, 2> of_axis{};
+      for (const GridLabel& label : labels) {
+        const int axis = label.text[0] == 'x' ? 0 : 1;
+        ++of_axis[static_cast<std::size_t>(axis)];
+        const std::string unit = label.text.substr(label.text.rfind(' ') + 1);
+        const double metres = unit == "km" ? 1e3 : unit == "m" ? 1.0 : unit == "mm" ? 1e-3 : 1e-6;
+        CHECK(std::stod(label.text.substr(2)) * metres == Approx(label.p_W[axis]).margin(1e-9 * distance));
+        CHECK(label.p_W.z() == 0.0);
+        const Vec3<double> place = camera.project(label.p_W, 1.6);
+        CHECK(std::abs(place.x()) < 1.0);
+        CHECK(std::abs(place.y()) < 1.0);
+      }
+      CHECK(of_axis[0] >= 1);
+      CHECK(of_axis[1] >= 1);
+      camera.elevation = -0.3;
+      CHECK(grid_labels(grid, camera, 1.6).empty());
+    }
+  }
+}
+
+TEST_CASE("Renderer: numbers of the floor are drawn where there is room for them", "[viewer][value]") {
+  HeadlessContext context(640, 480);
+  Renderer renderer;
+  Picture picture = ball_over_floor();
+  picture.surfaces.clear();
+  const auto dark_pixels = [&](int width, int height) {
+    renderer.draw(picture, {0, 0, width, height}, context.framebuffer());
+    require_no_gl_error("after a picture");
+    const Image image = read_pixels(width, height, context.framebuffer());
+    int dark = 0;
+    for (int y = 0; y < height; ++y) {
+      for (int x = 0; x < width; ++x) dark += brightness(pixel(image, x, y)) < 120;
+    }
+    return dark;
+  };
+  CHECK(dark_pixels(640, 480) > 200);
+  CHECK(dark_pixels(160, 120) == 0);
+}
+
+}  // namespace
+}  // namespace abut::test
