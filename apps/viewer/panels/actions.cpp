@@ -1,26 +1,13 @@
 #include "apps/viewer/panels/actions.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <exception>
-#include <limits>
 #include <numbers>
-#include <optional>
-#include <stdexcept>
-#include <utility>
-
-#include "apps/abut/trajectory_file.h"
 
 namespace abut::viewer {
 namespace {
 
 constexpr double k_largest_size = 8.0, k_smallest_size = 0.125;  // of glyphs
-
-template <typename T>
-bool is_there(std::future<T>& future) {
-  return future.valid() && future.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
-}
 
 void toggle(bool& value) { value = !value; }
 
@@ -46,48 +33,6 @@ void toggle_panel(Action action, std::span<const std::unique_ptr<Panel>> panels)
       if (panel->key() == binding.key) panel->open() ? panel->set_open(false) : choose_panel(*panel, panels);
     }
   }
-}
-
-/// What is needed for the gradient of steps that were made; throws std::runtime_error if there are none.
-GradientRequest request_of_past(const SimulationCore& core, int steps) {
-  const History& history = core.history();
-  const std::int64_t last = core.number(), first = std::max(core.steps_since(), last - steps);
-  if (first == last)
-    throw std::runtime_error("no step leads to this moment, or none is kept: step forward first");
-  GradientRequest request;
-  request.model = core.model();
-  request.initial = history.at(first).state;
-  request.number = first;
-  request.steps = static_cast<int>(last - first);
-  bool is_pulled = false;
-  for (std::int64_t n = first + 1; n <= last; ++n) {
-    request.controls.push_back(history.at(n).control);
-    is_pulled = is_pulled || !request.controls.back().empty();
-  }
-  if (!is_pulled) {
-    request.controls.clear();
-  } else {
-    const Control nobody(request.initial.X_WB.size(), Vec6<double>::Zero());
-    for (Control& control : request.controls) {
-      if (control.empty()) control = nobody;
-    }
-  }
-  return request;
-}
-
-/// A promise that a command can carry: commands are copied.
-template <typename T, typename F>
-std::future<T> ask(SimulationThread& simulation, F question) {
-  auto promise = std::make_shared<std::promise<T>>();
-  std::future<T> answer = promise->get_future();
-  simulation.post([promise, question](SimulationCore& core) {
-    try {
-      promise->set_value(question(core));
-    } catch (...) {
-      promise->set_exception(std::current_exception());
-    }
-  });
-  return answer;
 }
 
 }  // namespace
@@ -327,169 +272,6 @@ void choose_panel(Panel& chosen, std::span<const std::unique_ptr<Panel>> panels)
     if (panel->pane() == chosen.pane()) panel->set_open(false);
   }
   chosen.set_open(true);
-}
-
-void open_file(SimulationThread& simulation, const std::filesystem::path& file) {
-  simulation.post([file](SimulationCore& core) {
-    if (file.extension() != ".npz") return core.open(file);
-    core.open(scene_of_trajectory(file));
-    if (core.message().empty()) core.replay(file);
-  });
-}
-
-void step_by(PanelContext& context, int steps) {
-  context.simulation.post([steps](SimulationCore& core) {
-    core.set_running(false);
-    if (steps < 0) return core.seek(core.number() + steps);
-    for (int i = 0; i < steps; ++i) {
-      const std::int64_t before = core.number();
-      core.step_forward();
-      if (core.number() == before) return;  // it failed, or a replay is over
-    }
-  });
-}
-
-void change_speed(PanelContext& context, double factor) {
-  context.simulation.post([factor](SimulationCore& core) {
-    core.set_speed(std::clamp(core.speed() * factor, 1.0 / 16.0, 16.0));
-  });
-}
-
-void set_side_by_side(PanelContext& context, bool side_by_side) {
-  context.display.side_by_side = side_by_side;
-  context.simulation.post(
-      [side_by_side](SimulationCore& core) { core.set_look_without_edges(side_by_side); });
-}
-
-void place_slice(PanelContext& context) {
-  SliceDisplay& slice = context.display.slice;
-  slice.centre = context.camera.target;
-  slice.offset = 0.0;
-  slice.size = context.camera.distance * std::tan(0.5 * context.camera.vertical_angle);
-  slice.azimuth = context.camera.azimuth;
-  slice.elevation = context.camera.elevation;
-}
-
-void next_primitive(PanelContext& context) {
-  const Model& model = context.frame.model->model();
-  int &body = context.display.primitive_body, &primitive = context.display.primitive;
-  const auto count = [&](int b) {
-    return b >= 0 && b < model.body_count()
-               ? static_cast<int>(model.bodies[static_cast<std::size_t>(b)].shape.primitives.size())
-               : 0;
-  };
-  const int wanted = context.selection.body;
-  if (count(wanted) > 0 && body != wanted) {
-    body = wanted;
-    primitive = 0;
-    return;
-  }
-  if (body >= 0 && primitive + 1 < count(body)) {
-    ++primitive;
-    return;
-  }
-  // After the last one of the selected body comes its first, of any body the first of the next, and at last
-  // nobody's.
-  primitive = 0;
-  if (count(wanted) > 0) return;
-  for (int b = body + 1; b < model.body_count(); ++b) {
-    if (count(b) == 0) continue;
-    body = b;
-    return;
-  }
-  body = primitive = -1;
-}
-
-void ask_for_gradient(PanelContext& context, bool check) {
-  GradientState& state = context.gradients;
-  if (is_busy(state)) return;
-  state.message.clear();
-  const int bodies = context.frame.model->model().body_count();
-  Loss loss = state.loss;
-  loss.body = std::clamp(loss.body, 0, bodies - 1);
-  loss.other = std::clamp(loss.other, 0, bodies - 1);
-  if (loss.direction.norm() > 0.0) loss.direction.normalize();
-  const int steps = std::max(1, state.steps);
-  if (state.from_past) {
-    state.request_on_its_way = ask<GradientRequest>(context.simulation, [=](const SimulationCore& core) {
-      GradientRequest request = request_of_past(core, steps);
-      request.loss = loss;
-      request.check = check;
-      return request;
-    });
-    return;
-  }
-  GradientRequest request;
-  request.model = context.frame.model;
-  request.initial = context.frame.state;
-  request.number = context.frame.number;
-  request.steps = steps;
-  request.loss = loss;
-  request.check = check;
-  state.job.start(std::move(request));
-}
-
-void ask_for_determinism(PanelContext& context) {
-  GradientState& state = context.gradients;
-  if (state.determinism_on_its_way.valid()) return;
-  state.determinism.reset();
-  state.determinism_on_its_way = ask<DeterminismResult>(
-      context.simulation, [steps = std::max(1, state.steps)](const SimulationCore& core) {
-        const History& history = core.history();
-        if (history.first() == history.last())
-          return DeterminismResult{0, -1, "no step is kept: step forward first"};
-        return check_determinism(core, std::max(history.first(), history.last() - steps));
-      });
-}
-
-bool is_busy(const GradientState& gradients) {
-  return gradients.job.busy() || gradients.request_on_its_way.valid();
-}
-
-void poll_gradients(GradientState& gradients) {
-  if (is_there(gradients.request_on_its_way)) {
-    try {
-      gradients.job.start(gradients.request_on_its_way.get());
-    } catch (const std::exception& error) {
-      gradients.message = error.what();
-    }
-  }
-  if (std::optional<GradientResult> result = gradients.job.poll()) gradients.result = std::move(result);
-  if (is_there(gradients.determinism_on_its_way)) {
-    try {
-      gradients.determinism = gradients.determinism_on_its_way.get();
-    } catch (const std::exception& error) {
-      gradients.determinism = DeterminismResult{0, -1, error.what()};
-    }
-  }
-}
-
-void sample_pinned(const Frame& frame, Selection& selection) {
-  // Of another scene.
-  const int bodies = frame.model->model().body_count();
-  std::erase_if(selection.pinned, [&](const Selection::Pinned& p) { return p.feature.body_B >= bodies; });
-  const auto time = static_cast<float>(frame.state.time);
-  for (Selection::Pinned& pinned : selection.pinned) {
-    std::vector<float>* const columns[] = {&pinned.time, &pinned.distance, &pinned.force, &pinned.activity};
-    if (!pinned.time.empty() && time == pinned.time.back()) continue;
-    if (!pinned.time.empty() && time < pinned.time.back()) {
-      for (std::vector<float>* column : columns) column->clear();
-    }
-    if (pinned.time.size() >= k_most_samples) {
-      for (std::vector<float>* column : columns) column->erase(column->begin());
-    }
-    const auto place = std::find_if(
-        frame.contacts.begin(), frame.contacts.end(),
-        [&](const ContactView& view) { return Selection::same(view.contact.feature, pinned.feature); });
-    const bool is_there_now = place != frame.contacts.end();
-    // A contact that is not there has a distance that nobody knows, and neither force nor activity.
-    pinned.time.push_back(time);
-    pinned.distance.push_back(is_there_now ? static_cast<float>(place->contact.signed_distance)
-                                           : std::numeric_limits<float>::quiet_NaN());
-    pinned.force.push_back(is_there_now && place->has_force ? static_cast<float>(place->force.normal_force())
-                                                            : 0.0f);
-    pinned.activity.push_back(is_there_now ? static_cast<float>(place->contact.activity) : 0.0f);
-  }
 }
 
 }  // namespace abut::viewer

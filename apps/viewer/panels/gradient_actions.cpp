@@ -1,0 +1,128 @@
+/// Actions of gradients: questions to the thread of the simulation, and their answers.
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "apps/viewer/panels/actions.h"
+
+namespace abut::viewer {
+namespace {
+
+template <typename T>
+bool is_there(std::future<T>& future) {
+  return future.valid() && future.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+}
+
+/// What is needed for the gradient of steps that were made; throws std::runtime_error if there are none.
+GradientRequest request_of_past(const SimulationCore& core, int steps) {
+  const History& history = core.history();
+  const std::int64_t last = core.number(), first = std::max(core.steps_since(), last - steps);
+  if (first == last)
+    throw std::runtime_error("no step leads to this moment, or none is kept: step forward first");
+  GradientRequest request;
+  request.model = core.model();
+  request.initial = history.at(first).state;
+  request.number = first;
+  request.steps = static_cast<int>(last - first);
+  bool is_pulled = false;
+  for (std::int64_t n = first + 1; n <= last; ++n) {
+    request.controls.push_back(history.at(n).control);
+    is_pulled = is_pulled || !request.controls.back().empty();
+  }
+  if (!is_pulled) {
+    request.controls.clear();
+  } else {
+    const Control nobody(request.initial.X_WB.size(), Vec6<double>::Zero());
+    for (Control& control : request.controls) {
+      if (control.empty()) control = nobody;
+    }
+  }
+  return request;
+}
+
+/// A promise that a command can carry: commands are copied.
+template <typename T, typename F>
+std::future<T> ask(SimulationThread& simulation, F question) {
+  auto promise = std::make_shared<std::promise<T>>();
+  std::future<T> answer = promise->get_future();
+  simulation.post([promise, question](SimulationCore& core) {
+    try {
+      promise->set_value(question(core));
+    } catch (...) {
+      promise->set_exception(std::current_exception());
+    }
+  });
+  return answer;
+}
+
+}  // namespace
+
+void ask_for_gradient(PanelContext& context, bool check) {
+  GradientState& state = context.gradients;
+  if (is_busy(state)) return;
+  state.message.clear();
+  const int bodies = context.frame.model->model().body_count();
+  Loss loss = state.loss;
+  loss.body = std::clamp(loss.body, 0, bodies - 1);
+  loss.other = std::clamp(loss.other, 0, bodies - 1);
+  if (loss.direction.norm() > 0.0) loss.direction.normalize();
+  const int steps = std::max(1, state.steps);
+  if (state.from_past) {
+    state.request_on_its_way = ask<GradientRequest>(context.simulation, [=](const SimulationCore& core) {
+      GradientRequest request = request_of_past(core, steps);
+      request.loss = loss;
+      request.check = check;
+      return request;
+    });
+    return;
+  }
+  GradientRequest request;
+  request.model = context.frame.model;
+  request.initial = context.frame.state;
+  request.number = context.frame.number;
+  request.steps = steps;
+  request.loss = loss;
+  request.check = check;
+  state.job.start(std::move(request));
+}
+
+void ask_for_determinism(PanelContext& context) {
+  GradientState& state = context.gradients;
+  if (state.determinism_on_its_way.valid()) return;
+  state.determinism.reset();
+  state.determinism_on_its_way = ask<DeterminismResult>(
+      context.simulation, [steps = std::max(1, state.steps)](const SimulationCore& core) {
+        const History& history = core.history();
+        if (history.first() == history.last())
+          return DeterminismResult{0, -1, "no step is kept: step forward first"};
+        return check_determinism(core, std::max(history.first(), history.last() - steps));
+      });
+}
+
+bool is_busy(const GradientState& gradients) {
+  return gradients.job.busy() || gradients.request_on_its_way.valid();
+}
+
+void poll_gradients(GradientState& gradients) {
+  if (is_there(gradients.request_on_its_way)) {
+    try {
+      gradients.job.start(gradients.request_on_its_way.get());
+    } catch (const std::exception& error) {
+      gradients.message = error.what();
+    }
+  }
+  if (std::optional<GradientResult> result = gradients.job.poll()) gradients.result = std::move(result);
+  if (is_there(gradients.determinism_on_its_way)) {
+    try {
+      gradients.determinism = gradients.determinism_on_its_way.get();
+    } catch (const std::exception& error) {
+      gradients.determinism = DeterminismResult{0, -1, error.what()};
+    }
+  }
+}
+
+}  // namespace abut::viewer
