@@ -16,4 +16,7 @@ struct Image {
 /// Writes the file whole or not at all. Throws InputError if it cannot be written.
 void write_png(const std::filesystem::path& path, const Image& image);
 
+/// Without what is transparent in it. Throws InputError for what is no PNG file.
+[[nodiscard]] Image read_png(const std::filesystem::path& path);
+
 }  // namespace abut

@@ -10,12 +10,12 @@
 #include <catch2/catch.hpp>
 
 #include "apps/abut/fit_visual.h"
+#include "apps/picture/image.h"
 #include "collision/fitting/make_body.h"
 #include "engine/body_io.h"
 #include "engine/mesh_io.h"
 #include "engine/mesh_shapes.h"
 #include "tests/apps/program.h"
-#include "tests/apps/read_png.h"
 #include "tests/support/close.h"
 #include "tests/support/mesh_files.h"
 #include "tests/support/meshes.h"

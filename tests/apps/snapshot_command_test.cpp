@@ -6,11 +6,11 @@
 
 #include <catch2/catch.hpp>
 
+#include "apps/picture/image.h"
 #include "engine/coloured_mesh.h"
 #include "engine/mesh_shapes.h"
 #include "engine/npz.h"
 #include "tests/apps/program.h"
-#include "tests/apps/read_png.h"
 
 namespace abut::test {
 namespace {
