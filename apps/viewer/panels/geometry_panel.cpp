@@ -135,7 +135,8 @@ class GeometryPanel : public Panel {
     ImGui::EndDisabled();
     if (display.discrepancy) colour_bar(&diverging_of_unit, "inside", "on the SDF", "outside");
     const Model& model = context.frame.model->model();
-    (void)body_combo("Body##of the mesh", model, body_, nullptr);
+    (void)body_combo("Body##of the mesh", model, body_, nullptr,
+                     "Whose mesh is measured; follows what is selected in the picture.");
     const Body& body = model.bodies[static_cast<std::size_t>(body_)];
     show("{}, {}, {}", count_text(body.mesh.vertex_count(), "vertex", "vertices"),
          count_text(body.mesh.triangle_count(), "triangle"),
@@ -192,14 +193,17 @@ class GeometryPanel : public Panel {
     display.primitive = std::clamp(display.primitive, -1, count - 1);
     if (ImGui::ArrowButton("previous", ImGuiDir_Left))
       display.primitive = std::max(-1, display.primitive - 1);
+    tooltip("The primitive before; before the first one, all.");
     ImGui::SameLine();
     if (ImGui::ArrowButton("next", ImGuiDir_Right))
       display.primitive = std::min(count - 1, display.primitive + 1);
+    tooltip("The primitive after this.\nKey: " + key_text(Action::next_primitive));
     ImGui::SameLine();
     ImGui::SetNextItemWidth(-1.0f);
     ImGui::SliderInt("##primitive", &display.primitive, -1, count - 1,
                      display.primitive < 0 ? "all" : fmt::format("%d, the last is {}", count - 1).c_str(),
                      ImGuiSliderFlags_AlwaysClamp);
+    tooltip("Which primitive is shown alone; at the left end, all.");
     if (display.primitive < 0) {
       show_note(fmt::format("{}, united with smoothing {}", count_text(count, "primitive"),
                             with_prefix(shape.union_smoothing, "m")));
@@ -248,6 +252,7 @@ class GeometryPanel : public Panel {
       slice.azimuth = context.camera.azimuth;
       slice.elevation = context.camera.elevation;
     }
+    tooltip("Turns the plane towards the camera.");
     constexpr double k_half_turn = std::numbers::pi;
     const auto angle = [&](const char* label, double& radians, double most, double usual, const char* help) {
       // What comes of 1.5708 is 90.

@@ -21,7 +21,8 @@ class RecordingPanel : public Panel {
 
   void draw(PanelContext& context) override {
     RecordingState& recording = context.recording;
-    (void)text_field("Picture", "file.png", recording.screenshot);
+    (void)text_field("Picture", "file.png", recording.screenshot,
+                     "The file of the next screenshot, in the current folder if it names none.");
     ImGui::BeginDisabled(recording.screenshot.empty());
     if (wide_button("Take a screenshot")) recording.take_screenshot = true;
     ImGui::EndDisabled();
@@ -29,7 +30,8 @@ class RecordingPanel : public Panel {
 
     ImGui::Separator();
     ImGui::BeginDisabled(recording.recording_video);
-    (void)text_field("Video", "file.mp4 or file.png", recording.video);
+    (void)text_field("Video", "file.mp4 or file.png", recording.video,
+                     "The file of the next video, or of numbered pictures if it ends in .png.");
     ImGui::EndDisabled();
     ImGui::BeginDisabled(!recording.recording_video && recording.video.empty());
     if (wide_button(recording.recording_video ? "End the video###video" : "Begin a video###video"))
@@ -42,7 +44,8 @@ class RecordingPanel : public Panel {
       show_note("There is no ffmpeg in PATH, which makes videos; pictures one by one need none: file.png.");
 
     ImGui::Separator();
-    (void)text_field("Trajectory", "file.npz or file.csv", recording.trajectory);
+    (void)text_field("Trajectory", "file.npz or file.csv", recording.trajectory,
+                     "The file of the next trajectory: .npz can be replayed, .csv is a table.");
     ImGui::BeginDisabled(recording.trajectory.empty());
     if (wide_button("Save the trajectory")) recording.save_trajectory = true;
     ImGui::EndDisabled();

@@ -124,14 +124,14 @@ bool slider(const char* label, double& value, const SliderOptions& options) {
   const ImU32 mark = ImGui::GetColorU32(ImGuiCol_TextDisabled);
   for (const double place : options.marks) draw_mark(options, place, mark);
   if (options.standard) draw_mark(options, *options.standard, packed(rgb(230, 159, 0)));
-  if (ImGui::IsItemHovered()) {
+  if (ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) {
     std::string words = options.help;
     if (options.standard) {
       words += fmt::format("{}Default: {:.4g}{}{} (right click)", words.empty() ? "" : "\n\n",
                            *options.standard, options.unit[0] ? " " : "", options.unit);
     }
     tooltip(words + (words.empty() ? "" : "\n") + "Ctrl + click to type a number.");
-    if (options.standard && ImGui::IsMouseClicked(ImGuiMouseButton_Right)) edited = *options.standard;
+    if (options.standard && ImGui::IsItemClicked(ImGuiMouseButton_Right)) edited = *options.standard;
   }
   if (options.standard) {
     ImGui::SameLine(0.0f, ImGui::GetStyle().ItemInnerSpacing.x);
@@ -224,16 +224,19 @@ bool body_combo(const char* label, const Model& model, int& body, const char* no
       ImGui::PopID();
     }
     ImGui::EndCombo();
+  } else {
+    tooltip(help);
   }
   ImGui::PopID();
   return body != before;
 }
 
-bool text_field(const char* label, const char* hint, std::string& text, ImGuiInputTextFlags flags) {
+bool text_field(const char* label, const char* hint, std::string& text, const std::string& help) {
   ImGui::PushID(label);
-  begin_line(label, {});
+  begin_line(label, help);
   ImGui::SetNextItemWidth(-1.0f);
-  const bool done = ImGui::InputTextWithHint("##text", hint, &text, flags);
+  const bool done = ImGui::InputTextWithHint("##text", hint, &text);
+  tooltip(help);
   ImGui::PopID();
   return done;
 }

@@ -69,7 +69,7 @@ bool checkbox_with_key(const char* label, bool& value, const std::string& key, c
                               const std::string& help = {});
 /// A line to type in.
 [[nodiscard]] bool text_field(const char* label, const char* hint, std::string& text,
-                              ImGuiInputTextFlags flags = 0);
+                              const std::string& help);
 
 /// A colour scale of `colour_at(x)`, x from 0 to 1, with words at its two ends and in the middle.
 void colour_bar(Colour (*colour_at)(double x), const char* low, const char* middle, const char* high);
