@@ -72,6 +72,27 @@ void Interface::end(unsigned framebuffer) {
   ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
 }
 
+void Interface::draw_over(unsigned framebuffer, const std::function<void(ImDrawList&)>& draw) {
+  ImDrawList list(ImGui::GetDrawListSharedData());
+  list._ResetForNewFrame();
+  list.PushClipRectFullScreen();
+  list.PushTextureID(ImGui::GetIO().Fonts->TexID);
+  draw(list);
+  ImDrawList* lists[] = {&list};
+  const ImDrawData& ended = *ImGui::GetDrawData();
+  ImDrawData data;
+  data.Valid = true;
+  data.CmdLists = lists;
+  data.CmdListsCount = 1;
+  data.TotalIdxCount = list.IdxBuffer.Size;
+  data.TotalVtxCount = list.VtxBuffer.Size;
+  data.DisplayPos = ended.DisplayPos;
+  data.DisplaySize = ended.DisplaySize;
+  data.FramebufferScale = ended.FramebufferScale;
+  glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+  ImGui_ImplOpenGL3_RenderDrawData(&data);
+}
+
 void Interface::discard() { ImGui::EndFrame(); }
 
 }  // namespace abut::viewer

@@ -1,6 +1,9 @@
 /// Dear ImGui as the viewer uses it: its context, style, font and OpenGL backend.
 #pragma once
 
+#include <functional>
+
+struct ImDrawList;
 struct ImGuiContext;
 
 namespace abut::viewer {
@@ -18,6 +21,8 @@ class Interface {
   void begin();
   /// Ends it and draws it into a framebuffer.
   void end(unsigned framebuffer);
+  /// Draws over a picture that has ended: what the user is to see and no file is to have.
+  void draw_over(unsigned framebuffer, const std::function<void(ImDrawList&)>& draw);
   /// Ends it without drawing.
   void discard();
 

@@ -23,6 +23,7 @@ struct Layout {
 
   /// The scene keeps at least 40 % of the window's width and height, as far as the menu leaves that.
   [[nodiscard]] LayoutAreas areas(float width, float height, float menu_height, float scale) const;
+  friend bool operator==(const Layout&, const Layout&) = default;
   /// Moves the border between a pane and the scene by so much [points of the window], away from the window's
   /// edge if positive.
   void drag(Pane pane, float by, float width, float height, float menu_height, float scale);

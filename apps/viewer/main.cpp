@@ -35,9 +35,13 @@ int complain(int exit_code, std::string_view what) {
   return exit_code;
 }
 
-void start(const ViewerOptions& options, SimulationThread& simulation) {
+void start(const ViewerOptions& options, SimulationThread& simulation, const InterruptRequest& interrupt) {
   simulation.call([&](SimulationCore& core) {
-    for (int i = 0; i < options.steps && core.message().empty(); ++i) core.step_forward();
+    for (int i = 0; i < options.steps && !interrupt.received(); ++i) {
+      const std::int64_t before = core.number();
+      core.step_forward();
+      if (core.number() == before) break;  // it failed, or a replay is over
+    }
     if (!core.message().empty()) throw std::invalid_argument(core.message());
     if (!options.ghosts.empty()) core.set_ghosts(options.ghosts);
     core.set_speed(options.speed);
@@ -50,6 +54,21 @@ void write_screenshot(const ViewerOptions& options, const Viewer& viewer, unsign
   if (options.screenshot.empty()) return;
   make_folder_of(options.screenshot);
   write_png(options.screenshot, viewer.capture(framebuffer));
+  fmt::print("written to {}\n", options.screenshot.string());
+}
+
+/// Before what the command line says.
+void restore(const ViewerOptions& options, const StateFile& state_file, Viewer& viewer) {
+  if (state_file_of(options).empty()) return;
+  viewer.restore(state_file.reading().state);
+  viewer.recording.message = state_file.reading().problem;
+  viewer.remember_file(options.scene);
+}
+
+void begin_video(const ViewerOptions& options, Viewer& viewer) {
+  if (options.video.empty()) return;
+  viewer.recording.video = options.video.string();
+  viewer.recording.recording_video = true;
 }
 
 /// Throws std::invalid_argument saying why if it could not be written.
@@ -64,17 +83,16 @@ void run_headless(const ViewerOptions& options) {
   const float picture_seconds = 1.0f / (options.video.empty() ? 60.0f : static_cast<float>(k_video_rate));
   HeadlessContext context(options.picture.width, options.picture.height);
   SimulationThread simulation(simulation_options(options), Threading::none);
-  start(options, simulation);
+  const InterruptRequest interrupt;
+  start(options, simulation, interrupt);
+  StateFile state_file(state_file_of(options));
   Viewer viewer(simulation, options.text_scale > 0.0 ? options.text_scale : 1.0);
+  restore(options, state_file, viewer);
   apply(options, viewer);
   const bool until_the_end = !options.video.empty() && !options.frames && !options.paused && !options.loop;
   const std::int64_t frames =
       until_the_end ? std::numeric_limits<std::int64_t>::max() : options.frames.value_or(1);
-  if (!options.video.empty()) {
-    viewer.recording.video = options.video.string();
-    viewer.recording.recording_video = true;
-  }
-  const InterruptRequest interrupt;
+  begin_video(options, viewer);
   for (std::int64_t i = 0; i < frames && !viewer.wants_to_close() && !interrupt.received(); ++i) {
     ImGuiIO& io = ImGui::GetIO();
     io.DisplaySize = {static_cast<float>(options.picture.width), static_cast<float>(options.picture.height)};
@@ -86,21 +104,27 @@ void run_headless(const ViewerOptions& options) {
     if (until_the_end && (!shown.running || shown.number >= shown.end)) break;
   }
   if (!options.video.empty()) finish_video(viewer, context.framebuffer());
-  // Dear ImGui learns how large windows are while it draws them for the first time.
-  simulation.update(0.0);
-  viewer.draw(context.framebuffer());
+  do {
+    // Dear ImGui learns how large windows are while it draws them for the first time.
+    simulation.update(0.0);
+    viewer.draw(context.framebuffer());
+  } while (viewer.makes_thumbnails() && !interrupt.received());
+  state_file.save(viewer.remembered());
   write_screenshot(options, viewer, context.framebuffer());
 }
 
 void run_in_window(const ViewerOptions& options) {
   Window window(options.picture.width, options.picture.height, "abut-view");
   SimulationThread simulation(simulation_options(options));
-  start(options, simulation);
+  const InterruptRequest interrupt;  // ends as the close button does: a video is finished
+  start(options, simulation, interrupt);
+  StateFile state_file(state_file_of(options));
   Viewer viewer(simulation, options.text_scale > 0.0 ? options.text_scale : window.content_scale());
   window.connect_input();
+  restore(options, state_file, viewer);
   apply(options, viewer);
+  begin_video(options, viewer);
   std::string title;
-  const InterruptRequest interrupt;  // ends as the close button does: a video is finished
   for (std::int64_t i = 0; !window.close_requested() && !viewer.wants_to_close() && !interrupt.received();
        ++i) {
     if (options.frames && i >= *options.frames) {
@@ -108,14 +132,16 @@ void run_in_window(const ViewerOptions& options) {
       break;
     }
     window.begin_picture();
-    for (const std::filesystem::path& file : window.take_dropped_files()) viewer.open(file);
+    viewer.offer(window.take_dropped_files());
     viewer.draw(0);
     if (viewer.frame()->model->scene.name != title) {
       title = viewer.frame()->model->scene.name;
       window.set_title("abut-view: " + title);
     }
+    if (!ImGui::IsAnyMouseDown()) state_file.save(viewer.remembered());
     if (!(options.frames && i + 1 == *options.frames)) window.end_picture();
   }
+  if (viewer.recording.recording_video) finish_video(viewer, 0);
   window.disconnect_input();
 }
 
@@ -126,8 +152,6 @@ int run(const ViewerOptions& options) {
       if (!options.headless && !options.frames)
         return complain(k_bad_input, "--screenshot needs --headless or --frames");
     }
-    if (!options.video.empty() && !options.headless)
-      return complain(k_bad_input, "--video needs --headless; in a window, Shift + F12 begins and ends one");
     options.headless ? run_headless(options) : run_in_window(options);
     return k_well;
   } catch (const InputError& error) {

@@ -47,7 +47,7 @@ Viewer::~Viewer() {
 }
 
 PanelContext Viewer::context() {
-  return {*whole_frame_, simulation_,          display, selection, gradients, recording, camera,
+  return {*whole_frame_, simulation_,          display, selection, gradients, recording, requests_, camera,
           camera_state,  pictures_per_second_, aspect()};
 }
 
@@ -83,8 +83,6 @@ Vec2<double> Viewer::on_screen(const Vec3<double>& p_W) const {
 
 // What the user does ----------------------------------------------------------------------------------------
 
-void Viewer::open(const std::filesystem::path& file) { open_file(simulation_, file); }
-
 void Viewer::compute_gradient_now(bool check) {
   PanelContext now = context();
   ask_for_gradient(now, check);
@@ -102,7 +100,7 @@ void Viewer::act(Action action) {
 
 void Viewer::handle_keys() {
   const ImGuiIO& io = ImGui::GetIO();
-  if (io.WantTextInput) return;
+  if (io.WantTextInput || has_popup()) return;
   const KeyModifier modifier = io.KeyCtrl    ? KeyModifier::control
                                : io.KeyShift ? KeyModifier::shift
                                              : KeyModifier::none;
@@ -344,8 +342,10 @@ void Viewer::draw(unsigned framebuffer) {
   if (result && result->request.model->geometry_version != frame_->model->geometry_version)
     gradients.result.reset();  // of a scene that is gone
   sample_pinned(*whole_frame_, selection);
+  take_opened();
   handle_keys();
   if (display.panels) draw_menu();
+  answer_requests();
   lay_out();  // after all that opens and closes panes
   if (std::exchange(show_all_, false))
     camera = camera_around(frame_->model->model(), frame_->state.X_WB, aspect(), camera, std::nullopt,
@@ -359,8 +359,10 @@ void Viewer::draw(unsigned framebuffer) {
   draw_gizmo();
   draw_legends();
   draw_message();
+  draw_popups();
   interface_.end(framebuffer);
   record(framebuffer);
+  draw_recording_sign(framebuffer);
 }
 
 }  // namespace abut::viewer

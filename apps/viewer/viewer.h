@@ -5,18 +5,24 @@
 #include <future>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "apps/picture/image.h"
 #include "apps/render/renderer.h"
+#include "apps/viewer/command_palette.h"
+#include "apps/viewer/hints.h"
 #include "apps/viewer/interface.h"
 #include "apps/viewer/layout.h"
+#include "apps/viewer/open_dialog.h"
 #include "apps/viewer/panels/key_table.h"
 #include "apps/viewer/panels/panel.h"
 #include "apps/viewer/panels/timeline.h"
 #include "apps/viewer/picture_maker.h"
 #include "apps/viewer/pose_gizmo.h"
+#include "apps/viewer/remembered_state.h"
+#include "apps/viewer/thumbnails.h"
 #include "apps/viewer/video_file.h"
 
 namespace abut::viewer {
@@ -40,8 +46,15 @@ class Viewer {
 
   /// Does what a key would do.
   void act(Action action);
-  /// A scene (.toml) to open, or a trajectory (.npz) to replay.
-  void open(const std::filesystem::path& file);
+  /// A scene (.toml) to open, a trajectory (.npz) to replay, or both. What opens becomes a recent file.
+  void open(std::span<const std::filesystem::path> files);
+  void open(const std::filesystem::path& file) { open({&file, 1}); }
+  /// The same, but where settings that were changed would be lost, the dialog asks first.
+  void offer(std::span<const std::filesystem::path> files);
+  /// Layout, panels and recent files of an earlier run; the hints are shown to whoever has not seen them.
+  void restore(const RememberedState& state);
+  [[nodiscard]] RememberedState remembered() const;
+  void remember_file(const std::filesystem::path& file) { add_recent_file(file, recent_files_); }
   /// Looks from there, also at the first picture.
   void look_from(const OrbitCamera& from) {
     camera = from;
@@ -64,6 +77,9 @@ class Viewer {
   [[nodiscard]] const Rectangle& scene() const { return areas_.scene; }             ///< of the last picture
   [[nodiscard]] const LayoutAreas& areas() const { return areas_; }
   [[nodiscard]] bool wants_to_close() const { return wants_to_close_; }
+  [[nodiscard]] bool has_popup() const;         ///< the dialog, the palette or the hints
+  [[nodiscard]] bool makes_thumbnails() const;  ///< that the dialog shows: more pictures show more of them
+  [[nodiscard]] const OpenDialog& open_dialog() const { return open_dialog_; }
 
  private:
   /// The mouse in the world: its ray, and where it is in the picture.
@@ -87,6 +103,13 @@ class Viewer {
   void centre_on(const Mouse& at);
   void pose_edit(const Pose<double>& X_WB);
   void draw_menu();
+  void draw_recent_menu();
+  void take_opened();
+  void open_chosen(const std::filesystem::path& file);
+  void answer_requests();
+  void reset_layout();
+  void draw_popups();
+  [[nodiscard]] std::string what_opening_loses() const;
   void lay_out();
   void draw_panels();
   void draw_pane(Pane pane, const Rectangle& area);
@@ -97,6 +120,7 @@ class Viewer {
   void draw_gizmo();
   void draw_legends();
   void draw_message();
+  void draw_recording_sign(unsigned framebuffer);
   void draw_world(unsigned framebuffer);
   void record(unsigned framebuffer);
   void record_video(unsigned framebuffer);
@@ -128,6 +152,14 @@ class Viewer {
   PoseGizmo gizmo_;
   std::unique_ptr<VideoFile> video_;
   double video_seconds_ = 0.0;
+  ViewerRequests requests_;
+  std::future<std::string> opening_;  // why it cannot be
+  std::vector<std::filesystem::path> opening_files_, offered_files_, recent_files_;
+  OpenDialog open_dialog_;
+  std::unique_ptr<Thumbnails> thumbnails_;  // once the dialog has been opened
+  CommandPalette palette_;
+  Hints hints_;
+  bool hints_seen_ = false;
   std::future<std::string> saving_;  // the file, from the thread of the simulation
   std::string noticed_;              // the message that is on the screen
   double notice_seconds_ = 0.0;      // left of that

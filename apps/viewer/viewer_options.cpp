@@ -1,8 +1,8 @@
 #include "apps/viewer/viewer_options.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
+#include <cstddef>
 #include <functional>
 #include <limits>
 #include <map>
@@ -78,6 +78,32 @@ int body_of(const Model& model, const std::string& name, const std::string& opti
   refuse(option, name, known);
 }
 
+/// Panels in place of those that are open, and what appears over them.
+void open_by_name(const std::vector<std::string>& names, Viewer& viewer) {
+  const std::map<std::string, Action> popups{
+      {"files", Action::open_dialog}, {"palette", Action::palette}, {"hints", Action::hints}};
+  std::vector<std::string> known;
+  for (const auto& panel : viewer.panels()) known.push_back(panel->name());
+  const auto panel_of = [&](const std::string& name) {
+    return std::find(known.begin(), known.end(), name) - known.begin();
+  };
+  const auto count = static_cast<std::ptrdiff_t>(viewer.panels().size());
+  for (const auto& popup : popups) known.push_back(popup.first);
+  std::vector<std::size_t> panels;
+  for (const std::string& name : names) {
+    if (popups.contains(name)) {
+      viewer.act(popups.at(name));
+    } else if (const std::ptrdiff_t i = panel_of(name); i < count) {
+      panels.push_back(static_cast<std::size_t>(i));
+    } else {
+      refuse("--open", name, known);
+    }
+  }
+  if (panels.empty()) return;
+  for (const auto& panel : viewer.panels()) panel->set_open(false);
+  for (const std::size_t i : panels) viewer.panels()[i]->set_open(true);
+}
+
 /// "x:BODY", "y:BODY", "z:BODY", "kinetic-energy", "energy" or "distance:BODY:BODY".
 Loss loss_of(const Model& model, const std::string& text) {
   Loss loss;
@@ -137,8 +163,13 @@ void add_options(CLI::App& app, ViewerOptions& options) {
   app.add_option("--screenshot", options.screenshot, "write the last picture")->type_name("FILE.png");
   app.add_option(
          "--video", options.video,
-         "write a video of all pictures (.mp4, by ffmpeg), or the pictures one by one (.png, numbered)")
+         "write a video of all pictures (.mp4, by ffmpeg), or the pictures one by one (.png, numbered);\n"
+         "in a window from the start until it is closed or Shift + F12")
       ->type_name("FILE");
+  app.add_option("--state", options.state,
+                 "remember layout and recent files there; default: $XDG_STATE_HOME/abut/viewer.toml,\n"
+                 "and nothing with --headless or --frames")
+      ->type_name("FILE.toml");
   const auto list = [&](const char* name, std::vector<std::string>& words, const std::string& what) {
     app.add_option(name, words, what)->delimiter(',')->type_name("NAME,...");
   };
@@ -146,7 +177,8 @@ void add_options(CLI::App& app, ViewerOptions& options) {
   for (const auto& entry : switches()) names.push_back(entry.first);
   list("--show", options.show, fmt::format("any of {}", fmt::join(names, ", ")));
   list("--hide", options.hide, "the same names");
-  list("--open", options.open_panels, "panels, by the first word of their titles; all others are closed");
+  list("--open", options.open_panels,
+       "panels, by the first word of their titles (all others are closed); also: files, palette, hints");
   app.add_option("--indicator", options.indicator, "what colours contacts")->type_name("NAME");
   app.add_option("--glyph-size", options.glyph_size, "of arrows and points")
       ->check(finite_positive())
@@ -178,6 +210,11 @@ SimulationOptions simulation_options(const ViewerOptions& options) {
     simulation.scene = scene_of_trajectory(options.scene);
   }
   return simulation;
+}
+
+std::filesystem::path state_file_of(const ViewerOptions& options) {
+  if (!options.state.empty()) return options.state;
+  return options.headless || options.frames ? std::filesystem::path() : default_state_file();
 }
 
 void apply(const ViewerOptions& options, Viewer& viewer) {
@@ -215,23 +252,7 @@ void apply(const ViewerOptions& options, Viewer& viewer) {
     viewer.display.side_by_side = false;
     viewer.act(Action::side_by_side);
   }
-  if (!options.open_panels.empty()) {
-    std::vector<std::string> known;
-    const auto word_of = [](const std::string& title) {
-      std::string word = title.substr(0, title.find(' '));
-      std::transform(word.begin(), word.end(), word.begin(), [](unsigned char c) { return std::tolower(c); });
-      return word;
-    };
-    for (const auto& panel : viewer.panels()) {
-      known.push_back(word_of(panel->title()));
-      panel->set_open(false);
-    }
-    for (const std::string& word : options.open_panels) {
-      const auto found = std::find(known.begin(), known.end(), word);
-      if (found == known.end()) refuse("--open", word, known);
-      viewer.panels()[static_cast<std::size_t>(found - known.begin())]->set_open(true);
-    }
-  }
+  open_by_name(options.open_panels, viewer);
   if (!options.loss.empty()) {
     viewer.gradients.loss = loss_of(model, options.loss);
     viewer.gradients.steps = options.gradient_steps;

@@ -24,6 +24,7 @@ struct ViewerOptions {
   int steps = 0;                       ///< simulated before the first picture
   std::filesystem::path screenshot;    ///< of the last picture, may be empty
   std::filesystem::path video;         ///< of all pictures, may be empty
+  std::filesystem::path state;         ///< what is remembered between runs; empty: see state_file_of()
   std::vector<std::string> show, hide, open_panels;
   std::string indicator, select, loss;
   double glyph_size = 1.0;
@@ -36,6 +37,10 @@ void add_options(CLI::App& app, ViewerOptions& options);
 
 /// Finds out which of the two files is what: a lone trajectory names its scene. Throws InputError.
 [[nodiscard]] SimulationOptions simulation_options(const ViewerOptions& options);
+
+/// Where the viewer remembers its layout; empty if this run neither reads nor writes it: without a display,
+/// or with a given number of pictures, that takes --state.
+[[nodiscard]] std::filesystem::path state_file_of(const ViewerOptions& options);
 
 /// Applies what concerns the picture. Throws std::invalid_argument naming what it does not know.
 void apply(const ViewerOptions& options, Viewer& viewer);

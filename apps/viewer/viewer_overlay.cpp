@@ -40,6 +40,7 @@ void Viewer::draw_menu() {
       if (static_cast<std::size_t>(binding.category) != c) continue;
       if (ImGui::MenuItem(binding.what, key_text(binding).c_str(), is_on(binding.action, context())))
         act(binding.action);
+      if (binding.action == Action::open_dialog) draw_recent_menu();
     }
     ImGui::EndMenu();
   }
@@ -74,7 +75,7 @@ void Viewer::draw_gizmo() {
 void Viewer::draw_legends() {
   ImDrawList& list = *ImGui::GetBackgroundDrawList();
   const float line = ImGui::GetTextLineHeight(), gap = 0.5f * line;
-  const float scene_right = scene().x + scene().width, scene_bottom = scene().y + scene().height;
+  const float scene_bottom = scene().y + scene().height;
   const ImU32 white = to_imgui(k_selection_colour);
   const auto text = [&](float x, float y, const std::string& words, ImU32 colour) {
     // On a rim, as there may be anything behind it.
@@ -147,11 +148,20 @@ void Viewer::draw_legends() {
       text(left + 0.5f * (half - ImGui::CalcTextSize(title.c_str()).x), top, title, white);
     list.AddLine({scene().x + half, scene().y}, {scene().x + half, scene_bottom}, white);
   }
-  if (video_) {
-    const float radius = 0.5f * line, left = scene_right - 6.0f * line, top = scene().y + line;
-    list.AddCircleFilled({left, top + radius}, radius, IM_COL32(220, 40, 40, 255));
-    text(left + line, top, "recording", white);
-  }
+}
+
+void Viewer::draw_recording_sign(unsigned framebuffer) {
+  if (!video_) return;
+  interface_.draw_over(framebuffer, [this](ImDrawList& list) {
+    const std::string words = fmt::format("recording {:.1f} s", video_seconds_);
+    const float line = ImGui::GetFontSize(), radius = 0.4f * line, top = scene().y + line;
+    const ImVec2 size = ImGui::CalcTextSize(words.c_str());
+    const float left = scene().x + scene().width - size.x - 2.0f * line;
+    list.AddRectFilled({left - 2.0f * line, top - 0.3f * line},
+                       {left + size.x + 0.6f * line, top + 1.3f * line}, IM_COL32(20, 22, 26, 220), 4.0f);
+    list.AddCircleFilled({left - line, top + 0.5f * line}, radius, IM_COL32(220, 40, 40, 255));
+    list.AddText({left, top}, to_imgui(k_selection_colour), words.c_str());
+  });
 }
 
 void Viewer::draw_message() {

@@ -48,15 +48,9 @@ void Viewer::record(unsigned framebuffer) {
     recording.message = "written to " + recording.screenshot;
   });
   if (std::exchange(recording.save_trajectory, false)) {
-    auto done = std::make_shared<std::promise<std::string>>();
-    saving_ = done->get_future();
-    simulation_.post([done, file = recording.trajectory](SimulationCore& core) {
-      try {
-        core.save_trajectory(file);
-        done->set_value(file);
-      } catch (...) {
-        done->set_exception(std::current_exception());
-      }
+    saving_ = simulation_.ask([file = recording.trajectory](const SimulationCore& core) {
+      core.save_trajectory(file);
+      return file;
     });
   }
   if (saving_.valid() && saving_.wait_for(std::chrono::seconds(0)) == std::future_status::ready)

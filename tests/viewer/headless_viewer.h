@@ -3,6 +3,7 @@
 
 #include <array>
 #include <string>
+#include <utility>
 #include <vector>
 
 #define GLFW_INCLUDE_NONE
@@ -32,6 +33,13 @@ struct HeadlessViewer {
       : context(width, height), simulation(options_of(scene), Threading::none), viewer(simulation, 1.0) {
     viewer.display.panels = false;
     viewer.display.look.quality = Quality::plain;  // for speed
+    // As the window has them: keys of text fields.
+    ImGuiIO& io = ImGui::GetIO();
+    for (const auto& [meaning, key] : {std::pair(ImGuiKey_Tab, GLFW_KEY_TAB),
+                                       {ImGuiKey_Enter, GLFW_KEY_ENTER},
+                                       {ImGuiKey_Escape, GLFW_KEY_ESCAPE},
+                                       {ImGuiKey_Backspace, GLFW_KEY_BACKSPACE}})
+      io.KeyMap[meaning] = key;
     mouse_to(-1.0f, -1.0f);
     draw();
   }
@@ -66,6 +74,10 @@ struct HeadlessViewer {
     ImGui::GetIO().KeysDown[key] = false;
     set_modifiers(KeyModifier::none);
     draw();
+  }
+  void type(const std::string& text) {
+    for (const char c : text) ImGui::GetIO().AddInputCharacter(static_cast<unsigned char>(c));
+    draw(2);
   }
   /// Down at one place, up at another.
   void drag(int button, float x0, float y0, float x1, float y1, KeyModifier modifier = KeyModifier::none) {

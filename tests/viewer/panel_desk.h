@@ -66,7 +66,8 @@ class Desk {
   }
 
   [[nodiscard]] PanelContext context() {
-    return {*frame, simulation, display, selection, gradients, recording, camera, camera_state, 60.0};
+    return {*frame,    simulation, display, selection,    gradients,
+            recording, requests,   camera,  camera_state, 60.0};
   }
 
   /// One picture of a panel in a window of its own; what stands inside the same window afterwards goes to
@@ -155,6 +156,7 @@ class Desk {
   Selection selection;
   GradientState gradients;
   RecordingState recording;
+  ViewerRequests requests;
   OrbitCamera camera;
   CameraState camera_state;
   ImVec2 window{k_width, k_height};

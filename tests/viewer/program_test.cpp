@@ -168,6 +168,53 @@ TEST_CASE("abut-view: replays what abut run wrote, by its name alone", "[viewer]
   CHECK_THAT(result.err, Contains("nameless.npz") && Contains("of which scene"));
 }
 
+TEST_CASE("abut-view: runs without a display end, however many steps are asked of a replay",
+          "[viewer][value]") {
+  const TemporaryFolder folder;
+  const std::string scene = folder.write("scene.toml", k_scene), trajectory = folder.path() / "run.npz",
+                    png = folder.path() / "picture.png";
+  REQUIRE(run_executable(ABUT_EXECUTABLE, {"run", scene, "--quiet", "--out", trajectory}).exit_code == 0);
+  const ProgramResult result = view({trajectory, "--headless", "--steps", "2000000000", "--screenshot", png});
+  CHECK(result.exit_code == 0);
+  CHECK(result.out == "written to " + png + "\n");
+  CHECK(view({trajectory, "--headless", "--steps", "2000000000", "--video", folder.path() / "video.png"})
+            .exit_code == 0);
+}
+
+TEST_CASE("abut-view: a window records the video that the command line asks for", "[viewer][value]") {
+  const TemporaryFolder folder;
+  const VirtualDisplay display;
+  REQUIRE(display.is_there());
+  const ProgramResult result = view(
+      {k_spot, "--frames", "4", "--width", "320", "--height", "240", "--video", folder.path() / "video.png"},
+      display.name());
+  CAPTURE(result.err);
+  CHECK(result.exit_code == 0);
+  CHECK_THAT(result.out, Contains("written to") && Contains("video"));
+  CHECK(fs::exists(folder.path() / "video_00001.png"));
+}
+
+TEST_CASE("abut-view: without a display it remembers something only where it is told to", "[viewer][value]") {
+  const TemporaryFolder folder;
+  const fs::path home = folder.path() / "home", state = folder.path() / "new/state.toml";
+  const auto run = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{k_spot, "--headless", "--paused", "--width", "320", "--height", "200"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_executable(ABUT_VIEW_EXECUTABLE, arguments, {{"XDG_STATE_HOME", home.string()}});
+  };
+  CHECK(run({}).exit_code == 0);
+  CHECK_FALSE(fs::exists(home));
+  CHECK(run({"--state", state, "--open", "geometry"}).exit_code == 0);
+  CHECK_FALSE(fs::exists(home));
+  CHECK_THAT(read_file(state), Contains("open = [\"geometry\"]") && Contains("spot_on_pole.toml"));
+  const fs::path broken = folder.write("broken.toml", "[layout");
+  const ProgramResult result = run({"--state", broken});
+  CHECK(result.exit_code == 0);
+  CHECK(line_count(result.err) == 1);
+  CHECK_THAT(result.err, Contains("broken.toml:1") && Contains("ignored"));
+  CHECK(read_file(broken.string() + ".old") == "[layout");
+}
+
 TEST_CASE("abut-view: bad usage and input are exit code 2 and one line that names the cause",
           "[viewer][value]") {
   const TemporaryFolder folder;

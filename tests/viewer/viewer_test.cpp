@@ -11,7 +11,6 @@
 
 #include "apps/viewer/picking.h"
 #include "engine/body_builder.h"
-#include "engine/random.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/viewer/headless_viewer.h"
 
@@ -404,43 +403,6 @@ TEST_CASE("Viewer: side by side shows contacts with and without those of edges",
   user.press(GLFW_KEY_X);
   user.draw();
   CHECK(user.frame().without_edges.empty());
-}
-
-TEST_CASE("Viewer: a thousand pictures with random input", "[viewer][property][slow]") {
-  HeadlessViewer user(scene_file("drill_mustard"), 400, 260);
-  user.viewer.display.panels = true;
-  const TemporaryFolder folder;
-  user.viewer.recording.screenshot = folder.path() / "random.png";
-  user.viewer.recording.trajectory = folder.path() / "random.npz";
-  user.viewer.recording.video = folder.path() / "random.mp4";
-  Random random(17);
-  ImGuiIO& io = ImGui::GetIO();
-  const std::span<const KeyBinding> keys = key_table();
-  int largest = 0;
-  for (int i = 0; i < 1000; ++i) {
-    CAPTURE(i);
-    io.MousePos = {static_cast<float>(random.uniform(-20.0, 420.0)),
-                   static_cast<float>(random.uniform(-20.0, 280.0))};
-    for (int button = 0; button < 3; ++button) {
-      if (random.uniform() < 0.2) io.MouseDown[button] = !io.MouseDown[button];
-    }
-    io.MouseWheel = random.uniform() < 0.1 ? static_cast<float>(random.uniform(-3.0, 3.0)) : 0.0f;
-    std::fill(std::begin(io.KeysDown), std::end(io.KeysDown), false);
-    const KeyBinding& key = keys[random.integer(keys.size())];
-    if (random.uniform() < 0.3) {
-      user.set_modifiers(key.modifier);
-      io.KeysDown[key.key] = true;
-    }
-    if (random.uniform() < 0.02) {
-      user.context.resize(1 + static_cast<int>(random.integer(600)),
-                          1 + static_cast<int>(random.integer(400)));
-    }
-    REQUIRE_NOTHROW(user.draw());
-    CHECK(user.frame().state.X_WB[1].p.allFinite());
-    largest = std::max(largest, user.viewer.glyph_counts().points);
-    if (i % 100 == 99) user.viewer.act(Action::reset);
-  }
-  CHECK(largest > 10);
 }
 
 }  // namespace abut::viewer

@@ -206,6 +206,14 @@ bool perform(Action action, PanelContext& context, std::span<const std::unique_p
     case Action::save_trajectory:
       context.recording.save_trajectory = true;
       return true;
+    case Action::open_dialog:
+      return context.requests.open_dialog = true;
+    case Action::palette:
+      return context.requests.palette = true;
+    case Action::hints:
+      return context.requests.hints = true;
+    case Action::reset_layout:
+      return context.requests.reset_layout = true;
     case Action::quit:
       return false;
   }

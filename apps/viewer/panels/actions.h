@@ -2,8 +2,10 @@
 #pragma once
 
 #include <filesystem>
+#include <future>
 #include <memory>
 #include <span>
+#include <string>
 
 #include "apps/viewer/panels/key_table.h"
 #include "apps/viewer/panels/panel.h"
@@ -19,8 +21,11 @@ void choose_panel(Panel& chosen, std::span<const std::unique_ptr<Panel>> panels)
 /// Whether what an action turns on and off is on now; false of all others.
 [[nodiscard]] bool is_on(Action action, const PanelContext& context);
 
-/// A scene, or a trajectory (.npz) with its scene.
-void open_file(SimulationThread& simulation, const std::filesystem::path& file);
+/// Opens a scene, a trajectory (.npz) with its scene, or a trajectory of a given scene: one of them may be
+/// empty. The answer is why that cannot be, which frames then say, too; empty if it is open.
+[[nodiscard]] std::future<std::string> open_files(SimulationThread& simulation,
+                                                  const std::filesystem::path& scene,
+                                                  const std::filesystem::path& trajectory);
 /// The frame's moment and `steps` more (or fewer).
 void step_by(PanelContext& context, int steps);
 /// Halves and doubles from 1/16 to 16.

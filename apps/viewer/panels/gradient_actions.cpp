@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
-#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -44,21 +43,6 @@ GradientRequest request_of_past(const SimulationCore& core, int steps) {
   return request;
 }
 
-/// A promise that a command can carry: commands are copied.
-template <typename T, typename F>
-std::future<T> ask(SimulationThread& simulation, F question) {
-  auto promise = std::make_shared<std::promise<T>>();
-  std::future<T> answer = promise->get_future();
-  simulation.post([promise, question](SimulationCore& core) {
-    try {
-      promise->set_value(question(core));
-    } catch (...) {
-      promise->set_exception(std::current_exception());
-    }
-  });
-  return answer;
-}
-
 }  // namespace
 
 void ask_for_gradient(PanelContext& context, bool check) {
@@ -72,7 +56,7 @@ void ask_for_gradient(PanelContext& context, bool check) {
   if (loss.direction.norm() > 0.0) loss.direction.normalize();
   const int steps = std::max(1, state.steps);
   if (state.from_past) {
-    state.request_on_its_way = ask<GradientRequest>(context.simulation, [=](const SimulationCore& core) {
+    state.request_on_its_way = context.simulation.ask([=](const SimulationCore& core) {
       GradientRequest request = request_of_past(core, steps);
       request.loss = loss;
       request.check = check;
@@ -94,8 +78,8 @@ void ask_for_determinism(PanelContext& context) {
   GradientState& state = context.gradients;
   if (state.determinism_on_its_way.valid()) return;
   state.determinism.reset();
-  state.determinism_on_its_way = ask<DeterminismResult>(
-      context.simulation, [steps = std::max(1, state.steps)](const SimulationCore& core) {
+  state.determinism_on_its_way =
+      context.simulation.ask([steps = std::max(1, state.steps)](const SimulationCore& core) {
         const History& history = core.history();
         if (history.first() == history.last())
           return DeterminismResult{0, -1, "no step is kept: step forward first"};

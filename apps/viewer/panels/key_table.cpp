@@ -86,7 +86,11 @@ constexpr KeyBinding k_keys[] = {
     {Action::scene_panel,          GLFW_KEY_F10,       M::none,    C::panels,     "tree of the scene"},
     {Action::inspector_panel,      GLFW_KEY_F11,       M::none,    C::panels,     "inspector of what is selected"},
     {Action::all_panels,           GLFW_KEY_TAB,       M::none,    C::panels,     "show or hide all panels"},
+    {Action::reset_layout,         GLFW_KEY_0,         M::control, C::panels,     "reset the layout"},
+    {Action::hints,                GLFW_KEY_F1,        M::shift,   C::panels,     "hints of the first start"},
+    {Action::palette,              GLFW_KEY_P,         M::control, C::panels,     "find a command by its name"},
 
+    {Action::open_dialog,          GLFW_KEY_O,         M::control, C::files,      "open a scene or a trajectory"},
     {Action::screenshot,           GLFW_KEY_F12,       M::none,    C::files,      "screenshot"},
     {Action::video,                GLFW_KEY_F12,       M::shift,   C::files,      "begin or end a video"},
     {Action::save_trajectory,      GLFW_KEY_S,         M::control, C::files,      "save the trajectory"},
@@ -103,7 +107,7 @@ constexpr MouseBinding k_mouse[] = {
     {"Ctrl + right drag",  "move a body"},
     {"Ctrl + Shift + right drag", "turn a body"},
     {"Drag of a handle",   "move or turn the selected body, while paused"},
-    {"Drop of a file",     "open a scene, or replay a trajectory"},
+    {"Drop of a file",     "open a scene, a trajectory, or both"},
 };
 
 struct KeyName {

@@ -81,7 +81,11 @@ enum class Action {
   scene_panel,
   inspector_panel,
   all_panels,
+  reset_layout,
+  hints,
+  palette,
   // files
+  open_dialog,
   screenshot,
   video,
   save_trajectory,

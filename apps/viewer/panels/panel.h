@@ -1,6 +1,7 @@
 /// What a panel of the viewer is, and all that panels may see and change.
 #pragma once
 
+#include <filesystem>
 #include <future>
 #include <memory>
 #include <optional>
@@ -38,6 +39,12 @@ struct RecordingState {
   std::string message;           ///< what came of it
 };
 
+/// Requests of keys and panels to the viewer, which resets them.
+struct ViewerRequests {
+  std::vector<std::filesystem::path> files;  ///< to open: a scene, a trajectory, or both
+  bool open_dialog = false, palette = false, hints = false, reset_layout = false;
+};
+
 struct PanelContext {
   const Frame& frame;
   SimulationThread& simulation;
@@ -45,6 +52,7 @@ struct PanelContext {
   Selection& selection;
   GradientState& gradients;
   RecordingState& recording;
+  ViewerRequests& requests;
   OrbitCamera& camera;
   CameraState& camera_state;
   double pictures_per_second = 0;
@@ -63,6 +71,7 @@ class Panel {
   Panel& operator=(const Panel&) = delete;
 
   [[nodiscard]] const std::string& title() const { return title_; }
+  [[nodiscard]] std::string name() const;         ///< the first word of its title, in small letters
   [[nodiscard]] int key() const { return key_; }  ///< GLFW key that opens and closes it
   [[nodiscard]] Pane pane() const { return pane_; }
   [[nodiscard]] bool open() const { return open_; }  ///< of a pane's panels, one at a time is

@@ -1,6 +1,15 @@
 #include "apps/viewer/panels/panel.h"
 
+#include <algorithm>
+#include <cctype>
+
 namespace abut::viewer {
+
+std::string Panel::name() const {
+  std::string word = title_.substr(0, title_.find(' '));
+  std::transform(word.begin(), word.end(), word.begin(), [](unsigned char c) { return std::tolower(c); });
+  return word;
+}
 
 std::vector<std::unique_ptr<Panel>> make_panels() {
   std::vector<std::unique_ptr<Panel>> panels;

@@ -1,16 +1,22 @@
 /// Actions of the simulation: its file, time and speed.
 #include <algorithm>
+#include <exception>
 
 #include "apps/abut/trajectory_file.h"
 #include "apps/viewer/panels/actions.h"
 
 namespace abut::viewer {
 
-void open_file(SimulationThread& simulation, const std::filesystem::path& file) {
-  simulation.post([file](SimulationCore& core) {
-    if (file.extension() != ".npz") return core.open(file);
-    core.open(scene_of_trajectory(file));
-    if (core.message().empty()) core.replay(file);
+std::future<std::string> open_files(SimulationThread& simulation, const std::filesystem::path& scene,
+                                    const std::filesystem::path& trajectory) {
+  return simulation.ask([scene, trajectory](SimulationCore& core) {
+    try {
+      core.open(scene.empty() ? scene_of_trajectory(trajectory) : scene);
+      if (core.message().empty() && !trajectory.empty()) core.replay(trajectory);
+    } catch (const std::exception& error) {
+      core.set_message(error.what());
+    }
+    return core.message();
   });
 }
 

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <filesystem>
 #include <string>
 
 #include <imgui.h>
@@ -128,21 +127,14 @@ class SimulationPanel : public Panel {
       context.simulation.post([](SimulationCore& core) { core.dismiss_message(); });
   }
 
-  void draw_file(PanelContext& context) {
+  static void draw_file(PanelContext& context) {
     ImGui::Separator();
     show_note(context.frame.model->file.string());
-    const bool is_entered =
-        text_field("Open", "scene.toml or trajectory.npz", path_, ImGuiInputTextFlags_EnterReturnsTrue);
-    ImGui::BeginDisabled(path_.empty());
-    const bool is_pressed = wide_button("Open file");
-    ImGui::EndDisabled();
-    tooltip("A scene (.toml), or a trajectory to replay (.npz).");
-    if ((!is_entered && !is_pressed) || path_.empty()) return;
-    open_file(context.simulation, path_);
+    action_button("Open...###open", Action::open_dialog, context, 1,
+                  "A scene (.toml), or a trajectory to replay (.npz).");
   }
 
   PendingEdits edits_;
-  std::string path_;
 };
 
 }  // namespace

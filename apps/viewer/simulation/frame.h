@@ -47,6 +47,7 @@ struct Frame {
   bool running = false;
   bool loops = false;           ///< starts again where it would stop by itself
   bool is_replay = false;       ///< of a trajectory from a file
+  bool is_edited = false;       ///< its settings or bodies, since the scene's file was read
   double speed = 1.0;           ///< wanted, of real time
   double real_time_factor = 0;  ///< reached
   StepReport report;            ///< of the step that led here

@@ -239,6 +239,7 @@ void SimulationCore::branch() { forget_future(); }
 void SimulationCore::open(const fs::path& scene) {
   try {
     use(read_scene_model(scene));
+    is_edited_ = false;
     message_.clear();
     running_ = false;
     ghosts_.clear();
@@ -314,6 +315,7 @@ void SimulationCore::edit(const std::function<void(Scene& scene)>& change) {
     if (!same_bodies(changed.model, model_->model()))
       throw std::invalid_argument("bodies cannot be added, removed or renamed");
     use(changed_model(*model_, std::move(changed)));
+    is_edited_ = true;
     message_.clear();
   } catch (const std::exception& error) {
     message_ = error.what();
@@ -356,6 +358,7 @@ SharedFrame SimulationCore::make_frame(double real_time_factor) {
   frame->running = running_;
   frame->loops = loops_;
   frame->is_replay = is_replay_;
+  frame->is_edited = is_edited_;
   frame->speed = speed_;
   frame->real_time_factor = real_time_factor;
   frame->report = here.report;

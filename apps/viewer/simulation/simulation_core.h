@@ -131,7 +131,7 @@ class SimulationCore {
   StepScratch scratch_;
   FrameScratch frame_scratch_;
   State next_;
-  bool running_ = false, loops_ = false, is_replay_ = false, look_without_edges_ = false;
+  bool running_ = false, loops_ = false, is_replay_ = false, look_without_edges_ = false, is_edited_ = false;
   double speed_ = 1.0, owed_ = 0.0;
   Pull pull_;
   std::shared_ptr<const Points> motion_W_;  ///< of the whole motion, as far as it can be known before

@@ -6,8 +6,12 @@
 #include <condition_variable>
 #include <exception>
 #include <functional>
+#include <future>
+#include <memory>
 #include <mutex>
 #include <thread>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "apps/viewer/simulation/simulation_core.h"
@@ -32,6 +36,21 @@ class SimulationThread {
   /// To be done before the next step, in the order of the calls. May throw: the message is what frames then
   /// say.
   void post(Command command);
+  /// The same with an answer, or what it throws instead.
+  template <typename Question>
+  [[nodiscard]] auto ask(Question question) {
+    using Answer = std::invoke_result_t<Question&, SimulationCore&>;
+    auto promise = std::make_shared<std::promise<Answer>>();  // commands are copied
+    std::future<Answer> answer = promise->get_future();
+    post([promise, question = std::move(question)](SimulationCore& core) mutable {
+      try {
+        promise->set_value(question(core));
+      } catch (...) {
+        promise->set_exception(std::current_exception());
+      }
+    });
+    return answer;
+  }
   /// Does the command now and waits for it, passing on what it throws.
   void call(const Command& command);
 
