@@ -17,6 +17,7 @@
 #include "apps/abut/options.h"
 #include "apps/abut/trajectory_file.h"
 #include "apps/render/headless_context.h"
+#include "apps/viewer/simulation/ghost_file.h"
 #include "apps/viewer/viewer.h"
 #include "apps/viewer/viewer_options.h"
 #include "apps/viewer/window.h"
@@ -43,7 +44,8 @@ void start(const ViewerOptions& options, SimulationThread& simulation, const Int
       if (core.number() == before) break;  // it failed, or a replay is over
     }
     if (!core.message().empty()) throw std::invalid_argument(core.message());
-    if (!options.ghosts.empty()) core.set_ghosts(options.ghosts);
+    if (const auto ghosts = ghosts_file(options); !ghosts.empty())
+      core.set_ghosts(read_ghosts(ghosts, *core.model()));
     core.set_speed(options.speed);
     core.set_loops(options.loop);
     core.set_running(!options.paused);
@@ -178,6 +180,7 @@ int main(int argc, char** argv) {
       "Examples:\n"
       "  abut-view assets/scenes/armadillo_drop.toml\n"
       "  abut-view out/armadillo_drop.npz\n"
+      "  abut-view assets/experiments/box_friction.toml out/box_friction/result.json --values estimates\n"
       "  abut-view assets/scenes/drill_mustard.toml --headless --steps 100 --screenshot drill.png");
   ViewerOptions options;
   add_options(app, options);

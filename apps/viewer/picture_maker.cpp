@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "apps/viewer/gradient_arrows.h"
+
 namespace abut::viewer {
 namespace {
 
@@ -159,27 +161,8 @@ ContactGlyphCounts add_contact_glyphs(const Frame& frame, std::span<const Contac
 
 void add_gradient_glyphs(const Frame& frame, const GradientResult& result, double size,
                          const GlyphScale& scale, GlyphList& glyphs) {
-  const Model& model = frame.model->model();
-  if (!result.error.empty() || result.gradient.initial.pose.size() != model.bodies.size()) return;
-  // Side by side, as those of different kinds may point the same way.
-  const auto add = [&](const std::vector<Vec6<double>>& bars, const Colour& colour, double radius,
-                       double aside) {
-    double largest = 0.0;
-    for (const Vec6<double>& bar : bars) largest = std::max(largest, bar.tail<3>().norm());
-    if (!(largest > 0.0)) return;
-    for (std::size_t b = 0; b < bars.size(); ++b) {
-      const double length = k_largest_length * size * scale.point_at(frame.state.X_WB[b].p);
-      const Vec3<double> arrow = length / largest * bars[b].tail<3>();
-      if (model.bodies[b].fixed || arrow.norm() < 1e-3 * length) continue;
-      const Vec3<double> p = frame.state.X_WB[b].p + aside * length * arrow.unitOrthogonal();
-      add_rimmed_arrow(p, p + arrow, radius * length, colour, scale, glyphs);
-    }
-  };
-  add(result.gradient.initial.pose, k_gradient_position_colour, 0.022, 0.0);
-  add(result.gradient.initial.twist, k_gradient_velocity_colour, 0.018, 0.05);
-  const std::int64_t step = frame.number - result.request.number;
-  if (step >= 0 && step < static_cast<std::int64_t>(result.gradient.controls.size()))
-    add(result.gradient.controls[static_cast<std::size_t>(step)], k_gradient_force_colour, 0.014, -0.05);
+  for (const GradientArrow& arrow : gradient_arrows(frame, result, size, scale))
+    add_rimmed_arrow(arrow.from_W, arrow.to_W, arrow.radius, arrow.colour, scale, glyphs);
 }
 
 SlicePlane slice_plane(const SliceDisplay& slice) {
@@ -220,7 +203,19 @@ PictureMaker::Made PictureMaker::make(const Frame& frame, std::span<const Contac
   BodyDisplay ghosts = display;
   ghosts.translucent = true;
   ghosts.floor = false;
-  add_bodies(frame.ghosts_X_WB, ghosts, false);
+  const std::size_t solid = picture.surfaces.size();
+  for (const BodyGhost& ghost : frame.ghosts) {
+    if (display.visibility.shows_body(ghost.body))
+      surfaces_of(frame).add_body(frame.model->model(), ghost.body, ghost.X_WB, ghosts, false, picture);
+  }
+  for (std::size_t i = solid; i < picture.surfaces.size(); ++i) {  // paler than the bodies themselves
+    Colour& colour = picture.surfaces[i].colour;
+    colour.head<3>() = 0.5f * (colour.head<3>() + Colour::Ones().head<3>());
+  }
+  for (const auto& p_W : frame.ghost_points_W.colwise()) {
+    const Vec3<double> point(p_W);
+    picture.glyphs_on_top.add_sphere(point, 0.4 * k_point_radius * scale.point_at(point), k_selection_colour);
+  }
   if (display.preview_X_WB.size() == frame.state.X_WB.size()) add_bodies(display.preview_X_WB, ghosts, false);
   made.counts =
       add_contact_glyphs(frame, contacts, display.contacts, selection, scale, picture.glyphs_on_top);

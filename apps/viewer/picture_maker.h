@@ -39,9 +39,7 @@ ContactGlyphCounts add_contact_glyphs(const Frame& frame, std::span<const Contac
                                       const ContactDisplay& display, const Selection& selection,
                                       const GlyphScale& scale, GlyphList& glyphs);
 
-/// Adds dL/d(initial position, initial velocity) and, where the frame shows one of its steps, dL/d(force) of
-/// each moving body, as arrows at where it is; the longest of each kind is
-/// k_largest_length times `size` long.
+/// Adds gradient_arrows(), gradient_arrows.h.
 void add_gradient_glyphs(const Frame& frame, const GradientResult& result, double size,
                          const GlyphScale& scale, GlyphList& glyphs);
 

@@ -338,9 +338,12 @@ void Viewer::draw(unsigned framebuffer) {
   const double share = pictures_per_second_ > 0.0 ? std::min(1.0, io.DeltaTime / k_averaged_over) : 1.0;
   pictures_per_second_ += share * (now - pictures_per_second_);
   poll_gradients(gradients);
+  follow_experiment(*frame_, gradients);
   const auto& result = gradients.result;
-  if (result && result->request.model->geometry_version != frame_->model->geometry_version)
+  if (result && result->request.model->geometry_version != frame_->model->geometry_version) {
     gradients.result.reset();  // of a scene that is gone
+    gradients.study.begin(nullptr);
+  }
   sample_pinned(*whole_frame_, selection);
   take_opened();
   handle_keys();
@@ -357,6 +360,8 @@ void Viewer::draw(unsigned framebuffer) {
   if (display.panels) draw_panels();
   draw_world(framebuffer);
   draw_gizmo();
+  draw_gradient_labels();
+  draw_ghost_legend();
   draw_legends();
   draw_message();
   draw_popups();

@@ -118,6 +118,8 @@ class Viewer {
   void draw_splitter(Pane pane, const Rectangle& area);
   void draw_overlay(Panel& panel);
   void draw_gizmo();
+  void draw_gradient_labels();
+  void draw_ghost_legend();
   void draw_legends();
   void draw_message();
   void draw_recording_sign(unsigned framebuffer);

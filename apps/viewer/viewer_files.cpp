@@ -9,6 +9,7 @@
 
 #include "apps/viewer/file_listing.h"
 #include "apps/viewer/panels/actions.h"
+#include "apps/viewer/simulation/ghost_file.h"
 #include "apps/viewer/viewer.h"
 #include "collision/fitting/surface_cache.h"
 
@@ -16,7 +17,13 @@ namespace abut::viewer {
 
 void Viewer::open(std::span<const std::filesystem::path> files) {
   std::filesystem::path scene, trajectory;  // the last of each
-  for (const std::filesystem::path& file : files) (file.extension() == ".npz" ? trajectory : scene) = file;
+  for (const std::filesystem::path& file : files) {
+    if (file.extension() == ".csv") {  // measurements of the scene that is open
+      simulation_.post([file](SimulationCore& core) { core.set_ghosts(read_ghosts(file, *core.model())); });
+    } else {
+      (file.extension() == ".npz" ? trajectory : scene) = file;
+    }
+  }
   if (scene.empty() && trajectory.empty()) return;
   opening_files_.assign(files.begin(), files.end());
   opening_ = open_files(simulation_, scene, trajectory);

@@ -14,6 +14,7 @@
 #include "apps/abut/trajectory_file.h"
 #include "apps/render/gl_objects.h"
 #include "apps/viewer/panels/actions.h"
+#include "engine/input_error.h"
 #include "engine/toml_table.h"
 
 namespace abut::viewer {
@@ -69,7 +70,9 @@ void set_switches(const std::vector<std::string>& words, bool on, const std::str
   }
 }
 
-int body_of(const Model& model, const std::string& name, const std::string& option) {
+bool is_measurements(const std::filesystem::path& file) { return file.extension() == ".csv"; }
+
+int body_named(const Model& model, const std::string& name, const std::string& option) {
   std::vector<std::string> known;
   for (int b = 0; b < model.body_count(); ++b) {
     known.push_back(model.bodies[static_cast<std::size_t>(b)].name);
@@ -104,8 +107,10 @@ void open_by_name(const std::vector<std::string>& names, Viewer& viewer) {
   for (const std::size_t i : panels) viewer.panels()[i]->set_open(true);
 }
 
-/// "x:BODY", "y:BODY", "z:BODY", "kinetic-energy", "energy" or "distance:BODY:BODY".
-Loss loss_of(const Model& model, const std::string& text) {
+/// "x:BODY", "y:BODY", "z:BODY", "kinetic-energy", "energy", "distance:BODY:BODY" or, of an experiment,
+/// "measurements".
+Loss loss_of(const Frame& frame, const std::string& text) {
+  const Model& model = frame.model->model();
   Loss loss;
   const std::size_t colon = text.find(':');
   const std::string kind = text.substr(0, colon),
@@ -116,33 +121,53 @@ Loss loss_of(const Model& model, const std::string& text) {
   }
   if (kind == "x" || kind == "y" || kind == "z") {
     loss.direction = Vec3<double>::Unit(kind[0] - 'x');
-    loss.body = body_of(model, rest, "--loss");
+    loss.body = body_named(model, rest, "--loss");
     return loss;
   }
   if (kind == "distance") {
     const std::size_t second = rest.find(':');
     loss.kind = LossKind::distance_of_bodies;
-    loss.body = body_of(model, rest.substr(0, second), "--loss");
-    loss.other = body_of(model, second == std::string::npos ? "" : rest.substr(second + 1), "--loss");
+    loss.body = body_named(model, rest.substr(0, second), "--loss");
+    loss.other = body_named(model, second == std::string::npos ? "" : rest.substr(second + 1), "--loss");
     return loss;
   }
-  refuse("--loss", text, {"x:BODY", "y:BODY", "z:BODY", "distance:BODY:BODY", "kinetic-energy", "energy"});
+  if (kind == "measurements" && frame.experiment) {
+    loss.kind = LossKind::measurements;
+    loss.motion = frame.experiment->measured;
+    return loss;
+  }
+  refuse("--loss", text,
+         {"x:BODY", "y:BODY", "z:BODY", "distance:BODY:BODY", "kinetic-energy", "energy",
+          "measurements (of an experiment)"});
 }
 
 }  // namespace
 
 void add_options(CLI::App& app, ViewerOptions& options) {
-  app.add_option("FILE", options.scene, "scene (.toml), or trajectory (.npz) that `abut run --out` wrote")
+  app.add_option("FILE", options.scene,
+                 "scene (.toml), trajectory (.npz) that `abut run --out` wrote, or experiment (.toml) of\n"
+                 "`abut identify` and `abut optimize`")
       ->required()
       ->type_name("");
-  app.add_option("TRAJECTORY", options.trajectory, "trajectory of the scene, to replay")->type_name("");
+  app.add_option("TRAJECTORY", options.trajectory,
+                 "trajectory of the scene, to replay; measurements of it (.csv), shown as ghosts; or the\n"
+                 "result.json of the experiment")
+      ->type_name("");
   add_picture_options(app, options.picture);
   app.add_option("--ui-scale,--text-scale", options.text_scale,
                  "of text and widgets; default: as the desktop has it")
       ->check(number_between(0.25, 8.0))
       ->type_name("X");
-  app.add_option("--ghosts", options.ghosts, "another trajectory of the scene (.npz), seen through beside it")
-      ->type_name("FILE.npz");
+  app.add_option("--ghosts", options.ghosts,
+                 "bodies of another motion, seen through: a trajectory (.npz), another scene of the same\n"
+                 "bodies (.toml), or measurements (.csv)")
+      ->type_name("FILE");
+  app.add_option("--motion", options.motion, "of an experiment: its name, or its number from 0")
+      ->type_name("NAME");
+  app.add_option("--values", options.values,
+                 "of the unknowns of an experiment: guesses, estimates or truth; default: estimates where\n"
+                 "a result.json is given, else guesses")
+      ->type_name("WHICH");
   app.add_flag("--paused", options.paused, "do not run at the start");
   app.add_flag("--loop", options.loop, "begin again where the motion ends");
   app.add_option("--speed", options.speed, "of real time")
@@ -191,7 +216,8 @@ void add_options(CLI::App& app, ViewerOptions& options) {
       ->type_name("ANGLE");
   CLI::Option* loss = app.add_option("--loss", options.loss,
                                      "show its gradient: x:BODY, y:BODY, z:BODY, distance:BODY:BODY,\n"
-                                     "energy or kinetic-energy, after --gradient-steps")
+                                     "energy, kinetic-energy, or measurements (of an experiment), after\n"
+                                     "--gradient-steps")
                           ->type_name("LOSS");
   app.add_option("--gradient-steps", options.gradient_steps, "steps of the gradient")
       ->check(whole_number(1))
@@ -209,12 +235,43 @@ SimulationOptions simulation_options(const ViewerOptions& options) {
     simulation.trajectory = options.scene;
     simulation.scene = scene_of_trajectory(options.scene);
   }
+  if (is_measurements(options.scene))
+    throw InputError(
+        options.scene.string(), 0,
+        "measurements do not say of which scene they are: abut-view SCENE.toml " + options.scene.string());
+  if (is_measurements(options.trajectory)) simulation.trajectory.clear();  // see ghosts_file()
+  const bool has_result = options.trajectory.extension() == ".json";
+  if (!is_experiment(simulation.scene)) {
+    if (has_result || !options.motion.empty() || !options.values.empty())
+      throw InputError(options.scene.string(), 0,
+                       "is no experiment: result.json, --motion and --values go with one");
+    return simulation;
+  }
+  ExperimentChoice& choice = simulation.experiment;
+  choice.file = simulation.scene;
+  choice.motion = options.motion;
+  if (has_result) {
+    choice.result = options.trajectory;
+    simulation.trajectory.clear();
+    choice.values = UnknownValues::estimates;
+  }
+  const std::vector<std::string> known{"guesses", "estimates", "truth"};
+  const auto found = std::find(known.begin(), known.end(), options.values);
+  if (found != known.end()) {
+    choice.values = static_cast<UnknownValues>(found - known.begin());
+  } else if (!options.values.empty()) {
+    refuse("--values", options.values, known);
+  }
   return simulation;
 }
 
 std::filesystem::path state_file_of(const ViewerOptions& options) {
   if (!options.state.empty()) return options.state;
   return options.headless || options.frames ? std::filesystem::path() : default_state_file();
+}
+
+std::filesystem::path ghosts_file(const ViewerOptions& options) {
+  return options.ghosts.empty() && is_measurements(options.trajectory) ? options.trajectory : options.ghosts;
 }
 
 void apply(const ViewerOptions& options, Viewer& viewer) {
@@ -233,7 +290,7 @@ void apply(const ViewerOptions& options, Viewer& viewer) {
   set_switches(options.show, true, "--show", viewer.display);
   set_switches(options.hide, false, "--hide", viewer.display);
   viewer.display.contacts.size = options.glyph_size;
-  if (!options.select.empty()) viewer.selection.select_body(body_of(model, options.select, "--select"));
+  if (!options.select.empty()) viewer.selection.select_body(body_named(model, options.select, "--select"));
   if (!options.indicator.empty()) {
     const std::vector<std::string> known(std::begin(k_indicator_names), std::end(k_indicator_names));
     const auto found = std::find(known.begin(), known.end(), options.indicator);
@@ -254,7 +311,7 @@ void apply(const ViewerOptions& options, Viewer& viewer) {
   }
   open_by_name(options.open_panels, viewer);
   if (!options.loss.empty()) {
-    viewer.gradients.loss = loss_of(model, options.loss);
+    viewer.gradients.loss = loss_of(*frame, options.loss);
     viewer.gradients.steps = options.gradient_steps;
     viewer.compute_gradient_now(options.check_gradient);
     if (viewer.gradients.result && !viewer.gradients.result->error.empty())

@@ -15,7 +15,8 @@ namespace abut::viewer {
 
 struct ViewerOptions {
   std::filesystem::path scene, trajectory;
-  std::filesystem::path ghosts;  ///< another trajectory of the scene, shown beside it; may be empty
+  std::filesystem::path ghosts;  ///< another motion of the scene, shown beside it; may be empty
+  std::string motion, values;    ///< of an experiment; may be empty
   PictureOptions picture;
   double text_scale = 0;  ///< 0: as the desktop asks for
   bool headless = false, paused = false, loop = false;
@@ -41,6 +42,8 @@ void add_options(CLI::App& app, ViewerOptions& options);
 /// Where the viewer remembers its layout; empty if this run neither reads nor writes it: without a display,
 /// or with a given number of pictures, that takes --state.
 [[nodiscard]] std::filesystem::path state_file_of(const ViewerOptions& options);
+/// Of --ghosts, or measurements given in place of a trajectory; may be empty.
+[[nodiscard]] std::filesystem::path ghosts_file(const ViewerOptions& options);
 
 /// Applies what concerns the picture. Throws std::invalid_argument naming what it does not know.
 void apply(const ViewerOptions& options, Viewer& viewer);

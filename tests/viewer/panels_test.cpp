@@ -407,7 +407,7 @@ TEST_CASE("gradient panel: shows gradients of the future and the past, their che
     desk.draw(panel);
   }
   run_steps(desk, 12);
-  const auto button = desk.find(panel, [] { return ImGui::GetID("Check this gradient"); });
+  const auto button = desk.find(panel, [] { return ImGui::GetID("With a check"); });
   REQUIRE(button);
   desk.click(panel, *button);
   CHECK(is_busy(desk.gradients));

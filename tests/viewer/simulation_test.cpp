@@ -1,3 +1,4 @@
+#include "apps/viewer/simulation/ghost_file.h"
 #include "apps/viewer/simulation/simulation_core.h"
 
 #include <catch2/catch.hpp>
@@ -90,7 +91,7 @@ TEST_CASE("SimulationCore: knows where the whole motion leads, and shows another
   };
   const auto motion = core.make_frame(0.0)->motion_W;
   REQUIRE(motion);
-  CHECK(core.make_frame(0.0)->ghosts_X_WB.empty());
+  CHECK(core.make_frame(0.0)->ghosts.empty());
   step(core, 100);
   CHECK(contains(*motion, core.state().X_WB[1].p));
   const Vec3<double> then = core.state().X_WB[1].p;
@@ -98,16 +99,16 @@ TEST_CASE("SimulationCore: knows where the whole motion leads, and shows another
 
   core.reset();
   core.set_pose(1, {core.state().X_WB[1].q, Vec3<double>(0, 1, 0.2)});
-  core.set_ghosts(folder.path() / "motion.npz");
+  core.set_ghosts(read_ghosts(folder.path() / "motion.npz", *core.model()));
   step(core, 100);
   const SharedFrame frame = core.make_frame(0.0);
-  REQUIRE(frame->ghosts_X_WB.size() == 2);
-  CHECK((frame->ghosts_X_WB[1].p - then).norm() < 1e-9);
+  REQUIRE(frame->ghosts.size() == 2);
+  CHECK((frame->ghosts[1].X_WB.p - then).norm() < 1e-9);
   step(core, 50);  // the ghosts' motion has ended
-  CHECK((core.make_frame(0.0)->ghosts_X_WB[1].p - then).norm() < 1e-9);
+  CHECK((core.make_frame(0.0)->ghosts[1].X_WB.p - then).norm() < 1e-9);
   core.set_ghosts({});
-  CHECK(core.make_frame(0.0)->ghosts_X_WB.empty());
-  CHECK_THROWS_AS(core.set_ghosts(folder.path() / "none.npz"), InputError);
+  CHECK(core.make_frame(0.0)->ghosts.empty());
+  CHECK_THROWS_AS(read_ghosts(folder.path() / "none.npz", *core.model()), InputError);
 }
 
 TEST_CASE(

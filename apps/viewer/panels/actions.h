@@ -21,8 +21,8 @@ void choose_panel(Panel& chosen, std::span<const std::unique_ptr<Panel>> panels)
 /// Whether what an action turns on and off is on now; false of all others.
 [[nodiscard]] bool is_on(Action action, const PanelContext& context);
 
-/// Opens a scene, a trajectory (.npz) with its scene, or a trajectory of a given scene: one of them may be
-/// empty. The answer is why that cannot be, which frames then say, too; empty if it is open.
+/// Opens a scene, an experiment, a trajectory (.npz) with its scene, or a trajectory of a given scene: one of
+/// them may be empty. The answer is why that cannot be, which frames then say, too; empty if it is open.
 [[nodiscard]] std::future<std::string> open_files(SimulationThread& simulation,
                                                   const std::filesystem::path& scene,
                                                   const std::filesystem::path& trajectory);
@@ -45,6 +45,10 @@ void ask_for_determinism(PanelContext& context);
 [[nodiscard]] bool is_busy(const GradientState& gradients);
 /// Takes what has come, and passes it on; once per picture. Never waits.
 void poll_gradients(GradientState& gradients);
+
+/// Where another motion of an experiment is shown, the loss is that of its measurements from then on, over
+/// all of it; where there is none any more, another one takes its place.
+void follow_experiment(const Frame& frame, GradientState& gradients);
 
 /// Appends the frame to the samples of pinned contacts if its time is another than that of their last one;
 /// where time went back, or they belong to other bodies, they begin anew. Once per picture, also while the

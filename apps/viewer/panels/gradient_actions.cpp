@@ -43,6 +43,16 @@ GradientRequest request_of_past(const SimulationCore& core, int steps) {
   return request;
 }
 
+/// The wrenches of the scene's pushes in the steps that would follow; none where none acts.
+Controls controls_that_follow(const SceneModel& model, const State& from, int steps) {
+  Controls controls;
+  if (model.scene.pushes.empty()) return controls;
+  double time = from.time;
+  for (int k = 0; k < steps; ++k, time += model.config().h)
+    controls.push_back(control_at(model.scene, time, model.config().h));
+  return controls;
+}
+
 }  // namespace
 
 void ask_for_gradient(PanelContext& context, bool check) {
@@ -69,6 +79,7 @@ void ask_for_gradient(PanelContext& context, bool check) {
   request.initial = context.frame.state;
   request.number = context.frame.number;
   request.steps = steps;
+  request.controls = controls_that_follow(*request.model, request.initial, steps);
   request.loss = loss;
   request.check = check;
   state.job.start(std::move(request));
@@ -99,7 +110,11 @@ void poll_gradients(GradientState& gradients) {
       gradients.message = error.what();
     }
   }
-  if (std::optional<GradientResult> result = gradients.job.poll()) gradients.result = std::move(result);
+  if (std::optional<GradientResult> result = gradients.job.poll()) {
+    gradients.result = std::move(result);
+    gradients.study.begin(&*gradients.result);
+  }
+  gradients.study.poll();
   if (is_there(gradients.determinism_on_its_way)) {
     try {
       gradients.determinism = gradients.determinism_on_its_way.get();
@@ -107,6 +122,20 @@ void poll_gradients(GradientState& gradients) {
       gradients.determinism = DeterminismResult{0, -1, error.what()};
     }
   }
+}
+
+void follow_experiment(const Frame& frame, GradientState& gradients) {
+  Loss& loss = gradients.loss;
+  if (!frame.experiment) {
+    loss.motion.reset();
+    if (loss.kind == LossKind::measurements) loss.kind = LossKind::position;
+    return;
+  }
+  if (loss.motion == frame.experiment->measured) return;
+  loss.kind = LossKind::measurements;
+  loss.motion = frame.experiment->measured;
+  gradients.steps = frame.experiment->steps;
+  gradients.from_past = false;
 }
 
 }  // namespace abut::viewer

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -10,16 +11,18 @@
 #include <GLFW/glfw3.h>
 
 #include "apps/viewer/panels/actions.h"
+#include "apps/viewer/panels/experiment_section.h"
+#include "apps/viewer/panels/gradient_health.h"
 #include "apps/viewer/panels/panel.h"
-#include "apps/viewer/panels/plot.h"
+#include "apps/viewer/panels/parameter_sliders.h"
 #include "apps/viewer/panels/widgets.h"
 #include "engine/count_text.h"
 
 namespace abut::viewer {
 namespace {
 
-constexpr const char* k_loss_names[] = {"position", "distance to target", "distance of bodies",
-                                        "kinetic energy", "energy"};
+constexpr const char* k_loss_names[] = {
+    "position", "distance to target", "distance of bodies", "kinetic energy", "energy", "measurements"};
 
 // What a relative error of a derivative along a direction means: differences are good to about 1e-6.
 constexpr double k_agrees = 1e-3, k_agrees_roughly = 1e-2;
@@ -38,10 +41,7 @@ Verdict verdict_of(const GradientSample& sample) {
   return {k_bad_colour, "differs", 2};
 }
 
-void vector_field(const char* label, Vec3<double>& v, const char* help) {
-  ImGui::AlignTextToFramePadding();
-  ImGui::TextUnformatted(label);
-  tooltip(help);
+void vector_field(const char* label, Vec3<double>& v) {
   ImGui::SetNextItemWidth(-1.0f);
   ImGui::PushID(label);
   Vec3<double> edited = v;
@@ -50,18 +50,12 @@ void vector_field(const char* label, Vec3<double>& v, const char* help) {
   if (edited.allFinite()) v = edited;
 }
 
-std::vector<float> moments_of(const GradientResult& result, std::size_t count) {
-  std::vector<float> moments(count);
-  for (std::size_t k = 0; k < count; ++k)
-    moments[k] = static_cast<float>(result.request.number + static_cast<std::int64_t>(k));
-  return moments;
-}
-
 class GradientPanel : public Panel {
  public:
   GradientPanel() : Panel("Gradients", GLFW_KEY_F7, Pane::right, false) {}
 
   void draw(PanelContext& context) override {
+    draw_experiment(context);
     draw_loss(context);
     draw_buttons(context);
     draw_determinism(context.gradients);
@@ -75,7 +69,10 @@ class GradientPanel : public Panel {
     loss.body = std::clamp(loss.body, 0, model.body_count() - 1);
     loss.other = std::clamp(loss.other, 0, model.body_count() - 1);
     int kind = static_cast<int>(loss.kind);
-    if (combo("Loss", kind, k_loss_names, -1, "What is differentiated, at the end of the steps."))
+    // Measurements are those of an experiment.
+    const std::span<const char* const> names =
+        std::span(k_loss_names).first(std::size(k_loss_names) - (loss.motion ? 0 : 1));
+    if (combo("Loss", kind, names, -1, "What is differentiated, at the end of the steps."))
       loss.kind = static_cast<LossKind>(kind);
     const bool has_body = loss.kind == LossKind::position || loss.kind == LossKind::distance_to_target ||
                           loss.kind == LossKind::distance_of_bodies;
@@ -91,19 +88,26 @@ class GradientPanel : public Panel {
       if (loss.other == loss.body) show_text(k_doubtful_colour, "Choose two different bodies.");
     }
     if (loss.kind == LossKind::position) {
-      vector_field("Direction", loss.direction,
-                   "The position along it is the loss; its length does not count.");
-      if (!(loss.direction.norm() > 0.0)) show_text(k_doubtful_colour, "A direction is needed.");
+      ImGui::AlignTextToFramePadding();
+      ImGui::TextUnformatted("Direction");
+      tooltip("The position along it is the loss; its length does not count.");
       constexpr const char* k_axes[] = {"x", "y", "z"};
       for (int i = 0; i < 3; ++i) {
-        if (i > 0) ImGui::SameLine();
-        if (wide_button(k_axes[i], 3)) loss.direction = Vec3<double>::Unit(i);
+        ImGui::SameLine();
+        if (ImGui::Button(k_axes[i], {1.5f * ImGui::GetFrameHeight(), 0.0f}))
+          loss.direction = Vec3<double>::Unit(i);
       }
+      vector_field("Direction", loss.direction);
+      if (!(loss.direction.norm() > 0.0)) show_text(k_doubtful_colour, "A direction is needed.");
     }
     if (loss.kind == LossKind::distance_to_target) {
-      vector_field("Target [m]", loss.target, "In the world.");
-      if (wide_button("Where the body is now"))
+      ImGui::AlignTextToFramePadding();
+      ImGui::TextUnformatted("Target [m]");
+      tooltip("In the world.");
+      ImGui::SameLine();
+      if (ImGui::Button("Where the body is now"))
         loss.target = context.frame.state.X_WB[static_cast<std::size_t>(loss.body)].p;
+      vector_field("Target", loss.target);
     }
   }
 
@@ -123,9 +127,10 @@ class GradientPanel : public Panel {
 
     const bool can_start = !is_busy(state) && !(state.from_past && available == 0);
     ImGui::BeginDisabled(!can_start);
-    if (wide_button("Gradient")) ask_for_gradient(context, false);
+    if (wide_button("Gradient", 2)) ask_for_gradient(context, false);
     tooltip("dL/d(where the steps start, the force in each).\nKey: " + key_text(Action::compute_gradient));
-    if (wide_button("Check this gradient")) ask_for_gradient(context, true);
+    ImGui::SameLine();
+    if (wide_button("With a check", 2)) ask_for_gradient(context, true);
     tooltip("The same, and against differences along it.\nKey: " + key_text(Action::check_gradient));
     ImGui::EndDisabled();
     const bool is_repeating = state.determinism_on_its_way.valid();
@@ -139,13 +144,9 @@ class GradientPanel : public Panel {
 
     checkbox_with_key("Arrows", context.display.gradient_arrows, key_text(Action::gradient_arrows),
                       "Of the gradient with respect to initial positions, initial velocities and forces.");
+    if (!context.display.gradient_arrows) return;
     (void)slider("Arrow length", context.display.gradient_scale, {"x", 0.01, 100.0, true, 1.0, ""});
     context.display.gradient_scale = std::clamp(context.display.gradient_scale, 1e-6, 1e6);
-    colour_key(k_gradient_position_colour, "position");
-    ImGui::SameLine();
-    colour_key(k_gradient_velocity_colour, "velocity");
-    ImGui::SameLine();
-    colour_key(k_gradient_force_colour, "force");
   }
 
   static void draw_determinism(const GradientState& state) {
@@ -163,7 +164,7 @@ class GradientPanel : public Panel {
     }
   }
 
-  static void draw_result(const PanelContext& context, const GradientResult& result) {
+  void draw_result(PanelContext& context, const GradientResult& result) {
     ImGui::Separator();
     const Model& model = result.request.model->model();
     const GradientRequest& request = result.request;
@@ -174,7 +175,8 @@ class GradientPanel : public Panel {
     show_text(fmt::format("L = {:.6g} {}", result.loss, unit));
     show_note(loss_name(model, request.loss));
     draw_check(result);
-    draw_health(context, result);
+    draw_gradient_health(context, result);
+    sliders_.draw(context, result);
     if (ImGui::CollapsingHeader("By body", ImGuiTreeNodeFlags_DefaultOpen)) draw_bodies(result, unit);
   }
 
@@ -217,48 +219,6 @@ class GradientPanel : public Panel {
         "Along each group's own gradient; lengths in body sizes, speeds and forces in those of gravity.");
   }
 
-  static void draw_health(const PanelContext& context, const GradientResult& result) {
-    if (!ImGui::CollapsingHeader("Health", ImGuiTreeNodeFlags_DefaultOpen)) return;
-    const GradientHealth& health = result.gradient.health;
-    if (health.warnings.empty()) {
-      show_text(k_good_colour, "No warning.");
-    } else {
-      constexpr std::size_t k_most_warnings = 5;
-      const std::size_t shown = std::min(health.warnings.size(), k_most_warnings);
-      for (std::size_t i = 0; i < shown; ++i)
-        show_text(k_doubtful_colour, warning_text(result.request.model->model(), health.warnings[i]));
-      if (shown < health.warnings.size())
-        show_note("and " + count_text(health.warnings.size() - shown, "more warning"));
-    }
-    show("Largest growth of one step: {:.3g}", health.largest_growth);
-    show("Beside a kink: {:.2g} % of {}", 100.0 * health.share_near_kink(),
-         count_text(health.contacts, "contact"));
-    if (health.impact_substeps > 0)
-      show("{} with the derivative of its time", count_text(health.impact_substeps, "impact"));
-
-    PlotOptions options;
-    options.x_unit = "step";
-    options.cursor = static_cast<double>(context.frame.number);
-    options.logarithmic = true;
-    options.title = "|dL/d(state)|";
-    const std::vector<float> norms(health.adjoint_norm.begin(), health.adjoint_norm.end());
-    plot("adjoint norm", moments_of(result, norms.size()), norms, options);
-
-    std::vector<float> forces;
-    for (const auto& step : result.gradient.controls) {
-      double largest = 0.0;
-      for (const Vec6<double>& wrench : step) largest = std::max(largest, wrench.tail<3>().norm());
-      forces.push_back(static_cast<float>(largest));
-    }
-    const std::string unit = fmt::format("{}/N", loss_unit(result.request.loss.kind));
-    options.logarithmic = false;
-    options.from_zero = true;
-    options.title = "|dL/d(force)|, largest of all bodies";
-    options.unit = unit.c_str();
-    options.colour = k_gradient_force_colour;
-    plot("forces", moments_of(result, forces.size()), forces, options);
-  }
-
   static void draw_bodies(const GradientResult& result, const std::string& unit) {
     const Model& model = result.request.model->model();
     const Gradient& gradient = result.gradient;
@@ -294,11 +254,11 @@ class GradientPanel : public Panel {
       name(body.name);
       if (!body.fixed) {
         const Vec6<double>&pose = gradient.initial.pose[b], &twist = gradient.initial.twist[b];
-        vector(fmt::format("  position [{}/m]", unit), pose.tail<3>());
-        vector(fmt::format("  rotation [{}/rad]", unit), pose.head<3>());
-        vector(fmt::format("  velocity [{} s/m]", unit), twist.tail<3>());
-        vector(fmt::format("  spin [{} s/rad]", unit), twist.head<3>());
-        name(fmt::format("  mass [{}/kg]", unit));
+        vector(fmt::format("  position [{}]", derivative_unit(unit, "m")), pose.tail<3>());
+        vector(fmt::format("  rotation [{}]", derivative_unit(unit, "rad")), pose.head<3>());
+        vector(fmt::format("  velocity [{}]", derivative_unit(unit, "m/s")), twist.tail<3>());
+        vector(fmt::format("  spin [{}]", derivative_unit(unit, "rad/s")), twist.head<3>());
+        name(fmt::format("  mass [{}]", derivative_unit(unit, "kg")));
         number(of_body.mass +
                of_body.inertia.cwiseProduct(body.inertia).sum() / body.mass);  // inertia in proportion
       }
@@ -307,6 +267,8 @@ class GradientPanel : public Panel {
     }
     ImGui::EndTable();
   }
+
+  ParameterSliders sliders_;
 };
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "apps/viewer/camera_state.h"
 #include "apps/viewer/display_options.h"
 #include "apps/viewer/simulation/gradient_job.h"
+#include "apps/viewer/simulation/parameter_study.h"
 #include "apps/viewer/simulation/simulation_thread.h"
 
 namespace abut::viewer {
@@ -23,6 +24,7 @@ struct GradientState {
   bool from_past = false;  ///< the steps that led here, not those that would follow
   GradientJob job;
   std::optional<GradientResult> result;
+  ParameterStudy study;  ///< of the result
   std::optional<DeterminismResult> determinism;
   std::string message;  ///< why nothing came of what was asked for
   /// On their way from the thread of the simulation; see poll_gradients().

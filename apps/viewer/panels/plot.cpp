@@ -33,11 +33,13 @@ struct Axis {
 /// Bounds that leave a little room around the values, and some where all are the same.
 void fit(std::span<const float> values, const PlotOptions& options, Axis& axis) {
   double least = std::numeric_limits<double>::infinity(), most = -least;
-  for (const float sample : values) {
-    const double value = options.scale * static_cast<double>(sample);
-    if (!std::isfinite(value) || (options.logarithmic && value <= 0.0)) continue;
-    least = std::min(least, value);
-    most = std::max(most, value);
+  for (const std::span<const float> curve : {values, options.second}) {
+    for (const float sample : curve) {
+      const double value = options.scale * static_cast<double>(sample);
+      if (!std::isfinite(value) || (options.logarithmic && value <= 0.0)) continue;
+      least = std::min(least, value);
+      most = std::max(most, value);
+    }
   }
   axis.logarithmic = options.logarithmic;
   if (least > most) {
@@ -159,23 +161,27 @@ std::optional<double> plot(const char* id, std::span<const float> x, std::span<c
   list.AddText({unit_from, lower_right.y + 0.15f * line}, words, unit.c_str());
 
   list.PushClipRect(upper_left, lower_right, true);
-  std::vector<ImVec2> points;
-  const auto flush = [&] {
-    if (points.size() > 1)
-      list.AddPolyline(points.data(), static_cast<int>(points.size()), packed(options.colour), 0, 1.5f);
-    else if (points.size() == 1)
-      list.AddCircleFilled(points[0], 2.0f, packed(options.colour));
-    points.clear();
-  };
-  for (const std::size_t i : visible_samples(y, static_cast<int>(width - margin))) {
-    const double value = options.scale * static_cast<double>(y[i]);
-    if (!std::isfinite(value) || (options.logarithmic && value <= 0.0)) {
-      flush();
-      continue;
+  const auto draw_curve = [&](std::span<const float> curve, ImU32 colour) {
+    std::vector<ImVec2> points;
+    const auto flush = [&] {
+      if (points.size() > 1)
+        list.AddPolyline(points.data(), static_cast<int>(points.size()), colour, 0, 1.5f);
+      else if (points.size() == 1)
+        list.AddCircleFilled(points[0], 2.0f, colour);
+      points.clear();
+    };
+    for (const std::size_t i : visible_samples(curve, static_cast<int>(width - margin))) {
+      const double value = options.scale * static_cast<double>(curve[i]);
+      if (!std::isfinite(value) || (options.logarithmic && value <= 0.0)) {
+        flush();
+        continue;
+      }
+      points.push_back({horizontal.pixel(static_cast<double>(x[i])), vertical.pixel(value)});
     }
-    points.push_back({horizontal.pixel(static_cast<double>(x[i])), vertical.pixel(value)});
-  }
-  flush();
+    flush();
+  };
+  draw_curve(options.second.first(std::min(n, options.second.size())), packed(options.second_colour));
+  draw_curve(y, packed(options.colour));
   if (options.cursor) {
     const float pixel = horizontal.pixel(*options.cursor);
     list.AddLine({pixel, upper_left.y}, {pixel, lower_right.y}, ImGui::GetColorU32(ImGuiCol_Text), 1.0f);

@@ -20,6 +20,8 @@ struct PlotOptions {
   float height = 6.0f;             ///< in lines of text, without the title
   std::optional<double> cursor{};  ///< a line at this x, with the value there in the title
   Colour colour = rgb(86, 180, 233);
+  std::span<const float> second{};  ///< another curve over the same x; may be empty
+  Colour second_colour = rgb(230, 159, 0);
 };
 
 /// A plot as wide as the window. Returns the x where the user presses or drags the mouse, if so. x ascends;

@@ -11,8 +11,11 @@ std::future<std::string> open_files(SimulationThread& simulation, const std::fil
                                     const std::filesystem::path& trajectory) {
   return simulation.ask([scene, trajectory](SimulationCore& core) {
     try {
-      core.open(scene.empty() ? scene_of_trajectory(trajectory) : scene);
-      if (core.message().empty() && !trajectory.empty()) core.replay(trajectory);
+      if (trajectory.empty() && is_experiment(scene)) {
+        core.open_experiment({scene, {}, {}, UnknownValues::guesses});
+      } else {
+        core.open(scene.empty() ? scene_of_trajectory(trajectory) : scene, trajectory);
+      }
     } catch (const std::exception& error) {
       core.set_message(error.what());
     }

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "apps/viewer/simulation/experiment_view.h"
+#include "apps/viewer/simulation/ghosts.h"
 #include "apps/viewer/simulation/joint_force.h"
 #include "apps/viewer/simulation/pull.h"
 #include "apps/viewer/simulation/scene_model.h"
@@ -67,7 +69,10 @@ struct Frame {
   Pull pull;
   std::shared_ptr<const Points> motion_W;  ///< corners of boxes around the bodies on their way to `end` [m]
   [[nodiscard]] std::span<const Points> motion() const { return {motion_W.get(), motion_W ? 1U : 0U}; }
-  std::vector<Pose<double>> ghosts_X_WB;  ///< of the bodies in another trajectory now; may be empty
+  std::vector<BodyGhost> ghosts;                     ///< of bodies in another motion now; may be empty
+  Points ghost_points_W = Points(3, 0);              ///< seen on their surfaces
+  std::string ghosts_name;                           ///< what they are of; empty without any
+  std::shared_ptr<const ExperimentView> experiment;  ///< null unless one is shown
 };
 using SharedFrame = std::shared_ptr<const Frame>;
 

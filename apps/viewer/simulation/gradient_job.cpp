@@ -5,6 +5,8 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <stdexcept>
+#include <utility>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -99,19 +101,79 @@ void remove_fixed(const Model& model, Gradient& gradient) {
   }
 }
 
-void check(const Simulator& simulator, GradientResult& result) {
+struct Cancelled : std::runtime_error {
+  Cancelled() : std::runtime_error("cancelled") {}
+};
+
+StepObserver stopping(const std::stop_token& stop) {
+  return [&stop](int, const State&, const StepReport&) {
+    if (stop.stop_requested()) throw Cancelled();
+    return true;
+  };
+}
+
+/// Backwards through a trajectory. Every step's growth and share of kinks is asked for as a warning; those
+/// that are none by the thresholds of `usual` are kept in the steps alone.
+void differentiate(const Simulator& simulator, const Trajectory& trajectory, const std::stop_token& stop,
+                   GradientResult& result) {
+  const AdjointOptions usual;
+  AdjointOptions all;
+  all.growth_warning = all.kink_share_warning = 0.0;
+  const int steps = trajectory.step_count();
+  std::vector<StateTangent> bars = rollout_loss_gradient(simulator, trajectory.states, result.request.loss);
+  const LossGradient loss = [&](int k, const State&, StateTangent& bar) {
+    const StateTangent& added = bars[at(k)];
+    for (std::size_t b = 0; b < added.pose.size(); ++b) {
+      bar.pose[b] += added.pose[b];
+      bar.twist[b] += added.twist[b];
+    }
+  };
+  result.steps.resize(at(steps));
+  AdjointSweep sweep(simulator.stepper(), steps, trajectory.controls, loss, all);
+  sweep.start(trajectory.states.back());
+  for (int k = steps; k-- > 0;) {
+    if (stop.stop_requested()) throw Cancelled();
+    const StepRecord& record = trajectory.records[at(k)];
+    sweep.step_back(k, trajectory.states[at(k)], trajectory.states[at(k + 1)], record);
+    GradientStep& step = result.steps[at(k)];
+    step.contacts = record.report.contacts;
+    step.iterations = record.report.iterations;
+    for (const SubstepRecord& substep : record.substeps)
+      step.impacts += substep.length == SubstepRecord::Length::impact;
+  }
+  result.gradient = sweep.finish();
+  std::vector<GradientWarning> warnings;
+  for (const GradientWarning& warning : result.gradient.health.warnings) {
+    GradientStep& step = result.steps[at(std::min(warning.step, steps - 1))];
+    double threshold = -1.0;
+    if (warning.kind == GradientWarning::Kind::growth) {
+      step.growth = warning.value;
+      step.growing_body = warning.body;
+      threshold = usual.growth_warning;
+    } else if (warning.kind == GradientWarning::Kind::kinks) {
+      step.share_near_kink = warning.value;
+      step.kink_body = warning.body;
+      threshold = usual.kink_share_warning;
+    } else if (warning.kind == GradientWarning::Kind::branch) {
+      step.has_other_answers = true;
+    }
+    if (warning.value > threshold) warnings.push_back(warning);
+  }
+  result.gradient.health.warnings = std::move(warnings);
+}
+
+void check(const Simulator& simulator, const std::stop_token& stop, GradientResult& result) {
   const GradientRequest& request = result.request;
-  const Model& model = simulator.model();
   const auto loss_of = [&](const State& initial, const Controls& controls) {
-    const Trajectory moved = simulator.rollout(initial, request.steps, controls);
-    return moved.ok() ? loss_value(model, moved.states.back(), request.loss)
+    const Trajectory moved = simulator.rollout(initial, request.steps, controls, stopping(stop));
+    return moved.ok() ? rollout_loss(simulator, moved.states, request.loss)
                       : std::numeric_limits<double>::quiet_NaN();
   };
   const double nominal = loss_of(request.initial, request.controls);
   std::vector<GradientSample> samples;
   double largest = 0.0;
   const std::vector<Group> groups =
-      groups_of(result, scale_of(model, simulator.stepper().acceleration_scale()));
+      groups_of(result, scale_of(simulator.model(), simulator.stepper().acceleration_scale()));
   for (const Group& group : groups) largest = std::max(largest, group.norm * group.scale);
   for (const Group& group : groups) {
     if (!(group.norm > 0.0)) continue;
@@ -138,7 +200,7 @@ void check(const Simulator& simulator, GradientResult& result) {
 
 }  // namespace
 
-GradientResult compute_gradient(const GradientRequest& request) {
+GradientResult compute_gradient(const GradientRequest& request, const std::stop_token& stop) {
   GradientResult result;
   result.request = request;
   const auto begin = std::chrono::steady_clock::now();
@@ -146,20 +208,20 @@ GradientResult compute_gradient(const GradientRequest& request) {
     // Noise of the solver is noise of the differences.
     StepConfig config = request.model->config();
     if (request.check) config.tolerance = std::min(config.tolerance, k_gradient_check_tolerance);
-    const Simulator simulator(request.model->model(), config);
+    const Simulator simulator(request.model->model(), config, &request.model->simulator);
     const Model& model = simulator.model();
-    const Trajectory trajectory = simulator.rollout(request.initial, request.steps, request.controls);
+    Trajectory trajectory =
+        simulator.rollout(request.initial, request.steps, request.controls, stopping(stop));
     if (!trajectory.ok()) {
       result.error = failure_text(
           model, config, request.initial.time + (trajectory.failed_step + 1) * config.h, trajectory.failure);
       return result;
     }
-    result.loss = loss_value(model, trajectory.states.back(), request.loss);
-    result.gradient = simulator.gradient(trajectory, [&](int k, const State& state, StateTangent& bar) {
-      if (k == request.steps) add_loss_gradient(model, state, request.loss, bar);
-    });
+    result.loss = rollout_loss(simulator, trajectory.states, request.loss);
+    differentiate(simulator, trajectory, stop, result);
     remove_fixed(model, result.gradient);
-    if (request.check) check(simulator, result);
+    if (request.check) check(simulator, stop, result);
+    result.states = std::move(trajectory.states);
   } catch (const std::exception& error) {
     result.error = error.what();
   }
@@ -186,13 +248,16 @@ DeterminismResult check_determinism(const SceneModel& model, const History& hist
 }
 
 GradientJob::~GradientJob() {
+  cancel();
   if (future_.valid()) future_.wait();
 }
 
 void GradientJob::start(GradientRequest request) {
   if (busy()) return;
-  future_ =
-      std::async(std::launch::async, [request = std::move(request)] { return compute_gradient(request); });
+  stop_ = {};
+  future_ = std::async(std::launch::async, [request = std::move(request), stop = stop_.get_token()] {
+    return compute_gradient(request, stop);
+  });
 }
 
 std::optional<GradientResult> GradientJob::poll() {

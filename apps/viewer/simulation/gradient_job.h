@@ -7,7 +7,9 @@
 #include <future>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
+#include <vector>
 
 #include "apps/viewer/simulation/loss.h"
 #include "apps/viewer/simulation/simulation_core.h"
@@ -27,18 +29,35 @@ struct GradientRequest {
   bool check = false;  ///< against differences, too
 };
 
+/// One step of the rollout, and of the adjoint through it.
+struct GradientStep {
+  double growth = 0;           ///< of the adjoint's norm in this step, without what the loss adds; 0: unknown
+  int growing_body = -1;       ///< of which the adjoint is largest
+  double share_near_kink = 0;  ///< of its contacts
+  int kink_body = -1;          ///< that has such a contact
+  int contacts = 0;            ///< with a weight > 0
+  int iterations = 0;          ///< of the solver
+  int impacts = 0;             ///< with the derivative of their time
+  bool has_other_answers = false;  ///< GradientWarning::Kind::branch
+};
+
 struct GradientResult {
   GradientRequest request;
   std::string error;  ///< why there is none: a step that failed, say; else empty
   double loss = 0;
-  Gradient gradient;
+  Gradient gradient;  ///< health.warnings: those above the thresholds of AdjointOptions
+  std::vector<GradientStep> steps;
+  std::vector<State> states;  ///< of the rollout, steps + 1
   /// Of the initial poses, the initial twists and the forces, each along its own gradient, if asked for.
   std::vector<GradientSample> check;
   double seconds = 0;
 };
 
 /// Does it at once. Never throws.
-[[nodiscard]] GradientResult compute_gradient(const GradientRequest& request);
+///
+/// @param stop  between steps: the result then has an error
+[[nodiscard]] GradientResult compute_gradient(const GradientRequest& request,
+                                              const std::stop_token& stop = {});
 
 /// A rollout of the same steps, once more: whether every bit is the same.
 struct DeterminismResult {
@@ -55,7 +74,7 @@ struct DeterminismResult {
   return check_determinism(*core.model(), core.history(), std::max(from, core.steps_since()));
 }
 
-/// One job at a time on a thread of its own.
+/// One job at a time on a thread of its own, which ends with the step under way where the job is destroyed.
 class GradientJob {
  public:
   ~GradientJob();
@@ -65,8 +84,11 @@ class GradientJob {
   /// The result, once, when it is there.
   [[nodiscard]] std::optional<GradientResult> poll();
   [[nodiscard]] GradientResult wait();  ///< of a job that was started
+  /// The result then is what there is after the step under way: an error.
+  void cancel() { stop_.request_stop(); }
 
  private:
+  std::stop_source stop_;
   std::future<GradientResult> future_;
 };
 

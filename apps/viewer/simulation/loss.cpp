@@ -1,8 +1,13 @@
 #include "apps/viewer/simulation/loss.h"
 
+#include <cmath>
+#include <stdexcept>
+
 #include <spdlog/fmt/fmt.h>
 
+#include "apps/identification/rollout_jacobian.h"
 #include "dynamics/step/stepper.h"
+#include "engine/check.h"
 
 namespace abut::viewer {
 namespace {
@@ -31,6 +36,23 @@ double kinetic_energy(const Model& model, const State& state) {
   return energy;
 }
 
+/// Calls visit(residual, linear in the states) of every measurement within a rollout.
+template <typename F>
+void for_each_measurement(const Simulator& simulator, const std::vector<State>& states, const Loss& loss,
+                          F visit) {
+  require(loss.motion != nullptr, "there are no measurements to compare with");
+  const double h = simulator.stepper().config().h, start = states.front().time - 1e-6 * h,
+               end = start + (static_cast<double>(states.size()) - 1.0 + 2e-6) * h;
+  bool has_any = false;
+  for (const Measurement& measurement : loss.motion->measurements) {
+    if (measurement.time < start || measurement.time > end) continue;
+    has_any = true;
+    visit(linearize(simulator, measurement, states));
+  }
+  require(has_any, fmt::format("nothing was measured between {:.6g} s and {:.6g} s, in which these steps lie",
+                               states.front().time, states.back().time));
+}
+
 }  // namespace
 
 double loss_value(const Model& model, const State& state, const Loss& loss) {
@@ -46,6 +68,8 @@ double loss_value(const Model& model, const State& state, const Loss& loss) {
       return kinetic_energy(model, state);
     case LossKind::energy:
       return mechanical_energy(model, state);
+    case LossKind::measurements:
+      break;
   }
   return 0.0;
 }
@@ -79,6 +103,8 @@ void add_loss_gradient(const Model& model, const State& state, const Loss& loss,
           bar.pose[b].tail<3>() -= body.mass * model.gravity + body.external_wrench.tail<3>();
       }
       return;
+    case LossKind::measurements:
+      return;
   }
 }
 
@@ -96,12 +122,47 @@ std::string loss_name(const Model& model, const Loss& loss) {
       return "kinetic energy";
     case LossKind::energy:
       return "energy";
+    case LossKind::measurements:
+      return "misfit of the measurements";
   }
   return {};
 }
 
 const char* loss_unit(LossKind kind) {
+  if (kind == LossKind::measurements) return "";
   return kind == LossKind::kinetic_energy || kind == LossKind::energy ? "J" : "m";
+}
+
+double rollout_loss(const Simulator& simulator, const std::vector<State>& states, const Loss& loss) {
+  if (loss.kind != LossKind::measurements) return loss_value(simulator.model(), states.back(), loss);
+  double sum = 0.0;
+  for_each_measurement(simulator, states, loss,
+                       [&](const LinearizedResidual& row) { sum += 0.5 * row.residual.squaredNorm(); });
+  return sum;
+}
+
+std::vector<StateTangent> rollout_loss_gradient(const Simulator& simulator, const std::vector<State>& states,
+                                                const Loss& loss) {
+  std::vector<StateTangent> bars(states.size(), StateTangent(simulator.model().body_count()));
+  if (loss.kind != LossKind::measurements) {
+    add_loss_gradient(simulator.model(), states.back(), loss, bars.back());
+    return bars;
+  }
+  for_each_measurement(simulator, states, loss, [&](const LinearizedResidual& row) {
+    for (const LinearizedResidual::OfState& of : row.states) {
+      StateTangent& bar = bars[at(of.step)];
+      if (of.by_pose.rows() > 0) bar.pose[at(of.body)] += of.by_pose.transpose() * row.residual;
+      if (of.by_twist.rows() > 0) bar.twist[at(of.body)] += of.by_twist.transpose() * row.residual;
+    }
+  });
+  return bars;
+}
+
+std::string derivative_unit(std::string_view loss, std::string_view number) {
+  if (number.empty()) return std::string(loss);
+  const bool is_compound = number.find_first_of("/ ") != std::string_view::npos;
+  return fmt::format("{}/{}{}{}", loss.empty() ? "1" : loss, is_compound ? "(" : "", number,
+                     is_compound ? ")" : "");
 }
 
 }  // namespace abut::viewer

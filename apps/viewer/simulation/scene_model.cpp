@@ -10,17 +10,20 @@
 namespace abut::viewer {
 
 SceneModel::SceneModel(std::filesystem::path path, Scene original, Scene changed, std::uint64_t version,
-                       VisualSurfaces visual_meshes)
+                       VisualSurfaces visual_meshes, const Simulator* prepared)
     : file(std::move(path)),
       as_read(std::move(original)),
       scene(std::move(changed)),
       geometry_version(version),
       visuals(std::move(visual_meshes)),
-      simulator(scene.model, scene.config.step) {}
+      simulator(scene.model, scene.config.step, prepared) {}
 
 SharedModel read_scene_model(const std::filesystem::path& path) {
+  return make_scene_model(path, read_scene(path, surface_maker(user_cache_folder())));
+}
+
+SharedModel make_scene_model(const std::filesystem::path& path, const Scene& scene) {
   static std::atomic<std::uint64_t> versions{0};
-  const Scene scene = read_scene(path, surface_maker(user_cache_folder()));
   VisualSurfaces visuals = visual_surfaces(scene.model);
   return naming_file(path.string(), [&] {
     return std::make_shared<const SceneModel>(path, scene, scene, ++versions, std::move(visuals));
@@ -29,7 +32,7 @@ SharedModel read_scene_model(const std::filesystem::path& path) {
 
 SharedModel changed_model(const SceneModel& model, Scene changed) {
   return std::make_shared<const SceneModel>(model.file, model.as_read, std::move(changed),
-                                            model.geometry_version, model.visuals);
+                                            model.geometry_version, model.visuals, &model.simulator);
 }
 
 }  // namespace abut::viewer

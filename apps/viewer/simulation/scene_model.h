@@ -21,8 +21,10 @@ struct SceneModel {
   Simulator simulator;             ///< of `scene`
 
   /// Throws std::invalid_argument for a model or settings that make no sense.
+  ///
+  /// @param prepared  of a similar model, see Simulator
   SceneModel(std::filesystem::path path, Scene original, Scene changed, std::uint64_t version,
-             VisualSurfaces visual_meshes);
+             VisualSurfaces visual_meshes, const Simulator* prepared = nullptr);
 
   [[nodiscard]] const Model& model() const { return simulator.model(); }
   [[nodiscard]] const StepConfig& config() const { return simulator.stepper().config(); }
@@ -34,6 +36,9 @@ using SharedModel = std::shared_ptr<const SceneModel>;
 
 /// Throws InputError.
 [[nodiscard]] SharedModel read_scene_model(const std::filesystem::path& path);
+
+/// Of a scene that was made from a file. Throws InputError.
+[[nodiscard]] SharedModel make_scene_model(const std::filesystem::path& path, const Scene& scene);
 
 /// The same scene with other settings, materials, masses; its bodies' shapes must be the same. Throws
 /// std::invalid_argument.

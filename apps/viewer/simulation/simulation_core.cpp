@@ -69,8 +69,14 @@ bool same_bodies(const Model& a, const Model& b) {
 
 SimulationCore::SimulationCore(const SimulationOptions& options)
     : capacity_limit_(options.history), history_bytes_(options.history_bytes) {
-  use(read_scene_model(options.scene));
-  start_from(model_->scene.initial);
+  if (options.experiment.file.empty()) {
+    use(read_scene_model(options.scene));
+    start_from(model_->scene.initial);
+  } else {
+    ExperimentScene opened = read_experiment_scene(options.experiment);
+    SharedModel model = make_scene_model(opened.scene_file, opened.scene);
+    use_experiment(std::move(opened), std::move(model));
+  }
   options.trajectory.empty() ? foresee_motion() : replay(options.trajectory);
 }
 
@@ -85,10 +91,16 @@ void SimulationCore::foresee_motion() {
   for (int i = 0; i < steps; ++i) {
     const Control control = control_at(model_->scene, here.time, model_->config().h);
     if (model_->simulator.stepper().step(here, control, next, scratch_).status != StepStatus::ok) break;
+    ++foreseen_steps_;
     std::swap(here, next);
     if ((i + 1) % stride == 0 || i + 1 == steps) moments.push_back(here);
   }
-  motion_W_ = std::make_shared<const Points>(extent_of(model_->model(), moments));
+  Points extent_W = extent_of(model_->model(), moments);
+  const Points ghosts_W = ghost_extent_W(ghosts_, model_->model(), model_->scene.initial);
+  const Eigen::Index before = extent_W.cols();
+  extent_W.conservativeResize(3, before + ghosts_W.cols());
+  extent_W.rightCols(ghosts_W.cols()) = ghosts_W;
+  motion_W_ = std::make_shared<const Points>(std::move(extent_W));
 }
 
 void SimulationCore::use(SharedModel model) {
@@ -102,6 +114,12 @@ void SimulationCore::start_from(const State& initial) {
   for (const fs::path& file : scene_files(model_->file)) {
     std::error_code ignored;
     files_.emplace_back(file, fs::last_write_time(file, ignored));
+  }
+  if (experiment_) {
+    for (const fs::path& file : {experiment_->choice.file, experiment_->choice.result}) {
+      std::error_code ignored;
+      if (!file.empty()) files_.emplace_back(file, fs::last_write_time(file, ignored));
+    }
   }
   const double most = history_bytes_ / bytes_of_moment(model_->model().body_count());
   history_ = History(std::max<std::size_t>(2, std::min(capacity_limit_, static_cast<std::size_t>(most))));
@@ -123,12 +141,12 @@ void SimulationCore::find_overlaps_here() {
         fmt::format("At step {}, {}", number_, overlap_text(model_->model(), overlap)));
 }
 
-Moment SimulationCore::moment_of(State state) const {
+Moment SimulationCore::moment_of(const Model& model, State state) {
   Moment moment;
-  moment.energy = mechanical_energy(model_->model(), state);
+  moment.energy = mechanical_energy(model, state);
   Vec3<double> p = Vec3<double>::Zero(), L = p;
   for (std::size_t b = 0; b < state.X_WB.size(); ++b) {
-    const Body& body = model_->model().bodies[b];
+    const Body& body = model.bodies[b];
     if (body.fixed) continue;
     const Vec3<double> v = state.V_WB[b].tail<3>(), w = state.V_WB[b].head<3>();
     const Quat<double>& q = state.X_WB[b].q;
@@ -236,24 +254,57 @@ void SimulationCore::forget_future() {
 
 void SimulationCore::branch() { forget_future(); }
 
-void SimulationCore::open(const fs::path& scene) {
+void SimulationCore::open(const fs::path& scene, const fs::path& trajectory) {
   try {
-    use(read_scene_model(scene));
+    SharedModel model = read_scene_model(scene);
+    std::vector<Moment> moments;
+    if (!trajectory.empty()) moments = read_moments(trajectory, *model);
+    use(std::move(model));
     is_edited_ = false;
     message_.clear();
     running_ = false;
-    ghosts_.clear();
+    ghosts_ = passing_ghosts_ = {};
+    experiment_.reset();
     start_from(model_->scene.initial);
+    trajectory.empty() ? foresee_motion() : replay(std::move(moments));
+  } catch (const std::exception& error) {
+    set_message(error.what());
+  }
+}
+
+void SimulationCore::open_experiment(const ExperimentChoice& choice) {
+  try {
+    ExperimentScene opened = read_experiment_scene(choice);
+    SharedModel model = make_scene_model(opened.scene_file, opened.scene);
+    use_experiment(std::move(opened), std::move(model));
+    is_edited_ = false;
+    message_.clear();
+    running_ = false;
     foresee_motion();
   } catch (const std::exception& error) {
-    message_ = error.what();
-    ++version_;
+    set_message(error.what());
   }
+}
+
+void SimulationCore::use_experiment(ExperimentScene opened, SharedModel model) {
+  use(std::move(model));
+  experiment_ = std::make_shared<const ExperimentView>(std::move(opened.view));
+  const std::vector<Measurement>& measurements = experiment_->measured->measurements;
+  const bool has_goals_alone =
+      std::all_of(measurements.begin(), measurements.end(), [](const Measurement& m) { return m.is_goal; });
+  ghosts_ =
+      measured_ghosts(model_->model(), measurements, has_goals_alone ? "the goal" : "what was measured");
+  passing_ghosts_ = {};
+  start_from(model_->scene.initial);
 }
 
 void SimulationCore::reload() {
   const bool was_running = running_;
-  open(model_->file);
+  if (experiment_) {
+    open_experiment(ExperimentChoice(experiment_->choice));
+  } else {
+    open(fs::path(model_->file));
+  }
   if (message_.empty()) running_ = was_running;
 }
 
@@ -272,14 +323,20 @@ void SimulationCore::reload_if_changed() {
   }
 }
 
-void SimulationCore::replay(const fs::path& file) {
-  const RecordedTrajectory trajectory(file, model_->model());
+std::vector<Moment> SimulationCore::read_moments(const fs::path& file, const SceneModel& model) {
+  const RecordedTrajectory trajectory(file, model.model());
   std::vector<Moment> moments;
   for (std::size_t i = 0; i < trajectory.size(); ++i) {
-    moments.push_back(moment_of(trajectory.state(i)));
+    moments.push_back(moment_of(model.model(), trajectory.state(i)));
     moments.back().report.contacts = trajectory.contacts(i);
     moments.back().is_from_file = true;
   }
+  return moments;
+}
+
+void SimulationCore::replay(const fs::path& file) { replay(read_moments(file, *model_)); }
+
+void SimulationCore::replay(std::vector<Moment> moments) {
   start_from(moments.front().state);
   history_ = History(std::max<std::size_t>(2, moments.size()));
   history_.restart(std::move(moments.front()));
@@ -293,19 +350,6 @@ void SimulationCore::replay(const fs::path& file) {
     some.push_back(history_.at(n).state);
   some.push_back(history_.at(history_.last()).state);
   motion_W_ = std::make_shared<const Points>(extent_of(model_->model(), some));
-}
-
-void SimulationCore::set_ghosts(const fs::path& file) {
-  std::vector<State> states;
-  if (!file.empty()) {
-    const RecordedTrajectory trajectory(file, model_->model());
-    for (std::size_t i = 0; i < trajectory.size(); ++i) states.push_back(trajectory.state(i));
-    const auto earlier = [](const State& a, const State& b) { return a.time < b.time; };
-    if (!std::is_sorted(states.begin(), states.end(), earlier))
-      throw InputError(file, 0, "time goes back, so that nobody can tell where bodies are at a time");
-  }
-  ghosts_ = std::move(states);
-  ++version_;
 }
 
 void SimulationCore::edit(const std::function<void(Scene& scene)>& change) {
@@ -380,12 +424,12 @@ SharedFrame SimulationCore::make_frame(double real_time_factor) {
   frame->failure = failure_;
   frame->pull = pull_;
   frame->motion_W = motion_W_;
-  if (!ghosts_.empty()) {
-    const auto after =
-        std::upper_bound(ghosts_.begin(), ghosts_.end(), here.state.time + 0.5 * model_->config().h,
-                         [](double time, const State& state) { return time < state.time; });
-    frame->ghosts_X_WB = (after == ghosts_.begin() ? after : std::prev(after))->X_WB;
+  if (const Ghosts& ghosts = passing_ghosts_.empty() ? ghosts_ : passing_ghosts_; !ghosts.empty()) {
+    frame->ghosts = ghosts_at(ghosts, model_->model(), here.state);
+    frame->ghost_points_W = ghost_points_at(ghosts, here.state.time);
+    frame->ghosts_name = ghosts.name;
   }
+  frame->experiment = experiment_;
   const bool is_seen = pull_.body < 0 && number_ < history_.last() && !is_replay_;
   const Control control = is_seen ? history_.at(number_ + 1).control : control_from(here.state);
   look_at_contacts(*model_, here.state, control, frame_scratch_, *frame);

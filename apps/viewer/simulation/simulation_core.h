@@ -16,6 +16,7 @@ namespace abut::viewer {
 
 struct SimulationOptions {
   std::filesystem::path scene;
+  ExperimentChoice experiment{};     ///< in place of a scene, if it has a file
   std::filesystem::path trajectory;  ///< to replay, may be empty
   std::size_t history = 20000;       ///< moments that are kept at most, >= 2
   double history_bytes = 512e6;      ///< and as many as this allows, but 2 at least
@@ -62,15 +63,25 @@ class SimulationCore {
   void branch();
 
   // Scene ---------------------------------------------------------------------------------------------------
-  /// Another scene, or the same file again. If it cannot be read, all stays and message() says why.
-  void open(const std::filesystem::path& scene);
+  /// Another scene, or the same file again, with a trajectory of it to replay unless that is empty. If they
+  /// cannot be read, all stays and message() says why.
+  void open(const std::filesystem::path& scene, const std::filesystem::path& trajectory = {});
+  /// The same of a motion of an experiment, with what was measured as ghosts.
+  void open_experiment(const ExperimentChoice& choice);
   void reload();
   /// Reloads if a file of the scene has another date than when it was read.
   void reload_if_changed();
   void replay(const std::filesystem::path& trajectory);
-  /// Bodies as they are in another trajectory of this scene, shown beside those of the simulation; none if
-  /// the path is empty. Throws InputError.
-  void set_ghosts(const std::filesystem::path& trajectory);
+  /// Bodies of another motion, shown beside those of the simulation; none if it is empty.
+  void set_ghosts(Ghosts ghosts) {
+    ghosts_ = std::move(ghosts);
+    ++version_;
+  }
+  /// The same for a while, in place of those.
+  void set_passing_ghosts(Ghosts ghosts) {
+    passing_ghosts_ = std::move(ghosts);
+    ++version_;
+  }
   /// Settings and bodies other than their shapes; moments stay, later ones are forgotten. An edit that makes
   /// no sense changes nothing but message().
   void edit(const std::function<void(Scene& scene)>& change);
@@ -101,6 +112,8 @@ class SimulationCore {
   }
   void dismiss_message() { set_message({}); }
   [[nodiscard]] double speed() const { return speed_; }
+  /// Steps that were simulated only to know how far the motion goes.
+  [[nodiscard]] std::int64_t foreseen_steps() const { return foreseen_steps_; }
   /// Goes up with every change that can be seen.
   [[nodiscard]] std::uint64_t version() const { return version_; }
   [[nodiscard]] SharedFrame make_frame(double real_time_factor);
@@ -110,12 +123,18 @@ class SimulationCore {
 
  private:
   [[nodiscard]] double step_length() const;
-  [[nodiscard]] Moment moment_of(State state) const;
+  [[nodiscard]] Moment moment_of(State state) const { return moment_of(model_->model(), std::move(state)); }
+  [[nodiscard]] static Moment moment_of(const Model& model, State state);
   /// Wrenches of the step from a state on: the scene's pushes, and the user's pull.
   [[nodiscard]] Control control_from(const State& state) const;
   void start_from(const State& initial);
   void stop_at_end();
   void foresee_motion();
+  /// Reads a trajectory. Throws InputError.
+  [[nodiscard]] static std::vector<Moment> read_moments(const std::filesystem::path& file,
+                                                        const SceneModel& model);
+  void replay(std::vector<Moment> moments);
+  void use_experiment(ExperimentScene opened, SharedModel model);
   void find_overlaps_here();
   void use(SharedModel model);
   void forget_future();
@@ -135,7 +154,9 @@ class SimulationCore {
   double speed_ = 1.0, owed_ = 0.0;
   Pull pull_;
   std::shared_ptr<const Points> motion_W_;  ///< of the whole motion, as far as it can be known before
-  std::vector<State> ghosts_;               ///< in the order of time
+  std::int64_t foreseen_steps_ = 0;
+  Ghosts ghosts_, passing_ghosts_;
+  std::shared_ptr<const ExperimentView> experiment_;
   std::string message_;
   StepFailure failure_;
   std::shared_ptr<const std::vector<StepMark>> marks_;  ///< of the history, at that version of them

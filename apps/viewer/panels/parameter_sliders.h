@@ -1,0 +1,26 @@
+/// Sliders of the parameters that a gradient was taken by: what the gradient predicts of other values, beside
+/// what they lead to. Part of the gradient panel.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "apps/viewer/panels/panel.h"
+
+namespace abut::viewer {
+
+class ParameterSliders {
+ public:
+  void draw(PanelContext& context, const GradientResult& result);
+
+ private:
+  void draw_list(ParameterStudy& study, const GradientResult& result);
+  void show_motion(PanelContext& context);
+
+  bool shows_motion_ = true;
+  int body_ = -1;  // whose parameters are listed; -1: all
+  int rows_ = 8;
+  std::shared_ptr<const std::vector<State>> shown_;  // as ghosts
+};
+
+}  // namespace abut::viewer

@@ -1,0 +1,247 @@
+#include "apps/viewer/simulation/parameter_study.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "apps/abut/report.h"
+#include "dynamics/parameters/scene_parameter_derivatives.h"
+#include "engine/check.h"
+
+namespace abut::viewer {
+namespace {
+
+constexpr int k_curve_points = 16;  // a power of two
+
+/// The scene of a gradient, begun where that begins.
+Scene scene_of(const GradientRequest& request) {
+  Scene scene = request.model->scene;
+  scene.initial = request.initial;
+  return scene;
+}
+
+/// Half the length of a slider: how far a hand would move the parameter.
+double reach_of(const Scene& scene, const SceneParameter& parameter, double value) {
+  const Body* const body = parameter.body_A >= 0 ? &scene.model.bodies[at(parameter.body_A)] : nullptr;
+  const double size = body != nullptr && std::isfinite(body->size) ? body->size : 1.0;
+  const double g = std::max(1e-3, scene.model.gravity.norm());
+  switch (parameter.kind) {
+    case ParameterKind::position:
+    case ParameterKind::center_of_mass:
+    case ParameterKind::primitive_position:
+      return 0.5 * size;
+    case ParameterKind::rotation_vector:
+    case ParameterKind::primitive_rotation_vector:
+      return 0.5;
+    case ParameterKind::linear_velocity:
+      return std::max(0.5 * std::abs(value), std::sqrt(g * size));
+    case ParameterKind::angular_velocity:
+      return std::max(0.5 * std::abs(value), std::sqrt(g / size));
+    case ParameterKind::force:
+      return std::max(0.5 * std::abs(value), body->mass * g);
+    case ParameterKind::torque:
+      return std::max(0.5 * std::abs(value), body->mass * g * size);
+    case ParameterKind::friction:
+      return std::max(0.5 * std::abs(value), 0.25);
+    case ParameterKind::inertia:
+      return 0.3;
+    case ParameterKind::shape:
+      return 0.2 * std::abs(value);
+    default:
+      return value != 0.0 ? 0.5 * std::abs(value) : 1.0;
+  }
+}
+
+/// Simulates the steps of a request with other values; between steps it asks whether to stop.
+SimulatedChange simulate_change(const GradientRequest& request, const std::vector<SceneParameter>& parameters,
+                                const std::vector<double>& values, const std::stop_token& stop) {
+  SimulatedChange change;
+  try {
+    Scene scene = scene_of(request);
+    for (std::size_t i = 0; i < values.size(); ++i) require_allowed(parameters[i], values[i]);
+    set_parameters(parameters, values, scene);
+    const Simulator simulator(scene.model, scene.config.step, &request.model->simulator);
+    std::vector<State> states{scene.initial};
+    State last;
+    const StepReport report =
+        abut::simulate(simulator.stepper(), scene.initial, request.steps, request.controls, last,
+                       [&](int, const State& state, const StepReport& of_step) {
+                         if (of_step.status == StepStatus::ok) states.push_back(state);
+                         return !stop.stop_requested();
+                       });
+    if (report.status != StepStatus::ok) {
+      const double time = request.initial.time + (report.step + 1) * scene.config.step.h;
+      change.error = failure_text(scene.model, scene.config.step, time, report);
+    } else if (!stop.stop_requested()) {
+      change.loss = rollout_loss(simulator, states, request.loss);
+    }
+    change.states = std::make_shared<const std::vector<State>>(std::move(states));
+  } catch (const std::exception& error) {
+    change.error = error.what();
+  }
+  return change;
+}
+
+/// 0 ... 2^n in an order in which the first few already tell the shape of a curve.
+std::vector<int> coarse_to_fine(int last) {
+  std::vector<int> order{0, last};
+  for (int stride = last; stride > 1; stride /= 2) {
+    for (int i = stride / 2; i < last; i += stride) order.push_back(i);
+  }
+  return order;
+}
+
+}  // namespace
+
+double StudiedParameter::influence() const { return 0.5 * (highest - lowest) * std::abs(derivative); }
+
+std::vector<StudiedParameter> studied_parameters(const GradientResult& result) {
+  std::vector<StudiedParameter> studied;
+  if (!result.error.empty()) return studied;
+  const Scene scene = scene_of(result.request);
+  for (SceneParameter& parameter : differentiable_parameters(scene)) {
+    if (parameter.kind == ParameterKind::density) continue;  // moves what the mass moves
+    StudiedParameter one;
+    one.value = one.wanted = value_of(scene, parameter);
+    one.derivative = derivative_by(scene, parameter, result.gradient);
+    if (!std::isfinite(one.value) || !std::isfinite(one.derivative) || one.derivative == 0.0) continue;
+    const double reach = reach_of(scene, parameter, one.value);
+    const NumberRange& range = parameter.range;
+    one.lowest =
+        std::max(one.value - reach,
+                 range.lower_excluded ? range.lower + 0.01 * (one.value - range.lower) : range.lower);
+    one.highest =
+        std::min(one.value + reach,
+                 range.upper_excluded ? range.upper - 0.01 * (range.upper - one.value) : range.upper);
+    if (!(one.highest > one.lowest)) continue;
+    one.parameter = std::move(parameter);
+    studied.push_back(std::move(one));
+  }
+  std::stable_sort(studied.begin(), studied.end(), [](const StudiedParameter& a, const StudiedParameter& b) {
+    return a.influence() > b.influence();
+  });
+  constexpr double k_rounding = 1e-12;  // of the most influential
+  std::erase_if(studied, [least = k_rounding * (studied.empty() ? 0.0 : studied.front().influence())](
+                             const StudiedParameter& p) { return p.influence() < least; });
+  return studied;
+}
+
+ParameterStudy::~ParameterStudy() {
+  stop_.request_stop();
+  if (future_.valid()) future_.wait();
+}
+
+void ParameterStudy::begin(const GradientResult* result) {
+  stop_.request_stop();
+  is_wanted_ = false;
+  active_ = -1;
+  parameters_.clear();
+  request_.reset();
+  progress_ = std::make_shared<Progress>();
+  if (result == nullptr || !result->error.empty()) return;
+  request_ = std::make_shared<const GradientRequest>(result->request);
+  parameters_ = studied_parameters(*result);
+  loss_ = result->loss;
+}
+
+bool ParameterStudy::is_changed() const {
+  return std::any_of(parameters_.begin(), parameters_.end(),
+                     [](const StudiedParameter& p) { return p.wanted != p.value; });
+}
+
+void ParameterStudy::set(int index, double value) {
+  StudiedParameter& parameter = parameters_[at(index)];
+  if (!std::isfinite(value) || (parameter.wanted == value && active_ == index)) return;
+  const bool keeps_curve = active_ == index;
+  active_ = index;
+  parameter.wanted = value;
+  auto next = std::make_shared<Progress>();
+  if (keeps_curve) next->curve = curve();
+  progress_ = std::move(next);
+  restart();
+}
+
+void ParameterStudy::reset() {
+  for (StudiedParameter& parameter : parameters_) parameter.wanted = parameter.value;
+  active_ = -1;
+  progress_ = std::make_shared<Progress>();
+  stop_.request_stop();
+  is_wanted_ = false;
+}
+
+double ParameterStudy::predicted() const {
+  double loss = loss_;
+  for (const StudiedParameter& p : parameters_) loss += p.derivative * (p.wanted - p.value);
+  return loss;
+}
+
+double ParameterStudy::predicted_at(double active_value) const {
+  const StudiedParameter& p = parameters_[at(active_)];
+  return predicted() + p.derivative * (active_value - p.wanted);
+}
+
+std::optional<SimulatedChange> ParameterStudy::simulated() const {
+  const std::lock_guard lock(progress_->mutex);
+  return progress_->change;
+}
+
+LossCurve ParameterStudy::curve() const {
+  const std::lock_guard lock(progress_->mutex);
+  return progress_->curve;
+}
+
+void ParameterStudy::restart() {
+  stop_.request_stop();
+  is_wanted_ = true;
+  poll();
+}
+
+void ParameterStudy::poll() {
+  if (future_.valid() && future_.wait_for(std::chrono::seconds(0)) == std::future_status::ready)
+    future_.get();
+  if (future_.valid() || !is_wanted_) return;
+  is_wanted_ = false;
+  stop_ = {};
+  std::vector<SceneParameter> changed;
+  std::vector<double> values;
+  const StudiedParameter& active = parameters_[at(active_)];
+  for (const StudiedParameter& p : parameters_) {
+    if (p.wanted == p.value && &p != &active) continue;
+    changed.push_back(p.parameter);
+    values.push_back(p.wanted);
+  }
+  const auto place = static_cast<std::size_t>(
+      std::find_if(changed.begin(), changed.end(),
+                   [&](const SceneParameter& p) { return p.name == active.parameter.name; }) -
+      changed.begin());
+  future_ =
+      std::async(std::launch::async, [request = request_, progress = progress_, changed, values, place,
+                                      from = active.lowest, to = active.highest, stop = stop_.get_token()] {
+        SimulatedChange change = simulate_change(*request, changed, values, stop);
+        if (stop.stop_requested()) return;
+        LossCurve known;
+        {
+          const std::lock_guard lock(progress->mutex);
+          progress->change = std::move(change);
+          known = progress->curve;
+        }
+        for (const int i : coarse_to_fine(k_curve_points)) {
+          const double x = from + (to - from) * i / k_curve_points;
+          if (std::find(known.x.begin(), known.x.end(), x) != known.x.end()) continue;
+          std::vector<double> moved = values;
+          moved[place] = x;
+          const SimulatedChange there = simulate_change(*request, changed, moved, stop);
+          if (stop.stop_requested()) return;
+          const std::lock_guard lock(progress->mutex);
+          LossCurve& curve = progress->curve;
+          const auto before = std::lower_bound(curve.x.begin(), curve.x.end(), x) - curve.x.begin();
+          curve.x.insert(curve.x.begin() + before, x);
+          curve.loss.insert(curve.loss.begin() + before,
+                            there.error.empty() ? there.loss : std::numeric_limits<double>::quiet_NaN());
+        }
+      });
+}
+
+}  // namespace abut::viewer

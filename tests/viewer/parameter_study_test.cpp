@@ -1,0 +1,151 @@
+/// Sliders of parameters: what the gradient predicts, and what is simulated.
+#include "apps/viewer/simulation/parameter_study.h"
+
+#include "tests/support/close.h"
+#include "tests/viewer/panel_desk.h"
+
+namespace abut::viewer {
+namespace {
+
+GradientResult gradient_of_slide(const Desk& desk, int steps) {
+  GradientRequest request;
+  request.model = desk.frame->model;
+  request.initial = desk.frame->state;
+  request.number = desk.frame->number;
+  request.steps = steps;
+  request.loss.direction = Vec3<double>::UnitX();
+  return compute_gradient(request);
+}
+
+int index_of(const ParameterStudy& study, const std::string& name) {
+  for (std::size_t i = 0; i < study.parameters().size(); ++i) {
+    if (study.parameters()[i].parameter.name == name) return static_cast<int>(i);
+  }
+  FAIL("no parameter " << name);
+  return -1;
+}
+
+void finish(ParameterStudy& study) {
+  study.poll();
+  for (int i = 0; i < 6000 && study.busy(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    study.poll();
+  }
+  REQUIRE_FALSE(study.busy());
+}
+
+}  // namespace
+
+TEST_CASE("ParameterStudy: a small change is what the gradient predicts, a large one is simulated",
+          "[viewer][derivative]") {
+  Desk desk(scene_file("box_slide"));
+  run_steps(desk, 20);
+  const GradientResult result = gradient_of_slide(desk, 60);
+  REQUIRE(result.error.empty());
+  ParameterStudy study;
+  study.begin(&result);
+  REQUIRE(study.parameters().size() > 5);
+  for (std::size_t i = 1; i < study.parameters().size(); ++i)
+    CHECK(study.parameters()[i - 1].influence() >= study.parameters()[i].influence());
+  CHECK_FALSE(study.is_changed());
+  CHECK(study.predicted() == result.loss);
+  for (const StudiedParameter& one : study.parameters())  // how a box slides does not depend on its mass
+    CHECK(one.parameter.kind != ParameterKind::mass);
+
+  const std::string body = "body." + desk.frame->model->body_name(1);
+  for (const std::string& name : {body + ".linear_velocity.x", body + ".friction", body + ".force.x"}) {
+    CAPTURE(name);
+    const int i = index_of(study, name);
+    const StudiedParameter before = study.parameters()[static_cast<std::size_t>(i)];
+    CHECK(before.lowest < before.value);
+    CHECK(before.highest > before.value);
+    study.set(i, before.value + 1e-4 * (before.highest - before.lowest));
+    finish(study);
+    REQUIRE(study.simulated());
+    REQUIRE(study.simulated()->error.empty());
+    const double simulated = study.simulated()->loss - result.loss,
+                 predicted = study.predicted() - result.loss;
+    CHECK(predicted != 0.0);
+    CHECK(test::close(simulated, predicted, 2e-2, 0.0));
+    CHECK(study.simulated()->states->size() == 61);
+    // The curve over all of the slider, whose tangent is the prediction.
+    const LossCurve curve = study.curve();
+    REQUIRE(curve.x.size() == 17);
+    CHECK(curve.x.front() == before.lowest);
+    CHECK(curve.x.back() == before.highest);
+    CHECK(std::is_sorted(curve.x.begin(), curve.x.end()));
+    CHECK(study.predicted_at(before.value) == Approx(result.loss));
+    study.reset();
+    CHECK_FALSE(study.is_changed());
+  }
+}
+
+TEST_CASE("ParameterStudy: the last value that was set is the one that is simulated", "[viewer][value]") {
+  Desk desk(scene_file("box_slide"));
+  desk.frame = desk.simulation.frame();
+  const GradientResult result = gradient_of_slide(desk, 100);
+  ParameterStudy study;
+  study.begin(&result);
+  const int i = index_of(study, "body." + desk.frame->model->body_name(1) + ".linear_velocity.x");
+  const double value = study.parameters()[static_cast<std::size_t>(i)].value;
+  for (int k = 1; k <= 50; ++k) study.set(i, value + 0.01 * k);
+  finish(study);
+  REQUIRE(study.simulated());
+  CHECK(study.simulated()->states->front().V_WB[1][3] == Approx(value + 0.5));
+
+  study.set(i, std::numeric_limits<double>::quiet_NaN());  // is not taken
+  CHECK(study.parameters()[static_cast<std::size_t>(i)].wanted == Approx(value + 0.5));
+  const int friction = index_of(study, "body." + desk.frame->model->body_name(1) + ".friction");
+  study.set(friction, -1.0);
+  finish(study);
+  REQUIRE(study.simulated());
+  CHECK_FALSE(study.simulated()->error.empty());
+
+  study.begin(nullptr);
+  CHECK(study.parameters().empty());
+  CHECK_FALSE(study.simulated());
+}
+
+TEST_CASE("ParameterStudy: closing it does not wait for the end of the steps", "[viewer][value]") {
+  Desk desk(scene_file("box_stack"));
+  desk.frame = desk.simulation.frame();
+  GradientResult result = gradient_of_slide(desk, 3);
+  REQUIRE(result.error.empty());
+  result.request.steps = 100'000'000;  // would take days
+  ParameterStudy study;
+  study.begin(&result);
+  REQUIRE_FALSE(study.parameters().empty());
+  study.set(0, study.parameters()[0].highest);
+  CHECK(study.busy());
+}
+
+TEST_CASE("parameter sliders: show both losses, and the motion as ghosts until they are put back",
+          "[viewer][value]") {
+  Desk desk(scene_file("box_slide"));
+  desk.frame = desk.simulation.frame();
+  Panel& panel = desk.panel(GLFW_KEY_F7);
+  desk.gradients.result = gradient_of_slide(desk, 30);
+  REQUIRE(desk.gradients.result->error.empty());
+  ParameterStudy& study = desk.gradients.study;
+  study.begin(&*desk.gradients.result);
+  desk.turn(panel);
+  CHECK(desk.frame->ghosts.empty());
+  const int i = index_of(study, "body." + desk.frame->model->body_name(1) + ".position.x");
+  study.set(i, study.parameters()[static_cast<std::size_t>(i)].highest);
+  finish(study);
+  desk.turn(panel);
+  REQUIRE(desk.frame->ghosts.size() == 2);
+  CHECK(desk.frame->ghosts_name == "the sliders' values");
+  CHECK(desk.frame->ghosts[1].X_WB.p.x() - desk.frame->state.X_WB[1].p.x() ==
+        Approx(study.parameters()[static_cast<std::size_t>(i)].wanted -
+               study.parameters()[static_cast<std::size_t>(i)].value));
+  for (int k = 0; k < 3; ++k) desk.draw(panel);
+  CHECK(desk.beyond_the_edge == 0.0f);
+  const auto back = desk.find(panel, [] { return ImGui::GetID("Back"); });
+  REQUIRE(back);
+  desk.click(panel, *back);
+  CHECK_FALSE(study.is_changed());
+  CHECK(desk.frame->ghosts.empty());
+}
+
+}  // namespace abut::viewer
