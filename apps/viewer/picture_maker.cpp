@@ -203,14 +203,17 @@ PictureMaker::Made PictureMaker::make(const Frame& frame, std::span<const Contac
   BodyDisplay ghosts = display;
   ghosts.translucent = true;
   ghosts.floor = false;
-  const std::size_t solid = picture.surfaces.size();
   for (const BodyGhost& ghost : frame.ghosts) {
-    if (display.visibility.shows_body(ghost.body))
-      surfaces_of(frame).add_body(frame.model->model(), ghost.body, ghost.X_WB, ghosts, false, picture);
-  }
-  for (std::size_t i = solid; i < picture.surfaces.size(); ++i) {  // paler than the bodies themselves
-    Colour& colour = picture.surfaces[i].colour;
-    colour.head<3>() = 0.5f * (colour.head<3>() + Colour::Ones().head<3>());
+    if (!display.visibility.shows_body(ghost.body)) continue;
+    const std::size_t before = picture.surfaces.size();
+    surfaces_of(frame).add_body(frame.model->model(), ghost.body, ghost.X_WB, ghosts, false, picture);
+    for (std::size_t i = before; i < picture.surfaces.size(); ++i) {  // paler than the bodies themselves
+      Colour& colour = picture.surfaces[i].colour;
+      const Colour& towards = ghost.is_passing ? k_passing_ghost_colour : k_selection_colour;
+      const float share = ghost.is_passing ? 0.8f : 0.5f;
+      colour.head<3>() += share * (towards - colour).head<3>();
+      if (ghost.is_passing) picture.surfaces[i].own_colours = false;
+    }
   }
   for (const auto& p_W : frame.ghost_points_W.colwise()) {
     const Vec3<double> point(p_W);

@@ -24,6 +24,8 @@ struct GlyphScale {
   [[nodiscard]] double point_at(const Vec3<double>& p_W) const;
 };
 
+inline const Colour k_passing_ghost_colour = rgb(240, 228, 66);
+
 inline constexpr double k_normal_length = 55.0;    ///< at indicator 1 [points]
 inline constexpr double k_largest_length = 110.0;  ///< of the largest force, and gradient of a kind [points]
 

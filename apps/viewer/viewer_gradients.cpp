@@ -11,6 +11,14 @@
 #include "apps/viewer/viewer.h"
 
 namespace abut::viewer {
+namespace {
+
+bool is_in(const Vec2<double>& p, const Rectangle& area) {
+  const auto x = static_cast<float>(p.x()), y = static_cast<float>(p.y());
+  return x >= area.x && x <= area.x + area.width && y >= area.y && y <= area.y + area.height;
+}
+
+}  // namespace
 
 void Viewer::draw_gradient_labels() {
   if (!gradients.result || !display.gradient_arrows || display.side_by_side) return;
@@ -19,14 +27,15 @@ void Viewer::draw_gradient_labels() {
       gradient_arrows(*frame_, *gradients.result, display.gradient_scale, scale);
   std::vector<const GradientArrow*> shown = labelled_arrows(arrows, selection.body);
   std::erase_if(shown, [&](const GradientArrow* arrow) {  // out of the picture
-    const Vec3<double> p = camera.project(arrow->to_W, aspect());
+    const Vec3<double> p = camera.project(arrow->from_W, aspect());
     return !(p.z() > 0.0) || std::max(std::abs(p.x()), std::abs(p.y())) > 1.0;
   });
   const double margin = 0.2 * static_cast<double>(ImGui::GetTextLineHeight());
   std::vector<Vec2<double>> points, sizes;
   for (const GradientArrow* arrow : shown) {
     const ImVec2 size = ImGui::CalcTextSize(arrow->label.c_str());
-    points.push_back(on_screen(arrow->to_W));
+    const Vec2<double> tip = on_screen(arrow->to_W), start = on_screen(arrow->from_W);
+    points.push_back(is_in(tip, scene()) ? tip : start);
     sizes.emplace_back(static_cast<double>(size.x) + 4.0 * margin, static_cast<double>(size.y) + margin);
   }
   const std::vector<Rectangle> places = place_labels(points, sizes, scene());
@@ -43,16 +52,22 @@ void Viewer::draw_gradient_labels() {
 }
 
 void Viewer::draw_ghost_legend() {
-  if (frame_->ghosts_name.empty()) return;
-  const std::string words = "seen through: " + frame_->ghosts_name;
   const float line = ImGui::GetTextLineHeight(), gap = 0.4f * line;
-  const ImVec2 size = ImGui::CalcTextSize(words.c_str());
-  // Below the titles of pictures that stand side by side.
-  const float left = scene().x + gap, top = scene().y + gap + (display.side_by_side ? 2.0f * line : 0.0f);
   ImDrawList& list = *ImGui::GetBackgroundDrawList();
-  list.AddRectFilled({left, top}, {left + size.x + 2.0f * gap, top + size.y + gap}, IM_COL32(15, 17, 20, 190),
-                     3.0f);
-  list.AddText({left + gap, top + 0.5f * gap}, packed(k_selection_colour), words.c_str());
+  // Below the titles of pictures that stand side by side.
+  const float left = scene().x + gap;
+  float top = scene().y + gap + (display.side_by_side ? 2.0f * line : 0.0f);
+  const auto add = [&](const char* how, const std::string& name, const Colour& colour) {
+    if (name.empty()) return;
+    const std::string words = how + name;
+    const ImVec2 size = ImGui::CalcTextSize(words.c_str());
+    list.AddRectFilled({left, top}, {left + size.x + 2.0f * gap, top + size.y + gap},
+                       IM_COL32(15, 17, 20, 190), 3.0f);
+    list.AddText({left + gap, top + 0.5f * gap}, packed(colour), words.c_str());
+    top += size.y + 1.5f * gap;
+  };
+  add("seen through: ", frame_->ghosts_name, k_selection_colour);
+  add("seen through, yellow: ", frame_->passing_ghosts_name, k_passing_ghost_colour);
 }
 
 }  // namespace abut::viewer

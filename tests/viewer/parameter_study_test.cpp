@@ -86,6 +86,11 @@ TEST_CASE("ParameterStudy: the last value that was set is the one that is simula
   const GradientResult result = gradient_of_slide(desk, 100);
   ParameterStudy study;
   study.begin(&result);
+  REQUIRE(study.parameters().size() > 1);
+  GradientResult preferring = result;  // the unknowns of an experiment come first, however little they matter
+  preferring.request.unknowns = {study.parameters().back().parameter.name};
+  CHECK(studied_parameters(preferring)[0].parameter.name == preferring.request.unknowns[0]);
+  CHECK(studied_parameters(preferring)[1].parameter.name == study.parameters()[0].parameter.name);
   const int i = index_of(study, "body." + desk.frame->model->body_name(1) + ".linear_velocity.x");
   const double value = study.parameters()[static_cast<std::size_t>(i)].value;
   for (int k = 1; k <= 50; ++k) study.set(i, value + 0.01 * k);
@@ -135,7 +140,9 @@ TEST_CASE("parameter sliders: show both losses, and the motion as ghosts until t
   finish(study);
   desk.turn(panel);
   REQUIRE(desk.frame->ghosts.size() == 2);
-  CHECK(desk.frame->ghosts_name == "the sliders' values");
+  CHECK(desk.frame->ghosts_name.empty());
+  CHECK(desk.frame->passing_ghosts_name == "the sliders' values");
+  CHECK(desk.frame->ghosts[1].is_passing);
   CHECK(desk.frame->ghosts[1].X_WB.p.x() - desk.frame->state.X_WB[1].p.x() ==
         Approx(study.parameters()[static_cast<std::size_t>(i)].wanted -
                study.parameters()[static_cast<std::size_t>(i)].value));

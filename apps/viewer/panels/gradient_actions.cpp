@@ -65,11 +65,16 @@ void ask_for_gradient(PanelContext& context, bool check) {
   loss.other = std::clamp(loss.other, 0, bodies - 1);
   if (loss.direction.norm() > 0.0) loss.direction.normalize();
   const int steps = std::max(1, state.steps);
+  std::vector<std::string> unknowns;
+  if (context.frame.experiment) {
+    for (const ExperimentView::Row& row : context.frame.experiment->unknowns) unknowns.push_back(row.name);
+  }
   if (state.from_past) {
     state.request_on_its_way = context.simulation.ask([=](const SimulationCore& core) {
       GradientRequest request = request_of_past(core, steps);
       request.loss = loss;
       request.check = check;
+      request.unknowns = unknowns;
       return request;
     });
     return;
@@ -82,6 +87,7 @@ void ask_for_gradient(PanelContext& context, bool check) {
   request.controls = controls_that_follow(*request.model, request.initial, steps);
   request.loss = loss;
   request.check = check;
+  request.unknowns = std::move(unknowns);
   state.job.start(std::move(request));
 }
 

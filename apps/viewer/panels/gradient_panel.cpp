@@ -262,7 +262,7 @@ class GradientPanel : public Panel {
         number(of_body.mass +
                of_body.inertia.cwiseProduct(body.inertia).sum() / body.mass);  // inertia in proportion
       }
-      name(fmt::format("  friction [{}]", unit));
+      name(fmt::format("  friction [{}]", unit.empty() ? "-" : unit));
       number(of_body.friction);
     }
     ImGui::EndTable();

@@ -28,21 +28,22 @@ std::string short_name(const SceneParameter& parameter) {
 }
 
 std::string change_text(double change, double from, const std::string& unit) {
-  std::string text = fmt::format("{:+.4g} {}", change, unit);
+  std::string text = fmt::format("{:+.4g}{}", change, unit);
   if (std::abs(from) > 0.0) text += fmt::format(", {:+.3g} %", 100.0 * change / std::abs(from));
   return text;
 }
 
+/// @param unit  with a blank before it, or empty
 void draw_comparison(const ParameterStudy& study, const std::string& unit) {
   const double predicted = study.predicted();
   const std::optional<SimulatedChange> simulated = study.simulated();
   colour_key(k_predicted_colour, "predicted");
-  show("L = {:.6g} {} ({})", predicted, unit, change_text(predicted - study.loss(), study.loss(), unit));
+  show("L = {:.6g}{} ({})", predicted, unit, change_text(predicted - study.loss(), study.loss(), unit));
   colour_key(k_simulated_colour, "simulated");
-  if (!study.is_changed()) return show("L = {:.6g} {}", study.loss(), unit);
+  if (!study.is_changed()) return show("L = {:.6g}{}", study.loss(), unit);
   if (!simulated) return show_note("is being simulated");
   if (!simulated->error.empty()) return show_text(k_bad_colour, simulated->error);
-  show("L = {:.6g} {} ({})", simulated->loss, unit,
+  show("L = {:.6g}{} ({})", simulated->loss, unit,
        change_text(simulated->loss - study.loss(), study.loss(), unit));
 }
 
@@ -83,7 +84,7 @@ void ParameterSliders::draw(PanelContext& context, const GradientResult& result)
   ParameterStudy& study = context.gradients.study;
   if (study.parameters().empty()) return show_note("The loss depends on no parameter of the scene.");
   const std::string unit = loss_unit(result.request.loss.kind);
-  draw_comparison(study, unit);
+  draw_comparison(study, unit.empty() ? unit : " " + unit);
   if (study.active() >= 0) {
     if (const std::optional<double> pointed = draw_loss_plot(study, unit))
       study.set(study.active(), *pointed);

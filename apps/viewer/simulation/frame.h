@@ -71,7 +71,7 @@ struct Frame {
   [[nodiscard]] std::span<const Points> motion() const { return {motion_W.get(), motion_W ? 1U : 0U}; }
   std::vector<BodyGhost> ghosts;                     ///< of bodies in another motion now; may be empty
   Points ghost_points_W = Points(3, 0);              ///< seen on their surfaces
-  std::string ghosts_name;                           ///< what they are of; empty without any
+  std::string ghosts_name, passing_ghosts_name;      ///< what they are of; empty without any
   std::shared_ptr<const ExperimentView> experiment;  ///< null unless one is shown
 };
 using SharedFrame = std::shared_ptr<const Frame>;

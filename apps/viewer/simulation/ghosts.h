@@ -40,6 +40,7 @@ struct Ghosts {
 struct BodyGhost {
   int body = -1;
   Pose<double> X_WB;
+  bool is_passing = false;  ///< SimulationCore::set_passing_ghosts()
 };
 /// At a time, between two poses on the way from one to the other; before the first and after the last as
 /// there.

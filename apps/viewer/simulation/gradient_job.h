@@ -26,7 +26,8 @@ struct GradientRequest {
   int steps = 100;
   Controls controls;  ///< one per step, or none
   Loss loss;
-  bool check = false;  ///< against differences, too
+  bool check = false;                   ///< against differences, too
+  std::vector<std::string> unknowns{};  ///< parameters that ParameterStudy lists before others
 };
 
 /// One step of the rollout, and of the adjoint through it.

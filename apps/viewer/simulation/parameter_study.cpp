@@ -22,10 +22,20 @@ Scene scene_of(const GradientRequest& request) {
   return scene;
 }
 
+/// Of the smallest body that moves, or 1 m.
+double typical_size(const Model& model) {
+  double size = std::numeric_limits<double>::infinity();
+  for (const Body& body : model.bodies) {
+    if (!body.fixed) size = std::min(size, body.size);
+  }
+  return std::isfinite(size) ? size : 1.0;
+}
+
 /// Half the length of a slider: how far a hand would move the parameter.
 double reach_of(const Scene& scene, const SceneParameter& parameter, double value) {
   const Body* const body = parameter.body_A >= 0 ? &scene.model.bodies[at(parameter.body_A)] : nullptr;
-  const double size = body != nullptr && std::isfinite(body->size) ? body->size : 1.0;
+  const double size =
+      body != nullptr && !body->fixed && std::isfinite(body->size) ? body->size : typical_size(scene.model);
   const double g = std::max(1e-3, scene.model.gravity.norm());
   switch (parameter.kind) {
     case ParameterKind::position:
@@ -125,6 +135,10 @@ std::vector<StudiedParameter> studied_parameters(const GradientResult& result) {
   constexpr double k_rounding = 1e-12;  // of the most influential
   std::erase_if(studied, [least = k_rounding * (studied.empty() ? 0.0 : studied.front().influence())](
                              const StudiedParameter& p) { return p.influence() < least; });
+  const std::vector<std::string>& unknowns = result.request.unknowns;
+  std::stable_partition(studied.begin(), studied.end(), [&](const StudiedParameter& p) {
+    return std::find(unknowns.begin(), unknowns.end(), p.parameter.name) != unknowns.end();
+  });
   return studied;
 }
 

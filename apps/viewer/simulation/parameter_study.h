@@ -26,7 +26,7 @@ struct StudiedParameter {
   [[nodiscard]] double influence() const;
 };
 
-/// Those with a derivative that is not zero, the most influential first.
+/// Those with a derivative that is not zero: GradientRequest::unknowns, then the most influential first.
 [[nodiscard]] std::vector<StudiedParameter> studied_parameters(const GradientResult& result);
 
 /// The steps of a gradient at other values of some parameters.

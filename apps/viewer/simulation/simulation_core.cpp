@@ -424,11 +424,14 @@ SharedFrame SimulationCore::make_frame(double real_time_factor) {
   frame->failure = failure_;
   frame->pull = pull_;
   frame->motion_W = motion_W_;
-  if (const Ghosts& ghosts = passing_ghosts_.empty() ? ghosts_ : passing_ghosts_; !ghosts.empty()) {
-    frame->ghosts = ghosts_at(ghosts, model_->model(), here.state);
-    frame->ghost_points_W = ghost_points_at(ghosts, here.state.time);
-    frame->ghosts_name = ghosts.name;
+  frame->ghosts = ghosts_at(ghosts_, model_->model(), here.state);
+  frame->ghost_points_W = ghost_points_at(ghosts_, here.state.time);
+  frame->ghosts_name = ghosts_.name;
+  for (BodyGhost& ghost : ghosts_at(passing_ghosts_, model_->model(), here.state)) {
+    ghost.is_passing = true;
+    frame->ghosts.push_back(ghost);
   }
+  frame->passing_ghosts_name = passing_ghosts_.name;
   frame->experiment = experiment_;
   const bool is_seen = pull_.body < 0 && number_ < history_.last() && !is_replay_;
   const Control control = is_seen ? history_.at(number_ + 1).control : control_from(here.state);

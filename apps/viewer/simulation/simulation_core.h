@@ -77,7 +77,7 @@ class SimulationCore {
     ghosts_ = std::move(ghosts);
     ++version_;
   }
-  /// The same for a while, in place of those.
+  /// The same for a while, beside those.
   void set_passing_ghosts(Ghosts ghosts) {
     passing_ghosts_ = std::move(ghosts);
     ++version_;
