@@ -25,11 +25,14 @@ using Colour = Eigen::Vector4f;
 /// From blue at -1 over nearly white at 0 to orange at 1; clamped.
 [[nodiscard]] Colour diverging_colour(double x);
 
-inline const Colour k_rim_colour = rgb(15, 17, 20), k_stick_colour = rgb(86, 180, 233), k_slip_colour = rgb(213, 94, 0),
-                    k_force_colour = rgb(240, 228, 66), k_gradient_position_colour = rgb(255, 255, 255),
-                    k_gradient_velocity_colour = rgb(240, 130, 200),
-                    k_gradient_force_colour = rgb(255, 110, 40), k_selection_colour = rgb(255, 255, 255),
-                    k_witness_colour = rgb(230, 230, 230), k_pull_colour = rgb(240, 228, 66);
+// Of glyphs. Those of one shape differ from each other and from sequential_colour(), whoever looks: see
+// tests/viewer/colour_vision_test.cpp.
+inline const Colour k_rim_colour = rgb(15, 17, 20), k_stick_colour = rgb(86, 180, 233),
+                    k_slip_colour = rgb(213, 94, 0), k_force_colour = rgb(204, 51, 255),
+                    k_gradient_position_colour = rgb(255, 255, 255),
+                    k_gradient_velocity_colour = rgb(255, 160, 235),
+                    k_gradient_force_colour = rgb(190, 80, 0), k_selection_colour = rgb(255, 255, 255),
+                    k_witness_colour = rgb(250, 250, 250), k_pull_colour = rgb(230, 0, 60);
 /// Of the studio that bodies stand in: neutral, so that every body's colour stands out from it.
 inline const Colour k_background_sky = rgb(118, 129, 145), k_background_horizon = rgb(218, 221, 225),
                     k_background_ground = rgb(192, 196, 201), k_floor_colour = rgb(205, 208, 212);
