@@ -49,6 +49,13 @@ void GlyphList::add_arrow(const Vec3<double>& from, const Vec3<double>& to, doub
   add(*this, GlyphShape::cone, axes_along(direction, head_radius, head * direction), neck, colour);
 }
 
+void GlyphList::add_cone(const Vec3<double>& tip, const Vec3<double>& base, double radius,
+                         const Colour& colour) {
+  const double length = (tip - base).norm();
+  if (!(length > 0.0)) return;
+  add(*this, GlyphShape::cone, axes_along((tip - base) / length, radius, tip - base), base, colour);
+}
+
 void GlyphList::add_disc(const Vec3<double>& centre, const Vec3<double>& normal, double radius,
                          const Colour& colour) {
   const double length = normal.norm();

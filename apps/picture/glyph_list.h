@@ -41,6 +41,8 @@ struct GlyphList {
   /// A rod that ends in a cone of 2.5 times its radius; of an arrow that is short the cone alone. None if it
   /// has no length.
   void add_arrow(const Vec3<double>& from, const Vec3<double>& to, double radius, const Colour& colour);
+  /// From its tip to the middle of its base, which has a radius.
+  void add_cone(const Vec3<double>& tip, const Vec3<double>& base, double radius, const Colour& colour);
   void add_disc(const Vec3<double>& centre, const Vec3<double>& normal, double radius, const Colour& colour);
 };
 

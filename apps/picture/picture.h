@@ -47,8 +47,9 @@ struct Picture {
   OrbitCamera camera;
   std::vector<DrawnSurface> surfaces;
   std::vector<DrawnFloor> floors;
-  GlyphList glyphs;         ///< as solid bodies
-  GlyphList glyphs_on_top;  ///< seen through everything, faintly: contacts are inside of bodies
+  GlyphList glyphs;              ///< as solid bodies
+  GlyphList glyphs_on_top;       ///< seen through everything, faintly: contacts are inside of bodies
+  GlyphList see_through_glyphs;  ///< seen through everything, discs before cones; other glyphs before them
   std::optional<SlicePicture> slice;
   PictureLook look;
 };

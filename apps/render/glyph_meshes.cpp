@@ -8,7 +8,7 @@
 namespace abut {
 namespace {
 
-constexpr int k_sides = 10, k_disc_sides = 20;
+constexpr int k_sides = 10, k_cone_sides = 24, k_disc_sides = 20;
 
 Eigen::Vector3f on_circle(int i, int sides, float z) {
   const double angle = 2.0 * std::numbers::pi * i / sides;
@@ -63,14 +63,14 @@ Surface cylinder() {
 /// One tip for each side, so that each has a normal.
 Surface cone() {
   Surface surface;
-  for (int i = 0; i < k_sides; ++i) {
-    add_vertex(surface, on_circle(i, k_sides, 0), on_circle(i, k_sides, 1));
-    add_vertex(surface, {0, 0, 1}, on_circle(2 * i + 1, 2 * k_sides, 1));
+  for (int i = 0; i < k_cone_sides; ++i) {
+    add_vertex(surface, on_circle(i, k_cone_sides, 0), on_circle(i, k_cone_sides, 1));
+    add_vertex(surface, {0, 0, 1}, on_circle(2 * i + 1, 2 * k_cone_sides, 1));
   }
-  for (std::uint32_t i = 0; i < k_sides; ++i) {
-    surface.triangles.insert(surface.triangles.end(), {2 * i, 2 * ((i + 1) % k_sides), 2 * i + 1});
+  for (std::uint32_t i = 0; i < k_cone_sides; ++i) {
+    surface.triangles.insert(surface.triangles.end(), {2 * i, 2 * ((i + 1) % k_cone_sides), 2 * i + 1});
   }
-  add_cap(surface, k_sides, 0, false);
+  add_cap(surface, k_cone_sides, 0, false);
   return surface;
 }
 

@@ -66,7 +66,7 @@ void GlyphPass::draw_batches(const SceneView& scene, const GlyphList& list, doub
   scene.set_light(program_);
   glCullFace(GL_BACK);
   for (const GlyphShape shape :
-       {GlyphShape::sphere, GlyphShape::cylinder, GlyphShape::cone, GlyphShape::disc}) {
+       {GlyphShape::sphere, GlyphShape::cylinder, GlyphShape::disc, GlyphShape::cone}) {
     if (shape == GlyphShape::disc) {
       glDisable(GL_CULL_FACE);
     } else {

@@ -95,6 +95,9 @@ void Renderer::Resources::draw(const Picture& picture, int width, int height) {
   surfaces.draw_translucent(scene, picture, store, shadows);
   glBindFramebuffer(GL_FRAMEBUFFER, samples.name_with_second_depth());
   glClear(GL_DEPTH_BUFFER_BIT);
+  glDepthMask(GL_FALSE);
+  glyphs.draw(scene, picture.see_through_glyphs);
+  glDepthMask(GL_TRUE);
   glyphs.draw_faintly(scene, picture.glyphs_on_top);
   glBindFramebuffer(GL_FRAMEBUFFER, samples.name());
   glyphs.draw(scene, picture.glyphs_on_top);

@@ -192,6 +192,23 @@ TEST_CASE("Renderer: glyphs on top are seen faintly through what hides them, and
   }
 }
 
+TEST_CASE("Renderer: see-through glyphs are seen inside of a body, and hide no glyph on top",
+          "[viewer][value]") {
+  Studio studio;
+  Picture picture = empty_picture();
+  picture.surfaces = {ball(k_red)};
+  Colour half_blue = k_blue;
+  half_blue.w() = 0.5f;
+  picture.see_through_glyphs.add_cone({0, 0, 0.1}, {0, 0, -0.1}, 0.1, half_blue);
+  Image image = studio.draw(picture);
+  const Pixel through = pixel(image, 80, 66);
+  CHECK(through.blue > 60);  // blue over red
+  CHECK(through.red > 60);
+  picture.glyphs_on_top.add_sphere({0.15, 0, 0}, 0.05, k_green);  // behind the cone
+  image = studio.draw(picture);
+  CHECK(is_green(pixel(image, 80, 60)));
+}
+
 TEST_CASE("Renderer: every shape of glyph is drawn where it is, discs from both sides", "[viewer][value]") {
   Studio studio;
   Picture picture = empty_picture();
