@@ -17,11 +17,20 @@ enum class Indicator { activity, penetration, window, cone, gate, share, selecti
 inline constexpr const char* k_indicator_names[] = {"activity", "penetration", "window",   "cone",
                                                     "gate",     "share",       "selection"};
 
+/// What a force's arrow is the sum of.
+enum class ForceSum { contact, pair, body };
+inline constexpr const char* k_force_sum_names[] = {"contact", "pair", "body"};
+
 struct ContactDisplay {
   bool points = true;           ///< a ball at each contact's point
   bool normals = true;          ///< an arrow from A to B
   bool witness_points = false;  ///< on either surface, with a line between them
-  bool forces = false;          ///< an arrow of the force on B
+  bool forces = false;          ///< arrows, one for each `force_sum`
+  ForceSum force_sum = ForceSum::pair;
+  bool force_numbers = true;    ///< at the tips of the arrows
+  bool friction_cones = false;  ///< of half-angle atan(mu) around forces that have one normal
+  bool pressure = false;        ///< discs of contacts' areas, coloured by normal force by area
+  bool tables = true;           ///< beside contacts that are pinned, and under the mouse
   bool friction_discs = false;  ///< across the normal: blue where it sticks, vermilion where it slides
   bool candidates = false;      ///< vertices and edges of the soft choice
   bool vertex_sdf = true, edge_edge = true, edge_sdf = true, convex_parts = true, triangle_sdf = true,
@@ -53,6 +62,7 @@ struct DisplayOptions : BodyDisplay {
   double gradient_scale = 1.0;
   PictureLook look;
   bool side_by_side = false;  ///< left as the scene has it, right without contacts of edges with edges
+  bool lens = false;          ///< a pair's contacts enlarged, in a corner
   bool panels = true;
   Visibility visibility;
   std::vector<Pose<double>> preview_X_WB;  ///< of the bodies at a moment that the timeline previews, or empty

@@ -1,4 +1,4 @@
-/// Arrows of a gradient, and where their numbers stand in the picture.
+/// Arrows of a gradient, and their numbers.
 #pragma once
 
 #include <span>
@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "apps/picture/colours.h"
-#include "apps/viewer/layout.h"
-#include "apps/viewer/picture_maker.h"
+#include "apps/viewer/contact_glyphs.h"
+#include "apps/viewer/simulation/gradient_job.h"
 
 namespace abut::viewer {
 
@@ -17,8 +17,9 @@ struct GradientArrow {
   Vec3<double> from_W, to_W;
   double radius = 0.0;  ///< [m]
   Colour colour;
-  double share = 0.0;  ///< of the longest of its kind
-  std::string label;   ///< "dL/dv 0.31 m/(m/s)"
+  double share = 0.0;     ///< of the longest of its kind
+  std::string label;      ///< "dL/dv 0.31 m/(m/s)"
+  std::string meaning{};  ///< "dL/dv by initial velocity, L: ", which the loss follows
 };
 
 /// At where bodies are in the frame, side by side; the longest of each kind is k_largest_length times `size`
@@ -30,12 +31,5 @@ struct GradientArrow {
 /// read.
 [[nodiscard]] std::vector<const GradientArrow*> labelled_arrows(std::span<const GradientArrow> arrows,
                                                                 int selected_body);
-
-/// A place for each label, of the given sizes, beside its point: inside the area, and overlapping no other
-/// where there is room.
-///
-/// @param points, sizes  of the same length
-[[nodiscard]] std::vector<Rectangle> place_labels(std::span<const Vec2<double>> points,
-                                                  std::span<const Vec2<double>> sizes, const Rectangle& area);
 
 }  // namespace abut::viewer

@@ -8,6 +8,8 @@
 
 #include <imgui.h>
 
+#include "apps/viewer/contact_description.h"
+#include "apps/viewer/label_layout.h"
 #include "apps/viewer/panels/actions.h"
 #include "apps/viewer/picking.h"
 #include "engine/log.h"
@@ -75,10 +77,9 @@ Viewer::Mouse Viewer::mouse() const {
 }
 
 Vec2<double> Viewer::on_screen(const Vec3<double>& p_W) const {
-  const Vec3<double> p = camera.project(p_W, aspect());
-  if (!(p.z() > 0.0)) return Vec2<double>::Constant(-1e6);
-  return {scene().x + 0.5 * (1.0 + p.x()) * picture_width(),
-          scene().y + 0.5 * (1.0 - p.y()) * scene().height};
+  Rectangle area = scene();
+  area.width = static_cast<float>(picture_width());
+  return ScenePlace{area, camera}.on_screen(p_W);
 }
 
 // What the user does ----------------------------------------------------------------------------------------
@@ -244,6 +245,13 @@ void Viewer::centre_on(const Mouse& at) {
   camera.target = hit->point_W;
 }
 
+bool Viewer::over_lens() const {
+  const ImVec2 p = ImGui::GetIO().MousePos;
+  return std::any_of(halves_.begin(), halves_.end(), [&](const SceneHalf& half) {
+    return half.lens && intersect(half.lens_place.area, {p.x, p.y, 0.0f, 0.0f});
+  });
+}
+
 void Viewer::handle_mouse() {
   const ImGuiIO& io = ImGui::GetIO();
   if (!ImGui::IsMousePosValid()) return;
@@ -260,6 +268,11 @@ void Viewer::handle_mouse() {
     drag_ = Drag::none;
   }
   if (io.WantCaptureMouse && drag_ == Drag::none) return;
+  if (drag_ == Drag::none && over_lens()) {
+    constexpr double k_notch = 1.25, k_most = 100.0;
+    lens_zoom_ = std::clamp(lens_zoom_ * std::pow(k_notch, io.MouseWheel), 1.0 / k_most, k_most);
+    return;
+  }
   if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left) && !io.KeyCtrl) centre_on(at);
   if (pressed && drag_ == Drag::none) {
     begin_drag(at);
@@ -270,33 +283,6 @@ void Viewer::handle_mouse() {
 }
 
 // A picture -------------------------------------------------------------------------------------------------
-
-void Viewer::draw_world(unsigned framebuffer) {
-  const ImGuiIO& io = ImGui::GetIO();
-  const auto pixels = [](float points, float per_point) {
-    return static_cast<int>(std::lround(points * per_point));
-  };
-  const ImVec2 per_point = io.DisplayFramebufferScale;
-  const Rectangle& area = scene();
-  const int left = pixels(area.x, per_point.x), right = pixels(area.x + area.width, per_point.x),
-            bottom = pixels(io.DisplaySize.y - area.y - area.height, per_point.y),
-            top = pixels(io.DisplaySize.y - area.y, per_point.y), width = right - left, height = top - bottom;
-  const GradientResult* gradient = gradients.result ? &*gradients.result : nullptr;
-  const GlyphScale scale{camera, std::max(1, static_cast<int>(std::lround(scene().height / text_scale_)))};
-  const auto draw = [&](std::span<const ContactView> contacts, const Viewport& viewport) {
-    PictureMaker::Made made = pictures_.make(*frame_, contacts, display, selection, gradient, scale);
-    made.picture.look = display.look;
-    renderer_.draw(made.picture, viewport, framebuffer);
-    return made.counts;
-  };
-  if (!display.side_by_side) {
-    counts_ = draw(frame_->contacts, {left, bottom, width, height});
-    return;
-  }
-  const int half = width / 2;
-  counts_ = draw(frame_->contacts, {left, bottom, half, height});
-  draw(frame_->without_edges, {left + half, bottom, width - half, height});
-}
 
 Image Viewer::capture(unsigned framebuffer) const {
   const ImGuiIO& io = ImGui::GetIO();
@@ -360,9 +346,7 @@ void Viewer::draw(unsigned framebuffer) {
   if (display.panels) draw_panels();
   draw_world(framebuffer);
   draw_gizmo();
-  draw_gradient_labels();
-  draw_ghost_legend();
-  draw_legends();
+  draw_notes();
   draw_message();
   draw_popups();
   interface_.end(framebuffer);

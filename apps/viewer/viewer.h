@@ -1,6 +1,7 @@
 /// The viewer: what the user does goes to the simulation, what the simulation says becomes a picture.
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <future>
 #include <memory>
@@ -15,6 +16,7 @@
 #include "apps/viewer/hints.h"
 #include "apps/viewer/interface.h"
 #include "apps/viewer/layout.h"
+#include "apps/viewer/lens.h"
 #include "apps/viewer/open_dialog.h"
 #include "apps/viewer/panels/key_table.h"
 #include "apps/viewer/panels/panel.h"
@@ -73,8 +75,11 @@ class Viewer {
   Layout layout;
   [[nodiscard]] const std::vector<std::unique_ptr<Panel>>& panels() const { return panels_; }
   [[nodiscard]] const ContactGlyphCounts& glyph_counts() const { return counts_; }  ///< of the last picture
-  [[nodiscard]] SharedFrame frame() const { return frame_; }                        ///< of the last picture
-  [[nodiscard]] const Rectangle& scene() const { return areas_.scene; }             ///< of the last picture
+  /// What is written into the last picture, of two side by side into the left one.
+  [[nodiscard]] const PictureNotes& notes() const { return halves_.front().notes; }
+  [[nodiscard]] const std::optional<Lens>& lens() const { return halves_.front().lens; }
+  [[nodiscard]] SharedFrame frame() const { return frame_; }             ///< of the last picture
+  [[nodiscard]] const Rectangle& scene() const { return areas_.scene; }  ///< of the last picture
   [[nodiscard]] const LayoutAreas& areas() const { return areas_; }
   [[nodiscard]] bool wants_to_close() const { return wants_to_close_; }
   [[nodiscard]] bool has_popup() const;         ///< the dialog, the palette or the hints
@@ -87,10 +92,26 @@ class Viewer {
     double x = 0, y = 0;  ///< in [-1, 1], y upwards
     Ray ray;
   };
+  /// A picture of the world in a part of the window.
+  struct ScenePlace {
+    Rectangle area;
+    OrbitCamera camera;
+    [[nodiscard]] Vec2<double> on_screen(const Vec3<double>& p_W) const;
+  };
+  /// The world and what is written into its picture, of which there are two side by side.
+  struct SceneHalf {
+    ScenePlace place;
+    PictureNotes notes;
+    std::optional<Lens> lens{};
+    ScenePlace lens_place{};
+    std::vector<ArrowLabel> lens_arrows{};
+  };
   [[nodiscard]] Mouse mouse() const;
+  [[nodiscard]] bool over_lens() const;
   [[nodiscard]] double aspect() const;
   [[nodiscard]] int picture_width() const;  ///< of one of the pictures side by side [points of ImGui]
   [[nodiscard]] Vec2<double> on_screen(const Vec3<double>& p_W) const;
+  [[nodiscard]] GlyphScale picture_scale() const;
   [[nodiscard]] double gizmo_size() const;
   [[nodiscard]] bool gizmo_shown() const;
 
@@ -118,12 +139,22 @@ class Viewer {
   void draw_splitter(Pane pane, const Rectangle& area);
   void draw_overlay(Panel& panel);
   void draw_gizmo();
-  void draw_gradient_labels();
-  void draw_ghost_legend();
-  void draw_legends();
+  void draw_notes();
+  void draw_titles() const;
+  Rectangle draw_legend(const Rectangle& area, const Legend& legend) const;  ///< returns its place
+  void draw_labels(const ScenePlace& place, std::span<const ArrowLabel> arrows,
+                   const std::vector<const ContactView*>& with_tables,
+                   const std::vector<Rectangle>& taken) const;
+  /// Returns the places of its title and of its scale bar.
+  std::array<Rectangle, 2> draw_lens_frame(const SceneHalf& half) const;
+  /// Those that are pinned and the one under the mouse, as many as there is room for.
+  [[nodiscard]] std::vector<const ContactView*> contacts_with_tables() const;
   void draw_message();
   void draw_recording_sign(unsigned framebuffer);
   void draw_world(unsigned framebuffer);
+  void draw_half(const ContactSet& set, const Rectangle& area, unsigned framebuffer);
+  void draw_lens(const ContactSet& set, SceneHalf& half, unsigned framebuffer);
+  [[nodiscard]] Viewport viewport_of(const Rectangle& area) const;
   void record(unsigned framebuffer);
   void record_video(unsigned framebuffer);
   /// Puts what went wrong in place of what there is to say of a recording.
@@ -142,6 +173,8 @@ class Viewer {
   ContactGlyphCounts counts_;
   Timeline timeline_;
   LayoutAreas areas_;
+  std::vector<SceneHalf> halves_;  // of the last picture
+  double lens_zoom_ = 1.0;         // by the wheel
   bool show_all_ = true, wants_to_close_ = false;
   double text_scale_, pictures_per_second_ = 0.0;
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <span>
 #include <stdexcept>
 
 #include <spdlog/fmt/fmt.h>
@@ -29,6 +30,11 @@ const std::map<std::string, std::function<void(DisplayOptions&, bool)>>& switche
       {"witness-points", [](D& d, bool on) { d.contacts.witness_points = on; }},
       {"forces", [](D& d, bool on) { d.contacts.forces = on; }},
       {"discs", [](D& d, bool on) { d.contacts.friction_discs = on; }},
+      {"force-numbers", [](D& d, bool on) { d.contacts.force_numbers = on; }},
+      {"cones", [](D& d, bool on) { d.contacts.friction_cones = on; }},
+      {"pressure", [](D& d, bool on) { d.contacts.pressure = on; }},
+      {"tables", [](D& d, bool on) { d.contacts.tables = on; }},
+      {"lens", [](D& d, bool on) { d.lens = on; }},
       {"candidates", [](D& d, bool on) { d.contacts.candidates = on; }},
       {"vertex-sdf", [](D& d, bool on) { d.contacts.vertex_sdf = on; }},
       {"edge-edge", [](D& d, bool on) { d.contacts.edge_edge = on; }},
@@ -57,6 +63,26 @@ const std::map<std::string, std::function<void(DisplayOptions&, bool)>>& switche
   throw std::invalid_argument(
       fmt::format("{} '{}', allowed: {}{}", option, word, fmt::join(known, ", "),
                   closest.empty() ? "" : fmt::format("; did you mean '{}'?", closest)));
+}
+
+/// The number of a word in a list.
+std::size_t place_of(const std::string& word, std::span<const char* const> names, const std::string& option) {
+  const std::vector<std::string> known(names.begin(), names.end());
+  const auto found = std::find(known.begin(), known.end(), word);
+  if (found == known.end()) refuse(option, word, known);
+  return static_cast<std::size_t>(found - known.begin());
+}
+
+void pin_largest(const Frame& frame, int count, Selection& selection) {
+  std::vector<const ContactView*> contacts;
+  for (const ContactView& view : frame.contacts) {
+    if (view.has_force) contacts.push_back(&view);
+  }
+  std::stable_sort(contacts.begin(), contacts.end(), [](const ContactView* a, const ContactView* b) {
+    return a->force.normal_force() > b->force.normal_force();
+  });
+  for (std::size_t i = 0; i < std::min(contacts.size(), static_cast<std::size_t>(count)); ++i)
+    selection.toggle_pin(contacts[i]->contact.feature);
 }
 
 void set_switches(const std::vector<std::string>& words, bool on, const std::string& option,
@@ -205,11 +231,17 @@ void add_options(CLI::App& app, ViewerOptions& options) {
   list("--open", options.open_panels,
        "panels, by the first word of their titles (all others are closed); also: files, palette, hints");
   app.add_option("--indicator", options.indicator, "what colours contacts")->type_name("NAME");
+  app.add_option("--forces-of", options.forces_of,
+                 "what arrows of forces are the sum of: contact, pair or body")
+      ->type_name("NAME");
   app.add_option("--glyph-size", options.glyph_size, "of arrows and points")
       ->check(finite_positive())
       ->type_name("X")
       ->capture_default_str();
   app.add_option("--select", options.select, "a body")->type_name("BODY");
+  app.add_option("--pin", options.pin, "so many contacts, those of the largest forces")
+      ->check(whole_number(0))
+      ->type_name("N");
   app.add_option("--slice-azimuth", options.slice_azimuth,
                  "direction of the slice's normal [rad]; default: towards the camera")
       ->check(number_between())
@@ -291,12 +323,13 @@ void apply(const ViewerOptions& options, Viewer& viewer) {
   set_switches(options.hide, false, "--hide", viewer.display);
   viewer.display.contacts.size = options.glyph_size;
   if (!options.select.empty()) viewer.selection.select_body(body_named(model, options.select, "--select"));
-  if (!options.indicator.empty()) {
-    const std::vector<std::string> known(std::begin(k_indicator_names), std::end(k_indicator_names));
-    const auto found = std::find(known.begin(), known.end(), options.indicator);
-    if (found == known.end()) refuse("--indicator", options.indicator, known);
-    viewer.display.contacts.indicator = static_cast<Indicator>(found - known.begin());
-  }
+  pin_largest(*frame, options.pin, viewer.selection);
+  if (!options.indicator.empty())
+    viewer.display.contacts.indicator =
+        static_cast<Indicator>(place_of(options.indicator, k_indicator_names, "--indicator"));
+  if (!options.forces_of.empty())
+    viewer.display.contacts.force_sum =
+        static_cast<ForceSum>(place_of(options.forces_of, k_force_sum_names, "--forces-of"));
   if (viewer.display.slice.shown) {
     viewer.display.slice.shown = false;
     viewer.act(Action::slice);  // through what the camera looks at

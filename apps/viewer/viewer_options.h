@@ -27,8 +27,9 @@ struct ViewerOptions {
   std::filesystem::path video;         ///< of all pictures, may be empty
   std::filesystem::path state;         ///< what is remembered between runs; empty: see state_file_of()
   std::vector<std::string> show, hide, open_panels;
-  std::string indicator, select, loss;
+  std::string indicator, forces_of, select, loss;
   double glyph_size = 1.0;
+  int pin = 0;  ///< contacts of the largest forces
   int gradient_steps = 100;
   std::optional<double> slice_azimuth;
   bool check_gradient = false;

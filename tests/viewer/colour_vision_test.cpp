@@ -118,6 +118,7 @@ TEST_CASE("Colour vision: what glyphs of one shape mean is told by their colours
   const std::vector<Coded> rods{{"witness points", k_witness_colour}, {"pull", k_pull_colour}};
   check_distinct(rods);
   check_off_scale(rods, scale_of("indicator", &sequential_colour));
+  check_distinct({{"another motion", k_ghost_colour}, {"that of the sliders", k_passing_ghost_colour}});
   check_distinct({{"sticks", k_stick_colour}, {"slides", k_slip_colour}});
   check_off_scale({{"pinned", k_selection_colour}}, scale_of("indicator", &sequential_colour));
 }

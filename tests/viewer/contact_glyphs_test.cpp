@@ -1,8 +1,11 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <numbers>
 #include <vector>
 
+#include "apps/picture/perceptual_colour.h"
+#include "apps/viewer/contact_description.h"
 #include "tests/viewer/headless_viewer.h"
 
 namespace abut::viewer {
@@ -46,8 +49,11 @@ TEST_CASE("Contact glyphs: zooming leaves the sizes of points and normals in the
       CAPTURE(distance, height);
       GlyphScale scale{user.viewer.camera, height};
       scale.camera.distance *= distance;
-      GlyphList glyphs;
-      const ContactGlyphCounts counts = add_contact_glyphs(frame, frame.contacts, display, {}, scale, glyphs);
+      Picture picture;
+      PictureNotes notes;
+      const GlyphList& glyphs = picture.glyphs_on_top;
+      const ContactGlyphCounts counts =
+          add_contact_glyphs(frame, contacts_of(frame), display, {}, scale, picture, notes);
       REQUIRE(counts.points == static_cast<int>(glyphs.glyphs(GlyphShape::sphere).size()));
       for (const Glyph& ball : glyphs.glyphs(GlyphShape::sphere)) {
         const Vec3<double> p = ball.origin.cast<double>();
@@ -78,6 +84,7 @@ TEST_CASE("Contact glyphs: arrows of forces are in proportion, the largest of a 
   const Frame& frame = user.frame();
   ContactDisplay display = nothing_of_contacts();
   display.forces = true;
+  display.force_sum = ForceSum::contact;
   std::vector<ContactForce> forces = frame.other_forces;
   for (const ContactView& view : frame.contacts) {
     if (view.has_force && is_shown(view, display)) forces.push_back(view.force);
@@ -88,10 +95,12 @@ TEST_CASE("Contact glyphs: arrows of forces are in proportion, the largest of a 
   for (const double distance : {1.0, 5.0}) {
     GlyphScale scale{user.viewer.camera, 720};
     scale.camera.distance *= distance;
-    GlyphList glyphs;
-    const ContactGlyphCounts counts = add_contact_glyphs(frame, frame.contacts, display, {}, scale, glyphs);
+    Picture picture, small;
+    PictureNotes notes;
+    const ContactGlyphCounts counts =
+        add_contact_glyphs(frame, contacts_of(frame), display, {}, scale, picture, notes);
     CHECK(counts.points_per_newton * largest == Approx(k_largest_length));
-    const std::vector<Glyph> arrows = heads(glyphs, k_force_colour);
+    const std::vector<Glyph> arrows = heads(picture.glyphs_on_top, k_force_colour);
     REQUIRE_FALSE(arrows.empty());
     for (const ContactForce& force : forces) {
       const double newtons = force.force_B_W.norm(), length = counts.points_per_newton * newtons;
@@ -105,11 +114,141 @@ TEST_CASE("Contact glyphs: arrows of forces are in proportion, the largest of a 
     }
     // Glyphs of the size 0.5 are half as long, and forces are half as long again by their own scale.
     display.size = display.force_scale = 0.5;
-    GlyphList small;
-    CHECK(add_contact_glyphs(frame, frame.contacts, display, {}, scale, small).points_per_newton * largest ==
-          Approx(0.25 * k_largest_length));
+    const ContactGlyphCounts halved =
+        add_contact_glyphs(frame, contacts_of(frame), display, {}, scale, small, notes);
+    CHECK(halved.points_per_newton * largest == Approx(0.25 * k_largest_length));
     display.size = display.force_scale = 1.0;
   }
+}
+
+TEST_CASE("Contact glyphs: a friction cone has the slope of friction, and the force within",
+          "[viewer][value]") {
+  HeadlessViewer user(scene_file("gripper"));
+  user.steps(100);
+  user.draw();
+  const Frame& frame = user.frame();
+  const GlyphScale scale{user.viewer.camera, 720};
+  for (const ForceSum sum : {ForceSum::contact, ForceSum::pair, ForceSum::body}) {
+    CAPTURE(static_cast<int>(sum));
+    ContactDisplay display = nothing_of_contacts();
+    display.friction_cones = true;
+    display.force_sum = sum;
+    Picture picture;
+    PictureNotes notes;
+    const ContactGlyphCounts counts =
+        add_contact_glyphs(frame, contacts_of(frame), display, {}, scale, picture, notes);
+    const std::vector<Glyph>& cones = picture.see_through_glyphs.glyphs(GlyphShape::cone);
+    CHECK(counts.friction_cones == static_cast<int>(cones.size()));
+    CHECK((counts.friction_cones > 0) == (sum != ForceSum::body));
+    const auto arrows = force_arrows(frame.model->model(), contacts_of(frame), display);
+    for (const Glyph& cone : cones) {
+      const Vec3<double> apex = tip_of(cone);
+      const auto of = std::min_element(arrows.begin(), arrows.end(), [&](const auto& a, const auto& b) {
+        return (a.point_W - apex).norm() < (b.point_W - apex).norm();
+      });
+      const double height = cone.axes.col(2).norm(), radius = cone.axes.col(0).norm();
+      CHECK(radius / height == Approx(of->friction).epsilon(1e-4));
+      CHECK(cone.colour.w() < 1.0f);
+      // The tip of the force lies in the base, within its rim but for what smoothing lets it slip.
+      const Vec3<double> normal = of->normal_W.normalized();
+      const double along = of->force_W.dot(normal);
+      const Vec3<double> tip = apex + height / along * of->force_W;
+      CHECK((tip - cone.origin.cast<double>()).norm() < 1.02 * radius);
+    }
+  }
+}
+
+TEST_CASE("Contact glyphs: discs of pressure have the areas of contacts, the hottest last",
+          "[viewer][value]") {
+  HeadlessViewer user(scene_file("box_stack"));
+  user.steps(100);
+  user.draw();
+  const Frame& frame = user.frame();
+  ContactDisplay display = nothing_of_contacts();
+  display.pressure = true;
+  Picture picture;
+  PictureNotes notes;
+  const GlyphScale scale{user.viewer.camera, 720};
+  const ContactGlyphCounts counts =
+      add_contact_glyphs(frame, contacts_of(frame), display, {}, scale, picture, notes);
+  const std::vector<Glyph>& discs = picture.see_through_glyphs.glyphs(GlyphShape::disc);
+  REQUIRE(2 * counts.pressures == static_cast<int>(discs.size()));
+  REQUIRE_FALSE(discs.empty());
+  double lightness = 0.0;
+  for (const Glyph& disc : discs) {
+    if (disc.colour == k_rim_colour) continue;
+    const auto of = std::find_if(frame.contacts.begin(), frame.contacts.end(), [&](const ContactView& view) {
+      return (view.contact.point_W.cast<float>() - disc.origin).norm() < 1e-6f;
+    });
+    REQUIRE(of != frame.contacts.end());
+    const double radius = disc.axes.col(0).norm();
+    CHECK(std::numbers::pi * radius * radius >= Approx(of->contact.area).epsilon(1e-3));
+    const double lighter = to_lab(disc.colour)[0];
+    CHECK(lighter >= lightness - 0.01);
+    lightness = lighter;
+  }
+  REQUIRE(notes.legend.entries.size() == 1);
+  CHECK(notes.legend.entries.front().text == "pressure");
+  CHECK(notes.legend.entries.front().high.find("Pa") != std::string::npos);
+}
+
+TEST_CASE("Contact glyphs: the legend tells of what is shown and of nothing else", "[viewer][value]") {
+  HeadlessViewer user(scene_file("box_stack"));
+  const auto legend = [&](auto change) {
+    ContactDisplay display = nothing_of_contacts();
+    change(display);
+    Picture picture;
+    PictureNotes notes;
+    const GlyphScale scale{user.viewer.camera, 720};
+    (void)add_contact_glyphs(user.frame(), contacts_of(user.frame()), display, {}, scale, picture, notes);
+    std::string words;
+    for (const LegendEntry& entry : notes.legend.entries) words += entry.text + ";";
+    return words;
+  };
+  user.steps(100);
+  user.draw();
+  CHECK(legend([](ContactDisplay&) {}).empty());
+  CHECK(legend([](ContactDisplay& d) { d.points = d.normals = true; }) == "activity;");
+  CHECK(legend([](ContactDisplay& d) { d.friction_discs = true; }) == "sticks;");
+  CHECK(legend([](ContactDisplay& d) { d.candidates = true; }).empty());  // the scene has none
+  CHECK(legend([](ContactDisplay& d) { d.forces = true; }).find("on the second body of each pair") !=
+        std::string::npos);
+  CHECK(legend([](ContactDisplay& d) { d.points = true, d.vertex_sdf = d.edge_edge = false; }).empty());
+}
+
+TEST_CASE("Contact glyphs: numbers stand at the tips of forces, unless they are switched off",
+          "[viewer][value]") {
+  HeadlessViewer user(scene_file("box_stack"), 640, 400);
+  user.steps(100);
+  user.viewer.display.contacts = nothing_of_contacts();
+  user.viewer.display.contacts.forces = true;
+  user.draw();
+  const PictureNotes notes = user.viewer.notes();
+  REQUIRE(static_cast<int>(notes.arrows.size()) == user.viewer.glyph_counts().forces);
+  const auto arrows =
+      force_arrows(user.frame().model->model(), contacts_of(user.frame()), user.viewer.display.contacts);
+  REQUIRE(arrows.size() == notes.arrows.size());
+  for (std::size_t i = 0; i < arrows.size(); ++i)
+    CHECK(notes.arrows[i].text == three_digits(arrows[i].force_W.norm(), "N"));
+  const Image with = user.image();
+  user.viewer.display.contacts.force_numbers = false;
+  user.draw();
+  for (const ArrowLabel& label : user.viewer.notes().arrows) CHECK(label.text.empty());
+  CHECK(difference(with, user.image()) > 200);
+}
+
+TEST_CASE("Contact glyphs: a contact under the mouse has its table beside it", "[viewer][value]") {
+  HeadlessViewer user(scene_file("box_stack"), 640, 400);
+  user.steps(100);
+  user.draw();
+  const Image without = user.image();
+  const auto [x, y] = user.on_screen(user.frame().contacts.front().contact.point_W);
+  user.mouse_to(x, y);
+  user.draw();
+  CHECK(difference(without, user.image()) > 5000);
+  user.viewer.display.contacts.tables = false;
+  user.draw();
+  CHECK(difference(without, user.image()) < 200);
 }
 
 }  // namespace abut::viewer

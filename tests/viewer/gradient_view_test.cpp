@@ -192,23 +192,4 @@ TEST_CASE("GradientJob: ends within a step where it is cancelled or destroyed", 
   CHECK(again.wait().error.empty());
 }
 
-TEST_CASE("place_labels: inside of the picture and beside each other", "[viewer][value]") {
-  const Rectangle area{10.0f, 20.0f, 300.0f, 200.0f};
-  const std::vector<Vec2<double>> points(8, Vec2<double>(305.0, 30.0)), sizes(8, Vec2<double>(90.0, 18.0));
-  const std::vector<Rectangle> places = place_labels(points, sizes, area);
-  REQUIRE(places.size() == points.size());
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    CHECK(places[i].x >= area.x);
-    CHECK(places[i].y >= area.y);
-    CHECK(places[i].x + places[i].width <= area.x + area.width);
-    CHECK(places[i].y + places[i].height <= area.y + area.height);
-    for (std::size_t j = 0; j < i; ++j) {
-      const bool apart =
-          places[i].x + places[i].width <= places[j].x || places[j].x + places[j].width <= places[i].x ||
-          places[i].y + places[i].height <= places[j].y || places[j].y + places[j].height <= places[i].y;
-      CHECK(apart);
-    }
-  }
-}
-
 }  // namespace abut::viewer

@@ -116,6 +116,17 @@ bool perform(Action action, PanelContext& context, std::span<const std::unique_p
       return true;
     case Action::side_by_side:
       return set_side_by_side(context, !context.display.side_by_side), true;
+    case Action::next_force_sum:
+      if (!contacts.forces && !contacts.friction_cones) return toggle(contacts.forces), true;
+      contacts.force_sum = static_cast<ForceSum>((static_cast<std::size_t>(contacts.force_sum) + 1) %
+                                                 std::size(k_force_sum_names));
+      return true;
+    case Action::friction_cones:
+      return toggle(contacts.friction_cones), true;
+    case Action::pressure:
+      return toggle(contacts.pressure), true;
+    case Action::lens:
+      return toggle(context.display.lens), true;
 
     case Action::sdf_surface:
       context.display.surface =
@@ -250,6 +261,12 @@ bool is_on(Action action, const PanelContext& context) {
       return contacts.scale_by_indicator;
     case Action::side_by_side:
       return display.side_by_side;
+    case Action::friction_cones:
+      return contacts.friction_cones;
+    case Action::pressure:
+      return contacts.pressure;
+    case Action::lens:
+      return display.lens;
     case Action::sdf_surface:
       return display.surface == BodySurface::sdf;
     case Action::wireframe:

@@ -9,6 +9,7 @@
 #define GLFW_INCLUDE_NONE
 #include <GLFW/glfw3.h>
 
+#include "apps/viewer/contact_description.h"
 #include "apps/viewer/panels/panel.h"
 #include "apps/viewer/panels/plot.h"
 #include "apps/viewer/panels/widgets.h"
@@ -17,31 +18,6 @@
 
 namespace abut::viewer {
 namespace {
-
-constexpr const char* k_contact_names[] = {"vertex-SDF",   "edge-edge",    "edge-SDF",
-                                           "convex parts", "triangle-SDF", "blended"};
-
-const char* kind_name(ContactKind kind) { return k_contact_names[static_cast<std::size_t>(kind)]; }
-
-/// "v12 | SDF", "e3 | e17", "t5 | SDF"; of convex parts "0 | witness", "0 | patch 2" with the pair of parts.
-std::string features_text(const ContactFeature& feature) {
-  if (feature.kind == ContactKind::blended) return "-";
-  if (feature.kind == ContactKind::convex_parts) {
-    return feature.feature_B == 0 ? fmt::format("{} | witness", feature.feature_A)
-                                  : fmt::format("{} | patch {}", feature.feature_A, feature.feature_B);
-  }
-  const char* const letter = feature.kind == ContactKind::vertex_sdf     ? "v"
-                             : feature.kind == ContactKind::triangle_sdf ? "t"
-                                                                         : "e";
-  const auto one = [&](int number) {
-    return number < 0 ? std::string("SDF") : fmt::format("{}{}", letter, number);
-  };
-  return one(feature.feature_A) + " | " + one(feature.feature_B);
-}
-
-std::string bodies_text(const SceneModel& model, const ContactFeature& feature) {
-  return model.body_name(feature.body_A) + " | " + model.body_name(feature.body_B);
-}
 
 /// The same for the same contact in every picture, so that a click ends on what it began on.
 void push_feature_id(const ContactFeature& feature) {
@@ -121,7 +97,7 @@ class ContactsPanel : public Panel {
  private:
   static void draw_totals(const PanelContext& context) {
     const Frame& frame = context.frame;
-    std::array<int, 4> counts{};
+    std::array<int, k_contact_kinds> counts{};
     double force = 0.0;
     for (const ContactView& view : frame.contacts) {
       ++counts[static_cast<std::size_t>(view.contact.feature.kind)];
@@ -129,7 +105,9 @@ class ContactsPanel : public Panel {
     }
     std::string text = count_text(frame.contacts.size(), "contact");
     for (std::size_t k = 0; k < counts.size(); ++k) {
-      if (counts[k] > 0) text += fmt::format("{}{} {}", separator_after(text), counts[k], k_contact_names[k]);
+      if (counts[k] > 0)
+        text +=
+            fmt::format("{}{} {}", separator_after(text), counts[k], kind_name(static_cast<ContactKind>(k)));
     }
     show_text(text);
     if (!frame.other_forces.empty()) {
@@ -322,16 +300,8 @@ class ContactsPanel : public Panel {
     };
     bar("activity", contact.activity);
     if (!place->inspection.known) return;
-    const ContactIndicators& indicators = place->inspection.indicators;
-    bar("penetration", indicators.penetration);
-    if (contact.feature.kind == ContactKind::edge_edge) {
-      bar("window", indicators.window);
-      bar("cone", indicators.cone);
-      bar("gate", indicators.gate);
-    }
-    if (contact.feature.kind == ContactKind::edge_sdf || contact.feature.kind == ContactKind::convex_parts)
-      bar("share", indicators.share);
-    bar("selection", indicators.selection);
+    for (const Indicator factor : factors_of(contact.feature.kind))
+      bar(k_indicator_names[static_cast<std::size_t>(factor)], indicator_of(*place, factor));
   }
 
   static void draw_curves(const PanelContext& context, const Selection::Pinned& pinned) {

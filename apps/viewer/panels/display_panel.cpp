@@ -6,6 +6,7 @@
 #define GLFW_INCLUDE_NONE
 #include <GLFW/glfw3.h>
 
+#include "apps/viewer/contact_description.h"
 #include "apps/viewer/panels/actions.h"
 #include "apps/viewer/panels/panel.h"
 #include "apps/viewer/panels/widgets.h"
@@ -42,7 +43,7 @@ class DisplayPanel : public Panel {
       toggle("Normals", contacts.normals, Action::contact_normals, "An arrow from body A to body B.");
       ImGui::TableNextColumn();
       toggle("Forces", contacts.forces, Action::contact_forces,
-             "An arrow of the force on body B in the step from here.");
+             "Arrows of forces in the step from here, with their numbers.");
       ImGui::TableNextColumn();
       toggle("Stick or slip", contacts.friction_discs, Action::friction_discs,
              "A disc across the normal: blue where the contact sticks, vermilion where it slides.");
@@ -52,14 +53,25 @@ class DisplayPanel : public Panel {
       ImGui::TableNextColumn();
       toggle("Candidates", contacts.candidates, Action::candidates,
              "Vertices and edges among the K that reach deepest, by their weight of the soft choice.");
+      ImGui::TableNextColumn();
+      toggle("Friction cones", contacts.friction_cones, Action::friction_cones,
+             "Of half-angle atan(mu) around forces, of sums where their contacts have one normal: vermilion "
+             "where "
+             "the force slides along the cone.");
+      ImGui::TableNextColumn();
+      toggle("Pressure", contacts.pressure, Action::pressure,
+             "Discs of the areas that contacts stand for, coloured by normal force by area.");
+      ImGui::TableNextColumn();
+      toggle(
+          "Lens", context.display.lens, Action::lens,
+          "The contacts of one pair enlarged: of the pinned contact, else of the selected body, else of the "
+          "largest force. The wheel over it enlarges more.");
+      ImGui::TableNextColumn();
+      checkbox_with_key("Tables", contacts.tables, "",
+                        "Numbers beside pinned contacts and the one under the mouse.");
       ImGui::EndTable();
     }
-    if (contacts.friction_discs) {
-      colour_key(k_stick_colour, "sticks");
-      ImGui::SameLine();
-      colour_key(k_slip_colour, "slides");
-    }
-    if (contacts.forces) colour_key(k_force_colour, "force on body B");
+    if (contacts.forces || contacts.friction_cones) draw_force_sum(contacts);
 
     draw_kinds(context);
     draw_indicator(contacts);
@@ -91,9 +103,20 @@ class DisplayPanel : public Panel {
     tooltip("Dark lines at silhouettes and sharp edges.");
   }
 
+  static void draw_force_sum(ContactDisplay& contacts) {
+    int sum = static_cast<int>(contacts.force_sum);
+    if (combo("Forces of each", sum, k_force_sum_names, static_cast<int>(ForceSum::pair),
+              "On body B of each contact, summed for each pair of bodies, or on each body by all "
+              "others.\nKey: " +
+                  key_text(Action::next_force_sum)))
+      contacts.force_sum = static_cast<ForceSum>(sum);
+    checkbox_with_key("Numbers", contacts.force_numbers, "",
+                      "At the tips of arrows, as far as there is room.");
+  }
+
   static void draw_kinds(PanelContext& context) {
     ContactDisplay& contacts = context.display.contacts;
-    int counts[6] = {};
+    int counts[k_contact_kinds] = {};
     for (const ContactView& view : context.frame.contacts)
       ++counts[static_cast<int>(view.contact.feature.kind)];
     ImGui::Separator();

@@ -44,6 +44,10 @@ constexpr KeyBinding k_keys[] = {
     {Action::larger_glyphs,        GLFW_KEY_PERIOD,    M::none,    C::contacts,   "larger arrows and points", true},
     {Action::smaller_glyphs,       GLFW_KEY_COMMA,     M::none,    C::contacts,   "smaller arrows and points", true},
     {Action::side_by_side,         GLFW_KEY_X,         M::none,    C::contacts,   "side by side: without edge-edge contacts"},
+    {Action::next_force_sum,       GLFW_KEY_F,         M::shift,   C::contacts,   "forces of each contact, pair or body"},
+    {Action::friction_cones,       GLFW_KEY_L,         M::shift,   C::contacts,   "friction cones"},
+    {Action::pressure,             GLFW_KEY_Y,         M::none,    C::contacts,   "pressure"},
+    {Action::lens,                 GLFW_KEY_U,         M::none,    C::contacts,   "lens on a pair of bodies"},
 
     {Action::sdf_surface,          GLFW_KEY_H,         M::none,    C::geometry,   "surface of the SDF, not the mesh"},
     {Action::wireframe,            GLFW_KEY_W,         M::none,    C::geometry,   "wireframe"},

@@ -39,6 +39,10 @@ enum class Action {
   larger_glyphs,
   smaller_glyphs,
   side_by_side,
+  next_force_sum,
+  friction_cones,
+  pressure,
+  lens,
   // geometry
   sdf_surface,
   wireframe,
