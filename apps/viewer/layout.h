@@ -18,7 +18,7 @@ struct LayoutAreas {
 /// Sizes of the panes [points at a scale of 1] and which of them are open.
 struct Layout {
   static constexpr float k_timeline = 66;  ///< height of the timeline, above the pane at the bottom
-  float left = 260, right = 300, bottom = 220;
+  float left = 250, right = 340, bottom = 220;
   bool left_open = true, right_open = true, bottom_open = true;
 
   /// The scene keeps at least 40 % of the window's width and height, as far as the menu leaves that.

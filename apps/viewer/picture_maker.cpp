@@ -4,12 +4,15 @@
 #include <cmath>
 
 #include "apps/viewer/gradient_arrows.h"
+#include "apps/viewer/joint_glyphs.h"
 
 namespace abut::viewer {
 
 void add_gradient_glyphs(const Frame& frame, const GradientResult& result, double size, int selected_body,
-                         const GlyphScale& scale, GlyphList& glyphs, PictureNotes& notes) {
-  const std::vector<GradientArrow> arrows = gradient_arrows(frame, result, size, scale);
+                         const GlyphScale& scale, GlyphList& glyphs, PictureNotes& notes,
+                         const Visibility& visibility) {
+  std::vector<GradientArrow> arrows = gradient_arrows(frame, result, size, scale);
+  std::erase_if(arrows, [&](const GradientArrow& arrow) { return !visibility.shows_body(arrow.body); });
   const std::vector<const GradientArrow*> labelled = labelled_arrows(arrows, selected_body);
   for (const GradientArrow& arrow : arrows) {
     add_rimmed_arrow(arrow.from_W, arrow.to_W, arrow.radius, arrow.colour, scale, glyphs);
@@ -81,11 +84,18 @@ PictureMaker::Made PictureMaker::make(const Frame& frame, const ContactSet& set,
     const Vec3<double> point(p_W);
     picture.glyphs_on_top.add_sphere(point, 0.4 * k_point_radius * scale.point_at(point), k_selection_colour);
   }
-  if (display.preview_X_WB.size() == frame.state.X_WB.size()) add_bodies(display.preview_X_WB, ghosts, false);
+  if (display.preview_X_WB.size() == frame.state.X_WB.size()) {
+    add_bodies(display.preview_X_WB, ghosts, false);
+    made.notes.legend.add({LegendMark::ball, k_ghost_colour, "seen through: the moment under the mouse"});
+  }
   made.counts = add_contact_glyphs(frame, set, display.contacts, selection, scale, picture, made.notes);
   if (gradient && display.gradient_arrows)
     add_gradient_glyphs(frame, *gradient, display.gradient_scale, selection.body, scale,
-                        picture.glyphs_on_top, made.notes);
+                        picture.glyphs_on_top, made.notes, display.visibility);
+  if (selection.joint >= 0 && selection.joint < static_cast<int>(frame.model->model().joints.size())) {
+    add_joint_glyphs(frame, selection.joint, scale, picture.glyphs_on_top);
+    made.notes.legend.add({LegendMark::rod, k_selection_colour, "selected joint"});
+  }
   if (frame.pull.body >= 0) {
     const Vec3<double> held = frame.state.X_WB[at(frame.pull.body)] * frame.pull.point_B;
     const double point = scale.point_at(frame.pull.target_W);

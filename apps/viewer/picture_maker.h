@@ -10,7 +10,8 @@ namespace abut::viewer {
 
 /// Adds gradient_arrows(), gradient_arrows.h, the numbers of labelled_arrows() and what the arrows mean.
 void add_gradient_glyphs(const Frame& frame, const GradientResult& result, double size, int selected_body,
-                         const GlyphScale& scale, GlyphList& glyphs, PictureNotes& notes);
+                         const GlyphScale& scale, GlyphList& glyphs, PictureNotes& notes,
+                         const Visibility& visibility = {});
 
 /// The plane of a slice.
 [[nodiscard]] SlicePlane slice_plane(const SliceDisplay& slice);

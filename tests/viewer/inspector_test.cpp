@@ -1,5 +1,7 @@
 #include <catch2/catch.hpp>
 
+#include "apps/viewer/joint_glyphs.h"
+#include "apps/viewer/picture_maker.h"
 #include "apps/viewer/simulation/joint_force.h"
 #include "tests/viewer/panel_desk.h"
 
@@ -82,6 +84,23 @@ TEST_CASE("inspector: a joint's numbers are those of the model, and it carries w
     CHECK_THAT(text, Contains(model.joints[j].name));
     CHECK_THAT(text, Contains("Force on B\t"));
   }
+}
+
+TEST_CASE("joint glyphs: a ball where the joint is, rods to its bodies, and an arrow along its axis",
+          "[viewer][value]") {
+  const auto shapes_of = [](const std::string& scene, int joint) {
+    SimulationThread simulation(Desk::options(scene_file(scene)), Threading::none);
+    simulation.call([](SimulationCore& core) {
+      for (int i = 0; i < 50; ++i) core.step_forward();
+    });
+    GlyphList glyphs;
+    add_joint_glyphs(*simulation.frame(), joint, GlyphScale{OrbitCamera(), 500}, glyphs);
+    const auto count = [&](GlyphShape shape) { return glyphs.glyphs(shape).size(); };
+    return std::array{count(GlyphShape::sphere), count(GlyphShape::cylinder), count(GlyphShape::cone)};
+  };
+  CHECK(shapes_of("pendulum", 0) == std::array<std::size_t, 3>{1, 2, 1});       // a hinge of the world
+  CHECK(shapes_of("gripper", 2) == std::array<std::size_t, 3>{1, 3, 1});        // a slider of two bodies
+  CHECK(shapes_of("hanging_chain", 1) == std::array<std::size_t, 3>{1, 2, 0});  // a ball of two bodies
 }
 
 TEST_CASE("joint_forces: the momentum of a body changes by them and by its weight", "[viewer][value]") {

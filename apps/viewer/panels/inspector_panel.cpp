@@ -229,9 +229,9 @@ class InspectorPanel : public Panel {
     table.vector("Place on B", frames.X_WJB.p, "m");
     if (has_coordinate(joint.kind)) table.vector("Axis", frames.X_WJA.q * Vec3<double>::UnitZ(), "");
     const JointError error = joint_error(joint, frame.state);
-    table.number("Apart by", error.position, "mm", 1e3);
+    table.number("Apart by", error.position, "m");
     if (joint.kind != JointKind::ball && joint.kind != JointKind::distance)
-      table.number("Twisted by", error.rotation, "mrad", 1e3);
+      table.number("Twisted by", error.rotation, "rad");
     if (joint.motor.kind != MotorKind::none) {
       table.text("Motor", k_motor_names[static_cast<std::size_t>(joint.motor.kind)]);
       const bool is_speed = joint.motor.kind == MotorKind::velocity;
@@ -261,7 +261,7 @@ class InspectorPanel : public Panel {
     if (place == pairs.end()) return show_note("They do not touch at this moment.");
     NumberTable table("pair", &all_);
     table.text("Contacts", fmt::format("{}", place->contacts));
-    table.number("Deepest", place->depth, "mm", 1e3);
+    table.number("Deepest", place->depth, "m");
     table.number("Normal forces", place->normal_force, "N");
     Vec3<double> force_B_W = Vec3<double>::Zero();
     double activity = 0.0, friction = 0.0;

@@ -1,6 +1,7 @@
 #include "apps/viewer/panels/number_table.h"
 
 #include <cmath>
+#include <string_view>
 
 #include <imgui.h>
 #include <spdlog/fmt/fmt.h>
@@ -15,7 +16,7 @@ std::string spaced_unit(const char* unit) { return unit[0] ? fmt::format(" {}", 
 /// Three numbers beside each other, or below each other where there is no room for that: Dear ImGui breaks
 /// lines at decimal points. Noise of rounding is 0.
 std::string three_numbers(const Vec3<double>& v, const char* unit) {
-  constexpr double k_noise = 1e-12;  // of the largest
+  constexpr double k_noise = 1e-9;  // of the largest
   const double least = k_noise * v.cwiseAbs().maxCoeff();
   const auto text = [&](const char* separator) {
     std::string words;
@@ -32,7 +33,7 @@ std::string three_numbers(const Vec3<double>& v, const char* unit) {
 NumberTable::NumberTable(const char* id, std::string* all) : all_(all) {
   is_drawn_ = ImGui::BeginTable(id, 2, ImGuiTableFlags_RowBg);
   if (!is_drawn_) return;
-  ImGui::TableSetupColumn("name", ImGuiTableColumnFlags_WidthFixed, 6.2f * ImGui::GetFontSize());
+  ImGui::TableSetupColumn("name", ImGuiTableColumnFlags_WidthFixed, 7.2f * ImGui::GetFontSize());
   ImGui::TableSetupColumn("value", ImGuiTableColumnFlags_WidthStretch);
 }
 
@@ -45,10 +46,12 @@ void NumberTable::text(const char* name, const std::string& value) {
   end_row(name, value, value);
 }
 
-void NumberTable::number(const char* name, double value, const char* unit, double scale) {
+void NumberTable::number(const char* name, double value, const char* unit) {
   begin_row(name);
-  end_row(name, fmt::format("{:.6g}{}", scale * value, spaced_unit(unit)),
-          fmt::format("{}{}", scale * value, spaced_unit(unit)));
+  const std::string_view of = unit;
+  const bool has_prefix = of == "m" || of == "N";
+  end_row(name, has_prefix ? with_prefix(value, unit) : fmt::format("{:.6g}{}", value, spaced_unit(unit)),
+          fmt::format("{}{}", value, spaced_unit(unit)));
 }
 
 void NumberTable::vector(const char* name, const Vec3<double>& value, const char* unit, double scale) {

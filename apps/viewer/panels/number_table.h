@@ -17,8 +17,8 @@ class NumberTable {
   NumberTable& operator=(const NumberTable&) = delete;
 
   void text(const char* name, const std::string& value);
-  /// Copied with all its digits.
-  void number(const char* name, double value, const char* unit, double scale = 1.0);
+  /// Shown with a prefix of its unit if that is m or N; copied with all its digits and without one.
+  void number(const char* name, double value, const char* unit);
   void vector(const char* name, const Vec3<double>& value, const char* unit, double scale = 1.0);
 
  private:

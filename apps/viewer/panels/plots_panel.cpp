@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
+#include <string>
 
 #include <imgui.h>
 
@@ -58,37 +60,66 @@ class PlotsPanel : public Panel {
   }
 
   void draw(PanelContext& context) override {
-    if (ImGui::BeginTable("shown", 2)) {
-      for (std::size_t i = 0; i < k_curves; ++i) {
-        ImGui::TableNextColumn();
-        ImGui::Checkbox(k_styles[i].name, &shown_[i]);
-        tooltip(k_styles[i].help);
-      }
-      ImGui::EndTable();
-    }
-    const Curves& curves = context.frame.curves;
-    std::optional<double> wanted;
-    for (std::size_t i = 0; i < k_curves; ++i) {
-      if (!shown_[i]) continue;
-      const CurveStyle& style = k_styles[i];
-      PlotOptions options{style.name, style.unit};
-      options.scale = style.scale;
-      options.from_zero = style.from_zero;
-      options.cursor = context.frame.state.time;
-      options.colour = body_colour(static_cast<int>(i));
-      ImGui::Spacing();
-      if (const auto time = plot(style.name, curves.time, curves.of(style.curve), options)) wanted = time;
-    }
+    draw_switches();
+    const std::optional<double> wanted = draw_plots(context.frame);
     if (!wanted) {
       asked_for_ = -1.0;
     } else if (*wanted != asked_for_) {
       asked_for_ = *wanted;
       context.simulation.post([time = *wanted](SimulationCore& core) { seek_time(core, time); });
     }
-    show_note("Drag in a plot to move in time.");
   }
 
  private:
+  /// Beside each other as far as there is room.
+  void draw_switches() {
+    const ImGuiStyle& style = ImGui::GetStyle();
+    const float right = ImGui::GetWindowContentRegionMax().x;
+    for (std::size_t i = 0; i < k_curves; ++i) {
+      const float width =
+          ImGui::GetFrameHeight() + style.ItemInnerSpacing.x + ImGui::CalcTextSize(k_styles[i].name).x;
+      if (i > 0) {
+        ImGui::SameLine();
+        if (ImGui::GetCursorPosX() + width > right) ImGui::NewLine();
+      }
+      ImGui::Checkbox(k_styles[i].name, &shown_[i]);
+      tooltip(std::string(k_styles[i].help) + "\nDrag in its plot to move in time.");
+    }
+  }
+
+  /// As many beside each other as can be read, and so high that they fill the panel. The time that the mouse
+  /// asks for, if it does.
+  std::optional<double> draw_plots(const Frame& frame) const {
+    constexpr float k_narrowest = 20.0f, k_lowest = 4.0f, k_highest = 12.0f;  // [sizes of the font]
+    const auto count = static_cast<int>(std::count(shown_.begin(), shown_.end(), true));
+    if (count == 0) return std::nullopt;
+    const float em = ImGui::GetFontSize();
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    const int columns = std::clamp(static_cast<int>(room.x / (k_narrowest * em)), 1, count);
+    const int rows = (count + columns - 1) / columns;
+    // Of a row: the title, the axis of time and gaps take what is no plot.
+    const float gaps = ImGui::GetTextLineHeightWithSpacing() + 1.2f * em +
+                       2.0f * ImGui::GetStyle().CellPadding.y + ImGui::GetStyle().ItemSpacing.y;
+    const float height = std::clamp((room.y / static_cast<float>(rows) - gaps) / em, k_lowest, k_highest);
+    std::optional<double> wanted;
+    if (!ImGui::BeginTable("plots", columns)) return wanted;
+    for (std::size_t i = 0; i < k_curves; ++i) {
+      if (!shown_[i]) continue;
+      const CurveStyle& style = k_styles[i];
+      PlotOptions options{style.name, style.unit};
+      options.scale = style.scale;
+      options.from_zero = style.from_zero;
+      options.height = height;
+      options.cursor = frame.state.time;
+      options.colour = body_colour(static_cast<int>(i));
+      ImGui::TableNextColumn();
+      if (const auto time = plot(style.name, frame.curves.time, frame.curves.of(style.curve), options))
+        wanted = time;
+    }
+    ImGui::EndTable();
+    return wanted;
+  }
+
   std::array<bool, k_curves> shown_{};
   double asked_for_ = -1.0;  // [s]
 };

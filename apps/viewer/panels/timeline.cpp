@@ -326,21 +326,32 @@ void Timeline::end_preview(PanelContext& context) {
 
 void Timeline::draw_tooltip(const PanelContext& context, std::int64_t number,
                             std::span<const TimelineMark> marks) const {
+  // Above the track, which it must not cover.
+  const float gap = ImGui::GetStyle().WindowPadding.y;
+  ImGui::SetNextWindowPos({ImGui::GetMousePos().x, ImGui::GetItemRectMin().y - gap}, ImGuiCond_Always,
+                          {0.5f, 1.0f});
   ImGui::BeginTooltip();
   ImGui::PushTextWrapPos(28.0f * ImGui::GetFontSize());
+  const auto line = [](const ImVec4& colour, const std::string& words) {
+    ImGui::PushStyleColor(ImGuiCol_Text, colour);
+    ImGui::TextUnformatted(words.c_str());
+    ImGui::PopStyleColor();
+  };
+  const ImVec4 plain = ImGui::GetStyleColorVec4(ImGuiCol_Text);
   if (preview_ && preview_->number == number) {
-    show("step {}, {:.4f} s", number, preview_->time);
+    line(plain, fmt::format("step {}, {:.4f} s", number, preview_->time));
     colour_key(k_energy_curve, ("energy  " + with_prefix(preview_->energy, "J")).c_str());
     colour_key(k_contacts_curve, count_text(preview_->contacts, "contact").c_str());
-    for (const std::string& remark : preview_->remarks) show_text(k_doubtful_colour, remark);
+    for (const std::string& remark : preview_->remarks) line(k_doubtful_colour, remark);
   } else {
-    show("step {}", number);
-    if (number > context.frame.last) show_note("not simulated yet");
+    line(plain, fmt::format("step {}", number));
+    if (number > context.frame.last)
+      line(ImGui::GetStyleColorVec4(ImGuiCol_TextDisabled), "not simulated yet");
   }
   for (const TimelineMark& mark : marks) {
     if (mark.number != number || mark.text.empty()) continue;
     const Colour& c = mark_colour(mark.kind);
-    show_text({c.x(), c.y(), c.z(), 1.0f}, mark.text);
+    line({c.x(), c.y(), c.z(), 1.0f}, mark.text);
   }
   ImGui::PopTextWrapPos();
   ImGui::EndTooltip();
