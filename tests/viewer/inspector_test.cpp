@@ -68,6 +68,36 @@ TEST_CASE("inspector: a click on a value copies it", "[viewer][value]") {
   CHECK(copied.count(wanted) == 1);
 }
 
+TEST_CASE("inspector: a click on a contact of a pair pins it, and its numbers are those of the frame",
+          "[viewer][value]") {
+  Desk desk(scene_file("box_stack"));
+  run_steps(desk, 100);
+  desk.selection.select_pair({0, 1});
+  Panel& panel = desk.panel(GLFW_KEY_F11);
+  for (int i = 0; i < 3; ++i) desk.draw(panel);
+  const float line = ImGui::GetFontSize() + ImGui::GetStyle().ItemSpacing.y;
+  for (float y = desk.content_height - 3.0f * line; y > 100.0f && desk.selection.pinned.empty(); y -= line)
+    desk.click(panel, {60.0f, y});  // from below: the contacts are the last rows
+  REQUIRE(desk.selection.pinned.size() == 1);
+  const ContactFeature feature = desk.selection.pinned[0].feature;
+  CHECK(body_pair(feature.body_A, feature.body_B) == BodyPair{0, 1});
+  const auto place =
+      std::find_if(desk.frame->contacts.begin(), desk.frame->contacts.end(),
+                   [&](const ContactView& view) { return Selection::same(view.contact.feature, feature); });
+  REQUIRE(place != desk.frame->contacts.end());
+  desk.selection.select_body(-1);  // the contact is shown by itself, too
+  const std::string text = copied_all(desk);
+  CHECK(number_in(text, "Distance") == place->contact.signed_distance);
+  CHECK(number_in(text, "Activity") == place->contact.activity);
+  REQUIRE(place->has_force);
+  CHECK(number_in(text, "normal") == place->force.normal_force());
+
+  const auto button = desk.find(panel, [] { return ImGui::GetID("Unpin all contacts"); });
+  REQUIRE(button);
+  desk.click(panel, *button);
+  CHECK(desk.selection.pinned.empty());
+}
+
 TEST_CASE("inspector: a joint's numbers are those of the model, and it carries what hangs on it",
           "[viewer][value]") {
   Desk desk(scene_file("gripper"));

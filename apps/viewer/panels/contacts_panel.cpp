@@ -10,22 +10,14 @@
 #include <GLFW/glfw3.h>
 
 #include "apps/viewer/contact_description.h"
+#include "apps/viewer/panels/contact_details.h"
 #include "apps/viewer/panels/panel.h"
-#include "apps/viewer/panels/plot.h"
 #include "apps/viewer/panels/widgets.h"
 #include "engine/count_text.h"
 #include "engine/primitive_check.h"
 
 namespace abut::viewer {
 namespace {
-
-/// The same for the same contact in every picture, so that a click ends on what it began on.
-void push_feature_id(const ContactFeature& feature) {
-  const int numbers[] = {static_cast<int>(feature.kind), feature.body_A, feature.body_B, feature.feature_A,
-                         feature.feature_B};
-  const auto* const bytes = reinterpret_cast<const char*>(numbers);
-  ImGui::PushID(bytes, bytes + sizeof numbers);
-}
 
 enum Column {
   column_kind,
@@ -80,10 +72,6 @@ bool is_before(const ContactFeature& a, const ContactFeature& b, Column column) 
   }
 }
 
-std::string vector_text(const Vec3<double>& v, const char* unit) {
-  return fmt::format("({:.4g}, {:.4g}, {:.4g}){}{}", v.x(), v.y(), v.z(), unit[0] ? " " : "", unit);
-}
-
 class ContactsPanel : public Panel {
  public:
   ContactsPanel() : Panel("Contacts", GLFW_KEY_F6, Pane::bottom, false) {}
@@ -91,7 +79,6 @@ class ContactsPanel : public Panel {
   void draw(PanelContext& context) override {
     draw_totals(context);
     draw_table(context);
-    draw_pinned(context);
   }
 
  private:
@@ -110,13 +97,18 @@ class ContactsPanel : public Panel {
             fmt::format("{}{} {}", separator_after(text), counts[k], kind_name(static_cast<ContactKind>(k)));
     }
     show_text(text);
+    constexpr const char* k_hint = "Click a row: the inspector shows the contact.";
+    const float gap = 2.0f * ImGui::GetFontSize();
+    if (ImGui::CalcTextSize(text.c_str()).x + gap + ImGui::CalcTextSize(k_hint).x <
+        ImGui::GetContentRegionAvail().x)
+      ImGui::SameLine(0.0f, gap);
+    show_note(k_hint);
     if (!frame.other_forces.empty()) {
       double other = 0.0;
       for (const ContactForce& one : frame.other_forces) other += one.normal_force();
       show_note(fmt::format("Forces of {:.4g} N here, {:.4g} N of {} reduced or about to close", force, other,
                             count_text(frame.other_forces.size(), "contact")));
     }
-    show_note("Click a row to pin a contact: its numbers and curves come below.");
   }
   static const char* separator_after(const std::string& text) {
     return text.ends_with("contacts") ? ": " : ", ";
@@ -137,12 +129,9 @@ class ContactsPanel : public Panel {
 
   void draw_dense_table(PanelContext& context, ImGuiTableFlags flags) {
     const std::vector<ContactView>& contacts = context.frame.contacts;
-    // Down to the end of the window, or half of it if contacts that are pinned come below.
+    // Down to the end of the window.
     const float line = ImGui::GetTextLineHeight() + 2.0f * ImGui::GetStyle().CellPadding.y;
-    const float margin = ImGui::GetStyle().ScrollbarSize + 4.0f, window = ImGui::GetWindowHeight();
-    const float room = context.selection.pinned.empty()
-                           ? window - ImGui::GetCursorPosY() - ImGui::GetStyle().WindowPadding.y
-                           : 0.5f * window;
+    const float margin = ImGui::GetStyle().ScrollbarSize + 4.0f, room = ImGui::GetContentRegionAvail().y;
     const float height = std::clamp((static_cast<float>(contacts.size()) + 1.0f) * line + margin,
                                     3.0f * line + margin, std::max(room, 5.0f * line + margin));
     if (!ImGui::BeginTable("contacts", k_columns, flags, {0.0f, height})) return;
@@ -215,113 +204,6 @@ class ContactsPanel : public Panel {
     cell(view.has_force ? fmt::format("{:.4g}", view.force.slip_W.norm()) : "-");
     ImGui::PopID();
     ImGui::PopID();
-  }
-
-  static void draw_pinned(PanelContext& context) {
-    std::vector<ContactFeature> to_unpin;
-    if (!context.selection.pinned.empty()) {
-      ImGui::Spacing();
-      if (ImGui::Button("Unpin all")) context.selection.pinned.clear();
-    }
-    const int bodies = context.frame.model->model().body_count();
-    for (const Selection::Pinned& pinned : context.selection.pinned) {
-      if (pinned.feature.body_A < 0 || pinned.feature.body_B >= bodies) continue;  // of another scene
-      push_feature_id(pinned.feature);
-      bool keep = true;
-      // A header does not wrap: the names of the bodies, of any length, stand below it.
-      const std::string title =
-          fmt::format("{}: {}###pinned", kind_name(pinned.feature.kind), features_text(pinned.feature));
-      if (ImGui::CollapsingHeader(title.c_str(), &keep, ImGuiTreeNodeFlags_DefaultOpen)) {
-        show_text(bodies_text(*context.frame.model, pinned.feature));
-        draw_numbers(context, pinned);
-        draw_curves(context, pinned);
-      }
-      if (!keep) to_unpin.push_back(pinned.feature);
-      ImGui::PopID();
-    }
-    for (const ContactFeature& feature : to_unpin) context.selection.toggle_pin(feature);
-  }
-
-  static void draw_numbers(const PanelContext& context, const Selection::Pinned& pinned) {
-    const auto& contacts = context.frame.contacts;
-    const auto place = std::find_if(contacts.begin(), contacts.end(), [&](const ContactView& view) {
-      return Selection::same(view.contact.feature, pinned.feature);
-    });
-    if (place == contacts.end()) return show_note("It is not among the contacts of this moment.");
-    const Contact& contact = place->contact;
-    if (ImGui::BeginTable("numbers", 2, ImGuiTableFlags_RowBg)) {
-      ImGui::TableSetupColumn("what", ImGuiTableColumnFlags_WidthFixed);
-      ImGui::TableSetupColumn("value", ImGuiTableColumnFlags_WidthStretch);
-      const auto row = [](const char* name, const std::string& value) {
-        ImGui::TableNextRow();
-        ImGui::TableNextColumn();
-        ImGui::TextUnformatted(name);
-        ImGui::TableNextColumn();
-        show_text(value);
-      };
-      row("Distance", fmt::format("{:.6g} mm", 1e3 * contact.signed_distance));
-      row("Normal", vector_text(contact.normal_AB_W, ""));
-      row("Point", vector_text(contact.point_W, "m"));
-      if (place->inspection.known) {
-        row("Witness on A", vector_text(place->inspection.witness_A_W, "m"));
-        row("Witness on B", vector_text(place->inspection.witness_B_W, "m"));
-      }
-      row("Area", fmt::format("{:.4g} cm²", 1e4 * contact.area));
-      row("Weight", fmt::format("{:.6g} without penetration", contact.weight));
-      if (place->has_force) {
-        const ContactForce& force = place->force;
-        const Vec3<double> friction = force.force_B_W - force.normal_force() * force.normal_AB_W;
-        row("Force on B", vector_text(force.force_B_W, "N"));
-        row("normal", fmt::format("{:.5g} N", force.normal_force()));
-        row("friction", fmt::format("{:.5g} N", friction.norm()));
-        row("Friction", fmt::format("{:.4g}, used {:.1f} %", force.friction, 100.0 * force.friction_use()));
-        row("Slip", fmt::format("{:.5g} m/s", force.slip_W.norm()));
-      }
-      ImGui::EndTable();
-    }
-    if (!place->has_force) show_note("No force of its own is known: see the total above.");
-
-    const auto bar = [](const char* name, double value) {
-      ImGui::AlignTextToFramePadding();
-      ImGui::TextUnformatted(name);
-      ImGui::SameLine(0.35f * ImGui::GetWindowContentRegionMax().x);
-      ImGui::PushStyleColor(ImGuiCol_PlotHistogram, packed(sequential_colour(value)));
-      // Dark colours of the scale for small values leave the words legible, which would not be so on yellow.
-      ImGui::ProgressBar(std::isfinite(value) ? static_cast<float>(value) : 0.0f, {-1.0f, 0.0f}, "");
-      ImGui::PopStyleColor();
-      const ImVec2 lower = ImGui::GetItemRectMin(), upper = ImGui::GetItemRectMax();
-      const std::string text = fmt::format("{:.4f}", value);
-      const ImVec2 size = ImGui::CalcTextSize(text.c_str());
-      const ImVec2 at{0.5f * (lower.x + upper.x - size.x), 0.5f * (lower.y + upper.y - size.y)};
-      ImDrawList& list = *ImGui::GetWindowDrawList();
-      list.AddRectFilled({at.x - 3.0f, at.y}, {at.x + size.x + 3.0f, at.y + size.y}, IM_COL32(0, 0, 0, 150),
-                         3.0f);
-      list.AddText(at, IM_COL32_WHITE, text.c_str());
-    };
-    bar("activity", contact.activity);
-    if (!place->inspection.known) return;
-    for (const Indicator factor : factors_of(contact.feature.kind))
-      bar(k_indicator_names[static_cast<std::size_t>(factor)], indicator_of(*place, factor));
-  }
-
-  static void draw_curves(const PanelContext& context, const Selection::Pinned& pinned) {
-    PlotOptions options;
-    options.cursor = context.frame.state.time;
-    options.height = 4.5f;
-    options.title = "Distance";
-    options.unit = "mm";
-    options.scale = 1e3;
-    plot("distance", pinned.time, pinned.distance, options);
-    options.title = "Normal force";
-    options.unit = "N";
-    options.scale = 1.0;
-    options.from_zero = true;
-    options.colour = k_force_colour;
-    plot("force", pinned.time, pinned.force, options);
-    options.title = "Activity";
-    options.unit = "";
-    options.colour = rgb(0, 158, 115);
-    plot("activity", pinned.time, pinned.activity, options);
   }
 
   std::vector<std::size_t> order_;

@@ -10,6 +10,7 @@
 #define GLFW_INCLUDE_NONE
 #include <GLFW/glfw3.h>
 
+#include "apps/viewer/panels/contact_details.h"
 #include "apps/viewer/panels/number_table.h"
 #include "apps/viewer/panels/panel.h"
 #include "apps/viewer/panels/scene_tree.h"
@@ -88,13 +89,14 @@ class InspectorPanel : public Panel {
       draw_joint(context, selection.joint);
     } else if (selection.pair && selection.pair->second < model.body_count()) {
       draw_pair(context, *selection.pair);
-    } else {
+    } else if (selection.pinned.empty()) {
       show_text("Nothing is selected.");
       show_note(
-          "Click a body in the scene, or a row of the scene's tree at the left (F10): bodies, joints, and "
-          "pairs of bodies that touch.");
+          "Click a body or a contact in the scene, a row of the scene's tree at the left (F10) or of the "
+          "table of contacts (F6).");
       return;
     }
+    draw_pinned_contacts(context, all_);
     ImGui::Spacing();
     if (wide_button("Copy all")) ImGui::SetClipboardText(all_.c_str());
     tooltip("All numbers with their names, a line each; a click on one copies it alone.");
@@ -259,10 +261,17 @@ class InspectorPanel : public Panel {
     const auto place = std::find_if(pairs.begin(), pairs.end(),
                                     [&](const PairContacts& pair) { return pair.bodies == bodies; });
     if (place == pairs.end()) return show_note("They do not touch at this moment.");
+    draw_sums_of_pair(frame, *place);
+    if (ImGui::CollapsingHeader("Each of them", ImGuiTreeNodeFlags_DefaultOpen))
+      draw_contacts_of_pair(context, bodies);
+  }
+
+  void draw_sums_of_pair(const Frame& frame, const PairContacts& pair) {
+    const BodyPair& bodies = pair.bodies;
     NumberTable table("pair", &all_);
-    table.text("Contacts", fmt::format("{}", place->contacts));
-    table.number("Deepest", place->depth, "m");
-    table.number("Normal forces", place->normal_force, "N");
+    table.text("Contacts", fmt::format("{}", pair.contacts));
+    table.number("Deepest", pair.depth, "m");
+    table.number("Normal forces", pair.normal_force, "N");
     Vec3<double> force_B_W = Vec3<double>::Zero();
     double activity = 0.0, friction = 0.0;
     const auto add = [&](const ContactForce& force) {
