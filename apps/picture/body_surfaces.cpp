@@ -27,7 +27,8 @@ bool adds_nothing(const Shape& shape) {
                       [](const Primitive& p) { return p.operation == PrimitiveOperation::add; });
 }
 
-/// Whether a surface that rounds edges off by a hundredth of the size would look wrong.
+/// Whether a surface that rounds edges off by a hundredth of the size would look wrong. Unions of
+/// superquadrics have seams anyway, and a mesh that is coarser than that.
 bool has_sharp_edges(const Shape& shape) {
   constexpr double k_round = 0.02;           // edge radius, of the least half extent
   constexpr double k_sharp_exponent = 0.25;  // of a superquadric
@@ -41,7 +42,7 @@ bool has_sharp_edges(const Shape& shape) {
       case PrimitiveKind::rounded_box:
         return parameters[3] < k_round * std::min({parameters[0], parameters[1], parameters[2]});
       case PrimitiveKind::superquadric:
-        return std::min(parameters[3], parameters[4]) < k_sharp_exponent;
+        return shape.primitives.size() == 1 && std::min(parameters[3], parameters[4]) < k_sharp_exponent;
       default:
         return false;
     }
@@ -53,7 +54,7 @@ bool has_sharp_edges(const Shape& shape) {
 int resolution_for(const Shape& shape, const Eigen::AlignedBox3d& bounds, int bodies) {
   constexpr int k_many = 100;
   constexpr double k_across = 3.0;
-  const double least = bodies > k_many ? 16.0 : 64.0, most = 2.0 * least;
+  const double least = bodies > k_many ? 16.0 : 56.0, most = 1.5 * least;
   double thinnest = bounds.sizes().maxCoeff();
   for (Primitive primitive : shape.primitives) {
     if (primitive.operation != PrimitiveOperation::add) continue;

@@ -150,6 +150,26 @@ SplitSurface split_at_creases(const TriangleMesh& mesh, double crease,
   return split;
 }
 
+/// Along a seam the normals of a grid's vertices lean to the one side or the other by chance, which looks
+/// frayed: there each becomes the mean of those around it.
+void smooth_seams(Surface& surface) {
+  constexpr float k_least_cosine = 0.5f;
+  std::vector<Eigen::Vector3f> sums(surface.normals.size(), Eigen::Vector3f::Zero());
+  std::vector<bool> is_seam(surface.normals.size(), false);
+  for (std::size_t t = 0; t < surface.triangles.size(); t += 3) {
+    for (std::size_t c = 0; c < 3; ++c) {
+      const std::uint32_t i = surface.triangles[t + c], j = surface.triangles[t + (c + 1) % 3];
+      sums[i] += surface.normals[j];
+      sums[j] += surface.normals[i];
+      if (surface.normals[i].dot(surface.normals[j]) < k_least_cosine) is_seam[i] = is_seam[j] = true;
+    }
+  }
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    const Eigen::Vector3f sum = sums[i] + surface.normals[i];
+    if (is_seam[i] && sum.norm() > 0.0f) surface.normals[i] = sum.normalized();
+  }
+}
+
 /// The field, its points shared out among all cores.
 ScalarField in_parallel(const ScalarField& field) {
   const auto threads = static_cast<Eigen::Index>(std::max(1u, std::thread::hardware_concurrency()));
@@ -271,6 +291,7 @@ SharedSurface iso_surface(const ShapeSdf& sdf, double level, int resolution,
   for (const Eigen::Vector3i& triangle : mesh->triangles) {
     for (const int i : triangle) surface->triangles.push_back(static_cast<std::uint32_t>(i));
   }
+  smooth_seams(*surface);
   return surface;
 }
 

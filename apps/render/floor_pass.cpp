@@ -27,8 +27,7 @@ void main() {
 
 /// Lines are as wide in the picture at any distance, and fade where they come close together. The floor fades
 /// into the background by mixing, not by blending: software renderers blend each sample of each pixel.
-const std::string k_floor_fragment =
-    shaders::k_version + shaders::k_light + shaders::k_shadow + shaders::k_background + R"(
+const std::string k_floor_fragment = shaders::k_light + shaders::k_background + R"(
 uniform float radius, opacity;
 uniform float minor, major;               // between thin lines, between thick ones
 uniform vec2 minor_offset, major_offset;  // of the point below the target, in lines
@@ -62,40 +61,41 @@ Vec2<double> remainder_of(const Vec2<double>& lines) {
   return {std::remainder(lines.x(), 1.0), std::remainder(lines.y(), 1.0)};
 }
 
-}  // namespace
-
-FloorPass::FloorPass() : program_("floor", k_floor_vertex, k_floor_fragment) {}
-
-void FloorPass::draw(const SceneView& scene, const Picture& picture, const ShadowMap& shadows,
-                     bool from_above) const {
-  program_.use();
-  program_.set("projection", scene.projection);
-  scene.set_light(program_);
-  set_background(program_, scene);
-  shadows.set(program_, scene);
-  for (const DrawnFloor& drawn : picture.floors) {
-    const double height = inverse_point(drawn.X_WP, picture.camera.position()).z();  // NaN is neither
-    if (from_above ? height >= 0.0 : height < 0.0) draw_one(scene, drawn, from_above);
-  }
-}
-
-void FloorPass::draw_one(const SceneView& scene, const DrawnFloor& drawn, bool from_above) const {
+void draw_one(const Program& program, const SceneView& scene, const DrawnFloor& drawn, bool from_above) {
   const FloorGrid grid = floor_grid(drawn, scene.camera);
   const Pose<double> X_GM{Quat<double>::Identity(), Vec3<double>(grid.middle.x(), grid.middle.y(), 0.0)};
   const Mat4<double> model_view = scene.view * matrix_of(grid.X_WG * X_GM);
-  program_.set("model_view", model_view);
-  program_.set("normal", Vec3<double>(model_view.block<3, 1>(0, 2)));
-  program_.set("radius", k_floor_radius * grid.reach);
-  program_.set("opacity", from_above ? 1.0 : k_floor_from_below);
-  program_.set("minor", grid.minor);
-  program_.set("major", grid.major);
-  program_.set("minor_offset", remainder_of(grid.middle / grid.minor));
-  program_.set("major_offset", remainder_of(grid.middle / grid.major));
-  program_.set("floor_colour", drawn.colour.value_or(k_floor_colour));
+  program.set("model_view", model_view);
+  program.set("normal", Vec3<double>(model_view.block<3, 1>(0, 2)));
+  program.set("radius", k_floor_radius * grid.reach);
+  program.set("opacity", from_above ? 1.0 : k_floor_from_below);
+  program.set("minor", grid.minor);
+  program.set("major", grid.major);
+  program.set("minor_offset", remainder_of(grid.middle / grid.minor));
+  program.set("major_offset", remainder_of(grid.middle / grid.major));
+  program.set("floor_colour", drawn.colour.value_or(k_floor_colour));
   glDepthMask(from_above ? GL_TRUE : GL_FALSE);
-  glBindVertexArray(no_attributes_.name());
   glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
   glDepthMask(GL_TRUE);
+}
+
+}  // namespace
+
+FloorPass::FloorPass()
+    : shaded_("floor", k_floor_vertex, shaders::k_version + shaders::k_shadow + k_floor_fragment),
+      unshaded_("floor", k_floor_vertex, shaders::k_version + shaders::k_no_shadow + k_floor_fragment) {}
+
+void FloorPass::draw(const SceneView& scene, const Picture& picture, const ShadowMap& shadows,
+                     bool from_above) const {
+  const Program& program = shadows.use(shaded_, unshaded_, scene);
+  program.set("projection", scene.projection);
+  scene.set_light(program);
+  set_background(program, scene);
+  glBindVertexArray(no_attributes_.name());
+  for (const DrawnFloor& drawn : picture.floors) {
+    const double height = inverse_point(drawn.X_WP, picture.camera.position()).z();  // NaN is neither
+    if (from_above ? height >= 0.0 : height < 0.0) draw_one(program, scene, drawn, from_above);
+  }
 }
 
 }  // namespace abut

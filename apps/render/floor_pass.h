@@ -13,9 +13,7 @@ class FloorPass {
   void draw(const SceneView& scene, const Picture& picture, const ShadowMap& shadows, bool from_above) const;
 
  private:
-  void draw_one(const SceneView& scene, const DrawnFloor& drawn, bool from_above) const;
-
-  Program program_;
+  Program shaded_, unshaded_;
   VertexArray no_attributes_;
 };
 

@@ -36,6 +36,7 @@ const std::string k_label_fragment = shaders::k_version + R"(
 uniform sampler2D letters;
 uniform int first_row;
 uniform vec2 size;
+uniform float opacity;
 in vec2 letter;
 out vec4 pixel;
 
@@ -50,7 +51,7 @@ void main() {
   for (int y = -1; y <= 1; ++y)
     for (int x = -1; x <= 1; ++x) around = max(around, ink(at + ivec2(x, y)));
   if (around < 0.5) discard;
-  pixel = here > 0.5 ? vec4(0.06, 0.07, 0.09, 1.0) : vec4(0.86, 0.88, 0.90, 0.55);
+  pixel = here > 0.5 ? vec4(0.06, 0.07, 0.09, opacity) : vec4(0.86, 0.88, 0.90, 0.55 * opacity);
 }
 )";
 
@@ -90,13 +91,24 @@ void LabelPass::draw(const SceneView& scene, const std::vector<GridLabel>& label
                  [](const GridLabel& label, const std::string& text) { return label.text == text; });
   if (!is_same) upload(labels);
 
-  const double magnified = std::max(1.0, std::floor(scene.height / k_usual_height));
+  constexpr double k_faint = 0.4;
   program_.use();
   program_.set("letters", 0);
-  program_.set("magnified", magnified);
-  program_.set("picture_size", Vec2<double>(scene.width, scene.height));
   glBindVertexArray(no_attributes_.name());
   glDepthMask(GL_FALSE);
+  glDisable(GL_DEPTH_TEST);
+  draw_all(scene, labels, k_faint);
+  glEnable(GL_DEPTH_TEST);
+  draw_all(scene, labels, 1.0);
+  glDepthMask(GL_TRUE);
+  glBindTexture(GL_TEXTURE_2D, 0);
+}
+
+void LabelPass::draw_all(const SceneView& scene, const std::vector<GridLabel>& labels, double opacity) const {
+  const double magnified = std::max(1.0, std::floor(scene.height / k_usual_height));
+  program_.set("magnified", magnified);
+  program_.set("opacity", opacity);
+  program_.set("picture_size", Vec2<double>(scene.width, scene.height));
   for (std::size_t i = 0; i < labels.size(); ++i) {
     const Vec4<double> clip = scene.projection * scene.view * labels[i].p_W.homogeneous();
     if (!(clip.w() > 0.0) || std::abs(clip.z()) > clip.w()) continue;
@@ -109,8 +121,6 @@ void LabelPass::draw(const SceneView& scene, const std::vector<GridLabel>& label
     program_.set("first_row", row_height() * static_cast<int>(i));
     glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
   }
-  glDepthMask(GL_TRUE);
-  glBindTexture(GL_TEXTURE_2D, 0);
 }
 
 }  // namespace abut

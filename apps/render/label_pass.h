@@ -9,7 +9,7 @@
 
 namespace abut {
 
-/// Text that stands upright where it belongs, in letters of one size, behind what is nearer.
+/// Text that stands upright where it belongs, in letters of one size; faint behind what is nearer.
 class LabelPass {
  public:
   LabelPass();
@@ -17,6 +17,7 @@ class LabelPass {
 
  private:
   void upload(const std::vector<GridLabel>& labels);
+  void draw_all(const SceneView& scene, const std::vector<GridLabel>& labels, double opacity) const;
 
   Program program_;
   VertexArray no_attributes_;

@@ -43,16 +43,19 @@ vec3 lit(vec3 albedo, vec3 normal, vec3 to_eye, float seen_by_key, float calm) {
   float key = seen_by_key * max(0.0, dot(normal, to_key)), facing = max(0.0, dot(normal, to_eye));
   vec3 light = from_sky(normal) + k_key * key + k_at_camera * facing;
   light = mix(light, vec3(0.55 + 0.25 * facing + 0.2 * key), calm);
-  float gloss = seen_by_key * pow(max(0.0, dot(normal, normalize(to_key + to_eye))), 40.0);
-  return albedo * light + 0.09 * (1.0 - calm) * gloss;
+  float gloss = max(0.0, dot(normal, normalize(to_key + to_eye)));
+  for (int i = 0; i < 5; ++i) gloss *= gloss;  // to the power of 32: pow() takes long in software
+  return albedo * light + 0.09 * (1.0 - calm) * seen_by_key * gloss;
 }
 )";
+
+/// In place of k_shadow where there are no shadows.
+inline const std::string k_no_shadow = "float seen_by_key(vec3 position, vec3 normal) { return 1.0; }\n";
 
 /// How much of the key light reaches a point, by a map of depths as the light sees them: the mean of
 /// comparisons over a disc that is as wide as the penumbra, after those that shade it have been looked for.
 /// @see  Fernando (2005), "Percentage-closer soft shadows".
 inline const std::string k_shadow = R"(
-uniform int has_shadows;
 uniform mat4 shadow_from_camera;     // to [0, 1] x [0, 1] x [0, 1], the depth along the rays
 uniform float shadow_cell;           // of the map [m]
 uniform float shadow_width;          // of the map [m]
@@ -69,7 +72,6 @@ vec2 on_disc(int i, int count) {
 }
 
 float seen_by_key(vec3 position, vec3 normal) {
-  if (has_shadows == 0) return 1.0;
   // From a little above the surface, which would shade itself between the cells of the map.
   vec3 at = (shadow_from_camera * vec4(position + 1.5 * shadow_cell * normal, 1.0)).xyz;
   bool inside = all(greaterThan(at, vec3(0.0))) && all(lessThan(at, vec3(1.0)));
@@ -105,8 +107,8 @@ vec3 background() {
   float noise = fract(52.9829189 * fract(dot(floor(gl_FragCoord.xy), vec2(0.06711056, 0.00583715)))) - 0.5;
   vec2 place = 2.0 * gl_FragCoord.xy / picture_size - 1.0;
   float height = dot(normalize(vec3(place * slope, -1.0)), world_up);
-  vec3 colour = height > 0.0 ? mix(horizon.rgb, sky.rgb, 1.0 - pow(1.0 - height, 3.0))
-                             : mix(horizon.rgb, ground.rgb, 1.0 - pow(1.0 + height, 6.0));
+  float left = 1.0 - abs(height), third = left * left * left;
+  vec3 colour = height > 0.0 ? mix(sky.rgb, horizon.rgb, third) : mix(ground.rgb, horizon.rgb, third * third);
   return colour + noise / 255.0;
 }
 )";

@@ -94,8 +94,15 @@ void ShadowMap::draw(const SceneView& scene, std::span<const PlacedMesh> meshes,
   glDisable(GL_POLYGON_OFFSET_FILL);
 }
 
+const Program& ShadowMap::use(const Program& with_shadows, const Program& without,
+                              const SceneView& scene) const {
+  const Program& program = is_empty_ ? without : with_shadows;
+  program.use();
+  if (!is_empty_) set(program, scene);
+  return program;
+}
+
 void ShadowMap::set(const Program& program, const SceneView& scene) const {
-  program.set("has_shadows", is_empty_ ? 0 : 1);
   program.set("shadow_map", static_cast<int>(k_compared_unit));
   program.set("shadow_depths", static_cast<int>(k_plain_unit));
   Mat4<double> map_from_clip = Mat4<double>::Identity();
@@ -105,7 +112,6 @@ void ShadowMap::set(const Program& program, const SceneView& scene) const {
   program.set("shadow_cell", width_ / k_cells);
   program.set("shadow_width", width_);
   program.set("shadow_depth", depth_);
-  if (is_empty_) return;
   for (const auto& [unit, sampler] : {std::pair(k_compared_unit, &compared_), {k_plain_unit, &plain_}}) {
     glActiveTexture(GL_TEXTURE0 + unit);
     glBindTexture(GL_TEXTURE_2D, depths_.texture());

@@ -24,10 +24,12 @@ class ShadowMap {
   /// From now on nothing casts shadows.
   void clear() { is_empty_ = true; }
 
-  /// Sets what shaders::k_shadow needs of a program in use.
-  void set(const Program& program, const SceneView& scene) const;
+  /// Uses the one of two programs that is right: with shaders::k_shadow, which it sets, or with k_no_shadow.
+  const Program& use(const Program& with_shadows, const Program& without, const SceneView& scene) const;
 
  private:
+  void set(const Program& program, const SceneView& scene) const;
+
   Program program_;
   TextureBuffer depths_{TextureBuffer::Content::depth};
   Sampler compared_, plain_;

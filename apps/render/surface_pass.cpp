@@ -8,7 +8,7 @@
 namespace abut {
 namespace {
 
-const std::string k_surface_vertex = shaders::k_version + R"(
+const std::string k_surface_vertex = shaders::k_version + shaders::k_colour_space + R"(
 uniform mat4 model_view, projection;
 uniform vec4 colour;
 uniform int has_colours;  // of its own, at each vertex
@@ -16,17 +16,18 @@ layout(location = 0) in vec3 vertex_position;
 layout(location = 1) in vec3 vertex_normal;
 layout(location = 2) in vec4 vertex_colour;
 out vec3 position, normal;
-out vec4 paint;
+out vec4 paint;  // in linear light
 void main() {
   position = (model_view * vec4(vertex_position, 1.0)).xyz;
   normal = mat3(model_view) * vertex_normal;
   bool is_coloured = has_colours != 0 && vertex_colour.a >= 0.0;
   paint = is_coloured ? vec4(vertex_colour.rgb, vertex_colour.a * colour.a) : colour;
+  paint.rgb = to_linear(paint.rgb);
   gl_Position = projection * vec4(position, 1.0);
 }
 )";
 
-const std::string k_surface_fragment = shaders::k_version + shaders::k_light + shaders::k_shadow + R"(
+const std::string k_surface_fragment = shaders::k_light + R"(
 uniform float highlight;  // 1: selected
 uniform float ink;        // 1: a line, darker than the surface it lies on and without light
 in vec3 position, normal;
@@ -35,7 +36,7 @@ out vec4 pixel;
 void main() {
   vec3 to_eye = normalize(-position);
   vec3 n = normalize(gl_FrontFacing ? normal : -normal);
-  vec3 albedo = to_linear(paint.rgb);
+  vec3 albedo = paint.rgb;
   float edge = 1.0 - clamp(dot(n, to_eye), 0.0, 1.0);
   vec3 light = lit(albedo, n, to_eye, seen_by_key(position, n), 0.0) * (1.0 + 0.22 * highlight);
   light += highlight * (0.05 + 0.75 * edge * edge * edge);
@@ -57,9 +58,20 @@ bool is_drawn(const DrawnSurface& drawn) {
          drawn.X_WB.p.allFinite() && drawn.X_WB.q.coeffs().allFinite();
 }
 
+void set_surface(const Program& program, const SceneView& scene, const DrawnSurface& drawn,
+                 const UploadedMesh& mesh) {
+  program.set("model_view", Mat4<double>(scene.view * matrix_of(drawn.X_WB)));
+  program.set("colour", drawn.colour);
+  program.set("has_colours", mesh.has_colours() && drawn.own_colours ? 1 : 0);
+  program.set("highlight", drawn.highlighted ? 1.0 : 0.0);
+}
+
 }  // namespace
 
-SurfacePass::SurfacePass() : program_("surface", k_surface_vertex, k_surface_fragment) {}
+SurfacePass::SurfacePass()
+    : shaded_("surface", k_surface_vertex, shaders::k_version + shaders::k_shadow + k_surface_fragment),
+      unshaded_("surface", k_surface_vertex, shaders::k_version + shaders::k_no_shadow + k_surface_fragment) {
+}
 
 std::vector<PlacedMesh> SurfacePass::casters(const Picture& picture, SurfaceStore& store) {
   std::vector<PlacedMesh> meshes;
@@ -69,29 +81,22 @@ std::vector<PlacedMesh> SurfacePass::casters(const Picture& picture, SurfaceStor
   return meshes;
 }
 
-void SurfacePass::begin(const SceneView& scene, const ShadowMap& shadows, double ink) const {
-  program_.use();
-  program_.set("projection", scene.projection);
-  scene.set_light(program_);
-  shadows.set(program_, scene);
-  program_.set("ink", ink);
-}
-
-void SurfacePass::set(const SceneView& scene, const DrawnSurface& drawn, const UploadedMesh& mesh) const {
-  program_.set("model_view", Mat4<double>(scene.view * matrix_of(drawn.X_WB)));
-  program_.set("colour", drawn.colour);
-  program_.set("has_colours", mesh.has_colours() && drawn.own_colours ? 1 : 0);
-  program_.set("highlight", drawn.highlighted ? 1.0 : 0.0);
+const Program& SurfacePass::begin(const SceneView& scene, const ShadowMap& shadows, double ink) const {
+  const Program& program = shadows.use(shaded_, unshaded_, scene);
+  program.set("projection", scene.projection);
+  scene.set_light(program);
+  program.set("ink", ink);
+  return program;
 }
 
 void SurfacePass::draw_opaque(const SceneView& scene, const Picture& picture, SurfaceStore& store,
                               const ShadowMap& shadows) const {
-  begin(scene, shadows, 0.0);
+  const Program& program = begin(scene, shadows, 0.0);
   glCullFace(GL_BACK);
   for (const DrawnSurface& drawn : picture.surfaces) {
     if (!is_drawn(drawn) || !is_opaque(drawn)) continue;
     const UploadedMesh& mesh = store.mesh_of(drawn.surface);
-    set(scene, drawn, mesh);
+    set_surface(program, scene, drawn, mesh);
     cull_faces_of(mesh);
     store.draw(mesh);
   }
@@ -100,7 +105,7 @@ void SurfacePass::draw_opaque(const SceneView& scene, const Picture& picture, Su
 
 void SurfacePass::draw_wireframes(const SceneView& scene, const Picture& picture, SurfaceStore& store,
                                   const ShadowMap& shadows) const {
-  begin(scene, shadows, 1.0);
+  const Program& program = begin(scene, shadows, 1.0);
   glPolygonMode(GL_FRONT_AND_BACK, GL_LINE);
   glEnable(GL_POLYGON_OFFSET_LINE);
   glPolygonOffset(-1.0f, -2.0f);  // before the triangles they are edges of
@@ -109,7 +114,7 @@ void SurfacePass::draw_wireframes(const SceneView& scene, const Picture& picture
   for (const DrawnSurface& drawn : picture.surfaces) {
     if (!is_drawn(drawn) || !drawn.wireframe) continue;
     const UploadedMesh& mesh = store.mesh_of(drawn.surface);
-    set(scene, drawn, mesh);
+    set_surface(program, scene, drawn, mesh);
     cull_faces_of(mesh);
     store.draw(mesh);
   }
@@ -134,11 +139,11 @@ void SurfacePass::draw_translucent(const SceneView& scene, const Picture& pictur
     layers.push_back({scene.view.row(2).head<3>().dot(centre_W), &drawn, &mesh});
   }
   std::stable_sort(layers.begin(), layers.end(), [](const Layer& a, const Layer& b) { return a.z < b.z; });
-  begin(scene, shadows, 0.0);
+  const Program& program = begin(scene, shadows, 0.0);
   glEnable(GL_CULL_FACE);
   glDepthMask(GL_FALSE);
   for (const Layer& layer : layers) {
-    set(scene, *layer.drawn, *layer.mesh);
+    set_surface(program, scene, *layer.drawn, *layer.mesh);
     for (const GLenum hidden : {GL_FRONT, GL_BACK}) {
       glCullFace(hidden);
       store.draw(*layer.mesh);

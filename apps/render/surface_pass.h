@@ -22,10 +22,9 @@ class SurfacePass {
                        const ShadowMap& shadows) const;
 
  private:
-  void begin(const SceneView& scene, const ShadowMap& shadows, double ink) const;
-  void set(const SceneView& scene, const DrawnSurface& drawn, const UploadedMesh& mesh) const;
+  [[nodiscard]] const Program& begin(const SceneView& scene, const ShadowMap& shadows, double ink) const;
 
-  Program program_;
+  Program shaded_, unshaded_;
 };
 
 }  // namespace abut
