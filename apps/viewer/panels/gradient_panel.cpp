@@ -41,11 +41,12 @@ Verdict verdict_of(const GradientSample& sample) {
   return {k_bad_colour, "differs", 2};
 }
 
-void vector_field(const char* label, Vec3<double>& v) {
+void vector_field(const char* label, Vec3<double>& v, const char* help) {
   ImGui::SetNextItemWidth(-1.0f);
   ImGui::PushID(label);
   Vec3<double> edited = v;
   ImGui::InputScalarN("##vector", ImGuiDataType_Double, edited.data(), 3, nullptr, nullptr, "%.4g");
+  tooltip(help);
   ImGui::PopID();
   if (edited.allFinite()) v = edited;
 }
@@ -77,27 +78,30 @@ class GradientPanel : public Panel {
     const bool has_body = loss.kind == LossKind::position || loss.kind == LossKind::distance_to_target ||
                           loss.kind == LossKind::distance_of_bodies;
     if (has_body) {
-      (void)body_combo("of", model, loss.body, nullptr);
+      (void)body_combo("of", model, loss.body, nullptr, "The body whose position it is.");
       const int selected = context.selection.body;
       ImGui::BeginDisabled(selected < 0 || selected == loss.body);
       if (wide_button("Of the selected body")) loss.body = selected;
       ImGui::EndDisabled();
+      tooltip("Takes the body that is selected.");
     }
     if (loss.kind == LossKind::distance_of_bodies) {
-      (void)body_combo("and", model, loss.other, nullptr);
+      (void)body_combo("and", model, loss.other, nullptr, "The other body.");
       if (loss.other == loss.body) show_text(k_doubtful_colour, "Choose two different bodies.");
     }
     if (loss.kind == LossKind::position) {
       ImGui::AlignTextToFramePadding();
       ImGui::TextUnformatted("Direction");
-      tooltip("The position along it is the loss; its length does not count.");
+      constexpr const char* k_help = "The position along it is the loss; its length does not count.";
+      tooltip(k_help);
       constexpr const char* k_axes[] = {"x", "y", "z"};
       for (int i = 0; i < 3; ++i) {
         ImGui::SameLine();
         if (ImGui::Button(k_axes[i], {1.5f * ImGui::GetFrameHeight(), 0.0f}))
           loss.direction = Vec3<double>::Unit(i);
+        tooltip("Along this axis of the world.");
       }
-      vector_field("Direction", loss.direction);
+      vector_field("Direction", loss.direction, k_help);
       if (!(loss.direction.norm() > 0.0)) show_text(k_doubtful_colour, "A direction is needed.");
     }
     if (loss.kind == LossKind::distance_to_target) {
@@ -107,7 +111,8 @@ class GradientPanel : public Panel {
       ImGui::SameLine();
       if (ImGui::Button("Where the body is now"))
         loss.target = context.frame.state.X_WB[static_cast<std::size_t>(loss.body)].p;
-      vector_field("Target", loss.target);
+      tooltip("Takes the body's place as the target.");
+      vector_field("Target", loss.target, "In the world.");
     }
   }
 
@@ -145,7 +150,8 @@ class GradientPanel : public Panel {
     checkbox_with_key("Arrows", context.display.gradient_arrows, key_text(Action::gradient_arrows),
                       "Of the gradient with respect to initial positions, initial velocities and forces.");
     if (!context.display.gradient_arrows) return;
-    (void)slider("Arrow length", context.display.gradient_scale, {"x", 0.01, 100.0, true, 1.0, ""});
+    (void)slider("Arrow length", context.display.gradient_scale,
+                 {"x", 0.01, 100.0, true, 1.0, "Of the longest arrow of each kind."});
     context.display.gradient_scale = std::clamp(context.display.gradient_scale, 1e-6, 1e6);
   }
 

@@ -101,7 +101,8 @@ void ParameterSliders::draw(PanelContext& context, const GradientResult& result)
 }
 
 void ParameterSliders::draw_list(ParameterStudy& study, const GradientResult& result) {
-  (void)body_combo("Parameters of", result.request.model->model(), body_, "all");
+  (void)body_combo("Parameters of", result.request.model->model(), body_, "all",
+                   "Whose parameters are listed, the most influential first.");
   const std::string unit = loss_unit(result.request.loss.kind);
   int shown = 0, hidden = 0;
   for (std::size_t i = 0; i < study.parameters().size(); ++i) {
@@ -128,7 +129,9 @@ void ParameterSliders::draw_list(ParameterStudy& study, const GradientResult& re
   }
   if (shown == 0) show_note("The loss depends on none of its parameters.");
   constexpr int k_at_a_time = 8;
-  if (hidden > 0 && wide_button(fmt::format("{} more###more", hidden).c_str())) rows_ += k_at_a_time;
+  if (hidden == 0) return;
+  if (wide_button(fmt::format("{} more###more", hidden).c_str())) rows_ += k_at_a_time;
+  tooltip("Lists the next most influential ones, too.");
 }
 
 void ParameterSliders::show_motion(PanelContext& context) {
