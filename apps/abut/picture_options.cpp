@@ -48,7 +48,7 @@ void add_picture_options(CLI::App& app, PictureOptions& options) {
   app.add_option("--quality", options.quality,
                  "plain is without shadows and ambient occlusion; default: full, but plain in\n"
                  "a window without a graphics card")
-      ->transform(CLI::CheckedTransformer(qualities))
+      ->transform(CLI::CheckedTransformer(qualities).description("plain or full"))
       ->type_name("LEVEL");
   app.add_flag("--outlines", options.outlines, "dark lines at silhouettes and sharp edges");
 }

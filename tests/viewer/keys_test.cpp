@@ -37,7 +37,7 @@ TEST_CASE("key table: keys that MuJoCo's simulate has mean the same here", "[vie
   CHECK(key_text(Action::reset) == "Backspace");
   CHECK(key_text(Action::contact_points) == "C");
   CHECK(key_text(Action::contact_forces) == "F");
-  CHECK(key_text(Action::sdf_surface) == "H");
+  CHECK(key_text(Action::collision_mesh) == "H");
   CHECK(key_text(Action::help_panel) == "F1");
   CHECK(key_text(Action::reload) == "Ctrl + L");
 }
@@ -107,9 +107,9 @@ TEST_CASE("keys: each that shows something switches that, once on and once off",
   }
   PanelContext context = desk.context();
   CHECK(desk.recording.take_screenshot);
-  perform(Action::sdf_surface, context, desk.panels);
-  CHECK(desk.display.surface == BodySurface::sdf);
-  perform(Action::sdf_surface, context, desk.panels);
+  perform(Action::collision_mesh, context, desk.panels);
+  CHECK(desk.display.surface == BodySurface::mesh);
+  perform(Action::collision_mesh, context, desk.panels);
   CHECK(desk.display.surface == BodySurface::visual);
   for (std::size_t i = 0; i < std::size(k_indicator_names); ++i) {
     CHECK(contacts.indicator == static_cast<Indicator>(i));

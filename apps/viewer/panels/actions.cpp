@@ -128,9 +128,9 @@ bool perform(Action action, PanelContext& context, std::span<const std::unique_p
     case Action::lens:
       return toggle(context.display.lens), true;
 
-    case Action::sdf_surface:
+    case Action::collision_mesh:
       context.display.surface =
-          context.display.surface == BodySurface::sdf ? BodySurface::visual : BodySurface::sdf;
+          context.display.surface == BodySurface::mesh ? BodySurface::visual : BodySurface::mesh;
       return true;
     case Action::wireframe:
       return toggle(context.display.wireframe), true;
@@ -267,8 +267,8 @@ bool is_on(Action action, const PanelContext& context) {
       return contacts.pressure;
     case Action::lens:
       return display.lens;
-    case Action::sdf_surface:
-      return display.surface == BodySurface::sdf;
+    case Action::collision_mesh:
+      return display.surface == BodySurface::mesh;
     case Action::wireframe:
       return display.wireframe;
     case Action::translucent:

@@ -89,13 +89,18 @@ class GeometryPanel : public Panel {
  private:
   static void draw_surface(PanelContext& context) {
     DisplayOptions& display = context.display;
-    const auto choice = [&](const char* label, BodySurface surface, const char* help) {
+    const auto choice = [&](const char* label, BodySurface surface, const std::string& help) {
       if (ImGui::RadioButton(label, display.surface == surface)) display.surface = surface;
-      tooltip(fmt::format("{}\nKey: {}", help, key_text(Action::sdf_surface)));
+      tooltip(help);
     };
-    choice("Visual", BodySurface::visual, "The visual mesh of a body that has one, else its collision mesh.");
+    choice(
+        "Visual", BodySurface::visual,
+        "The visual mesh of a body that has one, else the smooth surface of its SDF, or its collision mesh "
+        "where edges are sharp.");
     ImGui::SameLine();
-    choice("Mesh", BodySurface::mesh, "The collision mesh, whose vertices and edges touch.");
+    choice("Mesh", BodySurface::mesh,
+           fmt::format("The collision mesh, whose vertices and edges touch.\nKey: {}",
+                       key_text(Action::collision_mesh)));
     ImGui::SameLine();
     choice("SDF", BodySurface::sdf, "A surface of equal signed distance.");
     ImGui::SameLine();

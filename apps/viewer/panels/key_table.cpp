@@ -49,7 +49,7 @@ constexpr KeyBinding k_keys[] = {
     {Action::pressure,             GLFW_KEY_Y,         M::none,    C::contacts,   "pressure"},
     {Action::lens,                 GLFW_KEY_U,         M::none,    C::contacts,   "lens on a pair of bodies"},
 
-    {Action::sdf_surface,          GLFW_KEY_H,         M::none,    C::geometry,   "surface of the SDF, not the mesh"},
+    {Action::collision_mesh,       GLFW_KEY_H,         M::none,    C::geometry,   "collision mesh, not the surface"},
     {Action::wireframe,            GLFW_KEY_W,         M::none,    C::geometry,   "wireframe"},
     {Action::translucent,          GLFW_KEY_T,         M::none,    C::geometry,   "translucent bodies"},
     {Action::discrepancy,          GLFW_KEY_Z,         M::none,    C::geometry,   "mesh coloured by its distance to the SDF"},

@@ -44,7 +44,7 @@ enum class Action {
   pressure,
   lens,
   // geometry
-  sdf_surface,
+  collision_mesh,
   wireframe,
   translucent,
   discrepancy,
