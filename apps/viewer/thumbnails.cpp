@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// To be changed with how pictures look: files of an earlier look are not used then.
-constexpr std::uint64_t k_look = 1;
+constexpr std::uint64_t k_look = 2;
 
 Picture picture_of_scene(const Scene& scene, const std::atomic<bool>& stop) {
   Picture picture;

@@ -138,7 +138,7 @@ std::string Viewer::what_opening_loses() const {
 }
 
 void Viewer::draw_recent_menu() {
-  if (!ImGui::BeginMenu("Open recent", !recent_files_.empty())) return;
+  if (!ImGui::BeginMenu("open a recent file", !recent_files_.empty())) return;
   for (std::size_t i = 0; i < recent_files_.size(); ++i) {
     ImGui::PushID(static_cast<int>(i));
     if (ImGui::MenuItem(recent_files_[i].string().c_str())) requests_.files = {recent_files_[i]};

@@ -113,7 +113,7 @@ TEST_CASE("Viewer: ten thousand random events", "[viewer][property][slow]") {
                     folder.write("broken.toml", "[simulation]\ntime_step = -1\n"), folder.path() / "none.npz",
                     folder.path()},
                    17);
-  constexpr int k_events = 10'000, k_events_of_picture = 5;
+  constexpr int k_events = 10'000, k_events_of_picture = 10;
   int largest = 0, scenes = 0;
   std::string scene;
   for (int event = 0; event < k_events; event += k_events_of_picture) {
@@ -121,6 +121,7 @@ TEST_CASE("Viewer: ten thousand random events", "[viewer][property][slow]") {
     for (int i = 0; i < k_events_of_picture; ++i) hands.act();
     // What a user would wait for is not what this is about.
     user.viewer.gradients.steps = std::min(user.viewer.gradients.steps, 10);
+    user.viewer.display.slice.resolution = std::min(user.viewer.display.slice.resolution, 32);
     REQUIRE_NOTHROW(user.draw());
     hands.let_go();
     for (const Pose<double>& X_WB : user.frame().state.X_WB) CHECK(X_WB.p.allFinite());
