@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Draws the pictures of docs/viewer.md and of README.md's drop, without a display:
+# Draws the pictures of docs/viewer.md and of README.md's drop, and out/armadillo_drop.mp4, without a display:
 # docs/make_viewer_pictures.sh build/release/bin/abut-view          (abut is beside it)
 set -euo pipefail
 
@@ -36,19 +36,43 @@ selecting_edges() {                                                  # SCENE K -
   echo "$copy"
 }
 
-draw window $scenes/armadillo_drop.toml --steps 480 --open simulation,geometry,contacts --show translucent,forces
+draw window $scenes/armadillo_drop.toml --steps 100 --open scene,gradients --show forces --hide normals --loss z:upper \
+  --gradient-steps 60
+draw inspector $scenes/armadillo_drop.toml --steps 480 --open scene,inspector,contacts --show forces --hide normals \
+  --select lower
 draw activity $scenes/armadillo_armadillo.toml --hide panels --show translucent --glyph-size 1.3
 draw box_unscaled $scenes/box_on_box.toml --hide panels,scaling --show translucent --width 640 --height 480
 draw box_scaled $scenes/box_on_box.toml --hide panels --show translucent --width 640 --height 480
 draw slice $scenes/armadillo_drop.toml --steps 140 --hide panels,points,normals --show slice,translucent \
   --slice-azimuth 1.2
-draw gradient $scenes/drill_mustard.toml --steps 100 --hide panels --loss "z:power drill" --gradient-steps 60 \
-  --show translucent
-draw forces $scenes/gripper.toml --steps 400 --hide panels,normals --show forces,discs,translucent --glyph-size 2 \
+draw gradient $scenes/drill_mustard.toml --steps 100 --open gradients --loss "z:power drill" --gradient-steps 60
+draw forces $scenes/gripper.toml --steps 400 --hide panels,normals --show forces --width 720 --height 405
+draw lens $scenes/drill_mustard.toml --steps 300 --hide panels,normals --show forces,lens,tables --pin 1 \
+  --width 960 --height 540
+draw cones $scenes/box_slide.toml --steps 100 --hide panels,normals --show cones,forces --forces-of contact \
+  --width 720 --height 405
+draw pressure $scenes/box_slide.toml --steps 100 --hide panels,normals,points --show pressure,translucent \
   --width 720 --height 405
 draw candidates "$(selecting_edges $scenes/armadillo_armadillo.toml 12)" --hide panels,points,normals \
   --show candidates,translucent
 draw discrepancy $scenes/spot_on_pole.toml --hide panels,points,normals --show discrepancy --select spot
+draw experiment assets/experiments/sphere_bounce.toml --steps 150 --open gradients
+XDG_CACHE_HOME=$copies draw files $scenes/gripper.toml --open files --frames 30
+
+# Slow motion, slower still at the impact; 20 seconds. It is too large to be kept with the pictures.
+video() {                                                            # lines of SPEED FIRST_STEP PICTURES
+  local out=out/armadillo_drop.mp4 part=0 speed first frames
+  command -v ffmpeg > /dev/null || { echo "no ffmpeg: no $out"; return 0; }
+  mkdir -p out
+  while read -r speed first frames; do
+    "$view" $scenes/armadillo_drop.toml --headless --hide panels,normals,points --show forces --steps "$first" \
+      --speed "$speed" --frames "$frames" --video "$copies/part_$part.mp4" > /dev/null
+    echo "file 'part_$part.mp4'" >> "$copies/parts.txt"
+    part=$((part + 1))
+  done <<< "$1"
+  ffmpeg -y -loglevel error -f concat -i "$copies/parts.txt" -c copy "$out"
+  echo "$out"
+}
 
 compare() {                                                          # SCENE CAMERA STEP...
   local scene=$1 camera=$2 without
@@ -72,3 +96,7 @@ for step in 0 75 150 250; do
     --camera-from 0.36,-0.88,0.58 --camera-to 0.02,0,0.18 --out "docs/pictures/armadillo_drop_$step.png"
   echo "docs/pictures/armadillo_drop_$step.png"
 done
+
+video "0.05 0 192
+0.025 80 576
+0.083 200 432"
