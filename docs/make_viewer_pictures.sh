@@ -65,8 +65,9 @@ video() {                                                            # lines of 
   command -v ffmpeg > /dev/null || { echo "no ffmpeg: no $out"; return 0; }
   mkdir -p out
   while read -r speed first frames; do
-    "$view" $scenes/armadillo_drop.toml --headless --hide panels,normals,points --show forces --steps "$first" \
-      --speed "$speed" --frames "$frames" --video "$copies/part_$part.mp4" > /dev/null
+    "$view" $scenes/armadillo_drop.toml --headless --hide panels,normals,points --show forces \
+      --camera 0.36,-0.88,0.58,0.02,0,0.18 --steps "$first" --speed "$speed" --frames "$frames" \
+      --video "$copies/part_$part.mp4" > /dev/null
     echo "file 'part_$part.mp4'" >> "$copies/parts.txt"
     part=$((part + 1))
   done <<< "$1"
@@ -97,6 +98,6 @@ for step in 0 75 150 250; do
   echo "docs/pictures/armadillo_drop_$step.png"
 done
 
-video "0.05 0 192
-0.025 80 576
-0.083 200 432"
+video "0.1 0 96
+0.05 80 288
+0.166 200 216"

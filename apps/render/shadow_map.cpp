@@ -52,7 +52,8 @@ void ShadowMap::draw(const SceneView& scene, std::span<const PlacedMesh> meshes,
   for (const PlacedMesh& placed : meshes) {
     const Vec3<double> centre_L = R_LW * (placed.X_WB * placed.mesh->centre());
     const Vec3<double> radius = Vec3<double>::Constant(placed.mesh->radius());
-    if ((centre_L - middle_L).head<2>().norm() > reach + radius.x()) continue;
+    const bool is_near = (centre_L - middle_L).head<2>().norm() <= reach + radius.x();
+    if (!is_near || !centre_L.allFinite()) continue;
     box_L.extend(Vec3<double>(centre_L - radius)).extend(Vec3<double>(centre_L + radius));
   }
   is_empty_ = box_L.isEmpty();

@@ -18,15 +18,16 @@ namespace abut::viewer {
 void Viewer::open(std::span<const std::filesystem::path> files) {
   std::filesystem::path scene, trajectory;  // the last of each
   for (const std::filesystem::path& file : files) {
-    if (file.extension() == ".csv") {  // measurements of the scene that is open
-      simulation_.post([file](SimulationCore& core) { core.set_ghosts(read_ghosts(file, *core.model())); });
-    } else {
-      (file.extension() == ".npz" ? trajectory : scene) = file;
-    }
+    if (file.extension() != ".csv") (file.extension() == ".npz" ? trajectory : scene) = file;
   }
-  if (scene.empty() && trajectory.empty()) return;
-  opening_files_.assign(files.begin(), files.end());
-  opening_ = open_files(simulation_, scene, trajectory);
+  if (!scene.empty() || !trajectory.empty()) {
+    opening_files_.assign(files.begin(), files.end());
+    opening_ = open_files(simulation_, scene, trajectory);
+  }
+  for (const std::filesystem::path& file : files) {  // measurements of the scene that is open then
+    if (file.extension() != ".csv") continue;
+    simulation_.post([file](SimulationCore& core) { core.set_ghosts(read_ghosts(file, *core.model())); });
+  }
 }
 
 void Viewer::offer(std::span<const std::filesystem::path> files) {

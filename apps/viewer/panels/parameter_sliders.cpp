@@ -142,7 +142,9 @@ void ParameterSliders::show_motion(PanelContext& context) {
   const std::shared_ptr<const std::vector<State>> states = wants_motion ? simulated->states : nullptr;
   if (states == shown_) return;
   shown_ = states;
-  context.simulation.post([states](SimulationCore& core) {
+  const std::uint64_t version = context.frame.model->geometry_version;
+  context.simulation.post([states, version](SimulationCore& core) {
+    if (core.model()->geometry_version != version) return;  // another scene was opened: these bodies are gone
     core.set_passing_ghosts(states ? motion_ghosts(core.model()->model(), *states, "the sliders' values")
                                    : Ghosts());
   });

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
-#include <memory>
 #include <utility>
 
 #include <imgui.h>
@@ -97,8 +96,8 @@ void draw_track_curve(std::span<const std::int64_t> numbers, std::span<const flo
     least = std::min(least, value);
     most = std::max(most, value);
   }
-  // Rounding is no curve.
-  const float range = std::max(most - least, 1e-5f * std::max(std::abs(most), std::abs(least)));
+  // Rounding and the drift of a time step are no curve.
+  const float range = std::max(most - least, 0.02f * std::max(std::abs(most), std::abs(least)));
   std::vector<ImVec2> points;
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (!std::isfinite(values[i])) continue;
@@ -252,7 +251,7 @@ void Timeline::draw_track(PanelContext& context) {
   for (const TimelineMark& mark : marks) {
     const float x = track.x(static_cast<double>(mark.number));
     float& before = drawn_at[static_cast<std::size_t>(mark.kind)];
-    if (mark.number < track.first || mark.number > track.last || x - before < 1.0f) continue;
+    if (mark.number < track.first || mark.number > track.last || std::abs(x - before) < 1.0f) continue;
     before = x;
     if (mark.kind == TimelineMark::Kind::failure)
       list.AddLine({x, track.top}, {x, track.axis}, packed(mark_colour(mark.kind)), 0.12f * em);
@@ -313,10 +312,7 @@ void Timeline::preview(PanelContext& context, std::int64_t number) {
   if (is_it && number != frame.number) context.display.preview_X_WB = preview_->X_WB;
   if (on_its_way_.valid()) return;
   // Again for every picture: what is kept of a moment may be another after a reset or a branch.
-  auto promise = std::make_shared<std::promise<StepPreview>>();  // commands are copied
-  on_its_way_ = promise->get_future();
-  context.simulation.post(
-      [promise, number](SimulationCore& core) { promise->set_value(preview_of(core, number)); });
+  on_its_way_ = context.simulation.ask([number](SimulationCore& core) { return preview_of(core, number); });
 }
 
 void Timeline::end_preview(PanelContext& context) {
