@@ -33,7 +33,8 @@ enum class PrimitiveKind {
   oriented_point_cloud,
   extruded_superquadric,
   cone,
-  torus
+  torus,
+  padded_polygon
 };
 enum class PrimitiveOperation { add, subtract };
 
@@ -59,8 +60,9 @@ enum class DistanceMode { taubin, radial, projected };
 /// | convex_polyhedron     | smoothing tau_c [m] > 0 of its edges                                   |
 /// | oriented_point_cloud  | width h [m] > 0 of the radial basis along the surface                  |
 /// | extruded_superquadric | those of a superquadric                                                |
+/// | padded_polygon        | radius [m] > 0 of the ball that is swept over a polygon in the plane z = 0 |
 ///
-/// Three kinds have more, as many as there are planes or points:
+/// Four kinds have more, as many as there are planes, points or corners:
 ///
 /// | kind                  | directions (3, n), unit | values, which are parameters like those above |
 /// | --------------------- | ----------------------- | --------------------------------------------- |
@@ -69,6 +71,7 @@ enum class DistanceMode { taubin, radial, projected };
 /// | extruded_superquadric | none                    | p3 [-] in [3, 100], then angle [rad] and offset > 0
 /// [m] of each cut: | |                       |                         | cos(angle) x + sin(angle) y <=
 /// offset         |
+/// | padded_polygon        | none                    | x, y [m] of each corner in turn, anticlockwise |
 struct Primitive {
   PrimitiveKind kind = PrimitiveKind::superquadric;
   PrimitiveOperation operation = PrimitiveOperation::add;
@@ -89,6 +92,7 @@ struct Primitive {
     case PrimitiveKind::sphere:
     case PrimitiveKind::convex_polyhedron:
     case PrimitiveKind::oriented_point_cloud:
+    case PrimitiveKind::padded_polygon:
       return 1;
     case PrimitiveKind::capsule:
     case PrimitiveKind::torus:

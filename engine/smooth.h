@@ -232,27 +232,34 @@ template <typename S>
 }
 
 /// Smooth max(x, 0), the integral of smoothstep5: exactly 0 up to -width, exactly x from width on, three
-/// times continuously differentiable; 5/32 width at 0, with a slope of 1/2 there.
+/// times continuously differentiable; 5/32 width at 0, with a slope of 1/2 there. With c = (x + width)/
+/// (2 width), held in [0, 1].
+template <typename S>
+struct SmoothRamp {
+  S value;     ///< 2 width c^4 (5/2 - 3 c + c^2)
+  S slope;     ///< d value/dx = smoothstep5(c)
+  S by_width;  ///< d value/dwidth = 10 c^3 (1 - c)^3 >= 0
+
+  /// @param inverse_width  1/width
+  SmoothRamp(const S& x, const same_t<S>& width, const same_t<S>& inverse_width) {
+    const S u = (x + width) * (S(0.5) * inverse_width);
+    const S c = select(u < S(0), S(0), select(u > S(1), S(1), u)), product = c * (S(1) - c);
+    const S within = S(2) * width * (c * c * c * c * (S(2.5) + c * (c - S(3))));
+    value = select(x >= width, x, within);
+    slope = smoothstep5<S>(c);
+    by_width = S(10) * product * product * product;
+  }
+};
+
 template <typename S>
 [[nodiscard]] S smooth_ramp(const S& x, const same_t<S>& width) {
-  const S u = (x + width) / (S(2) * width);
-  const S c = select(u < S(0), S(0), select(u > S(1), S(1), u));
-  const S within = S(2) * width * (c * c * c * c * (S(2.5) + c * (c - S(3))));
-  return select(x >= width, x, within);
+  return SmoothRamp<S>(x, width, S(1) / width).value;
 }
 
 /// d smooth_ramp / dx in [0, 1].
 template <typename S>
 [[nodiscard]] S smooth_ramp_dx(const S& x, const same_t<S>& width) {
-  return smoothstep5<S>((x + width) / (S(2) * width));
-}
-
-/// d smooth_ramp / dwidth >= 0: 10 c^3 (1 - c)^3, c = (x + width)/(2 width).
-template <typename S>
-[[nodiscard]] S smooth_ramp_dwidth(const S& x, const same_t<S>& width) {
-  const S u = (x + width) / (S(2) * width);
-  const S c = select(u < S(0), S(0), select(u > S(1), S(1), u)), product = c * (S(1) - c);
-  return S(10) * product * product * product;
+  return SmoothRamp<S>(x, width, S(1) / width).slope;
 }
 
 /// Smooth |x|,  sqrt(x^2 + eps^2) >= eps > 0.

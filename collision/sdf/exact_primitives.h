@@ -195,14 +195,16 @@ template <typename S, typename T>
   const S squared = off[0] * off[0] + off[1] * off[1] + off[2] * off[2];
   const auto is_on_axis = !(squared > S(std::numeric_limits<scalar_value_t<S>>::min()));
   const S from_axis = sqrt(select(is_on_axis, S(1), squared)), inverse = S(1) / from_axis;
-  const S w = select(is_on_axis, S(1), S(k_seam) * from_axis);
+  const S w = select(is_on_axis, S(1), S(k_seam) * from_axis),
+          inverse_w = select(is_on_axis, S(1), S(1.0 / k_seam) * inverse);
   const S x[2] = {along - h, S(0) - along - h};
   S value[2], slope[2], spread[2];
   for (int end = 0; end < 2; ++end) {
     const auto is_beyond = x[end] > S(0);
-    value[end] = select(is_on_axis, select(is_beyond, x[end], S(0)), smooth_ramp<S>(x[end], w));
-    slope[end] = select(is_on_axis, select(is_beyond, S(1), S(0)), smooth_ramp_dx<S>(x[end], w));
-    spread[end] = smooth_ramp_dwidth<S>(x[end], w);
+    const SmoothRamp<S> ramp(x[end], w, inverse_w);
+    value[end] = select(is_on_axis, select(is_beyond, x[end], S(0)), ramp.value);
+    slope[end] = select(is_on_axis, select(is_beyond, S(1), S(0)), ramp.slope);
+    spread[end] = ramp.by_width;
   }
   BeyondSegment<S> beyond{value[0] - value[1], slope[1] - slope[0], {}};
   const S by_along = S(1) - (slope[0] + slope[1]),
@@ -253,7 +255,7 @@ struct BoxSample {
   Vec3<S> share, opposite;          ///< v_f of the faces towards +x, +y, +z; of those towards -x, -y, -z [m]
   Vec3<S> slope, opposite_slope;    ///< of their ramps
   Vec3<S> spread, opposite_spread;  ///< derivatives of their ramps by the width
-  S length;                         ///< |v| > 0 [m]
+  S length, inverse_length;         ///< |v| > 0 [m] and 1/|v|
   S t_by_distance, t_by_turning;    ///< dt/d(psi), dt/dr
   S seam;
 
@@ -265,7 +267,7 @@ struct BoxSample {
 
   [[nodiscard]] Vec3<S> normal() const {
     Vec3<S> n;
-    for (int i = 0; i < 3; ++i) n[i] = (share[i] - opposite[i]) / length;
+    for (int i = 0; i < 3; ++i) n[i] = (share[i] - opposite[i]) * inverse_length;
     return n;
   }
   /// By the distance, and by the turning radius.
@@ -284,7 +286,7 @@ struct BoxSample {
       c.sum[i] = near - far;
       c.length = c.length + (share[i] * near + opposite[i] * far);
     }
-    c.length = c.length / length;
+    c.length = c.length * inverse_length;
     return c;
   }
 };
@@ -295,18 +297,23 @@ struct Ramps {
   Vec3<S> value, slope, spread;
 
   ABUT_KERNEL_PART Ramps(const Vec3<S>& x, const S& width) {
+    auto is_any_near = x[0] < width && S(0) - x[0] < width;
     for (int i = 0; i < 3; ++i) {
       const auto is_above = x[i] > S(0);
       value[i] = select(is_above, x[i], S(0));
       slope[i] = select(is_above, S(1), S(0));
       spread[i] = S(0);
+      is_any_near = is_any_near || (x[i] < width && S(0) - x[i] < width);
+    }
+    if (!any(is_any_near)) return;
+    const S w = select(is_any_near, width, S(1)), inverse = S(1) / w;
+    for (int i = 0; i < 3; ++i) {
       const auto is_near = x[i] < width && S(0) - x[i] < width;
       if (!any(is_near)) continue;
-      const S w = select(is_near, width, S(1)), ramp = smooth_ramp<S>(x[i], w),
-              ramp_slope = smooth_ramp_dx<S>(x[i], w);
-      value[i] = select(is_near, ramp, value[i]);
-      slope[i] = select(is_near, ramp_slope, slope[i]);
-      spread[i] = select(is_near, smooth_ramp_dwidth<S>(x[i], w), S(0));
+      const SmoothRamp<S> ramp(x[i], w, inverse);
+      value[i] = select(is_near, ramp.value, value[i]);
+      slope[i] = select(is_near, ramp.slope, slope[i]);
+      spread[i] = select(is_near, ramp.by_width, S(0));
     }
   }
 };
@@ -359,10 +366,17 @@ template <typename S, typename T>
   for (int i = 0; i < 3; ++i) out.gradient[i] = sign[i] * magnitude[i];
 
   constexpr double k_growth = 1.25;
-  const S r(box.turning_radius), y = select(out.distance < r, r - out.distance, S(0)), z = y / (y + r);
-  const S t = S(-k_growth) * y * z;
-  out.t_by_distance = S(k_growth) * z * (S(2) - z);
-  out.t_by_turning = S(-2.0 * k_growth) * z * (S(1) - z);
+  const S r(box.turning_radius);
+  S t = S(0);
+  out.t_by_distance = S(0);
+  out.t_by_turning = S(0);
+  const auto is_deep = out.distance < r;
+  if (any(is_deep)) {
+    const S y = select(is_deep, r - out.distance, S(0)), z = y / (y + r);
+    t = S(-k_growth) * y * z;
+    out.t_by_distance = S(k_growth) * z * (S(2) - z);
+    out.t_by_turning = S(-2.0 * k_growth) * z * (S(1) - z);
+  }
   Vec3<S> near, far;
   for (int i = 0; i < 3; ++i) {
     const S height = S(0) - S(box.core[i]) - t;
@@ -380,6 +394,7 @@ template <typename S, typename T>
   S sum = S(0);
   for (int i = 0; i < 3; ++i) sum = sum + (out.share[i] * out.share[i] + out.opposite[i] * out.opposite[i]);
   out.length = sqrt(sum);
+  out.inverse_length = S(1) / out.length;
   return out;
 }
 
@@ -394,7 +409,7 @@ template <SdfOrder order, typename S, typename T>
     out.normal = transform<S>(box.R_BP, n);
     if constexpr (order >= SdfOrder::gradient) out.gradient = transform<S>(box.R_BP, at.gradient);
     if constexpr (order >= SdfOrder::jacobian) {  // in P
-      const S inverse = S(1) / at.length;
+      const S inverse = at.inverse_length;
       const typename BoxSample<S>::Change by_distance = at.by_distance();
       Vec3<S> by_place;  // d|v|/dx at constant psi
       for (int j = 0; j < 3; ++j)

@@ -1,5 +1,5 @@
-/// Padded polygons: planar convex polygons with a ball swept over them. Exact signed distance, its
-/// derivatives, and volume, centre of mass and inertia in closed form.
+/// Padded polygons: planar convex polygons with a ball swept over them. Exact signed distance and its
+/// derivatives.
 ///
 /// The polygon lies in the plane z = 0 of the frame P, its corners c_i anticlockwise seen from +z; the solid
 /// is all points within the padding r of it. With the closest point c(x) of the polygon and R = x - c(x),
@@ -11,52 +11,25 @@
 /// grad n jumps at seams, where c passes from a face to an edge or from an edge to a corner; there it is that
 /// of one side. (The solids of exact_primitives.h round seams off; this one is exact.)
 ///
-/// As a primitive of a body it has one parameter, r, and the coordinates of its corners as values.
 /// @see  Tracy, Howell, Manchester (2022), "DiffPills", IV, for the solid; Schneider, Weil (2008),
 /// "Stochastic
 ///       and integral geometry", 14.2, for Steiner's formula.
 #pragma once
 
-#include <cmath>
+#include <array>
 #include <cstddef>
 #include <limits>
-#include <numbers>
-#include <span>
-#include <string>
 #include <vector>
 
 #include "collision/sdf/exact_primitives.h"
 #include "collision/sdf/sdf_sample.h"
-#include "engine/check.h"
-#include "engine/mass_properties.h"
+#include "engine/model.h"
+#include "engine/padded_polygon.h"
 #include "engine/pose.h"
 #include "engine/scalar.h"
 #include "engine/types.h"
 
 namespace abut {
-
-namespace padded_polygon_detail {
-
-inline double cross2(const Vec2<double>& a, const Vec2<double>& b) { return a.x() * b.y() - a.y() * b.x(); }
-
-/// Throws unless corners are three or more, finite, and turn to the left at each of them, once round.
-inline void require_convex(std::span<const Vec2<double>> corners) {
-  const std::size_t n = corners.size();
-  require(n >= 3, "a padded polygon has " + std::to_string(n) + " corners, allowed: 3 or more");
-  double turns = 0.0;
-  for (std::size_t i = 0; i < n; ++i) {
-    const Vec2<double> before = corners[i] - corners[(i + n - 1) % n],
-                       after = corners[(i + 1) % n] - corners[i];
-    require(before.allFinite() && after.allFinite(), "corners of a padded polygon must be finite");
-    require(cross2(before, after) > 0.0, "corner " + std::to_string(i) +
-                                             " of a padded polygon does not turn to the left, allowed: the "
-                                             "corners of a convex polygon, anticlockwise");
-    turns += std::atan2(cross2(before, after), before.dot(after));
-  }
-  require(turns < 3.0 * std::numbers::pi, "edges of a padded polygon cross each other");
-}
-
-}  // namespace padded_polygon_detail
 
 template <typename T>
 struct PaddedPolygonSolid {
@@ -70,14 +43,13 @@ struct PaddedPolygonSolid {
   Vec3<T> centre;  ///< p_BP [m]
   T padding;       ///< r [m]
 
-  /// @param corners  in the plane z = 0 of P, anticlockwise [m]
-  /// @param radius   r [m], > 0
-  /// Throws std::invalid_argument if corners are fewer than three or not those of a convex polygon in this
-  /// order, or the radius is not > 0.
-  PaddedPolygonSolid(std::span<const Vec2<double>> corners, double radius, const Pose<double>& X_BP)
-      : R_BP(X_BP.rotation().template cast<T>()), centre(X_BP.p.template cast<T>()), padding(T(radius)) {
-    padded_polygon_detail::require_convex(corners);
-    require(radius > 0.0 && radius < k_infinity, "the padding of a polygon must be > 0 and finite");
+  /// @param primitive   of kind padded_polygon, as require_valid() accepts it
+  /// @param parameters  those of the primitive, in T
+  PaddedPolygonSolid(const Primitive& primitive, const std::array<T, 5>& parameters)
+      : R_BP(primitive.X_BP.rotation().template cast<T>()),
+        centre(primitive.X_BP.p.template cast<T>()),
+        padding(parameters[0]) {
+    const std::vector<Vec2<double>> corners = polygon_corners(primitive);
     for (std::size_t i = 0; i < corners.size(); ++i) {
       const Vec2<double> along = corners[(i + 1) % corners.size()] - corners[i];
       edges.push_back(
@@ -212,13 +184,6 @@ void for_each_parameter_derivative(const PaddedPolygonSolid<double>& solid, cons
   }
 }
 
-/// The distance itself.
-template <typename S, typename T>
-[[nodiscard]] DistanceBounds<S> distance_bounds(const PaddedPolygonSolid<T>& solid, const Vec3<S>& x_B) {
-  const S distance = exact_sample<SdfOrder::distance, S>(solid, x_B).distance;
-  return {distance, distance};
-}
-
 /// The corner of the core that is farthest along a direction, in B [m]; r n/|n| more is the support point of
 /// the solid. The first one where several are.
 ///
@@ -232,76 +197,6 @@ template <typename T>
   }
   const Vec3<T> corner_P(best[0], best[1], T(0));
   return transform<T>(solid.R_BP, corner_P) + solid.centre;
-}
-
-/// Volume, centre of mass and inertia, in P. The solid is a plate of thickness 2 r, half a cylinder along
-/// each edge, and at each corner the sector of a ball over its outer angle alpha: with area A and perimeter
-/// L,
-///   V = 2 r A + pi r^2 L/2 + 4 pi r^3/3,
-/// as the angles add up to 2 pi (Steiner's formula). Moments of the parts, b being the bisector of the angle,
-/// e the outward normal of an edge and l its length:
-///   half a cylinder, from the middle of its edge   int e dV = 2 r^3 l/3,   int e^2 dV = int z^2 dV = pi r^4
-///   l/8,
-///                                                  int u^2 dV = pi r^2 l^3/24
-///   a sector, from its corner   V = 2 alpha r^3/3,   int b dV = pi r^4 sin(alpha/2)/4,
-///                               int b^2 dV, int (z x b)^2 dV = 2 r^5 (alpha +- sin(alpha))/15,
-///                               int z^2 dV = 2 alpha r^5/15
-///
-/// @param corners  in the plane z = 0, anticlockwise [m]
-/// @param radius   r [m], > 0
-/// @param density  [kg/m^3], > 0
-/// Throws std::invalid_argument for what PaddedPolygonSolid does not accept, or if the density is not > 0.
-[[nodiscard]] inline MassProperties padded_polygon_mass_properties(std::span<const Vec2<double>> corners,
-                                                                   double radius, double density) {
-  using std::numbers::pi;
-  padded_polygon_detail::require_convex(corners);
-  require(radius > 0.0 && radius < k_infinity, "the padding of a polygon must be > 0 and finite");
-  require(density > 0.0 && density < k_infinity, "the density must be > 0 and finite");
-  const double r = radius, r2 = r * r;
-  const std::size_t n = corners.size();
-  double volume = 0.0, square_z = 0.0;
-  Vec2<double> first = Vec2<double>::Zero();         // int x dV from the first corner, in the plane
-  Eigen::Matrix2d second = Eigen::Matrix2d::Zero();  // int x x^T dV
-  const auto add = [&](double part, const Vec2<double>& from, const Vec2<double>& part_first,
-                       const Eigen::Matrix2d& part_second) {
-    volume += part;
-    first += part * from + part_first;
-    second += part * from * from.transpose() + from * part_first.transpose() + part_first * from.transpose() +
-              part_second;
-  };
-  for (std::size_t i = 0; i < n; ++i) {
-    const Vec2<double> a = corners[i] - corners[0], b = corners[(i + 1) % n] - corners[0],
-                       before = corners[i] - corners[(i + n - 1) % n];
-    const double slab = r * padded_polygon_detail::cross2(a, b);  // 2 r times the area of the triangle
-    add(slab, Vec2<double>::Zero(), slab / 3.0 * (a + b),
-        slab / 12.0 * (a * a.transpose() + b * b.transpose() + (a + b) * (a + b).transpose()));
-    square_z += slab * r2 / 3.0;
-
-    const double length = (b - a).norm();
-    const Vec2<double> u = (b - a) / length, e(u.y(), -u.x());
-    add(0.5 * pi * r2 * length, 0.5 * (a + b), 2.0 / 3.0 * r * r2 * length * e,
-        pi * r2 * length / 8.0 * (r2 * e * e.transpose() + length * length / 3.0 * u * u.transpose()));
-    square_z += pi * r2 * r2 * length / 8.0;
-
-    const double alpha = std::atan2(padded_polygon_detail::cross2(before, b - a), before.dot(b - a));
-    const Vec2<double> e_before = Vec2<double>(before.y(), -before.x()).normalized(),
-                       bisector = (e_before + e).normalized(), across(-bisector.y(), bisector.x());
-    add(2.0 / 3.0 * alpha * r * r2, a, 0.25 * pi * r2 * r2 * std::sin(0.5 * alpha) * bisector,
-        2.0 / 15.0 * r * r2 * r2 *
-            ((alpha + std::sin(alpha)) * bisector * bisector.transpose() +
-             (alpha - std::sin(alpha)) * across * across.transpose()));
-    square_z += 2.0 / 15.0 * alpha * r * r2 * r2;
-  }
-  const Vec2<double> middle = first / volume;
-  Mat3<double> moments = Mat3<double>::Zero();  // about the centre of mass
-  moments.topLeftCorner<2, 2>() = second - volume * middle * middle.transpose();
-  moments(2, 2) = square_z;
-  MassProperties properties;
-  properties.volume = volume;
-  properties.mass = density * volume;
-  properties.center_of_mass = {corners[0].x() + middle.x(), corners[0].y() + middle.y(), 0.0};
-  properties.inertia = density * (moments.trace() * Mat3<double>::Identity() - moments);
-  return properties;
 }
 
 }  // namespace abut

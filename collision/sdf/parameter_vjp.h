@@ -73,7 +73,7 @@ ABUT_KERNEL_PART void parameter_vjp(const RoundedBox<T>& box, const SampleBar<S>
   const BoxSample<S> sample =
       box_sample<S>(box, transform_transposed<S>(box.R_BP, relative(at.x, box.centre)));
   const Vec3<S> n = sample.normal(), n_bar = transform_transposed<S>(box.R_BP, at.normal_bar);
-  const S inverse = S(1) / sample.length;
+  const S inverse = sample.inverse_length;
   const S along = n[0] * n_bar[0] + n[1] * n_bar[1] + n[2] * n_bar[2];
   const auto bar_of = [&](const typename BoxSample<S>::Change& c) {
     return S((c.sum[0] * n_bar[0] + c.sum[1] * n_bar[1] + c.sum[2] * n_bar[2] - c.length * along) * inverse);

@@ -28,6 +28,7 @@
 #include "collision/sdf/exact_primitives.h"
 #include "collision/sdf/extruded_superquadric.h"
 #include "collision/sdf/oriented_point_cloud.h"
+#include "collision/sdf/padded_polygon.h"
 #include "collision/sdf/potential.h"
 #include "collision/sdf/sdf_sample.h"
 #include "collision/sdf/superquadric.h"
@@ -48,9 +49,9 @@ struct PrimitiveGradient {
 /// A primitive made ready for evaluation. T: float or double.
 template <typename T>
 struct PreparedPrimitive {
-  using Solid =
-      std::variant<Superquadric<T>, HalfSpace<T>, Sphere<T>, Capsule<T>, RoundedBox<T>, ConvexPolyhedron<T>,
-                   OrientedPointCloud<T>, ExtrudedSuperquadric<T>, TruncatedCone<T>, Torus<T>>;
+  using Solid = std::variant<Superquadric<T>, HalfSpace<T>, Sphere<T>, Capsule<T>, RoundedBox<T>,
+                             ConvexPolyhedron<T>, OrientedPointCloud<T>, ExtrudedSuperquadric<T>,
+                             TruncatedCone<T>, Torus<T>, PaddedPolygonSolid<T>>;
 
   /// @param parameters  those of the primitive, in T
   PreparedPrimitive(const Primitive& primitive, const std::array<T, 5>& parameters, double tau);
@@ -178,6 +179,8 @@ PreparedPrimitive<T>::PreparedPrimitive(const Primitive& primitive, const std::a
             return TruncatedCone<T>(parameters, primitive.X_BP);
           case PrimitiveKind::torus:
             return Torus<T>(parameters, primitive.X_BP);
+          case PrimitiveKind::padded_polygon:
+            return PaddedPolygonSolid<T>(primitive, parameters);
           case PrimitiveKind::superquadric:
             break;
         }

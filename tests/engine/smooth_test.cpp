@@ -89,7 +89,7 @@ void for_each_function(Random& random, const Visit& visit) {
       [=](auto t) { return smooth_ramp_dx(t, of(tau, t)); }, tau * random.uniform(-1.5, 1.5), tau);
   visit(
       "smooth_ramp by width", [=](auto t) { return smooth_ramp(of(x, t), t); },
-      [=](auto t) { return smooth_ramp_dwidth(of(x, t), t); }, tau, tau);
+      [=](auto t) { return SmoothRamp(of(x, t), t, 1.0 / t).by_width; }, tau, tau);
   visit(
       "soft_norm", [=](auto t) { return soft_norm(t, of(tau, t)); },
       [=](auto t) { return soft_norm_dx(t, of(tau, t)); }, x, tau);
