@@ -6,6 +6,7 @@
 #include <numbers>
 #include <utility>
 
+#include <Eigen/Geometry>
 #include <spdlog/fmt/fmt.h>
 
 #include "engine/check.h"
@@ -14,6 +15,8 @@
 #include "engine/flat_faces.h"
 #include "engine/mass_properties.h"
 #include "engine/mesh_shapes.h"
+#include "engine/padded_polygon.h"
+#include "engine/padded_polygon_mesh.h"
 #include "engine/primitive_check.h"
 
 namespace abut {
@@ -27,13 +30,14 @@ Vec3<double> first_three(const Primitive& primitive) {
   return {primitive.parameters[0], primitive.parameters[1], primitive.parameters[2]};
 }
 
-/// The only primitive of the shape if it is a sphere, capsule or rounded box, else nullptr.
+/// The only primitive of the shape if it is a sphere, capsule, rounded box or padded polygon, else nullptr.
 const Primitive* single_simple_primitive(const Shape& shape) {
   if (shape.primitives.size() != 1) return nullptr;
   const Primitive& primitive = shape.primitives[0];
   const bool is_simple = primitive.kind == PrimitiveKind::sphere ||
                          primitive.kind == PrimitiveKind::capsule ||
-                         primitive.kind == PrimitiveKind::rounded_box;
+                         primitive.kind == PrimitiveKind::rounded_box ||
+                         primitive.kind == PrimitiveKind::padded_polygon;
   return is_simple ? &primitive : nullptr;
 }
 
@@ -45,6 +49,8 @@ TriangleMesh mesh_of(const Primitive& primitive, int box_subdivisions) {
       return sphere_mesh(a);
     case PrimitiveKind::capsule:
       return capsule_mesh(a, b);
+    case PrimitiveKind::padded_polygon:
+      return padded_polygon_mesh(polygon_corners(primitive), a);
     default:
       return box_mesh(first_three(primitive).array() - d, box_subdivisions);
   }
@@ -57,9 +63,18 @@ MassProperties mass_properties_of(const Primitive& primitive, double density) {
       return sphere_mass_properties(a, density);
     case PrimitiveKind::capsule:
       return capsule_mass_properties(a, b, density);
+    case PrimitiveKind::padded_polygon:
+      return padded_polygon_mass_properties(polygon_corners(primitive), a, density);
     default:
       return rounded_box_mass_properties(first_three(primitive), d, density);
   }
+}
+
+/// Least and largest x and y of a polygon's corners.
+Eigen::AlignedBox2d box_of_corners(const Primitive& primitive) {
+  Eigen::AlignedBox2d box;
+  for (const Vec2<double>& corner : polygon_corners(primitive)) box.extend(corner);
+  return box;
 }
 
 double size_of(const Primitive& primitive) {
@@ -69,6 +84,8 @@ double size_of(const Primitive& primitive) {
       return 2.0 * a;
     case PrimitiveKind::capsule:
       return 2.0 * (a + b);
+    case PrimitiveKind::padded_polygon:
+      return box_of_corners(primitive).sizes().maxCoeff() + 2.0 * a;
     default:
       return 2.0 * first_three(primitive).maxCoeff();
   }
@@ -96,6 +113,11 @@ Vec3<double> half_extents_of(const Primitive& primitive) {
       return {std::max(a, b), std::max(a, b), c};
     case PrimitiveKind::torus:
       return {a + b, a + b, b};
+    case PrimitiveKind::padded_polygon: {
+      const Eigen::AlignedBox2d box = box_of_corners(primitive);
+      const Vec2<double> half = box.max().cwiseMax(-box.min());
+      return {half.x() + a, half.y() + a, a};
+    }
     default:
       return first_three(primitive);
   }
@@ -241,7 +263,8 @@ class Builder {
       need(has_mesh, "a mesh is needed for the contact points, or contact points");
       body_.contact_points = body_.mesh.vertices;
       body_.contact_areas = vertex_areas(body_.mesh);
-      if (simple != nullptr) body_.contact_radius = simple->parameters[3];
+      if (simple != nullptr && simple->kind == PrimitiveKind::rounded_box)
+        body_.contact_radius = simple->parameters[3];
     }
     if (d_.contact_areas) body_.contact_areas = *d_.contact_areas;
     need(body_.contact_areas.size() == static_cast<std::size_t>(body_.contact_points.cols()),

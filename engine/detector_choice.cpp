@@ -28,6 +28,12 @@ std::string part_refusal(const Primitive& primitive, DetectorKind detector) {
       if (detector == DetectorKind::proximity_qp && primitive.directions.cols() > k_most_qp_faces)
         return fmt::format("has {} faces, and {} are the most", primitive.directions.cols(), k_most_qp_faces);
       return {};
+    case PrimitiveKind::padded_polygon: {
+      const std::size_t corners = primitive.values.size() / 2;
+      if (detector == DetectorKind::proximity_qp && corners > k_most_qp_faces)
+        return fmt::format("has {} corners, and {} are the most", corners, k_most_qp_faces);
+      return {};
+    }
     case PrimitiveKind::superquadric:
     case PrimitiveKind::cone:
       return detector == DetectorKind::gjk ? std::string() : kind;
@@ -43,7 +49,7 @@ std::string convex_refusal(const Body& body, DetectorKind detector) {
   const bool is_gjk = detector == DetectorKind::gjk;
   const std::string needs =
       is_gjk ? R"(detector = "gjk" needs convex parts)"
-             : R"(detector = "proximity_qp" needs spheres, capsules, boxes, polyhedra or half-spaces)";
+             : R"(detector = "proximity_qp" needs spheres, capsules, boxes, polyhedra, padded polygons or half-spaces)";
   const std::string instead = is_gjk ? R"(use "manifold" or "frank_wolfe")"
                                      : R"(use "manifold", "frank_wolfe" or, for convex parts, "gjk")";
   if (body.shape.primitives.empty())

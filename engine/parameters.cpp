@@ -95,7 +95,7 @@ constexpr std::array<ParameterInfo, 7> k_coordinates{{
 }};
 
 using Numbers = ShapeKey::Numbers;
-constexpr std::array<ShapeKey, 21> k_shape_keys{{
+constexpr std::array<ShapeKey, 23> k_shape_keys{{
     {PrimitiveKind::superquadric, "semi_axes", "m", positive(), Numbers::vector},
     {PrimitiveKind::superquadric, "exponents", "", between(k_min_exponent, k_max_exponent), Numbers::pair},
     {PrimitiveKind::sphere, "radius", "m", positive()},
@@ -117,6 +117,8 @@ constexpr std::array<ShapeKey, 21> k_shape_keys{{
     {PrimitiveKind::cone, "smoothing", "m", positive()},
     {PrimitiveKind::torus, "radius", "m", positive()},
     {PrimitiveKind::torus, "tube_radius", "m", positive()},
+    {PrimitiveKind::padded_polygon, "radius", "m", positive()},
+    {PrimitiveKind::padded_polygon, "corners", "m", any_number(), Numbers::corners},
 }};
 // clang-format on
 
@@ -213,6 +215,10 @@ std::vector<ShapeParameter> shape_parameters(const Primitive& primitive) {
         break;
       case Numbers::sequence:
         sequences.push_back(key);
+        break;
+      case Numbers::corners:
+        for (std::size_t i = 0; i < primitive.values.size(); ++i)
+          add(key, fmt::format(".{}{}", i / 2, k_vector_endings[i % 2]));
         break;
     }
   }

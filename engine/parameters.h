@@ -192,7 +192,8 @@ struct ShapeKey {
   ///   vector    key.x, key.y, key.z
   ///   pair      key.1, key.2
   ///   sequence  key.0, key.1, ..., as many as there are; sequences of a kind take turns
-  enum class Numbers { single, vector, pair, sequence } numbers = Numbers::single;
+  ///   corners   key.0.x, key.0.y, key.1.x, ..., as many as there are
+  enum class Numbers { single, vector, pair, sequence, corners } numbers = Numbers::single;
 };
 
 /// Those of a kind, in the order of shape_parameter(). The coordinates of a cloud's points have none.

@@ -9,6 +9,7 @@
 #include "engine/check.h"
 #include "engine/convex_hull.h"
 #include "engine/count_text.h"
+#include "engine/padded_polygon.h"
 #include "engine/primitive_builder.h"
 
 namespace abut {
@@ -69,6 +70,24 @@ void require_valid_cuts(const Primitive& primitive, const std::string& name) {
   }
 }
 
+void require_valid_corners(const Primitive& primitive, const std::string& name) {
+  const std::string where = fmt::format("{} ({})", name, kind_name(primitive.kind));
+  const auto& v = primitive.values;
+  require(v.size() % 2 == 0 && primitive.directions.size() == 0,
+          fmt::format("{}: {} values, allowed: x and y of each corner, no directions", where, v.size()));
+  constexpr double k_farthest = 1e9;  // [m]
+  for (std::size_t i = 0; i < v.size(); ++i) {
+    require(std::abs(v[i]) <= k_farthest,
+            fmt::format("{}: {} of corner {} is {}, allowed: in [{}, {}] m", where, i % 2 == 0 ? 'x' : 'y',
+                        i / 2, v[i], -k_farthest, k_farthest));
+  }
+  try {
+    require_convex_polygon(polygon_corners(primitive));
+  } catch (const std::invalid_argument& error) {
+    throw std::invalid_argument(fmt::format("{}: {}", where, error.what()));
+  }
+}
+
 }  // namespace
 
 std::string_view kind_name(PrimitiveKind kind) {
@@ -93,6 +112,8 @@ std::string_view kind_name(PrimitiveKind kind) {
       return "cone";
     case PrimitiveKind::torus:
       return "torus";
+    case PrimitiveKind::padded_polygon:
+      return "padded_polygon";
   }
   return "primitive";
 }
@@ -112,7 +133,8 @@ void require_valid(const Primitive& primitive, const std::string& name) {
   const auto& p = primitive.parameters;
   const bool has_values = primitive.kind == PrimitiveKind::convex_polyhedron ||
                           primitive.kind == PrimitiveKind::oriented_point_cloud ||
-                          primitive.kind == PrimitiveKind::extruded_superquadric;
+                          primitive.kind == PrimitiveKind::extruded_superquadric ||
+                          primitive.kind == PrimitiveKind::padded_polygon;
   require(has_values || primitive.values.empty(),
           fmt::format("{} ({}): {}, allowed: none", name, kind_name(primitive.kind),
                       count_text(primitive.values.size(), "value")));
@@ -165,6 +187,10 @@ void require_valid(const Primitive& primitive, const std::string& name) {
       positive(0, "radius");
       positive(1, "tube_radius");
       need(p[1] < p[0], "tube_radius", p[1], fmt::format("< {}, the radius of the circle", p[0]));
+      break;
+    case PrimitiveKind::padded_polygon:
+      positive(0, "radius");
+      require_valid_corners(primitive, name);
       break;
   }
   for (Eigen::Index i = 0; i < 3; ++i) {

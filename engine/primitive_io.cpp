@@ -13,6 +13,7 @@
 
 #include "engine/count_text.h"
 #include "engine/mesh_io.h"
+#include "engine/padded_polygon.h"
 #include "engine/parameters.h"
 #include "engine/primitive_builder.h"
 #include "engine/primitive_check.h"
@@ -177,6 +178,17 @@ void read_torus(const TomlTable& table, Primitive& primitive) {
   if (p[1] >= p[0]) table.fail("tube_radius", fmt::format("{}, allowed: < {}, the radius", p[1], p[0]));
 }
 
+void read_padded_polygon(const TomlTable& table, Primitive& primitive) {
+  primitive.parameters[0] = table.required_number("radius", shape_range(primitive.kind, "radius"));
+  for (const NamedNumbers& corner : table.required_rows("corners", 2, shape_range(primitive.kind, "corners")))
+    primitive.values.insert(primitive.values.end(), corner.numbers.begin(), corner.numbers.end());
+  try {
+    require_convex_polygon(polygon_corners(primitive));
+  } catch (const std::invalid_argument& error) {
+    table.fail("corners", error.what());
+  }
+}
+
 /// A word for `kind`, and what reads the keys that come with it.
 struct PrimitiveWord {
   PrimitiveKind kind;
@@ -192,12 +204,20 @@ const TomlTable::Words<PrimitiveWord> k_primitive_words{
     {"ellipsoid", {PrimitiveKind::superquadric, read_ellipsoid}},
     {"cone", {PrimitiveKind::cone, read_cone}},
     {"torus", {PrimitiveKind::torus, read_torus}},
+    {"padded_polygon", {PrimitiveKind::padded_polygon, read_padded_polygon}},
     {"superquadric", {PrimitiveKind::superquadric, read_shape_parameters}},
     {"extruded_superquadric",
      {PrimitiveKind::extruded_superquadric, read_placed<read_extruded_superquadric>}},
     {"convex_polyhedron", {PrimitiveKind::convex_polyhedron, read_placed<read_polyhedron>}},
     {"oriented_point_cloud", {PrimitiveKind::oriented_point_cloud, read_placed<read_point_cloud>}},
     {"half_space", {PrimitiveKind::half_space, read_shape_parameters}}};
+
+std::string corners_text(const std::vector<double>& values) {
+  std::string text;
+  for (std::size_t i = 0; i + 1 < values.size(); i += 2)
+    text += (i > 0 ? ", " : "") + toml_array(std::array<double, 2>{values[i], values[i + 1]});
+  return "[" + text + "]";
+}
 
 /// A cut's angle and offset stand next to each other in `values`; `first` is 1 or 2.
 std::vector<double> every_second(const std::vector<double>& values, std::size_t first) {
@@ -263,6 +283,9 @@ std::string primitive_text(const Primitive& primitive) {
       break;
     case PrimitiveKind::torus:
       text += fmt::format("radius = {}\ntube_radius = {}\n", toml_number(p[0]), toml_number(p[1]));
+      break;
+    case PrimitiveKind::padded_polygon:
+      text += fmt::format("radius = {}\ncorners = {}\n", toml_number(p[0]), corners_text(primitive.values));
       break;
     case PrimitiveKind::extruded_superquadric:
       text += fmt::format("semi_axes = {}\nexponents = {}\nprofile_power = {}\nangles = {}\noffsets = {}\n",

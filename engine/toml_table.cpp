@@ -230,6 +230,11 @@ std::vector<std::string> TomlTable::required_texts(std::string_view key) const {
 }
 
 std::vector<NamedNumbers> TomlTable::required_rows(std::string_view key, int count) const {
+  return required_rows(key, count, Content::any_number_or_infinite());
+}
+
+std::vector<NamedNumbers> TomlTable::required_rows(std::string_view key, int count,
+                                                   const NumberRange& range) const {
   const toml::node* node = content_->find(key);
   const std::string allowed = fmt::format("an array of rows of {} numbers", count);
   if (node == nullptr) content_->missing(key, "allowed: " + allowed);
@@ -239,7 +244,7 @@ std::vector<NamedNumbers> TomlTable::required_rows(std::string_view key, int cou
   for (const toml::node& element : *array) {
     NamedNumbers& row = rows.emplace_back();
     row.name = fmt::format("{}[{}]", key, rows.size() - 1);
-    row.numbers = content_->numbers_of(element, row.name, count, Content::any_number_or_infinite());
+    row.numbers = content_->numbers_of(element, row.name, count, range);
     row.line = line_of(element);
   }
   return rows;

@@ -57,8 +57,11 @@ class TomlTable {
   [[nodiscard]] std::vector<std::string> required_texts(std::string_view key, int count) const;
   /// An array of strings, of any length.
   [[nodiscard]] std::vector<std::string> required_texts(std::string_view key) const;
-  /// An array of arrays of `count` numbers each, infinite ones included, called "key[0]" and so on.
+  /// An array of arrays of `count` numbers each, called "key[0]" and so on; infinite ones included.
   [[nodiscard]] std::vector<NamedNumbers> required_rows(std::string_view key, int count) const;
+  /// The same, of numbers in a range.
+  [[nodiscard]] std::vector<NamedNumbers> required_rows(std::string_view key, int count,
+                                                        const NumberRange& range) const;
   /// Every array of numbers, infinite ones included, in this table and the tables in it, in the order of the
   /// file; a name is the keys on the way to it, with dots between them. Nothing else may be there, but single
   /// numbers where they are allowed, as arrays of one.

@@ -4,12 +4,14 @@
 #include <cmath>
 #include <cstddef>
 #include <set>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
 #include "engine/check.h"
 #include "engine/convex_hull.h"
+#include "engine/padded_polygon.h"
 
 namespace abut {
 namespace {
@@ -59,8 +61,34 @@ bool are_all_joined(const VertexNeighbours& neighbours) {
   throw std::invalid_argument(
       "a primitive of kind '" + kind +
       "' has no support function: convex detectors take spheres, capsules, rounded boxes, "
-      "superquadrics, cones, convex polyhedra and half-spaces; the detector \"manifold\" "
+      "superquadrics, cones, convex polyhedra, padded polygons and half-spaces; the detector \"manifold\" "
       "takes all kinds");
+}
+
+/// Both sides of a polygon in the plane z = 0.
+PolyhedronGraph<double> flat_graph(std::span<const Vec2<double>> polygon) {
+  PolyhedronGraph<double> graph;
+  const int n = static_cast<int>(polygon.size());
+  graph.first_neighbour.push_back(0);
+  for (int i = 0; i < n; ++i) {
+    graph.vertices.emplace_back(polygon[at(i)].x(), polygon[at(i)].y(), 0.0);
+    graph.neighbours.insert(graph.neighbours.end(), {(i + n - 1) % n, (i + 1) % n});
+    graph.first_neighbour.push_back(2 * i + 2);
+  }
+  graph.face_normals = {Vec3<double>::UnitZ(), -Vec3<double>::UnitZ()};
+  graph.first_corner = {0, n, 2 * n};
+  for (int i = 0; i < n; ++i) graph.corners.push_back(i);
+  for (int i = n - 1; i >= 0; --i) graph.corners.push_back(i);
+  graph.is_complete = true;
+  return graph;
+}
+
+ConvexPart<double> polyhedron_part(PolyhedronGraph<double> graph) {
+  ConvexPart<double> part;
+  part.core = ConvexCore::polyhedron;
+  for (const Vec3<double>& x : graph.vertices) part.size = std::max(part.size, x.norm());
+  part.polyhedron = std::make_shared<const PolyhedronGraph<double>>(std::move(graph));
+  return part;
 }
 
 }  // namespace
@@ -144,6 +172,11 @@ ConvexPart<double> make_convex_part(const Primitive& primitive) {
       part.X_BP = primitive.X_BP;
       break;
     }
+    case PrimitiveKind::padded_polygon:
+      part = polyhedron_part(flat_graph(polygon_corners(primitive)));
+      part.X_BP = primitive.X_BP;
+      part.radius = p[0];
+      break;
     case PrimitiveKind::half_space:
       part.core = ConvexCore::half_space;
       break;
@@ -158,12 +191,7 @@ ConvexPart<double> make_convex_part(const Primitive& primitive) {
 }
 
 ConvexPart<double> make_convex_part(const Points& points) {
-  ConvexPart<double> part;
-  part.core = ConvexCore::polyhedron;
-  auto graph = make_polyhedron_graph(points);
-  for (const Vec3<double>& x : graph.vertices) part.size = std::max(part.size, x.norm());
-  part.polyhedron = std::make_shared<const PolyhedronGraph<double>>(std::move(graph));
-  return part;
+  return polyhedron_part(make_polyhedron_graph(points));
 }
 
 std::vector<ConvexPart<double>> make_convex_parts(const Shape& shape) {

@@ -1,8 +1,8 @@
 /// Convex parts of bodies, for detectors that need convex shapes: a core and a ball around each of its
 /// points.
 ///
-/// A part is the Minkowski sum of its core and a ball of `radius`. Sphere, capsule and rounded box are a
-/// point, a segment and a box with their radius; the distance of two parts is that of their cores less both
+/// A part is the Minkowski sum of its core and a ball of `radius`. Sphere, capsule, rounded box and padded
+/// polygon are a point, a segment, a box and a flat polyhedron with their radius; the distance of two parts is that of their cores less both
 /// radii, and so is the depth of parts that overlap.
 ///
 /// The added primitives of a shape are one part each. Parts are sharp where signed distance functions are
@@ -27,7 +27,7 @@ namespace abut {
 ///   box           half extents x, y, z
 ///   superquadric  semi-axes x, y, z; an ellipsoid has exponents of 1
 ///   cone          radius at z = -h, radius at z = h, half length h; a cylinder has equal radii
-///   polyhedron    none; see ConvexPart::polyhedron
+///   polyhedron    none; see ConvexPart::polyhedron, which may be a flat polygon
 ///   half_space    none: z <= 0, unbounded; distances only against bounded parts
 enum class ConvexCore { point, segment, box, superquadric, cone, polyhedron, half_space };
 
@@ -46,6 +46,8 @@ struct PolyhedronGraph {
 
   [[nodiscard]] int vertex_count() const { return static_cast<int>(vertices.size()); }
   [[nodiscard]] int face_count() const { return static_cast<int>(face_normals.size()); }
+  /// A polygon, whose two faces are its sides.
+  [[nodiscard]] bool is_flat() const { return face_count() == 2; }
 
   template <typename U>
   [[nodiscard]] PolyhedronGraph<U> cast() const {

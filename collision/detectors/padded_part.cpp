@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <type_traits>
+#include <vector>
 
 #include "collision/convex/proximity_qp.h"
 #include "collision/convex/proximity_qp_dual_active_set.h"
@@ -88,6 +89,13 @@ struct Faces {
   }
 };
 
+PaddedPart padded_polygon(const ConvexPart<double>& part) {
+  const std::vector<Vec3<double>>& corners = part.polyhedron->vertices;
+  require(corners.size() <= k_most_qp_faces,
+          "a polygon of more corners than a proximity program has room for");
+  return {part, in_body(padded<2, k_most_qp_faces>(polygon_core(corners), part.radius), part.X_BP)};
+}
+
 PaddedPart padded_polyhedron(const ConvexPart<double>& part, double padding) {
   Faces faces(*part.polyhedron);
   require(faces.normals.cols() <= k_most_qp_faces,
@@ -138,7 +146,7 @@ PaddedPart make_padded_part(const ConvexPart<double>& part, double padding) {
       return {box, in_body(box_core(box), part.X_BP)};
     }
     case ConvexCore::polyhedron:
-      return padded_polyhedron(part, padding);
+      return part.polyhedron->is_flat() ? padded_polygon(part) : padded_polyhedron(part, padding);
     case ConvexCore::half_space:
       return {part, in_body(plane_core(), part.X_BP)};
     case ConvexCore::superquadric:

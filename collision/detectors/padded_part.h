@@ -1,5 +1,5 @@
-/// Witness points of padded convex parts by proximity QPs: spheres, capsules, boxes, polyhedra and
-/// half-spaces.
+/// Witness points of padded convex parts by proximity QPs: spheres, capsules, boxes, polyhedra, padded
+/// polygons and half-spaces.
 ///
 /// A part without a ball of its own gets one, carved out of it: the core is what is farther than the padding
 /// from each of its faces, so faces stay where they are while edges and corners are rounded. A half-space is
@@ -24,14 +24,14 @@ struct PaddedPart {
   ConvexPart<double> part;  ///< core and padding, as its radius
   /// In the frame of the body; a sphere is a segment whose axis is 0.
   std::variant<PaddedPlane, PaddedSegment<double>, PaddedPolytope<double, 6>,
-               PaddedPolytope<double, k_most_qp_faces>>
+               PaddedPolytope<double, k_most_qp_faces>, PaddedPolygon<double, k_most_qp_faces>>
       core;
 };
 
 /// @param padding  of a part without a ball, by the radius of the ball about its centre that touches the
 ///                 nearest face, in (0, 1)
 /// Throws std::invalid_argument for superquadrics and cones, and for a polyhedron of more than
-/// k_most_qp_faces faces.
+/// k_most_qp_faces faces or a polygon of more edges.
 [[nodiscard]] PaddedPart make_padded_part(const ConvexPart<double>& part, double padding);
 
 /// How witness points move with the pose of B, tangents [rotation; translation], while A rests.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <type_traits>
 #include <variant>
 
@@ -37,6 +38,23 @@ bool is_near_kink(const RoundedBox<double>& box, const Vec3<double>& x) {
   if (largest > near) return false;
   const double other = std::max(q[(deepest + 1) % 3], q[(deepest + 2) % 3]);
   return other >= largest - near || std::abs(x_P[deepest]) <= k_share * box.core[deepest];
+}
+
+bool is_near_kink(const PaddedPolygonSolid<double>& solid, const Vec3<double>& x) {
+  const Vec3<double> x_P = solid.R_BP.transpose() * (x - solid.centre);
+  const double near = k_share * solid.padding;
+  const ClosestOnPolygon<double> at = closest_on_polygon<double>(solid, x_P);
+  if (at.offset.norm() <= near) return true;
+  const double beside = at.offset.head<2>().norm();
+  double highest = -std::numeric_limits<double>::infinity();
+  for (const auto& edge : solid.edges) {
+    const Vec2<double> r = x_P.head<2>() - edge.start;
+    const double along = edge.along.dot(r), height = r.x() * edge.along.y() - r.y() * edge.along.x();
+    highest = std::max(highest, height);
+    const bool is_at_end = std::min(std::abs(along), std::abs(along - edge.length)) <= near;
+    if (is_at_end && at.is_face == 0.0 && std::abs(height - beside) <= near) return true;
+  }
+  return std::abs(highest) <= near;
 }
 
 /// Extruded ones included.

@@ -7,6 +7,7 @@
 #include "collision/sdf/cone.h"
 #include "collision/sdf/exact_primitives.h"
 #include "collision/sdf/gauge.h"
+#include "collision/sdf/padded_polygon.h"
 #include "collision/sdf/sdf_sample.h"
 #include "engine/dual.h"
 #include "engine/scalar.h"
@@ -159,9 +160,11 @@ ABUT_KERNEL_PART void parameter_vjp(const Superquadric<T>& sq, const SampleBar<S
   }
 }
 
-/// Whether parameter_vjp() knows a solid.
+/// Whether parameter_vjp() takes a solid.
 template <typename Solid>
 inline constexpr bool k_has_parameter_vjp = k_is_exact<Solid>;
+template <typename T>
+inline constexpr bool k_has_parameter_vjp<PaddedPolygonSolid<T>> = false;  // see padded_polygon_vjp.h
 template <typename T>
 inline constexpr bool k_has_parameter_vjp<TruncatedCone<T>> = true;
 template <typename T>

@@ -6,6 +6,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include "collision/sdf/padded_polygon_vjp.h"
 #include "collision/sdf/parameter_vjp.h"
 #include "engine/check.h"
 #include "engine/convex_hull.h"
@@ -53,6 +54,7 @@ void require_solid(const Primitive& primitive, std::size_t index) {
     case PrimitiveKind::convex_polyhedron:
     case PrimitiveKind::oriented_point_cloud:
     case PrimitiveKind::extruded_superquadric:
+    case PrimitiveKind::padded_polygon:
       require_valid(primitive, fmt::format("primitive {}", index));
       return;
   }
@@ -142,6 +144,13 @@ Extent extent_of(const Primitive& primitive, double tau, DistanceMode mode) {
     const RoundedBox<double> box = OrientedPointCloud<double>(primitive, p).box;
     const Vec3<double> half = R_BP.cwiseAbs() * box.core + Vec3<double>::Constant(box.radius);
     extent.box = Eigen::AlignedBox3d(box.centre - half, box.centre + half);
+    return extent;
+  }
+  if (primitive.kind == PrimitiveKind::padded_polygon) {
+    for (const Vec2<double>& corner : polygon_corners(primitive))
+      extent.box.extend(primitive.X_BP * Vec3<double>(corner.x(), corner.y(), 0.0));
+    extent.box.min().array() -= p[0];
+    extent.box.max().array() += p[0];
     return extent;
   }
   Vec3<double> half;
@@ -240,7 +249,8 @@ ShapeSdf::ShapeSdf(const Shape& shape) : shape_(shape) {
       });
   constexpr PrimitiveKind k_convex[] = {PrimitiveKind::half_space,        PrimitiveKind::sphere,
                                         PrimitiveKind::capsule,           PrimitiveKind::rounded_box,
-                                        PrimitiveKind::convex_polyhedron, PrimitiveKind::cone};
+                                        PrimitiveKind::convex_polyhedron, PrimitiveKind::cone,
+                                        PrimitiveKind::padded_polygon};
   is_convex_ =
       added_ == 1 && order_.size() == 1 &&
       std::find(std::begin(k_convex), std::end(k_convex), shape.primitives[0].kind) != std::end(k_convex);
@@ -330,6 +340,8 @@ void ShapeSdf::parameter_vjp(const Vec3<double>& x_B, double distance_bar, const
         sample_parameter_vjp(*polyhedron, x_B, sample.gradient, d_bar, n_bar, add);
       } else if (const auto* cloud = std::get_if<OrientedPointCloud<double>>(&prepared.solid)) {
         sample_parameter_vjp(*cloud, x_B, sample.gradient, d_bar, n_bar, add);
+      } else if (const auto* polygon = std::get_if<PaddedPolygonSolid<double>>(&prepared.solid)) {
+        sample_parameter_vjp(*polygon, x_B, d_bar, n_bar, add);
       } else {  // d = (F - 1)/G and n = grad F/G, G = |grad F|
         const auto& solid = std::get<ExtrudedSuperquadric<double>>(prepared.solid);
         const auto g = gauge_point<double>(solid, x_B);

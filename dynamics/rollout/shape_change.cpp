@@ -47,6 +47,7 @@ struct PointsOfPrimitive {
       case PrimitiveKind::extruded_superquadric:
       case PrimitiveKind::cone:
       case PrimitiveKind::torus:
+      case PrimitiveKind::padded_polygon:
         return;
     }
     valid = body.contact_radius == q[static_cast<std::size_t>(radius_index)];  // 0 for a box with sharp edges

@@ -125,6 +125,7 @@ class ModelText {
       case PrimitiveKind::extruded_superquadric:
       case PrimitiveKind::cone:
       case PrimitiveKind::torus:
+      case PrimitiveKind::padded_polygon:
         throw std::invalid_argument("this kind of primitive is not translated for MuJoCo");
       case PrimitiveKind::superquadric:
         break;

@@ -31,7 +31,8 @@ constexpr const char* k_primitive_names[] = {"superquadric",
                                              "oriented point cloud",
                                              "extruded superquadric",
                                              "cone",
-                                             "torus"};
+                                             "torus",
+                                             "padded polygon"};
 constexpr const char* k_mode_names[] = {"taubin", "radial", "projected"};
 
 const char* parameter_name(PrimitiveKind kind, std::size_t i) {
@@ -45,6 +46,7 @@ const char* parameter_name(PrimitiveKind kind, std::size_t i) {
     case PrimitiveKind::extruded_superquadric:
       return k_superquadric[i];
     case PrimitiveKind::sphere:
+    case PrimitiveKind::padded_polygon:
       return "radius";
     case PrimitiveKind::capsule:
       return k_capsule[i];
