@@ -6,8 +6,8 @@
 #include <numbers>
 #include <utility>
 
-#include <Eigen/Geometry>
 #include <spdlog/fmt/fmt.h>
+#include <Eigen/Geometry>
 
 #include "engine/check.h"
 #include "engine/convex_hull.h"
@@ -34,10 +34,9 @@ Vec3<double> first_three(const Primitive& primitive) {
 const Primitive* single_simple_primitive(const Shape& shape) {
   if (shape.primitives.size() != 1) return nullptr;
   const Primitive& primitive = shape.primitives[0];
-  const bool is_simple = primitive.kind == PrimitiveKind::sphere ||
-                         primitive.kind == PrimitiveKind::capsule ||
-                         primitive.kind == PrimitiveKind::rounded_box ||
-                         primitive.kind == PrimitiveKind::padded_polygon;
+  const bool is_simple =
+      primitive.kind == PrimitiveKind::sphere || primitive.kind == PrimitiveKind::capsule ||
+      primitive.kind == PrimitiveKind::rounded_box || primitive.kind == PrimitiveKind::padded_polygon;
   return is_simple ? &primitive : nullptr;
 }
 

@@ -48,8 +48,9 @@ std::string part_refusal(const Primitive& primitive, DetectorKind detector) {
 std::string convex_refusal(const Body& body, DetectorKind detector) {
   const bool is_gjk = detector == DetectorKind::gjk;
   const std::string needs =
-      is_gjk ? R"(detector = "gjk" needs convex parts)"
-             : R"(detector = "proximity_qp" needs spheres, capsules, boxes, polyhedra, padded polygons or half-spaces)";
+      is_gjk
+          ? R"(detector = "gjk" needs convex parts)"
+          : R"(detector = "proximity_qp" needs spheres, capsules, boxes, polyhedra, padded polygons or half-spaces)";
   const std::string instead = is_gjk ? R"(use "manifold" or "frank_wolfe")"
                                      : R"(use "manifold", "frank_wolfe" or, for convex parts, "gjk")";
   if (body.shape.primitives.empty())

@@ -8,8 +8,8 @@
 
 namespace abut {
 
-/// All vertices are on the surface: at each corner those of a part of a ball, whose arcs are cut into pieces of
-/// at most 180/segments degrees. The flat faces have no vertices but the corners.
+/// All vertices are on the surface: at each corner those of a part of a ball, whose arcs are cut into pieces
+/// of at most 180/segments degrees. The flat faces have no vertices but the corners.
 ///
 /// @param corners   of a convex polygon in the plane z = 0, anticlockwise [m]
 /// @param radius    [m], > 0

@@ -101,6 +101,16 @@ Primitive make_extruded_superquadric(const Vec3<double>& semi_axes, double eps1,
   return primitive;
 }
 
+Primitive make_padded_polygon(std::span<const Vec2<double>> corners, double radius) {
+  Primitive primitive;
+  primitive.kind = PrimitiveKind::padded_polygon;
+  primitive.parameters[0] = radius;
+  for (const Vec2<double>& corner : corners)
+    primitive.values.insert(primitive.values.end(), {corner.x(), corner.y()});
+  require_valid(primitive, "primitive");
+  return primitive;
+}
+
 double mean_spacing(const Points& points) {
   require(points.cols() >= 2, "points have a spacing if there are at least 2");
   require(points.allFinite(), "the points are not finite");

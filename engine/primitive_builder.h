@@ -1,9 +1,10 @@
-/// Primitives with as many parameters as they have planes or points (the last three kinds of PrimitiveKind).
+/// Primitives with as many parameters as they have planes, points, cuts or corners.
 ///
 /// All throw std::invalid_argument naming the element and the cause.
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "engine/mesh.h"
@@ -53,6 +54,12 @@ inline constexpr double k_max_profile_power = 100.0;
                                                    const std::vector<double>& angles,
                                                    const std::vector<double>& offsets,
                                                    double profile_power = k_default_profile_power);
+
+/// A ball swept over a polygon in the plane z = 0.
+///
+/// @param corners  three or more of a convex polygon, anticlockwise [m]
+/// @param radius   of the ball [m], > 0
+[[nodiscard]] Primitive make_padded_polygon(std::span<const Vec2<double>> corners, double radius);
 
 /// The mean distance [m] of a point (3, n) from its nearest neighbour.
 [[nodiscard]] double mean_spacing(const Points& points);

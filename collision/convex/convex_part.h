@@ -2,8 +2,8 @@
 /// points.
 ///
 /// A part is the Minkowski sum of its core and a ball of `radius`. Sphere, capsule, rounded box and padded
-/// polygon are a point, a segment, a box and a flat polyhedron with their radius; the distance of two parts is that of their cores less both
-/// radii, and so is the depth of parts that overlap.
+/// polygon are a point, a segment, a box and a flat polyhedron with their radius; the distance of two parts
+/// is that of their cores less both radii, and so is the depth of parts that overlap.
 ///
 /// The added primitives of a shape are one part each. Parts are sharp where signed distance functions are
 /// smooth: the smoothing of a union, of the edges of polyhedra and cones, and of the ridges of superquadrics

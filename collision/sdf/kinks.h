@@ -7,10 +7,10 @@
 namespace abut {
 
 /// Whether x_B lies near a place without a single closest point on the surface of a primitive that matters
-/// there: the centre of a sphere or superquadric, the axis of a capsule, or the planes in a box (from the edges
-/// of one with sharp edges on) that are equally deep below two faces. Near is a thousandth of the depth there.
-/// Of a padded polygon also where its normal has no derivative: the seams between its plates, half cylinders
-/// and parts of balls.
+/// there: the centre of a sphere or superquadric, the axis of a capsule, or the planes in a box (from the
+/// edges of one with sharp edges on) that are equally deep below two faces. Near is a thousandth of the depth
+/// there. Of a padded polygon also where its normal has no derivative: the seams between its plates, half
+/// cylinders and parts of balls.
 [[nodiscard]] bool is_near_kink(const ShapeSdf& sdf, const Vec3<double>& x_B);
 
 }  // namespace abut

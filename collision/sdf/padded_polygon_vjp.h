@@ -9,9 +9,9 @@
 
 namespace abut {
 
-/// Calls use(i, share of parameter i in dL), parameters as of for_each_parameter_derivative(), given dL/dd and
-/// dL/dn at x_B. With the closest point c at the share s of an edge from a to b of direction u and length l,
-/// R = x - c and delta = (1 - s) da + s db,
+/// Calls use(i, share of parameter i in dL), parameters as of for_each_parameter_derivative(), given dL/dd
+/// and dL/dn at x_B. With the closest point c at the share s of an edge from a to b of direction u and length
+/// l, R = x - c and delta = (1 - s) da + s db,
 ///   dn = -(I - u u^T - n n^T) delta/|R| - u (n.(db - da))/l   along an edge
 ///   dn = -(I - n n^T) da/|R|                                  at a corner
 ///   dn = 0                                                    before a face and on the polygon

@@ -15,6 +15,7 @@
 #include "engine/random.h"
 #include "tests/support/cases.h"
 #include "tests/support/close.h"
+#include "tests/support/convex_polygon.h"
 #include "tests/support/gradient_check.h"
 
 namespace abut {
@@ -50,6 +51,11 @@ Primitive random_primitive(Random& random, PrimitiveKind kind, double spread) {
       break;
     case PrimitiveKind::torus:
       p.parameters = {random.uniform(0.2, 0.4), random.uniform(0.05, 0.15)};
+      break;
+    case PrimitiveKind::padded_polygon:
+      p = make_padded_polygon(
+          test::random_convex_polygon(random, 3 + static_cast<int>(random.integer(5)), 0.3),
+          random.uniform(0.05, 0.2));
       break;
     case PrimitiveKind::convex_polyhedron: {
       Points points(3, 12);

@@ -15,6 +15,7 @@
 #include "dynamics/rollout/adjoint.h"
 #include "dynamics/step/stepper.h"
 #include "engine/mesh_shapes.h"
+#include "engine/padded_polygon_mesh.h"
 #include "engine/primitive_builder.h"
 #include "tests/support/convex_bodies.h"
 #include "tests/support/revolved_mesh.h"
@@ -54,6 +55,8 @@ AlignedBody of_mass(std::string name, Body body) {
   return {std::move(name), std::move(body)};
 }
 
+std::vector<Vec2<double>> rectangle(double x, double y) { return {{-x, -y}, {x, -y}, {x, y}, {-x, y}}; }
+
 /// Bodies of the half extents k_half, or about that, of one primitive of a kind.
 std::vector<AlignedBody> bodies_of(PrimitiveKind kind) {
   constexpr double k_sharp = 0.05, pi = std::numbers::pi;
@@ -87,6 +90,9 @@ std::vector<AlignedBody> bodies_of(PrimitiveKind kind) {
                        test::cone_mesh(0.079, 0.079, 0.059, 8))};
     case PrimitiveKind::torus:
       return {of_primitive("torus", of_kind(kind, {0.07, 0.03}), test::torus_mesh(0.07, 0.03, 8, 8))};
+    case PrimitiveKind::padded_polygon:
+      return {of_primitive("padded polygon", make_padded_polygon(rectangle(0.08, 0.06), 0.04),
+                           padded_polygon_mesh(rectangle(0.08, 0.06), 0.04, 4))};
     case PrimitiveKind::extruded_superquadric:
       return {of_primitive(
           "extrusion",

@@ -41,7 +41,7 @@ Body body_of(const Primitive& primitive) {
   return make_body(description);
 }
 
-constexpr int k_kinds = 10;
+constexpr int k_kinds = 11;
 
 Body body_of_kind(int kind) {
   switch (kind) {
@@ -62,6 +62,9 @@ Body body_of_kind(int kind) {
       return body_of({PrimitiveKind::cone, PrimitiveOperation::add, {0.08, 0.03, 0.07, 0.002}, {}});
     case 9:
       return body_of({PrimitiveKind::torus, PrimitiveOperation::add, {0.08, 0.03}, {}});
+    case 10:
+      return body_of(
+          make_padded_polygon(std::vector<Vec2<double>>{{-0.1, -0.06}, {0.09, -0.05}, {0.02, 0.08}}, 0.03));
     case 0:
       return test::sphere_of_mass(0.1, 1.0);
     case 1:

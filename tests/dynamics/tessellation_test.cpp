@@ -45,6 +45,7 @@ std::optional<Primitive> flat_primitive(PrimitiveKind kind, double edge_radius) 
     case PrimitiveKind::capsule:
     case PrimitiveKind::cone:  // no box
     case PrimitiveKind::torus:
+    case PrimitiveKind::padded_polygon:
     case PrimitiveKind::oriented_point_cloud:  // its faces are flat but near its points alone
       return std::nullopt;
   }

@@ -129,6 +129,7 @@ int count_of(const ShapeKey& key) {
     case ShapeKey::Numbers::pair:
       return 2;
     case ShapeKey::Numbers::sequence:
+    case ShapeKey::Numbers::corners:
       break;
   }
   return key.kind == PrimitiveKind::convex_polyhedron ? 6 : 1;
@@ -145,6 +146,8 @@ std::string scene_with_shape(const ShapeKey& bad, std::string_view kind_word) {
         "points = [[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]]\n" + k_cube_normals;
   const auto line = [&](const ShapeKey& key, double value) {
     const int count = count_of(key);
+    if (key.numbers == ShapeKey::Numbers::corners)
+      return fmt::format("{} = [[0, 0], [1, 0], [0, {}]]", key.key, value);
     return fmt::format("{} = {}", key.key,
                        count == 0 ? fmt::format("{}", value) : array_text(key.range, count, value));
   };
@@ -164,7 +167,8 @@ const std::vector<std::pair<PrimitiveKind, std::string_view>> k_shapes{
     {PrimitiveKind::oriented_point_cloud, "oriented_point_cloud"},
     {PrimitiveKind::extruded_superquadric, "extruded_superquadric"},
     {PrimitiveKind::cone, "cone"},
-    {PrimitiveKind::torus, "torus"}};
+    {PrimitiveKind::torus, "torus"},
+    {PrimitiveKind::padded_polygon, "padded_polygon"}};
 
 }  // namespace
 
@@ -270,6 +274,7 @@ TEST_CASE("parameters: shapes have a name, a unit and a range for each of their 
     primitive.kind = kind;
     if (kind == PrimitiveKind::convex_polyhedron) primitive.values.resize(6);
     if (kind == PrimitiveKind::extruded_superquadric) primitive.values.resize(1 + 2 * 3);
+    if (kind == PrimitiveKind::padded_polygon) primitive.values.resize(2 * 3);
     const std::vector<ShapeParameter> parameters = shape_parameters(primitive);
     CHECK(parameters.size() == parameter_count(primitive));
     std::set<std::string> names;
@@ -286,6 +291,13 @@ TEST_CASE("parameters: shapes have a name, a unit and a range for each of their 
   CHECK(of_cut[5].name == "profile_power");
   CHECK(of_cut[8].name == "angles.1");
   CHECK(of_cut[9].name == "offsets.1");
+  Primitive polygon;
+  polygon.kind = PrimitiveKind::padded_polygon;
+  polygon.values.resize(2 * 3);
+  const std::vector<ShapeParameter> of_polygon = shape_parameters(polygon);
+  CHECK(of_polygon[0].name == "radius");
+  CHECK(of_polygon[1].name == "corners.0.x");
+  CHECK(of_polygon[6].name == "corners.2.y");
 }
 
 TEST_CASE("parameters: scene files refuse numbers of a shape that are out of the range, with file and line",
@@ -303,5 +315,5 @@ TEST_CASE("parameters: scene files refuse numbers of a shape that are out of the
       ++refused;
     }
   }
-  CHECK(refused == 21);
+  CHECK(refused == 23);
 }
