@@ -79,4 +79,11 @@ bool is_near_kink(const ShapeSdf& sdf, const Vec3<double>& x_B) {
   return false;
 }
 
+bool has_kinks_outside(const ShapeSdf& sdf) {
+  const auto& primitives = sdf.primitives<double>();
+  return std::any_of(primitives.begin(), primitives.end(), [](const PreparedPrimitive<double>& primitive) {
+    return std::holds_alternative<PaddedPolygonSolid<double>>(primitive.solid);
+  });
+}
+
 }  // namespace abut

@@ -13,4 +13,7 @@ namespace abut {
 /// cylinders and parts of balls.
 [[nodiscard]] bool is_near_kink(const ShapeSdf& sdf, const Vec3<double>& x_B);
 
+/// Whether there are kinks outside of the solid, too: the seams of padded polygons.
+[[nodiscard]] bool has_kinks_outside(const ShapeSdf& sdf);
+
 }  // namespace abut

@@ -203,11 +203,13 @@ bool Stepper::is_near_kink_of_shape(std::span<const Pose<double>> X_WB, const Co
   const auto owner = static_cast<std::size_t>(owner_is_A ? feature.body_A : feature.body_B),
              solid = static_cast<std::size_t>(owner_is_A ? feature.body_B : feature.body_A);
   const Body& body = model_->bodies[owner];
-  constexpr double k_on_surface = 1e-6;  // of the size: kinks lie on the surface or within
-  if (signed_distance + body.contact_radius > k_on_surface * body.size) return false;
+  const ShapeSdf& sdf = detector_.sdf(static_cast<int>(solid));
+  constexpr double k_on_surface = 1e-6;  // of the size: most kinks lie on the surface or within
+  if (signed_distance + body.contact_radius > k_on_surface * body.size && !has_kinks_outside(sdf))
+    return false;
   const Vec3<double> x_W =
       X_WB[owner] * Vec3<double>(body.contact_points.col(std::max(feature.feature_A, feature.feature_B)));
-  return is_near_kink(detector_.sdf(static_cast<int>(solid)), inverse_point<double>(X_WB[solid], x_W));
+  return is_near_kink(sdf, inverse_point<double>(X_WB[solid], x_W));
 }
 
 void Stepper::count_kinks(const State& state, const SubstepRecord& record, StepScratch& scratch,

@@ -18,6 +18,7 @@
 #include "engine/padded_polygon_mesh.h"
 #include "engine/primitive_builder.h"
 #include "tests/support/convex_bodies.h"
+#include "tests/support/convex_polygon.h"
 #include "tests/support/revolved_mesh.h"
 #include "tests/support/scenes.h"
 #include "tests/support/test_bodies.h"
@@ -55,8 +56,6 @@ AlignedBody of_mass(std::string name, Body body) {
   return {std::move(name), std::move(body)};
 }
 
-std::vector<Vec2<double>> rectangle(double x, double y) { return {{-x, -y}, {x, -y}, {x, y}, {-x, y}}; }
-
 /// Bodies of the half extents k_half, or about that, of one primitive of a kind.
 std::vector<AlignedBody> bodies_of(PrimitiveKind kind) {
   constexpr double k_sharp = 0.05, pi = std::numbers::pi;
@@ -91,8 +90,8 @@ std::vector<AlignedBody> bodies_of(PrimitiveKind kind) {
     case PrimitiveKind::torus:
       return {of_primitive("torus", of_kind(kind, {0.07, 0.03}), test::torus_mesh(0.07, 0.03, 8, 8))};
     case PrimitiveKind::padded_polygon:
-      return {of_primitive("padded polygon", make_padded_polygon(rectangle(0.08, 0.06), 0.04),
-                           padded_polygon_mesh(rectangle(0.08, 0.06), 0.04, 4))};
+      return {of_primitive("padded polygon", make_padded_polygon(test::rectangle_corners(0.08, 0.06), 0.04),
+                           padded_polygon_mesh(test::rectangle_corners(0.08, 0.06), 0.04, 4))};
     case PrimitiveKind::extruded_superquadric:
       return {of_primitive(
           "extrusion",
@@ -369,6 +368,21 @@ TEST_CASE("is_near_kink: the skeleton of solids, and nothing else", "[dynamics][
   CHECK(near(sharp, 0.1, 0.2, 0.0));
   CHECK(near(sharp, 0.1, 0.2, 0.3));
   CHECK_FALSE(near(sharp, 0.1, 0.1, 0.1));
+  // The seams of a padded polygon, and the polygon itself.
+  Shape shape;
+  shape.primitives = {make_padded_polygon(test::rectangle_corners(0.2, 0.1), 0.1)};
+  const ShapeSdf polygon(shape);
+  CHECK(near(polygon, 0.05, 0.03, 0.0));
+  CHECK_FALSE(near(polygon, 0.05, 0.03, 0.1));
+  CHECK(near(polygon, 0.05, 0.1, 0.1));
+  CHECK(near(polygon, 0.05, 0.1, 0.3));
+  CHECK_FALSE(near(polygon, 0.05, 0.12, 0.1));
+  CHECK(near(polygon, 0.2, 0.15, -0.05));
+  CHECK_FALSE(near(polygon, 0.19, 0.15, -0.05));
+  CHECK(near(polygon, 0.25, 0.1, 0.0));
+  CHECK_FALSE(near(polygon, 0.25, 0.13, 0.0));
+  CHECK(has_kinks_outside(polygon));
+  CHECK_FALSE(has_kinks_outside(box));
   // A union is smooth where another of its primitives is nearer.
   Shape both = make_sphere(0.1, 1.0).shape;
   both.primitives.push_back(make_sphere(0.4, 1.0).shape.primitives.front());
