@@ -379,7 +379,9 @@ class GroupBuilder {
   /// By how much a shape parameter is moved, times the step: by itself, or where that may be 0 by what is
   /// as large.
   static double parameter_scale(const Primitive& primitive, std::size_t i) {
-    if (primitive.kind == PrimitiveKind::oriented_point_cloud) return primitive.parameters[0];
+    const bool has_places = primitive.kind == PrimitiveKind::oriented_point_cloud ||
+                            primitive.kind == PrimitiveKind::padded_polygon;
+    if (has_places) return primitive.parameters[0];
     if (!is_length(primitive.kind, i) && i > 5) return 1.0;  // an angle
     return shape_parameter(primitive, primitive.kind, i);
   }

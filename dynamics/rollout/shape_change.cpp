@@ -8,6 +8,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include "dynamics/rollout/padded_polygon_points.h"
 #include "engine/check.h"
 #include "engine/primitive_check.h"
 
@@ -53,6 +54,10 @@ struct PointsOfPrimitive {
     valid = body.contact_radius == q[static_cast<std::size_t>(radius_index)];  // 0 for a box with sharp edges
   }
 };
+
+bool keep_their_place(const Body& body) {
+  return PointsOfPrimitive(body).valid || PaddedPolygonPoints::of(body).has_value();
+}
 
 /// t of a point in P. All points lie in the middle of what has no length, and stay there: 0.
 Vec3<double> relative_place(const Vec3<double>& point_P, const Vec3<double>& scale) {
@@ -140,7 +145,7 @@ Vec3<double> line_direction(const Body& body, int p, const Vec3<double>& v, cons
 
 ContactPointLines contact_point_lines(const Body& body) {
   ContactPointLines lines;
-  if (PointsOfPrimitive(body).valid || !points_follow_zero_set(body)) return lines;
+  if (keep_their_place(body) || !points_follow_zero_set(body)) return lines;
   const ShapeSdf sdf(body.shape);
   lines.directions.resize(3, body.contact_points.cols());
   for (Eigen::Index i = 0; i < body.contact_points.cols(); ++i) {
@@ -171,6 +176,8 @@ Body with_primitives(const Body& body, const std::vector<Primitive>& primitives)
           before.scale);
       changed.contact_points.col(i) = primitives.front().X_BP * Vec3<double>(local.cwiseProduct(after.scale));
     }
+  } else if (const auto of_polygon = PaddedPolygonPoints::of(body)) {
+    changed.contact_points = of_polygon->points(primitives.front());
   } else if (points_follow_zero_set(body)) {
     const ShapeSdf old_sdf(body.shape), new_sdf(changed.shape);
     const ContactPointLines lines = contact_point_lines(body);
@@ -249,6 +256,8 @@ std::vector<PrimitiveGradient> total_shape_gradient(const Body& body, const Shap
   const PointsOfPrimitive points(body);
   if (points.valid) {
     add_points_of_primitive(body, points, partial, total.front());
+  } else if (const auto of_polygon = PaddedPolygonPoints::of(body)) {
+    of_polygon->vjp(body.shape.primitives.front(), partial.contact_points, total.front());
   } else if (points_follow_zero_set(body)) {
     for (Eigen::Index i = 0; i < body.contact_points.cols(); ++i) {
       const Vec3<double> v = body.contact_points.col(i), v_bar = partial.contact_points.col(i);
@@ -268,7 +277,7 @@ std::vector<PrimitiveGradient> total_shape_gradient(const Body& body, const Shap
 
 TotalShapeGradient::TotalShapeGradient(const Body& body, const ShapeSdf& sdf, const ContactPointLines& lines)
     : body_(body), sdf_(sdf), lines_(lines) {
-  if (!PointsOfPrimitive(body).valid && points_follow_zero_set(body))
+  if (!keep_their_place(body) && points_follow_zero_set(body))
     shares_.resize(static_cast<std::size_t>(body.contact_points.cols()));
 }
 

@@ -4,6 +4,8 @@
 /// parameters (a sphere's
 ///   radius is its contact radius, a capsule's points spread with its half length, a box's with its inner
 ///   extents).
+/// - One padded polygon with the mesh made for it: each vertex keeps its place on the rounded corner
+///   (padded_polygon_points.h).
 /// - Any other body with contact points on its surface: each point v is carried along by the primitive whose
 /// surface is nearest to it, and moves on a line of that primitive's frame to where the new surface crosses
 /// it. With the direction u of the line (the normal of the body that the change started from) and the rigid

@@ -9,6 +9,7 @@
 #include "engine/primitive_builder.h"
 #include "tests/support/cases.h"
 #include "tests/support/close.h"
+#include "tests/support/convex_polygon.h"
 #include "tests/support/gradient_check.h"
 #include "tests/support/revolved_mesh.h"
 #include "tests/support/scenes.h"
@@ -41,7 +42,7 @@ Body body_of(const Primitive& primitive) {
   return make_body(description);
 }
 
-constexpr int k_kinds = 11;
+constexpr int k_kinds = 12;
 
 Body body_of_kind(int kind) {
   switch (kind) {
@@ -65,6 +66,8 @@ Body body_of_kind(int kind) {
     case 10:
       return body_of(
           make_padded_polygon(std::vector<Vec2<double>>{{-0.1, -0.06}, {0.09, -0.05}, {0.02, 0.08}}, 0.03));
+    case 11:  // with the mesh that is made for it
+      return test::polygon_body(std::vector<Vec2<double>>{{-0.1, -0.06}, {0.09, -0.05}, {0.02, 0.08}}, 0.03);
     case 0:
       return test::sphere_of_mass(0.1, 1.0);
     case 1:
@@ -126,6 +129,26 @@ TEST_CASE("with_primitives: the same primitives give the same body", "[dynamics]
   CHECK(test::close(same.contact_points, body.contact_points, 1e-13, 1e-15));
   CHECK(same.contact_radius == body.contact_radius);
   CHECK(same.mass == body.mass);
+}
+
+TEST_CASE("with_primitives: vertices of a padded polygon are where the builder puts them for the new corners",
+          "[dynamics][value]") {
+  Random random(6);
+  for (int i = 0; i < 20; ++i) {
+    std::vector<Vec2<double>> corners = test::random_convex_polygon(random, 3 + i % 5, 0.1);
+    const Body before = test::polygon_body(corners, 0.03);
+    for (Vec2<double>& corner : corners) corner += test::random_vector<2>(random, 1e-3);
+    const Body built = test::polygon_body(corners, 0.025);
+    if (built.contact_points.cols() != before.contact_points.cols()) continue;  // arcs cut into more pieces
+    std::vector<Primitive> primitives = built.shape.primitives;
+    const Vec3<double> shift = before.p_BA - built.p_BA;  // of the centres of mass
+    primitives[0].X_BP.p += shift;
+    const Body after = with_primitives(before, primitives);
+    CAPTURE(i);
+    CHECK(test::close(after.contact_points, Points(built.contact_points.colwise() + shift), 0, 1e-12));
+    CHECK(after.mesh.vertices == after.contact_points);
+    CHECK(contact_point_lines(after).primitive.empty());
+  }
 }
 
 TEST_CASE("with_primitives: contact points are where the builder puts them for the new size",
