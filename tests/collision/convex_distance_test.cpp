@@ -89,9 +89,11 @@ TEST_CASE("convex_distance: polyhedra agree with brute force", "[collision][valu
 
 TEST_CASE("convex_distance: every pair of kinds is certified, apart and deep", "[collision][property]") {
   int deep = 0;
-  for (std::uint64_t seed = 1; seed <= 3000; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 4000; ++seed) {
     Random random(seed);
-    const ConvexPart<double> A = test::random_part(random), B = test::random_part(random);
+    const bool is_polygon_A = seed > 3000, is_polygon_B = seed > 3800;
+    const ConvexPart<double> A = is_polygon_A ? test::random_polygon_part(random) : test::random_part(random),
+                             B = is_polygon_B ? test::random_polygon_part(random) : test::random_part(random);
     const Pose<double> X_WA = test::random_pose(random, 0.7), X_WB = test::random_pose(random, 0.7);
     const ConvexDistance<double> d = core_query(A, X_WA, B, X_WB);
     CAPTURE(seed);

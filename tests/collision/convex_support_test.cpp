@@ -63,7 +63,7 @@ TEST_CASE("support: no support point reaches farther than that of its own direct
 
 TEST_CASE("support: points lie on the surface that the signed distance function has", "[collision][value]") {
   const auto kind = GENERATE(PrimitiveKind::sphere, PrimitiveKind::capsule, PrimitiveKind::rounded_box,
-                             PrimitiveKind::superquadric, PrimitiveKind::cone);
+                             PrimitiveKind::superquadric, PrimitiveKind::cone, PrimitiveKind::padded_polygon);
   Primitive primitive = test::primitive_of(kind, {});
   double tolerance = 1e-12;
   switch (kind) {
@@ -80,6 +80,10 @@ TEST_CASE("support: points lie on the surface that the signed distance function 
       break;
     case PrimitiveKind::superquadric:
       primitive.parameters = {0.3, 0.4, 0.5, 0.4, 0.7};
+      break;
+    case PrimitiveKind::padded_polygon:
+      primitive.parameters = {0.2};
+      primitive.values = {0.0, 0.0, 0.5, 0.1, 0.3, 0.6};
       break;
     default:
       primitive.parameters = {0.4, 0.2, 0.5, 1e-4};

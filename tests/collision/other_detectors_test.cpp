@@ -15,6 +15,7 @@
 #include "tests/support/cases.h"
 #include "tests/support/close.h"
 #include "tests/support/convex_parts.h"
+#include "tests/support/convex_polygon.h"
 #include "tests/support/scenes.h"
 
 namespace abut {
@@ -49,11 +50,13 @@ ContactManifold detect(const ContactDetector& detector, const std::vector<Pose<d
 Body random_body(Random& random) {
   const Vec3<double> half =
       0.1 * Vec3<double>(random.uniform(0.5, 1.0), random.uniform(0.5, 1.0), random.uniform(0.25, 1.0));
-  switch (random.integer(4)) {
+  switch (random.integer(5)) {
     case 0:
       return test::sphere_of_mass(half.x(), 1.0);
     case 1:
       return make_capsule(half.z(), half.x(), 1000.0);
+    case 3:
+      return test::polygon_body(test::random_convex_polygon(random, 5, half.x()), half.z());
     case 2:
       return make_box(half, 0.2 * half.minCoeff(), 2, 1000.0);
     default:
@@ -218,6 +221,10 @@ TEST_CASE("other_detectors: the net wrench of aligned bodies has its two-sided d
        test::pose_at({0.0, 0.0, 0.0798})},
       {"a ball on the diagonal of a face", make_box(half, 0.0, 2, 1000.0), make_sphere(0.03, 1000.0),
        test::pose_at({0.02, 0.02, 0.0798})},
+      {"equal plates", test::polygon_body(test::rectangle_corners(0.05, 0.05), 0.01),
+       test::polygon_body(test::rectangle_corners(0.05, 0.05), 0.01), test::pose_at({0.0, 0.0, 0.0198})},
+      {"a plate on a box", make_box(half, 0.005, 2, 1000.0),
+       test::polygon_body(test::rectangle_corners(0.05, 0.03), 0.01), test::pose_at({0.0, 0.0, 0.0598})},
       {"parallel capsules", make_capsule(0.02, 0.05, 1000.0), make_capsule(0.02, 0.05, 1000.0),
        test::pose_at({0.0398, 0.0, 0.0})},
       {"a capsule on a box",

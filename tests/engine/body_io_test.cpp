@@ -1,6 +1,7 @@
 #include "engine/body_io.h"
 
 #include <array>
+#include <numbers>
 #include <string>
 #include <vector>
 
@@ -207,6 +208,40 @@ TEST_CASE("body_io: cones and tori that are none are refused at the key", "[engi
   const test::TemporaryFolder folder;
   const std::string file = folder.write("body.toml", "mass = 1\n[[primitive]]\nkind = " + text);
   CHECK_THROWS_WITH(read_body(file), Catch::Contains(key));
+}
+
+TEST_CASE("body_io: a padded polygon is read with its corners, and comes back", "[engine][value]") {
+  const test::TemporaryFolder folder;
+  const Body body =
+      read_body(folder.write("body.toml",
+                             "density = 500\n[[primitive]]\nkind = \"padded_polygon\"\nposition = [0, 0, 5]\n"
+                             "radius = 0.1\ncorners = [[1, 2], [3, 2], [3, 3], [1, 3]]\n"));
+  const Primitive& polygon = body.shape.primitives.front();
+  CHECK(polygon.kind == PrimitiveKind::padded_polygon);
+  CHECK(polygon.parameters[0] == 0.1);
+  CHECK(polygon.values == std::vector<double>{1, 2, 3, 2, 3, 3, 1, 3});
+  CHECK(test::close(body.p_BA, Vec3<double>(-2, -2.5, -5), 0, 1e-14));
+  const double pi = std::numbers::pi, volume = 0.2 * 2.0 + 0.5 * pi * 0.01 * 6.0 + 4.0 / 3.0 * pi * 0.001;
+  CHECK(test::close(body.mass, 500.0 * volume, 1e-14, 0));
+  CHECK(body.contact_radius == 0.0);
+  CHECK(body.size == 2.2);
+  check_round_trip(body);
+}
+
+TEST_CASE("body_io: what is no convex polygon is refused at the key", "[engine][error]") {
+  const auto [corners, message] = GENERATE(table<std::string, std::string>(
+      {{"[[0, 0], [1, 0]]", ":5: primitive[0].corners: a padded polygon has 2 corners"},
+       {"[[0, 0], [1, 0], [2, 0]]", ":5: primitive[0].corners: corner 0 of a padded polygon does not turn"},
+       {"[[0, 0], [0, 1], [1, 0]]", "does not turn to the left"},
+       {"[[0, 0], [2, 0], [1, 0.1], [1, 2]]", "corner 2 of a padded polygon does not turn to the left"},
+       {"[[0, 0], [1, 0], [0, nan]]", ":5: primitive[0].corners[2][1] = nan"},
+       {"[[0, 0], [1, 0, 0], [0, 1]]", ":5: primitive[0].corners[1] = an array"},
+       {"[0, 0, 1, 0]", ":5: primitive[0].corners[0] = 0"}}));
+  const test::TemporaryFolder folder;
+  const std::string file = folder.write(
+      "body.toml",
+      "mass = 1\n[[primitive]]\nkind = \"padded_polygon\"\nradius = 1\ncorners = " + corners + "\n");
+  CHECK_THROWS_WITH(read_body(file), Catch::Contains(message));
 }
 
 TEST_CASE("body_io: how many vertices and edges are selected is read, has a default, and comes back",

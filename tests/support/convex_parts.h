@@ -13,6 +13,7 @@
 #include "engine/model.h"
 #include "engine/random.h"
 #include "tests/support/cases.h"
+#include "tests/support/convex_polygon.h"
 
 namespace abut::test {
 
@@ -54,7 +55,17 @@ inline ConvexPart<double> make_hull_part(Random& random, int count) {
   return make_convex_part(random_hull_points(random, count));
 }
 
-/// Any bounded kind, about 1 m in size.
+/// A padded polygon, about 1 m in size.
+inline ConvexPart<double> random_polygon_part(Random& random) {
+  const int corners = 3 + static_cast<int>(random.integer(6));
+  const double size = random.uniform(0.2, 0.8), padding = random.uniform(0.1, 0.4);
+  ConvexPart<double> part =
+      make_convex_part(make_padded_polygon(random_convex_polygon(random, corners, size), padding));
+  part.X_BP = random_pose(random, 0.2);
+  return part;
+}
+
+/// Any bounded kind with a volume of its core, or a sphere or capsule, about 1 m in size.
 inline ConvexPart<double> random_part(Random& random) {
   const auto length = [&] { return random.uniform(0.2, 0.8); };
   ConvexPart<double> part;
