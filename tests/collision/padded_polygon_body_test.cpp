@@ -83,7 +83,7 @@ TestScene plates_apart(Random& random, double distance) {
   return scene;
 }
 
-ContactConfig config_of(DetectorKind detector) {
+ContactConfig plate_config(DetectorKind detector) {
   ContactConfig config;
   config.detector = detector;
   return config;
@@ -92,7 +92,7 @@ ContactConfig config_of(DetectorKind detector) {
 ContactManifold detect(const TestScene& scene, DetectorKind kind) {
   DetectorScratch scratch;
   ContactManifold manifold;
-  ContactDetector(scene.model, config_of(kind)).detect(scene.state.X_WB, {}, scratch, manifold);
+  ContactDetector(scene.model, plate_config(kind)).detect(scene.state.X_WB, {}, scratch, manifold);
   return manifold;
 }
 
@@ -269,11 +269,11 @@ TEST_CASE("detectors: a polygon of more corners than a program has room for is r
   TestScene scene;
   scene.add(make_half_space());
   scene.add(test::polygon_body(test::random_convex_polygon(random, k_most_qp_faces, 0.1), k_padding));
-  CHECK_FALSE(first_refused_pair(scene.model, config_of(DetectorKind::proximity_qp)));
+  CHECK_FALSE(first_refused_pair(scene.model, plate_config(DetectorKind::proximity_qp)));
   scene.body(1) =
       test::polygon_body(test::random_convex_polygon(random, k_most_qp_faces + 1, 0.1), k_padding);
-  CHECK_FALSE(first_refused_pair(scene.model, config_of(DetectorKind::gjk)));
-  const auto refused = first_refused_pair(scene.model, config_of(DetectorKind::proximity_qp));
+  CHECK_FALSE(first_refused_pair(scene.model, plate_config(DetectorKind::gjk)));
+  const auto refused = first_refused_pair(scene.model, plate_config(DetectorKind::proximity_qp));
   REQUIRE(refused);
   CHECK_THAT(refused->why, Catch::Contains("primitive 0 has 17 corners, and 16 are the most"));
   CHECK_THROWS_AS(make_padded_part(make_convex_part(scene.body(1).shape.primitives.front()), 0.1),

@@ -221,7 +221,7 @@ TEST_CASE("body_io: a padded polygon is read with its corners, and comes back", 
   CHECK(polygon.parameters[0] == 0.1);
   CHECK(polygon.values == std::vector<double>{1, 2, 3, 2, 3, 3, 1, 3});
   CHECK(test::close(body.p_BA, Vec3<double>(-2, -2.5, -5), 0, 1e-14));
-  const double pi = std::numbers::pi, volume = 0.2 * 2.0 + 0.5 * pi * 0.01 * 6.0 + 4.0 / 3.0 * pi * 0.001;
+  const double volume = 0.2 * 2.0 + std::numbers::pi * (0.5 * 0.01 * 6.0 + 4.0 / 3.0 * 0.001);
   CHECK(test::close(body.mass, 500.0 * volume, 1e-14, 0));
   CHECK(body.contact_radius == 0.0);
   CHECK(body.size == 2.2);
