@@ -26,6 +26,9 @@ void Stepper::restore(const State& state, const Control& control, const SubstepR
       at.tape->solved.rows.each_member([&](const ContactRow& row) {
         block.set_number(k_contact_distance, row.contact, row.distance);
         block.set_vector(k_contact_normal, row.contact, row.n);
+        block.set_number(k_contact_weight, row.contact,
+                         row.share_by_weight > 0.0 ? row.share / row.share_by_weight : 0.0);
+        block.set_number(k_contact_area, row.contact, row.area);
       });
     }
     detector_.linearize(state.X_WB, record.features, contacts, what_for);

@@ -126,6 +126,18 @@ TEST_CASE("Tape: full records have the gradient of lean ones, however contacts a
   check_tapes(contact_scene(), config, 60);
 }
 
+TEST_CASE("Tape: full records have the gradient of lean ones where faces are about to lie flush",
+          "[dynamics][derivative]") {
+  for (const double tilt : {4e-4, 6e-4, 8e-4, 1e-3, 1.2e-3}) {  // [rad]; flush at 0, not at 2e-3
+    CAPTURE(tilt);
+    TestScene scene = test::floor_scene();
+    scene.add(test::box_of_mass({0.05, 0.05, 0.05}, 1.0, 2),
+              test::pose_at({0, 0, 0.0499}, {tilt, 0.3 * tilt, 0}));
+    scene.add(test::box_of_mass({0.05, 0.05, 0.05}, 1.0, 2), test::pose_at({0, 0, 0.1498}, {0, tilt, 0}));
+    check_tapes(scene, config_of(ContactLaw::smooth_coulomb), 10);
+  }
+}
+
 TEST_CASE("Tape: full records have the gradient of lean ones, joints, motors and stops included",
           "[dynamics][derivative]") {
   for (int seed = 1; seed <= 6; ++seed) {
