@@ -190,11 +190,17 @@ void ContactDetector::prepare(std::span<const Pose<double>> X_WB, const ContactC
     const int owner = side == 0 ? pair.body_A : pair.body_B, solid = side == 0 ? pair.body_B : pair.body_A;
     PointWeights& vertices = pair.vertices[side];
     vertices.selection.all = vertices.flush.none = pair.edges[side].all = true;
+    vertices.flush.changing.clear();
     if (!has_solid(solid)) continue;
-    select_features(selection_query(owner, solid, false, config, X_WB), linearization.near,
-                    vertices.selection);
+    if (model_body(owner).selected_vertices > 0) {
+      select_features(selection_query(owner, solid, false, config, X_WB), linearization.near,
+                      vertices.selection);
+    }
     find_flush_faces(flush_query(owner, solid, config, X_WB), vertices.flush);
-    select_features(selection_query(owner, solid, true, config, X_WB), linearization.near, pair.edges[side]);
+    if (model_body(owner).selected_edges > 0) {
+      select_features(selection_query(owner, solid, true, config, X_WB), linearization.near,
+                      pair.edges[side]);
+    }
   }
 }
 
@@ -465,12 +471,17 @@ void ContactDetector::add_vjp(std::span<const Pose<double>> X_WB, std::span<cons
     config = pair_config(A, B);
     for (int side = 0; side < 2; ++side) {
       const int owner = side == 0 ? A : B, solid = side == 0 ? B : A;
-      select_features_vjp(selection_query(owner, solid, false, config, X_WB), pair.vertices[side].selection,
-                          pose(owner), pose(solid), shape(owner), shape(solid));
-      flush_faces_vjp(flush_query(owner, solid, config, X_WB), pair.vertices[side].flush, pose(owner),
-                      pose(solid), shape(owner), shape(solid));
-      select_features_vjp(selection_query(owner, solid, true, config, X_WB), pair.edges[side], pose(owner),
-                          pose(solid), shape(owner), shape(solid));
+      const auto selection_vjp = [&](FeatureSelection& selection, bool of_edges) {
+        if (selection.all) return;
+        select_features_vjp(selection_query(owner, solid, of_edges, config, X_WB), selection, pose(owner),
+                            pose(solid), shape(owner), shape(solid));
+      };
+      selection_vjp(pair.vertices[side].selection, false);
+      if (!pair.vertices[side].flush.changing.empty()) {
+        flush_faces_vjp(flush_query(owner, solid, config, X_WB), pair.vertices[side].flush, pose(owner),
+                        pose(solid), shape(owner), shape(solid));
+      }
+      selection_vjp(pair.edges[side], true);
     }
   }
 }

@@ -103,12 +103,14 @@ void sample_supports(const FlushQuery& query, FlushFaces& flush) {
     const Vec3<double> middle = R_SO * (sum / static_cast<double>(face.factors.size())) + X_SO.p;
     if ((middle.array() < low.array()).any() || (middle.array() > high.array()).any()) continue;
     flush.asked.push_back(&face);
-    const auto ask = [&](const Vec3<double>& x_S) {
-      for (int axis = 0; axis < 3; ++axis) flush.coordinates[axis].push_back(x_S[axis]);
+    const std::size_t begin = flush.coordinates[0].size(), supports = face.factors.size();
+    for (auto& numbers : flush.coordinates) numbers.resize(begin + supports + 1);
+    const auto ask = [&](std::size_t k, const Vec3<double>& x_S) {
+      for (int axis = 0; axis < 3; ++axis) flush.coordinates[axis][begin + k] = x_S[axis];
     };
-    for (const int point : std::span(face.points).first(face.factors.size()))
-      ask(R_SO * query.owner->contact_points.col(point) + X_SO.p);
-    ask(middle);
+    for (std::size_t k = 0; k < supports; ++k)
+      ask(k, R_SO * query.owner->contact_points.col(face.points[k]) + X_SO.p);
+    ask(supports, middle);
   }
   const std::size_t count = flush.coordinates[0].size();
   if (count == 0) return;
@@ -156,7 +158,9 @@ void find_flush_faces(const FlushQuery& query, FlushFaces& flush) {
       const auto count = static_cast<std::size_t>(query.owner->contact_points.cols());
       flush.none = false;
       for (auto* const ones : {&flush.weights, &flush.area_factors}) ones->assign(count, 1.0);
-      for (auto* const zeros : {&flush.weights_bar, &flush.area_factors_bar}) zeros->assign(count, 0.0);
+      for (auto* const zeros : {&flush.weights_bar, &flush.area_factors_bar}) {
+        if (zeros->size() != count) zeros->assign(count, 0.0);  // else flush_faces_vjp() left 0
+      }
     }
     for (std::size_t k = 0; k < face.points.size(); ++k) {
       const std::size_t point = at(face.points[k]);

@@ -35,6 +35,16 @@ Contact make_contact(const VertexSdfQuery& query, const VertexSdfLinearization& 
   return contact;
 }
 
+/// Whether weights and area factors depend on poses and shapes here.
+bool may_change(const PointWeights& weights) {
+  return !weights.selection.all || !weights.flush.changing.empty();
+}
+
+/// dL/dw of a contact, its activity included.
+double any_weight_bar(const ContactBar& bar, double distance, double tau) {
+  return bar.activity == 0.0 ? bar.weight : bar.weight + activity(distance, tau) * bar.activity;
+}
+
 }  // namespace
 
 void linearize_vertex_sdf(const VertexSdfQuery& query, const BoundedSolid& solid, const PointWeights& weights,
@@ -133,7 +143,7 @@ void vertex_sdf_vjp(const VertexSdfQuery& query, const BoundedSolid& solid,
   const auto feature_of = [&](std::size_t i) {
     return side == 0 ? features[i].feature_A : features[i].feature_B;
   };
-  const bool has_area_vectors = owner.contact_area_vectors.cols() > 0;
+  const bool has_area_vectors = owner.contact_area_vectors.cols() > 0, weights_change = may_change(weights);
   const std::size_t count = bars.size();
   ContactColumns& columns = memory.columns;
   columns.resize(count, vertex_columns::k_count);
@@ -156,7 +166,8 @@ void vertex_sdf_vjp(const VertexSdfQuery& query, const BoundedSolid& solid,
     if (bar.activity != 0.0)
       distance_bar += weights.weight(point) * activity_d_penetration(distance, query.tau) * bar.activity;
     columns.set(k_distance_bar, i, distance_bar);
-    weights.add_bars(point, bar.weight + activity(distance, query.tau) * bar.activity,
+    if (!weights_change) continue;
+    weights.add_bars(point, any_weight_bar(bar, distance, query.tau),
                      block.number(k_contact_area, contact) / area_factor * bar.area);
   }
   columns.fill_up(count, k_point, k_point_bar - k_point);
@@ -201,6 +212,7 @@ void vertex_sdf_vjp(std::span<const VertexSdfLinearization> contacts, const Vert
                     GeometryGradient* geometry_S) {
   const Mat3<double> R_WS = query.X_WS.rotation(), R_SW = R_WS.transpose(),
                      R_OW = query.X_WO.rotation().transpose();
+  const bool weights_change = may_change(weights);
   const auto primitives = geometry_S != nullptr ? std::span<PrimitiveGradient>(geometry_S->primitives)
                                                 : std::span<PrimitiveGradient>();
   for (std::size_t i = 0; i < contacts.size(); ++i) {
@@ -218,8 +230,8 @@ void vertex_sdf_vjp(std::span<const VertexSdfLinearization> contacts, const Vert
     pose_O_bar +=
         stack<double>(at.arm_O.cross(x_W_bar) - area_bar * at.area_vector.cross(at.normal), x_W_bar);
     pose_S_bar += stack<double>(at.normal.cross(normal_bar) - at.arm_S.cross(y_bar), -y_bar);
-    weights.add_bars(at.point, bar.weight + activity(at.distance, at.tau) * bar.activity,
-                     at.facing * bar.area);
+    if (weights_change)
+      weights.add_bars(at.point, any_weight_bar(bar, at.distance, at.tau), at.facing * bar.area);
     if (geometry_O == nullptr) continue;
     geometry_O->contact_points.col(at.point) += R_OW * x_W_bar;
     geometry_O->contact_radius -= distance_bar + along;

@@ -65,15 +65,19 @@ bool is_near_kink(const Superquadric<double>& superquadric, const Vec3<double>& 
 }  // namespace
 
 bool is_near_kink(const ShapeSdf& sdf, const Vec3<double>& x_B) {
-  const double negligible = k_negligible<double> * sdf.smoothing(), distance = sdf.distance<double>(x_B);
+  // A primitive that matters: an added one that is not farther than the shape, one cut out that is not
+  // deeper.
+  const auto matters = [&](const PreparedPrimitive<double>& primitive, bool is_added) {
+    const double negligible = k_negligible<double> * sdf.smoothing(), distance = sdf.distance<double>(x_B),
+                 of_primitive =
+                     primitive_sample<SdfOrder::distance, double>(primitive, sdf.distance_mode(), x_B)
+                         .distance;
+    return is_added ? !(of_primitive > distance + negligible) : !(-of_primitive < distance - negligible);
+  };
   const auto& primitives = sdf.primitives<double>();
   for (std::size_t i = 0; i < primitives.size(); ++i) {
-    const bool is_added = static_cast<int>(i) < sdf.added();
-    const double of_primitive =
-        primitive_sample<SdfOrder::distance, double>(primitives[i], sdf.distance_mode(), x_B).distance;
-    // An added one that is farther does not matter, nor one cut out that is.
-    if (is_added ? of_primitive > distance + negligible : -of_primitive < distance - negligible) continue;
-    if (std::visit([&](const auto& solid) { return is_near_kink(solid, x_B); }, primitives[i].solid))
+    if (std::visit([&](const auto& solid) { return is_near_kink(solid, x_B); }, primitives[i].solid) &&
+        matters(primitives[i], static_cast<int>(i) < sdf.added()))
       return true;
   }
   return false;
