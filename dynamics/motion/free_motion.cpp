@@ -207,11 +207,12 @@ void linearize_motion(const Model& model, const MassMatrix& mass, const State& s
     // I(Exp(h w_m/2) R) w_m = L + h tau/2, differentiated implicitly
     const Vec3<double> w_free = free.v_free.segment<3>(6 * s);
     const Vec3<double> half_turn = 0.5 * h * w_free;
-    d.R_middle = exp_so3<double>(half_turn) * d.R;
+    const Mat3<double> to_middle = exp_so3<double>(half_turn);
+    d.R_middle = to_middle * d.R;
     const Mat3<double> I_middle = d.R_middle * inertia_B * d.R_middle.transpose(),
                        by_turn = momentum_dtheta(I_middle, w_free);
     d.middle_momentum = I_middle * w_free;
-    d.middle_by_theta = by_turn * (d.R_middle * d.R.transpose());
+    d.middle_by_theta = by_turn * to_middle;
     d.w_free_by_momentum = (I_middle + 0.5 * h * by_turn * left_jacobian_so3<double>(half_turn)).inverse();
     // I(R+) w_next = L+
     d.R_end = next.X_WB[b].rotation();

@@ -234,11 +234,16 @@ namespace {
 /// The way back of what the rows of a pair have in common with its bodies: sums over rows, added at the end.
 class PairSums {
  public:
-  PairSums(const RowPair& pair, double h, const Eigen::VectorXd& velocity)
+  PairSums(const ContactRows& rows, const RowPair& pair, double h, const Eigen::VectorXd& velocity)
       : pair_(pair),
         h_(h),
         V_A_(pair.slot_A < 0 ? pair.V_A : Vec6<double>(velocity.segment<6>(6 * pair.slot_A))),
-        V_B_(pair.slot_B < 0 ? pair.V_B : Vec6<double>(velocity.segment<6>(6 * pair.slot_B))) {}
+        V_B_(pair.slot_B < 0 ? pair.V_B : Vec6<double>(velocity.segment<6>(6 * pair.slot_B))),
+        turn_(V_B_.head<3>() - V_A_.head<3>()) {
+    const ContactRow& first = rows.rows[static_cast<std::size_t>(pair.begin)];
+    shift_ = first.r_B - first.r_A;
+    speed_ = point_velocity(V_B_, shift_) - V_A_.tail<3>();
+  }
 
   /// From dL/d(arms, drift) to the bodies; returns what it makes of dL/d(contact point).
   Vec3<double> add_arms(const ContactRow& row, const ContactRowBar& bar) {
@@ -259,36 +264,33 @@ class PairSums {
   /// The share of a contact of the manifold by its penetration, weight, normal, arms and velocities.
   void add_share(const ContactRow& row, double share_bar, ContactBar& contact) {
     const double gap_bar = share_bar * row.share_slope;
-    const Vec3<double> w_A = V_A_.head<3>(), w_B = V_B_.head<3>();
-    const Vec3<double> u = V_B_.tail<3>() + w_B.cross(row.r_B) - V_A_.tail<3>() - w_A.cross(row.r_A);
-    const Vec3<double> impulse = h_ * gap_bar * row.n;
-    const Vec3<double> r_A_bar = w_A.cross(impulse), r_B_bar = impulse.cross(w_B);
+    const Vec3<double> u = speed_ + turn_.cross(row.r_A), impulse = h_ * gap_bar * row.n;
     contact.signed_distance += gap_bar;
     contact.weight += share_bar * row.share_by_weight;
     contact.area += share_bar * row.share / row.area;
     contact.normal_AB_W += h_ * gap_bar * u;
-    contact.point_W += r_A_bar + r_B_bar;
+    contact.point_W += impulse.cross(turn_);
     h_bar_ += gap_bar * row.n.dot(u);
-    point_A_ += r_A_bar;
-    point_B_ += r_B_bar;
-    add_wrench(row.r_A, impulse, wrench_A_);
-    add_wrench(row.r_B, impulse, wrench_B_);
+    add_wrench(row.r_A, impulse, shares_);
   }
 
   /// Adds the sums; returns dL/dh.
   double add_to(const ContactRowsGradient& gradient) const {
     const auto a = static_cast<std::size_t>(pair_.body_A), b = static_cast<std::size_t>(pair_.body_B);
-    gradient.pose[a].tail<3>() -= point_A_;
-    gradient.pose[b].tail<3>() -= point_B_;
+    const Vec3<double> force = shares_.tail<3>(), torque = shares_.head<3>(),
+                       torque_B = torque + shift_.cross(force);
+    gradient.pose[a].tail<3>() -= point_A_ + V_A_.head<3>().cross(force);
+    gradient.pose[b].tail<3>() -= point_B_ + force.cross(V_B_.head<3>());
+    const Vec6<double> by_A = wrench_A_ + shares_, by_B = wrench_B_ + stack<double>(torque_B, force);
     if (pair_.slot_A < 0) {
-      gradient.fixed_twist[a] -= wrench_A_;
+      gradient.fixed_twist[a] -= by_A;
     } else {
-      gradient.velocity->segment<6>(6 * pair_.slot_A) -= wrench_A_;
+      gradient.velocity->segment<6>(6 * pair_.slot_A) -= by_A;
     }
     if (pair_.slot_B < 0) {
-      gradient.fixed_twist[b] += wrench_B_;
+      gradient.fixed_twist[b] += by_B;
     } else {
-      gradient.velocity->segment<6>(6 * pair_.slot_B) += wrench_B_;
+      gradient.velocity->segment<6>(6 * pair_.slot_B) += by_B;
     }
     return h_bar_;
   }
@@ -302,65 +304,67 @@ class PairSums {
   const RowPair& pair_;
   double h_;
   Vec6<double> V_A_, V_B_;
-  Vec6<double> wrench_A_ = Vec6<double>::Zero(), wrench_B_ = Vec6<double>::Zero();
+  Vec3<double> turn_, speed_;  ///< of B relative to A, at the centre of A
+  Vec3<double> shift_;         ///< r_B - r_A, the same for all rows [m]
+  Vec6<double> wrench_A_ = Vec6<double>::Zero(), wrench_B_ = Vec6<double>::Zero();  ///< of drifts
+  Vec6<double> shares_ = Vec6<double>::Zero();                                      ///< on B, about A
   Vec3<double> point_A_ = Vec3<double>::Zero(), point_B_ = Vec3<double>::Zero();
   double h_bar_ = 0.0;
 };
 
 }  // namespace
 
+double rows_vjp(const ContactRows& rows, const RowPair& pair, double h, const Eigen::VectorXd& velocity,
+                std::span<const ContactRowBar> bars, const ContactRowsGradient& gradient) {
+  PairSums sums(rows, pair, h, velocity);
+  double shared = 0.0;
+  for (int i = pair.begin; i < pair.end; ++i) {
+    const auto k = static_cast<std::size_t>(i);
+    shared += bars[k].weight * rows.rows[k].weight;
+  }
+  shared *= pair.denominator_slope / pair.denominator;
+  const bool is_reduced = pair.reduction.kind != Reduction::none;
+  std::vector<ContactBar> reduced_bar, member_bar;
+  for (int i = pair.begin; i < pair.end; ++i) {
+    const auto k = static_cast<std::size_t>(i);
+    const ContactRow& row = rows.rows[k];
+    const double share_bar = bars[k].weight / pair.denominator - shared;
+    ContactBar& bar =
+        is_reduced ? reduced_bar.emplace_back() : gradient.contacts[static_cast<std::size_t>(row.contact)];
+    bar.point_W += sums.add_arms(row, bars[k]);
+    bar.signed_distance += bars[k].distance;
+    bar.normal_AB_W += bars[k].n;
+    if (is_reduced) {
+      bar.activity = share_bar * row.area;
+    } else {
+      sums.add_share(row, share_bar, bar);
+    }
+  }
+  if (!is_reduced) return sums.add_to(gradient);
+  const auto first = static_cast<std::size_t>(pair.member_begin),
+             count = static_cast<std::size_t>(pair.member_end - pair.member_begin);
+  member_bar.assign(count, ContactBar{});
+  Vec3<double> rotation_A_bar = Vec3<double>::Zero();
+  reduce_contacts_vjp(std::span(rows.member_contacts).subspan(first, count), pair.R_WA, pair.reduction,
+                      pair.clusters, reduced_bar, member_bar, rotation_A_bar);
+  gradient.pose[static_cast<std::size_t>(pair.body_A)].head<3>() += rotation_A_bar;
+  for (std::size_t i = 0; i < count; ++i) {
+    const ContactRow& member = rows.members[first + i];
+    ContactBar& bar = gradient.contacts[static_cast<std::size_t>(member.contact)];
+    const double share_bar = member_bar[i].activity, distance_bar = member_bar[i].signed_distance;
+    member_bar[i].activity = 0.0;  // the members' own: not that of their contacts, as their distance is
+    member_bar[i].signed_distance = 0.0;
+    bar += member_bar[i];
+    bar.signed_distance += distance_bar;
+    sums.add_share(member, share_bar, bar);
+  }
+  return sums.add_to(gradient);
+}
+
 double rows_vjp(const ContactRows& rows, double h, const Eigen::VectorXd& velocity,
                 std::span<const ContactRowBar> bars, const ContactRowsGradient& gradient) {
   double h_bar = 0.0;
-  std::vector<ContactBar> reduced_bar, member_bar;
-  for (const RowPair& pair : rows.pairs) {
-    PairSums sums(pair, h, velocity);
-    double shared = 0.0;
-    for (int i = pair.begin; i < pair.end; ++i) {
-      const auto k = static_cast<std::size_t>(i);
-      shared += bars[k].weight * rows.rows[k].weight;
-    }
-    shared *= pair.denominator_slope / pair.denominator;
-    const bool is_reduced = pair.reduction.kind != Reduction::none;
-    reduced_bar.clear();
-    for (int i = pair.begin; i < pair.end; ++i) {
-      const auto k = static_cast<std::size_t>(i);
-      const ContactRow& row = rows.rows[k];
-      const double share_bar = bars[k].weight / pair.denominator - shared;
-      ContactBar& bar =
-          is_reduced ? reduced_bar.emplace_back() : gradient.contacts[static_cast<std::size_t>(row.contact)];
-      bar.point_W += sums.add_arms(row, bars[k]);
-      bar.signed_distance += bars[k].distance;
-      bar.normal_AB_W += bars[k].n;
-      if (is_reduced) {
-        bar.activity = share_bar * row.area;
-      } else {
-        sums.add_share(row, share_bar, bar);
-      }
-    }
-    if (!is_reduced) {
-      h_bar += sums.add_to(gradient);
-      continue;
-    }
-    const auto first = static_cast<std::size_t>(pair.member_begin),
-               count = static_cast<std::size_t>(pair.member_end - pair.member_begin);
-    member_bar.assign(count, ContactBar{});
-    Vec3<double> rotation_A_bar = Vec3<double>::Zero();
-    reduce_contacts_vjp(std::span(rows.member_contacts).subspan(first, count), pair.R_WA, pair.reduction,
-                        pair.clusters, reduced_bar, member_bar, rotation_A_bar);
-    gradient.pose[static_cast<std::size_t>(pair.body_A)].head<3>() += rotation_A_bar;
-    for (std::size_t i = 0; i < count; ++i) {
-      const ContactRow& member = rows.members[first + i];
-      ContactBar& bar = gradient.contacts[static_cast<std::size_t>(member.contact)];
-      const double share_bar = member_bar[i].activity, distance_bar = member_bar[i].signed_distance;
-      member_bar[i].activity = 0.0;  // the members' own: not that of their contacts, as their distance is
-      member_bar[i].signed_distance = 0.0;
-      bar += member_bar[i];
-      bar.signed_distance += distance_bar;
-      sums.add_share(member, share_bar, bar);
-    }
-    h_bar += sums.add_to(gradient);
-  }
+  for (const RowPair& pair : rows.pairs) h_bar += rows_vjp(rows, pair, h, velocity, bars, gradient);
   return h_bar;
 }
 

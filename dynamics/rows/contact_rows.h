@@ -221,5 +221,8 @@ void rows_jvp(const ContactRows& rows, const MassMatrix& mass, double h, const E
 /// that of the moving bodies at the start of the step. Returns dL/dh.
 double rows_vjp(const ContactRows& rows, double h, const Eigen::VectorXd& velocity,
                 std::span<const ContactRowBar> bars, const ContactRowsGradient& gradient);
+/// The same of one pair.
+double rows_vjp(const ContactRows& rows, const RowPair& pair, double h, const Eigen::VectorXd& velocity,
+                std::span<const ContactRowBar> bars, const ContactRowsGradient& gradient);
 
 }  // namespace abut

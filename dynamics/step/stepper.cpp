@@ -1,5 +1,6 @@
 #include "dynamics/step/stepper.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -130,6 +131,7 @@ StepReport Stepper::substep(const State& state, const Control& control, double h
     find_step_warnings(model, config_, acceleration_scale_, h, scratch, next, report);
   if (record) {
     record->features.clear();
+    record->features.reserve(std::max(solved.rows.rows.size(), solved.rows.members.size()));
     solved.rows.each_member([&](const ContactRow& row) {
       record->features.push_back(scratch.manifold.contacts.feature(static_cast<std::size_t>(row.contact)));
     });
