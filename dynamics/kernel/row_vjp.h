@@ -23,6 +23,7 @@ struct PairImpulseBar {
   double turn_A[2][3], turn_B[2][3];  ///< angular velocities of A and B in v and w, 0 if fixed
   double friction = 0;                ///< mu
   double friction_bar = 0;            ///< written: dL/d mu
+  double impulse[3] = {};             ///< written: sum of the impulses on B [N s]
 };
 
 /// dL/d(what the rows of a pair share).

@@ -22,7 +22,7 @@ ABUT_INLINE void add_cross(const Vec3<RowLanes>& a, const double* b, double sign
                                                   std::span<RowBarBlock> bars) {
   const smooth_coulomb::Settings s = settings;
   const RowLanes mu(pair.friction);
-  RowLanes friction_sum(0);
+  RowLanes friction_sum(0), impulse_sum[3] = {0, 0, 0};
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     const RowBlock& block = blocks[i];
     RowBarBlock& bar = bars[i];
@@ -47,6 +47,7 @@ ABUT_INLINE void add_cross(const Vec3<RowLanes>& a, const double* b, double sign
       add_to(bar.n[k], gamma * u_w[k] + by_u_n * u[k] + friction_bar.n[k]);
       force[k] = by_u_n * n[k] + friction_bar.u[k];
       impulse[k] = on * (gamma * n[k] + tangential[k]);
+      impulse_sum[k] += impulse[k];
       add_to(bar.drift[k], force[k]);
     }
     add_cross(force, pair.turn_A[0], -1.0, bar.r_A);
@@ -57,6 +58,7 @@ ABUT_INLINE void add_cross(const Vec3<RowLanes>& a, const double* b, double sign
     add_to(bar.scale, gamma_bar * unit.value);
   }
   pair.friction_bar = reduce_sum(friction_sum);
+  for (int k = 0; k < 3; ++k) pair.impulse[k] = reduce_sum(impulse_sum[k]);
 }
 
 /// From v_hat(d, W, C, tau_d, h) and c = Gamma/R, R = C/(h (h + tau_d)) + rho W.

@@ -65,6 +65,19 @@ class ContactSolver {
                    const SolutionLinearization& linearization, const EndMotionBar& solution_bar,
                    SolverMemory& memory, ContactProblemBar& bar) const = 0;
 
+  /// Whether vjp() comes in the two parts below. What a pair's rows contribute is linear in the twist W of B
+  /// relative to A that the multiplier w = (dF/dv)^-T v_bar has there: a Jacobian takes six of them a pair.
+  [[nodiscard]] virtual bool has_pair_vjp(const SolutionLinearization& linearization) const;
+  /// Overwrites w, and adds to `bar` what vjp() does but for the rows.
+  virtual void multiplier_vjp(const ContactProblem& problem, const ContactSolution& solution,
+                              const SolutionLinearization& linearization, const EndMotionBar& solution_bar,
+                              SolverMemory& memory, ContactProblemBar& bar, Eigen::VectorXd& w) const;
+  /// Adds to `bar` what the rows of a pair do, given W about the pair's centre (BlockPair), the body that
+  /// moves, or of two B, having it alone. Returns the sum of their impulses on B [N s].
+  virtual Vec3<double> pair_vjp(const ContactProblem& problem, const ContactSolution& solution,
+                                const SolutionLinearization& linearization, std::size_t pair,
+                                const Vec6<double>& W, SolverMemory& memory, ContactProblemBar& bar) const;
+
   /// How the solution changes along a direction, overwritten; after linearize() for both. Throws
   /// std::logic_error where that is not known: with push-out of kind "split".
   virtual void jvp(const ContactProblem& problem, const ContactSolution& solution,

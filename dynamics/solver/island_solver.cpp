@@ -251,6 +251,13 @@ void Islands::split(const ContactProblem& problem) {
   }
 }
 
+std::pair<std::size_t, std::size_t> Islands::place_of(const RowPair& pair, std::size_t index) const {
+  const std::size_t member = at(island_of(pair.slot_A, pair.slot_B));
+  const std::vector<int>& pairs = members_[member]->pairs;
+  const auto place = std::lower_bound(pairs.begin(), pairs.end(), static_cast<int>(index));
+  return {member, static_cast<std::size_t>(place - pairs.begin())};
+}
+
 std::size_t Islands::bytes() const {
   std::size_t sum = 0;
   for (const Island* const island : members_) {
@@ -372,6 +379,68 @@ void IslandSolver::vjp(const ContactProblem& problem, const ContactSolution& sol
     solver_->vjp(part, island.solution, *linearization.parts[k], of_size.end, *of_size.of_law, of_size.bar);
     scatter(of_size.bar, problem, island, bar);
   }
+}
+
+bool IslandSolver::has_pair_vjp(const IslandLinearization& linearization) const {
+  const auto has = [&](std::size_t k) { return solver_->has_pair_vjp(*linearization.parts[k]); };
+  const Islands& islands = linearization.islands;
+  if (islands.is_whole()) return has(0);
+  for (std::size_t k = 0; k < islands.members().size(); ++k) {
+    if (!has(k)) return false;
+  }
+  return true;
+}
+
+void IslandSolver::multiplier_vjp(const ContactProblem& problem, const ContactSolution& solution,
+                                  const IslandLinearization& linearization, const EndMotionBar& solution_bar,
+                                  IslandMemory& memory, ContactProblemBar& bar, Eigen::VectorXd& w) const {
+  const Islands& islands = linearization.islands;
+  const int slots = problem.mass.slot_count();
+  if (islands.is_whole()) {
+    solver_->multiplier_vjp(problem, solution, *linearization.parts[0], solution_bar,
+                            *memory_of(slots, memory).of_law, bar, w);
+    return;
+  }
+  w.setZero(problem.mass.size());
+  for (int slot = 0; slot < slots; ++slot) {
+    if (!islands.is_touched(slot))
+      bar.v_free.segment<6>(6 * slot) += solution_bar.velocity.segment<6>(6 * slot);
+  }
+  for (std::size_t k = 0; k < islands.members().size(); ++k) {
+    const Island& island = *islands.members()[k];
+    const ContactProblem part = problem_of(island, problem);
+    IslandMemory::OfSize& of_size = memory_of(island.mass.slot_count(), memory);
+    gather(solution_bar.velocity, island.slots, of_size.end.velocity);
+    of_size.bar.set_zero(part);
+    solver_->multiplier_vjp(part, island.solution, *linearization.parts[k], of_size.end, *of_size.of_law,
+                            of_size.bar, of_size.multiplier);
+    scatter(of_size.bar, problem, island, bar);
+    scatter(of_size.multiplier, island.slots, w);
+  }
+}
+
+Vec3<double> IslandSolver::pair_vjp(const ContactProblem& problem, const ContactSolution& solution,
+                                    const IslandLinearization& linearization, std::size_t pair,
+                                    const Vec6<double>& W, IslandMemory& memory,
+                                    ContactProblemBar& bar) const {
+  const Islands& islands = linearization.islands;
+  if (islands.is_whole()) {
+    return solver_->pair_vjp(problem, solution, *linearization.parts[0], pair, W,
+                             *memory_of(problem.mass.slot_count(), memory).of_law, bar);
+  }
+  const RowPair& whole_pair = problem.rows.pairs[pair];
+  const auto [member, place] = islands.place_of(whole_pair, pair);
+  const Island& island = *islands.members()[member];
+  const ContactProblem part = problem_of(island, problem);
+  IslandMemory::OfSize& of_size = memory_of(island.mass.slot_count(), memory);
+  of_size.bar.set_zero(part);
+  const Vec3<double> impulse = solver_->pair_vjp(part, island.solution, *linearization.parts[member], place,
+                                                 W, *of_size.of_law, of_size.bar);
+  const int from = island.rows.pairs[place].begin;
+  for (int i = whole_pair.begin; i < whole_pair.end; ++i)
+    bar.rows[at(i)] += of_size.bar.rows[at(from + i - whole_pair.begin)];
+  bar.pairs[pair] += of_size.bar.pairs[place];
+  return impulse;
 }
 
 void IslandSolver::jvp(const ContactProblem& problem, const ContactSolution& solution,

@@ -7,6 +7,7 @@
 #include <deque>
 #include <memory>
 #include <typeindex>
+#include <utility>
 #include <vector>
 
 #include "dynamics/solver/contact_solver.h"
@@ -42,6 +43,8 @@ class Islands {
   [[nodiscard]] bool has_joints(const RowPair& pair) const {
     return is_whole_ ? has_joints_ : !members_[at(island_of(pair.slot_A, pair.slot_B))]->joints.empty();
   }
+  /// The part that a pair of the problem is in, which is not whole, and its number there.
+  [[nodiscard]] std::pair<std::size_t, std::size_t> place_of(const RowPair& pair, std::size_t index) const;
   /// Whether a contact or a joint acts on the body of a slot.
   [[nodiscard]] bool is_touched(int slot) const { return island_of_slot_[at(slot)] >= 0; }
   [[nodiscard]] std::size_t bytes() const;
@@ -72,6 +75,7 @@ struct IslandMemory {
   struct OfSize {
     std::unique_ptr<SolverMemory> of_law;
     EndMotionBar end;
+    Eigen::VectorXd multiplier;
     ContactProblemBar bar;
     ContactProblemDot dot;
   };
@@ -106,6 +110,14 @@ class IslandSolver {
   void vjp(const ContactProblem& problem, const ContactSolution& solution,
            const IslandLinearization& linearization, const EndMotionBar& solution_bar, IslandMemory& memory,
            ContactProblemBar& bar) const;
+  [[nodiscard]] bool has_pair_vjp(const IslandLinearization& linearization) const;
+  void multiplier_vjp(const ContactProblem& problem, const ContactSolution& solution,
+                      const IslandLinearization& linearization, const EndMotionBar& solution_bar,
+                      IslandMemory& memory, ContactProblemBar& bar, Eigen::VectorXd& w) const;
+  /// Adds to `bar.rows` and `bar.pairs` alone.
+  Vec3<double> pair_vjp(const ContactProblem& problem, const ContactSolution& solution,
+                        const IslandLinearization& linearization, std::size_t pair, const Vec6<double>& W,
+                        IslandMemory& memory, ContactProblemBar& bar) const;
   void jvp(const ContactProblem& problem, const ContactSolution& solution,
            const IslandLinearization& linearization, const ContactProblemDot& dot, IslandMemory& memory,
            EndMotionBar& solution_dot) const;

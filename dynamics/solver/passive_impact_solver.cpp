@@ -342,6 +342,29 @@ void PassiveImpactSolver::vjp(const ContactProblem& problem, const ContactSoluti
   law_.vjp(plastic(problem), plastic_end, at.plastic, plastic_bar, memory.law, bar);
 }
 
+// Of a solution that is no mixture.
+
+bool PassiveImpactSolver::has_pair_vjp(const SolutionLinearization& linearization) const {
+  const auto& at = static_cast<const PassiveImpactLinearization&>(linearization);
+  return !at.mixture.is_mixed && law_.has_pair_vjp(at.law);
+}
+
+void PassiveImpactSolver::multiplier_vjp(const ContactProblem& problem, const ContactSolution& solution,
+                                         const SolutionLinearization& linearization,
+                                         const EndMotionBar& solution_bar, SolverMemory& memory,
+                                         ContactProblemBar& bar, Eigen::VectorXd& w) const {
+  law_.multiplier_vjp(problem, solution, static_cast<const PassiveImpactLinearization&>(linearization).law,
+                      solution_bar, static_cast<PassiveImpactMemory&>(memory).law, bar, w);
+}
+
+Vec3<double> PassiveImpactSolver::pair_vjp(const ContactProblem& problem, const ContactSolution& solution,
+                                           const SolutionLinearization& linearization, std::size_t pair,
+                                           const Vec6<double>& W, SolverMemory& memory,
+                                           ContactProblemBar& bar) const {
+  return law_.pair_vjp(problem, solution, static_cast<const PassiveImpactLinearization&>(linearization).law,
+                       pair, W, static_cast<PassiveImpactMemory&>(memory).law, bar);
+}
+
 void PassiveImpactSolver::jvp(const ContactProblem& problem, const ContactSolution& solution,
                               const SolutionLinearization& linearization, const ContactProblemDot& dot,
                               SolverMemory& any_memory, EndMotionBar& solution_dot) const {

@@ -37,6 +37,13 @@ class PassiveImpactSolver final : public ContactSolver {
   void vjp(const ContactProblem& problem, const ContactSolution& solution,
            const SolutionLinearization& linearization, const EndMotionBar& solution_bar, SolverMemory& memory,
            ContactProblemBar& bar) const override;
+  [[nodiscard]] bool has_pair_vjp(const SolutionLinearization& linearization) const override;
+  void multiplier_vjp(const ContactProblem& problem, const ContactSolution& solution,
+                      const SolutionLinearization& linearization, const EndMotionBar& solution_bar,
+                      SolverMemory& memory, ContactProblemBar& bar, Eigen::VectorXd& w) const override;
+  Vec3<double> pair_vjp(const ContactProblem& problem, const ContactSolution& solution,
+                        const SolutionLinearization& linearization, std::size_t pair, const Vec6<double>& W,
+                        SolverMemory& memory, ContactProblemBar& bar) const override;
   void jvp(const ContactProblem& problem, const ContactSolution& solution,
            const SolutionLinearization& linearization, const ContactProblemDot& dot, SolverMemory& memory,
            EndMotionBar& solution_dot) const override;

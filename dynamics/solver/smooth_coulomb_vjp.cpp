@@ -1,5 +1,7 @@
 /// The way back of the smooth Coulomb solver, by the implicit function theorem.
 #include <algorithm>
+#include <span>
+#include <vector>
 
 #include "dynamics/solver/smooth_coulomb_solver.h"
 #include "engine/instruction_set.h"
@@ -29,67 +31,90 @@ struct RowSums {
   }
 };
 
-/// Of the rows that act as one; impacts are differentiated one by one.
-std::span<RowBarBlock> row_bars_of(const BlockPair& pair, SmoothCoulombMemory& memory) {
-  return std::span(memory.row_bars)
-      .subspan(static_cast<std::size_t>(pair.begin), static_cast<std::size_t>(pair.end - pair.begin));
-}
+/// Twists [w; v] of the multiplier w.
+struct MultiplierTwists {
+  Vec6<double> relative;        ///< of B, about the pair's centre
+  Vec3<double> turn_A, turn_B;  ///< angular velocities of A and of B, 0 if fixed
 
-void prepare_row_bars(const ContactProblem& problem, const SmoothCoulombRows& rows,
-                      SmoothCoulombMemory& memory) {
-  memory.row_bars.assign(rows.blocks.blocks.size(), RowBarBlock{});
-  for (RowBarBlock& block : memory.row_bars) std::fill(block.is_smooth, std::end(block.is_smooth), 1.0);
-  for (std::size_t i = 0; i < rows.impacts.size(); ++i) {
-    if (rows.impacts[i].share == 0.0) continue;
-    const auto p = static_cast<std::size_t>(problem.rows.rows[i].pair);
-    const int row = static_cast<int>(i) - problem.rows.pairs[p].begin;
-    row_bars_of(rows.blocks.pairs[p], memory)[static_cast<std::size_t>(row / k_row_lanes)]
-        .is_smooth[row % k_row_lanes] = 0.0;
-  }
-}
-
-PairImpulseBar impulse_bar_of(const BlockPair& pair, const Eigen::VectorXd& v, const Eigen::VectorXd& w) {
-  PairImpulseBar bar;
-  bar.friction = pair.friction;
-  Eigen::Map<Vec6<double>>{bar.V} = relative_twist(pair, v);
-  Eigen::Map<Vec6<double>>{bar.W} = relative_twist_change(pair, w);
-  const Eigen::VectorXd* const velocities[2] = {&v, &w};
-  for (int k = 0; k < 2; ++k) {
-    const auto turn = [&](int slot) {
-      return slot < 0 ? Vec3<double>::Zero().eval() : velocities[k]->segment<3>(6 * slot).eval();
-    };
-    Eigen::Map<Vec3<double>>{bar.turn_A[k]} = turn(pair.slot_A);
-    Eigen::Map<Vec3<double>>{bar.turn_B[k]} = turn(pair.slot_B);
-  }
-  return bar;
-}
-
-void add_row_bars(const ContactProblem& problem, const smooth_coulomb::Settings& settings,
-                  const SmoothCoulombRows& rows, SmoothCoulombMemory& memory, ContactProblemBar& bar) {
-  for (std::size_t p = 0; p < problem.rows.pairs.size(); ++p) {
-    const BlockPair& pair = rows.blocks.pairs[p];
-    const std::span<RowBarBlock> blocks = row_bars_of(pair, memory);
-    PairLawBar law;
-    chosen_kernels<RowKernels>().law_vjp(settings, pair.compliance, pair.dissipation_time,
-                                         rows.blocks.of(pair), blocks, law);
-    bar.pairs[p].compliance += law.compliance;
-    bar.pairs[p].dissipation_time += law.dissipation_time;
-    bar.h += law.h;
-    for (int i = problem.rows.pairs[p].begin; i < problem.rows.pairs[p].end; ++i) {
-      const int row = i - problem.rows.pairs[p].begin, lane = row % k_row_lanes;
-      const RowBarBlock& block = blocks[static_cast<std::size_t>(row / k_row_lanes)];
-      ContactRowBar& to = bar.rows[static_cast<std::size_t>(i)];
-      for (int k = 0; k < 3; ++k) {
-        to.n[k] += block.n[k][lane];
-        to.r_A[k] += block.r_A[k][lane];
-        to.r_B[k] += block.r_B[k][lane];
-        to.drift[k] += block.drift[k][lane];
-      }
-      to.distance += block.distance[lane];
-      to.weight += block.weight[lane];
-      to.inverse_mass += block.inverse_mass[lane];
+  MultiplierTwists(const BlockPair& pair, const Eigen::VectorXd& w)
+      : relative(relative_twist_change(pair, w)),
+        turn_A(turn_of(pair.slot_A, w)),
+        turn_B(turn_of(pair.slot_B, w)) {}
+  /// Of one body.
+  MultiplierTwists(const BlockPair& pair, const Vec6<double>& W)
+      : relative(W), turn_A(Vec3<double>::Zero()), turn_B(Vec3<double>::Zero()) {
+    if (pair.slot_B >= 0) {
+      turn_B = W.head<3>();
+    } else {
+      turn_A = -W.head<3>();
     }
   }
+
+  [[nodiscard]] static Vec3<double> turn_of(int slot, const Eigen::VectorXd& velocities) {
+    if (slot < 0) return Vec3<double>::Zero();
+    return velocities.segment<3>(6 * slot);
+  }
+};
+
+/// Of the rows of a pair that are no impacts; adds to their bars and the pair's. Returns the sum of their
+/// impulses on B.
+Vec3<double> pair_rows_vjp(const ContactProblem& problem, const smooth_coulomb::Settings& settings,
+                           const SmoothCoulombRows& rows, std::size_t p, const Eigen::VectorXd& v,
+                           const MultiplierTwists& w, bool has_friction, SmoothCoulombMemory& memory,
+                           ContactProblemBar& bar) {
+  const BlockPair& pair = rows.blocks.pairs[p];
+  const RowPair& of_rows = problem.rows.pairs[p];
+  const std::span<const RowBlock> blocks = rows.blocks.of(pair);
+  std::vector<RowBarBlock>& bars = memory.row_bars;
+  bars.assign(blocks.size(), RowBarBlock{});
+  for (RowBarBlock& block : bars) std::fill(block.is_smooth, std::end(block.is_smooth), 1.0);
+  for (int i = of_rows.begin; i < of_rows.end && !rows.impacts.empty(); ++i) {
+    const int row = i - of_rows.begin;
+    if (rows.impacts[at(i)].share != 0.0) bars[at(row / k_row_lanes)].is_smooth[row % k_row_lanes] = 0.0;
+  }
+
+  PairImpulseBar impulses;
+  impulses.friction = pair.friction;
+  Eigen::Map<Vec6<double>>{impulses.V} = relative_twist(pair, v);
+  Eigen::Map<Vec6<double>>{impulses.W} = w.relative;
+  Eigen::Map<Vec3<double>>{impulses.turn_A[0]} = MultiplierTwists::turn_of(pair.slot_A, v);
+  Eigen::Map<Vec3<double>>{impulses.turn_B[0]} = MultiplierTwists::turn_of(pair.slot_B, v);
+  Eigen::Map<Vec3<double>>{impulses.turn_A[1]} = w.turn_A;
+  Eigen::Map<Vec3<double>>{impulses.turn_B[1]} = w.turn_B;
+  const RowKernels& kernels = chosen_kernels<RowKernels>();
+  kernels.impulse_vjp(settings, impulses, blocks, bars);
+  PairLawBar law;
+  kernels.law_vjp(settings, pair.compliance, pair.dissipation_time, blocks, bars, law);
+
+  PairMaterialBar& material = bar.pairs[p];
+  if (has_friction) material.friction += impulses.friction_bar;
+  material.compliance += law.compliance;
+  material.dissipation_time += law.dissipation_time;
+  bar.h += law.h;
+  for (int i = of_rows.begin; i < of_rows.end; ++i) {
+    const int row = i - of_rows.begin, lane = row % k_row_lanes;
+    const RowBarBlock& block = bars[at(row / k_row_lanes)];
+    ContactRowBar& to = bar.rows[at(i)];
+    for (int k = 0; k < 3; ++k) {
+      to.n[k] += block.n[k][lane];
+      to.r_A[k] += block.r_A[k][lane];
+      to.r_B[k] += block.r_B[k][lane];
+      to.drift[k] += block.drift[k][lane];
+    }
+    to.distance += block.distance[lane];
+    to.weight += block.weight[lane];
+    to.inverse_mass += block.inverse_mass[lane];
+  }
+  return Eigen::Map<const Vec3<double>>(impulses.impulse);
+}
+
+/// What w contributes beside the rows.
+void balance_vjp(const ContactProblem& problem, const Eigen::VectorXd& w, const Eigen::VectorXd& v,
+                 Eigen::VectorXd& momentum, ContactProblemBar& bar) {
+  mass_vjp(problem, w, v, bar);
+  problem.joints.vjp(v, w, bar.joints);
+  problem.mass.multiply(w, momentum);
+  bar.v_free += momentum;
 }
 
 }  // namespace
@@ -104,8 +129,7 @@ void SmoothCoulombSolver::vjp(const ContactProblem& problem, const ContactSoluti
   const smooth_coulomb::Settings settings = settings_of(problem);
   const Eigen::VectorXd& v = solution.velocity;
   std::vector<impact::ImpactBar>& impact_bar = memory.impact_bars;
-  impact_bar.assign(n, {});
-  prepare_row_bars(problem, rows, memory);
+  impact_bar.assign(rows.impacts.empty() ? 0 : n, {});
 
   // delta_bar . delta = sum s gamma . (t_c J y + c J y'),   y = -M^-1 delta_bar,   y' = y without rotations
   // Where joints answer an impact it acts from the start on, whatever other islands do.
@@ -136,17 +160,10 @@ void SmoothCoulombSolver::vjp(const ContactProblem& problem, const ContactSoluti
   }
 
   at.jacobian.solve_transposed_in_place(w);
-  mass_vjp(problem, w, v, bar);
-  problem.joints.vjp(v, w, bar.joints);
-  problem.mass.multiply(w, memory.momentum);
-  bar.v_free += memory.momentum;
-  for (std::size_t p = 0; p < rows.blocks.pairs.size(); ++p) {
-    const BlockPair& pair = rows.blocks.pairs[p];
-    PairImpulseBar of_pair = impulse_bar_of(pair, v, w);
-    chosen_kernels<RowKernels>().impulse_vjp(settings, of_pair, rows.blocks.of(pair),
-                                             row_bars_of(pair, memory));
-    if (has_friction_) bar.pairs[p].friction += of_pair.friction_bar;
-  }
+  balance_vjp(problem, w, v, memory.momentum, bar);
+  for (std::size_t p = 0; p < rows.blocks.pairs.size(); ++p)
+    (void)pair_rows_vjp(problem, settings, rows, p, v, MultiplierTwists(rows.blocks.pairs[p], w),
+                        has_friction_, memory, bar);
   for (std::size_t i = 0; i < rows.impacts.size(); ++i) {
     if (rows.impacts[i].share == 0.0) continue;
     const RowImpulse law(problem, settings, rows, i);
@@ -171,8 +188,6 @@ void SmoothCoulombSolver::vjp(const ContactProblem& problem, const ContactSoluti
     impact_bar[i].time += impact.share * by.impulse.dot(u_turn);
     bar.h += problem.lag.by_h * impact.share * by.impulse.dot(u_shift);
   }
-  add_row_bars(problem, settings, rows, memory, bar);
-
   for (std::size_t i = 0; i < rows.impacts.size(); ++i) {
     const impact::Impact& impact = rows.impacts[i];
     if (impact.share == 0.0) continue;
@@ -191,6 +206,29 @@ void SmoothCoulombSolver::vjp(const ContactProblem& problem, const ContactSoluti
     approach.vjp(impact::impact_vjp(approach.value, of_impact, impact, impact_bar[i]), bar.start_row(i),
                  material_bar, bar);
   }
+}
+
+bool SmoothCoulombSolver::has_pair_vjp(const SolutionLinearization& linearization) const {
+  return static_cast<const SmoothCoulombLinearization&>(linearization).rows.impacts.empty();
+}
+
+void SmoothCoulombSolver::multiplier_vjp(const ContactProblem& problem, const ContactSolution& solution,
+                                         const SolutionLinearization& linearization,
+                                         const EndMotionBar& solution_bar, SolverMemory& memory,
+                                         ContactProblemBar& bar, Eigen::VectorXd& w) const {
+  w = solution_bar.velocity;
+  static_cast<const SmoothCoulombLinearization&>(linearization).jacobian.solve_transposed_in_place(w);
+  balance_vjp(problem, w, solution.velocity, static_cast<SmoothCoulombMemory&>(memory).momentum, bar);
+}
+
+Vec3<double> SmoothCoulombSolver::pair_vjp(const ContactProblem& problem, const ContactSolution& solution,
+                                           const SolutionLinearization& linearization, std::size_t pair,
+                                           const Vec6<double>& W, SolverMemory& memory,
+                                           ContactProblemBar& bar) const {
+  const SmoothCoulombRows& rows = static_cast<const SmoothCoulombLinearization&>(linearization).rows;
+  return pair_rows_vjp(problem, settings_of(problem), rows, pair, solution.velocity,
+                       MultiplierTwists(rows.blocks.pairs[pair], W), has_friction_,
+                       static_cast<SmoothCoulombMemory&>(memory), bar);
 }
 
 }  // namespace abut

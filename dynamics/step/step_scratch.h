@@ -11,6 +11,7 @@
 #include "dynamics/rows/joint_rows.h"
 #include "dynamics/solver/island_solver.h"
 #include "dynamics/step/impact_rows.h"
+#include "dynamics/step/pair_jacobian.h"
 #include "engine/state.h"
 
 namespace abut {
@@ -56,6 +57,11 @@ struct StepVjpScratch {
   std::vector<double> later;  ///< of each loss: see step_vjp()
   std::vector<bool> near_kink;
   std::vector<int> kinks_of_body;
+  // Of many losses, see pair_jacobian.h.
+  std::vector<PairJacobian> pairs;
+  ManifoldLinearization pair_contacts;
+  StateTangent of_pair;
+  Eigen::VectorXd multiplier;
 };
 
 struct StepJvpScratch {

@@ -88,7 +88,7 @@ void Stepper::contacts_vjp(std::span<const Pose<double>> X_WB, std::span<const C
 
 Stepper::TimeBar Stepper::substep_vjp(const State& state, const Control& control, const State& next,
                                       const SubstepRecord& record, const StepBar& step_bar,
-                                      StepScratch& scratch) const {
+                                      StepScratch& scratch, bool shares_pairs) const {
   const Model& model = *model_;
   const double h = record.h;
   LinearizedSubstep& at = scratch.linearized;
@@ -113,11 +113,18 @@ Stepper::TimeBar Stepper::substep_vjp(const State& state, const Control& control
   advance_vjp(model, solved.mass, state, control, h, solved.free, solved.solution.end_motion(problem.lag),
               next, at.motion, next_bar, state_bar, wrench_bar, end_bar, bar.v_free, momentum_bar,
               bar.inertia_W, parameter_bar, bar.h);
-  solver_.vjp(problem, solved.solution, at.islands(), end_bar, scratch.solver, bar);
-  impacts_vjp(state, solved, problem_at_start(solved, h, problem.impacts), step_bar, bar, scratch);
-  scratch.vjp.contacts.assign(at.contacts.contacts.size(), ContactBar{});
-  bar.h += rows_vjp(solved.rows, h, solved.free.v_start, bar.rows,
-                    {scratch.vjp.contacts, state_bar.pose, &bar.v_start, state_bar.twist});
+  if (shares_pairs) {
+    solver_.multiplier_vjp(problem, solved.solution, at.islands(), end_bar, scratch.solver, bar,
+                           scratch.vjp.multiplier);
+    for (const PairJacobian& pair : scratch.vjp.pairs) pair.add_vjp(scratch.vjp.multiplier, state_bar);
+  } else {
+    solver_.vjp(problem, solved.solution, at.islands(), end_bar, scratch.solver, bar);
+    impacts_vjp(state, solved, problem_at_start(solved, h, problem.impacts), step_bar, bar, scratch);
+    scratch.vjp.contacts.assign(at.contacts.contacts.size(), ContactBar{});
+    bar.h += rows_vjp(solved.rows, h, solved.free.v_start, bar.rows,
+                      {scratch.vjp.contacts, state_bar.pose, &bar.v_start, state_bar.twist});
+    contacts_vjp(state.X_WB, scratch.vjp.contacts, step_bar, at.contacts, state_bar.pose, scratch);
+  }
   joint_rows_vjp(model, solved.mass, state, joint_settings(), solved.joints, bar.joints,
                  {state_bar.pose, state_bar.twist, bar.mass, bar.inertia_W, model_bar.joints});
   free_motion_vjp(model, solved.mass, state, control, h, solved.free, at.motion, bar.v_free, momentum_bar,
@@ -141,7 +148,6 @@ Stepper::TimeBar Stepper::substep_vjp(const State& state, const Control& control
       model_bar.bodies[static_cast<std::size_t>(body)].mass -= bar.rows[i].inverse_mass * inverse * inverse;
     }
   }
-  contacts_vjp(state.X_WB, scratch.vjp.contacts, step_bar, at.contacts, state_bar.pose, scratch);
   for (std::size_t p = 0; mask.materials && p < solved.rows.pairs.size(); ++p) {
     const RowPair& pair = solved.rows.pairs[p];
     pair_material_vjp(model, pair.body_A, pair.body_B, bar.pairs[p], model_bar);
@@ -261,15 +267,18 @@ KinkCount Stepper::step_vjp(const State& state, const Control& control, const St
     const bool is_last = k + 1 == substeps.size();
     const State& start = k == 0 ? state : substeps[k - 1].end;
     const State& end = is_last ? next : substep.end;
-    linearize(start, control, end, substep, vjps_of(bars.size()), scratch);
+    const bool may_share = may_share_pairs(bars, record);
+    linearize(start, control, end, substep, may_share ? LinearizeFor::vjp : vjps_of(bars.size()), scratch);
     count_kinks(start, substep, scratch, kinks);
+    const bool shares_pairs = may_share && can_share_pairs(scratch.linearized);
+    if (shares_pairs) find_pair_jacobians(start, substep, scratch);
     for (std::size_t i = 0; i < bars.size(); ++i) {
       StepBar bar = bars[i];
       if (!is_last) {
         std::swap(end_bars[i], *bar.state);
         bar.next = &end_bars[i];
       }
-      const TimeBar time_bar = substep_vjp(start, control, end, substep, bar, scratch);
+      const TimeBar time_bar = substep_vjp(start, control, end, substep, bar, scratch, shares_pairs);
       double& later_bar = scratch.vjp.later[i];
       if (substep.length == Length::impact)
         later_bar += impact_time_vjp(start, control, end, substep, time_bar.h + later_bar, bar, scratch);

@@ -90,12 +90,24 @@ class Stepper {
   void linearize(const State& state, const Control& control, const State& next, const SubstepRecord& record,
                  LinearizeFor what_for, StepScratch& scratch) const;
   /// As step_vjp(), after linearize(); returns dL/d(its start, its length).
+  ///
+  /// @param shares_pairs  after find_pair_jacobians(), for a loss by the state alone; the length of the step
+  ///                      is constant then
   TimeBar substep_vjp(const State& state, const Control& control, const State& next,
-                      const SubstepRecord& record, const StepBar& bar, StepScratch& scratch) const;
+                      const SubstepRecord& record, const StepBar& bar, StepScratch& scratch,
+                      bool shares_pairs = false) const;
   /// From dL/d(linearized contacts) to poses and, where asked for, shapes; adds.
   void contacts_vjp(std::span<const Pose<double>> X_WB, std::span<const ContactBar> bars,
                     const StepBar& step_bar, ManifoldLinearization& contacts,
                     std::span<Vec6<double>> pose_bar, StepScratch& scratch) const;
+  // share_pairs.cpp
+  /// Whether losses can share what the contacts of pairs contribute: by what is asked for, and by the law and
+  /// the contacts, after linearize().
+  [[nodiscard]] static bool may_share_pairs(std::span<const StepBar> bars, const StepRecord& record);
+  [[nodiscard]] bool can_share_pairs(const LinearizedSubstep& at) const;
+  /// scratch.vjp.pairs
+  void find_pair_jacobians(const State& state, const SubstepRecord& record, StepScratch& scratch) const;
+
   /// As step_jvp(), after linearize().
   void substep_jvp(const State& state, const Control& control, const State& next, const SubstepRecord& record,
                    const StepDirection& direction, StepScratch& scratch) const;

@@ -103,9 +103,9 @@ void gradient(benchmark::State& state, const char* name, std::size_t tape_bytes,
   state.SetLabel(Hash::text(state_hash(final_state)));
 }
 
-/// All of d(next state)/d(state) of the bodies of finite mass, 12 numbers each, of a step with a full tape:
-/// one row a loss, which share its factorization.
-void step_jacobian(benchmark::State& state, const char* name, int settling) {
+/// d(next state)/d(state) of the bodies of finite mass, 12 numbers each, of a step with a full tape: one row
+/// a loss, which share its factorization. Or d(next velocities)/d(state), half of the rows.
+void step_jacobian(benchmark::State& state, const char* name, int settling, bool of_velocities = false) {
   const Scene scene = read_benchmark_scene(name);
   const Simulator simulator(scene.model, scene.config.step);
   const Stepper& stepper = simulator.stepper();
@@ -117,7 +117,7 @@ void step_jacobian(benchmark::State& state, const char* name, int settling) {
   std::vector<StateTangent> unit, rows;
   for (std::size_t b = 0; b < scene.model.bodies.size(); ++b) {
     if (scene.model.bodies[b].fixed) continue;
-    for (int i = 0; i < 12; ++i) {
+    for (int i = of_velocities ? 6 : 0; i < 12; ++i) {
       StateTangent& tangent = unit.emplace_back(scene.model.body_count());
       (i < 6 ? tangent.pose[b][i] : tangent.twist[b][i - 6]) = 1.0;
     }
@@ -138,6 +138,9 @@ void step_jacobian(benchmark::State& state, const char* name, int settling) {
 }
 BENCHMARK_CAPTURE(step_jacobian, two_armadillos, "two_armadillos", 1500)
     ->Name("step_jacobian/two_armadillos")
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(step_jacobian, two_armadillos_velocities, "two_armadillos", 1500, true)
+    ->Name("step_jacobian/two_armadillos_velocities")
     ->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(step_jacobian, box_stack, "box_stack", 1000)
     ->Name("step_jacobian/box_stack_10")
