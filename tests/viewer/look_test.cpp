@@ -2,11 +2,15 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
 #include "apps/picture/floor_grid.h"
+#include "apps/render/shadow_map.h"
 #include "tests/support/scenes.h"
 #include "tests/viewer/studio.h"
 
@@ -48,6 +52,48 @@ TEST_CASE("Renderer: a floor is shaded away from the light, and not in plain qua
   const Image empty = studio.draw(picture);
   CHECK(brightness(pixel_of(empty, picture.camera, shaded)) >
         brightness(pixel_of(full, picture.camera, shaded)) + 90);
+}
+
+TEST_CASE("shadow_extent: holds all casters near the camera's target, whatever their size",
+          "[viewer][property]") {
+  OrbitCamera camera;
+  camera.target = {3.0, -2.0, 0.5};
+  CHECK_FALSE(shadow_extent(camera, {}));
+  for (const double radius : {0.0, 1e-30, 1e-9, 0.3, 1e3}) {
+    for (const Vec3<double>& away : {Vec3<double>(0, 0, 0), Vec3<double>(0.4, -0.1, 0.2)}) {
+      CAPTURE(radius, away.transpose());
+      const std::vector<ShadowCaster> casters(2, {camera.target + away, radius});
+      const std::optional<ShadowExtent> extent = shadow_extent(camera, casters);
+      REQUIRE(extent);
+      CHECK(extent->clip_from_world.allFinite());
+      CHECK(extent->clip_from_world.cast<float>().allFinite());
+      CHECK(extent->width > 0.0);
+      CHECK(extent->depth > 0.0);
+      const Vec4<double> clip = extent->clip_from_world * casters[0].centre_W.homogeneous();
+      CHECK(clip.head<3>().cwiseAbs().maxCoeff() <= 1.0 + 1e-9);
+    }
+  }
+  const std::vector<ShadowCaster> far{{camera.target + Vec3<double>(50, 0, 0), 0.0}};
+  CHECK_FALSE(shadow_extent(camera, far));
+}
+
+TEST_CASE("Renderer: a surface without size leaves the light on the floor as it is", "[viewer][value]") {
+  Studio studio;
+  Picture picture = ball_over_floor();
+  picture.surfaces.clear();
+  const Image without = studio.draw(picture);
+  Surface point = *mesh_surface(sphere_mesh(0.1, 1));
+  for (Eigen::Vector3f& position : point.positions) position = {0.0f, 0.0f, 0.1f};
+  DrawnSurface drawn = ball(k_red);
+  drawn.surface = std::make_shared<const Surface>(std::move(point));
+  picture.surfaces = {drawn};
+  const Image with = studio.draw(picture);
+  int changed = 0;
+  for (int y = 0; y < k_height; ++y) {
+    for (int x = 0; x < k_width; ++x)
+      changed += std::abs(brightness(pixel(with, x, y)) - brightness(pixel(without, x, y))) > 6;
+  }
+  CHECK(changed < 10);
 }
 
 TEST_CASE("Renderer: shadows have a soft border, and what is seen through casts none", "[viewer][value]") {
