@@ -33,7 +33,8 @@ int allowed_samples() {
 
 struct Renderer::Resources {
   DrawingBuffer samples{allowed_samples(), true}, resolved{0, false};
-  TextureBuffer depths{TextureBuffer::Content::depth};  // one sample of each pixel
+  // One sample of each pixel.
+  TextureBuffer depths{TextureBuffer::Content::depth}, body_depths{TextureBuffer::Content::depth};
   SurfaceStore store;
   ShadowMap shadows;
   BackgroundPass background;
@@ -47,6 +48,8 @@ struct Renderer::Resources {
 
   void draw(const Picture& picture, int width, int height);
   void draw_post_passes(const Picture& picture, const SceneView& scene);
+  /// Leaves the framebuffer of samples bound.
+  void copy_depths(GLuint from, TextureBuffer& to, const SceneView& scene) const;
 };
 
 // The order is that of who may be seen through whom: what is opaque and what is made of its depths, the
@@ -81,13 +84,27 @@ void Renderer::Resources::draw(const Picture& picture, int width, int height) {
   glViewport(0, 0, width, height);
   glClear(GL_DEPTH_BUFFER_BIT);
   surfaces.draw_opaque(scene, picture, store, shadows);
+  std::vector<GridLabel> numbers;
+  for (const DrawnFloor& floor : picture.floors) {
+    if (!LabelPass::has_room(height)) break;
+    const std::vector<GridLabel> of_floor =
+        grid_labels(floor_grid(floor, picture.camera), picture.camera, static_cast<double>(width) / height);
+    numbers.insert(numbers.end(), of_floor.begin(), of_floor.end());
+  }
+  const bool sees_through = std::any_of(picture.surfaces.begin(), picture.surfaces.end(),
+                                        [](const DrawnSurface& drawn) { return drawn.colour.w() < 1.0f; });
+  if (!numbers.empty() && !sees_through) copy_depths(samples.name(), body_depths, scene);
+  if (!numbers.empty() && sees_through) {
+    glBindFramebuffer(GL_FRAMEBUFFER, samples.name_with_second_depth());
+    glClear(GL_DEPTH_BUFFER_BIT);
+    surfaces.draw_depths(scene, picture, store);
+    copy_depths(samples.name_with_second_depth(), body_depths, scene);
+  }
   floors.draw(scene, picture, shadows, true);
   background.draw(scene);
   draw_post_passes(picture, scene);
   glEnable(GL_BLEND);
-  for (const DrawnFloor& floor : picture.floors)
-    labels.draw(scene, grid_labels(floor_grid(floor, picture.camera), picture.camera,
-                                   static_cast<double>(width) / height));
+  labels.draw(scene, numbers, body_depths);
   glyphs.draw(scene, picture.glyphs);
   surfaces.draw_wireframes(scene, picture, store, shadows);
   floors.draw(scene, picture, shadows, false);
@@ -111,14 +128,18 @@ void Renderer::Resources::draw(const Picture& picture, int width, int height) {
 void Renderer::Resources::draw_post_passes(const Picture& picture, const SceneView& scene) {
   const bool is_full = picture.look.quality == Quality::full;
   if (!is_full && !picture.look.outlines) return;
-  depths.resize(scene.width, scene.height);
-  glBindFramebuffer(GL_READ_FRAMEBUFFER, samples.name());
-  glBindFramebuffer(GL_DRAW_FRAMEBUFFER, depths.framebuffer());
+  copy_depths(samples.name(), depths, scene);
+  if (is_full) occlusion.draw(scene, depths, samples.name());
+  if (picture.look.outlines) outlines.draw(scene, depths);
+}
+
+void Renderer::Resources::copy_depths(GLuint from, TextureBuffer& to, const SceneView& scene) const {
+  to.resize(scene.width, scene.height);
+  glBindFramebuffer(GL_READ_FRAMEBUFFER, from);
+  glBindFramebuffer(GL_DRAW_FRAMEBUFFER, to.framebuffer());
   glBlitFramebuffer(0, 0, scene.width, scene.height, 0, 0, scene.width, scene.height, GL_DEPTH_BUFFER_BIT,
                     GL_NEAREST);
   glBindFramebuffer(GL_FRAMEBUFFER, samples.name());
-  if (is_full) occlusion.draw(scene, depths, samples.name());
-  if (picture.look.outlines) outlines.draw(scene, depths);
 }
 
 Renderer::Renderer() : resources_(std::make_unique<Resources>()) {}

@@ -89,6 +89,19 @@ const Program& SurfacePass::begin(const SceneView& scene, const ShadowMap& shado
   return program;
 }
 
+void SurfacePass::draw_depths(const SceneView& scene, const Picture& picture, SurfaceStore& store) const {
+  unshaded_.use();
+  unshaded_.set("projection", scene.projection);
+  glColorMask(GL_FALSE, GL_FALSE, GL_FALSE, GL_FALSE);
+  for (const DrawnSurface& drawn : picture.surfaces) {
+    if (!is_drawn(drawn)) continue;
+    const UploadedMesh& mesh = store.mesh_of(drawn.surface);
+    set_surface(unshaded_, scene, drawn, mesh);
+    store.draw(mesh);
+  }
+  glColorMask(GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);
+}
+
 void SurfacePass::draw_opaque(const SceneView& scene, const Picture& picture, SurfaceStore& store,
                               const ShadowMap& shadows) const {
   const Program& program = begin(scene, shadows, 0.0);

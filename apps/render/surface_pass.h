@@ -20,6 +20,8 @@ class SurfacePass {
                         const ShadowMap& shadows) const;
   void draw_wireframes(const SceneView& scene, const Picture& picture, SurfaceStore& store,
                        const ShadowMap& shadows) const;
+  /// The depths of all of them, seen through or not, and nothing else.
+  void draw_depths(const SceneView& scene, const Picture& picture, SurfaceStore& store) const;
 
  private:
   [[nodiscard]] const Program& begin(const SceneView& scene, const ShadowMap& shadows, double ink) const;

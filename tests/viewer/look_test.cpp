@@ -10,6 +10,7 @@
 #include <catch2/catch.hpp>
 
 #include "apps/picture/floor_grid.h"
+#include "apps/picture/stroke_text.h"
 #include "apps/render/shadow_map.h"
 #include "tests/support/scenes.h"
 #include "tests/viewer/studio.h"
@@ -266,6 +267,82 @@ TEST_CASE("Renderer: numbers of the floor are drawn where there is room for them
   };
   CHECK(dark_pixels(640, 480) > 200);
   CHECK(dark_pixels(160, 120) == 0);
+}
+
+TEST_CASE("stroke_text: is as high as it is asked to be, and its letters differ", "[viewer][value]") {
+  for (const double height : {8.0, 11.0, 30.0}) {
+    CAPTURE(height);
+    std::vector<std::vector<std::uint8_t>> seen;
+    for (const char letter : std::string("0123456789+-.exykmu")) {
+      const StrokeText text = stroke_text({&letter, 1}, height);
+      REQUIRE(text.ink.size() == static_cast<std::size_t>(text.width * text.height));
+      REQUIRE(text.rim.size() == text.ink.size());
+      int ink = 0, top = text.height, bottom = -1;
+      for (int y = 0; y < text.height; ++y) {
+        for (int x = 0; x < text.width; ++x) {
+          const auto i = static_cast<std::size_t>(y * text.width + x);
+          CHECK(text.ink[i] <= text.rim[i]);
+          if (text.ink[i] < 128) continue;
+          ++ink;
+          top = std::min(top, y);
+          bottom = std::max(bottom, y);
+          const bool is_border = x == 0 || y == 0 || x + 1 == text.width || y + 1 == text.height;
+          CHECK_FALSE(is_border);  // nothing is cut off
+        }
+      }
+      CHECK(ink > 0);
+      if (letter >= '0' && letter <= '9') CHECK(std::abs(bottom - top + 1 - height) <= 2.0 + 0.15 * height);
+      CHECK(std::find(seen.begin(), seen.end(), text.ink) == seen.end());
+      seen.push_back(text.ink);
+    }
+    const StrokeText blank = stroke_text(" ?", height);
+    CHECK(std::count(blank.ink.begin(), blank.ink.end(), 0) == static_cast<std::ptrdiff_t>(blank.ink.size()));
+    CHECK(stroke_text("10", height).width > stroke_text("1", height).width);
+  }
+  CHECK(stroke_text("", 11.0).width > 0);
+}
+
+TEST_CASE("Renderer: numbers of the floor are left out where there is a body", "[viewer][value]") {
+  HeadlessContext context(640, 480);
+  Renderer renderer;
+  Picture picture = ball_over_floor();
+  const Viewport all{0, 0, 640, 480};
+  for (const Quality quality : {Quality::plain, Quality::full}) {
+    picture.look.quality = quality;
+    const auto draw = [&] {
+      renderer.draw(picture, all, context.framebuffer());
+      require_no_gl_error("after a picture");
+      return read_pixels(all.width, all.height, context.framebuffer());
+    };
+    const auto dark_around = [&](const Image& image, const Vec3<double>& p_W) {
+      const Vec3<double> place = picture.camera.project(p_W, 640.0 / 480.0);
+      const int x0 = static_cast<int>(640 * (0.5 + 0.5 * place.x())),
+                y0 = static_cast<int>(480 * (0.5 - 0.5 * place.y()));
+      int dark = 0;
+      for (int y = std::max(0, y0 - 20); y < std::min(480, y0); ++y) {
+        for (int x = std::max(0, x0 - 30); x < std::min(640, x0 + 30); ++x)
+          dark += brightness(pixel(image, x, y)) < 120;
+      }
+      return dark;
+    };
+    picture.surfaces.clear();
+    const std::vector<GridLabel> labels =
+        grid_labels(floor_grid(picture.floors[0], picture.camera), picture.camera, 640.0 / 480.0);
+    REQUIRE(labels.size() > 3);
+    const Vec3<double> place = labels[labels.size() / 2].p_W;
+    CHECK(dark_around(draw(), place) > 10);
+    // Behind it, and before it.
+    for (const double nearer : {-0.05, 0.05}) {
+      CAPTURE(nearer);
+      Vec3<double> towards = picture.camera.position() - place;
+      towards.z() = 0.0;
+      picture.surfaces = {
+          ball(rgb(230, 180, 90), 0.03, place + nearer * towards.normalized() + Vec3<double>(0, 0, 0.03))};
+      CHECK(dark_around(draw(), place) < 3);
+      picture.surfaces[0].colour.w() = 0.3f;  // seen through
+      CHECK(dark_around(draw(), place) < 3);
+    }
+  }
 }
 
 }  // namespace
