@@ -27,22 +27,43 @@ std::string toml_texts(const std::vector<std::string>& texts) {
   return array + "]";
 }
 
-RememberedState read_state_or_throw(const fs::path& file) {
+/// What reads the value of one key; a value that makes no sense stays at its default, and is a problem to
+/// tell.
+template <typename Read>
+void keep_valid(std::string& problems, Read read) {
+  try {
+    read();
+  } catch (const InputError& error) {
+    problems += fmt::format("{}{}; it is ignored", problems.empty() ? "" : "\n", error.what());
+  }
+}
+
+StateReading read_state_or_throw(const fs::path& file) {
   const TomlTable top = TomlTable::read(file);
   if (top.text("format", "none") != k_state_format)
     top.fail("format", fmt::format("this is no state of abut-view: \"{}\" is expected", k_state_format));
-  RememberedState state;
-  const TomlTable layout = top.table("layout"), files = top.table("files"), hints = top.table("hints");
-  constexpr NumberRange k_size{1.0, 1e5};
-  state.layout.left = static_cast<float>(layout.number("left", state.layout.left, k_size));
-  state.layout.right = static_cast<float>(layout.number("right", state.layout.right, k_size));
-  state.layout.bottom = static_cast<float>(layout.number("bottom", state.layout.bottom, k_size));
-  if (layout.has("open")) state.open_panels = layout.required_texts("open");
-  if (files.has("recent")) {
+  StateReading reading;
+  RememberedState& state = reading.state;
+  const auto keep = [&](auto read) { keep_valid(reading.problem, read); };
+  keep([&] {
+    const TomlTable layout = top.table("layout");
+    for (const auto& [key, size] : {std::pair("left", &state.layout.left),
+                                    {"right", &state.layout.right},
+                                    {"bottom", &state.layout.bottom}}) {
+      constexpr NumberRange k_size{1.0, 1e5};
+      keep([&, key = key, size = size] { *size = static_cast<float>(layout.number(key, *size, k_size)); });
+    }
+    keep([&] {
+      if (layout.has("open")) state.open_panels = layout.required_texts("open");
+    });
+  });
+  keep([&] {
+    const TomlTable files = top.table("files");
+    if (!files.has("recent")) return;
     for (const std::string& path : files.required_texts("recent")) state.recent_files.emplace_back(path);
-  }
-  state.hints_seen = hints.boolean("seen", false);
-  return state;
+  });
+  keep([&] { state.hints_seen = top.table("hints").boolean("seen", false); });
+  return reading;
 }
 
 }  // namespace
@@ -68,7 +89,7 @@ StateReading read_state(const fs::path& file) {
   std::error_code ignored;
   if (file.empty() || fs::status(file, ignored).type() == fs::file_type::not_found) return {};
   try {
-    return {read_state_or_throw(file), {}};
+    return read_state_or_throw(file);
   } catch (const std::exception& error) {
     return {{}, fmt::format("{}; it is ignored", error.what())};
   }

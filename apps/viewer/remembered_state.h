@@ -29,13 +29,14 @@ void add_recent_file(const std::filesystem::path& file, std::vector<std::filesys
 
 struct StateReading {
   RememberedState state;
-  std::string problem;  ///< why a file that is there is ignored; else empty
+  std::string problem;  ///< why a file that is there, or a value in it, is ignored, a line each; else empty
 };
-/// Never throws: a file that is missing, broken or of another program leaves everything at its default.
+/// Never throws: a file that is missing, broken or of another program leaves everything at its default, and a
+/// value that makes no sense that value alone.
 [[nodiscard]] StateReading read_state(const std::filesystem::path& file);
 
-/// Writes the file, whole or not at all, and the folder it is to lie in. What stands there and is no such
-/// state is kept as FILE.old. Throws InputError.
+/// Writes the file, whole or not at all, and the folder it is to lie in. What stands there and has
+/// a problem is kept as FILE.old. Throws InputError.
 void write_state(const std::filesystem::path& file, const RememberedState& state);
 
 /// Writes what is remembered whenever it has changed.

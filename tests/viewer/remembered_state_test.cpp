@@ -94,6 +94,37 @@ TEST_CASE("state file: one that is broken or of another program is ignored with 
   CHECK(read_state(later).problem.empty());
 }
 
+TEST_CASE("state file: a value that makes no sense is named, and all others are kept", "[viewer][value]") {
+  const TemporaryFolder folder;
+  const fs::path file = folder.write("state.toml", R"(format = "abut-view state 1"
+[layout]
+left = 123.5
+right = "wide"
+bottom = 77.25
+open = ["simulation", "plots"]
+[files]
+recent = ["/a.toml", 3]
+[hints]
+seen = true
+)");
+  const StateReading reading = read_state(file);
+  RememberedState expected = some_state();
+  expected.layout.right = RememberedState().layout.right;
+  expected.recent_files.clear();
+  CHECK(reading.state == expected);
+  CHECK_THAT(reading.problem, Contains("state.toml:4: layout.right") &&
+                                  Contains("state.toml:8: files.recent") && Contains("ignored"));
+  const fs::path tables = folder.write("tables.toml",
+                                       "format = \"abut-view state 1\"\nlayout = 3\n[hints]\n"
+                                       "seen = true\n");
+  CHECK(read_state(tables).state.hints_seen);
+  CHECK_THAT(read_state(tables).problem, Contains("tables.toml:2: layout"));
+  const std::string text = read_file(file);
+  write_state(file, reading.state);
+  CHECK(read_state(file).problem.empty());
+  CHECK(read_file(file.string() + ".old") == text);
+}
+
 TEST_CASE("state file: it is written when something has changed, and where it cannot be, nothing is lost",
           "[viewer][value]") {
   const TemporaryFolder folder;
