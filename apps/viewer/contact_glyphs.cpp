@@ -222,7 +222,7 @@ ContactGlyphCounts add_contact_glyphs(const Frame& frame, const ContactSet& set,
                                       const GlyphScale& scale, Picture& picture, PictureNotes& notes) {
   ContactGlyphMaker maker(frame.model->model(), display, selection, scale, picture, notes);
   if (display.candidates) {
-    for (const ContactCandidate& candidate : frame.candidates) maker.add_candidate(candidate);
+    for (const ContactCandidate& candidate : set.candidates) maker.add_candidate(candidate);
   }
   for (const ContactView& view : set.contacts) {
     if (is_shown(view, display)) maker.add_contact(view);

@@ -21,27 +21,44 @@ class ForceSummer {
     sum_.point_W += newtons * force.point_W;
     sum_.force_W += sign * force.force_B_W;
     sum_.normal_W += sign * normal * force.normal_AB_W.normalized();
+    sum_.normal_force += normal;
     sum_.friction += normal * force.friction;
     ++sum_.count;
     newtons_ += newtons;
-    normal_ += normal;
   }
   [[nodiscard]] ForceArrow sum(int body, int from) const {
     ForceArrow arrow = sum_;
     arrow.body = body;
     arrow.from = from;
-    arrow.point_W /= newtons_;
-    if (normal_ > 0.0) {
-      arrow.normal_W /= normal_;
-      arrow.friction /= normal_;
+    if (newtons_ > 0.0) arrow.point_W /= newtons_;
+    if (arrow.normal_force > 0.0) {
+      arrow.normal_W /= arrow.normal_force;
+      arrow.friction /= arrow.normal_force;
     }
     return arrow;
   }
 
  private:
   ForceArrow sum_;
-  double newtons_ = 0.0, normal_ = 0.0;  // sums of |force| and of the normal forces [N]
+  double newtons_ = 0.0;  // sum of |force| [N]
 };
+
+template <typename F>
+void for_each_force(const Frame& frame, F use) {
+  for (const ContactView& view : frame.contacts) {
+    if (view.has_force) use(view.force);
+  }
+  for (const ContactForce& force : frame.other_forces) use(force);
+}
+
+/// Calls use(force, sign) for the forces on a body, +1 where it is body B.
+template <typename F>
+void for_each_force_on(const Frame& frame, int body, F use) {
+  for_each_force(frame, [&](const ContactForce& force) {
+    if (force.feature.body_A == body) use(force, -1.0);
+    if (force.feature.body_B == body) use(force, 1.0);
+  });
+}
 
 }  // namespace
 
@@ -78,6 +95,34 @@ std::vector<ForceArrow> force_arrows(const Model& model, const ContactSet& set,
   }
   for (const auto& [bodies, summer] : sums) single.push_back(summer.sum(bodies.first, bodies.second));
   return single;
+}
+
+ForceArrow force_on(const Frame& frame, int body, int from) {
+  ForceSummer summer;
+  for_each_force_on(frame, body, [&](const ContactForce& force, double sign) {
+    const int other = sign > 0.0 ? force.feature.body_A : force.feature.body_B;
+    if (from < 0 || other == from) summer.add(force, sign);
+  });
+  return summer.sum(body, from);
+}
+
+Vec3<double> contact_torque_on(const Frame& frame, int body, const Vec3<double>& about_W) {
+  Vec3<double> torque_W = Vec3<double>::Zero();
+  for_each_force_on(frame, body, [&](const ContactForce& force, double sign) {
+    torque_W += sign * (force.point_W - about_W).cross(force.force_B_W);
+  });
+  return torque_W;
+}
+
+std::map<BodyPair, ForceArrow> forces_of_pairs(const Frame& frame) {
+  std::map<BodyPair, ForceSummer> summers;
+  for_each_force(frame, [&](const ContactForce& force) {
+    const int A = force.feature.body_A, B = force.feature.body_B;
+    summers[body_pair(A, B)].add(force, A < B ? 1.0 : -1.0);
+  });
+  std::map<BodyPair, ForceArrow> sums;
+  for (const auto& [bodies, summer] : summers) sums[bodies] = summer.sum(bodies.second, bodies.first);
+  return sums;
 }
 
 bool has_friction_cone(const ForceArrow& arrow) {

@@ -35,8 +35,7 @@ Viewer::Viewer(SimulationThread& simulation, double text_scale)
     : simulation_(simulation),
       interface_(static_cast<float>(text_scale)),
       panels_(make_panels()),
-      whole_frame_(simulation.frame()),
-      frame_(whole_frame_),
+      frame_(simulation.frame()),
       text_scale_(text_scale) {}
 
 Viewer::~Viewer() {
@@ -49,8 +48,8 @@ Viewer::~Viewer() {
 }
 
 PanelContext Viewer::context() {
-  return {*whole_frame_, simulation_,          display, selection, gradients, recording, requests_, camera,
-          camera_state,  pictures_per_second_, aspect()};
+  return {*frame_,      simulation_,          display, selection, gradients, recording, requests_, camera,
+          camera_state, pictures_per_second_, aspect()};
 }
 
 // The screen ------------------------------------------------------------------------------------------------
@@ -214,7 +213,7 @@ const ContactView* Viewer::contact_at(const Mouse& at) const {
                        scene().y + 0.5 * (1.0 - at.y) * scene().height);
   double nearest = k_contact_distance * text_scale_;
   const ContactView* found = nullptr;
-  for (const ContactView& view : frame_->contacts) {
+  for (const ContactView& view : visible_.set().contacts) {
     if (!is_shown(view, display.contacts)) continue;
     const double distance = (on_screen(view.contact.point_W) - p).norm();
     if (distance >= nearest) continue;
@@ -310,10 +309,9 @@ void Viewer::use_new_scene(const SceneModel& before) {
 
 void Viewer::draw(unsigned framebuffer) {
   const ImGuiIO& io = ImGui::GetIO();
-  const SharedFrame before = std::exchange(whole_frame_, simulation_.frame());
-  frame_ = whole_frame_;
+  const SharedFrame before = std::exchange(frame_, simulation_.frame());
   if (frame_->model->geometry_version != before->model->geometry_version) use_new_scene(*before->model);
-  frame_ = visible_part(whole_frame_, display.visibility);
+  visible_.update(frame_, display.visibility);
   interface_.begin();
   if (!(io.DisplaySize.x >= 1.0f && io.DisplaySize.y >= 1.0f)) {  // minimised
     interface_.discard();
@@ -330,7 +328,7 @@ void Viewer::draw(unsigned framebuffer) {
     gradients.result.reset();  // of a scene that is gone
     gradients.study.begin(nullptr);
   }
-  sample_pinned(*whole_frame_, selection);
+  sample_pinned(*frame_, selection);
   take_opened();
   handle_keys();
   if (display.panels) draw_menu();

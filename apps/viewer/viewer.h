@@ -168,8 +168,8 @@ class Viewer {
   Renderer renderer_;
   PictureMaker pictures_;
   std::vector<std::unique_ptr<Panel>> panels_;
-  SharedFrame whole_frame_;  // as the simulation says it: what panels show
-  SharedFrame frame_;        // without what is hidden: what the picture shows
+  SharedFrame frame_;
+  VisibleContacts visible_;
   ContactGlyphCounts counts_;
   Timeline timeline_;
   LayoutAreas areas_;

@@ -96,7 +96,7 @@ std::vector<const ContactView*> Viewer::contacts_with_tables() const {
     if (const ContactView* hovered = contact_at(mouse())) add(*hovered);
   }
   for (auto pin = selection.pinned.rbegin(); pin != selection.pinned.rend(); ++pin) {
-    for (const ContactView& view : frame_->contacts) {
+    for (const ContactView& view : visible_.set().contacts) {
       if (Selection::same(view.contact.feature, pin->feature) && is_shown(view, display.contacts)) add(view);
     }
   }

@@ -105,8 +105,8 @@ void Viewer::draw_titles() const {
   const float line = ImGui::GetTextLineHeight(), gap = 0.5f * line;
   if (display.side_by_side && halves_.size() == 2) {
     const std::string titles[] = {
-        "as it is: " + count_text(frame_->contacts.size(), "contact"),
-        "without edge-edge: " + count_text(frame_->without_edges.size(), "contact")};
+        "as it is: " + count_text(visible_.set().contacts.size(), "contact"),
+        "without edge-edge: " + count_text(visible_.without_edges().contacts.size(), "contact")};
     for (std::size_t i = 0; i < 2; ++i) {
       const Rectangle& area = halves_[i].place.area;
       const ImVec2 size = text_size(titles[i]);

@@ -53,8 +53,9 @@ void Viewer::draw_lens(const ContactSet& set, SceneHalf& half, unsigned framebuf
   inside.translucent = true;
   inside.slice.shown = false;
   const GlyphScale scale{half.lens->camera, std::max(1, static_cast<int>(std::lround(points)))};
-  PictureMaker::Made made = pictures_.make(*frame_, {half.lens->contacts, half.lens->other_forces}, inside,
-                                           selection, nullptr, scale);
+  PictureMaker::Made made =
+      pictures_.make(*frame_, {half.lens->contacts, half.lens->other_forces, set.candidates}, inside,
+                     selection, nullptr, scale);
   made.picture.look = display.look;
   renderer_.draw(made.picture, viewport_of(area), framebuffer);
   half.lens_arrows = std::move(made.notes.arrows);
@@ -63,13 +64,13 @@ void Viewer::draw_lens(const ContactSet& set, SceneHalf& half, unsigned framebuf
 void Viewer::draw_world(unsigned framebuffer) {
   halves_.clear();
   Rectangle area = scene();
-  if (!display.side_by_side) return draw_half(contacts_of(*frame_), area, framebuffer);
+  if (!display.side_by_side) return draw_half(visible_.set(), area, framebuffer);
   const auto half = static_cast<float>(picture_width());
   area.width = half;
-  draw_half(contacts_of(*frame_), area, framebuffer);
+  draw_half(visible_.set(), area, framebuffer);
   area.x += half;
   area.width = scene().width - half;
-  draw_half({frame_->without_edges}, area, framebuffer);
+  draw_half(visible_.without_edges(), area, framebuffer);
 }
 
 }  // namespace abut::viewer

@@ -1,6 +1,7 @@
 #include "apps/viewer/visibility.h"
 
-#include "apps/viewer/simulation/frame.h"
+#include <algorithm>
+#include <iterator>
 
 namespace abut::viewer {
 
@@ -27,21 +28,31 @@ void Visibility::toggle_only(int body, int body_count) {
   hidden_bodies_ = std::move(others);
 }
 
-std::shared_ptr<const Frame> visible_part(const std::shared_ptr<const Frame>& frame,
-                                          const Visibility& visibility) {
-  if (visibility.shows_all()) return frame;
-  auto part = std::make_shared<Frame>(*frame);
-  const auto is_hidden = [&](const ContactFeature& feature) {
-    return !visibility.shows_pair(body_pair(feature.body_A, feature.body_B));
+void VisibleContacts::update(const std::shared_ptr<const Frame>& frame, const Visibility& visibility) {
+  if (frame == frame_ && visibility == visibility_) return;
+  frame_ = frame;
+  visibility_ = visibility;
+  if (visibility.shows_all()) {
+    set_ = contacts_of(*frame);
+    without_edges_ = {frame->without_edges, {}, frame->candidates};
+    return;
+  }
+  const auto copy = [](const auto& all, auto& visible, auto is_visible) {
+    visible.clear();
+    std::copy_if(all.begin(), all.end(), std::back_inserter(visible), is_visible);
   };
-  const auto is_hidden_view = [&](const ContactView& view) { return is_hidden(view.contact.feature); };
-  std::erase_if(part->contacts, is_hidden_view);
-  std::erase_if(part->without_edges, is_hidden_view);
-  std::erase_if(part->other_forces, [&](const ContactForce& force) { return is_hidden(force.feature); });
-  std::erase_if(part->candidates, [&](const ContactCandidate& candidate) {
-    return !visibility.shows_pair(body_pair(candidate.body, candidate.other));
+  const auto shows = [&](const ContactFeature& feature) {
+    return visibility.shows_pair(body_pair(feature.body_A, feature.body_B));
+  };
+  const auto shows_view = [&](const ContactView& view) { return shows(view.contact.feature); };
+  copy(frame->contacts, contacts_, shows_view);
+  copy(frame->without_edges, contacts_without_edges_, shows_view);
+  copy(frame->other_forces, other_forces_, [&](const ContactForce& force) { return shows(force.feature); });
+  copy(frame->candidates, candidates_, [&](const ContactCandidate& candidate) {
+    return visibility.shows_pair(body_pair(candidate.body, candidate.other));
   });
-  return part;
+  set_ = {contacts_, other_forces_, candidates_};
+  without_edges_ = {contacts_without_edges_, {}, candidates_};
 }
 
 }  // namespace abut::viewer

@@ -3,12 +3,13 @@
 
 #include <memory>
 #include <set>
+#include <span>
 #include <utility>
 #include <vector>
 
-namespace abut::viewer {
+#include "apps/viewer/simulation/frame.h"
 
-struct Frame;
+namespace abut::viewer {
 
 /// Two bodies, the lower index first.
 using BodyPair = std::pair<int, int>;
@@ -30,13 +31,40 @@ class Visibility {
   void toggle_only(int body, int body_count);
   void show_all() { *this = {}; }
 
+  friend bool operator==(const Visibility&, const Visibility&) = default;
+
  private:
   std::set<int> hidden_bodies_;
   std::set<BodyPair> hidden_pairs_;
 };
 
-/// The frame without contacts, forces and candidates of what is hidden; the frame itself if nothing is.
-[[nodiscard]] std::shared_ptr<const Frame> visible_part(const std::shared_ptr<const Frame>& frame,
-                                                        const Visibility& visibility);
+/// The contacts of a picture.
+struct ContactSet {
+  std::span<const ContactView> contacts;
+  std::span<const ContactForce> other_forces{};  ///< of contacts that are not among them
+  std::span<const ContactCandidate> candidates{};
+};
+[[nodiscard]] inline ContactSet contacts_of(const Frame& frame) {
+  return {frame.contacts, frame.other_forces, frame.candidates};
+}
+
+/// The contacts of a frame without those of what is hidden. They are copied only where something is hidden,
+/// and then once for each frame and each change of what is hidden.
+class VisibleContacts {
+ public:
+  void update(const std::shared_ptr<const Frame>& frame, const Visibility& visibility);
+
+  [[nodiscard]] const ContactSet& set() const { return set_; }
+  /// If edges did not meet edges; empty unless the frame has them.
+  [[nodiscard]] const ContactSet& without_edges() const { return without_edges_; }
+
+ private:
+  std::shared_ptr<const Frame> frame_;  // that the sets point into, or were copied from
+  Visibility visibility_;
+  std::vector<ContactView> contacts_, contacts_without_edges_;
+  std::vector<ContactForce> other_forces_;
+  std::vector<ContactCandidate> candidates_;
+  ContactSet set_, without_edges_;
+};
 
 }  // namespace abut::viewer

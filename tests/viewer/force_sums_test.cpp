@@ -95,6 +95,46 @@ TEST_CASE("Force sums: forces of contacts add up to those of pairs, and those of
   if (all_bounded) CHECK(total(arrows_of(frame, ForceSum::body)).norm() < 1e-9 * (1.0 + total(pairs).norm()));
 }
 
+TEST_CASE("Force sums: all that acts on a body, by pairs or in all, with the torque that it has",
+          "[viewer][value]") {
+  HeadlessViewer user(scene_file("gripper"));
+  user.steps(100);
+  user.draw();
+  const Frame& frame = user.frame();
+  const std::vector<ForceArrow> pairs = arrows_of(frame, ForceSum::pair);
+  REQUIRE(pairs.size() >= 2);
+  const auto by_pair = forces_of_pairs(frame);
+  CHECK(by_pair.size() == pairs.size());
+  std::map<int, Vec3<double>> of_body;
+  for (const ForceArrow& pair : pairs) {
+    const ForceArrow one = force_on(frame, pair.body, pair.from),
+                     other = force_on(frame, pair.from, pair.body);
+    const double size = 1e-12 * (1.0 + pair.force_W.norm());
+    CHECK((one.force_W - pair.force_W).norm() < size);
+    CHECK((one.force_W + other.force_W).norm() < size);
+    CHECK((by_pair.at({pair.from, pair.body}).force_W - pair.force_W).norm() < size);
+    CHECK(one.friction == Approx(pair.friction));
+    CHECK(one.normal_force == Approx(other.normal_force));
+    CHECK(one.count == pair.count);
+    of_body.try_emplace(pair.body, Vec3<double>::Zero()).first->second += pair.force_W;
+    of_body.try_emplace(pair.from, Vec3<double>::Zero()).first->second -= pair.force_W;
+  }
+  for (const auto& [body, force_W] : of_body) {
+    CHECK((force_on(frame, body).force_W - force_W).norm() < 1e-9 * (1.0 + force_W.norm()));
+    // Moving the point that the torque is about changes it by the moment of the force.
+    const Vec3<double> a(0.1, -0.4, 0.3), b(-0.2, 0.5, 0.7);
+    const Vec3<double> change = contact_torque_on(frame, body, b) - contact_torque_on(frame, body, a);
+    CHECK((change - (a - b).cross(force_W)).norm() < 1e-9 * (1.0 + force_W.norm()));
+  }
+  // Nothing acts on a body that touches nothing.
+  HeadlessViewer apart(scene_file("sphere_bounce"));
+  const ForceArrow none = force_on(apart.frame(), 1);
+  CHECK(none.count == 0);
+  CHECK(none.force_W == Vec3<double>::Zero());
+  CHECK(none.point_W.allFinite());
+  CHECK(none.friction == 0.0);
+}
+
 TEST_CASE("Force sums: what is hidden does not count", "[viewer][value]") {
   HeadlessViewer user(scene_file("box_stack"));
   user.steps(100);

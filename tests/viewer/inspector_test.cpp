@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 
 #include "apps/viewer/joint_glyphs.h"
+#include "apps/viewer/panels/scene_tree.h"
 #include "apps/viewer/picture_maker.h"
 #include "apps/viewer/simulation/joint_force.h"
 #include "tests/viewer/panel_desk.h"
@@ -49,6 +50,25 @@ TEST_CASE("inspector: says how to select as long as nothing is, and shows what i
   desk.selection.select_pair({0, 3});
   for (int i = 0; i < 3; ++i) desk.draw(panel);  // do not touch
   CHECK(desk.beyond_the_edge == 0.0f);
+}
+
+TEST_CASE("inspector: the friction of a pair is the mean of its contacts by their forces",
+          "[viewer][value]") {
+  Desk desk(scene_file("box_stack"));
+  run_steps(desk, 300);
+  auto frame = std::make_shared<Frame>(*desk.frame);
+  int contacts = 0;
+  double sum = 0.0, weighted = 0.0;
+  for (ContactView& view : frame->contacts) {
+    if (body_pair(view.contact.feature.body_A, view.contact.feature.body_B) != BodyPair{0, 1}) continue;
+    view.force.friction = 0.1 * ++contacts;
+    sum += std::max(0.0, view.force.normal_force());
+    weighted += std::max(0.0, view.force.normal_force()) * view.force.friction;
+  }
+  REQUIRE(contacts > 1);
+  for (const PairContacts& pair : touching_pairs(*frame)) {
+    if (pair.bodies == BodyPair{0, 1}) CHECK(pair.force.friction == Approx(weighted / sum));
+  }
 }
 
 TEST_CASE("inspector: a click on a value copies it", "[viewer][value]") {

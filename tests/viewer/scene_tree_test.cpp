@@ -78,7 +78,7 @@ TEST_CASE("SceneTree: a search finds names in any case, flat, also below what is
   model.joints[1].name = "finger hinge";
   SceneTree tree(model);
   tree.set_open({TreeNode::heading, 0, 0, true, 0}, false);
-  const std::vector<PairContacts> pairs{{{0, 2}, 3, 1.0, 0.0}, {{0, 3}, 1, 2.0, 0.0}};
+  const std::vector<PairContacts> pairs{{{0, 2}, 3, 0.0, {}}, {{0, 3}, 1, 0.0, {}}};
   CHECK(text_of(tree.rows(model, pairs, "FINGER")) == "h0\n b2\nh1\n j1\nh2\n p0\n");
   CHECK(tree.rows(model, pairs, "nobody").empty());
   CHECK(text_of(tree.rows(model, pairs)) == "h0\nh1\n j0\n j1\nh2\n p0\n p1\n");
@@ -111,7 +111,24 @@ TEST_CASE("touching_pairs: every contact is counted once, and forces add up to w
   }
   REQUIRE_FALSE(pairs.empty());
   CHECK(pairs[0].bodies == BodyPair{0, 1});
-  CHECK(pairs[0].normal_force == Approx(weight).epsilon(0.01));
+  CHECK(pairs[0].force.normal_force == Approx(weight).epsilon(0.01));
+}
+
+TEST_CASE("touching_pairs: the force of a pair is that at its arrow in the picture", "[viewer][value]") {
+  Desk desk(scene_file("box_slide"));
+  run_steps(desk, 50);
+  const std::vector<PairContacts> pairs = touching_pairs(*desk.frame);
+  ContactDisplay display;
+  display.least = 0.0;
+  const std::vector<ForceArrow> arrows =
+      force_arrows(desk.frame->model->model(), contacts_of(*desk.frame), display);
+  REQUIRE(pairs.size() == 1);
+  REQUIRE(arrows.size() == 1);
+  CHECK((pairs[0].force.force_W - arrows[0].force_W).norm() < 1e-12 * arrows[0].force_W.norm());
+  // It slides, so that the two differ by what friction adds.
+  const double mu = arrows[0].friction;
+  CHECK(pairs[0].force.force_W.norm() / pairs[0].force.normal_force ==
+        Approx(std::hypot(1.0, mu)).epsilon(0.02));
 }
 
 TEST_CASE("scene panel: a click selects, a double click centres, arrows move, and the eye hides",

@@ -83,20 +83,48 @@ TEST_CASE("Viewer: what is hidden is neither drawn nor picked, and contacts go w
   CHECK(user.viewer.display.visibility.shows_all());
 }
 
-TEST_CASE("visible_part: is the frame itself as long as nothing is hidden", "[viewer][value]") {
+TEST_CASE("VisibleContacts: nothing is copied as long as nothing is hidden, and once where something is",
+          "[viewer][value]") {
   SimulationThread simulation(options_of(scene_file("box_stack")), Threading::none);
   simulation.call([](SimulationCore& core) {
     for (int i = 0; i < 60; ++i) core.step_forward();
   });
   const SharedFrame frame = simulation.frame();
   Visibility visibility;
-  CHECK(visible_part(frame, visibility) == frame);
-  visibility.toggle_only(-1, frame->model->model().body_count());
-  const SharedFrame nothing = visible_part(frame, visibility);
   REQUIRE_FALSE(frame->contacts.empty());
-  CHECK(nothing->contacts.empty());
-  CHECK(nothing->other_forces.empty());
-  CHECK(nothing->state.X_WB.size() == frame->state.X_WB.size());
+  VisibleContacts visible;
+  visible.update(frame, visibility);
+  CHECK(visible.set().contacts.data() == frame->contacts.data());
+  CHECK(visible.set().contacts.size() == frame->contacts.size());
+  visibility.toggle_body(frame->model->model().body_count() - 1);
+  visible.update(frame, visibility);
+  const ContactView* const copied = visible.set().contacts.data();
+  CHECK(copied != frame->contacts.data());
+  CHECK(visible.set().contacts.size() < frame->contacts.size());
+  const long owners = frame.use_count();
+  const_cast<ContactView*>(copied)->contact.signed_distance = 17.0;  // stays, if it is not copied again
+  visible.update(frame, visibility);
+  CHECK(visible.set().contacts.data() == copied);
+  CHECK(visible.set().contacts[0].contact.signed_distance == 17.0);
+  CHECK(frame.use_count() == owners);
+  visibility.toggle_only(-1, frame->model->model().body_count());
+  visible.update(frame, visibility);
+  CHECK(visible.set().contacts.empty());
+  CHECK(visible.set().other_forces.empty());
+  visibility.show_all();
+  visible.update(frame, visibility);
+  CHECK(visible.set().contacts.data() == frame->contacts.data());
+}
+
+TEST_CASE("Viewer: hiding a body copies no frame", "[viewer][value]") {
+  HeadlessViewer user(scene_file("box_stack"));
+  user.steps(60);
+  user.draw();
+  const SharedFrame frame = user.viewer.frame();
+  user.viewer.display.visibility.toggle_body(1);
+  user.draw();
+  CHECK(user.viewer.frame() == frame);
+  CHECK(user.simulation.frame() == frame);
 }
 
 }  // namespace abut::viewer

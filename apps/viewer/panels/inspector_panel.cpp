@@ -10,6 +10,7 @@
 #define GLFW_INCLUDE_NONE
 #include <GLFW/glfw3.h>
 
+#include "apps/viewer/contact_description.h"
 #include "apps/viewer/panels/contact_details.h"
 #include "apps/viewer/panels/number_table.h"
 #include "apps/viewer/panels/panel.h"
@@ -42,37 +43,6 @@ double coordinate_rate(const Joint& joint, const State& state) {
     return V.tail<3>() + V.head<3>().cross(frames.X_WJB.p - centre_W);
   };
   return z_W.dot(velocity(joint.body_B, frames.X_WB.p) - velocity(joint.body_A, frames.X_WA.p));
-}
-
-/// What acts on a body through contacts, in the step that follows.
-struct ContactSum {
-  int contacts = 0;
-  Vec3<double> force_W = Vec3<double>::Zero(), torque_W = Vec3<double>::Zero();
-  double normal_force = 0.0;
-};
-
-void add_to(ContactSum& sum, const ContactForce& force, int body, const Vec3<double>& p_W) {
-  const Vec3<double> on_body = force.feature.body_B == body ? force.force_B_W : -force.force_B_W;
-  sum.force_W += on_body;
-  sum.torque_W += (force.point_W - p_W).cross(on_body);
-  sum.normal_force += force.normal_force();
-}
-
-ContactSum contact_sum(const Frame& frame, int body) {
-  const Vec3<double>& p_W = frame.state.X_WB[static_cast<std::size_t>(body)].p;
-  const auto is_on = [body](const ContactFeature& feature) {
-    return feature.body_A == body || feature.body_B == body;
-  };
-  ContactSum sum;
-  for (const ContactView& view : frame.contacts) {
-    if (!is_on(view.contact.feature)) continue;
-    ++sum.contacts;
-    if (view.has_force) add_to(sum, view.force, body, p_W);
-  }
-  for (const ContactForce& force : frame.other_forces) {
-    if (is_on(force.feature)) add_to(sum, force, body, p_W);
-  }
-  return sum;
 }
 
 class InspectorPanel : public Panel {
@@ -169,21 +139,28 @@ class InspectorPanel : public Panel {
   void draw_contacts_of(PanelContext& context, int body) {
     if (!ImGui::CollapsingHeader("Contacts", ImGuiTreeNodeFlags_DefaultOpen)) return;
     const Frame& frame = context.frame;
-    const ContactSum sum = contact_sum(frame, body);
-    if (sum.contacts == 0) return show_note("It touches nothing.");
+    std::vector<PairContacts> pairs = touching_pairs(frame);
+    std::erase_if(pairs, [body](const PairContacts& pair) {
+      return pair.bodies.first != body && pair.bodies.second != body;
+    });
+    if (pairs.empty()) return show_note("It touches nothing.");
     {
+      int contacts = 0;
+      for (const PairContacts& pair : pairs) contacts += pair.contacts;
+      const ForceArrow sum = force_on(frame, body);
       NumberTable table("contacts", &all_);
-      table.text("Count", fmt::format("{}", sum.contacts));
+      table.text("Count", fmt::format("{}", contacts));
       table.vector("Force on it", sum.force_W, "N");
       table.number("Size of that", sum.force_W.norm(), "N");
-      if (std::isfinite(frame.model->model().bodies[static_cast<std::size_t>(body)].size))
-        table.vector("Torque on it", sum.torque_W, "N m");
+      const auto b = static_cast<std::size_t>(body);
+      if (std::isfinite(frame.model->model().bodies[b].size))
+        table.vector("Torque on it", contact_torque_on(frame, body, frame.state.X_WB[b].p), "N m");
       table.number("Normal forces", sum.normal_force, "N");
     }
-    for (const PairContacts& pair : touching_pairs(frame)) {
-      if (pair.bodies.first != body && pair.bodies.second != body) continue;
+    for (const PairContacts& pair : pairs) {
       const int other = pair.bodies.first == body ? pair.bodies.second : pair.bodies.first;
-      link("with", fmt::format("{}, {}", frame.model->body_name(other), with_prefix(pair.normal_force, "N")),
+      link("with",
+           fmt::format("{}, {}", frame.model->body_name(other), three_digits(pair.force.force_W.norm(), "N")),
            other, [&] { context.selection.select_pair(pair.bodies); });
     }
   }
@@ -271,23 +248,15 @@ class InspectorPanel : public Panel {
     NumberTable table("pair", &all_);
     table.text("Contacts", fmt::format("{}", pair.contacts));
     table.number("Deepest", pair.depth, "m");
-    table.number("Normal forces", pair.normal_force, "N");
-    Vec3<double> force_B_W = Vec3<double>::Zero();
-    double activity = 0.0, friction = 0.0;
-    const auto add = [&](const ContactForce& force) {
-      if (body_pair(force.feature.body_A, force.feature.body_B) != bodies) return;
-      force_B_W += force.feature.body_B == bodies.second ? force.force_B_W : -force.force_B_W;
-      friction = force.friction;
-    };
+    table.vector("Force on B", pair.force.force_W, "N");
+    table.number("Size of that", pair.force.force_W.norm(), "N");
+    table.number("Normal forces", pair.force.normal_force, "N");
+    if (pair.force.normal_force > 0.0) table.number("Friction", pair.force.friction, "");
+    double activity = 0.0;
     for (const ContactView& view : frame.contacts) {
-      if (view.has_force) add(view.force);
       if (body_pair(view.contact.feature.body_A, view.contact.feature.body_B) == bodies)
         activity = std::max(activity, view.contact.activity);
     }
-    for (const ContactForce& force : frame.other_forces) add(force);
-    table.vector("Force on B", force_B_W, "N");
-    table.number("Size of that", force_B_W.norm(), "N");
-    table.number("Friction", friction, "");
     table.number("Most active", activity, "");
   }
 

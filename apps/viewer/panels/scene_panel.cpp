@@ -11,6 +11,7 @@
 #define GLFW_INCLUDE_NONE
 #include <GLFW/glfw3.h>
 
+#include "apps/viewer/contact_description.h"
 #include "apps/viewer/panels/panel.h"
 #include "apps/viewer/panels/scene_tree.h"
 #include "apps/viewer/panels/widgets.h"
@@ -248,7 +249,7 @@ class ScenePanel : public Panel {
       return joint.kind == JointKind::hinge ? fmt::format("{:.3f} rad", q) : with_prefix(q, "m");
     }
     if (row.node == TreeNode::pair)
-      return with_prefix(pairs_[static_cast<std::size_t>(row.index)].normal_force, "N");
+      return three_digits(pairs_[static_cast<std::size_t>(row.index)].force.force_W.norm(), "N");
     return {};
   }
 
@@ -284,8 +285,10 @@ class ScenePanel : public Panel {
     std::string words = name_of(*context.frame.model, row);
     if (row.node == TreeNode::pair) {
       const PairContacts& pair = pairs_[static_cast<std::size_t>(row.index)];
-      words += fmt::format("\n{}, normal forces of {}, deepest {}", count_text(pair.contacts, "contact"),
-                           with_prefix(pair.normal_force, "N"), with_prefix(pair.depth, "m"));
+      words += fmt::format("\nforce {} (normal forces {}), {}, deepest {}",
+                           three_digits(pair.force.force_W.norm(), "N"),
+                           three_digits(pair.force.normal_force, "N"), count_text(pair.contacts, "contact"),
+                           with_prefix(pair.depth, "m"));
     }
     tooltip(words + "\n\nClick to select, double click to look at it.");
   }

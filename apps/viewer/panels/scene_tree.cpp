@@ -40,15 +40,14 @@ std::vector<PairContacts> touching_pairs(const Frame& frame) {
   for (const ContactView& view : frame.contacts) {
     const BodyPair bodies = body_pair(view.contact.feature.body_A, view.contact.feature.body_B);
     PairContacts& pair =
-        pairs.try_emplace(bodies, PairContacts{bodies, 0, 0.0, -std::numeric_limits<double>::infinity()})
+        pairs.try_emplace(bodies, PairContacts{bodies, 0, -std::numeric_limits<double>::infinity(), {}})
             .first->second;
     ++pair.contacts;
     pair.depth = std::max(pair.depth, -view.contact.signed_distance);
-    if (view.has_force) pair.normal_force += view.force.normal_force();
   }
-  for (const ContactForce& force : frame.other_forces) {
-    const auto place = pairs.find(body_pair(force.feature.body_A, force.feature.body_B));
-    if (place != pairs.end()) place->second.normal_force += force.normal_force();
+  for (const auto& [bodies, force] : forces_of_pairs(frame)) {
+    const auto place = pairs.find(bodies);
+    if (place != pairs.end()) place->second.force = force;
   }
   std::vector<PairContacts> in_order;
   for (const auto& [bodies, pair] : pairs) in_order.push_back(pair);

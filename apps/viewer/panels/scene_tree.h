@@ -7,8 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "apps/viewer/simulation/frame.h"
-#include "apps/viewer/visibility.h"
+#include "apps/viewer/force_sums.h"
 
 namespace abut::viewer {
 
@@ -16,8 +15,8 @@ namespace abut::viewer {
 struct PairContacts {
   BodyPair bodies;
   int contacts = 0;
-  double normal_force = 0;  ///< sum of the contacts' [N], in the step that follows
-  double depth = 0;         ///< of the deepest contact [m]; negative: they are apart
+  double depth = 0;  ///< of the deepest contact [m]; negative: they are apart
+  ForceArrow force;  ///< on the second body, in the step that follows
 };
 
 /// In the order of the bodies.
