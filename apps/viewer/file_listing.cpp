@@ -34,7 +34,7 @@ std::vector<std::string> completions_of(const std::string& text, std::size_t mos
     std::error_code ignored;
     const bool is_folder = entry->is_directory(ignored);
     const fs::path extension = entry->path().extension();
-    if (!is_folder && extension != ".toml" && extension != ".npz") continue;
+    if (!is_folder && extension != ".toml" && extension != ".npz" && !is_measurements(name)) continue;
     found.emplace_back(!is_folder, folder + name + (is_folder ? "/" : ""));
   }
   std::sort(found.begin(), found.end());

@@ -7,9 +7,16 @@
 
 namespace abut::viewer {
 
-/// Paths that begin like `text`, as a user would type them: scenes (.toml), trajectories (.npz), and folders,
-/// which end in '/' and come first; each in the order of its name. Relative ones are those of the current
-/// folder, "~/" is the home folder. Hidden files take a dot to be listed; of long lists, the first `most`.
+/// Whether a file is a table of measurements (.csv), which is shown in the scene that is open; any other
+/// takes the place of that.
+[[nodiscard]] inline bool is_measurements(const std::filesystem::path& file) {
+  return file.extension() == ".csv";
+}
+
+/// Paths that begin like `text`, as a user would type them: scenes (.toml), trajectories (.npz),
+/// measurements (.csv), and folders, which end in '/' and come first; each in the order of its name. Relative
+/// ones are those of the current folder, "~/" is the home folder. Hidden files take a dot to be listed; of
+/// long lists, the first `most`.
 [[nodiscard]] std::vector<std::string> completions_of(const std::string& text, std::size_t most = 500);
 
 /// The longest beginning of all completions, at least `text` itself.

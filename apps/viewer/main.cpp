@@ -17,7 +17,6 @@
 #include "apps/abut/options.h"
 #include "apps/abut/trajectory_file.h"
 #include "apps/render/headless_context.h"
-#include "apps/viewer/simulation/ghost_file.h"
 #include "apps/viewer/viewer.h"
 #include "apps/viewer/viewer_options.h"
 #include "apps/viewer/window.h"
@@ -44,8 +43,6 @@ void start(const ViewerOptions& options, SimulationThread& simulation, const Int
       if (core.number() == before) break;  // it failed, or a replay is over
     }
     if (!core.message().empty()) throw std::invalid_argument(core.message());
-    if (const auto ghosts = ghosts_file(options); !ghosts.empty())
-      core.set_ghosts(read_ghosts(ghosts, *core.model()));
     core.set_speed(options.speed);
     core.set_loops(options.loop);
     core.set_running(!options.paused);
@@ -65,6 +62,12 @@ void restore(const ViewerOptions& options, const StateFile& state_file, Viewer& 
   viewer.restore(state_file.reading().state);
   viewer.recording.message = state_file.reading().problem;
   viewer.remember_file(options.scene);
+}
+
+/// Pictures that are counted wait for all that is to be in them.
+void show_ghosts(const ViewerOptions& options, Viewer& viewer, const InterruptRequest& interrupt) {
+  if (const auto file = ghosts_file(options); !file.empty()) viewer.show_ghosts(file);
+  if (options.headless || options.frames) viewer.wait_for_ghosts([&] { return !interrupt.received(); });
 }
 
 void begin_video(const ViewerOptions& options, Viewer& viewer) {
@@ -91,6 +94,7 @@ void run_headless(const ViewerOptions& options) {
   Viewer viewer(simulation, options.text_scale > 0.0 ? options.text_scale : 1.0);
   restore(options, state_file, viewer);
   apply(options, viewer);
+  show_ghosts(options, viewer, interrupt);
   const bool until_the_end = !options.video.empty() && !options.frames && !options.paused && !options.loop;
   const std::int64_t frames =
       until_the_end ? std::numeric_limits<std::int64_t>::max() : options.frames.value_or(1);
@@ -125,6 +129,7 @@ void run_in_window(const ViewerOptions& options) {
   window.connect_input();
   restore(options, state_file, viewer);
   apply(options, viewer);
+  show_ghosts(options, viewer, interrupt);
   begin_video(options, viewer);
   std::string title;
   for (std::int64_t i = 0; !window.close_requested() && !viewer.wants_to_close() && !interrupt.received();

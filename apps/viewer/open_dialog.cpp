@@ -58,8 +58,8 @@ bool OpenDialog::draw_path() {
   ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x - button - ImGui::GetStyle().ItemSpacing.x);
   const std::string before = path_;
   const bool entered = ImGui::InputTextWithHint(
-      "##path", "path of a scene (.toml) or a trajectory (.npz); Tab completes it", &path_,
-      ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CallbackCompletion, complete_path);
+      "##path", "path of a scene (.toml), a trajectory (.npz) or measurements (.csv); Tab completes it",
+      &path_, ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CallbackCompletion, complete_path);
   if (path_ != before) set_path(path_);
   ImGui::SameLine();
   ImGui::BeginDisabled(path_.empty());
@@ -74,7 +74,8 @@ bool OpenDialog::draw_completions() {
   const float rows = std::clamp(static_cast<float>(completions_.size()), 1.0f, k_completion_rows);
   std::optional<std::string> clicked;
   if (ImGui::BeginChild("completions", {0.0f, rows * row + ImGui::GetStyle().ItemSpacing.y})) {
-    if (completions_.empty()) ImGui::TextDisabled("No scene, trajectory or folder begins like this.");
+    if (completions_.empty())
+      ImGui::TextDisabled("No scene, trajectory, measurements or folder begin like this.");
     for (std::size_t i = 0; i < completions_.size(); ++i) {
       ImGui::PushID(static_cast<int>(i));
       if (ImGui::Selectable("##completion")) clicked = completions_[i];
@@ -163,7 +164,7 @@ std::optional<fs::path> OpenDialog::draw(const Rectangle& area, float scale, std
   bool chosen = draw_path();
   chosen = draw_completions() || chosen;
   if (!error_.empty()) show_text(k_bad_colour, error_);
-  if (!loses.empty()) show_text(k_doubtful_colour, loses);
+  if (!loses.empty() && !is_measurements(path_)) show_text(k_doubtful_colour, loses);
   ImGui::Separator();
   if (ImGui::BeginChild("recent", {0.24f * width, 0.0f})) chosen = draw_recent(recent) || chosen;
   ImGui::EndChild();

@@ -298,6 +298,7 @@ void Viewer::use_new_scene(const SceneModel& before) {
   selection.pair.reset();
   display.primitive_body = display.primitive = -1;
   display.preview_X_WB.clear();
+  ghost_job_.cancel();
   const std::vector<Body>&now = frame_->model->model().bodies, &then = before.model().bodies;
   const bool same_bodies = std::equal(now.begin(), now.end(), then.begin(), then.end(),
                                       [](const Body& a, const Body& b) { return a.name == b.name; });
@@ -322,6 +323,7 @@ void Viewer::draw(unsigned framebuffer) {
   const double share = pictures_per_second_ > 0.0 ? std::min(1.0, io.DeltaTime / k_averaged_over) : 1.0;
   pictures_per_second_ += share * (now - pictures_per_second_);
   poll_gradients(gradients);
+  poll_ghosts();
   follow_experiment(*frame_, gradients);
   const auto& result = gradients.result;
   if (result && result->request.model->geometry_version != frame_->model->geometry_version) {

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <filesystem>
+#include <functional>
 #include <future>
 #include <memory>
 #include <optional>
@@ -24,6 +25,7 @@
 #include "apps/viewer/picture_maker.h"
 #include "apps/viewer/pose_gizmo.h"
 #include "apps/viewer/remembered_state.h"
+#include "apps/viewer/simulation/ghost_job.h"
 #include "apps/viewer/thumbnails.h"
 #include "apps/viewer/video_file.h"
 
@@ -51,6 +53,11 @@ class Viewer {
   /// A scene (.toml) to open, a trajectory (.npz) to replay, or both. What opens becomes a recent file.
   void open(std::span<const std::filesystem::path> files);
   void open(const std::filesystem::path& file) { open({&file, 1}); }
+  /// Bodies of another motion beside those of the simulation, when they are there: see GhostJob. Throws
+  /// InputError for a file that cannot be read.
+  void show_ghosts(const std::filesystem::path& file) { ghost_job_.start(file, frame_->model); }
+  /// Until they are there or `may_go_on` says no. Throws InputError if they could not be simulated.
+  void wait_for_ghosts(const std::function<bool()>& may_go_on);
   /// The same, but where settings that were changed would be lost, the dialog asks first.
   void offer(std::span<const std::filesystem::path> files);
   /// Layout, panels and recent files of an earlier run; the hints are shown to whoever has not seen them.
@@ -126,6 +133,8 @@ class Viewer {
   void draw_menu();
   void draw_recent_menu();
   void take_opened();
+  bool take_ghosts();
+  void poll_ghosts();
   void open_chosen(const std::filesystem::path& file);
   void answer_requests();
   void reset_layout();
@@ -188,6 +197,7 @@ class Viewer {
   std::unique_ptr<VideoFile> video_;
   double video_seconds_ = 0.0;
   ViewerRequests requests_;
+  GhostJob ghost_job_;
   std::future<std::string> opening_;  // why it cannot be
   std::vector<std::filesystem::path> opening_files_, offered_files_, recent_files_;
   OpenDialog open_dialog_;

@@ -2,37 +2,60 @@
 /// the palette and the hints.
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include <imgui.h>
 
 #include "apps/viewer/file_listing.h"
 #include "apps/viewer/panels/actions.h"
-#include "apps/viewer/simulation/ghost_file.h"
 #include "apps/viewer/viewer.h"
 #include "collision/fitting/surface_cache.h"
 
 namespace abut::viewer {
 
 void Viewer::open(std::span<const std::filesystem::path> files) {
-  std::filesystem::path scene, trajectory;  // the last of each
-  for (const std::filesystem::path& file : files) {
-    if (file.extension() != ".csv") (file.extension() == ".npz" ? trajectory : scene) = file;
+  if (files.empty()) return;
+  std::filesystem::path scene, trajectory, measurements;  // the last of each
+  for (const std::filesystem::path& file : files)
+    (is_measurements(file) ? measurements : file.extension() == ".npz" ? trajectory : scene) = file;
+  if (!measurements.empty()) ghost_job_.cancel();  // they take its place
+  opening_files_.assign(files.begin(), files.end());
+  opening_ = open_files(simulation_, scene, trajectory, measurements);
+}
+
+/// Passes the ghosts on to the simulation when they are there; throws why they are not.
+bool Viewer::take_ghosts() {
+  std::optional<Ghosts> ghosts = ghost_job_.poll();
+  if (!ghosts) return false;
+  simulation_.post(
+      [ghosts = std::move(*ghosts), version = frame_->model->geometry_version](SimulationCore& core) {
+        if (core.model()->geometry_version == version) core.set_ghosts(ghosts);
+      });
+  return true;
+}
+
+void Viewer::poll_ghosts() {
+  try {
+    (void)take_ghosts();
+  } catch (const std::exception& error) {
+    simulation_.post([what = std::string(error.what())](SimulationCore& core) { core.set_message(what); });
   }
-  if (!scene.empty() || !trajectory.empty()) {
-    opening_files_.assign(files.begin(), files.end());
-    opening_ = open_files(simulation_, scene, trajectory);
-  }
-  for (const std::filesystem::path& file : files) {  // measurements of the scene that is open then
-    if (file.extension() != ".csv") continue;
-    simulation_.post([file](SimulationCore& core) { core.set_ghosts(read_ghosts(file, *core.model())); });
+}
+
+void Viewer::wait_for_ghosts(const std::function<bool()>& may_go_on) {
+  while (ghost_job_.busy() && !take_ghosts()) {
+    if (!may_go_on()) return ghost_job_.cancel();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 }
 
 void Viewer::offer(std::span<const std::filesystem::path> files) {
   if (files.empty()) return;
-  if (!frame_->is_edited) return open(files);
+  const bool keeps_scene = std::all_of(files.begin(), files.end(), is_measurements);
+  if (keeps_scene || !frame_->is_edited) return open(files);
   offered_files_.assign(files.begin(), files.end());
   requests_.open_dialog = true;
 }

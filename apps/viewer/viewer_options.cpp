@@ -14,6 +14,7 @@
 #include "apps/abut/options.h"
 #include "apps/abut/trajectory_file.h"
 #include "apps/render/gl_objects.h"
+#include "apps/viewer/file_listing.h"
 #include "apps/viewer/panels/actions.h"
 #include "engine/input_error.h"
 #include "engine/toml_table.h"
@@ -95,8 +96,6 @@ void set_switches(const std::vector<std::string>& words, bool on, const std::str
     found->second(display, on);
   }
 }
-
-bool is_measurements(const std::filesystem::path& file) { return file.extension() == ".csv"; }
 
 int body_named(const Model& model, const std::string& name, const std::string& option) {
   std::vector<std::string> known;

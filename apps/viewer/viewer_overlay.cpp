@@ -87,8 +87,10 @@ void Viewer::draw_message() {
   }
   notice_seconds_ -= io.DeltaTime;
   const bool is_error = !frame_->message.empty();
-  const std::string& message = is_error ? frame_->message : noticed_;
-  if (message.empty() || (!is_error && notice_seconds_ <= 0.0)) return;
+  const std::string message = is_error                ? frame_->message
+                              : notice_seconds_ > 0.0 ? noticed_
+                                                      : ghost_job_.progress();
+  if (message.empty()) return;
   ImDrawList& list = *ImGui::GetForegroundDrawList();
   const float line = ImGui::GetTextLineHeight(), gap = 0.5f * line;
   const float wrap = std::min(0.9f * scene().width, 50.0f * line);

@@ -3,15 +3,20 @@
 
 #include <catch2/catch.hpp>
 
+#include <chrono>
 #include <string>
+#include <thread>
 
 #include "apps/viewer/simulation/ghost_file.h"
+#include "apps/viewer/simulation/ghost_job.h"
 #include "apps/viewer/simulation/gradient_job.h"
 #include "apps/viewer/viewer_options.h"
 #include "dynamics/parameters/scene_parameter_derivatives.h"
+#include "engine/atomic_file.h"
 #include "engine/input_error.h"
 #include "tests/support/close.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/viewer/headless_viewer.h"
 #include "tests/viewer/panel_desk.h"
 
 namespace abut::viewer {
@@ -27,6 +32,17 @@ std::string experiment_file(const std::string& name) {
 ExperimentChoice choice_of(const std::string& name, UnknownValues values = UnknownValues::guesses,
                            const std::string& motion = {}) {
   return {experiment_file(name), {}, motion, values};
+}
+
+/// A scene with more steps than anybody has time for.
+std::filesystem::path endless_of(const TemporaryFolder& folder, const std::string& name) {
+  std::string text = read_file(scene_file(name));
+  const std::size_t steps = text.find("steps = ");
+  REQUIRE(steps != std::string::npos);
+  text.replace(steps, text.find('\n', steps) - steps, "steps = 100000000");
+  for (std::size_t at = 0; (at = text.find("\"../bodies", at)) != std::string::npos;)
+    text.replace(at, 4, "\"" ABUT_SOURCE_DIR "/assets/");
+  return folder.write("endless.toml", text);
 }
 
 SimulationCore core_of_experiment(const ExperimentChoice& choice) {
@@ -167,6 +183,77 @@ TEST_CASE("ghosts: what was not measured is as it is simulated", "[viewer][value
   const SharedFrame same = core.make_frame(0.0);
   REQUIRE(same->ghosts.size() == 2);
   CHECK((same->ghosts[1].X_WB.p - same->state.X_WB[1].p).norm() < 1e-9);
+}
+
+TEST_CASE("GhostJob: another scene is simulated beside the viewer, and ends within a step",
+          "[viewer][value]") {
+  const TemporaryFolder folder;
+  SimulationOptions options;
+  options.scene = scene_file("sphere_bounce");
+  SimulationCore core(options);
+  const auto wait = [](GhostJob& job) {
+    std::optional<Ghosts> ghosts;
+    while (job.busy() && !ghosts) {
+      ghosts = job.poll();
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return ghosts;
+  };
+  GhostJob job;
+  CHECK_FALSE(job.busy());
+  CHECK(job.progress().empty());
+  job.start(options.scene, core.model());
+  const std::optional<Ghosts> whole = wait(job);
+  REQUIRE(whole);
+  CHECK(whole->of_body.at(1).size() == static_cast<std::size_t>(core.end()) + 1);
+  CHECK(whole->name == "sphere_bounce.toml");
+  CHECK_FALSE(job.busy());
+
+  // Of days: it says how far it is, another file takes its place, and nothing waits for it.
+  const auto endless = endless_of(folder, "sphere_bounce");
+  job.start(endless, core.model());
+  const auto step = [&] { return std::stoi(job.progress().substr(job.progress().find("step ") + 5)); };
+  CHECK_THAT(job.progress(), Contains("ghosts of endless.toml: step") && Contains("of 100000000"));
+  while (step() < 3) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  const auto track = folder.write("track.csv", "time,position_x\n0,1\n0.1,2\n");
+  job.start(track, core.model());
+  const std::optional<Ghosts> measured = wait(job);
+  REQUIRE(measured);
+  CHECK(measured->name == "track.csv");
+
+  CHECK_THROWS_WITH(job.start(folder.path() / "none.toml", core.model()), Contains("none.toml"));
+  CHECK_FALSE(job.busy());
+  job.start(endless, core.model());
+  CHECK(job.busy());
+}
+
+TEST_CASE("Viewer: ghosts that are simulated appear when they are there, and hold nothing up",
+          "[viewer][value]") {
+  const TemporaryFolder folder;
+  HeadlessViewer user(scene_file("sphere_bounce"), 640, 400);
+  user.viewer.show_ghosts(scene_file("sphere_bounce"));
+  user.viewer.wait_for_ghosts([] { return true; });
+  user.draw(2);
+  CHECK(user.frame().ghosts.size() == 2);
+  CHECK(user.frame().ghosts_name == "sphere_bounce.toml");
+  const auto endless = endless_of(folder, "sphere_bounce");
+  const Image before = user.image();
+  user.viewer.show_ghosts(endless);
+  user.draw(2);
+  CHECK(difference(before, user.image()) > 100);  // how far they are
+  int asked = 0;
+  user.viewer.wait_for_ghosts([&] { return ++asked < 5; });
+  CHECK(asked == 5);
+  user.draw(2);
+  CHECK(difference(before, user.image()) < 20);
+  CHECK_THROWS_WITH(user.viewer.show_ghosts(scene_file("box_slide")), Contains("other bodies"));
+  user.viewer.show_ghosts(endless);
+  user.viewer.open(scene_file("box_slide"));  // ends with its scene
+  user.draw(3);
+  CHECK(user.frame().ghosts.empty());
+  user.viewer.show_ghosts(scene_file("box_slide"));
+  user.viewer.wait_for_ghosts([] { return true; });
+  user.viewer.show_ghosts(endless_of(folder, "box_slide"));
 }
 
 TEST_CASE("ghosts: surface points are shown as points", "[viewer][value]") {

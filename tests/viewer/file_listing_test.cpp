@@ -18,12 +18,12 @@ using Paths = std::vector<std::string>;
 TEST_CASE("completions: folders first, then scenes and trajectories that begin like the text",
           "[viewer][value]") {
   const test::TemporaryFolder folder;
-  for (const char* name : {"box_stack.toml", "box_slide.toml", "box.npz", "box.txt", "ball.toml",
+  for (const char* name : {"box_stack.toml", "box_slide.toml", "box.npz", "box.txt", "ball.toml", "track.csv",
                            ".hidden.toml", "boxes/inside.toml", "other/x.npz"})
     folder.write(name, "");
   const std::string at = folder.path().string() + "/";
   CHECK(completions_of(at) == Paths{at + "boxes/", at + "other/", at + "ball.toml", at + "box.npz",
-                                    at + "box_slide.toml", at + "box_stack.toml"});
+                                    at + "box_slide.toml", at + "box_stack.toml", at + "track.csv"});
   CHECK(completions_of(at + "box_") == Paths{at + "box_slide.toml", at + "box_stack.toml"});
   CHECK(completions_of(at + ".") == Paths{at + ".hidden.toml"});
   CHECK(completions_of(at + "boxes/") == Paths{at + "boxes/inside.toml"});

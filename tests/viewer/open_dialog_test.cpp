@@ -223,6 +223,41 @@ TEST_CASE("drop: settings that were changed are not lost without a question", "[
   CHECK(user.frame().is_replay);
 }
 
+TEST_CASE("measurements: are shown in the scene that is open, and nothing of it is lost", "[viewer][value]") {
+  const TemporaryFolder folder;
+  const fs::path track = folder.write("track.csv", "time,position_x\n0,0.3\n0.1,0.4\n"),
+                 broken = folder.write("broken.csv", "time,position_x\n0,0.3\nx,2\n");
+  HeadlessViewer user(folder.write("ball.toml", k_ball), 800, 600);
+  user.simulation.call(
+      [](SimulationCore& core) { core.edit([](Scene& scene) { scene.model.gravity.z() = -1.0; }); });
+  user.draw();
+  user.viewer.offer(std::vector<fs::path>{track});
+  user.draw(3);
+  CHECK_FALSE(user.viewer.has_popup());
+  CHECK(user.frame().ghosts.size() == 1);
+  CHECK(user.frame().is_edited);
+
+  // The dialog warns of what another scene would lose, and no longer as soon as a table of measurements is
+  // named.
+  user.press(GLFW_KEY_O, KeyModifier::control);
+  user.type((folder.path() / "track.cs").string());
+  user.draw(2);
+  const Image warned = user.image();
+  user.type("v");
+  user.draw(2);
+  CHECK(difference(warned, user.image()) > 500);
+  user.press(GLFW_KEY_ENTER);
+  user.draw(3);
+  CHECK_FALSE(user.viewer.has_popup());
+  CHECK(user.frame().is_edited);
+  CHECK(user.viewer.remembered().recent_files.front() == track);
+
+  open_by_path(user, broken.string());
+  CHECK(user.viewer.open_dialog().open());
+  CHECK_THAT(user.viewer.open_dialog().error(), Contains("broken.csv:3"));
+  CHECK(user.frame().is_edited);
+}
+
 TEST_CASE("Frame: says whether settings were changed since the scene was read", "[viewer][value]") {
   SimulationCore core(options_of(scene_file("box_slide")));
   CHECK_FALSE(core.make_frame(0.0)->is_edited);

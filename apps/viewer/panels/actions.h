@@ -21,11 +21,13 @@ void choose_panel(Panel& chosen, std::span<const std::unique_ptr<Panel>> panels)
 /// Whether what an action turns on and off is on now; false of all others.
 [[nodiscard]] bool is_on(Action action, const PanelContext& context);
 
-/// Opens a scene, an experiment, a trajectory (.npz) with its scene, or a trajectory of a given scene: one of
-/// them may be empty. The answer is why that cannot be, which frames then say, too; empty if it is open.
+/// Opens a scene, an experiment, a trajectory (.npz) with its scene, or a trajectory of a given scene, and
+/// measurements (.csv) of it, or of the scene that is open if there are these alone; what is not given is
+/// empty. The answer is why that cannot be, which frames then say, too; empty if it is open.
 [[nodiscard]] std::future<std::string> open_files(SimulationThread& simulation,
                                                   const std::filesystem::path& scene,
-                                                  const std::filesystem::path& trajectory);
+                                                  const std::filesystem::path& trajectory,
+                                                  const std::filesystem::path& measurements = {});
 /// The frame's moment and `steps` more (or fewer).
 void step_by(PanelContext& context, int steps);
 /// Halves and doubles from 1/16 to 16.

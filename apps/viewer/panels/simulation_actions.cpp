@@ -4,18 +4,24 @@
 
 #include "apps/abut/trajectory_file.h"
 #include "apps/viewer/panels/actions.h"
+#include "apps/viewer/simulation/ghost_file.h"
 
 namespace abut::viewer {
 
 std::future<std::string> open_files(SimulationThread& simulation, const std::filesystem::path& scene,
-                                    const std::filesystem::path& trajectory) {
-  return simulation.ask([scene, trajectory](SimulationCore& core) {
+                                    const std::filesystem::path& trajectory,
+                                    const std::filesystem::path& measurements) {
+  return simulation.ask([scene, trajectory, measurements](SimulationCore& core) -> std::string {
     try {
       if (trajectory.empty() && is_experiment(scene)) {
         core.open_experiment({scene, {}, {}, UnknownValues::guesses});
-      } else {
+      } else if (!scene.empty() || !trajectory.empty()) {
         core.open(scene.empty() ? scene_of_trajectory(trajectory) : scene, trajectory);
+      } else {
+        core.dismiss_message();  // of something else
       }
+      if (core.message().empty() && !measurements.empty())
+        core.set_ghosts(read_ghosts(measurements, *core.model()));
     } catch (const std::exception& error) {
       core.set_message(error.what());
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,28 +32,31 @@ std::vector<State> recorded_states(const fs::path& file, const Model& model) {
   return states;
 }
 
-std::vector<State> simulated_states(const fs::path& file, const Model& model) {
-  const Scene scene = read_scene(file, surface_maker(user_cache_folder()));
+GhostSource simulated_ghosts(const fs::path& file, const Model& model) {
+  auto scene = std::make_shared<const Scene>(read_scene(file, surface_maker(user_cache_folder())));
   const bool same_bodies =
-      std::equal(scene.model.bodies.begin(), scene.model.bodies.end(), model.bodies.begin(),
+      std::equal(scene->model.bodies.begin(), scene->model.bodies.end(), model.bodies.begin(),
                  model.bodies.end(), [](const Body& a, const Body& b) { return a.name == b.name; });
   if (!same_bodies) throw InputError(file.string(), 0, "has other bodies than the scene that is shown");
-  return naming_file(file.string(), [&] {
-    const Simulator simulator(scene.model, scene.config.step);
-    const int steps = std::max(1, scene.config.steps);
-    std::vector<State> states{scene.initial};
+  auto simulator = naming_file(
+      file.string(), [&] { return std::make_shared<const Simulator>(scene->model, scene->config.step); });
+  const int steps = std::max(1, scene->config.steps);
+  const auto make = [file, scene, simulator, steps](const std::function<bool(int)>& may_go_on) {
+    std::vector<State> states{scene->initial};
     State last;
-    const StepReport report = simulate(simulator.stepper(), scene.initial, steps, controls_of(scene, steps),
-                                       last, [&](int, const State& state, const StepReport& of_step) {
-                                         if (of_step.status == StepStatus::ok) states.push_back(state);
-                                         return true;
-                                       });
+    const StepReport report =
+        simulate(simulator->stepper(), scene->initial, steps, controls_of(*scene, steps), last,
+                 [&](int step, const State& state, const StepReport& of_step) {
+                   if (of_step.status == StepStatus::ok) states.push_back(state);
+                   return may_go_on(step + 1);
+                 });
     if (report.status != StepStatus::ok)
       throw InputError(
           file.string(), 0,
-          failure_text(scene.model, scene.config.step, states.back().time + scene.config.step.h, report));
-    return states;
-  });
+          failure_text(scene->model, scene->config.step, states.back().time + scene->config.step.h, report));
+    return motion_ghosts(simulator->model(), states, file.filename().string());
+  };
+  return {steps, make};
 }
 
 bool has_rotations(const fs::path& table) {
@@ -65,20 +69,21 @@ bool has_rotations(const fs::path& table) {
 
 }  // namespace
 
-Ghosts read_ghosts(const fs::path& file, const SceneModel& model) {
+GhostSource open_ghosts(const fs::path& file, const SceneModel& model) {
   const std::string extension = file.extension().string(), name = file.filename().string();
+  if (extension == ".toml") return simulated_ghosts(file, model.model());
+  const auto known = [](Ghosts ghosts) {
+    return GhostSource{0, [ghosts = std::move(ghosts)](const std::function<bool(int)>&) { return ghosts; }};
+  };
   if (extension == ".csv") {
     MeasurementSource source;
     source.file = file;
     source.kind = has_rotations(file) ? MeasurementSource::Kind::poses : MeasurementSource::Kind::positions;
     const std::vector<Measurement> measurements =
         read_measurements(source, model.model(), model.scene.initial.time);
-    return measured_ghosts(model.model(), measurements, name);
+    return known(measured_ghosts(model.model(), measurements, name));
   }
-  return motion_ghosts(
-      model.model(),
-      extension == ".toml" ? simulated_states(file, model.model()) : recorded_states(file, model.model()),
-      name);
+  return known(motion_ghosts(model.model(), recorded_states(file, model.model()), name));
 }
 
 }  // namespace abut::viewer
