@@ -65,7 +65,8 @@ struct DisplayOptions : BodyDisplay {
   bool lens = false;          ///< a pair's contacts enlarged, in a corner
   bool panels = true;
   Visibility visibility;
-  std::vector<Pose<double>> preview_X_WB;  ///< of the bodies at a moment that the timeline previews, or empty
+  /// Of the bodies at a moment that the timeline previews, or empty: set in each picture that shows it.
+  std::vector<Pose<double>> preview_X_WB;
 };
 
 /// What the user has picked: a body, a joint or a pair of bodies, and contacts.

@@ -297,7 +297,6 @@ void Viewer::use_new_scene(const SceneModel& before) {
   selection.pinned.clear();
   selection.pair.reset();
   display.primitive_body = display.primitive = -1;
-  display.preview_X_WB.clear();
   ghost_job_.cancel();
   const std::vector<Body>&now = frame_->model->model().bodies, &then = before.model().bodies;
   const bool same_bodies = std::equal(now.begin(), now.end(), then.begin(), then.end(),
@@ -343,7 +342,12 @@ void Viewer::draw(unsigned framebuffer) {
     camera_state.follow(selection.body, frame_->state.X_WB[static_cast<std::size_t>(selection.body)].p,
                         camera);
   handle_mouse();
+  // Who wants either to be seen says so in every picture.
+  display.preview_X_WB.clear();
+  gradients.motion.reset();
   if (display.panels) draw_panels();
+  PanelContext now_drawn = context();
+  show_motion_of_sliders(now_drawn);
   draw_world(framebuffer);
   draw_gizmo();
   draw_notes();

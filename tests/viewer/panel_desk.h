@@ -76,6 +76,8 @@ class Desk {
     frame = simulation.frame();
     poll_gradients(gradients);
     sample_pinned(*frame, selection);
+    display.preview_X_WB.clear();
+    gradients.motion.reset();
     ImGui::NewFrame();
     ImGui::SetNextWindowPos({0.0f, 0.0f});
     ImGui::SetNextWindowSize(window);
@@ -86,6 +88,7 @@ class Desk {
     content_height = ImGui::GetCursorPosY();
     if (inside) inside();
     ImGui::End();
+    show_motion_of_sliders(now);
     ImGui::Render();
     triangles = ImGui::GetDrawData()->TotalIdxCount / 3;
   }

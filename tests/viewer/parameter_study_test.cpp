@@ -148,6 +148,19 @@ TEST_CASE("parameter sliders: show both losses, and the motion as ghosts until t
                study.parameters()[static_cast<std::size_t>(i)].value));
   for (int k = 0; k < 3; ++k) desk.draw(panel);
   CHECK(desk.beyond_the_edge == 0.0f);
+  // Neither a section that is folded nor a panel that is closed shows ghosts, and they come back with it.
+  const auto header = desk.find(panel, [] { return ImGui::GetID("Other values"); });
+  REQUIRE(header);
+  desk.click(panel, *header);
+  desk.turn(panel);
+  CHECK(desk.frame->ghosts.empty());
+  desk.click(panel, *header);
+  desk.turn(panel);
+  CHECK(desk.frame->ghosts.size() == 2);
+  desk.turn(desk.panel(GLFW_KEY_F2));
+  CHECK(desk.frame->ghosts.empty());
+  desk.turn(panel);
+  CHECK(desk.frame->ghosts.size() == 2);
   const auto back = desk.find(panel, [] { return ImGui::GetID("Back"); });
   REQUIRE(back);
   desk.click(panel, *back);

@@ -225,6 +225,9 @@ TEST_CASE("Viewer: ghosts show the moment that the timeline previews", "[viewer]
   }
   CHECK(changed > 200);
   CHECK(user.frame().number == 200);
+  user.press(GLFW_KEY_TAB);  // nobody is over a timeline that is hidden
+  CHECK_FALSE(user.viewer.display.panels);
+  CHECK(user.viewer.display.preview_X_WB.empty());
 }
 
 }  // namespace abut::viewer

@@ -48,6 +48,10 @@ void ask_for_determinism(PanelContext& context);
 /// Takes what has come, and passes it on; once per picture. Never waits.
 void poll_gradients(GradientState& gradients);
 
+/// Shows GradientState::motion as passing ghosts, or none where nobody has asked for it in this picture. Once
+/// per picture, after the panels.
+void show_motion_of_sliders(PanelContext& context);
+
 /// Where another motion of an experiment is shown, the loss is that of its measurements from then on, over
 /// all of it; where there is none any more, another one takes its place.
 void follow_experiment(const Frame& frame, GradientState& gradients);

@@ -130,6 +130,18 @@ void poll_gradients(GradientState& gradients) {
   }
 }
 
+void show_motion_of_sliders(PanelContext& context) {
+  GradientState& state = context.gradients;
+  if (state.motion == state.shown_motion) return;
+  state.shown_motion = state.motion;
+  const std::uint64_t version = context.frame.model->geometry_version;
+  context.simulation.post([states = state.motion, version](SimulationCore& core) {
+    if (core.model()->geometry_version != version) return;  // another scene was opened: these bodies are gone
+    core.set_passing_ghosts(states ? motion_ghosts(core.model()->model(), *states, "the sliders' values")
+                                   : Ghosts());
+  });
+}
+
 void follow_experiment(const Frame& frame, GradientState& gradients) {
   Loss& loss = gradients.loss;
   if (!frame.experiment) {

@@ -25,6 +25,8 @@ struct GradientState {
   GradientJob job;
   std::optional<GradientResult> result;
   ParameterStudy study;  ///< of the result
+  /// Of other values, as ghosts in this picture: set by whoever draws the sliders, reset before each picture.
+  std::shared_ptr<const std::vector<State>> motion, shown_motion;
   std::optional<DeterminismResult> determinism;
   std::string message;  ///< why nothing came of what was asked for
   /// On their way from the thread of the simulation; see poll_gradients().

@@ -134,20 +134,12 @@ void ParameterSliders::draw_list(ParameterStudy& study, const GradientResult& re
   tooltip("Lists the next most influential ones, too.");
 }
 
-void ParameterSliders::show_motion(PanelContext& context) {
-  const ParameterStudy& study = context.gradients.study;
-  const std::optional<SimulatedChange> simulated = study.simulated();
-  const bool wants_motion = shows_motion_ && study.is_changed();
-  if (wants_motion && !simulated) return;  // the next is on its way; until then the last one stays
-  const std::shared_ptr<const std::vector<State>> states = wants_motion ? simulated->states : nullptr;
-  if (states == shown_) return;
-  shown_ = states;
-  const std::uint64_t version = context.frame.model->geometry_version;
-  context.simulation.post([states, version](SimulationCore& core) {
-    if (core.model()->geometry_version != version) return;  // another scene was opened: these bodies are gone
-    core.set_passing_ghosts(states ? motion_ghosts(core.model()->model(), *states, "the sliders' values")
-                                   : Ghosts());
-  });
+void ParameterSliders::show_motion(PanelContext& context) const {
+  GradientState& gradients = context.gradients;
+  if (!shows_motion_ || !gradients.study.is_changed()) return;
+  const std::optional<SimulatedChange> simulated = gradients.study.simulated();
+  // While the next is on its way, the last one stays.
+  gradients.motion = simulated ? simulated->states : gradients.shown_motion;
 }
 
 }  // namespace abut::viewer

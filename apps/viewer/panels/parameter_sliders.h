@@ -2,9 +2,6 @@
 /// what they lead to. Part of the gradient panel.
 #pragma once
 
-#include <memory>
-#include <vector>
-
 #include "apps/viewer/panels/panel.h"
 
 namespace abut::viewer {
@@ -15,12 +12,11 @@ class ParameterSliders {
 
  private:
   void draw_list(ParameterStudy& study, const GradientResult& result);
-  void show_motion(PanelContext& context);
+  void show_motion(PanelContext& context) const;
 
   bool shows_motion_ = true;
   int body_ = -1;  // whose parameters are listed; -1: all
   int rows_ = 8;
-  std::shared_ptr<const std::vector<State>> shown_;  // as ghosts
 };
 
 }  // namespace abut::viewer

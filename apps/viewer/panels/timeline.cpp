@@ -199,7 +199,7 @@ void Timeline::draw_track(PanelContext& context) {
   const Frame& frame = context.frame;
   const float em = ImGui::GetFontSize();
   const ImVec2 corner = ImGui::GetCursorScreenPos(), room = ImGui::GetContentRegionAvail();
-  if (room.x < 2.0f * em || room.y < 2.0f * em) return end_preview(context);
+  if (room.x < 2.0f * em || room.y < 2.0f * em) return preview_.reset();
   ImGui::InvisibleButton("track", room);
   const bool is_hovered = ImGui::IsItemHovered(), is_held = ImGui::IsItemActive(),
              is_clicked = ImGui::IsItemActivated();
@@ -275,14 +275,14 @@ void Timeline::draw_track(PanelContext& context) {
   if (is_held) {
     if (is_clicked && body >= 0) context.selection.select_body(body);
     if (is_clicked || ImGui::GetIO().MouseDelta.x != 0.0f) seek(std::min(under_mouse, frame.last));
-    end_preview(context);
+    preview_.reset();
   } else if (is_hovered) {
     preview(context, under_mouse);
     const float x = track.x(static_cast<double>(under_mouse));
     list.AddLine({x, track.top}, {x, track.axis}, dim);
     draw_tooltip(context, under_mouse, marks);
   } else {
-    end_preview(context);
+    preview_.reset();
   }
 
   const double shown =
@@ -303,21 +303,15 @@ void Timeline::seek(std::int64_t number) {
 
 void Timeline::preview(PanelContext& context, std::int64_t number) {
   const Frame& frame = context.frame;
-  if (number > frame.last) return end_preview(context);
+  if (number > frame.last) return preview_.reset();
   if (on_its_way_.valid() && on_its_way_.wait_for(std::chrono::seconds(0)) == std::future_status::ready)
     preview_ = on_its_way_.get();
   const bool is_it =
       preview_ && preview_->number == number && preview_->geometry_version == frame.model->geometry_version;
-  context.display.preview_X_WB.clear();
   if (is_it && number != frame.number) context.display.preview_X_WB = preview_->X_WB;
   if (on_its_way_.valid()) return;
   // Again for every picture: what is kept of a moment may be another after a reset or a branch.
   on_its_way_ = context.simulation.ask([number](SimulationCore& core) { return preview_of(core, number); });
-}
-
-void Timeline::end_preview(PanelContext& context) {
-  preview_.reset();
-  context.display.preview_X_WB.clear();
 }
 
 void Timeline::draw_tooltip(const PanelContext& context, std::int64_t number,

@@ -38,7 +38,6 @@ class Timeline {
   void seek(std::int64_t number);
   /// Asks for the moment under the mouse, and shows its bodies in the scene when it is there.
   void preview(PanelContext& context, std::int64_t number);
-  void end_preview(PanelContext& context);
   void draw_tooltip(const PanelContext& context, std::int64_t number,
                     std::span<const TimelineMark> marks) const;
 
