@@ -71,16 +71,9 @@ class Slicer {
   int first_, last_;
 };
 
-/// White where phi is zero, blue inside and orange outside, half of the way to their full strength at 4
-/// bands.
-Colour distance_colour(double phi, double band) {
-  const double strength = 1.0 - std::exp2(-std::abs(phi) / (6.0 * band));
-  return diverging_colour(std::copysign(0.08 + 0.82 * strength, phi));
-}
-
 /// @param change  of phi from a pixel to the next [m], >= 0
 Colour pixel_colour(double phi, double change, double band) {
-  Colour colour = distance_colour(phi, band);
+  Colour colour = slice_colour(phi / band);
   const auto darken = [&](double amount, const Colour& ink) {
     colour += static_cast<float>(amount) * (ink - colour);
   };
@@ -97,6 +90,12 @@ Colour pixel_colour(double phi, double change, double band) {
 }
 
 }  // namespace
+
+// Half of the way to their full strength at 6 bands.
+Colour slice_colour(double bands) {
+  const double strength = 1.0 - std::exp2(-std::abs(bands) / 6.0);
+  return diverging_colour(std::copysign(0.08 + 0.82 * strength, bands));
+}
 
 SlicePicture slice_picture(const ContactDetector& detector, std::span<const Pose<double>> X_WB, int body,
                            const SlicePlane& plane, int resolution, int arrows, double band) {

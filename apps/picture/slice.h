@@ -26,6 +26,9 @@ struct SlicePlane {
   }
 };
 
+/// Of a signed distance in a slice, in bands: white where it is zero, blue inside and orange outside.
+[[nodiscard]] Colour slice_colour(double bands);
+
 struct SlicePicture {
   SlicePlane plane;
   int resolution = 0;                ///< pixels along each side

@@ -63,8 +63,9 @@ class ContactGlyphMaker {
       ++counts_.normals;
     }
     if (display_.points || display_.normals) {
-      const char* name = k_indicator_names[static_cast<std::size_t>(display_.indicator)];
-      notes_.legend.add({LegendMark::scale, {}, name, 0.0, &sequential_colour, "0", "1"});
+      const auto i = static_cast<std::size_t>(display_.indicator);
+      const std::string words = k_indicator_names[i] + std::string(": ") + k_indicator_meanings[i];
+      notes_.legend.add({LegendMark::scale, {}, words, 0.0, &sequential_colour, "0", "1"});
       if (pinned && display_.points) notes_.legend.add({LegendMark::ball, k_selection_colour, "pinned"});
     }
     if (display_.witness_points && view.inspection.known) add_witness_points(view, unit);
@@ -86,7 +87,7 @@ class ContactGlyphMaker {
     }
     constexpr const char* k_whose[] = {"on the second body of each contact",
                                        "on the second body of each pair", "on each body"};
-    const double newtons = round_down(0.5 * k_largest_length / counts_.points_per_newton * display_.size);
+    const double newtons = round_down(k_legend_length / counts_.points_per_newton * display_.size);
     notes_.legend.add({LegendMark::arrow, k_force_colour,
                        with_prefix(newtons, "N") + " " + k_whose[static_cast<int>(display_.force_sum)],
                        newtons * counts_.points_per_newton});

@@ -22,6 +22,8 @@ struct GlyphScale {
 inline constexpr double k_normal_length = 55.0;    ///< at indicator 1 [points]
 inline constexpr double k_largest_length = 110.0;  ///< of the largest force, and gradient of a kind [points]
 
+inline constexpr double k_legend_length = 55.0;  ///< of an arrow in a legend at most, at size 1 [points]
+
 inline constexpr double k_point_radius = 5.0, k_rod_radius = 1.4;  ///< [points]
 
 /// How many contacts are drawn with what.

@@ -1,6 +1,7 @@
 /// What of the world is shown, and how: what panels set and the picture obeys.
 #pragma once
 
+#include <iterator>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +17,16 @@ namespace abut::viewer {
 enum class Indicator { activity, penetration, window, cone, gate, share, selection };
 inline constexpr const char* k_indicator_names[] = {"activity", "penetration", "window",   "cone",
                                                     "gate",     "share",       "selection"};
+
+/// What each tells, in a few words.
+inline constexpr const char* k_indicator_meanings[] = {"how much a contact counts",
+                                                       "how deep a contact lies",
+                                                       "whether edges pass between their ends",
+                                                       "whether the normal lies in the edges' normal cones",
+                                                       "whether edges are their bodies' surfaces",
+                                                       "what its neighbours leave of an edge",
+                                                       "weight in the choice of the K deepest"};
+static_assert(std::size(k_indicator_meanings) == std::size(k_indicator_names));
 
 /// What a force's arrow is the sum of.
 enum class ForceSum { contact, pair, body };

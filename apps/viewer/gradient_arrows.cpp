@@ -42,6 +42,9 @@ std::vector<GradientArrow> gradient_arrows(const Frame& frame, const GradientRes
       arrow.radius = kind.radius * length;
       arrow.colour = kind.colour;
       arrow.share = norm / largest;
+      arrow.value = norm;
+      arrow.points_per_unit = k_largest_length * size / largest;
+      arrow.unit = unit;
       arrow.label = fmt::format("{} {:.3g} {}", kind.name, norm, unit);
       arrow.meaning = fmt::format("{} by {}, L: ", kind.name, kind.by);
       arrows.push_back(std::move(arrow));

@@ -17,9 +17,12 @@ struct GradientArrow {
   Vec3<double> from_W, to_W;
   double radius = 0.0;  ///< [m]
   Colour colour;
-  double share = 0.0;     ///< of the longest of its kind
-  std::string label;      ///< "dL/dv 0.31 m/(m/s)"
-  std::string meaning{};  ///< "dL/dv by initial velocity, L: ", which the loss follows
+  double share = 0.0;          ///< of the longest of its kind
+  double value = 0.0;          ///< length of the derivative
+  double points_per_unit = 0;  ///< length of the arrow in the picture, by the value [points]
+  std::string unit;            ///< of the value
+  std::string label;           ///< "dL/dv 0.31 m/(m/s)"
+  std::string meaning{};       ///< "dL/dv by initial velocity, L: ", which the loss follows
 };
 
 /// At where bodies are in the frame, side by side; the longest of each kind is k_largest_length times `size`

@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
+#include <spdlog/fmt/fmt.h>
+
+#include "apps/viewer/contact_description.h"
 #include "apps/viewer/gradient_arrows.h"
 #include "apps/viewer/joint_glyphs.h"
 
@@ -14,16 +18,53 @@ void add_gradient_glyphs(const Frame& frame, const GradientResult& result, doubl
   std::vector<GradientArrow> arrows = gradient_arrows(frame, result, size, scale);
   std::erase_if(arrows, [&](const GradientArrow& arrow) { return !visibility.shows_body(arrow.body); });
   const std::vector<const GradientArrow*> labelled = labelled_arrows(arrows, selected_body);
+  std::string meaning;  // of the kind of arrows that came last
   for (const GradientArrow& arrow : arrows) {
     add_rimmed_arrow(arrow.from_W, arrow.to_W, arrow.radius, arrow.colour, scale, glyphs);
     const bool has_number = std::find(labelled.begin(), labelled.end(), &arrow) != labelled.end();
     const double priority = arrow.share + (arrow.body == selected_body ? 1.0 : 0.0);
     notes.arrows.push_back(
         {arrow.from_W, arrow.to_W, has_number ? arrow.label : std::string(), priority, arrow.colour});
+    if (std::exchange(meaning, arrow.meaning) == arrow.meaning) continue;
+    const double value = round_down(k_legend_length / arrow.points_per_unit);
     notes.legend.add({LegendMark::arrow, arrow.colour,
-                      arrow.meaning + loss_name(frame.model->model(), result.request.loss)});
+                      fmt::format("{:.3g} {}: {}{}", value, arrow.unit, arrow.meaning,
+                                  loss_name(frame.model->model(), result.request.loss)),
+                      value * arrow.points_per_unit});
   }
 }
+
+namespace {
+
+/// How far the colours of bodies of other motions are tinted.
+struct GhostLook {
+  Colour colour;
+  float share;
+  bool keeps_own_colours;
+};
+const GhostLook k_paler{k_ghost_colour, 0.5f, true}, k_passing{k_passing_ghost_colour, 0.8f, false};
+
+constexpr double k_slice_bands = 12.0;  // of the legend, to either side
+
+Colour slice_legend_colour(double x) { return slice_colour(k_slice_bands * (2.0 * x - 1.0)); }
+
+/// Arrows of the gradient, and what the colours of a slice mean.
+void add_slice_notes(const SlicePicture& slice, double band, GlyphList& glyphs, Legend& legend) {
+  const double radius = 0.004 * slice.plane.size;
+  for (const SlicePicture::Arrow& arrow : slice.arrows)
+    glyphs.add_arrow(arrow.from, arrow.to, radius, k_rim_colour);
+  if (!slice.arrows.empty()) legend.add({LegendMark::arrow, k_rim_colour, "gradient of the distance"});
+  const double farthest = k_slice_bands * band;
+  legend.add({LegendMark::scale,
+              {},
+              "signed distance, a line each " + three_digits(band, "m"),
+              0.0,
+              &slice_legend_colour,
+              three_digits(-farthest, "m"),
+              three_digits(farthest, "m")});
+}
+
+}  // namespace
 
 SlicePlane slice_plane(const SliceDisplay& slice) {
   SlicePlane plane;
@@ -63,27 +104,33 @@ PictureMaker::Made PictureMaker::make(const Frame& frame, const ContactSet& set,
   BodyDisplay ghosts = display;
   ghosts.translucent = true;
   ghosts.floor = false;
-  for (const BodyGhost& ghost : frame.ghosts) {
-    if (!display.visibility.shows_body(ghost.body)) continue;
+  const auto add_ghost = [&](int body, const Pose<double>& X_WB, const GhostLook& look) {
+    if (!display.visibility.shows_body(body)) return;
     const std::size_t before = picture.surfaces.size();
-    surfaces_of(frame).add_body(frame.model->model(), ghost.body, ghost.X_WB, ghosts, false, picture);
-    for (std::size_t i = before; i < picture.surfaces.size(); ++i) {  // paler than the bodies themselves
+    surfaces_of(frame).add_body(frame.model->model(), body, X_WB, ghosts, false, picture);
+    for (std::size_t i = before; i < picture.surfaces.size(); ++i) {
       Colour& colour = picture.surfaces[i].colour;
-      const Colour& towards = ghost.is_passing ? k_passing_ghost_colour : k_ghost_colour;
-      const float share = ghost.is_passing ? 0.8f : 0.5f;
-      colour.head<3>() += share * (towards - colour).head<3>();
-      if (ghost.is_passing) picture.surfaces[i].own_colours = false;
+      colour.head<3>() += look.share * (look.colour - colour).head<3>();
+      picture.surfaces[i].own_colours = picture.surfaces[i].own_colours && look.keeps_own_colours;
     }
-  }
-  const auto add_ghosts_to_legend = [&](const std::string& name, const Colour& colour) {
-    if (!name.empty()) made.notes.legend.add({LegendMark::ball, colour, "seen through: " + name});
   };
-  add_ghosts_to_legend(frame.ghosts_name, k_ghost_colour);
-  add_ghosts_to_legend(frame.passing_ghosts_name, k_passing_ghost_colour);
-  for (const auto& p_W : frame.ghost_points_W.colwise()) {
-    const Vec3<double> point(p_W);
-    picture.glyphs_on_top.add_sphere(point, 0.4 * k_point_radius * scale.point_at(point), k_selection_colour);
+  const auto add_to_legend = [&](const std::string& name, const GhostLook& look) {
+    if (!name.empty()) made.notes.legend.add({LegendMark::ball, look.colour, "seen through: " + name});
+  };
+  for (const BodyGhost& ghost : frame.ghosts) {
+    add_ghost(ghost.body, ghost.X_WB, ghost.is_passing ? k_passing : k_paler);
+    ghost.is_passing ? add_to_legend(frame.passing_ghosts_name, k_passing)
+                     : add_to_legend(frame.ghosts_name, k_paler);
   }
+  const GhostPoints& points = frame.ghost_points;
+  for (const auto& p_W : points.points_W.colwise()) {
+    const Vec3<double> point(p_W);
+    const double dot = 0.4 * k_point_radius * scale.point_at(point);  // that can be seen
+    picture.glyphs_on_top.add_sphere(point, std::max(dot, points.noise), k_selection_colour);
+  }
+  if (points.points_W.cols() > 0)
+    made.notes.legend.add({LegendMark::ball, k_selection_colour,
+                           "seen on surfaces, standard deviation " + three_digits(points.noise, "m")});
   if (display.preview_X_WB.size() == frame.state.X_WB.size()) {
     add_bodies(display.preview_X_WB, ghosts, false);
     made.notes.legend.add({LegendMark::ball, k_ghost_colour, "seen through: the moment under the mouse"});
@@ -106,9 +153,11 @@ PictureMaker::Made PictureMaker::make(const Frame& frame, const ContactSet& set,
   if (display.slice.shown) {
     const int bodies = frame.model->model().body_count();
     const int body = display.slice.body < bodies ? display.slice.body : -1;
-    picture.slice = slice_picture(frame.model->simulator.stepper().detector(), frame.state.X_WB, body,
-                                  slice_plane(display.slice), display.slice.resolution, display.slice.arrows,
-                                  display.slice.size / 25.0);
+    const double band = round_down(display.slice.size / 18.0);
+    picture.slice =
+        slice_picture(frame.model->simulator.stepper().detector(), frame.state.X_WB, body,
+                      slice_plane(display.slice), display.slice.resolution, display.slice.arrows, band);
+    add_slice_notes(*picture.slice, band, picture.glyphs, made.notes.legend);
   }
   return made;
 }

@@ -208,7 +208,15 @@ TEST_CASE("Contact glyphs: the legend tells of what is shown and of nothing else
   user.steps(100);
   user.draw();
   CHECK(legend([](ContactDisplay&) {}).empty());
-  CHECK(legend([](ContactDisplay& d) { d.points = d.normals = true; }) == "activity;");
+  for (std::size_t i = 0; i < std::size(k_indicator_names); ++i) {  // in one line each
+    const std::string line = legend([i](ContactDisplay& d) {
+      d.points = d.normals = true;
+      d.indicator = static_cast<Indicator>(i);
+      d.least = 0.0;
+    });
+    CHECK(line == k_indicator_names[i] + std::string(": ") + k_indicator_meanings[i] + ";");
+    CHECK(line.size() < 65);
+  }
   CHECK(legend([](ContactDisplay& d) { d.friction_discs = true; }) == "sticks;");
   CHECK(legend([](ContactDisplay& d) { d.candidates = true; }).empty());  // the scene has none
   CHECK(legend([](ContactDisplay& d) { d.forces = true; }).find("on the second body of each pair") !=

@@ -7,6 +7,7 @@
 #include <string>
 #include <thread>
 
+#include "apps/viewer/picture_maker.h"
 #include "apps/viewer/simulation/ghost_file.h"
 #include "apps/viewer/simulation/ghost_job.h"
 #include "apps/viewer/simulation/gradient_job.h"
@@ -256,15 +257,35 @@ TEST_CASE("Viewer: ghosts that are simulated appear when they are there, and hol
   user.viewer.show_ghosts(endless_of(folder, "box_slide"));
 }
 
-TEST_CASE("ghosts: surface points are shown as points", "[viewer][value]") {
+TEST_CASE("ghosts: surface points are shown as balls of their standard deviation", "[viewer][value]") {
   SimulationCore core = core_of_experiment(choice_of("shape_from_points", UnknownValues::truth));
   for (int i = 0; i < 60; ++i) core.step_forward();
   const SharedFrame frame = core.make_frame(0.0);
   CHECK(frame->ghosts.empty());
-  REQUIRE(frame->ghost_points_W.cols() > 5);
+  REQUIRE(frame->ghost_points.points_W.cols() > 5);
   const auto stone = static_cast<std::size_t>(frame->model->model().body("stone"));
-  for (const auto& p_W : frame->ghost_points_W.colwise())
+  for (const auto& p_W : frame->ghost_points.points_W.colwise())
     CHECK((Vec3<double>(p_W) - frame->state.X_WB[stone].p).norm() < 0.1);
+  const double noise = frame->ghost_points.noise;
+  CHECK(noise > 0.0);
+  CHECK(noise < 0.01);
+  for (const double nearer : {1.0, 0.01}) {  // where it could not be seen, a dot stands for it
+    GlyphScale scale{OrbitCamera(), 720};
+    scale.camera.target = frame->state.X_WB[stone].p;
+    scale.camera.distance = nearer;
+    DisplayOptions display;
+    display.contacts.points = display.contacts.normals = false;
+    PictureMaker maker;
+    const PictureMaker::Made made = maker.make(*frame, contacts_of(*frame), display, {}, nullptr, scale);
+    const auto& balls = made.picture.glyphs_on_top.glyphs(GlyphShape::sphere);
+    REQUIRE(static_cast<Eigen::Index>(balls.size()) == frame->ghost_points.points_W.cols());
+    for (const Glyph& ball : balls) {
+      const double dot = 2.0 * scale.point_at(ball.origin.cast<double>());
+      CHECK(ball.axes(0, 0) == Approx(std::max(dot, noise)).epsilon(1e-3));
+    }
+    REQUIRE(made.notes.legend.entries.size() == 1);
+    CHECK_THAT(made.notes.legend.entries[0].text, Contains("standard deviation"));
+  }
 }
 
 TEST_CASE("loss of measurements: its gradient is that of differences", "[viewer][derivative]") {

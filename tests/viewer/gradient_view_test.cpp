@@ -61,6 +61,32 @@ TEST_CASE("gradient arrows: each has its number and its unit, the selected body'
   CHECK(shown[1]->body == 0);
 }
 
+TEST_CASE("gradient arrows: the legend says how long an arrow of a round value of each kind is",
+          "[viewer][value]") {
+  Desk desk(scene_file("sphere_bounce"));
+  desk.frame = desk.simulation.frame();
+  const GradientResult result = gradient_of(desk, height_of(1), 50);
+  REQUIRE(result.error.empty());
+  const GlyphScale scale{desk.camera, 720};
+  const double derivatives[] = {1.0, 50 * desk.frame->model->config().h};  // by position and velocity
+  for (const double size : {0.3, 1.0, 4.0}) {
+    PictureNotes notes;
+    GlyphList glyphs;
+    add_gradient_glyphs(*desk.frame, result, size, -1, scale, glyphs, notes);
+    const auto& entries = notes.legend.entries;
+    REQUIRE(entries.size() == 3);
+    for (std::size_t i = 0; i < 3; ++i) {
+      CAPTURE(entries[i].text);
+      const double value = std::stod(entries[i].text);
+      CHECK(round_down(value * (1.0 + 1e-9)) == Approx(value));
+      CHECK(entries[i].length > 0.2 * k_legend_length);
+      CHECK(entries[i].length <= k_legend_length);
+      if (i < 2) CHECK(entries[i].length == Approx(value / derivatives[i] * k_largest_length * size));
+    }
+    CHECK_THAT(entries[0].text, Catch::Contains(" m/m: dL/dx by initial position, L: "));
+  }
+}
+
 TEST_CASE("derivative_unit: quotients that can be read in one way", "[viewer][value]") {
   CHECK(derivative_unit("m", "kg") == "m/kg");
   CHECK(derivative_unit("J", "m/s") == "J/(m/s)");

@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 
+#include "apps/viewer/contact_description.h"
 #include "apps/viewer/picking.h"
 #include "engine/body_builder.h"
 #include "tests/support/temporary_folder.h"
@@ -140,6 +141,33 @@ TEST_CASE("Viewer: every key does something that is to be seen or known", "[view
   }
   CHECK(std::filesystem::file_size(folder.path() / "key.png") > 1000);
   CHECK(std::filesystem::file_size(folder.path() / "key.npz") > 1000);
+}
+
+TEST_CASE("Viewer: a slice has its arrows, and a legend of its colours as long as it is shown",
+          "[viewer][value]") {
+  HeadlessViewer user(scene_file("sphere_bounce"));
+  const auto entry = [&]() -> const LegendEntry* {
+    for (const LegendEntry& one : user.viewer.notes().legend.entries) {
+      if (one.text.find("signed distance") != std::string::npos) return &one;
+    }
+    return nullptr;
+  };
+  CHECK(entry() == nullptr);
+  user.press(GLFW_KEY_S);
+  REQUIRE(entry() != nullptr);
+  CHECK(entry()->mark == LegendMark::scale);
+  const double band = round_down(user.viewer.display.slice.size / 18.0);
+  CHECK_THAT(entry()->text, Contains("a line each " + three_digits(band, "m")));
+  CHECK(entry()->high == three_digits(12.0 * band, "m"));
+  CHECK(entry()->low == "-" + entry()->high);
+  for (const double x : {0.0, 0.25, 0.6, 1.0})
+    CHECK(entry()->colour_at(x) == slice_colour(12.0 * (2.0 * x - 1.0)));
+  const Image without = user.image();
+  user.viewer.display.slice.arrows = 12;
+  user.draw();
+  CHECK(difference(without, user.image()) > 200);
+  user.press(GLFW_KEY_S);
+  CHECK(entry() == nullptr);
 }
 
 TEST_CASE("Viewer: keys that are typed into a text field do nothing else", "[viewer][value]") {

@@ -70,7 +70,7 @@ struct Frame {
   std::shared_ptr<const Points> motion_W;  ///< corners of boxes around the bodies on their way to `end` [m]
   [[nodiscard]] std::span<const Points> motion() const { return {motion_W.get(), motion_W ? 1U : 0U}; }
   std::vector<BodyGhost> ghosts;                     ///< of bodies in another motion now; may be empty
-  Points ghost_points_W = Points(3, 0);              ///< seen on their surfaces
+  GhostPoints ghost_points;                          ///< seen on their surfaces; may be empty
   std::string ghosts_name, passing_ghosts_name;      ///< what they are of; empty without any
   std::shared_ptr<const ExperimentView> experiment;  ///< null unless one is shown
 };

@@ -61,8 +61,9 @@ Ghosts measured_ghosts(const Model& model, std::span<const Measurement> measurem
         const Eigen::Index before = all.cols();
         all.conservativeResize(3, before + points->p_W.cols());
         all.rightCols(points->p_W.cols()) = points->p_W;
+        ghosts.points.back().noise = std::max(ghosts.points.back().noise, points->noise);
       } else {
-        ghosts.points.push_back({measurement.time, points->p_W});
+        ghosts.points.push_back({measurement.time, points->p_W, points->noise});
       }
     }
   }
@@ -108,12 +109,12 @@ Points ghost_extent_W(const Ghosts& ghosts, const Model& model, const State& now
   return extent_W;
 }
 
-Points ghost_points_at(const Ghosts& ghosts, double time) {
+const GhostPoints* ghost_points_at(const Ghosts& ghosts, double time) {
   constexpr double k_old = 0.5;  // [s]
   const auto after = std::upper_bound(ghosts.points.begin(), ghosts.points.end(), time,
                                       [](double t, const GhostPoints& points) { return t < points.time; });
-  if (after == ghosts.points.begin() || std::prev(after)->time < time - k_old) return Points(3, 0);
-  return std::prev(after)->points_W;
+  if (after == ghosts.points.begin() || std::prev(after)->time < time - k_old) return nullptr;
+  return &*std::prev(after);
 }
 
 }  // namespace abut::viewer

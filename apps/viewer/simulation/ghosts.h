@@ -19,8 +19,9 @@ struct GhostPose {
 
 /// Points that were seen on surfaces at a time.
 struct GhostPoints {
-  double time = 0.0;  ///< [s]
-  Points points_W;    ///< (3, n) [m]
+  double time = 0.0;               ///< [s]
+  Points points_W = Points(3, 0);  ///< (3, n) [m]
+  double noise = 0.0;              ///< standard deviation along the normals, the largest of them [m]
 };
 
 struct Ghosts {
@@ -49,7 +50,7 @@ struct BodyGhost {
 [[nodiscard]] std::vector<BodyGhost> ghosts_at(const Ghosts& ghosts, const Model& model, const State& now);
 /// Corners of boxes around the bodies wherever the ghosts are (3, n) [m].
 [[nodiscard]] Points ghost_extent_W(const Ghosts& ghosts, const Model& model, const State& now);
-/// The points that were seen last, up to half a second ago.
-[[nodiscard]] Points ghost_points_at(const Ghosts& ghosts, double time);
+/// The points that were seen last, up to half a second ago; null if there are none.
+[[nodiscard]] const GhostPoints* ghost_points_at(const Ghosts& ghosts, double time);
 
 }  // namespace abut::viewer
