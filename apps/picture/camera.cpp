@@ -117,6 +117,13 @@ void OrbitCamera::turn(double dx, double dy) {
   elevation = std::clamp(elevation - pi * dy, -0.5 * pi, 0.5 * pi);
 }
 
+void OrbitCamera::look(double dx, double dy) {
+  constexpr double k_slower = 0.5;
+  const Vec3<double> here = position();
+  turn(k_slower * dx, k_slower * dy);
+  stand_at(here);
+}
+
 void OrbitCamera::pan(double dx, double dy) {
   target -= pixel_size(distance, 1) * (dx * right() + dy * up());
 }

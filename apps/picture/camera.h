@@ -50,6 +50,11 @@ struct OrbitCamera {
   void pan(double dx, double dy);
   /// > 0 goes nearer; 1 is one notch of a wheel.
   void zoom(double notches);
+
+  /// Moves the target so that the camera is at a place, from where it looks as before.
+  void stand_at(const Vec3<double>& p_W) { target += p_W - position(); }
+  /// Looks around from where the camera is: to the right and upwards, by drags as above.
+  void look(double dx, double dy);
 };
 
 /// A camera in whose picture all bodies but half-spaces are, looking as `like` does, at their middle or at

@@ -12,6 +12,7 @@ inline constexpr std::size_t k_bookmarks = 3;
 
 struct CameraState {
   bool follows = false;  ///< the selected body, keeping distance and direction
+  bool flies = false;    ///< keys move it, and drags look around from where it is
   std::array<std::optional<OrbitCamera>, k_bookmarks> bookmarks;
 
   /// Moves the camera as the body has moved since the last call about the same body.

@@ -29,6 +29,11 @@ double distance_to_segment(const Vec2<double>& p, const Vec2<double>& a, const V
   return (p - a - t * along).norm();
 }
 
+bool is_fly_key(int key) {
+  return std::any_of(fly_keys().begin(), fly_keys().end(),
+                     [key](const FlyKey& one) { return one.key == key; });
+}
+
 }  // namespace
 
 Viewer::Viewer(SimulationThread& simulation, double text_scale)
@@ -106,8 +111,22 @@ void Viewer::handle_keys() {
                                              : KeyModifier::none;
   for (int key = 0; key < static_cast<int>(std::size(io.KeysDown)); ++key) {
     if (!ImGui::IsKeyPressed(key, true)) continue;
+    if (camera_state.flies && modifier != KeyModifier::control && is_fly_key(key)) continue;
     const std::optional<KeyBinding> binding = find_key(key, modifier);
     if (binding && (binding->repeats || ImGui::IsKeyPressed(key, false))) act(binding->action);
+  }
+}
+
+void Viewer::fly() {
+  const ImGuiIO& io = ImGui::GetIO();
+  if (!camera_state.flies || io.WantTextInput || has_popup() || io.KeyCtrl) return;
+  constexpr double k_speed = 0.8, k_faster = 4.0, k_longest = 0.1;  // [distances of the camera/s], [-], [s]
+  const double length =
+      k_speed * (io.KeyShift ? k_faster : 1.0) * camera.distance * std::min<double>(io.DeltaTime, k_longest);
+  for (const FlyKey& one : fly_keys()) {
+    if (!ImGui::IsKeyDown(one.key)) continue;
+    camera.target +=
+        length * (one.way[0] * camera.right() + one.way[1] * camera.up() + one.way[2] * camera.forward());
   }
 }
 
@@ -186,7 +205,7 @@ void Viewer::go_on_dragging(const Mouse& at) {
     case Drag::none:
       return;
     case Drag::turn_camera:
-      return camera.turn(dx, dy);
+      return camera_state.flies ? camera.look(dx, dy) : camera.turn(dx, dy);
     case Drag::move_camera:
       return camera.pan(dx, dy);
     case Drag::pull: {
@@ -278,7 +297,10 @@ void Viewer::handle_mouse() {
   } else if (held) {
     go_on_dragging(at);
   }
-  if (io.MouseWheel != 0.0f) camera.zoom(io.MouseWheel);
+  if (io.MouseWheel == 0.0f) return;
+  const Vec3<double> here = camera.position();
+  camera.zoom(camera_state.flies ? -io.MouseWheel : io.MouseWheel);
+  if (camera_state.flies) camera.stand_at(here);  // it flies faster, the farther ahead it looks
 }
 
 // A picture -------------------------------------------------------------------------------------------------
@@ -332,6 +354,7 @@ void Viewer::draw(unsigned framebuffer) {
   sample_pinned(*frame_, selection);
   take_opened();
   handle_keys();
+  fly();
   if (display.panels) draw_menu();
   answer_requests();
   lay_out();  // after all that opens and closes panes

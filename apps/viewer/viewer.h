@@ -123,6 +123,7 @@ class Viewer {
   [[nodiscard]] bool gizmo_shown() const;
 
   void handle_keys();
+  void fly();
   void handle_mouse();
   void begin_drag(const Mouse& at);
   void go_on_dragging(const Mouse& at);

@@ -172,6 +172,22 @@ TEST_CASE("camera_around: every vertex of every body is in the picture, and they
   }
 }
 
+TEST_CASE("OrbitCamera: looking around turns it where it stands", "[viewer][property]") {
+  Random random(31);
+  for (int i = 0; i < 30; ++i) {
+    OrbitCamera camera = random_camera(random);
+    const OrbitCamera before = camera;
+    camera.look(0.1, 0.05);
+    const double size = 1e-12 * (before.position().norm() + before.distance);
+    CHECK((camera.position() - before.position()).norm() < 20.0 * size);
+    CHECK(camera.distance == before.distance);
+    CHECK(camera.forward().dot(before.right()) > 0.0);                                         // to the right
+    if (std::abs(before.elevation) < 1.3) CHECK(camera.forward().z() > before.forward().z());  // and upwards
+    camera.stand_at({1, 2, 3});
+    CHECK((camera.position() - Vec3<double>(1, 2, 3)).norm() < 20.0 * size + 1e-12 * 40.0 * camera.distance);
+  }
+}
+
 TEST_CASE("camera_around: bodies without a mesh are in the picture too", "[viewer][value]") {
   TestScene scene;
   scene.add(fixed_channel(0.1, 0.2, 0.5, 0.02), pose_at({3, 0, 0}));

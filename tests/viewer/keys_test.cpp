@@ -200,7 +200,7 @@ TEST_CASE("is_on: a key that turns something on and off flips it, and no other k
     press();
     CHECK(states()[row] == before[row]);
   }
-  CHECK(flips == 25);
+  CHECK(flips == 26);
 }
 
 TEST_CASE("keys of the camera: directions, parallel rays, views that are kept", "[viewer][value]") {

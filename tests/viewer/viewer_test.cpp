@@ -135,6 +135,7 @@ TEST_CASE("Viewer: every key does something that is to be seen or known", "[view
         after->running != frame->running || after->number != frame->number || after->last != frame->last ||
         after->speed != frame->speed || after->loops != frame->loops || after->model != frame->model ||
         user.viewer.camera_state.follows != camera_state.follows ||
+        user.viewer.camera_state.flies != camera_state.flies ||
         keeps_more(user.viewer.camera_state, camera_state) || user.viewer.recording.message != message ||
         user.viewer.wants_to_close() || user.viewer.gradients.result.has_value() != had_result;
     CHECK((is_seen || is_known));
@@ -168,6 +169,60 @@ TEST_CASE("Viewer: a slice has its arrows, and a legend of its colours as long a
   CHECK(difference(without, user.image()) > 200);
   user.press(GLFW_KEY_S);
   CHECK(entry() == nullptr);
+}
+
+TEST_CASE("Viewer: a flying camera moves by held keys and looks around from where it is", "[viewer][value]") {
+  HeadlessViewer user(scene_file("sphere_bounce"));
+  OrbitCamera& camera = user.viewer.camera;
+  const auto displacement = [&](int key, KeyModifier modifier = KeyModifier::none) -> Vec3<double> {
+    const OrbitCamera before = camera;
+    user.press(key, modifier);
+    CHECK(camera.azimuth == before.azimuth);
+    const Vec3<double> way = (camera.position() - before.position()) / before.distance;
+    return {way.dot(before.right()), way.dot(before.up()), way.dot(before.forward())};
+  };
+  const DisplayOptions display = user.viewer.display;
+  CHECK(displacement(GLFW_KEY_W).norm() < 1e-12);  // it does what it does: a wireframe
+  CHECK(user.viewer.display.wireframe != display.wireframe);
+  user.press(GLFW_KEY_W);
+  camera.orthographic = true;
+  user.press(GLFW_KEY_J, KeyModifier::shift);
+  REQUIRE(user.viewer.camera_state.flies);
+  CHECK_FALSE(camera.orthographic);
+
+  const double length = displacement(GLFW_KEY_W).z();
+  CHECK(length > 0.0);
+  const std::pair<int, Vec3<double>> keys[] = {{GLFW_KEY_W, {0, 0, 1}}, {GLFW_KEY_S, {0, 0, -1}},
+                                               {GLFW_KEY_D, {1, 0, 0}}, {GLFW_KEY_A, {-1, 0, 0}},
+                                               {GLFW_KEY_E, {0, 1, 0}}, {GLFW_KEY_Q, {0, -1, 0}}};
+  for (const auto& [key, way] : keys) {
+    CAPTURE(key);
+    CHECK((displacement(key) - length * way).norm() < 1e-9);
+    CHECK((displacement(key, KeyModifier::shift) - 4.0 * length * way).norm() < 1e-9);
+  }
+  CHECK(user.viewer.display.wireframe == display.wireframe);
+  CHECK(user.viewer.display.slice.shown == display.slice.shown);
+  CHECK(user.viewer.display.contacts.edge_edge == display.contacts.edge_edge);
+  CHECK_FALSE(user.viewer.gradients.job.busy());
+
+  const OrbitCamera before = camera;
+  user.drag(0, 100.0f, 100.0f, 140.0f, 80.0f);
+  CHECK((camera.position() - before.position()).norm() < 1e-9);
+  CHECK(camera.forward().dot(before.right()) > 0.05);
+  CHECK(camera.forward().z() > before.forward().z());
+  user.mouse_to(100.0f, 100.0f);
+  const OrbitCamera slow = camera;
+  ImGui::GetIO().MouseWheel = 2.0f;
+  user.draw();
+  ImGui::GetIO().MouseWheel = 0.0f;
+  CHECK(camera.distance > 1.2 * slow.distance);  // which it flies in the same time
+  CHECK((camera.position() - slow.position()).norm() < 1e-9);
+
+  user.viewer.selection.body = 1;
+  user.press(GLFW_KEY_ESCAPE);
+  CHECK_FALSE(user.viewer.camera_state.flies);
+  CHECK(user.viewer.selection.body == 1);
+  CHECK(displacement(GLFW_KEY_D).norm() < 1e-12);
 }
 
 TEST_CASE("Viewer: keys that are typed into a text field do nothing else", "[viewer][value]") {

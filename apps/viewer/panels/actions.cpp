@@ -22,6 +22,14 @@ void look_from(PanelContext& context, double azimuth, double elevation) {
   context.camera.elevation = elevation;
 }
 
+void set_flying(PanelContext& context, bool flies) {
+  context.camera_state.flies = flies;
+  if (!flies) return;
+  context.camera.orthographic = false;
+  context.recording.message =
+      "flying: W A S D and E Q move, with Shift faster; a drag looks around; Esc ends it";
+}
+
 std::size_t bookmark_of(Action action, Action first) {
   return static_cast<std::size_t>(action) - static_cast<std::size_t>(first);
 }
@@ -171,9 +179,12 @@ bool perform(Action action, PanelContext& context, std::span<const std::unique_p
     case Action::view_bottom:
       return look_from(context, -0.5 * pi, -0.5 * pi), true;
     case Action::orthographic:
+      context.camera_state.flies = false;  // nothing comes nearer without perspective
       return toggle(context.camera.orthographic), true;
     case Action::follow_body:
       return toggle(context.camera_state.follows), true;
+    case Action::fly:
+      return set_flying(context, !context.camera_state.flies), true;
     case Action::keep_view_1:
     case Action::keep_view_2:
     case Action::keep_view_3:
@@ -187,6 +198,7 @@ bool perform(Action action, PanelContext& context, std::span<const std::unique_p
       return true;
     }
     case Action::clear_selection:
+      if (context.camera_state.flies) return set_flying(context, false), true;
       return context.selection.clear(), true;
 
     case Action::help_panel:
@@ -283,6 +295,8 @@ bool is_on(Action action, const PanelContext& context) {
       return context.camera.orthographic;
     case Action::follow_body:
       return context.camera_state.follows;
+    case Action::fly:
+      return context.camera_state.flies;
     case Action::all_panels:
       return display.panels;
     case Action::video:

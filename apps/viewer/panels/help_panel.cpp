@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <iterator>
+#include <span>
 #include <string>
 
 #include <imgui.h>
@@ -26,16 +27,9 @@ class HelpPanel : public Panel {
   HelpPanel() : Panel("Help", GLFW_KEY_F1, Pane::overlay, false) {}
 
   void draw(PanelContext&) override {
-    constexpr ImGuiTableFlags k_flags = ImGuiTableFlags_RowBg | ImGuiTableFlags_SizingFixedFit;
-    show_text("Mouse");
-    if (ImGui::BeginTable("mouse", 2, k_flags)) {
-      set_up_columns();
-      for (const MouseBinding& binding : mouse_table()) {
-        begin_row(binding.gesture);
-        show_text(binding.what);
-      }
-      ImGui::EndTable();
-    }
+    draw_gestures("Mouse", mouse_table());
+    ImGui::Spacing();
+    draw_gestures(("Flying (" + key_text(Action::fly) + ")").c_str(), fly_table());
     for (std::size_t c = 0; c < std::size(k_key_category_names); ++c) {
       ImGui::Spacing();
       show_text(k_key_category_names[c]);
@@ -55,6 +49,19 @@ class HelpPanel : public Panel {
   }
 
  private:
+  static constexpr ImGuiTableFlags k_flags = ImGuiTableFlags_RowBg | ImGuiTableFlags_SizingFixedFit;
+
+  static void draw_gestures(const char* title, std::span<const MouseBinding> gestures) {
+    show_text(title);
+    if (!ImGui::BeginTable(title, 2, k_flags)) return;
+    set_up_columns();
+    for (const MouseBinding& binding : gestures) {
+      begin_row(binding.gesture);
+      show_text(binding.what);
+    }
+    ImGui::EndTable();
+  }
+
   /// As wide in every table as the longest key, so that they stand below each other.
   static void set_up_columns() {
     float widest = 0.0f;

@@ -70,6 +70,7 @@ constexpr KeyBinding k_keys[] = {
     {Action::view_bottom,          GLFW_KEY_6,         M::none,    C::view,       "from below"},
     {Action::orthographic,         GLFW_KEY_O,         M::none,    C::view,       "parallel rays: no perspective"},
     {Action::follow_body,          GLFW_KEY_J,         M::none,    C::view,       "follow the selected body"},
+    {Action::fly,                  GLFW_KEY_J,         M::shift,   C::view,       "fly through the scene"},
     {Action::keep_view_1,          GLFW_KEY_1,         M::control, C::view,       "keep this view as the first"},
     {Action::keep_view_2,          GLFW_KEY_2,         M::control, C::view,       "keep this view as the second"},
     {Action::keep_view_3,          GLFW_KEY_3,         M::control, C::view,       "keep this view as the third"},
@@ -114,6 +115,20 @@ constexpr MouseBinding k_mouse[] = {
     {"Drop of a file",     "open a scene, a trajectory, or both"},
 };
 
+constexpr MouseBinding k_fly[] = {
+    {"W, S",               "ahead, back"},
+    {"D, A",               "to the right, to the left"},
+    {"E, Q",               "up, down"},
+    {"with Shift",         "four times as fast"},
+    {"Left drag",          "look around"},
+    {"Wheel",              "faster or slower"},
+    {"Esc",                "end the flight"},
+};
+constexpr FlyKey k_fly_keys[] = {
+    {GLFW_KEY_W, {0, 0, 1}}, {GLFW_KEY_S, {0, 0, -1}}, {GLFW_KEY_D, {1, 0, 0}},
+    {GLFW_KEY_A, {-1, 0, 0}}, {GLFW_KEY_E, {0, 1, 0}}, {GLFW_KEY_Q, {0, -1, 0}},
+};
+
 struct KeyName {
   int key;
   const char* name;
@@ -152,6 +167,8 @@ int without_keypad(int key) {
 
 std::span<const KeyBinding> key_table() { return k_keys; }
 std::span<const MouseBinding> mouse_table() { return k_mouse; }
+std::span<const MouseBinding> fly_table() { return k_fly; }
+std::span<const FlyKey> fly_keys() { return k_fly_keys; }
 
 std::optional<KeyBinding> find_key(int key, KeyModifier modifier) {
   key = without_keypad(key);

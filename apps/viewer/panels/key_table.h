@@ -1,6 +1,7 @@
 /// Every key of the viewer, once: the help panel shows this list and the viewer acts by it.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <span>
 #include <string>
@@ -65,6 +66,7 @@ enum class Action {
   view_bottom,
   orthographic,
   follow_body,
+  fly,
   keep_view_1,
   keep_view_2,
   keep_view_3,
@@ -122,10 +124,18 @@ struct KeyBinding {
 /// Of the key that does it, as tooltips have it; empty if there is none.
 [[nodiscard]] std::string key_text(Action action);
 
-/// What the mouse does in the picture.
+/// What the mouse does in the picture, and what mouse and keys do while the camera flies.
 struct MouseBinding {
   const char *gesture, *what;
 };
 [[nodiscard]] std::span<const MouseBinding> mouse_table();
+[[nodiscard]] std::span<const MouseBinding> fly_table();
+
+/// Where a key moves a flying camera while it is held: to the right, upwards, ahead.
+struct FlyKey {
+  int key;  ///< of GLFW
+  std::array<int, 3> way;
+};
+[[nodiscard]] std::span<const FlyKey> fly_keys();
 
 }  // namespace abut::viewer
