@@ -50,6 +50,8 @@ struct Picture {
   GlyphList glyphs;              ///< as solid bodies
   GlyphList glyphs_on_top;       ///< seen through everything, faintly: contacts are inside of bodies
   GlyphList see_through_glyphs;  ///< seen through everything, discs before cones; other glyphs before them
+  /// Seen through everything, below those glyphs and without shadows: their own colours are the message.
+  std::vector<DrawnSurface> see_through_surfaces;
   std::optional<SlicePicture> slice;
   PictureLook look;
 };

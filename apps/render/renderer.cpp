@@ -113,6 +113,7 @@ void Renderer::Resources::draw(const Picture& picture, int width, int height) {
   glBindFramebuffer(GL_FRAMEBUFFER, samples.name_with_second_depth());
   glClear(GL_DEPTH_BUFFER_BIT);
   glDepthMask(GL_FALSE);
+  surfaces.draw_painted(scene, picture.see_through_surfaces, store);
   glyphs.draw(scene, picture.see_through_glyphs);
   glDepthMask(GL_TRUE);
   glyphs.draw_faintly(scene, picture.glyphs_on_top);

@@ -29,6 +29,7 @@ void main() {
 
 const std::string k_surface_fragment = shaders::k_light + R"(
 uniform float highlight;  // 1: selected
+uniform float calm;       // 1: the colour itself is the message
 uniform float ink;        // 1: a line, darker than the surface it lies on and without light
 in vec3 position, normal;
 in vec4 paint;
@@ -38,7 +39,7 @@ void main() {
   vec3 n = normalize(gl_FrontFacing ? normal : -normal);
   vec3 albedo = paint.rgb;
   float edge = 1.0 - clamp(dot(n, to_eye), 0.0, 1.0);
-  vec3 light = lit(albedo, n, to_eye, seen_by_key(position, n), 0.0) * (1.0 + 0.22 * highlight);
+  vec3 light = lit(albedo, n, to_eye, seen_by_key(position, n), calm) * (1.0 + 0.22 * highlight);
   light += highlight * (0.05 + 0.75 * edge * edge * edge);
   light = mix(light, 0.12 * albedo, ink);
   // What is seen through is denser where it is looked at from the side, as glass is.
@@ -86,6 +87,7 @@ const Program& SurfacePass::begin(const SceneView& scene, const ShadowMap& shado
   program.set("projection", scene.projection);
   scene.set_light(program);
   program.set("ink", ink);
+  program.set("calm", 0.0);
   return program;
 }
 
@@ -100,6 +102,23 @@ void SurfacePass::draw_depths(const SceneView& scene, const Picture& picture, Su
     store.draw(mesh);
   }
   glColorMask(GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);
+}
+
+void SurfacePass::draw_painted(const SceneView& scene, const std::vector<DrawnSurface>& painted,
+                               SurfaceStore& store) const {
+  unshaded_.use();
+  unshaded_.set("projection", scene.projection);
+  scene.set_light(unshaded_);
+  unshaded_.set("ink", 0.0);
+  unshaded_.set("calm", 1.0);
+  for (const DrawnSurface& drawn : painted) {
+    if (!is_drawn(drawn)) continue;
+    const UploadedMesh& mesh = store.mesh_of(drawn.surface);
+    set_surface(unshaded_, scene, drawn, mesh);
+    cull_faces_of(mesh);
+    store.draw(mesh);
+  }
+  glDisable(GL_CULL_FACE);
 }
 
 void SurfacePass::draw_opaque(const SceneView& scene, const Picture& picture, SurfaceStore& store,

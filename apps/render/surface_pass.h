@@ -22,6 +22,9 @@ class SurfacePass {
                        const ShadowMap& shadows) const;
   /// The depths of all of them, seen through or not, and nothing else.
   void draw_depths(const SceneView& scene, const Picture& picture, SurfaceStore& store) const;
+  /// As they are painted, without shadows, in their order.
+  void draw_painted(const SceneView& scene, const std::vector<DrawnSurface>& painted,
+                    SurfaceStore& store) const;
 
  private:
   [[nodiscard]] const Program& begin(const SceneView& scene, const ShadowMap& shadows, double ink) const;

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
-#include "apps/picture/perceptual_colour.h"
 #include "apps/viewer/contact_description.h"
 #include "apps/viewer/panels/widgets.h"
 
@@ -13,7 +11,7 @@ namespace {
 
 constexpr double k_force_radius = 2.0,
                  k_sum_radius = 3.0;  // [points]
-constexpr float k_cone_opacity = 0.42f, k_pressure_opacity = 0.92f;
+constexpr float k_cone_opacity = 0.42f;
 constexpr double k_least_force_length = 10.0;  // so that small ones are seen [points]
 
 Colour with_opacity(Colour colour, float opacity) {
@@ -91,40 +89,6 @@ class ContactGlyphMaker {
     notes_.legend.add({LegendMark::arrow, k_force_colour,
                        with_prefix(newtons, "N") + " " + k_whose[static_cast<int>(display_.force_sum)],
                        newtons * counts_.points_per_newton});
-  }
-
-  /// Discs of the areas that contacts stand for, on their rims; those of the highest pressure last, as they
-  /// are drawn over each other.
-  void add_pressures(const ContactSet& set) {
-    struct Patch {
-      double pressure;  // [Pa]
-      const Contact* contact;
-    };
-    std::vector<Patch> patches;
-    for (const ContactView& view : set.contacts) {
-      if (!view.has_force || !is_shown(view, display_) || !(view.contact.area > 0.0)) continue;
-      const double newtons = view.force.normal_force();
-      if (newtons > k_least_force) patches.push_back({newtons / view.contact.area, &view.contact});
-    }
-    if (patches.empty()) return;
-    std::stable_sort(patches.begin(), patches.end(),
-                     [](const Patch& a, const Patch& b) { return a.pressure < b.pressure; });
-    const double top = round_up(patches.back().pressure);
-    const auto radius_of = [&](const Contact& contact) {
-      return std::max(k_rod_radius * unit_at(contact.point_W), std::sqrt(contact.area / std::numbers::pi));
-    };
-    for (const Patch& patch : patches) {
-      const Contact& contact = *patch.contact;
-      see_through_.add_disc(contact.point_W, contact.normal_AB_W,
-                            radius_of(contact) + unit_at(contact.point_W), k_rim_colour);
-    }
-    for (const Patch& patch : patches) {
-      const Contact& contact = *patch.contact;
-      see_through_.add_disc(contact.point_W, contact.normal_AB_W, radius_of(contact),
-                            with_opacity(heat_colour(patch.pressure / top), k_pressure_opacity));
-      ++counts_.pressures;
-    }
-    notes_.legend.add({LegendMark::scale, {}, "pressure", 0.0, &heat_colour, "0", with_prefix(top, "Pa")});
   }
 
   [[nodiscard]] const ContactGlyphCounts& counts() const { return counts_; }
@@ -229,7 +193,6 @@ ContactGlyphCounts add_contact_glyphs(const Frame& frame, const ContactSet& set,
     if (is_shown(view, display)) maker.add_contact(view);
   }
   if (display.forces || display.friction_cones) maker.add_forces(set);
-  if (display.pressure) maker.add_pressures(set);
   return maker.counts();
 }
 

@@ -40,7 +40,7 @@ struct ContactDisplay {
   ForceSum force_sum = ForceSum::pair;
   bool force_numbers = true;    ///< at the tips of the arrows
   bool friction_cones = false;  ///< of half-angle atan(mu) around forces that have one normal
-  bool pressure = false;        ///< discs of contacts' areas, coloured by normal force by area
+  bool pressure = false;        ///< normal force by area, painted on surfaces
   bool tables = true;           ///< beside contacts that are pinned, and under the mouse
   bool friction_discs = false;  ///< across the normal: blue where it sticks, vermilion where it slides
   bool candidates = false;      ///< vertices and edges of the soft choice

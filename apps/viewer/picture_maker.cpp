@@ -9,6 +9,7 @@
 #include "apps/viewer/contact_description.h"
 #include "apps/viewer/gradient_arrows.h"
 #include "apps/viewer/joint_glyphs.h"
+#include "apps/viewer/pressure_paint.h"
 
 namespace abut::viewer {
 
@@ -136,6 +137,8 @@ PictureMaker::Made PictureMaker::make(const Frame& frame, const ContactSet& set,
     made.notes.legend.add({LegendMark::ball, k_ghost_colour, "seen through: the moment under the mouse"});
   }
   made.counts = add_contact_glyphs(frame, set, display.contacts, selection, scale, picture, made.notes);
+  if (display.contacts.pressure)
+    made.counts.pressures = add_pressures(frame, set, display, surfaces_of(frame), picture, made.notes);
   if (gradient && display.gradient_arrows)
     add_gradient_glyphs(frame, *gradient, display.gradient_scale, selection.body, scale,
                         picture.glyphs_on_top, made.notes, display.visibility);

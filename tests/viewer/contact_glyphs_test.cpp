@@ -1,10 +1,8 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
-#include <numbers>
 #include <vector>
 
-#include "apps/picture/perceptual_colour.h"
 #include "apps/viewer/contact_description.h"
 #include "tests/viewer/headless_viewer.h"
 
@@ -156,40 +154,6 @@ TEST_CASE("Contact glyphs: a friction cone has the slope of friction, and the fo
       CHECK((tip - cone.origin.cast<double>()).norm() < 1.02 * radius);
     }
   }
-}
-
-TEST_CASE("Contact glyphs: discs of pressure have the areas of contacts, the hottest last",
-          "[viewer][value]") {
-  HeadlessViewer user(scene_file("box_stack"));
-  user.steps(100);
-  user.draw();
-  const Frame& frame = user.frame();
-  ContactDisplay display = nothing_of_contacts();
-  display.pressure = true;
-  Picture picture;
-  PictureNotes notes;
-  const GlyphScale scale{user.viewer.camera, 720};
-  const ContactGlyphCounts counts =
-      add_contact_glyphs(frame, contacts_of(frame), display, {}, scale, picture, notes);
-  const std::vector<Glyph>& discs = picture.see_through_glyphs.glyphs(GlyphShape::disc);
-  REQUIRE(2 * counts.pressures == static_cast<int>(discs.size()));
-  REQUIRE_FALSE(discs.empty());
-  double lightness = 0.0;
-  for (const Glyph& disc : discs) {
-    if (disc.colour == k_rim_colour) continue;
-    const auto of = std::find_if(frame.contacts.begin(), frame.contacts.end(), [&](const ContactView& view) {
-      return (view.contact.point_W.cast<float>() - disc.origin).norm() < 1e-6f;
-    });
-    REQUIRE(of != frame.contacts.end());
-    const double radius = disc.axes.col(0).norm();
-    CHECK(std::numbers::pi * radius * radius >= Approx(of->contact.area).epsilon(1e-3));
-    const double lighter = to_lab(disc.colour)[0];
-    CHECK(lighter >= lightness - 0.01);
-    lightness = lighter;
-  }
-  REQUIRE(notes.legend.entries.size() == 1);
-  CHECK(notes.legend.entries.front().text == "pressure");
-  CHECK(notes.legend.entries.front().high.find("Pa") != std::string::npos);
 }
 
 TEST_CASE("Contact glyphs: the legend tells of what is shown and of nothing else", "[viewer][value]") {

@@ -59,8 +59,9 @@ class DisplayPanel : public Panel {
              "where "
              "the force slides along the cone.");
       ImGui::TableNextColumn();
-      toggle("Pressure", contacts.pressure, Action::pressure,
-             "Discs of the areas that contacts stand for, coloured by normal force by area.");
+      toggle(
+          "Pressure", contacts.pressure, Action::pressure,
+          "Normal force by area, painted on the bodies' surfaces: each contact's force is spread around it.");
       ImGui::TableNextColumn();
       toggle(
           "Lens", context.display.lens, Action::lens,
