@@ -34,7 +34,8 @@ inline const Colour k_rim_colour = rgb(15, 17, 20), k_stick_colour = rgb(86, 180
                     k_gradient_force_colour = rgb(190, 80, 0), k_selection_colour = rgb(255, 255, 255),
                     k_witness_colour = rgb(250, 250, 250), k_pull_colour = rgb(230, 0, 60);
 /// What bodies of other motions, which are seen through, are tinted with.
-inline const Colour k_ghost_colour = rgb(255, 255, 255), k_passing_ghost_colour = rgb(240, 228, 66);
+inline const Colour k_ghost_colour = rgb(255, 255, 255), k_passing_ghost_colour = rgb(240, 228, 66),
+                    k_predicted_ghost_colour = rgb(230, 120, 0);
 /// Of the studio that bodies stand in: neutral, so that every body's colour stands out from it.
 inline const Colour k_background_sky = rgb(118, 129, 145), k_background_horizon = rgb(218, 221, 225),
                     k_background_ground = rgb(192, 196, 201), k_floor_colour = rgb(205, 208, 212);

@@ -78,6 +78,8 @@ struct DisplayOptions : BodyDisplay {
   Visibility visibility;
   /// Of the bodies at a moment that the timeline previews, or empty: set in each picture that shows it.
   std::vector<Pose<double>> preview_X_WB;
+  /// The same of where sliders of parameters are predicted to lead.
+  std::vector<Pose<double>> predicted_X_WB;
 };
 
 /// What the user has picked: a body, a joint or a pair of bodies, and contacts.

@@ -43,7 +43,8 @@ struct GhostLook {
   float share;
   bool keeps_own_colours;
 };
-const GhostLook k_paler{k_ghost_colour, 0.5f, true}, k_passing{k_passing_ghost_colour, 0.8f, false};
+const GhostLook k_paler{k_ghost_colour, 0.5f, true}, k_passing{k_passing_ghost_colour, 0.8f, false},
+    k_predicted{k_predicted_ghost_colour, 0.8f, false};
 
 constexpr double k_slice_bands = 12.0;  // of the legend, to either side
 
@@ -122,6 +123,13 @@ PictureMaker::Made PictureMaker::make(const Frame& frame, const ContactSet& set,
     add_ghost(ghost.body, ghost.X_WB, ghost.is_passing ? k_passing : k_paler);
     ghost.is_passing ? add_to_legend(frame.passing_ghosts_name, k_passing)
                      : add_to_legend(frame.ghosts_name, k_paler);
+  }
+  if (display.predicted_X_WB.size() == frame.state.X_WB.size()) {
+    for (std::size_t b = 0; b < display.predicted_X_WB.size(); ++b) {
+      if (!frame.model->model().bodies[b].fixed)
+        add_ghost(static_cast<int>(b), display.predicted_X_WB[b], k_predicted);
+    }
+    add_to_legend("the end that the gradient predicts", k_predicted);
   }
   const GhostPoints& points = frame.ghost_points;
   for (const auto& p_W : points.points_W.colwise()) {

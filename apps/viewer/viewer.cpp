@@ -367,6 +367,7 @@ void Viewer::draw(unsigned framebuffer) {
   handle_mouse();
   // Who wants either to be seen says so in every picture.
   display.preview_X_WB.clear();
+  display.predicted_X_WB.clear();
   gradients.motion.reset();
   if (display.panels) draw_panels();
   PanelContext now_drawn = context();

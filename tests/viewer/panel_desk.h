@@ -77,6 +77,7 @@ class Desk {
     poll_gradients(gradients);
     sample_pinned(*frame, selection);
     display.preview_X_WB.clear();
+    display.predicted_X_WB.clear();
     gradients.motion.reset();
     ImGui::NewFrame();
     ImGui::SetNextWindowPos({0.0f, 0.0f});

@@ -111,6 +111,57 @@ TEST_CASE("ParameterStudy: the last value that was set is the one that is simula
   CHECK_FALSE(study.simulated());
 }
 
+TEST_CASE("ParameterStudy: the end that is predicted is that of a small change, to first order",
+          "[viewer][derivative]") {
+  Desk desk(scene_file("box_slide"));
+  run_steps(desk, 20);
+  const GradientResult result = gradient_of_slide(desk, 60);
+  REQUIRE(result.error.empty());
+  ParameterStudy study;
+  study.begin(&result);
+  REQUIRE(study.predicted_end());
+  CHECK((*study.predicted_end())[1].p == result.states.back().X_WB[1].p);
+  const std::string body = "body." + desk.frame->model->body_name(1);
+  for (const std::string& name : {body + ".linear_velocity.x", body + ".friction"}) {
+    CAPTURE(name);
+    const int i = index_of(study, name);
+    const StudiedParameter before = study.parameters()[static_cast<std::size_t>(i)];
+    const double change = 1e-4 * (before.highest - before.lowest);
+    study.set(i, before.value + change);
+    finish(study);
+    REQUIRE(study.simulated());
+    REQUIRE(study.predicted_end());
+    const Vec3<double> start = result.states.back().X_WB[1].p,
+                       simulated = study.simulated()->states->back().X_WB[1].p - start,
+                       predicted = (*study.predicted_end())[1].p - start;
+    CHECK(simulated.norm() > 0.0);
+    CHECK((predicted - simulated).norm() < 2e-2 * simulated.norm());
+    // The loss is the position along x.
+    CHECK(predicted.x() == Approx(study.predicted() - result.loss).epsilon(1e-3));
+    study.set(i, before.value + 1000.0 * change);  // known at once from then on
+    CHECK(((*study.predicted_end())[1].p - start - 1000.0 * predicted).norm() < 1e-9);
+    finish(study);
+    study.reset();
+  }
+  // Both together.
+  const int velocity = index_of(study, body + ".linear_velocity.x"),
+            friction = index_of(study, body + ".friction");
+  const auto moved = [&](int i) {
+    const StudiedParameter& one = study.parameters()[static_cast<std::size_t>(i)];
+    study.set(i, one.value + 1e-3 * (one.highest - one.lowest));
+  };
+  const auto end = [&] {
+    return Vec3<double>((*study.predicted_end())[1].p - result.states.back().X_WB[1].p);
+  };
+  moved(velocity);
+  const Vec3<double> by_velocity = end();
+  study.reset();
+  moved(friction);
+  const Vec3<double> by_friction = end();
+  moved(velocity);
+  CHECK((end() - by_velocity - by_friction).norm() < 1e-9);
+}
+
 TEST_CASE("ParameterStudy: closing it does not wait for the end of the steps", "[viewer][value]") {
   Desk desk(scene_file("box_stack"));
   desk.frame = desk.simulation.frame();
@@ -146,6 +197,11 @@ TEST_CASE("parameter sliders: show both losses, and the motion as ghosts until t
   CHECK(desk.frame->ghosts[1].X_WB.p.x() - desk.frame->state.X_WB[1].p.x() ==
         Approx(study.parameters()[static_cast<std::size_t>(i)].wanted -
                study.parameters()[static_cast<std::size_t>(i)].value));
+  REQUIRE(desk.display.predicted_X_WB.size() == 2);
+  CHECK(desk.display.predicted_X_WB[1].p.x() - desk.gradients.result->states.back().X_WB[1].p.x() ==
+        Approx(study.parameters()[static_cast<std::size_t>(i)].wanted -
+               study.parameters()[static_cast<std::size_t>(i)].value)
+            .epsilon(1e-3));
   for (int k = 0; k < 3; ++k) desk.draw(panel);
   CHECK(desk.beyond_the_edge == 0.0f);
   // Neither a section that is folded nor a panel that is closed shows ghosts, and they come back with it.

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <imgui.h>
@@ -89,8 +90,10 @@ void ParameterSliders::draw(PanelContext& context, const GradientResult& result)
     if (const std::optional<double> pointed = draw_loss_plot(study, unit))
       study.set(study.active(), *pointed);
   }
-  checkbox_with_key("Motion as ghosts", shows_motion_, {},
-                    "The bodies as the sliders' values would have them, seen through.");
+  checkbox_with_key(
+      "Motion as ghosts", shows_motion_, {},
+      "The bodies as the sliders' values would have them, seen through: simulated in yellow at the "
+      "moment that is shown, and in orange where the gradient predicts that they end.");
   ImGui::SameLine();
   ImGui::BeginDisabled(!study.is_changed());
   if (ImGui::Button("Back")) study.reset();
@@ -137,6 +140,7 @@ void ParameterSliders::draw_list(ParameterStudy& study, const GradientResult& re
 void ParameterSliders::show_motion(PanelContext& context) const {
   GradientState& gradients = context.gradients;
   if (!shows_motion_ || !gradients.study.is_changed()) return;
+  if (auto end = gradients.study.predicted_end()) context.display.predicted_X_WB = std::move(*end);
   const std::optional<SimulatedChange> simulated = gradients.study.simulated();
   // While the next is on its way, the last one stays.
   gradients.motion = simulated ? simulated->states : gradients.shown_motion;

@@ -8,6 +8,7 @@
 
 #include "apps/abut/report.h"
 #include "dynamics/parameters/scene_parameter_derivatives.h"
+#include "dynamics/rollout/rollout_jvp.h"
 #include "engine/check.h"
 
 namespace abut::viewer {
@@ -94,6 +95,33 @@ SimulatedChange simulate_change(const GradientRequest& request, const std::vecto
   return change;
 }
 
+/// How the state after the last step of a request changes by one unit of a parameter; null where that is not
+/// known, and after a stop.
+std::shared_ptr<const StateTangent> end_tangent(const GradientRequest& request,
+                                                const SceneParameter& parameter,
+                                                const std::stop_token& stop) {
+  if (!has_direction(parameter)) return nullptr;
+  try {
+    const Scene scene = scene_of(request);
+    const Stepper& stepper = request.model->simulator.stepper();
+    Trajectory whole = rollout(stepper, scene.initial, request.steps, request.controls,
+                               [&](int, const State&, const StepReport&) { return !stop.stop_requested(); });
+    if (!whole.ok()) return nullptr;
+    RolloutDirection direction = rollout_direction_of(scene, parameter);
+    for (std::size_t k = 0; k < whole.records.size(); ++k) {  // one by one, to stop in between
+      if (stop.stop_requested()) return nullptr;
+      Trajectory step;
+      step.states = {whole.states[k], whole.states[k + 1]};
+      step.records.push_back(std::move(whole.records[k]));
+      if (!whole.controls.empty()) step.controls = {whole.controls[k]};
+      direction.initial = rollout_jvp(stepper, step, direction).back();
+    }
+    return std::make_shared<const StateTangent>(std::move(direction.initial));
+  } catch (const std::exception&) {  // a derivative that is known backwards alone
+    return nullptr;
+  }
+}
+
 /// 0 ... 2^n in an order in which the first few already tell the shape of a curve.
 std::vector<int> coarse_to_fine(int last) {
   std::vector<int> order{0, last};
@@ -154,7 +182,9 @@ void ParameterStudy::begin(const GradientResult* result) {
   parameters_.clear();
   request_.reset();
   progress_ = std::make_shared<Progress>();
+  tangents_ = std::make_shared<EndTangents>();
   if (result == nullptr || !result->error.empty()) return;
+  end_ = result->states.empty() ? State() : result->states.back();
   request_ = std::make_shared<const GradientRequest>(result->request);
   parameters_ = studied_parameters(*result);
   loss_ = result->loss;
@@ -201,6 +231,19 @@ std::optional<SimulatedChange> ParameterStudy::simulated() const {
   return progress_->change;
 }
 
+std::optional<std::vector<Pose<double>>> ParameterStudy::predicted_end() const {
+  std::vector<Pose<double>> X_WB = end_.X_WB;
+  const std::lock_guard lock(tangents_->mutex);
+  for (const StudiedParameter& p : parameters_) {
+    if (p.wanted == p.value) continue;
+    const auto found = tangents_->of_parameter.find(p.parameter.name);
+    if (found == tangents_->of_parameter.end() || !found->second) return std::nullopt;
+    for (std::size_t b = 0; b < X_WB.size(); ++b)
+      X_WB[b] = retract(X_WB[b], Vec6<double>((p.wanted - p.value) * found->second->pose[b]));
+  }
+  return X_WB;
+}
+
 LossCurve ParameterStudy::curve() const {
   const std::lock_guard lock(progress_->mutex);
   return progress_->curve;
@@ -230,9 +273,19 @@ void ParameterStudy::poll() {
       std::find_if(changed.begin(), changed.end(),
                    [&](const SceneParameter& p) { return p.name == active.parameter.name; }) -
       changed.begin());
-  future_ =
-      std::async(std::launch::async, [request = request_, progress = progress_, changed, values, place,
-                                      from = active.lowest, to = active.highest, stop = stop_.get_token()] {
+  future_ = std::async(
+      std::launch::async, [request = request_, progress = progress_, tangents = tangents_, changed, values,
+                           place, from = active.lowest, to = active.highest, stop = stop_.get_token()] {
+        for (const SceneParameter& parameter : changed) {
+          {
+            const std::lock_guard lock(tangents->mutex);
+            if (tangents->of_parameter.contains(parameter.name)) continue;
+          }
+          std::shared_ptr<const StateTangent> tangent = end_tangent(*request, parameter, stop);
+          if (stop.stop_requested()) return;
+          const std::lock_guard lock(tangents->mutex);
+          tangents->of_parameter[parameter.name] = std::move(tangent);
+        }
         SimulatedChange change = simulate_change(*request, changed, values, stop);
         if (stop.stop_requested()) return;
         LossCurve known;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <future>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -62,6 +63,9 @@ class ParameterStudy {
   /// At the values that are wanted; none yet.
   [[nodiscard]] std::optional<SimulatedChange> simulated() const;
   [[nodiscard]] LossCurve curve() const;  ///< as far as it is there
+  /// Where bodies are after the last step at the values that are wanted, to first order; none yet, or where a
+  /// derivative forwards is not known (has_direction(), rollout_jvp()).
+  [[nodiscard]] std::optional<std::vector<Pose<double>>> predicted_end() const;
   [[nodiscard]] bool busy() const { return future_.valid(); }
 
   /// Starts and ends simulations; once per picture. Never waits.
@@ -74,6 +78,12 @@ class ParameterStudy {
     std::optional<SimulatedChange> change;
     LossCurve curve;
   };
+  /// How the state after the last step changes by one unit of a parameter, by its name; null where that is
+  /// not known.
+  struct EndTangents {
+    std::mutex mutex;
+    std::map<std::string, std::shared_ptr<const StateTangent>> of_parameter;
+  };
   void restart();
 
   std::vector<StudiedParameter> parameters_;
@@ -81,7 +91,9 @@ class ParameterStudy {
   double loss_ = 0.0;
   std::shared_ptr<const GradientRequest> request_;
   bool is_wanted_ = false;  // a job that has not been started
+  State end_;               // of the gradient's steps
   std::shared_ptr<Progress> progress_ = std::make_shared<Progress>();
+  std::shared_ptr<EndTangents> tangents_ = std::make_shared<EndTangents>();
   std::stop_source stop_;
   std::future<void> future_;
 };
