@@ -157,6 +157,14 @@ TEST_CASE("experiments: measured poses are ghosts, on the way from one to the ne
   CHECK(core.make_frame(0.0)->ghosts.empty());
 }
 
+TEST_CASE("experiments: ghosts whose shape is unknown say whose they have", "[viewer][value]") {
+  const auto name = [](UnknownValues values) {
+    return core_of_experiment(choice_of("sphere_bounce", values)).make_frame(0.0)->ghosts_name;
+  };
+  CHECK(name(UnknownValues::guesses) == "what was measured, shapes as guessed");
+  CHECK(name(UnknownValues::truth) == "what was measured");
+}
+
 TEST_CASE("ghosts: what was not measured is as it is simulated", "[viewer][value]") {
   const TemporaryFolder folder;
   SimulationOptions options;

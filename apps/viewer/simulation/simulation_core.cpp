@@ -52,6 +52,22 @@ Points extent_of(const Model& model, std::span<const State> states) {
 /// How many moments stand for a motion of so many bodies.
 std::int64_t moments_of_motion(int bodies) { return std::clamp(2000 / std::max(bodies, 1), 2, 40); }
 
+/// What the ghosts of an experiment are of. Poses were measured: where shapes are unknown, ghosts have those
+/// of the values that are shown.
+std::string ghosts_name(const ExperimentView& view) {
+  const std::vector<Measurement>& measurements = view.measured->measurements;
+  std::string name =
+      std::all_of(measurements.begin(), measurements.end(), [](const Measurement& m) { return m.is_goal; })
+          ? "the goal"
+          : "what was measured";
+  const bool has_shape = std::any_of(
+      view.unknowns.begin(), view.unknowns.end(),
+      [](const ExperimentView::Row& row) { return row.name.find(".primitive.") != std::string::npos; });
+  if (has_shape && view.choice.values == UnknownValues::guesses) name += ", shapes as guessed";
+  if (has_shape && view.choice.values == UnknownValues::estimates) name += ", shapes as estimated";
+  return name;
+}
+
 bool same_bodies(const Model& a, const Model& b) {
   return std::equal(a.bodies.begin(), a.bodies.end(), b.bodies.begin(), b.bodies.end(),
                     [](const Body& x, const Body& y) { return x.name == y.name; });
@@ -281,11 +297,7 @@ void SimulationCore::open_experiment(const ExperimentChoice& choice) {
 void SimulationCore::use_experiment(ExperimentScene opened, SharedModel model) {
   use(std::move(model));
   experiment_ = std::make_shared<const ExperimentView>(std::move(opened.view));
-  const std::vector<Measurement>& measurements = experiment_->measured->measurements;
-  const bool has_goals_alone =
-      std::all_of(measurements.begin(), measurements.end(), [](const Measurement& m) { return m.is_goal; });
-  ghosts_ =
-      measured_ghosts(model_->model(), measurements, has_goals_alone ? "the goal" : "what was measured");
+  ghosts_ = measured_ghosts(model_->model(), experiment_->measured->measurements, ghosts_name(*experiment_));
   passing_ghosts_ = {};
   start_from(model_->scene.initial);
 }
