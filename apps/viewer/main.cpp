@@ -99,10 +99,10 @@ void run_headless(const ViewerOptions& options) {
   const std::int64_t frames =
       until_the_end ? std::numeric_limits<std::int64_t>::max() : options.frames.value_or(1);
   begin_video(options, viewer);
+  ImGuiIO& io = ImGui::GetIO();
+  io.DisplaySize = {static_cast<float>(options.picture.width), static_cast<float>(options.picture.height)};
+  io.DeltaTime = picture_seconds;
   for (std::int64_t i = 0; i < frames && !viewer.wants_to_close() && !interrupt.received(); ++i) {
-    ImGuiIO& io = ImGui::GetIO();
-    io.DisplaySize = {static_cast<float>(options.picture.width), static_cast<float>(options.picture.height)};
-    io.DeltaTime = picture_seconds;
     simulation.update(i > 0 ? picture_seconds : 0.0);
     viewer.draw(context.framebuffer());
     require_no_gl_error("a picture");

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "engine/atomic_file.h"
 #include "engine/npz.h"
 #include "tests/apps/program.h"
 #include "tests/viewer/every_kind_scene.h"
@@ -252,6 +253,31 @@ TEST_CASE("abut-view: bad usage and input are exit code 2 and one line that name
     CHECK(line_count(result.err) == 1);
   }
   CHECK_FALSE(fs::exists(png));
+}
+
+TEST_CASE("abut-view: Ctrl + C ends the wait for ghosts that are simulated, and the program ends well",
+          "[viewer][value]") {
+  const TemporaryFolder folder;
+  std::string text = read_file(ABUT_SOURCE_DIR "/assets/scenes/box_slide.toml");
+  const std::size_t steps = text.find("steps = ");
+  REQUIRE(steps != std::string::npos);
+  text.replace(steps, text.find('\n', steps) - steps, "steps = 100000000");
+  const std::size_t asset = text.find("\"../bodies");
+  REQUIRE(asset != std::string::npos);
+  text.replace(asset, 4, "\"" ABUT_SOURCE_DIR "/assets/");
+  const fs::path scene = folder.write("endless.toml", text), png = folder.path() / "picture.png";
+  // The signal comes as soon as the program catches it.
+  const std::string script = R"("$0" "$1" --ghosts "$1" --headless --width 64 --height 48 --screenshot "$2" &
+p=$!
+until [ $(( 0x$(awk '/SigCgt/ {print $2}' /proc/$p/status) & 2 )) -ne 0 ]; do sleep 0.01; done
+kill -INT $p
+wait $p)";
+  const ProgramResult result = run_executable(
+      "/bin/bash", {"-c", script, ABUT_VIEW_EXECUTABLE, scene.string(), png.string()}, {{"DISPLAY", ""}});
+  CAPTURE(result.err);
+  CHECK(result.exit_code == 0);
+  CHECK(result.err.empty());
+  CHECK(fs::exists(png));
 }
 
 }  // namespace abut::test
