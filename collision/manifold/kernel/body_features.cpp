@@ -10,6 +10,7 @@
 #include <Eigen/Geometry>
 
 #include "collision/manifold/flush_faces.h"
+#include "engine/row_lanes.h"
 
 namespace abut {
 namespace {
@@ -227,6 +228,15 @@ Columns<T> geometry_of_edges(const Points& vertices, std::span<const MeshEdge> e
   return columns;
 }
 
+std::vector<float> rows_of(const Columns<float>& geometry) {
+  static_assert(k_convex_edge_columns <= k_row);
+  std::vector<float> rows(at(geometry.stride * k_row));
+  for (int i = 0; i < geometry.stride; ++i) {
+    for (int c = 0; c < k_convex_edge_columns; ++c) rows[at(i * k_row + c)] = geometry.column(c)[i];
+  }
+  return rows;
+}
+
 template <typename T>
 PrimitiveBound<T> make_bound(const ShapeSdf& sdf, std::size_t i) {
   PrimitiveBound<T> bound;
@@ -276,6 +286,7 @@ BodyFeatures<T>::BodyFeatures(const Body& body, const ShapeSdf& its_sdf, std::sp
   for (int level = 0; level < k_edge_levels; ++level)
     edges.bounds[level] = bounds_of_groups<float>(body.contact_points, mesh_edges, edges, level);
   edges.geometry = geometry_of_edges<float>(body.contact_points, mesh_edges, edges);
+  edges.rows = rows_of(edges.geometry);
   edge_geometry = geometry_of_edges<T>(body.contact_points, mesh_edges, edges);
   edge_balls = bounds_of_groups<T>(body.contact_points, mesh_edges, edges, 0);
 }

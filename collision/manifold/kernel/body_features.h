@@ -105,6 +105,7 @@ struct EdgeBlocks {
   std::vector<int> edge;                 ///< index of each in mesh_edges(); blocks are filled up with -1
   Columns<float> bounds[k_edge_levels];  ///< of the groups, by k_edge_group; as many as fill whole packs
   Columns<float> geometry;               ///< ConvexEdgeColumn of each edge
+  std::vector<float> rows;               ///< the same, k_row numbers an edge (engine/row_lanes.h)
   float farthest = 0;                    ///< sum of the coordinates of a vertex, at most [m]
 };
 

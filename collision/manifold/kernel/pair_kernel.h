@@ -405,11 +405,7 @@ ABUT_INLINE ConvexEdge<Lanes<T>> PairKernel<T, order>::gathered_edge(int side,
                                                                      const std::int32_t* which) const {
   const Columns<T>& geometry = body(side).edge_geometry;
   const auto& [R, p] = X_.in_center[side];
-  ConvexEdge<P> edge = edge_of_columns<P>([&](int c) { return P::gather(geometry.column(c), which); });
-  edge.start = moved(R, p, edge.start[0], edge.start[1], edge.start[2]);
-  edge.direction = rotated(R, edge.direction);
-  for (Vec3<P>& normal : edge.face_normals) normal = rotated(R, normal);
-  return edge;
+  return moved_edge(R, p, edge_of_columns<P>([&](int c) { return P::gather(geometry.column(c), which); }));
 }
 
 /// Appends those of the pairs that have weight to the candidates.

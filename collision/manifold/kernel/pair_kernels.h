@@ -49,21 +49,21 @@ struct PairPoses {
   PairPoses(const Pose<double>& X_WA, const Pose<double>& X_WB);
 };
 
-/// Memory of the search for pairs of edges. Frame C.
+/// Memory of the search for pairs of edges. Frame A.
 struct EdgeSearchScratch {
   float* bounds[2][k_edge_levels];  ///< those of EdgeBlocks, with the same strides
-  float* edges[2];                  ///< those of near blocks, likewise
+  float* edges_of_B;                ///< directions and normals of those of near blocks, likewise
   std::uint8_t* near_blocks[2];     ///< given: whether the edges of a block may touch the other body
-  std::int32_t* groups[2][2];       ///< pairs of blocks, of quarters: of A, of B
-  std::uint32_t* chosen;
-  std::int32_t* pairs[2];  ///< found: edges of A, of B
+  float* listed_bounds;             ///< of quarters of B near a block of A, with the stride of bounds[1][1]
+  std::int32_t* listed;             ///< their numbers
+  std::int32_t* chosen;             ///< places in that list
+  std::int32_t* pairs[2];           ///< found: edges of A, of B
 
   void prepare(const EdgeBlocks& A, const EdgeBlocks& B);
 
  private:
   std::vector<float> numbers_;
   std::vector<std::uint8_t> bytes_;
-  std::vector<std::uint32_t> words_;
   std::vector<std::int32_t> indices_;
 };
 
@@ -103,8 +103,8 @@ struct PairScratch {
   std::vector<std::int32_t> indices_;
 };
 
-/// Pairs of blocks of edges that are looked at together.
-inline constexpr int k_block_pairs = 64;
+/// So many pairs of edges, or those of another block more, are looked at together.
+inline constexpr int k_edge_pairs_at_once = 1024;
 
 /// One compilation. Appends as much as the order of the block says, its points from the origin of C; says
 /// whether there was room in scratch and block. If not, nothing is appended.

@@ -1,0 +1,49 @@
+/// Rows of numbers, read as lanes: what a gather does, where the numbers of a thing lie side by side.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/pack.h"
+
+namespace abut {
+inline namespace ABUT_SIMD {
+
+/// From one row to the next.
+inline constexpr int k_row = 16;
+
+/// Lane i of columns[c] is rows[k_row * index[i] + c].
+template <int count>
+ABUT_INLINE void load_rows(const float* rows, const std::int32_t* index, Pack<float, 16> (&columns)[count]) {
+  static_assert(count <= k_row);
+#if ABUT_SIMD_REGISTER_BYTES == 64   // a gather of each column takes three times as long on Zen 4
+  constexpr __mmask16 all = 0xffff;  // unmasked forms: see engine/pack.h
+  for (int first = 0; first < count; first += 4) {
+    __m512 of_row[4];  // four numbers of rows i, 4 + i, 8 + i and 12 + i
+    for (int i = 0; i < 4; ++i) {
+      const auto four = [&](int k) { return _mm_loadu_ps(rows + k_row * index[4 * k + i] + first); };
+      of_row[i] = _mm512_castps128_ps512(four(0));
+      of_row[i] = _mm512_maskz_insertf32x4(all, of_row[i], four(1), 1);
+      of_row[i] = _mm512_maskz_insertf32x4(all, of_row[i], four(2), 2);
+      of_row[i] = _mm512_maskz_insertf32x4(all, of_row[i], four(3), 3);
+    }
+    const __m512d low[2] = {_mm512_castps_pd(_mm512_maskz_unpacklo_ps(all, of_row[0], of_row[1])),
+                            _mm512_castps_pd(_mm512_maskz_unpacklo_ps(all, of_row[2], of_row[3]))},
+                  high[2] = {_mm512_castps_pd(_mm512_maskz_unpackhi_ps(all, of_row[0], of_row[1])),
+                             _mm512_castps_pd(_mm512_maskz_unpackhi_ps(all, of_row[2], of_row[3]))};
+    const __m512d column[4] = {
+        _mm512_maskz_unpacklo_pd(0xff, low[0], low[1]), _mm512_maskz_unpackhi_pd(0xff, low[0], low[1]),
+        _mm512_maskz_unpacklo_pd(0xff, high[0], high[1]), _mm512_maskz_unpackhi_pd(0xff, high[0], high[1])};
+    for (int c = 0; c < 4 && first + c < count; ++c) {
+      const __m512 numbers = _mm512_castpd_ps(column[c]);
+      columns[first + c] = Pack<float, 16>::map([&](int) { return numbers; });
+    }
+  }
+#else
+  std::int32_t places[16];
+  for (int i = 0; i < 16; ++i) places[i] = k_row * index[i];
+  for (int c = 0; c < count; ++c) columns[c] = Pack<float, 16>::gather(rows + c, places);
+#endif
+}
+
+}  // namespace ABUT_SIMD
+}  // namespace abut
