@@ -179,6 +179,36 @@ void add_report(const ContactSolution& part, ContactSolution& whole) {
   whole.converged = whole.converged && part.converged;
 }
 
+/// The way back of bodies that nothing touches, and of each island: vjp(problem, solution, linearization,
+/// dL/d(solution), memory, dL/d(problem), the island or null for all there is). memory_of(slots) is that of
+/// an island of this size.
+template <typename MemoryOf, typename Vjp>
+void each_vjp(const ContactProblem& problem, const ContactSolution& solution,
+              const IslandLinearization& linearization, const EndMotionBar& solution_bar,
+              const MemoryOf& memory_of, ContactProblemBar& bar, const Vjp& vjp) {
+  const Islands& islands = linearization.islands;
+  const int slots = problem.mass.slot_count();
+  if (islands.is_whole()) {
+    vjp(problem, solution, *linearization.parts[0], solution_bar, memory_of(slots), bar, nullptr);
+    return;
+  }
+  for (int slot = 0; slot < slots; ++slot) {
+    if (!islands.is_touched(slot))
+      bar.v_free.segment<6>(6 * slot) += solution_bar.velocity.segment<6>(6 * slot);
+  }
+  for (std::size_t k = 0; k < islands.members().size(); ++k) {
+    const Island& island = *islands.members()[k];
+    const ContactProblem part = problem_of(island, problem);
+    IslandMemory::OfSize& of_size = memory_of(island.mass.slot_count());
+    gather(solution_bar.velocity, island.slots, of_size.end.velocity);
+    if (solution.displacement.size() > 0)
+      gather(solution_bar.displacement, island.slots, of_size.end.displacement);
+    of_size.bar.set_zero(part);
+    vjp(part, island.solution, *linearization.parts[k], of_size.end, of_size, of_size.bar, &island);
+    scatter(of_size.bar, problem, island, bar);
+  }
+}
+
 }  // namespace
 
 Island& Islands::Pool::next() {
@@ -357,28 +387,12 @@ void IslandSolver::linearize(const ContactProblem& problem, const ContactSolutio
 void IslandSolver::vjp(const ContactProblem& problem, const ContactSolution& solution,
                        const IslandLinearization& linearization, const EndMotionBar& solution_bar,
                        IslandMemory& memory, ContactProblemBar& bar) const {
-  const Islands& islands = linearization.islands;
-  const int slots = problem.mass.slot_count();
-  if (islands.is_whole()) {
-    solver_->vjp(problem, solution, *linearization.parts[0], solution_bar, *memory_of(slots, memory).of_law,
-                 bar);
-    return;
-  }
-  for (int slot = 0; slot < slots; ++slot) {
-    if (!islands.is_touched(slot))
-      bar.v_free.segment<6>(6 * slot) += solution_bar.velocity.segment<6>(6 * slot);
-  }
-  for (std::size_t k = 0; k < islands.members().size(); ++k) {
-    const Island& island = *islands.members()[k];
-    const ContactProblem part = problem_of(island, problem);
-    IslandMemory::OfSize& of_size = memory_of(island.mass.slot_count(), memory);
-    gather(solution_bar.velocity, island.slots, of_size.end.velocity);
-    if (solution.displacement.size() > 0)
-      gather(solution_bar.displacement, island.slots, of_size.end.displacement);
-    of_size.bar.set_zero(part);
-    solver_->vjp(part, island.solution, *linearization.parts[k], of_size.end, *of_size.of_law, of_size.bar);
-    scatter(of_size.bar, problem, island, bar);
-  }
+  each_vjp(
+      problem, solution, linearization, solution_bar,
+      [&](int slots) -> IslandMemory::OfSize& { return memory_of(slots, memory); }, bar,
+      [&](const ContactProblem& part, const ContactSolution& its_solution, const SolutionLinearization& at,
+          const EndMotionBar& end, IslandMemory::OfSize& of_size, ContactProblemBar& its_bar,
+          const Island*) { solver_->vjp(part, its_solution, at, end, *of_size.of_law, its_bar); });
 }
 
 bool IslandSolver::has_pair_vjp(const IslandLinearization& linearization) const {
@@ -394,29 +408,17 @@ bool IslandSolver::has_pair_vjp(const IslandLinearization& linearization) const 
 void IslandSolver::multiplier_vjp(const ContactProblem& problem, const ContactSolution& solution,
                                   const IslandLinearization& linearization, const EndMotionBar& solution_bar,
                                   IslandMemory& memory, ContactProblemBar& bar, Eigen::VectorXd& w) const {
-  const Islands& islands = linearization.islands;
-  const int slots = problem.mass.slot_count();
-  if (islands.is_whole()) {
-    solver_->multiplier_vjp(problem, solution, *linearization.parts[0], solution_bar,
-                            *memory_of(slots, memory).of_law, bar, w);
-    return;
-  }
-  w.setZero(problem.mass.size());
-  for (int slot = 0; slot < slots; ++slot) {
-    if (!islands.is_touched(slot))
-      bar.v_free.segment<6>(6 * slot) += solution_bar.velocity.segment<6>(6 * slot);
-  }
-  for (std::size_t k = 0; k < islands.members().size(); ++k) {
-    const Island& island = *islands.members()[k];
-    const ContactProblem part = problem_of(island, problem);
-    IslandMemory::OfSize& of_size = memory_of(island.mass.slot_count(), memory);
-    gather(solution_bar.velocity, island.slots, of_size.end.velocity);
-    of_size.bar.set_zero(part);
-    solver_->multiplier_vjp(part, island.solution, *linearization.parts[k], of_size.end, *of_size.of_law,
-                            of_size.bar, of_size.multiplier);
-    scatter(of_size.bar, problem, island, bar);
-    scatter(of_size.multiplier, island.slots, w);
-  }
+  if (!linearization.islands.is_whole()) w.setZero(problem.mass.size());
+  each_vjp(
+      problem, solution, linearization, solution_bar,
+      [&](int slots) -> IslandMemory::OfSize& { return memory_of(slots, memory); }, bar,
+      [&](const ContactProblem& part, const ContactSolution& its_solution, const SolutionLinearization& at,
+          const EndMotionBar& end, IslandMemory::OfSize& of_size, ContactProblemBar& its_bar,
+          const Island* island) {
+        Eigen::VectorXd& its_w = island == nullptr ? w : of_size.multiplier;
+        solver_->multiplier_vjp(part, its_solution, at, end, *of_size.of_law, its_bar, its_w);
+        if (island != nullptr) scatter(its_w, island->slots, w);
+      });
 }
 
 Vec3<double> IslandSolver::pair_vjp(const ContactProblem& problem, const ContactSolution& solution,
