@@ -246,7 +246,7 @@ TEST_CASE("other_detectors: the net wrench of aligned bodies has its two-sided d
         detector.jvp(scene.state.X_WB, pose_dot, at, dots);
         const Vec6<double> exact = wrench_change(at.contacts, dots);
         double best = k_infinity;
-        Vec6<double> nearest;
+        Vec6<double> nearest = Vec6<double>::Zero();
         for (const double step : {1e-5, 1e-6}) {
           const auto wrench = [&](double s) {
             return wrench_of(detect(detector, moved(scene.state.X_WB, pose_dot, s)).contacts);
