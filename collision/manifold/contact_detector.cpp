@@ -5,6 +5,7 @@
 #include <limits>
 #include <stdexcept>
 #include <utility>
+#include <variant>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -74,6 +75,16 @@ WorldBox world_box(const Eigen::AlignedBox3d& box, const Mat3<double>& R, const 
   const Vec3<double> center = R * box.center() + p;
   const Vec3<double> half = R.cwiseAbs() * (0.5 * box.sizes()) + Vec3<double>::Constant(margin);
   return {center - half, center + half};
+}
+
+/// Whether a box lies farther than `distance` above a solid that is a half-space and no more.
+bool is_above(const WorldBox& box, const ShapeSdf& solid, const Pose<double>& X_WS, double distance) {
+  const std::vector<PreparedPrimitive<double>>& primitives = solid.primitives<double>();
+  const auto* const half_space =
+      primitives.size() == 1 ? std::get_if<HalfSpace<double>>(&primitives[0].solid) : nullptr;
+  if (half_space == nullptr) return false;
+  const Vec3<double> n = X_WS.q * half_space->normal, lowest = (n.array() > 0.0).select(box.min(), box.max());
+  return n.dot(lowest - X_WS * half_space->point) > distance;
 }
 
 }  // namespace
@@ -185,18 +196,19 @@ EdgeSdfQuery ContactDetector::edge_sdf_query(int owner, int solid, const Contact
 }
 
 void ContactDetector::prepare(std::span<const Pose<double>> X_WB, const ContactConfig& config,
-                              ManifoldLinearization& linearization, PairContacts& pair) const {
+                              ManifoldLinearization& linearization, PairContacts& pair,
+                              bool faces_change) const {
   for (int side = 0; side < 2; ++side) {
     const int owner = side == 0 ? pair.body_A : pair.body_B, solid = side == 0 ? pair.body_B : pair.body_A;
     PointWeights& vertices = pair.vertices[side];
-    vertices.selection.all = vertices.flush.none = pair.edges[side].all = true;
-    vertices.flush.changing.clear();
+    vertices.selection.all = pair.edges[side].all = true;
+    vertices.flush.clear();
     if (!has_solid(solid)) continue;
     if (model_body(owner).selected_vertices > 0) {
       select_features(selection_query(owner, solid, false, config, X_WB), linearization.near,
                       vertices.selection);
     }
-    find_flush_faces(flush_query(owner, solid, config, X_WB), vertices.flush);
+    if (faces_change) find_flush_faces(flush_query(owner, solid, config, X_WB), vertices.flush);
     if (model_body(owner).selected_edges > 0) {
       select_features(selection_query(owner, solid, true, config, X_WB), linearization.near,
                       pair.edges[side]);
@@ -245,6 +257,9 @@ void ContactDetector::detect(std::span<const Pose<double>> X_WB, std::span<const
   }
   for (const auto& [A, B] : scratch.broad_phase.overlapping_pairs(scratch.boxes)) {
     if (!may_touch(*model_, A, B)) continue;
+    if (is_above(scratch.boxes[at(B)], sdf(A), X_WB[at(A)], margin(A)) ||
+        is_above(scratch.boxes[at(A)], sdf(B), X_WB[at(B)], margin(B)))
+      continue;
     ContactPair pair = make_pair(A, B);
     pair.begin = static_cast<int>(manifold.contacts.size());
     const double reach = 4.0 * pair.activity_smoothing + margin(A) + margin(B);
@@ -261,6 +276,7 @@ void ContactDetector::detect(std::span<const Pose<double>> X_WB, std::span<const
       problem.vertices[side] = carries_vertices(config, model_body(A), side);
     ContactBlock<double>& block = manifold.contacts.block();
     find_pair_contacts(problem, X_WB[at(A)], X_WB[at(B)], scratch.pair, block);
+    pair.faces_change = scratch.pair.faces_change;
     choose_contacts(config, X_WB, scratch, pair, block);
     manifold.contacts.set_sources(block.ends[k_vertices_of_B], ContactKind::vertex_sdf, A, B);
     manifold.contacts.set_sources(block.count, ContactKind::edge_edge, A, B);
@@ -354,7 +370,7 @@ void ContactDetector::linearize(std::span<const Pose<double>> X_WB, std::span<co
       ++out.pair_count;
       continue;
     }
-    prepare(X_WB, config, out, pair);
+    prepare(X_WB, config, out, pair, !is_known || out.faces_change[out.pair_count] != 0);
     const EdgeContacts edges(edge_body(A), edge_body(B), config);
 
     for (std::size_t i = begin, next = begin; i < end; i = next) {

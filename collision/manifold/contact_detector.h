@@ -57,6 +57,8 @@ struct ManifoldLinearization {
   std::vector<PointContact> point_contacts;  ///< of other detectors
   OtherDetectorScratch other_scratch;
   std::vector<ContactFeature> features;  ///< of the contacts
+  /// ContactPair::faces_change of each pair of features: given, where contacts are known.
+  std::vector<char> faces_change;
   NearPoints near;
   VertexVjpMemory vertex_memory;
   SolidJacobians solid_jacobians;  ///< of vertices, if asked for
@@ -105,7 +107,8 @@ class ContactDetector {
   [[nodiscard]] Contact contact(std::span<const Pose<double>> X_WB, const ContactFeature& feature) const;
 
   /// The contacts of features (in their order) together with their first derivatives. Features of a pair
-  /// should come one after the other. With LinearizeFor::vjp_of_known `linearization.contacts` is only read.
+  /// should come one after the other. With LinearizeFor::vjp_of_known `linearization.contacts` and
+  /// `faces_change` are only read.
   void linearize(std::span<const Pose<double>> X_WB, std::span<const ContactFeature> features,
                  ManifoldLinearization& linearization, LinearizeFor what_for = LinearizeFor::both) const;
 
@@ -209,8 +212,11 @@ class ContactDetector {
   [[nodiscard]] EdgeSdfQuery edge_sdf_query(int owner, int solid, const ContactConfig& config,
                                             std::span<const Pose<double>> X_WB) const;
   /// The selections and the flush faces of a pair.
+  ///
+  /// @param faces_change  false where these make constant weights and areas of contacts that are known: they
+  ///                      are left out then
   void prepare(std::span<const Pose<double>> X_WB, const ContactConfig& config,
-               ManifoldLinearization& linearization, PairContacts& pair) const;
+               ManifoldLinearization& linearization, PairContacts& pair, bool faces_change = true) const;
 
   const Model* model_;
   ContactConfig config_;

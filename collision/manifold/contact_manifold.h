@@ -17,6 +17,7 @@ struct ContactPair {
   double activity_smoothing = 0;  ///< tau_p of the pair [m]
   ContactReduction reduction;     ///< that the pair asks for
   double smallest_area = 0;       ///< of the contact points of both [m^2]
+  bool faces_change = true;       ///< whether a flat face may lie between flush and not (flush_faces.h)
   double left_out = 0;  ///< the largest activity that Body::selected_vertices or selected_edges takes away
 };
 

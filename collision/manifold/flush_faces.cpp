@@ -123,10 +123,7 @@ void sample_supports(const FlushQuery& query, FlushFaces& flush) {
 }  // namespace
 
 void find_flush_faces(const FlushQuery& query, FlushFaces& flush) {
-  flush.none = true;
-  flush.changing.clear();
-  flush.edges_left = 1.0;
-  flush.edges_left_bar = 0.0;
+  flush.clear();
   if (!query.may_lie_flush()) return;
   sample_supports(query, flush);
   const std::size_t samples = flush.coordinates[0].size();

@@ -91,6 +91,13 @@ struct FlushFaces {
   std::vector<const FlatFace*> asked;
   std::vector<double> coordinates[3], samples;
 
+  /// Nothing lies flush.
+  void clear() {
+    none = true;
+    changing.clear();
+    edges_left = 1.0;
+    edges_left_bar = 0.0;
+  }
   [[nodiscard]] double weight(int point) const { return none ? 1.0 : weights[at(point)]; }
   [[nodiscard]] double area_factor(int point) const { return none ? 1.0 : area_factors[at(point)]; }
 };

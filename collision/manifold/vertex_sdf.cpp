@@ -160,15 +160,16 @@ void vertex_sdf_vjp(const VertexSdfQuery& query, const BoundedSolid& solid,
     columns.set(k_normal, i, block.vector(k_contact_normal, contact));
     columns.set(k_point_bar, i, bar.point_W);
     columns.set(k_normal_bar, i, bar.normal_AB_W);
-    const double area_factor = weights.area_factor(point);
-    columns.set(k_area_bar, i, area_factor * bar.area);
+    const double area_by_facing_bar = block.number(k_contact_area, contact) * bar.area;
+    columns.set(k_area_bar, i, area_by_facing_bar);
     double distance_bar = bar.signed_distance;
     if (bar.activity != 0.0)
-      distance_bar += weights.weight(point) * activity_d_penetration(distance, query.tau) * bar.activity;
+      distance_bar += block.number(k_contact_weight, contact) * activity_d_penetration(distance, query.tau) *
+                      bar.activity;
     columns.set(k_distance_bar, i, distance_bar);
     if (!weights_change) continue;
     weights.add_bars(point, any_weight_bar(bar, distance, query.tau),
-                     block.number(k_contact_area, contact) / area_factor * bar.area);
+                     area_by_facing_bar / weights.area_factor(point));
   }
   columns.fill_up(count, k_point, k_point_bar - k_point);
   columns.clear_rest(count, k_point_bar, k_x_S - k_point_bar);

@@ -109,9 +109,9 @@ struct VertexVjpMemory {
 };
 
 /// Adds dL/d(poses) and, unless null, dL/d(geometry), given dL/d(outputs of the contacts of features), whose
-/// signed distances and normals are those of `contacts` from the place `begin` on. What their weights and
-/// areas depend on is only noted, in `weights`: select_features_vjp() and flush_faces_vjp() go the rest of
-/// the way.
+/// numbers but for points and activities are those of `contacts` from the place `begin` on. What their
+/// weights and areas depend on is only noted, in `weights`: select_features_vjp() and flush_faces_vjp() go
+/// the rest of the way.
 void vertex_sdf_vjp(const VertexSdfQuery& query, const BoundedSolid& solid,
                     std::span<const ContactFeature> features, const ContactList& contacts, std::size_t begin,
                     std::span<const ContactBar> bars, PointWeights& weights, VertexVjpMemory& memory,

@@ -61,6 +61,7 @@ void make_rows(const Model& model, const MassMatrix& mass, const State& state,
     pair.begin = static_cast<int>(out.rows.size());
     pair.member_begin = static_cast<int>(out.members.size());
     pair.tau = contact_pair.activity_smoothing + settings.resting_band;
+    pair.faces_change = contact_pair.faces_change;
     pair.reduction = contact_pair.reduction;
     const bool is_reduced = pair.reduction.kind != Reduction::none;
     const int number = static_cast<int>(out.pairs.size());

@@ -21,15 +21,22 @@ void Stepper::restore(const State& state, const Control& control, const SubstepR
   if (at.tape != nullptr) {
     if (what_for == LinearizeFor::vjp) {
       what_for = LinearizeFor::vjp_of_known;
-      ContactBlock<double>& block = contacts.contacts.block();
+      const ContactRows& rows = at.tape->solved.rows;
       contacts.contacts.resize(record.features.size());
-      at.tape->solved.rows.each_member([&](const ContactRow& row) {
-        block.set_number(k_contact_distance, row.contact, row.distance);
-        block.set_vector(k_contact_normal, row.contact, row.n);
-        block.set_number(k_contact_weight, row.contact,
-                         row.share_by_weight > 0.0 ? row.share / row.share_by_weight : 0.0);
-        block.set_number(k_contact_area, row.contact, row.area);
+      ContactBlock<double>& block = contacts.contacts.block();
+      double* const numbers = block.numbers.data();
+      const auto stride = static_cast<std::size_t>(block.capacity);
+      rows.each_member([numbers, stride](const ContactRow& row) {
+        double* const of_contact = numbers + row.contact;
+        of_contact[k_contact_distance * stride] = row.distance;
+        for (std::size_t k = 0; k < 3; ++k)
+          of_contact[(k_contact_normal + k) * stride] = row.n[static_cast<Eigen::Index>(k)];
+        of_contact[k_contact_weight * stride] =
+            row.share_by_weight > 0.0 ? row.share / row.share_by_weight : 0.0;
+        of_contact[k_contact_area * stride] = row.area;
       });
+      contacts.faces_change.clear();
+      for (const RowPair& pair : rows.pairs) contacts.faces_change.push_back(pair.faces_change);
     }
     detector_.linearize(state.X_WB, record.features, contacts, what_for);
     return;

@@ -131,6 +131,8 @@ FaceSupports<T> make_face_supports(const Body& body, const ShapeSdf& sdf, const 
       const bool is_support = k < face.factors.size();
       out.points.push_back({place[at(face.points[k])], static_cast<T>(is_support ? face.factors[k] : 0.0)});
     }
+    for (int k = 0; k < whole_packs(supports); ++k)
+      out.place.push_back(place[at(face.points[at(k < supports ? k : 0)])]);
     Vec3<double> middle = Vec3<double>::Zero();
     for (int k = 0; k < supports; ++k)
       middle += body.contact_points.col(face.points[at(k)]) / static_cast<double>(supports);
@@ -248,8 +250,18 @@ PrimitiveBound<T> make_bound(const ShapeSdf& sdf, std::size_t i) {
     bound.steepest = static_cast<T>(sq->shortest_axis / sq->norm_bound);
     return bound;
   }
-  const Eigen::AlignedBox3d& box = sdf.box_of_primitive(i);
   constexpr double k_unbounded = 1e30;
+  if (const auto* plane = std::get_if<HalfSpace<double>>(&sdf.primitives<double>()[i].solid)) {
+    bound.to_scaled.setZero();
+    bound.to_scaled.row(0) = plane->normal.template cast<T>().transpose();
+    bound.center = plane->point.template cast<T>();
+    bound.inverse_axes.setConstant(T(1));
+    bound.half << T(0), T(k_unbounded), T(k_unbounded);
+    bound.below = T(0);
+    bound.steepest = static_cast<T>(1.0 / sdf.distance_ratio());
+    return bound;
+  }
+  const Eigen::AlignedBox3d& box = sdf.box_of_primitive(i);
   const bool is_bounded = box.sizes().allFinite();
   bound.to_scaled.setIdentity();
   bound.center = is_bounded ? Vec3<T>(box.center().cast<T>()) : Vec3<T>(Vec3<T>::Zero());

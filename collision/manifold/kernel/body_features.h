@@ -2,6 +2,7 @@
 /// blocks, and the bounds of its solid's primitives.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -44,6 +45,7 @@ struct FaceSupports {
   std::vector<Face> faces;
   std::vector<Point> points;
   std::vector<T> x, y, z;  ///< of supports [m]; each face's fill whole packs, up with copies of the first
+  std::vector<std::int32_t> place;  ///< of each of these in PointBlocks
   // Of each face, in whole packs.
   std::vector<T> middle_x, middle_y, middle_z;  ///< mean of the supports [m]
   std::vector<T> normal_x, normal_y, normal_z;

@@ -36,13 +36,13 @@ enum Column {
   k_point_bar = 11,     ///< 3: dL/d of the contact
   k_distance_bar = 14,  ///< by the distance, that of the activity included
   k_normal_bar = 15,    ///< 3
-  k_area_bar = 18,
-  k_x_S = 19,       ///< 3, written: the contact point in S [m]
-  k_phi = 22,       ///< written: its signed distance [m]
-  k_phi_bar = 23,   ///< written
-  k_n_bar = 24,     ///< 3, written: by the normal of the solid, in S
-  k_x_bar = 27,     ///< 3: by the contact point, in S; given to the second part
-  k_by_point = 30,  ///< 3, written: by the contact point, in O
+  k_area_bar = 18,      ///< by the logarithm of the area
+  k_x_S = 19,           ///< 3, written: the contact point in S [m]
+  k_phi = 22,           ///< written: its signed distance [m]
+  k_phi_bar = 23,       ///< written
+  k_n_bar = 24,         ///< 3, written: by the normal of the solid, in S
+  k_x_bar = 27,         ///< 3: by the contact point, in S; given to the second part
+  k_by_point = 30,      ///< 3, written: by the contact point, in O
   k_count = 33
 };
 }  // namespace vertex_columns

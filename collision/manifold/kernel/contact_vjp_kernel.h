@@ -77,18 +77,19 @@ class WrenchSum {
   Vec3<P> torque_, force_;
 };
 
-/// -d(facing area)/d(A.n): 0 where areas are constant.
+/// -d(log of the facing area)/d(A.n): 0 where areas are constant.
 [[nodiscard]] ABUT_INLINE Lanes<double> facing_slope(const Lanes<double>& area, const Lanes<double>& along) {
   using P = Lanes<double>;
-  const P width = P(k_facing_width) * select(area > P(0), area, P(1));
-  return select(area > P(0), P(1) - clamped_metric_dx<P>(P(0) - along, P(0), width), P(0));
+  const P some_area = select(area > P(0), area, P(1)), width = P(k_facing_width) * some_area;
+  const P slope = P(1) - clamped_metric_dx<P>(P(0) - along, P(0), width);
+  return select(area > P(0), slope / facing_area<P>(some_area, along), P(0));
 }
 
 /// What both parts of the way back of a pack of contact points need.
 struct VertexPack {
   using P = Lanes<double>;
   Vec3<P> arm_O, n, area_vector, point_bar, normal_bar;
-  P slope_bar;  ///< dL by the area, times the area's slope
+  P slope_bar;  ///< -dL/d(A.n)
   P along, phi_bar;
 
   VertexPack(const VertexVjp& in, const ColumnPack& of, const LanePose& X_WO) {

@@ -22,8 +22,9 @@ class FlushLanes {
   using P = Lanes<T>;
   using Face = typename FaceSupports<T>::Face;
 
-  FlushLanes(const PairProblem<T>& problem, const PairPoses<T>& X, int side)
+  FlushLanes(const PairProblem<T>& problem, const PairPoses<T>& X, int side, PairScratch<T>& scratch)
       : problem_(problem),
+        s_(scratch),
         owner_(*problem.bodies[side]),
         solid_(*problem.bodies[1 - side]),
         in_solid_(X.in_other[side]),
@@ -47,6 +48,14 @@ class FlushLanes {
   [[nodiscard]] Vec3<T> normal_of(int face) const {
     const FaceSupports<T>& faces = owner_.flat_faces;
     return {faces.normal_x[at(face)], faces.normal_y[at(face)], faces.normal_z[at(face)]};
+  }
+
+  /// The solid at these, once each() has come to their face.
+  [[nodiscard]] ABUT_INLINE SdfAnswer<SdfOrder::normal, P> at_supports(int first) const {
+    SdfAnswer<SdfOrder::normal, P> sample;
+    sample.distance = P::load(s_.at_supports[0] + first);
+    for (int i = 0; i < 3; ++i) sample.normal[i] = P::load(s_.at_supports[1 + i] + first);
+    return sample;
   }
 
   /// f(index of the face, psi, dpsi/dQ) for each that lies flush.
@@ -83,29 +92,30 @@ class FlushLanes {
     }
   }
 
-  /// Fills in weights and area factors of the owner's points, and multiplies what is left of edges, if any
-  /// lies flush; says whether one does.
-  [[nodiscard]] bool weigh_points(T* weights, T* area_factors, T& edges_left) const {
-    bool has_flush = false;
+  /// Which faces lie flush, and how many: fills in their list, weights and area factors of the owner's points
+  /// if there is one, and multiplies what is left of edges.
+  [[nodiscard]] int find(T& edges_left) const {
+    int count = 0;
     each([&](int which, T flush, T) {
       const Face& face = owner_.flat_faces.faces[at(which)];
-      if (!has_flush) {
+      if (count == 0) {
         const std::ptrdiff_t points = std::ptrdiff_t{owner_.points.blocks} * k_block;
-        std::fill_n(weights, points, T(1));
-        std::fill_n(area_factors, points, T(1));
-        has_flush = true;
+        std::fill_n(s_.weights, points, T(1));
+        std::fill_n(s_.area_factors, points, T(1));
       }
+      s_.flush_faces[count++] = which;
+      s_.faces_change = s_.faces_change || flush < T(1);
       if (owner_.is_convex) edges_left *= T(1) - flush;
       for (int k = face.first_point; k < face.first_point + face.points; ++k) {
         const auto [place, factor] = owner_.flat_faces.points[static_cast<std::size_t>(k)];
         if (factor > T(0)) {
-          area_factors[place] += flush * (factor - T(1));
+          s_.area_factors[place] += flush * (factor - T(1));
         } else {
-          weights[place] = std::max(T(0), weights[place] - flush);
+          s_.weights[place] = std::max(T(0), s_.weights[place] - flush);
         }
       }
     });
-    return has_flush;
+    return count;
   }
 
  private:
@@ -121,6 +131,7 @@ class FlushLanes {
       const auto sample = sample_solid<SdfOrder::normal, T>(solid_, 1, supports(face.first_support + k));
       const P numbers[4] = {sample.distance, sample.normal[0], sample.normal[1], sample.normal[2]};
       for (int i = 0; i < 4; ++i) {
+        numbers[i].store(s_.at_supports[i] + face.first_support + k);
         if (k == 0) first[i] = numbers[i][0];
         const P off = scales[i == 0 ? 0 : 1] * (numbers[i] - P(first[i]));
         sums[i] = sums[i] + off;
@@ -140,6 +151,7 @@ class FlushLanes {
   }
 
   const PairProblem<T>& problem_;
+  PairScratch<T>& s_;
   const BodyFeatures<T>& owner_;
   const BodyFeatures<T>& solid_;
   const typename PairPoses<T>::Map& in_solid_;

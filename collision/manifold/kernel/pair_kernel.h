@@ -61,6 +61,7 @@ class PairKernel {
   /// Appends the contacts to the block, if there is room; says whether there was.
   [[nodiscard]] bool run() {
     const int begin = block_.count;
+    s_.faces_change = false;
     const bool has_room = append_all();
     if (!has_room) block_.count = begin;
     return has_room;
@@ -118,6 +119,15 @@ class PairKernel {
     return true;
   }
   [[nodiscard]] bool vertex_contacts(int side);
+  /// Contact points near a solid.
+  struct PointPack {
+    Vec3<P> x;                   ///< in the solid's frame [m]
+    const std::int32_t* places;  ///< in PointBlocks
+    std::uint32_t lanes;
+    std::uint64_t primitives;  ///< that matter
+  };
+  [[nodiscard]] bool append_vertices(int side, bool has_flush, const PointPack& pack,
+                                     const SdfAnswer<SdfOrder::normal, P>& sample, PointList<T>& touching);
   [[nodiscard]] SolidAtPoints<P> linearized(int side, const SdfSampleJacobian<P>& sample,
                                             const Vec3<P>& x_S) const;
   void store_vertex_derivatives(int side, const SdfSampleJacobian<P>& sample, const Vec3<P>& x_S,
@@ -153,84 +163,108 @@ template <typename T, ManifoldOrder order>
 bool PairKernel<T, order>::vertex_contacts(int side) {
   const BodyFeatures<T>&owner = body(side), &solid = body(1 - side);
   if (owner.points.points == 0 || solid.bounds.empty()) return true;
-  PointList<T> list{s_.list[0], s_.list[1], s_.list[2], s_.list[3], s_.list_primitives};
-  list.clear();
   const auto& [R, p] = X_.in_other[side];
-  const FlushLanes<T> faces(problem_, X_, side);
-  const bool has_flush = faces.weigh_points(s_.weights, s_.area_factors, edges_left_);
-  if constexpr (order == ManifoldOrder::complete) {
-    if (has_flush) std::fill_n(s_.contact_of_point, std::ptrdiff_t{owner.points.blocks} * k_block, -1);
-  }
-  append_near_points(owner, solid, R, p, has_flush ? s_.weights : nullptr,
-                     CullDistances<T>(solid, problem_.reach + owner.contact_radius), culling(), list);
-  list.finish();
-  const auto& [R_CS, p_CS] = X_.in_center[1 - side];
-  const P radius(owner.contact_radius), sign(side == 0 ? T(-1) : T(1));  // out of the solid, from A to B
+  const FlushLanes<T> faces(problem_, X_, side, s_);
+  const int flush_faces = faces.find(edges_left_);
+  const bool has_flush = flush_faces > 0;
   PointList<T> touching{s_.touching[0], s_.touching[1], s_.touching[2], s_.touching[3],
                         s_.touching_primitives};
   touching.clear();
   const int begin = block_.count;
+  if constexpr (order == ManifoldOrder::complete) {
+    if (has_flush) std::fill_n(s_.contact_of_point, std::ptrdiff_t{owner.points.blocks} * k_block, -1);
+  }
+
+  for (int i = 0; i < flush_faces; ++i) {
+    const auto& face = owner.flat_faces.faces[at(s_.flush_faces[i])];
+    for (int k = 0; k < face.supports; k += W) {
+      const int first = face.first_support + k;
+      const std::int32_t* const places = owner.flat_faces.place.data() + first;
+      const std::uint32_t lanes = first_lanes(face.supports - k) & bits(P::gather(s_.weights, places) > P(0));
+      if (!append_vertices(side, has_flush, {faces.supports(first), places, lanes, 1},
+                           faces.at_supports(first), touching))
+        return false;
+      for (int lane = 0; lane < std::min(W, face.supports - k); ++lane) s_.weights[places[lane]] = T(0);
+    }
+  }
+  PointList<T> list{s_.list[0], s_.list[1], s_.list[2], s_.list[3], s_.list_primitives};
+  list.clear();
+  append_near_points(owner, solid, R, p, has_flush ? s_.weights : nullptr,
+                     CullDistances<T>(solid, problem_.reach + owner.contact_radius), culling(), list);
+  list.finish();
   for (int group = 0; group < list.groups(); ++group) {
     const int first = group * W;
-    const Vec3<P> x = loaded(list.x + first, list.y - list.x);
-    const auto sample = sample_solid<SdfOrder::normal, T>(solid, list.primitives[group], x);
-    const P distance = sample.distance - radius;
-    const std::uint32_t chosen = first_lanes(list.count - first) & bits(distance < P(problem_.reach));
-    if (chosen == 0) continue;
-    if (block_.count + W > block_.capacity) return false;
-    const Vec3<P> n = rotated(R_CS, sample.normal), x_C = moved(R_CS, p_CS, x[0], x[1], x[2]);
-    const P inward = radius + P(T(0.5)) * distance;
-    for (int i = 0; i < 3; ++i) {
-      (x_C[i] - inward * n[i]).store_chosen(column(k_contact_point + i), chosen);
-      (sign * n[i]).store_chosen(column(k_contact_normal + i), chosen);
-    }
     std::int32_t places[W];
     for (int i = 0; i < W; ++i) places[i] = static_cast<std::int32_t>(list.id[first + i]);
-    const P weight = has_flush ? P::gather(s_.weights, places) : P(1);
-    distance.store_chosen(column(k_contact_distance), chosen);
-    weight.store_chosen(column(k_contact_weight), chosen);
-    (weight * activity(distance)).store_chosen(column(k_contact_activity), chosen);
-    P area = P::gather(owner.points.area.data(), places);
-    if (!owner.points.area_x.empty()) {
-      const Vec3<P> vector = rotated(R, Vec3<P>(P::gather(owner.points.area_x.data(), places),
-                                                P::gather(owner.points.area_y.data(), places),
-                                                P::gather(owner.points.area_z.data(), places)));
-      area = facing_area<P>(area, convex_edges_detail::dot(vector, sample.normal));
-    }
-    if (has_flush) area = area * P::gather(s_.area_factors, places);
-    area.store_chosen(column(k_contact_area), chosen);
-    int *const of_owner = features(side), *const of_solid = features(1 - side);
-    int count = 0;
-    for (std::uint32_t left = chosen; left != 0; left &= left - 1) {
-      const std::int32_t place = places[std::countr_zero(left)];
-      if constexpr (order == ManifoldOrder::complete) {
-        if (has_flush) s_.contact_of_point[place] = block_.count + count;
-      }
-      of_owner[count] = owner.points.point[static_cast<std::size_t>(place)];
-      of_solid[count++] = -1;
-    }
-    block_.count += count;
-    if constexpr (order != ManifoldOrder::value)
-      touching.append(x, P::load(list.id + first), chosen, list.primitives[group]);
+    const PointPack pack{loaded(list.x + first, list.y - list.x), places, first_lanes(list.count - first),
+                         list.primitives[group]};
+    if (!append_vertices(side, has_flush, pack,
+                         sample_solid<SdfOrder::normal, T>(solid, pack.primitives, pack.x), touching))
+      return false;
   }
+
   if constexpr (order != ManifoldOrder::value) {
     touching.finish();
     if (begin + touching.groups() * W > block_.capacity) return false;
     for (int group = 0; group < touching.groups(); ++group) {
+      const int first = begin + group * W;
       const Vec3<P> x = loaded(touching.x + group * W, touching.y - touching.x);
       const auto sample = sample_solid<SdfOrder::jacobian, T>(solid, touching.primitives[group], x);
-      P weight(1);
-      if (has_flush) {
-        std::int32_t places[W];
-        for (int i = 0; i < W; ++i) places[i] = static_cast<std::int32_t>(touching.id[group * W + i]);
-        weight = P::gather(s_.weights, places);
-      }
-      store_vertex_derivatives(side, sample, x, weight, begin + group * W);
+      const P weight = P::load(block_.numbers.data() +
+                               static_cast<std::ptrdiff_t>(k_contact_weight) * block_.capacity + first);
+      store_vertex_derivatives(side, sample, x, weight, first);
     }
     if constexpr (order == ManifoldOrder::complete) {
       if (has_flush) add_flush_derivatives(side, faces);
     }
   }
+  return true;
+}
+
+/// Appends those of a pack of contact points that touch the solid, given what it answers there.
+template <typename T, ManifoldOrder order>
+ABUT_INLINE bool PairKernel<T, order>::append_vertices(int side, bool has_flush, const PointPack& pack,
+                                                       const SdfAnswer<SdfOrder::normal, P>& sample,
+                                                       PointList<T>& touching) {
+  const BodyFeatures<T>& owner = body(side);
+  const P radius(owner.contact_radius), sign(side == 0 ? T(-1) : T(1));  // out of the solid, from A to B
+  const P distance = sample.distance - radius;
+  const std::uint32_t chosen = pack.lanes & bits(distance < P(problem_.reach));
+  if (chosen == 0) return true;
+  if (block_.count + W > block_.capacity) return false;
+  const auto& [R_CS, p_CS] = X_.in_center[1 - side];
+  const Vec3<P> n = rotated(R_CS, sample.normal), x_C = moved(R_CS, p_CS, pack.x[0], pack.x[1], pack.x[2]);
+  const P inward = radius + P(T(0.5)) * distance;
+  for (int i = 0; i < 3; ++i) {
+    (x_C[i] - inward * n[i]).store_chosen(column(k_contact_point + i), chosen);
+    (sign * n[i]).store_chosen(column(k_contact_normal + i), chosen);
+  }
+  const P weight = has_flush ? P::gather(s_.weights, pack.places) : P(1);
+  distance.store_chosen(column(k_contact_distance), chosen);
+  weight.store_chosen(column(k_contact_weight), chosen);
+  (weight * activity(distance)).store_chosen(column(k_contact_activity), chosen);
+  P area = P::gather(owner.points.area.data(), pack.places);
+  if (!owner.points.area_x.empty()) {
+    const Vec3<P> vector =
+        rotated(X_.in_other[side].R, Vec3<P>(P::gather(owner.points.area_x.data(), pack.places),
+                                             P::gather(owner.points.area_y.data(), pack.places),
+                                             P::gather(owner.points.area_z.data(), pack.places)));
+    area = facing_area<P>(area, convex_edges_detail::dot(vector, sample.normal));
+  }
+  if (has_flush) area = area * P::gather(s_.area_factors, pack.places);
+  area.store_chosen(column(k_contact_area), chosen);
+  int *const of_owner = features(side), *const of_solid = features(1 - side);
+  int count = 0;
+  for (std::uint32_t left = chosen; left != 0; left &= left - 1) {
+    const std::int32_t place = pack.places[std::countr_zero(left)];
+    if constexpr (order == ManifoldOrder::complete) {
+      if (has_flush) s_.contact_of_point[place] = block_.count + count;
+    }
+    of_owner[count] = owner.points.point[static_cast<std::size_t>(place)];
+    of_solid[count++] = -1;
+  }
+  block_.count += count;
+  if constexpr (order != ManifoldOrder::value) touching.append(pack.x, P(0), chosen, pack.primitives);
   return true;
 }
 

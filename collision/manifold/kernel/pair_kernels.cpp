@@ -99,9 +99,11 @@ void EdgeSearchScratch::prepare(const EdgeBlocks& A, const EdgeBlocks& B) {
 
 template <typename T>
 void PairScratch<T>::prepare(const PairProblem<T>& problem) {
-  std::size_t points = 0, primitives = 0;
+  std::size_t points = 0, primitives = 0, supports = 0, faces = 0;
   for (const BodyFeatures<T>* body : problem.bodies) {
     points = std::max(points, at(body->points.blocks * k_block));
+    supports = std::max(supports, body->flat_faces.x.size());
+    faces = std::max(faces, body->flat_faces.faces.size());
     primitives = std::max(primitives, body->bounds.size());
   }
   if (problem.edge_edge) search.prepare(problem.bodies[0]->edges, problem.bodies[1]->edges);
@@ -109,20 +111,24 @@ void PairScratch<T>::prepare(const PairProblem<T>& problem) {
 
   const std::size_t lower_bounds = (primitives + 1) * k_pack;
   Parts<T> numbers{make_room(numbers_, 10 * (points + k_pack) + lower_bounds + k_pack +
+                                           std::size(at_supports) * (supports + k_pack) +
                                            std::size(candidates) * (at(candidate_room) + k_pack))};
   for (T*& column : list) column = numbers.take(points);
   for (T*& column : touching) column = numbers.take(points);
   weights = numbers.take(points);
   area_factors = numbers.take(points);
+  for (T*& column : at_supports) column = numbers.take(supports);
   lower = numbers.take(lower_bounds);
   for (T*& column : candidates) column = numbers.take(at(candidate_room));
   list_primitives = make_room(masks_, 2 * (points + k_pack));
   touching_primitives = list_primitives + points + k_pack;
   kept = make_room(words_, primitives + k_pack);
   nearby = make_room(nearby_, primitives + k_pack);
-  Parts<std::int32_t> indices{make_room(indices_, 2 * (at(candidate_room) + k_pack) + points + k_pack)};
+  Parts<std::int32_t> indices{
+      make_room(indices_, 2 * (at(candidate_room) + k_pack) + points + faces + 2 * k_pack)};
   for (std::int32_t*& edges : candidate_edges) edges = indices.take(at(candidate_room));
   contact_of_point = indices.take(points);
+  flush_faces = indices.take(faces);
 }
 
 template <typename T>

@@ -77,6 +77,10 @@ struct PairScratch {
   T* weights;
   T* area_factors;
   std::int32_t* contact_of_point;
+  // The faces that lie flush, and the solid at supports in FaceSupports: distance and normal.
+  std::int32_t* flush_faces;
+  T* at_supports[4];
+  bool faces_change;  ///< found: whether a face of the pair lies between flush and not
   // Those of the points near a solid that touch it.
   T* touching[4];
   std::uint64_t* touching_primitives;

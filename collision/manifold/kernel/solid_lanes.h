@@ -115,8 +115,9 @@ template <typename T, typename P>
   const P dx = x[0] - P(bound.center[0]), dy = x[1] - P(bound.center[1]), dz = x[2] - P(bound.center[2]);
   P most = P(T(-1e30));
   for (int i = 0; i < 3; ++i) {
-    const P t = abs(
-        fma(P(bound.to_scaled(i, 0)), dx, fma(P(bound.to_scaled(i, 1)), dy, P(bound.to_scaled(i, 2)) * dz)));
+    const P along = fma(P(bound.to_scaled(i, 0)), dx,
+                        fma(P(bound.to_scaled(i, 1)), dy, P(bound.to_scaled(i, 2)) * dz)),
+            t = i == 0 ? max(along, P(bound.below) * along) : abs(along);
     most = max(most, fma(-r, P(bound.inverse_axes[i]), t - P(bound.half[i])));
   }
   return most * P(bound.steepest);
