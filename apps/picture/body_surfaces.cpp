@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "apps/picture/same_geometry.h"
 #include "collision/sdf/shape_sdf.h"
+#include "engine/geometry_comparison.h"
 #include "engine/mesh_io.h"
 #include "engine/mesh_shapes.h"
 

@@ -107,13 +107,16 @@ ContactDetector::ContactDetector(const Model& model, const ContactConfig& config
                                  const ContactDetector* prepared)
     : model_(&model), config_(config) {
   bodies_.reserve(model.bodies.size());
+  std::vector<int> first_of_same;  // found where a body cannot take what was prepared
   for (std::size_t b = 0; b < model.bodies.size(); ++b) {
     const Body& body = model.bodies[b];
     if (prepared != nullptr && b < prepared->bodies_.size() &&
         have_same_geometry(body, prepared->model_->bodies[b])) {
       bodies_.push_back(prepared->bodies_[b]);
     } else {
-      bodies_.push_back(std::make_shared<const BodyGeometry>(body));
+      if (first_of_same.empty()) first_of_same = first_of_same_geometry(model.bodies);
+      const auto first = static_cast<std::size_t>(first_of_same[b]);
+      bodies_.push_back(first < b ? bodies_[first] : std::make_shared<const BodyGeometry>(body));
     }
     largest_distance_ratio_ = std::max(largest_distance_ratio_, bodies_[b]->sdf.distance_ratio());
   }

@@ -82,6 +82,39 @@ TEST_CASE("Simulator: does not share a geometry that is another", "[dynamics][va
   CHECK_THROWS_WITH(Simulator(off, {}, &prepared), Catch::Matchers::Contains("off the surface"));
 }
 
+TEST_CASE("Simulator: bodies of one geometry share what is prepared for it, and step as if they did not",
+          "[dynamics][property]") {
+  test::TestScene scene = box_and_ball();
+  for (int i = 1; i < 4; ++i) {
+    scene.add(test::sphere_of_mass(0.05, 0.1 * i), test::pose_at({0.3 * i, 0, 0.049}));
+    scene.add(test::box_of_mass({0.09, 0.06, 0.04}, 0.7, 2), test::pose_at({0.3 * i, 0.3, 0.039}));
+  }
+  const Simulator simulator(scene.model, {});
+  const ContactDetector& detector = simulator.stepper().detector();
+  CHECK(&detector.sdf(1) != &detector.sdf(2));
+  for (const int ball : {3, 5, 7}) CHECK(&detector.sdf(ball) == &detector.sdf(2));
+  for (const int box : {4, 6, 8}) CHECK(&detector.sdf(box) == &detector.sdf(1));
+
+  // Shapes that differ by less than a step can tell are prepared each for itself.
+  Model apart = scene.model;
+  for (std::size_t b = 3; b < apart.bodies.size(); ++b)
+    apart.bodies[b].size *= 1.0 + 1e-15 * static_cast<double>(b);
+  const Simulator alone(apart, {});
+  CHECK(&alone.stepper().detector().sdf(3) != &alone.stepper().detector().sdf(2));
+  const Trajectory a = simulator.rollout(scene.state, 20), b = alone.rollout(scene.state, 20);
+  REQUIRE(a.ok());
+  REQUIRE(b.ok());
+  for (std::size_t i = 0; i < apart.bodies.size(); ++i)
+    CHECK((a.states.back().X_WB[i].p - b.states.back().X_WB[i].p).norm() < 1e-9);
+
+  // With a prepared simulator of which one body has changed: that one alone is prepared anew.
+  Model grown = scene.model;
+  grown.bodies[5].shape.primitives[0].parameters[0] *= 1.0 + 1e-12;
+  const Stepper changed(grown, {}, &simulator.stepper());
+  CHECK(&changed.detector().sdf(3) == &detector.sdf(3));
+  CHECK(&changed.detector().sdf(5) != &detector.sdf(5));
+}
+
 TEST_CASE("Simulator: steps are those of a rollout to the last bit, in a scratch of the caller's or none",
           "[dynamics][determinism]") {
   const test::TestScene scene = box_and_ball();

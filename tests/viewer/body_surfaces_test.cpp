@@ -4,8 +4,8 @@
 #include <catch2/catch.hpp>
 
 #include "apps/picture/body_surfaces.h"
-#include "apps/picture/same_geometry.h"
 #include "apps/viewer/picking.h"
+#include "engine/geometry_comparison.h"
 #include "engine/mesh_shapes.h"
 #include "tests/apps/program.h"
 #include "tests/support/scenes.h"
