@@ -141,8 +141,8 @@ void run_in_window(const ViewerOptions& options) {
     window.begin_picture();
     viewer.offer(window.take_dropped_files());
     viewer.draw(0);
-    if (viewer.frame()->model->scene.name != title) {
-      title = viewer.frame()->model->scene.name;
+    if (viewer.frame()->model->scene->name != title) {
+      title = viewer.frame()->model->scene->name;
       window.set_title("abut-view: " + title);
     }
     if (!ImGui::IsAnyMouseDown()) state_file.save(viewer.remembered());

@@ -37,7 +37,7 @@ void Viewer::draw_menu() {
     ImGui::EndMenu();
   }
   const std::string text =
-      fmt::format("{}   t = {:.3f} s   {}   {:.0f} pictures/s   F1: help", frame_->model->scene.name,
+      fmt::format("{}   t = {:.3f} s   {}   {:.0f} pictures/s   F1: help", frame_->model->scene->name,
                   frame_->state.time, count_text(frame_->contacts.size(), "contact"), pictures_per_second_);
   const float width = ImGui::CalcTextSize(text.c_str()).x, gap = ImGui::GetStyle().ItemSpacing.x;
   const float left = ImGui::GetIO().DisplaySize.x - width - 2.0f * gap;

@@ -115,7 +115,7 @@ TEST_CASE("dialog: a path is opened, becomes the newest recent file, and the dia
           "[viewer][value]") {
   HeadlessViewer user(scene_file("sphere_bounce"), 800, 600);
   open_by_path(user, scene_file("box_slide"));
-  CHECK(user.frame().model->scene.name == "box_slide");
+  CHECK(user.frame().model->scene->name == "box_slide");
   CHECK_FALSE(user.viewer.has_popup());
   open_by_path(user, scene_file("box_stack"));
   const std::vector<fs::path> recent = user.viewer.remembered().recent_files;
@@ -135,7 +135,7 @@ TEST_CASE("dialog: says what is wrong with a file, with its line, and stays; the
     open_by_path(user, file);
     CHECK(user.viewer.open_dialog().open());
     CHECK_THAT(user.viewer.open_dialog().error(), Contains(file == broken ? broken + ":2" : file));
-    CHECK(user.frame().model->scene.name == "sphere_bounce");
+    CHECK(user.frame().model->scene->name == "sphere_bounce");
     CHECK(user.frame().message.empty());  // it is said once
     CHECK(user.viewer.remembered().recent_files.empty());
     user.press(GLFW_KEY_ESCAPE);
@@ -169,7 +169,7 @@ TEST_CASE("dialog: pictures of all scenes that come with Abut appear, and a clic
   user.click(900.0f, 250.0f);  // on one of them
   user.draw(3);
   CHECK_FALSE(user.viewer.has_popup());
-  CHECK(user.frame().model->scene.name != "sphere_bounce");
+  CHECK(user.frame().model->scene->name != "sphere_bounce");
 }
 
 TEST_CASE("drop: a scene and a trajectory of it open together, in any order", "[viewer][value]") {
@@ -202,7 +202,7 @@ TEST_CASE("drop: settings that were changed are not lost without a question", "[
   user.draw();
   user.viewer.offer(std::vector<fs::path>{scene_file("sphere_bounce")});
   user.draw(2);
-  CHECK(user.frame().model->scene.name == "sphere_bounce");  // nothing was changed
+  CHECK(user.frame().model->scene->name == "sphere_bounce");  // nothing was changed
 
   user.simulation.call(
       [](SimulationCore& core) { core.edit([](Scene& scene) { scene.model.gravity.z() = -1.0; }); });

@@ -127,8 +127,8 @@ TEST_CASE("Viewer: ten thousand random events", "[viewer][property][slow]") {
     for (const Pose<double>& X_WB : user.frame().state.X_WB) CHECK(X_WB.p.allFinite());
     CHECK(std::isfinite(user.viewer.camera.distance));
     largest = std::max(largest, user.viewer.glyph_counts().points);
-    scenes += user.frame().model->scene.name != scene;
-    scene = user.frame().model->scene.name;
+    scenes += user.frame().model->scene->name != scene;
+    scene = user.frame().model->scene->name;
   }
   CHECK(largest > 10);
   CHECK(scenes > 10);

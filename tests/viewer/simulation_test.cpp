@@ -121,7 +121,7 @@ TEST_CASE(
   const std::uint64_t there = state_hash(core.state());
   const Simulator& simulator = core.model()->simulator;
   State end;
-  (void)simulate(simulator.stepper(), core.model()->scene.initial, 120, {}, end);
+  (void)simulate(simulator.stepper(), core.model()->scene->initial, 120, {}, end);
   CHECK(state_hash(end) == there);
 
   for (int i = 0; i < 50; ++i) core.step_back();
@@ -136,7 +136,7 @@ TEST_CASE(
   CHECK(state_hash(core.state()) == there);
   core.reset();
   CHECK(core.history().last() == 0);
-  CHECK(state_hash(core.state()) == state_hash(core.model()->scene.initial));
+  CHECK(state_hash(core.state()) == state_hash(core.model()->scene->initial));
 }
 
 TEST_CASE("SimulationCore: only so many moments are kept", "[viewer][value]") {
@@ -178,7 +178,7 @@ TEST_CASE("SimulationCore: edits act from the moment shown on; those that make n
   core.edit([](Scene& scene) { scene.model.bodies[1].material.friction = 0.9; });
   CHECK(core.message().empty());
   CHECK(core.model()->model().bodies[1].material.friction == 0.9);
-  CHECK(core.model()->as_read.model.bodies[1].material.friction != 0.9);
+  CHECK(core.model()->as_read->model.bodies[1].material.friction != 0.9);
   CHECK(core.model()->geometry_version == before->geometry_version);
   CHECK(core.history().last() == 30);
   step(core, 20);
@@ -196,6 +196,16 @@ TEST_CASE("SimulationCore: edits act from the moment shown on; those that make n
   CHECK(core.model() == edited);
   core.dismiss_message();
   CHECK(core.message().empty());
+}
+
+TEST_CASE("SimulationCore: a scene is kept once until something of it is changed", "[viewer][value]") {
+  SimulationCore core = core_of(scene_file("box_slide"));
+  const SharedScene file = core.model()->as_read;
+  CHECK(core.model()->scene == file);
+  core.edit([](Scene& scene) { scene.model.bodies[1].material.friction = 0.9; });
+  CHECK(core.model()->as_read == file);
+  CHECK(core.model()->scene != file);
+  CHECK(core.model()->model().bodies[1].material.friction == 0.9);
 }
 
 TEST_CASE("SimulationCore: a step that fails stops it with the reason, and what was is still there",

@@ -418,11 +418,11 @@ TEST_CASE("Viewer: opens what is dropped onto it, and says so if that is nothing
   user.viewer.selection.body = 2;
   user.viewer.open(scene_file("sphere_bounce"));
   user.draw(2);
-  CHECK(user.frame().model->scene.name == "sphere_bounce");
+  CHECK(user.frame().model->scene->name == "sphere_bounce");
   CHECK(user.viewer.selection.body == -1);
   user.viewer.open(trajectory);
   user.draw(2);
-  CHECK(user.frame().model->scene.name == "drill_mustard");
+  CHECK(user.frame().model->scene->name == "drill_mustard");
   CHECK(user.frame().is_replay);
   CHECK(user.frame().last == 30);
   for (const std::string file : {"none.toml", "none.npz"}) {
@@ -454,7 +454,7 @@ TEST_CASE("Viewer: a scene that changes under its user's hands takes nothing wit
     user.mouse_to(x + static_cast<float>(i % 50), y);
     user.draw();
   }
-  CHECK(user.frame().model->scene.name == "sphere_bounce");
+  CHECK(user.frame().model->scene->name == "sphere_bounce");
   CHECK(user.frame().pull.body == -1);
   CHECK_FALSE(user.viewer.gradients.result);
   ImGui::GetIO().MouseDown[0] = false;

@@ -46,10 +46,10 @@ GradientRequest request_of_past(const SimulationCore& core, int steps) {
 /// The wrenches of the scene's pushes in the steps that would follow; none where none acts.
 Controls controls_that_follow(const SceneModel& model, const State& from, int steps) {
   Controls controls;
-  if (model.scene.pushes.empty()) return controls;
+  if (model.scene->pushes.empty()) return controls;
   double time = from.time;
   for (int k = 0; k < steps; ++k, time += model.config().h)
-    controls.push_back(control_at(model.scene, time, model.config().h));
+    controls.push_back(control_at(*model.scene, time, model.config().h));
   return controls;
 }
 

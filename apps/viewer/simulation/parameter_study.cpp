@@ -18,7 +18,7 @@ constexpr int k_curve_points = 16;  // a power of two
 
 /// The scene of a gradient, begun where that begins.
 Scene scene_of(const GradientRequest& request) {
-  Scene scene = request.model->scene;
+  Scene scene = *request.model->scene;
   scene.initial = request.initial;
   return scene;
 }

@@ -12,10 +12,13 @@
 
 namespace abut::viewer {
 
+/// Tens of megabytes of many bodies: nobody copies it.
+using SharedScene = std::shared_ptr<const Scene>;
+
 struct SceneModel {
   std::filesystem::path file;
-  Scene as_read;                   ///< as the file says it
-  Scene scene;                     ///< with what was changed live
+  SharedScene as_read;             ///< as the file says it
+  SharedScene scene;               ///< with what was changed live; the same one where nothing was
   std::uint64_t geometry_version;  ///< the same for models whose bodies have the same shapes
   VisualSurfaces visuals;          ///< of its bodies
   Simulator simulator;             ///< of `scene`
@@ -23,7 +26,7 @@ struct SceneModel {
   /// Throws std::invalid_argument for a model or settings that make no sense.
   ///
   /// @param prepared  of a similar model, see Simulator
-  SceneModel(std::filesystem::path path, Scene original, Scene changed, std::uint64_t version,
+  SceneModel(std::filesystem::path path, SharedScene original, SharedScene changed, std::uint64_t version,
              VisualSurfaces visual_meshes, const Simulator* prepared = nullptr);
 
   [[nodiscard]] const Model& model() const { return simulator.model(); }
@@ -38,7 +41,7 @@ using SharedModel = std::shared_ptr<const SceneModel>;
 [[nodiscard]] SharedModel read_scene_model(const std::filesystem::path& path);
 
 /// Of a scene that was made from a file. Throws InputError.
-[[nodiscard]] SharedModel make_scene_model(const std::filesystem::path& path, const Scene& scene);
+[[nodiscard]] SharedModel make_scene_model(const std::filesystem::path& path, Scene scene);
 
 /// The same scene with other settings, materials, masses; its bodies' shapes must be the same. Throws
 /// std::invalid_argument.

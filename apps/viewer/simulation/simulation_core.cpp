@@ -79,10 +79,10 @@ SimulationCore::SimulationCore(const SimulationOptions& options)
     : capacity_limit_(options.history), history_bytes_(options.history_bytes) {
   if (options.experiment.file.empty()) {
     use(read_scene_model(options.scene));
-    start_from(model_->scene.initial);
+    start_from(model_->scene->initial);
   } else {
     ExperimentScene opened = read_experiment_scene(options.experiment);
-    SharedModel model = make_scene_model(opened.scene_file, opened.scene);
+    SharedModel model = make_scene_model(opened.scene_file, std::move(opened.scene));
     use_experiment(std::move(opened), std::move(model));
   }
   options.trajectory.empty() ? foresee_motion() : replay(options.trajectory);
@@ -92,19 +92,19 @@ SimulationCore::SimulationCore(const SimulationOptions& options)
 void SimulationCore::foresee_motion() {
   constexpr int k_most_body_steps = 30'000;
   const int bodies = model_->model().body_count();
-  const int steps = std::min(model_->scene.config.steps, k_most_body_steps / std::max(bodies, 1));
+  const int steps = std::min(model_->scene->config.steps, k_most_body_steps / std::max(bodies, 1));
   const std::int64_t stride = std::max<std::int64_t>(1, steps / moments_of_motion(bodies));
-  std::vector<State> moments{model_->scene.initial};
-  State here = model_->scene.initial, next;
+  std::vector<State> moments{model_->scene->initial};
+  State here = model_->scene->initial, next;
   for (int i = 0; i < steps; ++i) {
-    const Control control = control_at(model_->scene, here.time, model_->config().h);
+    const Control control = control_at(*model_->scene, here.time, model_->config().h);
     if (model_->simulator.stepper().step(here, control, next, scratch_).status != StepStatus::ok) break;
     ++foreseen_steps_;
     std::swap(here, next);
     if ((i + 1) % stride == 0 || i + 1 == steps) moments.push_back(here);
   }
   Points extent_W = extent_of(model_->model(), moments);
-  const Points ghosts_W = ghost_extent_W(ghosts_, model_->model(), model_->scene.initial);
+  const Points ghosts_W = ghost_extent_W(ghosts_, model_->model(), model_->scene->initial);
   const Eigen::Index before = extent_W.cols();
   extent_W.conservativeResize(3, before + ghosts_W.cols());
   extent_W.rightCols(ghosts_W.cols()) = ghosts_W;
@@ -187,7 +187,7 @@ double SimulationCore::step_length() const {
 }
 
 Control SimulationCore::control_from(const State& state) const {
-  Control control = control_at(model_->scene, state.time, model_->config().h);
+  Control control = control_at(*model_->scene, state.time, model_->config().h);
   if (pull_.body < 0) return control;
   control.resize(state.X_WB.size(), Vec6<double>::Zero());
   control[static_cast<std::size_t>(pull_.body)] += pull_wrench(model_->model(), state, pull_);
@@ -247,7 +247,7 @@ void SimulationCore::reset() {
     seek(history_.first());
     return;
   }
-  start_from(model_->scene.initial);
+  start_from(model_->scene->initial);
 }
 
 void SimulationCore::forget_future() {
@@ -273,7 +273,7 @@ void SimulationCore::open(const fs::path& scene, const fs::path& trajectory) {
     running_ = false;
     ghosts_ = passing_ghosts_ = {};
     experiment_.reset();
-    start_from(model_->scene.initial);
+    start_from(model_->scene->initial);
     trajectory.empty() ? foresee_motion() : replay(std::move(moments));
   } catch (const std::exception& error) {
     set_message(error.what());
@@ -283,7 +283,7 @@ void SimulationCore::open(const fs::path& scene, const fs::path& trajectory) {
 void SimulationCore::open_experiment(const ExperimentChoice& choice) {
   try {
     ExperimentScene opened = read_experiment_scene(choice);
-    SharedModel model = make_scene_model(opened.scene_file, opened.scene);
+    SharedModel model = make_scene_model(opened.scene_file, std::move(opened.scene));
     use_experiment(std::move(opened), std::move(model));
     is_edited_ = false;
     message_.clear();
@@ -299,7 +299,7 @@ void SimulationCore::use_experiment(ExperimentScene opened, SharedModel model) {
   experiment_ = std::make_shared<const ExperimentView>(std::move(opened.view));
   ghosts_ = measured_ghosts(model_->model(), experiment_->measured->measurements, ghosts_name(*experiment_));
   passing_ghosts_ = {};
-  start_from(model_->scene.initial);
+  start_from(model_->scene->initial);
 }
 
 void SimulationCore::reload() {
@@ -357,7 +357,7 @@ void SimulationCore::replay(std::vector<Moment> moments) {
 }
 
 void SimulationCore::edit(const std::function<void(Scene& scene)>& change) {
-  Scene changed = model_->scene;
+  Scene changed = *model_->scene;
   change(changed);
   try {
     if (!same_bodies(changed.model, model_->model()))

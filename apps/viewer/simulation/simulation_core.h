@@ -51,7 +51,9 @@ class SimulationCore {
   }
   /// Where running stops by itself, or begins again if it loops: after the scene's `steps`, or where a replay
   /// ends.
-  [[nodiscard]] std::int64_t end() const { return is_replay_ ? history_.last() : model_->scene.config.steps; }
+  [[nodiscard]] std::int64_t end() const {
+    return is_replay_ ? history_.last() : model_->scene->config.steps;
+  }
   /// To the moment that follows: one seen before, else a new step. Where a step fails, the simulation stops
   /// and says so.
   void step_forward();

@@ -10,7 +10,7 @@ namespace abut::viewer {
 namespace {
 
 SharedModel model_without_edges(const SceneModel& model) {
-  Scene scene = model.scene;
+  Scene scene = *model.scene;
   scene.config.step.contact.edge_edge = false;
   for (PairOverride& pair : scene.model.pair_overrides) pair.contact.edge_edge = false;
   return changed_model(model, std::move(scene));
