@@ -1,5 +1,8 @@
 #include "apps/render/glyph_batch.h"
 
+#include <algorithm>
+#include <cstdint>
+
 #include "apps/render/glyph_meshes.h"
 
 namespace abut {
@@ -20,14 +23,19 @@ GlyphBatch::GlyphBatch(GlyphShape shape) : mesh_(glyph_mesh(shape)) {
   attribute(6, 4, 12);
 }
 
-void GlyphBatch::draw(const std::vector<Glyph>& glyphs) const {
-  if (glyphs.empty()) return;
+void GlyphBatch::draw(const std::vector<Glyph>& glyphs, PendingTriangles& pending) const {
+  const std::int64_t triangles = mesh_.index_count() / 3;
+  const auto most = static_cast<std::size_t>(PendingTriangles::k_most / triangles);
   glBindBuffer(GL_ARRAY_BUFFER, glyphs_.name());
-  glBufferData(GL_ARRAY_BUFFER, static_cast<GLsizeiptr>(glyphs.size() * sizeof(Glyph)), glyphs.data(),
-               GL_STREAM_DRAW);
   glBindVertexArray(mesh_.array().name());
-  glDrawElementsInstanced(GL_TRIANGLES, mesh_.index_count(), GL_UNSIGNED_INT, nullptr,
-                          static_cast<GLsizei>(glyphs.size()));
+  for (std::size_t begin = 0; begin < glyphs.size(); begin += most) {
+    const std::size_t count = std::min(most, glyphs.size() - begin);
+    glBufferData(GL_ARRAY_BUFFER, static_cast<GLsizeiptr>(count * sizeof(Glyph)), glyphs.data() + begin,
+                 GL_STREAM_DRAW);
+    glDrawElementsInstanced(GL_TRIANGLES, mesh_.index_count(), GL_UNSIGNED_INT, nullptr,
+                            static_cast<GLsizei>(count));
+    pending.add(triangles * static_cast<std::int64_t>(count));
+  }
 }
 
 }  // namespace abut

@@ -12,7 +12,7 @@ namespace abut {
 class GlyphBatch {
  public:
   explicit GlyphBatch(GlyphShape shape);
-  void draw(const std::vector<Glyph>& glyphs) const;
+  void draw(const std::vector<Glyph>& glyphs, PendingTriangles& pending) const;
 
  private:
   UploadedMesh mesh_;

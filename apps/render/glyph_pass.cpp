@@ -47,18 +47,21 @@ GlyphPass::GlyphPass()
       batches_{GlyphBatch(GlyphShape::sphere), GlyphBatch(GlyphShape::cylinder), GlyphBatch(GlyphShape::cone),
                GlyphBatch(GlyphShape::disc)} {}
 
-void GlyphPass::draw(const SceneView& scene, const GlyphList& list) const { draw_batches(scene, list, 1.0); }
-
-// The nearest of them alone, or what lies behind it would shine through.
-void GlyphPass::draw_faintly(const SceneView& scene, const GlyphList& list) const {
-  constexpr double k_faint = 0.35;
-  glColorMask(GL_FALSE, GL_FALSE, GL_FALSE, GL_FALSE);
-  draw_batches(scene, list, 1.0);
-  glColorMask(GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);
-  draw_batches(scene, list, k_faint);
+void GlyphPass::draw(const SceneView& scene, const GlyphList& list, PendingTriangles& pending) const {
+  draw_batches(scene, list, 1.0, pending);
 }
 
-void GlyphPass::draw_batches(const SceneView& scene, const GlyphList& list, double opacity) const {
+// The nearest of them alone, or what lies behind it would shine through.
+void GlyphPass::draw_faintly(const SceneView& scene, const GlyphList& list, PendingTriangles& pending) const {
+  constexpr double k_faint = 0.35;
+  glColorMask(GL_FALSE, GL_FALSE, GL_FALSE, GL_FALSE);
+  draw_batches(scene, list, 1.0, pending);
+  glColorMask(GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);
+  draw_batches(scene, list, k_faint, pending);
+}
+
+void GlyphPass::draw_batches(const SceneView& scene, const GlyphList& list, double opacity,
+                             PendingTriangles& pending) const {
   program_.use();
   program_.set("view", scene.view);
   program_.set("projection", scene.projection);
@@ -72,7 +75,7 @@ void GlyphPass::draw_batches(const SceneView& scene, const GlyphList& list, doub
     } else {
       glEnable(GL_CULL_FACE);
     }
-    batches_[static_cast<std::size_t>(shape)].draw(list.glyphs(shape));
+    batches_[static_cast<std::size_t>(shape)].draw(list.glyphs(shape), pending);
   }
   glDisable(GL_CULL_FACE);
 }

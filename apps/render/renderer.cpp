@@ -105,7 +105,7 @@ void Renderer::Resources::draw(const Picture& picture, int width, int height) {
   draw_post_passes(picture, scene);
   glEnable(GL_BLEND);
   labels.draw(scene, numbers, body_depths);
-  glyphs.draw(scene, picture.glyphs);
+  glyphs.draw(scene, picture.glyphs, store.pending());
   surfaces.draw_wireframes(scene, picture, store, shadows);
   floors.draw(scene, picture, shadows, false);
   if (picture.slice && picture.slice->resolution > 0) slice.draw(scene, *picture.slice);
@@ -114,11 +114,11 @@ void Renderer::Resources::draw(const Picture& picture, int width, int height) {
   glClear(GL_DEPTH_BUFFER_BIT);
   glDepthMask(GL_FALSE);
   surfaces.draw_painted(scene, picture.see_through_surfaces, store);
-  glyphs.draw(scene, picture.see_through_glyphs);
+  glyphs.draw(scene, picture.see_through_glyphs, store.pending());
   glDepthMask(GL_TRUE);
-  glyphs.draw_faintly(scene, picture.glyphs_on_top);
+  glyphs.draw_faintly(scene, picture.glyphs_on_top, store.pending());
   glBindFramebuffer(GL_FRAMEBUFFER, samples.name());
-  glyphs.draw(scene, picture.glyphs_on_top);
+  glyphs.draw(scene, picture.glyphs_on_top, store.pending());
   glDisable(GL_BLEND);
   glDisable(GL_DEPTH_TEST);
   glBindVertexArray(0);

@@ -49,13 +49,11 @@ const UploadedMesh& SurfaceStore::mesh_of(const SharedSurface& surface) {
   return meshes_.emplace(surface.get(), Entry{surface, UploadedMesh(*surface)}).first->second.mesh;
 }
 
-void SurfaceStore::draw(const UploadedMesh& mesh) {
-  constexpr std::int64_t k_most = 600'000;
-  mesh.draw();
-  waiting_ += mesh.index_count();
-  if (!is_software_ || waiting_ < k_most) return;
+void PendingTriangles::add(std::int64_t triangles) {
+  count_ += triangles;
+  if (!is_software_ || count_ < k_most) return;
   glFinish();
-  waiting_ = 0;
+  count_ = 0;
 }
 
 }  // namespace abut

@@ -42,6 +42,20 @@ class UploadedMesh {
   double radius_ = 0.0;
 };
 
+/// Triangles that a software renderer was given since it last drew. It keeps those of several pictures, half
+/// a kilobyte each and a gigabyte of thousands of bodies: it is made to draw them now and then.
+class PendingTriangles {
+ public:
+  static constexpr std::int64_t k_most = 50'000;
+
+  /// To be called after they were given to it.
+  void add(std::int64_t triangles);
+
+ private:
+  bool is_software_ = draws_in_software();
+  std::int64_t count_ = 0;
+};
+
 /// The surfaces that have been drawn, as long as somebody owns them.
 class SurfaceStore {
  public:
@@ -50,9 +64,12 @@ class SurfaceStore {
     std::erase_if(meshes_, [](const auto& entry) { return entry.second.surface.expired(); });
   }
   const UploadedMesh& mesh_of(const SharedSurface& surface);
-  /// Draws a mesh of it. A software renderer keeps the triangles of several pictures before it draws them, a
-  /// gigabyte of thousands of bodies: it is made to draw them now and then.
-  void draw(const UploadedMesh& mesh);
+  /// Draws a mesh of it.
+  void draw(const UploadedMesh& mesh) {
+    mesh.draw();
+    pending_.add(mesh.index_count() / 3);
+  }
+  [[nodiscard]] PendingTriangles& pending() { return pending_; }  ///< also of what else is drawn
 
  private:
   struct Entry {
@@ -60,8 +77,7 @@ class SurfaceStore {
     UploadedMesh mesh;
   };
   std::unordered_map<const Surface*, Entry> meshes_;
-  bool is_software_ = draws_in_software();
-  std::int64_t waiting_ = 0;  // indices that have been drawn since the renderer was made to draw
+  PendingTriangles pending_;
 };
 
 }  // namespace abut
