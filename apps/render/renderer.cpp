@@ -77,12 +77,17 @@ void Renderer::Resources::draw(const Picture& picture, int width, int height) {
   glFrontFace(GL_CCW);
   glLineWidth(1.0f);
 
-  glEnable(GL_DEPTH_TEST);
   shadows.clear();
-  if (picture.look.quality == Quality::full) shadows.draw(scene, SurfacePass::casters(picture, store), store);
+  if (picture.look.quality == Quality::full) {
+    glEnable(GL_DEPTH_TEST);
+    shadows.draw(scene, SurfacePass::casters(picture, store), store);
+    glDisable(GL_DEPTH_TEST);
+  }
   glBindFramebuffer(GL_FRAMEBUFFER, samples.name());
   glViewport(0, 0, width, height);
   glClear(GL_DEPTH_BUFFER_BIT);
+  background.draw(scene);  // software renderers compare depths sample by sample: it is first, without
+  glEnable(GL_DEPTH_TEST);
   surfaces.draw_opaque(scene, picture, store, shadows);
   std::vector<GridLabel> numbers;
   for (const DrawnFloor& floor : picture.floors) {
@@ -101,7 +106,6 @@ void Renderer::Resources::draw(const Picture& picture, int width, int height) {
     copy_depths(samples.name_with_second_depth(), body_depths, scene);
   }
   floors.draw(scene, picture, shadows, true);
-  background.draw(scene);
   draw_post_passes(picture, scene);
   glEnable(GL_BLEND);
   labels.draw(scene, numbers, body_depths);

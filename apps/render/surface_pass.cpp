@@ -8,28 +8,61 @@
 namespace abut {
 namespace {
 
-const std::string k_surface_vertex = shaders::k_version + shaders::k_colour_space + R"(
+const std::string k_surface_attributes = R"(
 uniform mat4 model_view, projection;
 uniform vec4 colour;
 uniform int has_colours;  // of its own, at each vertex
 layout(location = 0) in vec3 vertex_position;
 layout(location = 1) in vec3 vertex_normal;
 layout(location = 2) in vec4 vertex_colour;
+vec4 linear_paint() {
+  bool is_coloured = has_colours != 0 && vertex_colour.a >= 0.0;
+  vec4 own = is_coloured ? vec4(vertex_colour.rgb, vertex_colour.a * colour.a) : colour;
+  return vec4(to_linear(own.rgb), own.a);
+}
+)";
+
+const std::string k_surface_vertex = shaders::k_version + shaders::k_colour_space + k_surface_attributes + R"(
 out vec3 position, normal;
 out vec4 paint;  // in linear light
 void main() {
   position = (model_view * vec4(vertex_position, 1.0)).xyz;
   normal = mat3(model_view) * vertex_normal;
-  bool is_coloured = has_colours != 0 && vertex_colour.a >= 0.0;
-  paint = is_coloured ? vec4(vertex_colour.rgb, vertex_colour.a * colour.a) : colour;
-  paint.rgb = to_linear(paint.rgb);
+  paint = linear_paint();
   gl_Position = projection * vec4(position, 1.0);
 }
 )";
 
-const std::string k_surface_fragment = shaders::k_light + R"(
+const std::string k_surface_light = shaders::k_light + R"(
 uniform float highlight;  // 1: selected
 uniform float calm;       // 1: the colour itself is the message
+
+// `edge` is 1 where the surface is seen from the side.
+vec3 surface_light(vec3 albedo, vec3 n, vec3 to_eye, float seen_by_key, float edge) {
+  vec3 light = lit(albedo, n, to_eye, seen_by_key, calm) * (1.0 + 0.22 * highlight);
+  return light + highlight * (0.05 + 0.75 * edge * edge * edge);
+}
+)";
+
+/// Light at vertices, for software renderers: they shade the small triangles of smooth surfaces in blocks of
+/// pixels that are several times as large.
+const std::string k_vertex_lit_vertex = shaders::k_version + k_surface_light + k_surface_attributes + R"(
+out vec3 shown;
+void main() {
+  vec3 position = (model_view * vec4(vertex_position, 1.0)).xyz;
+  vec3 n = normalize(mat3(model_view) * vertex_normal), to_eye = normalize(-position);
+  float edge = 1.0 - clamp(dot(n, to_eye), 0.0, 1.0);
+  shown = to_screen(surface_light(linear_paint().rgb, n, to_eye, 1.0, edge));
+  gl_Position = projection * vec4(position, 1.0);
+}
+)";
+const std::string k_vertex_lit_fragment = shaders::k_version + R"(
+in vec3 shown;
+out vec4 pixel;
+void main() { pixel = vec4(shown, 1.0); }
+)";
+
+const std::string k_surface_fragment = k_surface_light + R"(
 uniform float ink;        // 1: a line, darker than the surface it lies on and without light
 in vec3 position, normal;
 in vec4 paint;
@@ -39,8 +72,7 @@ void main() {
   vec3 n = normalize(gl_FrontFacing ? normal : -normal);
   vec3 albedo = paint.rgb;
   float edge = 1.0 - clamp(dot(n, to_eye), 0.0, 1.0);
-  vec3 light = lit(albedo, n, to_eye, seen_by_key(position, n), calm) * (1.0 + 0.22 * highlight);
-  light += highlight * (0.05 + 0.75 * edge * edge * edge);
+  vec3 light = surface_light(albedo, n, to_eye, seen_by_key(position, n), edge);
   light = mix(light, 0.12 * albedo, ink);
   // What is seen through is denser where it is looked at from the side, as glass is.
   float opacity = paint.a < 1.0 ? mix(paint.a, sqrt(paint.a), edge * edge) : 1.0;
@@ -59,6 +91,12 @@ bool is_drawn(const DrawnSurface& drawn) {
          drawn.X_WB.p.allFinite() && drawn.X_WB.q.coeffs().allFinite();
 }
 
+void set_view(const Program& program, const SceneView& scene) {
+  program.set("projection", scene.projection);
+  scene.set_light(program);
+  program.set("calm", 0.0);
+}
+
 void set_surface(const Program& program, const SceneView& scene, const DrawnSurface& drawn,
                  const UploadedMesh& mesh) {
   program.set("model_view", Mat4<double>(scene.view * matrix_of(drawn.X_WB)));
@@ -71,8 +109,8 @@ void set_surface(const Program& program, const SceneView& scene, const DrawnSurf
 
 SurfacePass::SurfacePass()
     : shaded_("surface", k_surface_vertex, shaders::k_version + shaders::k_shadow + k_surface_fragment),
-      unshaded_("surface", k_surface_vertex, shaders::k_version + shaders::k_no_shadow + k_surface_fragment) {
-}
+      unshaded_("surface", k_surface_vertex, shaders::k_version + shaders::k_no_shadow + k_surface_fragment),
+      vertex_lit_("surface lit at vertices", k_vertex_lit_vertex, k_vertex_lit_fragment) {}
 
 std::vector<PlacedMesh> SurfacePass::casters(const Picture& picture, SurfaceStore& store) {
   std::vector<PlacedMesh> meshes;
@@ -84,10 +122,8 @@ std::vector<PlacedMesh> SurfacePass::casters(const Picture& picture, SurfaceStor
 
 const Program& SurfacePass::begin(const SceneView& scene, const ShadowMap& shadows, double ink) const {
   const Program& program = shadows.use(shaded_, unshaded_, scene);
-  program.set("projection", scene.projection);
-  scene.set_light(program);
+  set_view(program, scene);
   program.set("ink", ink);
-  program.set("calm", 0.0);
   return program;
 }
 
@@ -123,15 +159,22 @@ void SurfacePass::draw_painted(const SceneView& scene, const std::vector<DrawnSu
 
 void SurfacePass::draw_opaque(const SceneView& scene, const Picture& picture, SurfaceStore& store,
                               const ShadowMap& shadows) const {
-  const Program& program = begin(scene, shadows, 0.0);
   glCullFace(GL_BACK);
-  for (const DrawnSurface& drawn : picture.surfaces) {
-    if (!is_drawn(drawn) || !is_opaque(drawn)) continue;
-    const UploadedMesh& mesh = store.mesh_of(drawn.surface);
-    set_surface(program, scene, drawn, mesh);
-    cull_faces_of(mesh);
-    store.draw(mesh);
-  }
+  // Normals of what is seen from both sides are known where it is.
+  const auto draw = [&](const Program& program, bool lit_at_vertices) {
+    for (const DrawnSurface& drawn : picture.surfaces) {
+      if (!is_drawn(drawn) || !is_opaque(drawn)) continue;
+      const UploadedMesh& mesh = store.mesh_of(drawn.surface);
+      if (lit_at_vertices != (picture.look.quality == Quality::plain && !mesh.two_sided())) continue;
+      set_surface(program, scene, drawn, mesh);
+      cull_faces_of(mesh);
+      store.draw(mesh);
+    }
+  };
+  draw(begin(scene, shadows, 0.0), false);
+  vertex_lit_.use();
+  set_view(vertex_lit_, scene);
+  draw(vertex_lit_, true);
   glDisable(GL_CULL_FACE);
 }
 

@@ -29,7 +29,7 @@ class SurfacePass {
  private:
   [[nodiscard]] const Program& begin(const SceneView& scene, const ShadowMap& shadows, double ink) const;
 
-  Program shaded_, unshaded_;
+  Program shaded_, unshaded_, vertex_lit_;
 };
 
 }  // namespace abut

@@ -58,12 +58,15 @@ void frame(benchmark::State& state) {
 
 BENCHMARK_CAPTURE(picture, two_armadillos_plain, false, Quality::plain)
     ->Unit(benchmark::kMillisecond)
+    ->MeasureProcessCPUTime()
     ->UseRealTime();
 BENCHMARK_CAPTURE(picture, two_armadillos_full, false, Quality::full)
     ->Unit(benchmark::kMillisecond)
+    ->MeasureProcessCPUTime()
     ->UseRealTime();
 BENCHMARK_CAPTURE(picture, two_armadillos_all_panels, true, Quality::plain)
     ->Unit(benchmark::kMillisecond)
+    ->MeasureProcessCPUTime()
     ->UseRealTime();
 BENCHMARK(frame)->Name("frame/two_armadillos")->Unit(benchmark::kMillisecond);
 
