@@ -43,7 +43,39 @@ SharedSurface painted_surface(SurfaceDensity& pressure, double top) {
   return std::make_shared<const Surface>(std::move(patch));
 }
 
+/// Adds the part of a plane z = 0 of P that all amounts can reach, P in the frame of the amounts.
+void add_plane(const Pose<double>& X_BP, const std::vector<SpreadAmount>& amounts, Surface& surface) {
+  Eigen::AlignedBox2d reached;
+  for (const SpreadAmount& amount : amounts) {
+    const Vec2<double> place = inverse_point(X_BP, amount.place).head<2>();
+    const Vec2<double> radius = Vec2<double>::Constant(amount.radius);
+    reached.extend(place - radius).extend(Vec2<double>(place + radius));
+  }
+  if (reached.isEmpty()) return;
+  const auto first = static_cast<std::uint32_t>(surface.positions.size());
+  for (const auto corner : {Eigen::AlignedBox2d::BottomLeft, Eigen::AlignedBox2d::BottomRight,
+                            Eigen::AlignedBox2d::TopLeft, Eigen::AlignedBox2d::TopRight}) {
+    const Vec2<double> p = reached.corner(corner);
+    surface.positions.push_back((X_BP * Vec3<double>(p.x(), p.y(), 0.0)).cast<float>());
+    surface.normals.push_back((X_BP.q * Vec3<double>::UnitZ()).cast<float>());
+  }
+  for (const std::uint32_t i : {0U, 1U, 3U, 0U, 3U, 2U}) surface.triangles.push_back(first + i);
+}
+
 }  // namespace
+
+SharedSurface pressed_surface(const Body& body, SharedSurface drawn,
+                              const std::vector<SpreadAmount>& amounts) {
+  Surface with_planes;
+  if (drawn) with_planes = *drawn;
+  const std::size_t before = with_planes.triangles.size();
+  for (const Primitive& primitive : body.shape.primitives) {
+    if (primitive.kind == PrimitiveKind::half_space && primitive.operation == PrimitiveOperation::add)
+      add_plane(primitive.X_BP, amounts, with_planes);
+  }
+  if (with_planes.triangles.size() == before) return drawn;
+  return std::make_shared<const Surface>(std::move(with_planes));
+}
 
 std::vector<SpreadAmount> spread_forces(const Frame& frame, const ContactSet& set,
                                         const ContactDisplay& display, int body) {
@@ -73,7 +105,9 @@ int add_pressures(const Frame& frame, const ContactSet& set, const DisplayOption
   for (int body = 0; body < model.body_count(); ++body) {
     const std::vector<SpreadAmount> amounts = spread_forces(frame, set, display.contacts, body);
     if (amounts.empty()) continue;
-    const SharedSurface surface = surfaces.surface_of(model, body, display);
+    SharedSurface surface = surfaces.surface_of(model, body, display);
+    if (display.floor)
+      surface = pressed_surface(model.bodies[static_cast<std::size_t>(body)], std::move(surface), amounts);
     if (!surface) continue;
     painted.push_back({body, spread_over(*surface, amounts)});
     for (const double density : painted.back().pressure.density) most = std::max(most, density);

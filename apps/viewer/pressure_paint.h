@@ -15,7 +15,12 @@ namespace abut::viewer {
 [[nodiscard]] std::vector<SpreadAmount> spread_forces(const Frame& frame, const ContactSet& set,
                                                       const ContactDisplay& display, int body);
 
-/// Adds a see-through surface to each body that is drawn as one: normal force by area, so that the integral
+/// The surface that pressures of a body are painted on: what is drawn of it, which may be null, and of its
+/// half-spaces the parts that the amounts reach. Null without either.
+[[nodiscard]] SharedSurface pressed_surface(const Body& body, SharedSurface drawn,
+                                            const std::vector<SpreadAmount>& amounts);
+
+/// Adds a see-through surface to each body that is drawn: normal force by area, so that the integral
 /// over the surface is the sum of the normal forces of its contacts. Counts the contacts.
 ///
 /// @param surfaces  of the frame's bodies

@@ -4,9 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
+#include "apps/picture/perceptual_colour.h"
 #include "engine/mesh_shapes.h"
 #include "tests/viewer/headless_viewer.h"
 
@@ -107,16 +110,92 @@ TEST_CASE("pressure: its integral over a body's surface is the sum of the normal
     surfaces.reset(frame.model->visuals);
     int pressed = 0;
     for (int body = 0; body < model.body_count(); ++body) {
-      const SharedSurface surface = surfaces.surface_of(model, body, {});
+      const Body& of = model.bodies[static_cast<std::size_t>(body)];
       const std::vector<SpreadAmount> amounts = spread_forces(frame, contacts_of(frame), display, body);
-      if (!surface || amounts.empty()) continue;
+      const SharedSurface surface = pressed_surface(of, surfaces.surface_of(model, body, {}), amounts);
+      if (amounts.empty()) continue;
+      REQUIRE(surface);
       ++pressed;
-      CAPTURE(model.bodies[static_cast<std::size_t>(body)].name);
+      CAPTURE(of.name);
       const double newtons = force_on(frame, body).normal_force;
       CHECK(integral(spread_over(*surface, amounts)) == Approx(newtons).epsilon(1e-3));
     }
     CHECK(pressed > 0);
   }
+}
+
+TEST_CASE("pressure: what is pressed harder is lighter, and no force is spread over less than its area",
+          "[viewer][property]") {
+  HeadlessViewer user(scene_file("box_stack"));
+  user.steps(100);
+  user.draw();
+  const Frame& frame = user.frame();
+  const Model& model = frame.model->model();
+  DisplayOptions display;
+  display.contacts.least = 0.0;
+  BodySurfaces surfaces;
+  surfaces.reset(frame.model->visuals);
+  Picture picture;
+  PictureNotes notes;
+  REQUIRE(add_pressures(frame, contacts_of(frame), display, surfaces, picture, notes) > 3);
+  REQUIRE(static_cast<int>(picture.see_through_surfaces.size()) == model.body_count());  // the floor, too
+  std::vector<std::pair<double, double>> shades;                                         // density, lightness
+  for (int body = 0; body < model.body_count(); ++body) {
+    const Body& of = model.bodies[static_cast<std::size_t>(body)];
+    const std::vector<SpreadAmount> amounts =
+        spread_forces(frame, contacts_of(frame), display.contacts, body);
+    for (const SpreadAmount& amount : amounts) {
+      const Vec3<double> p_W = frame.state.X_WB[static_cast<std::size_t>(body)] * amount.place;
+      const auto contact =
+          std::find_if(frame.contacts.begin(), frame.contacts.end(),
+                       [&](const ContactView& view) { return (view.force.point_W - p_W).norm() < 1e-9; });
+      REQUIRE(contact != frame.contacts.end());
+      CHECK(std::numbers::pi * amount.radius * amount.radius >= contact->contact.area);
+    }
+    const SurfaceDensity density =
+        spread_over(*pressed_surface(of, surfaces.surface_of(model, body, display), amounts), amounts);
+    const Surface& painted = *picture.see_through_surfaces[static_cast<std::size_t>(body)].surface;
+    REQUIRE(painted.colours.size() == density.density.size());
+    for (std::size_t i = 0; i < painted.colours.size(); ++i)
+      shades.emplace_back(density.density[i], to_lab(painted.colours[i])[0]);
+  }
+  std::sort(shades.begin(), shades.end());
+  double darker = 0.0;  // at most
+  for (std::size_t i = 1; i < shades.size(); ++i)
+    darker = std::max(darker, shades[i - 1].second - shades[i].second);
+  CHECK(darker < 0.01);
+  CHECK(shades.back().second > shades.front().second + 30.0);
+}
+
+TEST_CASE("pressure: is painted on the plane of a tilted floor, around what presses on it",
+          "[viewer][value]") {
+  Body floor;
+  Primitive plane;
+  plane.kind = PrimitiveKind::half_space;
+  plane.X_BP = {Quat<double>(Eigen::AngleAxisd(0.4, Vec3<double>::UnitY())), {0.1, 0.2, 0.3}};
+  floor.shape.primitives = {plane};
+  const Vec3<double> normal = plane.X_BP.q * Vec3<double>::UnitZ();
+  std::vector<SpreadAmount> amounts;
+  for (const double x : {-0.5, 2.0}) {
+    const Vec3<double> place = plane.X_BP * Vec3<double>(x, 1.0, 0.0);
+    amounts.push_back({place, normal, 3.0, 0.1});
+  }
+  const SharedSurface surface = pressed_surface(floor, nullptr, amounts);
+  REQUIRE(surface);
+  const SurfaceDensity density = spread_over(*surface, amounts);
+  CHECK(integral(density) == Approx(6.0).epsilon(1e-3));
+  for (std::size_t i = 0; i < density.density.size(); ++i) {
+    const Vec3<double> p = density.patch.positions[i].cast<double>();
+    CHECK(std::abs(inverse_point(plane.X_BP, p).z()) < 1e-6);
+    if (density.density[i] > 0.0)
+      CHECK(std::min((p - amounts[0].place).norm(), (p - amounts[1].place).norm()) < 0.1);
+  }
+  // Of a body with a surface of its own that stays, and without half-spaces nothing is added.
+  const SharedSurface ball = mesh_surface(sphere_mesh(0.2, 2));
+  CHECK(pressed_surface(floor, ball, amounts)->triangles.size() == ball->triangles.size() + 6);
+  floor.shape.primitives.clear();
+  CHECK(pressed_surface(floor, ball, amounts) == ball);
+  CHECK_FALSE(pressed_surface(floor, nullptr, amounts));
 }
 
 TEST_CASE("Viewer: pressure is painted on what is below a box, with a legend, and a hidden body has none",
