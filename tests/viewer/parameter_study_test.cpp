@@ -1,6 +1,7 @@
 /// Sliders of parameters: what the gradient predicts, and what is simulated.
 #include "apps/viewer/simulation/parameter_study.h"
 
+#include "dynamics/parameters/scene_parameter_derivatives.h"
 #include "tests/support/close.h"
 #include "tests/viewer/panel_desk.h"
 
@@ -160,6 +161,36 @@ TEST_CASE("ParameterStudy: the end that is predicted is that of a small change, 
   const Vec3<double> by_friction = end();
   moved(velocity);
   CHECK((end() - by_velocity - by_friction).norm() < 1e-9);
+}
+
+TEST_CASE("ParameterStudy: the end is predicted for parameters without a derivative forwards, too",
+          "[viewer][derivative]") {
+  Desk desk(scene_file("box_slide"));
+  run_steps(desk, 20);
+  const GradientResult result = gradient_of_slide(desk, 30);
+  REQUIRE(result.error.empty());
+  ParameterStudy study;
+  study.begin(&result);
+  const Pose<double>& end = result.states.back().X_WB[1];
+  int shapes = 0;
+  for (int i = 0; i < static_cast<int>(study.parameters().size()); ++i) {
+    const StudiedParameter before = study.parameters()[static_cast<std::size_t>(i)];
+    if (has_direction(before.parameter)) continue;
+    CAPTURE(before.parameter.name);
+    const double change = 1e-4 * (before.highest - before.lowest);
+    study.set(i, before.value + change);
+    finish(study);
+    REQUIRE(study.simulated());
+    REQUIRE(study.simulated()->error.empty());
+    REQUIRE(study.predicted_end());
+    const Vec3<double> simulated = study.simulated()->states->back().X_WB[1].p - end.p,
+                       predicted = (*study.predicted_end())[1].p - end.p;
+    CHECK((predicted - simulated).norm() < 2e-2 * simulated.norm() + 1e-12);
+    CHECK(predicted.x() == Approx(study.predicted() - result.loss).epsilon(1e-6));
+    ++shapes;
+    study.reset();
+  }
+  CHECK(shapes > 0);
 }
 
 TEST_CASE("ParameterStudy: closing it does not wait for the end of the steps", "[viewer][value]") {

@@ -95,11 +95,11 @@ SimulatedChange simulate_change(const GradientRequest& request, const std::vecto
   return change;
 }
 
-/// How the state after the last step of a request changes by one unit of a parameter; null where that is not
-/// known, and after a stop.
-std::shared_ptr<const StateTangent> end_tangent(const GradientRequest& request,
-                                                const SceneParameter& parameter,
-                                                const std::stop_token& stop) {
+/// How the poses after the last step of a request change by one unit of a parameter, forwards; null where
+/// that is not known, and after a stop.
+std::shared_ptr<const PoseTangents> end_tangent_forwards(const GradientRequest& request,
+                                                         const SceneParameter& parameter,
+                                                         const std::stop_token& stop) {
   if (!has_direction(parameter)) return nullptr;
   try {
     const Scene scene = scene_of(request);
@@ -116,8 +116,59 @@ std::shared_ptr<const StateTangent> end_tangent(const GradientRequest& request,
       if (!whole.controls.empty()) step.controls = {whole.controls[k]};
       direction.initial = rollout_jvp(stepper, step, direction).back();
     }
-    return std::make_shared<const StateTangent>(std::move(direction.initial));
+    return std::make_shared<const PoseTangents>(std::move(direction.initial.pose));
   } catch (const std::exception&) {  // a derivative that is known backwards alone
+    return nullptr;
+  }
+}
+
+/// Gradients of the poses after the last step of a request, of all six coordinates of each body that moves,
+/// body by body; empty of more bodies than there is time for, where the steps fail, and after a stop.
+std::vector<Gradient> end_gradients(const GradientRequest& request, const std::stop_token& stop) {
+  constexpr std::ptrdiff_t k_most_bodies = 8;
+  const std::vector<Body>& bodies = request.model->model().bodies;
+  const auto moves = [](const Body& body) { return !body.fixed; };
+  if (std::count_if(bodies.begin(), bodies.end(), moves) > k_most_bodies) return {};
+  const Stepper& stepper = request.model->simulator.stepper();
+  const Trajectory whole =
+      rollout(stepper, request.initial, request.steps, request.controls,
+              [&](int, const State&, const StepReport&) { return !stop.stop_requested(); });
+  if (!whole.ok()) return {};
+  std::vector<Gradient> gradients;
+  for (std::size_t b = 0; b < bodies.size(); ++b) {
+    for (Eigen::Index i = 0; moves(bodies[b]) && i < 6; ++i) {
+      const LossGradient coordinate = [&](int k, const State&, StateTangent& bar) {
+        if (k == request.steps) bar.pose[b][i] += 1.0;
+      };
+      const AdjointOptions options;
+      AdjointSweep sweep(stepper, request.steps, whole.controls, coordinate, options);
+      sweep.start(whole.states.back());
+      for (int k = request.steps; k-- > 0;) {
+        if (stop.stop_requested()) return {};
+        sweep.step_back(k, whole.states[at(k)], whole.states[at(k + 1)], whole.records[at(k)]);
+      }
+      gradients.push_back(sweep.finish());
+    }
+  }
+  return gradients;
+}
+
+/// The same tangents from these gradients; null where they are not known.
+std::shared_ptr<const PoseTangents> end_tangent_backwards(const GradientRequest& request,
+                                                          const SceneParameter& parameter,
+                                                          const std::vector<Gradient>& gradients) {
+  if (gradients.empty()) return nullptr;
+  try {
+    const Scene scene = scene_of(request);
+    PoseTangents tangents(scene.model.bodies.size(), Vec6<double>::Zero());
+    std::size_t next = 0;
+    for (std::size_t b = 0; b < tangents.size(); ++b) {
+      for (Eigen::Index i = 0; !scene.model.bodies[b].fixed && i < 6; ++i)
+        tangents[b][i] = derivative_by(scene, parameter, gradients[next++]);
+      if (!tangents[b].allFinite()) return nullptr;
+    }
+    return std::make_shared<const PoseTangents>(std::move(tangents));
+  } catch (const std::exception&) {
     return nullptr;
   }
 }
@@ -239,9 +290,29 @@ std::optional<std::vector<Pose<double>>> ParameterStudy::predicted_end() const {
     const auto found = tangents_->of_parameter.find(p.parameter.name);
     if (found == tangents_->of_parameter.end() || !found->second) return std::nullopt;
     for (std::size_t b = 0; b < X_WB.size(); ++b)
-      X_WB[b] = retract(X_WB[b], Vec6<double>((p.wanted - p.value) * found->second->pose[b]));
+      X_WB[b] = retract(X_WB[b], Vec6<double>((p.wanted - p.value) * (*found->second)[b]));
   }
   return X_WB;
+}
+
+void ParameterStudy::EndTangents::find(const GradientRequest& request,
+                                       const std::vector<SceneParameter>& parameters,
+                                       const std::stop_token& stop) {
+  for (const SceneParameter& parameter : parameters) {
+    {
+      const std::lock_guard lock(mutex);
+      if (of_parameter.contains(parameter.name)) continue;
+    }
+    std::shared_ptr<const PoseTangents> tangent = end_tangent_forwards(request, parameter, stop);
+    if (!tangent && !gradients && !stop.stop_requested()) gradients = end_gradients(request, stop);
+    if (stop.stop_requested()) {
+      if (gradients && gradients->empty()) gradients.reset();  // it may not have come to its end
+      return;
+    }
+    if (!tangent) tangent = end_tangent_backwards(request, parameter, *gradients);
+    const std::lock_guard lock(mutex);
+    of_parameter[parameter.name] = std::move(tangent);
+  }
 }
 
 LossCurve ParameterStudy::curve() const {
@@ -276,16 +347,6 @@ void ParameterStudy::poll() {
   future_ = std::async(
       std::launch::async, [request = request_, progress = progress_, tangents = tangents_, changed, values,
                            place, from = active.lowest, to = active.highest, stop = stop_.get_token()] {
-        for (const SceneParameter& parameter : changed) {
-          {
-            const std::lock_guard lock(tangents->mutex);
-            if (tangents->of_parameter.contains(parameter.name)) continue;
-          }
-          std::shared_ptr<const StateTangent> tangent = end_tangent(*request, parameter, stop);
-          if (stop.stop_requested()) return;
-          const std::lock_guard lock(tangents->mutex);
-          tangents->of_parameter[parameter.name] = std::move(tangent);
-        }
         SimulatedChange change = simulate_change(*request, changed, values, stop);
         if (stop.stop_requested()) return;
         LossCurve known;
@@ -294,6 +355,8 @@ void ParameterStudy::poll() {
           progress->change = std::move(change);
           known = progress->curve;
         }
+        tangents->find(*request, changed, stop);
+        if (stop.stop_requested()) return;
         for (const int i : coarse_to_fine(k_curve_points)) {
           const double x = from + (to - from) * i / k_curve_points;
           if (std::find(known.x.begin(), known.x.end(), x) != known.x.end()) continue;

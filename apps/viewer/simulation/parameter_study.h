@@ -42,6 +42,9 @@ struct LossCurve {
   std::vector<double> x, loss;  ///< x ascends; NaN where the steps fail
 };
 
+/// Rotations and displacements of all bodies, as StateTangent::pose has them.
+using PoseTangents = std::vector<Vec6<double>>;
+
 /// Values are set from the picture; a thread simulates the latest of them, and gives up earlier ones.
 class ParameterStudy {
  public:
@@ -63,8 +66,9 @@ class ParameterStudy {
   /// At the values that are wanted; none yet.
   [[nodiscard]] std::optional<SimulatedChange> simulated() const;
   [[nodiscard]] LossCurve curve() const;  ///< as far as it is there
-  /// Where bodies are after the last step at the values that are wanted, to first order; none yet, or where a
-  /// derivative forwards is not known (has_direction(), rollout_jvp()).
+  /// Where bodies are after the last step at the values that are wanted, to first order; none yet. By a
+  /// parameter without a derivative forwards (has_direction(), rollout_jvp()) it takes a reverse pass for
+  /// each coordinate of the bodies that move, hence of more than eight of them there is none.
   [[nodiscard]] std::optional<std::vector<Pose<double>>> predicted_end() const;
   [[nodiscard]] bool busy() const { return future_.valid(); }
 
@@ -78,11 +82,16 @@ class ParameterStudy {
     std::optional<SimulatedChange> change;
     LossCurve curve;
   };
-  /// How the state after the last step changes by one unit of a parameter, by its name; null where that is
+  /// How the poses after the last step change by one unit of a parameter, by its name; null where that is
   /// not known.
   struct EndTangents {
-    std::mutex mutex;
-    std::map<std::string, std::shared_ptr<const StateTangent>> of_parameter;
+    std::mutex mutex;  // of the map
+    std::map<std::string, std::shared_ptr<const PoseTangents>> of_parameter;
+    std::optional<std::vector<Gradient>> gradients;  // of the jobs alone, which follow each other
+
+    /// Adds those that are not there yet, until it is stopped.
+    void find(const GradientRequest& request, const std::vector<SceneParameter>& parameters,
+              const std::stop_token& stop);
   };
   void restart();
 
