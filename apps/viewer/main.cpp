@@ -127,6 +127,7 @@ void run_in_window(const ViewerOptions& options) {
   StateFile state_file(state_file_of(options));
   Viewer viewer(simulation, options.text_scale > 0.0 ? options.text_scale : window.content_scale());
   window.connect_input();
+  viewer.can_capture_pointer = true;
   restore(options, state_file, viewer);
   apply(options, viewer);
   show_ghosts(options, viewer, interrupt);
@@ -141,6 +142,7 @@ void run_in_window(const ViewerOptions& options) {
     window.begin_picture();
     viewer.offer(window.take_dropped_files());
     viewer.draw(0);
+    window.capture_pointer(viewer.wants_pointer());
     if (viewer.frame()->model->scene->name != title) {
       title = viewer.frame()->model->scene->name;
       window.set_title("abut-view: " + title);

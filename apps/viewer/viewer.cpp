@@ -273,6 +273,7 @@ bool Viewer::over_lens() const {
 void Viewer::handle_mouse() {
   const ImGuiIO& io = ImGui::GetIO();
   if (!ImGui::IsMousePosValid()) return;
+  if (wants_pointer()) return look_around();
   const Mouse at = mouse();
   const bool pressed =
       ImGui::IsMouseClicked(ImGuiMouseButton_Left) || ImGui::IsMouseClicked(ImGuiMouseButton_Right);
@@ -298,9 +299,22 @@ void Viewer::handle_mouse() {
     go_on_dragging(at);
   }
   if (io.MouseWheel == 0.0f) return;
+  camera_state.flies ? change_speed() : camera.zoom(io.MouseWheel);
+}
+
+/// It flies faster, the farther ahead it looks.
+void Viewer::change_speed() {
   const Vec3<double> here = camera.position();
-  camera.zoom(camera_state.flies ? -io.MouseWheel : io.MouseWheel);
-  if (camera_state.flies) camera.stand_at(here);  // it flies faster, the farther ahead it looks
+  camera.zoom(-ImGui::GetIO().MouseWheel);
+  camera.stand_at(here);
+}
+
+void Viewer::look_around() {
+  const ImGuiIO& io = ImGui::GetIO();
+  const double height = std::max(1.0f, scene().height);
+  drag_ = Drag::none;
+  camera.look(io.MouseDelta.x / height, -io.MouseDelta.y / height);
+  change_speed();
 }
 
 // A picture -------------------------------------------------------------------------------------------------
@@ -320,6 +334,7 @@ void Viewer::use_new_scene(const SceneModel& before) {
   selection.pair.reset();
   display.primitive_body = display.primitive = -1;
   ghost_job_.cancel();
+  if (!opening_.valid() && frame_->model->file == before.file) show_ghosts_again();
   const std::vector<Body>&now = frame_->model->model().bodies, &then = before.model().bodies;
   const bool same_bodies = std::equal(now.begin(), now.end(), then.begin(), then.end(),
                                       [](const Body& a, const Body& b) { return a.name == b.name; });
@@ -334,6 +349,9 @@ void Viewer::draw(unsigned framebuffer) {
   const SharedFrame before = std::exchange(frame_, simulation_.frame());
   if (frame_->model->geometry_version != before->model->geometry_version) use_new_scene(*before->model);
   visible_.update(frame_, display.visibility);
+  // Without a pointer there is nothing that it is over.
+  ImGuiConfigFlags& flags = ImGui::GetIO().ConfigFlags;
+  flags = wants_pointer() ? flags | ImGuiConfigFlags_NoMouse : flags & ~ImGuiConfigFlags_NoMouse;
   interface_.begin();
   if (!(io.DisplaySize.x >= 1.0f && io.DisplaySize.y >= 1.0f)) {  // minimised
     interface_.discard();

@@ -53,9 +53,12 @@ class Viewer {
   /// A scene (.toml) to open, a trajectory (.npz) to replay, or both. What opens becomes a recent file.
   void open(std::span<const std::filesystem::path> files);
   void open(const std::filesystem::path& file) { open({&file, 1}); }
-  /// Bodies of another motion beside those of the simulation, when they are there: see GhostJob. Throws
-  /// InputError for a file that cannot be read.
-  void show_ghosts(const std::filesystem::path& file) { ghost_job_.start(file, frame_->model); }
+  /// Bodies of another motion beside those of the simulation, when they are there: see GhostJob. They stay
+  /// when the scene is read again. Throws InputError for a file that cannot be read.
+  void show_ghosts(const std::filesystem::path& file) {
+    ghost_job_.start(file, frame_->model);
+    ghosts_file_ = file;
+  }
   /// Until they are there or `may_go_on` says no. Throws InputError if they could not be simulated.
   void wait_for_ghosts(const std::function<bool()>& may_go_on);
   /// The same, but where settings that were changed would be lost, the dialog asks first.
@@ -78,7 +81,8 @@ class Viewer {
   RecordingState recording;
   OrbitCamera camera;
   CameraState camera_state;
-  bool shows_motion_first = true;  ///< all of it in the first picture, not the bodies of the moment alone
+  bool can_capture_pointer = false;  ///< whoever has a window does what wants_pointer() says
+  bool shows_motion_first = true;    ///< all of it in the first picture, not the bodies of the moment alone
   Layout layout;
   [[nodiscard]] const std::vector<std::unique_ptr<Panel>>& panels() const { return panels_; }
   [[nodiscard]] const ContactGlyphCounts& glyph_counts() const { return counts_; }  ///< of the last picture
@@ -88,7 +92,14 @@ class Viewer {
   [[nodiscard]] SharedFrame frame() const { return frame_; }             ///< of the last picture
   [[nodiscard]] const Rectangle& scene() const { return areas_.scene; }  ///< of the last picture
   [[nodiscard]] const LayoutAreas& areas() const { return areas_; }
+  /// Of the last picture, of two side by side the left one's.
+  [[nodiscard]] const Rectangle& legend_place() const { return halves_.front().legend_place; }
+  [[nodiscard]] const std::optional<Rectangle>& message_place() const { return message_place_; }
   [[nodiscard]] bool wants_to_close() const { return wants_to_close_; }
+  /// Whether every motion of the mouse looks around, without a pointer: while the camera flies.
+  [[nodiscard]] bool wants_pointer() const {
+    return can_capture_pointer && camera_state.flies && !has_popup();
+  }
   [[nodiscard]] bool has_popup() const;         ///< the dialog, the palette or the hints
   [[nodiscard]] bool makes_thumbnails() const;  ///< that the dialog shows: more pictures show more of them
   [[nodiscard]] const OpenDialog& open_dialog() const { return open_dialog_; }
@@ -112,6 +123,7 @@ class Viewer {
     std::optional<Lens> lens{};
     ScenePlace lens_place{};
     std::vector<ArrowLabel> lens_arrows{};
+    Rectangle legend_place{};
   };
   [[nodiscard]] Mouse mouse() const;
   [[nodiscard]] bool over_lens() const;
@@ -125,6 +137,8 @@ class Viewer {
   void handle_keys();
   void fly();
   void handle_mouse();
+  void change_speed();
+  void look_around();
   void begin_drag(const Mouse& at);
   void go_on_dragging(const Mouse& at);
   [[nodiscard]] const ContactView* contact_at(const Mouse& at) const;  ///< null if there is none near
@@ -136,6 +150,7 @@ class Viewer {
   void take_opened();
   bool take_ghosts();
   void poll_ghosts();
+  void show_ghosts_again();
   void open_chosen(const std::filesystem::path& file);
   void answer_requests();
   void reset_layout();
@@ -199,7 +214,8 @@ class Viewer {
   double video_seconds_ = 0.0;
   ViewerRequests requests_;
   GhostJob ghost_job_;
-  std::future<std::string> opening_;  // why it cannot be
+  std::filesystem::path ghosts_file_;  // empty without any
+  std::future<std::string> opening_;   // why it cannot be
   std::vector<std::filesystem::path> opening_files_, offered_files_, recent_files_;
   OpenDialog open_dialog_;
   std::unique_ptr<Thumbnails> thumbnails_;  // once the dialog has been opened
@@ -209,6 +225,7 @@ class Viewer {
   std::future<std::string> saving_;  // the file, from the thread of the simulation
   std::string noticed_;              // the message that is on the screen
   double notice_seconds_ = 0.0;      // left of that
+  std::optional<Rectangle> message_place_;
 };
 
 }  // namespace abut::viewer

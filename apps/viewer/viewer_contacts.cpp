@@ -105,9 +105,10 @@ std::vector<const ContactView*> Viewer::contacts_with_tables() const {
 
 void Viewer::draw_notes() {
   for (std::size_t i = 0; i < halves_.size(); ++i) {
-    const SceneHalf& half = halves_[i];
+    SceneHalf& half = halves_[i];
     const Rectangle& area = half.place.area;
-    std::vector<Rectangle> taken{draw_legend(area, half.notes.legend)};
+    half.legend_place = draw_legend(area, half.notes.legend);
+    std::vector<Rectangle> taken{half.legend_place};
     if (half.lens) {
       taken.push_back(half.lens_place.area);
       const auto [title, scale_bar] = draw_lens_frame(half);

@@ -45,6 +45,16 @@ void Viewer::poll_ghosts() {
   }
 }
 
+/// Of a scene that was read again, whose bodies may be others now.
+void Viewer::show_ghosts_again() {
+  if (ghosts_file_.empty()) return;
+  try {
+    show_ghosts(ghosts_file_);
+  } catch (const std::exception& error) {
+    simulation_.post([what = std::string(error.what())](SimulationCore& core) { core.set_message(what); });
+  }
+}
+
 void Viewer::wait_for_ghosts(const std::function<bool()>& may_go_on) {
   while (ghost_job_.busy() && !take_ghosts()) {
     if (!may_go_on()) return ghost_job_.cancel();
@@ -64,7 +74,11 @@ void Viewer::take_opened() {
   if (!opening_.valid() || opening_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return;
   const std::string problem = opening_.get();
   if (problem.empty()) {
-    for (const std::filesystem::path& file : opening_files_) add_recent_file(file, recent_files_);
+    ghosts_file_.clear();
+    for (const std::filesystem::path& file : opening_files_) {
+      add_recent_file(file, recent_files_);
+      if (is_measurements(file)) ghosts_file_ = file;
+    }
     open_dialog_.close();
   } else if (open_dialog_.open()) {  // which says it in place of the frame
     open_dialog_.set_error(problem);

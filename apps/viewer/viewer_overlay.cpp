@@ -8,6 +8,7 @@
 
 #include <imgui.h>
 
+#include "apps/viewer/label_layout.h"
 #include "apps/viewer/viewer.h"
 #include "engine/count_text.h"
 
@@ -90,17 +91,24 @@ void Viewer::draw_message() {
   const std::string message = is_error                ? frame_->message
                               : notice_seconds_ > 0.0 ? noticed_
                                                       : ghost_job_.progress();
+  message_place_.reset();
   if (message.empty()) return;
   ImDrawList& list = *ImGui::GetForegroundDrawList();
   const float line = ImGui::GetTextLineHeight(), gap = 0.5f * line;
   const float wrap = std::min(0.9f * scene().width, 50.0f * line);
   const ImVec2 size = ImGui::CalcTextSize(message.c_str(), nullptr, false, wrap);
-  const float left = scene().x + 0.5f * (scene().width - size.x),
-              top = scene().y + scene().height - size.y - 4.0f * line;
-  list.AddRectFilled({left - gap, top - gap}, {left + size.x + gap, top + size.y + gap},
+  Rectangle plate{scene().x + 0.5f * (scene().width - size.x) - gap,
+                  scene().y + scene().height - size.y - 4.0f * line - gap, size.x + 2.0f * gap,
+                  size.y + 2.0f * gap};
+  for (const SceneHalf& half : halves_) {
+    if (intersect(plate, half.legend_place)) plate.y = half.legend_place.y - gap - plate.height;
+  }
+  plate.y = std::max(plate.y, scene().y);
+  message_place_ = plate;
+  list.AddRectFilled({plate.x, plate.y}, {plate.x + plate.width, plate.y + plate.height},
                      is_error ? IM_COL32(120, 40, 0, 240) : IM_COL32(20, 60, 90, 240), 4.0f);
-  list.AddText(ImGui::GetFont(), ImGui::GetFontSize(), {left, top}, to_imgui(k_selection_colour),
-               message.c_str(), nullptr, wrap);
+  list.AddText(ImGui::GetFont(), ImGui::GetFontSize(), {plate.x + gap, plate.y + gap},
+               to_imgui(k_selection_colour), message.c_str(), nullptr, wrap);
 }
 
 }  // namespace abut::viewer

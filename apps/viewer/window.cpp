@@ -102,6 +102,15 @@ void Window::begin_picture() {
 
 void Window::end_picture() { glfwSwapBuffers(resources_->window); }
 
+void Window::capture_pointer(bool captured) {
+  const int wanted = captured ? GLFW_CURSOR_DISABLED : GLFW_CURSOR_NORMAL;
+  const bool is_captured = glfwGetInputMode(resources_->window, GLFW_CURSOR) == GLFW_CURSOR_DISABLED;
+  if (is_captured == captured) return;
+  glfwSetInputMode(resources_->window, GLFW_CURSOR, wanted);
+  if (glfwRawMouseMotionSupported() == GLFW_TRUE)
+    glfwSetInputMode(resources_->window, GLFW_RAW_MOUSE_MOTION, captured ? GLFW_TRUE : GLFW_FALSE);
+}
+
 bool Window::close_requested() const { return glfwWindowShouldClose(resources_->window) == GLFW_TRUE; }
 
 double Window::content_scale() const {

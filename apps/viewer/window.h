@@ -23,6 +23,8 @@ class Window {
   /// Takes in what the user did since the last picture; waits for it where nothing is to be seen.
   void begin_picture();
   void end_picture();  ///< shows it, with the screen's own rate
+  /// Hides the pointer and lets its position run on without bounds, until it is let go.
+  void capture_pointer(bool captured);
 
   [[nodiscard]] bool close_requested() const;
   [[nodiscard]] double content_scale() const;  ///< of text, as the desktop asks for it

@@ -225,6 +225,55 @@ TEST_CASE("Viewer: a flying camera moves by held keys and looks around from wher
   CHECK(displacement(GLFW_KEY_D).norm() < 1e-12);
 }
 
+TEST_CASE(
+    "Viewer: where the pointer can be captured, a flying camera looks around by every motion of the mouse",
+    "[viewer][value]") {
+  HeadlessViewer user(scene_file("sphere_bounce"), 1280, 720);
+  Viewer& viewer = user.viewer;
+  OrbitCamera& camera = viewer.camera;
+  viewer.display.panels = true;
+  viewer.can_capture_pointer = true;
+  user.draw(2);
+  CHECK_FALSE(viewer.wants_pointer());
+  user.press(GLFW_KEY_J, KeyModifier::shift);
+  REQUIRE(viewer.wants_pointer());
+  const float pane_x = 40.0f, scene_x = viewer.scene().x + 0.5f * viewer.scene().width;
+  for (const float x : {pane_x, scene_x}) {  // there is no pointer that could be over a pane
+    CAPTURE(x);
+    user.mouse_to(x, 300.0f);
+    user.draw();
+    const OrbitCamera before = camera;
+    user.mouse_to(x + 60.0f, 270.0f);
+    user.draw();
+    CHECK((camera.position() - before.position()).norm() < 1e-9);
+    CHECK(camera.forward().dot(before.right()) > 0.05);
+    CHECK(camera.forward().z() > before.forward().z());
+    user.draw();  // the mouse rests
+    CHECK(camera.forward().dot(before.right()) < 0.5);
+    user.click(x, 300.0f);
+    CHECK(viewer.selection.body == -1);
+  }
+  const OrbitCamera slow = camera;
+  ImGui::GetIO().MouseWheel = 2.0f;
+  user.draw();
+  ImGui::GetIO().MouseWheel = 0.0f;
+  CHECK(camera.distance > 1.2 * slow.distance);
+  user.press(GLFW_KEY_O, KeyModifier::control);  // a dialog needs the pointer
+  CHECK(viewer.has_popup());
+  CHECK_FALSE(viewer.wants_pointer());
+  user.press(GLFW_KEY_ESCAPE);
+  CHECK(viewer.wants_pointer());
+  user.press(GLFW_KEY_ESCAPE);
+  CHECK_FALSE(viewer.camera_state.flies);
+  CHECK_FALSE(viewer.wants_pointer());
+  const OrbitCamera after = camera;
+  user.mouse_to(scene_x, 300.0f);
+  user.draw();
+  user.mouse_to(scene_x + 60.0f, 270.0f);
+  user.draw();
+  CHECK(camera.azimuth == after.azimuth);
+}
+
 TEST_CASE("Viewer: keys that are typed into a text field do nothing else", "[viewer][value]") {
   HeadlessViewer user(scene_file("sphere_bounce"));
   ImGui::GetIO().WantTextInput = true;  // as of the picture before, which is when it is asked

@@ -27,7 +27,7 @@ void set_flying(PanelContext& context, bool flies) {
   if (!flies) return;
   context.camera.orthographic = false;
   context.recording.message =
-      "flying: W A S D and E Q move, with Shift faster; a drag looks around; Esc ends it";
+      "flying: W A S D and E Q move, with Shift faster; the mouse looks around; Esc ends it";
 }
 
 std::size_t bookmark_of(Action action, Action first) {

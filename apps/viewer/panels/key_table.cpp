@@ -120,7 +120,7 @@ constexpr MouseBinding k_fly[] = {
     {"D, A",               "to the right, to the left"},
     {"E, Q",               "up, down"},
     {"with Shift",         "four times as fast"},
-    {"Left drag",          "look around"},
+    {"Mouse",              "look around, without a pointer"},
     {"Wheel",              "faster or slower"},
     {"Esc",                "end the flight"},
 };
