@@ -46,7 +46,7 @@ std::vector<GradientArrow> gradient_arrows(const Frame& frame, const GradientRes
       arrow.points_per_unit = k_largest_length * size / largest;
       arrow.unit = unit;
       arrow.label = fmt::format("{} {:.3g} {}", kind.name, norm, unit);
-      arrow.meaning = fmt::format("{} by {}, L: ", kind.name, kind.by);
+      arrow.meaning = fmt::format("{} by {}", kind.name, kind.by);
       arrows.push_back(std::move(arrow));
     }
   };

@@ -22,7 +22,7 @@ struct GradientArrow {
   double points_per_unit = 0;  ///< length of the arrow in the picture, by the value [points]
   std::string unit;            ///< of the value
   std::string label;           ///< "dL/dv 0.31 m/(m/s)"
-  std::string meaning{};       ///< "dL/dv by initial velocity, L: ", which the loss follows
+  std::string meaning{};       ///< "dL/dv by initial velocity"
 };
 
 /// At where bodies are in the frame, side by side; the longest of each kind is k_largest_length times `size`

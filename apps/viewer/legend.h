@@ -8,7 +8,7 @@
 
 namespace abut::viewer {
 
-enum class LegendMark { ball, arrow, rod, disc, cone, scale };
+enum class LegendMark { none, ball, arrow, rod, disc, cone, scale };
 
 struct LegendEntry {
   LegendMark mark = LegendMark::ball;

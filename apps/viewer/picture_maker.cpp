@@ -29,10 +29,11 @@ void add_gradient_glyphs(const Frame& frame, const GradientResult& result, doubl
     if (std::exchange(meaning, arrow.meaning) == arrow.meaning) continue;
     const double value = round_down(k_legend_length / arrow.points_per_unit);
     notes.legend.add({LegendMark::arrow, arrow.colour,
-                      fmt::format("{:.3g} {}: {}{}", value, arrow.unit, arrow.meaning,
-                                  loss_name(frame.model->model(), result.request.loss)),
+                      fmt::format("{:.3g} {}: {}", value, arrow.unit, arrow.meaning),
                       value * arrow.points_per_unit});
   }
+  if (!arrows.empty())
+    notes.legend.add({LegendMark::none, {}, "L: " + loss_name(frame.model->model(), result.request.loss)});
 }
 
 namespace {
@@ -49,6 +50,8 @@ const GhostLook k_paler{k_ghost_colour, 0.5f, true}, k_passing{k_passing_ghost_c
 constexpr double k_slice_bands = 12.0;  // of the legend, to either side
 
 Colour slice_legend_colour(double x) { return slice_colour(k_slice_bands * (2.0 * x - 1.0)); }
+
+Colour discrepancy_legend_colour(double x) { return diverging_colour(2.0 * x - 1.0); }
 
 /// Arrows of the gradient, and what the colours of a slice mean.
 void add_slice_notes(const SlicePicture& slice, double band, GlyphList& glyphs, Legend& legend) {
@@ -131,6 +134,14 @@ PictureMaker::Made PictureMaker::make(const Frame& frame, const ContactSet& set,
     }
     add_to_legend("the end that the gradient predicts", k_predicted);
   }
+  if (display.discrepancy)
+    made.notes.legend.add({LegendMark::scale,
+                           {},
+                           "collision mesh against its SDF, of each body up to its largest distance",
+                           0.0,
+                           &discrepancy_legend_colour,
+                           "inside",
+                           "outside"});
   const GhostPoints& points = frame.ghost_points;
   for (const auto& p_W : points.points_W.colwise()) {
     const Vec3<double> point(p_W);

@@ -15,6 +15,7 @@ namespace {
 constexpr float k_row = 1.25f, k_scale_width = 5.0f, k_narrow_mark = 1.2f;  // [lines]
 
 float width_of(const LegendEntry& entry, float line, float text_scale) {
+  if (entry.mark == LegendMark::none) return 0.0f;
   if (entry.mark == LegendMark::scale) {
     return k_scale_width * line + text_size(entry.low).x + text_size(entry.high).x + line;
   }
@@ -52,6 +53,8 @@ void draw_mark(ImDrawList& list, const LegendEntry& entry, float x, float y, flo
   const float middle = y + 0.5f * line;
   const ImVec2 centre{x + 0.5f * line, middle};
   switch (entry.mark) {
+    case LegendMark::none:
+      return;
     case LegendMark::ball:
       return list.AddCircleFilled(centre, 0.4f * line, colour);
     case LegendMark::disc:

@@ -74,7 +74,7 @@ TEST_CASE("gradient arrows: the legend says how long an arrow of a round value o
     GlyphList glyphs;
     add_gradient_glyphs(*desk.frame, result, size, -1, scale, glyphs, notes);
     const auto& entries = notes.legend.entries;
-    REQUIRE(entries.size() == 3);
+    REQUIRE(entries.size() == 4);
     for (std::size_t i = 0; i < 3; ++i) {
       CAPTURE(entries[i].text);
       const double value = std::stod(entries[i].text);
@@ -83,7 +83,9 @@ TEST_CASE("gradient arrows: the legend says how long an arrow of a round value o
       CHECK(entries[i].length <= k_legend_length);
       if (i < 2) CHECK(entries[i].length == Approx(value / derivatives[i] * k_largest_length * size));
     }
-    CHECK_THAT(entries[0].text, Catch::Contains(" m/m: dL/dx by initial position, L: "));
+    CHECK_THAT(entries[0].text, Catch::Contains(" m/m: dL/dx by initial position"));
+    CHECK(entries[3].mark == LegendMark::none);
+    CHECK(entries[3].text == "L: " + loss_name(desk.frame->model->model(), result.request.loss));
   }
 }
 

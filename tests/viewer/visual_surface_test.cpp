@@ -100,13 +100,13 @@ TEST_CASE(
                         {with_visual + "color = [1, 0, 0]\n", "", 'g', 'r'},
                         {with_visual, "color = [0, 0, 1]\n", 'b', 'b'}};
   for (const Case& c : cases) {
-    HeadlessViewer user(ball.scene(c.of_body, c.of_scene), 64, 64);
+    HeadlessViewer user(ball.scene(c.of_body, c.of_scene), 240, 240);
     user.viewer.display.contacts.points = false;
     user.viewer.look_from(camera_between({0, -1, 0}, {0, 0, 0}));
     const auto seen = [&](BodySurface surface) {
       user.viewer.display.surface = surface;
       user.draw();
-      return dominant(viewer::pixel(user.image(), 32, 32));
+      return dominant(viewer::pixel(user.image(), 120, 120));
     };
     CAPTURE(c.of_body, c.of_scene);
     CHECK(seen(BodySurface::visual) == c.visual);
