@@ -55,6 +55,34 @@ TEST_CASE("Renderer: a floor is shaded away from the light, and not in plain qua
         brightness(pixel_of(full, picture.camera, shaded)) + 90);
 }
 
+TEST_CASE("Renderer: light at the vertices of a smooth surface is that at its pixels", "[viewer][value]") {
+  Studio studio;
+  for (const bool selected : {false, true}) {
+    Picture picture = empty_picture();
+    picture.look.quality = Quality::plain;
+    picture.surfaces = {ball(k_red, 0.3)};
+    picture.surfaces[0].highlighted = selected;
+    const Image at_vertices = studio.draw(picture);
+    Surface two_sided = *picture.surfaces[0].surface;  // of which nobody knows the normals at vertices
+    two_sided.two_sided = true;
+    picture.surfaces[0].surface = std::make_shared<const Surface>(std::move(two_sided));
+    const Image at_pixels = studio.draw(picture);
+    int seen = 0, largest = 0;
+    for (int y = 0; y < k_height; ++y) {
+      for (int x = 0; x < k_width; ++x) {
+        if (is_background(at_pixels, x, y)) continue;
+        ++seen;
+        const Pixel a = pixel(at_vertices, x, y), b = pixel(at_pixels, x, y);
+        largest = std::max(
+            {largest, std::abs(a.red - b.red), std::abs(a.green - b.green), std::abs(a.blue - b.blue)});
+      }
+    }
+    CAPTURE(selected, seen);
+    CHECK(seen > 1000);
+    CHECK(largest < (selected ? 20 : 12));  // the rim of what is selected is steep
+  }
+}
+
 TEST_CASE("shadow_extent: holds all casters near the camera's target, whatever their size",
           "[viewer][property]") {
   OrbitCamera camera;
