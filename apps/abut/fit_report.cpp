@@ -1,5 +1,6 @@
 #include "apps/abut/fit_report.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -30,15 +31,25 @@ std::string mesh_text(const FittedMesh& fitted) {
   return text;
 }
 
+int subtracted_primitives(const Shape& shape) {
+  return static_cast<int>(
+      std::count_if(shape.primitives.begin(), shape.primitives.end(),
+                    [](const Primitive& p) { return p.operation == PrimitiveOperation::subtract; }));
+}
+
 std::string superquadrics_text(const FittedMesh& fitted) {
   const UnionRefinementReport& u = fitted.refinement;
   const ShapeGrowthReport& g = fitted.growth;
+  const auto primitives = static_cast<int>(fitted.shape.primitives.size());
+  const int subtracted = subtracted_primitives(fitted.shape), exact = fitted.exact_kinds.replaced;
   return fmt::format("  refinement      IoU of the points {:.4f} before, {:.4f} after {}\n", u.iou_before,
                      u.iou_after, u.kept ? "it" : "it: left as it was") +
-         fmt::format(
-             "  growth          IoU of the cells {:.4f} before, {:.4f} after it; superquadrics: {} added, {} "
-             "subtracted\n",
-             g.iou_before, g.iou_after, g.added, g.subtracted);
+         fmt::format("  growth          IoU of the cells {:.4f} before, {:.4f} after it\n", g.iou_before,
+                     g.iou_after) +
+         fmt::format("  primitives      {} added, {} subtracted; {} {}, the others superquadrics\n",
+                     primitives - subtracted, subtracted, exact,
+                     exact == 1 ? "is a sphere, capsule, box or cylinder"
+                                : "are spheres, capsules, boxes or cylinders");
 }
 
 std::string convex_text(const FittedMesh& fitted) {
@@ -120,7 +131,9 @@ Json json_of_fit(const FittedMesh& fitted, const FitQuality& q) {
           {"left_out", u.left_out + u.thinned_out},
           {"growth_rounds", fitted.growth.rounds},
           {"occupancy_iou_before_growth", fitted.growth.iou_before},
-          {"subtracted", fitted.growth.subtracted},
+          {"merged", u.merged + fitted.growth.merged},
+          {"subtracted", subtracted_primitives(fitted.shape)},
+          {"exact_kinds", fitted.exact_kinds.replaced},
           {"pieces", fitted.decomposition.pieces},
           {"planes", fitted.decomposition.planes},
           {"mesh_to_surface", json_of_statistics(q.mesh_to_zero_set)},

@@ -10,6 +10,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "collision/fitting/cavity_filling.h"
+#include "collision/fitting/exact_kinds.h"
 #include "collision/fitting/fit_quality.h"
 #include "collision/fitting/shape_growth.h"
 #include "collision/fitting/shape_on_grid.h"
@@ -139,6 +140,17 @@ void thin_out(const MeshFitOptions& options, const Points& surface, FittedMesh& 
   result.refinement.thinned_out = refine_union(result.shape, result.grid, thinning).thinned_out;
 }
 
+/// Exact kinds in place of superquadrics, if the tolerance allows it.
+void replace_by_exact_kinds(const MeshFitOptions& options, const Points& surface, FittedMesh& result) {
+  ExactKindsOptions exact;
+  exact.refinement = refinement_of(options);
+  if (options.tolerance)
+    exact.is_good_enough = [&](const Shape& shape) {
+      return mean_distance(shape, surface) <= *options.tolerance * result.repaired.report.size;
+    };
+  result.exact_kinds = take_exact_kinds(result.shape, result.grid, exact);
+}
+
 /// Superquadrics, the hull or convex polyhedra, whichever have the highest merit; these first where they are
 /// equal. Returns what it is.
 FitMethod fit_best(const RepairedMesh& repaired, const DistanceGrid& grid, const Points& surface,
@@ -214,6 +226,8 @@ FittedMesh fit_mesh(const TriangleMesh& mesh, const MeshFitOptions& options) {
                       "({:.3g} m); try a higher resolution",
                       result.grid.grid.cell_size));
   if (options.tolerance && result.method == FitMethod::superquadrics) thin_out(options, surface, result);
+  if (options.method == FitMethod::automatic && result.method == FitMethod::superquadrics)
+    replace_by_exact_kinds(options, surface, result);
   result.mean_distance = mean_distance(result.shape, surface);
   return result;
 }

@@ -5,6 +5,7 @@
 
 #include "collision/fitting/convex_decomposition.h"
 #include "collision/fitting/distance_grid.h"
+#include "collision/fitting/exact_kinds.h"
 #include "collision/fitting/marching_primitives.h"
 #include "collision/fitting/mesh_repair.h"
 #include "collision/fitting/shape_growth.h"
@@ -18,7 +19,9 @@ namespace abut {
 ///   automatic      superquadrics, the hull, or convex polyhedra: whichever has the highest occupancy IoU,
 ///   less
 ///                  0.0005 for each superquadric and for every eight planes. Convex polyhedra are tried only
-///                  where at least 30 % of the surface is flat (flat_share)
+///                  where at least 30 % of the surface is flat (flat_share). Of superquadrics, those that
+///                  are about spheres, capsules, boxes or cylinders become that where it is worth it
+///                  (take_exact_kinds)
 ///   superquadrics  added and subtracted
 ///   convex         a union of convex polyhedra (convex_decomposition.h)
 ///   hull           one convex polyhedron (hull_shape)
@@ -43,6 +46,7 @@ struct FittedUnion {
   MarchingPrimitivesReport marching;
   UnionRefinementReport refinement;
   ShapeGrowthReport growth;
+  ExactKindsReport exact_kinds;
   ConvexDecompositionReport decomposition;
 };
 

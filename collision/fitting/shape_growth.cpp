@@ -43,7 +43,7 @@ ShapeGrowthReport grow_shape(Shape& shape, const DistanceGrid& grid, const Shape
     found.resize(std::min({found.size(), at(room + k_spare), most}));
     Shape next = shape;
     for (const ResidualPrimitive& f : found) next.primitives.push_back(f.primitive);
-    (void)refine_union(next, grid, refinement);
+    const UnionRefinementReport refined = refine_union(next, grid, refinement);
     std::vector<double> distances_of_next = distances_of(next);
     const double iou = occupancy_iou(grid, distances_of_next);
     const int more = static_cast<int>(next.primitives.size()) - static_cast<int>(shape.primitives.size());
@@ -56,6 +56,7 @@ ShapeGrowthReport grow_shape(Shape& shape, const DistanceGrid& grid, const Shape
     shape = std::move(next);
     distances = std::move(distances_of_next);
     report.iou_after = iou;
+    report.merged += refined.merged;
     ++report.rounds;
   }
   for (const Primitive& primitive : shape.primitives)

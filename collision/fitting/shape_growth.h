@@ -20,13 +20,14 @@ struct ShapeGrowthOptions {
 
 struct ShapeGrowthReport {
   int rounds = 0;                            ///< accepted
+  int merged = 0;                            ///< pairs that became one
   int added = 0, subtracted = 0;             ///< primitives of each operation that the shape has in the end
   double iou_before = 0.0, iou_after = 0.0;  ///< occupancy_iou() under the smooth union
 };
 
 /// Improves a refined shape in rounds. Regions that it lacks, and regions that it has too much, get a
-/// superquadric each (march_residual()); all are refined together (refine_union()), which leaves out the
-/// least useful ones beyond `max_primitives`. A round is accepted if the occupancy IoU rises by `least_gain`
+/// superquadric each (march_residual()); all are refined together (refine_union()), which removes the
+/// cheapest ones beyond `max_primitives`. A round is accepted if the occupancy IoU rises by `least_gain`
 /// for each primitive more than before; otherwise the next one begins with half as many, or the growth ends
 /// if there is no room for more.
 ///

@@ -52,17 +52,6 @@ Eigen::MatrixXd weighted_derivatives(const BoundedSolid& solid, const Points& po
   return result;
 }
 
-/// By the tangent of moved(), of derivatives by parameters (5) and a left perturbation of the pose (6).
-SuperquadricTangent slope_of(const Eigen::Matrix<double, 1, k_primitive_bars>& bar,
-                             const Primitive& primitive, const Mat3<double>& R) {
-  SuperquadricTangent slope;
-  slope.segment<3>(0) = R.transpose() * bar.segment<3>(8).transpose();
-  slope.segment<3>(3) = R.transpose() * bar.segment<3>(5).transpose();
-  for (int k = 0; k < 3; ++k) slope[6 + k] = primitive.parameters[at(k)] * bar[k];
-  slope.tail<2>() = bar.segment<2>(3).transpose();
-  return slope;
-}
-
 }  // namespace
 
 ShapeJacobian::Side ShapeJacobian::side_of(const Shape& shape, PrimitiveOperation operation) {
@@ -82,7 +71,7 @@ ShapeJacobian::Side ShapeJacobian::side_of(const Shape& shape, PrimitiveOperatio
 
 ShapeJacobian::ShapeJacobian(const Shape& shape) : primitives_(shape.primitives) {
   for (const Primitive& primitive : primitives_) {
-    ABUT_ASSERT(primitive.kind == PrimitiveKind::superquadric);
+    ABUT_ASSERT(is_free(primitive));
     rotations_.push_back(primitive.X_BP.rotation());
   }
   for (const PrimitiveOperation operation : {PrimitiveOperation::add, PrimitiveOperation::subtract}) {
@@ -131,7 +120,8 @@ DistanceJacobian ShapeJacobian::evaluate(const Points& points, double band) cons
             derivatives[s].block<1, k_primitive_bars>(i, static_cast<Eigen::Index>(k) * k_primitive_bars);
         if (bar.segment<3>(8).squaredNorm() <= k_least_slope * k_least_slope) continue;
         const int l = sides_[s].primitives[k];
-        result.slopes.push_back({l, slope_of(bar, primitives_[at(l)], rotations_[at(l)])});
+        result.slopes.push_back({l, tangent_of(primitives_[at(l)], rotations_[at(l)],
+                                               bar.head<5>().transpose(), bar.tail<6>().transpose())});
       }
     }
     result.begin.push_back(result.slopes.size());

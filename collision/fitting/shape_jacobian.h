@@ -1,10 +1,10 @@
-/// The signed distance of a shape of superquadrics at many points, with its derivatives by all their numbers.
+/// The signed distance of a shape at many points, with its derivatives by all numbers of its primitives.
 #pragma once
 
 #include <cstddef>
 #include <vector>
 
-#include "collision/fitting/free_superquadric.h"
+#include "collision/fitting/free_primitive.h"
 #include "collision/manifold/kernel/solid_bound.h"
 #include "collision/sdf/shape_sdf.h"
 #include "engine/model.h"
@@ -12,14 +12,14 @@
 
 namespace abut {
 
-/// Derivative of a distance by the tangent of one superquadric (free_superquadric.h).
+/// Derivative of a distance by the tangent of one primitive (free_primitive.h).
 struct DistanceSlope {
   int primitive;  ///< of the shape
-  SuperquadricTangent slope;
+  PrimitiveTangent slope;
 };
 
 /// Distances at points that are near the zero set, with those of their derivatives that are not negligible:
-/// of entry i, the slopes begin[i] ... begin[i + 1] - 1, those of added superquadrics first.
+/// of entry i, the slopes begin[i] ... begin[i + 1] - 1, those of added primitives first.
 struct DistanceJacobian {
   std::vector<Eigen::Index> points;  ///< which of those given
   Eigen::VectorXd distance;          ///< [m]
@@ -36,7 +36,7 @@ struct DistanceJacobian {
 /// latter. Const once made, hence safe to share between threads.
 class ShapeJacobian {
  public:
-  /// @param shape  of superquadrics, one of them added, with Taubin's distance
+  /// @param shape  of free primitives (is_free), one of them added, with Taubin's distance
   explicit ShapeJacobian(const Shape& shape);
 
   /// @param points  (3, n) [m]
@@ -44,7 +44,7 @@ class ShapeJacobian {
   [[nodiscard]] DistanceJacobian evaluate(const Points& points, double band) const;
 
  private:
-  /// The union of the added superquadrics, or of the subtracted ones.
+  /// The union of the added primitives, or of the subtracted ones.
   struct Side {
     ShapeSdf sdf;
     std::vector<PrimitiveBound<double>> bounds;

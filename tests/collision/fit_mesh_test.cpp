@@ -168,6 +168,22 @@ TEST_CASE("fit_mesh: cavities are cut out", "[collision][value][suite]") {
   CHECK(sdf.distance<double>(Vec3<double>(-0.1, 0, -0.2)) > 0.1);  // inside of either
 }
 
+TEST_CASE("fit_mesh: by itself mixes exact kinds with superquadrics where they are worth it",
+          "[collision][value][suite]") {
+  const Solid dumbbell = suite()[10].solid;
+  MeshFitOptions options = coarse_fit();
+  const FittedMesh superquadrics = fit_mesh(mesh_of(dumbbell), options);
+  options.method = FitMethod::automatic;
+  const FittedMesh mixed = fit_mesh(mesh_of(dumbbell), options);
+  CHECK(superquadrics.exact_kinds.replaced == 0);
+  CHECK(mixed.method == FitMethod::superquadrics);
+  CHECK(mixed.exact_kinds.replaced == 3);  // two balls and a bar
+  const auto iou_of = [](const FittedMesh& fitted) {
+    return fit_quality(body_of(fitted), fitted.repaired, fitted.grid).occupancy_iou;
+  };
+  CHECK(iou_of(mixed) > iou_of(superquadrics) - 1.2e-3);  // three times what exact kinds save
+}
+
 TEST_CASE("fit_mesh: what a single superquadric cannot fit is poor, and the quality says so",
           "[collision][value][suite]") {
   MeshFitOptions options;

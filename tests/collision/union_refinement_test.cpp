@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
+#include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -11,18 +13,13 @@
 #include "collision/fitting/shape_growth.h"
 #include "collision/fitting/shape_jacobian.h"
 #include "collision/fitting/shape_on_grid.h"
+#include "collision/fitting/superquadric_merging.h"
 #include "tests/support/cases.h"
 #include "tests/support/close.h"
+#include "tests/support/fitted_shapes.h"
 
 namespace abut::test {
 namespace {
-
-Primitive superquadric_of(const Vec3<double>& axes, double eps1, double eps2, const Vec3<double>& p) {
-  Primitive primitive;
-  primitive.parameters = {axes.x(), axes.y(), axes.z(), eps1, eps2};
-  primitive.X_BP.p = p;
-  return primitive;
-}
 
 /// An L of two blocks and a ball on it, which blend with each other.
 Shape truth() {
@@ -41,18 +38,6 @@ Shape pierced_truth() {
   shape.primitives.push_back(superquadric_of({0.1, 0.12, 0.1}, 0.8, 0.7, {0.4, 0.5, 0.1}));
   for (std::size_t l : {3, 4}) shape.primitives[l].operation = PrimitiveOperation::subtract;
   return shape;
-}
-
-DistanceGrid grid_of(const Shape& shape, int points) {
-  DistanceGrid grid;
-  const ShapeSdf sdf(shape);
-  grid.grid = cube_around(sdf.bounds(), points, 0.8);
-  for (int k = 0; k < points; ++k) {
-    for (int j = 0; j < points; ++j) {
-      for (int i = 0; i < points; ++i) grid.values.push_back(sdf.distance<double>(grid.point(i, j, k)));
-    }
-  }
-  return grid;
 }
 
 DistanceGrid grid_of_truth(int points) { return grid_of(truth(), points); }
@@ -161,6 +146,88 @@ TEST_CASE("refine_union: leaves out the least useful of too many", "[collision][
   CHECK(shape.primitives.size() == 4);
 }
 
+/// The halves of a superquadric to both sides of its plane x = 0, which overlap a little.
+std::pair<Primitive, Primitive> halves_of(const Primitive& whole) {
+  std::pair<Primitive, Primitive> halves{whole, whole};
+  const double a = whole.parameters[0];
+  for (auto [half, side] : {std::pair{&halves.first, -1.0}, std::pair{&halves.second, 1.0}}) {
+    half->parameters[0] = 0.55 * a;
+    half->X_BP.p += side * 0.45 * a * whole.X_BP.rotation().col(0);
+  }
+  return halves;
+}
+
+TEST_CASE("refine_union: of too many, makes one of two where that costs less than leaving one out",
+          "[collision][value]") {
+  const std::size_t split = GENERATE(std::size_t{0}, std::size_t{3});  // the first block; the hole through it
+  const Shape all = pierced_truth();
+  const DistanceGrid grid = grid_of(all, 64);
+  Shape shape = all;
+  if (split == 3) {  // the hole is long in z: its halves are to both sides of that plane
+    Primitive& hole = shape.primitives[3];
+    std::swap(hole.parameters[0], hole.parameters[2]);
+    std::swap(hole.parameters[3], hole.parameters[4]);
+    hole.X_BP.q = Quat<double>(Eigen::AngleAxisd(0.5 * std::numbers::pi, Vec3<double>::UnitY()));
+  }
+  const auto [first, second] = halves_of(shape.primitives[split]);
+  shape.primitives[split] = first;
+  shape.primitives.push_back(second);
+  UnionRefinementOptions options;
+  options.max_primitives = 5;
+  const UnionRefinementReport report = refine_union(shape, grid, options);
+  CAPTURE(split, report.merged, report.left_out, report.iou_before, report.iou_after);
+  CHECK(report.merged == 1);
+  CHECK(report.left_out == 0);
+  CHECK(report.iou_after > 0.99);
+  REQUIRE(shape.primitives.size() == 5);
+  CHECK(shape.primitives[split].operation == all.primitives[split].operation);
+  CHECK((shape.primitives[split].X_BP.p - all.primitives[split].X_BP.p).head<2>().norm() < 0.01);
+}
+
+TEST_CASE("superquadric_merges: pairs only what is near and of the same operation, the cheapest first",
+          "[collision][value]") {
+  Shape shape = pierced_truth();
+  const auto [first, second] = halves_of(shape.primitives[0]);
+  shape.primitives[0] = first;
+  shape.primitives.push_back(second);
+  shape.primitives.push_back(superquadric_of({0.05, 0.05, 0.05}, 1.0, 1.0, {0, 0, 2.0}));  // far away
+  const DistanceGrid grid = grid_of(pierced_truth(), 48);
+  constexpr double k_truncation = 1.2;
+  const double T = k_truncation * grid.grid.cell_size;
+  std::vector<double> targets;
+  std::vector<Vec3<double>> near;
+  const Eigen::Vector3i n = grid.points();
+  for (int k = 0; k < n.z(); ++k) {
+    for (int j = 0; j < n.y(); ++j) {
+      for (int i = 0; i < n.x(); ++i) {
+        if (std::abs(grid.value(i, j, k)) > 2.0 * T) continue;
+        near.push_back(grid.point(i, j, k));
+        targets.push_back(std::clamp(grid.value(i, j, k), -T, T));
+      }
+    }
+  }
+  Points points(3, static_cast<Eigen::Index>(near.size()));
+  for (std::size_t i = 0; i < near.size(); ++i) points.col(static_cast<Eigen::Index>(i)) = near[i];
+  const std::vector<SuperquadricMerge> merges =
+      superquadric_merges(shape, points, targets, grid.grid, {.truncation = k_truncation}, 1);
+  REQUIRE(merges.size() > 1);
+  CHECK(merges[0].first == 0);
+  CHECK(merges[0].second == 5);
+  const Primitive &merged = merges[0].merged, whole = pierced_truth().primitives[0];
+  CHECK((merged.X_BP.p - whole.X_BP.p).norm() < 0.02);
+  const auto longest = [](const Primitive& p) {
+    return std::max({p.parameters[0], p.parameters[1], p.parameters[2]});
+  };
+  CHECK(close(longest(merged), longest(whole), 0.05, 0.0));
+  CHECK(std::is_sorted(merges.begin(), merges.end(),
+                       [](const auto& a, const auto& b) { return a.change < b.change; }));
+  for (const SuperquadricMerge& merge : merges) {
+    CHECK(merge.second != 6);
+    CHECK(shape.primitives[static_cast<std::size_t>(merge.first)].operation ==
+          shape.primitives[static_cast<std::size_t>(merge.second)].operation);
+  }
+}
+
 TEST_CASE("grow_shape: finds a lost part and cavities, within the limit", "[collision][value]") {
   const DistanceGrid grid = grid_of(pierced_truth(), 64);
   Shape shape = truth();
@@ -262,7 +329,7 @@ TEST_CASE("refine_union: keeps exponents and axes in their bounds, and a shape t
     CHECK(std::max(primitive.parameters[3], primitive.parameters[4]) <= 0.9);
   }
 
-  shape.primitives[0].kind = PrimitiveKind::sphere;
+  shape.primitives[0].kind = PrimitiveKind::half_space;
   CHECK_THROWS_AS(refine_union(shape, grid), std::invalid_argument);
   options.most_exponent = 0.5;
   CHECK_THROWS_AS(refine_union(bounded, grid, options), std::invalid_argument);
