@@ -42,14 +42,16 @@ std::string superquadrics_text(const FittedMesh& fitted) {
   const ShapeGrowthReport& g = fitted.growth;
   const auto primitives = static_cast<int>(fitted.shape.primitives.size());
   const int subtracted = subtracted_primitives(fitted.shape), exact = fitted.exact_kinds.replaced;
-  return fmt::format("  refinement      IoU of the points {:.4f} before, {:.4f} after {}\n", u.iou_before,
-                     u.iou_after, u.kept ? "it" : "it: left as it was") +
-         fmt::format("  growth          IoU of the cells {:.4f} before, {:.4f} after it\n", g.iou_before,
-                     g.iou_after) +
-         fmt::format("  primitives      {} added, {} subtracted; {} {}, the others superquadrics\n",
-                     primitives - subtracted, subtracted, exact,
-                     exact == 1 ? "is a sphere, capsule, box or cylinder"
-                                : "are spheres, capsules, boxes or cylinders");
+  std::string text =
+      fmt::format("  refinement      IoU of the points {:.4f} before, {:.4f} after {}\n", u.iou_before,
+                  u.iou_after, u.kept ? "it" : "it: left as it was") +
+      fmt::format("  growth          IoU of the cells {:.4f} before, {:.4f} after it\n", g.iou_before,
+                  g.iou_after) +
+      fmt::format("  primitives      {} added, {} subtracted", primitives - subtracted, subtracted);
+  if (exact > 0)
+    text +=
+        fmt::format("; {} {} exact: spheres, capsules, boxes or cylinders", exact, exact == 1 ? "is" : "are");
+  return text + '\n';
 }
 
 std::string convex_text(const FittedMesh& fitted) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <spdlog/fmt/fmt.h>
 #include <catch2/catch.hpp>
 
 #include "apps/abut/fit_input.h"
@@ -209,6 +210,13 @@ TEST_CASE("abut fit: makes a body of a mesh, the same on any number of threads, 
                                                     "mesh", "fit", "shortcomings"});
   CHECK(report["fit"]["iou"].get<double>() > 0.95);
   CHECK(std::abs(report["fit"]["volume_error"].get<double>()) < 0.03);
+  const auto exact = std::count_if(body.shape.primitives.begin(), body.shape.primitives.end(),
+                                   [](const Primitive& p) { return p.kind != PrimitiveKind::superquadric; });
+  CHECK(report["fit"]["method"] == "superquadrics");
+  CHECK(report["fit"]["exact_kinds"] == exact);
+  CHECK(exact > 0);  // the ball, at least
+  CHECK_THAT(result.out,
+             Contains(fmt::format("{} added, 0 subtracted; {}", body.shape.primitives.size(), exact)));
   CHECK(report["shortcomings"].empty());
   CHECK(report["collision_mesh"]["closed"] == true);
 
