@@ -294,7 +294,8 @@ void add_fit_command(CLI::App& app, int& exit_code) {
       ->add_option(
           "--method", a.method,
           "what the body is made of: superquadrics; convex, a union of convex polyhedra; hull, one convex "
-          "polyhedron; pointcloud, one cloud of points; or auto, the best of the first three [auto]")
+          "polyhedron; pointcloud, one cloud of points; or auto, the best of the first three, with spheres, "
+          "capsules, boxes and cylinders for superquadrics that are about that [auto]")
       ->check(CLI::IsMember({"auto", "superquadrics", "convex", "hull", "pointcloud"}))
       ->type_name("METHOD");
   command

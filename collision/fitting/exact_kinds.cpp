@@ -6,6 +6,7 @@
 #include <numbers>
 #include <numeric>
 
+#include "collision/fitting/free_primitive.h"
 #include "collision/fitting/parallel_chunks.h"
 #include "collision/fitting/shape_on_grid.h"
 #include "collision/fitting/union_refiner.h"
@@ -18,7 +19,8 @@ namespace {
 constexpr double k_most_box_exponent = 0.6, k_round = 0.3;  // |exponent - 1| of what is round
 constexpr double k_round_ratio = 1.25;                      // of axes that are about equal
 constexpr double k_edge_smoothing = 0.05;  // tau_c of a cylinder by its smaller length; 0.1 is the most
-constexpr int k_most_attempts = 6;
+constexpr int k_most_attempts = 4;
+constexpr double k_exact_cost = 0.25;  // of a query, in superquadrics
 
 bool about_equal(double a, double b) { return std::max(a, b) <= k_round_ratio * std::min(a, b); }
 bool is_round(double exponent) { return std::abs(exponent - 1.0) <= k_round; }
@@ -83,11 +85,13 @@ std::vector<Primitive> exact_kinds_near(const Primitive& superquadric) {
 }
 
 double query_cost(const Primitive& primitive) {
-  return primitive.kind == PrimitiveKind::superquadric ? 1.0 : 0.25;
+  return primitive.kind == PrimitiveKind::superquadric ? 1.0 : k_exact_cost;
 }
 
 ExactKindsReport take_exact_kinds(Shape& shape, const DistanceGrid& grid, const ExactKindsOptions& options) {
   require(options.least_gain >= 0.0, "least_gain must be >= 0");
+  require(std::all_of(shape.primitives.begin(), shape.primitives.end(), is_free),
+          "only superquadrics, spheres, capsules, rounded boxes and cones can be refined");
   UnionRefinementOptions refinement = options.refinement;
   refinement.is_good_enough = {};
   const auto iou_of = [&](const Shape& s) {
@@ -100,9 +104,13 @@ ExactKindsReport take_exact_kinds(Shape& shape, const DistanceGrid& grid, const 
                                                       });
   };
   ExactKindsReport report;
-  report.iou_after = iou_of(shape);
+  if (std::all_of(shape.primitives.begin(), shape.primitives.end(),
+                  [](const Primitive& primitive) { return exact_kinds_near(primitive).empty(); }))
+    return report;
   UnionRefiner refiner(shape, grid, refinement);
-  refiner.choose_samples(refiner.distances());
+  const std::vector<double> distances = refiner.distances();
+  report.iou_after = occupancy_iou(grid, distances);
+  refiner.choose_samples(distances);
   std::vector<Replacement> waiting = replacements_of(refiner, refinement.threads);
   std::size_t most = waiting.size();
   for (int attempt = 0; attempt < k_most_attempts && !waiting.empty(); ++attempt) {

@@ -30,7 +30,7 @@ struct ExactKindsOptions {
 
 struct ExactKindsReport {
   int replaced = 0;
-  double iou_after = 0.0;  ///< occupancy_iou() under the smooth union
+  double iou_after = 0.0;  ///< occupancy_iou() under the smooth union; 0 if none is near an exact kind
 };
 
 /// Replaces superquadrics of a refined shape by exact kinds, and refines all together. Those that change the

@@ -16,9 +16,10 @@ namespace {
 
 // All in units of the spacing, from the lower corner of the grid.
 
-constexpr double k_apart = 1.0;   // of the boxes of two that may become one
-constexpr int k_fit_steps = 3;    // calls of SuperquadricFitter::step()
-constexpr double k_margin = 2.0;  // truncations around both, in which points count
+constexpr double k_apart = 1.0;           // of the boxes of two that may become one
+constexpr std::size_t k_most_pairs = 24;  // that are fitted
+constexpr int k_fit_steps = 3;            // calls of SuperquadricFitter::step()
+constexpr double k_margin = 2.0;          // truncations around both, in which points count
 
 Eigen::AlignedBox3d box_around(const FreeSuperquadric& sq) {
   const Vec3<double> half = sq.R.cwiseAbs() * sq.axes;
@@ -78,14 +79,21 @@ class PairMerger {
     points_ = (points.colwise() - grid.lower) / grid.cell_size;
   }
 
+  /// Those that fill an ellipsoid of the second moments of both best, first.
   [[nodiscard]] std::vector<std::pair<int, int>> pairs() const {
-    std::vector<std::pair<int, int>> result;
+    std::vector<std::pair<double, std::pair<int, int>>> found;
     for (std::size_t i = 0; i < all_.size(); ++i) {
       for (std::size_t j = i + 1; j < all_.size(); ++j) {
-        if (operations_[i] == operations_[j] && enlarged(boxes_[i], k_apart).intersects(boxes_[j]))
-          result.emplace_back(static_cast<int>(i), static_cast<int>(j));
+        if (operations_[i] != operations_[j] || !enlarged(boxes_[i], k_apart).intersects(boxes_[j])) continue;
+        const double volume = all_[i].axes.prod() + all_[j].axes.prod();
+        found.push_back(
+            {of_moments(all_[i], all_[j]).axes.prod() / volume, {static_cast<int>(i), static_cast<int>(j)}});
       }
     }
+    std::sort(found.begin(), found.end());
+    found.resize(std::min(found.size(), k_most_pairs));
+    std::vector<std::pair<int, int>> result;
+    for (const auto& [unused, pair] : found) result.push_back(pair);
     return result;
   }
 

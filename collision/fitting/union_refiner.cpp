@@ -52,7 +52,6 @@ void UnionRefiner::choose_samples(const std::vector<double>& distances) {
   }
 }
 
-/// Sum of squared residuals of a shape [m^2].
 double UnionRefiner::cost_of(const Shape& shape) const {
   const std::vector<double> distances = distances_at_samples(ShapeSdf(shape));
   double cost = 0.0;

@@ -70,8 +70,9 @@ class UnionRefiner {
   [[nodiscard]] int chunk_count() const;
   [[nodiscard]] std::vector<double> distances_at_samples(const ShapeSdf& sdf) const;
   [[nodiscard]] double residual(double distance, std::size_t sample) const;
-  [[nodiscard]] double cost_of(const Shape& shape) const;
   [[nodiscard]] std::vector<Eigen::Index> points_near(const ShapeSdf& sdf) const;
+  /// Sum of squared residuals of a shape [m^2].
+  [[nodiscard]] double cost_of(const Shape& shape) const;
   [[nodiscard]] PrimitiveRemoval least_useful() const;
   [[nodiscard]] PrimitiveRemoval cheapest_merge() const;
   [[nodiscard]] NormalEquations normal_equations() const;

@@ -151,6 +151,9 @@ TEST_CASE("take_exact_kinds: boxes and capsules become that, and what is neither
   options.is_good_enough = [](const Shape&) { return false; };
   CHECK(take_exact_kinds(again, grid, options).replaced == 0);
   CHECK(again.primitives[0].parameters == superquadrics.primitives[0].parameters);
+  again.primitives[1].kind = PrimitiveKind::half_space;
+  CHECK_THROWS_AS(take_exact_kinds(again, grid, {}), std::invalid_argument);
+  again = superquadrics;
   options.least_gain = -1.0;
   CHECK_THROWS_AS(take_exact_kinds(again, grid, options), std::invalid_argument);
 }
