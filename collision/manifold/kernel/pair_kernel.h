@@ -1,7 +1,7 @@
 /// All contacts of a pair of bodies at one state, lanes at a time.
 ///
-///   vertices  which flat faces lie flush on the other's solid (flush_faces.h)
-///             -> points with weight near it, by blocks and bounds -> the solid at these; contacts
+///   vertices  which flat faces lie flush on the other's solid (flush_faces.h); their supports: contacts
+///             -> other points with weight near it, by blocks and bounds -> the solid at these; contacts
 ///   edges     blocks of edges near the other's solid
 ///             -> pairs that may be in contact (edge_search.h) -> pairs with weight (convex_edges.h)
 ///             -> both solids at their probes, gates; contacts
