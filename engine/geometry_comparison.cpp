@@ -35,7 +35,11 @@ std::uint64_t hash_of_geometry(const Body& body) {
     for (const double x : primitive.parameters) add_number(x);
     for (const double x : primitive.values) add_number(x);
     for (const double x : primitive.X_BP.p) add_number(x);
+    for (const double x : primitive.X_BP.q.coeffs()) add_number(x);
+    for (const double x : primitive.directions.reshaped()) add_number(x);
   }
+  for (const double x : {body.size, body.contact_radius, body.shape.union_smoothing}) add_number(x);
+  for (const double x : body.contact_points.reshaped()) add_number(x);
   for (const double x : body.mesh.vertices.reshaped()) add_number(x);
   return hash;
 }

@@ -92,10 +92,12 @@ bool is_above(const WorldBox& box, const ShapeSdf& solid, const Pose<double>& X_
 ContactDetector::BodyGeometry::BodyGeometry(const Body& body)
     : sdf(body.shape), edges(contact_edges(body)), features(body, sdf, edges), box(contact_point_box(body)) {
   for (const double area : body.contact_areas) smallest_area = std::min(smallest_area, area);
+  for (const auto& vertex : body.mesh.vertices.colwise()) box.extend(Vec3<double>(vertex));  // of triangles
   if (!box.isEmpty()) {
     for (Eigen::Index i = 0; i < body.contact_points.cols(); ++i) {
       reach = std::max(reach, body.contact_points.col(i).norm() + body.contact_radius);
     }
+    for (const auto& vertex : body.mesh.vertices.colwise()) reach = std::max(reach, vertex.norm());
   }
   if (body.shape.primitives.empty()) return;
   box.extend(sdf.bounds());

@@ -166,7 +166,7 @@ class ContactDetector {
     ShapeSdf sdf;
     std::vector<MeshEdge> edges;
     BodyFeatures<double> features;
-    Eigen::AlignedBox3d box;  // of the solid and of the contact points with their radius, in B
+    Eigen::AlignedBox3d box;  // of the solid, the mesh and the contact points with their radius, in B
     double reach = 0;
     double smallest_area = std::numeric_limits<double>::infinity();  // of its contact points [m^2]
     explicit BodyGeometry(const Body& body);

@@ -484,6 +484,38 @@ TEST_CASE("contacts: gradients of quantities that the frame does not matter to b
   }
 }
 
+TEST_CASE("contacts: the VJP of points deep in a union with a half-space knows the half-space",
+          "[collision][derivative]") {
+  Body floor = make_half_space();
+  floor.shape.primitives.push_back({});
+  floor.shape.primitives.back().kind = PrimitiveKind::sphere;
+  floor.shape.primitives.back().parameters = {0.1};
+  floor.shape.primitives.back().X_BP.p.x() = 1.0;
+  floor.shape.union_smoothing = 1e-6;
+  for (const double depth : {1e-4, 1e-2, 0.1}) {
+    CAPTURE(depth);
+    TestScene scene;
+    scene.add(floor);
+    scene.add(test::box_of_mass({0.05, 0.05, 0.05}, 1.0, 4), test::pose_at({0.0, 0.0, 0.05 - depth}));
+    const ContactDetector detector(scene.model, vertices_only());
+    std::vector<ContactFeature> features;
+    for (const ContactFeature& feature : all_features(scene.model)) {
+      if (detector.contact(scene.state.X_WB, feature).signed_distance < 0.0) features.push_back(feature);
+    }
+    REQUIRE(features.size() >= 25);
+    ContactBar bar;
+    bar.signed_distance = 1.0;
+    const std::vector<ContactBar> bars(features.size(), bar);
+    ManifoldLinearization at;
+    detector.linearize(scene.state.X_WB, features, at, LinearizeFor::vjp);
+    std::vector<Vec6<double>> pose_bar(2, Vec6<double>::Zero());
+    detector.vjp(scene.state.X_WB, bars, at, pose_bar);
+    const Vec3<double> up(0.0, 0.0, static_cast<double>(features.size()));
+    CHECK(test::close(Vec3<double>(pose_bar[1].tail<3>()), up, 1e-9, 1e-9));
+    CHECK(test::close(Vec3<double>(pose_bar[0].tail<3>()), Vec3<double>(-up), 1e-9, 1e-9));
+  }
+}
+
 TEST_CASE("contacts: VJP of shape parameters, poses of primitives, points and radius agrees with differences",
           "[collision][derivative]") {
   int compared = 0, disagreements = 0;

@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <numbers>
@@ -347,6 +348,28 @@ TEST_CASE("other_detectors: what a detector cannot take is refused by name", "[c
   CHECK(refusal(DetectorKind::gjk).find("primitive 0 is a torus") != std::string::npos);
   scene.model.pair_overrides[0].collide = false;
   CHECK(refusal(DetectorKind::gjk).empty());
+}
+
+TEST_CASE("Frank-Wolfe: triangles that stick out of their body's solid touch floors and boxes",
+          "[collision][value]") {
+  constexpr double k_depth = 5e-4;
+  const bool is_half_space = GENERATE(true, false);
+  TestScene scene;
+  scene.add(is_half_space ? make_half_space() : test::box_of_mass({0.5, 0.5, 0.05}, 1.0),
+            test::pose_at({0.0, 0.0, is_half_space ? 0.0 : -0.05}));
+  Body ball = test::sphere_of_mass(0.05, 1.0);
+  ball.mesh = test::box_of_mass({0.1, 0.1, 0.1}, 1.0).mesh;
+  ball.contact_radius = 0.0;  // with that, a single point would be the ball itself
+  ball.contact_points.resize(3, 2);
+  ball.contact_points << 0.0, 0.0, 0.0, 0.0, -0.05, 0.05;
+  ball.contact_areas = {0.01, 0.01};
+  scene.add(ball, test::pose_at({0.0, 0.0, -ball.mesh.vertices.row(2).minCoeff() - k_depth}));
+  const ContactDetector detector(scene.model, config_of(DetectorKind::frank_wolfe));
+  const ContactManifold manifold = detect(detector, scene.state.X_WB);
+  double deepest = 0.0;
+  for (std::size_t i = 0; i < manifold.contacts.size(); ++i)
+    deepest = std::min(deepest, manifold.contacts[i].signed_distance);
+  CHECK(deepest < -0.5 * k_depth);
 }
 
 }  // namespace

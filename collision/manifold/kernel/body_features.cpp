@@ -257,7 +257,7 @@ PrimitiveBound<T> make_bound(const ShapeSdf& sdf, std::size_t i) {
     bound.center = plane->point.template cast<T>();
     bound.inverse_axes.setConstant(T(1));
     bound.half << T(0), T(k_unbounded), T(k_unbounded);
-    bound.below = T(0);
+    bound.below = T(1);
     bound.steepest = static_cast<T>(1.0 / sdf.distance_ratio());
     return bound;
   }

@@ -147,7 +147,7 @@ void solid_vjp_of(const BoundedSolid& solid, const SolidBarColumns& columns, dou
       int count = 0;
       for (int l = 0; l < added; ++l) {
         const auto i = static_cast<std::size_t>(l);
-        if (all(lower_bound(solid.bounds[i], x, P(0)) >= max(cut, P(0))) ||
+        if (all(lower_bound(solid.bounds[i], x, P(0)) > max(cut, P(0))) ||
             all(primitive_bounds<P>(primitives[i], mode, x).lower >= cut))
           continue;
         const LaneSample sample = derivative_sample<with_normals>(primitives[i], mode, x);

@@ -15,7 +15,7 @@ struct PrimitiveBound {
   Vec3<T> center;        ///< [m]
   Vec3<T> inverse_axes;  ///< |dt| <= inverse_axes |dx|
   Vec3<T> half;          ///< the solid lies in |t_i| <= half_i
-  T below = -1;          ///< and in below t_0 <= half_0: 0 where it has no end that way, as a half-space
+  T below = -1;          ///< -1; 1 of a half-space, which has no end that way: t_0 takes the place of |t_0|
   T steepest;            ///< distance >= steepest (max_i |t_i| - half_i), and 0 where that is < 0
 };
 
