@@ -84,6 +84,7 @@ TEST_CASE("gradient arrows: the legend says how long an arrow of a round value o
       if (i < 2) CHECK(entries[i].length == Approx(value / derivatives[i] * k_largest_length * size));
     }
     CHECK_THAT(entries[0].text, Catch::Contains(" m/m: dL/dx by initial position"));
+    for (std::size_t i = 0; i < 3; ++i) CHECK_THAT(entries[i].text, !Catch::Contains("L: "));  // said once
     CHECK(entries[3].mark == LegendMark::none);
     CHECK(entries[3].text == "L: " + loss_name(desk.frame->model->model(), result.request.loss));
   }
