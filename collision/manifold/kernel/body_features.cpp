@@ -1,6 +1,7 @@
 #include "collision/manifold/kernel/body_features.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -17,22 +18,48 @@ namespace {
 
 constexpr int k_padding = 16;  // the longest pack
 
-/// Reorders `indices` so that runs of `group` are near each other: halves along the longest side, each a
-/// whole number of groups.
-void split_into_groups(const Points& points, std::span<int> indices, std::size_t group) {
+/// Directions across which a group may be divided.
+constexpr std::array<std::array<int, 3>, 13> k_dividing{{{1, 0, 0},
+                                                         {0, 1, 0},
+                                                         {0, 0, 1},
+                                                         {1, 1, 0},
+                                                         {1, -1, 0},
+                                                         {1, 0, 1},
+                                                         {1, 0, -1},
+                                                         {0, 1, 1},
+                                                         {0, 1, -1},
+                                                         {1, 1, 1},
+                                                         {1, 1, -1},
+                                                         {1, -1, 1},
+                                                         {-1, 1, 1}}};
+
+/// Reorders `indices` so that runs of `group` cost little: halves, each a whole number of groups, across the
+/// direction for which the costs of both add up to least.
+///
+/// @param cost  of some indices
+template <typename Cost>
+void split_into_groups(const Points& points, std::span<int> indices, std::size_t group, const Cost& cost) {
   if (indices.size() <= group) return;
-  Eigen::AlignedBox3d box;
-  for (const int i : indices) box.extend(Vec3<double>(points.col(i)));
-  Eigen::Index axis = 0;
-  box.sizes().maxCoeff(&axis);
   const std::size_t middle = (indices.size() + group - 1) / group / 2 * group;
-  std::nth_element(indices.begin(), indices.begin() + static_cast<std::ptrdiff_t>(middle), indices.end(),
-                   [&](int a, int b) {
-                     return points(axis, a) < points(axis, b) ||
-                            (points(axis, a) == points(axis, b) && a < b);
-                   });
-  split_into_groups(points, indices.first(middle), group);
-  split_into_groups(points, indices.subspan(middle), group);
+  std::vector<int> best, order;
+  double least = std::numeric_limits<double>::infinity();
+  for (const auto& [x, y, z] : k_dividing) {
+    const auto along = [&](int i) { return x * points(0, i) + y * points(1, i) + z * points(2, i); };
+    order.assign(indices.begin(), indices.end());
+    std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(middle), order.end(),
+                     [&](int a, int b) {
+                       const double at_a = along(a), at_b = along(b);
+                       return at_a < at_b || (at_a == at_b && a < b);
+                     });
+    const std::span<const int> halves(order);
+    const double sum = cost(halves.first(middle)) + cost(halves.subspan(middle));
+    if (sum >= least) continue;
+    least = sum;
+    best = order;
+  }
+  std::copy(best.begin(), best.end(), indices.begin());
+  split_into_groups(points, indices.first(middle), group, cost);
+  split_into_groups(points, indices.subspan(middle), group, cost);
 }
 
 struct Ball {
@@ -87,7 +114,11 @@ PointBlocks<T> make_point_blocks(const Body& body) {
   out.blocks = (out.points + k_block - 1) / k_block;
   std::vector<int> order(at(out.points));
   std::iota(order.begin(), order.end(), 0);
-  split_into_groups(points, order, k_block);
+  split_into_groups(points, order, k_block, [&](std::span<const int> group) {
+    Eigen::AlignedBox3d box;
+    for (const int i : group) box.extend(Vec3<double>(points.col(i)));
+    return static_cast<double>(group.size()) * box.diagonal().squaredNorm();
+  });
   for (int k = 0; k < out.blocks * k_block; ++k) {
     const int i = order[at(std::min(k, out.points - 1))];
     out.x.push_back(static_cast<T>(points(0, i)));
@@ -180,7 +211,31 @@ Eigen::Matrix<double, k_edge_bound_columns, 1> edge_bound(const Points& vertices
   return bound;
 }
 
-EdgeBlocks make_edge_blocks(const Points& vertices, std::span<const MeshEdge> edges) {
+/// So many edges, times about the area that touching ones of another body may lie in: of as large a ball, and
+/// beside it what normals of a cone reach `depth` below [m].
+double cost_of_edges(const Points& vertices, std::span<const MeshEdge> edges, double depth,
+                     std::span<const int> group) {
+  Eigen::AlignedBox3d box;
+  Vec3<double> axis = Vec3<double>::Zero();
+  for (const int i : group) {
+    const MeshEdge& edge = edges[at(i)];
+    for (const int end : {edge.start, edge.end}) box.extend(Vec3<double>(vertices.col(end)));
+    for (const Vec3<double>& normal : edge.face_normals) axis += normal;
+  }
+  axis.stableNormalize();
+  const Vec3<double> center = box.center();
+  double radius = 0.0, cosine = 1.0;
+  for (const int i : group) {
+    const MeshEdge& edge = edges[at(i)];
+    for (const int end : {edge.start, edge.end})
+      radius = std::max(radius, (vertices.col(end) - center).norm());
+    for (const Vec3<double>& normal : edge.face_normals) cosine = std::min(cosine, normal.dot(axis));
+  }
+  const double reach = radius + depth * std::acos(std::max(cosine, -1.0));
+  return static_cast<double>(group.size()) * reach * reach;
+}
+
+EdgeBlocks make_edge_blocks(const Points& vertices, std::span<const MeshEdge> edges, double size) {
   EdgeBlocks out;
   out.edges = static_cast<int>(edges.size());
   out.blocks = (out.edges + k_block - 1) / k_block;
@@ -189,10 +244,13 @@ EdgeBlocks make_edge_blocks(const Points& vertices, std::span<const MeshEdge> ed
     middles.col(i) = 0.5 * (vertices.col(edges[at(i)].start) + vertices.col(edges[at(i)].end));
   out.edge.resize(at(out.edges));
   std::iota(out.edge.begin(), out.edge.end(), 0);
-  split_into_groups(middles, out.edge, k_block);
+  const auto cost = [&](std::span<const int> group) {
+    return cost_of_edges(vertices, edges, 0.04 * size, group);
+  };
+  split_into_groups(middles, out.edge, k_block, cost);
   for (int first = 0; first < out.edges; first += k_block) {
     const auto block = std::span(out.edge).subspan(at(first), at(std::min(k_block, out.edges - first)));
-    split_into_groups(middles, block, at(k_edge_group[1]));
+    split_into_groups(middles, block, at(k_edge_group[1]), cost);
   }
   out.edge.resize(at(out.blocks * k_block), -1);
   out.farthest = static_cast<float>(vertices.cwiseAbs().colwise().sum().maxCoeff());
@@ -231,10 +289,14 @@ Columns<T> geometry_of_edges(const Points& vertices, std::span<const MeshEdge> e
 }
 
 std::vector<float> rows_of(const Columns<float>& geometry) {
-  static_assert(k_convex_edge_columns <= k_row);
+  static_assert(k_edge_row_numbers <= k_row);
   std::vector<float> rows(at(geometry.stride * k_row));
   for (int i = 0; i < geometry.stride; ++i) {
-    for (int c = 0; c < k_convex_edge_columns; ++c) rows[at(i * k_row + c)] = geometry.column(c)[i];
+    float* const row = &rows[at(i * k_row)];
+    for (int c = 0; c < k_row_outward; ++c) row[c] = geometry.column(k_edge_start + c)[i];
+    for (int axis = 0; axis < 3; ++axis)
+      row[k_row_outward + axis] =
+          geometry.column(k_edge_face_normals + axis)[i] + geometry.column(k_edge_face_normals + 3 + axis)[i];
   }
   return rows;
 }
@@ -294,7 +356,7 @@ BodyFeatures<T>::BodyFeatures(const Body& body, const ShapeSdf& its_sdf, std::sp
   if (body.contact_points.cols() > 0) points = make_point_blocks<T>(body);
   if (body.selected_vertices == 0) flat_faces = make_face_supports(body, its_sdf, points);
   if (mesh_edges.empty()) return;
-  edges = make_edge_blocks(body.contact_points, mesh_edges);
+  edges = make_edge_blocks(body.contact_points, mesh_edges, body.size);
   for (int level = 0; level < k_edge_levels; ++level)
     edges.bounds[level] = bounds_of_groups<float>(body.contact_points, mesh_edges, edges, level);
   edges.geometry = geometry_of_edges<float>(body.contact_points, mesh_edges, edges);

@@ -74,6 +74,15 @@ enum ConvexEdgeColumn {
   k_convex_edge_columns = 14
 };
 
+/// What the search for edges that cross needs of one.
+enum EdgeRowNumber {
+  k_row_start = 0,      ///< 3 [m]
+  k_row_direction = 3,  ///< 3
+  k_row_length = 6,     ///< [m]
+  k_row_outward = 7,    ///< 3: f_1 + f_2
+  k_edge_row_numbers = 10
+};
+
 /// Groups of edges, in each other: blocks of 16, and quarters of these.
 inline constexpr int k_edge_levels = 2;
 inline constexpr int k_edge_group[k_edge_levels] = {16, 4};
@@ -107,7 +116,7 @@ struct EdgeBlocks {
   std::vector<int> edge;                 ///< index of each in mesh_edges(); blocks are filled up with -1
   Columns<float> bounds[k_edge_levels];  ///< of the groups, by k_edge_group; as many as fill whole packs
   Columns<float> geometry;               ///< ConvexEdgeColumn of each edge
-  std::vector<float> rows;               ///< the same, k_row numbers an edge (engine/row_lanes.h)
+  std::vector<float> rows;               ///< EdgeRowNumber, k_row numbers an edge (engine/row_lanes.h)
   float farthest = 0;                    ///< sum of the coordinates of a vertex, at most [m]
 };
 

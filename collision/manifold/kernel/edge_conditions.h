@@ -3,10 +3,12 @@
 /// holds where its number is > 0.
 #pragma once
 
+#include <cstdint>
 #include <limits>
 
 #include "collision/manifold/convex_edges.h"
 #include "engine/pack.h"
+#include "engine/whole_lanes.h"
 
 namespace abut {
 inline namespace ABUT_SIMD {
@@ -15,44 +17,56 @@ inline namespace ABUT_SIMD {
 template <typename T>
 inline constexpr T k_edge_rounding = T(64) * std::numeric_limits<T>::epsilon();
 
-template <typename P>
-[[nodiscard]] ABUT_INLINE P fused_dot(const Vec3<P>& a, const Vec3<P>& b) {
-  return fma(a[0], b[0], fma(a[1], b[1], a[2] * b[2]));
-}
+/// What unit vectors are rounded to, as 16-bit numbers; and what that adds to their products, at most.
+inline constexpr int k_whole_unit = 1 << 14;
+inline constexpr float k_whole_rounding = 2e-4f;
 
-/// What facing_normals() needs of an edge.
-template <typename P>
+/// What facing_normals() needs of an edge: vectors (x, y), (z, w) in units of 1/k_whole_unit.
+inline constexpr int k_edge_cone_columns = 6;
 struct EdgeCone {
-  Vec3<P> direction, face_normals[2];
+  WholeLanes direction[2];        ///< w: 1
+  WholeLanes face_normals[2][2];  ///< f_1 and -f_2; w: the slack
 };
 
-/// > 0 wherever G_A G_B > 0: whether normal cones may have a common normal. With the sign of n,
+/// Lanes where G_A G_B > 0 is possible: whether normal cones may have a common normal. With the sign of n,
 /// s (n x t_A).f_A = +-t_B.f_A and -s (n x t_B).f_B = +-t_A.f_B; s is at most 1.
 ///
-/// @param slack  by how much s (n x t).f may be on the wrong side, with s = 1
-template <typename P>
-[[nodiscard]] ABUT_INLINE P facing_normals(const EdgeCone<P>& A, const EdgeCone<P>& B, const P& slack) {
-  const P in_A[2] = {fused_dot(B.direction, A.face_normals[0]),
-                     P(0) - fused_dot(B.direction, A.face_normals[1])},
-          in_B[2] = {fused_dot(A.direction, B.face_normals[0]),
-                     P(0) - fused_dot(A.direction, B.face_normals[1])};
-  const P least = min(min(in_A[0], in_A[1]), min(in_B[0], in_B[1])),
-          most = max(max(in_A[0], in_A[1]), max(in_B[0], in_B[1]));
-  return max(least, P(0) - most) + slack;
+/// @param slack  by how much s (n x t).f may be on the wrong side, with s = 1; in units of 1/k_whole_unit^2
+[[nodiscard]] ABUT_INLINE std::uint32_t facing_normals(const EdgeCone& A, const EdgeCone& B,
+                                                       const WholeLanes& slack) {
+  const auto dot = [](const WholeLanes(&a)[2], const WholeLanes(&b)[2]) {
+    return products_added(a[0], b[0]) + products_added(a[1], b[1]);
+  };
+  const WholeLanes sides[4] = {dot(B.direction, A.face_normals[0]), dot(B.direction, A.face_normals[1]),
+                               dot(A.direction, B.face_normals[0]), dot(A.direction, B.face_normals[1])},
+                   twice = slack + slack;
+  const WholeLanes some_below = sides[0] | sides[1] | sides[2] | sides[3],
+                   some_above =
+                       (twice - sides[0]) | (twice - sides[1]) | (twice - sides[2]) | (twice - sides[3]);
+  return ~(some_below & some_above).negative() & 0xffffu;
 }
+
+/// The line of an edge, between its ends.
+template <typename P>
+struct EdgeLine {
+  Vec3<P> start, direction;
+  P length;
+};
 
 /// > 0 wherever W_A W_B F P > 0 and d_0 < farthest: whether the lines cross within both windows, at an angle
 /// and a distance that count. With D = a_B - a_A, s u_A = (t_A.t_B)(t_B.D) - t_A.D and s u_B = t_B.D -
 /// (t_A.t_B)(t_A.D).
 ///
+/// @param out_of_A            f_A1 + f_A2
 /// @param farthest, rounding  [m]; the latter of coordinates
 template <typename P, typename T>
-[[nodiscard]] ABUT_INLINE P crossing_within(const ConvexEdge<P>& A, const ConvexEdge<P>& B, T farthest,
-                                            T rounding, const ConvexEdgeSettings<T>& settings) {
+[[nodiscard]] ABUT_INLINE P crossing_within(const EdgeLine<P>& A, const Vec3<P>& out_of_A,
+                                            const EdgeLine<P>& B, T farthest, T rounding,
+                                            const ConvexEdgeSettings<T>& settings) {
   using namespace convex_edges_detail;
   const Vec3<P> c = cross(A.direction, B.direction), between = plus(B.start, P(-1), A.start);
   const P squared = dot(c, c), sine = sqrt(squared);
-  const P outward = dot(c, plus(A.face_normals[0], P(1), A.face_normals[1]));
+  const P outward = dot(c, out_of_A);
   const P along_A = dot(A.direction, between), along_B = dot(B.direction, between),
           cosine = dot(A.direction, B.direction), unsigned_distance = dot(c, between);
   const P u_A = cosine * along_B - along_A, u_B = along_B - cosine * along_A;

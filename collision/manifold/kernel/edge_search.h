@@ -8,10 +8,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <limits>
+#include <utility>
 
 #include "collision/manifold/kernel/edge_conditions.h"
 #include "collision/manifold/kernel/pair_kernels.h"
@@ -22,33 +23,6 @@
 
 namespace abut {
 inline namespace ABUT_SIMD {
-
-/// An edge whose numbers are column(c), by ConvexEdgeColumn.
-template <typename P, typename Column>
-[[nodiscard]] ABUT_INLINE ConvexEdge<P> edge_of_columns(const Column& column) {
-  const auto vector = [&](int c) { return Vec3<P>(column(c), column(c + 1), column(c + 2)); };
-  return {vector(k_edge_start),
-          vector(k_edge_direction),
-          column(k_edge_length),
-          {vector(k_edge_face_normals), vector(k_edge_face_normals + 3)}};
-}
-
-template <typename T, typename P>
-[[nodiscard]] ABUT_INLINE Vec3<P> rotated(const Mat3<T>& R, const Vec3<P>& v) {
-  Vec3<P> r;
-  for (int i = 0; i < 3; ++i) r[i] = fma(P(R(i, 0)), v[0], fma(P(R(i, 1)), v[1], P(R(i, 2)) * v[2]));
-  return r;
-}
-
-/// An edge in another frame. (R, p) takes the one's coordinates to the other's.
-template <typename T, typename P>
-[[nodiscard]] ABUT_INLINE ConvexEdge<P> moved_edge(const Mat3<T>& R, const Vec3<T>& p,
-                                                   const ConvexEdge<P>& edge) {
-  return {moved(R, p, edge.start[0], edge.start[1], edge.start[2]),
-          rotated(R, edge.direction),
-          edge.length,
-          {rotated(R, edge.face_normals[0]), rotated(R, edge.face_normals[1])}};
-}
 
 class EdgeSearch {
  public:
@@ -71,27 +45,28 @@ class EdgeSearch {
     touching_ = farthest + static_cast<float>(problem.beside);
     cone_cos_ = static_cast<float>(problem.cone_cos);
     cone_sin_ = static_cast<float>(problem.cone_sin);
-    cone_slack_ = 0.5f / settings_.inverse_cone + k_edge_rounding<float>;
+    const float slack = 0.5f / settings_.inverse_cone + k_edge_rounding<float> + k_whole_rounding;
+    cone_slack_ = std::ceil(std::min(slack, 1.9f) * k_whole_unit);
   }
 
-  /// Calls found(n) with n pairs of edges of near blocks in the scratch, again and again until there are no
-  /// more, or it returns false. Says whether it always returned true.
+  /// Calls found(n) with n pairs of edges in the scratch, again and again until there are no more, or it
+  /// returns false. Says whether it always returned true.
   template <typename Found>
   [[nodiscard]] bool run(const Found& found) {
     for (int side = 0; side < 2; ++side) place_near_edges(side);
-    int pairs = 0;
+    for (EdgePairList* const pairs : {&s_.block_pairs, &s_.quarter_pairs, &s_.edge_pairs}) pairs->count = 0;
     for (int block = 0; block < edges_[0]->blocks; ++block) {
       if (s_.near_blocks[0][block] == 0) continue;
-      const int quarters_of_B = list_quarters(block);
-      for (int part = 0; part < k_parts && quarters_of_B > 0; ++part) {
-        const int quarter = k_parts * block + part;
-        pairs = append_facing_edges(quarter, choose_quarters(quarter, quarters_of_B), pairs);
+      for (int first = 0; first < edges_[1]->blocks; first += W) {
+        const std::uint32_t touching = touching_blocks(block, first);
+        EdgePairList& pairs = s_.block_pairs;
+        store_chosen_numbers(pairs.of[0] + pairs.count, k_all_zero, block, touching);
+        store_chosen_numbers(pairs.of[1] + pairs.count, k_in_order, first, touching);
+        pairs.count += std::popcount(touching);
+        if (pairs.count >= k_edge_pairs_at_once && !divide_blocks(found)) return false;
       }
-      if (pairs < k_edge_pairs_at_once) continue;
-      if (!found(crossing_pairs(pairs))) return false;
-      pairs = 0;
     }
-    return found(crossing_pairs(pairs));
+    return divide_blocks(found) && divide_quarters(found) && found(crossing_pairs());
   }
 
  private:
@@ -99,10 +74,12 @@ class EdgeSearch {
   static constexpr int W = k_width<float>, k_parts = 4;
   using Bounds = P[k_edge_bound_columns];
   static_assert(W == k_parts * k_parts);
-  // Of a lane: its place, and those of its edges of A and of B in their quarters.
-  static constexpr LaneNumbers k_in_order{{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}},
-      k_rows{{0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3}},
-      k_columns{{0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3}};
+  static_assert(k_edge_group[0] == k_parts * k_edge_group[1] && k_edge_group[1] == k_parts);
+  // Of a lane: its place; and of its pair of parts, that of A and that of B.
+  static constexpr LaneNumbers k_all_zero{{}},
+      k_in_order{{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}},
+      k_part_of_A{{0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3}},
+      k_part_of_B{{0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3}};
 
   [[nodiscard]] static ABUT_INLINE std::uint32_t first_lanes(int count) {
     return count >= W ? ~0u >> (32 - W) : (1u << count) - 1u;
@@ -112,12 +89,70 @@ class EdgeSearch {
   }
   void place_near_edges(int side);
   void place_bounds(int side, int level, int first);
-  void move_edges_of_B(int first);
+  void place_cones(int side, int first);
   [[nodiscard]] ABUT_INLINE std::uint32_t may_touch(const Bounds& a, const Bounds& b) const;
-  [[nodiscard]] int list_quarters(int block_of_A) const;
-  [[nodiscard]] int choose_quarters(int quarter_of_A, int count) const;
-  [[nodiscard]] int append_facing_edges(int quarter_of_A, int count, int pairs) const;
-  [[nodiscard]] int crossing_pairs(int count) const;
+  [[nodiscard]] ABUT_INLINE std::uint32_t touching_blocks(int block_of_A, int first_of_B) const;
+  [[nodiscard]] int crossing_pairs();
+  /// Where the columns of a thing begin, W from one to the next, if packs of things follow each other.
+  template <typename Number>
+  [[nodiscard]] static ABUT_INLINE Number* in_packs(Number* numbers, int columns, int thing) {
+    return numbers + static_cast<std::ptrdiff_t>(thing / W) * columns * W + thing % W;
+  }
+  /// Divides pairs in parts: chosen_parts(of_A, of_B) says which lanes of parts are left, and
+  /// when_full() makes room where these are many. Says whether it always could.
+  template <typename ChosenParts, typename WhenFull>
+  [[nodiscard]] static bool divide(EdgePairList& pairs, EdgePairList& parts, const ChosenParts& chosen_parts,
+                                   const WhenFull& when_full) {
+    std::int32_t *const of_A = parts.of[0], *const of_B = parts.of[1];
+    const int pairs_to_divide = std::exchange(pairs.count, 0);
+    int count = parts.count;
+    for (int i = 0; i < pairs_to_divide; ++i) {
+      const int A = pairs.of[0][i], B = pairs.of[1][i];
+      const std::uint32_t chosen = chosen_parts(A, B);
+      store_chosen_numbers(of_A + count, k_part_of_A, k_parts * A, chosen);
+      store_chosen_numbers(of_B + count, k_part_of_B, k_parts * B, chosen);
+      count += std::popcount(chosen);
+      if (count < k_edge_pairs_at_once) continue;
+      parts.count = count;
+      if (!when_full()) return false;
+      count = parts.count;
+    }
+    parts.count = count;
+    return true;
+  }
+  template <typename Found>
+  [[nodiscard]] bool divide_blocks(const Found& found) {
+    const float *const bounds_of_A = s_.bounds[0][1], *const bounds_of_B = s_.bounds[1][1];
+    return divide(
+        s_.block_pairs, s_.quarter_pairs,
+        [&](int block_of_A, int block_of_B) {
+          const float *const of_A = in_packs(bounds_of_A, k_edge_bound_columns, k_parts * block_of_A),
+                             *const of_B = in_packs(bounds_of_B, k_edge_bound_columns, k_parts * block_of_B);
+          Bounds a, b;
+          for (int c = 0; c < k_edge_bound_columns; ++c) {
+            a[c] = P::spread(of_A + c * W);
+            b[c] = P::repeated(of_B + c * W);
+          }
+          return may_touch(a, b);
+        },
+        [&] { return divide_quarters(found); });
+  }
+  template <typename Found>
+  [[nodiscard]] bool divide_quarters(const Found& found) {
+    const float *const cones_of_A = s_.cones[0], *const cones_of_B = s_.cones[1];
+    const WholeLanes slack(static_cast<std::int32_t>(cone_slack_) * k_whole_unit);
+    return divide(
+        s_.quarter_pairs, s_.edge_pairs,
+        [&](int quarter_of_A, int quarter_of_B) {
+          const float *const of_A = in_packs(cones_of_A, k_edge_cone_columns, k_parts * quarter_of_A),
+                             *const of_B = in_packs(cones_of_B, k_edge_cone_columns, k_parts * quarter_of_B);
+          const auto a = [&](int c) { return WholeLanes::of_bits(P::spread(of_A + c * W)); },
+                     b = [&](int c) { return WholeLanes::of_bits(P::repeated(of_B + c * W)); };
+          return facing_normals({{a(0), a(1)}, {{a(2), a(3)}, {a(4), a(5)}}},
+                                {{b(0), b(1)}, {{b(2), b(3)}, {b(4), b(5)}}}, slack);
+        },
+        [&] { return found(crossing_pairs()); });
+  }
 
   const EdgeBlocks* edges_[2];
   PairPoses<float>::Map X_AB_;
@@ -125,22 +160,22 @@ class EdgeSearch {
   float rounding_ = 0.0f;      ///< of coordinates in A [m]
   float farthest_, touching_;  ///< d_0 of contacts, and between the balls of edges, at most [m]
   float cone_cos_, cone_sin_;
-  float cone_slack_;  ///< of facing_normals()
+  float cone_slack_;  ///< of facing_normals(), in units of 1/k_whole_unit
   EdgeSearchScratch& s_;
 };
 
-/// Into A: the bounds of all groups, and B's edges of near blocks.
+/// Into A: the bounds of all groups, and the edges of near blocks.
 inline void EdgeSearch::place_near_edges(int side) {
   const EdgeBlocks& edges = *edges_[side];
   for (int level = 0; level < k_edge_levels; ++level) {
     for (int first = 0; first < edges.bounds[level].stride; first += W) place_bounds(side, level, first);
   }
-  float* const radii = s_.bounds[side][0] + k_ball_radius * edges.bounds[0].stride;
   for (int block = 0; block < edges.blocks; ++block) {
     if (s_.near_blocks[side][block] == 0) {
-      radii[block] = static_cast<float>(k_no_edge);
-    } else if (side == 1) {
-      move_edges_of_B(block * k_block);
+      in_packs(s_.bounds[side][0], k_edge_bound_columns, block)[k_ball_radius * W] =
+          static_cast<float>(k_no_edge);
+    } else {
+      place_cones(side, block * k_block);
     }
   }
 }
@@ -149,33 +184,42 @@ inline void EdgeSearch::place_near_edges(int side) {
 inline void EdgeSearch::place_bounds(int side, int level, int first) {
   const std::ptrdiff_t stride = edges_[side]->bounds[level].stride;
   const float* const from = edges_[side]->bounds[level].numbers.data() + first;
-  float* const to = s_.bounds[side][level] + first;
+  float* const to = in_packs(s_.bounds[side][level], k_edge_bound_columns, first);
   Vec3<P> center = loaded(from, stride), axis = loaded(from + k_cone_axis * stride, stride);
   if (side == 1) {
     center = moved(X_AB_.R, X_AB_.p, center[0], center[1], center[2]);
     axis = rotated(X_AB_.R, axis);
   }
   for (int i = 0; i < 3; ++i) {
-    center[i].store(to + (k_ball_center + i) * stride);
-    axis[i].store(to + (k_cone_axis + i) * stride);
+    center[i].store(to + (k_ball_center + i) * W);
+    axis[i].store(to + (k_cone_axis + i) * W);
   }
-  P::load(from + k_ball_radius * stride).store(to + k_ball_radius * stride);
+  P::load(from + k_ball_radius * stride).store(to + k_ball_radius * W);
   const P widened_cos(cone_cos_), widened_sin(cone_sin_),
       cosine = P::load(from + k_cone_cos * stride), sine = P::load(from + k_cone_sin * stride),
       wide_cos = cosine * widened_cos - sine * widened_sin;
   const auto is_open = wide_cos <= P(0);
-  select(is_open, P(0), wide_cos).store(to + k_cone_cos * stride);
-  select(is_open, P(0), sine * widened_cos + cosine * widened_sin).store(to + k_cone_sin * stride);
-  select(is_open, P(2), P::load(from + k_cone_open * stride)).store(to + k_cone_open * stride);
+  select(is_open, P(0), wide_cos).store(to + k_cone_cos * W);
+  select(is_open, P(0), sine * widened_cos + cosine * widened_sin).store(to + k_cone_sin * W);
+  select(is_open, P(2), P::load(from + k_cone_open * stride)).store(to + k_cone_open * W);
 }
 
-inline void EdgeSearch::move_edges_of_B(int first) {
-  const std::ptrdiff_t stride = edges_[1]->geometry.stride;
-  const float* const from = edges_[1]->geometry.numbers.data() + first;
-  for (const int c : {int(k_edge_direction), int(k_edge_face_normals), k_edge_face_normals + 3}) {
-    const Vec3<P> in_A = rotated(X_AB_.R, loaded(from + c * stride, stride));
-    for (int i = 0; i < 3; ++i) in_A[i].store(s_.edges_of_B + (c + i) * stride + first);
-  }
+/// The numbers of an EdgeCone, pair by pair.
+inline void EdgeSearch::place_cones(int side, int first) {
+  const std::ptrdiff_t stride = edges_[side]->geometry.stride;
+  const float* const from = edges_[side]->geometry.numbers.data() + first;
+  float* to = in_packs(s_.cones[side], k_edge_cone_columns, first);
+  const P unit(k_whole_unit);
+  const auto place = [&](int c, const P& scale, const P& w) {
+    Vec3<P> vector = loaded(from + c * stride, stride);
+    if (side == 1) vector = rotated(X_AB_.R, vector);
+    WholeLanes::pairs(scale * vector[0], scale * vector[1]).bits().store(to);
+    WholeLanes::pairs(scale * vector[2], w).bits().store(to + W);
+    to += 2 * W;
+  };
+  place(k_edge_direction, unit, unit);
+  place(k_edge_face_normals, unit, P(cone_slack_));
+  place(k_edge_face_normals + 3, P(0) - unit, P(cone_slack_));
 }
 
 /// Lanes of groups of A and of B between whose edges there may be contacts. A's witness point
@@ -202,91 +246,42 @@ ABUT_INLINE std::uint32_t EdgeSearch::may_touch(const Bounds& a, const Bounds& b
   return negative_lanes(max(max(too_far, not_opposed), off_axis));
 }
 
-/// Lists the quarters of B's blocks that a block of A may touch, with their bounds, and says how many.
-inline int EdgeSearch::list_quarters(int block_of_A) const {
-  const std::ptrdiff_t stride_A = edges_[0]->bounds[0].stride, stride_B = edges_[1]->bounds[0].stride,
-                       stride = edges_[1]->bounds[1].stride;
+/// Lanes of W blocks of B that one of A may touch.
+ABUT_INLINE std::uint32_t EdgeSearch::touching_blocks(int block_of_A, int first_of_B) const {
+  const float *const of_A = in_packs(s_.bounds[0][0], k_edge_bound_columns, block_of_A),
+                     *const of_B = in_packs(s_.bounds[1][0], k_edge_bound_columns, first_of_B);
   Bounds a, b;
-  for (int c = 0; c < k_edge_bound_columns; ++c) a[c] = P(s_.bounds[0][0][c * stride_A + block_of_A]);
-  int blocks = 0;
-  for (int first = 0; first < edges_[1]->blocks; first += W) {
-    for (int c = 0; c < k_edge_bound_columns; ++c) b[c] = P::load(s_.bounds[1][0] + c * stride_B + first);
-    const std::uint32_t touching = may_touch(a, b);
-    store_chosen_numbers(s_.chosen + blocks, k_in_order, first, touching);
-    blocks += std::popcount(touching);
+  for (int c = 0; c < k_edge_bound_columns; ++c) {
+    a[c] = P(of_A[c * W]);
+    b[c] = P::load(of_B + c * W);
   }
-  int count = 0;
-  for (int i = 0; i < blocks; ++i, count += k_parts) {
-    const int quarter = k_parts * s_.chosen[i];
-    for (int c = 0; c < k_edge_bound_columns; ++c)
-      std::memcpy(s_.listed_bounds + c * stride + count, s_.bounds[1][1] + c * stride + quarter,
-                  k_parts * sizeof(float));
-    for (int part = 0; part < k_parts; ++part) s_.listed[count + part] = quarter + part;
-  }
+  return may_touch(a, b);
+}
+
+/// Leaves those pairs of edges that cross, and says how many.
+inline int EdgeSearch::crossing_pairs() {
+  const int count = std::exchange(s_.edge_pairs.count, 0);
+  std::int32_t *const of_A = s_.edge_pairs.of[0], *const of_B = s_.edge_pairs.of[1];
   for (int i = count; i % W != 0; ++i) {
-    for (int c = 0; c < k_edge_bound_columns; ++c)
-      s_.listed_bounds[c * stride + i] = static_cast<float>(c == k_ball_radius ? k_no_edge : 0.0);
+    of_A[i] = of_A[count - 1];
+    of_B[i] = of_B[count - 1];
   }
-  return count;
-}
-
-/// Of `count` quarters listed, leaves the places of those that a quarter of A may touch, and says how many.
-inline int EdgeSearch::choose_quarters(int quarter_of_A, int count) const {
-  const std::ptrdiff_t stride_A = edges_[0]->bounds[1].stride, stride = edges_[1]->bounds[1].stride;
-  Bounds a, b;
-  for (int c = 0; c < k_edge_bound_columns; ++c) a[c] = P(s_.bounds[0][1][c * stride_A + quarter_of_A]);
-  int chosen = 0;
-  for (int first = 0; first < count; first += W) {
-    for (int c = 0; c < k_edge_bound_columns; ++c) b[c] = P::load(s_.listed_bounds + c * stride + first);
-    const std::uint32_t touching = may_touch(a, b);
-    store_chosen_numbers(s_.chosen + chosen, k_in_order, first, touching);
-    chosen += std::popcount(touching);
-  }
-  return chosen;
-}
-
-/// Appends to as many pairs of edges as given those of a quarter of A and of `count` chosen ones of B whose
-/// normal cones may face each other, and says how many pairs there are.
-inline int EdgeSearch::append_facing_edges(int quarter_of_A, int count, int pairs) const {
-  const std::ptrdiff_t stride_A = edges_[0]->geometry.stride, stride_B = edges_[1]->geometry.stride;
-  const auto cone = [](const auto& vector) {
-    return EdgeCone<P>{vector(k_edge_direction),
-                       {vector(k_edge_face_normals), vector(k_edge_face_normals + 3)}};
-  };
-  const EdgeCone<P> A = cone([&](int c) {
-    const float* const x = edges_[0]->geometry.numbers.data() + c * stride_A + k_parts * quarter_of_A;
-    return Vec3<P>(P::spread(x), P::spread(x + stride_A), P::spread(x + 2 * stride_A));
-  });
-  for (int i = 0; i < count; ++i) {
-    const int quarter_of_B = s_.listed[s_.chosen[i]];
-    const EdgeCone<P> B = cone([&](int c) {
-      const float* const x = s_.edges_of_B + c * stride_B + k_parts * quarter_of_B;
-      return Vec3<P>(P::repeated(x), P::repeated(x + stride_B), P::repeated(x + 2 * stride_B));
-    });
-    const std::uint32_t facing = ~negative_lanes(facing_normals<P>(A, B, P(cone_slack_))) & first_lanes(W);
-    store_chosen_numbers(s_.pairs[0] + pairs, k_rows, k_parts * quarter_of_A, facing);
-    store_chosen_numbers(s_.pairs[1] + pairs, k_columns, k_parts * quarter_of_B, facing);
-    pairs += std::popcount(facing);
-  }
-  return pairs;
-}
-
-/// Leaves those of `count` pairs of edges that cross, and says how many.
-inline int EdgeSearch::crossing_pairs(int count) const {
-  std::int32_t *const of_A = s_.pairs[0], *const of_B = s_.pairs[1];
-  for (int i = count; i % W != 0; ++i) {
-    for (std::int32_t* const of_side : s_.pairs) of_side[i] = of_side[count - 1];
-  }
-  const auto loaded_edge = [&](int side, const std::int32_t* which) {
-    P columns[k_edge_area];
-    load_rows(edges_[side]->rows.data(), which, columns);
-    return edge_of_columns<P>([&](int c) { return columns[c]; });
+  const auto line = [](const auto& columns) {
+    return EdgeLine<P>{{columns[k_row_start], columns[k_row_start + 1], columns[k_row_start + 2]},
+                       {columns[k_row_direction], columns[k_row_direction + 1], columns[k_row_direction + 2]},
+                       columns[k_row_length]};
   };
   int found = 0;
   for (int first = 0; first < count; first += W) {
-    const P crossing = crossing_within<P>(loaded_edge(0, of_A + first),
-                                          moved_edge(X_AB_.R, X_AB_.p, loaded_edge(1, of_B + first)),
-                                          farthest_, rounding_, settings_);
+    P A[k_edge_row_numbers], B[k_row_outward];
+    load_rows(edges_[0]->rows.data(), of_A + first, A);
+    load_rows(edges_[1]->rows.data(), of_B + first, B);
+    EdgeLine<P> line_B = line(B);
+    line_B.start = moved(X_AB_.R, X_AB_.p, line_B.start[0], line_B.start[1], line_B.start[2]);
+    line_B.direction = rotated(X_AB_.R, line_B.direction);
+    const P crossing =
+        crossing_within<P>(line(A), {A[k_row_outward], A[k_row_outward + 1], A[k_row_outward + 2]}, line_B,
+                           farthest_, rounding_, settings_);
     for (std::uint32_t left = bits(crossing > P(0)) & first_lanes(count - first); left != 0;
          left &= left - 1) {
       const int i = first + std::countr_zero(left);

@@ -75,25 +75,23 @@ struct Parts {
 
 void EdgeSearchScratch::prepare(const EdgeBlocks& A, const EdgeBlocks& B) {
   const EdgeBlocks* const bodies[2] = {&A, &B};
-  std::size_t count = B.bounds[1].numbers.size() + B.geometry.numbers.size() + 2 * k_pack, blocks = 0;
+  constexpr std::size_t k_cone_numbers = 6, k_pairs = at(k_edge_pairs_at_once) + k_pack;
+  std::size_t count = 0, blocks = 0;
   for (const EdgeBlocks* body : bodies) {
     for (const Columns<float>& level : body->bounds) count += level.numbers.size() + k_pack;
+    count += k_cone_numbers * at(body->geometry.stride) + k_pack;
     blocks = std::max(blocks, at(body->blocks));
   }
-  const std::size_t quarters = at(B.bounds[1].stride),
-                    edge_pairs = at(k_edge_pairs_at_once) + at(k_block) * at(k_block) * at(B.blocks);
   Parts<float> numbers{make_room(numbers_, count)};
   Parts<std::uint8_t> bytes{make_room(bytes_, 2 * (blocks + k_pack))};
-  Parts<std::int32_t> indices{make_room(indices_, 2 * (quarters + edge_pairs + 2 * k_pack))};
-  listed_bounds = numbers.take(B.bounds[1].numbers.size());
-  edges_of_B = numbers.take(B.geometry.numbers.size());
-  listed = indices.take(quarters);
-  chosen = indices.take(quarters);
+  Parts<std::int32_t> indices{make_room(indices_, 6 * (k_pairs + k_pack))};
   for (std::size_t side = 0; side < 2; ++side) {
     for (std::size_t level = 0; level < k_edge_levels; ++level)
       bounds[side][level] = numbers.take(bodies[side]->bounds[level].numbers.size());
+    cones[side] = numbers.take(k_cone_numbers * at(bodies[side]->geometry.stride));
     near_blocks[side] = bytes.take(blocks);
-    pairs[side] = indices.take(edge_pairs);
+    for (EdgePairList* const pairs : {&block_pairs, &quarter_pairs, &edge_pairs})
+      pairs->of[side] = indices.take(k_pairs);
   }
 }
 

@@ -49,15 +49,22 @@ struct PairPoses {
   PairPoses(const Pose<double>& X_WA, const Pose<double>& X_WB);
 };
 
+/// Pairs of edges, or of groups of them: of A, of B.
+struct EdgePairList {
+  std::int32_t* of[2];
+  int count = 0;
+};
+
+/// So many pairs, or a few more, are divided or tested at once.
+inline constexpr int k_edge_pairs_at_once = 1024;
+
 /// Memory of the search for pairs of edges. Frame A.
 struct EdgeSearchScratch {
-  float* bounds[2][k_edge_levels];  ///< those of EdgeBlocks, with the same strides
-  float* edges_of_B;                ///< directions and normals of those of near blocks, likewise
+  float* bounds[2][k_edge_levels];  ///< those of EdgeBlocks, packs after packs
+  float* cones[2];                  ///< EdgeCone of each edge of near blocks, likewise
   std::uint8_t* near_blocks[2];     ///< given: whether the edges of a block may touch the other body
-  float* listed_bounds;             ///< of quarters of B near a block of A, with the stride of bounds[1][1]
-  std::int32_t* listed;             ///< their numbers
-  std::int32_t* chosen;             ///< places in that list
-  std::int32_t* pairs[2];           ///< found: edges of A, of B
+  EdgePairList block_pairs, quarter_pairs;
+  EdgePairList edge_pairs;  ///< found
 
   void prepare(const EdgeBlocks& A, const EdgeBlocks& B);
 
@@ -106,9 +113,6 @@ struct PairScratch {
   std::vector<std::uint16_t> nearby_;
   std::vector<std::int32_t> indices_;
 };
-
-/// So many pairs of edges, or those of another block more, are looked at together.
-inline constexpr int k_edge_pairs_at_once = 1024;
 
 /// One compilation. Appends as much as the order of the block says, its points from the origin of C; says
 /// whether there was room in scratch and block. If not, nothing is appended.

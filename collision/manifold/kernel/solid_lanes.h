@@ -71,6 +71,14 @@ template <typename T, typename P>
   return r;
 }
 
+/// R v.
+template <typename T, typename P>
+[[nodiscard]] ABUT_INLINE Vec3<P> rotated(const Mat3<T>& R, const Vec3<P>& v) {
+  Vec3<P> r;
+  for (int i = 0; i < 3; ++i) r[i] = fma(P(R(i, 0)), v[0], fma(P(R(i, 1)), v[1], P(R(i, 2)) * v[2]));
+  return r;
+}
+
 /// The primitives of a solid as bits of a mask: one each, or several to a bit if there are more than 64.
 template <typename T>
 class PrimitiveSet {

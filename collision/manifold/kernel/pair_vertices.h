@@ -1,0 +1,250 @@
+/// PairKernel: contacts of vertices at the other solid.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "collision/manifold/facing_area.h"
+#include "collision/manifold/kernel/pair_kernel.h"
+
+namespace abut {
+inline namespace ABUT_SIMD {
+
+template <typename T, ManifoldOrder order>
+bool PairKernel<T, order>::vertex_contacts(int side) {
+  const BodyFeatures<T>&owner = body(side), &solid = body(1 - side);
+  if (owner.points.points == 0 || solid.bounds.empty()) return true;
+  const auto& [R, p] = X_.in_other[side];
+  const FlushLanes<T> faces(problem_, X_, side, s_);
+  const int flush_faces = faces.find(edges_left_);
+  const bool has_flush = flush_faces > 0;
+  PointList<T> touching{s_.touching[0], s_.touching[1], s_.touching[2], s_.touching[3],
+                        s_.touching_primitives};
+  touching.clear();
+  const int begin = block_.count;
+  if constexpr (order == ManifoldOrder::complete) {
+    if (has_flush) std::fill_n(s_.contact_of_point, std::ptrdiff_t{owner.points.blocks} * k_block, -1);
+  }
+
+  for (int i = 0; i < flush_faces; ++i) {
+    const auto& face = owner.flat_faces.faces[at(s_.flush_faces[i])];
+    for (int k = 0; k < face.supports; k += W) {
+      const int first = face.first_support + k;
+      const std::int32_t* const places = owner.flat_faces.place.data() + first;
+      const std::uint32_t lanes = first_lanes(face.supports - k) & bits(P::gather(s_.weights, places) > P(0));
+      if (!append_vertices(side, has_flush, {faces.supports(first), places, lanes, 1},
+                           faces.at_supports(first), touching))
+        return false;
+      for (int lane = 0; lane < std::min(W, face.supports - k); ++lane) s_.weights[places[lane]] = T(0);
+    }
+  }
+  PointList<T> list{s_.list[0], s_.list[1], s_.list[2], s_.list[3], s_.list_primitives};
+  list.clear();
+  append_near_points(owner, solid, R, p, has_flush ? s_.weights : nullptr,
+                     CullDistances<T>(solid, problem_.reach + owner.contact_radius), culling(), list);
+  list.finish();
+  for (int group = 0; group < list.groups(); ++group) {
+    const int first = group * W;
+    std::int32_t places[W];
+    for (int i = 0; i < W; ++i) places[i] = static_cast<std::int32_t>(list.id[first + i]);
+    const PointPack pack{loaded(list.x + first, list.y - list.x), places, first_lanes(list.count - first),
+                         list.primitives[group]};
+    if (!append_vertices(side, has_flush, pack,
+                         sample_solid<SdfOrder::normal, T>(solid, pack.primitives, pack.x), touching))
+      return false;
+  }
+
+  if constexpr (order != ManifoldOrder::value) {
+    touching.finish();
+    if (begin + touching.groups() * W > block_.capacity) return false;
+    for (int group = 0; group < touching.groups(); ++group) {
+      const int first = begin + group * W;
+      const Vec3<P> x = loaded(touching.x + group * W, touching.y - touching.x);
+      const auto sample = sample_solid<SdfOrder::jacobian, T>(solid, touching.primitives[group], x);
+      const P weight = P::load(block_.numbers.data() +
+                               static_cast<std::ptrdiff_t>(k_contact_weight) * block_.capacity + first);
+      store_vertex_derivatives(side, sample, x, weight, first);
+    }
+    if constexpr (order == ManifoldOrder::complete) {
+      if (has_flush) add_flush_derivatives(side, faces);
+    }
+  }
+  return true;
+}
+
+/// Appends those of a pack of contact points that touch the solid, given what it answers there.
+template <typename T, ManifoldOrder order>
+ABUT_INLINE bool PairKernel<T, order>::append_vertices(int side, bool has_flush, const PointPack& pack,
+                                                       const SdfAnswer<SdfOrder::normal, P>& sample,
+                                                       PointList<T>& touching) {
+  const BodyFeatures<T>& owner = body(side);
+  const P radius(owner.contact_radius), sign(side == 0 ? T(-1) : T(1));  // out of the solid, from A to B
+  const P distance = sample.distance - radius;
+  const std::uint32_t chosen = pack.lanes & bits(distance < P(problem_.reach));
+  if (chosen == 0) return true;
+  if (block_.count + W > block_.capacity) return false;
+  const auto& [R_CS, p_CS] = X_.in_center[1 - side];
+  const Vec3<P> n = rotated(R_CS, sample.normal), x_C = moved(R_CS, p_CS, pack.x[0], pack.x[1], pack.x[2]);
+  const P inward = radius + P(T(0.5)) * distance;
+  for (int i = 0; i < 3; ++i) {
+    (x_C[i] - inward * n[i]).store_chosen(column(k_contact_point + i), chosen);
+    (sign * n[i]).store_chosen(column(k_contact_normal + i), chosen);
+  }
+  const P weight = has_flush ? P::gather(s_.weights, pack.places) : P(1);
+  distance.store_chosen(column(k_contact_distance), chosen);
+  weight.store_chosen(column(k_contact_weight), chosen);
+  (weight * activity(distance)).store_chosen(column(k_contact_activity), chosen);
+  P area = P::gather(owner.points.area.data(), pack.places);
+  if (!owner.points.area_x.empty()) {
+    const Vec3<P> vector =
+        rotated(X_.in_other[side].R, Vec3<P>(P::gather(owner.points.area_x.data(), pack.places),
+                                             P::gather(owner.points.area_y.data(), pack.places),
+                                             P::gather(owner.points.area_z.data(), pack.places)));
+    area = facing_area<P>(area, convex_edges_detail::dot(vector, sample.normal));
+  }
+  if (has_flush) area = area * P::gather(s_.area_factors, pack.places);
+  area.store_chosen(column(k_contact_area), chosen);
+  int *const of_owner = features(side), *const of_solid = features(1 - side);
+  int count = 0;
+  for (std::uint32_t left = chosen; left != 0; left &= left - 1) {
+    const std::int32_t place = pack.places[std::countr_zero(left)];
+    if constexpr (order == ManifoldOrder::complete) {
+      if (has_flush) s_.contact_of_point[place] = block_.count + count;
+    }
+    of_owner[count] = owner.points.point[static_cast<std::size_t>(place)];
+    of_solid[count++] = -1;
+  }
+  block_.count += count;
+  if constexpr (order != ManifoldOrder::value) touching.append(pack.x, P(0), chosen, pack.primitives);
+  return true;
+}
+
+/// A point of B moves by w x x + v; one of A, in the eyes of B, by the opposite, and B's normals turn.
+template <typename T, ManifoldOrder order>
+SolidAtPoints<Lanes<T>> PairKernel<T, order>::linearized(int side, const SdfSampleJacobian<P>& sample,
+                                                         const Vec3<P>& x_S) const {
+  using convex_edges_detail::cross;
+  const bool is_point_of_B = side == 1;
+  const auto& [R, p] = X_.in_center[1 - side];
+  const Vec3<P> x = moved(R, p, x_S[0], x_S[1], x_S[2]), n = rotated(R, sample.normal),
+                g = rotated(R, sample.gradient);
+  Vec3<P> columns[3], rows[3];  // of dn/dx: R J R^T
+  for (int j = 0; j < 3; ++j)
+    columns[j] = rotated(
+        R, Vec3<P>(sample.normal_jacobian(0, j), sample.normal_jacobian(1, j), sample.normal_jacobian(2, j)));
+  for (int i = 0; i < 3; ++i) rows[i] = rotated(R, Vec3<P>(columns[0][i], columns[1][i], columns[2][i]));
+  const P sign(is_point_of_B ? T(1) : T(-1));
+  const Vec3<P> by_point(sign * g[0], sign * g[1], sign * g[2]);
+  SolidAtPoints<P> at{x, convex_edges_detail::scaled(sign, n), {cross(x, by_point), by_point}, {}};
+  for (int i = 0; i < 3; ++i) {  // of the normal from A to B, the sign of which is that of the motion
+    at.by_normal[i] = {cross(x, rows[i]), rows[i]};
+    if (!is_point_of_B) {  // -(w x n)_i
+      const int j = (i + 1) % 3, k = (i + 2) % 3;
+      at.by_normal[i].w[j] = at.by_normal[i].w[j] - n[k];
+      at.by_normal[i].w[k] = at.by_normal[i].w[k] + n[j];
+    }
+  }
+  return at;
+}
+
+template <typename T, ManifoldOrder order>
+void PairKernel<T, order>::store_vertex_derivatives(int side, const SdfSampleJacobian<P>& sample,
+                                                    const Vec3<P>& x_S, const P& weight, int contact) {
+  const SolidAtPoints<P> at = linearized(side, sample, x_S);
+  store_row(k_distance_by_motion, contact, at.by_distance);
+  for (int i = 0; i < 3; ++i) store_row(k_normal_by_motion + 6 * i, contact, at.by_normal[i]);
+  if constexpr (order == ManifoldOrder::complete) {
+    const P sign(side == 1 ? T(1) : T(-1)), radius(body(side).contact_radius),
+        distance = sample.distance - radius, inward = radius + P(T(0.5)) * distance;
+    for (int i = 0; i < 3; ++i) {  // x - (r + d/2) n
+      const P by_distance = P(T(-0.5)) * (sign * at.normal[i]), by_normal = P(0) - inward * sign;
+      MotionRow<P> row;
+      for (int k = 0; k < 3; ++k) {
+        row.w[k] = by_distance * at.by_distance.w[k] + by_normal * at.by_normal[i].w[k];
+        row.v[k] = by_distance * at.by_distance.v[k] + by_normal * at.by_normal[i].v[k];
+      }
+      if (side == 1) add_motion_of_point(i, at.x, row);
+      store_row(k_point_by_motion + 6 * i, contact, row);
+    }
+    store_row(k_activity_by_motion, contact, scaled_row(weight * activity_slope(distance), at.by_distance));
+  }
+}
+
+/// Adds to the derivatives of activities what changes with how flush the faces of a body lie: the weights
+/// 1 - psi of points that are no supports, and what is left of edges.
+template <typename T, ManifoldOrder order>
+void PairKernel<T, order>::add_flush_derivatives(int side, const FlushLanes<T>& faces) {
+  const BodyFeatures<T>&owner = body(side), &solid = body(1 - side);
+  faces.each([&](int which, T flush, T slope) {
+    if (slope == T(0) || flush >= T(1)) return;
+    const auto& face = owner.flat_faces.faces[at(which)];
+    T means[4] = {}, row[6] = {};  // of distances and normals; dQ/d(motion)
+    const auto add = [&](T by_number, const MotionRow<P>& by_motion, int lane) {
+      for (int k = 0; k < 3; ++k) {
+        row[k] += by_number * by_motion.w[k][lane];
+        row[3 + k] += by_number * by_motion.v[k][lane];
+      }
+    };
+    const Vec3<P> middle = faces.middle_of(which);
+    const auto in_middle = sample_solid<SdfOrder::jacobian, T>(solid, 1, middle);
+    const T share = T(1) / static_cast<T>(face.supports);
+    T gap = 0;                                   // by its band, squared
+    for (const bool is_known : {false, true}) {  // the means
+      for (int first = 0; first < face.supports; first += W) {
+        const Vec3<P> x = faces.supports(face.first_support + first);
+        const auto sample = sample_solid<SdfOrder::jacobian, T>(solid, 1, x);
+        const SolidAtPoints<P> there = linearized(side, sample, x);
+        const P numbers[4] = {sample.distance, there.normal[0], there.normal[1], there.normal[2]};
+        const MotionRow<P>* const rows[4] = {&there.by_distance, &there.by_normal[0], &there.by_normal[1],
+                                             &there.by_normal[2]};
+        const int lanes = std::min(W, face.supports - first);
+        for (int i = 0; i < 4; ++i) {
+          const T scale = T(1) / (i == 0 ? problem_.flush_distance : problem_.flush_normal);
+          for (int lane = 0; lane < lanes; ++lane) {
+            if (!is_known) {
+              means[i] += share * numbers[i][lane];
+              continue;
+            }
+            T by_number = T(2) * share * scale * scale * (numbers[i][lane] - means[i]);
+            if (i == 0)
+              by_number +=
+                  T(2) * share *
+                  ((means[0] - owner.contact_radius) / (problem_.flush_away * problem_.flush_away) + gap);
+            add(by_number, *rows[i], lane);
+          }
+        }
+      }
+      gap = (means[0] - in_middle.distance[0]) / (problem_.flush_gap * problem_.flush_gap);
+    }
+    const SolidAtPoints<P> there = linearized(side, in_middle, middle);
+    add(T(-2) * gap, there.by_distance, 0);
+    const T turn = owner.flat_faces.reach[at(which)] / problem_.flush_distance,
+            out = side == 1 ? T(1) : T(-1);  // of the solid, along the normal from A to B
+    const Vec3<T> normal = out * (X_.in_center[side].R * faces.normal_of(which));
+    for (int i = 0; i < 3; ++i) {
+      const T by_off = T(2) * turn * turn * (there.normal[i][0] + normal[i]);
+      add(by_off, there.by_normal[i], 0);
+      if (side == 0) continue;
+      const int j = (i + 1) % 3, k = (i + 2) % 3;  // the face turns with B: (w x f)_i
+      row[j] += by_off * normal[k];
+      row[k] -= by_off * normal[j];
+    }
+    for (int c = 0; c < 6 && owner.is_convex; ++c)
+      edges_left_by_motion_[c] -= slope / (T(1) - flush) * row[c];
+    for (int k = face.first_point; k < face.first_point + face.points; ++k) {
+      const auto [place, factor] = owner.flat_faces.points[static_cast<std::size_t>(k)];
+      const int contact = s_.contact_of_point[place];
+      if (factor > T(0) || contact < 0) continue;
+      const P distance(block_.number(k_contact_distance, contact));
+      const T by_row = T(0) - activity(distance)[0] * slope;
+      for (int c = 0; c < 6; ++c)
+        block_.set_number(k_activity_by_motion + c, contact,
+                          block_.number(k_activity_by_motion + c, contact) + by_row * row[c]);
+    }
+  });
+}
+
+}  // namespace ABUT_SIMD
+}  // namespace abut
