@@ -5,10 +5,13 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include "engine/check.h"
+
 namespace abut {
 
-Simulator::Simulator(Model model, const StepConfig& config, const Simulator* prepared)
-    : model_(std::make_unique<const Model>(std::move(model))) {
+Simulator::Simulator(std::shared_ptr<const Model> model, const StepConfig& config, const Simulator* prepared)
+    : model_(std::move(model)) {
+  ABUT_ASSERT(model_ != nullptr);
   stepper_ =
       std::make_unique<const Stepper>(*model_, config, prepared == nullptr ? nullptr : &prepared->stepper());
   for (int b = 0; b < model_->body_count(); ++b) {

@@ -45,7 +45,11 @@ class Simulator {
   ///
   /// @param prepared  of a similar model: what was prepared for the geometry of its bodies is shared where it
   ///                  is the same. It need not outlive this one
-  Simulator(Model model, const StepConfig& config, const Simulator* prepared = nullptr);
+  Simulator(Model model, const StepConfig& config, const Simulator* prepared = nullptr)
+      : Simulator(std::make_shared<const Model>(std::move(model)), config, prepared) {}
+  /// Of a model that others have, too: it is not copied. May not be null.
+  Simulator(std::shared_ptr<const Model> model, const StepConfig& config,
+            const Simulator* prepared = nullptr);
 
   [[nodiscard]] const Model& model() const { return *model_; }
   [[nodiscard]] const Stepper& stepper() const { return *stepper_; }
@@ -105,7 +109,7 @@ class Simulator {
   }
 
  private:
-  std::unique_ptr<const Model> model_;
+  std::shared_ptr<const Model> model_;
   std::unique_ptr<const Stepper> stepper_;
 };
 

@@ -293,6 +293,7 @@ class Builder {
     std::erase_if(body_.flat_faces, [](const FlatFace& face) {  // these matter to convex bodies alone
       return !face.has_spare_points();
     });
+    body_.flat_faces.shrink_to_fit();
   }
 
   void set_size() {

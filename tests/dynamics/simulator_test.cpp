@@ -50,6 +50,22 @@ TEST_CASE("Simulator: with shared geometry does the same to the last bit, whoeve
   CHECK(by_a.model.bodies[1].geometry.contact_points == by_b.model.bodies[1].geometry.contact_points);
 }
 
+TEST_CASE("Simulator: of a shared model has that very one, keeps it, and does as with a copy",
+          "[dynamics][property]") {
+  const test::TestScene scene = box_and_ball();
+  const StepConfig config;
+  auto model = std::make_shared<const Model>(scene.model);
+  const Model* const place = model.get();
+  const Simulator copied(scene.model, config), shared(model, config);
+  CHECK(&shared.model() == place);
+  CHECK(&copied.model() != place);
+  model.reset();
+  const Trajectory a = copied.rollout(scene.state, 40), b = shared.rollout(scene.state, 40);
+  REQUIRE(a.ok());
+  REQUIRE(b.ok());
+  CHECK(state_hash(a.states.back()) == state_hash(b.states.back()));
+}
+
 TEST_CASE("Simulator: does not share a geometry that is another", "[dynamics][value]") {
   const test::TestScene scene = box_and_ball();
   const Simulator prepared(scene.model, {});

@@ -29,7 +29,7 @@ void find_forces(const SceneModel& model, const State& state, const Control& con
 void look_at_contacts(const SceneModel& model, const State& state, const Control& control,
                       FrameScratch& scratch, Frame& frame) {
   const Stepper& stepper = model.simulator.stepper();
-  stepper.contacts(state, scratch.contacts, scratch.manifold);
+  stepper.contacts(state, scratch.step, scratch.manifold);
   stepper.detector().inspect(state.X_WB, scratch.manifold, scratch.linearization, scratch.inspection);
   find_forces(model, state, control, scratch, frame);
 

@@ -76,9 +76,9 @@ struct Frame {
 };
 using SharedFrame = std::shared_ptr<const Frame>;
 
-/// What a frame is made with; keeps its memory.
+/// What steps and frames are made with; keeps its memory.
 struct FrameScratch {
-  StepScratch contacts, step;
+  StepScratch step;
   ContactManifold manifold;
   ManifoldLinearization linearization;
   ManifoldInspection inspection;

@@ -16,7 +16,7 @@ SceneModel::SceneModel(std::filesystem::path path, SharedScene original, SharedS
       scene(std::move(changed)),
       geometry_version(version),
       visuals(std::move(visual_meshes)),
-      simulator(scene->model, scene->config.step, prepared) {}
+      simulator(std::shared_ptr<const Model>(scene, &scene->model), scene->config.step, prepared) {}
 
 SharedModel read_scene_model(const std::filesystem::path& path) {
   return make_scene_model(path, read_scene(path, surface_maker(user_cache_folder())));

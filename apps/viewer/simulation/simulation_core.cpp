@@ -98,7 +98,7 @@ void SimulationCore::foresee_motion() {
   State here = model_->scene->initial, next;
   for (int i = 0; i < steps; ++i) {
     const Control control = control_at(*model_->scene, here.time, model_->config().h);
-    if (model_->simulator.stepper().step(here, control, next, scratch_).status != StepStatus::ok) break;
+    if (model_->simulator.stepper().step(here, control, next, scratch_.step).status != StepStatus::ok) break;
     ++foreseen_steps_;
     std::swap(here, next);
     if ((i + 1) % stride == 0 || i + 1 == steps) moments.push_back(here);
@@ -208,7 +208,7 @@ void SimulationCore::step_forward() {
   const Moment& here = history_.at(number_);
   Control control = control_from(here.state);
   const auto begin = std::chrono::steady_clock::now();
-  const StepReport report = model_->simulator.stepper().step(here.state, control, next_, scratch_);
+  const StepReport report = model_->simulator.stepper().step(here.state, control, next_, scratch_.step);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   ++version_;
   if (report.status != StepStatus::ok) {

@@ -149,8 +149,7 @@ class SimulationCore {
   History history_{2};
   std::int64_t number_ = 0, steps_since_ = 0;
   std::vector<std::string> overlap_warnings_;  ///< of the state from which the steps go on: initial, or set
-  StepScratch scratch_;
-  FrameScratch frame_scratch_;
+  FrameScratch scratch_;
   State next_;
   bool running_ = false, loops_ = false, is_replay_ = false, look_without_edges_ = false, is_edited_ = false;
   double speed_ = 1.0, owed_ = 0.0;

@@ -64,12 +64,11 @@ SharedFrame SimulationCore::make_frame(double real_time_factor) {
   frame->experiment = experiment_;
   const bool is_seen = pull_.body < 0 && number_ < history_.last() && !is_replay_;
   const Control control = is_seen ? history_.at(number_ + 1).control : control_from(here.state);
-  look_at_contacts(*model_, here.state, control, frame_scratch_, *frame);
+  look_at_contacts(*model_, here.state, control, scratch_, *frame);
   if (look_without_edges_) {
     if (!without_edges_) without_edges_ = model_without_edges(*model_);
     Frame other;
-    FrameScratch scratch;
-    look_at_contacts(*without_edges_, here.state, control, scratch, other);
+    look_at_contacts(*without_edges_, here.state, control, scratch_, other);
     frame->without_edges = std::move(other.contacts);
   }
 
