@@ -53,7 +53,7 @@ void GlyphPass::draw(const SceneView& scene, const GlyphList& list, PendingTrian
 
 // The nearest of them alone, or what lies behind it would shine through.
 void GlyphPass::draw_faintly(const SceneView& scene, const GlyphList& list, PendingTriangles& pending) const {
-  constexpr double k_faint = 0.35;
+  constexpr double k_faint = 0.45;
   glColorMask(GL_FALSE, GL_FALSE, GL_FALSE, GL_FALSE);
   draw_batches(scene, list, 1.0, pending);
   glColorMask(GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);

@@ -127,6 +127,8 @@ void LabelPass::draw(const SceneView& scene, const std::vector<GridLabel>& label
     // On whole pixels, as the letters are made.
     const double x = std::round(0.5 * (1.0 + clip.x() / clip.w()) * scene.width - 0.5 * text.width),
                  y = std::round(0.5 * (1.0 + clip.y() / clip.w()) * scene.height);
+    // Cut off, -0.1 may read 0.1.
+    if (x < 0.0 || x + text.width > scene.width || y < 0.0 || y + text.height > scene.height) continue;
     program_.set("place", Vec3<double>(x, y, clip.z() / clip.w()));
     program_.set("size", Vec2<double>(text.width, text.height));
     program_.set("first_row", text.first_row);

@@ -217,6 +217,8 @@ void SurfacePass::draw_translucent(const SceneView& scene, const Picture& pictur
   const Program& program = begin(scene, shadows, 0.0);
   glEnable(GL_CULL_FACE);
   glDepthMask(GL_FALSE);
+  glEnable(GL_POLYGON_OFFSET_FILL);
+  glPolygonOffset(1.0f, 2.0f);  // behind the opaque surface that a ghost coincides with
   for (const Layer& layer : layers) {
     set_surface(program, scene, *layer.drawn, *layer.mesh);
     for (const GLenum hidden : {GL_FRONT, GL_BACK}) {
@@ -224,6 +226,7 @@ void SurfacePass::draw_translucent(const SceneView& scene, const Picture& pictur
       store.draw(*layer.mesh);
     }
   }
+  glDisable(GL_POLYGON_OFFSET_FILL);
   glDepthMask(GL_TRUE);
   glDisable(GL_CULL_FACE);
 }

@@ -23,7 +23,7 @@ inline void draw_text(ImDrawList& list, ImVec2 at, const std::string& words,
 
 inline void draw_plate(ImDrawList& list, const Rectangle& area, const Colour* border = nullptr) {
   const ImVec2 low{area.x, area.y}, high{area.x + area.width, area.y + area.height};
-  list.AddRectFilled(low, high, IM_COL32(18, 20, 24, 235), 3.0f);
+  list.AddRectFilled(low, high, IM_COL32(18, 20, 24, 255), 3.0f);
   if (border) list.AddRect(low, high, packed(*border), 3.0f);
 }
 

@@ -83,4 +83,15 @@ inline DrawnSurface ball(const Colour& colour, double radius = 0.2,
   return drawn;
 }
 
+inline int brightness(const Pixel& p) { return p.red + p.green + p.blue; }
+
+/// A ball over a floor, seen from above.
+inline Picture ball_over_floor() {
+  Picture picture = empty_picture();
+  picture.surfaces = {ball(k_red, 0.1, {0, 0, 0.25})};
+  picture.floors = {{Pose<double>()}};
+  picture.camera.elevation = 0.9;
+  return picture;
+}
+
 }  // namespace abut::test
