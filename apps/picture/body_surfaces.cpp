@@ -136,6 +136,9 @@ SharedSurface BodySurfaces::kept(const Model& model, Kind kind, int body, int pr
     case Kind::discrepancy:
       made = discrepancy_surface(of.mesh, ShapeSdf(of.shape)).surface;
       break;
+    case Kind::discrepancy_of_triangles:
+      made = discrepancy_surface(of.mesh, ShapeSdf(of.shape), 1).surface;
+      break;
   }
   return made;
 }
@@ -151,7 +154,10 @@ SharedSurface BodySurfaces::surface_of(const Model& model, int body, const BodyD
       [[fallthrough]];
     case BodySurface::mesh:
       if (of.mesh.triangle_count() == 0) return kept(model, Kind::sdf, body, -1, 0.0);
-      if (display.discrepancy) return kept(model, Kind::discrepancy, body, -1, 0.0);
+      if (display.discrepancy) {  // a wireframe shows the edges of what is drawn
+        const Kind kind = display.wireframe ? Kind::discrepancy_of_triangles : Kind::discrepancy;
+        return kept(model, kind, body, -1, 0.0);
+      }
       return kept(model, rounded_box(of) && !display.wireframe ? Kind::rounded_box : Kind::mesh, body, -1,
                   0.0);
     case BodySurface::sdf:

@@ -66,7 +66,7 @@ class BodySurfaces {
   }
 
  private:
-  enum class Kind { mesh, rounded_box, sdf, primitive, discrepancy };
+  enum class Kind { mesh, rounded_box, sdf, primitive, discrepancy, discrepancy_of_triangles };
   [[nodiscard]] SharedSurface kept(const Model& model, Kind kind, int body, int primitive, double level);
   void add_primitives(const Model& model, int body, DrawnSurface drawn, const BodyDisplay& display,
                       Picture& picture);

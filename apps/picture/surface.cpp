@@ -208,6 +208,48 @@ std::optional<TriangleMesh> closed_surface(const ScalarField& field, const Eigen
   return std::nullopt;
 }
 
+struct CutSurface {
+  Surface surface;
+  Points points;  // its positions
+};
+
+/// Each triangle cut in pieces^2 of its own shape, smooth where it was; neighbours share no corners.
+CutSurface cut_in_pieces(const SplitSurface& split, const TriangleMesh& mesh, int pieces) {
+  const std::vector<std::uint32_t>& triangles = split.surface.triangles;
+  const auto corners = static_cast<std::uint32_t>((pieces + 1) * (pieces + 2) / 2);
+  CutSurface cut;
+  cut.points.resize(3, static_cast<Eigen::Index>(triangles.size() / 3 * corners));
+  Eigen::Index place = 0;
+  for (std::size_t t = 0; t < triangles.size(); t += 3) {
+    const auto first = static_cast<std::uint32_t>(place);
+    const auto corner = [&](int i, int j) {  // in rows i of pieces + 1 - i corners
+      return first + static_cast<std::uint32_t>(i * (pieces + 1) - i * (i - 1) / 2 + j);
+    };
+    for (int i = 0; i <= pieces; ++i) {
+      for (int j = 0; i + j <= pieces; ++j) {
+        const int weights[] = {pieces - i - j, i, j};
+        Vec3<double> point = Vec3<double>::Zero(), normal = point;
+        for (std::size_t k = 0; k < 3; ++k) {
+          const std::uint32_t at = triangles[t + k];
+          point += weights[k] * Vec3<double>(mesh.vertices.col(split.vertices[at]));
+          normal += weights[k] * split.surface.normals[at].cast<double>();
+        }
+        cut.points.col(place++) = point / pieces;
+        cut.surface.positions.emplace_back((point / pieces).cast<float>());
+        cut.surface.normals.emplace_back(
+            unit_or(normal, split.surface.normals[triangles[t]].cast<double>()).cast<float>());
+        if (i + j == pieces) continue;
+        cut.surface.triangles.insert(cut.surface.triangles.end(),
+                                     {corner(i, j), corner(i + 1, j), corner(i, j + 1)});
+        if (i + j + 1 == pieces) continue;
+        cut.surface.triangles.insert(cut.surface.triangles.end(),
+                                     {corner(i + 1, j), corner(i + 1, j + 1), corner(i, j + 1)});
+      }
+    }
+  }
+  return cut;
+}
+
 }  // namespace
 
 SharedSurface mesh_surface(const TriangleMesh& mesh, double crease) {
@@ -310,7 +352,8 @@ SharedSurface primitive_surface(const Body& body, int primitive, int resolution)
   return iso_surface(ShapeSdf(alone), 0.0, resolution);
 }
 
-DiscrepancySurface discrepancy_surface(const TriangleMesh& mesh, const ShapeSdf& sdf) {
+DiscrepancySurface discrepancy_surface(const TriangleMesh& mesh, const ShapeSdf& sdf, int pieces) {
+  constexpr double k_rounding = 1e-9;  // of the mesh's extent: it lies on the surface
   DiscrepancySurface result;
   if (mesh.triangles.empty()) return result;
   std::vector<double> phi(static_cast<std::size_t>(mesh.vertex_count()));
@@ -319,12 +362,13 @@ DiscrepancySurface discrepancy_surface(const TriangleMesh& mesh, const ShapeSdf&
     result.largest = std::max(result.largest, std::abs(d));
     result.mean += std::abs(d) / static_cast<double>(phi.size());
   }
-  SplitSurface split = split_at_creases(mesh, k_crease);
-  for (const int vertex : split.vertices) {
-    const double d = phi[static_cast<std::size_t>(vertex)];
-    split.surface.colours.push_back(diverging_colour(result.largest > 0.0 ? d / result.largest : 0.0));
-  }
-  result.surface = std::make_shared<const Surface>(std::move(split.surface));
+  auto [surface, points] = cut_in_pieces(split_at_creases(mesh, k_crease), mesh, pieces);
+  phi.resize(surface.positions.size());
+  field_of(sdf)(points, phi);
+  for (const double d : phi) result.between = std::max(result.between, std::abs(d));
+  const bool is_off = result.between > k_rounding * largest_extent(mesh);
+  for (const double d : phi) surface.colours.push_back(diverging_colour(is_off ? d / result.between : 0.0));
+  result.surface = std::make_shared<const Surface>(std::move(surface));
   return result;
 }
 

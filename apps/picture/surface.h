@@ -53,12 +53,16 @@ inline constexpr double k_crease = 0.6;  ///< [rad]
 /// The zero surface of one primitive of a body alone (as if it were added); null for a half-space.
 [[nodiscard]] SharedSurface primitive_surface(const Body& body, int primitive, int resolution = 40);
 
-/// The mesh coloured by phi at each vertex: blue inside of the SDF's surface, orange outside.
+/// The mesh coloured by phi: blue inside of the SDF's surface, orange outside.
 struct DiscrepancySurface {
   SharedSurface surface;  ///< null of a mesh without triangles
-  double largest = 0;     ///< |phi| over all vertices [m]; full colour means this much
+  double largest = 0;     ///< |phi| over all vertices [m]
   double mean = 0;        ///< of |phi| over the vertices [m]
+  double between = 0;     ///< |phi| over points of the triangles, too [m]; full colour means this much
 };
-[[nodiscard]] DiscrepancySurface discrepancy_surface(const TriangleMesh& mesh, const ShapeSdf& sdf);
+/// @param pieces  of each edge, > 0: phi is seen at so many corners of each triangle's parts. Those of one
+///                piece are the triangles of the mesh
+[[nodiscard]] DiscrepancySurface discrepancy_surface(const TriangleMesh& mesh, const ShapeSdf& sdf,
+                                                     int pieces = 4);
 
 }  // namespace abut

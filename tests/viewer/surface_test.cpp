@@ -123,8 +123,8 @@ TEST_CASE("rounded_box_surface: is closed, and on the surface of the box with it
     REQUIRE(close(surface->normals[i].cast<double>(), at.normal, 0, 1e-3 + 0.25 * k_seam));
   }
   const double pi = std::numbers::pi, r = 0.04, a = 2 * 0.26, b = 2 * 0.16, c = 2 * 0.06;
-  const double exact = a * b * c + 2 * r * (a * b + b * c + c * a) + pi * r * r * (a + b + c) +
-                       4.0 / 3.0 * pi * r * r * r;
+  const double exact =
+      a * b * c + 2 * r * (a * b + b * c + c * a) + pi * r * r * (a + b + c) + 4.0 / 3.0 * pi * r * r * r;
   CHECK(close(volume(*surface), exact, 1e-3, 0));  // of cylinders and balls made of flat triangles
 }
 
@@ -216,6 +216,41 @@ TEST_CASE("discrepancy_surface: colours and numbers are those of phi at the vert
   CHECK(outside > 0);
   CHECK(inside > 0);
   CHECK(discrepancy_surface(TriangleMesh{}, sdf_of(sphere(1.0))).surface == nullptr);
+}
+
+TEST_CASE("discrepancy_surface: between vertices that lie on the surface, triangles lie inside of it",
+          "[viewer][value]") {
+  const double radius = 0.2;
+  const TriangleMesh icosahedron = sphere_mesh(radius, 0);
+  const ShapeSdf sdf = sdf_of(sphere(radius));
+  const DiscrepancySurface result = discrepancy_surface(icosahedron, sdf);
+  CHECK(result.largest < 1e-12);
+  // The middles of its edges and faces, of which the latter are the nearest to its centre.
+  CHECK(result.between > (1.0 - 0.8507) * radius);
+  CHECK(result.between < (1.0 - 0.7946) * radius);
+  REQUIRE(result.surface);
+  double area = 0.0;
+  for (std::size_t t = 0; t < result.surface->triangles.size(); t += 3) {
+    const auto corner = [&](std::size_t k) -> Vec3<double> {
+      return result.surface->positions[result.surface->triangles[t + k]].cast<double>();
+    };
+    const Vec3<double> twice = (corner(1) - corner(0)).cross(corner(2) - corner(0));
+    CHECK(twice.dot(corner(0)) > 0.0);  // outwards
+    area += 0.5 * twice.norm();
+  }
+  const double edge = radius / std::sin(0.4 * std::numbers::pi);
+  CHECK(area == Approx(5.0 * std::sqrt(3.0) * edge * edge).epsilon(1e-5));
+  for (std::size_t i = 0; i < result.surface->positions.size(); ++i) {
+    const double phi = double(result.surface->positions[i].norm()) - radius;
+    CHECK((result.surface->colours[i] - diverging_colour(phi / result.between)).norm() < 1e-3f);
+  }
+
+  // Seen at the vertices alone it is on the surface, and rounding is not coloured.
+  const DiscrepancySurface corners = discrepancy_surface(icosahedron, sdf, 1);
+  REQUIRE(corners.surface);
+  CHECK(corners.between < 1e-12);
+  CHECK(corners.surface->triangles.size() == 3 * icosahedron.triangles.size());
+  for (const Colour& colour : corners.surface->colours) CHECK(colour == diverging_colour(0.0));
 }
 
 }  // namespace

@@ -67,7 +67,7 @@ const char* parameter_name(PrimitiveKind kind, std::size_t i) {
 }
 
 struct Discrepancy {
-  double largest = 0, mean = 0;  // [m]
+  double largest = 0, mean = 0, between = 0;  // [m]
 };
 
 class GeometryPanel : public Panel {
@@ -138,7 +138,7 @@ class GeometryPanel : public Panel {
     DisplayOptions& display = context.display;
     ImGui::BeginDisabled(display.surface == BodySurface::sdf || display.surface == BodySurface::none);
     checkbox_with_key("Coloured by mesh less SDF", display.discrepancy, key_text(Action::discrepancy),
-                      "The mesh coloured by the signed distance at its vertices.");
+                      "The mesh coloured by the signed distance, at its vertices and between them.");
     ImGui::EndDisabled();
     if (display.discrepancy) colour_bar(&diverging_of_unit, "inside", "on the SDF", "outside");
     const Model& model = context.frame.model->model();
@@ -155,13 +155,15 @@ class GeometryPanel : public Panel {
     if (body.mesh.vertex_count() == 0) return show_note("It has no mesh.");
     measure(context.frame.model);
     if (computation_.valid()) return show_note("The discrepancy is being measured.");
-    show("Mesh off its SDF by at most {}", with_prefix(discrepancy_.largest, "m"));
+    show("Vertices off the SDF by at most {}", with_prefix(discrepancy_.largest, "m"));
     show("and in the mean by {}", with_prefix(discrepancy_.mean, "m"));
+    show("Triangles off the SDF by at most {}", with_prefix(discrepancy_.between, "m"));
     if (body.contact_radius > 0.0)
       show_note("of which the contact radius is meant: balls about the mesh touch, not the mesh.");
     if (std::isfinite(body.size) && body.size > 0.0)
-      show_note(fmt::format("{:.3g} % and {:.3g} % of the body's size",
-                            100.0 * discrepancy_.largest / body.size, 100.0 * discrepancy_.mean / body.size));
+      show_note(fmt::format("{:.3g} %, {:.3g} % and {:.3g} % of the body's size",
+                            100.0 * discrepancy_.largest / body.size, 100.0 * discrepancy_.mean / body.size,
+                            100.0 * discrepancy_.between / body.size));
   }
 
   static Colour diverging_of_unit(double x) { return diverging_colour(2.0 * x - 1.0); }
@@ -172,7 +174,8 @@ class GeometryPanel : public Panel {
       try {
         discrepancy_ = computation_.get();
       } catch (const std::exception&) {  // an SDF without an answer somewhere
-        discrepancy_ = {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN()};
+        constexpr double k_unknown = std::numeric_limits<double>::quiet_NaN();
+        discrepancy_ = {k_unknown, k_unknown, k_unknown};
       }
     }
     const bool is_known = measured_version_ == model->geometry_version && measured_body_ == body_;
@@ -182,7 +185,7 @@ class GeometryPanel : public Panel {
     computation_ = std::async(std::launch::async, [model, b = static_cast<std::size_t>(body_)] {
       const Body& body = model->model().bodies[b];
       const DiscrepancySurface surface = discrepancy_surface(body.mesh, ShapeSdf(body.shape));
-      return Discrepancy{surface.largest, surface.mean};
+      return Discrepancy{surface.largest, surface.mean, surface.between};
     });
   }
 
