@@ -125,4 +125,11 @@ inline int difference(const Image& a, const Image& b) {
   return count;
 }
 
+/// After so many steps, drawn.
+inline HeadlessViewer& at_rest(HeadlessViewer& user, int steps) {
+  user.steps(steps);
+  user.draw();
+  return user;
+}
+
 }  // namespace abut::viewer
