@@ -23,6 +23,41 @@ std::pair<Vec3<double>, Vec3<double>> plane_of(const Vec3<double>& n) {
   return {first, n.cross(first)};
 }
 
+/// Whether some plane through point i lies below all the others, distances being heights: the lower convex
+/// hull has a corner there. Of equal points the first counts.
+///
+/// @param distances  in ascending order [m]
+bool is_lower_corner(std::span<const Vec2<double>> points, std::span<const double> distances, std::size_t i,
+                     double tolerance) {
+  // Points that a plane hull leaves out for the tolerance would need slopes beyond 16.
+  constexpr double k_steepest = 8.0;
+  const double least_depth = 16.0 * tolerance;
+  // Slopes g of these planes: g.(x_j - x_i) <= phi_j - phi_i for all j.
+  std::vector<Vec2<double>> slopes{{-k_steepest, -k_steepest},
+                                   {k_steepest, -k_steepest},
+                                   {k_steepest, k_steepest},
+                                   {-k_steepest, k_steepest}},
+      clipped;
+  for (std::size_t j = 0; j < points.size() && !slopes.empty(); ++j) {
+    const Vec2<double> to_other = points[j] - points[i];
+    if (j == i || to_other.norm() <= tolerance) {
+      if (j < i) return false;
+      continue;
+    }
+    const double most = distances[j] - distances[i] - least_depth;
+    clipped.clear();
+    for (std::size_t k = 0; k < slopes.size(); ++k) {
+      const Vec2<double>&a = slopes[k], &b = slopes[(k + 1) % slopes.size()];
+      const double over_a = to_other.dot(a) - most, over_b = to_other.dot(b) - most;
+      if (over_a <= 0.0) clipped.push_back(a);
+      if ((over_a < 0.0 && over_b > 0.0) || (over_a > 0.0 && over_b < 0.0))
+        clipped.push_back(a + over_a / (over_a - over_b) * (b - a));
+    }
+    slopes.swap(clipped);
+  }
+  return !slopes.empty();
+}
+
 }  // namespace
 
 void validate(const FrankWolfeSettings& settings) {
@@ -142,6 +177,7 @@ std::vector<TriangleContact> TriangleSearch::filtered(const std::vector<Triangle
     const auto [e_1, e_2] = plane_of(normal);
     std::vector<int> members;
     std::vector<Vec2<double>> points;
+    std::vector<double> distances;
     for (const int i : by_depth) {
       // Cosines of small angles are 1 but for rounding; chords are not.
       const double chord = (contacts[at(i)].normal.normalized() - normal).norm();
@@ -149,11 +185,18 @@ std::vector<TriangleContact> TriangleSearch::filtered(const std::vector<Triangle
       is_taken[at(i)] = true;
       members.push_back(i);
       points.emplace_back(e_1.dot(contacts[at(i)].point), e_2.dot(contacts[at(i)].point));
+      distances.push_back(contacts[at(i)].distance);
     }
     kept.push_back(contacts[at(deepest)]);
+    std::vector<bool> is_corner(members.size(), false);
     for (const int corner : planar_hull(points, tolerance)) {
+      is_corner[at(corner)] = true;
       const bool is_deepest = (points[at(corner)] - points[0]).norm() <= tolerance;
       if (!is_deepest) kept.push_back(contacts[at(members[at(corner)])]);
+    }
+    for (std::size_t i = 1; i < members.size(); ++i) {
+      if (!is_corner[i] && is_lower_corner(points, distances, i, tolerance))
+        kept.push_back(contacts[at(members[i])]);
     }
   }
   return kept;

@@ -7,13 +7,16 @@
 ///                  deepest corner (triangle_minimum.h), four triangles at a time; contacts have
 ///                  phi <= margin.
 ///   3. filter      contacts with normals within 0.01 rad of the deepest one's form a cluster, then those
-///                  of the deepest one that is left, and so on. A cluster keeps its deepest contact and the
-///                  corners of the convex hull of its points, seen along the normal: its support polygon.
+///                  of the deepest one that is left, and so on. A cluster keeps its deepest contact, the
+///                  corners of the convex hull of its points, seen along the normal (its support polygon),
+///                  and those deeper than the others around them, the corners of the lower hull of points
+///                  and distances.
 ///
 /// The document tests candidates with the circumradius. That of a slender acute triangle is 3/4 of rho, so
-/// that contacts are missed, and that of an obtuse one has no bound. Clusters depend on the order, which here
-/// is by depth and, of equal depths, by index. They jump where normals of two contacts come within the angle
-/// of each other: which contacts there are has no derivative.
+/// that contacts are missed, and that of an obtuse one has no bound. It keeps the support polygon alone: that
+/// of a flat face with a round rim is the rim, which lies higher than the face. Clusters depend on the order,
+/// which here is by depth and, of equal depths, by index. They jump where normals of two contacts come within
+/// the angle of each other: which contacts there are has no derivative.
 ///
 /// phi [m] is > 0 outside. Normals point out of the solid. All is in the frame S of the distance function.
 /// @see  Strecke, Stueckler (2021), "DiffSDFSim: differentiable rigid-body dynamics with implicit shapes";

@@ -344,6 +344,41 @@ TEST_CASE("TriangleSearch: filter keeps the support polygon of each normal", "[c
   CHECK(search.filtered(contacts, narrow).size() > 8);
 }
 
+TEST_CASE("TriangleSearch: filter keeps what is deeper than the hull of the others", "[collision][value]") {
+  const TriangleSearch search(box_mesh({1, 1, 1}, 1));
+  const Vec2<double> slope = GENERATE(Vec2<double>(0, 0), Vec2<double>(1e-3, -2e-3));
+  std::vector<TriangleContact> contacts;
+  const auto add = [&](double x, double y, double distance) {
+    TriangleContact contact;
+    contact.triangle = static_cast<int>(contacts.size());
+    contact.point = {x, y, 0};
+    contact.distance = distance + slope.dot(Vec2<double>(x, y));
+    contact.normal = Vec3<double>::UnitZ();
+    contacts.push_back(contact);
+  };
+  // A face, each of its corners twice, points on its sides and within it, and a rim that lies 1 mm higher.
+  for (const double x : {-0.08, 0.08}) {
+    for (const double y : {-0.05, 0.05}) {
+      for (int twice = 0; twice < 2; ++twice) add(x, y, -1e-4);
+      add(1.05 * x, y, 9e-4);
+      add(x, 1.08 * y, 9e-4);
+    }
+    add(x, 0.01, -1e-4);
+    add(0.3 * x, 0.02, -1e-4);
+  }
+  const auto kept = search.filtered(contacts, {});
+  int corners = 0, rim = 0;
+  for (const TriangleContact& contact : kept) {
+    const bool is_corner = std::abs(contact.point.x()) == 0.08 && std::abs(contact.point.y()) == 0.05;
+    corners += is_corner;
+    rim += std::abs(contact.point.x()) > 0.08 || std::abs(contact.point.y()) > 0.05;
+  }
+  CAPTURE(slope.transpose());
+  CHECK(corners == 4);
+  CHECK(rim == 8);
+  CHECK(kept.size() == 12);
+}
+
 TEST_CASE("TriangleSearch: bad meshes and settings are refused", "[collision][value]") {
   TriangleMesh mesh = box_mesh({1, 1, 1}, 1);
   mesh.triangles[3][1] = 99;

@@ -17,6 +17,9 @@ namespace {
 constexpr DetectorKind k_smooth_detectors[] = {DetectorKind::manifold, DetectorKind::gjk,
                                                DetectorKind::proximity_qp};
 
+constexpr DetectorKind k_all_detectors[] = {DetectorKind::manifold, DetectorKind::gjk,
+                                            DetectorKind::proximity_qp, DetectorKind::frank_wolfe};
+
 StepConfig config_of(DetectorKind detector) {
   StepConfig config;
   config.h = 2e-3;
@@ -36,7 +39,7 @@ State end_of(const TestScene& scene, DetectorKind kind, int steps) {
 TEST_CASE("padded polygons: a plate comes to rest on a floor at the height of its radius",
           "[dynamics][value]") {
   constexpr double k_radius = 0.01;
-  for (const DetectorKind kind : k_smooth_detectors) {
+  for (const DetectorKind kind : k_all_detectors) {
     TestScene scene = floor_scene();
     scene.add(polygon_body(k_hexagon, k_radius), pose_at({0.3, 0.2, k_radius + 0.002}, {0.0, 0.0, 0.4}));
     const State end = end_of(scene, kind, 500);
@@ -50,7 +53,7 @@ TEST_CASE("padded polygons: a plate comes to rest on a floor at the height of it
 TEST_CASE("padded polygons: plates stacked on each other stay there", "[dynamics][value]") {
   constexpr double k_radius = 0.01;
   const double turn = GENERATE(0.0, 0.3);
-  for (const DetectorKind kind : k_smooth_detectors) {
+  for (const DetectorKind kind : k_all_detectors) {
     TestScene scene = floor_scene();
     for (int i = 0; i < 4; ++i) {
       scene.add(polygon_body(i % 2 == 0 ? k_hexagon : rectangle_corners(0.08, 0.05), k_radius),
@@ -60,7 +63,8 @@ TEST_CASE("padded polygons: plates stacked on each other stay there", "[dynamics
     for (std::size_t b = 1; b <= 4; ++b) {
       CAPTURE(static_cast<int>(kind), turn, b, end.X_WB[b].p.transpose());
       CHECK((end.X_WB[b].p - scene.state.X_WB[b].p).norm() < 5e-4);
-      CHECK(end.V_WB[b].norm() < 1e-4);
+      // Which triangles touch jumps where plates lie flush to rounding.
+      CHECK(end.V_WB[b].norm() < (kind == DetectorKind::frank_wolfe ? 5e-2 : 1e-4));
     }
   }
 }

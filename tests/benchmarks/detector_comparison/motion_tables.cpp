@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstdio>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -72,8 +73,9 @@ struct Motion {
   std::string rate, depth = "–", jitter = "–", error = "–", useless = "–";
 };
 
-/// Rollouts and the check of the gradient, for what the columns of the table hold (main.cpp).
-Motion motion_of(const NamedScene& named, DetectorKind detector, ContactLaw law) {
+/// Rollouts and the check of the gradient, for what the columns of the table hold (main.cpp). Throws
+/// std::invalid_argument where the law refuses the scene's materials.
+Motion measure_motion(const NamedScene& named, DetectorKind detector, ContactLaw law) {
   const Scene scene = read_scene(k_source / named.file);
   StepConfig config = scene.config.step;
   config.contact.detector = detector;
@@ -122,6 +124,17 @@ Motion motion_of(const NamedScene& named, DetectorKind detector, ContactLaw law)
   motion.error = fmt::format("{:.1g}", errors[errors.size() / 2]);
   motion.useless = fmt::format("{:.0f}", 100.0 * useless / static_cast<double>(errors.size()));
   return motion;
+}
+
+Motion motion_of(const NamedScene& named, DetectorKind detector, ContactLaw law) {
+  try {
+    return measure_motion(named, detector, law);
+  } catch (const std::invalid_argument& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    Motion motion;
+    motion.rate = "refused";
+    return motion;
+  }
 }
 
 /// One value where all are equal, else all of them.
