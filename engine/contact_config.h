@@ -63,8 +63,8 @@ struct ContactConfig {
   int witness_seed = 1;           ///< of their samples, >= 0
 
   // Proximity QPs.
-  double qp_padding = 0.1;      ///< radius given to a part that has none, by its inradius, in (0, 1)
-  double qp_relaxation = 1e-4;  ///< kappa of derivatives, > 0
+  double qp_padding = 0.1;       ///< radius given to a part that has none, by its inradius, in (0, 1)
+  double qp_relaxation = 1e-13;  ///< kappa of derivatives, > 0
 
   // Frank-Wolfe.
   int search_iterations = 32;   ///< steps to the deepest point of a triangle, >= 1

@@ -37,7 +37,6 @@ const char* name_of(DetectorKind detector) {
 ContactConfig config_of(DetectorKind detector) {
   ContactConfig config;
   config.detector = detector;
-  config.qp_relaxation = 1e-13;
   return config;
 }
 

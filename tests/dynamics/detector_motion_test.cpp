@@ -95,7 +95,6 @@ TEST_CASE("detectors: gradients are differences", "[dynamics][derivatives]") {
   for (const auto& [name, kind] : k_detectors) {
     const TestScene scene = falling_bodies();
     StepConfig config = config_of(kind);
-    config.contact.qp_relaxation = 1e-13;
     GradientCheckConfig check;
     check.steps = 30;
     check.samples = 24;

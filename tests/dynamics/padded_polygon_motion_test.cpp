@@ -126,7 +126,6 @@ TEST_CASE("padded polygons: gradients are differences, those by radius and corne
     scene.add(polygon_body(rectangle_corners(0.06, 0.04), 0.015),
               pose_at({0.02, 0.01, 0.13}, {0.2, 0.5, 0.7}));
     StepConfig config = config_of(kind);
-    config.contact.qp_relaxation = 1e-13;
     GradientCheckConfig check;
     check.steps = 80;
     check.samples = 34;

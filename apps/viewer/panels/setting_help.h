@@ -91,7 +91,7 @@ inline constexpr ContactHelp k_contact_help[] = {
     {"witness_samples", 2, 1000, "gjk: samples of Gaussian derivatives."},
     {"witness_seed", 0, 1000, "gjk: seed of these samples."},
     {"qp_padding", 1e-3, 0.9, "proximity_qp: radius of the ball that rounds a part without one, by its inradius."},
-    {"qp_relaxation", 1e-12, 1e-2, "proximity_qp: kappa; larger smooths derivatives more."},
+    {"qp_relaxation", 1e-13, 1e-2, "proximity_qp: kappa; larger smooths derivatives more."},
     {"search_iterations", 1, 200, "frank_wolfe: steps to the deepest point of a triangle."},
     {"cluster_angle", 1e-3, 1.0, "frank_wolfe: contacts whose normals differ by less make one cluster [rad]."},
     {"reduction", 0, 0, "What is done with the contacts of a pair. \"blend\": smooth averages; \"cluster\": the extremes "
