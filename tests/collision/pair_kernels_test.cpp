@@ -232,8 +232,8 @@ struct Found {
 };
 
 /// Compares all that detect() finds between two bodies with every vertex and every pair of edges, one by one.
-void check_complete(TestScene& scene, Found& found) {
-  const ContactDetector detector(scene.model, ContactConfig());
+void check_complete(TestScene& scene, Found& found, const ContactConfig& config = {}) {
+  const ContactDetector detector(scene.model, config);
   DetectorScratch scratch;
   ContactManifold manifold;
   detector.detect(scene.state.X_WB, {}, scratch, manifold);
@@ -288,8 +288,9 @@ TEST_CASE("detect: has all contacts with weight, as if every vertex and pair of 
   CHECK(all_edges > 50);
 }
 
-TEST_CASE("detect: has all contacts of convex bodies, near ends and at small angles too",
+TEST_CASE("detect: has all contacts of convex bodies, near ends and at small angles too, in any setting",
           "[collision][property]") {
+  const bool has_defaults = GENERATE(true, false);
   Found found;
   for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
     CAPTURE(seed);
@@ -311,7 +312,17 @@ TEST_CASE("detect: has all contacts of convex bodies, near ends and at small ang
     const double size = std::min(scene.body(0).size, scene.body(1).size);
     scene.X_WB(1).p =
         scene.X_WB(0).q * ends[0] - scene.X_WB(1).q * ends[1] + 0.05 * size * test::random_vector(random);
-    check_complete(scene, found);
+    ContactConfig config;
+    if (!has_defaults) {
+      const auto power_of_ten = [&](double low, double high) {
+        return std::pow(10.0, random.uniform(low, high));
+      };
+      config.cone_smoothing = power_of_ten(-4.0, 1.0);
+      config.edge_smoothing = power_of_ten(-3.0, -0.5);
+      config.parallel_sine = power_of_ten(-3.0, -0.1);
+      config.activity_smoothing = power_of_ten(-4.0, -1.5);
+    }
+    check_complete(scene, found, config);
   }
   CHECK(found.vertices > 500);
   CHECK(found.edges > 500);
