@@ -14,7 +14,7 @@
 
 namespace abut {
 
-/// Features of a block: points or edges near each other, by splitting along the longest side.
+/// Features of a block: points or edges near each other.
 inline constexpr int k_block = 16;
 
 /// Structure of arrays of T in the body's frame [m]. Blocks are filled up with copies of the last point.

@@ -1,6 +1,6 @@
 /// Conditions that every pair of edges with weight meets (convex_edges.h), lanes at a time and without a
-/// division: with the common normal n = +-c/s, those of cones, windows and depth are linear in s. A condition
-/// holds where its number is > 0.
+/// division: with the common normal n = +-c/s, those of cones, windows and depth are linear in s.
+/// They leave a margin for rounding.
 #pragma once
 
 #include <cstdint>

@@ -160,7 +160,7 @@ class EdgeSearch {
   float rounding_ = 0.0f;      ///< of coordinates in A [m]
   float farthest_, touching_;  ///< d_0 of contacts, and between the balls of edges, at most [m]
   float cone_cos_, cone_sin_;
-  float cone_slack_;  ///< of facing_normals(), in units of 1/k_whole_unit
+  float cone_slack_;  ///< w of the normals in EdgeCone
   EdgeSearchScratch& s_;
 };
 

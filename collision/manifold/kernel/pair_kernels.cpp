@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "collision/manifold/flush_faces.h"
+#include "collision/manifold/kernel/edge_conditions.h"
 #include "engine/check.h"
 #include "engine/instruction_set.h"
 
@@ -75,7 +76,7 @@ struct Parts {
 
 void EdgeSearchScratch::prepare(const EdgeBlocks& A, const EdgeBlocks& B) {
   const EdgeBlocks* const bodies[2] = {&A, &B};
-  constexpr std::size_t k_cone_numbers = 6, k_pairs = at(k_edge_pairs_at_once) + k_pack;
+  constexpr std::size_t k_cone_numbers = at(k_edge_cone_columns), k_pairs = at(k_edge_pairs_at_once) + k_pack;
   std::size_t count = 0, blocks = 0;
   for (const EdgeBlocks* body : bodies) {
     for (const Columns<float>& level : body->bounds) count += level.numbers.size() + k_pack;

@@ -100,10 +100,10 @@ struct PairScratch {
   std::int32_t* candidate_edges[2];
   int candidate_room = 0;
 
-  /// Makes room for a problem, and for as many pairs and candidates as there was before at least. Keeps
-  /// nothing.
+  /// Makes room for a problem, and for as many candidates as there was before at least. Keeps nothing.
+  /// (Lists of pairs need the same room for every problem.)
   void prepare(const PairProblem<T>& problem);
-  /// Doubles the room for pairs and candidates.
+  /// Doubles the room for candidates.
   void grow(const PairProblem<T>& problem);
 
  private:
