@@ -15,6 +15,16 @@ namespace {
 
 using Catch::Contains;
 
+/// Hides contacts, then bodies: pixels that differ by the latter.
+int difference_by_hiding_bodies(HeadlessViewer& user) {
+  user.viewer.display.contacts.points = user.viewer.display.contacts.normals = false;
+  user.draw();
+  const Image bodies = user.image();
+  user.viewer.display.surface = BodySurface::none;
+  user.draw();
+  return difference(bodies, user.image());
+}
+
 }  // namespace
 
 TEST_CASE("Viewer: every scene that comes with Abut is drawn, with as many glyphs as it has contacts",
@@ -34,13 +44,9 @@ TEST_CASE("Viewer: every scene that comes with Abut is drawn, with as many glyph
     CHECK(user.viewer.glyph_counts().normals == static_cast<int>(manifold.contacts.size()));
     with_contacts += !manifold.contacts.empty();
     // Every moving body is where the camera looks, in its own colour.
-    user.viewer.display.contacts.points = user.viewer.display.contacts.normals = false;
-    user.draw();
-    const Image bodies = user.image();
-    user.viewer.display.surface = BodySurface::none;
-    user.draw();
-    CHECK(difference(bodies, user.image()) > 150);
-    CHECK(difference(image, user.image()) >= difference(bodies, user.image()));
+    const int of_bodies = difference_by_hiding_bodies(user);
+    CHECK(of_bodies > 150);
+    CHECK(difference(image, user.image()) >= of_bodies);
   }
   CHECK(scenes >= 10);
   CHECK(with_contacts >= 6);
@@ -66,12 +72,7 @@ TEST_CASE("Viewer: every scene that comes with Abut is in the picture from its f
       }
     }
     CHECK(user.frame().number == user.frame().end);
-    user.viewer.display.contacts.points = user.viewer.display.contacts.normals = false;
-    user.draw();
-    const Image bodies = user.image();
-    user.viewer.display.surface = BodySurface::none;
-    user.draw();
-    CHECK(difference(bodies, user.image()) > 150);
+    CHECK(difference_by_hiding_bodies(user) > 150);
   }
 }
 
