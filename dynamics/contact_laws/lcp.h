@@ -1,8 +1,8 @@
-/// The linear complementarity law: a mixed LCP with a polyhedral friction cone of 8 directions c_i in the
-/// tangent plane, 45 degrees apart.
+/// The linear complementarity law: a mixed LCP with a polyhedral friction cone of 24 directions c_i in the
+/// tangent plane, 15 degrees apart.
 ///
 ///     0 <= gamma_n  _|_  u_n - v_hat + R gamma_n >= 0
-///     0 <= f_i      _|_  c_i.x + eta >= 0,   i = 1 ... 8,   y = sum f_i c_i
+///     0 <= f_i      _|_  c_i.x + eta >= 0,   i = 1 ... 24,   y = sum f_i c_i
 ///     0 <= eta      _|_  mu gamma_n - sum f_i >= 0
 ///
 /// eta is the sliding speed (against the nearest direction). Every product of two sides that exclude each
@@ -10,7 +10,7 @@
 /// which redundant directions and contacts are usually kept from making the derivative's system singular:
 /// slacks of active conditions come out at kappa/impulse, and derivatives are exactly those of the answer.
 ///
-/// Friction between two of the directions is weaker, by up to 1 - cos(22.5 degrees) = 7.6 %. The directions
+/// Friction between two of the directions is weaker, by up to 1 - cos(7.5 degrees) = 0.9 %. The directions
 /// are those of a fixed frame turned to the normal by the least rotation: x and y for the normal +z. They
 /// depend on nothing but the normal, smoothly except at k_seam, which no axis or diagonal comes near.
 ///
@@ -21,6 +21,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <numbers>
 
 #include "dynamics/contact_laws/complementarity.h"
@@ -32,14 +33,16 @@ using complementarity::Settings;
 using complementarity::Tangents;
 using complementarity::Target;
 
-inline constexpr int k_directions = 8;
+inline constexpr int k_directions = 24;
 
 /// c_i.
 inline const std::array<Vec2<double>, k_directions>& directions() {
   static const std::array<Vec2<double>, k_directions> k_list = [] {
-    const double d = 0.5 * std::numbers::sqrt2;
-    return std::array<Vec2<double>, k_directions>{
-        {{1.0, 0.0}, {d, d}, {0.0, 1.0}, {-d, d}, {-1.0, 0.0}, {-d, -d}, {0.0, -1.0}, {d, -d}}};
+    constexpr double k_angle = 2.0 * std::numbers::pi / k_directions;
+    std::array<Vec2<double>, k_directions> list;
+    for (std::size_t i = 0; i < k_directions; ++i)
+      list[i] = {std::cos(static_cast<double>(i) * k_angle), std::sin(static_cast<double>(i) * k_angle)};
+    return list;
   }();
   return k_list;
 }
