@@ -32,6 +32,13 @@ ABUT_INLINE void store_chosen_numbers(std::int32_t* to, const LaneNumbers& numbe
   const __m512i sum = _mm512_maskz_add_epi32(0xffff, _mm512_load_si512(numbers.of_lane),
                                              _mm512_maskz_set1_epi32(0xffff, base));
   _mm512_storeu_si512(to, _mm512_maskz_compress_epi32(static_cast<__mmask16>(bits), sum));
+#elif ABUT_SIMD_REGISTER_BYTES == 32
+  for (int first = 0; first < 16; first += 8, bits >>= 8) {
+    const __m256i eight = _mm256_load_si256(reinterpret_cast<const __m256i*>(numbers.of_lane + first));
+    _mm256_storeu_si256(reinterpret_cast<__m256i_u*>(to),
+                        _mm256_add_epi32(simd::chosen_first(eight, bits & 0xffu), _mm256_set1_epi32(base)));
+    to += std::popcount(bits & 0xffu);
+  }
 #else
   for (; bits != 0; bits &= bits - 1) *to++ = base + numbers.of_lane[std::countr_zero(bits)];
 #endif

@@ -58,6 +58,7 @@ inline namespace ABUT_SIMD {
 namespace simd {
 
 inline constexpr int k_register_bytes = ABUT_SIMD_REGISTER_BYTES;
+inline constexpr int k_register_lanes = k_register_bytes / 4;  ///< floats
 
 /// No more than the 16 bytes to which Eigen is told to align its arrays (EIGEN_MAX_ALIGN_BYTES).
 constexpr int alignment_of(int bytes) { return bytes < 16 ? bytes : 16; }
@@ -240,6 +241,28 @@ template <typename T, typename Native>
 ABUT_INLINE void store_chosen_one_by_one(T* p, Native x, std::uint32_t bits) {
   for (; bits != 0; bits &= bits - 1) *p++ = x[std::countr_zero(bits)];
 }
+
+#if ABUT_SIMD_REGISTER_BYTES == 32
+/// The numbers of the bits that are set, one after the other, for every choice of 8.
+inline constexpr auto k_set_bits = [] {
+  std::array<std::array<std::uint8_t, 8>, 256> numbers{};
+  for (std::uint32_t choice = 0; choice < 256; ++choice) {
+    std::size_t count = 0;
+    for (std::uint8_t bit = 0; bit < 8; ++bit)
+      if ((choice >> bit & 1u) != 0) numbers[choice][count++] = bit;
+  }
+  return numbers;
+}();
+/// Every bit of four twice.
+inline constexpr std::array<std::uint8_t, 16> k_bits_twice{0x00, 0x03, 0x0c, 0x0f, 0x30, 0x33, 0x3c, 0x3f,
+                                                           0xc0, 0xc3, 0xcc, 0xcf, 0xf0, 0xf3, 0xfc, 0xff};
+
+/// The chosen ones of eight lanes moved to the front; others follow.
+ABUT_INLINE __m256i chosen_first(__m256i x, std::uint32_t bits) {
+  const __m128i lanes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(k_set_bits[bits].data()));
+  return _mm256_permutevar8x32_epi32(x, _mm256_cvtepu8_epi32(lanes));
+}
+#endif
 // NOLINTBEGIN(bugprone-macro-parentheses): types need none
 // clang-format off
 #define ABUT_INSTRUCTIONS(T, bytes, Native, fma_abc, sqrt_x, min_ab, max_ab, signs_x, store, reciprocal_x, \
@@ -268,14 +291,17 @@ ABUT_INSTRUCTIONS(double, 16, __m128d, _mm_fmadd_pd(a, b, c), _mm_sqrt_pd(x), _m
                   _mm_movemask_pd(x), store_chosen_one_by_one(p, x, bits), 1 / x,
                   1 / _mm_sqrt_pd(x), _mm_loadu_pd(p + 2 * (i % 2)), _mm_set1_pd(p[i / 2]), (__m128d{p[index[0]], p[index[1]]}))
 ABUT_INSTRUCTIONS(float, 32, __m256, _mm256_fmadd_ps(a, b, c), _mm256_sqrt_ps(x), _mm256_min_ps(a, b),
-                  _mm256_max_ps(a, b), _mm256_movemask_ps(x), store_chosen_one_by_one(p, x, bits),
+                  _mm256_max_ps(a, b), _mm256_movemask_ps(x), _mm256_storeu_ps(p, __m256(chosen_first(__m256i(x), bits))),
                   refined_reciprocal<1>(x, _mm256_rcp_ps(x)), refined_reciprocal_sqrt<1>(x, _mm256_rsqrt_ps(x)),
                   _mm256_broadcast_ps(reinterpret_cast<const __m128*>(p)),
-                  _mm256_blend_ps(_mm256_set1_ps(p[2 * i]), _mm256_set1_ps(p[2 * i + 1]), 0xf0),
+                  _mm256_permutevar8x32_ps(_mm256_castps128_ps256(_mm_loadu_ps(p)),
+                                           _mm256_setr_epi32(2 * i, 2 * i, 2 * i, 2 * i, 2 * i + 1, 2 * i + 1,
+                                                             2 * i + 1, 2 * i + 1)),
                   _mm256_mask_i32gather_ps(__m256{}, p, _mm256_loadu_si256(reinterpret_cast<const __m256i_u*>(index)),
                                            __m256(~__m256i{}), 4))
 ABUT_INSTRUCTIONS(double, 32, __m256d, _mm256_fmadd_pd(a, b, c), _mm256_sqrt_pd(x), _mm256_min_pd(a, b),
-                  _mm256_max_pd(a, b), _mm256_movemask_pd(x), store_chosen_one_by_one(p, x, bits), 1 / x,
+                  _mm256_max_pd(a, b), _mm256_movemask_pd(x),
+                  _mm256_storeu_pd(p, __m256d(chosen_first(__m256i(x), k_bits_twice[bits]))), 1 / x,
                   1 / _mm256_sqrt_pd(x), _mm256_loadu_pd(p), _mm256_set1_pd(p[i]),
                   _mm256_mask_i32gather_pd(__m256d{}, p, _mm_loadu_si128(reinterpret_cast<const __m128i_u*>(index)),
                                            __m256d(~__m256i{}), 8))

@@ -11,9 +11,10 @@ inline namespace ABUT_SIMD {
 /// From one row to the next.
 inline constexpr int k_row = 16;
 
-/// Lane i of columns[c] is rows[k_row * index[i] + c].
+/// Lane i of columns[c] is rows[k_row * index[i] + c]. For the lanes of one register.
 template <int count>
-ABUT_INLINE void load_rows(const float* rows, const std::int32_t* index, Pack<float, 16> (&columns)[count]) {
+ABUT_INLINE void load_rows(const float* rows, const std::int32_t* index,
+                           Pack<float, simd::k_register_lanes> (&columns)[count]) {
   static_assert(count <= k_row);
 #if ABUT_SIMD_REGISTER_BYTES == 64   // a gather of each column takes three times as long on Zen 4
   constexpr __mmask16 all = 0xffff;  // unmasked forms: see engine/pack.h
@@ -38,10 +39,28 @@ ABUT_INLINE void load_rows(const float* rows, const std::int32_t* index, Pack<fl
       columns[first + c] = Pack<float, 16>::map([&](int) { return numbers; });
     }
   }
+#elif ABUT_SIMD_REGISTER_BYTES == 32  // likewise on Zen 3
+  for (int first = 0; first < count; first += 4) {
+    __m256 of_row[4];  // four numbers of rows i and 4 + i
+    for (int i = 0; i < 4; ++i) {
+      const auto four = [&](int k) { return _mm_loadu_ps(rows + k_row * index[4 * k + i] + first); };
+      of_row[i] = _mm256_insertf128_ps(_mm256_castps128_ps256(four(0)), four(1), 1);
+    }
+    const __m256d low[2] = {_mm256_castps_pd(_mm256_unpacklo_ps(of_row[0], of_row[1])),
+                            _mm256_castps_pd(_mm256_unpacklo_ps(of_row[2], of_row[3]))},
+                  high[2] = {_mm256_castps_pd(_mm256_unpackhi_ps(of_row[0], of_row[1])),
+                             _mm256_castps_pd(_mm256_unpackhi_ps(of_row[2], of_row[3]))};
+    const __m256d column[4] = {_mm256_unpacklo_pd(low[0], low[1]), _mm256_unpackhi_pd(low[0], low[1]),
+                               _mm256_unpacklo_pd(high[0], high[1]), _mm256_unpackhi_pd(high[0], high[1])};
+    for (int c = 0; c < 4 && first + c < count; ++c) {
+      const __m256 numbers = _mm256_castpd_ps(column[c]);
+      columns[first + c] = Pack<float, 8>::map([&](int) { return numbers; });
+    }
+  }
 #else
-  std::int32_t places[16];
-  for (int i = 0; i < 16; ++i) places[i] = k_row * index[i];
-  for (int c = 0; c < count; ++c) columns[c] = Pack<float, 16>::gather(rows + c, places);
+  std::int32_t places[simd::k_register_lanes];
+  for (int i = 0; i < simd::k_register_lanes; ++i) places[i] = k_row * index[i];
+  for (int c = 0; c < count; ++c) columns[c] = Pack<float, simd::k_register_lanes>::gather(rows + c, places);
 #endif
 }
 

@@ -10,9 +10,10 @@
 namespace abut {
 inline namespace ABUT_SIMD {
 
-/// 16 whole numbers of 32 bits, or 16 pairs of 16 bits. They lie in memory as the bits of floats.
+/// W whole numbers of 32 bits, or W pairs of 16 bits. They lie in memory as the bits of floats.
+template <int W>
 class WholeLanes {
-  using P = Pack<float, 16>;
+  using P = Pack<float, W>;
   using Part = typename P::Register::Bits;
 
  public:

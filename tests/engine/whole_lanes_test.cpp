@@ -12,8 +12,9 @@ namespace abut {
 namespace {
 
 using P = Pack<float, 16>;
+using Whole = WholeLanes<16>;
 
-std::int32_t lane(const WholeLanes& x, int i) { return std::bit_cast<std::int32_t>(x.bits()[i]); }
+std::int32_t lane(const Whole& x, int i) { return std::bit_cast<std::int32_t>(x.bits()[i]); }
 
 /// Of any size that 16 bits hold, the least and the greatest among them.
 P any_numbers(Random& random) {
@@ -34,8 +35,7 @@ TEST_CASE("whole lanes: products of pairs are those of the rounded numbers, exac
   for (int round = 0; round < 200; ++round) {
     const P x = any_numbers(random), y = any_numbers(random), z = any_numbers(random),
             w = any_numbers(random);
-    const WholeLanes a = WholeLanes::pairs(x, y), b = WholeLanes::pairs(z, w),
-                     products = products_added(a, b);
+    const Whole a = Whole::pairs(x, y), b = Whole::pairs(z, w), products = products_added(a, b);
     for (int i = 0; i < 16; ++i) {
       CAPTURE(round, i, x[i], y[i], z[i], w[i]);
       CHECK((lane(a, i) << 16 >> 16) == rounded(x[i]));
@@ -50,15 +50,15 @@ TEST_CASE("whole lanes: products of pairs are those of the rounded numbers, exac
 TEST_CASE("whole lanes: sums, differences, bits and signs are those of the lanes", "[engine][value]") {
   Random random(2);
   for (int round = 0; round < 50; ++round) {
-    const WholeLanes a = WholeLanes::pairs(any_numbers(random), P(0.4f) * any_numbers(random)),
-                     b = WholeLanes::pairs(any_numbers(random), P(0.4f) * any_numbers(random));
+    const Whole a = Whole::pairs(any_numbers(random), P(0.4f) * any_numbers(random)),
+                b = Whole::pairs(any_numbers(random), P(0.4f) * any_numbers(random));
     std::uint32_t negative = 0;
     for (int i = 0; i < 16; ++i) {
       CHECK(lane(a + b, i) == lane(a, i) + lane(b, i));
       CHECK(lane(a - b, i) == lane(a, i) - lane(b, i));
       CHECK(lane(a | b, i) == (lane(a, i) | lane(b, i)));
       CHECK(lane(a & b, i) == (lane(a, i) & lane(b, i)));
-      CHECK(lane(WholeLanes(round - 25), i) == round - 25);
+      CHECK(lane(Whole(round - 25), i) == round - 25);
       negative |= std::uint32_t{lane(a, i) < 0} << i;
     }
     CHECK(a.negative() == negative);

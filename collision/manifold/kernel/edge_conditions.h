@@ -23,27 +23,29 @@ inline constexpr float k_whole_rounding = 2e-4f;
 
 /// What facing_normals() needs of an edge: vectors (x, y), (z, w) in units of 1/k_whole_unit.
 inline constexpr int k_edge_cone_columns = 6;
+template <int W>
 struct EdgeCone {
-  WholeLanes direction[2];        ///< w: 1
-  WholeLanes face_normals[2][2];  ///< f_1 and -f_2; w: the slack
+  WholeLanes<W> direction[2];        ///< w: 1
+  WholeLanes<W> face_normals[2][2];  ///< f_1 and -f_2; w: the slack
 };
 
 /// Lanes where G_A G_B > 0 is possible: whether normal cones may have a common normal. With the sign of n,
 /// s (n x t_A).f_A = +-t_B.f_A and -s (n x t_B).f_B = +-t_A.f_B; s is at most 1.
 ///
 /// @param slack  by how much s (n x t).f may be on the wrong side, with s = 1; in units of 1/k_whole_unit^2
-[[nodiscard]] ABUT_INLINE std::uint32_t facing_normals(const EdgeCone& A, const EdgeCone& B,
-                                                       const WholeLanes& slack) {
-  const auto dot = [](const WholeLanes(&a)[2], const WholeLanes(&b)[2]) {
+template <int W>
+[[nodiscard]] ABUT_INLINE std::uint32_t facing_normals(const EdgeCone<W>& A, const EdgeCone<W>& B,
+                                                       const WholeLanes<W>& slack) {
+  const auto dot = [](const WholeLanes<W>(&a)[2], const WholeLanes<W>(&b)[2]) {
     return products_added(a[0], b[0]) + products_added(a[1], b[1]);
   };
-  const WholeLanes sides[4] = {dot(B.direction, A.face_normals[0]), dot(B.direction, A.face_normals[1]),
-                               dot(A.direction, B.face_normals[0]), dot(A.direction, B.face_normals[1])},
-                   twice = slack + slack;
-  const WholeLanes some_below = sides[0] | sides[1] | sides[2] | sides[3],
-                   some_above =
-                       (twice - sides[0]) | (twice - sides[1]) | (twice - sides[2]) | (twice - sides[3]);
-  return ~(some_below & some_above).negative() & 0xffffu;
+  const WholeLanes<W> sides[4] = {dot(B.direction, A.face_normals[0]), dot(B.direction, A.face_normals[1]),
+                                  dot(A.direction, B.face_normals[0]), dot(A.direction, B.face_normals[1])},
+                      twice = slack + slack;
+  const WholeLanes<W> some_below = sides[0] | sides[1] | sides[2] | sides[3],
+                      some_above =
+                          (twice - sides[0]) | (twice - sides[1]) | (twice - sides[2]) | (twice - sides[3]);
+  return ~(some_below & some_above).negative() & ((1u << W) - 1u);
 }
 
 /// The line of an edge, between its ends.

@@ -70,8 +70,10 @@ class EdgeSearch {
   }
 
  private:
-  using P = Lanes<float>;
   static constexpr int W = k_width<float>, k_parts = 4;
+  // A register at a time: of W numbers, AVX2 would have to keep most in memory.
+  static constexpr int k_lanes = simd::k_register_lanes;
+  using P = Pack<float, k_lanes>;
   using Bounds = P[k_edge_bound_columns];
   static_assert(W == k_parts * k_parts);
   static_assert(k_edge_group[0] == k_parts * k_edge_group[1] && k_edge_group[1] == k_parts);
@@ -82,7 +84,14 @@ class EdgeSearch {
       k_part_of_B{{0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3}};
 
   [[nodiscard]] static ABUT_INLINE std::uint32_t first_lanes(int count) {
-    return count >= W ? ~0u >> (32 - W) : (1u << count) - 1u;
+    return count >= k_lanes ? ~0u >> (32 - k_lanes) : (1u << count) - 1u;
+  }
+  /// lanes(first) of the registers from `first` on, as the bits of W lanes.
+  template <typename LanesFrom>
+  [[nodiscard]] static ABUT_INLINE std::uint32_t each_register(const LanesFrom& lanes) {
+    std::uint32_t all = 0;
+    for (int first = 0; first < W; first += k_lanes) all |= lanes(first) << first;
+    return all;
   }
   [[nodiscard]] static ABUT_INLINE Vec3<P> loaded(const float* numbers, std::ptrdiff_t stride) {
     return {P::load(numbers), P::load(numbers + stride), P::load(numbers + 2 * stride)};
@@ -128,28 +137,33 @@ class EdgeSearch {
         [&](int block_of_A, int block_of_B) {
           const float *const of_A = in_packs(bounds_of_A, k_edge_bound_columns, k_parts * block_of_A),
                              *const of_B = in_packs(bounds_of_B, k_edge_bound_columns, k_parts * block_of_B);
-          Bounds a, b;
-          for (int c = 0; c < k_edge_bound_columns; ++c) {
-            a[c] = P::spread(of_A + c * W);
-            b[c] = P::repeated(of_B + c * W);
-          }
-          return may_touch(a, b);
+          return each_register([&](int lane) {
+            Bounds a, b;
+            for (int c = 0; c < k_edge_bound_columns; ++c) {
+              a[c] = P::spread(of_A + c * W + lane / k_parts);
+              b[c] = P::repeated(of_B + c * W);
+            }
+            return may_touch(a, b);
+          });
         },
         [&] { return divide_quarters(found); });
   }
   template <typename Found>
   [[nodiscard]] bool divide_quarters(const Found& found) {
     const float *const cones_of_A = s_.cones[0], *const cones_of_B = s_.cones[1];
-    const WholeLanes slack(static_cast<std::int32_t>(cone_slack_) * k_whole_unit);
+    const WholeLanes<k_lanes> slack(static_cast<std::int32_t>(cone_slack_) * k_whole_unit);
     return divide(
         s_.quarter_pairs, s_.edge_pairs,
         [&](int quarter_of_A, int quarter_of_B) {
           const float *const of_A = in_packs(cones_of_A, k_edge_cone_columns, k_parts * quarter_of_A),
                              *const of_B = in_packs(cones_of_B, k_edge_cone_columns, k_parts * quarter_of_B);
-          const auto a = [&](int c) { return WholeLanes::of_bits(P::spread(of_A + c * W)); },
-                     b = [&](int c) { return WholeLanes::of_bits(P::repeated(of_B + c * W)); };
-          return facing_normals({{a(0), a(1)}, {{a(2), a(3)}, {a(4), a(5)}}},
-                                {{b(0), b(1)}, {{b(2), b(3)}, {b(4), b(5)}}}, slack);
+          return each_register([&](int lane) {
+            using Whole = WholeLanes<k_lanes>;
+            const auto a = [&](int c) { return Whole::of_bits(P::spread(of_A + c * W + lane / k_parts)); },
+                       b = [&](int c) { return Whole::of_bits(P::repeated(of_B + c * W)); };
+            return facing_normals<k_lanes>({{a(0), a(1)}, {{a(2), a(3)}, {a(4), a(5)}}},
+                                           {{b(0), b(1)}, {{b(2), b(3)}, {b(4), b(5)}}}, slack);
+          });
         },
         [&] { return found(crossing_pairs()); });
   }
@@ -168,14 +182,15 @@ class EdgeSearch {
 inline void EdgeSearch::place_near_edges(int side) {
   const EdgeBlocks& edges = *edges_[side];
   for (int level = 0; level < k_edge_levels; ++level) {
-    for (int first = 0; first < edges.bounds[level].stride; first += W) place_bounds(side, level, first);
+    for (int first = 0; first < edges.bounds[level].stride; first += k_lanes)
+      place_bounds(side, level, first);
   }
   for (int block = 0; block < edges.blocks; ++block) {
     if (s_.near_blocks[side][block] == 0) {
       in_packs(s_.bounds[side][0], k_edge_bound_columns, block)[k_ball_radius * W] =
           static_cast<float>(k_no_edge);
     } else {
-      place_cones(side, block * k_block);
+      for (int lane = 0; lane < k_block; lane += k_lanes) place_cones(side, block * k_block + lane);
     }
   }
 }
@@ -213,8 +228,8 @@ inline void EdgeSearch::place_cones(int side, int first) {
   const auto place = [&](int c, const P& scale, const P& w) {
     Vec3<P> vector = loaded(from + c * stride, stride);
     if (side == 1) vector = rotated(X_AB_.R, vector);
-    WholeLanes::pairs(scale * vector[0], scale * vector[1]).bits().store(to);
-    WholeLanes::pairs(scale * vector[2], w).bits().store(to + W);
+    WholeLanes<k_lanes>::pairs(scale * vector[0], scale * vector[1]).bits().store(to);
+    WholeLanes<k_lanes>::pairs(scale * vector[2], w).bits().store(to + W);
     to += 2 * W;
   };
   place(k_edge_direction, unit, unit);
@@ -250,19 +265,21 @@ ABUT_INLINE std::uint32_t EdgeSearch::may_touch(const Bounds& a, const Bounds& b
 ABUT_INLINE std::uint32_t EdgeSearch::touching_blocks(int block_of_A, int first_of_B) const {
   const float *const of_A = in_packs(s_.bounds[0][0], k_edge_bound_columns, block_of_A),
                      *const of_B = in_packs(s_.bounds[1][0], k_edge_bound_columns, first_of_B);
-  Bounds a, b;
-  for (int c = 0; c < k_edge_bound_columns; ++c) {
-    a[c] = P(of_A[c * W]);
-    b[c] = P::load(of_B + c * W);
-  }
-  return may_touch(a, b);
+  return each_register([&](int lane) {
+    Bounds a, b;
+    for (int c = 0; c < k_edge_bound_columns; ++c) {
+      a[c] = P(of_A[c * W]);
+      b[c] = P::load(of_B + c * W + lane);
+    }
+    return may_touch(a, b);
+  });
 }
 
 /// Leaves those pairs of edges that cross, and says how many.
 inline int EdgeSearch::crossing_pairs() {
   const int count = std::exchange(s_.edge_pairs.count, 0);
   std::int32_t *const of_A = s_.edge_pairs.of[0], *const of_B = s_.edge_pairs.of[1];
-  for (int i = count; i % W != 0; ++i) {
+  for (int i = count; i % k_lanes != 0; ++i) {
     of_A[i] = of_A[count - 1];
     of_B[i] = of_B[count - 1];
   }
@@ -272,7 +289,7 @@ inline int EdgeSearch::crossing_pairs() {
                        columns[k_row_length]};
   };
   int found = 0;
-  for (int first = 0; first < count; first += W) {
+  for (int first = 0; first < count; first += k_lanes) {
     P A[k_edge_row_numbers], B[k_row_outward];
     load_rows(edges_[0]->rows.data(), of_A + first, A);
     load_rows(edges_[1]->rows.data(), of_B + first, B);
