@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <numbers>
 #include <numeric>
-#include <span>
 #include <stdexcept>
 
 #include <spdlog/fmt/fmt.h>
@@ -14,7 +12,7 @@
 #include "collision/fitting/editable_mesh.h"
 #include "collision/fitting/simplify_mesh.h"
 #include "collision/fitting/surface_refiner.h"
-#include "collision/fitting/triangle_geometry.h"
+#include "collision/fitting/triangle_bvh.h"
 #include "engine/check.h"
 
 namespace abut {
@@ -34,32 +32,12 @@ double enclosed_volume(const TriangleMesh& mesh) {
   return volume;
 }
 
-/// Distance of a point from the nearest triangle: those whose bounding sphere is nearer than the best so far.
-double distance_to_mesh(const Vec3<double>& p, const TriangleMesh& mesh,
-                        std::span<const Vec3<double>> centers, std::span<const double> radii) {
-  double best = std::numeric_limits<double>::infinity();
-  for (std::size_t t = 0; t < mesh.triangles.size(); ++t) {
-    if ((centers[t] - p).norm() - radii[t] >= best) continue;
-    const Eigen::Vector3i& v = mesh.triangles[t];
-    best = std::min(best, std::sqrt(squared_distance_to_triangle(
-                              p, mesh.vertices.col(v[0]), mesh.vertices.col(v[1]), mesh.vertices.col(v[2]))));
-  }
-  return best;
-}
-
 void measure_distance_from(const TriangleMesh& reference, const TriangleMesh& mesh,
                            const MeshingProgress& progress, SurfaceReport& report) {
-  std::vector<Vec3<double>> centers;
-  std::vector<double> radii;
-  for (const Eigen::Vector3i& t : mesh.triangles) {
-    centers.emplace_back((mesh.vertices.col(t[0]) + mesh.vertices.col(t[1]) + mesh.vertices.col(t[2])) / 3.0);
-    double radius = 0.0;
-    for (const int v : t) radius = std::max(radius, (mesh.vertices.col(v) - centers.back()).norm());
-    radii.push_back(radius);
-  }
+  const TriangleBvh bvh(mesh);
   double sum = 0.0;
   for (int v = 0; v < reference.vertex_count(); ++v) {
-    const double distance = distance_to_mesh(reference.vertices.col(v), mesh, centers, radii);
+    const double distance = bvh.nearest(reference.vertices.col(v)).distance;
     report.max_distance = std::max(report.max_distance, distance);
     sum += distance;
     if (progress) progress("distances", v + 1, reference.vertex_count());
