@@ -119,6 +119,9 @@ Json json_of_mesh(const RepairReport& r) {
           {"shells", r.shells},
           {"holes", r.holes},
           {"intersecting_triangles", r.intersecting_triangles},
+          {"inner_sheets", r.inner_sheets},
+          {"inner_triangles", r.inner_triangles},
+          {"inner_area", r.inner_area},
           {"notes", r.notes}};
 }
 

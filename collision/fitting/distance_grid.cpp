@@ -46,7 +46,7 @@ class BlockFiller {
           if (j > first.y()) hints[1] = slots[local(i, j - 1, k)], neighbours[1] = result_.value(i, j - 1, k);
           if (k > first.z()) hints[2] = slots[local(i, j, k - 1)], neighbours[2] = result_.value(i, j, k - 1);
           const Vec3<double> p = result_.point(i, j, k);
-          const TriangleBvh::Nearest nearest = mesh_.bvh.nearest(p, accuracy_, hints);
+          const TriangleBvh::Nearest nearest = mesh_.surface_bvh().nearest(p, accuracy_, hints);
           slots[local(i, j, k)] = nearest.slot;
           result_.values[result_.index(i, j, k)] =
               is_inside(p, nearest.distance, neighbours) ? -nearest.distance : nearest.distance;
@@ -56,10 +56,11 @@ class BlockFiller {
   }
 
  private:
-  /// A ball around a point that no triangle enters is all inside or all outside a closed mesh.
+  /// A ball around a point that no triangle enters is all inside or all outside a closed mesh. (Not so where
+  /// the surface is trimmed, which leaves slits where pieces cross.)
   [[nodiscard]] bool is_inside(const Vec3<double>& p, double distance,
                                const std::array<double, 3>& neighbours) const {
-    if (mesh_.report.closed) {
+    if (mesh_.report.closed && !mesh_.trimmed) {
       const double reach = 1.001 * (1.0 + options_.far_tolerance) * result_.grid.cell_size;
       for (const double neighbour : neighbours) {
         if (neighbour != 0.0 && std::max(distance, std::abs(neighbour)) > reach) return neighbour < 0.0;
@@ -116,7 +117,7 @@ DistanceGrid signed_distance_grid(const RepairedMesh& mesh, const SampleGrid& gr
 
 ScalarField field_of(const RepairedMesh& mesh) {
   return field_of([&mesh](const Vec3<double>& p) {
-    const double distance = mesh.bvh.nearest(p).distance;
+    const double distance = mesh.surface_bvh().nearest(p).distance;
     return mesh.bvh.winding_number(p) > 0.5 ? -distance : distance;
   });
 }

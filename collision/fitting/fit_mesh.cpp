@@ -200,7 +200,7 @@ FittedMesh fit_mesh(const TriangleMesh& mesh, const MeshFitOptions& options) {
 
   const double smoothing =
       options.union_smoothing.value_or(k_union_smoothing_per_size * result.repaired.report.size);
-  const Points surface = surface_samples(result.repaired.mesh, k_judged_points).points;
+  const Points surface = surface_samples(result.repaired.surface(), k_judged_points).points;
   FittedUnion& fitted = result;
   result.method = options.method;
   switch (options.method) {
@@ -214,7 +214,7 @@ FittedMesh fit_mesh(const TriangleMesh& mesh, const MeshFitOptions& options) {
       fitted.shape = hull_shape(result.repaired.mesh);
       break;
     case FitMethod::point_cloud:
-      fitted.shape = point_cloud_shape(result.repaired.mesh);
+      fitted.shape = point_cloud_shape(result.repaired.surface());
       break;
     case FitMethod::automatic:
       result.method = fit_best(result.repaired, result.grid, surface, smoothing, options, fitted);

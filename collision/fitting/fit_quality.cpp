@@ -134,7 +134,7 @@ FitQuality fit_quality(const MeshedBody& made, const RepairedMesh& mesh, const D
   report(1);
 
   const ShapeSdf sdf(body.shape);
-  const SurfaceSamples on_mesh = surface_samples(mesh.mesh, k_surface_samples);
+  const SurfaceSamples on_mesh = surface_samples(mesh.surface(), k_surface_samples);
   Points nearest;
   quality.mesh_to_zero_set =
       distances_from(TriangleBvh(made.surface), on_mesh.points, -made.origin, &nearest);
@@ -147,7 +147,7 @@ FitQuality fit_quality(const MeshedBody& made, const RepairedMesh& mesh, const D
   quality.mean_normal_angle = sum / static_cast<double>(std::max<Eigen::Index>(nearest.cols(), 1));
   report(2);
   quality.collision_mesh_to_mesh =
-      distances_from(mesh.bvh, surface_samples(body.mesh, k_surface_samples).points, made.origin);
+      distances_from(mesh.surface_bvh(), surface_samples(body.mesh, k_surface_samples).points, made.origin);
   report(3);
 
   const MassProperties of_mesh = mass_properties_of_inside(mesh, grid);

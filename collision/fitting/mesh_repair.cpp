@@ -13,6 +13,8 @@
 #include "collision/fitting/mesh_cleaning.h"
 #include "collision/fitting/mesh_shells.h"
 #include "collision/fitting/parallel_chunks.h"
+#include "collision/fitting/triangle_corners.h"
+#include "collision/fitting/wall_removal.h"
 #include "engine/check.h"
 #include "engine/count_text.h"
 
@@ -28,19 +30,6 @@ constexpr double k_least_area = 1e-12;     // of the whole mesh, by its size^2
 constexpr int k_enclosure_samples = 1024;  // of the surface
 constexpr double k_least_enclosure = 0.7;  // between a flat sheet, 1/2, and a hemisphere, 0.81
 constexpr double k_most_offset = 1e9;      // of the mesh from the origin, by its size
-
-struct TriangleCorners {
-  Vec3<double> a, b, c;
-
-  TriangleCorners(const TriangleMesh& mesh, int triangle) {
-    const Eigen::Vector3i& t = mesh.triangles[at(triangle)];
-    a = mesh.vertices.col(t[0]);
-    b = mesh.vertices.col(t[1]);
-    c = mesh.vertices.col(t[2]);
-  }
-  [[nodiscard]] Vec3<double> centroid() const { return (a + b + c) / 3.0; }
-  [[nodiscard]] Vec3<double> area_vector() const { return 0.5 * (b - a).cross(c - a); }
-};
 
 void turn(Eigen::Vector3i& triangle) { std::swap(triangle[1], triangle[2]); }
 
@@ -156,7 +145,7 @@ class ShellTurner {
       for (std::size_t j = 0; j < std::min(i, insides.size()); ++j) {
         const int around = order[j];
         if (!shell(around).box.contains(shell(s).box)) continue;
-        if (!insides[j]) insides[j].emplace(mesh_of(around));
+        if (!insides[j]) insides[j].emplace(submesh(mesh_, members_[at(around)]));
         if (std::abs(insides[j]->winding_number(p)) <= 0.5) continue;
         parent = around;
         depth += final_facing(around);
@@ -174,18 +163,6 @@ class ShellTurner {
   [[nodiscard]] int initial_facing(int s) const {
     return is_open(s) ? signs_[at(s)] : shell(s).volume >= 0.0 ? 1 : -1;
   }
-  [[nodiscard]] TriangleMesh mesh_of(int s) const {
-    TriangleMesh result;
-    result.vertices.resize(3, 3 * static_cast<Eigen::Index>(members_[at(s)].size()));
-    for (const int t : members_[at(s)]) {
-      const int first = 3 * result.triangle_count();
-      for (int i = 0; i < 3; ++i)
-        result.vertices.col(first + i) = mesh_.vertices.col(mesh_.triangles[at(t)][i]);
-      result.triangles.emplace_back(first, first + 1, first + 2);
-    }
-    return result;
-  }
-
   TriangleMesh& mesh_;
   MeshShells& shells_;
   double size_;
@@ -277,6 +254,12 @@ void add_notes(RepairReport& report) {
   note(report.turned_triangles > 0 && report.turned_triangles < report.triangles,
        count_text(report.turned_triangles, "triangle") + " turned, to face outwards like the others.");
   note(report.cavities > 0, count_text(report.cavities, "shell") + " kept as the surface of a cavity.");
+  note(report.inner_sheets > 0, count_text(report.inner_sheets, "open sheet") + " within the solid dropped.");
+  note(report.inner_area > 0.0,
+       fmt::format(
+           "{:.2g} % of the surface lies within the solid, where pieces overlap or touch: distances are "
+           "not measured from there.",
+           100.0 * report.inner_area / report.area));
   note(report.twisted_edges > 0, count_text(report.twisted_edges, "edge") +
                                      " of a surface with one side only: inside is uncertain there.");
   note(report.boundary_edges > 0, count_text(report.holes, "hole") + " with " +
@@ -286,6 +269,44 @@ void add_notes(RepairReport& report) {
        count_text(report.non_manifold_edges, "edge") + " with more than two triangles left as found.");
   note(report.intersecting_triangles > 0,
        count_text(report.intersecting_triangles, "triangle") + " found to pass through others, and left so.");
+}
+
+/// Turns the shells of a mesh outwards, and drops those that are sheets within the solid.
+void orient(TriangleMesh& mesh, RepairReport& report) {
+  std::vector<std::uint8_t> turned(mesh.triangles.size(), 0);
+  const auto orient_all = [&] {
+    MeshShells shells = orient_shells(mesh);
+    report.cavities = ShellTurner(mesh, shells, report.size).run();
+    for (std::size_t t = 0; t < turned.size(); ++t) turned[t] ^= shells.turned[t];
+    return shells;
+  };
+  MeshShells shells = orient_all();
+  const std::vector<std::uint8_t> is_sheet = inner_sheets(mesh, shells, k_least_enclosure);
+  report.inner_sheets = static_cast<int>(std::count(is_sheet.begin(), is_sheet.end(), 1));
+  if (report.inner_sheets > 0) {
+    std::size_t kept = 0;
+    for (std::size_t t = 0; t < turned.size(); ++t) {
+      if (is_sheet[at(shells.shell_of_triangle[t])] != 0) continue;
+      mesh.triangles[kept] = mesh.triangles[t];
+      turned[kept++] = turned[t];
+    }
+    report.inner_triangles = static_cast<int>(turned.size() - kept);
+    mesh.triangles.resize(kept);
+    turned.resize(kept);
+    shells = orient_all();  // edges of three triangles, and shells divided by them, are whole now
+  }
+  report.triangles = mesh.triangle_count();
+  report.boundary_edges = shells.boundary_edges;
+  report.holes = shells.holes;
+  report.non_manifold_edges = shells.non_manifold_edges;
+  report.twisted_edges = shells.twisted_edges;
+  report.turned_triangles = std::accumulate(turned.begin(), turned.end(), 0);
+  report.shells = static_cast<int>(shells.shells.size());
+  for (const MeshShell& shell : shells.shells) {
+    report.open_shells += shell.rim_edges > 0 ? 1 : 0;
+    report.area += shell.area;
+    report.volume += shell.volume;
+  }
 }
 
 }  // namespace
@@ -334,21 +355,7 @@ RepairedMesh repair_mesh(const TriangleMesh& mesh, const RepairOptions& options)
           fmt::format("none of the {} of the mesh is left: they have no area, or cancel "
                       "each other",
                       count_text(report.input_triangles, "triangle")));
-  {
-    MeshShells shells = orient_shells(result.mesh);
-    report.boundary_edges = shells.boundary_edges;
-    report.holes = shells.holes;
-    report.non_manifold_edges = shells.non_manifold_edges;
-    report.twisted_edges = shells.twisted_edges;
-    report.cavities = ShellTurner(result.mesh, shells, report.size).run();
-    report.turned_triangles = std::accumulate(shells.turned.begin(), shells.turned.end(), 0);
-    report.shells = static_cast<int>(shells.shells.size());
-    for (const MeshShell& shell : shells.shells) {
-      report.open_shells += shell.rim_edges > 0 ? 1 : 0;
-      report.area += shell.area;
-      report.volume += shell.volume;
-    }
-  }
+  orient(result.mesh, report);
   require(report.area > k_least_area * report.size * report.size,
           fmt::format("the mesh has no area: all of its triangles lie in a line ({:.3g} m^2)", report.area));
   report.closed = is_balanced(result.mesh);
@@ -371,6 +378,15 @@ RepairedMesh repair_mesh(const TriangleMesh& mesh, const RepairOptions& options)
           ? count_intersecting_triangles(result.mesh, result.bvh, std::max(tolerance, 1e-9 * report.size),
                                          options.threads)
           : -1;
+  if (report.shells > 1 || report.non_manifold_edges > 0 || report.intersecting_triangles != 0) {
+    SolidBoundary boundary = solid_boundary(result.mesh, result.bvh, report.size, options.threads);
+    if (!boundary.mesh.triangles.empty()) {
+      report.inner_triangles += boundary.whole + boundary.in_part;
+      report.inner_area = boundary.area;
+      result.trimmed.emplace(RepairedMesh::Surface{std::move(boundary.mesh), {}});
+      result.trimmed->bvh = TriangleBvh(result.trimmed->mesh);
+    }
+  }
   add_notes(report);
   return result;
 }

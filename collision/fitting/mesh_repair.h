@@ -1,6 +1,7 @@
 /// Repair of triangle meshes for signed distances: any triangles in, a mesh with an inside out.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,21 +37,34 @@ struct RepairReport {
   int non_manifold_edges = 0;      ///< with more than two triangles
   int twisted_edges = 0;           ///< where a shell disagrees with itself: it has one side only
   int intersecting_triangles = 0;  ///< that pass through another one; -1: not counted
+  int inner_sheets = 0;            ///< dropped: open shells within the solid
+  int inner_triangles = 0;         ///< of those, and others that lie within the solid in whole or in part
   bool closed = false;             ///< every edge is passed as often either way: winding numbers are whole
 
-  double size = 0.0;       ///< largest extent [m]
-  double area = 0.0;       ///< [m^2]
-  double volume = 0.0;     ///< sum over the shells; a hole is closed by a cone over its rim [m^3]
-  double enclosure = 0.0;  ///< mean winding number just inside the surface, in [0, 1]: 1 if it is closed
+  double size = 0.0;        ///< largest extent [m]
+  double area = 0.0;        ///< [m^2]
+  double inner_area = 0.0;  ///< of that, within the solid where pieces overlap or touch [m^2]
+  double volume = 0.0;      ///< sum over the shells; a hole is closed by a cone over its rim [m^3]
+  double enclosure = 0.0;   ///< mean winding number just inside the surface, in [0, 1]: 1 if it is closed
 
   std::vector<std::string> notes;  ///< what was found and what was done about it, a sentence each
 };
 
 /// A mesh that signed distances can be asked of.
 struct RepairedMesh {
+  struct Surface {
+    TriangleMesh mesh;
+    TriangleBvh bvh;  ///< of `mesh`
+  };
+
   TriangleMesh mesh;
-  TriangleBvh bvh;  ///< of `mesh`
+  TriangleBvh bvh;  ///< of `mesh`: winding numbers
   RepairReport report;
+  std::optional<Surface> trimmed;  ///< what is left of the mesh without walls within the solid, if it has any
+
+  /// What separates inside from outside, and distances are measured from.
+  [[nodiscard]] const TriangleMesh& surface() const { return trimmed ? trimmed->mesh : mesh; }
+  [[nodiscard]] const TriangleBvh& surface_bvh() const { return trimmed ? trimmed->bvh : bvh; }
 };
 
 /// Makes of any triangles a mesh whose winding number tells inside from outside.
@@ -64,8 +78,10 @@ struct RepairedMesh {
 ///   - A closed shell inside another one is a cavity, and faces inwards, if in the input it faced the other
 ///     way than the one around it and there is something solid to be hollow. (The shell around it is looked
 ///     for among the 256 of largest volume.)
-///   - Holes are not filled, nor are intersections resolved: the winding number needs neither. Sheets within
-///     the solid stay too, and distances are measured from them.
+///   - Open shells that are sheets within the solid go (inner_sheets).
+///   - Holes are not filled, nor are intersections resolved: the winding number needs neither. What lies
+///     within the solid where shells overlap or touch, or one passes through itself, stays in `mesh`, but
+///     distances are measured from the surface without it (solid_boundary).
 ///
 /// Depends on the mesh and the options alone. Takes O(n log n), and up to 100 bytes a triangle beside the
 /// result, which has about 170.
