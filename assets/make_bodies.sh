@@ -45,7 +45,7 @@ exponents = [0.1, 0.9]\nprofile_power = 50
 angles = [0, 1.047197551196598, 2.094395102393195, 3.141592653589793, 4.188790204786391, 5.235987755982989]
 offsets = [0.018, 0.018, 0.018, 0.018, 0.018, 0.018]
 [[primitive]]\nkind = "superquadric"\noperation = "subtract"\nsemi_axes = [0.0107, 0.0107, 0.02]
-exponents = [0.1, 0.9]' --density 7850 --vertices 240
+exponents = [0.1, 0.9]' --density 7850 --vertices 240 --friction 0.2
 meshed superquadric '[[primitive]]\nkind = "superquadric"\nsemi_axes = [0.06, 0.05, 0.045]
 exponents = [0.9, 0.9]' --density 600 --vertices 200
 # 32 rings of 14 points about a circle of radius 0.07 m, every other one turned by half a step.
