@@ -117,7 +117,6 @@ MassProperties mass_properties_of_inside(const RepairedMesh& mesh, const Distanc
 
 FitQuality fit_quality(const MeshedBody& made, const RepairedMesh& mesh, const DistanceGrid& grid,
                        int threads, const MeshingProgress& progress) {
-  require(made.surface.triangle_count() > 0, "the body has no surface to compare");
   constexpr int k_stages = 4;
   const auto report = [&](int done) {
     if (progress) progress("comparisons", done, k_stages);

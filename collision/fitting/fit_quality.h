@@ -44,7 +44,7 @@ struct FitQuality {
 /// the grid's distances, interpolated, are zero, so that an overlap counts once.
 [[nodiscard]] MassProperties mass_properties_of_inside(const RepairedMesh& mesh, const DistanceGrid& grid);
 
-/// Compares a body that is not regular with the mesh that it was fitted to.
+/// Compares a body with the mesh that it was fitted to.
 ///
 /// @param grid     distances of the mesh
 /// @param threads  0: as many as the machine has; changes no result

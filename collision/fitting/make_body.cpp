@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 #include <utility>
 #include <variant>
 
@@ -40,7 +41,10 @@ TriangleMesh mesh_of_zero_set(const Shape& shape, int resolution, const MeshingP
   const SampleGrid grid = grid_around(sdf.bounds(), resolution);
   constexpr double k_band = 2.0;  // of cubes: the ends of an edge through the zero set are nearer than that
   TriangleMesh mesh = marching_cubes(field_near(sdf, k_band * grid.cell_size), grid, progress);
-  require(mesh.triangle_count() > 0, "the shape has no inside that a grid of this resolution can see");
+  require(mesh.triangle_count() > 0,
+          fmt::format(
+              "the shape is too thin for a grid of {} cubes along its longest side: try a higher resolution",
+              resolution));
   return mesh;
 }
 
@@ -174,6 +178,11 @@ MeshedBody make_regular_body(Shape shape, const MeshedBodyOptions& options) {
     return sample;
   };
   result.report = inspect_surface(field, result.body.mesh);
+  try {
+    result.surface = mesh_of_zero_set(result.body.shape, options.resolution, options.mesh.progress);
+  } catch (const std::invalid_argument&) {  // too thin
+    result.surface = result.body.mesh;
+  }
   return result;
 }
 

@@ -25,7 +25,7 @@ struct MeshedBody {
   Body body;
   double scale = 1.0;                          ///< that the shape was scaled by, to have its size
   Vec3<double> origin = Vec3<double>::Zero();  ///< of the body's frame, in that of the scaled shape [m]
-  TriangleMesh surface;    ///< the fine mesh of the zero set, in the body's frame; empty of a regular mesh
+  TriangleMesh surface;                        ///< the fine mesh of the zero set, in the body's frame
   SurfaceReport report;    ///< of the collision mesh, against the SDF and the fine mesh of marching cubes
   int floating_parts = 0;  ///< closed surfaces apart from the body's, of primitives or parts of some left out
   int cavities = 0;        ///< closed ones within it, which its mesh and mass leave out

@@ -11,6 +11,7 @@
 #include "collision/fitting/fit_quality.h"
 #include "collision/fitting/make_body.h"
 #include "collision/sdf/shape_sdf.h"
+#include "engine/body_builder.h"
 #include "engine/mass_properties.h"
 #include "engine/mesh_shapes.h"
 #include "tests/support/close.h"
@@ -245,6 +246,19 @@ TEST_CASE("surface_samples: are spread by area and lie on the triangles", "[coll
   }
   // The outer half of a torus of radii 1, r has pi + 2 r of every 2 pi of its area.
   CHECK(close(outer / static_cast<double>(samples.points.cols()), 0.5 + 0.3 / std::numbers::pi, 0.02, 0.0));
+}
+
+TEST_CASE("fit_quality: a body with a regular mesh is compared like any other", "[collision][value]") {
+  const RepairedMesh mesh = repair_mesh(sphere_mesh(1.0, 4));
+  const DistanceGrid grid = signed_distance_grid(mesh, cube_around(mesh.bvh.bounds(), 41));
+  MeshedBodyOptions options;
+  options.resolution = 64;
+  const MeshedBody made = make_meshed_body(make_sphere(1.0, 1.0).shape, options);
+  CHECK(made.surface.triangle_count() > 1000);
+  const FitQuality q = fit_quality(made, mesh, grid);
+  CHECK(q.occupancy_iou > 0.99);
+  CHECK(q.mesh_to_zero_set.max < 5e-3);
+  CHECK(std::abs(q.volume_error) < 0.01);
 }
 
 TEST_CASE("mass_properties_of_inside: are exact where the mesh allows it, and count an overlap once",
