@@ -169,6 +169,19 @@ TEST_CASE("fit_mesh: cavities are cut out", "[collision][value][suite]") {
   CHECK(sdf.distance<double>(Vec3<double>(-0.1, 0, -0.2)) > 0.1);  // inside of either
 }
 
+TEST_CASE("fit_mesh: by itself fits walls of bowls and mugs, which polyhedra fill",
+          "[collision][value][suite]") {
+  const Solid solid = GENERATE(Solid(bowl), Solid(mug));
+  MeshFitOptions options = coarse_fit();
+  options.method = FitMethod::automatic;
+  const FittedMesh fitted = fit_mesh(mesh_of(solid), options);
+  const FitQuality q = fit_quality(body_of(fitted), fitted.repaired, fitted.grid);
+  CAPTURE(q.occupancy_iou, q.volume_error);
+  CHECK(fitted.method == FitMethod::superquadrics);
+  CHECK(q.occupancy_iou >= 0.93);
+  CHECK(std::abs(q.volume_error) <= 0.04);
+}
+
 TEST_CASE("fit_mesh: by itself mixes exact kinds with superquadrics where they are worth it",
           "[collision][value][suite]") {
   const Solid dumbbell = suite()[10].solid;
