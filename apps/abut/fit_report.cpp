@@ -13,7 +13,7 @@ namespace abut {
 namespace {
 
 constexpr double k_smallest_usual = 1e-3, k_largest_usual = 20.0;  // sizes [m]
-constexpr double k_least_iou = 0.8, k_most_volume_error = 0.1;
+constexpr double k_good_iou = 0.9, k_least_iou = 0.8, k_most_volume_error = 0.1;
 
 double degrees(double radians) { return radians * 180.0 / std::numbers::pi; }
 
@@ -224,6 +224,9 @@ std::string text_of(const FitReport& report) {
   if (report.fitted) text += mesh_text(*report.fitted);
   text += body_text(report.made);
   if (report.fitted && report.quality) text += fit_text(*report.fitted, *report.quality);
+  if (report.quality && report.quality->occupancy_iou >= k_least_iou &&
+      report.quality->occupancy_iou < k_good_iou)
+    text += fmt::format("note: the IoU is below {}: {}\n", k_good_iou, remedy_of(report));
   text += fmt::format("took {}\n", duration_text(report.seconds));
   return text;
 }
