@@ -47,7 +47,14 @@ GjkResult gjk(MinkowskiDifference<T>& difference, const GjkSettings& settings, D
     larger.points[at(larger.count++)] = next;
     const Vec3<double> v_next = reduce_to_closest(larger);
     const double length_next = v_next.norm();
-    if (has_point(simplex, next.w) || !(length_next < length)) {
+    // What a small step across v gains is lost in the rounding of |v|: the plane perpendicular to it says
+    // more.
+    const auto separates_better = [&] {
+      return length_next <= length + difference.rounding() &&
+             v_next.dot(difference.support(Vec3<double>(-v_next / length_next)).w) >
+                 result.lower * length_next;
+    };
+    if (has_point(simplex, next.w) || (!(length_next < length) && !separates_better())) {
       // Where rounding ends the search before a plane separates the cores, how they touch is for EPA to say.
       if (!(result.lower > 0.0)) result.end = GjkEnd::overlap;
       return result;

@@ -3,11 +3,13 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <numbers>
 
 #include "collision/capsule_distance.h"
+#include "engine/primitive_builder.h"
 #include "engine/random.h"
 #include "tests/support/cases.h"
 #include "tests/support/close.h"
@@ -229,6 +231,22 @@ TEST_CASE("convex_distance: phi is continuous where bodies come to touch", "[col
       if (gap < 0.0) REQUIRE(d.core_distance <= -gap + slack);  // points and segments pass through each other
       REQUIRE(d.normal_AB_W.allFinite());
     }
+  }
+}
+
+TEST_CASE("convex_distance: the normal on a face is to rounding however little a point is off its diagonals",
+          "[collision][value]") {
+  const std::array<Vec2<double>, 4> corners{Vec2<double>(-0.08, -0.06), Vec2<double>(0.08, -0.06),
+                                            Vec2<double>(0.08, 0.06), Vec2<double>(-0.08, 0.06)};
+  const ConvexPart<double> sphere = test::sphere_part(0.08),
+                           plate = make_convex_part(make_padded_polygon(corners, 0.04));
+  ConvexScratch scratch;
+  for (double aside = 1e-14; aside < 1e-2; aside *= 3.0) {
+    const Pose<double> X_WB{Quat<double>::Identity(), {0.0, aside, 0.1201}};
+    const ConvexDistance<double> found = convex_distance(sphere, {}, plate, X_WB, {}, scratch);
+    CAPTURE(aside, found.normal_AB_W.transpose());
+    CHECK(found.status == ConvexStatus::converged);
+    CHECK(found.normal_AB_W.head<2>().norm() <= 1e-15);
   }
 }
 
