@@ -5,6 +5,7 @@
 #include <numbers>
 #include <utility>
 
+#include "collision/convex/aligned_sides.h"
 #include "collision/convex/core_feature.h"
 #include "engine/scalar.h"
 #include "engine/smooth.h"
@@ -151,11 +152,6 @@ SupportFace<S> find_face(const ConvexPart<double>& part, const PartPlacement<S>&
 }
 
 template <typename S>
-S cross2(const Vec2<S>& a, const Vec2<S>& b) {
-  return a[0] * b[1] - a[1] * b[0];
-}
-
-template <typename S>
 S signed_area(const std::vector<Vec2<S>>& polygon) {
   S sum(0.0);
   for (std::size_t i = 2; i < polygon.size(); ++i)
@@ -231,64 +227,6 @@ class Clipping {
   double tolerance_;
 };
 
-/// Where sides of the common polygon lie on sides of both faces, what moves one of them outwards changes
-/// nothing: the centre c moves by half the mean of all such motions, and by
-///   +-1/(2 a) sum over these sides of  integral |v_n| (x - c) ds,
-/// v_n the velocity of the side along its normal, on top. This sum is 0 where opposite sides balance.
-class AlignedSides {
- public:
-  using Polygon = std::vector<Vec2<double>>;
-
-  /// @param tolerance  distance [m] to a side below which a corner lies on it
-  AlignedSides(const Polygon& common, const Polygon& one, const Polygon& other, double tolerance)
-      : tolerance_(tolerance) {
-    const std::size_t count = common.size();
-    for (const Vec2<double>& x : common) centre_ += x / static_cast<double>(count);
-    for (std::size_t i = 0; i < count; ++i) {
-      const Vec2<double>&a = common[i], &b = common[(i + 1) % count];
-      extent_ = std::max(extent_, (a - centre_).norm());
-      if ((b - a).norm() > tolerance && is_on_side(a, b, one) && is_on_side(a, b, other)) add(a, b);
-    }
-  }
-
-  /// Whether motions in the plane, along either axis or about c, have different derivatives to either side.
-  [[nodiscard]] bool has_kink() const {
-    constexpr double k_balanced = 1e-6;
-    const double length = extent_ * extent_;
-    return x_.norm() > k_balanced * length || y_.norm() > k_balanced * length ||
-           turn_.norm() > k_balanced * length * extent_;
-  }
-
- private:
-  [[nodiscard]] bool is_on_side(const Vec2<double>& a, const Vec2<double>& b, const Polygon& polygon) const {
-    for (std::size_t i = 0; i < polygon.size(); ++i) {
-      const Vec2<double>& start = polygon[i];
-      const Vec2<double> side = (polygon[(i + 1) % polygon.size()] - start).normalized();
-      const auto is_on = [&](const Vec2<double>& x) {
-        return std::abs(cross2<double>(side, x - start)) <= tolerance_;
-      };
-      if (is_on(a) && is_on(b)) return true;
-    }
-    return false;
-  }
-  void add(const Vec2<double>& a, const Vec2<double>& b) {
-    const double length = (b - a).norm();
-    const Vec2<double> along = (b - a) / length, middle = 0.5 * (a + b) - centre_;
-    x_ += std::abs(along[1]) * length * middle;
-    y_ += std::abs(along[0]) * length * middle;
-    // About c, v_n = s at the place s along the side from the foot of c's perpendicular.
-    const double from = along.dot(a - centre_), to = along.dot(b - centre_);
-    const Vec2<double> foot = a - centre_ - from * along;
-    const auto integral = [](double s) { return 0.5 * s * std::abs(s); };    // of |s|
-    const auto moment = [](double s) { return s * s * std::abs(s) / 3.0; };  // of |s| s
-    turn_ += (integral(to) - integral(from)) * foot + (moment(to) - moment(from)) * along;
-  }
-
-  double tolerance_, extent_ = 0.0;
-  Vec2<double> centre_ = Vec2<double>::Zero();
-  Vec2<double> x_ = Vec2<double>::Zero(), y_ = Vec2<double>::Zero(), turn_ = Vec2<double>::Zero();
-};
-
 /// Where the line through `at` along n meets the plane of a face, from `at` [m].
 template <typename S>
 S height(const SupportFace<S>& face, const Vec3<S>& corner, const Vec3<S>& n, const Vec3<S>& at) {
@@ -324,12 +262,16 @@ class PatchFinder {
               const PartPlacement<S>& X_B, const Witness<S>& witness, FacePatchScratch<S>& scratch)
       : A_(A),
         B_(B),
+        X_A_(X_A),
+        X_B_(X_B),
         witness_(witness),
         memory_(scratch),
         face_A_(find_face(A, X_A, witness.normal_AB_W, scratch.corners_A)),
         face_B_(find_face(B, X_B, Vec3<S>(-witness.normal_AB_W), scratch.corners_B)),
+        is_line_A_(scratch.corners_A.size() == 2),
+        is_line_B_(scratch.corners_B.size() == 2),
         middle_(0.5 * (values(witness.point_A_W) + values(witness.point_B_W))),
-        normal_(patch_normal()),
+        normal_(normal_of_patch()),
         plane_(values(normal_)) {
     for (const std::vector<Vec3<S>>* corners : {&scratch.corners_A, &scratch.corners_B})
       for (const Vec3<S>& x : *corners) extent_ = std::max(extent_, (values(x) - middle_).norm());
@@ -337,12 +279,18 @@ class PatchFinder {
 
   /// Of the patch that find(0.0) left: whether its centre has other derivatives on either side.
   [[nodiscard]] bool has_kink() {
+    if (face_A_.is_unbounded || face_B_.is_unbounded) return false;
     std::vector<Vec2<double>>&common = memory_.common, &region = memory_.values;
     set_values(memory_.polygon, common);
     set_values(memory_.region, region);
     const double tolerance = k_aligned * extent_;
-    if (common.size() == 2) return has_one_aligned_end(common, memory_.subject, region, tolerance);
-    return common.size() > 2 && AlignedSides(common, memory_.subject, region, tolerance).has_kink();
+    if (is_line_A_ && is_line_B_ && !are_segments() && are_lines_parallel()) return true;
+    if (common.size() == 2)
+      return has_end_at_corner(common, region, tolerance) ||
+             has_one_aligned_end(common, memory_.subject, region, tolerance);
+    return common.size() > 2 &&
+           AlignedSides(common, memory_.subject, region, tolerance, {in_plane(X_A_), in_plane(X_B_)})
+               .has_kink();
   }
 
   /// @param shift  of B, in extents of the faces
@@ -410,22 +358,20 @@ class PatchFinder {
     for (const Vec2<S>& x : points) values_of.emplace_back(value_of(x[0]), value_of(x[1]));
   }
 
-  /// Of a segment: both ends are the subject's own, and the region's limits as well, or neither is.
-  static bool has_one_aligned_end(const std::vector<Vec2<double>>& common,
-                                  const std::vector<Vec2<double>>& subject,
-                                  const std::vector<Vec2<double>>& region, double tolerance) {
-    int aligned = 0;
-    for (const Vec2<double>& end : common) {
-      bool is_own = false, is_limit = false;
-      for (const Vec2<double>& x : subject) is_own |= (x - end).norm() <= tolerance;
-      for (std::size_t i = 0; i < region.size(); ++i) {
-        const Vec2<double> side = (region[(i + 1) % region.size()] - region[i]).normalized();
-        const Vec2<double> from = end - region[i];
-        is_limit |= std::abs(region.size() == 2 ? side.dot(from) : cross2<double>(side, from)) <= tolerance;
-      }
-      aligned += is_own && is_limit;
-    }
-    return aligned == 1;
+  [[nodiscard]] bool are_segments() const {
+    return A_.core == ConvexCore::segment && B_.core == ConvexCore::segment;
+  }
+  /// To a thousandth: then the normal of the witness points jumps from one end of the lines to the other.
+  [[nodiscard]] bool are_lines_parallel() const {
+    const auto along = [](const std::vector<Vec3<S>>& line) {
+      return Vec3<double>((values(line[1]) - values(line[0])).normalized());
+    };
+    return along(memory_.corners_A).cross(along(memory_.corners_B)).norm() <= 1e-3;
+  }
+
+  /// The origin of a part in the plane of what is clipped.
+  [[nodiscard]] Vec2<double> in_plane(const PartPlacement<S>& X_WP) const {
+    return plane_.project<double>(values(X_WP.p_WP) - middle_, values(normal_));
   }
 
   /// Of two segments: from one to the other in the middle of what they have in common, perpendicular to both.
@@ -450,17 +396,24 @@ class PatchFinder {
     return (side / length) * across;
   }
 
-  [[nodiscard]] Vec3<S> patch_normal() const {
-    const bool is_line_A = memory_.corners_A.size() == 2, is_line_B = memory_.corners_B.size() == 2;
+  /// Turns lines of a cone that touch a face to where they are nearest to it: the normal of the witness
+  /// points jumps, and would take such a line along.
+  [[nodiscard]] Vec3<S> normal_of_patch() {
+    const Vec3<S> m = mean_normal();
+    if (is_line_A_ && !is_line_B_ && A_.core == ConvexCore::cone)
+      face_A_ = find_face(A_, X_A_, m, memory_.corners_A);
+    if (is_line_B_ && !is_line_A_ && B_.core == ConvexCore::cone)
+      face_B_ = find_face(B_, X_B_, Vec3<S>(-m), memory_.corners_B);
+    return m;
+  }
+
+  [[nodiscard]] Vec3<S> mean_normal() const {
     if (memory_.corners_A.empty() || memory_.corners_B.empty()) return witness_.normal_AB_W;
-    if (is_line_A && is_line_B) {
-      const bool are_segments = A_.core == ConvexCore::segment && B_.core == ConvexCore::segment;
-      return are_segments ? normal_of_lines() : witness_.normal_AB_W;
-    }
-    double share_A = is_line_A ? 0.0 : 1.0;
+    if (is_line_A_ && is_line_B_) return are_segments() ? normal_of_lines() : witness_.normal_AB_W;
+    double share_A = is_line_A_ ? 0.0 : 1.0;
     if (face_B_.is_unbounded) {
       share_A = 0.0;
-    } else if (!is_line_A && !is_line_B && !face_A_.is_unbounded) {
+    } else if (!is_line_A_ && !is_line_B_ && !face_A_.is_unbounded) {
       const double a = area_of_face(memory_.corners_A), b = area_of_face(memory_.corners_B);
       share_A = a + b > 0.0 ? smoothstep5(0.5 + (a - b) / (a + b)) : 0.5;
     }
@@ -494,9 +447,11 @@ class PatchFinder {
   }
 
   const ConvexPart<double>&A_, &B_;
+  const PartPlacement<S>&X_A_, &X_B_;
   const Witness<S>& witness_;
   FacePatchScratch<S>& memory_;
   SupportFace<S> face_A_, face_B_;
+  bool is_line_A_, is_line_B_;
   Vec3<double> middle_;
   Vec3<S> normal_;
   ProjectionPlane plane_;
@@ -551,8 +506,10 @@ void find_face_patch(const ConvexPart<double>& A, const PartPlacement<S>& X_A, c
                      const PartPlacement<S>& X_B, const Witness<S>& witness, FacePatchScratch<S>& scratch,
                      FacePatch<S>& patch) {
   PatchFinder<S> finder(A, X_A, B, X_B, witness, scratch);
-  if (!finder.find(0.0, patch)) return;
-  const bool has_kink = finder.has_kink();
+  const bool is_aligned = finder.find(0.0, patch), is_segment = patch.points.size() == 4;
+  const bool has_kink = (is_aligned || is_segment) && finder.has_kink();
+  patch.has_kink = has_kink;
+  if (!is_aligned) return;
   finder.find(k_shift, patch);
   finder.find(-k_shift, scratch.shifted);
   take_mean(scratch.shifted, 1e3 * k_shift * std::max(A.size + A.radius, B.size + B.radius), patch);

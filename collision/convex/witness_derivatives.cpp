@@ -91,7 +91,9 @@ class ContactSystem {
       : n_(n), plane_(n), A_(&A), B_(&B), least_radius_(least_radius) {
     M_ = plane_.of(Mat3<double>(A.W + B.W));
     M_.diagonal().array() += core_distance;
-    for (int side = 0; side < 2; ++side) {
+    // A face before a line that lies in it: the normal turns with the face, whichever end of the line stays.
+    const int first = B.flats > A.flats ? 1 : 0;
+    for (const int side : {first, 1 - first}) {
       const Side& of = side == 0 ? A : B;
       for (int k = 0; k < of.flats && rank_ < 2; ++k) {
         const Vec3<double> e = (side == 0 ? -of.flat[at(k)] : of.flat[at(k)]).normalized();

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "collision/detectors/convex_kinks.h"
 #include "engine/check.h"
 
 namespace abut {
@@ -130,84 +131,6 @@ SmoothingSettings smoothing_settings(const ContactConfig& config) {
   return settings;
 }
 
-namespace {
-
-/// Angles [rad] below which something counts as parallel: witness points jump along what is.
-constexpr double k_near_parallel = 1e-3;
-
-/// Directions along which the surface of a part is flat where a normal points out of it.
-struct Flats {
-  int count = 0;
-  std::array<Vec3<double>, 2> directions;  ///< in W, of unit length
-
-  /// Leaves out what is not perpendicular to the normal, or one that there is already.
-  void add(const Vec3<double>& direction, const Vec3<double>& normal) {
-    const Vec3<double> unit = direction.normalized();
-    if (std::abs(unit.dot(normal)) > k_near_parallel || count == 2) return;
-    if (count == 1 && unit.cross(directions[0]).norm() <= k_near_parallel) return;
-    directions[at(count++)] = unit;
-  }
-};
-
-Flats flats_of(const ConvexPart<double>& part, const Pose<double>& X_WB, const Vec3<double>& n) {
-  const Mat3<double> R = (X_WB.q * part.X_BP.q).toRotationMatrix();
-  Flats flats;
-  switch (part.core) {
-    case ConvexCore::point:
-    case ConvexCore::superquadric:
-      break;
-    case ConvexCore::segment:
-      if (part.extents[2] > 0.0) flats.add(R.col(2), n);
-      break;
-    case ConvexCore::half_space:
-      flats.add(R.col(0), R.col(2));
-      flats.add(R.col(1), R.col(2));
-      break;
-    case ConvexCore::box:
-      for (int i = 0; i < 3; ++i) flats.add(R.col(i), n);
-      break;
-    case ConvexCore::cone: {
-      const Vec3<double> axis = R.col(2), radial = n - n.dot(axis) * axis;
-      if (radial.norm() <= k_near_parallel) {
-        flats.add(R.col(0), n);
-        flats.add(R.col(1), n);
-      } else {
-        flats.add(2.0 * part.extents[2] * axis + (part.extents[1] - part.extents[0]) * radial.normalized(),
-                  n);
-      }
-      break;
-    }
-    case ConvexCore::polyhedron: {
-      const PolyhedronGraph<double>& graph = *part.polyhedron;
-      const Vec3<double> n_P = R.transpose() * n;
-      double farthest = -k_infinity;
-      for (const Vec3<double>& x : graph.vertices) farthest = std::max(farthest, n_P.dot(x));
-      const double reached = farthest - 2.0 * k_near_parallel * part.size;
-      for (int i = 0; i < graph.vertex_count(); ++i) {
-        if (n_P.dot(graph.vertices[at(i)]) < reached) continue;
-        for (int k = graph.first_neighbour[at(i)]; k < graph.first_neighbour[at(i + 1)]; ++k) {
-          const Vec3<double>& other = graph.vertices[at(graph.neighbours[at(k)])];
-          if (n_P.dot(other) >= reached) flats.add(R * (other - graph.vertices[at(i)]), n);
-        }
-      }
-      break;
-    }
-  }
-  return flats;
-}
-
-/// Whether both parts are flat along the same line at the witness points, or nearly so.
-bool touch_along_a_line(const ConvexPart<double>& A, const Pose<double>& X_WA, const ConvexPart<double>& B,
-                        const Pose<double>& X_WB, const Vec3<double>& normal_AB_W) {
-  const Flats a = flats_of(A, X_WA, normal_AB_W);
-  if (a.count == 0) return false;
-  const Flats b = flats_of(B, X_WB, -normal_AB_W);
-  if (a.count + b.count > 2) return true;  // a face, and a line or a face
-  return b.count == 1 && a.directions[0].cross(b.directions[0]).norm() <= k_near_parallel;
-}
-
-}  // namespace
-
 bool ConvexContacts::find_witness(int a, int b, const Pose<double>& X_WA, const Pose<double>& X_WB,
                                   double reach, ConvexContactScratch& scratch, Witness<double>& witness,
                                   WitnessByB* by_B) const {
@@ -255,12 +178,24 @@ void ConvexContacts::find_of_parts(int a, int b, const Pose<double>& X_WA, const
   Witness<double> witness;
   WitnessByB by_B;
   if (!find_witness(a, b, X_WA, X_WB, reach, scratch, witness, with_derivatives ? &by_B : nullptr)) return;
-  bool has_kink = with_derivatives && touch_along_a_line(A, X_WA, B, X_WB, witness.normal_AB_W);
-  constexpr double k_exact = 1e-13;  // relaxation of derivatives that differences cannot tell from exact ones
-  if (with_derivatives && is_padded() && config_.qp_relaxation > k_exact) {
-    WitnessByB exact;
-    has_kink |= padded_witness(padded_A_[at(a)], X_WA, padded_B_[at(b)], X_WB, k_exact, witness, &exact) &&
-                differ(by_B, exact);
+  bool has_kink = false, has_jump = false;  // of the witness points alone; of the patch, too
+  if (with_derivatives) {
+    has_jump = is_padded() ? do_cores_meet(padded_A_[at(a)], padded_B_[at(b)], witness)
+                           : has_other_way_out(A, X_WA, B, X_WB, witness, scratch.convex);
+    has_kink = has_kink_of_faces(A, X_WA, B, X_WB, witness, by_B);
+    constexpr double k_exact =
+        1e-13;  // a relaxation whose derivatives differences cannot tell from exact ones
+    const bool is_smoothed = is_padded() ? config_.qp_relaxation > k_exact
+                                         : config_.witness_derivative != WitnessDerivative::exact;
+    if (is_smoothed && !has_kink) {
+      ConvexContacts exact(*this);
+      exact.config_.qp_relaxation = k_exact;
+      exact.config_.witness_derivative = WitnessDerivative::exact;
+      Witness<double> same;
+      WitnessByB exact_by_B;
+      has_kink =
+          exact.find_witness(a, b, X_WA, X_WB, reach, scratch, same, &exact_by_B) && differ(by_B, exact_by_B);
+    }
   }
   const PartPlacement<double> X_A = part_placement(A, X_WA), X_B = part_placement(B, X_WB);
   const Vec3<double> about = 0.5 * (witness.point_A_W + witness.point_B_W);
@@ -276,7 +211,7 @@ void ConvexContacts::find_of_parts(int a, int b, const Pose<double>& X_WA, const
     for (const PatchPoint<PatchDual>& point : patch.points) {
       contacts.push_back(contact_of(point, about));
       contacts.back().is_near_kink =
-          patch.has_kink || (has_kink && point.weight.value > 0.0 && contacts.size() == 1);
+          patch.has_kink || has_jump || (has_kink && point.weight.value > 0.0 && contacts.size() == 1);
     }
   } else {
     FacePatch<double>& patch = scratch.patch;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <numbers>
 
+#include "engine/lie.h"
 #include "engine/random.h"
 #include "tests/support/cases.h"
 #include "tests/support/close.h"
@@ -193,9 +194,11 @@ TEST_CASE("face_patch: sides in one plane are a kink unless opposite ones balanc
   CHECK_FALSE(apart.is_aligned);
   CHECK_FALSE(apart.has_kink);
 
-  const FacePatch<double> aside = at(box, placed_at(0.3, 0.0, 1.0));  // aligned front and back
+  // Aligned front and back: opposite sides balance but for turns of either box about its own centre.
+  const FacePatch<double> aside = at(box, placed_at(0.3, 0.0, 1.0));
   CHECK(aside.is_aligned);
-  CHECK_FALSE(aside.has_kink);
+  CHECK(aside.has_kink);
+  CHECK_FALSE(at(test::box_part({0.3, 0.5, 0.5}), placed_at(0.0, 0.0, 1.0)).has_kink);
 
   const FacePatch<double> at_a_side = at(small, placed_at(0.3, 0.0, 0.7));  // flush on the right only
   CHECK(at_a_side.is_aligned);
@@ -210,6 +213,15 @@ TEST_CASE("face_patch: sides in one plane are a kink unless opposite ones balanc
       patch_of(capsule, {}, test::capsule_part(0.1, 0.2), placed_at(0.2, 0.0, 0.1));  // one end aligned
   CHECK(short_one.is_aligned);
   CHECK(short_one.has_kink);
+
+  // A line that ends at a corner of a face, or in the middle of a side
+  const auto lying = [&](double y) {
+    return patch_of(box, {}, capsule,
+                    {exp_quaternion<double>(Vec3<double>(-0.25 * std::numbers::pi, 0.0, 0.0)),
+                     Vec3<double>(0.6, y, 0.5)});
+  };
+  CHECK(lying(0.5).has_kink);
+  CHECK_FALSE(lying(0.4).has_kink);
 }
 
 }  // namespace
