@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <exception>
@@ -21,7 +22,8 @@ namespace abut::benchmarks {
 namespace {
 
 constexpr int k_starts = 20, k_iterations = 50;
-constexpr double k_close = 0.01;  // relative error of an unknown that is found
+constexpr double k_close = 0.01;                // relative error of an unknown that is found
+constexpr std::chrono::seconds k_longest{500};  // of a search
 
 struct NamedExperiment {
   const char* name;
@@ -62,24 +64,34 @@ double error_of(const UnknownSpace& unknowns, const Eigen::VectorXd& x) {
   return largest;
 }
 
-/// How many starts find the true values (each to 1 %), or reach all goals to within their tolerances.
-int successes(const NamedExperiment& named, const ExperimentFile& file, const SearchResult& result) {
+/// How many starts find the true values (each to 1 %), or reach all goals to within their tolerances, of all
+/// those that came to their end.
+struct Successes {
+  int count = 0, done = 0;
+
+  [[nodiscard]] bool is_complete() const { return done == k_starts; }
+  [[nodiscard]] std::string text() const {
+    return is_complete() ? fmt::format("{}", count) : fmt::format("{} of {}", count, done);
+  }
+};
+Successes successes(const NamedExperiment& named, const ExperimentFile& file, const SearchResult& result) {
   const UnknownSpace unknowns(file.experiment);
-  int count = 0;
+  Successes of;
   for (int s = 0; s < k_starts; ++s) {
     const StartState& start = result.starts[static_cast<std::size_t>(s)];
-    if (start.status == Solution::Status::failed || start.x.size() == 0) continue;
+    of.done += start.is_done;
+    if (!start.is_done || start.status == Solution::Status::failed || start.x.size() == 0) continue;
     if (named.question == Question::identify) {
-      count += error_of(unknowns, start.x) <= k_close;
+      of.count += error_of(unknowns, start.x) <= k_close;
     } else {
       SearchResult one = result;
       one.best = s;
       const IdentificationReport report = build_report(file, one, named.question, 1);
-      count += std::all_of(report.goals.begin(), report.goals.end(),
-                           [](const GoalRow& goal) { return goal.is_reached(); });
+      of.count += std::all_of(report.goals.begin(), report.goals.end(),
+                              [](const GoalRow& goal) { return goal.is_reached(); });
     }
   }
-  return count;
+  return of;
 }
 
 std::string percent(double share) { return fmt::format("{:.2g} %", 100.0 * share); }
@@ -100,19 +112,25 @@ Outcome outcome_of(const NamedExperiment& named, DetectorKind detector, ContactL
   if (first_refused_pair(scene.model, scene.config.step.contact)) return {"refused", ""};
   SearchOptions options;
   options.threads = 2;
+  const auto begin = std::chrono::steady_clock::now();
+  options.progress = [&](const StageIteration&) {
+    return std::chrono::steady_clock::now() - begin < k_longest;
+  };
   Outcome outcome;
   if (named.question == Question::identify) {
     const MotionFit fit(file.experiment);
     file.experiment = with_simulated_data(fit, fit.unknowns().truth(), nullptr);
   }
   const SearchResult result = search(file, options);
-  outcome.found = fmt::format("{}", successes(named, file, result));
-  if (named.question == Question::identify) {
+  const Successes of = successes(named, file, result);
+  outcome.found = of.text();
+  if (named.question == Question::identify && of.is_complete()) {
     const ExperimentFile reference = experiment_of(named, DetectorKind::manifold, ContactLaw::smooth_coulomb);
     const MotionFit fit(reference.experiment);
     const StepConfig own = file.experiment.scene.config.step;
     file.experiment = with_simulated_data(fit, fit.unknowns().truth(), nullptr);
     file.experiment.scene.config.step = own;
+    options.progress = nullptr;
     const SearchResult other = search(file, options);
     const StartState& best = other.starts[static_cast<std::size_t>(other.best)];
     if (best.status != Solution::Status::failed)
