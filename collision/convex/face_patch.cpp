@@ -288,9 +288,7 @@ class PatchFinder {
     if (common.size() == 2)
       return has_end_at_corner(common, region, tolerance) ||
              has_one_aligned_end(common, memory_.subject, region, tolerance);
-    return common.size() > 2 &&
-           AlignedSides(common, memory_.subject, region, tolerance, {in_plane(X_A_), in_plane(X_B_)})
-               .has_kink();
+    return common.size() > 2 && has_aligned_side(common, memory_.subject, region, tolerance);
   }
 
   /// @param shift  of B, in extents of the faces
@@ -367,11 +365,6 @@ class PatchFinder {
       return Vec3<double>((values(line[1]) - values(line[0])).normalized());
     };
     return along(memory_.corners_A).cross(along(memory_.corners_B)).norm() <= 1e-3;
-  }
-
-  /// The origin of a part in the plane of what is clipped.
-  [[nodiscard]] Vec2<double> in_plane(const PartPlacement<S>& X_WP) const {
-    return plane_.project<double>(values(X_WP.p_WP) - middle_, values(normal_));
   }
 
   /// Of two segments: from one to the other in the middle of what they have in common, perpendicular to both.
