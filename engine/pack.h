@@ -242,7 +242,7 @@ ABUT_INLINE void store_chosen_one_by_one(T* p, Native x, std::uint32_t bits) {
   for (; bits != 0; bits &= bits - 1) *p++ = x[std::countr_zero(bits)];
 }
 
-#if ABUT_SIMD_REGISTER_BYTES == 32
+#if ABUT_SIMD_REGISTER_BYTES >= 32
 /// The numbers of the bits that are set, one after the other, for every choice of 8.
 inline constexpr auto k_set_bits = [] {
   std::array<std::array<std::uint8_t, 8>, 256> numbers{};

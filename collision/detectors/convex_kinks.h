@@ -1,14 +1,13 @@
 /// Where witness points of convex parts have no derivative, or one that holds only very near by.
 ///
 /// Of parts whose witness points are known these are
-///   along a line    both are flat along the same line, so that witness points may be anywhere on it;
-///   at a border     the witness point of a part lies at the border of the face or edge that it is in: beyond
-///                   it the normal turns, on it it does not;
-///   cores that meet, where a proximity QP has no depth any more, and the normal of two segments, or of
-///   others
-///                   without volume, may point either way;
-///   another way out of an overlap in another direction, as short as the one that was found;
-///   corners that touch, around which the normal turns by a radian within a thousandth of their size.
+///   along a line     both are flat along one line: witness points may be anywhere on it;
+///   at a border      the witness point of a part lies at the border of its face or edge, beyond which the
+///                    normal turns;
+///   cores that meet  a proximity QP has no depth any more; and the normal of cores without volume, such as
+///                    segments, may point either way;
+///   another way out  of an overlap, in another direction and as short as the one that was found;
+///   corners          that touch: the normal turns by a radian within a thousandth of their size.
 /// Near is a thousandth: of a radian, of the size of a part, of a depth.
 #pragma once
 
