@@ -5,10 +5,12 @@
 ///     0 <= f_i      _|_  c_i.x + eta >= 0,   i = 1 ... 24,   y = sum f_i c_i
 ///     0 <= eta      _|_  mu gamma_n - sum f_i >= 0
 ///
-/// eta is the sliding speed (against the nearest direction). Every product of two sides that exclude each
-/// other is kappa at the solution (complementarity.h). This takes the place of slacks clamped from below, by
-/// which redundant directions and contacts are usually kept from making the derivative's system singular:
-/// slacks of active conditions come out at kappa/impulse, and derivatives are exactly those of the answer.
+/// eta is the sliding speed (against the nearest direction). The product of two sides that exclude each
+/// other is kappa at the solution (complementarity.h) in the first line and kappa/3 in the others: a box that
+/// sticks creeps by as much as with a cone of 8 directions and kappa. This takes the place of slacks clamped
+/// from below, by which redundant directions and contacts are usually kept from making the derivative's
+/// system singular: slacks of active conditions come out at kappa/impulse, and derivatives are exactly those
+/// of the answer.
 ///
 /// Friction between two of the directions is weaker, by up to 1 - cos(7.5 degrees) = 0.9 %. The directions
 /// are those of a fixed frame turned to the normal by the least rotation: x and y for the normal +z. They
@@ -34,6 +36,9 @@ using complementarity::Tangents;
 using complementarity::Target;
 
 inline constexpr int k_directions = 24;
+
+/// Products of friction's conditions, by those of the normal row.
+inline constexpr double k_product = 8.0 / k_directions;
 
 /// c_i.
 inline const std::array<Vec2<double>, k_directions>& directions() {
@@ -70,7 +75,8 @@ struct Friction {
 
   /// The point of the central path at x and b > 0: eta is the root of sum_i kappa/(c_i.x + eta) + kappa/eta =
   /// b, found by Newton's method from the left, which nothing can throw off as the sum is convex.
-  void centre(const Vec2<double>& x, double bound, double relaxation) {
+  void centre(const Vec2<double>& x, double bound, double normal_product) {
+    const double relaxation = k_product * normal_product;
     double least = 0.0;
     for (const Vec2<double>& c : directions()) least = std::max(least, -c.dot(x));
     double above = relaxation / bound;
@@ -89,16 +95,16 @@ struct Friction {
     for (std::size_t i = 0; i < k_directions; ++i) impulses[i] = relaxation / slack(i, x);
   }
 
-  /// Sum of the products of both sides, and the largest and least of them.
+  /// Sum of the products of both sides, and the largest and least of them, over k_product.
   struct Products {
     double sum, largest, least;
     int count;
   };
   [[nodiscard]] Products products(const Vec2<double>& x, double bound) const {
-    const double last = speed * bound_slack(bound);
+    const double last = speed * bound_slack(bound) / k_product;
     Products p{last, last, last, 1 + k_directions};
     for (std::size_t i = 0; i < k_directions; ++i) {
-      const double product = impulses[i] * slack(i, x);
+      const double product = impulses[i] * slack(i, x) / k_product;
       p.sum += product;
       p.largest = std::max(p.largest, product);
       p.least = std::min(p.least, product);
@@ -106,10 +112,11 @@ struct Friction {
     return p;
   }
 
-  /// The change of y that brings all products to `target`, with the second-order terms of a step `d` that was
-  /// tried before. Keeps what change() needs.
-  FrictionStep linearize(const Vec2<double>& x, double bound, double target, const Friction& d,
+  /// The change of y that brings all products to `goal` times k_product, with the second-order terms of a
+  /// step `d` that was tried before. Keeps what change() needs.
+  FrictionStep linearize(const Vec2<double>& x, double bound, double goal, const Friction& d,
                          const Vec2<double>& dx, double d_bound) {
+    const double target = k_product * goal;
     const double b_slack = bound_slack(bound);
     double total = 0.0, sum_c = 0.0, sum_w = 0.0;
     for (const double f : d.impulses) total += f;
