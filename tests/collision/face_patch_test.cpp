@@ -195,7 +195,9 @@ TEST_CASE("face_patch: sides in one plane are a kink, and so are lines that end 
   CHECK_FALSE(apart.is_aligned);
   CHECK_FALSE(apart.has_kink);
 
-  CHECK(at(box, placed_at(0.3, 0.0, 1.0)).has_kink);  // aligned front and back
+  const FacePatch<double> aside = at(box, placed_at(0.3, 0.0, 1.0));  // aligned front and back
+  CHECK(aside.is_aligned);
+  CHECK(aside.has_kink);
 
   const FacePatch<double> at_a_side = at(small, placed_at(0.3, 0.0, 0.7));  // flush on the right only
   CHECK(at_a_side.is_aligned);
