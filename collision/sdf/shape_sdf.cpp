@@ -371,5 +371,6 @@ void ShapeSdf::parameter_vjp(const Vec3<double>& x_B, double distance_bar, const
 }
 
 ABUT_SDF_SAMPLES()
+ABUT_SDF_SAMPLES_OF_LANES()
 
 }  // namespace abut

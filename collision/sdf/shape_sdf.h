@@ -462,22 +462,20 @@ SdfAnswer<order, S> ShapeSdf::sample(const Vec3<S>& x_B) const {
   return result;
 }
 
-// Compiled once for the numbers that the library uses: in shape_sdf.cpp, and for eight at a time in
-// manifold/kernel/point_kernel_*.cpp, for one instruction set each.
-using SdfDouble4 = Pack<double, 4>;
-using SdfDouble8 = Pack<double, 8>;
+// Compiled once, in shape_sdf.cpp, for the numbers that the library uses. Kernels compile their own lanes.
 #define ABUT_SDF_SAMPLE(prefix, order, S) \
   prefix template SdfAnswer<SdfOrder::order, S> ShapeSdf::sample<SdfOrder::order, S>(const Vec3<S>&) const;
-#define ABUT_SDF_SAMPLES(prefix)              \
-  ABUT_SDF_SAMPLE(prefix, normal, double)     \
-  ABUT_SDF_SAMPLE(prefix, gradient, double)   \
-  ABUT_SDF_SAMPLE(prefix, jacobian, double)   \
+#define ABUT_SDF_SAMPLES(prefix)            \
+  ABUT_SDF_SAMPLE(prefix, normal, double)   \
+  ABUT_SDF_SAMPLE(prefix, gradient, double) \
+  ABUT_SDF_SAMPLE(prefix, jacobian, double)
+ABUT_SDF_SAMPLES(extern)
+#ifndef ABUT_COMPILATION
+using SdfDouble4 = Pack<double, 4>;
+#define ABUT_SDF_SAMPLES_OF_LANES(prefix)     \
   ABUT_SDF_SAMPLE(prefix, normal, SdfDouble4) \
   ABUT_SDF_SAMPLE(prefix, jacobian, SdfDouble4)
-#define ABUT_SDF_SAMPLES_OF_KERNELS(prefix)   \
-  ABUT_SDF_SAMPLE(prefix, normal, SdfDouble8) \
-  ABUT_SDF_SAMPLE(prefix, jacobian, SdfDouble8)
-ABUT_SDF_SAMPLES(extern)
-ABUT_SDF_SAMPLES_OF_KERNELS(extern)
+ABUT_SDF_SAMPLES_OF_LANES(extern)
+#endif
 
 }  // namespace abut

@@ -70,12 +70,11 @@ class EdgeSearch {
   }
 
  private:
-  static constexpr int W = k_width<float>, k_parts = 4;
+  static constexpr int k_parts = 4, W = k_parts * k_parts;
   // A register at a time: of W numbers, AVX2 would have to keep most in memory.
   static constexpr int k_lanes = simd::k_register_lanes;
   using P = Pack<float, k_lanes>;
   using Bounds = P[k_edge_bound_columns];
-  static_assert(W == k_parts * k_parts);
   static_assert(k_edge_group[0] == k_parts * k_edge_group[1] && k_edge_group[1] == k_parts);
   // Of a lane: its place; and of its pair of parts, that of A and that of B.
   static constexpr LaneNumbers k_all_zero{{}},

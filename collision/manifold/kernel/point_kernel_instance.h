@@ -3,8 +3,6 @@
 
 namespace abut {
 
-ABUT_SDF_SAMPLES_OF_KERNELS()
-
 PointKernels PointKernels::ABUT_COMPILATION() {  // NOLINT(misc-definitions-in-headers)
   return {&sample_points_by_lanes};
 }

@@ -18,9 +18,9 @@
 namespace abut {
 inline namespace ABUT_SIMD {
 
-/// The packs of the kernels: 64 bytes, one to four registers.
+/// The packs of the kernels: one register.
 template <typename T>
-inline constexpr int k_width = 64 / static_cast<int>(sizeof(T));
+inline constexpr int k_width = simd::k_register_bytes / static_cast<int>(sizeof(T));
 template <typename T>
 using Lanes = Pack<T, k_width<T>>;
 
@@ -368,8 +368,8 @@ template <SdfOrder order, typename T>
                                                       const Vec3<Lanes<T>>& x) {
   using P = Lanes<T>;
   using One = Superquadric<T>;
-  // Four chains are better than two where there are registers for them, and no derivatives that need these.
-  constexpr int k_group = simd::k_register_bytes == 64 && order <= SdfOrder::normal ? 4 : 2;
+  // Four chains of dependent instructions side by side; fewer where derivatives need the registers.
+  constexpr int k_group = order <= SdfOrder::normal ? 4 : simd::k_register_bytes == 64 ? 2 : 1;
   const auto& primitives = solid.sdf->template primitives<T>();
   const DistanceMode mode = solid.sdf->distance_mode();
   if (primitives.size() == 1) return primitive_sample<order, P>(primitives[0], mode, x);
@@ -395,15 +395,15 @@ template <SdfOrder order, typename T>
     sides[0].add(answers);
     waiting = 0;
   });
-  if (waiting > 1) {
-    const One* pair[2] = {group[0], group[1]};
-    SdfAnswer<order, P> two[2];
-    sample_superquadrics<order, T, 2>(pair, x, two);
-    sides[0].add(two);
+  if constexpr (k_group > 2) {
+    if (waiting > 1) {
+      const One* pair[2] = {group[0], group[1]};
+      SdfAnswer<order, P> two[2];
+      sample_superquadrics<order, T, 2>(pair, x, two);
+      sides[0].add(two);
+    }
   }
-  if (waiting % 2 == 1) {
-    sides[0].add(taubin_sample<order, P>(*group[waiting - 1], x));
-  }
+  if (waiting % 2 == 1) sides[0].add(taubin_sample<order, P>(*group[waiting - 1], x));
   SdfAnswer<order, P> result = sides[0].result();
   if (subtracts) result = smooth_difference<order, P>(result, sides[1].result(), tau);
   if (primitives.size() > 1) scale_normal<order, P>(result);
