@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <numeric>
 #include <set>
 #include <span>
 #include <stdexcept>
@@ -57,6 +58,18 @@ bool are_all_joined(const VertexNeighbours& neighbours) {
   return std::all_of(neighbours.begin(), neighbours.end(), [](const auto& of) { return of.size() >= 3; });
 }
 
+/// Fills in which faces each vertex is a corner of.
+void find_faces_of_vertices(PolyhedronGraph<double>& graph) {
+  graph.first_face.assign(graph.vertices.size() + 1, 0);
+  for (const int vertex : graph.corners) ++graph.first_face[at(vertex + 1)];
+  std::partial_sum(graph.first_face.begin(), graph.first_face.end(), graph.first_face.begin());
+  graph.faces.resize(graph.corners.size());
+  std::vector<int> next = graph.first_face;
+  for (int f = 0; f < graph.face_count(); ++f)
+    for (int k = graph.first_corner[at(f)]; k < graph.first_corner[at(f + 1)]; ++k)
+      graph.faces[at(next[at(graph.corners[at(k)])]++)] = f;
+}
+
 [[noreturn]] void refuse(const std::string& kind) {
   throw std::invalid_argument(
       "a primitive of kind '" + kind +
@@ -80,6 +93,7 @@ PolyhedronGraph<double> flat_graph(std::span<const Vec2<double>> polygon) {
   for (int i = 0; i < n; ++i) graph.corners.push_back(i);
   for (int i = n - 1; i >= 0; --i) graph.corners.push_back(i);
   graph.is_complete = true;
+  find_faces_of_vertices(graph);
   return graph;
 }
 
@@ -113,6 +127,7 @@ PolyhedronGraph<double> make_polyhedron_graph(const Points& points) {
     for (std::size_t i = 0; i < corners.size(); ++i)
       join_vertices(corners[i], corners[(i + 1) % corners.size()], of_faces);
   }
+  find_faces_of_vertices(graph);
   const int face_edges = edge_count(of_faces);
   graph.is_complete = are_all_joined(of_faces) &&
                       graph.vertex_count() - face_edges + graph.face_count() == 2 &&

@@ -40,6 +40,8 @@ struct PolyhedronGraph {
   std::vector<Vec3<T>> face_normals;  ///< outward, of unit length
   std::vector<int> first_corner;      ///< corners of face f: corners[first_corner[f]] up to [f + 1]
   std::vector<int> corners;           ///< vertices, counter-clockwise seen from outside
+  std::vector<int> first_face;        ///< faces at vertex i: faces[first_face[i]] up to [i + 1]
+  std::vector<int> faces;             ///< ascending at each vertex
   /// Every edge of the hull is among the neighbours. They are the sides of the faces, or, where these overlap
   /// (faces that are coplanar but for rounding), of a triangulation. Otherwise no search may follow them.
   bool is_complete = false;
@@ -58,6 +60,8 @@ struct PolyhedronGraph {
     other.neighbours = neighbours;
     other.first_corner = first_corner;
     other.corners = corners;
+    other.first_face = first_face;
+    other.faces = faces;
     other.is_complete = is_complete;
     return other;
   }

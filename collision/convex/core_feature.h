@@ -20,21 +20,23 @@ namespace abut {
 /// A point of a core as a mean of points of its surface.
 struct CoreWitness {
   int count = 0;
-  std::array<Vec3<double>, 4> points;  ///< in the part's frame, no two the same [m]
-  std::array<double, 4> weights{};     ///< >= 0, adding up to 1
+  std::array<Vec3<double>, 4> points;           ///< in the part's frame, no two the same [m]
+  std::array<double, 4> weights{};              ///< >= 0, adding up to 1
+  std::array<int, 4> vertices{-1, -1, -1, -1};  ///< of a polyhedron, whose corners the points are
 
   [[nodiscard]] Vec3<double> mean() const {
     Vec3<double> x = Vec3<double>::Zero();
     for (int i = 0; i < count; ++i) x += weights[at(i)] * points[at(i)];
     return x;
   }
-  void add(const Vec3<double>& point, double weight) {
+  void add(const Vec3<double>& point, double weight, int vertex = -1) {
     for (int i = 0; i < count; ++i) {
       if (points[at(i)] != point) continue;
       weights[at(i)] += weight;
       return;
     }
     points[at(count)] = point;
+    vertices[at(count)] = vertex;
     weights[at(count++)] = weight;
   }
 };
@@ -44,7 +46,8 @@ struct CoreWitness {
   CoreWitness witness;
   for (int i = 0; i < simplex.count; ++i) {
     const DifferencePoint& point = simplex.points[at(i)];
-    witness.add(of_A ? point.on_A : point.on_B, simplex.weights[at(i)]);
+    witness.add(of_A ? point.on_A : point.on_B, simplex.weights[at(i)],
+                of_A ? point.vertex_A : point.vertex_B);
   }
   return witness;
 }
@@ -60,8 +63,9 @@ struct CoreFeature {
   Vec3<double> base = Vec3<double>::Zero();  ///< [m]
   int flats = 0;
   std::array<Vec3<double>, 2> flat{Vec3<double>::Zero(), Vec3<double>::Zero()};  ///< [m]
-  std::array<double, 2> place{};          ///< s_i of the witness, base + sum of s_i flat_i
-  Mat3<double> W = Mat3<double>::Zero();  ///< [m]
+  std::array<int, 3> vertices{-1, -1, -1};  ///< of a polyhedron, at base and base + flat_i
+  std::array<double, 2> place{};            ///< s_i of the witness, base + sum of s_i flat_i
+  Mat3<double> W = Mat3<double>::Zero();    ///< [m]
 
   [[nodiscard]] Vec3<double> point(const std::array<double, 2>& s) const {
     return base + s[0] * flat[0] + s[1] * flat[1];
@@ -85,12 +89,14 @@ namespace core_feature_detail {
 [[nodiscard]] inline CoreFeature polytope_feature(const CoreWitness& witness) {
   CoreFeature feature;
   feature.base = witness.points[0];
+  feature.vertices[0] = witness.vertices[0];
   for (int i = 1; i < witness.count && feature.flats < 2; ++i) {
     const Vec3<double> e = witness.points[at(i)] - feature.base;
     if (feature.flats == 1 && !(e.cross(feature.flat[0]).norm() > 1e-5 * e.norm() * feature.flat[0].norm()))
       continue;
     feature.place[at(feature.flats)] = witness.weights[at(i)];
     feature.flat[at(feature.flats++)] = e;
+    feature.vertices[at(feature.flats)] = witness.vertices[at(i)];
   }
   return feature;
 }

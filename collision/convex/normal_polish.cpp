@@ -101,8 +101,8 @@ PolishedNormal Polish<T>::smooth(Vec3<double> n) {
   result.is_better = is_settled && best.gap >= lower_ - goal_;
   result.normal = n;
   result.distance = result.lower = best.gap;
-  result.witness_A.add(best.point.on_A, 1.0);
-  result.witness_B.add(best.point.on_B, 1.0);
+  result.witness_A.add(best.point.on_A, 1.0, best.point.vertex_A);
+  result.witness_B.add(best.point.on_B, 1.0, best.point.vertex_B);
   return result;
 }
 
@@ -115,8 +115,9 @@ CoreWitness point_of_feature(const CoreFeature& feature, const std::array<double
   }
   double rest = 1.0;
   for (int i = 0; i < feature.flats; ++i) rest -= s[at(i)];
-  witness.add(feature.base, rest);
-  for (int i = 0; i < feature.flats; ++i) witness.add(feature.base + feature.flat[at(i)], s[at(i)]);
+  witness.add(feature.base, rest, feature.vertices[0]);
+  for (int i = 0; i < feature.flats; ++i)
+    witness.add(feature.base + feature.flat[at(i)], s[at(i)], feature.vertices[at(i + 1)]);
   return witness;
 }
 
@@ -243,7 +244,8 @@ CoreWitness without_least(const CoreWitness& found, const CoreWitness& before) {
     if (found.weights[at(i)] < found.weights[at(least)]) least = i;
   CoreWitness fewer;
   for (int i = 0; i < found.count; ++i)
-    if (i != least) fewer.add(found.points[at(i)], std::max(0.0, found.weights[at(i)]));
+    if (i != least)
+      fewer.add(found.points[at(i)], std::max(0.0, found.weights[at(i)]), found.vertices[at(i)]);
   return fewer;
 }
 

@@ -3,16 +3,14 @@
 /// Derivatives of witness points of polyhedra are piecewise constant, and zero or unbounded in directions in
 /// which features change. Four estimates that see some way around them, by the same interface:
 ///
-/// | method             | what is smoothed                          | queries    | epsilon | |
-/// ------------------ | ----------------------------------------- | ---------- |
-/// ----------------------------------- | | finite_differences | nothing: central differences              |
-/// 12         | step [m]                            | | zeroth_gaussian    | the answer, over relative poses
-/// | `samples`  | standard deviation [m]              | | first_gaussian     | support points, over normals
-/// | none       | standard deviation of the normal    | |                    | |            | [rad]; 2
-/// `samples` support points   | | first_gumbel       | support points, over vertices up to       | none |
-/// temperature [m]: vertices that      | |                    | `rings` edges away                        |
-/// | reach less far by epsilon count 1/e |
+///   method              what is smoothed                     epsilon                               queries
+///   finite_differences  nothing: central differences         step [m]                              12
+///   zeroth_gaussian     the answer, over relative poses      standard deviation [m]                `samples`
+///   first_gaussian      support points, over normals         standard deviation of a normal [rad]  none
+///   first_gumbel        support points, over vertices up to  temperature [m]: vertices that reach  none
+///                       `rings` edges away                   less far by epsilon count 1/e
 ///
+/// A query is one of the detector; first_gaussian takes 2 `samples` support points instead.
 /// Rotations by the first two are epsilon over the size of B. Derivatives by A follow from those by B,
 /// because moving both together moves the answer along. With W the derivative of the support point by the
 /// unit normal:

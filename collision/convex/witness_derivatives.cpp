@@ -6,6 +6,7 @@
 
 #include "collision/convex/core_feature.h"
 #include "collision/convex/support.h"
+#include "engine/check.h"
 
 namespace abut {
 namespace {
@@ -47,18 +48,16 @@ void complete_face(const ConvexPart<double>& part, const Vec3<double>& outwards_
   }
   if (part.core != ConvexCore::polyhedron) return;
   const PolyhedronGraph<double>& graph = *part.polyhedron;
-  const Vec3<double> ends[2] = {feature.base, feature.base + feature.flat[0]};
+  const int first = feature.vertices[0], second = feature.vertices[1];
+  ABUT_ASSERT(first >= 0 && second >= 0);
   int best = -1;
-  for (int f = 0; f < graph.face_count(); ++f) {
-    const int begin = graph.first_corner[at(f)], end = graph.first_corner[at(f + 1)];
-    int places[2] = {-1, -1};
-    for (int k = begin; k < end; ++k) {
-      const Vec3<double>& corner = graph.vertices[at(graph.corners[at(k)])];
-      for (int side = 0; side < 2; ++side)
-        if ((corner - ends[side]).norm() <= 1e-9 * part.size) places[side] = k - begin;
-    }
-    if (places[0] < 0 || places[1] < 0) continue;
-    const int apart = std::abs(places[0] - places[1]);
+  for (int i = graph.first_face[at(first)]; i < graph.first_face[at(first + 1)]; ++i) {
+    const int f = graph.faces[at(i)];
+    const auto begin = graph.corners.begin() + graph.first_corner[at(f)],
+               end = graph.corners.begin() + graph.first_corner[at(f + 1)];
+    const auto to_second = std::find(begin, end, second);
+    if (to_second == end) continue;
+    const auto apart = std::abs(std::find(begin, end, first) - to_second);
     if (apart == 1 || apart == end - begin - 1) return;  // an edge
     if (best < 0 || graph.face_normals[at(f)].dot(outwards_P) > graph.face_normals[at(best)].dot(outwards_P))
       best = f;
@@ -198,7 +197,8 @@ CoreWitness witness_at(const ConvexPart<double>& part, const Pose<double>& X_WB,
   CoreWitness lowest;
   int vertex = -1;
   const Quat<double> q_PW = (X_WB.q * part.X_BP.q).conjugate();
-  lowest.add(core_support(part, Vec3<double>(q_PW * outwards_W), vertex), 1.0);
+  const Vec3<double> x = core_support(part, Vec3<double>(q_PW * outwards_W), vertex);
+  lowest.add(x, 1.0, vertex);
   return lowest;
 }
 

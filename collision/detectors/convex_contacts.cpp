@@ -131,32 +131,6 @@ SmoothingSettings smoothing_settings(const ContactConfig& config) {
   return settings;
 }
 
-bool ConvexContacts::find_witness(int a, int b, const Pose<double>& X_WA, const Pose<double>& X_WB,
-                                  double reach, ConvexContactScratch& scratch, Witness<double>& witness,
-                                  WitnessByB* by_B) const {
-  const ConvexPart<double>&A = part_A(a), &B = part_B(b);
-  if (are_beyond(A, X_WA, B, X_WB, reach)) return false;
-  if (is_padded()) {
-    return padded_witness(padded_A_[at(a)], X_WA, padded_B_[at(b)], X_WB, config_.qp_relaxation, witness,
-                          by_B) &&
-           witness.distance < reach;
-  }
-  ConvexDistanceSettings settings;
-  settings.cutoff = reach;
-  const ConvexDistance<double> found = convex_distance(A, X_WA, B, X_WB, settings, scratch.convex);
-  if (found.status == ConvexStatus::beyond || found.status == ConvexStatus::unbounded) return false;
-  witness = {found.normal_AB_W, found.point_A_W, found.point_B_W, found.distance};
-  if (by_B == nullptr) return true;
-  const bool is_exact = config_.witness_derivative == WitnessDerivative::exact ||
-                        A.core == ConvexCore::half_space || B.core == ConvexCore::half_space;
-  const WitnessDerivatives J =
-      is_exact
-          ? witness_derivatives(A, X_WA, B, X_WB, found)
-          : smoothed_derivatives(A, X_WA, B, X_WB, found, smoothing_settings(config_), scratch.smoothing);
-  *by_B = {J.distance_B, J.normal_B, J.point_A_B, J.point_B_B};
-  return true;
-}
-
 namespace {
 
 /// Whether two derivatives of the same witness points differ by more than a hundredth.
@@ -170,37 +144,66 @@ bool differ(const WitnessByB& a, const WitnessByB& b) {
 
 }  // namespace
 
+bool ConvexContacts::find_witness(int a, int b, const Pose<double>& X_WA, const Pose<double>& X_WB,
+                                  double reach, ConvexContactScratch& scratch, Witness<double>& witness,
+                                  AskedDerivatives* asked) const {
+  const ConvexPart<double>&A = part_A(a), &B = part_B(b);
+  if (are_beyond(A, X_WA, B, X_WB, reach)) return false;
+  if (is_padded()) {
+    return find_padded_witness(padded_A_[at(a)], X_WA, padded_B_[at(b)], X_WB, witness, asked) &&
+           witness.distance < reach;
+  }
+  ConvexDistanceSettings settings;
+  settings.cutoff = reach;
+  const ConvexDistance<double> found = convex_distance(A, X_WA, B, X_WB, settings, scratch.convex);
+  if (found.status == ConvexStatus::beyond || found.status == ConvexStatus::unbounded) return false;
+  witness = {found.normal_AB_W, found.point_A_W, found.point_B_W, found.distance};
+  if (asked == nullptr) return true;
+  const auto by_B = [](const WitnessDerivatives& J) {
+    return WitnessByB{J.distance_B, J.normal_B, J.point_A_B, J.point_B_B};
+  };
+  const WitnessByB exact = by_B(witness_derivatives(A, X_WA, B, X_WB, found));
+  const bool is_exact = config_.witness_derivative == WitnessDerivative::exact ||
+                        A.core == ConvexCore::half_space || B.core == ConvexCore::half_space;
+  asked->by_B = is_exact ? exact
+                         : by_B(smoothed_derivatives(A, X_WA, B, X_WB, found, smoothing_settings(config_),
+                                                     scratch.smoothing));
+  asked->differ_from_exact = !is_exact && differ(asked->by_B, exact);
+  return true;
+}
+
+bool ConvexContacts::find_padded_witness(const PaddedPart& A, const Pose<double>& X_WA, const PaddedPart& B,
+                                         const Pose<double>& X_WB, Witness<double>& witness,
+                                         AskedDerivatives* asked) const {
+  if (asked == nullptr) return padded_witness(A, X_WA, B, X_WB, {}, witness, {});
+  // The second is a relaxation whose derivatives differences cannot tell from exact ones.
+  const std::array<double, 2> relaxations{config_.qp_relaxation, 1e-13};
+  const std::size_t count = relaxations[0] > relaxations[1] ? 2 : 1;
+  std::array<WitnessByB, 2> by_B;
+  const std::span<const double> wanted(relaxations.data(), count);
+  if (!padded_witness(A, X_WA, B, X_WB, wanted, witness, {by_B.data(), count})) return false;
+  *asked = {by_B[0], count == 2 && differ(by_B[0], by_B[1])};
+  return true;
+}
+
 void ConvexContacts::find_of_parts(int a, int b, const Pose<double>& X_WA, const Pose<double>& X_WB,
                                    double reach, bool with_derivatives, ConvexContactScratch& scratch,
                                    std::vector<PointContact>& contacts) const {
   contacts.clear();
   const ConvexPart<double>&A = part_A(a), &B = part_B(b);
   Witness<double> witness;
-  WitnessByB by_B;
-  if (!find_witness(a, b, X_WA, X_WB, reach, scratch, witness, with_derivatives ? &by_B : nullptr)) return;
+  AskedDerivatives asked;
+  if (!find_witness(a, b, X_WA, X_WB, reach, scratch, witness, with_derivatives ? &asked : nullptr)) return;
   bool has_kink = false, has_jump = false;  // of the witness points alone; of the patch, too
   if (with_derivatives) {
     has_jump = is_padded() ? do_cores_meet(padded_A_[at(a)], padded_B_[at(b)], witness)
                            : has_other_way_out(A, X_WA, B, X_WB, witness, scratch.convex);
-    has_kink = has_kink_of_faces(A, X_WA, B, X_WB, witness, by_B);
-    constexpr double k_exact =
-        1e-13;  // a relaxation whose derivatives differences cannot tell from exact ones
-    const bool is_smoothed = is_padded() ? config_.qp_relaxation > k_exact
-                                         : config_.witness_derivative != WitnessDerivative::exact;
-    if (is_smoothed && !has_kink) {
-      ConvexContacts exact(*this);
-      exact.config_.qp_relaxation = k_exact;
-      exact.config_.witness_derivative = WitnessDerivative::exact;
-      Witness<double> same;
-      WitnessByB exact_by_B;
-      has_kink =
-          exact.find_witness(a, b, X_WA, X_WB, reach, scratch, same, &exact_by_B) && differ(by_B, exact_by_B);
-    }
+    has_kink = asked.differ_from_exact || has_kink_of_faces(A, X_WA, B, X_WB, witness, asked.by_B);
   }
   const PartPlacement<double> X_A = part_placement(A, X_WA), X_B = part_placement(B, X_WB);
   const Vec3<double> about = 0.5 * (witness.point_A_W + witness.point_B_W);
   if (with_derivatives) {
-    const Witness<PatchDual> moving = moving_witness(witness, by_B, X_WB.p, about);
+    const Witness<PatchDual> moving = moving_witness(witness, asked.by_B, X_WB.p, about);
     FacePatch<PatchDual>& patch = scratch.dual_patch;
     if (config_.flush_faces) {
       find_face_patch<PatchDual>(A, resting(X_A), B, moving_placement(X_B, about), moving,

@@ -65,10 +65,17 @@ class ConvexContacts {
   [[nodiscard]] const ConvexPart<double>& part_B(int b) const {
     return is_padded() ? padded_B_[at(b)].part : B_[at(b)];
   }
+  /// Derivatives of witness points as the settings ask for.
+  struct AskedDerivatives {
+    WitnessByB by_B;
+    bool differ_from_exact = false;  ///< by more than a hundredth, as they are smoothed
+  };
   /// Witness points of a pair of parts, and derivatives if there is somewhere to put them. False if they are
   /// farther apart than the reach, or have none.
   bool find_witness(int a, int b, const Pose<double>& X_WA, const Pose<double>& X_WB, double reach,
-                    ConvexContactScratch& scratch, Witness<double>& witness, WitnessByB* by_B) const;
+                    ConvexContactScratch& scratch, Witness<double>& witness, AskedDerivatives* asked) const;
+  bool find_padded_witness(const PaddedPart& A, const Pose<double>& X_WA, const PaddedPart& B,
+                           const Pose<double>& X_WB, Witness<double>& witness, AskedDerivatives* asked) const;
   /// Contacts of one pair of parts: overwrites `contacts`.
   void find_of_parts(int a, int b, const Pose<double>& X_WA, const Pose<double>& X_WB, double reach,
                      bool with_derivatives, ConvexContactScratch& scratch,

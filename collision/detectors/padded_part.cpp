@@ -158,9 +158,10 @@ PaddedPart make_padded_part(const ConvexPart<double>& part, double padding) {
 }
 
 bool padded_witness(const PaddedPart& A, const Pose<double>& X_WA, const PaddedPart& B,
-                    const Pose<double>& X_WB, double relaxation, Witness<double>& witness, WitnessByB* by_B) {
+                    const Pose<double>& X_WB, std::span<const double> relaxations, Witness<double>& witness,
+                    std::span<WitnessByB> by_B) {
+  ABUT_ASSERT(relaxations.size() == by_B.size());
   ProximitySettings<double> settings;
-  settings.kappa = relaxation;
   const auto solve = [&](const auto& core_A, const auto& core_B) {
     const auto program = proximity_program(core_A, core_B, settings.lambda);
     auto solution = interior_point(program, settings.solver);
@@ -170,7 +171,10 @@ bool padded_witness(const PaddedPart& A, const Pose<double>& X_WA, const PaddedP
         core_A, core_B, solution, settings,
         proximity_qp_detail::centre_axis<double>(core_A.centre, core_B.centre, program.length));
     witness = {found.normal, found.point_A, found.point_B, found.distance};
-    if (by_B != nullptr) set_derivatives(core_A, core_B, X_WA, X_WB, program, found, settings, *by_B);
+    for (std::size_t i = 0; i < by_B.size(); ++i) {
+      settings.kappa = relaxations[i];
+      set_derivatives(core_A, core_B, X_WA, X_WB, program, found, settings, by_B[i]);
+    }
     return true;
   };
   return std::visit(

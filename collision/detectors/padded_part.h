@@ -7,6 +7,7 @@
 /// depth.
 #pragma once
 
+#include <span>
 #include <variant>
 
 #include "collision/convex/convex_part.h"
@@ -41,11 +42,13 @@ struct WitnessByB {
   Mat36<double> point_A, point_B;  ///< [m/rad; -]
 };
 
-/// @param relaxation  kappa of the derivatives, see proximity_qp_vjp.h
-/// @param by_B        null, or where derivatives are put
+/// Witness points by one program, and their derivatives for each of the relaxations: none, one or several.
+///
+/// @param relaxations  kappa of the derivatives, see proximity_qp_vjp.h
+/// @param by_B         as many, overwritten
 /// Returns false if the program could not be solved, as that of two half-spaces.
 [[nodiscard]] bool padded_witness(const PaddedPart& A, const Pose<double>& X_WA, const PaddedPart& B,
-                                  const Pose<double>& X_WB, double relaxation, Witness<double>& witness,
-                                  WitnessByB* by_B);
+                                  const Pose<double>& X_WB, std::span<const double> relaxations,
+                                  Witness<double>& witness, std::span<WitnessByB> by_B);
 
 }  // namespace abut

@@ -1,5 +1,7 @@
 #include "collision/detectors/triangle_contacts.h"
 
+#include "collision/sdf/kinks.h"
+
 namespace abut {
 namespace {
 
@@ -40,6 +42,9 @@ PointContact linearize_triangle_contact(const TriangleQuery& query, int triangle
       query.triangles->contact(*query.sdf, query.X_WS.inverse() * query.X_WO, triangle, query.settings);
   PointContact contact = contact_at(query, found);
   const SdfSampleJacobian<double> at_x = query.sdf->evaluate_jacobian<double>(found.point);
+  contact.is_near_kink =
+      !query.triangles->is_held(found, (query.X_WO.q.conjugate() * query.X_WS.q) * at_x.gradient) ||
+      is_near_kink(*query.sdf, found.point);
   const Mat3<double> R = query.X_WS.rotation();
   const Vec3<double> n = R * found.normal, gradient = R * at_x.gradient;
   const Mat3<double> normal_jacobian = R * at_x.normal_jacobian * R.transpose();

@@ -6,7 +6,8 @@
 ///   d = phi(x) - r,   point = x - (r + d/2) n,   weight 1.
 /// Derivatives are those of a point that is fixed to the mesh: steps of the method go to a corner each, so
 /// that its weights are constant until a step goes to another corner. There, and where the filter keeps
-/// others, contacts jump.
+/// others, contacts jump. A contact counts as near a kink where a turn by a thousandth may move its point
+/// (TriangleSearch::is_held()), or where the solid's distance has one; the filter has no mark.
 #pragma once
 
 #include <span>

@@ -86,6 +86,32 @@ TriangleSearch::TriangleSearch(const TriangleMesh& mesh_M) : mesh_(mesh_M) {
         {(corner[0] - centroid).norm(), (corner[1] - centroid).norm(), (corner[2] - centroid).norm()}));
   }
   if (mesh_.vertex_count() > 0) size_ = largest_extent(mesh_);
+
+  first_triangle_.assign(at(mesh_.vertex_count() + 1), 0);
+  for (const Eigen::Vector3i& triangle : mesh_.triangles)
+    for (const int vertex : triangle) ++first_triangle_[at(vertex + 1)];
+  std::partial_sum(first_triangle_.begin(), first_triangle_.end(), first_triangle_.begin());
+  triangles_at_.resize(at(3 * count));
+  std::vector<int> next = first_triangle_;
+  for (int t = 0; t < count; ++t)
+    for (const int vertex : mesh_.triangles[at(t)]) triangles_at_[at(next[at(vertex)]++)] = t;
+}
+
+bool TriangleSearch::is_held(const TriangleContact& contact, const Vec3<double>& gradient_M) const {
+  constexpr double k_near = 1e-3, k_rounding = 1e-9;
+  int corner = 0;
+  if (contact.weights.maxCoeff(&corner) < 1.0 - k_rounding) return false;
+  const int vertex = mesh_.triangles[at(contact.triangle)][corner];
+  const Vec3<double> x = mesh_.vertices.col(vertex);
+  const auto begin = triangles_at_.begin() + first_triangle_[at(vertex)],
+             end = triangles_at_.begin() + first_triangle_[at(vertex + 1)];
+  return std::any_of(begin, end, [&](int t) {
+    const Eigen::Vector3i& triangle = mesh_.triangles[at(t)];
+    return std::all_of(triangle.begin(), triangle.end(), [&](int other) {
+      const Vec3<double> side = mesh_.vertices.col(other) - x;
+      return other == vertex || gradient_M.dot(side) > k_near * gradient_M.norm() * side.norm();
+    });
+  });
 }
 
 void TriangleSearch::corners(int triangle, Vec3<double> (&corners_M)[3]) const {

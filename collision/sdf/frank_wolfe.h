@@ -76,6 +76,13 @@ class TriangleSearch {
   [[nodiscard]] std::vector<TriangleContact> filtered(const std::vector<TriangleContact>& contacts,
                                                       const FrankWolfeSettings& settings) const;
 
+  /// Whether a contact stays at its point of the mesh however the mesh turns by a thousandth: the point is a
+  /// vertex, and of one of its triangles it is the lowest corner by more than that, so that each step of the
+  /// search goes there. Any other contact jumps within its triangle, or to the next.
+  ///
+  /// @param gradient_M  of the signed distance at the contact
+  [[nodiscard]] bool is_held(const TriangleContact& contact, const Vec3<double>& gradient_M) const;
+
   /// The longest side of the box around the mesh [m].
   [[nodiscard]] double size() const { return size_; }
   /// The corners of a triangle in M [m].
@@ -87,8 +94,9 @@ class TriangleSearch {
               double margin, std::vector<TriangleContact>& contacts) const;
 
   TriangleMesh mesh_;
-  Points centroids_;           // (3, t) [m]
-  std::vector<double> radii_;  // rho (t) [m]
+  std::vector<int> first_triangle_, triangles_at_;  // at vertex i: triangles_at_[first_triangle_[i]], ...
+  Points centroids_;                                // (3, t) [m]
+  std::vector<double> radii_;                       // rho (t) [m]
   double size_ = 0;
 };
 

@@ -89,6 +89,28 @@ TEST_CASE("convex_distance: polyhedra agree with brute force", "[collision][valu
   CHECK(deep > 30);
 }
 
+TEST_CASE("convex_distance: witness points of polyhedra are means of the corners that they name",
+          "[collision][value]") {
+  int named = 0;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    Random random(seed);
+    const ConvexPart<double> A = test::make_hull_part(random, 12), B = test::make_hull_part(random, 8);
+    const Pose<double> X_WA = test::random_pose(random, 0.7), X_WB = test::random_pose(random, 0.7);
+    const ConvexDistance<double> d = core_query(A, X_WA, B, X_WB);
+    CAPTURE(seed, d.distance);
+    const auto check = [&](const ConvexPart<double>& part, const CoreWitness& witness) {
+      for (int i = 0; i < witness.count; ++i, ++named) {
+        const int vertex = witness.vertices[at(i)];
+        REQUIRE(vertex >= 0);
+        CHECK(close(witness.points[at(i)], part.polyhedron->vertices[at(vertex)], 0.0, 1e-14));
+      }
+    };
+    check(A, d.witness_A);
+    check(B, d.witness_B);
+  }
+  CHECK(named > 600);
+}
+
 TEST_CASE("convex_distance: every pair of kinds is certified, apart and deep", "[collision][property]") {
   int deep = 0;
   for (std::uint64_t seed = 1; seed <= 4000; ++seed) {

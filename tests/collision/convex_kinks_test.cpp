@@ -51,7 +51,9 @@ std::vector<NamedPart> parts() {
 /// Contacts of two parts, A at the origin.
 class Pair {
  public:
-  Pair(const ConvexPart<double>& A, const ConvexPart<double>& B, bool is_padded) {
+  Pair(const ConvexPart<double>& A, const ConvexPart<double>& B, bool is_padded,
+       const ContactConfig& config = {})
+      : config_(config) {
     A_ = {A};
     B_ = {B};
     if (!is_padded) return;
@@ -94,8 +96,10 @@ class Pair {
 
  private:
   [[nodiscard]] ConvexContacts contacts_of_parts() const {
-    return padded_A_.empty() ? ConvexContacts(A_, B_, {}) : ConvexContacts(padded_A_, padded_B_, {});
+    return padded_A_.empty() ? ConvexContacts(A_, B_, config_)
+                             : ConvexContacts(padded_A_, padded_B_, config_);
   }
+  ContactConfig config_;
   std::vector<ConvexPart<double>> A_, B_;
   std::vector<PaddedPart> padded_A_, padded_B_;
   ConvexContactScratch scratch_;
@@ -208,6 +212,39 @@ TEST_CASE("convex contacts: derivatives of aligned parts are right on both sides
     CAPTURE(is_padded, judgement.worst, judgement.cases, judgement.counted);
     CHECK(judgement.cases > (is_padded ? 1000 : 3000));
     CHECK(judgement.wrong == 0);
+  }
+}
+
+TEST_CASE(
+    "convex contacts: smoothed derivatives count as near a kink where they are those of another contact",
+    "[collision][derivatives]") {
+  const ConvexPart<double> capsule = test::capsule_part(0.02, k_half),
+                           box = test::box_part({0.08, k_half, k_half});
+  const auto is_marked = [&](const ConvexPart<double>& part, bool is_padded, const Vec3<double>& turn,
+                             const ContactConfig& config) {
+    Pair pair(part, part, is_padded, config);
+    const AlignedPose pose{"", turn, {0.3, 0.2, 0.1}, Vec3<double>(0.1, 1.0, 0.2)};
+    const Pair::Sums at = pair.sums(touching(part, part, pose, 1e-5), true);
+    REQUIRE(at.contacts > 0);
+    return at.near_kink > 0;
+  };
+  const Vec3<double> crossing(0.0, 0.3, 0.0), askew(0.3, 0.4, 0.5);
+  ContactConfig config;
+  CHECK(!is_marked(capsule, true, crossing, config));
+  config.qp_relaxation = 1e-8;
+  CHECK(!is_marked(capsule, true, crossing, config));
+  config.qp_relaxation = 1e-3;
+  CHECK(is_marked(capsule, true, crossing, config));
+
+  CHECK(!is_marked(box, false, askew, config));  // a setting of the other detector
+  config.witness_derivative = WitnessDerivative::finite_differences;
+  config.witness_epsilon = 1e-8;
+  CHECK(!is_marked(box, false, askew, config));
+  for (const WitnessDerivative how :
+       {WitnessDerivative::zeroth_gaussian, WitnessDerivative::first_gaussian}) {
+    config.witness_derivative = how;
+    config.witness_epsilon = 0.1;
+    CHECK(is_marked(box, false, askew, config));
   }
 }
 

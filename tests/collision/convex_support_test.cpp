@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <stdexcept>
@@ -162,6 +163,13 @@ TEST_CASE("support: a cube's graph has its faces, edges and corners", "[collisio
     REQUIRE(graph.first_corner[at(f) + 1] - first == 4);
     const auto x = [&](int k) { return graph.vertices[at(graph.corners[at(first + k)])]; };
     CHECK((x(1) - x(0)).cross(x(2) - x(1)).dot(graph.face_normals[at(f)]) == Approx(4.0));
+  }
+  for (int i = 0; i < graph.vertex_count(); ++i) {
+    const int first = graph.first_face[at(i)], end = graph.first_face[at(i) + 1];
+    REQUIRE(end - first == 3);
+    CHECK(std::is_sorted(graph.faces.begin() + first, graph.faces.begin() + end));
+    for (int k = first; k < end; ++k)
+      CHECK(graph.face_normals[at(graph.faces[at(k)])].dot(graph.vertices[at(i)]) == Approx(1.0));
   }
 }
 

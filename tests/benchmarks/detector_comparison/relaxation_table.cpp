@@ -41,7 +41,7 @@ std::optional<Derivative> derivative_of(const PaddedPart& A, const PaddedPart& B
                                         double relaxation) {
   Witness<double> witness;
   WitnessByB by_B;
-  if (!padded_witness(A, Pose<double>(), B, X_WB, relaxation, witness, &by_B)) return std::nullopt;
+  if (!padded_witness(A, Pose<double>(), B, X_WB, {&relaxation, 1}, witness, {&by_B, 1})) return std::nullopt;
   Derivative J;
   J << by_B.point_A / k_length, by_B.point_B / k_length, by_B.normal;
   J.rightCols<3>() *= k_length;
