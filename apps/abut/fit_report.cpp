@@ -14,6 +14,7 @@ namespace {
 
 constexpr double k_smallest_usual = 1e-3, k_largest_usual = 20.0;  // sizes [m]
 constexpr double k_good_iou = 0.9, k_least_iou = 0.8, k_most_volume_error = 0.1;
+constexpr double k_most_floating = 0.03;  // of the volume
 
 double degrees(double radians) { return radians * 180.0 / std::numbers::pi; }
 
@@ -204,6 +205,8 @@ std::vector<std::string> shortcomings(const FitReport& report) {
       list.push_back(fmt::format("the volume is {:+.1f} % off, more than {:.0f} %: {}",
                                  100.0 * q.volume_error, 100.0 * k_most_volume_error, remedy));
     }
+    if (const double share = report.made.floating_share; list.empty() && share > k_most_floating)
+      list.push_back(fmt::format("{:.1f} % of the volume is left out: {}", 100.0 * share, remedy));
   }
   if (report.fitted && report.tolerance) {
     const double reached = report.fitted->mean_distance / report.fitted->repaired.report.size;

@@ -12,7 +12,9 @@
 namespace abut {
 inline namespace ABUT_SIMD {
 
-using FitLanes = Pack<float, k_lanes_of_fit>;
+/// One register: two at a time do not stay in registers of 32 bytes, of which there are 16.
+using FitLanes = Pack<float, simd::k_register_lanes>;
+static_assert(k_lanes_of_fit % FitLanes::k_lanes == 0);
 
 /// A superquadric as packs evaluate it.
 struct PackedSuperquadric {
@@ -41,7 +43,7 @@ inline void fit_distances(const SuperquadricNumbers& sq, const float* x, const f
                           int count, float* out) {
   const PackedSuperquadric packed(sq);
   std::array<FitLanes, 11> unused;
-  for (int s = 0; s < count; s += k_lanes_of_fit) {
+  for (int s = 0; s < count; s += FitLanes::k_lanes) {
     packed.distance<false>(FitLanes::load(x + s), FitLanes::load(y + s), FitLanes::load(z + s), unused)
         .store(out + s);
   }
@@ -56,7 +58,7 @@ inline void fit_normal_equations(const SuperquadricNumbers& sq, const FitColumns
   for (FitLanes& sum : sums) sum = FitLanes(0.0f);
   FitLanes cost(0.0f), total(0.0f);
   std::array<FitLanes, 11> J;
-  for (int s = 0; s < points.count; s += k_lanes_of_fit) {
+  for (int s = 0; s < points.count; s += FitLanes::k_lanes) {
     const FitLanes x = FitLanes::load(points.x + s), y = FitLanes::load(points.y + s),
                    z = FitLanes::load(points.z + s);
     const FitLanes outline = packed.distance<false>(x, y, z, J), others = FitLanes::load(points.others + s);

@@ -139,14 +139,14 @@ double set_size(Shape& shape, const MeshedBodyOptions& options) {
   return factor;
 }
 
-/// Whether a closed surface encloses what is outside.
-bool is_cavity(const TriangleMesh& mesh) {
-  double volume = 0.0;  // six times it
+/// Of a closed surface [m^3]; below 0 where it encloses what is outside: a cavity.
+double signed_volume(const TriangleMesh& mesh) {
+  double volume = 0.0;
   for (const Eigen::Vector3i& t : mesh.triangles) {
     const Vec3<double> a = mesh.vertices.col(t[0]), b = mesh.vertices.col(t[1]), c = mesh.vertices.col(t[2]);
-    volume += a.dot(b.cross(c));
+    volume += a.dot(b.cross(c)) / 6.0;
   }
-  return volume < 0.0;
+  return volume;
 }
 
 MassProperties mass_properties_of(const TriangleMesh& mesh, const MassOrDensity& mass_or_density) {
@@ -213,8 +213,14 @@ MeshedBody make_meshed_body(const Shape& given, const MeshedBodyOptions& options
     return connected_components(mesh_of_zero_set(shape, options.resolution, progress));
   };
   std::vector<TriangleMesh> components = parts();
-  result.cavities = static_cast<int>(std::count_if(components.begin() + 1, components.end(), is_cavity));
-  result.floating_parts = static_cast<int>(components.size()) - 1 - result.cavities;
+  const double own_volume = signed_volume(components[0]);
+  double floating_volume = 0.0;
+  for (auto other = components.begin() + 1; other != components.end(); ++other) {
+    const double volume = signed_volume(*other);
+    ++(volume < 0.0 ? result.cavities : result.floating_parts);
+    floating_volume += std::max(volume, 0.0);
+  }
+  result.floating_share = floating_volume / (own_volume + floating_volume);
   if (components.size() > 1) {
     drop_loose_primitives(shape, components, result.notes);
     components = parts();

@@ -28,7 +28,8 @@ struct MeshedBody {
   TriangleMesh surface;                        ///< the fine mesh of the zero set, in the body's frame
   SurfaceReport report;    ///< of the collision mesh, against the SDF and the fine mesh of marching cubes
   int floating_parts = 0;  ///< closed surfaces apart from the body's, of primitives or parts of some left out
-  int cavities = 0;        ///< closed ones within it, which its mesh and mass leave out
+  double floating_share = 0.0;     ///< of the volume of the body and of those parts, what is in the parts
+  int cavities = 0;                ///< closed ones within it, which its mesh and mass leave out
   std::vector<std::string> notes;  ///< what had to be changed about the shape, a sentence each
 };
 

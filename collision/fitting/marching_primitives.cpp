@@ -18,12 +18,12 @@ namespace {
 
 // All in units of the spacing, from the lower corner of the grid.
 
-constexpr int k_most_samples = 60000;                                // points of a region that a fit looks at
+constexpr int k_most_samples = 12000;                                // points of a region that a fit looks at
 constexpr double k_threshold_factor = 0.6, k_least_threshold = 0.3;  // [-], [truncations]
 constexpr int k_thresholds = 9;
 constexpr double k_least_missing = 0.1;  // depth of a region that a shape lacks
 
-constexpr int k_most_refined_samples = 20000;
+constexpr int k_most_refined_samples = 12000;
 
 /// Connected points below a threshold.
 struct DeepRegion {
@@ -87,7 +87,7 @@ class PrimitiveMarcher {
   /// Superquadrics for the regions, the deepest first, as they were accepted.
   std::vector<Found> march(MarchingPrimitivesReport& report) {
     std::vector<Found> found;
-    int threshold_index = 0;
+    int threshold_index = 0, fitted = 0;
     while (report.rounds < options_.max_rounds && threshold_index < k_thresholds) {
       double deepest = 0.0;
       int inside = 0, covered = 0;
@@ -107,6 +107,7 @@ class PrimitiveMarcher {
       threshold_index = 0;
       ++report.rounds;
       for (const DeepRegion& region : regions) {
+        if (fitted++ == options_.max_regions) return found;
         if (const std::optional<Found> accepted = fit_region(region)) {
           found.push_back(*accepted);
         } else {
@@ -342,6 +343,7 @@ void validate(const MarchingPrimitivesOptions& options) {
   check(options.inlier_prior > 0.0 && options.inlier_prior < 1.0, "inlier_prior", options.inlier_prior,
         "(0, 1)");
   check(options.max_rounds >= 1, "max_rounds", options.max_rounds, ">= 1");
+  check(options.max_regions >= 1, "max_regions", options.max_regions, ">= 1");
   check(options.refinement_sweeps >= 0, "refinement_sweeps", options.refinement_sweeps, ">= 0");
   check(options.max_primitives >= 1, "max_primitives", options.max_primitives, ">= 1");
   check(options.least_exponent >= 0.02 && options.least_exponent <= options.most_exponent, "least_exponent",

@@ -16,6 +16,7 @@ struct MarchingPrimitivesOptions {
   double inlier_prior =
       0.01;             ///< of points inside: how likely it is that this superquadric is theirs, in (0, 1)
   int max_rounds = 50;  ///< >= 1
+  int max_regions = 100000;   ///< that get a superquadric, accepted or not, >= 1
   int max_primitives = 1000;  ///< >= 1; those that matter least to the IoU are left out
   int refinement_sweeps = 5;  ///< of all superquadrics, against their union, >= 0
   MeshingProgress progress = {};

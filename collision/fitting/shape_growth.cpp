@@ -13,6 +13,7 @@ namespace abut {
 namespace {
 
 constexpr int k_spare = 3;  // superquadrics more than allowed, before the least useful ones are left out
+constexpr int k_regions_tried = 4;  // of each operation, for each superquadric that may be added
 
 }  // namespace
 
@@ -30,16 +31,17 @@ ShapeGrowthReport grow_shape(Shape& shape, const DistanceGrid& grid, const Shape
   report.iou_before = report.iou_after = occupancy_iou(grid, distances);
   std::size_t most = std::numeric_limits<std::size_t>::max();  // superquadrics of a round
   for (int attempt = 0; attempt < options.max_rounds; ++attempt) {
+    const int room = std::max(options.max_primitives - static_cast<int>(shape.primitives.size()), 0);
+    MarchingPrimitivesOptions marching = options.marching;
+    marching.max_regions = std::min(marching.max_regions, k_regions_tried * (room + k_spare));
     std::vector<ResidualPrimitive> found;
     for (const PrimitiveOperation operation : {PrimitiveOperation::add, PrimitiveOperation::subtract}) {
-      const std::vector<ResidualPrimitive> more =
-          march_residual(grid, distances, operation, options.marching);
+      const std::vector<ResidualPrimitive> more = march_residual(grid, distances, operation, marching);
       found.insert(found.end(), more.begin(), more.end());
     }
     if (found.empty()) break;
     std::stable_sort(found.begin(), found.end(),
                      [](const auto& a, const auto& b) { return a.gain > b.gain; });
-    const int room = std::max(options.max_primitives - static_cast<int>(shape.primitives.size()), 0);
     found.resize(std::min({found.size(), at(room + k_spare), most}));
     Shape next = shape;
     for (const ResidualPrimitive& f : found) next.primitives.push_back(f.primitive);
@@ -48,7 +50,7 @@ ShapeGrowthReport grow_shape(Shape& shape, const DistanceGrid& grid, const Shape
     const double iou = occupancy_iou(grid, distances_of_next);
     const int more = static_cast<int>(next.primitives.size()) - static_cast<int>(shape.primitives.size());
     if (static_cast<int>(next.primitives.size()) > options.max_primitives ||
-        !(iou > report.iou_after + options.least_gain * std::max(more, 0))) {
+        !(iou > report.iou_after + options.least_gain * std::max(more, 1))) {
       if (room == 0 || found.size() == 1) break;
       most = found.size() / 2;
       continue;

@@ -9,6 +9,22 @@
 #include "engine/check.h"
 
 namespace abut {
+namespace {
+
+/// Whether a primitive is for sure further than `limit` > 0 from a point [m]. Of superquadrics by the lower
+/// bound of distance_bounds(), without its roots and divisions.
+bool is_beyond(const ShapeSdf& sdf, std::size_t l, const Vec3<double>& p, double limit) {
+  const PreparedPrimitive<double>& primitive = sdf.primitives<double>()[l];
+  const auto* sq = std::get_if<Superquadric<double>>(&primitive.solid);
+  if (sq == nullptr || sdf.distance_mode() != DistanceMode::taubin)
+    return primitive_bounds<double>(primitive, sdf.distance_mode(), p).lower > limit;
+  const Vec3<double> t = sq->to_scaled * (p - sq->centre);
+  const double m = t.cwiseAbs().maxCoeff(), rise = (m - 1.0) * m;
+  if (sq->rounded) return (m - 1.0) * sq->shortest_axis > limit * sq->norm_bound;
+  return m > 1.0 && rise * rise > limit * limit * t.cwiseProduct(sq->inverse_axes).squaredNorm();
+}
+
+}  // namespace
 
 ScalarField field_near(const ShapeSdf& sdf, double band) {
   // d >= d_l - tau log L of the least d_l, and d_l >= D/kappa at a distance D from its box: d <= band only in
@@ -22,16 +38,23 @@ ScalarField field_near(const ShapeSdf& sdf, double band) {
   }
   return [&sdf, least, boxes = std::move(boxes), field = field_of(sdf)](const Points& points,
                                                                         std::span<double> values) {
-    const std::vector<PreparedPrimitive<double>>& primitives = sdf.primitives<double>();
+    constexpr Eigen::Index k_chunk = 16;  // points that follow each other are near each other
     std::vector<Eigen::Index> near;
-    for (Eigen::Index i = 0; i < points.cols(); ++i) {
-      const Vec3<double> p = points.col(i);
+    std::vector<std::size_t> candidates;
+    for (Eigen::Index first = 0; first < points.cols(); first += k_chunk) {
+      const auto chunk = points.middleCols(first, std::min(k_chunk, points.cols() - first));
+      const Eigen::AlignedBox3d around(chunk.rowwise().minCoeff(), chunk.rowwise().maxCoeff());
+      candidates.clear();
       for (std::size_t l = 0; l < boxes.size(); ++l) {
-        if (!boxes[l].contains(p) ||
-            primitive_bounds<double>(primitives[l], sdf.distance_mode(), p).lower > least)
-          continue;
-        near.push_back(i);
-        break;
+        if (boxes[l].intersects(around)) candidates.push_back(l);
+      }
+      if (candidates.empty()) continue;
+      for (Eigen::Index i = 0; i < chunk.cols(); ++i) {
+        const Vec3<double> p = chunk.col(i);
+        const bool is_near = std::any_of(candidates.begin(), candidates.end(), [&](std::size_t l) {
+          return boxes[l].contains(p) && !is_beyond(sdf, l, p, least);
+        });
+        if (is_near) near.push_back(first + i);
       }
     }
     std::fill(values.begin(), values.end(), k_infinity);

@@ -2,9 +2,11 @@
 
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <queue>
 #include <tuple>
+#include <unordered_set>
 #include <vector>
 
 #include <Eigen/Cholesky>
@@ -59,14 +61,19 @@ class Simplifier {
       while (mesh_.vertex_count() > vertices && !queue_.empty()) {
         const Candidate candidate = queue_.top();
         queue_.pop();
-        if (!is_current(candidate) || !mesh_.can_collapse(candidate.a, candidate.b)) continue;
-        if (keeps_shape(candidate, min_quality)) {
-          collapse(candidate);
-        } else if (candidate.place == Place::best) {
-          push(candidate.a, candidate.b, Place::middle);  // not as good, but it may be allowed
+        if (!is_current(candidate)) continue;
+        if (mesh_.can_collapse(candidate.a, candidate.b)) {
+          if (keeps_shape(candidate, min_quality)) {
+            collapse(candidate);
+            continue;
+          }
+          if (candidate.place == Place::best)
+            push(candidate.a, candidate.b, Place::middle);  // not as good, but it may be allowed
         }
+        refused_.insert(number_of(candidate.a, candidate.b));
       }
       queue_ = {};
+      refused_.clear();
       if (mesh_.vertex_count() <= vertices) break;
     }
     return mesh_.mesh();
@@ -143,17 +150,27 @@ class Simplifier {
     mesh_.set_position(a, position);
     quadric(a) = quadric(a) + quadric(b);
     ++stamp(a);
-    // Not only the edges whose cost has changed: others nearby may have been refused for their shape, and be
-    // good now.
+    // Edges whose cost has changed; and those nearby that were refused for their shape, which may be good
+    // now.
     for (const int v : mesh_.neighbors(a)) {
-      for (const int u : mesh_.neighbors(v)) push(std::min(u, v), std::max(u, v));
+      push(std::min(a, v), std::max(a, v));
+      if (refused_.empty()) continue;
+      for (const int u : mesh_.neighbors(v)) {
+        if (u != a && refused_.erase(number_of(u, v)) > 0) push(std::min(u, v), std::max(u, v));
+      }
     }
+  }
+
+  /// Of an edge.
+  [[nodiscard]] static std::uint64_t number_of(int a, int b) {
+    return std::uint64_t(std::min(a, b)) << 32 | std::uint64_t(std::max(a, b));
   }
 
   EditableMesh mesh_;
   std::vector<Quadric> quadrics_;
   std::vector<int> stamps_;  // counts the changes of a vertex
   std::priority_queue<Candidate> queue_;
+  std::unordered_set<std::uint64_t> refused_;  // edges, as they are now
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "collision/sdf/sdf_sample.h"
 #include "engine/scalar.h"
 #include "engine/types.h"
 
@@ -22,8 +23,8 @@ namespace abut {
 /// @param x            the point from the centre, along the axes
 /// @param inverse_axes 1/a, 1/b, 1/c
 template <bool derivative, typename S>
-S radial_distance(const Vec3<S>& x, const Vec3<S>& inverse_axes, const S& eps1, const S& eps2,
-                  std::array<S, 11>& J) {
+ABUT_KERNEL_PART S radial_distance(const Vec3<S>& x, const Vec3<S>& inverse_axes, const S& eps1,
+                                   const S& eps2, std::array<S, 11>& J) {
   using std::abs, std::sqrt;
   const S one(1), half(0.5), smallest(1e-30);
   Vec3<S> logs;  // of squares of scaled coordinates

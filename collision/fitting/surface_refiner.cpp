@@ -22,10 +22,29 @@ constexpr double k_min_gain = 1e-3;       // what a change must bring to be made
 
 using Corners = std::array<Vec3<double>, 3>;
 
+/// Around a triangle.
+struct Ball {
+  Vec3<double> center;
+  double radius;
+
+  explicit Ball(const Corners& x) : center((x[0] + x[1] + x[2]) / 3.0) {
+    radius = std::sqrt(std::max(
+        {(x[0] - center).squaredNorm(), (x[1] - center).squaredNorm(), (x[2] - center).squaredNorm()}));
+  }
+};
+
+std::vector<Ball> balls_around(std::span<const Corners> triangles) {
+  std::vector<Ball> balls;
+  balls.reserve(triangles.size());
+  for (const Corners& x : triangles) balls.emplace_back(x);
+  return balls;
+}
+
 /// Triangles that stand for some samples: a part of the mesh as it is, or as it could be.
 struct Patch {
   std::vector<Corners> triangles;
   std::vector<int> samples;
+  std::vector<std::size_t> owners;  // of the samples: a triangle that is likely the nearest
 };
 
 class SurfaceRefiner {
@@ -99,9 +118,12 @@ class SurfaceRefiner {
       sum += options_.shape_weight * (1.0 / quality - 1.0) +
              options_.area_weight * relative_area * relative_area;
     }
-    for (const int s : patch.samples) {
+    const std::vector<Ball> balls = balls_around(patch.triangles);
+    for (std::size_t i = 0; i < patch.samples.size(); ++i) {
       if (sum >= limit) return k_infinity;
-      const double relative = nearest(patch.triangles, s).squared_distance / mean_squared_distance_;
+      const std::size_t owner = std::min(patch.owners[i], balls.size() - 1);
+      const double relative =
+          nearest(patch.triangles, balls, patch.samples[i], owner).squared_distance / mean_squared_distance_;
       sum += sample_weight_ * relative * (1.0 + k_outlier_weight * relative);
     }
     return sum;
@@ -111,13 +133,23 @@ class SurfaceRefiner {
     double squared_distance;
     std::size_t triangle;
   };
-  [[nodiscard]] Nearest nearest(std::span<const Corners> triangles, int sample) const {
+  /// Compared with triangle `first` first; the more others are then ruled out by their balls.
+  [[nodiscard]] Nearest nearest(std::span<const Corners> triangles, std::span<const Ball> balls, int sample,
+                                std::size_t first) const {
     const Vec3<double> p = samples_.col(sample);
-    Nearest best{k_infinity, 0};
-    for (std::size_t i = 0; i < triangles.size(); ++i) {
+    const auto squared_distance_to = [&](std::size_t i) {
       const auto& [a, b, c] = triangles[i];
-      const double d = squared_distance_to_triangle(p, a, b, c);
-      if (d < best.squared_distance) best = {d, i};
+      return squared_distance_to_triangle(p, a, b, c);
+    };
+    Nearest best{squared_distance_to(first), first};
+    double distance = std::sqrt(best.squared_distance);
+    for (std::size_t i = 0; i < triangles.size(); ++i) {
+      const double reach = distance + balls[i].radius;
+      if (i == first || (balls[i].center - p).squaredNorm() >= reach * reach) continue;
+      const double d = squared_distance_to(i);
+      if (d >= best.squared_distance) continue;
+      best = {d, i};
+      distance = std::sqrt(d);
     }
     return best;
   }
@@ -148,6 +180,7 @@ class SurfaceRefiner {
   [[nodiscard]] Patch patch_of(std::span<const int> triangles) const {
     Patch patch;
     for (const int t : triangles) {
+      patch.owners.insert(patch.owners.end(), samples_of(t).size(), patch.triangles.size());
       patch.triangles.push_back(corners(t));
       patch.samples.insert(patch.samples.end(), samples_of(t).begin(), samples_of(t).end());
     }
@@ -162,44 +195,29 @@ class SurfaceRefiner {
       all.push_back(corners(t));
       samples_of(t).clear();
     }
-    for (const int s : samples) samples_of(triangles[nearest(all, s).triangle]).push_back(s);
+    const std::vector<Ball> balls = balls_around(all);
+    for (const int s : samples) samples_of(triangles[nearest(all, balls, s, 0).triangle]).push_back(s);
   }
 
   /// Gives every sample to the triangle that is nearest in the whole mesh. Returns the sum of squared
   /// distances.
   double assign_all_samples() {
     samples_of_triangle_.assign(static_cast<std::size_t>(mesh_.triangle_slots()), {});
-    struct Ball {
-      int triangle;
-      Corners x;
-      Vec3<double> center;
-      double radius;
-    };
-    std::vector<Ball> balls;
+    std::vector<int> triangles;
+    std::vector<Corners> all;
     for (int t = 0; t < mesh_.triangle_slots(); ++t) {
       if (mesh_.triangle(t)[0] < 0) continue;
-      const Corners x = corners(t);
-      const Vec3<double> center = (x[0] + x[1] + x[2]) / 3.0;
-      const double radius =
-          std::max({(x[0] - center).norm(), (x[1] - center).norm(), (x[2] - center).norm()});
-      balls.push_back({t, x, center, radius});
+      triangles.push_back(t);
+      all.push_back(corners(t));
     }
+    const std::vector<Ball> balls = balls_around(all);
     double sum = 0.0;
+    std::size_t first = 0;
     for (int s = 0; s < static_cast<int>(samples_.cols()); ++s) {
-      const Vec3<double> p = samples_.col(s);
-      double best = k_infinity;  // squared
-      int owner = -1;
-      for (const Ball& ball : balls) {
-        const double reach = std::sqrt(best) + ball.radius;
-        if ((ball.center - p).squaredNorm() >= reach * reach) continue;
-        const double d = squared_distance_to_triangle(p, ball.x[0], ball.x[1], ball.x[2]);
-        if (d < best) {
-          best = d;
-          owner = ball.triangle;
-        }
-      }
-      samples_of(owner).push_back(s);
-      sum += best;
+      const Nearest found = nearest(all, balls, s, first);
+      first = found.triangle;  // samples that follow each other are near each other
+      samples_of(triangles[first]).push_back(s);
+      sum += found.squared_distance;
     }
     return sum;
   }
@@ -291,35 +309,34 @@ class SurfaceRefiner {
     }
   };
 
-  /// To one of the ends or the middle.
-  [[nodiscard]] Change best_collapse(int a, int b) const {
+  /// To one of the ends or the middle; of an infinite energy if that would rise by more than `most`.
+  [[nodiscard]] Change best_collapse(int a, int b, double most) const {
     Change best{k_infinity, a, b, mesh_.position(a)};
     if (!mesh_.can_collapse(a, b)) return best;
     const std::array<int, 2> gone = mesh_.triangles_of_edge(a, b);
-    std::vector<int> kept;
+    std::vector<int> all;
     for (const int v : {a, b}) {
       for (const int t : mesh_.triangles_of(v)) {
-        if (t != gone[0] && t != gone[1]) kept.push_back(t);
+        if (t != gone[0] && t != gone[1]) all.push_back(t);
       }
     }
-    Patch patch = patch_of(kept);
-    const Patch gone_patch = patch_of(gone);
-    patch.triangles.insert(patch.triangles.end(), gone_patch.triangles.begin(), gone_patch.triangles.end());
-    patch.samples.insert(patch.samples.end(), gone_patch.samples.begin(), gone_patch.samples.end());
+    const std::size_t kept = all.size();
+    all.insert(all.end(), gone.begin(), gone.end());
+    Patch patch = patch_of(all);
     const double before = energy(patch);
     const std::vector<Corners> old = patch.triangles;
-    patch.triangles.resize(kept.size());
+    patch.triangles.resize(kept);
 
     Vec3<double> middle = 0.5 * (mesh_.position(a) + mesh_.position(b));
     if (!project_to_surface(field_, middle, tolerance_)) middle = mesh_.position(a);
     for (const Vec3<double>& p : {mesh_.position(a), mesh_.position(b), middle}) {
-      for (std::size_t i = 0; i < kept.size(); ++i) {
-        const auto& of_triangle = mesh_.triangle(kept[i]);
+      for (std::size_t i = 0; i < kept; ++i) {
+        const auto& of_triangle = mesh_.triangle(all[i]);
         for (std::size_t k = 0; k < 3; ++k) {
           if (of_triangle[k] == a || of_triangle[k] == b) patch.triangles[i][k] = p;
         }
       }
-      const double change = energy(patch, before + best.energy) - before;
+      const double change = energy(patch, before + std::min(best.energy, most)) - before;
       if (change < best.energy && is_allowed(patch, old)) best = {change, a, b, p};
     }
     return best;
@@ -345,12 +362,13 @@ class SurfaceRefiner {
   /// number of vertices to what was asked for, too.
   void move_vertices() {
     std::vector<Change> collapses, splits;
-    for (const auto& [a, b] : mesh_.edges()) {
-      collapses.push_back(best_collapse(a, b));
-      splits.push_back(best_split(a, b));
-    }
-    std::sort(collapses.begin(), collapses.end());
+    const auto edges = mesh_.edges();
+    for (const auto& [a, b] : edges) splits.push_back(best_split(a, b));
     std::sort(splits.begin(), splits.end());
+    const bool has_surplus = mesh_.vertex_count() > options_.vertices;
+    const double most = has_surplus || splits.empty() ? k_infinity : -splits.front().energy;
+    for (const auto& [a, b] : edges) collapses.push_back(best_collapse(a, b, most));
+    std::sort(collapses.begin(), collapses.end());
     is_touched_.assign(static_cast<std::size_t>(mesh_.vertex_slots()), false);
     auto collapse = collapses.begin();
     auto split = splits.begin();

@@ -302,6 +302,8 @@ TEST_CASE("abut fit: says that a part floats, or that a cavity counts as solid, 
   CHECK_THAT(
       complaint(joined(ball, translated(ball, {0.5, 0, 0}))),
       Contains("1 part of the mesh floats apart from the rest") && Contains("fit each part by itself"));
+  CHECK_THAT(complaint(joined(ball, translated(sphere_mesh(0.035, 3), {0.3, 0, 0}))),
+             Contains("% of the volume is left out: 1 part of the mesh floats"));
   CHECK_THAT(complaint(joined(ball, inverted(sphere_mesh(0.07, 3)))),
              Contains("1 closed cavity within the mesh counts as solid") && Contains("--mass"));
 }
