@@ -18,12 +18,12 @@ namespace {
 
 // All in units of the spacing, from the lower corner of the grid.
 
-constexpr int k_most_samples = 12000;                                // points of a region that a fit looks at
+constexpr int k_most_samples = 60000;                                // points of a region that a fit looks at
 constexpr double k_threshold_factor = 0.6, k_least_threshold = 0.3;  // [-], [truncations]
 constexpr int k_thresholds = 9;
 constexpr double k_least_missing = 0.1;  // depth of a region that a shape lacks
 
-constexpr int k_most_refined_samples = 12000;
+constexpr int k_most_refined_samples = 20000;
 
 /// Connected points below a threshold.
 struct DeepRegion {

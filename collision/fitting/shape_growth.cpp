@@ -50,7 +50,7 @@ ShapeGrowthReport grow_shape(Shape& shape, const DistanceGrid& grid, const Shape
     const double iou = occupancy_iou(grid, distances_of_next);
     const int more = static_cast<int>(next.primitives.size()) - static_cast<int>(shape.primitives.size());
     if (static_cast<int>(next.primitives.size()) > options.max_primitives ||
-        !(iou > report.iou_after + options.least_gain * std::max(more, 1))) {
+        !(iou > report.iou_after + options.least_gain * std::max(more, 0))) {
       if (room == 0 || found.size() == 1) break;
       most = found.size() / 2;
       continue;
