@@ -15,6 +15,17 @@
 namespace abut {
 namespace {
 
+/// The place of a type in PaddedPart::core.
+template <typename Core, std::size_t i = 0>
+constexpr std::size_t kind_of() {
+  if constexpr (std::is_same_v<Core, std::variant_alternative_t<i, decltype(PaddedPart::core)>>)
+    return i;
+  else
+    return kind_of<Core, i + 1>();
+}
+template <typename Core>
+constexpr std::size_t k_kind = kind_of<Core>();
+
 /// Into the frame of the body.
 template <int dim, int constraints>
 PaddedCore<double, dim, constraints> in_body(const PaddedCore<double, dim, constraints>& core_P,
@@ -117,21 +128,69 @@ PaddedPart padded_polyhedron(const ConvexPart<double>& part, double padding) {
   return r;
 }
 
-/// Fills in the derivatives, column by column.
-template <typename A, typename B, typename Program, typename At>
+/// interior_point(), compiled once for a pair of kinds: the witness needs it, and so do relaxed derivatives.
+template <typename Program>
+[[gnu::noinline]] auto solve_program(const Program& program, const InteriorPointSettings<double>& settings) {
+  return interior_point(program, settings);
+}
+
+/// Fills in the derivatives by the pose of one of both, column by column; the other rests.
+template <typename A, typename B, typename Program, typename At, typename Solution>
 void set_derivatives(const A& core_A, const B& core_B, const Pose<double>& X_WA, const Pose<double>& X_WB,
-                     const Program& program, const At& at, const ProximitySettings<double>& settings,
-                     WitnessByB& by_B) {
-  const auto relaxed = relaxed_solution(program, at, settings);
+                     bool moves_A, const Program& program, const At& at, const Solution& relaxed,
+                     WitnessByB& by_pose) {
+  const Vec6<double> rest = Vec6<double>::Zero();
   for (int column = 0; column < 6; ++column) {
     const Vec6<double> tangent = Vec6<double>::Unit(column);
-    const ProximityTangent<double> dot = proximity_pose_jvp<double>(
-        core_A, core_B, X_WA.p, X_WB.p, program, at, relaxed, Vec6<double>(Vec6<double>::Zero()), tangent);
-    by_B.distance[column] = dot.distance;
-    by_B.normal.col(column) = dot.normal;
-    by_B.point_A.col(column) = dot.point_A;
-    by_B.point_B.col(column) = dot.point_B;
+    const ProximityTangent<double> dot =
+        proximity_pose_jvp<double>(core_A, core_B, X_WA.p, X_WB.p, program, at, relaxed,
+                                   moves_A ? tangent : rest, moves_A ? rest : tangent);
+    by_pose.distance[column] = dot.distance;
+    by_pose.normal.col(column) = dot.normal;
+    by_pose.point_A.col(column) = dot.point_A;
+    by_pose.point_B.col(column) = dot.point_B;
   }
+}
+
+/// padded_witness() of parts whose kinds stand in the order of PaddedPart::core, so that each pair of kinds
+/// is one program: derivatives are by the pose of A if moves_A, else by that of B.
+bool witness_in_order(const PaddedPart& A, const Pose<double>& X_WA, const PaddedPart& B,
+                      const Pose<double>& X_WB, bool moves_A, std::span<const double> relaxations,
+                      Witness<double>& witness, std::span<WitnessByB> by_pose) {
+  const ProximitySettings<double> settings;
+  const auto solve = [&](const auto& core_A, const auto& core_B) {
+    const auto program = proximity_program(core_A, core_B, settings.lambda);
+    auto solution = solve_program(program, settings.solver);
+    if (!(solution.converged > 0.0)) solution = dual_active_set(program);  // parallel edges and faces
+    if (!std::isfinite(solution.x[0])) return false;
+    const auto found = proximity_of_solution(
+        core_A, core_B, solution, settings,
+        proximity_qp_detail::centre_axis<double>(core_A.centre, core_B.centre, program.length));
+    witness = {found.normal, found.point_A, found.point_B, found.distance};
+    for (std::size_t i = 0; i < by_pose.size(); ++i) {
+      InteriorPointSettings<double> relaxed = settings.solver;
+      relaxed.kappa = relaxations[i];
+      set_derivatives(core_A, core_B, X_WA, X_WB, moves_A, program, found,
+                      relaxed.kappa > 0.0 ? solve_program(program, relaxed) : solution, by_pose[i]);
+    }
+    return true;
+  };
+  return std::visit(
+      [&]<typename CoreA, typename CoreB>(const CoreA& core_A_B, const CoreB& core_B_B) {
+        constexpr std::size_t kind_A = k_kind<CoreA>, kind_B = k_kind<CoreB>;
+        if constexpr (kind_A > kind_B || (kind_A == k_kind<PaddedPlane> && kind_A == kind_B)) {
+          return false;
+        } else {
+          const auto core_A = placed(core_A_B, X_WA.rotation(), X_WA.p);
+          const auto core_B = placed(core_B_B, X_WB.rotation(), X_WB.p);
+          if constexpr (kind_A == k_kind<PaddedPlane>) {
+            return solve(plane_below(core_A, core_B), core_B);
+          } else {
+            return solve(core_A, core_B);
+          }
+        }
+      },
+      A.core, B.core);
 }
 
 }  // namespace
@@ -161,39 +220,15 @@ bool padded_witness(const PaddedPart& A, const Pose<double>& X_WA, const PaddedP
                     const Pose<double>& X_WB, std::span<const double> relaxations, Witness<double>& witness,
                     std::span<WitnessByB> by_B) {
   ABUT_ASSERT(relaxations.size() == by_B.size());
-  ProximitySettings<double> settings;
-  const auto solve = [&](const auto& core_A, const auto& core_B) {
-    const auto program = proximity_program(core_A, core_B, settings.lambda);
-    auto solution = interior_point(program, settings.solver);
-    if (!(solution.converged > 0.0)) solution = dual_active_set(program);  // parallel edges and faces
-    if (!std::isfinite(solution.x[0])) return false;
-    const auto found = proximity_of_solution(
-        core_A, core_B, solution, settings,
-        proximity_qp_detail::centre_axis<double>(core_A.centre, core_B.centre, program.length));
-    witness = {found.normal, found.point_A, found.point_B, found.distance};
-    for (std::size_t i = 0; i < by_B.size(); ++i) {
-      settings.kappa = relaxations[i];
-      set_derivatives(core_A, core_B, X_WA, X_WB, program, found, settings, by_B[i]);
-    }
-    return true;
-  };
-  return std::visit(
-      [&](const auto& core_A_B, const auto& core_B_B) {
-        const auto core_A = placed(core_A_B, X_WA.rotation(), X_WA.p);
-        const auto core_B = placed(core_B_B, X_WB.rotation(), X_WB.p);
-        constexpr bool is_plane_A = std::is_same_v<std::remove_cvref_t<decltype(core_A)>, PaddedPlane>,
-                       is_plane_B = std::is_same_v<std::remove_cvref_t<decltype(core_B)>, PaddedPlane>;
-        if constexpr (is_plane_A && is_plane_B) {
-          return false;
-        } else if constexpr (is_plane_A) {
-          return solve(plane_below(core_A, core_B), core_B);
-        } else if constexpr (is_plane_B) {
-          return solve(core_A, plane_below(core_B, core_A));
-        } else {
-          return solve(core_A, core_B);
-        }
-      },
-      A.core, B.core);
+  if (A.core.index() <= B.core.index())
+    return witness_in_order(A, X_WA, B, X_WB, false, relaxations, witness, by_B);
+  if (!witness_in_order(B, X_WB, A, X_WA, true, relaxations, witness, by_B)) return false;
+  witness = {-witness.normal_AB_W, witness.point_B_W, witness.point_A_W, witness.distance};
+  for (WitnessByB& by_pose : by_B) {
+    by_pose.normal = -by_pose.normal;
+    by_pose.point_A.swap(by_pose.point_B);
+  }
+  return true;
 }
 
 }  // namespace abut
