@@ -264,17 +264,6 @@ ShapeSdf::ShapeSdf(const Shape& shape) : shape_(shape) {
   }
 }
 
-Mat3<double> ShapeSdf::hessian(const Vec3<double>& x_B) const {
-  using D = Dual<double, 3>;
-  const SdfSample<D> at =
-      evaluate<D>({D::variable(x_B[0], 0), D::variable(x_B[1], 1), D::variable(x_B[2], 2)});
-  Mat3<double> h;
-  for (int i = 0; i < 3; ++i) {
-    for (std::size_t j = 0; j < 3; ++j) h(i, static_cast<int>(j)) = at.gradient[i].d[j];
-  }
-  return h;
-}
-
 void ShapeSdf::parameter_vjp(const Vec3<double>& x_B, double distance_bar, const Vec3<double>& normal_bar,
                              std::span<PrimitiveGradient> bar) const {
   ABUT_ASSERT(bar.size() == prepared_double_.size());

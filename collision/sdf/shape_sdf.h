@@ -96,9 +96,6 @@ class ShapeSdf {
   template <SdfOrder order, typename S>
   [[nodiscard]] SdfAnswer<order, S> sample(const Vec3<S>& x_B) const;
 
-  /// Second derivative of d [1/m].
-  [[nodiscard]] Mat3<double> hessian(const Vec3<double>& x_B) const;
-
   /// Adds dL/d(parameters, pose) of each primitive to its entry of `bar`, given dL/dd and dL/dn at x_B.
   void parameter_vjp(const Vec3<double>& x_B, double distance_bar, const Vec3<double>& normal_bar,
                      std::span<PrimitiveGradient> bar) const;

@@ -239,7 +239,7 @@ TEST_CASE("ShapeSdf: subtraction is a smooth max with minus the subtracted union
   CHECK(close(wall.gradient, Vec3<double>(-1, 0, 0), 0, 1e-12));
 }
 
-TEST_CASE("ShapeSdf: gradient, normal Jacobian and Hessian agree with Jet and differences in every mode",
+TEST_CASE("ShapeSdf: gradient and normal Jacobian agree with Jet and differences in every mode",
           "[collision][derivative]") {
   const auto mode = static_cast<DistanceMode>(GENERATE(0, 1, 2));
   const bool subtract = GENERATE(false, true);
@@ -250,17 +250,10 @@ TEST_CASE("ShapeSdf: gradient, normal Jacobian and Hessian agree with Jet and di
     const ShapeSdf sdf(shape);
     const Vec3<double> x = test::random_vector(random, 0.8);
     const auto s = sdf.evaluate_jacobian(x);
-    const Mat3<double> H = sdf.hessian(x);
-    const auto gradient = [&](const auto& y) {
-      using S = std::remove_cvref_t<decltype(y[0])>;
-      return Vec3<S>(sdf.evaluate<S>(y).gradient);
-    };
     CAPTURE(static_cast<int>(mode), subtract, i, x.transpose());
     REQUIRE(s.normal.norm() > 1e-3);
     CHECK(test::relative_error(s.gradient, test::jet_gradient(distance_of(sdf), x)) <= 1e-12);
     CHECK(test::relative_error(s.normal_jacobian, test::jet_jacobian(normal_of(sdf), x), 1.0) <= 1e-12);
-    CHECK(test::relative_error(H, test::jet_jacobian(gradient, x), 1.0) <= 1e-11);
-    CHECK(test::relative_error(H, H.transpose().eval(), 1.0) <= 1e-10);
     const auto value = sdf.evaluate_normal(x);
     CHECK(value.distance == s.distance);
     CHECK(value.normal == s.normal);
@@ -268,32 +261,11 @@ TEST_CASE("ShapeSdf: gradient, normal Jacobian and Hessian agree with Jet and di
     const double h = 1e-6;
     differences.push_back(
         std::max({test::relative_error(s.gradient, test::fd_gradient(distance_of(sdf), x, h), 1.0),
-                  test::relative_error(s.normal_jacobian, test::fd_jacobian(normal_of(sdf), x, h), 1.0),
-                  test::relative_error(H, test::fd_jacobian(gradient, x, h), 1.0)}));
+                  test::relative_error(s.normal_jacobian, test::fd_jacobian(normal_of(sdf), x, h), 1.0)}));
   }
   std::sort(differences.begin(), differences.end());
   // Left out: medial planes of boxes and seams of capsules and boxes within the step, where there is a kink.
   CHECK(differences[245] <= 1e-6);
-}
-
-TEST_CASE("ShapeSdf: the Hessian of a radial superquadric is the closed formula", "[collision][derivative]") {
-  Random random(5);
-  for (int i = 0; i < 300; ++i) {
-    Shape shape;
-    shape.distance_mode = DistanceMode::radial;
-    shape.primitives = {random_primitive(random, PrimitiveKind::superquadric, 0.4)};
-    const Primitive& p = shape.primitives[0];
-    const Vec3<double> x = test::random_vector(random, 1.0), r = x - p.X_BP.p;
-    const auto F = gauge_derivatives(Superquadric<double>(p.parameters, p.X_BP, 0.0), x);
-    const double length = r.norm(), square = F.value * F.value;
-    const Vec3<double> u = r / length;
-    const Mat3<double> H = (Mat3<double>::Identity() - u * u.transpose()) / length * (1.0 - 1.0 / F.value) +
-                           (u * F.gradient.transpose() + F.gradient * u.transpose()) / square +
-                           length * F.hessian / square -
-                           2.0 * length * F.gradient * F.gradient.transpose() / (square * F.value);
-    CAPTURE(i, x.transpose());
-    CHECK(test::relative_error(ShapeSdf(shape).hessian(x), H) <= 1e-10);
-  }
 }
 
 TEST_CASE("ShapeSdf: parameter_vjp agrees with differences of the whole shape", "[collision][derivative]") {
@@ -518,7 +490,6 @@ TEST_CASE("ShapeSdf: nothing is infinite or NaN for any finite point", "[collisi
       CHECK((std::isfinite(s.distance) && s.normal.allFinite() && s.gradient.allFinite() &&
              s.normal_jacobian.allFinite()));
       CHECK(s.normal.norm() <= 1.0 + 1e-12);
-      CHECK(sdf.hessian(x).allFinite());
       const auto f = sdf.evaluate_jacobian<float>(x.cast<float>());
       CHECK((std::isfinite(f.distance) && f.normal.allFinite() && f.gradient.allFinite() &&
              f.normal_jacobian.allFinite()));
@@ -540,7 +511,6 @@ TEST_CASE("ShapeSdf: a shape without added primitives is nowhere", "[collision][
   CHECK(s.normal.isZero(0));
   CHECK(sdf.bounds().isEmpty());
   CHECK(sdf.distance_ratio() == 1.0);
-  CHECK(sdf.hessian(Vec3<double>(1, 2, 3)).isZero(0));
   sdf.parameter_vjp(Vec3<double>(1, 2, 3), 1.0, Vec3<double>(1, 1, 1), {});
 }
 
