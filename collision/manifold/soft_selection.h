@@ -6,8 +6,6 @@
 /// weight is exactly 0 or 1 outside of a band, so that items drop out for good, and it is twice continuously
 /// differentiable in all metrics. If K >= n there is nothing to choose: all weights are 1 and constant.
 /// The result does not depend on the order of the items but for rounding.
-///
-/// paper_top_k() is the published one, SoftSort (Prillo, Eisenschlos 2020).
 #pragma once
 
 #include <algorithm>
@@ -122,25 +120,6 @@ template <typename S>
 template <typename S>
 [[nodiscard]] S clamped_metric_dx(const S& x, const same_t<S>& largest, const same_t<S>& width) {
   return S(1) - smoothstep5(S((x - largest + width) / (S(2) * width)));
-}
-
-/// The K least as published:  row k of the weights (K, n) is softmax_i(-|m_(k) - m_i|/tau), m_(k) the k-th
-/// least metric. Rows add up to 1; a tie gives equal rows.
-///
-/// @param sorted   (n) scratch, overwritten with the metrics in rising order
-/// @param weights  (K, n), row by row
-/// @see  Beker et al., "Smoothly differentiable and efficiently vectorizable contact manifold generation",
-///       III, after Prillo, Eisenschlos (2020), "SoftSort".
-template <typename T>
-void paper_top_k(std::span<const T> metrics, int count, T tau, std::span<T> sorted, std::span<T> weights) {
-  const std::size_t n = metrics.size();
-  std::copy(metrics.begin(), metrics.end(), sorted.begin());
-  std::sort(sorted.begin(), sorted.end());
-  for (std::size_t k = 0; k < static_cast<std::size_t>(count); ++k) {
-    std::span<T> row = weights.subspan(k * n, n);
-    for (std::size_t i = 0; i < n; ++i) row[i] = std::abs(sorted[k] - metrics[i]);
-    softargmin(row, tau, row);
-  }
 }
 
 }  // namespace abut

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <vector>
 
 #include "engine/random.h"
@@ -208,28 +207,6 @@ TEST_CASE("clamped_metric: is the metric below, constant above, and smooth betwe
     CHECK(f(x) <= std::min(x, largest) + 1e-17);
     CHECK(close(clamped_metric_dx(x, largest, width), test::jet_derivative(f, x), 1e-12, 1e-12));
     CHECK(close(clamped_metric_dx(x, largest, width), test::fd_derivative(f, x, 1e-6), 1e-6, 1e-6));
-  }
-}
-
-TEST_CASE("paper_top_k: rows add up to 1, and narrow ones pick the K least in order", "[collision][value]") {
-  const std::vector<double> metrics{0.3, -0.2, 0.1, 0.7, -0.5};
-  std::vector<double> sorted(5), weights(15);
-  paper_top_k<double>(metrics, 3, 1e-3, sorted, weights);
-  const int expected[3] = {4, 1, 2};
-  for (std::size_t k = 0; k < 3; ++k) {
-    for (std::size_t i = 0; i < 5; ++i)
-      CHECK(close(weights[5 * k + i], static_cast<int>(i) == expected[k] ? 1.0 : 0.0, 0, 1e-12));
-  }
-  paper_top_k<double>(metrics, 3, 0.5, sorted, weights);
-  for (std::size_t k = 0; k < 3; ++k) {
-    const double sum = std::accumulate(weights.begin() + std::ptrdiff_t(5 * k),
-                                       weights.begin() + std::ptrdiff_t(5 * k + 5), 0.0);
-    CHECK(close(sum, 1.0, 1e-14, 0));
-    for (std::size_t i = 0; i < 5; ++i) {
-      const double of_least = std::exp(-std::abs(sorted[k] - metrics[i]) / 0.5);
-      const double of_chosen = std::exp(-std::abs(sorted[k] - metrics[4]) / 0.5);
-      CHECK(close(weights[5 * k + i] / weights[5 * k + 4], of_least / of_chosen, 1e-12, 0));
-    }
   }
 }
 
