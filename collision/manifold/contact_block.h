@@ -26,8 +26,8 @@ enum ContactColumn {
   k_contact_normal = 4,    ///< 3, from A to B, in W
   k_contact_weight = 7,    ///< of all factors of the activity but that of the distance
   k_contact_activity = 8,  ///< weight S(1/2 - d/(8 tau_p))
-  k_contact_area =
-      9,  ///< quadrature weight: of a vertex that which faces the solid, of edges the mean of both [m^2]
+  /// Quadrature weight: of a vertex that which faces the solid, of edges the mean of both [m^2].
+  k_contact_area = 9,
   k_distance_by_motion = 10,  ///< 6
   k_normal_by_motion = 16,    ///< 18, row by row
   k_point_by_motion = 34,     ///< 18
@@ -37,6 +37,9 @@ enum ContactColumn {
 [[nodiscard]] constexpr int column_count(ManifoldOrder order) {
   return order == ManifoldOrder::value ? 10 : order == ManifoldOrder::jacobian ? 34 : 58;
 }
+
+/// A contact without derivatives, with both of its features, takes at most a quarter of a kilobyte.
+static_assert(column_count(ManifoldOrder::value) * sizeof(double) + 2 * sizeof(int) <= 250);
 
 /// The contacts of a pair are in the order vertices of A, vertices of B, pairs of edges.
 enum ContactSection { k_vertices_of_A, k_vertices_of_B, k_edge_pairs, k_contact_sections };

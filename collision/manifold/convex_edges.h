@@ -4,19 +4,18 @@
 /// faces with outward unit normals f_b1, f_b2, (f_b1 x f_b2).t_b > 0; all in one common frame. With c = t_A x
 /// t_B, s = |c|:
 ///   normal     n = +-c/s, from A to B: the sign for which it points out of A
-///   distance   d_0 = n.(a_B - a_A), exactly that of the two lines;  d = d_0 - r_A - r_B with the contact
-///   radii cone       G_b = (S(1/2 + n_b.(t_b x f_b1)/w_c) - S(1/2 + n_b.(t_b x f_b2)/w_c)) S(8 n_b.b_b),
+///   distance   d_0 = n.(a_B - a_A), exactly that of the two lines;
+///              d = d_0 - r_A - r_B with the contact radii
+///   cone       G_b = (S(1/2 + n_b.(t_b x f_b1)/w_c) - S(1/2 + n_b.(t_b x f_b2)/w_c)) S(8 n_b.b_b),
 ///              n_A = n, n_B = -n, b_b the bisector of both faces: whether n_b lies in the edge's normal cone
 ///   window     u_b0, u_b1: how far the two ends of the edge lie beyond the other edge's line, seen along n;
 ///              W_b = S(1/2 + u_b1/w) - S(1/2 + u_b0/w): whether that line passes between the ends
 ///   parallel   P = S((s^2 - s_0^2)/(s_1^2 - s_0^2)): parallel edges have no normal; vertices carry them
-///   witness    x_b = a_b + alpha_b L_b t_b, alpha_b the mean of the window's slope over the edge: the
-///   crossing, or,
-///              near an end, a point short of it
+///   witness    x_b = a_b + alpha_b L_b t_b, alpha_b the mean of the window's slope over the edge:
+///              the crossing, or, near an end, a point short of it
 ///   shallow    F = S((D_1 + d_0)/(D_1 - D_0)): overlaps deeper than D_1 are not of two edges
-///   beside     E = S(2 - e^2/w^2), e: how far x_A and x_B lie beside each other, seen along n, where lines
-///   cross beyond
-///              the ends
+///   beside     E = S(2 - e^2/w^2), e: how far x_A and x_B lie beside each other, seen along n,
+///              where lines cross beyond the ends
 ///   weight     G_A G_B W_A W_B P F E times both gates
 /// Two edges of convex polyhedra are their closest features if and only if n lies in both cones and each line
 /// passes between the other's ends (the Gauss maps of both edges cross), so that what is left out is not in
