@@ -78,7 +78,8 @@ struct Tangents {
 
 /// `tangents` of the unit vector `from`, turned by the least rotation that takes it to the direction of n:
 ///     t = e - (m.e)/(1 + f.m) (f + m),   m = n/|n|.
-/// Smooth in n but at -from.
+/// Smooth in n but at -from, and at 0, which has no direction: they are not turned there, and their derivatives
+/// are 0.
 inline Tangents turned(const Tangents& tangents, const Vec3<double>& from, const Vec3<double>& n) {
   const Vec3<double> m = n.normalized(), sum = from + m;
   const double inverse = 1.0 / (1.0 + from.dot(m));
@@ -90,6 +91,7 @@ inline Tangents turned(const Tangents& tangents, const Vec3<double>& from, const
 inline Vec3<double> turned_vjp(const Tangents& tangents, const Vec3<double>& from, const Vec3<double>& n,
                                const Tangents& bar) {
   const double length = n.norm();
+  if (length == 0.0) return Vec3<double>::Zero();
   const Vec3<double> m = n / length, sum = from + m;
   const double inverse = 1.0 / (1.0 + from.dot(m));
   Vec3<double> m_bar = Vec3<double>::Zero();
@@ -106,6 +108,7 @@ inline Vec3<double> turned_vjp(const Tangents& tangents, const Vec3<double>& fro
 inline Tangents turned_jvp(const Tangents& tangents, const Vec3<double>& from, const Vec3<double>& n,
                            const Vec3<double>& n_dot) {
   const double length = n.norm();
+  if (length == 0.0) return {Vec3<double>::Zero(), Vec3<double>::Zero()};
   const Vec3<double> m = n / length, sum = from + m, m_dot = (n_dot - m.dot(n_dot) * m) / length;
   const double inverse = 1.0 / (1.0 + from.dot(m)), inverse_dot = -inverse * inverse * from.dot(m_dot);
   const auto change = [&](const Vec3<double>& e) -> Vec3<double> {
