@@ -164,7 +164,8 @@ void AdjointSweep::note(int k, const StepRecord& record, const KinkCount& kinks,
   GradientHealth& health = gradient_.health;
   for (const SubstepRecord& substep : record.substeps)
     health.impact_substeps += substep.length == SubstepRecord::Length::impact;
-  if (record.report.path >= SolutionPath::graduated_friction || record.report.has_negative_determinant) {
+  if (record.report.path >= SolutionPath::graduated_friction || record.report.has_negative_determinant ||
+      kinks.has_negative_determinant) {
     ++health.steps_on_branches;
     health.warnings.push_back(
         {GradientWarning::Kind::branch, k, -1, static_cast<double>(record.report.path)});

@@ -34,6 +34,9 @@ class SolutionLinearization {
 
   /// Whether the problem as a whole is about to change the formula it follows; see contacts_near_kink().
   [[nodiscard]] virtual bool is_near_kink() const { return false; }
+
+  /// Whether the determinant of the linearized problem is negative: on the way back between two folds.
+  [[nodiscard]] virtual bool has_negative_determinant() const { return false; }
 };
 
 class ContactSolver {

@@ -303,6 +303,12 @@ std::size_t IslandLinearization::bytes() const {
   return sum;
 }
 
+bool IslandLinearization::has_negative_determinant() const {
+  const auto count = static_cast<std::ptrdiff_t>(islands.is_whole() ? 1 : islands.members().size());
+  return std::any_of(parts.begin(), parts.begin() + count,
+                     [](const auto& part) { return part->has_negative_determinant(); });
+}
+
 SolutionLinearization& IslandSolver::part_of(std::size_t k, IslandLinearization& linearization) const {
   const std::type_index law = typeid(*solver_);
   if (linearization.law != law) linearization.parts.clear();

@@ -94,6 +94,9 @@ struct IslandLinearization {
   bool is_complete = false;
 
   [[nodiscard]] std::size_t bytes() const;
+
+  /// Of one of the members, see SolutionLinearization.
+  [[nodiscard]] bool has_negative_determinant() const;
 };
 
 class IslandSolver {

@@ -173,6 +173,9 @@ struct PassiveImpactLinearization final : SolutionLinearization {
            4 * sizeof(double) * static_cast<std::size_t>(mixture.newton.velocity.size());
   }
   [[nodiscard]] bool is_near_kink() const override { return mixture.is_near_kink; }
+  [[nodiscard]] bool has_negative_determinant() const override {
+    return law.has_negative_determinant() || (mixture.is_mixed && plastic.has_negative_determinant());
+  }
 };
 
 constexpr double k_rounding = 1e-9;  // of the energy

@@ -164,6 +164,7 @@ struct SmoothCoulombLinearization final : SolutionLinearization {
            sizeof(impact::Impact) * rows.impacts.size() + jacobian.bytes() +
            sizeof(RowLinearization) * of_row.size();
   }
+  [[nodiscard]] bool has_negative_determinant() const override { return jacobian.determinant_sign() < 0; }
 };
 
 struct SmoothCoulombMemory final : SolverMemory {

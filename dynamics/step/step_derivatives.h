@@ -15,6 +15,7 @@ struct KinkCount {
   int contacts = 0;  ///< rows of all solves
   int near_kink = 0;
   int body = -1;  ///< of finite mass, that has most of those near a kink; -1: there are none
+  bool has_negative_determinant = false;  ///< of a solve, see SolutionLinearization
 };
 
 /// What of a model a loss is differentiated by. What is not asked for stays 0 or empty; shapes, which cost

@@ -277,6 +277,7 @@ KinkCount Stepper::step_vjp(const State& state, const Control& control, const St
     const bool may_share = may_share_pairs(bars, record);
     linearize(start, control, end, substep, may_share ? LinearizeFor::vjp : vjps_of(bars.size()), scratch);
     count_kinks(start, substep, scratch, kinks);
+    kinks.has_negative_determinant |= scratch.linearized.islands().has_negative_determinant();
     const bool shares_pairs = may_share && can_share_pairs(scratch.linearized);
     if (shares_pairs) find_pair_jacobians(start, substep, scratch);
     for (std::size_t i = 0; i < bars.size(); ++i) {

@@ -96,3 +96,27 @@ TEST_CASE("adjoint: says where a step was found by other means than from its sta
   CHECK(health.warnings[1].step == 1);
   CHECK(warning_text(scene.model, health.warnings[1]).find("step 1") == 0);
 }
+
+TEST_CASE("adjoint: says where the answer lies on the way back between two folds", "[dynamics][value]") {
+  // Of the rod that jams, as if it had ended each of a range of speeds into the floor: friction drives the
+  // sliding end down by more than the floor pushes it up. Without friction there is one answer to every step.
+  const double friction = GENERATE(0.0, 3.0);
+  const TestScene scene = test::painleve_scene(friction, 2.0);
+  const Stepper stepper(scene.model, {});
+  Trajectory trajectory = rollout(stepper, scene.state, 1);
+  REQUIRE(trajectory.ok());
+  REQUIRE(trajectory.records[0].substeps.size() == 1);
+  const auto loss = [](int k, const State&, StateTangent& bar) {
+    if (k == 1) bar.pose[1][5] += 1.0;
+  };
+  int flagged = 0;
+  for (double speed = 1e-5; speed < 1.0; speed *= 1.5) {
+    Eigen::VectorXd& velocity = trajectory.records[0].substeps[0].velocity;
+    velocity.setZero();
+    velocity[3] = -2.0;
+    velocity[5] = -speed;
+    flagged += adjoint(stepper, trajectory, loss).health.steps_on_branches;
+  }
+  CAPTURE(friction, flagged);
+  CHECK((flagged > 0) == (friction > 0.0));
+}

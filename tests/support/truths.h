@@ -296,8 +296,11 @@ struct RodRun {
   double catch_time = -1;   ///< until the end stops sliding [s]; -1: never
 };
 
-inline RodRun painleve_rod(const StepConfig& config, double friction = 1.6, double speed = 2.0) {
-  constexpr double k_radius = 0.01, k_half = 0.5;
+inline constexpr double k_rod_half_length = 0.5;
+
+/// The rod stands on the floor, and slides.
+inline TestScene painleve_scene(double friction, double speed) {
+  constexpr double k_radius = 0.01, k_half = k_rod_half_length;
   const double angle = std::atan(2.0);
   TestScene scene = floor_scene();
   Body rod = make_capsule(k_radius, k_half, 1000.0);
@@ -311,6 +314,11 @@ inline RodRun painleve_rod(const StepConfig& config, double friction = 1.6, doub
       pose_at({0.0, 0.0, k_radius + k_half * std::sin(angle)}, {0.0, 0.5 * std::numbers::pi - angle, 0.0}),
       moving_at({-speed, 0.0, 0.0}));
   scene.set_friction(friction);
+  return scene;
+}
+
+inline RodRun painleve_rod(const StepConfig& config, double friction = 1.6, double speed = 2.0) {
+  const TestScene scene = painleve_scene(friction, speed);
   const double first = mechanical_energy(scene.model, scene.state), scale = std::sqrt(2.0 * first);
   RodRun run;
   (void)state_after(
@@ -318,7 +326,7 @@ inline RodRun painleve_rod(const StepConfig& config, double friction = 1.6, doub
         run.energy_ratio = std::max(run.energy_ratio, mechanical_energy(scene.model, state) / first);
         run.speed_ratio = std::max(run.speed_ratio, state.V_WB[1].tail<3>().norm() / scale);
         run.penetration = std::max(run.penetration, report.max_penetration);
-        const Vec3<double> end = state.X_WB[1].q * Vec3<double>(0.0, 0.0, -k_half);
+        const Vec3<double> end = state.X_WB[1].q * Vec3<double>(0.0, 0.0, -k_rod_half_length);
         const Vec3<double> w = state.V_WB[1].head<3>();
         const double sliding = state.V_WB[1][3] + w.cross(end).x();
         if (run.catch_time < 0.0 && sliding > -0.05 * speed) run.catch_time = state.time;
