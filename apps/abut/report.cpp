@@ -49,7 +49,6 @@ std::string cause_text(const StepConfig& config, const StepReport& report) {
     case StepStatus::non_finite:
       return "the state is no longer finite";
     case StepStatus::not_converged:
-      if (report.residual <= config.tolerance) return "a body turns too far within the step to be followed";
       return fmt::format(
           "not converged, relative residual {:.2e} after {} Newton iterations, allowed: {:.2e}",
           report.residual, report.iterations, config.tolerance);
@@ -58,6 +57,8 @@ std::string cause_text(const StepConfig& config, const StepReport& report) {
                          report.penetration, config.penetration_limit);
     case StepStatus::too_fast:
       return fmt::format("speed of {:.3g} m/s, allowed: {:.3g} m/s", report.max_speed, config.speed_limit);
+    case StepStatus::turns_too_far:
+      return "a body turns too far within the step to be followed";
   }
   return {};
 }
@@ -75,6 +76,8 @@ const char* hint_text(StepStatus status) {
              "penetration_limit";
     case StepStatus::too_fast:
       return "try a smaller time_step or softer contacts, and if the speed is meant, a larger speed_limit";
+    case StepStatus::turns_too_far:
+      return "try a smaller time_step, or a slower body";
   }
   return "";
 }

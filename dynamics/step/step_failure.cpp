@@ -92,10 +92,10 @@ void judge_step(const Model& model, const StepConfig& config, const ContactDetec
     blame_unconverged(scratch, report);
     return;
   }
-  if (!scratch.solved.free.converged || !scratch.solved.solution.converged) {
-    report.status = StepStatus::not_converged;
-    if (!scratch.solved.free.converged)
-      report.body = scratch.solved.mass.body(scratch.solved.free.unconverged_slot);
+  const FreeMotion& free = scratch.solved.free;
+  if (!free.converged || !scratch.solved.solution.converged) {
+    report.status = free.converged ? StepStatus::not_converged : StepStatus::turns_too_far;
+    if (!free.converged) report.body = scratch.solved.mass.body(free.unconverged_slot);
     blame_deepest(scratch, scratch.solver.unconverged_slots, report);
     blame_unconverged(scratch, report);
     return;

@@ -14,6 +14,8 @@ const char* to_string(StepStatus status) {
       return "too_deep";
     case StepStatus::too_fast:
       return "too_fast";
+    case StepStatus::turns_too_far:
+      return "turns_too_far";
   }
   return "unknown";
 }

@@ -10,11 +10,12 @@
 namespace abut {
 
 /// How a step ended. Anything but ok is a failure: its end state is not to be used, and has no gradient.
-///   not_converged  the velocities do not solve the contact problem, or the free rotation, to the tolerance
+///   not_converged  the velocities do not solve the contact problem to the tolerance
 ///   non_finite     a number overflowed, or is none
 ///   too_deep       a contact lies deeper than StepConfig::penetration_limit at the start of the step
 ///   too_fast       a body is faster than StepConfig::speed_limit at its end
-enum class StepStatus { ok, not_converged, non_finite, too_deep, too_fast };
+///   turns_too_far  a body turns so far within the step that its free rotation is not solved
+enum class StepStatus { ok, not_converged, non_finite, too_deep, too_fast, turns_too_far };
 
 [[nodiscard]] const char* to_string(StepStatus status);
 

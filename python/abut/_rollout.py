@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 class SimulationError(RuntimeError):
     """A step that failed: it did not converge, a number was not finite, bodies were too deep in
-    each other or too fast.
+    each other, too fast, or turned too far.
 
     The message says which step, body and contact, and what to try.
     """
@@ -31,7 +31,7 @@ class SimulationError(RuntimeError):
         self.step = step
         """Number of the step that failed, from 0."""
         self.status = status
-        """"not_converged", "non_finite", "too_deep" or "too_fast"."""
+        """"not_converged", "non_finite", "too_deep", "too_fast" or "turns_too_far"."""
 
 
 @dataclass(frozen=True)

@@ -130,6 +130,27 @@ TEST_CASE("too_deep: is relative to the smaller of two bodies, and names that on
   CHECK(rollout(Stepper(scene.model, config), scene.state, 2).ok());
 }
 
+TEST_CASE("turns_too_far: names the body whose free rotation is not solved", "[dynamics][value]") {
+  TestScene scene;
+  scene.model.gravity.setZero();
+  scene.add(test::sphere_of_mass(0.1, 1.0), test::pose_at({9, 0, 0}));
+  scene.add(test::box_of_mass({0.01, 0.1, 0.3}, 1.0), test::pose_at({0, 0, 0}));
+  StepConfig config;
+  config.h = 1.0;
+  Random random(1);
+  int failed = 0;
+  for (int i = 0; i < 200; ++i) {
+    scene.V_WB(1).head<3>() = 30.0 * random.unit_vector();
+    const Trajectory trajectory = rollout(Stepper(scene.model, config), scene.state, 1);
+    if (trajectory.ok()) continue;
+    ++failed;
+    REQUIRE(trajectory.failure.status == StepStatus::turns_too_far);
+    REQUIRE(trajectory.failure.body == 1);
+  }
+  CHECK(failed > 0);
+  CHECK(failed < 100);
+}
+
 TEST_CASE("not_converged: names a body of the island that did not converge", "[dynamics][value]") {
   const TestScene scene = ball_and_tower();
   TestScene ball = scene;
