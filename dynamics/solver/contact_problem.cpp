@@ -2,6 +2,22 @@
 
 namespace abut {
 
+const char* to_string(SolutionPath path) {
+  switch (path) {
+    case SolutionPath::newton:
+      return "newton";
+    case SolutionPath::convex_pass:
+      return "convex_pass";
+    case SolutionPath::graduated_friction:
+      return "graduated_friction";
+    case SolutionPath::other_start:
+      return "other_start";
+    case SolutionPath::none:
+      return "none";
+  }
+  return "";
+}
+
 void ContactSolution::reset() {
   push_out.resize(0);
   displacement.resize(0);

@@ -1,6 +1,7 @@
 /// From free velocities to velocities with contact: what is given, what is found, and their derivatives.
 #pragma once
 
+#include <array>
 #include <span>
 #include <vector>
 
@@ -41,6 +42,11 @@ struct ContactProblem {
 
 /// How a solution was found, from the usual way to the rarest (coupled_newton.h).
 enum class SolutionPath { newton, convex_pass, graduated_friction, other_start, none };
+inline constexpr std::array k_solution_paths{SolutionPath::newton, SolutionPath::convex_pass,
+                                             SolutionPath::graduated_friction, SolutionPath::other_start,
+                                             SolutionPath::none};
+
+[[nodiscard]] const char* to_string(SolutionPath path);
 
 struct ContactSolution {
   Eigen::VectorXd velocity;

@@ -62,10 +62,10 @@ TEST_CASE("abut run: --json prints one object with these keys, and nothing else"
   CHECK(result.err.empty());
   const Json json = parse_json(result.out);
   REQUIRE(json.is_object());
-  CHECK(keys_of(json) == std::vector<std::string>{"scene", "bodies", "steps", "dt", "wall_seconds",
-                                                  "steps_per_second", "contacts_peak", "max_penetration",
-                                                  "energy_initial", "energy_final", "status", "state_hash",
-                                                  "initial_overlaps", "warnings"});
+  CHECK(keys_of(json) ==
+        std::vector<std::string>{"scene", "bodies", "steps", "dt", "wall_seconds", "steps_per_second",
+                                 "contacts_peak", "max_penetration", "energy_initial", "energy_final",
+                                 "status", "steps_solved_by", "state_hash", "initial_overlaps", "warnings"});
   CHECK(json["initial_overlaps"].empty());
   CHECK(json["warnings"].empty());
   CHECK(json["scene"] == "ball and box");
@@ -78,6 +78,11 @@ TEST_CASE("abut run: --json prints one object with these keys, and nothing else"
   CHECK(json["max_penetration"].get<double>() > 0.0);
   CHECK(json["energy_final"].get<double>() < json["energy_initial"].get<double>());
   CHECK(json["status"] == "ok");
+  CHECK(json["steps_solved_by"] == Json{{"newton", 40},
+                                        {"convex_pass", 0},
+                                        {"graduated_friction", 0},
+                                        {"other_start", 0},
+                                        {"negative_determinant", 0}});
   const std::string hash = json["state_hash"];
   CHECK(hash.size() == 16);
   CHECK(hash.find_first_not_of("0123456789abcdef") == std::string::npos);
