@@ -80,6 +80,19 @@ TEST_CASE("assets: the gradient of every scene passes its check", "[apps][deriva
   CHECK(json["non_finite"] == 0);
 }
 
+TEST_CASE("assets: the gradient of boxes that stand exactly on each other is right to a millionth",
+          "[apps][derivative]") {
+  const ProgramResult result =
+      run_program({"gradcheck", (assets("scenes") / "box_stack.toml").string(), "--samples", "50", "--seed",
+                   "7", "--tolerance", "1e-6", "--json"});
+  CAPTURE(result.out, result.err);
+  CHECK(result.exit_code == 0);
+  const Json json = parse_json(result.out);
+  CHECK(json["off"] == 0);
+  CHECK(json["max_relative_error"].get<double>() <= 1e-6);
+  CHECK(json["unresolved"].get<int>() <= 2);
+}
+
 TEST_CASE("assets: every experiment goes through its verb", "[apps][value]") {
   const std::vector<std::string> experiments = files_of("experiments");
   REQUIRE(experiments.size() >= 13);

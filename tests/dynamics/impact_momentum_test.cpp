@@ -157,16 +157,36 @@ TEST_CASE("impact: angular momentum is conserved where a body is hit by two othe
   CHECK((end.angular_momentum - start.angular_momentum).norm() <= 1e-9 * start.angular_momentum.norm());
 }
 
-TEST_CASE("impact: frictionless balls that meet off centre do not spin", "[dynamics][property]") {
-  const double h = GENERATE(2e-3, 1e-2);
+/// Two equal balls that meet half a radius off centre, at 6 m/s.
+TestScene balls_off_centre(double friction) {
   TestScene scene;
   scene.model.gravity.setZero();
   scene.add(test::sphere_of_mass(0.1, 1.0), test::pose_at({-0.2, 0, 0}), test::moving_at({3, 0, 0}));
   scene.add(test::sphere_of_mass(0.1, 1.0), test::pose_at({0.2, 0.1, 0}), test::moving_at({-3, 0, 0}));
   for (Body& body : scene.model.bodies) {
     body.material.restitution = 0.5;
-    body.material.friction = 0.0;
+    body.material.friction = friction;
   }
+  return scene;
+}
+
+TEST_CASE("impact: balls that meet off centre keep their angular momentum", "[dynamics][value]") {
+  const double h = GENERATE(2e-3, 1e-2);
+  const TestScene scene = balls_off_centre(0.5);
+  const Stepper stepper(scene.model, impact_config(h));
+  State end;
+  REQUIRE(simulate(stepper, scene.state, static_cast<int>(0.1 / h), {}, end).status == StepStatus::ok);
+  const Vec3<double> before = Totals(scene.model, scene.state).angular_momentum,
+                     after = Totals(scene.model, end).angular_momentum;
+  CAPTURE(h, before.transpose(), after.transpose());
+  CHECK(end.V_WB[0].head<3>().norm() > 1.0);  // friction has turned them
+  CHECK(test::close(before, Vec3<double>(0, 0, 0.3), 0, 1e-12));
+  CHECK((after - before).norm() <= 1e-9 * before.norm());
+}
+
+TEST_CASE("impact: frictionless balls that meet off centre do not spin", "[dynamics][property]") {
+  const double h = GENERATE(2e-3, 1e-2);
+  const TestScene scene = balls_off_centre(0.0);
   const Stepper stepper(scene.model, impact_config(h));
   State end;
   REQUIRE(simulate(stepper, scene.state, static_cast<int>(0.1 / h), {}, end).status == StepStatus::ok);
