@@ -291,7 +291,8 @@ void ContactDetector::detect(std::span<const Pose<double>> X_WB, std::span<const
                                manifold.contacts);
     }
     pair.end = static_cast<int>(manifold.contacts.size());
-    if (pair.end > pair.begin) manifold.pairs.push_back(pair);
+    // A pair without a contact is there where its limits have taken them all: steps warn of it.
+    if (pair.end > pair.begin || pair.left_out > 0.0) manifold.pairs.push_back(pair);
   }
 }
 

@@ -21,6 +21,7 @@
 #include "engine/body_builder.h"
 #include "engine/instruction_set.h"
 #include "engine/random.h"
+#include "tests/collision/complete_contacts.h"
 #include "tests/support/close.h"
 #include "tests/support/convex_bodies.h"
 #include "tests/support/no_alloc.h"
@@ -28,6 +29,12 @@
 #include "tests/support/test_bodies.h"
 
 using namespace abut;
+using test::check_complete;
+using test::ContactCounts;
+using test::FeatureKey;
+using test::NamedPair;
+using test::pairs_of_bodies;
+using test::placed_pair;
 using test::TestScene;
 
 namespace {
@@ -135,52 +142,6 @@ TEST_CASE("detect: a scratch that has served another model or other settings giv
 
 namespace {
 
-struct NamedPair {
-  std::string name;
-  Body A, B;
-  double apart;  ///< of the centres, at most [m]
-};
-
-std::vector<NamedPair> pairs_of_bodies() {
-  const Body box = test::box_of_mass({0.1, 0.06, 0.04}, 1.0),
-             cube = test::box_of_mass({0.05, 0.05, 0.05}, 1.0);
-  return {{"boxes", box, cube, 0.07},
-          {"dent and cube", test::dented_body(), cube, 0.09},
-          {"armadillos", test::asset("armadillo"), test::asset("armadillo"), 0.15},
-          {"nut and ring", test::asset("hex_nut"), test::asset("ring"), 0.03},
-          {"capsule and box", make_capsule(0.03, 0.06, 1000.0), box, 0.08},
-          {"many primitives", test::many_primitives(), box, 0.12}};
-}
-
-TestScene placed(const NamedPair& pair, std::uint64_t seed, bool is_flush = false) {
-  Random random(seed);
-  TestScene scene;
-  scene.add(pair.A);
-  scene.add(pair.B);
-  scene.X_WB(0).q = random.quaternion();
-  scene.X_WB(1).q = is_flush ? scene.X_WB(0).q : random.quaternion();
-  scene.X_WB(0).p = random.unit_vector();
-  scene.X_WB(1).p = scene.X_WB(0).p + pair.apart * random.uniform(0.3, 1.0) * random.unit_vector();
-  return scene;
-}
-
-std::vector<ContactFeature> all_features(TestScene& scene) {
-  std::vector<ContactFeature> features;
-  for (int i = 0; i < scene.body(0).contact_points.cols(); ++i)
-    features.push_back({ContactKind::vertex_sdf, 0, 1, i, -1});
-  for (int i = 0; i < scene.body(1).contact_points.cols(); ++i)
-    features.push_back({ContactKind::vertex_sdf, 0, 1, -1, i});
-  const auto edges_A = static_cast<int>(contact_edges(scene.body(0)).size()),
-             edges_B = static_cast<int>(contact_edges(scene.body(1)).size());
-  for (int k = 0; k < edges_A; ++k) {
-    for (int l = 0; l < edges_B; ++l) features.push_back({ContactKind::edge_edge, 0, 1, k, l});
-  }
-  return features;
-}
-
-using Key = std::tuple<ContactKind, int, int>;
-Key key_of(const ContactFeature& f) { return {f.kind, f.feature_A, f.feature_B}; }
-
 /// What a kernel finds of the two bodies of a scene.
 template <typename T>
 ContactBlock<T> found(TestScene& scene, std::string_view instruction_set,
@@ -213,57 +174,14 @@ ContactBlock<T> found(TestScene& scene, std::string_view instruction_set,
 }
 
 template <typename T>
-std::map<Key, int> places(const ContactBlock<T>& block) {
-  std::map<Key, int> result;
+std::map<FeatureKey, int> places(const ContactBlock<T>& block) {
+  std::map<FeatureKey, int> result;
   for (int i = 0; i < block.count; ++i) {
     const ContactKind kind =
         i < block.ends[k_vertices_of_B] ? ContactKind::vertex_sdf : ContactKind::edge_edge;
-    result.emplace(Key{kind, block.feature(0, i), block.feature(1, i)}, i);
+    result.emplace(FeatureKey{kind, block.feature(0, i), block.feature(1, i)}, i);
   }
   return result;
-}
-
-}  // namespace
-
-namespace {
-
-struct Found {
-  int vertices = 0, edges = 0, weightless = 0;
-};
-
-/// Compares all that detect() finds between two bodies with every vertex and every pair of edges, one by one.
-void check_complete(TestScene& scene, Found& found, const ContactConfig& config = {}) {
-  const ContactDetector detector(scene.model, config);
-  DetectorScratch scratch;
-  ContactManifold manifold;
-  detector.detect(scene.state.X_WB, {}, scratch, manifold);
-  std::map<Key, Contact> in_list;
-  for (const Contact& c : manifold.contacts) in_list.emplace(key_of(c.feature), c);
-  REQUIRE(in_list.size() == manifold.contacts.size());
-
-  ManifoldLinearization all;
-  detector.linearize(scene.state.X_WB, all_features(scene), all);
-  const double reach = 4.0 * detector.make_pair(0, 1).activity_smoothing;
-  for (const Contact& c : all.contacts) {
-    const auto it = in_list.find(key_of(c.feature));
-    const bool counts = c.weight > 0.0 && c.signed_distance < reach;
-    if (!counts && it == in_list.end()) {
-      ++found.weightless;
-      continue;
-    }
-    if (std::abs(c.signed_distance - reach) < 1e-12 || (c.weight > 0.0 && c.weight < 1e-12)) continue;
-    CAPTURE(c.feature.feature_A, c.feature.feature_B, c.weight, c.signed_distance);
-    REQUIRE((it != in_list.end()) == counts);
-    if (it == in_list.end()) continue;
-    ++(c.feature.kind == ContactKind::vertex_sdf ? found.vertices : found.edges);
-    const Contact& d = it->second;
-    REQUIRE(test::close(d.weight, c.weight, 1e-9, 1e-14));
-    REQUIRE(test::close(d.activity, c.activity, 1e-9, 1e-14));
-    REQUIRE(test::close(d.signed_distance, c.signed_distance, 1e-9, 1e-13));
-    REQUIRE(test::close(d.normal_AB_W, c.normal_AB_W, 1e-9, 1e-12));
-    REQUIRE(test::close(d.point_W, c.point_W, 1e-9, 1e-12));
-    REQUIRE(test::close(d.area, c.area, 1e-9, 1e-15));
-  }
 }
 
 }  // namespace
@@ -274,10 +192,10 @@ TEST_CASE("detect: has all contacts with weight, as if every vertex and pair of 
   for (const NamedPair& pair : pairs_of_bodies()) {
     const std::size_t edge_pairs = contact_edges(pair.A).size() * contact_edges(pair.B).size();
     const std::uint64_t scenes = std::clamp<std::size_t>(600'000 / (1 + edge_pairs), 4, 60);
-    Found found;
+    ContactCounts found;
     for (std::uint64_t seed = 1; seed <= scenes; ++seed) {
       CAPTURE(pair.name, seed);
-      TestScene scene = placed(pair, seed, seed % 2 == 0);
+      TestScene scene = placed_pair(pair, seed, seed % 2 == 0);
       check_complete(scene, found);
     }
     CAPTURE(pair.name);
@@ -291,7 +209,7 @@ TEST_CASE("detect: has all contacts with weight, as if every vertex and pair of 
 TEST_CASE("detect: has all contacts of convex bodies, near ends and at small angles too, in any setting",
           "[collision][property]") {
   const bool has_defaults = GENERATE(true, false);
-  Found found;
+  ContactCounts found;
   for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
     CAPTURE(seed);
     Random random(seed);
@@ -330,7 +248,7 @@ TEST_CASE("detect: has all contacts of convex bodies, near ends and at small ang
 
 TEST_CASE("detect: has all contacts of rounded boxes, however different their radii",
           "[collision][property]") {
-  Found found;
+  ContactCounts found;
   for (std::uint64_t seed = 1; seed <= 500; ++seed) {
     CAPTURE(seed);
     Random random(seed);
@@ -364,7 +282,7 @@ TEST_CASE("find_pair_contacts: the order of the bodies changes the sign of norma
   int contacts = 0;
   for (const NamedPair& pair : pairs_of_bodies()) {
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-      TestScene scene = placed(pair, seed);
+      TestScene scene = placed_pair(pair, seed);
       TestScene exchanged;
       for (const int body : {1, 0}) {
         exchanged.add(scene.body(body));
@@ -373,7 +291,7 @@ TEST_CASE("find_pair_contacts: the order of the bodies changes the sign of norma
       for (const std::string_view set : available_instruction_sets()) {
         CAPTURE(pair.name, seed, set);
         const ContactBlock<double> a = found<double>(scene, set), b = found<double>(exchanged, set);
-        const std::map<Key, int> in_a = places(a), in_b = places(b);
+        const std::map<FeatureKey, int> in_a = places(a), in_b = places(b);
         REQUIRE(in_a.size() == in_b.size());
         for (const auto& [key, i] : in_a) {
           const auto& [kind, feature_A, feature_B] = key;
@@ -398,11 +316,11 @@ TEST_CASE("find_pair_contacts: instruction sets agree to rounding, single precis
   for (const NamedPair& pair : pairs_of_bodies()) {
     const double size = std::min(pair.A.size, pair.B.size);
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-      TestScene scene = placed(pair, seed);
+      TestScene scene = placed_pair(pair, seed);
       const ContactBlock<double> expected = found<double>(scene, reference);
-      const std::map<Key, int> in_expected = places(expected);
+      const std::map<FeatureKey, int> in_expected = places(expected);
       const auto compare = [&](const auto& block, double tolerance) {
-        const std::map<Key, int> in_block = places(block);
+        const std::map<FeatureKey, int> in_block = places(block);
         for (const auto& [key, i] : in_expected) {
           const auto it = in_block.find(key);
           if (it == in_block.end()) {  // at the edge of its reach
@@ -440,7 +358,7 @@ TEST_CASE("find_pair_contacts: derivatives agree with differences, those of sing
   for (const NamedPair& pair : pairs_of_bodies()) {
     const double size = std::min(pair.A.size, pair.B.size);
     for (std::uint64_t seed = 1; seed <= (pair.name == "many primitives" ? 1u : 4u); ++seed) {
-      TestScene scene = placed(pair, seed);
+      TestScene scene = placed_pair(pair, seed);
       const Pose<double> X_WB = scene.state.X_WB[1];
       const std::string_view widest = available_instruction_sets().back();
       const ContactBlock<double> block = found<double>(scene, widest, ManifoldOrder::complete);
@@ -471,7 +389,7 @@ TEST_CASE("find_pair_contacts: derivatives agree with differences, those of sing
         };
         const double h = motion < 3 ? 1e-6 : 1e-6 * size;
         const ContactBlock<double> forward = moved(h), backward = moved(-h);
-        const std::map<Key, int> in_forward = places(forward), in_backward = places(backward);
+        const std::map<FeatureKey, int> in_forward = places(forward), in_backward = places(backward);
         for (const auto& [key, i] : places(block)) {
           const auto f = in_forward.find(key), b = in_backward.find(key);
           if (f == in_forward.end() || b == in_backward.end() || block.number(k_contact_weight, i) < 1e-6)
@@ -489,7 +407,7 @@ TEST_CASE("find_pair_contacts: derivatives agree with differences, those of sing
       scene.state.X_WB[1] = X_WB;
       for (const std::string_view set : available_instruction_sets()) {
         const auto compare = [&](const auto& other, double tolerance) {
-          const std::map<Key, int> in_other = places(other);
+          const std::map<FeatureKey, int> in_other = places(other);
           for (const auto& [key, i] : places(block)) {
             const auto it = in_other.find(key);
             if (it == in_other.end()) continue;
@@ -519,7 +437,7 @@ TEST_CASE("PairManifold: results do not depend on threads or on how many states 
   const PairManifold<float> manifold(armadillo, box, ContactConfig());
   std::vector<PosePair> X_W;
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
-    TestScene scene = placed({"", armadillo, box, 0.15}, seed);
+    TestScene scene = placed_pair({"", armadillo, box, 0.15}, seed);
     X_W.push_back({scene.state.X_WB[0], scene.state.X_WB[1]});
   }
   std::vector<ContactBlock<float>> one, four;
@@ -554,7 +472,7 @@ TEMPLATE_TEST_CASE("PairManifold: a further query with the same memory allocates
   const PairManifold<TestType> manifold(armadillo, box, ContactConfig());
   std::vector<PosePair> X_W;
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
-    TestScene scene = placed({"", armadillo, box, 0.15}, seed);
+    TestScene scene = placed_pair({"", armadillo, box, 0.15}, seed);
     X_W.push_back({scene.X_WB(0), scene.X_WB(1)});
   }
   for (const ManifoldOrder order : {ManifoldOrder::value, ManifoldOrder::jacobian, ManifoldOrder::complete}) {

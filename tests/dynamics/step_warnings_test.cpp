@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <numbers>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
 #include "dynamics/rollout/rollout.h"
 #include "dynamics/simulator.h"
+#include "engine/body_builder.h"
 #include "engine/scene_io.h"
 #include "tests/support/scenes.h"
 
@@ -149,6 +151,50 @@ TEST_CASE("step warnings: a bullet in free flight, past a wall and into it, does
   scene.add(test::sphere_of_mass(0.005, 0.01), test::pose_at({-3.0, 0, 0}), test::moving_at({300, 0, 0}));
   scene.add(test::sphere_of_mass(0.005, 0.01), test::pose_at({-3.0, 0, 2.0}), test::moving_at({300, 0, 0}));
   for (const Kind kind : k_step_warnings) CHECK_FALSE(worst(scene, StepConfig(), 20, kind).is_given());
+}
+
+TEST_CASE("step warnings: vertices that a limit leaves out are reported with both bodies",
+          "[dynamics][value]") {
+  const Vec3<double> half(0.1, 0.08, 0.05);
+  const auto warning_with = [&](int selected_vertices) {
+    TestScene scene = test::box_on_floor(test::box_of_mass(half, 1.0), half, 0.5);
+    scene.body(1).selected_vertices = selected_vertices;
+    return worst(scene, StepConfig(), 20, Kind::left_out);
+  };
+  // 25 points at equal depth share four weights.
+  const StepWarning warning = warning_with(4);
+  REQUIRE(warning.is_given());
+  CHECK(warning.body == 0);
+  CHECK(warning.other == 1);
+  CHECK(warning.value >= k_left_out);
+  CHECK(warning.value <= 1.0);
+  CHECK_FALSE(warning_with(60).is_given());  // more than touch, fewer than there are
+  CHECK_FALSE(warning_with(0).is_given());
+}
+
+TEST_CASE("step warnings: an edge that a limit leaves out is reported with both bodies",
+          "[dynamics][value]") {
+  const auto warning_with = [](int selected_edges) {
+    TestScene scene;
+    for (const double sign : {-1.0, 1.0}) {  // two bars on edge across each other
+      Body bar = sign < 0.0 ? make_box({0.4, 0.05, 0.05}, 0.0, 1, 1000.0)
+                            : make_box({0.05, 0.4, 0.05}, 0.0, 1, 1000.0);
+      bar.fixed = sign < 0.0;
+      bar.selected_edges = selected_edges;
+      const double eighth = 0.25 * std::numbers::pi;
+      scene.add(std::move(bar),
+                test::pose_at({0.0, 0.0, sign * (0.05 * std::numbers::sqrt2 - 1e-4)},
+                              sign < 0.0 ? Vec3<double>(eighth, 0.0, 0.0) : Vec3<double>(0.0, eighth, 0.0)));
+    }
+    return worst(scene, StepConfig(), 5, Kind::left_out);
+  };
+  const StepWarning warning = warning_with(1);
+  REQUIRE(warning.is_given());
+  CHECK(warning.body == 0);
+  CHECK(warning.other == 1);
+  CHECK(warning.value >= k_left_out);
+  CHECK_FALSE(warning_with(12).is_given());  // all that a box has
+  CHECK_FALSE(warning_with(0).is_given());
 }
 
 TEST_CASE("step warnings: substeps take over the worst of a step", "[dynamics][value]") {
