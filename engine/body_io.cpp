@@ -19,6 +19,7 @@
 #include "engine/mesh_io.h"
 #include "engine/parameters.h"
 #include "engine/primitive_io.h"
+#include "engine/staged_file.h"
 #include "engine/toml_table.h"
 #include "engine/toml_text.h"
 
@@ -347,15 +348,29 @@ void write_body(const fs::path& folder, const Body& body, const std::string& com
   }
   for (const Primitive& primitive : in_A.shape.primitives) text += primitive_text(primitive);
 
+  const auto write_files = [&] {
+    // All files are complete before the first of them gets its name, and body.toml, which refers to the
+    // others, is last.
+    StagedFile body_file(folder / "body.toml");
+    write_file(body_file.temporary(), text);
+    std::optional<StagedFile> mesh_file, visual_file;
+    if (has_mesh) write_obj(mesh_file.emplace(folder / k_mesh_name).temporary(), in_A.mesh);
+    if (visual != nullptr)
+      write_coloured_obj(visual_file.emplace(folder / k_visual_name).temporary(), *visual);
+    if (mesh_file) mesh_file->commit();
+    if (visual_file) visual_file->commit();
+    body_file.commit();
+  };
   std::error_code error;
-  fs::create_directory(folder, error);
+  const bool is_new = fs::create_directory(folder, error);
   if (error)
     throw InputError(folder.string(), 0, fmt::format("this folder cannot be made: {}", error.message()));
-  AtomicFile body_file(folder / "body.toml");
-  body_file.write(text);
-  if (has_mesh) write_obj(folder / k_mesh_name, in_A.mesh);
-  if (visual != nullptr) write_coloured_obj(folder / k_visual_name, *visual);
-  body_file.commit();
+  try {
+    write_files();
+  } catch (...) {
+    if (is_new) fs::remove(folder, error);
+    throw;
+  }
 }
 
 }  // namespace abut

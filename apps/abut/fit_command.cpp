@@ -1,5 +1,8 @@
+#include <array>
 #include <charconv>
 #include <cmath>
+#include <csignal>
+#include <cstddef>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -33,6 +36,7 @@
 #include "engine/body_io.h"
 #include "engine/input_error.h"
 #include "engine/mesh_io.h"
+#include "engine/staged_file.h"
 
 namespace abut {
 namespace {
@@ -185,6 +189,40 @@ FitSource read_source(const FitArguments& arguments, FitInputKind kind, MeshedBo
 
 bool writes_json_to_stdout(const FitArguments& arguments) { return arguments.json == "-"; }
 
+// A signal handler reaches nothing but this.
+volatile std::sig_atomic_t deferred_signal = 0;
+extern "C" void defer_signal(int number) { deferred_signal = number; }
+
+/// Defers SIGINT and SIGTERM, whichever thread they arrive in: one that came while this lived takes effect at
+/// its end.
+class DeferredSignals {
+ public:
+  DeferredSignals() {
+    deferred_signal = 0;
+    for (std::size_t i = 0; i < k_signals.size(); ++i) {
+      ::sigaction(k_signals[i], nullptr, &before_[i]);
+      if (before_[i].sa_handler == SIG_IGN) continue;  // nohup
+      struct sigaction action {};
+      action.sa_handler = defer_signal;
+      action.sa_flags = SA_RESTART;
+      ::sigemptyset(&action.sa_mask);
+      ::sigaction(k_signals[i], &action, nullptr);
+    }
+  }
+  ~DeferredSignals() {
+    for (std::size_t i = 0; i < k_signals.size(); ++i) ::sigaction(k_signals[i], &before_[i], nullptr);
+    if (received()) (void)::raise(deferred_signal);
+  }
+  DeferredSignals(const DeferredSignals&) = delete;
+  DeferredSignals& operator=(const DeferredSignals&) = delete;
+
+  [[nodiscard]] bool received() const { return deferred_signal != 0; }
+
+ private:
+  static constexpr std::array k_signals{SIGINT, SIGTERM};
+  std::array<struct sigaction, k_signals.size()> before_{};
+};
+
 /// Throws, before any work, about what could not be written after it.
 void require_writable_outputs(const FitArguments& arguments) {
   const auto require_folder_of = [](const fs::path& path) {
@@ -196,22 +234,40 @@ void require_writable_outputs(const FitArguments& arguments) {
   const auto require_file = [&](const fs::path& path, const char* extension) {
     require_output_path(path, {extension});
     require_folder_of(path);
+    const DeferredSignals deferred;
     const AtomicFile attempt(path);  // discarded
   };
   if (arguments.json && !writes_json_to_stdout(arguments)) require_file(*arguments.json, ".json");
   if (!arguments.picture.empty()) require_file(arguments.picture, ".png");
 }
 
-/// Returns why it could not be drawn, empty if it was.
-std::string write_picture(const fs::path& path, const FitSubject& subject) {
-  Image image;
+/// A picture, or why there is none.
+struct Drawing {
+  std::optional<Image> image;
+  std::string failure;
+};
+
+Drawing draw(const FitSubject& subject) {
   try {
-    image = fit_picture(subject);
+    return {fit_picture(subject), {}};
   } catch (const std::runtime_error& error) {  // no EGL, no OpenGL 3.3
-    return error.what();
+    return {std::nullopt, error.what()};
   }
-  write_png(path, image);
-  return {};
+}
+
+/// Writes the body, its report and its picture. All files are complete before the first gets its name, and an
+/// interrupt in the meantime leaves either what was there before or all that is new.
+void write_outputs(const FitArguments& arguments, const FitReport& report, const ColouredMesh* visual,
+                   const std::optional<Image>& image) {
+  const DeferredSignals deferred;
+  std::optional<StagedFile> json, picture;
+  if (arguments.json && !writes_json_to_stdout(arguments))
+    write_file(json.emplace(*arguments.json).temporary(), json_text(json_of(report)));
+  if (image) write_png(picture.emplace(arguments.picture).temporary(), *image);
+  if (deferred.received()) return;
+  write_body(arguments.out, report.made.body, command_text(arguments), visual);
+  if (json) json->commit();
+  if (picture) picture->commit();
 }
 
 /// Returns the exit code.
@@ -248,30 +304,26 @@ int run(const FitArguments& arguments) {
                                    arguments.threads.value_or(0), options.mesh.progress);
     }
   }
-  write_body(arguments.out, report.made.body, command_text(arguments),
-             visual && !arguments.no_visual ? &*visual : nullptr);
-  std::string no_picture;
+  Drawing drawing;
   if (!arguments.picture.empty())
-    no_picture = write_picture(arguments.picture, {*visual, report.fitted->repaired.report.input_triangles,
-                                                   report.made.body, report.made.surface, *report.quality});
+    drawing = draw({*visual, report.fitted->repaired.report.input_triangles, report.made.body,
+                    report.made.surface, *report.quality});
   report.input = arguments.input.string();
   if (arguments.tolerance) report.tolerance = parse_tolerance(*arguments.tolerance);
   report.seconds = watch.seconds();
+  write_outputs(arguments, report, visual && !arguments.no_visual ? &*visual : nullptr, drawing.image);
   if (writes_json_to_stdout(arguments)) {
     print_json(json_of(report));
   } else {
     fmt::print("{}written to {}\n", text_of(report), arguments.out.string());
-    if (!arguments.picture.empty() && no_picture.empty())
-      fmt::print("drawn in {}\n", arguments.picture.string());
+    if (drawing.image) fmt::print("drawn in {}\n", arguments.picture.string());
   }
-  if (arguments.json && !writes_json_to_stdout(arguments))
-    write_file(*arguments.json, json_text(json_of(report)));
   const std::vector<std::string> complaints = shortcomings(report);
   std::fflush(stdout);
   for (const std::string& complaint : complaints) fmt::print(stderr, "abut fit: poor fit: {}\n", complaint);
-  if (!no_picture.empty())
-    fmt::print(stderr, "abut fit: the body is written, but no picture of it: {}\n", no_picture);
-  return complaints.empty() && no_picture.empty() ? 0 : 1;
+  if (!drawing.failure.empty())
+    fmt::print(stderr, "abut fit: the body is written, but no picture of it: {}\n", drawing.failure);
+  return complaints.empty() && drawing.failure.empty() ? 0 : 1;
 }
 
 }  // namespace

@@ -1,10 +1,18 @@
 #include <algorithm>
 #include <cmath>
+#include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <iterator>
+#include <map>
+#include <numbers>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <spdlog/fmt/fmt.h>
 #include <catch2/catch.hpp>
@@ -420,6 +428,229 @@ TEST_CASE("abut fit: an interrupt leaves nothing behind", "[apps][value]") {
   CHECK(result.exit_code != 0);
   CHECK(std::distance(std::filesystem::directory_iterator(folder.path()),
                       std::filesystem::directory_iterator()) == 1);
+}
+
+/// The bytes of every file of a folder, by name.
+std::map<std::string, std::string> files_in(const std::filesystem::path& folder) {
+  std::map<std::string, std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    files[entry.path().filename().string()] = entry.is_directory() ? "" : read_file(entry.path());
+  return files;
+}
+
+/// Starts `abut`, all of its streams on one descriptor.
+pid_t start_program(std::vector<std::string> arguments, int stream) {
+  arguments.insert(arguments.begin(), ABUT_EXECUTABLE);
+  std::vector<char*> argv;
+  for (std::string& word : arguments) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    for (const int to : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(stream, to);
+    ::execv(argv[0], argv.data());
+    ::_exit(127);
+  }
+  return child;
+}
+
+TEST_CASE("abut fit: an interrupt leaves all files of an older body as they were, or all of them new",
+          "[apps][value]") {
+  namespace fs = std::filesystem;
+  const TemporaryFolder folder;
+  // With a visual mesh that takes some time to write, 81,920 triangles.
+  folder.write("ball/body.toml",
+               "name = \"ball\"\ndensity = 1000\nvisual = \"visual.obj\"\n[[primitive]]\nkind = "
+               "\"sphere\"\nradius = 0.1\n");
+  folder.write("ball/visual.obj", obj_text(sphere_mesh(0.1, 6)));
+  const fs::path work = folder.path() / "work", out = work / "out", json = work / "report.json";
+  fs::create_directory(work);
+  const auto fit_of_size = [&](const std::string& size) {
+    return std::vector<std::string>{
+        "fit", folder.path() / "ball", "-o", out, "--size", size, "--json", json, "--quiet"};
+  };
+  REQUIRE(run_program(fit_of_size("0.4")).exit_code == 0);
+  const auto new_files = files_in(out);
+  REQUIRE(run_program(fit_of_size("0.2")).exit_code == 0);
+  const auto old_files = files_in(out);
+  const std::string old_report = read_file(json);
+  REQUIRE(old_files.size() == 3);
+  for (const auto& [name, bytes] : old_files) REQUIRE(new_files.at(name) != bytes);
+
+  struct Case {
+    bool while_writing;  // milliseconds count from the first temporary name in the folder
+    int milliseconds;
+    int signal;
+  };
+  const Case cases[] = {{false, 20, SIGTERM}, {false, 150, SIGINT}, {true, 0, SIGINT},
+                        {true, 2, SIGTERM},   {true, 10, SIGINT},   {true, 40, SIGINT}};
+  int interrupted_writing = 0;
+  for (const Case& c : cases) {
+    CAPTURE(c.while_writing, c.milliseconds);
+    for (const auto& [name, bytes] : old_files) write_file(out / name, bytes);
+    write_file(json, old_report);
+    const int nowhere = ::open("/dev/null", O_RDWR);
+    const pid_t child = start_program(fit_of_size("0.4"), nowhere);
+    ::close(nowhere);
+    int status = 0;
+    pid_t ended = 0;
+    const auto has_temporary = [&] {
+      const fs::directory_iterator files(out);
+      return std::any_of(begin(files), end(files),
+                         [](const auto& entry) { return entry.path().filename().string().front() == '.'; });
+    };
+    while (c.while_writing && ended == 0 && !has_temporary()) ended = ::waitpid(child, &status, WNOHANG);
+    ::usleep(static_cast<useconds_t>(1000 * c.milliseconds));
+    if (ended == 0) {
+      ::kill(child, c.signal);
+      ::waitpid(child, &status, 0);
+    }
+    const auto files = files_in(out);
+    const bool is_new = files == new_files;
+    CHECK((is_new || files == old_files));
+    const auto size = parse_json(read_file(json))["body"]["size"].get<double>();
+    CHECK(close(size, is_new ? 0.4 : 0.2, 1e-6, 0.0));
+    CHECK(files_in(work).size() == 2);
+    if (WIFSIGNALED(status)) {
+      CHECK(WTERMSIG(status) == c.signal);
+      interrupted_writing += c.while_writing ? 1 : 0;
+    } else {
+      CHECK((is_new && WEXITSTATUS(status) == 0));
+    }
+  }
+  CHECK(interrupted_writing > 0);
+}
+
+TEST_CASE("abut fit: on a terminal shows how far a stage is, and the time left", "[apps][value]") {
+  const TemporaryFolder folder;
+  const std::string mesh = folder.write("part.obj", obj_text(block_and_ball()));
+  const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY);
+  REQUIRE(terminal >= 0);
+  REQUIRE(::grantpt(terminal) == 0);
+  REQUIRE(::unlockpt(terminal) == 0);
+  const int other_end = ::open(::ptsname(terminal), O_RDWR | O_NOCTTY);
+  REQUIRE(other_end >= 0);
+  const pid_t child =
+      start_program({"fit", mesh, "-o", folder.path() / "out", "--vertices", "150", "--resolution", "64",
+                     "--threads", "1", "--method", "superquadrics", "--max-primitives", "3"},
+                    other_end);
+  ::close(other_end);
+  std::string text;
+  char buffer[4096];
+  for (ssize_t count = 0; (count = ::read(terminal, buffer, sizeof(buffer))) > 0;)
+    text.append(buffer, static_cast<std::size_t>(count));  // fails once the program has ended
+  ::close(terminal);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  CAPTURE(text);
+  REQUIRE(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+  CHECK_THAT(text, Contains(" %  ") && Contains(" layers") && Contains(" rounds") && Contains("/s  ") &&
+                       Contains(" s left"));
+}
+
+TEST_CASE("abut fit: of a mesh with a hole, faces turned inwards or several shells says what was done",
+          "[apps][value]") {
+  const TriangleMesh ball = sphere_mesh(0.1, 3);
+  const auto is_right = [](const Vec3<double>& p) { return p.x() > 0.0; };
+  const auto is_left = [&](const Vec3<double>& p) { return !is_right(p); };
+  const auto is_top = [](const Vec3<double>& p) { return p.z() > 0.085; };
+  const double whole = 4.0 / 3.0 * std::numbers::pi * 1e-3, lens = 5.0 / 12.0 * std::numbers::pi * 1e-3;
+  struct Case {
+    std::string name;
+    TriangleMesh mesh;
+    std::string note;
+    bool is_closed;
+    int holes, shells, primitives;
+    double volume;  // [m^3]
+  };
+  const Case cases[] = {
+      {"hole", without(ball, is_top), " left open: inside is where the winding number is above 1/2.", false,
+       1, 1, 1, whole},
+      {"turned in part", joined(without(ball, is_right), inverted(without(ball, is_left))),
+       " triangles turned, to face outwards like the others.", true, 0, 1, 1, whole},
+      {"turned", inverted(ball), "The whole mesh faced inwards; it was turned.", true, 0, 1, 1, whole},
+      {"two that overlap", joined(ball, translated(ball, {0.1, 0, 0})),
+       " % of the surface lies within the solid, where pieces overlap or touch", true, 0, 2, 2,
+       2.0 * whole - lens},
+  };
+  const TemporaryFolder folder;
+  for (const Case& c : cases) {
+    const std::string json = folder.path() / "report.json", out = folder.path() / "out";
+    const ProgramResult result =
+        run_program({"fit", folder.write("part.obj", obj_text(c.mesh)), "-o", out, "--vertices", "30",
+                     "--resolution", "32", "--method", "superquadrics", "--max-primitives",
+                     std::to_string(c.primitives), "--quiet", "--json", json});
+    CAPTURE(c.name, result.out, result.err);
+    CHECK(result.exit_code == 0);
+    const Json mesh = parse_json(read_file(json))["mesh"];
+    CHECK(mesh["closed"] == c.is_closed);
+    CHECK(mesh["holes"] == c.holes);
+    CHECK(mesh["shells"] == c.shells);
+    const auto note = std::find_if(mesh["notes"].begin(), mesh["notes"].end(), [&](const Json& text) {
+      return text.get<std::string>().find(c.note) != std::string::npos;
+    });
+    REQUIRE(note != mesh["notes"].end());
+    CHECK_THAT(result.out, Contains("note: " + note->get<std::string>()));
+    CHECK(close(read_body(out).volume, c.volume, 0.05, 0.0));
+  }
+}
+
+TEST_CASE("abut fit: reports the errors that the hull of a box and of an angle bracket are known to have",
+          "[apps][value]") {
+  const TemporaryFolder folder;
+  const auto fit_of = [&](const TriangleMesh& mesh, int exit_code) {
+    const std::string json = folder.path() / "report.json";
+    const ProgramResult result =
+        run_program(quick_fit(folder.write("part.obj", obj_text(mesh)), folder.path() / "out",
+                              {"--method", "hull", "--json", json}));
+    CAPTURE(result.out, result.err);
+    CHECK(result.exit_code == exit_code);
+    CHECK_THAT(result.out, Contains("  method          hull") && Contains(" degrees apart on the mean") &&
+                               Contains("  centre of mass  ") && Contains("  inertia         ") &&
+                               Contains(" ns a query"));
+    CHECK(read_body(folder.path() / "out").shape.primitives.at(0).kind == PrimitiveKind::convex_polyhedron);
+    return parse_json(read_file(json))["fit"];
+  };
+  const auto number = [](const Json& fit, const char* key) {
+    REQUIRE(fit.contains(key));
+    return fit[key].get<double>();
+  };
+  const Json box = fit_of(box_mesh({0.15, 0.1, 0.05}, 1), 0);
+  CHECK(box["method"] == "hull");
+  CHECK(number(box, "iou") > 0.99);
+  CHECK(close(number(box, "volume_of_mesh"), 0.006, 1e-12, 0.0));
+  CHECK(std::abs(number(box, "volume_error")) < 0.01);
+  CHECK(number(box, "center_of_mass_error") < 1e-3 * 0.3);
+  CHECK(number(box, "inertia_error") < 0.01);
+  CHECK(number(box, "mean_normal_angle") > 0.0);  // at its edges
+  CHECK(number(box, "mean_normal_angle") < 0.03);
+  CHECK(number(box, "seconds_per_query") > 1e-9);
+  CHECK(number(box, "seconds_per_query") < 1e-4);
+
+  // Plates of 0.2 x 0.1 x 0.04 m and 0.04 x 0.1 x 0.2 m; their hull is twice as large.
+  const TriangleMesh upright = translated(box_mesh({0.02, 0.05, 0.12}, 1), {-0.08, 0, 0.1});
+  const Json bracket = fit_of(joined(box_mesh({0.1, 0.05, 0.02}, 1), upright), 1);
+  CHECK(close(number(bracket, "volume_of_mesh"), 0.0016, 0.03, 0.0));
+  CHECK(close(number(bracket, "volume_error"), 1.0, 0.0, 0.06));
+  CHECK(close(number(bracket, "iou"), 0.5, 0.0, 0.05));
+  CHECK(close(number(bracket, "center_of_mass_error"), 0.021344, 0.05, 0.0));
+  CHECK(close(number(bracket, "inertia_error"), 0.53524, 0.0, 0.05));
+  CHECK(number(bracket, "mean_normal_angle") > 0.1);
+}
+
+TEST_CASE("abut fit: makes a body of one cloud of points where that is asked for", "[apps][value]") {
+  const TemporaryFolder folder;
+  const std::string mesh = folder.write("ball.obj", obj_text(sphere_mesh(0.1, 3))),
+                    out = folder.path() / "out";
+  const ProgramResult result = run_program({"fit", mesh, "-o", out, "--method", "pointcloud", "--resolution",
+                                            "16", "--vertices", "12", "--quiet"});
+  CAPTURE(result.out, result.err);
+  CHECK(result.exit_code == 0);
+  CHECK_THAT(result.out, Contains("  method          pointcloud"));
+  const Body body = read_body(out);
+  REQUIRE(body.shape.primitives.size() == 1);
+  CHECK(body.shape.primitives[0].kind == PrimitiveKind::oriented_point_cloud);
+  CHECK(close(body.volume, 4.0 / 3.0 * std::numbers::pi * 1e-3, 0.05, 0.0));
 }
 
 TEST_CASE("abut fit: a body without primitives is sent here", "[apps][value]") {

@@ -1,5 +1,7 @@
 #include "collision/fitting/surface_mesh.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 
@@ -8,6 +10,8 @@
 #include "collision/fitting/editable_mesh.h"
 #include "collision/fitting/marching_cubes.h"
 #include "collision/fitting/simplify_mesh.h"
+#include "collision/fitting/triangle_bvh.h"
+#include "collision/fitting/triangle_corners.h"
 #include "collision/fitting/triangle_geometry.h"
 #include "collision/sdf/shape_sdf.h"
 #include "engine/mass_properties.h"
@@ -227,6 +231,86 @@ TEST_CASE("make_surface_mesh: more vertices come closer, with the square of the 
     if (previous > 0.0) CHECK(previous / report.mean_distance > 1.5);
     previous = report.mean_distance;
   }
+}
+
+TEST_CASE("make_surface_mesh: edges of a box with a notch stay, and triangles do not cross them",
+          "[collision][value]") {
+  Primitive box, notch;  // a block of 1 x 0.6 x 0.4, and a channel across its top
+  box.kind = notch.kind = PrimitiveKind::rounded_box;
+  box.parameters = {0.5, 0.3, 0.2, 0.004};
+  notch.parameters = {0.15, 0.4, 0.1, 0.004};
+  notch.operation = PrimitiveOperation::subtract;
+  notch.X_BP.p = {0.0, 0.0, 0.2};
+  Shape shape;
+  shape.primitives = {box, notch};
+  shape.union_smoothing = 0.002;
+  const ShapeSdf sdf(shape);
+  const TriangleMesh fine = fine_mesh(sdf, 64);
+  struct Edges {
+    double farthest;    // of their points from the mesh [m]
+    double along_axes;  // share of the area whose normal is within 10 degrees of an axis
+  };
+  const auto edges_of = [&](const TriangleMesh& mesh) {
+    const TriangleBvh bvh(mesh);
+    Edges edges{0.0, 0.0};
+    for (const double x : {-0.5, -0.15, 0.15, 0.5}) {
+      for (const double z : {std::abs(x) > 0.2 ? -0.2 : 0.1, 0.2}) {
+        for (double y = -0.28; y <= 0.281; y += 0.02)
+          edges.farthest = std::max(edges.farthest, bvh.nearest(Vec3<double>(x, y, z)).distance);
+      }
+    }
+    double area = 0.0;
+    for (int t = 0; t < mesh.triangle_count(); ++t) {
+      const Vec3<double> n = TriangleCorners(mesh, t).area_vector();
+      area += n.norm();
+      if (n.cwiseAbs().maxCoeff() > std::cos(10.0 * std::numbers::pi / 180.0) * n.norm())
+        edges.along_axes += n.norm();
+    }
+    edges.along_axes /= area;
+    return edges;
+  };
+  SurfaceMeshOptions options;
+  options.vertices = 200;
+  options.rounds = 6;
+  const Edges edges = edges_of(make_surface_mesh(field_at(sdf), fine, options));
+  const TriangleMesh coarse = fine_mesh(sdf, 8);  // about as many vertices, wherever the edges are
+  const Edges cut = edges_of(coarse);
+  CAPTURE(edges.farthest, edges.along_axes, coarse.vertex_count(), cut.farthest, cut.along_axes);
+  CHECK(edges.farthest < 0.025);
+  CHECK(edges.along_axes > 0.93);
+  CHECK(cut.farthest > 0.025);
+  CHECK(cut.along_axes < 0.93);
+}
+
+TEST_CASE("make_surface_mesh: vertices are dense where the surface bends", "[collision][value]") {
+  // Bends at the rounded edges of nearly a box, and at the ends of a long ellipsoid.
+  const bool is_box = GENERATE(true, false);
+  Primitive primitive;
+  primitive.parameters = is_box ? std::array{0.5, 0.4, 0.3, 0.2, 0.2} : std::array{0.5, 0.12, 0.12, 1.0, 1.0};
+  Shape shape;
+  shape.primitives = {primitive};
+  shape.union_smoothing = 0.002;
+  const ShapeSdf sdf(shape);
+  SurfaceMeshOptions options;
+  options.vertices = 200;
+  options.rounds = 6;
+  const TriangleMesh mesh = make_surface_mesh(field_at(sdf), fine_mesh(sdf, 64), options);
+  const Vec3<double> axes(primitive.parameters.data());
+  const auto bends = [&](const Vec3<double>& p) {
+    const Vec3<double> q = p.cwiseAbs().cwiseQuotient(axes);
+    return is_box ? (q.array() > 0.8).count() >= 2 : q.x() > 0.8;
+  };
+  double bent_area = 0.0, other_area = 0.0;
+  for (int t = 0; t < mesh.triangle_count(); ++t) {
+    const TriangleCorners corners(mesh, t);
+    (bends(corners.centroid()) ? bent_area : other_area) += corners.area_vector().norm();
+  }
+  int bent = 0;
+  for (int v = 0; v < mesh.vertex_count(); ++v) bent += bends(mesh.vertices.col(v)) ? 1 : 0;
+  const double bent_density = bent / bent_area,
+               other_density = (mesh.vertex_count() - bent) / other_area;  // [1/m^2]
+  CAPTURE(is_box, bent, bent_area, other_area, bent_density / other_density);
+  CHECK(bent_density > (is_box ? 3.0 : 1.8) * other_density);
 }
 
 TEST_CASE("make_surface_mesh: a torus stays a torus", "[collision][value]") {
