@@ -555,6 +555,7 @@ TEST_CASE("contacts: VJP of shape parameters, poses of primitives, points and ra
       }
       const auto loss = [&](double t) {
         Model model = scene.model;
+        for (Body& body : model.bodies) body.mesh = {};  // whose edges take long to prepare, for nothing here
         model.bodies[o].contact_points.col(point) += t * d_point;
         model.bodies[o].contact_radius += t * d_radius;
         for (std::size_t l = 0; l < d_primitives.size(); ++l) {
