@@ -230,7 +230,7 @@ TEST_CASE("abut run: a step that does not converge ends with code 1, its reason 
   CAPTURE(result.out, result.err);
   CHECK(result.exit_code == 1);
   CHECK(parse_json(result.out)["status"] == "not_converged");
-  CHECK(keys_of(parse_json(result.out)).size() == 14);
+  CHECK(keys_of(parse_json(result.out)).size() == 15);
   CHECK_THAT(result.err, Contains("step 1 (to t = 0.002 s)") && Contains("not converged") &&
                              Contains("Newton iterations") &&
                              Contains("contact with 'floor' at contact point") && Contains("is not written"));
