@@ -270,7 +270,7 @@ Quat<double> turn_z_to(const TomlTable& table, std::string_view key) {
   const Vec3<double> axis = table.vector3(key, Vec3<double>::UnitZ());
   constexpr double k_shortest = 1e-9;
   if (!(axis.norm() > k_shortest)) table.fail(key, "an axis of length 0 has no direction");
-  return Quat<double>::FromTwoVectors(Vec3<double>::UnitZ(), axis.normalized()).normalized();
+  return shortest_rotation(Vec3<double>::UnitZ(), axis);
 }
 
 /// The frame of a joint on a body from the table `frame_A` or `frame_B`, in the axes of the asset.

@@ -65,7 +65,7 @@ Scene bin(const std::string& name, double half_width) {
     const double angle = 0.5 * std::numbers::pi * side;
     const Vec3<double> inwards(-std::cos(angle), -std::sin(angle), 0.0);
     Pose<double> X_WB;
-    X_WB.q = Eigen::Quaterniond::FromTwoVectors(Vec3<double>::UnitZ(), inwards);
+    X_WB.q = shortest_rotation(Vec3<double>::UnitZ(), inwards);
     X_WB.p = -half_width * inwards;
     add(make_half_space(), fmt::format("wall {}", side + 1), X_WB, scene);
   }

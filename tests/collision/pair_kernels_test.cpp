@@ -264,9 +264,9 @@ TEST_CASE("detect: has all contacts of rounded boxes, however different their ra
           0.5 * (scene.body(b).contact_points.col(edge.start) + scene.body(b).contact_points.col(edge.end)));
     };
     const Vec3<double> middles[2] = {middle(0), middle(1)};
-    scene.X_WB(0).q = Quat<double>::FromTwoVectors(middles[0], Vec3<double>::UnitZ());
+    scene.X_WB(0).q = shortest_rotation(middles[0], Vec3<double>::UnitZ());
     scene.X_WB(1).q = exp_quaternion<double>({0.0, 0.0, random.uniform(0.3, 2.8)}) *
-                      Quat<double>::FromTwoVectors(middles[1], -Vec3<double>::UnitZ());
+                      shortest_rotation(middles[1], -Vec3<double>::UnitZ());
     const double radii = scene.body(0).contact_radius + scene.body(1).contact_radius,
                  size = std::min(scene.body(0).size, scene.body(1).size);
     scene.X_WB(1).p = scene.X_WB(0).q * middles[0] - scene.X_WB(1).q * middles[1] +

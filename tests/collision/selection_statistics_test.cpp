@@ -46,10 +46,9 @@ TEST_CASE("suggest-k: counts of poses that can be counted by hand", "[collision]
   const SelectionSampler on_floor(floor, box, 0.05);
   const auto at = [&](const Quat<double>& q, double height) { return on_floor.counts({q, {0, 0, height}}); };
   const double corner = 0.099 * std::sqrt(3.0), edge = 0.099 * std::sqrt(2.0);
-  const Quat<double> corner_down =
-      Quat<double>::FromTwoVectors(Vec3<double>(1, 1, 1), Vec3<double>(0, 0, -1));
+  const Quat<double> corner_down = shortest_rotation(Vec3<double>(1, 1, 1), Vec3<double>(0, 0, -1));
   CHECK(at(corner_down, corner).vertices_B == 1);
-  const Quat<double> edge_down = Quat<double>::FromTwoVectors(Vec3<double>(1, 1, 0), Vec3<double>(0, 0, -1));
+  const Quat<double> edge_down = shortest_rotation(Vec3<double>(1, 1, 0), Vec3<double>(0, 0, -1));
   CHECK(at(edge_down, edge).vertices_B == 1);  // both ends are equally deep: the one counts as deeper
   CHECK(at(corner_down, corner).edge_pairs == 0);
   CHECK(at(corner_down, corner).vertices_A == 0);

@@ -120,8 +120,7 @@ TEST_CASE("smoothed_derivatives: the Gumbel Jacobian is that of the mean vertex"
 TEST_CASE("smoothed_derivatives: less smoothing comes to the exact ones of corners",
           "[collision][derivative]") {
   // A corner over a corner: generic, with one vertex each.
-  const Quat<double> on_corner(
-      Quat<double>::FromTwoVectors(Vec3<double>(1.0, 1.0, 1.0), Vec3<double>(0.1, 0.2, -1.0)));
+  const Quat<double> on_corner(shortest_rotation(Vec3<double>(1.0, 1.0, 1.0), Vec3<double>(0.1, 0.2, -1.0)));
   const SmoothedParts pair{
       test::box_part({0.5, 0.5, 0.5}), test::box_part({0.5, 0.5, 0.5}), {}, {on_corner, {0.5, 0.45, 2.2}}};
   const WitnessDerivatives exact = pair.exact();

@@ -95,8 +95,7 @@ TEST_CASE("witness_derivatives: at corners, edges and faces", "[collision][deriv
                            rounded = test::box_part({0.5, 0.5, 0.5}, 0.1),
                            cylinder = test::cone_part(0.3, 0.3, 0.5), ball = test::sphere_part(0.3);
   const Quat<double> on_edge(Eigen::AngleAxisd(0.25 * std::numbers::pi, Vec3<double>::UnitX()));
-  const Quat<double> on_corner(
-      Quat<double>::FromTwoVectors(Vec3<double>(1.0, 1.0, 1.0), Vec3<double>(0.1, 0.2, -1.0)));
+  const Quat<double> on_corner(shortest_rotation(Vec3<double>(1.0, 1.0, 1.0), Vec3<double>(0.1, 0.2, -1.0)));
   const Quat<double> crossed(Quat<double>(Eigen::AngleAxisd(1.2, Vec3<double>::UnitZ())) * on_edge);
   const Quat<double> lying(Eigen::AngleAxisd(0.45 * std::numbers::pi, Vec3<double>::UnitX()));
   struct Case {

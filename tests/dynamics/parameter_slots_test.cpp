@@ -26,7 +26,7 @@ Joint servo_hinge(int body_B, const Vec3<double>& p_W, double side) {
   joint.name = "hinge " + std::to_string(body_B);
   joint.kind = JointKind::hinge;
   joint.body_B = body_B;
-  const Quat<double> axis = Quat<double>::FromTwoVectors(Vec3<double>::UnitZ(), Vec3<double>::UnitY());
+  const Quat<double> axis = shortest_rotation(Vec3<double>::UnitZ(), Vec3<double>::UnitY());
   joint.X_AJ = {axis, p_W};
   joint.X_BJ = {axis, {-0.1 * side, 0.0, 0.0}};
   joint.stiffness = 2e4;

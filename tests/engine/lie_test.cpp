@@ -99,6 +99,23 @@ TEST_CASE("lie: Log of rotations by exactly pi has length pi and the right axis"
   }
 }
 
+TEST_CASE("lie: the shortest rotation takes one direction to the other, about an axis across both",
+          "[engine][value]") {
+  Random random(45);
+  for (int k = 0; k < 300; ++k) {
+    const Vec3<double> from = test::random_vector(random);
+    Vec3<double> to = test::random_vector(random);
+    if (k % 3 == 1) to = 3.0 * from + std::pow(10.0, -random.uniform(1.0, 17.0)) * to;
+    if (k % 3 == 2) to = -0.5 * from;
+    CAPTURE(k, from, to);
+    const Quat<double> q = shortest_rotation(from, to);
+    REQUIRE(test::close(q.norm(), 1.0, 5e-16, 0));
+    REQUIRE(test::close(Vec3<double>(q * from.normalized()), to.normalized(), 0, 1e-15));
+    REQUIRE(std::abs(q.vec().dot(from.normalized())) < 1e-15);
+  }
+  CHECK(shortest_rotation({0, 0, 2}, {0, 0, 5}).coeffs() == Quat<double>::Identity().coeffs());
+}
+
 TEST_CASE("lie: derivative of Exp agrees with Jet, finite differences and the left Jacobian",
           "[engine][derivative]") {
   const auto exp_at = [](const auto& w) { return exp_so3(w); };

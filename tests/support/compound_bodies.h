@@ -92,7 +92,7 @@ struct CompoundParts {
     Primitive capsule;
     capsule.kind = PrimitiveKind::capsule;
     capsule.parameters = {radius, 0.5 * (to - from).norm()};
-    capsule.X_BP = {Quat<double>::FromTwoVectors(Vec3<double>::UnitZ(), to - from), 0.5 * (from + to)};
+    capsule.X_BP = {shortest_rotation(Vec3<double>::UnitZ(), to - from), 0.5 * (from + to)};
     shape.primitives.push_back(capsule);
     pieces.push_back(capsule_piece(from, to, radius));
   }
