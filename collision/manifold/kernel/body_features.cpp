@@ -41,16 +41,24 @@ template <typename Cost>
 void split_into_groups(const Points& points, std::span<int> indices, std::size_t group, const Cost& cost) {
   if (indices.size() <= group) return;
   const std::size_t middle = (indices.size() + group - 1) / group / 2 * group;
-  std::vector<int> best, order;
+  struct Place {
+    double along;
+    int index;
+    bool operator<(const Place& other) const {
+      return along < other.along || (along == other.along && index < other.index);
+    }
+  };
+  std::vector<Place> places(indices.size());
+  std::vector<int> best, order(indices.size());
   double least = std::numeric_limits<double>::infinity();
   for (const auto& [x, y, z] : k_dividing) {
-    const auto along = [&](int i) { return x * points(0, i) + y * points(1, i) + z * points(2, i); };
-    order.assign(indices.begin(), indices.end());
-    std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(middle), order.end(),
-                     [&](int a, int b) {
-                       const double at_a = along(a), at_b = along(b);
-                       return at_a < at_b || (at_a == at_b && a < b);
-                     });
+    for (std::size_t k = 0; k < indices.size(); ++k) {
+      const int i = indices[k];
+      places[k] = {x * points(0, i) + y * points(1, i) + z * points(2, i), i};
+    }
+    std::nth_element(places.begin(), places.begin() + static_cast<std::ptrdiff_t>(middle), places.end());
+    std::transform(places.begin(), places.end(), order.begin(),
+                   [](const Place& place) { return place.index; });
     const std::span<const int> halves(order);
     const double sum = cost(halves.first(middle)) + cost(halves.subspan(middle));
     if (sum >= least) continue;
@@ -62,6 +70,8 @@ void split_into_groups(const Points& points, std::span<int> indices, std::size_t
   split_into_groups(points, indices.subspan(middle), group, cost);
 }
 
+constexpr int k_bounding_steps = 30;  // balls and cones are then within some percent of the smallest
+
 struct Ball {
   Vec3<double> center;
   double radius;
@@ -72,13 +82,18 @@ Ball bounding_ball(std::span<const Vec3<double>> points) {
   Vec3<double> center = Vec3<double>::Zero();
   for (const Vec3<double>& x : points) center += x;
   center /= static_cast<double>(points.size());
-  const auto farthest = [&] {
-    return *std::max_element(points.begin(), points.end(), [&](const Vec3<double>& a, const Vec3<double>& b) {
-      return (a - center).squaredNorm() < (b - center).squaredNorm();
-    });
-  };
-  for (int step = 0; step < 300; ++step) center += (farthest() - center) / (step + 2.0);
-  return {center, 1.0001 * (farthest() - center).norm()};
+  Ball smallest{center, std::numeric_limits<double>::infinity()};
+  for (int step = 0; step < k_bounding_steps; ++step) {
+    const Vec3<double> farthest =
+        *std::max_element(points.begin(), points.end(), [&](const Vec3<double>& a, const Vec3<double>& b) {
+          return (a - center).squaredNorm() < (b - center).squaredNorm();
+        });
+    const double radius = (farthest - center).norm();
+    if (radius < smallest.radius) smallest = {center, radius};
+    center += (farthest - center) / (step + 2.0);
+  }
+  smallest.radius *= 1.0001;
+  return smallest;
 }
 
 struct Cone {
@@ -91,17 +106,21 @@ Cone bounding_cone(std::span<const Vec3<double>> directions) {
   Vec3<double> axis = Vec3<double>::Zero();
   for (const Vec3<double>& direction : directions) axis += direction;
   axis.stableNormalize();
-  Cone narrowest{axis, std::numeric_limits<double>::infinity()};
-  for (int step = 0; step < 300; ++step) {
+  Vec3<double> best = axis;
+  double largest_cosine = -std::numeric_limits<double>::infinity();
+  for (int step = 0; step < k_bounding_steps; ++step) {
     const Vec3<double> farthest = *std::min_element(
         directions.begin(), directions.end(),
         [&](const Vec3<double>& a, const Vec3<double>& b) { return axis.dot(a) < axis.dot(b); });
-    const double angle = std::acos(std::clamp(axis.dot(farthest), -1.0, 1.0));
-    if (angle < narrowest.angle) narrowest = {axis, angle};
+    const double cosine = axis.dot(farthest);
+    if (cosine > largest_cosine) {
+      largest_cosine = cosine;
+      best = axis;
+    }
     axis += (farthest - axis) / (step + 2.0);
     axis.stableNormalize();
   }
-  return narrowest;
+  return {best, std::acos(std::clamp(largest_cosine, -1.0, 1.0))};
 }
 
 int whole_packs(int count) { return (count + k_padding - 1) / k_padding * k_padding; }
@@ -189,12 +208,19 @@ Eigen::Matrix<double, k_edge_bound_columns, 1> edge_bound(const Points& vertices
   Eigen::Matrix<double, k_edge_bound_columns, 1> bound;
   bound.setZero();
   bound[k_ball_radius] = k_no_edge;
+  std::vector<int> corners;
   std::vector<Vec3<double>> ends, normals;
   for (const int i : group) {
     if (i < 0) continue;
     const MeshEdge& edge = edges[at(i)];
-    for (const int end : {edge.start, edge.end}) ends.push_back(vertices.col(end));
-    normals.insert(normals.end(), edge.face_normals.begin(), edge.face_normals.end());
+    for (const int end : {edge.start, edge.end}) {
+      if (std::find(corners.begin(), corners.end(), end) != corners.end()) continue;
+      corners.push_back(end);
+      ends.push_back(vertices.col(end));
+    }
+    for (const Vec3<double>& normal : edge.face_normals) {
+      if (std::find(normals.begin(), normals.end(), normal) == normals.end()) normals.push_back(normal);
+    }
   }
   if (ends.empty()) return bound;
   constexpr double k_rounding = 1e-4;  // [rad]
@@ -258,11 +284,10 @@ EdgeBlocks make_edge_blocks(const Points& vertices, std::span<const MeshEdge> ed
 }
 
 /// Bounds of the groups of a level.
-template <typename T>
-Columns<T> bounds_of_groups(const Points& vertices, std::span<const MeshEdge> edges, const EdgeBlocks& blocks,
-                            int level) {
+Columns<double> bounds_of_groups(const Points& vertices, std::span<const MeshEdge> edges,
+                                 const EdgeBlocks& blocks, int level) {
   const int group = k_edge_group[level], groups = blocks.blocks * k_block / group;
-  Columns<T> columns(k_edge_bound_columns, whole_packs(groups));
+  Columns<double> columns(k_edge_bound_columns, whole_packs(groups));
   for (int i = 0; i < columns.stride; ++i) {
     const auto members = i < groups ? std::span<const int>(blocks.edge).subspan(at(i * group), at(group))
                                     : std::span<const int>();
@@ -270,6 +295,14 @@ Columns<T> bounds_of_groups(const Points& vertices, std::span<const MeshEdge> ed
     for (int c = 0; c < k_edge_bound_columns; ++c) columns.set(c, i, bound[c]);
   }
   return columns;
+}
+
+template <typename T>
+Columns<T> converted(const Columns<double>& columns) {
+  Columns<T> result;
+  result.stride = columns.stride;
+  result.numbers.assign(columns.numbers.begin(), columns.numbers.end());
+  return result;
 }
 
 template <typename T>
@@ -357,12 +390,14 @@ BodyFeatures<T>::BodyFeatures(const Body& body, const ShapeSdf& its_sdf, std::sp
   if (body.selected_vertices == 0) flat_faces = make_face_supports(body, its_sdf, points);
   if (mesh_edges.empty()) return;
   edges = make_edge_blocks(body.contact_points, mesh_edges, body.size);
-  for (int level = 0; level < k_edge_levels; ++level)
-    edges.bounds[level] = bounds_of_groups<float>(body.contact_points, mesh_edges, edges, level);
+  for (int level = 0; level < k_edge_levels; ++level) {
+    const Columns<double> of_groups = bounds_of_groups(body.contact_points, mesh_edges, edges, level);
+    edges.bounds[level] = converted<float>(of_groups);
+    if (level == 0) edge_balls = converted<T>(of_groups);
+  }
   edges.geometry = geometry_of_edges<float>(body.contact_points, mesh_edges, edges);
   edges.rows = rows_of(edges.geometry);
   edge_geometry = geometry_of_edges<T>(body.contact_points, mesh_edges, edges);
-  edge_balls = bounds_of_groups<T>(body.contact_points, mesh_edges, edges, 0);
 }
 
 template struct BodyFeatures<float>;
