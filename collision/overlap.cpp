@@ -14,7 +14,8 @@
 namespace abut {
 namespace {
 
-constexpr double k_precision = 1e-6;  // where the search ends, in sizes of the common box
+// Steps of the search, in sizes of the common box.
+constexpr double k_first_step = 0.1, k_coarse_step = 1e-3, k_last_step = 1e-6;
 
 WorldBox world_box(const ShapeSdf& sdf, const Pose<double>& X_WB) {
   const Eigen::AlignedBox3d& box = sdf.bounds();
@@ -42,9 +43,8 @@ class Search {
     for (std::size_t i = 0; i < seeds_.size(); ++i) {
       const double a = distances_A_[i], b = distances_B_[i];
       const double value = a < 0.0 && b < 0.0 ? -(a + b) : -std::max({a, b, 0.0});
-      if (!(value > value_)) continue;
-      value_ = value;
-      point_ = seeds_[i];
+      if (keeps_starts_) starts_.push_back({value, seeds_[i]});
+      if (value > best_.value) best_ = {value, seeds_[i]};
     }
     seeds_.clear();
   }
@@ -62,33 +62,58 @@ class Search {
     return 0.5 * cell.norm();
   }
 
+  /// From the best few seeds uphill, as a climb may end on a ridge, and on from where the best of them leads.
+  void climb() {
+    constexpr std::size_t k_starts = 4;
+    keeps_starts_ = false;
+    const std::size_t count = std::min(starts_.size(), k_starts);
+    std::partial_sort(starts_.begin(), starts_.begin() + static_cast<std::ptrdiff_t>(count), starts_.end(),
+                      [](const Sample& a, const Sample& b) { return a.value > b.value; });
+    Sample highest;
+    for (std::size_t i = 0; i < count; ++i) {
+      best_ = starts_[i];
+      climb_by_steps(k_first_step, k_coarse_step);
+      if (best_.value > highest.value) highest = best_;
+    }
+    best_ = highest;
+    climb_by_steps(k_coarse_step, k_last_step);
+  }
+
+  /// Of the best point: the depth where it lies in both solids; else, not above 0, how far it is from that.
+  [[nodiscard]] double value() const { return best_.value; }
+  [[nodiscard]] const Vec3<double>& point() const { return best_.point; }
+
+ private:
+  struct Sample {
+    double value = -std::numeric_limits<double>::infinity();
+    Vec3<double> point = Vec3<double>::Zero();
+  };
+
   /// From the best point so far uphill: along fixed directions in axes that turn from round to round, as the
   /// depth has ridges which no fixed axes climb.
-  void climb() {
+  ///
+  /// @param first, last  the longest and the shortest step, in sizes of the common box
+  void climb_by_steps(double first, double last) {
     const double size = common_.sizes().maxCoeff();
     Random random(1);
-    for (double step = 0.1 * size; step > k_precision * size;) {
-      const double before = value_;
+    for (double step = first * size; step > last * size;) {
+      const double before = best_.value;
       const Mat3<double> R = random.quaternion().toRotationMatrix();
+      const Vec3<double> start = best_.point;
       for (int axis = 0; axis < 3; ++axis) {
-        add_seed(point_ + step * R.col(axis));
-        add_seed(point_ - step * R.col(axis));
+        add_seed(start + step * R.col(axis));
+        add_seed(start - step * R.col(axis));
       }
       for (int corner = 0; corner < 8; ++corner) {
         const Vec3<double> direction((corner & 1) != 0 ? 1.0 : -1.0, (corner & 2) != 0 ? 1.0 : -1.0,
                                      (corner & 4) != 0 ? 1.0 : -1.0);
-        add_seed(point_ + step / std::sqrt(3.0) * (R * direction));
+        add_seed(start + step / std::sqrt(3.0) * (R * direction));
       }
       try_seeds();
-      if (!(value_ > before)) step *= 0.5;
+      if (!(best_.value > before)) step *= 0.5;
     }
   }
 
-  /// Of the best point: the depth where it lies in both solids; else, not above 0, how far it is from that.
-  [[nodiscard]] double value() const { return value_; }
-  [[nodiscard]] const Vec3<double>& point() const { return point_; }
-
- private:
   /// At all seeds; the first of `out`, which has room for more.
   void find_distances(const ShapeSdf& sdf, const Pose<double>& X_SW, std::vector<double>& out) {
     const std::size_t count = seeds_.size();
@@ -109,8 +134,9 @@ class Search {
   WorldBox common_;
   std::vector<Vec3<double>> seeds_;
   std::vector<double> coordinates_[3], distances_A_, distances_B_;
-  double value_ = -std::numeric_limits<double>::infinity();
-  Vec3<double> point_ = Vec3<double>::Zero();
+  Sample best_;
+  std::vector<Sample> starts_;  ///< all seeds before the climb
+  bool keeps_starts_ = true;
 };
 
 }  // namespace

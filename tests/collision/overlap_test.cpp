@@ -12,6 +12,7 @@
 
 #include "engine/scene_io.h"
 #include "tests/support/close.h"
+#include "tests/support/convex_bodies.h"
 #include "tests/support/scenes.h"
 
 using namespace abut;
@@ -63,7 +64,8 @@ TEST_CASE("overlap: balls overlap by their radii less their distance, concentric
   for (const double distance : {0.25, 0.1, 1e-4, 0.0}) {
     CAPTURE(distance);
     const Vec3<double> p = distance * Vec3<double>(1, 2, 2) / 3.0;
-    CHECK(test::close(depth_of(two(ball_body(0.2), ball_body(0.1), test::pose_at(p))), 0.3 - distance, 1e-4, 0));
+    CHECK(test::close(depth_of(two(ball_body(0.2), ball_body(0.1), test::pose_at(p))), 0.3 - distance, 1e-4,
+                      0));
   }
 }
 
@@ -121,4 +123,40 @@ TEST_CASE("overlap: of the bundled scenes, only those that start in each other a
   CHECK(scenes >= 12);
   // Both on purpose: to show how overlap is resolved, and what contacts make of a face in a face.
   CHECK(overlapping == std::set<std::string>{"armadillo_armadillo", "box_on_box"});
+}
+
+TEST_CASE(
+    "overlap: those of convex bodies up to half an inradius deep are found, few as less than half of it",
+    "[collision][property]") {
+  Random random(77);
+  int overlapping = 0, missed = 0, shallow = 0;
+  while (overlapping < 1000) {
+    const test::ConvexBody A = test::random_convex_body("A", random),
+                           B = test::random_convex_body("B", random);
+    const Pose<double> X_WA{random.quaternion(), Vec3<double>::Zero()};
+    Pose<double> X_WB{random.quaternion(), Vec3<double>::Zero()};
+    const Vec3<double> direction = random.unit_vector();
+    const double wanted = random.uniform(0.05, 0.5) * std::min(A.inradius, B.inradius);
+    const auto depth_at = [&](double away) {
+      X_WB.p = away * direction;
+      return test::overlap_depth(A, X_WA, B, X_WB);
+    };
+    double in = 0.0, out = 2.0 * (A.body.size + B.body.size);
+    if (depth_at(in) < wanted) continue;
+    for (int k = 0; k < 30; ++k) {
+      const double middle = 0.5 * (in + out);
+      (depth_at(middle) > wanted ? in : out) = middle;
+    }
+    const double depth = depth_at(in);
+    ++overlapping;
+    TestScene scene;
+    scene.add(A.body, X_WA);
+    scene.add(B.body, X_WB);
+    const std::vector<Overlap> found = overlaps_of(scene, 0.0);
+    missed += found.empty();
+    shallow += !found.empty() && found[0].depth < 0.5 * depth;
+  }
+  CAPTURE(missed, shallow);
+  CHECK(missed <= 1);
+  CHECK(shallow <= 10);
 }
