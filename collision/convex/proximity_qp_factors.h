@@ -19,25 +19,30 @@ namespace abut {
 
 namespace proximity_qp_detail {
 
+/// The Householder reflection that takes column j of a row and of `count` rows below it into the row alone,
+/// applied to the columns from j on; what is left of column j below is of no use.
+template <typename S, int rows, int n>
+ABUT_KERNEL_PART void reflect(int j, S (&row)[n], S (&below)[rows][n], int first, int count) {
+  using std::sqrt;
+  S squared = S(std::numeric_limits<scalar_value_t<S>>::min()) + row[j] * row[j];
+  for (int i = first; i < first + count; ++i) squared = squared + below[i][j] * below[i][j];
+  const S length = sqrt(squared), diagonal = select(row[j] > S(0), S(-length), length);
+  const S factor = S(1) / (squared - diagonal * row[j]);  // 2/|v|^2, v = column - diagonal e
+  const S head = row[j] - diagonal;
+  for (int k = j + 1; k < n; ++k) {
+    S along = head * row[k];
+    for (int i = first; i < first + count; ++i) along = along + below[i][j] * below[i][k];
+    along = along * factor;
+    row[k] = row[k] - along * head;
+    for (int i = first; i < first + count; ++i) below[i][k] = below[i][k] - along * below[i][j];
+  }
+  row[j] = diagonal;
+}
+
 /// R in the first n rows; below the diagonal and in other rows nothing of use is left.
 template <typename S, int rows, int n>
 ABUT_KERNEL_PART void triangularize(S (&M)[rows][n]) {
-  using std::sqrt;
-  const S tiny(std::numeric_limits<scalar_value_t<S>>::min());
-  for (int j = 0; j < n && j < rows; ++j) {
-    S squared = tiny;
-    for (int i = j; i < rows; ++i) squared = squared + M[i][j] * M[i][j];
-    const S length = sqrt(squared), diagonal = select(M[j][j] > S(0), S(-length), length);
-    const S factor = S(1) / (squared - diagonal * M[j][j]);  // 2/|v|^2, v = M_j - diagonal e_j
-    M[j][j] = M[j][j] - diagonal;
-    for (int k = j + 1; k < n; ++k) {
-      S along(0);
-      for (int i = j; i < rows; ++i) along = along + M[i][j] * M[i][k];
-      along = along * factor;
-      for (int i = j; i < rows; ++i) M[i][k] = M[i][k] - along * M[i][j];
-    }
-    M[j][j] = diagonal;
-  }
+  for (int j = 0; j < n && j < rows; ++j) reflect(j, M[j], M, j + 1, rows - j - 1);
 }
 
 }  // namespace proximity_qp_detail
@@ -49,7 +54,7 @@ class ProximityFactors {
   template <int dim_A, int m_A, int dim_B, int m_B>
   ABUT_KERNEL_PART ProximityFactors(const ProximityProgram<S, dim_A, m_A, dim_B, m_B>& program,
                                     const S (&weight)[m_A + m_B]) {
-    using proximity_qp_detail::triangularize;
+    using proximity_qp_detail::reflect, proximity_qp_detail::triangularize;
     using std::sqrt;
     S of_A[m_A][dim_A], of_B[m_B][dim_B];
     for (int i = 0; i < m_A; ++i) {
@@ -62,26 +67,25 @@ class ProximityFactors {
     }
     triangularize(of_A);
     triangularize(of_B);
-    S all[2 * n + 3][n];
+    S below[3 + n][n];  // F, and Lambda^(1/2), whose row i is empty before column i
     for (int i = 0; i < n; ++i) {
       for (int j = 0; j < n; ++j) {
-        all[i][j] = S(0);
-        all[n + 3 + i][j] = i == j ? program.root_lambda[i] : S(0);
+        R_[i][j] = S(0);
+        below[3 + i][j] = i == j ? program.root_lambda[i] : S(0);
       }
     }
     for (int i = 0; i < dim_A && i < m_A; ++i) {
-      for (int k = i; k < dim_A; ++k) all[i][k] = of_A[i][k];
+      for (int k = i; k < dim_A; ++k) R_[i][k] = of_A[i][k];
     }
     for (int i = 0; i < dim_B && i < m_B; ++i) {
-      for (int l = i; l < dim_B; ++l) all[dim_A + i][dim_A + l] = of_B[i][l];
+      for (int l = i; l < dim_B; ++l) R_[dim_A + i][dim_A + l] = of_B[i][l];
     }
     for (int i = 0; i < 3; ++i) {
-      for (int j = 0; j < n; ++j) all[n + i][j] = program.F[i][j];
+      for (int j = 0; j < n; ++j) below[i][j] = program.F[i][j];
     }
-    triangularize(all);
-    for (int i = 0; i < n; ++i) {
-      inverse_diagonal_[i] = S(1) / all[i][i];
-      for (int j = i + 1; j < n; ++j) R_[i][j] = all[i][j];
+    for (int j = 0; j < n; ++j) {
+      reflect(j, R_[j], below, 0, 4 + j);
+      inverse_diagonal_[j] = S(1) / R_[j][j];
     }
   }
 
@@ -98,7 +102,7 @@ class ProximityFactors {
   }
 
  private:
-  S R_[n][n], inverse_diagonal_[n];  // R above the diagonal
+  S R_[n][n], inverse_diagonal_[n];  // R on and above the diagonal
 };
 
 }  // namespace abut
