@@ -93,6 +93,7 @@ struct SweptDerivative {
 template <typename F>
 SweptDerivative fd_sweep(const F& f, double x, double h, double rtol = 1e-7, double atol = 0.0) {
   constexpr int k_steps = 12;
+  const double at_x = f(x), magnitude = std::abs(at_x);
   double table[k_steps][k_steps];
   SweptDerivative best;
   double best_h = h;
@@ -103,13 +104,13 @@ SweptDerivative fd_sweep(const F& f, double x, double h, double rtol = 1e-7, dou
       table[j][i] = table[j - 1][i] + (table[j - 1][i] - table[j - 1][i - 1]) / (factor - 1.0);
       const double spread =
           std::fmax(std::abs(table[j][i] - table[j - 1][i]), std::abs(table[j][i] - table[j - 1][i - 1]));
-      const double rounding = std::numeric_limits<double>::epsilon() * std::abs(f(x)) / h;
+      const double rounding = std::numeric_limits<double>::epsilon() * magnitude / h;
       const double error = spread + rounding;
       if (error < best.error) best.value = table[j][i], best.error = error, best_h = h;
     }
   }
-  const auto bend = [&](double step) { return std::abs((f(x + step) - f(x)) - (f(x) - f(x - step))) / step; };
-  const double noise = 8.0 * std::numeric_limits<double>::epsilon() * std::abs(f(x)) / best_h;
+  const auto bend = [&](double step) { return std::abs((f(x + step) - at_x) - (at_x - f(x - step))) / step; };
+  const double noise = 8.0 * std::numeric_limits<double>::epsilon() * magnitude / best_h;
   const bool has_kink =
       bend(0.25 * best_h) > 0.5 * bend(best_h) + 4.0 * noise + rtol * std::abs(best.value) + atol;
   best.disagrees_with_itself = !(best.error <= rtol * std::abs(best.value) + atol) || has_kink;
