@@ -12,7 +12,7 @@ namespace {
 
 using Catch::Contains;
 
-const std::string k_bodies =
+const std::string k_body_tables =
     "[[body]]\nname = \"floor\"\n[[body.primitive]]\nkind = \"half_space\"\n"
     "[[body]]\nname = \"box\"\ndensity = 500\nposition = [0, 0, 0.1]\n[[body.primitive]]\nkind = "
     "\"rounded_box\"\n"
@@ -20,7 +20,7 @@ const std::string k_bodies =
 
 TEST_CASE("abut: what the law of a scene ignores cannot be set from outside either", "[apps][value]") {
   const TemporaryFolder folder;
-  const std::string text = "[simulation]\nlaw = \"penalty\"\n" + k_bodies;
+  const std::string text = "[simulation]\nlaw = \"penalty\"\n" + k_body_tables;
   const Scene scene = read_scene(folder.write("scene.toml", text));
   for (const char* name : {"body.box.restitution", "pair.floor.box.restitution",
                            "simulation.near_rigid_factor", "simulation.tangential_factor"}) {

@@ -1,6 +1,7 @@
 /// What is shown of a gradient: arrows with numbers, the strip of the adjoint, warnings that lead somewhere.
 #include "apps/viewer/gradient_arrows.h"
 #include "apps/viewer/panels/gradient_health.h"
+#include "apps/viewer/picture_maker.h"
 #include "tests/support/close.h"
 #include "tests/viewer/panel_desk.h"
 
