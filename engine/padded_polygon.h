@@ -15,7 +15,7 @@ namespace abut {
 [[nodiscard]] std::vector<Vec2<double>> polygon_corners(const Primitive& primitive);
 
 /// Throws std::invalid_argument unless corners are three or more, finite, and turn to the left at each of
-/// them, once round.
+/// them, once round; and unless they are at least 1e-5 as wide as long.
 void require_convex_polygon(std::span<const Vec2<double>> corners);
 
 /// Volume, centre of mass and inertia, in P. The solid is a plate of thickness 2 r, half a cylinder along
