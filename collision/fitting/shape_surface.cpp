@@ -72,10 +72,16 @@ ShapeSurface make_shape_surface(const Shape& given) {
   const ShapeSdf sdf(shape);
   TriangleMesh fine = marching_cubes(field_of(sdf), grid_around(sdf.bounds(), resolution_for(sdf, shape)));
   require(fine.triangle_count() > 0, "the shape has no inside, or is too thin to be seen");
-  const std::size_t parts = connected_components(fine).size();
-  if (parts > 1)
-    throw std::invalid_argument(
-        fmt::format("the shape has {} closed surfaces (parts that do not touch, or a cavity)", parts));
+  std::vector<TriangleMesh> parts = connected_components(fine);
+  if (parts.size() > 1) {
+    if (!sdf.is_convex())
+      throw std::invalid_argument(fmt::format(
+          "the shape has {} closed surfaces (parts that do not touch, or a cavity)", parts.size()));
+    // The tip of a sharp corner, narrower than a cube, may be cut off.
+    fine = *std::max_element(parts.begin(), parts.end(), [](const TriangleMesh& a, const TriangleMesh& b) {
+      return a.triangle_count() < b.triangle_count();
+    });
+  }
   const SurfaceField field = [&](const Vec3<double>& x) { return sdf.evaluate<double>(x); };
   const double tolerance = 1e-9 * sdf.bounds().sizes().maxCoeff();
   ShapeSurface surface;

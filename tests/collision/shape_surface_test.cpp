@@ -50,6 +50,22 @@ bool same(const ShapeSurface& a, const ShapeSurface& b) {
 
 }  // namespace
 
+TEST_CASE("shape_surface: sharp corners of a convex solid stay with it", "[collision][value]") {
+  // Corners of a tetrahedron in a cube: on the grid each has a tip of its own.
+  for (const double inradius : {0.04, 0.1, 1.0}) {
+    Primitive tetrahedron = primitive_of(PrimitiveKind::convex_polyhedron, {1e-3 * inradius});
+    tetrahedron.directions.resize(3, 4);
+    tetrahedron.directions << 1, 1, -1, -1, 1, -1, 1, -1, 1, -1, -1, 1;
+    tetrahedron.directions /= std::sqrt(3.0);
+    tetrahedron.values.assign(4, inradius);
+    const ShapeSurface surface = make_shape_surface(shape_of({tetrahedron}));
+    CAPTURE(inradius, surface.mesh.vertex_count());
+    CHECK_NOTHROW(require_closed_surface(surface.mesh, "tetrahedron"));
+    CHECK(test::close(surface.of_unit_density.volume, 8.0 * std::sqrt(3.0) * std::pow(inradius, 3), 0.01, 0));
+    CHECK(surface.of_unit_density.center_of_mass.norm() < 0.01 * inradius);
+  }
+}
+
 TEST_CASE("shape_surface: mass properties are those of the closed forms", "[collision][value]") {
   const Vec3<double> axes(0.1, 0.2, 0.15);
   const Vec3<double> squares = axes.cwiseAbs2();
