@@ -70,7 +70,7 @@ void split_into_groups(const Points& points, std::span<int> indices, std::size_t
   split_into_groups(points, indices.subspan(middle), group, cost);
 }
 
-constexpr int k_bounding_steps = 30;  // balls and cones are then within some percent of the smallest
+constexpr int k_bounding_steps = 100;  // balls and cones are then within about a percent of the smallest
 
 struct Ball {
   Vec3<double> center;
