@@ -27,7 +27,7 @@ std::vector<Vec2<double>> polygon_corners(const Primitive& primitive) {
 void require_convex_polygon(std::span<const Vec2<double>> corners) {
   const std::size_t n = corners.size();
   require(n >= 3, "a padded polygon has " + std::to_string(n) + " corners, allowed: 3 or more");
-  double turns = 0.0, twice_area = 0.0, length = 0.0;
+  double turns = 0.0;
   for (std::size_t i = 0; i < n; ++i) {
     const Vec2<double> before = corners[i] - corners[(i + n - 1) % n],
                        after = corners[(i + 1) % n] - corners[i];
@@ -36,11 +36,19 @@ void require_convex_polygon(std::span<const Vec2<double>> corners) {
                                              " of a padded polygon does not turn to the left, allowed: the "
                                              "corners of a convex polygon, anticlockwise");
     turns += std::atan2(cross2(before, after), before.dot(after));
-    twice_area += cross2(corners[i] - corners[0], after);
-    length = std::max(length, (corners[i] - corners[0]).norm());
   }
   require(turns < 3.0 * std::numbers::pi, "edges of a padded polygon cross each other");
+}
+
+void require_wide_polygon(std::span<const Vec2<double>> corners) {
+  require_convex_polygon(corners);
   constexpr double k_least_width = 1e-5;  // of its length: below, what is across it drowns in rounding
+  double twice_area = 0.0, length = 0.0;
+  for (std::size_t i = 1; i < corners.size(); ++i) {
+    const Vec2<double> offset = corners[i] - corners[0];
+    twice_area += cross2(corners[i - 1] - corners[0], offset);
+    length = std::max(length, offset.norm());
+  }
   require(
       twice_area > k_least_width * length * length,
       "the corners of a padded polygon lie on a line, allowed: at least 1e-5 as wide as long, or a capsule");

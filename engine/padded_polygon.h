@@ -15,8 +15,11 @@ namespace abut {
 [[nodiscard]] std::vector<Vec2<double>> polygon_corners(const Primitive& primitive);
 
 /// Throws std::invalid_argument unless corners are three or more, finite, and turn to the left at each of
-/// them, once round; and unless they are at least 1e-5 as wide as long.
+/// them, once round.
 void require_convex_polygon(std::span<const Vec2<double>> corners);
+
+/// Throws std::invalid_argument unless the polygon is also at least 1e-5 as wide as long.
+void require_wide_polygon(std::span<const Vec2<double>> corners);
 
 /// Volume, centre of mass and inertia, in P. The solid is a plate of thickness 2 r, half a cylinder along
 /// each edge, and at each corner the sector of a ball over its outer angle alpha: with area A and perimeter

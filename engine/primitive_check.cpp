@@ -82,7 +82,7 @@ void require_valid_corners(const Primitive& primitive, const std::string& name) 
                         i / 2, v[i], -k_farthest, k_farthest));
   }
   try {
-    require_convex_polygon(polygon_corners(primitive));
+    require_wide_polygon(polygon_corners(primitive));
   } catch (const std::invalid_argument& error) {
     throw std::invalid_argument(fmt::format("{}: {}", where, error.what()));
   }

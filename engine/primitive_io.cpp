@@ -183,7 +183,7 @@ void read_padded_polygon(const TomlTable& table, Primitive& primitive) {
   for (const NamedNumbers& corner : table.required_rows("corners", 2, shape_range(primitive.kind, "corners")))
     primitive.values.insert(primitive.values.end(), corner.numbers.begin(), corner.numbers.end());
   try {
-    require_convex_polygon(polygon_corners(primitive));
+    require_wide_polygon(polygon_corners(primitive));
   } catch (const std::invalid_argument& error) {
     table.fail("corners", error.what());
   }
