@@ -79,8 +79,8 @@ struct Membership {
   std::array<double, k_groups> weight{};             // sum_i mu_i [m^2]
   double area = 0.0;
 
-  Membership(std::span<const Contact> contacts, const Mat3<double>& R_WA, double fade) {
-    for (std::size_t g = 0; g < k_groups; ++g) axes[g] = R_WA * groups()[g].axis;
+  Membership(std::span<const Contact> contacts, const Mat3<double>& R_WR, double fade) {
+    for (std::size_t g = 0; g < k_groups; ++g) axes[g] = R_WR * groups()[g].axis;
     for (const Contact& contact : contacts) {
       normals.push_back(faded(contact.normal_AB_W, fade));
       std::array<double, k_groups>& k = kernel.emplace_back();
@@ -134,16 +134,16 @@ struct Support {
 
 }  // namespace
 
-void blend_contacts(std::span<const Contact> contacts, const Mat3<double>& R_WA,
+void blend_contacts(std::span<const Contact> contacts, const Mat3<double>& R_WR,
                     const ContactBlendingSettings& settings, std::vector<Contact>& blended) {
   blended.clear();
   if (contacts.empty()) return;
-  const Membership membership(contacts, R_WA, settings.fade);
+  const Membership membership(contacts, R_WR, settings.fade);
   Support support;
   for (std::size_t g = 0; g < k_groups; ++g) {
     if (!(membership.weight[g] > k_no_reduction_weight)) continue;
     for (std::size_t j = 0; j < k_supports; ++j) {
-      support.compute(contacts, membership, g, R_WA * groups()[g].directions[j], settings);
+      support.compute(contacts, membership, g, R_WR * groups()[g].directions[j], settings);
       Contact& contact = blended.emplace_back();
       const int number = static_cast<int>(k_supports * g + j);
       contact.feature = {ContactKind::blended, contacts[0].feature.body_A, contacts[0].feature.body_B, number,
@@ -160,11 +160,11 @@ void blend_contacts(std::span<const Contact> contacts, const Mat3<double>& R_WA,
   }
 }
 
-void blend_contacts_vjp(std::span<const Contact> contacts, const Mat3<double>& R_WA,
+void blend_contacts_vjp(std::span<const Contact> contacts, const Mat3<double>& R_WR,
                         const ContactBlendingSettings& settings, std::span<const ContactBar> blended_bar,
-                        std::span<ContactBar> contact_bar, Vec3<double>& rotation_A_bar) {
+                        std::span<ContactBar> contact_bar, Vec3<double>& rotation_bar) {
   if (contacts.empty()) return;
-  const Membership membership(contacts, R_WA, settings.fade);
+  const Membership membership(contacts, R_WR, settings.fade);
   Support support;
   std::vector<double> w_bar(contacts.size());
   std::vector<std::array<double, k_groups>> share_bar(contacts.size());
@@ -174,7 +174,7 @@ void blend_contacts_vjp(std::span<const Contact> contacts, const Mat3<double>& R
     if (!(membership.weight[g] > k_no_reduction_weight)) continue;
     for (std::size_t j = 0; j < k_supports; ++j) {
       const ContactBar& bar = blended_bar[output++];
-      const Vec3<double> direction = R_WA * groups()[g].directions[j];
+      const Vec3<double> direction = R_WR * groups()[g].directions[j];
       support.compute(contacts, membership, g, direction, settings);
       const Vec3<double> mean_bar = faded_vjp(support.mean_normal, settings.fade, bar.normal_AB_W);
       double mean = 0.0;
@@ -196,7 +196,7 @@ void blend_contacts_vjp(std::span<const Contact> contacts, const Mat3<double>& R
         to.activity += contacts[i].area * membership.share(i, g) * mu_bar;
         share_bar[i][g] += contacts[i].area * contacts[i].activity * mu_bar;
       }
-      rotation_A_bar += direction.cross(direction_bar);
+      rotation_bar += direction.cross(direction_bar);
     }
   }
   ABUT_ASSERT(output == blended_bar.size());
@@ -211,7 +211,7 @@ void blend_contacts_vjp(std::span<const Contact> contacts, const Mat3<double>& R
                                 smoothstep5_dx((cosine - k_reduction_cosine) / (1.0 - k_reduction_cosine)) /
                                 (1.0 - k_reduction_cosine);
       normal_bar += cosine_bar * membership.axes[g];
-      rotation_A_bar += membership.axes[g].cross(Vec3<double>(cosine_bar * membership.normals[i]));
+      rotation_bar += membership.axes[g].cross(Vec3<double>(cosine_bar * membership.normals[i]));
     }
     contact_bar[i].normal_AB_W += faded_vjp(contacts[i].normal_AB_W, settings.fade, normal_bar);
   }

@@ -1,8 +1,8 @@
 /// Blending: many contacts of a pair become a few, smoothly.
 ///
 /// Contacts are grouped by their normals: 42 axes a_g (the vertices and edge middles of an icosahedron),
-/// fixed in body A. For each axis, four directions u_j across it, fixed in A too, take a soft support point
-/// each, so that the support polygon survives:
+/// fixed in the reference body R. For each axis, four directions u_j across it, fixed in R too, take a soft
+/// support point each, so that the support polygon survives:
 ///   groups   k_ig = S((N_i.a_g - cos 30)/(1 - cos 30)),   K_i = sum_g k_ig,   psi_ig = k_ig S(2 K_i)/K_i,
 ///            N_i = n_i sqrt(1 + eta^2)/sqrt(|n_i|^2 + eta^2),   S = smoothstep5
 ///   weights  w_i = mu_i exp(s_i) / sum_k mu_k exp(s_k),   mu_i = area_i activity_i psi_ig,
@@ -45,14 +45,14 @@ struct ContactBlendingSettings {
 /// Replaces `blended` by the blended contacts of one pair: kind `blended`, feature_A = feature_B = 4 g + j,
 /// in ascending order.
 ///
-/// @param R_WA  orientation of body A
-void blend_contacts(std::span<const Contact> contacts, const Mat3<double>& R_WA,
+/// @param R_WR  orientation of the reference body
+void blend_contacts(std::span<const Contact> contacts, const Mat3<double>& R_WR,
                     const ContactBlendingSettings& settings, std::vector<Contact>& blended);
 
-/// Adds dL/d(contacts) and dL/d(rotation of A; left, in W), given dL/d(blended contacts) in the order in
+/// Adds dL/d(contacts) and dL/d(rotation of R; left, in W), given dL/d(blended contacts) in the order in
 /// which blend_contacts() gives them.
-void blend_contacts_vjp(std::span<const Contact> contacts, const Mat3<double>& R_WA,
+void blend_contacts_vjp(std::span<const Contact> contacts, const Mat3<double>& R_WR,
                         const ContactBlendingSettings& settings, std::span<const ContactBar> blended_bar,
-                        std::span<ContactBar> contact_bar, Vec3<double>& rotation_A_bar);
+                        std::span<ContactBar> contact_bar, Vec3<double>& rotation_bar);
 
 }  // namespace abut

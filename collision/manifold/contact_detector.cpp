@@ -131,7 +131,13 @@ ContactPair ContactDetector::make_pair(int body_A, int body_B) const {
   const double smallest_area = config.detector == DetectorKind::manifold
                                    ? std::min(geometry(body_A).smallest_area, geometry(body_B).smallest_area)
                                    : size * size;
-  return {body_A,       body_B, 0, 0, config.activity_smoothing * size, ContactReduction(config, size),
+  const bool reference_is_B = model_body(body_B).name < model_body(body_A).name;
+  return {body_A,
+          body_B,
+          0,
+          0,
+          config.activity_smoothing * size,
+          ContactReduction(config, size, reference_is_B),
           smallest_area};
 }
 

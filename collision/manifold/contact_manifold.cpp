@@ -10,8 +10,8 @@ ContactManifold reduced_manifold(const ContactManifold& manifold, std::span<cons
     for (int i = pair.begin; i < pair.end; ++i)
       contacts.push_back(manifold.contacts[static_cast<std::size_t>(i)]);
     ContactClusters clusters;
-    reduce_contacts(contacts, X_WB[static_cast<std::size_t>(pair.body_A)].rotation(), pair.reduction,
-                    clusters, reduced);
+    const auto reference = static_cast<std::size_t>(pair.reduction.reference_body(pair.body_A, pair.body_B));
+    reduce_contacts(contacts, X_WB[reference].rotation(), pair.reduction, clusters, reduced);
     pair.begin = static_cast<int>(result.contacts.size());
     for (const Contact& contact : reduced) result.contacts.push_back(contact);
     pair.end = static_cast<int>(result.contacts.size());

@@ -99,10 +99,10 @@ void make_rows(const Model& model, const MassMatrix& mass, const State& state,
     }
     pair.member_end = static_cast<int>(out.members.size());
     if (is_reduced) {
-      pair.R_WA = state.X_WB[a].rotation();
+      pair.R_WR = state.X_WB[static_cast<std::size_t>(pair.reference_body())].rotation();
       if (out.pairs.size() < clusters.size()) pair.clusters = clusters[out.pairs.size()];
       reduce_contacts(std::span(out.member_contacts).subspan(static_cast<std::size_t>(pair.member_begin)),
-                      pair.R_WA, pair.reduction, pair.clusters, out.reduced);
+                      pair.R_WR, pair.reduction, pair.clusters, out.reduced);
       for (const Contact& contact : out.reduced) {
         add_row(out.rows, contact.point_W, contact.normal_AB_W, contact.signed_distance, contact.area, -1,
                 contact.area * contact.activity, 0.0, 0.0);
@@ -133,17 +133,16 @@ double inner_product(const ContactBar& bar, const ContactBar& dot) {
 /// The JVP of reduce_contacts(), by one VJP for each number of the few contacts that are left.
 std::vector<ContactBar> reduce_contacts_jvp(std::span<const Contact> contacts, const RowPair& pair,
                                             std::span<const ContactBar> contacts_dot,
-                                            const Vec3<double>& rotation_A_dot) {
+                                            const Vec3<double>& rotation_dot) {
   const auto left = static_cast<std::size_t>(pair.end - pair.begin);
   std::vector<ContactBar> reduced_dot(left), seed(left), contacts_bar;
   const auto slope = [&](double& bar) {
     bar = 1.0;
     contacts_bar.assign(contacts.size(), ContactBar{});
-    Vec3<double> rotation_A_bar = Vec3<double>::Zero();
-    reduce_contacts_vjp(contacts, pair.R_WA, pair.reduction, pair.clusters, seed, contacts_bar,
-                        rotation_A_bar);
+    Vec3<double> rotation_bar = Vec3<double>::Zero();
+    reduce_contacts_vjp(contacts, pair.R_WR, pair.reduction, pair.clusters, seed, contacts_bar, rotation_bar);
     bar = 0.0;
-    double sum = rotation_A_bar.dot(rotation_A_dot);
+    double sum = rotation_bar.dot(rotation_dot);
     for (std::size_t i = 0; i < contacts.size(); ++i) sum += inner_product(contacts_bar[i], contacts_dot[i]);
     return sum;
   };
@@ -210,7 +209,7 @@ void rows_jvp(const ContactRows& rows, const MassMatrix& mass, double h, const E
       reduced_dot =
           reduce_contacts_jvp(std::span(rows.member_contacts)
                                   .subspan(static_cast<std::size_t>(pair.member_begin), members_dot.size()),
-                              pair, members_dot, pose_dot(pair.body_A).head<3>());
+                              pair, members_dot, pose_dot(pair.reference_body()).head<3>());
     }
     double sum_dot = 0.0;
     for (int i = pair.begin; i < pair.end; ++i) {
@@ -345,10 +344,10 @@ double rows_vjp(const ContactRows& rows, const RowPair& pair, double h, const Ei
   const auto first = static_cast<std::size_t>(pair.member_begin),
              count = static_cast<std::size_t>(pair.member_end - pair.member_begin);
   member_bar.assign(count, ContactBar{});
-  Vec3<double> rotation_A_bar = Vec3<double>::Zero();
-  reduce_contacts_vjp(std::span(rows.member_contacts).subspan(first, count), pair.R_WA, pair.reduction,
-                      pair.clusters, reduced_bar, member_bar, rotation_A_bar);
-  gradient.pose[static_cast<std::size_t>(pair.body_A)].head<3>() += rotation_A_bar;
+  Vec3<double> rotation_bar = Vec3<double>::Zero();
+  reduce_contacts_vjp(std::span(rows.member_contacts).subspan(first, count), pair.R_WR, pair.reduction,
+                      pair.clusters, reduced_bar, member_bar, rotation_bar);
+  gradient.pose[static_cast<std::size_t>(pair.reference_body())].head<3>() += rotation_bar;
   for (std::size_t i = 0; i < count; ++i) {
     const ContactRow& member = rows.members[first + i];
     ContactBar& bar = gradient.contacts[static_cast<std::size_t>(member.contact)];

@@ -56,11 +56,14 @@ struct RowPair {
   PairMaterial material;
   bool faces_change = true;  ///< see ContactPair
   ContactReduction reduction;
-  int member_begin = 0, member_end = 0;  ///< of ContactRows::members; none without a reduction
-  ContactClusters clusters;              ///< of these
-  Mat3<double> R_WA = Mat3<double>::Identity();
+  int member_begin = 0, member_end = 0;          ///< of ContactRows::members; none without a reduction
+  ContactClusters clusters;                      ///< of these
+  Mat3<double> R_WR = Mat3<double>::Identity();  ///< of the reference body of the reduction
   Vec6<double> V_A = Vec6<double>::Zero(),
                V_B = Vec6<double>::Zero();  ///< of a body of infinite mass, else 0
+
+  /// That of the reduction.
+  [[nodiscard]] int reference_body() const { return reduction.reference_body(body_A, body_B); }
 };
 
 /// dL/d of a row's numbers.

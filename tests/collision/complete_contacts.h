@@ -1,5 +1,5 @@
-/// Pairs of bodies of every kind of search, and what detect() finds of a pair against every vertex and every
-/// pair of edges, one by one.
+/// Pairs of bodies of every kind of search and of primitive, and what detect() finds of a pair against every
+/// vertex and every pair of edges, one by one.
 #pragma once
 
 #include <algorithm>
@@ -14,6 +14,7 @@
 #include "collision/manifold/contact_detector.h"
 #include "engine/body_builder.h"
 #include "engine/random.h"
+#include "tests/support/bodies_of_kinds.h"
 #include "tests/support/close.h"
 #include "tests/support/scenes.h"
 #include "tests/support/test_bodies.h"
@@ -29,12 +30,15 @@ struct NamedPair {
 inline const std::vector<NamedPair>& pairs_of_bodies() {
   static const std::vector<NamedPair> pairs = [] {
     const Body box = box_of_mass({0.1, 0.06, 0.04}, 1.0), cube = box_of_mass({0.05, 0.05, 0.05}, 1.0);
-    return std::vector<NamedPair>{{"boxes", box, cube, 0.07},
-                                  {"dent and cube", dented_body(), cube, 0.09},
-                                  {"armadillos", asset("armadillo"), asset("armadillo"), 0.15},
-                                  {"nut and ring", asset("hex_nut"), asset("ring"), 0.03},
-                                  {"capsule and box", make_capsule(0.03, 0.06, 1000.0), box, 0.08},
-                                  {"many primitives", many_primitives(), box, 0.12}};
+    std::vector<NamedPair> all{{"boxes", box, cube, 0.07},
+                               {"dent and cube", dented_body(), cube, 0.09},
+                               {"armadillos", asset("armadillo"), asset("armadillo"), 0.15},
+                               {"nut and ring", asset("hex_nut"), asset("ring"), 0.03},
+                               {"many primitives", many_primitives(), box, 0.12}};
+    const Body probe = box_of_mass(0.8 * k_half, 1.0, 2);
+    for (NamedBody& of_kind : bodies_of_all_kinds())
+      all.push_back({of_kind.name, std::move(of_kind.body), probe, 0.15});
+    return all;
   }();
   return pairs;
 }

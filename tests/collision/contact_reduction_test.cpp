@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "collision/manifold/contact_blending.h"
 #include "collision/manifold/contact_clustering.h"
+#include "collision/manifold/contact_reduction.h"
 #include "engine/pose.h"
 #include "tests/support/cases.h"
 #include "tests/support/close.h"
@@ -214,7 +216,7 @@ TEST_CASE("blending: VJP agrees with differences", "[collision][derivative]") {
   CHECK(compared > 80);
 }
 
-TEST_CASE("blending: outputs follow body A and the world alike", "[collision][property]") {
+TEST_CASE("blending: outputs follow the reference body and the world alike", "[collision][property]") {
   Random random(11);
   const std::vector<Contact> contacts = random_contacts(random, 12);
   const Mat3<double> R_WA = random.quaternion().toRotationMatrix(),
@@ -231,6 +233,57 @@ TEST_CASE("blending: outputs follow body A and the world alike", "[collision][pr
     CHECK(test::close((R * one[i].point_W).eval(), other[i].point_W, 1e-9, 1e-11));
     CHECK(test::close((R * one[i].normal_AB_W).eval(), other[i].normal_AB_W, 1e-9, 1e-11));
     CHECK(test::close(one[i].activity, other[i].activity, 1e-9, 1e-14));
+  }
+}
+
+TEST_CASE("reduce_contacts: with the other body as A all is the same but the sign of normals, bars too",
+          "[collision][property]") {
+  ContactReduction of_A, of_B;
+  of_A.kind = of_B.kind = GENERATE(Reduction::blend, Reduction::cluster);
+  of_A.blending = of_B.blending = blending();
+  of_A.clustering = of_B.clustering = clustering();
+  of_B.reference_is_B = true;
+  const auto mirror = [](auto& one) { one.normal_AB_W = -one.normal_AB_W; };
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    CAPTURE(seed);
+    Random random(seed);
+    std::vector<Contact> contacts = random_contacts(random, 1 + static_cast<int>(random.integer(20)));
+    for (std::size_t i = 0; i < contacts.size(); ++i) contacts[i].feature.feature_A = static_cast<int>(i);
+    std::vector<Contact> mirrored = contacts;
+    for (Contact& c : mirrored) {
+      mirror(c);
+      std::swap(c.feature.feature_A, c.feature.feature_B);
+    }
+    std::reverse(mirrored.begin(), mirrored.end());  // nor does the order in which they are found matter
+    const Mat3<double> R_WR = random.quaternion().toRotationMatrix();
+    ContactClusters clusters, mirrored_clusters;
+    std::vector<Contact> reduced, other;
+    reduce_contacts(contacts, R_WR, of_A, clusters, reduced);
+    reduce_contacts(mirrored, R_WR, of_B, mirrored_clusters, other);
+    REQUIRE(reduced.size() == other.size());
+    std::vector<ContactBar> bars, other_bars;
+    for (std::size_t k = 0; k < reduced.size(); ++k) {
+      REQUIRE(other[k].point_W == reduced[k].point_W);
+      REQUIRE(other[k].normal_AB_W == -reduced[k].normal_AB_W);
+      REQUIRE(other[k].signed_distance == reduced[k].signed_distance);
+      REQUIRE(other[k].activity == reduced[k].activity);
+      bars.push_back(random_reduced_bar(random));
+      other_bars.push_back(bars.back());
+      mirror(other_bars.back());
+    }
+    std::vector<ContactBar> contact_bar(contacts.size()), mirrored_bar(contacts.size());
+    Vec3<double> rotation_bar = Vec3<double>::Zero(), other_rotation_bar = Vec3<double>::Zero();
+    reduce_contacts_vjp(contacts, R_WR, of_A, clusters, bars, contact_bar, rotation_bar);
+    reduce_contacts_vjp(mirrored, R_WR, of_B, mirrored_clusters, other_bars, mirrored_bar,
+                        other_rotation_bar);
+    REQUIRE(other_rotation_bar == rotation_bar);
+    std::reverse(mirrored_bar.begin(), mirrored_bar.end());
+    for (std::size_t i = 0; i < contacts.size(); ++i) {
+      REQUIRE(mirrored_bar[i].point_W == contact_bar[i].point_W);
+      REQUIRE(mirrored_bar[i].normal_AB_W == -contact_bar[i].normal_AB_W);
+      REQUIRE(mirrored_bar[i].signed_distance == contact_bar[i].signed_distance);
+      REQUIRE(mirrored_bar[i].activity == contact_bar[i].activity);
+    }
   }
 }
 
