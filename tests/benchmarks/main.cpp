@@ -63,6 +63,7 @@ const std::vector<abut::benchmarks::Ratio>& ratios() {
       {"manifold/armadillo/complete", "manifold/armadillo/forward"},
       {"manifold/armadillo/detect", "manifold/armadillo/forward_double"},
       {"manifold/armadillo/vjp", "manifold/armadillo/detect"},
+      {"manifold/armadillo/detect_edge_sdf", "manifold/armadillo/detect"},
       {"mujoco/manifold/armadillo_differences", "manifold/armadillo/jacobian"},
       {"manifold/armadillo/no_edge_edge", "manifold/armadillo/forward"},
       {"manifold/armadillo/one_sided", "manifold/armadillo/forward"},

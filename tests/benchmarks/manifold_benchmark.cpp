@@ -1,6 +1,7 @@
 /// The smooth contact manifold of two bodies that overlap, and its derivatives. One iteration is one query in
 /// fp32 on one core, unless the name says otherwise; the time is the mean over the poses.
 #include <benchmark/benchmark.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <chrono>
@@ -92,15 +93,41 @@ struct Query {
   VertexContacts vertices = VertexContacts::both;
 };
 
-/// The mean over the poses, and as a counter what nine of ten are faster than.
+/// What f(pose) takes less than at nine of ten poses [us].
+template <typename F>
+double ninth_tenth(std::size_t poses, const F& f) {
+  std::vector<double> times;
+  for (std::size_t i = 0; i < poses; ++i) {
+    double least = 1.0;
+    for (int again = 0; again < 20; ++again) {
+      const double start = cpu_seconds();
+      for (int k = 0; k < 8; ++k) f(i);
+      least = std::min(least, (cpu_seconds() - start) / 8.0);
+    }
+    times.push_back(1e6 * least);
+  }
+  std::sort(times.begin(), times.end());
+  return times[times.size() * 9 / 10];
+}
+
+/// What this program has allocated [kB].
+double allocated() {
+  const struct mallinfo2 info = mallinfo2();
+  return 1e-3 * static_cast<double>(info.uordblks + info.hblkhd);
+}
+
+/// The mean over the poses; as counters what nine of ten are faster than, and what scratch and contacts take.
 template <typename T>
 void query(benchmark::State& state, const Poses& poses, const Query& asked) {
   ContactConfig config;
   config.edge_edge = asked.edge_edge;
   config.vertex_contacts = asked.vertices;
   const PairManifold<T> manifold(poses.A, poses.B, config);
+  const double before = allocated();
   PairScratch<T> scratch;
   ContactBlock<T> block;
+  for (const PosePair& X_W : poses.X_W) manifold.find(X_W, asked.order, scratch, block);
+  state.counters["memory_kB"] = allocated() - before;
   while (state.KeepRunningBatch(static_cast<benchmark::IterationCount>(poses.X_W.size()))) {
     for (const PosePair& X_W : poses.X_W) {
       manifold.find(X_W, asked.order, scratch, block);
@@ -108,25 +135,15 @@ void query(benchmark::State& state, const Poses& poses, const Query& asked) {
       benchmark::ClobberMemory();
     }
   }
-  std::vector<double> times;
-  for (const PosePair& X_W : poses.X_W) {
-    double least = 1.0;
-    for (int again = 0; again < 20; ++again) {
-      const double start = cpu_seconds();
-      for (int k = 0; k < 8; ++k) manifold.find(X_W, asked.order, scratch, block);
-      least = std::min(least, (cpu_seconds() - start) / 8.0);
-    }
-    times.push_back(1e6 * least);
-  }
-  std::sort(times.begin(), times.end());
-  state.counters["ninth_tenth_us"] = times[times.size() * 9 / 10];
+  state.counters["ninth_tenth_us"] = ninth_tenth(
+      poses.X_W.size(), [&](std::size_t i) { manifold.find(poses.X_W[i], asked.order, scratch, block); });
   report(state, manifold, poses, asked.order);
 }
 
 /// The same function as the stepper calls it: with the broad phase, and contacts for the solver.
-void detect(benchmark::State& state) {
+void detect(benchmark::State& state, const ContactConfig& config) {
   const PoseSet& set = colliding_armadillos();
-  const ContactDetector detector(set.model, {});
+  const ContactDetector detector(set.model, config);
   DetectorScratch scratch;
   ContactManifold manifold;
   while (state.KeepRunningBatch(static_cast<benchmark::IterationCount>(set.X_WB.size()))) {
@@ -135,6 +152,8 @@ void detect(benchmark::State& state) {
       benchmark::DoNotOptimize(manifold.contacts.block().numbers.data());
     }
   }
+  state.counters["ninth_tenth_us"] = ninth_tenth(
+      set.X_WB.size(), [&](std::size_t i) { detector.detect(set.X_WB[i], {}, scratch, manifold); });
 }
 
 /// dL/d(poses) and dL/d(shapes) of contacts that are linearized.
@@ -174,6 +193,9 @@ void vjp(benchmark::State& state) {
       benchmark::DoNotOptimize(pose_bar.data());
     }
   }
+  state.counters["ninth_tenth_us"] = ninth_tenth(poses.size(), [&](std::size_t i) {
+    detector.add_vjp(poses[i].X_W, poses[i].bars, poses[i].linearization, pose_bar, geometry);
+  });
 }
 
 /// `size` states at a time. The counter `wall` is by the wall clock, a query: of interest with threads, where
@@ -220,7 +242,12 @@ const bool registered = [] {
   add_armadillos("one_sided", {.edge_edge = false, .vertices = VertexContacts::first});
   add("manifold/armadillo/forward_double",
       [](benchmark::State& state) { query<double>(state, armadillos(), {}); });
-  add("manifold/armadillo/detect", detect);
+  add("manifold/armadillo/detect", [](benchmark::State& state) { detect(state, {}); });
+  add("manifold/armadillo/detect_edge_sdf", [](benchmark::State& state) {
+    ContactConfig config;
+    config.edge_sdf = true;
+    detect(state, config);
+  });
   add("manifold/armadillo/vjp", vjp);
   for (int size = 1; size <= k_largest_batch; size *= 4) {
     add("manifold/armadillo/batch/" + std::to_string(size),

@@ -220,7 +220,7 @@ Table measure_paths(bool quick) {
   const Body armadillo = unit_size_asset("armadillo"), box = make_sharp_box(k_half_extents).body;
   const PairManifold<double> armadillos(armadillo, armadillo, ContactConfig()),
       boxes(box, box, ContactConfig());
-  const int of_armadillos = quick ? 4 : 100, of_boxes = quick ? 4 : 300;
+  const int of_armadillos = quick ? 4 : 400, of_boxes = quick ? 4 : 300;
   add_rows("armadillos", armadillos, paths_through(benchmarks::colliding_poses(armadillo, of_armadillos)),
            steps, table);
   add_rows("boxes, face on face", boxes, paths_through(poses_of(of_boxes, face_on_face)), steps, table);
