@@ -14,8 +14,15 @@
 /// W = 1/m_A + 1/m_B: a step is stable where h^2 k l + 2 h k tau_d l < 4, l being what contacts and levers
 /// make of W, 4 W for one corner of a cube. A spring well below, h < 0.2/sqrt(k W), is changed by less than
 /// a thousandth.
+///
+/// Springs that share a pair's stiffness by their areas have no potential: while a body turns, Gamma moves
+/// from one contact to another that is deeper, which takes no work. Undamped, they gain energy however short
+/// the step is. Contacts are therefore damped by a quarter of the critical damping at least, before the limit
+/// of the step,
+///     tau_d <- (tau_d^8 + t^8)^(1/8),   t = 2 zeta/sqrt(k W),   zeta = 0.25.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 #include "engine/smooth.h"
@@ -78,16 +85,31 @@ struct SoftMinimum {
     d_inverse = -x * x * d_x;
   }
 };
+
+/// (x^8 + y^8)^(1/8) and its derivatives, x >= 0, y > 0.
+struct SoftMaximum {
+  double value, d_x, d_y;
+  SoftMaximum(double x, double y) {
+    const auto seventh = [](double a) { return a * a * a * a * a * a * a; };
+    const double scale = std::max(x, y), a = x / scale, b = y / scale;
+    const double root = std::sqrt(std::sqrt(std::sqrt(seventh(a) * a + seventh(b) * b)));
+    value = scale * root;
+    d_x = seventh(a / root);
+    d_y = seventh(b / root);
+  }
+};
 }  // namespace detail
 
 /// @param inverse_mass  W [1/kg]
 /// @param h             time step [s]
 inline Spring stable_spring(double stiffness, double dissipation_time, double inverse_mass, double h) {
-  constexpr double k_stiffness_limit = 0.2, k_damping_limit = 0.14;
+  constexpr double k_stiffness_limit = 0.2, k_damping_limit = 0.14, k_least_damping_ratio = 0.25;
   const double stiffest = k_stiffness_limit / (h * h * inverse_mass);
   const detail::SoftMinimum k(stiffness, stiffest);
+  const double shortest = 2.0 * k_least_damping_ratio / std::sqrt(k.value * inverse_mass);
+  const detail::SoftMaximum damped(dissipation_time, shortest);
   const double longest = k_damping_limit / (h * k.value * inverse_mass);
-  const detail::SoftMinimum tau(dissipation_time, longest);
+  const detail::SoftMinimum tau(damped.value, longest);
   Spring spring;
   spring.stiffness = k.value;
   spring.stiffness_by_stiffness = k.d_x;
@@ -95,12 +117,12 @@ inline Spring stable_spring(double stiffness, double dissipation_time, double in
   spring.stiffness_by_inverse_mass = -k.d_limit * stiffest / inverse_mass;
   spring.stiffness_by_h = -2.0 * k.d_limit * stiffest / h;
   spring.dissipation_time = tau.value;
-  spring.time_by_time = tau.d_x;
-  const double by_k = -tau.d_limit * longest / k.value;
+  spring.time_by_time = tau.d_x * damped.d_x;
+  const double by_log = tau.d_limit * longest + 0.5 * tau.d_x * damped.d_y * shortest;
+  const double by_k = -by_log / k.value;
   spring.time_by_stiffness = by_k * spring.stiffness_by_stiffness;
   spring.time_by_compliance = by_k * spring.stiffness_by_compliance;
-  spring.time_by_inverse_mass =
-      by_k * spring.stiffness_by_inverse_mass - tau.d_limit * longest / inverse_mass;
+  spring.time_by_inverse_mass = by_k * spring.stiffness_by_inverse_mass - by_log / inverse_mass;
   spring.time_by_h = by_k * spring.stiffness_by_h - tau.d_limit * longest / h;
   return spring;
 }
