@@ -181,15 +181,15 @@ inline ParametersBar parameters_vjp(const smooth_coulomb::Parameters& c, double 
                                     const smooth_coulomb::Settings& s, double target_bar, double scale_bar,
                                     double ratio_bar) {
   const auto target = smooth_coulomb::normal_target(c, s);
-  const double R = smooth_coulomb::normal_resistance(c, s), stretch = s.h * (s.h + c.dissipation_time);
+  const double R = smooth_coulomb::normal_resistance(c, s);
+  const auto by = smooth_coulomb::normal_resistance_derivatives(c.compliance, c.dissipation_time, s);
   const double R_bar = -(scale_bar * c.weight + ratio_bar * sigma * c.inverse_mass) / (R * R);
   ParametersBar bar;
   bar.distance = target_bar * target.d_distance;
   bar.weight = scale_bar / R;
-  bar.inverse_mass = target_bar * target.d_inverse_mass + ratio_bar * sigma / R + R_bar * s.near_rigid;
-  bar.compliance = target_bar * target.d_compliance + R_bar / stretch;
-  bar.dissipation_time =
-      target_bar * target.d_dissipation_time - R_bar * c.compliance * s.h / (stretch * stretch);
+  bar.inverse_mass = target_bar * target.d_inverse_mass + ratio_bar * sigma / R + R_bar * by.d_inverse_mass;
+  bar.compliance = target_bar * target.d_compliance + R_bar * by.d_compliance;
+  bar.dissipation_time = target_bar * target.d_dissipation_time + R_bar * by.d_dissipation_time;
   return bar;
 }
 

@@ -41,6 +41,16 @@ inline double normal_resistance(const Parameters& c, const Settings& s) {
   return normal_resistance(c.inverse_mass, c.compliance, c.dissipation_time, s);
 }
 
+/// Derivatives of R. None depends on W, so that the contacts of a pair share them.
+struct NormalResistanceDerivatives {
+  double d_inverse_mass, d_compliance, d_dissipation_time, d_h;
+};
+inline NormalResistanceDerivatives normal_resistance_derivatives(double compliance, double dissipation_time,
+                                                                 const Settings& s) {
+  const double stretch = s.h * (s.h + dissipation_time), d_stretch = -compliance / (stretch * stretch);
+  return {s.near_rigid, 1.0 / stretch, d_stretch * s.h, d_stretch * (2.0 * s.h + dissipation_time)};
+}
+
 /// The fastest that a contact resolves overlap, and its derivatives:
 ///     cap = v_p R/R_rigid,   R_rigid = beta^2/(4 pi^2) W,   v_p the push-out speed.
 /// It bounds what only the regularisation of a rigid contact makes a velocity of: the impulse v_p/R_rigid.
@@ -184,16 +194,14 @@ inline NormalImpulse normal_impulse_derivatives(double u_n, const Parameters& c,
   const double hard = impact.hit ? 1.0 / (k_impact_resistance * c.inverse_mass) : 0.0;
   const double by_target = by_law_target * (impact.hit ? 1.0 - share : 1.0);
   const double by_resistance = -by_law_scale * (1.0 - share) * c.weight / (R * R);
-  const double stretch = s.h * (s.h + c.dissipation_time);
+  const auto by = normal_resistance_derivatives(c.compliance, c.dissipation_time, s);
   gamma.d_distance = by_target * target.d_distance;
   gamma.d_weight = by_law_scale * ((1.0 - share) / R + share * hard);
-  gamma.d_inverse_mass = by_target * target.d_inverse_mass + by_resistance * s.near_rigid -
+  gamma.d_inverse_mass = by_target * target.d_inverse_mass + by_resistance * by.d_inverse_mass -
                          by_law_scale * share * c.weight * hard / c.inverse_mass;
-  gamma.d_compliance = by_target * target.d_compliance + by_resistance / stretch;
-  gamma.d_dissipation_time =
-      by_target * target.d_dissipation_time - by_resistance * c.compliance * s.h / (stretch * stretch);
-  gamma.d_h = by_target * target.d_h -
-              by_resistance * c.compliance * (2.0 * s.h + c.dissipation_time) / (stretch * stretch);
+  gamma.d_compliance = by_target * target.d_compliance + by_resistance * by.d_compliance;
+  gamma.d_dissipation_time = by_target * target.d_dissipation_time + by_resistance * by.d_dissipation_time;
+  gamma.d_h = by_target * target.d_h + by_resistance * by.d_h;
   gamma.d_impact.share = by_law_scale * c.weight * (hard - 1.0 / R);
   if (impact.hit) {
     gamma.d_impact.share += by_law_target * (impact.target - target.value) -

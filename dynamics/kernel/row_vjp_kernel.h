@@ -66,7 +66,7 @@ ABUT_INLINE void add_cross(const Vec3<RowLanes>& a, const double* b, double sign
                                               double dissipation_time, std::span<const RowBlock> blocks,
                                               std::span<RowBarBlock> bars, PairLawBar& out) {
   const smooth_coulomb::Settings s = settings;
-  const double stretch = s.h * (s.h + dissipation_time);
+  const auto by = smooth_coulomb::normal_resistance_derivatives(compliance, dissipation_time, s);
   RowLanes resistance_sum(0), compliance_sum(0), dissipation_sum(0), h_sum(0);
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     const RowBlock& block = blocks[i];
@@ -80,16 +80,17 @@ ABUT_INLINE void add_cross(const Vec3<RowLanes>& a, const double* b, double sign
     const RowLanes resistance_bar = -scale_bar * RowLanes::load(block.weight) * inverse * inverse;
     (target_bar * target.d_distance).store(bar.distance);
     (scale_bar * inverse).store(bar.weight);
-    (resistance_bar * RowLanes(s.near_rigid) + target_bar * target.d_inverse_mass).store(bar.inverse_mass);
+    (resistance_bar * RowLanes(by.d_inverse_mass) + target_bar * target.d_inverse_mass)
+        .store(bar.inverse_mass);
     resistance_sum += resistance_bar;
     compliance_sum += target_bar * target.d_compliance;
     dissipation_sum += target_bar * target.d_dissipation_time;
     h_sum += target_bar * target.d_h;
   }
-  const double R_bar = reduce_sum(resistance_sum), by_stretch = -R_bar * compliance / (stretch * stretch);
-  out.compliance = R_bar / stretch + reduce_sum(compliance_sum);
-  out.dissipation_time = reduce_sum(dissipation_sum) + by_stretch * s.h;
-  out.h = reduce_sum(h_sum) + by_stretch * (2.0 * s.h + dissipation_time);
+  const double R_bar = reduce_sum(resistance_sum);
+  out.compliance = R_bar * by.d_compliance + reduce_sum(compliance_sum);
+  out.dissipation_time = R_bar * by.d_dissipation_time + reduce_sum(dissipation_sum);
+  out.h = R_bar * by.d_h + reduce_sum(h_sum);
 }
 
 }  // namespace ABUT_SIMD

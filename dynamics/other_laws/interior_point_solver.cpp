@@ -169,13 +169,14 @@ void InteriorPointSolver<Law>::vjp(const ContactProblem& problem, const ContactS
     relaxation_bar += c.normal_linear.constant * impulse_bar / c.relaxation;
     row_bar.n += a_bar * u;
 
-    const double h = settings.normal.h, stretch = h * (h + material.dissipation_time);
-    row_bar.inverse_mass += resistance_bar * settings.normal.near_rigid - a_bar * c.target.d_inverse_mass -
+    const auto by = smooth_coulomb::normal_resistance_derivatives(material.compliance,
+                                                                  material.dissipation_time, settings.normal);
+    row_bar.inverse_mass += resistance_bar * by.d_inverse_mass - a_bar * c.target.d_inverse_mass -
                             relaxation_bar * c.relaxation / row.inverse_mass;
     row_bar.distance -= a_bar * c.target.d_distance;
-    material_bar.compliance += resistance_bar / stretch - a_bar * c.target.d_compliance;
-    material_bar.dissipation_time -=
-        a_bar * c.target.d_dissipation_time + resistance_bar * material.compliance * h / (stretch * stretch);
+    material_bar.compliance += resistance_bar * by.d_compliance - a_bar * c.target.d_compliance;
+    material_bar.dissipation_time +=
+        resistance_bar * by.d_dissipation_time - a_bar * c.target.d_dissipation_time;
     material_bar.restitution -= a_bar * c.target.d_restitution;
     const double start_bar = -a_bar * c.target.d_start;
     row_bar.n += start_bar * relative_velocity(row, problem.v_start);
@@ -210,10 +211,11 @@ void InteriorPointSolver<Law>::jvp(const ContactProblem& problem, const ContactS
     const double target_dot =
         c.target.d_distance * row_dot.distance + c.target.d_dissipation_time * material_dot.dissipation_time +
         c.target.d_restitution * material_dot.restitution + c.target.d_start * start_dot;
-    const double h = settings.normal.h, stretch = h * (h + material.dissipation_time);
-    const double resistance_dot =
-        settings.normal.near_rigid * row_dot.inverse_mass + material_dot.compliance / stretch -
-        material.compliance * h / (stretch * stretch) * material_dot.dissipation_time;
+    const auto by = smooth_coulomb::normal_resistance_derivatives(material.compliance,
+                                                                  material.dissipation_time, settings.normal);
+    const double resistance_dot = by.d_inverse_mass * row_dot.inverse_mass +
+                                  by.d_compliance * material_dot.compliance +
+                                  by.d_dissipation_time * material_dot.dissipation_time;
     const double share_of_relaxation_dot = -row_dot.inverse_mass / row.inverse_mass;
 
     const double a_dot = row_dot.n.dot(u) + row.n.dot(u_dot) - target_dot;

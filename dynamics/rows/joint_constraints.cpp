@@ -277,8 +277,8 @@ void set_law(const Joint& joint, const RowOf& kind, const JointSettings& setting
   switch (kind.law) {
     case JointLaw::hold:
       row.target = -row.error / (h + tau);
-      row.resistance =
-          compliance_of(joint, kind.error) / (h * (h + tau)) + settings.law.near_rigid * row.inverse_mass;
+      row.resistance = smooth_coulomb::normal_resistance(row.inverse_mass, compliance_of(joint, kind.error),
+                                                         tau, settings.law);
       break;
     case JointLaw::motor: {
       const MotorLaw m = motor_law(joint.motor, row.error, row.inverse_mass, settings.law);
@@ -365,12 +365,13 @@ void joint_rows_vjp(const Model& model, const MassMatrix& mass, const State& sta
         double error_bar = 0.0;
         switch (kind.law) {
           case JointLaw::hold: {
-            const double stretch = h + tau, compliance = compliance_of(joint, kind.error);
-            error_bar = -bar.target / stretch;
+            const auto by = smooth_coulomb::normal_resistance_derivatives(compliance_of(joint, kind.error),
+                                                                          tau, settings.law);
+            error_bar = -bar.target / (h + tau);
             joint_bar.dissipation_time +=
-                (bar.target * row.error - bar.resistance * compliance / h) / (stretch * stretch);
+                bar.target * row.error / ((h + tau) * (h + tau)) + bar.resistance * by.d_dissipation_time;
             (kind.error == RowOf::Error::turn ? joint_bar.angular_compliance : joint_bar.compliance) +=
-                bar.resistance / (h * stretch);
+                bar.resistance * by.d_compliance;
             break;
           }
           case JointLaw::motor: {
