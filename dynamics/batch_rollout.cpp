@@ -50,6 +50,7 @@ bool run_one(const BatchTask& task, bool keep_states, Shared& shared, StepScratc
                  keep_worse(report.warnings, result.warnings);
                  if (report.status == StepStatus::ok) {
                    result.steps = step + 1;
+                   result.solutions.add(report);
                    if (keep_states) result.states.push_back(state);
                  }
                  stopped = step + 1 < task.steps && report.status == StepStatus::ok &&

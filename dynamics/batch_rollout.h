@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "dynamics/simulator.h"
+#include "dynamics/step/solution_counts.h"
 
 namespace abut {
 
@@ -36,6 +37,7 @@ struct BatchResult {
   double max_penetration = 0.0;  ///< of contacts in all steps, of surfaces at both ends [m]
   Overlap initial_overlap;       ///< the deepest that find_overlaps() has at the start, depth 0: none
   StepWarnings warnings{};       ///< the worst of each kind, of all steps
+  SolutionCounts solutions;      ///< of `steps`
   int contacts_peak = 0;
   std::vector<State> states;  ///< of BatchConfig::keep_states: the initial one and one for each of `steps`
 

@@ -121,6 +121,20 @@ std::string status_word(const BatchResult& result) {
   return result.error.empty() ? to_string(result.report.status) : k_refused;
 }
 
+/// How the steps of each rollout were solved, a column each of json_of(SolutionCounts).
+void write_solutions(const std::vector<BatchResult>& results, NpzWriter& writer) {
+  std::vector<std::string> names;
+  const Json columns = json_of(SolutionCounts());
+  for (const auto& [name, steps] : columns.items()) names.push_back(name);
+  std::vector<std::int64_t> numbers;
+  for (const BatchResult& result : results) {
+    const Json counts = json_of(result.solutions);
+    for (const auto& [name, steps] : counts.items()) numbers.push_back(steps.get<std::int64_t>());
+  }
+  writer.add("steps_solved_by_names", names, std::array{names.size()});
+  writer.add("steps_solved_by", numbers, std::array{results.size(), names.size()});
+}
+
 void write_results(const BatchArguments& arguments, const BatchTable& table,
                    const std::vector<BatchResult>& results) {
   const Model& model = table.scene().model;
@@ -150,6 +164,7 @@ void write_results(const BatchArguments& arguments, const BatchTable& table,
   add("max_penetration", [](const BatchResult& r) { return r.max_penetration; });
   add("contacts_peak", [](const BatchResult& r) -> std::int64_t { return r.contacts_peak; });
   add("state_hash", [](const BatchResult& r) { return hash_text(state_hash(r.final_state)); });
+  write_solutions(results, writer);
 
   StateArrays last(model), all(model);
   const std::size_t rows = static_cast<std::size_t>(table.steps()) + 1;
@@ -184,6 +199,7 @@ struct BatchSummary {
     std::string text;
   };
   std::vector<Notice> notices;
+  SolutionCounts solutions;  ///< of all steps of all rollouts
 };
 
 Json json_of(const BatchSummary& s) {
@@ -208,6 +224,7 @@ Json json_of(const BatchSummary& s) {
           {"steps_per_second", s.steps_per_second},
           {"max_penetration", s.max_penetration},
           {"statuses", s.statuses},
+          {"steps_solved_by", json_of(s.solutions)},
           {"warnings", std::move(warnings)},
           {"state_hash", hash_text(s.state_hash)}};
 }
@@ -225,6 +242,7 @@ void print_table(const BatchSummary& s) {
   line("wall time", fmt::format("{}, {}, {:.3g} rollouts/s, {:.0f} steps/s", duration_text(s.wall_seconds),
                                 count_text(s.threads, "thread"), s.rollouts_per_second, s.steps_per_second));
   line("penetration", fmt::format("at most {:.3g} m", s.max_penetration));
+  for (const std::string& text : fallback_texts(s.solutions)) line("solver", text);
   line("state hash", hash_text(s.state_hash));
   for (const BatchSummary::Notice& notice : s.notices) {
     line("warning", fmt::format("in {}, worst in rollout {}: {}", count_text(notice.rollouts, "rollout"),
@@ -361,6 +379,7 @@ int run_batch_table(const BatchArguments& arguments, const std::function<bool()>
   for (std::size_t i = 0; i < n; ++i) {
     const BatchResult& result = results[i];
     summary.max_penetration = std::max(summary.max_penetration, result.max_penetration);
+    summary.solutions.add(result.solutions);
     ++summary.statuses[status_word(result)];
     hashes += hash_text(state_hash(result.final_state));
     if (result.ok()) continue;

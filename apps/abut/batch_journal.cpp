@@ -27,7 +27,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little);
 
-constexpr std::string_view k_magic = "abut batch journal 1\n";
+constexpr std::string_view k_magic = "abut batch journal 2\n";
 constexpr std::size_t k_header = k_magic.size() + sizeof(std::uint64_t);
 constexpr std::size_t k_record_header = sizeof(std::uint32_t) + sizeof(std::uint64_t);
 
@@ -106,6 +106,8 @@ void each_number(Archive& archive, T& value) {
     archive(value.max_penetration);
     archive(value.iterations);
     archive(value.residual);
+    archive(value.path);
+    archive(value.has_negative_determinant);
     archive(value.max_speed);
     archive(value.step);
     archive(value.law);
@@ -118,6 +120,9 @@ void each_number(Archive& archive, T& value) {
       archive(warning.other);
       archive(warning.value);
     }
+  } else if constexpr (std::same_as<Type, SolutionCounts>) {
+    for (auto& steps : value.steps) archive(steps);
+    archive(value.negative_determinants);
   } else if constexpr (std::same_as<Type, Overlap>) {
     archive(value.body_A);
     archive(value.body_B);
@@ -135,6 +140,7 @@ void each_number(Archive& archive, T& value) {
     archive(value.contacts_peak);
     each_number(archive, value.initial_overlap);
     each_number(archive, value.warnings);
+    each_number(archive, value.solutions);
     archive(value.states);
   }
 }

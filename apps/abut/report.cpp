@@ -180,6 +180,15 @@ void RunWarnings::add(int step, const StepReport& report) {
   }
 }
 
+std::vector<std::string> fallback_texts(const SolutionCounts& counts) {
+  std::vector<std::string> texts;
+  for (const SolutionPath path : k_solution_paths) {
+    if (path == SolutionPath::newton || path == SolutionPath::none || counts.of(path) == 0) continue;
+    texts.push_back(fmt::format("{} solved by {}", count_text(counts.of(path), "step"), to_string(path)));
+  }
+  return texts;
+}
+
 std::string hash_text(std::uint64_t hash) { return fmt::format("{:016x}", hash); }
 
 std::string Table::text(std::size_t left) const {
@@ -203,6 +212,15 @@ std::string Table::text(std::size_t left) const {
     text += "  " + std::string(width, '-') + '\n';
   }
   return text;
+}
+
+Json json_of(const SolutionCounts& counts) {
+  Json json;
+  for (const SolutionPath path : k_solution_paths) {
+    if (path != SolutionPath::none) json[to_string(path)] = counts.of(path);
+  }
+  json["negative_determinant"] = counts.negative_determinants;
+  return json;
 }
 
 Json json_of(const Model& model, const std::vector<Overlap>& overlaps) {

@@ -10,6 +10,7 @@
 
 #include "collision/overlap.h"
 #include "dynamics/rollout/adjoint.h"
+#include "dynamics/step/solution_counts.h"
 #include "dynamics/step/stepper.h"
 #include "engine/config.h"
 #include "engine/model.h"
@@ -54,6 +55,9 @@ class RunWarnings {
   std::vector<Entry> entries_;
 };
 
+/// How many steps each fallback of the solver solved, a line each; none without fallbacks.
+[[nodiscard]] std::vector<std::string> fallback_texts(const SolutionCounts& counts);
+
 /// A hash of states as tables, JSON and files have it: 16 hexadecimal digits.
 [[nodiscard]] std::string hash_text(std::uint64_t hash);
 
@@ -74,6 +78,8 @@ class Table {
 using Json = nlohmann::ordered_json;
 
 [[nodiscard]] Json json_of(const Vec3<double>& v);
+/// {"newton", "convex_pass", ..., "negative_determinant"}: numbers of steps
+[[nodiscard]] Json json_of(const SolutionCounts& counts);
 /// [{"a", "b", "depth", "point"}, ...]
 [[nodiscard]] Json json_of(const Model& model, const std::vector<Overlap>& overlaps);
 /// [{"kind", "body", "other", "first_step", "steps", "worst"}, ...]; "other" is null for the world

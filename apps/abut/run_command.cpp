@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -45,23 +44,13 @@ struct RunSummary {
   int contacts_peak = 0;
   double max_penetration = 0.0, energy_initial = 0.0, energy_final = 0.0;
   StepStatus status = StepStatus::ok;
-  std::array<int, k_solution_paths.size()> paths{};  ///< steps by how they were solved
-  int negative_determinants = 0;                     ///< steps, see ContactSolution
+  SolutionCounts solutions;
   std::uint64_t state_hash = 0;
   std::vector<Overlap> overlaps;  ///< at the start
   RunWarnings warnings;
 
   [[nodiscard]] double steps_per_second() const { return wall_seconds > 0.0 ? steps / wall_seconds : 0.0; }
 };
-
-Json json_of_paths(const RunSummary& s) {
-  Json json;
-  for (const SolutionPath path : k_solution_paths) {
-    if (path != SolutionPath::none) json[to_string(path)] = s.paths[static_cast<std::size_t>(path)];
-  }
-  json["negative_determinant"] = s.negative_determinants;
-  return json;
-}
 
 Json json_of(const RunSummary& s, const Model& model) {
   return {{"scene", s.scene},
@@ -75,7 +64,7 @@ Json json_of(const RunSummary& s, const Model& model) {
           {"energy_initial", s.energy_initial},
           {"energy_final", s.energy_final},
           {"status", to_string(s.status)},
-          {"steps_solved_by", json_of_paths(s)},
+          {"steps_solved_by", json_of(s.solutions)},
           {"state_hash", hash_text(s.state_hash)},
           {"initial_overlaps", json_of(model, s.overlaps)},
           {"warnings", json_of(model, s.warnings)}};
@@ -93,11 +82,7 @@ void print_table(const RunSummary& s, const Model& model, const StepConfig& conf
   line("contacts", fmt::format("at most {}", s.contacts_peak));
   line("penetration", fmt::format("at most {:.3g} m", s.max_penetration));
   line("energy", fmt::format("{:.6g} J at the start, {:.6g} J at the end", s.energy_initial, s.energy_final));
-  for (const SolutionPath path : k_solution_paths) {
-    const int steps = s.paths[static_cast<std::size_t>(path)];
-    if (path == SolutionPath::newton || path == SolutionPath::none || steps == 0) continue;
-    line("solver", fmt::format("{} solved by {}", count_text(steps, "step"), to_string(path)));
-  }
+  for (const std::string& text : fallback_texts(s.solutions)) line("solver", text);
   line("state hash", hash_text(s.state_hash));
   for (const Overlap& overlap : s.overlaps) line("overlap at start", overlap_text(model, overlap));
   for (const RunWarnings::Entry& entry : s.warnings.entries()) {
@@ -154,8 +139,7 @@ int run(const RunArguments& arguments) {
                             std::max(summary.max_penetration, step_report.max_penetration);
                         if (step_report.status != StepStatus::ok) return false;
                         summary.steps = step + 1;
-                        ++summary.paths[static_cast<std::size_t>(step_report.path)];
-                        summary.negative_determinants += step_report.has_negative_determinant;
+                        summary.solutions.add(step_report);
                         summary.warnings.add(step, step_report);
                         if ((step + 1) % k_steps_between_overlaps == 0) measure_overlap(state);
                         recent.add(state);

@@ -283,6 +283,7 @@ TEST_CASE("abut run --batch: writes parameters, last states and what became of e
   CHECK(json["resumed"] == 0);
   CHECK(json["threads"] == 2);
   CHECK(json["statuses"]["ok"] == 3);
+  CHECK(json["steps_solved_by"]["newton"] == 75);
   CHECK_FALSE(fs::exists(batch_journal_path(out)));
 
   const auto arrays = read_npz(out);
@@ -295,6 +296,12 @@ TEST_CASE("abut run --batch: writes parameters, last states and what became of e
   CHECK(arrays.at("final_position").shape == std::vector<std::size_t>{3, 3, 3});
   CHECK(arrays.at("final_orientation_wxyz").shape == std::vector<std::size_t>{3, 3, 4});
   CHECK(arrays.count("position") == 0);
+  CHECK(arrays.at("steps_solved_by_names").texts() ==
+        std::vector<std::string>{"newton", "convex_pass", "graduated_friction", "other_start",
+                                 "negative_determinant"});
+  CHECK(arrays.at("steps_solved_by").shape == std::vector<std::size_t>{3, 5});
+  CHECK(arrays.at("steps_solved_by").integers() ==
+        std::vector<std::int64_t>{25, 0, 0, 0, 0, 25, 0, 0, 0, 0, 25, 0, 0, 0, 0});
   const BatchTable table(place.table);
   for (int i = 0; i < 3; ++i) {
     const auto r = static_cast<std::size_t>(i);

@@ -76,12 +76,32 @@ TEST_CASE("run_batch: gives the bits of single rollouts on 1, 2 and 5 threads, a
       for (const StepRecord& record : expected.records)
         deepest = std::max(deepest, record.report.max_penetration);
       if (i != k_failing) CHECK(result.max_penetration == deepest);
+      SolutionCounts solutions;
+      for (const StepRecord& record : expected.records) solutions.add(record.report);
+      CHECK(result.solutions.steps == solutions.steps);
+      CHECK(std::accumulate(solutions.steps.begin(), solutions.steps.end(), std::int64_t{0}) == result.steps);
     }
     const StepReport& failure = results[k_failing].report;
     CHECK(failure.status == StepStatus::non_finite);
     CHECK(failure.step == k_failing_step);
     CHECK(failure.body == 1);
   }
+}
+
+TEST_CASE("SolutionCounts: a step counts by its path, and by the sign of its determinant",
+          "[dynamics][value]") {
+  StepReport report;
+  SolutionCounts counts;
+  counts.add(report);
+  report.path = SolutionPath::other_start;
+  report.has_negative_determinant = true;
+  counts.add(report);
+  SolutionCounts sum = counts;
+  sum.add(counts);
+  CHECK(sum.of(SolutionPath::newton) == 2);
+  CHECK(sum.of(SolutionPath::convex_pass) == 0);
+  CHECK(sum.of(SolutionPath::other_start) == 2);
+  CHECK(sum.negative_determinants == 2);
 }
 
 TEST_CASE("run_batch: rollouts can share a simulator", "[dynamics][determinism]") {
