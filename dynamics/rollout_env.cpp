@@ -120,14 +120,17 @@ void RolloutEnv::observe(std::function<void(int, const State&)> observer) {
   for (int world = 0; world < world_count(); ++world) observer_(world, states_[at(world)]);
 }
 
-void RolloutEnv::start_recording() {
+void RolloutEnv::start_recording(std::size_t tape_bytes) {
   recording_ = true;
+  tape_bytes_ = tape_bytes;
   windows_.resize(states_.size());
+  budgets_.resize(states_.size());
   for (std::size_t world = 0; world < windows_.size(); ++world) begin_window(world);
 }
 
 void RolloutEnv::begin_window(std::size_t world) {
   windows_[world] = Trajectory();
+  budgets_[world] = TapeBudget(tape_bytes_);
   windows_[world].states.push_back(states_[world]);
 }
 
@@ -169,7 +172,8 @@ void RolloutEnv::step_world(std::size_t world, Worker& worker) {
   const Control& control = controls_.empty() ? k_no_control : controls_[world];
   StepRecord record;
   StepReport report = simulator_->stepper().step(states_[world], control, worker.next, worker.scratch,
-                                                 recording_ ? &record : nullptr);
+                                                 recording_ ? &record : nullptr,
+                                                 recording_ ? budgets_[world].next() : Tape::lean);
   report.step = steps_[world];
   reports_[world] = report;
   const bool well = report.status == StepStatus::ok;
@@ -185,6 +189,7 @@ void RolloutEnv::step_world(std::size_t world, Worker& worker) {
     window.failure = report;
     return;
   }
+  budgets_[world].add(record);
   window.states.push_back(states_[world]);
   window.records.push_back(std::move(record));
   window.controls.push_back(control);

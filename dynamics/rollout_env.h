@@ -14,11 +14,13 @@
 /// the like, unless a window is recorded.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <span>
 #include <vector>
 
+#include "dynamics/rollout/tape_budget.h"
 #include "dynamics/simulator.h"
 
 namespace abut {
@@ -61,7 +63,9 @@ class RolloutEnv {
 
   /// Records steps from here on, for gradients: each world has a window of its own, which a reset of the
   /// world begins anew. Recording again begins all windows anew.
-  void start_recording();
+  ///
+  /// @param tape_bytes  memory of each window for full records, as that of rollout()
+  void start_recording(std::size_t tape_bytes = 0);
   void stop_recording() { recording_ = false; }
   /// What was recorded of a world, for Simulator::gradient().
   [[nodiscard]] const Trajectory& window(int world) const { return windows_[at(world)]; }
@@ -83,6 +87,8 @@ class RolloutEnv {
   std::vector<StepReport> reports_;
   std::vector<int> steps_;
   std::vector<Trajectory> windows_;  // as many as worlds, once there was a recording
+  std::vector<TapeBudget> budgets_;  // of the windows
+  std::size_t tape_bytes_ = 0;
   bool recording_ = false;
   std::function<void(int, const State&)> observer_;
   std::span<const Control> controls_;  // of the step under way

@@ -105,8 +105,8 @@ State initial_state(const Scene& scene, const TiledInputs& inputs, std::size_t w
 /// The rollout of a world, under a policy where there is one.
 Trajectory recorded_rollout(const Stepper& stepper, const State& initial, int steps, Controls controls,
                             const Policy* policy, std::span<const double> parameters,
-                            const StepObserver& observer) {
-  if (policy == nullptr) return rollout(stepper, initial, steps, std::move(controls), observer);
+                            const StepObserver& observer, std::size_t tape_bytes) {
+  if (policy == nullptr) return rollout(stepper, initial, steps, std::move(controls), observer, tape_bytes);
   const std::size_t bodies = initial.X_WB.size();
   return feedback_rollout(
       stepper, initial, steps,
@@ -116,7 +116,7 @@ Trajectory recorded_rollout(const Stepper& stepper, const State& initial, int st
         if (controls.empty()) return;
         for (std::size_t b = 0; b < controls[at(k)].size(); ++b) control[b] += controls[at(k)][b];
       },
-      observer);
+      observer, tape_bytes);
 }
 
 /// Writes the states of one world.
@@ -155,8 +155,8 @@ class WorldWriter {
   double start_, h_;
 };
 
-void run_world(const ParameterizedScene& scene, const TiledInputs& inputs, bool record, std::size_t index,
-               ScratchPool& scratches, TiledRollouts& rollouts) {
+void run_world(const ParameterizedScene& scene, const TiledInputs& inputs, const TiledOptions& options,
+               std::size_t index, ScratchPool& scratches, TiledRollouts& rollouts) {
   TiledRollouts::World& world = rollouts.world[index];
   const std::optional<Scene> changed = changed_scene(scene, inputs, index);
   const Scene& own = changed ? *changed : scene.scene();
@@ -186,12 +186,12 @@ void run_world(const ParameterizedScene& scene, const TiledInputs& inputs, bool 
     writer.write(step + 1, state, report.contacts);
     return true;
   };
-  if (record || inputs.policy != nullptr) {
-    Trajectory trajectory =
-        recorded_rollout(world.simulator->stepper(), initial, inputs.steps, std::move(controls),
-                         inputs.policy, world.policy_parameters, observe);
+  if (options.record || inputs.policy != nullptr) {
+    Trajectory trajectory = recorded_rollout(world.simulator->stepper(), initial, inputs.steps,
+                                             std::move(controls), inputs.policy, world.policy_parameters,
+                                             observe, options.record ? options.tape_bytes : 0);
     if (!trajectory.ok()) world.report = trajectory.failure;
-    if (record) world.trajectory = std::move(trajectory);
+    if (options.record) world.trajectory = std::move(trajectory);
   } else {
     std::unique_ptr<StepScratch> scratch = scratches.take();
     State end;
@@ -309,9 +309,8 @@ TiledRollouts tiled_rollouts(const ParameterizedScene& scene, const TiledInputs&
   rollouts.is_recorded = options.record;
   rollouts.policy = inputs.policy;
   ScratchPool scratches;
-  for_each_world(inputs.worlds, options.threads, [&](std::size_t world) {
-    run_world(scene, inputs, options.record, world, scratches, rollouts);
-  });
+  for_each_world(inputs.worlds, options.threads,
+                 [&](std::size_t world) { run_world(scene, inputs, options, world, scratches, rollouts); });
   return rollouts;
 }
 

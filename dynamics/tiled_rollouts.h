@@ -85,6 +85,9 @@ struct TiledRollouts {
 struct TiledOptions {
   int threads = 0;     ///< >= 1, or 0: as many as the machine runs at a time
   bool record = true;  ///< for gradients, which need about 19 doubles a body and step
+  /// Memory of each world for full records, as that of rollout() [bytes]: gradients are faster, and differ by
+  /// rounding alone.
+  std::size_t tape_bytes = 0;
 };
 
 /// Throws std::invalid_argument naming the input, and the world where one is meant, for arrays of the wrong

@@ -121,7 +121,7 @@ GradientBundle gradient_bundle(const Stepper& stepper, const State& initial, int
       start.X_WB[b] = retract<double>(start.X_WB[b], change.pose[b]);
       start.V_WB[b] += change.twist[b];
     }
-    const Trajectory trajectory = rollout(stepper, start, steps, controls);
+    const Trajectory trajectory = rollout(stepper, start, steps, controls, {}, k_gradient_tape_bytes);
     if (!trajectory.ok()) {
       ++bundle.failed;
       continue;

@@ -25,7 +25,8 @@ StateTangent gradient_at(const Stepper& stepper, const State& initial, int steps
     moved.X_WB[b] = retract<double>(initial.X_WB[b], t * d.pose[b]);
     moved.V_WB[b] += t * d.twist[b];
   }
-  StateTangent gradient = adjoint(stepper, rollout(stepper, moved, steps, controls), loss).initial;
+  const Trajectory trajectory = rollout(stepper, moved, steps, controls, {}, k_gradient_tape_bytes);
+  StateTangent gradient = adjoint(stepper, trajectory, loss).initial;
   for (std::size_t b = 0; b < moved.X_WB.size(); ++b) {
     const Vec3<double> turn = t * d.pose[b].head<3>();
     gradient.pose[b].head<3>() =

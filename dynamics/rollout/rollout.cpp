@@ -4,6 +4,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include "dynamics/rollout/tape_budget.h"
 #include "engine/check.h"
 #include "engine/hash.h"
 
@@ -24,14 +25,13 @@ void record_steps(const Stepper& stepper, const State& initial, int steps, const
   trajectory.records.reserve(static_cast<std::size_t>(steps));
   trajectory.states.push_back(initial);
   StepScratch scratch;
-  std::size_t bytes = 0, of_step = 0;  // of full records, of the last one
+  TapeBudget budget(tape_bytes);
   for (int k = 0; k < steps; ++k) {
     State next;
     StepRecord record;
-    const Tape tape = bytes + of_step < tape_bytes ? Tape::full : Tape::lean;
     const State& state = trajectory.states.back();
-    StepReport report = stepper.step(state, control_at(k, state), next, scratch, &record, tape);
-    if (tape == Tape::full) bytes += of_step = record.bytes();
+    StepReport report = stepper.step(state, control_at(k, state), next, scratch, &record, budget.next());
+    budget.add(record);
     report.step = k;
     if (report.status != StepStatus::ok) {
       trajectory.failed_step = k;

@@ -95,7 +95,8 @@ TEST_CASE("RolloutEnv: gradients of recorded windows are those of rollouts", "[d
   RolloutEnv env(simulator, scene.state, 4, 2);
   for (int k = 0; k < 10; ++k) env.step(controls_of_step(4, k));
   const std::vector<State> starts = env.states();
-  env.start_recording();
+  const auto tape_bytes = static_cast<std::size_t>(GENERATE(0, 1, 1 << 24));  // no full record, one, all
+  env.start_recording(tape_bytes);
   for (int k = 0; k < 15; ++k) {
     if (k == 5) env.reset(std::vector<int>{2});
     env.step(controls_of_step(4, k));
@@ -107,6 +108,9 @@ TEST_CASE("RolloutEnv: gradients of recorded windows are those of rollouts", "[d
     const int steps = w == 2 ? 10 : 15;
     const Trajectory& window = env.window(w);
     REQUIRE(window.step_count() == steps);
+    int full = 0;
+    for (const StepRecord& record : window.records) full += record.substeps.front().tape != nullptr;
+    CHECK(full == (tape_bytes == 0 ? 0 : tape_bytes == 1 ? 1 : steps));
     Controls controls;
     for (int k = 15 - steps; k < 15; ++k) controls.push_back(controls_of_step(4, k)[at(w)]);
     const RolloutLoss loss =

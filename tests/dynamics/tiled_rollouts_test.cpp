@@ -191,6 +191,30 @@ TEST_CASE(
                   std::logic_error);
 }
 
+TEST_CASE("tiled_gradients: full records, as many as a world's memory holds, give the same but for rounding",
+          "[dynamics][derivative]") {
+  const ParameterizedScene scene = tiled_scene({"body.box.friction", "body.ball.mass"});
+  Random random(12);
+  TiledInputs inputs;
+  inputs.worlds = 2;
+  inputs.steps = k_tiled_steps;
+  const TiledRollouts lean = tiled_rollouts(scene, inputs);
+  const StateArrays weights = tiled_weights(random, lean);
+  const TiledGradients expected = tiled_gradients(scene, lean, tiled_constant(weights));
+  for (const std::size_t bytes : {std::size_t{1}, std::size_t{1} << 20}) {
+    const TiledRollouts rollouts = tiled_rollouts(scene, inputs, {0, true, bytes});
+    for (const TiledRollouts::World& world : rollouts.world) {
+      int full = 0;
+      for (const StepRecord& record : world.trajectory.records)
+        full += record.substeps.front().tape != nullptr;
+      CHECK(full == (bytes == 1 ? 1 : k_tiled_steps));
+    }
+    const TiledGradients gradients = tiled_gradients(scene, rollouts, tiled_constant(weights));
+    for (std::size_t i = 0; i < 4; ++i)
+      CHECK(close(gradients.values.data()[i], expected.values.data()[i], 1e-9, 1e-12));
+  }
+}
+
 TEST_CASE("tiled_gradients: agree with differences by parameters, controls and initial state",
           "[dynamics][derivative]") {
   Random random(11);
