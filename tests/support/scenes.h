@@ -176,7 +176,9 @@ struct RandomSceneOptions {
   bool aligned = false;            ///< boxes with the floor's axes
   double speed = 0.5, spin = 2.0;  ///< of every component [m/s, rad/s]
   std::vector<Body>
-      instead_of_boxes{};  ///< one of these at random in the place of each box, if there are any
+      instead_of_boxes{};           ///< one of these at random in the place of each box, if there are any
+  std::vector<Body> more_bodies{};  ///< each drawn as often as a box, a sphere, ...
+  bool only_more_bodies = false;    ///< no boxes, spheres, ... but these
 };
 
 /// Boxes, spheres, capsules, superquadrics and unions of them, of 8 to 24 cm, on top of each other on a
@@ -190,18 +192,20 @@ inline TestScene random_contact_scene(Random& random, const RandomSceneOptions& 
                       : Vec3<double>(random.uniform(-0.1, 0.1), random.uniform(-0.1, 0.1), 0.0));
   const int bodies = options.min_bodies + static_cast<int>(random.integer(static_cast<std::uint64_t>(
                                               options.max_bodies - options.min_bodies + 1)));
+  const std::uint64_t own_kinds = options.only_more_bodies ? 0 : options.aligned ? 1 : 5;
   double top = 0.0;
   for (int i = 0; i < bodies; ++i) {
     const double size = random.uniform(0.04, 0.12), mass = random.uniform(0.2, 1.8);
     const Vec3<double> half = size * Vec3<double>(random.uniform(0.7, 1.3), random.uniform(0.7, 1.3), 1.0);
-    const auto kind = random.integer(options.aligned ? 1 : 5);
-    Body body = kind == 0   ? (options.instead_of_boxes.empty()
-                                   ? box_of_mass(half, mass)
-                                   : options.instead_of_boxes[random.integer(options.instead_of_boxes.size())])
-                : kind == 1 ? sphere_of_mass(size, mass)
-                : kind == 2 ? make_capsule(0.6 * size, 0.8 * size, 1000.0)
-                : kind == 3
-                    ? superquadric_of_mass(half, random.uniform(0.2, 1.2), random.uniform(0.2, 1.2), mass)
+    const auto kind = random.integer(own_kinds + options.more_bodies.size());
+    Body body =
+        kind >= own_kinds ? options.more_bodies[kind - own_kinds]
+        : kind == 0       ? (options.instead_of_boxes.empty()
+                                 ? box_of_mass(half, mass)
+                                 : options.instead_of_boxes[random.integer(options.instead_of_boxes.size())])
+        : kind == 1       ? sphere_of_mass(size, mass)
+        : kind == 2       ? make_capsule(0.6 * size, 0.8 * size, 1000.0)
+        : kind == 3 ? superquadric_of_mass(half, random.uniform(0.2, 1.2), random.uniform(0.2, 1.2), mass)
                     : cross_of_mass(half, random.uniform(0.2, 0.8), random.uniform(0.3, 1.0), mass);
     set_mass(body, mass);
     Pose<double> X = pose_at({random.uniform(-0.03, 0.03), random.uniform(-0.03, 0.03), 0.0});

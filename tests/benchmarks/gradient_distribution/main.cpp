@@ -1,4 +1,5 @@
-/// abut_gradient_distribution [--law LAW ...] [--scenes N] [--seed S]: exit codes as those of `abut`.
+/// abut_gradient_distribution [--law LAW ...] [--scenes N] [--seed S] [--every-kind | --body NAME ...]
+/// [--list]: exit codes as those of `abut`.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -15,7 +16,9 @@
 #include <CLI/CLI.hpp>
 
 #include "dynamics/gradient_check/gradient_check.h"
+#include "dynamics/rollout/shape_change.h"
 #include "tests/benchmarks/gradient_distribution/random_direction.h"
+#include "tests/support/bodies_of_kinds.h"
 #include "tests/support/scenes.h"
 
 namespace {
@@ -30,6 +33,7 @@ struct SceneResult {
   int steps = 0;
   bool failed = false;                      ///< the nominal rollout, which has no gradient then
   bool near_kink = false, chaotic = false;  ///< as its gradient's health says
+  std::string bodies;                       ///< the names of those that move
   GradientSample sample;
 };
 
@@ -46,13 +50,14 @@ double loss_of(const RolloutInputs& inputs, const StepConfig& config, int steps,
   return report.status == StepStatus::ok ? sum : std::numeric_limits<double>::quiet_NaN();
 }
 
-SceneResult check_scene(StepConfig config, int steps, Random random) {
+SceneResult check_scene(StepConfig config, int steps, const test::RandomSceneOptions& options,
+                        Random random) {
   SceneResult result;
   result.steps = steps;
-  test::RandomSceneOptions options;
-  options.min_bodies = 2;
-  options.max_bodies = 10;
   test::TestScene scene = test::without_ignored(test::random_contact_scene(random, options), config.law);
+  for (const Body& body : scene.model.bodies) {
+    if (!body.fixed) result.bodies += " [" + body.name + "]";
+  }
   const RolloutInputs nominal{std::move(scene.model), std::move(scene.state), {}};
   config.tolerance = k_gradient_check_tolerance;
   config.acceleration_scale = nominal.model.gravity.norm();  // as it is while gravity changes
@@ -79,7 +84,8 @@ SceneResult check_scene(StepConfig config, int steps, Random random) {
 }
 
 /// Depends on the arguments alone, not on the number of threads.
-std::vector<SceneResult> check_scenes(const StepConfig& config, int scenes, std::uint64_t seed) {
+std::vector<SceneResult> check_scenes(const StepConfig& config, int scenes,
+                                      const test::RandomSceneOptions& options, std::uint64_t seed) {
   Random seeds(seed);
   std::vector<Random> random;
   for (int i = 0; i < scenes; ++i) random.emplace_back(seeds.bits());
@@ -90,7 +96,7 @@ std::vector<SceneResult> check_scenes(const StepConfig& config, int scenes, std:
   const auto run = [&] {
     for (std::size_t i = next++; i < results.size(); i = next++) {
       try {
-        results[i] = check_scene(config, k_steps[i % k_steps.size()], random[i]);
+        results[i] = check_scene(config, k_steps[i % k_steps.size()], options, random[i]);
       } catch (...) {
         const std::scoped_lock lock(mutex);
         if (!error) error = std::current_exception();
@@ -126,6 +132,49 @@ void print_row(std::string_view law, const std::string& steps, const std::vector
              of_resolved.max_relative_error);
 }
 
+/// What there is to say of the scenes that differences do not resolve.
+void print_unresolved(const std::vector<SceneResult>& results) {
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const SceneResult& of = results[i];
+    if (of.failed || !of.sample.unresolved) continue;
+    fmt::print("scene {}, {} steps:{}: adjoint {:.6g}, differences {:.6g}, {}\n", i, of.steps, of.bodies,
+               of.sample.adjoint, of.sample.difference,
+               of.near_kink ? "near a kink"
+               : of.chaotic ? "chaotic"
+                            : "no kink known");
+  }
+}
+
+/// The body with exponents beside 1, where the rounding of ridges sets in with a step: no shape has a
+/// derivative by an exponent that is exactly 1.
+Body beside_jumps(const Body& body) {
+  std::vector<Primitive> primitives = body.shape.primitives;
+  for (Primitive& primitive : primitives) {
+    if (primitive.kind != PrimitiveKind::superquadric &&
+        primitive.kind != PrimitiveKind::extruded_superquadric)
+      continue;
+    for (const std::size_t i : {3, 4}) {
+      if (primitive.parameters[i] == 1.0) primitive.parameters[i] = 0.95;
+    }
+  }
+  return with_primitives(body, primitives);
+}
+
+/// Adds bodies of every kind of primitive; or has those of `names` alone, if there are any.
+test::RandomSceneOptions scene_options(bool every_kind, const std::vector<std::string>& names) {
+  test::RandomSceneOptions options;
+  options.min_bodies = 2;
+  options.max_bodies = 10;
+  options.only_more_bodies = !names.empty();
+  for (test::NamedBody& named : test::bodies_of_all_kinds()) {
+    const bool is_named = std::find(names.begin(), names.end(), named.name) != names.end();
+    named.body.name = named.name;
+    if (!named.body.fixed && (every_kind || is_named))
+      options.more_bodies.push_back(beside_jumps(named.body));
+  }
+  return options;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -134,12 +183,22 @@ int main(int argc, char** argv) {
   std::vector<std::string> laws;
   int scenes = 1000;
   std::uint64_t seed = 1;
+  bool every_kind = false, list = false;
+  std::vector<std::string> bodies, body_names;
   for (const auto& [word, law] : contact_laws()) laws.emplace_back(word);
+  for (const test::NamedBody& named : test::bodies_of_all_kinds()) {
+    if (!named.body.fixed) body_names.push_back(named.name);
+  }
   app.add_option("--law", laws, "contact laws; default: all")->check(CLI::IsMember(laws));
   app.add_option("--scenes", scenes, "a law")->check(CLI::Range(1, 1000000))->capture_default_str();
   app.add_option("--seed", seed, "of the random numbers")->capture_default_str();
+  CLI::Option* const kinds =
+      app.add_flag("--every-kind", every_kind, "bodies of every kind of primitive, besides the others");
+  app.add_option("--body", bodies, "bodies of all scenes")->check(CLI::IsMember(body_names))->excludes(kinds);
+  app.add_flag("--list", list, "list the scenes that differences do not resolve");
   CLI11_PARSE(app, argc, argv);
   try {
+    const test::RandomSceneOptions options = scene_options(every_kind, bodies);
     fmt::print(
         "| law | steps | scenes | failed | median | 99 % | largest | not finite | unresolved: kinks | chaos "
         "| "
@@ -149,7 +208,7 @@ int main(int argc, char** argv) {
       if (std::find(laws.begin(), laws.end(), word) == laws.end()) continue;
       StepConfig config;
       config.law = law;
-      const std::vector<SceneResult> results = check_scenes(config, scenes, seed);
+      const std::vector<SceneResult> results = check_scenes(config, scenes, options, seed);
       for (const int steps : k_steps) {
         std::vector<SceneResult> some;
         std::copy_if(results.begin(), results.end(), std::back_inserter(some),
@@ -157,6 +216,7 @@ int main(int argc, char** argv) {
         if (!some.empty()) print_row(word, fmt::format("{}", steps), some);
       }
       print_row(word, "all", results);
+      if (list) print_unresolved(results);
       std::fflush(stdout);
     }
   } catch (const std::exception& error) {
