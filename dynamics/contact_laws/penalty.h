@@ -17,8 +17,8 @@
 ///
 /// Springs that share a pair's stiffness by their areas have no potential: while a body turns, Gamma moves
 /// from one contact to another that is deeper, which takes no work. Undamped, they gain energy however short
-/// the step is. Contacts are therefore damped by a quarter of the critical damping at least, before the limit
-/// of the step,
+/// the step is. Contacts of pairs that can have several are therefore damped by a quarter of the critical
+/// damping at least, before the limit of the step,
 ///     tau_d <- (tau_d^8 + t^8)^(1/8),   t = 2 zeta/sqrt(k W),   zeta = 0.25.
 #pragma once
 
@@ -86,12 +86,14 @@ struct SoftMinimum {
   }
 };
 
-/// (x^8 + y^8)^(1/8) and its derivatives, x >= 0, y > 0.
+/// (x^8 + y^8)^(1/8) and its derivatives, x, y >= 0.
 struct SoftMaximum {
-  double value, d_x, d_y;
+  double value = 0.0, d_x = 1.0, d_y = 0.0;
   SoftMaximum(double x, double y) {
     const auto seventh = [](double a) { return a * a * a * a * a * a * a; };
-    const double scale = std::max(x, y), a = x / scale, b = y / scale;
+    const double scale = std::max(x, y);
+    if (scale == 0.0) return;
+    const double a = x / scale, b = y / scale;
     const double root = std::sqrt(std::sqrt(std::sqrt(seventh(a) * a + seventh(b) * b)));
     value = scale * root;
     d_x = seventh(a / root);
@@ -100,13 +102,15 @@ struct SoftMaximum {
 };
 }  // namespace detail
 
+/// @param shares        whether the pair's stiffness can be shared by several contacts
 /// @param inverse_mass  W [1/kg]
 /// @param h             time step [s]
-inline Spring stable_spring(double stiffness, double dissipation_time, double inverse_mass, double h) {
+inline Spring stable_spring(double stiffness, double dissipation_time, bool shares, double inverse_mass,
+                            double h) {
   constexpr double k_stiffness_limit = 0.2, k_damping_limit = 0.14, k_least_damping_ratio = 0.25;
   const double stiffest = k_stiffness_limit / (h * h * inverse_mass);
   const detail::SoftMinimum k(stiffness, stiffest);
-  const double shortest = 2.0 * k_least_damping_ratio / std::sqrt(k.value * inverse_mass);
+  const double shortest = shares ? 2.0 * k_least_damping_ratio / std::sqrt(k.value * inverse_mass) : 0.0;
   const detail::SoftMaximum damped(dissipation_time, shortest);
   const double longest = k_damping_limit / (h * k.value * inverse_mass);
   const detail::SoftMinimum tau(damped.value, longest);

@@ -54,7 +54,7 @@ PenaltySolver::NormalForce PenaltySolver::normal_force(const RowPair& pair, cons
   const double compliance = pair.material.compliance;
   const double stiffness = compliance > 0.0 ? 1.0 / compliance : config_.penalty_stiffness;
   const penalty::Spring spring =
-      penalty::stable_spring(stiffness, pair.material.dissipation_time, row.inverse_mass, h);
+      penalty::stable_spring(stiffness, pair.material.dissipation_time, pair.shares, row.inverse_mass, h);
   const penalty::Force f = penalty::normal_force(row.n.dot(u), row.distance, row.weight, spring.stiffness,
                                                  spring.dissipation_time, 0.25 * pair.tau);
   const double d_compliance =

@@ -62,6 +62,7 @@ void make_rows(const Model& model, const MassMatrix& mass, const State& state,
     pair.member_begin = static_cast<int>(out.members.size());
     pair.tau = contact_pair.activity_smoothing + settings.resting_band;
     pair.faces_change = contact_pair.faces_change;
+    pair.shares = model.bodies[a].contact_points.cols() > 1 || model.bodies[b].contact_points.cols() > 1;
     pair.reduction = contact_pair.reduction;
     const bool is_reduced = pair.reduction.kind != Reduction::none;
     const int number = static_cast<int>(out.pairs.size());

@@ -27,7 +27,9 @@ double share_of_regularization(const PairOfStep& of, const smooth_coulomb::Setti
   if (material.compliance == 0.0 || of.config.law == ContactLaw::impedance) return 1.0;
   if (of.config.law == ContactLaw::penalty) {
     const double k = 1.0 / material.compliance;
-    return 1.0 - penalty::stable_spring(k, material.dissipation_time, of.inverse_mass, of.h).stiffness / k;
+    return 1.0 - penalty::stable_spring(k, material.dissipation_time, of.pair.shares, of.inverse_mass, of.h)
+                         .stiffness /
+                     k;
   }
   return settings.near_rigid * of.inverse_mass /
          smooth_coulomb::normal_resistance(of.inverse_mass, material.compliance, material.dissipation_time,

@@ -578,10 +578,11 @@ TEST_CASE(
     using J = Jet<4>;
     const J k_J(k, 0), tau_J(tau_d, 1), W_J(W, 2), h_J(h, 3);
     const J stiffness = soft_minimum(k_J, J(0.2 / (h_J * h_J * W_J)));
+    const bool shares = random.uniform() < 0.5;
     const J shortest = J(0.5) / sqrt(stiffness * W_J), ratio = tau_J / shortest, fourth = pow(ratio, 4);
-    const J damped = shortest * pow(J(1) + fourth * fourth, 0.125);
+    const J damped = shares ? J(shortest * pow(J(1) + fourth * fourth, 0.125)) : tau_J;
     const J time = soft_minimum(damped, J(0.14 / (h_J * stiffness * W_J)));
-    const penalty::Spring spring = penalty::stable_spring(k, tau_d, W, h);
+    const penalty::Spring spring = penalty::stable_spring(k, tau_d, shares, W, h);
     REQUIRE(test::close(spring.stiffness, stiffness.a, 1e-12, 0));
     // Far beyond the limit the oracle's derivatives are differences of numbers of order 1.
     REQUIRE(test::close(spring.stiffness_by_stiffness, stiffness.v[0], 1e-11, 1e-15));
@@ -598,17 +599,18 @@ TEST_CASE(
     REQUIRE(8.0 * W * h * spring.stiffness * (h + 2.0 * spring.dissipation_time) < 4.0);
   }
   for (const double k : {1e20, 1e100, 1e300}) {  // as stiff as the step can follow, and no stiffer
-    const penalty::Spring stiff = penalty::stable_spring(k, 1e-4, 1.0, 2e-3);
+    const penalty::Spring stiff = penalty::stable_spring(k, 1e-4, true, 1.0, 2e-3);
     CHECK(test::close(stiff.stiffness, 0.2 / (2e-3 * 2e-3), 1e-12, 0));
     CHECK(stiff.stiffness_by_compliance <= 0.0);
     CHECK(test::close(stiff.stiffness_by_compliance, 0.0, 0, 1e-3));
     CHECK(std::isfinite(stiff.time_by_compliance));
   }
-  const penalty::Spring soft = penalty::stable_spring(1e4, 1e-4, 1.0, 2e-3);  // h = 0.2 sqrt(m/k)
+  const penalty::Spring soft = penalty::stable_spring(1e4, 1e-4, false, 1.0, 2e-3);  // h = 0.2 sqrt(m/k)
   CHECK(test::close(soft.stiffness, 1e4, 1e-3, 0));
-  CHECK(test::close(soft.dissipation_time, 5e-3, 0.1, 0));  // a quarter of the critical damping
-  const penalty::Spring damped = penalty::stable_spring(1e4, 2e-2, 1.0, 1e-4);
-  CHECK(test::close(damped.dissipation_time, 2e-2, 1e-3, 0));
+  CHECK(test::close(soft.dissipation_time, 1e-4, 1e-3, 0));
+  CHECK(penalty::stable_spring(1e4, 0.0, false, 1.0, 1e-4).dissipation_time == 0.0);
+  const penalty::Spring shared = penalty::stable_spring(1e4, 0.0, true, 1.0, 1e-4);
+  CHECK(test::close(shared.dissipation_time, 5e-3, 1e-3, 0));  // a quarter of the critical damping
 }
 
 TEST_CASE("penalty: is a spring and damper once deep, nothing when apart, and grows with depth",
