@@ -181,11 +181,23 @@ StepJacobian step_jacobian(const test::TestScene& scene, DetectorKind detector =
 
 /// How the entries of the Jacobians of many scenes were judged.
 struct Judgement {
-  int scenes = 0, entries = 0, wrong = 0, kinks = 0;
+  int scenes = 0, entries = 0, wrong = 0;
+  int kinks = 0;    ///< excused, with a contact near a kink
+  int unknown = 0;  ///< excused, without one
   std::string worst;
 };
 
-void judge(const std::string& name, const StepJacobian& J, Judgement& judgement) {
+/// What entries of a scene are excused where the adjoint differs from both sides.
+struct Excuse {
+  /// The sides differ, though no contact counts as near a kink.
+  bool unknown_kinks = false;
+  /// A contact near a kink, though the sides agree: kinks of several contacts cancel out in differences,
+  /// while the adjoint takes the same side of all. Where the sides differ as well there needs to be no
+  /// excuse.
+  bool cancelling_kinks = false;
+};
+
+void judge(const std::string& name, const StepJacobian& J, Judgement& judgement, Excuse excuse = {}) {
   constexpr double k_tolerance = 1e-4, k_floor = 0.02;  // of differences down to 1e-9
   ++judgement.scenes;
   REQUIRE_FALSE(J.failed);
@@ -199,8 +211,14 @@ void judge(const std::string& name, const StepJacobian& J, Judgement& judgement)
       const double by_central = error(J.central);
       // Central differences that agree by chance at large steps say less than both sides.
       if (by_central <= k_tolerance || std::max(error(J.forward), error(J.backward)) <= k_tolerance) continue;
-      ++(J.near_kink > 0 ? judgement.kinks : judgement.wrong);
-      if (J.near_kink > 0 || by_central <= worst) continue;
+      const bool sides_differ = std::abs(J.forward(out, in) - J.backward(out, in)) > k_tolerance * size;
+      const bool is_near_kink = J.near_kink > 0;
+      if (is_near_kink ? sides_differ || excuse.cancelling_kinks : sides_differ && excuse.unknown_kinks) {
+        ++(is_near_kink ? judgement.kinks : judgement.unknown);
+        continue;
+      }
+      ++judgement.wrong;
+      if (by_central <= worst) continue;
       worst = by_central;
       judgement.worst = name + ": d(out " + std::to_string(out) + ")/d(in " + std::to_string(in) + ") is " +
                         std::to_string(a) + ", central " + std::to_string(J.central(out, in)) + ", sides " +
@@ -209,6 +227,11 @@ void judge(const std::string& name, const StepJacobian& J, Judgement& judgement)
     }
   }
   if (worst > 0.0) WARN(judgement.worst);
+}
+
+/// Faces of boxes with sharp edges and of padded polygons end in seams that are not rounded off.
+bool has_seams(const NamedBody& body) {
+  return body.name == "box with sharp edges" || body.name == "padded polygon";
 }
 
 template <typename Chosen>
@@ -227,12 +250,11 @@ Judgement judge_pairs(const Chosen& is_chosen) {
                                    pose.name + ", motion " + std::to_string(static_cast<int>(motion));
           const bool has_floor = A.fixed || B.fixed;
           if (has_floor && pose.direction.z() != 1.0) continue;
-          // Two clouds that approach each other have left and right derivatives some 1 % apart, of no kink
-          // that is known.
-          if (bodies[a].name == "cloud" && bodies[b].name == "cloud" && motion != Motion::resting) continue;
-          // A vertex that hits next to a sharp edge: sides of -0.2 and -31, of no kink that is counted.
-          if (name == "cylinder, box with sharp edges, flush, shifted by half, motion 2") continue;
-          judge(name, step_jacobian(aligned_scene(swaps ? B : A, swaps ? A : B, pose, motion)), judgement);
+          // A vertex that hits next to a sharp edge has sides of -0.2 and -31, of no kink that is counted.
+          const bool unknown_kinks =
+              name == "cylinder, box with sharp edges, flush, shifted by half, motion 2";
+          judge(name, step_jacobian(aligned_scene(swaps ? B : A, swaps ? A : B, pose, motion)), judgement,
+                {unknown_kinks, has_seams(bodies[a]) || has_seams(bodies[b])});
         }
       }
     }
@@ -243,18 +265,20 @@ Judgement judge_pairs(const Chosen& is_chosen) {
 TEST_CASE("aligned bodies: every component of a step's derivative agrees with differences, equal bodies",
           "[dynamics][derivative][property]") {
   const Judgement judgement = judge_pairs([](std::size_t a, std::size_t b) { return a == b; });
-  CAPTURE(judgement.worst, judgement.scenes, judgement.entries, judgement.kinks);
+  CAPTURE(judgement.worst, judgement.scenes, judgement.entries, judgement.kinks, judgement.unknown);
   CHECK(judgement.scenes > 300);
   CHECK(judgement.kinks < judgement.entries / 100);
   CHECK(judgement.wrong == 0);
+  CHECK(judgement.unknown == 0);
 }
 
 TEST_CASE("aligned bodies: every component of a step's derivative agrees with differences, different bodies",
           "[dynamics][derivative][property][slow]") {
   const Judgement judgement = judge_pairs([](std::size_t a, std::size_t b) { return a != b; });
-  CAPTURE(judgement.worst, judgement.scenes, judgement.entries, judgement.kinks);
+  CAPTURE(judgement.worst, judgement.scenes, judgement.entries, judgement.kinks, judgement.unknown);
   CHECK(judgement.scenes > 2000);
   CHECK(judgement.wrong == 0);
+  CHECK(judgement.unknown < 100);
 }
 
 TEST_CASE("aligned bodies: with the other detectors, derivatives of plates are right or counted as kinks",
@@ -276,7 +300,7 @@ TEST_CASE("aligned bodies: with the other detectors, derivatives of plates are r
                                    std::to_string(static_cast<int>(motion)) + ", detector " +
                                    std::to_string(static_cast<int>(detector));
           judge(name, step_jacobian(aligned_scene(other.body, plate->body, pose, motion), detector),
-                judgement);
+                judgement, {.cancelling_kinks = has_seams(*plate)});
         }
       }
     }
