@@ -182,7 +182,8 @@ FitSource read_source(const FitArguments& arguments, FitInputKind kind, MeshedBo
       source.visual->mesh.vertices.colwise() += body.p_BA;
     }
     if (body.volume > 0.0) options.mass_or_density = Density{body.mass / body.volume};
-    if (!arguments.size) options.union_smoothing = source.shape.union_smoothing;
+    options.union_smoothing =
+        source.shape.union_smoothing * (arguments.size ? *arguments.size / body.size : 1.0);
   }
   return source;
 }
@@ -388,7 +389,8 @@ void add_fit_command(CLI::App& app, int& exit_code) {
       ->check(whole_number(16, 1000));
   command
       ->add_option("--smoothing", a.union_smoothing,
-                   "of the union of primitives [m]; default: 0.002 of the size")
+                   "of the union of primitives [m]; default: 0.002 of the size, and of several primitives at "
+                   "most 0.01 of the thickness of the thinnest")
       ->check(finite_positive());
   command->add_option("--threads", a.threads, "0: as many as the machine has; the result is the same [0]")
       ->check(whole_number(0, 1024));

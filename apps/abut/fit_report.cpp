@@ -98,6 +98,11 @@ std::string body_text(const MeshedBody& made) {
                       r.triangles, r.closed ? "closed" : "OPEN", r.euler_characteristic);
   text += fmt::format("  vertices        at most {:.1e} of the size off the surface\n",
                       r.max_vertex_distance / body.size);
+  if (body.shape.primitives.size() > 1) {
+    text +=
+        fmt::format("  smooth union    moves the surface by at most {:.3f} % of the size (tau = {:.3g} m)\n",
+                    percent(made.bulge), body.shape.union_smoothing);
+  }
   text += fmt::format("  chord sag       mean {:.3f} %, largest {:.3f} % of the size\n", percent(r.mean_sag),
                       percent(r.max_sag));
   if (r.max_distance > 0.0) {
@@ -245,7 +250,8 @@ Json json_of(const FitReport& report) {
               {"size", body.size},
               {"mass", body.mass},
               {"volume", body.volume},
-              {"union_smoothing", body.shape.union_smoothing}}},
+              {"union_smoothing", body.shape.union_smoothing},
+              {"bulge", report.made.bulge}}},
             {"collision_mesh",
              {{"vertices", r.vertices},
               {"triangles", r.triangles},

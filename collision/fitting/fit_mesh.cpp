@@ -34,6 +34,19 @@ double mean_distance(const Shape& shape, const Points& points) {
   return sum / static_cast<double>(std::max<Eigen::Index>(points.cols(), 1));
 }
 
+/// The smoothing that a shape has in the end [m]: what is asked for, or no more than the default of a shape
+/// without a mesh.
+double bounded_smoothing(const Shape& shape, double size, const MeshFitOptions& options) {
+  if (options.union_smoothing) return *options.union_smoothing;
+  return std::min(shape.union_smoothing, default_union_smoothing(shape, size));
+}
+
+/// Whether a shape, smoothed as it will be in the end, is as close to points as the tolerance asks for.
+bool is_within_tolerance(Shape shape, const Points& points, double size, const MeshFitOptions& options) {
+  shape.union_smoothing = bounded_smoothing(shape, size, options);
+  return mean_distance(shape, points) <= *options.tolerance * size;
+}
+
 UnionRefinementOptions refinement_of(const MeshFitOptions& options) {
   UnionRefinementOptions refinement;
   refinement.max_primitives = options.max_primitives;
@@ -107,11 +120,12 @@ FittedUnion fit_convex(const RepairedMesh& repaired, const DistanceGrid& grid, c
     Shape shape;
     shape.primitives = std::move(parts);
     shape.union_smoothing = union_smoothing;
+    shape.union_smoothing = bounded_smoothing(shape, size, options);
     // Where two parts meet the union rises by tau ln 2, and their edges are lower by tau_c ln 2 or a little
     // more: no groove is left.
     if (shape.primitives.size() > 1) {
       for (Primitive& part : shape.primitives)
-        part.parameters[0] = std::min(part.parameters[0], 0.5 * union_smoothing);
+        part.parameters[0] = std::min(part.parameters[0], 0.5 * shape.union_smoothing);
     }
     return shape;
   };
@@ -121,7 +135,7 @@ FittedUnion fit_convex(const RepairedMesh& repaired, const DistanceGrid& grid, c
   decomposition.progress = options.progress;
   if (options.tolerance)
     decomposition.is_good_enough = [&](const std::vector<Primitive>& parts) {
-      return mean_distance(shape_of(parts), surface) <= *options.tolerance * size;
+      return is_within_tolerance(shape_of(parts), surface, size, options);
     };
   ConvexDecomposition found = decompose(repaired.mesh, grid, decomposition);
   FittedUnion result;
@@ -135,7 +149,7 @@ void thin_out(const MeshFitOptions& options, const Points& surface, FittedMesh& 
   UnionRefinementOptions thinning = refinement_of(options);
   thinning.rounds = 0;
   thinning.is_good_enough = [&](const Shape& shape) {
-    return mean_distance(shape, surface) <= *options.tolerance * result.repaired.report.size;
+    return is_within_tolerance(shape, surface, result.repaired.report.size, options);
   };
   result.refinement.thinned_out = refine_union(result.shape, result.grid, thinning).thinned_out;
 }
@@ -146,9 +160,20 @@ void replace_by_exact_kinds(const MeshFitOptions& options, const Points& surface
   exact.refinement = refinement_of(options);
   if (options.tolerance)
     exact.is_good_enough = [&](const Shape& shape) {
-      return mean_distance(shape, surface) <= *options.tolerance * result.repaired.report.size;
+      return is_within_tolerance(shape, surface, result.repaired.report.size, options);
     };
   result.exact_kinds = take_exact_kinds(result.shape, result.grid, exact);
+}
+
+/// Superquadrics that were fitted with more smoothing than they will have, refined with that.
+void bound_smoothing(const MeshFitOptions& options, FittedMesh& result) {
+  Shape& shape = result.shape;
+  const double bound = bounded_smoothing(shape, result.repaired.report.size, options);
+  if (bound >= shape.union_smoothing) return;
+  shape.union_smoothing = bound;
+  UnionRefinementOptions refinement = refinement_of(options);
+  refinement.rounds = 1;  // none is left out
+  (void)refine_union(shape, result.grid, refinement);
 }
 
 /// Superquadrics, the hull or convex polyhedra, whichever have the highest merit; these first where they are
@@ -225,9 +250,12 @@ FittedMesh fit_mesh(const TriangleMesh& mesh, const MeshFitOptions& options) {
           fmt::format("nothing fits into the mesh: it is thinner than the distance grid can resolve "
                       "({:.3g} m); try a higher resolution",
                       result.grid.grid.cell_size));
-  if (options.tolerance && result.method == FitMethod::superquadrics) thin_out(options, surface, result);
-  if (options.method == FitMethod::automatic && result.method == FitMethod::superquadrics)
-    replace_by_exact_kinds(options, surface, result);
+  if (result.method == FitMethod::superquadrics) {
+    bound_smoothing(options, result);
+    if (options.tolerance) thin_out(options, surface, result);
+    if (options.method == FitMethod::automatic) replace_by_exact_kinds(options, surface, result);
+    result.shape.union_smoothing = bounded_smoothing(result.shape, result.repaired.report.size, options);
+  }
   result.mean_distance = mean_distance(result.shape, surface);
   return result;
 }

@@ -35,8 +35,9 @@ struct MeshFitOptions {
   /// Mean distance of the mesh from the zero set, relative to its size, > 0: superquadrics or convex
   /// polyhedra without which the fit is still as close are left out.
   std::optional<double> tolerance;
-  std::optional<double> union_smoothing;  ///< that the body will have [m], > 0; default: 0.002 of the size
-  int threads = 0;                        ///< 0: as many as the machine has; changes no result
+  /// That the body will have [m], > 0; default: default_union_smoothing() of what is fitted.
+  std::optional<double> union_smoothing;
+  int threads = 0;  ///< 0: as many as the machine has; changes no result
   MeshingProgress progress = {};
 };
 

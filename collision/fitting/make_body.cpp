@@ -118,25 +118,44 @@ double rough_extent(Shape shape) {
 /// Scales the shape so that its largest extent is `size`, or finds what that is; sets its union smoothing, on
 /// which the extent depends a little. Returns the factor.
 double set_size(Shape& shape, const MeshedBodyOptions& options) {
-  const double relative_smoothing = options.union_smoothing && options.size
-                                        ? *options.union_smoothing / *options.size
-                                        : k_union_smoothing_per_size;
-  const bool is_absolute = options.union_smoothing && !options.size;
+  const auto smoothing_at = [&](double extent) {
+    if (!options.union_smoothing) return default_union_smoothing(shape, extent);
+    return options.size ? *options.union_smoothing * extent / *options.size : *options.union_smoothing;
+  };
   shape.union_smoothing = 1e-6 * rough_extent(shape);
   double factor = 1.0;
   constexpr int k_drafts = 3;  // the smoothing changes the extent by less than 1 %
   for (int i = 0; i < k_drafts; ++i) {
     const double extent =
         largest_extent(connected_components(mesh_of_zero_set(shape, k_draft_resolution))[0]);
-    shape.union_smoothing = is_absolute ? *options.union_smoothing : relative_smoothing * extent;
+    shape.union_smoothing = smoothing_at(extent);
     if (options.size) {
       scale(shape, *options.size / extent);
       factor *= *options.size / extent;
-      shape.union_smoothing = relative_smoothing * *options.size;
     }
     if (options.mesh.progress) options.mesh.progress("drafts", i + 1, k_drafts);
   }
   return factor;
+}
+
+/// Largest distance of points of the zero set from the difference of the unsmoothed unions [m].
+double bulge_of(const ShapeSdf& sdf, const Points& zero_set) {
+  const std::vector<PreparedPrimitive<double>>& primitives = sdf.primitives<double>();
+  if (primitives.size() == 1) return 0.0;
+  double bulge = 0.0;
+  for (Eigen::Index v = 0; v < zero_set.cols(); ++v) {
+    const Vec3<double> x = zero_set.col(v);
+    const auto distance_to = [&](std::size_t i) {
+      return primitive_sample<SdfOrder::distance, double>(primitives[i], sdf.distance_mode(), x).distance;
+    };
+    double added = k_infinity, subtracted = k_infinity;
+    for (std::size_t i = 0; i < primitives.size(); ++i) {
+      double& least = i < at(sdf.added()) ? added : subtracted;
+      least = std::min(least, distance_to(i));
+    }
+    bulge = std::max(bulge, std::abs(std::max(added, -subtracted) - sdf.distance<double>(x)));
+  }
+  return bulge;
 }
 
 /// Of a closed surface [m^3]; below 0 where it encloses what is outside: a cavity.
@@ -250,6 +269,7 @@ MeshedBody make_meshed_body(const Shape& given, const MeshedBodyOptions& options
   description.material = options.material;
   result.body = make_body(description);
   result.report = inspect_surface(field, result.body.mesh, fine, progress);
+  result.bulge = bulge_of(sdf, fine.vertices);
   result.surface = std::move(fine);
   return result;
 }

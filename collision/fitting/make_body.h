@@ -15,7 +15,7 @@ struct MeshedBodyOptions {
   std::string name = "body";
   std::optional<double> size;  ///< largest extent [m] to scale the shape to; default: it stays as it is
   MassOrDensity mass_or_density = Density{1000.0};
-  std::optional<double> union_smoothing;  ///< [m], after scaling; default: 0.002 of the size
+  std::optional<double> union_smoothing;  ///< [m], after scaling; default: default_union_smoothing()
   int resolution = 128;                   ///< cubes of the fine grid along the longest side, >= 16
   SurfaceMeshOptions mesh;
   Material material;
@@ -30,6 +30,7 @@ struct MeshedBody {
   int floating_parts = 0;  ///< closed surfaces apart from the body's, of primitives or parts of some left out
   double floating_share = 0.0;     ///< of the volume of the body and of those parts, what is in the parts
   int cavities = 0;                ///< closed ones within it, which its mesh and mass leave out
+  double bulge = 0.0;              ///< largest distance of the smooth zero set from the unsmoothed one [m]
   std::vector<std::string> notes;  ///< what had to be changed about the shape, a sentence each
 };
 

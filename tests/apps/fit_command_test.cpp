@@ -1,12 +1,10 @@
 #include <algorithm>
 #include <cmath>
 #include <csignal>
-#include <cstdlib>
 #include <filesystem>
 #include <iterator>
 #include <map>
 #include <numbers>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,23 +15,16 @@
 #include <spdlog/fmt/fmt.h>
 #include <catch2/catch.hpp>
 
-#include "apps/abut/fit_input.h"
 #include "apps/abut/fit_reader.h"
-#include "collision/fitting/distance_grid.h"
 #include "collision/fitting/marching_cubes.h"
-#include "collision/fitting/mesh_repair.h"
-#include "collision/fitting/shape_on_grid.h"
 #include "collision/sdf/shape_sdf.h"
 #include "engine/body_io.h"
 #include "engine/input_error.h"
-#include "engine/mass_properties.h"
-#include "engine/mesh_io.h"
 #include "engine/mesh_shapes.h"
 #include "tests/apps/program.h"
 #include "tests/support/close.h"
 #include "tests/support/mesh_files.h"
 #include "tests/support/meshes.h"
-#include "tests/support/reference_data.h"
 
 namespace abut::test {
 namespace {
@@ -118,6 +109,7 @@ TEST_CASE(
   CHECK(close(body.size, 0.5, 0.01, 0.0));
   CHECK(body.material.friction == 0.3);
   CHECK(body.p_BA.norm() < 1e-12);
+  CHECK(close(body.shape.union_smoothing, 0.02 * body.shape.primitives[2].parameters[0], 1e-9, 0.0));
   const ShapeSdf sdf(body.shape);
   for (Eigen::Index i = 0; i < body.contact_points.cols(); ++i) {
     REQUIRE(std::abs(sdf.distance<double>(body.contact_points.col(i))) < 1e-8);
@@ -140,6 +132,7 @@ TEST_CASE(
     CHECK(large.name == "large");
     CHECK(large.mesh.vertex_count() == 120);
     CHECK(close(large.mass, 8.0 * body.mass, 0.01, 0.0));
+    CHECK(close(large.shape.union_smoothing, 2.0 * body.shape.union_smoothing, 0.01, 0.0));
     CHECK(large.material.friction == 0.3);
   }
 }
@@ -227,6 +220,10 @@ TEST_CASE("abut fit: makes a body of a mesh, the same on any number of threads, 
              Contains(fmt::format("{} added, 0 subtracted; {}", body.shape.primitives.size(), exact)));
   CHECK(report["shortcomings"].empty());
   CHECK(report["collision_mesh"]["closed"] == true);
+  CHECK_THAT(result.out, Contains("smooth union    moves the surface by at most "));
+  CHECK(report["body"]["bulge"].get<double>() > 0.0);
+  CHECK(report["body"]["bulge"].get<double>() <=
+        report["body"]["union_smoothing"].get<double>() * std::log(body.shape.primitives.size()));
 
   REQUIRE(run_program(quick_fit(mesh, folder.path() / "four",
                                 {"--unit", "cm", "--mass", "0.5", "--friction", "0.3", "--up", "z",
@@ -663,52 +660,6 @@ TEST_CASE("abut fit: a body without primitives is sent here", "[apps][value]") {
   CAPTURE(result.err);
   CHECK(result.exit_code == 2);
   CHECK_THAT(result.err, Contains("abut fit"));
-}
-
-TEST_CASE("abut fit: holds the superquadrics of the reference fits that it is given", "[apps][value]") {
-  for (const std::string name : {"armadillo", "power_drill", "mustard_bottle", "spot"}) {
-    ABUT_REFERENCE_DATA_OR_SKIP(path, "reference_fits/" + name + ".json");
-    const Shape fit = read_superquadric_fit(path);
-    const TemporaryFolder folder;
-    const std::string out = folder.path() / name;
-    const ProgramResult result = run_program({"fit", path, "-o", out, "--size", "0.25", "--vertices", "300"});
-    CAPTURE(name, result.err);
-    REQUIRE(result.exit_code == 0);
-    const Body body = read_body(out);
-    REQUIRE(body.shape.primitives.size() == fit.primitives.size());
-    const double scale = body.shape.primitives[0].parameters[0] / fit.primitives[0].parameters[0];
-    const Vec3<double> shift = body.shape.primitives[0].X_BP.p - scale * fit.primitives[0].X_BP.p;
-    for (std::size_t i = 0; i < fit.primitives.size(); ++i) {
-      const Primitive &a = body.shape.primitives[i], &b = fit.primitives[i];
-      for (std::size_t k = 0; k < 3; ++k) CHECK(close(a.parameters[k], scale * b.parameters[k], 1e-12, 0.0));
-      for (std::size_t k = 3; k < 5; ++k) CHECK(a.parameters[k] == std::clamp(b.parameters[k], 0.02, 1.9));
-      CHECK(close(a.X_BP.p, scale * b.X_BP.p + shift, 0.0, 1e-12));
-      CHECK(close(a.X_BP.q.coeffs(), b.X_BP.q.coeffs(), 0.0, 1e-12));
-    }
-  }
-}
-
-TEST_CASE("assets: the fitted bodies fill the meshes that they were fitted to", "[apps][value]") {
-  struct Case {
-    std::string name;
-    std::optional<double> size;  // as in assets/make_bodies.sh [m]
-    double iou;
-  };
-  const Case c = GENERATE(Case{"armadillo", 0.25, 0.89}, Case{"power_drill", std::nullopt, 0.94},
-                          Case{"mustard_bottle", std::nullopt, 0.955}, Case{"spot", 0.25, 0.957});
-  ABUT_REFERENCE_DATA_OR_SKIP(path, c.name + ".obj");
-  const Body body = read_body(std::string(ABUT_SOURCE_DIR) + "/assets/bodies/" + c.name);
-  TriangleMesh mesh = placed(read_triangles(path), {.size = c.size});
-  const MassProperties inside = mass_properties(mesh, 1.0);
-  mesh.vertices.colwise() -= inside.center_of_mass;  // as the body's is; so their distance is in the IoU
-  const RepairedMesh repaired = repair_mesh(mesh);
-  const DistanceGrid grid = signed_distance_grid(repaired, cube_around(repaired.bvh.bounds(), 101));
-  const double iou = occupancy_iou(grid, distances_on_grid(ShapeSdf(body.shape), grid, grid.grid.cell_size));
-  CAPTURE(c.name, iou);
-  CHECK(iou >= c.iou);
-  CHECK(close(body.volume, inside.volume, 0.03, 0.0));
-  const double density = body.mass / body.volume;
-  CHECK((body.inertia / density - inside.inertia).norm() < 0.05 * inside.inertia.norm());
 }
 
 }  // namespace

@@ -127,6 +127,29 @@ TEST_CASE("make_meshed_body: says what it changed about a shape", "[collision][v
   }
 }
 
+TEST_CASE("make_meshed_body: says by how much smoothing moves the surface, and bounds it by default",
+          "[collision][value]") {
+  const Primitive ball = superquadric({0.5, 0.5, 0.5}, 1.0, 1.0);
+  const Primitive other = superquadric({0.5, 0.5, 0.5}, 1.0, 1.0, {0.4, 0, 0});
+  MeshedBodyOptions options = quick_options();
+  options.union_smoothing = 0.05;
+  const double most = 0.05 * std::log(2.0);  // on the circle in which they meet
+  const double two = make_meshed_body(union_of({ball, other}), options).bulge;
+  CHECK(two <= most * (1.0 + 1e-9));
+  CHECK(two >= 0.8 * most);  // vertices of the fine mesh are up to a cube away from that circle
+  Primitive hole = other;
+  hole.operation = PrimitiveOperation::subtract;
+  const double difference = make_meshed_body(union_of({ball, hole}), options).bulge;
+  CHECK(difference <= most * (1.0 + 1e-9));
+  CHECK(difference >= 0.7 * most);
+  CHECK(make_meshed_body(union_of({ball}), options).bulge == 0.0);
+
+  const Primitive pin = superquadric({0.02, 0.02, 0.7}, 0.5, 1.0);
+  const MeshedBody made = make_meshed_body(union_of({ball, pin}), quick_options());
+  CHECK(test::close(made.body.shape.union_smoothing, 0.02 * 0.02, 1e-12, 0.0));
+  CHECK(made.bulge <= 0.02 * 0.02 * std::log(2.0) * (1.0 + 1e-9));
+}
+
 TEST_CASE("make_meshed_body: single simple primitives keep closed forms and regular meshes",
           "[collision][value]") {
   Primitive sphere;
