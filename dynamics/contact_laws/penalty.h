@@ -17,7 +17,7 @@
 ///
 /// Springs that share a pair's stiffness by their areas have no potential: while a body turns, Gamma moves
 /// from one contact to another that is deeper, which takes no work. Undamped, they gain energy however short
-/// the step is. Contacts of pairs that can have several are therefore damped by a quarter of the critical
+/// the step is. Contacts of all but balls and planes are therefore damped by a quarter of the critical
 /// damping at least, before the limit of the step,
 ///     tau_d <- (tau_d^8 + t^8)^(1/8),   t = 2 zeta/sqrt(k W),   zeta = 0.25.
 #pragma once

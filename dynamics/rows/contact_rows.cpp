@@ -39,6 +39,18 @@ PairMaterial pair_material(const Model& model, int body_A, int body_B, double de
   return pair;
 }
 
+namespace {
+
+/// Whether a body touches another such at one place, whichever detector finds it, but for triangles.
+bool is_ball_or_plane(const Body& body) {
+  if (body.shape.primitives.size() != 1 || body.contact_points.cols() > 1) return false;
+  const Primitive& primitive = body.shape.primitives[0];
+  return primitive.kind == PrimitiveKind::sphere || primitive.kind == PrimitiveKind::half_space ||
+         (primitive.kind == PrimitiveKind::capsule && primitive.parameters[1] == 0.0);
+}
+
+}  // namespace
+
 void make_rows(const Model& model, const MassMatrix& mass, const State& state,
                const ContactManifold& manifold, const RowSettings& settings, ContactRows& out,
                std::span<const ContactClusters> clusters) {
@@ -62,7 +74,7 @@ void make_rows(const Model& model, const MassMatrix& mass, const State& state,
     pair.member_begin = static_cast<int>(out.members.size());
     pair.tau = contact_pair.activity_smoothing + settings.resting_band;
     pair.faces_change = contact_pair.faces_change;
-    pair.shares = model.bodies[a].contact_points.cols() > 1 || model.bodies[b].contact_points.cols() > 1;
+    pair.shares = !(is_ball_or_plane(model.bodies[a]) && is_ball_or_plane(model.bodies[b]));
     pair.reduction = contact_pair.reduction;
     const bool is_reduced = pair.reduction.kind != Reduction::none;
     const int number = static_cast<int>(out.pairs.size());

@@ -55,7 +55,7 @@ struct RowPair {
   double denominator = 1, denominator_slope = 1;  ///< D and dD/dx
   PairMaterial material;
   bool faces_change = true;  ///< see ContactPair
-  bool shares = true;        ///< its stiffness: false of bodies with a contact point each at most
+  bool shares = true;        ///< its stiffness: false of two balls, or a ball and a plane
   ContactReduction reduction;
   int member_begin = 0, member_end = 0;          ///< of ContactRows::members; none without a reduction
   ContactClusters clusters;                      ///< of these
