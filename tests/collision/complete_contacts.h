@@ -24,7 +24,8 @@ namespace abut::test {
 struct NamedPair {
   std::string name;
   Body A, B;
-  double apart;  ///< of the centres, at most [m]
+  double apart;              ///< of the centres, at most [m]
+  bool is_of_kinds = false;  ///< whether A is one of bodies_of_all_kinds()
 };
 
 inline const std::vector<NamedPair>& pairs_of_bodies() {
@@ -37,7 +38,7 @@ inline const std::vector<NamedPair>& pairs_of_bodies() {
                                {"many primitives", many_primitives(), box, 0.12}};
     const Body probe = box_of_mass(0.8 * k_half, 1.0, 2);
     for (NamedBody& of_kind : bodies_of_all_kinds())
-      all.push_back({of_kind.name, std::move(of_kind.body), probe, 0.15});
+      all.push_back({of_kind.name, std::move(of_kind.body), probe, 0.15, true});
     return all;
   }();
   return pairs;
