@@ -15,7 +15,13 @@ namespace abut {
 namespace {
 
 // Steps of the search, in sizes of the common box.
-constexpr double k_first_step = 0.1, k_coarse_step = 1e-3, k_last_step = 1e-6;
+constexpr double k_first_step = 0.1, k_coarse_step = 1e-3, k_last_step = 4e-6;
+
+// The most that a climb is believed to rise once its steps of some length lead no higher, in such steps.
+constexpr double k_most_rise = 4.0;
+
+// A climb that comes nearer than this to where one before has led, in steps, leads there, too.
+constexpr double k_near = 0.5;
 
 WorldBox world_box(const ShapeSdf& sdf, const Pose<double>& X_WB) {
   const Eigen::AlignedBox3d& box = sdf.bounds();
@@ -27,7 +33,8 @@ WorldBox world_box(const ShapeSdf& sdf, const Pose<double>& X_WB) {
   return {centre - half, centre + half};
 }
 
-/// Two solids, to be searched for the deepest point that they share.
+/// Two solids, to be searched for the deepest point that they share; A is asked first, so it is the simpler
+/// one.
 class Search {
  public:
   Search(const ShapeSdf& A, const ShapeSdf& B, const Pose<double>& X_WA, const Pose<double>& X_WB,
@@ -39,6 +46,7 @@ class Search {
 
   void try_seeds() {
     find_distances(A_, X_AW_, distances_A_);
+    if (!keeps_starts_) drop_seeds_by_A();
     find_distances(B_, X_BW_, distances_B_);
     for (std::size_t i = 0; i < seeds_.size(); ++i) {
       const double a = distances_A_[i], b = distances_B_[i];
@@ -62,21 +70,22 @@ class Search {
     return 0.5 * cell.norm();
   }
 
-  /// From the best few seeds uphill, as a climb may end on a ridge, and on from where the best of them leads.
-  void climb() {
+  /// From the best few seeds uphill, as a climb may end on a ridge, and on from where the best of them leads;
+  /// only as long as that may come to more than `least` [m].
+  void climb(double least) {
     constexpr std::size_t k_starts = 4;
     keeps_starts_ = false;
     const std::size_t count = std::min(starts_.size(), k_starts);
     std::partial_sort(starts_.begin(), starts_.begin() + static_cast<std::ptrdiff_t>(count), starts_.end(),
                       [](const Sample& a, const Sample& b) { return a.value > b.value; });
-    Sample highest;
     for (std::size_t i = 0; i < count; ++i) {
       best_ = starts_[i];
-      climb_by_steps(k_first_step, k_coarse_step);
-      if (best_.value > highest.value) highest = best_;
+      climb_by_steps(k_first_step, k_coarse_step, std::max(least, highest_.value));
+      if (best_.value > highest_.value) highest_ = best_;
     }
-    best_ = highest;
-    climb_by_steps(k_coarse_step, k_last_step);
+    best_ = highest_;
+    highest_ = {};
+    climb_by_steps(k_coarse_step, k_last_step, least);
   }
 
   /// Of the best point: the depth where it lies in both solids; else, not above 0, how far it is from that.
@@ -93,7 +102,8 @@ class Search {
   /// depth has ridges which no fixed axes climb.
   ///
   /// @param first, last  the longest and the shortest step, in sizes of the common box
-  void climb_by_steps(double first, double last) {
+  /// @param least        the value that is to be exceeded [m]
+  void climb_by_steps(double first, double last, double least) {
     const double size = common_.sizes().maxCoeff();
     Random random(1);
     for (double step = first * size; step > last * size;) {
@@ -110,11 +120,25 @@ class Search {
         add_seed(start + step / std::sqrt(3.0) * (R * direction));
       }
       try_seeds();
-      if (!(best_.value > before)) step *= 0.5;
+      if (best_.value > before) continue;
+      if (best_.value + k_most_rise * step < least) return;
+      if (best_.value <= highest_.value && (best_.point - highest_.point).norm() < k_near * step) return;
+      step *= 0.5;
     }
   }
 
-  /// At all seeds; the first of `out`, which has room for more.
+  /// Those that cannot be better than the best, whatever B says.
+  void drop_seeds_by_A() {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < seeds_.size(); ++i) {
+      if (distances_A_[i] >= std::max(0.0, -best_.value)) continue;
+      distances_A_[kept] = distances_A_[i];
+      seeds_[kept++] = seeds_[i];
+    }
+    seeds_.resize(kept);
+  }
+
+  /// At all seeds.
   void find_distances(const ShapeSdf& sdf, const Pose<double>& X_SW, std::vector<double>& out) {
     const std::size_t count = seeds_.size();
     const Mat3<double> R = X_SW.rotation();
@@ -123,8 +147,8 @@ class Search {
       const Vec3<double> x = R * seeds_[i] + X_SW.p;
       for (int axis = 0; axis < 3; ++axis) coordinates_[axis][i] = x[axis];
     }
-    out.resize(k_sample_normal_columns * count);
-    chosen_kernels<PointKernels>().sample_points(sdf, SdfOrder::normal, coordinates_[0].data(),
+    out.resize(count);
+    chosen_kernels<PointKernels>().sample_points(sdf, SdfOrder::distance, coordinates_[0].data(),
                                                  coordinates_[1].data(), coordinates_[2].data(),
                                                  static_cast<int>(count), out.data());
   }
@@ -134,15 +158,15 @@ class Search {
   WorldBox common_;
   std::vector<Vec3<double>> seeds_;
   std::vector<double> coordinates_[3], distances_A_, distances_B_;
-  Sample best_;
+  Sample best_, highest_;       ///< of this climb, and where those before have led
   std::vector<Sample> starts_;  ///< all seeds before the climb
   bool keeps_starts_ = true;
 };
 
-}  // namespace
-
-std::vector<Overlap> find_overlaps(const ContactDetector& detector, std::span<const Pose<double>> X_WB,
-                                   double least) {
+/// The overlaps of pairs deeper than least(A, B) [m].
+template <typename Least>
+std::vector<Overlap> overlaps_deeper_than(const ContactDetector& detector, std::span<const Pose<double>> X_WB,
+                                          const Least& least) {
   std::vector<Overlap> overlaps;
   std::vector<WorldBox> boxes;
   for (std::size_t b = 0; b < X_WB.size(); ++b) {
@@ -159,7 +183,10 @@ std::vector<Overlap> find_overlaps(const ContactDetector& detector, std::span<co
     const auto a = static_cast<std::size_t>(A), b = static_cast<std::size_t>(B);
     const WorldBox common = boxes[a].intersection(boxes[b]);
     if (!may_touch(detector.model(), A, B) || !common.sizes().allFinite()) continue;
-    Search search(detector.sdf(A), detector.sdf(B), X_WB[a], X_WB[b], common);
+    const bool A_is_simpler = detector.sdf(A).added() <= detector.sdf(B).added();
+    const int first = A_is_simpler ? A : B, second = A_is_simpler ? B : A;
+    Search search(detector.sdf(first), detector.sdf(second), X_WB[static_cast<std::size_t>(first)],
+                  X_WB[static_cast<std::size_t>(second)], common);
     const double half_cell = search.add_lattice();
     const auto is_before = [&](const ContactPair& pair) {
       return std::pair(pair.body_A, pair.body_B) < std::pair(A, B);
@@ -172,16 +199,24 @@ std::vector<Overlap> find_overlaps(const ContactDetector& detector, std::span<co
     search.try_seeds();
     // No point is farther from the lattice than half a cell; distances that are not metric get twice that.
     if (search.value() < -2.0 * half_cell) continue;
-    search.climb();
-    if (search.value() > least * detector.pair_size(A, B))
-      overlaps.push_back({A, B, search.value(), search.point()});
+    const double needed = least(A, B);
+    search.climb(needed);
+    if (search.value() > needed) overlaps.push_back({A, B, search.value(), search.point()});
   }
   return overlaps;
 }
 
-double deepest_overlap(const ContactDetector& detector, std::span<const Pose<double>> X_WB) {
-  double depth = 0.0;
-  for (const Overlap& overlap : find_overlaps(detector, X_WB, 0.0)) depth = std::max(depth, overlap.depth);
+}  // namespace
+
+std::vector<Overlap> find_overlaps(const ContactDetector& detector, std::span<const Pose<double>> X_WB,
+                                   double least) {
+  return overlaps_deeper_than(detector, X_WB, [&](int A, int B) { return least * detector.pair_size(A, B); });
+}
+
+double deepest_overlap(const ContactDetector& detector, std::span<const Pose<double>> X_WB, double least) {
+  double depth = least;
+  for (const Overlap& overlap : overlaps_deeper_than(detector, X_WB, [&](int, int) { return least; }))
+    depth = std::max(depth, overlap.depth);
   return depth;
 }
 

@@ -37,7 +37,9 @@ inline constexpr double k_least_overlap = 1e-3;
                                                  std::span<const Pose<double>> X_WB,
                                                  double least = k_least_overlap);
 
-/// The largest depth of any pair [m], 0 where none overlaps.
-[[nodiscard]] double deepest_overlap(const ContactDetector& detector, std::span<const Pose<double>> X_WB);
+/// The largest depth of any pair, `least` where none overlaps by more [m]. The deeper that is, the less the
+/// search takes: give what contacts say.
+[[nodiscard]] double deepest_overlap(const ContactDetector& detector, std::span<const Pose<double>> X_WB,
+                                     double least = 0.0);
 
 }  // namespace abut

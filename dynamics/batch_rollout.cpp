@@ -58,8 +58,8 @@ bool run_one(const BatchTask& task, bool keep_states, Shared& shared, StepScratc
                  return !stopped;
                });
   // Contacts alone do not see bodies that lie deep in each other.
-  result.max_penetration = std::max(
-      result.max_penetration, deepest_overlap(task.simulator->stepper().detector(), result.final_state.X_WB));
+  result.max_penetration = deepest_overlap(task.simulator->stepper().detector(), result.final_state.X_WB,
+                                           result.max_penetration);
   result.energy_initial = mechanical_energy(model, task.initial);
   result.energy_final = mechanical_energy(model, result.final_state);
   return !stopped;

@@ -118,7 +118,7 @@ int run(const RunArguments& arguments) {
   warn_of_overlaps("run", model, summary.overlaps);
   const auto measure_overlap = [&](const State& state) {
     summary.max_penetration =
-        std::max(summary.max_penetration, deepest_overlap(simulator.stepper().detector(), state.X_WB));
+        deepest_overlap(simulator.stepper().detector(), state.X_WB, summary.max_penetration);
   };
   for (const Overlap& overlap : summary.overlaps)
     summary.max_penetration = std::max(summary.max_penetration, overlap.depth);

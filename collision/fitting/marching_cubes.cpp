@@ -272,13 +272,11 @@ ScalarField field_of(std::function<double(const Vec3<double>&)> function) {
 ScalarField field_of(const ShapeSdf& sdf) {
   return [&sdf](const Points& points, std::span<double> values) {
     constexpr Eigen::Index k_most = 1024;  // points at a time
-    std::vector<double> samples(k_sample_normal_columns * k_most);
     for (Eigen::Index first = 0; first < points.cols(); first += k_most) {
       const auto count = static_cast<int>(std::min(k_most, points.cols() - first));
       const auto row = [&](int axis) { return points.row(axis).data() + first; };
-      chosen_kernels<PointKernels>().sample_points(sdf, SdfOrder::normal, row(0), row(1), row(2), count,
-                                                   samples.data());
-      std::copy_n(samples.begin() + k_sample_distance * count, count, values.begin() + first);
+      chosen_kernels<PointKernels>().sample_points(sdf, SdfOrder::distance, row(0), row(1), row(2), count,
+                                                   values.data() + first);
     }
   };
 }

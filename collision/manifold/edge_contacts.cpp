@@ -53,13 +53,11 @@ void EdgeContacts::find_pairs(const EdgeVjp& problem, std::span<const ContactFea
   columns.fill_up(count, k_geometry, 24);
   const int padded = static_cast<int>(columns.stride());
   chosen_kernels<DerivativeKernels>().edge_pairs(problem, columns.column(0), padded);
-  memory.samples.resize(k_sample_normal_columns * columns.stride());
   for (int side = 0; side < 2; ++side) {
     const int x = k_probe + 3 * side;
-    chosen_kernels<PointKernels>().sample_points(*body(side).solid.sdf, SdfOrder::normal, columns.column(x),
+    chosen_kernels<PointKernels>().sample_points(*body(side).solid.sdf, SdfOrder::distance, columns.column(x),
                                                  columns.column(x + 1), columns.column(x + 2), padded,
-                                                 memory.samples.data());
-    std::copy_n(memory.samples.begin(), columns.stride(), columns.column(k_probe_distance + side));
+                                                 columns.column(k_probe_distance + side));
   }
 }
 

@@ -45,7 +45,6 @@ struct EdgeContactDetails {
 /// Memory of EdgeContacts. Allocates only while it grows.
 struct EdgeContactMemory {
   ContactColumns columns;
-  std::vector<double> samples;
   SolidVjpMemory solid;
 };
 

@@ -29,8 +29,8 @@ void point_distances(const Points& points, const ShapeSdf& solid, const Pose<dou
                      double far, NearPoints& near, std::vector<double>& distances) {
   distances.assign(static_cast<std::size_t>(points.cols()), far);
   find_near_points(points, solid, X_SO, range, near);
-  near.samples.resize(k_sample_normal_columns * near.points.size());
-  chosen_kernels<PointKernels>().sample_points(solid, SdfOrder::normal, near.coordinates[0].data(),
+  near.samples.resize(near.points.size());
+  chosen_kernels<PointKernels>().sample_points(solid, SdfOrder::distance, near.coordinates[0].data(),
                                                near.coordinates[1].data(), near.coordinates[2].data(),
                                                static_cast<int>(near.points.size()), near.samples.data());
   for (std::size_t i = 0; i < near.points.size(); ++i)

@@ -32,11 +32,13 @@ void sample_points_of_order(const ShapeSdf& sdf, const double* x, const double* 
       }
     };
     put(k_sample_distance, sample.distance);
-    for (int i = 0; i < 3; ++i) {
-      put(k_sample_normal + i, sample.normal[i]);
-      if constexpr (order == SdfOrder::jacobian) {
-        put(k_sample_gradient + i, sample.gradient[i]);
-        for (int j = 0; j < 3; ++j) put(k_sample_normal_jacobian + 3 * i + j, sample.normal_jacobian(i, j));
+    if constexpr (order != SdfOrder::distance) {
+      for (int i = 0; i < 3; ++i) {
+        put(k_sample_normal + i, sample.normal[i]);
+        if constexpr (order == SdfOrder::jacobian) {
+          put(k_sample_gradient + i, sample.gradient[i]);
+          for (int j = 0; j < 3; ++j) put(k_sample_normal_jacobian + 3 * i + j, sample.normal_jacobian(i, j));
+        }
       }
     }
   }
@@ -46,6 +48,8 @@ inline void sample_points_by_lanes(const ShapeSdf& sdf, SdfOrder order, const do
                                    const double* z, int count, double* out) {
   if (order == SdfOrder::jacobian) {
     sample_points_of_order<SdfOrder::jacobian>(sdf, x, y, z, count, out);
+  } else if (order == SdfOrder::distance) {
+    sample_points_of_order<SdfOrder::distance>(sdf, x, y, z, count, out);
   } else {
     sample_points_of_order<SdfOrder::normal>(sdf, x, y, z, count, out);
   }

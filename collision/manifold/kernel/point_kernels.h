@@ -7,7 +7,7 @@ namespace abut {
 
 /// What sample_points() writes: columns of numbers, one of each for every point.
 enum SampleColumn {
-  k_sample_distance = 0,         ///< [m]
+  k_sample_distance = 0,         ///< [m]; the only one with SdfOrder::distance
   k_sample_normal = 1,           ///< 3
   k_sample_normal_columns = 4,   ///< so many with SdfOrder::normal
   k_sample_gradient = 4,         ///< 3
@@ -17,8 +17,8 @@ enum SampleColumn {
 
 /// One compilation of point_kernel.h.
 struct PointKernels {
-  /// The solid at points of its own frame, out[c * count + i] for SampleColumn c; order is normal or
-  /// jacobian.
+  /// The solid at points of its own frame, out[c * count + i] for SampleColumn c; order is distance,
+  /// normal or jacobian.
   void (*sample_points)(const ShapeSdf&, SdfOrder order, const double* x, const double* y, const double* z,
                         int count, double* out);
 
