@@ -20,7 +20,7 @@ bool is_beyond(const ShapeSdf& sdf, std::size_t l, const Vec3<double>& p, double
     return primitive_bounds<double>(primitive, sdf.distance_mode(), p).lower > limit;
   const Vec3<double> t = sq->to_scaled * (p - sq->centre);
   const double m = t.cwiseAbs().maxCoeff(), rise = (m - 1.0) * m;
-  if (sq->rounded) return (m - 1.0) * sq->shortest_axis > limit * sq->norm_bound;
+  if (sq->has_ridges) return (m - 1.0) * sq->shortest_axis > limit * sq->norm_bound;
   return m > 1.0 && rise * rise > limit * limit * t.cwiseProduct(sq->inverse_axes).squaredNorm();
 }
 

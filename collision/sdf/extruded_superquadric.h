@@ -246,7 +246,7 @@ template <typename S, typename T>
 
 /// Calls use(i, dF/d(parameter i)): 0-4 are a, b, c, eps1, eps2; 5 is p3; then angle and offset of each cut.
 /// With the shares U + W = 1 = u + w of the superquadric's sums (gauge_log_parameter_derivatives) and
-/// those of the profile, S_j = (q_j/P)^p3, h being the entropy -sum p log p, d log F is
+/// those of the profile, S_j = (q_j/P)^p3, h being the entropy -sum p log p, d log F is, but for delta,
 ///   by eps1, eps2  h(U, W)/2,  U S_0 h(u, w)/2        by p3  -U h(S)/p3^2
 ///   by an offset   -U S_j/o_j                         by an angle  U W_j q_j (dq_j/d angle)/P^2
 template <typename S, typename Use>
@@ -266,10 +266,10 @@ void for_each_parameter_derivative(const ExtrudedSuperquadric<double>& solid, co
   const S S_s = W_s * g.inner.value * inverse_profile;
   const S by_s = g.outer.u_factor * W_s;
   const S k[3] = {by_s * g.inner.u_factor, by_s * g.inner.v_factor, g.outer.v_factor};
-  const std::array<S, 3> by_axes = axis_log_derivatives(solid, g.t, k, inverse);
-  for (std::size_t i = 0; i < 3; ++i) use(i, S(g.F * by_axes[i]));
-  use(std::size_t{3}, S(S(0.5) * g.F * (entropy_term(U) + entropy_term(W))));
-  use(std::size_t{4}, S(S(0.5) * g.F * U * S_s * (entropy_term(u) + entropy_term(w))));
+  std::array<S, 5> by = scaling_log_derivatives(solid, g.t, k, inverse);
+  by[3] = by[3] + S(0.5) * (entropy_term(U) + entropy_term(W));
+  by[4] = by[4] + S(0.5) * U * S_s * (entropy_term(u) + entropy_term(w));
+  for (std::size_t i = 0; i < 5; ++i) use(i, S(g.F * by[i]));
   S entropy = entropy_term(S_s);
   for (std::size_t j = 0; j < solid.cuts.size(); ++j) {
     const auto& cut = solid.cuts[j];

@@ -8,8 +8,8 @@
 ///
 /// Where max(eps1, eps2) > 1, F has a kink in its gradient's slope at the axis planes (|t|^p, p < 2); there,
 /// and only there, each t_i^2 is replaced by t_i^2 + delta^2 |t|^2, which rounds the ridges to a radius of
-/// about delta times the axis and leaves F a norm. delta = tau/(shortest axis), within [0.01, 0.05], tau [m]
-/// being the smoothing of the union.
+/// about delta times the axis and leaves F a norm. From exponents of 1.1 on delta = tau/(shortest axis),
+/// within [0.01, 0.05], tau [m] being the smoothing of the union; towards 1 it falls to 0, with a derivative.
 #pragma once
 
 #include <algorithm>
@@ -25,6 +25,23 @@
 
 namespace abut {
 
+/// The part of delta^2 that an exponent asks for, 0 up to 1 and 1 from 1.1 on, and its slope.
+template <typename T>
+struct RidgeShare {
+  T value, slope;
+
+  explicit RidgeShare(const T& eps) : value(0.0), slope(0.0) {
+    constexpr double k_width = 0.1;
+    const T s = (eps - T(1)) / T(k_width);
+    if (value_of(s) >= 1.0) {
+      value = T(1);
+    } else if (value_of(s) > 0.0) {
+      value = s * s * (T(3) - T(2) * s);
+      slope = T(6) * s * (T(1) - s) / T(k_width);
+    }
+  }
+};
+
 /// A superquadric made ready for evaluation. T: float, double, or a Dual for derivatives by its parameters.
 template <typename T>
 struct Superquadric {
@@ -32,13 +49,15 @@ struct Superquadric {
   Vec3<T> centre;              ///< p_BP [m]
   Vec3<T> axes, inverse_axes;  ///< a, b, c [m], and 1/a, 1/b, 1/c
   T eps1, eps2;
-  T power1, power2;         ///< 1/eps - 1
-  T delta_squared;          ///< of the rounding of ridges; 0 where not needed
-  T shortest_axis;          ///< [m]
-  T norm_bound;             ///< F <= norm_bound |t|
-  bool rounded;             ///< max(eps1, eps2) > 1
-  bool delta_follows_axis;  ///< rounded, and delta = tau/(shortest axis)
-  int shortest;             ///< index of the shortest axis
+  T power1, power2;                                ///< 1/eps - 1
+  T delta_squared;                                 ///< of the rounding of ridges; 0 where not needed
+  T delta_squared_by_eps1, delta_squared_by_eps2;  ///< its derivatives
+  T shortest_axis;                                 ///< [m]
+  T norm_bound;                                    ///< F <= norm_bound |t|
+  bool has_ridges;                                 ///< max(eps1, eps2) > 1
+  bool rounded;                                    ///< delta > 0
+  bool delta_follows_axis;                         ///< rounded, and delta = tau/(shortest axis)
+  int shortest;                                    ///< index of the shortest axis
 
   /// @param parameters  a, b, c [m] > 0, eps1, eps2 in [0.02, 1.9]
   /// @param tau         smoothing of the union [m], >= 0
@@ -48,17 +67,18 @@ struct Superquadric {
         eps2(parameters[4]),
         power1(T(1) / eps1 - T(1)),
         power2(T(1) / eps2 - T(1)),
-        rounded(value_of(eps1) > 1.0 || value_of(eps2) > 1.0),
+        delta_squared(0.0),
+        delta_squared_by_eps1(0.0),
+        delta_squared_by_eps2(0.0),
+        has_ridges(value_of(eps1) > 1.0 || value_of(eps2) > 1.0),
+        rounded(false),
         delta_follows_axis(false),
         shortest(0) {
     for (int i : {1, 2}) {
       if (value_of(axes[i]) < value_of(axes[shortest])) shortest = i;
     }
     shortest_axis = axes[shortest];
-    T delta = T(tau) / shortest_axis;
-    delta_follows_axis = rounded && value_of(delta) > 0.01 && value_of(delta) < 0.05;
-    if (!delta_follows_axis) delta = T(value_of(delta) > 0.02 ? 0.05 : 0.01);
-    delta_squared = rounded ? T(delta * delta) : T(0);
+    if (has_ridges) round_ridges(tau);
     const auto excess = [](double eps) { return eps > 1.0 ? 0.5 * (eps - 1.0) : 0.0; };
     norm_bound = T(std::exp2(excess(value_of(eps1)) + excess(value_of(eps2))) *
                    std::sqrt(1.0 + 3.0 * value_of(delta_squared)));
@@ -68,6 +88,23 @@ struct Superquadric {
       inverse_axes[i] = T(1) / axes[i];
       for (int j = 0; j < 3; ++j) to_scaled(i, j) = T(R_BP(j, i)) / axes[i];
     }
+  }
+
+ private:
+  void round_ridges(double tau) {
+    constexpr double k_least = 1e-9;  // below that float32 would underflow
+    T delta = T(tau) / shortest_axis;
+    const bool follows_axis = value_of(delta) > 0.01 && value_of(delta) < 0.05;
+    if (!follows_axis) delta = T(value_of(delta) > 0.02 ? 0.05 : 0.01);
+    const RidgeShare<T> share1(eps1), share2(eps2);
+    const T most = delta * delta,
+            squared = most * (share1.value + share2.value - share1.value * share2.value);
+    if (!(value_of(squared) > k_least)) return;
+    rounded = true;
+    delta_follows_axis = follows_axis;
+    delta_squared = squared;
+    delta_squared_by_eps1 = most * (T(1) - share2.value) * share1.slope;
+    delta_squared_by_eps2 = most * (T(1) - share1.value) * share2.slope;
   }
 };
 
@@ -302,27 +339,31 @@ template <typename S, typename T>
   return {g.F, g.F_gradient * inverse, curvature_matrix(sq, gauge_curvature(sq, g)) * inverse};
 }
 
-/// d log F / d(a, b, c) from k = (dF^2/d squares), 1/F^2: directly and through delta.
+/// d log F / d(a, b, c, eps1, eps2) by t and delta alone, from k = (dF^2/d squares), 1/F^2.
 template <typename S, typename T>
-[[nodiscard]] std::array<S, 3> axis_log_derivatives(const Superquadric<T>& sq, const S (&t)[3],
-                                                    const S (&k)[3], const S& inverse) {
+[[nodiscard]] std::array<S, 5> scaling_log_derivatives(const Superquadric<T>& sq, const S (&t)[3],
+                                                       const S (&k)[3], const S& inverse) {
   const S k_sum = k[0] + k[1] + k[2];
-  std::array<S, 3> by;
+  std::array<S, 5> by;
   S tt = S(0);
   for (int i = 0; i < 3; ++i) {
     const S square = t[i] * t[i] * inverse;
     tt = tt + square;
     by[static_cast<std::size_t>(i)] = -(k[i] + S(sq.delta_squared) * k_sum) * square / S(sq.axes[i]);
   }
+  const S by_delta_squared = S(0.5) * k_sum * tt;
   const auto shortest = static_cast<std::size_t>(sq.shortest);  // d delta^2 / d axis = -2 delta^2/axis
   if (sq.delta_follows_axis)
-    by[shortest] = by[shortest] - k_sum * tt * S(sq.delta_squared) / S(sq.shortest_axis);
+    by[shortest] = by[shortest] - by_delta_squared * S(T(2) * sq.delta_squared / sq.shortest_axis);
+  by[3] = by_delta_squared * S(sq.delta_squared_by_eps1);
+  by[4] = by_delta_squared * S(sq.delta_squared_by_eps2);
   return by;
 }
 
 /// d log F / d(a, b, c, eps1, eps2), at most (1/a, 1/b, 1/c, log(2)/2, log(2)/2) where no ridge is rounded.
 ///   by an axis      -k'_i t_i^2/(F^2 axis_i), and through delta where that follows the shortest axis
-///   by eps1, eps2   h(U, W)/2 and U h(u, w)/2,  h(p, q) = -(p log p + q log q), with the shares of the sums
+///   by eps1, eps2   h(U, W)/2 and U h(u, w)/2,  h(p, q) = -(p log p + q log q), with the shares of the sums,
+///                   and through delta,
 ///                   U + W = 1 = u + w:  U = (s/F)^p1, W = (z/F)^p1, u = (x/s)^p2, w = (y/s)^p2
 template <typename S, typename T>
 [[nodiscard]] std::array<S, 5> gauge_log_parameter_derivatives(const Superquadric<T>& sq,
@@ -336,11 +377,9 @@ template <typename S, typename T>
   const S u = g.inner.u_factor * g.squares[0] * inverse_inner,
           w = g.inner.v_factor * g.squares[1] * inverse_inner;
   const S k[3] = {g.outer.u_factor * g.inner.u_factor, g.outer.u_factor * g.inner.v_factor, g.outer.v_factor};
-  const std::array<S, 3> by_axes = axis_log_derivatives(sq, g.t, k, inverse);
-  std::array<S, 5> by;
-  for (std::size_t i = 0; i < 3; ++i) by[i] = by_axes[i];
-  by[3] = S(0.5) * (entropy_term(U) + entropy_term(W));
-  by[4] = S(0.5) * U * (entropy_term(u) + entropy_term(w));
+  std::array<S, 5> by = scaling_log_derivatives(sq, g.t, k, inverse);
+  by[3] = by[3] + S(0.5) * (entropy_term(U) + entropy_term(W));
+  by[4] = by[4] + S(0.5) * U * (entropy_term(u) + entropy_term(w));
   return by;
 }
 

@@ -229,7 +229,7 @@ template <typename S, typename T>
     lower = r - r / select(beyond > S(0), m, S(1));
   } else {
     upper = select(most < S(1), (most - S(1)) * steepest, upper);
-    if (sq.rounded) {
+    if (sq.has_ridges) {
       lower = beyond * steepest;
     } else {
       S slope = S(1e-30);

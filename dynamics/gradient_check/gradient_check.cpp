@@ -143,7 +143,7 @@ class LossAlong {
 };
 
 /// Where central differences do not converge, the adjoint may still be the derivative on one of the sides: of
-/// a kink, or of a jump (exponents of exactly 1 have one on one side).
+/// a kink, or of a jump.
 void compare_on_one_side(LossAlong& loss, double tolerance, GradientSample& sample) {
   for (const DifferenceSide side : {DifferenceSide::forward, DifferenceSide::backward}) {
     GradientSample one_sided = sample;

@@ -352,8 +352,6 @@ TEST_CASE("superquadric: log F has the closed parameter derivatives", "[collisio
     CAPTURE(i, p, x.transpose(), by.transpose());
     CHECK(test::relative_error(by, test::jet_gradient<decltype(log_gauge), 5>(log_gauge, parameters)) <=
           1e-12);
-    // At eps = 1 exactly the rounding of ridges sets in with a step, so it has no derivative there.
-    if (p[3] == 1.0 || p[4] == 1.0) continue;
     CHECK(test::relative_error(by, test::fd_gradient<decltype(log_gauge), 5>(log_gauge, parameters, 1e-7),
                                1e-2) <= 1e-5);
   }
@@ -367,10 +365,7 @@ TEST_CASE("superquadric: Dual gives the parameter derivatives of distance and no
   using D = Dual<double, 5>;
   std::vector<double> differences;
   for (int i = 0; i < 500; ++i) {
-    auto p = random_parameters(random);
-    for (std::size_t k : {3u, 4u}) {
-      if (p[k] == 1.0) p[k] = 0.95;  // no derivative at exactly 1, see above
-    }
+    const auto p = random_parameters(random);
     const Pose<double> X_BP = test::random_pose(random, 0.1);
     const Vec3<double> x = random_point(random, make<double>(p, X_BP));
     const Eigen::Map<const Eigen::Matrix<double, 5, 1>> parameters(p.data());
@@ -433,7 +428,7 @@ TEST_CASE("superquadric: distances near the surface against a brute-force closes
   Random random(10);
   std::vector<double> ratio[3][3];  // mode, depth
   const double depths[] = {0.002, 0.01, 0.03};
-  for (int i = 0; i < 300; ++i) {
+  for (int i = 0; i < 600; ++i) {
     auto p = random_parameters(random);
     for (std::size_t k : {3u, 4u}) p[k] = std::max(p[k], 0.1);
     const auto sq = make<double>(p);
@@ -454,7 +449,7 @@ TEST_CASE("superquadric: distances near the surface against a brute-force closes
     for (std::size_t d = 0; d < 3; ++d) {
       std::vector<double>& r = ratio[m][d];
       std::sort(r.begin(), r.end());
-      const double median = r[r.size() / 2], high = r[r.size() * 95 / 100];
+      const double median = r[r.size() / 2], high = r[r.size() * 90 / 100];
       CAPTURE(m, d, median, high, r.back());
       if (k_modes[m] == DistanceMode::radial) {  // not metric: too deep, all over these shapes
         CHECK(median > 1.05);

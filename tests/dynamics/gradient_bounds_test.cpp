@@ -137,11 +137,14 @@ TEST_CASE("check_gradient: exponents at their bounds are moved inwards", "[dynam
 }
 
 TEST_CASE("check_gradient: exponents of exactly 1 are no bound", "[dynamics][derivative]") {
+  const double eps1 = GENERATE(1.0, 0.2), eps2 = GENERATE(1.0, 0.2);
   const GradientCheck result =
-      check(on_floor(test::superquadric_of_mass({0.06, 0.05, 0.04}, 1.0, 1.0, 1.0, 1), 0.04));
+      check(on_floor(test::superquadric_of_mass({0.06, 0.05, 0.04}, eps1, eps2, 1.0, 1), 0.04));
   INFO(text_of(result));
   CHECK(result.verdict.passed);
   CHECK(result.summary.unresolved == 0);
+  for (const GradientSample& sample : result.samples)
+    if (sample.group == "shape parameters") CHECK(sample.side == DifferenceSide::both);
 }
 
 TEST_CASE("check_gradient: profile powers at their bounds are moved inwards", "[dynamics][derivative]") {

@@ -145,21 +145,6 @@ void print_unresolved(const std::vector<SceneResult>& results) {
   }
 }
 
-/// The body with exponents beside 1, where the rounding of ridges sets in with a step: no shape has a
-/// derivative by an exponent that is exactly 1.
-Body beside_jumps(const Body& body) {
-  std::vector<Primitive> primitives = body.shape.primitives;
-  for (Primitive& primitive : primitives) {
-    if (primitive.kind != PrimitiveKind::superquadric &&
-        primitive.kind != PrimitiveKind::extruded_superquadric)
-      continue;
-    for (const std::size_t i : {3, 4}) {
-      if (primitive.parameters[i] == 1.0) primitive.parameters[i] = 0.95;
-    }
-  }
-  return with_primitives(body, primitives);
-}
-
 /// Adds bodies of every kind of primitive; or has those of `names` alone, if there are any.
 test::RandomSceneOptions scene_options(bool every_kind, const std::vector<std::string>& names) {
   test::RandomSceneOptions options;
@@ -170,7 +155,7 @@ test::RandomSceneOptions scene_options(bool every_kind, const std::vector<std::s
     const bool is_named = std::find(names.begin(), names.end(), named.name) != names.end();
     named.body.name = named.name;
     if (!named.body.fixed && (every_kind || is_named))
-      options.more_bodies.push_back(beside_jumps(named.body));
+      options.more_bodies.push_back(named.body);
   }
   return options;
 }
