@@ -27,6 +27,11 @@ struct FrictionOf {
 
   [[nodiscard]] Vec3<S> impulse(const S& bound) const { return -(bound * inverse_w) * P_u_t; }
 
+  /// d impulse/d v_s.
+  [[nodiscard]] Vec3<S> impulse_by_stiction_speed(const S& bound, double stiction_speed) const {
+    return (bound * S(stiction_speed) * inverse_w * inverse_w * inverse_w) * P_u_t;
+  }
+
   /// -d impulse/du, symmetric positive semidefinite [kg].
   [[nodiscard]] Mat3<S> resistance(const S& bound) const {
     const S unit = bound * inverse_w, along_n = n.dot(n) - S(2);

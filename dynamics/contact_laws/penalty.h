@@ -1,8 +1,8 @@
 /// The explicit penalty law: a one-sided spring and damper with regularised friction, evaluated at the start
 /// of a step.
 ///
-///     y = softplus_w(-d) - tau_d u_n sigma(-d/w),   f_n = k Gamma y S(y/w),   f_t = -mu f_n P
-///     u_t/sqrt(|u_t|^2 + v_s^2)
+///     y = softplus_w(-d) - tau_d u_n sigma(-d/w),   f_n = Gamma f_1,   f_1 = k y S(y/w),
+///     f_t = -mu f_n P u_t/sqrt(|u_t|^2 + v^2)
 ///
 /// so that f_n = k Gamma (depth - tau_d u_n) once deeper than a few w, never pulls, and is C^2. Signs as in
 /// smooth_coulomb.h.
@@ -20,6 +20,11 @@
 /// the step is. Contacts of all but balls and planes are therefore damped by a quarter of the critical
 /// damping at least, before the limit of the step,
 ///     tau_d <- (tau_d^8 + t^8)^(1/8),   t = 2 zeta/sqrt(k W),   zeta = 0.25.
+///
+/// Explicit friction that stops a point in less than a step turns it round. Its speed v is therefore
+///     v = (v_s^8 + (h mu f_1 W/0.2)^8)^(1/8),
+/// as a step is stable where h W l mu f_1/v < 2: v_s, the stiction speed of the settings, is for contacts
+/// that bear little more than the weight of their body.
 #pragma once
 
 #include <algorithm>
@@ -30,27 +35,25 @@
 namespace abut::penalty {
 
 struct Force {
-  double value = 0;  ///< f_n [N], >= 0
-  double d_velocity = 0, d_distance = 0, d_weight = 0, d_stiffness = 0, d_dissipation_time = 0;
+  double value = 0;  ///< f_1 [N], >= 0
+  double d_velocity = 0, d_distance = 0, d_stiffness = 0, d_dissipation_time = 0;
 };
 
 /// @param width  w, the length over which the force sets in [m], > 0.
-inline Force normal_force(double u_n, double distance, double weight, double stiffness,
-                          double dissipation_time, double width) {
+inline Force normal_force(double u_n, double distance, double stiffness, double dissipation_time,
+                          double width) {
   const double depth = softplus(-distance, width);
   const double gate = sigmoid(-distance / width);
   const double gate_slope = gate * (1.0 - gate) / width;
   const double y = depth - dissipation_time * u_n * gate;
   const double step = smoothstep5(y / width), step_slope = smoothstep5_dx(y / width) / width;
   const double positive = y * step, d_positive = step + y * step_slope;
-  const double scale = stiffness * weight;
   Force f;
-  f.value = scale * positive;
-  f.d_velocity = -scale * d_positive * dissipation_time * gate;
-  f.d_distance = scale * d_positive * (-gate + dissipation_time * u_n * gate_slope);
-  f.d_weight = stiffness * positive;
-  f.d_stiffness = weight * positive;
-  f.d_dissipation_time = -scale * d_positive * u_n * gate;
+  f.value = stiffness * positive;
+  f.d_velocity = -stiffness * d_positive * dissipation_time * gate;
+  f.d_distance = stiffness * d_positive * (-gate + dissipation_time * u_n * gate_slope);
+  f.d_stiffness = positive;
+  f.d_dissipation_time = -stiffness * d_positive * u_n * gate;
   return f;
 }
 
@@ -129,6 +132,20 @@ inline Spring stable_spring(double stiffness, double dissipation_time, bool shar
   spring.time_by_inverse_mass = by_k * spring.stiffness_by_inverse_mass - by_log / inverse_mass;
   spring.time_by_h = by_k * spring.stiffness_by_h - tau.d_limit * longest / h;
   return spring;
+}
+
+/// The speed below which friction of a step does not reach its bound.
+struct StictionSpeed {
+  double value = 0;    ///< v [m/s]
+  double d_force = 0;  ///< by h mu f_1 W [m/s]
+};
+
+/// @param least    v_s [m/s], > 0
+/// @param reached  h mu f_1 W [m/s], >= 0
+inline StictionSpeed stable_stiction_speed(double least, double reached) {
+  constexpr double k_friction_limit = 0.2;
+  const detail::SoftMaximum v(least, reached / k_friction_limit);
+  return {v.value, v.d_y / k_friction_limit};
 }
 
 }  // namespace abut::penalty

@@ -43,38 +43,55 @@ std::unique_ptr<SolutionLinearization> PenaltySolver::make_linearization() const
   return std::make_unique<PenaltyLinearization>();
 }
 
-/// f_n by all that it depends on.
-struct PenaltySolver::NormalForce {
-  double value, d_velocity, d_distance, d_weight;
-  double d_inverse_mass, d_compliance, d_dissipation_time, d_h;
+/// f_1 by all that it depends on.
+struct PenaltySolver::UnitForce {
+  double value, d_velocity, d_distance, d_inverse_mass, d_compliance, d_dissipation_time, d_h;
 };
 
-PenaltySolver::NormalForce PenaltySolver::normal_force(const RowPair& pair, const ContactRow& row,
-                                                       const Vec3<double>& u, double h) const {
+PenaltySolver::UnitForce PenaltySolver::unit_force(const RowPair& pair, const ContactRow& row, double u_n,
+                                                   double h) const {
   const double compliance = pair.material.compliance;
   const double stiffness = compliance > 0.0 ? 1.0 / compliance : config_.penalty_stiffness;
   const penalty::Spring spring =
       penalty::stable_spring(stiffness, pair.material.dissipation_time, pair.shares, row.inverse_mass, h);
-  const penalty::Force f = penalty::normal_force(row.n.dot(u), row.distance, row.weight, spring.stiffness,
-                                                 spring.dissipation_time, 0.25 * pair.tau);
+  const penalty::Force f =
+      penalty::normal_force(u_n, row.distance, spring.stiffness, spring.dissipation_time, 0.25 * pair.tau);
   const double d_compliance =
       f.d_stiffness * spring.stiffness_by_compliance + f.d_dissipation_time * spring.time_by_compliance;
   return {
       f.value,
       f.d_velocity,
       f.d_distance,
-      f.d_weight,
       f.d_stiffness * spring.stiffness_by_inverse_mass + f.d_dissipation_time * spring.time_by_inverse_mass,
       compliance > 0.0 ? d_compliance : 0.0,
       f.d_dissipation_time * spring.time_by_time,
       f.d_stiffness * spring.stiffness_by_h + f.d_dissipation_time * spring.time_by_h};
 }
 
-Vec3<double> PenaltySolver::impulse(const RowPair& pair, const ContactRow& row, const Vec3<double>& u,
-                                    double h) const {
-  const double normal = h * normal_force(pair, row, u, h).value;
-  return normal * row.n + Friction(u, row.n, stiction_speed_).impulse(pair.material.friction * normal);
-}
+/// The impulse of a contact of relative velocity u, and what it is made of.
+struct PenaltySolver::Impulse {
+  UnitForce unit;
+  double normal;  ///< h Gamma f_1 [N s]
+  double bound;   ///< mu h Gamma f_1 [N s]
+  penalty::StictionSpeed stiction_speed;
+  Friction friction;
+  Vec3<double> value;  ///< [N s]
+
+  Impulse(const PenaltySolver& law, const RowPair& pair, const ContactRow& row, const Vec3<double>& u,
+          double h)
+      : unit(law.unit_force(pair, row, row.n.dot(u), h)),
+        normal(h * row.weight * unit.value),
+        bound(pair.material.friction * normal),
+        stiction_speed(penalty::stable_stiction_speed(
+            law.stiction_speed_, h * pair.material.friction * unit.value * row.inverse_mass)),
+        friction(u, row.n, stiction_speed.value),
+        value(normal * row.n + friction.impulse(bound)) {}
+
+  /// d value by h mu f_1 W.
+  [[nodiscard]] Vec3<double> by_reached() const {
+    return stiction_speed.d_force * friction.impulse_by_stiction_speed(bound, stiction_speed.value);
+  }
+};
 
 void PenaltySolver::solve(const ContactProblem& problem, SolverMemory& any_memory,
                           ContactSolution& solution) const {
@@ -84,8 +101,8 @@ void PenaltySolver::solve(const ContactProblem& problem, SolverMemory& any_memor
   for (const RowPair& pair : problem.rows.pairs) {
     for (int k = pair.begin; k < pair.end; ++k) {
       const ContactRow& row = problem.rows.rows[static_cast<std::size_t>(k)];
-      add_impulse(row, impulse(pair, row, relative_velocity(row, problem.v_start), problem.h),
-                  memory.newton.momentum);
+      const Impulse impulse(*this, pair, row, relative_velocity(row, problem.v_start), problem.h);
+      add_impulse(row, impulse.value, memory.newton.momentum);
     }
   }
   problem.mass.solve(memory.newton.momentum, solution.velocity);
@@ -137,22 +154,25 @@ void PenaltySolver::vjp(const ContactProblem& problem, const ContactSolution& so
       const ContactRow& row = problem.rows.rows[i];
       ContactRowBar& row_bar = bar.rows[i];
       const Vec3<double> u = relative_velocity(row, problem.v_start), u_w = relative_change(row, w);
-      const NormalForce force = normal_force(pair, row, u, h);
-      const Friction friction(u, row.n, stiction_speed_);
-      const double bound = mu * h * force.value;
-      const Friction::Bar friction_bar = friction.vjp(bound, u, u_w);
+      const Impulse impulse(*this, pair, row, u, h);
+      const UnitForce& unit = impulse.unit;
+      const Friction::Bar friction_bar = impulse.friction.vjp(impulse.bound, u, u_w);
 
-      const double force_bar = h * (row.n.dot(u_w) + mu * friction_bar.bound);
-      bar.h += force_bar * (force.value / h + force.d_h);
-      material_bar.friction += h * force.value * friction_bar.bound;
-      material_bar.dissipation_time += force_bar * force.d_dissipation_time;
-      material_bar.compliance += force_bar * force.d_compliance;
-      row_bar.inverse_mass += force_bar * force.d_inverse_mass;
-      row_bar.distance += force_bar * force.d_distance;
-      row_bar.weight += force_bar * force.d_weight;
-      row_bar.n += h * force.value * u_w + force_bar * force.d_velocity * u + friction_bar.n;
-      const Vec3<double> u_bar = force_bar * force.d_velocity * row.n + friction_bar.u;
-      add_arm_bar(row, h * force.value * row.n + friction.impulse(bound), w, row_bar);
+      const double W = row.inverse_mass;
+      const double normal_bar = row.n.dot(u_w) + mu * friction_bar.bound;         // by h Gamma f_1
+      const double reached_bar = u_w.dot(impulse.by_reached());                   // by h mu f_1 W
+      const double force_h_bar = row.weight * normal_bar + mu * W * reached_bar;  // by h f_1
+      const double unit_bar = h * force_h_bar;
+      bar.h += force_h_bar * unit.value + unit_bar * unit.d_h;
+      material_bar.friction += impulse.normal * friction_bar.bound + h * unit.value * W * reached_bar;
+      material_bar.dissipation_time += unit_bar * unit.d_dissipation_time;
+      material_bar.compliance += unit_bar * unit.d_compliance;
+      row_bar.inverse_mass += unit_bar * unit.d_inverse_mass + h * mu * unit.value * reached_bar;
+      row_bar.distance += unit_bar * unit.d_distance;
+      row_bar.weight += h * unit.value * normal_bar;
+      row_bar.n += impulse.normal * u_w + unit_bar * unit.d_velocity * u + friction_bar.n;
+      const Vec3<double> u_bar = unit_bar * unit.d_velocity * row.n + friction_bar.u;
+      add_arm_bar(row, impulse.value, w, row_bar);
       add_velocity_bar(row, u_bar, problem.v_start, row_bar);
       add_impulse(row, u_bar, bar.v_start);
     }
@@ -177,18 +197,21 @@ void PenaltySolver::jvp(const ContactProblem& problem, const ContactSolution& so
       const ContactRowBar& row_dot = dot.rows[i];
       const Vec3<double> u = relative_velocity(row, problem.v_start),
                          u_dot = relative_velocity_jvp(row, row_dot, problem.v_start, dot.v_start);
-      const NormalForce force = normal_force(pair, row, u, h);
-      const double force_dot = force.d_velocity * (row_dot.n.dot(u) + row.n.dot(u_dot)) +
-                               force.d_distance * row_dot.distance + force.d_weight * row_dot.weight +
-                               force.d_inverse_mass * row_dot.inverse_mass +
-                               force.d_compliance * material_dot.compliance +
-                               force.d_dissipation_time * material_dot.dissipation_time;
-      const double bound = mu * h * force.value,
-                   bound_dot = h * (material_dot.friction * force.value + mu * force_dot);
-      const Vec3<double> impulse_dot =
-          h * (force_dot * row.n + force.value * row_dot.n) +
-          Friction(u, row.n, stiction_speed_).jvp(bound, u, u_dot, row_dot.n, bound_dot);
-      add_impulse_jvp(row, row_dot, impulse(pair, row, u, h), impulse_dot, v_dot);
+      const Impulse impulse(*this, pair, row, u, h);
+      const UnitForce& unit = impulse.unit;
+      const double unit_dot =
+          unit.d_velocity * (row_dot.n.dot(u) + row.n.dot(u_dot)) + unit.d_distance * row_dot.distance +
+          unit.d_inverse_mass * row_dot.inverse_mass + unit.d_compliance * material_dot.compliance +
+          unit.d_dissipation_time * material_dot.dissipation_time;
+      const double normal_dot = h * (row_dot.weight * unit.value + row.weight * unit_dot);
+      const double bound_dot = material_dot.friction * impulse.normal + mu * normal_dot;
+      const double reached_dot =
+          h * (material_dot.friction * unit.value * row.inverse_mass + mu * unit_dot * row.inverse_mass +
+               mu * unit.value * row_dot.inverse_mass);
+      const Vec3<double> impulse_dot = normal_dot * row.n + impulse.normal * row_dot.n +
+                                       reached_dot * impulse.by_reached() +
+                                       impulse.friction.jvp(impulse.bound, u, u_dot, row_dot.n, bound_dot);
+      add_impulse_jvp(row, row_dot, impulse.value, impulse_dot, v_dot);
     }
   }
   if (problem.joints.empty()) {
@@ -205,8 +228,9 @@ void PenaltySolver::impulses(const ContactProblem& problem, const ContactSolutio
   impulses.resize(problem.rows.rows.size());
   for (std::size_t i = 0; i < impulses.size(); ++i) {
     const ContactRow& row = problem.rows.rows[i];
-    impulses[i] = impulse(problem.rows.pairs[static_cast<std::size_t>(row.pair)], row,
-                          relative_velocity(row, problem.v_start), problem.h);
+    impulses[i] = Impulse(*this, problem.rows.pairs[static_cast<std::size_t>(row.pair)], row,
+                          relative_velocity(row, problem.v_start), problem.h)
+                      .value;
   }
 }
 

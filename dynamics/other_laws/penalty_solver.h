@@ -33,11 +33,9 @@ class PenaltySolver final : public ContactSolver {
   }
 
  private:
-  struct NormalForce;
-  [[nodiscard]] NormalForce normal_force(const RowPair& pair, const ContactRow& row, const Vec3<double>& u,
-                                         double h) const;
-  [[nodiscard]] Vec3<double> impulse(const RowPair& pair, const ContactRow& row, const Vec3<double>& u,
-                                     double h) const;
+  struct UnitForce;
+  struct Impulse;
+  [[nodiscard]] UnitForce unit_force(const RowPair& pair, const ContactRow& row, double u_n, double h) const;
 
   StepConfig config_;
   double stiction_speed_;

@@ -521,37 +521,34 @@ TEST_CASE("Friction: VJP and JVP agree with Jet and differences in bound, veloci
 TEST_CASE("penalty: value and derivatives are those of the formula, tails included",
           "[dynamics][derivative]") {
   Random random(7);
-  const auto force_of = [](const auto& u_n, const auto& d, const auto& weight, const auto& k,
-                           const auto& tau_d, double w) {
+  const auto force_of = [](const auto& u_n, const auto& d, const auto& k, const auto& tau_d, double w) {
     using S = std::decay_t<decltype(u_n)>;
     using std::exp;
     const S x = -d / w;
     const S gate = x > S(0) ? S(S(1) / (S(1) + exp(-x))) : S(exp(x) / (S(1) + exp(x)));
     const S y = ramp(S(-d), S(w)) - tau_d * u_n * gate, t = y / w;
     const S c = t < S(0) ? S(0) : t > S(1) ? S(1) : t;
-    return S(k * weight * y * c * c * c * (S(10) + c * (S(6) * c - S(15))));
+    return S(k * y * c * c * c * (S(10) + c * (S(6) * c - S(15))));
   };
   int pulling = 0;
   for (int i = 0; i < 1000; ++i) {
     const double w = std::pow(10.0, random.uniform(-6.0, -3.0)), k = std::pow(10.0, random.uniform(2.0, 6.0));
-    const double tau_d = random.uniform(0.0, 0.1), weight = random.uniform(0.01, 1.0);
+    const double tau_d = random.uniform(0.0, 0.1);
     const double d = around(random, w), u_n = around(random, 3.0 * w / 0.1);
     CAPTURE(i, d, u_n, tau_d, w, k);
-    using J = Jet<5>;
-    const J exact = force_of(J(u_n, 0), J(d, 1), J(weight, 2), J(k, 3), J(tau_d, 4), w);
-    const penalty::Force f = penalty::normal_force(u_n, d, weight, k, tau_d, w);
-    const double unit = k * weight * w, noise = 1e-11;
+    using J = Jet<4>;
+    const J exact = force_of(J(u_n, 0), J(d, 1), J(k, 2), J(tau_d, 3), w);
+    const penalty::Force f = penalty::normal_force(u_n, d, k, tau_d, w);
+    const double unit = k * w, noise = 1e-11;
     REQUIRE(f.value >= 0.0);
     REQUIRE(test::close(f.value, exact.a, noise, 1e-14 * unit));
     REQUIRE(test::close(f.d_velocity, exact.v[0], noise, 1e-13 * unit * tau_d / w));
     REQUIRE(test::close(f.d_distance, exact.v[1], noise, 1e-13 * unit / w));
-    REQUIRE(test::close(f.d_weight, exact.v[2], noise, 1e-14 * unit));
-    REQUIRE(test::close(f.d_stiffness, exact.v[3], noise, 1e-14 * unit / k));
-    REQUIRE(test::close(f.d_dissipation_time, exact.v[4], noise, 1e-13 * k * weight * std::abs(u_n)));
+    REQUIRE(test::close(f.d_stiffness, exact.v[2], noise, 1e-14 * unit / k));
+    REQUIRE(test::close(f.d_dissipation_time, exact.v[3], noise, 1e-13 * k * std::abs(u_n)));
     if (d < -w && tau_d * u_n > -d) ++pulling;
-    const auto fd =
-        test::fd_sweep([&](double x) { return penalty::normal_force(u_n, x, weight, k, tau_d, w).value; }, d,
-                       w, 1e-6, 1e-8 * unit / w);
+    const auto fd = test::fd_sweep([&](double x) { return penalty::normal_force(u_n, x, k, tau_d, w).value; },
+                                   d, w, 1e-6, 1e-8 * unit / w);
     // C^2 only, where y passes 0 and w; there differences of high order do not converge.
     if (!fd.disagrees_with_itself)
       REQUIRE(test::close(f.d_distance, fd.value, 1e-5, 1e-7 * unit / w * (1.0 + tau_d * std::abs(u_n) / w)));
@@ -616,17 +613,34 @@ TEST_CASE(
 TEST_CASE("penalty: is a spring and damper once deep, nothing when apart, and grows with depth",
           "[dynamics][property]") {
   const double w = 1e-4, k = 1e4;
-  CHECK(test::close(penalty::normal_force(-0.3, -5e-3, 0.7, k, 0.01, w).value, 0.7 * k * (5e-3 + 0.01 * 0.3),
-                    1e-12, 0));
-  CHECK(penalty::normal_force(0.0, 40.0 * w, 1.0, k, 0.0, w).value < 1e-50);
-  CHECK(penalty::normal_force(2.0, -5e-3, 1.0, k, 0.01, w).value ==
+  CHECK(test::close(penalty::normal_force(-0.3, -5e-3, k, 0.01, w).value, k * (5e-3 + 0.01 * 0.3), 1e-12, 0));
+  CHECK(penalty::normal_force(0.0, 40.0 * w, k, 0.0, w).value < 1e-50);
+  CHECK(penalty::normal_force(2.0, -5e-3, k, 0.01, w).value ==
         0.0);  // parting faster than the spring follows
   double previous = -1.0;
   for (double d = 5e-4; d > -5e-3; d -= 1e-6) {
-    const double value = penalty::normal_force(0.0, d, 1.0, k, 0.01, w).value;
+    const double value = penalty::normal_force(0.0, d, k, 0.01, w).value;
     REQUIRE(value >= previous);
     REQUIRE(value - previous <=
             2.0 * k * 1e-6 + 1.0 * (previous < 0.0));  // no jump, nor a slope above twice k
     previous = value;
   }
+}
+
+TEST_CASE("penalty: the stiction speed is that of the settings, or what friction turns round in a step",
+          "[dynamics][derivative]") {
+  Random random(9);
+  for (int i = 0; i < 300; ++i) {
+    const double least = std::pow(10.0, random.uniform(-4.0, 0.0));
+    const double reached = i == 0 ? 0.0 : least * std::pow(10.0, random.uniform(-2.0, 4.0));
+    using J = Jet<1>;
+    const J x(reached / least, 0);
+    const J exact = least * pow(J(1) + pow(x / 0.2, 8), 0.125);
+    const penalty::StictionSpeed v = penalty::stable_stiction_speed(least, reached);
+    CAPTURE(i, least, reached);
+    REQUIRE(test::close(v.value, exact.a, 1e-12, 0));
+    REQUIRE(test::close(v.d_force, exact.v[0] / least, 1e-11, 1e-300));
+    REQUIRE(v.value >= std::max(least, reached / 0.2));
+  }
+  CHECK(penalty::stable_stiction_speed(0.1, 1e300).value == 1e300 / 0.2);
 }
