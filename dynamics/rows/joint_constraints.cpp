@@ -326,6 +326,8 @@ void make_joint_rows(const Model& model, const MassMatrix& mass, const State& st
           row.drift += row.J_A.dot(fixed_twist(model, state, settings.law.h, joint.body_A));
         if (group.slot_B < 0)
           row.drift += row.J_B.dot(fixed_twist(model, state, settings.law.h, joint.body_B));
+        group.does_work |= kind.law == JointLaw::motor || row.drift != 0.0 ||
+                           (kind.law == JointLaw::hold && compliance_of(joint, kind.error) > 0.0);
         sum += inverse_mass_of(mass, group.slot_A, row.J_A) + inverse_mass_of(mass, group.slot_B, row.J_B);
       }
       for (int i = begin; i < end; ++i) {

@@ -46,7 +46,7 @@ void JointRows::append(const JointRows& whole, const JointGroup& group, int slot
   stop_smoothing = whole.stop_smoothing;
   const int begin = static_cast<int>(rows.size());
   rows.insert(rows.end(), whole.rows.begin() + group.begin, whole.rows.begin() + group.end);
-  groups.push_back({group.joint, slot_A, slot_B, begin, static_cast<int>(rows.size())});
+  groups.push_back({group.joint, slot_A, slot_B, begin, static_cast<int>(rows.size()), group.does_work});
 }
 
 void JointRows::add_gradient(const Eigen::VectorXd& v, Eigen::VectorXd& gradient) const {

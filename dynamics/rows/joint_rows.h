@@ -29,6 +29,7 @@ struct JointGroup {
   int joint = -1;
   int slot_A = -1, slot_B = -1;  ///< position among the moving bodies, -1 if of infinite mass
   int begin = 0, end = 0;
+  bool does_work = false;  ///< it has a motor, is a spring, or ties to what moves by itself
 
   [[nodiscard]] bool both_move() const { return slot_A >= 0 && slot_B >= 0; }
 };

@@ -26,9 +26,10 @@ bool has_impacts(const ContactProblem& problem, const impact::Settings& settings
 
 bool has_work_of_its_own(const ContactProblem& problem) {
   const auto& pairs = problem.rows.pairs;
-  return !problem.joints.empty() || std::any_of(pairs.begin(), pairs.end(), [](const RowPair& pair) {
-    return !pair.V_A.isZero(0.0) || !pair.V_B.isZero(0.0);
-  });
+  const auto& joints = problem.joints.groups;
+  return std::any_of(joints.begin(), joints.end(), [](const JointGroup& joint) { return joint.does_work; }) ||
+         std::any_of(pairs.begin(), pairs.end(),
+                     [](const RowPair& pair) { return !pair.V_A.isZero(0.0) || !pair.V_B.isZero(0.0); });
 }
 
 /// What impacts do to energy.
@@ -134,7 +135,12 @@ class ImpactEnergy {
   }
 };
 
-/// The two solutions and how they are mixed.
+/// Zeros for a displacement that is none: bodies with joints have none by impacts.
+void set_zero_if_none(Eigen::VectorXd& displacement, Eigen::Index size) {
+  if (displacement.size() == 0) displacement.setZero(size);
+}
+
+/// The two solutions and how they are mixed; both with a displacement where they are.
 struct Mixture {
   ContactSolution newton, plastic;
   double alpha = 1.0;
@@ -225,6 +231,8 @@ void find_mixture(const SmoothCoulombSolver& law, const ContactProblem& problem,
   mixture.is_near_kink = is_near_kink(gain);
   if (!mixture.is_mixed) return;
   law.solve(plastic(problem), memory.law, mixture.plastic);
+  for (ContactSolution* of : {&mixture.newton, &mixture.plastic})
+    set_zero_if_none(of->displacement, of->velocity.size());
   const double of_plastic =
       memory.energy.gain(problem, mixture.plastic.velocity, mixture.plastic.displacement);
   mixture.plastic_gains = of_plastic > 0.0;
@@ -380,6 +388,8 @@ void PassiveImpactSolver::jvp(const ContactProblem& problem, const ContactSoluti
   const ContactSolution& plastic_end = mixture.plastic;
   EndMotionBar &plastic_dot = memory.plastic_part, &difference = memory.difference;
   law_.jvp(plastic(problem), plastic_end, at.plastic, dot, memory.law, plastic_dot);
+  for (EndMotionBar* of : {&solution_dot, &plastic_dot})
+    set_zero_if_none(of->displacement, of->velocity.size());
   solution_dot.velocity = alpha * solution_dot.velocity + (1.0 - alpha) * plastic_dot.velocity;
   solution_dot.displacement = alpha * solution_dot.displacement + (1.0 - alpha) * plastic_dot.displacement;
   set_difference(mixture, difference);

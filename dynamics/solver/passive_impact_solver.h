@@ -7,14 +7,14 @@
 /// the solution is
 ///     v = v_p + alpha (v_N - v_p),   alpha: the largest in [0, 1] with  Delta E(alpha) <= 0,
 /// displacements and impulses likewise. Delta E is the energy that the bodies of the problem have at the end
-/// of the step, over that without impacts (contact_laws/impact_energy.h); it is nearly quadratic, and not
-/// positive at alpha = 0: a plastic impact with friction loses energy (where push-out makes it gain some, the
-/// solution gains no more than that). Impulses of both solutions are in the friction cones and act at the
-/// same times and places, and so do those of the mixture: it keeps momentum and angular momentum. alpha = 1,
-/// and nothing is solved twice, unless energy would rise.
+/// of the step, over that without contacts and joints (contact_laws/impact_energy.h); it is nearly quadratic,
+/// and not positive at alpha = 0: a plastic impact with friction loses energy (where push-out or joints that
+/// are out of place make it gain some, the solution gains no more than that). Impulses of both solutions are
+/// in the friction cones and act at the same times and places, and so do those of the mixture: it keeps
+/// momentum and angular momentum. alpha = 1, and nothing is solved twice, unless energy would rise.
 ///
-/// One alpha for an island. Islands with joints or driven bodies, which do work of their own, keep Newton's
-/// restitution.
+/// One alpha for an island. Islands with driven bodies, motors or springs of joints, which do work of their
+/// own, keep Newton's restitution.
 #pragma once
 
 #include "dynamics/solver/smooth_coulomb_solver.h"

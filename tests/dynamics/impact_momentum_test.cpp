@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dynamics/rollout/adjoint.h"
@@ -27,6 +28,24 @@ using test::Totals;
 struct DerivativeCount {
   int compared = 0, unresolved = 0;
 };
+
+/// A ball that is tied to the second body and flies with it.
+void tie_arm(TestScene& scene, JointKind kind) {
+  Joint joint;
+  joint.name = "elbow";
+  joint.kind = kind;
+  joint.body_A = 1;
+  joint.X_AJ.p = {0, 0, 0.12};
+  joint.X_BJ.p = {0, 0, -0.15};
+  const Pose<double> X_WJ = scene.X_WB(1) * joint.X_AJ;
+  Vec6<double> V = scene.state.V_WB[1];
+  const Vec3<double> p_WB = X_WJ * Vec3<double>(-joint.X_BJ.p);
+  V.tail<3>() += V.head<3>().cross(p_WB - scene.X_WB(1).p);
+  Body ball = test::sphere_of_mass(0.04, 0.5);
+  ball.material = scene.model.bodies[1].material;
+  joint.body_B = scene.add(std::move(ball), {X_WJ.q, p_WB}, V);
+  scene.model.joints.push_back(joint);
+}
 
 /// Adjoint and JVP against differences, along a random direction.
 void check_derivatives(const TestScene& scene, const StepConfig& config, int steps, Random& random,
@@ -285,6 +304,41 @@ TEST_CASE("impact: impacts of one step at several times gain no energy under gra
   CHECK(pushed_out <= steps_of_impact / 50);
 }
 
+TEST_CASE("impact: bodies with joints gain no more energy than by plastic impacts", "[dynamics][property]") {
+  const double h = GENERATE(1e-3, 5e-3), friction = GENERATE(0.0, 0.3, 1.0);
+  const JointKind kind = GENERATE(JointKind::ball, JointKind::hinge);
+  double newton = 0.0;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    Random random(seed);
+    TestScene scene = thrown_bodies(Kind::box, Kind::box, 1.0, friction, random);
+    tie_arm(scene, kind);
+    TestScene plastic = scene;
+    for (Body& body : plastic.model.bodies) body.material.restitution = 0.0;
+    StepConfig config = impact_config(h);
+    const Trajectory trajectory =
+        rollout(Stepper(scene.model, config), scene.state, static_cast<int>(0.12 / h));
+    CAPTURE(h, friction, static_cast<int>(kind), seed);
+    REQUIRE(trajectory.ok());
+    config.passive_impacts = false;
+    const Stepper unbounded(scene.model, config), without_restitution(plastic.model, config);
+    const auto energy_after = [&](const Stepper& stepper, const State& state) {
+      State end;
+      REQUIRE(simulate(stepper, state, 1, {}, end).status == StepStatus::ok);
+      return Totals(scene.model, end, h).energy;
+    };
+    for (std::size_t k = 0; k < trajectory.records.size(); ++k) {
+      const State& state = trajectory.states[k];
+      const double free = test::free_energy(scene, state, config),
+                   bound = std::max(free, energy_after(without_restitution, state));
+      CAPTURE(k);
+      CHECK(Totals(scene.model, trajectory.states[k + 1], h).energy <= (1.0 + 1e-8) * bound);
+      newton = std::max(newton, energy_after(unbounded, state) / bound - 1.0);
+    }
+  }
+  CAPTURE(h, friction, static_cast<int>(kind), newton);
+  if (friction > 0.0) CHECK(newton > 1e-3);
+}
+
 TEST_CASE("impact: divided steps and split push-out gain no energy, either", "[dynamics][property]") {
   const bool splits_push_out = GENERATE(false, true), substeps = GENERATE(false, true);
   const double h = 1e-3, flight = 2e-5;  // what flight after impacts, at up to 50 rad/s, may change
@@ -321,12 +375,14 @@ TEST_CASE("impact: restitution is not reduced where no energy is gained", "[dyna
 TEST_CASE("impact: adjoint and JVP agree with differences where restitution is reduced",
           "[dynamics][derivative]") {
   const double h = GENERATE(2e-3, 1e-2);
-  const bool substeps = GENERATE(false, true), falls = GENERATE(false, true);
+  const bool substeps = GENERATE(false, true), falls = GENERATE(false, true),
+             has_joint = GENERATE(false, true);
   DerivativeCount count;
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     Random random(seed);
     TestScene scene = thrown_bodies(Kind::box, Kind::box, 0.98, 1.0, random);
     if (falls) scene.model.gravity = {1.0, -2.0, -9.81};
+    if (has_joint) tie_arm(scene, JointKind::ball);
     StepConfig config = impact_config(h);
     config.impact_substeps = substeps;
     const int steps = static_cast<int>(0.1 / h);
@@ -335,10 +391,10 @@ TEST_CASE("impact: adjoint and JVP agree with differences where restitution is r
       return rollout(Stepper(scene.model, config), scene.state, steps).states.back().V_WB[0];
     };
     if ((end(false) - end(true)).norm() < 1e-4) continue;
-    CAPTURE(h, substeps, falls, seed);
+    CAPTURE(h, substeps, falls, has_joint, seed);
     check_derivatives(scene, config, steps, random, count);
   }
-  CAPTURE(h, count.compared, count.unresolved);
+  CAPTURE(h, substeps, falls, has_joint, count.compared, count.unresolved);
   CHECK(count.compared >= 5);
   CHECK(count.unresolved <= count.compared / 4);
 }
