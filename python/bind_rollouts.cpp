@@ -22,7 +22,7 @@ std::shared_ptr<PythonRollouts> rollout(const std::shared_ptr<const SceneSimulat
                                         int steps, const py::object& values, const py::object& controls,
                                         const py::object& position, const py::object& orientation,
                                         const py::object& linear, const py::object& angular, int threads,
-                                        bool record, const py::object& feedback) {
+                                        bool record, std::size_t tape_bytes, const py::object& feedback) {
   const RowsArgument of_values(values, "values"), of_controls(controls, "controls"), p(position, "position"),
       q(orientation, "orientation_wxyz"), v(linear, "linear_velocity"), w(angular, "angular_velocity");
   TiledInputs inputs;
@@ -46,7 +46,7 @@ std::shared_ptr<PythonRollouts> rollout(const std::shared_ptr<const SceneSimulat
     inputs.policy_parameters = gains->rows();
   }
   const py::gil_scoped_release no_gil;
-  TiledRollouts rollouts = tiled_rollouts(simulator->scene, inputs, {threads, record});
+  TiledRollouts rollouts = tiled_rollouts(simulator->scene, inputs, {threads, record, tape_bytes});
   return std::make_shared<PythonRollouts>(PythonRollouts{simulator, std::move(policy), std::move(rollouts)});
 }
 
@@ -110,7 +110,7 @@ void bind_rollouts(py::module_& module) {
   module.def("rollout", &rollout, py::arg("simulator"), py::arg("worlds"), py::arg("steps"),
              py::arg("values"), py::arg("controls"), py::arg("position"), py::arg("orientation_wxyz"),
              py::arg("linear_velocity"), py::arg("angular_velocity"), py::arg("threads"), py::arg("record"),
-             py::arg("feedback"));
+             py::arg("tape_bytes"), py::arg("feedback"));
 
   py::class_<PythonRollouts, std::shared_ptr<PythonRollouts>>(module, "Rollouts")
       .def_property_readonly("worlds", [](const PythonRollouts& of) { return of.rollouts.worlds; })

@@ -165,6 +165,7 @@ def rollout(
     angular_velocity: _Doubles,
     threads: int,
     record: bool,
+    tape_bytes: int,
     feedback: Optional[tuple[int, float, float, float, NDArray[np.float64]]],
 ) -> Rollouts: ...
 def identify(

@@ -39,6 +39,14 @@ def integer(name: str, value: Any) -> int:
     return number
 
 
+def byte_count(name: str, value: Any) -> int:
+    """A whole number of bytes."""
+    number = operator.index(instance(name, value, (int, np.integer), "an integer"))
+    if not 0 <= number < 2**63:
+        raise ValueError(f"{name} = {number}, allowed: 0 to 2^63 - 1")
+    return number
+
+
 def world_index(world: Any, worlds: int, lowest: int = 0) -> int:
     """The index of a world, from `lowest` on. Raises IndexError for one that there is not."""
     index = instance("world", world, (int, np.integer), "an integer")

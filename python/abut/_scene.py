@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _abut
-from ._arguments import Immutable, flag, instance, integer, path_text, refuse
+from ._arguments import Immutable, byte_count, flag, instance, integer, path_text, refuse
 from ._arrays import STATE_WIDTHS, Doubles, doubles, state_rows
 from ._environment import Environment
 from ._rollout import Run, SimulationError, StateArrays
@@ -139,6 +139,7 @@ class Simulator(Immutable):
         worlds: Optional[int] = None,
         threads: int = 0,
         record: bool = True,
+        tape_bytes: int = 0,
         on_failure: Literal["raise", "nan"] = "raise",
     ) -> Run:
         """Simulates W worlds for T steps each, on several threads, without the interpreter's lock.
@@ -158,6 +159,8 @@ class Simulator(Immutable):
         threads: >= 1, or 0 for all cores; results are the same to the last bit.
         record: False where no gradient is needed: faster, and without about 150 bytes a body and
             step.
+        tape_bytes: memory of each world for steps that are kept whole; gradients through these are
+            faster, and differ by rounding alone.
         on_failure: "raise" raises SimulationError for the first world that fails; "nan" leaves NaN
             from the step on that failed.
         Raises TypeError for arguments of the wrong type, ValueError for arrays of the wrong shape
@@ -191,6 +194,7 @@ class Simulator(Immutable):
             angular,
             integer("threads", threads),
             flag("record", record),
+            byte_count("tape_bytes", tape_bytes),
             of_feedback,
         )
         if of_values is None:

@@ -154,6 +154,22 @@ def test_settings_have_no_derivative_and_failed_worlds_none_either(slide: abut.S
     assert np.isnan(gradient.controls[1]).all()
 
 
+def test_gradients_are_the_same_through_steps_that_are_kept_whole(slide: abut.Scene) -> None:
+    simulator = slide.simulator(["body.box.friction"])
+    one_step = 20_000  # and more than one, less than all
+    gradients = []
+    for tape_bytes in (0, 1, one_step, 2**40):
+        run = simulator.rollout(STEPS, tape_bytes=tape_bytes)
+        gradients.append(run.gradient(position=np.ones(run.position.shape)))
+    for gradient in gradients[1:]:
+        np.testing.assert_allclose(gradient.values, gradients[0].values, rtol=1e-9)
+        np.testing.assert_allclose(gradient.controls, gradients[0].controls, rtol=1e-9, atol=1e-12)
+    with pytest.raises(ValueError, match="tape_bytes = -1, allowed: 0 to"):
+        simulator.rollout(5, tape_bytes=-1)
+    with pytest.raises(TypeError, match="tape_bytes: 1.5 of type float, expected an integer"):
+        simulator.rollout(5, tape_bytes=1.5)
+
+
 def test_what_has_no_gradient_is_refused(slide: abut.Scene) -> None:
     run = slide.simulator().rollout(5, record=False)
     with pytest.raises(RuntimeError, match="not recorded"):
