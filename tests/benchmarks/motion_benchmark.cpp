@@ -8,6 +8,7 @@
 #include "dynamics/batch_rollout.h"
 #include "dynamics/motion/free_motion.h"
 #include "dynamics/rollout/rollout.h"
+#include "dynamics/rollout_env.h"
 #include "engine/body_builder.h"
 #include "engine/random.h"
 #include "scenes.h"
@@ -42,15 +43,13 @@ BENCHMARK_CAPTURE(free_motion_of_bricks, slow, 0.01)->Name("free_motion/0.01_rad
 BENCHMARK_CAPTURE(free_motion_of_bricks, fast, 1.0)->Name("free_motion/1_rad");
 BENCHMARK_CAPTURE(free_motion_of_bricks, fastest, 30.0)->Name("free_motion/30_rad");
 
+constexpr int k_worlds = 100, k_steps = 100;
+
 /// 100 worlds of three bodies (the bundled two armadillos, falling) on one thread; the time is that of a step
-/// of a world. `speedup` is the time of the same steps without a batch, which looks for overlaps and
-/// penetrations as well, by it.
-void batch(benchmark::State& state) {
-  constexpr int k_worlds = 100, k_steps = 100;
-  const Scene scene = read_benchmark_scene("two_armadillos");
-  const auto simulator = std::make_shared<const Simulator>(scene.model, scene.config.step);
-  std::vector<int> worlds(k_worlds);
-  std::iota(worlds.begin(), worlds.end(), 0);
+/// of a world. `speedup` is the time of the same steps one world after the other, by it.
+template <typename StepAll>
+void time_worlds(benchmark::State& state, const Scene& scene, const Simulator& simulator,
+                 const StepAll& step_all) {
   double alone = 0.0, together = 0.0;  // [s] of the processor
   while (state.KeepRunningBatch(k_worlds * k_steps)) {
     state.PauseTiming();
@@ -58,13 +57,39 @@ void batch(benchmark::State& state) {
       const CpuTimer timer(alone);
       State end;
       for (int world = 0; world < k_worlds; ++world)
-        (void)simulate(simulator->stepper(), scene.initial, k_steps, {}, end);
+        (void)simulate(simulator.stepper(), scene.initial, k_steps, {}, end);
     }
     state.ResumeTiming();
     const CpuTimer timer(together);
-    (void)run_batch(worlds, [&](int) { return BatchTask{simulator, scene.initial, k_steps}; }, {1}, {});
+    step_all();
   }
   state.counters["speedup"] = alone / together;
+}
+
+/// All worlds a step at a time, as for learning.
+void worlds_in_step(benchmark::State& state) {
+  const Scene scene = read_benchmark_scene("two_armadillos");
+  const Simulator simulator(scene.model, scene.config.step);
+  RolloutEnv environment(simulator, scene.initial, k_worlds, 1);
+  time_worlds(state, scene, simulator, [&] {
+    environment.reset();
+    for (int step = 0; step < k_steps; ++step) environment.step();
+  });
+}
+BENCHMARK(worlds_in_step)
+    ->Name("worlds/two_armadillos/100")
+    ->Unit(benchmark::kMicrosecond)
+    ->MeasureProcessCPUTime();
+
+/// Rollout by rollout, as `abut batch` does, which looks for overlaps and penetrations as well.
+void batch(benchmark::State& state) {
+  const Scene scene = read_benchmark_scene("two_armadillos");
+  const auto simulator = std::make_shared<const Simulator>(scene.model, scene.config.step);
+  std::vector<int> worlds(k_worlds);
+  std::iota(worlds.begin(), worlds.end(), 0);
+  time_worlds(state, scene, *simulator, [&] {
+    (void)run_batch(worlds, [&](int) { return BatchTask{simulator, scene.initial, k_steps}; }, {1}, {});
+  });
 }
 BENCHMARK(batch)->Name("batch/two_armadillos/100")->Unit(benchmark::kMicrosecond)->MeasureProcessCPUTime();
 
