@@ -125,10 +125,9 @@ void require_valid(const Primitive& primitive, const std::string& name) {
   };
   const auto positive = [&](std::size_t i, std::string_view what) {
     const double value = primitive.parameters[i];
-    constexpr double k_least = 1e-9,
-                     k_largest = 1e9;  // [m]; beyond, squares and cubes leave double precision
-    need(value >= k_least && value <= k_largest, what, value,
-         fmt::format("in [{}, {}] m", k_least, k_largest));
+    // Beyond, squares and cubes leave double precision.
+    need(value >= k_least_length && value <= k_largest_length, what, value,
+         fmt::format("in [{}, {}] m", k_least_length, k_largest_length));
   };
   const auto& p = primitive.parameters;
   const bool has_values = primitive.kind == PrimitiveKind::convex_polyhedron ||

@@ -11,6 +11,8 @@ namespace abut {
 inline constexpr double k_min_exponent = 0.02;  ///< of a superquadric: sharper has no usable curvature
 inline constexpr double k_max_exponent = 1.9;   ///< beyond 2 a superquadric is no longer convex
 
+inline constexpr double k_least_length = 1e-9, k_largest_length = 1e9;  ///< of axes, radii, smoothings [m]
+
 /// As files name it.
 [[nodiscard]] std::string_view kind_name(PrimitiveKind kind);
 

@@ -12,6 +12,7 @@
 #include "collision/fitting/union_refiner.h"
 #include "collision/sdf/shape_sdf.h"
 #include "engine/check.h"
+#include "engine/primitive_check.h"
 
 namespace abut {
 namespace {
@@ -79,8 +80,9 @@ std::vector<Primitive> exact_kinds_near(const Primitive& superquadric) {
   if (is_round(eps1) && about_equal(radius, c))
     offer(PrimitiveKind::sphere, {std::cbrt(a * b * c), 0.0, 0.0, 0.0, 0.0});
   if (eps1 <= 1.0 + k_round && c > radius) offer(PrimitiveKind::capsule, {radius, c - radius, 0.0, 0.0, 0.0});
-  if (eps1 <= k_most_box_exponent)
-    offer(PrimitiveKind::cone, {radius, radius, c, k_edge_smoothing * std::min(radius, c), 0.0});
+  const double edge_smoothing = k_edge_smoothing * std::min(radius, c);
+  if (eps1 <= k_most_box_exponent && edge_smoothing >= k_least_length)
+    offer(PrimitiveKind::cone, {radius, radius, c, edge_smoothing, 0.0});
   return kinds;
 }
 

@@ -18,6 +18,7 @@
 #include "collision/sdf/shape_sdf.h"
 #include "engine/body_builder.h"
 #include "engine/check.h"
+#include "engine/primitive_check.h"
 
 namespace abut {
 namespace {
@@ -25,6 +26,8 @@ namespace {
 constexpr std::size_t k_judged_points = 5000;
 constexpr double k_least_flat_share = 0.3;  // of the surface, for convex polyhedra to be tried
 constexpr double k_least_cavities = 0.05;   // of the inside: larger ones are cut out of a fit without them
+constexpr double k_most_smoothing = 0.1;    // of the size: bulges are as large, times ln 2
+constexpr double k_least_size = 0.999e-6, k_largest_size = 1e6;  // [m]: lengths of parts stay in their range
 
 /// Of points from the zero set, by the signed distance function [m].
 double mean_distance(const Shape& shape, const Points& points) {
@@ -125,7 +128,8 @@ FittedUnion fit_convex(const RepairedMesh& repaired, const DistanceGrid& grid, c
     // more: no groove is left.
     if (shape.primitives.size() > 1) {
       for (Primitive& part : shape.primitives)
-        part.parameters[0] = std::min(part.parameters[0], 0.5 * shape.union_smoothing);
+        part.parameters[0] =
+            std::max(std::min(part.parameters[0], 0.5 * shape.union_smoothing), k_least_length);
     }
     return shape;
   };
@@ -207,6 +211,13 @@ FittedMesh fit_mesh(const TriangleMesh& mesh, const MeshFitOptions& options) {
   require(options.resolution >= 8, fmt::format("resolution is {}, allowed: >= 8", options.resolution));
   require(!options.tolerance || (*options.tolerance > 0.0 && std::isfinite(*options.tolerance)),
           "the tolerance must be > 0");
+  const auto require_moderate_smoothing = [&](double size) {
+    if (!options.union_smoothing) return;
+    const double most = k_most_smoothing * size;
+    require(*options.union_smoothing > 0.0 && *options.union_smoothing <= most,
+            fmt::format("the smoothing of the union is {:.4g} m, allowed: up to {} of the size, {:.4g} m",
+                        *options.union_smoothing, k_most_smoothing, most));
+  };
   FittedMesh result;
   const auto report_mesh = [&](int done) {
     if (options.progress) options.progress("meshes", done, 1);
@@ -214,6 +225,13 @@ FittedMesh fit_mesh(const TriangleMesh& mesh, const MeshFitOptions& options) {
   report_mesh(0);
   result.repaired = repair_mesh(mesh, {.threads = options.threads});
   report_mesh(1);
+  const double size = result.repaired.report.size;
+  require(
+      size >= k_least_size && size <= k_largest_size,
+      fmt::format("the mesh has a size of {:.4g} m, allowed: {:g} to {:g} m; is it in another unit (--unit, "
+                  "--scale, --size)?",
+                  size, k_least_size, k_largest_size));
+  require_moderate_smoothing(size);
 
   constexpr double k_fill = 0.8;  // of the side of the grid
   const int points = 1 + static_cast<int>(options.resolution / k_fill + 0.5);

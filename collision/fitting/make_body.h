@@ -28,9 +28,10 @@ struct MeshedBody {
   TriangleMesh surface;                        ///< the fine mesh of the zero set, in the body's frame
   SurfaceReport report;    ///< of the collision mesh, against the SDF and the fine mesh of marching cubes
   int floating_parts = 0;  ///< closed surfaces apart from the body's, of primitives or parts of some left out
-  double floating_share = 0.0;     ///< of the volume of the body and of those parts, what is in the parts
-  int cavities = 0;                ///< closed ones within it, which its mesh and mass leave out
-  double bulge = 0.0;              ///< largest distance of the smooth zero set from the unsmoothed one [m]
+  double floating_share = 0.0;  ///< of the volume of the body and of those parts, what is in the parts
+  int cavities = 0;             ///< closed ones within it, which its mesh and mass leave out
+  /// Largest distance of the fine mesh's vertices, on the smooth zero set, from the unsmoothed one [m].
+  double bulge = 0.0;
   std::vector<std::string> notes;  ///< what had to be changed about the shape, a sentence each
 };
 
