@@ -406,7 +406,7 @@ void add_fit_command(CLI::App& app, int& exit_code) {
   command->footer(
       "How it works, and how good it is: docs/fitting.md. A poor fit (IoU below 0.8, volume more than 10 % "
       "off, parts\n"
-      "left out, the tolerance not reached) is written too, but the exit code is 1.\n"
+      "lost or gaps filled, the tolerance not reached) is written too, but the exit code is 1.\n"
       "\n"
       "Examples:\n"
       "  abut fit drill.stl --unit mm --mass 1.1 -o bodies/drill\n"

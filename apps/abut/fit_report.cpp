@@ -16,6 +16,8 @@ constexpr double k_smallest_usual = 1e-3, k_largest_usual = 20.0;  // sizes [m]
 constexpr double k_good_iou = 0.9, k_least_iou = 0.8, k_most_volume_error = 0.1;
 constexpr double k_most_floating = 0.03;  // of the volume
 
+bool bulges_much(const MeshedBody& made) { return made.bulge > 0.01 * made.body.size; }
+
 double degrees(double radians) { return radians * 180.0 / std::numbers::pi; }
 
 std::string mesh_text(const FittedMesh& fitted) {
@@ -78,7 +80,10 @@ std::string fit_text(const FittedMesh& fitted, const FitQuality& q) {
       fmt::format("  mesh            {} away from the surface of the body\n", statistics(q.mesh_to_zero_set));
   text += fmt::format("  collision mesh  {} away from the mesh\n", statistics(q.collision_mesh_to_mesh));
   text += fmt::format("  normals         {:.1f} degrees apart on the mean\n", degrees(q.mean_normal_angle));
-  text += fmt::format("  volume          {:+.2f} %\n", 100.0 * q.volume_error);
+  text += fmt::format("  volume          {:+.2f} %", 100.0 * q.volume_error);
+  if (q.mesh_volume_deviation > 0.0)
+    text += fmt::format(" (the mesh's, by sampling: +-{:.2f} %)", 100.0 * q.mesh_volume_deviation);
+  text += '\n';
   text += fmt::format("  centre of mass  {:.3f} % of the size off\n", 100.0 * q.center_error / size);
   text += fmt::format("  inertia         {:.2f} % off\n", 100.0 * q.inertia_error);
   text += fmt::format("  SDF             {:.0f} ns a query\n", 1e9 * q.query_time);
@@ -103,6 +108,9 @@ std::string body_text(const MeshedBody& made) {
         fmt::format("  smooth union    moves the surface by at most {:.3f} % of the size (tau = {:.3g} m)\n",
                     percent(made.bulge), body.shape.union_smoothing);
   }
+  if (bulges_much(made))
+    text +=
+        "note: the smooth union moves the surface by more than 1 % of the size: try a smaller --smoothing\n";
   text += fmt::format("  chord sag       mean {:.3f} %, largest {:.3f} % of the size\n", percent(r.mean_sag),
                       percent(r.max_sag));
   if (r.max_distance > 0.0) {
@@ -115,6 +123,13 @@ std::string body_text(const MeshedBody& made) {
 
 Json json_of_statistics(const DistanceStatistics& s) {
   return {{"mean", s.mean}, {"percentile_95", s.percentile_95}, {"max", s.max}};
+}
+
+Json json_of_lost(const LostSurface& lost) {
+  return {{"share", lost.share},
+          {"distance", lost.distance},
+          {"width", lost.width},
+          {"farthest", {lost.farthest.x(), lost.farthest.y(), lost.farthest.z()}}};
 }
 
 Json json_of_mesh(const RepairReport& r) {
@@ -151,10 +166,34 @@ Json json_of_fit(const FittedMesh& fitted, const FitQuality& q) {
           {"collision_mesh_to_mesh", json_of_statistics(q.collision_mesh_to_mesh)},
           {"mean_normal_angle", q.mean_normal_angle},
           {"volume_of_mesh", q.mesh_volume},
+          {"volume_of_mesh_deviation", q.mesh_volume_deviation},
           {"volume_error", q.volume_error},
           {"center_of_mass_error", q.center_error},
           {"inertia_error", q.inertia_error},
+          {"lost_parts", json_of_lost(q.lost_parts)},
+          {"filled_gaps", json_of_lost(q.filled_gaps)},
           {"seconds_per_query", q.query_time}};
+}
+
+/// A lost part or filled gap of a mesh.
+struct Loss {
+  const LostSurface& surface;
+  bool is_part;
+};
+
+/// Those of more than 3 % of the surface or more than 10 % of the size away, or those of less.
+std::vector<Loss> losses(const FitReport& report, bool much) {
+  constexpr double k_most_share = 0.03, k_most_distance = 0.1;
+  std::vector<Loss> found;
+  if (!report.quality) return found;
+  for (const Loss& loss :
+       {Loss{report.quality->lost_parts, true}, Loss{report.quality->filled_gaps, false}}) {
+    const LostSurface& lost = loss.surface;
+    const bool is_much =
+        lost.share > k_most_share || lost.distance > k_most_distance * report.fitted->repaired.report.size;
+    if (lost.share > 0.0 && is_much == much) found.push_back(loss);
+  }
+  return found;
 }
 
 /// What to try where a body differs much from its mesh.
@@ -171,6 +210,8 @@ std::string remedy_of(const FitReport& report) {
         "the inner surface out of the mesh",
         count_text(cavities, "closed cavity", "closed cavities"), cavities == 1 ? "s" : "");
   }
+  if (bulges_much(report.made)) return "try a smaller --smoothing";
+  if (!losses(report, true).empty()) return "parts are lost or gaps filled, see below";
   switch (report.fitted->method) {
     case FitMethod::superquadrics:
       return "try a larger --max-primitives or --resolution; narrow cavities and thin walls are filled or "
@@ -180,6 +221,33 @@ std::string remedy_of(const FitReport& report) {
     default:
       return "try --method superquadrics or convex";
   }
+}
+
+/// What is lost of the mesh, how thick or wide it is, and what to try.
+std::string loss_text(const FitReport& report, const Loss& loss) {
+  const LostSurface& lost = loss.surface;
+  const double size = report.fitted->repaired.report.size, spacing = report.fitted->grid.grid.cell_size;
+  const std::string text = fmt::format(
+      "{:.2g} % of the mesh's surface is lost, {} about {:.2g} m {}, up to {:.2g} m from the body's "
+      "surface at ({:.3g}, {:.3g}, {:.3g}): ",
+      100.0 * lost.share, loss.is_part ? "parts" : "gaps", lost.width,
+      loss.is_part ? "thick" : "wide that are filled", lost.distance, lost.farthest.x(), lost.farthest.y(),
+      lost.farthest.z());
+  if (loss.is_part ? report.made.floating_parts > 0 : report.made.cavities > 0)
+    return text + remedy_of(report);
+  constexpr double k_resolved = 2.0;  // spacings of a wall that is not lost
+  if (lost.width >= k_resolved * spacing)
+    return text + (loss.is_part ? "try a larger --max-primitives"
+                                : "try a larger --max-primitives, or --method superquadrics");
+  const std::string change =
+      loss.is_part ? "make them thicker in the mesh, or bodies of their own" : "make them wider in the mesh";
+  // Of the surface; the spacing of the distances is in proportion to that of its cubes.
+  const double cubes =
+      MeshedBodyOptions().resolution * k_resolved * size / lost.width / MeshFitOptions().resolution;
+  constexpr double k_most_cubes = 500.0;  // more take hours
+  if (cubes > k_most_cubes)
+    return text + fmt::format("the distance grid has a spacing of {:.2g} m; {}", spacing, change);
+  return text + fmt::format("try --resolution {:.0f}, or {}", std::ceil(cubes / 10.0) * 10.0, change);
 }
 
 }  // namespace
@@ -206,12 +274,13 @@ std::vector<std::string> shortcomings(const FitReport& report) {
     const std::string remedy = remedy_of(report);
     if (!(q.occupancy_iou >= k_least_iou))
       list.push_back(fmt::format("the IoU is {:.3f}, below {}: {}", q.occupancy_iou, k_least_iou, remedy));
-    if (!(std::abs(q.volume_error) <= k_most_volume_error)) {
+    if (!(std::abs(q.volume_error) <= k_most_volume_error + 2.0 * q.mesh_volume_deviation)) {
       list.push_back(fmt::format("the volume is {:+.1f} % off, more than {:.0f} %: {}",
                                  100.0 * q.volume_error, 100.0 * k_most_volume_error, remedy));
     }
     if (const double share = report.made.floating_share; list.empty() && share > k_most_floating)
       list.push_back(fmt::format("{:.1f} % of the volume is left out: {}", 100.0 * share, remedy));
+    for (const Loss& loss : losses(report, true)) list.push_back(loss_text(report, loss));
   }
   if (report.fitted && report.tolerance) {
     const double reached = report.fitted->mean_distance / report.fitted->repaired.report.size;
@@ -235,6 +304,7 @@ std::string text_of(const FitReport& report) {
   if (report.quality && report.quality->occupancy_iou >= k_least_iou &&
       report.quality->occupancy_iou < k_good_iou)
     text += fmt::format("note: the IoU is below {}: {}\n", k_good_iou, remedy_of(report));
+  for (const Loss& loss : losses(report, false)) text += fmt::format("note: {}\n", loss_text(report, loss));
   text += fmt::format("took {}\n", duration_text(report.seconds));
   return text;
 }

@@ -27,9 +27,10 @@ struct FitReport {
 [[nodiscard]] std::map<std::string, FitMethod> fit_methods();
 [[nodiscard]] std::string method_name(FitMethod method);
 
-/// Why a fit is poor, a sentence each with what to try: an IoU below 0.8, a volume more than 10 % off,
-/// parts that float apart with more than 3 % of the volume, a collision mesh that is not closed, a tolerance
-/// that was not reached. None if the fit is good.
+/// Why a fit is poor, a sentence each with what to try: an IoU below 0.8, a volume more than 10 % off and two
+/// standard errors of the mesh's, lost parts or filled gaps with more than 3 % of the surface or more than
+/// 10 % of the size away, parts that float apart with more than 3 % of the volume, a collision mesh that is
+/// not closed, a tolerance that was not reached. None if the fit is good.
 [[nodiscard]] std::vector<std::string> shortcomings(const FitReport& report);
 
 /// One line each quantity.

@@ -12,11 +12,13 @@
 
 #include "collision/fitting/fit_quality.h"
 #include "collision/fitting/make_body.h"
+#include "collision/fitting/single_primitive_fit.h"
 #include "collision/sdf/shape_sdf.h"
 #include "engine/body_builder.h"
 #include "engine/mass_properties.h"
 #include "engine/mesh_shapes.h"
 #include "tests/support/close.h"
+#include "tests/support/furniture.h"
 #include "tests/support/meshes.h"
 #include "tests/support/solid_suite.h"
 #include "tests/support/solids.h"
@@ -250,16 +252,100 @@ TEST_CASE("mass_properties_of_inside: are exact where the mesh allows it, and co
           "[collision][value]") {
   const TriangleMesh ball = sphere_mesh(0.5, 4);
   const auto inside_of = [](const TriangleMesh& mesh) {
-    const RepairedMesh repaired = repair_mesh(mesh);
-    return mass_properties_of_inside(repaired,
-                                     signed_distance_grid(repaired, cube_around(repaired.bvh.bounds(), 61)));
+    return mass_properties_of_inside(repair_mesh(mesh));
   };
-  CHECK(close(inside_of(ball).volume, mass_properties(ball, 1.0).volume, 1e-12, 0.0));
-  const MassProperties two = inside_of(joined(ball, translated(ball, {0.5, 0, 0})));
+  const InsideProperties one = inside_of(ball);
+  CHECK(close(one.properties.volume, mass_properties(ball, 1.0).volume, 1e-12, 0.0));
+  CHECK(one.volume_deviation == 0.0);
+  const InsideProperties two = inside_of(joined(ball, translated(ball, {0.5, 0, 0})));
   // Two balls of radius r at a distance r share pi 5 r^3/12.
   const double r3 = 0.125, expected = std::numbers::pi * r3 * (8.0 / 3.0 - 5.0 / 12.0);
-  CHECK(close(two.volume, expected, 0.01, 0.0));
-  CHECK(close(two.center_of_mass, Vec3<double>(0.25, 0, 0), 0.0, 2e-3));
+  CHECK(close(two.properties.volume, expected, 5e-3, 0.0));  // 2e-3 of that is the tessellation
+  CHECK(close(two.properties.center_of_mass, Vec3<double>(0.25, 0, 0), 0.0, 2e-3));
+  CHECK(two.volume_deviation > 0.0);
+  CHECK(two.volume_deviation < 2e-3);
+}
+
+TEST_CASE("mass_properties_of_inside: are those of thin walls that overlap, and of a mesh with a hole",
+          "[collision][value]") {
+  const double a = 0.2, t = 1e-3;  // half extents
+  const TriangleMesh walls = joined(box_mesh({a, a, t}), box_mesh({a, t, a}));
+  const InsideProperties crossed = mass_properties_of_inside(repair_mesh(walls));
+  const double expected = 2.0 * 8.0 * a * a * t - 8.0 * a * t * t;
+  CAPTURE(crossed.volume_deviation);
+  CHECK(close(crossed.properties.volume, expected, 0.01, 0.0));
+  CHECK(std::abs(crossed.properties.volume / expected - 1.0) <= 4.0 * crossed.volume_deviation);
+  CHECK(close(crossed.properties.center_of_mass, Vec3<double>(0, 0, 0), 0.0, 5e-3 * a));
+  // About x both walls are long, across it one of them is.
+  const double wall = 8.0 * a * a * t, about_x = 2.0 * wall * a * a / 3.0, about_y = wall * a * a;
+  CHECK(close(crossed.properties.inertia(0, 0), about_x, 0.02, 0.0));
+  CHECK(close(crossed.properties.inertia(1, 1), about_y, 0.02, 0.0));
+
+  TriangleMesh open = sphere_mesh(0.5, 4);
+  std::erase_if(open.triangles,
+                [&](const Eigen::Vector3i& triangle) { return open.vertices.col(triangle[0]).z() > 0.45; });
+  const InsideProperties capless = mass_properties_of_inside(repair_mesh(open));
+  // Less a cap of the height h, as the winding number closes a hole by about its plane.
+  const double h = 0.05, ball = 4.0 / 3.0 * std::numbers::pi * 0.125,
+               cap = std::numbers::pi * h * h * (0.5 - h / 3.0);
+  CHECK(close(capless.properties.volume, ball - cap, 0.01, 0.0));
+}
+
+TEST_CASE("fit_quality: a part that the body lacks is lost, and so is a gap that it fills",
+          "[collision][value]") {
+  const double size = 0.55, t = 1e-3;
+  const TriangleMesh block = box_between({-0.2, -0.2, 0}, {0.2, 0.2, 0.4});
+  const auto quality_of = [&](const TriangleMesh& mesh, const TriangleMesh& body) {
+    const RepairedMesh repaired = repair_mesh(mesh);
+    const DistanceGrid grid = signed_distance_grid(repaired, cube_around(repaired.bvh.bounds(), 41));
+    MeshedBodyOptions options;
+    options.resolution = 64;
+    return fit_quality(make_meshed_body(hull_shape(body), options), repaired, grid);
+  };
+  const FitQuality whole = quality_of(block, block);
+  CHECK(whole.lost_parts.share == 0.0);
+  CHECK(whole.filled_gaps.share == 0.0);
+
+  const FitQuality finless =
+      quality_of(joined(block, box_between({0.19, -0.1, 0.2}, {0.35, 0.1, 0.2 + t})), block);
+  // The fin stands out by 0.15 m, less what is nearer than 0.02 of the size.
+  const double fin = 2.0 * 0.2 * (0.15 - 0.02 * size), area = 6.0 * 0.16 + 2.0 * 0.2 * 0.15;
+  CHECK(close(finless.lost_parts.share, fin / area, 0.05, 0.0));
+  CHECK(close(finless.lost_parts.distance, 0.15, 0.03, 0.0));
+  CHECK(close(finless.lost_parts.width, t, 1e-3, 0.0));
+  CHECK(finless.lost_parts.farthest.x() > 0.34);
+  CHECK(finless.filled_gaps.share == 0.0);
+
+  const TriangleMesh slit = joined(box_between({-0.2, -0.2, 0}, {-0.5 * t, 0.2, 0.4}),
+                                   joined(box_between({0.5 * t, -0.2, 0}, {0.2, 0.2, 0.4}),
+                                          box_between({-0.1, -0.2, 0}, {0.1, 0.2, 0.05})));
+  const FitQuality filled = quality_of(slit, block);
+  CHECK(filled.filled_gaps.share > 0.1);
+  CHECK(close(filled.filled_gaps.distance, 0.2, 0.1, 0.0));
+  CHECK(close(filled.filled_gaps.width, t, 1e-3, 0.0));
+  CHECK(filled.lost_parts.share == 0.0);
+}
+
+TEST_CASE("fit_mesh: parts of micrometres are fitted, and what is smaller or smoothed too much is refused",
+          "[collision][value]") {
+  const TriangleMesh table = joined(box_between({-0.6, -0.4, 0.7}, {0.6, 0.4, 0.73}),
+                                    box_between({-0.05, -0.05, 0}, {0.05, 0.05, 0.71}));
+  const auto scaled = [&](double factor) {
+    TriangleMesh mesh = table;
+    mesh.vertices *= factor;
+    return mesh;
+  };
+  MeshFitOptions options;
+  options.method = FitMethod::convex;
+  options.resolution = 64;
+  const FittedMesh tiny = fit_mesh(scaled(1e-6), options);
+  CHECK(tiny.shape.primitives.size() == 2);
+  MeshedBodyOptions body;
+  body.union_smoothing = tiny.shape.union_smoothing;
+  CHECK(make_meshed_body(tiny.shape, body).report.closed);
+  CHECK_THROWS_WITH(fit_mesh(scaled(1e-9), options), Catch::Contains("unit"));
+  options.union_smoothing = 5.0;
+  CHECK_THROWS_WITH(fit_mesh(table, options), Catch::Contains("smoothing") && Catch::Contains("0.12 m"));
 }
 
 }  // namespace
