@@ -26,6 +26,7 @@ namespace {
 constexpr std::size_t k_judged_points = 5000;
 constexpr double k_least_flat_share = 0.3;  // of the surface, for convex polyhedra to be tried
 constexpr double k_least_cavities = 0.05;   // of the inside: larger ones are cut out of a fit without them
+constexpr double k_settled_early = 5e-4;    // relative decrease of the cost with which a refinement ends
 constexpr double k_most_smoothing = 0.1;    // of the size: bulges are as large, times ln 2
 constexpr double k_least_size = 0.999e-6, k_largest_size = 1e6;  // [m]: lengths of parts stay in their range
 
@@ -75,6 +76,7 @@ FittedUnion fit_superquadrics(const DistanceGrid& start, const DistanceGrid& gri
   ShapeGrowthOptions growth;
   growth.max_primitives = options.max_primitives;
   growth.refinement = refinement;
+  growth.refinement.settled = k_settled_early;
   result.growth = grow_shape(result.shape, grid, growth);
   return result;
 }
@@ -177,7 +179,20 @@ void bound_smoothing(const MeshFitOptions& options, FittedMesh& result) {
   shape.union_smoothing = bound;
   UnionRefinementOptions refinement = refinement_of(options);
   refinement.rounds = 1;  // none is left out
+  refinement.settled = k_settled_early;
   (void)refine_union(shape, result.grid, refinement);
+}
+
+/// The last refinement, against more points: rounds of growth follow those that they see too closely.
+void refine_finally(const MeshFitOptions& options, const Points& surface, FittedMesh& result) {
+  UnionRefinementOptions refinement = refinement_of(options);
+  refinement.rounds = 1;
+  refinement.max_samples = 40000;
+  refinement.settled = k_settled_early;
+  Shape refined = result.shape;
+  (void)refine_union(refined, result.grid, refinement);
+  if (!options.tolerance || is_within_tolerance(refined, surface, result.repaired.report.size, options))
+    result.shape = std::move(refined);
 }
 
 /// Superquadrics, the hull or convex polyhedra, whichever have the highest merit; these first where they are
@@ -272,6 +287,7 @@ FittedMesh fit_mesh(const TriangleMesh& mesh, const MeshFitOptions& options) {
     bound_smoothing(options, result);
     if (options.tolerance) thin_out(options, surface, result);
     if (options.method == FitMethod::automatic) replace_by_exact_kinds(options, surface, result);
+    refine_finally(options, surface, result);
     result.shape.union_smoothing = bounded_smoothing(result.shape, result.repaired.report.size, options);
   }
   result.mean_distance = mean_distance(result.shape, surface);

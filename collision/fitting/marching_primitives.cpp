@@ -164,7 +164,7 @@ class PrimitiveMarcher {
       FreeSuperquadric sq = first_guess(region);
       IntBox box = lattice_.padded(region.box, options_.padding);
       for (int attempt = 0; attempt < 4; ++attempt) {
-        FitSamples samples = samples_of(box, k_most_samples, false);
+        const FitSamples samples = samples_of(box, k_most_samples, false);
         fitter_.fit(box, samples, sq);
         const IntBox larger = grown_to(box, sq);
         if (larger.lower == box.lower && larger.upper == box.upper) break;

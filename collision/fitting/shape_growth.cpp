@@ -13,6 +13,7 @@ namespace abut {
 namespace {
 
 constexpr int k_spare = 3;  // superquadrics more than allowed, before the least useful ones are left out
+constexpr double k_little = 1e-3;   // gain of the IoU with which an accepted round is the last
 constexpr int k_regions_tried = 4;  // of each operation, for each superquadric that may be added
 
 }  // namespace
@@ -57,9 +58,11 @@ ShapeGrowthReport grow_shape(Shape& shape, const DistanceGrid& grid, const Shape
     }
     shape = std::move(next);
     distances = std::move(distances_of_next);
+    const double gain = iou - report.iou_after;
     report.iou_after = iou;
     report.merged += refined.merged;
     ++report.rounds;
+    if (gain < k_little) break;
   }
   for (const Primitive& primitive : shape.primitives)
     ++(primitive.operation == PrimitiveOperation::add ? report.added : report.subtracted);

@@ -29,8 +29,8 @@ struct ShapeGrowthReport {
 /// superquadric each (march_residual()); all are refined together (refine_union()), which removes the
 /// cheapest ones beyond `max_primitives`. A round is accepted if the occupancy IoU rises by `least_gain`
 /// for each primitive more than before; otherwise the next one begins with half as many, or the growth ends
-/// if there is no room for more. Of each operation only the deepest regions are tried, four for each
-/// superquadric that there is room for.
+/// if there is no room for more. A round that gains less than 0.001 is the last. Of each operation only the
+/// deepest regions are tried, four for each superquadric that there is room for.
 ///
 /// The result depends on the shape, the grid and the options alone. Throws std::invalid_argument for
 /// primitives other than superquadrics or options out of range.

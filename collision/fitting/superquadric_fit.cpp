@@ -71,26 +71,39 @@ double SuperquadricFitter::outlier_level(double deviation) const {
          deviation / T_;
 }
 
-double SuperquadricFitter::weigh(const FreeSuperquadric& sq, double deviation, const FitSamples& samples,
-                                 std::vector<float>& distances, std::vector<float>* weights) const {
-  distances.resize(samples.d.size());
+SuperquadricFitter::Weighed SuperquadricFitter::weigh(const FreeSuperquadric& sq, double deviation,
+                                                      const FitSamples& samples) const {
+  Weighed result;
+  result.distances.resize(samples.d.size());
+  result.weights.resize(samples.d.size(), 1.0f);
   distances_of(sq, samples.x.data(), samples.y.data(), samples.z.data(), static_cast<int>(samples.d.size()),
-               distances.data());
+               result.distances.data());
   const auto T = static_cast<float>(T_);
   const double kappa = outlier_level(deviation), scale = -0.5 / (deviation * deviation);
   double cost = 0.0;
   for (std::size_t s = 0; s < samples.count; ++s) {
-    const double e = std::clamp(distances[s], -T, T) - samples.d[s], e2 = e * e;
+    const double e = std::clamp(result.distances[s], -T, T) - samples.d[s], e2 = e * e;
     if (samples.d[s] >= 0.0f) {
       cost += e2;
-      if (weights != nullptr) (*weights)[s] = 1.0f;
       continue;
     }
     const double p = fast_exp(scale * e2);
     cost -= 2.0 * deviation * deviation * fast_log((p + kappa) / (1.0 + kappa));
-    if (weights != nullptr) (*weights)[s] = static_cast<float>(p / (p + kappa));
+    result.weights[s] = static_cast<float>(p / (p + kappa));
   }
-  return cost / static_cast<double>(std::max<std::size_t>(samples.count, 1));
+  result.cost = cost / static_cast<double>(std::max<std::size_t>(samples.count, 1));
+  return result;
+}
+
+double SuperquadricFitter::step_near(const IntBox& box, const FitSamples& samples, const Weighed& weighed,
+                                     FreeSuperquadric& sq) const {
+  FitSamples near;
+  for (std::size_t i = 0; i < samples.count; ++i) {
+    if (std::abs(weighed.distances[i]) < 3.0 * T_)
+      near.add(samples.x[i], samples.y[i], samples.z[i], samples.d[i], weighed.weights[i]);
+  }
+  near.fill_packs();
+  return step(box, near, sq);
 }
 
 double SuperquadricFitter::normal_equations(const FreeSuperquadric& sq, const FitSamples& samples,
@@ -140,44 +153,36 @@ double SuperquadricFitter::step(const IntBox& box, const FitSamples& samples, Fr
   return weight > 0.0 ? cost / weight : k_infinity;
 }
 
-void SuperquadricFitter::fit(const IntBox& box, FitSamples& samples, FreeSuperquadric& sq) const {
-  std::vector<float> distances;
+void SuperquadricFitter::fit(const IntBox& box, const FitSamples& samples, FreeSuperquadric& sq) const {
   clamp(sq, box);
   double deviation = k_first_deviation * T_, previous = k_infinity;
   int switches = 0;
-  // Which samples count is settled before the steps: those near the surface as it is then.
-  const auto settle = [&](FreeSuperquadric& s) {
-    weigh(s, deviation, samples, distances, &samples.w);
-    FitSamples near;
-    for (std::size_t i = 0; i < samples.count; ++i) {
-      if (std::abs(distances[i]) < 3.0 * T_)
-        near.add(samples.x[i], samples.y[i], samples.z[i], samples.d[i], samples.w[i]);
-    }
-    near.fill_packs();
-    return step(box, near, s);
-  };
+  Weighed current = weigh(sq, deviation, samples);
   for (int outer = 0; outer < k_outer; ++outer) {
-    const double mean = settle(sq);
+    const double mean = step_near(box, samples, current, sq);
     if (!std::isfinite(mean)) return;
     deviation = std::max(std::sqrt(mean), k_least_deviation * T_);
-    const double cost = weigh(sq, deviation, samples, distances, nullptr);
-    const double change = std::abs(previous - cost) / std::max(cost, 1e-12);
-    previous = cost;
+    current = weigh(sq, deviation, samples);
+    const double change = std::abs(previous - current.cost) / std::max(current.cost, 1e-12);
+    previous = current.cost;
     if (outer + 1 < k_least_outer) continue;
     if (change < k_calm && switches < k_most_switches) {
       ++switches;
-      std::vector<std::pair<double, FreeSuperquadric>> others;
+      std::vector<std::pair<Weighed, FreeSuperquadric>> others;
       for (FreeSuperquadric& other : others_of(sq)) {
         clamp(other, box);
-        others.emplace_back(weigh(other, deviation, samples, distances, nullptr), other);
+        others.emplace_back(weigh(other, deviation, samples), other);
       }
       std::stable_sort(others.begin(), others.end(),
-                       [](const auto& a, const auto& b) { return a.first < b.first; });
-      for (auto& [unused, other] : others) {
-        for (int i = 0; i < 2; ++i) settle(other);
-        const double cost_of_other = weigh(other, deviation, samples, distances, nullptr);
-        if (!(cost_of_other < cost)) continue;
+                       [](const auto& a, const auto& b) { return a.first.cost < b.first.cost; });
+      for (auto& [weighed, other] : others) {
+        for (int i = 0; i < 2; ++i) {
+          step_near(box, samples, weighed, other);
+          weighed = weigh(other, deviation, samples);
+        }
+        if (!(weighed.cost < current.cost)) continue;
         sq = other;
+        current = std::move(weighed);
         previous = k_infinity;
         break;
       }

@@ -65,16 +65,22 @@ class SuperquadricFitter {
 
   /// Steps with weights that follow the errors, until the robust cost settles. Where it is calm, axes are
   /// exchanged, or turned by 45 degrees, if that lowers the cost.
-  void fit(const IntBox& box, FitSamples& samples, FreeSuperquadric& sq) const;
+  void fit(const IntBox& box, const FitSamples& samples, FreeSuperquadric& sq) const;
 
  private:
   [[nodiscard]] double outlier_level(double deviation) const;
 
-  /// Distances of all samples; to the weights, if they are wanted, what each counts.
-  ///
-  /// @return the robust cost per sample: e^2 outside, -2 s^2 log((exp(-e^2/2s^2) + kappa)/(1 + kappa)) inside
-  double weigh(const FreeSuperquadric& sq, double deviation, const FitSamples& samples,
-               std::vector<float>& distances, std::vector<float>* weights) const;
+  /// A superquadric's distances of all samples, and what each counts.
+  struct Weighed {
+    std::vector<float> distances, weights;
+    /// Per sample: e^2 outside, -2 s^2 log((exp(-e^2/2s^2) + kappa)/(1 + kappa)) inside.
+    double cost = k_infinity;
+  };
+  [[nodiscard]] Weighed weigh(const FreeSuperquadric& sq, double deviation, const FitSamples& samples) const;
+
+  /// Steps with the samples near the surface as it is, and their weights. @return mean w e^2
+  double step_near(const IntBox& box, const FitSamples& samples, const Weighed& weighed,
+                   FreeSuperquadric& sq) const;
 
   /// Sums of w J J^T and w e J, and that of w; the error is that of the union with the other superquadrics.
   /// @return sum of w e^2

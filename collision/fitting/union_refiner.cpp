@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 #include <Eigen/SparseCholesky>
 
@@ -19,6 +20,16 @@ constexpr Eigen::Index k_samples_of_chunk = 256;
 constexpr double k_blended = 10.0;  // of union smoothings further than the nearest: it changes no distance
 constexpr int k_most_merges = 8;    // that are compared exactly
 
+/// Bits of three coordinates below 2^21, interleaved.
+std::uint64_t morton_code(const Eigen::Vector3i& p) {
+  std::uint64_t code = 0;
+  for (int bit = 0; bit < 21; ++bit) {
+    for (int axis = 0; axis < 3; ++axis)
+      code |= static_cast<std::uint64_t>(p[axis] >> bit & 1) << (3 * bit + axis);
+  }
+  return code;
+}
+
 bool is_superquadric(const Primitive& primitive) { return primitive.kind == PrimitiveKind::superquadric; }
 
 }  // namespace
@@ -35,19 +46,27 @@ std::vector<double> UnionRefiner::distances() const {
 
 void UnionRefiner::choose_samples(const std::vector<double>& distances) {
   const double band = options_.band * h_;
+  const auto position = [n = grid_.points()](std::size_t i) {
+    const auto p = static_cast<int>(i);
+    return Eigen::Vector3i(p % n.x(), p / n.x() % n.y(), p / n.x() / n.y());
+  };
   std::vector<std::size_t> near;
   for (std::size_t i = 0; i < distances.size(); ++i) {
     if (std::min(std::abs(grid_.values[i]), std::abs(distances[i])) < band) near.push_back(i);
   }
   const HashedPart part(static_cast<double>(options_.max_samples) / static_cast<double>(near.size()));
   std::erase_if(near, [&](std::size_t i) { return !part.contains(i); });
+  // Along a curve that fills space: points that are evaluated together have few primitives near them.
+  std::vector<std::pair<std::uint64_t, std::size_t>> along_curve;
+  for (const std::size_t i : near) along_curve.emplace_back(morton_code(position(i)), i);
+  std::sort(along_curve.begin(), along_curve.end());
+  std::transform(along_curve.begin(), along_curve.end(), near.begin(),
+                 [](const auto& p) { return p.second; });
   points_.resize(3, static_cast<Eigen::Index>(near.size()));
   targets_.clear();
-  const Eigen::Vector3i n = grid_.points();
   for (const std::size_t i : near) {
-    const auto p = static_cast<int>(i);
-    points_.col(static_cast<Eigen::Index>(targets_.size())) =
-        grid_.point(p % n.x(), p / n.x() % n.y(), p / n.x() / n.y());
+    const Eigen::Vector3i p = position(i);
+    points_.col(static_cast<Eigen::Index>(targets_.size())) = grid_.point(p.x(), p.y(), p.z());
     targets_.push_back(std::clamp(grid_.values[i], -T_, T_));
   }
 }
