@@ -44,7 +44,8 @@ inline constexpr StepSetting k_step_settings[] = {
     {"penalty_stiffness", "N/m", 10.0, 1e7, true,
      "Stiffness of a pair that is rigid."},
     {"penalty_stiction_factor", "", 0.01, 1000.0, true,
-     "Sliding speed at which friction is regularised: v_s = penalty_stiction_factor g h."},
+     "Sliding speed at which friction is regularised: v_s = penalty_stiction_factor g h. Hard contacts have a higher "
+     "one, so that friction does not turn them round in a step."},
     {"tangential_factor", "", 1e-6, 1.0, true,
      "Compliance against sliding: c_t = sigma W, with W of the effective mass and the step; sticking contacts creep "
      "in proportion to it."},
