@@ -5,6 +5,7 @@
 #   ABUT_DATA_DIR  folder with the meshes of the last four, armadillo.obj, power_drill.obj, mustard_bottle.obj and
 #                  spot.obj [../shared/data beside the checkout]; without it only the simple bodies are made
 #   OUT            folder to write to [assets/bodies]
+#   REPORTS        folder for the reports of the last four, NAME.json [none are written]
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -66,7 +67,7 @@ if [[ ! -f $data/armadillo.obj ]]; then
   exit 0
 fi
 fitted() {  # name, further options
-  "$abut" fit "$data/$1.obj" -o "$out/$1" --method superquadrics --no-visual "${@:2}"
+  "$abut" fit "$data/$1.obj" -o "$out/$1" --method superquadrics --no-visual ${REPORTS:+--json "$REPORTS/$1.json"} "${@:2}"
 }
 # At the default resolution 19 superquadrics leave out the armadillo's ears.
 fitted armadillo      --size 0.25 --max-primitives 19 --resolution 92 --vertices 305 --density 1000

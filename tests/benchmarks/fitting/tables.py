@@ -3,8 +3,8 @@
 
     tests/benchmarks/fitting/tables.py build/release/bin/abut TABLE [--meshes FOLDER] [--data FOLDER]
 
-Tables: reference and million, of meshes of the reference data ($ABUT_DATA_DIR, or ../shared/data beside the checkout);
-solids, boxes and walls, of what abut_fitting_meshes wrote. Fits run on one thread, each in a process of its own, whose
+Tables: reference, million and bodies, of meshes of the reference data ($ABUT_DATA_DIR, or ../shared/data beside the
+checkout), bodies being those that assets/make_bodies.sh makes; solids, boxes and walls, of what abut_fitting_meshes wrote. Fits run on one thread, each in a process of its own, whose
 processor time and largest resident memory are those of the whole command.
 """
 
@@ -111,6 +111,27 @@ def million(abut, given):
                    f"{report['cpu']:.1f}", f"{report['memory']:.2f}"]
 
 
+def bodies(abut, given):
+    yield ["body", "superquadrics", "IoU of points, cells", "volume", "centre", "inertia", "mesh → surface: mean, 95 %, max",
+           "collision mesh → mesh: mean, 95 %"]
+    with tempfile.TemporaryDirectory() as out:
+        reports = Path(out) / "reports"
+        reports.mkdir()
+        subprocess.run([ROOT / "assets/make_bodies.sh"], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                       env={**os.environ, "ABUT": str(Path(abut).resolve()), "OUT": out, "REPORTS": str(reports),
+                            "ABUT_DATA_DIR": str(given.data)})
+        for name in ("armadillo", "power_drill", "mustard_bottle", "spot"):
+            report = json.loads((reports / f"{name}.json").read_text())
+            f, size = report["fit"], report["mesh"]["size"]
+
+            def part(key, names):
+                return ", ".join(percent(f[key][name] / size, 2) for name in names) + " %"
+
+            yield [name, counts(report), f"{f['iou']:.3f}, {f['occupancy_iou']:.3f}", f"{100 * f['volume_error']:+.1f} %",
+                   percent(f["center_of_mass_error"] / size, 2) + " %", percent(f["inertia_error"]) + " %",
+                   part("mesh_to_surface", ("mean", "percentile_95", "max")), part("collision_mesh_to_mesh", ("mean", "percentile_95"))]
+
+
 def meshes_in(folder):
     found = sorted(folder.glob("*.obj"))
     if not found:
@@ -168,7 +189,7 @@ def walls(abut, given):
                percent(report["fit"]["mesh_to_surface"]["mean"] / report["mesh"]["size"], 2)]
 
 
-TABLES = {"reference": reference, "million": million, "solids": solids, "boxes": boxes, "walls": walls}
+TABLES = {"reference": reference, "million": million, "bodies": bodies, "solids": solids, "boxes": boxes, "walls": walls}
 
 
 def main():
