@@ -299,7 +299,9 @@ TEST_CASE("fit_quality: a part that the body lacks is lost, and so is a gap that
     const RepairedMesh repaired = repair_mesh(mesh);
     const DistanceGrid grid = signed_distance_grid(repaired, cube_around(repaired.bvh.bounds(), 41));
     MeshedBodyOptions options;
-    options.resolution = 64;
+    options.resolution = 32;
+    options.mesh.vertices = 40;
+    options.mesh.rounds = 0;
     return fit_quality(make_meshed_body(hull_shape(body), options), repaired, grid);
   };
   const FitQuality whole = quality_of(block, block);
@@ -342,6 +344,9 @@ TEST_CASE("fit_mesh: parts of micrometres are fitted, and what is smaller or smo
   CHECK(tiny.shape.primitives.size() == 2);
   MeshedBodyOptions body;
   body.union_smoothing = tiny.shape.union_smoothing;
+  body.resolution = 64;
+  body.mesh.vertices = 60;
+  body.mesh.rounds = 0;
   CHECK(make_meshed_body(tiny.shape, body).report.closed);
   CHECK_THROWS_WITH(fit_mesh(scaled(1e-9), options), Catch::Contains("unit"));
   options.union_smoothing = 5.0;
