@@ -28,7 +28,7 @@ constexpr double k_least_flat_share = 0.3;  // of the surface, for convex polyhe
 constexpr double k_least_cavities = 0.05;   // of the inside: larger ones are cut out of a fit without them
 constexpr double k_settled_early = 5e-4;    // relative decrease of the cost with which a refinement ends
 constexpr double k_most_smoothing = 0.1;    // of the size: bulges are as large, times ln 2
-constexpr double k_least_size = 0.999e-6, k_largest_size = 1e6;  // [m]: lengths of parts stay in their range
+constexpr double k_least_size = 1e-6, k_largest_size = 1e6;  // [m]: lengths of parts stay in their range
 
 /// Of points from the zero set, by the signed distance function [m].
 double mean_distance(const Shape& shape, const Points& points) {
@@ -242,7 +242,7 @@ FittedMesh fit_mesh(const TriangleMesh& mesh, const MeshFitOptions& options) {
   report_mesh(1);
   const double size = result.repaired.report.size;
   require(
-      size >= k_least_size && size <= k_largest_size,
+      size >= 0.999999 * k_least_size && size <= 1.000001 * k_largest_size,
       fmt::format("the mesh has a size of {:.4g} m, allowed: {:g} to {:g} m; is it in another unit (--unit, "
                   "--scale, --size)?",
                   size, k_least_size, k_largest_size));

@@ -354,6 +354,20 @@ TEST_CASE("abut fit: a poor fit is written, and is exit code 1 with what to try"
   CHECK(line_count(strict.err) == 1);
 }
 
+TEST_CASE("abut fit: a thin part that is lost makes a fit poor, and a line says what to try",
+          "[apps][value]") {
+  const TemporaryFolder folder;
+  const TriangleMesh fin = translated(box_mesh({0.08, 0.1, 0.0005}, 1), {0.27, 0.0, 0.01});
+  const std::string mesh = folder.write("fin.obj", obj_text(joined(box_mesh({0.2, 0.2, 0.2}, 1), fin)));
+  const ProgramResult result =
+      run_program(quick_fit(mesh, folder.path() / "out", {"--method", "superquadrics"}));
+  CAPTURE(result.out, result.err);
+  CHECK(result.exit_code == 1);
+  CHECK_THAT(result.err, Contains("of the mesh's surface is lost, parts about 0.001 m thick") &&
+                             Contains("make them thicker in the mesh"));
+  CHECK(line_count(result.err) == 1);
+}
+
 TEST_CASE("abut fit: what cannot be fitted is exit code 2, one line and no files", "[apps][value]") {
   const TemporaryFolder folder;
   const std::string good = folder.write("part.obj", obj_text(block_and_ball())),
@@ -381,6 +395,8 @@ TEST_CASE("abut fit: what cannot be fitted is exit code 2, one line and no files
       {{"fit", good, "-o", out, "--scale", "2", "--unit", "mm"}, "--unit excludes --scale"},
       {{"fit", good, "-o", out, "--unit", "inch"}, "--unit inch, "},
       {{"fit", good, "-o", out, "--up", "w"}, "--up"},
+      {{"fit", good, "-o", out, "--scale", "1e-9"}, "is it in another unit (--unit, --scale, --size)?"},
+      {{"fit", good, "-o", out, "--smoothing", "5"}, "the smoothing of the union is 5 m, allowed: up to 0.1"},
       {{"fit", good, "-o", out, "--max-primitives", "0"}, "--max-primitives"},
       {{"fit", good, "-o", out, "--tolerance", "0.5"}, "--tolerance 0.5, allowed: a percentage"},
       {{"fit", good, "-o", out, "--tolerance", "-1%"}, "--tolerance -1%"},
