@@ -30,9 +30,9 @@ inline constexpr double k_least_overlap = 1e-3;
 
 /// The pairs of bodies that may touch and overlap by more than `least` sizes of the smaller body, in
 /// ascending order. D is found by a search from a lattice in the pair's common box and from its contacts, to
-/// about 1e-5 sizes; the same state always gives the same answer. Costs about 0.1 ms for each pair
-/// whose boxes overlap, so it is for the start and the end of a run, not for each of its steps. None where
-/// a pose is not finite.
+/// about 1e-5 sizes; the same state always gives the same answer. Costs 0.1 ms (boxes) to 1 ms (bodies of
+/// twenty primitives) for each pair whose boxes overlap, so it is for the start and the end of a run, not for
+/// each of its steps. None where a pose is not finite.
 [[nodiscard]] std::vector<Overlap> find_overlaps(const ContactDetector& detector,
                                                  std::span<const Pose<double>> X_WB,
                                                  double least = k_least_overlap);
