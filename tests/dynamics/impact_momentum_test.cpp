@@ -327,6 +327,7 @@ TEST_CASE("impact: bodies with joints gain no more energy than by plastic impact
       return Totals(scene.model, end, h).energy;
     };
     for (std::size_t k = 0; k < trajectory.records.size(); ++k) {
+      if (trajectory.records[k].report.contacts == 0) continue;
       const State& state = trajectory.states[k];
       const double free = test::free_energy(scene, state, config),
                    bound = std::max(free, energy_after(without_restitution, state));
