@@ -16,6 +16,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 #include <utility>
 
 #include "collision/sdf/sdf_sample.h"
@@ -92,7 +93,8 @@ struct Superquadric {
 
  private:
   void round_ridges(double tau) {
-    constexpr double k_least = 1e-9;  // below that float32 would underflow
+    // Below that the square of delta^2 underflows.
+    constexpr double k_least = std::is_same_v<scalar_value_t<T>, float> ? 1e-12 : 1e-20;
     T delta = T(tau) / shortest_axis;
     const bool follows_axis = value_of(delta) > 0.01 && value_of(delta) < 0.05;
     if (!follows_axis) delta = T(value_of(delta) > 0.02 ? 0.05 : 0.01);
@@ -116,7 +118,8 @@ struct PowerSum {
 };
 
 /// With q = 1 + (smaller/larger)^(1/eps), value = larger q^eps: two exp, two log, no overflow. `power` is
-/// 1/eps - 1. 0^0 = 1, and 0 of both is 0.
+/// 1/eps - 1. 0^0 = 1, and 0 of both is 0. Exponents so little above 1 that no ridge is rounded have a factor
+/// at 0 as near it, not an infinite one.
 template <typename S>
 [[nodiscard]] ABUT_KERNEL_PART PowerSum<S> power_sum(const S& u, const S& v, const S& eps, const S& power) {
   using std::exp, std::log;
@@ -124,7 +127,8 @@ template <typename S>
   const auto u_is_larger = u > v;
   const S larger = select(u_is_larger, u, v), smaller = select(u_is_larger, v, u);
   const S ratio = smaller / select(larger > tiny, larger, tiny);
-  const S ratio_power = exp(power * log(select(ratio > tiny, ratio, tiny)));
+  const S least = select(power < S(0), S(1e-24), tiny);
+  const S ratio_power = exp(power * log(select(ratio > least, ratio, least)));
   const S q = S(1) + ratio * ratio_power;
   const S larger_factor = exp((eps - S(1)) * log(q));  // (larger/value)^(1/eps - 1)
   const S smaller_factor = ratio_power * larger_factor;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "collision/sdf/shape_sdf.h"
@@ -260,6 +261,32 @@ TEST_CASE("superquadric: axis planes and axes have the derivatives that Jet find
       Vec3<double> y = x;
       y[k] += 1e-7 * sq.axes[k] * std::min(p[3], p[4]);
       CHECK(test::relative_error(gauge_derivatives(sq, y).hessian, F.hessian, size) <= 1e-3);
+    }
+  }
+}
+
+TEST_CASE(
+    "superquadric: exponents barely above 1 have the curvature of differences at poles and in axis planes",
+    "[collision][derivative]") {
+  const double excess = GENERATE(1e-12, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1.8e-4, 1e-3, 1e-2);
+  for (const std::array<double, 2> exponents :
+       {std::array{1.0 + excess, 1.0}, {1.0, 1.0 + excess}, {1.0 + excess, 1.0 + excess}}) {
+    const auto sq = make<double>({0.2, 0.15, 0.12, exponents[0], exponents[1]});
+    const auto gradient = [&](const auto& y) {
+      return Vec3<std::remove_cvref_t<decltype(y[0])>>(gauge_derivatives(sq, y).gradient);
+    };
+    for (const Vec3<double>& x : {Vec3<double>(0, 0, 0.12), Vec3<double>(0.2, 0, 0),
+                                  Vec3<double>(0.1, 0, 0.1), Vec3<double>(0.1, 0.1, 0)}) {
+      // On the z axis the Hessian depends on the direction where only the first exponent is 1.
+      if (exponents[0] == 1.0 && x[0] == 0.0 && x[1] == 0.0) continue;
+      const auto F = gauge_derivatives(sq, x);
+      double best = std::numeric_limits<double>::infinity();
+      for (const double h : {1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9}) {
+        best = std::min(best, test::relative_error(F.hessian, test::fd_jacobian(gradient, x, h),
+                                                   F.value / x.squaredNorm()));
+      }
+      CAPTURE(excess, exponents[0], exponents[1], x.transpose(), F.hessian);
+      CHECK(best <= 1e-5);
     }
   }
 }
