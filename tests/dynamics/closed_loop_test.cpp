@@ -45,7 +45,7 @@ State moved_by(State state, const StateTangent& direction, double step) {
 /// Smallest relative error of central differences over a range of steps.
 double error_of(double slope, double size, const std::function<double(double)>& f) {
   double best = std::numeric_limits<double>::infinity();
-  for (const double h : {1e-3, 1e-4, 1e-5, 1e-6, 1e-7}) {
+  for (const double h : {1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8}) {
     const double error = std::abs(test::fd_derivative(f, 0.0, h) - slope) / (std::abs(slope) + 1e-3 * size);
     best = std::min(best, error);
   }
