@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <stdexcept>
+#include <string>
 #include <unordered_map>
 
 #include <spdlog/fmt/fmt.h>
@@ -17,11 +19,11 @@ void require_closed_surface(const TriangleMesh& mesh, const std::string& name) {
   const int n = mesh.vertex_count();
   require(n >= 4,
           fmt::format("{}: {}, a closed surface has at least 4", name, count_text(n, "vertex", "vertices")));
-
+  // Messages are made when they are needed only: meshes have 10^5 edges.
+  const auto fail = [&](const std::string& what) { throw std::invalid_argument(name + ": " + what); };
   for (int i = 0; i < n; ++i) {
     const Vec3<double> p = mesh.vertices.col(i);
-    require(p.allFinite(),
-            fmt::format("{}: vertex {} ({}, {}, {}) is not finite", name, i, p.x(), p.y(), p.z()));
+    if (!p.allFinite()) fail(fmt::format("vertex {} ({}, {}, {}) is not finite", i, p.x(), p.y(), p.z()));
   }
 
   // Each directed edge belongs to one triangle; 64 bits hold both of its ends.
@@ -36,28 +38,26 @@ void require_closed_surface(const TriangleMesh& mesh, const std::string& name) {
     const Eigen::Vector3i& triangle = mesh.triangles[static_cast<std::size_t>(t)];
     for (int k = 0; k < 3; ++k) {
       const int i = triangle[k];
-      require(i >= 0 && i < n,
-              fmt::format("{}: triangle {} has vertex {}, allowed: 0 to {}", name, t, i, n - 1));
+      if (i < 0 || i >= n) fail(fmt::format("triangle {} has vertex {}, allowed: 0 to {}", t, i, n - 1));
       used[static_cast<std::size_t>(i)] = true;
     }
     for (int k = 0; k < 3; ++k) {
       const int from = triangle[k], to = triangle[(k + 1) % 3];
-      require(from != to,
-              fmt::format("{}: triangle {} is degenerate, vertex {} occurs twice", name, t, from));
+      if (from == to) fail(fmt::format("triangle {} is degenerate, vertex {} occurs twice", t, from));
       const auto [other, is_new] = triangle_of_edge.emplace(key(from, to), t);
-      require(is_new,
-              fmt::format(
-                  "{}: triangles {} and {} both run along the edge {} -> {}: one of them is flipped, or more "
-                  "than two triangles meet there",
-                  name, is_new ? t : other->second, t, from, to));
+      if (!is_new)
+        fail(
+            fmt::format("triangles {} and {} both run along the edge {} -> {}: one of them is flipped, or "
+                        "more than two triangles meet there",
+                        other->second, t, from, to));
     }
   }
   for (int t = 0; t < mesh.triangle_count(); ++t) {
     const Eigen::Vector3i& triangle = mesh.triangles[static_cast<std::size_t>(t)];
     for (int k = 0; k < 3; ++k) {
       const int from = triangle[k], to = triangle[(k + 1) % 3];
-      require(triangle_of_edge.contains(key(to, from)),
-              fmt::format("{}: the surface is open at the edge {} -> {} of triangle {}", name, from, to, t));
+      if (!triangle_of_edge.contains(key(to, from)))
+        fail(fmt::format("the surface is open at the edge {} -> {} of triangle {}", from, to, t));
     }
   }
   const auto unused = std::find(used.begin(), used.end(), false);
