@@ -199,6 +199,11 @@ std::vector<Loss> losses(const FitReport& report, bool much) {
 /// What to try where a body differs much from its mesh.
 std::string remedy_of(const FitReport& report) {
   if (const int parts = report.made.floating_parts; parts > 0) {
+    if (report.fitted->repaired.report.shells == 1)
+      return fmt::format(
+          "{} of the body float{} apart from the rest, which the mesh does not: try a larger --max-primitives "
+          "or --resolution",
+          count_text(parts, "part"), parts == 1 ? "s" : "");
     return fmt::format(
         "{} of the mesh float{} apart from the rest, and a body has one surface: fit each part by "
         "itself, or join them in the mesh",
