@@ -78,15 +78,18 @@ class BlockFiller {
 
 }  // namespace
 
-SampleGrid cube_around(const Eigen::AlignedBox3d& box, int points, double fill) {
+SampleGrid padded_grid(const Eigen::AlignedBox3d& box, int points, double fill) {
   require(points >= 2, fmt::format("a grid of {} points a side, at least 2 are needed", points));
   require(fill > 0.0 && fill <= 1.0, fmt::format("a box that fills {} of its grid, allowed: (0, 1]", fill));
   const double extent = box.isEmpty() ? 0.0 : box.sizes().maxCoeff();
   require(extent > 0.0 && std::isfinite(extent), "a box without extent, or an infinite one");
   SampleGrid grid;
-  grid.cells = Eigen::Vector3i::Constant(points - 1);
   grid.cell_size = extent / fill / (points - 1);
-  grid.lower = box.center() - Vec3<double>::Constant(0.5 * extent / fill);
+  for (int axis = 0; axis < 3; ++axis) {
+    const double spared = (extent - box.sizes()[axis]) / grid.cell_size;
+    grid.cells[axis] = points - 1 - 2 * static_cast<int>(0.5 * spared);
+  }
+  grid.lower = box.center() - 0.5 * grid.cell_size * grid.cells.cast<double>();
   return grid;
 }
 

@@ -34,10 +34,11 @@ struct DistanceGrid {
   }
 };
 
-/// A cubic grid of `points` (>= 2) corners along each axis about the middle of a box, whose longest side
-/// takes `fill`, in (0, 1], of the side of the cube. Throws std::invalid_argument for a box without extent
-/// or with infinite corners.
-[[nodiscard]] SampleGrid cube_around(const Eigen::AlignedBox3d& box, int points, double fill = 0.8);
+/// A grid about the middle of a box, of `points` (>= 2) corners along its longest side, which takes `fill`,
+/// in (0, 1], of that side of the grid. Along the other sides there is the same margin, or up to a spacing
+/// more: the points are some of those of a cube. Throws std::invalid_argument for a box without extent or
+/// with infinite corners.
+[[nodiscard]] SampleGrid padded_grid(const Eigen::AlignedBox3d& box, int points, double fill = 0.8);
 
 /// Signed distances of a repaired mesh: the distance from its nearest point, with the sign of its winding
 /// number (inside above 1/2).

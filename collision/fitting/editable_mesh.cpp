@@ -36,15 +36,16 @@ TriangleMesh EditableMesh::mesh() const {
   return mesh;
 }
 
+int EditableMesh::next(int t, int v) const {
+  const Triangle& of = triangle(t);
+  return of[0] == v ? of[1] : of[1] == v ? of[2] : of[0];
+}
+
 std::vector<int> EditableMesh::neighbors(int v) const {
   std::vector<int> result;
-  for (const int t : triangles_of(v)) {
-    for (const int other : triangle(t)) {
-      if (other != v) result.push_back(other);
-    }
-  }
+  result.reserve(triangles_of(v).size());
+  for (const int t : triangles_of(v)) result.push_back(next(t, v));
   std::sort(result.begin(), result.end());
-  result.erase(std::unique(result.begin(), result.end()), result.end());
   return result;
 }
 
@@ -83,11 +84,15 @@ std::array<int, 2> EditableMesh::opposite(int a, int b) const {
 
 bool EditableMesh::can_collapse(int a, int b) const {
   if (vertex_count_ <= 4) return false;
-  const std::vector<int> of_a = neighbors(a), of_b = neighbors(b);
-  std::vector<int> common;
-  std::set_intersection(of_a.begin(), of_a.end(), of_b.begin(), of_b.end(), std::back_inserter(common));
-  if (common.size() != 2) return false;
-  return std::all_of(common.begin(), common.end(), [this](int v) { return triangles_of(v).size() > 3; });
+  int common = 0;
+  for (const int t : triangles_of(a)) {
+    const int v = next(t, a);
+    const bool is_common = std::any_of(triangles_of(b).begin(), triangles_of(b).end(),
+                                       [&](int of_b) { return next(of_b, b) == v; });
+    if (!is_common) continue;
+    if (++common > 2 || triangles_of(v).size() <= 3) return false;
+  }
+  return common == 2;
 }
 
 void EditableMesh::remove_incidence(int v, int t) {

@@ -57,6 +57,8 @@ class EditableMesh {
 
  private:
   [[nodiscard]] int third(int t, int a, int b) const;
+  /// The vertex after v. In a closed manifold each neighbour of v comes after it in one of its triangles.
+  [[nodiscard]] int next(int t, int v) const;
   void remove_incidence(int v, int t);
 
   std::vector<Vec3<double>> positions_;

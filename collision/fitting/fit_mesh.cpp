@@ -254,7 +254,7 @@ FittedMesh fit_mesh(const TriangleMesh& mesh, const MeshFitOptions& options) {
   distances.threads = options.threads;
   distances.progress = options.progress;
   result.grid = signed_distance_grid(result.repaired,
-                                     cube_around(result.repaired.bvh.bounds(), points, k_fill), distances);
+                                     padded_grid(result.repaired.bvh.bounds(), points, k_fill), distances);
 
   const double smoothing =
       options.union_smoothing.value_or(k_union_smoothing_per_size * result.repaired.report.size);

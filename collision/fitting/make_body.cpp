@@ -118,6 +118,10 @@ double rough_extent(Shape shape) {
 /// Scales the shape so that its largest extent is `size`, or finds what that is; sets its union smoothing, on
 /// which the extent depends a little. Returns the factor.
 double set_size(Shape& shape, const MeshedBodyOptions& options) {
+  if (options.union_smoothing && !options.size) {  // the extent does not matter
+    shape.union_smoothing = *options.union_smoothing;
+    return 1.0;
+  }
   const auto smoothing_at = [&](double extent) {
     if (!options.union_smoothing) return default_union_smoothing(shape, extent);
     return options.size ? *options.union_smoothing * extent / *options.size : *options.union_smoothing;

@@ -19,6 +19,8 @@ constexpr double k_least_quality = 1e-6;  // worse triangles cost no more, so th
 constexpr double k_first_slide = 0.2;     // of the mean length of a vertex' edges
 constexpr double k_outlier_weight = 0.1;  // of the fourth power of the distance
 constexpr double k_min_gain = 1e-3;       // what a change must bring to be made
+constexpr double k_surplus = 1.05;        // times the vertices wanted: with more, none is added
+constexpr double k_settled = 5e-3;        // relative gain of a round that is the last
 
 using Corners = std::array<Vec3<double>, 3>;
 
@@ -45,6 +47,7 @@ struct Patch {
   std::vector<Corners> triangles;
   std::vector<int> samples;
   std::vector<std::size_t> owners;  // of the samples: a triangle that is likely the nearest
+  double energy_before = 0.0;       // of the part of the mesh that it was made of
 };
 
 class SurfaceRefiner {
@@ -54,6 +57,7 @@ class SurfaceRefiner {
       : field_(field), samples_(samples), options_(options), tolerance_(tolerance), mesh_(mesh) {
     const Vec3<double> extents = samples.rowwise().maxCoeff() - samples.rowwise().minCoeff();
     least_squared_distance_ = std::pow(1e-6 * extents.maxCoeff(), 2);
+    squared_distances_.resize(static_cast<std::size_t>(samples.cols()));
     set_scales();
     slide_steps_.assign(static_cast<std::size_t>(mesh_.vertex_slots()), k_first_slide);
   }
@@ -72,12 +76,18 @@ class SurfaceRefiner {
       }
       if (mesh_.vertex_count() == before) break;
     }
+    double before = energy_of_mesh();
     for (int round = 0; round < options_.rounds; ++round) {
       flip_edges();
       slide_vertices(3);
       move_vertices();
       assign_all_samples();
+      set_energies();
       if (options_.progress) options_.progress("rounds", round + 1, options_.rounds);
+      const double after = energy_of_mesh();
+      const bool has_settled = before - after < k_settled * before;
+      before = after;
+      if (has_settled) break;
     }
     flip_edges();
     slide_vertices(10);
@@ -99,6 +109,7 @@ class SurfaceRefiner {
     sample_weight_ = triangles / static_cast<double>(samples_.cols());
     mean_squared_distance_ =
         std::max(assign_all_samples() / static_cast<double>(samples_.cols()), least_squared_distance_);
+    set_energies();
   }
 
   // What a patch costs
@@ -109,22 +120,27 @@ class SurfaceRefiner {
     return {mesh_.position(v[0]), mesh_.position(v[1]), mesh_.position(v[2])};
   }
 
+  [[nodiscard]] double energy_of_shape(const Corners& x) const {
+    const auto& [a, b, c] = x;
+    const double quality = std::max(triangle_quality(a, b, c), k_least_quality);
+    const double relative_area = 0.5 * (b - a).cross(c - a).norm() / mean_area_;
+    return options_.shape_weight * (1.0 / quality - 1.0) +
+           options_.area_weight * relative_area * relative_area;
+  }
+  [[nodiscard]] double energy_of_distance(double squared_distance) const {
+    const double relative = squared_distance / mean_squared_distance_;
+    return sample_weight_ * relative * (1.0 + k_outlier_weight * relative);
+  }
+
   /// The energy of the patch, or infinity as soon as it exceeds `limit`.
-  [[nodiscard]] double energy(const Patch& patch, double limit = k_infinity) const {
+  [[nodiscard]] double energy(const Patch& patch, double limit) const {
     double sum = 0.0;
-    for (const auto& [a, b, c] : patch.triangles) {
-      const double quality = std::max(triangle_quality(a, b, c), k_least_quality);
-      const double relative_area = 0.5 * (b - a).cross(c - a).norm() / mean_area_;
-      sum += options_.shape_weight * (1.0 / quality - 1.0) +
-             options_.area_weight * relative_area * relative_area;
-    }
+    for (const Corners& x : patch.triangles) sum += energy_of_shape(x);
     const std::vector<Ball> balls = balls_around(patch.triangles);
     for (std::size_t i = 0; i < patch.samples.size(); ++i) {
       if (sum >= limit) return k_infinity;
       const std::size_t owner = std::min(patch.owners[i], balls.size() - 1);
-      const double relative =
-          nearest(patch.triangles, balls, patch.samples[i], owner).squared_distance / mean_squared_distance_;
-      sum += sample_weight_ * relative * (1.0 + k_outlier_weight * relative);
+      sum += energy_of_distance(nearest(patch.triangles, balls, patch.samples[i], owner).squared_distance);
     }
     return sum;
   }
@@ -183,20 +199,49 @@ class SurfaceRefiner {
       patch.owners.insert(patch.owners.end(), samples_of(t).size(), patch.triangles.size());
       patch.triangles.push_back(corners(t));
       patch.samples.insert(patch.samples.end(), samples_of(t).begin(), samples_of(t).end());
+      patch.energy_before += energy_of_triangle_[static_cast<std::size_t>(t)];
     }
     return patch;
+  }
+
+  /// Of the whole mesh, given what its samples are nearest to.
+  [[nodiscard]] double energy_of_mesh() const {
+    double sum = 0.0;
+    for (int t = 0; t < mesh_.triangle_slots(); ++t) {
+      if (mesh_.triangle(t)[0] >= 0) sum += energy_of_triangle_[static_cast<std::size_t>(t)];
+    }
+    return sum;
+  }
+
+  /// The energy of each triangle with the samples that it stands for.
+  void set_energies() {
+    energy_of_triangle_.assign(static_cast<std::size_t>(mesh_.triangle_slots()), 0.0);
+    for (int t = 0; t < mesh_.triangle_slots(); ++t) {
+      if (mesh_.triangle(t)[0] < 0) continue;
+      double& energy = energy_of_triangle_[static_cast<std::size_t>(t)];
+      energy = energy_of_shape(corners(t));
+      for (const int s : samples_of(t))
+        energy += energy_of_distance(squared_distances_[static_cast<std::size_t>(s)]);
+    }
   }
 
   /// Gives each sample to the nearest of the triangles, which had them before or are new.
   void assign(std::span<const int> triangles, const std::vector<int>& samples) {
     samples_of_triangle_.resize(static_cast<std::size_t>(mesh_.triangle_slots()));
+    energy_of_triangle_.resize(static_cast<std::size_t>(mesh_.triangle_slots()));
     std::vector<Corners> all;
     for (const int t : triangles) {
       all.push_back(corners(t));
       samples_of(t).clear();
+      energy_of_triangle_[static_cast<std::size_t>(t)] = energy_of_shape(all.back());
     }
     const std::vector<Ball> balls = balls_around(all);
-    for (const int s : samples) samples_of(triangles[nearest(all, balls, s, 0).triangle]).push_back(s);
+    for (const int s : samples) {
+      const Nearest found = nearest(all, balls, s, 0);
+      const int t = triangles[found.triangle];
+      samples_of(t).push_back(s);
+      energy_of_triangle_[static_cast<std::size_t>(t)] += energy_of_distance(found.squared_distance);
+    }
   }
 
   /// Gives every sample to the triangle that is nearest in the whole mesh. Returns the sum of squared
@@ -217,6 +262,7 @@ class SurfaceRefiner {
       const Nearest found = nearest(all, balls, s, first);
       first = found.triangle;  // samples that follow each other are near each other
       samples_of(triangles[first]).push_back(s);
+      squared_distances_[static_cast<std::size_t>(s)] = found.squared_distance;
       sum += found.squared_distance;
     }
     return sum;
@@ -233,7 +279,7 @@ class SurfaceRefiner {
         const std::array<int, 2> triangles = mesh_.triangles_of_edge(a, b);
         const auto [c, d] = mesh_.opposite(a, b);
         Patch patch = patch_of(triangles);
-        const double before = energy(patch);
+        const double before = patch.energy_before;
         const Vec3<double>&pa = mesh_.position(a), &pb = mesh_.position(b), &pc = mesh_.position(c),
               &pd = mesh_.position(d);
         const std::vector<Corners> old = std::exchange(patch.triangles, {{pa, pd, pc}, {pb, pc, pd}});
@@ -272,7 +318,7 @@ class SurfaceRefiner {
     const std::vector<int>& triangles = mesh_.triangles_of(v);
     Patch patch = patch_of(triangles);
     const std::vector<Corners> old = patch.triangles;
-    double best = energy(patch) - k_min_gain * step;
+    double best = patch.energy_before - k_min_gain * step;
     Vec3<double> best_position = p;
     for (const Vec3<double>& way : {to_middle, first, Vec3<double>(-first), second, Vec3<double>(-second)}) {
       Vec3<double> x = p + way;
@@ -323,7 +369,7 @@ class SurfaceRefiner {
     const std::size_t kept = all.size();
     all.insert(all.end(), gone.begin(), gone.end());
     Patch patch = patch_of(all);
-    const double before = energy(patch);
+    const double before = patch.energy_before;
     const std::vector<Corners> old = patch.triangles;
     patch.triangles.resize(kept);
 
@@ -348,12 +394,12 @@ class SurfaceRefiner {
     const std::array<int, 2> triangles = mesh_.triangles_of_edge(a, b);
     const auto [c, d] = mesh_.opposite(a, b);
     Patch patch = patch_of(triangles);
-    const double before = energy(patch);
+    const double before = patch.energy_before;
     const Vec3<double>&pa = mesh_.position(a), &pb = mesh_.position(b), &pc = mesh_.position(c),
           &pd = mesh_.position(d), &p = best.position;
     const std::vector<Corners> old =
         std::exchange(patch.triangles, {{pa, p, pc}, {p, pb, pc}, {p, pa, pd}, {pb, p, pd}});
-    const double change = energy(patch) - before;
+    const double change = energy(patch, k_infinity) - before;
     if (is_allowed(patch, old)) best.energy = change;
     return best;
   }
@@ -363,8 +409,11 @@ class SurfaceRefiner {
   void move_vertices() {
     std::vector<Change> collapses, splits;
     const auto edges = mesh_.edges();
-    for (const auto& [a, b] : edges) splits.push_back(best_split(a, b));
-    std::sort(splits.begin(), splits.end());
+    const bool only_shrinks = mesh_.vertex_count() > k_surplus * options_.vertices;
+    if (!only_shrinks) {
+      for (const auto& [a, b] : edges) splits.push_back(best_split(a, b));
+      std::sort(splits.begin(), splits.end());
+    }
     const bool has_surplus = mesh_.vertex_count() > options_.vertices;
     const double most = has_surplus || splits.empty() ? k_infinity : -splits.front().energy;
     for (const auto& [a, b] : edges) collapses.push_back(best_collapse(a, b, most));
@@ -436,6 +485,8 @@ class SurfaceRefiner {
   double mean_area_ = 0.0, mean_squared_distance_ = 0.0, sample_weight_ = 0.0;
   double least_squared_distance_ = 0.0;  // that is taken for the mean; a mesh may be exact
   std::vector<std::vector<int>> samples_of_triangle_;
+  std::vector<double> squared_distances_;  // of the samples, when all were given to triangles
+  std::vector<double> energy_of_triangle_;
   std::vector<double> slide_steps_;  // how far a vertex slides, relative to the mean length of its edges
   std::vector<bool> is_touched_;     // vertices near a change of this round
 };

@@ -95,7 +95,7 @@ TEST_CASE("assets: the fitted bodies fill the meshes that they were fitted to", 
   const MassProperties inside = mass_properties(mesh, 1.0);
   mesh.vertices.colwise() -= inside.center_of_mass;  // as the body's is; so their distance is in the IoU
   const RepairedMesh repaired = repair_mesh(mesh);
-  const DistanceGrid grid = signed_distance_grid(repaired, cube_around(repaired.bvh.bounds(), 101));
+  const DistanceGrid grid = signed_distance_grid(repaired, padded_grid(repaired.bvh.bounds(), 101));
   const double iou = occupancy_iou(grid, distances_on_grid(ShapeSdf(body.shape), grid, grid.grid.cell_size));
   CAPTURE(c.name, iou);
   CHECK(iou >= c.iou);

@@ -66,7 +66,7 @@ void repair(benchmark::State& state, const std::string& name, bool find_intersec
 
 void grid(benchmark::State& state, const std::string& name, double far_tolerance) {
   const RepairedMesh& mesh = repaired_mesh(name);
-  const SampleGrid points = cube_around(mesh.bvh.bounds(), k_points);
+  const SampleGrid points = padded_grid(mesh.bvh.bounds(), k_points);
   for (auto _ : state) {
     benchmark::DoNotOptimize(
         signed_distance_grid(mesh, points, {.far_tolerance = far_tolerance, .threads = 1}));
@@ -78,7 +78,7 @@ void grid(benchmark::State& state, const std::string& name, double far_tolerance
 void march(benchmark::State& state, const std::string& name, int most) {
   const RepairedMesh& mesh = repaired_mesh(name);
   const DistanceGrid distances =
-      signed_distance_grid(mesh, cube_around(mesh.bvh.bounds(), k_points + 1), {.threads = 1});
+      signed_distance_grid(mesh, padded_grid(mesh.bvh.bounds(), k_points + 1), {.threads = 1});
   FittedSuperquadrics fitted;
   for (auto _ : state) fitted = march_primitives(distances, {.max_primitives = most});
   state.counters["primitives"] = static_cast<double>(fitted.primitives.size());

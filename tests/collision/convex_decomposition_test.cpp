@@ -84,7 +84,7 @@ TEST_CASE("decompose: boxes glued together become these boxes, however they are 
 TEST_CASE("decompose: the same for any number of threads", "[collision][determinism]") {
   const TriangleMesh mesh = test::mesh_of(bowl, 40);
   const RepairedMesh repaired = repair_mesh(mesh);
-  const DistanceGrid grid = signed_distance_grid(repaired, cube_around(repaired.bvh.bounds(), 41));
+  const DistanceGrid grid = signed_distance_grid(repaired, padded_grid(repaired.bvh.bounds(), 41));
   ConvexDecompositionOptions options;
   options.max_parts = 8;
   options.threads = 1;
@@ -204,7 +204,7 @@ TEST_CASE("GridRows: a solid flush with a mesh has no excess, one that is larger
           "[collision][value]") {
   const TriangleMesh box = box_mesh({0.5, 0.3, 0.2}, 1);
   const RepairedMesh repaired = repair_mesh(box);
-  const DistanceGrid grid = signed_distance_grid(repaired, cube_around(repaired.bvh.bounds(), 51));
+  const DistanceGrid grid = signed_distance_grid(repaired, padded_grid(repaired.bvh.bounds(), 51));
   const GridRows rows(grid);
   const auto solid = [&](double by) {
     HalfSpaces planes;

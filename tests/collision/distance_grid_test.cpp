@@ -83,11 +83,11 @@ TEST_CASE("signed_distance_grid: of spheres and tori it is theirs, less what the
   const DistanceGridOptions exact{.far_tolerance = 0.0};
   const RepairedMesh sphere = repair_mesh(sphere_mesh(1.0, 4));
   for_each_point(
-      signed_distance_grid(sphere, cube_around(sphere.bvh.bounds(), 21), exact),
+      signed_distance_grid(sphere, padded_grid(sphere.bvh.bounds(), 21), exact),
       [&](double value, const Vec3<double>& p) { REQUIRE(test::close(value, p.norm() - 1.0, 0.0, sag)); });
   const RepairedMesh torus = repair_mesh(test::torus_mesh(0.4, 96, 48));
   int inside = 0;
-  for_each_point(signed_distance_grid(torus, cube_around(torus.bvh.bounds(), 21, 0.7), exact),
+  for_each_point(signed_distance_grid(torus, padded_grid(torus.bvh.bounds(), 21, 0.7), exact),
                  [&](double value, const Vec3<double>& p) {
                    const double truth = std::hypot(std::hypot(p.x(), p.y()) - 1.0, p.z()) - 0.4;
                    REQUIRE(test::close(value, truth, 0.0, sag));
@@ -99,7 +99,7 @@ TEST_CASE("signed_distance_grid: of spheres and tori it is theirs, less what the
 TEST_CASE("signed_distance_grid: equal bit for bit for any number of threads", "[collision][determinism]") {
   for (const TriangleMesh& mesh : {test::torus_mesh(0.4, 48, 24), holed_torus()}) {
     const RepairedMesh repaired = repair_mesh(mesh);
-    const SampleGrid grid = cube_around(repaired.bvh.bounds(), 37);
+    const SampleGrid grid = padded_grid(repaired.bvh.bounds(), 37);
     const DistanceGrid one = signed_distance_grid(repaired, grid, {.far_tolerance = 0.05, .threads = 1});
     for (const int threads : {2, 3, 8}) {
       CAPTURE(threads);
@@ -117,7 +117,7 @@ TEST_CASE("signed_distance_grid: signs taken from neighbours are those of windin
     mesh = test::joined(mesh, test::translated(box_mesh({0.5, 0.5, 0.01 * (i + 1)}, 3), {0, 0, 0.15 * i}));
   const RepairedMesh repaired = repair_mesh(mesh);
   REQUIRE(repaired.report.closed);
-  const DistanceGrid grid = signed_distance_grid(repaired, cube_around(repaired.bvh.bounds(), 40));
+  const DistanceGrid grid = signed_distance_grid(repaired, padded_grid(repaired.bvh.bounds(), 40));
   int inside = 0;
   for_each_point(grid, [&](double value, const Vec3<double>& p) {
     REQUIRE((value < 0.0) == (repaired.bvh.winding_number(p, 8.0) > 0.5));
@@ -129,7 +129,7 @@ TEST_CASE("signed_distance_grid: signs taken from neighbours are those of windin
 TEST_CASE("signed_distance_grid: a hole changes signs near it only", "[collision][property]") {
   const RepairedMesh whole = repair_mesh(test::torus_mesh(0.4, 48, 24)), holed = repair_mesh(holed_torus());
   REQUIRE(holed.report.holes == 1);
-  const SampleGrid grid = cube_around(whole.bvh.bounds(), 33);
+  const SampleGrid grid = padded_grid(whole.bvh.bounds(), 33);
   const DistanceGrid a = signed_distance_grid(whole, grid), b = signed_distance_grid(holed, grid);
   int differ = 0;
   for_each_point(b, [&](double value, const Vec3<double>& p) {
@@ -153,22 +153,24 @@ TEST_CASE("field_of: marching cubes on a repaired mesh give a closed surface of 
   CHECK(test::close(mass_properties(surface, 1.0).volume, torus.report.volume, 0.01, 0.0));
 }
 
-TEST_CASE("cube_around: the longest side of the box fills its part of the cube, from the middle",
-          "[collision][value]") {
+TEST_CASE("padded_grid: a box lies in the middle, with the same margin on all sides", "[collision][value]") {
   const Eigen::AlignedBox3d box(Vec3<double>(1, 2, 3), Vec3<double>(2, 6, 3.5));
-  const SampleGrid grid = cube_around(box, 11, 0.5);
-  CHECK(grid.cells == Eigen::Vector3i(10, 10, 10));
+  const SampleGrid grid = padded_grid(box, 11, 0.5);
+  CHECK(grid.cells == Eigen::Vector3i(8, 10, 6));  // margins of 2.2, 2 and 2.15 m: 10 less an even number
   CHECK(test::close(grid.cell_size, 0.8, 1e-14, 0.0));
-  CHECK(test::close(grid.lower, Vec3<double>(-2.5, 0, -0.75), 1e-14, 1e-14));
-  CHECK_THROWS_AS(cube_around(box, 1), std::invalid_argument);
-  CHECK_THROWS_AS(cube_around(box, 11, 1.5), std::invalid_argument);
-  CHECK_THROWS_AS(cube_around(Eigen::AlignedBox3d(), 11), std::invalid_argument);
-  CHECK_THROWS_AS(cube_around({Vec3<double>::Zero(), Vec3<double>::Zero()}, 11), std::invalid_argument);
+  CHECK(test::close(grid.lower, Vec3<double>(-1.7, 0, 0.85), 1e-14, 1e-14));
+
+  const SampleGrid cube = padded_grid({Vec3<double>(0, 0, 0), Vec3<double>(3, 3, 3)}, 101);
+  CHECK(cube.cells == Eigen::Vector3i(100, 100, 100));
+  CHECK_THROWS_AS(padded_grid(box, 1), std::invalid_argument);
+  CHECK_THROWS_AS(padded_grid(box, 11, 1.5), std::invalid_argument);
+  CHECK_THROWS_AS(padded_grid(Eigen::AlignedBox3d(), 11), std::invalid_argument);
+  CHECK_THROWS_AS(padded_grid({Vec3<double>::Zero(), Vec3<double>::Zero()}, 11), std::invalid_argument);
 }
 
 TEST_CASE("signed_distance_grid: options and grids that are none are errors", "[collision][value]") {
   const RepairedMesh sphere = repair_mesh(sphere_mesh(1.0, 1));
-  const SampleGrid grid = cube_around(sphere.bvh.bounds(), 5);
+  const SampleGrid grid = padded_grid(sphere.bvh.bounds(), 5);
   const auto refused = [&](const SampleGrid& g, const DistanceGridOptions& options, const char* reason) {
     CHECK_THROWS_WITH(signed_distance_grid(sphere, g, options), Catch::Contains(reason));
   };
@@ -191,7 +193,7 @@ TEST_CASE("signed_distance_grid: scanned and modelled meshes have the volume of 
     const RepairedMesh repaired = repair_mesh(read_mesh(path));
     CHECK(repaired.report.closed);
     CHECK(repaired.report.shells == 1);
-    const DistanceGrid grid = signed_distance_grid(repaired, cube_around(repaired.bvh.bounds(), 64));
+    const DistanceGrid grid = signed_distance_grid(repaired, padded_grid(repaired.bvh.bounds(), 64));
     const auto inside =
         std::count_if(grid.values.begin(), grid.values.end(), [](double d) { return d < 0.0; });
     const double volume = static_cast<double>(inside) * std::pow(grid.grid.cell_size, 3);

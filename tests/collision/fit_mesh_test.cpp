@@ -237,7 +237,7 @@ TEST_CASE("surface_samples: are spread by area and lie on the triangles", "[coll
 
 TEST_CASE("fit_quality: a body with a regular mesh is compared like any other", "[collision][value]") {
   const RepairedMesh mesh = repair_mesh(sphere_mesh(1.0, 4));
-  const DistanceGrid grid = signed_distance_grid(mesh, cube_around(mesh.bvh.bounds(), 41));
+  const DistanceGrid grid = signed_distance_grid(mesh, padded_grid(mesh.bvh.bounds(), 41));
   MeshedBodyOptions options;
   options.resolution = 64;
   const MeshedBody made = make_meshed_body(make_sphere(1.0, 1.0).shape, options);
@@ -297,7 +297,7 @@ TEST_CASE("fit_quality: a part that the body lacks is lost, and so is a gap that
   const TriangleMesh block = box_between({-0.2, -0.2, 0}, {0.2, 0.2, 0.4});
   const auto quality_of = [&](const TriangleMesh& mesh, const TriangleMesh& body) {
     const RepairedMesh repaired = repair_mesh(mesh);
-    const DistanceGrid grid = signed_distance_grid(repaired, cube_around(repaired.bvh.bounds(), 41));
+    const DistanceGrid grid = signed_distance_grid(repaired, padded_grid(repaired.bvh.bounds(), 41));
     MeshedBodyOptions options;
     options.resolution = 32;
     options.mesh.vertices = 40;

@@ -362,7 +362,7 @@ TEST_CASE("march_primitives: reference meshes are covered with few superquadrics
         Reference{"spot.obj", 22, 0.96}, Reference{"banana.obj", 6, 0.92}}) {
     ABUT_REFERENCE_DATA_OR_SKIP(path, reference.name);
     const RepairedMesh mesh = repair_mesh(read_triangles(path));
-    const DistanceGrid grid = signed_distance_grid(mesh, cube_around(mesh.bvh.bounds(), 101));
+    const DistanceGrid grid = signed_distance_grid(mesh, padded_grid(mesh.bvh.bounds(), 101));
     const FittedSuperquadrics fitted = march_primitives(grid, {.max_primitives = reference.most});
     CAPTURE(reference.name, reference.most, fitted.report.iou);
     CHECK(static_cast<int>(fitted.primitives.size()) <= reference.most);

@@ -32,7 +32,7 @@ TEST_CASE(
   CAPTURE(seed);
   const ShapeSdf sdf(shape_of_ellipsoids(static_cast<std::uint64_t>(seed)));
   DistanceGrid grid;
-  grid.grid = cube_around(sdf.bounds(), 24, 0.5);
+  grid.grid = padded_grid(sdf.bounds(), 24, 0.5);
   grid.values.assign(24 * 24 * 24, 1.0);
   constexpr double k_band = 0.05;
   const std::vector<double> distances = distances_on_grid(sdf, grid, k_band, 1);
@@ -63,7 +63,7 @@ TEST_CASE(
   ball.primitives.emplace_back();
   ball.primitives[0].parameters = {0.4, 0.4, 0.4, 1.0, 1.0};
   DistanceGrid grid;
-  grid.grid = cube_around({Vec3<double>::Constant(-0.5), Vec3<double>::Constant(0.5)}, 61, 0.9);
+  grid.grid = padded_grid({Vec3<double>::Constant(-0.5), Vec3<double>::Constant(0.5)}, 61, 0.9);
   for (int k = 0; k < 61; ++k) {
     for (int j = 0; j < 61; ++j) {
       for (int i = 0; i < 61; ++i) grid.values.push_back(grid.point(i, j, k).norm() - 0.5);

@@ -19,7 +19,7 @@ inline Primitive superquadric_of(const Vec3<double>& axes, double eps1, double e
 inline DistanceGrid grid_of(const Shape& shape, int points) {
   DistanceGrid grid;
   const ShapeSdf sdf(shape);
-  grid.grid = cube_around(sdf.bounds(), points, 0.8);
+  grid.grid = padded_grid(sdf.bounds(), points, 0.8);
   for (int k = 0; k < points; ++k) {
     for (int j = 0; j < points; ++j) {
       for (int i = 0; i < points; ++i) grid.values.push_back(sdf.distance<double>(grid.point(i, j, k)));
