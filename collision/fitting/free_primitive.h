@@ -45,6 +45,16 @@ enum class FreeParameter { fixed, length, exponent };
   return free_parameters(primitive.kind)[0] != FreeParameter::fixed;
 }
 
+/// Throws std::invalid_argument unless all primitives of a shape are free, or convex polyhedra, which a fit
+/// leaves where they are.
+inline void require_refinable(const Shape& shape) {
+  for (const Primitive& primitive : shape.primitives) {
+    require(
+        is_free(primitive) || primitive.kind == PrimitiveKind::convex_polyhedron,
+        "only superquadrics, spheres, capsules, rounded boxes, cones and convex polyhedra can be refined");
+  }
+}
+
 [[nodiscard]] inline bool is_added(const Primitive& primitive) {
   return primitive.operation == PrimitiveOperation::add;
 }

@@ -70,10 +70,7 @@ ShapeJacobian::Side ShapeJacobian::side_of(const Shape& shape, PrimitiveOperatio
 }
 
 ShapeJacobian::ShapeJacobian(const Shape& shape) : primitives_(shape.primitives) {
-  for (const Primitive& primitive : primitives_) {
-    ABUT_ASSERT(is_free(primitive));
-    rotations_.push_back(primitive.X_BP.rotation());
-  }
+  for (const Primitive& primitive : primitives_) rotations_.push_back(primitive.X_BP.rotation());
   for (const PrimitiveOperation operation : {PrimitiveOperation::add, PrimitiveOperation::subtract}) {
     Side side = side_of(shape, operation);
     if (!side.primitives.empty()) sides_.push_back(std::move(side));
@@ -115,11 +112,12 @@ DistanceJacobian ShapeJacobian::evaluate(const Points& points, double band) cons
   for (Eigen::Index i = 0; i < count; ++i) {
     for (std::size_t s = 0; s < sides_.size(); ++s) {
       for (std::size_t k = 0; k < sides_[s].primitives.size(); ++k) {
+        const int l = sides_[s].primitives[k];
+        if (!is_free(primitives_[at(l)])) continue;
         // The order in a side's SDF is that of its shape, of which all primitives are added.
         const auto bar =
             derivatives[s].block<1, k_primitive_bars>(i, static_cast<Eigen::Index>(k) * k_primitive_bars);
         if (bar.segment<3>(8).squaredNorm() <= k_least_slope * k_least_slope) continue;
-        const int l = sides_[s].primitives[k];
         result.slopes.push_back({l, tangent_of(primitives_[at(l)], rotations_[at(l)],
                                                bar.head<5>().transpose(), bar.tail<6>().transpose())});
       }

@@ -18,8 +18,9 @@ struct DistanceSlope {
   PrimitiveTangent slope;
 };
 
-/// Distances at points that are near the zero set, with those of their derivatives that are not negligible:
-/// of entry i, the slopes begin[i] ... begin[i + 1] - 1, those of added primitives first.
+/// Distances at points that are near the zero set, with those of their derivatives by free primitives
+/// (is_free) that are not negligible: of entry i, the slopes begin[i] ... begin[i + 1] - 1, those of added
+/// primitives first.
 struct DistanceJacobian {
   std::vector<Eigen::Index> points;  ///< which of those given
   Eigen::VectorXd distance;          ///< [m]
@@ -36,7 +37,7 @@ struct DistanceJacobian {
 /// latter. Const once made, hence safe to share between threads.
 class ShapeJacobian {
  public:
-  /// @param shape  of free primitives (is_free), one of them added, with Taubin's distance
+  /// @param shape  of free primitives and convex polyhedra, one of them added, with Taubin's distance
   explicit ShapeJacobian(const Shape& shape);
 
   /// @param points  (3, n) [m]

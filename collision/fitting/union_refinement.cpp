@@ -13,10 +13,7 @@ namespace abut {
 
 UnionRefinementReport refine_union(Shape& shape, const DistanceGrid& grid,
                                    const UnionRefinementOptions& options) {
-  for (const Primitive& primitive : shape.primitives) {
-    require(is_free(primitive),
-            "only superquadrics, spheres, capsules, rounded boxes and cones can be refined");
-  }
+  require_refinable(shape);
   require(shape.distance_mode == DistanceMode::taubin, "only Taubin's distance can be refined");
   require(options.truncation > 0.0 && options.band >= 0.5 && options.least_axis > 0.0,
           "truncation and least_axis must be > 0, and band >= 0.5");

@@ -54,8 +54,8 @@ struct UnionRefinementReport {
 /// (occupancy_iou), rises or there were too many primitives; what `is_good_enough` asks for comes after
 /// that. The result depends on the shape, the grid and the options alone.
 ///
-/// @param shape  of superquadrics, spheres, capsules, rounded boxes and cones, added or subtracted, with its
-///               union smoothing
+/// @param shape  of superquadrics, spheres, capsules, rounded boxes and cones, and of convex polyhedra, which
+///               stay as they are or are left out; added or subtracted, with its union smoothing
 /// Throws std::invalid_argument for other primitives, distances other than Taubin's, or options out of range.
 UnionRefinementReport refine_union(Shape& shape, const DistanceGrid& grid,
                                    const UnionRefinementOptions& options = {});

@@ -328,13 +328,14 @@ double UnionRefiner::damped(const SuperquadricMatrix& block, int a, double dampi
   return (1.0 + damping) * block(a, a) + 1e-6 * unit;
 }
 
-/// Moves all primitives of a shape; false if the change is not finite.
+/// Moves the free primitives of a shape; false if the change is not finite.
 bool UnionRefiner::move(Shape& shape, const Eigen::VectorXd& change) const {
   if (!change.allFinite()) return false;
   const FreePrimitiveBounds bounds = {options_.least_axis * h_, h_ * grid_.grid.cells.cast<double>().norm(),
                                       options_.least_exponent, options_.most_exponent};
   for (std::size_t l = 0; l < shape.primitives.size(); ++l) {
     Primitive& primitive = shape.primitives[l];
+    if (!is_free(primitive)) continue;
     const PrimitiveTangent by =
         change.segment<k_superquadric_numbers>(static_cast<Eigen::Index>(l) * k_superquadric_numbers);
     primitive = moved(primitive, limited(by, reach_of(primitive, T_)), bounds);

@@ -40,6 +40,9 @@ class UnionRefiner {
   /// Chooses grid points near the zero set of the grid or of the shape, given distances().
   void choose_samples(const std::vector<double>& distances);
 
+  /// Sum of squared residuals of a shape [m^2].
+  [[nodiscard]] double cost_of(const Shape& shape) const;
+
   /// Root mean square of the residuals [m].
   [[nodiscard]] double error() const;
 
@@ -71,8 +74,6 @@ class UnionRefiner {
   [[nodiscard]] std::vector<double> distances_at_samples(const ShapeSdf& sdf) const;
   [[nodiscard]] double residual(double distance, std::size_t sample) const;
   [[nodiscard]] std::vector<Eigen::Index> points_near(const ShapeSdf& sdf) const;
-  /// Sum of squared residuals of a shape [m^2].
-  [[nodiscard]] double cost_of(const Shape& shape) const;
   [[nodiscard]] PrimitiveRemoval least_useful() const;
   [[nodiscard]] PrimitiveRemoval cheapest_merge() const;
   [[nodiscard]] NormalEquations normal_equations() const;
