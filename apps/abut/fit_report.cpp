@@ -34,34 +34,68 @@ std::string mesh_text(const FittedMesh& fitted) {
   return text;
 }
 
-int subtracted_primitives(const Shape& shape) {
-  return static_cast<int>(
-      std::count_if(shape.primitives.begin(), shape.primitives.end(),
-                    [](const Primitive& p) { return p.operation == PrimitiveOperation::subtract; }));
+/// Primitives of a fitted shape.
+struct PrimitiveCounts {
+  int subtracted = 0, superquadrics = 0, polyhedra = 0, exact = 0;
+  int planes = 0;  // of the polyhedra
+};
+
+PrimitiveCounts counts_of(const Shape& shape) {
+  PrimitiveCounts counts;
+  for (const Primitive& primitive : shape.primitives) {
+    if (primitive.operation == PrimitiveOperation::subtract) ++counts.subtracted;
+    switch (primitive.kind) {
+      case PrimitiveKind::superquadric:
+        ++counts.superquadrics;
+        break;
+      case PrimitiveKind::convex_polyhedron:
+        ++counts.polyhedra;
+        counts.planes += static_cast<int>(primitive.values.size());
+        break;
+      case PrimitiveKind::oriented_point_cloud:
+        break;
+      default:
+        ++counts.exact;
+    }
+  }
+  return counts;
+}
+
+std::string polyhedra_text(const PrimitiveCounts& counts) {
+  return fmt::format("{} with {}", count_text(at(counts.polyhedra), "convex polyhedron", "convex polyhedra"),
+                     count_text(at(counts.planes), "plane"));
+}
+
+/// What follows other counts; empty without any.
+std::string exact_text(const PrimitiveCounts& counts) {
+  if (counts.exact == 0) return {};
+  return fmt::format("; {} {} exact: spheres, capsules, boxes or cylinders", counts.exact,
+                     counts.exact == 1 ? "is" : "are");
 }
 
 std::string superquadrics_text(const FittedMesh& fitted) {
   const UnionRefinementReport& u = fitted.refinement;
   const ShapeGrowthReport& g = fitted.growth;
   const auto primitives = static_cast<int>(fitted.shape.primitives.size());
-  const int subtracted = subtracted_primitives(fitted.shape), exact = fitted.exact_kinds.replaced;
+  const PrimitiveCounts counts = counts_of(fitted.shape);
+  const int subtracted = counts.subtracted;
   std::string text =
       fmt::format("  refinement      IoU of the points {:.4f} before, {:.4f} after {}\n", u.iou_before,
                   u.iou_after, u.kept ? "it" : "it: left as it was") +
       fmt::format("  growth          IoU of the cells {:.4f} before, {:.4f} after it\n", g.iou_before,
                   g.iou_after) +
       fmt::format("  primitives      {} added, {} subtracted", primitives - subtracted, subtracted);
-  if (exact > 0)
-    text +=
-        fmt::format("; {} {} exact: spheres, capsules, boxes or cylinders", exact, exact == 1 ? "is" : "are");
+  text += exact_text(counts);
+  if (counts.polyhedra > 0) text += "; " + polyhedra_text(counts);
   return text + '\n';
 }
 
 std::string convex_text(const FittedMesh& fitted) {
-  const ConvexDecompositionReport& d = fitted.decomposition;
-  return fmt::format("  parts           {} with {}, of {} that the mesh was cut into\n",
-                     count_text(fitted.shape.primitives.size(), "convex polyhedron", "convex polyhedra"),
-                     count_text(at(d.planes), "plane"), count_text(at(d.pieces), "piece"));
+  const PrimitiveCounts counts = counts_of(fitted.shape);
+  std::string text = "  parts           " + polyhedra_text(counts);
+  if (counts.superquadrics > 0) text += ", " + count_text(at(counts.superquadrics), "superquadric");
+  return text + fmt::format(", of {} that the mesh was cut into{}\n",
+                            count_text(at(fitted.decomposition.pieces), "piece"), exact_text(counts));
 }
 
 std::string fit_text(const FittedMesh& fitted, const FitQuality& q) {
@@ -148,6 +182,7 @@ Json json_of_mesh(const RepairReport& r) {
 
 Json json_of_fit(const FittedMesh& fitted, const FitQuality& q) {
   const UnionRefinementReport& u = fitted.refinement;
+  const PrimitiveCounts counts = counts_of(fitted.shape);
   return {{"method", method_name(fitted.method)},
           {"iou", q.iou},
           {"occupancy_iou", q.occupancy_iou},
@@ -158,10 +193,12 @@ Json json_of_fit(const FittedMesh& fitted, const FitQuality& q) {
           {"growth_rounds", fitted.growth.rounds},
           {"occupancy_iou_before_growth", fitted.growth.iou_before},
           {"merged", u.merged + fitted.growth.merged},
-          {"subtracted", subtracted_primitives(fitted.shape)},
-          {"exact_kinds", fitted.exact_kinds.replaced},
+          {"subtracted", counts.subtracted},
+          {"superquadrics", counts.superquadrics},
+          {"exact_kinds", counts.exact},
+          {"polyhedra", counts.polyhedra},
           {"pieces", fitted.decomposition.pieces},
-          {"planes", fitted.decomposition.planes},
+          {"planes", counts.planes},
           {"mesh_to_surface", json_of_statistics(q.mesh_to_zero_set)},
           {"collision_mesh_to_mesh", json_of_statistics(q.collision_mesh_to_mesh)},
           {"mean_normal_angle", q.mean_normal_angle},

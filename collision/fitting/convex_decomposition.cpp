@@ -14,9 +14,11 @@
 #include "collision/fitting/grid_rows.h"
 #include "collision/fitting/mesh_cleaning.h"
 #include "collision/fitting/parallel_chunks.h"
+#include "collision/fitting/query_cost.h"
 #include "engine/check.h"
 #include "engine/convex_hull.h"
 #include "engine/primitive_builder.h"
+#include "engine/primitive_check.h"
 
 namespace abut {
 namespace {
@@ -31,7 +33,6 @@ constexpr std::size_t k_most_faces = 30, k_face_directions = 4;
 constexpr double k_same_direction = 0.985;  // cos of 10 degrees
 constexpr int k_most_triangles = 50'000;    // beyond which vertices become one within
 constexpr double k_weld = 0.5;              // so many spacings
-constexpr double k_planes_per_part = 8.0;   // that cost about as much as a superquadric
 
 struct RatedCut {
   CutPlane plane;
@@ -315,7 +316,7 @@ ConvexDecomposition decompose(const TriangleMesh& mesh, const DistanceGrid& grid
          (merger.parts().size() > at(options.max_parts) || merger.cheapest() < worth))
     merger.take_cheapest();
 
-  const PlaneReduction reduction{at(options.max_planes), std::max(worth / k_planes_per_part, 1e-9)};
+  const PlaneReduction reduction{at(options.max_planes), std::max(worth / k_planes_per_superquadric, 1e-9)};
   result.parts = polyhedra_of(merger.parts(), rows, reduction, options.threads);
   while (options.is_good_enough && merger.parts().size() > 1) {
     merger.take_cheapest();
@@ -325,6 +326,17 @@ ConvexDecomposition decompose(const TriangleMesh& mesh, const DistanceGrid& grid
   }
   for (const Primitive& part : result.parts) result.report.planes += static_cast<int>(part.values.size());
   return result;
+}
+
+void bound_edges(Shape& shape) {
+  if (shape.primitives.size() < 2) return;
+  // Where two parts meet the union rises by tau ln 2, and their edges are lower by tau_c ln 2 or a little
+  // more: no groove is left.
+  for (Primitive& part : shape.primitives) {
+    if (part.kind == PrimitiveKind::convex_polyhedron)
+      part.parameters[0] =
+          std::max(std::min(part.parameters[0], 0.5 * shape.union_smoothing), k_least_length);
+  }
 }
 
 double flat_share(const TriangleMesh& mesh, const DistanceGrid& grid) {

@@ -50,6 +50,9 @@ struct ConvexDecomposition {
 [[nodiscard]] ConvexDecomposition decompose(const TriangleMesh& mesh, const DistanceGrid& grid,
                                             const ConvexDecompositionOptions& options = {});
 
+/// Makes edges of the convex polyhedra of a union at most half as smooth as the union.
+void bound_edges(Shape& shape);
+
 /// Which part of the surface of a mesh is made of flat faces of more than 1.5 % of it, in [0, 1].
 [[nodiscard]] double flat_share(const TriangleMesh& mesh, const DistanceGrid& grid);
 

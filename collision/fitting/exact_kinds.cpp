@@ -4,15 +4,11 @@
 #include <array>
 #include <cmath>
 #include <numbers>
-#include <numeric>
+#include <utility>
 
-#include "collision/fitting/free_primitive.h"
-#include "collision/fitting/parallel_chunks.h"
-#include "collision/fitting/shape_on_grid.h"
-#include "collision/fitting/union_refiner.h"
-#include "collision/sdf/shape_sdf.h"
-#include "engine/check.h"
+#include "engine/convex_hull.h"
 #include "engine/primitive_check.h"
+#include "engine/types.h"
 
 namespace abut {
 namespace {
@@ -20,8 +16,6 @@ namespace {
 constexpr double k_most_box_exponent = 0.6, k_round = 0.3;  // |exponent - 1| of what is round
 constexpr double k_round_ratio = 1.25;                      // of axes that are about equal
 constexpr double k_edge_smoothing = 0.05;  // tau_c of a cylinder by its smaller length; 0.1 is the most
-constexpr int k_most_attempts = 4;
-constexpr double k_exact_cost = 0.25;  // of a query, in superquadrics
 
 bool about_equal(double a, double b) { return std::max(a, b) <= k_round_ratio * std::min(a, b); }
 bool is_round(double exponent) { return std::abs(exponent - 1.0) <= k_round; }
@@ -31,33 +25,36 @@ double edge_radius(double exponent) {
   return (1.0 - std::pow(2.0, -0.5 * exponent)) / (1.0 - 0.5 * std::numbers::sqrt2);
 }
 
-struct Replacement {
-  std::size_t primitive;
-  Primitive exact;
-  double change;  ///< of the cost [m^2]
+/// With its axes and half extents.
+struct OrientedBox {
+  Mat3<double> R = Mat3<double>::Identity();
+  Vec3<double> centre = Vec3<double>::Zero(), half = Vec3<double>::Zero();
 };
 
-/// For each superquadric the exact kind that changes the cost least; the cheapest first.
-std::vector<Replacement> replacements_of(const UnionRefiner& refiner, int threads) {
-  const Shape& shape = refiner.shape();
-  std::vector<Replacement> found;
-  for (std::size_t l = 0; l < shape.primitives.size(); ++l) {
-    for (Primitive& exact : exact_kinds_near(shape.primitives[l]))
-      found.push_back({l, std::move(exact), 0.0});
+OrientedBox box_along(const Mat3<double>& R, const Points& points) {
+  const Points turned = R.transpose() * points;
+  const Vec3<double> lower = turned.rowwise().minCoeff(), upper = turned.rowwise().maxCoeff();
+  return {R, R * Vec3<double>(0.5 * (lower + upper)), 0.5 * (upper - lower)};
+}
+
+/// The smallest box around a polyhedron along normals of its faces, the second made perpendicular to the
+/// first.
+OrientedBox smallest_box(const Primitive& polyhedron) {
+  constexpr double k_parallel = 0.2;  // |sin| of the angle between two normals that give no axes
+  const Points points = polyhedron_vertices(polyhedron.directions, polyhedron.values);
+  OrientedBox smallest = box_along(Mat3<double>::Identity(), points);
+  for (Eigen::Index i = 0; i < polyhedron.directions.cols(); ++i) {
+    for (Eigen::Index j = 0; j < polyhedron.directions.cols(); ++j) {
+      const Vec3<double> z = polyhedron.directions.col(i);
+      const Vec3<double> x = polyhedron.directions.col(j) - z * z.dot(polyhedron.directions.col(j));
+      if (x.norm() < k_parallel) continue;
+      Mat3<double> R;
+      R << x.normalized(), z.cross(x.normalized()), z;
+      const OrientedBox box = box_along(R, points);
+      if (box.half.prod() < (1.0 - 1e-9) * smallest.half.prod()) smallest = box;
+    }
   }
-  for_each_chunk(static_cast<int>(found.size()), threads, [&](int i) {
-    Replacement& replacement = found[at(i)];
-    replacement.change = refiner.change_by(static_cast<int>(replacement.primitive), -1, replacement.exact);
-  });
-  std::stable_sort(found.begin(), found.end(),
-                   [](const auto& a, const auto& b) { return a.change < b.change; });
-  std::vector<Replacement> best;
-  for (Replacement& replacement : found) {
-    if (std::none_of(best.begin(), best.end(),
-                     [&](const auto& other) { return other.primitive == replacement.primitive; }))
-      best.push_back(std::move(replacement));
-  }
-  return best;
+  return smallest;
 }
 
 }  // namespace
@@ -86,55 +83,26 @@ std::vector<Primitive> exact_kinds_near(const Primitive& superquadric) {
   return kinds;
 }
 
-double query_cost(const Primitive& primitive) {
-  return primitive.kind == PrimitiveKind::superquadric ? 1.0 : k_exact_cost;
-}
-
-ExactKindsReport take_exact_kinds(Shape& shape, const DistanceGrid& grid, const ExactKindsOptions& options) {
-  require(options.least_gain >= 0.0, "least_gain must be >= 0");
-  require(std::all_of(shape.primitives.begin(), shape.primitives.end(), is_free),
-          "only superquadrics, spheres, capsules, rounded boxes and cones can be refined");
-  UnionRefinementOptions refinement = options.refinement;
-  refinement.is_good_enough = {};
-  const auto iou_of = [&](const Shape& s) {
-    return occupancy_iou(grid, distances_on_grid(ShapeSdf(s), grid, grid.grid.cell_size, refinement.threads));
+std::vector<Primitive> superquadrics_near(const Primitive& polyhedron) {
+  constexpr double k_flat = 0.1;  // exponent
+  std::vector<Primitive> found;
+  if (polyhedron.kind != PrimitiveKind::convex_polyhedron) return found;
+  const OrientedBox box = smallest_box(polyhedron);
+  const auto offer = [&](int z, double eps1, double eps2) {
+    const int x = (z + 1) % 3, y = (z + 2) % 3;
+    Mat3<double> R;
+    R << box.R.col(x), box.R.col(y), box.R.col(z);
+    Primitive superquadric;
+    superquadric.operation = polyhedron.operation;
+    superquadric.X_BP.p = polyhedron.X_BP * box.centre;
+    superquadric.X_BP.q = (polyhedron.X_BP.q * Quat<double>(R)).normalized();
+    superquadric.parameters = {box.half[x], box.half[y], box.half[z], eps1, eps2};
+    found.push_back(std::move(superquadric));
   };
-  const auto merit = [&](double iou, const Shape& s) {
-    return iou - options.least_gain * std::accumulate(s.primitives.begin(), s.primitives.end(), 0.0,
-                                                      [](double sum, const Primitive& primitive) {
-                                                        return sum + query_cost(primitive);
-                                                      });
-  };
-  ExactKindsReport report;
-  if (std::all_of(shape.primitives.begin(), shape.primitives.end(),
-                  [](const Primitive& primitive) { return exact_kinds_near(primitive).empty(); }))
-    return report;
-  UnionRefiner refiner(shape, grid, refinement);
-  const std::vector<double> distances = refiner.distances();
-  report.iou_after = occupancy_iou(grid, distances);
-  refiner.choose_samples(distances);
-  std::vector<Replacement> waiting = replacements_of(refiner, refinement.threads);
-  std::size_t most = waiting.size();
-  for (int attempt = 0; attempt < k_most_attempts && !waiting.empty(); ++attempt) {
-    const auto end = waiting.begin() + static_cast<std::ptrdiff_t>(std::min(most, waiting.size()));
-    Shape next = shape;
-    for (auto r = waiting.begin(); r != end; ++r) next.primitives[r->primitive] = r->exact;
-    refiner.set_shape(next);
-    (void)refiner.descend(refinement.steps);
-    next = refiner.shape();
-    const double iou = iou_of(next);
-    if (merit(iou, next) > merit(report.iou_after, shape) &&
-        (!options.is_good_enough || options.is_good_enough(next))) {
-      report.replaced += static_cast<int>(end - waiting.begin());
-      report.iou_after = iou;
-      shape = std::move(next);
-      waiting.erase(waiting.begin(), end);
-    } else if (most == 1) {
-      break;
-    }
-    most = std::max<std::size_t>(std::min(most, waiting.size()) / 2, 1);
-  }
-  return report;
+  offer(2, k_flat, k_flat);
+  offer(2, 1.0, 1.0);
+  for (int z = 0; z < 3; ++z) offer(z, k_flat, 1.0);
+  return found;
 }
 
 }  // namespace abut

@@ -10,15 +10,15 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "collision/fitting/cavity_filling.h"
-#include "collision/fitting/exact_kinds.h"
 #include "collision/fitting/fit_quality.h"
+#include "collision/fitting/primitive_replacement.h"
+#include "collision/fitting/query_cost.h"
 #include "collision/fitting/shape_growth.h"
 #include "collision/fitting/shape_on_grid.h"
 #include "collision/fitting/single_primitive_fit.h"
 #include "collision/sdf/shape_sdf.h"
 #include "engine/body_builder.h"
 #include "engine/check.h"
-#include "engine/primitive_check.h"
 
 namespace abut {
 namespace {
@@ -30,6 +30,17 @@ constexpr double k_settled_early = 5e-4;    // relative decrease of the cost wit
 constexpr double k_most_smoothing = 0.1;    // of the size: bulges are as large, times ln 2
 constexpr double k_least_size = 1e-6, k_largest_size = 1e6;  // [m]: lengths of parts stay in their range
 
+/// What is fitted, and how.
+struct FittingTask {
+  const MeshFitOptions& options;
+  const RepairedMesh& repaired;
+  const DistanceGrid& grid;
+  const Points& surface;   // of the mesh, where distances are judged
+  double union_smoothing;  // that a fit begins with [m]
+
+  [[nodiscard]] double size() const { return repaired.report.size; }
+};
+
 /// Of points from the zero set, by the signed distance function [m].
 double mean_distance(const Shape& shape, const Points& points) {
   const ShapeSdf sdf(shape);
@@ -40,15 +51,23 @@ double mean_distance(const Shape& shape, const Points& points) {
 
 /// The smoothing that a shape has in the end [m]: what is asked for, or no more than the default of a shape
 /// without a mesh.
-double bounded_smoothing(const Shape& shape, double size, const MeshFitOptions& options) {
-  if (options.union_smoothing) return *options.union_smoothing;
-  return std::min(shape.union_smoothing, default_union_smoothing(shape, size));
+double bounded_smoothing(const FittingTask& task, const Shape& shape) {
+  if (task.options.union_smoothing) return *task.options.union_smoothing;
+  return std::min(shape.union_smoothing, default_union_smoothing(shape, task.size()));
 }
 
-/// Whether a shape, smoothed as it will be in the end, is as close to points as the tolerance asks for.
-bool is_within_tolerance(Shape shape, const Points& points, double size, const MeshFitOptions& options) {
-  shape.union_smoothing = bounded_smoothing(shape, size, options);
-  return mean_distance(shape, points) <= *options.tolerance * size;
+/// Smooths a shape as it will be in the end.
+void smooth_finally(const FittingTask& task, Shape& shape) {
+  shape.union_smoothing = bounded_smoothing(task, shape);
+  bound_edges(shape);
+}
+
+/// Whether a shape, smoothed as it will be in the end, is as close to the mesh as the tolerance asks for;
+/// true without one.
+bool is_within_tolerance(const FittingTask& task, Shape shape) {
+  if (!task.options.tolerance) return true;
+  smooth_finally(task, shape);
+  return mean_distance(shape, task.surface) <= *task.options.tolerance * task.size();
 }
 
 UnionRefinementOptions refinement_of(const MeshFitOptions& options) {
@@ -60,14 +79,14 @@ UnionRefinementOptions refinement_of(const MeshFitOptions& options) {
 }
 
 /// Superquadrics that fill the inside of a grid `start`, completed against the grid of the mesh.
-FittedUnion fit_superquadrics(const DistanceGrid& start, const DistanceGrid& grid, double union_smoothing,
-                              const MeshFitOptions& options) {
+FittedUnion fit_superquadrics(const FittingTask& task, const DistanceGrid& start) {
+  const MeshFitOptions& options = task.options;
   MarchingPrimitivesOptions marching;
   marching.max_primitives = options.max_primitives;
   marching.progress = options.progress;
   FittedSuperquadrics found = march_primitives(start, marching);
   FittedUnion result;
-  result.shape.union_smoothing = union_smoothing;
+  result.shape.union_smoothing = task.union_smoothing;
   result.shape.primitives = std::move(found.primitives);
   result.marching = found.report;
   if (result.shape.primitives.empty()) return result;
@@ -77,24 +96,8 @@ FittedUnion fit_superquadrics(const DistanceGrid& start, const DistanceGrid& gri
   growth.max_primitives = options.max_primitives;
   growth.refinement = refinement;
   growth.refinement.settled = k_settled_early;
-  result.growth = grow_shape(result.shape, grid, growth);
+  result.growth = grow_shape(result.shape, task.grid, growth);
   return result;
-}
-
-/// The IoU, less what each superquadric has to be worth.
-double merit(const FittedUnion& fitted) {
-  return fitted.growth.iou_after -
-         ShapeGrowthOptions().least_gain * static_cast<double>(fitted.shape.primitives.size());
-}
-
-/// The same of convex polyhedra, of which eight planes cost about as much as a superquadric.
-double merit(const Shape& polyhedra, const DistanceGrid& grid, int threads) {
-  constexpr double k_planes = 8.0;
-  const double iou =
-      occupancy_iou(grid, distances_on_grid(ShapeSdf(polyhedra), grid, grid.grid.cell_size, threads));
-  std::size_t planes = 0;
-  for (const Primitive& p : polyhedra.primitives) planes += p.values.size();
-  return iou - ShapeGrowthOptions().least_gain * static_cast<double>(planes) / k_planes;
 }
 
 std::optional<Shape> hull_if_any(const TriangleMesh& mesh) {
@@ -106,33 +109,27 @@ std::optional<Shape> hull_if_any(const TriangleMesh& mesh) {
 }
 
 /// Superquadrics from the grid of the mesh, or with its cavities filled and then cut out: the better of both.
-FittedUnion fit_superquadrics(const DistanceGrid& grid, double union_smoothing,
-                              const MeshFitOptions& options) {
-  FittedUnion fitted = fit_superquadrics(grid, grid, union_smoothing, options);
-  const FilledGrid filled = fill_cavities(grid, k_least_cavities);
+FittedUnion fit_superquadrics(const FittingTask& task) {
+  const auto merit_of = [](const FittedUnion& fitted) {
+    return merit(fitted.growth.iou_after, fitted.shape, ShapeGrowthOptions().least_gain);
+  };
+  FittedUnion fitted = fit_superquadrics(task, task.grid);
+  const FilledGrid filled = fill_cavities(task.grid, k_least_cavities);
   if (filled.filled > 0) {
-    FittedUnion other = fit_superquadrics(filled.grid, grid, union_smoothing, options);
-    if (merit(other) > merit(fitted)) fitted = std::move(other);
+    FittedUnion other = fit_superquadrics(task, filled.grid);
+    if (merit_of(other) > merit_of(fitted)) fitted = std::move(other);
   }
   return fitted;
 }
 
 /// Convex polyhedra, as few as the tolerance allows.
-FittedUnion fit_convex(const RepairedMesh& repaired, const DistanceGrid& grid, const Points& surface,
-                       double union_smoothing, const MeshFitOptions& options) {
-  const double size = repaired.report.size;
+FittedUnion fit_convex(const FittingTask& task) {
+  const MeshFitOptions& options = task.options;
   const auto shape_of = [&](std::vector<Primitive> parts) {
     Shape shape;
     shape.primitives = std::move(parts);
-    shape.union_smoothing = union_smoothing;
-    shape.union_smoothing = bounded_smoothing(shape, size, options);
-    // Where two parts meet the union rises by tau ln 2, and their edges are lower by tau_c ln 2 or a little
-    // more: no groove is left.
-    if (shape.primitives.size() > 1) {
-      for (Primitive& part : shape.primitives)
-        part.parameters[0] =
-            std::max(std::min(part.parameters[0], 0.5 * shape.union_smoothing), k_least_length);
-    }
+    shape.union_smoothing = task.union_smoothing;
+    smooth_finally(task, shape);
     return shape;
   };
   ConvexDecompositionOptions decomposition;
@@ -141,9 +138,9 @@ FittedUnion fit_convex(const RepairedMesh& repaired, const DistanceGrid& grid, c
   decomposition.progress = options.progress;
   if (options.tolerance)
     decomposition.is_good_enough = [&](const std::vector<Primitive>& parts) {
-      return is_within_tolerance(shape_of(parts), surface, size, options);
+      return is_within_tolerance(task, shape_of(parts));
     };
-  ConvexDecomposition found = decompose(repaired.mesh, grid, decomposition);
+  ConvexDecomposition found = decompose(task.repaired.mesh, task.grid, decomposition);
   FittedUnion result;
   result.shape = shape_of(std::move(found.parts));
   result.decomposition = found.report;
@@ -151,72 +148,95 @@ FittedUnion fit_convex(const RepairedMesh& repaired, const DistanceGrid& grid, c
 }
 
 /// Leaves out superquadrics as long as the tolerance allows it.
-void thin_out(const MeshFitOptions& options, const Points& surface, FittedMesh& result) {
-  UnionRefinementOptions thinning = refinement_of(options);
+void thin_out(const FittingTask& task, FittedUnion& fitted) {
+  UnionRefinementOptions thinning = refinement_of(task.options);
   thinning.rounds = 0;
-  thinning.is_good_enough = [&](const Shape& shape) {
-    return is_within_tolerance(shape, surface, result.repaired.report.size, options);
-  };
-  result.refinement.thinned_out = refine_union(result.shape, result.grid, thinning).thinned_out;
+  thinning.is_good_enough = [&](const Shape& shape) { return is_within_tolerance(task, shape); };
+  fitted.refinement.thinned_out = refine_union(fitted.shape, task.grid, thinning).thinned_out;
 }
 
-/// Exact kinds in place of superquadrics, if the tolerance allows it.
-void replace_by_exact_kinds(const MeshFitOptions& options, const Points& surface, FittedMesh& result) {
-  ExactKindsOptions exact;
-  exact.refinement = refinement_of(options);
-  if (options.tolerance)
-    exact.is_good_enough = [&](const Shape& shape) {
-      return is_within_tolerance(shape, surface, result.repaired.report.size, options);
-    };
-  result.exact_kinds = take_exact_kinds(result.shape, result.grid, exact);
+/// Cheaper kinds and some convex polyhedra in place of what was fitted, if the tolerance allows it.
+void replace(const FittingTask& task, const std::vector<Primitive>& polyhedra, FittedUnion& fitted) {
+  ReplacementOptions options;
+  options.refinement = refinement_of(task.options);
+  options.is_good_enough = [&](const Shape& shape) { return is_within_tolerance(task, shape); };
+  fitted.cheaper_kinds = take_cheaper_kinds(fitted.shape, task.grid, options);
+  fitted.polyhedra = take_polyhedra(fitted.shape, polyhedra, task.grid, options);
+  if (fitted.polyhedra.replaced > 0)  // what is left may have become nearer to exact kinds
+    fitted.cheaper_kinds.replaced += take_cheaper_kinds(fitted.shape, task.grid, options).replaced;
 }
 
 /// Superquadrics that were fitted with more smoothing than they will have, refined with that.
-void bound_smoothing(const MeshFitOptions& options, FittedMesh& result) {
-  Shape& shape = result.shape;
-  const double bound = bounded_smoothing(shape, result.repaired.report.size, options);
+void bound_smoothing(const FittingTask& task, Shape& shape) {
+  const double bound = bounded_smoothing(task, shape);
   if (bound >= shape.union_smoothing) return;
   shape.union_smoothing = bound;
-  UnionRefinementOptions refinement = refinement_of(options);
+  UnionRefinementOptions refinement = refinement_of(task.options);
   refinement.rounds = 1;  // none is left out
   refinement.settled = k_settled_early;
-  (void)refine_union(shape, result.grid, refinement);
+  (void)refine_union(shape, task.grid, refinement);
 }
 
 /// The last refinement, against more points: rounds of growth follow those that they see too closely.
-void refine_finally(const MeshFitOptions& options, const Points& surface, FittedMesh& result) {
-  UnionRefinementOptions refinement = refinement_of(options);
+void refine_finally(const FittingTask& task, Shape& shape) {
+  UnionRefinementOptions refinement = refinement_of(task.options);
   refinement.rounds = 1;
   refinement.max_samples = 40000;
   refinement.settled = k_settled_early;
-  Shape refined = result.shape;
-  (void)refine_union(refined, result.grid, refinement);
-  if (!options.tolerance || is_within_tolerance(refined, surface, result.repaired.report.size, options))
-    result.shape = std::move(refined);
+  Shape refined = shape;
+  (void)refine_union(refined, task.grid, refinement);
+  if (is_within_tolerance(task, refined)) shape = std::move(refined);
 }
 
-/// Superquadrics, the hull or convex polyhedra, whichever have the highest merit; these first where they are
-/// equal. Returns what it is.
-FitMethod fit_best(const RepairedMesh& repaired, const DistanceGrid& grid, const Points& surface,
-                   double union_smoothing, const MeshFitOptions& options, FittedUnion& best) {
+/// What comes after the growth of superquadrics; with `replaced_by`, they are mixed with exact kinds and
+/// these polyhedra.
+void finish(const FittingTask& task, const std::vector<Primitive>* polyhedra, FittedUnion& fitted) {
+  if (fitted.shape.primitives.empty()) return;
+  bound_smoothing(task, fitted.shape);
+  if (task.options.tolerance) thin_out(task, fitted);
+  if (polyhedra != nullptr) replace(task, *polyhedra, fitted);
+  refine_finally(task, fitted.shape);
+  smooth_finally(task, fitted.shape);
+}
+
+/// Superquadrics mixed with other kinds, the hull, convex polyhedra, or these mixed with other kinds,
+/// whichever have the highest merit of those within the tolerance; the first where they are equal. Returns
+/// what it began with.
+FitMethod fit_best(const FittingTask& task, FittedUnion& best) {
+  static const std::vector<Primitive> k_none;
   FitMethod method = FitMethod::superquadrics;
-  best = fit_superquadrics(grid, union_smoothing, options);
-  double highest = best.shape.primitives.empty() ? -k_infinity : merit(best);
+  std::pair<bool, double> highest;
   const auto offer = [&](FitMethod other, FittedUnion fitted) {
     if (fitted.shape.primitives.empty()) return;
-    const double value = merit(fitted.shape, grid, options.threads);
-    if (!(value > highest)) return;
+    const double iou = occupancy_iou(
+        task.grid,
+        distances_on_grid(ShapeSdf(fitted.shape), task.grid, task.grid.grid.cell_size, task.options.threads));
+    const std::pair value(is_within_tolerance(task, fitted.shape),
+                          merit(iou, fitted.shape, ShapeGrowthOptions().least_gain));
+    if (!best.shape.primitives.empty() && !(value > highest)) return;
     highest = value;
     method = other;
     best = std::move(fitted);
   };
-  if (const std::optional<Shape> hull = hull_if_any(repaired.mesh)) {
-    FittedUnion fitted;
-    fitted.shape = *hull;
-    offer(FitMethod::hull, std::move(fitted));
+  FittedUnion mixed = fit_superquadrics(task), hull, convex;
+  if (std::optional<Shape> shape = hull_if_any(task.repaired.mesh)) {
+    hull.shape = std::move(*shape);
+    hull.shape.union_smoothing = task.union_smoothing;
   }
-  if (flat_share(repaired.mesh, grid) >= k_least_flat_share)
-    offer(FitMethod::convex, fit_convex(repaired, grid, surface, union_smoothing, options));
+  std::vector<Primitive> polyhedra;
+  if (flat_share(task.repaired.mesh, task.grid) >= k_least_flat_share) {
+    convex = fit_convex(task);
+    mixed.decomposition = convex.decomposition;
+    polyhedra = hull.shape.primitives;
+    polyhedra.insert(polyhedra.end(), convex.shape.primitives.begin(), convex.shape.primitives.end());
+  }
+  finish(task, &polyhedra, mixed);
+  offer(FitMethod::superquadrics, std::move(mixed));
+  offer(FitMethod::hull, std::move(hull));
+  FittedUnion other_kinds = convex;
+  finish(task, &k_none, other_kinds);
+  offer(FitMethod::convex, std::move(convex));
+  offer(FitMethod::convex, std::move(other_kinds));
   return method;
 }
 
@@ -256,17 +276,18 @@ FittedMesh fit_mesh(const TriangleMesh& mesh, const MeshFitOptions& options) {
   result.grid = signed_distance_grid(result.repaired,
                                      padded_grid(result.repaired.bvh.bounds(), points, k_fill), distances);
 
-  const double smoothing =
-      options.union_smoothing.value_or(k_union_smoothing_per_size * result.repaired.report.size);
   const Points surface = surface_samples(result.repaired.surface(), k_judged_points).points;
+  const FittingTask task = {options, result.repaired, result.grid, surface,
+                            options.union_smoothing.value_or(k_union_smoothing_per_size * size)};
   FittedUnion& fitted = result;
   result.method = options.method;
   switch (options.method) {
     case FitMethod::superquadrics:
-      fitted = fit_superquadrics(result.grid, smoothing, options);
+      fitted = fit_superquadrics(task);
+      finish(task, nullptr, fitted);
       break;
     case FitMethod::convex:
-      fitted = fit_convex(result.repaired, result.grid, surface, smoothing, options);
+      fitted = fit_convex(task);
       break;
     case FitMethod::hull:
       fitted.shape = hull_shape(result.repaired.mesh);
@@ -275,21 +296,14 @@ FittedMesh fit_mesh(const TriangleMesh& mesh, const MeshFitOptions& options) {
       fitted.shape = point_cloud_shape(result.repaired.surface());
       break;
     case FitMethod::automatic:
-      result.method = fit_best(result.repaired, result.grid, surface, smoothing, options, fitted);
+      result.method = fit_best(task, fitted);
       break;
   }
-  if (result.shape.union_smoothing == 0.0) result.shape.union_smoothing = smoothing;
+  if (result.shape.union_smoothing == 0.0) result.shape.union_smoothing = task.union_smoothing;
   require(!result.shape.primitives.empty(),
           fmt::format("nothing fits into the mesh: it is thinner than the distance grid can resolve "
                       "({:.3g} m); try a higher resolution",
                       result.grid.grid.cell_size));
-  if (result.method == FitMethod::superquadrics) {
-    bound_smoothing(options, result);
-    if (options.tolerance) thin_out(options, surface, result);
-    if (options.method == FitMethod::automatic) replace_by_exact_kinds(options, surface, result);
-    refine_finally(options, surface, result);
-    result.shape.union_smoothing = bounded_smoothing(result.shape, result.repaired.report.size, options);
-  }
   result.mean_distance = mean_distance(result.shape, surface);
   return result;
 }

@@ -5,9 +5,9 @@
 
 #include "collision/fitting/convex_decomposition.h"
 #include "collision/fitting/distance_grid.h"
-#include "collision/fitting/exact_kinds.h"
 #include "collision/fitting/marching_primitives.h"
 #include "collision/fitting/mesh_repair.h"
+#include "collision/fitting/primitive_replacement.h"
 #include "collision/fitting/shape_growth.h"
 #include "collision/fitting/union_refinement.h"
 #include "engine/mesh.h"
@@ -16,12 +16,12 @@
 namespace abut {
 
 /// What the shape is made of.
-///   automatic      superquadrics, the hull, or convex polyhedra: whichever has the highest occupancy IoU,
-///   less
-///                  0.0005 for each superquadric and for every eight planes. Convex polyhedra are tried only
-///                  where at least 30 % of the surface is flat (flat_share). Of superquadrics, those that
-///                  are about spheres, capsules, boxes or cylinders become that where it is worth it
-///                  (take_exact_kinds)
+///   automatic      superquadrics, the hull, or convex polyhedra, mixed with other kinds: whichever has the
+///                  highest merit(), the occupancy IoU less 0.0005 times the cost of a query, of those within
+///                  the tolerance. Superquadrics and polyhedra that are about spheres, capsules, boxes or
+///                  cylinders become that where it is worth it (take_cheaper_kinds). Convex polyhedra are
+///                  tried, by themselves and in place of superquadrics (take_polyhedra), where at least 30 %
+///                  of the surface is flat (flat_share)
 ///   superquadrics  added and subtracted
 ///   convex         a union of convex polyhedra (convex_decomposition.h)
 ///   hull           one convex polyhedron (hull_shape)
@@ -41,25 +41,25 @@ struct MeshFitOptions {
   MeshingProgress progress = {};
 };
 
-/// A shape, and how its superquadrics or convex polyhedra were found.
+/// A shape, and how its primitives were found.
 struct FittedUnion {
   Shape shape;  ///< in the frame of the mesh, with its union smoothing
   MarchingPrimitivesReport marching;
   UnionRefinementReport refinement;
   ShapeGrowthReport growth;
-  ExactKindsReport exact_kinds;
+  ReplacementReport cheaper_kinds, polyhedra;  ///< that took the place of others
   ConvexDecompositionReport decomposition;
 };
 
 struct FittedMesh : FittedUnion {
-  FitMethod method = FitMethod::superquadrics;  ///< that was taken, not `automatic`
+  FitMethod method = FitMethod::superquadrics;  ///< that it began with, not `automatic`
   RepairedMesh repaired;
   DistanceGrid grid;
   double mean_distance = 0.0;  ///< |d| on the surface of the mesh: what the tolerance bounds [m]
 };
 
-/// Fits a shape to a mesh, whose coordinates are in metres: a smooth union of superquadrics or of convex
-/// polyhedra, or one primitive.
+/// Fits a shape to a mesh, whose coordinates are in metres: a smooth union of superquadrics and of
+/// what takes their place, or of convex polyhedra, or one primitive.
 ///
 /// The result depends on the mesh and the options alone. Throws std::invalid_argument for options out of
 /// range, for what repair_mesh() refuses, and for a solid too thin for the grid to have a point inside.

@@ -163,9 +163,9 @@ TEST_CASE("fit_mesh: by itself mixes exact kinds with superquadrics where they a
   const FittedMesh superquadrics = fit_mesh(mesh_of(dumbbell), options);
   options.method = FitMethod::automatic;
   const FittedMesh mixed = fit_mesh(mesh_of(dumbbell), options);
-  CHECK(superquadrics.exact_kinds.replaced == 0);
+  CHECK(superquadrics.cheaper_kinds.replaced == 0);
   CHECK(mixed.method == FitMethod::superquadrics);
-  CHECK(mixed.exact_kinds.replaced == 3);  // two balls and a bar
+  CHECK(mixed.cheaper_kinds.replaced == 3);  // two balls and a bar
   const auto iou_of = [](const FittedMesh& fitted) {
     return fit_quality(body_of(fitted), fitted.repaired, fitted.grid).occupancy_iou;
   };

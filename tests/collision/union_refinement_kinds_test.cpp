@@ -7,6 +7,7 @@
 
 #include "collision/fitting/exact_kinds.h"
 #include "collision/fitting/free_primitive.h"
+#include "collision/fitting/primitive_replacement.h"
 #include "collision/fitting/shape_jacobian.h"
 #include "collision/fitting/union_refinement.h"
 #include "tests/support/cases.h"
@@ -118,7 +119,7 @@ TEST_CASE("exact_kinds_near: kinds by exponents and axes, the operation kept", "
   CHECK(exact_kinds_near(mixed_truth().primitives[0]).empty());
 }
 
-TEST_CASE("take_exact_kinds: boxes and capsules become that, and what is neither stays as it is",
+TEST_CASE("take_cheaper_kinds: boxes and capsules become that, and what is neither stays as it is",
           "[collision][value][determinism]") {
   Shape truth = mixed_truth();
   truth.primitives.erase(truth.primitives.begin() + 2, truth.primitives.begin() + 4);
@@ -132,7 +133,7 @@ TEST_CASE("take_exact_kinds: boxes and capsules become that, and what is neither
   as_superquadric(1, {0.12, 0.12, 0.42, 0.6, 1.0});
   (void)refine_union(superquadrics, grid);
   Shape shape = superquadrics;
-  const ExactKindsReport report = take_exact_kinds(shape, grid);
+  const ReplacementReport report = take_cheaper_kinds(shape, grid);
   CAPTURE(report.iou_after);
   CHECK(report.replaced == 2);
   CHECK(report.iou_after > 0.995);
@@ -142,20 +143,20 @@ TEST_CASE("take_exact_kinds: boxes and capsules become that, and what is neither
   CHECK(std::abs(shape.primitives[1].parameters[0] - 0.12) < 2e-3);
 
   Shape again = superquadrics;
-  ExactKindsOptions options;
+  ReplacementOptions options;
   options.refinement.threads = 4;
-  (void)take_exact_kinds(again, grid, options);
+  (void)take_cheaper_kinds(again, grid, options);
   for (std::size_t l = 0; l < 3; ++l) CHECK(again.primitives[l].parameters == shape.primitives[l].parameters);
 
   again = superquadrics;
   options.is_good_enough = [](const Shape&) { return false; };
-  CHECK(take_exact_kinds(again, grid, options).replaced == 0);
+  CHECK(take_cheaper_kinds(again, grid, options).replaced == 0);
   CHECK(again.primitives[0].parameters == superquadrics.primitives[0].parameters);
   again.primitives[1].kind = PrimitiveKind::half_space;
-  CHECK_THROWS_AS(take_exact_kinds(again, grid, {}), std::invalid_argument);
+  CHECK_THROWS_AS(take_cheaper_kinds(again, grid, {}), std::invalid_argument);
   again = superquadrics;
   options.least_gain = -1.0;
-  CHECK_THROWS_AS(take_exact_kinds(again, grid, options), std::invalid_argument);
+  CHECK_THROWS_AS(take_cheaper_kinds(again, grid, options), std::invalid_argument);
 }
 
 }  // namespace
