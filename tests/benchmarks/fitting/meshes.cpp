@@ -1,5 +1,6 @@
 /// abut_fitting_meshes FOLDER: writes meshes of solids that need no file, in folders of it: `solids`, made by
-/// CSG; `boxes`, side by side; `walls`, pieces that run into each other. Exit codes as those of `abut`.
+/// CSG; `boxes`, side by side; `mixed`, of flat and round parts; `walls`, pieces that run into each other.
+/// Exit codes as those of `abut`.
 #include <exception>
 #include <filesystem>
 #include <string>
@@ -11,6 +12,7 @@
 #include "engine/mesh_shapes.h"
 #include "tests/support/furniture.h"
 #include "tests/support/meshes.h"
+#include "tests/support/mixed_solids.h"
 #include "tests/support/solid_suite.h"
 
 namespace {
@@ -28,6 +30,12 @@ void write_boxes(const fs::path& folder) {
   fs::create_directories(folder);
   for (const test::Boxes& boxes : test::furniture())
     write_obj(folder / (boxes.name + ".obj"), test::mesh_of(boxes));
+}
+
+void write_mixed(const fs::path& folder) {
+  fs::create_directories(folder);
+  for (const test::NamedMesh& solid : test::mixed_solids())
+    write_obj(folder / (solid.name + ".obj"), solid.mesh);
 }
 
 void write_walls(const fs::path& folder) {
@@ -55,6 +63,7 @@ int main(int argc, char** argv) {
   try {
     write_solids(folder / "solids");
     write_boxes(folder / "boxes");
+    write_mixed(folder / "mixed");
     write_walls(folder / "walls");
   } catch (const std::exception& error) {
     fmt::print(stderr, "abut_fitting_meshes: {}\n", error.what());

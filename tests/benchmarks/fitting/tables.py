@@ -4,7 +4,7 @@
     tests/benchmarks/fitting/tables.py build/release/bin/abut TABLE [--meshes FOLDER] [--data FOLDER]
 
 Tables: reference, million and bodies, of meshes of the reference data ($ABUT_DATA_DIR, or ../shared/data beside the
-checkout), bodies being those that assets/make_bodies.sh makes; solids, boxes and walls, of what abut_fitting_meshes wrote. Fits run on one thread, each in a process of its own, whose
+checkout), bodies being those that assets/make_bodies.sh makes; solids, boxes, mixed and walls, of what abut_fitting_meshes wrote. Fits run on one thread, each in a process of its own, whose
 processor time and largest resident memory are those of the whole command.
 """
 
@@ -171,6 +171,19 @@ def boxes(abut, given):
         yield row + [fit(abut, mesh, "--no-visual")["fit"]["method"]]
 
 
+def mixed(abut, given):
+    yield ["mesh", "superquadrics", "IoU", "parts, planes", "IoU", "auto: superquadrics", "exact", "polyhedra, planes", "IoU",
+           "volume [%]"]
+    for mesh in meshes_in(given.meshes / "mixed"):
+        row = [mesh.stem]
+        for method in ("superquadrics", "convex"):
+            report = fit(abut, mesh, "--resolution", "64", "--no-visual", "--method", method)
+            row += [planes_of(report) if method == "convex" else counts(report), f"{report['fit']['occupancy_iou']:.3f}"]
+        report = fit(abut, mesh, "--resolution", "64", "--no-visual")
+        f = report["fit"]
+        yield row + [f["superquadrics"], f["exact_kinds"], f"{f['polyhedra']}, {f['planes']}", *quality(report)]
+
+
 def area(mesh):
     vertices, triangles = divided(mesh.read_text().splitlines(), 0)
     total = 0.0
@@ -189,7 +202,7 @@ def walls(abut, given):
                percent(report["fit"]["mesh_to_surface"]["mean"] / report["mesh"]["size"], 2)]
 
 
-TABLES = {"reference": reference, "million": million, "bodies": bodies, "solids": solids, "boxes": boxes, "walls": walls}
+TABLES = {"reference": reference, "million": million, "bodies": bodies, "solids": solids, "boxes": boxes, "mixed": mixed, "walls": walls}
 
 
 def main():
