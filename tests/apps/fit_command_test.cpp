@@ -215,6 +215,8 @@ TEST_CASE("abut fit: makes a body of a mesh, the same on any number of threads, 
                                    [](const Primitive& p) { return p.kind != PrimitiveKind::superquadric; });
   CHECK(report["fit"]["method"] == "superquadrics");
   CHECK(report["fit"]["exact_kinds"] == exact);
+  CHECK(report["fit"]["superquadrics"] == std::ssize(body.shape.primitives) - exact);
+  CHECK(report["fit"]["polyhedra"] == 0);
   CHECK(exact > 0);  // the ball, at least
   CHECK_THAT(result.out,
              Contains(fmt::format("{} added, 0 subtracted; {}", body.shape.primitives.size(), exact)));
@@ -270,7 +272,9 @@ TEST_CASE(
                           Contains("parts           2 convex polyhedra with 12 planes, of 2 pieces"));
   const Json report = parse_json(read_file(json));
   CHECK(report["fit"]["method"] == "convex");
+  CHECK(report["fit"]["polyhedra"] == 2);
   CHECK(report["fit"]["planes"] == 12);
+  CHECK(report["fit"]["exact_kinds"] == 0);
   CHECK(report["fit"]["occupancy_iou"].get<double>() > 0.98);
   CHECK(report["collision_mesh"]["closed"] == true);
   const Body body = read_body(folder.path() / "one");
