@@ -1,10 +1,11 @@
 #include "collision/fitting/shape_surface.h"
 
 #include <algorithm>
-#include <limits>
+#include <cmath>
 #include <map>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -21,24 +22,48 @@
 namespace abut {
 namespace {
 
-constexpr int k_least_resolution = 64, k_most_resolution = 160;
-constexpr double k_cells_of_thickness = 8.0;  // of the thinnest primitive
-constexpr int k_rounds = 3;                   // of refinement: a scene is not to wait for the last tenth
+constexpr double k_cells = 64.0, k_cells_of_thin = 80.0;  // along the longest side; of a thin shape
+constexpr double k_most_cells = 160.0;                    // along any side
+constexpr double k_cells_of_thickness = 8.0;              // of the thinnest primitive
+constexpr int k_rounds = 3;  // of refinement: a scene is not to wait for the last tenth
 
-/// How many cubes along the longest side show the thinnest primitive.
-int resolution_for(const ShapeSdf& sdf, const Shape& shape) {
-  double thinnest = std::numeric_limits<double>::infinity();
+/// Spacings of a grid along each axis [m] that show how thin every added primitive is: along each of them the
+/// distance from its faces changes by no more than that part of its thickness.
+Vec3<double> spacings_for(const ShapeSdf& sdf, const Shape& shape) {
+  const Vec3<double> sizes = sdf.bounds().sizes();
+  const double usual = sizes.maxCoeff() / k_cells;
+  Vec3<double> spacings = Vec3<double>::Constant(usual);
   for (std::size_t i = 0; i < shape.primitives.size(); ++i) {
     Primitive upright = shape.primitives[static_cast<std::size_t>(sdf.primitive_of_shape(i))];
     if (upright.operation == PrimitiveOperation::subtract) continue;
+    const Mat3<double> directions = upright.X_BP.q.toRotationMatrix();
     upright.X_BP.q.setIdentity();
     Shape alone = shape;
     alone.primitives = {upright};
-    thinnest = std::min(thinnest, ShapeSdf(alone).bounds().sizes().minCoeff());
+    const Vec3<double> thickness = ShapeSdf(alone).bounds().sizes() / k_cells_of_thickness;
+    for (int axis = 0; axis < 3; ++axis) {
+      for (int j = 0; j < 3; ++j)
+        spacings[axis] = std::min(spacings[axis], thickness[j] / std::abs(directions(axis, j)));
+    }
   }
-  const double wanted = k_cells_of_thickness * sdf.bounds().sizes().maxCoeff() / thinnest;
-  return std::clamp(static_cast<int>(std::min<double>(wanted, k_most_resolution)), k_least_resolution,
-                    k_most_resolution);
+  if (spacings.minCoeff() < usual) spacings = spacings.cwiseMin(sizes.maxCoeff() / k_cells_of_thin);
+  return spacings.cwiseMax(sizes / k_most_cells);
+}
+
+/// Marching cubes on a grid with a spacing of its own along each axis: in coordinates stretched by them.
+TriangleMesh fine_surface(const ShapeSdf& sdf, const Vec3<double>& spacings) {
+  const double longest = spacings.maxCoeff();
+  const Vec3<double> stretch = Vec3<double>::Constant(longest).cwiseQuotient(spacings),
+                     back = spacings / longest;
+  const Eigen::AlignedBox3d box(stretch.asDiagonal() * sdf.bounds().min(),
+                                stretch.asDiagonal() * sdf.bounds().max());
+  const ScalarField field = [&, inner = field_of(sdf)](const Points& points, std::span<double> values) {
+    inner(back.asDiagonal() * points, values);
+  };
+  TriangleMesh mesh = marching_cubes(
+      field, grid_around(box, static_cast<int>(std::lround(box.sizes().maxCoeff() / longest))));
+  mesh.vertices = back.asDiagonal() * mesh.vertices;
+  return mesh;
 }
 
 /// The numbers that a surface depends on.
@@ -70,7 +95,7 @@ ShapeSurface make_shape_surface(const Shape& given) {
   if (shape.union_smoothing == 0.0)
     shape.union_smoothing = default_union_smoothing(shape, around.sizes().maxCoeff());
   const ShapeSdf sdf(shape);
-  TriangleMesh fine = marching_cubes(field_of(sdf), grid_around(sdf.bounds(), resolution_for(sdf, shape)));
+  TriangleMesh fine = fine_surface(sdf, spacings_for(sdf, shape));
   require(fine.triangle_count() > 0, "the shape has no inside, or is too thin to be seen");
   std::vector<TriangleMesh> parts = connected_components(fine);
   if (parts.size() > 1) {

@@ -102,6 +102,16 @@ TEST_CASE("shape_surface: cones and rings have the mass properties that books gi
   CHECK(test::close(ring.inertia(2, 2), ring.mass * (0.06 * 0.06 + 0.75 * 0.02 * 0.02), 1e-2, 0));
 }
 
+TEST_CASE("shape_surface: thin discs and rods keep their volume", "[collision][value]") {
+  const double radius = GENERATE(0.2, 0.002), half_length = 0.001 / radius;
+  CAPTURE(radius);
+  const MassProperties mass =
+      make_shape_surface(
+          shape_of({primitive_of(PrimitiveKind::cone, {radius, radius, half_length, 1e-3 * radius})}))
+          .of_unit_density;
+  CHECK(test::close(mass.volume, 2.0 * k_pi * radius * radius * half_length, 0.02, 0));
+}
+
 TEST_CASE("shape_surface: meshes are closed, with vertices on the surface; a subtraction makes a hole",
           "[collision][invariant]") {
   Primitive hole = primitive_of(PrimitiveKind::capsule, {0.02, 0.2});
