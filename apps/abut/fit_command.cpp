@@ -72,7 +72,7 @@ std::string command_text(const FitArguments& arguments) {
   add("--max-primitives", arguments.max_primitives);
   add("--tolerance", arguments.tolerance);
   if (arguments.vertices != MeshedBodyOptions().mesh.vertices) add("--vertices", arguments.vertices);
-  if (arguments.resolution != MeshedBodyOptions().resolution) add("--resolution", arguments.resolution);
+  add("--resolution", arguments.resolution);
   add("--mass", arguments.mass);
   add("--density", arguments.density);
   add("--friction", arguments.friction);
@@ -103,12 +103,6 @@ double parse_tolerance(const std::string& text) {
   return percent / 100.0;
 }
 
-/// The resolution of the surface is in the same proportion to that of the distances as the defaults are.
-int distance_resolution(int surface_resolution) {
-  return static_cast<int>(std::lround(static_cast<double>(surface_resolution) * MeshFitOptions().resolution /
-                                      MeshedBodyOptions().resolution));
-}
-
 FitSource read_mesh_source(const FitArguments& arguments, MeshedBodyOptions& options) {
   MeshPlacement placement;
   placement.unit = arguments.unit.value_or(placement.unit);
@@ -117,7 +111,8 @@ FitSource read_mesh_source(const FitArguments& arguments, MeshedBodyOptions& opt
   placement.size = arguments.size;
   (void)length_unit(placement.unit);  // before the mesh is read
   MeshFitOptions fit;
-  fit.resolution = distance_resolution(options.resolution);
+  if (arguments.resolution)
+    fit.resolution = static_cast<int>(std::lround(*arguments.resolution / k_cubes_per_spacing));
   if (arguments.method) fit.method = fit_methods().at(*arguments.method);
   if (fit.method == FitMethod::hull || fit.method == FitMethod::point_cloud) {
     if (arguments.max_primitives || arguments.tolerance)
@@ -142,6 +137,7 @@ FitSource read_mesh_source(const FitArguments& arguments, MeshedBodyOptions& opt
     source.visual = reduced_visual_mesh(std::move(input), k_most_visual_triangles, source.notes);
   source.shape = source.fitted->shape;
   options.name = arguments.input.stem().string();
+  if (!arguments.resolution) options.resolution = source.fitted->resolution.cubes();
   options.size.reset();  // the mesh has it already
   options.union_smoothing = source.shape.union_smoothing;
   return source;
@@ -381,11 +377,12 @@ void add_fit_command(CLI::App& app, int& exit_code) {
                    fmt::format("vertices of the collision mesh [{}]", MeshedBodyOptions().mesh.vertices))
       ->check(whole_number(4, 100000));
   command
-      ->add_option("--resolution", a.resolution,
-                   fmt::format("cubes along the longest side in which the surface is looked for; the "
-                               "distances of a mesh are taken at {} points for every {} of them [{}]",
-                               distance_resolution(MeshedBodyOptions().resolution),
-                               MeshedBodyOptions().resolution, MeshedBodyOptions().resolution))
+      ->add_option(
+          "--resolution", a.resolution,
+          fmt::format("cubes along the longest side in which the surface is looked for; the "
+                      "spacing of a mesh's distances is {} of them; default: {}, or up to {} where "
+                      "walls or gaps of the mesh are thin",
+                      k_cubes_per_spacing, MeshedBodyOptions().resolution, k_finest_resolution.cubes()))
       ->check(whole_number(16, 1000));
   command
       ->add_option("--smoothing", a.union_smoothing,

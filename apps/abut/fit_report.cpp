@@ -98,6 +98,14 @@ std::string convex_text(const FittedMesh& fitted) {
                             count_text(at(fitted.decomposition.pieces), "piece"), exact_text(counts));
 }
 
+std::string resolution_text(const GridResolution& r) {
+  std::string text = fmt::format("  distance grid   {} spacings along the longest side", r.spacings);
+  if (r.width > 0.0)
+    text += fmt::format(", as {} are about {:.2g} m {} (--resolution {})", r.is_for_gaps ? "gaps" : "walls",
+                        r.width, r.is_for_gaps ? "wide" : "thick", r.cubes());
+  return text + '\n';
+}
+
 std::string fit_text(const FittedMesh& fitted, const FitQuality& q) {
   const double size = fitted.repaired.report.size;
   const auto statistics = [&](const DistanceStatistics& s) {
@@ -106,6 +114,7 @@ std::string fit_text(const FittedMesh& fitted, const FitQuality& q) {
   };
   std::string text = "fit, of the body against the mesh\n";
   text += fmt::format("  method          {}\n", method_name(fitted.method));
+  text += resolution_text(fitted.resolution);
   text += fmt::format("  IoU             {:.4f} of the cells, {:.4f} of the {} points of the grid\n",
                       q.occupancy_iou, q.iou, fitted.grid.values.size());
   if (fitted.method == FitMethod::superquadrics) text += superquadrics_text(fitted);
@@ -188,6 +197,9 @@ Json json_of_fit(const FittedMesh& fitted, const FitQuality& q) {
           {"occupancy_iou", q.occupancy_iou},
           {"iou_before_refinement", u.iou_before},
           {"grid_points", fitted.grid.values.size()},
+          {"grid_spacings", fitted.resolution.spacings},
+          {"thin_walls", fitted.resolution.is_for_gaps ? 0.0 : fitted.resolution.width},
+          {"thin_gaps", fitted.resolution.is_for_gaps ? fitted.resolution.width : 0.0},
           {"refinement_steps", u.steps},
           {"left_out", u.left_out + u.thinned_out},
           {"growth_rounds", fitted.growth.rounds},
@@ -283,9 +295,7 @@ std::string loss_text(const FitReport& report, const Loss& loss) {
                                 : "try a larger --max-primitives, or --method superquadrics");
   const std::string change =
       loss.is_part ? "make them thicker in the mesh, or bodies of their own" : "make them wider in the mesh";
-  // Of the surface; the spacing of the distances is in proportion to that of its cubes.
-  const double cubes =
-      MeshedBodyOptions().resolution * k_resolved * size / lost.width / MeshFitOptions().resolution;
+  const double cubes = k_cubes_per_spacing * k_resolved * size / lost.width;
   constexpr double k_most_cubes = 500.0;  // more take hours
   if (cubes > k_most_cubes)
     return text + fmt::format("the distance grid has a spacing of {:.2g} m; {}", spacing, change);

@@ -10,12 +10,12 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "collision/fitting/cavity_filling.h"
-#include "collision/fitting/fit_quality.h"
 #include "collision/fitting/primitive_replacement.h"
 #include "collision/fitting/query_cost.h"
 #include "collision/fitting/shape_growth.h"
 #include "collision/fitting/shape_on_grid.h"
 #include "collision/fitting/single_primitive_fit.h"
+#include "collision/fitting/surface_samples.h"
 #include "collision/sdf/shape_sdf.h"
 #include "engine/body_builder.h"
 #include "engine/check.h"
@@ -243,7 +243,8 @@ FitMethod fit_best(const FittingTask& task, FittedUnion& best) {
 }  // namespace
 
 FittedMesh fit_mesh(const TriangleMesh& mesh, const MeshFitOptions& options) {
-  require(options.resolution >= 8, fmt::format("resolution is {}, allowed: >= 8", options.resolution));
+  require(options.resolution.value_or(8) >= 8,
+          fmt::format("resolution is {}, allowed: >= 8", options.resolution.value_or(8)));
   require(!options.tolerance || (*options.tolerance > 0.0 && std::isfinite(*options.tolerance)),
           "the tolerance must be > 0");
   const auto require_moderate_smoothing = [&](double size) {
@@ -269,7 +270,11 @@ FittedMesh fit_mesh(const TriangleMesh& mesh, const MeshFitOptions& options) {
   require_moderate_smoothing(size);
 
   constexpr double k_fill = 0.8;  // of the side of the grid
-  const int points = 1 + static_cast<int>(options.resolution / k_fill + 0.5);
+  if (options.resolution)
+    result.resolution.spacings = *options.resolution;
+  else
+    result.resolution = resolution_for(result.repaired);
+  const int points = 1 + static_cast<int>(result.resolution.spacings / k_fill + 0.5);
   DistanceGridOptions distances;
   distances.threads = options.threads;
   distances.progress = options.progress;

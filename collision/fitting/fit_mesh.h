@@ -10,6 +10,7 @@
 #include "collision/fitting/primitive_replacement.h"
 #include "collision/fitting/shape_growth.h"
 #include "collision/fitting/union_refinement.h"
+#include "collision/fitting/wall_thickness.h"
 #include "engine/mesh.h"
 #include "engine/model.h"
 
@@ -30,7 +31,9 @@ enum class FitMethod { automatic, superquadrics, convex, hull, point_cloud };
 
 struct MeshFitOptions {
   FitMethod method = FitMethod::automatic;
-  int resolution = 80;      ///< spacings of the distance grid along the longest side of the mesh, >= 8
+  /// Spacings of the distance grid along the longest side of the mesh, >= 8; default: 80, or up to 160 where
+  /// walls or gaps are thin (resolution_for).
+  std::optional<int> resolution;
   int max_primitives = 30;  ///< superquadrics or convex polyhedra, >= 1
   /// Mean distance of the mesh from the zero set, relative to its size, > 0: superquadrics or convex
   /// polyhedra without which the fit is still as close are left out.
@@ -54,6 +57,7 @@ struct FittedUnion {
 struct FittedMesh : FittedUnion {
   FitMethod method = FitMethod::superquadrics;  ///< that it began with, not `automatic`
   RepairedMesh repaired;
+  GridResolution resolution;
   DistanceGrid grid;
   double mean_distance = 0.0;  ///< |d| on the surface of the mesh: what the tolerance bounds [m]
 };

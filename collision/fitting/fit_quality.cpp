@@ -8,6 +8,8 @@
 
 #include "collision/fitting/parallel_chunks.h"
 #include "collision/fitting/shape_on_grid.h"
+#include "collision/fitting/surface_samples.h"
+#include "collision/fitting/wall_thickness.h"
 #include "collision/sdf/shape_sdf.h"
 #include "engine/check.h"
 
@@ -17,17 +19,6 @@ namespace {
 constexpr std::size_t k_surface_samples = 20000;
 constexpr int k_timed_queries = 20000;
 constexpr double k_least_lost = 0.02;  // distance of a lost point, by the size
-
-/// Of a low-discrepancy sequence in the unit square (Roberts' R2).
-Eigen::Vector2d roberts_point(int i) {
-  return {std::fmod(0.5 + 0.7548776662466927 * i, 1.0), std::fmod(0.5 + 0.5698402909980532 * i, 1.0)};
-}
-
-double quantile(std::vector<double> values, double part) {
-  const auto there = values.begin() + static_cast<std::ptrdiff_t>(part * static_cast<double>(values.size()));
-  std::nth_element(values.begin(), there, values.end());
-  return *there;
-}
 
 /// Of samples, displaced by `shift`, from the nearest triangle.
 DistanceStatistics distances_from(const TriangleBvh& bvh, const Points& samples, const Vec3<double>& shift,
@@ -133,17 +124,15 @@ Moments moments_along(const RepairedMesh& mesh, const Vec3<double>& direction, i
 LostSurface lost_surface(const RepairedMesh& mesh, const SurfaceSamples& samples,
                          const std::vector<double>& distances, bool is_part,
                          const std::vector<bool>& is_outside) {
-  constexpr double k_start = 1e-7;  // of rays, off the surface, by the size
   const double size = mesh.report.size;
   LostSurface lost;
   std::vector<double> widths;
   for (std::size_t i = 0; i < distances.size(); ++i) {
     if (distances[i] < k_least_lost * size || is_outside[i] != is_part) continue;
     const auto column = static_cast<Eigen::Index>(i);
-    const Vec3<double> normal = samples.normals.col(column),
-                       direction = is_part ? Vec3<double>(-normal) : normal;
-    const Vec3<double> origin = samples.points.col(column) + k_start * size * direction;
-    const double width = mesh.surface_bvh().crossings(origin, direction).first;
+    const Vec3<double> normal = samples.normals.col(column);
+    const double width =
+        opposite_side(mesh, samples.points.col(column), is_part ? Vec3<double>(-normal) : normal).distance;
     if (!(distances[i] > width)) continue;
     widths.push_back(width);
     if (distances[i] <= lost.distance) continue;
@@ -170,41 +159,6 @@ double time_of_query(const ShapeSdf& sdf, const Points& points) {
 }
 
 }  // namespace
-
-SurfaceSamples surface_samples(const TriangleMesh& mesh, std::size_t count) {
-  std::vector<double> areas;
-  double total = 0.0;
-  const auto corner = [&](const Eigen::Vector3i& t, int i) { return Vec3<double>(mesh.vertices.col(t[i])); };
-  for (const Eigen::Vector3i& t : mesh.triangles) {
-    areas.push_back(0.5 * (corner(t, 1) - corner(t, 0)).cross(corner(t, 2) - corner(t, 0)).norm());
-    total += areas.back();
-  }
-  // The shares of the area add up triangle by triangle; a point is due whenever the sum passes a whole
-  // number. Points of one triangle follow a low-discrepancy sequence (Roberts' R2), folded into it.
-  SurfaceSamples samples;
-  if (!(total > 0.0)) return samples;
-  std::vector<Vec3<double>> points, normals;
-  double due = 0.5;
-  for (std::size_t f = 0; f < areas.size(); ++f) {
-    if (!(areas[f] > 0.0)) continue;
-    due += areas[f] / total * static_cast<double>(count);
-    const Eigen::Vector3i& t = mesh.triangles[f];
-    const Vec3<double> a = corner(t, 0), ab = corner(t, 1) - a, ac = corner(t, 2) - a;
-    for (int i = 1; due >= 1.0; ++i, due -= 1.0) {
-      double u = roberts_point(i).x(), v = roberts_point(i).y();
-      if (u + v > 1.0) u = 1.0 - u, v = 1.0 - v;
-      points.emplace_back(a + u * ab + v * ac);
-      normals.emplace_back(ab.cross(ac).normalized());
-    }
-  }
-  samples.points.resize(3, static_cast<Eigen::Index>(points.size()));
-  samples.normals.resize(3, samples.points.cols());
-  for (Eigen::Index i = 0; i < samples.points.cols(); ++i) {
-    samples.points.col(i) = points[static_cast<std::size_t>(i)];
-    samples.normals.col(i) = normals[static_cast<std::size_t>(i)];
-  }
-  return samples;
-}
 
 InsideProperties mass_properties_of_inside(const RepairedMesh& mesh, int threads) {
   const RepairReport& r = mesh.report;

@@ -11,15 +11,6 @@
 
 namespace abut {
 
-/// Points spread over a surface by area, with the normal of their triangles.
-struct SurfaceSamples {
-  Points points{3, 0};   ///< (3, n) [m]
-  Points normals{3, 0};  ///< (3, n), outwards
-};
-
-/// Points of a mesh, one for every count-th part of its area. They depend on the mesh and the count alone.
-[[nodiscard]] SurfaceSamples surface_samples(const TriangleMesh& mesh, std::size_t count);
-
 /// Of a distance, over samples of a surface [m].
 struct DistanceStatistics {
   double mean = 0.0, percentile_95 = 0.0, max = 0.0;

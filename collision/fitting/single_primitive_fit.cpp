@@ -3,7 +3,7 @@
 #include <cmath>
 #include <vector>
 
-#include "collision/fitting/fit_quality.h"
+#include "collision/fitting/surface_samples.h"
 #include "engine/convex_hull.h"
 #include "engine/mesh_shapes.h"
 #include "engine/primitive_builder.h"

@@ -426,7 +426,9 @@ TriangleBvh::Crossings TriangleBvh::crossings(const Vec3<double>& origin,
         const double t = (u * a + v * b + w * c).dot(direction) / (sum * direction.squaredNorm());
         if (!(t > 0.0)) continue;
         ++result.count;
-        result.first = std::min(result.first, t);
+        if (t >= result.first) continue;
+        result.first = t;
+        result.triangle = triangle_of_slot_[at(slot)];
       }
     }
   }

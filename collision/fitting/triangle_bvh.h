@@ -71,6 +71,7 @@ class TriangleBvh {
   struct Crossings {
     int count = 0;
     double first = k_infinity;
+    int triangle = -1;  ///< of the mesh, at that distance; -1: none
   };
   [[nodiscard]] Crossings crossings(const Vec3<double>& origin, const Vec3<double>& direction) const;
 
@@ -85,7 +86,7 @@ class TriangleBvh {
   struct alignas(16) Node {
     float lower[3][4], upper[3][4];
     float normal[3][4], low[4], high[4];  // the slab low <= normal.x <= high: thin where the surface is flat
-    std::int32_t child[4];  // >= 0: a node; < 0: ~(8 first + count) of the slots of a leaf
+    std::int32_t child[4];                // >= 0: a node; < 0: ~(8 first + count) of the slots of a leaf
   };
   // Of the triangles of each child: centroid, squared radius of the ball about it around them, area vector
   // sum A n, and the symmetric part of sum A n d^T, d being their centroids from c.

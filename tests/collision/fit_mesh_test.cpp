@@ -13,6 +13,7 @@
 #include "collision/fitting/fit_quality.h"
 #include "collision/fitting/make_body.h"
 #include "collision/fitting/single_primitive_fit.h"
+#include "collision/fitting/surface_samples.h"
 #include "collision/sdf/shape_sdf.h"
 #include "engine/body_builder.h"
 #include "engine/mass_properties.h"
