@@ -90,12 +90,12 @@ FittedUnion fit_superquadrics(const FittingTask& task, const DistanceGrid& start
   result.shape.primitives = std::move(found.primitives);
   result.marching = found.report;
   if (result.shape.primitives.empty()) return result;
-  const UnionRefinementOptions refinement = refinement_of(options);
+  UnionRefinementOptions refinement = refinement_of(options);
+  refinement.settled = k_settled_early;
   result.refinement = refine_union(result.shape, start, refinement);
   ShapeGrowthOptions growth;
   growth.max_primitives = options.max_primitives;
   growth.refinement = refinement;
-  growth.refinement.settled = k_settled_early;
   result.growth = grow_shape(result.shape, task.grid, growth);
   return result;
 }
