@@ -26,6 +26,7 @@ namespace {
 constexpr std::size_t k_judged_points = 5000;
 constexpr double k_least_flat_share = 0.3;  // of the surface, for convex polyhedra to be tried
 constexpr double k_least_cavities = 0.05;   // of the inside: larger ones are cut out of a fit without them
+constexpr double k_most_exponent = 1.85;    // in the end: inside of what a body may have
 constexpr double k_settled_early = 5e-4;    // relative decrease of the cost with which a refinement ends
 constexpr double k_most_smoothing = 0.1;    // of the size: bulges are as large, times ln 2
 constexpr double k_least_size = 1e-6, k_largest_size = 1e6;  // [m]: lengths of parts stay in their range
@@ -75,6 +76,13 @@ UnionRefinementOptions refinement_of(const MeshFitOptions& options) {
   refinement.max_primitives = options.max_primitives;
   refinement.threads = options.threads;
   refinement.progress = options.progress;
+  return refinement;
+}
+
+/// The same for what comes after the growth.
+UnionRefinementOptions last_refinement_of(const MeshFitOptions& options) {
+  UnionRefinementOptions refinement = refinement_of(options);
+  refinement.most_exponent = k_most_exponent;
   return refinement;
 }
 
@@ -149,7 +157,7 @@ FittedUnion fit_convex(const FittingTask& task) {
 
 /// Leaves out superquadrics as long as the tolerance allows it.
 void thin_out(const FittingTask& task, FittedUnion& fitted) {
-  UnionRefinementOptions thinning = refinement_of(task.options);
+  UnionRefinementOptions thinning = last_refinement_of(task.options);
   thinning.rounds = 0;
   thinning.is_good_enough = [&](const Shape& shape) { return is_within_tolerance(task, shape); };
   fitted.refinement.thinned_out = refine_union(fitted.shape, task.grid, thinning).thinned_out;
@@ -158,7 +166,7 @@ void thin_out(const FittingTask& task, FittedUnion& fitted) {
 /// Cheaper kinds and some convex polyhedra in place of what was fitted, if the tolerance allows it.
 void replace(const FittingTask& task, const std::vector<Primitive>& polyhedra, FittedUnion& fitted) {
   ReplacementOptions options;
-  options.refinement = refinement_of(task.options);
+  options.refinement = last_refinement_of(task.options);
   options.is_good_enough = [&](const Shape& shape) { return is_within_tolerance(task, shape); };
   fitted.cheaper_kinds = take_cheaper_kinds(fitted.shape, task.grid, options);
   fitted.polyhedra = take_polyhedra(fitted.shape, polyhedra, task.grid, options);
@@ -171,7 +179,7 @@ void bound_smoothing(const FittingTask& task, Shape& shape) {
   const double bound = bounded_smoothing(task, shape);
   if (bound >= shape.union_smoothing) return;
   shape.union_smoothing = bound;
-  UnionRefinementOptions refinement = refinement_of(task.options);
+  UnionRefinementOptions refinement = last_refinement_of(task.options);
   refinement.rounds = 1;  // none is left out
   refinement.settled = k_settled_early;
   (void)refine_union(shape, task.grid, refinement);
@@ -179,7 +187,7 @@ void bound_smoothing(const FittingTask& task, Shape& shape) {
 
 /// The last refinement, against more points: rounds of growth follow those that they see too closely.
 void refine_finally(const FittingTask& task, Shape& shape) {
-  UnionRefinementOptions refinement = refinement_of(task.options);
+  UnionRefinementOptions refinement = last_refinement_of(task.options);
   refinement.rounds = 1;
   refinement.max_samples = 40000;
   refinement.settled = k_settled_early;
@@ -192,6 +200,11 @@ void refine_finally(const FittingTask& task, Shape& shape) {
 /// these polyhedra.
 void finish(const FittingTask& task, const std::vector<Primitive>* polyhedra, FittedUnion& fitted) {
   if (fitted.shape.primitives.empty()) return;
+  for (Primitive& primitive : fitted.shape.primitives) {
+    if (primitive.kind != PrimitiveKind::superquadric) continue;
+    for (const std::size_t k : {3, 4})
+      primitive.parameters[k] = std::min(primitive.parameters[k], k_most_exponent);
+  }
   bound_smoothing(task, fitted.shape);
   if (task.options.tolerance) thin_out(task, fitted);
   if (polyhedra != nullptr) replace(task, *polyhedra, fitted);
