@@ -10,6 +10,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "collision/fitting/cavity_filling.h"
+#include "collision/fitting/cutter_extension.h"
 #include "collision/fitting/primitive_replacement.h"
 #include "collision/fitting/query_cost.h"
 #include "collision/fitting/shape_growth.h"
@@ -196,6 +197,13 @@ void refine_finally(const FittingTask& task, Shape& shape) {
   if (is_within_tolerance(task, refined)) shape = std::move(refined);
 }
 
+/// Cutters that reach out of openings, if the tolerance allows it.
+void extend_cutters_of(const FittingTask& task, Shape& shape) {
+  Shape extended = shape;
+  (void)extend_cutters(extended, task.grid, last_refinement_of(task.options));
+  if (is_within_tolerance(task, extended)) shape = std::move(extended);
+}
+
 /// What comes after the growth of superquadrics; with `replaced_by`, they are mixed with exact kinds and
 /// these polyhedra.
 void finish(const FittingTask& task, const std::vector<Primitive>* polyhedra, FittedUnion& fitted) {
@@ -209,6 +217,7 @@ void finish(const FittingTask& task, const std::vector<Primitive>* polyhedra, Fi
   if (task.options.tolerance) thin_out(task, fitted);
   if (polyhedra != nullptr) replace(task, *polyhedra, fitted);
   refine_finally(task, fitted.shape);
+  extend_cutters_of(task, fitted.shape);
   smooth_finally(task, fitted.shape);
 }
 

@@ -20,7 +20,7 @@ constexpr double k_first_slide = 0.2;     // of the mean length of a vertex' edg
 constexpr double k_outlier_weight = 0.1;  // of the fourth power of the distance
 constexpr double k_min_gain = 1e-3;       // what a change must bring to be made
 constexpr double k_surplus = 1.05;        // times the vertices wanted: with more, none is added
-constexpr double k_settled = 5e-3;        // relative gain of a round that is the last
+constexpr double k_settled = 2e-3;        // relative gain of a round that is the last
 
 using Corners = std::array<Vec3<double>, 3>;
 
@@ -83,10 +83,11 @@ class SurfaceRefiner {
       move_vertices();
       assign_all_samples();
       set_energies();
-      if (options_.progress) options_.progress("rounds", round + 1, options_.rounds);
       const double after = energy_of_mesh();
       const bool has_settled = before - after < k_settled * before;
       before = after;
+      if (options_.progress)
+        options_.progress("rounds", has_settled ? options_.rounds : round + 1, options_.rounds);
       if (has_settled) break;
     }
     flip_edges();

@@ -9,6 +9,7 @@
 #include <catch2/catch.hpp>
 
 #include "collision/sdf/shape_sdf.h"
+#include "engine/body_builder.h"
 #include "engine/body_io.h"
 #include "engine/mass_properties.h"
 #include "engine/primitive_check.h"
@@ -205,9 +206,9 @@ TEST_CASE(
     const bool is_fit = body.shape.primitives.size() > 1;
     const MassProperties of_mesh = mass_properties(body.mesh, body.mass / body.volume);
     if (is_fit) {
-      // 0.002 of the size of the mesh that was fitted; the body is up to 2.2 % smaller (spot: its ears and
-      // muzzle).
-      CHECK(test::close(body.shape.union_smoothing, 0.002 * body.size, 0.03, 0.0));
+      // What the parts allow; of a fit at most that, as its last refinement changes the parts a little.
+      CHECK(body.shape.union_smoothing > 0.0);
+      CHECK(body.shape.union_smoothing <= 1.000001 * default_union_smoothing(body.shape, body.size));
       CHECK(body.mesh.vertex_count() >= 150);
       CHECK(body.mesh.vertex_count() <= 600);
       CHECK(body.contact_points == body.mesh.vertices);

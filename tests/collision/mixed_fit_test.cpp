@@ -50,13 +50,7 @@ Primitive superquadric_at(const Vec3<double>& axes, double eps1, double eps2, co
 Shape prism_truth() {
   Shape shape;
   shape.union_smoothing = 0.01;
-  shape.primitives = {superquadric_at(
-                          {
-                              0.2,
-                              0.15,
-                              0.1,
-                          },
-                          0.7, 1.3, {0.3, 0.05, 0.1}),
+  shape.primitives = {superquadric_at({0.2, 0.15, 0.1}, 0.7, 1.3, {0.3, 0.05, 0.1}),
                       hexagonal_prism(0.3, 0.15, {0, 0, 0}),
                       superquadric_at({0.12, 0.14, 0.4}, 0.4, 1.0, {0, 0, -0.4}),
                       superquadric_at({0.08, 0.1, 0.1}, 1.0, 0.9, {-0.25, 0.05, 0.1})};
@@ -101,7 +95,6 @@ FittedMesh fitted_by(FitMethod method, const TriangleMesh& mesh, int threads = 0
 TEST_CASE("ShapeJacobian: beside convex polyhedra agrees with finite differences, and has no slopes by these",
           "[collision][derivative]") {
   const Shape shape = prism_truth();
-  const FreePrimitiveBounds bounds = {1e-6, 10.0, 0.02, 1.9};
   Random random(5);
   Points points(3, 400);
   for (Eigen::Index i = 0; i < points.cols(); ++i) points.col(i) = 0.4 * random_vector(random);
@@ -113,26 +106,13 @@ TEST_CASE("ShapeJacobian: beside convex polyhedra agrees with finite differences
     const Vec3<double> p = points.col(J.points[i]);
     CHECK(std::abs(J.distance[static_cast<Eigen::Index>(i)] - sdf.distance<double>(p)) < 1e-12);
     for (std::size_t l = 0; l < shape.primitives.size(); ++l) {
-      PrimitiveTangent slope = PrimitiveTangent::Zero(), difference;
-      for (std::size_t k = J.begin[i]; k < J.begin[i + 1]; ++k) {
-        if (J.slopes[k].primitive == static_cast<int>(l)) slope = J.slopes[k].slope;
-      }
+      const PrimitiveTangent slope = slope_of(J, i, l);
       if (!is_free(shape.primitives[l])) {
         CHECK(slope == PrimitiveTangent::Zero());
         continue;
       }
       if (slope.norm() > 0.1 && slope.head<3>().norm() < 0.9) ++blended;
-      constexpr double k_step = 1e-6;
-      for (int number = 0; number < k_superquadric_numbers; ++number) {
-        const auto distance_moved_by = [&](double by) {
-          PrimitiveTangent step = PrimitiveTangent::Zero();
-          step[number] = by;
-          Shape changed = shape;
-          changed.primitives[l] = moved(shape.primitives[l], step, bounds);
-          return ShapeSdf(changed).distance<double>(p);
-        };
-        difference[number] = (distance_moved_by(k_step) - distance_moved_by(-k_step)) / (2.0 * k_step);
-      }
+      const PrimitiveTangent difference = slope_by_differences(shape, l, p);
       CAPTURE(p.transpose(), l, slope.transpose(), difference.transpose());
       CHECK((slope - difference).norm() < 1e-5 * (1.0 + difference.norm()));
     }
@@ -144,14 +124,7 @@ TEST_CASE("refine_union: moves what is free and leaves convex polyhedra where th
           "[collision][value][determinism]") {
   const Shape truth = prism_truth();
   const DistanceGrid grid = grid_of(truth, 64);
-  Shape shape = truth;
-  Random random(11);
-  for (Primitive& primitive : shape.primitives) {
-    if (!is_free(primitive)) continue;
-    PrimitiveTangent step = 0.05 * random_vector<k_superquadric_numbers>(random);
-    step.head<3>() *= 0.2;
-    primitive = moved(primitive, step, {1e-3, 10.0, 0.05, 1.9});
-  }
+  Shape shape = disturbed(truth);
   Shape again = shape;
   UnionRefinementOptions options;
   options.steps = 20;

@@ -7,6 +7,7 @@
 #include "engine/random.h"
 #include "tests/support/cases.h"
 #include "tests/support/close.h"
+#include "tests/support/fitted_shapes.h"
 
 namespace abut::test {
 namespace {
@@ -31,23 +32,19 @@ TEST_CASE(
   const int seed = GENERATE(1, 2, 3);
   CAPTURE(seed);
   const ShapeSdf sdf(shape_of_ellipsoids(static_cast<std::uint64_t>(seed)));
-  DistanceGrid grid;
-  grid.grid = padded_grid(sdf.bounds(), 24, 0.5);
-  grid.values.assign(24 * 24 * 24, 1.0);
+  const DistanceGrid grid = filled(padded_grid(sdf.bounds(), 24, 0.5),
+                                   [&](const Vec3<double>& x) { return sdf.distance<double>(x); });
   constexpr double k_band = 0.05;
   const std::vector<double> distances = distances_on_grid(sdf, grid, k_band, 1);
+  REQUIRE(distances.size() == grid.values.size());
   int infinite = 0;
-  for (int k = 0; k < 24; ++k) {
-    for (int j = 0; j < 24; ++j) {
-      for (int i = 0; i < 24; ++i) {
-        const double d = sdf.distance<double>(grid.point(i, j, k)), given = distances[grid.index(i, j, k)];
-        if (std::isinf(given)) {
-          ++infinite;
-          REQUIRE(d > k_band);
-        } else {
-          REQUIRE(close(given, d, 1e-12, 1e-15));
-        }
-      }
+  for (std::size_t i = 0; i < distances.size(); ++i) {
+    const double d = grid.values[i], given = distances[i];
+    if (std::isinf(given)) {
+      ++infinite;
+      REQUIRE(d > k_band);
+    } else {
+      REQUIRE(close(given, d, 1e-12, 1e-15));
     }
   }
   CHECK(infinite > 1000);  // not vacuous
@@ -62,13 +59,9 @@ TEST_CASE(
   ball.union_smoothing = 1e-6;
   ball.primitives.emplace_back();
   ball.primitives[0].parameters = {0.4, 0.4, 0.4, 1.0, 1.0};
-  DistanceGrid grid;
-  grid.grid = padded_grid({Vec3<double>::Constant(-0.5), Vec3<double>::Constant(0.5)}, 61, 0.9);
-  for (int k = 0; k < 61; ++k) {
-    for (int j = 0; j < 61; ++j) {
-      for (int i = 0; i < 61; ++i) grid.values.push_back(grid.point(i, j, k).norm() - 0.5);
-    }
-  }
+  const DistanceGrid grid =
+      filled(padded_grid({Vec3<double>::Constant(-0.5), Vec3<double>::Constant(0.5)}, 61, 0.9),
+             [](const Vec3<double>& x) { return x.norm() - 0.5; });
   CHECK(close(volumetric_iou(grid, ShapeSdf(ball)), 0.512, 0.02, 0.0));
   const double h = grid.grid.cell_size;
   const auto distances = [&](double radius) {

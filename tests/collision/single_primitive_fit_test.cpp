@@ -56,7 +56,7 @@ TEST_CASE("hull_shape: is the box of a box, and holds every vertex of what is ro
 TEST_CASE("fit_mesh: by itself takes a polyhedron for a box, and a superquadric for an ellipsoid",
           "[collision][value]") {
   const FittedMesh box = fit_mesh(box_mesh({0.15, 0.1, 0.05}, 1), coarse(FitMethod::automatic));
-  CHECK(box.method == FitMethod::hull);
+  CHECK((box.method == FitMethod::hull || box.method == FitMethod::convex));  // both find it
   REQUIRE(box.shape.primitives.size() == 1);
   CHECK(box.shape.primitives[0].kind == PrimitiveKind::convex_polyhedron);
   CHECK(box.shape.primitives[0].values.size() == 6);

@@ -41,7 +41,6 @@ Shape mixed_truth() {
 TEST_CASE("ShapeJacobian: agrees with finite differences for every kind that a fit moves",
           "[collision][derivative]") {
   const Shape shape = mixed_truth();
-  const FreePrimitiveBounds bounds = {1e-6, 10.0, 0.02, 1.9};
   Random random(5);
   Points points(3, 200);
   for (Eigen::Index i = 0; i < points.cols(); ++i) points.col(i) = 0.6 * random_vector(random);
@@ -51,22 +50,8 @@ TEST_CASE("ShapeJacobian: agrees with finite differences for every kind that a f
   for (std::size_t i = 0; i < J.points.size(); ++i) {
     const Vec3<double> p = points.col(J.points[i]);
     for (std::size_t l = 0; l < shape.primitives.size(); ++l) {
-      PrimitiveTangent slope = PrimitiveTangent::Zero(), difference;
-      for (std::size_t k = J.begin[i]; k < J.begin[i + 1]; ++k) {
-        if (J.slopes[k].primitive == static_cast<int>(l)) slope = J.slopes[k].slope;
-      }
+      const PrimitiveTangent slope = slope_of(J, i, l), difference = slope_by_differences(shape, l, p);
       if (slope.norm() > 0.1) ++uses[l];
-      constexpr double k_step = 1e-6;
-      for (int number = 0; number < k_superquadric_numbers; ++number) {
-        const auto distance_moved_by = [&](double by) {
-          PrimitiveTangent step = PrimitiveTangent::Zero();
-          step[number] = by;
-          Shape changed = shape;
-          changed.primitives[l] = moved(shape.primitives[l], step, bounds);
-          return ShapeSdf(changed).distance<double>(p);
-        };
-        difference[number] = (distance_moved_by(k_step) - distance_moved_by(-k_step)) / (2.0 * k_step);
-      }
       CAPTURE(p.transpose(), l, slope.transpose(), difference.transpose());
       CHECK((slope - difference).norm() < 1e-5 * (1.0 + difference.norm()));
     }
@@ -76,13 +61,7 @@ TEST_CASE("ShapeJacobian: agrees with finite differences for every kind that a f
 
 TEST_CASE("refine_union: brings disturbed primitives of all kinds back", "[collision][value]") {
   const DistanceGrid grid = grid_of(mixed_truth(), 64);
-  Shape shape = mixed_truth();
-  Random random(11);
-  for (Primitive& primitive : shape.primitives) {
-    PrimitiveTangent step = 0.05 * random_vector<k_superquadric_numbers>(random);
-    step.head<3>() *= 0.2;
-    primitive = moved(primitive, step, {1e-3, 10.0, 0.05, 1.9});
-  }
+  Shape shape = disturbed(mixed_truth());
   UnionRefinementOptions options;
   options.steps = 20;
   options.settled = 0.0;
