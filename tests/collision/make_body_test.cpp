@@ -206,9 +206,10 @@ TEST_CASE(
     const bool is_fit = body.shape.primitives.size() > 1;
     const MassProperties of_mesh = mass_properties(body.mesh, body.mass / body.volume);
     if (is_fit) {
-      // What the parts allow; of a fit at most that, as its last refinement changes the parts a little.
+      // What the parts allow, or a little more where the size is that of a draft; of a fit it may be less, as
+      // its last refinement changes the parts.
       CHECK(body.shape.union_smoothing > 0.0);
-      CHECK(body.shape.union_smoothing <= 1.000001 * default_union_smoothing(body.shape, body.size));
+      CHECK(body.shape.union_smoothing <= 1.03 * default_union_smoothing(body.shape, body.size));
       CHECK(body.mesh.vertex_count() >= 150);
       CHECK(body.mesh.vertex_count() <= 600);
       CHECK(body.contact_points == body.mesh.vertices);

@@ -36,11 +36,11 @@ inline const std::vector<CompoundBody>& meshed_compounds() {
                        0.05, 0.44),
                  pose_at({x, 0.0, 0.0}, {0.5 * std::numbers::pi, 0.0, 0.0}));
     }
-    made.push_back(meshed_compound("ladder of prisms", ladder, 800));
+    made.push_back(meshed_compound("ladder of prisms", ladder, 900));
     jack.add(prism("bar", 4, 0.08, 0.9));
     jack.add(prism("bar", 3, 0.09, 0.8), pose_at(Vec3<double>::Zero(), {0.0, 0.5 * std::numbers::pi, 0.0}));
     jack.add(prism("bar", 8, 0.07, 0.7), pose_at(Vec3<double>::Zero(), {0.5 * std::numbers::pi, 0.0, 0.0}));
-    made.push_back(meshed_compound("jack of prisms", jack, 700));
+    made.push_back(meshed_compound("jack of prisms", jack, 850));
     return made;
   }();
   return bodies;
