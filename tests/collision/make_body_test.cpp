@@ -208,7 +208,7 @@ TEST_CASE(
     if (is_fit) {
       // What the parts allow, or a little more where the size is that of a draft; of a fit it may be less, as
       // its last refinement changes the parts.
-      CHECK(body.shape.union_smoothing > 0.0);
+      CHECK(body.shape.union_smoothing >= 0.5 * default_union_smoothing(body.shape, body.size));
       CHECK(body.shape.union_smoothing <= 1.03 * default_union_smoothing(body.shape, body.size));
       CHECK(body.mesh.vertex_count() >= 150);
       CHECK(body.mesh.vertex_count() <= 600);
