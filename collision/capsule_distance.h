@@ -10,11 +10,9 @@
 ///
 /// Where centre lines cross, |x_B - x_A| is 0 and has no gradient. Two answers:
 ///   capsule_distance           in space. phi stays at -r_A - r_B: capsules whose centre lines cross can
-///   leave
-///                              each other at once, perpendicular to both, and that is their normal.
+///                              leave each other at once, perpendicular to both, and that is their normal.
 ///   capsule_distance_in_plane  of capsules that cannot leave a plane. There they have to move until an end
-///   of
-///                              one centre line reaches the other line: by a depth d > 0, and
+///                              of one centre line reaches the other line: by a depth d > 0, and
 ///                              phi = -d - r_A - r_B, with a gradient that leads out.
 /// Both are the exact signed distance, the least translation that parts the capsules, and continuous. phi has
 /// kinks where the pair of closest points jumps, as it does of parallel centre lines side by side: there the

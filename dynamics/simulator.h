@@ -8,8 +8,9 @@
 ///     const abut::Trajectory trajectory = simulator.rollout(scene.initial, 500);
 ///
 ///     // A loss is written once, on a state of any scalar; value and gradient come together.
-///     const auto loss = abut::final_loss(500, [=](const auto& x) { return x.position(ball).squaredNorm();
-///     }); const auto result = simulator.value_and_gradient(scene.initial, 500, {}, loss);
+///     const auto loss =
+///         abut::final_loss(500, [=](const auto& x) { return x.position(ball).squaredNorm(); });
+///     const auto result = simulator.value_and_gradient(scene.initial, 500, {}, loss);
 ///     result.gradient.initial.twist[ball];                               // dL/d(everything)
 ///
 /// A model never changes, a State is the caller's: that of a scene to start from is Scene::initial, that of a

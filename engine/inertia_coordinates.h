@@ -8,9 +8,8 @@
 /// Sigma is positive definite whatever the c, which is all that physics asks (and more than a positive
 /// definite I would say: its principal moments obey the triangle inequalities, too). I is in proportion to m.
 ///
-/// @see  Rucker, Wensing (2022), "Smooth parameterization of rigid-body inertia": the log-Cholesky factors of
-/// the
-///       pseudo-inertia; these are those of them that mass and centre of mass leave.
+/// @see  Rucker, Wensing (2022), "Smooth parameterization of rigid-body inertia": the log-Cholesky factors
+///       of the pseudo-inertia; these are those of them that mass and centre of mass leave.
 #pragma once
 
 #include <Eigen/Core>

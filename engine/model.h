@@ -46,32 +46,33 @@ enum class DistanceMode { taubin, radial, projected };
 
 /// An analytic signed distance function with shape parameters and a pose in its body.
 ///
-/// | kind                  | parameters [0..4]                                                     |
-/// | --------------------- | --------------------------------------------------------------------- |
-/// | superquadric          | semi-axes a, b, c [m], exponents eps1, eps2 [-] in [0.02, 1.9]         |
-/// | half_space            | none: the solid is z <= 0 of the primitive's frame                     |
-/// | sphere                | radius [m]                                                             |
-/// | capsule               | radius [m], half length of the segment along z [m]                     |
+/// | kind                  | parameters [0..4]                                                       |
+/// | --------------------- | ----------------------------------------------------------------------- |
+/// | superquadric          | semi-axes a, b, c [m], exponents eps1, eps2 [-] in [0.02, 1.9]          |
+/// | half_space            | none: the solid is z <= 0 of the primitive's frame                      |
+/// | sphere                | radius [m]                                                              |
+/// | capsule               | radius [m], half length of the segment along z [m]                      |
 /// | rounded_box           | outer half extents x, y, z [m], edge radius [m] (0 <= r < every extent) |
-/// | cone                  | radius [m] at z = -h, radius [m] at z = h, either may be 0, half length h |
-/// |                       | [m], smoothing tau_c [m] > 0 of its edges                               |
-/// | torus                 | radius [m] of the circle in the plane z = 0, radius [m] of the tube,     |
+/// | cone                  | radius [m] at z = -h, radius [m] at z = h, either may be 0,             |
+/// |                       | half length h [m], smoothing tau_c [m] > 0 of its edges                 |
+/// | torus                 | radius [m] of the circle in the plane z = 0, radius [m] of the tube,    |
 /// |                       | smaller than that                                                       |
-/// | convex_polyhedron     | smoothing tau_c [m] > 0 of its edges                                   |
-/// | oriented_point_cloud  | width h [m] > 0 of the radial basis along the surface                  |
-/// | extruded_superquadric | those of a superquadric                                                |
-/// | padded_polygon        | radius [m] > 0 of the ball that is swept over a polygon in the plane z = 0 |
+/// | convex_polyhedron     | smoothing tau_c [m] > 0 of its edges                                    |
+/// | oriented_point_cloud  | width h [m] > 0 of the radial basis along the surface                   |
+/// | extruded_superquadric | those of a superquadric                                                 |
+/// | padded_polygon        | radius [m] > 0 of the ball that is swept over a polygon in the plane    |
+/// |                       | z = 0                                                                   |
 ///
 /// Four kinds have more, as many as there are planes, points or corners:
 ///
-/// | kind                  | directions (3, n), unit | values, which are parameters like those above |
-/// | --------------------- | ----------------------- | --------------------------------------------- |
-/// | convex_polyhedron     | outward normals n_i     | o_i > 0 [m] of the half-spaces n_i.x <= o_i   |
-/// | oriented_point_cloud  | outward normals n_i     | x, y, z [m] of each point in turn             |
-/// | extruded_superquadric | none                    | p3 [-] in [3, 100], then angle [rad] and offset > 0
-/// [m] of each cut: | |                       |                         | cos(angle) x + sin(angle) y <=
-/// offset         |
-/// | padded_polygon        | none                    | x, y [m] of each corner in turn, anticlockwise |
+/// | kind                  | directions (3, n), unit | values, which are parameters like those above       |
+/// | --------------------- | ----------------------- | --------------------------------------------------- |
+/// | convex_polyhedron     | outward normals n_i     | o_i > 0 [m] of the half-spaces n_i.x <= o_i         |
+/// | oriented_point_cloud  | outward normals n_i     | x, y, z [m] of each point in turn                   |
+/// | extruded_superquadric | none                    | p3 [-] in [3, 100], then angle [rad] and            |
+/// |                       |                         | offset > 0 [m] of each cut:                         |
+/// |                       |                         | cos(angle) x + sin(angle) y <= offset               |
+/// | padded_polygon        | none                    | x, y [m] of each corner in turn, anticlockwise      |
 struct Primitive {
   PrimitiveKind kind = PrimitiveKind::superquadric;
   PrimitiveOperation operation = PrimitiveOperation::add;

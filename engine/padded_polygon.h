@@ -22,14 +22,14 @@ void require_convex_polygon(std::span<const Vec2<double>> corners);
 void require_wide_polygon(std::span<const Vec2<double>> corners);
 
 /// Volume, centre of mass and inertia, in P. The solid is a plate of thickness 2 r, half a cylinder along
-/// each edge, and at each corner the sector of a ball over its outer angle alpha: with area A and perimeter
-/// L,
+/// each edge, and at each corner the sector of a ball over its outer angle alpha: with area A and
+/// perimeter L,
 ///   V = 2 r A + pi r^2 L/2 + 4 pi r^3/3,
 /// as the angles add up to 2 pi (Steiner's formula). Moments of the parts, b being the bisector of the angle,
 /// e the outward normal of an edge and l its length:
-///   half a cylinder, from the middle of its edge   int e dV = 2 r^3 l/3,   int e^2 dV = int z^2 dV = pi r^4
-///   l/8,
-///                                                  int u^2 dV = pi r^2 l^3/24
+///   half a cylinder, from the middle of its edge
+///                               int e dV = 2 r^3 l/3,   int e^2 dV = int z^2 dV = pi r^4 l/8,
+///                               int u^2 dV = pi r^2 l^3/24
 ///   a sector, from its corner   V = 2 alpha r^3/3,   int b dV = pi r^4 sin(alpha/2)/4,
 ///                               int b^2 dV, int (z x b)^2 dV = 2 r^5 (alpha +- sin(alpha))/15,
 ///                               int z^2 dV = 2 alpha r^5/15

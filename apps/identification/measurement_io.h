@@ -24,8 +24,8 @@ struct MeasurementSource {
 /// columns:
 ///
 ///   .csv  a header of names, then a row for a body at a time: time, body, position_x, _y, _z and, for
-///   rotations,
-///         orientation_w, _x, _y, _z or rotation_vector_x, _y, _z [rad]; other columns do not count
+///         rotations, orientation_w, _x, _y, _z or rotation_vector_x, _y, _z [rad]; other columns do not
+///         count
 ///         of surface points: a row for a point, as many as one likes at a time
 ///         A column position_x, _y or _z that is not there was not measured, as of a planar track (of
 ///         surface points all three are needed); without the column body, all rows are of the only body that

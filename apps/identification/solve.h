@@ -25,9 +25,8 @@ struct Iteration {
 
 /// How the least is looked for.
 ///   least_squares  Levenberg and Marquardt's method on the residuals (ceres::Solver)
-///   gradient       limited-memory BFGS on the loss and its adjoint gradient (ceres::GradientProblem); bounds
-///   are
-///                  kept by a change of variables
+///   gradient       limited-memory BFGS on the loss and its adjoint gradient (ceres::GradientProblem);
+///                  bounds are kept by a change of variables
 enum class SearchMethod { least_squares, gradient };
 
 struct SolveOptions {

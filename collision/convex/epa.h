@@ -65,8 +65,7 @@ struct EpaResult {
 };
 
 /// @param simplex  where the polytope starts, at least one point of D; then the points of the closest face,
-/// with
-///                 the weights of its point closest to the origin
+///                 with the weights of its point closest to the origin
 template <typename T>
 [[nodiscard]] EpaResult epa(MinkowskiDifference<T>& difference, const EpaSettings& settings,
                             DifferenceSimplex& simplex, EpaScratch& scratch);

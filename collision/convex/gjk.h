@@ -6,8 +6,7 @@
 /// bound, and the iteration ends where they differ by `tolerance`, where w is a point that is already there,
 /// or where |v| no longer falls (rounding).
 /// @see  Gilbert, Johnson, Keerthi (1988), "A fast procedure for computing the distance between complex
-/// objects in
-///       three-dimensional space"; the sub-algorithm is that of Montanari et al. (2017),
+///       objects in three-dimensional space"; the sub-algorithm is that of Montanari et al. (2017),
 ///       minkowski_difference.h.
 #pragma once
 

@@ -114,8 +114,7 @@ struct ClosestOnSimplex {
 
 /// By signed areas in the coordinate plane where the triangle is largest.
 /// @see  Montanari, Petrinic, Barbieri (2017), "Improving the GJK algorithm for faster and more reliable
-/// distance
-///       queries between convex objects", ACM TOG 36(3).
+///       distance queries between convex objects", ACM TOG 36(3).
 [[nodiscard]] inline ClosestOnSimplex closest_on_triangle(const Vec3<double>& a, const Vec3<double>& b,
                                                           const Vec3<double>& c, int i, int j, int k) {
   const Vec3<double> ab = b - a, ac = c - a, n = ab.cross(ac);

@@ -21,10 +21,10 @@
 /// first_gumbel. The same seed gives the same numbers.
 ///
 /// @see  Montaut et al. (2023), "Differentiable collision detection: a randomized smoothing approach".
-/// Changed here:
-///       the normal has unit length, so that smoothing does not depend on the distance; perturbations are
-///       tangents of the pose, not of its quaternion; samples come in antithetic pairs, which do what their
-///       baseline does and cancel even terms, too; noise of the softmax is a standard Gumbel one.
+///       Changed here: the normal has unit length, so that smoothing does not depend on the distance;
+///       perturbations are tangents of the pose, not of its quaternion; samples come in antithetic pairs,
+///       which do what their baseline does and cancel even terms, too; noise of the softmax is a standard
+///       Gumbel one.
 #pragma once
 
 #include <cstdint>

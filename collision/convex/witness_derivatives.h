@@ -8,8 +8,9 @@
 ///   dc_A = v_A + W_A (dn - dtheta_A x n) + sum alpha_i e_i,      e_i flat directions of A,
 ///   dc_B = v_B - W_B (dn - dtheta_B x n) + sum beta_j f_j,       f_j of B,
 /// and c_B - c_A = phi_c n and n.e = 0 give, in the plane perpendicular to n,
-///   (W_A + W_B + phi_c I) dn = v_B - v_A + W_A (dtheta_A x n) + W_B (dtheta_B x n) + sum beta_j f_j - sum
-///   alpha_i e_i, e_i.dn = n.(e_i x dtheta_A),   f_j.dn = n.(f_j x dtheta_B),
+///   (W_A + W_B + phi_c I) dn = v_B - v_A + W_A (dtheta_A x n) + W_B (dtheta_B x n)
+///                              + sum beta_j f_j - sum alpha_i e_i,
+///   e_i.dn = n.(e_i x dtheta_A),   f_j.dn = n.(f_j x dtheta_B),
 /// solved for dn, alpha and beta. dphi = n.(v_B - v_A), taken at x_A and x_B (envelope theorem).
 ///
 /// W_A + W_B + phi_c I, whose inverse these are, is singular where the depth of an overlap is a radius of
@@ -17,10 +18,9 @@
 /// has no second derivative there. Its eigenvalues count as at least `least_radius`, which bounds
 /// derivatives. Where features change (kinks: a corner rolls over a face's edge, flush faces) they are those
 /// of the features that were found.
-/// @see  Montaut et al. (2023), "Differentiable collision detection: a randomized smoothing approach", eq.
-/// (14) to
-///       (20), which hold for separated bodies; the signs of an overlap and x_B are corrected here, and the
-///       support function is differentiated at the unit normal.
+/// @see  Montaut et al. (2023), "Differentiable collision detection: a randomized smoothing approach",
+///       eq. (14) to (20), which hold for separated bodies; the signs of an overlap and x_B are corrected
+///       here, and the support function is differentiated at the unit normal.
 #pragma once
 
 #include "collision/convex/convex_distance.h"

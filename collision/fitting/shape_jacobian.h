@@ -30,8 +30,8 @@ struct DistanceJacobian {
 
 /// Evaluates the distances of ShapeSdf and their derivatives, by lanes:
 ///
-///   d = tau log(exp(d_+/tau) + exp(-d_-/tau)),   dd = w dd_+ - (1 - w) dd_-,   w = 1/(1 + exp(-(d_+ +
-///   d_-)/tau))
+///   d = tau log(exp(d_+/tau) + exp(-d_-/tau)),
+///   dd = w dd_+ - (1 - w) dd_-,   w = 1/(1 + exp(-(d_+ + d_-)/tau))
 ///
 /// with the unions d_+ of the added and d_- of the subtracted superquadrics; d = d_+ without any of the
 /// latter. Const once made, hence safe to share between threads.

@@ -113,8 +113,7 @@ class SurfaceRefiner {
     set_energies();
   }
 
-  // What a patch costs
-  // -------------------------------------------------------------------------------------------------
+  // What a patch costs -------------------------------------------------------------------------------------
 
   [[nodiscard]] Corners corners(int t) const {
     const auto& v = mesh_.triangle(t);
@@ -186,8 +185,7 @@ class SurfaceRefiner {
     return count == 0 || count <= inward_count(before);
   }
 
-  // Which samples a triangle stands for
-  // --------------------------------------------------------------------------------
+  // Which samples a triangle stands for --------------------------------------------------------------------
 
   std::vector<int>& samples_of(int t) { return samples_of_triangle_[static_cast<std::size_t>(t)]; }
   [[nodiscard]] const std::vector<int>& samples_of(int t) const {
@@ -269,8 +267,7 @@ class SurfaceRefiner {
     return sum;
   }
 
-  // Changes that keep the number of vertices
-  // ---------------------------------------------------------------------------
+  // Changes that keep the number of vertices ---------------------------------------------------------------
 
   void flip_edges() {
     for (int sweep = 0; sweep < 10; ++sweep) {
@@ -343,8 +340,7 @@ class SurfaceRefiner {
     assign(triangles, patch.samples);
   }
 
-  // Vertices that go from one place to another
-  // -------------------------------------------------------------------------
+  // Vertices that go from one place to another -------------------------------------------------------------
 
   /// A collapse, or a split, that could be done, and what it would do to the energy.
   struct Change {

@@ -40,8 +40,8 @@ struct UnionRefinementReport {
 /// Moves all primitives of a shape at once to where the signed distance function that a simulation will
 /// see fits a grid best:
 ///
-///   minimize  sum_i (clamp(d(x_i), T) - clamp(g_i, T))^2,   d = ShapeSdf of the shape, g the grid's
-///   distances,
+///   minimize  sum_i (clamp(d(x_i), T) - clamp(g_i, T))^2,
+///             d = ShapeSdf of the shape, g the grid's distances,
 ///
 /// over grid points x_i within `band` of the zero set of either, by Levenberg-Marquardt on eleven numbers
 /// each (free_primitive.h), with the derivatives of ShapeJacobian. Only primitives that are blended at

@@ -7,8 +7,8 @@
 ///            N_i = n_i sqrt(1 + eta^2)/sqrt(|n_i|^2 + eta^2),   S = smoothstep5
 ///   weights  w_i = mu_i exp(s_i) / sum_k mu_k exp(s_k),   mu_i = area_i activity_i psi_ig,
 ///            s_i = u_j.p_i/l - d_i/(4 tau_p)
-///   outputs  point sum w p,   distance sum w d,   m = sum w n,   normal m sqrt(1 + eta^2)/sqrt(|m|^2 +
-///   eta^2),
+///   outputs  point sum w p,   distance sum w d,
+///            m = sum w n,   normal m sqrt(1 + eta^2)/sqrt(|m|^2 + eta^2),
 ///            activity sum_i mu_i/(4 A),   area A = sum_i area_i
 /// Only normals within 30 degrees of an axis meet in its group. The psi of a contact add up to 1 (K is 1/2 or
 /// more wherever |n| is not short), so area times activity adds up to what it was. Everything is twice

@@ -5,8 +5,8 @@
 ///   shares   c_a = S((d_e(0) - l)/(4 tau)),   c_b = S((d_e(1) - l)/(4 tau)),   S = smoothstep5, l = 6 tau_p
 ///   roots    d_e(r_a) = l closest to a,   d_e(1 - r_b) = l closest to b
 ///   chord    t_a = c_a r_a,   t_b = 1 - c_b r_b,   L = t_b - t_a
-///   points   t = t_a + L w(s),   w(s) = (1 + s/sqrt(1 + s^2))/2,   with s from   u.n(e(t)) + kappa (s -+ q)
-///   = 0,
+///   points   t = t_a + L w(s),   w(s) = (1 + s/sqrt(1 + s^2))/2,
+///            with s from   u.n(e(t)) + kappa (s -+ q) = 0,
 ///            q = 1/sqrt(2): without the first term the two Gauss-Legendre points of the chord
 ///   normal   m = n - u (u.n),   p = |m|^2,   n_e = m sqrt(1 + eta^2)/sqrt(p + eta^2)
 ///   distance d = d_e(t),   point = e(t) - (r + d/2) n_e
@@ -28,13 +28,12 @@
 ///   - The chord is that of the level l > 4 tau_p, so it is there before any activity is, and its two ends
 ///     part and meet only where the activity is 0: d > 4 tau_p near them.
 ///   - L makes the activity a share of the edge's area, so splitting an edge changes nothing but the
-///   quadrature.
+///     quadrature.
 /// Not smooth: where the solid is not convex along the edge, another part of it may take over as the first
 /// one met from an end; outputs then jump. An edge is not seen before it comes within l of the solid.
 ///
 /// @see  The entry and exit parameters, their derivative -(grad phi)/(grad phi.(b - a)) and the regularised
-/// minimum
-///       follow arXiv 2604.17538 in outline; shares, quadrature and normal are ours.
+///       minimum follow arXiv 2604.17538 in outline; shares, quadrature and normal are ours.
 #pragma once
 
 #include <array>

@@ -4,11 +4,10 @@
 /// A sample is a random relative pose of two bodies that collide: a uniform rotation, a uniform direction
 /// along which they are brought together until they touch, and a push into each other. Of it are counted
 ///   edge pairs  best buddies among all pairs of edges (each is the other's closest edge, by the exact
-///   distance of
-///               segments) whose witness point lies inside the other body: as many edges of either body as
-///               there have to be among its |E_b| selected ones
+///               distance of segments) whose witness point lies inside the other body: as many edges of
+///               either body as there have to be among its |E_b| selected ones
 ///   vertices    contact points inside the other body and deeper than each of their neighbours in the mesh:
-///   |V_b|
+///               |V_b|
 /// @see  Beker et al., "Smoothly differentiable and efficiently vectorizable contact manifold generation",
 ///       supplement II-A. Best buddies that do not touch are not counted here: there are dozens in any pose.
 #pragma once

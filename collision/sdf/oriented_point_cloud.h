@@ -1,8 +1,8 @@
 /// Surfaces given by points with normals: the mean of the planes of the points, weighted by a radial basis.
 ///
 ///   phi = sum_i w_i delta_i,   delta_i = n_i.(x - p_i),   w_i = B_i/sum_j B_j,
-///   B_i = exp(-q_i^2/2),   q_i^2 = (|x - p_i|^2 - 3/4 delta_i^2)/h^2:  width h along the surface, 2 h
-///   across.
+///   B_i = exp(-q_i^2/2),   q_i^2 = (|x - p_i|^2 - 3/4 delta_i^2)/h^2:
+///   width h along the surface, 2 h across.
 ///
 /// The B_i are taken relative to the largest of them, so that sums are of size 1 however far x is: beyond the
 /// reach of all points phi is the distance from the plane of the nearest (by q), blended smoothly from one to

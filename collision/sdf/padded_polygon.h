@@ -12,8 +12,7 @@
 /// of one side. (The solids of exact_primitives.h round seams off; this one is exact.)
 ///
 /// @see  Tracy, Howell, Manchester (2022), "DiffPills", IV, for the solid; Schneider, Weil (2008),
-/// "Stochastic
-///       and integral geometry", 14.2, for Steiner's formula.
+///       "Stochastic and integral geometry", 14.2, for Steiner's formula.
 #pragma once
 
 #include <array>

@@ -8,8 +8,8 @@
 /// = |P (v_hat - u)|, P = I - n n^T and rho = R_t/R_n it has three zones:
 ///     stick   T <= mu rho N        gamma_n = N/R_n,  gamma_t = P (v_hat - u)/R_t
 ///     open    N + mu T <= 0        gamma = 0
-///     slide   elsewhere            gamma_n = (N + mu T)/((1 + mu^2 rho) R_n),  gamma_t = mu gamma_n P (v_hat
-///     - u)/T
+///     slide   elsewhere            gamma_n = (N + mu T)/((1 + mu^2 rho) R_n),
+///                                  gamma_t = mu gamma_n P (v_hat - u)/T
 /// gamma is continuous; its Jacobian jumps between the zones (also from stick to slide). Signs as in
 /// smooth_coulomb.h. P is a projector where |n| = 1; nothing here relies on it.
 ///
@@ -154,8 +154,8 @@ using Cone = ConeOf<double>;
 
 // Drake's parameters --------------------------------------------------------------------------------------
 //
-//     n.v_hat = normal_target(),   R_n = [1/(h k (h + tau_d)) + beta^2/(4 pi^2) W]/Gamma,   R_t = sigma
-//     W/Gamma,
+//     n.v_hat = normal_target(),
+//     R_n = [1/(h k (h + tau_d)) + beta^2/(4 pi^2) W]/Gamma,   R_t = sigma W/Gamma,
 // v_hat and R_n being those of smooth_coulomb.h; its tangential part is 0. A contact that slides at u_t opens
 // to a gap of mu h |u_t|, where N + mu T is as good as 0. (With Drake's target, -d/(h + tau_d) on either side
 // of the surface, it would be mu (h + tau_d) |u_t|.)

@@ -126,8 +126,9 @@ inline NormalTarget<double> normal_target(const Parameters& c, const Settings& s
 ///
 /// Of an impact (impact.h) of share s the three blend into those of a harder and sharper contact that asks
 /// for the velocity after the impact; a contact that is to close later does not brake before:
-///     hit:       v_hat <- (1 - s) v_hat + s v_hat_i,   c <- Gamma ((1 - s)/R + s/(2.5e-4 W)),   w <- (1 -
-///     0.9 s) w not hit:   c <- (1 - s) c
+///     hit:       v_hat <- (1 - s) v_hat + s v_hat_i,
+///                c <- Gamma ((1 - s)/R + s/(2.5e-4 W)),   w <- (1 - 0.9 s) w
+///     not hit:   c <- (1 - s) c
 struct NormalLaw {
   double target = 0;  ///< v_hat [m/s]
   double scale = 0;   ///< c [kg]

@@ -6,8 +6,7 @@
 /// of the velocities of the bodies, (6 n, 6 n) and not symmetric. Four ways lead to the answer; each is taken
 /// where those before did not get there:
 ///   1. From the velocities at the start of the step, Newton's method at the end of the path: a few
-///   iterations
-///      where little changes.
+///      iterations where little changes.
 ///   2. A primal-dual interior point with Mehrotra's predictor and corrector: velocities, impulses and slacks
 ///      move together, from far up the path.
 ///   3. Along the path itself, whose products are t kappa: impulses are functions of the velocities, and what

@@ -4,8 +4,8 @@
 /// is no sensitivity of the motion. So compared are the adjoint of step k and the most that free motion can
 /// make of all that the loss contributed from there on. Both are measured by changes of the state that move
 /// the surface of a body by 1 m until the loss first acts, a time tau later:
-///     |bar|^2 = sum over moving bodies of |p_bar|^2 + |theta_bar/size|^2 + (|v_bar|^2 +
-///     |w_bar/size|^2)/tau^2.
+///     |bar|^2 = sum over moving bodies of
+///               |p_bar|^2 + |theta_bar/size|^2 + (|v_bar|^2 + |w_bar/size|^2)/tau^2.
 /// Free motion has a growth of at most about 1, stable motion in contact stays within orders of magnitude of
 /// it, and in chaotic motion it is exponential in time.
 #pragma once

@@ -37,8 +37,7 @@ void require_rollout(const Stepper& stepper, const State& initial, int steps, co
 /// entry per step or none at all (std::invalid_argument otherwise).
 ///
 /// @param tape_bytes  memory for full records (Tape), about 400 bytes a contact; steps beyond it, but for
-/// one, are lean.
-///                    Gradients differ by rounding alone
+///                    one, are lean. Gradients differ by rounding alone
 [[nodiscard]] Trajectory rollout(const Stepper& stepper, const State& initial, int steps,
                                  Controls controls = {}, const StepObserver& observer = {},
                                  std::size_t tape_bytes = 0);

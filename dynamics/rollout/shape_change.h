@@ -1,16 +1,15 @@
 /// What moves with a body's shape parameters: contact points and radius follow the surface of the SDF.
 ///
 /// - A body that is one sphere, capsule or rounded box: its points keep their place relative to the
-/// parameters (a sphere's
-///   radius is its contact radius, a capsule's points spread with its half length, a box's with its inner
-///   extents).
+///   parameters (a sphere's radius is its contact radius, a capsule's points spread with its half length, a
+///   box's with its inner extents).
 /// - One padded polygon with the mesh made for it: each vertex keeps its place on the rounded corner
 ///   (padded_polygon_points.h).
 /// - Any other body with contact points on its surface: each point v is carried along by the primitive whose
-/// surface is nearest to it, and moves on a line of that primitive's frame to where the new surface crosses
-/// it. With the direction u of the line (the normal of the body that the change started from) and the rigid
-/// motion (dv)_P of the primitive,
-///   dv = (dv)_P - u (d phi/d theta + grad phi . (dv)_P)/(u . grad phi).
+///   surface is nearest to it, and moves on a line of that primitive's frame to where the new surface crosses
+///   it. With the direction u of the line (the normal of the body that the change started from) and the
+///   rigid motion (dv)_P of the primitive,
+///     dv = (dv)_P - u (d phi/d theta + grad phi . (dv)_P)/(u . grad phi).
 /// Mass, inertia, areas and smoothing are held fixed: they have gradients of their own.
 #pragma once
 

@@ -7,9 +7,10 @@
 ///
 /// The share makes the pair's response independent of how finely its bodies are meshed:
 ///     g = p + h u_n            penetration expected after the step, with the velocities at its start
-///     gamma = area w S(1/2 - g/(8 tau)),   Gamma = gamma / D(sum over the pair of gamma),   tau = tau_p +
-///     tau_h, D(x) = x for x >= a_0,  x + a_0/3 (1 - x/a_0)^3 below,   a_0 = half the smallest contact area
-///     of the pair,
+///     gamma = area w S(1/2 - g/(8 tau)),   Gamma = gamma / D(sum over the pair of gamma),
+///     tau = tau_p + tau_h,
+///     D(x) = x for x >= a_0,  x + a_0/3 (1 - x/a_0)^3 below,
+///     a_0 = half the smallest contact area of the pair,
 /// so a lone touching corner has a Gamma of about 1 (0.98 a cube's; less where most of a corner's area faces
 /// away, as of a thin plate on its rim), a face shares it out by area, and everything sets in with C^2
 /// smoothness. tau_h = 0.1 a h^2, a being the config's acceleration scale, keeps the band wider than the gap

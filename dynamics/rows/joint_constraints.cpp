@@ -11,8 +11,7 @@
 namespace abut {
 namespace {
 
-// Geometry: errors and their Jacobians by the twists
-// ----------------------------------------------------------
+// Geometry: errors and their Jacobians by the twists -------------------------------------------------------
 
 /// A joint at a state: frames in W, and arms from both centres of mass to the origin of JB.
 struct Geometry {
@@ -113,8 +112,7 @@ void hinge_row_vjp(const Geometry& g, const JointRowBar& bar, double error_bar, 
   out.theta_JB += relative_bar;
 }
 
-// Rows of a joint
-// --------------------------------------------------------------------------------------------
+// Rows of a joint ------------------------------------------------------------------------------------------
 
 /// What a row of a joint is: the same list, in the same order, forwards and backwards.
 struct RowOf {
@@ -296,8 +294,7 @@ void set_law(const Joint& joint, const RowOf& kind, const JointSettings& setting
 
 }  // namespace
 
-// From the model and back
-// ------------------------------------------------------------------------------------
+// From the model and back ----------------------------------------------------------------------------------
 
 void make_joint_rows(const Model& model, const MassMatrix& mass, const State& state,
                      const JointSettings& settings, JointRows& out) {

@@ -5,7 +5,7 @@
 /// for tangents x of the poses), its inverse mass w = J M^-1 J^T and x = v_hat - s:
 ///
 ///     hold   lambda = x/R                          v_hat = -e/(h + tau),  R = 1/(h k (h + tau)) + c w
-///     motor  lambda = y/sqrt(1 + (y/L)^2), y = x/R L = h times the motor's limit;
+///     motor  lambda = y/sqrt(1 + (y/L)^2), y = x/R,  L = h times the motor's limit;
 ///            servo   v_hat = -k (q - target)/(k h + d), R = 1/(h (k h + d)) + c w,   d = damping
 ///            speed   v_hat = target,                    R = 1/(h d) + c w
 ///     stop   the normal impulse of smooth_coulomb.h, the way to the end of the travel being the distance

@@ -3,8 +3,7 @@
 ///
 /// From the state alone, the velocity at the start of the step or v*, in this order:
 ///   1. Steps of A = dF/dv, by block LU, or of A with the bounds held fixed where those do not lead down;
-///   along
-///      them a search for F(v + a d).d = 0.
+///      along them a search for F(v + a d).d = 0.
 ///   2. Where the residual does not fall: a convex problem with the bounds of the best iterate, and on from
 ///      there.
 ///   3. The same with a friction that sets in at v_s 10^5, down to v_s in factors of 3 or less.

@@ -1,13 +1,12 @@
 /// The smooth Coulomb law: friction bounded by mu times the normal impulse at the same velocity,
-///     F(v) = M (v - v*) - sum_c J_c^T gamma_c(J_c v) = 0,   gamma = g(u_n) (n - mu u_t/sqrt(|u_t|^2 +
-///     v_s^2)),
+///     F(v) = M (v - v*) - sum_c J_c^T gamma_c(J_c v) = 0,
+///     gamma = g(u_n) (n - mu u_t/sqrt(|u_t|^2 + v_s^2)),
 /// solved by Newton's method (coupled_newton.h) and differentiated implicitly: one linear solve with
 /// A = dF/dv, w = A^-T dL/dv. A step is a function of its arguments alone.
 ///
-/// The impulses of impacts (contact_laws/impact.h) act at their own time: they displace bodies
-/// by
-///     delta = -sum_c s_c M^-1 [t_c r_c x gamma_c; (t_c + c) gamma_c],   c being the lag of a substep
-///     (EndMotion).
+/// The impulses of impacts (contact_laws/impact.h) act at their own time: they displace bodies by
+///     delta = -sum_c s_c M^-1 [t_c r_c x gamma_c; (t_c + c) gamma_c],
+/// c being the lag of a substep (EndMotion).
 #pragma once
 
 #include "dynamics/solver/smooth_coulomb_row.h"

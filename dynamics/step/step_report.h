@@ -25,11 +25,9 @@ struct StepWarning {
   /// long_step       forces take `body` too far from or into `other` in one step; `value` is how far, in
   ///                 sizes of the smaller of the two
   /// parted_joint    what a rigid joint of `body` with `other` (-1: the world) holds together is apart;
-  /// `value`
-  ///                 is by how much, in sizes of the smaller of the two
+  ///                 `value` is by how much, in sizes of the smaller of the two
   /// left_out        Body::selected_vertices or selected_edges of `body` and `other` take the activity
-  /// `value` from a
-  ///                 contact
+  ///                 `value` from a contact
   enum class Kind { heavy_on_light, long_step, parted_joint, left_out };
   int body = -1, other = -1;  ///< body -1: there is no warning
   double value = 0.0;

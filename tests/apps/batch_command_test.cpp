@@ -58,8 +58,7 @@ std::vector<double> row_of(const BatchTable& table, int rollout) {
   return {table.values().begin() + rollout * p, table.values().begin() + (rollout + 1) * p};
 }
 
-// The table
-// ---------------------------------------------------------------------------------------------
+// The table ------------------------------------------------------------------------------------------------
 
 TEST_CASE("BatchTable: rows, grid and samples are multiplied, samples change fastest", "[apps][value]") {
   const Workplace place(k_rows + R"([grid]
@@ -265,8 +264,7 @@ TEST_CASE("BatchTable: a malformed table is refused with file, line and cause", 
   }
 }
 
-// The verb
-// ----------------------------------------------------------------------------------------------
+// The verb -------------------------------------------------------------------------------------------------
 
 TEST_CASE("abut run --batch: writes parameters, last states and what became of each rollout",
           "[apps][value]") {
@@ -390,8 +388,7 @@ TEST_CASE("abut run --batch: options that make no sense are refused", "[apps][va
   CHECK(std::distance(fs::directory_iterator(place.folder.path()), fs::directory_iterator()) == 2);
 }
 
-// Stopped and resumed
-// -----------------------------------------------------------------------------------
+// Stopped and resumed --------------------------------------------------------------------------------------
 
 const std::string k_many = k_head + "[random]\ncount = 12\n[random.uniform]\nbody.ball.friction = [0, 1]\n";
 

@@ -149,8 +149,7 @@ ContactBar random_bar(Random& random) {
 
 }  // namespace
 
-// Values
-// ----------------------------------------------------------------------------------------------------------------
+// Values ---------------------------------------------------------------------------------------------------
 
 TEST_CASE("contacts: a sphere above a half-space", "[collision][value]") {
   const double r = 0.3, height = GENERATE(0.3004, 0.3, 0.2995);
@@ -266,8 +265,7 @@ TEST_CASE("contacts: activities lie between 0 and 1, with both ends reached", "[
   CHECK(ones > 0);
 }
 
-// Which contacts
-// ---------------------------------------------------------------------------------------------------------
+// Which contacts -------------------------------------------------------------------------------------------
 
 TEST_CASE("detect: finds every contact within reach, and no other", "[collision][property]") {
   std::size_t found_in_all = 0;
@@ -351,8 +349,7 @@ TEST_CASE("detect: two fixed bodies and pairs that may not collide have no conta
   CHECK(detect(scene).pairs.size() == 1);
 }
 
-// Symmetries
-// ------------------------------------------------------------------------------------------------------------
+// Symmetries -----------------------------------------------------------------------------------------------
 
 TEST_CASE("contacts: moving the whole world moves them along", "[collision][property]") {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
@@ -408,8 +405,7 @@ TEST_CASE("contacts: swapping the bodies of a pair turns the normals round and n
   CHECK(compared > 200);
 }
 
-// Derivatives
-// -----------------------------------------------------------------------------------------------------------
+// Derivatives ----------------------------------------------------------------------------------------------
 
 TEST_CASE("contacts: JVP agrees with differences, VJP is its transpose", "[collision][derivative]") {
   int compared = 0, disagreements = 0;
@@ -586,8 +582,7 @@ TEST_CASE("contacts: VJP of shape parameters, poses of primitives, points and ra
   CHECK(disagreements <= compared / 50);
 }
 
-// Set-up
-// ------------------------------------------------------------------------------------------------------------------
+// Set-up ---------------------------------------------------------------------------------------------------
 
 TEST_CASE("require_points_on_surface: names the point that lies off", "[collision][value]") {
   Body body = test::cross_of_mass({0.1, 0.08, 0.06}, 0.5, 0.8, 1.0);

@@ -74,8 +74,7 @@ Vec3<double> random_normal(Random& random) {
 
 }  // namespace
 
-// Normal target
-// ---------------------------------------------------------------------------------------------------------
+// Normal target --------------------------------------------------------------------------------------------
 
 TEST_CASE("normal_target: value and derivatives are those of the formula, tails and cap included",
           "[dynamics][derivative]") {
@@ -173,8 +172,7 @@ TEST_CASE("normal_target: the cap bounds the impulse of the regularisation, not 
   }
 }
 
-// Impacts
-// --------------------------------------------------------------------------------------------------------------------
+// Impacts --------------------------------------------------------------------------------------------------
 
 TEST_CASE("impact: a ball at speed is one, a resting contact is exactly none", "[dynamics][value]") {
   const double h = 0.01, g = 9.81;
@@ -237,8 +235,7 @@ TEST_CASE("impact: VJP agrees with differences in everything", "[dynamics][deriv
   CHECK(shared > 100);
 }
 
-// Normal impulse
-// --------------------------------------------------------------------------------------------------------
+// Normal impulse -------------------------------------------------------------------------------------------
 
 TEST_CASE("normal_impulse: value and derivatives are those of the formula, tails included",
           "[dynamics][derivative]") {
@@ -425,8 +422,7 @@ TEST_CASE("normal_impulse: a static load sags by F over k", "[dynamics][value]")
                     0));  // the far cap's tail: 1e-9 m/s
 }
 
-// Friction
-// --------------------------------------------------------------------------------------------------------------
+// Friction -------------------------------------------------------------------------------------------------
 
 TEST_CASE("Friction: impulse opposes slip and stays below its bound", "[dynamics][property]") {
   Random random(4);
@@ -515,8 +511,7 @@ TEST_CASE("Friction: VJP and JVP agree with Jet and differences in bound, veloci
   }
 }
 
-// Penalty
-// ---------------------------------------------------------------------------------------------------------------
+// Penalty --------------------------------------------------------------------------------------------------
 
 TEST_CASE("penalty: value and derivatives are those of the formula, tails included",
           "[dynamics][derivative]") {

@@ -41,8 +41,7 @@ TestScene ball_and_tower() {
 
 }  // namespace
 
-// Each status
-// -----------------------------------------------------------------------------------------------
+// Each status ----------------------------------------------------------------------------------------------
 
 TEST_CASE("too_fast: the first step that leaves a body above the limit fails, and names it",
           "[dynamics][value]") {
@@ -228,8 +227,7 @@ TEST_CASE("StepReport: names the law", "[dynamics][value]") {
   CHECK(report.law == law);
 }
 
-// After a failure
-// -------------------------------------------------------------------------------------------
+// After a failure ------------------------------------------------------------------------------------------
 
 TEST_CASE("simulate: keeps the last state that was good", "[dynamics][value]") {
   const TestScene scene = ball_and_tower();
@@ -283,8 +281,7 @@ TEST_CASE("StepScratch: changes no bit of a result, whatever failure or model it
   CHECK(same_bits(next, first));
 }
 
-// Scenes that repeat a failure
-// -------------------------------------------------------------------------------------------
+// Scenes that repeat a failure -----------------------------------------------------------------------------
 
 namespace {
 

@@ -83,8 +83,7 @@ Mat3<double> random_inertia(Random& random) {
 
 }  // namespace
 
-// Conservation
-// --------------------------------------------------------------------------------------------------------
+// Conservation ---------------------------------------------------------------------------------------------
 
 TEST_CASE("free_motion: an asymmetric top keeps both momenta over 100000 steps", "[dynamics][property]") {
   Flight flight = dzhanibekov(2e-3);
@@ -154,8 +153,7 @@ TEST_CASE("free_motion: energy stays for tops of every shape, fast and slow", "[
   CHECK(test::close(flight.angular_momentum().norm(), L, 2e-12, 0));
 }
 
-// Closed forms
-// --------------------------------------------------------------------------------------------------------
+// Closed forms ---------------------------------------------------------------------------------------------
 
 TEST_CASE("free_motion: the middle axis flips with the period of Jacobi's elliptic functions",
           "[dynamics][value]") {
@@ -270,8 +268,7 @@ TEST_CASE("free_motion: a falling body with damping reaches its terminal speed",
   CHECK(test::close(flight.state.V_WB[0][5], -9.81 / 2.0, 2e-3, 0));
 }
 
-// The midpoint equation
-// ------------------------------------------------------------------------------------------------
+// The midpoint equation ------------------------------------------------------------------------------------
 
 TEST_CASE("free_motion: w_m solves the midpoint equation", "[dynamics][value]") {
   Random random(11);
@@ -324,8 +321,7 @@ TEST_CASE("free_motion: says so where the midpoint equation is not solved", "[dy
   CHECK(unsolved <= 50);
 }
 
-// Derivatives
-// -----------------------------------------------------------------------------------------------------------
+// Derivatives ----------------------------------------------------------------------------------------------
 
 namespace {
 

@@ -407,8 +407,7 @@ TEST_CASE("Joints: gradients of 100 steps agree with differences", "[dynamics][j
   CHECK(result.summary.median_relative_error < 1e-7);
 }
 
-// Bodies of infinite mass that move
-// --------------------------------------------------------------------------
+// Bodies of infinite mass that move ------------------------------------------------------------------------
 
 TEST_CASE("Fixed bodies: a moving plate takes along what lies on it", "[dynamics][joints][property]") {
   TestScene scene;

@@ -88,8 +88,7 @@ StepConfig hopeless() {
 
 }  // namespace
 
-// Determinism
-// -----------------------------------------------------------------------------------------------------------
+// Determinism ----------------------------------------------------------------------------------------------
 
 TEST_CASE("rollout: the same inputs give the same bits, recorded or not", "[dynamics][determinism]") {
   const ContactLaw law = GENERATE(ContactLaw::smooth_coulomb, ContactLaw::penalty);
@@ -189,8 +188,7 @@ TEST_CASE("Stepper: without contacts a used scratch changes nothing", "[dynamics
   CHECK(state_hash(a) == state_hash(b));
 }
 
-// Observers, controls, failures
-// -------------------------------------------------------------------------------------------
+// Observers, controls, failures ----------------------------------------------------------------------------
 
 TEST_CASE("rollout: the observer sees every step and may stop it", "[dynamics][value]") {
   const TestScene scene = test::stack_scene(1, 0.1, 1.0);
@@ -321,8 +319,7 @@ TEST_CASE("rollout: a number that is not finite is a failure that names the body
   }
 }
 
-// Linearity
-// ---------------------------------------------------------------------------------------------------------------
+// Linearity ------------------------------------------------------------------------------------------------
 
 TEST_CASE("step_vjp: is linear in what it is given, and adds to what is there", "[dynamics][derivative]") {
   const ContactLaw law = GENERATE(ContactLaw::smooth_coulomb, ContactLaw::penalty);

@@ -73,8 +73,7 @@ inline CompoundOverlap overlap(const CompoundBody& A, const Pose<double>& X_WA, 
   return most;
 }
 
-// How they are put together
-// -------------------------------------------------------------------------------------------------------------------
+// How they are put together --------------------------------------------------------------------------------
 
 /// Primitives and pieces in the frame of the asset.
 struct CompoundParts {
@@ -160,8 +159,7 @@ inline CompoundBody box_compound(const std::string& name, const std::vector<BoxP
   return compound_body(name, parts, mesh_of_boxes(inner, {1e3, false}), edge_radius, divisions);
 }
 
-// Bodies of about 1 m; t: half thickness of their bars
-// -------------------------------------------------------------------------------------------------------------------
+// Bodies of about 1 m; t: half thickness of their bars -----------------------------------------------------
 
 /// How edges and faces of a body are made.
 struct Finish {

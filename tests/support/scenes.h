@@ -48,8 +48,7 @@ inline Pose<double> pose_at(const Vec3<double>& p,
 
 inline Vec6<double> moving_at(const Vec3<double>& v) { return stack<double>(Vec3<double>::Zero(), v); }
 
-// Bodies
-// -------------------------------------------------------------------------------------------------------------------
+// Bodies ---------------------------------------------------------------------------------------------------
 
 /// A box of the given mass with edges rounded by 5 % of its shortest half extent.
 inline Body box_of_mass(const Vec3<double>& half_extents, double mass, int subdivisions = 4) {
@@ -137,8 +136,7 @@ inline Body fixed_channel(double half_width, double height, double half_length, 
   return make_body(description);
 }
 
-// Scenes
-// -------------------------------------------------------------------------------------------------------------------
+// Scenes ---------------------------------------------------------------------------------------------------
 
 /// A floor (body 0) through the origin whose slope falls by `angle` [rad] towards +x.
 inline TestScene floor_scene(double friction = 0.5, double angle = 0.0) {

@@ -65,8 +65,7 @@ inline double by_common_friction(const Gradient& gradient) {
   return sum;
 }
 
-// A box that slides
-// -------------------------------------------------------------------------------------------------------------------
+// A box that slides ----------------------------------------------------------------------------------------
 
 /// A flat box of 10 cm and 0.7 kg on a level floor, with a speed along x.
 struct SlidingBox {
@@ -94,8 +93,7 @@ struct SlidingBox {
   }
 };
 
-// A sphere that slides, then rolls
-// -------------------------------------------------------------------------------------------------------------------
+// A sphere that slides, then rolls -------------------------------------------------------------------------
 
 struct SlidingSphere {
   double friction = 0.3, radius = 0.1, speed = 2.0;
@@ -133,8 +131,7 @@ struct SlidingSphere {
   }
 };
 
-// Thresholds on slopes
-// -------------------------------------------------------------------------------------------------------------------
+// Thresholds on slopes -------------------------------------------------------------------------------------
 
 /// tan of the slope, over the friction coefficient, above which a box speeds up: 1. Below it creeps at a
 /// steady speed, so what counts is the gain of speed in the second second: g (sin a - mu cos a) > 0.005
@@ -203,8 +200,7 @@ inline bool moves(const TestScene& scene, int body, const StepConfig& config) {
   return (end.X_WB[b].p - scene.state.X_WB[b].p).norm() > 0.01;
 }
 
-// A ladder
-// -------------------------------------------------------------------------------------------------------------------
+// A ladder -------------------------------------------------------------------------------------------------
 
 /// A ladder of 2 m on a rough floor and against a smooth wall, `angle` from the vertical. Foot and top are
 /// balls of radius r about the ends of a segment of length l. Moments about the foot: N_w (r + l cos a) = m g
@@ -243,8 +239,7 @@ struct Ladder {
   }
 };
 
-// Plates that lean against each other
-// -------------------------------------------------------------------------------------------------------------------
+// Plates that lean against each other ----------------------------------------------------------------------
 
 /// Two equal plates of 1 m that lean against each other on a rough floor, `angle` from the vertical. They
 /// touch floor and each other with the lower long edges of their lower faces, rounded by r: with the half
@@ -283,8 +278,7 @@ struct LeaningPlates {
   }
 };
 
-// Painleve's rod
-// -------------------------------------------------------------------------------------------------------------------
+// Painleve's rod -------------------------------------------------------------------------------------------
 
 /// A rod of 1 m that slides on its lower end with that end ahead, at tan(angle) = 2 from the floor, where
 /// rigid-body mechanics with Coulomb friction has no solution for mu > 4/3: the end cannot slide on without
@@ -335,8 +329,7 @@ inline RodRun painleve_rod(const StepConfig& config, double friction = 1.6, doub
   return run;
 }
 
-// Bounces
-// -------------------------------------------------------------------------------------------------------------------
+// Bounces --------------------------------------------------------------------------------------------------
 
 struct BouncingBall {
   double restitution = 0.8, gap = 0.2, speed = 0.0;  ///< speed along z, downwards < 0
@@ -391,8 +384,7 @@ inline TestScene two_balls(double restitution = 1.0) {
   return scene;
 }
 
-// A pendulum
-// -------------------------------------------------------------------------------------------------------------------
+// A pendulum -----------------------------------------------------------------------------------------------
 
 /// A bar on a hinge about y through the origin, `arm` m from its centre; the angle is that from the vertical
 /// towards +x.
@@ -491,8 +483,7 @@ struct Pendulum {
   }
 };
 
-// A free top
-// -------------------------------------------------------------------------------------------------------------------
+// A free top -----------------------------------------------------------------------------------------------
 
 struct TopRun {
   double energy_error = 0, momentum_error = 0;  ///< largest, relative
@@ -521,8 +512,7 @@ inline TopRun free_top(const StepConfig& config, int steps) {
   return run;
 }
 
-// A ball on a spring
-// -------------------------------------------------------------------------------------------------------------------
+// A ball on a spring ---------------------------------------------------------------------------------------
 
 /// A ball of 1 kg laid on a floor that is a critically damped spring, dissipation time 2/omega; it rests m
 /// g/k deep.

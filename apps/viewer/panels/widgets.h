@@ -14,8 +14,7 @@
 
 namespace abut::viewer {
 
-// Text
-// -----------------------------------------------------------------------------------------------------------------
+// Text -----------------------------------------------------------------------------------------------------
 
 inline const ImVec4 k_good_colour{0.20f, 0.75f, 0.52f, 1.0f}, k_doubtful_colour{0.95f, 0.68f, 0.15f, 1.0f},
     k_bad_colour{0.95f, 0.45f, 0.30f, 1.0f};
@@ -38,8 +37,7 @@ void tooltip(const std::string& words);
 /// "12.3 mm", with a prefix that leaves 1 to 3 digits before the point, of a number in SI units.
 [[nodiscard]] std::string with_prefix(double value, const char* unit);
 
-// Values that the user changes
-// -----------------------------------------------------------------------------------------
+// Values that the user changes -----------------------------------------------------------------------------
 
 /// How a number is shown. The default stands beside it on a small button that brings it back, as a right
 /// click does, and is marked on the slider.

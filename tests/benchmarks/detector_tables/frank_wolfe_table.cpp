@@ -125,8 +125,7 @@ std::vector<Pose<double>> poses_at_depth(const Scene& scene, double depth, int c
   return poses;
 }
 
-// One triangle
-// -------------------------------------------------------------------------------------------------------------------
+// One triangle ---------------------------------------------------------------------------------------------
 
 using Corners = Vec3<double>[3];
 
@@ -175,8 +174,7 @@ double circumradius(const Corners& c) {
 /// How deep [mm], 0 when apart.
 double depth_in_mm(double distance) { return 1e3 * std::max(0.0, -distance); }
 
-// Contacts
-// -------------------------------------------------------------------------------------------------------------------
+// Contacts -------------------------------------------------------------------------------------------------
 
 /// The contacts of the manifold that count, and the deepest of those of one body's vertices.
 struct ManifoldSummary {
@@ -253,8 +251,7 @@ Table contacts_table(const Scene& scene, int poses) {
   return table;
 }
 
-// Steps
-// -------------------------------------------------------------------------------------------------------------------
+// Steps ----------------------------------------------------------------------------------------------------
 
 /// The least number of steps after which a search is within `tolerance` [m] of the minimum, k_most_steps + 1
 /// if there is none up to there. Distances never rise with the number of steps.
@@ -326,8 +323,7 @@ Table steps_table(const Scene& scene, int poses) {
   return table;
 }
 
-// Times
-// -------------------------------------------------------------------------------------------------------------------
+// Times ----------------------------------------------------------------------------------------------------
 
 Table times_table(const Scene& scene, int poses) {
   Table table({"search", "us a pair, median", "by Frank-Wolfe with 32 steps, both directions"});
@@ -398,8 +394,7 @@ Table times_table(const Scene& scene, int poses) {
   return table;
 }
 
-// Continuity
-// -------------------------------------------------------------------------------------------------------------------
+// Continuity -----------------------------------------------------------------------------------------------
 
 /// Mean of depth times normal over contacts, by their weights: the force of a pair of stiffness 1 [N/m].
 class MeanForce {
