@@ -9,10 +9,10 @@ MINUTES ?= 10
 ABUT   := build/release/bin/abut
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo view test asan tsan tidy fuzz bench pictures clean
+.PHONY: help setup build demo view test test-all asan tsan tidy fuzz bench pictures clean
 
 help:      ## this list
-	@sed -nE 's/^([a-z]+): .*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
+	@sed -nE 's/^([a-z-]+): .*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
 
 setup:     ## install the missing Debian packages (root or sudo)
 	@cmake/install_dependencies.sh
@@ -33,10 +33,15 @@ view: setup     ## build the viewer and open it on SCENE (default: two armadillo
 	cmake --build --preset release --parallel $(JOBS) --target abut-view
 	build/release/bin/abut-view $(SCENE)
 
-test: setup     ## build the tests, then run every one
+test: setup     ## build the tests, then run every one; statistical ones draw a fifth of their samples
 	cmake --preset release $(CMAKE_FLAGS)
 	cmake --build --preset release --parallel $(JOBS) --target abut_tests
 	ctest --preset release --parallel $(JOBS)
+
+test-all: setup    ## every test with all of its samples, and kernels for all instruction sets
+	cmake --preset release $(CMAKE_FLAGS) -D ABUT_KERNEL_SETS=all
+	cmake --build --preset release --parallel $(JOBS) --target abut_tests
+	ctest --preset nightly --parallel $(JOBS)
 
 asan: setup     ## every test under AddressSanitizer and UndefinedBehaviorSanitizer
 	cmake --workflow --preset asan

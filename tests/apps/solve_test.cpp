@@ -110,8 +110,7 @@ TEST_CASE("solve: segments carry a guess that is far off to where the whole moti
   CHECK(solution.cost < 1e-4);
 }
 
-TEST_CASE("solve: with noise the truth lies in the intervals as often as they say",
-          "[apps][property][slow]") {
+TEST_CASE("solve: with noise the truth lies in the intervals as often as they say", "[apps][property]") {
   int inside = 0, all = 0;
   double chi = 0.0;
   constexpr int k_repetitions = 60;

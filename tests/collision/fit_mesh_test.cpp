@@ -21,6 +21,7 @@
 #include "tests/support/close.h"
 #include "tests/support/furniture.h"
 #include "tests/support/meshes.h"
+#include "tests/support/samples.h"
 #include "tests/support/solid_suite.h"
 #include "tests/support/solids.h"
 
@@ -80,8 +81,8 @@ MeshedBody body_of(const FittedMesh& fitted) {
 }
 
 TEST_CASE("fit_mesh: solids of many kinds are fitted well, as the simulation sees them",
-          "[collision][value][suite]") {
-  const auto index = GENERATE(range(std::size_t{0}, std::size(k_suite_bounds)));
+          "[collision][value][suite][nightly]") {
+  const auto index = GENERATE(filter(is_drawn, range(std::size_t{0}, std::size(k_suite_bounds))));
   REQUIRE(std::size(k_suite_bounds) == solid_suite().size());
   const SuiteBounds& c = k_suite_bounds[index];
   const FittedMesh fitted = fit_mesh(mesh_of(solid_named(c.name)), coarse_fit());
@@ -100,8 +101,9 @@ TEST_CASE("fit_mesh: solids of many kinds are fitted well, as the simulation see
   CHECK(made.report.max_vertex_distance <= 1e-6 * size);
 }
 
-TEST_CASE("fit_mesh: cavities are cut out", "[collision][value][suite]") {
-  const Solid solid = GENERATE(Solid(bowl), Solid(mug));
+TEST_CASE("fit_mesh: cavities are cut out", "[collision][value][suite][nightly]") {
+  const Solid solid =
+      Solid(GENERATE(filter(is_drawn, range(std::size_t{0}, std::size_t{2}))) == 0 ? bowl : mug);
   const FittedMesh fitted = fit_mesh(mesh_of(solid), coarse_fit());
   CHECK(fitted.growth.subtracted > 0);
   const ShapeSdf sdf(fitted.shape);
@@ -109,8 +111,9 @@ TEST_CASE("fit_mesh: cavities are cut out", "[collision][value][suite]") {
 }
 
 TEST_CASE("fit_mesh: by itself fits walls of bowls and mugs, which polyhedra fill",
-          "[collision][value][suite]") {
-  const Solid solid = GENERATE(Solid(bowl), Solid(mug));
+          "[collision][value][suite][nightly]") {
+  const Solid solid =
+      Solid(GENERATE(filter(is_drawn, range(std::size_t{0}, std::size_t{2}))) == 0 ? mug : bowl);
   MeshFitOptions options = coarse_fit();
   options.method = FitMethod::automatic;
   const FittedMesh fitted = fit_mesh(mesh_of(solid), options);
@@ -122,8 +125,9 @@ TEST_CASE("fit_mesh: by itself fits walls of bowls and mugs, which polyhedra fil
 }
 
 TEST_CASE("fit_mesh: by itself stays within the bounds of superquadrics where these are worst",
-          "[collision][value][suite]") {
-  const std::string name = GENERATE("torus", "plate of 2.2 spacings", "hammer", "cone", "washer", "table");
+          "[collision][value][suite][nightly]") {
+  const std::string names[] = {"torus", "plate of 2.2 spacings", "hammer", "cone", "washer", "table"};
+  const std::string& name = names[GENERATE(filter(is_drawn, range(std::size_t{0}, std::size_t{6})))];
   const SuiteBounds& bounds = bounds_of(name);
   MeshFitOptions options = coarse_fit();
   options.method = FitMethod::automatic;

@@ -25,6 +25,7 @@
 #include "tests/support/close.h"
 #include "tests/support/convex_bodies.h"
 #include "tests/support/no_alloc.h"
+#include "tests/support/samples.h"
 #include "tests/support/scenes.h"
 #include "tests/support/test_bodies.h"
 
@@ -187,24 +188,24 @@ std::map<FeatureKey, int> places(const ContactBlock<T>& block) {
 }  // namespace
 
 TEST_CASE("detect: has all contacts with weight, as if every vertex and pair of edges were evaluated",
-          "[collision][property]") {
+          "[collision][property][nightly]") {
   int edges_of_kinds = 0, other_edges = 0;
   for (const NamedPair& pair : pairs_of_bodies()) {
     const std::size_t edge_pairs = contact_edges(pair.A).size() * contact_edges(pair.B).size();
-    const std::uint64_t scenes = std::clamp<std::size_t>(600'000 / (1 + edge_pairs), 4, 60);
     ContactCounts found;
-    for (std::uint64_t seed = 1; seed <= scenes; ++seed) {
+    for (const std::uint64_t seed :
+         test::seeds(static_cast<int>(std::clamp<std::size_t>(600'000 / (1 + edge_pairs), 4, 60)))) {
       CAPTURE(pair.name, seed);
       TestScene scene = placed_pair(pair, seed, seed % 2 == 0);
       check_complete(scene, found);
     }
     CAPTURE(pair.name);
-    CHECK(found.vertices > 20);
-    CHECK(found.weightless > 100);
+    CHECK(found.vertices > test::samples(20));
+    CHECK(found.weightless > test::samples(100));
     (pair.is_of_kinds ? edges_of_kinds : other_edges) += found.edges;
   }
-  CHECK(edges_of_kinds > 50);
-  CHECK(other_edges > 50);
+  CHECK(edges_of_kinds > test::samples(50));
+  CHECK(other_edges > test::samples(50));
 }
 
 TEST_CASE("detect: has all contacts of convex bodies, near ends and at small angles too, in any setting",

@@ -5,6 +5,7 @@
 #include "dynamics/rollout/adjoint.h"
 #include "engine/body_builder.h"
 #include "tests/support/complementarity_checks.h"
+#include "tests/support/samples.h"
 #include "tests/support/scenes.h"
 
 using namespace abut;
@@ -17,7 +18,7 @@ TEST_CASE("LcpSolver: momentum, complementarity and cones hold", "[dynamics][val
   CHECK(solved == 60);
 }
 
-TEST_CASE("LcpSolver: every step of the scenes that are hard to solve converges", "[dynamics][value][slow]") {
+TEST_CASE("LcpSolver: every step of the scenes that are hard to solve converges", "[dynamics][value]") {
   test::check_hard_scenes(ContactLaw::lcp);
 }
 
@@ -112,16 +113,16 @@ TEST_CASE("LcpSolver: tangents are orthonormal, and their derivative that of dif
 }
 
 TEST_CASE("LcpSolver: VJP agrees with differences in everything a problem is made of",
-          "[dynamics][derivative]") {
+          "[dynamics][derivative][nightly]") {
   const double restitution = GENERATE(0.0, 0.4);
   double worst = 0.0;
-  test::check_vjp<Solver>(test::random_problems(12, 3), restitution, worst);
+  test::check_vjp<Solver>(test::random_problems(test::samples(12), 3), restitution, worst);
   CAPTURE(worst);
   CHECK(worst > 0.0);
 }
 
-TEST_CASE("LcpSolver: the adjoint of 50 steps agrees with differences", "[dynamics][derivative][slow]") {
-  test::check_adjoint(ContactLaw::lcp, 8, 50);
+TEST_CASE("LcpSolver: the adjoint of 50 steps agrees with differences", "[dynamics][derivative][nightly]") {
+  test::check_adjoint(ContactLaw::lcp, test::samples(8), 50);
 }
 
 TEST_CASE("LcpSolver: the gradient of a hard impact is right at the default tolerance, whatever the step",

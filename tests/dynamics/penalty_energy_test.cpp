@@ -7,16 +7,17 @@
 
 #include "dynamics/rollout/rollout.h"
 #include "engine/body_builder.h"
+#include "tests/support/samples.h"
 #include "tests/support/scenes.h"
 
 using namespace abut;
 using test::TestScene;
 
-TEST_CASE("penalty: boxes that are dropped on any corner gain no energy", "[dynamics][property]") {
+TEST_CASE("penalty: boxes that are dropped on any corner gain no energy", "[dynamics][property][nightly]") {
   const double friction = GENERATE(0.0, 0.5, 3.0), h = GENERATE(5e-4, 2e-3, 5e-3, 1e-2);
   const double stiffness = GENERATE(1e3, 1e4, 1e6);
   const double dissipation_time = GENERATE(-1.0, 0.0);  // by default, and none
-  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+  for (const std::uint64_t seed : test::seeds(12)) {
     Random random(seed);
     TestScene scene = test::floor_scene(friction);
     const int box = scene.add(test::box_of_mass({0.05, 0.05, 0.05}, random.uniform(0.5, 2.0), 4),
@@ -40,11 +41,11 @@ TEST_CASE("penalty: boxes that are dropped on any corner gain no energy", "[dyna
 }
 
 TEST_CASE("penalty: boxes with a single contact point gain no energy, whatever finds their contacts",
-          "[dynamics][property]") {
+          "[dynamics][property][nightly]") {
   const DetectorKind detector = GENERATE(DetectorKind::manifold, DetectorKind::gjk,
                                          DetectorKind::proximity_qp, DetectorKind::frank_wolfe);
   const double h = GENERATE(5e-4, 2e-3);
-  for (std::uint64_t seed = 1; seed <= 25; ++seed) {
+  for (const std::uint64_t seed : test::seeds(25)) {
     Random random(seed);
     TestScene scene = test::floor_scene(0.0);
     BodyDescription description;

@@ -183,7 +183,7 @@ TEST_CASE("PenaltySolver: light bodies on stiff springs come to rest at any time
   for (std::size_t b = 1; b <= 3; ++b) CHECK(end.V_WB[b].tail<3>().norm() < 0.5 * test::k_g * h);
 }
 
-TEST_CASE("Stepper: a stack of ten boxes stands for ten seconds", "[dynamics][value][slow]") {
+TEST_CASE("Stepper: a stack of ten boxes stands for ten seconds", "[dynamics][value]") {
   const TestScene scene = stack_scene(10, 0.1, 1.0);
   const State end = state_after(scene, 10.0);
   double drift = 0.0, tilt = 0.0;
@@ -217,7 +217,7 @@ TEST_CASE("Stepper: boxes on each other stand at their height, however they are 
   CHECK(end.V_WB[k_boxes].norm() < 1e-4);  // creep of sharp corners that meet exactly
 }
 
-TEST_CASE("Stepper: a stack stands whatever its scale", "[dynamics][property][slow]") {
+TEST_CASE("Stepper: a stack stands whatever its scale", "[dynamics][property]") {
   struct Scale {
     double edge, mass;
   };

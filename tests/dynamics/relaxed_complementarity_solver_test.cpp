@@ -11,7 +11,7 @@ TEST_CASE("RelaxedComplementaritySolver: momentum, complementarity and cones hol
 }
 
 TEST_CASE("RelaxedComplementaritySolver: every step of the scenes that are hard to solve converges",
-          "[dynamics][value][slow]") {
+          "[dynamics][value]") {
   test::check_hard_scenes(ContactLaw::relaxed_complementarity);
 }
 
@@ -69,6 +69,6 @@ TEST_CASE("RelaxedComplementaritySolver: VJP agrees with differences in everythi
 }
 
 TEST_CASE("RelaxedComplementaritySolver: the adjoint of 50 steps agrees with differences",
-          "[dynamics][derivative][slow]") {
+          "[dynamics][derivative]") {
   test::check_adjoint(ContactLaw::relaxed_complementarity, 8, 50);
 }

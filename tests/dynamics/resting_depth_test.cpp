@@ -12,6 +12,7 @@
 
 #include "dynamics/simulator.h"
 #include "tests/support/random_compounds.h"
+#include "tests/support/samples.h"
 #include "tests/support/scenes.h"
 
 using namespace abut;
@@ -162,11 +163,14 @@ std::vector<NamedScene> scenes_of(const Finish& finish) {
 
 }  // namespace
 
-TEST_CASE("bodies that are not convex rest on each other without sinking in", "[dynamics][property][slow]") {
+TEST_CASE("bodies that are not convex rest on each other without sinking in",
+          "[dynamics][property][nightly]") {
+  std::size_t index = 0;
   for (const double sag : {0.0, 0.004}) {
     for (const double rounding : {0.0, 0.4}) {
       for (const int divisions : {0, 2}) {
         for (NamedScene& named : scenes_of({rounding, divisions})) {
+          if (!test::is_drawn(index++)) continue;
           named.scene.sag = sag;
           CAPTURE(sag, rounding, divisions, named.name);
           const RestingDepth depth = resting_depth(named.scene, 1000);
@@ -180,8 +184,8 @@ TEST_CASE("bodies that are not convex rest on each other without sinking in", "[
 }
 
 TEST_CASE("random bodies dropped on each other come to rest without sinking in",
-          "[dynamics][property][slow]") {
-  for (std::uint64_t seed = 1; seed <= 150; ++seed) {
+          "[dynamics][property][nightly]") {
+  for (const std::uint64_t seed : test::seeds(150)) {
     CAPTURE(seed);
     Random random(seed);
     CompoundScene scene;

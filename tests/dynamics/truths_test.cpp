@@ -8,6 +8,7 @@
 
 #include "dynamics/rollout/rollout.h"
 #include "tests/support/close.h"
+#include "tests/support/samples.h"
 #include "tests/support/truths.h"
 
 using namespace abut;
@@ -95,9 +96,9 @@ TEST_CASE("truths: gradients of a pendulum's angle are those of its equation", "
   CHECK(fine.maxCoeff() < 0.4 * coarse.maxCoeff());  // of first order: a quarter
 }
 
-TEST_CASE("truths: no law makes a number that is not finite", "[dynamics][property][slow]") {
+TEST_CASE("truths: no law makes a number that is not finite", "[dynamics][property][nightly]") {
   for (const auto& [name, law] : contact_laws()) {
-    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    for (const std::uint64_t seed : seeds(20)) {
       Random random(seed);
       const TestScene scene = without_ignored(random_contact_scene(random), law);
       // Springs of 1e5 N/m under 0.2 kg, which may turn as well, are stable below about 1.4 ms where they are

@@ -157,7 +157,7 @@ TEST_CASE("dialog: Tab completes the path", "[viewer][value]") {
 }
 
 TEST_CASE("dialog: pictures of all scenes that come with Abut appear, and a click opens one",
-          "[viewer][value][slow]") {
+          "[viewer][value]") {
   HeadlessViewer user(scene_file("sphere_bounce"), 1280, 720);
   user.press(GLFW_KEY_O, KeyModifier::control);
   user.draw();

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "engine/random.h"
+#include "tests/support/samples.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/viewer/headless_viewer.h"
 
@@ -96,7 +97,7 @@ class RandomUser {
 
 }  // namespace
 
-TEST_CASE("Viewer: ten thousand random events", "[viewer][property][slow]") {
+TEST_CASE("Viewer: ten thousand random events", "[viewer][property][nightly]") {
   const TemporaryFolder folder;
   const CurrentFolder current(folder.path());
   HeadlessViewer user(scene_file("box_stack"), 320, 200);
@@ -113,10 +114,11 @@ TEST_CASE("Viewer: ten thousand random events", "[viewer][property][slow]") {
                     folder.write("broken.toml", "[simulation]\ntime_step = -1\n"), folder.path() / "none.npz",
                     folder.path()},
                    17);
-  constexpr int k_events = 10'000, k_events_of_picture = 10;
+  constexpr int k_events_of_picture = 10;
+  const int events = test::samples(10'000);
   int largest = 0, scenes = 0;
   std::string scene;
-  for (int event = 0; event < k_events; event += k_events_of_picture) {
+  for (int event = 0; event < events; event += k_events_of_picture) {
     CAPTURE(event);
     for (int i = 0; i < k_events_of_picture; ++i) hands.act();
     // What a user would wait for is not what this is about.
@@ -131,7 +133,7 @@ TEST_CASE("Viewer: ten thousand random events", "[viewer][property][slow]") {
     scene = user.frame().model->scene->name;
   }
   CHECK(largest > 10);
-  CHECK(scenes > 10);
+  CHECK(scenes > test::samples(10));
   // Everything that is remembered can be read again.
   const fs::path state = folder.path() / "state.toml";
   write_state(state, user.viewer.remembered());

@@ -92,7 +92,7 @@ TEST_CASE("settings: each of the step and of contacts has a sentence, with the f
   }
 }
 
-TEST_CASE("tooltips: every slider, button, list and field of the panels has one", "[viewer][value][slow]") {
+TEST_CASE("tooltips: every slider, button, list and field of the panels has one", "[viewer][value]") {
   const int key = GENERATE(GLFW_KEY_F2, GLFW_KEY_F3, GLFW_KEY_F4, GLFW_KEY_F5, GLFW_KEY_F7, GLFW_KEY_F9);
   Desk desk(scene_file("gripper"));
   run_steps(desk, 5);

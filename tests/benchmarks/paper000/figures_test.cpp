@@ -217,7 +217,7 @@ TEST_CASE("solve_witnesses: the exact method is no farther than any point of the
   }
 }
 
-TEST_CASE("figures 7 and 8: manifolds of every kind take time, and have contacts", "[paper000][slow]") {
+TEST_CASE("figures 7 and 8: manifolds of every kind take time, and have contacts", "[paper000]") {
   const test::TemporaryFolder folder;
   draw("7", folder.path());
   draw("8", folder.path());
@@ -235,7 +235,7 @@ TEST_CASE("figures 7 and 8: manifolds of every kind take time, and have contacts
   check("8", {"batch", "full[us/batch]", "no_edges[us/batch]", "one_sided[us/batch]"});
 }
 
-TEST_CASE("figures: gnuplot makes a picture of each", "[paper000][slow]") {
+TEST_CASE("figures: gnuplot makes a picture of each", "[paper000]") {
   if (!gnuplot_is_installed()) {
     WARN("gnuplot is not installed");
     return;
