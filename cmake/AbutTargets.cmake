@@ -20,6 +20,9 @@ if(PROJECT_IS_TOP_LEVEL)
   set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")           # free memory less often: a tenth of the time, a fifth more memory
     add_compile_options(--param=ggc-min-expand=300 --param=ggc-min-heapsize=1500000)
+    # How many stores g++ passes on its way back from a load to one that it may repeat, 1000 otherwise: a quarter of the
+    # time of a kernel, a tenth of that of the rest.
+    add_compile_options(--param=sccvn-max-alias-queries-per-access=50)
   endif()
 endif()
 set(CMAKE_CXX_EXTENSIONS OFF)
@@ -39,10 +42,30 @@ if(NOT ABUT_HAS_WHOLE_COPIES)
   set(ABUT_WHOLE_COPIES)
 endif()
 
-# Whether kernels are compiled for several instruction sets, chosen from when the program starts.
-set(ABUT_MANY_INSTRUCTION_SETS OFF)
+# The instruction sets that kernels are compiled for beside that of the whole library; which one runs is chosen when the
+# program starts. `abut_add_kernels()` has their options, engine/processor.h what a processor must have for them.
+set(ABUT_KERNEL_SETS "all" CACHE STRING
+  "Instruction sets of kernels: all, or those that this machine has (a program for this machine and older ones)")
+set_property(CACHE ABUT_KERNEL_SETS PROPERTY STRINGS all native)
+set(ABUT_WIDER_SETS)                               # compiled
+set(ABUT_LEFT_OUT_SETS)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND CMAKE_BUILD_TYPE STREQUAL "Release")
-  set(ABUT_MANY_INSTRUCTION_SETS ON)
+  foreach(set avx2 avx512)
+    if(ABUT_KERNEL_SETS STREQUAL "native")
+      try_run(ABUT_RUNS_${set} ABUT_COMPILES_${set} ${PROJECT_BINARY_DIR}/instruction_sets
+        ${PROJECT_SOURCE_DIR}/cmake/has_instruction_set.cpp
+        COMPILE_DEFINITIONS -I${PROJECT_SOURCE_DIR} -DABUT_PROCESSOR_HAS=processor_has_${set})
+    elseif(ABUT_KERNEL_SETS STREQUAL "all")
+      set(ABUT_RUNS_${set} 0)
+    else()
+      message(FATAL_ERROR "ABUT_KERNEL_SETS is '${ABUT_KERNEL_SETS}', allowed: all, native")
+    endif()
+    if(ABUT_RUNS_${set} EQUAL 0)
+      list(APPEND ABUT_WIDER_SETS ${set})
+    else()
+      list(APPEND ABUT_LEFT_OUT_SETS ${set})
+    endif()
+  endforeach()
 endif()
 
 # What every target of ours and every user of ours must share, hence exported. The instruction set decides which type
@@ -58,7 +81,8 @@ target_compile_options(abut_options INTERFACE -march=${ABUT_ARCH} -ffp-contract=
 target_compile_definitions(abut_options INTERFACE
   EIGEN_MAX_ALIGN_BYTES=16
   ABUT_VERSION="${PROJECT_VERSION}"
-  $<$<BOOL:${ABUT_MANY_INSTRUCTION_SETS}>:ABUT_MANY_INSTRUCTION_SETS>
+  $<$<IN_LIST:avx2,${ABUT_WIDER_SETS}>:ABUT_KERNELS_AVX2>
+  $<$<IN_LIST:avx512,${ABUT_WIDER_SETS}>:ABUT_KERNELS_AVX512>
   $<$<OR:$<BOOL:${ABUT_ASSERTIONS}>,$<CONFIG:Debug,RelWithDebInfo>>:ABUT_ENABLE_ASSERTIONS>)
 install(TARGETS abut_options EXPORT abutTargets)
 
@@ -79,17 +103,24 @@ set(ABUT_COMMON_HEADERS
   <algorithm> <array> <cmath> <cstdint> <filesystem> <functional> <limits> <map> <memory> <numbers> <numeric> <optional>
   <span> <stdexcept> <string> <string_view> <utility> <variant> <vector>
   <Eigen/Core> <Eigen/Geometry> <Eigen/LU> <Eigen/Cholesky> <spdlog/fmt/fmt.h>)
-add_library(abut_common_headers OBJECT ${PROJECT_SOURCE_DIR}/cmake/common_headers.cpp)
-target_link_libraries(abut_common_headers PRIVATE abut_options abut_warnings Eigen3::Eigen spdlog::spdlog)
-target_precompile_headers(abut_common_headers PRIVATE ${ABUT_COMMON_HEADERS})
+# A precompiled header serves one level of optimization: the one of the libraries, and that of programs.
+#
+# Code of programs waits for files, people and the libraries. -O1 compiles it in two thirds of the time.
+set(ABUT_PROGRAM_OPTIONS $<$<CONFIG:Release>:-O1>)
+foreach(target abut_common_headers abut_program_headers)
+  add_library(${target} OBJECT ${PROJECT_SOURCE_DIR}/cmake/common_headers.cpp)
+  target_link_libraries(${target} PRIVATE abut_options abut_warnings Eigen3::Eigen spdlog::spdlog)
+  target_precompile_headers(${target} PRIVATE ${ABUT_COMMON_HEADERS})
+endforeach()
+target_compile_options(abut_program_headers PRIVATE ${ABUT_PROGRAM_OPTIONS})
 
 # abut_add_library(NAME [INTERNAL] [HEADERS file...] [SOURCES file...] [PRECOMPILE header...]
 #                  [PUBLIC target...] [PRIVATE target...])
 #
 # Makes the current folder the library abut_NAME, alias abut::NAME. Headers are found from the repository root, as in
 # "engine/types.h", and installed under include/abut/ so that the same line works after find_package(abut). PUBLIC and
-# PRIVATE are the libraries it uses in its headers, and only in its sources. INTERNAL: not installed. PRECOMPILE:
-# headers that most of its sources read beside the common ones. A library without sources is an interface library.
+# PRIVATE are the libraries it uses in its headers, and only in its sources. INTERNAL: a part of programs, not installed.
+# PRECOMPILE: headers that most of its sources read beside the common ones. A library without sources is an interface library.
 function(abut_add_library name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "INTERNAL" "" "HEADERS;SOURCES;PRECOMPILE;PUBLIC;PRIVATE")
   if(arg_UNPARSED_ARGUMENTS)
@@ -101,8 +132,13 @@ function(abut_add_library name)
     set(scope PUBLIC)
     target_link_libraries(${target} PRIVATE ${arg_PRIVATE} $<BUILD_INTERFACE:abut_warnings>)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ${ABUT_UNITY_BUILD} UNITY_BUILD_BATCH_SIZE 12)
+    if(arg_INTERNAL)
+      target_compile_options(${target} PRIVATE ${ABUT_PROGRAM_OPTIONS})
+    endif()
     if(arg_PRECOMPILE)
       target_precompile_headers(${target} PRIVATE ${ABUT_COMMON_HEADERS} ${arg_PRECOMPILE})
+    elseif(arg_INTERNAL)
+      target_precompile_headers(${target} REUSE_FROM abut_program_headers)
     else()
       target_precompile_headers(${target} REUSE_FROM abut_common_headers)
     endif()
@@ -133,15 +169,11 @@ endfunction()
 function(abut_add_kernels name file)
   cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE folder)
   set(common -ffp-contract=off)       # products and sums fuse where fma() says so: A x B = -(B x A) to the last bit
-  # Where others stand beside it, the base is for processors older than AVX2 alone: -O2 compiles in two thirds of the time.
-  set(options_base $<$<BOOL:${ABUT_MANY_INSTRUCTION_SETS}>:-O2>)
+  # Where others stand beside it, the base is for processors older than AVX2: -O1 compiles in half of the time.
+  set(options_base $<$<BOOL:${ABUT_WIDER_SETS}>:-O1>)
   set(options_avx2 -march=x86-64-v3 ${ABUT_WHOLE_COPIES})
   set(options_avx512 -march=x86-64-v4)
-  set(sets base)
-  if(ABUT_MANY_INSTRUCTION_SETS)
-    list(APPEND sets avx2 avx512)
-  endif()
-  foreach(set IN LISTS sets)
+  foreach(set base ${ABUT_WIDER_SETS})
     set(source ${CMAKE_CURRENT_BINARY_DIR}/${file}_${set}.cpp)
     file(CONFIGURE OUTPUT ${source} CONTENT
       "#define ABUT_COMPILATION ${set}\n#include \"${folder}/${file}_instance.h\"\n")

@@ -7,6 +7,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "engine/pack.h"
+#include "engine/processor.h"
 
 #define ABUT_TEXT_OF(name) #name
 #define ABUT_TEXT(name) ABUT_TEXT_OF(name)
@@ -16,16 +17,26 @@ namespace abut {
 std::span<const std::string_view> available_instruction_sets() {
   static const std::vector<std::string_view> sets = [] {
     std::vector<std::string_view> list{ABUT_TEXT(ABUT_SIMD)};  // what the whole library is compiled for
-#ifdef ABUT_MANY_INSTRUCTION_SETS
-    if (list.front() == "sse2" && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-      list.push_back("avx2");
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")) {
-      list.push_back("avx512");
-    }
+#ifdef ABUT_KERNELS_AVX2
+    if (list.front() == "sse2" && processor_has_avx2()) list.push_back("avx2");
+#endif
+#ifdef ABUT_KERNELS_AVX512
+    if (processor_has_avx512()) list.push_back("avx512");
 #endif
     return list;
   }();
+  return sets;
+}
+
+std::span<const std::string_view> left_out_instruction_sets() {
+  static const std::vector<std::string_view> sets{
+#ifndef ABUT_KERNELS_AVX2
+      "avx2",
+#endif
+#ifndef ABUT_KERNELS_AVX512
+      "avx512",
+#endif
+  };
   return sets;
 }
 
