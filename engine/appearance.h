@@ -2,8 +2,8 @@
 #pragma once
 
 #include <array>
-#include <filesystem>
 #include <optional>
+#include <string>
 
 namespace abut {
 
@@ -12,8 +12,8 @@ using Rgb = std::array<float, 3>;
 
 struct Appearance {
   std::optional<Rgb> colour;  ///< none: a colour of the palette
-  /// Mesh that is drawn in place of the collision mesh, in the asset's frame A [m]; empty: none.
-  std::filesystem::path visual_mesh{};
+  /// Path of the mesh that is drawn in place of the collision mesh, in the asset's frame A [m]; empty: none.
+  std::string visual_mesh{};
   bool paints_visual_mesh = false;  ///< whether `colour` replaces the colours of the visual mesh's file
 };
 

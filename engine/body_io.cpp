@@ -129,10 +129,11 @@ Appearance read_appearance_keys(const TomlTable& table, const Appearance& appear
   Appearance result = appearance;
   if (table.has("color")) result.colour = read_colour(table, "color");
   if (table.has("visual")) {
-    result.visual_mesh = table.required_file("visual");
+    result.visual_mesh = table.required_file("visual").string();
     if (!is_mesh_file(result.visual_mesh))
-      table.fail("visual", fmt::format("'{}' is no mesh, allowed: {}", result.visual_mesh.filename().string(),
-                                       mesh_file_endings()));
+      table.fail("visual",
+                 fmt::format("'{}' is no mesh, allowed: {}", fs::path(result.visual_mesh).filename().string(),
+                             mesh_file_endings()));
   }
   return result;
 }
@@ -319,7 +320,8 @@ void write_body(const fs::path& folder, const Body& body, const std::string& com
   }
   text += fmt::format("name = {}\n", toml_string(body.name));
   if (has_mesh) text += fmt::format("mesh = \"{}\"\n", k_mesh_name);
-  const fs::path visual_path = visual != nullptr ? folder / k_visual_name : body.appearance.visual_mesh;
+  const fs::path visual_path =
+      visual != nullptr ? folder / k_visual_name : fs::path(body.appearance.visual_mesh);
   if (!visual_path.empty())
     text += fmt::format("visual = {}\n", toml_string(fs::proximate(visual_path, folder).generic_string()));
   if (const std::optional<Rgb>& colour = body.appearance.colour)

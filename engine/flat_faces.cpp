@@ -252,6 +252,10 @@ FlatFace with_supports(const PlanePoints& points) {
 
 }  // namespace
 
+bool operator==(const FlatFace& a, const FlatFace& b) {
+  return a.points == b.points && a.factors == b.factors && a.normal == b.normal && a.reach == b.reach;
+}
+
 std::vector<FlatFace> flat_faces(const TriangleMesh& mesh, std::span<const double> areas,
                                  const Points& area_vectors) {
   std::vector<FlatFace> out;

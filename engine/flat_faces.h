@@ -23,12 +23,12 @@ inline constexpr double k_any_facing = 0.03;
 struct FlatFace {
   std::vector<int> points;                      ///< contact points, the supports first
   std::vector<double> factors;                  ///< of the supports, > 0
-  Vec3<double> normal = Vec3<double>::UnitZ();  ///< outwards, in the frame of the points
+  Vec3<double> normal{0.0, 0.0, 1.0};           ///< outwards, in the frame of the points
   double reach = 0.0;                           ///< of the body's points from the mean of the supports [m]
 
   /// Whether it has points that are no supports.
   [[nodiscard]] bool has_spare_points() const { return points.size() > factors.size(); }
-  friend bool operator==(const FlatFace&, const FlatFace&) = default;
+  friend bool operator==(const FlatFace& a, const FlatFace& b);
 };
 
 /// Left out are faces that bend by less than 0.2 rad into a neighbour, and those of a radius of gyration

@@ -174,14 +174,7 @@ template <typename S>
 
 /// The shortest rotation of the direction of `from` to that of `to`, lengths > 0; of opposite ones, half a
 /// turn about some axis across them.
-[[nodiscard]] inline Quat<double> shortest_rotation(const Vec3<double>& from, const Vec3<double>& to) {
-  const Vec3<double> a = from.stableNormalized(), b = to.stableNormalized(), sum = a + b;
-  const double twice_cosine = sum.norm();  // of half the angle
-  constexpr double k_opposite = 1e-8;
-  const Vec3<double> sine_axis =
-      twice_cosine < k_opposite ? a.unitOrthogonal() : Vec3<double>(a.cross(b) / twice_cosine);
-  return Quat<double>(0.5 * twice_cosine, sine_axis.x(), sine_axis.y(), sine_axis.z()).normalized();
-}
+[[nodiscard]] Quat<double> shortest_rotation(const Vec3<double>& from, const Vec3<double>& to);
 
 /// Left Jacobian of Exp,  J_l(w) = I + (1 - cos t)/t^2 W + (t - sin t)/t^3 W^2:
 /// Exp(w + dw) = Exp(J_l dw) Exp(w). The right Jacobian is J_l(-w) = J_l(w)^T.

@@ -1,6 +1,8 @@
 #include "engine/model.h"
 
 #include <algorithm>
+#include <cmath>
+#include <numbers>
 #include <stdexcept>
 
 #include <spdlog/fmt/fmt.h>
@@ -33,6 +35,23 @@ int index_of(const std::vector<Named>& all, std::string_view what, std::string_v
 }
 
 }  // namespace
+
+Vec6<double> Oscillation::twist(double time) const {
+  const double rate = 2.0 * std::numbers::pi * frequency;
+  return rate * std::cos(rate * time + phase) * stack<double>(rotation_amplitude, amplitude);
+}
+
+Vec6<double> Oscillation::mean_twist(double time, double h) const {
+  const double half_turn = std::numbers::pi * frequency * h;
+  const double way =
+      2.0 * std::sin(half_turn) * std::cos(2.0 * std::numbers::pi * frequency * time + half_turn + phase);
+  return way / h * stack<double>(rotation_amplitude, amplitude);
+}
+
+Vec6<double> Oscillation::acceleration(double time) const {
+  const double rate = 2.0 * std::numbers::pi * frequency;
+  return -rate * rate * std::sin(rate * time + phase) * stack<double>(rotation_amplitude, amplitude);
+}
 
 int Model::body(std::string_view name) const { return index_of(bodies, "body", "bodies", name); }
 int Model::joint(std::string_view name) const { return index_of(joints, "joint", "joints", name); }

@@ -5,10 +5,8 @@
 #pragma once
 
 #include <array>
-#include <cmath>
 #include <cstddef>
 #include <limits>
-#include <numbers>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -173,22 +171,11 @@ struct Oscillation {
   double phase = 0.0;                                      ///< [rad]
 
   /// Its part of the twist at a time [s].
-  [[nodiscard]] Vec6<double> twist(double time) const {
-    const double rate = 2.0 * std::numbers::pi * frequency;
-    return rate * std::cos(rate * time + phase) * stack<double>(rotation_amplitude, amplitude);
-  }
+  [[nodiscard]] Vec6<double> twist(double time) const;
   /// Its mean over the h seconds from a time on: how far it moves the body, over h.
-  [[nodiscard]] Vec6<double> mean_twist(double time, double h) const {
-    const double half_turn = std::numbers::pi * frequency * h;
-    const double way =
-        2.0 * std::sin(half_turn) * std::cos(2.0 * std::numbers::pi * frequency * time + half_turn + phase);
-    return way / h * stack<double>(rotation_amplitude, amplitude);
-  }
+  [[nodiscard]] Vec6<double> mean_twist(double time, double h) const;
   /// The derivative of twist() by time.
-  [[nodiscard]] Vec6<double> acceleration(double time) const {
-    const double rate = 2.0 * std::numbers::pi * frequency;
-    return -rate * rate * std::sin(rate * time + phase) * stack<double>(rotation_amplitude, amplitude);
-  }
+  [[nodiscard]] Vec6<double> acceleration(double time) const;
 };
 
 struct Body {

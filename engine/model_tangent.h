@@ -24,6 +24,9 @@ struct MaterialTangent {
   }
 };
 
+/// dL/d of a pair's material.
+using PairMaterialBar = MaterialTangent;
+
 /// Of a body, but for its geometry. Masses and inertias of fixed bodies do not count.
 struct BodyTangent : MaterialTangent {
   double mass = 0;                                      ///< inertia held fixed [kg]
@@ -33,12 +36,7 @@ struct BodyTangent : MaterialTangent {
 };
 
 /// The inner product: how a loss of the gradient `bar` changes along `dot`.
-[[nodiscard]] inline double inner_product(const BodyTangent& bar, const BodyTangent& dot) {
-  return bar.mass * dot.mass + bar.inertia.cwiseProduct(dot.inertia).sum() + bar.friction * dot.friction +
-         bar.compliance * dot.compliance + bar.dissipation_time * dot.dissipation_time +
-         bar.restitution * dot.restitution + bar.linear_damping * dot.linear_damping +
-         bar.angular_damping * dot.angular_damping + bar.external_wrench.dot(dot.external_wrench);
-}
+[[nodiscard]] double inner_product(const BodyTangent& bar, const BodyTangent& dot);
 
 struct MotorTangent {
   double target = 0, stiffness = 0, damping = 0, limit = 0;  ///< 0 of an infinite one
@@ -54,5 +52,8 @@ struct JointTangent {
   double lower = 0, upper = 0;
   MotorTangent motor;
 };
+
+/// dL/d of a joint's numbers.
+using JointGradient = JointTangent;
 
 }  // namespace abut

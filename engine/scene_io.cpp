@@ -428,10 +428,10 @@ void read_push_table(const TomlTable& table, Scene& scene) {
 
 }  // namespace
 
-Scene read_scene(const std::filesystem::path& path, const SurfaceMaker& make_surface) {
+Scene read_scene(const std::string& path, const SurfaceMaker& make_surface) {
   const TomlTable table = TomlTable::read(path);
   Scene scene;
-  scene.name = table.text("name", path.stem().string());
+  scene.name = table.text("name", std::filesystem::path(path).stem().string());
   const TomlTable simulation = table.table("simulation");
   read_simulation(simulation, scene);
   const std::vector<TomlTable> bodies = table.tables("body"), pairs = table.tables("pair"),

@@ -5,7 +5,6 @@
 /// W; so a tangent, a twist, a wrench and every adjoint `_bar` share one 6-vector layout.
 #pragma once
 
-#include <cmath>
 #include <vector>
 
 #include "engine/pose.h"
@@ -20,10 +19,7 @@ struct State {
 };
 
 /// So many bodies at the origin of the world, unrotated and at rest, at time 0.
-[[nodiscard]] inline State state_at_rest(int body_count) {
-  const auto n = static_cast<std::size_t>(body_count);
-  return {std::vector<Pose<double>>(n), std::vector<Vec6<double>>(n, Vec6<double>::Zero()), 0.0};
-}
+[[nodiscard]] State state_at_rest(int body_count);
 
 /// A tangent of the state, or the gradient of a loss with respect to it.
 struct StateTangent {
@@ -32,18 +28,10 @@ struct StateTangent {
 
   StateTangent() = default;
   explicit StateTangent(int body_count) { set_zero(body_count); }
-  void set_zero(int body_count) {
-    pose.assign(static_cast<std::size_t>(body_count), Vec6<double>::Zero());
-    twist.assign(static_cast<std::size_t>(body_count), Vec6<double>::Zero());
-  }
+  void set_zero(int body_count);
 };
 
-[[nodiscard]] inline double norm(const StateTangent& tangent) {
-  double sum = 0.0;
-  for (const Vec6<double>& x : tangent.pose) sum += x.squaredNorm();
-  for (const Vec6<double>& x : tangent.twist) sum += x.squaredNorm();
-  return std::sqrt(sum);
-}
+[[nodiscard]] double norm(const StateTangent& tangent);
 
 /// External wrenches during one step, one per body; empty means none.
 using Control = std::vector<Vec6<double>>;

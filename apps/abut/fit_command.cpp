@@ -173,7 +173,7 @@ FitSource read_source(const FitArguments& arguments, FitInputKind kind, MeshedBo
     options.name = body.name;
     options.material = body.material;
     source.colour = body.appearance.colour;
-    if (const fs::path& file = body.appearance.visual_mesh; !file.empty() && !arguments.no_visual) {
+    if (const fs::path file = body.appearance.visual_mesh; !file.empty() && !arguments.no_visual) {
       source.visual = read_coloured_mesh(file);
       source.visual->mesh.vertices.colwise() += body.p_BA;
     }

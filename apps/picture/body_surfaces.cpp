@@ -85,7 +85,7 @@ SharedSurface sdf_surface(const Shape& shape, double level, int bodies, const st
 
 /// The visual mesh of a body that has one, read if it is not there yet.
 SharedSurface visual_surface_of(const Body& body, VisualSurfaces& known) {
-  const std::filesystem::path& file = body.appearance.visual_mesh;
+  const std::string& file = body.appearance.visual_mesh;
   const Vec3<double>& p = body.p_BA;
   const VisualSurfaces::key_type key{file, p.x(), p.y(), p.z()};
   const auto found = known.find(key);

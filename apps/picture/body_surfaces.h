@@ -19,7 +19,7 @@ namespace abut {
 [[nodiscard]] Colour colour_of(const Body& body, int index);
 
 /// Visual meshes of a model by the path of their file and the displacement from A to B.
-using VisualSurfaces = std::map<std::tuple<std::filesystem::path, double, double, double>, SharedSurface>;
+using VisualSurfaces = std::map<std::tuple<std::string, double, double, double>, SharedSurface>;
 
 /// Reads all of them. Throws InputError naming a file that is damaged.
 [[nodiscard]] VisualSurfaces visual_surfaces(const Model& model);
