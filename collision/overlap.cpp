@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "collision/broad_phase.h"
+#include "collision/manifold/contact_detector.h"
 #include "collision/manifold/kernel/point_kernels.h"
 #include "engine/detector_choice.h"
 #include "engine/instruction_set.h"

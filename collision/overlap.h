@@ -12,11 +12,12 @@
 #include <span>
 #include <vector>
 
-#include "collision/manifold/contact_detector.h"
 #include "engine/pose.h"
 #include "engine/types.h"
 
 namespace abut {
+
+class ContactDetector;
 
 struct Overlap {
   int body_A = -1, body_B = -1;                 ///< body_A < body_B

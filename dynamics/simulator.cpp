@@ -5,9 +5,16 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include "collision/manifold/contact_detector.h"
 #include "engine/check.h"
 
 namespace abut {
+
+Simulator::Simulator(const Model& model, const StepConfig& config, const Simulator* prepared)
+    : Simulator(std::make_shared<const Model>(model), config, prepared) {}
+
+Simulator::Simulator(Model&& model, const StepConfig& config, const Simulator* prepared)
+    : Simulator(std::make_shared<const Model>(std::move(model)), config, prepared) {}
 
 Simulator::Simulator(std::shared_ptr<const Model> model, const StepConfig& config, const Simulator* prepared)
     : model_(std::move(model)) {
@@ -37,6 +44,10 @@ StepReport Simulator::step(const State& state, const Control& control, StepScrat
   }
   if (&next == &state) throw std::invalid_argument("a step may not write to the state that it starts from");
   return stepper_->step(state, control, next, scratch);
+}
+
+std::vector<Overlap> Simulator::overlaps(const State& state) const {
+  return find_overlaps(stepper_->detector(), state.X_WB);
 }
 
 ContactManifold Simulator::contacts(const State& state) const {

@@ -19,14 +19,15 @@
 
 #include <memory>
 #include <span>
-#include <utility>
 #include <vector>
 
+#include "collision/manifold/contact_manifold.h"
 #include "collision/overlap.h"
 #include "dynamics/rollout/adjoint.h"
 #include "dynamics/rollout/closed_loop.h"
 #include "dynamics/rollout/loss.h"
 #include "dynamics/rollout/rollout.h"
+#include "dynamics/step/step_scratch.h"
 #include "dynamics/step/stepper.h"
 
 namespace abut {
@@ -46,8 +47,8 @@ class Simulator {
   ///
   /// @param prepared  of a similar model: what was prepared for the geometry of its bodies is shared where it
   ///                  is the same. It need not outlive this one
-  Simulator(Model model, const StepConfig& config, const Simulator* prepared = nullptr)
-      : Simulator(std::make_shared<const Model>(std::move(model)), config, prepared) {}
+  Simulator(const Model& model, const StepConfig& config, const Simulator* prepared = nullptr);
+  Simulator(Model&& model, const StepConfig& config, const Simulator* prepared = nullptr);
   /// Of a model that others have, too: it is not copied. May not be null.
   Simulator(std::shared_ptr<const Model> model, const StepConfig& config,
             const Simulator* prepared = nullptr);
@@ -60,9 +61,7 @@ class Simulator {
 
   /// The pairs of bodies that overlap in a state by more than contacts at rest do, measured by their
   /// surfaces: see collision/overlap.h.
-  [[nodiscard]] std::vector<Overlap> overlaps(const State& state) const {
-    return find_overlaps(stepper_->detector(), state.X_WB);
-  }
+  [[nodiscard]] std::vector<Overlap> overlaps(const State& state) const;
 
   /// One time step under the wrenches of `control` (one per body, or empty: none). A function of its
   /// arguments alone. A step that fails says so in its report; std::invalid_argument for a state or control

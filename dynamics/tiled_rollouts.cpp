@@ -11,6 +11,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "collision/fitting/parallel_chunks.h"
+#include "collision/manifold/contact_detector.h"
 #include "dynamics/batch_rollout.h"
 #include "dynamics/parameters/scene_parameter_derivatives.h"
 #include "engine/check.h"

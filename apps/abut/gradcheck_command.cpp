@@ -20,6 +20,7 @@
 #include "apps/abut/report.h"
 #include "collision/fitting/shape_surface.h"
 #include "collision/fitting/surface_cache.h"
+#include "collision/manifold/contact_detector.h"
 #include "dynamics/gradient_check/gradient_check.h"
 #include "dynamics/simulator.h"
 #include "engine/count_text.h"

@@ -19,6 +19,7 @@
 #include "apps/abut/scene_coordinate.h"
 #include "collision/fitting/shape_surface.h"
 #include "collision/fitting/surface_cache.h"
+#include "collision/manifold/contact_detector.h"
 #include "dynamics/parameters/scene_parameter_derivatives.h"
 #include "dynamics/simulator.h"
 #include "engine/count_text.h"

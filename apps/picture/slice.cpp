@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "collision/fitting/marching_cubes.h"
+#include "collision/manifold/contact_detector.h"
 #include "engine/check.h"
 
 namespace abut {

@@ -6,11 +6,12 @@
 #include <vector>
 
 #include "apps/picture/colours.h"
-#include "collision/manifold/contact_detector.h"
 #include "engine/model.h"
 #include "engine/pose.h"
 
 namespace abut {
+
+class ContactDetector;
 
 /// A square in the world, `size` wide.
 struct SlicePlane {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "collision/sdf/shape_sdf.h"
 #include "engine/check.h"
 
 namespace abut {

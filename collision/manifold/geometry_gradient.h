@@ -4,10 +4,12 @@
 #include <span>
 #include <vector>
 
-#include "collision/sdf/shape_sdf.h"
 #include "engine/model.h"
+#include "engine/primitive_gradient.h"
 
 namespace abut {
+
+class ShapeSdf;
 
 /// dL/d of one body's geometry, or a change of it.
 struct GeometryGradient {

@@ -34,17 +34,11 @@
 #include "collision/sdf/superquadric.h"
 #include "engine/model.h"
 #include "engine/pack.h"
+#include "engine/primitive_gradient.h"
 #include "engine/scalar.h"
 #include "engine/types.h"
 
 namespace abut {
-
-/// dL/d of one primitive.
-struct PrimitiveGradient {
-  std::array<double, 5> parameters{};
-  std::vector<double> values{};              ///< as many as the primitive has, or none yet: all 0
-  Vec6<double> pose = Vec6<double>::Zero();  ///< by a left perturbation [rotation; translation] of X_BP, in B
-};
 
 /// A primitive made ready for evaluation. T: float or double.
 template <typename T>

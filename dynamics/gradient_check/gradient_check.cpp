@@ -14,6 +14,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "dynamics/gradient_check/gradient_inputs.h"
+#include "dynamics/rows/joint_constraints.h"
 #include "engine/check.h"
 #include "engine/law_settings.h"
 #include "engine/random.h"

@@ -9,6 +9,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include "collision/manifold/contact_detector.h"
 #include "dynamics/rollout/shape_change.h"
 #include "engine/check.h"
 #include "engine/law_settings.h"

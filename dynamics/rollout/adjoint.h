@@ -9,6 +9,8 @@
 #include "dynamics/rollout/adjoint_growth.h"
 #include "dynamics/rollout/rollout.h"
 #include "dynamics/step/gradient.h"
+#include "dynamics/step/step_derivatives.h"
+#include "dynamics/step/step_scratch.h"
 #include "dynamics/step/stepper.h"
 
 namespace abut {

@@ -4,6 +4,16 @@
 
 namespace abut {
 
+StateDual detail::along(const WrenchesOut<StateDual>& u, const Control& bar) {
+  StateDual sum(0.0);
+  for (std::size_t b = 0; b < bar.size(); ++b) {
+    for (int i = 0; i < 6; ++i) {
+      if (bar[b][i] != 0.0) sum += bar[b][i] * u.wrench(static_cast<int>(b))[i];
+    }
+  }
+  return sum;
+}
+
 Trajectory closed_loop_rollout(const Stepper& stepper, const State& initial, int steps, const Policy& policy,
                                std::span<const double> parameters, const StepObserver& observer,
                                std::size_t tape_bytes) {

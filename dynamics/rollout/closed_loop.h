@@ -62,15 +62,7 @@ class WrenchesOut {
 namespace detail {
 
 /// sum of bar . d(wrenches), with all derivatives.
-inline StateDual along(const WrenchesOut<StateDual>& u, const Control& bar) {
-  StateDual sum(0.0);
-  for (std::size_t b = 0; b < bar.size(); ++b) {
-    for (int i = 0; i < 6; ++i) {
-      if (bar[b][i] != 0.0) sum += bar[b][i] * u.wrench(static_cast<int>(b))[i];
-    }
-  }
-  return sum;
-}
+[[nodiscard]] StateDual along(const WrenchesOut<StateDual>& u, const Control& bar);
 
 }  // namespace detail
 

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "dynamics/rollout/loss.h"
 #include "engine/lie.h"
 
 namespace abut {

@@ -88,9 +88,6 @@ struct ContactRowBar {
   }
 };
 
-/// dL/d of a pair's material.
-using PairMaterialBar = MaterialTangent;
-
 struct ContactRows {
   std::vector<ContactRow> rows;
   std::vector<RowPair> pairs;

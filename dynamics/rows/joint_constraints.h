@@ -38,9 +38,6 @@ struct JointSettings {
 void make_joint_rows(const Model& model, const MassMatrix& mass, const State& state,
                      const JointSettings& settings, JointRows& rows);
 
-/// dL/d of a joint's numbers.
-using JointGradient = JointTangent;
-
 /// What rows contribute to; everything is added to.
 struct JointRowsGradient {
   std::span<Vec6<double>> pose;         ///< one per body

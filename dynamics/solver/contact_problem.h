@@ -1,7 +1,6 @@
 /// From free velocities to velocities with contact: what is given, what is found, and their derivatives.
 #pragma once
 
-#include <array>
 #include <span>
 #include <vector>
 
@@ -9,11 +8,17 @@
 #include "dynamics/motion/mass_matrix.h"
 #include "dynamics/rows/contact_rows.h"
 #include "dynamics/rows/joint_rows.h"
+#include "dynamics/solver/solution_path.h"
 
 namespace abut {
 
+/// Contacts that may be impacts: those of pairs with restitution, all, or only those closed already.
+enum class PossibleImpacts { with_restitution, all, closed };
+
 /// Velocities are those of the moving bodies, [w; v] each.
 struct ContactProblem {
+  using Impacts = PossibleImpacts;
+
   const MassMatrix& mass;
   const ContactRows& rows;
   const Eigen::VectorXd& v_start;  ///< at the start of the step
@@ -21,8 +26,7 @@ struct ContactProblem {
   double h;                        ///< length of the step [s]
   double nominal_h;                ///< of the whole step, where this is a part of it [s]
   const JointRows& joints = k_no_joints;
-  /// Which contacts may be impacts: those of pairs with restitution, all, or only those closed already.
-  enum class Impacts { with_restitution, all, closed } impacts = Impacts::with_restitution;
+  Impacts impacts = Impacts::with_restitution;
 
   /// See EndMotion.
   MotionLag lag{};
@@ -39,14 +43,6 @@ struct ContactProblem {
     return has_moved_rows() ? start_rows[i] : rows.rows[i];
   }
 };
-
-/// How a solution was found, from the usual way to the rarest (coupled_newton.h).
-enum class SolutionPath { newton, convex_pass, graduated_friction, other_start, none };
-inline constexpr std::array k_solution_paths{SolutionPath::newton, SolutionPath::convex_pass,
-                                             SolutionPath::graduated_friction, SolutionPath::other_start,
-                                             SolutionPath::none};
-
-[[nodiscard]] const char* to_string(SolutionPath path);
 
 struct ContactSolution {
   Eigen::VectorXd velocity;

@@ -18,12 +18,9 @@ struct ContactForce {
   double friction = 0;       ///< Coulomb coefficient of its pair [-]
 
   /// Along the direction of the normal, whatever its length [N].
-  [[nodiscard]] double normal_force() const { return force_B_W.dot(normal_AB_W.normalized()); }
+  [[nodiscard]] double normal_force() const;
   /// Share of what friction can hold at most: 1 where it slides; 0 without a force or friction.
-  [[nodiscard]] double friction_use() const {
-    const double normal = normal_force(), bound = friction * normal;
-    return bound > 0.0 ? (force_B_W - normal * normal_AB_W.normalized()).norm() / bound : 0.0;
-  }
+  [[nodiscard]] double friction_use() const;
 };
 
 }  // namespace abut

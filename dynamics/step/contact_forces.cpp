@@ -4,6 +4,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include "dynamics/step/step_memory.h"
 #include "dynamics/step/stepper.h"
 
 namespace abut {
@@ -27,8 +28,16 @@ Vec3<double> slip_of(const ContactRow& row, const Eigen::VectorXd& v) {
 
 }  // namespace
 
+double ContactForce::normal_force() const { return force_B_W.dot(normal_AB_W.normalized()); }
+
+double ContactForce::friction_use() const {
+  const double normal = normal_force(), bound = friction * normal;
+  return bound > 0.0 ? (force_B_W - normal * normal_AB_W.normalized()).norm() / bound : 0.0;
+}
+
 void Stepper::contact_forces(const State& state, const Control& control, const StepRecord& record,
                              StepScratch& scratch, std::vector<ContactForce>& forces) const {
+  StepMemory& memory = scratch.memory();
   if (record.report.status != StepStatus::ok)
     throw std::logic_error(
         fmt::format("a step that ended '{}' has no forces", to_string(record.report.status)));
@@ -36,10 +45,10 @@ void Stepper::contact_forces(const State& state, const Control& control, const S
   std::vector<Vec3<double>> impulses;
   const State* start = &state;
   for (const SubstepRecord& part : record.substeps) {
-    restore(*start, control, part, LinearizeFor::vjp, scratch);
-    const LinearizedSubstep& at = scratch.linearized;
+    restore(*start, control, part, LinearizeFor::vjp, memory);
+    const LinearizedSubstep& at = memory.linearized;
     const SolvedSubstep& solved = at.solved();
-    solver_.impulses(problem_of(part, solved), solved.solution, scratch.solver, impulses);
+    solver_->impulses(problem_of(part, solved), solved.solution, memory.solver, impulses);
     const std::size_t earlier = forces.size();
     for (std::size_t i = 0; i < impulses.size(); ++i) {
       const ContactRow& row = solved.rows.rows[i];

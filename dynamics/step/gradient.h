@@ -3,11 +3,10 @@
 
 #include <vector>
 
-#include "collision/manifold/contact_detector.h"
-#include "dynamics/rows/contact_rows.h"
-#include "dynamics/rows/joint_constraints.h"
+#include "collision/manifold/geometry_gradient.h"
 #include "dynamics/step/rollout_direction.h"
 #include "engine/model.h"
+#include "engine/model_tangent.h"
 #include "engine/state.h"
 
 namespace abut {

@@ -1,6 +1,7 @@
 #include "dynamics/step/impact_rows.h"
 
 #include "dynamics/solver/smooth_coulomb_row.h"
+#include "dynamics/step/step_memory.h"
 #include "dynamics/step/stepper.h"
 #include "engine/lie.h"
 
@@ -121,7 +122,7 @@ void Stepper::move_to_impacts(const State& state, const ContactProblem& start,
                               const std::function<ContactFeature(int)>& feature_of, ImpactRowsMemory& memory,
                               ImpactRows& out) const {
   out.clear();
-  const double impact_speed = solver_.law().impact_speed();
+  const double impact_speed = solver_->law().impact_speed();
   if (impact_speed == 0.0) return;
   const impact::Settings settings = impact_settings(start, impact_speed);
   const ContactRows& rows = start.rows;
@@ -157,7 +158,7 @@ void Stepper::move_to_impacts(const State& state, const ContactProblem& start,
     const RowPair& pair = out.rows.pairs[static_cast<std::size_t>(row.pair)];
     const AtImpact bodies(body_A(pair, start.v_free), body_B(pair, start.v_free), moved.time(), state,
                           memory.X_WB);
-    detector_.linearize(memory.X_WB, {&moved.feature, 1}, memory.contact, LinearizeFor::vjp);
+    detector_->linearize(memory.X_WB, {&moved.feature, 1}, memory.contact, LinearizeFor::vjp);
     const Contact contact = memory.contact.contacts[0];
     row.impact_time = moved.impact.time;
     row.n = contact.normal_AB_W;
@@ -177,7 +178,7 @@ void Stepper::find_kinks_at_impacts(const State& state, const SolvedSubstep& sol
     const RowPair& pair = impacts.rows.pairs[static_cast<std::size_t>(impacts.rows.rows[i].pair)];
     const AtImpact bodies(body_A(pair, solved.free.v_free), body_B(pair, solved.free.v_free), moved.time(),
                           state, memory.X_WB);
-    detector_.linearize(memory.X_WB, {&moved.feature, 1}, memory.contact, LinearizeFor::vjp);
+    detector_->linearize(memory.X_WB, {&moved.feature, 1}, memory.contact, LinearizeFor::vjp);
     near_kink[i] = memory.contact.is_near_kink(0) ||
                    is_near_kink_of_shape(memory.X_WB, moved.feature,
                                          Contact(memory.contact.contacts[0]).signed_distance);
@@ -185,10 +186,10 @@ void Stepper::find_kinks_at_impacts(const State& state, const SolvedSubstep& sol
 }
 
 void Stepper::impacts_vjp(const State& state, const SolvedSubstep& solved, const ContactProblem& start,
-                          const StepBar& step_bar, ContactProblemBar& bar, StepScratch& scratch) const {
+                          const StepBar& step_bar, ContactProblemBar& bar, StepMemory& scratch) const {
   const ImpactRows& impacts = solved.impacts;
   if (impacts.empty()) return;
-  const impact::Settings settings = impact_settings(start, solver_.law().impact_speed());
+  const impact::Settings settings = impact_settings(start, solver_->law().impact_speed());
   ImpactRowsMemory& memory = scratch.impacts;
   memory.X_WB = state.X_WB;
   memory.pose.assign(state.X_WB.size(), Vec6<double>::Zero());
@@ -218,7 +219,7 @@ void Stepper::impacts_vjp(const State& state, const SolvedSubstep& solved, const
     contact_bar.normal_AB_W = row_bar.n;
     {
       const AtImpact bodies(A, B, time, state, memory.X_WB);
-      detector_.linearize(memory.X_WB, {&moved.feature, 1}, memory.contact, LinearizeFor::vjp);
+      detector_->linearize(memory.X_WB, {&moved.feature, 1}, memory.contact, LinearizeFor::vjp);
       contacts_vjp(memory.X_WB, {&contact_bar, 1}, step_bar, memory.contact, memory.pose, scratch);
     }
 
@@ -281,11 +282,11 @@ void Stepper::impacts_vjp(const State& state, const SolvedSubstep& solved, const
 }
 
 void Stepper::impacts_jvp(const State& state, const SolvedSubstep& solved, const ContactProblem& start,
-                          const StateTangent& state_dot, ContactProblemDot& dot, StepScratch& scratch) const {
+                          const StateTangent& state_dot, ContactProblemDot& dot, StepMemory& scratch) const {
   const ImpactRows& impacts = solved.impacts;
   dot.start_rows.clear();
   if (impacts.empty()) return;
-  const impact::Settings settings = impact_settings(start, solver_.law().impact_speed());
+  const impact::Settings settings = impact_settings(start, solver_->law().impact_speed());
   ImpactRowsMemory& memory = scratch.impacts;
   memory.X_WB = state.X_WB;
   memory.pose = state_dot.pose;
@@ -314,8 +315,8 @@ void Stepper::impacts_jvp(const State& state, const SolvedSubstep& solved, const
     }
     {
       const AtImpact bodies(A, B, time, state, memory.X_WB);
-      detector_.linearize(memory.X_WB, {&moved.feature, 1}, memory.contact, LinearizeFor::both);
-      detector_.jvp(memory.X_WB, memory.pose, memory.contact, memory.contact_dot);
+      detector_->linearize(memory.X_WB, {&moved.feature, 1}, memory.contact, LinearizeFor::both);
+      detector_->jvp(memory.X_WB, memory.pose, memory.contact, memory.contact_dot);
     }
     const ContactBar& contact_dot = memory.contact_dot[0];
     ContactRowBar& row_dot = dot.rows[i];

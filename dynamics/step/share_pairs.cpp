@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 
+#include "dynamics/step/step_memory.h"
 #include "dynamics/step/stepper.h"
 
 namespace abut {
@@ -16,11 +17,11 @@ bool Stepper::may_share_pairs(std::span<const StepBar> bars, const StepRecord& r
 }
 
 bool Stepper::can_share_pairs(const LinearizedSubstep& at) const {
-  return at.solved().impacts.empty() && solver_.has_pair_vjp(at.islands());
+  return at.solved().impacts.empty() && solver_->has_pair_vjp(at.islands());
 }
 
 void Stepper::find_pair_jacobians(const State& state, const SubstepRecord& record,
-                                  StepScratch& scratch) const {
+                                  StepMemory& scratch) const {
   const SolvedSubstep& solved = scratch.linearized.solved();
   const ContactProblem problem = problem_of(record, solved);
   StepVjpScratch& memory = scratch.vjp;
@@ -37,8 +38,8 @@ void Stepper::find_pair_jacobians(const State& state, const SubstepRecord& recor
     const auto count =
         static_cast<std::size_t>(is_reduced ? pair.member_end - pair.member_begin : pair.end - pair.begin);
     const std::span<ContactBar> contacts = std::span(memory.contacts).subspan(begin, count);
-    detector_.linearize(state.X_WB, std::span(record.features).subspan(begin, count), memory.pair_contacts,
-                        LinearizeFor::many_vjps);
+    detector_->linearize(state.X_WB, std::span(record.features).subspan(begin, count), memory.pair_contacts,
+                         LinearizeFor::many_vjps);
     begin += count;
 
     PairJacobian& of_pair = memory.pairs[p];
@@ -51,11 +52,11 @@ void Stepper::find_pair_jacobians(const State& state, const SubstepRecord& recor
     for (int k = 0; k < 6; ++k) {
       std::fill(bar.rows.begin() + pair.begin, bar.rows.begin() + pair.end, ContactRowBar{});
       std::fill(contacts.begin(), contacts.end(), ContactBar{});
-      of_pair.impulse = solver_.pair_vjp(problem, solved.solution, scratch.linearized.islands(), p,
-                                         Vec6<double>::Unit(k), scratch.solver, bar);
+      of_pair.impulse = solver_->pair_vjp(problem, solved.solution, scratch.linearized.islands(), p,
+                                          Vec6<double>::Unit(k), scratch.solver, bar);
       (void)rows_vjp(solved.rows, pair, record.h, solved.free.v_start, bar.rows,
                      {memory.contacts, state_bar.pose, &bar.v_start, state_bar.twist});
-      detector_.add_vjp(state.X_WB, contacts, memory.pair_contacts, state_bar.pose, {});
+      detector_->add_vjp(state.X_WB, contacts, memory.pair_contacts, state_bar.pose, {});
       const auto take = [&](int body, int slot, Eigen::Matrix<double, 12, 6>& by) {
         const auto b = static_cast<std::size_t>(body);
         by.col(k) << state_bar.pose[b], state_bar.twist[b];

@@ -21,7 +21,7 @@ struct Worst {
 };
 
 template <typename Measure>
-Worst find_worst(const StepScratch& scratch, const Measure& measure) {
+Worst find_worst(const StepMemory& scratch, const Measure& measure) {
   Worst worst;
   scratch.solved.rows.each_member([&](const ContactRow& row) {
     const double value =
@@ -31,14 +31,14 @@ Worst find_worst(const StepScratch& scratch, const Measure& measure) {
   return worst;
 }
 
-void blame(const StepScratch& scratch, const Worst& worst, StepReport& report) {
+void blame(const StepMemory& scratch, const Worst& worst, StepReport& report) {
   if (worst.row == nullptr) return;
   report.contact = scratch.manifold.contacts.feature(static_cast<std::size_t>(worst.row->contact));
   if (report.body < 0) report.body = worst.row->slot_B >= 0 ? worst.row->body_B : worst.row->body_A;
 }
 
 /// The deepest contact of the report's body or, if it names none, of `among` (empty: of all).
-void blame_deepest(const StepScratch& scratch, const std::vector<int>& among, StepReport& report) {
+void blame_deepest(const StepMemory& scratch, const std::vector<int>& among, StepReport& report) {
   constexpr double k_never = -std::numeric_limits<double>::infinity();
   const auto has = [&](int slot) {
     return slot >= 0 && (among.empty() || std::find(among.begin(), among.end(), slot) != among.end());
@@ -56,7 +56,7 @@ void blame_deepest(const StepScratch& scratch, const std::vector<int>& among, St
 
 /// Where no contact is to blame, in a chain of joints say: a body whose velocity was not found. No slots are
 /// named where all bodies hang together.
-void blame_unconverged(const StepScratch& scratch, StepReport& report) {
+void blame_unconverged(const StepMemory& scratch, StepReport& report) {
   const std::vector<int>& slots = scratch.solver.unconverged_slots;
   if (report.body < 0 && scratch.solved.mass.slot_count() > 0)
     report.body = scratch.solved.mass.body(slots.empty() ? 0 : slots.front());
@@ -77,7 +77,7 @@ bool is_finite(const State& state, int& culprit) {
 }
 
 void judge_step(const Model& model, const StepConfig& config, const ContactDetector& detector,
-                const State& next, const StepScratch& scratch, StepReport& report) {
+                const State& next, const StepMemory& scratch, StepReport& report) {
   report.contacts = static_cast<int>(scratch.solved.rows.rows.size());
   report.max_penetration =
       std::max(0.0, find_worst(scratch, [](const ContactRow&, double depth) { return depth; }).value);

@@ -1,8 +1,8 @@
 /// Whether a step ended well, and who is to blame if it did not.
 #pragma once
 
+#include "dynamics/step/step_memory.h"
 #include "dynamics/step/step_report.h"
-#include "dynamics/step/step_scratch.h"
 #include "engine/config.h"
 #include "engine/model.h"
 #include "engine/state.h"
@@ -17,6 +17,6 @@ namespace abut {
 /// a contact that took part lay deeper than `penetration_limit` of the smaller body's size; a point of a body
 /// moves faster than `speed_limit` (bounded by |v| + |w| times the body's reach).
 void judge_step(const Model& model, const StepConfig& config, const ContactDetector& detector,
-                const State& next, const StepScratch& scratch, StepReport& report);
+                const State& next, const StepMemory& scratch, StepReport& report);
 
 }  // namespace abut

@@ -6,6 +6,8 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include "dynamics/rows/joint_constraints.h"
+#include "dynamics/step/step_memory.h"
 #include "dynamics/step/stepper.h"
 
 namespace abut {
@@ -87,6 +89,7 @@ bool Stepper::has_jvp(const StepRecord& record) const {
 void Stepper::step_jvp(const State& state, const Control& control, const State& next,
                        const StepRecord& record, std::span<const StepDirection> directions,
                        StepScratch& scratch) const {
+  StepMemory& memory = scratch.memory();
   if (record.report.status != StepStatus::ok) {
     throw std::logic_error(
         fmt::format("a step that ended '{}' has no derivative", to_string(record.report.status)));
@@ -104,26 +107,26 @@ void Stepper::step_jvp(const State& state, const Control& control, const State& 
                       model_->bodies[static_cast<std::size_t>(substep.impact.body_B)].name));
     }
   }
-  scratch.between.resize(directions.size());
+  memory.between.resize(directions.size());
   for (std::size_t k = 0; k < record.substeps.size(); ++k) {
     const SubstepRecord& substep = record.substeps[k];
     const State& start = k == 0 ? state : record.substeps[k - 1].end;
     const State& end = k + 1 == record.substeps.size() ? next : substep.end;
-    linearize(start, control, end, substep, LinearizeFor::both, scratch);
+    linearize(start, control, end, substep, LinearizeFor::both, memory);
     for (std::size_t i = 0; i < directions.size(); ++i) {
       StepDirection direction = directions[i];
       if (k > 0) {
-        std::swap(scratch.between[i], *direction.next);
-        direction.state = &scratch.between[i];
+        std::swap(memory.between[i], *direction.next);
+        direction.state = &memory.between[i];
       }
-      substep_jvp(start, control, end, substep, direction, scratch);
+      substep_jvp(start, control, end, substep, direction, memory);
     }
   }
 }
 
 void Stepper::substep_jvp(const State& state, const Control& control, const State& next,
                           const SubstepRecord& record, const StepDirection& direction,
-                          StepScratch& scratch) const {
+                          StepMemory& scratch) const {
   const Model& model = *model_;
   const double h = record.h;
   LinearizedSubstep& at = scratch.linearized;
@@ -146,7 +149,7 @@ void Stepper::substep_jvp(const State& state, const Control& control, const Stat
   free_motion_jvp(model, solved.mass, state, control, h, solved.free, at.motion, free_direction, tangent);
 
   scratch.jvp.contacts.resize(at.contacts.contacts.size());
-  detector_.jvp(state.X_WB, state_dot.pose, at.contacts, scratch.jvp.contacts);
+  detector_->jvp(state.X_WB, state_dot.pose, at.contacts, scratch.jvp.contacts);
   dot.v_start = tangent.v_start;
   dot.v_free = tangent.v_free;
   dot.inertia_W = tangent.inertia_W;
@@ -166,7 +169,7 @@ void Stepper::substep_jvp(const State& state, const Control& control, const Stat
     JointImpulseTangent(model, state, joint_settings(), solved, state_dot, tangent, dot.mass)
         .add(solved.solution.velocity, dot.joint_impulses);
   }
-  solver_.jvp(problem, solved.solution, at.islands(), dot, scratch.solver, scratch.jvp.end);
+  solver_->jvp(problem, solved.solution, at.islands(), dot, scratch.solver, scratch.jvp.end);
   advance_jvp(model, solved.mass, h, solved.free, solved.solution.end_motion(problem.lag), next, at.motion,
               free_direction, tangent, scratch.jvp.end, *direction.next);
 }

@@ -1,6 +1,6 @@
 #include "dynamics/step/step_record.h"
 
-#include "dynamics/step/step_scratch.h"
+#include "dynamics/step/step_memory.h"
 
 namespace abut {
 

@@ -6,7 +6,7 @@
 
 #include <Eigen/Core>
 
-#include "collision/manifold/contact_reduction.h"
+#include "collision/manifold/contact_clustering.h"
 #include "dynamics/step/step_report.h"
 #include "engine/state.h"
 

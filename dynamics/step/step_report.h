@@ -4,7 +4,7 @@
 #include <array>
 
 #include "collision/manifold/contact.h"
-#include "dynamics/solver/contact_problem.h"
+#include "dynamics/solver/solution_path.h"
 #include "engine/config.h"
 
 namespace abut {

@@ -2,90 +2,25 @@
 #pragma once
 
 #include <memory>
-#include <vector>
-
-#include "collision/manifold/contact_detector.h"
-#include "dynamics/motion/free_motion.h"
-#include "dynamics/motion/mass_matrix.h"
-#include "dynamics/rows/contact_rows.h"
-#include "dynamics/rows/joint_rows.h"
-#include "dynamics/solver/island_solver.h"
-#include "dynamics/step/impact_rows.h"
-#include "dynamics/step/pair_jacobian.h"
-#include "engine/state.h"
 
 namespace abut {
 
-/// The contact problem of a substep, and its answer.
-struct SolvedSubstep {
-  MassMatrix mass;
-  FreeMotion free;
-  ContactRows rows;    ///< at the start
-  ImpactRows impacts;  ///< those that impacts moved
-  JointRows joints;
-  ContactSolution solution;
-};
-
-/// What a full tape keeps of a substep.
-struct SubstepTape {
-  SolvedSubstep solved;
-  IslandLinearization islands;
-
-  [[nodiscard]] std::size_t bytes() const;
-};
-
-/// A substep with the first derivatives of all it is made of: as far as there is a tape, by that.
-struct LinearizedSubstep {
-  std::shared_ptr<const SubstepTape> tape;
-  SubstepTape own;  ///< where there is none
-  ManifoldLinearization contacts;
-  std::vector<BodyMotionDerivative> motion;
-
-  [[nodiscard]] const SolvedSubstep& solved() const { return tape != nullptr ? tape->solved : own.solved; }
-  [[nodiscard]] const IslandLinearization& islands() const {
-    return tape != nullptr ? tape->islands : own.islands;
-  }
-};
-
-struct StepVjpScratch {
-  std::vector<ContactBar> contacts;
-  ContactProblemBar problem;
-  EndMotionBar end;
-  std::vector<Vec3<double>> momentum;
-  std::vector<FreeMotionParameterBar> parameters;
-  std::vector<GeometryGradient> geometry;
-  std::vector<double> later;  ///< of each loss: see step_vjp()
-  std::vector<bool> near_kink;
-  std::vector<int> kinks_of_body;
-  // Of many losses, see pair_jacobian.h.
-  std::vector<PairJacobian> pairs;
-  ManifoldLinearization pair_contacts;
-  StateTangent of_pair;
-  Eigen::VectorXd multiplier;
-};
-
-struct StepJvpScratch {
-  std::vector<ContactBar> contacts;
-  FreeMotionTangent free;
-  std::vector<FreeMotionParameterBar> parameters;
-  ContactProblemDot problem;
-  EndMotionBar end;
-};
+struct StepMemory;
 
 /// Of one thread, for steps of one model after another. What it holds changes no result.
-struct StepScratch {
-  DetectorScratch detector;
-  std::vector<double> margins;
-  ContactManifold manifold;
-  SolvedSubstep solved;
-  ImpactRowsMemory impacts;
-  IslandMemory solver;
-  State start, end;  ///< of a substep
+class StepScratch {
+ public:
+  StepScratch();
+  StepScratch(StepScratch&&) noexcept;
+  StepScratch& operator=(StepScratch&&) noexcept;
+  ~StepScratch();
 
-  LinearizedSubstep linearized;
-  StepVjpScratch vjp;
-  StepJvpScratch jvp;
-  std::vector<StateTangent> between;  ///< at the ends of substeps, of each loss or direction
+  /// Its parts: dynamics/step/step_memory.h.
+  [[nodiscard]] StepMemory& memory() { return *memory_; }
+  [[nodiscard]] const StepMemory& memory() const { return *memory_; }
+
+ private:
+  std::unique_ptr<StepMemory> memory_;
 };
 
 }  // namespace abut

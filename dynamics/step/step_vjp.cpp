@@ -7,12 +7,14 @@
 
 #include "collision/sdf/kinks.h"
 #include "dynamics/motion/fixed_motion.h"
+#include "dynamics/rows/joint_constraints.h"
+#include "dynamics/step/step_memory.h"
 #include "dynamics/step/stepper.h"
 
 namespace abut {
 
 void Stepper::restore(const State& state, const Control& control, const SubstepRecord& record,
-                      LinearizeFor what_for, StepScratch& scratch) const {
+                      LinearizeFor what_for, StepMemory& scratch) const {
   const Model& model = *model_;
   const double h = record.h;
   LinearizedSubstep& at = scratch.linearized;
@@ -38,13 +40,13 @@ void Stepper::restore(const State& state, const Control& control, const SubstepR
       contacts.faces_change.clear();
       for (const RowPair& pair : rows.pairs) contacts.faces_change.push_back(pair.faces_change);
     }
-    detector_.linearize(state.X_WB, record.features, contacts, what_for);
+    detector_->linearize(state.X_WB, record.features, contacts, what_for);
     return;
   }
   SolvedSubstep& solved = at.own.solved;
   solved.mass.update(model, state);
   ContactManifold& manifold = scratch.manifold;
-  detector_.linearize(state.X_WB, record.features, contacts, what_for);
+  detector_->linearize(state.X_WB, record.features, contacts, what_for);
   std::swap(manifold.contacts, contacts.contacts);  // lent to it
   manifold.pairs.clear();
   for (std::size_t i = 0; i < record.features.size(); ++i) {
@@ -52,7 +54,7 @@ void Stepper::restore(const State& state, const Control& control, const SubstepR
     const int k = static_cast<int>(i);
     if (manifold.pairs.empty() || manifold.pairs.back().body_A != feature.body_A ||
         manifold.pairs.back().body_B != feature.body_B) {
-      manifold.pairs.push_back(detector_.make_pair(feature.body_A, feature.body_B));
+      manifold.pairs.push_back(detector_->make_pair(feature.body_A, feature.body_B));
       manifold.pairs.back().begin = k;
     }
     manifold.pairs.back().end = k + 1;
@@ -71,7 +73,7 @@ void Stepper::restore(const State& state, const Control& control, const SubstepR
 }
 
 void Stepper::linearize(const State& state, const Control& control, const State& next,
-                        const SubstepRecord& record, LinearizeFor what_for, StepScratch& scratch) const {
+                        const SubstepRecord& record, LinearizeFor what_for, StepMemory& scratch) const {
   restore(state, control, record, what_for, scratch);
   LinearizedSubstep& at = scratch.linearized;
   const SolvedSubstep& solved = at.solved();
@@ -79,23 +81,23 @@ void Stepper::linearize(const State& state, const Control& control, const State&
   linearize_motion(*model_, solved.mass, state, record.h, solved.free,
                    solved.solution.end_motion(problem.lag), next, at.motion);
   if (at.tape == nullptr)
-    solver_.linearize(problem, solved.solution, what_for, scratch.solver, at.own.islands);
+    solver_->linearize(problem, solved.solution, what_for, scratch.solver, at.own.islands);
 }
 
 void Stepper::contacts_vjp(std::span<const Pose<double>> X_WB, std::span<const ContactBar> bars,
                            const StepBar& step_bar, ManifoldLinearization& contacts,
-                           std::span<Vec6<double>> pose_bar, StepScratch& scratch) const {
+                           std::span<Vec6<double>> pose_bar, StepMemory& scratch) const {
   std::vector<BodyGradient>& bodies = step_bar.model->bodies;
   std::vector<GeometryGradient>& geometry = scratch.vjp.geometry;
   geometry.resize(step_bar.mask.shapes ? bodies.size() : 0);
   for (std::size_t b = 0; b < geometry.size(); ++b) geometry[b] = std::move(bodies[b].geometry);
-  detector_.add_vjp(X_WB, bars, contacts, pose_bar, geometry);
+  detector_->add_vjp(X_WB, bars, contacts, pose_bar, geometry);
   for (std::size_t b = 0; b < geometry.size(); ++b) bodies[b].geometry = std::move(geometry[b]);
 }
 
 Stepper::TimeBar Stepper::substep_vjp(const State& state, const Control& control, const State& next,
                                       const SubstepRecord& record, const StepBar& step_bar,
-                                      StepScratch& scratch, bool shares_pairs) const {
+                                      StepMemory& scratch, bool shares_pairs) const {
   const Model& model = *model_;
   const double h = record.h;
   LinearizedSubstep& at = scratch.linearized;
@@ -121,11 +123,11 @@ Stepper::TimeBar Stepper::substep_vjp(const State& state, const Control& control
               next, at.motion, next_bar, state_bar, wrench_bar, end_bar, bar.v_free, momentum_bar,
               bar.inertia_W, parameter_bar, bar.h);
   if (shares_pairs) {
-    solver_.multiplier_vjp(problem, solved.solution, at.islands(), end_bar, scratch.solver, bar,
-                           scratch.vjp.multiplier);
+    solver_->multiplier_vjp(problem, solved.solution, at.islands(), end_bar, scratch.solver, bar,
+                            scratch.vjp.multiplier);
     for (const PairJacobian& pair : scratch.vjp.pairs) pair.add_vjp(scratch.vjp.multiplier, state_bar);
   } else {
-    solver_.vjp(problem, solved.solution, at.islands(), end_bar, scratch.solver, bar);
+    solver_->vjp(problem, solved.solution, at.islands(), end_bar, scratch.solver, bar);
     impacts_vjp(state, solved, problem_at_start(solved, h, problem.impacts), step_bar, bar, scratch);
     scratch.vjp.contacts.assign(at.contacts.contacts.size(), ContactBar{});
     bar.h += rows_vjp(solved.rows, h, solved.free.v_start, bar.rows,
@@ -184,14 +186,14 @@ LinearizeFor vjps_of(std::size_t losses) {
 /// `bar`, whose `next` does not matter. Returns dL by the time at its start. Leaves the substep linearized.
 double Stepper::impact_time_vjp(const State& state, const Control& control, const State& next,
                                 const SubstepRecord& record, double h_bar, const StepBar& bar,
-                                StepScratch& scratch) const {
+                                StepMemory& scratch) const {
   // Differentiates `scale` d at the end of the substep, by everything and by h.
   const auto distance_vjp = [&](double scale, StateTangent& start_bar, std::span<Vec6<double>> wrenches,
                                 ModelGradient& model) {
     StateTangent end_bar(model_->body_count());
     const StepBar of_distance{&end_bar, &start_bar, wrenches, &model, bar.mask};
-    detector_.linearize(next.X_WB, std::span(&record.impact, 1), scratch.linearized.contacts,
-                        LinearizeFor::vjp);
+    detector_->linearize(next.X_WB, std::span(&record.impact, 1), scratch.linearized.contacts,
+                         LinearizeFor::vjp);
     ContactBar contact_bar;
     contact_bar.signed_distance = scale;
     contacts_vjp(next.X_WB, std::span(&contact_bar, 1), of_distance, scratch.linearized.contacts,
@@ -219,7 +221,7 @@ bool Stepper::is_near_kink_of_shape(std::span<const Pose<double>> X_WB, const Co
   const auto owner = static_cast<std::size_t>(owner_is_A ? feature.body_A : feature.body_B),
              solid = static_cast<std::size_t>(owner_is_A ? feature.body_B : feature.body_A);
   const Body& body = model_->bodies[owner];
-  const ShapeSdf& sdf = detector_.sdf(static_cast<int>(solid));
+  const ShapeSdf& sdf = detector_->sdf(static_cast<int>(solid));
   constexpr double k_on_surface = 1e-6;  // of the size: most kinks lie on the surface or within
   if (signed_distance + body.contact_radius > k_on_surface * body.size && !has_kinks_outside(sdf))
     return false;
@@ -228,15 +230,15 @@ bool Stepper::is_near_kink_of_shape(std::span<const Pose<double>> X_WB, const Co
   return is_near_kink(sdf, inverse_point<double>(X_WB[solid], x_W));
 }
 
-void Stepper::count_kinks(const State& state, const SubstepRecord& record, StepScratch& scratch,
+void Stepper::count_kinks(const State& state, const SubstepRecord& record, StepMemory& scratch,
                           KinkCount& kinks) const {
   const SolvedSubstep& solved = scratch.linearized.solved();
   const auto& rows = solved.rows.rows;
   std::vector<bool>& near_kink = scratch.vjp.near_kink;
   kinks.contacts += static_cast<int>(rows.size());
   const ContactProblem problem = problem_of(record, solved);
-  (void)solver_.contacts_near_kink(problem, solved.solution, near_kink);
-  solver_.flag_islands_near_kink(problem, scratch.linearized.islands(), near_kink);
+  (void)solver_->contacts_near_kink(problem, solved.solution, near_kink);
+  solver_->flag_islands_near_kink(problem, scratch.linearized.islands(), near_kink);
   find_kinks_at_impacts(state, solved, scratch.impacts, near_kink);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const ContactRow& row = rows[i];
@@ -257,45 +259,46 @@ void Stepper::count_kinks(const State& state, const SubstepRecord& record, StepS
 KinkCount Stepper::step_vjp(const State& state, const Control& control, const State& next,
                             const StepRecord& record, std::span<const StepBar> bars,
                             StepScratch& scratch) const {
+  StepMemory& memory = scratch.memory();
   using Length = SubstepRecord::Length;
   if (record.report.status != StepStatus::ok) {
     throw std::logic_error(
         fmt::format("a step that ended '{}' has no gradient", to_string(record.report.status)));
   }
   const auto& substeps = record.substeps;
-  std::vector<StateTangent>& end_bars = scratch.between;
+  std::vector<StateTangent>& end_bars = memory.between;
   end_bars.resize(bars.size());
   KinkCount kinks;
-  scratch.vjp.kinks_of_body.assign(model_->bodies.size(), 0);
+  memory.vjp.kinks_of_body.assign(model_->bodies.size(), 0);
   // dL/dh by the substeps behind: they start later, or last as long as what is left
-  scratch.vjp.later.assign(bars.size(), 0.0);
+  memory.vjp.later.assign(bars.size(), 0.0);
   for (std::size_t k = substeps.size(); k-- > 0;) {
     const SubstepRecord& substep = substeps[k];
     const bool is_last = k + 1 == substeps.size();
     const State& start = k == 0 ? state : substeps[k - 1].end;
     const State& end = is_last ? next : substep.end;
     const bool may_share = may_share_pairs(bars, record);
-    linearize(start, control, end, substep, may_share ? LinearizeFor::vjp : vjps_of(bars.size()), scratch);
-    count_kinks(start, substep, scratch, kinks);
-    kinks.has_negative_determinant |= scratch.linearized.islands().has_negative_determinant();
-    const bool shares_pairs = may_share && can_share_pairs(scratch.linearized);
-    if (shares_pairs) find_pair_jacobians(start, substep, scratch);
+    linearize(start, control, end, substep, may_share ? LinearizeFor::vjp : vjps_of(bars.size()), memory);
+    count_kinks(start, substep, memory, kinks);
+    kinks.has_negative_determinant |= memory.linearized.islands().has_negative_determinant();
+    const bool shares_pairs = may_share && can_share_pairs(memory.linearized);
+    if (shares_pairs) find_pair_jacobians(start, substep, memory);
     for (std::size_t i = 0; i < bars.size(); ++i) {
       StepBar bar = bars[i];
       if (!is_last) {
         std::swap(end_bars[i], *bar.state);
         bar.next = &end_bars[i];
       }
-      const TimeBar time_bar = substep_vjp(start, control, end, substep, bar, scratch, shares_pairs);
-      double& later_bar = scratch.vjp.later[i];
+      const TimeBar time_bar = substep_vjp(start, control, end, substep, bar, memory, shares_pairs);
+      double& later_bar = memory.vjp.later[i];
       if (substep.length == Length::impact)
-        later_bar += impact_time_vjp(start, control, end, substep, time_bar.h + later_bar, bar, scratch);
+        later_bar += impact_time_vjp(start, control, end, substep, time_bar.h + later_bar, bar, memory);
       if (substep.length == Length::remainder) later_bar -= time_bar.h;
       later_bar += time_bar.start;
     }
   }
   if (kinks.near_kink > 0) {
-    const auto& count = scratch.vjp.kinks_of_body;
+    const auto& count = memory.vjp.kinks_of_body;
     kinks.body = static_cast<int>(std::max_element(count.begin(), count.end()) - count.begin());
   }
   return kinks;

@@ -37,7 +37,7 @@ double share_of_regularization(const PairOfStep& of, const smooth_coulomb::Setti
 }
 
 /// How deep the deepest contact that is under a load has sunk [m], 0 if none has.
-double sunken_depth(const PairOfStep& of, double acceleration_scale, const StepScratch& scratch) {
+double sunken_depth(const PairOfStep& of, double acceleration_scale, const StepMemory& scratch) {
   smooth_coulomb::Settings settings = smooth_coulomb_settings(of.config, acceleration_scale * of.config.h);
   settings.h = of.h;
   const double share = share_of_regularization(of, settings),
@@ -75,7 +75,7 @@ void warn(StepReport& report, StepWarning::Kind kind, int body, int other, doubl
 }  // namespace
 
 void find_step_warnings(const Model& model, const StepConfig& config, double acceleration_scale, double h,
-                        const StepScratch& scratch, const State& next, StepReport& report) {
+                        const StepMemory& scratch, const State& next, StepReport& report) {
   for (const Joint& joint : model.joints) {
     if (std::isfinite(joint.stiffness)) continue;
     const double other_size = joint.body_A < 0 ? k_infinity : size_of(model, joint.body_A);

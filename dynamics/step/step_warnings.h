@@ -21,8 +21,8 @@
 /// Given where a contact loses an activity of k_left_out or more.
 #pragma once
 
+#include "dynamics/step/step_memory.h"
 #include "dynamics/step/step_report.h"
-#include "dynamics/step/step_scratch.h"
 #include "engine/config.h"
 #include "engine/model.h"
 #include "engine/state.h"
@@ -41,6 +41,6 @@ inline constexpr double k_left_out = 0.1;       ///< for left_out [-]
 /// @param h                   length of the step [s]
 /// @param next                state at its end
 void find_step_warnings(const Model& model, const StepConfig& config, double acceleration_scale, double h,
-                        const StepScratch& scratch, const State& next, StepReport& report);
+                        const StepMemory& scratch, const State& next, StepReport& report);
 
 }  // namespace abut

@@ -5,10 +5,13 @@
 #include <utility>
 
 #include "dynamics/motion/fixed_motion.h"
+#include "dynamics/rows/joint_constraints.h"
 #include "dynamics/solver/smooth_coulomb_settings.h"
 #include "dynamics/step/make_contact_solver.h"
 #include "dynamics/step/step_failure.h"
+#include "dynamics/step/step_memory.h"
 #include "dynamics/step/step_warnings.h"
+#include "dynamics/step/tape_pool.h"
 #include "engine/law_settings.h"
 #include "engine/model_validation.h"
 
@@ -28,13 +31,21 @@ Stepper::Stepper(const Model& model, const StepConfig& config, const Stepper* pr
     : model_(&model),
       config_((validate(config), validate(model), require_honoured(model, config), config)),
       acceleration_scale_(resolve_acceleration_scale(model, config)),
-      detector_(model, config.contact, prepared == nullptr ? nullptr : &prepared->detector_),
-      solver_(make_contact_solver(config, acceleration_scale_)) {}
+      detector_(std::make_unique<const ContactDetector>(
+          model, config.contact, prepared == nullptr ? nullptr : prepared->detector_.get())),
+      solver_(std::make_unique<const IslandSolver>(make_contact_solver(config, acceleration_scale_))),
+      tapes_(std::make_unique<const TapePool>()) {}
+
+Stepper::~Stepper() = default;
+
+double Stepper::default_dissipation_time() const { return solver_->law().default_dissipation_time(); }
 
 RowSettings Stepper::row_settings(double h) const {
   constexpr double k_resting = 0.1;
   return {h, k_resting * acceleration_scale_ * config_.h * config_.h, default_dissipation_time()};
 }
+
+RowSettings Stepper::row_settings() const { return row_settings(config_.h); }
 
 MotionLag Stepper::lag_of(double h) const {
   return model_->joints.empty() ? MotionLag::of_part(h, config_.h) : MotionLag();
@@ -49,20 +60,21 @@ JointSettings Stepper::joint_settings() const {
 }
 
 void Stepper::contacts(const State& state, StepScratch& scratch, ContactManifold& manifold) const {
+  StepMemory& memory = scratch.memory();
   manifold.clear();
   int culprit = -1;
   if (!is_finite(state, culprit)) return;
-  detector_.detect(state.X_WB, {}, scratch.detector, scratch.manifold);
-  manifold = reduced_manifold(scratch.manifold, state.X_WB);
+  detector_->detect(state.X_WB, {}, memory.detector, memory.manifold);
+  manifold = reduced_manifold(memory.manifold, state.X_WB);
 }
 
 double Stepper::largest_speed(const State& state, int body, const Vec6<double>& V) const {
   const auto b = static_cast<std::size_t>(body);
-  double reach = detector_.reach(body);
+  double reach = detector_->reach(body);
   if (!std::isfinite(model_->bodies[b].size)) {  // a half-space reaches as far as there is something to touch
     for (std::size_t other = 0; other < state.X_WB.size(); ++other) {
       reach = std::max(
-          reach, (state.X_WB[other].p - state.X_WB[b].p).norm() + detector_.reach(static_cast<int>(other)));
+          reach, (state.X_WB[other].p - state.X_WB[b].p).norm() + detector_->reach(static_cast<int>(other)));
     }
   }
   return V.tail<3>().norm() + V.head<3>().norm() * reach;
@@ -70,9 +82,10 @@ double Stepper::largest_speed(const State& state, int body, const Vec6<double>& 
 
 StepReport Stepper::step(const State& state, const Control& control, State& next, StepScratch& scratch,
                          StepRecord* record, Tape tape) const {
-  if (divides_steps()) return divided_step(state, control, next, scratch, record, tape);
+  StepMemory& memory = scratch.memory();
+  if (divides_steps()) return divided_step(state, control, next, memory, record, tape);
   if (record) record->substeps.resize(1);
-  const StepReport report = substep(state, control, config_.h, Impacts::with_restitution, next, scratch,
+  const StepReport report = substep(state, control, config_.h, Impacts::with_restitution, next, memory,
                                     record ? &record->substeps[0] : nullptr, tape);
   if (record) record->report = report;
   return report;
@@ -90,8 +103,12 @@ ContactProblem Stepper::problem_of(const SolvedSubstep& solved, double h, Impact
           lag_of(h),   solved.rows.rows};
 }
 
+ContactProblem Stepper::problem_of(const SubstepRecord& record, const SolvedSubstep& solved) const {
+  return problem_of(solved, record.h, impacts_of(record.length));
+}
+
 StepReport Stepper::substep(const State& state, const Control& control, double h, Impacts impacts,
-                            State& next, StepScratch& scratch, SubstepRecord* record, Tape tape) const {
+                            State& next, StepMemory& scratch, SubstepRecord* record, Tape tape) const {
   StepReport report;
   report.law = config_.law;
   const Model& model = *model_;
@@ -112,7 +129,7 @@ StepReport Stepper::substep(const State& state, const Control& control, double h
     }
     scratch.margins[b] = h * largest_speed(state, body, state.V_WB[b]) + 4.0 * row_settings(h).resting_band;
   }
-  detector_.detect(state.X_WB, scratch.margins, scratch.detector, scratch.manifold);
+  detector_->detect(state.X_WB, scratch.margins, scratch.detector, scratch.manifold);
   make_rows(model, solved.mass, state, scratch.manifold, row_settings(h), solved.rows);
   make_joint_rows(model, solved.mass, state, joint_settings(), solved.joints);
   free_motion(model, solved.mass, state, control, h, solved.free);
@@ -122,11 +139,11 @@ StepReport Stepper::substep(const State& state, const Control& control, double h
       scratch.impacts, solved.impacts);
   const ContactProblem problem = problem_of(solved, h, impacts);
   std::shared_ptr<SubstepTape> kept;
-  if (record && tape == Tape::full) kept = tapes_.next();
-  solver_.solve(problem, scratch.solver, solved.solution, kept ? &kept->islands : nullptr);
+  if (record && tape == Tape::full) kept = tapes_->next();
+  solver_->solve(problem, scratch.solver, solved.solution, kept ? &kept->islands : nullptr);
   advance(model, solved.mass, state, control, h, solved.free, solved.solution.end_motion(problem.lag), next);
 
-  judge_step(model, config_, detector_, next, scratch, report);
+  judge_step(model, config_, *detector_, next, scratch, report);
   if (report.status == StepStatus::ok)
     find_step_warnings(model, config_, acceleration_scale_, h, scratch, next, report);
   if (record) {

@@ -2,24 +2,40 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
-#include "collision/manifold/contact_detector.h"
-#include "dynamics/motion/fixed_motion.h"
-#include "dynamics/rows/joint_constraints.h"
-#include "dynamics/solver/island_solver.h"
+#include "collision/manifold/contact.h"
+#include "collision/manifold/linearize_for.h"
 #include "dynamics/step/contact_force.h"
 #include "dynamics/step/step_derivatives.h"
 #include "dynamics/step/step_record.h"
 #include "dynamics/step/step_report.h"
 #include "dynamics/step/step_scratch.h"
-#include "dynamics/step/tape_pool.h"
 #include "engine/config.h"
 #include "engine/model.h"
 #include "engine/state.h"
 
 namespace abut {
+
+class ContactDetector;
+class IslandSolver;
+class TapePool;
+enum class PossibleImpacts;
+struct ContactManifold;
+struct ContactProblem;
+struct ContactProblemBar;
+struct ContactProblemDot;
+struct ImpactRows;
+struct ImpactRowsMemory;
+struct JointSettings;
+struct LinearizedSubstep;
+struct ManifoldLinearization;
+struct MotionLag;
+struct RowSettings;
+struct SolvedSubstep;
+struct StepTimeBar;
 
 /// Prepared once for a model, const afterwards; the model must outlive it.
 class Stepper {
@@ -29,6 +45,7 @@ class Stepper {
   ///
   /// @param prepared  whose detector shares what it can, see ContactDetector
   Stepper(const Model& model, const StepConfig& config, const Stepper* prepared = nullptr);
+  ~Stepper();
 
   /// One step of h seconds under the wrenches of `control`. `next` may not be `state`. Never throws; a failed
   /// step leaves `next` as far as it got. With `record`, what its derivatives need; how much of that is on
@@ -63,60 +80,58 @@ class Stepper {
 
   [[nodiscard]] const Model& model() const { return *model_; }
   [[nodiscard]] const StepConfig& config() const { return config_; }
-  [[nodiscard]] const ContactDetector& detector() const { return detector_; }
+  [[nodiscard]] const ContactDetector& detector() const { return *detector_; }
   /// tau_d [s] of materials that give none.
-  [[nodiscard]] double default_dissipation_time() const { return solver_.law().default_dissipation_time(); }
+  [[nodiscard]] double default_dissipation_time() const;
   [[nodiscard]] double acceleration_scale() const { return acceleration_scale_; }
   /// For a substep of h seconds; all smoothing is that of the config's time step.
   [[nodiscard]] RowSettings row_settings(double h) const;
-  [[nodiscard]] RowSettings row_settings() const { return row_settings(config_.h); }
+  [[nodiscard]] RowSettings row_settings() const;
 
   /// Of the whole step, substeps included: errors are taken back over that.
   [[nodiscard]] JointSettings joint_settings() const;
 
  private:
-  using Impacts = ContactProblem::Impacts;
+  using Impacts = PossibleImpacts;
   [[nodiscard]] MotionLag lag_of(double h) const;
   using TimeBar = StepTimeBar;
 
   /// One solve over h seconds, as step().
   StepReport substep(const State& state, const Control& control, double h, Impacts impacts, State& next,
-                     StepScratch& scratch, SubstepRecord* record, Tape tape = Tape::lean) const;
+                     StepMemory& scratch, SubstepRecord* record, Tape tape = Tape::lean) const;
   /// What a recorded substep was made of, with derivatives of its contacts: scratch.linearized, but for its
   /// motion and islands.
   void restore(const State& state, const Control& control, const SubstepRecord& record, LinearizeFor what_for,
-               StepScratch& scratch) const;
+               StepMemory& scratch) const;
   /// The same with all derivatives.
   void linearize(const State& state, const Control& control, const State& next, const SubstepRecord& record,
-                 LinearizeFor what_for, StepScratch& scratch) const;
+                 LinearizeFor what_for, StepMemory& scratch) const;
   /// As step_vjp(), after linearize(); returns dL/d(its start, its length).
   ///
   /// @param shares_pairs  after find_pair_jacobians(), for a loss by the state alone; the length of the step
   ///                      is constant then
   TimeBar substep_vjp(const State& state, const Control& control, const State& next,
-                      const SubstepRecord& record, const StepBar& bar, StepScratch& scratch,
+                      const SubstepRecord& record, const StepBar& bar, StepMemory& scratch,
                       bool shares_pairs = false) const;
   /// From dL/d(linearized contacts) to poses and, where asked for, shapes; adds.
   void contacts_vjp(std::span<const Pose<double>> X_WB, std::span<const ContactBar> bars,
                     const StepBar& step_bar, ManifoldLinearization& contacts,
-                    std::span<Vec6<double>> pose_bar, StepScratch& scratch) const;
+                    std::span<Vec6<double>> pose_bar, StepMemory& scratch) const;
   // share_pairs.cpp
   /// Whether losses can share what the contacts of pairs contribute: by what is asked for, and by the law and
   /// the contacts, after linearize().
   [[nodiscard]] static bool may_share_pairs(std::span<const StepBar> bars, const StepRecord& record);
   [[nodiscard]] bool can_share_pairs(const LinearizedSubstep& at) const;
   /// scratch.vjp.pairs
-  void find_pair_jacobians(const State& state, const SubstepRecord& record, StepScratch& scratch) const;
+  void find_pair_jacobians(const State& state, const SubstepRecord& record, StepMemory& scratch) const;
 
   /// As step_jvp(), after linearize().
   void substep_jvp(const State& state, const Control& control, const State& next, const SubstepRecord& record,
-                   const StepDirection& direction, StepScratch& scratch) const;
+                   const StepDirection& direction, StepMemory& scratch) const;
   /// Before and after impacts moved rows.
   [[nodiscard]] ContactProblem problem_at_start(const SolvedSubstep& solved, double h, Impacts impacts) const;
   [[nodiscard]] ContactProblem problem_of(const SolvedSubstep& solved, double h, Impacts impacts) const;
-  [[nodiscard]] ContactProblem problem_of(const SubstepRecord& record, const SolvedSubstep& solved) const {
-    return problem_of(solved, record.h, impacts_of(record.length));
-  }
+  [[nodiscard]] ContactProblem problem_of(const SubstepRecord& record, const SolvedSubstep& solved) const;
 
   // move_impacts.cpp
   /// Moves rows to the poses of their impacts.
@@ -127,30 +142,30 @@ class Stepper {
                        ImpactRows& out) const;
   /// From dL/d(problem) to dL/d(problem at the start), in place, and to poses, shapes and fixed twists.
   void impacts_vjp(const State& state, const SolvedSubstep& solved, const ContactProblem& start,
-                   const StepBar& step_bar, ContactProblemBar& bar, StepScratch& scratch) const;
+                   const StepBar& step_bar, ContactProblemBar& bar, StepMemory& scratch) const;
   /// From d(problem at the start) to d(problem), in place.
   void impacts_jvp(const State& state, const SolvedSubstep& solved, const ContactProblem& start,
-                   const StateTangent& state_dot, ContactProblemDot& dot, StepScratch& scratch) const;
+                   const StateTangent& state_dot, ContactProblemDot& dot, StepMemory& scratch) const;
   /// Marks moved rows whose contact at the impact lies near a kink of a shape.
   void find_kinks_at_impacts(const State& state, const SolvedSubstep& solved, ImpactRowsMemory& memory,
                              std::vector<bool>& near_kink) const;
 
   // substeps.cpp
-  StepReport divided_step(const State& state, const Control& control, State& next, StepScratch& scratch,
+  StepReport divided_step(const State& state, const Control& control, State& next, StepMemory& scratch,
                           StepRecord* record, Tape tape) const;
-  bool stop_at_impact(const State& state, const Control& control, State& next, StepScratch& scratch,
-                      double& h, StepReport& report, SubstepRecord* record, Tape tape) const;
+  bool stop_at_impact(const State& state, const Control& control, State& next, StepMemory& scratch, double& h,
+                      StepReport& report, SubstepRecord* record, Tape tape) const;
   double impact_time_vjp(const State& state, const Control& control, const State& next,
                          const SubstepRecord& record, double h_bar, const StepBar& bar,
-                         StepScratch& scratch) const;
+                         StepMemory& scratch) const;
   /// Adds those of the substep from `state` on, the last that was linearized.
-  void count_kinks(const State& state, const SubstepRecord& record, StepScratch& scratch,
+  void count_kinks(const State& state, const SubstepRecord& record, StepMemory& scratch,
                    KinkCount& kinks) const;
   /// Whether the contact of a vertex lies near a kink of the other body's signed distance.
   [[nodiscard]] bool is_near_kink_of_shape(std::span<const Pose<double>> X_WB, const ContactFeature& feature,
                                            double signed_distance) const;
   bool find_impact_time(const State& state, const Control& control, const ContactFeature& feature,
-                        StepScratch& scratch, double& h) const;
+                        StepMemory& scratch, double& h) const;
   [[nodiscard]] bool divides_steps() const { return config_.impact_substeps || config_.adaptive_substeps; }
   [[nodiscard]] Impacts impacts_of(SubstepRecord::Length length) const;
   /// [m/s] of any point of a body that others may touch, at the twist V.
@@ -159,9 +174,9 @@ class Stepper {
   const Model* model_;
   StepConfig config_;
   double acceleration_scale_;
-  ContactDetector detector_;
-  IslandSolver solver_;
-  TapePool tapes_;
+  std::unique_ptr<const ContactDetector> detector_;
+  std::unique_ptr<const IslandSolver> solver_;
+  std::unique_ptr<const TapePool> tapes_;
 };
 
 /// Kinetic plus potential energy [J] of the bodies of finite mass (gravity and constant forces; not that of

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <limits>
 
+#include "dynamics/step/step_memory.h"
 #include "dynamics/step/stepper.h"
 
 namespace abut {
@@ -43,12 +44,12 @@ Stepper::Impacts Stepper::impacts_of(SubstepRecord::Length length) const {
 /// On the way from `state`, which lasts at most h seconds: shortens h to where the contact closes. False if
 /// it does not.
 bool Stepper::find_impact_time(const State& state, const Control& control, const ContactFeature& feature,
-                               StepScratch& scratch, double& h) const {
+                               StepMemory& scratch, double& h) const {
   const auto gap_after = [&](double t) {
     (void)substep(state, control, t, Impacts::closed, scratch.end, scratch, nullptr);
-    return detector_.contact(scratch.end.X_WB, feature).signed_distance;
+    return detector_->contact(scratch.end.X_WB, feature).signed_distance;
   };
-  double low = 0.0, gap_low = detector_.contact(state.X_WB, feature).signed_distance;
+  double low = 0.0, gap_low = detector_->contact(state.X_WB, feature).signed_distance;
   double high = h, gap_high = gap_after(h);
   if (!(gap_low > 0.0 && gap_high < 0.0)) return false;
   // Regula falsi; an end that stays for the second time has its weight halved (Illinois).
@@ -80,7 +81,7 @@ bool Stepper::find_impact_time(const State& state, const Control& control, const
 
 /// Up to where contacts close, if one of those that are ahead closes within h: takes the substep that ends
 /// there. False if none does.
-bool Stepper::stop_at_impact(const State& state, const Control& control, State& next, StepScratch& scratch,
+bool Stepper::stop_at_impact(const State& state, const Control& control, State& next, StepMemory& scratch,
                              double& h, StepReport& report, SubstepRecord* record, Tape tape) const {
   const auto closes_within = [&](double time) {
     return scratch.solved.solution.impact_row >= 0 &&
@@ -112,8 +113,8 @@ bool Stepper::stop_at_impact(const State& state, const Control& control, State& 
   return true;
 }
 
-StepReport Stepper::divided_step(const State& state, const Control& control, State& next,
-                                 StepScratch& scratch, StepRecord* record, Tape tape) const {
+StepReport Stepper::divided_step(const State& state, const Control& control, State& next, StepMemory& scratch,
+                                 StepRecord* record, Tape tape) const {
   using Length = SubstepRecord::Length;
   StepReport report;
   if (record) record->substeps.clear();
@@ -136,7 +137,7 @@ StepReport Stepper::divided_step(const State& state, const Control& control, Sta
       length = Length::impact;
     }
     if (config_.adaptive_substeps && substep_report.status == StepStatus::ok) {
-      detector_.detect(next.X_WB, {}, scratch.detector, scratch.manifold);
+      detector_->detect(next.X_WB, {}, scratch.detector, scratch.manifold);
       double depth = 0.0;
       for (const double distance : scratch.manifold.contacts.block().column(k_contact_distance))
         depth = std::max(depth, -distance);

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <vector>
 
-#include "dynamics/step/step_scratch.h"
+#include "dynamics/step/step_memory.h"
 
 namespace abut {
 

@@ -9,7 +9,9 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include "collision/manifold/contact_detector.h"
 #include "dynamics/simulator.h"
+#include "dynamics/step/step_memory.h"
 #include "scenes.h"
 #include "timer.h"
 
@@ -44,12 +46,13 @@ void step_settled(benchmark::State& state, const char* name, int settling) {
   std::vector<State> states(k_steps + 1);
   states.front() = start.state;
   StepScratch scratch;
+  StepMemory& memory = scratch.memory();
   double contacts = 0.0, candidates = 0.0, newton_iterations = 0.0;
   while (state.KeepRunningBatch(k_steps)) {
     for (std::size_t k = 0; k < k_steps; ++k) {
       const StepReport report = stepper.step(states[k], {}, states[k + 1], scratch);
       contacts += report.contacts;
-      candidates += static_cast<double>(scratch.manifold.contacts.size());
+      candidates += static_cast<double>(memory.manifold.contacts.size());
       newton_iterations += report.iterations;
       if (report.status != StepStatus::ok) {
         state.SkipWithError(fmt::format("step {} ended '{}'", k, to_string(report.status)).c_str());
@@ -60,18 +63,18 @@ void step_settled(benchmark::State& state, const char* name, int settling) {
   std::vector<std::vector<double>> margins;
   for (std::size_t k = 0; k < k_steps; ++k) {
     (void)stepper.step(states[k], {}, states[k + 1], scratch);
-    margins.push_back(scratch.margins);
+    margins.push_back(memory.margins);
   }
   double detection_seconds = 0.0, rows_seconds = 0.0;
   for (std::size_t k = 0; k < k_steps; ++k) {
-    scratch.solved.mass.update(simulator.model(), states[k]);
+    memory.solved.mass.update(simulator.model(), states[k]);
     {
       const CpuTimer timer(detection_seconds);
-      stepper.detector().detect(states[k].X_WB, margins[k], scratch.detector, scratch.manifold);
+      stepper.detector().detect(states[k].X_WB, margins[k], memory.detector, memory.manifold);
     }
     const CpuTimer timer(rows_seconds);
-    make_rows(simulator.model(), scratch.solved.mass, states[k], scratch.manifold, stepper.row_settings(),
-              scratch.solved.rows);
+    make_rows(simulator.model(), memory.solved.mass, states[k], memory.manifold, stepper.row_settings(),
+              memory.solved.rows);
   }
   const auto measured = static_cast<double>(state.iterations());
   state.counters["steps_per_second"] = benchmark::Counter(measured, benchmark::Counter::kIsRate);

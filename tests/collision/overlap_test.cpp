@@ -10,6 +10,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "collision/manifold/contact_detector.h"
 #include "engine/scene_io.h"
 #include "tests/support/close.h"
 #include "tests/support/convex_bodies.h"

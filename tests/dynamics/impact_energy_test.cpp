@@ -1,6 +1,7 @@
 // The energy that an impact adds to a body.
 #include <catch2/catch.hpp>
 
+#include "dynamics/contact_laws/impact.h"
 #include "dynamics/contact_laws/impact_energy.h"
 #include "engine/random.h"
 #include "tests/support/close.h"

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "collision/manifold/contact_detector.h"
 #include "tests/support/scenes.h"
 
 namespace abut {

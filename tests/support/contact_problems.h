@@ -11,6 +11,7 @@
 
 #include <Eigen/Cholesky>
 
+#include "collision/manifold/contact_detector.h"
 #include "dynamics/motion/free_motion.h"
 #include "dynamics/rollout/rollout.h"
 #include "dynamics/solver/contact_solver.h"

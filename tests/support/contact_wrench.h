@@ -12,6 +12,7 @@
 #include <functional>
 #include <vector>
 
+#include "collision/manifold/contact_detector.h"
 #include "dynamics/step/make_contact_solver.h"
 #include "dynamics/step/stepper.h"
 #include "engine/smooth.h"

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "apps/picture/slice.h"
+#include "collision/manifold/contact_detector.h"
 #include "tests/support/close.h"
 #include "tests/support/scenes.h"
 

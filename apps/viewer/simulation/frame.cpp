@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <tuple>
 
+#include "dynamics/step/step_memory.h"
+
 namespace abut::viewer {
 namespace {
 
@@ -30,7 +32,8 @@ void look_at_contacts(const SceneModel& model, const State& state, const Control
                       FrameScratch& scratch, Frame& frame) {
   const Stepper& stepper = model.simulator.stepper();
   stepper.contacts(state, scratch.step, scratch.manifold);
-  stepper.detector().inspect(state.X_WB, scratch.manifold, scratch.linearization, scratch.inspection);
+  stepper.detector().inspect(state.X_WB, scratch.manifold, scratch.step.memory().linearized.contacts,
+                             scratch.inspection);
   find_forces(model, state, control, scratch, frame);
 
   frame.candidates = scratch.inspection.candidates;

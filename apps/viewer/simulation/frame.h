@@ -15,7 +15,10 @@
 #include "apps/viewer/simulation/scene_model.h"
 #include "apps/viewer/simulation/step_mark.h"
 #include "collision/manifold/contact_inspection.h"
+#include "collision/manifold/contact_manifold.h"
 #include "dynamics/step/contact_force.h"
+#include "dynamics/step/step_record.h"
+#include "dynamics/step/step_scratch.h"
 
 namespace abut::viewer {
 
@@ -80,7 +83,6 @@ using SharedFrame = std::shared_ptr<const Frame>;
 struct FrameScratch {
   StepScratch step;
   ContactManifold manifold;
-  ManifoldLinearization linearization;
   ManifoldInspection inspection;
   StepRecord record;
   State next;

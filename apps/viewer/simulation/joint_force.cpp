@@ -1,5 +1,6 @@
 #include "apps/viewer/simulation/joint_force.h"
 
+#include "dynamics/rows/joint_constraints.h"
 #include "dynamics/rows/joint_geometry.h"
 
 namespace abut::viewer {

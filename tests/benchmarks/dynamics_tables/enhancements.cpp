@@ -6,6 +6,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "dynamics/rollout/rollout.h"
+#include "dynamics/step/step_memory.h"
 #include "engine/scene_io.h"
 #include "tests/benchmarks/dynamics_tables/tables.h"
 #include "tests/support/scenes.h"
@@ -42,9 +43,9 @@ Run run(const TestScene& scene, const StepConfig& config, int steps) {
     result.largest_penetration = std::max(result.largest_penetration, report.max_penetration);
     result.mean_iterations += report.iterations;
     int members = 0;
-    scratch.solved.rows.each_member([&](const ContactRow&) { ++members; });
+    scratch.memory().solved.rows.each_member([&](const ContactRow&) { ++members; });
     result.peak_contacts = std::max(result.peak_contacts, members);
-    result.peak_rows = std::max(result.peak_rows, static_cast<int>(scratch.solved.rows.rows.size()));
+    result.peak_rows = std::max(result.peak_rows, static_cast<int>(scratch.memory().solved.rows.rows.size()));
     result.largest_speed = std::max(result.largest_speed, next.V_WB.back().tail<3>().norm());
     const double energy = mechanical_energy(scene.model, next);
     result.energy_created = std::max(result.energy_created, energy - lowest);

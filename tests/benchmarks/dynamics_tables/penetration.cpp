@@ -8,6 +8,7 @@
 
 #include "dynamics/rollout/rollout.h"
 #include "dynamics/step/make_contact_solver.h"
+#include "dynamics/step/step_memory.h"
 #include "engine/body_io.h"
 #include "tests/benchmarks/dynamics_tables/tables.h"
 #include "tests/support/scenes.h"
@@ -70,7 +71,7 @@ Distances shake(const TestScene& scene, const StepConfig& config, int steps) {
   const double weight = 9.81 * std::min(scene.model.bodies[1].mass, scene.model.bodies[2].mass);
   for (int k = 0; k < steps && found.status == StepStatus::ok; ++k) {
     found.status = stepper.step(state, {}, next, scratch).status;
-    const SolvedSubstep& solved = scratch.solved;
+    const SolvedSubstep& solved = scratch.memory().solved;
     const ContactProblem problem{solved.mass,        solved.rows, solved.free.v_start,
                                  solved.free.v_free, config.h,    config.h};
     solver->impulses(problem, solved.solution, *memory, impulses);

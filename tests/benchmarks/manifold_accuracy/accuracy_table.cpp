@@ -1,4 +1,5 @@
 #include "accuracy_table.h"
+#include "engine/random.h"
 
 #include <array>
 

@@ -7,8 +7,10 @@
 #include <variant>
 
 #include "accuracy_table.h"
+#include "collision/sdf/shape_sdf.h"
 #include "convex_bodies.h"
 #include "engine/body_io.h"
+#include "engine/random.h"
 #include "samples.h"
 #include "test_bodies.h"
 

@@ -8,7 +8,9 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "accuracy_table.h"
+#include "collision/sdf/shape_sdf.h"
 #include "engine/convex_hull.h"
+#include "engine/random.h"
 #include "samples.h"
 #include "test_bodies.h"
 

@@ -9,6 +9,7 @@
 #include "collision/manifold/mesh_edges.h"
 #include "engine/body_builder.h"
 #include "engine/primitive_builder.h"
+#include "engine/random.h"
 
 namespace abut::accuracy {
 namespace {

@@ -17,6 +17,7 @@
 #include "block_contacts.h"
 #include "collision/manifold/pair_manifold.h"
 #include "convex_bodies.h"
+#include "engine/random.h"
 #include "test_bodies.h"
 
 namespace abut::accuracy {

@@ -5,6 +5,7 @@
 
 #include "collision/fitting/triangle_geometry.h"
 #include "engine/body_io.h"
+#include "engine/random.h"
 
 namespace abut::accuracy {
 

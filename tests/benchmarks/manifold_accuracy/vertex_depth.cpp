@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "accuracy_table.h"
+#include "collision/sdf/shape_sdf.h"
+#include "engine/random.h"
 #include "samples.h"
 #include "test_bodies.h"
 

@@ -3,6 +3,8 @@
 #include <string>
 
 #include "accuracy_table.h"
+#include "collision/sdf/shape_sdf.h"
+#include "engine/random.h"
 #include "samples.h"
 #include "test_bodies.h"
 
