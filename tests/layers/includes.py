@@ -3,7 +3,8 @@
 
 A unit is a header with its source file. Folders stand in the order of LAYERS; a unit may include those of its own
 folder and of folders before it, but for pairs of folders that are INDEPENDENT. Headers never include each other in a
-circle; in dynamics/, units do not either.
+circle; in dynamics/, units do not either. What a user's program includes reaches few headers, and none of those that
+hold the machinery of contact detection: they take most of the time and memory of the compiler.
 Usage: includes.py SOURCE_DIRECTORY
 """
 
@@ -32,6 +33,10 @@ LAYERS = [
     "python",
 ]
 INDEPENDENT = [("apps/identification", "apps/planning")]                    # neither includes the other
+USER_HEADERS = ["dynamics/simulator.h", "engine/scene_io.h"]                # of the program in README.md
+MOST_HEADERS = 48                                                           # that these may reach
+INTERNAL = re.compile("collision/(sdf|convex|detectors)/|collision/manifold/(kernel/|contact_detector.h)|"
+                      "dynamics/(kernel|solver/.*_solver|step/step_memory)")          # none of which users' programs read
 INCLUDE = re.compile(r'^\s*#include "([^"]+)\.h"', re.MULTILINE)
 
 
@@ -96,6 +101,29 @@ def circles(units):
             yield "circle: " + " -> ".join(way)
 
 
+def reached_headers(root, text):
+    """Headers of ours that a source text includes, directly or through others, as paths with an ending."""
+    reached = set()
+    ahead = [name + ".h" for name in INCLUDE.findall(text)]
+    while ahead:
+        name = ahead.pop()
+        if name in reached or not (root / name).is_file():
+            continue
+        reached.add(name)
+        ahead += [other + ".h" for other in INCLUDE.findall((root / name).read_text(encoding="utf-8"))]
+    return reached
+
+
+def heavy_programs(root):
+    """One line for each internal header that a user's program reads, and one if it reads too many."""
+    reached = reached_headers(root, "".join(f'#include "{header}"\n' for header in USER_HEADERS))
+    for header in sorted(reached):
+        if INTERNAL.match(header):
+            yield f"{' and '.join(USER_HEADERS)} reach {header}, which is internal"
+    if len(reached) > MOST_HEADERS:
+        yield f"{' and '.join(USER_HEADERS)} reach {len(reached)} headers, allowed: {MOST_HEADERS}"
+
+
 def main():
     root = Path(sys.argv[1])
     tops = ("engine", "collision", "dynamics", "apps", "python")
@@ -105,6 +133,7 @@ def main():
         *broken_independence(units),
         *circles(read_units(root, tops, (".h",))),
         *circles(read_units(root, ("dynamics",), (".h", ".cpp"))),
+        *heavy_programs(root),
     ]
     for error in errors:
         print(error)
