@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <numeric>
 
 namespace abut {
 namespace {
 
-// Up to so many boxes, testing each with each takes less time than a tree.
+// Up to so many boxes, testing each with each takes no more time than a tree.
 constexpr std::size_t k_few_boxes = 24;
 
 // Boxes in a node without children, at most.
@@ -38,20 +39,28 @@ const std::vector<std::pair<int, int>>& BroadPhase::overlapping_pairs(const std:
     test_all(boxes);
     return pairs_;
   }
+  // In the order of the last tree: where bodies have moved little, most of its splits are still right.
+  if (order_.size() != boxes.size()) {
+    order_.resize(boxes.size());
+    std::iota(order_.begin(), order_.end(), 0);
+  }
   leaves_.clear();
   unbounded_.clear();
-  for (std::size_t i = 0; i < boxes.size(); ++i) {
-    const WorldBox& box = boxes[i];
+  for (const int i : order_) {
+    const WorldBox& box = boxes[at(i)];
     if (has_finite_corners(box)) {
-      leaves_.push_back({0.5 * box.min() + 0.5 * box.max(), static_cast<int>(i)});  // overflows nowhere
+      leaves_.push_back({0.5 * box.min() + 0.5 * box.max(), i});  // overflows nowhere
     } else {
-      unbounded_.push_back(static_cast<int>(i));
+      unbounded_.push_back(i);
     }
   }
   nodes_.clear();
   leaf_boxes_.resize(leaves_.size());
   if (!leaves_.empty()) build(boxes, 0, static_cast<int>(leaves_.size()));
   search_tree();
+  std::copy(unbounded_.begin(), unbounded_.end(),
+            std::transform(leaves_.begin(), leaves_.end(), order_.begin(),
+                           [](const Leaf& leaf) { return leaf.body; }));
   for (std::size_t k = 0; k < unbounded_.size(); ++k) {
     const int i = unbounded_[k];
     for (std::size_t m = k + 1; m < unbounded_.size(); ++m) {
@@ -73,6 +82,12 @@ void BroadPhase::test_all(const std::vector<WorldBox>& boxes) {
   }
 }
 
+WorldBox BroadPhase::centre_bounds(int begin, int end) const {
+  WorldBox bounds;
+  for (int k = begin; k < end; ++k) bounds.extend(leaves_[at(k)].centre);
+  return bounds;
+}
+
 /// Appends the subtree of some leaves, and puts these in its order. The depth is log2 of their number.
 void BroadPhase::build(const std::vector<WorldBox>& boxes, int begin, int end) {
   const std::size_t index = nodes_.size();
@@ -84,19 +99,17 @@ void BroadPhase::build(const std::vector<WorldBox>& boxes, int begin, int end) {
       box = joined(box, leaf_boxes_[at(k)]);
     }
   } else {
-    Vec3<double> lowest = leaves_[at(begin)].centre, highest = lowest;
-    for (int k = begin + 1; k < end; ++k) {
-      lowest = lowest.cwiseMin(leaves_[at(k)].centre);
-      highest = highest.cwiseMax(leaves_[at(k)].centre);
-    }
-    int axis = 0;
-    (highest - lowest).maxCoeff(&axis);
     // A multiple of the leaf size, so that all nodes without children but the last are full.
     const int half = (end - begin) / 2,
               middle = begin + (half + k_boxes_of_leaf - 1) / k_boxes_of_leaf * k_boxes_of_leaf;
-    const auto leaf = [&](int k) { return leaves_.begin() + k; };
-    std::nth_element(leaf(begin), leaf(middle), leaf(end),
-                     [axis](const Leaf& a, const Leaf& b) { return a.centre[axis] < b.centre[axis]; });
+    const WorldBox low = centre_bounds(begin, middle), high = centre_bounds(middle, end);
+    int axis = 0;
+    low.merged(high).sizes().maxCoeff(&axis);
+    if (low.max()[axis] > high.min()[axis]) {
+      const auto leaf = [&](int k) { return leaves_.begin() + k; };
+      std::nth_element(leaf(begin), leaf(middle), leaf(end),
+                       [axis](const Leaf& a, const Leaf& b) { return a.centre[axis] < b.centre[axis]; });
+    }
     build(boxes, begin, middle);
     const std::size_t second = nodes_.size();
     build(boxes, middle, end);

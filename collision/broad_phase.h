@@ -36,8 +36,10 @@ class BroadPhase {
   void test_all(const std::vector<WorldBox>& boxes);
   void build(const std::vector<WorldBox>& boxes, int begin, int end);
   void search_tree();
+  [[nodiscard]] WorldBox centre_bounds(int begin, int end) const;
   void add_pair(int i, int j) { pairs_.emplace_back(std::min(i, j), std::max(i, j)); }
 
+  std::vector<int> order_;  // of bodies: that of the last tree
   std::vector<Leaf> leaves_;
   std::vector<WorldBox> leaf_boxes_;
   std::vector<Node> nodes_;
