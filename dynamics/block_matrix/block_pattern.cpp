@@ -1,6 +1,7 @@
 #include "dynamics/block_matrix/block_pattern.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "engine/types.h"
 
@@ -40,13 +41,19 @@ void BlockPattern::choose_order() {
   position_.assign(at(n), -1);
   column_begin_.assign(1, 0);
   row_.clear();
+  // The block of least degree, of these the one of lowest index. A block is there again for each degree it
+  // gets.
+  candidates_.clear();
+  for (int b = 0; b < n; ++b) candidates_.push_back({neighbours_[at(b)].size(), b});
+  std::make_heap(candidates_.begin(), candidates_.end(), std::greater<>());
   for (int k = 0; k < n; ++k) {
-    int next = -1;
-    for (int b = 0; b < n; ++b) {
-      if (position_[at(b)] < 0 && (next < 0 || neighbours_[at(b)].size() < neighbours_[at(next)].size())) {
-        next = b;
-      }
-    }
+    Candidate least{};
+    do {
+      std::pop_heap(candidates_.begin(), candidates_.end(), std::greater<>());
+      least = candidates_.back();
+      candidates_.pop_back();
+    } while (position_[at(least.block)] >= 0 || least.degree != neighbours_[at(least.block)].size());
+    const int next = least.block;
     position_[at(next)] = k;
     order_[at(k)] = next;
     const std::vector<int>& around = neighbours_[at(next)];
@@ -55,6 +62,8 @@ void BlockPattern::choose_order() {
       for (const int j : around) {
         if (i != j) insert_sorted(neighbours_[at(i)], j);
       }
+      candidates_.push_back({neighbours_[at(i)].size(), i});
+      std::push_heap(candidates_.begin(), candidates_.end(), std::greater<>());
     }
     row_.insert(row_.end(), around.begin(), around.end());
     column_begin_.push_back(static_cast<int>(row_.size()));

@@ -5,6 +5,7 @@
 /// chain, a stack or far apart cost linear time. Pattern and order are kept until the couplings change.
 #pragma once
 
+#include <compare>
 #include <span>
 #include <vector>
 
@@ -49,6 +50,11 @@ class BlockPattern {
   }
 
  private:
+  struct Candidate {
+    std::size_t degree;
+    int block;
+    auto operator<=>(const Candidate&) const = default;
+  };
   static std::size_t block_index(int i) { return static_cast<std::size_t>(i); }
   void choose_order();
   void place_couplings();
@@ -62,6 +68,7 @@ class BlockPattern {
   std::vector<bool> second_is_row_;
   std::vector<int> update_target_;            // of each product, i > j
   std::vector<std::vector<int>> neighbours_;  // of a block as given, not yet eliminated
+  std::vector<Candidate> candidates_;         // a heap; also former degrees of blocks
 };
 
 }  // namespace abut
