@@ -71,7 +71,7 @@ bool BlockCholesky::factorize() {
   return true;
 }
 
-void BlockCholesky::solve_in_place(Eigen::VectorXd& x) const {
+void BlockCholesky::solve_in_place(GrowableVector& x) const {
   const auto part = [&](int position) { return x.segment<6>(6 * pattern_.block(position)); };
   const int n = pattern_.blocks();
   for (int k = 0; k < n; ++k) {

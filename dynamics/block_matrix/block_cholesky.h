@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "dynamics/block_matrix/block_pattern.h"
+#include "engine/growable_vector.h"
 #include "engine/types.h"
 
 namespace abut {
@@ -32,7 +33,7 @@ class BlockCholesky {
   [[nodiscard]] bool factorize();
 
   /// x = matrix^-1 x, after factorize().
-  void solve_in_place(Eigen::VectorXd& x) const;
+  void solve_in_place(GrowableVector& x) const;
 
   [[nodiscard]] std::size_t bytes() const {
     return sizeof(Mat6<double>) * (diagonal_.size() + lower_.size());

@@ -83,7 +83,7 @@ bool BlockLu::factorize() {
   return true;
 }
 
-void BlockLu::solve_in_place(Eigen::VectorXd& x) const {
+void BlockLu::solve_in_place(GrowableVector& x) const {
   const auto part = [&](int position) { return x.segment<6>(6 * pattern_.block(position)); };
   const int n = pattern_.blocks();
   for (int k = 0; k < n; ++k) {
@@ -110,7 +110,7 @@ void BlockLu::solve_in_place(Eigen::VectorXd& x) const {
 }
 
 /// A^T = (D + U)^T (I + L)^T
-void BlockLu::solve_transposed_in_place(Eigen::VectorXd& x) const {
+void BlockLu::solve_transposed_in_place(GrowableVector& x) const {
   const auto part = [&](int position) { return x.segment<6>(6 * pattern_.block(position)); };
   const int n = pattern_.blocks();
   for (int k = 0; k < n; ++k) {

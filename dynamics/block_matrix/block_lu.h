@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "dynamics/block_matrix/block_pattern.h"
+#include "engine/growable_vector.h"
 #include "engine/types.h"
 
 namespace abut {
@@ -34,8 +35,8 @@ class BlockLu {
   [[nodiscard]] int determinant_sign() const { return determinant_sign_; }
 
   /// x = A^-1 x and x = A^-T x, after factorize().
-  void solve_in_place(Eigen::VectorXd& x) const;
-  void solve_transposed_in_place(Eigen::VectorXd& x) const;
+  void solve_in_place(GrowableVector& x) const;
+  void solve_transposed_in_place(GrowableVector& x) const;
 
   [[nodiscard]] std::size_t bytes() const {
     return sizeof(Pivot) * diagonal_.size() + 2 * sizeof(Mat6<double>) * lower_.size();

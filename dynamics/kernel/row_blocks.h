@@ -72,7 +72,7 @@ struct RowBlocks {
 };
 
 /// What a change of the velocities of the moving bodies adds to relative_twist().
-[[nodiscard]] inline Vec6<double> relative_twist_change(const BlockPair& pair, const Eigen::VectorXd& v) {
+[[nodiscard]] inline Vec6<double> relative_twist_change(const BlockPair& pair, const GrowableVector& v) {
   Vec6<double> V = Vec6<double>::Zero();
   if (pair.slot_B >= 0) {
     V = v.segment<6>(6 * pair.slot_B);
@@ -83,12 +83,12 @@ struct RowBlocks {
 }
 
 /// Twist [w; v] of B relative to A at the pair's centre, so that u = v + w x r.
-[[nodiscard]] inline Vec6<double> relative_twist(const BlockPair& pair, const Eigen::VectorXd& v) {
+[[nodiscard]] inline Vec6<double> relative_twist(const BlockPair& pair, const GrowableVector& v) {
   return relative_twist_change(pair, v) + pair.drift;
 }
 
 /// out += J^T impulses, given as their wrench [torque; force] on B about the pair's centre.
-inline void add_wrench(const BlockPair& pair, const Vec6<double>& wrench, Eigen::VectorXd& out) {
+inline void add_wrench(const BlockPair& pair, const Vec6<double>& wrench, GrowableVector& out) {
   if (pair.slot_B >= 0) {
     out.segment<6>(6 * pair.slot_B) += wrench;
     out.segment<3>(6 * pair.slot_B) += pair.shift.cross(wrench.tail<3>());

@@ -328,7 +328,7 @@ void advance_vjp(const Model& model, const MassMatrix& mass, const State& state,
                  double h, const FreeMotion& free, const EndMotion& end, const State& next,
                  std::span<const BodyMotionDerivative> derivatives, const StateTangent& next_bar,
                  StateTangent& state_bar, std::span<Vec6<double>> wrench_bar, EndMotionBar& end_bar,
-                 Eigen::VectorXd& v_free_bar, std::span<Vec3<double>> momentum_bar,
+                 GrowableVector& v_free_bar, std::span<Vec3<double>> momentum_bar,
                  std::span<Mat3<double>> inertia_W_bar, std::span<FreeMotionParameterBar> parameter_bar,
                  double& h_bar) {
   end_bar.velocity.resize(mass.size());
@@ -383,7 +383,7 @@ void advance_vjp(const Model& model, const MassMatrix& mass, const State& state,
 
 void free_motion_vjp(const Model& model, const MassMatrix& mass, const State& state, const Control& control,
                      double h, const FreeMotion& free, std::span<const BodyMotionDerivative> derivatives,
-                     const Eigen::VectorXd& v_free_bar, std::span<const Vec3<double>> momentum_bar,
+                     const GrowableVector& v_free_bar, std::span<const Vec3<double>> momentum_bar,
                      std::span<Mat3<double>> inertia_W_bar, StateTangent& state_bar,
                      std::span<Vec6<double>> wrench_bar, Vec3<double>& gravity_bar,
                      std::span<FreeMotionParameterBar> parameter_bar, double& h_bar) {

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "dynamics/motion/mass_matrix.h"
+#include "engine/growable_vector.h"
 #include "engine/model.h"
 #include "engine/state.h"
 
@@ -26,8 +27,8 @@ namespace abut {
 
 /// Free velocities of the moving bodies, with what the way back needs.
 struct FreeMotion {
-  Eigen::VectorXd v_start;    ///< [w; v] at the start
-  Eigen::VectorXd v_free;     ///< [w_m; v*]
+  GrowableVector v_start;     ///< [w; v] at the start
+  GrowableVector v_free;      ///< [w_m; v*]
   bool converged = true;      ///< of every midpoint equation
   int unconverged_slot = -1;  ///< the last moving body whose equation was not solved
 };
@@ -58,8 +59,8 @@ struct MotionLag {
 /// How the contact problem ends: velocities of the moving bodies, and by how much they are displaced beyond h
 /// times these and their lag ([rotation; translation] each; empty: not at all).
 struct EndMotion {
-  const Eigen::VectorXd& velocity;
-  const Eigen::VectorXd& displacement;
+  const GrowableVector& velocity;
+  const GrowableVector& displacement;
   MotionLag lag{};
   bool is_by_impulses = true;  ///< the displacement is that of impulses
 
@@ -68,7 +69,7 @@ struct EndMotion {
 
 /// dL/d of it. The displacement's has a size only where there is one.
 struct EndMotionBar {
-  Eigen::VectorXd velocity, displacement;
+  GrowableVector velocity, displacement;
 };
 
 /// The state a step later; bodies of infinite mass go on as fixed_motion.h says.
@@ -104,7 +105,7 @@ struct FreeMotionDirection {
 
 /// What follows from it: changes of the free velocities, and of the mass matrix at the start.
 struct FreeMotionTangent {
-  Eigen::VectorXd v_start, v_free;
+  GrowableVector v_start, v_free;
   std::vector<Vec3<double>> momentum;   ///< of L, per moving body
   std::vector<Mat3<double>> inertia_W;  ///< per moving body
 };
@@ -128,7 +129,7 @@ void advance_vjp(const Model& model, const MassMatrix& mass, const State& state,
                  double h, const FreeMotion& free, const EndMotion& end, const State& next,
                  std::span<const BodyMotionDerivative> derivatives, const StateTangent& next_bar,
                  StateTangent& state_bar, std::span<Vec6<double>> wrench_bar, EndMotionBar& end_bar,
-                 Eigen::VectorXd& v_free_bar, std::span<Vec3<double>> momentum_bar,
+                 GrowableVector& v_free_bar, std::span<Vec3<double>> momentum_bar,
                  std::span<Mat3<double>> inertia_W_bar, std::span<FreeMotionParameterBar> parameter_bar,
                  double& h_bar);
 
@@ -136,7 +137,7 @@ void advance_vjp(const Model& model, const MassMatrix& mass, const State& state,
 /// `inertia_W_bar`; also turns the latter into pose and inertia.
 void free_motion_vjp(const Model& model, const MassMatrix& mass, const State& state, const Control& control,
                      double h, const FreeMotion& free, std::span<const BodyMotionDerivative> derivatives,
-                     const Eigen::VectorXd& v_free_bar, std::span<const Vec3<double>> momentum_bar,
+                     const GrowableVector& v_free_bar, std::span<const Vec3<double>> momentum_bar,
                      std::span<Mat3<double>> inertia_W_bar, StateTangent& state_bar,
                      std::span<Vec6<double>> wrench_bar, Vec3<double>& gravity_bar,
                      std::span<FreeMotionParameterBar> parameter_bar, double& h_bar);

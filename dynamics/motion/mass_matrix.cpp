@@ -43,7 +43,7 @@ double MassMatrix::total_mass() const {
   return total;
 }
 
-void MassMatrix::multiply(const Eigen::VectorXd& v, Eigen::VectorXd& out) const {
+void MassMatrix::multiply(const GrowableVector& v, GrowableVector& out) const {
   out.resize(v.size());
   for (int s = 0; s < slot_count(); ++s) {
     out.segment<3>(6 * s).noalias() = inertia_W(s) * v.segment<3>(6 * s);
@@ -51,7 +51,7 @@ void MassMatrix::multiply(const Eigen::VectorXd& v, Eigen::VectorXd& out) const 
   }
 }
 
-void MassMatrix::solve(const Eigen::VectorXd& f, Eigen::VectorXd& out) const {
+void MassMatrix::solve(const GrowableVector& f, GrowableVector& out) const {
   out.resize(f.size());
   for (int s = 0; s < slot_count(); ++s) {
     out.segment<3>(6 * s).noalias() = inverse_inertia_W(s) * f.segment<3>(6 * s);
@@ -59,7 +59,7 @@ void MassMatrix::solve(const Eigen::VectorXd& f, Eigen::VectorXd& out) const {
   }
 }
 
-double MassMatrix::inverse_norm(const Eigen::VectorXd& f) const {
+double MassMatrix::inverse_norm(const GrowableVector& f) const {
   double sum = 0.0;
   for (int s = 0; s < slot_count(); ++s) {
     const auto torque = f.segment<3>(6 * s);

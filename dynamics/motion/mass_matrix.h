@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/growable_vector.h"
 #include "engine/model.h"
 #include "engine/state.h"
 
@@ -34,9 +35,9 @@ class MassMatrix {
     return inverse_inertia_W_[static_cast<std::size_t>(slot)];
   }
 
-  void multiply(const Eigen::VectorXd& v, Eigen::VectorXd& out) const;  ///< out = M v
-  void solve(const Eigen::VectorXd& f, Eigen::VectorXd& out) const;     ///< out = M^-1 f
-  [[nodiscard]] double inverse_norm(const Eigen::VectorXd& f) const;    ///< sqrt(f^T M^-1 f)
+  void multiply(const GrowableVector& v, GrowableVector& out) const;  ///< out = M v
+  void solve(const GrowableVector& f, GrowableVector& out) const;     ///< out = M^-1 f
+  [[nodiscard]] double inverse_norm(const GrowableVector& f) const;   ///< sqrt(f^T M^-1 f)
 
  private:
   std::vector<int> slots_, bodies_;

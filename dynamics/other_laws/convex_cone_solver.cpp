@@ -50,7 +50,7 @@ convex_cone::Parameters<double> ConvexConeSolver::parameters(const ContactProble
 }
 
 Cone ConvexConeSolver::cone(const ContactProblem& problem, const Law& law, std::size_t i,
-                            const Eigen::VectorXd& v) const {
+                            const GrowableVector& v) const {
   const ContactRow& row = problem.rows.rows[i];
   Vec3<double> u = relative_velocity(row, v);
   if (law.carry != 0.0) u -= law.carry * relative_velocity(row, problem.v_start);
@@ -83,7 +83,7 @@ void ConvexConeSolver::solve(const ContactProblem& problem, SolverMemory& any_me
   solution.reset();
   const Law law = law_of(problem);
   prepare(problem, law, memory.rows);
-  Eigen::VectorXd& v = solution.velocity;
+  GrowableVector& v = solution.velocity;
   v = problem.v_start;
   MomentumBalance balance(problem, law.drake, speed_scale_, memory.rows, memory.newton);
   solution.converged =
@@ -106,8 +106,8 @@ void ConvexConeSolver::vjp(const ContactProblem& problem, const ContactSolution&
                            const SolutionLinearization& linearization, const EndMotionBar& solution_bar,
                            SolverMemory& any_memory, ContactProblemBar& bar) const {
   const Law law = law_of(problem);
-  const Eigen::VectorXd& v = solution.velocity;
-  Eigen::VectorXd w = solution_bar.velocity;
+  const GrowableVector& v = solution.velocity;
+  GrowableVector w = solution_bar.velocity;
   static_cast<const ConeLinearization&>(linearization).hessian.solve_in_place(w);
   mass_vjp(problem, w, v, bar);
   problem.joints.vjp(v, w, bar.joints);
@@ -142,7 +142,7 @@ void ConvexConeSolver::vjp(const ContactProblem& problem, const ContactSolution&
       material_bar.dissipation_time += by.dissipation_time;
     }
   }
-  Eigen::VectorXd& momentum = static_cast<ConeMemory&>(any_memory).newton.momentum;
+  GrowableVector& momentum = static_cast<ConeMemory&>(any_memory).newton.momentum;
   problem.mass.multiply(w, momentum);
   bar.v_free += momentum;
 }
@@ -152,9 +152,9 @@ void ConvexConeSolver::jvp(const ContactProblem& problem, const ContactSolution&
                            SolverMemory&, EndMotionBar& solution_dot) const {
   // H dv = M dv* - dM (v - v*) + d(J^T gamma) + d(J^T lambda), the latter two at fixed v.
   const Law law = law_of(problem);
-  const Eigen::VectorXd& v = solution.velocity;
-  const Eigen::VectorXd at_rest = Eigen::VectorXd::Zero(problem.mass.size());
-  Eigen::VectorXd& v_dot = solution_dot.velocity;
+  const GrowableVector& v = solution.velocity;
+  const GrowableVector at_rest = GrowableVector::Zero(problem.mass.size());
+  GrowableVector& v_dot = solution_dot.velocity;
   dot.set_balance(problem, v, v_dot);
   for (std::size_t i = 0; i < problem.rows.rows.size(); ++i) {
     const ContactRow& row = problem.rows.rows[i];

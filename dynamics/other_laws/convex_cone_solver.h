@@ -52,7 +52,7 @@ class ConvexConeSolver final : public ContactSolver {
                                                            std::size_t row) const;
   /// Of a row at velocities v.
   [[nodiscard]] convex_cone::Cone cone(const ContactProblem& problem, const Law& law, std::size_t row,
-                                       const Eigen::VectorXd& v) const;
+                                       const GrowableVector& v) const;
   void prepare(const ContactProblem& problem, const Law& law, RowBlocks& rows) const;
 
   StepConfig config_;

@@ -174,7 +174,7 @@ Centrality centrality_after(const std::vector<ContactIterate<Law>>& contacts, do
 
 /// M + sum J^T K J of contacts and joints, factorized.
 template <typename Law>
-void factorize(const ContactProblem& problem, const Eigen::VectorXd& v,
+void factorize(const ContactProblem& problem, const GrowableVector& v,
                const std::vector<ContactIterate<Law>>& contacts, InteriorPointMemory<Law>& memory) {
   const MassMatrix& mass = problem.mass;
   Eigen::MatrixXd& H = memory.jacobian;
@@ -217,9 +217,9 @@ void factorize(const ContactProblem& problem, const Eigen::VectorXd& v,
 
 /// -M (v - v*) and the impulses of joints into memory.force: all but contacts.
 template <typename Law>
-void set_force_without_contacts(const ContactProblem& problem, const Eigen::VectorXd& v,
+void set_force_without_contacts(const ContactProblem& problem, const GrowableVector& v,
                                 InteriorPointMemory<Law>& memory) {
-  Eigen::VectorXd& force = memory.force;
+  GrowableVector& force = memory.force;
   memory.momentum = v - problem.v_free;
   problem.mass.multiply(memory.momentum, force);
   problem.joints.add_gradient(v, force);
@@ -228,9 +228,9 @@ void set_force_without_contacts(const ContactProblem& problem, const Eigen::Vect
 
 /// Newton's direction of the linearised contacts into memory.direction, and their steps.
 template <typename Law>
-void set_direction(const ContactProblem& problem, const Eigen::VectorXd& v,
+void set_direction(const ContactProblem& problem, const GrowableVector& v,
                    std::vector<ContactIterate<Law>>& contacts, InteriorPointMemory<Law>& memory) {
-  Eigen::VectorXd& force = memory.force;
+  GrowableVector& force = memory.force;
   set_force_without_contacts(problem, v, memory);
   for (std::size_t i = 0; i < contacts.size(); ++i)
     add_impulse(problem.rows.rows[i], contacts[i].impulse() + impulse_constant(contacts[i]), force);
@@ -257,7 +257,7 @@ void set_residuals(ContactIterate<Law>& c, const Vec3<double>& u) {
 
 /// The largest speed that contacts are about [m/s].
 template <typename Law>
-double largest_speed(const ContactProblem& problem, double speed_scale, const Eigen::VectorXd& v,
+double largest_speed(const ContactProblem& problem, double speed_scale, const GrowableVector& v,
                      const std::vector<ContactIterate<Law>>& contacts) {
   double speed = speed_scale;
   for (std::size_t i = 0; i < contacts.size(); ++i) {
@@ -269,7 +269,7 @@ double largest_speed(const ContactProblem& problem, double speed_scale, const Ei
 
 /// Interior and central, far up the path: the normal row's residual is for the iteration to take away.
 template <typename Law>
-void start(const ContactProblem& problem, double speed, const Eigen::VectorXd& v,
+void start(const ContactProblem& problem, double speed, const GrowableVector& v,
            std::vector<ContactIterate<Law>>& contacts) {
   for (std::size_t i = 0; i < contacts.size(); ++i) {
     ContactIterate<Law>& c = contacts[i];
@@ -285,7 +285,7 @@ void start(const ContactProblem& problem, double speed, const Eigen::VectorXd& v
 inline constexpr double k_off_centre = 0.01;
 
 template <typename Law>
-void move(const ContactProblem& problem, double a, const Eigen::VectorXd& v,
+void move(const ContactProblem& problem, double a, const GrowableVector& v,
           std::vector<ContactIterate<Law>>& contacts) {
   for (std::size_t i = 0; i < contacts.size(); ++i) {
     ContactIterate<Law>& c = contacts[i];
@@ -359,7 +359,7 @@ class Iteration {
   /// the residual is within the tolerance.
   [[nodiscard]] bool correct(double t, double tolerance, int max_iterations) {
     constexpr double k_shortest = 1e-7, k_plain = 1e-2;
-    Eigen::VectorXd &start = memory_.trial, &step = memory_.step;
+    GrowableVector &start = memory_.trial, &step = memory_.step;
     double norm = centre_all(t), previous = std::numeric_limits<double>::infinity();
     for (int iteration = 0;; ++iteration) {
       set_tangent(t);
@@ -392,7 +392,7 @@ class Iteration {
   [[nodiscard]] bool track(double t, double end, double tolerance, int max_iterations) {
     constexpr double k_first_ratio = 0.1, k_least_ratio = 1e-2, k_largest_ratio = 0.97;
     constexpr int k_few = 4;  // iterations after which longer steps are tried
-    Eigen::VectorXd& start = memory_.stage_start;
+    GrowableVector& start = memory_.stage_start;
     if (!correct(t, k_stage_tolerance, max_iterations)) return false;
     for (double ratio = k_first_ratio; t > end;) {
       const double next = std::max(end, ratio * t);
@@ -419,7 +419,7 @@ class Iteration {
   [[nodiscard]] bool track_around_fold(double t, double tolerance, int max_iterations) {
     constexpr double k_first_part = 0.25, k_least_part = 1.0 / 256.0;
     const double middle = std::sqrt(t);
-    Eigen::VectorXd& start = memory_.stage_start;
+    GrowableVector& start = memory_.stage_start;
     scale_friction(0.0);
     if (!track(t, middle, k_stage_tolerance, max_iterations)) return false;
     double share = 0.0;
@@ -451,7 +451,7 @@ class Iteration {
 
   /// All contacts to where they are on the path at t, given v. Returns |F|.
   double centre_all(double t) {
-    Eigen::VectorXd& force = memory_.force;
+    GrowableVector& force = memory_.force;
     set_force_without_contacts(problem_, v_, memory_);
     for (std::size_t i = 0; i < contacts_.size(); ++i) {
       const ContactRow& row = problem_.rows.rows[i];
@@ -471,7 +471,7 @@ class Iteration {
     set_direction(problem_, v_, contacts_, memory_);
   }
 
-  [[nodiscard]] double length(const Eigen::VectorXd& dv) {
+  [[nodiscard]] double length(const GrowableVector& dv) {
     problem_.mass.multiply(dv, memory_.mass_direction);
     return std::sqrt(memory_.mass_direction.dot(dv));
   }
@@ -480,7 +480,7 @@ class Iteration {
   InteriorPointMemory<Law>& memory_;
   ContactSolution& solution_;
   std::vector<ContactIterate<Law>>& contacts_;
-  Eigen::VectorXd& v_;
+  GrowableVector& v_;
   double scale_ = 1.0;
 };
 

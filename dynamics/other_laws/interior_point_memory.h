@@ -52,17 +52,17 @@ struct InteriorPointMemory final : SolverMemory {
   std::vector<ContactIterate<Law>> contacts;
   Eigen::MatrixXd jacobian;  ///< M + sum J^T K J, (6 n, 6 n)
   Eigen::PartialPivLU<Eigen::MatrixXd> lu;
-  Eigen::VectorXd force, momentum, mass_direction;
-  Eigen::VectorXd direction, step;     ///< of velocities
-  Eigen::VectorXd trial, stage_start;  ///< velocities
-  Eigen::VectorXd joint_velocity;      ///< that the joints alone leave
+  GrowableVector force, momentum, mass_direction;
+  GrowableVector direction, step;     ///< of velocities
+  GrowableVector trial, stage_start;  ///< velocities
+  GrowableVector joint_velocity;      ///< that the joints alone leave
   RowBlocks no_rows;
   NewtonMemory joints;
 };
 
 template <typename Law>
 struct InteriorPointLinearization final : SolutionLinearization {
-  Eigen::VectorXd velocity;  ///< of the solution, to all digits
+  GrowableVector velocity;  ///< of the solution, to all digits
   std::vector<ContactIterate<Law>> contacts;
   Eigen::PartialPivLU<Eigen::MatrixXd> lu;
 

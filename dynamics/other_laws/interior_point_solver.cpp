@@ -46,7 +46,7 @@ void InteriorPointSolver<Law>::solve(const ContactProblem& problem, SolverMemory
   auto& memory = static_cast<InteriorPointMemory<Law>&>(any_memory);
   const Settings settings = settings_of(problem);
   solution.reset();
-  Eigen::VectorXd& v = solution.velocity;
+  GrowableVector& v = solution.velocity;
   v = problem.v_free;
   if (!problem.joints.empty()) {
     // Motors and stops are far from linear, and nothing below searches along lines: from where they agree.
@@ -64,7 +64,7 @@ void InteriorPointSolver<Law>::solve(const ContactProblem& problem, SolverMemory
   for (const ContactRow& row : problem.rows.rows) contacts.push_back(iterate_of<Law>(problem, row, settings));
   memory.joint_velocity = v;
   interior_point::Iteration<Law> iteration(problem, speed_scale_, memory, solution);
-  const auto solve_from = [&](const Eigen::VectorXd& from) {
+  const auto solve_from = [&](const GrowableVector& from) {
     v = from;
     const double speed = interior_point::largest_speed(problem, speed_scale_, v, contacts);
     interior_point::start(problem, speed, v, contacts);
@@ -84,9 +84,9 @@ void InteriorPointSolver<Law>::solve(const ContactProblem& problem, SolverMemory
 }
 
 template <typename Law>
-Eigen::VectorXd InteriorPointSolver<Law>::to_all_digits(const ContactProblem& problem,
-                                                        const ContactSolution& solution,
-                                                        InteriorPointMemory<Law>& memory) const {
+GrowableVector InteriorPointSolver<Law>::to_all_digits(const ContactProblem& problem,
+                                                       const ContactSolution& solution,
+                                                       InteriorPointMemory<Law>& memory) const {
   constexpr int k_iterations = 6;
   const Settings settings = settings_of(problem);
   auto& contacts = memory.contacts;
@@ -124,13 +124,13 @@ void InteriorPointSolver<Law>::vjp(const ContactProblem& problem, const ContactS
                                    ContactProblemBar& bar) const {
   const Settings settings = settings_of(problem);
   const auto& at = static_cast<const InteriorPointLinearization<Law>&>(linearization);
-  const Eigen::VectorXd& v = at.velocity;
+  const GrowableVector& v = at.velocity;
   const auto& contacts = at.contacts;
-  const Eigen::VectorXd w = at.lu.transpose().solve(solution_bar.velocity);
+  const GrowableVector w = at.lu.transpose().solve(solution_bar.velocity);
   if (!w.allFinite()) throw std::logic_error("a step that is not finite has no gradient");
   mass_vjp(problem, w, v, bar);
   problem.joints.vjp(v, w, bar.joints);
-  Eigen::VectorXd Mw;
+  GrowableVector Mw;
   problem.mass.multiply(w, Mw);
   bar.v_free += Mw;
 
@@ -192,9 +192,9 @@ void InteriorPointSolver<Law>::jvp(const ContactProblem& problem, const ContactS
   // H dv = M dv* - dM (v - v*) + d(J^T gamma) + d(J^T lambda), the latter two at fixed v.
   const Settings settings = settings_of(problem);
   const auto& at = static_cast<const InteriorPointLinearization<Law>&>(linearization);
-  const Eigen::VectorXd& v = at.velocity;
-  const Eigen::VectorXd at_rest = Eigen::VectorXd::Zero(problem.mass.size());
-  Eigen::VectorXd& v_dot = solution_dot.velocity;
+  const GrowableVector& v = at.velocity;
+  const GrowableVector at_rest = GrowableVector::Zero(problem.mass.size());
+  GrowableVector& v_dot = solution_dot.velocity;
   dot.set_balance(problem, v, v_dot);
 
   const auto& contacts = at.contacts;
@@ -246,7 +246,7 @@ void InteriorPointSolver<Law>::impulses(const ContactProblem& problem, const Con
   const Settings settings = settings_of(problem);
   auto& memory = static_cast<InteriorPointMemory<Law>&>(any_memory);
   // Of a hard contact, velocities that are right to the tolerance say little of the impulse.
-  const Eigen::VectorXd v = to_all_digits(problem, solution, memory);
+  const GrowableVector v = to_all_digits(problem, solution, memory);
   impulses.clear();
   for (const ContactRow& row : problem.rows.rows) {
     ContactIterate<Law> c = iterate_of<Law>(problem, row, settings);

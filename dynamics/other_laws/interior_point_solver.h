@@ -59,8 +59,8 @@ class InteriorPointSolver : public ContactSolver {
   /// The velocities as exact as rounding lets them be, and the contacts of the memory at them. Impulses and
   /// slacks are functions of the velocities, which change where these change by kappa over an impulse: a
   /// hard impact of 1 m/s is right to 1e-8 of its velocity long before its derivative is.
-  [[nodiscard]] Eigen::VectorXd to_all_digits(const ContactProblem& problem, const ContactSolution& solution,
-                                              InteriorPointMemory<Law>& memory) const;
+  [[nodiscard]] GrowableVector to_all_digits(const ContactProblem& problem, const ContactSolution& solution,
+                                             InteriorPointMemory<Law>& memory) const;
   [[nodiscard]] complementarity::Settings settings_of(const ContactProblem& problem) const;
 
   StepConfig config_;

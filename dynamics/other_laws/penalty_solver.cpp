@@ -15,7 +15,7 @@ PenaltySolver::PenaltySolver(const StepConfig& config, double acceleration_scale
 namespace {
 
 /// The joints alone, from the velocity that the contacts leave.
-ContactProblem joint_problem(const ContactProblem& problem, const Eigen::VectorXd& v_contact) {
+ContactProblem joint_problem(const ContactProblem& problem, const GrowableVector& v_contact) {
   static const ContactRows no_contacts;
   return {problem.mass, no_contacts,       problem.v_start, v_contact,
           problem.h,    problem.nominal_h, problem.joints};
@@ -26,7 +26,7 @@ const smooth_coulomb::Settings k_no_contact_settings{};
 struct PenaltyMemory final : SolverMemory {
   RowBlocks no_rows;
   NewtonMemory newton;
-  Eigen::VectorXd contact_velocity, multiplier;
+  GrowableVector contact_velocity, multiplier;
 };
 
 /// Without joints there is nothing to keep.
@@ -130,9 +130,9 @@ void PenaltySolver::linearize(const ContactProblem& problem, const ContactSoluti
 void PenaltySolver::vjp(const ContactProblem& problem, const ContactSolution& solution,
                         const SolutionLinearization& linearization, const EndMotionBar& solution_bar,
                         SolverMemory& any_memory, ContactProblemBar& bar) const {
-  const Eigen::VectorXd& v_bar = solution_bar.velocity;
+  const GrowableVector& v_bar = solution_bar.velocity;
   auto& memory = static_cast<PenaltyMemory&>(any_memory);
-  Eigen::VectorXd& w = memory.multiplier;
+  GrowableVector& w = memory.multiplier;
   if (problem.joints.empty()) {
     bar.v_free += v_bar;
     problem.mass.solve(v_bar, w);
@@ -183,8 +183,8 @@ void PenaltySolver::jvp(const ContactProblem& problem, const ContactSolution& so
                         const SolutionLinearization& linearization, const ContactProblemDot& dot,
                         SolverMemory& any_memory, EndMotionBar& solution_dot) const {
   // H dv = M dv* - dM (v - v*) + d(J^T h f) + d(J^T lambda), H being M and the joints' resistance.
-  const Eigen::VectorXd& v = solution.velocity;
-  Eigen::VectorXd& v_dot = solution_dot.velocity;
+  const GrowableVector& v = solution.velocity;
+  GrowableVector& v_dot = solution_dot.velocity;
   dot.set_balance(problem, v, v_dot);
   const double h = problem.h;
   for (std::size_t p = 0; p < problem.rows.pairs.size(); ++p) {
@@ -215,7 +215,7 @@ void PenaltySolver::jvp(const ContactProblem& problem, const ContactSolution& so
     }
   }
   if (problem.joints.empty()) {
-    Eigen::VectorXd& momentum = static_cast<PenaltyMemory&>(any_memory).newton.momentum;
+    GrowableVector& momentum = static_cast<PenaltyMemory&>(any_memory).newton.momentum;
     momentum = v_dot;
     problem.mass.solve(momentum, v_dot);
     return;

@@ -8,7 +8,7 @@ namespace abut {
 namespace {
 
 /// The problem of the pseudo-velocities, where v+ is what is to be changed as little as possible.
-ContactProblem push_out_problem(const ContactProblem& problem, const Eigen::VectorXd& v_end) {
+ContactProblem push_out_problem(const ContactProblem& problem, const GrowableVector& v_end) {
   return {problem.mass, problem.rows, v_end, v_end, problem.h, problem.nominal_h, problem.joints};
 }
 
@@ -55,7 +55,7 @@ void SplitPushOutSolver::solve(const ContactProblem& problem, SolverMemory& any_
   law_->solve(problem, *memory.law, solution);
   ContactSolution pushed;
   push_out_.solve(push_out_problem(problem, solution.velocity), memory.push_out, pushed);
-  const Eigen::VectorXd way = problem.h * (pushed.velocity - solution.velocity);
+  const GrowableVector way = problem.h * (pushed.velocity - solution.velocity);
   if (solution.displacement.size() == 0) {
     solution.displacement = way;
   } else {
@@ -85,8 +85,8 @@ void SplitPushOutSolver::vjp(const ContactProblem& problem, const ContactSolutio
                              SolverMemory& any_memory, ContactProblemBar& bar) const {
   auto& memory = static_cast<SplitMemory&>(any_memory);
   const auto& at = static_cast<const SplitLinearization&>(linearization);
-  const Eigen::VectorXd &w = solution.push_out, &v_end = solution.velocity;
-  const Eigen::VectorXd &way_bar = solution_bar.displacement, moved = w - v_end;
+  const GrowableVector &w = solution.push_out, &v_end = solution.velocity;
+  const GrowableVector &way_bar = solution_bar.displacement, moved = w - v_end;
   bar.h += way_bar.dot(moved);
 
   ContactSolution pushed;

@@ -188,7 +188,7 @@ std::size_t kept_numbers(const StepRecord& record, const State& state) {
   std::size_t numbers = numbers_of(state);
   for (const SubstepRecord& substep : record.substeps) {
     numbers += numbers_of(substep.end) + sizeof(ContactFeature) * substep.features.size() / sizeof(double);
-    for (const Eigen::VectorXd* v : {&substep.velocity, &substep.push_out, &substep.displacement})
+    for (const GrowableVector* v : {&substep.velocity, &substep.push_out, &substep.displacement})
       numbers += static_cast<std::size_t>(v->size());
   }
   return numbers;

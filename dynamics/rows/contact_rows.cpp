@@ -172,7 +172,7 @@ std::vector<ContactBar> reduce_contacts_jvp(std::span<const Contact> contacts, c
 
 }  // namespace
 
-void rows_jvp(const ContactRows& rows, const MassMatrix& mass, double h, const Eigen::VectorXd& velocity,
+void rows_jvp(const ContactRows& rows, const MassMatrix& mass, double h, const GrowableVector& velocity,
               const ContactRowsDirection& direction, std::span<ContactRowBar> dots) {
   const auto pose_dot = [&](int body) -> const Vec6<double>& {
     return direction.state.pose[static_cast<std::size_t>(body)];
@@ -247,7 +247,7 @@ namespace {
 /// The way back of what the rows of a pair have in common with its bodies: sums over rows, added at the end.
 class PairSums {
  public:
-  PairSums(const ContactRows& rows, const RowPair& pair, double h, const Eigen::VectorXd& velocity)
+  PairSums(const ContactRows& rows, const RowPair& pair, double h, const GrowableVector& velocity)
       : pair_(pair),
         h_(h),
         V_A_(pair.slot_A < 0 ? pair.V_A : Vec6<double>(velocity.segment<6>(6 * pair.slot_A))),
@@ -327,7 +327,7 @@ class PairSums {
 
 }  // namespace
 
-double rows_vjp(const ContactRows& rows, const RowPair& pair, double h, const Eigen::VectorXd& velocity,
+double rows_vjp(const ContactRows& rows, const RowPair& pair, double h, const GrowableVector& velocity,
                 std::span<const ContactRowBar> bars, const ContactRowsGradient& gradient) {
   PairSums sums(rows, pair, h, velocity);
   double shared = 0.0;
@@ -374,7 +374,7 @@ double rows_vjp(const ContactRows& rows, const RowPair& pair, double h, const Ei
   return sums.add_to(gradient);
 }
 
-double rows_vjp(const ContactRows& rows, double h, const Eigen::VectorXd& velocity,
+double rows_vjp(const ContactRows& rows, double h, const GrowableVector& velocity,
                 std::span<const ContactRowBar> bars, const ContactRowsGradient& gradient) {
   double h_bar = 0.0;
   for (const RowPair& pair : rows.pairs) h_bar += rows_vjp(rows, pair, h, velocity, bars, gradient);

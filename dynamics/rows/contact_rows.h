@@ -22,6 +22,7 @@
 
 #include "collision/manifold/contact_manifold.h"
 #include "dynamics/motion/mass_matrix.h"
+#include "engine/growable_vector.h"
 #include "engine/model.h"
 #include "engine/model_tangent.h"
 #include "engine/state.h"
@@ -123,7 +124,7 @@ struct ContactRows {
 struct ContactRowsGradient {
   std::span<ContactBar> contacts;       ///< one per contact of the manifold
   std::span<Vec6<double>> pose;         ///< one per body
-  Eigen::VectorXd* velocity;            ///< of the moving bodies at the start of the step
+  GrowableVector* velocity;             ///< of the moving bodies at the start of the step
   std::span<Vec6<double>> fixed_twist;  ///< one per body, of those of infinite mass during the step
 };
 
@@ -146,7 +147,7 @@ void make_rows(const Model& model, const MassMatrix& mass, const State& state,
                std::span<const ContactClusters> clusters = {});
 
 /// What a change of the velocities of the moving bodies adds to relative_velocity():  du = J dv.
-[[nodiscard]] inline Vec3<double> relative_change(const ContactRow& row, const Eigen::VectorXd& v) {
+[[nodiscard]] inline Vec3<double> relative_change(const ContactRow& row, const GrowableVector& v) {
   Vec3<double> u = Vec3<double>::Zero();
   if (row.slot_B >= 0) {
     const auto V = v.segment<6>(6 * row.slot_B);
@@ -160,12 +161,12 @@ void make_rows(const Model& model, const MassMatrix& mass, const State& state,
 }
 
 /// Velocity of B's contact point relative to A's for velocities of the moving bodies:  u = J v + drift.
-[[nodiscard]] inline Vec3<double> relative_velocity(const ContactRow& row, const Eigen::VectorXd& v) {
+[[nodiscard]] inline Vec3<double> relative_velocity(const ContactRow& row, const GrowableVector& v) {
   return relative_change(row, v) + row.drift;
 }
 
 /// out += J^T impulse.
-inline void add_impulse(const ContactRow& row, const Vec3<double>& impulse, Eigen::VectorXd& out) {
+inline void add_impulse(const ContactRow& row, const Vec3<double>& impulse, GrowableVector& out) {
   if (row.slot_B >= 0) {
     out.segment<3>(6 * row.slot_B) += row.r_B.cross(impulse);
     out.segment<3>(6 * row.slot_B + 3) += impulse;
@@ -177,14 +178,14 @@ inline void add_impulse(const ContactRow& row, const Vec3<double>& impulse, Eige
 }
 
 /// Adds dL/d(lever arms) for the bilinear form impulse . (J v), the velocity v held fixed.
-inline void add_arm_bar(const ContactRow& row, const Vec3<double>& impulse, const Eigen::VectorXd& v,
+inline void add_arm_bar(const ContactRow& row, const Vec3<double>& impulse, const GrowableVector& v,
                         ContactRowBar& bar) {
   if (row.slot_B >= 0) bar.r_B += impulse.cross(v.segment<3>(6 * row.slot_B));
   if (row.slot_A >= 0) bar.r_A -= impulse.cross(v.segment<3>(6 * row.slot_A));
 }
 
 /// Adds dL/d(lever arms and drift) for u_bar . relative_velocity(row, v), the velocity v held fixed.
-inline void add_velocity_bar(const ContactRow& row, const Vec3<double>& u_bar, const Eigen::VectorXd& v,
+inline void add_velocity_bar(const ContactRow& row, const Vec3<double>& u_bar, const GrowableVector& v,
                              ContactRowBar& bar) {
   add_arm_bar(row, u_bar, v, bar);
   bar.drift += u_bar;
@@ -192,8 +193,8 @@ inline void add_velocity_bar(const ContactRow& row, const Vec3<double>& u_bar, c
 
 /// The JVP of relative_velocity(), along changes of the row and of v.
 [[nodiscard]] inline Vec3<double> relative_velocity_jvp(const ContactRow& row, const ContactRowBar& row_dot,
-                                                        const Eigen::VectorXd& v,
-                                                        const Eigen::VectorXd& v_dot) {
+                                                        const GrowableVector& v,
+                                                        const GrowableVector& v_dot) {
   Vec3<double> u_dot = relative_change(row, v_dot) + row_dot.drift;
   if (row.slot_B >= 0) u_dot += v.segment<3>(6 * row.slot_B).cross(row_dot.r_B);
   if (row.slot_A >= 0) u_dot -= v.segment<3>(6 * row.slot_A).cross(row_dot.r_A);
@@ -202,7 +203,7 @@ inline void add_velocity_bar(const ContactRow& row, const Vec3<double>& u_bar, c
 
 /// The JVP of add_impulse(), along changes of the row and of its impulse.
 inline void add_impulse_jvp(const ContactRow& row, const ContactRowBar& row_dot, const Vec3<double>& impulse,
-                            const Vec3<double>& impulse_dot, Eigen::VectorXd& out) {
+                            const Vec3<double>& impulse_dot, GrowableVector& out) {
   add_impulse(row, impulse_dot, out);
   if (row.slot_B >= 0) out.segment<3>(6 * row.slot_B) += row_dot.r_B.cross(impulse);
   if (row.slot_A >= 0) out.segment<3>(6 * row.slot_A) -= row_dot.r_A.cross(impulse);
@@ -212,20 +213,20 @@ inline void add_impulse_jvp(const ContactRow& row, const ContactRowBar& row_dot,
 struct ContactRowsDirection {
   std::span<const ContactBar> contacts;  ///< one per contact of the manifold
   const StateTangent& state;
-  const Eigen::VectorXd& velocity;  ///< of the moving bodies at the start of the step
+  const GrowableVector& velocity;   ///< of the moving bodies at the start of the step
   std::span<const double> mass;     ///< one per moving body
 };
 
 /// The JVP of make_rows(), which made `rows`. Overwrites `dots`, one per row.
-void rows_jvp(const ContactRows& rows, const MassMatrix& mass, double h, const Eigen::VectorXd& velocity,
+void rows_jvp(const ContactRows& rows, const MassMatrix& mass, double h, const GrowableVector& velocity,
               const ContactRowsDirection& direction, std::span<ContactRowBar> dots);
 
 /// From dL/d(rows) to contacts, poses (by the lever arms) and velocities: adds to `gradient`. `velocity` is
 /// that of the moving bodies at the start of the step. Returns dL/dh.
-double rows_vjp(const ContactRows& rows, double h, const Eigen::VectorXd& velocity,
+double rows_vjp(const ContactRows& rows, double h, const GrowableVector& velocity,
                 std::span<const ContactRowBar> bars, const ContactRowsGradient& gradient);
 /// The same of one pair.
-double rows_vjp(const ContactRows& rows, const RowPair& pair, double h, const Eigen::VectorXd& velocity,
+double rows_vjp(const ContactRows& rows, const RowPair& pair, double h, const GrowableVector& velocity,
                 std::span<const ContactRowBar> bars, const ContactRowsGradient& gradient);
 
 }  // namespace abut

@@ -28,7 +28,7 @@ JointImpulse impulse_of(const JointRow& row, double stop_smoothing, double s) {
   return {row.limit * sine, -slope, -slope * x / R, sine * sine * sine};
 }
 
-double velocity_of(const JointGroup& group, const JointRow& row, const Eigen::VectorXd& v) {
+double velocity_of(const JointGroup& group, const JointRow& row, const GrowableVector& v) {
   double s = 0.0;
   if (group.slot_A >= 0) s += row.J_A.dot(v.segment<6>(6 * group.slot_A));
   if (group.slot_B >= 0) s += row.J_B.dot(v.segment<6>(6 * group.slot_B));
@@ -49,7 +49,7 @@ void JointRows::append(const JointRows& whole, const JointGroup& group, int slot
   groups.push_back({group.joint, slot_A, slot_B, begin, static_cast<int>(rows.size()), group.does_work});
 }
 
-void JointRows::add_gradient(const Eigen::VectorXd& v, Eigen::VectorXd& gradient) const {
+void JointRows::add_gradient(const GrowableVector& v, GrowableVector& gradient) const {
   for (const JointGroup& group : groups) {
     for (int i = group.begin; i < group.end; ++i) {
       const JointRow& row = rows[at(i)];
@@ -60,7 +60,7 @@ void JointRows::add_gradient(const Eigen::VectorXd& v, Eigen::VectorXd& gradient
   }
 }
 
-JointHessian JointRows::hessian(const JointGroup& group, const Eigen::VectorXd& v) const {
+JointHessian JointRows::hessian(const JointGroup& group, const GrowableVector& v) const {
   JointHessian blocks;
   for (int i = group.begin; i < group.end; ++i) {
     const JointRow& row = rows[at(i)];
@@ -74,7 +74,7 @@ JointHessian JointRows::hessian(const JointGroup& group, const Eigen::VectorXd& 
   return blocks;
 }
 
-void JointRows::add_line(const Eigen::VectorXd& v, const Eigen::VectorXd& dv, double a, double& slope,
+void JointRows::add_line(const GrowableVector& v, const GrowableVector& dv, double a, double& slope,
                          double& curvature) const {
   for (const JointGroup& group : groups) {
     for (int i = group.begin; i < group.end; ++i) {
@@ -88,7 +88,7 @@ void JointRows::add_line(const Eigen::VectorXd& v, const Eigen::VectorXd& dv, do
   }
 }
 
-void JointRows::impulses(const Eigen::VectorXd& v, std::vector<double>& impulses) const {
+void JointRows::impulses(const GrowableVector& v, std::vector<double>& impulses) const {
   impulses.resize(rows.size());
   for (const JointGroup& group : groups) {
     for (int i = group.begin; i < group.end; ++i) {
@@ -98,7 +98,7 @@ void JointRows::impulses(const Eigen::VectorXd& v, std::vector<double>& impulses
   }
 }
 
-void JointRows::vjp(const Eigen::VectorXd& v, const Eigen::VectorXd& w, std::span<JointRowBar> bars) const {
+void JointRows::vjp(const GrowableVector& v, const GrowableVector& w, std::span<JointRowBar> bars) const {
   for (const JointGroup& group : groups) {
     for (int i = group.begin; i < group.end; ++i) {
       const JointRow& row = rows[at(i)];

@@ -7,6 +7,7 @@
 
 #include <Eigen/Core>
 
+#include "engine/growable_vector.h"
 #include "engine/types.h"
 
 namespace abut {
@@ -68,21 +69,21 @@ class JointRows {
   void append(const JointRows& whole, const JointGroup& group, int slot_A, int slot_B);
 
   /// gradient -= J^T lambda at v: the derivative of the potentials.
-  void add_gradient(const Eigen::VectorXd& v, Eigen::VectorXd& gradient) const;
+  void add_gradient(const GrowableVector& v, GrowableVector& gradient) const;
 
   /// J^T (-dlambda/ds) J of a group at v.
-  [[nodiscard]] JointHessian hessian(const JointGroup& group, const Eigen::VectorXd& v) const;
+  [[nodiscard]] JointHessian hessian(const JointGroup& group, const GrowableVector& v) const;
 
   /// Slope and curvature of the potentials along v + a dv, by a.
-  void add_line(const Eigen::VectorXd& v, const Eigen::VectorXd& dv, double a, double& slope,
+  void add_line(const GrowableVector& v, const GrowableVector& dv, double a, double& slope,
                 double& curvature) const;
 
   /// The impulse lambda of each row at v [N s or N m s]; that of a stop pushes away from it.
-  void impulses(const Eigen::VectorXd& v, std::vector<double>& impulses) const;
+  void impulses(const GrowableVector& v, std::vector<double>& impulses) const;
 
   /// Adds the gradient of w^T sum J^T lambda(J v), v and w held fixed: with w = H^-1 v_bar, what an implicit
   /// derivative takes from the rows.
-  void vjp(const Eigen::VectorXd& v, const Eigen::VectorXd& w, std::span<JointRowBar> bars) const;
+  void vjp(const GrowableVector& v, const GrowableVector& w, std::span<JointRowBar> bars) const;
 };
 
 inline const JointRows k_no_joints{};

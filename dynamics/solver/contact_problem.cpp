@@ -58,8 +58,7 @@ ContactProblemBar& ContactProblemBar::operator+=(const ContactProblemBar& other)
   return *this;
 }
 
-void ContactProblemDot::add_mass_product(const Eigen::VectorXd& v, double factor,
-                                         Eigen::VectorXd& out) const {
+void ContactProblemDot::add_mass_product(const GrowableVector& v, double factor, GrowableVector& out) const {
   for (std::size_t s = 0; s < mass.size(); ++s) {
     const Eigen::Index i = 6 * static_cast<Eigen::Index>(s);
     out.segment<3>(i) += factor * (inertia_W[s] * v.segment<3>(i));
@@ -67,15 +66,15 @@ void ContactProblemDot::add_mass_product(const Eigen::VectorXd& v, double factor
   }
 }
 
-void ContactProblemDot::set_balance(const ContactProblem& problem, const Eigen::VectorXd& v,
-                                    Eigen::VectorXd& out) const {
+void ContactProblemDot::set_balance(const ContactProblem& problem, const GrowableVector& v,
+                                    GrowableVector& out) const {
   problem.mass.multiply(v_free, out);
   add_mass_product(v, -1.0, out);
   add_mass_product(problem.v_free, 1.0, out);
   if (joint_impulses.size() > 0) out += joint_impulses;
 }
 
-void mass_vjp(const ContactProblem& problem, const Eigen::VectorXd& w, const Eigen::VectorXd& v,
+void mass_vjp(const ContactProblem& problem, const GrowableVector& w, const GrowableVector& v,
               ContactProblemBar& bar) {
   for (int s = 0; s < problem.mass.slot_count(); ++s) {
     const auto k = static_cast<std::size_t>(s);

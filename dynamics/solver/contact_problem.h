@@ -21,8 +21,8 @@ struct ContactProblem {
 
   const MassMatrix& mass;
   const ContactRows& rows;
-  const Eigen::VectorXd& v_start;  ///< at the start of the step
-  const Eigen::VectorXd& v_free;   ///< v*: at its end, had there been no contact
+  const GrowableVector& v_start;   ///< at the start of the step
+  const GrowableVector& v_free;    ///< v*: at its end, had there been no contact
   double h;                        ///< length of the step [s]
   double nominal_h;                ///< of the whole step, where this is a part of it [s]
   const JointRows& joints = k_no_joints;
@@ -45,9 +45,9 @@ struct ContactProblem {
 };
 
 struct ContactSolution {
-  Eigen::VectorXd velocity;
-  Eigen::VectorXd push_out;      ///< pseudo-velocities of a split push-out, else empty
-  Eigen::VectorXd displacement;  ///< see EndMotion
+  GrowableVector velocity;
+  GrowableVector push_out;       ///< pseudo-velocities of a split push-out, else empty
+  GrowableVector displacement;   ///< see EndMotion
   int impact_row = -1;           ///< of the first impact after the start of the step, -1 if none
   double impact_time = 0.0;      ///< its t_c [s]
   int iterations = 0;            ///< of Newton's method
@@ -68,7 +68,7 @@ struct ContactSolution {
 
 /// dL/d of everything a ContactProblem is made of.
 struct ContactProblemBar {
-  Eigen::VectorXd v_start, v_free;
+  GrowableVector v_start, v_free;
   std::vector<Mat3<double>> inertia_W;  ///< per moving body, not symmetrised
   std::vector<double> mass;
   std::vector<ContactRowBar> rows, start_rows;  ///< the latter only where the problem has moved rows
@@ -87,29 +87,29 @@ struct ContactProblemBar {
 
 /// A direction of what a ContactProblem is made of; its lengths are constant.
 struct ContactProblemDot {
-  Eigen::VectorXd v_start, v_free;
+  GrowableVector v_start, v_free;
   std::vector<Mat3<double>> inertia_W;  ///< per moving body
   std::vector<double> mass;
   std::vector<ContactRowBar> rows, start_rows;  ///< as those of ContactProblemBar
   std::vector<PairMaterialBar> pairs;
   /// Change of the impulses J^T lambda of the joints, the velocities of the solution held fixed; empty where
   /// there are no joints.
-  Eigen::VectorXd joint_impulses;
+  GrowableVector joint_impulses;
 
   [[nodiscard]] const ContactRowBar& start_row(std::size_t i) const {
     return start_rows.empty() ? rows[i] : start_rows[i];
   }
 
   /// out += factor dM v
-  void add_mass_product(const Eigen::VectorXd& v, double factor, Eigen::VectorXd& out) const;
+  void add_mass_product(const GrowableVector& v, double factor, GrowableVector& out) const;
 
   /// out = M dv* - dM (v - v*) + d(J^T lambda): how the balance of momentum at velocities v changes, but for
   /// its contacts.
-  void set_balance(const ContactProblem& problem, const Eigen::VectorXd& v, Eigen::VectorXd& out) const;
+  void set_balance(const ContactProblem& problem, const GrowableVector& v, GrowableVector& out) const;
 };
 
 /// -w^T dM (v - v*): what an implicit derivative takes from the mass matrix, given w = (dF/dv)^-T v_bar.
-void mass_vjp(const ContactProblem& problem, const Eigen::VectorXd& w, const Eigen::VectorXd& v,
+void mass_vjp(const ContactProblem& problem, const GrowableVector& w, const GrowableVector& v,
               ContactProblemBar& bar);
 
 }  // namespace abut

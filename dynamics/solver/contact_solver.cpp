@@ -13,7 +13,7 @@ bool ContactSolver::has_pair_vjp(const SolutionLinearization&) const { return fa
 
 void ContactSolver::multiplier_vjp(const ContactProblem&, const ContactSolution&,
                                    const SolutionLinearization&, const EndMotionBar&, SolverMemory&,
-                                   ContactProblemBar&, Eigen::VectorXd&) const {
+                                   ContactProblemBar&, GrowableVector&) const {
   throw std::logic_error("a law whose VJP has no parts");
 }
 

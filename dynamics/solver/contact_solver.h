@@ -74,7 +74,7 @@ class ContactSolver {
   /// Overwrites w, and adds to `bar` what vjp() does but for the rows.
   virtual void multiplier_vjp(const ContactProblem& problem, const ContactSolution& solution,
                               const SolutionLinearization& linearization, const EndMotionBar& solution_bar,
-                              SolverMemory& memory, ContactProblemBar& bar, Eigen::VectorXd& w) const;
+                              SolverMemory& memory, ContactProblemBar& bar, GrowableVector& w) const;
   /// Adds to `bar` what the rows of a pair do, given W about the pair's centre (BlockPair), the body that
   /// moves, or of two B, having it alone. Returns the sum of their impulses on B [N s].
   virtual Vec3<double> pair_vjp(const ContactProblem& problem, const ContactSolution& solution,

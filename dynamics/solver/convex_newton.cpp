@@ -6,7 +6,7 @@
 
 namespace abut {
 
-bool minimise(MomentumBalance& balance, RowLaw law, double tolerance, int max_iterations, Eigen::VectorXd& v,
+bool minimise(MomentumBalance& balance, RowLaw law, double tolerance, int max_iterations, GrowableVector& v,
               ContactSolution& solution) {
   NewtonMemory& memory = balance.memory();
   double previous = std::numeric_limits<double>::infinity();

@@ -11,6 +11,6 @@ namespace abut {
 /// `solution` and raises its residual. Stops at a relative residual of `tolerance`; false if that stays out
 /// of reach.
 [[nodiscard]] bool minimise(MomentumBalance& balance, RowLaw law, double tolerance, int max_iterations,
-                            Eigen::VectorXd& v, ContactSolution& solution);
+                            GrowableVector& v, ContactSolution& solution);
 
 }  // namespace abut

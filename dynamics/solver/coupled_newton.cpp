@@ -27,18 +27,18 @@ class CoupledNewton {
         memory_(memory),
         solution_(solution) {}
 
-  [[nodiscard]] bool solve(double tolerance, int max_iterations, Eigen::VectorXd& v);
+  [[nodiscard]] bool solve(double tolerance, int max_iterations, GrowableVector& v);
 
  private:
-  [[nodiscard]] bool direct(double tolerance, int max_iterations, Eigen::VectorXd& v);
-  [[nodiscard]] bool graduated(double tolerance, int max_iterations, Eigen::VectorXd& v);
-  [[nodiscard]] bool from_elsewhere(double tolerance, int max_iterations, Eigen::VectorXd& v,
-                                    Eigen::VectorXd& negative);
-  [[nodiscard]] bool iterate(double tolerance, Patience patience, Eigen::VectorXd& v);
-  [[nodiscard]] double step_length(const Eigen::VectorXd& v, double slope_at_0, double slope_at_1,
+  [[nodiscard]] bool direct(double tolerance, int max_iterations, GrowableVector& v);
+  [[nodiscard]] bool graduated(double tolerance, int max_iterations, GrowableVector& v);
+  [[nodiscard]] bool from_elsewhere(double tolerance, int max_iterations, GrowableVector& v,
+                                    GrowableVector& negative);
+  [[nodiscard]] bool iterate(double tolerance, Patience patience, GrowableVector& v);
+  [[nodiscard]] double step_length(const GrowableVector& v, double slope_at_0, double slope_at_1,
                                    bool is_coupled);
-  [[nodiscard]] bool has_negative_determinant(const Eigen::VectorXd& v);
-  void finish(const Eigen::VectorXd& v, SolutionPath path, bool negative_determinant);
+  [[nodiscard]] bool has_negative_determinant(const GrowableVector& v);
+  void finish(const GrowableVector& v, SolutionPath path, bool negative_determinant);
 
   const ContactProblem& problem_;
   smooth_coulomb::Settings settings_;
@@ -52,7 +52,7 @@ class CoupledNewton {
 
 /// A root of F(v + a d).d along the direction that has been set: in (0, 1), or beyond where the slope has not
 /// come down at 1.
-double CoupledNewton::step_length(const Eigen::VectorXd& v, double slope_at_0, double slope_at_1,
+double CoupledNewton::step_length(const GrowableVector& v, double slope_at_0, double slope_at_1,
                                   bool is_coupled) {
   constexpr int k_expansions = 12;
   constexpr double k_factor = 4.0;
@@ -72,8 +72,8 @@ double CoupledNewton::step_length(const Eigen::VectorXd& v, double slope_at_0, d
 }
 
 /// From v on, which is to be evaluated; leaves there the iterate of least residual if it does not converge.
-bool CoupledNewton::iterate(double tolerance, Patience patience, Eigen::VectorXd& v) {
-  Eigen::VectorXd &d = memory_.newton.direction, &best = memory_.best;
+bool CoupledNewton::iterate(double tolerance, Patience patience, GrowableVector& v) {
+  GrowableVector &d = memory_.newton.direction, &best = memory_.best;
   double residual = balance_.residual(), previous = std::numeric_limits<double>::infinity(),
          halved = residual;
   residual_ = residual;
@@ -130,7 +130,7 @@ bool CoupledNewton::iterate(double tolerance, Patience patience, Eigen::VectorXd
   }
 }
 
-bool CoupledNewton::direct(double tolerance, int max_iterations, Eigen::VectorXd& v) {
+bool CoupledNewton::direct(double tolerance, int max_iterations, GrowableVector& v) {
   constexpr double k_near = 1e-3, k_rough = 1e-6;
   constexpr int k_passes = 3, k_patience = 12, k_last_patience = 20, k_most = 60;
   max_iterations = std::min(max_iterations, k_most);
@@ -160,12 +160,12 @@ bool CoupledNewton::direct(double tolerance, int max_iterations, Eigen::VectorXd
   }
 }
 
-bool CoupledNewton::graduated(double tolerance, int max_iterations, Eigen::VectorXd& v) {
+bool CoupledNewton::graduated(double tolerance, int max_iterations, GrowableVector& v) {
   constexpr double k_widest = 1e5, k_rough = 1e-6, k_finer = 0.4, k_coarser = 1.5, k_finest = 1e-3;
   constexpr int k_stages = 200;
   const double coarsest = std::log(3.0);
   double step = coarsest, logarithm = std::log(k_widest) + coarsest;
-  Eigen::VectorXd reached = problem_.v_start;
+  GrowableVector reached = problem_.v_start;
   bool is_first = true, is_done = false;
   for (int stage = 0; stage < k_stages && !is_done; ++stage) {
     const double next = std::max(0.0, logarithm - step);
@@ -189,8 +189,8 @@ bool CoupledNewton::graduated(double tolerance, int max_iterations, Eigen::Vecto
 }
 
 /// Solutions of negative determinant do not count, and are left in `negative`.
-bool CoupledNewton::from_elsewhere(double tolerance, int max_iterations, Eigen::VectorXd& v,
-                                   Eigen::VectorXd& negative) {
+bool CoupledNewton::from_elsewhere(double tolerance, int max_iterations, GrowableVector& v,
+                                   GrowableVector& negative) {
   constexpr int k_starts = 20, k_patience = 15, k_most = 60;
   max_iterations = std::min(max_iterations, k_most);
   constexpr std::uint64_t k_seed = 1;
@@ -212,21 +212,21 @@ bool CoupledNewton::from_elsewhere(double tolerance, int max_iterations, Eigen::
   return false;
 }
 
-bool CoupledNewton::has_negative_determinant(const Eigen::VectorXd& v) {
+bool CoupledNewton::has_negative_determinant(const GrowableVector& v) {
   balance_.evaluate(v, RowLaw::coupled);
   return !balance_.factorize_coupled(v, memory_.jacobian) || memory_.jacobian.determinant_sign() < 0;
 }
 
-void CoupledNewton::finish(const Eigen::VectorXd& v, SolutionPath path, bool negative_determinant) {
+void CoupledNewton::finish(const GrowableVector& v, SolutionPath path, bool negative_determinant) {
   balance_.evaluate(v, RowLaw::coupled);
   solution_.path = path;
   solution_.residual = balance_.residual();
   solution_.has_negative_determinant = negative_determinant;
 }
 
-bool CoupledNewton::solve(double tolerance, int max_iterations, Eigen::VectorXd& v) {
+bool CoupledNewton::solve(double tolerance, int max_iterations, GrowableVector& v) {
   const int before = solution_.factorizations;
-  Eigen::VectorXd negative;  // a solution of negative determinant
+  GrowableVector negative;  // a solution of negative determinant
   if (direct(tolerance, max_iterations, v)) {
     const bool is_suspect = solution_.factorizations > before && memory_.jacobian.determinant_sign() < 0;
     if (!is_suspect || !has_negative_determinant(v)) {
@@ -235,7 +235,7 @@ bool CoupledNewton::solve(double tolerance, int max_iterations, Eigen::VectorXd&
     }
     negative = v;
   }
-  Eigen::VectorXd other;
+  GrowableVector other;
   if (graduated(tolerance, max_iterations, other)) {
     if (!has_negative_determinant(other)) {
       v = other;
@@ -262,7 +262,7 @@ bool CoupledNewton::solve(double tolerance, int max_iterations, Eigen::VectorXd&
 
 bool solve_coupled(const ContactProblem& problem, const smooth_coulomb::Settings& settings,
                    double speed_scale, double tolerance, int max_iterations, RowBlocks& rows,
-                   CoupledNewtonMemory& memory, Eigen::VectorXd& v, ContactSolution& solution) {
+                   CoupledNewtonMemory& memory, GrowableVector& v, ContactSolution& solution) {
   return CoupledNewton(problem, settings, speed_scale, rows, memory, solution)
       .solve(tolerance, max_iterations, v);
 }

@@ -19,7 +19,7 @@ namespace abut {
 struct CoupledNewtonMemory {
   NewtonMemory newton;
   BlockLu jacobian;
-  Eigen::VectorXd best;  ///< iterate of least residual
+  GrowableVector best;  ///< iterate of least residual
 };
 
 /// Solves a problem whose laws are set in `rows`. Leaves there what evaluate() found at the answer, in `v`;
@@ -27,6 +27,6 @@ struct CoupledNewtonMemory {
 /// converged: v is the least of what was seen then.
 [[nodiscard]] bool solve_coupled(const ContactProblem& problem, const smooth_coulomb::Settings& settings,
                                  double speed_scale, double tolerance, int max_iterations, RowBlocks& rows,
-                                 CoupledNewtonMemory& memory, Eigen::VectorXd& v, ContactSolution& solution);
+                                 CoupledNewtonMemory& memory, GrowableVector& v, ContactSolution& solution);
 
 }  // namespace abut

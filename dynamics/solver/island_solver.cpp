@@ -1,6 +1,7 @@
 #include "dynamics/solver/island_solver.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
@@ -8,18 +9,22 @@
 namespace abut {
 namespace {
 
+/// Islands of 2^(c-1) to 2^c - 1 slots are of class c: memory for the largest of a class is at most about
+/// twice what each of them needs, and that for all classes about twice that of the largest.
+std::size_t capacity_class(int slots) { return std::bit_width(static_cast<unsigned>(slots)); }
+
 int root_of(std::vector<int>& parent, int slot) {
   while (parent[at(slot)] != slot) slot = parent[at(slot)] = parent[at(parent[at(slot)])];
   return slot;
 }
 
-void gather(const Eigen::VectorXd& whole, std::span<const int> slots, Eigen::VectorXd& part) {
+void gather(const GrowableVector& whole, std::span<const int> slots, GrowableVector& part) {
   part.resize(6 * static_cast<Eigen::Index>(slots.size()));
   for (std::size_t i = 0; i < slots.size(); ++i)
     part.segment<6>(6 * static_cast<Eigen::Index>(i)) = whole.segment<6>(6 * slots[i]);
 }
 
-void scatter(const Eigen::VectorXd& part, std::span<const int> slots, Eigen::VectorXd& whole) {
+void scatter(const GrowableVector& part, std::span<const int> slots, GrowableVector& whole) {
   for (std::size_t i = 0; i < slots.size(); ++i)
     whole.segment<6>(6 * slots[i]) = part.segment<6>(6 * static_cast<Eigen::Index>(i));
 }
@@ -162,8 +167,8 @@ void scatter(const ContactProblemBar& part, const ContactProblem& problem, const
 }
 
 /// A displacement that not all islands have: 0 elsewhere.
-void scatter_displacement(const Eigen::VectorXd& part, const Island& island, Eigen::Index size,
-                          Eigen::VectorXd& whole) {
+void scatter_displacement(const GrowableVector& part, const Island& island, Eigen::Index size,
+                          GrowableVector& whole) {
   if (part.size() == 0) return;
   if (whole.size() == 0) whole.setZero(size);
   scatter(part, island.slots, whole);
@@ -181,7 +186,7 @@ void add_report(const ContactSolution& part, ContactSolution& whole) {
 
 /// The way back of bodies that nothing touches, and of each island: vjp(problem, solution, linearization,
 /// dL/d(solution), memory, dL/d(problem), the island or null for all there is). memory_of(slots) is that of
-/// an island of this size.
+/// an island of so many.
 template <typename MemoryOf, typename Vjp>
 void each_vjp(const ContactProblem& problem, const ContactSolution& solution,
               const IslandLinearization& linearization, const EndMotionBar& solution_bar,
@@ -189,31 +194,43 @@ void each_vjp(const ContactProblem& problem, const ContactSolution& solution,
   const Islands& islands = linearization.islands;
   const int slots = problem.mass.slot_count();
   if (islands.is_whole()) {
-    vjp(problem, solution, *linearization.parts[0], solution_bar, memory_of(slots), bar, nullptr);
+    vjp(problem, solution, *linearization.parts[0]->of_law, solution_bar, memory_of(slots), bar, nullptr);
     return;
   }
   for (int slot = 0; slot < slots; ++slot) {
     if (!islands.is_touched(slot))
       bar.v_free.segment<6>(6 * slot) += solution_bar.velocity.segment<6>(6 * slot);
   }
-  for (std::size_t k = 0; k < islands.members().size(); ++k) {
-    const Island& island = *islands.members()[k];
+  for (const IslandLinearization::Part* const linearized : linearization.parts) {
+    const Island& island = linearized->island;
     const ContactProblem part = problem_of(island, problem);
-    IslandMemory::OfSize& of_size = memory_of(island.mass.slot_count());
-    gather(solution_bar.velocity, island.slots, of_size.end.velocity);
+    IslandMemory::OfClass& of_class = memory_of(island.mass.slot_count());
+    gather(solution_bar.velocity, island.slots, of_class.end.velocity);
     if (solution.displacement.size() > 0)
-      gather(solution_bar.displacement, island.slots, of_size.end.displacement);
-    of_size.bar.set_zero(part);
-    vjp(part, island.solution, *linearization.parts[k], of_size.end, of_size, of_size.bar, &island);
-    scatter(of_size.bar, problem, island, bar);
+      gather(solution_bar.displacement, island.slots, of_class.end.displacement);
+    of_class.bar.set_zero(part);
+    vjp(part, island.solution, *linearized->of_law, of_class.end, of_class, of_class.bar, &island);
+    scatter(of_class.bar, problem, island, bar);
   }
 }
 
 }  // namespace
 
-Island& Islands::Pool::next() {
-  if (in_use == islands.size()) islands.emplace_back();
-  return islands[in_use++];
+template <typename IslandOf>
+void Islands::Lists::assign(std::size_t lists, std::size_t indices, const IslandOf& island_of) {
+  begin_.assign(lists + 1, 0);
+  for (std::size_t i = 0; i < indices; ++i) {
+    const int island = island_of(i);
+    if (island >= 0) ++begin_[at(island) + 1];
+  }
+  std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
+  indices_.resize(at(begin_.back()));
+  for (std::size_t i = 0; i < indices; ++i) {  // moves each begin to the next one's place ...
+    const int island = island_of(i);
+    if (island >= 0) indices_[at(begin_[at(island)]++)] = static_cast<int>(i);
+  }
+  std::rotate(begin_.begin(), begin_.end() - 1, begin_.end());  // ... and back
+  begin_.front() = 0;
 }
 
 void Islands::split(const ContactProblem& problem) {
@@ -233,127 +250,130 @@ void Islands::split(const ContactProblem& problem) {
   };
   for (const RowPair& pair : problem.rows.pairs) tie(pair.slot_A, pair.slot_B);
   for (const JointGroup& group : problem.joints.groups) tie(group.slot_A, group.slot_B);
-  size_of_root_.assign(at(slots), 0);
-  for (int slot = 0; slot < slots; ++slot) {
-    if (island_of_slot_[at(slot)] == 0) ++size_of_root_[at(root_of(parent_, slot))];
-  }
-  members_.clear();
   has_joints_ = !problem.joints.empty();
-  is_whole_ = slots > 0 && size_of_root_[0] == slots;
-  if (is_whole_) return;
-  for (Pool& pool : pools_) pool.in_use = 0;
-  if (pools_.size() <= at(slots)) pools_.resize(at(slots) + 1);
-  local_slot_.assign(at(slots), -1);
+  int count = 0;
+  is_whole_ = slots > 0;
   for (int slot = 0; slot < slots; ++slot) {
-    if (island_of_slot_[at(slot)] < 0) continue;
     const int root = root_of(parent_, slot);
-    if (root == slot) {  // the lowest slot of its island
-      Island& island = pools_[at(size_of_root_[at(slot)])].next();
-      island.slots.clear();
-      island.pairs.clear();
-      island.joints.clear();
-      island_of_slot_[at(slot)] = static_cast<int>(members_.size());
-      members_.push_back(&island);
-    }
-    const int index = island_of_slot_[at(slot)] = island_of_slot_[at(root)];
-    Island& island = *members_[at(index)];
-    local_slot_[at(slot)] = static_cast<int>(island.slots.size());
-    island.slots.push_back(slot);
+    if (root != 0 || island_of_slot_[at(slot)] < 0) is_whole_ = false;
+    if (island_of_slot_[at(slot)] < 0) continue;
+    // The root is the lowest slot of its island, and has its number already.
+    island_of_slot_[at(slot)] = root == slot ? count++ : island_of_slot_[at(root)];
   }
-  const auto island = [&](int slot_A, int slot_B) -> Island& {
-    return *members_[at(island_of(slot_A, slot_B))];
-  };
-  for (std::size_t p = 0; p < problem.rows.pairs.size(); ++p) {
-    const RowPair& pair = problem.rows.pairs[p];
-    island(pair.slot_A, pair.slot_B).pairs.push_back(static_cast<int>(p));
+  slots_.clear();
+  if (is_whole_) return;
+  const auto lists = at(count);
+  slots_.assign(lists, at(slots), [&](std::size_t slot) { return island_of_slot_[slot]; });
+  pairs_.assign(lists, problem.rows.pairs.size(), [&](std::size_t p) {
+    return island_of(problem.rows.pairs[p].slot_A, problem.rows.pairs[p].slot_B);
+  });
+  joints_.assign(lists, problem.joints.groups.size(), [&](std::size_t j) {
+    return island_of(problem.joints.groups[j].slot_A, problem.joints.groups[j].slot_B);
+  });
+  local_slot_.assign(at(slots), -1);
+  for (std::size_t k = 0; k < lists; ++k) {
+    for (std::size_t i = 0; i < slots_[k].size(); ++i) local_slot_[at(slots_[k][i])] = static_cast<int>(i);
   }
-  for (std::size_t j = 0; j < problem.joints.groups.size(); ++j) {
-    const JointGroup& group = problem.joints.groups[j];
-    island(group.slot_A, group.slot_B).joints.push_back(static_cast<int>(j));
-  }
-  for (Island* const member : members_) {
-    member->mass.select(problem.mass, member->slots);
-    select_rows(problem.rows, member->pairs, local_slot_, member->rows);
-    select_start_rows(problem, *member, member->start_rows);
-    select_joints(problem.joints, member->joints, local_slot_, member->joint_rows);
-    gather(problem.v_start, member->slots, member->v_start);
-    gather(problem.v_free, member->slots, member->v_free);
-  }
+}
+
+void Islands::select(const ContactProblem& problem, std::size_t island, Island& out) const {
+  out.slots = slots_[island];
+  out.pairs = pairs_[island];
+  out.joints = joints_[island];
+  out.mass.select(problem.mass, out.slots);
+  select_rows(problem.rows, out.pairs, local_slot_, out.rows);
+  select_start_rows(problem, out, out.start_rows);
+  select_joints(problem.joints, out.joints, local_slot_, out.joint_rows);
+  gather(problem.v_start, out.slots, out.v_start);
+  gather(problem.v_free, out.slots, out.v_free);
 }
 
 std::pair<std::size_t, std::size_t> Islands::place_of(const RowPair& pair, std::size_t index) const {
-  const std::size_t member = at(island_of(pair.slot_A, pair.slot_B));
-  const std::vector<int>& pairs = members_[member]->pairs;
+  const std::size_t island = at(island_of(pair.slot_A, pair.slot_B));
+  const std::span<const int> pairs = pairs_[island];
   const auto place = std::lower_bound(pairs.begin(), pairs.end(), static_cast<int>(index));
-  return {member, static_cast<std::size_t>(place - pairs.begin())};
+  return {island, static_cast<std::size_t>(place - pairs.begin())};
 }
 
-std::size_t Islands::bytes() const {
-  std::size_t sum = 0;
-  for (const Island* const island : members_) {
-    sum += sizeof(Island) + sizeof(ContactRow) * (island->rows.rows.size() + island->start_rows.size()) +
-           sizeof(RowPair) * island->rows.pairs.size() + sizeof(JointRow) * island->joint_rows.rows.size();
+void IslandLinearization::clear(std::type_index of_law) {
+  if (law != of_law) pools_.clear();
+  law = of_law;
+  parts.clear();
+  for (Pool& pool : pools_) pool.in_use = 0;
+}
+
+IslandLinearization::Part& IslandLinearization::add_part(const ContactSolver& solver, int slots) {
+  const std::size_t c = capacity_class(slots);
+  if (pools_.size() <= c) pools_.resize(c + 1);
+  Pool& pool = pools_[c];
+  if (pool.in_use == pool.parts.size()) {
+    pool.parts.push_back(std::make_unique<Part>());
+    pool.parts.back()->of_law = solver.make_linearization();
   }
-  return sum;
+  return *parts.emplace_back(pool.parts[pool.in_use++].get());
 }
 
 std::size_t IslandLinearization::bytes() const {
-  std::size_t sum = islands.bytes();
-  for (const auto& part : parts) sum += part->bytes();
+  std::size_t sum = 0;
+  for (const Part* const part : parts) {
+    const Island& island = part->island;
+    sum += part->of_law->bytes();
+    if (islands.is_whole()) continue;
+    sum += sizeof(Island) + sizeof(ContactRow) * (island.rows.rows.size() + island.start_rows.size()) +
+           sizeof(RowPair) * island.rows.pairs.size() + sizeof(JointRow) * island.joint_rows.rows.size();
+  }
   return sum;
 }
 
 bool IslandLinearization::has_negative_determinant() const {
-  const auto count = static_cast<std::ptrdiff_t>(islands.is_whole() ? 1 : islands.members().size());
-  return std::any_of(parts.begin(), parts.begin() + count,
-                     [](const auto& part) { return part->has_negative_determinant(); });
+  return std::any_of(parts.begin(), parts.end(),
+                     [](const Part* part) { return part->of_law->has_negative_determinant(); });
 }
 
-SolutionLinearization& IslandSolver::part_of(std::size_t k, IslandLinearization& linearization) const {
+IslandMemory::OfClass& IslandSolver::memory_of(int slots, IslandMemory& memory) const {
   const std::type_index law = typeid(*solver_);
-  if (linearization.law != law) linearization.parts.clear();
-  linearization.law = law;
-  while (linearization.parts.size() <= k) linearization.parts.push_back(solver_->make_linearization());
-  return *linearization.parts[k];
-}
-
-IslandMemory::OfSize& IslandSolver::memory_of(int slots, IslandMemory& memory) const {
-  const std::type_index law = typeid(*solver_);
-  if (memory.law != law) memory.of_size.clear();
+  if (memory.law != law) memory.of_class.clear();
   memory.law = law;
-  if (memory.of_size.size() <= at(slots)) memory.of_size.resize(at(slots) + 1);
-  IslandMemory::OfSize& of_size = memory.of_size[at(slots)];
-  if (!of_size.of_law) of_size.of_law = solver_->make_memory();
-  return of_size;
+  const std::size_t c = capacity_class(slots);
+  if (memory.of_class.size() <= c) memory.of_class.resize(c + 1);
+  IslandMemory::OfClass& of_class = memory.of_class[c];
+  if (!of_class.of_law) of_class.of_law = solver_->make_memory();
+  return of_class;
 }
 
 void IslandSolver::solve(const ContactProblem& problem, IslandMemory& memory, ContactSolution& solution,
                          IslandLinearization* keep) const {
   memory.unconverged_slots.clear();
-  memory.islands.split(problem);
-  const auto solve_one = [&](const ContactProblem& part, std::size_t k, ContactSolution& its_solution) {
+  Islands& islands = keep == nullptr ? memory.islands : keep->islands;
+  islands.split(problem);
+  if (keep != nullptr) keep->clear(typeid(*solver_));
+  const auto solve_one = [&](const ContactProblem& part, SolutionLinearization* linearization,
+                             ContactSolution& its_solution) {
     SolverMemory& of_law = *memory_of(part.mass.slot_count(), memory).of_law;
     solver_->solve(part, of_law, its_solution);
-    if (keep == nullptr || !keep->is_complete) return;
+    if (linearization == nullptr || !keep->is_complete) return;
     try {
-      if (its_solution.converged) solver_->linearize_solved(part, its_solution, of_law, part_of(k, *keep));
+      if (its_solution.converged) solver_->linearize_solved(part, its_solution, of_law, *linearization);
       keep->is_complete = its_solution.converged;
     } catch (const std::logic_error&) {  // no derivative, which is for those to know who ask for one
       keep->is_complete = false;
     }
   };
   if (keep != nullptr) keep->is_complete = true;
-  if (memory.islands.is_whole()) {
-    solve_one(problem, 0, solution);
-    if (keep != nullptr) std::swap(keep->islands, memory.islands);
+  if (islands.is_whole()) {
+    const int slots = problem.mass.slot_count();
+    solve_one(problem, keep == nullptr ? nullptr : keep->add_part(*solver_, slots).of_law.get(), solution);
     return;
   }
   solution.reset();
   solution.velocity = problem.v_free;
-  for (std::size_t k = 0; k < memory.islands.members().size(); ++k) {
-    Island& island = *memory.islands.members()[k];
+  for (std::size_t k = 0; k < islands.size(); ++k) {
+    const int slots = islands.slot_count(k);
+    IslandLinearization::Part* const kept = keep == nullptr ? nullptr : &keep->add_part(*solver_, slots);
+    Island& island = kept == nullptr ? memory_of(slots, memory).island : kept->island;
+    islands.select(problem, k, island);
     const ContactSolution& part = island.solution;
-    solve_one(problem_of(island, problem), k, island.solution);
+    solve_one(problem_of(island, problem), kept == nullptr ? nullptr : kept->of_law.get(), island.solution);
     scatter(part.velocity, island.slots, solution.velocity);
     if (part.push_out.size() > 0) {
       if (solution.push_out.size() == 0) solution.push_out = problem.v_free;
@@ -364,10 +384,10 @@ void IslandSolver::solve(const ContactProblem& problem, IslandMemory& memory, Co
       solution.impact_row = whole_row(problem.rows, island, part.impact_row);
       solution.impact_time = part.impact_time;
     }
-    if (solution.converged && !part.converged) memory.unconverged_slots = island.slots;
+    if (solution.converged && !part.converged)
+      memory.unconverged_slots.assign(island.slots.begin(), island.slots.end());
     add_report(part, solution);
   }
-  if (keep != nullptr) std::swap(keep->islands, memory.islands);
 }
 
 void IslandSolver::linearize(const ContactProblem& problem, const ContactSolution& solution,
@@ -375,17 +395,21 @@ void IslandSolver::linearize(const ContactProblem& problem, const ContactSolutio
                              IslandLinearization& linearization) const {
   Islands& islands = linearization.islands;
   islands.split(problem);
+  linearization.clear(typeid(*solver_));
   if (islands.is_whole()) {
-    solver_->linearize(problem, solution, what_for, *memory_of(problem.mass.slot_count(), memory).of_law,
-                       part_of(0, linearization));
+    const int slots = problem.mass.slot_count();
+    solver_->linearize(problem, solution, what_for, *memory_of(slots, memory).of_law,
+                       *linearization.add_part(*solver_, slots).of_law);
     linearization.is_complete = true;
     return;
   }
-  for (std::size_t k = 0; k < islands.members().size(); ++k) {
-    Island& island = *islands.members()[k];
+  for (std::size_t k = 0; k < islands.size(); ++k) {
+    const int slots = islands.slot_count(k);
+    auto& [island, of_law] = linearization.add_part(*solver_, slots);
+    islands.select(problem, k, island);
     gather(solution, island);
     solver_->linearize(problem_of(island, problem), island.solution, what_for,
-                       *memory_of(island.mass.slot_count(), memory).of_law, part_of(k, linearization));
+                       *memory_of(slots, memory).of_law, *of_law);
   }
   linearization.is_complete = true;
 }
@@ -395,34 +419,30 @@ void IslandSolver::vjp(const ContactProblem& problem, const ContactSolution& sol
                        IslandMemory& memory, ContactProblemBar& bar) const {
   each_vjp(
       problem, solution, linearization, solution_bar,
-      [&](int slots) -> IslandMemory::OfSize& { return memory_of(slots, memory); }, bar,
+      [&](int slots) -> IslandMemory::OfClass& { return memory_of(slots, memory); }, bar,
       [&](const ContactProblem& part, const ContactSolution& its_solution, const SolutionLinearization& at,
-          const EndMotionBar& end, IslandMemory::OfSize& of_size, ContactProblemBar& its_bar,
-          const Island*) { solver_->vjp(part, its_solution, at, end, *of_size.of_law, its_bar); });
+          const EndMotionBar& end, IslandMemory::OfClass& of_class, ContactProblemBar& its_bar,
+          const Island*) { solver_->vjp(part, its_solution, at, end, *of_class.of_law, its_bar); });
 }
 
 bool IslandSolver::has_pair_vjp(const IslandLinearization& linearization) const {
-  const auto has = [&](std::size_t k) { return solver_->has_pair_vjp(*linearization.parts[k]); };
-  const Islands& islands = linearization.islands;
-  if (islands.is_whole()) return has(0);
-  for (std::size_t k = 0; k < islands.members().size(); ++k) {
-    if (!has(k)) return false;
-  }
-  return true;
+  return std::all_of(
+      linearization.parts.begin(), linearization.parts.end(),
+      [&](const IslandLinearization::Part* part) { return solver_->has_pair_vjp(*part->of_law); });
 }
 
 void IslandSolver::multiplier_vjp(const ContactProblem& problem, const ContactSolution& solution,
                                   const IslandLinearization& linearization, const EndMotionBar& solution_bar,
-                                  IslandMemory& memory, ContactProblemBar& bar, Eigen::VectorXd& w) const {
+                                  IslandMemory& memory, ContactProblemBar& bar, GrowableVector& w) const {
   if (!linearization.islands.is_whole()) w.setZero(problem.mass.size());
   each_vjp(
       problem, solution, linearization, solution_bar,
-      [&](int slots) -> IslandMemory::OfSize& { return memory_of(slots, memory); }, bar,
+      [&](int slots) -> IslandMemory::OfClass& { return memory_of(slots, memory); }, bar,
       [&](const ContactProblem& part, const ContactSolution& its_solution, const SolutionLinearization& at,
-          const EndMotionBar& end, IslandMemory::OfSize& of_size, ContactProblemBar& its_bar,
+          const EndMotionBar& end, IslandMemory::OfClass& of_class, ContactProblemBar& its_bar,
           const Island* island) {
-        Eigen::VectorXd& its_w = island == nullptr ? w : of_size.multiplier;
-        solver_->multiplier_vjp(part, its_solution, at, end, *of_size.of_law, its_bar, its_w);
+        GrowableVector& its_w = island == nullptr ? w : of_class.multiplier;
+        solver_->multiplier_vjp(part, its_solution, at, end, *of_class.of_law, its_bar, its_w);
         if (island != nullptr) scatter(its_w, island->slots, w);
       });
 }
@@ -433,21 +453,21 @@ Vec3<double> IslandSolver::pair_vjp(const ContactProblem& problem, const Contact
                                     ContactProblemBar& bar) const {
   const Islands& islands = linearization.islands;
   if (islands.is_whole()) {
-    return solver_->pair_vjp(problem, solution, *linearization.parts[0], pair, W,
+    return solver_->pair_vjp(problem, solution, *linearization.parts[0]->of_law, pair, W,
                              *memory_of(problem.mass.slot_count(), memory).of_law, bar);
   }
   const RowPair& whole_pair = problem.rows.pairs[pair];
   const auto [member, place] = islands.place_of(whole_pair, pair);
-  const Island& island = *islands.members()[member];
+  const Island& island = linearization.parts[member]->island;
   const ContactProblem part = problem_of(island, problem);
-  IslandMemory::OfSize& of_size = memory_of(island.mass.slot_count(), memory);
-  of_size.bar.set_zero(part);
-  const Vec3<double> impulse = solver_->pair_vjp(part, island.solution, *linearization.parts[member], place,
-                                                 W, *of_size.of_law, of_size.bar);
+  IslandMemory::OfClass& of_class = memory_of(island.mass.slot_count(), memory);
+  of_class.bar.set_zero(part);
+  const Vec3<double> impulse = solver_->pair_vjp(part, island.solution, *linearization.parts[member]->of_law,
+                                                 place, W, *of_class.of_law, of_class.bar);
   const int from = island.rows.pairs[place].begin;
   for (int i = whole_pair.begin; i < whole_pair.end; ++i)
-    bar.rows[at(i)] += of_size.bar.rows[at(from + i - whole_pair.begin)];
-  bar.pairs[pair] += of_size.bar.pairs[place];
+    bar.rows[at(i)] += of_class.bar.rows[at(from + i - whole_pair.begin)];
+  bar.pairs[pair] += of_class.bar.pairs[place];
   return impulse;
 }
 
@@ -456,20 +476,20 @@ void IslandSolver::jvp(const ContactProblem& problem, const ContactSolution& sol
                        IslandMemory& memory, EndMotionBar& solution_dot) const {
   const Islands& islands = linearization.islands;
   if (islands.is_whole()) {
-    solver_->jvp(problem, solution, *linearization.parts[0], dot,
+    solver_->jvp(problem, solution, *linearization.parts[0]->of_law, dot,
                  *memory_of(problem.mass.slot_count(), memory).of_law, solution_dot);
     return;
   }
   solution_dot.velocity = dot.v_free;
   solution_dot.displacement.resize(0);
-  for (std::size_t k = 0; k < islands.members().size(); ++k) {
-    const Island& island = *islands.members()[k];
-    IslandMemory::OfSize& of_size = memory_of(island.mass.slot_count(), memory);
-    gather(dot, problem, island, of_size.dot);
-    solver_->jvp(problem_of(island, problem), island.solution, *linearization.parts[k], of_size.dot,
-                 *of_size.of_law, of_size.end);
-    scatter(of_size.end.velocity, island.slots, solution_dot.velocity);
-    scatter_displacement(of_size.end.displacement, island, problem.mass.size(), solution_dot.displacement);
+  for (const IslandLinearization::Part* const linearized : linearization.parts) {
+    const Island& island = linearized->island;
+    IslandMemory::OfClass& of_class = memory_of(island.mass.slot_count(), memory);
+    gather(dot, problem, island, of_class.dot);
+    solver_->jvp(problem_of(island, problem), island.solution, *linearized->of_law, of_class.dot,
+                 *of_class.of_law, of_class.end);
+    scatter(of_class.end.velocity, island.slots, solution_dot.velocity);
+    scatter_displacement(of_class.end.displacement, island, problem.mass.size(), solution_dot.displacement);
   }
 }
 
@@ -478,12 +498,12 @@ void IslandSolver::flag_islands_near_kink(const ContactProblem& problem,
                                           std::vector<bool>& near_kink) const {
   const Islands& islands = linearization.islands;
   if (islands.is_whole()) {
-    if (linearization.parts[0]->is_near_kink()) std::fill(near_kink.begin(), near_kink.end(), true);
+    if (linearization.parts[0]->of_law->is_near_kink()) std::fill(near_kink.begin(), near_kink.end(), true);
     return;
   }
-  for (std::size_t k = 0; k < islands.members().size(); ++k) {
-    if (!linearization.parts[k]->is_near_kink()) continue;
-    each_pair(problem.rows, *islands.members()[k], [&](std::size_t begin, std::size_t, std::size_t count) {
+  for (const IslandLinearization::Part* const part : linearization.parts) {
+    if (!part->of_law->is_near_kink()) continue;
+    each_pair(problem.rows, part->island, [&](std::size_t begin, std::size_t, std::size_t count) {
       std::fill_n(near_kink.begin() + static_cast<std::ptrdiff_t>(begin), count, true);
     });
   }

@@ -4,8 +4,8 @@
 #pragma once
 
 #include <algorithm>
-#include <deque>
 #include <memory>
+#include <span>
 #include <typeindex>
 #include <utility>
 #include <vector>
@@ -14,51 +14,63 @@
 
 namespace abut {
 
-/// A part of a contact problem.
+/// The part of a contact problem that is an island: copies of what belongs to it, numbered within it.
 struct Island {
-  std::vector<int> slots, pairs, joints;  ///< of the whole problem, ascending; joints are groups of rows
+  std::span<const int> slots, pairs, joints;  ///< see Islands, which they point into
   MassMatrix mass;
   ContactRows rows;
   std::vector<ContactRow> start_rows;
   JointRows joint_rows;
-  Eigen::VectorXd v_start, v_free;
+  GrowableVector v_start, v_free;
   ContactSolution solution;
 };
 
-/// The islands of a problem. Keeps its memory from one problem to the next.
+/// The islands of a problem, in the order of their lowest slots. Keeps its memory from one problem to the
+/// next.
 class Islands {
  public:
   Islands() = default;
-  Islands(const Islands&) = delete;  // members() point into it
+  Islands(const Islands&) = delete;  // Island::slots, pairs and joints point into it
   Islands& operator=(const Islands&) = delete;
   Islands(Islands&&) = default;
   Islands& operator=(Islands&&) = default;
 
   void split(const ContactProblem& problem);
 
-  /// One island holds everything that moves: it is not copied, and members() is empty.
+  /// One island holds everything that moves: it is not copied, and size() is 0.
   [[nodiscard]] bool is_whole() const { return is_whole_; }
-  [[nodiscard]] const std::vector<Island*>& members() const { return members_; }
+  [[nodiscard]] std::size_t size() const { return slots_.list_count(); }
+  [[nodiscard]] int slot_count(std::size_t island) const { return static_cast<int>(slots_[island].size()); }
+  /// Copies an island out of the problem that was split; all but its solution.
+  void select(const ContactProblem& problem, std::size_t island, Island& out) const;
+
   /// Whether joints act in the island of a pair of the problem.
   [[nodiscard]] bool has_joints(const RowPair& pair) const {
-    return is_whole_ ? has_joints_ : !members_[at(island_of(pair.slot_A, pair.slot_B))]->joints.empty();
+    return is_whole_ ? has_joints_ : !joints_[at(island_of(pair.slot_A, pair.slot_B))].empty();
   }
-  /// The part that a pair of the problem is in, which is not whole, and its number there.
+  /// The island that a pair of the problem is in, which is not whole, and the pair's number there.
   [[nodiscard]] std::pair<std::size_t, std::size_t> place_of(const RowPair& pair, std::size_t index) const;
   /// Whether a contact or a joint acts on the body of a slot.
   [[nodiscard]] bool is_touched(int slot) const { return island_of_slot_[at(slot)] >= 0; }
-  [[nodiscard]] std::size_t bytes() const;
 
  private:
-  /// Islands of one size: their vectors never change it, so nothing is allocated when bodies meet and part.
-  struct Pool {
-    std::deque<Island> islands;
-    std::size_t in_use = 0;
-    [[nodiscard]] Island& next();
+  /// A list of indices for each island, all in one array.
+  class Lists {
+   public:
+    /// @param island_of  the island of each index, or -1
+    template <typename IslandOf>
+    void assign(std::size_t lists, std::size_t indices, const IslandOf& island_of);
+    void clear() { begin_.clear(); }
+    [[nodiscard]] std::size_t list_count() const { return begin_.empty() ? 0 : begin_.size() - 1; }
+    [[nodiscard]] std::span<const int> operator[](std::size_t list) const {
+      return std::span(indices_).subspan(at(begin_[list]), at(begin_[list + 1] - begin_[list]));
+    }
+
+   private:
+    std::vector<int> indices_, begin_;
   };
-  std::vector<Pool> pools_;  // by number of slots
-  std::vector<Island*> members_;
-  std::vector<int> size_of_root_;
+
+  Lists slots_, pairs_, joints_;     // of the whole problem, ascending; joints are groups of rows
   std::vector<int> parent_;          // of each slot: a forest with one tree an island
   std::vector<int> island_of_slot_;  // -1: nothing touches it
   std::vector<int> local_slot_;      // within its island
@@ -69,18 +81,20 @@ class Islands {
   }
 };
 
-/// Of one thread.
+/// Of one thread. Islands take turns in it: it grows with the largest ones, not with their number.
 struct IslandMemory {
-  /// For islands of one size.
-  struct OfSize {
+  /// For islands of one capacity class (island_solver.cpp). Solvers swap vectors of their memory with those
+  /// of a solution, so that both have to be of one class.
+  struct OfClass {
+    Island island;  ///< the one that is being solved
     std::unique_ptr<SolverMemory> of_law;
     EndMotionBar end;
-    Eigen::VectorXd multiplier;
+    GrowableVector multiplier;
     ContactProblemBar bar;
     ContactProblemDot dot;
   };
   Islands islands;
-  std::vector<OfSize> of_size;
+  std::vector<OfClass> of_class;
   std::type_index law = typeid(void);  ///< that these are for: another one starts anew
   /// Of the first island that did not converge; empty if all did, or if the whole problem is one.
   std::vector<int> unconverged_slots;
@@ -88,15 +102,32 @@ struct IslandMemory {
 
 /// See SolutionLinearization.
 struct IslandLinearization {
+  struct Part {
+    Island island;  ///< unused if it is the whole
+    std::unique_ptr<SolutionLinearization> of_law;
+  };
   Islands islands;
-  std::vector<std::unique_ptr<SolutionLinearization>> parts;  ///< one per member, or that of the whole
-  std::type_index law = typeid(void);                         ///< that they are of
+  std::vector<Part*> parts;            ///< one per island, or that of the whole
+  std::type_index law = typeid(void);  ///< that they are of
   bool is_complete = false;
+
+  /// No parts. Keeps their memory for those of the same law.
+  void clear(std::type_index of_law);
+  /// @param slots  of the island
+  Part& add_part(const ContactSolver& solver, int slots);
 
   [[nodiscard]] std::size_t bytes() const;
 
-  /// Of one of the members, see SolutionLinearization.
+  /// Of one of the parts, see SolutionLinearization.
   [[nodiscard]] bool has_negative_determinant() const;
+
+ private:
+  /// Parts for islands of one capacity class.
+  struct Pool {
+    std::vector<std::unique_ptr<Part>> parts;
+    std::size_t in_use = 0;
+  };
+  std::vector<Pool> pools_;
 };
 
 class IslandSolver {
@@ -116,7 +147,7 @@ class IslandSolver {
   [[nodiscard]] bool has_pair_vjp(const IslandLinearization& linearization) const;
   void multiplier_vjp(const ContactProblem& problem, const ContactSolution& solution,
                       const IslandLinearization& linearization, const EndMotionBar& solution_bar,
-                      IslandMemory& memory, ContactProblemBar& bar, Eigen::VectorXd& w) const;
+                      IslandMemory& memory, ContactProblemBar& bar, GrowableVector& w) const;
   /// Adds to `bar.rows` and `bar.pairs` alone.
   Vec3<double> pair_vjp(const ContactProblem& problem, const ContactSolution& solution,
                         const IslandLinearization& linearization, std::size_t pair, const Vec6<double>& W,
@@ -140,8 +171,7 @@ class IslandSolver {
   [[nodiscard]] const ContactSolver& law() const { return *solver_; }
 
  private:
-  [[nodiscard]] IslandMemory::OfSize& memory_of(int slots, IslandMemory& memory) const;
-  [[nodiscard]] SolutionLinearization& part_of(std::size_t k, IslandLinearization& linearization) const;
+  [[nodiscard]] IslandMemory::OfClass& memory_of(int slots, IslandMemory& memory) const;
 
   std::unique_ptr<ContactSolver> solver_;
 };

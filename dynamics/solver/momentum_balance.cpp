@@ -15,7 +15,7 @@ MomentumBalance::MomentumBalance(const ContactProblem& problem, const smooth_cou
       std::sqrt(memory.momentum.dot(problem.v_free) + problem.mass.total_mass() * speed_scale * speed_scale);
 }
 
-void MomentumBalance::evaluate(const Eigen::VectorXd& v, RowLaw law) {
+void MomentumBalance::evaluate(const GrowableVector& v, RowLaw law) {
   memory_.momentum = v - problem_.v_free;
   problem_.mass.multiply(memory_.momentum, memory_.gradient);
   for (const BlockPair& pair : rows_.pairs) {
@@ -29,8 +29,7 @@ void MomentumBalance::evaluate(const Eigen::VectorXd& v, RowLaw law) {
 
 /// M and the diagonal blocks of pairs; add_pair(k, BA, AB) adds the blocks of the k-th coupling.
 template <typename Matrix, typename AddPair>
-void MomentumBalance::assemble(const Eigen::VectorXd& v, RowLaw law, Matrix& matrix,
-                               const AddPair& add_pair) {
+void MomentumBalance::assemble(const GrowableVector& v, RowLaw law, Matrix& matrix, const AddPair& add_pair) {
   const MassMatrix& mass = problem_.mass;
   memory_.couplings.clear();
   for (const BlockPair& pair : rows_.pairs) {
@@ -73,19 +72,19 @@ void MomentumBalance::assemble(const Eigen::VectorXd& v, RowLaw law, Matrix& mat
   }
 }
 
-bool MomentumBalance::factorize(const Eigen::VectorXd& v, RowLaw law, BlockCholesky& H) {
+bool MomentumBalance::factorize(const GrowableVector& v, RowLaw law, BlockCholesky& H) {
   assemble(v, law, H,
            [&](std::size_t k, const Mat6<double>& BA, const Mat6<double>&) { H.add_coupling(k, BA); });
   return H.factorize();
 }
 
-bool MomentumBalance::factorize_coupled(const Eigen::VectorXd& v, BlockLu& A) {
+bool MomentumBalance::factorize_coupled(const GrowableVector& v, BlockLu& A) {
   assemble(v, RowLaw::coupled, A,
            [&](std::size_t k, const Mat6<double>& BA, const Mat6<double>& AB) { A.add_coupling(k, BA, AB); });
   return A.factorize();
 }
 
-void MomentumBalance::set_direction(const Eigen::VectorXd& v, const Eigen::VectorXd& direction) {
+void MomentumBalance::set_direction(const GrowableVector& v, const GrowableVector& direction) {
   line_start_ = &v;
   line_direction_ = &direction;
   problem_.mass.multiply(direction, memory_.mass_direction);

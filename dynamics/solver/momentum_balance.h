@@ -13,9 +13,9 @@ namespace abut {
 
 /// What Newton's methods on the balance work with.
 struct NewtonMemory {
-  Eigen::VectorXd gradient;  ///< F
-  Eigen::VectorXd direction, trial;
-  Eigen::VectorXd momentum, mass_direction;
+  GrowableVector gradient;  ///< F
+  GrowableVector direction, trial;
+  GrowableVector momentum, mass_direction;
   std::vector<Coupling> couplings;
   BlockCholesky hessian;  ///< of convex problems
 };
@@ -29,7 +29,7 @@ class MomentumBalance {
                   RowBlocks& rows, NewtonMemory& memory);
 
   /// Fills memory().gradient = F, and the normal impulses and slopes of all rows.
-  void evaluate(const Eigen::VectorXd& v, RowLaw law);
+  void evaluate(const GrowableVector& v, RowLaw law);
 
   /// Of the last evaluate():  rho = |F|_{M^-1} / sqrt(v*^T M v* + m_total speed_scale^2).
   [[nodiscard]] double residual() const {
@@ -39,14 +39,14 @@ class MomentumBalance {
   /// dF/dv at the v of the last evaluate(), factorized: of laws with symmetric K, or with the bounds of
   /// friction held fixed. False if it is not positive definite (which only non-finite numbers can bring
   /// about).
-  [[nodiscard]] bool factorize(const Eigen::VectorXd& v, RowLaw law, BlockCholesky& H);
+  [[nodiscard]] bool factorize(const GrowableVector& v, RowLaw law, BlockCholesky& H);
 
   /// dF/dv of the coupled law at the v of the last evaluate(), factorized. False if that fails.
-  [[nodiscard]] bool factorize_coupled(const Eigen::VectorXd& v, BlockLu& A);
+  [[nodiscard]] bool factorize_coupled(const GrowableVector& v, BlockLu& A);
 
   /// F(v + a direction).direction and its derivative by a, along the direction last set. The latter is the
   /// slope of the potential of a law that has one.
-  void set_direction(const Eigen::VectorXd& v, const Eigen::VectorXd& direction);
+  void set_direction(const GrowableVector& v, const GrowableVector& direction);
   [[nodiscard]] LineSums along(double a, RowLaw law);
 
   /// Where |along(a)| is at most a tenth of `slope_at_0` between `low` and `high`: a bracketed Newton search
@@ -63,14 +63,14 @@ class MomentumBalance {
     return {settings_, law, V.data(), pair.friction};
   }
   template <typename Matrix, typename AddPair>
-  void assemble(const Eigen::VectorXd& v, RowLaw law, Matrix& matrix, const AddPair& add_pair);
+  void assemble(const GrowableVector& v, RowLaw law, Matrix& matrix, const AddPair& add_pair);
 
   const ContactProblem& problem_;
   const smooth_coulomb::Settings& settings_;
   RowBlocks& rows_;
   NewtonMemory& memory_;
   double momentum_scale_;
-  const Eigen::VectorXd *line_start_ = nullptr, *line_direction_ = nullptr;
+  const GrowableVector *line_start_ = nullptr, *line_direction_ = nullptr;
   double line_constant_ = 0.0, line_linear_ = 0.0;
 };
 

@@ -47,8 +47,8 @@ class ImpactEnergy {
   }
 
   /// How much they add that end with these velocities and displacements, over what there was.
-  [[nodiscard]] double gain(const ContactProblem& problem, const Eigen::VectorXd& velocity,
-                            const Eigen::VectorXd& displacement) const {
+  [[nodiscard]] double gain(const ContactProblem& problem, const GrowableVector& velocity,
+                            const GrowableVector& displacement) const {
     double sum = 0.0;
     for (int s = 0; s < problem.mass.slot_count(); ++s)
       sum += impact::energy_gain(motion(problem, velocity, displacement, s));
@@ -56,9 +56,9 @@ class ImpactEnergy {
   }
 
   /// Its derivative by these alone, along a direction.
-  [[nodiscard]] double gain_along(const ContactProblem& problem, const Eigen::VectorXd& velocity,
-                                  const Eigen::VectorXd& displacement, const Eigen::VectorXd& velocity_dot,
-                                  const Eigen::VectorXd& displacement_dot) const {
+  [[nodiscard]] double gain_along(const ContactProblem& problem, const GrowableVector& velocity,
+                                  const GrowableVector& displacement, const GrowableVector& velocity_dot,
+                                  const GrowableVector& displacement_dot) const {
     double sum = 0.0;
     for (int s = 0; s < problem.mass.slot_count(); ++s) {
       const impact::BodyMotion<double> by = energy_gain_gradient(motion(problem, velocity, displacement, s));
@@ -69,9 +69,8 @@ class ImpactEnergy {
   }
 
   /// Adds the gradient of scale gain(), but for what `before_` adds to it: the gain is that of a root.
-  void vjp(const ContactProblem& problem, const Eigen::VectorXd& velocity,
-           const Eigen::VectorXd& displacement, double scale, EndMotionBar& end_bar,
-           ContactProblemBar& bar) const {
+  void vjp(const ContactProblem& problem, const GrowableVector& velocity, const GrowableVector& displacement,
+           double scale, EndMotionBar& end_bar, ContactProblemBar& bar) const {
     for (int s = 0; s < problem.mass.slot_count(); ++s) {
       const auto k = static_cast<std::size_t>(s);
       const impact::BodyMotion<double> by = energy_gain_gradient(motion(problem, velocity, displacement, s));
@@ -90,8 +89,8 @@ class ImpactEnergy {
   }
 
   /// The other way round, along changes of everything.
-  [[nodiscard]] double jvp(const ContactProblem& problem, const Eigen::VectorXd& velocity,
-                           const Eigen::VectorXd& displacement, const EndMotionBar& end_dot,
+  [[nodiscard]] double jvp(const ContactProblem& problem, const GrowableVector& velocity,
+                           const GrowableVector& displacement, const EndMotionBar& end_dot,
                            const ContactProblemDot& dot) const {
     double sum = 0.0;
     for (int s = 0; s < problem.mass.slot_count(); ++s) {
@@ -116,8 +115,8 @@ class ImpactEnergy {
 
   /// @param displacement  empty: none
   [[nodiscard]] impact::BodyMotion<double> motion(const ContactProblem& problem,
-                                                  const Eigen::VectorXd& velocity,
-                                                  const Eigen::VectorXd& displacement, int slot) const {
+                                                  const GrowableVector& velocity,
+                                                  const GrowableVector& displacement, int slot) const {
     const Vec6<double> V = velocity.segment<6>(6 * slot), V_free = problem.v_free.segment<6>(6 * slot);
     Vec6<double> delta = Vec6<double>::Zero();
     if (displacement.size() > 0) delta = displacement.segment<6>(6 * slot);
@@ -136,7 +135,7 @@ class ImpactEnergy {
 };
 
 /// Zeros for a displacement that is none: bodies with joints have none by impacts.
-void set_zero_if_none(Eigen::VectorXd& displacement, Eigen::Index size) {
+void set_zero_if_none(GrowableVector& displacement, Eigen::Index size) {
   if (displacement.size() == 0) displacement.setZero(size);
 }
 
@@ -363,7 +362,7 @@ bool PassiveImpactSolver::has_pair_vjp(const SolutionLinearization& linearizatio
 void PassiveImpactSolver::multiplier_vjp(const ContactProblem& problem, const ContactSolution& solution,
                                          const SolutionLinearization& linearization,
                                          const EndMotionBar& solution_bar, SolverMemory& memory,
-                                         ContactProblemBar& bar, Eigen::VectorXd& w) const {
+                                         ContactProblemBar& bar, GrowableVector& w) const {
   law_.multiplier_vjp(problem, solution, static_cast<const PassiveImpactLinearization&>(linearization).law,
                       solution_bar, static_cast<PassiveImpactMemory&>(memory).law, bar, w);
 }

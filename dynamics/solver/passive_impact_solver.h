@@ -40,7 +40,7 @@ class PassiveImpactSolver final : public ContactSolver {
   [[nodiscard]] bool has_pair_vjp(const SolutionLinearization& linearization) const override;
   void multiplier_vjp(const ContactProblem& problem, const ContactSolution& solution,
                       const SolutionLinearization& linearization, const EndMotionBar& solution_bar,
-                      SolverMemory& memory, ContactProblemBar& bar, Eigen::VectorXd& w) const override;
+                      SolverMemory& memory, ContactProblemBar& bar, GrowableVector& w) const override;
   Vec3<double> pair_vjp(const ContactProblem& problem, const ContactSolution& solution,
                         const SolutionLinearization& linearization, std::size_t pair, const Vec6<double>& W,
                         SolverMemory& memory, ContactProblemBar& bar) const override;

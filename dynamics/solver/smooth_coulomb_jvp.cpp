@@ -34,7 +34,7 @@ void SmoothCoulombSolver::jvp(const ContactProblem& problem, const ContactSoluti
   struct Impulse {
     Vec3<double> value, dot;
   };
-  const auto impulse_of = [&](std::size_t i, const Eigen::VectorXd& v_dot) -> Impulse {
+  const auto impulse_of = [&](std::size_t i, const GrowableVector& v_dot) -> Impulse {
     const RowLinearization& of_row = at.of_row[i];
     const ContactRow& row = problem.rows.rows[i];
     const ContactRowBar& row_dot = dot.rows[i];
@@ -58,7 +58,7 @@ void SmoothCoulombSolver::jvp(const ContactProblem& problem, const ContactSoluti
 
   // A dv = M dv* - dM (v - v*) + d(J^T gamma) + d(J^T lambda), the latter two at fixed v.
   memory.at_rest.setZero(problem.mass.size());
-  Eigen::VectorXd& v_dot = solution_dot.velocity;
+  GrowableVector& v_dot = solution_dot.velocity;
   dot.set_balance(problem, solution.velocity, v_dot);
   for (std::size_t i = 0; i < n; ++i) {
     const Impulse impulse = impulse_of(i, memory.at_rest);
@@ -69,7 +69,7 @@ void SmoothCoulombSolver::jvp(const ContactProblem& problem, const ContactSoluti
   // M delta = -sum s [t_c r_c x gamma; (t_c + c) gamma]
   solution_dot.displacement.resize(0);
   if (solution.displacement.size() == 0 || !problem.joints.empty()) return;  // as displace()
-  Eigen::VectorXd& sum_dot = memory.sum_dot;
+  GrowableVector& sum_dot = memory.sum_dot;
   sum_dot.setZero(problem.mass.size());
   dot.add_mass_product(solution.displacement, -1.0, sum_dot);
   for (std::size_t i = 0; i < n; ++i) {

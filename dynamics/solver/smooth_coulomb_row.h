@@ -47,8 +47,8 @@ struct RowApproach {
     row_bar.distance += by.distance;
     if (!problem.impacts_are_plastic) material_bar.restitution += by.restitution;
     bar.h += by.h;
-    const auto by_velocity = [&](double u_n_bar, const Eigen::VectorXd& velocity,
-                                 Eigen::VectorXd& velocity_bar) {
+    const auto by_velocity = [&](double u_n_bar, const GrowableVector& velocity,
+                                 GrowableVector& velocity_bar) {
       row_bar.n += u_n_bar * relative_velocity(row, velocity);
       add_velocity_bar(row, u_n_bar * row.n, velocity, row_bar);
       add_impulse(row, u_n_bar * row.n, velocity_bar);
@@ -57,9 +57,9 @@ struct RowApproach {
     by_velocity(by.u_free, problem.v_free, bar.v_free);
   }
   [[nodiscard]] impact::ApproachBar jvp(const ContactRowBar& row_dot, const PairMaterialBar& material_dot,
-                                        const Eigen::VectorXd& v_start_dot,
-                                        const Eigen::VectorXd& v_free_dot) const {
-    const auto along_normal = [&](const Eigen::VectorXd& v, const Eigen::VectorXd& v_dot) {
+                                        const GrowableVector& v_start_dot,
+                                        const GrowableVector& v_free_dot) const {
+    const auto along_normal = [&](const GrowableVector& v, const GrowableVector& v_dot) {
       return row_dot.n.dot(relative_velocity(row, v)) +
              row.n.dot(relative_velocity_jvp(row, row_dot, v, v_dot));
     };
@@ -170,14 +170,14 @@ struct SmoothCoulombLinearization final : SolutionLinearization {
 struct SmoothCoulombMemory final : SolverMemory {
   SmoothCoulombRows rows;
   CoupledNewtonMemory newton;
-  Eigen::VectorXd impulse;
+  GrowableVector impulse;
   // Of VJPs
   std::vector<RowBarBlock> row_bars;
   std::vector<impact::ImpactBar> impact_bars;
-  Eigen::VectorXd multiplier, momentum, shift_turn, shift;
+  GrowableVector multiplier, momentum, shift_turn, shift;
   // Of JVPs
   std::vector<impact::ImpactBar> impacts_dot;
-  Eigen::VectorXd sum_dot, at_rest;
+  GrowableVector sum_dot, at_rest;
 };
 
 }  // namespace abut

@@ -60,7 +60,7 @@ void SmoothCoulombSolver::prepare_impacts(const ContactProblem& problem,
 void SmoothCoulombSolver::displace(const ContactProblem& problem, const smooth_coulomb::Settings& settings,
                                    SmoothCoulombMemory& memory, ContactSolution& solution) {
   const SmoothCoulombRows& rows = memory.rows;
-  const Eigen::VectorXd& v = solution.velocity;
+  const GrowableVector& v = solution.velocity;
   const bool has_no_joints =
       problem.joints.empty();  // joints answer an impact: it then acts from the start on
   for (std::size_t i = 0; i < rows.impacts.size(); ++i) {
@@ -113,7 +113,7 @@ void SmoothCoulombSolver::solve_in_passes(const ContactProblem& problem,
                                           const smooth_coulomb::Settings& settings,
                                           SmoothCoulombMemory& memory, ContactSolution& solution) const {
   constexpr int k_passes_with_friction = 2;
-  Eigen::VectorXd& v = solution.velocity;
+  GrowableVector& v = solution.velocity;
   v = problem.v_free;
   RowBlocks& rows = memory.rows.blocks;
   MomentumBalance balance(problem, settings, speed_scale_, rows, memory.newton.newton);

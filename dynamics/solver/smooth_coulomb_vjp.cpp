@@ -36,7 +36,7 @@ struct MultiplierTwists {
   Vec6<double> relative;        ///< of B, about the pair's centre
   Vec3<double> turn_A, turn_B;  ///< angular velocities of A and of B, 0 if fixed
 
-  MultiplierTwists(const BlockPair& pair, const Eigen::VectorXd& w)
+  MultiplierTwists(const BlockPair& pair, const GrowableVector& w)
       : relative(relative_twist_change(pair, w)),
         turn_A(turn_of(pair.slot_A, w)),
         turn_B(turn_of(pair.slot_B, w)) {}
@@ -50,7 +50,7 @@ struct MultiplierTwists {
     }
   }
 
-  [[nodiscard]] static Vec3<double> turn_of(int slot, const Eigen::VectorXd& velocities) {
+  [[nodiscard]] static Vec3<double> turn_of(int slot, const GrowableVector& velocities) {
     if (slot < 0) return Vec3<double>::Zero();
     return velocities.segment<3>(6 * slot);
   }
@@ -59,7 +59,7 @@ struct MultiplierTwists {
 /// Of the rows of a pair that are no impacts; adds to their bars and the pair's. Returns the sum of their
 /// impulses on B.
 Vec3<double> pair_rows_vjp(const ContactProblem& problem, const smooth_coulomb::Settings& settings,
-                           const SmoothCoulombRows& rows, std::size_t p, const Eigen::VectorXd& v,
+                           const SmoothCoulombRows& rows, std::size_t p, const GrowableVector& v,
                            const MultiplierTwists& w, bool has_friction, SmoothCoulombMemory& memory,
                            ContactProblemBar& bar) {
   const BlockPair& pair = rows.blocks.pairs[p];
@@ -109,8 +109,8 @@ Vec3<double> pair_rows_vjp(const ContactProblem& problem, const smooth_coulomb::
 }
 
 /// What w contributes beside the rows.
-void balance_vjp(const ContactProblem& problem, const Eigen::VectorXd& w, const Eigen::VectorXd& v,
-                 Eigen::VectorXd& momentum, ContactProblemBar& bar) {
+void balance_vjp(const ContactProblem& problem, const GrowableVector& w, const GrowableVector& v,
+                 GrowableVector& momentum, ContactProblemBar& bar) {
   mass_vjp(problem, w, v, bar);
   problem.joints.vjp(v, w, bar.joints);
   problem.mass.multiply(w, momentum);
@@ -127,7 +127,7 @@ void SmoothCoulombSolver::vjp(const ContactProblem& problem, const ContactSoluti
   auto& memory = static_cast<SmoothCoulombMemory&>(any_memory);
   const std::size_t n = problem.rows.rows.size();
   const smooth_coulomb::Settings settings = settings_of(problem);
-  const Eigen::VectorXd& v = solution.velocity;
+  const GrowableVector& v = solution.velocity;
   std::vector<impact::ImpactBar>& impact_bar = memory.impact_bars;
   impact_bar.assign(rows.impacts.empty() ? 0 : n, {});
 
@@ -135,7 +135,7 @@ void SmoothCoulombSolver::vjp(const ContactProblem& problem, const ContactSoluti
   // Where joints answer an impact it acts from the start on, whatever other islands do.
   const bool displaces = solution.displacement.size() > 0 && problem.joints.empty();
   const auto displaces_by = [&](std::size_t i) { return displaces && rows.impact(i).hit; };
-  Eigen::VectorXd &w = memory.multiplier, &y = memory.shift_turn, &y_translation = memory.shift;
+  GrowableVector &w = memory.multiplier, &y = memory.shift_turn, &y_translation = memory.shift;
   w = solution_bar.velocity;
   if (displaces) {
     problem.mass.solve(solution_bar.displacement, y);
@@ -215,7 +215,7 @@ bool SmoothCoulombSolver::has_pair_vjp(const SolutionLinearization& linearizatio
 void SmoothCoulombSolver::multiplier_vjp(const ContactProblem& problem, const ContactSolution& solution,
                                          const SolutionLinearization& linearization,
                                          const EndMotionBar& solution_bar, SolverMemory& memory,
-                                         ContactProblemBar& bar, Eigen::VectorXd& w) const {
+                                         ContactProblemBar& bar, GrowableVector& w) const {
   w = solution_bar.velocity;
   static_cast<const SmoothCoulombLinearization&>(linearization).jacobian.solve_transposed_in_place(w);
   balance_vjp(problem, w, solution.velocity, static_cast<SmoothCoulombMemory&>(memory).momentum, bar);

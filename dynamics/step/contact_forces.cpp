@@ -16,7 +16,7 @@ bool is_same(const ContactFeature& a, const ContactFeature& b) {
 }
 
 /// Velocity of B relative to A at a row's point, across its normal.
-Vec3<double> slip_of(const ContactRow& row, const Eigen::VectorXd& v) {
+Vec3<double> slip_of(const ContactRow& row, const GrowableVector& v) {
   const auto velocity = [&](int slot, const Vec3<double>& r) -> Vec3<double> {
     if (slot < 0) return Vec3<double>::Zero();
     return point_velocity(Vec6<double>(v.segment<6>(6 * slot)), r);

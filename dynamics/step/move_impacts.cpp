@@ -26,11 +26,11 @@ struct MovingBody {
   }
 };
 
-MovingBody body_A(const RowPair& pair, const Eigen::VectorXd& v_free) {
+MovingBody body_A(const RowPair& pair, const GrowableVector& v_free) {
   return {pair.body_A, pair.slot_A,
           pair.slot_A < 0 ? pair.V_A : Vec6<double>(v_free.segment<6>(6 * pair.slot_A))};
 }
-MovingBody body_B(const RowPair& pair, const Eigen::VectorXd& v_free) {
+MovingBody body_B(const RowPair& pair, const GrowableVector& v_free) {
   return {pair.body_B, pair.slot_B,
           pair.slot_B < 0 ? pair.V_B : Vec6<double>(v_free.segment<6>(6 * pair.slot_B))};
 }

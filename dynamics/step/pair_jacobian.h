@@ -21,7 +21,7 @@ struct PairJacobian {
   Vec3<double> impulse;                     ///< F, on B [N s]
 
   /// Adds to dL/d(state).
-  void add_vjp(const Eigen::VectorXd& w, StateTangent& state_bar) const {
+  void add_vjp(const GrowableVector& w, StateTangent& state_bar) const {
     const Vec6<double> W = relative_twist_change(pair, w);
     const auto add = [&](int body, const Eigen::Matrix<double, 12, 6>& by) {
       const auto b = static_cast<std::size_t>(body);

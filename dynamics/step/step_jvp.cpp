@@ -29,9 +29,9 @@ class JointImpulseTangent {
         tangent_(tangent),
         mass_dot_(mass_dot) {}
 
-  void add(const Eigen::VectorXd& v, Eigen::VectorXd& out) const {
+  void add(const GrowableVector& v, GrowableVector& out) const {
     JointRows single;
-    Eigen::VectorXd w = Eigen::VectorXd::Zero(v.size());
+    GrowableVector w = GrowableVector::Zero(v.size());
     for (const JointGroup& group : joints_.groups) {
       single.clear();
       single.append(joints_, group, group.slot_A, group.slot_B);
@@ -48,8 +48,7 @@ class JointImpulseTangent {
 
  private:
   /// d(w^T J^T lambda)
-  [[nodiscard]] double slope(const JointRows& rows, const Eigen::VectorXd& v,
-                             const Eigen::VectorXd& w) const {
+  [[nodiscard]] double slope(const JointRows& rows, const GrowableVector& v, const GrowableVector& w) const {
     const auto slots = static_cast<std::size_t>(mass_.slot_count());
     std::vector<JointRowBar> bars(rows.rows.size());
     rows.vjp(v, w, bars);

@@ -13,6 +13,7 @@
 #include "dynamics/step/impact_rows.h"
 #include "dynamics/step/pair_jacobian.h"
 #include "dynamics/step/step_scratch.h"
+#include "engine/growable_vector.h"
 #include "engine/state.h"
 
 namespace abut {
@@ -62,7 +63,7 @@ struct StepVjpScratch {
   std::vector<PairJacobian> pairs;
   ManifoldLinearization pair_contacts;
   StateTangent of_pair;
-  Eigen::VectorXd multiplier;
+  GrowableVector multiplier;
 };
 
 struct StepJvpScratch {

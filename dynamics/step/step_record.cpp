@@ -9,7 +9,7 @@ std::size_t StepRecord::bytes() const {
   for (const SubstepRecord& substep : substeps) {
     sum += sizeof(SubstepRecord) + sizeof(ContactFeature) * substep.features.size() +
            (sizeof(Pose<double>) + sizeof(Vec6<double>)) * substep.end.X_WB.size();
-    for (const Eigen::VectorXd* v : {&substep.velocity, &substep.push_out, &substep.displacement})
+    for (const GrowableVector* v : {&substep.velocity, &substep.push_out, &substep.displacement})
       sum += sizeof(double) * static_cast<std::size_t>(v->size());
     if (substep.tape) sum += substep.tape->bytes();
   }

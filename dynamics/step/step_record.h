@@ -4,10 +4,9 @@
 #include <memory>
 #include <vector>
 
-#include <Eigen/Core>
-
 #include "collision/manifold/contact_clustering.h"
 #include "dynamics/step/step_report.h"
+#include "engine/growable_vector.h"
 #include "engine/state.h"
 
 namespace abut {
@@ -27,9 +26,9 @@ struct SubstepRecord {
   ContactFeature impact;                  ///< the contact that closes at its end, where that is its length
   std::vector<ContactFeature> features;   ///< of the contacts with a weight > 0
   std::vector<ContactClusters> clusters;  ///< of each pair that has such, if any pair is reduced
-  Eigen::VectorXd velocity;               ///< see ContactSolution, as the next two
-  Eigen::VectorXd push_out;
-  Eigen::VectorXd displacement;
+  GrowableVector velocity;                ///< see ContactSolution, as the next two
+  GrowableVector push_out;
+  GrowableVector displacement;
   State end;                                ///< none of the last one: it is that of the step
   std::shared_ptr<const SubstepTape> tape;  ///< none: it is lean
 };

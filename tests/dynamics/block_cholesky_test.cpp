@@ -79,14 +79,14 @@ TEST_CASE("BlockCholesky: solves as a dense factorization does, whatever the pat
     const Matrix m(random, n,
                    n == 1 ? std::vector<Coupling>() : random_couplings(random, n, pick(random, 3 * n)));
     CAPTURE(i, n, m.couplings.size());
-    Eigen::VectorXd b(6 * n);
+    GrowableVector b(6 * n);
     for (double& x : b) x = random.uniform(-1.0, 1.0);
     for (int repeat = 0; repeat < 2; ++repeat) {
       m.fill(matrix);
       REQUIRE(matrix.factorize());
-      Eigen::VectorXd x = b;
+      GrowableVector x = b;
       matrix.solve_in_place(x);
-      REQUIRE(test::close(x, Eigen::VectorXd(m.dense.llt().solve(b)), 1e-12, 1e-12));
+      REQUIRE(test::close(x, GrowableVector(m.dense.llt().solve(b)), 1e-12, 1e-12));
     }
   }
 }

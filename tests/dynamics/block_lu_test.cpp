@@ -54,13 +54,13 @@ TEST_CASE("BlockLu: solves as a dense factorization does, transposed too, and kn
     Eigen::MatrixXd dense;
     fill(random, n, n == 1 ? 0 : static_cast<int>(random.integer(static_cast<std::uint64_t>(3 * n))), matrix,
          dense);
-    Eigen::VectorXd b(6 * n);
+    GrowableVector b(6 * n);
     for (double& x : b) x = random.uniform(-1.0, 1.0);
     const Eigen::FullPivLU<Eigen::MatrixXd> reference(dense);
     REQUIRE(matrix.factorize());
     CAPTURE(i, n);
     const double growth = dense.norm() * reference.inverse().norm();
-    Eigen::VectorXd x = b;
+    GrowableVector x = b;
     matrix.solve_in_place(x);
     CHECK((dense * x - b).norm() <= 1e-13 * growth * b.norm());
     x = b;

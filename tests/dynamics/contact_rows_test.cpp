@@ -238,7 +238,7 @@ TEST_CASE(
     config.reduction = reduction;
     Rows at(scene, k_settings, config);
     if (at.rows.rows.empty()) continue;
-    Eigen::VectorXd velocity(at.mass.size()), d_velocity(at.mass.size());
+    GrowableVector velocity(at.mass.size()), d_velocity(at.mass.size());
     for (int s = 0; s < at.mass.slot_count(); ++s) {
       velocity.segment<6>(6 * s) = scene.state.V_WB[static_cast<std::size_t>(at.mass.body(s))];
       d_velocity.segment<6>(6 * s) = test::random_vector<6>(random);
@@ -264,7 +264,7 @@ TEST_CASE(
     std::vector<ContactBar> contact_bars(at.manifold.contacts.size());
     std::vector<Vec6<double>> pose_bar(scene.model.bodies.size(), Vec6<double>::Zero());
     std::vector<Vec6<double>> twist_bar(scene.model.bodies.size(), Vec6<double>::Zero());
-    Eigen::VectorXd velocity_bar = Eigen::VectorXd::Zero(at.mass.size());
+    GrowableVector velocity_bar = GrowableVector::Zero(at.mass.size());
     const double h_bar =
         rows_vjp(at.rows, k_settings.h, velocity, bars, {contact_bars, pose_bar, &velocity_bar, twist_bar});
 

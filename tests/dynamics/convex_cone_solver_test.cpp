@@ -206,7 +206,7 @@ TEST_CASE("ConvexConeSolver: agrees with a brute-force minimiser, and ends where
     CAPTURE(static_cast<int>(law), p.rows.rows.size());
     REQUIRE(p.mass.inverse_norm(test::gradient_of(L, solution.velocity)) <= 1e-9 * scale);
     // The brute force does not always come through where zones meet, but never finds less.
-    const Eigen::VectorXd v = test::minimise(L, p.free.v_free, 1e-8);
+    const GrowableVector v = test::minimise(L, p.free.v_free, 1e-8);
     const double error = (solution.velocity - v).norm() / (v.norm() + k_cone_gravity * p.config.h);
     worst = std::max(worst, error);
     ++compared;
@@ -214,7 +214,7 @@ TEST_CASE("ConvexConeSolver: agrees with a brute-force minimiser, and ends where
     REQUIRE(L(VecX<double>(solution.velocity)) <= L(VecX<double>(v)) * (1.0 + 1e-13));
     const double least = L(VecX<double>(solution.velocity));
     for (int k = 0; k < 50; ++k) {
-      Eigen::VectorXd d(v.size()), Md;
+      GrowableVector d(v.size()), Md;
       for (double& x : d) x = random.normal();
       d *= std::pow(10.0, random.uniform(-4.0, 1.0));
       p.mass.multiply(d, Md);
@@ -230,7 +230,7 @@ TEST_CASE("ConvexConeSolver: agrees with a brute-force minimiser, and ends where
 TEST_CASE("ConvexConeSolver: does not depend on where it starts", "[dynamics][property]") {
   // The impedance law carries a part of the velocities at the start over; to the cone they are a start alone.
   for (const Problem& p : test::random_problems(40, 3, config_of(ContactLaw::convex_cone))) {
-    const Eigen::VectorXd elsewhere = p.free.v_start + Eigen::VectorXd::Constant(p.mass.size(), 3.0);
+    const GrowableVector elsewhere = p.free.v_start + GrowableVector::Constant(p.mass.size(), 3.0);
     const ContactProblem problem = p.problem();
     const ContactProblem from_elsewhere{problem.mass, problem.rows,      elsewhere,     problem.v_free,
                                         problem.h,    problem.nominal_h, problem.joints};
@@ -283,7 +283,7 @@ TEST_CASE("ConvexConeSolver: contacts change their zone only where they were sai
   int changes = 0, missed = 0, flagged = 0, rows = 0;
   for (Problem p : test::random_problems(40, 1, config_of(law))) {
     const ConvexConeSolver solver(p.config, p.gravity());
-    const Eigen::VectorXd v_free = p.free.v_free;
+    const GrowableVector v_free = p.free.v_free;
     const Vec3<double> push = Random(static_cast<std::uint64_t>(p.rows.rows.size())).unit_vector();
     std::vector<int> before;
     std::vector<bool> near_before;

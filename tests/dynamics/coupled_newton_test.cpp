@@ -111,7 +111,7 @@ TEST_CASE("adjoint: says where the answer lies on the way back between two folds
   };
   int flagged = 0;
   for (double speed = 1e-5; speed < 1.0; speed *= 1.5) {
-    Eigen::VectorXd& velocity = trajectory.records[0].substeps[0].velocity;
+    GrowableVector& velocity = trajectory.records[0].substeps[0].velocity;
     velocity.setZero();
     velocity[3] = -2.0;
     velocity[5] = -speed;

@@ -365,13 +365,13 @@ TEST_CASE("free_motion: VJP of v_free agrees with differences in every input", "
     Flight at = c.flight;
     at.mass.update(at.model, at.state);
     free_motion(at.model, at.mass, at.state, at.control, at.h, at.free);
-    const Eigen::VectorXd displacement;
+    const GrowableVector displacement;
     const EndMotion end{at.free.v_free, displacement};
     State next;
     advance(at.model, at.mass, at.state, at.control, at.h, at.free, end, next);
     std::vector<BodyMotionDerivative> derivatives;
     linearize_motion(at.model, at.mass, at.state, at.h, at.free, end, next, derivatives);
-    const Eigen::VectorXd bar = c.twist_weight;
+    const GrowableVector bar = c.twist_weight;
     const std::vector<Vec3<double>> momentum_bar{Vec3<double>::Zero()};
     std::vector<Mat3<double>> inertia_W_bar{Mat3<double>::Zero()};
     StateTangent state_bar(1);
@@ -428,8 +428,8 @@ TEST_CASE("advance: VJP agrees with differences in every input, v_end independen
     Flight at = c.flight;
     at.mass.update(at.model, at.state);
     free_motion(at.model, at.mass, at.state, at.control, at.h, at.free);
-    const Eigen::VectorXd v_end = at.free.v_free + c.v_end_offset;
-    Eigen::VectorXd displacement;  // every other case has one
+    const GrowableVector v_end = at.free.v_free + c.v_end_offset;
+    GrowableVector displacement;  // every other case has one
     if (i % 2 == 0) displacement = test::random_vector<6>(random, 0.1);
     MotionLag lag;
     if (i % 3 == 0) lag = MotionLag::of_part(at.h, random.uniform(1.0, 2.0) * at.h);
@@ -445,7 +445,7 @@ TEST_CASE("advance: VJP agrees with differences in every input, v_end independen
     std::vector<Vec6<double>> wrench_bar{Vec6<double>::Zero()};
     EndMotionBar end_bar;
     double h_bar = 0.0;
-    Eigen::VectorXd v_free_bar = Eigen::VectorXd::Zero(6);
+    GrowableVector v_free_bar = GrowableVector::Zero(6);
     std::vector<Vec3<double>> momentum_bar{Vec3<double>::Zero()};
     std::vector<Mat3<double>> inertia_W_bar{Mat3<double>::Zero()};
     Vec3<double> gravity_bar = Vec3<double>::Zero();
@@ -460,7 +460,7 @@ TEST_CASE("advance: VJP agrees with differences in every input, v_end independen
     const Mat3<double> dI = 0.1 * at.body().inertia.trace() *
                             (d.head<3>() * d.tail<3>().transpose() + d.tail<3>() * d.head<3>().transpose());
     const double w = at.w().norm();
-    Eigen::VectorXd v_end_moved = v_end, displacement_moved = displacement;
+    GrowableVector v_end_moved = v_end, displacement_moved = displacement;
     const std::vector<NamedDirection> directions{
         {"pose", state_bar.pose[0].dot(d),
          [&](Flight& f, double t) { f.state.X_WB[0] = retract<double>(f.state.X_WB[0], t * d); }},

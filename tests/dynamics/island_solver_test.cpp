@@ -2,10 +2,12 @@
 
 #include <catch2/catch.hpp>
 
+#include <string>
 #include <vector>
 
 #include "dynamics/rollout/adjoint.h"
 #include "dynamics/rollout/rollout.h"
+#include "tests/support/no_alloc.h"
 #include "tests/support/scenes.h"
 
 namespace {
@@ -76,4 +78,46 @@ TEST_CASE("IslandSolver: what happens far away changes no bit of motion or gradi
   }
   CHECK(of_part.initial.pose[1].norm() > 0.0);
   CHECK(of_part.model.bodies[4].friction != 0.0);  // the sphere slides before it rolls
+}
+
+TEST_CASE("IslandSolver: an island takes the memory of others of its class, whatever their sizes",
+          "[dynamics][property]") {
+  if (!test::k_counts_allocations) return;
+  const StepConfig config =
+      config_of(GENERATE(ContactLaw::smooth_coulomb, ContactLaw::penalty, ContactLaw::convex_cone));
+  // Balls that touch in a row, but for a gap, so that there are two islands; and one by itself.
+  constexpr int k_balls = 31;
+  constexpr double k_radius = 0.05;
+  TestScene scene = test::floor_scene();
+  for (int i = 0; i < k_balls; ++i) {
+    Body ball = test::sphere_of_mass(k_radius, 1.0);
+    ball.name += std::to_string(i);
+    scene.add(std::move(ball), test::pose_at({2.0 * k_radius * i, 0, k_radius}));
+  }
+  scene.add(test::sphere_of_mass(k_radius, 1.0), test::pose_at({0, 5, k_radius}));
+  scene.set_friction(0.0);  // no size needs a fallback that those before did not: one takes memory of its own
+  const auto with_gap_after = [&](int balls) {
+    State state = scene.state;
+    for (int i = balls; i < k_balls; ++i) state.X_WB[at(1 + i)].p.y() = 1.0;
+    return state;
+  };
+  const Stepper stepper(scene.model, config);
+  StepScratch scratch;
+  State next = scene.state;
+  const auto step_from = [&](const State& state) {
+    const StepReport report = stepper.step(state, {}, next, scratch);
+    const std::size_t islands = scratch.solver.islands.size();
+    return report.status == StepStatus::ok && report.contacts >= k_balls && islands >= 2;
+  };
+  std::vector<State> states;
+  for (int balls = 1; balls <= k_balls; ++balls) states.push_back(with_gap_after(balls));
+  bool all_ok = true;
+  for (const int largest_of_class : {31, 15, 7, 3, 1}) {
+    for (int k = 0; k < 2; ++k) all_ok = step_from(states[at(largest_of_class - 1)]) && all_ok;
+  }
+  const test::NoAlloc guard;
+  for (const State& state : states) all_ok = step_from(state) && all_ok;
+  const std::size_t count = guard.allocations();
+  CHECK(all_ok);
+  CHECK(count == 0);
 }

@@ -70,8 +70,8 @@ struct Case {
     make_joint_rows(model, mass, state, settings, rows);
   }
 
-  [[nodiscard]] Eigen::VectorXd random_velocity(Random& random) const {
-    Eigen::VectorXd v(mass.size());
+  [[nodiscard]] GrowableVector random_velocity(Random& random) const {
+    GrowableVector v(mass.size());
     for (Eigen::Index i = 0; i < v.size(); ++i) v[i] = random.uniform(-1.0, 1.0);
     return v;
   }
@@ -190,13 +190,13 @@ TEST_CASE("JointRows: line, gradient, sparse and dense Hessian are derivatives o
   c.joint().motor = {MotorKind::velocity, 2.0, 0.0, 30.0, 1.5};
   c.joint().lower = 0.5 * joint_coordinate(c.joint(), c.state);
   c.update();
-  const Eigen::VectorXd v = c.random_velocity(random), dv = c.random_velocity(random);
-  const auto gradient = [&](const Eigen::VectorXd& at) {
-    Eigen::VectorXd g = Eigen::VectorXd::Zero(12);
+  const GrowableVector v = c.random_velocity(random), dv = c.random_velocity(random);
+  const auto gradient = [&](const GrowableVector& at) {
+    GrowableVector g = GrowableVector::Zero(12);
     c.rows.add_gradient(at, g);
     return g;
   };
-  const auto hessian = [&](const Eigen::VectorXd& at) {
+  const auto hessian = [&](const GrowableVector& at) {
     Eigen::MatrixXd H = Eigen::MatrixXd::Zero(12, 12);
     for (const JointGroup& group : c.rows.groups) {
       const JointHessian blocks = c.rows.hessian(group, at);
@@ -210,13 +210,13 @@ TEST_CASE("JointRows: line, gradient, sparse and dense Hessian are derivatives o
   };
   const Eigen::MatrixXd H = hessian(v);
   CHECK(test::close(H, H.transpose(), 1e-13, 1e-10));
-  const Eigen::MatrixXd differences = test::fd_jacobian(gradient, v, 1e-6);
+  const Eigen::MatrixXd differences = test::fd_jacobian(gradient, Eigen::VectorXd(v), 1e-6);
   CHECK(test::close(H, differences, 1e-6, 1e-5 * H.norm()));
 
   for (const double a : {0.0, 0.7}) {
     double slope = 0.0, curvature = 0.0;
     c.rows.add_line(v, dv, a, slope, curvature);
-    const Eigen::VectorXd v_a = v + a * dv;
+    const GrowableVector v_a = v + a * dv;
     const Eigen::MatrixXd H_a = hessian(v_a);
     CHECK(test::close(slope, gradient(v_a).dot(dv), 1e-12, 0));
     CHECK(test::close(curvature, dv.dot(H_a * dv), 1e-12, 0));
@@ -231,7 +231,7 @@ TEST_CASE("JointRows: line, gradient, sparse and dense Hessian are derivatives o
   BlockLu lu;
   REQUIRE(balance.factorize(v, RowLaw::frictionless, memory.hessian));
   REQUIRE(balance.factorize_coupled(v, lu));
-  Eigen::VectorXd x = dv, y = dv, Mx;
+  GrowableVector x = dv, y = dv, Mx;
   memory.hessian.solve_in_place(x);
   lu.solve_in_place(y);
   c.mass.multiply(x, Mx);
@@ -247,7 +247,7 @@ TEST_CASE("JointRows: a motor gives its limit and no more, whatever the speed", 
   const double limit = c.settings.law.h * 3.0;
   std::vector<double> impulses;
   for (const double speed : {1e-12, 1.0, 1e3, 1e200}) {
-    Eigen::VectorXd v = Eigen::VectorXd::Zero(12);
+    GrowableVector v = GrowableVector::Zero(12);
     v.segment<3>(6) = -speed * c.rows.rows[5].J_B.head<3>();
     c.rows.impulses(v, impulses);
     CAPTURE(speed);
@@ -277,9 +277,9 @@ TEST_CASE("joint_rows_vjp: every input agrees with differences", "[dynamics][der
     c.joint().upper = q + 2e-4;
   }
   c.update();
-  const Eigen::VectorXd v = c.random_velocity(random), w = c.random_velocity(random);
+  const GrowableVector v = c.random_velocity(random), w = c.random_velocity(random);
   const auto value = [&](const Case& at) {
-    Eigen::VectorXd g = Eigen::VectorXd::Zero(at.mass.size());
+    GrowableVector g = GrowableVector::Zero(at.mass.size());
     at.rows.add_gradient(v, g);
     return -w.dot(g);
   };

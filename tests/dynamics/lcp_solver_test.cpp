@@ -62,7 +62,7 @@ TEST_CASE("LcpSolver: agrees with projected Gauss-Seidel without friction", "[dy
     const ContactSolution solution = test::solve(solver, p);
     REQUIRE(solution.converged);
     const auto& s = solver.settings();
-    Eigen::VectorXd v = p.free.v_free, change, push;
+    GrowableVector v = p.free.v_free, change, push;
     std::vector<double> impulses(p.rows.rows.size(), 0.0);
     for (int sweep = 0; sweep < 20000; ++sweep) {
       double most = 0.0;

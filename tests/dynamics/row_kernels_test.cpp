@@ -61,10 +61,10 @@ ContactRows random_rows(Random& random, int count, int slot_A, int slot_B) {
 struct RowTerms {
   const smooth_coulomb::Settings& s;
   const ContactRows& rows;
-  const Eigen::VectorXd& before;                ///< velocities that bound friction
+  const GrowableVector& before;                 ///< velocities that bound friction
   const impedance::Settings* mujoco = nullptr;  ///< of the cone, else it is Drake's
 
-  [[nodiscard]] smooth_coulomb::NormalImpulse normal(const ContactRow& row, const Eigen::VectorXd& v) const {
+  [[nodiscard]] smooth_coulomb::NormalImpulse normal(const ContactRow& row, const GrowableVector& v) const {
     const PairMaterial& material = rows.pairs[0].material;
     return smooth_coulomb::normal_impulse_derivatives(
         row.n.dot(relative_velocity(row, v)),
@@ -73,10 +73,10 @@ struct RowTerms {
   [[nodiscard]] double bound(const ContactRow& row) const {
     return rows.pairs[0].material.friction * normal(row, before).value;
   }
-  [[nodiscard]] Friction friction(const ContactRow& row, const Eigen::VectorXd& v) const {
+  [[nodiscard]] Friction friction(const ContactRow& row, const GrowableVector& v) const {
     return {relative_velocity(row, v), row.n, s.stiction_speed};
   }
-  [[nodiscard]] convex_cone::Cone cone(const ContactRow& row, const Eigen::VectorXd& v) const {
+  [[nodiscard]] convex_cone::Cone cone(const ContactRow& row, const GrowableVector& v) const {
     const PairMaterial& material = rows.pairs[0].material;
     const Vec3<double> u = relative_velocity(row, v);
     if (mujoco) {
@@ -88,7 +88,7 @@ struct RowTerms {
                 {row.distance, row.weight, row.inverse_mass, material.compliance, material.dissipation_time},
                 material.friction, k_sigma, s)};
   }
-  [[nodiscard]] Vec3<double> impulse(const ContactRow& row, const Eigen::VectorXd& v, RowLaw law) const {
+  [[nodiscard]] Vec3<double> impulse(const ContactRow& row, const GrowableVector& v, RowLaw law) const {
     if (law == RowLaw::cone) return cone(row, v).impulse();
     const double gamma = normal(row, v).value;
     Vec3<double> sum = gamma * row.n;
@@ -96,7 +96,7 @@ struct RowTerms {
     if (law == RowLaw::coupled) sum += friction(row, v).impulse(rows.pairs[0].material.friction * gamma);
     return sum;
   }
-  [[nodiscard]] Mat3<double> resistance(const ContactRow& row, const Eigen::VectorXd& v, RowLaw law) const {
+  [[nodiscard]] Mat3<double> resistance(const ContactRow& row, const GrowableVector& v, RowLaw law) const {
     if (law == RowLaw::cone) return cone(row, v).resistance();
     const smooth_coulomb::NormalImpulse gamma = normal(row, v);
     Mat3<double> K = -gamma.d_velocity * (row.n * row.n.transpose());
@@ -128,18 +128,18 @@ TEST_CASE("RowKernels: every instruction set sums what the formulas say of each 
   const ContactRows rows = random_rows(random, count, slot_A, slot_B);
   const int velocities = slot_A >= 0 && slot_B >= 0 ? 12 : 6;
   const auto velocity = [&](double size) {
-    Eigen::VectorXd v(velocities);
+    GrowableVector v(velocities);
     for (double& x : v) x = random.uniform(-size, size);
     return v;
   };
-  const Eigen::VectorXd before = velocity(0.01), v = velocity(0.01), dv = velocity(0.01);
+  const GrowableVector before = velocity(0.01), v = velocity(0.01), dv = velocity(0.01);
   const double a = random.uniform(0.2, 0.8);
-  const Eigen::VectorXd v_a = v + a * dv;
+  const GrowableVector v_a = v + a * dv;
   const impedance::Settings mujoco = impedance::settings_of({.solimp = {0.1, 0.95, 1e-3, 0.3, 1.7}}, s.h);
   const RowTerms terms{s, rows, before, is_impedance ? &mujoco : nullptr};
 
   // Sums of the plain formulas, and of their magnitudes: what rounding is measured by.
-  Eigen::VectorXd force = Eigen::VectorXd::Zero(v.size()), force_size = force;
+  GrowableVector force = GrowableVector::Zero(v.size()), force_size = force;
   Mat3<double> S0 = Mat3<double>::Zero(), S1 = S0, T1 = S0, S2 = S0;
   double S_size = 0.0, slope = 0.0, slope_size = 0.0, curvature = 0.0;
   for (const ContactRow& row : rows.rows) {
@@ -180,7 +180,7 @@ TEST_CASE("RowKernels: every instruction set sums what the formulas say of each 
     }
 
     kernels.sum_impulses({s, law, V.data(), pair.friction}, blocks, wrench.data());
-    Eigen::VectorXd sum = Eigen::VectorXd::Zero(v.size());
+    GrowableVector sum = GrowableVector::Zero(v.size());
     add_wrench(pair, wrench, sum);
     // Velocities of 0.01 m/s differ by rounding, and tau_v is 4e-4 m/s.
     CHECK(((sum - force).array().abs() <= 1e-13 * force_size.array()).all());

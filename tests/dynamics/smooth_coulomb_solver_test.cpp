@@ -55,7 +55,7 @@ struct StepPotential {
   smooth_coulomb::Settings s;
 
   /// @param v  that bounds friction
-  StepPotential(const Problem& problem, const Eigen::VectorXd& v)
+  StepPotential(const Problem& problem, const GrowableVector& v)
       : p(problem), s(SmoothCoulombSolver(p.config, p.gravity()).settings()) {
     for (const ContactRow& row : p.rows.rows) {
       const double mu = p.rows.pairs[static_cast<std::size_t>(row.pair)].material.friction;
@@ -107,16 +107,16 @@ TEST_CASE("SmoothCoulombSolver: ends where the potential with its own bounds of 
           "[dynamics][property]") {
   Random random(7);
   for (const Problem& p : random_problems(60, 2)) {
-    const Eigen::VectorXd v = solve(p).velocity;
+    const GrowableVector v = solve(p).velocity;
     const StepPotential L(p, v);
     const double least = L(VecX<double>(v));
     for (int k = 0; k < 100; ++k) {
-      Eigen::VectorXd d(v.size());
+      GrowableVector d(v.size());
       for (double& x : d) x = random.normal();
       d *= std::pow(10.0, random.uniform(-4.0, 1.0));
       CAPTURE(k, d.norm(), p.rows.rows.size());
       // Contacts add convex terms, so that at the minimum L(v + d) - L(v) >= 1/2 d^T M d.
-      Eigen::VectorXd Md;
+      GrowableVector Md;
       p.mass.multiply(d, Md);
       const double there = L(VecX<double>(v + d)), rounding = 1e-12 * (std::abs(least) + std::abs(there));
       REQUIRE(there - least >= 0.5 * d.dot(Md) * (1.0 - 1e-8) - rounding);
@@ -127,10 +127,10 @@ TEST_CASE("SmoothCoulombSolver: ends where the potential with its own bounds of 
 TEST_CASE("SmoothCoulombSolver: agrees with a brute-force minimiser", "[dynamics][value]") {
   double worst = 0.0;
   for (const Problem& p : random_problems(30, 2)) {
-    const Eigen::VectorXd found = solve(p).velocity;
+    const GrowableVector found = solve(p).velocity;
     REQUIRE(p.mass.size() <= test::k_reference_size);
     const StepPotential L(p, found);
-    const Eigen::VectorXd v = test::minimise(L, p.free.v_free, 1e-3 * L.s.stiction_speed);
+    const GrowableVector v = test::minimise(L, p.free.v_free, 1e-3 * L.s.stiction_speed);
     CAPTURE(p.rows.rows.size(), v.transpose(), found.transpose());
     const double error = (found - v).norm() / (v.norm() + 9.81 * p.config.h);
     worst = std::max(worst, error);
@@ -143,7 +143,7 @@ TEST_CASE("SmoothCoulombSolver: agrees with a brute-force minimiser", "[dynamics
 TEST_CASE("SmoothCoulombSolver: does not depend on where it starts", "[dynamics][property]") {
   for (const Problem& p : random_problems(40, 3)) {
     // Without restitution velocities at the start of the step are where Newton's method may start, no more.
-    const Eigen::VectorXd elsewhere = p.free.v_start + Eigen::VectorXd::Constant(p.mass.size(), 3.0);
+    const GrowableVector elsewhere = p.free.v_start + GrowableVector::Constant(p.mass.size(), 3.0);
     const ContactProblem problem = p.problem();
     const ContactProblem from_elsewhere{problem.mass, problem.rows,      elsewhere,     problem.v_free,
                                         problem.h,    problem.nominal_h, problem.joints};

@@ -32,7 +32,7 @@ template <typename Solver>
   if (!solution.converged) return false;
   std::vector<Vec3<double>> impulses;
   solver.impulses(p.problem(), solution, *solver.make_memory(), impulses);
-  Eigen::VectorXd momentum = Eigen::VectorXd::Zero(p.mass.size()), change;
+  GrowableVector momentum = GrowableVector::Zero(p.mass.size()), change;
   double scale = 9.81 * p.config.h * p.mass.total_mass();
   const auto& s = solver.settings();
   for (std::size_t i = 0; i < impulses.size(); ++i) {
@@ -197,7 +197,7 @@ void check_vjp(const std::vector<Problem>& problems, double restitution, double&
     REQUIRE(solution.converged);
     EndMotionBar end_bar;
     end_bar.velocity.resize(p.mass.size());
-    Eigen::VectorXd d(p.mass.size());
+    GrowableVector d(p.mass.size());
     for (double& x : end_bar.velocity) x = random.uniform(-1.0, 1.0);
     for (double& x : d) x = random.uniform(-1.0, 1.0);
     const ContactProblemBar bar = test::vjp(solver, p.problem(), solution, end_bar);

@@ -114,7 +114,7 @@ using ReferenceJet = Jet<k_reference_size>;
 
 /// Gradient of the potential by Jet.
 template <typename Potential>
-Eigen::VectorXd gradient_of(const Potential& L, const Eigen::VectorXd& v) {
+GrowableVector gradient_of(const Potential& L, const GrowableVector& v) {
   VecX<ReferenceJet> x(v.size());
   for (int i = 0; i < v.size(); ++i) x[i] = ReferenceJet(v[i], i);
   return L(x).v.head(v.size());
@@ -125,19 +125,19 @@ Eigen::VectorXd gradient_of(const Potential& L, const Eigen::VectorXd& v) {
 ///
 /// @param step  of the differences [m/s]
 template <typename Potential>
-Eigen::VectorXd minimise(const Potential& L, Eigen::VectorXd v, double step) {
+GrowableVector minimise(const Potential& L, GrowableVector v, double step) {
   const auto n = v.size();
   Eigen::MatrixXd H(n, n);
   for (int iteration = 0; iteration < 500; ++iteration) {
-    const Eigen::VectorXd g = gradient_of(L, v);
+    const GrowableVector g = gradient_of(L, v);
     for (Eigen::Index i = 0; i < n; ++i) {
-      Eigen::VectorXd moved = v;
+      GrowableVector moved = v;
       moved[i] += step;
-      const Eigen::VectorXd forward = gradient_of(L, moved);
+      const GrowableVector forward = gradient_of(L, moved);
       moved[i] -= 2.0 * step;
       H.col(i) = (forward - gradient_of(L, moved)) / (2.0 * step);
     }
-    const Eigen::VectorXd direction = -(0.5 * (H + H.transpose())).llt().solve(g);
+    const GrowableVector direction = -(0.5 * (H + H.transpose())).llt().solve(g);
     double a = 1.0;
     const double value = L(VecX<double>(v));
     while (a > 1e-12 &&
@@ -171,7 +171,7 @@ inline void require_balance(const ContactSolver& solver, const ContactTestProble
   solver.impulses(p.problem(), solution, *solver.make_memory(), impulses);
   // Of each body by itself, as wrenches about its centre of mass, from the lever arms to the contact
   // points.
-  Eigen::VectorXd momentum = Eigen::VectorXd::Zero(p.mass.size());
+  GrowableVector momentum = GrowableVector::Zero(p.mass.size());
   double scale = 0.0;
   for (std::size_t i = 0; i < impulses.size(); ++i) {
     const ContactRow& row = p.rows.rows[i];
@@ -184,7 +184,7 @@ inline void require_balance(const ContactSolver& solver, const ContactTestProble
     if (std::abs(row.n.norm() - 1.0) < 1e-14)
       REQUIRE(impulses[i].dot(row.n) >= -1e-12 * (impulses[i].norm() + weight));
   }
-  Eigen::VectorXd change;
+  GrowableVector change;
   p.mass.multiply(solution.velocity - p.free.v_free, change);
   CAPTURE(p.rows.rows.size(), solution.residual, (change - momentum).norm(), scale);
   REQUIRE((change - momentum).norm() <= 1e-9 * (scale + 9.81 * p.config.h * p.mass.total_mass()));
@@ -216,11 +216,11 @@ inline ContactProblemBar compare_vjp(const ContactSolver& solver, const ContactT
     return end_bar.velocity.dot(moved.velocity) +
            (moved.displacement.size() > 0 ? end_bar.displacement.dot(moved.displacement) : 0.0);
   };
-  const auto value_from = [&](const ContactRows& rows, const Eigen::VectorXd& v_start,
-                              const Eigen::VectorXd& v_free, const MassMatrix& mass) {
+  const auto value_from = [&](const ContactRows& rows, const GrowableVector& v_start,
+                              const GrowableVector& v_free, const MassMatrix& mass) {
     return value_of({mass, rows, v_start, v_free, p.config.h, p.config.h});
   };
-  const auto value = [&](const ContactRows& rows, const Eigen::VectorXd& v_free, const MassMatrix& mass) {
+  const auto value = [&](const ContactRows& rows, const GrowableVector& v_free, const MassMatrix& mass) {
     return value_from(rows, p.free.v_start, v_free, mass);
   };
   const auto check = [&](const char* name, double slope, const auto& loss, double step) {
@@ -236,7 +236,7 @@ inline ContactProblemBar compare_vjp(const ContactSolver& solver, const ContactT
     REQUIRE(close(slope, fd.value, 1e-5, 1e-7));
   };
 
-  Eigen::VectorXd d(p.mass.size());
+  GrowableVector d(p.mass.size());
   for (double& x : d) x = random.uniform(-1.0, 1.0);
   check(
       "v*", bar.v_free.dot(d), [&](double t) { return value(p.rows, p.free.v_free + t * d, p.mass); }, 5e-5);

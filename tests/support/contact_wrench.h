@@ -41,7 +41,7 @@ inline NetWrench net_contact_wrench(const TestScene& scene, const StepConfig& co
   stepper.detector().detect(scene.state.X_WB, margins, scratch, manifold);
   ContactRows rows;
   make_rows(scene.model, mass, scene.state, manifold, stepper.row_settings(), rows);
-  const Eigen::VectorXd rest = Eigen::VectorXd::Zero(mass.size());
+  const GrowableVector rest = GrowableVector::Zero(mass.size());
   const auto solver = make_contact_solver(config, stepper.acceleration_scale());
   ContactSolution solution;
   solution.velocity = rest;
