@@ -40,6 +40,8 @@ int main(int argc, char** argv) {
       {"energy", print_energy},
       {"impacts", print_impacts},
       {"scaling", print_scaling},
+      {"layouts", print_layouts},
+      {"heap", print_heap},
       {"complementarity", print_complementarity},
       {"solver", print_solver},
       {"soak", print_soak},
@@ -52,7 +54,9 @@ int main(int argc, char** argv) {
   app.add_option("--table", table, "which one")->required()->check(CLI::IsMember(tables));
   app.add_option("--seconds", options.seconds, "penetration: simulated time of each scene")
       ->capture_default_str();
-  app.add_option("--steps", options.steps, "soak: steps; random: steps of each scene")->capture_default_str();
+  app.add_option("--steps", options.steps, "soak, heap: steps; random: steps of each scene")
+      ->capture_default_str();
+  app.add_option("--bodies", options.bodies, "heap: balls")->capture_default_str();
   app.add_option("--scenes", options.scenes, "random: number of scenes")->capture_default_str();
   app.add_option("--picture", options.folder, "convergence: folder of a picture of it, made by gnuplot");
   app.add_option("--law", options.law, "random: one law only");

@@ -46,6 +46,41 @@ TestScene hanging_row(int count) {
   return scene;
 }
 
+/// A box of columns, rows and layers.
+struct Layout {
+  std::string name;
+  int columns = 1, rows = 1, layers = 1;
+};
+
+/// Balls of 0.1 m, 0.15 m apart from centre to centre: in free flight, or those of one layer at rest on a
+/// floor.
+TestScene balls_apart(const Layout& layout, bool at_rest) {
+  TestScene scene;
+  if (at_rest) scene = floor_scene();
+  const Body ball = sphere_of_mass(0.05, 1.0);
+  for (int k = 0; k < layout.layers; ++k) {
+    for (int j = 0; j < layout.rows; ++j) {
+      for (int i = 0; i < layout.columns; ++i)
+        scene.add(ball, pose_at({0.15 * i, 0.15 * j, 0.15 * k + (at_rest ? 0.05 : 0.0)}));
+    }
+  }
+  return scene;
+}
+
+/// Balls in about a cube above a floor, each off its place by up to 4 mm.
+TestScene dropped_balls(int count) {
+  TestScene scene = floor_scene();
+  const Body ball = sphere_of_mass(0.05, 1.0);
+  const int side = static_cast<int>(std::ceil(std::cbrt(count)));
+  Random random(1);
+  for (int i = 0; i < count; ++i) {
+    const Vec3<double> place(0.11 * (i % side), 0.11 * (i / side % side), 0.06 + 0.11 * (i / side / side)),
+        off(random.uniform(-0.004, 0.004), random.uniform(-0.004, 0.004), 0.0);
+    scene.add(ball, pose_at(place + off));
+  }
+  return scene;
+}
+
 /// Processor time of a step [ms], after some to settle: the least of a few averages.
 double step_milliseconds(const TestScene& scene) {
   const Stepper stepper(scene.model, {});
@@ -65,12 +100,12 @@ double step_milliseconds(const TestScene& scene) {
   return least;
 }
 
-/// Memory of this process [KiB], from the kernel.
-long resident_memory() {
+/// Memory of this process [KiB], from the kernel: "VmRSS", or "VmHWM" for the most so far.
+long memory_of_process(const std::string& key) {
   std::ifstream status("/proc/self/status");
   std::string word;
   while (status >> word) {
-    if (word != "VmRSS:") continue;
+    if (word != key + ":") continue;
     long value = 0;
     status >> value;
     return value;
@@ -91,6 +126,58 @@ void print_scaling(const Options&) {
   }
 }
 
+void print_layouts(const Options&) {
+  const std::vector<Layout> layouts{{"line along x", 4000, 1, 1},
+                                    {"line along y", 1, 4000, 1},
+                                    {"line along z", 1, 1, 4000},
+                                    {"plane", 80, 50, 1},
+                                    {"cube", 20, 20, 10}};
+  fmt::print("\n4,000 balls that lie apart, one thread.\n\n");
+  print_header({"layout", "in free flight [ms]", "steps/s", "at rest on a floor [ms]", "steps/s"});
+  for (const Layout& layout : layouts) {
+    const double flying = step_milliseconds(balls_apart(layout, false));
+    std::vector<std::string> row{layout.name, fmt::format("{:.2f}", flying),
+                                 fmt::format("{:.0f}", 1e3 / flying), "-", "-"};
+    if (layout.layers == 1) {
+      const double resting = step_milliseconds(balls_apart(layout, true));
+      row[3] = fmt::format("{:.2f}", resting);
+      row[4] = fmt::format("{:.0f}", 1e3 / resting);
+    }
+    print_row(row);
+    std::fflush(stdout);
+  }
+  fmt::print("\nBalls apart; the memory is that of the process, most of it their meshes.\n\n");
+  print_header({"balls", "layout", "step [ms]", "by n log2 n [ns]", "memory [MiB]"});
+  const auto print_size = [](const std::string& name, const Layout& layout, bool at_rest) {
+    const int count = layout.columns * layout.rows * layout.layers;
+    const double step = step_milliseconds(balls_apart(layout, at_rest));
+    print_row({fmt::format("{}", count), name, fmt::format("{:.2f}", step),
+               fmt::format("{:.1f}", 1e6 * step / (count * std::log2(count))),
+               fmt::format("{:.0f}", static_cast<double>(memory_of_process("VmHWM")) / 1024.0)});
+    std::fflush(stdout);
+  };
+  print_size("at rest on a floor", {"", 100, 100, 1}, true);
+  for (const int side : {10, 22, 46}) print_size("cube in free flight", {"", side, side, side}, false);
+}
+
+void print_heap(const Options& options) {
+  const TestScene scene = dropped_balls(options.bodies);
+  const Stepper stepper(scene.model, {});
+  StepScratch scratch;
+  State state = scene.state, next;
+  fmt::print("\n{} balls dropped on a floor.\n\n", options.bodies);
+  print_header({"step", "contacts", "islands", "memory [KiB]", "at most so far [KiB]"});
+  for (int k = 1; k <= options.steps; ++k) {
+    const StepReport report = stepper.step(state, {}, next, scratch);
+    std::swap(state, next);
+    if (k != 2 && k % 200 != 0) continue;
+    print_row({fmt::format("{}", k), fmt::format("{}", report.contacts),
+               fmt::format("{}", scratch.solver.islands.size()),
+               fmt::format("{}", memory_of_process("VmRSS")), fmt::format("{}", memory_of_process("VmHWM"))});
+    std::fflush(stdout);
+  }
+}
+
 void print_soak(const Options& options) {
   constexpr int k_between_resets = 200;
   fmt::print("\n{} steps, back to the start after each {}.\n\n", options.steps, k_between_resets);
@@ -103,13 +190,13 @@ void print_soak(const Options& options) {
   std::map<std::string, int> outcomes;
   for (int k = 0; k < options.steps; ++k) {
     if (k % k_between_resets == 0) state = scene.state;
-    if (k == 2 * k_between_resets) before = resident_memory();
+    if (k == 2 * k_between_resets) before = memory_of_process("VmRSS");
     ++outcomes[to_string(stepper.step(state, {}, next, scratch).status)];
     std::swap(state, next);
   }
   print_header({"resident memory after two rounds [KiB]", "at the end [KiB]", "steps ok"});
-  print_row(
-      {fmt::format("{}", before), fmt::format("{}", resident_memory()), fmt::format("{}", outcomes["ok"])});
+  print_row({fmt::format("{}", before), fmt::format("{}", memory_of_process("VmRSS")),
+             fmt::format("{}", outcomes["ok"])});
 }
 
 void print_random(const Options& options) {

@@ -14,7 +14,8 @@ namespace abut::tables {
 /// What the command line may change.
 struct Options {
   double seconds = 2.0;          ///< of simulated time of each scene of `penetration`
-  int steps = 2000;              ///< of `soak`; of each scene of `random` and `solver`
+  int steps = 2000;              ///< of `soak` and `heap`; of each scene of `random` and `solver`
+  int bodies = 343;              ///< of `heap`
   int scenes = 20;               ///< of `random` and `solver`
   int top_steps = 100000;        ///< of the free top
   std::string law;               ///< of `random`; empty: every law
@@ -30,6 +31,8 @@ void print_springs(const Options& options);
 void print_energy(const Options& options);
 void print_impacts(const Options& options);
 void print_scaling(const Options& options);
+void print_layouts(const Options& options);
+void print_heap(const Options& options);
 void print_complementarity(const Options& options);
 void print_solver(const Options& options);
 void print_soak(const Options& options);
