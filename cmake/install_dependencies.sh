@@ -5,7 +5,7 @@ set -euo pipefail
 packages=(
   g++ cmake ninja-build pkg-config
   libeigen3-dev libspdlog-dev                                      # everywhere
-  libassimp-dev zlib1g-dev libtomlplusplus-dev                     # engine: meshes (assimp links libz.so), scenes
+  libassimp-dev zlib1g-dev libtomlplusplus-dev                     # engine: meshes, archives of arrays, scenes
   libqhull-dev                                                     # engine: convex hulls
   libcli11-dev nlohmann-json3-dev libstb-dev libceres-dev          # apps: command line, JSON, pictures, least squares
   libepoxy-dev libegl1 libgl1-mesa-dri                             # apps/render: OpenGL, with and without a display

@@ -9,6 +9,8 @@
 #include <optional>
 #include <stdexcept>
 
+#include <zlib.h>
+
 #include <spdlog/fmt/fmt.h>
 
 #include "engine/atomic_file.h"
@@ -66,6 +68,25 @@ std::size_t product(std::span<const std::size_t> shape) {
     count *= n;
   }
   return count;
+}
+
+/// The `size` bytes of which a deflate stream is made; nothing if it is damaged or holds another number.
+std::optional<std::string> inflated(std::string_view stream, std::size_t size) {
+  constexpr std::size_t k_largest_ratio = 1032;  // of deflate: no memory is taken for a size that is a lie
+  if (size / k_largest_ratio > stream.size()) return std::nullopt;
+  z_stream zlib{};
+  if (inflateInit2(&zlib, -MAX_WBITS) != Z_OK) return std::nullopt;  // without a header of zlib's
+  std::string bytes(size, '\0');
+  char nothing = 0;  // zlib takes no null pointer
+  zlib.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(stream.data()));
+  zlib.avail_in = static_cast<uInt>(stream.size());
+  zlib.next_out = reinterpret_cast<Bytef*>(size == 0 ? &nothing : bytes.data());
+  zlib.avail_out = static_cast<uInt>(size);
+  const int status = inflate(&zlib, Z_FINISH);
+  const bool is_whole = status == Z_STREAM_END && zlib.avail_in == 0 && zlib.avail_out == 0;
+  (void)inflateEnd(&zlib);
+  if (!is_whole) return std::nullopt;
+  return bytes;
 }
 
 /// What stands after `'key':` in the dictionary of an .npy header, up to the comma or brace that ends it.
@@ -397,11 +418,19 @@ std::map<std::string, NpzArray> read_npz(const std::filesystem::path& path) {
       fail(fmt::format("array '{}' {}", file_name, message));
     };
 
+    constexpr std::uint16_t k_stored = 0, k_deflated = 8;
+    constexpr std::size_t k_in_zip64 = 0xFFFFFFFF;  // the number stands in an extra field
     const std::size_t size = get<std::uint32_t>(bytes, cursor + 24),
+                      packed_size = get<std::uint32_t>(bytes, cursor + 20),
                       local = get<std::uint32_t>(bytes, cursor + 42);
-    if (get<std::uint16_t>(bytes, cursor + 10) != 0 || get<std::uint32_t>(bytes, cursor + 20) != size) {
-      fail_array("is compressed; only stored arrays can be read");
+    const std::uint16_t method = get<std::uint16_t>(bytes, cursor + 10);
+    if ((get<std::uint16_t>(bytes, cursor + 8) & 1u) != 0) fail_array("is encrypted");
+    if (method != k_stored && method != k_deflated) {
+      fail_array(fmt::format("is compressed by method {}; stored and deflated arrays can be read", method));
     }
+    if (size == k_in_zip64 || packed_size == k_in_zip64 || local == k_in_zip64)
+      fail_array("needs more than the 4 GiB that can be read");
+    if (method == k_stored && packed_size != size) fail_array("has two lengths");
     if (bytes.size() < k_local_size || local > bytes.size() - k_local_size ||
         get<std::uint32_t>(bytes, local) != k_local_header) {
       fail_array("has no header");
@@ -409,8 +438,15 @@ std::map<std::string, NpzArray> read_npz(const std::filesystem::path& path) {
     // NumPy gives the local header an extra field that the directory has not.
     const std::size_t data =
         local + k_local_size + get<std::uint16_t>(bytes, local + 26) + get<std::uint16_t>(bytes, local + 28);
-    if (data > bytes.size() || bytes.size() - data < size) fail_array("goes beyond the end of the file");
-    const std::string_view array_bytes = bytes.substr(data, size);
+    if (data > bytes.size() || bytes.size() - data < packed_size)
+      fail_array("goes beyond the end of the file");
+    std::string_view array_bytes = bytes.substr(data, packed_size);
+    std::optional<std::string> unpacked;
+    if (method == k_deflated) {
+      unpacked = inflated(array_bytes, size);
+      if (!unpacked) fail_array("is damaged: its compressed data end early, or are none");
+      array_bytes = *unpacked;
+    }
     if (zip_checksum(array_bytes) != get<std::uint32_t>(bytes, cursor + 16))
       fail_array("is damaged: its checksum differs");
 

@@ -1,5 +1,5 @@
-/// Arrays in files that NumPy opens with `numpy.load`: a zip archive, not compressed, of arrays in the .npy
-/// format (version 1.0, little endian, C order).
+/// Arrays in files that NumPy opens with `numpy.load`: a zip archive of arrays in the .npy format
+/// (version 1.0, little endian, C order), written without compression.
 #pragma once
 
 #include <cstddef>
@@ -55,9 +55,9 @@ class NpzWriter {
 /// The checksum of zip archives: CRC-32 with the reflected polynomial 0xEDB88320.
 [[nodiscard]] std::uint32_t zip_checksum(std::string_view bytes);
 
-/// Reads an archive that is not compressed, of arrays of type <f8, <i8 and <U in C order: what NpzWriter and
-/// numpy.savez write. Checks lengths and checksums; throws InputError naming the file, the array and the
-/// cause.
+/// Reads an archive of arrays of type <f8, <i8 and <U in C order, stored or deflated: what NpzWriter,
+/// numpy.savez and numpy.savez_compressed write. Checks lengths and checksums; throws InputError naming the
+/// file, the array and the cause.
 [[nodiscard]] std::map<std::string, NpzArray> read_npz(const std::filesystem::path& path);
 
 }  // namespace abut

@@ -20,6 +20,7 @@
 #include "apps/picture/image.h"
 #include "collision/fitting/shape_surface.h"
 #include "collision/fitting/surface_cache.h"
+#include "engine/check.h"
 #include "engine/input_error.h"
 #include "engine/scene_io.h"
 
@@ -28,7 +29,7 @@ namespace {
 
 struct SnapshotArguments {
   std::filesystem::path scene, trajectory, out;
-  std::string frame = "last";
+  std::string frame;  ///< empty: the last
   PictureOptions picture;
   std::string surface = "visual";
   bool quiet = false;
@@ -37,7 +38,7 @@ struct SnapshotArguments {
 /// The frame that `text` means, of `count` there are; a negative number counts from the end.
 std::size_t frame_index(const std::string& text, std::size_t count, const std::filesystem::path& file) {
   long long index = -1;
-  if (text != "last") {
+  if (!text.empty() && text != "last") {
     const char* const end = text.data() + text.size();
     const auto [stopped, error] = std::from_chars(text.data(), end, index);
     if (error != std::errc() || stopped != end) {
@@ -82,8 +83,17 @@ Picture picture_of(const Model& model, std::span<const Pose<double>> X_WB, const
 }
 
 /// Returns the exit code.
-int run(const SnapshotArguments& arguments) {
+int run(SnapshotArguments arguments) {
   require_output_path(arguments.out, {".png"});
+  if (arguments.scene.extension() == ".npz") {
+    if (!arguments.trajectory.empty())
+      throw InputError(arguments.scene.string(), 0,
+                       "is a trajectory; the scene of --trajectory is a .toml file");
+    arguments.trajectory = arguments.scene;
+    arguments.scene = scene_of_trajectory(arguments.trajectory);
+  }
+  require(arguments.frame.empty() || !arguments.trajectory.empty(),
+          "--frame is that of a trajectory: name one, or add --trajectory");
   const Scene scene = read_scene(arguments.scene, surface_maker(user_cache_folder()));
   const std::vector<Pose<double>> X_WB = arguments.trajectory.empty()
                                              ? scene.initial.X_WB
@@ -113,17 +123,18 @@ void add_snapshot_command(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<SnapshotArguments>();
   CLI::App* command =
       app.add_subcommand("snapshot", "draw a picture of a scene, or of one time of a trajectory");
-  command->add_option("scene", arguments->scene, "scene file")->required()->type_name("SCENE");
-  CLI::Option* trajectory = command
-                                ->add_option("--trajectory", arguments->trajectory,
-                                             "what `abut run SCENE --out` wrote; default: the initial state")
-                                ->type_name("FILE.npz");
+  command
+      ->add_option("scene", arguments->scene, "scene file (.toml), or trajectory (.npz) that names its scene")
+      ->required()
+      ->type_name("SCENE");
+  command
+      ->add_option("--trajectory", arguments->trajectory,
+                   "what `abut run SCENE --out` wrote, on this scene; default: the initial state")
+      ->type_name("FILE.npz");
   command
       ->add_option("--frame", arguments->frame,
-                   "which of its states, from 0, or -1 and less from the end; last is the last")
-      ->needs(trajectory)
-      ->type_name("N")
-      ->capture_default_str();
+                   "which state of a trajectory, from 0, or -1 and less from the end; default: last")
+      ->type_name("N");
   add_picture_options(*command, arguments->picture);
   command
       ->add_option(
@@ -141,8 +152,9 @@ void add_snapshot_command(CLI::App& app, int& exit_code) {
       "Draws what 'abut-view --headless' draws, without contacts and panels; without a display, by EGL and "
       "OpenGL 3.3.\n"
       "\n"
-      "Example:\n"
-      "  abut snapshot assets/scenes/spot_on_pole.toml --out spot.png");
+      "Examples:\n"
+      "  abut snapshot assets/scenes/spot_on_pole.toml --out spot.png\n"
+      "  abut snapshot out/drop.npz --frame 40 --out drop.png");
   command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }
 

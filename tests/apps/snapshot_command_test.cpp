@@ -50,6 +50,18 @@ TEST_CASE("abut snapshot: draws the initial state and any frame of a trajectory 
   CHECK(picture({"--trajectory", trajectory, "--frame", "last"}) == last);
   CHECK(picture({"--trajectory", trajectory, "--frame", "40"}) == last);
   CHECK(picture({"--trajectory", trajectory, "--frame", "-1"}) == last);
+  // A trajectory names its scene.
+  const auto picture_of_trajectory = [&](const std::string& frame) {
+    const std::string out = folder.path() / "trajectory.png";
+    const ProgramResult result =
+        run_program({"snapshot", trajectory, "--frame", frame, "--width", "64", "--height", "48",
+                     "--camera-from", "1,-2,1", "--camera-to", "0,0,0.1", "--out", out});
+    CAPTURE(result.err);
+    REQUIRE(result.exit_code == 0);
+    return read_file(out);
+  };
+  CHECK(picture_of_trajectory("last") == last);
+  CHECK(picture_of_trajectory("0") == initial);
 }
 
 TEST_CASE("abut snapshot: a red body is red, and its visual mesh is drawn in place of its collision mesh",
@@ -193,6 +205,9 @@ TEST_CASE("abut snapshot: bad usage and trajectories of other scenes are exit co
       {{"snapshot", scene, "--out", out, "--camera-from", "1,2,3", "--camera-to", "1,2,3"}, "same point"},
       {{"snapshot", scene, "--out", out, "--trajectory", folder.path() / "none.npz"}, "none.npz"},
       {{"snapshot", scene, "--out", out, "--trajectory", other}, "not a trajectory of this scene"},
+      {{"snapshot", other, "--out", out}, "does not say of which scene"},
+      {{"snapshot", folder.path() / "none.npz", "--out", out}, "none.npz"},
+      {{"snapshot", other, "--out", out, "--trajectory", other}, ".toml"},
 #ifdef ABUT_HAVE_RENDERER
       {{"snapshot", scene, "--out", folder.path() / "no" / "such.png", "--width", "8", "--height", "8"},
        "such.png"},

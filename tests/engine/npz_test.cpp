@@ -148,9 +148,69 @@ TEST_CASE("npz: a damaged archive is rejected with its name and the cause", "[en
                            {"no.npz", "no such file"}) == "");
 }
 
+namespace {
+
+/// What numpy.savez_compressed wrote of the arrays of write_example(), a text and 600 zeros.
+std::string deflated_example() {
+  return read_file(ABUT_SOURCE_DIR "/tests/fuzz/corpus/npz/seed_deflated.npz");
+}
+
+/// Sets a little-endian number.
+void put_number(std::string& bytes, std::size_t at, std::uint32_t value, std::size_t width) {
+  for (std::size_t i = 0; i < width; ++i) bytes[at + i] = static_cast<char>(value >> (8 * i));
+}
+
+}  // namespace
+
+TEST_CASE("npz: what numpy.savez_compressed writes is read", "[engine][value]") {
+  const test::TemporaryFolder folder;
+  const auto arrays = read_npz(folder.write("deflated.npz", deflated_example()));
+  REQUIRE(arrays.size() == 5);
+  const NpzArray& matrix = arrays.at("matrix");
+  CHECK(matrix.shape == std::vector<std::size_t>{2, 3});
+  CHECK(matrix.doubles() ==
+        std::vector<double>{1.0, 0.0, 1e-308, std::numeric_limits<double>::infinity(), 5.5, -6.25});
+  CHECK(std::signbit(matrix.doubles()[1]));
+  CHECK(arrays.at("counts").integers() ==
+        std::vector<std::int64_t>{-1, std::numeric_limits<std::int64_t>::max(), 3});
+  CHECK(arrays.at("zeros").doubles() == std::vector<double>(600));
+  CHECK(arrays.at("none").shape == std::vector<std::size_t>{0, 7});
+  CHECK(arrays.at("one").texts() == std::vector<std::string>{"scene.toml"});
+}
+
+TEST_CASE("npz: damaged compressed data have one error, which says so", "[engine][value]") {
+  const test::TemporaryFolder folder;
+  const std::string good = deflated_example();
+  const auto message_of = [&](const std::string& bytes) {
+    const auto path = folder.write("bad.npz", bytes);
+    return test::rejection([&] { return read_npz(path); });
+  };
+  constexpr std::size_t k_flags = 8, k_method = 10, k_packed_size = 20,
+                        k_size = 24;                           // in a directory's entry
+  const std::size_t data = good.find("matrix.npy") + 10 + 20;  // after the extra field
+  const std::size_t entry = good.find("PK\x01\x02");
+  const auto with = [&](std::size_t at, std::uint32_t value, std::size_t width) {
+    std::string bytes = good;
+    put_number(bytes, entry + at, value, width);
+    return message_of(bytes);
+  };
+  std::string flipped = good;
+  flipped[data + 40] ^= 0x55;
+  CHECK(test::missing_part(message_of(flipped), {"bad.npz", "'matrix.npy'", "damaged"}) == "");
+  CHECK(test::missing_part(with(k_packed_size, 50, 4), {"'matrix.npy'", "end early"}) == "");
+  CHECK(test::missing_part(with(k_size, 175, 4), {"'matrix.npy'", "damaged"}) == "");
+  CHECK(test::missing_part(with(k_size, 177, 4), {"'matrix.npy'", "damaged"}) == "");
+  CHECK(test::missing_part(with(k_size, 0xFFFFFFFE, 4), {"'matrix.npy'", "damaged"}) ==
+        "");  // takes no memory
+  CHECK(test::missing_part(with(k_size, 0xFFFFFFFF, 4), {"'matrix.npy'", "4 GiB"}) == "");
+  CHECK(test::missing_part(with(k_method, 12, 2), {"'matrix.npy'", "method 12"}) == "");
+  CHECK(test::missing_part(with(k_flags, 1, 2), {"'matrix.npy'", "encrypted"}) == "");
+}
+
 TEST_CASE("npz: no mutation of an archive makes the reader crash", "[engine][property]") {
   const test::TemporaryFolder folder;
-  const std::string good = read_file(write_example(folder));
+  const bool is_deflated = GENERATE(false, true);
+  const std::string good = is_deflated ? deflated_example() : read_file(write_example(folder));
   Random random(7);
   for (int i = 0; i < 2000; ++i) {
     std::string bytes = good;
