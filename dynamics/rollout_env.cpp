@@ -8,6 +8,8 @@
 #include <thread>
 #include <utility>
 
+#include <unistd.h>
+
 #include <spdlog/fmt/fmt.h>
 
 #include "dynamics/batch_rollout.h"
@@ -17,6 +19,7 @@ namespace abut {
 
 /// Threads that wait for a round, work and say when they are done.
 struct RolloutEnv::Pool {
+  ::pid_t process = ::getpid();  ///< that has the threads; a fork of it has none
   std::mutex mutex;
   std::condition_variable begin, end;
   std::uint64_t round = 0;
@@ -80,12 +83,23 @@ RolloutEnv::RolloutEnv(const Simulator& simulator, State initial, int worlds, in
   reports_.resize(at(worlds));
   steps_.assign(at(worlds), 0);
   workers_.resize(at(std::min(batch_threads(threads), worlds)));
+  start_threads();
+}
+
+RolloutEnv::~RolloutEnv() { forget_threads_of_parent(); }
+
+void RolloutEnv::start_threads() {
   pool_ = std::make_unique<Pool>();
   for (std::size_t worker = 1; worker < workers_.size(); ++worker)
     pool_->add([this, worker] { step_worlds(worker); });
 }
 
-RolloutEnv::~RolloutEnv() = default;
+bool RolloutEnv::forget_threads_of_parent() {
+  if (pool_->process == ::getpid()) return false;
+  // There is nothing to join, and the mutex may have been locked by a thread that is not here.
+  (void)pool_.release();
+  return true;
+}
 
 // Messages of the checks below are made where they fail alone: they would be allocations in every step.
 
@@ -145,6 +159,7 @@ void RolloutEnv::step(std::span<const Control> controls) {
     throw std::invalid_argument(
         fmt::format("a control of {} wrenches for {} bodies", control.size(), bodies));
   }
+  if (forget_threads_of_parent()) start_threads();
   controls_ = controls;
   std::exception_ptr error;
   pool_->start();

@@ -11,7 +11,8 @@
 /// Each world is stepped from its own state and wrenches alone: results are the same to the last bit for any
 /// number of threads. A world whose step fails stays at the state before it, with its report, and takes no
 /// more steps until it is reset; the others go on. A step allocates nothing once every world has been through
-/// the like, unless a window is recorded.
+/// the like, unless a window is recorded. After a fork between two steps, parent and child go on
+/// independently.
 #pragma once
 
 #include <cstddef>
@@ -76,6 +77,10 @@ class RolloutEnv {
     StepScratch scratch;
     State next;
   };
+  void start_threads();
+  /// After a fork, in the child: gives up the pool, whose threads are the parent's. Returns whether it was
+  /// one.
+  bool forget_threads_of_parent();
   void require_state(const State& state) const;
   void step_worlds(std::size_t worker);
   void step_world(std::size_t world, Worker& worker);

@@ -1,5 +1,6 @@
 """Worlds that are stepped together, and the views on their state."""
 
+import multiprocessing
 import threading
 
 import numpy as np
@@ -113,3 +114,25 @@ def test_a_reset_that_is_refused_changes_nothing(slide: abut.Scene) -> None:
     assert np.array_equal(environment.position, before)
     with pytest.raises(IndexError, match="world 5 of 2"):
         environment.failure(5)
+
+
+def test_parent_and_child_go_on_after_a_fork(slide: abut.Scene) -> None:
+    environment = slide.simulator().batch(4, threads=3)
+    environment.step()
+    receiver, sender = multiprocessing.get_context("fork").Pipe(duplex=False)
+
+    def work() -> None:
+        for _ in range(5):
+            environment.step()
+        sender.send(environment.position.copy())
+
+    child = multiprocessing.get_context("fork").Process(target=work)
+    child.start()
+    assert receiver.poll(60), "the child hangs"
+    position = receiver.recv()
+    child.join(timeout=60)
+    assert child.exitcode == 0
+    assert environment.steps.tolist() == [1] * 4
+    for _ in range(5):
+        environment.step()
+    assert np.array_equal(position, environment.position)
