@@ -175,7 +175,7 @@ std::string summary_text(const IdentificationReport& report) {
   };
   line("experiment", report.experiment);
   line("scene", report.scene);
-  for (const std::string& note : report.notes) line("data", note);
+  for (const std::string& note : report.notes) line("note", note);
   line("method", report.method);
   line("Jacobian", joined(report.jacobian, ": ", report.jacobian_reason));
   if (!has_goals) line("loss", report.loss);

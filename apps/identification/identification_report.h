@@ -89,7 +89,7 @@ struct IdentificationReport {
   ResidualCheck residual_check;              ///< of `abut identify`
   std::vector<std::string> suspected_units;  ///< sentences: which factor would explain the measurements
   std::vector<std::string> implausible;      ///< sentences about numbers and motions that are none
-  std::vector<std::string> notes;            ///< about the data: what was not measured
+  std::vector<std::string> notes;            ///< about the data, and where the search had to begin elsewhere
   std::vector<IterationRow> iterations;
   std::vector<StartRow> starts;
   std::vector<ComparedSeries> series;

@@ -44,7 +44,10 @@ class TangentSweep {
       if (rollout.unknowns.has_direction(entries_[c])) {
         changes_[c] = rollout.unknowns.direction(entries_[c], rollout.segment, rollout.inputs);
       } else {
-        all_have_directions_ = false;
+        // Joints act in every step; shapes, centres of mass and pairs only where bodies touch.
+        const bool is_of_joint =
+            rollout.unknowns.unknown_of(rollout.unknowns.variable_of(entries_[c]))->parameter.is_of_joint();
+        reverse_pass_ = std::max(reverse_pass_, is_of_joint ? ReversePass::always : ReversePass::in_contact);
       }
       steps_[c].gravity = changes_[c].gravity;
       steps_[c].bodies = changes_[c].bodies.empty() ? no_change_ : changes_[c].bodies;
@@ -59,18 +62,26 @@ class TangentSweep {
   [[nodiscard]] const std::vector<StateTangent>& tangents() const { return tangents_; }
 
   void advance(int step) {
-    const StepRecord& record = rollout_.trajectory.records[at(step)];
-    const bool touches = std::any_of(record.substeps.begin(), record.substeps.end(),
-                                     [](const SubstepRecord& substep) { return !substep.features.empty(); });
-    if ((all_have_directions_ || !touches) && rollout_.simulator.stepper().has_jvp(record)) {
-      advance_forward(step);
-    } else {
+    if (needs_reverse_pass(rollout_.trajectory.records[at(step)])) {
       advance_backward(step);
+    } else {
+      advance_forward(step);
     }
     std::swap(tangents_, next_);
   }
 
  private:
+  /// Steps that depend on a parameter without a RolloutDirection.
+  enum class ReversePass { never, in_contact, always };
+
+  /// Whether the tangent of a step is only known by its reverse pass.
+  [[nodiscard]] bool needs_reverse_pass(const StepRecord& record) const {
+    if (!rollout_.simulator.stepper().has_jvp(record)) return true;
+    if (reverse_pass_ != ReversePass::in_contact) return reverse_pass_ == ReversePass::always;
+    return std::any_of(record.substeps.begin(), record.substeps.end(),
+                       [](const SubstepRecord& substep) { return !substep.features.empty(); });
+  }
+
   void advance_forward(int step) {
     for (std::size_t c = 0; c < steps_.size(); ++c) {
       const RolloutDirection& change = changes_[c];
@@ -171,7 +182,7 @@ class TangentSweep {
   std::vector<int> entries_;
   std::vector<std::size_t> moving_;      // bodies, also fixed ones that start elsewhere
   std::vector<std::size_t> parameters_;  // of entries_: what acts in every step
-  bool all_have_directions_ = true;
+  ReversePass reverse_pass_ = ReversePass::never;
   std::vector<BodyDirection> no_change_;
   std::vector<RolloutDirection> changes_;  // of each entry, as far as steps know them forward
   std::vector<std::vector<Vec6<double>>> wrenches_;

@@ -59,7 +59,8 @@ class Checkpoint {
                                 {"trust_region", start.trust_region},
                                 {"iterations", start.iterations},
                                 {"status", static_cast<int>(start.status)},
-                                {"message", start.message}});
+                                {"message", start.message},
+                                {"notes", start.notes}});
     }
     write_file(path_, json.dump(1) + "\n");
   }
@@ -86,6 +87,7 @@ class Checkpoint {
         start.iterations = saved.at("iterations");
         start.status = static_cast<Solution::Status>(saved.at("status").get<int>());
         start.message = saved.at("message");
+        start.notes = saved.at("notes").get<std::vector<std::string>>();
       }
     } catch (const Json::exception& error) {
       fail(fmt::format("is no checkpoint: {}", error.what()));
@@ -185,6 +187,10 @@ class Search {
       state.cost = has_cost ? solution.cost : std::numeric_limits<double>::quiet_NaN();
       state.status = solution.status;
       state.message = solution.message;
+      for (const std::string& note : solution.notes) {
+        if (std::find(state.notes.begin(), state.notes.end(), note) == state.notes.end())
+          state.notes.push_back(note);
+      }
       state.trust_region = 0.0;
       if (solution.status == Solution::Status::stopped) is_stopped_ = true;
       const bool is_failed = solution.status == Solution::Status::failed;

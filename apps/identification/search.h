@@ -46,6 +46,7 @@ struct StartState {
   int iterations = 0;
   Solution::Status status = Solution::Status::stopped;
   std::string message;
+  std::vector<std::string> notes;  ///< of its solutions
 };
 
 struct SearchResult {

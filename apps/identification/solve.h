@@ -47,10 +47,15 @@ struct Solution {
   std::vector<Iteration> iterations;
   int evaluations = 0, jacobians = 0;  ///< of all motions; of these with derivatives
   double seconds = 0;
+  std::vector<std::string> notes;  ///< sentences about unknowns at bounds where nothing depends on them
 };
 [[nodiscard]] const char* to_string(Solution::Status status);
 
 /// A trial whose motions cannot be simulated is a step too far; a guess whose cannot is a failure.
+///
+/// At a bound the derivative by an unknown may be 0 though it is not beside the bound, because the model is
+/// another one there: a restitution of 0 has no impacts. A search that begins at such a bound begins a tenth
+/// of the range inside instead, and one that ends there is repeated once from inside; the lower loss counts.
 [[nodiscard]] Solution solve(const MotionFit& fit, const Eigen::VectorXd& guess, const SolveOptions& options);
 
 }  // namespace abut

@@ -175,6 +175,47 @@ TEST_CASE("solve: an active bound does not keep the rest from its least", "[apps
   }
 }
 
+namespace {
+
+/// The ball falls on a floor without restitution of its own, and bounces as its restitution says.
+struct BouncingBall : IdentificationCase {
+  explicit BouncingBall(double restitution) : IdentificationCase({"body.ball.restitution"}, 1) {
+    Scene& scene = experiment.scene;
+    scene.initial.X_WB[2].p.z() += 0.02;
+    scene.initial.V_WB[2][5] = -1.0;
+    experiment.unknowns.front().initial = restitution;
+    measure();
+  }
+};
+
+}  // namespace
+
+TEST_CASE("solve: a search leaves a restitution of 0, where motions do not depend on it", "[apps][value]") {
+  const BouncingBall c(0.6);
+  const MotionFit fit(c.experiment);
+  const Eigen::VectorXd guess = Eigen::VectorXd::Zero(1);
+  CHECK(fit.evaluate(guess, Want::jacobian).jacobian.isZero(0.0));
+  SolveOptions options;
+  options.tolerance = 1e-12;
+  const Solution solution = solve(fit, guess, options);
+  CAPTURE(solution.message, solution.x.transpose());
+  CHECK(solution.status == Status::converged);
+  CHECK(solution.x[0] == Approx(0.6).epsilon(1e-3));
+  REQUIRE(solution.notes.size() == 1);
+  CHECK_THAT(solution.notes[0], Contains("body.ball.restitution") && Contains("tenth of the range inside"));
+  CHECK(solve(fit, Eigen::VectorXd::Constant(1, 0.3), options).notes.empty());
+}
+
+TEST_CASE("solve: a search that ends at a restitution of 0 looks inside before it says so", "[apps][value]") {
+  const BouncingBall c(0.0);
+  const MotionFit fit(c.experiment);
+  const Solution solution = solve(fit, Eigen::VectorXd::Constant(1, 0.3), {});
+  CAPTURE(solution.message, solution.x.transpose());
+  CHECK(solution.x[0] < 0.01);
+  REQUIRE(solution.notes.size() == 1);
+  CHECK_THAT(solution.notes[0], Contains("body.ball.restitution") && Contains("a search from inside found"));
+}
+
 TEST_CASE("solve: a robust loss looks at surface points one by one", "[apps][value]") {
   IdentificationCase c({"body.ball.primitive.0.radius"}, 1);
   MeasuredMotion& motion = c.experiment.motions.front();

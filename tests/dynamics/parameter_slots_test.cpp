@@ -13,89 +13,13 @@
 #include "dynamics/parameters/scene_parameter_derivatives.h"
 #include "dynamics/rollout/rollout_jvp.h"
 #include "dynamics/simulator.h"
+#include "tests/support/all_parameters_scene.h"
 #include "tests/support/close.h"
-#include "tests/support/scenes.h"
 
 namespace abut::test {
 namespace {
 
 constexpr int k_slot_steps = 60;
-
-Joint servo_hinge(int body_B, const Vec3<double>& p_W, double side) {
-  Joint joint;
-  joint.name = "hinge " + std::to_string(body_B);
-  joint.kind = JointKind::hinge;
-  joint.body_B = body_B;
-  const Quat<double> axis = shortest_rotation(Vec3<double>::UnitZ(), Vec3<double>::UnitY());
-  joint.X_AJ = {axis, p_W};
-  joint.X_BJ = {axis, {-0.1 * side, 0.0, 0.0}};
-  joint.stiffness = 2e4;
-  joint.angular_stiffness = 5.0;
-  joint.dissipation_time = 0.01;
-  joint.lower = -0.06;
-  joint.upper = 0.05;
-  joint.motor = {MotorKind::position, 0.02 * side, 3.0, 0.2, 0.6};
-  return joint;
-}
-
-/// Something that feels every parameter there is: a box and a ball that push each other over a floor, arms
-/// that fall against both limits of hinges with motors, one that a servo holds, a bob on a distance joint,
-/// two balls that bounce off an anvil.
-Scene all_parameters_scene() {
-  TestScene made = floor_scene();
-  made.add(box_of_mass({0.06, 0.05, 0.04}, 0.8), pose_at({0.0, 0.0, 0.0405}, {0.02, 0.01, 0.3}),
-           moving_at({0.8, 0.1, 0}));
-  made.add(sphere_of_mass(0.05, 0.5), pose_at({0.118, 0.01, 0.0495}, {0.1, -0.2, 0.4}),
-           moving_at({-0.6, 0, 0}));
-  const Vec3<double> half_arm(0.1, 0.02, 0.02);
-  made.add(box_of_mass(half_arm, 0.3), pose_at({1.1, 0.0, 1.0}));
-  made.add(box_of_mass(half_arm, 0.4), pose_at({-1.1, 0.0, 1.0}));
-  made.add(box_of_mass(half_arm, 0.2), pose_at({0.0, 2.0, 1.0}));
-  made.add(sphere_of_mass(0.05, 0.2), pose_at({0.3, -2.0, 1.0}), moving_at({0, 0.5, 0}));
-  made.add(box_of_mass({0.5, 0.5, 0.1}, 1.0), pose_at({5.0, 0.0, 1.0}));
-  made.body(7).fixed = true;
-  made.add(sphere_of_mass(0.05, 0.4), pose_at({4.8, 0.0, 1.151}), moving_at({0.3, 0.1, -1.0}));
-  made.add(sphere_of_mass(0.05, 0.3), pose_at({5.2, 0.0, 1.151}), moving_at({-0.2, 0.1, -1.0}));
-  const char* names[] = {"floor", "box", "ball", "right", "left", "held", "bob", "anvil", "bouncer", "other"};
-  for (int b = 0; b < made.model.body_count(); ++b) {
-    Body& body = made.body(b);
-    body.name = names[b];
-    body.material = {0.3 + 0.05 * b, 3e3 * (1.0 + b), 0.01, b >= 7 ? 0.05 * b : 0.0};
-    if (b == 0) continue;
-    if (b <= 2) body.p_BA = Vec3<double>(0.03, -0.02, 0.01);
-    body.linear_damping = 0.3;
-    body.angular_damping = 0.5;
-    body.external_wrench << 0.01, 0.02, -0.01, 0.3, 0.2, 0.1;
-  }
-  made.model.pair_overrides.push_back(
-      {.body_A = 1, .body_B = 2, .friction = 0.25, .stiffness = 2e3, .dissipation_time = 0.02});
-  made.model.pair_overrides.push_back({.body_A = 7, .body_B = 9, .restitution = 0.6});
-  made.model.joints.push_back(servo_hinge(3, {1.0, 0.0, 1.0}, 1.0));
-  made.model.joints.push_back(servo_hinge(4, {-1.0, 0.0, 1.0}, -1.0));
-  made.model.joints.back().motor = {MotorKind::velocity, 0.5, 0.0, 0.1, 0.4};
-  Joint held = servo_hinge(5, {-0.1, 2.0, 1.0}, 1.0);
-  held.lower = -k_infinity;
-  held.upper = k_infinity;
-  held.motor = {MotorKind::position, 0.2, 3.0, 0.1, 0.6};
-  made.model.joints.push_back(held);
-  Joint rope;
-  rope.name = "rope";
-  rope.kind = JointKind::distance;
-  rope.body_B = 6;
-  rope.X_AJ.p = Vec3<double>(0.0, -2.0, 1.0);
-  rope.length = 0.3;
-  rope.stiffness = 1e3;
-  rope.dissipation_time = 0.01;
-  made.model.joints.push_back(rope);
-
-  Scene scene;
-  scene.name = "all parameters";
-  scene.model = made.model;
-  scene.initial = made.state;
-  scene.config.step.acceleration_scale = 9.81;
-  scene.config.step.tolerance = k_gradient_check_tolerance;
-  return scene;
-}
 
 /// Weights of the state at the end, other ones for each body.
 Vec6<double> pose_weight(std::size_t b) {
@@ -126,25 +50,6 @@ void add_slot_loss(int k, const State& state, StateTangent& bar) {
   }
 }
 
-/// How far a number is moved for differences: a tenth of itself, or as far as contacts and limits stay as
-/// they are.
-double step_for(ParameterKind kind, double value) {
-  switch (kind) {
-    case ParameterKind::position:
-    case ParameterKind::center_of_mass:
-    case ParameterKind::primitive_position:
-    case ParameterKind::shape:
-      return 1e-4;
-    case ParameterKind::rotation_vector:
-    case ParameterKind::primitive_rotation_vector:
-      return 1e-3;
-    case ParameterKind::stiffness:
-      return 0.3 * value;
-    default:
-      return value == 0.0 ? 0.1 : 0.1 * std::abs(value);
-  }
-}
-
 /// A number of a scene that is moved, and the derivative of the loss by it.
 struct Moved {
   std::string name;
@@ -158,7 +63,7 @@ std::vector<Moved> all_moved(const Scene& scene, const Gradient& gradient) {
   for (const SceneParameter& parameter : differentiable_parameters(scene)) {
     const double value = value_of(scene, parameter);
     if (parameter.kind == ParameterKind::restitution && value == 0.0) continue;  // at its bound
-    all.push_back({parameter.name, parameter.kind, step_for(parameter.kind, value),
+    all.push_back({parameter.name, parameter.kind, step_of_parameter(parameter.kind, value),
                    derivative_by(scene, parameter, gradient),
                    [parameter, value](Scene& moved, double change) {
                      const double there = value + change;
@@ -173,7 +78,7 @@ std::vector<Moved> all_moved(const Scene& scene, const Gradient& gradient) {
 TEST_CASE(
     "parameters: the slot of each in a gradient has the derivative that differences through the table have",
     "[dynamics][derivative]") {
-  const Scene scene = all_parameters_scene();
+  const Scene scene = all_parameters_scene(k_gradient_check_tolerance);
   const Simulator simulator(scene.model, scene.config.step);
   const Trajectory trajectory = simulator.rollout(scene.initial, k_slot_steps);
   REQUIRE(trajectory.ok());
@@ -207,7 +112,7 @@ TEST_CASE(
 }
 
 TEST_CASE("parameters: the slot of each in a direction is that of its gradient", "[dynamics][derivative]") {
-  const Scene scene = all_parameters_scene();
+  const Scene scene = all_parameters_scene(k_gradient_check_tolerance);
   const Simulator simulator(scene.model, scene.config.step);
   const Trajectory trajectory = simulator.rollout(scene.initial, k_slot_steps);
   REQUIRE(trajectory.ok());
@@ -230,7 +135,7 @@ TEST_CASE("parameters: the slot of each in a direction is that of its gradient",
 }
 
 TEST_CASE("parameters: each has a name that finds it, and a value that it takes", "[dynamics][value]") {
-  const Scene scene = all_parameters_scene();
+  const Scene scene = all_parameters_scene(k_gradient_check_tolerance);
   int changed = 0;
   for (const SceneParameter& parameter : differentiable_parameters(scene)) {
     CAPTURE(parameter.name);
@@ -239,7 +144,8 @@ TEST_CASE("parameters: each has a name that finds it, and a value that it takes"
     CHECK(is_same(found, parameter));
     CHECK(found.unit == parameter.unit);
     CHECK(component_names(scene, parameter.name) == std::vector<std::string>{parameter.name});
-    const double value = value_of(scene, parameter), there = value + 1e-2 * step_for(parameter.kind, value);
+    const double value = value_of(scene, parameter),
+                 there = value + 1e-2 * step_of_parameter(parameter.kind, value);
     CHECK(parameter.range.contains(value));
     Scene moved = scene;
     set_parameters({parameter}, {&there, 1}, moved);
@@ -250,7 +156,7 @@ TEST_CASE("parameters: each has a name that finds it, and a value that it takes"
 }
 
 TEST_CASE("parameters: of joints, each has those of its kind and of its motor", "[dynamics][value]") {
-  const Scene scene = all_parameters_scene();
+  const Scene scene = all_parameters_scene(k_gradient_check_tolerance);
   const auto refuses = [&](const std::string& name, const std::string& why) {
     CAPTURE(name);
     CHECK_THROWS_WITH(find_parameter(scene, name), Catch::Contains(name) && Catch::Contains(why));
