@@ -184,6 +184,7 @@ void run_world(const ParameterizedScene& scene, const TiledInputs& inputs, const
     if (report.status != StepStatus::ok) return false;
     world.report = report;
     world.steps = step + 1;
+    world.warnings.add(step, report);
     writer.write(step + 1, state, report.contacts);
     return true;
   };
@@ -222,6 +223,16 @@ StateNumbers<const double> of_world(const StateNumbers<const double>& all, std::
   return all.at_row(world * (at(steps) + 1), bodies);
 }
 
+/// Whether all numbers of so many bodies are 0, or not there.
+bool is_zero(const StateNumbers<const double>& numbers, std::size_t bodies) {
+  const auto all_zero = [bodies](const double* array, std::size_t width) {
+    return array == nullptr ||
+           std::all_of(array, array + width * bodies, [](double number) { return number == 0.0; });
+  };
+  return all_zero(numbers.position, 3) && all_zero(numbers.orientation_wxyz, 4) &&
+         all_zero(numbers.linear_velocity, 3) && all_zero(numbers.angular_velocity, 3);
+}
+
 void differentiate_world(const ParameterizedScene& scene, const TiledRollouts& rollouts,
                          const StateNumbers<const double>& states_bar, const AdjointOptions& options,
                          std::size_t index, TiledGradients& gradients) {
@@ -233,17 +244,19 @@ void differentiate_world(const ParameterizedScene& scene, const TiledRollouts& r
   double* const controls = gradients.controls.data() + index * wrenches * 6;
   double* const gains = gradients.policy_parameters.data() + index * world.policy_parameters.size();
   const StateNumbers<double> initial = gradients.initial.numbers().at_row(index, n);
+  const StateNumbers<const double> bar = of_world(states_bar, index, rollouts.steps, n);
   if (!world.ok()) {
-    std::fill_n(values, parameters.size(), k_no_number);
-    std::fill_n(controls, wrenches * 6, k_no_number);
-    std::fill_n(gains, world.policy_parameters.size(), k_no_number);
-    std::fill_n(initial.position, 3 * n, k_no_number);
-    std::fill_n(initial.orientation_wxyz, 4 * n, k_no_number);
-    std::fill_n(initial.linear_velocity, 3 * n, k_no_number);
-    std::fill_n(initial.angular_velocity, 3 * n, k_no_number);
+    // A loss that leaves the world out, as one over the worlds that ended well does, has a derivative: 0.
+    const double number = is_zero(bar, n * (at(rollouts.steps) + 1)) ? 0.0 : k_no_number;
+    std::fill_n(values, parameters.size(), number);
+    std::fill_n(controls, wrenches * 6, number);
+    std::fill_n(gains, world.policy_parameters.size(), number);
+    std::fill_n(initial.position, 3 * n, number);
+    std::fill_n(initial.orientation_wxyz, 4 * n, number);
+    std::fill_n(initial.linear_velocity, 3 * n, number);
+    std::fill_n(initial.angular_velocity, 3 * n, number);
     return;
   }
-  const StateNumbers<const double> bar = of_world(states_bar, index, rollouts.steps, n);
   std::vector<Vec3<double>> p_BA_bar(n,
                                      Vec3<double>::Zero());  // of where the assets' frames are in the bodies
   const LossGradient loss = [&](int k, const State& state, StateTangent& state_bar) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "dynamics/parameterized_scene.h"
+#include "dynamics/step/run_warnings.h"
 #include "engine/shared_array.h"
 #include "engine/state_arrays.h"
 
@@ -71,6 +72,7 @@ struct TiledRollouts {
     Trajectory trajectory;  ///< without records unless they were asked for
     int steps = 0;          ///< that ended well
     StepReport report;      ///< of the last step
+    RunWarnings warnings;   ///< of the steps that ended well
 
     [[nodiscard]] bool ok() const { return report.status == StepStatus::ok; }
   };
@@ -106,8 +108,9 @@ struct TiledGradients {
 };
 
 /// From dL/d(states), arrays of the shapes of TiledRollouts::states or null for zero, to dL/d(inputs). That
-/// of a world that failed is NaN. Throws std::logic_error if the rollouts were not recorded,
-/// std::invalid_argument for parameters of shapes where a pair has a detector without derivatives by them.
+/// of a world that failed is NaN, unless all of its dL/d(states) are 0: then it is 0. Throws std::logic_error
+/// if the rollouts were not recorded, std::invalid_argument for parameters of shapes where a pair has a
+/// detector without derivatives by them.
 [[nodiscard]] TiledGradients tiled_gradients(const ParameterizedScene& scene, const TiledRollouts& rollouts,
                                              const StateNumbers<const double>& states_bar, int threads = 0);
 

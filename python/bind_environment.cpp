@@ -6,6 +6,7 @@
 #include "apps/abut/report.h"
 #include "dynamics/rollout_env.h"
 #include "python/bindings.h"
+#include "python/warning_tuples.h"
 
 namespace abut::python {
 namespace {
@@ -21,6 +22,8 @@ class PythonEnvironment {
         steps_({at(worlds)}),
         contacts_({at(worlds)}),
         failed_({at(worlds)}),
+        starts_(at(worlds), simulator_->scene.scene().initial),
+        warnings_(at(worlds)),
         controls_(at(worlds), Control(simulator_->body_count(), Vec6<double>::Zero())) {
     environment_.observe([this](int world, const State& state) { write(at(world), state); });
     note_reports();
@@ -46,6 +49,10 @@ class PythonEnvironment {
     }
     environment_.step(controls_);
     note_reports();
+    for (std::size_t world = 0; world < worlds; ++world) {
+      const StepReport& report = environment_.reports()[world];
+      if (report.status == StepStatus::ok) warnings_[world].add(report.step, report);
+    }
   }
 
   /// To the initial state, or to states of the caller's.
@@ -69,7 +76,11 @@ class PythonEnvironment {
     }
     const py::gil_scoped_release no_gil;
     const std::lock_guard lock(mutex_);
-    for (std::size_t i = 0; i < worlds.size(); ++i) environment_.reset(worlds[i], states[i]);
+    for (std::size_t i = 0; i < worlds.size(); ++i) {
+      environment_.reset(worlds[i], states[i]);
+      starts_[at(worlds[i])] = std::move(states[i]);
+      warnings_[at(worlds[i])] = {};
+    }
     note_reports();
   }
 
@@ -83,6 +94,21 @@ class PythonEnvironment {
     const Scene& scene = simulator_->scene.scene();
     return failure_text(scene.model, scene.config.step,
                         environment_.states()[at(world)].time + scene.config.step.h, report);
+  }
+
+  /// Of the states that worlds were last reset to, and of the steps since.
+  [[nodiscard]] std::vector<WarningTuple> warnings() const {
+    const py::gil_scoped_release no_gil;
+    const std::lock_guard lock(mutex_);
+    const Stepper& stepper = simulator_->scene.simulator()->stepper();
+    std::vector<WarningTuple> found;
+    StartWarnings start;
+    for (std::size_t world = 0; world < starts_.size(); ++world) {
+      if (world == 0 || state_hash(starts_[world]) != state_hash(starts_[world - 1]))
+        start = find_start_warnings(stepper, starts_[world]);
+      add_warnings(stepper, static_cast<int>(world), start, warnings_[world], found);
+    }
+    return found;
   }
 
   [[nodiscard]] const StateArrays& states() const { return states_; }
@@ -112,6 +138,8 @@ class PythonEnvironment {
   SharedArray<double> time_;
   SharedArray<std::int64_t> steps_, contacts_;
   SharedArray<bool> failed_;
+  std::vector<State> starts_;  ///< that each world was last reset to
+  std::vector<RunWarnings> warnings_;
   std::vector<Control> controls_;
 };
 
@@ -126,6 +154,7 @@ void bind_environment(py::module_& module) {
       .def("reset", &Environment::reset, py::arg("worlds"), py::arg("position"), py::arg("orientation_wxyz"),
            py::arg("linear_velocity"), py::arg("angular_velocity"))
       .def("failure", &Environment::failure, py::arg("world"))
+      .def("warnings", &Environment::warnings)
       .def_property_readonly("worlds", &Environment::worlds)
       .def_property_readonly("position", [](const Environment& e) { return buffer_of(e.states().position); })
       .def_property_readonly("orientation_wxyz",

@@ -7,6 +7,7 @@
 #include "apps/abut/report.h"
 #include "dynamics/rollout/position_feedback.h"
 #include "python/bindings.h"
+#include "python/warning_tuples.h"
 
 namespace abut::python {
 namespace {
@@ -64,6 +65,37 @@ std::tuple<int, std::string, std::string> failure(const PythonRollouts& of, int 
                       (one.steps + 1) * stepper.config().h;
   return {one.steps, to_string(one.report.status),
           failure_text(one.simulator->model(), stepper.config(), time, one.report)};
+}
+
+/// The initial state of a world, as its arrays have it.
+State initial_state(const PythonRollouts& of, int world) {
+  const TiledRollouts& rollouts = of.rollouts;
+  const Model& model = rollouts.world[at(world)].simulator->model();
+  const std::size_t row = at(world) * (at(rollouts.steps) + 1);
+  const StateNumbers<double> numbers = rollouts.states.numbers().at_row(row, model.bodies.size());
+  State state = of.simulator->scene.scene().initial;
+  read_state(model,
+             {numbers.position, numbers.orientation_wxyz, numbers.linear_velocity, numbers.angular_velocity},
+             state);
+  state.time = rollouts.time.data()[row];
+  return state;
+}
+
+std::vector<WarningTuple> warnings(const PythonRollouts& of) {
+  const py::gil_scoped_release no_gil;
+  std::vector<WarningTuple> found;
+  StartWarnings start;
+  State checked;  // the state that `start` is about, of the simulator before
+  for (int world = 0; world < of.rollouts.worlds; ++world) {
+    const TiledRollouts::World& one = of.rollouts.world[at(world)];
+    State initial = initial_state(of, world);
+    const bool is_same = world > 0 && one.simulator == of.rollouts.world[at(world) - 1].simulator &&
+                         state_hash(initial) == state_hash(checked);
+    if (!is_same) start = find_start_warnings(one.simulator->stepper(), initial);
+    checked = std::move(initial);
+    add_warnings(one.simulator->stepper(), world, start, one.warnings, found);
+  }
+  return found;
 }
 
 struct PythonGradients {
@@ -133,6 +165,7 @@ void bind_rollouts(py::module_& module) {
       .def_property_readonly("contacts",
                              [](const PythonRollouts& of) { return buffer_of(of.rollouts.contacts); })
       .def("failure", &failure, py::arg("world"))
+      .def("warnings", &warnings)
       .def("gradient", &gradient, py::arg("position"), py::arg("orientation_wxyz"),
            py::arg("linear_velocity"), py::arg("angular_velocity"), py::arg("threads"));
 

@@ -297,8 +297,8 @@ int gradcheck(const GradcheckArguments& arguments) {
   config.seed = arguments.seed;
   config.tolerance = arguments.tolerance;
   {
-    const ContactDetector detector(scene.model, scene.config.step.contact);
-    warn_of_overlaps("gradcheck", scene.model, find_overlaps(detector, scene.initial.X_WB));
+    const Stepper stepper(scene.model, scene.config.step);
+    warn_of_start("gradcheck", scene.model, find_start_warnings(stepper, scene.initial));
   }
 
   GradientCheck check;

@@ -226,7 +226,7 @@ int gradient(const GradientArguments& arguments) {
   result.steps = arguments.steps.value_or(scene.config.steps);
   const Simulator simulator =
       naming_file(arguments.scene.string(), [&] { return Simulator(scene.model, scene.config.step); });
-  warn_of_overlaps("gradient", scene.model, simulator.overlaps(scene.initial));
+  warn_of_start("gradient", scene.model, find_start_warnings(simulator.stepper(), scene.initial));
 
   AdjointOptions options;
   options.mask.shapes =

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -186,6 +187,18 @@ void check_units(const ExperimentFile& file, bool quiet) {
   }
 }
 
+/// Warns of the initial states of the guess before a search that may take long.
+void warn_of_guess(const ExperimentFile& file, Question question) {
+  const Experiment whole = whole_motions(file.experiment);
+  const MotionFit fit(whole);
+  try {
+    for (const std::string& text : start_warning_texts(fit, fit.unknowns().initial()))
+      fmt::print(stderr, "abut {}: warning: {}\n", verb_of(question), text);
+  } catch (const std::invalid_argument&) {
+    // a shape that cannot be, as the search will say
+  }
+}
+
 /// Says before a search that takes long what makes it so.
 void print_length(const ExperimentFile& file) {
   constexpr int k_many = 20000;
@@ -228,6 +241,7 @@ int identify(const IdentifyArguments& arguments) {
   alive->set_phase("comparing the measurements with the guess");
   check_units(file, arguments.quiet);
   make_folder_of(page);
+  warn_of_guess(file, arguments.question);
   if (!arguments.quiet) print_length(file);
   const InterruptRequest interrupt;
   IterationLines lines(file, arguments.quiet);

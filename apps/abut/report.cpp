@@ -102,18 +102,9 @@ std::string failure_text(const Model& model, const StepConfig& config, double ti
   return text + "; " + hint_text(report.status);
 }
 
-std::string overlap_text(const Model& model, const Overlap& overlap) {
-  const Body &A = model.bodies[static_cast<std::size_t>(overlap.body_A)],
-             &B = model.bodies[static_cast<std::size_t>(overlap.body_B)];
-  const Body& smaller = B.size <= A.size ? B : A;
-  return fmt::format("'{}' and '{}' overlap by {:.3g} m, {:.3g} % of the size of '{}'", A.name, B.name,
-                     overlap.depth, 100.0 * overlap.depth / smaller.size, smaller.name);
-}
-
-void warn_of_overlaps(std::string_view verb, const Model& model, const std::vector<Overlap>& overlaps) {
-  for (const Overlap& overlap : overlaps) {
-    fmt::print(stderr, "abut {}: warning: at the start, {}\n", verb, overlap_text(model, overlap));
-  }
+void warn_of_start(std::string_view verb, const Model& model, const StartWarnings& warnings) {
+  for (const std::string& text : warning_texts(model, warnings))
+    fmt::print(stderr, "abut {}: warning: at the start, {}\n", verb, text);
 }
 
 const char* to_string(StepWarning::Kind kind) {
@@ -161,23 +152,6 @@ std::string warning_text(const Model& model, const StepConfig& config, StepWarni
   return fmt::format("'{}' sinks {:.2g} mm into '{}', whose mass is {:.1e} times smaller; try a smaller {}",
                      body.name, 1e3 * warning.value, other.name, body.mass / other.mass,
                      has_factor ? "near_rigid_factor" : "time_step");
-}
-
-void RunWarnings::add(int step, const StepReport& report) {
-  for (const StepWarning::Kind kind : k_step_warnings) {
-    const StepWarning& warning = report.warnings[static_cast<std::size_t>(kind)];
-    if (!warning.is_given()) continue;
-    const auto is_same = [&](const Entry& entry) {
-      return entry.kind == kind && entry.worst.body == warning.body && entry.worst.other == warning.other;
-    };
-    const auto found = std::find_if(entries_.begin(), entries_.end(), is_same);
-    if (found == entries_.end()) {
-      entries_.push_back({kind, warning, step, 1});
-      continue;
-    }
-    ++found->steps;
-    if (warning.value > found->worst.value) found->worst = warning;
-  }
 }
 
 std::vector<std::string> fallback_texts(const SolutionCounts& counts) {
@@ -230,6 +204,16 @@ Json json_of(const Model& model, const std::vector<Overlap>& overlaps) {
                     {"b", model.bodies[static_cast<std::size_t>(overlap.body_B)].name},
                     {"depth", overlap.depth},
                     {"point", json_of(overlap.point_W)}});
+  }
+  return list;
+}
+
+Json json_of(const Model& model, const std::vector<JointStartWarning>& warnings) {
+  Json list = Json::array();
+  for (const JointStartWarning& warning : warnings) {
+    list.push_back({{"kind", to_string(warning.kind)},
+                    {"joint", model.joints[static_cast<std::size_t>(warning.joint)].name},
+                    {"value", warning.value}});
   }
   return list;
 }

@@ -10,6 +10,8 @@
 
 #include "collision/overlap.h"
 #include "dynamics/rollout/adjoint.h"
+#include "dynamics/start_warnings.h"
+#include "dynamics/step/run_warnings.h"
 #include "dynamics/step/solution_counts.h"
 #include "dynamics/step/stepper.h"
 #include "engine/config.h"
@@ -25,35 +27,16 @@ namespace abut {
 [[nodiscard]] std::string failure_text(const Model& model, const StepConfig& config, double time,
                                        const StepReport& report);
 
-/// Which bodies overlap, by how much, in one line.
-[[nodiscard]] std::string overlap_text(const Model& model, const Overlap& overlap);
-
-/// Warns on stderr of every pair of bodies that overlaps at the start, a line each.
+/// Warns on stderr of what is wrong with the state that a simulation starts from, a line each.
 ///
 /// @param verb  that warns
-void warn_of_overlaps(std::string_view verb, const Model& model, const std::vector<Overlap>& overlaps);
+void warn_of_start(std::string_view verb, const Model& model, const StartWarnings& warnings);
 
 [[nodiscard]] const char* to_string(StepWarning::Kind kind);
 
 /// What a warning of a step means and what to try, in one line.
 [[nodiscard]] std::string warning_text(const Model& model, const StepConfig& config, StepWarning::Kind kind,
                                        const StepWarning& warning);
-
-/// The warnings of all steps of a run: each pair of bodies once for each kind.
-class RunWarnings {
- public:
-  struct Entry {
-    StepWarning::Kind kind;
-    StepWarning worst;
-    int first_step = 0;  ///< from 0
-    int steps = 0;       ///< with the warning
-  };
-  void add(int step, const StepReport& report);
-  [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }  ///< in order of first steps
-
- private:
-  std::vector<Entry> entries_;
-};
 
 /// How many steps each fallback of the solver solved, a line each; none without fallbacks.
 [[nodiscard]] std::vector<std::string> fallback_texts(const SolutionCounts& counts);
@@ -82,6 +65,8 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] Json json_of(const SolutionCounts& counts);
 /// [{"a", "b", "depth", "point"}, ...]
 [[nodiscard]] Json json_of(const Model& model, const std::vector<Overlap>& overlaps);
+/// [{"kind", "joint", "value"}, ...]
+[[nodiscard]] Json json_of(const Model& model, const std::vector<JointStartWarning>& warnings);
 /// [{"kind", "body", "other", "first_step", "steps", "worst"}, ...]; "other" is null for the world
 [[nodiscard]] Json json_of(const Model& model, const RunWarnings& warnings);
 

@@ -46,7 +46,7 @@ struct RunSummary {
   StepStatus status = StepStatus::ok;
   SolutionCounts solutions;
   std::uint64_t state_hash = 0;
-  std::vector<Overlap> overlaps;  ///< at the start
+  StartWarnings start;
   RunWarnings warnings;
 
   [[nodiscard]] double steps_per_second() const { return wall_seconds > 0.0 ? steps / wall_seconds : 0.0; }
@@ -66,7 +66,8 @@ Json json_of(const RunSummary& s, const Model& model) {
           {"status", to_string(s.status)},
           {"steps_solved_by", json_of(s.solutions)},
           {"state_hash", hash_text(s.state_hash)},
-          {"initial_overlaps", json_of(model, s.overlaps)},
+          {"initial_overlaps", json_of(model, s.start.overlaps)},
+          {"initial_joint_warnings", json_of(model, s.start.joints)},
           {"warnings", json_of(model, s.warnings)}};
 }
 
@@ -84,7 +85,9 @@ void print_table(const RunSummary& s, const Model& model, const StepConfig& conf
   line("energy", fmt::format("{:.6g} J at the start, {:.6g} J at the end", s.energy_initial, s.energy_final));
   for (const std::string& text : fallback_texts(s.solutions)) line("solver", text);
   line("state hash", hash_text(s.state_hash));
-  for (const Overlap& overlap : s.overlaps) line("overlap at start", overlap_text(model, overlap));
+  for (const Overlap& overlap : s.start.overlaps) line("overlap at start", overlap_text(model, overlap));
+  for (const JointStartWarning& warning : s.start.joints)
+    line("joint at start", warning_text(model, warning));
   for (const RunWarnings::Entry& entry : s.warnings.entries()) {
     line("warning", fmt::format("in {}, first in step {}: {}", count_text(entry.steps, "step"),
                                 entry.first_step + 1, warning_text(model, config, entry.kind, entry.worst)));
@@ -114,13 +117,13 @@ int run(const RunArguments& arguments) {
   summary.bodies = model.body_count();
   summary.dt = scene.config.step.h;
   summary.energy_initial = mechanical_energy(model, scene.initial);
-  summary.overlaps = simulator.overlaps(scene.initial);
-  warn_of_overlaps("run", model, summary.overlaps);
+  summary.start = find_start_warnings(simulator.stepper(), scene.initial);
+  warn_of_start("run", model, summary.start);
   const auto measure_overlap = [&](const State& state) {
     summary.max_penetration =
         deepest_overlap(simulator.stepper().detector(), state.X_WB, summary.max_penetration);
   };
-  for (const Overlap& overlap : summary.overlaps)
+  for (const Overlap& overlap : summary.start.overlaps)
     summary.max_penetration = std::max(summary.max_penetration, overlap.depth);
   RecentStates recent(scene.initial);
   TrajectoryFile trajectory(model, arguments.scene);

@@ -13,6 +13,8 @@
 #include "apps/identification/residual_check.h"
 #include "apps/identification/unit_check.h"
 #include "dynamics/simulator.h"
+#include "dynamics/start_warnings.h"
+#include "engine/count_text.h"
 #include "engine/input_error.h"
 
 namespace abut {
@@ -220,6 +222,44 @@ Question question_of(const ExperimentFile& file, Question asked) {
   return asked;
 }
 
+std::vector<std::string> start_warning_texts(const MotionFit& fit, const Eigen::VectorXd& x) {
+  struct Worst {
+    int motions = 0;
+    double value = 0;
+    std::string motion, text;
+  };
+  // by what overlaps (two bodies), or by what is wrong (a kind) with a joint
+  std::map<std::pair<int, int>, Worst> of_pairs, of_joints;
+  const auto note = [](Worst& worst, double value, const std::string& motion, const std::string& text) {
+    ++worst.motions;
+    if (value > worst.value) worst = {worst.motions, value, motion, text};
+  };
+  const UnknownSpace& unknowns = fit.unknowns();
+  for (const Segment& segment : unknowns.segments()) {
+    if (segment.number > 0) continue;
+    const UnknownSpace::Inputs inputs = unknowns.inputs(x, segment);
+    const Simulator simulator = unknowns.simulator(inputs);
+    const Model& model = simulator.model();
+    const StartWarnings found = find_start_warnings(simulator.stepper(), inputs.scene.initial);
+    const std::string& motion = fit.experiment().motions[at(segment.motion)].name;
+    for (const Overlap& overlap : found.overlaps)
+      note(of_pairs[{overlap.body_A, overlap.body_B}], overlap.depth, motion, overlap_text(model, overlap));
+    for (const JointStartWarning& warning : found.joints)
+      note(of_joints[{warning.joint, static_cast<int>(warning.kind)}], warning.value, motion,
+           warning_text(model, warning));
+  }
+  std::vector<std::string> texts;
+  for (const auto* worst_of : {&of_pairs, &of_joints}) {
+    for (const auto& [what, worst] : *worst_of) {
+      texts.push_back(worst.motions == 1
+                          ? fmt::format("at the start of motion '{}', {}", worst.motion, worst.text)
+                          : fmt::format("at the start of {}, the worst of which is '{}', {}",
+                                        count_text(worst.motions, "motion"), worst.motion, worst.text));
+    }
+  }
+  return texts;
+}
+
 IdentificationReport build_report(const ExperimentFile& file, const SearchResult& result, Question question,
                                   int threads) {
   const Experiment experiment = whole_motions(file.experiment);
@@ -234,6 +274,7 @@ IdentificationReport build_report(const ExperimentFile& file, const SearchResult
   const StartState& best = result.starts[at(result.best)];
   report.status = result.is_whole ? to_string(best.status) : "stopped";
   report.message = best.message;
+  report.notes = best.notes;
   report.method = file.search.method == SearchMethod::least_squares ? "least_squares" : "gradient";
   report.jacobian = to_string(fit.method());
   report.jacobian_reason = jacobian_reason(fit, file.search);
@@ -293,6 +334,7 @@ IdentificationReport build_report(const ExperimentFile& file, const SearchResult
       report.suspected_units.push_back(suspicion.text);
   }
   add_inertias(fit, x, told, report.derived);
+  for (const std::string& text : start_warning_texts(fit, x)) report.warnings.push_back(text);
   add_warnings(fit, x, file.search, report);
   const auto prepared = unknowns.prepare(x);
   const std::vector<MeasuredMotion>& motions = fit.experiment().motions;

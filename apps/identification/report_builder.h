@@ -2,6 +2,9 @@
 #pragma once
 
 #include <string>
+#include <vector>
+
+#include <Eigen/Core>
 
 #include "apps/identification/experiment_io.h"
 #include "apps/identification/identification_report.h"
@@ -20,5 +23,10 @@ enum class Question { identify, optimize };
 /// failed it has a status, a message and no estimates.
 [[nodiscard]] IdentificationReport build_report(const ExperimentFile& file, const SearchResult& result,
                                                 Question question, int threads);
+
+/// Warnings of the states that the motions start from at x (find_start_warnings()), a sentence each: the
+/// worst motion for each pair of bodies that overlaps and each joint. Throws std::invalid_argument as
+/// UnknownSpace::inputs().
+[[nodiscard]] std::vector<std::string> start_warning_texts(const MotionFit& fit, const Eigen::VectorXd& x);
 
 }  // namespace abut

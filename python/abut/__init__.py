@@ -18,6 +18,7 @@ from ._model import Model, box, capsule, cylinder, half_space, primitive, sphere
 from ._programs import snapshot, view
 from ._rollout import Gradient, Health, Run, SimulationError, StateArrays
 from ._scene import Contacts, Parameter, PositionFeedback, Scene, Simulator, State, load
+from ._warnings import RunWarning
 
 __all__ = [
     "Contacts",
@@ -32,6 +33,7 @@ __all__ = [
     "Parameter",
     "PositionFeedback",
     "Run",
+    "RunWarning",
     "Scene",
     "SimulationError",
     "Simulator",

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 __version__: str
 
 _Doubles = Optional[NDArray[np.float64]]
+_Warning = tuple[str, int, int, int, str, str]
 
 class InputError(ValueError):
     """Bad input in a file. `file` is its path, `line` the line from 1, or None where the whole file
@@ -95,6 +96,7 @@ class Rollouts:
     @property
     def contacts(self) -> Buffer: ...
     def failure(self, world: int) -> tuple[int, str, str]: ...
+    def warnings(self) -> list[_Warning]: ...
     def gradient(
         self,
         position: _Doubles,
@@ -133,6 +135,7 @@ class Environment:
         angular_velocity: _Doubles,
     ) -> None: ...
     def failure(self, world: int) -> str: ...
+    def warnings(self) -> list[_Warning]: ...
     @property
     def worlds(self) -> int: ...
     @property

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import _abut
 from ._arguments import instance, integer, world_index
 from ._arrays import Doubles, doubles, state_rows
+from ._warnings import RunWarning, run_warnings
 
 
 class Environment:
@@ -17,7 +18,8 @@ class Environment:
     Simulator.batch().
 
     The arrays are views that follow the worlds: copy what is to be kept. A world whose step fails
-    stays at the state before it until it is reset; the others go on.
+    stays at the state before it until it is reset; the others go on. After a fork, parent and child
+    have an environment each.
     """
 
     def __init__(self, simulator: _abut.SceneSimulator, worlds: int, threads: int = 0) -> None:
@@ -77,6 +79,12 @@ class Environment:
     def failure(self, world: int) -> Optional[str]:
         """Why the last step of a world failed, None if it did not."""
         return self._native.failure(world_index(world, self.worlds)) or None
+
+    @property
+    def warnings(self) -> list[RunWarning]:
+        """What `abut run` warns of, of each world: of the state it was last reset to, and of its
+        steps since."""
+        return run_warnings(self._native.warnings())
 
     def __reduce_ex__(self, protocol: Any) -> NoReturn:
         raise TypeError("an Environment is neither copied nor pickled; make another by batch()")

@@ -79,6 +79,9 @@ class Identification:
             Estimate(**{name: row[name] for name in fields}) for row in report["estimates"]
         ]
         self.goals: list[Goal] = [Goal(**goal) for goal in report["goals"]]
+        self.warnings: list[str] = report["warnings"]
+        """Sentences about the answer: initial states that overlap or that joints do not fit, the
+        gradient's health, and what else is to be known."""
         self.cost: Optional[float] = report["cost"]
         """Half the sum of squared residuals, each over its standard deviation or tolerance."""
 

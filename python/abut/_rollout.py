@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Optional, Union
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import _abut
 from ._arguments import Immutable, integer, path_text, world_index
 from ._arrays import STATE_WIDTHS, Doubles, doubles
+from ._warnings import RunWarning, run_warnings
 
 if TYPE_CHECKING:
     from ._scene import Simulator
@@ -67,7 +69,8 @@ class Health:
 class Gradient:
     """Derivatives of one loss per world by everything that the world was given.
 
-    W worlds of T steps with n bodies and P parameters; those of a world that failed are NaN.
+    W worlds of T steps with n bodies and P parameters. Those of a world that failed are NaN; they
+    are 0 where its cotangent is 0.
     """
 
     def __init__(self, native: _abut.Gradients, worlds: int) -> None:
@@ -129,6 +132,11 @@ class Run(Immutable):
     def ok(self) -> bool:
         """Whether every step of every world ended well."""
         return self._native.first_failed < 0
+
+    @cached_property
+    def warnings(self) -> list[RunWarning]:
+        """What `abut run` warns of: for each world of its initial state, then of its steps."""
+        return run_warnings(self._native.warnings())
 
     def failure(self, world: int = 0) -> Optional[SimulationError]:
         """Why a world failed, None if it did not. Raises IndexError for a world out of range."""

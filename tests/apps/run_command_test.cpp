@@ -62,11 +62,13 @@ TEST_CASE("abut run: --json prints one object with these keys, and nothing else"
   CHECK(result.err.empty());
   const Json json = parse_json(result.out);
   REQUIRE(json.is_object());
-  CHECK(keys_of(json) ==
-        std::vector<std::string>{"scene", "bodies", "steps", "dt", "wall_seconds", "steps_per_second",
-                                 "contacts_peak", "max_penetration", "energy_initial", "energy_final",
-                                 "status", "steps_solved_by", "state_hash", "initial_overlaps", "warnings"});
+  CHECK(keys_of(json) == std::vector<std::string>{"scene", "bodies", "steps", "dt", "wall_seconds",
+                                                  "steps_per_second", "contacts_peak", "max_penetration",
+                                                  "energy_initial", "energy_final", "status",
+                                                  "steps_solved_by", "state_hash", "initial_overlaps",
+                                                  "initial_joint_warnings", "warnings"});
   CHECK(json["initial_overlaps"].empty());
+  CHECK(json["initial_joint_warnings"].empty());
   CHECK(json["warnings"].empty());
   CHECK(json["scene"] == "ball and box");
   CHECK(json["bodies"] == 3);
@@ -230,7 +232,7 @@ TEST_CASE("abut run: a step that does not converge ends with code 1, its reason 
   CAPTURE(result.out, result.err);
   CHECK(result.exit_code == 1);
   CHECK(parse_json(result.out)["status"] == "not_converged");
-  CHECK(keys_of(parse_json(result.out)).size() == 15);
+  CHECK(keys_of(parse_json(result.out)).size() == 16);
   CHECK_THAT(result.err, Contains("step 1 (to t = 0.002 s)") && Contains("not converged") &&
                              Contains("Newton iterations") &&
                              Contains("contact with 'floor' at contact point") && Contains("is not written"));

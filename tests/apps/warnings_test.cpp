@@ -41,6 +41,57 @@ TEST_CASE("abut run: bodies that start in each other are named with their depth"
   CHECK_THAT(contacts.out, Contains("'one' and 'other' overlap by 0.2 m"));
 }
 
+namespace {
+
+/// A box on a hinge along y, 0.5 m below it, that moves along the hinge at `speed` [m/s].
+std::string pendulum(double speed) {
+  const std::string frame = "axis = [0, 1, 0], position = ";
+  return "[[body]]\nname = \"bob\"\nmass = 1\nposition = [0, 0, -0.5]\nlinear_velocity = [0, " +
+         std::to_string(speed) +
+         ", 0]\n[[body.primitive]]\nkind = \"sphere\"\nradius = 0.1\n[[joint]]\nname = \"pivot\"\n"
+         "kind = \"hinge\"\nbody_B = \"bob\"\nframe_A = {" +
+         frame + "[0, 0, 0]}\nframe_B = {" + frame + "[0, 0, 0.5]}\n";
+}
+
+}  // namespace
+
+TEST_CASE(
+    "abut run, identify, optimize, gradient: velocities that a joint forbids are named before and after",
+    "[apps][value]") {
+  const TemporaryFolder folder;
+  const std::string words = "joint 'pivot' of 'bob' with the world forbids 0.3 m/s of the velocities";
+  const std::string scene = folder.write("scene.toml", pendulum(0.3)),
+                    good = folder.write("good.toml", pendulum(0.0));
+  const ProgramResult table = run_program({"run", scene, "--steps", "1", "--quiet"});
+  CHECK(table.exit_code == 0);
+  CHECK_THAT(table.err, Contains("abut run: warning: at the start, " + words));
+  CHECK_THAT(table.out, Contains("joint at start    " + words));
+  const Json json = parse_json(run_program({"run", scene, "--steps", "1", "--quiet", "--json"}).out);
+  REQUIRE(json["initial_joint_warnings"].size() == 1);
+  CHECK(json["initial_joint_warnings"][0]["kind"] == "parting_joint");
+  CHECK(json["initial_joint_warnings"][0]["joint"] == "pivot");
+  CHECK(json["initial_joint_warnings"][0]["value"].get<double>() == Approx(0.3));
+  CHECK(run_program({"run", good, "--steps", "1", "--quiet"}).err.empty());
+  for (const std::string verb : {"gradient", "gradcheck"}) {
+    std::vector<std::string> arguments{verb, scene, "--steps", "2"};
+    if (verb == "gradient") arguments.insert(arguments.end(), {"--loss", "z:bob"});
+    CHECK_THAT(run_program(arguments).err, Contains("abut " + verb + ": warning: at the start, " + words));
+  }
+
+  const std::string goal =
+      "[[motion]]\nname = \"swing\"\n[[motion.goal]]\nkind = \"pose\"\ntime = 0.1\nbody = \"bob\"\n"
+      "position = [0, 0, -0.5]\n[[unknown]]\nname = \"body.bob.linear_velocity.x\"\ninitial = 0.01\n";
+  for (const bool is_good : {false, true}) {
+    const std::string experiment = folder.write(
+        "experiment.toml", std::string("scene = \"") + (is_good ? "good" : "scene") + ".toml\"\n" + goal);
+    const ProgramResult result =
+        run_program({"optimize", experiment, "--quiet", "--out", folder.path() / "out"});
+    CHECK(Contains("abut optimize: warning: at the start of motion 'swing', " + words).match(result.err) !=
+          is_good);
+    CHECK(Contains("at the start of motion 'swing', " + words).match(result.out) != is_good);
+  }
+}
+
 TEST_CASE("abut run: a step too long for its scene is named once with its remedy", "[apps][value]") {
   const TemporaryFolder folder;
   const std::string scene =

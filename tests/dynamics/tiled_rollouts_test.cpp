@@ -187,6 +187,21 @@ TEST_CASE(
   CHECK(std::isfinite(gradients.values.data()[0]));
   CHECK(std::isnan(gradients.values.data()[1]));
   CHECK(std::isnan(gradients.initial.position.data()[3 * k_tiled_bodies]));
+  // A loss without the failed world has a gradient: 0 by its inputs.
+  const auto clear = [](const SharedArray<double>& array) {
+    std::fill(array.data() + array.size() / 2, array.data() + array.size(), 0.0);
+  };
+  clear(weights.position);
+  clear(weights.orientation_wxyz);
+  clear(weights.linear_velocity);
+  clear(weights.angular_velocity);
+  const TiledGradients of_first = tiled_gradients(scene, rollouts, tiled_constant(weights));
+  CHECK(of_first.values.data()[0] == gradients.values.data()[0]);
+  CHECK(of_first.values.data()[1] == 0.0);
+  CHECK(of_first.initial.position.data()[3 * k_tiled_bodies] == 0.0);
+  CHECK(of_first.controls.data()[of_first.controls.size() - 1] == 0.0);
+  weights.position.data()[weights.position.size() / 2] = 1.0;
+  CHECK(std::isnan(tiled_gradients(scene, rollouts, tiled_constant(weights)).values.data()[1]));
   CHECK_THROWS_AS(tiled_gradients(scene, tiled_rollouts(scene, inputs, {0, false}), tiled_constant(weights)),
                   std::logic_error);
 }

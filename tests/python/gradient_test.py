@@ -154,6 +154,24 @@ def test_settings_have_no_derivative_and_failed_worlds_none_either(slide: abut.S
     assert np.isnan(gradient.controls[1]).all()
 
 
+def test_a_failed_world_without_a_cotangent_does_not_spoil_the_batch(slide: abut.Scene) -> None:
+    simulator = slide.simulator(["body.box.friction"])
+    controls = np.zeros((2, 5, 2, 6))
+    controls[1, 2, 1, 3] = np.nan
+    values = [[0.3], [0.3]]
+    run = simulator.rollout(5, values=values, controls=controls, on_failure="nan")
+    bar = np.ones(run.position.shape)
+    bar[1] = 0.0
+    gradient = run.gradient(position=bar)
+    assert gradient.values[0, 0] != 0.0
+    assert gradient.values[1, 0] == 0.0
+    assert not gradient.controls[1].any()
+    assert not gradient.initial.position[1].any()
+    assert np.isfinite(gradient.values.sum())
+    bar[1, -1, 0, 0] = 1.0
+    assert np.isnan(run.gradient(position=bar).values[1]).all()
+
+
 def test_gradients_are_the_same_through_steps_that_are_kept_whole(slide: abut.Scene) -> None:
     simulator = slide.simulator(["body.box.friction"])
     one_step = 20_000  # and more than one, less than all

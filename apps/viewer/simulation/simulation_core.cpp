@@ -135,18 +135,18 @@ void SimulationCore::start_from(const State& initial) {
   number_ = steps_since_ = 0;
   marks_version_ = 0;
   failure_ = {};
-  find_overlaps_here();
+  find_start_warnings_here();
   owed_ = 0.0;
   is_replay_ = false;
   pull_ = {};
   ++version_;
 }
 
-void SimulationCore::find_overlaps_here() {
-  overlap_warnings_.clear();
-  for (const Overlap& overlap : model_->simulator.overlaps(state()))
-    overlap_warnings_.push_back(
-        fmt::format("At step {}, {}", number_, overlap_text(model_->model(), overlap)));
+void SimulationCore::find_start_warnings_here() {
+  start_warnings_.clear();
+  const StartWarnings found = find_start_warnings(model_->simulator.stepper(), state());
+  for (const std::string& text : warning_texts(model_->model(), found))
+    start_warnings_.push_back(fmt::format("At step {}, {}", number_, text));
 }
 
 Moment SimulationCore::moment_of(const Model& model, State state) {
@@ -390,7 +390,7 @@ void SimulationCore::set_pose(int body, const Pose<double>& X_WB) {
   forget_future();
   history_.replace_last(moment_of(std::move(state)));
   steps_since_ = number_;
-  find_overlaps_here();
+  find_start_warnings_here();
 }
 
 void SimulationCore::save_trajectory(const fs::path& path) const {

@@ -137,7 +137,7 @@ class SimulationCore {
                                                         const SceneModel& model);
   void replay(std::vector<Moment> moments);
   void use_experiment(ExperimentScene opened, SharedModel model);
-  void find_overlaps_here();
+  void find_start_warnings_here();
   void use(SharedModel model);
   void forget_future();
 
@@ -148,7 +148,7 @@ class SimulationCore {
   SharedModel without_edges_;
   History history_{2};
   std::int64_t number_ = 0, steps_since_ = 0;
-  std::vector<std::string> overlap_warnings_;  ///< of the state from which the steps go on: initial, or set
+  std::vector<std::string> start_warnings_;  ///< of the state from which the steps go on: initial, or set
   FrameScratch scratch_;
   State next_;
   bool running_ = false, loops_ = false, is_replay_ = false, look_without_edges_ = false, is_edited_ = false;

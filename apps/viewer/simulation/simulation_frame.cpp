@@ -38,7 +38,7 @@ SharedFrame SimulationCore::make_frame(double real_time_factor) {
   frame->step_seconds = here.step_seconds;
   frame->energy = here.energy;
   frame->message = message_;
-  frame->warnings = overlap_warnings_;
+  frame->warnings = start_warnings_;
   for (const StepWarning::Kind kind : k_step_warnings) {
     const StepWarning& warning = here.report.warnings[static_cast<std::size_t>(kind)];
     if (warning.is_given())

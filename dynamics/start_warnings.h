@@ -1,0 +1,53 @@
+/// Warnings about the state that a simulation starts from: solids that overlap, and joints that do not fit
+/// the poses or velocities of their bodies. Such a simulation runs, but its first steps push bodies apart,
+/// pull joints together or take velocities away, which no one may have meant.
+///
+/// Joints are those without a spring: a spring may start at any length. Their errors and velocities are those
+/// of their constraints: |C(q)| and |dC/dt| = |J v|, of displacements and of rotations separately.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "collision/overlap.h"
+#include "dynamics/step/stepper.h"
+
+namespace abut {
+
+/// Given for a displacement beyond k_parted sizes of the smaller body (step_warnings.h), a rotation beyond
+/// k_turned, and velocities beyond k_forbidden times the speed of the points of the two bodies.
+struct JointStartWarning {
+  enum class Kind {
+    parted,   ///< the joint's frames are apart by `value` [m]
+    turned,   ///< the joint's frames are turned from each other by `value` [rad]
+    parting,  ///< the frames move apart at `value` [m/s]
+    turning   ///< the frames turn away from each other at `value` [rad/s]
+  };
+  Kind kind = Kind::parted;
+  int joint = -1;
+  double value = 0;
+};
+[[nodiscard]] const char* to_string(JointStartWarning::Kind kind);
+
+inline constexpr double k_turned = 1e-2;           ///< [rad]
+inline constexpr double k_forbidden = 1e-2;        ///< [-]
+inline constexpr double k_forbidden_speed = 1e-6;  ///< velocities below are rounding [m/s]
+
+struct StartWarnings {
+  std::vector<Overlap> overlaps;          ///< in ascending order of the bodies
+  std::vector<JointStartWarning> joints;  ///< in the order of the joints
+
+  [[nodiscard]] bool empty() const { return overlaps.empty() && joints.empty(); }
+};
+
+/// Costs as much as find_overlaps() does. None where the state is not finite.
+[[nodiscard]] StartWarnings find_start_warnings(const Stepper& stepper, const State& initial);
+
+/// The bodies that overlap and the depth, in one line.
+[[nodiscard]] std::string overlap_text(const Model& model, const Overlap& overlap);
+/// The joint, its bodies, its error, and what to do, in one line.
+[[nodiscard]] std::string warning_text(const Model& model, const JointStartWarning& warning);
+/// A line for each warning.
+[[nodiscard]] std::vector<std::string> warning_texts(const Model& model, const StartWarnings& warnings);
+
+}  // namespace abut
