@@ -468,6 +468,35 @@ TEST_CASE("PairManifold: results do not depend on threads or on how many states 
   CHECK_THROWS_AS(PairManifold<double>(armadillo, box, blended), std::invalid_argument);
 }
 
+TEMPLATE_TEST_CASE(
+    "PairManifold: its memory can be moved, not copied, and the block has the room that contacts need",
+    "[collision][property]", double, float) {
+  static_assert(!std::is_copy_constructible_v<PairScratch<TestType>> &&
+                !std::is_copy_assignable_v<PairScratch<TestType>>);  // it points into itself
+  static_assert(std::is_nothrow_move_constructible_v<PairScratch<TestType>>);
+  const Body armadillo = test::asset("armadillo");
+  const PairManifold<TestType> manifold(armadillo, armadillo, ContactConfig());
+  PairScratch<TestType> scratch;
+  ContactBlock<TestType> block;
+  int most = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    Random random(seed);
+    const PosePair X_W{Pose<double>(), test::pose_at(test::random_vector(random, 0.02 * armadillo.size),
+                                                     test::random_vector(random, 1.0))};
+    manifold.find(X_W, ManifoldOrder::value, scratch, block);
+    most = std::max(most, block.count);
+    CAPTURE(seed, most, block.capacity);
+    REQUIRE(block.capacity <= std::max(256, 2 * (most + 3 * 16)));
+    PairScratch<TestType> moved = std::move(scratch);  // and goes on where it is
+    const ContactBlock<TestType> before = block;
+    manifold.find(X_W, ManifoldOrder::value, moved, block);
+    REQUIRE(block.count == before.count);
+    REQUIRE(std::ranges::equal(block.column(k_contact_distance), before.column(k_contact_distance)));
+    scratch = std::move(moved);
+  }
+  CHECK(most > 20);
+}
+
 TEMPLATE_TEST_CASE("PairManifold: a further query with the same memory allocates nothing",
                    "[collision][batch]", double, float) {
   const Body armadillo = test::asset("armadillo"), box = test::box_of_mass({0.1, 0.06, 0.04}, 1.0);

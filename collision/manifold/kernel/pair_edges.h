@@ -98,7 +98,8 @@ bool PairKernel<T, order>::relate_pairs(int count, int& candidates) {
     const std::uint32_t chosen =
         first_lanes(count - first) & bits(pair.weight > P(0) && pair.distance < P(problem_.reach));
     if (chosen == 0) continue;
-    if (candidates + W > s_.candidate_room) return false;
+    s_.lacks_candidate_room = candidates + W > s_.candidate_room;
+    if (s_.lacks_candidate_room) return false;
     const GateInput<P> gates = gate_input(pair);
     const auto put = [&](int c, const P& x) { x.store_chosen(s_.candidates[c] + candidates, chosen); };
     for (int i = 0; i < 3; ++i) {

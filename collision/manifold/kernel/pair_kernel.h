@@ -48,7 +48,7 @@ class PairKernel {
   /// Appends the contacts to the block, if there is room; says whether there was.
   [[nodiscard]] bool run() {
     const int begin = block_.count;
-    s_.faces_change = false;
+    s_.faces_change = s_.lacks_candidate_room = false;
     const bool has_room = append_all();
     if (!has_room) block_.count = begin;
     return has_room;

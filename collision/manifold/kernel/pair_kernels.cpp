@@ -130,9 +130,34 @@ void PairScratch<T>::prepare(const PairProblem<T>& problem) {
   flush_faces = indices.take(faces);
 }
 
+namespace {
+
+/// Twice the room, but no more than `most`, which is always enough.
+int grown(int room, std::int64_t most) {
+  ABUT_ASSERT(room < most);
+  return static_cast<int>(std::min<std::int64_t>(2 * static_cast<std::int64_t>(room), most));
+}
+
+template <typename T>
+std::int64_t edge_pairs(const PairProblem<T>& problem) {
+  if (!problem.edge_edge) return 0;
+  return static_cast<std::int64_t>(problem.bodies[0]->edges.edges) * problem.bodies[1]->edges.edges;
+}
+
+/// Contacts that a pair can have, with room for a pack behind each section.
+template <typename T>
+std::int64_t most_contacts(const PairProblem<T>& problem) {
+  std::int64_t sum = edge_pairs(problem) + k_contact_sections * static_cast<std::int64_t>(k_pack);
+  for (const BodyFeatures<T>* body : problem.bodies)
+    sum += static_cast<std::int64_t>(body->points.blocks) * k_block + std::ssize(body->flat_faces.x);
+  return sum;
+}
+
+}  // namespace
+
 template <typename T>
 void PairScratch<T>::grow(const PairProblem<T>& problem) {
-  candidate_room *= 2;
+  candidate_room = grown(candidate_room, edge_pairs(problem) + static_cast<std::int64_t>(k_pack));
   prepare(problem);
 }
 
@@ -152,8 +177,11 @@ void find_pair_contacts(const PairProblem<T>& problem, const Pose<double>& X_WA,
   const PairPoses<T> poses(X_WA, X_WB);
   const int begin = block.count;
   while (!find(problem, poses, scratch, block)) {
-    scratch.grow(problem);
-    block.reserve(2 * block.capacity);
+    if (scratch.lacks_candidate_room) {
+      scratch.grow(problem);
+    } else {
+      block.reserve(grown(block.capacity, begin + most_contacts(problem)));
+    }
   }
   const Vec3<double> origin = center_of(X_WA, X_WB) - block.origin_W;
   if (origin.isZero(0.0)) return;

@@ -60,6 +60,12 @@ inline constexpr int k_edge_pairs_at_once = 1024;
 
 /// Memory of the search for pairs of edges. Frame A.
 struct EdgeSearchScratch {
+  EdgeSearchScratch() = default;
+  EdgeSearchScratch(const EdgeSearchScratch&) = delete;  // its pointers lead into its own vectors
+  EdgeSearchScratch& operator=(const EdgeSearchScratch&) = delete;
+  EdgeSearchScratch(EdgeSearchScratch&&) = default;
+  EdgeSearchScratch& operator=(EdgeSearchScratch&&) = default;
+
   float* bounds[2][k_edge_levels];  ///< those of EdgeBlocks, packs after packs
   float* cones[2];                  ///< EdgeCone of each edge of near blocks, likewise
   std::uint8_t* near_blocks[2];     ///< given: whether the edges of a block may touch the other body
@@ -77,6 +83,12 @@ struct EdgeSearchScratch {
 /// Memory of one thread; nothing is allocated while a kernel runs.
 template <typename T>
 struct PairScratch {
+  PairScratch() = default;
+  PairScratch(const PairScratch&) = delete;  // its pointers lead into its own vectors
+  PairScratch& operator=(const PairScratch&) = delete;
+  PairScratch(PairScratch&&) = default;
+  PairScratch& operator=(PairScratch&&) = default;
+
   // Points near a solid, with the primitives that matter to packs of them.
   T* list[4];
   std::uint64_t* list_primitives;
@@ -99,11 +111,12 @@ struct PairScratch {
   T* candidates[14];  ///< CandidateColumn
   std::int32_t* candidate_edges[2];
   int candidate_room = 0;
+  bool lacks_candidate_room = false;  ///< why the kernel had no room: of the candidates, or else of the block
 
   /// Makes room for a problem, and for as many candidates as there was before at least. Keeps nothing.
   /// (Lists of pairs need the same room for every problem.)
   void prepare(const PairProblem<T>& problem);
-  /// Doubles the room for candidates.
+  /// Doubles the room for candidates, to as many as there can be at most.
   void grow(const PairProblem<T>& problem);
 
  private:
