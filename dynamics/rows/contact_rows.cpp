@@ -41,12 +41,13 @@ PairMaterial pair_material(const Model& model, int body_A, int body_B, double de
 
 namespace {
 
-/// Whether a body touches another such at one place, whichever detector finds it, but for triangles.
+/// Whether a body touches another such at one place, whichever detector finds it, but for triangles. Its kind
+/// decides, no number of its shape: forces are continuous functions of those, and differentiated with respect
+/// to them. A capsule of length 0 is a capsule.
 bool is_ball_or_plane(const Body& body) {
   if (body.shape.primitives.size() != 1 || body.contact_points.cols() > 1) return false;
-  const Primitive& primitive = body.shape.primitives[0];
-  return primitive.kind == PrimitiveKind::sphere || primitive.kind == PrimitiveKind::half_space ||
-         (primitive.kind == PrimitiveKind::capsule && primitive.parameters[1] == 0.0);
+  const PrimitiveKind kind = body.shape.primitives[0].kind;
+  return kind == PrimitiveKind::sphere || kind == PrimitiveKind::half_space;
 }
 
 }  // namespace

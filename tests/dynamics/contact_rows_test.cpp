@@ -7,7 +7,11 @@
 #include <vector>
 
 #include "collision/manifold/contact_detector.h"
+#include "dynamics/rollout/adjoint.h"
+#include "dynamics/rollout/rollout.h"
+#include "dynamics/rollout/shape_change.h"
 #include "dynamics/step/gradient.h"
+#include "engine/body_builder.h"
 #include "engine/smooth.h"
 #include "tests/support/close.h"
 #include "tests/support/gradient_check.h"
@@ -319,4 +323,71 @@ TEST_CASE(
     REQUIRE(test::close(slope, fd.value, 1e-5, 1e-6));
   }
   CHECK(compared >= 35);
+}
+
+// Numbers of a shape decide on no formula -------------------------------------------------------------------
+
+namespace {
+
+/// The height after 40 steps of the penalty law of a capsule that falls on a floor askew.
+struct CapsuleFall {
+  TestScene scene;
+  StepConfig config;
+
+  CapsuleFall(const Body& capsule, DetectorKind detector) : scene(test::floor_scene(0.3)) {
+    scene.add(capsule, test::pose_at({0, 0, 0.049}, {0.5, 0.2, 0.0}), test::moving_at({0.3, 0.0, -0.5}));
+    for (Body& body : scene.model.bodies) body.material.dissipation_time = 0.0;
+    config.law = ContactLaw::penalty;
+    config.h = 5e-4;
+    config.contact.detector = detector;
+  }
+  [[nodiscard]] double height() const {
+    State end;
+    REQUIRE(simulate(Stepper(scene.model, config), scene.state, k_steps, {}, end).status == StepStatus::ok);
+    return end.X_WB[1].p.z();
+  }
+  [[nodiscard]] double by_half_length() const {
+    const Stepper stepper(scene.model, config);
+    const Trajectory trajectory = rollout(stepper, scene.state, k_steps);
+    REQUIRE(trajectory.ok());
+    const Gradient gradient = adjoint(stepper, trajectory, [](int k, const State&, StateTangent& bar) {
+      if (k == k_steps) bar.pose[1][5] += 1.0;
+    });
+    return gradient.model.bodies[1].shape[0].parameters[1];
+  }
+  static constexpr int k_steps = 40;
+};
+
+Body with_half_length(const Body& capsule, double half_length) {
+  std::vector<Primitive> primitives = capsule.shape.primitives;
+  primitives[0].parameters[1] = half_length;
+  return with_primitives(capsule, primitives);
+}
+
+}  // namespace
+
+TEST_CASE("make_rows: a capsule of length 0 acts as one of next to none", "[dynamics][property]") {
+  const DetectorKind detector = GENERATE(DetectorKind::manifold, DetectorKind::gjk);
+  const Body point = make_capsule(0.05, 0.0, 1000.0);
+  const double height = CapsuleFall(point, detector).height(),
+               beside = CapsuleFall(with_half_length(point, 1e-9), detector).height();
+  CAPTURE(static_cast<int>(detector), height, beside);
+  CHECK(test::close(beside, height, 0, 1e-8));
+}
+
+TEST_CASE("make_rows: the derivative with respect to a capsule's length is right at and beside 0",
+          "[dynamics][derivative]") {
+  const double half_length = GENERATE(0.0, 1e-3, 2e-2);
+  const Body capsule = make_capsule(0.05, half_length, 1000.0);
+  const auto height = [&](double length) {
+    return CapsuleFall(with_half_length(capsule, length), DetectorKind::manifold).height();
+  };
+  const double step = half_length == 0.0 ? 1e-6 : 1e-4 * half_length;
+  const double difference = half_length == 0.0  // no length is negative
+                                ? (height(step) - height(0.0)) / step
+                                : (height(half_length + step) - height(half_length - step)) / (2.0 * step);
+  const double slope = CapsuleFall(capsule, DetectorKind::manifold).by_half_length();
+  CAPTURE(half_length, slope, difference);
+  CHECK((half_length == 0.0 || slope != 0.0));
+  CHECK(test::close(slope, difference, 1e-5, 1e-7));
 }
