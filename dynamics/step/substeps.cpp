@@ -9,6 +9,7 @@
 #include <cmath>
 #include <limits>
 
+#include "dynamics/step/impact_time.h"
 #include "dynamics/step/step_memory.h"
 #include "dynamics/step/stepper.h"
 
@@ -49,33 +50,13 @@ bool Stepper::find_impact_time(const State& state, const Control& control, const
     (void)substep(state, control, t, Impacts::closed, scratch.end, scratch, nullptr);
     return detector_->contact(scratch.end.X_WB, feature).signed_distance;
   };
-  double low = 0.0, gap_low = detector_->contact(state.X_WB, feature).signed_distance;
-  double high = h, gap_high = gap_after(h);
-  if (!(gap_low > 0.0 && gap_high < 0.0)) return false;
-  // Regula falsi; an end that stays for the second time has its weight halved (Illinois).
-  const double exact = 1e-13 * gap_low;
-  int side = 0;
-  for (int k = 0; k < 60; ++k) {
-    const double t = (low * gap_high - high * gap_low) / (gap_high - gap_low);
-    if (!(t > low && t < high)) break;
-    const double gap = gap_after(t);
-    if (std::abs(gap) <= exact) {
-      h = t;
-      return true;
-    }
-    if (gap < 0.0) {
-      high = t;
-      gap_high = gap;
-      if (side < 0) gap_low *= 0.5;
-      side = -1;
-    } else {
-      low = t;
-      gap_low = gap;
-      if (side > 0) gap_high *= 0.5;
-      side = 1;
-    }
-  }
-  h = high;
+  const double gap_at_0 = detector_->contact(state.X_WB, feature).signed_distance, gap_at_h = gap_after(h);
+  if (!(gap_at_0 > 0.0 && gap_at_h < 0.0)) return false;
+  const auto A = static_cast<std::size_t>(feature.body_A), B = static_cast<std::size_t>(feature.body_B);
+  const double size = std::min(model_->bodies[A].size, model_->bodies[B].size),
+               rounding = std::numeric_limits<double>::epsilon() *
+                          (size + state.X_WB[A].p.norm() + state.X_WB[B].p.norm());
+  h = find_root_of_gap(gap_after, gap_at_0, h, gap_at_h, rounding).time;
   return true;
 }
 

@@ -6,6 +6,7 @@
 
 #include "dynamics/rollout/adjoint.h"
 #include "dynamics/rollout/rollout.h"
+#include "dynamics/step/impact_time.h"
 #include "tests/support/close.h"
 #include "tests/support/gradient_check.h"
 #include "tests/support/scenes.h"
@@ -84,6 +85,44 @@ TEST_CASE("impact: a ball leaves the floor with e times its speed", "[dynamics][
   CAPTURE(e, h, substeps, before, after);
   // Both speeds are seen up to a step after or before the impact.
   CHECK(std::abs(after + e * before) <= (1.0 + e) * 9.81 * h);
+}
+
+TEST_CASE("find_root_of_gap: ends at rounding of coordinates, as soon far from the origin as at it",
+          "[dynamics][property]") {
+  const double far = GENERATE(0.0, 1.0, 1e3, 1e6, 1e9);
+  Random random(7);
+  for (int i = 0; i < 200; ++i) {
+    const double time = random.uniform(0.05, 0.95), speed = random.uniform(0.1, 10.0), h = 0.01,
+                 acceleration = random.uniform(-0.5, 0.5) * speed / h,
+                 gap_at_0 = speed * time * h + 0.5 * acceleration * time * time * h * h;
+    const auto gap_after = [&](double t) {
+      const volatile double height = far + gap_at_0 - speed * t - 0.5 * acceleration * t * t;
+      return height - far;
+    };
+    const double start = gap_after(0.0), end = gap_after(h);
+    if (!(start > 0.0 && end < 0.0)) continue;
+    const double rounding = 2.3e-16 * (far + 1.0), exact = std::max(rounding, 1e-13 * start);
+    const ImpactTime impact = find_root_of_gap(gap_after, start, h, end, rounding);
+    CAPTURE(far, i, impact.time, impact.gap, impact.evaluations);
+    REQUIRE(impact.evaluations <= 8);
+    REQUIRE(std::abs(impact.time - time * h) <= 4.0 * exact / (0.4 * speed));
+    REQUIRE(std::abs(impact.gap) <= exact);
+  }
+}
+
+TEST_CASE("impact_substeps: a bounce, and its gradient, are the same far from the origin",
+          "[dynamics][property]") {
+  const double far = GENERATE(1e3, 1e5);
+  const auto gradient_at = [](double x) {
+    TestScene scene = ball_scene(0.8, 0.1037, -1.5, 9.81);
+    scene.X_WB(1).p.x() += x;
+    return height_gradient(scene, config_of(1e-2, true), 20);
+  };
+  const HeightGradient here = gradient_at(0.0), there = gradient_at(far);
+  CAPTURE(far, here.height, there.height);
+  CHECK(test::close(there.height, here.height, 1e-16 * far + 1e-12, 0));
+  CHECK(test::close(there.by_height, here.by_height, 1e-8, 0));
+  CHECK(test::close(there.by_velocity, here.by_velocity, 1e-8, 0));
 }
 
 TEST_CASE("impact: without gravity the height after a bounce, and its gradient, are those of the closed form",
