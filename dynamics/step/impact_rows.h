@@ -48,6 +48,7 @@ struct ImpactRowsMemory {
   std::vector<ContactBar> contact_dot;
   std::vector<impact::PairImpact> impacts, impacts_bar;  ///< of one pair
   std::vector<double> share_bar;
+  std::vector<PairMaterialBar> pairs;  ///< of all pairs
   Islands islands;
 };
 

@@ -275,10 +275,10 @@ void Stepper::impacts_vjp(const State& state, const SolvedSubstep& solved, const
   // What is left is of rows and pairs at the start.
   for (std::size_t i = 0; i < bar.rows.size(); ++i) bar.rows[i] += bar.start_rows[i];
   bar.start_rows.clear();
-  std::vector<PairMaterialBar> pairs(start.rows.pairs.size());
+  memory.pairs.assign(start.rows.pairs.size(), {});
   for (std::size_t p = 0; p < bar.pairs.size(); ++p)
-    pairs[static_cast<std::size_t>(impacts.pair_at_start[p])] += bar.pairs[p];
-  bar.pairs = std::move(pairs);
+    memory.pairs[static_cast<std::size_t>(impacts.pair_at_start[p])] += bar.pairs[p];
+  std::swap(bar.pairs, memory.pairs);
 }
 
 void Stepper::impacts_jvp(const State& state, const SolvedSubstep& solved, const ContactProblem& start,
@@ -292,9 +292,10 @@ void Stepper::impacts_jvp(const State& state, const SolvedSubstep& solved, const
   memory.pose = state_dot.pose;
   memory.contact_dot.resize(1);
   dot.start_rows = dot.rows;
-  std::vector<PairMaterialBar> pairs;
-  for (const int pair : impacts.pair_at_start) pairs.push_back(dot.pairs[static_cast<std::size_t>(pair)]);
-  dot.pairs = std::move(pairs);
+  memory.pairs.clear();
+  for (const int pair : impacts.pair_at_start)
+    memory.pairs.push_back(dot.pairs[static_cast<std::size_t>(pair)]);
+  std::swap(dot.pairs, memory.pairs);
   const auto row_jvp = [&](const ImpactRows::Moved& moved, double time_dot) {
     const auto i = static_cast<std::size_t>(moved.row);
     const ContactRow& row = impacts.rows.rows[i];

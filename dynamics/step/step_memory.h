@@ -10,6 +10,7 @@
 #include "dynamics/rows/contact_rows.h"
 #include "dynamics/rows/joint_rows.h"
 #include "dynamics/solver/island_solver.h"
+#include "dynamics/step/gradient.h"
 #include "dynamics/step/impact_rows.h"
 #include "dynamics/step/pair_jacobian.h"
 #include "dynamics/step/step_scratch.h"
@@ -64,6 +65,12 @@ struct StepVjpScratch {
   ManifoldLinearization pair_contacts;
   StateTangent of_pair;
   GrowableVector multiplier;
+  // Of the gap whose root is the time of an impact.
+  struct OfGap {
+    StateTangent start, end;
+    std::vector<Vec6<double>> wrench;
+    ModelGradient model;
+  } gap;
 };
 
 struct StepJvpScratch {

@@ -187,29 +187,30 @@ LinearizeFor vjps_of(std::size_t losses) {
 double Stepper::impact_time_vjp(const State& state, const Control& control, const State& next,
                                 const SubstepRecord& record, double h_bar, const StepBar& bar,
                                 StepMemory& scratch) const {
+  StepVjpScratch::OfGap& gap = scratch.vjp.gap;
   // Differentiates `scale` d at the end of the substep, by everything and by h.
-  const auto distance_vjp = [&](double scale, StateTangent& start_bar, std::span<Vec6<double>> wrenches,
-                                ModelGradient& model) {
-    StateTangent end_bar(model_->body_count());
-    const StepBar of_distance{&end_bar, &start_bar, wrenches, &model, bar.mask};
+  const auto distance_vjp = [&](double scale, std::span<Vec6<double>> wrench, ModelGradient& model,
+                                const GradientMask& mask) {
+    gap.end.set_zero(model_->body_count());
+    const StepBar of_distance{&gap.end, &gap.start, wrench, &model, mask};
     detector_->linearize(next.X_WB, std::span(&record.impact, 1), scratch.linearized.contacts,
-                         LinearizeFor::vjp);
+                        LinearizeFor::vjp);
     ContactBar contact_bar;
     contact_bar.signed_distance = scale;
     contacts_vjp(next.X_WB, std::span(&contact_bar, 1), of_distance, scratch.linearized.contacts,
-                 end_bar.pose, scratch);
+                 gap.end.pose, scratch);
     linearize(state, control, next, record, vjps_of(scratch.vjp.later.size()), scratch);
     return substep_vjp(state, control, next, record, of_distance, scratch);
   };
-  StateTangent start_bar;
-  std::vector<Vec6<double>> unused_wrenches(bar.wrench.size(), Vec6<double>::Zero());
-  ModelGradient unused;
-  unused.set_zero(*model_);
-  const double distance_by_h = distance_vjp(1.0, start_bar, unused_wrenches, unused).h;
-  const TimeBar time_bar = distance_vjp(-h_bar / distance_by_h, start_bar, bar.wrench, *bar.model);
-  for (std::size_t b = 0; b < start_bar.pose.size(); ++b) {
-    bar.state->pose[b] += start_bar.pose[b];
-    bar.state->twist[b] += start_bar.twist[b];
+  // The first time only the derivative with respect to h is wanted.
+  gap.wrench.assign(bar.wrench.size(), Vec6<double>::Zero());
+  gap.model.set_zero(*model_);
+  const GradientMask none{.shapes = false, .materials = false, .masses = false};
+  const double distance_by_h = distance_vjp(1.0, gap.wrench, gap.model, none).h;
+  const TimeBar time_bar = distance_vjp(-h_bar / distance_by_h, bar.wrench, *bar.model, bar.mask);
+  for (std::size_t b = 0; b < gap.start.pose.size(); ++b) {
+    bar.state->pose[b] += gap.start.pose[b];
+    bar.state->twist[b] += gap.start.twist[b];
   }
   return time_bar.start;
 }
