@@ -90,16 +90,15 @@ void ConvexConeSolver::solve(const ContactProblem& problem, SolverMemory& any_me
       minimise(balance, RowLaw::cone, config_.tolerance, config_.max_iterations, v, solution);
 }
 
-void ConvexConeSolver::linearize(const ContactProblem& problem, const ContactSolution& solution, LinearizeFor,
+bool ConvexConeSolver::linearize(const ContactProblem& problem, const ContactSolution& solution, LinearizeFor,
                                  SolverMemory& any_memory, SolutionLinearization& linearization) const {
   auto& memory = static_cast<ConeMemory&>(any_memory);
   const Law law = law_of(problem);
   prepare(problem, law, memory.rows);
   MomentumBalance balance(problem, law.drake, speed_scale_, memory.rows, memory.newton);
   balance.evaluate(solution.velocity, RowLaw::cone);
-  if (!balance.factorize(solution.velocity, RowLaw::cone,
-                         static_cast<ConeLinearization&>(linearization).hessian))
-    throw std::logic_error("a step that is not finite has no derivative");
+  return balance.factorize(solution.velocity, RowLaw::cone,
+                           static_cast<ConeLinearization&>(linearization).hessian);
 }
 
 void ConvexConeSolver::vjp(const ContactProblem& problem, const ContactSolution& solution,

@@ -102,7 +102,7 @@ GrowableVector InteriorPointSolver<Law>::to_all_digits(const ContactProblem& pro
 }
 
 template <typename Law>
-void InteriorPointSolver<Law>::linearize(const ContactProblem& problem, const ContactSolution& solution,
+bool InteriorPointSolver<Law>::linearize(const ContactProblem& problem, const ContactSolution& solution,
                                          LinearizeFor, SolverMemory& any_memory,
                                          SolutionLinearization& linearization) const {
   auto& memory = static_cast<InteriorPointMemory<Law>&>(any_memory);
@@ -115,6 +115,7 @@ void InteriorPointSolver<Law>::linearize(const ContactProblem& problem, const Co
   factorize(problem, at.velocity, memory.contacts, memory);
   at.contacts = memory.contacts;
   at.lu = memory.lu;
+  return true;
 }
 
 template <typename Law>

@@ -37,8 +37,9 @@ class InteriorPointSolver : public ContactSolver {
   /// The residual is the length in the metric of M of the Newton step that is left, over sqrt(v*^T M v* +
   /// m_total (g h)^2): an estimate of the relative error of the velocities.
   void solve(const ContactProblem& problem, SolverMemory& memory, ContactSolution& solution) const final;
-  void linearize(const ContactProblem& problem, const ContactSolution& solution, LinearizeFor what_for,
-                 SolverMemory& memory, SolutionLinearization& linearization) const final;
+  [[nodiscard]] bool linearize(const ContactProblem& problem, const ContactSolution& solution,
+                               LinearizeFor what_for, SolverMemory& memory,
+                               SolutionLinearization& linearization) const final;
   void vjp(const ContactProblem& problem, const ContactSolution& solution,
            const SolutionLinearization& linearization, const EndMotionBar& solution_bar, SolverMemory& memory,
            ContactProblemBar& bar) const final;

@@ -115,16 +115,15 @@ void PenaltySolver::solve(const ContactProblem& problem, SolverMemory& any_memor
                                 solution.velocity, solution);
 }
 
-void PenaltySolver::linearize(const ContactProblem& problem, const ContactSolution& solution, LinearizeFor,
+bool PenaltySolver::linearize(const ContactProblem& problem, const ContactSolution& solution, LinearizeFor,
                               SolverMemory& any_memory, SolutionLinearization& linearization) const {
-  if (problem.joints.empty()) return;
+  if (problem.joints.empty()) return true;
   // Whatever the velocity that contacts leave, the Hessian is that of the joints at the answer.
   auto& memory = static_cast<PenaltyMemory&>(any_memory);
   const ContactProblem joints = joint_problem(problem, solution.velocity);
   MomentumBalance balance(joints, k_no_contact_settings, speed_scale_, memory.no_rows, memory.newton);
-  if (!balance.factorize(solution.velocity, RowLaw::frictionless,
-                         static_cast<PenaltyLinearization&>(linearization).hessian))
-    throw std::logic_error("a step that is not finite has no derivative");
+  return balance.factorize(solution.velocity, RowLaw::frictionless,
+                           static_cast<PenaltyLinearization&>(linearization).hessian);
 }
 
 void PenaltySolver::vjp(const ContactProblem& problem, const ContactSolution& solution,

@@ -68,16 +68,17 @@ void SplitPushOutSolver::solve(const ContactProblem& problem, SolverMemory& any_
   solution.converged = solution.converged && pushed.converged;
 }
 
-void SplitPushOutSolver::linearize(const ContactProblem& problem, const ContactSolution& solution,
+bool SplitPushOutSolver::linearize(const ContactProblem& problem, const ContactSolution& solution,
                                    LinearizeFor what_for, SolverMemory& any_memory,
                                    SolutionLinearization& linearization) const {
   auto& memory = static_cast<SplitMemory&>(any_memory);
   auto& at = static_cast<SplitLinearization&>(linearization);
-  law_->linearize(problem, solution_of_law(problem, solution), what_for, *memory.law, *at.law);
+  if (!law_->linearize(problem, solution_of_law(problem, solution), what_for, *memory.law, *at.law))
+    return false;
   ContactSolution pushed;
   pushed.velocity = solution.push_out;
-  push_out_.linearize(push_out_problem(problem, solution.velocity), pushed, what_for, memory.push_out,
-                      at.push_out);
+  return push_out_.linearize(push_out_problem(problem, solution.velocity), pushed, what_for, memory.push_out,
+                             at.push_out);
 }
 
 void SplitPushOutSolver::vjp(const ContactProblem& problem, const ContactSolution& solution,

@@ -50,17 +50,18 @@ class ContactSolver {
   virtual void solve(const ContactProblem& problem, SolverMemory& memory,
                      ContactSolution& solution) const = 0;
 
-  /// Overwrites `linearization`. For a solution that is not finite, this or the derivatives throw
-  /// std::logic_error.
-  virtual void linearize(const ContactProblem& problem, const ContactSolution& solution,
-                         LinearizeFor what_for, SolverMemory& memory,
-                         SolutionLinearization& linearization) const = 0;
+  /// Overwrites `linearization`. False if there is none, as for a solution that is not finite, or where that
+  /// shows only later: then the derivatives throw std::logic_error.
+  [[nodiscard]] virtual bool linearize(const ContactProblem& problem, const ContactSolution& solution,
+                                       LinearizeFor what_for, SolverMemory& memory,
+                                       SolutionLinearization& linearization) const = 0;
 
   /// The same for VJPs alone, right after solve() of the same problem with the same memory: saves work where
   /// solve() left something to go on with. Afterwards the memory holds nothing of this problem.
-  virtual void linearize_solved(const ContactProblem& problem, const ContactSolution& solution,
-                                SolverMemory& memory, SolutionLinearization& linearization) const {
-    linearize(problem, solution, LinearizeFor::vjp, memory, linearization);
+  [[nodiscard]] virtual bool linearize_solved(const ContactProblem& problem, const ContactSolution& solution,
+                                              SolverMemory& memory,
+                                              SolutionLinearization& linearization) const {
+    return linearize(problem, solution, LinearizeFor::vjp, memory, linearization);
   }
 
   /// Adds to `bar` the gradient of a loss, given its gradient with respect to the solution.

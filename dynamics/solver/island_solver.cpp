@@ -4,7 +4,6 @@
 #include <bit>
 #include <cmath>
 #include <numeric>
-#include <stdexcept>
 
 namespace abut {
 namespace {
@@ -352,12 +351,8 @@ void IslandSolver::solve(const ContactProblem& problem, IslandMemory& memory, Co
     SolverMemory& of_law = *memory_of(part.mass.slot_count(), memory).of_law;
     solver_->solve(part, of_law, its_solution);
     if (linearization == nullptr || !keep->is_complete) return;
-    try {
-      if (its_solution.converged) solver_->linearize_solved(part, its_solution, of_law, *linearization);
-      keep->is_complete = its_solution.converged;
-    } catch (const std::logic_error&) {  // no derivative, which is for those to know who ask for one
-      keep->is_complete = false;
-    }
+    keep->is_complete =
+        its_solution.converged && solver_->linearize_solved(part, its_solution, of_law, *linearization);
   };
   if (keep != nullptr) keep->is_complete = true;
   if (islands.is_whole()) {
@@ -390,7 +385,7 @@ void IslandSolver::solve(const ContactProblem& problem, IslandMemory& memory, Co
   }
 }
 
-void IslandSolver::linearize(const ContactProblem& problem, const ContactSolution& solution,
+bool IslandSolver::linearize(const ContactProblem& problem, const ContactSolution& solution,
                              LinearizeFor what_for, IslandMemory& memory,
                              IslandLinearization& linearization) const {
   Islands& islands = linearization.islands;
@@ -398,20 +393,22 @@ void IslandSolver::linearize(const ContactProblem& problem, const ContactSolutio
   linearization.clear(typeid(*solver_));
   if (islands.is_whole()) {
     const int slots = problem.mass.slot_count();
-    solver_->linearize(problem, solution, what_for, *memory_of(slots, memory).of_law,
-                       *linearization.add_part(*solver_, slots).of_law);
-    linearization.is_complete = true;
-    return;
+    linearization.is_complete =
+        solver_->linearize(problem, solution, what_for, *memory_of(slots, memory).of_law,
+                           *linearization.add_part(*solver_, slots).of_law);
+    return linearization.is_complete;
   }
+  linearization.is_complete = true;
   for (std::size_t k = 0; k < islands.size(); ++k) {
     const int slots = islands.slot_count(k);
     auto& [island, of_law] = linearization.add_part(*solver_, slots);
     islands.select(problem, k, island);
     gather(solution, island);
-    solver_->linearize(problem_of(island, problem), island.solution, what_for,
-                       *memory_of(slots, memory).of_law, *of_law);
+    linearization.is_complete &=
+        solver_->linearize(problem_of(island, problem), island.solution, what_for,
+                           *memory_of(slots, memory).of_law, *of_law);
   }
-  linearization.is_complete = true;
+  return linearization.is_complete;
 }
 
 void IslandSolver::vjp(const ContactProblem& problem, const ContactSolution& solution,

@@ -139,8 +139,9 @@ class IslandSolver {
   ///              derivatives: is_complete
   void solve(const ContactProblem& problem, IslandMemory& memory, ContactSolution& solution,
              IslandLinearization* keep = nullptr) const;
-  void linearize(const ContactProblem& problem, const ContactSolution& solution, LinearizeFor what_for,
-                 IslandMemory& memory, IslandLinearization& linearization) const;
+  [[nodiscard]] bool linearize(const ContactProblem& problem, const ContactSolution& solution,
+                               LinearizeFor what_for, IslandMemory& memory,
+                               IslandLinearization& linearization) const;
   void vjp(const ContactProblem& problem, const ContactSolution& solution,
            const IslandLinearization& linearization, const EndMotionBar& solution_bar, IslandMemory& memory,
            ContactProblemBar& bar) const;

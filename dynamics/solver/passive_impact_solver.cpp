@@ -283,33 +283,27 @@ void PassiveImpactSolver::solve(const ContactProblem& problem, SolverMemory& any
   }
 }
 
-void PassiveImpactSolver::linearize(const ContactProblem& problem, const ContactSolution& solution,
+bool PassiveImpactSolver::linearize(const ContactProblem& problem, const ContactSolution& solution,
                                     LinearizeFor what_for, SolverMemory& any_memory,
                                     SolutionLinearization& linearization) const {
   auto& memory = static_cast<PassiveImpactMemory&>(any_memory);
   auto& at = static_cast<PassiveImpactLinearization&>(linearization);
   recover_mixture(law_, problem, solution, memory);
   std::swap(at.mixture, memory.mixture);
-  if (!at.mixture.is_mixed) {
-    law_.linearize(problem, solution, what_for, memory.law, at.law);
-    return;
-  }
-  law_.linearize(problem, at.mixture.newton, what_for, memory.law, at.law);
-  law_.linearize(plastic(problem), at.mixture.plastic, what_for, memory.law, at.plastic);
+  if (!at.mixture.is_mixed) return law_.linearize(problem, solution, what_for, memory.law, at.law);
+  return law_.linearize(problem, at.mixture.newton, what_for, memory.law, at.law) &&
+         law_.linearize(plastic(problem), at.mixture.plastic, what_for, memory.law, at.plastic);
 }
 
-void PassiveImpactSolver::linearize_solved(const ContactProblem& problem, const ContactSolution& solution,
+bool PassiveImpactSolver::linearize_solved(const ContactProblem& problem, const ContactSolution& solution,
                                            SolverMemory& any_memory,
                                            SolutionLinearization& linearization) const {
   auto& memory = static_cast<PassiveImpactMemory&>(any_memory);
   auto& at = static_cast<PassiveImpactLinearization&>(linearization);
   std::swap(at.mixture, memory.mixture);
-  if (!at.mixture.is_mixed) {
-    law_.linearize_solved(problem, solution, memory.law, at.law);
-    return;
-  }
-  law_.linearize_solved(plastic(problem), at.mixture.plastic, memory.law, at.plastic);
-  law_.linearize(problem, at.mixture.newton, LinearizeFor::vjp, memory.law, at.law);
+  if (!at.mixture.is_mixed) return law_.linearize_solved(problem, solution, memory.law, at.law);
+  return law_.linearize_solved(plastic(problem), at.mixture.plastic, memory.law, at.plastic) &&
+         law_.linearize(problem, at.mixture.newton, LinearizeFor::vjp, memory.law, at.law);
 }
 
 // With F the gain above its bound: dalpha = -dF/(dF/dalpha), where F is that of the solution, and less that

@@ -30,10 +30,12 @@ class PassiveImpactSolver final : public ContactSolver {
   [[nodiscard]] std::unique_ptr<SolverMemory> make_memory() const override;
   [[nodiscard]] std::unique_ptr<SolutionLinearization> make_linearization() const override;
   void solve(const ContactProblem& problem, SolverMemory& memory, ContactSolution& solution) const override;
-  void linearize(const ContactProblem& problem, const ContactSolution& solution, LinearizeFor what_for,
-                 SolverMemory& memory, SolutionLinearization& linearization) const override;
-  void linearize_solved(const ContactProblem& problem, const ContactSolution& solution, SolverMemory& memory,
-                        SolutionLinearization& linearization) const override;
+  [[nodiscard]] bool linearize(const ContactProblem& problem, const ContactSolution& solution,
+                               LinearizeFor what_for, SolverMemory& memory,
+                               SolutionLinearization& linearization) const override;
+  [[nodiscard]] bool linearize_solved(const ContactProblem& problem, const ContactSolution& solution,
+                                      SolverMemory& memory,
+                                      SolutionLinearization& linearization) const override;
   void vjp(const ContactProblem& problem, const ContactSolution& solution,
            const SolutionLinearization& linearization, const EndMotionBar& solution_bar, SolverMemory& memory,
            ContactProblemBar& bar) const override;

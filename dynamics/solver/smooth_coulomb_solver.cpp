@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
 
 #include "dynamics/solver/convex_newton.h"
 #include "engine/instruction_set.h"
@@ -124,7 +123,7 @@ void SmoothCoulombSolver::solve_in_passes(const ContactProblem& problem,
   }
 }
 
-void SmoothCoulombSolver::linearize(const ContactProblem& problem, const ContactSolution& solution,
+bool SmoothCoulombSolver::linearize(const ContactProblem& problem, const ContactSolution& solution,
                                     LinearizeFor what_for, SolverMemory& any_memory,
                                     SolutionLinearization& linearization) const {
   auto& memory = static_cast<SmoothCoulombMemory&>(any_memory);
@@ -133,18 +132,18 @@ void SmoothCoulombSolver::linearize(const ContactProblem& problem, const Contact
   prepare(problem, settings, at.rows);
   MomentumBalance balance(problem, settings, speed_scale_, at.rows.blocks, memory.newton.newton);
   balance.evaluate(solution.velocity, RowLaw::coupled);
-  if (!balance.factorize_coupled(solution.velocity, at.jacobian))
-    throw std::logic_error("a step that is not finite has no derivative");
+  if (!balance.factorize_coupled(solution.velocity, at.jacobian)) return false;
   at.of_row.clear();
-  if (what_for != LinearizeFor::both) return;
+  if (what_for != LinearizeFor::both) return true;
   for (std::size_t i = 0; i < problem.rows.rows.size(); ++i) {
     const RowImpulse law(problem, settings, at.rows, i);
     const Vec3<double> u = relative_velocity(law.row, solution.velocity);
     at.of_row.push_back({u, law.normal_impulse(u), law.friction(u)});
   }
 }
+  return true;
 
-void SmoothCoulombSolver::linearize_solved(const ContactProblem& problem, const ContactSolution& solution,
+bool SmoothCoulombSolver::linearize_solved(const ContactProblem& problem, const ContactSolution& solution,
                                            SolverMemory& any_memory,
                                            SolutionLinearization& linearization) const {
   auto& memory = static_cast<SmoothCoulombMemory&>(any_memory);
@@ -153,8 +152,7 @@ void SmoothCoulombSolver::linearize_solved(const ContactProblem& problem, const 
   at.of_row.clear();
   const smooth_coulomb::Settings settings = settings_of(problem);
   MomentumBalance balance(problem, settings, speed_scale_, at.rows.blocks, memory.newton.newton);
-  if (!balance.factorize_coupled(solution.velocity, at.jacobian))
-    throw std::logic_error("a step that is not finite has no derivative");
+  return balance.factorize_coupled(solution.velocity, at.jacobian);
 }
 
 void SmoothCoulombSolver::impulses(const ContactProblem& problem, const ContactSolution& solution,

@@ -80,8 +80,9 @@ void Stepper::linearize(const State& state, const Control& control, const State&
   const ContactProblem problem = problem_of(record, solved);
   linearize_motion(*model_, solved.mass, state, record.h, solved.free,
                    solved.solution.end_motion(problem.lag), next, at.motion);
-  if (at.tape == nullptr)
-    solver_->linearize(problem, solved.solution, what_for, scratch.solver, at.own.islands);
+  if (at.tape == nullptr &&
+      !solver_->linearize(problem, solved.solution, what_for, scratch.solver, at.own.islands))
+    throw std::logic_error("a step that is not finite has no derivative");
 }
 
 void Stepper::contacts_vjp(std::span<const Pose<double>> X_WB, std::span<const ContactBar> bars,

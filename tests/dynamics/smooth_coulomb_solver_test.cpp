@@ -5,10 +5,15 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
+#include <memory>
 #include <numbers>
 #include <vector>
 
+#include "dynamics/other_laws/convex_cone_solver.h"
 #include "dynamics/rollout/rollout.h"
+#include "dynamics/solver/island_solver.h"
+#include "dynamics/solver/passive_impact_solver.h"
 #include "tests/support/close.h"
 #include "tests/support/contact_problems.h"
 #include "tests/support/scenes.h"
@@ -209,6 +214,36 @@ TEST_CASE("SmoothCoulombSolver: says so when it does not converge", "[dynamics][
     unconverged += !solution.converged;
   }
   CHECK(unconverged >= 9);
+}
+
+TEST_CASE("ContactSolver: a solution that is not finite has no linearization, which is no exception",
+          "[dynamics][value]") {
+  const Problem p = random_problems(1, 2)[0];
+  const StepConfig cone_config = exact_config(ContactLaw::convex_cone);
+  std::vector<std::unique_ptr<ContactSolver>> laws;
+  laws.push_back(make_smooth_coulomb_solver(p.config, p.gravity(), SmoothCoulombSolver::Without::nothing));
+  laws.push_back(std::make_unique<SmoothCoulombSolver>(p.config, p.gravity()));
+  laws.push_back(std::make_unique<ConvexConeSolver>(cone_config, p.gravity()));
+  for (std::unique_ptr<ContactSolver>& law : laws) {
+    const auto memory = law->make_memory();
+    const auto linearization = law->make_linearization();
+    ContactSolution solution = test::solve(*law, p);
+    REQUIRE(solution.converged);
+    for (const LinearizeFor what_for : {LinearizeFor::vjp, LinearizeFor::both}) {
+      CHECK(law->linearize(p.problem(), solution, what_for, *memory, *linearization));
+      ContactSolution broken = solution;
+      broken.velocity.setConstant(std::numeric_limits<double>::quiet_NaN());
+      CHECK_FALSE(law->linearize(p.problem(), broken, what_for, *memory, *linearization));
+    }
+    const IslandSolver islands(std::move(law));
+    IslandMemory island_memory;
+    IslandLinearization of_islands;
+    CHECK(islands.linearize(p.problem(), solution, LinearizeFor::vjp, island_memory, of_islands));
+    CHECK(of_islands.is_complete);
+    solution.velocity.setConstant(std::numeric_limits<double>::quiet_NaN());
+    CHECK_FALSE(islands.linearize(p.problem(), solution, LinearizeFor::vjp, island_memory, of_islands));
+    CHECK_FALSE(of_islands.is_complete);
+  }
 }
 
 TEST_CASE("SmoothCoulombSolver: VJP agrees with differences in everything a problem is made of",

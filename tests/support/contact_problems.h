@@ -102,7 +102,7 @@ inline ContactProblemBar vjp(const ContactSolver& solver, const ContactProblem& 
                              const ContactSolution& solution, const EndMotionBar& end_bar) {
   const auto memory = solver.make_memory();
   const auto linearization = solver.make_linearization();
-  solver.linearize(problem, solution, LinearizeFor::vjp, *memory, *linearization);
+  REQUIRE(solver.linearize(problem, solution, LinearizeFor::vjp, *memory, *linearization));
   ContactProblemBar bar;
   bar.set_zero(problem);
   solver.vjp(problem, solution, *linearization, end_bar, *memory, bar);
