@@ -48,8 +48,10 @@ struct StepConfig {
   bool impact_substeps = false;    ///< steps are divided where contacts close
   bool adaptive_substeps = false;  ///< steps are halved where penetration grows by more than ...
   double penetration_growth = 1e-3;      ///< ... this in one substep [m], > 0
-  double tolerance = 1e-9;               ///< relative residual of a solution [-], > 0
-  int max_iterations = 100;              ///< of Newton's method, from each start, >= 1
+  /// Relative residual of a solution [-], > 0. One that rounding keeps above it counts as solved; the step
+  /// warns of it (dynamics/step/step_warnings.h).
+  double tolerance = 1e-9;
+  int max_iterations = 60;               ///< of Newton's method from each start, at most, >= 1
   double penalty_stiffness = 1e4;        ///< penalty law where a pair is rigid: stiffness [N/m], > 0
   double penalty_stiction_factor = 5.0;  ///< penalty law: v_s = penalty_stiction_factor * g * h [-], > 0
   double speed_limit = 1e5;         ///< a step that leaves a point of a body faster [m/s] has failed, > 0

@@ -27,7 +27,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little);
 
-constexpr std::string_view k_magic = "abut batch journal 2\n";
+constexpr std::string_view k_magic = "abut batch journal 3\n";
 constexpr std::size_t k_header = k_magic.size() + sizeof(std::uint64_t);
 constexpr std::size_t k_record_header = sizeof(std::uint32_t) + sizeof(std::uint64_t);
 

@@ -117,6 +117,8 @@ const char* to_string(StepWarning::Kind kind) {
       return "parted_joint";
     case StepWarning::Kind::left_out:
       return "left_out";
+    case StepWarning::Kind::rounding:
+      return "rounding";
   }
   return "unknown";
 }
@@ -132,6 +134,12 @@ std::string warning_text(const Model& model, const StepConfig& config, StepWarni
         "a joint of '{}' with {} has come apart by {:.2g} sizes of the smaller body, allowed: {:.2g}; try a "
         "smaller time_step, or masses that differ less",
         body.name, with, warning.value, k_parted);
+  }
+  if (kind == StepWarning::Kind::rounding) {
+    return fmt::format(
+        "the velocities of '{}' and what it touches are solved to a relative residual of {:.2g} only, where "
+        "rounding ends it, allowed: {:.2g}; try a larger tolerance, or masses and sizes that differ less",
+        body.name, warning.value, config.tolerance);
   }
   const Body& other = model.bodies[static_cast<std::size_t>(warning.other)];
   if (kind == StepWarning::Kind::left_out) {

@@ -14,20 +14,6 @@ namespace abut::interior_point {
 using complementarity::Settings;
 using complementarity::Tangents;
 
-/// How far towards the boundary a step goes.
-inline constexpr double k_inside = 0.99;
-
-/// Contacts of less weight do not shorten the step of all, only their own: their impulse is next to nothing,
-/// and has orders of magnitude to go.
-inline constexpr double k_light = 1e-2;
-
-/// Iterations at most: from the velocities at the start of the step, of the interior point, and for one step
-/// along the path.
-inline constexpr int k_correct = 8, k_direct = 40, k_stage = 12;
-
-/// How well a point of the path is met before the next step along it: a tangent means nothing elsewhere.
-inline constexpr double k_stage_tolerance = 1e-5;
-
 template <typename Law>
 ContactIterate<Law> iterate_of(const ContactProblem& problem, const ContactRow& row, const Settings& s) {
   const PairMaterial& material = problem.rows.pairs[static_cast<std::size_t>(row.pair)].material;
@@ -147,7 +133,9 @@ struct Centrality {
   /// be orders of magnitude larger.
   [[nodiscard]] double mean() const { return weighted_sum / weight; }
   /// Close enough to the end of the path for Newton's method.
-  [[nodiscard]] bool is_at_end() const { return largest <= 10.0 && least >= 0.1; }
+  [[nodiscard]] bool is_at_end(const InteriorPointConstants& constants) const {
+    return largest <= constants.largest_at_end && least >= constants.least_at_end;
+  }
 };
 
 /// After a step of length a.
@@ -240,10 +228,11 @@ void set_direction(const ContactProblem& problem, const GrowableVector& v,
 }
 
 template <typename Law>
-double longest_step(const std::vector<ContactIterate<Law>>& contacts) {
+double longest_step(const std::vector<ContactIterate<Law>>& contacts,
+                    const InteriorPointConstants& constants) {
   double a = 1.0;
   for (const auto& c : contacts) {
-    if (c.weight >= k_light) a = std::min(a, c.longest_step);
+    if (c.weight >= constants.light) a = std::min(a, c.longest_step);
   }
   return a;
 }
@@ -281,15 +270,12 @@ void start(const ContactProblem& problem, double speed, const GrowableVector& v,
   }
 }
 
-/// Friction this far from the middle of its cones is put back there.
-inline constexpr double k_off_centre = 0.01;
-
 template <typename Law>
 void move(const ContactProblem& problem, double a, const GrowableVector& v,
-          std::vector<ContactIterate<Law>>& contacts) {
+          const InteriorPointConstants& constants, std::vector<ContactIterate<Law>>& contacts) {
   for (std::size_t i = 0; i < contacts.size(); ++i) {
     ContactIterate<Law>& c = contacts[i];
-    const double own = std::min(a, k_inside * c.longest_step);
+    const double own = std::min(a, constants.inside * c.longest_step);
     c.normal.impulse += own * c.normal_step.impulse;
     c.normal.slack += own * c.normal_step.slack;
     c.x += own * c.x_step;
@@ -297,7 +283,7 @@ void move(const ContactProblem& problem, double a, const GrowableVector& v,
       c.friction.add(own, c.friction_step);
       const auto products = c.friction.products(c.x, c.bound());
       const double mean = products.sum / products.count;
-      if (products.least < k_off_centre * mean) c.friction.centre(c.x, c.bound(), mean);
+      if (products.least < constants.off_centre * mean) c.friction.centre(c.x, c.bound(), mean);
     }
     set_residuals(c, relative_velocity(problem.rows.rows[i], v));
   }
@@ -308,8 +294,9 @@ template <typename Law>
 class Iteration {
  public:
   Iteration(const ContactProblem& problem, double speed_scale, InteriorPointMemory<Law>& memory,
-            ContactSolution& solution)
+            ContactSolution& solution, const InteriorPointConstants& constants)
       : problem_(problem),
+        constants_(constants),
         memory_(memory),
         solution_(solution),
         contacts_(memory.contacts),
@@ -325,32 +312,33 @@ class Iteration {
     for (int iteration = 0;; ++iteration) {
       for (auto& c : contacts_) forget_step(c);
       const Centrality centrality = centrality_after(contacts_, 0.0);
-      const bool is_at_end = centrality.is_at_end();
+      const bool is_at_end = centrality.is_at_end(constants_);
       double goal = is_at_end ? 1.0 : 0.0;
-      if (a < 0.1) goal = std::max(1.0, centrality.mean());  // back towards the middle of the cones
+      if (a < constants_.short_step)
+        goal = std::max(1.0, centrality.mean());  // back towards the middle of the cones
       for (auto& c : contacts_) linearize(c, goal * c.relaxation);
       factorize(problem_, v_, contacts_, memory_);
       set_direction(problem_, v_, contacts_, memory_);
 
       const double residual = length(memory_.direction) / scale_;
       solution_.residual = residual;
-      if (is_at_end && (residual <= tolerance || (residual < k_rounding && residual > 0.5 * previous))) {
-        return true;
-      }
+      if (is_at_end && (residual <= tolerance || is_rounding(residual, previous))) return true;
       if (iteration == max_iterations || !std::isfinite(residual)) return false;
       previous = is_at_end ? residual : std::numeric_limits<double>::infinity();
 
-      a = longest_step(contacts_);
+      a = longest_step(contacts_, constants_);
       if (goal == 0.0) {
         const double ratio = centrality_after(contacts_, a).mean() / centrality.mean();
-        goal = std::max(1.0, std::clamp(ratio * ratio * ratio, 1e-4, 0.8) * centrality.mean());
+        goal = std::max(
+            1.0, std::clamp(ratio * ratio * ratio, constants_.least_centring, constants_.most_centring) *
+                     centrality.mean());
         for (auto& c : contacts_) linearize(c, goal * c.relaxation);
         set_direction(problem_, v_, contacts_, memory_);
-        a = longest_step(contacts_);
+        a = longest_step(contacts_, constants_);
       }
-      if (a < 1.0) a *= k_inside;
+      if (a < 1.0) a *= constants_.inside;
       v_ += a * memory_.direction;
-      move(problem_, a, v_, contacts_);
+      move(problem_, a, v_, constants_, contacts_);
       ++solution_.iterations;
     }
   }
@@ -358,29 +346,28 @@ class Iteration {
   /// Newton's method for F(v, t) = 0, in short steps where |F| would rise; |F| in the metric of M^-1. True if
   /// the residual is within the tolerance.
   [[nodiscard]] bool correct(double t, double tolerance, int max_iterations) {
-    constexpr double k_shortest = 1e-7, k_plain = 1e-2;
     GrowableVector &start = memory_.trial, &step = memory_.step;
     double norm = centre_all(t), previous = std::numeric_limits<double>::infinity();
     for (int iteration = 0;; ++iteration) {
       set_tangent(t);
       const double residual = length(memory_.direction) / scale_;
       solution_.residual = residual;
-      if (residual <= tolerance || (residual < k_rounding && residual > 0.5 * previous)) return true;
+      if (residual <= tolerance || is_rounding(residual, previous)) return true;
       if (iteration == max_iterations || !std::isfinite(residual)) return false;
       previous = residual;
       start = v_;
       step = memory_.direction;
       double next = 0.0;
-      for (double a = 1.0; a > k_shortest; a *= 0.5) {
+      for (double a = 1.0; a > constants_.shortest_step; a *= 0.5) {
         v_ = start + a * step;
         next = centre_all(t);
-        if (next <= (1.0 - 1e-4 * a) * norm) break;
+        if (next <= (1.0 - constants_.sufficient_decrease * a) * norm) break;
       }
       ++solution_.iterations;
-      if (!(next <= norm)) return residual < k_rounding;
+      if (!(next <= norm)) return residual < constants_.rounding;
       // The next step is shorter as |F| is smaller: not worth a factorization where that is plain.
       const double expected = residual * next / norm;
-      if (expected <= k_plain * tolerance) {
+      if (expected <= constants_.plain_end * tolerance) {
         solution_.residual = expected;
         return true;
       }
@@ -390,11 +377,9 @@ class Iteration {
 
   /// Along the path from one t down to another. True if the residual there is within the tolerance.
   [[nodiscard]] bool track(double t, double end, double tolerance, int max_iterations) {
-    constexpr double k_first_ratio = 0.1, k_least_ratio = 1e-2, k_largest_ratio = 0.97;
-    constexpr int k_few = 4;  // iterations after which longer steps are tried
     GrowableVector& start = memory_.stage_start;
-    if (!correct(t, k_stage_tolerance, max_iterations)) return false;
-    for (double ratio = k_first_ratio; t > end;) {
+    if (!correct(t, constants_.stage_tolerance, max_iterations)) return false;
+    for (double ratio = constants_.first_ratio; t > end;) {
       const double next = std::max(end, ratio * t);
       const int before = solution_.iterations;
       start = v_;
@@ -402,13 +387,14 @@ class Iteration {
       set_tangent(next);
       v_ += memory_.direction;
       ++solution_.iterations;
-      if (correct(next, k_stage_tolerance, std::min(k_stage, max_iterations))) {
+      if (correct(next, constants_.stage_tolerance, std::min(constants_.stage_iterations, max_iterations))) {
         t = next;
-        if (solution_.iterations - before <= k_few) ratio = std::max(k_least_ratio, ratio * ratio);
+        if (solution_.iterations - before <= constants_.few_iterations)
+          ratio = std::max(constants_.least_ratio, ratio * ratio);
       } else {
         v_ = start;
         ratio = std::sqrt(ratio);
-        if (!(ratio < k_largest_ratio) || !std::isfinite(solution_.residual)) return false;
+        if (!(ratio < constants_.largest_ratio) || !std::isfinite(solution_.residual)) return false;
       }
     }
     return correct(end, tolerance, max_iterations);
@@ -417,17 +403,17 @@ class Iteration {
   /// The same around a fold: the first half of the way without friction, where there is none, as that problem
   /// is convex; then friction grows from nothing, and the second half goes with it.
   [[nodiscard]] bool track_around_fold(double t, double tolerance, int max_iterations) {
-    constexpr double k_first_part = 0.25, k_least_part = 1.0 / 256.0;
     const double middle = std::sqrt(t);
     GrowableVector& start = memory_.stage_start;
     scale_friction(0.0);
-    if (!track(t, middle, k_stage_tolerance, max_iterations)) return false;
+    if (!track(t, middle, constants_.stage_tolerance, max_iterations)) return false;
     double share = 0.0;
-    for (double part = k_first_part; share < 1.0 && part >= k_least_part;) {
+    for (double part = constants_.first_friction; share < 1.0 && part >= constants_.least_friction;) {
       const double next = std::min(1.0, share + part);
       start = v_;
       scale_friction(next);
-      if (correct(middle, k_stage_tolerance, std::min(k_stage, max_iterations))) {
+      if (correct(middle, constants_.stage_tolerance,
+                  std::min(constants_.stage_iterations, max_iterations))) {
         share = next;
       } else {
         v_ = start;
@@ -437,16 +423,18 @@ class Iteration {
     return share == 1.0 && track(middle, 1.0, tolerance, max_iterations);
   }
 
- private:
-  /// Below this residual rounding alone decides; iterations stop once it no longer falls.
-  static constexpr double k_rounding = 1e-10;
-
   /// All coefficients of friction to a share of what they are.
   void scale_friction(double share) {
     for (std::size_t i = 0; i < contacts_.size(); ++i) {
       const auto pair = static_cast<std::size_t>(problem_.rows.rows[i].pair);
       contacts_[i].friction_coefficient = share * problem_.rows.pairs[pair].material.friction;
     }
+  }
+
+ private:
+  /// Whether a residual that no longer falls is put down to rounding.
+  [[nodiscard]] bool is_rounding(double residual, double previous) const {
+    return residual < constants_.rounding && residual > 0.5 * previous;
   }
 
   /// All contacts to where they are on the path at t, given v. Returns |F|.
@@ -477,6 +465,7 @@ class Iteration {
   }
 
   const ContactProblem& problem_;
+  const InteriorPointConstants& constants_;
   InteriorPointMemory<Law>& memory_;
   ContactSolution& solution_;
   std::vector<ContactIterate<Law>>& contacts_;

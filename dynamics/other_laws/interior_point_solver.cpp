@@ -16,8 +16,9 @@ using interior_point::factorize;
 using interior_point::iterate_of;
 
 template <typename Law>
-InteriorPointSolver<Law>::InteriorPointSolver(const StepConfig& config, double acceleration_scale)
-    : config_(config), speed_scale_(acceleration_scale * config.h) {
+InteriorPointSolver<Law>::InteriorPointSolver(const StepConfig& config, double acceleration_scale,
+                                              const InteriorPointConstants& constants)
+    : config_(config), constants_(constants), speed_scale_(acceleration_scale * config.h) {
   settings_.normal = smooth_coulomb_settings(config, speed_scale_);
   settings_.relaxation = config.complementarity_factor * speed_scale_ * speed_scale_;
   settings_.restitution_threshold = settings_.normal.impact_speed;
@@ -63,31 +64,42 @@ void InteriorPointSolver<Law>::solve(const ContactProblem& problem, SolverMemory
   contacts.clear();
   for (const ContactRow& row : problem.rows.rows) contacts.push_back(iterate_of<Law>(problem, row, settings));
   memory.joint_velocity = v;
-  interior_point::Iteration<Law> iteration(problem, speed_scale_, memory, solution);
-  const auto solve_from = [&](const GrowableVector& from) {
+  interior_point::Iteration<Law> iteration(problem, speed_scale_, memory, solution, constants_);
+  const int most = config_.max_iterations;
+  const bool may_go_on = most > constants_.interior_iterations;
+  double speed = 0.0;
+  const auto start_at = [&](const GrowableVector& from) {
     v = from;
-    const double speed = interior_point::largest_speed(problem, speed_scale_, v, contacts);
+    iteration.scale_friction(1.0);  // a path around a fold may have failed with less of it
+    speed = interior_point::largest_speed(problem, speed_scale_, v, contacts);
     interior_point::start(problem, speed, v, contacts);
-    if (iteration.follow(config_.tolerance, std::min(config_.max_iterations, interior_point::k_direct)))
-      return true;
-    if (config_.max_iterations <= interior_point::k_direct) return false;
+  };
+  const auto solve_from = [&](const Eigen::VectorXd& from) {
+    start_at(from);
+    if (iteration.follow(config_.tolerance, std::min(most, constants_.interior_iterations))) return true;
+    if (!may_go_on) return false;
     const double far = std::max(1.0, speed * speed / settings.relaxation);
     v = from;
-    if (iteration.track(far, 1.0, config_.tolerance, config_.max_iterations)) return true;
+    if (iteration.track(far, 1.0, config_.tolerance, most)) return true;
     v = from;
-    return iteration.track_around_fold(far, config_.tolerance, config_.max_iterations);
+    return iteration.track_around_fold(far, config_.tolerance, most);
+  };
+  // Where the path fails as well, the interior point method may have all the iterations that are allowed.
+  const auto insist_from = [&](const Eigen::VectorXd& from) {
+    start_at(from);
+    return iteration.follow(config_.tolerance, most);
   };
   v = problem.v_start;
-  solution.converged = iteration.correct(1.0, config_.tolerance,
-                                         std::min(config_.max_iterations, interior_point::k_correct)) ||
-                       solve_from(memory.joint_velocity) || solve_from(problem.v_start);
+  solution.converged =
+      iteration.correct(1.0, config_.tolerance, std::min(most, constants_.at_start_iterations)) ||
+      solve_from(memory.joint_velocity) || solve_from(problem.v_start) ||
+      (may_go_on && (insist_from(memory.joint_velocity) || insist_from(problem.v_start)));
 }
 
 template <typename Law>
 GrowableVector InteriorPointSolver<Law>::to_all_digits(const ContactProblem& problem,
-                                                       const ContactSolution& solution,
-                                                       InteriorPointMemory<Law>& memory) const {
-  constexpr int k_iterations = 6;
+                                                        const ContactSolution& solution,
+                                                        InteriorPointMemory<Law>& memory) const {
   const Settings settings = settings_of(problem);
   auto& contacts = memory.contacts;
   contacts.clear();
@@ -95,8 +107,8 @@ GrowableVector InteriorPointSolver<Law>::to_all_digits(const ContactProblem& pro
   ContactSolution exact;
   exact.velocity = solution.velocity;
   if (!contacts.empty()) {
-    (void)interior_point::Iteration<Law>(problem, speed_scale_, memory, exact)
-        .correct(1.0, 0.0, k_iterations);
+    (void)interior_point::Iteration<Law>(problem, speed_scale_, memory, exact, constants_)
+        .correct(1.0, 0.0, constants_.last_digits_iterations);
   }
   return exact.velocity;
 }

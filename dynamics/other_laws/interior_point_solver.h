@@ -30,7 +30,8 @@ namespace abut {
 template <typename Law>
 class InteriorPointSolver : public ContactSolver {
  public:
-  InteriorPointSolver(const StepConfig& config, double acceleration_scale);
+  InteriorPointSolver(const StepConfig& config, double acceleration_scale,
+                      const InteriorPointConstants& constants = k_interior_point_constants);
 
   [[nodiscard]] std::unique_ptr<SolverMemory> make_memory() const final;
   [[nodiscard]] std::unique_ptr<SolutionLinearization> make_linearization() const final;
@@ -65,6 +66,7 @@ class InteriorPointSolver : public ContactSolver {
   [[nodiscard]] complementarity::Settings settings_of(const ContactProblem& problem) const;
 
   StepConfig config_;
+  InteriorPointConstants constants_;
   double speed_scale_;  ///< g h
   complementarity::Settings settings_;
 };

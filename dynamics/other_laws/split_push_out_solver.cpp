@@ -22,6 +22,7 @@ ContactSolution solution_of_law(const ContactProblem& problem, const ContactSolu
 struct SplitMemory final : SolverMemory {
   std::unique_ptr<SolverMemory> law;
   SmoothCoulombMemory push_out;
+  ContactSolution pushed;
 };
 
 struct SplitLinearization final : SolutionLinearization {
@@ -53,13 +54,12 @@ void SplitPushOutSolver::solve(const ContactProblem& problem, SolverMemory& any_
                                ContactSolution& solution) const {
   auto& memory = static_cast<SplitMemory&>(any_memory);
   law_->solve(problem, *memory.law, solution);
-  ContactSolution pushed;
+  ContactSolution& pushed = memory.pushed;
   push_out_.solve(push_out_problem(problem, solution.velocity), memory.push_out, pushed);
-  const GrowableVector way = problem.h * (pushed.velocity - solution.velocity);
   if (solution.displacement.size() == 0) {
-    solution.displacement = way;
+    solution.displacement = problem.h * (pushed.velocity - solution.velocity);
   } else {
-    solution.displacement += way;
+    solution.displacement += problem.h * (pushed.velocity - solution.velocity);
   }
   solution.push_out = pushed.velocity;
   solution.iterations += pushed.iterations;

@@ -60,6 +60,20 @@ void JointRows::add_gradient(const GrowableVector& v, GrowableVector& gradient) 
   }
 }
 
+void JointRows::add_gradient_sizes(const GrowableVector& v, GrowableVector& sizes) const {
+  for (const JointGroup& group : groups) {
+    for (int i = group.begin; i < group.end; ++i) {
+      const JointRow& row = rows[at(i)];
+      const double k = -impulse_of(row, stop_smoothing, row.drift + velocity_of(group, row, v)).d_velocity;
+      double speed = std::abs(row.drift) + std::abs(row.target);
+      if (group.slot_A >= 0) speed += row.J_A.cwiseAbs().dot(v.segment<6>(6 * group.slot_A).cwiseAbs());
+      if (group.slot_B >= 0) speed += row.J_B.cwiseAbs().dot(v.segment<6>(6 * group.slot_B).cwiseAbs());
+      if (group.slot_A >= 0) sizes.segment<6>(6 * group.slot_A) += k * speed * row.J_A.cwiseAbs();
+      if (group.slot_B >= 0) sizes.segment<6>(6 * group.slot_B) += k * speed * row.J_B.cwiseAbs();
+    }
+  }
+}
+
 JointHessian JointRows::hessian(const JointGroup& group, const GrowableVector& v) const {
   JointHessian blocks;
   for (int i = group.begin; i < group.end; ++i) {

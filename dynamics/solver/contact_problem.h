@@ -52,7 +52,8 @@ struct ContactSolution {
   double impact_time = 0.0;      ///< its t_c [s]
   int iterations = 0;            ///< of Newton's method
   int factorizations = 0;
-  double residual = 0.0;  ///< relative
+  double residual = 0.0;  ///< relative; above the tolerance of a solution at which rounding ended the search
+  int worst_slot = 0;     ///< of a body of the island with this residual
   SolutionPath path = SolutionPath::newton;
   bool has_negative_determinant = false;  ///< of dF/dv: on the way back between two folds
   bool converged = true;

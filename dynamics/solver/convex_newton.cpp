@@ -9,14 +9,16 @@ namespace abut {
 bool minimise(MomentumBalance& balance, RowLaw law, double tolerance, int max_iterations, GrowableVector& v,
               ContactSolution& solution) {
   NewtonMemory& memory = balance.memory();
+  const NewtonConstants& constants = balance.constants();
   double previous = std::numeric_limits<double>::infinity();
   balance.evaluate(v, law);
   for (int iteration = 0;; ++iteration) {
     const double residual = balance.residual();
-    const bool stalled = iteration > 3 && is_rounding(residual, previous);
-    if (residual <= tolerance || stalled || iteration == max_iterations || !std::isfinite(residual)) {
+    const bool is_solved = residual <= tolerance || (iteration > constants.least_iterations &&
+                                                     balance.is_rounding(residual, previous, v, law));
+    if (is_solved || iteration == max_iterations || !std::isfinite(residual)) {
       solution.residual = std::isfinite(residual) ? std::max(solution.residual, residual) : residual;
-      return residual <= tolerance || stalled;
+      return is_solved;
     }
     previous = residual;
     if (!balance.factorize(v, law, memory.hessian)) return false;
@@ -28,7 +30,7 @@ bool minimise(MomentumBalance& balance, RowLaw law, double tolerance, int max_it
     const double slope_at_0 = std::abs(memory.gradient.dot(memory.direction));
     memory.trial = v + memory.direction;
     balance.evaluate(memory.trial, law);
-    if (!(memory.gradient.dot(memory.direction) <= 0.5 * slope_at_0)) {
+    if (!(memory.gradient.dot(memory.direction) <= constants.full_step_slope * slope_at_0)) {
       balance.set_direction(v, memory.direction);
       memory.trial = v + balance.root_along(0.0, 1.0, slope_at_0, law) * memory.direction;
       balance.evaluate(memory.trial, law);

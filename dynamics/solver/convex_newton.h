@@ -8,8 +8,8 @@
 namespace abut {
 
 /// Minimises from v on, and leaves there what evaluate() found at the answer; adds its iterations to
-/// `solution` and raises its residual. Stops at a relative residual of `tolerance`; false if that stays out
-/// of reach.
+/// `solution` and raises its residual. Stops at a relative residual of `tolerance`, or where rounding lets it
+/// fall no further (MomentumBalance::is_rounding()); false if neither is reached.
 [[nodiscard]] bool minimise(MomentumBalance& balance, RowLaw law, double tolerance, int max_iterations,
                             GrowableVector& v, ContactSolution& solution);
 

@@ -10,7 +10,7 @@
 namespace abut {
 namespace {
 
-/// How long a search may last: at all, and without a residual that halves.
+/// Iterations that a search may take: at all, and without progress (NewtonConstants::progress).
 struct Patience {
   int iterations, without_progress;
 };
@@ -18,26 +18,28 @@ struct Patience {
 class CoupledNewton {
  public:
   CoupledNewton(const ContactProblem& problem, const smooth_coulomb::Settings& settings, double speed_scale,
-                RowBlocks& rows, CoupledNewtonMemory& memory, ContactSolution& solution)
+                RowBlocks& rows, CoupledNewtonMemory& memory, ContactSolution& solution,
+                const NewtonConstants& constants)
       : problem_(problem),
         settings_(settings),
         stiction_speed_(settings.stiction_speed),
-        balance_(problem, settings_, speed_scale, rows, memory.newton),
+        balance_(problem, settings_, speed_scale, rows, memory.newton, constants),
         rows_(rows),
         memory_(memory),
-        solution_(solution) {}
+        solution_(solution),
+        constants_(constants) {}
 
   [[nodiscard]] bool solve(double tolerance, int max_iterations, GrowableVector& v);
 
  private:
   [[nodiscard]] bool direct(double tolerance, int max_iterations, GrowableVector& v);
   [[nodiscard]] bool graduated(double tolerance, int max_iterations, GrowableVector& v);
-  [[nodiscard]] bool from_elsewhere(double tolerance, int max_iterations, GrowableVector& v,
-                                    GrowableVector& negative);
+  [[nodiscard]] bool from_elsewhere(double tolerance, int max_iterations, GrowableVector& v);
   [[nodiscard]] bool iterate(double tolerance, Patience patience, GrowableVector& v);
   [[nodiscard]] double step_length(const GrowableVector& v, double slope_at_0, double slope_at_1,
                                    bool is_coupled);
   [[nodiscard]] bool has_negative_determinant(const GrowableVector& v);
+  void keep_negative(const GrowableVector& v);
   void finish(const GrowableVector& v, SolutionPath path, bool negative_determinant);
 
   const ContactProblem& problem_;
@@ -47,25 +49,25 @@ class CoupledNewton {
   RowBlocks& rows_;
   CoupledNewtonMemory& memory_;
   ContactSolution& solution_;
+  const NewtonConstants& constants_;
   double residual_ = 0.0;
+  bool has_negative_ = false;  // memory_.negative is a solution
 };
 
 /// A root of F(v + a d).d along the direction that has been set: in (0, 1), or beyond where the slope has not
 /// come down at 1.
 double CoupledNewton::step_length(const GrowableVector& v, double slope_at_0, double slope_at_1,
                                   bool is_coupled) {
-  constexpr int k_expansions = 12;
-  constexpr double k_factor = 4.0;
   balance_.set_direction(v, memory_.newton.direction);
   if (slope_at_1 > 0.0)
     return balance_.root_along(0.0, 1.0, slope_at_0, is_coupled ? RowLaw::coupled : RowLaw::bounded);
+  const double limit = constants_.full_step_slope * std::abs(slope_at_0);
   double low = 1.0, high = 1.0;
-  for (int k = 0; k < k_expansions; ++k) {
-    high *= k_factor;
+  for (int k = 0; k < constants_.line_expansions; ++k) {
+    high *= constants_.line_expansion;
     const double slope = balance_.along(high, RowLaw::coupled).slope;
-    if (slope > 0.5 * std::abs(slope_at_0))
-      return balance_.root_along(low, high, slope_at_0, RowLaw::coupled);
-    if (slope > -0.5 * std::abs(slope_at_0)) break;
+    if (slope > limit) return balance_.root_along(low, high, slope_at_0, RowLaw::coupled);
+    if (slope > -limit) break;
     low = high;
   }
   return high;
@@ -75,22 +77,23 @@ double CoupledNewton::step_length(const GrowableVector& v, double slope_at_0, do
 bool CoupledNewton::iterate(double tolerance, Patience patience, GrowableVector& v) {
   GrowableVector &d = memory_.newton.direction, &best = memory_.best;
   double residual = balance_.residual(), previous = std::numeric_limits<double>::infinity(),
-         halved = residual;
+         last_progress = residual;
   residual_ = residual;
   best = v;
-  int since_halved = 0;
+  int without_progress = 0;
   for (int iteration = 0;; ++iteration) {
     if (residual < residual_) {
       residual_ = residual;
       best = v;
     }
-    if (residual <= tolerance || (iteration > 3 && is_rounding(residual, previous))) {
+    if (residual <= tolerance || (iteration > constants_.least_iterations &&
+                                  balance_.is_rounding(residual, previous, v, RowLaw::coupled))) {
       residual_ = residual;
       return true;
     }
-    since_halved = residual < 0.5 * halved ? 0 : since_halved + 1;
-    if (since_halved == 0) halved = residual;
-    if (iteration >= patience.iterations || since_halved > patience.without_progress ||
+    without_progress = residual < constants_.progress * last_progress ? 0 : without_progress + 1;
+    if (without_progress == 0) last_progress = residual;
+    if (iteration >= patience.iterations || without_progress > patience.without_progress ||
         !std::isfinite(residual)) {
       v = best;
       return false;
@@ -118,7 +121,8 @@ bool CoupledNewton::iterate(double tolerance, Patience patience, GrowableVector&
     }
     memory_.newton.trial = v + d;
     balance_.evaluate(memory_.newton.trial, RowLaw::coupled);
-    const double slope_at_1 = memory_.newton.gradient.dot(d), limit = 0.5 * std::abs(slope);
+    const double slope_at_1 = memory_.newton.gradient.dot(d),
+                 limit = constants_.full_step_slope * std::abs(slope);
     if (!(slope_at_1 <= limit) || (!is_coupled && slope_at_1 < -limit)) {
       const double a = step_length(v, slope, std::isfinite(slope_at_1) ? slope_at_1 : 1.0, is_coupled);
       memory_.newton.trial = v + a * d;
@@ -131,13 +135,11 @@ bool CoupledNewton::iterate(double tolerance, Patience patience, GrowableVector&
 }
 
 bool CoupledNewton::direct(double tolerance, int max_iterations, GrowableVector& v) {
-  constexpr double k_near = 1e-3, k_rough = 1e-6;
-  constexpr int k_passes = 3, k_patience = 12, k_last_patience = 20, k_most = 60;
-  max_iterations = std::min(max_iterations, k_most);
+  const int passes = constants_.convex_passes;
   v = problem_.v_start;
   balance_.evaluate(v, RowLaw::coupled);
   const double at_start = balance_.residual();
-  if (!(at_start <= k_near)) {
+  if (!(at_start <= constants_.near_solution)) {
     balance_.evaluate(problem_.v_free, RowLaw::coupled);
     if (balance_.residual() >= at_start) {
       balance_.evaluate(v, RowLaw::coupled);
@@ -146,58 +148,56 @@ bool CoupledNewton::direct(double tolerance, int max_iterations, GrowableVector&
     }
   }
   for (int pass = 0;; ++pass) {
-    const int patience = pass == k_passes ? k_last_patience : k_patience;
+    const int patience = pass == passes ? constants_.last_patience : constants_.patience;
     if (iterate(tolerance, {max_iterations, patience}, v)) {
       solution_.path = pass == 0 ? SolutionPath::newton : SolutionPath::convex_pass;
       return true;
     }
-    if (pass == k_passes || !std::isfinite(residual_)) return false;
+    if (pass == passes || !std::isfinite(residual_)) return false;
     balance_.evaluate(v, RowLaw::coupled);
     rows_.set_bounds();
-    (void)minimise(balance_, RowLaw::bounded, k_rough, max_iterations, v, solution_);
+    (void)minimise(balance_, RowLaw::bounded, constants_.rough_tolerance, max_iterations, v, solution_);
     if (!v.allFinite()) return false;
     balance_.evaluate(v, RowLaw::coupled);
   }
 }
 
 bool CoupledNewton::graduated(double tolerance, int max_iterations, GrowableVector& v) {
-  constexpr double k_widest = 1e5, k_rough = 1e-6, k_finer = 0.4, k_coarser = 1.5, k_finest = 1e-3;
-  constexpr int k_stages = 200;
-  const double coarsest = std::log(3.0);
-  double step = coarsest, logarithm = std::log(k_widest) + coarsest;
-  GrowableVector reached = problem_.v_start;
+  const double coarsest = std::log(constants_.coarsest_stage);
+  double step = coarsest, logarithm = std::log(constants_.widest_stiction) + coarsest;
+  GrowableVector& reached = memory_.reached;
+  reached = problem_.v_start;
   bool is_first = true, is_done = false;
-  for (int stage = 0; stage < k_stages && !is_done; ++stage) {
+  for (int stage = 0; stage < constants_.stages && !is_done; ++stage) {
     const double next = std::max(0.0, logarithm - step);
+    const bool is_last = next <= 0.0;
     settings_.stiction_speed = stiction_speed_ * std::exp(next);
     v = reached;
     balance_.evaluate(v, RowLaw::coupled);
-    const Patience patience{std::min(max_iterations, is_first ? 60 : 30), is_first ? 20 : 10};
-    if (iterate(next == 0.0 ? tolerance : k_rough, patience, v)) {
-      is_done = next == 0.0;
+    const int most = is_first ? constants_.first_stage_iterations : constants_.stage_iterations;
+    const Patience patience{is_last ? max_iterations : std::min(max_iterations, most),
+                            is_first ? constants_.first_stage_patience : constants_.stage_patience};
+    if (iterate(is_last ? tolerance : constants_.rough_tolerance, patience, v)) {
+      is_done = is_last;
       reached = v;
       logarithm = next;
-      step = std::min(k_coarser * step, coarsest);
+      step = std::min(constants_.coarser_stage * step, coarsest);
       is_first = false;
     } else {
-      step *= k_finer;
-      if (is_first || step < k_finest) break;
+      step *= constants_.finer_stage;
+      if (is_first || step < constants_.finest_stage) break;
     }
   }
   settings_.stiction_speed = stiction_speed_;
   return is_done;
 }
 
-/// Solutions of negative determinant do not count, and are left in `negative`.
-bool CoupledNewton::from_elsewhere(double tolerance, int max_iterations, GrowableVector& v,
-                                   GrowableVector& negative) {
-  constexpr int k_starts = 20, k_patience = 15, k_most = 60;
-  max_iterations = std::min(max_iterations, k_most);
-  constexpr std::uint64_t k_seed = 1;
-  Random random(k_seed);
+/// Solutions of negative determinant do not count, and are left in memory_.negative.
+bool CoupledNewton::from_elsewhere(double tolerance, int max_iterations, GrowableVector& v) {
+  Random random(static_cast<std::uint64_t>(constants_.start_seed));
   const MassMatrix& mass = problem_.mass;
-  const double speed = 0.5 * balance_.momentum_scale() / std::sqrt(mass.total_mass());
-  for (int start = 0; start < k_starts; ++start) {
+  const double speed = constants_.start_speed * balance_.momentum_scale() / std::sqrt(mass.total_mass());
+  for (int start = 0; start < constants_.starts; ++start) {
     v = problem_.v_start;
     for (int s = 0; s < mass.slot_count(); ++s) {
       const double radius = std::sqrt(mass.inertia_W(s).trace() / (3.0 * mass.mass(s)));
@@ -205,11 +205,16 @@ bool CoupledNewton::from_elsewhere(double tolerance, int max_iterations, Growabl
         v[6 * s + k] += (k < 3 ? speed / radius : speed) * random.uniform(-1.0, 1.0);
     }
     balance_.evaluate(v, RowLaw::coupled);
-    if (!iterate(tolerance, {max_iterations, k_patience}, v)) continue;
+    if (!iterate(tolerance, {max_iterations, constants_.start_patience}, v)) continue;
     if (!has_negative_determinant(v)) return true;
-    negative = v;
+    keep_negative(v);
   }
   return false;
+}
+
+void CoupledNewton::keep_negative(const GrowableVector& v) {
+  memory_.negative = v;
+  has_negative_ = true;
 }
 
 bool CoupledNewton::has_negative_determinant(const GrowableVector& v) {
@@ -226,31 +231,30 @@ void CoupledNewton::finish(const GrowableVector& v, SolutionPath path, bool nega
 
 bool CoupledNewton::solve(double tolerance, int max_iterations, GrowableVector& v) {
   const int before = solution_.factorizations;
-  GrowableVector negative;  // a solution of negative determinant
   if (direct(tolerance, max_iterations, v)) {
     const bool is_suspect = solution_.factorizations > before && memory_.jacobian.determinant_sign() < 0;
     if (!is_suspect || !has_negative_determinant(v)) {
       solution_.residual = residual_;
       return true;
     }
-    negative = v;
+    keep_negative(v);
   }
-  GrowableVector other;
+  GrowableVector& other = memory_.other;
   if (graduated(tolerance, max_iterations, other)) {
     if (!has_negative_determinant(other)) {
       v = other;
       finish(v, SolutionPath::graduated_friction, false);
       return true;
     }
-    negative = other;
+    keep_negative(other);
   }
-  if (from_elsewhere(tolerance, max_iterations, other, negative)) {
+  if (from_elsewhere(tolerance, max_iterations, other)) {
     v = other;
     finish(v, SolutionPath::other_start, false);
     return true;
   }
-  if (negative.size() > 0) {
-    v = negative;
+  if (has_negative_) {
+    v = memory_.negative;
     finish(v, SolutionPath::other_start, true);
     return true;
   }
@@ -262,8 +266,9 @@ bool CoupledNewton::solve(double tolerance, int max_iterations, GrowableVector& 
 
 bool solve_coupled(const ContactProblem& problem, const smooth_coulomb::Settings& settings,
                    double speed_scale, double tolerance, int max_iterations, RowBlocks& rows,
-                   CoupledNewtonMemory& memory, GrowableVector& v, ContactSolution& solution) {
-  return CoupledNewton(problem, settings, speed_scale, rows, memory, solution)
+                   CoupledNewtonMemory& memory, GrowableVector& v, ContactSolution& solution,
+                   const NewtonConstants& constants) {
+  return CoupledNewton(problem, settings, speed_scale, rows, memory, solution, constants)
       .solve(tolerance, max_iterations, v);
 }
 

@@ -370,6 +370,7 @@ void IslandSolver::solve(const ContactProblem& problem, IslandMemory& memory, Co
     const ContactSolution& part = island.solution;
     solve_one(problem_of(island, problem), kept == nullptr ? nullptr : kept->of_law.get(), island.solution);
     scatter(part.velocity, island.slots, solution.velocity);
+    if (part.residual > solution.residual) solution.worst_slot = island.slots.front();
     if (part.push_out.size() > 0) {
       if (solution.push_out.size() == 0) solution.push_out = problem.v_free;
       scatter(part.push_out, island.slots, solution.push_out);

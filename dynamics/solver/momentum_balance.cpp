@@ -1,6 +1,8 @@
 #include "dynamics/solver/momentum_balance.h"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "engine/instruction_set.h"
 #include "engine/lie.h"
@@ -8,8 +10,9 @@
 namespace abut {
 
 MomentumBalance::MomentumBalance(const ContactProblem& problem, const smooth_coulomb::Settings& settings,
-                                 double speed_scale, RowBlocks& rows, NewtonMemory& memory)
-    : problem_(problem), settings_(settings), rows_(rows), memory_(memory) {
+                                 double speed_scale, RowBlocks& rows, NewtonMemory& memory,
+                                 const NewtonConstants& constants)
+    : problem_(problem), settings_(settings), rows_(rows), memory_(memory), constants_(constants) {
   problem.mass.multiply(problem.v_free, memory.momentum);
   momentum_scale_ =
       std::sqrt(memory.momentum.dot(problem.v_free) + problem.mass.total_mass() * speed_scale * speed_scale);
@@ -25,6 +28,28 @@ void MomentumBalance::evaluate(const GrowableVector& v, RowLaw law) {
     add_wrench(pair, -wrench, memory_.gradient);
   }
   problem_.joints.add_gradient(v, memory_.gradient);
+}
+
+void MomentumBalance::find_blocks(const BlockPair& pair, RowLaw law, const Vec6<double>& V,
+                                  PairBlocks& out) const {
+  ResistanceSums sums;
+  chosen_kernels<RowKernels>().sum_resistances(input(pair, law, V), rows_.of(pair), sums);
+  const Eigen::Map<const Mat3<double>> S0(sums.S0), S1(sums.S1), T1(sums.T1), S2(sums.S2);
+  // Of J = [-[r], I] about the pair's centre; B's arms are r + shift.
+  const auto blocks = [](const Mat3<double>& ww, const Mat3<double>& wv, const Mat3<double>& vw,
+                         const Mat3<double>& vv) {
+    Mat6<double> block;
+    block << ww, wv, vw, vv;
+    return block;
+  };
+  out.AA = blocks(S2, S1, -T1, S0);
+  if (!pair.both_move()) return;
+  const Mat3<double> shift = skew<double>(pair.shift);
+  const Mat3<double> S1_B = S1 + shift * S0, T1_B = T1 + S0 * shift, S2_BA = S2 - shift * T1,
+                     S2_AB = S2 - S1 * shift;
+  out.BB = blocks(S2_BA - S1_B * shift, S1_B, -T1_B, S0);
+  out.BA = blocks(-S2_BA, -S1_B, T1, -S0);
+  out.AB = blocks(-S2_AB, -S1, T1_B, -S0);
 }
 
 /// M and the diagonal blocks of pairs; add_pair(k, BA, AB) adds the blocks of the k-th coupling.
@@ -44,32 +69,57 @@ void MomentumBalance::assemble(const GrowableVector& v, RowLaw law, Matrix& matr
     matrix.diagonal(s).template bottomRightCorner<3, 3>().diagonal().setConstant(mass.mass(s));
   }
   std::size_t coupling = 0;
+  PairBlocks blocks;
   for (const BlockPair& pair : rows_.pairs) {
-    const Vec6<double> V = relative_twist(pair, v) - pair.carried;
-    ResistanceSums sums;
-    chosen_kernels<RowKernels>().sum_resistances(input(pair, law, V), rows_.of(pair), sums);
-    const Eigen::Map<const Mat3<double>> S0(sums.S0), S1(sums.S1), T1(sums.T1), S2(sums.S2);
-    // Of J = [-[r], I] about the pair's centre; B's arms are r + shift.
-    const auto blocks = [](const Mat3<double>& ww, const Mat3<double>& wv, const Mat3<double>& vw,
-                           const Mat3<double>& vv) {
-      Mat6<double> block;
-      block << ww, wv, vw, vv;
-      return block;
-    };
-    matrix.diagonal(pair.slot_A >= 0 ? pair.slot_A : pair.slot_B) += blocks(S2, S1, -T1, S0);
+    find_blocks(pair, law, relative_twist(pair, v) - pair.carried, blocks);
+    matrix.diagonal(pair.slot_A >= 0 ? pair.slot_A : pair.slot_B) += blocks.AA;
     if (!pair.both_move()) continue;
-    const Mat3<double> shift = skew<double>(pair.shift);
-    const Mat3<double> S1_B = S1 + shift * S0, T1_B = T1 + S0 * shift, S2_BA = S2 - shift * T1,
-                       S2_AB = S2 - S1 * shift;
-    matrix.diagonal(pair.slot_B) += blocks(S2_BA - S1_B * shift, S1_B, -T1_B, S0);
-    add_pair(coupling++, blocks(-S2_BA, -S1_B, T1, -S0), blocks(-S2_AB, -S1, T1_B, -S0));
+    matrix.diagonal(pair.slot_B) += blocks.BB;
+    add_pair(coupling++, blocks.BA, blocks.AB);
   }
   for (const JointGroup& group : problem_.joints.groups) {
-    const JointHessian blocks = problem_.joints.hessian(group, v);
-    if (group.slot_A >= 0) matrix.diagonal(group.slot_A) += blocks.AA;
-    if (group.slot_B >= 0) matrix.diagonal(group.slot_B) += blocks.BB;
-    if (group.both_move()) add_pair(coupling++, blocks.BA, blocks.BA.transpose());
+    const JointHessian of_joint = problem_.joints.hessian(group, v);
+    if (group.slot_A >= 0) matrix.diagonal(group.slot_A) += of_joint.AA;
+    if (group.slot_B >= 0) matrix.diagonal(group.slot_B) += of_joint.BB;
+    if (group.both_move()) add_pair(coupling++, of_joint.BA, of_joint.BA.transpose());
   }
+}
+
+double MomentumBalance::rounding(const GrowableVector& v, RowLaw law) {
+  constexpr double k_unit_roundoff = 0.5 * std::numeric_limits<double>::epsilon();
+  const MassMatrix& mass = problem_.mass;
+  GrowableVector& sizes = memory_.rounding;
+  sizes.resize(mass.size());
+  for (int s = 0; s < mass.slot_count(); ++s) {
+    const auto size = [&](Eigen::Index k) -> Vec3<double> {
+      return v.segment<3>(k).cwiseAbs() + problem_.v_free.segment<3>(k).cwiseAbs();
+    };
+    sizes.segment<3>(6 * s) = mass.inertia_W(s).cwiseAbs() * size(6 * s);
+    sizes.segment<3>(6 * s + 3) = mass.mass(s) * size(6 * s + 3);
+  }
+  PairBlocks blocks;
+  for (const BlockPair& pair : rows_.pairs) {
+    find_blocks(pair, law, relative_twist(pair, v) - pair.carried, blocks);
+    double turning = pair.drift.head<3>().norm() + pair.carried.head<3>().norm(),
+           speed = pair.drift.tail<3>().norm() + pair.carried.tail<3>().norm(), target = 0.0;
+    for (const int slot : {pair.slot_A, pair.slot_B}) {
+      if (slot < 0) continue;
+      turning += v.segment<3>(6 * slot).norm();
+      speed += v.segment<3>(6 * slot + 3).norm();
+    }
+    if (pair.both_move()) speed += v.segment<3>(6 * pair.slot_B).norm() * pair.shift.norm();
+    for (const RowBlock& block : rows_.of(pair)) {
+      for (const double of_row : block.target) target = std::max(target, std::abs(of_row));
+    }
+    const Vec6<double> of_A = blocks.AA.diagonal().cwiseAbs();
+    const double energy =
+        std::sqrt(of_A.tail<3>().sum()) * (speed + target) + std::sqrt(of_A.head<3>().sum()) * turning;
+    sizes.segment<6>(6 * (pair.slot_A >= 0 ? pair.slot_A : pair.slot_B)) += energy * of_A.cwiseSqrt();
+    if (pair.both_move())
+      sizes.segment<6>(6 * pair.slot_B) += energy * blocks.BB.diagonal().cwiseAbs().cwiseSqrt();
+  }
+  problem_.joints.add_gradient_sizes(v, sizes);
+  return k_unit_roundoff * mass.inverse_norm(sizes) / momentum_scale_;
 }
 
 bool MomentumBalance::factorize(const GrowableVector& v, RowLaw law, BlockCholesky& H) {
@@ -107,12 +157,10 @@ LineSums MomentumBalance::along(double a, RowLaw law) {
 }
 
 double MomentumBalance::root_along(double low, double high, double slope_at_0, RowLaw law) {
-  constexpr int k_most = 60;
-  constexpr double k_narrow = 1e-13;
   double a = 0.5 * (low + high);
-  for (int k = 0; k < k_most && high - low > k_narrow * high; ++k) {
+  for (int k = 0; k < constants_.line_iterations && high - low > constants_.line_interval * high; ++k) {
     const LineSums at_a = along(a, law);
-    if (std::abs(at_a.slope) <= 0.1 * std::abs(slope_at_0)) break;
+    if (std::abs(at_a.slope) <= constants_.line_slope * std::abs(slope_at_0)) break;
     (at_a.slope > 0.0 ? high : low) = a;
     a -= at_a.slope / at_a.curvature;
     if (!(a > low && a < high)) a = 0.5 * (low + high);

@@ -8,6 +8,7 @@
 #include "dynamics/kernel/row_blocks.h"
 #include "dynamics/kernel/row_kernels.h"
 #include "dynamics/solver/contact_problem.h"
+#include "dynamics/solver/newton_constants.h"
 
 namespace abut {
 
@@ -15,7 +16,7 @@ namespace abut {
 struct NewtonMemory {
   GrowableVector gradient;  ///< F
   GrowableVector direction, trial;
-  GrowableVector momentum, mass_direction;
+  GrowableVector momentum, mass_direction, rounding;
   std::vector<Coupling> couplings;
   BlockCholesky hessian;  ///< of convex problems
 };
@@ -25,8 +26,10 @@ class MomentumBalance {
   /// @param settings     must outlive it
   /// @param speed_scale  g h [m/s]: residuals are relative to it where nothing moves
   /// @param rows         those of the problem, their laws set
+  /// @param constants    must outlive it
   MomentumBalance(const ContactProblem& problem, const smooth_coulomb::Settings& settings, double speed_scale,
-                  RowBlocks& rows, NewtonMemory& memory);
+                  RowBlocks& rows, NewtonMemory& memory,
+                  const NewtonConstants& constants = k_newton_constants);
 
   /// Fills memory().gradient = F, and the normal impulses and slopes of all rows.
   void evaluate(const GrowableVector& v, RowLaw law);
@@ -34,6 +37,20 @@ class MomentumBalance {
   /// Of the last evaluate():  rho = |F|_{M^-1} / sqrt(v*^T M v* + m_total speed_scale^2).
   [[nodiscard]] double residual() const {
     return problem_.mass.inverse_norm(memory_.gradient) / momentum_scale_;
+  }
+
+  /// Size of residual() that rounding leaves at the v of the last evaluate() [-]:
+  ///     |r|_{M^-1}/momentum_scale(),   r_i = u sum_k sqrt((J^T K J)_ii) e_k
+  /// over mass, pairs of bodies and rows of joints, u being the unit roundoff and e_k the sum of the sizes of
+  /// the velocities that cancel in J v and in the law's target, in the metric of K. It is the change of F by
+  /// rounding of these velocities, which the steep laws of nearly rigid contacts magnify.
+  [[nodiscard]] double rounding(const Eigen::VectorXd& v, RowLaw law);
+
+  /// Whether `residual`, that of the last evaluate(), is as small as rounding lets it become: it no longer
+  /// falls and is at most rounding_factor times rounding().
+  [[nodiscard]] bool is_rounding(double residual, double previous, const Eigen::VectorXd& v, RowLaw law) {
+    return residual > constants_.progress * previous && residual <= constants_.largest_rounding &&
+           residual <= constants_.rounding_factor * rounding(v, law);
   }
 
   /// dF/dv at the v of the last evaluate(), factorized: of laws with symmetric K, or with the bounds of
@@ -49,11 +66,12 @@ class MomentumBalance {
   void set_direction(const GrowableVector& v, const GrowableVector& direction);
   [[nodiscard]] LineSums along(double a, RowLaw law);
 
-  /// Where |along(a)| is at most a tenth of `slope_at_0` between `low` and `high`: a bracketed Newton search
-  /// from their middle, the slope being negative at `low`.
+  /// Where |along(a)| is at most NewtonConstants::line_slope of `slope_at_0` between `low` and `high`: a
+  /// bracketed Newton search from their middle, the slope being negative at `low`.
   [[nodiscard]] double root_along(double low, double high, double slope_at_0, RowLaw law);
 
   [[nodiscard]] NewtonMemory& memory() { return memory_; }
+  [[nodiscard]] const NewtonConstants& constants() const { return constants_; }
   /// sqrt(v*^T M v* + m_total speed_scale^2) [kg^1/2 m/s]
   [[nodiscard]] double momentum_scale() const { return momentum_scale_; }
 
@@ -62,6 +80,11 @@ class MomentumBalance {
   [[nodiscard]] RowKernelInput input(const BlockPair& pair, RowLaw law, const Vec6<double>& V) const {
     return {settings_, law, V.data(), pair.friction};
   }
+  /// The blocks that a pair adds to dF/dv: rows and columns of A (or of the one body that moves) and B.
+  struct PairBlocks {
+    Mat6<double> AA, BB, BA, AB;
+  };
+  void find_blocks(const BlockPair& pair, RowLaw law, const Vec6<double>& V, PairBlocks& blocks) const;
   template <typename Matrix, typename AddPair>
   void assemble(const GrowableVector& v, RowLaw law, Matrix& matrix, const AddPair& add_pair);
 
@@ -69,15 +92,10 @@ class MomentumBalance {
   const smooth_coulomb::Settings& settings_;
   RowBlocks& rows_;
   NewtonMemory& memory_;
+  const NewtonConstants& constants_;
   double momentum_scale_;
   const GrowableVector *line_start_ = nullptr, *line_direction_ = nullptr;
   double line_constant_ = 0.0, line_linear_ = 0.0;
 };
-
-/// Whether rounding alone decides on residuals: they are tiny and no longer fall.
-[[nodiscard]] inline bool is_rounding(double residual, double previous) {
-  constexpr double k_rounding = 1e-10;
-  return residual < k_rounding && residual > 0.5 * previous;
-}
 
 }  // namespace abut

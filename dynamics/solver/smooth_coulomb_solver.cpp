@@ -8,8 +8,10 @@
 
 namespace abut {
 
-SmoothCoulombSolver::SmoothCoulombSolver(const StepConfig& config, double acceleration_scale, Without without)
+SmoothCoulombSolver::SmoothCoulombSolver(const StepConfig& config, double acceleration_scale, Without without,
+                                         const NewtonConstants& constants)
     : config_(config),
+      constants_(constants),
       has_friction_(without != Without::friction),
       speed_scale_(acceleration_scale * config.h),
       settings_(smooth_coulomb_settings(config, speed_scale_)) {
@@ -103,7 +105,7 @@ void SmoothCoulombSolver::solve(const ContactProblem& problem, SolverMemory& any
   prepare(problem, settings, memory.rows);
   solution.converged =
       solve_coupled(problem, settings, speed_scale_, config_.tolerance, config_.max_iterations,
-                    memory.rows.blocks, memory.newton, solution.velocity, solution);
+                    memory.rows.blocks, memory.newton, solution.velocity, solution, constants_);
   if (!solution.converged) solve_in_passes(problem, settings, memory, solution);
   displace(problem, settings, memory, solution);
 }
@@ -111,12 +113,11 @@ void SmoothCoulombSolver::solve(const ContactProblem& problem, SolverMemory& any
 void SmoothCoulombSolver::solve_in_passes(const ContactProblem& problem,
                                           const smooth_coulomb::Settings& settings,
                                           SmoothCoulombMemory& memory, ContactSolution& solution) const {
-  constexpr int k_passes_with_friction = 2;
   GrowableVector& v = solution.velocity;
   v = problem.v_free;
   RowBlocks& rows = memory.rows.blocks;
-  MomentumBalance balance(problem, settings, speed_scale_, rows, memory.newton.newton);
-  for (int pass = 0; pass <= k_passes_with_friction; ++pass) {
+  MomentumBalance balance(problem, settings, speed_scale_, rows, memory.newton.newton, constants_);
+  for (int pass = 0; pass <= constants_.friction_passes; ++pass) {
     if (pass > 0) rows.set_bounds();
     (void)minimise(balance, pass == 0 ? RowLaw::frictionless : RowLaw::bounded, config_.tolerance,
                    config_.max_iterations, v, solution);
@@ -140,8 +141,8 @@ bool SmoothCoulombSolver::linearize(const ContactProblem& problem, const Contact
     const Vec3<double> u = relative_velocity(law.row, solution.velocity);
     at.of_row.push_back({u, law.normal_impulse(u), law.friction(u)});
   }
-}
   return true;
+}
 
 bool SmoothCoulombSolver::linearize_solved(const ContactProblem& problem, const ContactSolution& solution,
                                            SolverMemory& any_memory,

@@ -18,8 +18,8 @@ class SmoothCoulombSolver final : public ContactSolver {
   /// What is left out of the law for a split push-out: that overlap is resolved, or friction.
   enum class Without { nothing, push_out, friction };
 
-  SmoothCoulombSolver(const StepConfig& config, double acceleration_scale,
-                      Without without = Without::nothing);
+  SmoothCoulombSolver(const StepConfig& config, double acceleration_scale, Without without = Without::nothing,
+                      const NewtonConstants& constants = k_newton_constants);
 
   [[nodiscard]] std::unique_ptr<SolverMemory> make_memory() const override;
   [[nodiscard]] std::unique_ptr<SolutionLinearization> make_linearization() const override;
@@ -66,12 +66,13 @@ class SmoothCoulombSolver final : public ContactSolver {
   static void displace(const ContactProblem& problem, const smooth_coulomb::Settings& settings,
                        SmoothCoulombMemory& memory, ContactSolution& solution);
 
-  /// What friction does of a step that was not solved: three convex passes, each bounded by mu times the
-  /// normal impulses of the one before.
+  /// What friction does of a step that was not solved: convex passes (NewtonConstants::friction_passes), each
+  /// bounded by mu times the normal impulses of the one before.
   void solve_in_passes(const ContactProblem& problem, const smooth_coulomb::Settings& settings,
                        SmoothCoulombMemory& memory, ContactSolution& solution) const;
 
   StepConfig config_;
+  NewtonConstants constants_;
   bool has_friction_;
   double speed_scale_;  ///< g h
   smooth_coulomb::Settings settings_;

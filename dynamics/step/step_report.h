@@ -28,14 +28,17 @@ struct StepWarning {
   ///                 `value` is by how much, in sizes of the smaller of the two
   /// left_out        Body::selected_vertices or selected_edges of `body` and `other` take the activity
   ///                 `value` from a contact
-  enum class Kind { heavy_on_light, long_step, parted_joint, left_out };
+  /// rounding        rounding ended the solution of the island of `body` (`other` is -1) above the tolerance;
+  ///                 `value` is its relative residual
+  enum class Kind { heavy_on_light, long_step, parted_joint, left_out, rounding };
   int body = -1, other = -1;  ///< body -1: there is no warning
   double value = 0.0;
 
   [[nodiscard]] bool is_given() const { return body >= 0; }
 };
 inline constexpr std::array k_step_warnings{StepWarning::Kind::heavy_on_light, StepWarning::Kind::long_step,
-                                            StepWarning::Kind::parted_joint, StepWarning::Kind::left_out};
+                                            StepWarning::Kind::parted_joint, StepWarning::Kind::left_out,
+                                            StepWarning::Kind::rounding};
 /// One of each kind, in that order.
 using StepWarnings = std::array<StepWarning, k_step_warnings.size()>;
 

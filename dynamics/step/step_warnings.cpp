@@ -76,6 +76,10 @@ void warn(StepReport& report, StepWarning::Kind kind, int body, int other, doubl
 
 void find_step_warnings(const Model& model, const StepConfig& config, double acceleration_scale, double h,
                         const StepMemory& scratch, const State& next, StepReport& report) {
+  if (report.residual > config.tolerance) {
+    const int body = scratch.solved.mass.body(scratch.solved.solution.worst_slot);
+    warn(report, StepWarning::Kind::rounding, body, -1, report.residual);
+  }
   for (const Joint& joint : model.joints) {
     if (std::isfinite(joint.stiffness)) continue;
     const double other_size = joint.body_A < 0 ? k_infinity : size_of(model, joint.body_A);

@@ -19,6 +19,10 @@
 ///
 /// left_out: more vertices or edges of a pair touch than Body::selected_vertices or selected_edges lets.
 /// Given where a contact loses an activity of k_left_out or more.
+///
+/// rounding: the velocities of an island solve its equations as far as double precision can, not to
+/// StepConfig::tolerance (MomentumBalance::is_rounding()). The relative residual is that of the island that
+/// is farthest from it.
 #pragma once
 
 #include "dynamics/step/step_memory.h"

@@ -8,15 +8,100 @@
 
 #include "dynamics/rollout/adjoint.h"
 #include "dynamics/rollout/rollout.h"
+#include "dynamics/solver/smooth_coulomb_solver.h"
+#include "tests/support/contact_problems.h"
 #include "tests/support/jointed_scenes.h"
+#include "tests/support/no_alloc.h"
 #include "tests/support/truths.h"
 
 namespace {
 
 using namespace abut;
+using test::ContactTestProblem;
+using test::hard_problems;
 using test::TestScene;
 
+SmoothCoulombSolver solver_of(const ContactTestProblem& p, int max_iterations, double tolerance = 1e-9) {
+  StepConfig config = p.config;
+  config.max_iterations = max_iterations;
+  config.tolerance = tolerance;
+  return {config, config.acceleration_scale};
+}
+
 }  // namespace
+
+TEST_CASE("solve_coupled: max_iterations is what Newton's method takes at most from its start",
+          "[dynamics][property]") {
+  int compared = 0, most = 0;
+  for (const ContactTestProblem& p : hard_problems(150, 5)) {
+    const ContactSolution solution = test::solve(solver_of(p, 500), p);
+    if (solution.path != SolutionPath::newton || solution.iterations == 0) continue;
+    const int needed = solution.iterations;
+    CAPTURE(needed);
+    const ContactSolution enough = test::solve(solver_of(p, needed), p);
+    REQUIRE(enough.path == SolutionPath::newton);
+    REQUIRE(enough.velocity == solution.velocity);
+    REQUIRE(test::solve(solver_of(p, needed - 1), p).path != SolutionPath::newton);
+    ++compared;
+    most = std::max(most, needed);
+  }
+  CAPTURE(most);
+  CHECK(compared > 100);
+  CHECK(most > 15);
+}
+
+TEST_CASE("solve_coupled: a max_iterations above 60 is taken", "[dynamics][value]") {
+  const ContactTestProblem p =
+      test::hard_problem(1477, 6);  // one of 4,000 in which Newton's method is so slow
+  const ContactSolution slow = test::solve(solver_of(p, 500), p);
+  CHECK(slow.path == SolutionPath::newton);
+  CHECK(slow.iterations > 60);
+  CHECK(test::solve(solver_of(p, 60), p).path != SolutionPath::newton);
+}
+
+TEST_CASE("solve_coupled: a tolerance below rounding ends at rounding, and the residual says so",
+          "[dynamics][property]") {
+  int at_rounding = 0, solved = 0;
+  double largest = 0.0;
+  for (const ContactTestProblem& p : hard_problems(150, 5)) {
+    const ContactSolution exact = test::solve(solver_of(p, 60, 1e-18), p);
+    if (!exact.converged) continue;
+    ++solved;
+    at_rounding += exact.residual > 1e-18;
+    largest = std::max(largest, exact.residual);
+    // To a tolerance that is met, the residual is within it.
+    const ContactSolution usual = test::solve(solver_of(p, 60), p);
+    REQUIRE(usual.converged);
+    REQUIRE(usual.residual <= 1e-9);
+  }
+  CAPTURE(solved, at_rounding, largest);
+  CHECK(solved >= 148);
+  CHECK(at_rounding > 100);
+  CHECK(largest < 1e-9);
+}
+
+TEST_CASE("solve_coupled: no fallback allocates once its memory has grown", "[dynamics][property]") {
+  if (!test::k_counts_allocations) return;
+  std::array<int, 5> paths{};
+  std::size_t allocations = 0;
+  const std::vector<ContactTestProblem> problems = hard_problems(80, 5);
+  for (const int max_iterations : {2, 4, 7, 60}) {
+    for (const ContactTestProblem& p : problems) {
+      const SmoothCoulombSolver solver = solver_of(p, max_iterations);
+      const auto memory = solver.make_memory();
+      const ContactProblem problem = p.problem();
+      ContactSolution solution;
+      solver.solve(problem, *memory, solution);
+      const test::NoAlloc guard;
+      solver.solve(problem, *memory, solution);
+      allocations += guard.allocations();
+      ++paths[static_cast<std::size_t>(solution.path)];
+    }
+  }
+  CAPTURE(paths);
+  for (const int count : paths) CHECK(count > 0);
+  CHECK(allocations == 0);
+}
 
 TEST_CASE("solve_coupled: solves random scenes with joints, motors, stops and impacts",
           "[dynamics][property]") {

@@ -35,6 +35,10 @@ TEST_CASE("LcpSolver: boxes stick and slide, spheres roll, stacks stand", "[dyna
   test::check_analytic_motions(ContactLaw::lcp);
 }
 
+TEST_CASE("LcpSolver: what counts as solved balances, however hard it was", "[dynamics][property]") {
+  test::check_hard_problems<Solver>();
+}
+
 TEST_CASE("LcpSolver: says so when it does not converge", "[dynamics][value]") {
   test::check_reports<Solver>(test::random_problems(10, 3));
 }

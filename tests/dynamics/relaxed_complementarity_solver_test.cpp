@@ -31,6 +31,11 @@ TEST_CASE("RelaxedComplementaritySolver: boxes stick and slide, spheres roll, st
   test::check_analytic_motions(ContactLaw::relaxed_complementarity);
 }
 
+TEST_CASE("RelaxedComplementaritySolver: what counts as solved balances, however hard it was",
+          "[dynamics][property]") {
+  test::check_hard_problems<RelaxedSolver>();
+}
+
 TEST_CASE("RelaxedComplementaritySolver: says so when it does not converge", "[dynamics][value]") {
   test::check_reports<RelaxedSolver>(test::random_problems(10, 3));
 }

@@ -46,6 +46,23 @@ TestScene two_boxes() { return test::stack_scene(2, 0.1, 1.0); }
 
 }  // namespace
 
+TEST_CASE("step warnings: a tolerance that rounding keeps out of reach is named, with its residual",
+          "[dynamics][value]") {
+  StepConfig config;
+  config.law = GENERATE(ContactLaw::smooth_coulomb, ContactLaw::convex_cone, ContactLaw::lcp);
+  TestScene scene = two_boxes();
+  scene.V_WB(2)[3] = 1.0;  // it slides
+  config.tolerance = 1e-17;
+  const StepWarning warning = worst(scene, config, 20, Kind::rounding);
+  CAPTURE(to_string(config.law), warning.value);
+  CHECK((warning.body == 1 || warning.body == 2));
+  CHECK(warning.other == -1);
+  CHECK(warning.value > config.tolerance);
+  CHECK(warning.value < 1e-10);
+  config.tolerance = 1e-9;
+  CHECK_FALSE(worst(scene, config, 20, Kind::rounding).is_given());
+}
+
 TEST_CASE("step warnings: a body that sinks into one 10^4 times lighter is named, and how deep it lies",
           "[dynamics][value]") {
   StepConfig config;

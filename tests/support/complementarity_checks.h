@@ -292,6 +292,27 @@ void check_vjp(const std::vector<Problem>& problems, double restitution, double&
   CHECK(unresolved <= compared / 10);
 }
 
+/// Of hard problems, what counts as solved balances, whichever search has found it: with all of the friction.
+template <typename Solver>
+void check_hard_problems() {
+  int solved = 0;
+  for (const Problem& p : hard_problems(60, 4)) {
+    const Solver solver(p.config, p.gravity());
+    const ContactSolution solution = solve(solver, p);
+    if (!solution.converged) continue;
+    ++solved;
+    std::vector<Vec3<double>> impulses;
+    solver.impulses(p.problem(), solution, *solver.make_memory(), impulses);
+    Eigen::VectorXd change, momentum = Eigen::VectorXd::Zero(p.mass.size());
+    for (std::size_t i = 0; i < impulses.size(); ++i) add_impulse(p.rows.rows[i], impulses[i], momentum);
+    p.mass.multiply(solution.velocity - p.free.v_free, change);
+    CAPTURE(solution.iterations, solution.residual, change.norm());
+    REQUIRE(close(change, momentum, 0, 1e-3 * change.norm()));
+  }
+  CAPTURE(solved);
+  CHECK(solved > 50);
+}
+
 /// Ways not to converge are told.
 template <typename Solver>
 void check_reports(const std::vector<Problem>& problems) {

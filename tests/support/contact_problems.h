@@ -162,6 +162,34 @@ inline std::vector<ContactTestProblem> random_problems(int count, int max_bodies
   return problems;
 }
 
+/// A problem that may be hard: two to `max_bodies` bodies whose masses differ by up to 10^3, with friction of
+/// 0.5 to 3, at speeds up to 10 m/s, in a step of 1 to 10 ms. One in five takes another path than Newton's
+/// method from its start, or more than 20 iterations.
+inline ContactTestProblem hard_problem(std::uint64_t seed, int max_bodies) {
+  Random random(seed);
+  const double speed = std::pow(10.0, random.uniform(-1.0, 1.0));
+  TestScene scene = random_contact_scene(
+      random, {.min_bodies = 2, .max_bodies = max_bodies, .speed = speed, .spin = 3.0 * speed});
+  for (Body& body : scene.model.bodies) {
+    body.material.friction = random.uniform(0.5, 3.0);
+    if (!body.fixed) set_mass(body, body.mass * std::pow(10.0, random.uniform(-1.5, 1.5)));
+  }
+  StepConfig config;
+  config.acceleration_scale = 9.81;
+  config.h = std::pow(10.0, random.uniform(-3.0, -2.0));
+  return {std::move(scene), config};
+}
+
+/// The first `count` of them that have contacts.
+inline std::vector<ContactTestProblem> hard_problems(int count, int max_bodies) {
+  std::vector<ContactTestProblem> problems;
+  for (std::uint64_t seed = 1; static_cast<int>(problems.size()) < count; ++seed) {
+    ContactTestProblem p = hard_problem(seed, max_bodies);
+    if (!p.rows.rows.empty()) problems.push_back(std::move(p));
+  }
+  return problems;
+}
+
 /// Velocities and impulses balance, M (v - v*) = sum J^T gamma, and impulses push.
 inline void require_balance(const ContactSolver& solver, const ContactTestProblem& p) {
   const ContactSolution solution = solve(solver, p);

@@ -44,6 +44,8 @@ int main(int argc, char** argv) {
       {"heap", print_heap},
       {"complementarity", print_complementarity},
       {"solver", print_solver},
+      {"newton_constants", print_newton_constants},
+      {"interior_point_constants", print_interior_point_constants},
       {"soak", print_soak},
       {"random", print_random},
       {"from_distance", print_from_distance},
@@ -57,7 +59,8 @@ int main(int argc, char** argv) {
   app.add_option("--steps", options.steps, "soak, heap: steps; random: steps of each scene")
       ->capture_default_str();
   app.add_option("--bodies", options.bodies, "heap: balls")->capture_default_str();
-  app.add_option("--scenes", options.scenes, "random: number of scenes")->capture_default_str();
+  app.add_option("--scenes", options.scenes, "random: number of scenes; ..._constants: of hard problems")
+      ->capture_default_str();
   app.add_option("--picture", options.folder, "convergence: folder of a picture of it, made by gnuplot");
   app.add_option("--law", options.law, "random: one law only");
   app.add_option("--top-steps", options.top_steps, "truths: steps of the free top")->capture_default_str();

@@ -16,7 +16,7 @@ struct Options {
   double seconds = 2.0;          ///< of simulated time of each scene of `penetration`
   int steps = 2000;              ///< of `soak` and `heap`; of each scene of `random` and `solver`
   int bodies = 343;              ///< of `heap`
-  int scenes = 20;               ///< of `random` and `solver`
+  int scenes = 20;               ///< of `random` and `solver`; hard problems of `..._constants`
   int top_steps = 100000;        ///< of the free top
   std::string law;               ///< of `random`; empty: every law
   std::filesystem::path folder;  ///< of the picture of `convergence`; empty: none
@@ -35,6 +35,8 @@ void print_layouts(const Options& options);
 void print_heap(const Options& options);
 void print_complementarity(const Options& options);
 void print_solver(const Options& options);
+void print_newton_constants(const Options& options);
+void print_interior_point_constants(const Options& options);
 void print_soak(const Options& options);
 void print_random(const Options& options);
 void print_from_distance(const Options& options);
