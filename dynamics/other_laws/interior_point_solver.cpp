@@ -74,7 +74,7 @@ void InteriorPointSolver<Law>::solve(const ContactProblem& problem, SolverMemory
     speed = interior_point::largest_speed(problem, speed_scale_, v, contacts);
     interior_point::start(problem, speed, v, contacts);
   };
-  const auto solve_from = [&](const Eigen::VectorXd& from) {
+  const auto solve_from = [&](const GrowableVector& from) {
     start_at(from);
     if (iteration.follow(config_.tolerance, std::min(most, constants_.interior_iterations))) return true;
     if (!may_go_on) return false;
@@ -85,7 +85,7 @@ void InteriorPointSolver<Law>::solve(const ContactProblem& problem, SolverMemory
     return iteration.track_around_fold(far, config_.tolerance, most);
   };
   // Where the path fails as well, the interior point method may have all the iterations that are allowed.
-  const auto insist_from = [&](const Eigen::VectorXd& from) {
+  const auto insist_from = [&](const GrowableVector& from) {
     start_at(from);
     return iteration.follow(config_.tolerance, most);
   };

@@ -72,7 +72,7 @@ class JointRows {
   void add_gradient(const GrowableVector& v, GrowableVector& gradient) const;
 
   /// sizes += |J|^T (-dlambda/ds) (|J| |v| + |drift| + |v_hat|): what add_gradient() sums, without its signs.
-  void add_gradient_sizes(const Eigen::VectorXd& v, Eigen::VectorXd& sizes) const;
+  void add_gradient_sizes(const GrowableVector& v, GrowableVector& sizes) const;
 
   /// J^T (-dlambda/ds) J of a group at v.
   [[nodiscard]] JointHessian hessian(const JointGroup& group, const GrowableVector& v) const;

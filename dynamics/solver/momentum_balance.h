@@ -44,11 +44,11 @@ class MomentumBalance {
   /// over mass, pairs of bodies and rows of joints, u being the unit roundoff and e_k the sum of the sizes of
   /// the velocities that cancel in J v and in the law's target, in the metric of K. It is the change of F by
   /// rounding of these velocities, which the steep laws of nearly rigid contacts magnify.
-  [[nodiscard]] double rounding(const Eigen::VectorXd& v, RowLaw law);
+  [[nodiscard]] double rounding(const GrowableVector& v, RowLaw law);
 
   /// Whether `residual`, that of the last evaluate(), is as small as rounding lets it become: it no longer
   /// falls and is at most rounding_factor times rounding().
-  [[nodiscard]] bool is_rounding(double residual, double previous, const Eigen::VectorXd& v, RowLaw law) {
+  [[nodiscard]] bool is_rounding(double residual, double previous, const GrowableVector& v, RowLaw law) {
     return residual > constants_.progress * previous && residual <= constants_.largest_rounding &&
            residual <= constants_.rounding_factor * rounding(v, law);
   }
