@@ -7,6 +7,7 @@
 
 #include "dynamics/rollout/adjoint.h"
 #include "dynamics/rollout/rollout.h"
+#include "dynamics/step/step_memory.h"
 #include "tests/support/no_alloc.h"
 #include "tests/support/scenes.h"
 
@@ -106,7 +107,7 @@ TEST_CASE("IslandSolver: an island takes the memory of others of its class, what
   State next = scene.state;
   const auto step_from = [&](const State& state) {
     const StepReport report = stepper.step(state, {}, next, scratch);
-    const std::size_t islands = scratch.solver.islands.size();
+    const std::size_t islands = scratch.memory().solver.islands.size();
     return report.status == StepStatus::ok && report.contacts >= k_balls && islands >= 2;
   };
   std::vector<State> states;

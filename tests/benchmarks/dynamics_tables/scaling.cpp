@@ -9,6 +9,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "dynamics/rollout/rollout.h"
+#include "dynamics/step/step_memory.h"
 #include "tests/benchmarks/dynamics_tables/tables.h"
 #include "tests/support/scenes.h"
 
@@ -172,7 +173,7 @@ void print_heap(const Options& options) {
     std::swap(state, next);
     if (k != 2 && k % 200 != 0) continue;
     print_row({fmt::format("{}", k), fmt::format("{}", report.contacts),
-               fmt::format("{}", scratch.solver.islands.size()),
+               fmt::format("{}", scratch.memory().solver.islands.size()),
                fmt::format("{}", memory_of_process("VmRSS")), fmt::format("{}", memory_of_process("VmHWM"))});
     std::fflush(stdout);
   }
