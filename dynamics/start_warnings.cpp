@@ -60,7 +60,8 @@ std::vector<JointStartWarning> find_joint_warnings(const Stepper& stepper, const
     const Vec6<double>& V_WB = initial.V_WB[at(joint.body_B)];
     double speed = speed_of(model.bodies[at(joint.body_B)], V_WB);
     if (joint.body_A >= 0) speed = std::max(speed, speed_of(model.bodies[at(joint.body_A)], V_WA));
-    const double least_speed = std::max(k_forbidden * speed, k_forbidden_speed);
+    const double least_speed =
+        std::max(k_forbidden * speed, k_forbidden_step * stepper.acceleration_scale() * stepper.config().h);
     const JointError error = joint_error(joint, initial);
     const JointVelocity velocity = joint_velocity(rows, group, V_WA, V_WB);
     const auto add = [&](Kind kind, double value, double least) {

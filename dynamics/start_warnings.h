@@ -15,7 +15,9 @@
 namespace abut {
 
 /// Given for a displacement beyond k_parted sizes of the smaller body (step_warnings.h), a rotation beyond
-/// k_turned, and velocities beyond k_forbidden times the speed of the points of the two bodies.
+/// k_turned, and velocities beyond k_forbidden times the speed of the points of the two bodies, or beyond
+/// k_forbidden_step times what the acceleration scale makes of rest in a step: motions of a step, such as
+/// that of a pendulum that comes to rest, are no mistake in the scene.
 struct JointStartWarning {
   enum class Kind {
     parted,   ///< the joint's frames are apart by `value` [m]
@@ -29,9 +31,9 @@ struct JointStartWarning {
 };
 [[nodiscard]] const char* to_string(JointStartWarning::Kind kind);
 
-inline constexpr double k_turned = 1e-2;           ///< [rad]
-inline constexpr double k_forbidden = 1e-2;        ///< [-]
-inline constexpr double k_forbidden_speed = 1e-6;  ///< velocities below are rounding [m/s]
+inline constexpr double k_turned = 1e-2;         ///< [rad]
+inline constexpr double k_forbidden = 1e-2;      ///< [-]
+inline constexpr double k_forbidden_step = 0.1;  ///< [-]
 
 struct StartWarnings {
   std::vector<Overlap> overlaps;          ///< in ascending order of the bodies

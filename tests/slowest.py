@@ -81,7 +81,7 @@ def measured_times(tests):
 def print_table(title, times, most, unit):
     """The entries that take longest, the share of the sum that each one and those above it have, and the sum."""
     total, reached = sum(times.values()), 0.0
-    print(f"\n| {title} | {unit} | in all |\n| --- | ---: | ---: |")
+    print(f"\n| {title} | {unit} | with those above |\n| --- | ---: | ---: |")
     for name, seconds in sorted(times.items(), key=lambda entry: -entry[1])[:most]:
         reached += seconds
         print(f"| {name} | {seconds:.1f} | {100 * reached / total if total else 0:.0f} % |")
@@ -106,6 +106,8 @@ def main():
             print(f"measured in {time.monotonic() - start:.0f} s")
         else:
             tests = times_of_last_run(arguments.build)
+        if not tests:
+            raise FileNotFoundError(0, "", "LastTest.log of a ctest that has ended")
     except FileNotFoundError as error:
         print(f"slowest.py: {error.filename}: no such file; build, and run ctest, first", file=sys.stderr)
         return 2

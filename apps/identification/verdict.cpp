@@ -188,10 +188,11 @@ void add_bound_checks(const IdentificationReport& report, std::vector<std::strin
     if (row.state != EstimateState::at_bound) continue;
     const bool is_lower = row.lower_bound && (!row.upper_bound || std::abs(row.value - *row.lower_bound) <
                                                                       std::abs(row.value - *row.upper_bound));
+    const std::string bound = number_text(is_lower ? *row.lower_bound : *row.upper_bound, 4);
     checks.push_back(fmt::format(
         "The bound: {} lies at its {} bound, {}. Move the bound if more is possible; if {} is right, put it "
         "into the scene and take the unknown out.",
-        row.name, is_lower ? "lower" : "upper", number_text(row.value, 4), number_text(row.value, 4)));
+        row.name, is_lower ? "lower" : "upper", bound, bound));
   }
 }
 

@@ -9,7 +9,8 @@ void RunWarnings::add(int step, const StepReport& report) {
     const StepWarning& warning = report.warnings[static_cast<std::size_t>(kind)];
     if (!warning.is_given()) continue;
     const auto is_same = [&](const Entry& entry) {
-      return entry.kind == kind && entry.worst.body == warning.body && entry.worst.other == warning.other;
+      return entry.kind == kind && (kind == StepWarning::Kind::rounding ||
+                                    (entry.worst.body == warning.body && entry.worst.other == warning.other));
     };
     const auto found = std::find_if(entries_.begin(), entries_.end(), is_same);
     if (found == entries_.end()) {

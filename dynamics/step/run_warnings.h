@@ -7,8 +7,8 @@
 
 namespace abut {
 
-/// The warnings of all steps of a run: each pair of bodies once for each kind. Allocates only for a pair that
-/// is new.
+/// The warnings of all steps of a run: each pair of bodies once for each kind, and `rounding`, which is of the
+/// solver rather than of bodies, once in all. Allocates only for a pair that is new.
 class RunWarnings {
  public:
   struct Entry {
