@@ -103,8 +103,12 @@ std::string failure_text(const Model& model, const StepConfig& config, double ti
 }
 
 void warn_of_start(std::string_view verb, const Model& model, const StartWarnings& warnings) {
-  for (const std::string& text : warning_texts(model, warnings))
-    fmt::print(stderr, "abut {}: warning: at the start, {}\n", verb, text);
+  constexpr std::size_t k_most = 20;  // of a heap of coincident bodies every pair overlaps
+  const std::vector<std::string> texts = warning_texts(model, warnings);
+  for (std::size_t i = 0; i < std::min(texts.size(), k_most); ++i)
+    fmt::print(stderr, "abut {}: warning: at the start, {}\n", verb, texts[i]);
+  if (texts.size() > k_most)
+    fmt::print(stderr, "abut {}: warning: {} more warnings of the start\n", verb, texts.size() - k_most);
 }
 
 const char* to_string(StepWarning::Kind kind) {

@@ -249,9 +249,11 @@ std::vector<Row> read_archive(const std::filesystem::path& file, bool rotations)
   const auto numbers = [&](const std::string& name,
                            const std::vector<std::size_t>& shape) -> const std::vector<double>& {
     const NpzArray& array = find(name);
-    if (array.shape != shape || !std::holds_alternative<std::vector<double>>(array.values)) {
-      fail(fmt::format("'{}' has shape ({}), expected numbers of shape ({})", name,
-                       fmt::join(array.shape, ", "), fmt::join(shape, ", ")));
+    if (!std::holds_alternative<std::vector<double>>(array.values))
+      fail(fmt::format("'{}' holds integers or texts, expected float64", name));
+    if (array.shape != shape) {
+      fail(fmt::format("'{}' has shape ({}), expected ({})", name, fmt::join(array.shape, ", "),
+                       fmt::join(shape, ", ")));
     }
     return array.doubles();
   };

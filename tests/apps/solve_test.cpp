@@ -214,6 +214,8 @@ TEST_CASE("solve: a search that ends at a restitution of 0 looks inside before i
   CHECK(solution.x[0] < 0.01);
   REQUIRE(solution.notes.size() == 1);
   CHECK_THAT(solution.notes[0], Contains("body.ball.restitution") && Contains("a search from inside found"));
+  CHECK(told_at(fit, solution).entries[0] ==
+        Identifiability::Entry::at_bound);  // the data exclude what is inside
 }
 
 TEST_CASE("solve: a robust loss looks at surface points one by one", "[apps][value]") {
