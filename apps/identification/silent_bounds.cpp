@@ -12,15 +12,6 @@ double range_of(const UnknownSpace& unknowns, const Variable& variable) {
   return std::isfinite(upper - lower) ? upper - lower : 1.0;
 }
 
-/// 1 at or beside the lower bound of a variable, -1 at or beside its upper bound, else 0.
-int inward(const UnknownSpace& unknowns, const Variable& variable, const Eigen::VectorXd& x) {
-  constexpr double k_beside = 0.01;  // of the range: a restitution of 0.006 has no impacts either
-  if (variable.kind != Variable::Kind::number) return 0;
-  const auto [lower, upper] = unknowns.bounds(variable);
-  const double value = x[variable.begin], near = k_beside * range_of(unknowns, variable);
-  return value - lower <= near ? 1 : upper - value <= near ? -1 : 0;
-}
-
 /// Whether no residual but a prior depends on a variable, to first order.
 bool is_silent(const MotionFit& fit, const Variable& variable, const Eigen::MatrixXd& jacobian) {
   return std::all_of(fit.blocks().begin(), fit.blocks().end(), [&](const ResidualBlock& block) {
@@ -32,13 +23,24 @@ bool is_silent(const MotionFit& fit, const Variable& variable, const Eigen::Matr
 
 }  // namespace
 
+std::optional<double> inside_of_bound(const UnknownSpace& unknowns, const Variable& variable,
+                                      const Eigen::VectorXd& x) {
+  constexpr double k_beside = 0.01;  // of the range: a restitution of 0.006 has no impacts either
+  constexpr double k_share = 0.1;    // of the range
+  if (variable.kind != Variable::Kind::number) return {};
+  const auto [lower, upper] = unknowns.bounds(variable);
+  const double value = x[variable.begin], range = range_of(unknowns, variable);
+  if (value - lower <= k_beside * range) return value + k_share * range;
+  if (upper - value <= k_beside * range) return value - k_share * range;
+  return {};
+}
+
 InsideBounds inside_silent_bounds(const MotionFit& fit, const Eigen::VectorXd& x) {
-  constexpr double k_share = 0.1;  // of the range
   const UnknownSpace& unknowns = fit.unknowns();
   InsideBounds inside{x, {}};
   std::vector<const Variable*> at_bounds;
   for (const Variable& variable : unknowns.variables()) {
-    if (inward(unknowns, variable, x) != 0) at_bounds.push_back(&variable);
+    if (inside_of_bound(unknowns, variable, x)) at_bounds.push_back(&variable);
   }
   if (at_bounds.empty()) return inside;
   const MotionFit::Evaluation here = fit.evaluate(x, MotionFit::Want::jacobian);
@@ -46,7 +48,7 @@ InsideBounds inside_silent_bounds(const MotionFit& fit, const Eigen::VectorXd& x
   std::vector<const Variable*> silent;
   for (const Variable* variable : at_bounds) {
     if (!is_silent(fit, *variable, here.jacobian)) continue;
-    inside.x[variable->begin] += inward(unknowns, *variable, x) * k_share * range_of(unknowns, *variable);
+    inside.x[variable->begin] = *inside_of_bound(unknowns, *variable, x);
     silent.push_back(variable);
   }
   if (silent.empty()) return inside;

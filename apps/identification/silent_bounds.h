@@ -1,6 +1,7 @@
 /// Bounds at which motions do not depend on an unknown, though they do inside: a restitution of 0 has no impacts.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include <Eigen/Core>
@@ -8,6 +9,10 @@
 #include "apps/identification/motion_fit.h"
 
 namespace abut {
+
+/// The number a tenth of its range inside of the bound at or beside which a variable lies; none elsewhere.
+[[nodiscard]] std::optional<double> inside_of_bound(const UnknownSpace& unknowns, const Variable& variable,
+                                                    const Eigen::VectorXd& x);
 
 /// A point beside x, where what depends on nothing at its bound is moved inside.
 struct InsideBounds {
