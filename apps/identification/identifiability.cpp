@@ -155,8 +155,8 @@ bool is_at_bound(const UnknownSpace& unknowns, int entry, const Eigen::VectorXd&
   return value - lower <= near || upper - value <= near;
 }
 
-/// Whether the data hold a variable that lies beside a bound, though they do not tell it from the bound: a
-/// restitution of 0.002 has no impacts either. The loss inside is larger then.
+/// True for a variable next to a bound if the loss a tenth of its range inside is larger: the data hold it there,
+/// though they cannot tell it from the bound (a restitution of 0.002 has no impacts, either).
 bool is_held_by_bound(const MotionFit& fit, const Variable& variable, const Eigen::VectorXd& x, double cost,
                       const RobustLoss& loss) {
   constexpr double k_two_deviations = 2.0;  // of the cost, which is half a sum of squares

@@ -81,7 +81,8 @@ class Islands {
   }
 };
 
-/// Of one thread. Islands take turns in it: it grows with the largest ones, not with their number.
+/// Working memory of one thread. Islands use it one after the other: it grows with the largest of them, not
+/// with their number.
 struct IslandMemory {
   /// For islands of one capacity class (island_solver.cpp). Solvers swap vectors of their memory with those
   /// of a solution, so that both have to be of one class.
