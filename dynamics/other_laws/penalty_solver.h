@@ -36,11 +36,17 @@ class PenaltySolver final : public ContactSolver {
  private:
   struct UnitForce;
   struct Impulse;
-  [[nodiscard]] UnitForce unit_force(const RowPair& pair, const ContactRow& row, double u_n, double h) const;
+  /// @param inverse_mass  W_c [1/kg]
+  [[nodiscard]] UnitForce unit_force(const RowPair& pair, const ContactRow& row, double inverse_mass,
+                                     double u_n, double h) const;
 
   StepConfig config_;
   double stiction_speed_;
   double speed_scale_;  ///< g h
 };
+
+/// The inverse mass W_c by which the step limits the contact of a row [1/kg]; see contact_laws/penalty.h.
+[[nodiscard]] double penalty_inverse_mass(const MassMatrix& mass, const ContactRows& rows,
+                                          const ContactRow& row);
 
 }  // namespace abut

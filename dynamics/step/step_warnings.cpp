@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "dynamics/contact_laws/penalty.h"
+#include "dynamics/other_laws/penalty_solver.h"
 #include "dynamics/rows/joint_geometry.h"
 #include "dynamics/solver/smooth_coulomb_settings.h"
 
@@ -22,14 +23,14 @@ struct PairOfStep {
 };
 
 /// How much of a contact's sinking is not that of the materials' springs [-].
-double share_of_regularization(const PairOfStep& of, const smooth_coulomb::Settings& settings) {
+double share_of_regularization(const PairOfStep& of, const smooth_coulomb::Settings& settings,
+                               const SolvedSubstep& solved, const ContactRow& row) {
   const PairMaterial& material = of.pair.material;
   if (material.compliance == 0.0 || of.config.law == ContactLaw::impedance) return 1.0;
   if (of.config.law == ContactLaw::penalty) {
     const double k = 1.0 / material.compliance;
-    return 1.0 - penalty::stable_spring(k, material.dissipation_time, of.pair.shares, of.inverse_mass, of.h)
-                         .stiffness /
-                     k;
+    const double W = penalty_inverse_mass(solved.mass, solved.rows, row);
+    return 1.0 - penalty::stable_spring(k, material.dissipation_time, of.pair.shares, W, of.h).stiffness / k;
   }
   return settings.near_rigid * of.inverse_mass /
          smooth_coulomb::normal_resistance(of.inverse_mass, material.compliance, material.dissipation_time,
@@ -40,13 +41,14 @@ double share_of_regularization(const PairOfStep& of, const smooth_coulomb::Setti
 double sunken_depth(const PairOfStep& of, double acceleration_scale, const StepMemory& scratch) {
   smooth_coulomb::Settings settings = smooth_coulomb_settings(of.config, acceleration_scale * of.config.h);
   settings.h = of.h;
-  const double share = share_of_regularization(of, settings),
-               relaxation = of.h + of.pair.material.dissipation_time;
+  const double relaxation = of.h + of.pair.material.dissipation_time;
   double deepest = 0.0;
   for (int i = of.pair.begin; i < of.pair.end; ++i) {
     const ContactRow& row = scratch.solved.rows.rows[static_cast<std::size_t>(i)];
-    const double depth = -row.distance;
-    if (!(share * depth > std::max(deepest, k_sunken_depth * of.size))) continue;
+    const double depth = -row.distance, least = std::max(deepest, k_sunken_depth * of.size);
+    if (!(depth > least)) continue;
+    const double share = share_of_regularization(of, settings, scratch.solved, row);
+    if (!(share * depth > least)) continue;
     const double parting = row.n.dot(relative_velocity(row, scratch.solved.solution.velocity));
     if (parting < 0.5 * std::min(depth / relaxation, settings.push_out_speed)) deepest = share * depth;
   }
