@@ -587,7 +587,7 @@ TEST_CASE(
     REQUIRE(test::close(spring.time_by_h, time.v[3], 1e-11, 1e-14 * time.a / h));
     REQUIRE(test::close(spring.stiffness_by_compliance, -k * k * spring.stiffness_by_stiffness, 1e-12, 0));
     REQUIRE(test::close(spring.time_by_compliance, -k * k * spring.time_by_stiffness, 1e-12, 0));
-    // h^2 k l + 2 h k tau_d l < 4 with levers and contacts that make 8 W of W.
+    // h^2 k w + 2 h k tau_d w < 4 with levers and loads that make w = 8 W_c.
     REQUIRE(8.0 * W * h * spring.stiffness * (h + 2.0 * spring.dissipation_time) < 4.0);
   }
   for (const double k : {1e20, 1e100, 1e300}) {  // as stiff as the step can follow, and no stiffer
@@ -603,6 +603,75 @@ TEST_CASE(
   CHECK(penalty::stable_spring(1e4, 0.0, false, 1.0, 1e-4).dissipation_time == 0.0);
   const penalty::Spring shared = penalty::stable_spring(1e4, 0.0, true, 1.0, 1e-4);
   CHECK(test::close(shared.dissipation_time, 5e-3, 1e-3, 0));  // a quarter of the critical damping
+}
+
+TEST_CASE("penalty: levers add at least what an impulse in any direction meets, and 9 % more at most",
+          "[dynamics][derivative]") {
+  Random random(10);
+  for (int i = 0; i < 300; ++i) {
+    const Mat3<double> R = random.quaternion().toRotationMatrix();
+    Vec3<double> moments;  // of a solid: none above the sum of the others
+    for (double& x : moments) x = std::pow(10.0, random.uniform(-4.0, 0.0));
+    moments = Vec3<double>::Constant(moments.sum()) - moments;
+    const Mat3<double> I = R * moments.asDiagonal() * R.transpose(), A = I.inverse();
+    const Vec3<double> r = std::pow(10.0, random.uniform(-3.0, 1.0)) * random.unit_vector();
+    const double value = penalty::lever_inverse_mass(r, A);
+    const Mat3<double> L = skew<double>(r) * A * skew<double>(r).transpose();
+    const double largest = Eigen::SelfAdjointEigenSolver<Mat3<double>>(L).eigenvalues().maxCoeff();
+    CAPTURE(i, value, largest);
+    REQUIRE(value >= largest * (1.0 - 1e-12));
+    REQUIRE(value <= std::pow(2.0, 0.125) * largest * (1.0 + 1e-12));
+    for (int k = 0; k < 5; ++k) {
+      const Vec3<double> arm = r.cross(random.unit_vector());
+      REQUIRE(arm.dot(A * arm) <= value * (1.0 + 1e-12));
+    }
+
+    using J = Jet<12>;
+    Vec3<J> r_J;
+    Mat3<J> I_J;
+    for (int a = 0; a < 3; ++a) {
+      r_J[a] = J(r[a], a);
+      for (int b = 0; b < 3; ++b) I_J(a, b) = J(I(a, b), 3 + 3 * a + b);
+    }
+    const Mat3<J> arm_J = skew<J>(r_J), L_J = arm_J * I_J.inverse() * arm_J.transpose(), L_2 = L_J * L_J,
+                  L_4 = L_2 * L_2, L_8 = L_4 * L_4;
+    const J exact = pow(L_8.trace(), 0.125);
+    const penalty::LeverGradient by = penalty::lever_inverse_mass_gradient(r, A);
+    REQUIRE(test::close(value, exact.a, 1e-11, 0));
+    REQUIRE(test::close(by.r, Vec3<double>(exact.v.head<3>()), 1e-9, 1e-11 * value / r.norm()));
+    const Mat3<double> dI = Eigen::Map<const Mat3<double>>(exact.v.tail<9>().data()).transpose();
+    REQUIRE(
+        test::close(by.inertia, Mat3<double>(0.5 * (dI + dI.transpose())), 1e-8, 1e-10 * value * A.norm()));
+  }
+  const Mat3<double> A = Vec3<double>(1.0, 2.0, 3.0).asDiagonal();
+  CHECK(penalty::lever_inverse_mass(Vec3<double>::Zero(), A) == 0.0);
+  CHECK(penalty::lever_inverse_mass_gradient(Vec3<double>::Zero(), A).r.isZero(0.0));
+  CHECK(penalty::lever_inverse_mass_gradient(Vec3<double>::Zero(), A).inertia.isZero(0.0));
+}
+
+TEST_CASE("penalty: a step limits contacts by their masses, or by levers and loads where these are large",
+          "[dynamics][derivative]") {
+  Random random(11);
+  for (int i = 0; i < 300; ++i) {
+    const double W = std::pow(10.0, random.uniform(-3.0, 3.0)),
+                 levers = W * std::pow(10.0, random.uniform(-1.0, 3.0)),
+                 load = i % 10 == 0 ? 0.0 : random.uniform(0.0, 6.0);
+    CAPTURE(i, W, levers, load);
+    using J = Jet<3>;
+    const J W_J(W, 0), w = W_J + J(levers, 1), S(load, 2);
+    const J exact = pow(pow(W_J, 8) + pow(w / 6.0, 8) + pow(S * w / 8.0, 8), 0.125);
+    const penalty::LimitingInverseMass limiting = penalty::limiting_inverse_mass(W, levers, load);
+    REQUIRE(test::close(limiting.value, exact.a, 1e-11, 0));
+    REQUIRE(test::close(limiting.d_inverse_mass, exact.v[0], 1e-10, 0));
+    REQUIRE(test::close(limiting.d_levers, exact.v[1], 1e-10, 0));
+    if (load > 0.0) REQUIRE(test::close(limiting.d_load, exact.v[2], 1e-10, 1e-300));
+    REQUIRE(8.0 * limiting.value >= load * (W + levers) * (1.0 - 1e-12));
+  }
+  // A ball, and the corner of a cube, alone on a floor: masses decide.
+  CHECK(
+      test::close(penalty::limiting_inverse_mass(1.0, 2.5 * std::pow(2.0, 0.125), 1.0).value, 1.0, 0.01, 0));
+  CHECK(
+      test::close(penalty::limiting_inverse_mass(1.0, 4.5 * std::pow(2.0, 0.125), 1.0).value, 1.0, 0.09, 0));
 }
 
 TEST_CASE("penalty: is a spring and damper once deep, nothing when apart, and grows with depth",
