@@ -122,20 +122,22 @@ struct SoftMaximum {
 }  // namespace detail
 
 namespace detail {
-/// L = [r] I^-1 [r]^T [1/kg] and what |L| is made of.
+/// L = [r] I^-1 [r]^T [1/kg] and |L|, from the invariants of L/tr L: as L r = 0, two of its eigenvalues, a and
+/// b, are not zero, a + b = 1, and a^2n + b^2n = (a^n + b^n)^2 - 2 (a b)^n.
 struct LeverMatrix {
-  Mat3<double> unit = Mat3<double>::Zero(), unit_4 = Mat3<double>::Zero();  ///< L/tr L and its fourth power
-  double value = 0.0;                                                       ///< |L| [1/kg]
-  double trace = 0.0;
+  Mat3<double> unit = Mat3<double>::Zero();  ///< L/tr L
+  double trace = 0.0;                        ///< [1/kg]
+  double value = 0.0;                        ///< |L| [1/kg]
 
   LeverMatrix(const Vec3<double>& r, const Mat3<double>& inverse_inertia) {
-    const Mat3<double> arm = skew<double>(r), L = arm * inverse_inertia * arm.transpose();
-    trace = L.trace();
+    const Mat3<double> arm = skew<double>(r);
+    unit = arm * inverse_inertia * arm.transpose();
+    trace = unit.trace();
     if (!(trace > 0.0)) return;
-    unit = L / trace;
-    const Mat3<double> unit_2 = unit * unit;
-    unit_4 = unit_2 * unit_2;
-    value = trace * std::sqrt(std::sqrt(std::sqrt(unit_4.squaredNorm())));
+    unit /= trace;
+    const double sum_2 = unit.squaredNorm(), product = 0.5 * (1.0 - sum_2), product_2 = product * product,
+                 sum_4 = sum_2 * sum_2 - 2.0 * product_2, sum_8 = sum_4 * sum_4 - 2.0 * product_2 * product_2;
+    value = trace * std::sqrt(std::sqrt(std::sqrt(sum_8)));
   }
 };
 }  // namespace detail
@@ -159,7 +161,8 @@ inline LeverGradient lever_inverse_mass_gradient(const Vec3<double>& r, const Ma
   if (!(lever.value > 0.0)) return {};
   // d|L| = tr(G dL), G = (L/|L|)^7
   const double s = lever.trace / lever.value, s_2 = s * s;
-  const Mat3<double> G = (s_2 * s_2 * s_2 * s) * lever.unit_4 * lever.unit * lever.unit * lever.unit;
+  const Mat3<double>&unit = lever.unit, unit_2 = unit * unit;
+  const Mat3<double> G = (s_2 * s_2 * s_2 * s) * (unit_2 * unit_2 * unit_2 * unit);
   const Mat3<double> arm = skew<double>(r), G_arm = G * arm, M = inverse_inertia * G_arm.transpose();
   LeverGradient gradient;
   gradient.r = 2.0 * Vec3<double>(M(1, 2) - M(2, 1), M(2, 0) - M(0, 2), M(0, 1) - M(1, 0));
