@@ -20,7 +20,7 @@ using Number = double& (*)(StepConfig&);
 using Count = int& (*)(StepConfig&);
 using Switch = bool& (*)(StepConfig&);
 
-constexpr std::array<StepConfigField, 21> k_fields{{
+constexpr std::array<StepConfigField, 20> k_fields{{
     {"time_step", Number([](StepConfig& c) -> double& { return c.h; })},
     {"near_rigid_factor", Number([](StepConfig& c) -> double& { return c.near_rigid_factor; })},
     {"dissipation_steps", Number([](StepConfig& c) -> double& { return c.dissipation_steps; })},
@@ -30,7 +30,6 @@ constexpr std::array<StepConfigField, 21> k_fields{{
     {"push_out_factor", Number([](StepConfig& c) -> double& { return c.push_out_factor; })},
     {"impact_speed", Number([](StepConfig& c) -> double& { return c.impact_speed; })},
     {"passive_impacts", Switch([](StepConfig& c) -> bool& { return c.passive_impacts; })},
-    {"impact_substeps", Switch([](StepConfig& c) -> bool& { return c.impact_substeps; })},
     {"adaptive_substeps", Switch([](StepConfig& c) -> bool& { return c.adaptive_substeps; })},
     {"penetration_growth", Number([](StepConfig& c) -> double& { return c.penetration_growth; })},
     {"tolerance", Number([](StepConfig& c) -> double& { return c.tolerance; })},
@@ -106,10 +105,10 @@ constexpr std::array<ContactField, 25> k_contact_fields{{
 [[maybe_unused]] void list_is_complete(const StepConfig& config) {
   [[maybe_unused]] const auto& [h, law, near_rigid_factor, dissipation_steps, stiction_factor,
                                 normal_smoothing_factor, acceleration_scale, push_out_factor, push_out,
-                                impact_speed, passive_impacts, impact_substeps, adaptive_substeps,
-                                penetration_growth, tolerance, max_iterations, penalty_stiffness,
-                                penalty_stiction_factor, speed_limit, penetration_limit, tangential_factor,
-                                impedance, complementarity_factor, contact] = config;
+                                impact_speed, passive_impacts, adaptive_substeps, penetration_growth,
+                                tolerance, max_iterations, penalty_stiffness, penalty_stiction_factor,
+                                speed_limit, penetration_limit, tangential_factor, impedance,
+                                complementarity_factor, contact] = config;
   [[maybe_unused]] const auto& [solref, solimp, impratio] = impedance;
 }
 [[maybe_unused]] void list_is_complete(const ContactConfig& config) {

@@ -45,9 +45,8 @@ struct StepConfig {
   PushOut push_out = PushOut::bias;
   double impact_speed = 0.05;      ///< approach from which on restitution counts (at least 3 g h) [m/s], > 0
   bool passive_impacts = true;     ///< restitution is reduced where an impact would gain energy
-  bool impact_substeps = false;    ///< steps are divided where contacts close
   bool adaptive_substeps = false;  ///< steps are halved where penetration grows by more than ...
-  double penetration_growth = 1e-3;      ///< ... this in one substep [m], > 0
+  double penetration_growth = 1e-3;  ///< ... this in one substep [m], > 0
   /// Relative residual of a solution [-], > 0. One that rounding keeps above it counts as solved; the step
   /// warns of it (dynamics/step/step_warnings.h).
   double tolerance = 1e-9;

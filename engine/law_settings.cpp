@@ -50,7 +50,7 @@ constexpr SettingUse no = SettingUse::ignored, joints = SettingUse::joints, yes 
 constexpr Uses k_all{yes, yes, yes, yes, yes, yes};
 
 // clang-format off
-constexpr std::array<LawSetting, 28> k_settings{{
+constexpr std::array<LawSetting, 27> k_settings{{
     //                                                                  smooth_  penalty convex_  imped-  lcp  relaxed_
     //                                                                  coulomb          cone     ance         complementarity
     step<&Step::h>("time_step", k_all),
@@ -63,7 +63,6 @@ constexpr std::array<LawSetting, 28> k_settings{{
     step<&Step::push_out>("push_out",                                  {yes,     no,     no,      no,     no,  no}),
     step<&Step::impact_speed>("impact_speed",                          {yes,     no,     no,      no,     yes, no}),
     step<&Step::passive_impacts>("passive_impacts",                    {yes,     no,     no,      no,     no,  no}),
-    step<&Step::impact_substeps>("impact_substeps",                    {yes,     no,     no,      no,     no,  no}),
     step<&Step::adaptive_substeps>("adaptive_substeps", k_all),
     step<&Step::penetration_growth>("penetration_growth", k_all),
     step<&Step::tolerance>("tolerance", k_all),

@@ -277,10 +277,13 @@ Json json_of(const Model& model, const GradientHealth& health) {
                         {"body", std::move(body)},
                         {"value", warning.value}});
   }
-  return {{"largest_growth", health.largest_growth},         {"growth_over_free", health.growth_over_free},
-          {"impact_substeps", health.impact_substeps},       {"contacts", health.contacts},
-          {"contacts_near_kink", health.contacts_near_kink}, {"share_near_kink", health.share_near_kink()},
-          {"steps_on_branches", health.steps_on_branches},   {"warnings", std::move(warnings)}};
+  return {{"largest_growth", health.largest_growth},
+          {"growth_over_free", health.growth_over_free},
+          {"contacts", health.contacts},
+          {"contacts_near_kink", health.contacts_near_kink},
+          {"share_near_kink", health.share_near_kink()},
+          {"steps_on_branches", health.steps_on_branches},
+          {"warnings", std::move(warnings)}};
 }
 
 void print_health(const Model& model, const GradientHealth& health) {

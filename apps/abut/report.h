@@ -70,7 +70,7 @@ using Json = nlohmann::ordered_json;
 /// [{"kind", "body", "other", "first_step", "steps", "worst"}, ...]; "other" is null for the world
 [[nodiscard]] Json json_of(const Model& model, const RunWarnings& warnings);
 
-/// {"largest_growth", "growth_over_free", "impact_substeps", "contacts", "contacts_near_kink",
+/// {"largest_growth", "growth_over_free", "contacts", "contacts_near_kink",
 /// "share_near_kink", "steps_on_branches", "warnings": [{"kind", "step", "body", "value"}, ...]}
 [[nodiscard]] Json json_of(const Model& model, const GradientHealth& health);
 

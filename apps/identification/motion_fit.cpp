@@ -159,7 +159,7 @@ double MotionFit::cost(JacobianMethod method) const {
   const StepConfig& config = experiment_.scene.config.step;
   switch (method) {
     case JacobianMethod::forward: {
-      bool has_jvp = !config.impact_substeps && config.push_out != PushOut::split;
+      bool has_jvp = config.push_out != PushOut::split;
       double entries = 0.0, rows = 0.0;
       for (int e = 0; e < unknowns_.tangent_size(); ++e) {
         has_jvp = has_jvp && unknowns_.has_direction(e);

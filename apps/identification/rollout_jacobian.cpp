@@ -76,7 +76,7 @@ class TangentSweep {
 
   /// Whether the tangent of a step is only known by its reverse pass.
   [[nodiscard]] bool needs_reverse_pass(const StepRecord& record) const {
-    if (!rollout_.simulator.stepper().has_jvp(record)) return true;
+    if (!rollout_.simulator.stepper().has_jvp()) return true;
     if (reverse_pass_ != ReversePass::in_contact) return reverse_pass_ == ReversePass::always;
     return std::any_of(record.substeps.begin(), record.substeps.end(),
                        [](const SubstepRecord& substep) { return !substep.features.empty(); });

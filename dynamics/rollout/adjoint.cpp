@@ -163,8 +163,6 @@ void AdjointSweep::step_back(int k, const State& state, const State& next, const
 
 void AdjointSweep::note(int k, const StepRecord& record, const KinkCount& kinks, double norm_before) {
   GradientHealth& health = gradient_.health;
-  for (const SubstepRecord& substep : record.substeps)
-    health.impact_substeps += substep.length == SubstepRecord::Length::impact;
   if (record.report.path >= SolutionPath::graduated_friction || record.report.has_negative_determinant ||
       kinks.has_negative_determinant) {
     ++health.steps_on_branches;
@@ -234,7 +232,7 @@ StepConfig contacts_from_distance(const Model& model, const StepConfig& config, 
   if (std::isfinite(smallest)) {
     soft.contact.activity_smoothing = std::max(config.contact.activity_smoothing, distance / smallest);
   }
-  soft.impact_substeps = soft.adaptive_substeps = false;
+  soft.adaptive_substeps = false;
   reset_ignored(!model.joints.empty(), soft);
   return soft;
 }

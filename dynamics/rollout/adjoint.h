@@ -37,14 +37,13 @@ struct GradientWarning {
 /// How a gradient came about.
 struct GradientHealth {
   bool smoother_backward =
-      false;                   ///< AdjointOptions::backward was used: not the gradient of the forward pass
+      false;  ///< AdjointOptions::backward was used: not the gradient of the forward pass
   /// False: a pair has another detector than the manifold, and derivatives by shapes that were asked for are
   /// NaN.
   bool has_shape_derivatives = true;
-  int impact_substeps = 0;     ///< with the derivative of their time
-  int contacts = 0;            ///< rows of all solves of all steps
-  int contacts_near_kink = 0;  ///< of these: see KinkCount
-  int steps_on_branches = 0;   ///< that may have other answers nearby
+  int contacts = 0;                  ///< rows of all solves of all steps
+  int contacts_near_kink = 0;        ///< of these: see KinkCount
+  int steps_on_branches = 0;         ///< that may have other answers nearby
   std::vector<double> adjoint_norm;  ///< |dL/d(state k)|, k = 0 ... steps
   double largest_growth = 0;    ///< max over the steps k of |dL/d(state k)| / |dL/d(state k + 1)|, without
                                 ///< what the loss itself adds at k

@@ -24,8 +24,7 @@ using StateTangents = std::vector<StateTangent>;
 /// How the states of a recorded rollout change along a direction of its inputs.
 ///
 /// Throws std::logic_error if the trajectory failed; std::invalid_argument for a direction of other sizes
-/// than the rollout's, for push-out of kind "split", and for a step that
-/// was divided at an impact: the derivative of its time is known backwards only (adjoint.h).
+/// than the rollout's and for push-out of kind "split".
 [[nodiscard]] StateTangents rollout_jvp(const Stepper& stepper, const Trajectory& trajectory,
                                         const RolloutDirection& direction);
 

@@ -21,8 +21,6 @@ const char* to_string(SolutionPath path) {
 void ContactSolution::reset() {
   push_out.resize(0);
   displacement.resize(0);
-  impact_row = -1;
-  impact_time = 0.0;
   iterations = factorizations = 0;
   residual = 0.0;
   path = SolutionPath::newton;

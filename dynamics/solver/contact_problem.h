@@ -12,21 +12,15 @@
 
 namespace abut {
 
-/// Contacts that may be impacts: those of pairs with restitution, all, or only those closed already.
-enum class PossibleImpacts { with_restitution, all, closed };
-
 /// Velocities are those of the moving bodies, [w; v] each.
 struct ContactProblem {
-  using Impacts = PossibleImpacts;
-
   const MassMatrix& mass;
   const ContactRows& rows;
-  const GrowableVector& v_start;   ///< at the start of the step
-  const GrowableVector& v_free;    ///< v*: at its end, had there been no contact
-  double h;                        ///< length of the step [s]
-  double nominal_h;                ///< of the whole step, where this is a part of it [s]
+  const GrowableVector& v_start;  ///< at the start of the step
+  const GrowableVector& v_free;   ///< v*: at its end, had there been no contact
+  double h;                       ///< length of the step [s]
+  double nominal_h;               ///< of the whole step, where this is a part of it [s]
   const JointRows& joints = k_no_joints;
-  Impacts impacts = Impacts::with_restitution;
 
   /// See EndMotion.
   MotionLag lag{};
@@ -46,11 +40,9 @@ struct ContactProblem {
 
 struct ContactSolution {
   GrowableVector velocity;
-  GrowableVector push_out;       ///< pseudo-velocities of a split push-out, else empty
-  GrowableVector displacement;   ///< see EndMotion
-  int impact_row = -1;           ///< of the first impact after the start of the step, -1 if none
-  double impact_time = 0.0;      ///< its t_c [s]
-  int iterations = 0;            ///< of Newton's method
+  GrowableVector push_out;      ///< pseudo-velocities of a split push-out, else empty
+  GrowableVector displacement;  ///< see EndMotion
+  int iterations = 0;           ///< of Newton's method
   int factorizations = 0;
   double residual = 0.0;  ///< relative; above the tolerance of a solution at which rounding ended the search
   int worst_slot = 0;     ///< of a body of the island with this residual
@@ -63,7 +55,7 @@ struct ContactSolution {
     return {velocity, displacement, lag, push_out.size() == 0};
   }
 
-  /// No displacement, no impact, nothing done; vectors keep their memory.
+  /// No displacement, nothing done; vectors keep their memory.
   void reset();
 };
 

@@ -76,15 +76,9 @@ void select_joints(const JointRows& whole, std::span<const int> groups, std::spa
   }
 }
 
-/// The row of the whole problem that an island counts as `row`.
-int whole_row(const ContactRows& whole, const Island& island, int row) {
-  const auto pair = at(island.rows.rows[at(row)].pair);
-  return whole.pairs[at(island.pairs[pair])].begin + row - island.rows.pairs[pair].begin;
-}
-
 ContactProblem problem_of(const Island& island, const ContactProblem& whole) {
-  return {island.mass,     island.rows,       island.v_start, island.v_free, whole.h,
-          whole.nominal_h, island.joint_rows, whole.impacts,  whole.lag,     island.start_rows};
+  return {island.mass,     island.rows,       island.v_start, island.v_free,    whole.h,
+          whole.nominal_h, island.joint_rows, whole.lag,      island.start_rows};
 }
 
 /// Calls f(begin of the whole, begin of the part, count) for the contact rows of each pair of an island ...
@@ -376,10 +370,6 @@ void IslandSolver::solve(const ContactProblem& problem, IslandMemory& memory, Co
       scatter(part.push_out, island.slots, solution.push_out);
     }
     scatter_displacement(part.displacement, island, problem.mass.size(), solution.displacement);
-    if (part.impact_row >= 0 && (solution.impact_row < 0 || part.impact_time < solution.impact_time)) {
-      solution.impact_row = whole_row(problem.rows, island, part.impact_row);
-      solution.impact_time = part.impact_time;
-    }
     if (solution.converged && !part.converged)
       memory.unconverged_slots.assign(island.slots.begin(), island.slots.end());
     add_report(part, solution);
@@ -405,9 +395,8 @@ bool IslandSolver::linearize(const ContactProblem& problem, const ContactSolutio
     auto& [island, of_law] = linearization.add_part(*solver_, slots);
     islands.select(problem, k, island);
     gather(solution, island);
-    linearization.is_complete &=
-        solver_->linearize(problem_of(island, problem), island.solution, what_for,
-                           *memory_of(slots, memory).of_law, *of_law);
+    linearization.is_complete &= solver_->linearize(problem_of(island, problem), island.solution, what_for,
+                                                    *memory_of(slots, memory).of_law, *of_law);
   }
   return linearization.is_complete;
 }

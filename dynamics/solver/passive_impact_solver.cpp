@@ -17,7 +17,7 @@ ContactProblem plastic(const ContactProblem& problem) {
 
 bool has_impacts(const ContactProblem& problem, const impact::Settings& settings) {
   for (const RowPair& pair : problem.rows.pairs) {
-    if (!may_have_impacts(problem, pair)) continue;
+    if (pair.material.restitution == 0.0) continue;
     for (int r = pair.begin; r < pair.end; ++r)
       if (impact_of_row(problem, static_cast<std::size_t>(r), settings).hit) return true;
   }

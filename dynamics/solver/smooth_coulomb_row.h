@@ -21,10 +21,6 @@ namespace abut {
   return impact_settings(problem, settings.impact_speed);
 }
 
-[[nodiscard]] inline bool may_have_impacts(const ContactProblem& problem, const RowPair& pair) {
-  return problem.impacts != ContactProblem::Impacts::with_restitution || pair.material.restitution > 0.0;
-}
-
 /// What the impact of a row depends on, the row being that of the problem or the one at the start.
 struct RowApproach {
   const ContactProblem& problem;
@@ -74,9 +70,6 @@ struct RowApproach {
                                                   const impact::Settings& settings) {
   const ContactRow& start = problem.start_row(i);
   impact::Impact impact = impact::make_impact(RowApproach(problem, i, start).value, settings);
-  // Open contacts are no impacts of a substep that ends where the first of them closes.
-  if (problem.impacts == ContactProblem::Impacts::closed && start.distance > 0.0)
-    return {false, impact.share};
   const ContactRow& row = problem.rows.rows[i];
   if (impact.hit && row.is_moved()) {
     impact.time = row.impact_time;

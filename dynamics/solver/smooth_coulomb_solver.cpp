@@ -40,7 +40,7 @@ void SmoothCoulombSolver::prepare_impacts(const ContactProblem& problem,
   rows.impacts.clear();
   for (std::size_t p = 0; p < problem.rows.pairs.size(); ++p) {
     const RowPair& pair = problem.rows.pairs[p];
-    if (!may_have_impacts(problem, pair)) continue;
+    if (pair.material.restitution == 0.0) continue;
     rows.impacts.resize(problem.rows.rows.size());
     for (int r = pair.begin; r < pair.end; ++r) {
       const auto i = static_cast<std::size_t>(r);
@@ -62,17 +62,13 @@ void SmoothCoulombSolver::displace(const ContactProblem& problem, const smooth_c
                                    SmoothCoulombMemory& memory, ContactSolution& solution) {
   const SmoothCoulombRows& rows = memory.rows;
   const GrowableVector& v = solution.velocity;
-  const bool has_no_joints =
-      problem.joints.empty();  // joints answer an impact: it then acts from the start on
+  if (!problem.joints.empty()) return;  // joints answer an impact: it then acts from the start on
+  bool has_impacts = false;
   for (std::size_t i = 0; i < rows.impacts.size(); ++i) {
     const impact::Impact& impact = rows.impacts[i];
     if (!impact.hit) continue;
-    if (solution.impact_row < 0 && has_no_joints) memory.impulse.setZero(problem.mass.size());
-    if (solution.impact_row < 0 || impact.closing < solution.impact_time) {
-      solution.impact_row = static_cast<int>(i);
-      solution.impact_time = impact.closing;
-    }
-    if (!has_no_joints) continue;
+    if (!has_impacts) memory.impulse.setZero(problem.mass.size());
+    has_impacts = true;
     const ContactRow& row = problem.rows.rows[i];
     const auto p = static_cast<std::size_t>(row.pair);
     const auto [block, lane] = memory.rows.blocks.place(problem.rows.pairs[p], p, static_cast<int>(i));
@@ -86,7 +82,7 @@ void SmoothCoulombSolver::displace(const ContactProblem& problem, const smooth_c
     add_force(row.slot_B, 1.0);
     add_force(row.slot_A, -1.0);
   }
-  if (solution.impact_row >= 0 && has_no_joints) problem.mass.solve(memory.impulse, solution.displacement);
+  if (has_impacts) problem.mass.solve(memory.impulse, solution.displacement);
 }
 
 std::unique_ptr<SolverMemory> SmoothCoulombSolver::make_memory() const {
@@ -174,11 +170,10 @@ int SmoothCoulombSolver::contacts_near_kink(const ContactProblem& problem, const
   near_kink.assign(problem.rows.rows.size(), false);
   const impact::Settings settings = impact_settings(problem, settings_);
   for (const RowPair& pair : problem.rows.pairs) {
-    if (!may_have_impacts(problem, pair)) continue;
+    if (pair.material.restitution == 0.0) continue;
     for (int r = pair.begin; r < pair.end; ++r) {
       const auto i = static_cast<std::size_t>(r);
       const ContactRow& row = problem.start_row(i);
-      if (problem.impacts == ContactProblem::Impacts::closed && row.distance > 0.0) continue;
       const impact::Approach approach = RowApproach(problem, i, row).value;
       const impact::Impact impact = impact::make_impact(approach, settings);
       if (impact.share == 0.0) continue;

@@ -48,7 +48,7 @@ void Stepper::contact_forces(const State& state, const Control& control, const S
     restore(*start, control, part, LinearizeFor::vjp, memory);
     const LinearizedSubstep& at = memory.linearized;
     const SolvedSubstep& solved = at.solved();
-    solver_->impulses(problem_of(part, solved), solved.solution, memory.solver, impulses);
+    solver_->impulses(problem_of(solved, part.h), solved.solution, memory.solver, impulses);
     const std::size_t earlier = forces.size();
     for (std::size_t i = 0; i < impulses.size(); ++i) {
       const ContactRow& row = solved.rows.rows[i];

@@ -128,7 +128,7 @@ void Stepper::move_to_impacts(const State& state, const ContactProblem& start,
   const ContactRows& rows = start.rows;
   bool is_split = start.joints.empty();
   for (const RowPair& pair : rows.pairs) {
-    if (!may_have_impacts(start, pair)) continue;
+    if (pair.material.restitution == 0.0) continue;
     const std::size_t first = out.moved.size();
     for (int i = pair.begin; i < pair.end; ++i) {
       const ContactRow& row = rows.rows[static_cast<std::size_t>(i)];

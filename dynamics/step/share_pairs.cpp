@@ -23,7 +23,7 @@ bool Stepper::can_share_pairs(const LinearizedSubstep& at) const {
 void Stepper::find_pair_jacobians(const State& state, const SubstepRecord& record,
                                   StepMemory& scratch) const {
   const SolvedSubstep& solved = scratch.linearized.solved();
-  const ContactProblem problem = problem_of(record, solved);
+  const ContactProblem problem = problem_of(solved, record.h);
   StepVjpScratch& memory = scratch.vjp;
   ContactProblemBar& bar = memory.problem;
   StateTangent& state_bar = memory.of_pair;

@@ -1,6 +1,5 @@
 /// The tangent of a step, by the implicit function theorem: what its solve says of its velocities is
 /// differentiated along the direction, with the factor that the way back uses too.
-#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
@@ -78,12 +77,7 @@ class JointImpulseTangent {
 
 }  // namespace
 
-bool Stepper::has_jvp(const StepRecord& record) const {
-  return config_.push_out != PushOut::split &&
-         std::none_of(record.substeps.begin(), record.substeps.end(), [](const SubstepRecord& substep) {
-           return substep.length == SubstepRecord::Length::impact;
-         });
-}
+bool Stepper::has_jvp() const { return config_.push_out != PushOut::split; }
 
 void Stepper::step_jvp(const State& state, const Control& control, const State& next,
                        const StepRecord& record, std::span<const StepDirection> directions,
@@ -93,18 +87,9 @@ void Stepper::step_jvp(const State& state, const Control& control, const State& 
     throw std::logic_error(
         fmt::format("a step that ended '{}' has no derivative", to_string(record.report.status)));
   }
-  if (config_.push_out == PushOut::split) {
+  if (!has_jvp()) {
     throw std::invalid_argument(
         "push-out of kind 'split' has no forward derivative; take 'bias', or the adjoint");
-  }
-  for (const SubstepRecord& substep : record.substeps) {
-    if (substep.length == SubstepRecord::Length::impact) {
-      throw std::invalid_argument(
-          fmt::format("a step is divided at an impact of bodies '{}' and '{}', whose time has no forward "
-                      "derivative; switch impact_substeps off, or take the adjoint",
-                      model_->bodies[static_cast<std::size_t>(substep.impact.body_A)].name,
-                      model_->bodies[static_cast<std::size_t>(substep.impact.body_B)].name));
-    }
   }
   memory.between.resize(directions.size());
   for (std::size_t k = 0; k < record.substeps.size(); ++k) {
@@ -130,7 +115,7 @@ void Stepper::substep_jvp(const State& state, const Control& control, const Stat
   const double h = record.h;
   LinearizedSubstep& at = scratch.linearized;
   const SolvedSubstep& solved = at.solved();
-  const ContactProblem problem = problem_of(record, solved);
+  const ContactProblem problem = problem_of(solved, h);
   const StateTangent& state_dot = *direction.state;
 
   // Free motion, contacts, rows, contact problem, pose update.
@@ -161,7 +146,7 @@ void Stepper::substep_jvp(const State& state, const Control& control, const Stat
                                           direction.bodies[static_cast<std::size_t>(pair.body_A)],
                                           direction.bodies[static_cast<std::size_t>(pair.body_B)]));
   }
-  impacts_jvp(state, solved, problem_at_start(solved, h, problem.impacts), state_dot, dot, scratch);
+  impacts_jvp(state, solved, problem_at_start(solved, h), state_dot, dot, scratch);
   dot.joint_impulses.resize(0);
   if (!solved.joints.empty()) {
     dot.joint_impulses.setZero(solved.mass.size());

@@ -57,7 +57,6 @@ struct StepVjpScratch {
   std::vector<Vec3<double>> momentum;
   std::vector<FreeMotionParameterBar> parameters;
   std::vector<GeometryGradient> geometry;
-  std::vector<double> later;  ///< of each loss: see step_vjp()
   std::vector<bool> near_kink;
   std::vector<int> kinks_of_body;
   // Of many losses, see pair_jacobian.h.
@@ -65,12 +64,6 @@ struct StepVjpScratch {
   ManifoldLinearization pair_contacts;
   StateTangent of_pair;
   GrowableVector multiplier;
-  // Of the gap whose root is the time of an impact.
-  struct OfGap {
-    StateTangent start, end;
-    std::vector<Vec6<double>> wrench;
-    ModelGradient model;
-  } gap;
 };
 
 struct StepJvpScratch {
@@ -89,7 +82,7 @@ struct StepMemory {
   SolvedSubstep solved;
   ImpactRowsMemory impacts;
   IslandMemory solver;
-  State start, end;  ///< of a substep
+  State start;  ///< of a substep
 
   LinearizedSubstep linearized;
   StepVjpScratch vjp;

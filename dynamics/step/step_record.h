@@ -20,10 +20,7 @@ enum class Tape { lean, full };
 
 /// One solve.
 struct SubstepRecord {
-  /// How its length came about: `given`, or what `others` left of the step, or up to an `impact`.
-  enum class Length { given, remainder, impact } length = Length::remainder;
-  double h = 0;                           ///< [s]
-  ContactFeature impact;                  ///< the contact that closes at its end, where that is its length
+  double h = 0;                           ///< its length [s], a constant
   std::vector<ContactFeature> features;   ///< of the contacts with a weight > 0
   std::vector<ContactClusters> clusters;  ///< of each pair that has such, if any pair is reduced
   GrowableVector velocity;                ///< see ContactSolution, as the next two

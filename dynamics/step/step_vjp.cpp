@@ -64,7 +64,7 @@ void Stepper::restore(const State& state, const Control& control, const SubstepR
   make_joint_rows(model, solved.mass, state, joint_settings(), solved.joints);
   free_motion(model, solved.mass, state, control, h, solved.free);
   move_to_impacts(
-      state, problem_at_start(solved, h, impacts_of(record.length)),
+      state, problem_at_start(solved, h),
       [&](int contact) { return record.features[static_cast<std::size_t>(contact)]; }, scratch.impacts,
       solved.impacts);
   solved.solution.velocity = record.velocity;
@@ -77,7 +77,7 @@ void Stepper::linearize(const State& state, const Control& control, const State&
   restore(state, control, record, what_for, scratch);
   LinearizedSubstep& at = scratch.linearized;
   const SolvedSubstep& solved = at.solved();
-  const ContactProblem problem = problem_of(record, solved);
+  const ContactProblem problem = problem_of(solved, record.h);
   linearize_motion(*model_, solved.mass, state, record.h, solved.free,
                    solved.solution.end_motion(problem.lag), next, at.motion);
   if (at.tape == nullptr &&
@@ -103,7 +103,7 @@ Stepper::TimeBar Stepper::substep_vjp(const State& state, const Control& control
   const double h = record.h;
   LinearizedSubstep& at = scratch.linearized;
   const SolvedSubstep& solved = at.solved();
-  const ContactProblem problem = problem_of(record, solved);
+  const ContactProblem problem = problem_of(solved, h);
   const StateTangent& next_bar = *step_bar.next;
   StateTangent& state_bar = *step_bar.state;
   const std::span<Vec6<double>> wrench_bar = step_bar.wrench;
@@ -129,7 +129,7 @@ Stepper::TimeBar Stepper::substep_vjp(const State& state, const Control& control
     for (const PairJacobian& pair : scratch.vjp.pairs) pair.add_vjp(scratch.vjp.multiplier, state_bar);
   } else {
     solver_->vjp(problem, solved.solution, at.islands(), end_bar, scratch.solver, bar);
-    impacts_vjp(state, solved, problem_at_start(solved, h, problem.impacts), step_bar, bar, scratch);
+    impacts_vjp(state, solved, problem_at_start(solved, h), step_bar, bar, scratch);
     scratch.vjp.contacts.assign(at.contacts.contacts.size(), ContactBar{});
     bar.h += rows_vjp(solved.rows, h, solved.free.v_start, bar.rows,
                       {scratch.vjp.contacts, state_bar.pose, &bar.v_start, state_bar.twist});
@@ -183,39 +183,6 @@ LinearizeFor vjps_of(std::size_t losses) {
 
 }  // namespace
 
-/// The length h of a substep that ends at an impact as a function of everything else, for dL/dh: adds to
-/// `bar`, whose `next` does not matter. Returns dL by the time at its start. Leaves the substep linearized.
-double Stepper::impact_time_vjp(const State& state, const Control& control, const State& next,
-                                const SubstepRecord& record, double h_bar, const StepBar& bar,
-                                StepMemory& scratch) const {
-  StepVjpScratch::OfGap& gap = scratch.vjp.gap;
-  // Differentiates `scale` d at the end of the substep, by everything and by h.
-  const auto distance_vjp = [&](double scale, std::span<Vec6<double>> wrench, ModelGradient& model,
-                                const GradientMask& mask) {
-    gap.end.set_zero(model_->body_count());
-    const StepBar of_distance{&gap.end, &gap.start, wrench, &model, mask};
-    detector_->linearize(next.X_WB, std::span(&record.impact, 1), scratch.linearized.contacts,
-                        LinearizeFor::vjp);
-    ContactBar contact_bar;
-    contact_bar.signed_distance = scale;
-    contacts_vjp(next.X_WB, std::span(&contact_bar, 1), of_distance, scratch.linearized.contacts,
-                 gap.end.pose, scratch);
-    linearize(state, control, next, record, vjps_of(scratch.vjp.later.size()), scratch);
-    return substep_vjp(state, control, next, record, of_distance, scratch);
-  };
-  // The first time only the derivative with respect to h is wanted.
-  gap.wrench.assign(bar.wrench.size(), Vec6<double>::Zero());
-  gap.model.set_zero(*model_);
-  const GradientMask none{.shapes = false, .materials = false, .masses = false};
-  const double distance_by_h = distance_vjp(1.0, gap.wrench, gap.model, none).h;
-  const TimeBar time_bar = distance_vjp(-h_bar / distance_by_h, bar.wrench, *bar.model, bar.mask);
-  for (std::size_t b = 0; b < gap.start.pose.size(); ++b) {
-    bar.state->pose[b] += gap.start.pose[b];
-    bar.state->twist[b] += gap.start.twist[b];
-  }
-  return time_bar.start;
-}
-
 bool Stepper::is_near_kink_of_shape(std::span<const Pose<double>> X_WB, const ContactFeature& feature,
                                     double signed_distance) const {
   if (feature.kind != ContactKind::vertex_sdf) return false;
@@ -238,7 +205,7 @@ void Stepper::count_kinks(const State& state, const SubstepRecord& record, StepM
   const auto& rows = solved.rows.rows;
   std::vector<bool>& near_kink = scratch.vjp.near_kink;
   kinks.contacts += static_cast<int>(rows.size());
-  const ContactProblem problem = problem_of(record, solved);
+  const ContactProblem problem = problem_of(solved, record.h);
   (void)solver_->contacts_near_kink(problem, solved.solution, near_kink);
   solver_->flag_islands_near_kink(problem, scratch.linearized.islands(), near_kink);
   find_kinks_at_impacts(state, solved, scratch.impacts, near_kink);
@@ -262,7 +229,6 @@ KinkCount Stepper::step_vjp(const State& state, const Control& control, const St
                             const StepRecord& record, std::span<const StepBar> bars,
                             StepScratch& scratch) const {
   StepMemory& memory = scratch.memory();
-  using Length = SubstepRecord::Length;
   if (record.report.status != StepStatus::ok) {
     throw std::logic_error(
         fmt::format("a step that ended '{}' has no gradient", to_string(record.report.status)));
@@ -272,8 +238,6 @@ KinkCount Stepper::step_vjp(const State& state, const Control& control, const St
   end_bars.resize(bars.size());
   KinkCount kinks;
   memory.vjp.kinks_of_body.assign(model_->bodies.size(), 0);
-  // dL/dh by the substeps behind: they start later, or last as long as what is left
-  memory.vjp.later.assign(bars.size(), 0.0);
   for (std::size_t k = substeps.size(); k-- > 0;) {
     const SubstepRecord& substep = substeps[k];
     const bool is_last = k + 1 == substeps.size();
@@ -291,12 +255,7 @@ KinkCount Stepper::step_vjp(const State& state, const Control& control, const St
         std::swap(end_bars[i], *bar.state);
         bar.next = &end_bars[i];
       }
-      const TimeBar time_bar = substep_vjp(start, control, end, substep, bar, memory, shares_pairs);
-      double& later_bar = memory.vjp.later[i];
-      if (substep.length == Length::impact)
-        later_bar += impact_time_vjp(start, control, end, substep, time_bar.h + later_bar, bar, memory);
-      if (substep.length == Length::remainder) later_bar -= time_bar.h;
-      later_bar += time_bar.start;
+      (void)substep_vjp(start, control, end, substep, bar, memory, shares_pairs);
     }
   }
   if (kinks.near_kink > 0) {

@@ -83,32 +83,27 @@ double Stepper::largest_speed(const State& state, int body, const Vec6<double>& 
 StepReport Stepper::step(const State& state, const Control& control, State& next, StepScratch& scratch,
                          StepRecord* record, Tape tape) const {
   StepMemory& memory = scratch.memory();
-  if (divides_steps()) return divided_step(state, control, next, memory, record, tape);
+  if (config_.adaptive_substeps) return divided_step(state, control, next, memory, record, tape);
   if (record) record->substeps.resize(1);
-  const StepReport report = substep(state, control, config_.h, Impacts::with_restitution, next, memory,
-                                    record ? &record->substeps[0] : nullptr, tape);
+  const StepReport report =
+      substep(state, control, config_.h, next, memory, record ? &record->substeps[0] : nullptr, tape);
   if (record) record->report = report;
   return report;
 }
 
-ContactProblem Stepper::problem_at_start(const SolvedSubstep& solved, double h, Impacts impacts) const {
-  return {solved.mass, solved.rows, solved.free.v_start, solved.free.v_free, h, config_.h, solved.joints,
-          impacts,     lag_of(h)};
+ContactProblem Stepper::problem_at_start(const SolvedSubstep& solved, double h) const {
+  return {solved.mass, solved.rows, solved.free.v_start, solved.free.v_free,
+          h,           config_.h,   solved.joints,       lag_of(h)};
 }
 
-ContactProblem Stepper::problem_of(const SolvedSubstep& solved, double h, Impacts impacts) const {
-  if (solved.impacts.empty()) return problem_at_start(solved, h, impacts);
-  return {solved.mass, solved.impacts.rows, solved.free.v_start, solved.free.v_free,
-          h,           config_.h,           solved.joints,       impacts,
-          lag_of(h),   solved.rows.rows};
+ContactProblem Stepper::problem_of(const SolvedSubstep& solved, double h) const {
+  if (solved.impacts.empty()) return problem_at_start(solved, h);
+  return {solved.mass, solved.impacts.rows, solved.free.v_start, solved.free.v_free, h,
+          config_.h,   solved.joints,       lag_of(h),           solved.rows.rows};
 }
 
-ContactProblem Stepper::problem_of(const SubstepRecord& record, const SolvedSubstep& solved) const {
-  return problem_of(solved, record.h, impacts_of(record.length));
-}
-
-StepReport Stepper::substep(const State& state, const Control& control, double h, Impacts impacts,
-                            State& next, StepMemory& scratch, SubstepRecord* record, Tape tape) const {
+StepReport Stepper::substep(const State& state, const Control& control, double h, State& next,
+                            StepMemory& scratch, SubstepRecord* record, Tape tape) const {
   StepReport report;
   report.law = config_.law;
   const Model& model = *model_;
@@ -134,10 +129,10 @@ StepReport Stepper::substep(const State& state, const Control& control, double h
   make_joint_rows(model, solved.mass, state, joint_settings(), solved.joints);
   free_motion(model, solved.mass, state, control, h, solved.free);
   move_to_impacts(
-      state, problem_at_start(solved, h, impacts),
+      state, problem_at_start(solved, h),
       [&](int contact) { return scratch.manifold.contacts.feature(static_cast<std::size_t>(contact)); },
       scratch.impacts, solved.impacts);
-  const ContactProblem problem = problem_of(solved, h, impacts);
+  const ContactProblem problem = problem_of(solved, h);
   std::shared_ptr<SubstepTape> kept;
   if (record && tape == Tape::full) kept = tapes_->next();
   solver_->solve(problem, scratch.solver, solved.solution, kept ? &kept->islands : nullptr);
@@ -163,11 +158,7 @@ StepReport Stepper::substep(const State& state, const Control& control, double h
     if (!kept || !kept->islands.is_complete || report.status != StepStatus::ok) {
       record->tape = nullptr;
     } else {
-      if (divides_steps()) {
-        kept->solved = solved;  // where to divide is asked of it, too
-      } else {
-        std::swap(kept->solved, solved);
-      }
+      std::swap(kept->solved, solved);
       kept->solved.rows.reduced = {};
       int contact = 0;  // as in the record
       kept->solved.rows.each_member([&](ContactRow& row) { row.contact = contact++; });

@@ -22,7 +22,6 @@ namespace abut {
 class ContactDetector;
 class IslandSolver;
 class TapePool;
-enum class PossibleImpacts;
 struct ContactManifold;
 struct ContactProblem;
 struct ContactProblemBar;
@@ -61,13 +60,12 @@ class Stepper {
 
   /// The JVPs of a step that was recorded, along one direction or several: from changes of the state, the
   /// wrenches and the model to d(next). Throws std::logic_error for a record of a failed step;
-  /// std::invalid_argument for a step that an impact divided, whose time's derivative is known backwards
-  /// only, and for push-out of kind "split".
+  /// std::invalid_argument for push-out of kind "split".
   void step_jvp(const State& state, const Control& control, const State& next, const StepRecord& record,
                 std::span<const StepDirection> directions, StepScratch& scratch) const;
 
-  /// Whether step_jvp() knows the step; step_vjp() does either way.
-  [[nodiscard]] bool has_jvp(const StepRecord& record) const;
+  /// False for push-out of kind "split", which step_jvp() refuses and step_vjp() does not.
+  [[nodiscard]] bool has_jvp() const;
 
   /// Contacts of a state whose activity is not zero, reduced where pairs ask for it. None if the state is not
   /// finite.
@@ -92,13 +90,12 @@ class Stepper {
   [[nodiscard]] JointSettings joint_settings() const;
 
  private:
-  using Impacts = PossibleImpacts;
   [[nodiscard]] MotionLag lag_of(double h) const;
   using TimeBar = StepTimeBar;
 
   /// One solve over h seconds, as step().
-  StepReport substep(const State& state, const Control& control, double h, Impacts impacts, State& next,
-                     StepMemory& scratch, SubstepRecord* record, Tape tape = Tape::lean) const;
+  StepReport substep(const State& state, const Control& control, double h, State& next, StepMemory& scratch,
+                     SubstepRecord* record, Tape tape = Tape::lean) const;
   /// What a recorded substep was made of, with derivatives of its contacts: scratch.linearized, but for its
   /// motion and islands.
   void restore(const State& state, const Control& control, const SubstepRecord& record, LinearizeFor what_for,
@@ -129,9 +126,8 @@ class Stepper {
   void substep_jvp(const State& state, const Control& control, const State& next, const SubstepRecord& record,
                    const StepDirection& direction, StepMemory& scratch) const;
   /// Before and after impacts moved rows.
-  [[nodiscard]] ContactProblem problem_at_start(const SolvedSubstep& solved, double h, Impacts impacts) const;
-  [[nodiscard]] ContactProblem problem_of(const SolvedSubstep& solved, double h, Impacts impacts) const;
-  [[nodiscard]] ContactProblem problem_of(const SubstepRecord& record, const SolvedSubstep& solved) const;
+  [[nodiscard]] ContactProblem problem_at_start(const SolvedSubstep& solved, double h) const;
+  [[nodiscard]] ContactProblem problem_of(const SolvedSubstep& solved, double h) const;
 
   // move_impacts.cpp
   /// Moves rows to the poses of their impacts.
@@ -153,21 +149,12 @@ class Stepper {
   // substeps.cpp
   StepReport divided_step(const State& state, const Control& control, State& next, StepMemory& scratch,
                           StepRecord* record, Tape tape) const;
-  bool stop_at_impact(const State& state, const Control& control, State& next, StepMemory& scratch, double& h,
-                      StepReport& report, SubstepRecord* record, Tape tape) const;
-  double impact_time_vjp(const State& state, const Control& control, const State& next,
-                         const SubstepRecord& record, double h_bar, const StepBar& bar,
-                         StepMemory& scratch) const;
   /// Adds those of the substep from `state` on, the last that was linearized.
   void count_kinks(const State& state, const SubstepRecord& record, StepMemory& scratch,
                    KinkCount& kinks) const;
   /// Whether the contact of a vertex lies near a kink of the other body's signed distance.
   [[nodiscard]] bool is_near_kink_of_shape(std::span<const Pose<double>> X_WB, const ContactFeature& feature,
                                            double signed_distance) const;
-  bool find_impact_time(const State& state, const Control& control, const ContactFeature& feature,
-                        StepMemory& scratch, double& h) const;
-  [[nodiscard]] bool divides_steps() const { return config_.impact_substeps || config_.adaptive_substeps; }
-  [[nodiscard]] Impacts impacts_of(SubstepRecord::Length length) const;
   /// [m/s] of any point of a body that others may touch, at the twist V.
   [[nodiscard]] double largest_speed(const State& state, int body, const Vec6<double>& V) const;
 

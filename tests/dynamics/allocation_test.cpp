@@ -52,42 +52,6 @@ TEST_CASE("Stepper: a step allocates nothing once its scratch has grown", "[dyna
   CHECK(count == 0);
 }
 
-TEST_CASE("Stepper: the VJP of a step that is divided at an impact allocates no gradient of the model for it",
-          "[dynamics][property]") {
-  if (!test::k_counts_allocations) return;
-  Model model;
-  model.bodies = {make_half_space(), make_sphere(0.04, 800.0)};
-  for (Body& body : model.bodies) body.material.restitution = 0.7;
-  State state;
-  state.X_WB.resize(2);
-  state.V_WB.assign(2, Vec6<double>::Zero());
-  state.X_WB[1].p = {0.0, 0.0, 0.0435};
-  state.V_WB[1] << 1.0, 2.0, 0.0, 0.3, 0.0, -1.0;
-  StepConfig config;
-  config.h = 1e-2;
-  config.impact_substeps = true;
-  const Stepper stepper(model, config);
-  StepScratch scratch;
-  StepRecord record;
-  State next;
-  REQUIRE(stepper.step(state, {}, next, scratch, &record).status == StepStatus::ok);
-  REQUIRE(record.substeps.size() == 2);
-  StateTangent bar(2), before;
-  bar.pose[1].setConstant(0.3);
-  std::vector<Vec6<double>> wrench_bar(2, Vec6<double>::Zero());
-  ModelGradient model_bar;
-  model_bar.set_zero(model);
-  std::size_t allocations = 0;
-  for (int k = 0; k < 3; ++k) {
-    const test::NoAlloc guard;
-    const StepBar step_bar{&bar, &before, wrench_bar, &model_bar};
-    (void)stepper.step_vjp(state, {}, next, record, {&step_bar, 1}, scratch);
-    if (k > 0) allocations += guard.allocations();
-  }
-  CHECK(before.twist[1].norm() > 0.0);
-  CHECK(allocations == 0);
-}
-
 TEST_CASE("Stepper: the derivatives of a step allocate nothing once their scratch has grown",
           "[dynamics][property]") {
   if (!test::k_counts_allocations) return;

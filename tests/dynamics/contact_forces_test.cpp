@@ -45,7 +45,7 @@ TEST_CASE("contact_forces: with gravity they account for the momentum of every b
   const ContactLaw law =
       GENERATE(ContactLaw::smooth_coulomb, ContactLaw::penalty, ContactLaw::convex_cone,
                ContactLaw::impedance, ContactLaw::lcp, ContactLaw::relaxed_complementarity);
-  const int variant = GENERATE(0, 1, 2);  // as it is, contacts blended, with restitution and divided steps
+  const int variant = GENERATE(0, 1, 2);  // as it is, contacts blended, with restitution
   Random random(11);
   double largest = 0.0;
   for (int i = 0; i < 12; ++i) {
@@ -54,7 +54,6 @@ TEST_CASE("contact_forces: with gravity they account for the momentum of every b
     config.law = law;
     if (law == ContactLaw::penalty) config.h = 2e-4;
     if (variant == 1) config.contact.reduction = Reduction::blend;
-    config.impact_substeps = variant == 2 && setting_use("impact_substeps", law) == SettingUse::honoured;
     for (Body& body : scene.model.bodies) {
       body.linear_damping = 0.0;
       if (variant == 2) body.material.restitution = 0.5;

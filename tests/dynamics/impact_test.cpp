@@ -6,7 +6,6 @@
 
 #include "dynamics/rollout/adjoint.h"
 #include "dynamics/rollout/rollout.h"
-#include "dynamics/step/impact_time.h"
 #include "tests/support/close.h"
 #include "tests/support/gradient_check.h"
 #include "tests/support/scenes.h"
@@ -16,12 +15,11 @@ namespace {
 using namespace abut;
 using test::TestScene;
 
-StepConfig config_of(double h, bool substeps = false) {
+StepConfig config_of(double h) {
   StepConfig config;
   config.h = h;
   config.acceleration_scale = 9.81;
   config.tolerance = 1e-12;
-  config.impact_substeps = substeps;
   return config;
 }
 
@@ -70,9 +68,8 @@ HeightGradient height_gradient(const TestScene& scene, const StepConfig& config,
 TEST_CASE("impact: a ball leaves the floor with e times its speed", "[dynamics][value]") {
   const double e = GENERATE(0.3, 0.5, 0.9, 1.0);
   const double h = GENERATE(2e-3, 1e-3, 5e-4);
-  const bool substeps = GENERATE(false, true);
   TestScene scene = ball_scene(e, 0.3, 0.0, 9.81);
-  const Stepper stepper(scene.model, config_of(h, substeps));
+  const Stepper stepper(scene.model, config_of(h));
   double before = 0.0, after = 0.0;
   State end;
   (void)simulate(stepper, scene.state, static_cast<int>(0.45 / h), {}, end,
@@ -82,41 +79,17 @@ TEST_CASE("impact: a ball leaves the floor with e times its speed", "[dynamics][
                    after = std::max(after, v);
                    return true;
                  });
-  CAPTURE(e, h, substeps, before, after);
+  CAPTURE(e, h, before, after);
   // Both speeds are seen up to a step after or before the impact.
   CHECK(std::abs(after + e * before) <= (1.0 + e) * 9.81 * h);
 }
 
-TEST_CASE("find_root_of_gap: ends at rounding of coordinates, as soon far from the origin as at it",
-          "[dynamics][property]") {
-  const double far = GENERATE(0.0, 1.0, 1e3, 1e6, 1e9);
-  Random random(7);
-  for (int i = 0; i < 200; ++i) {
-    const double time = random.uniform(0.05, 0.95), speed = random.uniform(0.1, 10.0), h = 0.01,
-                 acceleration = random.uniform(-0.5, 0.5) * speed / h,
-                 gap_at_0 = speed * time * h + 0.5 * acceleration * time * time * h * h;
-    const auto gap_after = [&](double t) {
-      const volatile double height = far + gap_at_0 - speed * t - 0.5 * acceleration * t * t;
-      return height - far;
-    };
-    const double start = gap_after(0.0), end = gap_after(h);
-    if (!(start > 0.0 && end < 0.0)) continue;
-    const double rounding = 2.3e-16 * (far + 1.0), exact = std::max(rounding, 1e-13 * start);
-    const ImpactTime impact = find_root_of_gap(gap_after, start, h, end, rounding);
-    CAPTURE(far, i, impact.time, impact.gap, impact.evaluations);
-    REQUIRE(impact.evaluations <= 8);
-    REQUIRE(std::abs(impact.time - time * h) <= 4.0 * exact / (0.4 * speed));
-    REQUIRE(std::abs(impact.gap) <= exact);
-  }
-}
-
-TEST_CASE("impact_substeps: a bounce, and its gradient, are the same far from the origin",
-          "[dynamics][property]") {
+TEST_CASE("impact: a bounce, and its gradient, are the same far from the origin", "[dynamics][property]") {
   const double far = GENERATE(1e3, 1e5);
   const auto gradient_at = [](double x) {
     TestScene scene = ball_scene(0.8, 0.1037, -1.5, 9.81);
     scene.X_WB(1).p.x() += x;
-    return height_gradient(scene, config_of(1e-2, true), 20);
+    return height_gradient(scene, config_of(1e-2), 20);
   };
   const HeightGradient here = gradient_at(0.0), there = gradient_at(far);
   CAPTURE(far, here.height, there.height);
@@ -129,11 +102,10 @@ TEST_CASE("impact: without gravity the height after a bounce, and its gradient, 
           "[dynamics][derivative]") {
   const double e = GENERATE(0.5, 0.8, 1.0);
   const double h = GENERATE(1e-2, 2e-3);
-  const bool substeps = GENERATE(false, true);
-  CAPTURE(e, h, substeps);
+  CAPTURE(e, h);
   const double gap = 0.1037, v = -1.5, T = 0.2;
-  const HeightGradient got = height_gradient(ball_scene(e, gap, v, 0.0), config_of(h, substeps),
-                                             static_cast<int>(std::lround(T / h)));
+  const HeightGradient got =
+      height_gradient(ball_scene(e, gap, v, 0.0), config_of(h), static_cast<int>(std::lround(T / h)));
   // z = 0.1 + e (-gap - v T), the impact being at -gap/v
   CHECK(test::close(got.height, 0.1 + e * (-gap - v * T), 5e-4, 0));  // compliant: R = 2.5e-4 W
   CHECK(test::close(got.by_height, -e, 2e-3, 0));
@@ -141,46 +113,9 @@ TEST_CASE("impact: without gravity the height after a bounce, and its gradient, 
   CHECK(test::close(got.by_restitution, -gap - v * T, 2e-3, 0));
 }
 
-TEST_CASE("impact: a restitution of 0 has the derivative of the side on which it can change",
-          "[dynamics][derivative]") {
-  const double h = GENERATE(1e-2, 2e-3);
-  const double gravity = GENERATE(0.0, 9.81);
-  const int steps = static_cast<int>(0.2 / h);
-  const auto scene_of = [&](double e) {  // two balls, one of which hits the other
-    TestScene scene;
-    scene.model.gravity = {0, 0, -gravity};
-    for (const double x : {0.0, 0.25}) scene.add(test::sphere_of_mass(0.1, 1.0), test::pose_at({x, 0, 0}));
-    scene.V_WB(0)[3] = 1.0;
-    set_restitution(scene, e);
-    return scene;
-  };
-  const auto speed_after = [&](double e, std::size_t of) {
-    const TestScene scene = scene_of(e);
-    State end;
-    REQUIRE(simulate(Stepper(scene.model, config_of(h, true)), scene.state, steps, {}, end).status ==
-            StepStatus::ok);
-    return end.V_WB[of][3];
-  };
-  const TestScene scene = scene_of(0.0);
-  const Stepper stepper(scene.model, config_of(h, true));
-  const Trajectory trajectory = rollout(stepper, scene.state, steps);
-  REQUIRE(trajectory.ok());
-  for (const std::size_t of : {0u, 1u}) {
-    const Gradient gradient = adjoint(stepper, trajectory, [&](int k, const State&, StateTangent& bar) {
-      if (k == steps) bar.twist[of][3] += 1.0;
-    });
-    const double by_restitution = gradient.model.bodies[0].restitution + gradient.model.bodies[1].restitution;
-    const double difference = (speed_after(1e-6, of) - speed_after(0.0, of)) / 1e-6;
-    CAPTURE(h, gravity, of, difference);
-    CHECK(test::close(by_restitution, difference, 1e-3, 0));
-    CHECK(std::abs(by_restitution) > 0.01);
-  }
-}
-
 TEST_CASE("impact: under gravity an elastic ball's gradient is within 1 %", "[dynamics][derivative]") {
   const double h = GENERATE(5e-3, 2e-3, 1e-3);
-  const bool substeps = GENERATE(false, true);
-  CAPTURE(h, substeps);
+  CAPTURE(h);
   const double e = 0.8, gap = 0.2, v = -0.5, g = 9.81, T = 0.4;
   const double v0 = v - 0.5 * g * h;  // velocities of a simulation are those of the middles of its steps
   const double v1 = -std::sqrt(v0 * v0 + 2.0 * g * gap), t = (v0 - v1) / g, s = T - t;
@@ -190,7 +125,7 @@ TEST_CASE("impact: under gravity an elastic ball's gradient is within 1 %", "[dy
   const double d_speed = v0 / speed, d_time = (1.0 + d_speed) / g;
   const double by_velocity = e * d_speed * s - (e * speed - g * s) * d_time;
   const HeightGradient got =
-      height_gradient(ball_scene(e, gap, v, g), config_of(h, substeps), static_cast<int>(std::lround(T / h)));
+      height_gradient(ball_scene(e, gap, v, g), config_of(h), static_cast<int>(std::lround(T / h)));
   CHECK(test::close(got.height - 0.1, e * speed * s - 0.5 * g * s * s, 0, 1e-3));
   CHECK(test::close(got.by_height, by_gap, 0, 0.01 * std::abs(by_gap)));
   CHECK(test::close(got.by_velocity, by_velocity, 0, 0.01 * T));
@@ -199,17 +134,16 @@ TEST_CASE("impact: under gravity an elastic ball's gradient is within 1 %", "[dy
 TEST_CASE("impact: of two equal elastic balls one takes over the other's velocity, and so do gradients",
           "[dynamics][derivative]") {
   const double h = GENERATE(1e-2, 2e-3);
-  const bool substeps = GENERATE(false, true);
   TestScene scene;
   scene.model.gravity.setZero();
   for (const double x : {0.0, 0.25}) scene.add(test::sphere_of_mass(0.1, 1.0), test::pose_at({x, 0, 0}));
   scene.V_WB(0)[3] = 1.0;
   set_restitution(scene, 1.0);
-  const Stepper stepper(scene.model, config_of(h, substeps));
+  const Stepper stepper(scene.model, config_of(h));
   const int steps = static_cast<int>(0.2 / h);
   const Trajectory trajectory = rollout(stepper, scene.state, steps);
   REQUIRE(trajectory.ok());
-  CAPTURE(h, substeps);
+  CAPTURE(h);
   CHECK(test::close(trajectory.states.back().V_WB[0][3], 0.0, 0, 2e-3));
   CHECK(test::close(trajectory.states.back().V_WB[1][3], 1.0, 0, 2e-3));
   for (const std::size_t of : {0u, 1u}) {
@@ -221,10 +155,8 @@ TEST_CASE("impact: of two equal elastic balls one takes over the other's velocit
   }
 }
 
-TEST_CASE("impact: the adjoint agrees with differences of rollouts with impacts, divided steps included",
-          "[dynamics][derivative]") {
-  const bool substeps = GENERATE(false, true);
-  int compared = 0, unresolved = 0, divided = 0;
+TEST_CASE("impact: the adjoint agrees with differences of rollouts with impacts", "[dynamics][derivative]") {
+  int compared = 0, unresolved = 0;
   std::vector<double> errors;
   for (std::uint64_t seed = 1; seed <= 24; ++seed) {
     Random random(seed);
@@ -238,7 +170,7 @@ TEST_CASE("impact: the adjoint agrees with differences of rollouts with impacts,
           stack<double>(test::random_vector(random, 2.0), Vec3<double>(random.uniform(-1, 1), 0, -1.5)));
     }
     set_restitution(scene, random.uniform(0.2, 0.8));
-    StepConfig config = config_of(2e-3, substeps);
+    StepConfig config = config_of(2e-3);
     config.contact.edge_edge = false;
     constexpr int k_steps = 60;
     const auto run = [&](const TestScene& s) {
@@ -247,7 +179,6 @@ TEST_CASE("impact: the adjoint agrees with differences of rollouts with impacts,
     };
     const Trajectory trajectory = run(scene);
     REQUIRE(trajectory.ok());
-    for (const StepRecord& record : trajectory.records) divided += record.substeps.size() > 1;
     const Vec6<double> c_pose = test::random_vector<6>(random), c_twist = test::random_vector<6>(random);
     const Stepper stepper(scene.model, config);
     const Gradient gradient = adjoint(stepper, trajectory, [&](int k, const State&, StateTangent& bar) {
@@ -281,13 +212,12 @@ TEST_CASE("impact: the adjoint agrees with differences of rollouts with impacts,
       ++unresolved;
       continue;
     }
-    CAPTURE(seed, substeps, slope, fd.value, fd.error);
+    CAPTURE(seed, slope, fd.value, fd.error);
     errors.push_back(std::abs(slope - fd.value) / std::abs(fd.value));
     CHECK(test::close(slope, fd.value, 1e-4, 1e-5));
   }
-  CAPTURE(substeps, compared, unresolved, divided);
+  CAPTURE(compared, unresolved);
   CHECK(unresolved <= compared / 4);
-  CHECK((divided > 0) == substeps);
 }
 
 TEST_CASE("adaptive substeps: steps are halved where penetration grows, and their gradient holds",
@@ -324,51 +254,6 @@ TEST_CASE("adaptive substeps: steps are halved where penetration grows, and thei
   CHECK(test::close(gradient.initial.twist[1][5], fd.value, 1e-5, 1e-9));
 }
 
-TEST_CASE("adaptive substeps: gradients hold where impacts divide the same steps", "[dynamics][derivative]") {
-  using Length = SubstepRecord::Length;
-  TestScene scene = soft_box_scene(0.08);
-  StepConfig config = config_of(4e-3, true);
-  config.contact.edge_edge = false;
-  config.adaptive_substeps = true;
-  config.penetration_growth = 2e-5;  // little sinks in after an impact
-  const Stepper stepper(scene.model, config);
-  constexpr int k_steps = 14;
-  int both = 0, compared = 0;
-  for (int i = 0; i < 12; ++i) {
-    const double z = 0.08 + 7e-4 * i;
-    const auto rolled_from = [&](double height) {
-      State start = scene.state;
-      start.X_WB[1].p.z() = height;
-      return rollout(stepper, start, k_steps);
-    };
-    const Trajectory trajectory = rolled_from(z);
-    REQUIRE(trajectory.ok());
-    for (const StepRecord& record : trajectory.records) {
-      bool is_stopped = false, is_halved = false;
-      double sum = 0.0;
-      for (const SubstepRecord& substep : record.substeps) {
-        is_stopped = is_stopped || substep.length == Length::impact;
-        is_halved = is_halved || (is_stopped && substep.length == Length::given);
-        sum += substep.h;
-        CHECK(substep.h > 1e-9 * config.h);  // rounding leaves no piece of its own
-      }
-      CHECK(test::close(sum, config.h, 1e-14, 0));
-      both += is_halved;
-    }
-    const Gradient gradient = adjoint(stepper, trajectory, [&](int k, const State&, StateTangent& bar) {
-      if (k == k_steps) bar.pose[1][5] += 1.0;
-    });
-    const auto fd = test::fd_sweep([&](double at) { return rolled_from(at).states.back().X_WB[1].p.z(); }, z,
-                                   1e-6, 1e-7, 1e-11);
-    CAPTURE(z, gradient.initial.pose[1][5], fd.value, fd.error);
-    if (fd.disagrees_with_itself) continue;  // where a piece more begins, the motion jumps
-    ++compared;
-    CHECK(test::close(gradient.initial.pose[1][5], fd.value, 1e-5, 1e-9));
-  }
-  CHECK(both >= 6);
-  CHECK(compared >= 8);
-}
-
 TEST_CASE("impact: the gradient holds through bounces off a floor that shakes", "[dynamics][derivative]") {
   TestScene scene = ball_scene(0.7, 0.1, -0.5, 9.81);
   Oscillation& shaking = scene.body(0).oscillation;
@@ -376,7 +261,7 @@ TEST_CASE("impact: the gradient holds through bounces off a floor that shakes", 
   shaking.frequency = 4.0;
   scene.V_WB(0) = shaking.twist(0.0);
   constexpr int k_steps = 150;
-  const StepConfig config = config_of(2e-3, true);
+  const StepConfig config = config_of(2e-3);
   const HeightGradient got = height_gradient(scene, config, k_steps);
   const auto height = [&](double z, double v) {
     TestScene moved = scene;

@@ -108,7 +108,7 @@ TEST_CASE("law_settings: every law acts on what it honours, and refuses what it 
         if (divides) scene.X_WB(2).p.z() = 0.1;  // what is deep from the start hides what grows
         if (setting.key == "adaptive_substeps") config.penetration_growth = 1e-9;
         if (setting.key == "penetration_growth") config.adaptive_substeps = true;
-        const bool bounces = setting.key == "impact_speed" || setting.key == "impact_substeps";
+        const bool bounces = setting.key == "impact_speed";
         if (bounces && is_honoured(use, has_joint)) scene.body(3).material.restitution = 1.0;
         if (setting.key == "passive_impacts" &&
             is_honoured(use, has_joint)) {  // a box that would gain energy

@@ -28,9 +28,9 @@ using Catch::Contains;
 /// A value other than the default, as a scene file has it.
 std::string other_value(std::string_view key) {
   static const std::map<std::string_view, std::string> k_words{
-      {"push_out", "\"split\""},    {"solref", "[0.03, 0.9]"},   {"solimp", "[0.1, 0.9, 0.002, 0.4, 3]"},
-      {"passive_impacts", "false"}, {"impact_substeps", "true"}, {"adaptive_substeps", "true"},
-      {"restitution", "0.5"},       {"max_iterations", "77"}};
+      {"push_out", "\"split\""},    {"solref", "[0.03, 0.9]"},     {"solimp", "[0.1, 0.9, 0.002, 0.4, 3]"},
+      {"passive_impacts", "false"}, {"adaptive_substeps", "true"}, {"restitution", "0.5"},
+      {"max_iterations", "77"}};
   const auto word = k_words.find(key);
   return word == k_words.end() ? "0.3" : word->second;
 }
@@ -149,7 +149,6 @@ TEST_CASE("law_settings: reset_ignored leaves what require_honoured accepts", "[
     StepConfig config;
     config.law = law;
     config.push_out = PushOut::split;
-    config.impact_substeps = true;
     config.near_rigid_factor = 0.2;
     config.tangential_factor = 0.01;
     config.impedance.impratio = 3.0;

@@ -42,7 +42,6 @@ acceleration_scale = 4.5
 push_out_factor = 40
 impact_speed = 0.07
 passive_impacts = false
-impact_substeps = true
 adaptive_substeps = true
 penetration_growth = 0.002
 tolerance = 1e-9
@@ -200,7 +199,6 @@ TEST_CASE("scene_io: every key arrives where it belongs", "[engine][value]") {
   CHECK(step.push_out_factor == 40.0);
   CHECK(step.impact_speed == 0.07);
   CHECK(!step.passive_impacts);
-  CHECK(step.impact_substeps);
   CHECK(step.adaptive_substeps);
   CHECK(step.penetration_growth == 0.002);
   CHECK(step.tolerance == 1e-9);

@@ -228,7 +228,7 @@ struct VjpComparison {
 
 /// Compares the VJP of a problem with differences in one random direction for each kind of input.
 ///
-/// @param time_step  whether the solver knows dL/dh: those that divide steps at impacts do
+/// @param time_step  whether the solver has dL/dh
 inline ContactProblemBar compare_vjp(const ContactSolver& solver, const ContactTestProblem& p, Random& random,
                                      VjpComparison& comparison, bool time_step = false) {
   const ContactSolution solution = solve(solver, p);

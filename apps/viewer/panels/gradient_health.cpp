@@ -21,17 +21,16 @@ namespace abut::viewer {
 namespace {
 
 /// What is marked above the strip. Shapes and colours tell kinds apart.
-enum class Mark { growth, chaos, kinks, branch, impact };
+enum class Mark { growth, chaos, kinks, branch };
 struct MarkStyle {
   const char* word;
   Colour colour;
 };
-const std::array<MarkStyle, 5>& mark_styles() {
-  static const std::array<MarkStyle, 5> k_styles{{{"growth", rgb(213, 94, 0)},
+const std::array<MarkStyle, 4>& mark_styles() {
+  static const std::array<MarkStyle, 4> k_styles{{{"growth", rgb(213, 94, 0)},
                                                   {"chaos", rgb(204, 121, 167)},
                                                   {"kinks", rgb(240, 228, 66)},
-                                                  {"other answers", rgb(0, 158, 115)},
-                                                  {"impact", rgb(86, 180, 233)}}};
+                                                  {"other answers", rgb(0, 158, 115)}}};
   return k_styles;
 }
 
@@ -56,9 +55,6 @@ Mark mark_of(GradientWarning::Kind kind) {
 
 std::vector<StepMark> marks_of(const GradientResult& result) {
   std::vector<StepMark> marks;
-  for (std::size_t k = 0; k < result.steps.size(); ++k) {
-    if (result.steps[k].impacts > 0) marks.push_back({Mark::impact, static_cast<int>(k), -1});
-  }
   for (const GradientWarning& warning : result.gradient.health.warnings)
     marks.push_back({mark_of(warning.kind), warning.step, warning.body});
   return marks;
@@ -76,8 +72,6 @@ void draw_mark_at(ImDrawList& list, Mark mark, ImVec2 centre, float size) {
       return list.AddQuadFilled({x - r, y}, {x, y - r}, {x + r, y}, {x, y + r}, colour);
     case Mark::branch:
       return list.AddRectFilled({x - r, y - r}, {x + r, y + r}, colour);
-    case Mark::impact:
-      return list.AddRectFilled({x - 0.3f * r, y - r}, {x + 0.3f * r, y + r}, colour);
   }
 }
 
@@ -170,7 +164,7 @@ std::optional<std::pair<int, int>> draw_strip(const PanelContext& context, const
   for (const StepMark& mark : marks) {
     const float x = x_of(mark.step);
     const ImU32 colour = packed(mark_styles()[static_cast<std::size_t>(mark.mark)].colour);
-    if (mark.mark != Mark::impact) list.AddLine({x, top}, {x, bottom}, (colour & 0x00ffffffU) | 0x60000000U);
+    list.AddLine({x, top}, {x, bottom}, (colour & 0x00ffffffU) | 0x60000000U);
     draw_mark_at(list, mark.mark, {x, corner.y + 0.5f * marks_height}, 0.65f * line);
   }
   const std::int64_t shown = context.frame.number - result.request.number;
@@ -287,7 +281,6 @@ std::string step_text(const GradientResult& result, int step) {
     text += fmt::format(", {:.0f} % of the solver's beside a kink", 100.0 * of.share_near_kink) +
             of_body(of.kink_body);
   text += "\n" + count_text(of.iterations, "iteration") + " of the solver";
-  if (of.impacts > 0) text += "\n" + count_text(of.impacts, "impact") + " with the derivative of its time";
   if (of.has_other_answers) text += "\nthe step may have other answers";
   return text;
 }

@@ -35,8 +35,6 @@ inline constexpr StepSetting k_step_settings[] = {
      "Approach above which a contact with restitution is an impact: v = max(impact_speed, 3 g h)."},
     {"passive_impacts", "", 0.0, 1.0, false,
      "Restitution is reduced where an impact would gain energy."},
-    {"impact_substeps", "", 0.0, 1.0, false,
-     "A step is divided where a contact closes: exact gradients through impacts, at the cost of more solves."},
     {"adaptive_substeps", "", 0.0, 1.0, false,
      "Steps are halved where penetration grows too much."},
     {"penetration_growth", "m", 1e-6, 0.1, true,

@@ -138,8 +138,6 @@ void differentiate(const Simulator& simulator, const Trajectory& trajectory, con
     GradientStep& step = result.steps[at(k)];
     step.contacts = record.report.contacts;
     step.iterations = record.report.iterations;
-    for (const SubstepRecord& substep : record.substeps)
-      step.impacts += substep.length == SubstepRecord::Length::impact;
   }
   result.gradient = sweep.finish();
   std::vector<GradientWarning> warnings;

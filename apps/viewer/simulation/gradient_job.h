@@ -38,7 +38,6 @@ struct GradientStep {
   int kink_body = -1;          ///< that has such a contact
   int contacts = 0;            ///< with a weight > 0
   int iterations = 0;          ///< of the solver
-  int impacts = 0;             ///< with the derivative of their time
   bool has_other_answers = false;  ///< GradientWarning::Kind::branch
 };
 
