@@ -43,9 +43,12 @@ struct StepConfig {
       -1.0;                       ///< g of all such factors [m/s^2]; negative: |gravity|, or 9.81 without it
   double push_out_factor = 50.0;  ///< rigid overlap goes at push_out_factor * g * h [m/s] at most [-], > 0
   PushOut push_out = PushOut::bias;
-  double impact_speed = 0.05;      ///< approach from which on restitution counts (at least 3 g h) [m/s], > 0
-  bool passive_impacts = true;     ///< restitution is reduced where an impact would gain energy
-  bool adaptive_substeps = false;  ///< steps are halved where penetration grows by more than ...
+  /// Speed of approach above which a contact with restitution is an impact [m/s], > 0; v_thr = max(impact_speed,
+  /// 3 g h). Restitution fades in between 5/8 and 11/8 of v_thr (dynamics/contact_laws/impact.h).
+  double impact_speed = 0.05;
+  /// Restitution is reduced where an impact would gain kinetic energy (dynamics/solver/impact_solver.h).
+  bool passive_impacts = true;
+  bool adaptive_substeps = false;    ///< steps are halved where penetration grows by more than ...
   double penetration_growth = 1e-3;  ///< ... this in one substep [m], > 0
   /// Relative residual of a solution [-], > 0. One that rounding keeps above it counts as solved; the step
   /// warns of it (dynamics/step/step_warnings.h).

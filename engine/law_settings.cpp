@@ -62,7 +62,7 @@ constexpr std::array<LawSetting, 27> k_settings{{
     step<&Step::push_out_factor>("push_out_factor",                    {yes,     joints, yes,     joints, yes, yes}),
     step<&Step::push_out>("push_out",                                  {yes,     no,     no,      no,     no,  no}),
     step<&Step::impact_speed>("impact_speed",                          {yes,     no,     no,      no,     yes, no}),
-    step<&Step::passive_impacts>("passive_impacts",                    {yes,     no,     no,      no,     no,  no}),
+    step<&Step::passive_impacts>("passive_impacts",                    {yes,     no,     no,      no,     yes, no}),
     step<&Step::adaptive_substeps>("adaptive_substeps", k_all),
     step<&Step::penetration_growth>("penetration_growth", k_all),
     step<&Step::tolerance>("tolerance", k_all),

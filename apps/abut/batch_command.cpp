@@ -114,7 +114,8 @@ class StateArrays {
 
 /// Numbers for the array "status"; the words are in the file, too.
 constexpr std::array k_statuses{StepStatus::ok,       StepStatus::not_converged, StepStatus::non_finite,
-                                StepStatus::too_deep, StepStatus::too_fast,      StepStatus::turns_too_far};
+                                StepStatus::too_deep, StepStatus::too_fast,      StepStatus::turns_too_far,
+                                StepStatus::jumped};
 constexpr const char* k_refused = "refused";  // the model made no sense: there was nothing to run
 
 std::string status_word(const BatchResult& result) {

@@ -59,6 +59,8 @@ std::string cause_text(const StepConfig& config, const StepReport& report) {
       return fmt::format("speed of {:.3g} m/s, allowed: {:.3g} m/s", report.max_speed, config.speed_limit);
     case StepStatus::turns_too_far:
       return "a body turns too far within the step to be followed";
+    case StepStatus::jumped:
+      return fmt::format("a body moved {:.3g} m farther than its velocities explain", report.jump);
   }
   return {};
 }
@@ -78,6 +80,8 @@ const char* hint_text(StepStatus status) {
       return "try a smaller time_step or softer contacts, and if the speed is meant, a larger speed_limit";
     case StepStatus::turns_too_far:
       return "try a smaller time_step, or a slower body";
+    case StepStatus::jumped:
+      return "try a smaller time_step, or a restitution of 0";
   }
   return "";
 }

@@ -271,35 +271,46 @@ void ContactDetector::detect(std::span<const Pose<double>> X_WB, std::span<const
     if (is_above(scratch.boxes[at(B)], sdf(A), X_WB[at(A)], margin(A)) ||
         is_above(scratch.boxes[at(A)], sdf(B), X_WB[at(B)], margin(B)))
       continue;
-    ContactPair pair = make_pair(A, B);
-    pair.begin = static_cast<int>(manifold.contacts.size());
-    const double reach = 4.0 * pair.activity_smoothing + margin(A) + margin(B);
-    const ContactConfig config = pair_config(A, B);
-    if (config.detector != DetectorKind::manifold) {
-      append_other_contacts(pair_query(A, B, config, X_WB), reach, scratch, manifold.contacts);
-      pair.end = static_cast<int>(manifold.contacts.size());
-      if (pair.end > pair.begin) manifold.pairs.push_back(pair);
-      continue;
-    }
-    PairProblem<double> problem(geometry(A).features, geometry(B).features, config, pair_size(A, B),
-                                std::min(model_body(A).inradius, model_body(B).inradius), reach);
-    for (int side = 0; side < 2; ++side)
-      problem.vertices[side] = carries_vertices(config, model_body(A), side);
-    ContactBlock<double>& block = manifold.contacts.block();
-    find_pair_contacts(problem, X_WB[at(A)], X_WB[at(B)], scratch.pair, block);
-    pair.faces_change = scratch.pair.faces_change;
-    choose_contacts(config, X_WB, scratch, pair, block);
-    manifold.contacts.set_sources(block.ends[k_vertices_of_B], ContactKind::vertex_sdf, A, B);
-    manifold.contacts.set_sources(block.count, ContactKind::edge_edge, A, B);
-    for (const auto& [owner, solid] : {std::pair(A, B), std::pair(B, A)}) {
-      if (!config.edge_sdf || !has_solid(solid)) continue;
-      append_edge_sdf_contacts(edge_sdf_query(owner, solid, config, X_WB), {}, reach, scratch.chords,
-                               manifold.contacts);
-    }
-    pair.end = static_cast<int>(manifold.contacts.size());
-    // A pair without a contact is there where its limits have taken them all: steps warn of it.
-    if (pair.end > pair.begin || pair.left_out > 0.0) manifold.pairs.push_back(pair);
+    append_pair(X_WB, {A, B, margin(A) + margin(B)}, scratch, manifold);
   }
+}
+
+void ContactDetector::detect_pairs(std::span<const Pose<double>> X_WB, std::span<const CandidatePair> pairs,
+                                   DetectorScratch& scratch, ContactManifold& manifold) const {
+  manifold.clear();
+  for (const CandidatePair& pair : pairs) append_pair(X_WB, pair, scratch, manifold);
+}
+
+void ContactDetector::append_pair(std::span<const Pose<double>> X_WB, const CandidatePair& candidate,
+                                  DetectorScratch& scratch, ContactManifold& manifold) const {
+  const int A = candidate.body_A, B = candidate.body_B;
+  ContactPair pair = make_pair(A, B);
+  pair.begin = static_cast<int>(manifold.contacts.size());
+  const double reach = 4.0 * pair.activity_smoothing + candidate.margin;
+  const ContactConfig config = pair_config(A, B);
+  if (config.detector != DetectorKind::manifold) {
+    append_other_contacts(pair_query(A, B, config, X_WB), reach, scratch, manifold.contacts);
+    pair.end = static_cast<int>(manifold.contacts.size());
+    if (pair.end > pair.begin) manifold.pairs.push_back(pair);
+    return;
+  }
+  PairProblem<double> problem(geometry(A).features, geometry(B).features, config, pair_size(A, B),
+                              std::min(model_body(A).inradius, model_body(B).inradius), reach);
+  for (int side = 0; side < 2; ++side) problem.vertices[side] = carries_vertices(config, model_body(A), side);
+  ContactBlock<double>& block = manifold.contacts.block();
+  find_pair_contacts(problem, X_WB[at(A)], X_WB[at(B)], scratch.pair, block);
+  pair.faces_change = scratch.pair.faces_change;
+  choose_contacts(config, X_WB, scratch, pair, block);
+  manifold.contacts.set_sources(block.ends[k_vertices_of_B], ContactKind::vertex_sdf, A, B);
+  manifold.contacts.set_sources(block.count, ContactKind::edge_edge, A, B);
+  for (const auto& [owner, solid] : {std::pair(A, B), std::pair(B, A)}) {
+    if (!config.edge_sdf || !has_solid(solid)) continue;
+    append_edge_sdf_contacts(edge_sdf_query(owner, solid, config, X_WB), {}, reach, scratch.chords,
+                             manifold.contacts);
+  }
+  pair.end = static_cast<int>(manifold.contacts.size());
+  // A pair without a contact is there where its limits have taken them all: steps warn of it.
+  if (pair.end > pair.begin || pair.left_out > 0.0) manifold.pairs.push_back(pair);
 }
 
 void ContactDetector::choose_contacts(const ContactConfig& config, std::span<const Pose<double>> X_WB,

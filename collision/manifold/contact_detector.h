@@ -14,6 +14,7 @@
 
 #include "collision/broad_phase.h"
 #include "collision/detectors/other_detectors.h"
+#include "collision/manifold/candidate_pair.h"
 #include "collision/manifold/contact_inspection.h"
 #include "collision/manifold/contact_manifold.h"
 #include "collision/manifold/edge_contacts.h"
@@ -103,6 +104,10 @@ class ContactDetector {
   void detect(std::span<const Pose<double>> X_WB, std::span<const double> margins, DetectorScratch& scratch,
               ContactManifold& manifold) const;
 
+  /// The same of some pairs alone, in their order, each with its own reach.
+  void detect_pairs(std::span<const Pose<double>> X_WB, std::span<const CandidatePair> pairs,
+                    DetectorScratch& scratch, ContactManifold& manifold) const;
+
   /// The contact of a feature, wherever its bodies are now.
   [[nodiscard]] Contact contact(std::span<const Pose<double>> X_WB, const ContactFeature& feature) const;
 
@@ -185,6 +190,8 @@ class ContactDetector {
   [[nodiscard]] EdgeBody edge_body(int body) const {
     return {&model_body(body), bounded_solid(body), geometry(body).edges};
   }
+  void append_pair(std::span<const Pose<double>> X_WB, const CandidatePair& candidate,
+                   DetectorScratch& scratch, ContactManifold& manifold) const;
   /// Leaves of the contacts that the kernel appended for a pair what Body::selected_vertices and
   /// selected_edges do.
   void choose_contacts(const ContactConfig& config, std::span<const Pose<double>> X_WB,

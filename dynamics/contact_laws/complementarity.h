@@ -16,6 +16,7 @@
 /// kappa' - s gamma, and solved for the impulse. On the central path kappa' = kappa makes it the derivative.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 #include "dynamics/contact_laws/smooth_coulomb.h"
@@ -26,15 +27,25 @@ namespace abut::complementarity {
 /// Settings of a step that every contact shares.
 struct Settings {
   smooth_coulomb::Settings normal;
-  double relaxation = 0;             ///< W kappa = c (g h)^2 [m^2/s^2]
-  double restitution_threshold = 0;  ///< [m/s]
+  double relaxation = 0;  ///< W kappa = c (g h)^2 [m^2/s^2]
 };
 
-/// v_hat [m/s] and its derivatives.
-struct Target {
+/// R [1/kg] of a contact that takes part by q, and its derivatives; see smooth_coulomb.h.
+struct Resistance {
   double value = 0;
-  double d_distance = 0, d_inverse_mass = 0, d_compliance = 0, d_dissipation_time = 0, d_restitution = 0;
-  double d_start = 0;  ///< by the normal velocity at the start of the step
+  double d_answers = 0, d_inverse_mass = 0, d_compliance = 0, d_dissipation_time = 0;
+
+  Resistance() = default;
+  Resistance(const smooth_coulomb::Parameters& c, double answers, const smooth_coulomb::Settings& s) {
+    constexpr double k_least = 1e-12;  // no impulse that counts is left
+    const double q = std::max(answers, k_least), others = (1.0 - q) / q;
+    const auto by = smooth_coulomb::normal_resistance_derivatives(c.compliance, c.dissipation_time, s);
+    value = smooth_coulomb::normal_resistance(c, s) + c.inverse_mass * others;
+    d_answers = answers > k_least ? -c.inverse_mass / (q * q) : 0.0;
+    d_inverse_mass = by.d_inverse_mass + others;
+    d_compliance = by.d_compliance;
+    d_dissipation_time = by.d_dissipation_time;
+  }
 };
 
 /// The normal row of a contact: gamma_n [N s], s [m/s].

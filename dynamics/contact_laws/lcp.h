@@ -33,7 +33,6 @@ namespace abut::lcp {
 using complementarity::FrictionStep;
 using complementarity::Settings;
 using complementarity::Tangents;
-using complementarity::Target;
 
 inline constexpr int k_directions = 24;
 
@@ -194,33 +193,7 @@ struct Friction {
 /// The policy of InteriorPointSolver.
 struct Law {
   using Friction = lcp::Friction;
-  static constexpr bool k_bounces = true;  ///< it has a restitution
-
-  /// v_hat of smooth_coulomb.h; where the contact would close within the step, d + h u*_n < 0, and the pair
-  /// has a restitution e > 0, at least e times the speed of approach p = -u_n at the start:
-  ///     v_hat + S(p/p_0 - 1) softplus_w(e p - v_hat),   w = tau_v,   p_0 the threshold.
-  /// The test is a hard one: a contact that just misses it hits in the next step, and both together are
-  /// continuous. So is the case e = 0 in all but a contact with a gap, which then closes it.
-  static Target target(const smooth_coulomb::Parameters& c, double restitution, double u_start, double u_free,
-                       const Settings& s) {
-    const auto gap = smooth_coulomb::normal_target(c, s.normal);
-    if (!(restitution > 0.0 && c.distance + s.normal.h * u_free < 0.0)) {
-      return {gap.value, gap.d_distance, gap.d_inverse_mass, gap.d_compliance, gap.d_dissipation_time, 0.0,
-              0.0};
-    }
-    const double p = -u_start, p_0 = s.restitution_threshold, width = s.normal.velocity_smoothing;
-    const double gate = smoothstep5(p / p_0 - 1.0), gate_slope = smoothstep5_dx(p / p_0 - 1.0) / p_0;
-    const double excess = restitution * p - gap.value;
-    const double over = softplus(excess, width), slope = gate * softplus_dx(excess, width);
-    const double by_gap = 1.0 - slope;
-    return {gap.value + gate * over,
-            by_gap * gap.d_distance,
-            by_gap * gap.d_inverse_mass,
-            by_gap * gap.d_compliance,
-            by_gap * gap.d_dissipation_time,
-            slope * p,
-            -gate_slope * over - slope * restitution};
-  }
+  static constexpr bool k_has_impacts = true;  ///< it has a restitution
 
   static Tangents tangents(const Vec3<double>& n) { return complementarity::turned(frame(), -k_seam(), n); }
   static Vec3<double> tangents_vjp(const Vec3<double>& n, const Tangents& bar) {

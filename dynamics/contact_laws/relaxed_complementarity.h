@@ -24,7 +24,6 @@ namespace abut::relaxed_complementarity {
 using complementarity::FrictionStep;
 using complementarity::Settings;
 using complementarity::Tangents;
-using complementarity::Target;
 
 /// Friction's share of a contact: y [N s] and eta [m/s].
 struct Friction {
@@ -110,13 +109,7 @@ struct Friction {
 /// The policy of InteriorPointSolver.
 struct Law {
   using Friction = relaxed_complementarity::Friction;
-  static constexpr bool k_bounces = false;  ///< it has no restitution
-
-  static Target target(const smooth_coulomb::Parameters& c, double, double, double, const Settings& s) {
-    const auto gap = smooth_coulomb::normal_target(c, s.normal);
-    return {gap.value, gap.d_distance, gap.d_inverse_mass, gap.d_compliance, gap.d_dissipation_time, 0.0,
-            0.0};
-  }
+  static constexpr bool k_has_impacts = false;  ///< it has no restitution
 
   /// Any will do for a law that knows no direction; these never meet their seam.
   static Tangents tangents(const Vec3<double>& n) {

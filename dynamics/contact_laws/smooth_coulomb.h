@@ -7,7 +7,6 @@
 
 #include <cmath>
 
-#include "dynamics/contact_laws/impact.h"
 #include "engine/smooth.h"
 
 namespace abut::smooth_coulomb {
@@ -121,37 +120,38 @@ inline NormalTarget<double> normal_target(const Parameters& c, const Settings& s
   return normal_target(c.distance, c.inverse_mass, c.compliance, c.dissipation_time, s);
 }
 
+/// How far a contact takes part in a solution.
+struct Part {
+  double answers = 1.0;  ///< q in [0, 1]: how much of what it does is its own
+  bool hits = false;     ///< an impact
+  double target = 0.0;   ///< v_hat of an impact [m/s]
+
+  [[nodiscard]] bool is_ordinary() const { return answers == 1.0 && !hits; }
+};
+
 /// Normal impulse  gamma_n = c w log(1 + exp((v_hat - u_n)/w)),  c = Gamma/R,  w = tau_v. It is the negative
 /// derivative of a convex potential of u_n.
 ///
-/// Of an impact (impact.h) of share s the three blend into those of a harder and sharper contact that asks
-/// for the velocity after the impact; a contact that is to close later does not brake before:
-///     hit:       v_hat <- (1 - s) v_hat + s v_hat_i,
-///                c <- Gamma ((1 - s)/R + s/(2.5e-4 W)),   w <- (1 - 0.9 s) w
-///     not hit:   c <- (1 - s) c
+/// Of an impact: a contact without compliance, and sharper, w = 0.004 tau_v, that asks for the velocity after it. A contact that takes part by q has the resistance R + W (1/q - 1) in place of R: against the bodies' own
+/// inertia, so that half of q is half of the effect, and q = 0 none.
 struct NormalLaw {
   double target = 0;  ///< v_hat [m/s]
   double scale = 0;   ///< c [kg]
   double width = 0;   ///< w [m/s]
 };
 
-inline constexpr double k_impact_resistance = 2.5e-4;  ///< R W of an impact [-]
-inline constexpr double k_impact_sharpening = 0.9;
+inline constexpr double k_impact_width = 0.004;  ///< w of an impact [tau_v]
 
 /// @param target  normal_target() of the contact
-inline NormalLaw normal_law(const Parameters& c, const Settings& s, const impact::Impact& impact,
+inline NormalLaw normal_law(const Parameters& c, const Settings& s, const Part& part,
                             const NormalTarget<double>& target) {
-  NormalLaw law{target.value, c.weight / normal_resistance(c, s), s.velocity_smoothing};
-  law.scale *= 1.0 - impact.share;
-  if (impact.hit) {
-    law.target += impact.share * (impact.target - law.target);
-    law.scale += impact.share * c.weight / (k_impact_resistance * c.inverse_mass);
-    law.width *= 1.0 - k_impact_sharpening * impact.share;
-  }
-  return law;
+  const double q = part.answers, W = c.inverse_mass,
+               R = part.hits ? s.near_rigid * W : normal_resistance(c, s);
+  return {part.hits ? part.target : target.value, c.weight * q / (q * R + (1.0 - q) * W),
+          part.hits ? k_impact_width * s.velocity_smoothing : s.velocity_smoothing};
 }
-inline NormalLaw normal_law(const Parameters& c, const Settings& s, const impact::Impact& impact = {}) {
-  return normal_law(c, s, impact, normal_target(c, s));
+inline NormalLaw normal_law(const Parameters& c, const Settings& s, const Part& part = {}) {
+  return normal_law(c, s, part, normal_target(c, s));
 }
 
 template <typename S>
@@ -175,45 +175,45 @@ struct NormalImpulse {
   double value = 0;       ///< [N s], >= 0
   double d_velocity = 0;  ///< d/du_n [kg], <= 0
   double d_distance = 0, d_weight = 0, d_inverse_mass = 0, d_compliance = 0, d_dissipation_time = 0, d_h = 0;
-  impact::ImpactBar d_impact;
+  double d_answers = 0, d_target = 0;  ///< by the numbers of its Part
 };
 
 /// @param target  normal_target() of the contact
 inline NormalImpulse normal_impulse_derivatives(double u_n, const Parameters& c, const Settings& s,
-                                                const impact::Impact& impact,
-                                                const NormalTarget<double>& target) {
-  const double R = normal_resistance(c, s), share = impact.share;
-  const NormalLaw law = normal_law(c, s, impact, target);
+                                                const Part& part, const NormalTarget<double>& target) {
+  const NormalLaw law = normal_law(c, s, part, target);
   const Ramp<double> ramp((law.target - u_n) * reciprocal(law.width));
   const NormalResponse<double> response = normal_impulse(ramp, law.scale, law.width);
   NormalImpulse gamma;
   gamma.value = response.value;
   gamma.d_velocity = response.d_velocity;
 
-  const double by_law_target = -gamma.d_velocity, by_law_scale = law.width * ramp.value;
-  const double by_law_width = (gamma.value + gamma.d_velocity * (law.target - u_n)) / law.width;
-  const double hard = impact.hit ? 1.0 / (k_impact_resistance * c.inverse_mass) : 0.0;
-  const double by_target = by_law_target * (impact.hit ? 1.0 - share : 1.0);
-  const double by_resistance = -by_law_scale * (1.0 - share) * c.weight / (R * R);
-  const auto by = normal_resistance_derivatives(c.compliance, c.dissipation_time, s);
-  gamma.d_distance = by_target * target.d_distance;
-  gamma.d_weight = by_law_scale * ((1.0 - share) / R + share * hard);
-  gamma.d_inverse_mass = by_target * target.d_inverse_mass + by_resistance * by.d_inverse_mass -
-                         by_law_scale * share * c.weight * hard / c.inverse_mass;
-  gamma.d_compliance = by_target * target.d_compliance + by_resistance * by.d_compliance;
-  gamma.d_dissipation_time = by_target * target.d_dissipation_time + by_resistance * by.d_dissipation_time;
-  gamma.d_h = by_target * target.d_h + by_resistance * by.d_h;
-  gamma.d_impact.share = by_law_scale * c.weight * (hard - 1.0 / R);
-  if (impact.hit) {
-    gamma.d_impact.share += by_law_target * (impact.target - target.value) -
-                            by_law_width * k_impact_sharpening * s.velocity_smoothing;
-    gamma.d_impact.target = by_law_target * share;
+  // c = Gamma q/(q R + (1 - q) W)
+  const double q = part.answers, W = c.inverse_mass,
+               R = part.hits ? s.near_rigid * W : normal_resistance(c, s),
+               denominator = q * R + (1.0 - q) * W;
+  const double by_law_target = -gamma.d_velocity, by_law_scale = law.width * ramp.value,
+               by_denominator = -by_law_scale * law.scale / denominator, by_resistance = by_denominator * q;
+  gamma.d_weight = by_law_scale * q / denominator;
+  gamma.d_answers = by_law_scale * c.weight * W / (denominator * denominator);
+  gamma.d_inverse_mass = by_denominator * (1.0 - q);
+  if (part.hits) {
+    gamma.d_inverse_mass += by_resistance * s.near_rigid;
+    gamma.d_target = by_law_target;
+    return gamma;
   }
+  const auto by = normal_resistance_derivatives(c.compliance, c.dissipation_time, s);
+  gamma.d_distance = by_law_target * target.d_distance;
+  gamma.d_inverse_mass += by_law_target * target.d_inverse_mass + by_resistance * by.d_inverse_mass;
+  gamma.d_compliance = by_law_target * target.d_compliance + by_resistance * by.d_compliance;
+  gamma.d_dissipation_time =
+      by_law_target * target.d_dissipation_time + by_resistance * by.d_dissipation_time;
+  gamma.d_h = by_law_target * target.d_h + by_resistance * by.d_h;
   return gamma;
 }
 inline NormalImpulse normal_impulse_derivatives(double u_n, const Parameters& c, const Settings& s,
-                                                const impact::Impact& impact = {}) {
-  return normal_impulse_derivatives(u_n, c, s, impact, normal_target(c, s));
+                                                const Part& part = {}) {
+  return normal_impulse_derivatives(u_n, c, s, part, normal_target(c, s));
 }
 
 }  // namespace abut::smooth_coulomb

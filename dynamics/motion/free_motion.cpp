@@ -175,10 +175,6 @@ void advance(const Model& model, const MassMatrix& mass, const State& state, con
     Vec3<double> momentum = std::exp(-body.angular_damping * h) * (mass.inertia_W(s) * w_start) +
                             h * applied_wrench(model, control, mass.body(s)).head<3>() +
                             mass.inertia_W(s) * (w - w_free);
-    if (end.turns_momentum()) {
-      const Vec3<double> v_change = v - free.v_free.segment<3>(6 * s + 3);
-      momentum += mass.mass(s) * v_change.cross(end.displacement.segment<3>(6 * s + 3));
-    }
     // Solved with the very matrix that the next step multiplies by (see MassMatrix): through the inverse in
     // B, the rounding of |q| would add up to a drift of the angular momentum, 1e-15 of it a step.
     const Mat3<double> R = next.X_WB[b].rotation(), I = R * body.inertia * R.transpose();
@@ -309,14 +305,6 @@ void advance_jvp(const Model& model, const MassMatrix& mass, double h, const Fre
     Vec3<double> momentum_dot = tangent.momentum[k] + h * direction.wrench[b].head<3>() +
                                 tangent.inertia_W[k] * w_change + mass.inertia_W(s) * w_change_dot -
                                 d.end_by_theta * next_dot.pose[b].head<3>();
-    if (end.turns_momentum()) {
-      const Vec3<double> v_change = end.velocity.segment<3>(6 * s + 3) - free.v_free.segment<3>(6 * s + 3),
-                         v_change_dot = v_end_dot.tail<3>() - tangent.v_free.segment<3>(6 * s + 3),
-                         delta = end.displacement.segment<3>(6 * s + 3),
-                         delta_dot = end_dot.displacement.segment<3>(6 * s + 3);
-      momentum_dot += direction.parameters[k].mass * v_change.cross(delta) +
-                      mass.mass(s) * (v_change_dot.cross(delta) + v_change.cross(delta_dot));
-    }
     const Mat3<double>& inertia_dot = direction.parameters[k].inertia_B;
     if (!inertia_dot.isZero(0.0))
       momentum_dot -= d.R_end * (inertia_dot * Vec3<double>(d.R_end.transpose() * next.V_WB[b].head<3>()));
@@ -361,15 +349,6 @@ void advance_vjp(const Model& model, const MassMatrix& mass, const State& state,
     h_bar += L_bar.dot(applied_wrench(model, control, mass.body(s)).head<3>());
     v_free_bar.segment<3>(6 * s) -= reaction;
     inertia_W_bar[k] += L_bar * (w_end - w_free).transpose();
-    if (end.turns_momentum()) {
-      const Vec3<double> v_change = v_end.tail<3>() - free.v_free.segment<3>(6 * s + 3),
-                         delta = end.displacement.segment<3>(6 * s + 3);
-      const Vec3<double> v_change_bar = mass.mass(s) * delta.cross(L_bar);
-      end_bar.velocity.segment<3>(6 * s + 3) += v_change_bar;
-      v_free_bar.segment<3>(6 * s + 3) -= v_change_bar;
-      end_bar.displacement.segment<3>(6 * s + 3) += mass.mass(s) * L_bar.cross(v_change);
-      parameter_bar[k].mass += L_bar.dot(v_change.cross(delta));
-    }
   }
   for (int body = 0; body < model.body_count(); ++body) {
     if (mass.slot(body) >= 0) continue;

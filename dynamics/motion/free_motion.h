@@ -6,13 +6,11 @@
 ///     I(Exp(h w_m/2) R) w_m = L + h tau/2     the implicit midpoint: w* = w_m enters the contact problem
 ///     v* = e^{-c_v h} v + h (g + f/m)
 ///     R+ = Exp(h w+) R,   p+ = p + h v+       w+, v+ as the contact problem leaves them
-///     L+ = L + h tau + I(R) (w+ - w_m) + m (v+ - v*) x delta,   w_next = I(R+)^-1 L+
+///     L+ = L + h tau + I(R) (w+ - w_m),   w_next = I(R+)^-1 L+
 ///
-/// delta = -sum_c t_c gamma_c/m is the displacement by impulses that act at times t_c of their own, each with
-/// lever arms about p + t_c v* (step/impact_rows.h). As p+ = p + h v+ + delta, the orbital part p+ x m v+ is
-///     p x m v* + sum_c (p + t_c v*) x gamma_c - m (v+ - v*) x delta:
-/// lever arms balance the sum, the last term of L+ what is left (nothing, of a single impulse). Bodies that
-/// only touch each other therefore conserve angular momentum, whatever h.
+/// Bodies that only touch each other conserve angular momentum, whatever h: the impulses of a step have lever
+/// arms about p and travel along v+; those of an impact have them about the pose that it finds, from which
+/// bodies travel on along their velocities (step/impact_phases.h).
 #pragma once
 
 #include <span>
@@ -62,9 +60,6 @@ struct EndMotion {
   const GrowableVector& velocity;
   const GrowableVector& displacement;
   MotionLag lag{};
-  bool is_by_impulses = true;  ///< the displacement is that of impulses
-
-  [[nodiscard]] bool turns_momentum() const { return is_by_impulses && displacement.size() > 0; }
 };
 
 /// dL/d of it. The displacement's has a size only where there is one.

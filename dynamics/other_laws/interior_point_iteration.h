@@ -22,9 +22,9 @@ ContactIterate<Law> iterate_of(const ContactProblem& problem, const ContactRow& 
   c.tangents = Law::tangents(row.n);
   const smooth_coulomb::Parameters parameters{row.distance, row.weight, row.inverse_mass, material.compliance,
                                               material.dissipation_time};
-  c.target = Law::target(parameters, material.restitution, row.n.dot(relative_velocity(row, problem.v_start)),
-                         row.n.dot(relative_velocity(row, problem.v_free)), s);
-  c.resistance = smooth_coulomb::normal_resistance(parameters, s.normal);
+  c.target = smooth_coulomb::normal_target(parameters, s.normal);
+  c.resistance_of = complementarity::Resistance(parameters, row.answers, s.normal);
+  c.resistance = c.resistance_of.value;
   c.relaxation = s.relaxation / row.inverse_mass;
   c.friction_coefficient = material.friction;
   c.weight = row.weight;

@@ -19,7 +19,8 @@ struct ContactIterate {
 
   Vec3<double> n;
   complementarity::Tangents tangents;
-  complementarity::Target target;
+  smooth_coulomb::NormalTarget<double> target;
+  complementarity::Resistance resistance_of;
   double resistance = 0, relaxation = 0, friction_coefficient = 0, weight = 0;
 
   Vec2<double> x;              ///< tangential velocity of friction's conditions [m/s] ...

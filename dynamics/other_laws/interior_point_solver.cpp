@@ -21,7 +21,6 @@ InteriorPointSolver<Law>::InteriorPointSolver(const StepConfig& config, double a
     : config_(config), constants_(constants), speed_scale_(acceleration_scale * config.h) {
   settings_.normal = smooth_coulomb_settings(config, speed_scale_);
   settings_.relaxation = config.complementarity_factor * speed_scale_ * speed_scale_;
-  settings_.restitution_threshold = settings_.normal.impact_speed;
 }
 
 template <typename Law>
@@ -98,8 +97,8 @@ void InteriorPointSolver<Law>::solve(const ContactProblem& problem, SolverMemory
 
 template <typename Law>
 GrowableVector InteriorPointSolver<Law>::to_all_digits(const ContactProblem& problem,
-                                                        const ContactSolution& solution,
-                                                        InteriorPointMemory<Law>& memory) const {
+                                                       const ContactSolution& solution,
+                                                       InteriorPointMemory<Law>& memory) const {
   const Settings settings = settings_of(problem);
   auto& contacts = memory.contacts;
   contacts.clear();
@@ -135,7 +134,6 @@ void InteriorPointSolver<Law>::vjp(const ContactProblem& problem, const ContactS
                                    const SolutionLinearization& linearization,
                                    const EndMotionBar& solution_bar, SolverMemory&,
                                    ContactProblemBar& bar) const {
-  const Settings settings = settings_of(problem);
   const auto& at = static_cast<const InteriorPointLinearization<Law>&>(linearization);
   const GrowableVector& v = at.velocity;
   const auto& contacts = at.contacts;
@@ -152,7 +150,6 @@ void InteriorPointSolver<Law>::vjp(const ContactProblem& problem, const ContactS
     const ContactRow& row = problem.rows.rows[i];
     ContactRowBar& row_bar = bar.rows[i];
     PairMaterialBar& material_bar = bar.pairs[static_cast<std::size_t>(row.pair)];
-    const PairMaterial& material = problem.rows.pairs[static_cast<std::size_t>(row.pair)].material;
     const Vec3<double> u = relative_velocity(row, v), u_w = relative_change(row, w);
     const Vec3<double> impulse = c.impulse();
 
@@ -182,19 +179,14 @@ void InteriorPointSolver<Law>::vjp(const ContactProblem& problem, const ContactS
     relaxation_bar += c.normal_linear.constant * impulse_bar / c.relaxation;
     row_bar.n += a_bar * u;
 
-    const auto by = smooth_coulomb::normal_resistance_derivatives(material.compliance,
-                                                                  material.dissipation_time, settings.normal);
+    const complementarity::Resistance& by = c.resistance_of;
+    row_bar.answers += resistance_bar * by.d_answers;
     row_bar.inverse_mass += resistance_bar * by.d_inverse_mass - a_bar * c.target.d_inverse_mass -
                             relaxation_bar * c.relaxation / row.inverse_mass;
     row_bar.distance -= a_bar * c.target.d_distance;
     material_bar.compliance += resistance_bar * by.d_compliance - a_bar * c.target.d_compliance;
     material_bar.dissipation_time +=
         resistance_bar * by.d_dissipation_time - a_bar * c.target.d_dissipation_time;
-    material_bar.restitution -= a_bar * c.target.d_restitution;
-    const double start_bar = -a_bar * c.target.d_start;
-    row_bar.n += start_bar * relative_velocity(row, problem.v_start);
-    add_velocity_bar(row, start_bar * c.n, problem.v_start, row_bar);
-    add_impulse(row, start_bar * c.n, bar.v_start);
   }
 }
 
@@ -203,7 +195,6 @@ void InteriorPointSolver<Law>::jvp(const ContactProblem& problem, const ContactS
                                    const SolutionLinearization& linearization, const ContactProblemDot& dot,
                                    SolverMemory&, EndMotionBar& solution_dot) const {
   // H dv = M dv* - dM (v - v*) + d(J^T gamma) + d(J^T lambda), the latter two at fixed v.
-  const Settings settings = settings_of(problem);
   const auto& at = static_cast<const InteriorPointLinearization<Law>&>(linearization);
   const GrowableVector& v = at.velocity;
   const GrowableVector at_rest = GrowableVector::Zero(problem.mass.size());
@@ -214,19 +205,16 @@ void InteriorPointSolver<Law>::jvp(const ContactProblem& problem, const ContactS
   for (std::size_t i = 0; i < problem.rows.rows.size(); ++i) {
     const ContactRow& row = problem.rows.rows[i];
     const ContactRowBar& row_dot = dot.rows[i];
-    const PairMaterial& material = problem.rows.pairs[static_cast<std::size_t>(row.pair)].material;
     const PairMaterialBar& material_dot = dot.pairs[static_cast<std::size_t>(row.pair)];
     const Vec3<double> u = relative_velocity(row, v), u_dot = relative_velocity_jvp(row, row_dot, v, at_rest);
     const ContactIterate<Law>& c = contacts[i];
 
-    const double start_dot = row_dot.n.dot(relative_velocity(row, problem.v_start)) +
-                             row.n.dot(relative_velocity_jvp(row, row_dot, problem.v_start, dot.v_start));
-    const double target_dot =
-        c.target.d_distance * row_dot.distance + c.target.d_dissipation_time * material_dot.dissipation_time +
-        c.target.d_restitution * material_dot.restitution + c.target.d_start * start_dot;
-    const auto by = smooth_coulomb::normal_resistance_derivatives(material.compliance,
-                                                                  material.dissipation_time, settings.normal);
-    const double resistance_dot = by.d_inverse_mass * row_dot.inverse_mass +
+    const double target_dot = c.target.d_distance * row_dot.distance +
+                              c.target.d_inverse_mass * row_dot.inverse_mass +
+                              c.target.d_compliance * material_dot.compliance +
+                              c.target.d_dissipation_time * material_dot.dissipation_time;
+    const complementarity::Resistance& by = c.resistance_of;
+    const double resistance_dot = by.d_answers * row_dot.answers + by.d_inverse_mass * row_dot.inverse_mass +
                                   by.d_compliance * material_dot.compliance +
                                   by.d_dissipation_time * material_dot.dissipation_time;
     const double share_of_relaxation_dot = -row_dot.inverse_mass / row.inverse_mass;
@@ -284,12 +272,6 @@ int InteriorPointSolver<Law>::contacts_near_kink(const ContactProblem& problem,
     near_kink[i] =
         is_open ? complementarity::is_near_kink(c.normal, change, row.inverse_mass)
                 : c.has_friction() && c.friction.is_near_kink(c.x, c.bound(), change, row.inverse_mass);
-    const double u_start = row.n.dot(relative_velocity(row, problem.v_start)),
-                 u_free = row.n.dot(relative_velocity(row, problem.v_free));
-    const bool may_bounce =
-        Law::k_bounces && problem.rows.pairs[static_cast<std::size_t>(row.pair)].material.restitution > 0.0 &&
-        -u_start > settings.restitution_threshold;
-    if (may_bounce && std::abs(row.distance + problem.h * u_free) <= problem.h * change) near_kink[i] = true;
   }
   return static_cast<int>(std::count(near_kink.begin(), near_kink.end(), true));
 }

@@ -54,6 +54,9 @@ class InteriorPointSolver : public ContactSolver {
   [[nodiscard]] double default_dissipation_time() const final {
     return config_.dissipation_steps * config_.h;
   }
+  [[nodiscard]] double impact_speed() const final {
+    return Law::k_has_impacts ? settings_.normal.impact_speed : 0.0;
+  }
   /// For steps of the config's length.
   [[nodiscard]] const complementarity::Settings& settings() const { return settings_; }
 

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "dynamics/solver/passive_impact_solver.h"
-
 namespace abut {
 namespace {
 
@@ -12,55 +10,37 @@ ContactProblem push_out_problem(const ContactProblem& problem, const GrowableVec
   return {problem.mass, problem.rows, v_end, v_end, problem.h, problem.nominal_h, problem.joints};
 }
 
-/// What of a solution is the law's own: without the way of its push-out.
-ContactSolution solution_of_law(const ContactProblem& problem, const ContactSolution& solution) {
-  ContactSolution of_law = solution;
-  of_law.displacement -= problem.h * (solution.push_out - solution.velocity);
-  return of_law;
-}
-
 struct SplitMemory final : SolverMemory {
-  std::unique_ptr<SolverMemory> law;
-  SmoothCoulombMemory push_out;
+  SmoothCoulombMemory law, push_out;
   ContactSolution pushed;
 };
 
 struct SplitLinearization final : SolutionLinearization {
-  std::unique_ptr<SolutionLinearization> law;
-  SmoothCoulombLinearization push_out;
-  [[nodiscard]] std::size_t bytes() const override { return law->bytes() + push_out.bytes(); }
-  [[nodiscard]] bool is_near_kink() const override { return law->is_near_kink(); }
+  SmoothCoulombLinearization law, push_out;
+  [[nodiscard]] std::size_t bytes() const override { return law.bytes() + push_out.bytes(); }
 };
 
 }  // namespace
 
 SplitPushOutSolver::SplitPushOutSolver(const StepConfig& config, double acceleration_scale)
-    : law_(make_smooth_coulomb_solver(config, acceleration_scale, SmoothCoulombSolver::Without::push_out)),
+    : law_(config, acceleration_scale, SmoothCoulombSolver::Without::push_out),
       push_out_(config, acceleration_scale, SmoothCoulombSolver::Without::friction) {}
 
 std::unique_ptr<SolverMemory> SplitPushOutSolver::make_memory() const {
-  auto memory = std::make_unique<SplitMemory>();
-  memory->law = law_->make_memory();
-  return memory;
+  return std::make_unique<SplitMemory>();
 }
 
 std::unique_ptr<SolutionLinearization> SplitPushOutSolver::make_linearization() const {
-  auto linearization = std::make_unique<SplitLinearization>();
-  linearization->law = law_->make_linearization();
-  return linearization;
+  return std::make_unique<SplitLinearization>();
 }
 
 void SplitPushOutSolver::solve(const ContactProblem& problem, SolverMemory& any_memory,
                                ContactSolution& solution) const {
   auto& memory = static_cast<SplitMemory&>(any_memory);
-  law_->solve(problem, *memory.law, solution);
+  law_.solve(problem, memory.law, solution);
   ContactSolution& pushed = memory.pushed;
   push_out_.solve(push_out_problem(problem, solution.velocity), memory.push_out, pushed);
-  if (solution.displacement.size() == 0) {
-    solution.displacement = problem.h * (pushed.velocity - solution.velocity);
-  } else {
-    solution.displacement += problem.h * (pushed.velocity - solution.velocity);
-  }
+  solution.displacement = problem.h * (pushed.velocity - solution.velocity);
   solution.push_out = pushed.velocity;
   solution.iterations += pushed.iterations;
   solution.factorizations += pushed.factorizations;
@@ -73,8 +53,7 @@ bool SplitPushOutSolver::linearize(const ContactProblem& problem, const ContactS
                                    SolutionLinearization& linearization) const {
   auto& memory = static_cast<SplitMemory&>(any_memory);
   auto& at = static_cast<SplitLinearization&>(linearization);
-  if (!law_->linearize(problem, solution_of_law(problem, solution), what_for, *memory.law, *at.law))
-    return false;
+  if (!law_.linearize(problem, solution, what_for, memory.law, at.law)) return false;
   ContactSolution pushed;
   pushed.velocity = solution.push_out;
   return push_out_.linearize(push_out_problem(problem, solution.velocity), pushed, what_for, memory.push_out,
@@ -99,7 +78,7 @@ void SplitPushOutSolver::vjp(const ContactProblem& problem, const ContactSolutio
 
   const EndMotionBar law_bar{
       solution_bar.velocity - problem.h * way_bar + push_out_bar.v_free + push_out_bar.v_start, way_bar};
-  law_->vjp(problem, solution_of_law(problem, solution), *at.law, law_bar, *memory.law, bar);
+  law_.vjp(problem, solution, at.law, law_bar, memory.law, bar);
   push_out_bar.v_free.setZero();
   push_out_bar.v_start.setZero();
   bar += push_out_bar;
@@ -107,8 +86,7 @@ void SplitPushOutSolver::vjp(const ContactProblem& problem, const ContactSolutio
 
 void SplitPushOutSolver::impulses(const ContactProblem& problem, const ContactSolution& solution,
                                   SolverMemory& memory, std::vector<Vec3<double>>& impulses) const {
-  law_->impulses(problem, solution_of_law(problem, solution), *static_cast<SplitMemory&>(memory).law,
-                 impulses);
+  law_.impulses(problem, solution, static_cast<SplitMemory&>(memory).law, impulses);
 }
 
 }  // namespace abut

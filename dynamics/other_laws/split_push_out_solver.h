@@ -24,12 +24,12 @@ class SplitPushOutSolver final : public ContactSolver {
            ContactProblemBar& bar) const override;
   void impulses(const ContactProblem& problem, const ContactSolution& solution, SolverMemory& memory,
                 std::vector<Vec3<double>>& impulses) const override;
-  [[nodiscard]] double impact_speed() const override { return law_->impact_speed(); }
-  [[nodiscard]] double default_dissipation_time() const override { return law_->default_dissipation_time(); }
+  [[nodiscard]] double impact_speed() const override { return law_.impact_speed(); }
+  [[nodiscard]] double default_dissipation_time() const override { return law_.default_dissipation_time(); }
 
  private:
-  std::unique_ptr<ContactSolver> law_;  ///< without push-out
-  SmoothCoulombSolver push_out_;        ///< without friction
+  SmoothCoulombSolver law_;       ///< without push-out
+  SmoothCoulombSolver push_out_;  ///< without friction
 };
 
 }  // namespace abut

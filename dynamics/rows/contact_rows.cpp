@@ -52,15 +52,15 @@ bool is_ball_or_plane(const Body& body) {
 
 }  // namespace
 
-void make_rows(const Model& model, const MassMatrix& mass, const State& state,
-               const ContactManifold& manifold, const RowSettings& settings, ContactRows& out,
+void make_rows(const Model& model, const MassMatrix& mass, const State& state, const ContactList& contacts,
+               std::span<const ContactPair> pairs, const RowSettings& settings, ContactRows& out,
                std::span<const ContactClusters> clusters) {
   out.rows.clear();
   out.pairs.clear();
   out.members.clear();
   out.member_contacts.clear();
-  const ContactBlock<double>& block = manifold.contacts.block();
-  for (const ContactPair& contact_pair : manifold.pairs) {
+  const ContactBlock<double>& block = contacts.block();
+  for (const ContactPair& contact_pair : pairs) {
     const int A = contact_pair.body_A, B = contact_pair.body_B;
     const auto a = static_cast<std::size_t>(A), b = static_cast<std::size_t>(B);
     RowPair pair;
@@ -106,7 +106,7 @@ void make_rows(const Model& model, const MassMatrix& mass, const State& state,
       add_row(list, point, n, distance, area, i, share, -area * weight * smoothstep5_dx(x) * by_gap,
               share_by_weight);
       if (!is_reduced) continue;
-      out.member_contacts.push_back(manifold.contacts[static_cast<std::size_t>(i)]);
+      out.member_contacts.push_back(contacts[static_cast<std::size_t>(i)]);
       out.member_contacts.back().area = 1.0;  // areas may change with poses: the share says it all
       out.member_contacts.back().activity = share;
       out.member_contacts.back().signed_distance = list.back().distance;

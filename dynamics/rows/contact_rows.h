@@ -43,10 +43,13 @@ struct ContactRow {
   double share_by_weight = 0;                 ///< d gamma/dw, w being the weight of the contact [m^2]
   double inverse_mass = 0;                    ///< 1/m_A + 1/m_B [1/kg]
   Vec3<double> drift = Vec3<double>::Zero();  ///< what bodies of infinite mass add to u [m/s]
-  /// When its impact acts, where this moved the row (step/impact_rows.h) [s]; < 0: when it closes.
-  double impact_time = -1.0;
+  // Of a step with impacts (step/impact_phases.h).
+  double answers = 1.0;            ///< q: how much of the contact takes part
+  bool hits = false;               ///< an impact
+  double rebound = 0, settle = 0;  ///< of an impact v_hat = max(0, rebound + settle) [m/s]
+  double gate = 1.0;               ///< of one that answers: q where it touches
 
-  [[nodiscard]] bool is_moved() const { return impact_time >= 0.0; }
+  [[nodiscard]] bool is_ordinary() const { return answers == 1.0 && !hits; }
 };
 
 struct RowPair {
@@ -74,7 +77,7 @@ struct ContactRowBar {
   Vec3<double> r_A = Vec3<double>::Zero(), r_B = Vec3<double>::Zero(), n = Vec3<double>::Zero();
   double distance = 0, weight = 0, inverse_mass = 0;
   Vec3<double> drift = Vec3<double>::Zero();
-  double impact_time = 0;
+  double answers = 0, rebound = 0, settle = 0;
 
   ContactRowBar& operator+=(const ContactRowBar& other) {
     r_A += other.r_A;
@@ -84,7 +87,9 @@ struct ContactRowBar {
     weight += other.weight;
     inverse_mass += other.inverse_mass;
     drift += other.drift;
-    impact_time += other.impact_time;
+    answers += other.answers;
+    rebound += other.rebound;
+    settle += other.settle;
     return *this;
   }
 };
@@ -142,8 +147,8 @@ struct RowSettings {
 /// Rows of the contacts whose weight is not zero, in the manifold's order.
 ///
 /// @param clusters  of an earlier call for the same state, one for each pair of rows: decisions to keep
-void make_rows(const Model& model, const MassMatrix& mass, const State& state,
-               const ContactManifold& manifold, const RowSettings& settings, ContactRows& rows,
+void make_rows(const Model& model, const MassMatrix& mass, const State& state, const ContactList& contacts,
+               std::span<const ContactPair> pairs, const RowSettings& settings, ContactRows& rows,
                std::span<const ContactClusters> clusters = {});
 
 /// What a change of the velocities of the moving bodies adds to relative_velocity():  du = J dv.
@@ -213,8 +218,8 @@ inline void add_impulse_jvp(const ContactRow& row, const ContactRowBar& row_dot,
 struct ContactRowsDirection {
   std::span<const ContactBar> contacts;  ///< one per contact of the manifold
   const StateTangent& state;
-  const GrowableVector& velocity;   ///< of the moving bodies at the start of the step
-  std::span<const double> mass;     ///< one per moving body
+  const GrowableVector& velocity;  ///< of the moving bodies at the start of the step
+  std::span<const double> mass;    ///< one per moving body
 };
 
 /// The JVP of make_rows(), which made `rows`. Overwrites `dots`, one per row.

@@ -21,6 +21,7 @@ const char* to_string(SolutionPath path) {
 void ContactSolution::reset() {
   push_out.resize(0);
   displacement.resize(0);
+  phase_speeds.resize(0);
   iterations = factorizations = 0;
   residual = 0.0;
   path = SolutionPath::newton;
@@ -32,10 +33,10 @@ void ContactProblemBar::set_zero(const ContactProblem& problem) {
   const auto slots = static_cast<std::size_t>(problem.mass.slot_count());
   v_start.setZero(problem.mass.size());
   v_free.setZero(problem.mass.size());
+  v_lead.setZero(problem.v_lead == nullptr ? 0 : problem.mass.size());
   inertia_W.assign(slots, Mat3<double>::Zero());
   mass.assign(slots, 0.0);
   rows.assign(problem.rows.rows.size(), {});
-  start_rows.assign(problem.start_rows.size(), {});
   pairs.assign(problem.rows.pairs.size(), {});
   joints.assign(problem.joints.rows.size(), {});
   h = 0.0;
@@ -44,12 +45,12 @@ void ContactProblemBar::set_zero(const ContactProblem& problem) {
 ContactProblemBar& ContactProblemBar::operator+=(const ContactProblemBar& other) {
   v_start += other.v_start;
   v_free += other.v_free;
+  v_lead += other.v_lead;
   for (std::size_t s = 0; s < mass.size(); ++s) {
     inertia_W[s] += other.inertia_W[s];
     mass[s] += other.mass[s];
   }
   for (std::size_t i = 0; i < rows.size(); ++i) rows[i] += other.rows[i];
-  for (std::size_t i = 0; i < other.start_rows.size(); ++i) start_rows[i] += other.start_rows[i];
   for (std::size_t p = 0; p < pairs.size(); ++p) pairs[p] += other.pairs[p];
   for (std::size_t j = 0; j < joints.size(); ++j) joints[j] += other.joints[j];
   h += other.h;

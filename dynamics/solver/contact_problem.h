@@ -25,24 +25,20 @@ struct ContactProblem {
   /// See EndMotion.
   MotionLag lag{};
 
-  /// The rows as they are at the start of the step, in the order of `rows`, where impacts moved some of these
-  /// (step/impact_rows.h); else empty.
-  std::span<const ContactRow> start_rows = {};
+  /// Of an impact: what bodies are faster than v at its time (impact_solver.h).
+  const GrowableVector* v_lead = nullptr;
 
-  /// Impacts are those of bodies without restitution (passive_impact_solver.h).
+  /// Impacts are those of bodies without restitution.
   bool impacts_are_plastic = false;
-
-  [[nodiscard]] bool has_moved_rows() const { return !start_rows.empty(); }
-  [[nodiscard]] const ContactRow& start_row(std::size_t i) const {
-    return has_moved_rows() ? start_rows[i] : rows.rows[i];
-  }
 };
 
 struct ContactSolution {
   GrowableVector velocity;
   GrowableVector push_out;      ///< pseudo-velocities of a split push-out, else empty
   GrowableVector displacement;  ///< see EndMotion
-  int iterations = 0;           ///< of Newton's method
+  /// Largest |w| and |v| of each moving body in turn in the phases of the step; empty: it has no impacts.
+  GrowableVector phase_speeds;
+  int iterations = 0;  ///< of Newton's method
   int factorizations = 0;
   double residual = 0.0;  ///< relative; above the tolerance of a solution at which rounding ended the search
   int worst_slot = 0;     ///< of a body of the island with this residual
@@ -51,9 +47,7 @@ struct ContactSolution {
   bool converged = true;
 
   /// @param lag  of its problem
-  [[nodiscard]] EndMotion end_motion(const MotionLag& lag) const {
-    return {velocity, displacement, lag, push_out.size() == 0};
-  }
+  [[nodiscard]] EndMotion end_motion(const MotionLag& lag) const { return {velocity, displacement, lag}; }
 
   /// No displacement, nothing done; vectors keep their memory.
   void reset();
@@ -61,17 +55,13 @@ struct ContactSolution {
 
 /// dL/d of everything a ContactProblem is made of.
 struct ContactProblemBar {
-  GrowableVector v_start, v_free;
-  std::vector<Mat3<double>> inertia_W;  ///< per moving body, not symmetrised
+  GrowableVector v_start, v_free, v_lead;  ///< the last only where the problem has it
+  std::vector<Mat3<double>> inertia_W;     ///< per moving body, not symmetrised
   std::vector<double> mass;
-  std::vector<ContactRowBar> rows, start_rows;  ///< the latter only where the problem has moved rows
+  std::vector<ContactRowBar> rows;
   std::vector<PairMaterialBar> pairs;
   double h = 0;
   std::vector<JointRowBar> joints;
-
-  [[nodiscard]] ContactRowBar& start_row(std::size_t i) {
-    return start_rows.empty() ? rows[i] : start_rows[i];
-  }
 
   void set_zero(const ContactProblem& problem);
   /// Those of one problem.
@@ -80,18 +70,14 @@ struct ContactProblemBar {
 
 /// A direction of what a ContactProblem is made of; its lengths are constant.
 struct ContactProblemDot {
-  GrowableVector v_start, v_free;
+  GrowableVector v_start, v_free, v_lead;
   std::vector<Mat3<double>> inertia_W;  ///< per moving body
   std::vector<double> mass;
-  std::vector<ContactRowBar> rows, start_rows;  ///< as those of ContactProblemBar
+  std::vector<ContactRowBar> rows;
   std::vector<PairMaterialBar> pairs;
   /// Change of the impulses J^T lambda of the joints, the velocities of the solution held fixed; empty where
   /// there are no joints.
   GrowableVector joint_impulses;
-
-  [[nodiscard]] const ContactRowBar& start_row(std::size_t i) const {
-    return start_rows.empty() ? rows[i] : start_rows[i];
-  }
 
   /// out += factor dM v
   void add_mass_product(const GrowableVector& v, double factor, GrowableVector& out) const;

@@ -12,11 +12,6 @@ namespace {
 /// twice what each of them needs, and that for all classes about twice that of the largest.
 std::size_t capacity_class(int slots) { return std::bit_width(static_cast<unsigned>(slots)); }
 
-int root_of(std::vector<int>& parent, int slot) {
-  while (parent[at(slot)] != slot) slot = parent[at(slot)] = parent[at(parent[at(slot)])];
-  return slot;
-}
-
 void gather(const GrowableVector& whole, std::span<const int> slots, GrowableVector& part) {
   part.resize(6 * static_cast<Eigen::Index>(slots.size()));
   for (std::size_t i = 0; i < slots.size(); ++i)
@@ -51,20 +46,6 @@ void select_rows(const ContactRows& whole, std::span<const int> pairs, std::span
   }
 }
 
-/// The same of rows in the order of those of a problem.
-void select_start_rows(const ContactProblem& problem, const Island& island, std::vector<ContactRow>& rows) {
-  rows.clear();
-  if (!problem.has_moved_rows()) return;
-  for (std::size_t k = 0; k < island.pairs.size(); ++k) {
-    const RowPair &pair = problem.rows.pairs[at(island.pairs[k])], &part = island.rows.pairs[k];
-    for (int i = pair.begin; i < pair.end; ++i) {
-      ContactRow& row = rows.emplace_back(problem.start_rows[at(i)]);
-      row.slot_A = part.slot_A;
-      row.slot_B = part.slot_B;
-    }
-  }
-}
-
 /// Rows of some groups of joints.
 void select_joints(const JointRows& whole, std::span<const int> groups, std::span<const int> local_slot,
                    JointRows& joints) {
@@ -77,8 +58,10 @@ void select_joints(const JointRows& whole, std::span<const int> groups, std::spa
 }
 
 ContactProblem problem_of(const Island& island, const ContactProblem& whole) {
-  return {island.mass,     island.rows,       island.v_start, island.v_free,    whole.h,
-          whole.nominal_h, island.joint_rows, whole.lag,      island.start_rows};
+  ContactProblem part{island.mass, island.rows,     island.v_start,    island.v_free,
+                      whole.h,     whole.nominal_h, island.joint_rows, whole.lag};
+  if (whole.v_lead != nullptr) part.v_lead = &island.v_lead;
+  return part;
 }
 
 /// Calls f(begin of the whole, begin of the part, count) for the contact rows of each pair of an island ...
@@ -108,6 +91,7 @@ void gather(const ContactProblemDot& whole, const ContactProblem& problem, const
             ContactProblemDot& part) {
   gather(whole.v_start, island.slots, part.v_start);
   gather(whole.v_free, island.slots, part.v_free);
+  if (problem.v_lead != nullptr) gather(whole.v_lead, island.slots, part.v_lead);
   part.joint_impulses.resize(0);
   if (!island.joints.empty()) gather(whole.joint_impulses, island.slots, part.joint_impulses);
   part.inertia_W.resize(island.slots.size());
@@ -116,17 +100,11 @@ void gather(const ContactProblemDot& whole, const ContactProblem& problem, const
     part.inertia_W[to] = whole.inertia_W[from];
     part.mass[to] = whole.mass[from];
   });
-  const auto gather_rows = [&](const std::vector<ContactRowBar>& of_whole,
-                               std::vector<ContactRowBar>& of_part) {
-    of_part.resize(of_whole.empty() ? 0 : island.rows.rows.size());
-    if (of_whole.empty()) return;
-    each_pair(problem.rows, island, [&](std::size_t from, std::size_t to, std::size_t count) {
-      std::copy_n(of_whole.begin() + static_cast<std::ptrdiff_t>(from), count,
-                  of_part.begin() + static_cast<std::ptrdiff_t>(to));
-    });
-  };
-  gather_rows(whole.rows, part.rows);
-  gather_rows(whole.start_rows, part.start_rows);
+  part.rows.resize(island.rows.rows.size());
+  each_pair(problem.rows, island, [&](std::size_t from, std::size_t to, std::size_t count) {
+    std::copy_n(whole.rows.begin() + static_cast<std::ptrdiff_t>(from), count,
+                part.rows.begin() + static_cast<std::ptrdiff_t>(to));
+  });
   part.pairs.clear();
   for (const int pair : island.pairs) part.pairs.push_back(whole.pairs[at(pair)]);
 }
@@ -137,25 +115,20 @@ void scatter(const ContactProblemBar& part, const ContactProblem& problem, const
     const Eigen::Index i = 6 * static_cast<Eigen::Index>(to), k = 6 * static_cast<Eigen::Index>(from);
     whole.v_start.segment<6>(i) += part.v_start.segment<6>(k);
     whole.v_free.segment<6>(i) += part.v_free.segment<6>(k);
+    if (part.v_lead.size() > 0) whole.v_lead.segment<6>(i) += part.v_lead.segment<6>(k);
     whole.inertia_W[to] += part.inertia_W[from];
     whole.mass[to] += part.mass[from];
   });
   whole.h += part.h;
-  const auto scatter_rows = [&](const std::vector<ContactRowBar>& of_part,
-                                std::vector<ContactRowBar>& of_whole) {
-    if (of_part.empty()) return;
-    each_pair(problem.rows, island, [&](std::size_t to, std::size_t from, std::size_t count) {
-      std::copy_n(of_part.begin() + static_cast<std::ptrdiff_t>(from), count,
-                  of_whole.begin() + static_cast<std::ptrdiff_t>(to));
-    });
-  };
-  scatter_rows(part.rows, whole.rows);
-  scatter_rows(part.start_rows, whole.start_rows);
+  each_pair(problem.rows, island, [&](std::size_t to, std::size_t from, std::size_t count) {
+    std::copy_n(part.rows.begin() + static_cast<std::ptrdiff_t>(from), count,
+                whole.rows.begin() + static_cast<std::ptrdiff_t>(to));
+  });
   for (std::size_t k = 0; k < island.pairs.size(); ++k) whole.pairs[at(island.pairs[k])] = part.pairs[k];
   for (std::size_t k = 0; k < island.joints.size(); ++k) {
     const JointGroup &to = problem.joints.groups[at(island.joints[k])], &from = island.joint_rows.groups[k];
-    std::copy(part.joints.begin() + from.begin, part.joints.begin() + from.end,
-              whole.joints.begin() + to.begin);
+    for (int i = 0; i < from.end - from.begin; ++i)
+      whole.joints[at(to.begin + i)] += part.joints[at(from.begin + i)];
   }
 }
 
@@ -228,8 +201,7 @@ void Islands::Lists::assign(std::size_t lists, std::size_t indices, const Island
 
 void Islands::split(const ContactProblem& problem) {
   const int slots = problem.mass.slot_count();
-  parent_.resize(at(slots));
-  std::iota(parent_.begin(), parent_.end(), 0);
+  sets_.reset(slots);
   island_of_slot_.assign(at(slots), -1);
   const auto touch = [&](int slot) {
     if (slot >= 0) island_of_slot_[at(slot)] = 0;
@@ -237,9 +209,7 @@ void Islands::split(const ContactProblem& problem) {
   const auto tie = [&](int slot_A, int slot_B) {
     touch(slot_A);
     touch(slot_B);
-    if (slot_A < 0 || slot_B < 0) return;
-    const int a = root_of(parent_, slot_A), b = root_of(parent_, slot_B);
-    parent_[at(std::max(a, b))] = std::min(a, b);
+    sets_.tie(slot_A, slot_B);
   };
   for (const RowPair& pair : problem.rows.pairs) tie(pair.slot_A, pair.slot_B);
   for (const JointGroup& group : problem.joints.groups) tie(group.slot_A, group.slot_B);
@@ -247,7 +217,7 @@ void Islands::split(const ContactProblem& problem) {
   int count = 0;
   is_whole_ = slots > 0;
   for (int slot = 0; slot < slots; ++slot) {
-    const int root = root_of(parent_, slot);
+    const int root = sets_.root(slot);
     if (root != 0 || island_of_slot_[at(slot)] < 0) is_whole_ = false;
     if (island_of_slot_[at(slot)] < 0) continue;
     // The root is the lowest slot of its island, and has its number already.
@@ -275,10 +245,10 @@ void Islands::select(const ContactProblem& problem, std::size_t island, Island& 
   out.joints = joints_[island];
   out.mass.select(problem.mass, out.slots);
   select_rows(problem.rows, out.pairs, local_slot_, out.rows);
-  select_start_rows(problem, out, out.start_rows);
   select_joints(problem.joints, out.joints, local_slot_, out.joint_rows);
   gather(problem.v_start, out.slots, out.v_start);
   gather(problem.v_free, out.slots, out.v_free);
+  if (problem.v_lead != nullptr) gather(*problem.v_lead, out.slots, out.v_lead);
 }
 
 std::pair<std::size_t, std::size_t> Islands::place_of(const RowPair& pair, std::size_t index) const {
@@ -312,7 +282,7 @@ std::size_t IslandLinearization::bytes() const {
     const Island& island = part->island;
     sum += part->of_law->bytes();
     if (islands.is_whole()) continue;
-    sum += sizeof(Island) + sizeof(ContactRow) * (island.rows.rows.size() + island.start_rows.size()) +
+    sum += sizeof(Island) + sizeof(ContactRow) * island.rows.rows.size() +
            sizeof(RowPair) * island.rows.pairs.size() + sizeof(JointRow) * island.joint_rows.rows.size();
   }
   return sum;
@@ -499,6 +469,26 @@ void IslandSolver::flag_islands_near_kink(const ContactProblem& problem,
 void IslandSolver::impulses(const ContactProblem& problem, const ContactSolution& solution,
                             IslandMemory& memory, std::vector<Vec3<double>>& impulses) const {
   solver_->impulses(problem, solution, *memory_of(problem.mass.slot_count(), memory).of_law, impulses);
+}
+
+void IslandSolver::impulses_by_island(const ContactProblem& problem, const ContactSolution& solution,
+                                      const IslandLinearization& linearization, IslandMemory& memory,
+                                      std::vector<Vec3<double>>& impulses) const {
+  if (linearization.islands.is_whole()) {
+    this->impulses(problem, solution, memory, impulses);
+    return;
+  }
+  impulses.assign(problem.rows.rows.size(), Vec3<double>::Zero());
+  std::vector<Vec3<double>> of_part;
+  for (const IslandLinearization::Part* const part : linearization.parts) {
+    const Island& island = part->island;
+    solver_->impulses(problem_of(island, problem), island.solution,
+                      *memory_of(island.mass.slot_count(), memory).of_law, of_part);
+    each_pair(problem.rows, island, [&](std::size_t to, std::size_t from, std::size_t count) {
+      std::copy_n(of_part.begin() + static_cast<std::ptrdiff_t>(from), count,
+                  impulses.begin() + static_cast<std::ptrdiff_t>(to));
+    });
+  }
 }
 
 }  // namespace abut

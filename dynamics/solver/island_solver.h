@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "dynamics/solver/contact_solver.h"
+#include "dynamics/solver/disjoint_sets.h"
 
 namespace abut {
 
@@ -19,9 +20,8 @@ struct Island {
   std::span<const int> slots, pairs, joints;  ///< see Islands, which they point into
   MassMatrix mass;
   ContactRows rows;
-  std::vector<ContactRow> start_rows;
   JointRows joint_rows;
-  GrowableVector v_start, v_free;
+  GrowableVector v_start, v_free, v_lead;
   ContactSolution solution;
 };
 
@@ -71,7 +71,7 @@ class Islands {
   };
 
   Lists slots_, pairs_, joints_;     // of the whole problem, ascending; joints are groups of rows
-  std::vector<int> parent_;          // of each slot: a forest with one tree an island
+  DisjointSets sets_;                // of slots
   std::vector<int> island_of_slot_;  // -1: nothing touches it
   std::vector<int> local_slot_;      // within its island
   bool is_whole_ = false, has_joints_ = false;
@@ -159,6 +159,11 @@ class IslandSolver {
            EndMotionBar& solution_dot) const;
   void impulses(const ContactProblem& problem, const ContactSolution& solution, IslandMemory& memory,
                 std::vector<Vec3<double>>& impulses) const;
+
+  /// Of a law that looks at an island as a whole, after linearize().
+  void impulses_by_island(const ContactProblem& problem, const ContactSolution& solution,
+                          const IslandLinearization& linearization, IslandMemory& memory,
+                          std::vector<Vec3<double>>& impulses) const;
 
   /// It looks at one row at a time, so islands make no difference.
   int contacts_near_kink(const ContactProblem& problem, const ContactSolution& solution,

@@ -1,10 +1,10 @@
 /// The rows of the smooth Coulomb solver, as its solve and its derivatives see them.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "dynamics/contact_laws/friction.h"
-#include "dynamics/contact_laws/impact.h"
 #include "dynamics/kernel/row_blocks.h"
 #include "dynamics/kernel/row_vjp.h"
 #include "dynamics/solver/contact_solver.h"
@@ -13,80 +13,32 @@
 
 namespace abut {
 
-[[nodiscard]] inline impact::Settings impact_settings(const ContactProblem& problem, double impact_speed) {
-  return {problem.h, problem.nominal_h, impact_speed};
+/// v_hat of an impact, max(0, rebound + settle), or without its restitution.
+[[nodiscard]] inline double impact_target(const ContactProblem& problem, const ContactRow& row) {
+  return std::max(0.0, (problem.impacts_are_plastic ? 0.0 : row.rebound) + row.settle);
 }
-[[nodiscard]] inline impact::Settings impact_settings(const ContactProblem& problem,
-                                                      const smooth_coulomb::Settings& settings) {
-  return impact_settings(problem, settings.impact_speed);
-}
+/// Its slopes. Bodies that fall together (settle = 0) put a restitution of 0 at the kink but for rounding; it
+/// can only grow from there, so that its derivative is the one on that side.
+struct ImpactTargetSlopes {
+  double by_rebound = 0.0, by_settle = 0.0;
 
-/// What the impact of a row depends on, the row being that of the problem or the one at the start.
-struct RowApproach {
-  const ContactProblem& problem;
-  const ContactRow& row;
-  impact::Approach value;
-
-  /// Of row i of the problem, as it is in `geometry`.
-  RowApproach(const ContactProblem& of, std::size_t i, const ContactRow& geometry)
-      : problem(of),
-        row(geometry),
-        value{row.distance, row.n.dot(relative_velocity(row, of.v_start)),
-              row.n.dot(relative_velocity(row, of.v_free)),
-              of.impacts_are_plastic
-                  ? 0.0
-                  : of.rows.pairs[static_cast<std::size_t>(of.rows.rows[i].pair)].material.restitution} {}
-
-  /// Adds to the row, its pair and everything else.
-  void vjp(const impact::ApproachBar& by, ContactRowBar& row_bar, PairMaterialBar& material_bar,
-           ContactProblemBar& bar) const {
-    row_bar.distance += by.distance;
-    if (!problem.impacts_are_plastic) material_bar.restitution += by.restitution;
-    bar.h += by.h;
-    const auto by_velocity = [&](double u_n_bar, const GrowableVector& velocity,
-                                 GrowableVector& velocity_bar) {
-      row_bar.n += u_n_bar * relative_velocity(row, velocity);
-      add_velocity_bar(row, u_n_bar * row.n, velocity, row_bar);
-      add_impulse(row, u_n_bar * row.n, velocity_bar);
-    };
-    by_velocity(by.u_start, problem.v_start, bar.v_start);
-    by_velocity(by.u_free, problem.v_free, bar.v_free);
-  }
-  [[nodiscard]] impact::ApproachBar jvp(const ContactRowBar& row_dot, const PairMaterialBar& material_dot,
-                                        const GrowableVector& v_start_dot,
-                                        const GrowableVector& v_free_dot) const {
-    const auto along_normal = [&](const GrowableVector& v, const GrowableVector& v_dot) {
-      return row_dot.n.dot(relative_velocity(row, v)) +
-             row.n.dot(relative_velocity_jvp(row, row_dot, v, v_dot));
-    };
-    return {row_dot.distance, along_normal(problem.v_start, v_start_dot),
-            along_normal(problem.v_free, v_free_dot),
-            problem.impacts_are_plastic ? 0.0 : material_dot.restitution};
+  ImpactTargetSlopes(const ContactProblem& problem, const ContactRow& row, double impact_speed) {
+    constexpr double k_rounding = 1e-12;
+    const double rebound = problem.impacts_are_plastic ? 0.0 : row.rebound, sum = rebound + row.settle;
+    if (sum > 0.0) by_settle = 1.0;
+    if (!problem.impacts_are_plastic && sum > (rebound == 0.0 ? -k_rounding * impact_speed : 0.0))
+      by_rebound = 1.0;
   }
 };
 
-/// The impact of row i.
-[[nodiscard]] inline impact::Impact impact_of_row(const ContactProblem& problem, std::size_t i,
-                                                  const impact::Settings& settings) {
-  const ContactRow& start = problem.start_row(i);
-  impact::Impact impact = impact::make_impact(RowApproach(problem, i, start).value, settings);
-  const ContactRow& row = problem.rows.rows[i];
-  if (impact.hit && row.is_moved()) {
-    impact.time = row.impact_time;
-    impact.target = impact::target(RowApproach(problem, i, row).value, settings, impact.time);
-  }
-  return impact;
+[[nodiscard]] inline smooth_coulomb::Part part_of(const ContactProblem& problem, const ContactRow& row) {
+  return {row.answers, row.hits, row.hits ? impact_target(problem, row) : 0.0};
 }
 
 /// The rows of a problem with their laws.
 struct SmoothCoulombRows {
   RowBlocks blocks;
-  std::vector<impact::Impact> impacts;  ///< one per row; none if no row's pair may have one
-
-  [[nodiscard]] const impact::Impact& impact(std::size_t row) const {
-    static const impact::Impact none;
-    return impacts.empty() ? none : impacts[row];
-  }
+  bool are_ordinary = true;  ///< all of them, see ContactRow
 };
 
 /// One row, with what its impulse depends on.
@@ -95,7 +47,7 @@ struct RowImpulse {
   double friction_coefficient;
   smooth_coulomb::Parameters parameters;
   const smooth_coulomb::Settings& settings;
-  const impact::Impact& impact;
+  smooth_coulomb::Part part;
   smooth_coulomb::NormalTarget<double> target;
 
   RowImpulse(const ContactProblem& problem, const smooth_coulomb::Settings& of_step,
@@ -104,11 +56,11 @@ struct RowImpulse {
         friction_coefficient(rows.blocks.pairs[static_cast<std::size_t>(row.pair)].friction),
         parameters(smooth_coulomb_parameters(problem.rows, i)),
         settings(of_step),
-        impact(rows.impact(i)),
+        part(part_of(problem, row)),
         target(smooth_coulomb::normal_target(parameters, settings)) {}
 
   [[nodiscard]] smooth_coulomb::NormalImpulse normal_impulse(const Vec3<double>& u) const {
-    return smooth_coulomb::normal_impulse_derivatives(row.n.dot(u), parameters, settings, impact, target);
+    return smooth_coulomb::normal_impulse_derivatives(row.n.dot(u), parameters, settings, part, target);
   }
   [[nodiscard]] Friction friction(const Vec3<double>& u) const { return {u, row.n, settings.stiction_speed}; }
   [[nodiscard]] Vec3<double> impulse(const Vec3<double>& u) const {
@@ -154,8 +106,7 @@ struct SmoothCoulombLinearization final : SolutionLinearization {
 
   [[nodiscard]] std::size_t bytes() const override {
     return sizeof(RowBlock) * rows.blocks.blocks.size() + sizeof(BlockPair) * rows.blocks.pairs.size() +
-           sizeof(impact::Impact) * rows.impacts.size() + jacobian.bytes() +
-           sizeof(RowLinearization) * of_row.size();
+           jacobian.bytes() + sizeof(RowLinearization) * of_row.size();
   }
   [[nodiscard]] bool has_negative_determinant() const override { return jacobian.determinant_sign() < 0; }
 };
@@ -163,14 +114,10 @@ struct SmoothCoulombLinearization final : SolutionLinearization {
 struct SmoothCoulombMemory final : SolverMemory {
   SmoothCoulombRows rows;
   CoupledNewtonMemory newton;
-  GrowableVector impulse;
   // Of VJPs
   std::vector<RowBarBlock> row_bars;
-  std::vector<impact::ImpactBar> impact_bars;
-  GrowableVector multiplier, momentum, shift_turn, shift;
-  // Of JVPs
-  std::vector<impact::ImpactBar> impacts_dot;
-  GrowableVector sum_dot, at_rest;
+  GrowableVector multiplier, momentum;
+  GrowableVector at_rest;  ///< of JVPs
 };
 
 }  // namespace abut

@@ -32,57 +32,21 @@ void SmoothCoulombSolver::prepare(const ContactProblem& problem, const smooth_co
     chosen_kernels<RowKernels>().set_law(settings, pair.compliance, pair.dissipation_time,
                                          rows.blocks.of(pair));
   }
-  prepare_impacts(problem, settings, rows);
-}
-
-void SmoothCoulombSolver::prepare_impacts(const ContactProblem& problem,
-                                          const smooth_coulomb::Settings& settings, SmoothCoulombRows& rows) {
-  rows.impacts.clear();
+  rows.are_ordinary = true;
   for (std::size_t p = 0; p < problem.rows.pairs.size(); ++p) {
     const RowPair& pair = problem.rows.pairs[p];
-    if (pair.material.restitution == 0.0) continue;
-    rows.impacts.resize(problem.rows.rows.size());
     for (int r = pair.begin; r < pair.end; ++r) {
-      const auto i = static_cast<std::size_t>(r);
-      const impact::Impact& impact = rows.impacts[i] =
-          impact_of_row(problem, i, impact_settings(problem, settings));
-      if (impact.share == 0.0) continue;
-      const smooth_coulomb::NormalLaw law =
-          smooth_coulomb::normal_law(smooth_coulomb_parameters(problem.rows, i), settings, impact);
+      const ContactRow& row = problem.rows.rows[at(r)];
+      if (row.is_ordinary()) continue;
+      rows.are_ordinary = false;
+      const smooth_coulomb::NormalLaw law = smooth_coulomb::normal_law(
+          smooth_coulomb_parameters(problem.rows, at(r)), settings, part_of(problem, row));
       const auto [block, lane] = rows.blocks.place(pair, p, r);
       block.target[lane] = law.target;
       block.scale[lane] = law.scale;
       block.width[lane] = law.width;
     }
   }
-}
-
-/// Reads the impulses that the solution left in the lanes.
-void SmoothCoulombSolver::displace(const ContactProblem& problem, const smooth_coulomb::Settings& settings,
-                                   SmoothCoulombMemory& memory, ContactSolution& solution) {
-  const SmoothCoulombRows& rows = memory.rows;
-  const GrowableVector& v = solution.velocity;
-  if (!problem.joints.empty()) return;  // joints answer an impact: it then acts from the start on
-  bool has_impacts = false;
-  for (std::size_t i = 0; i < rows.impacts.size(); ++i) {
-    const impact::Impact& impact = rows.impacts[i];
-    if (!impact.hit) continue;
-    if (!has_impacts) memory.impulse.setZero(problem.mass.size());
-    has_impacts = true;
-    const ContactRow& row = problem.rows.rows[i];
-    const auto p = static_cast<std::size_t>(row.pair);
-    const auto [block, lane] = memory.rows.blocks.place(problem.rows.pairs[p], p, static_cast<int>(i));
-    const Friction friction(relative_velocity(row, v), row.n, settings.stiction_speed);
-    const double bound = rows.blocks.pairs[p].friction * block.impulse[lane];
-    const Vec3<double> impulse = impact.share * (block.impulse[lane] * row.n + friction.impulse(bound));
-    add_impulse(row, -impact.time * impulse, memory.impulse);
-    const auto add_force = [&](int slot, double sign) {
-      if (slot >= 0) memory.impulse.segment<3>(6 * slot + 3) -= sign * problem.lag.time * impulse;
-    };
-    add_force(row.slot_B, 1.0);
-    add_force(row.slot_A, -1.0);
-  }
-  if (has_impacts) problem.mass.solve(memory.impulse, solution.displacement);
 }
 
 std::unique_ptr<SolverMemory> SmoothCoulombSolver::make_memory() const {
@@ -103,7 +67,6 @@ void SmoothCoulombSolver::solve(const ContactProblem& problem, SolverMemory& any
       solve_coupled(problem, settings, speed_scale_, config_.tolerance, config_.max_iterations,
                     memory.rows.blocks, memory.newton, solution.velocity, solution, constants_);
   if (!solution.converged) solve_in_passes(problem, settings, memory, solution);
-  displace(problem, settings, memory, solution);
 }
 
 void SmoothCoulombSolver::solve_in_passes(const ContactProblem& problem,
@@ -162,28 +125,6 @@ void SmoothCoulombSolver::impulses(const ContactProblem& problem, const ContactS
     const RowImpulse law(problem, settings, rows, i);
     impulses[i] = law.impulse(relative_velocity(law.row, solution.velocity));
   }
-}
-
-int SmoothCoulombSolver::contacts_near_kink(const ContactProblem& problem, const ContactSolution&,
-                                            std::vector<bool>& near_kink) const {
-  constexpr double k_share = 1e-3;
-  near_kink.assign(problem.rows.rows.size(), false);
-  const impact::Settings settings = impact_settings(problem, settings_);
-  for (const RowPair& pair : problem.rows.pairs) {
-    if (pair.material.restitution == 0.0) continue;
-    for (int r = pair.begin; r < pair.end; ++r) {
-      const auto i = static_cast<std::size_t>(r);
-      const ContactRow& row = problem.start_row(i);
-      const impact::Approach approach = RowApproach(problem, i, row).value;
-      const impact::Impact impact = impact::make_impact(approach, settings);
-      if (impact.share == 0.0) continue;
-      // Closed just by the end of the step, or just from its start on.
-      const double near = k_share * problem.h * -approach.u_free;
-      near_kink[i] = std::abs(impact::gap_at_end(approach, settings)) <= near ||
-                     (impact.hit && std::abs(row.distance) <= near);
-    }
-  }
-  return static_cast<int>(std::count(near_kink.begin(), near_kink.end(), true));
 }
 
 }  // namespace abut

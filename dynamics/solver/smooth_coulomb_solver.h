@@ -3,10 +3,6 @@
 ///     gamma = g(u_n) (n - mu u_t/sqrt(|u_t|^2 + v_s^2)),
 /// solved by Newton's method (coupled_newton.h) and differentiated implicitly: one linear solve with
 /// A = dF/dv, w = A^-T dL/dv. A step is a function of its arguments alone.
-///
-/// The impulses of impacts (contact_laws/impact.h) act at their own time: they displace bodies by
-///     delta = -sum_c s_c M^-1 [t_c r_c x gamma_c; (t_c + c) gamma_c],
-/// c being the lag of a substep (EndMotion).
 #pragma once
 
 #include "dynamics/solver/smooth_coulomb_row.h"
@@ -15,7 +11,7 @@ namespace abut {
 
 class SmoothCoulombSolver final : public ContactSolver {
  public:
-  /// What is left out of the law for a split push-out: that overlap is resolved, or friction.
+  /// What is left out of the law for a split push-out or an impact: that overlap is resolved, or friction.
   enum class Without { nothing, push_out, friction };
 
   SmoothCoulombSolver(const StepConfig& config, double acceleration_scale, Without without = Without::nothing,
@@ -33,7 +29,7 @@ class SmoothCoulombSolver final : public ContactSolver {
   void vjp(const ContactProblem& problem, const ContactSolution& solution,
            const SolutionLinearization& linearization, const EndMotionBar& solution_bar, SolverMemory& memory,
            ContactProblemBar& bar) const override;
-  /// Where there are no impacts.
+  /// Where all rows are ordinary.
   [[nodiscard]] bool has_pair_vjp(const SolutionLinearization& linearization) const override;
   void multiplier_vjp(const ContactProblem& problem, const ContactSolution& solution,
                       const SolutionLinearization& linearization, const EndMotionBar& solution_bar,
@@ -46,26 +42,19 @@ class SmoothCoulombSolver final : public ContactSolver {
            EndMotionBar& solution_dot) const override;
   void impulses(const ContactProblem& problem, const ContactSolution& solution, SolverMemory& memory,
                 std::vector<Vec3<double>>& impulses) const override;
-  /// Those whose hit test (contact_laws/impact.h) nearly flips: |gap at the end of the step| <= 1e-3 h times
-  /// the speed of approach. There are no other kinks.
-  int contacts_near_kink(const ContactProblem& problem, const ContactSolution& solution,
-                         std::vector<bool>& near_kink) const override;
   [[nodiscard]] double default_dissipation_time() const override {
     return config_.dissipation_steps * config_.h;
   }
   [[nodiscard]] double impact_speed() const override { return settings_.impact_speed; }
   /// For steps of the config's length.
   [[nodiscard]] const smooth_coulomb::Settings& settings() const { return settings_; }
+  /// Another compliance of nearly rigid contacts, in place of the config's beta^2/(4 pi^2) [-].
+  void set_near_rigid(double near_rigid) { settings_.near_rigid = near_rigid; }
 
  private:
   [[nodiscard]] smooth_coulomb::Settings settings_of(const ContactProblem& problem) const;
   void prepare(const ContactProblem& problem, const smooth_coulomb::Settings& settings,
                SmoothCoulombRows& rows) const;
-  static void prepare_impacts(const ContactProblem& problem, const smooth_coulomb::Settings& settings,
-                              SmoothCoulombRows& rows);
-  static void displace(const ContactProblem& problem, const smooth_coulomb::Settings& settings,
-                       SmoothCoulombMemory& memory, ContactSolution& solution);
-
   /// What friction does of a step that was not solved: convex passes (NewtonConstants::friction_passes), each
   /// bounded by mu times the normal impulses of the one before.
   void solve_in_passes(const ContactProblem& problem, const smooth_coulomb::Settings& settings,

@@ -46,30 +46,49 @@ void Stepper::contact_forces(const State& state, const Control& control, const S
   const State* start = &state;
   for (const SubstepRecord& part : record.substeps) {
     restore(*start, control, part, LinearizeFor::vjp, memory);
-    const LinearizedSubstep& at = memory.linearized;
+    LinearizedSubstep& at = memory.linearized;
     const SolvedSubstep& solved = at.solved();
-    solver_->impulses(problem_of(solved, part.h), solved.solution, memory.solver, impulses);
     const std::size_t earlier = forces.size();
-    for (std::size_t i = 0; i < impulses.size(); ++i) {
-      const ContactRow& row = solved.rows.rows[i];
-      ContactForce force;
-      force.feature = {ContactKind::blended, row.body_A, row.body_B, -1, -1};
-      if (row.contact >= 0) force.feature = at.contacts.features[static_cast<std::size_t>(row.contact)];
-      force.point_W = start->X_WB[static_cast<std::size_t>(row.body_A)].p + row.r_A;
-      force.normal_AB_W = row.n;
-      force.force_B_W = impulses[i] / config_.h;
-      force.slip_W = slip_of(row, solved.solution.velocity);
-      force.friction = solved.rows.pairs[static_cast<std::size_t>(row.pair)].material.friction;
-      // Where a step is divided, the same contact acts in several parts of it.
-      const auto end = forces.begin() + static_cast<std::ptrdiff_t>(row.contact >= 0 ? earlier : 0);
-      const auto same = std::find_if(forces.begin(), end, [&](const ContactForce& other) {
-        return is_same(other.feature, force.feature);
-      });
-      if (same == end) {
-        forces.push_back(force);
-      } else {
-        same->force_B_W += force.force_B_W;
-        same->slip_W = force.slip_W;
+    // Where a step is divided, the same contact acts in several parts of it, as in its impacts.
+    const auto add = [&](const ContactRows& rows, std::span<const ContactFeature> features,
+                         std::span<const Pose<double>> X_WB, const GrowableVector& velocity, bool is_impact) {
+      const std::size_t now = forces.size();
+      for (std::size_t i = 0; i < impulses.size(); ++i) {
+        const ContactRow& row = rows.rows[i];
+        if (row.answers == 0.0) continue;
+        ContactForce force;
+        force.feature = {ContactKind::blended, row.body_A, row.body_B, -1, -1};
+        if (row.contact >= 0) force.feature = features[static_cast<std::size_t>(row.contact)];
+        force.point_W = X_WB[static_cast<std::size_t>(row.body_A)].p + row.r_A;
+        force.normal_AB_W = row.n;
+        force.force_B_W = impulses[i] / config_.h;
+        force.slip_W = slip_of(row, velocity);
+        force.friction = rows.pairs[static_cast<std::size_t>(row.pair)].material.friction;
+        const std::size_t before = row.contact < 0 ? 0 : is_impact ? now : earlier;
+        const auto end = forces.begin() + static_cast<std::ptrdiff_t>(before);
+        const auto same = std::find_if(forces.begin(), end, [&](const ContactForce& other) {
+          return is_same(other.feature, force.feature);
+        });
+        if (same == end) {
+          forces.push_back(force);
+        } else {
+          same->force_B_W += force.force_B_W;
+          same->slip_W = force.slip_W;
+        }
+      }
+    };
+    solver_->impulses(problem_of(solved, part.h), solved.solution, memory.solver, impulses);
+    add(solved.rows, at.contacts.features, start->X_WB, solved.solution.velocity, false);
+    if (solved.has_impacts) {
+      PhasesMemory& phases = memory.phases;
+      run_phases(*start, part.h, part.phase_pairs, nullptr, true, at.own.solved, memory);
+      const PhasesStart phases_from = phases_start(*start, part.h, solved, part.phase_pairs, memory);
+      for (std::size_t k = 0; k < phases.event_count; ++k) {
+        const PhaseEvent& event = phases.events[k];
+        if (event.is_start) continue;
+        phases_->impulses(phases_from, event, phases, impulses);
+        phases_->set_poses(phases_from, event, phases);
+        add(event.rows, event.features, phases.state.X_WB, event.solution.velocity, true);
       }
     }
     start = &part.end;

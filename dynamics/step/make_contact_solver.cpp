@@ -5,7 +5,7 @@
 #include "dynamics/other_laws/penalty_solver.h"
 #include "dynamics/other_laws/relaxed_complementarity_solver.h"
 #include "dynamics/other_laws/split_push_out_solver.h"
-#include "dynamics/solver/passive_impact_solver.h"
+#include "dynamics/solver/smooth_coulomb_solver.h"
 
 namespace abut {
 
@@ -25,7 +25,7 @@ std::unique_ptr<ContactSolver> make_contact_solver(const StepConfig& config, dou
   }
   if (config.push_out == PushOut::split)
     return std::make_unique<SplitPushOutSolver>(config, acceleration_scale);
-  return make_smooth_coulomb_solver(config, acceleration_scale);
+  return std::make_unique<SmoothCoulombSolver>(config, acceleration_scale);
 }
 
 }  // namespace abut

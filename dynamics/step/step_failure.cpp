@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/lie.h"
+
 namespace abut {
 namespace {
 
@@ -62,6 +64,57 @@ void blame_unconverged(const StepMemory& scratch, StepReport& report) {
     report.body = scratch.solved.mass.body(slots.empty() ? 0 : slots.front());
 }
 
+/// A body that moved farther than its velocities explain, and by how much.
+struct Jump {
+  int body = -1;
+  double length = 0.0;  ///< [m]; of a rotation at the body's reach
+};
+
+/// What velocities of a step of h seconds explain, of one half of the twists (w or v).
+struct Explained {
+  double h;
+  const MotionLag& lag;
+  const ContactSolution& solution;
+  const FreeMotion& free;
+
+  /// @param first  index of the half in the vectors of velocities
+  /// @param phase  its index in ContactSolution::phase_speeds
+  [[nodiscard]] double way(Eigen::Index first, Eigen::Index phase) const {
+    const auto half = [&](const GrowableVector& v) { return v.segment<3>(first); };
+    double speed = std::max(half(free.v_start).norm(), half(solution.velocity).norm()), more = 0.0;
+    if (solution.phase_speeds.size() > 0) speed = std::max(speed, solution.phase_speeds[phase]);
+    if (solution.push_out.size() > 0) more = h * (half(solution.push_out) - half(solution.velocity)).norm();
+    if (lag.time != 0.0) more += std::abs(lag.time) * (half(solution.velocity) - half(free.v_start)).norm();
+    constexpr double k_rounding = 1e-9;
+    return (1.0 + k_rounding) * (h * speed + more);
+  }
+};
+
+/// The farthest of all bodies. Poses have rounding of their own: that of coordinates and of quaternions.
+Jump find_jump(const ContactDetector& detector, double h, const MotionLag& lag, const State& state,
+               const State& next, const StepMemory& scratch) {
+  constexpr double k_rounding = 8.0 * std::numeric_limits<double>::epsilon(), k_half_turn = 3.0;
+  const MassMatrix& mass = scratch.solved.mass;
+  const Explained explained{h, lag, scratch.solved.solution, scratch.solved.free};
+  Jump jump;
+  for (int s = 0; s < mass.slot_count(); ++s) {
+    const int body = mass.body(s);
+    const Pose<double>&before = state.X_WB[static_cast<std::size_t>(body)],
+          &after = next.X_WB[static_cast<std::size_t>(body)];
+    double length = (after.p - before.p).norm() - explained.way(6 * s + 3, 2 * s + 1) -
+                    k_rounding * (after.p.norm() + before.p.norm());
+    // |vec(q+ q^-1)| = sin(|theta|/2); beyond half a turn poses do not tell how far it was.
+    const double turn = explained.way(6 * s, 2 * s) + k_rounding;
+    if (turn < k_half_turn) {
+      const double sine = (after.q * before.q.conjugate()).vec().norm();
+      if (sine > std::sin(0.5 * turn) + k_rounding)
+        length = std::max(length, detector.reach(body) * (2.0 * std::asin(std::min(1.0, sine)) - turn));
+    }
+    if (length > jump.length) jump = {body, length};
+  }
+  return jump;
+}
+
 }  // namespace
 
 bool is_finite(const State& state, int& culprit) {
@@ -76,8 +129,9 @@ bool is_finite(const State& state, int& culprit) {
   return true;
 }
 
-void judge_step(const Model& model, const StepConfig& config, const ContactDetector& detector,
-                const State& next, const StepMemory& scratch, StepReport& report) {
+void judge_step(const Model& model, const StepConfig& config, const ContactDetector& detector, double h,
+                const MotionLag& lag, const State& state, const State& next, const StepMemory& scratch,
+                StepReport& report) {
   report.contacts = static_cast<int>(scratch.solved.rows.rows.size());
   report.max_penetration =
       std::max(0.0, find_worst(scratch, [](const ContactRow&, double depth) { return depth; }).value);
@@ -129,6 +183,14 @@ void judge_step(const Model& model, const StepConfig& config, const ContactDetec
   if (report.max_speed > config.speed_limit) {
     report.status = StepStatus::too_fast;
     report.body = fastest;
+    blame_deepest(scratch, {}, report);
+    return;
+  }
+  const Jump jump = find_jump(detector, h, lag, state, next, scratch);
+  if (jump.body >= 0) {
+    report.status = StepStatus::jumped;
+    report.body = jump.body;
+    report.jump = jump.length;
     blame_deepest(scratch, {}, report);
   }
 }

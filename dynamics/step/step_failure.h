@@ -15,8 +15,16 @@ namespace abut {
 /// Fills in the report of a step from `scratch` to `next`: what it did, its status, and of a failure the body
 /// and the contact. The causes are tried in this order: a number is not finite; a velocity did not converge;
 /// a contact that took part lay deeper than `penetration_limit` of the smaller body's size; a point of a body
-/// moves faster than `speed_limit` (bounded by |v| + |w| times the body's reach).
-void judge_step(const Model& model, const StepConfig& config, const ContactDetector& detector,
-                const State& next, const StepMemory& scratch, StepReport& report);
+/// moves faster than `speed_limit` (bounded by |v| + |w| times the body's reach); a body moved farther than
+/// its velocities explain, its centre or an angle by more than
+///     h max |v| + c |v+ - v| + h |v_push - v+|,
+/// of the velocities v at the start, v+ of the solve and those of the phases between impacts
+/// (ContactSolution::phase_speeds), with the lag c (MotionLag) and the pseudo-velocity v_push of a
+/// split push-out. The pose update of a step without impacts complies by construction.
+///
+/// @param h  length of the substep [s]
+void judge_step(const Model& model, const StepConfig& config, const ContactDetector& detector, double h,
+                const MotionLag& lag, const State& state, const State& next, const StepMemory& scratch,
+                StepReport& report);
 
 }  // namespace abut

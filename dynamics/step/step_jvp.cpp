@@ -6,77 +6,11 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "dynamics/rows/joint_constraints.h"
+#include "dynamics/step/joint_impulse_tangent.h"
 #include "dynamics/step/step_memory.h"
 #include "dynamics/step/stepper.h"
 
 namespace abut {
-namespace {
-
-/// The change of the joints' impulses J^T lambda at velocities that are held fixed. Component by component
-/// of the two bodies of each joint, by the way back of its rows.
-class JointImpulseTangent {
- public:
-  JointImpulseTangent(const Model& model, const State& state, const JointSettings& settings,
-                      const SolvedSubstep& solved, const StateTangent& state_dot,
-                      const FreeMotionTangent& tangent, std::span<const double> mass_dot)
-      : model_(model),
-        state_(state),
-        settings_(settings),
-        mass_(solved.mass),
-        joints_(solved.joints),
-        state_dot_(state_dot),
-        tangent_(tangent),
-        mass_dot_(mass_dot) {}
-
-  void add(const GrowableVector& v, GrowableVector& out) const {
-    JointRows single;
-    GrowableVector w = GrowableVector::Zero(v.size());
-    for (const JointGroup& group : joints_.groups) {
-      single.clear();
-      single.append(joints_, group, group.slot_A, group.slot_B);
-      for (const int slot : {group.slot_A, group.slot_B}) {
-        if (slot < 0) continue;
-        for (int i = 6 * slot; i < 6 * slot + 6; ++i) {
-          w[i] = 1.0;
-          out[i] += slope(single, v, w);
-          w[i] = 0.0;
-        }
-      }
-    }
-  }
-
- private:
-  /// d(w^T J^T lambda)
-  [[nodiscard]] double slope(const JointRows& rows, const GrowableVector& v, const GrowableVector& w) const {
-    const auto slots = static_cast<std::size_t>(mass_.slot_count());
-    std::vector<JointRowBar> bars(rows.rows.size());
-    rows.vjp(v, w, bars);
-    StateTangent state_bar(model_.body_count());
-    std::vector<double> mass_bar(slots, 0.0);
-    std::vector<Mat3<double>> inertia_bar(slots, Mat3<double>::Zero());
-    std::vector<JointGradient> unused(model_.joints.size());
-    joint_rows_vjp(model_, mass_, state_, settings_, rows, bars,
-                   {state_bar.pose, state_bar.twist, mass_bar, inertia_bar, unused});
-    double sum = 0.0;
-    for (std::size_t b = 0; b < state_bar.pose.size(); ++b)
-      sum += state_bar.pose[b].dot(state_dot_.pose[b]) + state_bar.twist[b].dot(state_dot_.twist[b]);
-    for (std::size_t s = 0; s < slots; ++s)
-      sum += mass_bar[s] * mass_dot_[s] + inertia_bar[s].cwiseProduct(tangent_.inertia_W[s]).sum();
-    return sum;
-  }
-
-  const Model& model_;
-  const State& state_;
-  JointSettings settings_;
-  const MassMatrix& mass_;
-  const JointRows& joints_;
-  const StateTangent& state_dot_;
-  const FreeMotionTangent& tangent_;
-  std::span<const double> mass_dot_;
-};
-
-}  // namespace
-
 bool Stepper::has_jvp() const { return config_.push_out != PushOut::split; }
 
 void Stepper::step_jvp(const State& state, const Control& control, const State& next,
@@ -146,16 +80,23 @@ void Stepper::substep_jvp(const State& state, const Control& control, const Stat
                                           direction.bodies[static_cast<std::size_t>(pair.body_A)],
                                           direction.bodies[static_cast<std::size_t>(pair.body_B)]));
   }
-  impacts_jvp(state, solved, problem_at_start(solved, h), state_dot, dot, scratch);
+  if (solved.has_impacts) phases_->shares_jvp(solved.free.v_free, dot.v_free, solved.rows, dot.rows);
   dot.joint_impulses.resize(0);
   if (!solved.joints.empty()) {
     dot.joint_impulses.setZero(solved.mass.size());
-    JointImpulseTangent(model, state, joint_settings(), solved, state_dot, tangent, dot.mass)
+    JointImpulseTangent(model, state, joint_settings(), solved.mass, solved.joints, state_dot,
+                        tangent.inertia_W, dot.mass)
         .add(solved.solution.velocity, dot.joint_impulses);
   }
   solver_->jvp(problem, solved.solution, at.islands(), dot, scratch.solver, scratch.jvp.end);
-  advance_jvp(model, solved.mass, h, solved.free, solved.solution.end_motion(problem.lag), next, at.motion,
-              free_direction, tangent, scratch.jvp.end, *direction.next);
+  EndMotionBar& end_dot = scratch.jvp.end;
+  if (solved.has_impacts) {
+    const GrowableVector v_rest_dot = end_dot.velocity;
+    phases_->jvp(phases_start(state, h, solved, record.phase_pairs, scratch),
+                 {direction, dot, v_rest_dot, joint_settings()}, scratch.phases, end_dot);
+  }
+  advance_jvp(model, solved.mass, h, solved.free, solved.end_motion(problem.lag), next, at.motion,
+              free_direction, tangent, end_dot, *direction.next);
 }
 
 }  // namespace abut

@@ -11,7 +11,7 @@
 #include "dynamics/rows/joint_rows.h"
 #include "dynamics/solver/island_solver.h"
 #include "dynamics/step/gradient.h"
-#include "dynamics/step/impact_rows.h"
+#include "dynamics/step/impact_phases.h"
 #include "dynamics/step/pair_jacobian.h"
 #include "dynamics/step/step_scratch.h"
 #include "engine/growable_vector.h"
@@ -23,10 +23,17 @@ namespace abut {
 struct SolvedSubstep {
   MassMatrix mass;
   FreeMotion free;
-  ContactRows rows;    ///< at the start
-  ImpactRows impacts;  ///< those that impacts moved
+  ContactRows rows;
   JointRows joints;
-  ContactSolution solution;
+  ContactSolution solution;                       ///< v_0, where there are impacts
+  bool has_impacts = false;                       ///< see ImpactPhases
+  GrowableVector end_velocity, end_displacement;  ///< after them
+
+  /// @param lag  of the problem
+  [[nodiscard]] EndMotion end_motion(const MotionLag& lag) const {
+    if (!has_impacts) return solution.end_motion(lag);
+    return {end_velocity, end_displacement, lag};
+  }
 };
 
 /// What a full tape keeps of a substep.
@@ -80,7 +87,10 @@ struct StepMemory {
   std::vector<double> margins;
   ContactManifold manifold;
   SolvedSubstep solved;
-  ImpactRowsMemory impacts;
+  PhasesMemory phases;
+  std::vector<CandidatePair> phase_pairs;
+  std::vector<PhaseLoad> loads;
+  std::vector<Vec3<double>> impulses;
   IslandMemory solver;
   State start;  ///< of a substep
 

@@ -8,6 +8,7 @@ std::size_t StepRecord::bytes() const {
   std::size_t sum = sizeof(StepRecord);
   for (const SubstepRecord& substep : substeps) {
     sum += sizeof(SubstepRecord) + sizeof(ContactFeature) * substep.features.size() +
+           sizeof(CandidatePair) * substep.phase_pairs.size() +
            (sizeof(Pose<double>) + sizeof(Vec6<double>)) * substep.end.X_WB.size();
     for (const GrowableVector* v : {&substep.velocity, &substep.push_out, &substep.displacement})
       sum += sizeof(double) * static_cast<std::size_t>(v->size());
@@ -21,12 +22,9 @@ std::size_t SubstepTape::bytes() const {
   constexpr std::size_t k_of_slot =
       2 * sizeof(Mat3<double>) + 4 * sizeof(Vec6<double>);  // masses, velocities
   return sizeof(SubstepTape) + k_of_slot * slots +
-         sizeof(ContactRow) *
-             (solved.rows.rows.size() + solved.rows.members.size() + solved.impacts.rows.rows.size()) +
-         sizeof(RowPair) * (solved.rows.pairs.size() + solved.impacts.rows.pairs.size()) +
-         sizeof(ImpactRows::Moved) * solved.impacts.moved.size() +
-         sizeof(Contact) * solved.rows.member_contacts.size() + sizeof(JointRow) * solved.joints.rows.size() +
-         islands.bytes();
+         sizeof(ContactRow) * (solved.rows.rows.size() + solved.rows.members.size()) +
+         sizeof(RowPair) * solved.rows.pairs.size() + sizeof(Contact) * solved.rows.member_contacts.size() +
+         sizeof(JointRow) * solved.joints.rows.size() + islands.bytes();
 }
 
 }  // namespace abut

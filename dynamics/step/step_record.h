@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "collision/manifold/candidate_pair.h"
 #include "collision/manifold/contact_clustering.h"
 #include "dynamics/step/step_report.h"
 #include "engine/growable_vector.h"
@@ -20,14 +21,15 @@ enum class Tape { lean, full };
 
 /// One solve.
 struct SubstepRecord {
-  double h = 0;                           ///< its length [s], a constant
-  std::vector<ContactFeature> features;   ///< of the contacts with a weight > 0
-  std::vector<ContactClusters> clusters;  ///< of each pair that has such, if any pair is reduced
-  GrowableVector velocity;                ///< see ContactSolution, as the next two
+  double h = 0;                            ///< its length [s], a constant
+  std::vector<ContactFeature> features;    ///< of the contacts with a weight > 0
+  std::vector<ContactClusters> clusters;   ///< of each pair that has such, if any pair is reduced
+  std::vector<CandidatePair> phase_pairs;  ///< of impacts, see ImpactPhases; empty: there are none
+  GrowableVector velocity;                 ///< see ContactSolution, as the next two
   GrowableVector push_out;
   GrowableVector displacement;
   State end;                                ///< none of the last one: it is that of the step
-  std::shared_ptr<const SubstepTape> tape;  ///< none: it is lean
+  std::shared_ptr<const SubstepTape> tape;  ///< none: it is lean, as are all with impacts
 };
 
 /// Mostly a single substep.

@@ -16,6 +16,8 @@ const char* to_string(StepStatus status) {
       return "too_fast";
     case StepStatus::turns_too_far:
       return "turns_too_far";
+    case StepStatus::jumped:
+      return "jumped";
   }
   return "unknown";
 }

@@ -15,7 +15,8 @@ namespace abut {
 ///   too_deep       a contact lies deeper than StepConfig::penetration_limit at the start of the step
 ///   too_fast       a body is faster than StepConfig::speed_limit at its end
 ///   turns_too_far  a body turns so far within the step that its free rotation is not solved
-enum class StepStatus { ok, not_converged, non_finite, too_deep, too_fast, turns_too_far };
+///   jumped         a body moved farther than its velocities in the step explain
+enum class StepStatus { ok, not_converged, non_finite, too_deep, too_fast, turns_too_far, jumped };
 
 [[nodiscard]] const char* to_string(StepStatus status);
 
@@ -58,8 +59,11 @@ struct StepReport {
   double residual = 0.0;                     ///< relative residual of the worst island
   SolutionPath path = SolutionPath::newton;  ///< of the island that was hardest to solve
   bool has_negative_determinant = false;     ///< see ContactSolution
+  int impacts = 0;                           ///< with restitution, one after the other, see ImpactPhases
+  bool are_impacts_cut_short = false;        ///< the last closed all that was left, without restitution
   double max_speed = 0.0;    ///< of the points of any body at the end of the step, a bound [m/s]
   double penetration = 0.0;  ///< of `contact` after too_deep [sizes of the smaller body]
+  double jump = 0.0;         ///< displacement of `body` without a velocity after jumped [m]
   int step = -1;             ///< number in its rollout, from 0; -1 of a step by itself
   ContactLaw law = ContactLaw::smooth_coulomb;
   int body = -1;

@@ -8,6 +8,7 @@
 #include "collision/sdf/kinks.h"
 #include "dynamics/motion/fixed_motion.h"
 #include "dynamics/rows/joint_constraints.h"
+#include "dynamics/step/contacts_vjp.h"
 #include "dynamics/step/step_memory.h"
 #include "dynamics/step/stepper.h"
 
@@ -47,7 +48,6 @@ void Stepper::restore(const State& state, const Control& control, const SubstepR
   solved.mass.update(model, state);
   ContactManifold& manifold = scratch.manifold;
   detector_->linearize(state.X_WB, record.features, contacts, what_for);
-  std::swap(manifold.contacts, contacts.contacts);  // lent to it
   manifold.pairs.clear();
   for (std::size_t i = 0; i < record.features.size(); ++i) {
     const ContactFeature& feature = record.features[i];
@@ -59,14 +59,12 @@ void Stepper::restore(const State& state, const Control& control, const SubstepR
     }
     manifold.pairs.back().end = k + 1;
   }
-  make_rows(model, solved.mass, state, manifold, row_settings(h), solved.rows, record.clusters);
-  std::swap(manifold.contacts, contacts.contacts);
+  make_rows(model, solved.mass, state, contacts.contacts, manifold.pairs, row_settings(h), solved.rows,
+            record.clusters);
   make_joint_rows(model, solved.mass, state, joint_settings(), solved.joints);
   free_motion(model, solved.mass, state, control, h, solved.free);
-  move_to_impacts(
-      state, problem_at_start(solved, h),
-      [&](int contact) { return record.features[static_cast<std::size_t>(contact)]; }, scratch.impacts,
-      solved.impacts);
+  solved.has_impacts = !record.phase_pairs.empty();
+  if (solved.has_impacts) (void)phases_->set_shares(solved.free.v_free, solved.rows);
   solved.solution.velocity = record.velocity;
   solved.solution.push_out = record.push_out;
   solved.solution.displacement = record.displacement;
@@ -78,22 +76,14 @@ void Stepper::linearize(const State& state, const Control& control, const State&
   LinearizedSubstep& at = scratch.linearized;
   const SolvedSubstep& solved = at.solved();
   const ContactProblem problem = problem_of(solved, record.h);
-  linearize_motion(*model_, solved.mass, state, record.h, solved.free,
-                   solved.solution.end_motion(problem.lag), next, at.motion);
-  if (at.tape == nullptr &&
-      !solver_->linearize(problem, solved.solution, what_for, scratch.solver, at.own.islands))
-    throw std::logic_error("a step that is not finite has no derivative");
-}
-
-void Stepper::contacts_vjp(std::span<const Pose<double>> X_WB, std::span<const ContactBar> bars,
-                           const StepBar& step_bar, ManifoldLinearization& contacts,
-                           std::span<Vec6<double>> pose_bar, StepMemory& scratch) const {
-  std::vector<BodyGradient>& bodies = step_bar.model->bodies;
-  std::vector<GeometryGradient>& geometry = scratch.vjp.geometry;
-  geometry.resize(step_bar.mask.shapes ? bodies.size() : 0);
-  for (std::size_t b = 0; b < geometry.size(); ++b) geometry[b] = std::move(bodies[b].geometry);
-  detector_->add_vjp(X_WB, bars, contacts, pose_bar, geometry);
-  for (std::size_t b = 0; b < geometry.size(); ++b) bodies[b].geometry = std::move(geometry[b]);
+  if (at.tape == nullptr) {
+    if (!solver_->linearize(problem, solved.solution, what_for, scratch.solver, at.own.islands))
+      throw std::logic_error("a step that is not finite has no derivative");
+    if (solved.has_impacts)
+      run_phases(state, record.h, record.phase_pairs, nullptr, true, at.own.solved, scratch);
+  }
+  linearize_motion(*model_, solved.mass, state, record.h, solved.free, solved.end_motion(problem.lag), next,
+                   at.motion);
 }
 
 Stepper::TimeBar Stepper::substep_vjp(const State& state, const Control& control, const State& next,
@@ -120,20 +110,27 @@ Stepper::TimeBar Stepper::substep_vjp(const State& state, const Control& control
   std::vector<FreeMotionParameterBar>& parameter_bar = scratch.vjp.parameters;
   parameter_bar.assign(slots, {});
   EndMotionBar& end_bar = scratch.vjp.end;
-  advance_vjp(model, solved.mass, state, control, h, solved.free, solved.solution.end_motion(problem.lag),
-              next, at.motion, next_bar, state_bar, wrench_bar, end_bar, bar.v_free, momentum_bar,
-              bar.inertia_W, parameter_bar, bar.h);
+  advance_vjp(model, solved.mass, state, control, h, solved.free, solved.end_motion(problem.lag), next,
+              at.motion, next_bar, state_bar, wrench_bar, end_bar, bar.v_free, momentum_bar, bar.inertia_W,
+              parameter_bar, bar.h);
+  if (solved.has_impacts) {
+    GrowableVector v_rest_bar;
+    phases_->vjp(phases_start(state, h, solved, record.phase_pairs, scratch), end_bar, scratch.phases,
+                 {step_bar, v_rest_bar, bar, scratch.vjp.geometry});
+    end_bar.velocity = v_rest_bar;
+  }
   if (shares_pairs) {
     solver_->multiplier_vjp(problem, solved.solution, at.islands(), end_bar, scratch.solver, bar,
                             scratch.vjp.multiplier);
     for (const PairJacobian& pair : scratch.vjp.pairs) pair.add_vjp(scratch.vjp.multiplier, state_bar);
   } else {
     solver_->vjp(problem, solved.solution, at.islands(), end_bar, scratch.solver, bar);
-    impacts_vjp(state, solved, problem_at_start(solved, h), step_bar, bar, scratch);
+    if (solved.has_impacts) phases_->shares_vjp(solved.free.v_free, solved.rows, bar.rows, bar.v_free);
     scratch.vjp.contacts.assign(at.contacts.contacts.size(), ContactBar{});
     bar.h += rows_vjp(solved.rows, h, solved.free.v_start, bar.rows,
                       {scratch.vjp.contacts, state_bar.pose, &bar.v_start, state_bar.twist});
-    contacts_vjp(state.X_WB, scratch.vjp.contacts, step_bar, at.contacts, state_bar.pose, scratch);
+    contacts_vjp(*detector_, state.X_WB, scratch.vjp.contacts, step_bar, at.contacts, state_bar.pose,
+                 scratch.vjp.geometry);
   }
   joint_rows_vjp(model, solved.mass, state, joint_settings(), solved.joints, bar.joints,
                  {state_bar.pose, state_bar.twist, bar.mass, bar.inertia_W, model_bar.joints});
@@ -208,7 +205,17 @@ void Stepper::count_kinks(const State& state, const SubstepRecord& record, StepM
   const ContactProblem problem = problem_of(solved, record.h);
   (void)solver_->contacts_near_kink(problem, solved.solution, near_kink);
   solver_->flag_islands_near_kink(problem, scratch.linearized.islands(), near_kink);
-  find_kinks_at_impacts(state, solved, scratch.impacts, near_kink);
+  if (solved.has_impacts) {
+    const PhasesMemory& phases = scratch.phases;
+    for (std::size_t k = 0; k < phases.event_count; ++k) {
+      const PhaseEvent& event = phases.events[k];
+      if (!event.is_start || !phases_->is_near_kink(event, phases)) continue;
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        const auto slot = static_cast<std::size_t>(std::max(rows[i].slot_A, rows[i].slot_B));
+        if (phases.group_of_slot[slot] == event.group) near_kink[i] = true;
+      }
+    }
+  }
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const ContactRow& row = rows[i];
     if (row.contact >= 0 && !near_kink[i]) {
@@ -221,6 +228,38 @@ void Stepper::count_kinks(const State& state, const SubstepRecord& record, StepM
     for (const int body : {row.body_A, row.body_B}) {
       if (!model_->bodies[static_cast<std::size_t>(body)].fixed)
         ++scratch.vjp.kinks_of_body[static_cast<std::size_t>(body)];
+    }
+  }
+  if (solved.has_impacts) count_kinks_of_phases(state, record, scratch, kinks);
+}
+
+void Stepper::count_kinks_of_phases(const State& state, const SubstepRecord& record, StepMemory& scratch,
+                                    KinkCount& kinks) const {
+  PhasesMemory& phases = scratch.phases;
+  const PhasesStart start =
+      phases_start(state, record.h, scratch.linearized.solved(), record.phase_pairs, scratch);
+  for (std::size_t k = 0; k < phases.event_count; ++k) {
+    const PhaseEvent& event = phases.events[k];
+    if (event.is_start) continue;
+    ++kinks.contacts;
+    bool is_near = phases_->is_near_kink(event, phases);
+    if (!is_near) {
+      phases_->set_poses(start, event, phases);
+      is_near = std::any_of(event.rows.rows.begin(), event.rows.rows.end(), [&](const ContactRow& row) {
+        return row.contact >= 0 && row.answers > 0.0 &&
+               is_near_kink_of_shape(phases.state.X_WB, event.features[static_cast<std::size_t>(row.contact)],
+                                     row.distance);
+      });
+    }
+    kinks.has_negative_determinant |= event.solution.has_negative_determinant;
+    if (!is_near) continue;
+    ++kinks.near_kink;
+    for (const int p : event.closing) {
+      const PhasePair& pair = phases.pairs[static_cast<std::size_t>(p)];
+      for (const int body : {pair.body_A, pair.body_B}) {
+        if (!model_->bodies[static_cast<std::size_t>(body)].fixed)
+          ++scratch.vjp.kinks_of_body[static_cast<std::size_t>(body)];
+      }
     }
   }
 }

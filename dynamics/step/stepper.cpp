@@ -25,6 +25,13 @@ double resolve_acceleration_scale(const Model& model, const StepConfig& config) 
   return gravity > 0.0 ? gravity : k_earth;
 }
 
+bool has_restitution(const Model& model) {
+  return std::any_of(model.bodies.begin(), model.bodies.end(),
+                     [](const Body& body) { return body.material.restitution > 0.0; }) ||
+         std::any_of(model.pair_overrides.begin(), model.pair_overrides.end(),
+                     [](const PairOverride& pair) { return pair.restitution > 0.0; });
+}
+
 }  // namespace
 
 Stepper::Stepper(const Model& model, const StepConfig& config, const Stepper* prepared)
@@ -34,7 +41,13 @@ Stepper::Stepper(const Model& model, const StepConfig& config, const Stepper* pr
       detector_(std::make_unique<const ContactDetector>(
           model, config.contact, prepared == nullptr ? nullptr : prepared->detector_.get())),
       solver_(std::make_unique<const IslandSolver>(make_contact_solver(config, acceleration_scale_))),
-      tapes_(std::make_unique<const TapePool>()) {}
+      tapes_(std::make_unique<const TapePool>()) {
+  const double impact_speed = solver_->law().impact_speed();
+  if (impact_speed > 0.0 && has_restitution(model)) {
+    phases_ = std::make_unique<const ImpactPhases>(model, config_, acceleration_scale_, impact_speed,
+                                                   row_settings(), *detector_);
+  }
+}
 
 Stepper::~Stepper() = default;
 
@@ -91,15 +104,56 @@ StepReport Stepper::step(const State& state, const Control& control, State& next
   return report;
 }
 
-ContactProblem Stepper::problem_at_start(const SolvedSubstep& solved, double h) const {
+ContactProblem Stepper::problem_of(const SolvedSubstep& solved, double h) const {
   return {solved.mass, solved.rows, solved.free.v_start, solved.free.v_free,
           h,           config_.h,   solved.joints,       lag_of(h)};
 }
 
-ContactProblem Stepper::problem_of(const SolvedSubstep& solved, double h) const {
-  if (solved.impacts.empty()) return problem_at_start(solved, h);
-  return {solved.mass, solved.impacts.rows, solved.free.v_start, solved.free.v_free, h,
-          config_.h,   solved.joints,       lag_of(h),           solved.rows.rows};
+PhasesStart Stepper::phases_start(const State& state, double h, const SolvedSubstep& solved,
+                                  std::span<const CandidatePair> pairs, const StepMemory& scratch) const {
+  return {state,
+          h,
+          lag_of(h).time,
+          solved.mass,
+          solved.free,
+          solved.joints,
+          solved.solution.velocity,
+          pairs,
+          scratch.loads};
+}
+
+void Stepper::run_phases(const State& state, double h, std::span<const CandidatePair> pairs,
+                         const ContactManifold* manifold, bool linearizes, SolvedSubstep& solved,
+                         StepMemory& scratch) const {
+  solver_->impulses(problem_of(solved, h), solved.solution, scratch.solver, scratch.impulses);
+  phases_->find_loads(solved.rows, scratch.impulses, scratch.loads);
+  PhasesMemory& phases = scratch.phases;
+  phases_->run(phases_start(state, h, solved, pairs, scratch), manifold, phases, linearizes);
+  solved.end_velocity = phases.velocity;
+  solved.end_displacement = phases.displacement;
+  if (solved.solution.displacement.size() > 0) solved.end_displacement += solved.solution.displacement;
+}
+
+void Stepper::set_margins(const State& state, double h, StepMemory& scratch) const {
+  const Model& model = *model_;
+  std::vector<double>& margins = scratch.margins;
+  margins.assign(model.bodies.size(), 0.0);
+  double fastest = 0.0;
+  for (std::size_t b = 0; b < model.bodies.size(); ++b) {
+    const int body = static_cast<int>(b);
+    if (model.bodies[b].fixed) {
+      const Vec6<double> V = fixed_twist(model, state, h, body);
+      if (!V.isZero(0.0)) margins[b] = h * largest_speed(state, body, V);
+    } else {
+      margins[b] = h * largest_speed(state, body, state.V_WB[b]);
+    }
+    fastest = std::max(fastest, margins[b]);
+  }
+  // A body that is struck may be twice as fast as what strikes it: both bodies of a pair have half of that.
+  if (phases_ && fastest > h * phases_->least_speed()) margins.assign(margins.size(), fastest);
+  for (std::size_t b = 0; b < model.bodies.size(); ++b) {
+    if (!model.bodies[b].fixed) margins[b] += 4.0 * row_settings(h).resting_band;
+  }
 }
 
 StepReport Stepper::substep(const State& state, const Control& control, double h, State& next,
@@ -114,31 +168,34 @@ StepReport Stepper::substep(const State& state, const Control& control, double h
   }
   SolvedSubstep& solved = scratch.solved;
   solved.mass.update(model, state);
-  scratch.margins.assign(model.bodies.size(), 0.0);
-  for (std::size_t b = 0; b < model.bodies.size(); ++b) {
-    const int body = static_cast<int>(b);
-    if (model.bodies[b].fixed) {
-      const Vec6<double> V = fixed_twist(model, state, h, body);
-      if (!V.isZero(0.0)) scratch.margins[b] = h * largest_speed(state, body, V);
-      continue;
-    }
-    scratch.margins[b] = h * largest_speed(state, body, state.V_WB[b]) + 4.0 * row_settings(h).resting_band;
-  }
+  set_margins(state, h, scratch);
   detector_->detect(state.X_WB, scratch.margins, scratch.detector, scratch.manifold);
-  make_rows(model, solved.mass, state, scratch.manifold, row_settings(h), solved.rows);
+  make_rows(model, solved.mass, state, scratch.manifold.contacts, scratch.manifold.pairs, row_settings(h),
+            solved.rows);
   make_joint_rows(model, solved.mass, state, joint_settings(), solved.joints);
   free_motion(model, solved.mass, state, control, h, solved.free);
-  move_to_impacts(
-      state, problem_at_start(solved, h),
-      [&](int contact) { return scratch.manifold.contacts.feature(static_cast<std::size_t>(contact)); },
-      scratch.impacts, solved.impacts);
+  solved.has_impacts = phases_ && phases_->set_shares(solved.free.v_free, solved.rows);
   const ContactProblem problem = problem_of(solved, h);
   std::shared_ptr<SubstepTape> kept;
-  if (record && tape == Tape::full) kept = tapes_->next();
+  if (record && tape == Tape::full && !solved.has_impacts) kept = tapes_->next();
   solver_->solve(problem, scratch.solver, solved.solution, kept ? &kept->islands : nullptr);
-  advance(model, solved.mass, state, control, h, solved.free, solved.solution.end_motion(problem.lag), next);
+  if (solved.has_impacts) {
+    phases_->find_pairs(scratch.manifold, scratch.margins, solved.mass, solved.rows, solved.joints,
+                        scratch.phases.sets, scratch.phase_pairs);
+    run_phases(state, h, scratch.phase_pairs, &scratch.manifold, false, solved, scratch);
+    const PhasesMemory& phases = scratch.phases;
+    ContactSolution& solution = solved.solution;
+    solution.converged = solution.converged && phases.converged;
+    solution.phase_speeds = phases.phase_speeds;
+    solution.iterations += phases.iterations;
+    solution.residual = std::max(solution.residual, phases.residual);
+    solution.has_negative_determinant |= phases.has_negative_determinant;
+    report.impacts = phases.impacts;
+    report.are_impacts_cut_short = phases.is_cut_short;
+  }
+  advance(model, solved.mass, state, control, h, solved.free, solved.end_motion(problem.lag), next);
 
-  judge_step(model, config_, *detector_, next, scratch, report);
+  judge_step(model, config_, *detector_, h, problem.lag, state, next, scratch, report);
   if (report.status == StepStatus::ok)
     find_step_warnings(model, config_, acceleration_scale_, h, scratch, next, report);
   if (record) {
@@ -151,6 +208,8 @@ StepReport Stepper::substep(const State& state, const Control& control, double h
     if (!solved.rows.members.empty()) {
       for (const RowPair& pair : solved.rows.pairs) record->clusters.push_back(pair.clusters);
     }
+    record->phase_pairs.clear();
+    if (solved.has_impacts) record->phase_pairs = scratch.phase_pairs;
     record->velocity = solved.solution.velocity;
     record->push_out = solved.solution.push_out;
     record->displacement = solved.solution.displacement;

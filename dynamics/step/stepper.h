@@ -1,7 +1,6 @@
 /// One time step of a model, and the same step backwards and along a direction.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -20,18 +19,18 @@
 namespace abut {
 
 class ContactDetector;
+class ImpactPhases;
 class IslandSolver;
 class TapePool;
 struct ContactManifold;
 struct ContactProblem;
 struct ContactProblemBar;
 struct ContactProblemDot;
-struct ImpactRows;
-struct ImpactRowsMemory;
 struct JointSettings;
 struct LinearizedSubstep;
 struct ManifoldLinearization;
 struct MotionLag;
+struct PhasesStart;
 struct RowSettings;
 struct SolvedSubstep;
 struct StepTimeBar;
@@ -110,10 +109,6 @@ class Stepper {
   TimeBar substep_vjp(const State& state, const Control& control, const State& next,
                       const SubstepRecord& record, const StepBar& bar, StepMemory& scratch,
                       bool shares_pairs = false) const;
-  /// From dL/d(linearized contacts) to poses and, where asked for, shapes; adds.
-  void contacts_vjp(std::span<const Pose<double>> X_WB, std::span<const ContactBar> bars,
-                    const StepBar& step_bar, ManifoldLinearization& contacts,
-                    std::span<Vec6<double>> pose_bar, StepMemory& scratch) const;
   // share_pairs.cpp
   /// Whether losses can share what the contacts of pairs contribute: by what is asked for, and by the law and
   /// the contacts, after linearize().
@@ -125,26 +120,19 @@ class Stepper {
   /// As step_jvp(), after linearize().
   void substep_jvp(const State& state, const Control& control, const State& next, const SubstepRecord& record,
                    const StepDirection& direction, StepMemory& scratch) const;
-  /// Before and after impacts moved rows.
-  [[nodiscard]] ContactProblem problem_at_start(const SolvedSubstep& solved, double h) const;
   [[nodiscard]] ContactProblem problem_of(const SolvedSubstep& solved, double h) const;
-
-  // move_impacts.cpp
-  /// Moves rows to the poses of their impacts.
+  [[nodiscard]] PhasesStart phases_start(const State& state, double h, const SolvedSubstep& solved,
+                                         std::span<const CandidatePair> pairs,
+                                         const StepMemory& scratch) const;
+  /// The impacts after the solve of a substep.
   ///
-  /// @param feature_of  of ContactRow::contact
-  void move_to_impacts(const State& state, const ContactProblem& start,
-                       const std::function<ContactFeature(int)>& feature_of, ImpactRowsMemory& memory,
-                       ImpactRows& out) const;
-  /// From dL/d(problem) to dL/d(problem at the start), in place, and to poses, shapes and fixed twists.
-  void impacts_vjp(const State& state, const SolvedSubstep& solved, const ContactProblem& start,
-                   const StepBar& step_bar, ContactProblemBar& bar, StepMemory& scratch) const;
-  /// From d(problem at the start) to d(problem), in place.
-  void impacts_jvp(const State& state, const SolvedSubstep& solved, const ContactProblem& start,
-                   const StateTangent& state_dot, ContactProblemDot& dot, StepMemory& scratch) const;
-  /// Marks moved rows whose contact at the impact lies near a kink of a shape.
-  void find_kinks_at_impacts(const State& state, const SolvedSubstep& solved, ImpactRowsMemory& memory,
-                             std::vector<bool>& near_kink) const;
+  /// @param manifold    at the start, null where it is not known
+  /// @param linearizes  them, for their derivatives
+  void run_phases(const State& state, double h, std::span<const CandidatePair> pairs,
+                  const ContactManifold* manifold, bool linearizes, SolvedSubstep& solved,
+                  StepMemory& scratch) const;
+  /// How far contacts are looked for: scratch.margins.
+  void set_margins(const State& state, double h, StepMemory& scratch) const;
 
   // substeps.cpp
   StepReport divided_step(const State& state, const Control& control, State& next, StepMemory& scratch,
@@ -152,6 +140,8 @@ class Stepper {
   /// Adds those of the substep from `state` on, the last that was linearized.
   void count_kinks(const State& state, const SubstepRecord& record, StepMemory& scratch,
                    KinkCount& kinks) const;
+  void count_kinks_of_phases(const State& state, const SubstepRecord& record, StepMemory& scratch,
+                             KinkCount& kinks) const;
   /// Whether the contact of a vertex lies near a kink of the other body's signed distance.
   [[nodiscard]] bool is_near_kink_of_shape(std::span<const Pose<double>> X_WB, const ContactFeature& feature,
                                            double signed_distance) const;
@@ -163,6 +153,7 @@ class Stepper {
   double acceleration_scale_;
   std::unique_ptr<const ContactDetector> detector_;
   std::unique_ptr<const IslandSolver> solver_;
+  std::unique_ptr<const ImpactPhases> phases_;  ///< null: there are no impacts
   std::unique_ptr<const TapePool> tapes_;
 };
 

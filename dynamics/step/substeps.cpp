@@ -20,6 +20,8 @@ void add(const StepReport& substep, bool first, StepReport& report) {
   report.contacts = std::max(before.contacts, substep.contacts);
   report.max_penetration = std::max(before.max_penetration, substep.max_penetration);
   report.iterations = before.iterations + substep.iterations;
+  report.impacts = before.impacts + substep.impacts;
+  report.are_impacts_cut_short = before.are_impacts_cut_short || substep.are_impacts_cut_short;
   report.path = std::max(before.path, substep.path);
   report.has_negative_determinant = before.has_negative_determinant || substep.has_negative_determinant;
   keep_worse(before.warnings, report.warnings);

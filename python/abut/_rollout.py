@@ -33,7 +33,7 @@ class SimulationError(RuntimeError):
         self.step = step
         """Number of the step that failed, from 0."""
         self.status = status
-        """"not_converged", "non_finite", "too_deep", "too_fast" or "turns_too_far"."""
+        """"not_converged", "non_finite", "too_deep", "too_fast", "turns_too_far" or "jumped"."""
 
 
 @dataclass(frozen=True)

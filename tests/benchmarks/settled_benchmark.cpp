@@ -73,8 +73,8 @@ void step_settled(benchmark::State& state, const char* name, int settling) {
       stepper.detector().detect(states[k].X_WB, margins[k], memory.detector, memory.manifold);
     }
     const CpuTimer timer(rows_seconds);
-    make_rows(simulator.model(), memory.solved.mass, states[k], memory.manifold, stepper.row_settings(),
-              memory.solved.rows);
+    make_rows(simulator.model(), memory.solved.mass, states[k], memory.manifold.contacts,
+              memory.manifold.pairs, stepper.row_settings(), memory.solved.rows);
   }
   const auto measured = static_cast<double>(state.iterations());
   state.counters["steps_per_second"] = benchmark::Counter(measured, benchmark::Counter::kIsRate);

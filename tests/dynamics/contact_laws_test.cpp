@@ -174,65 +174,173 @@ TEST_CASE("normal_target: the cap bounds the impulse of the regularisation, not 
 
 // Impacts --------------------------------------------------------------------------------------------------
 
-TEST_CASE("impact: a ball at speed is one, a resting contact is exactly none", "[dynamics][value]") {
-  const double h = 0.01, g = 9.81;
-  const impact::Settings settings{h, h, 0.3};
-  const impact::Impact resting = impact::make_impact({-1e-4, 0.0, -g * h, 0.5}, settings);
-  CHECK(resting.share == 0.0);
-  CHECK_FALSE(resting.hit);
-  const impact::Impact ahead = impact::make_impact({0.1, -2.0, -2.0 - g * h, 0.5}, settings);
-  CHECK(ahead.share == 1.0);
-  CHECK_FALSE(ahead.hit);
-  // Without acceleration: closes at d/speed, leaves with e times the speed.
-  const impact::Impact hit = impact::make_impact({0.005, -2.0, -2.0, 0.5}, settings);
-  CHECK(hit.hit);
-  CHECK(test::close(hit.time, 0.0025, 1e-14, 0));
-  CHECK(test::close(hit.target, 1.0, 1e-14, 0));
-  // With gravity: exactly what a ball does, its velocities half a step ahead.
-  const double u0 = -2.0, d = 0.004, w0 = u0 - 0.5 * g * h;
-  const impact::Impact falling = impact::make_impact({d, u0, u0 - g * h, 0.5}, settings);
-  const double t = (std::sqrt(w0 * w0 + 2.0 * g * d) + w0) / g;  // 0 = d + w0 t - g t^2/2
-  CHECK(test::close(falling.time, t, 1e-13, 0));
-  CHECK(test::close(falling.target, 0.5 * (-w0 + g * t) - g * (h - t) + 0.5 * g * h, 1e-13, 0));
-  CHECK(impact::make_impact({-0.01, -2.0, -2.0, 1.0}, settings).time == 0.0);  // overlaps: now
+namespace {
+
+impact::Settings random_impact_settings(Random& random) {
+  impact::Settings s;
+  s.h = std::pow(10.0, random.uniform(-3.5, -2.0));
+  s.nominal_h = s.h * (random.uniform() < 0.5 ? 1.0 : random.uniform(1.0, 3.0));
+  s.threshold = 0.05 + 30.0 * s.h;
+  s.speed_scale = 9.81 * s.h;
+  return s;
 }
 
-TEST_CASE("impact: VJP agrees with differences in everything", "[dynamics][derivative]") {
-  Random random(12);
-  int hits = 0, shared = 0;
-  for (int i = 0; i < 2000; ++i) {
-    const double h = std::pow(10.0, random.uniform(-3.5, -2.0));
-    const impact::Settings settings{h, h * random.uniform(1.0, 3.0), 0.05 + 30.0 * h};
-    impact::Approach at;
-    at.u_free = -settings.threshold * random.uniform(0.3, 5.0);
-    at.u_start = at.u_free + random.uniform(-20.0, 20.0) * h;
-    at.distance = -h * at.u_free * random.uniform(-0.5, 1.5);
-    at.restitution = random.uniform(0.0, 1.0);
-    const impact::ImpactBar bar{random.uniform(-1.0, 1.0), random.uniform(-1.0, 1.0) / h,
-                                random.uniform(-1.0, 1.0)};
-    const impact::Impact impact = impact::make_impact(at, settings);
-    const impact::ApproachBar slope = impact::impact_vjp(at, settings, impact, bar);
-    hits += impact.hit;
-    shared += impact.share > 0.0 && impact.share < 1.0;
-    const std::array<double, 5> way{1e-3 * random.uniform(-1, 1), random.uniform(-1, 1),
-                                    random.uniform(-1, 1), 0.1 * random.uniform(-1, 1),
-                                    0.1 * h * random.uniform(-1, 1)};
-    const auto loss = [&](double t) {
-      const double h_t = h + t * way[4];
-      const impact::Impact moved = impact::make_impact({at.distance + t * way[0], at.u_start + t * way[1],
-                                                        at.u_free + t * way[2], at.restitution + t * way[3]},
-                                                       {h_t, settings.nominal_h, settings.threshold});
-      return bar.share * moved.share + bar.time * moved.time + bar.target * moved.target;
-    };
-    const double along = slope.distance * way[0] + slope.u_start * way[1] + slope.u_free * way[2] +
-                         slope.restitution * way[3] + slope.h * way[4];
-    const auto fd = test::fd_sweep(loss, 0.0, 1e-3, 1e-7, 1e-8);
-    CAPTURE(i, impact.hit, impact.share, impact.time / h, impact.target, along, fd.value, fd.error);
-    if (fd.disagrees_with_itself) continue;  // beside a hard test
-    REQUIRE(test::close(along, fd.value, 1e-5, 1e-6));
+/// Of a contact that may be open or closed, and that may be hit or not.
+impact::Approach random_approach(Random& random, const impact::Settings& s) {
+  impact::Approach at;
+  at.velocity = -s.threshold * random.uniform(-0.5, 5.0);
+  at.acceleration = random.uniform(-20.0, 20.0);
+  at.time = s.h * random.uniform(0.0, 0.9);
+  at.distance = s.h * s.threshold * random.uniform(-0.5, 3.0);
+  return at;
+}
+
+/// A direction of an approach, of the size of what it changes.
+impact::Approach random_direction(Random& random, const impact::Settings& s) {
+  return {s.h * s.threshold * random.uniform(-1, 1), s.threshold * random.uniform(-1, 1),
+          20.0 * random.uniform(-1, 1), s.h * random.uniform(-1, 1)};
+}
+
+impact::Approach moved_approach(const impact::Approach& at, const impact::Approach& way, double t) {
+  return {at.distance + t * way.distance, at.velocity + t * way.velocity,
+          at.acceleration + t * way.acceleration, at.time + t * way.time};
+}
+
+double inner_product(const impact::Approach& a, const impact::Approach& b) {
+  return a.distance * b.distance + a.velocity * b.velocity + a.acceleration * b.acceleration +
+         a.time * b.time;
+}
+
+}  // namespace
+
+TEST_CASE("impact: a contact at speed is one, a resting contact is exactly none", "[dynamics][value]") {
+  const double h = 0.01, g = 9.81;
+  const impact::Settings s{h, h, 0.3, g * h};
+  CHECK(impact::share(-g * h, s) == 0.0);
+  CHECK(impact::share(-0.625 * s.threshold, s) == 0.0);
+  CHECK(impact::share(-s.threshold, s) == 0.5);
+  CHECK(impact::share(-1.375 * s.threshold, s) == 1.0);
+  CHECK(impact::share(-2.0, s) == 1.0);
+  CHECK(impact::share(2.0, s) == 0.0);
+  CHECK(impact::effect(-0.02 * s.speed_scale, s) == 0.0);
+  CHECK(impact::effect(-1.02 * s.speed_scale, s) == 1.0);
+  CHECK_FALSE(impact::is_impact(-0.02 * s.speed_scale, s));
+  CHECK(impact::is_impact(-0.021 * s.speed_scale, s));
+}
+
+TEST_CASE("impact: share and effect fall with the velocity, and have the slopes of differences",
+          "[dynamics][derivative]") {
+  const impact::Settings s{0.01, 0.01, 0.3, 0.1};
+  double previous_share = 1.0, previous_effect = 1.0;
+  int sloped = 0;
+  for (int i = -60; i <= 10; ++i) {
+    const double u = 0.01 * i + 1e-3;
+    CAPTURE(u);
+    CHECK(impact::share(u, s) <= previous_share);
+    CHECK(impact::effect(u, s) <= previous_effect);
+    previous_share = impact::share(u, s);
+    previous_effect = impact::effect(u, s);
+    const auto share_of = [&](double x) { return impact::share(x, s); };
+    const auto effect_of = [&](double x) { return impact::effect(x, s); };
+    CHECK(test::close(impact::share_slope(u, s), test::fd_derivative(share_of, u, 1e-5), 1e-6, 1e-5));
+    CHECK(test::close(impact::effect_slope(u, s), test::fd_derivative(effect_of, u, 1e-5), 1e-6, 1e-5));
+    sloped += impact::share_slope(u, s) != 0.0 && impact::share(u, s) > 0.01;
   }
-  CHECK(hits > 500);
-  CHECK(shared > 100);
+  CHECK(sloped > 10);
+}
+
+TEST_CASE("impact: a contact closes when and as fast as a ball in free flight", "[dynamics][value]") {
+  const double h = 0.01, g = 9.81, u = -2.0;
+  const impact::Settings s{h, h, 0.3, g * h};
+  // Without acceleration: closes at d/speed with that speed.
+  const impact::Approach level{0.005, u, 0.0, 0.0};
+  REQUIRE(level.hits(s));
+  CHECK(test::close(impact::closing(level, s).time, 0.0025, 1e-14, 0));
+  CHECK(test::close(impact::closing(level, s).velocity, u, 1e-14, 0));
+  CHECK_FALSE(impact::Approach{0.1, u, 0.0, 0.0}.hits(s));  // not in this step
+  // With gravity: exactly what a ball does, whose velocity at the start is that of the middle less g h/2.
+  const double d = 0.004, w = u + 0.5 * g * h;
+  const impact::Approach falling{d, u, -g, 0.0};
+  REQUIRE(falling.hits(s));
+  const double t = (std::sqrt(w * w + 2.0 * g * d) + w) / g;  // 0 = d + w t - g t^2/2
+  CHECK(test::close(impact::closing(falling, s).time, t, 1e-13, 0));
+  CHECK(test::close(impact::closing(falling, s).velocity, w - g * t, 1e-13, 0));
+  // Evaluated later on the same parabola, it is the same impact; the bow is what positions leave out.
+  const double later = 0.4 * t;
+  const impact::Approach seen_later{d + u * later, u, -g, later};
+  CHECK(test::close(seen_later.gap(s), d + w * later - 0.5 * g * later * later, 1e-13, 0));
+  CHECK(test::close(impact::closing(seen_later, s).time, t, 1e-12, 0));
+  CHECK(test::close(impact::closing(seen_later, s).velocity, w - g * t, 1e-13, 0));
+  // Closed already: now if it approaches, else not.
+  const impact::Approach closed{-0.01, u, -g, 0.003};
+  CHECK(closed.hits(s));
+  CHECK(impact::closing(closed, s).time == 0.003);
+  CHECK(impact::closing(closed, s).velocity == closed.true_velocity(s));
+  CHECK_FALSE(impact::Approach{-0.1, 2.0, -g, 0.003}.hits(s));
+}
+
+TEST_CASE("impact: the target reverses e times the velocity of a ball at that time", "[dynamics][value]") {
+  const double h = 0.01, g = 9.81, e = 0.7;
+  const impact::Settings s{h, h, 0.3, g * h};
+  // A velocity v of the step is v - g l(t) at t: e times the approach there, and back to that of the step.
+  const impact::Approach at{0.0, -2.0, -g, 0.003};
+  const double lead = -g * (0.003 - 0.5 * h);
+  const impact::Target target = impact::target(at, s, e);
+  CHECK(test::close(target.rebound, e * (2.0 - lead), 1e-14, 0));
+  CHECK(test::close(target.settle, -lead, 1e-14, 0));
+  CHECK(test::close(target.rebound + target.settle + lead, e * (2.0 - lead), 1e-14, 0));
+  CHECK(impact::target({0.0, -g * h, 0.0, 0.0}, s, e).rebound == 0.0);  // a rest has no restitution
+}
+
+TEST_CASE("impact: VJP and JVP of closing and target agree with differences and each other",
+          "[dynamics][derivative]") {
+  Random random(12);
+  int open = 0, closed = 0, shared = 0;
+  for (int i = 0; i < 2000; ++i) {
+    const impact::Settings s = random_impact_settings(random);
+    const impact::Approach at = random_approach(random, s), way = random_direction(random, s);
+    if (!at.hits(s) || !impact::is_impact(at.true_velocity(s), s)) continue;
+    const bool is_open = at.gap(s) > 0.0;
+    (is_open ? open : closed) += 1;
+    CAPTURE(i, is_open, at.distance, at.velocity, at.acceleration, at.time, s.h);
+    {
+      const impact::Closing closing = impact::closing(at, s),
+                            bar{random.uniform(-1, 1) / s.h, random.uniform(-1, 1) / s.threshold};
+      const double slope = inner_product(impact::closing_vjp(at, s, closing, bar), way);
+      const impact::Closing dot = impact::closing_jvp(at, s, closing, way);
+      CAPTURE(closing.time, closing.velocity);
+      REQUIRE(test::close(bar.time * dot.time + bar.velocity * dot.velocity, slope, 1e-11, 1e-11));
+      const auto loss = [&](double t) {
+        const impact::Closing c = impact::closing(moved_approach(at, way, t), s);
+        return bar.time * c.time + bar.velocity * c.velocity;
+      };
+      const auto fd = test::fd_sweep(loss, 0.0, 1e-4, 1e-8, 1e-8);
+      if (fd.disagrees_with_itself) {
+        REQUIRE(std::abs(at.gap(s)) < 1e-3 * s.h * s.threshold);  // across the hard test alone
+      } else {
+        REQUIRE(test::close(slope, fd.value, 1e-6, 1e-6));
+      }
+    }
+    const double e = random.uniform(), e_way = random.uniform(-1, 1);
+    const impact::Target bar{random.uniform(-1, 1) / s.threshold, random.uniform(-1, 1) / s.threshold};
+    double e_bar = 0.0;
+    const impact::Approach by = impact::target_vjp(at, s, e, bar, e_bar);
+    const double slope = inner_product(by, way) + e_bar * e_way;
+    const impact::Target dot = impact::target_jvp(at, s, e, way, e_way);
+    REQUIRE(test::close(bar.rebound * dot.rebound + bar.settle * dot.settle, slope, 1e-11, 1e-11));
+    const auto loss = [&](double t) {
+      const impact::Target x = impact::target(moved_approach(at, way, t), s, e + t * e_way);
+      return bar.rebound * x.rebound + bar.settle * x.settle;
+    };
+    const auto fd = test::fd_sweep(loss, 0.0, 1e-3, 1e-7, 1e-8);
+    REQUIRE_FALSE(fd.disagrees_with_itself);
+    REQUIRE(test::close(slope, fd.value, 1e-6, 1e-6));
+    const double share = impact::share(at.true_velocity(s), s);
+    shared += share > 0.0 && share < 1.0;
+  }
+  CHECK(open > 300);
+  CHECK(closed > 50);
+  CHECK(shared > 50);
 }
 
 // Normal impulse -------------------------------------------------------------------------------------------
@@ -305,28 +413,57 @@ TEST_CASE("pair_time: is that of the first impact, smoothly, and its derivatives
       impacts.push_back({random.uniform(0.1, 1.0), random.uniform(0.1, 1.0), h * random.uniform(0.3, 0.5)});
       way.push_back({random.uniform(-1.0, 1.0), random.uniform(-1.0, 1.0), h * random.uniform(-1.0, 1.0)});
     }
-    const double time = impact::pair_time(impacts, h), h_way = h * random.uniform(-1.0, 1.0);
-    const double h_bar = impact::pair_time_vjp(impacts, h, time, 1.0, bars);
+    const double time = impact::pair_time(impacts, h);
+    impact::pair_time_vjp(impacts, h, time, 1.0, bars);
     double slope = 0.0;
     for (std::size_t k = 0; k < 3; ++k)
-      slope += bars[k].weight * way[k].weight + bars[k].share * way[k].share + bars[k].time * way[k].time;
+      slope += bars[k].weight * way[k].weight + bars[k].effect * way[k].effect + bars[k].time * way[k].time;
     CHECK(test::close(impact::pair_time_jvp(impacts, h, time, way), slope, 1e-12, 1e-15 * h));
     const auto fd = test::fd_sweep(
         [&](double t) {
           Impacts moved = impacts;
           for (std::size_t k = 0; k < 3; ++k) {
             moved[k].weight += t * way[k].weight;
-            moved[k].share += t * way[k].share;
+            moved[k].effect += t * way[k].effect;
             moved[k].time += t * way[k].time;
           }
-          return impact::pair_time(moved, h + t * h_way);
+          return impact::pair_time(moved, h);
         },
         0.0, 1e-4, 1e-6, 1e-9 * h);
-    CHECK(test::close(slope + h_bar * h_way, fd.value, 1e-6, 1e-9 * h));
+    CHECK(test::close(slope, fd.value, 1e-6, 1e-9 * h));
   }
 }
 
-TEST_CASE("normal_impulse: of an impact, too, all derivatives agree with differences",
+TEST_CASE("normal_impulse: a contact that takes part by q has R + W (1/q - 1) in place of R",
+          "[dynamics][value]") {
+  Random random(14);
+  for (int i = 0; i < 200; ++i) {
+    const Settings s = random_settings(random);
+    smooth_coulomb::Parameters c;
+    c.distance = s.h * random.uniform(-1.0, 1.0);
+    c.weight = random.uniform(0.1, 1.0);
+    c.inverse_mass = std::pow(10.0, random.uniform(-1.0, 1.0));
+    c.compliance = s.h * s.h * random.uniform(0.0, 1e-2);
+    c.dissipation_time = s.h * random.uniform(0.0, 10.0);
+    const double q = random.uniform(0.01, 1.0), W = c.inverse_mass,
+                 target = smooth_coulomb::normal_target(c, s).value,
+                 u_n = target + s.velocity_smoothing * random.uniform(-5.0, 1.0);
+    CAPTURE(i, q, u_n);
+    const auto value = [&](const smooth_coulomb::Part& part) {
+      return smooth_coulomb::normal_impulse_derivatives(u_n, c, s, part).value;
+    };
+    const double R = smooth_coulomb::normal_resistance(c, s), others = W * (1.0 / q - 1.0);
+    REQUIRE(test::close(value({q, false, 0.0}), value({}) * R / (R + others), 1e-12, 0));
+    REQUIRE(value({0.0, false, 0.0}) == 0.0);
+    REQUIRE(smooth_coulomb::Part{}.is_ordinary());
+    // An impact has no compliance, asks for its own target, and is ten times as sharp.
+    const double rigid = s.near_rigid * W, width = 0.1 * s.velocity_smoothing;
+    REQUIRE(test::close(value({q, true, target}), c.weight / (rigid + others) * ramp(target - u_n, width),
+                        1e-11, 0));
+  }
+}
+
+TEST_CASE("normal_impulse: of a part of a contact and of an impact, all derivatives agree with differences",
           "[dynamics][derivative]") {
   Random random(13);
   for (int i = 0; i < 500; ++i) {
@@ -337,44 +474,44 @@ TEST_CASE("normal_impulse: of an impact, too, all derivatives agree with differe
     c.inverse_mass = std::pow(10.0, random.uniform(-1.0, 1.0));
     c.compliance = s.h * s.h * random.uniform(0.0, 1e-2);
     c.dissipation_time = s.h * random.uniform(0.0, 10.0);
-    const impact::Impact impact{i % 3 != 0, random.uniform(0.05, 0.95), 0.3 * s.h, random.uniform(0.0, 2.0)};
-    const double u_n =
-        smooth_coulomb::normal_law(c, s, impact).target + s.velocity_smoothing * random.uniform(-3.0, 3.0);
-    const smooth_coulomb::NormalImpulse gamma = smooth_coulomb::normal_impulse_derivatives(u_n, c, s, impact);
+    using smooth_coulomb::Parameters;
+    using smooth_coulomb::Part;
+    const Part part{random.uniform(0.05, 0.95), i % 3 != 0, random.uniform(0.0, 2.0)};
+    const smooth_coulomb::NormalLaw law = smooth_coulomb::normal_law(c, s, part);
+    const double u_n = law.target + law.width * random.uniform(-3.0, 3.0);
+    const smooth_coulomb::NormalImpulse gamma = smooth_coulomb::normal_impulse_derivatives(u_n, c, s, part);
     const auto check = [&](const char* name, double slope, double scale, const auto& move) {
       const auto fd = test::fd_sweep(
           [&](double t) {
-            smooth_coulomb::Parameters moved = c;
-            impact::Impact moved_impact = impact;
+            Parameters moved_contact = c;
+            Part moved_part = part;
             Settings settings = s;
             double u = u_n;
-            move(t * scale, u, moved, moved_impact, settings);
-            return smooth_coulomb::normal_impulse_derivatives(u, moved, settings, moved_impact).value;
+            move(t * scale, u, moved_contact, moved_part, settings);
+            return smooth_coulomb::normal_impulse_derivatives(u, moved_contact, settings, moved_part).value;
           },
           0.0, 1e-2, 1e-7, 1e-9 * std::abs(gamma.value));
-      CAPTURE(i, name, slope * scale, fd.value, fd.error, gamma.value);
+      CAPTURE(i, name, part.hits, part.answers, slope * scale, fd.value, fd.error, gamma.value);
       REQUIRE(test::close(slope * scale, fd.value, 1e-5, 1e-6 * std::abs(gamma.value)));
     };
-    using impact::Impact;
-    using smooth_coulomb::Parameters;
-    check("velocity", gamma.d_velocity, s.velocity_smoothing,
-          [](double t, double& u, Parameters&, Impact&, Settings&) { u += t; });
+    check("velocity", gamma.d_velocity, law.width,
+          [](double t, double& u, Parameters&, Part&, Settings&) { u += t; });
     check("distance", gamma.d_distance, s.velocity_smoothing * s.h,
-          [](double t, double&, Parameters& p, Impact&, Settings&) { p.distance += t; });
+          [](double t, double&, Parameters& p, Part&, Settings&) { p.distance += t; });
     check("weight", gamma.d_weight, 0.1 * c.weight,
-          [](double t, double&, Parameters& p, Impact&, Settings&) { p.weight += t; });
+          [](double t, double&, Parameters& p, Part&, Settings&) { p.weight += t; });
     check("inverse mass", gamma.d_inverse_mass, 0.1 * c.inverse_mass,
-          [](double t, double&, Parameters& p, Impact&, Settings&) { p.inverse_mass += t; });
+          [](double t, double&, Parameters& p, Part&, Settings&) { p.inverse_mass += t; });
     check("compliance", gamma.d_compliance, 0.1 * c.compliance,
-          [](double t, double&, Parameters& p, Impact&, Settings&) { p.compliance += t; });
+          [](double t, double&, Parameters& p, Part&, Settings&) { p.compliance += t; });
     check("dissipation time", gamma.d_dissipation_time, 1e-3 * c.dissipation_time,
-          [](double t, double&, Parameters& p, Impact&, Settings&) { p.dissipation_time += t; });
+          [](double t, double&, Parameters& p, Part&, Settings&) { p.dissipation_time += t; });
     check("time step", gamma.d_h, 1e-4 * s.h,
-          [](double t, double&, Parameters&, Impact&, Settings& x) { x.h += t; });
-    check("share", gamma.d_impact.share, 1e-4,
-          [](double t, double&, Parameters&, Impact& x, Settings&) { x.share += t; });
-    check("target", gamma.d_impact.target, s.velocity_smoothing,
-          [](double t, double&, Parameters&, Impact& x, Settings&) { x.target += t; });
+          [](double t, double&, Parameters&, Part&, Settings& x) { x.h += t; });
+    check("answers", gamma.d_answers, 0.1 * part.answers,
+          [](double t, double&, Parameters&, Part& x, Settings&) { x.answers += t; });
+    check("target", gamma.d_target, law.width,
+          [](double t, double&, Parameters&, Part& x, Settings&) { x.target += t; });
   }
 }
 

@@ -36,7 +36,7 @@ struct Rows {
     const std::vector<double> margins(scene.model.bodies.size(), 0.02);
     detector.detect(scene.state.X_WB, margins, scratch, manifold);
     mass.update(scene.model, scene.state);
-    make_rows(scene.model, mass, scene.state, manifold, settings, rows);
+    make_rows(scene.model, mass, scene.state, manifold.contacts, manifold.pairs, settings, rows);
   }
   [[nodiscard]] double sum() const {
     double total = 0.0;
@@ -311,7 +311,7 @@ TEST_CASE(
       ContactRows rows;
       RowSettings settings = k_settings;
       settings.h += t * d_h;
-      make_rows(scene.model, at.mass, state, moved, settings, rows, clusters);
+      make_rows(scene.model, at.mass, state, moved.contacts, moved.pairs, settings, rows, clusters);
       double sum = 0.0;
       for (const ContactRow& row : rows.rows) sum += row.weight * say(row);
       return sum;

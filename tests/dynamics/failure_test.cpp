@@ -9,6 +9,7 @@
 
 #include "dynamics/rollout/rollout.h"
 #include "dynamics/simulator.h"
+#include "dynamics/step/step_failure.h"
 #include "engine/atomic_file.h"
 #include "engine/input_error.h"
 #include "engine/mesh_io.h"
@@ -16,6 +17,8 @@
 #include "engine/random.h"
 #include "engine/scene_io.h"
 #include "engine/scene_writer.h"
+#include "tests/support/impacts.h"
+#include "tests/support/jointed_scenes.h"
 #include "tests/support/scenes.h"
 #include "tests/support/temporary_folder.h"
 
@@ -127,6 +130,83 @@ TEST_CASE("too_deep: is relative to the smaller of two bodies, and names that on
   CHECK(report.penetration == Approx(0.25).epsilon(1e-9));
   config.penetration_limit = 0.3;
   CHECK(rollout(Stepper(scene.model, config), scene.state, 2).ok());
+}
+
+TEST_CASE("jumped: a body that moves or turns farther than its velocities explain is named",
+          "[dynamics][value]") {
+  TestScene scene;
+  scene.model.gravity.setZero();
+  scene.add(test::sphere_of_mass(0.1, 1.0), test::pose_at({0, 0, 0}));
+  scene.add(test::sphere_of_mass(0.1, 1.0), test::pose_at({3, 0, 0}),
+            stack<double>(Vec3<double>(0, 2, 0), Vec3<double>(1, 0, 0)));
+  StepConfig config;
+  config.h = 0.01;
+  const Stepper stepper(scene.model, config);
+  StepScratch scratch;
+  State end;
+  REQUIRE(stepper.step(scene.state, {}, end, scratch).status == StepStatus::ok);
+  const auto judged = [&](const State& next) {
+    StepReport report;
+    judge_step(scene.model, config, stepper.detector(), config.h, MotionLag(), scene.state, next,
+               scratch.memory(), report);
+    return report;
+  };
+  const auto moved = [&](std::size_t body, const Vec3<double>& turn, const Vec3<double>& way) {
+    State next = end;
+    next.X_WB[body] = retract<double>(next.X_WB[body], stack<double>(turn, way));
+    return judged(next);
+  };
+  const Vec3<double> none = Vec3<double>::Zero();
+  CHECK(judged(end).status == StepStatus::ok);
+  CHECK(moved(1, none, {-0.015, 0, 0}).status == StepStatus::ok);  // by 5 mm: no farther than 1 m/s
+  CHECK(moved(1, {0, -0.03, 0}, none).status == StepStatus::ok);   // by -0.01 rad at 2 rad/s
+  for (const std::size_t body : {0u, 1u}) {
+    CAPTURE(body);
+    const StepReport way = moved(body, none, {1e-6, 0, 0}), turn = moved(body, {0, 1e-6, 0}, none);
+    CHECK(way.status == StepStatus::jumped);
+    CHECK(way.body == static_cast<int>(body));
+    CHECK(way.jump == Approx(1e-6).epsilon(1e-4));
+    CHECK(turn.status == StepStatus::jumped);
+    CHECK(turn.body == static_cast<int>(body));
+    CHECK(turn.jump == Approx(1e-6 * stepper.detector().reach(0)).epsilon(1e-4));
+  }
+  // A phase of the step in which body 0 moves at 2 mm/s explains 20 um.
+  GrowableVector& speeds = scratch.memory().solved.solution.phase_speeds;
+  speeds.setZero(4);
+  speeds[1] = 2e-3;
+  CHECK(moved(0, none, {1.9e-5, 0, 0}).status == StepStatus::ok);
+  CHECK(moved(0, none, {2.1e-5, 0, 0}).status == StepStatus::jumped);
+}
+
+TEST_CASE("jumped: no step with joints, split push-out, substeps or the impact of two bodies ends with it",
+          "[dynamics][property]") {
+  const bool has_substeps = GENERATE(false, true), splits_push_out = GENERATE(false, true);
+  const double h = GENERATE(1e-3, 1e-2);
+  StepConfig config;
+  config.h = h;
+  config.adaptive_substeps = has_substeps;
+  config.penetration_growth = 1e-5;
+  config.push_out = splits_push_out ? PushOut::split : PushOut::bias;
+  int impacts = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    CAPTURE(has_substeps, splits_push_out, h, seed);
+    State end;
+    TestScene jointed = test::random_jointed_scene(static_cast<int>(2 * seed + 1));  // without restitution
+    for (Pose<double>& X : jointed.state.X_WB) X.p += Vec3<double>(1e3, 0, 0);       // coarse coordinates
+    CHECK(simulate(Stepper(jointed.model, config), jointed.state, 20, {}, end).status != StepStatus::jumped);
+    Random random(seed);
+    TestScene thrown =
+        test::thrown_bodies(test::ThrownKind::box, test::ThrownKind::capsule, 0.8, 0.5, random);
+    thrown.model.gravity = {1.0, -2.0, -9.81};
+    const auto steps = static_cast<int>(0.12 / h);
+    const StepReport report = simulate(Stepper(thrown.model, config), thrown.state, steps, {}, end,
+                                       [&](int, const State&, const StepReport& step) {
+                                         impacts += step.contacts > 0;
+                                         return true;
+                                       });
+    CHECK(report.status == StepStatus::ok);
+  }
+  CHECK(impacts > 10);
 }
 
 TEST_CASE("turns_too_far: names the body whose free rotation is not solved", "[dynamics][value]") {

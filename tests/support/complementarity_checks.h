@@ -44,7 +44,7 @@ template <typename Solver>
     if (std::abs(row.n.norm() - 1.0) > 1e-12) continue;  // friction then has a part along n
     const double normal = row.n.dot(gamma), kappa = s.relaxation / row.inverse_mass;
     const double R = m.compliance / (s.normal.h * (s.normal.h + m.dissipation_time)) +
-                     s.normal.near_rigid * row.inverse_mass;
+                     (s.normal.near_rigid + 1.0 / row.answers - 1.0) * row.inverse_mass;
     const double target = smooth_coulomb::normal_target(row.distance, row.inverse_mass, m.compliance,
                                                         m.dissipation_time, s.normal)
                               .value;
@@ -184,14 +184,14 @@ void check_kinks() {
 }
 
 /// Slopes of the vjp against differences of solve(), in one direction for each input of every problem.
-/// @param restitution  of all pairs
+/// @param answers  of all contacts
 template <typename Solver>
-void check_vjp(const std::vector<Problem>& problems, double restitution, double& worst) {
+void check_vjp(const std::vector<Problem>& problems, double answers, double& worst) {
   Random random(9);
   int compared = 0, unresolved = 0;
   std::string names;
   for (Problem p : problems) {
-    for (RowPair& pair : p.rows.pairs) pair.material.restitution = restitution;
+    for (ContactRow& row : p.rows.rows) row.answers = answers;
     const Solver solver(p.config, p.gravity());
     const ContactSolution solution = solve(solver, p);
     REQUIRE(solution.converged);
@@ -255,6 +255,17 @@ void check_vjp(const std::vector<Problem>& problems, double restitution, double&
     check(
         "inverse masses", slopes.inverse_mass, 1e-2,
         rows([](ContactRow& r, const ContactRowBar& b, double t) { r.inverse_mass += t * b.inverse_mass; }));
+    if (answers < 1.0) {
+      double by_answers = 0.0;
+      std::vector<double> f;
+      for (const ContactRowBar& row : bar.rows) {
+        f.push_back(random.uniform(-0.1, 0.1));
+        by_answers += f.back() * row.answers;
+      }
+      check("answers", by_answers, 1e-2, [&](Problem& m, double t) {
+        for (std::size_t i = 0; i < f.size(); ++i) m.rows.rows[i].answers += t * f[i];
+      });
+    }
     const auto material = [&](const char* name, double step, double PairMaterial::*member,
                               double PairMaterialBar::*member_bar) {
       double slope = 0.0;
@@ -270,8 +281,6 @@ void check_vjp(const std::vector<Problem>& problems, double restitution, double&
     material("friction", 0.1, &PairMaterial::friction, &PairMaterialBar::friction);
     material("compliance", 1e-5, &PairMaterial::compliance, &PairMaterialBar::compliance);
     material("dissipation time", 1e-3, &PairMaterial::dissipation_time, &PairMaterialBar::dissipation_time);
-    if (restitution > 0.0)
-      material("restitution", 0.1, &PairMaterial::restitution, &PairMaterialBar::restitution);
     double inertia = 0.0;
     std::vector<double> f;
     for (int s = 0; s < p.mass.slot_count(); ++s) {

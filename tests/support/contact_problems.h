@@ -2,7 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <numbers>
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,7 +41,7 @@ struct ContactTestProblem {
     mass.update(scene.model, scene.state);
     const RowSettings settings{config.h, 0.1 * gravity() * config.h * config.h,
                                config.dissipation_steps * config.h};
-    make_rows(scene.model, mass, scene.state, manifold, settings, rows);
+    make_rows(scene.model, mass, scene.state, manifold.contacts, manifold.pairs, settings, rows);
     free_motion(scene.model, mass, scene.state, {}, config.h, free);
   }
   [[nodiscard]] ContactProblem problem() const {
@@ -107,6 +109,29 @@ inline ContactProblemBar vjp(const ContactSolver& solver, const ContactProblem& 
   bar.set_zero(problem);
   solver.vjp(problem, solution, *linearization, end_bar, *memory, bar);
   return bar;
+}
+
+/// int_{-inf}^x log(1 + e^t) dt = int_0^{e^x} log(1 + s)/s ds, by Gauss-Legendre; for x > 0 from x -> -x.
+template <typename S>
+S softplus_integral(const S& x) {
+  using std::exp, std::log1p;
+  static constexpr std::array<double, 8> nodes{
+      0.0950125098376374402, 0.2816035507792589132, 0.4580167776572273863, 0.6178762444026437484,
+      0.7554044083550030339, 0.8656312023878317439, 0.9445750230732325761, 0.9894009349916499326};
+  static constexpr std::array<double, 8> weights{
+      0.1894506104550684963, 0.1826034150449235889, 0.1691565193950025382, 0.1495959888165767321,
+      0.1246289712555338721, 0.0951585116824927848, 0.0622535239386478929, 0.0271524594117540949};
+  if (x > S(0))
+    return S(0.5) * x * x + S(std::numbers::pi * std::numbers::pi / 6.0) - softplus_integral(S(-x));
+  const S end = exp(x);
+  S sum = S(0);
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    for (const double node : {nodes[i], -nodes[i]}) {
+      const S s = S(0.5 * (1.0 + node)) * end;
+      sum += S(0.5 * weights[i]) * (s > S(1e-8) ? S(log1p(s) / s) : S(S(1) - S(0.5) * s));
+    }
+  }
+  return sum * end;
 }
 
 inline constexpr int k_reference_size = 12;
@@ -344,6 +369,38 @@ inline ContactProblemBar compare_vjp(const ContactSolver& solver, const ContactT
         return moved_rows([&](ContactRow& row, const ContactRowBar& e) { row.weight += t * e.weight; });
       },
       1e-3);
+  const bool takes_part = std::any_of(p.rows.rows.begin(), p.rows.rows.end(),
+                                      [](const ContactRow& row) { return !row.is_ordinary(); });
+  if (takes_part) {
+    double by_answers = 0.0, by_target = 0.0;
+    std::vector<Vec3<double>> e;
+    for (std::size_t i = 0; i < bar.rows.size(); ++i) {
+      e.push_back(random_vector(random, 0.1));
+      if (p.rows.rows[i].answers == 1.0) e[i][0] = 0.0;  // the most
+      by_answers += e[i][0] * bar.rows[i].answers;
+      by_target += e[i][1] * bar.rows[i].rebound + e[i][2] * bar.rows[i].settle;
+    }
+    const auto moved = [&](const auto& move) {
+      ContactRows rows = p.rows;
+      for (std::size_t i = 0; i < rows.rows.size(); ++i) move(rows.rows[i], e[i]);
+      return value(rows, p.free.v_free, p.mass);
+    };
+    check(
+        "answers", by_answers,
+        [&](double t) {
+          return moved([&](ContactRow& row, const Vec3<double>& by) { row.answers += t * by[0]; });
+        },
+        1e-2);
+    check(
+        "targets", by_target,
+        [&](double t) {
+          return moved([&](ContactRow& row, const Vec3<double>& by) {
+            row.rebound += t * by[1];
+            row.settle += t * by[2];
+          });
+        },
+        1e-3);
+  }
   check(
       "inverse masses", by_mass,
       [&](double t) {
@@ -359,7 +416,6 @@ inline ContactProblemBar compare_vjp(const ContactSolver& solver, const ContactT
     const Vec3<double> e(random.uniform(-0.1, 0.1), random.uniform(-1e-5, 1e-5), random.uniform(-1e-3, 1e-3));
     by_material +=
         e[0] * bar.pairs[k].friction + e[1] * bar.pairs[k].compliance + e[2] * bar.pairs[k].dissipation_time;
-    if (p.rows.pairs[k].material.restitution > 0.0) by_material += e[0] * bar.pairs[k].restitution;
     d_material.push_back(e);
   }
   check(
@@ -370,8 +426,6 @@ inline ContactProblemBar compare_vjp(const ContactSolver& solver, const ContactT
           rows.pairs[k].material.friction += t * d_material[k][0];
           rows.pairs[k].material.compliance += t * d_material[k][1];
           rows.pairs[k].material.dissipation_time += t * d_material[k][2];
-          if (p.rows.pairs[k].material.restitution > 0.0)  // at 0 there is only one side
-            rows.pairs[k].material.restitution += t * d_material[k][0];
         }
         return value(rows, p.free.v_free, p.mass);
       },

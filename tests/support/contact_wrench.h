@@ -40,7 +40,7 @@ inline NetWrench net_contact_wrench(const TestScene& scene, const StepConfig& co
   const std::vector<double> margins(scene.model.bodies.size(), 2.0 * stepper.row_settings().resting_band);
   stepper.detector().detect(scene.state.X_WB, margins, scratch, manifold);
   ContactRows rows;
-  make_rows(scene.model, mass, scene.state, manifold, stepper.row_settings(), rows);
+  make_rows(scene.model, mass, scene.state, manifold.contacts, manifold.pairs, stepper.row_settings(), rows);
   const GrowableVector rest = GrowableVector::Zero(mass.size());
   const auto solver = make_contact_solver(config, stepper.acceleration_scale());
   ContactSolution solution;

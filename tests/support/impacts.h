@@ -98,7 +98,7 @@ inline double free_energy(const TestScene& scene, const State& state, const Step
 inline double largest_gain(const TestScene& scene, const Trajectory& trajectory, const StepConfig& config) {
   double largest = 0.0;
   for (std::size_t k = 0; k < trajectory.records.size(); ++k) {
-    if (trajectory.records[k].substeps[0].displacement.size() == 0) continue;
+    if (trajectory.records[k].report.impacts == 0) continue;
     const double free = free_energy(scene, trajectory.states[k], config);
     const double energy = Totals(scene.model, trajectory.states[k + 1], config.h).energy;
     largest = std::max(largest, energy / free - 1.0);

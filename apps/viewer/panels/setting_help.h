@@ -32,9 +32,10 @@ inline constexpr StepSetting k_step_settings[] = {
     {"push_out_factor", "", 0.1, 1e4, true,
      "Speed at which overlap of rigid contacts goes at most: v = push_out_factor g h; springs push as they are."},
     {"impact_speed", "m/s", 1e-3, 10.0, true,
-     "Approach above which a contact with restitution is an impact: v = max(impact_speed, 3 g h)."},
+     "Speed of approach above which a contact with restitution is an impact: v = max(impact_speed, 3 g h). Slower than "
+     "5/8 v nothing bounces, faster than 11/8 v restitution counts in full."},
     {"passive_impacts", "", 0.0, 1.0, false,
-     "Restitution is reduced where an impact would gain energy."},
+     "Restitution is reduced where an impact would gain kinetic energy."},
     {"adaptive_substeps", "", 0.0, 1.0, false,
      "Steps are halved where penetration grows too much."},
     {"penetration_growth", "m", 1e-6, 0.1, true,

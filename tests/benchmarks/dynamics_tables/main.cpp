@@ -39,6 +39,8 @@ int main(int argc, char** argv) {
       {"springs", print_springs},
       {"energy", print_energy},
       {"impacts", print_impacts},
+      {"impact_phases", print_impact_phases},
+      {"passive_impacts", print_passive_impacts},
       {"scaling", print_scaling},
       {"layouts", print_layouts},
       {"heap", print_heap},
@@ -61,8 +63,12 @@ int main(int argc, char** argv) {
   app.add_option("--bodies", options.bodies, "heap: balls")->capture_default_str();
   app.add_option("--scenes", options.scenes, "random: number of scenes; ..._constants: of hard problems")
       ->capture_default_str();
-  app.add_option("--picture", options.folder, "convergence: folder of a picture of it, made by gnuplot");
-  app.add_option("--law", options.law, "random: one law only");
+  app.add_option("--picture", options.folder,
+                 "convergence, impact_phases: folder of a picture of it, made by gnuplot");
+  app.add_option("--drops", options.drops, "impacts: random drops under each law")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--law", options.law, "random, impacts: one law only");
   app.add_option("--top-steps", options.top_steps, "truths: steps of the free top")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   try {

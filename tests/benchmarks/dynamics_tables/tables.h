@@ -17,9 +17,10 @@ struct Options {
   int steps = 2000;              ///< of `soak` and `heap`; of each scene of `random` and `solver`
   int bodies = 343;              ///< of `heap`
   int scenes = 20;               ///< of `random` and `solver`; hard problems of `..._constants`
+  int drops = 1000;              ///< of `impacts`, under each law
   int top_steps = 100000;        ///< of the free top
-  std::string law;               ///< of `random`; empty: every law
-  std::filesystem::path folder;  ///< of the picture of `convergence`; empty: none
+  std::string law;               ///< of `random` and `impacts`; empty: every law
+  std::filesystem::path folder;  ///< of pictures of `convergence`, `impact_phases`; empty: none
 };
 
 void print_truths(const Options& options);
@@ -30,6 +31,8 @@ void print_penetration(const Options& options);
 void print_springs(const Options& options);
 void print_energy(const Options& options);
 void print_impacts(const Options& options);
+void print_impact_phases(const Options& options);
+void print_passive_impacts(const Options& options);
 void print_scaling(const Options& options);
 void print_layouts(const Options& options);
 void print_heap(const Options& options);

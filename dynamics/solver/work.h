@@ -1,0 +1,19 @@
+/// Which bodies and joints do work of their own.
+#pragma once
+
+#include <algorithm>
+
+#include "dynamics/rows/contact_rows.h"
+#include "dynamics/rows/joint_rows.h"
+
+namespace abut {
+
+/// Whether rows touch a driven body, or joints have motors or springs.
+[[nodiscard]] inline bool has_work_of_its_own(const ContactRows& rows, const JointRows& joints) {
+  return std::any_of(joints.groups.begin(), joints.groups.end(),
+                     [](const JointGroup& joint) { return joint.does_work; }) ||
+         std::any_of(rows.pairs.begin(), rows.pairs.end(),
+                     [](const RowPair& pair) { return !pair.V_A.isZero(0.0) || !pair.V_B.isZero(0.0); });
+}
+
+}  // namespace abut

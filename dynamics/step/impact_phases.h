@@ -1,0 +1,267 @@
+/// Impacts with restitution, one after the other within a step.
+///
+/// The step is divided into phases, at whose ends impacts act; within a phase velocities are constant and
+/// positions follow them:
+///     v_0           what the law makes of the step, of whose contacts those that are impacts take part by
+///                   q = 1 - s(u*) alone (contact_laws/impact.h): at s = 1 not at all
+///     D(t)          the way of a body so far, D' = v_k
+///     t_k           when the next pair of bodies closes; pairs that close within 1e-6 h close together
+///     v_k           what the impact makes of v_{k-1} (solver/impact_solver.h), at the poses start + D(t_k)
+///     v+ = v_n,     displacement  D(h) - h v_n
+/// Contacts are evaluated again at each impact, with the shares that follow from the velocities before it, and
+/// once more with those after it, to find what closes next: whatever a body that has been struck comes to
+/// meet.
+///
+/// What answers an impact in the same solve: other contacts of the pair, and of *loaded* pairs, which carried
+///     x = W sum gamma_n/(g h)
+/// in v_0, as the floor under a box does; both so far as they touch,
+///     q = S(2 - d/(0.4 g h^2)) [S(10 x - 3/2) unless of the pair].
+/// A pair that only touches hands the blow on: it is then approached, and closes at the same time. One that
+/// closes for the twelfth time in a row, each within h/100 of the one before, answers as a loaded one, which
+/// ends the endless bounces of a light body between heavy ones. Bodies to which nothing of this leads from the
+/// impact are left alone.
+///
+/// Momentum is kept by every impact, and angular momentum about any point, as both bodies receive it at one
+/// point of their poses then and travel on along their velocities. After k_most_impacts for each body of a
+/// group what is left closes at once, without restitution. A group that ends with more energy than v_0 would
+/// leave it goes through the step again without restitution.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "collision/manifold/contact_detector.h"
+#include "dynamics/contact_laws/impact.h"
+#include "dynamics/motion/free_motion.h"
+#include "dynamics/rows/contact_rows.h"
+#include "dynamics/rows/joint_constraints.h"
+#include "dynamics/rows/joint_rows.h"
+#include "dynamics/solver/disjoint_sets.h"
+#include "dynamics/solver/island_solver.h"
+#include "dynamics/step/step_derivatives.h"
+#include "engine/config.h"
+
+namespace abut {
+
+/// What a pair carried in v_0.
+struct PhaseLoad {
+  int body_A = -1, body_B = -1;
+  double value = 0.0;  ///< x
+};
+
+/// What the phases of a substep start from.
+struct PhasesStart {
+  const State& state;
+  double h;    ///< [s]
+  double lag;  ///< see MotionLag [s]
+  const MassMatrix& mass;
+  const FreeMotion& free;
+  const JointRows& joints;
+  const GrowableVector& v_rest;          ///< v_0
+  std::span<const CandidatePair> pairs;  ///< that may take part
+  std::span<const PhaseLoad> loads;
+};
+
+/// A pair of bodies that may take part.
+struct PhasePair {
+  int body_A = -1, body_B = -1;
+  int slot_A = -1, slot_B = -1;
+  double margin = 0.0;  ///< see CandidatePair [m]
+  int group = -1;       ///< of bodies that impacts may tie to each other
+  double load = 0.0;
+  int closings = 0;           ///< one soon after the other, so far ...
+  double last_closing = 0.0;  ///< ... up to this time [s]
+  double time = 0.0;          ///< when it closes [s]; infinite: it does not
+  int event = -1;             ///< that foresaw this
+};
+
+/// An impact, or the start of a group.
+struct PhaseEvent {
+  double time = 0.0;  ///< t_k [s]
+  int group = -1;
+  bool is_start = false;
+  bool is_last = false;        ///< closes what is left
+  bool is_plastic = false;     ///< without restitution: the last one, or energy would rise
+  bool is_repeated = false;    ///< a pair closes so often that it answers impacts of others from now on
+  bool is_near_order = false;  ///< another pair of the same bodies closes nearly at the same time
+  int first = -1;  ///< the pair whose time it is, and the event that foresaw it; -1: the one before
+  int foreseen_by = -1;
+  std::vector<int> pairs;                ///< whose contacts are evaluated, see PhasePair
+  std::vector<int> closing;              ///< those whose impact it is
+  std::vector<ContactFeature> features;  ///< of the evaluated pairs
+  GrowableVector way;                    ///< D of all bodies
+  GrowableVector v_before, v_free, v_lead;
+  ContactRows rows;  ///< of pairs that take part, with the velocities before it
+  JointRows joints;
+  std::vector<int> joint_groups;  ///< of the step, that these are
+  ContactSolution solution;       ///< its velocity is that of all bodies; of a start v_0
+  IslandLinearization islands;    ///< where asked for
+  ContactRows rows_after;         ///< of the evaluated pairs, with the velocities after it
+};
+
+/// Working memory of one thread, and the phases of the last substep.
+struct PhasesMemory {
+  double h = 0.0;  ///< of the substep [s]
+  std::vector<PhasePair> pairs;
+  std::vector<PhaseEvent> events;  ///< the first event_count, group by group
+  std::size_t event_count = 0;
+  GrowableVector velocity;      ///< v_n
+  GrowableVector displacement;  ///< D(h) - h v_n
+  GrowableVector phase_speeds;  ///< see ContactSolution
+  int impacts = 0;
+  int iterations = 0;
+  double residual = 0.0;
+  bool converged = true;
+  bool has_negative_determinant = false;
+  bool is_cut_short = false;  ///< a group came to its last impact
+
+  State state;  ///< of a phase
+  GrowableVector way, acceleration, joint_impulse, momentum;
+  ManifoldLinearization contacts;
+  DetectorScratch detector;
+  ContactManifold manifold;
+  std::vector<CandidatePair> candidates;
+  std::vector<ContactPair> contact_pairs;
+  DisjointSets sets;  ///< of slots
+  std::vector<int> group_of_slot;
+  std::vector<char> takes_part, is_closing;  ///< of slots, of pairs
+  std::vector<impact::PairImpact> members, members_bar;
+  std::vector<int> member_rows;
+  IslandMemory solver;
+
+  // Of derivatives
+  ContactProblemBar problem_bar;
+  ContactProblemDot problem_dot;
+  EndMotionBar end_bar;
+  std::vector<ContactRowBar> rows_dot;
+  std::vector<std::vector<ContactRowBar>> after_bars;  ///< of the rows_after of each event
+  std::vector<ContactBar> contact_bars;
+  std::vector<Vec6<double>> pose_bars;
+  GrowableVector velocity_bar, way_bar, acceleration_bar, before_bar;
+  std::vector<double> times_bar;  ///< of each event; of pairs for JVPs
+  StateTangent state_dot;
+};
+
+/// Where the phases add what they contribute to the gradient of a substep.
+struct PhasesBar {
+  const StepBar& step;                      ///< its state, model and mask
+  GrowableVector& v_rest;                   ///< overwritten
+  ContactProblemBar& problem;               ///< v_start, v_free, mass, inertia_W, joints
+  std::vector<GeometryGradient>& geometry;  ///< memory
+};
+
+/// A direction of what the phases of a substep start from.
+struct PhasesDirection {
+  const StepDirection& step;
+  const ContactProblemDot& problem;  ///< v_start, v_free, mass, inertia_W
+  const GrowableVector& v_rest;
+  const JointSettings& joint_settings;
+};
+
+/// The rows of a pair, null if it has none.
+[[nodiscard]] const RowPair* find_pair(const ContactRows& rows, const PhasePair& pair);
+
+class ImpactPhases {
+ public:
+  /// Of a law with impacts; the model and the detector must outlive it.
+  ///
+  /// @param impact_speed  v_thr [m/s]
+  /// @param rows          for whole steps
+  ImpactPhases(const Model& model, const StepConfig& config, double acceleration_scale, double impact_speed,
+               const RowSettings& rows, const ContactDetector& detector);
+  ~ImpactPhases();
+
+  /// Speed [m/s] up to which nothing is an impact.
+  [[nodiscard]] double least_speed() const { return 0.625 * settings_.threshold; }
+
+  /// Leaves to impacts what is theirs of the rows of a step. False if that is nothing.
+  [[nodiscard]] bool set_shares(const GrowableVector& v_free, ContactRows& rows) const;
+  /// The way back, from dL/d(answers).
+  void shares_vjp(const GrowableVector& v_free, const ContactRows& rows, std::span<ContactRowBar> bars,
+                  GrowableVector& v_free_bar) const;
+  void shares_jvp(const GrowableVector& v_free, const GrowableVector& v_free_dot, const ContactRows& rows,
+                  std::span<ContactRowBar> dots) const;
+
+  /// The pairs that impacts may reach: those of groups of bodies, tied by pairs of the manifold and joints, in
+  /// which a row is an impact in part. Overwrites `pairs`.
+  ///
+  /// @param margins  of the manifold
+  void find_pairs(const ContactManifold& manifold, std::span<const double> margins, const MassMatrix& mass,
+                  const ContactRows& rows, const JointRows& joints, DisjointSets& sets,
+                  std::vector<CandidatePair>& pairs) const;
+  /// Of the pairs of rows, from their impulses [N s].
+  void find_loads(const ContactRows& rows, std::span<const Vec3<double>> impulses,
+                  std::vector<PhaseLoad>& loads) const;
+
+  /// Runs the phases.
+  ///
+  /// @param manifold    at the start of the step; null: it is found again
+  /// @param linearizes  each impact, for vjp() and jvp()
+  void run(const PhasesStart& start, const ContactManifold* manifold, PhasesMemory& memory,
+           bool linearizes) const;
+
+  /// The way back, after run() with linearizations, from dL/d(velocity, displacement).
+  void vjp(const PhasesStart& start, const EndMotionBar& end_bar, PhasesMemory& memory,
+           const PhasesBar& bar) const;
+  /// The JVP: how velocity and displacement change.
+  void jvp(const PhasesStart& start, const PhasesDirection& direction, PhasesMemory& memory,
+           EndMotionBar& end_dot) const;
+
+  /// Whether an impact that was linearized lies near a kink: another of the same body that nearly precedes it
+  /// or its place among those, contacts that are hit just by the end of the step, the bound of energy, a pair
+  /// that is loaded in part; or the last one, which cuts the phases short.
+  [[nodiscard]] bool is_near_kink(const PhaseEvent& event, const PhasesMemory& memory) const;
+
+  /// The impulses on B [N s] of the rows of an impact that was linearized.
+  void impulses(const PhasesStart& start, const PhaseEvent& event, PhasesMemory& memory,
+                std::vector<Vec3<double>>& impulses) const;
+
+  /// Puts the bodies of the event's pairs where it finds them: memory.state.
+  void set_poses(const PhasesStart& start, const PhaseEvent& event, PhasesMemory& memory) const;
+
+ private:
+  class Run;
+  class Vjp;
+  class Jvp;
+
+  [[nodiscard]] impact::Settings settings_of(double h) const {
+    impact::Settings settings = settings_;
+    settings.h = h;
+    return settings;
+  }
+  [[nodiscard]] RowSettings row_settings(double h) const {
+    RowSettings settings = rows_;
+    settings.h = h;
+    return settings;
+  }
+  [[nodiscard]] ContactProblem problem_of(const PhasesStart& start, const PhaseEvent& event) const;
+  [[nodiscard]] Vec6<double> way_of(const PhasesStart& start, const PhaseEvent& event, int body) const;
+  /// How a row takes part in an impact.
+  ///
+  /// @param gate  how far it answers, where it touches and is not hit
+  void set_part(const impact::Settings& settings, const PhaseEvent& event, bool is_closing, double gate,
+                double restitution, const GrowableVector& acceleration, ContactRow& row) const;
+  /// The restitution of a row that is hit: that of its pair, less in each other, where normals may contradict:
+  ///     e S(2 + d/(1 % of the size of the smaller body)).
+  struct RestitutionOf {
+    double value = 0.0, by_restitution = 0.0, by_distance = 0.0;
+  };
+  [[nodiscard]] RestitutionOf restitution_of(const ContactRow& row, const PhaseEvent& event,
+                                             double restitution) const;
+  /// d(answers)/d(distance) of a row that is not hit.
+  [[nodiscard]] double answer_slope(const ContactRow& row) const;
+  /// The rows of a pair of event.rows_after that will be hit: memory.members and member_rows.
+  void find_members(const impact::Settings& settings, const PhaseEvent& event, const RowPair& pair,
+                    PhasesMemory& memory) const;
+
+  const Model* model_;
+  const ContactDetector* detector_;
+  bool is_bounded_;
+  impact::Settings settings_;  ///< of whole steps
+  RowSettings rows_;
+  double touching_;  ///< 0.4 g h^2 [m]
+  std::unique_ptr<const IslandSolver> solver_;
+};
+
+}  // namespace abut

@@ -1,0 +1,43 @@
+#include "dynamics/step/joint_impulse_tangent.h"
+
+#include <vector>
+
+namespace abut {
+
+void JointImpulseTangent::add(const GrowableVector& v, GrowableVector& out) const {
+  JointRows single;
+  GrowableVector w = GrowableVector::Zero(v.size());
+  for (const JointGroup& group : joints_.groups) {
+    single.clear();
+    single.append(joints_, group, group.slot_A, group.slot_B);
+    for (const int slot : {group.slot_A, group.slot_B}) {
+      if (slot < 0) continue;
+      for (int i = 6 * slot; i < 6 * slot + 6; ++i) {
+        w[i] = 1.0;
+        out[i] += slope(single, v, w);
+        w[i] = 0.0;
+      }
+    }
+  }
+}
+
+double JointImpulseTangent::slope(const JointRows& rows, const GrowableVector& v,
+                                  const GrowableVector& w) const {
+  const auto slots = static_cast<std::size_t>(mass_.slot_count());
+  std::vector<JointRowBar> bars(rows.rows.size());
+  rows.vjp(v, w, bars);
+  StateTangent state_bar(model_.body_count());
+  std::vector<double> mass_bar(slots, 0.0);
+  std::vector<Mat3<double>> inertia_bar(slots, Mat3<double>::Zero());
+  std::vector<JointGradient> unused(model_.joints.size());
+  joint_rows_vjp(model_, mass_, state_, settings_, rows, bars,
+                 {state_bar.pose, state_bar.twist, mass_bar, inertia_bar, unused});
+  double sum = 0.0;
+  for (std::size_t b = 0; b < state_bar.pose.size(); ++b)
+    sum += state_bar.pose[b].dot(state_dot_.pose[b]) + state_bar.twist[b].dot(state_dot_.twist[b]);
+  for (std::size_t s = 0; s < slots; ++s)
+    sum += mass_bar[s] * mass_dot_[s] + inertia_bar[s].cwiseProduct(inertia_W_dot_[s]).sum();
+  return sum;
+}
+
+}  // namespace abut

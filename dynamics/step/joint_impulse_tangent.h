@@ -1,0 +1,48 @@
+/// How the impulses of joints change along a direction.
+#pragma once
+
+#include <span>
+
+#include "dynamics/motion/mass_matrix.h"
+#include "dynamics/rows/joint_constraints.h"
+#include "dynamics/rows/joint_rows.h"
+#include "engine/model.h"
+#include "engine/state.h"
+
+namespace abut {
+
+/// The change of the joints' impulses J^T lambda at velocities that are held fixed. Component by component
+/// of the two bodies of each joint, by the way back of its rows. What it is given must outlive it.
+class JointImpulseTangent {
+ public:
+  /// @param inertia_W_dot, mass_dot  changes of the mass matrix, per moving body
+  JointImpulseTangent(const Model& model, const State& state, const JointSettings& settings,
+                      const MassMatrix& mass, const JointRows& joints, const StateTangent& state_dot,
+                      std::span<const Mat3<double>> inertia_W_dot, std::span<const double> mass_dot)
+      : model_(model),
+        state_(state),
+        settings_(settings),
+        mass_(mass),
+        joints_(joints),
+        state_dot_(state_dot),
+        inertia_W_dot_(inertia_W_dot),
+        mass_dot_(mass_dot) {}
+
+  /// out += d(J^T lambda(v))
+  void add(const GrowableVector& v, GrowableVector& out) const;
+
+ private:
+  /// d(w^T J^T lambda)
+  [[nodiscard]] double slope(const JointRows& rows, const GrowableVector& v, const GrowableVector& w) const;
+
+  const Model& model_;
+  const State& state_;
+  JointSettings settings_;
+  const MassMatrix& mass_;
+  const JointRows& joints_;
+  const StateTangent& state_dot_;
+  std::span<const Mat3<double>> inertia_W_dot_;
+  std::span<const double> mass_dot_;
+};
+
+}  // namespace abut
