@@ -520,7 +520,10 @@ void ImpactPhases::set_part(const impact::Settings& settings, const PhaseEvent& 
   row.gate = gate;
   if (is_closing) {
     const impact::Approach approach = approach_of(row, event.v_before, acceleration, event.time);
-    if (approach.hits(settings) && impact::is_impact(approach.true_velocity(settings), settings)) {
+    const double w = approach.true_velocity(settings);
+    // Also what closes just by the end of the step, where rounding decides whether it is hit.
+    const bool hits = approach.hits(settings) || approach.gap(settings) < -k_near_time * settings.h * w;
+    if (hits && impact::is_impact(w, settings)) {
       row.hits = true;
       const impact::Target target =
           impact::target(approach, settings, restitution_of(row, event, restitution).value);

@@ -456,10 +456,10 @@ TEST_CASE("normal_impulse: a contact that takes part by q has R + W (1/q - 1) in
     REQUIRE(test::close(value({q, false, 0.0}), value({}) * R / (R + others), 1e-12, 0));
     REQUIRE(value({0.0, false, 0.0}) == 0.0);
     REQUIRE(smooth_coulomb::Part{}.is_ordinary());
-    // An impact has no compliance, asks for its own target, and is ten times as sharp.
-    const double rigid = s.near_rigid * W, width = 0.1 * s.velocity_smoothing;
-    REQUIRE(test::close(value({q, true, target}), c.weight / (rigid + others) * ramp(target - u_n, width),
-                        1e-11, 0));
+    // An impact has no compliance, asks for its own target, and is sharper.
+    const double rigid = s.near_rigid * W, width = smooth_coulomb::k_impact_width * s.velocity_smoothing;
+    REQUIRE(test::close(value({q, true, u_n + 3.0 * width}),
+                        c.weight / (rigid + others) * ramp(3.0 * width, width), 1e-9, 0));
   }
 }
 
@@ -476,7 +476,7 @@ TEST_CASE("normal_impulse: of a part of a contact and of an impact, all derivati
     c.dissipation_time = s.h * random.uniform(0.0, 10.0);
     using smooth_coulomb::Parameters;
     using smooth_coulomb::Part;
-    const Part part{random.uniform(0.05, 0.95), i % 3 != 0, random.uniform(0.0, 2.0)};
+    const Part part{random.uniform(0.05, 0.95), i % 3 != 0, s.velocity_smoothing * random.uniform(0.0, 2.0)};
     const smooth_coulomb::NormalLaw law = smooth_coulomb::normal_law(c, s, part);
     const double u_n = law.target + law.width * random.uniform(-3.0, 3.0);
     const smooth_coulomb::NormalImpulse gamma = smooth_coulomb::normal_impulse_derivatives(u_n, c, s, part);
