@@ -202,3 +202,22 @@ TEST_CASE("bounce: friction of a spinning ball is Coulomb's, at most mu times th
   CHECK(std::abs(V[1] - end_spin) <= error / (0.4 * k_bouncing_radius) + 1e-3 * std::abs(spin));
   CHECK(std::abs(V[3] - along) <= mu * (V[5] + down) * (1.0 + 1e-6) + 1e-9);
 }
+
+TEST_CASE("bounces: a ball whose gap closes just where a step ends keeps its restitution", "[truth][value]") {
+  const double restitution = GENERATE(0.5, 0.9), speed = GENERATE(1.0, 5.0);
+  const int steps = GENERATE(1, 2, 3);
+  const double h = 2e-3, radius = 0.05, half = 0.1;
+  CAPTURE(restitution, speed, steps);
+  test::TestScene scene;
+  scene.model.gravity.setZero();
+  scene.add(test::box_of_mass({half, half, half}, 1e9, 1), test::pose_at({0, 0, 0}));
+  scene.add(test::sphere_of_mass(radius, 1.0),
+            test::pose_at({-half - radius - steps * speed * h, 0.037, 0.0185}),
+            test::moving_at({speed, 0, 0}));
+  test::set_restitution(scene, restitution);
+  StepConfig config = test::config_with_step(h);
+  config.acceleration_scale = 9.81;
+  const test::WatchedRun run = test::watch(scene, config, steps + 2);
+  REQUIRE(run.status == StepStatus::ok);
+  CHECK(run.end.V_WB[1][3] == Approx(-restitution * speed).epsilon(1e-4));
+}
