@@ -12,7 +12,7 @@
 ///     t = t_0 + max(0, 2 G/(-w + sqrt(w^2 - 2 a G))),   or, where w > 0,   t_0 + (w + sqrt(w^2 - 2 a G))/-a
 /// with the velocity u_c = w + a (t - t_0), and Newton's restitution asks for
 ///     v_hat = max(0, -e s(u_c) u_c - a l(t)).
-/// How much of an impact a contact is, and not of a rest, says
+/// The share of a contact that is an impact, not a resting contact, is
 ///     s(u) = S(1/2 - (u + v_thr)/(3/4 v_thr)),     S: smoothstep5,
 /// 0 and exactly so at resting speeds. Contacts that approach more slowly than g h/50 are left to the rest of
 /// the next step; how much the others count says
@@ -54,7 +54,7 @@ inline double share_slope(double u, const Settings& s) {
   return -smoothstep5_dx(0.5 - (u + s.threshold) / (0.75 * s.threshold)) / (0.75 * s.threshold);
 }
 
-/// Of a velocity of approach [g h].
+/// The slowest approach that is an impact [g h].
 inline constexpr double k_slowest = 0.02;
 inline bool is_impact(double u_c, const Settings& s) { return -u_c > k_slowest * s.speed_scale; }
 
@@ -97,7 +97,7 @@ struct Closing {
   double velocity = 0;  ///< u_c [m/s], < 0
 };
 
-/// Of a contact that is hit.
+/// When and how fast a contact that is hit closes.
 inline Closing closing(const Approach& x, const Settings& s) {
   const double a = x.acceleration, G = x.gap(s), w = x.true_velocity(s);
   if (!x.opens(s)) return {x.time, w};

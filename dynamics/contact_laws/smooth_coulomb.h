@@ -120,7 +120,7 @@ inline NormalTarget<double> normal_target(const Parameters& c, const Settings& s
   return normal_target(c.distance, c.inverse_mass, c.compliance, c.dissipation_time, s);
 }
 
-/// How far a contact takes part in a solution.
+/// The part of a contact in a solution.
 struct Part {
   double answers = 1.0;  ///< q in [0, 1]: how much of what it does is its own
   bool hits = false;     ///< an impact
