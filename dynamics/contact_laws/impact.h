@@ -7,21 +7,25 @@
 /// plus the bow a b(t), b(t) = t (t - 2 h + H)/2, which is 0 at both ends of a whole step. A contact that was
 /// evaluated at the time t_0, without the bow, at the distance d with the normal velocity u thus has the gap
 ///     g(t_0 + x) = G + w x + a x^2/2,   G = d + a b(t_0),   w = u + a l(t_0).
-/// It is hit if it is closed at the end of the step, a hard test, across which two successive steps compose
-/// continuously. It closes at
-///     t = t_0 + max(0, 2 G/(-w + sqrt(w^2 - 2 a G))),   or, where w > 0,   t_0 + (w + sqrt(w^2 - 2 a G))/-a
-/// with the velocity u_c = w + a (t - t_0), and Newton's restitution asks for
+/// It is hit in this step if it is closed at the end of it, a hard test, across which two successive steps
+/// compose continuously. It closes at
+///     t = t_0 + 2 G/(-w + sqrt(w^2 - 2 a G)),   or, where w > 0,   t_0 + (w + sqrt(w^2 - 2 a G))/-a,
+/// or at t_0 if it was closed already when the velocities began to hold, with the velocity
+/// u_c = w + a (t - t_0). Newton's restitution asks for
 ///     v_hat = max(0, -e s(u_c) u_c - a l(t)).
 /// The share of a contact that is an impact, not a resting contact, is
 ///     s(u) = S(1/2 - (u + v_thr)/(3/4 v_thr)),     S: smoothstep5,
 /// 0 and exactly so at resting speeds. Contacts that approach more slowly than g h/50 are left to the rest of
 /// the next step; how much the others count says
-///     psi(u_c) = S(-u_c/(g h) - 1/50).
+///     psi = S(-u_c/(g h) - 1/50) S((h - t)/(h/10)).
 /// Signs as in smooth_coulomb.h.
 ///
-/// The impacts of a pair of bodies act together, when the first of them closes, but smoothly so:
-///     t = sum_i w_i t_i/sum_i w_i,   w_i = Gamma_i psi_i exp(-t_i/(0.05 h)),
-/// as after that the bodies no longer move as the other t_i say.
+/// The impacts of a pair of bodies act together, when the first of them closes, but smoothly so: at the root t of
+///     sum_i p_i exp(s_i (t - t_i)) = 1,   p_i = Gamma_i psi_i/sum_k Gamma_k psi_k,   s_i = -u_c,i/delta,
+/// delta being 2e-5 of the size of the smaller body. It lies between the first and the last t_i, and the first
+/// has closed by at most delta log(1/p) then. A contact of the pair that approaches takes part in the impact by
+///     kappa = S(2 - d/lambda),   lambda = 1e-3 of that size:
+/// what is farther apart closes later, if at all.
 #pragma once
 
 #include <algorithm>
@@ -56,13 +60,8 @@ inline double share_slope(double u, const Settings& s) {
 
 /// The slowest approach that is an impact [g h].
 inline constexpr double k_slowest = 0.02;
+inline constexpr double k_end = 0.1;  // of the step's length
 inline bool is_impact(double u_c, const Settings& s) { return -u_c > k_slowest * s.speed_scale; }
-
-/// psi of a velocity of approach.
-inline double effect(double u_c, const Settings& s) { return smoothstep5(-u_c / s.speed_scale - k_slowest); }
-inline double effect_slope(double u_c, const Settings& s) {
-  return -smoothstep5_dx(-u_c / s.speed_scale - k_slowest) / s.speed_scale;
-}
 
 /// A contact on its way, or dL/d of it, or its change.
 struct Approach {
@@ -76,6 +75,15 @@ struct Approach {
   [[nodiscard]] double true_velocity(const Settings& s) const {
     return velocity + acceleration * s.lead(time);
   }
+  [[nodiscard]] double true_velocity_jvp(const Settings& s, const Approach& dot) const {
+    return dot.velocity + dot.acceleration * s.lead(time) + acceleration * dot.time;
+  }
+  /// Adds w_bar dw/d(this) to `bar`.
+  void add_true_velocity_bar(const Settings& s, double w_bar, Approach& bar) const {
+    bar.velocity += w_bar;
+    bar.acceleration += w_bar * s.lead(time);
+    bar.time += w_bar * acceleration;
+  }
   /// Gap at the end of the substep.
   [[nodiscard]] double gap_at_end(const Settings& s) const {
     return distance + velocity * (s.h - time) + acceleration * s.bow(s.h);
@@ -87,30 +95,32 @@ struct Approach {
     if (!(gap_at_end(s) < 0.0)) return false;
     return G > 0.0 || w < 0.0 || (square > 0.0 && w + std::sqrt(square) < -acceleration * (s.h - time));
   }
-  /// Whether it is open before it closes.
-  [[nodiscard]] bool opens(const Settings& s) const { return gap(s) > 0.0 || true_velocity(s) > 0.0; }
 };
 
 /// When and how fast a contact closes, or dL/d of it, or its change.
 struct Closing {
-  double time = 0;      ///< t [s]
-  double velocity = 0;  ///< u_c [m/s], < 0
+  double time = 0;       ///< t [s]
+  double velocity = 0;   ///< u_c [m/s], < 0
+  bool was_open = true;  ///< when the velocities began to hold; else it closes at t_0
 };
 
-/// When and how fast a contact that is hit closes.
-inline Closing closing(const Approach& x, const Settings& s) {
-  const double a = x.acceleration, G = x.gap(s), w = x.true_velocity(s);
-  if (!x.opens(s)) return {x.time, w};
-  const double root = std::sqrt(std::max(0.0, w * w - 2.0 * a * G));
-  return {x.time + (w > 0.0 ? (root + w) / -a : 2.0 * G / (root - w)), -root};
+/// When and how fast a contact that is hit closes, or has closed.
+///
+/// @param since  when velocities began to hold [s]: one that was closed then closes at x.time
+inline Closing closing(const Approach& x, const Settings& s, double since) {
+  const double a = x.acceleration, G = x.gap(s), w = x.true_velocity(s),
+               root = std::sqrt(std::max(0.0, w * w - 2.0 * a * G)),
+               time = x.time + (w > 0.0 ? (root + w) / -a : 2.0 * G / (root - w));
+  return time > since ? Closing{time, -root, true} : Closing{x.time, w, false};
 }
 
+/// @param at  closing(x, s, ...)
 inline Approach closing_vjp(const Approach& x, const Settings& s, const Closing& at, const Closing& bar) {
   const double a = x.acceleration;
   Approach out;
   out.time = bar.time;
   double w_bar = bar.velocity;
-  if (x.opens(s)) {  // G + w tau + a tau^2/2 = 0, u_c = w + a tau
+  if (at.was_open) {  // G + w tau + a tau^2/2 = 0, u_c = w + a tau
     const double tau = at.time - x.time, G_bar = -(bar.time + a * bar.velocity) / at.velocity;
     out.distance = G_bar;
     out.acceleration = 0.5 * tau * tau * G_bar + tau * bar.velocity + G_bar * s.bow(x.time);
@@ -124,12 +134,21 @@ inline Approach closing_vjp(const Approach& x, const Settings& s, const Closing&
 }
 
 inline Closing closing_jvp(const Approach& x, const Settings& s, const Closing& at, const Approach& dot) {
-  const double a = x.acceleration, w_dot = dot.velocity + dot.acceleration * s.lead(x.time) + a * dot.time;
-  if (!x.opens(s)) return {dot.time, w_dot};
-  const double tau = at.time - x.time,
-               G_dot = dot.distance + dot.acceleration * s.bow(x.time) + a * s.lead(x.time) * dot.time,
+  const double a = x.acceleration, tau = at.time - x.time, w_dot = x.true_velocity_jvp(s, dot);
+  if (!at.was_open) return {dot.time, w_dot};
+  const double G_dot = dot.distance + dot.acceleration * s.bow(x.time) + a * s.lead(x.time) * dot.time,
                tau_dot = -(G_dot + tau * w_dot + 0.5 * tau * tau * dot.acceleration) / at.velocity;
   return {dot.time + tau_dot, w_dot + tau * dot.acceleration + a * tau_dot};
+}
+
+/// psi
+inline double effect(const Closing& x, const Settings& s) {
+  return smoothstep5(-x.velocity / s.speed_scale - k_slowest) * smoothstep5((s.h - x.time) / (k_end * s.h));
+}
+inline Closing effect_gradient(const Closing& x, const Settings& s) {
+  const double speed = -x.velocity / s.speed_scale - k_slowest, left = (s.h - x.time) / (k_end * s.h);
+  return {-smoothstep5(speed) * smoothstep5_dx(left) / (k_end * s.h),
+          -smoothstep5_dx(speed) * smoothstep5(left) / s.speed_scale};
 }
 
 /// What v_hat of an impact at x.time is the positive part of: what restitution gives, -e s(w) w, and what lets
@@ -171,65 +190,92 @@ struct PairImpact {
   double weight = 0;  ///< Gamma
   double effect = 0;  ///< psi
   double time = 0;    ///< t_i [s]
+  double speed = 0;   ///< -u_c,i [m/s]
+
+  /// exp(s_i (t - t_i))
+  [[nodiscard]] double factor(double t, double length) const { return std::exp(speed / length * (t - time)); }
 };
 
-namespace detail {
-inline constexpr double k_pair_width = 0.05;  ///< of the substep's length
+inline constexpr double k_pair_length = 2e-5;  ///< delta, of the size of the smaller body
 
-/// exp(-(t_i - min t)/(0.05 h)): t does not depend on the minimum.
-class PairWeights {
- public:
-  PairWeights(std::span<const PairImpact> impacts, double h) : width_(k_pair_width * h) {
-    for (const PairImpact& impact : impacts) first_ = std::min(first_, impact.time);
-    for (const PairImpact& impact : impacts) sum_ += impact.weight * impact.effect * factor(impact);
+/// log of the sum of pair_time() at a time: how far the pair has closed then [delta].
+inline double pair_excess(std::span<const PairImpact> impacts, double length, double time) {
+  double total = 0.0, sum = 0.0;
+  for (const PairImpact& x : impacts) {
+    total += x.weight * x.effect;
+    sum += x.weight * x.effect * x.factor(time, length);
   }
-  [[nodiscard]] double factor(const PairImpact& impact) const {
-    return std::exp(-(impact.time - first_) / width_);
-  }
-  [[nodiscard]] double width() const { return width_; }
-  [[nodiscard]] double sum() const { return sum_; }
-  [[nodiscard]] double first() const { return first_; }
-
- private:
-  double width_, first_ = std::numeric_limits<double>::infinity(), sum_ = 0.0;
-};
-}  // namespace detail
+  return std::log(sum / total);
+}
 
 /// When the impacts of a pair act [s].
 ///
-/// @param impacts  at least one; weights and effects > 0
-inline double pair_time(std::span<const PairImpact> impacts, double h) {
-  const detail::PairWeights weights(impacts, h);
-  double sum = 0.0;
-  for (const PairImpact& impact : impacts)
-    sum += impact.weight * impact.effect * weights.factor(impact) * (impact.time - weights.first());
-  return weights.first() + sum / weights.sum();
+/// @param impacts  at least one; weights, effects and speeds > 0
+/// @param length   delta [m]
+inline double pair_time(std::span<const PairImpact> impacts, double length) {
+  double total = 0.0, time = std::numeric_limits<double>::infinity();
+  for (const PairImpact& x : impacts) total += x.weight * x.effect;
+  for (const PairImpact& x : impacts)
+    time = std::min(time, x.time + length / x.speed * std::log(total / (x.weight * x.effect)));
+  // The sum is at least 1 there. Its logarithm is convex: from there Newton's method only comes down.
+  constexpr int k_most_iterations = 60;
+  constexpr double k_tolerance = 1e-14;
+  for (int iteration = 0; iteration < k_most_iterations; ++iteration) {
+    double sum = 0.0, slope = 0.0;
+    for (const PairImpact& x : impacts) {
+      const double part = x.weight * x.effect * x.factor(time, length) / total;
+      sum += part;
+      slope += part * x.speed / length;
+    }
+    const double excess = std::log(sum);
+    if (!(excess > k_tolerance)) break;
+    time -= excess * sum / slope;
+  }
+  return time;
 }
 
-/// @param time  pair_time(impacts, h)
+namespace detail {
+/// sum_i Gamma_i psi_i s_i exp(s_i (t - t_i))
+inline double pair_slope(std::span<const PairImpact> impacts, double length, double time) {
+  double slope = 0.0;
+  for (const PairImpact& x : impacts)
+    slope += x.weight * x.effect * x.factor(time, length) * x.speed / length;
+  return slope;
+}
+}  // namespace detail
+
+/// @param time  pair_time(impacts, length)
 /// @param bars  of the impacts, overwritten
-inline void pair_time_vjp(std::span<const PairImpact> impacts, double h, double time, double time_bar,
+inline void pair_time_vjp(std::span<const PairImpact> impacts, double length, double time, double time_bar,
                           std::span<PairImpact> bars) {
-  const detail::PairWeights weights(impacts, h);
+  const double scale = time_bar / detail::pair_slope(impacts, length, time);
   for (std::size_t i = 0; i < impacts.size(); ++i) {
     const PairImpact& x = impacts[i];
-    const double by_weight = weights.factor(x) / weights.sum() * time_bar, later = x.time - time;
-    bars[i] = {x.effect * by_weight * later, x.weight * by_weight * later,
-               x.weight * x.effect * by_weight * (1.0 - later / weights.width())};
+    const double factor = x.factor(time, length), by_exponent = -scale * x.weight * x.effect * factor;
+    bars[i] = {scale * x.effect * (1.0 - factor), scale * x.weight * (1.0 - factor),
+               -by_exponent * x.speed / length, by_exponent * (time - x.time) / length};
   }
 }
 
-inline double pair_time_jvp(std::span<const PairImpact> impacts, double h, double time,
+inline double pair_time_jvp(std::span<const PairImpact> impacts, double length, double time,
                             std::span<const PairImpact> dots) {
-  const detail::PairWeights weights(impacts, h);
   double sum = 0.0;
   for (std::size_t i = 0; i < impacts.size(); ++i) {
     const PairImpact &x = impacts[i], &dot = dots[i];
-    const double later = x.time - time;
-    sum += weights.factor(x) * ((dot.weight * x.effect + x.weight * dot.effect) * later +
-                                x.weight * x.effect * dot.time * (1.0 - later / weights.width()));
+    const double factor = x.factor(time, length);
+    sum += (dot.weight * x.effect + x.weight * dot.effect) * (1.0 - factor) +
+           x.weight * x.effect * factor * (dot.time * x.speed - dot.speed * (time - x.time)) / length;
   }
-  return sum / weights.sum();
+  return sum / detail::pair_slope(impacts, length, time);
+}
+
+/// lambda, of the size of the smaller body.
+inline constexpr double k_near_length = 1e-3;
+
+/// kappa of a distance and lambda.
+inline double nearness(double distance, double length) { return smoothstep5(2.0 - distance / length); }
+inline double nearness_slope(double distance, double length) {
+  return -smoothstep5_dx(2.0 - distance / length) / length;
 }
 
 }  // namespace abut::impact

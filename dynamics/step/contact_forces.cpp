@@ -85,7 +85,7 @@ void Stepper::contact_forces(const State& state, const Control& control, const S
       const PhasesStart phases_from = phases_start(*start, part.h, solved, part.phase_pairs, memory);
       for (std::size_t k = 0; k < phases.event_count; ++k) {
         const PhaseEvent& event = phases.events[k];
-        if (event.is_start) continue;
+        if (!event.has_impact()) continue;
         phases_->impulses(phases_from, event, phases, impulses);
         phases_->set_poses(phases_from, event, phases);
         add(event.rows, event.features, phases.state.X_WB, event.solution.velocity, true);

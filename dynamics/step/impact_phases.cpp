@@ -20,8 +20,10 @@ constexpr int k_most_impacts = 100;  // of a group, for each of its bodies
 constexpr int k_closings = 12;       // of a pair, one soon after the other, which then answers other impacts
 constexpr double k_soon = 1e-2;      // of the step
 constexpr double k_touching = 0.4;   // [g h^2]
+constexpr int k_most_looks = 8;      // in a row
+constexpr double k_close = 1e-8;     // of delta: gaps of a pair that closes now
 
-double loaded(double load) { return smoothstep5(10.0 * load - 1.5); }
+double loaded(double load) { return smoothstep5(50.0 * load - 9.0); }
 
 }  // namespace
 
@@ -252,7 +254,8 @@ class ImpactPhases::Run {
     int bodies = 0;
     for (const int of_slot : m.group_of_slot) bodies += of_slot == group ? 1 : 0;
     const int most = k_most_impacts * bodies;
-    double time = 0.0;
+    double time = 0.0, since = 0.0;
+    const int start = static_cast<int>(m.event_count);
     {
       PhaseEvent& event = next_event(group, 0.0);
       event.is_start = true;
@@ -268,24 +271,48 @@ class ImpactPhases::Run {
       }
       foresee(event);
     }
-    for (int count = 0;; ++count) {
+    for (int count = 0, looks = 0, last_impact = start;;) {
       double first = k_never;
       for (const PhasePair& pair : m.pairs) {
         if (pair.group == group) first = std::min(first, pair.time);
       }
       if (!(first < start_.h)) break;
       const double before = time;
-      time = std::max(first, before);
+      time = std::max(first, since);
       advance(group, time - before);
       PhaseEvent& event = next_event(group, time);
+      event.last_impact = last_impact;
       event.is_last = count >= most;
       event.is_plastic = is_plastic || event.is_last;
-      choose(event, first, before);
-      evaluate(event);
-      resolve(event);
-      foresee(event);
+      choose_closing(event, first, since);
+      event.v_before = event.solution.velocity = m.velocity;
+      Closes closes = Closes::already;
+      if (event.first >= 0 && !event.is_last && looks < k_most_looks) {
+        event.is_look = true;
+        event.pairs = event.closing;
+        evaluate(event);
+        foresee(event);
+        closes = closes_now(event);
+      }
+      if (closes == Closes::not_now) {
+        ++looks;
+        continue;
+      }
+      PhaseEvent& impact = linearizes_ && closes == Closes::now ? impact_of_look() : event;
+      impact.is_look = false;
+      impact.since.clear();
+      looks = 0;
+      since = time;
+      last_impact = static_cast<int>(m.event_count) - 1;
+      choose_parts(impact);
+      evaluate(impact);
+      make_impact_rows(impact);
+      count_closings(impact);
+      resolve(impact);
+      foresee(impact);
+      ++count;
       ++m.impacts;
-      if (event.is_last) {
+      if (impact.is_last) {
         m.is_cut_short = true;
         break;
       }
@@ -305,10 +332,12 @@ class ImpactPhases::Run {
     PhaseEvent& event = m.events[m.event_count++];
     event.time = time;
     event.group = group;
-    event.is_start = event.is_last = event.is_near_order = event.is_repeated = event.is_plastic = false;
+    event.is_start = event.is_look = event.is_last = event.is_plastic = false;
+    event.is_near_order = event.is_repeated = false;
     event.pairs.clear();
     event.closing.clear();
-    event.first = event.foreseen_by = -1;
+    event.since.clear();
+    event.first = event.foreseen_by = event.last_impact = -1;
     return event;
   }
 
@@ -319,16 +348,12 @@ class ImpactPhases::Run {
     }
   }
 
-  /// Which pairs close, which bodies that may move, and the pairs and joints of these.
-  void choose(PhaseEvent& event, double first, double before) {
+  /// Which pairs close.
+  void choose_closing(PhaseEvent& event, double first, double since) {
     PhasesMemory& m = memory_;
     const int count = static_cast<int>(m.pairs.size());
     m.is_closing.assign(at(count), 0);
     m.takes_part.assign(at(start_.mass.slot_count()), 0);
-    const auto take = [&](int slot) {
-      if (slot < 0 || m.takes_part[at(slot)] != 0) return false;
-      return m.takes_part[at(slot)] = 1, true;
-    };
     for (int p = 0; p < count; ++p) {
       const PhasePair& pair = m.pairs[at(p)];
       if (pair.group != event.group) continue;
@@ -336,12 +361,7 @@ class ImpactPhases::Run {
       if (event.is_last && pair.time == k_never) continue;
       m.is_closing[at(p)] = 1;
       event.closing.push_back(p);
-      PhasePair& closing = m.pairs[at(p)];
-      const bool follows = event.time - closing.last_closing < k_soon * start_.h;
-      closing.closings = follows ? closing.closings + 1 : 1;
-      closing.last_closing = event.time;
-      event.is_repeated |= closing.closings >= k_closings;
-      if (pair.time == first && first > before && event.first < 0) {
+      if (pair.time == first && first > since && event.first < 0) {
         event.first = p;
         event.foreseen_by = pair.event;
       }
@@ -354,6 +374,14 @@ class ImpactPhases::Run {
                              pair.time < first + k_near_time * start_.h &&
                              (is_in(pair.slot_A) || is_in(pair.slot_B));
     }
+  }
+  bool take(int slot) {
+    if (slot < 0 || memory_.takes_part[at(slot)] != 0) return false;
+    return memory_.takes_part[at(slot)] = 1, true;
+  }
+  /// Which bodies an impact may move besides those that close, and the pairs and joints of these.
+  void choose_parts(PhaseEvent& event) {
+    PhasesMemory& m = memory_;
     for (bool grows = true; grows;) {
       grows = false;
       const auto spread = [&](int slot_A, int slot_B) {
@@ -364,7 +392,8 @@ class ImpactPhases::Run {
       }
       for (const JointGroup& joint : start_.joints.groups) spread(joint.slot_A, joint.slot_B);
     }
-    for (int p = 0; p < count; ++p) {
+    event.pairs.clear();
+    for (int p = 0; p < static_cast<int>(m.pairs.size()); ++p) {
       const PhasePair& pair = m.pairs[at(p)];
       if (pair.group == event.group && (is_in(pair.slot_A) || is_in(pair.slot_B))) event.pairs.push_back(p);
     }
@@ -376,6 +405,51 @@ class ImpactPhases::Run {
       event.joints.append(start_.joints, joint, joint.slot_A, joint.slot_B);
       event.joint_groups.push_back(static_cast<int>(j));
     }
+  }
+  void count_closings(PhaseEvent& event) {
+    for (const int p : event.closing) {
+      PhasePair& pair = memory_.pairs[at(p)];
+      const bool follows = event.time - pair.last_closing < k_soon * start_.h;
+      pair.closings = follows ? pair.closings + 1 : 1;
+      pair.last_closing = event.time;
+      event.is_repeated |= pair.closings >= k_closings;
+    }
+  }
+  /// An impact at the time and poses of the last event, a look that found its pair to close then. Its time
+  /// depends on what was seen there, not only on what was foreseen: gaps of curved bodies that turn are not
+  /// straight lines, even where the one that is taken happens to be.
+  PhaseEvent& impact_of_look() {
+    PhasesMemory& m = memory_;
+    const std::size_t k = m.event_count - 1;
+    PhaseEvent& impact = next_event(m.events[k].group, m.events[k].time);
+    const PhaseEvent& look = m.events[k];
+    impact.is_last = look.is_last;
+    impact.is_plastic = look.is_plastic;
+    impact.is_near_order = look.is_near_order;
+    impact.first = look.first;
+    impact.foreseen_by = static_cast<int>(k);
+    impact.last_impact = look.last_impact;
+    impact.closing = look.closing;
+    impact.v_before = look.v_before;
+    return impact;
+  }
+
+  enum class Closes {
+    not_now,
+    now,
+    already  ///< some of its contacts were closed while they began to approach
+  };
+  /// Whether the pair closes whose time a look has.
+  [[nodiscard]] Closes closes_now(const PhaseEvent& look) {
+    PhasesMemory& m = memory_;
+    const PhasePair& pair = m.pairs[at(look.first)];
+    const RowPair* const of_pair = find_pair(look.rows_after, pair);
+    if (of_pair == nullptr) return Closes::not_now;
+    phases_.find_members(settings_, look, pair.since, look.rows_after, *of_pair, m.velocity, m);
+    if (m.members.empty()) return Closes::not_now;
+    if (std::abs(impact::pair_excess(m.members, phases_.pair_length(pair), look.time)) <= k_close)
+      return Closes::now;
+    return m.has_closed_members ? Closes::already : Closes::not_now;
   }
   /// How far contacts that touch answer in another pair's impact.
   [[nodiscard]] static double gate_of(const PhaseEvent& event, const PhasePair& pair) {
@@ -418,14 +492,18 @@ class ImpactPhases::Run {
     return a.body_A != b.body_A ? a.body_A < b.body_A : a.body_B < b.body_B;
   }
 
+  /// The rows that may take part in the impact.
+  void make_impact_rows(PhaseEvent& event) {
+    make_event_rows(
+        event,
+        [&](int p) { return memory_.is_closing[at(p)] != 0 || gate_of(event, memory_.pairs[at(p)]) > 0.0; },
+        event.rows);
+  }
+
   /// The impact.
   void resolve(PhaseEvent& event) {
     PhasesMemory& m = memory_;
     const MassMatrix& mass = start_.mass;
-    make_event_rows(
-        event, [&](int p) { return m.is_closing[at(p)] != 0 || gate_of(event, m.pairs[at(p)]) > 0.0; },
-        event.rows);
-    event.v_before = m.velocity;
     event.v_lead = settings_.lead(event.time) * m.acceleration;
     for (const int p : event.pairs) {
       const PhasePair& pair = m.pairs[at(p)];
@@ -469,11 +547,14 @@ class ImpactPhases::Run {
     for (const int p : event.pairs) {
       PhasePair& pair = m.pairs[at(p)];
       pair.time = k_never;
+      if (!event.is_look) pair.since = event.time;
+      event.since.push_back(pair.since);
       pair.event = static_cast<int>(m.event_count) - 1;
       const RowPair* const of_pair = find_pair(event.rows_after, pair);
       if (of_pair == nullptr) continue;
-      phases_.find_members(settings_, event, *of_pair, m);
-      if (!m.members.empty()) pair.time = impact::pair_time(m.members, start_.h);
+      phases_.find_members(settings_, event, pair.since, event.rows_after, *of_pair, event.solution.velocity,
+                           m);
+      if (!m.members.empty()) pair.time = impact::pair_time(m.members, phases_.pair_length(pair));
     }
   }
 
@@ -517,22 +598,30 @@ const RowPair* find_pair(const ContactRows& rows, const PhasePair& pair) {
 void ImpactPhases::set_part(const impact::Settings& settings, const PhaseEvent& event, bool is_closing,
                             double gate, double restitution, const GrowableVector& acceleration,
                             ContactRow& row) const {
+  const impact::Approach approach = approach_of(row, event.v_before, acceleration, event.time);
+  const double w = approach.true_velocity(settings);
   row.gate = gate;
-  if (is_closing) {
-    const impact::Approach approach = approach_of(row, event.v_before, acceleration, event.time);
-    const double w = approach.true_velocity(settings);
-    // Also what closes just by the end of the step, where rounding decides whether it is hit.
-    const bool hits = approach.hits(settings) || approach.gap(settings) < -k_near_time * settings.h * w;
-    if (hits && impact::is_impact(w, settings)) {
-      row.hits = true;
-      const impact::Target target =
-          impact::target(approach, settings, restitution_of(row, event, restitution).value);
-      row.rebound = target.rebound;
-      row.settle = target.settle;
-      return;
-    }
-  }
-  row.answers = gate * smoothstep5(2.0 - row.distance / touching_);
+  row.hits = is_closing && impact::is_impact(w, settings);
+  row.answers = answers_of(settings, row, w).value;
+  if (!row.hits) return;
+  const impact::Target target =
+      impact::target(approach, settings, restitution_of(row, event, restitution).value);
+  row.rebound = target.rebound;
+  row.settle = target.settle;
+}
+
+ImpactPhases::AnswersOf ImpactPhases::answers_of(const impact::Settings& settings, const ContactRow& row,
+                                                 double w) const {
+  const double x = 2.0 - row.distance / touching_, touches = row.gate * smoothstep5(x),
+               rests = 1.0 - impact::share(w, settings);
+  const AnswersOf rest{touches * rests, -row.gate * smoothstep5_dx(x) / touching_ * rests,
+                       -touches * impact::share_slope(w, settings)};
+  if (!row.hits) return rest;
+  const double length = impact::k_near_length * detector_->pair_size(row.body_A, row.body_B),
+               near = impact::nearness(row.distance, length);
+  return {1.0 - (1.0 - near) * (1.0 - rest.value),
+          (1.0 - near) * rest.by_distance + (1.0 - rest.value) * impact::nearness_slope(row.distance, length),
+          (1.0 - near) * rest.by_velocity};
 }
 
 ImpactPhases::RestitutionOf ImpactPhases::restitution_of(const ContactRow& row, const PhaseEvent& event,
@@ -544,44 +633,43 @@ ImpactPhases::RestitutionOf ImpactPhases::restitution_of(const ContactRow& row, 
   return {restitution * share, share, restitution * smoothstep5_dx(x) / depth};
 }
 
-double ImpactPhases::answer_slope(const ContactRow& row) const {
-  return -row.gate * smoothstep5_dx(2.0 - row.distance / touching_) / touching_;
+double ImpactPhases::pair_length(const PhasePair& pair) const {
+  return impact::k_pair_length * detector_->pair_size(pair.body_A, pair.body_B);
 }
 
-void ImpactPhases::find_members(const impact::Settings& settings, const PhaseEvent& event,
-                                const RowPair& pair, PhasesMemory& memory) const {
+void ImpactPhases::find_members(const impact::Settings& settings, const PhaseEvent& event, double since,
+                                const ContactRows& rows, const RowPair& pair, const GrowableVector& v,
+                                PhasesMemory& memory) const {
   memory.members.clear();
   memory.member_rows.clear();
+  memory.has_closed_members = false;
   for (int i = pair.begin; i < pair.end; ++i) {
-    const ContactRow& row = event.rows_after.rows[at(i)];
-    const impact::Approach approach =
-        approach_of(row, event.solution.velocity, memory.acceleration, event.time);
+    const ContactRow& row = rows.rows[at(i)];
+    const impact::Approach approach = approach_of(row, v, memory.acceleration, event.time);
     if (!(row.weight > 0.0) || !approach.hits(settings)) continue;
-    const impact::Closing closing = impact::closing(approach, settings);
-    if (!impact::is_impact(closing.velocity, settings)) continue;
-    memory.members.push_back({row.weight, impact::effect(closing.velocity, settings), closing.time});
+    const impact::Closing closing = impact::closing(approach, settings, since);
+    const double effect = impact::effect(closing, settings);
+    if (!(effect > 0.0)) continue;
+    memory.members.push_back({row.weight, effect, closing.time, -closing.velocity});
     memory.member_rows.push_back(i);
+    memory.has_closed_members |= !closing.was_open;
   }
 }
 
 bool ImpactPhases::is_near_kink(const PhaseEvent& event, const PhasesMemory& memory) const {
   const impact::Settings settings = settings_of(memory.h);
-  const auto nearly_hits = [&](const ContactRows& rows, const ContactRow& row, const GrowableVector& v) {
-    const impact::Approach approach = approach_of(row, v, memory.acceleration, event.time);
+  const auto nearly_closes = [&](const ContactRow& row) {
+    const impact::Approach approach =
+        approach_of(row, event.solution.velocity, memory.acceleration, event.time);
     const double w = approach.true_velocity(settings), near = k_near_time * memory.h * std::abs(w);
-    // Just by the end of the step, or just now: before it closes, the time counts.
+    // Just by the end of the step, or just now: before that the time counts.
     return row.weight > 0.0 && impact::is_impact(w, settings) &&
            (std::abs(approach.gap_at_end(settings)) <= near ||
-            (&rows == &event.rows_after && std::abs(approach.gap(settings)) <= near));
+            (!event.is_look && std::abs(approach.gap(settings)) <= near));
   };
-  const auto any_nearly_hits = [&](const ContactRows& rows, const GrowableVector& v) {
-    return std::any_of(rows.rows.begin(), rows.rows.end(),
-                       [&](const ContactRow& row) { return nearly_hits(rows, row, v); });
-  };
-  if (any_nearly_hits(event.rows_after, event.solution.velocity)) return true;
-  if (event.is_start) return false;
+  if (std::any_of(event.rows_after.rows.begin(), event.rows_after.rows.end(), nearly_closes)) return true;
+  if (!event.has_impact()) return false;
   return event.is_plastic || event.is_near_order || event.is_repeated ||
-         any_nearly_hits(event.rows, event.v_before) ||
          std::any_of(event.rows.rows.begin(), event.rows.rows.end(),
                      [](const ContactRow& row) { return row.gate > 0.0 && row.gate < 1.0; }) ||
          std::any_of(event.islands.parts.begin(), event.islands.parts.end(),

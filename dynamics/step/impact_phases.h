@@ -8,14 +8,17 @@
 ///     t_k           when the next pair of bodies closes; pairs that close within 1e-6 h close together
 ///     v_k           what the impact makes of v_{k-1} (solver/impact_solver.h), at the poses start + D(t_k)
 ///     v+ = v_n,     displacement  D(h) - h v_n
-/// Contacts are evaluated again at each impact, with the shares that follow from the velocities before it, and
-/// once more with those after it, to find what closes next: whatever a body that has been struck comes to
-/// meet.
+/// Contacts are evaluated again at each impact, and their approach with the velocities after it tells what
+/// closes next: whatever a body that has been struck comes to meet. Where they are evaluated at the time at
+/// which a pair was foreseen to close and have not closed, or have closed already, as surfaces are curved and
+/// bodies turn, this is a *look*: nothing acts, and the time is foreseen again, by Newton's method.
 ///
-/// What answers an impact in the same solve: other contacts of the pair, and of *loaded* pairs, which carried
+/// What takes part in the impact of a pair: its contacts that approach and are near, by kappa
+/// (contact_laws/impact.h). What answers in the same solve: other contacts of the pair, and of *loaded* pairs,
+/// which carried
 ///     x = W sum gamma_n/(g h)
-/// in v_0, as the floor under a box does; both so far as they touch,
-///     q = S(2 - d/(0.4 g h^2)) [S(10 x - 3/2) unless of the pair].
+/// in v_0, as the floor under a box does; both so far as they touch and do not approach as an impact,
+///     q = S(2 - d/(0.4 g h^2)) (1 - s(w)) [S(50 x - 9) unless of the pair].
 /// A pair that only touches hands the blow on: it is then approached, and closes at the same time. One that
 /// closes for the twelfth time in a row, each within h/100 of the one before, answers as a loaded one, which
 /// ends the endless bounces of a light body between heavy ones. Bodies to which nothing of this leads from the
@@ -73,22 +76,26 @@ struct PhasePair {
   int closings = 0;           ///< one soon after the other, so far ...
   double last_closing = 0.0;  ///< ... up to this time [s]
   double time = 0.0;          ///< when it closes [s]; infinite: it does not
+  double since = 0.0;         ///< when it was seen first with velocities that still hold [s]
   int event = -1;             ///< that foresaw this
 };
 
-/// An impact, or the start of a group.
+/// An impact, a look, or the start of a group.
 struct PhaseEvent {
   double time = 0.0;  ///< t_k [s]
   int group = -1;
   bool is_start = false;
+  bool is_look = false;
   bool is_last = false;        ///< closes what is left
   bool is_plastic = false;     ///< without restitution: the last one, or energy would rise
   bool is_repeated = false;    ///< a pair closes so often that it answers impacts of others from now on
   bool is_near_order = false;  ///< another pair of the same bodies closes nearly at the same time
-  int first = -1;  ///< the pair whose time it is, and the event that foresaw it; -1: the one before
+  int first = -1;  ///< the pair whose time it is, and the event that foresaw it; -1: that of the last impact
   int foreseen_by = -1;
-  std::vector<int> pairs;                ///< whose contacts are evaluated, see PhasePair
-  std::vector<int> closing;              ///< those whose impact it is
+  int last_impact = -1;       ///< the one before it, or the start of the group
+  std::vector<int> pairs;     ///< whose contacts are evaluated, see PhasePair, ...
+  std::vector<double> since;  ///< ... and when they had been seen first with velocities that still held [s]
+  std::vector<int> closing;   ///< those whose impact it is, or that are looked for
   std::vector<ContactFeature> features;  ///< of the evaluated pairs
   GrowableVector way;                    ///< D of all bodies
   GrowableVector v_before, v_free, v_lead;
@@ -98,6 +105,8 @@ struct PhaseEvent {
   ContactSolution solution;       ///< its velocity is that of all bodies; of a start v_0
   IslandLinearization islands;    ///< where asked for
   ContactRows rows_after;         ///< of the evaluated pairs, with the velocities after it
+
+  [[nodiscard]] bool has_impact() const { return !is_start && !is_look; }
 };
 
 /// Working memory of one thread, and the phases of the last substep.
@@ -128,6 +137,7 @@ struct PhasesMemory {
   std::vector<char> takes_part, is_closing;  ///< of slots, of pairs
   std::vector<impact::PairImpact> members, members_bar;
   std::vector<int> member_rows;
+  bool has_closed_members = false;  ///< some were closed when their velocities began to hold
   IslandMemory solver;
 
   // Of derivatives
@@ -139,7 +149,8 @@ struct PhasesMemory {
   std::vector<ContactBar> contact_bars;
   std::vector<Vec6<double>> pose_bars;
   GrowableVector velocity_bar, way_bar, acceleration_bar, before_bar;
-  std::vector<double> times_bar;  ///< of each event; of pairs for JVPs
+  std::vector<double> times_bar;                ///< of each event
+  std::vector<double> times_dot, closings_dot;  ///< of each event, of pairs
   StateTangent state_dot;
 };
 
@@ -208,8 +219,8 @@ class ImpactPhases {
   void jvp(const PhasesStart& start, const PhasesDirection& direction, PhasesMemory& memory,
            EndMotionBar& end_dot) const;
 
-  /// Whether an impact that was linearized lies near a kink: another of the same body that nearly precedes it
-  /// or its place among those, contacts that are hit just by the end of the step, the bound of energy, a pair
+  /// Whether an event that was linearized lies near a kink: another of the same body that nearly precedes it
+  /// or its place among those, contacts that close just by the end of the step, the bound of energy, a pair
   /// that is loaded in part; or the last one, which cuts the phases short.
   [[nodiscard]] bool is_near_kink(const PhaseEvent& event, const PhasesMemory& memory) const;
 
@@ -239,9 +250,14 @@ class ImpactPhases {
   [[nodiscard]] Vec6<double> way_of(const PhasesStart& start, const PhaseEvent& event, int body) const;
   /// How a row takes part in an impact.
   ///
-  /// @param gate  how far it answers, where it touches and is not hit
+  /// @param gate  how far it answers, where it touches and does not approach
   void set_part(const impact::Settings& settings, const PhaseEvent& event, bool is_closing, double gate,
                 double restitution, const GrowableVector& acceleration, ContactRow& row) const;
+  /// q of a row, whether it is hit or answers, by its distance and its velocity of approach.
+  struct AnswersOf {
+    double value = 0.0, by_distance = 0.0, by_velocity = 0.0;
+  };
+  [[nodiscard]] AnswersOf answers_of(const impact::Settings& settings, const ContactRow& row, double w) const;
   /// The restitution of a row that is hit: that of its pair, less in each other, where normals may contradict:
   ///     e S(2 + d/(1 % of the size of the smaller body)).
   struct RestitutionOf {
@@ -249,10 +265,14 @@ class ImpactPhases {
   };
   [[nodiscard]] RestitutionOf restitution_of(const ContactRow& row, const PhaseEvent& event,
                                              double restitution) const;
-  /// d(answers)/d(distance) of a row that is not hit.
-  [[nodiscard]] double answer_slope(const ContactRow& row) const;
-  /// The rows of a pair of event.rows_after that will be hit: memory.members and member_rows.
-  void find_members(const impact::Settings& settings, const PhaseEvent& event, const RowPair& pair,
+  /// delta of a pair (contact_laws/impact.h) [m].
+  [[nodiscard]] double pair_length(const PhasePair& pair) const;
+  /// The rows of a pair that close in this step: memory.members and member_rows.
+  ///
+  /// @param since  when they were seen first with the velocities v [s]
+  /// @param rows   at the event's time
+  void find_members(const impact::Settings& settings, const PhaseEvent& event, double since,
+                    const ContactRows& rows, const RowPair& pair, const GrowableVector& v,
                     PhasesMemory& memory) const;
 
   const Model* model_;

@@ -24,7 +24,8 @@ class ImpactPhases::Jvp {
     m.velocity_bar = direction_.v_rest;
     m.way_bar.setZero(m.velocity.size());
     m.acceleration_bar = (direction_.problem.v_free - direction_.problem.v_start) / start_.h;
-    m.times_bar.assign(m.pairs.size(), 0.0);
+    m.closings_dot.assign(m.pairs.size(), 0.0);
+    m.times_dot.assign(m.event_count, 0.0);
     m.state_dot = *direction_.step.state;
     end_dot.displacement.setZero(m.velocity.size());
     double time_dot = 0.0;
@@ -34,7 +35,8 @@ class ImpactPhases::Jvp {
         time_dot = 0.0;
       } else {
         const double before_dot = time_dot, duration = event.time - m.events[k - 1].time;
-        if (event.first >= 0) time_dot = m.times_bar[at(event.first)];
+        time_dot = event.first >= 0 ? m.closings_dot[at(event.first)] : m.times_dot[at(event.last_impact)];
+        m.times_dot[k] = time_dot;
         each_slot(event.group, [&](int i) {
           m.way_bar.segment<6>(i) += (time_dot - before_dot) * event.v_before.segment<6>(i) +
                                      duration * m.velocity_bar.segment<6>(i);
@@ -70,7 +72,7 @@ class ImpactPhases::Jvp {
     phases_.detector_->linearize(m.state.X_WB, event.features, m.contacts, LinearizeFor::both);
     m.contact_bars.resize(event.features.size());
     phases_.detector_->jvp(m.state.X_WB, m.state_dot.pose, m.contacts, m.contact_bars);
-    if (!event.is_start) impact_jvp(event, time_dot);
+    if (event.has_impact()) impact_jvp(event, time_dot);
     foresee_jvp(event, time_dot);
   }
 
@@ -111,17 +113,18 @@ class ImpactPhases::Jvp {
       const ContactRow& row = event.rows.rows[i];
       ContactRowBar& row_dot = dot.rows[i];
       const RowPair& pair = event.rows.pairs[at(row.pair)];
-      if (!row.hits) {
-        row_dot.answers = phases_.answer_slope(row) * row_dot.distance;
-        continue;
-      }
+      const impact::Approach approach = approach_of(row, event.v_before, m.acceleration, event.time),
+                             approach_dot = approach_jvp(row, row_dot, event.v_before, m.velocity_bar,
+                                                         m.acceleration, m.acceleration_bar, time_dot);
+      const AnswersOf answers = phases_.answers_of(settings_, row, approach.true_velocity(settings_));
+      row_dot.answers = answers.by_distance * row_dot.distance +
+                        answers.by_velocity * approach.true_velocity_jvp(settings_, approach_dot);
+      if (!row.hits) continue;
       const RestitutionOf restitution = phases_.restitution_of(row, event, pair.material.restitution);
-      const impact::Target target_dot = impact::target_jvp(
-          approach_of(row, event.v_before, m.acceleration, event.time), settings_, restitution.value,
-          approach_jvp(row, row_dot, event.v_before, m.velocity_bar, m.acceleration, m.acceleration_bar,
-                       time_dot),
-          restitution.by_restitution * dot.pairs[at(row.pair)].restitution +
-              restitution.by_distance * row_dot.distance);
+      const impact::Target target_dot =
+          impact::target_jvp(approach, settings_, restitution.value, approach_dot,
+                             restitution.by_restitution * dot.pairs[at(row.pair)].restitution +
+                                 restitution.by_distance * row_dot.distance);
       row_dot.rebound = target_dot.rebound;
       row_dot.settle = target_dot.settle;
     }
@@ -160,10 +163,12 @@ class ImpactPhases::Jvp {
     dots.resize(event.rows_after.rows.size());
     rows_jvp(event.rows_after, start_.mass, start_.h, event.solution.velocity,
              {m.contact_bars, m.state_dot, m.velocity_bar, direction_.problem.mass}, dots);
-    for (const int p : event.pairs) {
+    for (std::size_t index = 0; index < event.pairs.size(); ++index) {
+      const int p = event.pairs[index];
+      const double since = event.since[index];
       const RowPair* const pair = find_pair(event.rows_after, m.pairs[at(p)]);
       if (pair == nullptr) continue;
-      phases_.find_members(settings_, event, *pair, m);
+      phases_.find_members(settings_, event, since, event.rows_after, *pair, event.solution.velocity, m);
       if (m.members.empty()) continue;
       m.members_bar.resize(m.members.size());
       for (std::size_t k = 0; k < m.members.size(); ++k) {
@@ -171,17 +176,19 @@ class ImpactPhases::Jvp {
         const ContactRow& row = event.rows_after.rows[i];
         const impact::Approach approach =
             approach_of(row, event.solution.velocity, m.acceleration, event.time);
-        const impact::Closing closing = impact::closing(approach, settings_),
+        const impact::Closing closing = impact::closing(approach, settings_, since),
+                              by_effect = impact::effect_gradient(closing, settings_),
                               closing_dot = impact::closing_jvp(
                                   approach, settings_, closing,
                                   approach_jvp(row, dots[i], event.solution.velocity, m.velocity_bar,
                                                m.acceleration, m.acceleration_bar, time_dot));
         m.members_bar[k] = {dots[i].weight,
-                            impact::effect_slope(closing.velocity, settings_) * closing_dot.velocity,
-                            closing_dot.time};
+                            by_effect.time * closing_dot.time + by_effect.velocity * closing_dot.velocity,
+                            closing_dot.time, -closing_dot.velocity};
       }
-      m.times_bar[at(p)] =
-          impact::pair_time_jvp(m.members, start_.h, impact::pair_time(m.members, start_.h), m.members_bar);
+      const double length = phases_.pair_length(m.pairs[at(p)]);
+      m.closings_dot[at(p)] =
+          impact::pair_time_jvp(m.members, length, impact::pair_time(m.members, length), m.members_bar);
     }
   }
 

@@ -66,7 +66,7 @@ class ImpactPhases::Vjp {
     const ContactRowsGradient gradient{m.contact_bars, m.pose_bars, &m.velocity_bar, bar_.step.state->twist};
     add_materials_and_masses(event.rows_after, m.after_bars[k], {});
     (void)rows_vjp(event.rows_after, start_.h, event.solution.velocity, m.after_bars[k], gradient);
-    if (!event.is_start) {
+    if (event.has_impact()) {
       impact_vjp(event, time_bar);
       (void)rows_vjp(event.rows, start_.h, event.v_before, m.problem_bar.rows, gradient);
     }
@@ -95,7 +95,7 @@ class ImpactPhases::Vjp {
     if (event.first >= 0) {
       closing_vjp(event, time_bar);
     } else {
-      before_bar += time_bar;
+      m.times_bar[at(event.last_impact)] += time_bar;
     }
   }
 
@@ -119,17 +119,19 @@ class ImpactPhases::Vjp {
       const ContactRow& row = event.rows.rows[i];
       ContactRowBar& row_bar = bar.rows[i];
       const RowPair& pair = event.rows.pairs[at(row.pair)];
-      if (!row.hits) {
-        row_bar.distance += row_bar.answers * phases_.answer_slope(row);
-        continue;
-      }
       const impact::Approach approach = approach_of(row, event.v_before, m.acceleration, event.time);
-      const RestitutionOf restitution = phases_.restitution_of(row, event, pair.material.restitution);
-      double restitution_bar = 0.0;
-      const impact::Approach by = impact::target_vjp(approach, settings_, restitution.value,
-                                                     {row_bar.rebound, row_bar.settle}, restitution_bar);
-      bar.pairs[at(row.pair)].restitution += restitution.by_restitution * restitution_bar;
-      row_bar.distance += restitution.by_distance * restitution_bar;
+      impact::Approach by;
+      if (row.hits) {
+        const RestitutionOf restitution = phases_.restitution_of(row, event, pair.material.restitution);
+        double restitution_bar = 0.0;
+        by = impact::target_vjp(approach, settings_, restitution.value, {row_bar.rebound, row_bar.settle},
+                                restitution_bar);
+        bar.pairs[at(row.pair)].restitution += restitution.by_restitution * restitution_bar;
+        by.distance += restitution.by_distance * restitution_bar;
+      }
+      const AnswersOf answers = phases_.answers_of(settings_, row, approach.true_velocity(settings_));
+      by.distance += row_bar.answers * answers.by_distance;
+      approach.add_true_velocity_bar(settings_, row_bar.answers * answers.by_velocity, by);
       approach_vjp(row, event.v_before, m.acceleration, by, row_bar, before_bar, m.acceleration_bar,
                    time_bar);
     }
@@ -216,20 +218,25 @@ class ImpactPhases::Vjp {
     const auto j = at(event.foreseen_by);
     const PhaseEvent& from = m.events[j];
     const RowPair& pair = *find_pair(from.rows_after, m.pairs[at(event.first)]);
-    phases_.find_members(settings_, from, pair, m);
+    const auto index = std::find(from.pairs.begin(), from.pairs.end(), event.first) - from.pairs.begin();
+    const double since = from.since[at(index)];
+    phases_.find_members(settings_, from, since, from.rows_after, pair, from.solution.velocity, m);
     m.members_bar.resize(m.members.size());
-    impact::pair_time_vjp(m.members, start_.h, event.time, time_bar, m.members_bar);
+    const double length = phases_.pair_length(m.pairs[at(event.first)]);
+    impact::pair_time_vjp(m.members, length, impact::pair_time(m.members, length), time_bar, m.members_bar);
     for (std::size_t k = 0; k < m.members.size(); ++k) {
       const auto i = at(m.member_rows[k]);
       const ContactRow& row = from.rows_after.rows[i];
       ContactRowBar& row_bar = m.after_bars[j][i];
       const impact::Approach approach = approach_of(row, from.solution.velocity, m.acceleration, from.time);
-      const impact::Closing closing = impact::closing(approach, settings_);
-      row_bar.weight += m.members_bar[k].weight;
+      const impact::Closing closing = impact::closing(approach, settings_, since),
+                            by_effect = impact::effect_gradient(closing, settings_);
+      const impact::PairImpact& member_bar = m.members_bar[k];
+      row_bar.weight += member_bar.weight;
       const impact::Approach by =
           impact::closing_vjp(approach, settings_, closing,
-                              {m.members_bar[k].time,
-                               m.members_bar[k].effect * impact::effect_slope(closing.velocity, settings_)});
+                              {member_bar.time + member_bar.effect * by_effect.time,
+                               member_bar.effect * by_effect.velocity - member_bar.speed});
       // Since then nothing has changed the velocities of these bodies.
       approach_vjp(row, from.solution.velocity, m.acceleration, by, row_bar, m.velocity_bar,
                    m.acceleration_bar, m.times_bar[j]);

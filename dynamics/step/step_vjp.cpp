@@ -209,7 +209,7 @@ void Stepper::count_kinks(const State& state, const SubstepRecord& record, StepM
     const PhasesMemory& phases = scratch.phases;
     for (std::size_t k = 0; k < phases.event_count; ++k) {
       const PhaseEvent& event = phases.events[k];
-      if (!event.is_start || !phases_->is_near_kink(event, phases)) continue;
+      if (event.has_impact() || !phases_->is_near_kink(event, phases)) continue;
       for (std::size_t i = 0; i < rows.size(); ++i) {
         const auto slot = static_cast<std::size_t>(std::max(rows[i].slot_A, rows[i].slot_B));
         if (phases.group_of_slot[slot] == event.group) near_kink[i] = true;
@@ -240,7 +240,7 @@ void Stepper::count_kinks_of_phases(const State& state, const SubstepRecord& rec
       phases_start(state, record.h, scratch.linearized.solved(), record.phase_pairs, scratch);
   for (std::size_t k = 0; k < phases.event_count; ++k) {
     const PhaseEvent& event = phases.events[k];
-    if (event.is_start) continue;
+    if (!event.has_impact()) continue;
     ++kinks.contacts;
     bool is_near = phases_->is_near_kink(event, phases);
     if (!is_near) {

@@ -424,11 +424,12 @@ Distribution compare_scenes(int scenes, int steps, std::size_t groups_per_scene,
       if (!std::isfinite(group.slope)) ++result.non_finite;
     }
     double worst_of_scene = 0.0;
+    int unresolved = 0;
     for (std::size_t g = 0; g < std::min(groups_per_scene, groups.size()); ++g) {
       const Group& group = groups[next_group++ % groups.size()];
       const Comparison c = compare(group, inputs, config, steps, loss, 1e-3 * largest + 1e-12);
       ++result.comparisons;
-      if (!c.is_resolved) ++result.unresolved;
+      if (!c.is_resolved) ++unresolved;
       worst_of_scene = std::max(worst_of_scene, c.error);
       if (c.error > worst) {
         worst = c.error;
@@ -440,6 +441,7 @@ Distribution compare_scenes(int scenes, int steps, std::size_t groups_per_scene,
       ++result.at_kinks;
     } else {
       result.errors.push_back(worst_of_scene);
+      result.unresolved += unresolved;
     }
   }
   std::sort(result.errors.begin(), result.errors.end());

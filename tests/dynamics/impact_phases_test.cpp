@@ -270,9 +270,17 @@ TEST_CASE("ImpactPhases: the rows of impacts are those of their replay", "[dynam
         stepper.contact_forces(state, {}, record, replay, forces);
         const PhasesMemory &a = forward.memory().phases, &b = replay.memory().phases;
         CAPTURE(kind, seed, k);
-        REQUIRE(a.event_count == b.event_count);
-        for (std::size_t i = 0; i < a.event_count; ++i) {
-          const PhaseEvent &x = a.events[i], &y = b.events[i];
+        // A replay looks once more at each impact.
+        const auto acting = [](const PhasesMemory& phases) {
+          std::vector<const PhaseEvent*> out;
+          for (std::size_t i = 0; i < phases.event_count; ++i)
+            if (!phases.events[i].is_look) out.push_back(&phases.events[i]);
+          return out;
+        };
+        const std::vector<const PhaseEvent*> of_forward = acting(a), of_replay = acting(b);
+        REQUIRE(of_forward.size() == of_replay.size());
+        for (std::size_t i = 0; i < of_forward.size(); ++i) {
+          const PhaseEvent &x = *of_forward[i], &y = *of_replay[i];
           CAPTURE(i);
           REQUIRE(x.closing == y.closing);
           REQUIRE(test::close(x.time, y.time, 1e-9, 1e-12 * swarm.config.h));
@@ -295,7 +303,7 @@ TEST_CASE("ImpactPhases: the rows of impacts are those of their replay", "[dynam
               REQUIRE(test::close(f.settle, g.settle, 0, 1e-8));
             }
           };
-          if (!x.is_start) require_same(x.rows, y.rows);
+          if (x.has_impact()) require_same(x.rows, y.rows);
           require_same(x.rows_after, y.rows_after);
         }
         impacts += record.report.impacts;
@@ -382,7 +390,7 @@ TEST_CASE("ImpactPhases: results do not depend on the order of bodies", "[dynami
   // the normal's sign.
   const std::string kind =
       GENERATE(as<std::string>{}, "free", "floor", "driven plate", "cluster", "split", "substeps", "balls");
-  int impacts = 0;
+  int impacts = 0, magnified = 0;
   for (std::uint64_t seed = 21; seed <= 32; ++seed) {
     const SwarmCase swarm = swarm_case(kind, seed);
     Random random(seed);
@@ -396,8 +404,17 @@ TEST_CASE("ImpactPhases: results do not depend on the order of bodies", "[dynami
       permuted.add(swarm.scene.model.bodies[b], swarm.scene.state.X_WB[b], swarm.scene.state.V_WB[b]);
     const Trajectory a = rollout(Stepper(swarm.scene.model, swarm.config), swarm.scene.state, swarm.steps);
     const Trajectory c = rollout(Stepper(permuted.model, swarm.config), permuted.state, swarm.steps);
+    // Impacts upon impacts magnify rounding: by as much as it does when the velocities change by some of it.
+    State nearly = swarm.scene.state;
+    for (Vec6<double>& V : nearly.V_WB) V *= 1.0 + 1e-15;
+    const Trajectory rounded = rollout(Stepper(swarm.scene.model, swarm.config), nearly, swarm.steps);
     REQUIRE(a.ok());
     REQUIRE(c.ok());
+    REQUIRE(rounded.ok());
+    double rounding = 0.0;
+    for (std::size_t b = 0; b < bodies; ++b)
+      rounding = std::max(rounding, (a.states.back().V_WB[b] - rounded.states.back().V_WB[b]).norm());
+    magnified += rounding > 1e-8;
     for (std::size_t k = 0; k < a.records.size(); ++k) {
       impacts += a.records[k].report.impacts;
       CAPTURE(kind, seed, k);
@@ -406,9 +423,10 @@ TEST_CASE("ImpactPhases: results do not depend on the order of bodies", "[dynami
     for (std::size_t b = 0; b < bodies; ++b) {
       const Vec6<double>&V = a.states.back().V_WB[order[b]], &V_permuted = c.states.back().V_WB[b];
       CAPTURE(kind, seed, b, (V - V_permuted).norm());
-      CHECK((V - V_permuted).norm() <= 1e-7 * (1.0 + V.norm()));
+      CHECK((V - V_permuted).norm() <= 1e-7 * (1.0 + V.norm()) + 100.0 * rounding);
     }
   }
-  CAPTURE(kind, impacts);
+  CAPTURE(kind, impacts, magnified);
+  CHECK(magnified <= 2);
   CHECK(impacts >= 12);
 }
