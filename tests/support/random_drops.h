@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "dynamics/rollout/rollout.h"
 #include "tests/support/impacts.h"
 #include "tests/support/scenes.h"
 
@@ -73,6 +74,20 @@ inline TestScene random_drop(Random& random) {
     body.material.friction = friction;
   }
   return scene;
+}
+
+/// Lets all but the last body come to rest, while that one is far above: bodies that touch exactly rise to the
+/// gap at which the law lets them rest.
+inline void settle(TestScene& scene, const StepConfig& config, int steps) {
+  constexpr double k_far = 1e3;
+  State state = scene.state;
+  state.X_WB.back().p.z() += k_far;
+  StepScratch scratch;
+  State settled;
+  (void)simulate(Stepper(scene.model, config), state, steps, {}, settled, scratch);
+  settled.X_WB.back() = scene.state.X_WB.back();
+  settled.V_WB.back() = scene.state.V_WB.back();
+  scene.state = settled;
 }
 
 /// A box of 1 kg at rest on a floor and one that falls on it, `ratio` times as heavy, tilted at random.

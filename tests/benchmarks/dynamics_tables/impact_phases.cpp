@@ -124,6 +124,7 @@ PhasedStep phased_step(const PhaseScene& of) {
   }
   for (std::size_t e = 0; e < memory.phases.event_count; ++e) {
     const PhaseEvent& event = memory.phases.events[e];
+    if (event.is_look) continue;
     Phase& phase = out.phases.emplace_back();
     phase.time = event.time;
     for (const Eigen::Index i : indices) {

@@ -83,7 +83,8 @@ void print_drops(const Options& options, int drops) {
       Worst worst;
       for (int i = static_cast<int>(k); i < drops; i += static_cast<int>(steps.size())) {
         Random random(static_cast<std::uint64_t>(1 + i));
-        const TestScene scene = without_ignored(random_drop(random), law);
+        TestScene scene = without_ignored(random_drop(random), law);
+        settle(scene, config_of(h, law), steps_in(k_seconds, h));
         worst.add(watch(scene, config_of(h, law), steps_in(k_seconds, h)));
       }
       if (worst.runs == 0) continue;

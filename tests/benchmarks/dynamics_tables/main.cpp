@@ -39,6 +39,7 @@ int main(int argc, char** argv) {
       {"springs", print_springs},
       {"energy", print_energy},
       {"impacts", print_impacts},
+      {"impact_continuity", print_impact_continuity},
       {"impact_phases", print_impact_phases},
       {"passive_impacts", print_passive_impacts},
       {"scaling", print_scaling},
@@ -65,10 +66,11 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--picture", options.folder,
                  "convergence, impact_phases: folder of a picture of it, made by gnuplot");
-  app.add_option("--drops", options.drops, "impacts: random drops under each law")
+  app.add_option("--drops", options.drops,
+                 "impacts: random drops under each law; impact_continuity: five times the paths")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  app.add_option("--law", options.law, "random, impacts: one law only");
+  app.add_option("--law", options.law, "random, impacts, impact_continuity: one law only");
   app.add_option("--top-steps", options.top_steps, "truths: steps of the free top")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   try {

@@ -31,6 +31,7 @@ void print_penetration(const Options& options);
 void print_springs(const Options& options);
 void print_energy(const Options& options);
 void print_impacts(const Options& options);
+void print_impact_continuity(const Options& options);
 void print_impact_phases(const Options& options);
 void print_passive_impacts(const Options& options);
 void print_scaling(const Options& options);
